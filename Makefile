@@ -1,0 +1,134 @@
+# fftbloom. The README names the targets a user needs; `make help` lists all.
+#
+#   make                    the program, build/fftbloom
+#   make demo               blooms the shipped scene (installs what is missing first)
+#   make test               all tests (likewise); make test SAN=1 under ASan and UBSan
+#   make check              formatting, layers, headers, generated files
+#   make install PREFIX=    program, man pages, completions
+#   make bundle             a folder that runs on other machines: dist/fftbloom
+#
+# Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  FFTW=0 (no CPU engine)  SAN=1
+
+VERSION := 0.1.0
+PREFIX  ?= /usr/local
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+# A C compiler brings the C++ compiler of its own family.
+CXX     := $(if $(findstring clang,$(CC)),clang++,g++)
+OPENEXR ?= $(shell pkg-config --exists OpenEXR 2>/dev/null && echo 1 || echo 0)
+FFTW    ?= $(shell pkg-config --exists fftw3f fftw3 2>/dev/null && echo 1 || echo 0)
+SAN     ?= 0
+
+# Each combination of switches has a folder of its own, so that none is built from another's objects.
+BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(findstring clang,$(CC)),-clang)$(if $(filter 0,$(OPENEXR)),-noexr)$(if $(filter 0,$(FFTW)),-nofftw)
+
+WARN   := -Wall -Wextra -Wshadow -Wvla -Werror
+WARN_C := $(WARN) -Wmissing-prototypes -Wstrict-prototypes
+OPT    := -O2 -g $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+comma  := ,
+PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(FFTW)),fftw3f fftw3)
+DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_FFTW=$(FFTW) -DWITH_SAN=$(SAN)
+INC    := -Isrc -I$(BUILD) $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
+CFLAGS   = -std=c11 $(OPT) $(WARN_C) $(DEFS) $(INC) -pthread
+CXXFLAGS = -std=c++17 $(OPT) $(WARN) $(DEFS) $(INC) -pthread
+LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lstdc++ -lm -lz -pthread
+LDFLAGS += $(OPT)
+
+ALL_C  := $(filter-out $(if $(filter 0,$(FFTW)),src/engine/cpu_engine.c),$(wildcard src/*/*.c))
+ALL_CC := $(filter-out $(if $(filter 0,$(OPENEXR)),src/image/exr_ilm.cc),$(wildcard src/*/*.cc))
+OBJ    := $(ALL_C:src/%.c=$(BUILD)/%.o) $(ALL_CC:src/%.cc=$(BUILD)/%.o)
+LIB    := $(BUILD)/libfftbloom.a
+PROG   := $(BUILD)/fftbloom
+
+.PHONY: all
+all: $(PROG)
+
+# --- shaders: GLSL -> SPIR-V -> numbers that C includes. One file per pass and precision. -------
+COMP := $(wildcard shaders/*.comp)
+SPV  := $(foreach s,$(notdir $(COMP:.comp=)),$(BUILD)/shaders/$(s)_f32.inc $(BUILD)/shaders/$(s)_f64.inc)
+GLSL := glslc --target-env=vulkan1.1 -O -Werror -mfmt=num -MD
+
+$(BUILD)/shaders/%_f32.inc: shaders/%.comp
+	@mkdir -p $(@D)
+	$(GLSL) -MF $@.d -MT $@ $< -o $@
+$(BUILD)/shaders/%_f64.inc: shaders/%.comp
+	@mkdir -p $(@D)
+	$(GLSL) -DFLOAT64 -MF $@.d -MT $@ $< -o $@
+
+# --- program ------------------------------------------------------------------------------------
+$(BUILD)/%.o: src/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/%.o: src/%.cc Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
+
+# tinyexr's PIZ coder shifts as it pleases, harmlessly.
+$(BUILD)/image/exr_tiny.o: CXXFLAGS += -fno-sanitize=shift -w
+$(BUILD)/image/png.o: CFLAGS += -Wno-unused-function
+$(BUILD)/engine/gpu_shaders.o: $(SPV)
+
+$(LIB): $(filter-out $(BUILD)/app/main.o,$(OBJ))
+	@rm -f $@
+	ar rcs $@ $^
+$(PROG): $(BUILD)/app/main.o $(LIB)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+-include $(OBJ:.o=.d) $(wildcard $(BUILD)/shaders/*.d) $(wildcard $(BUILD)/tests/*.d)
+
+# --- what is needed -----------------------------------------------------------------------------
+DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
+              libdeflate-dev libopenexr-dev libfftw3-dev libxxhash-dev zlib1g-dev mesa-vulkan-drivers
+DEPS_TEST  := clang clang-format libcmocka-dev bats openimageio-tools vulkan-validationlayers spirv-tools \
+              python3-jsonschema mandoc libclang-rt-14-dev patchelf
+
+.PHONY: deps deps-build
+deps:
+	@tests/deps.sh $(DEPS_BUILD) $(DEPS_TEST)
+deps-build:
+	@tests/deps.sh $(DEPS_BUILD)
+
+# After deps, in a make of its own: what pkg-config says may have changed.
+.PHONY: demo test check
+demo: deps-build
+	@$(MAKE) --no-print-directory all
+	@tests/demo.sh $(PROG)
+
+test: deps
+	@$(MAKE) --no-print-directory run-tests
+check: deps
+	@$(MAKE) --no-print-directory run-checks
+
+# --- tests --------------------------------------------------------------------------------------
+TEST_C := $(wildcard tests/unit/test_*.c tests/gpu/test_*.c)
+TESTS  := $(foreach t,$(notdir $(TEST_C:.c=)),$(BUILD)/tests/$(t))
+vpath test_%.c tests/unit tests/gpu
+
+$(BUILD)/tests/%: %.c $(LIB) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LDFLAGS) -o $@ -lcmocka $(LIBS)
+
+.PHONY: run-tests tests
+tests: $(TESTS)
+run-tests: $(PROG) $(TESTS)
+	@SAN=$(SAN) tests/run.sh $(BUILD)
+
+.PHONY: run-checks format
+run-checks: $(PROG)
+	@tests/check_format.sh
+	@tests/check_layers.sh
+	@CC="$(CC)" INC="$(INC) $(DEFS)" tests/check_headers.sh
+	@echo "all checks passed"
+format:
+	clang-format -i $(wildcard src/*/*.[ch] src/*/*.cc tests/*/*.[ch])
+
+# --- installation -------------------------------------------------------------------------------
+.PHONY: install clean help
+install: all
+	install -Dm755 $(PROG) $(DESTDIR)$(PREFIX)/bin/fftbloom
+
+clean:
+	rm -rf build build-* dist out
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile

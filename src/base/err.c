@@ -1,0 +1,55 @@
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool err_set(err *e, err_code code, const char *fmt, ...) {
+    if (!e) return false;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(e->msg, sizeof e->msg, fmt, ap);
+    va_end(ap);
+    e->code = code;
+    return false;
+}
+
+bool err_in(err *e, const char *fmt, ...) {
+    if (!e) return false;
+    char inner[sizeof e->msg];
+    memcpy(inner, e->msg, sizeof inner);
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(e->msg, sizeof e->msg, fmt, ap);
+    va_end(ap);
+    if (n >= 0 && (size_t)n < sizeof e->msg)
+        snprintf(e->msg + n, sizeof e->msg - (size_t)n, ": %s", inner);
+    return false;
+}
+
+static err_code code_of_errno(int number, err_code otherwise) {
+    switch (number) {
+    case ENOENT:
+    case ENOTDIR: return otherwise == ERR_IO ? ERR_NO_INPUT : otherwise;
+    case ENOSPC:
+    case EDQUOT:
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE: return ERR_RETRY;
+    default: return otherwise;
+    }
+}
+
+bool err_errno(err *e, err_code code, const char *fmt, ...) {
+    int number = errno;
+    if (!e) return false;
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(e->msg, sizeof e->msg, fmt, ap);
+    va_end(ap);
+    if (n >= 0 && (size_t)n < sizeof e->msg)
+        snprintf(e->msg + n, sizeof e->msg - (size_t)n, ": %s", strerror(number));
+    e->code = code_of_errno(number, code);
+    return false;
+}

@@ -1,0 +1,42 @@
+/* err.h - how every fallible function reports failure.
+ *
+ * A fallible function returns bool (or a pointer) and takes `err *e` last. The place that knows
+ * sets a code and a sentence with the actual numbers; callers prepend what they were doing. Only
+ * main prints an error. The code becomes the process exit status, so it is chosen for the person
+ * or script that reads it. */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+#include <stdbool.h>
+
+typedef enum {
+    ERR_NONE = 0,
+    ERR_SKIPPED = 5,      /* some frames were skipped, as asked                */
+    ERR_BAD_PIXELS = 6,   /* NaN or Inf in the input and the policy is `error` */
+    ERR_TOLERANCE = 7,    /* --verify found the tolerance broken               */
+    ERR_USAGE = 64,       /* the command line is wrong                         */
+    ERR_DATA = 65,        /* a file's content is wrong                         */
+    ERR_NO_INPUT = 66,    /* a file is not there or cannot be opened           */
+    ERR_NO_DEVICE = 69,   /* no device can do the work                         */
+    ERR_INTERNAL = 70,    /* a bug in this program                             */
+    ERR_CANT_CREATE = 73, /* the output's folder or name cannot be made       */
+    ERR_IO = 74,          /* reading or writing failed half way                */
+    ERR_RETRY = 75,       /* device lost, out of memory, disk full: try again  */
+    ERR_CONFIG = 78,      /* a configuration file or value is wrong            */
+} err_code;
+
+typedef struct {
+    err_code code;
+    char msg[1024];
+} err;
+
+/* Both return false, so that `return err_set(...)` reads well. `e` may be NULL. A message that
+ * does not fit is cut, never overrun. */
+bool err_set(err *e, err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Sets from errno after a failed system call: disk full becomes ERR_RETRY, a missing file
+ * ERR_NO_INPUT, anything else `code`. The system's words are appended to the sentence. */
+bool err_errno(err *e, err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

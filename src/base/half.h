@@ -1,0 +1,18 @@
+/* half.h - 16-bit floats, as IEEE 754 and OpenEXR have them.
+ *
+ * Half to float is exact. Float to half rounds to nearest, ties to even; beyond 65504 it gives
+ * infinity. NaN stays NaN with its upper payload bits. Whole rows use the processor's
+ * instruction where it has one, with the same results. */
+#ifndef BASE_HALF_H
+#define BASE_HALF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+float half_to_float(uint16_t h);
+uint16_t half_from_float(float f);
+
+void half_to_floats(float *to, const uint16_t *from, size_t n);
+void half_from_floats(uint16_t *to, const float *from, size_t n);
+
+#endif

@@ -1,0 +1,48 @@
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+bool mem_mul(size_t a, size_t b, size_t *out) {
+    size_t r;
+    if (__builtin_mul_overflow(a, b, &r)) return false;
+    *out = r;
+    return true;
+}
+
+bool mem_add(size_t a, size_t b, size_t *out) {
+    size_t r;
+    if (__builtin_add_overflow(a, b, &r)) return false;
+    *out = r;
+    return true;
+}
+
+void *mem_raw(size_t count, size_t size, const char *what, err *e) {
+    size_t bytes, padded;
+    if (!mem_mul(count, size, &bytes) || !mem_add(bytes, ALIGNMENT, &padded)) {
+        err_set(e, ERR_DATA, "%s: %zu items of %zu bytes do not fit in memory", what, count, size);
+        return NULL;
+    }
+    void *p = aligned_alloc(ALIGNMENT, padded / ALIGNMENT * ALIGNMENT);
+    if (!p) err_set(e, ERR_RETRY, "out of memory: %s needs %zu bytes", what, bytes);
+    return p;
+}
+
+void *mem_new(size_t count, size_t size, const char *what, err *e) {
+    void *p = mem_raw(count, size, what, e);
+    if (p) memset(p, 0, count * size);
+    return p;
+}
+
+void mem_free(void *p) {
+    free(p);
+}
+
+char *mem_str(const char *s, err *e) {
+    size_t n = strlen(s) + 1;
+    char *copy = mem_raw(n, 1, "a name", e);
+    if (copy) memcpy(copy, s, n);
+    return copy;
+}

@@ -1,0 +1,194 @@
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void reserve(text *t, size_t more) {
+    if (t->n + more + 1 <= t->room) return;
+    size_t room = t->room ? t->room : 256;
+    while (room < t->n + more + 1) room *= 2;
+    char *s = realloc(t->s, room);
+    if (!s) abort();
+    t->s = s;
+    t->room = room;
+}
+
+void text_add_bytes(text *t, const char *bytes, size_t n) {
+    reserve(t, n);
+    memcpy(t->s + t->n, bytes, n);
+    t->n += n;
+    t->s[t->n] = 0;
+}
+
+void text_add(text *t, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n < 0) return;
+    reserve(t, (size_t)n);
+    va_start(ap, fmt);
+    vsnprintf(t->s + t->n, (size_t)n + 1, fmt, ap);
+    va_end(ap);
+    t->n += (size_t)n;
+}
+
+/* The length of the UTF-8 sequence at p, or 0 when it is not one. Overlong forms, surrogates and
+ * what lies beyond U+10FFFF are refused. */
+static int utf8_length(const unsigned char *p) {
+    if (p[0] < 0x80) return 1;
+    int n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    if (p[0] < 0xc2 || p[0] > 0xf4) return 0;
+    for (int i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80) return 0;
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f)) return 0;
+    if ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f)) return 0;
+    return n;
+}
+
+void text_add_json(text *t, const char *s) {
+    text_add_bytes(t, "\"", 1);
+    for (const unsigned char *p = (const unsigned char *)s; *p;) {
+        int n = utf8_length(p);
+        if (n == 0) {
+            text_add(t, "\\ufffd");
+            n = 1;
+        } else if (*p == '"' || *p == '\\') {
+            text_add(t, "\\%c", *p);
+        } else if (*p < 0x20) {
+            text_add(t, "\\u%04x", *p);
+        } else {
+            text_add_bytes(t, (const char *)p, (size_t)n);
+        }
+        p += n;
+    }
+    text_add_bytes(t, "\"", 1);
+}
+
+void text_free(text *t) {
+    free(t->s);
+    *t = (text){0};
+}
+
+/* Matches one character class "[...]" at *p against c; moves *p behind it. A "[" that is never
+ * closed stands for itself. */
+static bool class_matches(const char **p, const char *end, char c) {
+    const char *q = *p + 1;
+    bool invert = q < end && (*q == '!' || *q == '^');
+    if (invert) q++;
+    bool found = false;
+    for (const char *first = q; q < end && (*q != ']' || q == first); q++) {
+        if (q + 2 < end && q[1] == '-' && q[2] != ']') {
+            if (q[0] <= c && c <= q[2]) found = true;
+            q += 2;
+        } else if (*q == c) {
+            found = true;
+        }
+    }
+    if (q >= end) {
+        *p += 1;
+        return c == '[';
+    }
+    *p = q + 1;
+    return found != invert;
+}
+
+/* Greedy with one backtracking point: linear in practice, quadratic at worst. */
+static bool glob_range(const char *p, const char *end, const char *s) {
+    const char *star = NULL, *mark = NULL;
+    while (*s) {
+        const char *at = p;
+        if (p < end && *p == '*') {
+            star = p++;
+            mark = s;
+            continue;
+        }
+        bool ok = false;
+        if (p < end) {
+            if (*p == '?') {
+                ok = true;
+                at = p + 1;
+            } else if (*p == '[') {
+                ok = class_matches(&at, end, *s);
+            } else {
+                if (*p == '\\' && p + 1 < end) at = ++p;
+                ok = *at == *s;
+                at++;
+            }
+        }
+        if (ok) {
+            p = at;
+            s++;
+        } else if (star) {
+            p = star + 1;
+            s = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (p < end && *p == '*') p++;
+    return p == end;
+}
+
+bool text_glob(const char *pattern, const char *s) {
+    return glob_range(pattern, pattern + strlen(pattern), s);
+}
+
+bool text_glob_any(const char *patterns, const char *s) {
+    for (const char *p = patterns; *p;) {
+        const char *end = strchr(p, ',');
+        if (!end) end = p + strlen(p);
+        const char *a = p, *b = end;
+        while (a < b && *a == ' ') a++;
+        while (b > a && b[-1] == ' ') b--;
+        if (a < b && glob_range(a, b, s)) return true;
+        p = *end ? end + 1 : end;
+    }
+    return false;
+}
+
+enum { LONGEST_NAME = 64 };
+
+static int edit_distance(const char *a, const char *b) {
+    int row[LONGEST_NAME + 1];
+    size_t m = strlen(a), n = strlen(b);
+    if (m > LONGEST_NAME || n > LONGEST_NAME) return LONGEST_NAME;
+    for (size_t j = 0; j <= n; j++) row[j] = (int)j;
+    for (size_t i = 1; i <= m; i++) {
+        int diagonal = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= n; j++) {
+            int change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            int keep = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = change < keep ? change : keep;
+        }
+    }
+    return row[n];
+}
+
+int text_nearest(const char *s, const char *const *names, int count) {
+    int best = -1, distance = 1 + (int)strlen(s) / 3; /* one slip in three letters */
+    for (int i = 0; i < count; i++) {
+        int d = edit_distance(s, names[i]);
+        if (d <= distance && (best < 0 || d < distance)) {
+            best = i;
+            distance = d;
+        }
+    }
+    return best;
+}
+
+const char *text_bytes(double bytes, char buf[32]) {
+    static const char *const UNIT[] = {"B", "kB", "MB", "GB", "TB"};
+    int u = 0;
+    while (bytes >= 1000 && u < 4) {
+        bytes /= 1000;
+        u++;
+    }
+    snprintf(buf, 32, u == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, UNIT[u]);
+    return buf;
+}

@@ -1,0 +1,77 @@
+/* format.h - the table of image formats, and files as bands of rows.
+ *
+ * A reader has checked the whole header (and the chunk table) before it returns; no size in it
+ * can then surprise anybody. Rows may be read in any order and by bands, so an image larger than
+ * memory passes through; a band that covers whole chunks (image_reader_rows) is decoded once.
+ * A writer takes bands in any order, each row once, and makes chunks in parallel; bands that do
+ * not start and end on chunk borders are refused. Readers and writers of different files are
+ * independent, so several frames can be in flight.
+ *
+ * To add a format: one file with a `const image_format`, one row in format.c. */
+#ifndef IMAGE_FORMAT_H
+#define IMAGE_FORMAT_H
+
+#include "base/par.h"
+#include "image/image.h"
+
+/* Budgets for hostile files, checked before anything is allocated. Zero means the default. */
+typedef struct {
+    uint64_t samples;  /* per part, all channels: 2^28 */
+    uint32_t side;     /* 65536 */
+    uint32_t channels; /* 1024 */
+    uint32_t parts;    /* 1024 */
+} image_limits;
+
+typedef struct image_reader image_reader;
+typedef struct image_writer image_writer;
+
+/* The file's content decides its format, not its name. */
+image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e);
+void image_close(image_reader **r);
+const image_header *image_reader_header(const image_reader *r);
+/* Rows per chunk of a part: read bands that are multiples of it. */
+uint32_t image_reader_rows(const image_reader *r, int part);
+/* Rows [row, row + rows) of the data window, counted from its top. plane[c] receives channel c
+ * from its first sample, or is NULL to skip it. */
+bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *const plane[],
+                err *e);
+
+/* The format by the name's ending; the header says what to write, parts in its order. What the
+ * format cannot hold (a layer in .hdr, an attribute in .pfm) is an error or a note in the log. */
+image_writer *image_create(const char *path, const image_header *h, par *threads, err *e);
+uint32_t image_writer_rows(const image_writer *w, int part);
+bool image_write(image_writer *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
+                 err *e);
+/* A part that is the same in both files, chunk by chunk without decoding where both are EXR with
+ * the same packing; else through pixels. */
+bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e);
+bool image_commit(image_writer **w, err *e); /* every row must have been written */
+void image_discard(image_writer **w);
+
+/* Whole images. */
+image *image_load(const char *path, const image_limits *limits, par *threads, err *e);
+bool image_save(const char *path, const image *img, par *threads, err *e);
+
+/* --- for the files of single formats --- */
+typedef struct {
+    const char *name;
+    const char *endings; /* "exr" or "hdr,pic" */
+    size_t magic;        /* bytes that `match` wants to see */
+    bool (*match)(const uint8_t *head, size_t bytes);
+    void *(*open)(const char *path, const image_limits *limits, par *threads, image_header *h,
+                  err *e);
+    uint32_t (*reader_rows)(const void *r, int part);
+    bool (*read)(void *r, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
+    void (*close)(void *r);
+    void *(*create)(const char *path, const image_header *h, par *threads, err *e);
+    uint32_t (*writer_rows)(const void *w, int part);
+    bool (*write)(void *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
+                  err *e);
+    bool (*copy_part)(void *w, int to, void *r, int from, err *e); /* may be NULL */
+    bool (*commit)(void *w, err *e);
+    void (*discard)(void *w);
+} image_format;
+
+extern const image_format FORMAT_EXR, FORMAT_HDR, FORMAT_PFM, FORMAT_PNG;
+
+#endif

@@ -1,0 +1,111 @@
+/* image.h - what an image file holds, in memory.
+ *
+ * An image is one or more parts (only EXR has more than one); a part has channels with names and
+ * pixel types, a data window that is stored, a display window that is shown, and the attributes
+ * of its file as raw bytes. Samples are kept in the type they have in the file, so that what is
+ * not touched is written back bit for bit; colour is converted to float where it is computed on.
+ *
+ * Pixels come and go in bands of rows (image/format.h), so the header stands alone: an
+ * image_header describes, an `image` is a header with the planes of all its parts. */
+#ifndef IMAGE_IMAGE_H
+#define IMAGE_IMAGE_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The numbers of the EXR format. */
+typedef enum { PIXEL_UINT = 0, PIXEL_HALF = 1, PIXEL_FLOAT = 2 } pixel_type;
+
+typedef enum {
+    COMPRESSION_NONE,
+    COMPRESSION_RLE,
+    COMPRESSION_ZIPS,
+    COMPRESSION_ZIP,
+    COMPRESSION_PIZ,
+    COMPRESSION_PXR24,
+    COMPRESSION_B44,
+    COMPRESSION_B44A,
+    COMPRESSION_DWAA,
+    COMPRESSION_DWAB,
+    COMPRESSIONS
+} compression;
+
+typedef enum { LINES_INCREASING, LINES_DECREASING, LINES_RANDOM } line_order;
+
+/* Corners included, as EXR has it: one pixel has x0 == x1. */
+typedef struct {
+    int32_t x0, y0, x1, y1;
+} image_box;
+
+typedef struct {
+    char *name;
+    pixel_type type;
+    uint8_t linear; /* EXR's pLinear, kept */
+} image_channel;
+
+/* One attribute as it stands in the file. */
+typedef struct {
+    char *name, *type;
+    uint8_t *data;
+    uint32_t bytes;
+} image_attr;
+
+typedef struct {
+    char *name; /* NULL in a file of one part without a name */
+    image_box data, display;
+    float aspect;           /* width / height of a pixel */
+    image_channel *channel; /* in the order of the file: EXR sorts by name */
+    int channels;
+    compression packing;
+    line_order order;
+    uint32_t tile_w, tile_h; /* 0: scan lines */
+    bool mipmapped;          /* the file had more levels; level 0 is what is read */
+    image_attr *attr;        /* all attributes, those that the fields above repeat included */
+    int attrs;
+} image_part;
+
+typedef struct {
+    const char *format; /* "exr", "hdr", "pfm", "png": a name in the table of formats */
+    image_part *part;
+    int parts;
+} image_header;
+
+typedef struct {
+    image_header head;
+    void ***plane; /* plane[part][channel]: width * height samples, rows from the top, packed */
+} image;
+
+/* --- sizes --- */
+size_t pixel_bytes(pixel_type t);
+const char *pixel_name(pixel_type t);        /* "uint", "half", "float" */
+const char *compression_name(compression c); /* "none", "rle", "zips", ... */
+bool compression_from_name(const char *name, compression *out);
+uint32_t image_width(const image_part *p); /* of the data window */
+uint32_t image_height(const image_part *p);
+
+/* --- parts --- */
+/* Index of a channel by its full name, or -1. */
+int image_find_channel(const image_part *p, const char *name);
+const image_attr *image_find_attr(const image_part *p, const char *name);
+/* Replaces or appends; the bytes are copied. */
+bool image_set_attr(image_part *p, const char *name, const char *type, const void *data,
+                    uint32_t bytes, err *e);
+bool image_add_channel(image_part *p, const char *name, pixel_type t,
+                       err *e); /* keeps EXR's sorting */
+/* Rec.709 unless the part has a chromaticities attribute: the weights of luminance Y. */
+void image_luminance(const image_part *p, double weight[3]);
+
+/* --- ownership --- */
+bool image_header_copy(image_header *to, const image_header *from, err *e);
+void image_header_free(image_header *h);
+image *image_new(const image_header *h, err *e); /* copies the header, planes zeroed */
+void image_free(image **img);
+
+/* --- samples --- */
+/* n samples of a plane as float, from sample `first`; uint is converted by value. */
+void image_to_float(float *to, const void *plane, pixel_type t, size_t first, size_t n);
+void image_from_float(void *plane, pixel_type t, size_t first, const float *from, size_t n);
+
+#endif

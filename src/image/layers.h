@@ -1,0 +1,34 @@
+/* layers.h - which channels are light and which are data.
+ *
+ * Colour is what may be blurred: `R G B`, `layer.R layer.G layer.B`, luminance `Y`. Data must
+ * never be touched: uint channels, depth, normals, positions, ids, Cryptomatte, masks. Alpha goes
+ * with its colour. Anything that is not clearly colour is data. */
+#ifndef IMAGE_LAYERS_H
+#define IMAGE_LAYERS_H
+
+#include "image/image.h"
+
+enum { LAYER_MAX_CHANNELS = 4 };
+
+typedef struct {
+    char *name;     /* "" for R G B, "diffuse" for diffuse.R, "right" for right.Y */
+    int channel[3]; /* R G B in this order, or Y alone; -1 where absent */
+    int channels;   /* 1 or 3 */
+    int alpha;      /* the A of the same layer, or -1 */
+} layer_group;
+
+typedef struct {
+    layer_group *group;
+    int groups;
+    bool *is_data; /* per channel of the part */
+} layer_map;
+
+/* `layers` and `exclude` are comma-separated globs over layer names and full channel names, or
+ * NULL. `layers` makes colour of what it matches, whatever its name; `exclude` wins over it. uint
+ * channels stay data always: naming one in `layers` is an error. A glob of `layers` that matches
+ * nothing in the part is not an error here; callers that care look at all parts. */
+bool layer_map_make(layer_map *m, const image_part *p, const char *layers, const char *exclude,
+                    err *e);
+void layer_map_free(layer_map *m);
+
+#endif
