@@ -1,0 +1,89 @@
+/* engine.h - what convolves: the interface that the GPU and the CPU engine stand behind.
+ *
+ * Open a device; prepare a plan with a kernel's spectrum (everything is allocated here); submit
+ * frames and wait for them, any number of times; close. A frame in flight occupies a slot; with
+ * one slot submit and wait alternate, with more the next frame's upload overlaps. Submit and wait
+ * allocate nothing.
+ *
+ *   out = tap * in + gain * (in convolved with the tail)       per plane
+ *
+ * Planes are packed rows of float or double, as the plan's precision says; in and out may be the
+ * same memory. The engine neither scales nor checks pixels: that is bloom's work. */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include "base/par.h"
+#include "kernel/spectrum.h"
+#include "math/plan.h"
+
+enum { ENGINE_CHANNELS = PSF_CHANNELS, ENGINE_NAME = 256, ENGINE_UUID = 16, ENGINE_DEVICES = 32 };
+
+typedef enum {
+    ENGINE_CPU,
+    ENGINE_GPU,
+    ENGINE_SOFTWARE
+} engine_class; /* SOFTWARE: Vulkan on the CPU */
+
+/* One device that this machine has. */
+typedef struct {
+    engine_class class;
+    uint32_t index; /* within its class's engine: what open takes */
+    char name[ENGINE_NAME];
+    char driver[ENGINE_NAME]; /* name and version */
+    uint8_t uuid[ENGINE_UUID];
+    uint64_t memory; /* bytes of its own, 0 where it shares the host's */
+    plan_limits limits;
+} engine_device;
+
+typedef struct {
+    uint32_t slots;  /* frames in flight; 0 stands for 1 */
+    bool timestamps; /* measure each pass */
+} engine_options;
+
+typedef struct {
+    const void *const *in; /* plan.ask.channels planes */
+    void *const *out;
+    const double *tap;  /* per plane */
+    const double *gain; /* per plane */
+} engine_frame;
+
+typedef struct {
+    double upload, pass[PLAN_PASSES], download, total; /* seconds */
+} engine_times;
+
+typedef struct engine engine;
+
+/* A row of the table of engines. */
+typedef struct {
+    const char *name;
+    /* Appends at most `room` devices; finding none is no error. */
+    uint32_t (*devices)(engine_device *to, uint32_t room);
+    engine *(*open)(const engine_device *d, par *threads, const char *cache_dir, err *e);
+} engine_kind;
+
+extern const engine_kind ENGINE_KIND_GPU, ENGINE_KIND_CPU;
+
+/* What every engine starts with; the rest of the struct is its own. */
+typedef struct {
+    bool (*prepare)(engine *g, const plan *p, const spectrum_lines *k, const engine_options *o,
+                    err *e);
+    bool (*submit)(engine *g, uint32_t slot, const engine_frame *f, err *e);
+    bool (*wait)(engine *g, uint32_t slot, engine_times *t, err *e); /* t may be NULL */
+    void (*close)(engine *g);
+} engine_calls;
+
+struct engine {
+    const engine_calls *call;
+};
+
+/* All devices, GPUs first, then the CPU, then software. */
+uint32_t engine_devices(engine_device *to, uint32_t room);
+engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
+bool engine_prepare(engine *g, const plan *p, const spectrum_lines *k, const engine_options *o,
+                    err *e);
+bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e);
+bool engine_wait(engine *g, uint32_t slot, engine_times *t, err *e);
+bool engine_run(engine *g, const engine_frame *f, engine_times *t, err *e); /* submit and wait */
+void engine_close(engine **g);
+
+#endif

@@ -1,0 +1,56 @@
+/* psf.h - the kernel as numbers: taps, centre, normalisation.
+ *
+ * A psf is made from image planes, then brought into the one form the rest of the program knows:
+ * convolved (not correlated), centred on a whole tap, with a scale per channel that normalises
+ * it. out(p) = sum over taps q of scale * tap(q) * in(p - (q - centre)).
+ *
+ * Refused with a sentence: no taps, a tap that is not finite, a sum that is zero, negative or not
+ * finite (unless normalisation is none). */
+#ifndef KERNEL_PSF_H
+#define KERNEL_PSF_H
+
+#include "base/err.h"
+#include "base/hash.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PSF_CHANNELS = 16 };
+
+typedef enum { PSF_LUMINANCE, PSF_PER_CHANNEL, PSF_SUM, PSF_NONE } psf_normalize;
+typedef enum { PSF_MIDDLE, PSF_PEAK, PSF_CENTROID, PSF_CORNER, PSF_AT } psf_center;
+
+typedef struct {
+    uint32_t w, h, channels;
+    float *tap;                 /* [channel][y][x] */
+    uint32_t cx, cy;            /* the centre's tap; may be any tap of the rectangle */
+    double scale[PSF_CHANNELS]; /* normalisation: value = scale[c] * tap */
+    double sum[PSF_CHANNELS];   /* of the taps, before scaling, in double */
+} psf;
+
+typedef struct {
+    psf_normalize normalize;
+    psf_center center;
+    double at[2];        /* PSF_AT: x, y; may lie between taps */
+    bool correlate;      /* turn the kernel by 180 degrees */
+    double size;         /* kernel_scale: 1 = one tap per pixel; 0 stands for 1 */
+    double luminance[3]; /* weights of Y; zeros stand for Rec.709 */
+} psf_options;
+
+/* Takes copies of `channels` planes of w * h. A centre between taps is applied as a phase ramp on
+ * the spectrum of the kernel padded to twice its size, so the psf grows to that size; a `size`
+ * other than 1 resamples it with its sum kept. */
+bool psf_make(psf *k, uint32_t w, uint32_t h, uint32_t channels, const float *const plane[],
+              const psf_options *o, err *e);
+void psf_free(psf *k);
+
+/* Without the taps that cannot reach any pixel of a w * h image with zero borders: those farther
+ * from the centre than the image is wide or high. The scale stays. */
+bool psf_crop(psf *to, const psf *from, uint32_t w, uint32_t h, err *e);
+/* One channel, the luminance-weighted mean of three: for images that have only Y. */
+bool psf_luminance(psf *to, const psf *from, const double weight[3], err *e);
+
+/* Of everything that decides the spectrum: sizes, taps, centre, scale. */
+hash128 psf_hash(const psf *k);
+
+#endif

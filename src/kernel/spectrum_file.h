@@ -1,0 +1,14 @@
+/* spectrum_file.h - spectra as files: `.spectrum` files of users and entries of the cache.
+ *
+ * Portable (little-endian, fixed widths), checksummed, versioned; docs/formats.md has the layout.
+ * A file of a newer version is refused by its number; a damaged one by what does not match. */
+#ifndef KERNEL_SPECTRUM_FILE_H
+#define KERNEL_SPECTRUM_FILE_H
+
+#include "kernel/spectrum.h"
+
+bool spectrum_file_is(const char *path);                               /* by its magic */
+bool spectrum_file_write(const char *path, const spectrum *s, err *e); /* atomic */
+bool spectrum_file_read(spectrum *s, const char *path, err *e);
+
+#endif

@@ -1,0 +1,133 @@
+/* plan.h - every size of a run, decided before anything is allocated.
+ *
+ * Pure arithmetic: no memory, no files, no device calls. From the extents of image and kernel, the
+ * borders and the limits of a device come the transform lengths, the axis order, the radices, the
+ * shape of each pass, and the bytes of each buffer. Shaders and the CPU engine obey the plan and
+ * decide nothing. A plan can be printed (`fftbloom plan`), compared and tested exhaustively.
+ *
+ * The way of the data (axis 1 is the plan's first axis, axis 2 the other one):
+ *
+ *   image planes --forward--> half spectrum --convolve--> half spectrum --inverse--> image planes
+ *   [c][y][x]     FFT along    [c][k][m]     FFT along m,  (in place)    inverse FFT
+ *   real          axis 1,      k <= L1/2     * kernel,                   along axis 1,
+ *                 2 lines      m: axis 2     inverse FFT                 cropped
+ *                 at a time
+ */
+#ifndef MATH_PLAN_H
+#define MATH_PLAN_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum { BORDER_ZERO, BORDER_MIRROR, BORDER_CLAMP, BORDER_WRAP, BORDERS } plan_border;
+typedef enum { AXIS_AUTO, AXIS_X, AXIS_Y } plan_axis_order; /* which axis comes first */
+typedef enum {
+    PRECISION_AUTO,
+    PRECISION_FLOAT32,
+    PRECISION_FLOAT64,
+    PRECISION_HALF
+} plan_precision;
+
+enum { PLAN_X, PLAN_Y, PLAN_AXES };
+enum { PLAN_STAGES = 6, PLAN_MAX_RADIX = 16, PLAN_PASSES = 9 };
+
+/* What a device can do. All zero stands for the CPU engine: no limits, no shapes. */
+typedef struct {
+    uint32_t invocations;  /* of a workgroup */
+    uint32_t shared_bytes; /* of a workgroup */
+    uint32_t groups[3];    /* largest dispatch */
+    uint64_t buffer_range; /* of one bound buffer */
+    uint64_t memory;       /* bytes the plan may take on the device; 0: not known */
+    bool float64;
+} plan_limits;
+
+typedef struct {
+    uint32_t size[PLAN_AXES]; /* of the image */
+    /* Taps left of (above) and right of (below) the kernel's centre, the centre not counted. */
+    uint32_t reach_lo[PLAN_AXES], reach_hi[PLAN_AXES];
+    plan_border border[PLAN_AXES];
+    plan_axis_order order;
+    plan_precision precision; /* AUTO stands for float32 here */
+    uint32_t channels;        /* image planes convolved in one run */
+    uint32_t spectra;         /* kernel channels: 1 or `channels` */
+    plan_limits limits;
+} plan_request;
+
+/* A complex transform of one line, as decimation in frequency: stage s splits a block of
+ * radix[s] * rest into radix[s] blocks of `rest`, in place, so that the frequency
+ * k = q1 + R1 (q2 + R2 (q3 + ...)) ends at place (((q1) R2 + q2) R3 + q3) ... */
+typedef struct {
+    uint32_t length;
+    uint32_t stages;
+    uint32_t radix[PLAN_STAGES];
+} plan_fft;
+
+/* One axis: image samples 0 .. extent-1 stand at the same indices of a circle of `length`.
+ * Index i >= split stands for coordinate i - length (before the image); the rest behind it. */
+typedef struct {
+    uint32_t extent, length, split;
+    plan_border border;
+    uint32_t before, after; /* samples needed in front of the image and behind it */
+    bool one_pass;          /* a workgroup holds a whole line */
+    plan_fft fft;           /* of `length`; or, if !one_pass, of the outer and the inner factor: */
+    plan_fft outer, inner;  /* length = outer.length * inner.length */
+} plan_axis;
+
+typedef enum {
+    PASS_FORWARD,  /* image lines -> half spectrum */
+    PASS_CONVOLVE, /* half spectrum lines, times the kernel, in place */
+    PASS_INVERSE,  /* half spectrum -> image lines */
+    PASS_OUTER,    /* outer factor of a split line, forward */
+    PASS_OUTER_BACK,
+    PASS_INNER, /* inner factor of a split first axis, forward */
+    PASS_INNER_BACK,
+    PASS_UNPACK, /* two real lines out of a complex one */
+    PASS_PACK,
+    PASS_KINDS
+} plan_pass_kind;
+
+/* The shape of one pass on a GPU. */
+typedef struct {
+    plan_pass_kind kind;
+    uint32_t axis; /* 0: along the first axis, 1: along the second */
+    plan_fft fft;
+    uint32_t lines;                    /* complex lines per workgroup */
+    uint32_t threads;                  /* per workgroup */
+    uint32_t butterflies[PLAN_STAGES]; /* per thread and stage */
+    uint32_t shared_bytes;
+    uint32_t groups[3]; /* of one dispatch */
+    uint64_t bytes;     /* read and written, all channels */
+} plan_pass;
+
+typedef struct {
+    plan_request ask;
+    uint32_t first;             /* PLAN_X or PLAN_Y: the axis of passes 1 and 3 */
+    plan_axis axis[2];          /* [0]: the first axis, [1]: the second */
+    uint32_t halves;            /* lines of the half spectrum: axis[0].length / 2 + 1 */
+    uint32_t pitch;             /* complex numbers from one line of it to the next */
+    uint32_t image_pitch;       /* samples from one image row to the next, on the device */
+    uint32_t sample_bytes;      /* 4 or 8 */
+    uint32_t channels_per_bind; /* planes that one bound buffer holds */
+    plan_pass pass[PLAN_PASSES];
+    uint32_t passes;
+    uint64_t image_bytes, scratch_bytes, line_bytes, spectrum_bytes,
+        twiddle_bytes;   /* on the device */
+    double cost[2];      /* model's price with x first, with y first; lower is better */
+    uint32_t article[2]; /* the power-of-two N + K - 1 lengths, for comparison: x, y */
+} plan;
+
+/* ERR_CONFIG when the request cannot be met, with the numbers and what would meet it. */
+bool plan_make(plan *p, const plan_request *ask, err *e);
+
+/* The coordinate in [0, extent) that index i of the circle reads, or -1 where it reads zero. */
+int64_t plan_source(const plan_axis *a, uint32_t i);
+
+/* The frequency that ends at `place` (see plan_fft). */
+uint32_t plan_frequency(const plan_fft *f, uint32_t place);
+
+const char *plan_border_name(plan_border b);
+const char *plan_pass_name(plan_pass_kind k);
+
+#endif
