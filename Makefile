@@ -47,7 +47,7 @@ all: $(PROG)
 # --- shaders: GLSL -> SPIR-V -> numbers that C includes. One file per pass and precision. -------
 COMP := $(wildcard shaders/*.comp)
 SPV  := $(foreach s,$(notdir $(COMP:.comp=)),$(BUILD)/shaders/$(s)_f32.inc $(BUILD)/shaders/$(s)_f64.inc)
-GLSL := glslc --target-env=vulkan1.1 -O -Werror -mfmt=num -MD
+GLSL := glslc --target-env=vulkan1.1 -O0 -Werror -mfmt=num -MD
 
 $(BUILD)/shaders/%_f32.inc: shaders/%.comp
 	@mkdir -p $(@D)

@@ -1,14 +1,25 @@
-/* lengths.h - transform lengths 2^a 3^b 5^c 7^d and their radices. */
+/* lengths.h - transform lengths 2^a 3^b 5^c 7^d, their radices and their price. */
 #ifndef MATH_LENGTHS_H
 #define MATH_LENGTHS_H
 
 #include "math/plan.h"
 
+enum { LENGTH_MAX = 1 << 26 };
+
 bool length_is_smooth(uint32_t n);
-/* The smallest smooth length >= n that is a multiple of `multiple` (1 or 2); 0 beyond 2^26. */
+/* The smallest smooth length >= n that is a multiple of `multiple` (1 or 2); 0 beyond LENGTH_MAX.
+ */
 uint32_t length_next(uint32_t n, uint32_t multiple);
 
-/* Relative price of one complex transform of a smooth length, and of its price per element. */
+/* Relative price of the arithmetic of one complex transform of a smooth length. */
 double length_cost(uint32_t n);
+
+/* Chooses radices for a workgroup of at most `invocations` threads that hold PLAN_MAX_RADIX
+ * numbers each: as few stages as possible, then the largest smallest radix, large radices first.
+ * even_last asks for an even last radix. Returns the threads that a line takes, 0 when none fit. */
+uint32_t length_radices(plan_fft *f, uint32_t n, uint32_t invocations, bool even_last);
+
+/* Butterflies of stage s that one of `threads` threads does for `lines` lines. */
+uint32_t length_butterflies(const plan_fft *f, uint32_t s, uint32_t lines, uint32_t threads);
 
 #endif

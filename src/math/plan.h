@@ -31,7 +31,7 @@ typedef enum {
 } plan_precision;
 
 enum { PLAN_X, PLAN_Y, PLAN_AXES };
-enum { PLAN_STAGES = 6, PLAN_MAX_RADIX = 16, PLAN_PASSES = 9 };
+enum { PLAN_STAGES = 4, PLAN_MAX_RADIX = 16, PLAN_PASSES = 9 };
 
 /* What a device can do. All zero stands for the CPU engine: no limits, no shapes. */
 typedef struct {

@@ -1,0 +1,5 @@
+// complex.glsl - complex numbers as two-vectors.
+complex mul(complex a, complex b) { return complex(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
+complex conj(complex a) { return complex(a.x, -a.y); }
+complex times_i(complex a) { return complex(-a.y, a.x); }
+complex times_minus_i(complex a) { return complex(a.y, -a.x); }

@@ -1,0 +1,76 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+// convolve.comp - pass 2 of 3: FFT along the second axis, times the kernel's spectrum, and back.
+//
+//      half spectrum        one workgroup = LINES lines      half spectrum
+//      [c][k][m]     -->    of a channel                -->  [c][k][m], in place   --> pass 3
+//
+// The lines k = 0 and k = L1/2 are lines like all others. Padding is made on load and dropped on
+// store. The kernel's spectrum lies in the order in which the transform leaves its frequencies:
+// [c][line][q][butterfly], so that neighbouring threads read neighbouring numbers; it holds the
+// factor 1 / (2 L1 L2) of both transforms and of unpacking.
+//
+// With SPLIT_LINE the lines are the inner factors of longer ones: whole, contiguous, LENGTH apart.
+//
+// Dispatch:  x = lines / LINES, y = lines / COUNT, z = channels.
+// Binds:     1 lines, read and written;  2 kernel's spectrum, read;  3 twiddles, read.
+#include "real.glsl"
+#include "complex.glsl"
+#include "fft.glsl"
+#include "image.glsl"
+
+layout(constant_id = 40) const uint HALVES = 2;
+layout(constant_id = 41) const uint PITCH = 2;
+layout(constant_id = 50) const uint COUNT = 2; // lines along x of the dispatch
+layout(constant_id = 51) const uint PARTS = 1; // lines per frequency: the outer length of a split one
+layout(constant_id = 52) const bool ONE_KERNEL = false; // the same spectrum for all channels
+const bool SPLIT_LINE = PARTS > 1;
+
+layout(std430, set = 0, binding = 1) buffer half_spectrum { complex half_value[]; };
+layout(std430, set = 0, binding = 2) readonly buffer kernel_spectrum { complex kernel[]; };
+
+bool exists(butterfly b) { return b.on && gl_WorkGroupID.x * LINES + b.line < COUNT; }
+uint line_of(butterfly b) { return gl_WorkGroupID.y * COUNT + gl_WorkGroupID.x * LINES + b.line; }
+uint first_of(butterfly b) { return (gl_WorkGroupID.z * HALVES * PARTS + line_of(b)) * PITCH; }
+
+void load() {
+    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
+        butterfly b = butterfly_of(0, i);
+        [[unroll]] for (uint r = 0; r < RADIX_0; ++r) {
+            uint n = b.j + REST_0 * r;
+            int c = SPLIT_LINE ? int(n) : source_of(n);
+            v[i * RADIX_0 + r] = exists(b) && c >= 0 ? half_value[first_of(b) + uint(c)] : complex(0);
+        }
+    }
+}
+
+void multiply() {
+    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
+        butterfly b = butterfly_of(LAST, i);
+        uint channel = ONE_KERNEL ? 0 : gl_WorkGroupID.z;
+        uint at = (channel * HALVES * PARTS + line_of(b)) * LENGTH + b.j;
+        if (exists(b))
+            [[unroll]] for (uint q = 0; q < LAST_RADIX; ++q)
+                v[i * LAST_RADIX + q] = mul(v[i * LAST_RADIX + q], kernel[at + BLOCKS * q]).yx;
+    }
+}
+
+void store() {
+    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
+        butterfly b = butterfly_of(0, i);
+        if (exists(b))
+            [[unroll]] for (uint r = 0; r < RADIX_0; ++r) {
+                uint n = b.j + REST_0 * r;
+                if (SPLIT_LINE || n < EXTENT) half_value[first_of(b) + n] = v[i * RADIX_0 + r].yx;
+            }
+    }
+}
+
+void main() {
+    load();
+    fft_forward();
+    multiply();
+    fft_inverse();
+    store();
+}

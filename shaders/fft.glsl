@@ -1,0 +1,302 @@
+// fft.glsl - the transform of lines of a workgroup: registers v[], one shared array.
+//
+// Knows nothing about images or bindings. A pass loads the inputs of stage 0 into v[], calls
+// fft_forward(), finds the outputs of the last stage in v[], and the other way round with
+// fft_inverse(). Decimation in frequency forward, its mirror image inverse, so that
+// transform-multiply-transform never reorders: see docs/math.md, "The transform in a workgroup".
+//
+// Stage s cuts blocks of radix(s) * rest(s) numbers into radix(s) blocks of rest(s), in place.
+// Each butterfly reads the places that it then writes, so one barrier separates writing from
+// reading and none is needed before the next write. Only one component at a time goes through
+// shared memory: that halves it, and more workgroups fit on a processor.
+//
+// A workgroup has LINES lines. Its butterflies of a stage are counted by `item`; thread t does
+// items t, t + threads, ... In most stages neighbouring threads take neighbouring lines; a stage 0
+// with ALONG takes neighbouring numbers of one line, for memory that runs along it.
+
+layout(local_size_x_id = 0) in;
+layout(constant_id = 1) const uint LENGTH = 2;
+layout(constant_id = 2) const uint STAGES = 1;
+layout(constant_id = 3) const uint RADIX_0 = 2;
+layout(constant_id = 4) const uint RADIX_1 = 1;
+layout(constant_id = 5) const uint RADIX_2 = 1;
+layout(constant_id = 6) const uint RADIX_3 = 1;
+layout(constant_id = 7) const uint EACH_0 = 1; // butterflies per thread in stage 0
+layout(constant_id = 8) const uint EACH_1 = 0;
+layout(constant_id = 9) const uint EACH_2 = 0;
+layout(constant_id = 10) const uint EACH_3 = 0;
+layout(constant_id = 11) const uint LINES = 1;
+layout(constant_id = 12) const bool ALONG = false;
+layout(constant_id = 14) const bool BY_FREQUENCY = false;
+layout(constant_id = 13) const uint TWIDDLES = 0; // where this length's tables begin, in entries
+
+const uint REST_0 = LENGTH / RADIX_0;
+const uint REST_1 = REST_0 / RADIX_1;
+const uint REST_2 = REST_1 / RADIX_2;
+const uint LAST_RADIX = STAGES == 1 ? RADIX_0 : STAGES == 2 ? RADIX_1 : STAGES == 3 ? RADIX_2 : RADIX_3;
+const uint LAST = STAGES - 1;
+const uint BLOCKS = LENGTH / LAST_RADIX; // butterflies of the last stage
+
+uint radix(uint s) { return s == 0 ? RADIX_0 : s == 1 ? RADIX_1 : s == 2 ? RADIX_2 : RADIX_3; }
+uint each(uint s) { return s == 0 ? EACH_0 : s == 1 ? EACH_1 : s == 2 ? EACH_2 : EACH_3; }
+uint rest(uint s) { return s == LAST ? 1 : s == 0 ? REST_0 : s == 1 ? REST_1 : REST_2; }
+uint table(uint s) { return TWIDDLES + (s == 0 ? 0 : s == 1 ? REST_0 : REST_0 + REST_1); }
+
+complex v[16]; // butterfly i of the thread: v[i * radix .. ]
+shared real exchange_line[(LENGTH + BLOCKS) * LINES];
+
+// Twiddle factors: entry n of a stage's table holds w^n and w^4n, w = exp(-2 pi i / block).
+layout(std430, set = 0, binding = 3) readonly buffer twiddle_tables { complex2 twiddle[]; };
+
+// --- which butterfly ------------------------------------------------------------------------
+
+struct butterfly {
+    uint line; // of the workgroup
+    uint j;    // of the line: 0 .. LENGTH / radix - 1
+    bool on;
+};
+
+butterfly butterfly_of(const uint s, uint i) {
+    uint item = gl_LocalInvocationID.x + i * gl_WorkGroupSize.x, count = LENGTH / radix(s);
+    bool along = ALONG && (s == 0 || LINES == 1);
+    uint line = along ? item / count : item % LINES, j = along ? item % count : item / LINES;
+    return butterfly(line, j, item < count * LINES);
+}
+
+// The last stage's block that holds the frequencies f + BLOCKS q: the digits of f reversed.
+uint block_of(uint f) {
+    if (STAGES < 3) return f;
+    uint q1 = f % RADIX_0, q2 = f / RADIX_0 % RADIX_1;
+    if (STAGES == 3) return q1 * RADIX_1 + q2;
+    return (q1 * RADIX_1 + q2) * RADIX_2 + f / (RADIX_0 * RADIX_1);
+}
+
+// The place in the line of a butterfly's first number; the others follow at distance rest(s).
+// The last stage's butterflies are counted by place, or, with BY_FREQUENCY, so that butterfly f
+// holds the frequencies f + BLOCKS q.
+uint place_of(const uint s, uint j) {
+    if (s == LAST) return (BY_FREQUENCY ? block_of(j) : j) * LAST_RADIX;
+    uint n = rest(s);
+    return (j / n) * n * radix(s) + j % n;
+}
+
+// --- butterflies: natural order in and out, on v[at] -----------------------------------------
+
+void dft2(uint a, uint b) {
+    complex d = v[a] - v[b];
+    v[a] += v[b];
+    v[b] = d;
+}
+
+void dft3(uint a, uint b, uint c) {
+    const real S = real(0.86602540378443864676LF);
+    complex sum = v[b] + v[c], dif = S * times_minus_i(v[b] - v[c]), mid = v[a] - real(0.5) * sum;
+    v[a] += sum;
+    v[b] = mid + dif;
+    v[c] = mid - dif;
+}
+
+void dft4(uint a, uint b, uint c, uint d) {
+    complex p = v[a] + v[c], q = v[a] - v[c], r = v[b] + v[d], s = times_minus_i(v[b] - v[d]);
+    v[a] = p + r;
+    v[b] = q + s;
+    v[c] = p - r;
+    v[d] = q - s;
+}
+
+void dft5(uint a, uint b, uint c, uint d, uint e) {
+    const real C1 = real(0.30901699437494742410LF), C2 = real(-0.80901699437494742410LF);
+    const real S1 = real(0.95105651629515357212LF), S2 = real(0.58778525229247312917LF);
+    complex p = v[b] + v[e], q = v[c] + v[d], r = v[b] - v[e], s = v[c] - v[d], o = v[a];
+    complex m1 = o + C1 * p + C2 * q, m2 = o + C2 * p + C1 * q;
+    complex n1 = times_minus_i(S1 * r + S2 * s), n2 = times_minus_i(S2 * r - S1 * s);
+    v[a] = o + p + q;
+    v[b] = m1 + n1;
+    v[c] = m2 + n2;
+    v[d] = m2 - n2;
+    v[e] = m1 - n1;
+}
+
+void dft7(uint a, uint b, uint c, uint d, uint e, uint f, uint g) {
+    const real C1 = real(0.62348980185873353053LF), C2 = real(-0.22252093395631440429LF);
+    const real C3 = real(-0.90096886790241912624LF), S1 = real(0.78183148246802980871LF);
+    const real S2 = real(0.97492791218182360702LF), S3 = real(0.43388373911755812048LF);
+    complex p = v[b] + v[g], q = v[c] + v[f], r = v[d] + v[e], o = v[a];
+    complex s = v[b] - v[g], t = v[c] - v[f], u = v[d] - v[e];
+    complex m1 = o + C1 * p + C2 * q + C3 * r, n1 = times_minus_i(S1 * s + S2 * t + S3 * u);
+    complex m2 = o + C2 * p + C3 * q + C1 * r, n2 = times_minus_i(S2 * s - S3 * t - S1 * u);
+    complex m3 = o + C3 * p + C1 * q + C2 * r, n3 = times_minus_i(S3 * s - S1 * t + S2 * u);
+    v[a] = o + p + q + r;
+    v[b] = m1 + n1;
+    v[c] = m2 + n2;
+    v[d] = m3 + n3;
+    v[e] = m3 - n3;
+    v[f] = m2 - n2;
+    v[g] = m1 - n1;
+}
+
+// A prime (or 4) on v[at + (start + k * step) % R].
+#define PICK(k) (at + (start + (k) * step) % R)
+void dft_small(const uint P, uint at, uint start, const uint step, const uint R) {
+    if (P == 2) dft2(PICK(0), PICK(1));
+    if (P == 3) dft3(PICK(0), PICK(1), PICK(2));
+    if (P == 4) dft4(PICK(0), PICK(1), PICK(2), PICK(3));
+    if (P == 5) dft5(PICK(0), PICK(1), PICK(2), PICK(3), PICK(4));
+    if (P == 7) dft7(PICK(0), PICK(1), PICK(2), PICK(3), PICK(4), PICK(5), PICK(6));
+}
+
+// R = P * Q without a common factor (Good and Thomas): numbers n = Q a + P b, frequencies by the
+// Chinese remainder theorem; no twiddles in between. KP and KQ are 1 mod P, 0 mod Q and vice versa.
+void dft_coprime(const uint P, const uint Q, const uint KP, const uint KQ, uint at) {
+    const uint R = P * Q;
+    [[unroll]] for (uint b = 0; b < Q; ++b) dft_small(P, at, P * b, Q, R);
+    [[unroll]] for (uint a = 0; a < P; ++a) dft_small(Q, at, Q * a, P, R);
+    complex t[16];
+    [[unroll]] for (uint a = 0; a < P; ++a)
+        [[unroll]] for (uint b = 0; b < Q; ++b) t[(KP * a + KQ * b) % R] = v[at + (Q * a + P * b) % R];
+    [[unroll]] for (uint k = 0; k < R; ++k) v[at + k] = t[k];
+}
+
+// exp(-2 pi i m / 16) and / 9, for what is not a multiple of an eighth turn.
+const real C16 = real(0.92387953251128675613LF), S16 = real(0.38268343236508977173LF);
+const real C8 = real(0.70710678118654752440LF);
+const complex ROOT_9[5] = complex[](complex(1, 0),
+    complex(real(0.76604444311897803520LF), real(-0.64278760968653932632LF)),
+    complex(real(0.17364817766693034885LF), real(-0.98480775301220805937LF)), complex(0, 0),
+    complex(real(-0.93969262078590838405LF), real(-0.34202014332566873304LF)));
+
+complex turn16(complex a, uint m) { // m of 0 1 2 3 4 6 9
+    if (m == 1) return mul(a, complex(C16, -S16));
+    if (m == 2) return C8 * complex(a.x + a.y, a.y - a.x);
+    if (m == 3) return mul(a, complex(S16, -C16));
+    if (m == 4) return times_minus_i(a);
+    if (m == 6) return C8 * complex(a.y - a.x, -a.x - a.y);
+    if (m == 9) return mul(a, complex(-C16, S16));
+    return a;
+}
+
+// R = P * Q in two steps with twiddles between, numbers n = Q a + b, frequencies k = a + P b.
+void dft_two(const uint P, const uint Q, uint at) {
+    const uint R = P * Q;
+    [[unroll]] for (uint b = 0; b < Q; ++b) {
+        dft_small(P, at, b, Q, R);
+        [[unroll]] for (uint a = 1; a < P; ++a) {
+            complex z = v[at + Q * a + b];
+            v[at + Q * a + b] = R == 9 ? (a * b == 0 ? z : mul(z, ROOT_9[a * b])) : turn16(z, a * b * (16 / R));
+        }
+    }
+    [[unroll]] for (uint a = 0; a < P; ++a) dft_small(Q, at, Q * a, 1, R);
+    complex t[16];
+    [[unroll]] for (uint a = 0; a < P; ++a)
+        [[unroll]] for (uint b = 0; b < Q; ++b) t[a + P * b] = v[at + Q * a + b];
+    [[unroll]] for (uint k = 0; k < R; ++k) v[at + k] = t[k];
+}
+
+void dft(const uint R, uint at) {
+    if (R == 2 || R == 3 || R == 4 || R == 5 || R == 7) dft_small(R, at, 0, 1, R);
+    if (R == 6) dft_coprime(2, 3, 3, 4, at);
+    if (R == 10) dft_coprime(2, 5, 5, 6, at);
+    if (R == 12) dft_coprime(4, 3, 9, 4, at);
+    if (R == 14) dft_coprime(2, 7, 7, 8, at);
+    if (R == 15) dft_coprime(3, 5, 10, 6, at);
+    if (R == 8) dft_two(2, 4, at);
+    if (R == 9) dft_two(3, 3, at);
+    if (R == 16) dft_two(4, 4, at);
+}
+
+// --- twiddles and exchanges -------------------------------------------------------------------
+
+void twist(const uint R, uint at, complex2 w) { // v[at + r] *= w^r
+    complex w1 = w.xy, w4 = w.zw, w2 = mul(w1, w1), w3 = mul(w2, w1), high = w4;
+    v[at + 1] = mul(v[at + 1], w1);
+    if (R > 2) v[at + 2] = mul(v[at + 2], w2);
+    if (R > 3) v[at + 3] = mul(v[at + 3], w3);
+    [[unroll]] for (uint r = 4; r < 16; r += 4) {
+        if (R > r) v[at + r] = mul(v[at + r], high);
+        if (R > r + 1) v[at + r + 1] = mul(v[at + r + 1], mul(high, w1));
+        if (R > r + 2) v[at + r + 2] = mul(v[at + r + 2], mul(high, w2));
+        if (R > r + 3) v[at + r + 3] = mul(v[at + r + 3], mul(high, w3));
+        high = mul(high, w4);
+    }
+}
+
+void twist_stage(const uint s) {
+    [[unroll]] for (uint i = 0; i < each(s); ++i) {
+        uint n = butterfly_of(s, i).j % rest(s);
+        twist(radix(s), i * radix(s), twiddle[table(s) + n]);
+    }
+}
+
+void dft_stage(const uint s) {
+    [[unroll]] for (uint i = 0; i < each(s); ++i) dft(radix(s), i * radix(s));
+}
+
+// Address of a butterfly's first number; one pad behind each block of the last stage.
+uint address_of(const uint s, butterfly b) {
+    uint p = place_of(s, b.j);
+    return (p + p / LAST_RADIX) * LINES + b.line;
+}
+uint address_step(const uint s) { return (rest(s) + rest(s) / LAST_RADIX) * LINES; }
+
+void write_component(const uint s, const uint c) {
+    [[unroll]] for (uint i = 0; i < each(s); ++i) {
+        butterfly b = butterfly_of(s, i);
+        uint a = address_of(s, b);
+        if (b.on)
+            [[unroll]] for (uint r = 0; r < radix(s); ++r)
+                exchange_line[a + r * address_step(s)] = v[i * radix(s) + r][c];
+    }
+}
+
+void read_component(const uint s, const uint c) {
+    [[unroll]] for (uint i = 0; i < each(s); ++i) {
+        butterfly b = butterfly_of(s, i);
+        uint a = address_of(s, b);
+        if (b.on)
+            [[unroll]] for (uint r = 0; r < radix(s); ++r)
+                v[i * radix(s) + r][c] = exchange_line[a + r * address_step(s)];
+    }
+}
+
+// From the places of stage `from` to those of stage `to`.
+void exchange(const uint from, const uint to) {
+    write_component(from, 0);
+    barrier();
+    read_component(to, 0);
+    barrier();
+    write_component(from, 1);
+    barrier();
+    read_component(to, 1);
+}
+
+void forward_stage(const uint s) {
+    dft_stage(s);
+    if (s < LAST) {
+        twist_stage(s);
+        exchange(s, s + 1);
+    }
+}
+
+// The inverse works on numbers with their components swapped: swap(conj(w) z) = w swap(z), and
+// the forward butterfly of swapped numbers is the inverse one. The caller swaps going in and out.
+void inverse_stage(const uint s) {
+    if (s < LAST) {
+        exchange(s + 1, s);
+        twist_stage(s);
+    }
+    dft_stage(s);
+}
+
+void fft_forward() {
+    forward_stage(0);
+    if (STAGES > 1) forward_stage(1);
+    if (STAGES > 2) forward_stage(2);
+    if (STAGES > 3) forward_stage(3);
+}
+
+void fft_inverse() {
+    if (STAGES > 3) inverse_stage(3);
+    if (STAGES > 2) inverse_stage(2);
+    if (STAGES > 1) inverse_stage(1);
+    inverse_stage(0);
+}

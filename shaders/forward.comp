@@ -1,0 +1,70 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+// forward.comp - pass 1 of 3: real FFT along the first axis, two lines in each complex one.
+//
+//      image planes         one workgroup = LINES pairs of      half spectrum
+//      [c][y][x]     -->    neighbouring lines of a channel  -->   [c][k][m]  --> pass 2
+//
+// Lines that are padding do not exist here; padding along the line is made on load.
+// Dispatch:  x = pairs / LINES, z = channels.
+// Binds:     0 image, read;  1 half spectrum, written;  3 twiddles, read.
+#include "real.glsl"
+#include "complex.glsl"
+#include "fft.glsl"
+#include "image.glsl"
+#define IMAGE_ACCESS readonly
+#include "planes.glsl"
+#include "half.glsl"
+#include "mirror.glsl"
+
+layout(std430, set = 0, binding = 1) writeonly buffer half_spectrum { complex2 half_pair[]; };
+
+uint pair_of(butterfly b) { return gl_WorkGroupID.x * LINES + b.line; }
+
+void load() {
+    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
+        butterfly b = butterfly_of(0, i);
+        if (b.on)
+            [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
+                v[i * RADIX_0 + r] = load_pair(gl_WorkGroupID.z, pair_of(b), b.j + REST_0 * r);
+    }
+}
+
+complex partner[16];
+
+void fetch_partners(const uint c) {
+    barrier();
+    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
+        butterfly b = butterfly_of(LAST, i);
+        if (b.on)
+            [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
+                exchange_line[upper_of(b, q)] = v[i * LAST_RADIX + HALF_RADIX + q][c];
+    }
+    barrier();
+    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
+        butterfly b = butterfly_of(LAST, i);
+        if (b.on)
+            [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
+                partner[i * HALF_RADIX + q][c] = is_zero(b, q) ? v[i * LAST_RADIX][c] : exchange_line[partner_of(b, q)];
+    }
+}
+
+void store(uint k, uint pair, complex z, complex mirrored) {
+    if (pair < PAIRS) half_pair[half_pair_of(gl_WorkGroupID.z, k, pair)] = unpack(z, mirrored);
+}
+
+void main() {
+    load();
+    fft_forward();
+    fetch_partners(0);
+    fetch_partners(1);
+    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
+        butterfly b = butterfly_of(LAST, i);
+        if (!b.on) continue;
+        [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
+            store(b.j + BLOCKS * q, pair_of(b), v[i * LAST_RADIX + q], partner[i * HALF_RADIX + q]);
+        complex nyquist = v[i * LAST_RADIX + HALF_RADIX];
+        if (b.j == 0) store(LENGTH / 2, pair_of(b), nyquist, nyquist);
+    }
+}

@@ -1,0 +1,26 @@
+// image.glsl - the circle that a line of the image lies on, and the planes themselves.
+//
+// Index i of the circle is coordinate i up to SPLIT, and i - LENGTH_ALL behind it: what lies before
+// the image. Outside of the image the border decides; plan_source() in src/math/plan.c is the same
+// in C.
+
+layout(constant_id = 20) const uint EXTENT = 1;     // samples of the image along the line
+layout(constant_id = 21) const uint LENGTH_ALL = 2; // of the circle; LENGTH, unless the line is split
+layout(constant_id = 22) const uint SPLIT = 2;
+layout(constant_id = 23) const uint BORDER = 0;
+
+const uint ZERO = 0, MIRROR = 1, CLAMP = 2, WRAP = 3;
+
+// The coordinate to read, or -1 where there is zero.
+int source_of(uint i) {
+    const int n = int(EXTENT);
+    int c = i < SPLIT ? int(i) : int(i) - int(LENGTH_ALL);
+    if (c >= 0 && c < n) return c;
+    if (BORDER == CLAMP) return c < 0 ? 0 : n - 1;
+    if (BORDER == WRAP) return c < 0 ? n - 1 - (-1 - c) % n : c % n;
+    if (BORDER == MIRROR) {
+        c = (c < 0 ? -1 - c : c) % (2 * n);
+        return c < n ? c : 2 * n - 1 - c;
+    }
+    return -1;
+}

@@ -1,0 +1,95 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+// outer.comp - the outer factor of a line too long for a workgroup (four-step split), both ways.
+//
+// The line's numbers n = INNER a + b are, for each b, transformed over a; that is this pass, which
+// strides through memory and therefore takes LINES neighbouring b's at a time. Multiplied with
+// exp(-2 pi i b k / L) they are left at [place of k][b]: the inner factor's lines, contiguous.
+// BACK is the mirror image: twiddles, inverse over k, numbers back to their places.
+//
+// Along the first axis (FIRST) the far end is the image, two lines in each complex one; along the
+// second it is the half spectrum.
+//
+// Dispatch:  x = INNER / LINES, y = lines (pairs of the image, or frequencies), z = channels.
+// Binds:     0 image;  1 half spectrum;  3 twiddles;  4 weights;  5 split lines.
+#include "real.glsl"
+#include "complex.glsl"
+#include "fft.glsl"
+#include "image.glsl"
+#define IMAGE_ACCESS
+#include "planes.glsl"
+#include "join.glsl"
+
+layout(constant_id = 40) const uint HALVES = 2;
+layout(constant_id = 41) const uint PITCH = 2;
+layout(constant_id = 60) const bool FIRST = true;
+layout(constant_id = 61) const bool BACK = false;
+layout(constant_id = 62) const uint INNER = 2;
+layout(constant_id = 63) const uint LINE_TWIDDLES = 0; // where exp(-2 pi i m / L) begins, in numbers
+
+layout(std430, set = 0, binding = 1) buffer half_spectrum { complex half_value[]; };
+layout(std430, set = 0, binding = 5) buffer split_lines { complex split_value[]; };
+layout(std430, set = 0, binding = 3) readonly buffer line_tables { complex line_twiddle[]; };
+
+const uint COUNT = FIRST ? PAIRS : HALVES;
+
+uint inner_of(butterfly b) { return gl_WorkGroupID.x * LINES + b.line; }
+bool exists(butterfly b) { return b.on && inner_of(b) < INNER; }
+uint split_at(uint place, butterfly b) {
+    return (gl_WorkGroupID.z * COUNT + gl_WorkGroupID.y) * LENGTH_ALL + place * INNER + inner_of(b);
+}
+uint half_at(uint m) { return (gl_WorkGroupID.z * HALVES + gl_WorkGroupID.y) * PITCH + m; }
+
+complex load_far(uint n) {
+    if (FIRST) return load_pair(gl_WorkGroupID.z, gl_WorkGroupID.y, n);
+    int c = source_of(n);
+    return c < 0 ? complex(0) : half_value[half_at(uint(c))];
+}
+
+void store_far(uint n, complex z) {
+    if (FIRST) store_pair(gl_WorkGroupID.z, gl_WorkGroupID.y, n, z);
+    else if (n < EXTENT) half_value[half_at(n)] = z;
+}
+
+// exp(-2 pi i b k / L), k the frequency that butterfly b of the last stage holds at q.
+complex line_root(butterfly b, uint q) {
+    return line_twiddle[LINE_TWIDDLES + inner_of(b) * (b.j + BLOCKS * q)];
+}
+
+void forward() {
+    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
+        butterfly b = butterfly_of(0, i);
+        if (exists(b))
+            [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
+                v[i * RADIX_0 + r] = load_far((b.j + REST_0 * r) * INNER + inner_of(b));
+    }
+    fft_forward();
+    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
+        butterfly b = butterfly_of(LAST, i);
+        if (exists(b))
+            [[unroll]] for (uint q = 0; q < LAST_RADIX; ++q)
+                split_value[split_at(place_of(LAST, b.j) + q, b)] = mul(v[i * LAST_RADIX + q], line_root(b, q));
+    }
+}
+
+void back() {
+    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
+        butterfly b = butterfly_of(LAST, i);
+        if (exists(b))
+            [[unroll]] for (uint q = 0; q < LAST_RADIX; ++q)
+                v[i * LAST_RADIX + q] = mul(split_value[split_at(place_of(LAST, b.j) + q, b)].yx, line_root(b, q));
+    }
+    fft_inverse();
+    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
+        butterfly b = butterfly_of(0, i);
+        if (exists(b))
+            [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
+                store_far((b.j + REST_0 * r) * INNER + inner_of(b), v[i * RADIX_0 + r].yx);
+    }
+}
+
+void main() {
+    if (BACK) back();
+    else forward();
+}

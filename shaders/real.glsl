@@ -1,0 +1,10 @@
+// real.glsl - the number type of a build: every pass is compiled for 32-bit and for 64-bit floats.
+#ifdef FLOAT64
+#define real     double
+#define complex  dvec2
+#define complex2 dvec4
+#else
+#define real     float
+#define complex  vec2
+#define complex2 vec4 // two neighbours in memory
+#endif

@@ -1,0 +1,249 @@
+#include "engine/gpu_device.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- errors --------------------------------------------------------------------------------- */
+
+static const struct {
+    VkResult result;
+    err_code code;
+    const char *words;
+} RESULT[] = {
+    {VK_ERROR_DEVICE_LOST, ERR_RETRY, "the device was lost"},
+    {VK_ERROR_OUT_OF_DEVICE_MEMORY, ERR_RETRY, "the device is out of memory"},
+    {VK_ERROR_OUT_OF_HOST_MEMORY, ERR_RETRY, "out of host memory"},
+    {VK_ERROR_TOO_MANY_OBJECTS, ERR_RETRY, "the device has too many objects"},
+    {VK_ERROR_INITIALIZATION_FAILED, ERR_NO_DEVICE, "the driver could not start"},
+    {VK_ERROR_INCOMPATIBLE_DRIVER, ERR_NO_DEVICE, "no Vulkan driver fits"},
+    {VK_ERROR_LAYER_NOT_PRESENT, ERR_NO_DEVICE, "the validation layer is not installed"},
+    {VK_ERROR_FEATURE_NOT_PRESENT, ERR_NO_DEVICE, "the device lacks a feature"},
+    {VK_ERROR_EXTENSION_NOT_PRESENT, ERR_NO_DEVICE, "the driver lacks an extension"},
+};
+
+bool gpu_failed(const gpu_device *g, VkResult r, const char *what, err *e) {
+    const char *name = g && g->name[0] ? g->name : "Vulkan";
+    int call = (int)strcspn(what, "(");
+    for (size_t i = 0; i < sizeof RESULT / sizeof RESULT[0]; i++)
+        if (RESULT[i].result == r)
+            return err_set(e, RESULT[i].code, "%s: %s (%.*s)", name, RESULT[i].words, call, what);
+    return err_set(e, ERR_INTERNAL, "%s: %.*s failed with VkResult %d", name, call, what, (int)r);
+}
+
+/* --- instance ------------------------------------------------------------------------------- */
+
+static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                                 VkDebugUtilsMessageTypeFlagsEXT types,
+                                                 const VkDebugUtilsMessengerCallbackDataEXT *data,
+                                                 void *user) {
+    (void)severity, (void)types;
+    atomic_fetch_add((atomic_uint *)user, 1);
+    log_error("validation: %s", data->pMessage);
+    return VK_FALSE;
+}
+
+static bool has_layer(const char *name) {
+    VkLayerProperties layer[64];
+    uint32_t n = 64;
+    VkResult r = vkEnumerateInstanceLayerProperties(&n, layer);
+    if (r != VK_SUCCESS && r != VK_INCOMPLETE) return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(layer[i].layerName, name) == 0) return true;
+    return false;
+}
+
+/* Which of the layer's checks FFTBLOOM_VALIDATION asks for; 0: no layer. */
+static uint32_t wanted_checks(VkValidationFeatureEnableEXT check[2]) {
+    const char *v = getenv("FFTBLOOM_VALIDATION");
+    if (!v || !*v || strcmp(v, "0") == 0) return 0;
+    check[0] = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
+    check[1] = VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT;
+    return strcmp(v, "gpu") == 0 ? 2 : 1;
+}
+
+static bool open_instance(gpu_device *g, err *e) {
+    static const char *const LAYER = "VK_LAYER_KHRONOS_validation";
+    static const char *const EXTENSION = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    VkValidationFeatureEnableEXT check[2];
+    uint32_t checks = wanted_checks(check);
+    if (checks && !has_layer(LAYER))
+        return err_set(e, ERR_NO_DEVICE,
+                       "FFTBLOOM_VALIDATION is set, but %s is not installed "
+                       "(Debian: vulkan-validationlayers)",
+                       LAYER);
+    VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                             .pApplicationName = "fftbloom",
+                             .apiVersion = VK_API_VERSION_1_1};
+    VkDebugUtilsMessengerCreateInfoEXT debug = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
+        .pfnUserCallback = on_message,
+        .pUserData = &g->messages};
+    VkValidationFeaturesEXT features = {.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+                                        .pNext = &debug,
+                                        .enabledValidationFeatureCount = checks,
+                                        .pEnabledValidationFeatures = check};
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                 .pNext = checks ? &features : NULL,
+                                 .pApplicationInfo = &app,
+                                 .enabledLayerCount = checks ? 1 : 0,
+                                 .ppEnabledLayerNames = &LAYER,
+                                 .enabledExtensionCount = checks ? 1 : 0,
+                                 .ppEnabledExtensionNames = &EXTENSION};
+    VkResult r = vkCreateInstance(&info, NULL, &g->instance);
+    if (r != VK_SUCCESS) {
+        g->instance = VK_NULL_HANDLE;
+        return gpu_failed(g, r, "vkCreateInstance", e);
+    }
+    if (!checks) return true;
+    PFN_vkCreateDebugUtilsMessengerEXT create = (PFN_vkCreateDebugUtilsMessengerEXT)(void (*)(
+        void))vkGetInstanceProcAddr(g->instance, "vkCreateDebugUtilsMessengerEXT");
+    if (create) create(g->instance, &debug, NULL, &g->messenger);
+    return true;
+}
+
+/* --- devices -------------------------------------------------------------------------------- */
+
+enum { MOST = ENGINE_DEVICES };
+
+/* The first queue family that computes, preferring one that also draws: drivers give it the whole
+ * machine. */
+static bool compute_family(VkPhysicalDevice p, uint32_t *family, uint32_t *timestamp_bits) {
+    VkQueueFamilyProperties q[16];
+    uint32_t n = 16, best = UINT32_MAX;
+    vkGetPhysicalDeviceQueueFamilyProperties(p, &n, q);
+    for (uint32_t i = n; i-- > 0;) {
+        if (!(q[i].queueFlags & VK_QUEUE_COMPUTE_BIT)) continue;
+        if (best == UINT32_MAX || q[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) best = i;
+    }
+    if (best == UINT32_MAX) return false;
+    *family = best;
+    *timestamp_bits = q[best].timestampValidBits;
+    return true;
+}
+
+static uint64_t own_memory(VkPhysicalDevice p) {
+    VkPhysicalDeviceMemoryProperties m;
+    vkGetPhysicalDeviceMemoryProperties(p, &m);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < m.memoryHeapCount; i++)
+        if (m.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT &&
+            m.memoryHeaps[i].size > bytes)
+            bytes = m.memoryHeaps[i].size;
+    return bytes;
+}
+
+static void describe(engine_device *d, VkPhysicalDevice p, uint32_t index) {
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+    VkPhysicalDeviceProperties2 props = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                         .pNext = &id};
+    VkPhysicalDeviceFeatures features;
+    vkGetPhysicalDeviceProperties(p, &props.properties);
+    if (props.properties.apiVersion >= VK_API_VERSION_1_2) id.pNext = &driver;
+    vkGetPhysicalDeviceProperties2(p, &props);
+    vkGetPhysicalDeviceFeatures(p, &features);
+    const VkPhysicalDeviceProperties *v = &props.properties;
+    const VkPhysicalDeviceLimits *l = &v->limits;
+    *d = (engine_device){.class = v->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU ? ENGINE_SOFTWARE
+                                                                               : ENGINE_GPU,
+                         .index = index,
+                         .memory = own_memory(p)};
+    snprintf(d->name, sizeof d->name, "%.255s", v->deviceName);
+    if (driver.driverName[0])
+        snprintf(d->driver, sizeof d->driver, "%.120s %.120s", driver.driverName,
+                 driver.driverInfo);
+    else
+        snprintf(d->driver, sizeof d->driver, "version %#x", v->driverVersion);
+    memcpy(d->uuid, id.deviceUUID, sizeof d->uuid);
+    uint32_t size = l->maxComputeWorkGroupSize[0], all = l->maxComputeWorkGroupInvocations;
+    d->limits = (plan_limits){.invocations = size < all ? size : all,
+                              .shared_bytes = l->maxComputeSharedMemorySize,
+                              .buffer_range = l->maxStorageBufferRange,
+                              .memory = d->memory,
+                              .float64 = features.shaderFloat64};
+    memcpy(d->limits.groups, l->maxComputeWorkGroupCount, sizeof d->limits.groups);
+}
+
+uint32_t gpu_device_list(engine_device *to, uint32_t room) {
+    gpu_device g = {0};
+    VkPhysicalDevice p[MOST];
+    uint32_t n = MOST, found = 0, family, bits;
+    err ignored;
+    if (!open_instance(&g, &ignored)) return 0;
+    VkResult r = vkEnumeratePhysicalDevices(g.instance, &n, p);
+    if (r == VK_SUCCESS || r == VK_INCOMPLETE)
+        for (uint32_t i = 0; i < n && found < room; i++)
+            if (compute_family(p[i], &family, &bits)) describe(&to[found++], p[i], i);
+    gpu_device_close(&g);
+    return found;
+}
+
+static bool open_device(gpu_device *g, bool float64, err *e) {
+    uint32_t bits;
+    if (!compute_family(g->physical, &g->family, &bits))
+        return err_set(e, ERR_NO_DEVICE, "%s has no compute queue", g->name);
+    VkPhysicalDeviceProperties props;
+    vkGetPhysicalDeviceProperties(g->physical, &props);
+    g->tick = bits ? props.limits.timestampPeriod * 1e-9 : 0;
+    vkGetPhysicalDeviceMemoryProperties(g->physical, &g->memory);
+    float priority = 1;
+    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                     .queueFamilyIndex = g->family,
+                                     .queueCount = 1,
+                                     .pQueuePriorities = &priority};
+    VkPhysicalDeviceFeatures features = {.shaderFloat64 = float64};
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queue,
+                               .pEnabledFeatures = &features};
+    VK_TRY(g, vkCreateDevice(g->physical, &info, NULL, &g->dev), e);
+    vkGetDeviceQueue(g->dev, g->family, 0, &g->queue);
+    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                    .queueFamilyIndex = g->family,
+                                    .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
+    VK_TRY(g, vkCreateCommandPool(g->dev, &pool, NULL, &g->pool), e);
+    return true;
+fail:
+    return false;
+}
+
+bool gpu_device_open(gpu_device *g, const engine_device *which, err *e) {
+    VkPhysicalDevice p[MOST];
+    uint32_t n = MOST;
+    snprintf(g->name, sizeof g->name, "%s", which->name);
+    if (!open_instance(g, e)) return false;
+    VkResult r = vkEnumeratePhysicalDevices(g->instance, &n, p);
+    if (r != VK_SUCCESS && r != VK_INCOMPLETE)
+        return gpu_failed(g, r, "vkEnumeratePhysicalDevices", e);
+    if (which->index >= n)
+        return err_set(e, ERR_NO_DEVICE, "device %u is gone; %u are left", which->index, n);
+    g->physical = p[which->index];
+    return open_device(g, which->limits.float64, e);
+}
+
+void gpu_device_close(gpu_device *g) {
+    if (g->dev) {
+        vkDeviceWaitIdle(g->dev);
+        if (g->pool) vkDestroyCommandPool(g->dev, g->pool, NULL);
+        vkDestroyDevice(g->dev, NULL);
+    }
+    if (g->messenger) {
+        PFN_vkDestroyDebugUtilsMessengerEXT destroy =
+            (PFN_vkDestroyDebugUtilsMessengerEXT)(void (*)(void))vkGetInstanceProcAddr(
+                g->instance, "vkDestroyDebugUtilsMessengerEXT");
+        if (destroy) destroy(g->instance, g->messenger, NULL);
+    }
+    if (g->instance) vkDestroyInstance(g->instance, NULL);
+    g->dev = VK_NULL_HANDLE;
+    g->instance = VK_NULL_HANDLE;
+    g->messenger = VK_NULL_HANDLE;
+    g->pool = VK_NULL_HANDLE;
+}

@@ -1,0 +1,47 @@
+/* gpu_device.h - Vulkan kept small: an instance, a device with one queue, and errors as sentences.
+ *
+ * Headless always. FFTBLOOM_VALIDATION=1 loads the validation layer with synchronisation
+ * validation, =gpu adds GPU-assisted validation; each message is printed and counted, and a
+ * device with messages fails its next wait. */
+#ifndef ENGINE_GPU_DEVICE_H
+#define ENGINE_GPU_DEVICE_H
+
+#include "engine/engine.h"
+
+#include <stdatomic.h>
+#include <vulkan/vulkan.h>
+
+typedef struct {
+    VkInstance instance;
+    VkDebugUtilsMessengerEXT messenger;
+    atomic_uint messages; /* of the validation layers */
+    VkPhysicalDevice physical;
+    VkDevice dev;
+    VkQueue queue;
+    uint32_t family;
+    VkCommandPool pool;
+    VkPhysicalDeviceMemoryProperties memory;
+    double tick; /* seconds per timestamp unit; 0: the queue has none */
+    char name[ENGINE_NAME];
+} gpu_device;
+
+/* All Vulkan devices that have a compute queue. No Vulkan at all is no error: zero devices. */
+uint32_t gpu_device_list(engine_device *to, uint32_t room);
+
+bool gpu_device_open(gpu_device *g, const engine_device *which, err *e);
+void gpu_device_close(gpu_device *g); /* accepts half-open devices */
+
+/* Sets the error for a failed Vulkan call; `what` is the call. Device lost and out of memory are
+ * worth a retry. Returns false. */
+bool gpu_failed(const gpu_device *g, VkResult r, const char *what, err *e);
+
+#define VK_TRY(g, call, e)                          \
+    do {                                            \
+        VkResult vk_result = (call);                \
+        if (vk_result != VK_SUCCESS) {              \
+            gpu_failed((g), vk_result, #call, (e)); \
+            goto fail;                              \
+        }                                           \
+    } while (0)
+
+#endif

@@ -1,0 +1,104 @@
+#include "math/lengths.h"
+
+#include <string.h>
+
+/* What the shaders have butterflies for. Large ones first: the search then meets the best early. */
+static const uint32_t RADIX[] = {16, 15, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2};
+enum { RADICES = sizeof RADIX / sizeof RADIX[0] };
+
+bool length_is_smooth(uint32_t n) {
+    static const uint32_t PRIME[] = {2, 3, 5, 7};
+    if (n == 0) return false;
+    for (int i = 0; i < 4; i++)
+        while (n % PRIME[i] == 0) n /= PRIME[i];
+    return n == 1;
+}
+
+uint32_t length_next(uint32_t n, uint32_t multiple) {
+    if (n > LENGTH_MAX) return 0;
+    n = (n + multiple - 1) / multiple * multiple;
+    if (n == 0) n = multiple;
+    while (n <= LENGTH_MAX && !length_is_smooth(n)) n += multiple;
+    return n <= LENGTH_MAX ? n : 0;
+}
+
+/* log2 of each prime, times what its butterfly costs beyond that of radix 2, 4 and 8: counted in
+ * operations per element of the butterflies themselves. */
+double length_cost(uint32_t n) {
+    static const struct {
+        uint32_t prime;
+        double price;
+    } STEP[] = {{2, 1.0}, {3, 1.75}, {5, 2.75}, {7, 3.7}};
+    double price = 0;
+    for (int i = 0; i < 4; i++)
+        for (uint32_t m = n; m % STEP[i].prime == 0 && m > 0; m /= STEP[i].prime)
+            price += STEP[i].price;
+    return price * n;
+}
+
+typedef struct {
+    plan_fft fft;
+    uint32_t threads, smallest;
+} choice;
+
+/* Threads for one line: one butterfly each if the workgroup is large enough for that, which is
+ * fastest; else as few as can hold the line. */
+static uint32_t threads_of(const plan_fft *f, uint32_t invocations) {
+    uint32_t one_each = 0, fewest = 0;
+    for (uint32_t s = 0; s < f->stages; s++) {
+        uint32_t count = f->length / f->radix[s], hold = PLAN_MAX_RADIX / f->radix[s];
+        uint32_t least = (count + hold - 1) / hold;
+        if (count > one_each) one_each = count;
+        if (least > fewest) fewest = least;
+    }
+    return one_each <= invocations ? one_each : fewest <= invocations ? fewest : 0;
+}
+
+static bool better(const choice *a, const choice *b) {
+    if (!b->threads) return true;
+    if (a->fft.stages != b->fft.stages) return a->fft.stages < b->fft.stages;
+    return a->smallest > b->smallest;
+}
+
+/* All ways to write `rest` as radices that do not grow, after those already in c. */
+static void search(choice *c, uint32_t rest, int from, uint32_t invocations, bool even_last,
+                   choice *best) {
+    plan_fft *f = &c->fft;
+    if (rest == 1) {
+        choice done = *c;
+        uint32_t last = done.fft.stages - 1;
+        for (uint32_t s = last; even_last && done.fft.radix[last] % 2 && s-- > 0;) {
+            uint32_t r = done.fft.radix[s]; /* the smallest even one goes to the end */
+            if (r % 2) continue;
+            memmove(&done.fft.radix[s], &done.fft.radix[s + 1], (last - s) * sizeof r);
+            done.fft.radix[last] = r;
+        }
+        if (even_last && done.fft.radix[last] % 2) return;
+        done.threads = threads_of(&done.fft, invocations);
+        if (done.threads && better(&done, best)) *best = done;
+        return;
+    }
+    if (f->stages == PLAN_STAGES) return;
+    for (int i = from; i < RADICES; i++) {
+        if (rest % RADIX[i]) continue;
+        f->radix[f->stages++] = RADIX[i];
+        uint32_t smallest = c->smallest;
+        c->smallest = RADIX[i];
+        search(c, rest / RADIX[i], i, invocations, even_last, best);
+        c->smallest = smallest;
+        f->radix[--f->stages] = 0;
+    }
+}
+
+uint32_t length_radices(plan_fft *f, uint32_t n, uint32_t invocations, bool even_last) {
+    choice c = {.fft.length = n}, best = {0};
+    if (n < 2 || !length_is_smooth(n)) return 0;
+    search(&c, n, 0, invocations, even_last, &best);
+    if (best.threads) *f = best.fft;
+    return best.threads;
+}
+
+uint32_t length_butterflies(const plan_fft *f, uint32_t s, uint32_t lines, uint32_t threads) {
+    uint32_t count = f->length / f->radix[s] * lines;
+    return (count + threads - 1) / threads;
+}

@@ -1,0 +1,433 @@
+/* plan.c - from the request to the numbers. Reads top down: axes, order, passes, bytes. */
+#include "math/plan.h"
+
+#include "math/lengths.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *const BORDER_NAME[] = {"zero", "mirror", "clamp", "wrap"};
+static const char *const PASS_NAME[] = {"forward", "convolve",   "inverse", "outer", "outer-back",
+                                        "inner",   "inner-back", "unpack",  "pack"};
+static const char AXIS_NAME[] = {'x', 'y'};
+
+const char *plan_border_name(plan_border b) {
+    return BORDER_NAME[b];
+}
+const char *plan_pass_name(plan_pass_kind k) {
+    return PASS_NAME[k];
+}
+
+static bool has_shapes(const plan_request *ask) {
+    return ask->limits.invocations > 0;
+}
+
+static uint32_t sample_bytes(const plan_request *ask) {
+    return ask->precision == PRECISION_FLOAT64 ? 8 : 4;
+}
+
+/* --- one axis ---------------------------------------------------------------------------- */
+
+/* Shared memory of a line: one component of each number (they are exchanged one after the other),
+ * with one pad per block of the last stage against bank conflicts. */
+static uint32_t shared_of(const plan_fft *f, uint32_t real_bytes) {
+    return (f->length + f->length / f->radix[f->stages - 1]) * real_bytes;
+}
+
+/* Radices for a line that one workgroup holds; false when none does. */
+static bool fits_one_pass(plan_fft *f, uint32_t length, const plan_request *ask, bool even_last) {
+    plan_fft found;
+    if (!length_radices(&found, length, ask->limits.invocations, even_last)) return false;
+    if (shared_of(&found, sample_bytes(ask)) > ask->limits.shared_bytes) return false;
+    *f = found;
+    return true;
+}
+
+/* length = outer * inner, both held by a workgroup, the inner one as large as possible: then the
+ * outer pass, which strides through memory, is the short one. */
+static bool split_line(plan_axis *a, const plan_request *ask) {
+    for (uint32_t outer = 2; outer <= a->length / outer; outer++) {
+        if (a->length % outer) continue;
+        if (fits_one_pass(&a->inner, a->length / outer, ask, false) &&
+            fits_one_pass(&a->outer, outer, ask, false))
+            return true;
+    }
+    return false;
+}
+
+/* Fills everything but before, after, extent and border; false when the device cannot hold it. */
+static bool axis_set_length(plan_axis *a, uint32_t length, const plan_request *ask, bool first) {
+    a->length = length;
+    a->split = length; /* wrapped exactly or surrounded by zeros: nothing stands before the image */
+    if (a->border != BORDER_ZERO && length != a->extent) a->split = a->extent + a->after;
+    a->one_pass = true;
+    if (!has_shapes(ask)) return true;
+    a->one_pass = fits_one_pass(&a->fft, length, ask, first);
+    return a->one_pass || split_line(a, ask);
+}
+
+/* The shortest length that is right (docs/math.md, "Borders and lengths"). Zero borders: one gap
+ * serves both sides. Wrap: the extent itself if it has the right form, else margins that repeat
+ * the image, as mirror and clamp have margins. */
+static uint64_t shortest_length(const plan_axis *a, bool first) {
+    uint64_t n = a->extent;
+    if (a->border == BORDER_ZERO) return n + (a->before > a->after ? a->before : a->after);
+    if (a->border == BORDER_WRAP && n >= 2 && length_is_smooth(a->extent) && !(first && n % 2))
+        return n;
+    return n + a->before + a->after;
+}
+
+static bool is_exact_wrap(const plan_axis *a, bool first) {
+    return a->border == BORDER_WRAP && shortest_length(a, first) == a->extent;
+}
+
+enum { CANDIDATES = 48 };
+
+/* Lengths worth comparing: smooth, long enough, at most a third longer than needed. */
+static uint32_t candidate_lengths(const plan_axis *a, bool first, uint32_t out[CANDIDATES]) {
+    uint64_t least = shortest_length(a, first);
+    if (least < 2) least = 2;
+    if (least > LENGTH_MAX) return 0;
+    if (is_exact_wrap(a, first)) {
+        out[0] = a->extent;
+        return 1;
+    }
+    uint32_t n = 0;
+    for (uint32_t l = length_next((uint32_t)least, first ? 2 : 1); l && n < CANDIDATES;
+         l = length_next(l + 1, first ? 2 : 1)) {
+        if (n && l > least + least / 3) break;
+        out[n++] = l;
+    }
+    return n;
+}
+
+static plan_axis axis_of(const plan_request *ask, uint32_t which) {
+    return (plan_axis){.extent = ask->size[which],
+                       .border = ask->border[which],
+                       .before = ask->reach_hi[which],
+                       .after = ask->reach_lo[which]};
+}
+
+int64_t plan_source(const plan_axis *a, uint32_t i) {
+    int64_t n = a->extent, c = i < a->split ? (int64_t)i : (int64_t)i - a->length;
+    if (c >= 0 && c < n) return c;
+    switch (a->border) {
+    case BORDER_CLAMP: return c < 0 ? 0 : n - 1;
+    case BORDER_WRAP: return (c % n + n) % n;
+    case BORDER_MIRROR: c = (c % (2 * n) + 2 * n) % (2 * n); return c < n ? c : 2 * n - 1 - c;
+    default: return -1;
+    }
+}
+
+uint32_t plan_frequency(const plan_fft *f, uint32_t place) {
+    uint32_t k = 0;
+    for (uint32_t s = f->stages; s-- > 0;) { /* last digit of the place = highest of k */
+        k = k * f->radix[s] + place % f->radix[s];
+        place /= f->radix[s];
+    }
+    return k;
+}
+
+/* --- which axis first, and which lengths ---------------------------------------------------- */
+
+/* Prices in bytes moved per number. On a GPU arithmetic hides mostly behind memory, and each
+ * exchange through shared memory costs about as much as two more bytes; on a CPU arithmetic is
+ * nearly all. A first axis along columns makes shorter runs in memory. */
+static double line_price(const plan_axis *a, const plan_request *ask, double bytes) {
+    double arithmetic = length_cost(a->length) / a->length;
+    if (!has_shapes(ask)) return a->length * (bytes + 3.0 * arithmetic);
+    double stages = a->one_pass ? a->fft.stages : a->outer.stages + a->inner.stages + 6;
+    return a->length * (bytes + 0.35 * arithmetic + 2.0 * stages);
+}
+
+static double price(const plan_axis axis[2], const plan_request *ask, uint32_t first) {
+    double halves = axis[0].length / 2 + 1, pairs = (axis[1].extent + 1) / 2;
+    double moved = 2.0 * sample_bytes(ask); /* bytes of a complex number */
+    double one = 2 * pairs * line_price(&axis[0], ask, 2 * moved);
+    double two = 2 * halves * line_price(&axis[1], ask, 1.5 * moved);
+    return (first == PLAN_Y ? 1.1 : 1.0) * one + two;
+}
+
+/* The cheapest pair of lengths for one axis order; a price below zero means none is possible. */
+static double best_lengths(plan_axis axis[2], const plan_request *ask, uint32_t first) {
+    uint32_t list[2][CANDIDATES];
+    plan_axis start[2] = {axis_of(ask, first), axis_of(ask, 1 - first)};
+    uint32_t n0 = candidate_lengths(&start[0], true, list[0]);
+    uint32_t n1 = candidate_lengths(&start[1], false, list[1]);
+    double best = -1;
+    plan_axis second[CANDIDATES];
+    bool possible[CANDIDATES];
+    for (uint32_t j = 0; j < n1; j++) {
+        second[j] = start[1];
+        possible[j] = axis_set_length(&second[j], list[1][j], ask, false);
+    }
+    for (uint32_t i = 0; i < n0; i++) {
+        plan_axis a[2] = {start[0]};
+        if (!axis_set_length(&a[0], list[0][i], ask, true)) continue;
+        for (uint32_t j = 0; j < n1; j++) {
+            if (!possible[j]) continue;
+            a[1] = second[j];
+            double p = price(a, ask, first);
+            if (best >= 0 && p >= best) continue;
+            best = p;
+            axis[0] = a[0];
+            axis[1] = a[1];
+        }
+    }
+    return best;
+}
+
+static bool choose_axes(plan *p, err *e) {
+    plan_axis axis[2][2];
+    const plan_request *ask = &p->ask;
+    for (uint32_t first = 0; first < 2; first++)
+        p->cost[first] = best_lengths(axis[first], ask, first);
+    bool may[2] = {ask->order != AXIS_Y && p->cost[0] >= 0,
+                   ask->order != AXIS_X && p->cost[1] >= 0};
+    if (!may[0] && !may[1]) {
+        uint64_t need[2];
+        for (uint32_t i = 0; i < 2; i++) {
+            plan_axis a = axis_of(ask, i);
+            need[i] = shortest_length(&a, false);
+        }
+        return err_set(e, ERR_CONFIG,
+                       "transforms of %" PRIu64 " x %" PRIu64 " are more than this device can do "
+                       "(lines up to %d, workgroups of %u with %u bytes of shared memory); use "
+                       "--device cpu, or a smaller image or kernel",
+                       need[0], need[1], LENGTH_MAX, ask->limits.invocations,
+                       ask->limits.shared_bytes);
+    }
+    p->first = may[0] && (!may[1] || p->cost[0] <= p->cost[1]) ? PLAN_X : PLAN_Y;
+    memcpy(p->axis, axis[p->first], sizeof p->axis);
+    return true;
+}
+
+/* --- passes --------------------------------------------------------------------------------- */
+
+static uint32_t minimum(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+static uint32_t blocks(uint64_t n, uint32_t per) {
+    return (uint32_t)((n + per - 1) / per);
+}
+
+/* Adds a pass of `count` lines in which a workgroup takes at most `wanted` of them. */
+static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, const plan_fft *f,
+                           uint32_t count, uint32_t wanted) {
+    const plan_limits *l = &p->ask.limits;
+    plan_pass *s = &p->pass[p->passes++];
+    *s = (plan_pass){.kind = kind, .axis = axis, .fft = *f};
+    plan_fft same;
+    uint32_t per_line = length_radices(&same, f->length, l->invocations,
+                                       kind == PASS_FORWARD || kind == PASS_INVERSE);
+    uint32_t bytes = shared_of(f, p->sample_bytes);
+    s->lines = minimum(wanted, minimum(l->invocations / per_line, l->shared_bytes / bytes));
+    s->lines = minimum(s->lines, count);
+    s->threads = s->lines * per_line;
+    s->shared_bytes = s->lines * bytes;
+    for (uint32_t i = 0; i < f->stages; i++)
+        s->butterflies[i] = length_butterflies(f, i, s->lines, s->threads);
+    s->groups[0] = blocks(count, s->lines);
+    s->groups[1] = 1;
+    s->groups[2] = p->channels_per_bind;
+    return s;
+}
+
+/* Lines that share a workgroup so that no group is smaller than a subgroup or two. */
+static uint32_t fill_lines(const plan_fft *f) {
+    uint32_t threads = f->length / f->radix[f->stages - 1];
+    return threads >= 64 ? 1 : blocks(64, threads);
+}
+
+/* Adjacent lines of the first axis make runs in memory: of 16 bytes each in the half spectrum,
+ * of 8 in image rows where lines are columns. docs/performance.md has the measurements. */
+static uint32_t first_lines(const plan *p, const plan_fft *f) {
+    uint32_t wanted = p->first == PLAN_Y ? 4 : 2, fill = fill_lines(f);
+    return wanted > fill ? wanted : fill;
+}
+
+static void add_forward(plan *p, uint32_t pairs) {
+    const plan_axis *a = &p->axis[0];
+    uint64_t image = p->image_bytes, scratch = p->scratch_bytes, lines = p->line_bytes;
+    if (a->one_pass) {
+        add_pass(p, PASS_FORWARD, 0, &a->fft, pairs, first_lines(p, &a->fft))->bytes = image +
+                                                                                       scratch;
+        return;
+    }
+    plan_pass *s = add_pass(p, PASS_OUTER, 0, &a->outer, a->inner.length, 8);
+    s->groups[1] = pairs;
+    s->bytes = image + lines;
+    s = add_pass(p, PASS_INNER, 0, &a->inner, a->outer.length, fill_lines(&a->inner));
+    s->groups[1] = pairs;
+    s->bytes = 2 * lines;
+}
+
+static void add_convolve(plan *p) {
+    const plan_axis *a = &p->axis[1];
+    if (a->one_pass) {
+        plan_pass *s = add_pass(p, PASS_CONVOLVE, 1, &a->fft, p->halves, fill_lines(&a->fft));
+        s->bytes = 2 * p->scratch_bytes + p->spectrum_bytes;
+        return;
+    }
+    plan_pass *s = add_pass(p, PASS_OUTER, 1, &a->outer, a->inner.length, 8);
+    s->groups[1] = p->halves;
+    s->bytes = p->scratch_bytes + p->line_bytes;
+    s = add_pass(p, PASS_CONVOLVE, 1, &a->inner, a->outer.length, fill_lines(&a->inner));
+    s->groups[1] = p->halves;
+    s->bytes = 2 * p->line_bytes + p->spectrum_bytes;
+    s = add_pass(p, PASS_OUTER_BACK, 1, &a->outer, a->inner.length, 8);
+    s->groups[1] = p->halves;
+    s->bytes = p->scratch_bytes + p->line_bytes;
+}
+
+static void add_inverse(plan *p, uint32_t pairs) {
+    const plan_axis *a = &p->axis[0];
+    uint64_t image = p->image_bytes, scratch = p->scratch_bytes, lines = p->line_bytes;
+    if (a->one_pass) {
+        plan_pass *s = add_pass(p, PASS_INVERSE, 0, &a->fft, pairs, first_lines(p, &a->fft));
+        s->bytes = 2 * image + scratch;
+        return;
+    }
+    plan_pass *s =
+        add_pass(p, PASS_INNER_BACK, 0, &a->inner, a->outer.length, fill_lines(&a->inner));
+    s->groups[1] = pairs;
+    s->bytes = 2 * lines;
+    s = add_pass(p, PASS_OUTER_BACK, 0, &a->outer, a->inner.length, 8);
+    s->groups[1] = pairs;
+    s->bytes = 2 * image + lines;
+}
+
+/* Between a split first axis and the half spectrum: one thread per frequency and pair. */
+static void add_unpack(plan *p, plan_pass_kind kind, uint32_t pairs) {
+    if (p->axis[0].one_pass) return;
+    plan_pass *s = &p->pass[p->passes++];
+    *s = (plan_pass){.kind = kind, .threads = minimum(64, p->ask.limits.invocations), .lines = 1};
+    s->groups[0] = blocks(pairs, s->threads);
+    s->groups[1] = p->halves;
+    s->groups[2] = p->channels_per_bind;
+    s->bytes = p->line_bytes + p->scratch_bytes;
+}
+
+static void add_passes(plan *p) {
+    uint32_t pairs = (p->axis[1].extent + 1) / 2;
+    add_forward(p, pairs);
+    add_unpack(p, PASS_UNPACK, pairs);
+    add_convolve(p);
+    add_unpack(p, PASS_PACK, pairs);
+    add_inverse(p, pairs);
+}
+
+/* --- bytes ---------------------------------------------------------------------------------- */
+
+static uint32_t twiddle_entries(const plan_fft *f) {
+    uint32_t n = 0, rest = f->length;
+    for (uint32_t s = 0; s + 1 < f->stages; s++) n += rest /= f->radix[s];
+    return n;
+}
+
+/* Two complex numbers per entry of a stage's table, one per number of a split line's. */
+static uint64_t twiddle_bytes(const plan_axis *a, uint32_t complex_bytes) {
+    if (a->one_pass) return 2ull * twiddle_entries(&a->fft) * complex_bytes;
+    uint64_t n = 2ull * (twiddle_entries(&a->outer) + twiddle_entries(&a->inner)) + a->length;
+    return n * complex_bytes;
+}
+
+/* Sizes are at most 2^26 a side, so that none of these products leaves 64 bits. */
+static bool count_bytes(plan *p, err *e) {
+    const plan_request *ask = &p->ask;
+    const plan_axis *a = p->axis;
+    uint64_t c = 2ull * p->sample_bytes, pairs = (a[1].extent + 1) / 2, lines = 0;
+    p->halves = a[0].length / 2 + 1;
+    p->pitch = (a[1].extent + 1) / 2 * 2;
+    p->image_pitch = (ask->size[PLAN_X] + 3) / 4 * 4;
+    uint64_t image = (uint64_t)p->image_pitch * ask->size[PLAN_Y] * p->sample_bytes;
+    uint64_t scratch = (uint64_t)p->halves * p->pitch * c;
+    uint64_t spectrum = (uint64_t)p->halves * a[1].length * c;
+    if (!a[0].one_pass) lines = pairs * a[0].length * c;
+    if (!a[1].one_pass && spectrum > lines) lines = spectrum;
+    uint64_t largest = image;
+    if (scratch > largest) largest = scratch;
+    if (spectrum > largest) largest = spectrum;
+    if (lines > largest) largest = lines;
+    p->channels_per_bind = ask->channels;
+    if (has_shapes(ask)) {
+        if (largest > ask->limits.buffer_range)
+            return err_set(e, ERR_CONFIG,
+                           "one channel needs a buffer of %" PRIu64
+                           " bytes, the device binds %" PRIu64 "; use --device cpu",
+                           largest, ask->limits.buffer_range);
+        uint64_t planes = ask->limits.buffer_range / largest;
+        if (planes < p->channels_per_bind) p->channels_per_bind = (uint32_t)planes;
+    }
+    p->image_bytes = image * ask->channels;
+    p->scratch_bytes = scratch * ask->channels;
+    p->line_bytes = lines * ask->channels;
+    p->spectrum_bytes = spectrum * ask->spectra;
+    p->twiddle_bytes = twiddle_bytes(&a[0], (uint32_t)c) + twiddle_bytes(&a[1], (uint32_t)c);
+    return true;
+}
+
+static bool check_memory(const plan *p, err *e) {
+    uint64_t all = p->image_bytes + p->scratch_bytes + p->line_bytes + p->spectrum_bytes +
+                   p->twiddle_bytes;
+    uint64_t has = p->ask.limits.memory;
+    if (!has || all <= has) return true;
+    return err_set(e, ERR_CONFIG,
+                   "this run needs %" PRIu64 " bytes on the device, which may give %" PRIu64
+                   "; use --device cpu or raise --vram-limit",
+                   all, has);
+}
+
+static bool check_groups(const plan *p, err *e) {
+    for (uint32_t i = 0; i < p->passes; i++)
+        for (int d = 0; d < 3; d++)
+            if (p->pass[i].groups[d] > p->ask.limits.groups[d])
+                return err_set(e, ERR_CONFIG,
+                               "pass %s needs %u workgroups along %c, the device starts %u; use "
+                               "--device cpu",
+                               plan_pass_name(p->pass[i].kind), p->pass[i].groups[d], "xyz"[d],
+                               p -> ask.limits.groups[d]);
+    return true;
+}
+
+static bool check_request(const plan_request *ask, err *e) {
+    for (int i = 0; i < 2; i++) {
+        if (ask->size[i] == 0 || ask->size[i] > LENGTH_MAX / 4)
+            return err_set(e, ERR_CONFIG, "%c axis: %u pixels; 1 to %d are possible", AXIS_NAME[i],
+                           ask->size[i], LENGTH_MAX / 4);
+        if (ask->reach_lo[i] > LENGTH_MAX / 4 || ask->reach_hi[i] > LENGTH_MAX / 4)
+            return err_set(e, ERR_CONFIG,
+                           "%c axis: the kernel reaches %u and %u pixels; up to %d are "
+                           "possible",
+                           AXIS_NAME[i], ask->reach_lo[i], ask->reach_hi[i], LENGTH_MAX / 4);
+    }
+    if (ask->channels == 0 || (ask->spectra != 1 && ask->spectra != ask->channels))
+        return err_set(e, ERR_INTERNAL, "%u channels with %u spectra", ask->channels, ask->spectra);
+    if (ask->precision == PRECISION_FLOAT64 && has_shapes(ask) && !ask->limits.float64)
+        return err_set(e, ERR_CONFIG,
+                       "the device has no 64-bit floats; use --device cpu for "
+                       "--precision float64");
+    return true;
+}
+
+static uint32_t power_of_two(uint64_t n) {
+    uint32_t p = 1;
+    while (p < n && p < LENGTH_MAX) p *= 2;
+    return p;
+}
+
+bool plan_make(plan *out, const plan_request *ask, err *e) {
+    if (!check_request(ask, e)) return false;
+    plan p = {.ask = *ask, .sample_bytes = sample_bytes(ask)};
+    if (!choose_axes(&p, e) || !count_bytes(&p, e)) return false;
+    if (has_shapes(ask)) {
+        add_passes(&p);
+        if (!check_groups(&p, e) || !check_memory(&p, e)) return false;
+    }
+    for (int i = 0; i < 2; i++) {
+        uint64_t kernel = (uint64_t)ask->reach_lo[i] + ask->reach_hi[i] + 1;
+        p.article[i] = power_of_two(ask->size[i] + kernel - 1);
+    }
+    *out = p;
+    return true;
+}
