@@ -1,0 +1,424 @@
+/* Kernels: where the centre goes, what becomes 1, what is refused. */
+#include "base/mem.h"
+#include "kernel/psf.h"
+#include "math/reference.h"
+#include "unit/check.h"
+
+#include <complex.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static psf make(uint32_t w, uint32_t h, uint32_t channels, const float *tap, psf_options o) {
+    err e = {0};
+    psf k;
+    const float *plane[PSF_CHANNELS];
+    for (uint32_t c = 0; c < channels; c++) plane[c] = tap + (size_t)c * w * h;
+    CHECK_OK(psf_make(&k, w, h, channels, plane, &o, &e), e);
+    return k;
+}
+
+static void refused(uint32_t w, uint32_t h, uint32_t channels, const float *tap, psf_options o,
+                    err_code code, const char *words) {
+    err e = {0};
+    psf k;
+    const float *plane[PSF_CHANNELS + 1];
+    for (uint32_t c = 0; c < channels && c <= PSF_CHANNELS; c++) plane[c] = tap + (size_t)c * w * h;
+    assert_false(psf_make(&k, w, h, channels, plane, &o, &e));
+    assert_int_equal(e.code, code);
+    if (!strstr(e.msg, words)) fail_msg("'%s' does not say '%s'", e.msg, words);
+}
+
+static double total(const psf *k, uint32_t c) {
+    double sum = 0;
+    for (size_t i = 0; i < (size_t)k->w * k->h; i++)
+        sum += (double)k->tap[(size_t)c * k->w * k->h + i];
+    return sum;
+}
+
+static void the_middle(void **state) {
+    (void)state;
+    static const float tap[20] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    for (uint32_t w = 1; w <= 5; w++)
+        for (uint32_t h = 1; h <= 4; h++) {
+            psf k = make(w, h, 1, tap, (psf_options){0});
+            assert_int_equal(k.cx, w / 2);
+            assert_int_equal(k.cy, h / 2);
+            assert_memory_equal(k.tap, tap, w * h * sizeof *tap);
+            assert_true(k.scale[0] * k.sum[0] == 1 || fabs(k.scale[0] * k.sum[0] - 1) <= 1e-15);
+            psf_free(&k);
+        }
+}
+
+static void other_centers(void **state) {
+    (void)state;
+    static const float tap[12] = {0, 0, 1, 0, 0, 3, 1, 0, 0, 0, 1, 0}; /* 4 x 3 */
+    psf k = make(4, 3, 1, tap, (psf_options){.center = PSF_PEAK});
+    assert_int_equal(k.cx, 1);
+    assert_int_equal(k.cy, 1);
+    psf_free(&k);
+    /* x: (2 + 3 + 2 + 2) / 6 = 1.5; y: 1. The middle between two taps: the kernel grows. */
+    k = make(4, 3, 1, tap, (psf_options){.center = PSF_CENTROID});
+    assert_int_equal(k.w, 8);
+    assert_int_equal(k.h, 3);
+    assert_int_equal(k.cy, 1);
+    psf_free(&k);
+    k = make(4, 3, 1, tap, (psf_options){.center = PSF_AT, .at = {3, 0}});
+    assert_int_equal(k.cx, 3);
+    assert_int_equal(k.cy, 0);
+    assert_memory_equal(k.tap, tap, sizeof tap);
+    psf_free(&k);
+}
+
+/* A kernel in the layout of transforms: offset -1 is the last tap. */
+static void the_corner(void **state) {
+    (void)state;
+    static const float even[4] = {10, 11, 12, -1}, odd[5] = {10, 11, 12, -2, -1};
+    static const float even_want[4] = {12, -1, 10, 11}, odd_want[5] = {-2, -1, 10, 11, 12};
+    psf k = make(4, 1, 1, even, (psf_options){.center = PSF_CORNER});
+    assert_int_equal(k.cx, 2);
+    assert_memory_equal(k.tap, even_want, sizeof even);
+    psf_free(&k);
+    k = make(1, 5, 1, odd, (psf_options){.center = PSF_CORNER});
+    assert_int_equal(k.cy, 2);
+    assert_memory_equal(k.tap, odd_want, sizeof odd);
+    psf_free(&k);
+}
+
+/* Correlation by its own definition, out(p) = sum of k(q) in(p + (q - c)). */
+static void correlation(void **state) {
+    (void)state;
+    static const float tap[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13};
+    for (int at = 0; at < 12; at++) {
+        psf_options o = {
+            .correlate = true, .center = PSF_AT, .at = {at % 4, at / 4}, .normalize = PSF_NONE};
+        psf k = make(4, 3, 1, tap, o);
+        float in[9 * 9] = {0};
+        in[4 * 9 + 4] = 1;
+        reference r = {.in = in,
+                       .w = 9,
+                       .h = 9,
+                       .tap = k.tap,
+                       .kernel_w = k.w,
+                       .kernel_h = k.h,
+                       .cx = k.cx,
+                       .cy = k.cy,
+                       .scale = k.scale[0]};
+        for (int y = 0; y < 9; y++)
+            for (int x = 0; x < 9; x++) {
+                int qx = 4 - x + at % 4, qy = 4 - y + at / 4;
+                double want = qx >= 0 && qx < 4 && qy >= 0 && qy < 3 ? (double)tap[qy * 4 + qx] : 0;
+                assert_true(reference_pixel(&r, x, y) == want);
+            }
+        psf_free(&k);
+    }
+}
+
+/* --- normalisation --- */
+
+static void what_becomes_one(void **state) {
+    (void)state;
+    static const float tap[6] = {1, 1, 2, 2, 3, 5}; /* sums 2, 4, 8 */
+    static const double sums[3] = {2, 4, 8};
+    double y = 0.2126 * 2 + 0.7152 * 4 + 0.0722 * 8;
+    psf k = make(2, 1, 3, tap, (psf_options){.normalize = PSF_LUMINANCE});
+    for (int c = 0; c < 3; c++) {
+        assert_true(k.sum[c] == sums[c]);
+        CHECK_LE(fabs(k.scale[c] * y - 1), 4 * DBL_EPSILON);
+    }
+    psf_free(&k);
+    k = make(2, 1, 3, tap, (psf_options){.luminance = {0.5, 0.25, 0.25}});
+    for (int c = 0; c < 3; c++) assert_true(k.scale[c] == 1 / (1 + 1 + 2.0));
+    psf_free(&k);
+    k = make(2, 1, 3, tap, (psf_options){.normalize = PSF_PER_CHANNEL});
+    for (int c = 0; c < 3; c++) assert_true(k.scale[c] == 1 / sums[c]);
+    psf_free(&k);
+    k = make(2, 1, 3, tap, (psf_options){.normalize = PSF_SUM});
+    for (int c = 0; c < 3; c++) CHECK_LE(fabs(k.scale[c] * 14 / 3 - 1), 4 * DBL_EPSILON);
+    psf_free(&k);
+    k = make(2, 1, 3, tap, (psf_options){.normalize = PSF_NONE});
+    for (int c = 0; c < 3; c++) assert_true(k.scale[c] == 1);
+    psf_free(&k);
+    k = make(2, 1, 2, tap, (psf_options){.normalize = PSF_LUMINANCE}); /* neither one nor three */
+    CHECK_LE(fabs(k.scale[0] * 3 - 1), 4 * DBL_EPSILON);
+    psf_free(&k);
+}
+
+/* Sums are in double: 2^24 + 1 is not a float. */
+static void sums_in_double(void **state) {
+    (void)state;
+    static const float tap[3] = {16777216, 1, 1};
+    psf k = make(3, 1, 1, tap, (psf_options){0});
+    assert_true(k.sum[0] == 16777218);
+    psf_free(&k);
+}
+
+/* --- centres between taps --- */
+
+static double complex frequency(const float *tap, uint32_t n, uint32_t step, double center,
+                                uint32_t length, uint32_t k) {
+    double complex sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += (double)tap[i * step] *
+               cexp(-2 * M_PI * I * (double)k * ((double)i - center) / (double)length);
+    return sum;
+}
+
+/* On the grid of the doubled kernel each frequency is turned by its phase and keeps its size; the
+ * Nyquist frequency keeps the cosine. */
+static void a_phase_ramp(void **state) {
+    (void)state;
+    static const double centers[] = {2.5, 1.25, 0.001, 3.9999};
+    for (uint32_t n = 5; n <= 11; n++)
+        for (int t = 0; t < 4; t++) {
+            float tap[11];
+            double size = 0;
+            for (uint32_t i = 0; i < n; i++) {
+                tap[i] = 0.1f + (float)(i * i * 7 % 11);
+                size += (double)tap[i];
+            }
+            for (int axis = 0; axis < 2; axis++) {
+                psf_options o = {.center = PSF_AT, .normalize = PSF_NONE};
+                o.at[axis] = centers[t];
+                psf k = make(axis ? 1 : n, axis ? n : 1, 1, tap, o);
+                uint32_t length = axis ? k.h : k.w, at = axis ? k.cy : k.cx;
+                assert_true(length >= 2 * n && length % 2 == 0);
+                assert_int_equal(axis ? k.w : k.h, 1);
+                for (uint32_t f = 0; f <= length / 2; f++) {
+                    double complex is = frequency(k.tap, length, 1, at, length, f);
+                    double complex want = frequency(tap, n, 1, centers[t], length, f);
+                    /* At Nyquist the whole tap's frequency is real, up to a sign: only the part of
+                     * the fraction is left to compare. */
+                    if (f == length / 2) {
+                        double nearest = floor(centers[t] + 0.5);
+                        want = frequency(tap, n, 1, nearest, length, f) *
+                               cos(M_PI * (centers[t] - nearest));
+                    }
+                    CHECK_LE(cabs(is - want), 2 * FLT_EPSILON * size);
+                }
+                psf_free(&k);
+            }
+        }
+}
+
+static void nearly_on_a_tap(void **state) {
+    (void)state;
+    static const float tap[3] = {1, 2, 1};
+    psf k = make(3, 1, 1, tap, (psf_options){.center = PSF_AT, .at = {1 + 1e-7, 0}});
+    assert_int_equal(k.w, 3);
+    assert_int_equal(k.cx, 1);
+    psf_free(&k);
+}
+
+/* --- scale --- */
+
+/* The sum stays, nothing is below zero, and the centre of gravity stays where it was: measured from
+ * the centre, it scales. */
+static void scaled(uint32_t w, uint32_t h, double size, double x, double y) {
+    float tap[2 * 15 * 15];
+    for (size_t i = 0; i < 2 * (size_t)w * h; i++) tap[i] = (float)((i * 31 + i * i) % 17);
+    psf_options o = {.center = PSF_AT, .at = {x, y}, .size = size, .normalize = PSF_NONE};
+    psf k = make(w, h, 2, tap, o);
+    for (uint32_t c = 0; c < 2; c++) {
+        double sum = 0, cx = 0, cy = 0, is_x = 0, is_y = 0;
+        for (uint32_t i = 0; i < w * h; i++) {
+            double t = (double)tap[c * w * h + i];
+            sum += t, cx += t * (i % w - x), cy += t * (i / w - y);
+        }
+        for (uint32_t i = 0; i < k.w * k.h; i++) {
+            double t = (double)k.tap[c * k.w * k.h + i];
+            assert_true(t >= 0);
+            is_x += t * ((double)(i % k.w) - k.cx), is_y += t * ((double)(i / k.w) - k.cy);
+        }
+        double float_error = FLT_EPSILON * sum;
+        CHECK_LE(fabs(total(&k, c) - sum), float_error);
+        /* A tap gathers its whole area, so its light may move by half a tap; on average over an
+         * even kernel it does not move at all. */
+        double slack = size < 1 ? 0.5 * sum : 0.25 * sum;
+        CHECK_LE(fabs(is_x - cx * size), slack);
+        CHECK_LE(fabs(is_y - cy * size), slack);
+    }
+    psf_free(&k);
+}
+
+static void scaling(void **state) {
+    (void)state;
+    static const double sizes[] = {0.1, 0.5, 0.77, 0.999, 1.001, 1.5, 2, 3.3};
+    for (int i = 0; i < 8; i++) {
+        scaled(15, 15, sizes[i], 7, 7);
+        scaled(14, 9, sizes[i], 7, 4);
+        scaled(8, 1, sizes[i], 3.5, 0);
+        scaled(1, 1, sizes[i], 0, 0);
+        scaled(7, 12, sizes[i], 0, 11);
+    }
+}
+
+/* A box of five becomes one of two and a half when halved: the outer taps are half covered. */
+static void a_box_by_hand(void **state) {
+    (void)state;
+    static const float tap[5] = {1, 1, 1, 1, 1}, want[3] = {1.5, 2, 1.5};
+    psf k = make(5, 1, 1, tap, (psf_options){.size = 0.5, .normalize = PSF_NONE});
+    assert_int_equal(k.w, 3);
+    assert_int_equal(k.h, 1);
+    for (int i = 0; i < 3; i++) CHECK_LE(fabs((double)(k.tap[i] - want[i])), FLT_EPSILON);
+    psf_free(&k);
+}
+
+/* A point becomes a pyramid, cut at the areas of the new taps. */
+static void a_point_enlarged(void **state) {
+    (void)state;
+    static const float one = 1, line[5] = {1 / 32.f, 8 / 32.f, 14 / 32.f, 8 / 32.f, 1 / 32.f};
+    psf k = make(1, 1, 1, &one, (psf_options){.size = 2, .normalize = PSF_NONE});
+    assert_int_equal(k.w, 5);
+    assert_int_equal(k.cx, 2);
+    for (int i = 0; i < 25; i++)
+        CHECK_LE(fabs((double)(k.tap[i] - line[i % 5] * line[i / 5])), FLT_EPSILON);
+    psf_free(&k);
+}
+
+/* --- refusals --- */
+
+static void refusals(void **state) {
+    (void)state;
+    float tap[3 * 17] = {1, 1, 1};
+    psf_options none = {0};
+    refused(0, 3, 1, tap, none, ERR_DATA, "0 x 3 taps");
+    refused(40000, 1, 1, tap, none, ERR_DATA, "40000 x 1 taps");
+    refused(1, 1, 0, tap, none, ERR_DATA, "0 colour channels");
+    refused(1, 1, 17, tap, none, ERR_DATA, "17 colour channels");
+    static const float negative[3] = {1, -3, 1}, zero[3] = {1, -2, 1};
+    refused(3, 1, 1, negative, none, ERR_DATA, "luminance sum is -1");
+    refused(3, 1, 1, zero, (psf_options){.normalize = PSF_SUM}, ERR_DATA, "mean sum is 0");
+    static const float colours[3] = {1, 0, 1};
+    refused(1, 1, 3, colours, (psf_options){.normalize = PSF_PER_CHANNEL}, ERR_DATA,
+            "channel sum is 0 (channel 1)");
+    static const float nan_inf[6] = {1, 1, 1, 1, NAN, INFINITY};
+    refused(3, 2, 1, nan_inf, none, ERR_DATA, "2 of the kernel's 6 taps");
+    refused(3, 2, 1, nan_inf, none, ERR_DATA, "x 1, y 1");
+    refused(3, 1, 1, tap, (psf_options){.size = -1}, ERR_CONFIG, "kernel_scale is -1");
+    refused(3, 1, 1, tap, (psf_options){.size = NAN}, ERR_CONFIG, "kernel_scale");
+    refused(3, 1, 1, tap, (psf_options){.size = 1e9}, ERR_CONFIG, "kernel_scale 1e+09");
+    refused(3, 1, 1, tap, (psf_options){.center = PSF_AT, .at = {2.5, 0}}, ERR_CONFIG, "x = 2.5");
+    refused(3, 1, 1, tap, (psf_options){.center = PSF_AT, .at = {0, NAN}}, ERR_CONFIG, "y = ");
+    refused(3, 1, 1, zero, (psf_options){.center = PSF_CENTROID}, ERR_DATA, "centre of gravity");
+    static const float huge[4] = {3e38f, 3e38f, 3e38f, 3e38f};
+    refused(2, 2, 1, huge, (psf_options){.size = 0.1}, ERR_DATA, "too large for float");
+    psf k = make(3, 1, 1, zero, (psf_options){.normalize = PSF_NONE});
+    psf_free(&k);
+}
+
+/* --- crop, luminance, hash, made_with --- */
+
+/* With zero borders the cropped kernel gives the same pixels, to the bit. */
+static void cropping(void **state) {
+    (void)state;
+    float tap[11 * 9], in[5 * 5];
+    for (int i = 0; i < 99; i++) tap[i] = (float)(i * i % 23);
+    for (int i = 0; i < 25; i++) in[i] = (float)(i * 7 % 13);
+    for (uint32_t at = 0; at < 99; at += 7)
+        for (uint32_t w = 1; w <= 5; w += 2) {
+            err e = {0};
+            psf_options o = {.center = PSF_AT, .at = {at % 11, at / 11}};
+            psf k = make(11, 9, 1, tap, o), c;
+            CHECK_OK(psf_crop(&c, &k, w, 5, &e), e);
+            assert_true(c.w <= 2 * w - 1 && c.h <= 9);
+            assert_true(c.scale[0] == k.scale[0]);
+            reference a = {.in = in,
+                           .w = w,
+                           .h = 5,
+                           .tap = k.tap,
+                           .kernel_w = k.w,
+                           .kernel_h = k.h,
+                           .cx = k.cx,
+                           .cy = k.cy,
+                           .scale = 1},
+                      b = a;
+            b.tap = c.tap, b.kernel_w = c.w, b.kernel_h = c.h, b.cx = c.cx, b.cy = c.cy;
+            for (int i = 0; i < 25; i++)
+                assert_true(reference_pixel(&a, i % (int)w, i / 5) ==
+                            reference_pixel(&b, i % (int)w, i / 5));
+            psf_free(&k);
+            psf_free(&c);
+        }
+}
+
+static void luminance(void **state) {
+    (void)state;
+    err e = {0};
+    static const float tap[6] = {1, 1, 2, 2, 3, 5};
+    static const double weight[3] = {0.5, 0.25, 0.25};
+    psf k = make(2, 1, 3, tap, (psf_options){.normalize = PSF_PER_CHANNEL}), y;
+    CHECK_OK(psf_luminance(&y, &k, weight, &e), e);
+    assert_int_equal(y.channels, 1);
+    double want = 0.5 * 1 / 2 + 0.25 * 2 / 4 + 0.25 * 3 / 8;
+    CHECK_LE(fabs(y.scale[0] * (double)y.tap[0] - want), FLT_EPSILON);
+    CHECK_LE(fabs(y.scale[0] * y.sum[0] - 1), FLT_EPSILON);
+    psf_free(&k);
+    psf_free(&y);
+}
+
+static void hashes(void **state) {
+    (void)state;
+    err e = {0};
+    static const float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {1, 2, 3, 4, 5, 7};
+    psf k[7] = {
+        make(3, 2, 1, a, (psf_options){0}),
+        make(2, 3, 1, a, (psf_options){0}),
+        make(1, 2, 3, a, (psf_options){0}),
+        make(3, 2, 1, b, (psf_options){0}),
+        make(3, 2, 1, a, (psf_options){.normalize = PSF_NONE}),
+        make(3, 2, 1, a, (psf_options){.center = PSF_AT, .at = {0, 1}}),
+        make(3, 2, 1, a, (psf_options){.correlate = true}),
+    };
+    psf copy;
+    CHECK_OK(psf_copy(&copy, &k[0], &e), e);
+    hash128 same = psf_hash(&copy), first = psf_hash(&k[0]);
+    assert_true(same.lo == first.lo && same.hi == first.hi);
+    for (int i = 0; i < 7; i++)
+        for (int j = 0; j < i; j++) {
+            hash128 x = psf_hash(&k[i]), y = psf_hash(&k[j]);
+            assert_true(x.lo != y.lo && x.hi != y.hi);
+        }
+    for (int i = 0; i < 7; i++) psf_free(&k[i]);
+    psf_free(&copy);
+}
+
+static void settings_of_a_spectrum(void **state) {
+    (void)state;
+    static const float a[6] = {1, 2, 3, 4, 5, 6};
+    psf_options o = {.center = PSF_AT, .at = {1, 0}, .size = 1};
+    psf k = make(3, 2, 1, a, o);
+    err e = {0};
+    o.size = 0; /* stands for 1 */
+    CHECK_OK(psf_made_with(&k, &o, &e), e);
+    static const struct {
+        psf_options o;
+        const char *words;
+    } other[] = {
+        {{.center = PSF_AT, .at = {1, 1}}, "kernel_center y 0, and 1"},
+        {{.center = PSF_PEAK}, "kernel_center at, and peak"},
+        {{.center = PSF_AT, .at = {1, 0}, .normalize = PSF_SUM}, "normalize luminance, and sum"},
+        {{.center = PSF_AT, .at = {1, 0}, .correlate = true}, "correlate false, and true"},
+        {{.center = PSF_AT, .at = {1, 0}, .size = 2}, "kernel_scale 1, and 2"},
+    };
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        assert_false(psf_made_with(&k, &other[i].o, &e));
+        assert_int_equal(e.code, ERR_CONFIG);
+        if (!strstr(e.msg, other[i].words)) fail_msg("'%s'", e.msg);
+    }
+    psf_free(&k);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_middle),       cmocka_unit_test(other_centers),
+        cmocka_unit_test(the_corner),       cmocka_unit_test(correlation),
+        cmocka_unit_test(what_becomes_one), cmocka_unit_test(sums_in_double),
+        cmocka_unit_test(a_phase_ramp),     cmocka_unit_test(nearly_on_a_tap),
+        cmocka_unit_test(scaling),          cmocka_unit_test(a_box_by_hand),
+        cmocka_unit_test(a_point_enlarged), cmocka_unit_test(refusals),
+        cmocka_unit_test(cropping),         cmocka_unit_test(luminance),
+        cmocka_unit_test(hashes),           cmocka_unit_test(settings_of_a_spectrum),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
