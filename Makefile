@@ -25,8 +25,8 @@ BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(findstring clang,$(CC)),-clang
 
 WARN   := -Wall -Wextra -Wshadow -Wvla -Werror
 WARN_C := $(WARN) -Wmissing-prototypes -Wstrict-prototypes
-OPT    := -O2 -g $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 comma  := ,
+OPT    := -O2 -g $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(FFTW)),fftw3f fftw3)
 DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_FFTW=$(FFTW) -DWITH_SAN=$(SAN)
 INC    := -Isrc -I$(BUILD) $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
