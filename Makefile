@@ -35,7 +35,7 @@ CXXFLAGS = -std=c++17 $(OPT) $(WARN) $(DEFS) $(INC) -pthread
 LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lstdc++ -lm -lz -pthread
 LDFLAGS += $(OPT)
 
-ALL_C  := $(filter-out $(if $(filter 0,$(FFTW)),src/engine/cpu_engine.c),$(wildcard src/*/*.c))
+ALL_C  := $(filter-out $(if $(filter 0,$(FFTW)),src/engine/cpu_%.c),$(wildcard src/*/*.c))
 ALL_CC := $(filter-out $(if $(filter 0,$(OPENEXR)),src/image/exr_ilm.cc),$(wildcard src/*/*.cc))
 OBJ    := $(ALL_C:src/%.c=$(BUILD)/%.o) $(ALL_CC:src/%.cc=$(BUILD)/%.o)
 LIB    := $(BUILD)/libfftbloom.a

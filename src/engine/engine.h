@@ -38,6 +38,7 @@ typedef struct {
 typedef struct {
     uint32_t slots;  /* frames in flight; 0 stands for 1 */
     bool timestamps; /* measure each pass */
+    bool patient;    /* many frames will come: set-up may spend a second on making them faster */
 } engine_options;
 
 typedef struct {

@@ -1,0 +1,278 @@
+/* cpu_engine.c - the engine on the host's cores: memory and order of the passes of cpu_passes.h. */
+#include "base/log.h"
+#include "base/mem.h"
+#include "engine/cpu_fft.h"
+#include "engine/cpu_passes.h"
+#include "engine/engine.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FORWARD, CONVOLVE, INVERSE, PASSES_HERE };
+
+typedef struct {
+    engine base;
+    par *threads;
+    char *cache_dir; /* NULL: none */
+
+    /* From prepare on. */
+    plan p;
+    const cpu_passes *pass;
+    cpu_job job;
+    int32_t *beyond[2];
+    cpu_fft *forward[2], *inverse[2];
+    void *half, *kernel, *block;
+    uint32_t slots;
+    engine_times *times; /* of each slot's last frame */
+} cpu_engine;
+
+/* --- devices ------------------------------------------------------------------------------ */
+
+static void cpu_name(char name[ENGINE_NAME]) {
+    snprintf(name, ENGINE_NAME, "CPU");
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    if (!f) return;
+    char line[512];
+    while (fgets(line, sizeof line, f)) {
+        char *value = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !value) continue;
+        value += 1 + strspn(value + 1, " ");
+        value[strcspn(value, "\n")] = 0;
+        snprintf(name, ENGINE_NAME, "%.200s", value);
+        break;
+    }
+    fclose(f);
+}
+
+static uint32_t devices(engine_device *to, uint32_t room) {
+    if (!room) return 0;
+    *to = (engine_device){.class = ENGINE_CPU};
+    cpu_name(to->name);
+    snprintf(to->driver, sizeof to->driver, "%s", cpu_fft_version());
+    return 1;
+}
+
+/* --- prepare ------------------------------------------------------------------------------ */
+
+static void unprepare(cpu_engine *g) {
+    for (int i = 0; i < 2; i++) {
+        cpu_fft_free(&g->forward[i]);
+        cpu_fft_free(&g->inverse[i]);
+        mem_free(g->beyond[i]);
+        g->beyond[i] = NULL;
+    }
+    mem_free(g->half);
+    mem_free(g->kernel);
+    mem_free(g->block);
+    mem_free(g->times);
+    g->half = g->kernel = g->block = NULL;
+    g->times = NULL;
+    g->slots = 0;
+}
+
+/* A mismatch is a bug of the caller that must not become a read beyond the spectrum's end. */
+static bool fits(const plan *p, const spectrum_lines *k, err *e) {
+    bool float64 = p->ask.precision == PRECISION_FLOAT64;
+    if (k->halves == p->halves && k->length == p->axis[1].length && k->channels == p->ask.spectra &&
+        k->float64 == float64 && p->halves == p->axis[0].length / 2 + 1)
+        return true;
+    return err_set(e, ERR_INTERNAL,
+                   "the kernel's spectrum is %u x %u x %u float%d, the plan needs %u x %u x %u "
+                   "float%d",
+                   k->channels, k->halves, k->length, k->float64 ? 64 : 32, p->ask.spectra,
+                   p->axis[0].length / 2 + 1, p->axis[1].length, float64 ? 64 : 32);
+}
+
+static int32_t *border_map(const plan_axis *a, err *e) {
+    int32_t *map = mem_raw(a->length - a->extent, sizeof *map, "border map", e);
+    for (uint32_t i = a->extent; map && i < a->length; i++)
+        map[i - a->extent] = (int32_t)plan_source(a, i);
+    return map;
+}
+
+/* Large memory that is touched in long strides: fewer and larger pages, where there are any. */
+static void *big_pages(void *p, size_t bytes) {
+    const size_t page = (size_t)2 << 20;
+    uintptr_t from = ((uintptr_t)p + page - 1) & ~(page - 1),
+              to = ((uintptr_t)p + bytes) & ~(page - 1);
+    if (p && from < to) madvise((void *)from, to - from, MADV_HUGEPAGE); /* a hint: may fail */
+    return p;
+}
+
+/* An odd number of cache lines, so that the same place of many lines does not fall into the same
+ * few sets of the cache. */
+static size_t odd_pitch(size_t n) {
+    return ((n + 7) / 8 | 1) * 8;
+}
+
+/* count * pitch complex numbers. */
+static void *new_lines(const cpu_engine *g, size_t count, size_t pitch, const char *what, err *e) {
+    size_t n, bytes;
+    if (!mem_mul(count, pitch, &n) || !mem_mul(n, g->pass->complex_bytes, &bytes)) {
+        err_set(e, ERR_DATA, "%s: %zu lines of %zu do not fit in memory", what, count, pitch);
+        return NULL;
+    }
+    return big_pages(mem_raw(n, g->pass->complex_bytes, what, e), bytes);
+}
+
+typedef struct {
+    const spectrum_lines *from;
+    void *to;
+    double scale;
+} copy_job;
+
+static bool copy_line(void *ctx, size_t index, int worker, err *e) {
+    const copy_job *c = ctx;
+    size_t n = 2 * (size_t)c->from->length, at = index * n;
+    (void)worker, (void)e;
+    if (c->from->float64)
+        for (size_t i = at; i < at + n; i++)
+            ((double *)c->to)[i] = ((const double *)c->from->value)[i] * c->scale;
+    else
+        for (size_t i = at; i < at + n; i++)
+            ((float *)c->to)[i] = (float)(((const float *)c->from->value)[i] * c->scale);
+    return true;
+}
+
+/* The engine's own spectrum holds the factors that the transforms leave out: 1 / L for each axis,
+ * and 1/2 for the parting of two real lines. */
+static bool copy_kernel(cpu_engine *g, const spectrum_lines *k, err *e) {
+    size_t lines = (size_t)k->channels * k->halves;
+    g->kernel = new_lines(g, lines, k->length, "spectrum of the kernel", e);
+    if (!g->kernel) return false;
+    double points = (double)g->p.axis[0].length * g->p.axis[1].length;
+    copy_job c = {k, g->kernel, 0.5 / points};
+    return par_for(g->threads, lines, copy_line, &c, e);
+}
+
+static bool plan_transforms(cpu_engine *g, bool measure, err *e) {
+    bool float64 = g->p.ask.precision == PRECISION_FLOAT64;
+    for (int i = 0; i < 2; i++) {
+        uint32_t n = g->p.axis[i].length;
+        g->forward[i] = cpu_fft_new(n, CPU_FFT_FORWARD, float64, measure, e);
+        if (!g->forward[i]) return false;
+        g->inverse[i] = cpu_fft_new(n, CPU_FFT_INVERSE, float64, measure, e);
+        if (!g->inverse[i]) return false;
+        g->beyond[i] = border_map(&g->p.axis[i], e);
+        if (!g->beyond[i]) return false;
+    }
+    if (measure && g->cache_dir) cpu_fft_save_wisdom(g->cache_dir);
+    return true;
+}
+
+static bool prepare(engine *base, const plan *p, const spectrum_lines *k, const engine_options *o,
+                    err *e) {
+    cpu_engine *g = (cpu_engine *)base;
+    unprepare(g);
+    if (!fits(p, k, e)) return false;
+    g->p = *p;
+    g->slots = o->slots ? o->slots : 1;
+    g->pass = k->float64 ? &CPU_PASSES_FLOAT64 : &CPU_PASSES_FLOAT32;
+    g->job = (cpu_job){
+        .p = &g->p,
+        .half_pitch = odd_pitch((size_t)p->axis[1].extent + 1),
+        .line_pitch = odd_pitch(p->axis[0].length),
+    };
+    cpu_job *j = &g->job;
+    j->block_bytes = cpu_passes_block(j, g->pass);
+    if (!plan_transforms(g, o->patient, e)) goto fail;
+    if (!copy_kernel(g, k, e)) goto fail;
+    g->half = new_lines(g, p->halves, j->half_pitch, "half spectrum", e);
+    g->block = mem_raw((size_t)par_threads(g->threads), j->block_bytes, "lines of a worker", e);
+    g->times = mem_new(g->slots, sizeof *g->times, "times", e);
+    if (!g->half || !g->block || !g->times) goto fail;
+    j->half = g->half;
+    j->block = g->block;
+    for (int i = 0; i < 2; i++) {
+        j->beyond[i] = g->beyond[i];
+        j->forward[i] = g->forward[i];
+        j->inverse[i] = g->inverse[i];
+    }
+    return true;
+fail:
+    unprepare(g);
+    return err_in(e, "CPU engine, %u x %u", p->ask.size[PLAN_X], p->ask.size[PLAN_Y]);
+}
+
+/* --- frames ------------------------------------------------------------------------------- */
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool run_plane(cpu_engine *g, engine_times *t, err *e) {
+    const struct {
+        par_fn *fn;
+        size_t pieces;
+    } order[PASSES_HERE] = {
+        [FORWARD] = {g->pass->forward, cpu_passes_batches(&g->job)},
+        [CONVOLVE] = {g->pass->convolve, cpu_passes_blocks(&g->job)},
+        [INVERSE] = {g->pass->inverse, cpu_passes_batches(&g->job)},
+    };
+    for (int i = 0; i < PASSES_HERE; i++) {
+        double start = seconds();
+        if (!par_for(g->threads, order[i].pieces, order[i].fn, &g->job, e)) return false;
+        t->pass[i] += seconds() - start;
+    }
+    return true;
+}
+
+/* There is nothing to overlap with, all cores being the engine: the work is done here, and wait
+ * only hands out the times. */
+static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
+    cpu_engine *g = (cpu_engine *)base;
+    if (slot >= g->slots)
+        return err_set(e, ERR_INTERNAL, "slot %u of %u was submitted", slot, g->slots);
+    engine_times *t = &g->times[slot];
+    *t = (engine_times){0};
+    double start = seconds();
+    const plan *p = &g->p;
+    size_t plane = (size_t)p->halves * p->axis[1].length * g->pass->complex_bytes;
+    for (uint32_t c = 0; c < p->ask.channels; c++) {
+        g->job.kernel = (const char *)g->kernel + (p->ask.spectra > 1 ? c * plane : 0);
+        g->job.in = f->in[c];
+        g->job.out = f->out[c];
+        g->job.tap = f->tap[c];
+        g->job.gain = f->gain[c];
+        if (!run_plane(g, t, e)) return false;
+    }
+    t->total = seconds() - start;
+    return true;
+}
+
+static bool wait_for(engine *base, uint32_t slot, engine_times *t, err *e) {
+    cpu_engine *g = (cpu_engine *)base;
+    if (slot >= g->slots)
+        return err_set(e, ERR_INTERNAL, "slot %u of %u was waited for", slot, g->slots);
+    if (t) *t = g->times[slot];
+    return true;
+}
+
+static void close_engine(engine *base) {
+    cpu_engine *g = (cpu_engine *)base;
+    unprepare(g);
+    mem_free(g->cache_dir);
+    mem_free(g);
+}
+
+static engine *open_engine(const engine_device *d, par *threads, const char *cache_dir, err *e) {
+    static const engine_calls CALLS = {prepare, submit, wait_for, close_engine};
+    (void)d;
+    cpu_engine *g = mem_new(1, sizeof *g, "CPU engine", e);
+    if (!g) return NULL;
+    g->base.call = &CALLS;
+    g->threads = threads;
+    if (cache_dir && !(g->cache_dir = mem_str(cache_dir, e))) {
+        close_engine(&g->base);
+        return NULL;
+    }
+    if (cache_dir) cpu_fft_load_wisdom(cache_dir);
+    return &g->base;
+}
+
+const engine_kind ENGINE_KIND_CPU = {"cpu", devices, open_engine};

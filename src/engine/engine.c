@@ -1,0 +1,70 @@
+#include "engine/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const engine_kind *const KINDS[] = {
+#if WITH_FFTW
+    &ENGINE_KIND_CPU,
+#endif
+    NULL, /* so that the table has a row whatever is built */
+};
+enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] - 1 };
+
+/* The order in which devices are listed, by class. */
+static const int RANK[] = {[ENGINE_GPU] = 0, [ENGINE_CPU] = 1, [ENGINE_SOFTWARE] = 2};
+
+uint32_t engine_devices(engine_device *to, uint32_t room) {
+    uint32_t n = 0;
+    for (int k = 0; k < KIND_COUNT; k++) n += KINDS[k]->devices(to + n, room - n);
+    /* By insertion: stable, and there are a few. */
+    for (uint32_t i = 1; i < n; i++) {
+        engine_device d = to[i];
+        uint32_t at = i;
+        for (; at > 0 && RANK[to[at - 1].class] > RANK[d.class]; at--) to[at] = to[at - 1];
+        to[at] = d;
+    }
+    return n;
+}
+
+static const engine_kind *kind_of(engine_class class) {
+    const char *name = class == ENGINE_CPU ? "cpu" : "gpu";
+    for (int k = 0; k < KIND_COUNT; k++)
+        if (strcmp(KINDS[k]->name, name) == 0) return KINDS[k];
+    return NULL;
+}
+
+engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {
+    const engine_kind *k = kind_of(d->class);
+    if (k) return k->open(d, threads, cache_dir, e);
+    if (d->class == ENGINE_CPU)
+        err_set(e, ERR_NO_DEVICE,
+                "this build has no CPU engine: it was made without FFTW; install libfftw3-dev and "
+                "run make, or choose another device");
+    else
+        err_set(e, ERR_NO_DEVICE, "this build has no engine for device '%s'", d->name);
+    return NULL;
+}
+
+bool engine_prepare(engine *g, const plan *p, const spectrum_lines *k, const engine_options *o,
+                    err *e) {
+    return g->call->prepare(g, p, k, o, e);
+}
+
+bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e) {
+    return g->call->submit(g, slot, f, e);
+}
+
+bool engine_wait(engine *g, uint32_t slot, engine_times *t, err *e) {
+    return g->call->wait(g, slot, t, e);
+}
+
+bool engine_run(engine *g, const engine_frame *f, engine_times *t, err *e) {
+    return engine_submit(g, 0, f, e) && engine_wait(g, 0, t, e);
+}
+
+void engine_close(engine **g) {
+    if (!*g) return;
+    (*g)->call->close(*g);
+    *g = NULL;
+}

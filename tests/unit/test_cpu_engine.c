@@ -1,0 +1,498 @@
+/* test_cpu_engine.c - the CPU engine against a convolution summed directly, in double.
+ *
+ * The bound. Each of the four transforms of a pixel's way adds rounding errors whose energy is at
+ * most (u log2 L)^2 of the energy that passes through it (u: 2^-24 or 2^-53), and the kernel's
+ * spectrum is nowhere larger than S = sum |k|. The errors spread over all L1 L2 points of the
+ * circle, so one of them is about u log2(L1 L2) S rms, rms that of the image as the circle holds
+ * it, borders included; the largest of 10^4 points of such noise lies within 5 of these. BOUND is
+ * that 5; what is seen is below 2. Scaling with tap and gain rounds twice more. */
+#include "engine/engine.h"
+
+#include "unit/check.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BOUND 5.0
+
+/* --- a case ------------------------------------------------------------------------------- */
+
+enum { MAX_CHANNELS = 4 };
+
+typedef struct {
+    uint32_t w, h, kw, kh, cx, cy; /* kernel size and centre */
+    plan_border border[2];         /* x, y */
+    plan_axis_order order;
+    uint32_t channels, spectra;
+    bool float64;
+    uint32_t length[2]; /* of the first and the second axis; 0: the planner's */
+    uint32_t slots, runs;
+    bool in_place;
+    bool patient;
+    const char *cache_dir;
+} setup;
+
+static uint64_t seed;
+
+static double noise(void) { /* -1 .. 1 */
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)(seed >> 11) / (double)((int64_t)1 << 52) - 1;
+}
+
+static double *noise_plane(size_t n, double offset) {
+    double *p = mem_raw(n, sizeof *p, "plane", NULL);
+    for (size_t i = 0; i < n; i++) p[i] = (double)(float)(noise() + offset);
+    return p;
+}
+
+/* --- the definition ------------------------------------------------------------------------ */
+
+/* The coordinate that is read for c on an axis of n, or -1 for zero. */
+static int64_t read_at(int64_t c, int64_t n, plan_border b) {
+    switch (b) {
+    case BORDER_CLAMP: return c < 0 ? 0 : c >= n ? n - 1 : c;
+    case BORDER_WRAP:
+        while (c < 0) c += n;
+        return c % n;
+    case BORDER_MIRROR:
+        while (c < 0 || c >= n) c = c < 0 ? -1 - c : 2 * n - 1 - c;
+        return c;
+    default: return c < 0 || c >= n ? -1 : c;
+    }
+}
+
+/* out(p) = sum over q of k(q) in(p - (q - centre)), and the sum of |k|. */
+static void convolve(double *out, const double *in, const double *k, const setup *s) {
+    for (int64_t y = 0; y < s->h; y++)
+        for (int64_t x = 0; x < s->w; x++) {
+            double sum = 0;
+            for (int64_t v = 0; v < s->kh; v++) {
+                int64_t iy = read_at(y - (v - s->cy), s->h, s->border[PLAN_Y]);
+                for (int64_t u = 0; u < s->kw && iy >= 0; u++) {
+                    int64_t ix = read_at(x - (u - s->cx), s->w, s->border[PLAN_X]);
+                    if (ix >= 0) sum += k[v * s->kw + u] * in[iy * s->w + ix];
+                }
+            }
+            out[y * s->w + x] = sum;
+        }
+}
+
+/* One value of the kernel's spectrum after another, along the two axes in turn. */
+static void transform_kernel(double *to, const double *k, const setup *s, const plan *p) {
+    uint32_t l1 = p->axis[0].length, l2 = p->axis[1].length;
+    bool x_first = p->first == PLAN_X;
+    uint32_t n1 = x_first ? s->kw : s->kh, n2 = x_first ? s->kh : s->kw;
+    int64_t c1 = x_first ? s->cx : s->cy, c2 = x_first ? s->cy : s->cx;
+    double *row = mem_raw(2 * n2, sizeof *row, "row", NULL);
+    for (uint32_t k1 = 0; k1 < p->halves; k1++) {
+        for (uint32_t i2 = 0; i2 < n2; i2++) {
+            double re = 0, im = 0;
+            for (uint32_t i1 = 0; i1 < n1; i1++) {
+                double tap = x_first ? k[i2 * s->kw + i1] : k[i1 * s->kw + i2];
+                double a = -2 * M_PI * (double)k1 * (double)((int64_t)i1 - c1) / l1;
+                re += tap * cos(a), im += tap * sin(a);
+            }
+            row[2 * i2] = re, row[2 * i2 + 1] = im;
+        }
+        for (uint32_t k2 = 0; k2 < l2; k2++) {
+            double re = 0, im = 0;
+            for (uint32_t i2 = 0; i2 < n2; i2++) {
+                double a = -2 * M_PI * (double)k2 * (double)((int64_t)i2 - c2) / l2;
+                re += row[2 * i2] * cos(a) - row[2 * i2 + 1] * sin(a);
+                im += row[2 * i2] * sin(a) + row[2 * i2 + 1] * cos(a);
+            }
+            double *at = to + 2 * ((size_t)k1 * l2 + k2);
+            at[0] = re, at[1] = im;
+        }
+    }
+    mem_free(row);
+}
+
+/* Root of the mean square over the whole circle, border samples included. */
+static double circle_rms(const double *in, const plan *p) {
+    uint32_t at[2];
+    double sum = 0;
+    for (uint32_t i = 0; i < p->axis[0].length; i++)
+        for (uint32_t m = 0; m < p->axis[1].length; m++) {
+            int64_t c1 = plan_source(&p->axis[0], i), c2 = plan_source(&p->axis[1], m);
+            if (c1 < 0 || c2 < 0) continue;
+            at[p->first] = (uint32_t)c1, at[1 - p->first] = (uint32_t)c2;
+            double v = in[(size_t)at[PLAN_Y] * p->ask.size[PLAN_X] + at[PLAN_X]];
+            sum += v * v;
+        }
+    return sqrt(sum / p->axis[0].length / p->axis[1].length);
+}
+
+/* --- the comparison ------------------------------------------------------------------------ */
+
+static plan plan_of(const setup *s) {
+    plan_request ask = {
+        .size = {s->w, s->h},
+        .reach_lo = {s->cx, s->cy},
+        .reach_hi = {s->kw - 1 - s->cx, s->kh - 1 - s->cy},
+        .border = {s->border[0], s->border[1]},
+        .order = s->order,
+        .precision = s->float64 ? PRECISION_FLOAT64 : PRECISION_FLOAT32,
+        .channels = s->channels,
+        .spectra = s->spectra,
+    };
+    plan p;
+    err e = {0};
+    CHECK_OK(plan_make(&p, &ask, &e), e);
+    for (int i = 0; i < 2; i++) {
+        if (!s->length[i]) continue; /* forced lengths are for zero borders and exact wrap */
+        p.axis[i].length = p.axis[i].split = s->length[i];
+    }
+    p.halves = p.axis[0].length / 2 + 1;
+    return p;
+}
+
+static void store(void *plane, const double *from, size_t n, bool float64) {
+    for (size_t i = 0; i < n; i++) {
+        if (float64)
+            ((double *)plane)[i] = from[i];
+        else
+            ((float *)plane)[i] = (float)from[i];
+    }
+}
+
+static double load(const void *plane, size_t i, bool float64) {
+    return float64 ? ((const double *)plane)[i] : (double)((const float *)plane)[i];
+}
+
+static spectrum_lines lines_of(const setup *s, const plan *p, double *const k[]) {
+    size_t n = 2 * (size_t)p->halves * p->axis[1].length, bytes = s->float64 ? 8 : 4;
+    spectrum_lines l = {s->spectra,
+                        p->halves,
+                        p->axis[1].length,
+                        s->float64,
+                        mem_raw(n * s->spectra, bytes, "spectrum", NULL),
+                        {0}};
+    double *one = mem_raw(n, sizeof *one, "spectrum", NULL);
+    for (uint32_t c = 0; c < s->spectra; c++) {
+        transform_kernel(one, k[c], s, p);
+        store((char *)l.value + c * n * bytes, one, n, s->float64);
+    }
+    mem_free(one);
+    return l;
+}
+
+static engine *open_cpu(par *threads, const char *cache_dir) {
+    engine_device d[ENGINE_DEVICES];
+    uint32_t n = engine_devices(d, ENGINE_DEVICES), i = 0;
+    while (i < n && d[i].class != ENGINE_CPU) i++;
+    assert_true(i < n);
+    err e = {0};
+    engine *g = engine_open(&d[i], threads, cache_dir, &e);
+    CHECK_OK(g, e);
+    return g;
+}
+
+/* One frame through the engine, compared; returns error / bound. */
+static double frame(engine *g, const setup *s, const plan *p, double *const k[], uint32_t slot) {
+    size_t n = (size_t)s->w * s->h, bytes = s->float64 ? 8 : 4;
+    double *source[MAX_CHANNELS], tap[MAX_CHANNELS], gain[MAX_CHANNELS];
+    void *in[MAX_CHANNELS], *out[MAX_CHANNELS];
+    for (uint32_t c = 0; c < s->channels; c++) {
+        source[c] = noise_plane(n, 0.5 * c);
+        in[c] = mem_raw(n, bytes, "in", NULL);
+        out[c] = s->in_place ? in[c] : mem_raw(n, bytes, "out", NULL);
+        store(in[c], source[c], n, s->float64);
+        tap[c] = noise(), gain[c] = 1 + noise();
+    }
+    engine_frame f = {(const void *const *)in, out, tap, gain};
+    err e = {0};
+    CHECK_OK(engine_submit(g, slot, &f, &e) && engine_wait(g, slot, NULL, &e), e);
+
+    double *want = mem_raw(n, sizeof *want, "reference", NULL), worst = 0;
+    double unit = s->float64 ? 0x1p-53 : 0x1p-24;
+    for (uint32_t c = 0; c < s->channels; c++) {
+        const double *kernel = k[s->spectra > 1 ? c : 0];
+        double l1 = 0, peak = 0;
+        for (uint32_t i = 0; i < s->kw * s->kh; i++) l1 += fabs(kernel[i]);
+        convolve(want, source[c], kernel, s);
+        for (size_t i = 0; i < n; i++) peak = fmax(peak, fabs(source[c][i]) + fabs(want[i]));
+        double stages = log2((double)p->axis[0].length * p->axis[1].length);
+        double bound = BOUND * unit * stages * l1 * circle_rms(source[c], p) * gain[c] +
+                       2 * unit * peak * (fabs(tap[c]) + gain[c]);
+        for (size_t i = 0; i < n; i++) {
+            double d = load(out[c], i, s->float64) - (tap[c] * source[c][i] + gain[c] * want[i]);
+            if (!(fabs(d) <= bound))
+                fail_msg("%u x %u, kernel %u x %u, lengths %u x %u (%c first), channel %u, "
+                         "pixel %zu: off by %g, bound %g",
+                         s->w, s->h, s->kw, s->kh, p->axis[0].length, p->axis[1].length,
+                         "xy"[p->first], c, i, d, bound);
+            worst = fmax(worst, fabs(d) / bound);
+        }
+        mem_free(source[c]);
+        if (!s->in_place) mem_free(out[c]);
+        mem_free(in[c]);
+    }
+    mem_free(want);
+    return worst;
+}
+
+static par *threads;
+static double worst_of_all;
+
+static void check(setup s) {
+    if (!s.channels) s.channels = 1;
+    if (!s.spectra) s.spectra = 1;
+    seed = 88172645463325252u + s.w * 1000003u + s.h;
+    plan p = plan_of(&s);
+    double *k[MAX_CHANNELS];
+    for (uint32_t c = 0; c < s.spectra; c++) k[c] = noise_plane((size_t)s.kw * s.kh, 0.3);
+    spectrum_lines l = lines_of(&s, &p, k);
+    engine *g = open_cpu(threads, s.cache_dir);
+    engine_options o = {.slots = s.slots, .patient = s.patient};
+    err e = {0};
+    CHECK_OK(engine_prepare(g, &p, &l, &o, &e), e);
+    mem_free(l.value); /* the engine has its own */
+    for (uint32_t i = 0; i <= s.runs; i++)
+        worst_of_all = fmax(worst_of_all, frame(g, &s, &p, k, s.slots ? i % s.slots : 0));
+    engine_close(&g);
+    assert_null(g);
+    for (uint32_t c = 0; c < s.spectra; c++) mem_free(k[c]);
+}
+
+static void check_orders_and_precisions(setup s) {
+    for (int i = 0; i < 4; i++) {
+        s.order = i & 1 ? AXIS_Y : AXIS_X;
+        s.float64 = i & 2;
+        check(s);
+    }
+}
+
+/* --- tests --------------------------------------------------------------------------------- */
+
+static void test_tiny_odd_and_prime_sizes(void **state) {
+    (void)state;
+    static const uint32_t SIZE[][2] = {{1, 1},   {2, 1},   {1, 2},   {3, 5},   {16, 1}, {1, 17},
+                                       {15, 16}, {17, 31}, {33, 15}, {37, 41}, {64, 64}};
+    for (size_t i = 0; i < sizeof SIZE / sizeof SIZE[0]; i++)
+        check_orders_and_precisions(
+            (setup){.w = SIZE[i][0], .h = SIZE[i][1], .kw = 5, .kh = 4, .cx = 2, .cy = 2});
+}
+
+static void test_image_smaller_than_kernel(void **state) {
+    (void)state;
+    check_orders_and_precisions((setup){.w = 5, .h = 3, .kw = 19, .kh = 14, .cx = 9, .cy = 7});
+    check_orders_and_precisions((setup){.w = 5,
+                                        .h = 3,
+                                        .kw = 19,
+                                        .kh = 14,
+                                        .cx = 9,
+                                        .cy = 7,
+                                        .border = {BORDER_MIRROR, BORDER_CLAMP}});
+}
+
+static void test_centre_outside_the_middle(void **state) {
+    (void)state;
+    check_orders_and_precisions((setup){.w = 30, .h = 20, .kw = 9, .kh = 8, .cx = 0, .cy = 7});
+    check_orders_and_precisions(
+        (setup){.w = 30, .h = 20, .kw = 9, .kh = 8, .cx = 8, .cy = 0, .border = {BORDER_CLAMP, 0}});
+}
+
+static void test_borders_of_each_axis(void **state) {
+    (void)state;
+    for (int x = 0; x < BORDERS; x++)
+        for (int y = 0; y < BORDERS; y++)
+            check_orders_and_precisions((setup){.w = 23,
+                                                .h = 18,
+                                                .kw = 7,
+                                                .kh = 10,
+                                                .cx = 3,
+                                                .cy = 5,
+                                                .border = {(plan_border)x, (plan_border)y}});
+}
+
+/* Every length up to 66, odd ones and those with other primes than 2, 3, 5, 7 included, along the
+ * first axis and along the second; then long ones of each radix. */
+static void test_lengths_of_all_radices(void **state) {
+    (void)state;
+    for (uint32_t l = 2; l <= 66; l++) {
+        uint32_t other = 68 - l;
+        setup s = {.kw = 2, .kh = 2, .cx = 1, .cy = 0, .length = {l, other}};
+        s.w = l - 1, s.h = other - 1;
+        s.order = AXIS_X;
+        check(s);
+        s.float64 = true;
+        s.w = other - 1, s.h = l - 1;
+        s.order = AXIS_Y;
+        check(s);
+    }
+    static const uint32_t LONG[][2] = {{1024, 27}, {729, 32}, {625, 49}, {343, 30}, {420, 20}};
+    for (size_t i = 0; i < sizeof LONG / sizeof LONG[0]; i++)
+        for (int turned = 0; turned < 2; turned++) {
+            uint32_t a = LONG[i][turned], b = LONG[i][1 - turned];
+            check((setup){.w = a - 3,
+                          .h = b - 4,
+                          .kw = 4,
+                          .kh = 5,
+                          .cx = 0,
+                          .cy = 4,
+                          .order = AXIS_X,
+                          .length = {a, b}});
+        }
+}
+
+static void test_channels_share_or_have_spectra(void **state) {
+    (void)state;
+    setup s = {.w = 40, .h = 27, .kw = 6, .kh = 6, .cx = 3, .cy = 3, .channels = 3};
+    check_orders_and_precisions(s);
+    s.spectra = 3;
+    check_orders_and_precisions(s);
+}
+
+static void test_in_place(void **state) {
+    (void)state;
+    check_orders_and_precisions((setup){.w = 51,
+                                        .h = 35,
+                                        .kw = 6,
+                                        .kh = 6,
+                                        .cx = 3,
+                                        .cy = 3,
+                                        .channels = 2,
+                                        .border = {BORDER_MIRROR, BORDER_WRAP},
+                                        .in_place = true});
+}
+
+static void test_many_frames_in_many_slots(void **state) {
+    (void)state;
+    check_orders_and_precisions((setup){.w = 40,
+                                        .h = 50,
+                                        .kw = 6,
+                                        .kh = 6,
+                                        .cx = 3,
+                                        .cy = 3,
+                                        .slots = 3,
+                                        .runs = 6,
+                                        .in_place = true});
+}
+
+static void test_a_larger_image(void **state) {
+    (void)state;
+    check((setup){.w = 301, .h = 203, .kw = 21, .kh = 24, .cx = 10, .cy = 12, .order = AXIS_X});
+    check((setup){.w = 301, .h = 203, .kw = 21, .kh = 24, .cx = 10, .cy = 12, .order = AXIS_Y});
+}
+
+/* A prepared engine takes another plan; what does not fit the plan is refused and said. */
+static void test_prepare_again_and_refuse(void **state) {
+    (void)state;
+    engine *g = open_cpu(threads, NULL);
+    engine_options o = {0};
+    err e = {0};
+    for (int i = 0; i < 2; i++) {
+        setup s = {.w = 9 + 20 * i,
+                   .h = 8,
+                   .kw = 3,
+                   .kh = 3,
+                   .cx = 1,
+                   .cy = 1,
+                   .channels = 1,
+                   .spectra = 1};
+        plan p = plan_of(&s);
+        double *k[1] = {noise_plane(9, 0)};
+        spectrum_lines l = lines_of(&s, &p, k);
+        CHECK_OK(engine_prepare(g, &p, &l, &o, &e), e);
+        frame(g, &s, &p, k, 0);
+        l.length--;
+        assert_false(engine_prepare(g, &p, &l, &o, &e));
+        assert_int_equal(e.code, ERR_INTERNAL);
+        mem_free(l.value);
+        mem_free(k[0]);
+    }
+    engine_frame f = {0};
+    assert_false(engine_submit(g, 7, &f, &e));
+    assert_int_equal(e.code, ERR_INTERNAL);
+    engine_close(&g);
+}
+
+/* Every line of a shell command's output that is one is a file. */
+static int count_files(const char *dir, char path[512]) {
+    char command[600];
+    snprintf(command, sizeof command, "ls %s/fftw-wisdom-float32-* 2>/dev/null", dir);
+    FILE *f = popen(command, "r");
+    int n = 0;
+    char line[512];
+    while (fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = 0;
+        snprintf(path, 512, "%s", line);
+        n++;
+    }
+    pclose(f);
+    return n;
+}
+
+static void test_wisdom_is_kept_and_damage_is_harmless(void **state) {
+    (void)state;
+    char dir[] = "/tmp/fftbloom-wisdom-XXXXXX", path[512], command[600];
+    assert_non_null(mkdtemp(dir));
+    setup s = {.w = 90, .h = 50, .kw = 6, .kh = 6, .cx = 3, .cy = 3, .cache_dir = dir};
+    check(s);
+    assert_int_equal(count_files(dir, path), 0); /* a guess is nothing to keep */
+    s.patient = true;
+    check(s);
+    assert_int_equal(count_files(dir, path), 1);
+    check(s);
+
+    FILE *f = fopen(path, "r+");
+    assert_non_null(f);
+    fseek(f, 60, SEEK_SET);
+    fputs("#", f);
+    fclose(f);
+    check(s); /* warns on stderr, and computes the same */
+    assert_int_equal(truncate(path, 5), 0);
+    check(s);
+    assert_int_equal(truncate(path, 0), 0);
+    check(s);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_a_build_without_it_says_so(void **state) {
+    (void)state;
+    if (WITH_FFTW) skip();
+    engine_device d = {.class = ENGINE_CPU};
+    err e = {0};
+    assert_null(engine_open(&d, threads, NULL, &e));
+    assert_int_equal(e.code, ERR_NO_DEVICE);
+    assert_non_null(strstr(e.msg, "no CPU engine"));
+}
+
+static int start(void **state) {
+    (void)state;
+    threads = par_open(3, NULL);
+    return !threads;
+}
+
+static int stop(void **state) {
+    (void)state;
+    printf("largest error / bound: %.3f\n", worst_of_all);
+    par_close(&threads);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest without[] = {cmocka_unit_test(test_a_build_without_it_says_so)};
+    if (!WITH_FFTW) return cmocka_run_group_tests(without, start, stop);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tiny_odd_and_prime_sizes),
+        cmocka_unit_test(test_image_smaller_than_kernel),
+        cmocka_unit_test(test_centre_outside_the_middle),
+        cmocka_unit_test(test_borders_of_each_axis),
+        cmocka_unit_test(test_lengths_of_all_radices),
+        cmocka_unit_test(test_channels_share_or_have_spectra),
+        cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_many_frames_in_many_slots),
+        cmocka_unit_test(test_a_larger_image),
+        cmocka_unit_test(test_prepare_again_and_refuse),
+        cmocka_unit_test(test_wisdom_is_kept_and_damage_is_harmless),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
