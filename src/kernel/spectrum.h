@@ -1,9 +1,11 @@
 /* spectrum.h - the kernel's spectrum: made once per kernel, resampled to any image size.
  *
- * The source spectrum is that of the kernel padded to twice its size, divided in space by the
- * transform of the Kaiser-Bessel filter that later interpolates it, its middle moved to the origin
- * (the FFT shift: sign flips where the size is even). From it the spectrum at any pair of lengths
- * follows by a separable filter of 8 taps, to 1e-6 of the peak or better; docs/math.md derives it.
+ * The source spectrum is that of the kernel padded to twice its size, without its centre tap,
+ * scaled, and divided in space by the transform of the Kaiser-Bessel filter that later interpolates
+ * it; its middle, tap floor(size / 2), is at the origin (the FFT shift). From it the spectrum at
+ * any pair of lengths follows by a separable filter of 8 taps, to 1e-6 of the peak or better;
+ * docs/math.md derives it. Lengths shorter than the kernel fold it, as a circle of that length
+ * does.
  *
  * Engines get spectrum_lines: the half spectrum at the plan's lengths, in natural order, with the
  * centre tap taken out: image = tap * in + gain * (in conv tail). Normalisation by the transform
@@ -21,8 +23,12 @@ typedef enum { SPECTRUM_RESAMPLED, SPECTRUM_EXACT, SPECTRUM_BILINEAR } spectrum_
 typedef struct {
     psf kernel;
     uint32_t m[2]; /* lengths of the oversampled grid, x and y: even, >= 2 * size, smooth */
-    float *value;  /* complex [channel][ky: 0 .. m[1]-1][kx: 0 .. m[0]/2] */
+    float *value;  /* complex [channel][kx: 0 .. m[0]/2][ky: 0 .. m[1]-1] */
 } spectrum;
+
+/* Floats in `value` of one channel and of all. */
+size_t spectrum_channel_floats(const spectrum *s);
+size_t spectrum_floats(const spectrum *s);
 
 bool spectrum_make(spectrum *s, const psf *k, par *threads, err *e); /* copies the psf */
 void spectrum_free(spectrum *s);
@@ -35,9 +41,10 @@ typedef struct {
     double tap[PSF_CHANNELS]; /* the centre tap, which `value` does not hold */
 } spectrum_lines;
 
-/* first: PLAN_X (0) or PLAN_Y (1), the axis that is halved. `exact` and `bilinear` start from the
- * kernel; bilinear is the article's method without its bugs, for comparison. float64 asks for
- * `exact`. */
+/* first: PLAN_X (0) or PLAN_Y (1), the axis that is halved. `exact` transforms the kernel at the
+ * lengths, which must be smooth (2^a 3^b 5^c 7^d) for that; `bilinear` is the article's method
+ * without its bugs, for comparison: the spectrum of the kernel at its own size, sampled linearly.
+ * float64 asks for `exact`, whatever the mode. */
 bool spectrum_at(spectrum_lines *to, const spectrum *s, spectrum_mode mode, uint32_t first,
                  uint32_t length_first, uint32_t length_second, bool float64, par *threads, err *e);
 void spectrum_lines_free(spectrum_lines *l);

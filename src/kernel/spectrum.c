@@ -1,0 +1,243 @@
+#include "kernel/spectrum.h"
+
+#include "base/mem.h"
+#include "kernel/spectrum_resample.h"
+#include "math/fft.h"
+#include "math/lengths.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static uint32_t middle_of(uint32_t size) {
+    return size / 2;
+}
+
+/* --- taps as lines for a transform ------------------------------------------------------- */
+
+/* One channel of a kernel as the transform of fft_plane wants it: line i along the first axis, the
+ * tap (origin1, origin2) at 0, folded where a length is shorter than the kernel, without the centre
+ * tap. Both axes may have weights. */
+typedef struct {
+    const float *tap;
+    double scale;
+    uint32_t size1, size2, center1, center2, origin1;
+    size_t step1, step2; /* from tap to tap along either axis */
+    uint32_t length1, length2;
+    const double *weight1, *weight2; /* or NULL */
+} tap_lines;
+
+static void fill_line(const void *ctx, uint32_t i, double *to) {
+    const tap_lines *t = ctx;
+    /* Advanced by one per tap: `to` is a circle. */
+    uint32_t start = (t->length1 - t->origin1 % t->length1) % t->length1;
+    for (uint64_t q2 = i; q2 < t->size2; q2 += t->length2) {
+        const float *line = t->tap + q2 * t->step2;
+        double scale = t->scale * (t->weight2 ? t->weight2[q2] : 1);
+        uint32_t at = start;
+        for (uint32_t q1 = 0; q1 < t->size1; q1++) {
+            if (q1 != t->center1 || q2 != t->center2)
+                to[at] += scale * (t->weight1 ? t->weight1[q1] : 1) * (double)line[q1 * t->step1];
+            if (++at == t->length1) at = 0;
+        }
+    }
+}
+
+/* The transform of channel c with the tap `origin` at 0; `first` is the halved axis, everything
+ * else in the order x, y. */
+static bool transform_taps(void *to, const psf *k, uint32_t c, uint32_t first,
+                           const uint32_t length[2], const uint32_t origin[2],
+                           const double *const weight[2], bool float64, par *threads, err *e) {
+    const uint32_t size[2] = {k->w, k->h}, center[2] = {k->cx, k->cy};
+    const size_t step[2] = {1, k->w};
+    uint32_t a = first, b = 1 - first;
+    tap_lines t = {.tap = k->tap + (size_t)c * k->w * k->h,
+                   .scale = k->scale[c],
+                   .size1 = size[a],
+                   .size2 = size[b],
+                   .center1 = center[a],
+                   .center2 = center[b],
+                   .origin1 = origin[a],
+                   .step1 = step[a],
+                   .step2 = step[b],
+                   .length1 = length[a],
+                   .length2 = length[b],
+                   .weight1 = weight ? weight[a] : NULL,
+                   .weight2 = weight ? weight[b] : NULL};
+    fft_plane p = {.first = length[a],
+                   .second = length[b],
+                   .lines = size[b] < length[b] ? size[b] : length[b],
+                   .origin = (length[b] - origin[b] % length[b]) % length[b],
+                   .fill = fill_line,
+                   .ctx = &t,
+                   .float64 = float64};
+    return fft_half_spectrum(to, &p, threads, e);
+}
+
+/* --- the source -------------------------------------------------------------------------- */
+
+size_t spectrum_channel_floats(const spectrum *s) {
+    return ((size_t)s->m[0] / 2 + 1) * s->m[1] * 2;
+}
+
+size_t spectrum_floats(const spectrum *s) {
+    return spectrum_channel_floats(s) * s->kernel.channels;
+}
+
+/* What undoes the filter's falloff at each tap of an axis. */
+static double *compensation(uint32_t size, uint32_t m, err *e) {
+    double *w = mem_raw(size, sizeof *w, "filter", e);
+    for (uint32_t q = 0; w && q < size; q++)
+        w[q] = 1 / resample_falloff((double)q - middle_of(size), m);
+    return w;
+}
+
+bool spectrum_make(spectrum *to, const psf *k, par *threads, err *e) {
+    spectrum s = {.m = {length_next(2 * k->w, 2), length_next(2 * k->h, 2)}};
+    const uint32_t origin[2] = {middle_of(k->w), middle_of(k->h)};
+    double *weight[2] = {compensation(k->w, s.m[0], e), compensation(k->h, s.m[1], e)};
+    bool ok = weight[0] && weight[1] && psf_copy(&s.kernel, k, e) &&
+              (s.value = mem_raw(spectrum_floats(&s), sizeof *s.value, "kernel spectrum", e));
+    for (uint32_t c = 0; ok && c < k->channels; c++)
+        ok = transform_taps(s.value + c * spectrum_channel_floats(&s), k, c, 0, s.m, origin,
+                            (const double *const *)weight, false, threads, e);
+    mem_free(weight[0]);
+    mem_free(weight[1]);
+    if (ok)
+        *to = s;
+    else
+        spectrum_free(&s);
+    return ok;
+}
+
+void spectrum_free(spectrum *s) {
+    psf_free(&s->kernel);
+    mem_free(s->value);
+    *s = (spectrum){0};
+}
+
+/* --- at lengths: the three modes --------------------------------------------------------- */
+
+static size_t line_set_floats(const spectrum_lines *l) {
+    return (size_t)l->halves * l->length * 2;
+}
+
+/* How far the source's origin, its middle, lies from the centre. */
+static void shift_to_center(const psf *k, int64_t shift[2]) {
+    shift[0] = (int64_t)middle_of(k->w) - k->cx;
+    shift[1] = (int64_t)middle_of(k->h) - k->cy;
+}
+
+static bool at_resampled(spectrum_lines *to, const spectrum *s, uint32_t c, uint32_t first,
+                         const uint32_t length[2], par *threads, err *e) {
+    resample_request r = {.from = s->value + c * spectrum_channel_floats(s),
+                          .m = {s->m[0], s->m[1]},
+                          .filter = RESAMPLE_KAISER,
+                          .first = first,
+                          .length = {length[0], length[1]}};
+    shift_to_center(&s->kernel, r.shift);
+    return resample_half((float *)to->value + c * line_set_floats(to), &r, threads, e);
+}
+
+static bool at_exact(spectrum_lines *to, const spectrum *s, uint32_t c, uint32_t first,
+                     const uint32_t length[2], par *threads, err *e) {
+    const uint32_t origin[2] = {s->kernel.cx, s->kernel.cy};
+    size_t bytes = to->float64 ? sizeof(double) : sizeof(float);
+    return transform_taps((char *)to->value + c * line_set_floats(to) * bytes, &s->kernel, c, first,
+                          length, origin, NULL, to->float64, threads, e);
+}
+
+/* Puts the centre tap back into a spectrum [kx][ky] of w * h frequencies whose origin is the
+ * kernel's middle. */
+static void add_center_tap(float *value, const psf *k, double tap) {
+    int64_t shift[2];
+    shift_to_center(k, shift);
+    uint64_t x = (uint64_t)((k->w - shift[0] % k->w) % k->w);
+    uint64_t y = (uint64_t)((k->h - shift[1] % k->h) % k->h);
+    for (uint64_t kx = 0; kx <= k->w / 2; kx++)
+        for (uint64_t ky = 0; ky < k->h; ky++, value += 2) {
+            double ax, bx, ay, by;
+            fft_root(kx * x, k->w, &ax, &bx);
+            fft_root(ky * y, k->h, &ay, &by);
+            value[0] += (float)(tap * (ax * ay - bx * by));
+            value[1] += (float)(tap * (ax * by + bx * ay));
+        }
+}
+
+/* The article's method: the spectrum of the whole kernel at the kernel's own size, its middle at
+ * the origin, read between its frequencies by linear interpolation. */
+static bool at_bilinear(spectrum_lines *to, const spectrum *s, uint32_t c, uint32_t first,
+                        const uint32_t length[2], par *threads, err *e) {
+    const psf *k = &s->kernel;
+    resample_request own = {.from = s->value + c * spectrum_channel_floats(s),
+                            .m = {s->m[0], s->m[1]},
+                            .filter = RESAMPLE_KAISER,
+                            .length = {k->w, k->h}};
+    float *small = mem_raw(((size_t)k->w / 2 + 1) * k->h * 2, sizeof *small, "kernel spectrum", e);
+    if (!small) return false;
+    bool ok = resample_half(small, &own, threads, e);
+    if (ok) {
+        add_center_tap(small, k, to->tap[c]);
+        resample_request r = {.from = small,
+                              .m = {k->w, k->h},
+                              .filter = RESAMPLE_LINEAR,
+                              .first = first,
+                              .length = {length[0], length[1]}};
+        shift_to_center(k, r.shift);
+        float *value = (float *)to->value + c * line_set_floats(to);
+        ok = resample_half(value, &r, threads, e);
+        for (size_t i = 0; ok && i < line_set_floats(to); i += 2) value[i] -= (float)to->tap[c];
+    }
+    mem_free(small);
+    return ok;
+}
+
+typedef bool at_mode(spectrum_lines *to, const spectrum *s, uint32_t c, uint32_t first,
+                     const uint32_t length[2], par *threads, err *e);
+static const struct {
+    const char *name;
+    at_mode *at;
+} MODE[] = {
+    [SPECTRUM_RESAMPLED] = {"resampled", at_resampled},
+    [SPECTRUM_EXACT] = {"exact", at_exact},
+    [SPECTRUM_BILINEAR] = {"bilinear", at_bilinear},
+};
+
+const char *spectrum_mode_name(spectrum_mode m) {
+    return MODE[m].name;
+}
+
+bool spectrum_at(spectrum_lines *to, const spectrum *s, spectrum_mode mode, uint32_t first,
+                 uint32_t length_first, uint32_t length_second, bool float64, par *threads,
+                 err *e) {
+    const psf *k = &s->kernel;
+    if (length_first == 0 || length_second == 0)
+        return err_set(e, ERR_INTERNAL, "a spectrum of %" PRIu32 " x %" PRIu32 " frequencies",
+                       length_first, length_second);
+    const uint32_t length[2] = {first ? length_second : length_first,
+                                first ? length_first : length_second};
+    spectrum_lines l = {.channels = k->channels,
+                        .halves = length_first / 2 + 1,
+                        .length = length_second,
+                        .float64 = float64};
+    size_t count, floats;
+    if (!mem_mul(l.halves, (size_t)l.length * 2, &floats) || !mem_mul(floats, l.channels, &count))
+        return err_set(e, ERR_CONFIG, "a spectrum of %" PRIu32 " x %" PRIu32 " is too large",
+                       length_first, length_second);
+    l.value = mem_raw(count, float64 ? sizeof(double) : sizeof(float), "spectrum", e);
+    bool ok = l.value != NULL;
+    for (uint32_t c = 0; ok && c < k->channels; c++) {
+        size_t center = ((size_t)c * k->h + k->cy) * k->w + k->cx;
+        l.tap[c] = k->scale[c] * (double)k->tap[center];
+        ok = MODE[float64 ? SPECTRUM_EXACT : mode].at(&l, s, c, first, length, threads, e);
+    }
+    if (ok)
+        *to = l;
+    else
+        spectrum_lines_free(&l);
+    return ok;
+}
+
+void spectrum_lines_free(spectrum_lines *l) {
+    mem_free(l->value);
+    *l = (spectrum_lines){0};
+}

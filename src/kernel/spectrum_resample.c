@@ -1,0 +1,247 @@
+#include "kernel/spectrum_resample.h"
+
+#include "base/mem.h"
+#include "math/fft.h"
+#include "math/vector.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The filter's taps: for a place p between grid points, points floor(p) - 3 .. floor(p) + 4. */
+enum { TAPS = 8, BEFORE = TAPS / 2 - 1, AFTER = TAPS / 2 };
+
+/* --- the filter -------------------------------------------------------------------------- */
+
+/* The shape that keeps the aliases of a kernel on a grid of twice its size smallest for this many
+ * taps (Beatty, Nishimura and Pauly, IEEE Trans. Med. Imaging 24, 2005, equation 5). */
+static double beta(void) {
+    return M_PI * sqrt(TAPS * TAPS / 4.0 * 1.5 * 1.5 - 0.8);
+}
+
+/* The modified Bessel function of order zero by its power series: all terms are positive. */
+static double bessel_i0(double x) {
+    double term = 1, sum = 1;
+    for (int k = 1; term > sum * 1e-17; k++) {
+        term *= x * x / 4 / k / k;
+        sum += term;
+    }
+    return sum;
+}
+
+/* The transform of the unscaled filter at x cycles per grid step. */
+static double transform(double x) {
+    double s = sqrt(beta() * beta() - M_PI * TAPS * x * M_PI * TAPS * x);
+    return TAPS * sinh(s) / s;
+}
+
+static double kaiser(double t) {
+    double u = 2 * t / TAPS;
+    return u * u < 1 ? bessel_i0(beta() * sqrt(1 - u * u)) / transform(0) : 0;
+}
+
+static double tent(double t) {
+    return fmax(0, 1 - fabs(t));
+}
+
+double resample_falloff(double x, uint32_t m) {
+    return transform(x / m) / transform(0);
+}
+
+/* --- tables ------------------------------------------------------------------------------ */
+
+/* For each frequency of the result: the first of the grid points that it is made of, their weights,
+ * and the phase that moves the kernel. Weights stand twice, for real and imaginary part. */
+typedef struct {
+    uint32_t n;
+    int32_t *base; /* may be as low as -BEFORE */
+    float (*weight)[2 * TAPS];
+    float (*phase)[2]; /* NULL: no shift */
+} window;
+
+static void window_free(window *w) {
+    mem_free(w->base);
+    mem_free(w->weight);
+    mem_free(w->phase);
+}
+
+/* Of `n` frequencies k / length on a grid of m, so at place k m / length of it. */
+static bool window_make(window *w, uint32_t n, uint32_t length, uint32_t m, int64_t shift,
+                        resample_filter filter, err *e) {
+    double (*shape)(double) = filter == RESAMPLE_KAISER ? kaiser : tent;
+    *w = (window){.n = n};
+    if (!(w->base = mem_raw(n, sizeof *w->base, "filter", e)) ||
+        !(w->weight = mem_raw(n, sizeof *w->weight, "filter", e)) ||
+        (shift && !(w->phase = mem_raw(n, sizeof *w->phase, "filter", e))))
+        return false;
+    /* Into [0, length): a shift is circular. */
+    uint64_t turns = (uint64_t)((shift % length + length) % length);
+    for (uint32_t k = 0; k < n; k++) {
+        uint64_t place = (uint64_t)k * m;
+        double between = (double)(place % length) / length;
+        w->base[k] = (int32_t)(place / length) - BEFORE;
+        for (int t = 0; t < TAPS; t++)
+            w->weight[k][2 * t] = w->weight[k][2 * t + 1] =
+                (float)shape(between + BEFORE - (double)t);
+        if (!shift) continue;
+        double re, im;
+        fft_root(turns * k, length, &re, &im);
+        w->phase[k][0] = (float)re, w->phase[k][1] = (float)im;
+    }
+    return true;
+}
+
+/* --- pass 1: along the second axis ------------------------------------------------------- */
+
+enum { ROWS = 8 }; /* of one piece of work: adjacent, so that a read across them stays in cache */
+
+typedef struct {
+    const resample_request *ask;
+    window along, across;          /* of the first axis, of the second */
+    uint32_t m1, m2, rows;         /* source lengths in that order; rows of `middle` */
+    float *middle;                 /* rows -BEFORE .. m1/2 + AFTER at the second axis' length */
+    size_t pitch;                  /* floats of one of its rows */
+    float *scratch;                /* per worker: ROWS padded source lines */
+    size_t line_floats, work_size; /* of one such line, of all of a worker's */
+    float *to;
+} job;
+
+/* x, y in [0, m). The spectrum of a real kernel is its own mirrored conjugate. */
+static void source_value(const resample_request *r, uint32_t x, uint32_t y, float to[2]) {
+    uint32_t mx = r->m[0], my = r->m[1];
+    bool mirrored = x > mx / 2;
+    if (mirrored) x = mx - x, y = y ? my - y : 0;
+    const float *v = r->from + ((size_t)x * my + y) * 2;
+    to[0] = v[0], to[1] = mirrored ? -v[1] : v[1];
+}
+
+/* `i` brought into [0, n). */
+static uint32_t wrapped(int64_t i, uint32_t n) {
+    return (uint32_t)((i % n + n) % n);
+}
+
+/* Points -BEFORE .. m2 + AFTER of ROWS lines from `row` on. */
+static void load_lines(const job *j, int64_t row, uint32_t count, float *to) {
+    uint32_t i2 = wrapped(-BEFORE, j->m2), i1[ROWS];
+    for (uint32_t v = 0; v < count; v++) i1[v] = wrapped(row + v, j->m1);
+    for (uint32_t p = 0; p < j->m2 + TAPS; p++) {
+        for (uint32_t v = 0; v < count; v++) {
+            float *at = to + v * j->line_floats + 2 * p;
+            if (j->ask->first == 0)
+                source_value(j->ask, i1[v], i2, at);
+            else
+                source_value(j->ask, i2, i1[v], at);
+        }
+        if (++i2 == j->m2) i2 = 0;
+    }
+}
+
+VECTOR_INLINE void across_line(const window *w, const float *line, float *to) {
+    for (uint32_t k = 0; k < w->n; k++) {
+        const vec8f_any *x = (const vec8f_any *)(line + 2 * (w->base[k] + BEFORE));
+        const vec8f_any *weight = (const vec8f_any *)w->weight[k];
+        vec8f sum = x[0] * weight[0] + x[1] * weight[1];
+        float re = (sum[0] + sum[2]) + (sum[4] + sum[6]);
+        float im = (sum[1] + sum[3]) + (sum[5] + sum[7]);
+        if (w->phase) {
+            float c = w->phase[k][0], s = w->phase[k][1], t = re;
+            re = t * c - im * s;
+            im = t * s + im * c;
+        }
+        to[2 * k] = re, to[2 * k + 1] = im;
+    }
+}
+static void across_plain(const window *w, const float *line, float *to) {
+    across_line(w, line, to);
+}
+VECTOR_WIDE static void across_wide(const window *w, const float *line, float *to) {
+    across_line(w, line, to);
+}
+
+static bool across_pass(void *ctx, size_t piece, int worker, err *e) {
+    (void)e;
+    const job *j = ctx;
+    uint32_t row = (uint32_t)piece * ROWS, count = j->rows - row < ROWS ? j->rows - row : ROWS;
+    float *lines = j->scratch + (size_t)worker * j->work_size;
+    load_lines(j, (int64_t)row - BEFORE, count, lines);
+    for (uint32_t v = 0; v < count; v++)
+        (vector_wide() ? across_wide : across_plain)(&j->across, lines + v * j->line_floats,
+                                                     j->middle + (row + v) * j->pitch);
+    return true;
+}
+
+/* --- pass 2: along the first axis -------------------------------------------------------- */
+
+/* A tile is LINES lines of the result by SPAN floats: the source rows under it stay in the nearest
+ * cache. */
+enum { LINES = 16, SPAN = 512 };
+
+VECTOR_INLINE void along_tile(const job *j, uint32_t from, uint32_t lines, size_t at, size_t n) {
+    for (uint32_t k = from; k < from + lines; k++) {
+        const float *x = j->middle + (size_t)(j->along.base[k] + BEFORE) * j->pitch + at;
+        const float *w = j->along.weight[k], *phase = j->along.phase ? j->along.phase[k] : NULL;
+        float *to = j->to + (size_t)k * 2 * j->across.n + at;
+        size_t i = 0;
+        for (; i + 8 <= n; i += 8) {
+            vec8f sum = *(const vec8f_any *)(x + i) * w[0];
+            for (int t = 1; t < TAPS; t++)
+                sum += *(const vec8f_any *)(x + (size_t)t * j->pitch + i) * w[2 * t];
+            if (phase) {
+                vec8f turned = __builtin_shufflevector(sum, sum, 1, 0, 3, 2, 5, 4, 7, 6);
+                float s = phase[1];
+                sum = sum * phase[0] + turned * (vec8f){-s, s, -s, s, -s, s, -s, s};
+            }
+            *(vec8f_any *)(to + i) = sum;
+        }
+        for (; i < n; i += 2) {
+            float re = 0, im = 0;
+            for (int t = 0; t < TAPS; t++) {
+                re += x[(size_t)t * j->pitch + i] * w[2 * t];
+                im += x[(size_t)t * j->pitch + i + 1] * w[2 * t];
+            }
+            to[i] = phase ? re * phase[0] - im * phase[1] : re;
+            to[i + 1] = phase ? re * phase[1] + im * phase[0] : im;
+        }
+    }
+}
+static void along_plain(const job *j, uint32_t from, uint32_t lines, size_t at, size_t n) {
+    along_tile(j, from, lines, at, n);
+}
+VECTOR_WIDE static void along_wide(const job *j, uint32_t from, uint32_t lines, size_t at,
+                                   size_t n) {
+    along_tile(j, from, lines, at, n);
+}
+
+static bool along_pass(void *ctx, size_t piece, int worker, err *e) {
+    (void)e, (void)worker;
+    const job *j = ctx;
+    uint32_t from = (uint32_t)piece * LINES, left = j->along.n - from;
+    uint32_t lines = left < LINES ? left : LINES;
+    size_t width = 2 * (size_t)j->across.n;
+    for (size_t at = 0; at < width; at += SPAN)
+        (vector_wide() ? along_wide : along_plain)(j, from, lines, at,
+                                                   width - at < SPAN ? width - at : SPAN);
+    return true;
+}
+
+/* --- both -------------------------------------------------------------------------------- */
+
+bool resample_half(float *to, const resample_request *r, par *threads, err *e) {
+    uint32_t a = r->first, b = 1 - a, halves = r->length[a] / 2 + 1;
+    job j = {.ask = r, .m1 = r->m[a], .m2 = r->m[b], .to = to};
+    j.rows = j.m1 / 2 + TAPS;
+    j.pitch = 2 * (size_t)r->length[b];
+    j.line_floats = 2 * ((size_t)j.m2 + TAPS);
+    j.work_size = ROWS * j.line_floats;
+    bool ok = window_make(&j.along, halves, r->length[a], j.m1, r->shift[a], r->filter, e) &&
+              window_make(&j.across, r->length[b], r->length[b], j.m2, r->shift[b], r->filter, e) &&
+              (j.middle = mem_raw(j.rows, j.pitch * sizeof(float), "spectrum rows", e)) &&
+              (j.scratch = mem_raw((size_t)par_threads(threads), j.work_size * sizeof(float),
+                                   "spectrum lines", e));
+    ok = ok && par_for(threads, (j.rows + ROWS - 1) / ROWS, across_pass, &j, e) &&
+         par_for(threads, (halves + LINES - 1) / LINES, along_pass, &j, e);
+    mem_free(j.scratch);
+    mem_free(j.middle);
+    window_free(&j.across);
+    window_free(&j.along);
+    return ok;
+}

@@ -1,0 +1,320 @@
+/* Spectra at any lengths: exact ones against the definition, resampled ones against exact ones in
+ * frequency and in space, bilinear ones against the article's method done directly. */
+#include "kernel/spectrum.h"
+#include "math/fft.h"
+#include "unit/kernels.h"
+
+#include <complex.h>
+#include <float.h>
+#include <string.h>
+
+static par *threads;
+
+static int open_threads(void **state) {
+    (void)state;
+    err e = {0};
+    return (threads = par_open(3, &e)) ? 0 : 1;
+}
+static int close_threads(void **state) {
+    (void)state;
+    par_close(&threads);
+    return 0;
+}
+
+static double complex root(uint64_t t, uint64_t n) {
+    double re, im;
+    fft_root(t, n, &re, &im);
+    return re + I * im;
+}
+
+/* --- what is compared with --- */
+
+/* The tail's spectrum by definition: a separable sum over all taps with their places counted from
+ * (ox, oy), at frequency kx / lx, ky / ly. [kx 0..nx-1][ky 0..ny-1]. */
+static double complex *definition(const psf *k, uint32_t c, int64_t ox, int64_t oy, uint32_t nx,
+                                  uint32_t lx, uint32_t ny, uint32_t ly, bool whole) {
+    double complex *rows = mem_raw((size_t)nx * k->h, sizeof *rows, "rows", NULL);
+    double complex *to = mem_raw((size_t)nx * ny, sizeof *to, "spectrum", NULL);
+    for (uint32_t kx = 0; kx < nx; kx++)
+        for (uint32_t y = 0; y < k->h; y++) {
+            double complex sum = 0;
+            for (uint32_t x = 0; x < k->w; x++) {
+                if (!whole && x == k->cx && y == k->cy) continue;
+                int64_t at = ((int64_t)x - ox) % (int64_t)lx + lx;
+                sum += (double)k->tap[((size_t)c * k->h + y) * k->w + x] *
+                       root((uint64_t)at * kx, lx);
+            }
+            rows[kx * k->h + y] = sum * k->scale[c];
+        }
+    for (uint32_t kx = 0; kx < nx; kx++)
+        for (uint32_t ky = 0; ky < ny; ky++) {
+            double complex sum = 0;
+            for (uint32_t y = 0; y < k->h; y++) {
+                int64_t at = ((int64_t)y - oy) % (int64_t)ly + ly;
+                sum += rows[kx * k->h + y] * root((uint64_t)at * ky, ly);
+            }
+            to[kx * ny + ky] = sum;
+        }
+    mem_free(rows);
+    return to;
+}
+
+static double complex value_at(const spectrum_lines *l, uint32_t c, size_t i) {
+    size_t at = ((size_t)c * l->halves * l->length + i) * 2;
+    if (l->float64) return ((double *)l->value)[at] + I * ((double *)l->value)[at + 1];
+    return (double)((float *)l->value)[at] + I * (double)((float *)l->value)[at + 1];
+}
+
+static spectrum source_of(const psf *k) {
+    err e = {0};
+    spectrum s;
+    CHECK_OK(spectrum_make(&s, k, threads, &e), e);
+    return s;
+}
+
+static spectrum_lines at(const spectrum *s, spectrum_mode mode, uint32_t first, uint32_t l1,
+                         uint32_t l2, bool float64) {
+    err e = {0};
+    spectrum_lines l;
+    CHECK_OK(spectrum_at(&l, s, mode, first, l1, l2, float64, threads, &e), e);
+    assert_int_equal(l.halves, l1 / 2 + 1);
+    assert_int_equal(l.length, l2);
+    assert_true(l.float64 == float64);
+    return l;
+}
+
+/* --- exact --- */
+
+static void check_exact(psf k, uint32_t lx, uint32_t ly) {
+    spectrum s = source_of(&k);
+    for (uint32_t first = 0; first < 2; first++) {
+        uint32_t l1 = first ? ly : lx, l2 = first ? lx : ly;
+        spectrum_lines wide = at(&s, SPECTRUM_EXACT, first, l1, l2, true);
+        spectrum_lines narrow = at(&s, SPECTRUM_EXACT, first, l1, l2, false);
+        for (uint32_t c = 0; c < k.channels; c++) {
+            double complex *want = definition(&k, c, k.cx, k.cy, lx, lx, ly, ly, false);
+            double sum = k.scale[c] * k.sum[c];
+            /* Every rounding is at most of the size of the sum of all taps. */
+            double limit = DBL_EPSILON * sum * (4 + log2(lx) + log2(ly));
+            for (uint32_t k1 = 0; k1 < wide.halves; k1++)
+                for (uint32_t k2 = 0; k2 < l2; k2++) {
+                    double complex w = first ? want[k2 * ly + k1] : want[k1 * ly + k2];
+                    CHECK_LE(cabs(value_at(&wide, c, k1 * l2 + k2) - w), limit);
+                    CHECK_LE(cabs(value_at(&narrow, c, k1 * l2 + k2) - w), FLT_EPSILON * sum);
+                }
+            double tap = k.scale[c] * (double)k.tap[((size_t)c * k.h + k.cy) * k.w + k.cx];
+            assert_true(wide.tap[c] == tap && narrow.tap[c] == tap);
+            mem_free(want);
+        }
+        spectrum_lines_free(&wide);
+        spectrum_lines_free(&narrow);
+    }
+    spectrum_free(&s);
+    psf_free(&k);
+}
+
+static void exact_is_the_definition(void **state) {
+    (void)state;
+    check_exact(kernel_make(RANDOM, 1, 1, 1, 0, 0), 1, 1);
+    check_exact(kernel_make(RANDOM, 1, 1, 2, 0, 0), 6, 8);
+    check_exact(kernel_make(RANDOM, 4, 4, 1, 2, 2), 16, 16);
+    check_exact(kernel_make(RANDOM, 5, 8, 3, 2, 4), 15, 30);
+    check_exact(kernel_make(STAR, 21, 6, 1, 0, 5), 32, 7); /* off centre, folded along y? no: 7 */
+    check_exact(kernel_make(RANDOM, 13, 11, 1, 12, 3), 5, 4); /* folded along both */
+    check_exact(kernel_make(RANDOM, 3, 17, 1, 1, 8), 1, 2);
+    check_exact(kernel_make(POWER_LAW, 33, 40, 1, 16, 20), 81, 64);
+}
+
+/* --- resampled --- */
+
+/* The difference of two half spectra with the first axis halved, in space: max over pixels. */
+static double in_space(const double complex *half, uint32_t l1, uint32_t l2) {
+    err e = {0};
+    uint32_t halves = l1 / 2 + 1;
+    fft *f1 = fft_new(l1, &e), *f2 = fft_new(l2, &e);
+    size_t longest = l1 > l2 ? l1 : l2;
+    double *a = mem_raw(longest * FFT_STEP, sizeof *a, "a", &e);
+    double *b = mem_raw(longest * FFT_STEP, sizeof *b, "b", &e);
+    double complex *mid = mem_raw((size_t)halves * l2, sizeof *mid, "mid", &e);
+    double worst = 0;
+    memset(a, 0, longest * FFT_STEP * sizeof *a);
+    for (uint32_t k = 0; k < halves; k++) {
+        for (uint32_t i = 0; i < l2; i++)
+            a[i * FFT_STEP] = creal(half[k * l2 + i]),
+                  a[i * FFT_STEP + FFT_LINES] = cimag(half[k * l2 + i]);
+        double *z = fft_backward(f2, a, b);
+        for (uint32_t i = 0; i < l2; i++)
+            mid[k * l2 + i] = z[i * FFT_STEP] + I * z[i * FFT_STEP + FFT_LINES];
+    }
+    for (uint32_t i = 0; i < l2; i++) {
+        for (uint32_t k = 0; k < l1; k++) {
+            double complex v = k < halves ? mid[k * l2 + i] : conj(mid[(l1 - k) * l2 + i]);
+            a[k * FFT_STEP] = creal(v), a[k * FFT_STEP + FFT_LINES] = cimag(v);
+        }
+        double *z = fft_backward(f1, a, b);
+        for (uint32_t k = 0; k < l1; k++)
+            worst = fmax(worst, hypot(z[k * FFT_STEP], z[k * FFT_STEP + FFT_LINES]));
+    }
+    mem_free(a), mem_free(b), mem_free(mid);
+    fft_free(&f1), fft_free(&f2);
+    return worst / l1 / l2;
+}
+
+/* The largest tap on a circle of lx by ly, where a larger kernel lies several times over. */
+static double folded_peak(const psf *k, uint32_t c, uint32_t lx, uint32_t ly) {
+    double *circle = mem_new((size_t)lx * ly, sizeof *circle, "circle", NULL), peak = 0;
+    for (uint32_t y = 0; y < k->h; y++)
+        for (uint32_t x = 0; x < k->w; x++)
+            circle[y % ly * lx + x % lx] += k->scale[c] *
+                                            (double)k->tap[((size_t)c * k->h + y) * k->w + x];
+    for (size_t i = 0; i < (size_t)lx * ly; i++) peak = fmax(peak, circle[i]);
+    mem_free(circle);
+    return peak;
+}
+
+static void check_resampled(psf k, uint32_t lx, uint32_t ly) {
+    spectrum s = source_of(&k);
+    for (uint32_t first = 0; first < 2; first++) {
+        uint32_t l1 = first ? ly : lx, l2 = first ? lx : ly;
+        spectrum_lines is = at(&s, SPECTRUM_RESAMPLED, first, l1, l2, false);
+        spectrum_lines want = at(&s, SPECTRUM_RESAMPLED, first, l1, l2, true); /* so: exact */
+        size_t n = (size_t)is.halves * l2;
+        double complex *difference = mem_raw(n, sizeof *difference, "difference", NULL);
+        for (uint32_t c = 0; c < k.channels; c++) {
+            double peak = folded_peak(&k, c, lx, ly), worst = 0, sum = k.scale[c] * k.sum[c];
+            for (size_t i = 0; i < n; i++) {
+                difference[i] = value_at(&is, c, i) - value_at(&want, c, i);
+                worst = fmax(worst, cabs(difference[i]));
+            }
+            double space = in_space(difference, l1, l2);
+            CHECK_LE(space, 1e-6 * peak);
+            CHECK_LE(worst, 1e-6 * sum);
+            assert_true(is.tap[c] == want.tap[c]);
+        }
+        mem_free(difference);
+        spectrum_lines_free(&is);
+        spectrum_lines_free(&want);
+    }
+    spectrum_free(&s);
+    psf_free(&k);
+}
+
+static void resampled_is_exact(void **state) {
+    (void)state;
+    for (int kind = 0; kind < KERNEL_KINDS; kind++) {
+        check_resampled(kernel_make((kernel_kind)kind, 64, 64, 1, 32, 32), 216, 350);
+        check_resampled(kernel_make((kernel_kind)kind, 64, 64, 3, 32, 32), 256, 512);
+        check_resampled(kernel_make((kernel_kind)kind, 33, 50, 1, 16, 25), 135, 128);
+        check_resampled(kernel_make((kernel_kind)kind, 51, 20, 1, 50, 0), 105,
+                        100);                                                       /* off centre */
+        check_resampled(kernel_make((kernel_kind)kind, 96, 81, 1, 48, 40), 64, 45); /* folded */
+        check_resampled(kernel_make((kernel_kind)kind, 100, 1, 1, 3, 0), 15, 12);
+        check_resampled(kernel_make((kernel_kind)kind, 256, 200, 1, 128, 100), 1024, 600);
+    }
+    static const uint32_t lengths[] = {12, 14, 15, 16, 18, 20, 21, 24, 25};
+    for (uint32_t w = 1; w <= 9; w++)
+        for (uint32_t h = 1; h <= 9; h += 2) {
+            check_resampled(kernel_make(RANDOM, w, h, 1, w / 2, h / 2), lengths[w - 1], 16);
+            check_resampled(kernel_make(RANDOM, w, h, 2, w - 1, h / 3), 3, 5);
+            check_resampled(kernel_make(RANDOM, w, h, 1, 0, h - 1), 1, 1);
+        }
+}
+
+/* --- bilinear --- */
+
+/* The article's way, in double: the spectrum of the whole kernel at its own size with the middle at
+ * the origin; texel addresses repeat; then the ramp that brings the centre to the origin. */
+static void check_bilinear(psf k, uint32_t lx, uint32_t ly) {
+    int64_t mx = k.w / 2, my = k.h / 2;
+    spectrum s = source_of(&k);
+    for (uint32_t first = 0; first < 2; first++) {
+        uint32_t l1 = first ? ly : lx, l2 = first ? lx : ly;
+        spectrum_lines is = at(&s, SPECTRUM_BILINEAR, first, l1, l2, false);
+        for (uint32_t c = 0; c < k.channels; c++) {
+            double complex *texel = definition(&k, c, mx, my, k.w, k.w, k.h, k.h, true);
+            double tap = k.scale[c] * (double)k.tap[((size_t)c * k.h + k.cy) * k.w + k.cx];
+            for (uint32_t k1 = 0; k1 < is.halves; k1++)
+                for (uint32_t k2 = 0; k2 < l2; k2++) {
+                    uint64_t kx = first ? k2 : k1, ky = first ? k1 : k2;
+                    double u = (double)kx * k.w / lx, v = (double)ky * k.h / ly;
+                    uint32_t x0 = (uint32_t)u % k.w, x1 = (x0 + 1) % k.w;
+                    uint32_t y0 = (uint32_t)v % k.h, y1 = (y0 + 1) % k.h;
+                    u -= floor(u), v -= floor(v);
+                    double complex sample =
+                        (1 - v) * ((1 - u) * texel[x0 * k.h + y0] + u * texel[x1 * k.h + y0]) +
+                        v * ((1 - u) * texel[x0 * k.h + y1] + u * texel[x1 * k.h + y1]);
+                    sample *= root(kx * (uint64_t)((mx - k.cx) % (int64_t)lx + lx), lx) *
+                              root(ky * (uint64_t)((my - k.cy) % (int64_t)ly + ly), ly);
+                    CHECK_LE(cabs(value_at(&is, c, k1 * l2 + k2) + tap - sample),
+                             1e-6 * k.scale[c] * k.sum[c]);
+                }
+            mem_free(texel);
+        }
+        spectrum_lines_free(&is);
+    }
+    spectrum_free(&s);
+    psf_free(&k);
+}
+
+static void bilinear_is_the_articles(void **state) {
+    (void)state;
+    check_bilinear(kernel_make(POWER_LAW, 64, 64, 1, 32, 32), 128, 216);
+    check_bilinear(kernel_make(STAR, 32, 64, 3, 16, 32), 100, 135);
+    check_bilinear(kernel_make(RANDOM, 11, 7, 1, 5, 3), 32, 16); /* odd sizes, prime ones */
+    check_bilinear(kernel_make(RANDOM, 12, 9, 1, 2, 8), 25, 36); /* off centre */
+    check_bilinear(kernel_make(RANDOM, 1, 1, 1, 0, 0), 4, 6);
+    check_bilinear(kernel_make(RANDOM, 2, 20, 1, 1, 10), 8, 12);
+}
+
+/* --- all --- */
+
+/* The same bytes whatever the number of threads. */
+static void threads_change_nothing(void **state) {
+    (void)state;
+    err e = {0};
+    psf k = kernel_make(STAR, 50, 37, 2, 20, 18);
+    spectrum s = source_of(&k), alone;
+    par *one = par_open(1, &e);
+    CHECK_OK(spectrum_make(&alone, &k, one, &e), e);
+    assert_memory_equal(s.value, alone.value, spectrum_floats(&s) * sizeof *s.value);
+    for (int mode = SPECTRUM_RESAMPLED; mode <= SPECTRUM_BILINEAR; mode++)
+        for (uint32_t first = 0; first < 2; first++) {
+            spectrum_lines a = at(&s, (spectrum_mode)mode, first, 150, 128, false), b;
+            CHECK_OK(spectrum_at(&b, &s, (spectrum_mode)mode, first, 150, 128, false, one, &e), e);
+            assert_memory_equal(a.value, b.value, (size_t)2 * 76 * 128 * 2 * sizeof(float));
+            spectrum_lines_free(&a);
+            spectrum_lines_free(&b);
+        }
+    par_close(&one);
+    spectrum_free(&alone);
+    spectrum_free(&s);
+    psf_free(&k);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    psf k = kernel_make(STAR, 5, 5, 1, 2, 2);
+    spectrum s = source_of(&k);
+    spectrum_lines l;
+    err e = {0};
+    assert_false(spectrum_at(&l, &s, SPECTRUM_EXACT, 0, 0, 4, false, threads, &e));
+    assert_int_equal(e.code, ERR_INTERNAL);
+    e = (err){0};
+    assert_false(spectrum_at(&l, &s, SPECTRUM_EXACT, 0, 4, 11, false, threads, &e));
+    assert_int_equal(e.code, ERR_INTERNAL);
+    CHECK_OK(spectrum_at(&l, &s, SPECTRUM_RESAMPLED, 0, 22, 11, false, threads, &e), e);
+    spectrum_lines_free(&l);
+    spectrum_free(&s);
+    psf_free(&k);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_is_the_definition),
+        cmocka_unit_test(resampled_is_exact),
+        cmocka_unit_test(bilinear_is_the_articles),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, open_threads, close_threads);
+}
