@@ -119,14 +119,23 @@ run-checks: $(PROG)
 	@tests/check_format.sh
 	@tests/check_layers.sh
 	@CC="$(CC)" INC="$(INC) $(DEFS)" tests/check_headers.sh
+	@tests/check_generated.sh $(PROG)
 	@echo "all checks passed"
 format:
 	clang-format -i $(wildcard src/*/*.[ch] src/*/*.cc tests/*/*.[ch])
+
+# Pages that the program makes of its tables; committed, so that they can be read without building.
+.PHONY: generated
+generated: $(PROG)
+	@tests/generate.sh $(PROG) docs
 
 # --- installation -------------------------------------------------------------------------------
 .PHONY: install clean help
 install: all
 	install -Dm755 $(PROG) $(DESTDIR)$(PREFIX)/bin/fftbloom
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	@tests/install_completions.sh $(PROG) $(DESTDIR)$(PREFIX)/share
 
 clean:
 	rm -rf build build-* dist out

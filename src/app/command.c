@@ -1,14 +1,111 @@
 #include "app/command.h"
 
+#include "app/options.h"
+#include "base/text.h"
+
 #include <string.h>
 
 const command COMMANDS[] = {
-    {0},
+    {
+        .name = "apply",
+        .bit = FOR_APPLY,
+        .usage = "IN KERNEL -o OUT [options]",
+        .summary = "Bloom an image or a sequence; meant where no command is given.",
+        .about =
+            "Without options the light is convolved with the normalised kernel in linear float, "
+            "darkness outside the image; data layers, metadata and windows stay as they are, and "
+            "the output has the input's pixel type and compression.\n\n"
+            "A frame pattern (####, %04d or $F4) in IN and OUT makes a sequence: one # is four "
+            "digits, a run of n is n digits. Without --frames the folder of IN is searched.",
+        .max_words = 2,
+        .stands_for = {"input", "kernel"},
+        .needs = {"input", "kernel", "output"},
+        .example = {{"Bloom one image.", "fftbloom in.exr star.exr -o out.exr"},
+                    {"A sequence, on the second device, skipping what is done.",
+                     "fftbloom in.####.exr star.exr -o out.####.exr --device 1 --update"},
+                    {"Half the glare, the image mirrored at its border.",
+                     "fftbloom in.exr star.exr -o out.exr --sharpen 0.5 --padding mirror"},
+                    {"All options from a file.", "fftbloom --config look.json"}},
+        .run = cmd_apply,
+    },
+    {
+        .name = "schema",
+        .bit = FOR_SCHEMA,
+        .usage = "",
+        .summary = "Print the JSON Schema of config files.",
+        .about = "Draft 2020-12. Editors that know JSON Schema complete and check config files "
+                 "with it: put \"$schema\": \"fftbloom.schema.json\" into them.",
+        .example = {{"Keep it beside the config files.", "fftbloom schema > fftbloom.schema.json"}},
+        .run = cmd_schema,
+    },
+    {
+        .name = "completion",
+        .bit = FOR_COMPLETION,
+        .usage = "bash|zsh|fish",
+        .summary = "Print the completions of a shell.",
+        .min_words = 1,
+        .max_words = 1,
+        .word_choices = "bash zsh fish",
+        .example = {{"For this bash.", "source <(fftbloom completion bash)"},
+                    {"For fish, for good.",
+                     "fftbloom completion fish > ~/.config/fish/completions/fftbloom.fish"}},
+        .run = cmd_completion,
+    },
+    {
+        .name = "docs",
+        .bit = FOR_DOCS,
+        .usage = "config | commands | man [COMMAND]",
+        .summary = "Print the reference of options, the names of the commands, or a manual page.",
+        .min_words = 1,
+        .max_words = 2,
+        .word_choices = "config commands man",
+        .example = {{"Read the manual page of a command.", "fftbloom docs man apply | man -l -"}},
+        .run = cmd_docs,
+    },
+    {
+        .name = "help",
+        .bit = FOR_HELP,
+        .usage = "[COMMAND]",
+        .summary = "Show the help of the program or of a command.",
+        .max_words = 1,
+        .word_choices = "*", /* the names of the commands */
+        .run = cmd_help,
+    },
 };
-const int COMMAND_COUNT = (int)(sizeof COMMANDS / sizeof COMMANDS[0]) - 1;
+const int COMMAND_COUNT = (int)(sizeof COMMANDS / sizeof COMMANDS[0]);
+
+const exit_code EXIT_CODES[] = {
+    {0, "Done; diff and check: match."},
+    {1, "diff and check: some pixels differ enough to warn."},
+    {2, "diff and check: the images differ."},
+    {3, "diff and check: the images are not of the same size or channels."},
+    {4, "diff and check: a file could not be read."},
+    {5, "Some frames were skipped, as asked."},
+    {6, "NaN or infinite pixels in the input, and --nan is error."},
+    {7, "--verify found the tolerance broken."},
+    {64, "The command line is wrong."},
+    {65, "The content of a file is wrong."},
+    {66, "An input is not there or cannot be opened."},
+    {69, "No device can do the work."},
+    {70, "A bug in this program."},
+    {73, "The output cannot be created."},
+    {74, "Reading or writing failed half way."},
+    {75, "Worth trying again: device lost, out of memory, disk full."},
+    {78, "A config file or a variable is wrong."},
+    {130, "Interrupted (SIGINT); the frame at hand is dropped, no partial file stays."},
+    {143, "Terminated (SIGTERM); likewise."},
+};
+const int EXIT_CODE_COUNT = (int)(sizeof EXIT_CODES / sizeof EXIT_CODES[0]);
 
 const command *command_find(const char *name) {
     for (int i = 0; i < COMMAND_COUNT; i++)
         if (strcmp(COMMANDS[i].name, name) == 0) return &COMMANDS[i];
     return NULL;
+}
+
+const char *command_nearest(const char *name) {
+    const char *names[sizeof COMMANDS / sizeof COMMANDS[0]];
+    for (int i = 0; i < COMMAND_COUNT; i++) names[i] = COMMANDS[i].name;
+    int best = text_nearest(name, names, COMMAND_COUNT);
+    return best < 0 ? NULL : names[best];
 }

@@ -1,15 +1,34 @@
 /* command.h - the table of commands.
  *
- * To add a command: one cmd_*.c, one row in command.c. */
+ * To add a command: one cmd_*.c, its bit in options.h, one row in command.c. The help, the man
+ * pages and the completions follow from the row. */
 #ifndef APP_COMMAND_H
 #define APP_COMMAND_H
 
 #include "base/err.h"
 
+#include <stdint.h>
+
+typedef struct {
+    const char *does; /* "Bloom one image" */
+    const char *line; /* "fftbloom in.exr star.exr -o out.exr" */
+} command_example;
+
+enum { COMMAND_WORDS = 3, COMMAND_EXAMPLES = 6 };
+
 typedef struct {
     const char *name;
+    uint32_t bit;        /* of option_users: which options it takes */
     const char *usage;   /* "IN KERNEL -o OUT [options]" */
     const char *summary; /* one line */
+    const char *about;   /* paragraphs for the help, with \n\n between; may be NULL */
+    /* Arguments that are no flags: how many, and the options that the first ones stand for. */
+    int min_words, max_words;
+    const char *stands_for[COMMAND_WORDS];
+    /* What those arguments may be, for completions: "apply plan ..."; NULL: files. */
+    const char *word_choices;
+    const char *needs[COMMAND_WORDS]; /* options without which it cannot run */
+    command_example example[COMMAND_EXAMPLES];
     /* argv[0] is the command's name. Returns the exit status; on an error sets e and returns its
      * code, and main prints the sentence. */
     int (*run)(int argc, char **argv, err *e);
@@ -20,7 +39,22 @@ extern const int COMMAND_COUNT;
 
 /* NULL when there is none of that name. */
 const command *command_find(const char *name);
+/* The name nearest to what was meant, or NULL. */
+const char *command_nearest(const char *name);
 
+/* The exit statuses of the program, for help and man pages. */
+typedef struct {
+    int code;
+    const char *means;
+} exit_code;
+extern const exit_code EXIT_CODES[];
+extern const int EXIT_CODE_COUNT;
+
+int cmd_apply(int argc, char **argv, err *e);
+int cmd_help(int argc, char **argv, err *e);
+int cmd_schema(int argc, char **argv, err *e);
+int cmd_completion(int argc, char **argv, err *e);
+int cmd_docs(int argc, char **argv, err *e);
 int cmd_info(int argc, char **argv, err *e);
 
 #endif

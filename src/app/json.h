@@ -1,0 +1,58 @@
+/* json.h - JSON files, read strictly, every value with its line and column.
+ *
+ * A scan of our own holds the bytes to RFC 8259 and notes positions; cJSON, which keeps none and
+ * is lenient, then decodes. Refused, each with a sentence at its place: comments, trailing commas,
+ * duplicate keys, nesting deeper than 64, strings that are not UTF-8 or hold a zero, anything
+ * behind the end. The document owns all its values. */
+#ifndef APP_JSON_H
+#define APP_JSON_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+typedef enum {
+    JSON_NULL,
+    JSON_BOOL,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT,
+    JSON_TYPES
+} json_type;
+
+typedef struct json_value json_value;
+struct json_value {
+    json_type type;
+    const char *key;  /* NULL but for members of an object */
+    const char *text; /* a string's content; "true", "false", "null"; a number as it is written */
+    double number;
+    int line, column;         /* of the value, from 1; columns count characters */
+    int key_line, key_column; /* of the key */
+    int children;
+    json_value *child, *next; /* the first one inside; the next one beside */
+};
+
+typedef struct json_document json_document;
+
+enum { JSON_DEPTH = 64, JSON_BYTES = 16 << 20 };
+
+/* The content of a file; `name` is what errors call it. ERR_CONFIG on bad JSON. */
+json_document *json_parse(const char *name, const char *bytes, size_t n, err *e);
+json_document *json_read(const char *path, err *e);
+void json_free(json_document **d);
+
+const json_value *json_root(const json_document *d);
+const char *json_name(const json_document *d);
+/* The member of an object, or NULL. */
+const json_value *json_get(const json_value *object, const char *key);
+/* "an object", "a number", "true": what the value is, for sentences. */
+const char *json_type_name(json_type t);
+
+/* ERR_CONFIG with "NAME:LINE:COLUMN: " in front; json_err_key points to the key. */
+bool json_err(const json_document *d, const json_value *at, err *e, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+bool json_err_key(const json_document *d, const json_value *at, err *e, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

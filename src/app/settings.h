@@ -1,0 +1,70 @@
+/* settings.h - what a command was told, and by whom.
+ *
+ * Values come as text from defaults, config files, the environment and flags, in this order, and
+ * each replaces the one before. One parser per type (settings.c) checks the text and stores it
+ * where the option's row says; the text and its origin are kept for --print-config and reports.
+ * Strings in the settings belong to it. */
+#ifndef APP_SETTINGS_H
+#define APP_SETTINGS_H
+
+#include "base/text.h"
+#include "bloom/bloom.h"
+#include "image/compare.h"
+
+typedef enum { MISSING_ERROR, MISSING_SKIP } settings_missing;
+typedef enum {
+    PROGRESS_AUTO,
+    PROGRESS_DEADLINE,
+    PROGRESS_OPENJD,
+    PROGRESS_JSON,
+    PROGRESS_NONE
+} settings_progress;
+typedef enum { PIXELS_KEEP, PIXELS_HALF, PIXELS_FLOAT } settings_pixels;
+
+typedef enum { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG } origin_kind;
+
+typedef struct {
+    char *text; /* NULL: not set */
+    origin_kind origin;
+    char *where; /* "look.json:7:3", "FFTBLOOM_PADDING", "--padding"; NULL for defaults */
+} setting;
+
+enum { SETTINGS_ROOM = 128 };
+
+typedef struct {
+    bloom_settings bloom;
+    const char *input, *kernel, *output;
+    const char *config, *report;
+    const char *frames;
+    settings_missing missing;
+    uint32_t jobs;    /* host threads; 0: all there are */
+    uint32_t packing; /* 0: as the input; else compression + 1 */
+    settings_pixels pixels;
+    bool clobber, update;
+    settings_progress progress;
+    bool quiet, verbose, json, print_config;
+    /* diff */
+    compare_limits compare;
+    bool diff_absolute, diff_only, all_parts;
+    double diff_scale;
+    setting value[SETTINGS_ROOM]; /* by the option's index in the table */
+} settings;
+
+bool settings_init(settings *s, err *e); /* the defaults of the table */
+void settings_free(settings *s);
+
+/* Checks `value` against row `index` of OPTIONS and stores it. The error (ERR_CONFIG, or
+ * ERR_USAGE where the origin is a flag) starts with `where`. On failure nothing changes. */
+bool settings_set(settings *s, int index, const char *value, origin_kind origin, const char *where,
+                  err *e);
+/* Of the environment: all options that `users` take. */
+bool settings_environment(settings *s, uint32_t users, err *e);
+
+/* The value as JSON of the option's type: true, 3, "mirror", ["a","b"]. */
+void settings_json(const settings *s, int index, text *to);
+/* "default", "look.json:7:3", "environment FFTBLOOM_PADDING", "flag --padding", "argument IN". */
+void settings_origin(const settings *s, int index, text *to);
+/* --print-config: every option that `users` take, as a table or as JSON. */
+void settings_print(const settings *s, uint32_t users, bool json, text *to);
+
+#endif

@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# What the tables generate: schema, manual pages, completions.
+
+setup() {
+    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$dir"
+}
+
+# Debian's python3 has python3-jsonschema; another python3 in front may not.
+python=/usr/bin/python3
+
+@test "the schema is valid, takes good configs and refuses what the program refuses" {
+    "$python" -c 'import jsonschema' || skip "python3-jsonschema is not installed"
+    "$FFTBLOOM" schema >schema.json
+    cat >check.py <<'P'
+import json, subprocess, sys, os
+from jsonschema import Draft202012Validator as V
+schema = json.load(open("schema.json"))
+V.check_schema(schema)
+v = V(schema)
+good = [{}, {"sharpen": 0.5}, {"padding": "mirror"}, {"padding": ["mirror", "zero"]},
+        {"padding": {"x": "mirror", "y": "zero"}}, {"mem_limit": "2GB"}, {"mem_limit": 5},
+        {"kernel_center": "peak"}, {"kernel_center": [1, 2.5]}, {"kernel_scale": 2},
+        {"kernel_scale": "0.5h"}, {"layers": "a,b"}, {"layers": ["a", "b"]}, {"threshold": "inf"},
+        {"verify": 10}, {"update": True}, {"$schema": "x"}, {"frames": "1-10"}]
+bad = [{"sharpen": 2}, {"sharpen": "0.5"}, {"paddin": "zero"}, {"padding": "mirrror"},
+       {"padding": ["zero"]}, {"padding": {"x": "zero"}}, {"mem_limit": "2 elephants"},
+       {"kernel_center": "left"}, {"kernel_scale": True}, {"verify": 1.5}, {"update": 1},
+       {"layers": [1]}, {"kernel": ""}, {"version": 2}, {"config": "x"}, {"threshold": "infinite"}]
+for want, cases in ((True, good), (False, bad)):
+    for case in cases:
+        config = {"version": 1, **case}
+        json.dump(config, open("c.json", "w"))
+        ours = subprocess.run([os.environ["FFTBLOOM"], "apply", "--config", "c.json", "--print-config"],
+                              capture_output=True).returncode
+        assert v.is_valid(config) == want, (config, "schema")
+        assert (ours == 0) == want, (config, "program", ours)
+# Every default is a value that the schema takes.
+for name, p in schema["properties"].items():
+    if "default" in p:
+        assert V(p).is_valid(p["default"]), name
+print("ok", len(good) + len(bad))
+P
+    run "$python" check.py
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$output" = "ok 34" ]
+}
+
+@test "manual pages have no fault that mandoc finds" {
+    command -v mandoc || skip "mandoc is not installed"
+    for c in "" $("$FFTBLOOM" docs commands); do
+        "$FFTBLOOM" docs man $c >page.1
+        mandoc -T lint -W warning page.1
+        # Every option of the command is on its page.
+        if [ -n "$c" ]; then
+            "$FFTBLOOM" help "$c" | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | while read -r flag; do
+                grep -qF -- "\\${flag#-}" page.1
+            done
+        fi
+    done
+    run "$FFTBLOOM" docs man nothing
+    [ "$status" -eq 64 ]
+    run "$FFTBLOOM" docs nothing
+    [ "$status" -eq 64 ]
+}
+
+@test "the reference has every option" {
+    "$FFTBLOOM" docs config >config.md
+    "$FFTBLOOM" apply --print-config | while read -r name rest; do grep -q "^### \`$name\`" config.md; done
+    grep -q '^### `config`' config.md
+}
+
+complete_bash() { # the words of a command line: what bash offers for the last one
+    bash -c 'source <("$FFTBLOOM" completion bash)
+        compopt() { :; }
+        COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _fftbloom; printf "%s\n" "${COMPREPLY[@]}"' _ "$@"
+}
+
+@test "bash completes commands, flags and values" {
+    [ "$(complete_bash fftbloom compl)" = completion ]
+    [ "$(complete_bash fftbloom apply --sharp)" = --sharpen ]
+    [ "$(complete_bash fftbloom a.exr --sharp)" = --sharpen ]
+    [ "$(complete_bash fftbloom apply --padding mi)" = mirror ]
+    [ "$(complete_bash fftbloom apply --padding = mi)" = mirror ]
+    [ "$(complete_bash fftbloom completion z)" = zsh ]
+    [ "$(complete_bash fftbloom help sch)" = schema ]
+}
+
+@test "zsh and fish take their completions" {
+    "$FFTBLOOM" completion zsh >_fftbloom
+    "$FFTBLOOM" completion fish >f.fish
+    grep -q '^#compdef fftbloom' _fftbloom
+    command -v zsh && command -v fish || skip "zsh or fish is not installed"
+    zsh -n _fftbloom
+    [ "$(zsh -c 'autoload -U compinit; compinit -u -D; source ./_fftbloom; echo $_comps[fftbloom]')" = _fftbloom ]
+    [ "$(fish -c 'source f.fish; complete -C "fftbloom completion z"')" = zsh ]
+    [[ "$(fish -c 'source f.fish; complete -C "fftbloom a.exr --sharp"')" == --sharpen* ]]
+}
+
+@test "completions of another shell: 64" {
+    run "$FFTBLOOM" completion tcsh
+    [ "$status" -eq 64 ]
+}
+
+@test "a full standard output is an error, not silence" {
+    [ -e /dev/full ] || skip "no /dev/full here"
+    run bash -c '"$FFTBLOOM" schema >/dev/full'
+    [ "$status" -eq 74 ]
+}

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Writes the pages that the program makes of its tables: generate.sh PROGRAM FOLDER
+set -e
+prog=$1 out=$2
+rm -rf "$out/man"
+mkdir -p "$out/man"
+"$prog" docs config >"$out/config.md"
+"$prog" schema >"$out/config.schema.json"
+"$prog" docs man >"$out/man/fftbloom.1"
+for command in $("$prog" docs commands); do
+    "$prog" docs man "$command" >"$out/man/fftbloom-$command.1"
+done

@@ -1,0 +1,192 @@
+/* Config files: what lands, what is refused, and 10,000 mutations that must not crash. */
+#include "app/config.h"
+#include "unit/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool load(settings *s, const char *content, size_t n, err *e) {
+    json_document *d = json_parse("look.json", content, n, e);
+    if (!d) return false;
+    const json_value *root = json_root(d);
+    bool ok = root->type == JSON_OBJECT && config_check_version(d, root, e) &&
+              config_apply(s, d, root, e);
+    json_free(&d);
+    return ok;
+}
+
+static void refuses(const char *content, const char *place, const char *words) {
+    settings s;
+    err e = {0};
+    assert_true(settings_init(&s, &e));
+    if (load(&s, content, strlen(content), &e)) fail_msg("taken: %s", content);
+    assert_int_equal(e.code, ERR_CONFIG);
+    if (strncmp(e.msg, place, strlen(place)) != 0 || !strstr(e.msg, words))
+        fail_msg("%s: expected %s ... %s, got %s", content, place, words, e.msg);
+    settings_free(&s);
+}
+
+static void bad_configs(void **state) {
+    (void)state;
+    refuses("{}", "look.json:1:1: ", "needs \"version\": 1");
+    refuses("{\"version\": 2}", "look.json:1:13: ", "version is 2; this program reads version 1");
+    refuses("{\"version\": \"1\"}", "look.json:1:13: ", "version is 1");
+    refuses("{\"version\": 1,\n \"paddin\": \"zero\"}",
+            "look.json:2:2: ", "did you mean \"padding\"");
+    refuses("{\"version\": 1, \"zzzzz\": 1}", "look.json:1:16: ", "no option \"zzzzz\"");
+    refuses("{\"version\": 1, \"kernel-center\": \"peak\"}",
+            "look.json:1:16: ", "\"kernel_center\"");
+    refuses("{\"version\": 1, \"config\": \"x\"}", "look.json:1:16: ", "no option");
+    refuses("{\"version\": 1, \"sharpen\": \"0.5\"}",
+            "look.json:1:27: ", "must be a number, not a string");
+    refuses("{\"version\": 1, \"sharpen\": 1.5}", "look.json:1:27: ", "from 0 to 1, not '1.5'");
+    refuses("{\"version\": 1, \"sharpen\": 1e400}", "look.json:1:27: ", "from 0 to 1");
+    refuses("{\"version\": 1, \"verify\": 1.5}", "look.json:1:26: ", "whole number");
+    refuses("{\"version\": 1, \"correlate\": 1}", "look.json:1:29: ", "true or false");
+    refuses("{\"version\": 1, \"correlate\": null}", "look.json:1:29: ", "not null");
+    refuses("{\"version\": 1, \"padding\": \"mirrror\"}",
+            "look.json:1:27: ", "did you mean 'mirror'");
+    refuses("{\"version\": 1, \"padding\": [\"zero\"]}", "look.json:1:27: ", "two values");
+    refuses("{\"version\": 1, \"padding\": [\"zero\", 1]}", "look.json:1:36: ", "not a number");
+    refuses("{\"version\": 1, \"padding\": {\"x\": \"zero\"}}", "look.json:1:27: ", "both");
+    refuses("{\"version\": 1, \"padding\": {\"x\": \"zero\", \"z\": \"zero\"}}",
+            "look.json:1:41: ", "\"z\"");
+    refuses("{\"version\": 1, \"layers\": [\"a\", 2]}", "look.json:1:32: ", "not a number");
+    refuses("{\"version\": 1, \"kernel_center\": [1, \"2\"]}", "look.json:1:37: ", "not a string");
+    refuses("{\"version\": 1, \"kernel\": \"\"}", "look.json:1:26: ", "empty");
+    refuses("{\"version\": 1, \"mem_limit\": \"2 elephants\"}", "look.json:1:29: ", "size");
+}
+
+static const char GOOD[] = "{\n  \"$schema\": \"x\",\n  \"version\": 1,\n  \"input\": "
+                           "\"in.####.exr\",\n  \"kernel\": \"k.exr\",\n"
+                           "  \"padding\": {\"x\": \"mirror\", \"y\": \"wrap\"},\n  \"sharpen\": "
+                           "0.25,\n  \"mem_limit\": \"2GB\",\n"
+                           "  \"vram_limit\": 1000000,\n  \"layers\": [\"dif*\", \"spec\"],\n  "
+                           "\"kernel_center\": [3.5, 4],\n"
+                           "  \"kernel_scale\": \"0.5h\",\n  \"correlate\": true,\n  \"verify\": "
+                           "12,\n  \"threshold\": \"inf\"\n}\n";
+
+static void a_whole_config(void **state) {
+    (void)state;
+    settings s;
+    err e = {0};
+    assert_true(settings_init(&s, &e));
+    if (!load(&s, GOOD, sizeof GOOD - 1, &e)) fail_msg("%s", e.msg);
+    assert_int_equal(s.bloom.border[PLAN_X], BORDER_MIRROR);
+    assert_int_equal(s.bloom.border[PLAN_Y], BORDER_WRAP);
+    assert_true(s.bloom.sharpen == 0.25);
+    assert_true(s.bloom.mem_limit == 2000000000u && s.bloom.vram_limit == 1000000);
+    assert_string_equal(s.bloom.layers, "dif*,spec");
+    assert_true(s.bloom.kernel.at[0] == 3.5 && s.bloom.kernel.at[1] == 4);
+    assert_true(s.bloom.kernel.size == 0.5 && s.bloom.kernel_relative);
+    assert_true(s.bloom.kernel.correlate);
+    assert_int_equal(s.bloom.verify, 12);
+    settings_free(&s);
+}
+
+/* A config that print-config's JSON values make gives the same settings again. */
+static void values_survive_json(void **state) {
+    (void)state;
+    settings s, t;
+    err e = {0};
+    text again = {0};
+    assert_true(settings_init(&s, &e) && settings_init(&t, &e));
+    assert_true(load(&s, GOOD, sizeof GOOD - 1, &e));
+    text_add(&again, "{\"version\": 1");
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (!option_in_config(&OPTIONS[i]) || !s.value[i].text) continue;
+        text_add(&again, ", \"%s\": ", OPTIONS[i].name);
+        settings_json(&s, i, &again);
+    }
+    text_add(&again, "}");
+    if (!load(&t, again.s, again.n, &e)) fail_msg("%s: %s", e.msg, again.s);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        text a = {0}, b = {0};
+        settings_json(&s, i, &a);
+        settings_json(&t, i, &b);
+        assert_string_equal(a.s, b.s);
+        text_free(&a);
+        text_free(&b);
+    }
+    text_free(&again);
+    settings_free(&s);
+    settings_free(&t);
+}
+
+/* --- mutations ----------------------------------------------------------------------------- */
+
+static uint32_t random_state;
+static uint32_t next_random(uint32_t below) {
+    random_state = random_state * 1664525u + 1013904223u;
+    return (uint32_t)(((uint64_t)(random_state >> 8) * below) >> 24);
+}
+
+/* One change: a byte, a token of JSON, a cut, or a piece copied elsewhere. */
+static size_t mutate(char *s, size_t n, size_t room) {
+    static const char *const TOKEN[] = {
+        "{",  "}",       "[",    "]",  ",",  ":",    "\"",    "\\",     "null",         "1e999",
+        "-0", "\\u0000", "\xff", "//", "\n", "true", "\"a\"", "[[[[[[", "\"version\":", "\\ud800"};
+    uint32_t at = next_random((uint32_t)n);
+    switch (next_random(4)) {
+    case 0: s[at] = (char)next_random(256); return n;
+    case 1: {
+        const char *t = TOKEN[next_random(sizeof TOKEN / sizeof TOKEN[0])];
+        size_t m = strlen(t);
+        if (n + m > room) return n;
+        memmove(s + at + m, s + at, n - at);
+        memcpy(s + at, t, m);
+        return n + m;
+    }
+    case 2: {
+        size_t m = next_random(12);
+        if (at + m >= n) m = n - at - 1;
+        memmove(s + at, s + at + m, n - at - m);
+        return n - m;
+    }
+    default: {
+        size_t m = next_random(40), to = next_random((uint32_t)n);
+        if (at + m > n || to + m > n) return n;
+        memmove(s + to, s + at, m);
+        return n;
+    }
+    }
+}
+
+static void mutations_do_not_crash(void **state) {
+    (void)state;
+    enum { RUNS = 10000, ROOM = 2048 };
+    int taken = 0;
+    settings s;
+    err e = {0};
+    assert_true(settings_init(&s, &e));
+    for (uint32_t seed = 0; seed < RUNS; seed++) {
+        random_state = seed * 2654435761u + 1;
+        size_t n = sizeof GOOD - 1;
+        /* Exactly as long as it is, so that the sanitizer sees a read behind it. */
+        char buf[ROOM];
+        memcpy(buf, GOOD, n);
+        for (uint32_t k = 1 + next_random(6); k > 0; k--) n = mutate(buf, n, ROOM);
+        char *exact = malloc(n ? n : 1);
+        memcpy(exact, buf, n);
+        e = (err){0};
+        bool ok = load(&s, exact, n, &e);
+        taken += ok;
+        free(exact);
+        /* Whatever is refused is refused with a sentence, but for a root that is no object. */
+        if (!ok && e.code) assert_true(e.code == ERR_CONFIG && strlen(e.msg) > 10);
+    }
+    settings_free(&s);
+    /* Some mutations change nothing that matters: the fuzzer does reach the values. */
+    assert_in_range(taken, RUNS / 200, RUNS / 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_configs),
+        cmocka_unit_test(a_whole_config),
+        cmocka_unit_test(values_survive_json),
+        cmocka_unit_test(mutations_do_not_crash),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* The strict JSON reader: what it takes, what it refuses and where. */
+#include "app/json.h"
+#include "unit/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static json_document *parse(const char *s, err *e) {
+    return json_parse("f", s, strlen(s), e);
+}
+
+/* Refused, at this place, with these words. */
+static void refuses(const char *s, const char *place, const char *words) {
+    err e = {0};
+    json_document *d = parse(s, &e);
+    if (d) {
+        json_free(&d);
+        fail_msg("taken: %s", s);
+    }
+    assert_int_equal(e.code, ERR_CONFIG);
+    if (strncmp(e.msg, place, strlen(place)) != 0 || !strstr(e.msg, words))
+        fail_msg("%s: expected %s ... %s, got %s", s, place, words, e.msg);
+}
+
+static void bad_documents(void **state) {
+    (void)state;
+    refuses("", "f:1:1: ", "empty");
+    refuses(" \n ", "f:2:2: ", "empty");
+    refuses("{\"a\": 1} x", "f:1:10: ", "more behind the end");
+    refuses("{\"a\": 1,}", "f:1:8: ", "trailing comma");
+    refuses("[1, 2, ]", "f:1:6: ", "trailing comma");
+    refuses("{\"a\": 1 // b\n}", "f:1:9: ", "comments");
+    refuses("/* a */ {}", "f:1:1: ", "comments");
+    refuses("{\n  # b\n}", "f:2:3: ", "comments");
+    refuses("{\"a\": 1, \"b\": 2,\n \"a\": 3}", "f:2:2: ", "already given in line 1");
+    refuses("{\"a\": 1, \"\\u0061\": 3}", "f:1:10: ", "already given");
+    refuses("{'a': 1}", "f:1:2: ", "double quotes");
+    refuses("{\"a\": 'x'}", "f:1:7: ", "double quotes");
+    refuses("{a: 1}", "f:1:2: ", "key in double quotes");
+    refuses("{\"a\" 1}", "f:1:6: ", "colon");
+    refuses("{\"a\": 1 \"b\": 2}", "f:1:9: ", "comma or }");
+    refuses("[1 2]", "f:1:4: ", "comma or ]");
+    refuses("[1", "f:1:3: ", "ends before a bracket");
+    refuses("{", "f:1:2: ", "ends inside");
+    refuses("{\"a\":", "f:1:6: ", "ends where a value");
+    refuses("[01]", "f:1:2: ", "start with a zero");
+    refuses("[+1]", "f:1:2: ", "not a value");
+    refuses("[.5]", "f:1:2: ", "not a value");
+    refuses("[1.]", "f:1:4: ", "digit");
+    refuses("[1e]", "f:1:4: ", "exponent");
+    refuses("[-]", "f:1:2: ", "digit");
+    refuses("[NaN]", "f:1:2: ", "not a value");
+    refuses("[True]", "f:1:2: ", "not a value");
+    refuses("[\"a]", "f:1:2: ", "closing quote");
+    refuses("[\"a\nb\"]", "f:1:2: ", "closing quote");
+    refuses("[\"a\tb\"]", "f:1:4: ", "control character");
+    refuses("[\"\\x\"]", "f:1:3: ", "backslash");
+    refuses("[\"\\u12g4\"]", "f:1:3: ", "hexadecimal");
+    refuses("[\"\\u0000\"]", "f:1:3: ", "zero character");
+    refuses("[\"\\ud800\"]", "f:1:3: ", "surrogate");
+    refuses("[\"\\udc00\\ud800\"]", "f:1:3: ", "surrogate");
+    refuses("[\"\xff\"]", "f:1:3: ", "UTF-8");
+    refuses("[\"\xc0\xaf\"]", "f:1:3: ", "UTF-8");
+    refuses("[\"\xed\xa0\x80\"]", "f:1:3: ", "UTF-8");
+    refuses("[\"\xf4\x90\x80\x80\"]", "f:1:3: ", "UTF-8");
+    refuses("\xef\xbb\xbf{}", "f:1:1: ", "byte order mark");
+    /* Columns count characters. */
+    refuses("{\"\xc3\xa4\xc3\xb6\": x}", "f:1:8: ", "not a value");
+}
+
+static void depth(void **state) {
+    (void)state;
+    char s[2 * JSON_DEPTH + 8];
+    err e = {0};
+    memset(s, '[', JSON_DEPTH);
+    memset(s + JSON_DEPTH, ']', JSON_DEPTH);
+    s[2 * JSON_DEPTH] = 0;
+    json_document *d = parse(s, &e);
+    assert_non_null(d);
+    json_free(&d);
+    memset(s, '[', JSON_DEPTH + 1);
+    memset(s + JSON_DEPTH + 1, ']', JSON_DEPTH + 1);
+    s[2 * JSON_DEPTH + 2] = 0;
+    refuses(s, "f:1:65: ", "deeper than 64");
+}
+
+static void values_and_places(void **state) {
+    (void)state;
+    err e = {0};
+    json_document *d =
+        parse("{\n  \"a\": [1.50, -2e3, true, null],\n"
+              "  \"\xc3\xa4\": \"x\\u00e9\\ud83d\\ude00\\n\", \"o\": {\"k\": false}, \"n\": 7}",
+              &e);
+    assert_non_null(d);
+    const json_value *root = json_root(d), *a = json_get(root, "a");
+    assert_int_equal(root->type, JSON_OBJECT);
+    assert_int_equal(root->children, 4);
+    assert_int_equal(a->type, JSON_ARRAY);
+    assert_int_equal(a->children, 4);
+    assert_string_equal(a->child->text, "1.50");
+    assert_true(a->child->number == 1.5);
+    assert_string_equal(a->child->next->text, "-2e3");
+    assert_true(a->child->next->number == -2000);
+    assert_string_equal(a->child->next->next->text, "true");
+    assert_int_equal(a->child->next->next->next->type, JSON_NULL);
+    assert_int_equal(a->child->next->column, 15);
+    const json_value *s = json_get(root, "\xc3\xa4");
+    assert_string_equal(s->text, "x\xc3\xa9\xf0\x9f\x98\x80\n");
+    assert_int_equal(s->line, 3);
+    assert_int_equal(s->column, 8);
+    assert_int_equal(s->key_column, 3);
+    assert_string_equal(json_get(json_get(root, "o"), "k")->text, "false");
+    assert_string_equal(json_get(root, "n")->text, "7");
+    assert_null(json_get(root, "zz"));
+    json_free(&d);
+    json_free(&d);
+}
+
+/* A lone number at the end of the bytes, where no byte follows it. */
+static void scalar_documents(void **state) {
+    (void)state;
+    err e = {0};
+    json_document *d = parse("42", &e);
+    assert_non_null(d);
+    assert_string_equal(json_root(d)->text, "42");
+    json_free(&d);
+    d = parse(" \"x\" ", &e);
+    assert_non_null(d);
+    assert_string_equal(json_root(d)->text, "x");
+    json_free(&d);
+}
+
+static void many_keys(void **state) {
+    (void)state;
+    enum { N = 20000 };
+    char *s = malloc(N * 16), *p = s;
+    err e = {0};
+    *p++ = '{';
+    for (int i = 0; i < N; i++) p += sprintf(p, "%s\"k%d\":%d", i ? "," : "", i, i);
+    *p++ = '}';
+    json_document *d = json_parse("f", s, (size_t)(p - s), &e);
+    assert_non_null(d);
+    assert_int_equal(json_root(d)->children, N);
+    json_free(&d);
+    free(s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_documents),     cmocka_unit_test(depth),
+        cmocka_unit_test(values_and_places), cmocka_unit_test(scalar_documents),
+        cmocka_unit_test(many_keys),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/* The table of options and the parsers of its types. */
+#include "app/command.h"
+#include "app/options.h"
+#include "unit/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int row(const char *name) {
+    const option *o = option_find(name, FOR_ALL);
+    assert_non_null(o);
+    return (int)(o - OPTIONS);
+}
+
+static void rows_are_sound(void **state) {
+    (void)state;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const option *o = &OPTIONS[i];
+        size_t n = strlen(o->help);
+        assert_true(n > 10 && o->help[n - 1] == '.');
+        assert_true(o->on != 0);
+        assert_true((o->type == OPTION_BOOL) == (!o->value && !o->words));
+        assert_int_equal(strspn(o->name, "abcdefghijklmnopqrstuvwxyz_"), strlen(o->name));
+        assert_true(o->type != OPTION_INT || o->max > 0);
+        assert_true(o->type != OPTION_FLOAT || o->max > 0);
+        for (int k = 0; k < i; k++) {
+            assert_string_not_equal(o->name, OPTIONS[k].name);
+            if (o->letter) assert_false(o->letter == OPTIONS[k].letter && o->on & OPTIONS[k].on);
+            /* The kernel's options share a struct; no others share a place. */
+            if (o->at == OPTIONS[k].at)
+                assert_true(o->type == OPTION_SCALE || o->type == OPTION_CENTER ||
+                            OPTIONS[k].type == OPTION_CENTER);
+        }
+    }
+}
+
+static void commands_are_sound(void **state) {
+    (void)state;
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        const command *c = &COMMANDS[i];
+        size_t n = strlen(c->summary);
+        assert_true(c->summary[n - 1] == '.');
+        assert_true(c->bit && !(c->bit & (c->bit - 1)));
+        for (int k = 0; k < COMMAND_WORDS; k++) {
+            if (c->stands_for[k]) assert_non_null(option_find(c->stands_for[k], c->bit));
+            if (c->needs[k]) assert_non_null(option_find(c->needs[k], c->bit));
+        }
+        for (int k = 0; k < i; k++) assert_int_equal(c->bit & COMMANDS[k].bit, 0);
+    }
+}
+
+static void defaults_are_those_of_the_contract(void **state) {
+    (void)state;
+    settings s;
+    err e = {0};
+    assert_true(settings_init(&s, &e));
+    assert_int_equal(s.bloom.border[PLAN_X], BORDER_ZERO);
+    assert_int_equal(s.bloom.border[PLAN_Y], BORDER_ZERO);
+    assert_int_equal(s.bloom.kernel.normalize, PSF_LUMINANCE);
+    assert_int_equal(s.bloom.kernel.center, PSF_MIDDLE);
+    assert_true(s.bloom.kernel.size == 1 && !s.bloom.kernel_relative);
+    assert_true(s.bloom.tolerance == 1e-3);
+    assert_true(s.bloom.sharpen == 0 && s.bloom.threshold == 0 && s.bloom.verify == 0);
+    assert_int_equal(s.bloom.nan, NAN_ERROR);
+    assert_int_equal(s.bloom.half_overflow, OVERFLOW_CLAMP);
+    assert_string_equal(s.bloom.device, "auto");
+    assert_null(s.bloom.layers);
+    assert_true(s.clobber && !s.update);
+    assert_true(s.compare.fail == 1e-6 && isinf(s.compare.hard_fail));
+    settings_free(&s);
+}
+
+/* One value, and whether its row takes it. */
+static void accepts(const char *name, const char *value, bool ok) {
+    settings s;
+    err e = {0};
+    assert_true(settings_init(&s, &e));
+    bool set = settings_set(&s, row(name), value, ORIGIN_FLAG, "--x", &e);
+    if (set != ok) fail_msg("%s = '%s': %s", name, value, ok ? e.msg : "taken");
+    if (!ok) {
+        assert_int_equal(e.code, ERR_USAGE);
+        assert_non_null(strstr(e.msg, name));
+    }
+    settings_free(&s);
+}
+
+static void ranges_and_words(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *value;
+        bool ok;
+    } CASE[] = {
+        {"sharpen", "0", true},
+        {"sharpen", "1", true},
+        {"sharpen", "1.0001", false},
+        {"sharpen", "-0.1", false},
+        {"sharpen", "nan", false},
+        {"sharpen", "inf", false},
+        {"sharpen", "0x1", false},
+        {"sharpen", "", false},
+        {"sharpen", "0.5 ", false},
+        {"sharpen", " 0.5", false},
+        {"sharpen", "1e-3", true},
+        {"sharpen", ".5", true},
+        {"threshold", "inf", true},
+        {"threshold", "1e999", false},
+        {"verify", "1000", true},
+        {"verify", "1.5", false},
+        {"verify", "-1", false},
+        {"verify", "1e3", true},
+        {"verify", "99999999", false},
+        {"jobs", "4", true},
+        {"tolerance", "0", false},
+        {"tolerance", "1e-6", true},
+        {"axis", "x", true},
+        {"axis", "z", false},
+        {"axis", "X", false},
+        {"correlate", "yes", true},
+        {"correlate", "off", true},
+        {"correlate", "maybe", false},
+        {"mem_limit", "2GB", true},
+        {"mem_limit", "2 GB", false},
+        {"mem_limit", "-1", false},
+        {"mem_limit", "1e30", false},
+        {"mem_limit", "5X", false},
+        {"mem_limit", "512MiB", true},
+        {"padding", "mirror", true},
+        {"padding", "mirror,zero", true},
+        {"padding", "mirror,", false},
+        {"padding", "a,b,c", false},
+        {"padding", ",", false},
+        {"kernel_center", "peak", true},
+        {"kernel_center", "3,4", true},
+        {"kernel_center", "3.5,-4", true},
+        {"kernel_center", "3", false},
+        {"kernel_center", "3,x", false},
+        {"kernel_scale", "0.5h", true},
+        {"kernel_scale", "2", true},
+        {"kernel_scale", "0", false},
+        {"kernel_scale", "h", false},
+        {"kernel_scale", "2w", false},
+        {"compression", "dwab", true},
+        {"compression", "lzma", false},
+        {"layers", "", false},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++)
+        accepts(CASE[i].name, CASE[i].value, CASE[i].ok);
+}
+
+static void set(settings *s, const char *name, const char *value) {
+    err e = {0};
+    if (!settings_set(s, row(name), value, ORIGIN_FLAG, "--x", &e)) fail_msg("%s", e.msg);
+}
+
+static void values_land_where_they_belong(void **state) {
+    (void)state;
+    settings s;
+    err e = {0};
+    assert_true(settings_init(&s, &e));
+    set(&s, "padding", "mirror, wrap");
+    assert_int_equal(s.bloom.border[PLAN_X], BORDER_MIRROR);
+    assert_int_equal(s.bloom.border[PLAN_Y], BORDER_WRAP);
+    set(&s, "padding", "clamp");
+    assert_int_equal(s.bloom.border[PLAN_X], BORDER_CLAMP);
+    assert_int_equal(s.bloom.border[PLAN_Y], BORDER_CLAMP);
+    set(&s, "kernel_scale", "0.5h");
+    assert_true(s.bloom.kernel.size == 0.5 && s.bloom.kernel_relative);
+    set(&s, "normalize", "none");
+    set(&s, "kernel_center", "3.5,4");
+    assert_int_equal(s.bloom.kernel.center, PSF_AT);
+    assert_true(s.bloom.kernel.at[0] == 3.5 && s.bloom.kernel.at[1] == 4);
+    assert_true(s.bloom.kernel.size == 0.5);
+    assert_int_equal(s.bloom.kernel.normalize, PSF_NONE);
+    set(&s, "mem_limit", "1.5GiB");
+    assert_true(s.bloom.mem_limit == 1610612736u);
+    set(&s, "mem_limit", "2G");
+    assert_true(s.bloom.mem_limit == 2000000000u);
+    set(&s, "compression", "dwab");
+    assert_int_equal(s.packing, COMPRESSION_DWAB + 1);
+    set(&s, "layers", "a");
+    set(&s, "layers", "b,c");
+    assert_string_equal(s.bloom.layers, "b,c");
+    settings_free(&s);
+}
+
+/* The words of a row are in the order of its enum. */
+static void words_match_enums(void **state) {
+    (void)state;
+    const option *o = option_find("padding", FOR_ALL);
+    for (int i = 0; i < BORDERS; i++)
+        assert_string_equal(o->words[i], plan_border_name((plan_border)i));
+}
+
+static void failure_changes_nothing(void **state) {
+    (void)state;
+    settings s;
+    err e = {0};
+    assert_true(settings_init(&s, &e));
+    set(&s, "padding", "mirror");
+    assert_false(settings_set(&s, row("padding"), "wrap,nonsense", ORIGIN_FILE, "f:1:2", &e));
+    assert_int_equal(e.code, ERR_CONFIG);
+    assert_int_equal(strncmp(e.msg, "f:1:2: ", 7), 0);
+    assert_int_equal(s.bloom.border[PLAN_X], BORDER_MIRROR);
+    text origin = {0};
+    settings_origin(&s, row("padding"), &origin);
+    assert_string_equal(origin.s, "flag --x");
+    text_free(&origin);
+    settings_free(&s);
+}
+
+static void names(void **state) {
+    (void)state;
+    assert_ptr_equal(option_find("half-overflow", FOR_APPLY),
+                     option_find("half_overflow", FOR_APPLY));
+    assert_null(option_find("half", FOR_APPLY));
+    assert_null(option_find("fail", FOR_APPLY));
+    assert_non_null(option_find("fail", FOR_DIFF));
+    assert_string_equal(option_nearest("paddin", FOR_APPLY), "padding");
+    assert_string_equal(option_nearest("half-overflw", FOR_APPLY), "half_overflow");
+    assert_null(option_nearest("zzzzzz", FOR_APPLY));
+    char buf[OPTION_NAME_ROOM];
+    assert_string_equal(option_flag(option_find("mem_limit", FOR_APPLY), buf), "--mem-limit");
+    assert_string_equal(option_flag(option_find("clobber", FOR_APPLY), buf), "--no-clobber");
+    assert_string_equal(option_env(option_find("mem_limit", FOR_APPLY), buf), "FFTBLOOM_MEM_LIMIT");
+    assert_null(option_env(option_find("config", FOR_APPLY), buf));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_sound),
+        cmocka_unit_test(commands_are_sound),
+        cmocka_unit_test(defaults_are_those_of_the_contract),
+        cmocka_unit_test(ranges_and_words),
+        cmocka_unit_test(values_land_where_they_belong),
+        cmocka_unit_test(words_match_enums),
+        cmocka_unit_test(failure_changes_nothing),
+        cmocka_unit_test(names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
