@@ -52,7 +52,11 @@ void image_discard(image_writer **w);
 image *image_load(const char *path, const image_limits *limits, par *threads, err *e);
 bool image_save(const char *path, const image *img, par *threads, err *e);
 
-/* --- for the files of single formats --- */
+/* --- for the files of single formats ---
+ *
+ * What they are handed is checked: limits have no zeros, rows lie in the part, bands are whole and
+ * come once. The header that open fills and create is given outlives the state; create may change
+ * in it what the format cannot write (a compression). Errors need not name the file. */
 typedef struct {
     const char *name;
     const char *endings; /* "exr" or "hdr,pic" */
@@ -63,12 +67,14 @@ typedef struct {
     uint32_t (*reader_rows)(const void *r, int part);
     bool (*read)(void *r, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
     void (*close)(void *r);
-    void *(*create)(const char *path, const image_header *h, par *threads, err *e);
+    void *(*create)(const char *path, image_header *h, par *threads, err *e);
     uint32_t (*writer_rows)(const void *w, int part);
     bool (*write)(void *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
                   err *e);
-    bool (*copy_part)(void *w, int to, void *r, int from, err *e); /* may be NULL */
-    bool (*commit)(void *w, err *e);
+    /* Both may be NULL. Asked first: are the parts packed alike, so that chunks can be copied? */
+    bool (*can_copy)(const void *w, int to, const void *r, int from);
+    bool (*copy_part)(void *w, int to, void *r, int from, err *e);
+    bool (*commit)(void *w, err *e); /* frees w, whatever it returns */
     void (*discard)(void *w);
 } image_format;
 

@@ -92,15 +92,19 @@ const image_attr *image_find_attr(const image_part *p, const char *name);
 /* Replaces or appends; the bytes are copied. */
 bool image_set_attr(image_part *p, const char *name, const char *type, const void *data,
                     uint32_t bytes, err *e);
-bool image_add_channel(image_part *p, const char *name, pixel_type t,
-                       err *e); /* keeps EXR's sorting */
+/* Appends without looking for the name: for readers, whose files may hold thousands. */
+bool image_push_attr(image_part *p, const char *name, const char *type, const void *data,
+                     uint32_t bytes, err *e);
+/* Keeps EXR's sorting; a name that is there already is an error. */
+bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e);
 /* Rec.709 unless the part has a chromaticities attribute: the weights of luminance Y. */
 void image_luminance(const image_part *p, double weight[3]);
 
 /* --- ownership --- */
 bool image_header_copy(image_header *to, const image_header *from, err *e);
 void image_header_free(image_header *h);
-image *image_new(const image_header *h, err *e); /* copies the header, planes zeroed */
+image *image_new(const image_header *h, err *e);       /* copies the header, planes zeroed */
+image *image_new_unset(const image_header *h, err *e); /* planes not zeroed: for who fills them */
 void image_free(image **img);
 
 /* --- samples --- */

@@ -1,0 +1,142 @@
+/* tinyexr's implementation lives here and nowhere else; of it only the PIZ functions are called. */
+#include <cstdint>
+
+#define TINYEXR_IMPLEMENTATION
+#define TINYEXR_USE_MINIZ 0
+#include <tinyexr.h>
+
+extern "C" {
+#include "image/exr_tiny.h"
+}
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <vector>
+
+namespace {
+
+/* A chunk is: the first and last byte of a bitmap of the 16-bit values that occur; those bytes;
+ * the length of the Huffman data; a header of five words, the table of code lengths, the codes. */
+const size_t RANGE_BYTES = 4, LENGTH_BYTES = 4, HUFFMAN_HEAD = 20;
+/* The decoder looks a few bytes ahead of what it has checked. */
+const size_t SLACK = 64;
+
+struct damaged {
+    const char *what;
+};
+
+uint32_t get32(const uint8_t *p) {
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* The long codes of a decoding table are freed however decoding ends. */
+struct decoding_table {
+    std::vector<tinyexr::HufDec> entry;
+    decoding_table() : entry(tinyexr::HUF_DECSIZE) { tinyexr::hufClearDecTable(entry.data()); }
+    ~decoding_table() { tinyexr::hufFreeDecTable(entry.data()); }
+};
+
+void huffman_decode(const uint8_t *packed, size_t bytes, std::vector<unsigned short> &out) {
+    if (bytes < HUFFMAN_HEAD) throw damaged{"the Huffman header is cut off"};
+    uint32_t first = get32(packed), last = get32(packed + 4), bits = get32(packed + 12);
+    if (first >= tinyexr::HUF_ENCSIZE || last >= tinyexr::HUF_ENCSIZE || first > last)
+        throw damaged{"the Huffman table's range is wrong"};
+    const char *at = reinterpret_cast<const char *>(packed) + HUFFMAN_HEAD;
+    const char *end = reinterpret_cast<const char *>(packed) + bytes;
+    std::vector<long long> code(tinyexr::HUF_ENCSIZE);
+    if (!tinyexr::hufUnpackEncTable(&at, int(end - at), int(first), int(last), code.data()) ||
+        at > end)
+        throw damaged{"the Huffman table is damaged"};
+    if (bits > 8 * uint64_t(end - at)) throw damaged{"the Huffman codes are cut off"};
+    decoding_table table;
+    if (!tinyexr::hufBuildDecTable(code.data(), int(first), int(last), table.entry.data()))
+        throw damaged{"the Huffman table is no prefix code"};
+    if (!tinyexr::hufDecode(code.data(), table.entry.data(), at, int(bits), int(last),
+                            int(out.size()), out.data()))
+        throw damaged{"the Huffman codes are damaged"};
+}
+
+/* 16-bit words of a sample: float and uint are coded as two planes each. */
+int words(const image_channel &c) {
+    return c.type == PIXEL_HALF ? 1 : 2;
+}
+
+void unpack(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t *raw) {
+    std::vector<uint8_t> in(bytes + SLACK); /* zeros behind the end */
+    memcpy(in.data(), packed, bytes);
+    size_t at = RANGE_BYTES;
+    if (bytes < at) throw damaged{"it is cut off"};
+    size_t low = in[0] | in[1] << 8, high = in[2] | in[3] << 8;
+    std::vector<uint8_t> bitmap(tinyexr::BITMAP_SIZE);
+    if (high >= bitmap.size()) throw damaged{"the range of values is wrong"};
+    if (low <= high) {
+        if (bytes - at < high - low + 1) throw damaged{"the bitmap is cut off"};
+        memcpy(&bitmap[low], &in[at], high - low + 1);
+        at += high - low + 1;
+    }
+    if (bytes - at < LENGTH_BYTES) throw damaged{"it is cut off"};
+    uint32_t length = get32(&in[at]);
+    at += LENGTH_BYTES;
+    if (length > bytes - at) throw damaged{"the Huffman data is cut off"};
+
+    std::vector<unsigned short> lut(tinyexr::USHORT_RANGE), data(shape->raw / 2);
+    unsigned short largest = tinyexr::reverseLutFromBitmap(bitmap.data(), lut.data());
+    huffman_decode(&in[at], length, data);
+    unsigned short *plane = data.data();
+    std::vector<const unsigned short *> start;
+    for (int c = 0; c < shape->part->channels; c++) {
+        int n = words(shape->part->channel[c]);
+        for (int i = 0; i < n; i++)
+            tinyexr::wav2Decode(plane + i, int(shape->w), n, int(shape->h), int(shape->w) * n,
+                                largest);
+        start.push_back(plane);
+        plane += size_t(shape->w) * shape->h * n;
+    }
+    tinyexr::applyLut(lut.data(), data.data(), int(data.size()));
+    for (uint32_t y = 0; y < shape->h; y++)
+        for (int c = 0; c < shape->part->channels; c++) {
+            size_t n = size_t(shape->w) * words(shape->part->channel[c]);
+            memcpy(raw, start[c] + y * n, n * 2);
+            raw += n * 2;
+        }
+}
+
+} // namespace
+
+bool exr_piz_decode(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t *raw,
+                    err *e) {
+    try {
+        unpack(shape, packed, bytes, raw);
+        return true;
+    } catch (const damaged &d) {
+        return err_set(e, ERR_DATA, "the PIZ data is damaged: %s", d.what);
+    } catch (const std::exception &x) {
+        return err_set(e, ERR_RETRY, "PIZ decoding failed: %s", x.what());
+    }
+}
+
+/* Huffman codes of 16-bit values need at most 58 bits, but on average no more than 17; their
+ * table takes 6 bits for each of 65537 values. */
+size_t exr_piz_bound(size_t raw) {
+    return 2 * raw + 65536 + tinyexr::BITMAP_SIZE + 256;
+}
+
+bool exr_piz_encode(const exr_shape *shape, const uint8_t *raw, uint8_t *packed, size_t *bytes,
+                    err *e) {
+    try {
+        std::vector<tinyexr::ChannelInfo> channels(size_t(shape->part->channels));
+        for (size_t c = 0; c < channels.size(); c++)
+            channels[c].requested_pixel_type = shape->part->channel[c].type;
+        unsigned int size = 0;
+        if (!tinyexr::CompressPiz(packed, &size, raw, shape->raw, channels, int(shape->w),
+                                  int(shape->h)))
+            return err_set(e, ERR_INTERNAL, "PIZ encoding failed");
+        *bytes = size;
+        return true;
+    } catch (const std::exception &x) {
+        return err_set(e, ERR_RETRY, "PIZ encoding failed: %s", x.what());
+    }
+}

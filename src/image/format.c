@@ -1,0 +1,306 @@
+#include "image/format.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const image_format *const FORMAT[] = {&FORMAT_EXR};
+enum { FORMATS = sizeof FORMAT / sizeof *FORMAT, LONGEST_MAGIC = 16 };
+
+/* "exr, hdr, pfm, png": for messages. */
+static const char *known_formats(char *to, size_t room) {
+    size_t n = 0;
+    to[0] = 0;
+    for (int i = 0; i < FORMATS && n < room; i++)
+        n += (size_t)snprintf(to + n, room - n, "%s%s", i ? ", " : "", FORMAT[i]->name);
+    return to;
+}
+
+/* --- readers ------------------------------------------------------------------------------- */
+
+struct image_reader {
+    const image_format *format;
+    void *state;
+    image_header head;
+    char *path;
+};
+
+static const image_format *format_of_content(const char *path, err *e) {
+    uint8_t head[LONGEST_MAGIC] = {0};
+    file_in *f = file_in_open(path, e);
+    if (!f) return NULL;
+    size_t n = file_in_size(f) < sizeof head ? (size_t)file_in_size(f) : sizeof head;
+    bool ok = file_in_read(f, 0, head, n, e);
+    file_in_close(&f);
+    if (!ok) return NULL;
+    for (int i = 0; i < FORMATS; i++)
+        if (n >= FORMAT[i]->magic && FORMAT[i]->match(head, n)) return FORMAT[i];
+    char names[64];
+    err_set(e, ERR_DATA, "'%s' is no image of a known format (%s)%s", path,
+            known_formats(names, sizeof names), n == 0 ? ": the file is empty" : "");
+    return NULL;
+}
+
+static image_limits with_defaults(const image_limits *l) {
+    image_limits d = {.samples = (uint64_t)1 << 28, .side = 65536, .channels = 1024, .parts = 1024};
+    if (l && l->samples) d.samples = l->samples;
+    if (l && l->side) d.side = l->side;
+    if (l && l->channels) d.channels = l->channels;
+    if (l && l->parts) d.parts = l->parts;
+    return d;
+}
+
+image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e) {
+    const image_format *format = format_of_content(path, e);
+    if (!format) return NULL;
+    image_reader *r = mem_new(1, sizeof *r, "reader", e);
+    if (!r) return NULL;
+    image_limits l = with_defaults(limits);
+    r->format = format;
+    if (!(r->path = mem_str(path, e))) goto fail;
+    if (!(r->state = format->open(path, &l, threads, &r->head, e))) {
+        err_in(e, "'%s'", path);
+        goto fail;
+    }
+    r->head.format = format->name;
+    return r;
+fail:
+    image_close(&r);
+    return NULL;
+}
+
+void image_close(image_reader **rp) {
+    image_reader *r = *rp;
+    if (!r) return;
+    if (r->state) r->format->close(r->state);
+    image_header_free(&r->head);
+    mem_free(r->path);
+    mem_free(r);
+    *rp = NULL;
+}
+
+const image_header *image_reader_header(const image_reader *r) {
+    return &r->head;
+}
+
+uint32_t image_reader_rows(const image_reader *r, int part) {
+    return r->format->reader_rows(r->state, part);
+}
+
+static bool in_part(const image_header *h, int part, uint32_t row, uint32_t rows, err *e) {
+    if (part < 0 || part >= h->parts)
+        return err_set(e, ERR_INTERNAL, "part %d of %d", part, h->parts);
+    uint32_t height = image_height(&h->part[part]);
+    if (row >= height || rows == 0 || rows > height - row)
+        return err_set(e, ERR_INTERNAL, "rows %" PRIu32 " and %" PRIu32 " more of %" PRIu32, row,
+                       rows, height);
+    return true;
+}
+
+bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *const plane[],
+                err *e) {
+    if (!in_part(&r->head, part, row, rows, e)) return false;
+    return r->format->read(r->state, part, row, rows, plane, e) || err_in(e, "'%s'", r->path);
+}
+
+/* --- writers ------------------------------------------------------------------------------- */
+
+struct image_writer {
+    const image_format *format;
+    void *state;
+    image_header head;
+    char *path;
+    uint8_t **done; /* done[part][band]: each band of image_writer_rows is written once */
+};
+
+static const image_format *format_of_name(const char *path, err *e) {
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    for (int i = 0; dot && i < FORMATS; i++) {
+        for (const char *name = FORMAT[i]->endings; *name;) {
+            size_t n = strcspn(name, ",");
+            if (strlen(dot + 1) == n && strncasecmp(dot + 1, name, n) == 0) return FORMAT[i];
+            name += n + (name[n] == ',');
+        }
+    }
+    char names[64];
+    err_set(e, ERR_CANT_CREATE, "'%s': the ending says no format that can be written (%s)", path,
+            known_formats(names, sizeof names));
+    return NULL;
+}
+
+static uint32_t bands(const image_writer *w, int part) {
+    uint32_t rows = image_writer_rows(w, part);
+    return (image_height(&w->head.part[part]) - 1) / rows + 1;
+}
+
+image_writer *image_create(const char *path, const image_header *h, par *threads, err *e) {
+    const image_format *format = format_of_name(path, e);
+    if (!format) return NULL;
+    image_writer *w = mem_new(1, sizeof *w, "writer", e);
+    if (!w) return NULL;
+    w->format = format;
+    if (!(w->path = mem_str(path, e)) || !image_header_copy(&w->head, h, e)) goto fail;
+    if (!(w->state = format->create(path, &w->head, threads, e))) {
+        err_in(e, "'%s'", path);
+        goto fail;
+    }
+    if (!(w->done = mem_new((size_t)h->parts, sizeof *w->done, "writer", e))) goto fail;
+    for (int p = 0; p < h->parts; p++)
+        if (!(w->done[p] = mem_new(bands(w, p), 1, "writer", e))) goto fail;
+    return w;
+fail:
+    image_discard(&w);
+    return NULL;
+}
+
+static void free_writer(image_writer *w) {
+    for (int p = 0; w->done && p < w->head.parts; p++) mem_free(w->done[p]);
+    mem_free(w->done);
+    image_header_free(&w->head);
+    mem_free(w->path);
+    mem_free(w);
+}
+
+void image_discard(image_writer **wp) {
+    image_writer *w = *wp;
+    if (!w) return;
+    if (w->state) w->format->discard(w->state);
+    free_writer(w);
+    *wp = NULL;
+}
+
+uint32_t image_writer_rows(const image_writer *w, int part) {
+    return w->format->writer_rows(w->state, part);
+}
+
+/* Marks rows as written; they must be whole bands that were not written before. */
+static bool claim(image_writer *w, int part, uint32_t row, uint32_t rows, err *e) {
+    if (!in_part(&w->head, part, row, rows, e)) return false;
+    uint32_t step = image_writer_rows(w, part), height = image_height(&w->head.part[part]);
+    if (row % step || ((row + rows) % step && row + rows != height))
+        return err_set(e, ERR_INTERNAL,
+                       "rows %" PRIu32 " to %" PRIu32
+                       " do not start and end at multiples of %" PRIu32,
+                       row, row + rows, step);
+    for (uint32_t b = row / step; b <= (row + rows - 1) / step; b++) {
+        if (w->done[part][b])
+            return err_set(e, ERR_INTERNAL, "row %" PRIu32 " is written twice", b * step);
+        w->done[part][b] = 1;
+    }
+    return true;
+}
+
+bool image_write(image_writer *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
+                 err *e) {
+    bool ok = claim(w, part, row, rows, e) && w->format->write(w->state, part, row, rows, plane, e);
+    return ok || err_in(e, "'%s'", w->path);
+}
+
+bool image_commit(image_writer **wp, err *e) {
+    image_writer *w = *wp;
+    bool ok = true;
+    for (int p = 0; ok && p < w->head.parts; p++) {
+        const uint8_t *missing = memchr(w->done[p], 0, bands(w, p));
+        if (missing)
+            ok = err_set(e, ERR_INTERNAL, "part %d: row %" PRIu32 " was not written", p,
+                         (uint32_t)(missing - w->done[p]) * image_writer_rows(w, p));
+    }
+    if (ok) {
+        ok = w->format->commit(w->state, e); /* frees the state either way */
+        w->state = NULL;
+    }
+    if (!ok) err_in(e, "'%s'", w->path);
+    image_discard(wp);
+    return ok;
+}
+
+/* --- copies -------------------------------------------------------------------------------- */
+
+static bool same_channels(const image_part *a, const image_part *b) {
+    bool same = a->channels == b->channels && image_width(a) == image_width(b) &&
+                image_height(a) == image_height(b);
+    for (int c = 0; same && c < a->channels; c++)
+        same = a->channel[c].type == b->channel[c].type &&
+               strcmp(a->channel[c].name, b->channel[c].name) == 0;
+    return same;
+}
+
+/* About this many samples go through memory at once: enough chunks to keep the threads busy. */
+enum { COPY_SAMPLES = 1 << 24 };
+
+static uint32_t copy_rows(const image_part *p, uint32_t step) {
+    uint64_t per_step = (uint64_t)image_width(p) * (uint64_t)p->channels * step;
+    uint64_t steps = COPY_SAMPLES / per_step, height = image_height(p);
+    if (steps == 0) steps = 1;
+    return steps * step < height ? (uint32_t)(steps * step) : (uint32_t)height;
+}
+
+static bool copy_pixels(image_writer *w, int to, image_reader *r, int from, err *e) {
+    const image_part *p = &r->head.part[from];
+    uint32_t height = image_height(p), band = copy_rows(p, image_writer_rows(w, to));
+    /* A file whose lines decrease is written from its end, so that no chunk has to wait. */
+    bool upwards = w->head.part[to].order == LINES_DECREASING;
+    uint32_t count = (height - 1) / band + 1;
+    void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
+    bool ok = plane != NULL;
+    for (int c = 0; ok && c < p->channels; c++) {
+        size_t samples = (size_t)image_width(p) * band;
+        ok = (plane[c] = mem_raw(samples, pixel_bytes(p->channel[c].type), "a plane", e));
+    }
+    for (uint32_t i = 0; ok && i < count; i++) {
+        uint32_t row = (upwards ? count - 1 - i : i) * band;
+        uint32_t rows = height - row < band ? height - row : band;
+        ok = image_read(r, from, row, rows, plane, e) &&
+             image_write(w, to, row, rows, (const void *const *)plane, e);
+    }
+    for (int c = 0; plane && c < p->channels; c++) mem_free(plane[c]);
+    mem_free(plane);
+    return ok;
+}
+
+bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e) {
+    if (!in_part(&w->head, to, 0, 1, e) || !in_part(&r->head, from, 0, 1, e)) return false;
+    const image_part *a = &w->head.part[to], *b = &r->head.part[from];
+    if (!same_channels(a, b))
+        return err_set(e, ERR_INTERNAL, "part %d is not what part %d of '%s' is", to, from,
+                       r->path);
+    if (w->format != r->format || !w->format->copy_part ||
+        !w->format->can_copy(w->state, to, r->state, from))
+        return copy_pixels(w, to, r, from, e);
+    return claim(w, to, 0, image_height(a), e) &&
+           (w->format->copy_part(w->state, to, r->state, from, e) || err_in(e, "'%s'", r->path));
+}
+
+/* --- whole images -------------------------------------------------------------------------- */
+
+image *image_load(const char *path, const image_limits *limits, par *threads, err *e) {
+    image *img = NULL;
+    image_reader *r = image_open(path, limits, threads, e);
+    if (!r) return NULL;
+    if (!(img = image_new_unset(&r->head, e))) goto fail;
+    for (int p = 0; p < r->head.parts; p++)
+        if (!image_read(r, p, 0, image_height(&r->head.part[p]), img->plane[p], e)) goto fail;
+    image_close(&r);
+    return img;
+fail:
+    image_free(&img);
+    image_close(&r);
+    return NULL;
+}
+
+bool image_save(const char *path, const image *img, par *threads, err *e) {
+    image_writer *w = image_create(path, &img->head, threads, e);
+    if (!w) return false;
+    for (int p = 0; p < img->head.parts; p++) {
+        uint32_t rows = image_height(&img->head.part[p]);
+        if (!image_write(w, p, 0, rows, (const void *const *)img->plane[p], e)) {
+            image_discard(&w);
+            return false;
+        }
+    }
+    return image_commit(&w, e);
+}

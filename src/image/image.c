@@ -1,0 +1,308 @@
+#include "image/image.h"
+
+#include "base/half.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- sizes --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    size_t bytes;
+} PIXEL[] = {{"uint", 4}, {"half", 2}, {"float", 4}};
+
+static const char *const COMPRESSION[COMPRESSIONS] = {
+    "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa", "dwab",
+};
+
+size_t pixel_bytes(pixel_type t) {
+    return PIXEL[t].bytes;
+}
+
+const char *pixel_name(pixel_type t) {
+    return PIXEL[t].name;
+}
+
+const char *compression_name(compression c) {
+    return COMPRESSION[c];
+}
+
+bool compression_from_name(const char *name, compression *out) {
+    for (int i = 0; i < COMPRESSIONS; i++) {
+        if (strcmp(name, COMPRESSION[i]) != 0) continue;
+        *out = (compression)i;
+        return true;
+    }
+    return false;
+}
+
+uint32_t image_width(const image_part *p) {
+    return (uint32_t)((int64_t)p->data.x1 - p->data.x0 + 1);
+}
+
+uint32_t image_height(const image_part *p) {
+    return (uint32_t)((int64_t)p->data.y1 - p->data.y0 + 1);
+}
+
+/* --- parts --------------------------------------------------------------------------------- */
+
+/* Lists of a part have room for the next power of two, so they grow by appending, and a copy made
+ * to the same rule can be appended to as well. */
+static size_t room_for(int n) {
+    size_t room = 1;
+    while (room < (size_t)n) room *= 2;
+    return room;
+}
+
+static bool reserve(void **list, int n, size_t item, const char *what, err *e) {
+    if (n > 0 && room_for(n) > (size_t)n) return true;
+    void *more = mem_raw(room_for(n + 1), item, what, e);
+    if (!more) return false;
+    if (n > 0) memcpy(more, *list, (size_t)n * item);
+    mem_free(*list);
+    *list = more;
+    return true;
+}
+
+int image_find_channel(const image_part *p, const char *name) {
+    for (int c = 0; c < p->channels; c++)
+        if (strcmp(p->channel[c].name, name) == 0) return c;
+    return -1;
+}
+
+const image_attr *image_find_attr(const image_part *p, const char *name) {
+    for (int a = 0; a < p->attrs; a++)
+        if (strcmp(p->attr[a].name, name) == 0) return &p->attr[a];
+    return NULL;
+}
+
+static void free_attr(image_attr *a) {
+    mem_free(a->name);
+    mem_free(a->type);
+    mem_free(a->data);
+}
+
+static bool make_attr(image_attr *a, const char *name, const char *type, const void *data,
+                      uint32_t bytes, err *e) {
+    *a = (image_attr){.name = mem_str(name, e), .type = mem_str(type, e), .bytes = bytes};
+    a->data = mem_raw(bytes, 1, "an attribute", e);
+    if (!a->name || !a->type || !a->data) {
+        free_attr(a);
+        return false;
+    }
+    if (bytes) memcpy(a->data, data, bytes);
+    return true;
+}
+
+bool image_push_attr(image_part *p, const char *name, const char *type, const void *data,
+                     uint32_t bytes, err *e) {
+    if (!reserve((void **)&p->attr, p->attrs, sizeof *p->attr, "attributes", e)) return false;
+    if (!make_attr(&p->attr[p->attrs], name, type, data, bytes, e)) return false;
+    p->attrs++;
+    return true;
+}
+
+bool image_set_attr(image_part *p, const char *name, const char *type, const void *data,
+                    uint32_t bytes, err *e) {
+    const image_attr *found = image_find_attr(p, name);
+    if (!found) return image_push_attr(p, name, type, data, bytes, e);
+    image_attr made;
+    if (!make_attr(&made, name, type, data, bytes, e)) return false;
+    image_attr *old = &p->attr[found - p->attr];
+    free_attr(old);
+    *old = made;
+    return true;
+}
+
+bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e) {
+    if (image_find_channel(p, name) >= 0)
+        return err_set(e, ERR_DATA, "there are two channels with the name '%s'", name);
+    if (!reserve((void **)&p->channel, p->channels, sizeof *p->channel, "channels", e))
+        return false;
+    image_channel made = {.name = mem_str(name, e), .type = t};
+    if (!made.name) return false;
+    int at = p->channels;
+    for (; at > 0 && strcmp(p->channel[at - 1].name, name) > 0; at--)
+        p->channel[at] = p->channel[at - 1];
+    p->channel[at] = made;
+    p->channels++;
+    return true;
+}
+
+/* Rows of the matrix from R G B to X Y Z are the primaries scaled so that R = G = B = 1 is the
+ * white point; the scales solve a 3x3 system, here by Cramer's rule. Its middle row is what is
+ * asked for. */
+static bool luminance_of(const float xy[8], double weight[3]) {
+    double m[3][3], white[3];
+    for (int i = 0; i < 3; i++) {
+        m[0][i] = xy[2 * i];
+        m[1][i] = xy[2 * i + 1];
+        m[2][i] = 1.0 - m[0][i] - m[1][i];
+    }
+    white[0] = (double)xy[6] / xy[7];
+    white[1] = 1.0;
+    white[2] = (1.0 - (double)xy[6] - xy[7]) / xy[7];
+    double scale[3], det = 0;
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        double minor[3] = {m[1][j] * m[2][k] - m[2][j] * m[1][k],
+                           m[2][j] * m[0][k] - m[0][j] * m[2][k],
+                           m[0][j] * m[1][k] - m[1][j] * m[0][k]};
+        scale[i] = white[0] * minor[0] + white[1] * minor[1] + white[2] * minor[2];
+        det = m[0][i] * minor[0] + m[1][i] * minor[1] + m[2][i] * minor[2];
+    }
+    for (int i = 0; i < 3; i++) {
+        weight[i] = m[1][i] * scale[i] / det;
+        if (!isfinite(weight[i])) return false;
+    }
+    return true;
+}
+
+void image_luminance(const image_part *p, double weight[3]) {
+    static const float REC709[8] = {0.64f, 0.33f, 0.30f, 0.60f, 0.15f, 0.06f, 0.3127f, 0.3290f};
+    float xy[8];
+    const image_attr *a = image_find_attr(p, "chromaticities");
+    if (a && a->bytes == sizeof xy) {
+        memcpy(xy, a->data, sizeof xy);
+        if (luminance_of(xy, weight)) return;
+    }
+    luminance_of(REC709, weight);
+}
+
+/* --- ownership ----------------------------------------------------------------------------- */
+
+static void free_part(image_part *p) {
+    for (int c = 0; c < p->channels; c++) mem_free(p->channel[c].name);
+    for (int a = 0; a < p->attrs; a++) free_attr(&p->attr[a]);
+    mem_free(p->channel);
+    mem_free(p->attr);
+    mem_free(p->name);
+}
+
+void image_header_free(image_header *h) {
+    for (int p = 0; p < h->parts; p++) free_part(&h->part[p]);
+    mem_free(h->part);
+    *h = (image_header){0};
+}
+
+/* `to` is zeroed; what was copied before a failure is in it, to be freed by the caller. */
+static bool copy_part(image_part *to, const image_part *from, err *e) {
+    *to = *from;
+    to->name = NULL;
+    to->channels = to->attrs = 0;
+    to->channel = mem_raw(room_for(from->channels), sizeof *to->channel, "channels", e);
+    to->attr = mem_raw(room_for(from->attrs), sizeof *to->attr, "attributes", e);
+    if (!to->channel || !to->attr) return false;
+    if (from->name && !(to->name = mem_str(from->name, e))) return false;
+    for (int c = 0; c < from->channels; c++) {
+        to->channel[c] = from->channel[c];
+        if (!(to->channel[c].name = mem_str(from->channel[c].name, e))) return false;
+        to->channels++;
+    }
+    for (int i = 0; i < from->attrs; i++) {
+        const image_attr *a = &from->attr[i];
+        if (!make_attr(&to->attr[i], a->name, a->type, a->data, a->bytes, e)) return false;
+        to->attrs++;
+    }
+    return true;
+}
+
+bool image_header_copy(image_header *to, const image_header *from, err *e) {
+    image_header h = {.format = from->format};
+    h.part = mem_new((size_t)from->parts, sizeof *h.part, "parts", e);
+    if (!h.part) return false;
+    for (int p = 0; p < from->parts; p++) {
+        h.parts = p + 1;
+        if (!copy_part(&h.part[p], &from->part[p], e)) {
+            image_header_free(&h);
+            return false;
+        }
+    }
+    *to = h;
+    return true;
+}
+
+typedef void *new_fn(size_t count, size_t size, const char *what, err *e);
+
+static bool new_planes(image *img, int part, new_fn *new_plane, err *e) {
+    const image_part *p = &img->head.part[part];
+    img->plane[part] = mem_new((size_t)p->channels, sizeof *img->plane[part], "planes", e);
+    if (!img->plane[part]) return false;
+    for (int c = 0; c < p->channels; c++) {
+        size_t samples;
+        if (!mem_mul(image_width(p), image_height(p), &samples))
+            return err_set(e, ERR_DATA, "a plane of %u x %u does not fit in memory", image_width(p),
+                           image_height(p));
+        img->plane[part][c] = new_plane(samples, pixel_bytes(p->channel[c].type), "a plane", e);
+        if (!img->plane[part][c]) return false;
+    }
+    return true;
+}
+
+static image *make(const image_header *h, new_fn *new_plane, err *e) {
+    image *img = mem_new(1, sizeof *img, "image", e);
+    if (!img) return NULL;
+    if (!image_header_copy(&img->head, h, e)) goto fail;
+    img->plane = mem_new((size_t)h->parts, sizeof *img->plane, "planes", e);
+    if (!img->plane) goto fail;
+    for (int p = 0; p < h->parts; p++)
+        if (!new_planes(img, p, new_plane, e)) goto fail;
+    return img;
+fail:
+    image_free(&img);
+    return NULL;
+}
+
+image *image_new(const image_header *h, err *e) {
+    return make(h, mem_new, e);
+}
+
+image *image_new_unset(const image_header *h, err *e) {
+    return make(h, mem_raw, e);
+}
+
+void image_free(image **ip) {
+    image *img = *ip;
+    if (!img) return;
+    for (int p = 0; img->plane && p < img->head.parts; p++) {
+        for (int c = 0; img->plane[p] && c < img->head.part[p].channels; c++)
+            mem_free(img->plane[p][c]);
+        mem_free(img->plane[p]);
+    }
+    mem_free(img->plane);
+    image_header_free(&img->head);
+    mem_free(img);
+    *ip = NULL;
+}
+
+/* --- samples ------------------------------------------------------------------------------- */
+
+void image_to_float(float *to, const void *plane, pixel_type t, size_t first, size_t n) {
+    const uint32_t *u = (const uint32_t *)plane + first;
+    switch (t) {
+    case PIXEL_HALF: half_to_floats(to, (const uint16_t *)plane + first, n); break;
+    case PIXEL_FLOAT: memcpy(to, (const float *)plane + first, n * sizeof *to); break;
+    case PIXEL_UINT:
+        for (size_t i = 0; i < n; i++) to[i] = (float)u[i];
+        break;
+    }
+}
+
+/* NaN and what is negative become 0, what is too large the largest: as OpenEXR converts. */
+static uint32_t uint_of(float f) {
+    if (!(f > 0)) return 0;
+    return f >= 0x1p32f ? UINT32_MAX : (uint32_t)f;
+}
+
+void image_from_float(void *plane, pixel_type t, size_t first, const float *from, size_t n) {
+    uint32_t *u = (uint32_t *)plane + first;
+    switch (t) {
+    case PIXEL_HALF: half_from_floats((uint16_t *)plane + first, from, n); break;
+    case PIXEL_FLOAT: memcpy((float *)plane + first, from, n * sizeof *from); break;
+    case PIXEL_UINT:
+        for (size_t i = 0; i < n; i++) u[i] = uint_of(from[i]);
+        break;
+    }
+}
