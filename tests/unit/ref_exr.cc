@@ -1,5 +1,6 @@
 extern "C" {
 #include "base/hash.h"
+#include "image/image.h"
 }
 #include "unit/ref_exr.h"
 
@@ -58,9 +59,8 @@ Imath::Box2i box(const image_box &b) {
 }
 
 void add_attr(Imf::Header &h, const image_attr &a) {
-    Imf::Attribute *value = Imf::Attribute::knownType(a.type)
-                                ? Imf::Attribute::newAttribute(a.type)
-                                : new Imf::OpaqueAttribute(a.type);
+    Imf::Attribute *value = Imf::Attribute::knownType(a.type) ? Imf::Attribute::newAttribute(a.type)
+                                                              : new Imf::OpaqueAttribute(a.type);
     bytes_in in(a);
     value->readValueFrom(in, int(a.bytes), 2);
     h.insert(a.name, *value);
@@ -87,9 +87,8 @@ Imf::FrameBuffer buffer_of(const image_part &p, void *const plane[]) {
     Imf::FrameBuffer fb;
     for (int c = 0; c < p.channels; c++) {
         size_t size = pixel_bytes(p.channel[c].type);
-        fb.insert(p.channel[c].name,
-                  Imf::Slice::Make(Imf::PixelType(p.channel[c].type), plane[c], box(p.data), size,
-                                   size * image_width(&p)));
+        fb.insert(p.channel[c].name, Imf::Slice::Make(Imf::PixelType(p.channel[c].type), plane[c],
+                                                      box(p.data), size, size * image_width(&p)));
     }
     return fb;
 }
@@ -119,8 +118,7 @@ void write_tiles(Imf::MultiPartOutputFile &file, int i, const image_part &p, voi
 
 void write(const char *path, const image &img, ref_levels levels) {
     std::vector<Imf::Header> headers;
-    for (int i = 0; i < img.head.parts; i++)
-        headers.push_back(header_of(img.head.part[i], levels));
+    for (int i = 0; i < img.head.parts; i++) headers.push_back(header_of(img.head.part[i], levels));
     Imf::MultiPartOutputFile file(path, headers.data(), int(headers.size()));
     for (int i = 0; i < img.head.parts; i++) {
         const image_part &p = img.head.part[i];

@@ -1,0 +1,509 @@
+/* EXR against OpenEXR's C++ library: pixels bit by bit, attributes byte by byte, both ways; and the
+ * sample files of the OpenEXR project. */
+#include "base/file.h"
+#include "base/mem.h"
+#include "image/exr_split.h"
+#include "unit/check.h"
+#include "unit/make_image.h"
+#include "unit/ref_exr.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static image *load(const char *path) {
+    err e = {0};
+    image *img = image_load(path, NULL, make_threads(), &e);
+    CHECK_OK(img, e);
+    return img;
+}
+
+static void save(const char *path, const image *img) {
+    err e = {0};
+    CHECK_OK(image_save(path, img, make_threads(), &e), e);
+}
+
+/* --- the byte shuffle --------------------------------------------------------------------------
+ */
+
+static void split_and_delta_match_their_definition(void **state) {
+    (void)state;
+    uint64_t seed = 5;
+    for (size_t n = 1; n < 200; n++) {
+        uint8_t from[400], even[200], odd[200], joined[400], delta[400];
+        for (size_t i = 0; i < 2 * n; i++) delta[i] = from[i] = (uint8_t)make_random(&seed);
+        exr_split(even, odd, from, n);
+        for (size_t i = 0; i < n; i++) {
+            assert_int_equal(even[i], from[2 * i]);
+            assert_int_equal(odd[i], from[2 * i + 1]);
+        }
+        exr_join(joined, even, odd, n);
+        assert_memory_equal(joined, from, 2 * n);
+        exr_delta(delta, 2 * n);
+        assert_int_equal(delta[0], from[0]);
+        for (size_t i = 1; i < 2 * n; i++)
+            assert_int_equal(delta[i], (uint8_t)(from[i] - from[i - 1] + 128));
+        exr_undelta(delta, 2 * n);
+        assert_memory_equal(delta, from, 2 * n);
+    }
+}
+
+#if WITH_OPENEXR
+/* --- against OpenEXR -----------------------------------------------------------------------------
+ */
+
+static image *load_ref(const char *path, const image *like) {
+    err e = {0};
+    image *img = image_new(&like->head, &e);
+    CHECK_OK(img, e);
+    for (int i = 0; i < img->head.parts; i++)
+        assert_true(ref_exr_read(path, i, &img->head.part[i], img->plane[i]));
+    return img;
+}
+
+/* What OpenEXR writes of an image, we read as OpenEXR does; what we write of it, OpenEXR reads as
+ * it reads its own; and in both files it sees the same attributes. */
+static void check_both_ways(const image *img) {
+    const char *theirs = make_path("theirs.exr"), *ours = make_path("ours.exr");
+    assert_true(ref_exr_write(theirs, img, REF_ONE_LEVEL));
+    image *ref = load_ref(theirs, img), *got = load(theirs);
+    check_same_pixels(got, ref);
+    image *orig = NULL;
+    err e = {0};
+    /* The file's own attributes with the original samples, so that both encode the same. */
+    orig = image_new(&got->head, &e);
+    CHECK_OK(orig, e);
+    for (int i = 0; i < img->head.parts; i++)
+        for (int c = 0; c < img->head.part[i].channels; c++) {
+            const image_part *p = &img->head.part[i];
+            size_t n = (size_t)image_width(p) * image_height(p);
+            memcpy(orig->plane[i][c], img->plane[i][c], n * pixel_bytes(p->channel[c].type));
+        }
+    save(ours, orig);
+    image *back = load_ref(ours, img);
+    check_same_pixels(back, ref);
+    char *a = ref_exr_dump(theirs), *b = ref_exr_dump(ours);
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+    image_free(&ref);
+    image_free(&got);
+    image_free(&orig);
+    image_free(&back);
+}
+
+static const char MIXED[] = "A:half B:half G:half R:half Z:float id:uint N.X:float";
+
+static void every_compression_both_ways(void **state) {
+    (void)state;
+    for (int c = 0; c < COMPRESSIONS; c++)
+        for (int shape = 0; shape < 3; shape++) {
+            /* One line, a few lines, several chunks of the tallest kind; odd windows. */
+            static const uint32_t HEIGHT[] = {1, 37, 301}, WIDTH[] = {1, 61, 23};
+            make_part p =
+                PART(MIXED, -7, 13, WIDTH[shape], HEIGHT[shape], .packing = (compression)c);
+            image *img = make_image(&p, 1);
+            check_both_ways(img);
+            image_free(&img);
+        }
+}
+
+static void tiles_both_ways(void **state) {
+    (void)state;
+    for (int c = 0; c < COMPRESSIONS; c++) {
+        make_part p =
+            PART(MIXED, 5, -9, 75, 50, .packing = (compression)c, .tile_w = 32, .tile_h = 19);
+        image *img = make_image(&p, 1);
+        check_both_ways(img);
+        image_free(&img);
+    }
+}
+
+static void every_bit_comes_through(void **state) {
+    (void)state;
+    for (int c = COMPRESSION_NONE; c <= COMPRESSION_PIZ; c++)
+        for (int tiled = 0; tiled < 2; tiled++) {
+            make_part p = PART(MIXED, 0, 0, 67, 70, .packing = (compression)c);
+            if (tiled) p.tile_w = 16, p.tile_h = 40;
+            image *img = make_image(&p, 1);
+            make_noise(img, (uint64_t)c);
+            check_both_ways(img);
+            image *back = load(make_path("ours.exr"));
+            check_same_pixels(back, img);
+            image_free(&back);
+            image_free(&img);
+        }
+}
+
+static void all_line_orders(void **state) {
+    (void)state;
+    for (int order = 0; order < 3; order++)
+        for (int tiled = order == LINES_RANDOM; tiled < 2; tiled++) {
+            make_part p =
+                PART(MIXED, 3, 4, 90, 133, .packing = COMPRESSION_ZIP, .order = (line_order)order);
+            if (tiled) p.tile_w = p.tile_h = 16;
+            image *img = make_image(&p, 1);
+            check_both_ways(img);
+            image_free(&img);
+        }
+}
+
+static void several_parts_with_windows_of_their_own(void **state) {
+    (void)state;
+    const make_part parts[] = {
+        PART("R:half G:half B:half A:half", 0, 0, 64, 48, .name = "beauty",
+             .packing = COMPRESSION_ZIP),
+        PART("Z:float", 10, -4, 31, 60, .name = "depth", .packing = COMPRESSION_DWAA),
+        PART("R:half G:half B:half", 2, 2, 50, 50, .name = "right", .packing = COMPRESSION_PIZ,
+             .order = LINES_DECREASING),
+        PART("crypto00.R:float id:uint", 0, 0, 64, 48, .name = "ids", .packing = COMPRESSION_ZIPS,
+             .order = LINES_RANDOM, .tile_w = 16, .tile_h = 16),
+    };
+    image *img = make_image(parts, 4);
+    check_both_ways(img);
+    image_free(&img);
+}
+
+static void sixty_channels(void **state) {
+    (void)state;
+    char list[2000] = "";
+    size_t n = 0;
+    for (int i = 0; i < 20; i++)
+        for (int c = 0; c < 3; c++)
+            n += (size_t)snprintf(list + n, sizeof list - n, "layer%02d.%c:%s ", i, "RGB"[c],
+                                  i % 3 ? "half" : "float");
+    make_part p = PART(list, 0, 0, 40, 33, .packing = COMPRESSION_ZIP);
+    image *img = make_image(&p, 1);
+    assert_int_equal(img->head.part[0].channels, 60);
+    check_both_ways(img);
+    image_free(&img);
+}
+
+static void add_attrs(image_part *p, int count) {
+    err e = {0};
+    for (int i = 0; i < count; i++) {
+        char name[64], value[64];
+        snprintf(name, sizeof name, i % 10 ? "attr%04d" : "an attribute with a long name %04d", i);
+        int n = snprintf(value, sizeof value, "value %d", i * i);
+        CHECK_OK(image_push_attr(p, name, "string", value, (uint32_t)n, &e), e);
+    }
+}
+
+static void many_attributes_and_large_ones(void **state) {
+    (void)state;
+    err e = {0};
+    make_part m = PART("R:half G:half B:half", 0, 0, 20, 20, .packing = COMPRESSION_ZIP);
+    image *img = make_image(&m, 1);
+    image_part *p = &img->head.part[0];
+    add_attrs(p, 1200);
+    uint32_t large = 100 * 1000;
+    char *manifest = malloc(large);
+    uint64_t seed = 3;
+    for (uint32_t i = 0; i < large; i++) manifest[i] = (char)(' ' + make_random(&seed) % 90);
+    CHECK_OK(image_set_attr(p, "cryptomatte/abc/manifest", "string", manifest, large, &e), e);
+    CHECK_OK(image_set_attr(p, "odd", "a type of nobody", "\0\1\2\377", 4, &e), e);
+    CHECK_OK(image_set_attr(p, "empty", "another", NULL, 0, &e), e);
+    check_both_ways(img);
+    image *back = load(make_path("ours.exr"));
+    const image_attr *a = image_find_attr(&back->head.part[0], "cryptomatte/abc/manifest");
+    assert_non_null(a);
+    assert_int_equal(a->bytes, large);
+    assert_memory_equal(a->data, manifest, large);
+    free(manifest);
+    image_free(&back);
+    image_free(&img);
+}
+
+/* Levels of a coarser kind: bytes must be the same as OpenEXR's at every level. */
+static void dwa_level_is_honoured(void **state) {
+    (void)state;
+    err e = {0};
+    size_t last = SIZE_MAX;
+    for (float level = 5; level < 500; level *= 6) {
+        make_part m = PART("R:half G:half B:half", 0, 0, 128, 64, .packing = COMPRESSION_DWAA);
+        image *img = make_image(&m, 1);
+        CHECK_OK(image_set_attr(&img->head.part[0], "dwaCompressionLevel", "float", &level, 4, &e),
+                 e);
+        check_both_ways(img);
+        size_t n;
+        uint8_t *bytes = file_read_all(make_path("ours.exr"), 1 << 20, &n, &e);
+        assert_true(n < last);
+        last = n;
+        mem_free(bytes);
+        image_free(&img);
+    }
+}
+
+static void smaller_levels_are_left_behind(void **state) {
+    (void)state;
+    for (int levels = REF_MIPMAP; levels <= REF_RIPMAP; levels++) {
+        make_part m = PART("R:half G:half B:half", 0, 0, 100, 67, .packing = COMPRESSION_ZIP,
+                           .tile_w = 16, .tile_h = 16);
+        image *img = make_image(&m, 1);
+        const char *theirs = make_path("levels.exr"), *ours = make_path("ours.exr");
+        assert_true(ref_exr_write(theirs, img, (ref_levels)levels));
+        image *got = load(theirs);
+        assert_true(got->head.part[0].mipmapped);
+        check_same_pixels(got, img);
+        save(ours, got);
+        image *back = load(ours);
+        assert_false(back->head.part[0].mipmapped);
+        assert_int_equal(back->head.part[0].tile_w, 16);
+        check_same_pixels(back, img);
+        image *ref = load_ref(ours, img);
+        check_same_pixels(ref, img);
+        image_free(&ref);
+        image_free(&back);
+        image_free(&got);
+        image_free(&img);
+    }
+}
+
+/* --- copies
+ * --------------------------------------------------------------------------------------- */
+
+/* A part that is copied comes out bit by bit even where its compression loses something. */
+static void copied_parts_are_the_same(void **state) {
+    (void)state;
+    err e = {0};
+    const make_part parts[] = {
+        PART("R:half G:half B:half", 0, 0, 64, 48, .name = "a", .packing = COMPRESSION_DWAA),
+        PART("R:half G:half B:half Z:float", 3, 5, 70, 91, .name = "b", .packing = COMPRESSION_B44,
+             .order = LINES_DECREASING),
+        PART("R:half G:half B:half", 3, 5, 70, 91, .name = "c", .packing = COMPRESSION_DWAB,
+             .tile_w = 32, .tile_h = 32),
+    };
+    image *img = make_image(parts, 3);
+    const char *from = make_path("from.exr"), *to = make_path("to.exr");
+    assert_true(ref_exr_write(from, img, REF_MIPMAP));
+    image_reader *r = image_open(from, NULL, make_threads(), &e);
+    CHECK_OK(r, e);
+    image_writer *w = image_create(to, image_reader_header(r), make_threads(), &e);
+    CHECK_OK(w, e);
+    for (int i = 0; i < 3; i++) CHECK_OK(image_copy_part(w, i, r, i, &e), e);
+    image_close(&r);
+    CHECK_OK(image_commit(&w, &e), e);
+    image *a = load(from), *b = load(to), *c = load_ref(to, img);
+    check_same_pixels(a, b);
+    check_same_pixels(a, c);
+    image_free(&a);
+    image_free(&b);
+    image_free(&c);
+    image_free(&img);
+}
+
+static void copies_through_pixels_where_packing_differs(void **state) {
+    (void)state;
+    err e = {0};
+    make_part m = PART(MIXED, 3, 5, 70, 91, .packing = COMPRESSION_PIZ, .order = LINES_DECREASING);
+    image *img = make_image(&m, 1);
+    make_noise(img, 4);
+    const char *from = make_path("from.exr"), *to = make_path("to.exr");
+    save(from, img);
+    image_reader *r = image_open(from, NULL, make_threads(), &e);
+    image_header h;
+    CHECK_OK(image_header_copy(&h, image_reader_header(r), &e), e);
+    h.part[0].packing = COMPRESSION_RLE;
+    h.part[0].tile_w = 20;
+    h.part[0].tile_h = 30;
+    image_writer *w = image_create(to, &h, make_threads(), &e);
+    CHECK_OK(w, e);
+    CHECK_OK(image_copy_part(w, 0, r, 0, &e), e);
+    CHECK_OK(image_commit(&w, &e), e);
+    image *ref = load_ref(to, img);
+    check_same_pixels(ref, img);
+    image_header_free(&h);
+    image_close(&r);
+    image_free(&ref);
+    image_free(&img);
+}
+
+/* --- the sample files of the OpenEXR project
+ * ------------------------------------------------------- */
+
+/* Drops the attributes that a copy of level 0 must change. */
+static void drop_tiles_line(char *dump) {
+    char *at = strstr(dump, " tiles "), *end = at ? strchr(at, '\n') : NULL;
+    if (end) memmove(at, end, strlen(end) + 1);
+}
+
+static void check_sample(const char *name) {
+    const char *path = make_shared(name), *ours = make_path("copy.exr");
+    image *got = load(path), *ref = load_ref(path, got);
+    check_same_pixels(got, ref);
+    /* WideFloatRange: PXR24 keeps 24 bits of 32, and what it has cut stays cut. */
+    save(ours, got);
+    image *back = load_ref(ours, got);
+    check_same_pixels(back, got);
+    char *a = ref_exr_dump(path), *b = ref_exr_dump(ours);
+    if (got->head.part[0].mipmapped) {
+        drop_tiles_line(a);
+        drop_tiles_line(b);
+    }
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+    image_free(&back);
+    image_free(&ref);
+    image_free(&got);
+}
+
+static void sample_files_come_through(void **state) {
+    (void)state;
+    static const char *const NAME[] = {
+        "TestImages_BrightRings.exr",
+        "TestImages_BrightRingsNanInf.exr",
+        "TestImages_AllHalfValues.exr",
+        "TestImages_WideFloatRange.exr",
+        "DisplayWindow_t08.exr",
+        "ScanLines_Carrots.exr",
+        "MultiResolution_WavyLinesLatLong.exr",
+        "MultiView_Fog.exr",
+    };
+    if (!make_shared(NAME[0])) skip();
+    for (size_t i = 0; i < sizeof NAME / sizeof *NAME; i++) check_sample(NAME[i]);
+}
+#endif
+
+static void samples_that_are_refused_are_named(void **state) {
+    (void)state;
+    err e = {0};
+    if (!make_shared("Chromaticities_Rec709_YC.exr")) skip();
+    const char *subsampled = make_shared("Chromaticities_Rec709_YC.exr");
+    assert_null(image_load(subsampled, NULL, make_threads(), &e));
+    assert_int_equal(e.code, ERR_DATA);
+    assert_non_null(strstr(e.msg, "subsampled"));
+    assert_non_null(strstr(e.msg, "'BY' (2 x 2)"));
+    assert_null(image_load(make_shared("v2_LowResLeftView_Trunks.exr"), NULL, make_threads(), &e));
+    assert_int_equal(e.code, ERR_DATA);
+    assert_non_null(strstr(e.msg, "deep"));
+}
+
+static void sample_windows_are_kept(void **state) {
+    (void)state;
+    if (!make_shared("DisplayWindow_t08.exr")) skip();
+    image *img = load(make_shared("DisplayWindow_t08.exr"));
+    const image_part *p = &img->head.part[0];
+    const image_box data = {30, 40, 429, 339}, display = {0, 0, 500, 400};
+    assert_memory_equal(&p->data, &data, sizeof data);
+    assert_memory_equal(&p->display, &display, sizeof display);
+    image_free(&img);
+}
+
+/* --- bands
+ * ----------------------------------------------------------------------------------------- */
+
+static void any_band_is_a_part_of_the_whole(void **state) {
+    (void)state;
+    err e = {0};
+    uint64_t seed = 9;
+    for (int tiled = 0; tiled < 2; tiled++)
+        for (int c = COMPRESSION_NONE; c <= COMPRESSION_PIZ; c++) {
+            make_part m = PART("R:half Z:float", 0, 0, 33, 100, .packing = (compression)c);
+            if (tiled) m.tile_w = 13, m.tile_h = 11;
+            image *img = make_image(&m, 1);
+            const char *path = make_path("bands.exr");
+            save(path, img);
+            image_reader *r = image_open(path, NULL, make_threads(), &e);
+            CHECK_OK(r, e);
+            for (int i = 0; i < 30; i++) {
+                uint32_t row = (uint32_t)(make_random(&seed) % 100);
+                uint32_t rows = 1 + (uint32_t)(make_random(&seed) % (100 - row));
+                uint16_t half[33 * 100] = {0};
+                float z[33 * 100] = {0};
+                bool skip_half = i % 3 == 0;
+                void *plane[2] = {skip_half ? NULL : half, z};
+                CHECK_OK(image_read(r, 0, row, rows, plane, &e), e);
+                const uint16_t *want = (uint16_t *)img->plane[0][0] + row * 33;
+                if (!skip_half) assert_memory_equal(half, want, rows * 33 * 2);
+                assert_memory_equal(z, (float *)img->plane[0][1] + row * 33, rows * 33 * 4);
+            }
+            image_close(&r);
+            image_free(&img);
+        }
+}
+
+/* Writes bands in the given order of steps and compares with the file written at once. */
+static void check_band_order(const image *img, bool upwards, uint32_t bands) {
+    err e = {0};
+    const char *whole = make_path("whole.exr"), *path = make_path("bands.exr");
+    save(whole, img);
+    const image_part *p = &img->head.part[0];
+    image_writer *w = image_create(path, &img->head, make_threads(), &e);
+    CHECK_OK(w, e);
+    uint32_t step = image_writer_rows(w, 0) * bands, height = image_height(p);
+    uint32_t count = (height - 1) / step + 1;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t row = (upwards ? count - 1 - i : i) * step;
+        uint32_t rows = height - row < step ? height - row : step;
+        const void *plane[8];
+        for (int c = 0; c < p->channels; c++)
+            plane[c] = (uint8_t *)img->plane[0][c] +
+                       (size_t)row * image_width(p) * pixel_bytes(p->channel[c].type);
+        CHECK_OK(image_write(w, 0, row, rows, plane, &e), e);
+    }
+    CHECK_OK(image_commit(&w, &e), e);
+    check_same_file(whole, path);
+}
+
+static void bands_come_in_any_order(void **state) {
+    (void)state;
+    for (int order = 0; order < 3; order++)
+        for (int tiled = 0; tiled < 2; tiled++)
+            for (uint32_t bands = 1; bands < 4; bands++) {
+                make_part m = PART("R:half Z:float", 0, 9, 40, 150, .packing = COMPRESSION_ZIP,
+                                   .order = (line_order)order);
+                if (tiled) m.tile_w = m.tile_h = 16;
+                image *img = make_image(&m, 1);
+                check_band_order(img, false, bands);
+                check_band_order(img, true, bands);
+                image_free(&img);
+            }
+}
+
+static void wrong_bands_are_refused(void **state) {
+    (void)state;
+    err e = {0};
+    make_part m = PART("Y:half", 0, 0, 10, 40, .packing = COMPRESSION_ZIP);
+    image *img = make_image(&m, 1);
+    const void *plane[1] = {img->plane[0][0]};
+    image_writer *w = image_create(make_path("x.exr"), &img->head, make_threads(), &e);
+    CHECK_OK(w, e);
+    assert_false(image_write(w, 0, 8, 16, plane, &e));
+    assert_false(image_write(w, 0, 0, 15, plane, &e));
+    assert_false(image_write(w, 0, 32, 9, plane, &e));
+    assert_false(image_write(w, 1, 0, 16, plane, &e));
+    CHECK_OK(image_write(w, 0, 16, 16, plane, &e), e);
+    assert_false(image_write(w, 0, 16, 16, plane, &e));
+    assert_false(image_commit(&w, &e)); /* rows are missing */
+    assert_null(w);
+    assert_null(image_load(make_path("x.exr"), NULL, make_threads(), &e));
+    assert_int_equal(e.code, ERR_NO_INPUT);
+    image_free(&img);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(split_and_delta_match_their_definition),
+#if WITH_OPENEXR
+        cmocka_unit_test(every_compression_both_ways),
+        cmocka_unit_test(tiles_both_ways),
+        cmocka_unit_test(every_bit_comes_through),
+        cmocka_unit_test(all_line_orders),
+        cmocka_unit_test(several_parts_with_windows_of_their_own),
+        cmocka_unit_test(sixty_channels),
+        cmocka_unit_test(many_attributes_and_large_ones),
+        cmocka_unit_test(dwa_level_is_honoured),
+        cmocka_unit_test(smaller_levels_are_left_behind),
+        cmocka_unit_test(copied_parts_are_the_same),
+        cmocka_unit_test(copies_through_pixels_where_packing_differs),
+        cmocka_unit_test(sample_files_come_through),
+#endif
+        cmocka_unit_test(samples_that_are_refused_are_named),
+        cmocka_unit_test(sample_windows_are_kept),
+        cmocka_unit_test(any_band_is_a_part_of_the_whole),
+        cmocka_unit_test(bands_come_in_any_order),
+        cmocka_unit_test(wrong_bands_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
