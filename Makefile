@@ -105,9 +105,20 @@ TEST_C := $(wildcard tests/unit/test_*.c tests/gpu/test_*.c)
 TESTS  := $(foreach t,$(notdir $(TEST_C:.c=)),$(BUILD)/tests/$(t))
 vpath test_%.c tests/unit tests/gpu
 
-$(BUILD)/tests/%: %.c $(LIB) Makefile
+# References that tests compare with (OpenEXR's own reader and writer), and what tests share.
+REF_CC := $(if $(filter 1,$(OPENEXR)),$(wildcard tests/unit/ref_*.cc))
+REF_C  := $(wildcard tests/unit/make_*.c)
+REF    := $(REF_CC:tests/unit/%.cc=$(BUILD)/tests/%.o) $(REF_C:tests/unit/%.c=$(BUILD)/tests/%.o)
+$(BUILD)/tests/%.o: tests/unit/%.cc Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LDFLAGS) -o $@ -lcmocka $(LIBS)
+	$(CXX) $(CXXFLAGS) -Itests -MMD -MP -c $< -o $@
+$(BUILD)/tests/%.o: tests/unit/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -Itests -MMD -MP -c $< -o $@
+
+$(BUILD)/tests/%: %.c $(REF) $(LIB) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LDFLAGS) -o $@ -lcmocka $(LIBS)
 
 .PHONY: run-tests tests
 tests: $(TESTS)
@@ -122,7 +133,7 @@ run-checks: $(PROG)
 	@tests/check_generated.sh $(PROG)
 	@echo "all checks passed"
 format:
-	clang-format -i $(wildcard src/*/*.[ch] src/*/*.cc tests/*/*.[ch])
+	clang-format -i $(wildcard src/*/*.[ch] src/*/*.cc tests/*/*.[ch] tests/*/*.cc)
 
 # Pages that the program makes of its tables; committed, so that they can be read without building.
 .PHONY: generated
