@@ -135,74 +135,85 @@ void dft7(uint a, uint b, uint c, uint d, uint e, uint f, uint g) {
     v[g] = m1 - n1;
 }
 
-// A prime (or 4) on v[at + (start + k * step) % R].
+// The numbers start, start + step, ... (modulo R) of the R at v[at].
 #define PICK(k) (at + (start + (k) * step) % R)
-void dft_small(const uint P, uint at, uint start, const uint step, const uint R) {
-    if (P == 2) dft2(PICK(0), PICK(1));
-    if (P == 3) dft3(PICK(0), PICK(1), PICK(2));
-    if (P == 4) dft4(PICK(0), PICK(1), PICK(2), PICK(3));
-    if (P == 5) dft5(PICK(0), PICK(1), PICK(2), PICK(3), PICK(4));
-    if (P == 7) dft7(PICK(0), PICK(1), PICK(2), PICK(3), PICK(4), PICK(5), PICK(6));
-}
+#define DFT_2 dft2(PICK(0), PICK(1))
+#define DFT_3 dft3(PICK(0), PICK(1), PICK(2))
+#define DFT_4 dft4(PICK(0), PICK(1), PICK(2), PICK(3))
+#define DFT_5 dft5(PICK(0), PICK(1), PICK(2), PICK(3), PICK(4))
 
 // R = P * Q without a common factor (Good and Thomas): numbers n = Q a + P b, frequencies by the
-// Chinese remainder theorem; no twiddles in between. KP and KQ are 1 mod P, 0 mod Q and vice versa.
-void dft_coprime(const uint P, const uint Q, const uint KP, const uint KQ, uint at) {
-    const uint R = P * Q;
-    [[unroll]] for (uint b = 0; b < Q; ++b) dft_small(P, at, P * b, Q, R);
-    [[unroll]] for (uint a = 0; a < P; ++a) dft_small(Q, at, Q * a, P, R);
-    complex t[16];
-    [[unroll]] for (uint a = 0; a < P; ++a)
-        [[unroll]] for (uint b = 0; b < Q; ++b) t[(KP * a + KQ * b) % R] = v[at + (Q * a + P * b) % R];
+// Chinese remainder theorem; no twiddles in between. KP is 1 mod P and 0 mod Q, KQ vice versa.
+#define DFT_COPRIME(P, Q, KP, KQ)                                                                  \
+    const uint R = P * Q;                                                                          \
+    complex t[R];                                                                                  \
+    { const uint step = Q; [[unroll]] for (uint start = 0; start < R; start += P) DFT_##P; }       \
+    { const uint step = P; [[unroll]] for (uint start = 0; start < R; start += Q) DFT_##Q; }       \
+    [[unroll]] for (uint a = 0; a < P; ++a)                                                        \
+        [[unroll]] for (uint b = 0; b < Q; ++b) t[(KP * a + KQ * b) % R] = v[at + (Q * a + P * b) % R]; \
     [[unroll]] for (uint k = 0; k < R; ++k) v[at + k] = t[k];
-}
 
-// exp(-2 pi i m / 16) and / 9, for what is not a multiple of an eighth turn.
+void dft6(uint at) { DFT_COPRIME(2, 3, 3, 4) }
+void dft10(uint at) { DFT_COPRIME(2, 5, 5, 6) }
+void dft12(uint at) { DFT_COPRIME(4, 3, 9, 4) }
+
+// a exp(-2 pi i m / 16), and / 9.
 const real C16 = real(0.92387953251128675613LF), S16 = real(0.38268343236508977173LF);
 const real C8 = real(0.70710678118654752440LF);
-const complex ROOT_9[5] = complex[](complex(1, 0),
-    complex(real(0.76604444311897803520LF), real(-0.64278760968653932632LF)),
-    complex(real(0.17364817766693034885LF), real(-0.98480775301220805937LF)), complex(0, 0),
-    complex(real(-0.93969262078590838405LF), real(-0.34202014332566873304LF)));
-
-complex turn16(complex a, uint m) { // m of 0 1 2 3 4 6 9
+complex turn16(complex a, uint m) { // m of 1 2 3 4 6 9
     if (m == 1) return mul(a, complex(C16, -S16));
     if (m == 2) return C8 * complex(a.x + a.y, a.y - a.x);
     if (m == 3) return mul(a, complex(S16, -C16));
     if (m == 4) return times_minus_i(a);
     if (m == 6) return C8 * complex(a.y - a.x, -a.x - a.y);
-    if (m == 9) return mul(a, complex(-C16, S16));
-    return a;
+    return mul(a, complex(-C16, S16)); // 9
+}
+
+complex turn9(complex a, uint m) { // m of 1 2 4
+    if (m == 1) return mul(a, complex(real(0.76604444311897803520LF), real(-0.64278760968653932632LF)));
+    if (m == 2) return mul(a, complex(real(0.17364817766693034885LF), real(-0.98480775301220805937LF)));
+    return mul(a, complex(real(-0.93969262078590838405LF), real(-0.34202014332566873304LF)));
 }
 
 // R = P * Q in two steps with twiddles between, numbers n = Q a + b, frequencies k = a + P b.
-void dft_two(const uint P, const uint Q, uint at) {
-    const uint R = P * Q;
-    [[unroll]] for (uint b = 0; b < Q; ++b) {
-        dft_small(P, at, b, Q, R);
-        [[unroll]] for (uint a = 1; a < P; ++a) {
-            complex z = v[at + Q * a + b];
-            v[at + Q * a + b] = R == 9 ? (a * b == 0 ? z : mul(z, ROOT_9[a * b])) : turn16(z, a * b * (16 / R));
-        }
-    }
-    [[unroll]] for (uint a = 0; a < P; ++a) dft_small(Q, at, Q * a, 1, R);
-    complex t[16];
-    [[unroll]] for (uint a = 0; a < P; ++a)
-        [[unroll]] for (uint b = 0; b < Q; ++b) t[a + P * b] = v[at + Q * a + b];
+#define DFT_TWO(P, Q, TURN)                                                                        \
+    const uint R = P * Q;                                                                          \
+    complex t[R];                                                                                  \
+    { const uint step = Q; [[unroll]] for (uint start = 0; start < Q; ++start) DFT_##P; }          \
+    [[unroll]] for (uint a = 1; a < P; ++a)                                                        \
+        [[unroll]] for (uint b = 1; b < Q; ++b) v[at + Q * a + b] = TURN(v[at + Q * a + b], a * b * (16 / R)); \
+    { const uint step = 1; [[unroll]] for (uint start = 0; start < R; start += Q) DFT_##Q; }       \
+    [[unroll]] for (uint a = 0; a < P; ++a)                                                        \
+        [[unroll]] for (uint b = 0; b < Q; ++b) t[a + P * b] = v[at + Q * a + b];                  \
     [[unroll]] for (uint k = 0; k < R; ++k) v[at + k] = t[k];
-}
 
-void dft(const uint R, uint at) {
-    if (R == 2 || R == 3 || R == 4 || R == 5 || R == 7) dft_small(R, at, 0, 1, R);
-    if (R == 6) dft_coprime(2, 3, 3, 4, at);
-    if (R == 10) dft_coprime(2, 5, 5, 6, at);
-    if (R == 12) dft_coprime(4, 3, 9, 4, at);
-    if (R == 14) dft_coprime(2, 7, 7, 8, at);
-    if (R == 15) dft_coprime(3, 5, 10, 6, at);
-    if (R == 8) dft_two(2, 4, at);
-    if (R == 9) dft_two(3, 3, at);
-    if (R == 16) dft_two(4, 4, at);
-}
+void dft8(uint at) { DFT_TWO(2, 4, turn16) }
+void dft9(uint at) { DFT_TWO(3, 3, turn9) }
+void dft16(uint at) { DFT_TWO(4, 4, turn16) }
+
+// One function per stage, so that every branch is on a specialization constant alone: the host
+// folds those before a driver sees them (src/engine/gpu_fold.h).
+#define DFT_STAGE(S)                                                                               \
+    void dft_of_stage_##S(uint at) {                                                               \
+        if (RADIX_##S == 2) dft2(at, at + 1);                                                      \
+        if (RADIX_##S == 3) dft3(at, at + 1, at + 2);                                              \
+        if (RADIX_##S == 4) dft4(at, at + 1, at + 2, at + 3);                                      \
+        if (RADIX_##S == 5) dft5(at, at + 1, at + 2, at + 3, at + 4);                              \
+        if (RADIX_##S == 6) dft6(at);                                                              \
+        if (RADIX_##S == 7) dft7(at, at + 1, at + 2, at + 3, at + 4, at + 5, at + 6);              \
+        if (RADIX_##S == 8) dft8(at);                                                              \
+        if (RADIX_##S == 9) dft9(at);                                                              \
+        if (RADIX_##S == 10) dft10(at);                                                            \
+        if (RADIX_##S == 12) dft12(at);                                                            \
+        if (RADIX_##S == 16) dft16(at);                                                            \
+    }                                                                                              \
+    void dft_stage_##S() {                                                                         \
+        [[unroll]] for (uint i = 0; i < EACH_##S; ++i) dft_of_stage_##S(i * RADIX_##S);            \
+    }
+DFT_STAGE(0)
+DFT_STAGE(1)
+DFT_STAGE(2)
+DFT_STAGE(3)
 
 // --- twiddles and exchanges -------------------------------------------------------------------
 
@@ -225,10 +236,6 @@ void twist_stage(const uint s) {
         uint n = butterfly_of(s, i).j % rest(s);
         twist(radix(s), i * radix(s), twiddle[table(s) + n]);
     }
-}
-
-void dft_stage(const uint s) {
-    [[unroll]] for (uint i = 0; i < each(s); ++i) dft(radix(s), i * radix(s));
 }
 
 // Address of a butterfly's first number; one pad behind each block of the last stage.
@@ -269,34 +276,28 @@ void exchange(const uint from, const uint to) {
     read_component(to, 1);
 }
 
-void forward_stage(const uint s) {
-    dft_stage(s);
-    if (s < LAST) {
-        twist_stage(s);
-        exchange(s, s + 1);
-    }
+void leave_stage(const uint s) {
+    twist_stage(s);
+    exchange(s, s + 1);
+}
+
+void fft_forward() {
+    dft_stage_0();
+    if (STAGES > 1) { leave_stage(0); dft_stage_1(); }
+    if (STAGES > 2) { leave_stage(1); dft_stage_2(); }
+    if (STAGES > 3) { leave_stage(2); dft_stage_3(); }
 }
 
 // The inverse works on numbers with their components swapped: swap(conj(w) z) = w swap(z), and
 // the forward butterfly of swapped numbers is the inverse one. The caller swaps going in and out.
-void inverse_stage(const uint s) {
-    if (s < LAST) {
-        exchange(s + 1, s);
-        twist_stage(s);
-    }
-    dft_stage(s);
-}
-
-void fft_forward() {
-    forward_stage(0);
-    if (STAGES > 1) forward_stage(1);
-    if (STAGES > 2) forward_stage(2);
-    if (STAGES > 3) forward_stage(3);
+void enter_stage(const uint s) {
+    exchange(s + 1, s);
+    twist_stage(s);
 }
 
 void fft_inverse() {
-    if (STAGES > 3) inverse_stage(3);
-    if (STAGES > 2) inverse_stage(2);
-    if (STAGES > 1) inverse_stage(1);
-    inverse_stage(0);
+    if (STAGES > 3) { dft_stage_3(); enter_stage(2); }
+    if (STAGES > 2) { dft_stage_2(); enter_stage(1); }
+    if (STAGES > 1) { dft_stage_1(); enter_stage(0); }
+    dft_stage_0();
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* What the shaders have butterflies for. Large ones first: the search then meets the best early. */
-static const uint32_t RADIX[] = {16, 15, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2};
+static const uint32_t RADIX[] = {16, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2};
 enum { RADICES = sizeof RADIX / sizeof RADIX[0] };
 
 bool length_is_smooth(uint32_t n) {

@@ -1,0 +1,37 @@
+/* gpu_pass.h - the plan's passes as compute pipelines.
+ *
+ * Everything a shader must know is a specialization constant that comes from the plan; the ids
+ * are those of the shaders' layout(constant_id). One descriptor layout serves all passes. */
+#ifndef ENGINE_GPU_PASS_H
+#define ENGINE_GPU_PASS_H
+
+#include "engine/gpu_device.h"
+#include "engine/gpu_tables.h"
+
+/* The bindings of all shaders. */
+typedef enum {
+    BIND_IMAGE,
+    BIND_HALF,
+    BIND_SPECTRUM,
+    BIND_TWIDDLES,
+    BIND_WEIGHTS,
+    BIND_SPLIT,
+    BIND_PLACES,
+    BINDINGS
+} gpu_binding;
+
+typedef struct {
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkPipelineCache cache;
+    VkPipeline pipeline[PLAN_PASSES];
+    uint32_t pipelines;
+    char *cache_path; /* NULL: none on disk */
+} gpu_passes;
+
+/* Pipelines for every pass of the plan; those on disk under cache_dir (may be NULL) are reused. */
+bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, const gpu_twiddles *t,
+                     const uint8_t uuid[ENGINE_UUID], const char *cache_dir, err *e);
+void gpu_passes_free(gpu_passes *s, const gpu_device *g);
+
+#endif

@@ -1,0 +1,198 @@
+/* pipeline.h - one case of the convolution pipeline: random image and kernel, a plan, an engine,
+ * and the direct sum in double that it is held to. Shares no code with the engines: the kernel's
+ * spectrum is a plain DFT, the borders are written out again. */
+#ifndef TESTS_PIPELINE_H
+#define TESTS_PIPELINE_H
+
+#include "engine/engine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    uint32_t w, h, kw, kh, cx, cy; /* cx, cy: the kernel's centre */
+    plan_border border[2];
+    plan_axis_order order;
+    plan_precision precision;
+    uint32_t channels, spectra;
+    double gain;
+    plan_limits shrink; /* nonzero fields replace the device's: smaller workgroups and so on */
+} pipe_case;
+
+typedef struct {
+    double relative_l2, worst; /* against the direct sum; worst relative to its peak */
+    double bound;
+    plan p;
+} pipe_result;
+
+static inline double pipe_random(uint64_t *s) { /* uniform in [0, 1) */
+    *s = *s * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*s >> 11) * 0x1p-53;
+}
+
+static inline int64_t pipe_border(int64_t c, int64_t n, plan_border b) {
+    while (c < 0 || c >= n) {
+        if (b == BORDER_ZERO) return -1;
+        if (b == BORDER_CLAMP) c = c < 0 ? 0 : n - 1;
+        if (b == BORDER_WRAP) c += c < 0 ? n : -n;
+        if (b == BORDER_MIRROR) c = c < 0 ? -1 - c : 2 * n - 1 - c;
+    }
+    return c;
+}
+
+/* out(p) = sum of k(q) in(p - (q - centre)) */
+static inline void pipe_direct(double *out, const double *in, const double *k, const pipe_case *c) {
+    for (int64_t y = 0; y < c->h; y++)
+        for (int64_t x = 0; x < c->w; x++) {
+            double sum = 0;
+            for (int64_t j = 0; j < c->kh; j++) {
+                int64_t sy = pipe_border(y - (j - (int64_t)c->cy), c->h, c->border[PLAN_Y]);
+                if (sy < 0) continue;
+                for (int64_t i = 0; i < c->kw; i++) {
+                    int64_t sx = pipe_border(x - (i - (int64_t)c->cx), c->w, c->border[PLAN_X]);
+                    if (sx >= 0) sum += k[j * c->kw + i] * in[sy * c->w + sx];
+                }
+            }
+            out[y * c->w + x] = sum;
+        }
+}
+
+static inline void pipe_root(double *re, double *im, int64_t m, uint32_t n) {
+    double angle = -2 * M_PI * (double)(m % n) / n;
+    *re = cos(angle), *im = sin(angle);
+}
+
+/* The half spectrum of a kernel without its centre tap at the plan's lengths, first axis halved:
+ * one axis after the other. */
+static inline void pipe_spectrum(double *to, const double *k, const pipe_case *c, const plan *p) {
+    uint32_t l1 = p->axis[0].length, l2 = p->axis[1].length, x1 = p->first == PLAN_X;
+    uint32_t n1 = x1 ? c->kw : c->kh, n2 = x1 ? c->kh : c->kw;
+    int64_t c1 = x1 ? c->cx : c->cy, c2 = x1 ? c->cy : c->cx;
+    double *mid = calloc((size_t)p->halves * n2 * 2, sizeof *mid), u, v;
+    for (uint32_t f = 0; f < p->halves; f++)
+        for (uint32_t a = 0; a < n1; a++) {
+            pipe_root(&u, &v, (int64_t)f * (a - c1), l1);
+            for (uint32_t b = 0; b < n2; b++) {
+                if (a == c1 && b == c2) continue;
+                double tap = k[x1 ? b * c->kw + a : a * c->kw + b];
+                mid[2 * (f * n2 + b)] += tap * u;
+                mid[2 * (f * n2 + b) + 1] += tap * v;
+            }
+        }
+    for (uint32_t g = 0; g < l2; g++)
+        for (uint32_t b = 0; b < n2; b++) {
+            pipe_root(&u, &v, (int64_t)g * (b - c2), l2);
+            for (uint32_t f = 0; f < p->halves; f++) {
+                double re = mid[2 * (f * n2 + b)], im = mid[2 * (f * n2 + b) + 1];
+                to[2 * ((size_t)f * l2 + g)] += re * u - im * v;
+                to[2 * ((size_t)f * l2 + g) + 1] += re * v + im * u;
+            }
+        }
+    free(mid);
+}
+
+static inline plan_request pipe_request(const pipe_case *c, const engine_device *d) {
+    plan_limits l = d->limits;
+    if (l.invocations && c->shrink.invocations) l.invocations = c->shrink.invocations;
+    if (l.invocations && c->shrink.shared_bytes) l.shared_bytes = c->shrink.shared_bytes;
+    if (l.invocations && c->shrink.buffer_range) l.buffer_range = c->shrink.buffer_range;
+    return (plan_request){.size = {c->w, c->h},
+                          .reach_lo = {c->cx, c->cy},
+                          .reach_hi = {c->kw - 1 - c->cx, c->kh - 1 - c->cy},
+                          .border = {c->border[0], c->border[1]},
+                          .order = c->order,
+                          .precision = c->precision,
+                          .channels = c->channels,
+                          .spectra = c->spectra,
+                          .limits = l};
+}
+
+/* Rounds to the precision of the planes, so that both sides start from the same numbers. */
+static inline void pipe_store(void *to, double *v, size_t n, bool float64) {
+    for (size_t i = 0; i < n; i++) {
+        if (float64)
+            ((double *)to)[i] = v[i];
+        else
+            v[i] = ((float *)to)[i] = (float)v[i];
+    }
+}
+
+static inline double pipe_load(const void *from, size_t i, bool float64) {
+    return float64 ? ((const double *)from)[i] : (double)((const float *)from)[i];
+}
+
+/* Each of the log2(L1 L2) butterfly levels, there and back, rounds by half an ulp, and the errors
+ * add like noise: docs/math.md, "The error of a transform". */
+static inline double pipe_bound(const plan *p) {
+    double levels = 2 * log2((double)p->axis[0].length * p->axis[1].length);
+    return (p->sample_bytes == 8 ? 0x1p-53 : 0x1p-24) * (2 + 0.6 * levels);
+}
+
+/* False with e set when the engine failed. Runs twice through the same slot: the second frame must
+ * not depend on the first. */
+static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const engine_device *d, err *e) {
+    plan_request ask = pipe_request(c, d);
+    if (!plan_make(&r->p, &ask, e)) return false;
+    bool f64 = c->precision == PRECISION_FLOAT64;
+    size_t n = (size_t)c->w * c->h, taps = (size_t)c->kw * c->kh, real = f64 ? 8 : 4;
+    size_t line = (size_t)r->p.halves * r->p.axis[1].length * 2;
+    uint64_t seed = 1 + c->w + 1000 * c->h;
+    double *k = calloc(taps * c->spectra, 8), *spec = calloc(line * c->spectra, 8);
+    double *in = calloc(n * c->channels, 8), *want = calloc(n, 8), tap[ENGINE_CHANNELS], gain[ENGINE_CHANNELS];
+    char *planes = calloc(n * c->channels, real), *result = calloc(n * c->channels, real);
+    void *lines = calloc(line * c->spectra, real), *out[ENGINE_CHANNELS];
+    const void *from[ENGINE_CHANNELS];
+    for (uint32_t s = 0; s < c->spectra; s++) {
+        double sum = 0;
+        for (size_t i = 0; i < taps; i++) sum += k[s * taps + i] = pipe_random(&seed);
+        for (size_t i = 0; i < taps; i++) k[s * taps + i] /= sum;
+        pipe_spectrum(spec + s * line, k + s * taps, c, &r->p);
+    }
+    pipe_store(lines, spec, line * c->spectra, f64);
+    spectrum_lines sl = {.channels = c->spectra, .halves = r->p.halves, .length = r->p.axis[1].length,
+                         .float64 = f64, .value = lines};
+    for (size_t i = 0; i < n * c->channels; i++) in[i] = pipe_random(&seed);
+    pipe_store(planes, in, n * c->channels, f64);
+    for (uint32_t ch = 0; ch < c->channels; ch++) {
+        from[ch] = planes + ch * n * real;
+        out[ch] = result + ch * n * real;
+        uint32_t s = c->spectra == 1 ? 0 : ch;
+        tap[ch] = (1 - c->gain) + c->gain * k[s * taps + (size_t)c->cy * c->kw + c->cx];
+        gain[ch] = c->gain;
+    }
+    engine_frame f = {from, out, tap, gain};
+    engine_options o = {.slots = 1};
+    bool ok = engine_prepare(g, &r->p, &sl, &o, e) && engine_run(g, &f, NULL, e) && engine_run(g, &f, NULL, e);
+    double diff = 0, norm = 0, peak = 0, worst = 0;
+    for (uint32_t ch = 0; ok && ch < c->channels; ch++) {
+        pipe_direct(want, in + ch * n, k + (c->spectra == 1 ? 0 : ch) * taps, c);
+        for (size_t i = 0; i < n; i++) {
+            double w = (1 - c->gain) * in[ch * n + i] + c->gain * want[i];
+            double d1 = fabs(pipe_load(out[ch], i, f64) - w);
+            diff += d1 * d1;
+            norm += w * w;
+            if (!(d1 <= worst)) worst = d1; /* NaN counts as worst */
+            if (fabs(w) > peak) peak = fabs(w);
+        }
+    }
+    r->relative_l2 = norm > 0 ? sqrt(diff / norm) : diff;
+    r->worst = peak > 0 ? worst / peak : worst;
+    r->bound = pipe_bound(&r->p);
+    free(k), free(spec), free(in), free(want), free(planes), free(lines), free(result);
+    return ok;
+}
+
+static inline const char *pipe_text(const pipe_case *c, const pipe_result *r, char buf[512]) {
+    snprintf(buf, 512,
+             "%ux%u kernel %ux%u at %u,%u border %s,%s channels %u/%u %s-first %u x %u%s%s: "
+             "L2 %.2e worst %.2e bound %.2e",
+             c->w, c->h, c->kw, c->kh, c->cx, c->cy, plan_border_name(c->border[0]),
+             plan_border_name(c->border[1]), c->channels, c->spectra, r->p.first == PLAN_X ? "x" : "y",
+             r->p.axis[0].length, r->p.axis[1].length, r->p.passes && !r->p.axis[0].one_pass ? " split1" : "",
+             r->p.passes && !r->p.axis[1].one_pass ? " split2" : "", r->relative_l2, r->worst, r->bound);
+    return buf;
+}
+
+#endif
