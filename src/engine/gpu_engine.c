@@ -476,4 +476,4 @@ fail:
     return NULL;
 }
 
-const engine_kind ENGINE_KIND_GPU = {"vulkan", gpu_device_list, gpu_open};
+const engine_kind ENGINE_KIND_GPU = {"gpu", gpu_device_list, gpu_open};

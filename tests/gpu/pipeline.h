@@ -132,7 +132,8 @@ static inline double pipe_bound(const plan *p) {
 
 /* False with e set when the engine failed. Runs twice through the same slot: the second frame must
  * not depend on the first. */
-static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const engine_device *d, err *e) {
+static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const engine_device *d,
+                            err *e) {
     plan_request ask = pipe_request(c, d);
     if (!plan_make(&r->p, &ask, e)) return false;
     bool f64 = c->precision == PRECISION_FLOAT64;
@@ -140,7 +141,8 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
     size_t line = (size_t)r->p.halves * r->p.axis[1].length * 2;
     uint64_t seed = 1 + c->w + 1000 * c->h;
     double *k = calloc(taps * c->spectra, 8), *spec = calloc(line * c->spectra, 8);
-    double *in = calloc(n * c->channels, 8), *want = calloc(n, 8), tap[ENGINE_CHANNELS], gain[ENGINE_CHANNELS];
+    double *in = calloc(n * c->channels, 8), *want = calloc(n, 8), tap[ENGINE_CHANNELS],
+           gain[ENGINE_CHANNELS];
     char *planes = calloc(n * c->channels, real), *result = calloc(n * c->channels, real);
     void *lines = calloc(line * c->spectra, real), *out[ENGINE_CHANNELS];
     const void *from[ENGINE_CHANNELS];
@@ -151,8 +153,11 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
         pipe_spectrum(spec + s * line, k + s * taps, c, &r->p);
     }
     pipe_store(lines, spec, line * c->spectra, f64);
-    spectrum_lines sl = {.channels = c->spectra, .halves = r->p.halves, .length = r->p.axis[1].length,
-                         .float64 = f64, .value = lines};
+    spectrum_lines sl = {.channels = c->spectra,
+                         .halves = r->p.halves,
+                         .length = r->p.axis[1].length,
+                         .float64 = f64,
+                         .value = lines};
     for (size_t i = 0; i < n * c->channels; i++) in[i] = pipe_random(&seed);
     pipe_store(planes, in, n * c->channels, f64);
     for (uint32_t ch = 0; ch < c->channels; ch++) {
@@ -164,7 +169,8 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
     }
     engine_frame f = {from, out, tap, gain};
     engine_options o = {.slots = 1};
-    bool ok = engine_prepare(g, &r->p, &sl, &o, e) && engine_run(g, &f, NULL, e) && engine_run(g, &f, NULL, e);
+    bool ok = engine_prepare(g, &r->p, &sl, &o, e) && engine_run(g, &f, NULL, e) &&
+              engine_run(g, &f, NULL, e);
     double diff = 0, norm = 0, peak = 0, worst = 0;
     for (uint32_t ch = 0; ok && ch < c->channels; ch++) {
         pipe_direct(want, in + ch * n, k + (c->spectra == 1 ? 0 : ch) * taps, c);
@@ -189,9 +195,11 @@ static inline const char *pipe_text(const pipe_case *c, const pipe_result *r, ch
              "%ux%u kernel %ux%u at %u,%u border %s,%s channels %u/%u %s-first %u x %u%s%s: "
              "L2 %.2e worst %.2e bound %.2e",
              c->w, c->h, c->kw, c->kh, c->cx, c->cy, plan_border_name(c->border[0]),
-             plan_border_name(c->border[1]), c->channels, c->spectra, r->p.first == PLAN_X ? "x" : "y",
-             r->p.axis[0].length, r->p.axis[1].length, r->p.passes && !r->p.axis[0].one_pass ? " split1" : "",
-             r->p.passes && !r->p.axis[1].one_pass ? " split2" : "", r->relative_l2, r->worst, r->bound);
+             plan_border_name(c->border[1]), c->channels, c->spectra,
+             r->p.first == PLAN_X ? "x" : "y", r->p.axis[0].length, r->p.axis[1].length,
+             r->p.passes && !r->p.axis[0].one_pass ? " split1" : "",
+             r->p.passes && !r->p.axis[1].one_pass ? " split2" : "", r->relative_l2, r->worst,
+             r->bound);
     return buf;
 }
 
