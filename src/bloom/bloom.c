@@ -1,0 +1,278 @@
+#include "bloom/bloom.h"
+
+#include "base/half.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "bloom/device_choice.h"
+#include "bloom/kernel_input.h"
+#include "image/layers.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+/* What depends on the size of an image and is kept while it stays the same. */
+typedef struct {
+    uint32_t w, h, channels;
+    psf kernel;
+    double tap[ENGINE_CHANNELS];
+    plan plan;
+    bool valid;
+} setup;
+
+struct bloom {
+    bloom_settings s;
+    par *threads;
+    kernel_input kernel;
+    engine_device device[ENGINE_DEVICES];
+    uint32_t devices;
+    engine *engine;
+    engine_device on; /* the engine's */
+    setup now;
+    void *plane[ENGINE_CHANNELS]; /* what the engine reads and writes */
+    size_t plane_bytes;
+};
+
+void bloom_defaults(bloom_settings *s) {
+    *s = (bloom_settings){.tolerance = 1e-3, .slots = 1};
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* --- opening -------------------------------------------------------------------------------- */
+
+bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err *e) {
+    bloom *b = mem_new(1, sizeof *b, "bloom", e);
+    if (!b) return NULL;
+    b->s = *s;
+    b->threads = threads;
+    if (!kernel_input_load(&b->kernel, kernel, threads, e)) goto fail;
+    b->devices = engine_devices(b->device, ENGINE_DEVICES);
+    return b;
+fail:
+    bloom_close(&b);
+    return NULL;
+}
+
+static void drop_setup(bloom *b) {
+    psf_free(&b->now.kernel);
+    b->now = (setup){0};
+}
+
+void bloom_close(bloom **pb) {
+    bloom *b = *pb;
+    if (!b) return;
+    drop_setup(b);
+    engine_close(&b->engine);
+    kernel_input_free(&b->kernel);
+    for (int c = 0; c < ENGINE_CHANNELS; c++) mem_free(b->plane[c]);
+    mem_free(b);
+    *pb = NULL;
+}
+
+/* --- preparing a size ----------------------------------------------------------------------- */
+
+static plan_request request_of(const bloom *b, const psf *k, uint32_t w, uint32_t h,
+                               uint32_t channels) {
+    return (plan_request){.size = {w, h},
+                          .reach_lo = {k->cx, k->cy},
+                          .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
+                          .border = {b->s.border[PLAN_X], b->s.border[PLAN_Y]},
+                          .order = b->s.order,
+                          .precision = b->s.precision,
+                          .channels = channels,
+                          .spectra = k->channels};
+}
+
+/* The device and the plan on it: no device work yet. */
+static bool choose(const bloom *b, const psf *k, uint32_t w, uint32_t h, uint32_t channels, plan *p,
+                   engine_device *d, err *e) {
+    plan_request ask = request_of(b, k, w, h, channels);
+    return device_choose(d, p, b->s.device, b->device, b->devices, &ask, b->s.vram_limit, e);
+}
+
+static bool open_engine(bloom *b, const engine_device *d, err *e) {
+    if (b->engine && b->on.class == d->class && b->on.index == d->index) return true;
+    engine_close(&b->engine);
+    b->on = *d;
+    b->engine = engine_open(d, b->threads, b->s.cache_dir, e);
+    return b->engine != NULL;
+}
+
+/* The kernel's spectrum at the plan's lengths. */
+static bool make_lines(bloom *b, spectrum_lines *l, const setup *s, err *e) {
+    bool float64 = s->plan.sample_bytes == 8;
+    spectrum made = {0};
+    bool resampled = b->s.spectrum == SPECTRUM_RESAMPLED && !float64;
+    bool ok = resampled ? spectrum_make(&made, &s->kernel, b->threads, e)
+                        : psf_copy(&made.kernel, &s->kernel, e);
+    ok = ok && spectrum_at(l, &made, b->s.spectrum, s->plan.first, s->plan.axis[0].length,
+                           s->plan.axis[1].length, float64, b->threads, e);
+    spectrum_free(&made);
+    return ok;
+}
+
+static bool make_planes(bloom *b, const setup *s, err *e) {
+    size_t bytes = (size_t)s->w * s->h * s->plan.sample_bytes;
+    for (uint32_t c = 0; c < s->channels; c++) {
+        if (b->plane[c] && b->plane_bytes == bytes) continue;
+        mem_free(b->plane[c]);
+        if (!(b->plane[c] = mem_raw(bytes, 1, "planes", e))) return false;
+    }
+    b->plane_bytes = bytes;
+    return true;
+}
+
+static bool prepare(bloom *b, uint32_t w, uint32_t h, uint32_t channels, bloom_report *r, err *e) {
+    if (b->now.valid && b->now.w == w && b->now.h == h && b->now.channels == channels) return true;
+    drop_setup(b);
+    setup s = {.w = w, .h = h, .channels = channels};
+    spectrum_lines lines = {0};
+    engine_device d;
+    bool ok = kernel_input_psf(&s.kernel, &b->kernel, &b->s, channels, w, h, e) &&
+              choose(b, &s.kernel, w, h, channels, &s.plan, &d, e) && open_engine(b, &d, e);
+    double start = now();
+    ok = ok && make_lines(b, &lines, &s, e);
+    r->spectrum_seconds += now() - start;
+    engine_options o = {.slots = 1, .timestamps = true};
+    ok = ok && make_planes(b, &s, e) && engine_prepare(b->engine, &s.plan, &lines, &o, e);
+    if (ok) {
+        for (uint32_t c = 0; c < channels; c++) s.tap[c] = lines.tap[lines.channels == 1 ? 0 : c];
+        s.valid = true;
+        b->now = s;
+    } else {
+        psf_free(&s.kernel);
+    }
+    spectrum_lines_free(&lines);
+    return ok;
+}
+
+bool bloom_plan(bloom *b, const image_header *h, plan *p, engine_device *d, err *e) {
+    for (int i = 0; i < h->parts; i++) {
+        layer_map m;
+        psf k = {0};
+        const image_part *part = &h->part[i];
+        if (!layer_map_make(&m, part, b->s.layers, b->s.exclude, e)) return false;
+        int groups = m.groups;
+        uint32_t channels = groups ? (uint32_t)m.group[0].channels : 0;
+        layer_map_free(&m);
+        if (!groups) continue;
+        bool ok = kernel_input_psf(&k, &b->kernel, &b->s, channels, image_width(part),
+                                   image_height(part), e) &&
+                  choose(b, &k, image_width(part), image_height(part), channels, p, d, e);
+        psf_free(&k);
+        return ok;
+    }
+    return err_set(e, ERR_DATA, "the image has no colour layer");
+}
+
+/* --- pixels --------------------------------------------------------------------------------- */
+
+/* Planes of one group between the image's type and the engine's. */
+typedef struct {
+    const bloom *b;
+    image *img;
+    int part;
+    const int *channel;
+} group_planes;
+
+enum { BLOCK = 1 << 15 };
+
+static size_t blocks_of(const setup *s) {
+    return ((size_t)s->w * s->h + BLOCK - 1) / BLOCK;
+}
+
+static bool load_block(void *ctx, size_t index, int worker, err *e) {
+    (void)worker, (void)e;
+    const group_planes *g = ctx;
+    const setup *s = &g->b->now;
+    size_t blocks = blocks_of(s), all = (size_t)s->w * s->h, first = index % blocks * BLOCK;
+    size_t c = index / blocks, n = all - first < BLOCK ? all - first : BLOCK;
+    int channel = g->channel[c];
+    pixel_type t = g->img->head.part[g->part].channel[channel].type;
+    float f[BLOCK];
+    bool wide = s->plan.sample_bytes == 8;
+    float *to = wide ? f : (float *)g->b->plane[c] + first;
+    image_to_float(to, g->img->plane[g->part][channel], t, first, n);
+    if (wide)
+        for (size_t i = 0; i < n; i++) ((double *)g->b->plane[c])[first + i] = f[i];
+    return true;
+}
+
+static bool store_block(void *ctx, size_t index, int worker, err *e) {
+    (void)worker, (void)e;
+    const group_planes *g = ctx;
+    const setup *s = &g->b->now;
+    size_t blocks = blocks_of(s), all = (size_t)s->w * s->h, first = index % blocks * BLOCK;
+    size_t c = index / blocks, n = all - first < BLOCK ? all - first : BLOCK;
+    int channel = g->channel[c];
+    pixel_type t = g->img->head.part[g->part].channel[channel].type;
+    float f[BLOCK], *from = (float *)g->b->plane[c] + first;
+    if (s->plan.sample_bytes == 8) {
+        for (size_t i = 0; i < n; i++) f[i] = (float)((double *)g->b->plane[c])[first + i];
+        from = f;
+    }
+    if (t == PIXEL_HALF && g->b->s.half_overflow == OVERFLOW_CLAMP)
+        for (size_t i = 0; i < n; i++) from[i] = fminf(fmaxf(from[i], -65504.0f), 65504.0f);
+    image_from_float(g->img->plane[g->part][channel], t, first, from, n);
+    return true;
+}
+
+static bool run_engine(bloom *b, bloom_report *r, err *e) {
+    const setup *s = &b->now;
+    double tap[ENGINE_CHANNELS], gain[ENGINE_CHANNELS], t = b->s.sharpen;
+    for (uint32_t c = 0; c < s->channels; c++) {
+        tap[c] = (1 - t) * s->tap[c] + t;
+        gain[c] = 1 - t;
+    }
+    engine_frame f = {(const void *const *)b->plane, b->plane, tap, gain};
+    engine_times times;
+    if (!engine_run(b->engine, &f, &times, e)) return false;
+    r->times.upload += times.upload;
+    r->times.download += times.download;
+    r->times.total += times.total;
+    for (uint32_t i = 0; i < s->plan.passes; i++) r->times.pass[i] += times.pass[i];
+    return true;
+}
+
+static bool bloom_group(bloom *b, image *img, int part, const layer_group *g, bloom_report *r,
+                        err *e) {
+    const image_part *p = &img->head.part[part];
+    int channel[LAYER_MAX_CHANNELS];
+    uint32_t n = (uint32_t)g->channels;
+    for (uint32_t c = 0; c < n; c++) channel[c] = g->channel[c];
+    if (b->s.alpha == ALPHA_CONVOLVE && g->alpha >= 0) channel[n++] = g->alpha;
+    if (!prepare(b, image_width(p), image_height(p), n, r, e)) return false;
+    group_planes planes = {b, img, part, channel};
+    size_t pieces = blocks_of(&b->now) * n;
+    if (!par_for(b->threads, pieces, load_block, &planes, e) || !run_engine(b, r, e) ||
+        !par_for(b->threads, pieces, store_block, &planes, e))
+        return false;
+    r->plan = b->now.plan;
+    r->device = b->on;
+    r->groups++;
+    return true;
+}
+
+bool bloom_image(bloom *b, image *img, bloom_report *r, err *e) {
+    *r = (bloom_report){0};
+    if (b->s.sharpen == 1) return true; /* the whole kernel is its centre: nothing changes */
+    for (int part = 0; part < img->head.parts; part++) {
+        layer_map m;
+        if (!layer_map_make(&m, &img->head.part[part], b->s.layers, b->s.exclude, e)) return false;
+        bool ok = true;
+        for (int g = 0; ok && g < m.groups; g++) {
+            ok = bloom_group(b, img, part, &m.group[g], r, e);
+            if (!ok && m.group[g].name[0]) err_in(e, "layer '%s'", m.group[g].name);
+        }
+        layer_map_free(&m);
+        if (!ok) return false;
+    }
+    if (!r->groups)
+        return err_set(e, ERR_DATA, "the image has no colour layer to bloom; --layers names some");
+    return true;
+}

@@ -1,0 +1,146 @@
+#include "bloom/kernel_input.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "image/format.h"
+#include "image/layers.h"
+#include "kernel/spectrum_file.h"
+
+#include <string.h>
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+static bool refuse_channels(const char *path, const image_part *p, err *e) {
+    text names = {0};
+    for (int i = 0; i < p->channels && i < 12; i++)
+        text_add(&names, i ? ", %s" : "%s", p->channel[i].name);
+    err_set(e, ERR_DATA,
+            "kernel '%s' has no colour channels (R G B, or Y, or a single one), but %d others: %s",
+            path, p->channels, names.s ? names.s : "none");
+    text_free(&names);
+    return false;
+}
+
+/* Which channels of the part are the kernel. */
+static bool choose_channels(int chosen[3], uint32_t *count, const char *path, const image_part *p,
+                            err *e) {
+    layer_map m;
+    if (!layer_map_make(&m, p, NULL, NULL, e)) return false;
+    *count = 0;
+    if (m.groups > 0) {
+        *count = (uint32_t)m.group[0].channels;
+        for (uint32_t i = 0; i < *count; i++) chosen[i] = m.group[0].channel[i];
+    } else if (p->channels == 1) {
+        *count = 1;
+        chosen[0] = 0;
+    }
+    layer_map_free(&m);
+    return *count > 0 || refuse_channels(path, p, e);
+}
+
+static bool take_planes(kernel_input *k, const image *img, err *e) {
+    const image_part *p = &img->head.part[0];
+    int chosen[3];
+    if (!choose_channels(chosen, &k->channels, k->path, p, e)) return false;
+    k->w = image_width(p);
+    k->h = image_height(p);
+    image_luminance(p, k->luminance);
+    size_t n = (size_t)k->w * k->h;
+    for (uint32_t c = 0; c < k->channels; c++) {
+        if (!(k->plane[c] = mem_raw(n, sizeof(float), "kernel", e))) return false;
+        image_to_float(k->plane[c], img->plane[0][chosen[c]], p->channel[chosen[c]].type, 0, n);
+    }
+    return true;
+}
+
+bool kernel_input_load(kernel_input *k, const char *path, par *threads, err *e) {
+    *k = (kernel_input){.path = path};
+    if (spectrum_file_is(path)) {
+        if (!spectrum_file_read(&k->ready, path, e)) return err_in(e, "kernel '%s'", path);
+        k->is_spectrum = true;
+        k->channels = k->ready.kernel.channels;
+        return true;
+    }
+    image *img = image_load(path, NULL, threads, e);
+    bool ok = img && take_planes(k, img, e);
+    image_free(&img);
+    if (!ok) kernel_input_free(k);
+    return ok;
+}
+
+void kernel_input_free(kernel_input *k) {
+    for (int c = 0; c < PSF_CHANNELS; c++) mem_free(k->plane[c]);
+    spectrum_free(&k->ready);
+    *k = (kernel_input){0};
+}
+
+/* --- the psf for an image ------------------------------------------------------------------- */
+
+static bool make_from_planes(psf *to, const kernel_input *k, const bloom_settings *s, uint32_t h,
+                             err *e) {
+    psf_options o = s->kernel;
+    memcpy(o.luminance, k->luminance, sizeof o.luminance);
+    if (s->kernel_relative) o.size = o.size * h / k->h;
+    return psf_make(to, k->w, k->h, k->channels, (const float *const *)k->plane, &o, e);
+}
+
+/* Three channels and their luminance, for colour with an alpha that is spread too. */
+static bool with_luminance(psf *to, const psf *from, const double weight[3], err *e) {
+    psf y = {0};
+    size_t taps = (size_t)from->w * from->h;
+    *to = *from;
+    to->channels = 4;
+    if (!psf_luminance(&y, from, weight, e)) return false;
+    to->tap = mem_raw(4 * taps, sizeof(float), "kernel", e);
+    if (to->tap) {
+        memcpy(to->tap, from->tap, 3 * taps * sizeof(float));
+        memcpy(to->tap + 3 * taps, y.tap, taps * sizeof(float));
+        to->scale[3] = y.scale[0];
+        to->sum[3] = y.sum[0];
+    }
+    psf_free(&y);
+    return to->tap != NULL;
+}
+
+/* Takes `k` apart or puts it together until it has 1 or `channels` channels. */
+static bool fit_channels(psf *k, const kernel_input *in, uint32_t channels, err *e) {
+    psf fitted = {0};
+    if (k->channels == 1 || k->channels == channels) return true;
+    if (channels == 1) {
+        if (!psf_luminance(&fitted, k, in->luminance, e)) return false;
+    } else if (k->channels == 3 && channels == 4) {
+        if (!with_luminance(&fitted, k, in->luminance, e)) return false;
+    } else {
+        return err_set(e, ERR_DATA, "kernel '%s' has %u channels; 1 or 3 can bloom an image",
+                       in->path, k->channels);
+    }
+    psf_free(k);
+    *k = fitted;
+    return true;
+}
+
+/* Zero borders: taps that reach no pixel would only make the transforms longer. */
+static bool crop(psf *k, const bloom_settings *s, uint32_t w, uint32_t h, err *e) {
+    bool x = s->border[PLAN_X] == BORDER_ZERO && k->w > w,
+         y = s->border[PLAN_Y] == BORDER_ZERO && k->h > h;
+    if (!x && !y) return true;
+    psf smaller = {0};
+    if (!psf_crop(&smaller, k, x ? w : k->w + 1, y ? h : k->h + 1, e)) return false;
+    psf_free(k);
+    *k = smaller;
+    return true;
+}
+
+bool kernel_input_psf(psf *to, const kernel_input *k, const bloom_settings *s, uint32_t channels,
+                      uint32_t w, uint32_t h, err *e) {
+    psf made = {0};
+    bool ok = k->is_spectrum ? psf_made_with(&k->ready.kernel, &s->kernel, e) &&
+                                   psf_copy(&made, &k->ready.kernel, e)
+                             : make_from_planes(&made, k, s, h, e);
+    ok = ok && fit_channels(&made, k, channels, e) && crop(&made, s, w, h, e);
+    if (ok)
+        *to = made;
+    else
+        psf_free(&made);
+    return ok || err_in(e, "kernel '%s'", k->path);
+}
