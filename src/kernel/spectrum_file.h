@@ -7,6 +7,8 @@
 
 #include "kernel/spectrum.h"
 
+enum { SPECTRUM_FILE_VERSION = 1 };
+
 bool spectrum_file_is(const char *path);                               /* by its magic */
 bool spectrum_file_write(const char *path, const spectrum *s, err *e); /* atomic */
 bool spectrum_file_read(spectrum *s, const char *path, err *e);

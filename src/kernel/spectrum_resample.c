@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The filter's taps: for a place p between grid points, points floor(p) - 3 .. floor(p) + 4. */
-enum { TAPS = 8, BEFORE = TAPS / 2 - 1, AFTER = TAPS / 2 };
+enum { TAPS = RESAMPLE_TAPS, BEFORE = TAPS / 2 - 1, AFTER = TAPS / 2 };
 
 /* --- the filter -------------------------------------------------------------------------- */
 

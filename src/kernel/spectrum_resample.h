@@ -14,6 +14,8 @@
 
 #include <stdint.h>
 
+enum { RESAMPLE_TAPS = 8 };
+
 typedef enum { RESAMPLE_KAISER, RESAMPLE_LINEAR } resample_filter;
 
 typedef struct {

@@ -1,0 +1,246 @@
+#include "kernel/spectrum_file.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "kernel/spectrum_resample.h"
+#include "math/lengths.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* The file is little-endian, and so are the hosts; its parts are written as they lie in memory. A
+ * host of the other kind would have to turn every number around here and in psf_hash. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "see above");
+
+enum { VERSION_NOW = SPECTRUM_FILE_VERSION };
+
+/* As in PNG: what a transfer as text, 7-bit or cut at ^Z would do to a file shows here. */
+static const uint8_t MAGIC[8] = {0x89, 'F', 'B', 'S', '\r', '\n', 0x1a, '\n'};
+
+/* docs/formats.md describes it. Behind it: scale and sum, one double each per channel; the taps;
+ * the values; the checksum of all of that. */
+typedef struct {
+    uint8_t magic[8];
+    uint32_t version, head_bytes;
+    uint64_t file_bytes;
+    uint32_t w, h, channels, cx, cy, m[2], filter_taps;
+    uint32_t normalize, center, correlate, reserved;
+    double at[2], size, luminance[3];
+    hash128 kernel;
+} file_head;
+_Static_assert(sizeof(file_head) == 136, "the layout is that of docs/formats.md");
+
+/* The parts of a file in memory, in their order. */
+enum { PART_SCALE, PART_SUM, PART_TAPS, PART_VALUES, PARTS };
+typedef struct {
+    void *data;
+    size_t bytes;
+} part;
+
+static void list_parts(const spectrum *s, part to[PARTS]) {
+    const psf *k = &s->kernel;
+    to[PART_SCALE] = (part){(void *)k->scale, k->channels * sizeof *k->scale};
+    to[PART_SUM] = (part){(void *)k->sum, k->channels * sizeof *k->sum};
+    to[PART_TAPS] = (part){k->tap, (size_t)k->w * k->h * k->channels * sizeof *k->tap};
+    to[PART_VALUES] = (part){s->value, spectrum_floats(s) * sizeof *s->value};
+}
+
+static uint64_t file_bytes(const spectrum *s) {
+    part p[PARTS];
+    list_parts(s, p);
+    uint64_t sum = sizeof(file_head) + sizeof(hash128);
+    for (int i = 0; i < PARTS; i++) sum += p[i].bytes;
+    return sum;
+}
+
+/* --- writing ----------------------------------------------------------------------------- */
+
+static file_head head_of(const spectrum *s) {
+    const psf *k = &s->kernel;
+    const psf_options *o = &k->made;
+    file_head h = {.version = VERSION_NOW,
+                   .head_bytes = sizeof(file_head),
+                   .file_bytes = file_bytes(s),
+                   .w = k->w,
+                   .h = k->h,
+                   .channels = k->channels,
+                   .cx = k->cx,
+                   .cy = k->cy,
+                   .m = {s->m[0], s->m[1]},
+                   .filter_taps = RESAMPLE_TAPS,
+                   .normalize = o->normalize,
+                   .center = o->center,
+                   .correlate = o->correlate,
+                   .at = {o->at[0], o->at[1]},
+                   .size = o->size,
+                   .luminance = {o->luminance[0], o->luminance[1], o->luminance[2]},
+                   .kernel = psf_hash(k)};
+    memcpy(h.magic, MAGIC, sizeof MAGIC);
+    return h;
+}
+
+bool spectrum_file_write(const char *path, const spectrum *s, err *e) {
+    file_out *f = file_out_open(path, e);
+    if (!f) return false;
+    file_head head = head_of(s);
+    part p[PARTS];
+    list_parts(s, p);
+    hash_state *sum = hash_begin();
+    hash_add(sum, &head, sizeof head);
+    uint64_t at = sizeof head;
+    bool ok = file_out_write(f, 0, &head, sizeof head, e);
+    for (int i = 0; ok && i < PARTS; at += p[i++].bytes) {
+        hash_add(sum, p[i].data, p[i].bytes);
+        ok = file_out_write(f, at, p[i].data, p[i].bytes, e);
+    }
+    hash128 checksum = hash_end(&sum);
+    ok = ok && file_out_write(f, at, &checksum, sizeof checksum, e) && file_out_commit(&f, e);
+    file_out_discard(&f);
+    return ok;
+}
+
+/* --- reading ----------------------------------------------------------------------------- */
+
+bool spectrum_file_is(const char *path) {
+    uint8_t magic[sizeof MAGIC];
+    err ignored = {0};
+    file_in *f = file_in_open(path, &ignored);
+    bool is = f && file_in_size(f) >= sizeof magic &&
+              file_in_read(f, 0, magic, sizeof magic, &ignored) &&
+              memcmp(magic, MAGIC, sizeof magic) == 0;
+    file_in_close(&f);
+    return is;
+}
+
+/* What can be known before anything else is read. */
+static bool check_head(const file_head *h, err *e) {
+    if (memcmp(h->magic, MAGIC, sizeof MAGIC) != 0)
+        return err_set(e, ERR_DATA, "it does not begin as a .spectrum file does");
+    if (h->version > VERSION_NOW)
+        return err_set(e, ERR_DATA,
+                       "it is of version %" PRIu32 ", newer than the %d that this program knows: "
+                       "update the program or make the file again with this one",
+                       h->version, VERSION_NOW);
+    if (h->version != VERSION_NOW || h->head_bytes != sizeof *h ||
+        h->filter_taps != RESAMPLE_TAPS || h->reserved != 0)
+        return err_set(e, ERR_DATA,
+                       "its head is damaged (version %" PRIu32 ", %" PRIu32
+                       " bytes of head, %" PRIu32 " filter taps; %d, %zu and %d are expected)",
+                       h->version, h->head_bytes, h->filter_taps, VERSION_NOW, sizeof *h,
+                       RESAMPLE_TAPS);
+    if (h->w == 0 || h->h == 0 || h->w > PSF_SIDE || h->h > PSF_SIDE || h->channels == 0 ||
+        h->channels > PSF_CHANNELS)
+        return err_set(e, ERR_DATA,
+                       "it claims %" PRIu32 " x %" PRIu32 " taps in %" PRIu32 " channels; 1 to %d "
+                       "a side in 1 to %d are possible",
+                       h->w, h->h, h->channels, PSF_SIDE, PSF_CHANNELS);
+    if (h->cx >= h->w || h->cy >= h->h || h->m[0] != length_next(2 * h->w, 2) ||
+        h->m[1] != length_next(2 * h->h, 2))
+        return err_set(e, ERR_DATA,
+                       "its %" PRIu32 " x %" PRIu32 " taps do not go with the centre %" PRIu32
+                       ", %" PRIu32 " and the grid %" PRIu32 " x %" PRIu32,
+                       h->w, h->h, h->cx, h->cy, h->m[0], h->m[1]);
+    if (h->normalize > PSF_NONE || h->center > PSF_AT || h->correlate > 1)
+        return err_set(e, ERR_DATA,
+                       "its settings are none that exist (normalize %" PRIu32
+                       ", kernel_center %" PRIu32 ", correlate %" PRIu32 ")",
+                       h->normalize, h->center, h->correlate);
+    return true;
+}
+
+static void take_head(spectrum *s, const file_head *h) {
+    s->m[0] = h->m[0], s->m[1] = h->m[1];
+    s->kernel = (psf){.w = h->w, .h = h->h, .channels = h->channels, .cx = h->cx, .cy = h->cy};
+    s->kernel.made =
+        (psf_options){.normalize = (psf_normalize)h->normalize,
+                      .center = (psf_center)h->center,
+                      .at = {h->at[0], h->at[1]},
+                      .correlate = h->correlate,
+                      .size = h->size,
+                      .luminance = {h->luminance[0], h->luminance[1], h->luminance[2]}};
+}
+
+/* The sizes decide how long the file must be, so a false size is found before memory is asked for:
+ * no more than the file has. */
+static bool check_length(const spectrum *s, uint64_t claimed, uint64_t is, err *e) {
+    uint64_t want = file_bytes(s);
+    if (claimed != want)
+        return err_set(e, ERR_DATA,
+                       "it claims to have %" PRIu64 " bytes; for what it holds it needs %" PRIu64,
+                       claimed, want);
+    if (is < want)
+        return err_set(e, ERR_DATA,
+                       "it is cut short: %" PRIu64 " of its %" PRIu64 " bytes are there", is, want);
+    if (is > want) return err_set(e, ERR_DATA, "%" PRIu64 " bytes follow after its end", is - want);
+    return true;
+}
+
+static bool all_finite(const float *v, size_t n) {
+    /* The exponent bits of infinities and NaN are all ones. */
+    uint32_t bad = 0, bits;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&bits, v + i, sizeof bits);
+        bad |= (bits & 0x7f800000) == 0x7f800000;
+    }
+    return !bad;
+}
+
+static bool check_content(const spectrum *s, hash128 claimed, err *e) {
+    const psf *k = &s->kernel;
+    hash128 is = psf_hash(k);
+    bool numbers = all_finite(k->tap, (size_t)k->w * k->h * k->channels) &&
+                   all_finite(s->value, spectrum_floats(s));
+    for (uint32_t c = 0; c < k->channels; c++)
+        numbers = numbers && isfinite(k->scale[c]) && isfinite(k->sum[c]);
+    if (!numbers) return err_set(e, ERR_DATA, "it holds numbers that are not finite");
+    if (is.lo != claimed.lo || is.hi != claimed.hi)
+        return err_set(e, ERR_DATA, "its kernel is not the one whose hash it carries");
+    return true;
+}
+
+static bool read_parts(spectrum *s, const file_head *head, const file_in *f, err *e) {
+    psf *k = &s->kernel;
+    k->tap = mem_raw((size_t)k->w * k->h * k->channels, sizeof *k->tap, "kernel", e);
+    if (!k->tap) return false;
+    s->value = mem_raw(spectrum_floats(s), sizeof *s->value, "kernel spectrum", e);
+    if (!s->value) return false;
+    part p[PARTS];
+    list_parts(s, p);
+    hash_state *sum = hash_begin();
+    hash_add(sum, head, sizeof *head);
+    uint64_t at = sizeof *head;
+    bool ok = true;
+    for (int i = 0; ok && i < PARTS; at += p[i++].bytes) {
+        ok = file_in_read(f, at, p[i].data, p[i].bytes, e);
+        if (ok) hash_add(sum, p[i].data, p[i].bytes);
+    }
+    hash128 is = hash_end(&sum), want;
+    if (!ok || !file_in_read(f, at, &want, sizeof want, e)) return false;
+    if (is.lo != want.lo || is.hi != want.hi)
+        return err_set(e, ERR_DATA, "it is damaged: its checksum does not match its content");
+    return true;
+}
+
+bool spectrum_file_read(spectrum *to, const char *path, err *e) {
+    spectrum s = {0};
+    file_head head;
+    file_in *f = file_in_open(path, e);
+    if (!f) return false;
+    uint64_t is = file_in_size(f);
+    bool ok = is >= sizeof head
+                  ? file_in_read(f, 0, &head, sizeof head, e)
+                  : err_set(e, ERR_DATA, "%" PRIu64 " bytes are too few for a .spectrum file", is);
+    if (ok && (ok = check_head(&head, e))) {
+        take_head(&s, &head);
+        ok = check_length(&s, head.file_bytes, is, e) && read_parts(&s, &head, f, e) &&
+             check_content(&s, head.kernel, e);
+    }
+    file_in_close(&f);
+    if (ok) {
+        *to = s;
+        return true;
+    }
+    spectrum_free(&s);
+    return err_in(e, "spectrum '%s'", path);
+}

@@ -1,0 +1,212 @@
+/* .spectrum files: what is written is read; whatever else is refused with a sentence. */
+#include "base/file.h"
+#include "base/hash.h"
+#include "kernel/spectrum_file.h"
+#include "unit/kernels.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[512], path[600];
+static par *threads;
+static uint8_t *good; /* the bytes of a good file */
+static size_t size;
+static const size_t HEAD = 136;
+
+static void write_bytes(const uint8_t *data, size_t n) {
+    err e = {0};
+    file_out *f = file_out_open(path, &e);
+    CHECK_OK(f && file_out_write(f, 0, data, n, &e) && file_out_commit(&f, &e), e);
+}
+
+static spectrum make(kernel_kind kind, uint32_t w, uint32_t h, uint32_t channels) {
+    err e = {0};
+    psf k = kernel_make(kind, w, h, channels, w / 3, h - 1);
+    spectrum s;
+    CHECK_OK(spectrum_make(&s, &k, threads, &e), e);
+    psf_free(&k);
+    return s;
+}
+
+static int set_up(void **state) {
+    (void)state;
+    err e = {0};
+    const char *tmp = getenv("TEST_TMP");
+    snprintf(folder, sizeof folder, "%s/spectrumXXXXXX", tmp ? tmp : "/tmp");
+    if (!mkdtemp(folder)) return 1;
+    snprintf(path, sizeof path, "%s/k.spectrum", folder);
+    threads = par_open(2, &e);
+    spectrum s = make(STAR, 7, 5, 2);
+    CHECK_OK(spectrum_file_write(path, &s, &e), e);
+    spectrum_free(&s);
+    good = file_read_all(path, 1 << 20, &size, &e);
+    return good ? 0 : 1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    unlink(path);
+    rmdir(folder);
+    mem_free(good);
+    par_close(&threads);
+    return 0;
+}
+
+static void check_round_trip(spectrum s) {
+    err e = {0};
+    spectrum r;
+    CHECK_OK(spectrum_file_write(path, &s, &e), e);
+    assert_true(spectrum_file_is(path));
+    CHECK_OK(spectrum_file_read(&r, path, &e), e);
+    const psf *a = &s.kernel, *b = &r.kernel;
+    assert_true(a->w == b->w && a->h == b->h && a->channels == b->channels);
+    assert_true(a->cx == b->cx && a->cy == b->cy && s.m[0] == r.m[0] && s.m[1] == r.m[1]);
+    assert_memory_equal(a->scale, b->scale, a->channels * sizeof *a->scale);
+    assert_memory_equal(a->sum, b->sum, a->channels * sizeof *a->sum);
+    assert_memory_equal(a->tap, b->tap, (size_t)a->w * a->h * a->channels * sizeof *a->tap);
+    assert_memory_equal(s.value, r.value, spectrum_floats(&s) * sizeof *s.value);
+    CHECK_OK(psf_made_with(b, &a->made, &e), e);
+    assert_memory_equal(a->made.luminance, b->made.luminance, sizeof a->made.luminance);
+    spectrum_free(&s);
+    spectrum_free(&r);
+}
+
+static void round_trips(void **state) {
+    (void)state;
+    check_round_trip(make(RANDOM, 1, 1, 1));
+    check_round_trip(make(STAR, 7, 5, 2));
+    check_round_trip(make(POWER_LAW, 64, 31, 3));
+    check_round_trip(make(RANDOM, 3, 90, PSF_CHANNELS));
+}
+
+/* Two writings give the same bytes: no time, no name in it, no memory that was never set. */
+static void the_same_bytes_again(void **state) {
+    (void)state;
+    err e = {0};
+    spectrum s = make(STAR, 7, 5, 2);
+    CHECK_OK(spectrum_file_write(path, &s, &e), e);
+    size_t n;
+    uint8_t *again = file_read_all(path, 1 << 20, &n, &e);
+    assert_true(n == size);
+    assert_memory_equal(again, good, n);
+    mem_free(again);
+    spectrum_free(&s);
+}
+
+/* Refused, with words of the sentence (NULL: any), and nothing written to the result. */
+static void refused(const uint8_t *data, size_t n, const char *words) {
+    write_bytes(data, n);
+    err e = {0};
+    spectrum s, before;
+    memset(&s, 0x5a, sizeof s);
+    before = s;
+    if (spectrum_file_read(&s, path, &e)) fail_msg("%zu bytes were taken for a spectrum", n);
+    assert_memory_equal(&s, &before, sizeof s);
+    assert_int_equal(e.code, ERR_DATA);
+    if (!strstr(e.msg, path)) fail_msg("'%s' does not name the file", e.msg);
+    if (words && !strstr(e.msg, words)) fail_msg("'%s' does not say '%s'", e.msg, words);
+}
+
+static void cut_short(void **state) {
+    (void)state;
+    /* In the magic, the sizes, the head's end, scale, taps, values, checksum. */
+    const size_t cuts[] = {0,         1,         7,        8,         12,        HEAD - 1, HEAD,
+                           HEAD + 15, HEAD + 40, size / 2, size - 17, size - 16, size - 1};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
+        refused(good, cuts[i], cuts[i] < HEAD ? "too few" : "cut short");
+    uint8_t *longer = mem_new(size + 5, 1, "bytes", NULL);
+    memcpy(longer, good, size);
+    refused(longer, size + 5, "5 bytes follow");
+    mem_free(longer);
+}
+
+/* Every bit of the head, and bits all over the rest. */
+static void any_bit_flipped(void **state) {
+    (void)state;
+    uint64_t seed = 7;
+    for (size_t i = 0; i < HEAD * 8 + 300; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        size_t bit = i < HEAD * 8 ? i : (seed >> 20) % (size * 8);
+        good[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        refused(good, size, NULL);
+        good[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+}
+
+/* --- files whose checksum is right and whose content is wrong --- */
+
+static void refused_with(size_t at, const void *bytes, size_t n, const char *words) {
+    uint8_t *bad = mem_raw(size, 1, "bytes", NULL);
+    memcpy(bad, good, size);
+    memcpy(bad + at, bytes, n);
+    hash128 sum = hash_bytes(bad, size - sizeof sum);
+    memcpy(bad + size - sizeof sum, &sum, sizeof sum);
+    refused(bad, size, words);
+    mem_free(bad);
+}
+
+static void refused_u32(size_t at, uint32_t value, const char *words) {
+    refused_with(at, &value, sizeof value, words);
+}
+
+static void wrong_on_purpose(void **state) {
+    (void)state;
+    refused_with(0, "\x89PNG", 4, "does not begin as a .spectrum");
+    refused_u32(8, 2, "version 2, newer than the 1");
+    refused_u32(8, 0, "version 0");
+    refused_u32(12, 144, "144 bytes of head");
+    refused_u32(24, 0, "0 x 5 taps");
+    refused_u32(24, 4000000000u, "4000000000 x 5 taps");
+    refused_u32(32, 1000, "1000 channels");
+    refused_u32(32, 3, "claims to have");
+    refused_u32(36, 7, "the centre 7");
+    refused_u32(44, 24, "the grid 24 x 10");
+    refused_u32(52, 6, "6 filter taps");
+    refused_u32(56, 9, "normalize 9");
+    refused_u32(60, 5, "kernel_center 5");
+    refused_u32(64, 2, "correlate 2");
+    refused_u32(68, 1, "damaged");
+    /* 32768 x 32768 taps are allowed by themselves; the length says no before memory is asked for.
+     */
+    static const uint32_t huge[] = {32768, 32768, 2, 0, 0, 65536, 65536};
+    refused_with(24, huge, sizeof huge, "claims to have");
+    static const float not_a_number = NAN, one = 1;
+    refused_with(HEAD + 4 * 8, &not_a_number, 4, "not finite");
+    refused_with(size - 16 - 4, &not_a_number, 4, "not finite");
+    static const double infinite = INFINITY;
+    refused_with(HEAD, &infinite, 8, "not finite");
+    refused_with(HEAD + 4 * 8 + 12, &one, 4, "not the one whose hash");
+}
+
+static void other_files(void **state) {
+    (void)state;
+    err e = {0};
+    spectrum s;
+    assert_false(spectrum_file_is("/nowhere/k.spectrum"));
+    assert_false(spectrum_file_read(&s, "/nowhere/k.spectrum", &e));
+    assert_int_equal(e.code, ERR_NO_INPUT);
+    assert_false(spectrum_file_is(folder));
+    write_bytes((const uint8_t *)"\x89"
+                                 "FB",
+                3);
+    assert_false(spectrum_file_is(path));
+    write_bytes((const uint8_t *)"# no spectrum at all\n", 21);
+    assert_false(spectrum_file_is(path));
+
+    spectrum k = make(RANDOM, 2, 2, 1);
+    e = (err){0};
+    assert_false(spectrum_file_write("/nowhere/k.spectrum", &k, &e));
+    assert_true(e.code == ERR_CANT_CREATE || e.code == ERR_NO_INPUT);
+    spectrum_free(&k);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(round_trips),      cmocka_unit_test(the_same_bytes_again),
+        cmocka_unit_test(cut_short),        cmocka_unit_test(any_bit_flipped),
+        cmocka_unit_test(wrong_on_purpose), cmocka_unit_test(other_files),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
