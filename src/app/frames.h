@@ -1,0 +1,42 @@
+/* frames.h - sequences of files: frame patterns and ranges.
+ *
+ * A pattern has one field that stands for the frame's number: `#` (four digits; a run of n means n
+ * digits), `%04d` or `%d`, `$F4` or `$F`. A number with more digits than the field is written in
+ * full. The field is searched in the file's name first, then in its folder's; a path that names a
+ * file that exists is never a pattern. Ranges are "1001-1100,1200-1300x2": first, last, step. */
+#ifndef APP_FRAMES_H
+#define APP_FRAMES_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+/* A path with its field cut out. */
+typedef struct {
+    char *before, *after; /* of the path, around the field */
+    int digits;           /* 0: as many as the number needs, no zeros in front */
+} frame_pattern;
+
+typedef struct {
+    int *number; /* rising, each once */
+    size_t count;
+} frame_list;
+
+enum { FRAMES_MOST = 1000000 };
+
+/* True when the path has a frame field. */
+bool frame_pattern_is(const char *path);
+/* ERR_USAGE when the path has no field, or two. */
+bool frame_pattern_parse(frame_pattern *p, const char *path, err *e);
+void frame_pattern_free(frame_pattern *p);
+/* The path of one frame; free with mem_free. */
+char *frame_path(const frame_pattern *p, int number, err *e);
+
+/* ERR_USAGE with what was wrong; refuses more than FRAMES_MOST. */
+bool frame_list_parse(frame_list *l, const char *ranges, err *e);
+/* The frames whose files are there. ERR_NO_INPUT when there is none, and when the field is not in
+ * the last part of the path, which only ranges can serve. */
+bool frame_list_scan(frame_list *l, const frame_pattern *p, err *e);
+void frame_list_free(frame_list *l);
+
+#endif

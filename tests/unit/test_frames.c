@@ -1,0 +1,169 @@
+/* Frame patterns, ranges and the search of a folder. */
+#include "app/frames.h"
+#include "base/mem.h"
+#include "unit/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void path_is(const char *pattern, int number, const char *want) {
+    frame_pattern p;
+    err e = {0};
+    CHECK_OK(frame_pattern_parse(&p, pattern, &e), e);
+    char *got = frame_path(&p, number, &e);
+    assert_string_equal(got, want);
+    mem_free(got);
+    frame_pattern_free(&p);
+}
+
+static void patterns(void **state) {
+    (void)state;
+    path_is("a.#.exr", 7, "a.0007.exr");
+    path_is("a.##.exr", 7, "a.07.exr");
+    path_is("a.####.exr", 1001, "a.1001.exr");
+    path_is("a.####.exr", 12345, "a.12345.exr");
+    path_is("a.######.exr", 7, "a.000007.exr");
+    path_is("a.%04d.exr", 7, "a.0007.exr");
+    path_is("a.%d.exr", 7, "a.7.exr");
+    path_is("a.$F4.exr", 7, "a.0007.exr");
+    path_is("a$F.exr", 7, "a7.exr");
+    path_is("d/####/a.exr", 7, "d/0007/a.exr");
+    path_is("sh%ot/a.####.exr", 7, "sh%ot/a.0007.exr");
+    path_is("a.####.exr", -3, "a.-003.exr");
+    path_is("d##/a.####.exr", 1, "d##/a.0001.exr");
+    path_is("%s.#.exr", 1, "%s.0001.exr");
+}
+
+static void no_patterns(void **state) {
+    (void)state;
+    static const char *const NONE[] = {"a.exr", "", "100%.exr", "%x.exr", "$G.exr", "a%04f.exr"};
+    for (size_t i = 0; i < sizeof NONE / sizeof NONE[0]; i++) {
+        frame_pattern p;
+        err e = {0};
+        assert_false(frame_pattern_is(NONE[i]));
+        assert_false(frame_pattern_parse(&p, NONE[i], &e));
+        assert_int_equal(e.code, ERR_USAGE);
+    }
+    frame_pattern p;
+    err e = {0};
+    assert_false(frame_pattern_parse(&p, "a.##.##.exr", &e));
+    assert_non_null(strstr(e.msg, "2 frame fields"));
+    assert_false(frame_pattern_parse(&p, "a.############.exr", &e));
+    assert_non_null(strstr(e.msg, "12 digits"));
+}
+
+/* The list as "1 2 5", against a slow, obvious membership test. */
+static void list_is(const char *ranges, const char *want) {
+    frame_list l;
+    err e = {0};
+    char got[256] = "";
+    CHECK_OK(frame_list_parse(&l, ranges, &e), e);
+    for (size_t i = 0; i < l.count; i++)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", l.number[i]);
+    assert_string_equal(got, want);
+    frame_list_free(&l);
+}
+
+static void ranges(void **state) {
+    (void)state;
+    list_is("7", "7");
+    list_is("1-4", "1 2 3 4");
+    list_is("1-10x3", "1 4 7 10");
+    list_is("1-10x4", "1 5 9");
+    list_is("3,1,2,3,2-3", "1 2 3");
+    list_is("1-2, 5 ,8-9", "1 2 5 8 9");
+    list_is("-2-1", "-2 -1 0 1");
+    list_is("-5--3", "-5 -4 -3");
+    list_is("1-1000000x999999", "1 1000000");
+}
+
+static void bad_ranges(void **state) {
+    (void)state;
+    static const char *const BAD[] = {
+        "",      "a",   "1-",  "1-2x",   "1-2x0", "2-1", "1,",    ",1",         "1--",        "1 2",
+        "1-2-3", "1x2", "1.5", "1-2x-1", "0x10,", "1;2", "1-2y3", "9999999999", "1-999999999"};
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+        frame_list l = {0};
+        err e = {0};
+        if (frame_list_parse(&l, BAD[i], &e)) fail_msg("taken: '%s'", BAD[i]);
+        assert_int_equal(e.code, ERR_USAGE);
+        assert_null(l.number);
+    }
+}
+
+static void touch(const char *folder, const char *name) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fclose(f);
+}
+
+static void scan_is(const char *folder, const char *pattern, const char *want) {
+    char path[512], got[256] = "";
+    frame_pattern p;
+    frame_list l;
+    err e = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, pattern);
+    CHECK_OK(frame_pattern_parse(&p, path, &e), e);
+    CHECK_OK(frame_list_scan(&l, &p, &e), e);
+    for (size_t i = 0; i < l.count; i++)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", l.number[i]);
+    assert_string_equal(got, want);
+    frame_list_free(&l);
+    frame_pattern_free(&p);
+}
+
+static void scanning(void **state) {
+    (void)state;
+    static const char *const FILES[] = {
+        "a.0001.exr",     "a.0010.exr", "a.2.exr",    "a.12345.exr", "a.00007.exr",
+        "a.0003.exr.tmp", "b.0001.exr", "a.-001.exr", "a..exr",      "a.x.exr"};
+    const char *tmp = getenv("TEST_TMP");
+    char folder[256];
+    snprintf(folder, sizeof folder, "%s/frames-XXXXXX", tmp ? tmp : "/tmp");
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) touch(folder, FILES[i]);
+    scan_is(folder, "a.####.exr", "-1 1 10 12345");
+    scan_is(folder, "a.%d.exr", "2 12345");
+    scan_is(folder, "b.#.exr", "1");
+    err e = {0};
+    frame_pattern p;
+    frame_list l;
+    char path[512];
+    snprintf(path, sizeof path, "%s/c.####.exr", folder);
+    CHECK_OK(frame_pattern_parse(&p, path, &e), e);
+    assert_false(frame_list_scan(&l, &p, &e));
+    assert_int_equal(e.code, ERR_NO_INPUT);
+    frame_pattern_free(&p);
+    snprintf(path, sizeof path, "%s/none/c.####.exr", folder);
+    CHECK_OK(frame_pattern_parse(&p, path, &e), e);
+    assert_false(frame_list_scan(&l, &p, &e));
+    assert_int_equal(e.code, ERR_NO_INPUT);
+    frame_pattern_free(&p);
+    CHECK_OK(frame_pattern_parse(&p, "####/c.exr", &e), e);
+    assert_false(frame_list_scan(&l, &p, &e));
+    assert_int_equal(e.code, ERR_USAGE);
+    frame_pattern_free(&p);
+    /* A file of exactly this name is a file, not a pattern. */
+    touch(folder, "odd#1.exr");
+    snprintf(path, sizeof path, "%s/odd#1.exr", folder);
+    assert_false(frame_pattern_is(path));
+    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, FILES[i]);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s/odd#1.exr", folder);
+    unlink(path);
+    rmdir(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patterns),   cmocka_unit_test(no_patterns), cmocka_unit_test(ranges),
+        cmocka_unit_test(bad_ranges), cmocka_unit_test(scanning),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
