@@ -29,6 +29,16 @@ const command COMMANDS[] = {
         .run = cmd_apply,
     },
     {
+        .name = "devices",
+        .bit = FOR_DEVICES,
+        .usage = "[--json]",
+        .summary = "List the devices of this machine, the preferred ones first.",
+        .about = "--device takes the index, the uuid, a part of the name, or a class: gpu, cpu, "
+                 "software (Vulkan on the CPU, for tests).",
+        .example = {{"What there is.", "fftbloom devices"}},
+        .run = cmd_devices,
+    },
+    {
         .name = "schema",
         .bit = FOR_SCHEMA,
         .usage = "",

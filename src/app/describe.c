@@ -1,0 +1,196 @@
+#include "app/describe.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char AXIS[] = "xy";
+
+static const char *precision_name(const plan *p) {
+    return p->sample_bytes == 8 ? "float64" : "float32";
+}
+
+/* --- devices ------------------------------------------------------------------------------- */
+
+const char *describe_class(engine_class c) {
+    static const char *const NAME[] = {
+        [ENGINE_CPU] = "cpu", [ENGINE_GPU] = "gpu", [ENGINE_SOFTWARE] = "software"};
+    return NAME[c];
+}
+
+const char *describe_uuid(const engine_device *d, char buf[DESCRIBE_UUID]) {
+    static const uint8_t NONE[ENGINE_UUID];
+    char *p = buf;
+    *p = 0;
+    if (memcmp(d->uuid, NONE, ENGINE_UUID) == 0) return buf;
+    for (int i = 0; i < ENGINE_UUID; i++)
+        p += sprintf(p, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", d->uuid[i]);
+    return buf;
+}
+
+void describe_device_json(const engine_device *d, int index, text *to) {
+    char uuid[DESCRIBE_UUID];
+    const plan_limits *l = &d->limits;
+    text_add(to, "{\"index\": %d, \"class\": \"%s\", \"name\": ", index, describe_class(d->class));
+    text_add_json(to, d->name);
+    text_add(to, ", \"driver\": ");
+    text_add_json(to, d->driver);
+    text_add(to, ", \"uuid\": \"%s\", \"memory\": %" PRIu64, describe_uuid(d, uuid), d->memory);
+    text_add(to, ", \"limits\": {\"invocations\": %u, \"shared_bytes\": %u, ", l->invocations,
+             l->shared_bytes);
+    text_add(to, "\"groups\": [%u, %u, %u], \"buffer_range\": %" PRIu64, l->groups[0], l->groups[1],
+             l->groups[2], l->buffer_range);
+    text_add(to, ", \"memory\": %" PRIu64 ", \"float64\": %s}}", l->memory,
+             l->float64 ? "true" : "false");
+}
+
+void describe_device(const engine_device *d, int index, text *to) {
+    char uuid[DESCRIBE_UUID], memory[32];
+    text_add(to, "%-3d %-8s %s", index, describe_class(d->class), d->name);
+    if (d->driver[0]) text_add(to, ", %s", d->driver);
+    if (d->memory) text_add(to, ", %s", text_bytes((double)d->memory, memory));
+    if (d->limits.float64 || d->class == ENGINE_CPU) text_add(to, ", float64");
+    if (*describe_uuid(d, uuid)) text_add(to, "\n             %s", uuid);
+    text_add(to, "\n");
+}
+
+/* --- plans --------------------------------------------------------------------------------- */
+
+static void fft_json(const char *key, const plan_fft *f, text *to) {
+    text_add(to, "\"%s\": {\"length\": %u, \"radices\": [", key, f->length);
+    for (uint32_t i = 0; i < f->stages; i++) text_add(to, "%s%u", i ? ", " : "", f->radix[i]);
+    text_add(to, "]}");
+}
+
+static void axis_json(const plan_axis *a, char name, text *to) {
+    text_add(to, "{\"axis\": \"%c\", \"extent\": %u, \"length\": %u, \"split\": %u, ", name,
+             a->extent, a->length, a->split);
+    text_add(to, "\"border\": \"%s\", \"before\": %u, \"after\": %u, \"one_pass\": %s, ",
+             plan_border_name(a->border), a->before, a->after, a->one_pass ? "true" : "false");
+    if (a->one_pass) {
+        fft_json("fft", &a->fft, to);
+    } else {
+        fft_json("outer", &a->outer, to);
+        text_add(to, ", ");
+        fft_json("inner", &a->inner, to);
+    }
+    text_add(to, "}");
+}
+
+static void pass_json(const plan_pass *p, text *to) {
+    text_add(to, "{\"pass\": \"%s\", \"along\": %u, ", plan_pass_name(p->kind), p->axis);
+    fft_json("fft", &p->fft, to);
+    text_add(to, ", \"lines\": %u, \"threads\": %u, \"butterflies\": [", p->lines, p->threads);
+    for (uint32_t i = 0; i < p->fft.stages; i++)
+        text_add(to, "%s%u", i ? ", " : "", p->butterflies[i]);
+    text_add(to, "], \"shared_bytes\": %u, \"groups\": [%u, %u, %u], \"bytes\": %" PRIu64 "}",
+             p->shared_bytes, p->groups[0], p->groups[1], p->groups[2], p->bytes);
+}
+
+static uint64_t device_bytes(const plan *p) {
+    return p->image_bytes + p->scratch_bytes + p->line_bytes + p->spectrum_bytes + p->twiddle_bytes;
+}
+
+static void request_json(const plan_request *a, text *to) {
+    text_add(to, "\"image\": [%u, %u], \"reach_before\": [%u, %u], \"reach_after\": [%u, %u], ",
+             a->size[0], a->size[1], a->reach_lo[0], a->reach_lo[1], a->reach_hi[0],
+             a->reach_hi[1]);
+    text_add(to, "\"channels\": %u, \"kernel_channels\": %u", a->channels, a->spectra);
+}
+
+void describe_plan_json(const plan *p, int indent, text *to) {
+    int n = 2 * (indent + 1);
+    const plan_axis *x = &p->axis[p->first == PLAN_X ? 0 : 1], *y = &p->axis[p->first == PLAN_X];
+    text_add(to, "{\n%*s", n, "");
+    request_json(&p->ask, to);
+    text_add(to, ",\n%*s\"precision\": \"%s\", \"first\": \"%c\", \"lengths\": [%u, %u], ", n, "",
+             precision_name(p), AXIS[p->first], x->length, y->length);
+    text_add(to, "\"article_lengths\": [%u, %u], \"cost\": [%.6g, %.6g]", p->article[0],
+             p->article[1], p->cost[0], p->cost[1]);
+    text_add(to, ",\n%*s\"half_lines\": %u, \"pitch\": %u, \"image_pitch\": %u, ", n, "", p->halves,
+             p->pitch, p->image_pitch);
+    text_add(to, "\"channels_per_bind\": %u", p->channels_per_bind);
+    text_add(to, ",\n%*s\"bytes\": {\"image\": %" PRIu64 ", \"scratch\": %" PRIu64, n, "",
+             p->image_bytes, p->scratch_bytes);
+    text_add(to, ", \"line\": %" PRIu64 ", \"spectrum\": %" PRIu64 ", \"twiddle\": %" PRIu64,
+             p->line_bytes, p->spectrum_bytes, p->twiddle_bytes);
+    text_add(to, ", \"all\": %" PRIu64 "}", device_bytes(p));
+    text_add(to, ",\n%*s\"axes\": [", n, "");
+    for (int i = 0; i < 2; i++) {
+        text_add(to, "%s\n%*s", i ? "," : "", n + 2, "");
+        axis_json(&p->axis[i], AXIS[i == 0 ? p->first : 1 - p->first], to);
+    }
+    text_add(to, "\n%*s],\n%*s\"passes\": [", n, "", n, "");
+    for (uint32_t i = 0; i < p->passes; i++) {
+        text_add(to, "%s\n%*s", i ? "," : "", n + 2, "");
+        pass_json(&p->pass[i], to);
+    }
+    text_add(to, "%s%*s]\n%*s}", p->passes ? "\n" : "", p->passes ? n : 0, "", n - 2, "");
+}
+
+void describe_plan_line(const plan *p, text *to) {
+    const plan_axis *x = &p->axis[p->first == PLAN_X ? 0 : 1], *y = &p->axis[p->first == PLAN_X];
+    text_add(to, "%u x %u in %u x %u, %c first, %s", p->ask.size[0], p->ask.size[1], x->length,
+             y->length, AXIS[p->first], precision_name(p));
+}
+
+static void radices(const plan_fft *f, text *to) {
+    for (uint32_t i = 0; i < f->stages; i++) text_add(to, "%s%u", i ? " x " : "", f->radix[i]);
+    if (f->stages == 0) text_add(to, "1");
+}
+
+static void axis_words(const plan_axis *a, char name, const char *which, text *to) {
+    text_add(to,
+             "%c axis, %s: %u pixels, %s border, %u needed before and %u after: length %u = ", name,
+             which, a->extent, plan_border_name(a->border), a->before, a->after, a->length);
+    if (a->one_pass) {
+        radices(&a->fft, to);
+    } else {
+        text_add(to, "(");
+        radices(&a->outer, to);
+        text_add(to, ") x (");
+        radices(&a->inner, to);
+        text_add(to, "), through memory");
+    }
+    text_add(to, "\n");
+}
+
+static void pass_words(const plan_pass *p, text *to) {
+    char bytes[32];
+    text_add(to,
+             "  %-10s %6u points, %u lines in %u threads, %6u B shared, %u x %u x %u groups, %s\n",
+             plan_pass_name(p->kind), p->fft.length, p->lines, p->threads, p->shared_bytes,
+             p->groups[0], p->groups[1], p->groups[2], text_bytes((double)p->bytes, bytes));
+}
+
+void describe_plan(const plan *p, text *to) {
+    const plan_axis *x = &p->axis[p->first == PLAN_X ? 0 : 1], *y = &p->axis[p->first == PLAN_X];
+    double ours = (double)x->length * y->length;
+    double theirs = (double)p->article[0] * p->article[1];
+    char b[5][32];
+    text_add(to, "image    %u x %u, %u channel%s, kernel reaches %u+%u x %u+%u\n", p->ask.size[0],
+             p->ask.size[1], p->ask.channels, p->ask.channels == 1 ? "" : "s", p->ask.reach_lo[0],
+             p->ask.reach_hi[0], p->ask.reach_lo[1], p->ask.reach_hi[1]);
+    text_add(to,
+             "lengths  %u x %u; the article's powers of two: %u x %u, %.2f times as many points\n",
+             x->length, y->length, p->article[0], p->article[1], theirs / ours);
+    text_add(to, "order    %c first (cost %.4g with x first, %.4g with y first), %s\n",
+             AXIS[p->first], p->cost[0], p->cost[1], precision_name(p));
+    text_add(to, "memory   %s: image %s, half spectrum %s, kernel %s, tables %s\n",
+             text_bytes((double)device_bytes(p), b[0]), text_bytes((double)p->image_bytes, b[1]),
+             text_bytes((double)(p->scratch_bytes + p->line_bytes), b[2]),
+             text_bytes((double)p->spectrum_bytes, b[3]),
+             text_bytes((double)p->twiddle_bytes, b[4]));
+    axis_words(&p->axis[0], AXIS[p->first], "first", to);
+    axis_words(&p->axis[1], AXIS[1 - p->first], "second", to);
+    if (p->passes) text_add(to, "passes\n");
+    for (uint32_t i = 0; i < p->passes; i++) pass_words(&p->pass[i], to);
+}
+
+/* --- times --------------------------------------------------------------------------------- */
+
+void describe_times_json(const engine_times *t, const plan *p, text *to) {
+    text_add(to, "{\"upload\": %.6f, \"passes\": [", t->upload);
+    for (uint32_t i = 0; i < p->passes; i++) text_add(to, "%s%.6f", i ? ", " : "", t->pass[i]);
+    text_add(to, "], \"download\": %.6f, \"total\": %.6f}", t->download, t->total);
+}

@@ -1,0 +1,25 @@
+/* describe.h - devices, plans and times in words and in JSON, for commands and reports.
+ *
+ * The JSON is an interface: docs/report.md names every key; keys are added, never changed. */
+#ifndef APP_DESCRIBE_H
+#define APP_DESCRIBE_H
+
+#include "base/text.h"
+#include "engine/engine.h"
+
+/* JSON values; `indent` is the depth of the line that they start on, in steps of two blanks. */
+void describe_device_json(const engine_device *d, int index, text *to);
+void describe_plan_json(const plan *p, int indent, text *to);
+void describe_times_json(const engine_times *t, const plan *p, text *to);
+
+const char *describe_class(engine_class c); /* "cpu", "gpu", "software" */
+/* 32 hexadecimal digits with dashes, or "" when the device has none. */
+enum { DESCRIBE_UUID = 37 };
+const char *describe_uuid(const engine_device *d, char buf[DESCRIBE_UUID]);
+
+void describe_device(const engine_device *d, int index, text *to);
+void describe_plan(const plan *p, text *to);
+/* "1920 x 1080 by 2048 x 1215, y first, float32": one line for logs. */
+void describe_plan_line(const plan *p, text *to);
+
+#endif
