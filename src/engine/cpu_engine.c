@@ -261,7 +261,7 @@ static void close_engine(engine *base) {
 }
 
 static engine *open_engine(const engine_device *d, par *threads, const char *cache_dir, err *e) {
-    static const engine_calls CALLS = {prepare, submit, wait_for, close_engine};
+    static const engine_calls CALLS = {prepare, submit, wait_for, NULL, close_engine};
     (void)d;
     cpu_engine *g = mem_new(1, sizeof *g, "CPU engine", e);
     if (!g) return NULL;

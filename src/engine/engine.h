@@ -54,6 +54,13 @@ typedef struct {
 
 typedef struct engine engine;
 
+/* Frames of a benchmark: `count` of them back to back with the data where the device has it. */
+typedef struct {
+    uint32_t count;
+    double frame;             /* seconds per frame, out: of all together, without stamps between */
+    double pass[PLAN_PASSES]; /* seconds per frame and pass, out: of as many more with stamps */
+} engine_repeat;
+
 /* A row of the table of engines. */
 typedef struct {
     const char *name;
@@ -69,7 +76,8 @@ typedef struct {
     bool (*prepare)(engine *g, const plan *p, const spectrum_lines *k, const engine_options *o,
                     err *e);
     bool (*submit)(engine *g, uint32_t slot, const engine_frame *f, err *e);
-    bool (*wait)(engine *g, uint32_t slot, engine_times *t, err *e); /* t may be NULL */
+    bool (*wait)(engine *g, uint32_t slot, engine_times *t, err *e);            /* t may be NULL */
+    bool (*repeat)(engine *g, const engine_frame *f, engine_repeat *r, err *e); /* may be NULL */
     void (*close)(engine *g);
 } engine_calls;
 
@@ -85,6 +93,9 @@ bool engine_prepare(engine *g, const plan *p, const spectrum_lines *k, const eng
 bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e);
 bool engine_wait(engine *g, uint32_t slot, engine_times *t, err *e);
 bool engine_run(engine *g, const engine_frame *f, engine_times *t, err *e); /* submit and wait */
+/* For benchmarks; out of f is not written. An engine without a `repeat` of its own runs frames one
+ * after the other, copies included. */
+bool engine_time(engine *g, const engine_frame *f, engine_repeat *r, err *e);
 void engine_close(engine **g);
 
 #endif

@@ -43,7 +43,7 @@ typedef struct {
 
 /* Threads for one line: one butterfly each if the workgroup is large enough for that, which is
  * fastest; else as few as can hold the line. */
-static uint32_t threads_of(const plan_fft *f, uint32_t invocations) {
+uint32_t length_threads(const plan_fft *f, uint32_t invocations) {
     uint32_t one_each = 0, fewest = 0;
     for (uint32_t s = 0; s < f->stages; s++) {
         uint32_t count = f->length / f->radix[s], hold = PLAN_MAX_RADIX / f->radix[s];
@@ -74,7 +74,7 @@ static void search(choice *c, uint32_t rest, int from, uint32_t invocations, boo
             done.fft.radix[last] = r;
         }
         if (even_last && done.fft.radix[last] % 2) return;
-        done.threads = threads_of(&done.fft, invocations);
+        done.threads = length_threads(&done.fft, invocations);
         if (done.threads && better(&done, best)) *best = done;
         return;
     }

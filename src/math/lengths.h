@@ -19,6 +19,9 @@ double length_cost(uint32_t n);
  * even_last asks for an even last radix. Returns the threads that a line takes, 0 when none fit. */
 uint32_t length_radices(plan_fft *f, uint32_t n, uint32_t invocations, bool even_last);
 
+/* Threads that a line with these radices takes; 0 when more than `invocations`. */
+uint32_t length_threads(const plan_fft *f, uint32_t invocations);
+
 /* Butterflies of stage s that one of `threads` threads does for `lines` lines. */
 uint32_t length_butterflies(const plan_fft *f, uint32_t s, uint32_t lines, uint32_t threads);
 

@@ -34,10 +34,23 @@ static uint32_t shared_of(const plan_fft *f, uint32_t real_bytes) {
     return (f->length + f->length / f->radix[f->stages - 1]) * real_bytes;
 }
 
-/* Radices for a line that one workgroup holds; false when none does. */
-static bool fits_one_pass(plan_fft *f, uint32_t length, const plan_request *ask, bool even_last) {
-    plan_fft found;
-    if (!length_radices(&found, length, ask->limits.invocations, even_last)) return false;
+static bool is_tuned(const plan_fft *f, uint32_t length, uint32_t invocations, bool even_last) {
+    uint64_t product = 1;
+    for (uint32_t s = 0; s < f->stages; s++) product *= f->radix[s];
+    return f->stages && product == length && length_threads(f, invocations) &&
+           !(even_last && f->radix[f->stages - 1] % 2);
+}
+
+/* Radices for a line that one workgroup holds; false when none does. `role`: 0 for the first axis,
+ * which wants an even last radix, 1 for the second, 2 for the factors of a split line. */
+static bool fits_one_pass(plan_fft *f, uint32_t length, const plan_request *ask, int role) {
+    uint32_t invocations = ask->limits.invocations;
+    plan_fft found = {.length = length};
+    for (uint32_t s = 0; role < 2 && s < PLAN_STAGES && ask->tune.radix[role][s]; s++)
+        found.radix[found.stages++] = ask->tune.radix[role][s];
+    if (!is_tuned(&found, length, invocations, role == 0) &&
+        !length_radices(&found, length, invocations, role == 0))
+        return false;
     if (shared_of(&found, sample_bytes(ask)) > ask->limits.shared_bytes) return false;
     *f = found;
     return true;
@@ -48,8 +61,8 @@ static bool fits_one_pass(plan_fft *f, uint32_t length, const plan_request *ask,
 static bool split_line(plan_axis *a, const plan_request *ask) {
     for (uint32_t outer = 2; outer <= a->length / outer; outer++) {
         if (a->length % outer) continue;
-        if (fits_one_pass(&a->inner, a->length / outer, ask, false) &&
-            fits_one_pass(&a->outer, outer, ask, false))
+        if (fits_one_pass(&a->inner, a->length / outer, ask, 2) &&
+            fits_one_pass(&a->outer, outer, ask, 2))
             return true;
     }
     return false;
@@ -62,7 +75,7 @@ static bool axis_set_length(plan_axis *a, uint32_t length, const plan_request *a
     if (a->border != BORDER_ZERO && length != a->extent) a->split = a->extent + a->after;
     a->one_pass = true;
     if (!has_shapes(ask)) return true;
-    a->one_pass = fits_one_pass(&a->fft, length, ask, first);
+    a->one_pass = fits_one_pass(&a->fft, length, ask, first ? 0 : 1);
     return a->one_pass || split_line(a, ask);
 }
 
@@ -84,12 +97,17 @@ static bool is_exact_wrap(const plan_axis *a, bool first) {
 enum { CANDIDATES = 48 };
 
 /* Lengths worth comparing: smooth, long enough, at most a third longer than needed. */
-static uint32_t candidate_lengths(const plan_axis *a, bool first, uint32_t out[CANDIDATES]) {
+static uint32_t candidate_lengths(const plan_axis *a, bool first, uint32_t tuned,
+                                  uint32_t out[CANDIDATES]) {
     uint64_t least = shortest_length(a, first);
     if (least < 2) least = 2;
     if (least > LENGTH_MAX) return 0;
     if (is_exact_wrap(a, first)) {
         out[0] = a->extent;
+        return 1;
+    }
+    if (tuned >= least && length_is_smooth(tuned) && !(first && tuned % 2)) {
+        out[0] = tuned;
         return 1;
     }
     uint32_t n = 0;
@@ -152,8 +170,8 @@ static double price(const plan_axis axis[2], const plan_request *ask, uint32_t f
 static double best_lengths(plan_axis axis[2], const plan_request *ask, uint32_t first) {
     uint32_t list[2][CANDIDATES];
     plan_axis start[2] = {axis_of(ask, first), axis_of(ask, 1 - first)};
-    uint32_t n0 = candidate_lengths(&start[0], true, list[0]);
-    uint32_t n1 = candidate_lengths(&start[1], false, list[1]);
+    uint32_t n0 = candidate_lengths(&start[0], true, ask->tune.length[0], list[0]);
+    uint32_t n1 = candidate_lengths(&start[1], false, ask->tune.length[1], list[1]);
     double best = -1;
     plan_axis second[CANDIDATES];
     bool possible[CANDIDATES];
@@ -217,9 +235,7 @@ static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, const pl
     const plan_limits *l = &p->ask.limits;
     plan_pass *s = &p->pass[p->passes++];
     *s = (plan_pass){.kind = kind, .axis = axis, .fft = *f};
-    plan_fft same;
-    uint32_t per_line = length_radices(&same, f->length, l->invocations,
-                                       kind == PASS_FORWARD || kind == PASS_INVERSE);
+    uint32_t per_line = length_threads(f, l->invocations);
     uint32_t bytes = shared_of(f, p->sample_bytes);
     s->lines = minimum(wanted, minimum(l->invocations / per_line, l->shared_bytes / bytes));
     s->lines = minimum(s->lines, count);
@@ -242,8 +258,13 @@ static uint32_t fill_lines(const plan_fft *f) {
 /* Adjacent lines of the first axis make runs in memory: of 16 bytes each in the half spectrum,
  * of 8 in image rows where lines are columns. docs/performance.md has the measurements. */
 static uint32_t first_lines(const plan *p, const plan_fft *f) {
+    if (p->ask.tune.lines[0]) return p->ask.tune.lines[0];
     uint32_t wanted = p->first == PLAN_Y ? 4 : 2, fill = fill_lines(f);
     return wanted > fill ? wanted : fill;
+}
+
+static uint32_t second_lines(const plan *p, const plan_fft *f) {
+    return p->ask.tune.lines[1] ? p->ask.tune.lines[1] : fill_lines(f);
 }
 
 static void add_forward(plan *p, uint32_t pairs) {
@@ -265,7 +286,7 @@ static void add_forward(plan *p, uint32_t pairs) {
 static void add_convolve(plan *p) {
     const plan_axis *a = &p->axis[1];
     if (a->one_pass) {
-        plan_pass *s = add_pass(p, PASS_CONVOLVE, 1, &a->fft, p->halves, fill_lines(&a->fft));
+        plan_pass *s = add_pass(p, PASS_CONVOLVE, 1, &a->fft, p->halves, second_lines(p, &a->fft));
         s->bytes = 2 * p->scratch_bytes + p->spectrum_bytes;
         return;
     }

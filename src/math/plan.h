@@ -43,6 +43,14 @@ typedef struct {
     bool float64;
 } plan_limits;
 
+/* Shapes that a measurement on a device has found better than the planner's own; zeros leave it to
+ * the planner, and so does what does not fit. [0]: the first axis, [1]: the second. */
+typedef struct {
+    uint32_t length[2];
+    uint32_t radix[2][PLAN_STAGES];
+    uint32_t lines[2]; /* per workgroup */
+} plan_tune;
+
 typedef struct {
     uint32_t size[PLAN_AXES]; /* of the image */
     /* Taps left of (above) and right of (below) the kernel's centre, the centre not counted. */
@@ -53,6 +61,7 @@ typedef struct {
     uint32_t channels;        /* image planes convolved in one run */
     uint32_t spectra;         /* kernel channels: 1 or `channels` */
     plan_limits limits;
+    plan_tune tune;
 } plan_request;
 
 /* A complex transform of one line, as decimation in frequency: stage s splits a block of
