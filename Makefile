@@ -140,6 +140,15 @@ format:
 generated: $(PROG)
 	@tests/generate.sh $(PROG) docs
 
+# --- benchmarks ---------------------------------------------------------------------------------
+# The CPU engine beside a plain FFTW program; ROUNDS=N. Wisdom is kept between runs.
+.PHONY: bench-cpu
+bench-cpu: $(BUILD)/bench_cpu
+	@mkdir -p $(BUILD)/bench-cache
+	@BENCH_CACHE=$(BUILD)/bench-cache $< $(ROUNDS)
+$(BUILD)/bench_cpu: tests/bench/bench_cpu.c $(LIB) Makefile
+	$(CC) $(CFLAGS) $< $(LIB) $(LDFLAGS) -o $@ -lfftw3f_threads $(LIBS)
+
 # --- installation -------------------------------------------------------------------------------
 .PHONY: install clean help
 install: all

@@ -173,14 +173,13 @@ static bool prepare(engine *base, const plan *p, const spectrum_lines *k, const 
     g->pass = k->float64 ? &CPU_PASSES_FLOAT64 : &CPU_PASSES_FLOAT32;
     g->job = (cpu_job){
         .p = &g->p,
-        .half_pitch = odd_pitch((size_t)p->axis[1].extent + 1),
         .line_pitch = odd_pitch(p->axis[0].length),
     };
     cpu_job *j = &g->job;
     j->block_bytes = cpu_passes_block(j, g->pass);
     if (!plan_transforms(g, o->patient, e)) goto fail;
     if (!copy_kernel(g, k, e)) goto fail;
-    g->half = new_lines(g, p->halves, j->half_pitch, "half spectrum", e);
+    g->half = new_lines(g, cpu_passes_batches(j) * p->halves, CPU_LINES, "half spectrum", e);
     g->block = mem_raw((size_t)par_threads(g->threads), j->block_bytes, "lines of a worker", e);
     g->times = mem_new(g->slots, sizeof *g->times, "times", e);
     if (!g->half || !g->block || !g->times) goto fail;

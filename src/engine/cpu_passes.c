@@ -28,7 +28,7 @@ static size_t round_pitch(size_t n) {
 
 size_t cpu_passes_block(const cpu_job *j, const cpu_passes *k) {
     size_t batch = 2 * CPU_PAIRS * j->line_pitch;
-    size_t line = 2 * round_pitch(j->p->axis[1].length);
+    size_t line = 2 * round_pitch(j->p->axis[1].length + CPU_LINES);
     return max_size(batch, line) * k->complex_bytes;
 }
 

@@ -34,8 +34,7 @@ typedef struct {
     /* Of each axis, for the indices from extent to length: the index that is read, -1 for zero. */
     const int32_t *beyond[2];
     const cpu_fft *forward[2], *inverse[2]; /* of each axis */
-    void *half;                             /* half spectrum: p->halves lines */
-    size_t half_pitch;                      /* room for extent of axis 2, and one more */
+    void *half;                             /* complex [batch][k][CPU_LINES] */
     size_t line_pitch;                      /* room for length of axis 1 */
     char *block;                            /* of worker w at block + w * block_bytes */
     size_t block_bytes;

@@ -13,6 +13,8 @@ uint32_t length_next(uint32_t n, uint32_t multiple);
 
 /* Relative price of the arithmetic of one complex transform of a smooth length. */
 double length_cost(uint32_t n);
+/* The same on a CPU, whose vector units need factors of two in the length. */
+double length_cost_cpu(uint32_t n);
 
 /* Chooses radices for a workgroup of at most `invocations` threads that hold PLAN_MAX_RADIX
  * numbers each: as few stages as possible, then the largest smallest radix, large radices first.

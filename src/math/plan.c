@@ -152,8 +152,8 @@ uint32_t plan_frequency(const plan_fft *f, uint32_t place) {
  * exchange through shared memory costs about as much as two more bytes; on a CPU arithmetic is
  * nearly all. A first axis along columns makes shorter runs in memory. */
 static double line_price(const plan_axis *a, const plan_request *ask, double bytes) {
+    if (!has_shapes(ask)) return a->length * bytes + 3.0 * length_cost_cpu(a->length);
     double arithmetic = length_cost(a->length) / a->length;
-    if (!has_shapes(ask)) return a->length * (bytes + 3.0 * arithmetic);
     double stages = a->one_pass ? a->fft.stages : a->outer.stages + a->inner.stages + 6;
     return a->length * (bytes + 0.35 * arithmetic + 2.0 * stages);
 }

@@ -311,6 +311,22 @@ static void test_borders_of_each_axis(void **state) {
                                                 .border = {(plan_border)x, (plan_border)y}});
 }
 
+/* Wrapped lines of an odd length have no place to spare for the partner of the last one. */
+static void test_odd_and_wrapped(void **state) {
+    (void)state;
+    for (uint32_t h = 3; h <= 35; h += 2)
+        check((setup){.w = 12,
+                      .h = h,
+                      .kw = 4,
+                      .kh = 3,
+                      .cx = 2,
+                      .cy = 1,
+                      .border = {BORDER_WRAP, BORDER_WRAP},
+                      .order = AXIS_X,
+                      .length = {12, h},
+                      .runs = 1});
+}
+
 /* Every length up to 66, odd ones and those with other primes than 2, 3, 5, 7 included, along the
  * first axis and along the second; then long ones of each radix. */
 static void test_lengths_of_all_radices(void **state) {
@@ -486,6 +502,7 @@ int main(void) {
         cmocka_unit_test(test_image_smaller_than_kernel),
         cmocka_unit_test(test_centre_outside_the_middle),
         cmocka_unit_test(test_borders_of_each_axis),
+        cmocka_unit_test(test_odd_and_wrapped),
         cmocka_unit_test(test_lengths_of_all_radices),
         cmocka_unit_test(test_channels_share_or_have_spectra),
         cmocka_unit_test(test_in_place),
