@@ -1,5 +1,4 @@
 /* cpu_engine.c - the engine on the host's cores: memory and order of the passes of cpu_passes.h. */
-#include "base/log.h"
 #include "base/mem.h"
 #include "engine/cpu_fft.h"
 #include "engine/cpu_passes.h"
@@ -7,9 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { FORWARD, CONVOLVE, INVERSE, PASSES_HERE };
 
@@ -93,15 +90,6 @@ static int32_t *border_map(const plan_axis *a, err *e) {
     return map;
 }
 
-/* Large memory that is touched in long strides: fewer and larger pages, where there are any. */
-static void *big_pages(void *p, size_t bytes) {
-    const size_t page = (size_t)2 << 20;
-    uintptr_t from = ((uintptr_t)p + page - 1) & ~(page - 1),
-              to = ((uintptr_t)p + bytes) & ~(page - 1);
-    if (p && from < to) madvise((void *)from, to - from, MADV_HUGEPAGE); /* a hint: may fail */
-    return p;
-}
-
 /* An odd number of cache lines, so that the same place of many lines does not fall into the same
  * few sets of the cache. */
 static size_t odd_pitch(size_t n) {
@@ -110,12 +98,10 @@ static size_t odd_pitch(size_t n) {
 
 /* count * pitch complex numbers. */
 static void *new_lines(const cpu_engine *g, size_t count, size_t pitch, const char *what, err *e) {
-    size_t n, bytes;
-    if (!mem_mul(count, pitch, &n) || !mem_mul(n, g->pass->complex_bytes, &bytes)) {
-        err_set(e, ERR_DATA, "%s: %zu lines of %zu do not fit in memory", what, count, pitch);
-        return NULL;
-    }
-    return big_pages(mem_raw(n, g->pass->complex_bytes, what, e), bytes);
+    size_t n;
+    if (mem_mul(count, pitch, &n)) return mem_raw(n, g->pass->complex_bytes, what, e);
+    err_set(e, ERR_DATA, "%s: %zu lines of %zu do not fit in memory", what, count, pitch);
+    return NULL;
 }
 
 typedef struct {

@@ -36,9 +36,9 @@ double length_cost(uint32_t n) {
     return price * n;
 }
 
-/* Factors as measured with FFTW 3.3.10 (SSE2 and AVX, float, measured plans) on 120 lengths from 240
- * to 4608: 0.085 ns per element and step for a power of two, once or five times; 0.12 where four
- * twos or more are in the length; and where there are fewer, two to four times that. */
+/* Factors as measured with FFTW 3.3.10 (SSE2 and AVX, float, measured plans) on 120 lengths from
+ * 240 to 4608: 0.085 ns per element and step for a power of two, once or five times; 0.12 where
+ * four twos or more are in the length; and where there are fewer, two to four times that. */
 double length_cost_cpu(uint32_t n) {
     static const double FEW_TWOS[] = {3.4, 2.7, 1.7, 1.7};
     uint32_t twos = n ? (uint32_t)__builtin_ctz(n) : 0, odd = n >> twos;
