@@ -151,6 +151,9 @@ const option OPTIONS[] = {
      .value = "DIR",
      .help = "Folder of the spectrum cache; default: $XDG_CACHE_HOME/fftbloom or "
              "~/.cache/fftbloom."},
+    {"cache_size", OPTION_SIZE, SECTION_DEVICE, SPREAD | FOR_CHECK | FOR_CACHE,
+     AT(bloom.cache_size), .value = "SIZE", .preset = "2GB",
+     .help = "Kernel spectra to keep in the cache, in bytes; 0 neither reads nor keeps any."},
 
     /* --- sequences --- */
     {"frames", OPTION_STRING, SECTION_SEQUENCE, FOR_APPLY, AT(frames), .value = "RANGES",

@@ -3,6 +3,7 @@
 #include "base/half.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "bloom/cache.h"
 #include "bloom/device_choice.h"
 #include "bloom/kernel_input.h"
 #include "image/layers.h"
@@ -34,7 +35,7 @@ struct bloom {
 };
 
 void bloom_defaults(bloom_settings *s) {
-    *s = (bloom_settings){.tolerance = 1e-3, .slots = 1};
+    *s = (bloom_settings){.tolerance = 1e-3, .slots = 1, .cache_size = CACHE_BUDGET};
 }
 
 static double now(void) {

@@ -40,6 +40,7 @@ typedef struct {
     const char *emit_layer; /* NULL: off */
     const char *device;     /* "auto", "cpu", "gpu", "software", an index, uuid or part of a name */
     const char *cache_dir;  /* NULL: the default place */
+    uint64_t cache_size;    /* bytes of kernel spectra kept there; 0: none, and none read */
     uint64_t mem_limit, vram_limit;
     uint32_t slots; /* frames in flight */
 } bloom_settings;
