@@ -104,16 +104,25 @@ static bool open_engine(bloom *b, const engine_device *d, err *e) {
     return b->engine != NULL;
 }
 
+/* What the spectrum at the plan's lengths comes from: the user's .spectrum file where the image
+ * needs the kernel as it is in there, else the cache. An exact spectrum needs the taps only. */
+static bool find_source(bloom *b, spectrum *to, const psf *k, bool exact, bloom_report *r, err *e) {
+    const spectrum *ready = &b->kernel.ready;
+    cache_place place = {b->s.cache_dir, b->s.cache_size};
+    if (exact) return psf_copy(&to->kernel, k, e);
+    if (b->kernel.is_spectrum && psf_same(k, &ready->kernel)) return spectrum_copy(to, ready, e);
+    return cache_spectrum(to, k, &place, b->threads, &r->spectrum_cached, e);
+}
+
 /* The kernel's spectrum at the plan's lengths. */
-static bool make_lines(bloom *b, spectrum_lines *l, const setup *s, err *e) {
+static bool make_lines(bloom *b, spectrum_lines *l, const setup *s, bloom_report *r, err *e) {
     bool float64 = s->plan.sample_bytes == 8;
-    spectrum made = {0};
-    bool resampled = b->s.spectrum == SPECTRUM_RESAMPLED && !float64;
-    bool ok = resampled ? spectrum_make(&made, &s->kernel, b->threads, e)
-                        : psf_copy(&made.kernel, &s->kernel, e);
-    ok = ok && spectrum_at(l, &made, b->s.spectrum, s->plan.first, s->plan.axis[0].length,
-                           s->plan.axis[1].length, float64, b->threads, e);
-    spectrum_free(&made);
+    bool exact = float64 || b->s.spectrum == SPECTRUM_EXACT;
+    spectrum source = {0};
+    bool ok = find_source(b, &source, &s->kernel, exact, r, e) &&
+              spectrum_at(l, &source, b->s.spectrum, s->plan.first, s->plan.axis[0].length,
+                          s->plan.axis[1].length, float64, b->threads, e);
+    spectrum_free(&source);
     return ok;
 }
 
@@ -137,7 +146,7 @@ static bool prepare(bloom *b, uint32_t w, uint32_t h, uint32_t channels, bloom_r
     bool ok = kernel_input_psf(&s.kernel, &b->kernel, &b->s, channels, w, h, e) &&
               choose(b, &s.kernel, w, h, channels, &s.plan, &d, e) && open_engine(b, &d, e);
     double start = now();
-    ok = ok && make_lines(b, &lines, &s, e);
+    ok = ok && make_lines(b, &lines, &s, r, e);
     r->spectrum_seconds += now() - start;
     engine_options o = {.slots = 1, .timestamps = true};
     ok = ok && make_planes(b, &s, e) && engine_prepare(b->engine, &s.plan, &lines, &o, e);

@@ -299,3 +299,8 @@ hash128 psf_hash(const psf *k) {
     hash_add(s, k->tap, taps_of(k) * k->channels * sizeof *k->tap);
     return hash_end(&s);
 }
+
+bool psf_same(const psf *a, const psf *b) {
+    hash128 x = psf_hash(a), y = psf_hash(b);
+    return x.lo == y.lo && x.hi == y.hi;
+}

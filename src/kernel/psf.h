@@ -56,6 +56,8 @@ bool psf_make(psf *k, uint32_t w, uint32_t h, uint32_t channels, const float *co
               const psf_options *o, err *e);
 void psf_free(psf *k);
 bool psf_copy(psf *to, const psf *from, err *e);
+/* The same taps, centre and scale: the same hash, so the same spectrum. */
+bool psf_same(const psf *a, const psf *b);
 
 /* True when `asked` would have made the same psf; else the error names the setting that differs,
  * ERR_CONFIG. For kernels that come as .spectrum files, whose settings cannot be changed. */

@@ -109,6 +109,19 @@ bool spectrum_make(spectrum *to, const psf *k, par *threads, err *e) {
     return ok;
 }
 
+bool spectrum_copy(spectrum *to, const spectrum *from, err *e) {
+    spectrum s = {.m = {from->m[0], from->m[1]}};
+    bool ok = psf_copy(&s.kernel, &from->kernel, e) &&
+              (s.value = mem_raw(spectrum_floats(&s), sizeof *s.value, "kernel spectrum", e));
+    if (ok) {
+        memcpy(s.value, from->value, spectrum_floats(&s) * sizeof *s.value);
+        *to = s;
+    } else {
+        spectrum_free(&s);
+    }
+    return ok;
+}
+
 void spectrum_free(spectrum *s) {
     psf_free(&s->kernel);
     mem_free(s->value);
@@ -213,6 +226,9 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, spectrum_mode mode, uint
     if (length_first == 0 || length_second == 0)
         return err_set(e, ERR_INTERNAL, "a spectrum of %" PRIu32 " x %" PRIu32 " frequencies",
                        length_first, length_second);
+    if (float64) mode = SPECTRUM_EXACT;
+    if (mode != SPECTRUM_EXACT && !s->value)
+        return err_set(e, ERR_INTERNAL, "a %s spectrum without a source", spectrum_mode_name(mode));
     const uint32_t length[2] = {first ? length_second : length_first,
                                 first ? length_first : length_second};
     spectrum_lines l = {.channels = k->channels,
@@ -228,7 +244,7 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, spectrum_mode mode, uint
     for (uint32_t c = 0; ok && c < k->channels; c++) {
         size_t center = ((size_t)c * k->h + k->cy) * k->w + k->cx;
         l.tap[c] = k->scale[c] * (double)k->tap[center];
-        ok = MODE[float64 ? SPECTRUM_EXACT : mode].at(&l, s, c, first, length, threads, e);
+        ok = MODE[mode].at(&l, s, c, first, length, threads, e);
     }
     if (ok)
         *to = l;

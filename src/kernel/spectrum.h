@@ -31,6 +31,7 @@ size_t spectrum_channel_floats(const spectrum *s);
 size_t spectrum_floats(const spectrum *s);
 
 bool spectrum_make(spectrum *s, const psf *k, par *threads, err *e); /* copies the psf */
+bool spectrum_copy(spectrum *to, const spectrum *from, err *e);
 void spectrum_free(spectrum *s);
 
 /* What an engine takes. */
@@ -42,9 +43,9 @@ typedef struct {
 } spectrum_lines;
 
 /* first: PLAN_X (0) or PLAN_Y (1), the axis that is halved. `exact` transforms the kernel at the
- * lengths, which must be smooth (2^a 3^b 5^c 7^d) for that; `bilinear` is the article's method
- * without its bugs, for comparison: the spectrum of the kernel at its own size, sampled linearly.
- * float64 asks for `exact`, whatever the mode. */
+ * lengths, which must be smooth (2^a 3^b 5^c 7^d) for that, and needs no `value`; `bilinear` is the
+ * article's method without its bugs, for comparison: the spectrum of the kernel at its own size,
+ * sampled linearly. float64 asks for `exact`, whatever the mode. */
 bool spectrum_at(spectrum_lines *to, const spectrum *s, spectrum_mode mode, uint32_t first,
                  uint32_t length_first, uint32_t length_second, bool float64, par *threads, err *e);
 void spectrum_lines_free(spectrum_lines *l);

@@ -304,6 +304,12 @@ static void refusals(void **state) {
     assert_int_equal(e.code, ERR_INTERNAL);
     CHECK_OK(spectrum_at(&l, &s, SPECTRUM_RESAMPLED, 0, 22, 11, false, threads, &e), e);
     spectrum_lines_free(&l);
+    /* The exact one needs the kernel only; the others need what spectrum_make adds to it. */
+    spectrum bare = {.kernel = k};
+    CHECK_OK(spectrum_at(&l, &bare, SPECTRUM_EXACT, 0, 8, 8, false, threads, &e), e);
+    spectrum_lines_free(&l);
+    assert_false(spectrum_at(&l, &bare, SPECTRUM_BILINEAR, 0, 8, 8, false, threads, &e));
+    assert_int_equal(e.code, ERR_INTERNAL);
     spectrum_free(&s);
     psf_free(&k);
 }
