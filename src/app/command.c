@@ -29,6 +29,23 @@ const command COMMANDS[] = {
         .run = cmd_apply,
     },
     {
+        .name = "cache",
+        .bit = FOR_CACHE,
+        .usage = "path|list|verify|trim [options]",
+        .summary = "Show, check or trim the kernel spectra that are kept between runs.",
+        .about =
+            "path prints the folder. list prints when each spectrum was last used, its size and "
+            "its name. verify reads all of them and exits with 65 when one is broken. trim "
+            "removes those that were used longest ago until --cache-size bytes are left; every "
+            "run that adds one does the same. Other things in the cache folder are not touched.",
+        .min_words = 1,
+        .max_words = 1,
+        .word_choices = "path list verify trim",
+        .example = {{"Where it is.", "fftbloom cache path"},
+                    {"Empty it.", "fftbloom cache trim --cache-size 0"}},
+        .run = cmd_cache,
+    },
+    {
         .name = "devices",
         .bit = FOR_DEVICES,
         .usage = "[--json]",

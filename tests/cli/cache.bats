@@ -1,0 +1,88 @@
+#!/usr/bin/env bats
+# fftbloom cache: what it prints, what it removes, what it leaves alone.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
+    export FFTBLOOM_CACHE_DIR=$dir/cache
+    mkdir -p "$FFTBLOOM_CACHE_DIR/spectra"
+    old=00000000000000000000000000000000.v1.spectrum
+    new=ffffffffffffffffffffffffffffffff.v1.spectrum
+}
+
+# Two entries of 1000 bytes that are no spectra, and two files that are no entries.
+fill() {
+    head -c 1000 /dev/zero | tee "$FFTBLOOM_CACHE_DIR/spectra/$old" >"$FFTBLOOM_CACHE_DIR/spectra/$new"
+    touch -d '2001-02-03 04:05:06 UTC' "$FFTBLOOM_CACHE_DIR/spectra/$old"
+    echo wisdom >"$FFTBLOOM_CACHE_DIR/fftw-wisdom"
+    echo note >"$FFTBLOOM_CACHE_DIR/spectra/note.spectrum"
+}
+
+json() { python3 -c "import json, sys; d = json.load(sys.stdin); print($1)"; }
+
+@test "path says where, by flag, variable and home" {
+    [ "$("$FFTBLOOM" cache path)" = "$dir/cache" ]
+    [ "$("$FFTBLOOM" cache path --cache-dir elsewhere)" = elsewhere ]
+    unset FFTBLOOM_CACHE_DIR
+    [ "$(XDG_CACHE_HOME=/x "$FFTBLOOM" cache path)" = /x/fftbloom ]
+    [ "$(env -u XDG_CACHE_HOME HOME=/h "$FFTBLOOM" cache path)" = /h/.cache/fftbloom ]
+    run --separate-stderr env -u XDG_CACHE_HOME -u HOME "$FFTBLOOM" cache path
+    [ "$status" -eq 78 ]
+    [[ "$stderr" == *"no cache folder"* ]]
+}
+
+@test "list prints the entries, last used first, and JSON" {
+    fill
+    run --separate-stderr "$FFTBLOOM" cache list
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 2 ]
+    [[ "${lines[0]}" == *"$new" ]]
+    [[ "${lines[1]}" == "2001-02-03 04:05:06"*"$old" ]]
+    run --separate-stderr "$FFTBLOOM" cache list --json
+    [ "$(json 'd["bytes"], [e["name"][0] for e in d["entries"]], d["budget"]' <<<"$output")" = "2000 ['f', '0'] 2000000000" ]
+    [ "$(json 'd["entries"][1]["used"]' <<<"$output")" = 981173106 ]
+}
+
+@test "a folder that is not there holds nothing" {
+    run --separate-stderr "$FFTBLOOM" cache list --cache-dir "$dir/none"
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    [ ! -e "$dir/none" ]
+    run --separate-stderr "$FFTBLOOM" cache verify --cache-dir "$dir/none" --json
+    [ "$(json 'd["entries"]' <<<"$output")" = "[]" ]
+}
+
+@test "verify names what is broken and exits 65" {
+    fill
+    run --separate-stderr "$FFTBLOOM" cache verify
+    [ "$status" -eq 65 ]
+    [[ "${lines[0]}" == "bad $new: "*"does not begin as a .spectrum"* ]]
+    [[ "$stderr" == *"2 of 2 spectra are broken"* ]]
+    run --separate-stderr "$FFTBLOOM" cache verify --json
+    [ "$status" -eq 65 ]
+    [ "$(json '[e["ok"] for e in d["entries"]]' <<<"$output")" = "[False, False]" ]
+}
+
+@test "trim removes the oldest spectra and nothing else" {
+    fill
+    run --separate-stderr "$FFTBLOOM" cache trim --cache-size 1500 --json
+    [ "$status" -eq 0 ]
+    [ "$(json 'd["removed"], d["kept_bytes"]' <<<"$output")" = "1 1000" ]
+    [ ! -e "$FFTBLOOM_CACHE_DIR/spectra/$old" ]
+    [ -e "$FFTBLOOM_CACHE_DIR/spectra/$new" ]
+    FFTBLOOM_CACHE_SIZE=0 run --separate-stderr "$FFTBLOOM" cache trim
+    [ ! -e "$FFTBLOOM_CACHE_DIR/spectra/$new" ]
+    [ "$(cat "$FFTBLOOM_CACHE_DIR/fftw-wisdom" "$FFTBLOOM_CACHE_DIR/spectra/note.spectrum")" = "wisdom
+note" ]
+}
+
+@test "other words are refused with those that are known" {
+    run --separate-stderr "$FFTBLOOM" cache empty
+    [ "$status" -eq 64 ]
+    [[ "$stderr" == *"path, list, verify or trim, not 'empty'"* ]]
+    run "$FFTBLOOM" cache
+    [ "$status" -eq 64 ]
+    run "$FFTBLOOM" cache trim --cache-size lots
+    [ "$status" -eq 64 ]
+}
