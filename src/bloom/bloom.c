@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "bloom/cache.h"
-#include "bloom/device_choice.h"
 #include "bloom/kernel_input.h"
 #include "image/layers.h"
 
@@ -18,6 +17,7 @@ typedef struct {
     psf kernel;
     double tap[ENGINE_CHANNELS];
     plan plan;
+    bool patient; /* a longer set-up pays */
     bool valid;
 } setup;
 
@@ -25,7 +25,9 @@ struct bloom {
     bloom_settings s;
     par *threads;
     kernel_input kernel;
+    char folder[CACHE_PATH]; /* the cache; "": there is none */
     engine_device device[ENGINE_DEVICES];
+    device_speed speed[ENGINE_DEVICES];
     uint32_t devices;
     engine *engine;
     engine_device on; /* the engine's */
@@ -46,13 +48,24 @@ static double now(void) {
 
 /* --- opening -------------------------------------------------------------------------------- */
 
+static const char *folder(const bloom *b) {
+    return b->folder[0] ? b->folder : NULL;
+}
+
+static void list_devices(bloom *b) {
+    b->devices = engine_devices(b->device, ENGINE_DEVICES);
+    for (uint32_t i = 0; i < b->devices; i++)
+        b->speed[i] = device_speed_load(&b->device[i], par_threads(b->threads), folder(b));
+}
+
 bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err *e) {
     bloom *b = mem_new(1, sizeof *b, "bloom", e);
     if (!b) return NULL;
     b->s = *s;
     b->threads = threads;
+    if (!cache_path(b->folder, s->cache_dir)) b->folder[0] = 0;
     if (!kernel_input_load(&b->kernel, kernel, threads, e)) goto fail;
-    b->devices = engine_devices(b->device, ENGINE_DEVICES);
+    list_devices(b);
     return b;
 fail:
     bloom_close(&b);
@@ -89,18 +102,32 @@ static plan_request request_of(const bloom *b, const psf *k, uint32_t w, uint32_
                           .spectra = k->channels};
 }
 
+static int forecast(const bloom *b, const plan_request *ask, device_forecast *to, err *e) {
+    device_wish wish = {b->s.device, b->s.images, b->s.vram_limit};
+    return device_choose(to, &wish, b->device, b->speed, b->devices, ask, e);
+}
+
+/* Measured FFT plans take up to a second, once, and save about a fifth of each image's time. */
+static bool worth_patience(const device_seconds *t, uint32_t images) {
+    return 0.2 * t->image * images > 1;
+}
+
 /* The device and the plan on it: no device work yet. */
-static bool choose(const bloom *b, const psf *k, uint32_t w, uint32_t h, uint32_t channels, plan *p,
-                   engine_device *d, err *e) {
-    plan_request ask = request_of(b, k, w, h, channels);
-    return device_choose(d, p, b->s.device, b->device, b->devices, &ask, b->s.vram_limit, e);
+static bool choose(const bloom *b, const plan_request *ask, setup *s, engine_device *d, err *e) {
+    device_forecast f[ENGINE_DEVICES];
+    int i = forecast(b, ask, f, e);
+    if (i < 0) return false;
+    *d = b->device[i];
+    s->plan = f[i].plan;
+    s->patient = worth_patience(&f[i].time, b->s.images);
+    return true;
 }
 
 static bool open_engine(bloom *b, const engine_device *d, err *e) {
     if (b->engine && b->on.class == d->class && b->on.index == d->index) return true;
     engine_close(&b->engine);
     b->on = *d;
-    b->engine = engine_open(d, b->threads, b->s.cache_dir, e);
+    b->engine = engine_open(d, b->threads, folder(b), e);
     return b->engine != NULL;
 }
 
@@ -143,12 +170,13 @@ static bool prepare(bloom *b, uint32_t w, uint32_t h, uint32_t channels, bloom_r
     setup s = {.w = w, .h = h, .channels = channels};
     spectrum_lines lines = {0};
     engine_device d;
-    bool ok = kernel_input_psf(&s.kernel, &b->kernel, &b->s, channels, w, h, e) &&
-              choose(b, &s.kernel, w, h, channels, &s.plan, &d, e) && open_engine(b, &d, e);
+    bool ok = kernel_input_psf(&s.kernel, &b->kernel, &b->s, channels, w, h, e);
+    plan_request ask = request_of(b, &s.kernel, w, h, channels);
+    ok = ok && choose(b, &ask, &s, &d, e) && open_engine(b, &d, e);
     double start = now();
     ok = ok && make_lines(b, &lines, &s, r, e);
     r->spectrum_seconds += now() - start;
-    engine_options o = {.slots = 1, .timestamps = true};
+    engine_options o = {.slots = 1, .timestamps = true, .patient = s.patient};
     ok = ok && make_planes(b, &s, e) && engine_prepare(b->engine, &s.plan, &lines, &o, e);
     if (ok) {
         for (uint32_t c = 0; c < channels; c++) s.tap[c] = lines.tap[lines.channels == 1 ? 0 : c];
@@ -161,23 +189,41 @@ static bool prepare(bloom *b, uint32_t w, uint32_t h, uint32_t channels, bloom_r
     return ok;
 }
 
-bool bloom_plan(bloom *b, const image_header *h, plan *p, engine_device *d, err *e) {
+/* Of the image's first colour group. */
+static bool first_request(const bloom *b, const image_header *h, plan_request *ask, err *e) {
     for (int i = 0; i < h->parts; i++) {
         layer_map m;
         psf k = {0};
         const image_part *part = &h->part[i];
+        uint32_t width = image_width(part), height = image_height(part);
         if (!layer_map_make(&m, part, b->s.layers, b->s.exclude, e)) return false;
         int groups = m.groups;
         uint32_t channels = groups ? (uint32_t)m.group[0].channels : 0;
         layer_map_free(&m);
         if (!groups) continue;
-        bool ok = kernel_input_psf(&k, &b->kernel, &b->s, channels, image_width(part),
-                                   image_height(part), e) &&
-                  choose(b, &k, image_width(part), image_height(part), channels, p, d, e);
+        bool ok = kernel_input_psf(&k, &b->kernel, &b->s, channels, width, height, e);
+        if (ok) *ask = request_of(b, &k, width, height, channels);
         psf_free(&k);
         return ok;
     }
     return err_set(e, ERR_DATA, "the image has no colour layer");
+}
+
+bool bloom_plan(bloom *b, const image_header *h, plan *p, engine_device *d, err *e) {
+    plan_request ask;
+    setup s;
+    bool ok = first_request(b, h, &ask, e) && choose(b, &ask, &s, d, e);
+    if (ok) *p = s.plan;
+    return ok;
+}
+
+int bloom_forecast(bloom *b, const image_header *h, const engine_device **list, device_forecast *to,
+                   uint32_t *count, err *e) {
+    plan_request ask;
+    if (!first_request(b, h, &ask, e)) return -1;
+    *list = b->device;
+    *count = b->devices;
+    return forecast(b, &ask, to, e);
 }
 
 /* --- pixels --------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #define BLOOM_BLOOM_H
 
 #include "base/par.h"
+#include "bloom/device_choice.h"
 #include "engine/engine.h"
 #include "image/image.h"
 #include "kernel/psf.h"
@@ -42,7 +43,9 @@ typedef struct {
     const char *cache_dir;  /* NULL: the default place */
     uint64_t cache_size;    /* bytes of kernel spectra kept there; 0: none, and none read */
     uint64_t mem_limit, vram_limit;
-    uint32_t slots; /* frames in flight */
+    uint32_t slots;  /* frames in flight */
+    uint32_t images; /* how many will be bloomed, as far as is known: decides the device, and
+                        whether its set-up may take longer; 0 stands for 1 */
 } bloom_settings;
 
 void bloom_defaults(bloom_settings *s);
@@ -69,5 +72,9 @@ void bloom_close(bloom **b);
 bool bloom_image(bloom *b, image *img, bloom_report *r, err *e);
 /* What bloom_image would do with the image's first colour group: no device work. */
 bool bloom_plan(bloom *b, const image_header *h, plan *p, engine_device *d, err *e);
+/* The same for every device of the machine: *list has *count devices, and `to` room for
+ * ENGINE_DEVICES. Returns the index of the device that would be taken, or -1. */
+int bloom_forecast(bloom *b, const image_header *h, const engine_device **list, device_forecast *to,
+                   uint32_t *count, err *e);
 
 #endif
