@@ -1,0 +1,280 @@
+/* Damaged files: cut off at every byte, and with single bytes changed by chance. Each must give an
+ * image or an error with a sentence, in no time and within the budget of memory. What is wrong
+ * beyond that is seen by the sanitizers (make SAN=1). */
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "unit/check.h"
+#include "unit/make_image.h"
+#include "unit/ref_exr.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    CORRUPTIONS = 10000, /* of each format; of EXR a quarter for each way to pack it */
+    MOST_SAMPLES = 1 << 20,
+    MOST_MB =
+        400, /* for the whole program: samples, chunks, tables, and the libraries themselves */
+};
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A file without a disk: 60,000 of them come and go here. */
+static const char *memory_file(const uint8_t *bytes, size_t n) {
+    static int fd = -1;
+    static char path[64];
+    if (fd < 0) fd = memfd_create("damaged", MFD_CLOEXEC);
+    assert_true(fd >= 0 && ftruncate(fd, (off_t)n) == 0);
+    assert_true(pwrite(fd, bytes, n, 0) == (ssize_t)n);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return path;
+}
+
+/* Returns whether it gave an image. */
+static bool try_bytes(const uint8_t *bytes, size_t n, const char *what, size_t at) {
+    const char *path = memory_file(bytes, n);
+    err e = {0};
+    image_limits limits = {.samples = MOST_SAMPLES};
+    double start = now();
+    image *img = image_load(path, &limits, make_threads(), &e);
+    if (now() - start > 2) fail_msg("%s, damaged at %zu, took %.1f s", what, at, now() - start);
+    if (!img && (e.code == ERR_NONE || !e.msg[0] || e.code == ERR_INTERNAL))
+        fail_msg("%s, damaged at %zu: no image, and no proper error: '%s'", what, at, e.msg);
+    bool ok = img != NULL;
+    image_free(&img);
+    return ok;
+}
+
+/* `whole_only`: nothing but the whole file may give an image. */
+static void cut_everywhere(const char *path, bool whole_only) {
+    err e = {0};
+    size_t n;
+    uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
+    CHECK_OK(bytes, e);
+    assert_true(try_bytes(bytes, n, path, n));
+    for (size_t cut = 0; cut < n; cut++)
+        if (try_bytes(bytes, cut, path, cut) && whole_only)
+            fail_msg("%s, cut off at %zu of %zu, still gives an image", path, cut, n);
+    mem_free(bytes);
+}
+
+static void change_bytes(const char *path, int times, uint64_t seed) {
+    err e = {0};
+    size_t n;
+    uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
+    CHECK_OK(bytes, e);
+    for (int i = 0; i < times; i++) {
+        size_t at = (size_t)(make_random(&seed) % n);
+        uint8_t old = bytes[at];
+        bytes[at] = (uint8_t)(old + 1 + make_random(&seed) % 255);
+        try_bytes(bytes, n, path, at);
+        bytes[at] = old;
+    }
+    mem_free(bytes);
+}
+
+/* --- EXR ----------------------------------------------------------------------------------------
+ */
+
+static const make_part KIND[] = {
+    PART("R:half Z:float", 0, 0, 9, 18, .packing = COMPRESSION_NONE),
+    PART("R:half Z:float", 0, 0, 9, 18, .packing = COMPRESSION_RLE),
+    PART("R:half Z:float", 0, 0, 9, 18, .packing = COMPRESSION_ZIPS),
+    PART("R:half Z:float", 0, 0, 9, 18, .packing = COMPRESSION_ZIP),
+    PART("R:half Z:float", 0, 0, 9, 18, .packing = COMPRESSION_PIZ),
+    PART("R:half Z:float", 0, 0, 9, 18, .packing = COMPRESSION_PXR24),
+    PART("R:half Z:float", 0, 0, 9, 18, .packing = COMPRESSION_B44),
+    PART("R:half Z:float", 0, 0, 9, 18, .packing = COMPRESSION_B44A),
+    PART("R:half Z:float A:half", 0, 0, 17, 18, .packing = COMPRESSION_DWAA),
+    PART("R:half G:half B:half", 0, 0, 17, 18, .packing = COMPRESSION_DWAB),
+    PART("R:half Z:float", 0, 0, 19, 18, .packing = COMPRESSION_ZIP, .tile_w = 8, .tile_h = 8),
+    PART("R:half Z:float", 0, 0, 19, 18, .packing = COMPRESSION_PIZ, .tile_w = 8, .tile_h = 8),
+};
+enum { KINDS = sizeof KIND / sizeof *KIND };
+
+static const char *save_kind(int kind) {
+    err e = {0};
+    image *img = make_image(&KIND[kind], 1);
+    const char *path = make_path("kind.exr");
+    CHECK_OK(image_save(path, img, make_threads(), &e), e);
+    image_free(&img);
+    return path;
+}
+
+static bool can_read(int kind) {
+    return WITH_OPENEXR || KIND[kind].packing <= COMPRESSION_PIZ;
+}
+
+static void cut_off_exr_is_an_error(void **state) {
+    (void)state;
+    for (int k = 0; k < KINDS; k++)
+        if (can_read(k)) cut_everywhere(save_kind(k), true);
+}
+
+static void changed_exr(void **state) {
+    (void)state;
+    for (int k = 0; k < KINDS; k++)
+        if (can_read(k)) change_bytes(save_kind(k), CORRUPTIONS / 4, (uint64_t)k);
+}
+
+static void damaged_exr_of_several_parts(void **state) {
+    (void)state;
+    err e = {0};
+    const make_part parts[] = {
+        PART("R:half G:half", 0, 0, 9, 18, .name = "a", .packing = COMPRESSION_ZIP),
+        PART("Z:float", 3, 3, 9, 18, .name = "b", .packing = COMPRESSION_RLE, .tile_w = 8,
+             .tile_h = 8),
+    };
+    image *img = make_image(parts, 2);
+    const char *path = make_path("parts.exr");
+    CHECK_OK(image_save(path, img, make_threads(), &e), e);
+    cut_everywhere(path, true);
+    change_bytes(path, 2000, 77);
+    image_free(&img);
+}
+
+#if WITH_OPENEXR
+static void damaged_mipmaps(void **state) {
+    (void)state;
+    const make_part part =
+        PART("R:half", 0, 0, 20, 13, .packing = COMPRESSION_ZIP, .tile_w = 8, .tile_h = 8);
+    image *img = make_image(&part, 1);
+    const char *path = make_path("mip.exr");
+    assert_true(ref_exr_write(path, img, REF_RIPMAP));
+    cut_everywhere(path, false);
+    change_bytes(path, 2000, 78);
+    image_free(&img);
+}
+#endif
+
+/* --- EXR: one thing wrong at a time
+ * --------------------------------------------------------------- */
+
+typedef struct {
+    const char *attr; /* whose value is changed */
+    size_t at;        /* in its value */
+    uint32_t value;
+    int bytes;
+    const char *says;
+} wrong;
+
+static const wrong WRONG[] = {
+    {"compression", 0, 200, 1, "compression 200 is unknown"},
+    {"lineOrder", 0, 9, 1, "line order 9 is unknown"},
+    {"dataWindow", 0, 500, 4, "data window (500,0)-(8,17) is empty"},
+    {"dataWindow", 8, 70000, 4, "larger than the 65536 pixels"},
+    {"dataWindow", 8, 0x7fffffff, 4, "larger than the 65536 pixels"},
+    {"dataWindow", 8, 65000, 4, "more than the 1048576 samples"},
+    {"dataWindow", 12, 15000, 4, "incomplete file: the table of 938 chunks"},
+    {"displayWindow", 8, 0x80000000, 4, "display window"},
+    {"channels", 2, 7, 1, "unknown pixel type 7"},
+    {"channels", 10, 2, 1, "'R' (2 x 1) is chroma-subsampled"},
+    {"channels", 0, 0, 1, "there are no channels"},
+    {"channels", 18, 'R', 1, "two channels with the name 'R'"},
+};
+
+/* Where the value of an attribute starts in a header: name, type, size, value. */
+static size_t value_of(const uint8_t *bytes, size_t n, const char *attr) {
+    size_t length = strlen(attr) + 1;
+    for (size_t at = 8; at + length < n; at++)
+        if (memcmp(bytes + at, attr, length) == 0)
+            return at + length + strlen((const char *)bytes + at + length) + 1 + 4;
+    fail_msg("no attribute %s", attr);
+    return 0;
+}
+
+static void expect_error(const uint8_t *bytes, size_t n, const image_limits *limits,
+                         const char *says) {
+    err e = {0};
+    const char *path = memory_file(bytes, n);
+    image *img = image_load(path, limits, make_threads(), &e);
+    assert_null(img);
+    assert_int_equal(e.code, ERR_DATA);
+    if (!strstr(e.msg, says)) fail_msg("'%s' does not say '%s'", e.msg, says);
+}
+
+static void each_error_says_what_is_wrong(void **state) {
+    (void)state;
+    err e = {0};
+    size_t n;
+    uint8_t *bytes = file_read_all(save_kind(3), 1 << 20, &n, &e);
+    CHECK_OK(bytes, e);
+    image_limits limits = {.samples = MOST_SAMPLES};
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+        const wrong *w = &WRONG[i];
+        uint8_t *copy = mem_raw(n, 1, "copy", &e);
+        memcpy(copy, bytes, n);
+        memcpy(copy + value_of(copy, n, w->attr) + w->at, &w->value, (size_t)w->bytes);
+        expect_error(copy, n, &limits, w->says);
+        mem_free(copy);
+    }
+    mem_free(bytes);
+}
+
+/* A renderer that crashes leaves zeros in the table. */
+static void unfinished_renders_are_called_incomplete(void **state) {
+    (void)state;
+    err e = {0};
+    size_t n;
+    uint8_t *bytes = file_read_all(save_kind(0), 1 << 20, &n, &e);
+    CHECK_OK(bytes, e);
+    size_t data = (9 * 6 + 8) * 18; /* 18 chunks of 9 pixels and their heads end the file */
+    memset(bytes + n - data - 5 * 8, 0, 5 * 8);
+    expect_error(bytes, n, NULL, "incomplete file: 5 of 18 chunks were never written");
+    mem_free(bytes);
+}
+
+static void limits_can_be_raised_and_lowered(void **state) {
+    (void)state;
+    err e = {0};
+    const char *path = save_kind(3);
+    image_limits few = {.channels = 1}, small = {.side = 17}, none = {.samples = 18 * 9 * 2 - 1},
+                 enough = {.channels = 2, .side = 18, .samples = 18 * 9 * 2, .parts = 1};
+    assert_null(image_load(path, &few, make_threads(), &e));
+    assert_non_null(strstr(e.msg, "more than the 1 channels"));
+    assert_null(image_load(path, &small, make_threads(), &e));
+    assert_non_null(strstr(e.msg, "17 pixels allowed for a side"));
+    assert_null(image_load(path, &none, make_threads(), &e));
+    assert_non_null(strstr(e.msg, "more than the 323 samples"));
+    image *img = image_load(path, &enough, make_threads(), &e);
+    CHECK_OK(img, e);
+    image_free(&img);
+}
+
+/* --- the budget
+ * ------------------------------------------------------------------------------------ */
+
+/* The last test: what all the others took at most. */
+static void memory_stayed_within_the_budget(void **state) {
+    (void)state;
+    if (WITH_SAN) skip(); /* which keeps freed memory */
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    CHECK_LE(use.ru_maxrss / 1024, MOST_MB);
+}
+
+int main(void) {
+    log_set_level(LOG_ERROR);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cut_off_exr_is_an_error),
+        cmocka_unit_test(changed_exr),
+        cmocka_unit_test(damaged_exr_of_several_parts),
+#if WITH_OPENEXR
+        cmocka_unit_test(damaged_mipmaps),
+#endif
+        cmocka_unit_test(each_error_says_what_is_wrong),
+        cmocka_unit_test(unfinished_renders_are_called_incomplete),
+        cmocka_unit_test(limits_can_be_raised_and_lowered),
+        cmocka_unit_test(memory_stayed_within_the_budget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
