@@ -1,8 +1,10 @@
 /* layers.h - which channels are light and which are data.
  *
- * Colour is what may be blurred: `R G B`, `layer.R layer.G layer.B`, luminance `Y`. Data must
- * never be touched: uint channels, depth, normals, positions, ids, Cryptomatte, masks. Alpha goes
- * with its colour. Anything that is not clearly colour is data. */
+ * Colour is what may be blurred: `R G B`, `layer.R layer.G layer.B`, luminance `Y`; capital or not,
+ * or as `layer.red` and so on. Data must never be touched: uint channels, depth, normals,
+ * positions, ids, Cryptomatte, masks, by the words in the names of layer and part and by what
+ * Cryptomatte's attributes name. Alpha goes with its colour. Anything that is not clearly colour
+ * is data. */
 #ifndef IMAGE_LAYERS_H
 #define IMAGE_LAYERS_H
 
@@ -24,9 +26,14 @@ typedef struct {
 } layer_map;
 
 /* `layers` and `exclude` are comma-separated globs over layer names and full channel names, or
- * NULL. `layers` makes colour of what it matches, whatever its name; `exclude` wins over it. uint
- * channels stay data always: naming one in `layers` is an error. A glob of `layers` that matches
- * nothing in the part is not an error here; callers that care look at all parts. */
+ * NULL. The name of a layer stands for its colour and alpha, or where it has no colour, for all its
+ * channels; the unnamed layer also answers to `rgba` and to the name of its part. With `layers`,
+ * colour is what it matches, whatever its name, and nothing else; channels that are no R G B become
+ * groups of one. `exclude` wins over it. uint channels stay data always: naming one in `layers` is
+ * an error (a glob with wildcards just passes them by). A glob of `layers` that matches nothing in
+ * the part is not an error here; callers that care look at all parts.
+ *
+ * The unnamed layer's group is the first; the others follow in the order of the channels. */
 bool layer_map_make(layer_map *m, const image_part *p, const char *layers, const char *exclude,
                     err *e);
 void layer_map_free(layer_map *m);

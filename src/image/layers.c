@@ -1,0 +1,280 @@
+#include "image/layers.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+/* --- names
+ * ---------------------------------------------------------------------------------------- */
+
+/* A full name is "layer.leaf"; the layer may have dots of its own, or be empty. */
+static const char *leaf_of(const char *name) {
+    const char *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
+}
+
+static size_t layer_length(const char *name) {
+    const char *leaf = leaf_of(name);
+    return leaf == name ? 0 : (size_t)(leaf - name) - 1;
+}
+
+static bool same_layer(const char *a, const char *b) {
+    size_t n = layer_length(a);
+    return n == layer_length(b) && memcmp(a, b, n) == 0;
+}
+
+typedef enum { ROLE_RED, ROLE_GREEN, ROLE_BLUE, ROLE_ALPHA, ROLE_LUMINANCE, ROLE_NONE } role;
+
+static role role_of(const char *name) {
+    static const char *const ROLE[ROLE_NONE][2] = {
+        {"r", "red"}, {"g", "green"}, {"b", "blue"}, {"a", "alpha"}, {"y", "luminance"}};
+    const char *leaf = leaf_of(name);
+    for (int i = 0; i < ROLE_NONE; i++)
+        if (strcasecmp(leaf, ROLE[i][0]) == 0 || strcasecmp(leaf, ROLE[i][1]) == 0) return (role)i;
+    return ROLE_NONE;
+}
+
+/* --- words that mean data
+ * --------------------------------------------------------------------------- */
+
+/* A word of the name of a layer or part that says it is data. A name is cut into words at
+ * everything that is no letter, and where a capital follows a small letter. */
+static const char *const DATA_WORD[] = {
+    "depth",       "zdepth",   "worldp",     "normal",      "normals",      "bumpnormal",
+    "bumpnormals", "position", "positions",  "pos",         "pref",         "nref",
+    "pworld",      "worldpos", "uv",         "uvs",         "uvw",          "st",
+    "stmap",       "uvmap",    "texcoord",   "motion",      "motionvector", "velocity",
+    "vector",      "vectors",  "flow",       "disparity",   "id",           "ids",
+    "objectid",    "objid",    "materialid", "matid",       "renderid",     "nodeid",
+    "instanceid",  "primid",   "indexob",    "indexma",     "index",        "mask",
+    "masks",       "matte",    "mattes",     "multimatte",  "puzzlematte",  "mist",
+    "coverage",    "tangent",  "tangents",   "barycentric", "samplecount",
+};
+/* Too short to be found within longer names: these must be all of a part of the name between
+ * dots. */
+static const char *const DATA_NAME[] = {"z", "n", "ng", "ns", "p", "po", "pw", "mv", "xyz"};
+enum {
+    DATA_WORDS = sizeof DATA_WORD / sizeof *DATA_WORD,
+    DATA_NAMES = sizeof DATA_NAME / sizeof *DATA_NAME
+};
+
+static bool is_one_of(const char *s, size_t n, const char *const *list, int count) {
+    for (int i = 0; i < count; i++)
+        if (strlen(list[i]) == n && strncasecmp(s, list[i], n) == 0) return true;
+    return false;
+}
+
+/* The length of the word at s, within n characters. */
+static size_t word_length(const char *s, size_t n) {
+    size_t i = 0;
+    while (i < n && isalpha((unsigned char)s[i])) {
+        i++;
+        if (i < n && islower((unsigned char)s[i - 1]) && isupper((unsigned char)s[i])) break;
+    }
+    return i;
+}
+
+static bool component_is_data(const char *s, size_t n) {
+    if (n >= 6 && strncasecmp(s, "crypto", 6) == 0) return true;
+    if (is_one_of(s, n, DATA_NAME, DATA_NAMES) || is_one_of(s, n, DATA_WORD, DATA_WORDS))
+        return true;
+    for (size_t i = 0; i < n;) {
+        size_t word = word_length(s + i, n - i);
+        if (word && is_one_of(s + i, word, DATA_WORD, DATA_WORDS)) return true;
+        i += word ? word : 1;
+    }
+    return false;
+}
+
+/* Any part of the name between dots. */
+static bool name_is_data(const char *s, size_t n) {
+    for (size_t at = 0; at < n;) {
+        size_t length = 0;
+        while (at + length < n && s[at + length] != '.') length++;
+        if (component_is_data(s + at, length)) return true;
+        at += length + 1;
+    }
+    return false;
+}
+
+/* Cryptomatte says which layers it lives in: `cryptomatte/<key>/name` is what their names start
+ * with. */
+static bool is_cryptomatte(const image_part *p, const char *name) {
+    static const char PREFIX[] = "cryptomatte/", SUFFIX[] = "/name";
+    for (int i = 0; i < p->attrs; i++) {
+        const image_attr *a = &p->attr[i];
+        size_t n = strlen(a->name);
+        if (n < sizeof PREFIX + sizeof SUFFIX || a->bytes == 0 ||
+            strncmp(a->name, PREFIX, sizeof PREFIX - 1) != 0 ||
+            strcmp(a->name + n - (sizeof SUFFIX - 1), SUFFIX) != 0)
+            continue;
+        if (strlen(name) >= a->bytes && memcmp(name, a->data, a->bytes) == 0) return true;
+    }
+    return false;
+}
+
+/* --- what to take
+ * ------------------------------------------------------------------------------------ */
+
+/* An X beside it makes Y the second of three coordinates. */
+static bool has_x(const image_part *p, const char *name) {
+    for (int c = 0; c < p->channels; c++)
+        if (same_layer(p->channel[c].name, name) &&
+            strcasecmp(leaf_of(p->channel[c].name), "x") == 0)
+            return true;
+    return false;
+}
+
+/* Of names alone: may this channel be light? */
+static bool looks_like_colour(const image_part *p, int c) {
+    const char *name = p->channel[c].name;
+    role r = role_of(name);
+    return p->channel[c].type != PIXEL_UINT && r != ROLE_NONE &&
+           !(r == ROLE_LUMINANCE && has_x(p, name)) && !name_is_data(name, layer_length(name)) &&
+           !(p->name && name_is_data(p->name, strlen(p->name))) && !is_cryptomatte(p, name);
+}
+
+/* The first channel of a role in the layer of `like`, among those that `take` allows (NULL: all).
+ * Y is luminance only where no X makes it a coordinate. */
+static int find_role(const image_part *p, const bool *take, const char *like, role r) {
+    if (r == ROLE_LUMINANCE && has_x(p, like)) return -1;
+    for (int c = 0; c < p->channels; c++)
+        if ((!take || take[c]) && same_layer(p->channel[c].name, like) &&
+            role_of(p->channel[c].name) == r)
+            return c;
+    return -1;
+}
+
+/* A layer that is named stands for its colour and alpha, or where it has none, for all it has. */
+static bool belongs(const image_part *p, const char *name) {
+    bool rgb = find_role(p, NULL, name, ROLE_RED) >= 0 &&
+               find_role(p, NULL, name, ROLE_GREEN) >= 0 &&
+               find_role(p, NULL, name, ROLE_BLUE) >= 0;
+    role r = role_of(name);
+    if (rgb) return r <= ROLE_ALPHA;
+    if (find_role(p, NULL, name, ROLE_LUMINANCE) >= 0) return r >= ROLE_ALPHA && r != ROLE_NONE;
+    return true;
+}
+
+static bool matches(const char *globs, const image_part *p, int c) {
+    const char *name = p->channel[c].name;
+    char layer[256] = "";
+    size_t n = layer_length(name);
+    if (text_glob_any(globs, name)) return true;
+    if (!belongs(p, name)) return false;
+    if (n == 0) return text_glob_any(globs, "rgba") || (p->name && text_glob_any(globs, p->name));
+    memcpy(layer, name, n < sizeof layer ? n : sizeof layer - 1);
+    return text_glob_any(globs, layer);
+}
+
+/* One entry of a list of globs, without blanks around it; moves *at behind it. */
+static bool next_glob(const char **at, const char **start, size_t *n) {
+    const char *s = *at;
+    while (*s == ' ' || *s == ',') s++;
+    if (!*s) return false;
+    *start = s;
+    *n = strcspn(s, ",");
+    *at = s + *n;
+    while (*n > 0 && s[*n - 1] == ' ') --*n;
+    return true;
+}
+
+/* Does this name stand for uint channels only: one of them, or a layer of nothing else? */
+static bool names_only_uint(const image_part *p, const char *s, size_t n) {
+    int found = 0;
+    for (int c = 0; c < p->channels; c++) {
+        const char *name = p->channel[c].name;
+        bool channel = strlen(name) == n && memcmp(name, s, n) == 0;
+        bool layer = n > 0 && layer_length(name) == n && memcmp(name, s, n) == 0;
+        if (!channel && !layer) continue;
+        if (p->channel[c].type != PIXEL_UINT) return false;
+        found++;
+    }
+    return found > 0;
+}
+
+static bool check_no_uint(const image_part *p, const char *layers, err *e) {
+    const char *at = layers, *s;
+    size_t n;
+    while (next_glob(&at, &s, &n))
+        if (names_only_uint(p, s, n))
+            return err_set(e, ERR_USAGE,
+                           "'%.*s' in layers holds integers (uint), which are data and cannot be "
+                           "convolved",
+                           (int)n, s);
+    return true;
+}
+
+/* --- groups
+ * ------------------------------------------------------------------------------------------ */
+
+static bool add_group(layer_map *m, layer_group g, const char *name, size_t n, err *e) {
+    if (!(g.name = mem_raw(n + 1, 1, "a name", e))) return false;
+    memcpy(g.name, name, n);
+    g.name[n] = 0;
+    for (int k = 0; k < g.channels; k++) m->is_data[g.channel[k]] = false;
+    if (g.alpha >= 0) m->is_data[g.alpha] = false;
+    m->group[m->groups++] = g;
+    return true;
+}
+
+/* The group that channel c begins, if it does: R G B are one, from their first in the file on. */
+static bool group_from(layer_map *m, const image_part *p, const bool *take, int c, bool forced,
+                       err *e) {
+    const char *name = p->channel[c].name;
+    size_t n = layer_length(name);
+    int r = find_role(p, take, name, ROLE_RED), g = find_role(p, take, name, ROLE_GREEN),
+        b = find_role(p, take, name, ROLE_BLUE), y = find_role(p, take, name, ROLE_LUMINANCE),
+        alpha = find_role(p, take, name, ROLE_ALPHA);
+    bool rgb = r >= 0 && g >= 0 && b >= 0;
+    if (rgb && (c == r || c == g || c == b))
+        return add_group(m, (layer_group){NULL, {r, g, b}, 3, alpha}, name, n, e);
+    if (!rgb && c == y) return add_group(m, (layer_group){NULL, {y, -1, -1}, 1, alpha}, name, n, e);
+    if (!forced || (c == alpha && (rgb || y >= 0))) return true;
+    return add_group(m, (layer_group){NULL, {c, -1, -1}, 1, -1}, name, strlen(name), e);
+}
+
+static bool make_groups(layer_map *m, const image_part *p, const bool *take, bool forced, err *e) {
+    for (int named = 0; named < 2; named++)
+        for (int c = 0; c < p->channels; c++) {
+            bool has_name = layer_length(p->channel[c].name) > 0;
+            if (has_name != (bool)named || !take[c] || !m->is_data[c]) continue;
+            if (!group_from(m, p, take, c, forced, e)) return false;
+        }
+    return true;
+}
+
+bool layer_map_make(layer_map *out, const image_part *p, const char *layers, const char *exclude,
+                    err *e) {
+    layer_map m = {0};
+    size_t n = (size_t)p->channels;
+    if (layers && !check_no_uint(p, layers, e)) return false;
+    bool *take = mem_new(n, sizeof *take, "layers", e);
+    m.is_data = mem_new(n, sizeof *m.is_data, "layers", e);
+    m.group = mem_new(n, sizeof *m.group, "layers", e);
+    bool ok = take && m.is_data && m.group;
+    for (int c = 0; ok && c < p->channels; c++) {
+        m.is_data[c] = true;
+        take[c] = layers ? matches(layers, p, c) && p->channel[c].type != PIXEL_UINT
+                         : looks_like_colour(p, c);
+        if (exclude && matches(exclude, p, c)) take[c] = false;
+    }
+    ok = ok && make_groups(&m, p, take, layers != NULL, e);
+    mem_free(take);
+    if (!ok) {
+        layer_map_free(&m);
+        return false;
+    }
+    *out = m;
+    return true;
+}
+
+void layer_map_free(layer_map *m) {
+    for (int g = 0; g < m->groups; g++) mem_free(m->group[g].name);
+    mem_free(m->group);
+    mem_free(m->is_data);
+    *m = (layer_map){0};
+}
