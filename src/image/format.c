@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const image_format *const FORMAT[] = {&FORMAT_EXR};
+static const image_format *const FORMAT[] = {&FORMAT_EXR, &FORMAT_HDR, &FORMAT_PFM, &FORMAT_PNG};
 enum { FORMATS = sizeof FORMAT / sizeof *FORMAT, LONGEST_MAGIC = 16 };
 
 /* "exr, hdr, pfm, png": for messages. */

@@ -1,0 +1,585 @@
+/* Radiance, PFM, PNG and the preview, against their definitions. */
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "image/png.h"
+#include "image/preview.h"
+#include "unit/check.h"
+#include "unit/make_image.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+static const char *write_file(const char *name, const void *bytes, size_t n) {
+    err e = {0};
+    const char *path = make_path(name);
+    file_out *f = file_out_open(path, &e);
+    CHECK_OK(f && file_out_write(f, 0, bytes, n, &e) && file_out_commit(&f, &e), e);
+    return path;
+}
+
+static image *load(const char *path) {
+    err e = {0};
+    image *img = image_load(path, NULL, make_threads(), &e);
+    CHECK_OK(img, e);
+    return img;
+}
+
+static void refuse(const char *path, const char *says) {
+    err e = {0};
+    assert_null(image_load(path, NULL, make_threads(), &e));
+    assert_int_equal(e.code, ERR_DATA);
+    if (!strstr(e.msg, says)) fail_msg("'%s' does not say '%s'", e.msg, says);
+}
+
+static float sample(const image *img, const char *channel, uint32_t x, uint32_t y) {
+    const image_part *p = &img->head.part[0];
+    int c = image_find_channel(p, channel);
+    assert_true(c >= 0);
+    float v;
+    image_to_float(&v, img->plane[0][c], p->channel[c].type, y * image_width(p) + x, 1);
+    return v;
+}
+
+/* --- Radiance ----------------------------------------------------------------------------------
+ */
+
+/* A file of text and pixels. */
+typedef struct {
+    uint8_t bytes[4096];
+    size_t n;
+} buffer;
+
+static void add(buffer *b, const void *bytes, size_t n) {
+    assert_true(b->n + n <= sizeof b->bytes);
+    if (n) memcpy(b->bytes + b->n, bytes, n);
+    b->n += n;
+}
+
+static void add_text(buffer *b, const char *s) {
+    add(b, s, strlen(s));
+}
+
+enum { W = 9, H = 4 };
+
+/* Pixel (x, y) of the test picture, with runs along x in some components. */
+static void rgbe_at(int x, int y, uint8_t p[4]) {
+    p[0] = (uint8_t)(200 - y);
+    p[1] = (uint8_t)(x < 6 ? 77 : 77 + x);
+    p[2] = (uint8_t)(10 * x + y);
+    p[3] = (uint8_t)(128 + y + x / 5);
+}
+
+static double value_at(int x, int y, int c) {
+    uint8_t p[4];
+    rgbe_at(x, y, p);
+    return p[c] * pow(2, p[3] - 136);
+}
+
+static void check_hdr(const char *path, double r, double g, double b) {
+    image *img = load(path);
+    assert_string_equal(img->head.format, "hdr");
+    assert_int_equal(image_width(&img->head.part[0]), W);
+    assert_int_equal(image_height(&img->head.part[0]), H);
+    const double factor[3] = {r, g, b};
+    static const char *const NAME[] = {"R", "G", "B"};
+    for (uint32_t y = 0; y < H; y++)
+        for (uint32_t x = 0; x < W; x++)
+            for (int c = 0; c < 3; c++) {
+                float want = (float)(value_at((int)x, (int)y, c) * factor[c]);
+                float got = sample(img, NAME[c], x, y);
+                CHECK_LE(fabsf(got - want), want * 1e-7f);
+            }
+    image_free(&img);
+}
+
+/* Every orientation stores the same picture in another order. */
+static void eight_orientations(void **state) {
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        bool columns = k & 4, up = k & 2, left = k & 1;
+        buffer b = {.n = 0};
+        char size[64], xs[16], ys[16];
+        snprintf(xs, sizeof xs, "%cX %d", left ? '-' : '+', W);
+        snprintf(ys, sizeof ys, "%cY %d", up ? '+' : '-', H);
+        snprintf(size, sizeof size, "%s %s\n", columns ? xs : ys, columns ? ys : xs);
+        add_text(&b, "#?RADIANCE\n# made up\nFORMAT=32-bit_rle_rgbe\n\n");
+        add_text(&b, size);
+        for (int i = 0; i < (columns ? W : H); i++)
+            for (int j = 0; j < (columns ? H : W); j++) {
+                int x = columns ? i : j, y = columns ? j : i;
+                uint8_t p[4];
+                rgbe_at(left ? W - 1 - x : x, up ? H - 1 - y : y, p);
+                add(&b, p, 4);
+            }
+        check_hdr(write_file("o.hdr", b.bytes, b.n), 1, 1, 1);
+    }
+}
+
+static void add_new_runs(buffer *b) {
+    for (int y = 0; y < H; y++) {
+        const uint8_t start[4] = {2, 2, 0, W};
+        add(b, start, 4);
+        for (int c = 0; c < 4; c++) {
+            uint8_t v[W], run[2] = {128 + 4, 0};
+            for (int x = 0; x < W; x++) {
+                uint8_t p[4];
+                rgbe_at(x, y, p);
+                v[x] = p[c];
+            }
+            bool can = v[0] == v[1] && v[1] == v[2] && v[2] == v[3];
+            run[1] = v[0];
+            if (can) add(b, run, 2);
+            uint8_t count = can ? W - 4 : W;
+            add(b, &count, 1);
+            add(b, v + W - count, count);
+        }
+    }
+}
+
+static void add_old_runs(buffer *b) {
+    for (int y = 0; y < H; y++) {
+        uint8_t p[4], run[4] = {1, 1, 1, 0}, last[4];
+        for (int x = 0; x < W; x++) {
+            rgbe_at(x, y, p);
+            if (x > 0 && memcmp(p, last, 4) == 0) {
+                run[3] = 1;
+                add(b, run, 4);
+            } else {
+                add(b, p, 4);
+            }
+            memcpy(last, p, 4);
+        }
+    }
+}
+
+static const char HEAD[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 4 +X 9\n";
+
+static void both_kinds_of_runs(void **state) {
+    (void)state;
+    buffer b = {.n = 0};
+    add_text(&b, HEAD);
+    add_new_runs(&b);
+    check_hdr(write_file("new.hdr", b.bytes, b.n), 1, 1, 1);
+    b.n = 0;
+    add_text(&b, HEAD);
+    add_old_runs(&b);
+    check_hdr(write_file("old.hdr", b.bytes, b.n), 1, 1, 1);
+}
+
+/* 1 + 3 + 2 * 256 + 1 pixels: runs in a row count in bytes of rising weight. */
+static void long_old_runs(void **state) {
+    (void)state;
+    buffer b = {.n = 0};
+    add_text(&b, "#?RGBE\n\n-Y 1 +X 517\n");
+    const uint8_t pixels[] = {10, 20, 30, 136, 1, 1, 1, 3, 1, 1, 1, 2, 40, 50, 60, 136};
+    add(&b, pixels, sizeof pixels);
+    image *img = load(write_file("long.hdr", b.bytes, b.n));
+    for (uint32_t x = 0; x < 517; x++) assert_true(sample(img, "R", x, 0) == (x < 516 ? 10 : 40));
+    image_free(&img);
+}
+
+static void exposure_divides(void **state) {
+    (void)state;
+    buffer b = {.n = 0};
+    add_text(&b, "#?RADIANCE\nEXPOSURE=2\nFORMAT=32-bit_rle_rgbe\nCOLORCORR= 1 2 4\nEXPOSURE= 4.0\n"
+                 "PIXASPECT=2\nPRIMARIES=.64 .33 .3 .6 .15 .06 .3127 .329\n\n-Y 4 +X 9\n");
+    add_new_runs(&b);
+    const char *path = write_file("e.hdr", b.bytes, b.n);
+    check_hdr(path, 1 / 8.0, 1 / 16.0, 1 / 32.0);
+    image *img = load(path);
+    assert_true(img->head.part[0].aspect == 0.5f);
+    assert_non_null(image_find_attr(&img->head.part[0], "chromaticities"));
+    image_free(&img);
+}
+
+static void xyze_and_nonsense_are_refused(void **state) {
+    (void)state;
+    static const char *const CASE[][2] = {
+        {"#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n-Y 4 +X 9\n", "XYZE"},
+        {"#?RADIANCE\nFORMAT=float\n\n-Y 4 +X 9\n", "'float' is unknown"},
+        {"#?RADIANCE\nEXPOSURE=0\n\n-Y 4 +X 9\n", "EXPOSURE"},
+        {"#?RADIANCE\n\n-Y 4 -Y 9\n", "line of the size"},
+        {"#?RADIANCE\n\n-Y 0 +X 9\n", "pixels"},
+        {"#?RADIANCE\n\n-Y 70000 +X 9\n", "70000"},
+        {"#?RADIANCE\n\n-Y 4 +X 9 \n", "cut off"},
+        {"#?RADIANCE\n", "cut off"},
+        {"#?RADIANCE\n\n-Y 1 +X 3\n\1\1\1\2....", "a run of 2 pixels at 0"},
+        {"#?RADIANCE\n\n-Y 1 +X 9\n\2\2\1\1....", "says it has 257 pixels, not 9"},
+        {"#?RADIANCE\n\n-Y 1 +X 9\n\2\2\0\11\212abcd", "a run of 10 pixels at 0"},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        size_t n = strlen(CASE[i][0]) < 30 ? 30 : strlen(CASE[i][0]);
+        char bytes[128] = "";
+        memcpy(bytes, CASE[i][0], strlen(CASE[i][0]));
+        /* The last case has a zero among its bytes. */
+        bool last = i + 1 == sizeof CASE / sizeof *CASE;
+        if (last) memcpy(bytes, "#?RADIANCE\n\n-Y 1 +X 9\n\2\2\0\11\212abcd", n = 32);
+        refuse(write_file("bad.hdr", bytes, last ? n : strlen(CASE[i][0])), CASE[i][1]);
+    }
+}
+
+/* What was read of a .hdr file is written as the same pixels; other values are rounded to within
+ * half a step of eight bits; and what it cannot hold becomes the nearest it can. */
+static void hdr_is_written(void **state) {
+    (void)state;
+    err e = {0};
+    buffer b = {.n = 0};
+    add_text(&b, HEAD);
+    add_new_runs(&b);
+    image *img = load(write_file("in.hdr", b.bytes, b.n));
+    const char *out = make_path("out.hdr");
+    CHECK_OK(image_save(out, img, make_threads(), &e), e);
+    check_hdr(out, 1, 1, 1);
+    image_free(&img);
+
+    make_part m = PART("R:float G:float B:float A:half Z:float", 0, 0, 300, 50);
+    img = make_image(&m, 1);
+    float *r = img->plane[0][image_find_channel(&img->head.part[0], "R")];
+    r[0] = NAN, r[1] = INFINITY, r[2] = -3, r[3] = 1e-39f, r[4] = 3e38f, r[5] = 255.75f;
+    CHECK_OK(image_save(out, img, make_threads(), &e), e);
+    image *back = load(out);
+    assert_int_equal(back->head.part[0].channels, 3);
+    for (uint32_t i = 6; i < 300 * 50; i++) {
+        float most = 0;
+        for (int c = 0; c < 3; c++)
+            most = fmaxf(most, sample(img, (char[]){"RGB"[c], 0}, i % 300, i / 300));
+        for (int c = 0; c < 3; c++) {
+            const char name[2] = {"RGB"[c], 0};
+            float want = sample(img, name, i % 300, i / 300),
+                  got = sample(back, name, i % 300, i / 300);
+            CHECK_LE(fabsf(want - got), most / 256);
+        }
+    }
+    assert_true(sample(back, "R", 0, 0) == 0 && sample(back, "R", 2, 0) == 0);
+    assert_true(sample(back, "R", 1, 0) == ldexpf(255, 119));
+    assert_true(sample(back, "R", 4, 0) == ldexpf(255, 119));
+    assert_true(sample(back, "R", 5, 0) == 256);
+    image_free(&img);
+    image_free(&back);
+}
+
+/* --- PFM ----------------------------------------------------------------------------------------
+ */
+
+static void pfm_of_both_byte_orders(void **state) {
+    (void)state;
+    for (int big = 0; big < 2; big++)
+        for (int colours = 1; colours <= 3; colours += 2) {
+            buffer b = {.n = 0};
+            char head[64];
+            snprintf(head, sizeof head, "P%c\n3 2\n%s\n", colours == 3 ? 'F' : 'f',
+                     big ? "2.5" : "-1");
+            add_text(&b, head);
+            for (int y = 1; y >= 0; y--)
+                for (int x = 0; x < 3; x++)
+                    for (int c = 0; c < colours; c++) {
+                        float v = (float)(100 * y + 10 * x + c) - 0.125f;
+                        uint32_t u;
+                        memcpy(&u, &v, 4);
+                        if (big) u = __builtin_bswap32(u);
+                        add(&b, &u, 4);
+                    }
+            image *img = load(write_file("a.pfm", b.bytes, b.n));
+            for (uint32_t y = 0; y < 2; y++)
+                for (uint32_t x = 0; x < 3; x++)
+                    for (int c = 0; c < colours; c++) {
+                        const char name[2] = {colours == 3 ? "RGB"[c] : 'Y', 0};
+                        assert_true(sample(img, name, x, y) ==
+                                    (float)(100 * (int)y + 10 * (int)x + c) - 0.125f);
+                    }
+            image_free(&img);
+        }
+}
+
+static void pfm_comes_back_bit_by_bit(void **state) {
+    (void)state;
+    err e = {0};
+    static const char *const CHANNELS[] = {"R:float G:float B:float", "Y:float"};
+    for (int i = 0; i < 2; i++) {
+        make_part m = PART(CHANNELS[i], 0, 0, 37, 21);
+        image *img = make_image(&m, 1);
+        make_noise(img, 5);
+        const char *path = make_path("b.pfm");
+        CHECK_OK(image_save(path, img, make_threads(), &e), e);
+        image *back = load(path);
+        check_same_pixels(back, img);
+        image_free(&back);
+        image_free(&img);
+    }
+}
+
+static void pfm_nonsense_is_refused(void **state) {
+    (void)state;
+    static const char *const CASE[][2] = {
+        {"PF\n3 2\n-1\nabc", "cut off"},
+        {"PF\n3\n", "damaged"},
+        {"PF\n3 2\n0\n", "scale '0'"},
+        {"PF\n3 2\nnan\n", "scale 'nan'"},
+        {"PF\n-3 2\n-1\n", "damaged"},
+        {"PF\n99999999 2\n-1\n", "99999999 x 2"},
+        {"PF\n65536 65536\n-1\n", "samples allowed"},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++)
+        refuse(write_file("bad.pfm", CASE[i][0], strlen(CASE[i][0])), CASE[i][1]);
+}
+
+/* --- PNG ----------------------------------------------------------------------------------------
+ */
+
+static void put_big(uint8_t *to, uint32_t v) {
+    for (int i = 0; i < 4; i++) to[i] = (uint8_t)(v >> (24 - 8 * i));
+}
+
+static void add_chunk(buffer *b, const char *type, const uint8_t *data, size_t n) {
+    uint8_t length[4], sum[4];
+    put_big(length, (uint32_t)n);
+    add(b, length, 4);
+    size_t from = b->n;
+    add(b, type, 4);
+    add(b, data, n);
+    put_big(sum, (uint32_t)crc32(0, b->bytes + from, (uInt)(b->n - from)));
+    add(b, sum, 4);
+}
+
+/* Rows without filters; `samples` as they stand in the file. */
+static const char *make_png(uint32_t w, uint32_t h, int bits, int channels,
+                            const uint8_t *samples) {
+    static const uint8_t KIND[5] = {0, 0, 4, 2, 6};
+    buffer b = {.n = 0};
+    uint8_t head[13] = {0}, raw[2048], packed[2048];
+    put_big(head, w);
+    put_big(head + 4, h);
+    head[8] = (uint8_t)bits;
+    head[9] = KIND[channels];
+    size_t row = w * (size_t)channels * (size_t)bits / 8;
+    for (uint32_t y = 0; y < h; y++) {
+        raw[y * (row + 1)] = 0;
+        memcpy(raw + y * (row + 1) + 1, samples + y * row, row);
+    }
+    uLongf n = sizeof packed;
+    assert_int_equal(compress(packed, &n, raw, h * (row + 1)), Z_OK);
+    add(&b, "\x89PNG\r\n\x1a\n", 8);
+    add_chunk(&b, "IHDR", head, sizeof head);
+    add_chunk(&b, "IDAT", packed, n);
+    add_chunk(&b, "IEND", NULL, 0);
+    return write_file("a.png", b.bytes, b.n);
+}
+
+/* The sRGB curve in double precision. */
+static double linear(double v) {
+    return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+}
+
+static void png_is_decoded_to_linear(void **state) {
+    (void)state;
+    for (int bits = 8; bits <= 16; bits += 8)
+        for (int channels = 1; channels <= 4; channels++) {
+            uint8_t samples[5 * 3 * 4 * 2];
+            uint64_t seed = 8;
+            for (size_t i = 0; i < sizeof samples; i++) samples[i] = (uint8_t)make_random(&seed);
+            image *img = load(make_png(5, 3, bits, channels, samples));
+            static const char *const NAME[5][4] = {
+                {0}, {"Y"}, {"Y", "A"}, {"R", "G", "B"}, {"R", "G", "B", "A"}};
+            for (uint32_t i = 0; i < 15; i++) {
+                double v[4], alpha = 1;
+                for (int c = 0; c < channels; c++) {
+                    size_t at = i * (size_t)channels + (size_t)c;
+                    v[c] = bits == 8 ? samples[at] / 255.0
+                                     : (samples[2 * at] << 8 | samples[2 * at + 1]) / 65535.0;
+                }
+                if (channels % 2 == 0) alpha = v[channels - 1];
+                for (int c = 0; c < channels; c++) {
+                    bool is_alpha = channels % 2 == 0 && c == channels - 1;
+                    double want = is_alpha ? alpha : linear(v[c]) * alpha;
+                    /* A few roundings of float, and the one of powf. */
+                    CHECK_LE(fabs(sample(img, NAME[channels][c], i % 5, i / 5) - want),
+                             8 * 1.2e-7 * want);
+                }
+            }
+            image_free(&img);
+        }
+}
+
+/* All 256 values come back as they were, with and without alpha. */
+static void png_is_written(void **state) {
+    (void)state;
+    err e = {0};
+    uint8_t samples[256 * 4];
+    for (int i = 0; i < 256; i++) {
+        memset(samples + 4 * i, i, 3);
+        samples[4 * i + 3] = 255;
+    }
+    const char *in = make_path("in.png"), *out = make_path("out.png"), *again = make_path("2.png");
+    CHECK_OK(png_write(in, samples, 16, 16, 4, &e), e);
+    image *img = load(in);
+    CHECK_OK(image_save(out, img, make_threads(), &e), e);
+    check_same_file(in, out);
+    image *back = load(out);
+    check_same_pixels(img, back);
+    CHECK_OK(png_write(again, samples, 16, 16, 4, &e), e);
+    check_same_file(in, again);
+    image_free(&back);
+    image_free(&img);
+}
+
+static void png_bombs_stay_within_the_budget(void **state) {
+    (void)state;
+    /* 5 x 3 pixels whose data inflates to 64 MB. */
+    buffer b = {.n = 0};
+    uint8_t head[13] = {0, 0, 0, 5, 0, 0, 0, 3, 8, 2, 0, 0, 0};
+    size_t raw_bytes = 64 << 20;
+    uLongf n = compressBound(raw_bytes);
+    uint8_t *raw = calloc(raw_bytes, 1), *packed = malloc(n);
+    assert_int_equal(compress2(packed, &n, raw, raw_bytes, 9), Z_OK);
+    uint8_t *file = malloc(n + 100);
+    add(&b, "\x89PNG\r\n\x1a\n", 8);
+    add_chunk(&b, "IHDR", head, sizeof head);
+    memcpy(file, b.bytes, b.n);
+    size_t at = b.n;
+    put_big(file + at, (uint32_t)n);
+    memcpy(file + at + 4, "IDAT", 4);
+    memcpy(file + at + 8, packed, n);
+    put_big(file + at + 8 + n, (uint32_t)crc32(0, file + at + 4, (uInt)n + 4));
+    b.n = 0;
+    add_chunk(&b, "IEND", NULL, 0);
+    memcpy(file + at + 12 + n, b.bytes, b.n);
+    refuse(write_file("bomb.png", file, at + 12 + n + b.n), "outofmem");
+    free(file);
+    free(packed);
+    free(raw);
+}
+
+/* --- preview
+ * -------------------------------------------------------------------------------------- */
+
+static void preview_is_a_picture_of_the_colour(void **state) {
+    (void)state;
+    err e = {0};
+    make_part m = PART("R:half G:half B:half Z:float", 0, 0, 400, 300);
+    image *img = make_image(&m, 1);
+    const image_part *p = &img->head.part[0];
+    const void *const *plane = (const void *const *)img->plane[0];
+    const char *a = make_path("a.png"), *b = make_path("b.png");
+    preview_options o = {.width = 100};
+    CHECK_OK(preview_write(a, p, plane, make_threads(), &o, &e), e);
+    CHECK_OK(preview_write(b, p, plane, make_threads(), &o, &e), e);
+    check_same_file(a, b);
+    image *small = load(a);
+    assert_int_equal(image_width(&small->head.part[0]), 100);
+    assert_int_equal(image_height(&small->head.part[0]), 75);
+    assert_int_equal(small->head.part[0].channels, 3);
+    /* The disc is a hundred times brighter than the rest, which is still well to be seen. */
+    CHECK_LE(0.9f, sample(small, "G", 30, 45));
+    CHECK_LE(0.02f, sample(small, "G", 80, 10));
+    CHECK_LE(sample(small, "G", 80, 10), 0.6f);
+    o.stops = 2;
+    CHECK_OK(preview_write(b, p, plane, make_threads(), &o, &e), e);
+    image *brighter = load(b);
+    CHECK_LE(sample(small, "G", 80, 10) * 1.2f, sample(brighter, "G", 80, 10));
+    image_free(&brighter);
+    image_free(&small);
+    image_free(&img);
+}
+
+static void preview_shows_glare_beyond_alpha(void **state) {
+    (void)state;
+    err e = {0};
+    make_part m = PART("R:float G:float B:float A:float", 0, 0, 4, 1);
+    image *img = make_image(&m, 1);
+    for (int c = 0; c < 4; c++) {
+        float *v = img->plane[0][c];
+        const float alpha[4] = {1, 1, 0, 0}, light[4] = {0.2f, 0.2f, 0.2f, 0};
+        memcpy(v, strcmp(img->head.part[0].channel[c].name, "A") == 0 ? alpha : light,
+               sizeof alpha);
+    }
+    const char *path = make_path("alpha.png");
+    CHECK_OK(preview_write(path, &img->head.part[0], (const void *const *)img->plane[0],
+                           make_threads(), NULL, &e),
+             e);
+    image *got = load(path);
+    assert_true(sample(got, "A", 0, 0) == 1);
+    CHECK_LE(0.1f, sample(got, "A", 2, 0));
+    CHECK_LE(sample(got, "A", 2, 0), 0.9f);
+    assert_true(sample(got, "A", 3, 0) == 0);
+    image_free(&got);
+    image_free(&img);
+}
+
+static void preview_of_data_is_refused(void **state) {
+    (void)state;
+    err e = {0};
+    make_part m = PART("Z:float N.X:float", 0, 0, 4, 4);
+    image *img = make_image(&m, 1);
+    assert_false(preview_write(make_path("x.png"), &img->head.part[0],
+                               (const void *const *)img->plane[0], make_threads(), NULL, &e));
+    assert_non_null(strstr(e.msg, "no colour"));
+    image_free(&img);
+}
+
+/* --- the table
+ * ------------------------------------------------------------------------------------ */
+
+static void content_decides_not_the_name(void **state) {
+    (void)state;
+    err e = {0};
+    make_part m = PART("R:float G:float B:float", 0, 0, 8, 8);
+    image *img = make_image(&m, 1);
+    const char *exr = make_path("a.exr"), *misnamed = make_path("b.png");
+    CHECK_OK(image_save(exr, img, make_threads(), &e), e);
+    assert_int_equal(rename(exr, misnamed), 0);
+    image *back = load(misnamed);
+    assert_string_equal(back->head.format, "exr");
+    image_free(&back);
+    refuse(write_file("c.exr", "nothing of the kind", 19), "no image of a known format");
+    refuse(write_file("d.exr", "", 0), "empty");
+    assert_false(image_save(make_path("e.jpeg"), img, make_threads(), &e));
+    assert_int_equal(e.code, ERR_CANT_CREATE);
+    image_free(&img);
+}
+
+static void what_a_format_cannot_hold_is_refused(void **state) {
+    (void)state;
+    err e = {0};
+    const make_part parts[] = {PART("R:half G:half B:half", 0, 0, 8, 8, .name = "a"),
+                               PART("R:half G:half B:half", 0, 0, 8, 8, .name = "b")};
+    image *two = make_image(parts, 2);
+    make_part z = PART("Z:float", 0, 0, 8, 8);
+    image *depth = make_image(&z, 1);
+    static const char *const NAME[] = {"x.hdr", "x.pfm", "x.png"};
+    for (int i = 0; i < 3; i++) {
+        assert_false(image_save(make_path(NAME[i]), two, make_threads(), &e));
+        assert_non_null(strstr(e.msg, "holds one part, this image has 2"));
+        assert_false(image_save(make_path(NAME[i]), depth, make_threads(), &e));
+        assert_non_null(strstr(e.msg, "neither channels R G B nor a channel Y"));
+    }
+    image_free(&depth);
+    image_free(&two);
+}
+
+int main(void) {
+    log_set_level(LOG_ERROR);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(eight_orientations),
+        cmocka_unit_test(both_kinds_of_runs),
+        cmocka_unit_test(long_old_runs),
+        cmocka_unit_test(exposure_divides),
+        cmocka_unit_test(xyze_and_nonsense_are_refused),
+        cmocka_unit_test(hdr_is_written),
+        cmocka_unit_test(pfm_of_both_byte_orders),
+        cmocka_unit_test(pfm_comes_back_bit_by_bit),
+        cmocka_unit_test(pfm_nonsense_is_refused),
+        cmocka_unit_test(png_is_decoded_to_linear),
+        cmocka_unit_test(png_is_written),
+        cmocka_unit_test(png_bombs_stay_within_the_budget),
+        cmocka_unit_test(preview_is_a_picture_of_the_colour),
+        cmocka_unit_test(preview_shows_glare_beyond_alpha),
+        cmocka_unit_test(preview_of_data_is_refused),
+        cmocka_unit_test(content_decides_not_the_name),
+        cmocka_unit_test(what_a_format_cannot_hold_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
