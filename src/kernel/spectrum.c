@@ -140,23 +140,27 @@ static void shift_to_center(const psf *k, int64_t shift[2]) {
     shift[1] = (int64_t)middle_of(k->h) - k->cy;
 }
 
-static bool at_resampled(spectrum_lines *to, const spectrum *s, uint32_t c, uint32_t first,
+static bool at_resampled(spectrum_lines *to, const spectrum *s, uint32_t first,
                          const uint32_t length[2], par *threads, err *e) {
-    resample_request r = {.from = s->value + c * spectrum_channel_floats(s),
+    resample_request r = {.from = s->value,
+                          .channels = to->channels,
                           .m = {s->m[0], s->m[1]},
                           .filter = RESAMPLE_KAISER,
                           .first = first,
                           .length = {length[0], length[1]}};
     shift_to_center(&s->kernel, r.shift);
-    return resample_half((float *)to->value + c * line_set_floats(to), &r, threads, e);
+    return resample_half(to->value, &r, threads, e);
 }
 
-static bool at_exact(spectrum_lines *to, const spectrum *s, uint32_t c, uint32_t first,
+static bool at_exact(spectrum_lines *to, const spectrum *s, uint32_t first,
                      const uint32_t length[2], par *threads, err *e) {
     const uint32_t origin[2] = {s->kernel.cx, s->kernel.cy};
-    size_t bytes = to->float64 ? sizeof(double) : sizeof(float);
-    return transform_taps((char *)to->value + c * line_set_floats(to) * bytes, &s->kernel, c, first,
-                          length, origin, NULL, to->float64, threads, e);
+    size_t step = line_set_floats(to) * (to->float64 ? sizeof(double) : sizeof(float));
+    for (uint32_t c = 0; c < to->channels; c++)
+        if (!transform_taps((char *)to->value + c * step, &s->kernel, c, first, length, origin,
+                            NULL, to->float64, threads, e))
+            return false;
+    return true;
 }
 
 /* Puts the centre tap back into a spectrum [kx][ky] of w * h frequencies whose origin is the
@@ -178,33 +182,35 @@ static void add_center_tap(float *value, const psf *k, double tap) {
 
 /* The article's method: the spectrum of the whole kernel at the kernel's own size, its middle at
  * the origin, read between its frequencies by linear interpolation. */
-static bool at_bilinear(spectrum_lines *to, const spectrum *s, uint32_t c, uint32_t first,
+static bool at_bilinear(spectrum_lines *to, const spectrum *s, uint32_t first,
                         const uint32_t length[2], par *threads, err *e) {
     const psf *k = &s->kernel;
-    resample_request own = {.from = s->value + c * spectrum_channel_floats(s),
+    size_t own_floats = ((size_t)k->w / 2 + 1) * k->h * 2, floats = line_set_floats(to);
+    resample_request own = {.from = s->value,
+                            .channels = to->channels,
                             .m = {s->m[0], s->m[1]},
                             .filter = RESAMPLE_KAISER,
                             .length = {k->w, k->h}};
-    float *small = mem_raw(((size_t)k->w / 2 + 1) * k->h * 2, sizeof *small, "kernel spectrum", e);
+    float *small = mem_raw(own_floats * to->channels, sizeof *small, "kernel spectrum", e);
     if (!small) return false;
+    resample_request r = {.from = small,
+                          .channels = to->channels,
+                          .m = {k->w, k->h},
+                          .filter = RESAMPLE_LINEAR,
+                          .first = first,
+                          .length = {length[0], length[1]}};
+    shift_to_center(k, r.shift);
     bool ok = resample_half(small, &own, threads, e);
-    if (ok) {
-        add_center_tap(small, k, to->tap[c]);
-        resample_request r = {.from = small,
-                              .m = {k->w, k->h},
-                              .filter = RESAMPLE_LINEAR,
-                              .first = first,
-                              .length = {length[0], length[1]}};
-        shift_to_center(k, r.shift);
-        float *value = (float *)to->value + c * line_set_floats(to);
-        ok = resample_half(value, &r, threads, e);
-        for (size_t i = 0; ok && i < line_set_floats(to); i += 2) value[i] -= (float)to->tap[c];
-    }
+    for (uint32_t c = 0; ok && c < to->channels; c++)
+        add_center_tap(small + c * own_floats, k, to->tap[c]);
+    ok = ok && resample_half(to->value, &r, threads, e);
+    for (size_t i = 0; ok && i < floats * to->channels; i += 2)
+        ((float *)to->value)[i] -= (float)to->tap[i / floats];
     mem_free(small);
     return ok;
 }
 
-typedef bool at_mode(spectrum_lines *to, const spectrum *s, uint32_t c, uint32_t first,
+typedef bool at_mode(spectrum_lines *to, const spectrum *s, uint32_t first,
                      const uint32_t length[2], par *threads, err *e);
 static const struct {
     const char *name;
@@ -240,12 +246,9 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, spectrum_mode mode, uint
         return err_set(e, ERR_CONFIG, "a spectrum of %" PRIu32 " x %" PRIu32 " is too large",
                        length_first, length_second);
     l.value = mem_raw(count, float64 ? sizeof(double) : sizeof(float), "spectrum", e);
-    bool ok = l.value != NULL;
-    for (uint32_t c = 0; ok && c < k->channels; c++) {
-        size_t center = ((size_t)c * k->h + k->cy) * k->w + k->cx;
-        l.tap[c] = k->scale[c] * (double)k->tap[center];
-        ok = MODE[mode].at(&l, s, c, first, length, threads, e);
-    }
+    for (uint32_t c = 0; c < k->channels; c++)
+        l.tap[c] = k->scale[c] * (double)k->tap[((size_t)c * k->h + k->cy) * k->w + k->cx];
+    bool ok = l.value && MODE[mode].at(&l, s, first, length, threads, e);
     if (ok)
         *to = l;
     else

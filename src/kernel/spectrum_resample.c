@@ -96,6 +96,7 @@ enum { ROWS = 8 }; /* of one piece of work: adjacent, so that a read across them
 
 typedef struct {
     const resample_request *ask;
+    const float *from;
     window along, across;          /* of the first axis, of the second */
     uint32_t m1, m2, rows;         /* source lengths in that order; rows of `middle` */
     float *middle;                 /* rows -BEFORE .. m1/2 + AFTER at the second axis' length */
@@ -106,11 +107,11 @@ typedef struct {
 } job;
 
 /* x, y in [0, m). The spectrum of a real kernel is its own mirrored conjugate. */
-static void source_value(const resample_request *r, uint32_t x, uint32_t y, float to[2]) {
-    uint32_t mx = r->m[0], my = r->m[1];
+static void source_value(const job *j, uint32_t x, uint32_t y, float to[2]) {
+    uint32_t mx = j->ask->m[0], my = j->ask->m[1];
     bool mirrored = x > mx / 2;
     if (mirrored) x = mx - x, y = y ? my - y : 0;
-    const float *v = r->from + ((size_t)x * my + y) * 2;
+    const float *v = j->from + ((size_t)x * my + y) * 2;
     to[0] = v[0], to[1] = mirrored ? -v[1] : v[1];
 }
 
@@ -127,9 +128,9 @@ static void load_lines(const job *j, int64_t row, uint32_t count, float *to) {
         for (uint32_t v = 0; v < count; v++) {
             float *at = to + v * j->line_floats + 2 * p;
             if (j->ask->first == 0)
-                source_value(j->ask, i1[v], i2, at);
+                source_value(j, i1[v], i2, at);
             else
-                source_value(j->ask, i2, i1[v], at);
+                source_value(j, i2, i1[v], at);
         }
         if (++i2 == j->m2) i2 = 0;
     }
@@ -227,7 +228,9 @@ static bool along_pass(void *ctx, size_t piece, int worker, err *e) {
 
 bool resample_half(float *to, const resample_request *r, par *threads, err *e) {
     uint32_t a = r->first, b = 1 - a, halves = r->length[a] / 2 + 1;
-    job j = {.ask = r, .m1 = r->m[a], .m2 = r->m[b], .to = to};
+    size_t in = ((size_t)r->m[0] / 2 + 1) * r->m[1] * 2;
+    size_t out = (size_t)halves * r->length[b] * 2;
+    job j = {.ask = r, .m1 = r->m[a], .m2 = r->m[b]};
     j.rows = j.m1 / 2 + TAPS;
     j.pitch = 2 * (size_t)r->length[b];
     j.line_floats = 2 * ((size_t)j.m2 + TAPS);
@@ -237,8 +240,12 @@ bool resample_half(float *to, const resample_request *r, par *threads, err *e) {
               (j.middle = mem_raw(j.rows, j.pitch * sizeof(float), "spectrum rows", e)) &&
               (j.scratch = mem_raw((size_t)par_threads(threads), j.work_size * sizeof(float),
                                    "spectrum lines", e));
-    ok = ok && par_for(threads, (j.rows + ROWS - 1) / ROWS, across_pass, &j, e) &&
-         par_for(threads, (halves + LINES - 1) / LINES, along_pass, &j, e);
+    for (uint32_t c = 0; ok && c < r->channels; c++) {
+        j.from = r->from + c * in;
+        j.to = to + c * out;
+        ok = par_for(threads, (j.rows + ROWS - 1) / ROWS, across_pass, &j, e) &&
+             par_for(threads, (halves + LINES - 1) / LINES, along_pass, &j, e);
+    }
     mem_free(j.scratch);
     mem_free(j.middle);
     window_free(&j.across);

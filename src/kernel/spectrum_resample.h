@@ -5,7 +5,7 @@
  * is right to 1e-7 for spectra on a grid of twice the kernel's size whose kernel was divided by
  * resample_falloff before it was transformed; the linear one is what texture units do, and wrong.
  *
- * Works in float on one channel; two passes, each a sum of 8 weighted neighbours: first along the
+ * Works in float; two passes per channel, each a sum of 8 weighted neighbours: first along the
  * second axis for every line of the source, then whole lines are added along the first axis. */
 #ifndef KERNEL_SPECTRUM_RESAMPLE_H
 #define KERNEL_SPECTRUM_RESAMPLE_H
@@ -19,15 +19,17 @@ enum { RESAMPLE_TAPS = 8 };
 typedef enum { RESAMPLE_KAISER, RESAMPLE_LINEAR } resample_filter;
 
 typedef struct {
-    const float *from; /* complex [kx: 0 .. m[0]/2][ky: 0 .. m[1]-1] */
-    uint32_t m[2];     /* x, y */
+    const float *from; /* complex [channel][kx: 0 .. m[0]/2][ky: 0 .. m[1]-1] */
+    uint32_t channels;
+    uint32_t m[2]; /* x, y */
     resample_filter filter;
     uint32_t first;     /* 0: the result's halved axis is x; 1: it is y */
     uint32_t length[2]; /* of the result: x, y */
     int64_t shift[2];   /* moves the kernel by so many taps, x and y, to the right or down */
 } resample_request;
 
-/* to[k1][k2], complex: k1 = 0 .. L1/2 along the first axis, k2 = 0 .. L2-1 along the other. */
+/* to[channel][k1][k2], complex: k1 = 0 .. L1/2 along the first axis, k2 = 0 .. L2-1 along the
+ * other. */
 bool resample_half(float *to, const resample_request *r, par *threads, err *e);
 
 /* By what the Kaiser-Bessel filter multiplies the kernel at x taps from the middle of a grid of m:
