@@ -46,6 +46,24 @@ const command COMMANDS[] = {
         .run = cmd_cache,
     },
     {
+        .name = "bench",
+        .bit = FOR_BENCH,
+        .usage = "[--size WxH] [--kernel N] [--device DEVICE]",
+        .summary = "Time the passes on a device, or measure the devices.",
+        .about =
+            "Frames of noise go through the engine, nothing is read or written; the figures are "
+            "medians. --kernel is a file, or the size of a kernel that is made up; default: 256. "
+            "--device all times every device.\n\n"
+            "With --calibrate the devices are measured, all or those of --device, and the "
+            "result is kept in the cache folder: --device auto takes the device with the least "
+            "predicted time from file to file.",
+        .example = {{"The device that a long sequence would run on.", "fftbloom bench"},
+                    {"The CPU, as JSON.",
+                     "fftbloom bench --device cpu --size 3840x2160 --kernel 512 --json"},
+                    {"Once per machine.", "fftbloom bench --calibrate"}},
+        .run = cmd_bench,
+    },
+    {
         .name = "devices",
         .bit = FOR_DEVICES,
         .usage = "[--json]",

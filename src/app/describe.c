@@ -157,6 +157,11 @@ static void axis_words(const plan_axis *a, char name, const char *which, text *t
 
 static void pass_words(const plan_pass *p, text *to) {
     char bytes[32];
+    if (!p->threads) {
+        text_add(to, "  %-10s %6u points, %s\n", plan_pass_name(p->kind), p->fft.length,
+                 text_bytes((double)p->bytes, bytes));
+        return;
+    }
     text_add(to,
              "  %-10s %6u points, %u lines in %u threads, %6u B shared, %u x %u x %u groups, %s\n",
              plan_pass_name(p->kind), p->fft.length, p->lines, p->threads, p->shared_bytes,

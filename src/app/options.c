@@ -9,7 +9,8 @@ const char *const SECTION_TITLE[SECTIONS] = {
     [SECTION_KERNEL] = "Kernel",      [SECTION_LAYERS] = "Layers and pixels",
     [SECTION_ACCURACY] = "Accuracy",  [SECTION_DEVICE] = "Device and memory",
     [SECTION_SEQUENCE] = "Sequences", [SECTION_COMPARE] = "Comparison",
-    [SECTION_SUITE] = "Suites",       [SECTION_MESSAGES] = "Messages",
+    [SECTION_SUITE] = "Suites",       [SECTION_BENCH] = "Benchmarks",
+    [SECTION_MESSAGES] = "Messages",
 };
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -154,6 +155,16 @@ const option OPTIONS[] = {
     {"cache_size", OPTION_SIZE, SECTION_DEVICE, SPREAD | FOR_CHECK | FOR_CACHE,
      AT(bloom.cache_size), .value = "SIZE", .preset = "2GB",
      .help = "Kernel spectra to keep in the cache, in bytes; 0 neither reads nor keeps any."},
+
+    /* --- bench --- */
+    {"size", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(size), .value = "WxH",
+     .preset = "1920x1080", .help = "Size of the frame to time, or several with commas."},
+    {"rounds", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(rounds), .value = "N", .min = 1,
+     .max = 1000, .preset = "21", .help = "Frames to time, after one that is not counted."},
+    {"calibrate", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(calibrate), .preset = "false",
+     .help = "Measure the devices and keep their speeds in the cache folder, for --device auto."},
+    {"csv", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(csv), .preset = "false",
+     .help = "Print the result as comma-separated values, times in seconds."},
 
     /* --- sequences --- */
     {"frames", OPTION_STRING, SECTION_SEQUENCE, FOR_APPLY, AT(frames), .value = "RANGES",

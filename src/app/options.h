@@ -55,6 +55,7 @@ typedef enum {
     SECTION_SEQUENCE,
     SECTION_COMPARE,
     SECTION_SUITE,
+    SECTION_BENCH,
     SECTION_MESSAGES,
     SECTIONS
 } option_section;

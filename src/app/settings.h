@@ -47,6 +47,10 @@ typedef struct {
     compare_limits compare;
     bool diff_absolute, diff_only, all_parts;
     double diff_scale;
+    /* bench */
+    const char *size;
+    uint32_t rounds;
+    bool calibrate, csv;
     setting value[SETTINGS_ROOM]; /* by the option's index in the table */
 } settings;
 

@@ -31,14 +31,14 @@ double device_bytes(const plan *p) {
     return (double)p->ask.size[PLAN_X] * p->ask.size[PLAN_Y] * p->ask.channels * p->sample_bytes;
 }
 
-/* CPU: one core of an EPYC with guessed FFTW plans; docs/performance.md. Software: lavapipe takes
- * 5 to 8 times what FFTW takes on the same cores, and a second to compile. GPU: a middling card
+/* CPU: one core of an EPYC with guessed FFTW plans; docs/performance.md. Software: lavapipe on the
+ * same core, which is never the faster one, and compiles for most of a second. GPU: a middling card
  * behind PCIe 3; a fast one does a step in a tenth, but then the transfer decides. */
 device_speed device_speed_default(engine_class class, int threads) {
     static const device_speed DEFAULT[] = {
         [ENGINE_CPU] = {.start = 2e-3, .frame = 1e-4, .transfer = 0, .work = 0.25e-9},
         [ENGINE_GPU] = {.start = 0.35, .frame = 5e-4, .transfer = 3e-10, .work = 4e-12},
-        [ENGINE_SOFTWARE] = {.start = 0.7, .frame = 1e-3, .transfer = 3e-10, .work = 1.6e-9},
+        [ENGINE_SOFTWARE] = {.start = 0.7, .frame = 1e-3, .transfer = 3e-10, .work = 2e-8},
     };
     device_speed s = DEFAULT[class];
     /* More cores share the memory, so that each brings a little less. */

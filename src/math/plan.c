@@ -437,6 +437,18 @@ static uint32_t power_of_two(uint64_t n) {
     return p;
 }
 
+/* The three passes by name and size, for reports: without a device's limits there are no shapes. */
+static void name_passes(plan *p) {
+    const plan_axis *a = p->axis;
+    p->passes = 3;
+    p->pass[0] = (plan_pass){PASS_FORWARD, .axis = 0, .fft = {.length = a[0].length}};
+    p->pass[1] = (plan_pass){PASS_CONVOLVE, .axis = 1, .fft = {.length = a[1].length}};
+    p->pass[2] = (plan_pass){PASS_INVERSE, .axis = 0, .fft = {.length = a[0].length}};
+    p->pass[0].bytes = p->image_bytes + p->scratch_bytes;
+    p->pass[1].bytes = 2 * p->scratch_bytes + p->spectrum_bytes;
+    p->pass[2].bytes = p->scratch_bytes + 2 * p->image_bytes;
+}
+
 bool plan_make(plan *out, const plan_request *ask, err *e) {
     if (!check_request(ask, e)) return false;
     plan p = {.ask = *ask, .sample_bytes = sample_bytes(ask)};
@@ -444,6 +456,8 @@ bool plan_make(plan *out, const plan_request *ask, err *e) {
     if (has_shapes(ask)) {
         add_passes(&p);
         if (!check_groups(&p, e) || !check_memory(&p, e)) return false;
+    } else {
+        name_passes(&p);
     }
     for (int i = 0; i < 2; i++) {
         uint64_t kernel = (uint64_t)ask->reach_lo[i] + ask->reach_hi[i] + 1;

@@ -1,0 +1,65 @@
+#!/usr/bin/env bats
+# fftbloom bench: its three forms of output, what it refuses, what calibration leaves behind.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
+    export FFTBLOOM_CACHE_DIR=$dir/cache
+    "$FFTBLOOM" devices 2>/dev/null | grep -q '^[0-9]* *cpu' || skip "no CPU engine"
+}
+
+bench() { "$FFTBLOOM" bench --device cpu --size 64x48 --kernel 16 --rounds 3 "$@"; }
+
+@test "words name the device, the plan and each pass" {
+    run --separate-stderr bench
+    [ "$status" -eq 0 ]
+    [[ "${lines[0]}" == *"kernel 16 x 16: 64 x 48 in "* ]]
+    for pass in forward convolve inverse frame; do [[ "$output" == *"$pass "*ms* ]]; done
+}
+
+@test "JSON has a result per size, with times of three passes" {
+    bench --size 64x48,30x20 --json | python3 -c "
+import json, sys
+d = json.load(sys.stdin)
+assert d['version'] == 1 and len(d['results']) == 2
+for r in d['results']:
+    assert r['device']['class'] == 'cpu' and r['kernel'] == [16, 16] and r['rounds'] == 3
+    assert len(r['times']['passes']) == 3
+    assert 0 < r['least'] <= r['frame']
+assert d['results'][1]['plan']['image'] == [30, 20]"
+}
+
+@test "CSV has a head, and a row per size with as many fields" {
+    run --separate-stderr bench --size 64x48,30x20 --csv
+    [ "${#lines[@]}" -eq 3 ]
+    [ "$(awk -F, '{print NF}' <<<"$output" | uniq | wc -l)" -eq 1 ]
+    [[ "${lines[2]}" == *,cpu,30,20,16,16,* ]]
+}
+
+@test "refused: sizes and kernels that are none, devices that are not there" {
+    for size in 64 64x x48 0x4 64x48, 64x48x3 64x-48 0x0; do
+        run --separate-stderr bench --size "$size"
+        [ "$status" -eq 64 ]
+        [[ "$stderr" == *"--size $size"* ]]
+    done
+    run --separate-stderr bench --kernel 0
+    [ "$status" -eq 64 ]
+    run --separate-stderr bench --kernel nothing.exr
+    [ "$status" -eq 66 ]
+    run --separate-stderr bench --device quantum
+    [ "$status" -eq 69 ]
+    [[ "$stderr" == *"no device is 'quantum'; there are 0 '"* ]]
+}
+
+@test "--calibrate keeps the speed of the devices that are asked for" {
+    run --separate-stderr "$FFTBLOOM" bench --calibrate --device cpu --json
+    [ "$status" -eq 0 ]
+    python3 -c "
+import json, sys
+s = json.load(sys.stdin)['speeds']
+assert len(s) == 1 and s[0]['device']['class'] == 'cpu'
+assert 0 < s[0]['work'] < 1e-6 and s[0]['transfer'] == 0" <<<"$output"
+    [ "$(ls "$FFTBLOOM_CACHE_DIR" | grep -c '^device-speed-')" -eq 1 ]
+    grep -q '^work [0-9.e-]*$' "$FFTBLOOM_CACHE_DIR"/device-speed-*
+}
