@@ -120,6 +120,14 @@ $(BUILD)/tests/%: %.c $(REF) $(LIB) Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LDFLAGS) -o $@ -lcmocka $(LIBS)
 
+# Reading and writing beside OpenEXR's library, same file, same threads: make bench-io [THREADS=n]
+$(BUILD)/tests/bench_%: tests/bench/bench_%.c $(REF) $(LIB) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LDFLAGS) -o $@ -lcmocka $(LIBS)
+.PHONY: bench-io
+bench-io: $(BUILD)/tests/bench_io
+	$< $(THREADS)
+
 .PHONY: run-tests tests
 tests: $(TESTS)
 run-tests: $(PROG) $(TESTS)

@@ -15,6 +15,7 @@ extern "C" {
 #include <ImfOpaqueAttribute.h>
 #include <ImfOutputPart.h>
 #include <ImfPartType.h>
+#include <ImfThreading.h>
 #include <ImfTiledInputPart.h>
 #include <ImfTiledOutputPart.h>
 
@@ -180,6 +181,10 @@ bool ref_exr_write(const char *path, const image *img, ref_levels levels) {
 
 bool ref_exr_read(const char *path, int part, const image_part *p, void *const plane[]) {
     return guarded(path, [&] { read(path, part, *p, plane); });
+}
+
+void ref_exr_threads(int threads) {
+    Imf::setGlobalThreadCount(threads);
 }
 
 char *ref_exr_dump(const char *path) {

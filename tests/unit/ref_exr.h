@@ -18,6 +18,9 @@ bool ref_exr_write(const char *path, const image *img, ref_levels levels);
 /* Level 0 of all channels of a part into planes of the same types as in the file. */
 bool ref_exr_read(const char *path, int part, const image_part *p, void *const plane[]);
 
+/* Threads for all of OpenEXR from now on; 0: the calling one alone, as it is at the start. */
+void ref_exr_threads(int threads);
+
 /* Every attribute of every part as OpenEXR reads it, one line each: part, name, type, length and a
  * hash of its bytes. Free with free(). */
 char *ref_exr_dump(const char *path);
