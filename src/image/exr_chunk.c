@@ -8,8 +8,6 @@
 #include <libdeflate.h>
 #include <string.h>
 
-enum { DEFLATE_LEVEL = 2 };
-
 /* --- codecs ---------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -39,12 +37,25 @@ static bool zip_decode(exr_scratch *s, const exr_shape *shape, const uint8_t *pa
     return true;
 }
 
+/* The fastest levels of libdeflate whose files are no larger than those of zlib's level 4, which
+ * OpenEXR uses; for samples of two bytes and of four on average. 3840 x 2160 R G B of smooth noise
+ * with grain, one thread of an EPYC, CPU ms and MB:
+ *
+ *              zlib 4        level 1      2            4            5
+ *      half    1120  22.20   362  21.83   542  21.98   602  21.86   718  21.92
+ *      float   3500  93.14   933  93.74   1266 93.14+  1334 93.14+  1382 93.13
+ *
+ * Level 1 is larger by up to 5 % on photographs. */
+static const int DEFLATE_LEVEL[2] = {2, 5};
+
 static bool zip_encode(exr_scratch *s, const exr_shape *shape, uint8_t *raw, uint8_t *packed,
                        size_t *bytes, err *e) {
-    if (!s->deflate && !(s->deflate = libdeflate_alloc_compressor(DEFLATE_LEVEL)))
+    int wide = shape->raw >= (size_t)3 * shape->w * shape->h * (size_t)shape->part->channels;
+    struct libdeflate_compressor **deflate = &s->deflate[wide];
+    if (!*deflate && !(*deflate = libdeflate_alloc_compressor(DEFLATE_LEVEL[wide])))
         return err_set(e, ERR_RETRY, "out of memory: deflate");
     exr_delta(raw, shape->raw);
-    size_t n = libdeflate_zlib_compress(s->deflate, raw, shape->raw, packed, shape->raw);
+    size_t n = libdeflate_zlib_compress(*deflate, raw, shape->raw, packed, shape->raw);
     *bytes = n ? n : shape->raw; /* 0: it does not fit */
     return true;
 }
@@ -182,7 +193,8 @@ bool exr_scratch_packed(exr_scratch *s, size_t bytes, err *e) {
 void exr_scratch_free(exr_scratch *s) {
     mem_free(s->packed);
     mem_free(s->raw);
-    if (s->deflate) libdeflate_free_compressor(s->deflate);
+    for (int i = 0; i < 2; i++)
+        if (s->deflate[i]) libdeflate_free_compressor(s->deflate[i]);
     if (s->inflate) libdeflate_free_decompressor(s->inflate);
     *s = (exr_scratch){0};
 }

@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     uint8_t *packed, *raw;
     size_t packed_room, raw_room;
-    struct libdeflate_compressor *deflate;
+    struct libdeflate_compressor *deflate[2]; /* of the two levels in use */
     struct libdeflate_decompressor *inflate;
 } exr_scratch;
 

@@ -6,6 +6,7 @@
 #include <tinyexr.h>
 
 extern "C" {
+#include "image/exr_huffman.h"
 #include "image/exr_tiny.h"
 }
 
@@ -17,10 +18,8 @@ extern "C" {
 namespace {
 
 /* A chunk is: the first and last byte of a bitmap of the 16-bit values that occur; those bytes;
- * the length of the Huffman data; a header of five words, the table of code lengths, the codes. */
-const size_t RANGE_BYTES = 4, LENGTH_BYTES = 4, HUFFMAN_HEAD = 20;
-/* The decoder looks a few bytes ahead of what it has checked. */
-const size_t SLACK = 64;
+ * the length of the Huffman data; that data. */
+const size_t RANGE_BYTES = 4, LENGTH_BYTES = 4;
 
 struct damaged {
     const char *what;
@@ -32,40 +31,13 @@ uint32_t get32(const uint8_t *p) {
     return v;
 }
 
-/* The long codes of a decoding table are freed however decoding ends. */
-struct decoding_table {
-    std::vector<tinyexr::HufDec> entry;
-    decoding_table() : entry(tinyexr::HUF_DECSIZE) { tinyexr::hufClearDecTable(entry.data()); }
-    ~decoding_table() { tinyexr::hufFreeDecTable(entry.data()); }
-};
-
-void huffman_decode(const uint8_t *packed, size_t bytes, std::vector<unsigned short> &out) {
-    if (bytes < HUFFMAN_HEAD) throw damaged{"the Huffman header is cut off"};
-    uint32_t first = get32(packed), last = get32(packed + 4), bits = get32(packed + 12);
-    if (first >= tinyexr::HUF_ENCSIZE || last >= tinyexr::HUF_ENCSIZE || first > last)
-        throw damaged{"the Huffman table's range is wrong"};
-    const char *at = reinterpret_cast<const char *>(packed) + HUFFMAN_HEAD;
-    const char *end = reinterpret_cast<const char *>(packed) + bytes;
-    std::vector<long long> code(tinyexr::HUF_ENCSIZE);
-    if (!tinyexr::hufUnpackEncTable(&at, int(end - at), int(first), int(last), code.data()) ||
-        at > end)
-        throw damaged{"the Huffman table is damaged"};
-    if (bits > 8 * uint64_t(end - at)) throw damaged{"the Huffman codes are cut off"};
-    decoding_table table;
-    if (!tinyexr::hufBuildDecTable(code.data(), int(first), int(last), table.entry.data()))
-        throw damaged{"the Huffman table is no prefix code"};
-    if (!tinyexr::hufDecode(code.data(), table.entry.data(), at, int(bits), int(last),
-                            int(out.size()), out.data()))
-        throw damaged{"the Huffman codes are damaged"};
-}
-
 /* 16-bit words of a sample: float and uint are coded as two planes each. */
 int words(const image_channel &c) {
     return c.type == PIXEL_HALF ? 1 : 2;
 }
 
-void unpack(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t *raw) {
-    std::vector<uint8_t> in(bytes + SLACK); /* zeros behind the end */
+bool unpack(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t *raw, err *e) {
+    std::vector<uint8_t> in(bytes + EXR_HUFFMAN_SLACK); /* zeros behind the end */
     memcpy(in.data(), packed, bytes);
     size_t at = RANGE_BYTES;
     if (bytes < at) throw damaged{"it is cut off"};
@@ -84,7 +56,7 @@ void unpack(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t
 
     std::vector<unsigned short> lut(tinyexr::USHORT_RANGE), data(shape->raw / 2);
     unsigned short largest = tinyexr::reverseLutFromBitmap(bitmap.data(), lut.data());
-    huffman_decode(&in[at], length, data);
+    if (!exr_huffman_decode(&in[at], length, data.data(), data.size(), e)) return false;
     unsigned short *plane = data.data();
     std::vector<const unsigned short *> start;
     for (int c = 0; c < shape->part->channels; c++) {
@@ -102,6 +74,7 @@ void unpack(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t
             memcpy(raw, start[c] + y * n, n * 2);
             raw += n * 2;
         }
+    return true;
 }
 
 } // namespace
@@ -109,8 +82,7 @@ void unpack(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t
 bool exr_piz_decode(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t *raw,
                     err *e) {
     try {
-        unpack(shape, packed, bytes, raw);
-        return true;
+        return unpack(shape, packed, bytes, raw, e) || err_in(e, "the PIZ data is damaged");
     } catch (const damaged &d) {
         return err_set(e, ERR_DATA, "the PIZ data is damaged: %s", d.what);
     } catch (const std::exception &x) {

@@ -1,7 +1,8 @@
 /* exr_tiny.h - PIZ (a wavelet and Huffman codes), through tinyexr's functions.
  *
- * tinyexr trusts sizes and passes over errors of its inner functions with success, so the steps
- * are called one by one here, each with its own check. Exceptions do not leave this file. */
+ * tinyexr trusts sizes and passes over errors of its inner functions with success, so to decode
+ * the steps are called one by one here, each with its own check, and Huffman codes are read by
+ * exr_huffman.h. Exceptions do not leave this file. */
 #ifndef IMAGE_EXR_TINY_H
 #define IMAGE_EXR_TINY_H
 

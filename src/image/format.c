@@ -230,7 +230,7 @@ static bool same_channels(const image_part *a, const image_part *b) {
 }
 
 /* About this many samples go through memory at once: enough chunks to keep the threads busy. */
-enum { COPY_SAMPLES = 1 << 24 };
+enum { COPY_SAMPLES = 1 << 23 };
 
 static uint32_t copy_rows(const image_part *p, uint32_t step) {
     uint64_t per_step = (uint64_t)image_width(p) * (uint64_t)p->channels * step;

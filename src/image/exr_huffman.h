@@ -1,0 +1,22 @@
+/* exr_huffman.h - decoding the Huffman codes of PIZ.
+ *
+ * The libraries find codes of more than 14 bits by comparing with each of them, which is slow
+ * where an image has grain and takes minutes where a file is made for it. The codes are canonical
+ * - all of one length follow each other, and longer ones are numerically smaller - so the length
+ * of a code can be found by comparing with one bound for each length, and its symbol by
+ * subtraction. */
+#ifndef IMAGE_EXR_HUFFMAN_H
+#define IMAGE_EXR_HUFFMAN_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* So many bytes behind the packed ones are read, whatever they hold. */
+enum { EXR_HUFFMAN_SLACK = 16 };
+
+/* From header, table of lengths and codes in `bytes` bytes to exactly n values. */
+bool exr_huffman_decode(const uint8_t *packed, size_t bytes, uint16_t *out, size_t n, err *e);
+
+#endif
