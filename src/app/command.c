@@ -29,6 +29,36 @@ const command COMMANDS[] = {
         .run = cmd_apply,
     },
     {
+        .name = "precompute",
+        .bit = FOR_PRECOMPUTE,
+        .usage = "KERNEL -o K.spectrum [options]",
+        .summary = "Make a kernel's spectrum: a portable file to use in its place.",
+        .about = "The spectrum serves images of any size. It also goes into the cache, so that the "
+                 "first run with the kernel finds it there.",
+        .max_words = 1,
+        .stands_for = {"kernel"},
+        .needs = {"kernel", "output"},
+        .example = {{"Once, before a job on many machines.",
+                     "fftbloom precompute star.exr -o star.spectrum"},
+                    {"Then anywhere.", "fftbloom in.exr star.spectrum -o out.exr"}},
+        .run = cmd_precompute,
+    },
+    {
+        .name = "plan",
+        .bit = FOR_PLAN,
+        .usage = "IN KERNEL [options]",
+        .summary = "Show what a run would do, and at what cost; no device work.",
+        .about =
+            "Lengths, radices, axis order, device, memory and passes of the first colour layer, "
+            "with the lengths of the article's method, powers of two, beside them.",
+        .max_words = 2,
+        .stands_for = {"input", "kernel"},
+        .needs = {"input", "kernel"},
+        .example = {{"For people.", "fftbloom plan in.exr star.exr"},
+                    {"For scripts.", "fftbloom plan in.exr star.exr --json"}},
+        .run = cmd_plan,
+    },
+    {
         .name = "cache",
         .bit = FOR_CACHE,
         .usage = "path|list|verify|trim [options]",

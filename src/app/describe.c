@@ -23,15 +23,16 @@ const char *describe_uuid(const engine_device *d, char buf[DESCRIBE_UUID]) {
     char *p = buf;
     *p = 0;
     if (memcmp(d->uuid, NONE, ENGINE_UUID) == 0) return buf;
-    for (int i = 0; i < ENGINE_UUID; i++)
-        p += sprintf(p, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", d->uuid[i]);
+    for (int i = 0; i < ENGINE_UUID; i++) p += sprintf(p, "%02x", d->uuid[i]);
     return buf;
 }
 
 void describe_device_json(const engine_device *d, int index, text *to) {
     char uuid[DESCRIBE_UUID];
     const plan_limits *l = &d->limits;
-    text_add(to, "{\"index\": %d, \"class\": \"%s\", \"name\": ", index, describe_class(d->class));
+    text_add(to, "{");
+    if (index >= 0) text_add(to, "\"index\": %d, ", index);
+    text_add(to, "\"class\": \"%s\", \"name\": ", describe_class(d->class));
     text_add_json(to, d->name);
     text_add(to, ", \"driver\": ");
     text_add_json(to, d->driver);
@@ -65,11 +66,13 @@ static void fft_json(const char *key, const plan_fft *f, text *to) {
 static void axis_json(const plan_axis *a, char name, text *to) {
     text_add(to, "{\"axis\": \"%c\", \"extent\": %u, \"length\": %u, \"split\": %u, ", name,
              a->extent, a->length, a->split);
-    text_add(to, "\"border\": \"%s\", \"before\": %u, \"after\": %u, \"one_pass\": %s, ",
+    text_add(to, "\"border\": \"%s\", \"before\": %u, \"after\": %u, \"one_pass\": %s",
              plan_border_name(a->border), a->before, a->after, a->one_pass ? "true" : "false");
-    if (a->one_pass) {
+    if (a->one_pass && a->fft.length) {
+        text_add(to, ", ");
         fft_json("fft", &a->fft, to);
-    } else {
+    } else if (!a->one_pass) {
+        text_add(to, ", ");
         fft_json("outer", &a->outer, to);
         text_add(to, ", ");
         fft_json("inner", &a->inner, to);
@@ -136,17 +139,16 @@ void describe_plan_line(const plan *p, text *to) {
 
 static void radices(const plan_fft *f, text *to) {
     for (uint32_t i = 0; i < f->stages; i++) text_add(to, "%s%u", i ? " x " : "", f->radix[i]);
-    if (f->stages == 0) text_add(to, "1");
 }
 
 static void axis_words(const plan_axis *a, char name, const char *which, text *to) {
-    text_add(to,
-             "%c axis, %s: %u pixels, %s border, %u needed before and %u after: length %u = ", name,
-             which, a->extent, plan_border_name(a->border), a->before, a->after, a->length);
+    text_add(to, "%c axis, %s: %u pixels, %s border, %u needed before and %u after: length %u",
+             name, which, a->extent, plan_border_name(a->border), a->before, a->after, a->length);
     if (a->one_pass) {
+        text_add(to, a->fft.stages ? " = " : "");
         radices(&a->fft, to);
     } else {
-        text_add(to, "(");
+        text_add(to, " = (");
         radices(&a->outer, to);
         text_add(to, ") x (");
         radices(&a->inner, to);

@@ -7,14 +7,15 @@
 #include "base/text.h"
 #include "engine/engine.h"
 
-/* JSON values; `indent` is the depth of the line that they start on, in steps of two blanks. */
+/* JSON values. index: the device's in the list, or -1 where that is not known; `indent` is the
+ * depth of the line that they start on, in steps of two blanks. */
 void describe_device_json(const engine_device *d, int index, text *to);
 void describe_plan_json(const plan *p, int indent, text *to);
 void describe_times_json(const engine_times *t, const plan *p, text *to);
 
 const char *describe_class(engine_class c); /* "cpu", "gpu", "software" */
-/* 32 hexadecimal digits with dashes, or "" when the device has none. */
-enum { DESCRIBE_UUID = 37 };
+/* 32 hexadecimal digits, as --device takes them, or "" when the device has none. */
+enum { DESCRIBE_UUID = 33 };
 const char *describe_uuid(const engine_device *d, char buf[DESCRIBE_UUID]);
 
 void describe_device(const engine_device *d, int index, text *to);

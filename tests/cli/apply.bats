@@ -1,0 +1,321 @@
+#!/usr/bin/env bats
+# `fftbloom apply`: files in, files out, sequences, reports, and the manners of a batch tool.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$FILES"
+    # A dark image with one bright pixel, and a small lopsided kernel.
+    oiiotool --create 40x30 3 --fill:color=0.1,0.2,0.3 40x30 --point:color=50,40,30 7,9 -d half -o in.exr
+    oiiotool --create 9x7 3 --fill:color=0.01,0.01,0.02 9x7 --point:color=1,1,1 4,3 \
+        --point:color=0.5,0.4,0.3 6,1 -d float -o kernel.exr
+}
+
+setup() {
+    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$dir"
+    cp "$FILES"/*.exr .
+    export FFTBLOOM_CACHE_DIR=$dir/cache
+}
+
+pixel() { # FILE X Y: the values of a pixel
+    oiiotool --dumpdata "$1" | sed -n "s/^ *Pixel ($2, $3): *//p"
+}
+
+@test "one image: the whole program in one line" {
+    run --separate-stderr "$FFTBLOOM" in.exr kernel.exr -o out.exr
+    [ "$status" -eq 0 ]
+    [ -z "$output$stderr" ]
+    [ -s out.exr ]
+    # The glare of the bright pixel is at the kernel's second peak: two right of it, two up.
+    near=$(pixel out.exr 9 7 | awk '{ print ($1 > 5) }')
+    far=$(pixel out.exr 5 11 | awk '{ print ($1 < 5) }')
+    [ "$near$far" = 11 ]
+    # Nothing else lies around.
+    [ "$(ls -A | grep -v -e cache)" = "$(printf 'in.exr\nkernel.exr\nout.exr')" ]
+}
+
+@test "apply and the bare form write the same bytes, twice" {
+    "$FFTBLOOM" in.exr kernel.exr -o a.exr
+    "$FFTBLOOM" apply in.exr kernel.exr -o b.exr
+    "$FFTBLOOM" --input in.exr --kernel kernel.exr --output c.exr
+    cmp a.exr b.exr
+    cmp a.exr c.exr
+}
+
+@test "type and compression are the input's, or what is asked for" {
+    kind() { oiiotool --info -v "$1" | awk '/channel, / { print $8 } /compression:/ { print $2 }' | xargs; }
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr
+    [ "$(kind out.exr)" = "$(kind in.exr)" ]
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr --compression piz --pixel-type float
+    [ "$(kind out.exr)" = 'float piz' ]
+    oiiotool in.exr -d float -o f.exr
+    "$FFTBLOOM" f.exr kernel.exr -o out.exr --pixel-type half --compression none
+    [ "$(kind out.exr)" = 'half none' ]
+}
+
+@test "half that does not fit: clamped, kept as float, or refused" {
+    oiiotool --create 20x20 3 --point:color=1e6,1e6,1e6 10,10 -d float -o hot.exr
+    oiiotool --create 3x3 3 --point:color=1,1,1 1,1 -d float -o dot.exr
+    "$FFTBLOOM" hot.exr dot.exr -o out.exr --pixel-type half --report r.json
+    grep -q 'clamped' r.json
+    [ "$(pixel out.exr 10 10 | awk '{ print $1 }' | cut -d. -f1)" = 65504 ]
+    "$FFTBLOOM" hot.exr dot.exr -o out.exr --pixel-type half --half-overflow float
+    oiiotool --info out.exr | grep -q float
+    run "$FFTBLOOM" hot.exr dot.exr -o none.exr --pixel-type half --half-overflow error
+    [ "$status" -eq 6 ]
+    [ ! -e none.exr ]
+}
+
+@test "what is missing or wrong: its code and no output" {
+    refused() { # code, arguments
+        local code=$1
+        shift
+        run "$FFTBLOOM" "$@"
+        echo "$output"
+        [ "$status" -eq "$code" ]
+        [ ! -e out.exr ]
+        [[ "$output" == *"fftbloom: error: "* ]]
+    }
+    refused 66 none.exr kernel.exr -o out.exr
+    refused 66 in.exr none.exr -o out.exr
+    echo rubbish >rubbish.exr
+    refused 65 rubbish.exr kernel.exr -o out.exr
+    refused 65 in.exr rubbish.exr -o out.exr
+    refused 73 in.exr kernel.exr -o none/out.exr
+    refused 69 in.exr kernel.exr -o out.exr --device nothing-of-this-name
+    refused 64 in.exr kernel.exr -o out.####.exr
+    refused 64 in.exr kernel.exr -o out.exr --frames 1-3
+}
+
+@test "a folder as output takes the input's name" {
+    mkdir done
+    "$FFTBLOOM" in.exr kernel.exr -o done
+    "$FFTBLOOM" in.exr kernel.exr -o done/ --sharpen 1
+    cmp done/in.exr in.exr || [ -s done/in.exr ]
+}
+
+sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
+
+@test "sequences: every pattern, scanned and listed" {
+    sequence 0001 0002 0010
+    "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr
+    [ "$(ls out.*)" = "$(printf 'out.0001.exr\nout.0002.exr\nout.0010.exr')" ]
+    "$FFTBLOOM" in.%04d.exr kernel.exr -o 'b.$F3.exr' --frames 1-2,10
+    [ "$(ls b.*)" = "$(printf 'b.001.exr\nb.002.exr\nb.010.exr')" ]
+    cmp out.0010.exr b.010.exr
+    mkdir c
+    "$FFTBLOOM" in.#.exr kernel.exr -o c
+    [ "$(ls c)" = "$(printf 'in.0001.exr\nin.0002.exr\nin.0010.exr')" ]
+}
+
+@test "many frames into one path are refused, one frame is not" {
+    sequence 0001 0002
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.exr
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"2 frames would go into the one file"* ]]
+    [ ! -e out.exr ]
+    "$FFTBLOOM" in.####.exr kernel.exr -o out.exr --frames 2
+    [ -s out.exr ]
+}
+
+@test "no frames at all: 66; bad ranges: 64" {
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr
+    [ "$status" -eq 66 ]
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 5-1
+    [ "$status" -eq 64 ]
+}
+
+@test "missing frames: an error, or skipped with exit 5" {
+    sequence 0001 0003
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3
+    [ "$status" -eq 66 ]
+    [[ "$output" == *in.0002.exr* ]]
+    [ -s out.0001.exr ]
+    [ ! -e out.0003.exr ]
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3 --missing skip
+    [ "$status" -eq 5 ]
+    [ -s out.0003.exr ]
+}
+
+@test "--no-clobber leaves what exists and says so with 5" {
+    echo mine >out.exr
+    run "$FFTBLOOM" in.exr kernel.exr -o out.exr --no-clobber
+    [ "$status" -eq 5 ]
+    [ "$(cat out.exr)" = mine ]
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr
+    [ "$(head -c 4 out.exr | od -An -tx1)" = " 76 2f 31 01" ]
+}
+
+@test "--update skips what is the same and nothing else" {
+    made() { "$FFTBLOOM" "$@" --update --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["done"])'; }
+    [ "$(made in.exr kernel.exr -o out.exr)" = 1 ]
+    [ "$(made in.exr kernel.exr -o out.exr)" = 0 ]
+    [ "$(made in.exr kernel.exr -o "$PWD/out.exr" --jobs 1)" = 0 ]
+    [ "$(made in.exr kernel.exr -o out.exr --sharpen 0.1)" = 1 ]
+    [ "$(made in.exr kernel.exr -o out.exr)" = 1 ]
+    touch -d '2001-01-01' in.exr
+    [ "$(made in.exr kernel.exr -o out.exr)" = 1 ]
+    # A kernel is known by its content, not by its name.
+    cp kernel.exr other.exr
+    [ "$(made in.exr other.exr -o out.exr)" = 0 ]
+    oiiotool kernel.exr --mulc 1,0.5,1 -o kernel.exr
+    [ "$(made in.exr kernel.exr -o out.exr)" = 1 ]
+    touch out.exr
+    [ "$(made in.exr kernel.exr -o out.exr)" = 1 ]
+    rm out.exr
+    [ "$(made in.exr kernel.exr -o out.exr)" = 1 ]
+    # Of what was made without --update, too.
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr --sharpen 0.5
+    [ "$(made in.exr kernel.exr -o out.exr --sharpen 0.5)" = 0 ]
+    # A broken stamp is no stamp.
+    for f in cache/stamps/*; do echo x >"$f"; done
+    [ "$(made in.exr kernel.exr -o out.exr --sharpen 0.5)" = 1 ]
+}
+
+@test "the report tells frames, plan, device, times and settings" {
+    sequence 0001 0003
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3 --missing skip --report r.json --sharpen 0.25
+    [ "$status" -eq 5 ]
+    python3 - <<'P'
+import json
+r = json.load(open("r.json"))
+assert r["version"] == 1 and r["exit_status"] == 5
+assert [f["state"] for f in r["frames"]] == ["done", "skipped", "done"]
+assert [f["frame"] for f in r["frames"]] == [1, 2, 3]
+assert r["settings"]["sharpen"] == 0.25 and r["settings"]["padding"] == "zero"
+f = r["frames"][0]
+assert f["plan"]["image"] == [40, 30] and f["plan"]["channels"] == 3
+assert f["device"]["class"] in ("cpu", "gpu", "software")
+assert f["seconds"]["bloom"] > 0 and f["groups"] == 1
+P
+    # A run that fails writes its report, too.
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3 --report r.json
+    [ "$status" -eq 66 ]
+    python3 - <<'P'
+import json
+r = json.load(open("r.json"))
+assert r["exit_status"] == 66 and [f["state"] for f in r["frames"]] == ["done", "failed"]
+assert "in.0002.exr" in r["frames"][1]["why"]
+P
+}
+
+@test "--json prints the same report, and nothing else, on stdout" {
+    run --separate-stderr "$FFTBLOOM" in.exr kernel.exr -o out.exr --json -v
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == *"in.exr -> out.exr"* ]]
+    python3 -c 'import json, sys; r = json.loads(sys.argv[1]); assert r["done"] == 1' "$output"
+}
+
+@test "-q says nothing, -v what is done" {
+    sequence 0001
+    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-2 --missing skip -q
+    [ "$status" -eq 5 ]
+    [ -z "$output$stderr" ]
+    run --separate-stderr "$FFTBLOOM" in.exr kernel.exr -o out.exr -v
+    [[ "$stderr" == *"40 x 30 in "* ]]
+}
+
+@test "progress: deadline, openjd, json, none" {
+    sequence 0001 0002
+    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --progress deadline
+    [ "$output" = "$(printf 'Progress: 50%%\nProgress: 100%%')" ]
+    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --progress openjd
+    [ "$output" = "$(printf 'openjd_status: out.0001.exr\nopenjd_progress: 50.0\nopenjd_status: out.0002.exr\nopenjd_progress: 100.0')" ]
+    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --progress json
+    [ -z "$output" ]
+    python3 -c 'import json, sys
+l = [json.loads(x) for x in sys.argv[1].splitlines()]
+assert [x["done"] for x in l] == [1, 2] and l[0]["total"] == 2' "$stderr"
+    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --progress none
+    [ -z "$output$stderr" ]
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 5 --progress openjd
+    [[ "$output" == *"openjd_fail: "* ]]
+}
+
+@test "no bar and no colour where stderr is no terminal; a bar where it is" {
+    sequence 0001 0002 0003
+    "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr 2>err
+    [ "$(tr -d '\n\40-\176' <err | wc -c)" -eq 0 ]
+    command -v script || skip "script is not installed"
+    script -qec '"$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr' /dev/null >typed </dev/null
+    [ -z "$(grep -a 'error' typed)" ]
+}
+
+@test "an interrupted run leaves the old output and no temporary file" {
+    oiiotool --create 4000x3000 3 --fill:color=1,1,1 4000x3000 -d float -o big.exr
+    echo old >out.exr
+    "$FFTBLOOM" big.exr kernel.exr -o out.exr &
+    pid=$!
+    sleep 0.4
+    kill -INT $pid || true
+    status=0
+    wait $pid || status=$?
+    [ "$status" -eq 130 ] || skip "the run was over before the signal came"
+    [ "$(cat out.exr)" = old ]
+    [ -z "$(ls -A | grep tmp)" ]
+}
+
+@test "terminated: 143" {
+    oiiotool --create 4000x3000 3 --fill:color=1,1,1 4000x3000 -d float -o big.exr
+    "$FFTBLOOM" big.exr kernel.exr -o out.exr &
+    pid=$!
+    sleep 0.4
+    kill -TERM $pid || true
+    status=0
+    wait $pid || status=$?
+    [ "$status" -eq 143 ] || skip "the run was over before the signal came"
+    [ ! -e out.exr ]
+}
+
+@test "precompute: the spectrum file serves in the kernel's place" {
+    "$FFTBLOOM" precompute kernel.exr -o k.spectrum
+    "$FFTBLOOM" in.exr kernel.exr -o a.exr
+    "$FFTBLOOM" in.exr k.spectrum -o b.exr
+    cmp a.exr b.exr
+    run --separate-stderr "$FFTBLOOM" precompute kernel.exr -o k2.spectrum --json
+    cmp k.spectrum k2.spectrum
+    python3 -c 'import json, sys; r = json.loads(sys.argv[1]); assert r["kernel"] == [9, 7] and r["cached"]' "$output"
+    run "$FFTBLOOM" precompute kernel.exr -o k.spectrum --no-clobber
+    [ "$status" -eq 5 ]
+    run "$FFTBLOOM" precompute none.exr -o k3.spectrum
+    [ "$status" -eq 66 ]
+    [ ! -e k3.spectrum ]
+    run "$FFTBLOOM" precompute kernel.exr -o k3.spectrum --kernel-scale 0.5h
+    [ "$status" -eq 78 ]
+    head -c 100 k.spectrum >cut.spectrum
+    run "$FFTBLOOM" in.exr cut.spectrum -o c.exr
+    [ "$status" -eq 65 ]
+    run "$FFTBLOOM" in.exr k.spectrum -o c.exr --normalize none
+    [ "$status" -eq 78 ]
+}
+
+@test "plan: text and JSON, of an image or the first of a sequence" {
+    run --separate-stderr "$FFTBLOOM" plan in.exr kernel.exr
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"40 x 30, 3 channels, kernel reaches 4+4 x 3+3"* ]]
+    [[ "$output" == *"powers of two: 64 x 64"* ]]
+    sequence 0005
+    "$FFTBLOOM" plan in.####.exr kernel.exr --json >p.json
+    python3 - <<'P'
+import json
+p = json.load(open("p.json"))["plan"]
+x, y = p["lengths"]
+# Zero border: at least the image and the kernel's reach, never the article's lengths.
+assert x >= 40 + 4 and y >= 30 + 3 and p["article_lengths"] == [64, 64]
+assert p["first"] in "xy" and p["bytes"]["all"] > 0
+P
+    run "$FFTBLOOM" plan in.exr
+    [ "$status" -eq 64 ]
+    run "$FFTBLOOM" plan none.exr kernel.exr
+    [ "$status" -eq 66 ]
+}
+
+@test "devices: text and JSON; each index can be used" {
+    "$FFTBLOOM" devices | grep -qE '^0 +(gpu|cpu|software)'
+    n=$("$FFTBLOOM" devices --json | python3 -c 'import json, sys; d = json.load(sys.stdin)["devices"]; assert [x["index"] for x in d] == list(range(len(d))); print(len(d))')
+    for ((i = 0; i < n; i++)); do "$FFTBLOOM" in.exr kernel.exr -o "d$i.exr" --device "$i"; done
+    [ "$(ls d*.exr | wc -l)" -eq "$n" ]
+}
