@@ -44,6 +44,26 @@ const command COMMANDS[] = {
         .run = cmd_precompute,
     },
     {
+        .name = "diff",
+        .bit = FOR_DIFF,
+        .usage = "A B [options]",
+        .summary = "Compare two images, in idiff's words and exit codes.",
+        .about =
+            "Options, defaults, words and exit codes are those of OpenImageIO's idiff 2.4, and "
+            "options may be written with one dash, as there. Also said: the ratio of the energies "
+            "of "
+            "B and A per channel. Three things differ: channels are matched by name; images of "
+            "another size, window or set of channels exit with 3 and are not compared; a NaN or "
+            "infinite value on one side only is a failure. There is no perceptual comparison.",
+        .min_words = 2,
+        .max_words = 2,
+        .example = {{"Up to a thousandth, one pixel in ten thousand excepted.",
+                     "fftbloom diff -fail 0.001 -failpercent 0.01 out.exr reference.exr"},
+                    {"See where.",
+                     "fftbloom diff out.exr reference.exr -abs -scale 100 -o diff.exr"}},
+        .run = cmd_diff,
+    },
+    {
         .name = "plan",
         .bit = FOR_PLAN,
         .usage = "IN KERNEL [options]",

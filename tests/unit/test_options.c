@@ -190,6 +190,12 @@ static void words_match_enums(void **state) {
     const option *o = option_find("padding", FOR_ALL);
     for (int i = 0; i < BORDERS; i++)
         assert_string_equal(o->words[i], plan_border_name((plan_border)i));
+    o = option_find("compression", FOR_ALL);
+    for (int i = 0; i < COMPRESSIONS; i++)
+        assert_string_equal(o->words[i + 1], compression_name((compression)i));
+    o = option_find("spectrum", FOR_ALL);
+    for (int i = 0; i <= SPECTRUM_BILINEAR; i++)
+        assert_string_equal(o->words[i], spectrum_mode_name((spectrum_mode)i));
 }
 
 static void failure_changes_nothing(void **state) {

@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# `fftbloom diff`, and that it agrees with idiff.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    command -v oiiotool >/dev/null && command -v idiff >/dev/null || skip "openimageio-tools is not installed"
+    export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$FILES"
+    oiiotool --create 8x8 3 --fill:color=0.5,0.5,0.5 8x8 -d float -o flat.exr
+    oiiotool flat.exr --point:color=0.6,0.5,0.5 2,3 --point:color=0.5,0.50001,0.5 4,4 -d float -o near.exr
+    oiiotool flat.exr --point:color=-4,9,0.5 1,1 --point:color=0.5,0.55,0.45 6,6 -d float -o far.exr
+    oiiotool --create 33x17 3 --noise:type=gaussian:stddev=0.1:mean=1 -d half -o noise.exr
+    oiiotool noise.exr --mulc 1.001 -d half -o noise2.exr
+    oiiotool noise.exr --mulc 1000 -d float -o bright.exr
+    oiiotool noise2.exr --mulc 1000 -d float -o bright2.exr
+    oiiotool --create 9x5 4 --fill:color=0.1,0.2,0.3,1 9x5 -d half -o alpha.exr
+    oiiotool alpha.exr --point:color=0.1,0.2,0.3,0.9 8,4 -d half -o alpha2.exr
+    oiiotool --create 6x6 1 --fill:color=0.25 6x6 --chnames Y -d float -o grey.exr
+    oiiotool grey.exr --point:color=0.75 0,0 -d float -o grey2.exr
+    oiiotool flat.exr near.exr --siappend -o parts.exr
+    oiiotool flat.exr flat.exr --siappend -o parts2.exr
+}
+
+setup() {
+    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$dir"
+}
+
+# Both programs on the same pair: status and every line but ours on energy.
+agree() {
+    local theirs ours their_status=0 our_status=0
+    theirs=$(cd "$FILES" && idiff "$@" 2>&1) || their_status=$?
+    ours=$(cd "$FILES" && "$FFTBLOOM" diff "$@" 2>&1) || our_status=$?
+    [ "$their_status" -eq "$our_status" ] || { echo "$*: idiff $their_status, ours $our_status"; return 1; }
+    diff <(echo "$theirs" | sed 's/values are .*//') <(echo "$ours" | grep -v '^  Energy' | sed 's/values are .*//') || {
+        echo "$*"
+        return 1
+    }
+}
+
+@test "agrees with idiff on a table of pairs and options" {
+    n=0
+    while read -r options; do
+        for pair in "flat.exr flat.exr" "flat.exr near.exr" "near.exr flat.exr" "flat.exr far.exr" \
+            "noise.exr noise2.exr" "bright.exr bright2.exr" "alpha.exr alpha2.exr" "grey.exr grey2.exr"; do
+            agree $options $pair
+            n=$((n + 1))
+        done
+    done <<'O'
+
+-v
+-fail 0.2
+-fail 0.05
+-fail 0.05 -failpercent 50
+-fail 0.05 -failpercent 50 -warn 0.2
+-fail 0.05 -failpercent 50 -warn 0.2 -hardwarn 0.05
+-hardfail 0.01 -failpercent 99
+-hardfail 100 -failpercent 99 -warnpercent 99
+-failpercent 3.2 -v
+-failrelative 0.18
+-failrelative 0.0011
+-failrelative 0.0009
+-fail 0.001 -failrelative 0.5 -v
+-warnrelative 0.1 -failpercent 100
+-allowfailures 1
+-allowfailures 2
+-allowfailures 2 -hardfail 0.01 -v
+-warn 0.001 -fail 0.01 -failpercent 100 -v
+O
+    [ "$n" -eq 152 ]
+}
+
+@test "agrees with idiff on parts" {
+    agree parts.exr parts2.exr
+    agree -a parts.exr parts2.exr
+    agree -a -v parts2.exr parts2.exr
+    agree parts.exr flat.exr
+    # A different number of parts: both fail.
+    cd "$FILES"
+    run idiff -a parts.exr flat.exr
+    [ "$status" -eq 2 ]
+    run "$FFTBLOOM" diff -a parts.exr flat.exr
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"differing numbers of subimages (2 vs 1)"* ]]
+}
+
+@test "exit codes: 0 match, 1 warn, 2 fail, 3 sizes, 4 file, 64 usage" {
+    cd "$FILES"
+    "$FFTBLOOM" diff flat.exr flat.exr
+    run "$FFTBLOOM" diff -failpercent 50 flat.exr near.exr
+    [ "$status" -eq 1 ]
+    [ "${lines[-1]}" = WARNING ]
+    run "$FFTBLOOM" diff flat.exr near.exr
+    [ "$status" -eq 2 ]
+    [ "${lines[-1]}" = FAILURE ]
+    run "$FFTBLOOM" diff flat.exr alpha.exr
+    [ "$status" -eq 3 ]
+    [[ "$output" == *"data windows differ: 8 x 8 at (0, 0) and 9 x 5 at (0, 0)"* ]]
+    run "$FFTBLOOM" diff flat.exr none.exr
+    [ "$status" -eq 4 ]
+    run "$FFTBLOOM" diff none.exr flat.exr
+    [ "$status" -eq 4 ]
+    run "$FFTBLOOM" diff flat.exr
+    [ "$status" -eq 64 ]
+    run "$FFTBLOOM" diff -p flat.exr near.exr
+    [ "$status" -eq 64 ]
+}
+
+@test "-q: nothing on stdout, FAILURE on stderr, as idiff" {
+    cd "$FILES"
+    run --separate-stderr "$FFTBLOOM" diff -q flat.exr near.exr
+    [ "$status" -eq 2 ]
+    [ -z "$output" ]
+    [ "$stderr" = FAILURE ]
+    run --separate-stderr "$FFTBLOOM" diff -q flat.exr flat.exr
+    [ -z "$output$stderr" ]
+}
+
+@test "difference images are idiff's" {
+    for options in "" "-abs" "-scale 4" "-abs -scale 100"; do
+        (cd "$FILES" && idiff $options -o "$dir/theirs.exr" flat.exr far.exr >/dev/null) || true
+        run "$FFTBLOOM" diff $options -o ours.exr "$FILES/flat.exr" "$FILES/far.exr"
+        [ "$status" -eq 2 ]
+        idiff theirs.exr ours.exr
+    done
+    run "$FFTBLOOM" diff -od -o none.exr "$FILES/flat.exr" "$FILES/flat.exr"
+    [ ! -e none.exr ]
+    run "$FFTBLOOM" diff -o some.exr "$FILES/flat.exr" "$FILES/flat.exr"
+    [ -s some.exr ]
+}
+
+@test "--json: verdict, figures, worst pixel and energy" {
+    cd "$FILES"
+    "$FFTBLOOM" diff flat.exr near.exr --json >"$dir/d.json" || true
+    python3 - "$dir/d.json" <<'P'
+import json, math, sys
+d = json.load(open(sys.argv[1]))
+assert d["verdict"] == "FAILURE" and d["exit_status"] == 2
+p = d["parts"][0]
+assert p["worst"] == {"x": 2, "y": 3, "channel": "R"} and p["failed"] == 2
+assert abs(p["channels"][0]["energy_ratio"] - 32.1 / 32) < 1e-6
+assert abs(p["channels"][0]["worst_b"] - 0.6) < 1e-6
+P
+    "$FFTBLOOM" diff flat.exr flat.exr --json | python3 -c 'import json, sys; assert json.load(sys.stdin)["parts"][0]["psnr"] == "inf"'
+    "$FFTBLOOM" diff flat.exr alpha.exr --json >"$dir/d.json" || true
+    python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["exit_status"] == 3' "$dir/d.json"
+}

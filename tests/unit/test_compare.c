@@ -1,0 +1,277 @@
+/* Comparison of images, against a slow count of its own, and its verdicts. */
+#include "base/mem.h"
+#include "image/compare.h"
+#include "unit/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const compare_limits STRICT = {
+    .fail = 1e-6, .warn = 1e-6, .hard_fail = INFINITY, .hard_warn = INFINITY};
+
+/* An EXR-like image: channels in the order of their names, float. */
+static image *make(uint32_t w, uint32_t h, const char *names) {
+    err e = {0};
+    image_channel channel[8] = {{0}};
+    image_part part = {
+        .data = {3, -2, 3 + (int32_t)w - 1, -2 + (int32_t)h - 1}, .channel = channel, .aspect = 1};
+    char text[8][2] = {{0}};
+    part.display = part.data;
+    for (; names[part.channels]; part.channels++) {
+        text[part.channels][0] = names[part.channels];
+        channel[part.channels] = (image_channel){text[part.channels], PIXEL_FLOAT, 0};
+    }
+    image_header head = {"exr", &part, 1};
+    image *img = image_new(&head, &e);
+    assert_non_null(img);
+    return img;
+}
+
+static float *at(image *img, int channel, uint32_t x, uint32_t y) {
+    return (float *)img->plane[0][channel] + (size_t)y * image_width(&img->head.part[0]) + x;
+}
+
+static void fill(image *img, unsigned seed) {
+    srand(seed);
+    for (int c = 0; c < img->head.part[0].channels; c++)
+        for (uint32_t y = 0; y < image_height(&img->head.part[0]); y++)
+            for (uint32_t x = 0; x < image_width(&img->head.part[0]); x++)
+                *at(img, c, x, y) = (float)rand() / (float)RAND_MAX;
+}
+
+static compare_verdict compare(comparison *c, const image *a, const image *b,
+                               const compare_limits *l, int threads) {
+    err e = {0};
+    par *p = par_open(threads, &e);
+    CHECK_OK(compare_parts(c, a, 0, b, 0, l, p, &e), e);
+    par_close(&p);
+    return c->verdict;
+}
+
+static void figures(void **state) {
+    (void)state;
+    enum { W = 13, H = 7 };
+    image *a = make(W, H, "ABGR"), *b = make(W, H, "ABGR");
+    fill(a, 1);
+    fill(b, 2);
+    compare_limits l = STRICT;
+    l.fail = 0.3;
+    l.fail_relative = 0.5;
+    l.warn = 0.1;
+    double sum = 0, squares = 0, largest = 1, max = 0;
+    uint64_t failed = 0, warned = 0;
+    for (uint32_t y = 0; y < H; y++)
+        for (uint32_t x = 0; x < W; x++) {
+            int f = 0, w = 0;
+            for (int c = 0; c < 4; c++) {
+                double p = *at(a, c, x, y), q = *at(b, c, x, y), d = fabs(p - q);
+                sum += d;
+                squares += d * d;
+                largest = fmax(largest, fmax(p, q));
+                max = fmax(max, d);
+                if (d > 0.3 && d > 0.5 * (p + q) / 2) f = 1;
+                if (d > 0.1) w = 1;
+            }
+            failed += (uint64_t)f;
+            warned += (uint64_t)w;
+        }
+    for (int threads = 1; threads <= 3; threads++) {
+        comparison c;
+        assert_int_equal(compare(&c, a, b, &l, threads), COMPARE_FAIL);
+        CHECK_LE(fabs(c.mean - sum / (W * H * 4)), 1e-12);
+        CHECK_LE(fabs(c.rms - sqrt(squares / (W * H * 4))), 1e-12);
+        CHECK_LE(fabs(c.psnr - 20 * log10(largest / sqrt(squares / (W * H * 4)))), 1e-9);
+        assert_true(c.max == max);
+        assert_int_equal(c.failed, failed);
+        assert_int_equal(c.warned, warned);
+        assert_true(failed > 5 && warned > failed && warned < W * H + 1);
+        float worst_a =
+            *at(a, c.channel[c.max_channel].a, (uint32_t)(c.max_x - 3), (uint32_t)(c.max_y + 2));
+        float worst_b =
+            *at(b, c.channel[c.max_channel].b, (uint32_t)(c.max_x - 3), (uint32_t)(c.max_y + 2));
+        assert_true(fabs((double)worst_a - worst_b) == max);
+        /* R first, A last. */
+        assert_int_equal(c.channel[0].a, 3);
+        assert_int_equal(c.channel[3].a, 0);
+        compare_free(&c);
+    }
+    image_free(&a);
+    image_free(&b);
+}
+
+static void same_images(void **state) {
+    (void)state;
+    image *a = make(5, 4, "BGR");
+    fill(a, 3);
+    *at(a, 0, 1, 1) = NAN;
+    *at(a, 1, 1, 1) = INFINITY;
+    comparison c;
+    assert_int_equal(compare(&c, a, a, &STRICT, 1), COMPARE_MATCH);
+    assert_true(c.max == 0 && c.mean == 0 && isinf(c.psnr) && c.failed == 0);
+    compare_free(&c);
+    image_free(&a);
+}
+
+/* One pixel that is not finite on one side only, or differently so, is a failure. */
+static void not_finite(void **state) {
+    (void)state;
+    static const float PAIR[][2] = {
+        {NAN, 1}, {1, NAN}, {INFINITY, 1}, {1, -INFINITY}, {INFINITY, -INFINITY}, {NAN, INFINITY}};
+    for (size_t i = 0; i < sizeof PAIR / sizeof PAIR[0]; i++) {
+        image *a = make(5, 4, "Y"), *b = make(5, 4, "Y");
+        *at(a, 0, 2, 3) = PAIR[i][0];
+        *at(b, 0, 2, 3) = PAIR[i][1];
+        compare_limits l = STRICT;
+        l.fail = 1e30;
+        l.fail_relative = 10;
+        comparison c;
+        assert_int_equal(compare(&c, a, b, &l, 1), COMPARE_FAIL);
+        assert_int_equal(c.failed, 1);
+        assert_true(isinf(c.max) && isnan(c.mean) && isnan(c.rms) && isnan(c.psnr));
+        assert_int_equal(c.max_x, 5);
+        assert_int_equal(c.max_y, 1);
+        compare_free(&c);
+        image_free(&a);
+        image_free(&b);
+    }
+}
+
+static void other_sizes_and_channels(void **state) {
+    (void)state;
+    image *a = make(5, 4, "BGR"),
+          *b[] = {make(5, 5, "BGR"), make(5, 4, "BG"), make(5, 4, "ABGR"), make(5, 4, "XYZ")};
+    for (int i = 0; i < 4; i++) {
+        comparison c;
+        assert_int_equal(compare(&c, a, b[i], &STRICT, 1), COMPARE_SIZE);
+        assert_true(strlen(c.differs) > 10);
+        compare_free(&c);
+        image_free(&b[i]);
+    }
+    image *moved = make(5, 4, "BGR");
+    moved->head.part[0].data.x0++;
+    moved->head.part[0].data.x1++;
+    comparison c;
+    assert_int_equal(compare(&c, a, moved, &STRICT, 1), COMPARE_SIZE);
+    compare_free(&c);
+    image_free(&moved);
+    image_free(&a);
+}
+
+/* Ten pixels of 100: two differ by 0.5, three more by 0.05. What idiff 2.4.7 says of such a pair.
+ */
+static void verdicts(void **state) {
+    (void)state;
+    static const struct {
+        compare_limits l;
+        compare_verdict want;
+    } CASE[] = {
+        {{.fail = 1e-6, .warn = 1e-6, .hard_fail = INFINITY, .hard_warn = INFINITY}, COMPARE_FAIL},
+        {{.fail = 0.6, .warn = 1e-6, .hard_fail = 0.1, .hard_warn = 0.1}, COMPARE_MATCH},
+        {{.fail = 0.1,
+          .warn = 0.1,
+          .fail_percent = 2,
+          .hard_fail = INFINITY,
+          .hard_warn = INFINITY},
+         COMPARE_WARN},
+        {{.fail = 0.1,
+          .warn = 0.1,
+          .fail_percent = 1.9,
+          .hard_fail = INFINITY,
+          .hard_warn = INFINITY},
+         COMPARE_FAIL},
+        {{.fail = 0.1,
+          .warn = 0.1,
+          .fail_percent = 2,
+          .warn_percent = 2,
+          .hard_fail = INFINITY,
+          .hard_warn = INFINITY},
+         COMPARE_MATCH},
+        {{.fail = 0.1,
+          .warn = 0.01,
+          .fail_percent = 2,
+          .warn_percent = 4,
+          .hard_fail = INFINITY,
+          .hard_warn = INFINITY},
+         COMPARE_WARN},
+        {{.fail = 0.1,
+          .warn = 0.01,
+          .fail_percent = 2,
+          .warn_percent = 5,
+          .hard_fail = INFINITY,
+          .hard_warn = 0.4},
+         COMPARE_WARN},
+        {{.fail = 0.1,
+          .warn = 0.01,
+          .fail_percent = 2,
+          .warn_percent = 5,
+          .hard_fail = 0.4,
+          .hard_warn = INFINITY},
+         COMPARE_FAIL},
+        {{.fail = 0.1, .warn = 0.01, .allow_failures = 2, .hard_fail = 0.4, .hard_warn = 0.4},
+         COMPARE_MATCH},
+        {{.fail = 0.1,
+          .warn = 0.01,
+          .allow_failures = 1,
+          .hard_fail = INFINITY,
+          .hard_warn = INFINITY},
+         COMPARE_FAIL},
+        {{.fail = 0.01,
+          .fail_relative = 1.9,
+          .warn = 1e-6,
+          .hard_fail = INFINITY,
+          .hard_warn = INFINITY},
+         COMPARE_FAIL},
+        {{.fail = 0.01,
+          .fail_relative = 2.1,
+          .warn = 1e-6,
+          .hard_fail = INFINITY,
+          .hard_warn = INFINITY},
+         COMPARE_MATCH},
+    };
+    image *a = make(10, 10, "Y"), *b = make(10, 10, "Y");
+    for (uint32_t i = 0; i < 5; i++) *at(b, 0, i, i) = i < 2 ? 0.5f : 0.05f;
+    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+        comparison c;
+        if (compare(&c, a, b, &CASE[i].l, 1) != CASE[i].want)
+            fail_msg("case %zu: %d", i, c.verdict);
+        compare_free(&c);
+    }
+    image_free(&a);
+    image_free(&b);
+}
+
+static void difference_images(void **state) {
+    (void)state;
+    image *a = make(6, 5, "BGR"), *b = make(6, 5, "BGR");
+    fill(a, 4);
+    fill(b, 5);
+    comparison c;
+    err e = {0};
+    compare(&c, a, b, &STRICT, 1);
+    par *p = par_open(2, &e);
+    for (int absolute = 0; absolute < 2; absolute++) {
+        image *d = compare_difference(&c, a, 0, b, 0, absolute, 3, p, &e);
+        assert_non_null(d);
+        for (int k = 0; k < 3; k++)
+            for (uint32_t y = 0; y < 5; y++)
+                for (uint32_t x = 0; x < 6; x++) {
+                    double want = 3 * ((double)*at(a, k, x, y) - *at(b, k, x, y));
+                    CHECK_LE(fabs(*at(d, k, x, y) - (absolute ? fabs(want) : want)), 1e-6);
+                }
+        image_free(&d);
+    }
+    par_close(&p);
+    compare_free(&c);
+    image_free(&a);
+    image_free(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures),    cmocka_unit_test(same_images),
+        cmocka_unit_test(not_finite), cmocka_unit_test(other_sizes_and_channels),
+        cmocka_unit_test(verdicts),   cmocka_unit_test(difference_images),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
