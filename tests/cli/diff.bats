@@ -39,42 +39,39 @@ agree() {
     }
 }
 
+# One pair of images for each line of options; ALL_PAIRS=1 tries every line on every pair, which
+# takes a minute or two, as idiff is slow to start.
 @test "agrees with idiff on a table of pairs and options" {
+    pairs=("flat.exr flat.exr" "flat.exr near.exr" "near.exr flat.exr" "flat.exr far.exr"
+        "noise.exr noise2.exr" "bright.exr bright2.exr" "alpha.exr alpha2.exr" "grey.exr grey2.exr")
     n=0
-    while read -r options; do
-        for pair in "flat.exr flat.exr" "flat.exr near.exr" "near.exr flat.exr" "flat.exr far.exr" \
-            "noise.exr noise2.exr" "bright.exr bright2.exr" "alpha.exr alpha2.exr" "grey.exr grey2.exr"; do
-            agree $options $pair
-            n=$((n + 1))
-        done
+    while IFS='|' read -r pair options; do
+        agree $options $pair
+        n=$((n + 1))
+        [ -z "$ALL_PAIRS" ] || for pair in "${pairs[@]}"; do agree $options $pair; done
     done <<'O'
-
--v
--fail 0.2
--fail 0.05
--fail 0.05 -failpercent 50
--fail 0.05 -failpercent 50 -warn 0.2
--fail 0.05 -failpercent 50 -warn 0.2 -hardwarn 0.05
--hardfail 0.01 -failpercent 99
--hardfail 100 -failpercent 99 -warnpercent 99
--failpercent 3.2 -v
--failrelative 0.18
--failrelative 0.0011
--failrelative 0.0009
--fail 0.001 -failrelative 0.5 -v
--warnrelative 0.1 -failpercent 100
--allowfailures 1
--allowfailures 2
--allowfailures 2 -hardfail 0.01 -v
--warn 0.001 -fail 0.01 -failpercent 100 -v
+flat.exr near.exr|
+noise.exr noise.exr|-v
+near.exr flat.exr|-fail 0.2
+flat.exr near.exr|-fail 0.05 -failpercent 50
+flat.exr near.exr|-fail 0.05 -failpercent 50 -warn 0.2
+flat.exr near.exr|-fail 0.05 -failpercent 50 -warn 0.2 -hardwarn 0.05
+grey.exr grey2.exr|-hardfail 0.01 -failpercent 99
+flat.exr far.exr|-hardfail 100 -failpercent 99 -warnpercent 99
+flat.exr near.exr|-failpercent 3.2 -v
+noise.exr noise2.exr|-failrelative 0.0011
+bright.exr bright2.exr|-failrelative 0.0009
+flat.exr far.exr|-fail 0.001 -failrelative 0.5 -v
+alpha.exr alpha2.exr|-warnrelative 0.1 -failpercent 100
+flat.exr near.exr|-allowfailures 1
+flat.exr near.exr|-allowfailures 2 -hardfail 0.01 -v
+bright.exr bright2.exr|-warn 0.001 -fail 0.01 -failpercent 100 -v
 O
-    [ "$n" -eq 152 ]
+    [ "$n" -eq 16 ]
 }
 
 @test "agrees with idiff on parts" {
-    agree parts.exr parts2.exr
     agree -a parts.exr parts2.exr
-    agree -a -v parts2.exr parts2.exr
     agree parts.exr flat.exr
     # A different number of parts: both fail.
     cd "$FILES"
@@ -118,7 +115,7 @@ O
 }
 
 @test "difference images are idiff's" {
-    for options in "" "-abs" "-scale 4" "-abs -scale 100"; do
+    for options in "" "-abs -scale 100"; do
         (cd "$FILES" && idiff $options -o "$dir/theirs.exr" flat.exr far.exr >/dev/null) || true
         run "$FFTBLOOM" diff $options -o ours.exr "$FILES/flat.exr" "$FILES/far.exr"
         [ "$status" -eq 2 ]
