@@ -114,6 +114,22 @@ const command COMMANDS[] = {
         .run = cmd_bench,
     },
     {
+        .name = "info",
+        .bit = FOR_INFO,
+        .usage = "FILE [--json]",
+        .summary = "Show what an image file holds, and what of it would be bloomed.",
+        .about = "Parts, windows, how pixels are stored, attributes, and which channels are "
+                 "colour, the alpha that goes with it, or data; --layers and --exclude change the "
+                 "last as they do in a run. No pixel is read.",
+        .min_words = 1,
+        .max_words = 1,
+        .example = {{"What is in it.", "fftbloom info beauty.exr"},
+                    {"The names of all data channels.",
+                     "fftbloom info beauty.exr --json | jq -r "
+                     "'.parts[].channels[] | select(.role == \"data\").name'"}},
+        .run = cmd_info,
+    },
+    {
         .name = "devices",
         .bit = FOR_DEVICES,
         .usage = "[--json]",

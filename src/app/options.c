@@ -97,10 +97,10 @@ const option OPTIONS[] = {
              "transformed anew, or sampled bilinearly (for comparison only)."},
 
     /* --- layers and pixels --- */
-    {"layers", OPTION_LIST, SECTION_LAYERS, RUN, AT(bloom.layers), .value = "GLOBS",
+    {"layers", OPTION_LIST, SECTION_LAYERS, RUN | FOR_INFO, AT(bloom.layers), .value = "GLOBS",
      .help = "Layers to bloom, as globs over layer and channel names; default: all colour.",
      .about = "What matches is taken for colour whatever its name; uint channels never are."},
-    {"exclude", OPTION_LIST, SECTION_LAYERS, RUN, AT(bloom.exclude), .value = "GLOBS",
+    {"exclude", OPTION_LIST, SECTION_LAYERS, RUN | FOR_INFO, AT(bloom.exclude), .value = "GLOBS",
      .help = "Layers to leave alone, as globs; wins over layers."},
     {"alpha", OPTION_ENUM, SECTION_LAYERS, RUN, AT(bloom.alpha), .words = WORDS("keep", "convolve"),
      .preset = "keep", .help = "Leave alpha as it is, or spread it like the light."},
