@@ -37,13 +37,20 @@ const uint LAST_RADIX = STAGES == 1 ? RADIX_0 : STAGES == 2 ? RADIX_1 : STAGES =
 const uint LAST = STAGES - 1;
 const uint BLOCKS = LENGTH / LAST_RADIX; // butterflies of the last stage
 
+// A place is digits q0 q1 q2 q3 of the radices; its address in shared memory is their sum with
+// these strides. Odd ones keep the 32 banks apart whichever digit neighbouring threads count.
+const uint STRIDE_2 = STAGES > 3 ? RADIX_3 | 1 : 1;
+const uint STRIDE_1 = STAGES > 2 ? RADIX_2 * STRIDE_2 | 1 : 1;
+const uint STRIDE_0 = STAGES > 1 ? RADIX_1 * STRIDE_1 | 1 : 1;
+
 uint radix(uint s) { return s == 0 ? RADIX_0 : s == 1 ? RADIX_1 : s == 2 ? RADIX_2 : RADIX_3; }
 uint each(uint s) { return s == 0 ? EACH_0 : s == 1 ? EACH_1 : s == 2 ? EACH_2 : EACH_3; }
 uint rest(uint s) { return s == LAST ? 1 : s == 0 ? REST_0 : s == 1 ? REST_1 : REST_2; }
+uint stride(uint s) { return s == 0 ? STRIDE_0 : s == 1 ? STRIDE_1 : s == 2 ? STRIDE_2 : 1; }
 uint table(uint s) { return TWIDDLES + (s == 0 ? 0 : s == 1 ? REST_0 : REST_0 + REST_1); }
 
 complex v[16]; // butterfly i of the thread: v[i * radix .. ]
-shared real exchange_line[(LENGTH + BLOCKS) * LINES];
+shared real exchange_line[RADIX_0 * STRIDE_0 * LINES];
 
 // Twiddle factors: entry n of a stage's table holds w^n and w^4n, w = exp(-2 pi i / block).
 layout(std430, set = 0, binding = 3) readonly buffer twiddle_tables { complex2 twiddle[]; };
@@ -238,12 +245,23 @@ void twist_stage(const uint s) {
     }
 }
 
-// Address of a butterfly's first number; one pad behind each block of the last stage.
+// Address of a butterfly's first number; the others follow at address_step.
 uint address_of(const uint s, butterfly b) {
-    uint p = place_of(s, b.j);
-    return (p + p / LAST_RADIX) * LINES + b.line;
+    uint a;
+    if (s == LAST && BY_FREQUENCY) {
+        a = b.j % RADIX_0 * STRIDE_0 + b.j / RADIX_0 % RADIX_1 * STRIDE_1 + b.j / (RADIX_0 * RADIX_1) * STRIDE_2;
+        if (STAGES == 1) a = 0;
+        if (STAGES == 2) a = b.j * STRIDE_0;
+        if (STAGES == 3) a = b.j % RADIX_0 * STRIDE_0 + b.j / RADIX_0 * STRIDE_1;
+    } else {
+        uint p = place_of(s, b.j);
+        a = p / REST_0 * STRIDE_0 + p / REST_1 % RADIX_1 * STRIDE_1 + p / REST_2 % RADIX_2 * STRIDE_2 + p % REST_2;
+        if (STAGES == 2) a = p / REST_0 * STRIDE_0 + p % REST_0;
+        if (STAGES == 3) a = p / REST_0 * STRIDE_0 + p % REST_0 / REST_1 * STRIDE_1 + p % REST_1;
+    }
+    return a * LINES + b.line;
 }
-uint address_step(const uint s) { return (rest(s) + rest(s) / LAST_RADIX) * LINES; }
+uint address_step(const uint s) { return stride(s) * LINES; }
 
 void write_component(const uint s, const uint c) {
     [[unroll]] for (uint i = 0; i < each(s); ++i) {

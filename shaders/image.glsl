@@ -9,18 +9,16 @@ layout(constant_id = 21) const uint LENGTH_ALL = 2; // of the circle; LENGTH, un
 layout(constant_id = 22) const uint SPLIT = 2;
 layout(constant_id = 23) const uint BORDER = 0;
 
-const uint ZERO = 0, MIRROR = 1, CLAMP = 2, WRAP = 3;
+const uint ZERO = 0, CLAMP = 2, WRAP = 3; // 1: mirror
 
 // The coordinate to read, or -1 where there is zero.
 int source_of(uint i) {
     const int n = int(EXTENT);
+    if (BORDER == ZERO) return i < EXTENT ? int(i) : -1;
     int c = i < SPLIT ? int(i) : int(i) - int(LENGTH_ALL);
     if (c >= 0 && c < n) return c;
     if (BORDER == CLAMP) return c < 0 ? 0 : n - 1;
     if (BORDER == WRAP) return c < 0 ? n - 1 - (-1 - c) % n : c % n;
-    if (BORDER == MIRROR) {
-        c = (c < 0 ? -1 - c : c) % (2 * n);
-        return c < n ? c : 2 * n - 1 - c;
-    }
-    return -1;
+    c = (c < 0 ? -1 - c : c) % (2 * n); // mirror
+    return c < n ? c : 2 * n - 1 - c;
 }

@@ -68,12 +68,23 @@ void load_nyquist() {
     }
 }
 
+complex old[16];
+
+void load_image() {
+    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
+        butterfly b = butterfly_of(0, i);
+        if (b.on)
+            [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
+                old[i * RADIX_0 + r] = load_old(gl_WorkGroupID.z, pair_of(b), b.j + REST_0 * r);
+    }
+}
+
 void store() {
     [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
         butterfly b = butterfly_of(0, i);
         if (b.on)
             [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
-                store_pair(gl_WorkGroupID.z, pair_of(b), b.j + REST_0 * r, v[i * RADIX_0 + r].yx);
+                store_pair(gl_WorkGroupID.z, pair_of(b), b.j + REST_0 * r, old[i * RADIX_0 + r], v[i * RADIX_0 + r].yx);
     }
 }
 
@@ -84,5 +95,6 @@ void main() {
     load_nyquist();
     barrier();
     fft_inverse();
+    load_image();
     store();
 }

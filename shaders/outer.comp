@@ -48,7 +48,7 @@ complex load_far(uint n) {
 }
 
 void store_far(uint n, complex z) {
-    if (FIRST) store_pair(gl_WorkGroupID.z, gl_WorkGroupID.y, n, z);
+    if (FIRST) store_pair(gl_WorkGroupID.z, gl_WorkGroupID.y, n, load_old(gl_WorkGroupID.z, gl_WorkGroupID.y, n), z);
     else if (n < EXTENT) half_value[half_at(n)] = z;
 }
 

@@ -186,6 +186,18 @@ uint32_t gpu_device_list(engine_device *to, uint32_t room) {
     return found;
 }
 
+static const char *const STATISTICS = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
+
+static bool has_extension(VkPhysicalDevice p, const char *name) {
+    VkExtensionProperties x[512];
+    uint32_t n = 512;
+    VkResult r = vkEnumerateDeviceExtensionProperties(p, NULL, &n, x);
+    if (r != VK_SUCCESS && r != VK_INCOMPLETE) return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(x[i].extensionName, name) == 0) return true;
+    return false;
+}
+
 static bool open_device(gpu_device *g, bool float64, err *e) {
     uint32_t bits;
     if (!compute_family(g->physical, &g->family, &bits))
@@ -200,7 +212,14 @@ static bool open_device(gpu_device *g, bool float64, err *e) {
                                      .queueCount = 1,
                                      .pQueuePriorities = &priority};
     VkPhysicalDeviceFeatures features = {.shaderFloat64 = float64};
+    g->statistics = log_get_level() >= LOG_DEBUG && has_extension(g->physical, STATISTICS);
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
+        .pipelineExecutableInfo = VK_TRUE};
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .pNext = g->statistics ? &statistics : NULL,
+                               .enabledExtensionCount = g->statistics ? 1 : 0,
+                               .ppEnabledExtensionNames = &STATISTICS,
                                .queueCreateInfoCount = 1,
                                .pQueueCreateInfos = &queue,
                                .pEnabledFeatures = &features};

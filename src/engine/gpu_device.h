@@ -21,7 +21,8 @@ typedef struct {
     uint32_t family;
     VkCommandPool pool;
     VkPhysicalDeviceMemoryProperties memory;
-    double tick; /* seconds per timestamp unit; 0: the queue has none */
+    bool statistics; /* pipelines are made with what the compiler has to say: at debug level */
+    double tick;     /* seconds per timestamp unit; 0: the queue has none */
     char name[ENGINE_NAME];
 } gpu_device;
 

@@ -110,16 +110,29 @@ fail:
     return false;
 }
 
+static void barrier_of(VkCommandBuffer c, VkPipelineStageFlags from, VkAccessFlags wrote,
+                       VkPipelineStageFlags to, VkAccessFlags will) {
+    VkMemoryBarrier b = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = wrote, .dstAccessMask = will};
+    vkCmdPipelineBarrier(c, from, to, 0, 1, &b, 0, NULL, 0, NULL);
+}
+
 /* Everything before is done and seen by everything after, copies and the host included. */
 static void barrier(VkCommandBuffer c) {
-    VkMemoryBarrier b = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                         .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
-                         .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
-                                          VK_ACCESS_TRANSFER_READ_BIT |
-                                          VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_HOST_READ_BIT};
     VkPipelineStageFlags work = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT |
                                 VK_PIPELINE_STAGE_TRANSFER_BIT;
-    vkCmdPipelineBarrier(c, work, work | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &b, 0, NULL, 0, NULL);
+    barrier_of(c, work, VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+               work | VK_PIPELINE_STAGE_HOST_BIT,
+               VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
+                   VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT |
+                   VK_ACCESS_HOST_READ_BIT);
+}
+
+/* From one pass to the next. */
+static void barrier_of_passes(VkCommandBuffer c) {
+    VkPipelineStageFlags compute = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+    barrier_of(c, compute, VK_ACCESS_SHADER_WRITE_BIT, compute,
+               VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
 }
 
 static bool submit(const gpu_device *g, VkCommandBuffer c, VkFence fence, err *e) {
@@ -253,7 +266,7 @@ static void record_passes(gpu_engine *x, slot *s, uint32_t *next) {
             vkCmdBindDescriptorSets(s->commands, VK_PIPELINE_BIND_POINT_COMPUTE, x->passes.layout,
                                     0, 1, &s->set[chunk + (inner ? x->chunks : 0)], 0, NULL);
             vkCmdDispatch(s->commands, pass->groups[0], pass->groups[1], chunk_channels(x, chunk));
-            barrier(s->commands);
+            barrier_of_passes(s->commands);
             stamp(s, next);
         }
     }
@@ -285,6 +298,7 @@ static bool record(gpu_engine *x, slot *s, err *e) {
     record_copy(x, s, true);
     stamp(s, &next);
     record_passes(x, s, &next);
+    barrier(s->commands);
     record_copy(x, s, false);
     stamp(s, &next);
     VK_TRY(&x->g, vkEndCommandBuffer(s->commands), e);

@@ -7,6 +7,7 @@
 #include "engine/gpu_fold.h"
 #include "engine/gpu_shaders.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* --- specialization constants --------------------------------------------------------------- */
@@ -145,6 +146,28 @@ static uint32_t *folded_code(gpu_shader code, const constants *c, err *e) {
     return words;
 }
 
+/* What the compiler made of a pass - registers, spills - to the log. */
+static void log_statistics(const gpu_device *g, VkPipeline pipeline, const char *name) {
+    PFN_vkGetPipelineExecutableStatisticsKHR get =
+        (PFN_vkGetPipelineExecutableStatisticsKHR)(void (*)(void))vkGetDeviceProcAddr(
+            g->dev, "vkGetPipelineExecutableStatisticsKHR");
+    VkPipelineExecutableInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR,
+                                        .pipeline = pipeline};
+    VkPipelineExecutableStatisticKHR s[32];
+    uint32_t n = 32;
+    for (uint32_t i = 0; i < n; i++)
+        s[i] = (VkPipelineExecutableStatisticKHR){
+            .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR};
+    if (!get || get(g->dev, &info, &n, s) < VK_SUCCESS) return;
+    text t = {0};
+    for (uint32_t i = 0; i < n; i++)
+        if (s[i].format == VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR ||
+            s[i].format == VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR)
+            text_add(&t, "; %s %" PRIi64, s[i].name, s[i].value.i64);
+    log_debug("pass %s%s", name, t.s ? t.s : "");
+    text_free(&t);
+}
+
 static bool make_pipeline(gpu_passes *s, const gpu_device *g, const plan *p, const plan_pass *pass,
                           const gpu_twiddles *t, err *e) {
     gpu_shader code = gpu_shader_of(pass->kind, p->sample_bytes == 8);
@@ -167,6 +190,7 @@ static bool make_pipeline(gpu_passes *s, const gpu_device *g, const plan *p, con
         .layout = s->layout};
     VK_TRY(g, vkCreateComputePipelines(g->dev, s->cache, 1, &pi, NULL, &s->pipeline[s->pipelines]),
            e);
+    if (g->statistics) log_statistics(g, s->pipeline[s->pipelines], plan_pass_name(pass->kind));
     s->pipelines++;
     vkDestroyShaderModule(g->dev, module, NULL);
     mem_free(words);

@@ -48,24 +48,21 @@ double length_cost_cpu(uint32_t n) {
 
 typedef struct {
     plan_fft fft;
-    uint32_t threads, smallest;
+    uint32_t smallest;
 } choice;
 
-/* Threads for one line: one butterfly each if the workgroup is large enough for that, which is
- * fastest; else as few as can hold the line. */
-uint32_t length_threads(const plan_fft *f, uint32_t invocations) {
-    uint32_t one_each = 0, fewest = 0;
+uint32_t length_threads(const plan_fft *f) {
+    uint32_t fewest = 0;
     for (uint32_t s = 0; s < f->stages; s++) {
         uint32_t count = f->length / f->radix[s], hold = PLAN_MAX_RADIX / f->radix[s];
         uint32_t least = (count + hold - 1) / hold;
-        if (count > one_each) one_each = count;
         if (least > fewest) fewest = least;
     }
-    return one_each <= invocations ? one_each : fewest <= invocations ? fewest : 0;
+    return fewest;
 }
 
 static bool better(const choice *a, const choice *b) {
-    if (!b->threads) return true;
+    if (!b->fft.stages) return true;
     if (a->fft.stages != b->fft.stages) return a->fft.stages < b->fft.stages;
     return a->smallest > b->smallest;
 }
@@ -84,8 +81,8 @@ static void search(choice *c, uint32_t rest, int from, uint32_t invocations, boo
             done.fft.radix[last] = r;
         }
         if (even_last && done.fft.radix[last] % 2) return;
-        done.threads = length_threads(&done.fft, invocations);
-        if (done.threads && better(&done, best)) *best = done;
+        done.fft.threads = length_threads(&done.fft);
+        if (done.fft.threads <= invocations && better(&done, best)) *best = done;
         return;
     }
     if (f->stages == PLAN_STAGES) return;
@@ -100,12 +97,12 @@ static void search(choice *c, uint32_t rest, int from, uint32_t invocations, boo
     }
 }
 
-uint32_t length_radices(plan_fft *f, uint32_t n, uint32_t invocations, bool even_last) {
+bool length_radices(plan_fft *f, uint32_t n, uint32_t invocations, bool even_last) {
     choice c = {.fft.length = n}, best = {0};
-    if (n < 2 || !length_is_smooth(n)) return 0;
+    if (n < 2 || !length_is_smooth(n)) return false;
     search(&c, n, 0, invocations, even_last, &best);
-    if (best.threads) *f = best.fft;
-    return best.threads;
+    if (best.fft.stages) *f = best.fft;
+    return best.fft.stages > 0;
 }
 
 uint32_t length_butterflies(const plan_fft *f, uint32_t s, uint32_t lines, uint32_t threads) {

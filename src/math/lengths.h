@@ -18,11 +18,11 @@ double length_cost_cpu(uint32_t n);
 
 /* Chooses radices for a workgroup of at most `invocations` threads that hold PLAN_MAX_RADIX
  * numbers each: as few stages as possible, then the largest smallest radix, large radices first.
- * even_last asks for an even last radix. Returns the threads that a line takes, 0 when none fit. */
-uint32_t length_radices(plan_fft *f, uint32_t n, uint32_t invocations, bool even_last);
+ * even_last asks for an even last radix. False when none fit. */
+bool length_radices(plan_fft *f, uint32_t n, uint32_t invocations, bool even_last);
 
-/* Threads that a line with these radices takes; 0 when more than `invocations`. */
-uint32_t length_threads(const plan_fft *f, uint32_t invocations);
+/* The fewest threads that can hold a line with these radices. */
+uint32_t length_threads(const plan_fft *f);
 
 /* Butterflies of stage s that one of `threads` threads does for `lines` lines. */
 uint32_t length_butterflies(const plan_fft *f, uint32_t s, uint32_t lines, uint32_t threads);

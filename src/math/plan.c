@@ -29,27 +29,34 @@ static uint32_t sample_bytes(const plan_request *ask) {
 /* --- one axis ---------------------------------------------------------------------------- */
 
 /* Shared memory of a line: one component of each number (they are exchanged one after the other),
- * with one pad per block of the last stage against bank conflicts. */
+ * digits of a place with odd strides against bank conflicts. As in shaders/fft.glsl. */
 static uint32_t shared_of(const plan_fft *f, uint32_t real_bytes) {
-    return (f->length + f->length / f->radix[f->stages - 1]) * real_bytes;
+    uint32_t stride = 1;
+    for (uint32_t s = f->stages; s-- > 1;) stride = f->radix[s] * stride | 1;
+    return f->radix[0] * stride * real_bytes;
 }
 
-static bool is_tuned(const plan_fft *f, uint32_t length, uint32_t invocations, bool even_last) {
+/* The tuned radices of an axis, where they are those of the length. */
+static bool tuned_radices(plan_fft *f, uint32_t length, const plan_request *ask, int role) {
+    const plan_tune *t = &ask->tune;
     uint64_t product = 1;
-    for (uint32_t s = 0; s < f->stages; s++) product *= f->radix[s];
-    return f->stages && product == length && length_threads(f, invocations) &&
-           !(even_last && f->radix[f->stages - 1] % 2);
+    *f = (plan_fft){.length = length};
+    for (uint32_t s = 0; s < PLAN_STAGES && t->radix[role][s]; s++) {
+        f->radix[f->stages++] = t->radix[role][s];
+        product *= t->radix[role][s];
+    }
+    if (product != length || !f->stages || (role == 0 && f->radix[f->stages - 1] % 2)) return false;
+    uint32_t least = length_threads(f), wanted = t->threads[role];
+    f->threads = wanted > least ? wanted : least;
+    return f->threads <= ask->limits.invocations;
 }
 
 /* Radices for a line that one workgroup holds; false when none does. `role`: 0 for the first axis,
  * which wants an even last radix, 1 for the second, 2 for the factors of a split line. */
 static bool fits_one_pass(plan_fft *f, uint32_t length, const plan_request *ask, int role) {
-    uint32_t invocations = ask->limits.invocations;
-    plan_fft found = {.length = length};
-    for (uint32_t s = 0; role < 2 && s < PLAN_STAGES && ask->tune.radix[role][s]; s++)
-        found.radix[found.stages++] = ask->tune.radix[role][s];
-    if (!is_tuned(&found, length, invocations, role == 0) &&
-        !length_radices(&found, length, invocations, role == 0))
+    plan_fft found;
+    if ((role == 2 || !tuned_radices(&found, length, ask, role)) &&
+        !length_radices(&found, length, ask->limits.invocations, role == 0))
         return false;
     if (shared_of(&found, sample_bytes(ask)) > ask->limits.shared_bytes) return false;
     *f = found;
@@ -82,16 +89,15 @@ static bool axis_set_length(plan_axis *a, uint32_t length, const plan_request *a
 /* The shortest length that is right (docs/math.md, "Borders and lengths"). Zero borders: one gap
  * serves both sides. Wrap: the extent itself if it has the right form, else margins that repeat
  * the image, as mirror and clamp have margins. */
+static bool is_exact_wrap(const plan_axis *a, bool first) {
+    return a->border == BORDER_WRAP && a->extent >= 2 && length_is_smooth(a->extent) &&
+           !(first && a->extent % 2);
+}
+
 static uint64_t shortest_length(const plan_axis *a, bool first) {
     uint64_t n = a->extent;
     if (a->border == BORDER_ZERO) return n + (a->before > a->after ? a->before : a->after);
-    if (a->border == BORDER_WRAP && n >= 2 && length_is_smooth(a->extent) && !(first && n % 2))
-        return n;
-    return n + a->before + a->after;
-}
-
-static bool is_exact_wrap(const plan_axis *a, bool first) {
-    return a->border == BORDER_WRAP && shortest_length(a, first) == a->extent;
+    return is_exact_wrap(a, first) ? n : n + a->before + a->after;
 }
 
 enum { CANDIDATES = 48 };
@@ -158,40 +164,48 @@ static double line_price(const plan_axis *a, const plan_request *ask, double byt
     return a->length * (bytes + 0.35 * arithmetic + 2.0 * stages);
 }
 
-static double price(const plan_axis axis[2], const plan_request *ask, uint32_t first) {
-    double halves = axis[0].length / 2 + 1, pairs = (axis[1].extent + 1) / 2;
-    double moved = 2.0 * sample_bytes(ask); /* bytes of a complex number */
-    double one = 2 * pairs * line_price(&axis[0], ask, 2 * moved);
-    double two = 2 * halves * line_price(&axis[1], ask, 1.5 * moved);
-    return (first == PLAN_Y ? 1.1 : 1.0) * one + two;
+/* Of a whole run, there and back, from the prices of a line of each axis. */
+static double price(const plan_axis *one, double line_one, const plan_axis *two, double line_two,
+                    uint32_t first) {
+    double halves = one->length / 2 + 1, pairs = (two->extent + 1) / 2;
+    return (first == PLAN_Y ? 1.1 : 1.0) * 2 * pairs * line_one + 2 * halves * line_two;
+}
+
+typedef struct {
+    plan_axis axis[CANDIDATES];
+    double line[CANDIDATES];
+    uint32_t count;
+} candidates;
+
+/* The lengths that the device can do, with their prices. */
+static void find_candidates(candidates *c, const plan_request *ask, uint32_t which, bool first) {
+    uint32_t list[CANDIDATES];
+    plan_axis start = axis_of(ask, which);
+    uint32_t n = candidate_lengths(&start, first, ask->tune.length[first ? 0 : 1], list);
+    double moved = (first ? 2.0 : 1.5) * 2 * sample_bytes(ask); /* bytes per complex number */
+    c->count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        c->axis[c->count] = start;
+        if (!axis_set_length(&c->axis[c->count], list[i], ask, first)) continue;
+        c->line[c->count] = line_price(&c->axis[c->count], ask, moved);
+        c->count++;
+    }
 }
 
 /* The cheapest pair of lengths for one axis order; a price below zero means none is possible. */
 static double best_lengths(plan_axis axis[2], const plan_request *ask, uint32_t first) {
-    uint32_t list[2][CANDIDATES];
-    plan_axis start[2] = {axis_of(ask, first), axis_of(ask, 1 - first)};
-    uint32_t n0 = candidate_lengths(&start[0], true, ask->tune.length[0], list[0]);
-    uint32_t n1 = candidate_lengths(&start[1], false, ask->tune.length[1], list[1]);
+    candidates one, two;
+    find_candidates(&one, ask, first, true);
+    find_candidates(&two, ask, 1 - first, false);
     double best = -1;
-    plan_axis second[CANDIDATES];
-    bool possible[CANDIDATES];
-    for (uint32_t j = 0; j < n1; j++) {
-        second[j] = start[1];
-        possible[j] = axis_set_length(&second[j], list[1][j], ask, false);
-    }
-    for (uint32_t i = 0; i < n0; i++) {
-        plan_axis a[2] = {start[0]};
-        if (!axis_set_length(&a[0], list[0][i], ask, true)) continue;
-        for (uint32_t j = 0; j < n1; j++) {
-            if (!possible[j]) continue;
-            a[1] = second[j];
-            double p = price(a, ask, first);
+    for (uint32_t i = 0; i < one.count; i++)
+        for (uint32_t j = 0; j < two.count; j++) {
+            double p = price(&one.axis[i], one.line[i], &two.axis[j], two.line[j], first);
             if (best >= 0 && p >= best) continue;
             best = p;
-            axis[0] = a[0];
-            axis[1] = a[1];
+            axis[0] = one.axis[i];
+            axis[1] = two.axis[j];
         }
-    }
     return best;
 }
 
@@ -235,11 +249,10 @@ static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, const pl
     const plan_limits *l = &p->ask.limits;
     plan_pass *s = &p->pass[p->passes++];
     *s = (plan_pass){.kind = kind, .axis = axis, .fft = *f};
-    uint32_t per_line = length_threads(f, l->invocations);
     uint32_t bytes = shared_of(f, p->sample_bytes);
-    s->lines = minimum(wanted, minimum(l->invocations / per_line, l->shared_bytes / bytes));
+    s->lines = minimum(wanted, minimum(l->invocations / f->threads, l->shared_bytes / bytes));
     s->lines = minimum(s->lines, count);
-    s->threads = s->lines * per_line;
+    s->threads = s->lines * f->threads;
     s->shared_bytes = s->lines * bytes;
     for (uint32_t i = 0; i < f->stages; i++)
         s->butterflies[i] = length_butterflies(f, i, s->lines, s->threads);
@@ -251,8 +264,7 @@ static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, const pl
 
 /* Lines that share a workgroup so that no group is smaller than a subgroup or two. */
 static uint32_t fill_lines(const plan_fft *f) {
-    uint32_t threads = f->length / f->radix[f->stages - 1];
-    return threads >= 64 ? 1 : blocks(64, threads);
+    return f->threads >= 64 ? 1 : blocks(64, f->threads);
 }
 
 /* Adjacent lines of the first axis make runs in memory: of 16 bytes each in the half spectrum,

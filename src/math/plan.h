@@ -48,7 +48,8 @@ typedef struct {
 typedef struct {
     uint32_t length[2];
     uint32_t radix[2][PLAN_STAGES];
-    uint32_t lines[2]; /* per workgroup */
+    uint32_t lines[2];   /* per workgroup */
+    uint32_t threads[2]; /* per line */
 } plan_tune;
 
 typedef struct {
@@ -71,6 +72,7 @@ typedef struct {
     uint32_t length;
     uint32_t stages;
     uint32_t radix[PLAN_STAGES];
+    uint32_t threads; /* of a workgroup, for each line */
 } plan_fft;
 
 /* One axis: image samples 0 .. extent-1 stand at the same indices of a circle of `length`.

@@ -5,6 +5,7 @@
  * time
  *
  * Prints one line per measurement: microseconds per frame and per pass. */
+#include "base/log.h"
 #include "engine/engine.h"
 
 #include <stdio.h>
@@ -69,6 +70,11 @@ static bool measure(timing *t, const plan_request *ask, plan *p, err *e) {
     engine_frame f = {(const void *const *)planes, planes, one, gain};
     if (!engine_prepare(g, p, &k, NULL, e)) return false;
     double frame[ROUNDS], pass[PLAN_PASSES][ROUNDS];
+    for (double spent = 0; spent < 0.05;) { /* until the clocks are up */
+        engine_repeat r = {.count = REPEATS};
+        if (!engine_time(g, &f, &r, e)) return false;
+        spent += 2 * r.frame * REPEATS;
+    }
     for (int i = 0; i < ROUNDS; i++) {
         engine_repeat r = {.count = REPEATS};
         if (!engine_time(g, &f, &r, e)) return false;
@@ -83,7 +89,7 @@ static bool measure(timing *t, const plan_request *ask, plan *p, err *e) {
 static void print_fft(const plan_pass *s) {
     printf(" %u=", s->fft.length);
     for (uint32_t i = 0; i < s->fft.stages; i++) printf(i ? ".%u" : "%u", s->fft.radix[i]);
-    printf("x%u", s->lines);
+    printf("x%u(%u)", s->lines, s->threads);
 }
 
 static void print_timing(const char *what, const plan *p, const timing *t) {
@@ -121,17 +127,22 @@ static void search_axis(plan_request ask, int axis, uint32_t length, uint32_t st
     found_count = 0;
     orders(length, r, 0, stages);
     for (uint32_t i = 0; i < found_count; i++)
-        for (uint32_t lines = 1; lines <= (axis ? 1 : 4); lines *= 2) {
-            plan p;
-            timing t;
-            err e = {0};
-            plan_request a = ask;
-            memcpy(a.tune.radix[axis], found[i], sizeof found[i]);
-            a.tune.lines[axis] = lines;
-            if (measure(&t, &a, &p, &e) && p.axis[axis].one_pass &&
-                memcmp(p.axis[axis].fft.radix, found[i], sizeof found[i]) == 0)
-                print_timing(axis ? "second" : "first", &p, &t);
-        }
+        for (uint32_t lines = 1; lines <= (axis ? 1 : 4); lines *= 2)
+            for (uint32_t one_each = 0; one_each < 2; one_each++) {
+                uint32_t smallest = 16;
+                for (uint32_t s = 0; s < PLAN_STAGES && found[i][s]; s++)
+                    if (found[i][s] < smallest) smallest = found[i][s];
+                plan p;
+                timing t;
+                err e = {0};
+                plan_request a = ask;
+                memcpy(a.tune.radix[axis], found[i], sizeof found[i]);
+                a.tune.lines[axis] = lines;
+                a.tune.threads[axis] = one_each ? length / smallest : 0;
+                if (measure(&t, &a, &p, &e) && p.axis[axis].one_pass &&
+                    memcmp(p.axis[axis].fft.radix, found[i], sizeof found[i]) == 0)
+                    print_timing(axis ? "second" : "first", &p, &t);
+            }
 }
 
 int main(int argc, char **argv) {
@@ -146,6 +157,7 @@ int main(int argc, char **argv) {
     for (uint32_t i = 0; i < n; i++)
         if (all[i].class == ENGINE_GPU) device = all[i];
     printf("%s, %s\n", device.name, device.driver);
+    if (getenv("VERBOSE")) log_set_level(LOG_DEBUG);
     threads = par_open(0, &e);
     if (!threads || !(g = engine_open(&device, threads, NULL, &e))) die(&e);
     for (int i = 2; i + 2 < argc; i += 3) {

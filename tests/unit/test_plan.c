@@ -1,0 +1,284 @@
+/* test_plan.c - the planner, exhaustively: no plan wraps light around, breaks a limit of its
+ * device, or overflows; and every request is met or refused with a sentence. */
+#include "math/lengths.h"
+#include "unit/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What Vulkan guarantees of every device, two real ones, and the CPU engine. */
+static const plan_limits LIMITS[] = {
+    {.invocations = 128,
+     .shared_bytes = 16384,
+     .groups = {65535, 65535, 65535},
+     .buffer_range = 1u << 27},
+    {.invocations = 1024,
+     .shared_bytes = 32768,
+     .groups = {65535, 65535, 65535},
+     .buffer_range = 1u << 27},
+    {.invocations = 1024,
+     .shared_bytes = 49152,
+     .groups = {0x7fffffff, 65535, 65535},
+     .buffer_range = 0xffffffffu,
+     .float64 = true},
+    {.invocations = 1024,
+     .shared_bytes = 65536,
+     .groups = {0x7fffffff, 65535, 65535},
+     .buffer_range = 0xffffffffu},
+    {0},
+};
+enum { KINDS_OF_LIMITS = sizeof LIMITS / sizeof LIMITS[0] };
+
+static uint64_t seed = 1;
+static uint32_t random_below(uint32_t n) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((seed >> 33) % n);
+}
+
+/* --- what must hold of every plan ----------------------------------------------------------- */
+
+static void check_fft(const plan_fft *f, uint32_t length) {
+    uint64_t product = 1;
+    assert_in_range(f->stages, 1, PLAN_STAGES);
+    for (uint32_t s = 0; s < f->stages; s++) {
+        assert_in_range(f->radix[s], 2, PLAN_MAX_RADIX);
+        product *= f->radix[s];
+    }
+    assert_int_equal(product, length);
+    assert_int_equal(f->length, length);
+}
+
+/* Light that leaves the image at one end of the circle must not come back at the other: for each
+ * pixel, each tap reads what the border says, by the definition. */
+static void check_axis(const plan_axis *a) {
+    assert_true(length_is_smooth(a->length));
+    assert_true(a->length >= 2);
+    int64_t n = a->extent, l = a->length;
+    if (a->border == BORDER_ZERO) {
+        assert_true(l >= n + a->before && l >= n + a->after);
+    } else if (!(a->border == BORDER_WRAP && l == n)) {
+        assert_true(l >= n + a->before + a->after);
+        assert_true(a->split >= n + a->after && l - a->split >= a->before);
+    }
+}
+
+/* The same by brute force, on small axes. */
+static void check_circle(const plan_axis *a) {
+    int64_t n = a->extent, l = a->length;
+    for (int64_t p = 0; p < n; p++)
+        for (int64_t d = -(int64_t)a->after; d <= a->before; d++) {
+            int64_t c = p - d, want;
+            int64_t got = plan_source(a, (uint32_t)(((c % l) + l) % l));
+            for (want = c; want < 0 || want >= n;) {
+                if (a->border == BORDER_ZERO) {
+                    want = -1;
+                    break;
+                }
+                if (a->border == BORDER_CLAMP) want = want < 0 ? 0 : n - 1;
+                if (a->border == BORDER_WRAP) want += want < 0 ? n : -n;
+                if (a->border == BORDER_MIRROR) want = want < 0 ? -1 - want : 2 * n - 1 - want;
+            }
+            if (got != want)
+                fail_msg("%s: pixel %d tap %d of %u, length %u: reads %d, not %d",
+                         plan_border_name(a->border), (int)p, (int)d, a->extent, a->length,
+                         (int)got, (int)want);
+        }
+}
+
+static void check_pass(const plan *p, const plan_pass *s) {
+    const plan_limits *l = &p->ask.limits;
+    assert_in_range(s->threads, 1, l->invocations);
+    assert_true(s->shared_bytes <= l->shared_bytes);
+    for (int d = 0; d < 3; d++) assert_in_range(s->groups[d], 1, l->groups[d]);
+    if (!s->fft.length) return;
+    check_fft(&s->fft, s->fft.length);
+    assert_true(s->lines >= 1);
+    if (s->kind == PASS_FORWARD || s->kind == PASS_INVERSE)
+        assert_int_equal(s->fft.radix[s->fft.stages - 1] % 2, 0);
+    for (uint32_t i = 0; i < s->fft.stages; i++) {
+        /* All butterflies are done, and a thread's numbers fit its registers. */
+        assert_true((uint64_t)s->butterflies[i] * s->threads >=
+                    (uint64_t)s->fft.length / s->fft.radix[i] * s->lines);
+        assert_true(s->butterflies[i] * s->fft.radix[i] <= PLAN_MAX_RADIX);
+    }
+}
+
+static void check_plan(const plan *p) {
+    assert_int_equal(p->axis[0].length % 2, 0);
+    assert_int_equal(p->halves, p->axis[0].length / 2 + 1);
+    assert_int_equal(p->axis[0].extent, p->ask.size[p->first]);
+    assert_int_equal(p->axis[1].extent, p->ask.size[1 - p->first]);
+    assert_true(p->pitch >= p->axis[1].extent && p->pitch % 2 == 0);
+    assert_in_range(p->channels_per_bind, 1, p->ask.channels);
+    for (int i = 0; i < 2; i++) {
+        check_axis(&p->axis[i]);
+        if (!p->ask.limits.invocations) continue;
+        if (p->axis[i].one_pass)
+            check_fft(&p->axis[i].fft, p->axis[i].length);
+        else
+            assert_int_equal((uint64_t)p->axis[i].outer.length * p->axis[i].inner.length,
+                             p->axis[i].length);
+    }
+    uint64_t bound = p->ask.limits.buffer_range, c = p->ask.channels, n = p->channels_per_bind;
+    if (p->ask.limits.invocations) {
+        assert_true(p->image_bytes / c * n <= bound && p->scratch_bytes / c * n <= bound);
+        assert_true(p->line_bytes / c * n <= bound && p->spectrum_bytes / p->ask.spectra <= bound);
+        assert_true(p->passes >= 3);
+    }
+    for (uint32_t i = 0; i < p->passes; i++) check_pass(p, &p->pass[i]);
+}
+
+static void check_request(const plan_request *ask, bool must) {
+    plan p;
+    err e = {0};
+    memset(&p, 0x5a, sizeof p);
+    plan untouched = p;
+    if (plan_make(&p, ask, &e)) {
+        check_plan(&p);
+    } else {
+        assert_true(e.code == ERR_CONFIG && strlen(e.msg) > 20);
+        assert_memory_equal(&p, &untouched, sizeof p);
+        if (must) fail_msg("%s", e.msg);
+    }
+}
+
+/* --- tests ---------------------------------------------------------------------------------- */
+
+static void small_requests(void **state) {
+    (void)state;
+    for (uint32_t n = 1; n <= 24; n += 1 + n / 6)
+        for (uint32_t lo = 0; lo <= 26; lo += 1 + lo / 3)
+            for (uint32_t hi = 0; hi <= 26; hi += 1 + hi)
+                for (int b = 0; b < BORDERS; b++)
+                    for (int order = AXIS_AUTO; order <= AXIS_Y; order++) {
+                        plan p;
+                        err e = {0};
+                        plan_request ask = {.size = {n, 7},
+                                            .reach_lo = {lo, 2},
+                                            .reach_hi = {hi, 1},
+                                            .border = {b, BORDER_ZERO},
+                                            .order = order,
+                                            .channels = 3,
+                                            .spectra = 1};
+                        CHECK_OK(plan_make(&p, &ask, &e), e);
+                        check_plan(&p);
+                        check_circle(&p.axis[0]);
+                        check_circle(&p.axis[1]);
+                    }
+}
+
+static void random_requests(void **state) {
+    (void)state;
+    for (int i = 0; i < 3000; i++) {
+        uint32_t top = 1u << (1 + random_below(15)), reach = 1u << random_below(12);
+        plan_request ask = {.size = {1 + random_below(top), 1 + random_below(top)},
+                            .reach_lo = {random_below(reach), random_below(reach)},
+                            .reach_hi = {random_below(reach), random_below(reach)},
+                            .border = {random_below(BORDERS), random_below(BORDERS)},
+                            .order = random_below(3),
+                            .channels = 1 + random_below(4),
+                            .limits = LIMITS[random_below(KINDS_OF_LIMITS)]};
+        ask.spectra = random_below(2) ? 1 : ask.channels;
+        if (ask.limits.float64 && random_below(3) == 0) ask.precision = PRECISION_FLOAT64;
+        check_request(&ask, !ask.limits.invocations);
+    }
+}
+
+/* Everything up to 8K with a 512 kernel must work on real devices, up to 4K on the smallest. */
+static void known_sizes(void **state) {
+    (void)state;
+    static const uint32_t SIZE[][3] = {{1280, 720, 256},  {1280, 720, 512},   {1366, 768, 256},
+                                       {1920, 1080, 256}, {1920, 1080, 512},  {3840, 2160, 512},
+                                       {7680, 4320, 512}, {16384, 16384, 512}};
+    for (size_t i = 0; i < sizeof SIZE / sizeof SIZE[0]; i++)
+        for (int l = 0; l < KINDS_OF_LIMITS; l++) {
+            uint32_t k = SIZE[i][2];
+            plan_request ask = {.size = {SIZE[i][0], SIZE[i][1]},
+                                .reach_lo = {k / 2, k / 2},
+                                .reach_hi = {k / 2 - 1, k / 2 - 1},
+                                .channels = 3,
+                                .spectra = 3,
+                                .limits = LIMITS[l]};
+            check_request(&ask, LIMITS[l].buffer_range == 0xffffffffu || SIZE[i][0] <= 3840 ||
+                                    !LIMITS[l].invocations);
+        }
+}
+
+static void extremes(void **state) {
+    (void)state;
+    static const uint32_t ODD[] = {
+        0,          1,          2,         65535, 65536, LENGTH_MAX / 4, LENGTH_MAX / 4 + 1,
+        LENGTH_MAX, 0x7fffffff, 0xffffffff};
+    enum { N = sizeof ODD / sizeof ODD[0] };
+    for (int a = 0; a < N; a++)
+        for (int b = 0; b < N; b++)
+            for (int border = 0; border < BORDERS; border++)
+                for (int l = 0; l < KINDS_OF_LIMITS; l++) {
+                    plan_request ask = {.size = {ODD[a], 100},
+                                        .reach_lo = {ODD[b], 3},
+                                        .reach_hi = {1, ODD[b]},
+                                        .border = {border, border},
+                                        .channels = 3,
+                                        .spectra = 3,
+                                        .limits = LIMITS[l]};
+                    check_request(&ask, false);
+                }
+}
+
+static void frequencies_are_a_permutation(void **state) {
+    (void)state;
+    for (uint32_t n = 2; n <= 2048; n++) {
+        plan_fft f;
+        if (!length_radices(&f, n, 1024, n % 2 == 0)) continue;
+        uint8_t *seen = calloc(n, 1);
+        for (uint32_t p = 0; p < n; p++) {
+            uint32_t k = plan_frequency(&f, p);
+            assert_true(k < n && !seen[k]);
+            seen[k] = 1;
+        }
+        free(seen);
+    }
+}
+
+static void article_lengths(void **state) {
+    (void)state;
+    plan p;
+    err e = {0};
+    plan_request ask = {.size = {1920, 1080},
+                        .reach_lo = {128, 128},
+                        .reach_hi = {127, 127},
+                        .channels = 3,
+                        .spectra = 3};
+    CHECK_OK(plan_make(&p, &ask, &e), e);
+    assert_int_equal(p.article[PLAN_X], 4096);
+    assert_int_equal(p.article[PLAN_Y], 2048);
+    for (int i = 0; i < 2; i++)
+        assert_true(p.axis[i].length < p.article[p.first == PLAN_X ? i : 1 - i]);
+}
+
+static void smooth_lengths(void **state) {
+    (void)state;
+    for (uint32_t n = 1; n < 5000; n++) {
+        uint32_t l = length_next(n, 1), even = length_next(n, 2);
+        assert_true(l >= n && length_is_smooth(l) && even >= l && even % 2 == 0 &&
+                    length_is_smooth(even));
+        for (uint32_t m = n; m < l; m++) assert_false(length_is_smooth(m));
+    }
+    assert_int_equal(length_next(LENGTH_MAX, 1), LENGTH_MAX);
+    assert_int_equal(length_next(LENGTH_MAX + 1u, 1), 0);
+    assert_false(length_is_smooth(0));
+    assert_false(length_is_smooth(11));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_requests),
+        cmocka_unit_test(random_requests),
+        cmocka_unit_test(known_sizes),
+        cmocka_unit_test(extremes),
+        cmocka_unit_test(frequencies_are_a_permutation),
+        cmocka_unit_test(article_lengths),
+        cmocka_unit_test(smooth_lengths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
