@@ -30,6 +30,8 @@ layout(constant_id = 12) const bool ALONG = false;
 layout(constant_id = 14) const bool BY_FREQUENCY = false;
 layout(constant_id = 13) const uint TWIDDLES = 0; // where this length's tables begin, in entries
 
+layout(constant_id = 15) const uint COPY = 0; // from there to the same tables once more
+
 const uint REST_0 = LENGTH / RADIX_0;
 const uint REST_1 = REST_0 / RADIX_1;
 const uint REST_2 = REST_1 / RADIX_2;
@@ -238,10 +240,10 @@ void twist(const uint R, uint at, complex2 w) { // v[at + r] *= w^r
     }
 }
 
-void twist_stage(const uint s) {
+void twist_stage(const uint s, const uint copy) {
     [[unroll]] for (uint i = 0; i < each(s); ++i) {
         uint n = butterfly_of(s, i).j % rest(s);
-        twist(radix(s), i * radix(s), twiddle[table(s) + n]);
+        twist(radix(s), i * radix(s), twiddle[copy + table(s) + n]);
     }
 }
 
@@ -295,7 +297,7 @@ void exchange(const uint from, const uint to) {
 }
 
 void leave_stage(const uint s) {
-    twist_stage(s);
+    twist_stage(s, 0);
     exchange(s, s + 1);
 }
 
@@ -306,11 +308,15 @@ void fft_forward() {
     if (STAGES > 3) { leave_stage(2); dft_stage_3(); }
 }
 
+// The inverse reads its twiddles from a copy of the tables. From the same ones a compiler keeps all
+// powers in registers from the forward transform to the inverse: 113 registers instead of 62 in
+// convolve.comp on an H200, and a quarter more time.
+//
 // The inverse works on numbers with their components swapped: swap(conj(w) z) = w swap(z), and
 // the forward butterfly of swapped numbers is the inverse one. The caller swaps going in and out.
 void enter_stage(const uint s) {
     exchange(s + 1, s);
-    twist_stage(s);
+    twist_stage(s, COPY);
 }
 
 void fft_inverse() {

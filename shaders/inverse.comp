@@ -94,7 +94,7 @@ void main() {
     trade(1);
     load_nyquist();
     barrier();
+    load_image(); // early: the transform hides the way to memory
     fft_inverse();
-    load_image();
     store();
 }

@@ -23,6 +23,7 @@ enum {
     ID_ALONG,
     ID_TWIDDLES,
     ID_BY_FREQUENCY,
+    ID_COPY,
     ID_EXTENT = 20,
     ID_LENGTH_ALL,
     ID_SPLIT,
@@ -80,6 +81,7 @@ static void add_fft(constants *c, const plan *p, const plan_pass *s, const gpu_t
     /* Along memory: image rows, and the lines of the half spectrum. Outer factors stride. */
     add(c, ID_ALONG, !is_outer(s->kind) && !(is_along_first(s->kind) && p->first == PLAN_Y));
     add(c, ID_TWIDDLES, table);
+    add(c, ID_COPY, t->copy);
     add(c, ID_BY_FREQUENCY, is_outer(s->kind) || is_along_first(s->kind));
 }
 

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <math.h>
+#include <string.h>
 
 /* --- twiddle factors ------------------------------------------------------------------------ */
 
@@ -29,7 +30,8 @@ gpu_twiddles gpu_twiddles_layout(const plan *p) {
         t.line[i] = 2 * entry;
         entry += (a->length + 1) / 2;
     }
-    t.bytes = 2ull * entry * complex_bytes;
+    t.copy = entry;
+    t.bytes = 2 * 2ull * entry * complex_bytes;
     return t;
 }
 
@@ -70,6 +72,7 @@ void gpu_twiddles_fill(void *to, const plan *p, const gpu_twiddles *t) {
         for (uint32_t m = 0; m < a->length; m++)
             put_root(to, float64, t->line[i] + m, m, a->length);
     }
+    memcpy((char *)to + t->bytes / 2, to, t->bytes / 2);
 }
 
 /* --- orders --------------------------------------------------------------------------------- */

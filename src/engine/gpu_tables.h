@@ -11,6 +11,7 @@
  * for stages, in complex numbers for a split line's. Indexed by the plan's axis. */
 typedef struct {
     uint32_t fft[2], outer[2], inner[2], line[2];
+    uint32_t copy; /* entries from each table to its copy, which the inverse reads */
     uint64_t bytes;
 } gpu_twiddles;
 

@@ -358,11 +358,11 @@ static uint32_t twiddle_entries(const plan_fft *f) {
     return n;
 }
 
-/* Two complex numbers per entry of a stage's table, one per number of a split line's. */
+/* Two complex numbers per entry of a stage's table, one per number of a split line's; all twice. */
 static uint64_t twiddle_bytes(const plan_axis *a, uint32_t complex_bytes) {
-    if (a->one_pass) return 2ull * twiddle_entries(&a->fft) * complex_bytes;
+    if (a->one_pass) return 4ull * twiddle_entries(&a->fft) * complex_bytes;
     uint64_t n = 2ull * (twiddle_entries(&a->outer) + twiddle_entries(&a->inner)) + a->length;
-    return n * complex_bytes;
+    return 2 * n * complex_bytes;
 }
 
 /* Sizes are at most 2^26 a side, so that none of these products leaves 64 bits. */
