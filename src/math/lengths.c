@@ -14,12 +14,18 @@ bool length_is_smooth(uint32_t n) {
     return n == 1;
 }
 
+/* Each odd part 3^b 5^c 7^d, times the smallest power of two that reaches n. */
 uint32_t length_next(uint32_t n, uint32_t multiple) {
     if (n > LENGTH_MAX) return 0;
-    n = (n + multiple - 1) / multiple * multiple;
-    if (n == 0) n = multiple;
-    while (n <= LENGTH_MAX && !length_is_smooth(n)) n += multiple;
-    return n <= LENGTH_MAX ? n : 0;
+    uint64_t best = LENGTH_MAX;
+    for (uint64_t d = 1; d <= LENGTH_MAX; d *= 7)
+        for (uint64_t c = d; c <= LENGTH_MAX; c *= 5)
+            for (uint64_t b = c; b <= LENGTH_MAX; b *= 3) {
+                uint64_t l = b * multiple;
+                while (l < n) l *= 2;
+                if (l < best) best = l;
+            }
+    return (uint32_t)best;
 }
 
 /* log2 of each prime, times what its butterfly costs beyond that of radix 2, 4 and 8: counted in
