@@ -153,7 +153,8 @@ static bool run_trial(trial_result *to, const trial *t, const engine_device *d,
 }
 
 /* `frame` from a frame so small that little else counts, `transfer` and `work` from a large one;
- * the start is that of the large one, whose programs and tables are those of real work. */
+ * the start is that of the large one, whose programs and tables are those of real work. The least
+ * times, not the medians: what else the machine does now is not a property of the device. */
 bool measure_speed(device_speed *to, const engine_device *d, const char *cache_dir, par *threads,
                    err *e) {
     static const trial SMALL = {64, 48, 8, 15};
@@ -165,10 +166,10 @@ bool measure_speed(device_speed *to, const engine_device *d, const char *cache_d
         !run_trial(&large, &LARGE[d->class], d, cache_dir, threads, e))
         return false;
     device_speed s = {.start = large.m.open + large.m.prepare,
-                      .frame = small.m.frame,
+                      .frame = small.m.least,
                       .transfer = (large.m.times.upload + large.m.times.download) / large.bytes,
                       .measured = true};
-    double work = large.m.frame - s.frame - s.transfer * large.bytes;
+    double work = large.m.least - s.frame - s.transfer * large.bytes;
     s.work = work > 0 ? work / large.steps : 0;
     *to = s;
     return true;

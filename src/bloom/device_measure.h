@@ -11,9 +11,9 @@ enum { MEASURE_ROUNDS = 1000 };
 typedef struct {
     const engine_device *device;
     const plan *plan;
-    const spectrum_lines *kernel;
-    const char *cache_dir; /* NULL: none */
-    uint32_t rounds;       /* 1 .. MEASURE_ROUNDS */
+    spectrum_lines *kernel; /* whose values the engine may take */
+    const char *cache_dir;  /* NULL: none */
+    uint32_t rounds;        /* 1 .. MEASURE_ROUNDS */
     bool patient;
 } measure_request;
 

@@ -22,6 +22,8 @@ typedef struct {
     int32_t *beyond[2];
     cpu_fft *forward[2], *inverse[2];
     void *half, *kernel, *block;
+    /* What the transforms leave out: 1 / L for each axis, 1/2 for the parting of two real lines. */
+    double scale;
     uint32_t slots;
     engine_times *times; /* of each slot's last frame */
 } cpu_engine;
@@ -104,36 +106,6 @@ static void *new_lines(const cpu_engine *g, size_t count, size_t pitch, const ch
     return NULL;
 }
 
-typedef struct {
-    const spectrum_lines *from;
-    void *to;
-    double scale;
-} copy_job;
-
-static bool copy_line(void *ctx, size_t index, int worker, err *e) {
-    const copy_job *c = ctx;
-    size_t n = 2 * (size_t)c->from->length, at = index * n;
-    (void)worker, (void)e;
-    if (c->from->float64)
-        for (size_t i = at; i < at + n; i++)
-            ((double *)c->to)[i] = ((const double *)c->from->value)[i] * c->scale;
-    else
-        for (size_t i = at; i < at + n; i++)
-            ((float *)c->to)[i] = (float)(((const float *)c->from->value)[i] * c->scale);
-    return true;
-}
-
-/* The engine's own spectrum holds the factors that the transforms leave out: 1 / L for each axis,
- * and 1/2 for the parting of two real lines. */
-static bool copy_kernel(cpu_engine *g, const spectrum_lines *k, err *e) {
-    size_t lines = (size_t)k->channels * k->halves;
-    g->kernel = new_lines(g, lines, k->length, "spectrum of the kernel", e);
-    if (!g->kernel) return false;
-    double points = (double)g->p.axis[0].length * g->p.axis[1].length;
-    copy_job c = {k, g->kernel, 0.5 / points};
-    return par_for(g->threads, lines, copy_line, &c, e);
-}
-
 static bool plan_transforms(cpu_engine *g, bool measure, err *e) {
     bool float64 = g->p.ask.precision == PRECISION_FLOAT64;
     for (int i = 0; i < 2; i++) {
@@ -149,13 +121,14 @@ static bool plan_transforms(cpu_engine *g, bool measure, err *e) {
     return true;
 }
 
-static bool prepare(engine *base, const plan *p, const spectrum_lines *k, const engine_options *o,
+static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *o,
                     err *e) {
     cpu_engine *g = (cpu_engine *)base;
     unprepare(g);
     if (!fits(p, k, e)) return false;
     g->p = *p;
-    g->slots = o->slots ? o->slots : 1;
+    g->scale = 0.5 / ((double)p->axis[0].length * p->axis[1].length);
+    g->slots = o && o->slots ? o->slots : 1;
     g->pass = k->float64 ? &CPU_PASSES_FLOAT64 : &CPU_PASSES_FLOAT32;
     g->job = (cpu_job){
         .p = &g->p,
@@ -163,8 +136,7 @@ static bool prepare(engine *base, const plan *p, const spectrum_lines *k, const 
     };
     cpu_job *j = &g->job;
     j->block_bytes = cpu_passes_block(j, g->pass);
-    if (!plan_transforms(g, o->patient, e)) goto fail;
-    if (!copy_kernel(g, k, e)) goto fail;
+    if (!plan_transforms(g, o && o->patient, e)) goto fail;
     g->half = new_lines(g, cpu_passes_batches(j) * p->halves, CPU_LINES, "half spectrum", e);
     g->block = mem_raw((size_t)par_threads(g->threads), j->block_bytes, "lines of a worker", e);
     g->times = mem_new(g->slots, sizeof *g->times, "times", e);
@@ -176,6 +148,8 @@ static bool prepare(engine *base, const plan *p, const spectrum_lines *k, const 
         j->forward[i] = g->forward[i];
         j->inverse[i] = g->inverse[i];
     }
+    g->kernel = k->value;
+    k->value = NULL;
     return true;
 fail:
     unprepare(g);
@@ -223,7 +197,7 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
         g->job.in = f->in[c];
         g->job.out = f->out[c];
         g->job.tap = f->tap[c];
-        g->job.gain = f->gain[c];
+        g->job.gain = f->gain[c] * g->scale;
         if (!run_plane(g, t, e)) return false;
     }
     t->total = seconds() - start;

@@ -42,7 +42,7 @@ typedef struct {
     const void *kernel; /* spectrum of this plane: halves lines of axis[1].length */
     const void *in;     /* the plane, and where it goes to */
     void *out;
-    double tap, gain;
+    double tap, gain; /* gain: of transforms that are not normalised, of twice the image */
 } cpu_job;
 
 /* The context of each is a cpu_job. */

@@ -46,8 +46,7 @@ engine *engine_open(const engine_device *d, par *threads, const char *cache_dir,
     return NULL;
 }
 
-bool engine_prepare(engine *g, const plan *p, const spectrum_lines *k, const engine_options *o,
-                    err *e) {
+bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e) {
     return g->call->prepare(g, p, k, o, e);
 }
 

@@ -7,6 +7,9 @@
  *
  *   out = tap * in + gain * (in convolved with the tail)       per plane
  *
+ * The spectrum may be large, so an engine that works on it where it is takes it: k->value,
+ * which is of mem_raw, is NULL after prepare then. Whether or not, k is the caller's to free.
+ *
  * Planes are packed rows of float or double, as the plan's precision says; in and out may be the
  * same memory. The engine neither scales nor checks pixels: that is bloom's work. */
 #ifndef ENGINE_ENGINE_H
@@ -73,8 +76,7 @@ extern const engine_kind ENGINE_KIND_GPU, ENGINE_KIND_CPU;
 
 /* What every engine starts with; the rest of the struct is its own. */
 typedef struct {
-    bool (*prepare)(engine *g, const plan *p, const spectrum_lines *k, const engine_options *o,
-                    err *e);
+    bool (*prepare)(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
     bool (*submit)(engine *g, uint32_t slot, const engine_frame *f, err *e);
     bool (*wait)(engine *g, uint32_t slot, engine_times *t, err *e);            /* t may be NULL */
     bool (*repeat)(engine *g, const engine_frame *f, engine_repeat *r, err *e); /* may be NULL */
@@ -88,8 +90,7 @@ struct engine {
 /* All devices, GPUs first, then the CPU, then software. */
 uint32_t engine_devices(engine_device *to, uint32_t room);
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
-bool engine_prepare(engine *g, const plan *p, const spectrum_lines *k, const engine_options *o,
-                    err *e);
+bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
 bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e);
 bool engine_wait(engine *g, uint32_t slot, engine_times *t, err *e);
 bool engine_run(engine *g, const engine_frame *f, engine_times *t, err *e); /* submit and wait */

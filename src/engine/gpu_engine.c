@@ -344,8 +344,8 @@ fail:
     return false;
 }
 
-static bool gpu_prepare(engine *base, const plan *p, const spectrum_lines *k,
-                        const engine_options *o, err *e) {
+static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *o,
+                        err *e) {
     gpu_engine *x = of(base);
     unprepare(x);
     x->p = *p;

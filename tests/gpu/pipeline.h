@@ -4,6 +4,7 @@
 #ifndef TESTS_PIPELINE_H
 #define TESTS_PIPELINE_H
 
+#include "base/mem.h"
 #include "engine/engine.h"
 
 #include <math.h>
@@ -144,7 +145,7 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
     double *in = calloc(n * c->channels, 8), *want = calloc(n, 8), tap[ENGINE_CHANNELS],
            gain[ENGINE_CHANNELS];
     char *planes = calloc(n * c->channels, real), *result = calloc(n * c->channels, real);
-    void *lines = calloc(line * c->spectra, real), *out[ENGINE_CHANNELS];
+    void *lines = mem_new(line * c->spectra, real, "spectrum", NULL), *out[ENGINE_CHANNELS];
     const void *from[ENGINE_CHANNELS];
     for (uint32_t s = 0; s < c->spectra; s++) {
         double sum = 0;
@@ -186,7 +187,8 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
     r->relative_l2 = norm > 0 ? sqrt(diff / norm) : diff;
     r->worst = peak > 0 ? worst / peak : worst;
     r->bound = pipe_bound(&r->p);
-    free(k), free(spec), free(in), free(want), free(planes), free(lines), free(result);
+    free(k), free(spec), free(in), free(want), free(planes), free(result);
+    spectrum_lines_free(&sl); /* the engine may have taken the values */
     return ok;
 }
 

@@ -254,7 +254,7 @@ static void check(setup s) {
     engine_options o = {.slots = s.slots, .patient = s.patient};
     err e = {0};
     CHECK_OK(engine_prepare(g, &p, &l, &o, &e), e);
-    mem_free(l.value); /* the engine has its own */
+    spectrum_lines_free(&l); /* the engine has what it needs */
     for (uint32_t i = 0; i <= s.runs; i++)
         worst_of_all = fmax(worst_of_all, frame(g, &s, &p, k, s.slots ? i % s.slots : 0));
     engine_close(&g);
