@@ -1,6 +1,7 @@
 /* EXR against OpenEXR's C++ library: pixels bit by bit, attributes byte by byte, both ways; and the
  * sample files of the OpenEXR project. */
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "image/exr_split.h"
 #include "unit/check.h"
@@ -363,6 +364,35 @@ static void sample_files_come_through(void **state) {
     if (!make_shared(NAME[0])) skip();
     for (size_t i = 0; i < sizeof NAME / sizeof *NAME; i++) check_sample(NAME[i]);
 }
+#else
+/* --- without OpenEXR
+ * ------------------------------------------------------------------------------- */
+
+static void its_codecs_are_written_as_zip(void **state) {
+    (void)state;
+    log_set_level(LOG_ERROR);
+    for (int c = COMPRESSION_PXR24; c < COMPRESSIONS; c++) {
+        make_part m = PART("R:half Z:float", 3, 4, 50, 300, .packing = (compression)c);
+        image *img = make_image(&m, 1);
+        make_noise(img, 6);
+        const char *path = make_path("zip.exr");
+        save(path, img);
+        image *back = load(path);
+        assert_int_equal(back->head.part[0].packing, COMPRESSION_ZIP);
+        check_same_pixels(back, img);
+        image_free(&back);
+        image_free(&img);
+    }
+}
+
+static void its_codecs_are_named_when_read(void **state) {
+    (void)state;
+    err e = {0};
+    const char *path = make_shared("TestImages_WideFloatRange.exr");
+    if (!path) skip();
+    assert_null(image_load(path, NULL, make_threads(), &e));
+    assert_non_null(strstr(e.msg, "pxr24 compression needs OpenEXR"));
+}
 #endif
 
 static void samples_that_are_refused_are_named(void **state) {
@@ -498,6 +528,9 @@ int main(void) {
         cmocka_unit_test(copied_parts_are_the_same),
         cmocka_unit_test(copies_through_pixels_where_packing_differs),
         cmocka_unit_test(sample_files_come_through),
+#else
+        cmocka_unit_test(its_codecs_are_written_as_zip),
+        cmocka_unit_test(its_codecs_are_named_when_read),
 #endif
         cmocka_unit_test(samples_that_are_refused_are_named),
         cmocka_unit_test(sample_windows_are_kept),

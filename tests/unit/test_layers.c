@@ -87,8 +87,8 @@ static void data_of_renderers(void **state) {
         "normals.R:half normals.G:half normals.B:half",
         "ViewLayer.Normal.X:float ViewLayer.Normal.Y:float ViewLayer.Normal.Z:float",
         "ViewLayer.Vector.X:float ViewLayer.Vector.Y:float ViewLayer.Vector.Z:float",
-        "ViewLayer.CryptoObject00.r:float ViewLayer.CryptoObject00.g:float "
-        "ViewLayer.CryptoObject00.b:float ViewLayer.CryptoObject00.a:float",
+        "ViewLayer.Crypto00.r:float ViewLayer.Crypto00.g:float ViewLayer.Crypto00.b:float",
+        "CryptoObject01.r:float CryptoObject01.g:float CryptoObject01.b:float",
         "crypto_material01.R:float crypto_material01.G:float crypto_material01.B:float",
         "object_id.R:half object_id.G:half object_id.B:half",
         "worldPosition.R:half worldPosition.G:half worldPosition.B:half",
