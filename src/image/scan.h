@@ -1,0 +1,64 @@
+/* scan.h - what the planes of an image hold, in one parallel pass.
+ *
+ * Bad pixels (NaN, infinities) and where they are; sums, extremes, a histogram of magnitudes, and
+ * the sums and minima of blocks. Sums are in double and the same whatever the number of threads.
+ * In everything but `bad`, bad pixels stand for 0; extremes of planes that have some mean little.
+ *
+ * A histogram bin holds an eighth of an octave: bin b goes from scan_bin_floor(b) to
+ * scan_bin_floor(b + 1). Bin 0 is zero and what is below 2^-129. */
+#ifndef IMAGE_SCAN_H
+#define IMAGE_SCAN_H
+
+#include "base/par.h"
+#include "image/image.h"
+
+enum { SCAN_BINS = 2041, SCAN_BAD = 10, SCAN_BLOCK = 2048 };
+
+typedef struct {
+    uint32_t channel, x, y; /* channel: index in the request; x, y: from the plane's corner */
+    float value;
+} scan_bad;
+
+typedef struct {
+    uint64_t bad;
+    double sum, squares;
+    float least, greatest;
+    uint64_t *count;   /* SCAN_BINS: pixels by magnitude */
+    uint64_t *extra;   /* SCAN_BINS: how often borders show them again */
+    double *block_sum; /* grid_w * grid_h, or NULL */
+    float *block_least;
+} scan_channel;
+
+enum { SCAN_CHANNELS = 16 };
+typedef struct {
+    scan_channel channel[SCAN_CHANNELS];
+    uint32_t channels, grid_w, grid_h;
+    uint64_t bad; /* of all channels */
+    scan_bad first[SCAN_BAD];
+    void *memory;
+} scan;
+
+typedef struct {
+    uint32_t w, h, channels;
+    const void *const *plane; /* packed rows */
+    const pixel_type *type;   /* of each; uint planes are read by value */
+    uint32_t block;           /* side of the blocks, at most SCAN_BLOCK; 0: none */
+    /* How often each column and row is seen, the image and its borders together; NULL: once. */
+    const uint32_t *seen_x, *seen_y;
+} scan_request;
+
+bool scan_make(scan *s, const scan_request *r, par *threads, err *e);
+void scan_free(scan *s);
+
+/* The least magnitude of a bin; infinity for SCAN_BINS. */
+float scan_bin_floor(uint32_t bin);
+uint32_t scan_bin(float v);
+/* Median magnitude of the pixels that are not 0, to a sixteenth of an octave; 0 if all are. */
+double scan_median(const scan_channel *c);
+
+/* Replaces the bad pixels of a half or float plane: by zero, or by the mean of the finite pixels
+ * on the smallest square ring around each that has any. What was bad never counts. */
+bool scan_repair(void *plane, pixel_type t, uint32_t w, uint32_t h, bool interpolate, par *threads,
+                 err *e);
+
+#endif

@@ -1,0 +1,230 @@
+/* test_scan.c - the one pass over an image's planes: against plain loops, for any number of
+ * threads, and the repair of bad pixels. */
+#include "image/scan.h"
+
+#include "unit/check.h"
+#include "unit/make_image.h"
+
+#include "base/half.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { W = 203, H = 117, CHANNELS = 3 };
+
+static float random_value(uint64_t *seed) { /* of some thirty octaves, either sign */
+    uint64_t r = make_random(seed);
+    float v = ldexpf((float)(r >> 40), (int)(r & 31) - 40);
+    return r & 32 ? -v : v;
+}
+
+typedef struct {
+    float plane[CHANNELS][W * H];
+    const void *list[CHANNELS];
+    pixel_type type[CHANNELS];
+    uint32_t seen_x[W], seen_y[H];
+} planes;
+
+static planes *make_planes(void) {
+    planes *p = calloc(1, sizeof *p);
+    uint64_t seed = 7;
+    for (int c = 0; c < CHANNELS; c++) {
+        p->list[c] = p->plane[c];
+        p->type[c] = PIXEL_FLOAT;
+        for (int i = 0; i < W * H; i++) p->plane[c][i] = random_value(&seed);
+    }
+    for (int x = 0; x < W; x++) p->seen_x[x] = x < 9 ? 2 : x > 190 ? 3 : 1;
+    for (int y = 0; y < H; y++) p->seen_y[y] = y == 0 ? 40 : y > 100 ? 2 : 1;
+    return p;
+}
+
+static scan_request request_of(const planes *p, uint32_t block) {
+    return (scan_request){W, H, CHANNELS, p->list, p->type, block, p->seen_x, p->seen_y};
+}
+
+static scan scan_of(const scan_request *r, par *threads) {
+    scan s;
+    err e = {0};
+    CHECK_OK(scan_make(&s, r, threads, &e), e);
+    return s;
+}
+
+static void matches_plain_loops(void **state) {
+    (void)state;
+    planes *p = make_planes();
+    scan_request r = request_of(p, 8);
+    scan s = scan_of(&r, make_threads());
+    assert_int_equal(s.grid_w, 26);
+    assert_int_equal(s.grid_h, 15);
+    for (int c = 0; c < CHANNELS; c++) {
+        const scan_channel *got = &s.channel[c];
+        double sum = 0, squares = 0, size = 0;
+        float least = INFINITY, greatest = -INFINITY;
+        static uint64_t count[SCAN_BINS], extra[SCAN_BINS];
+        memset(count, 0, sizeof count), memset(extra, 0, sizeof extra);
+        for (int i = 0; i < W * H; i++) {
+            float v = p->plane[c][i];
+            sum += v, squares += (double)v * v, size += fabs(v);
+            least = fminf(least, v), greatest = fmaxf(greatest, v);
+            uint32_t b = 0;
+            while (!(fabsf(v) < scan_bin_floor(b + 1))) b++;
+            count[b]++;
+            extra[b] += p->seen_x[i % W] * p->seen_y[i / W] - 1;
+        }
+        CHECK_LE(fabs(got->sum - sum), 1e-12 * size);
+        CHECK_LE(fabs(got->squares - squares), 1e-12 * squares);
+        assert_true(got->least == least && got->greatest == greatest);
+        assert_memory_equal(got->count, count, sizeof count);
+        assert_memory_equal(got->extra, extra, sizeof extra);
+        double blocks = 0;
+        float block_least = INFINITY;
+        for (uint32_t b = 0; b < s.grid_w * s.grid_h; b++) {
+            blocks += got->block_sum[b];
+            block_least = fminf(block_least, got->block_least[b]);
+        }
+        CHECK_LE(fabs(blocks - sum), 1e-12 * size);
+        assert_true(block_least == least);
+    }
+    float v = p->plane[1][20 * W + 30], low = INFINITY;
+    double of_block = 0;
+    for (int y = 16; y < 24; y++)
+        for (int x = 24; x < 32; x++) {
+            of_block += p->plane[1][y * W + x];
+            low = fminf(low, p->plane[1][y * W + x]);
+        }
+    CHECK_LE(fabs(s.channel[1].block_sum[2 * s.grid_w + 3] - of_block), 1e-9 * fabs(v) + 1e-9);
+    assert_true(s.channel[1].block_least[2 * s.grid_w + 3] == low);
+    scan_free(&s);
+    free(p);
+}
+
+/* Bit by bit. */
+static void is_the_same_on_any_number_of_threads(void **state) {
+    (void)state;
+    planes *p = make_planes();
+    scan_request r = request_of(p, 16);
+    scan first = {0};
+    for (int threads = 1; threads <= 4; threads++) {
+        err e = {0};
+        par *t = par_open(threads, &e);
+        scan s = scan_of(&r, t);
+        if (threads == 1) {
+            first = s;
+            par_close(&t);
+            continue;
+        }
+        for (int c = 0; c < CHANNELS; c++) {
+            assert_memory_equal(&s.channel[c].sum, &first.channel[c].sum, 2 * sizeof(double));
+            assert_memory_equal(s.channel[c].block_sum, first.channel[c].block_sum,
+                                s.grid_w * s.grid_h * sizeof(double));
+        }
+        scan_free(&s);
+        par_close(&t);
+    }
+    scan_free(&first);
+    free(p);
+}
+
+static void bins_and_median(void **state) {
+    (void)state;
+    static const float V[] = {0, 1e-40f, 1e-30f, 0.1f, 1, 1.2f, 65504, 3.4e38f, -5};
+    for (size_t i = 0; i < sizeof V / sizeof V[0]; i++) {
+        uint32_t b = scan_bin(V[i]);
+        assert_true(b < SCAN_BINS);
+        CHECK_LE(scan_bin_floor(b), fabsf(V[i]));
+        assert_true(fabsf(V[i]) < scan_bin_floor(b + 1));
+    }
+    assert_true(isinf(scan_bin_floor(SCAN_BINS)));
+    float dark[100] = {0};
+    const void *list = dark;
+    pixel_type type = PIXEL_FLOAT;
+    scan_request r = {10, 10, 1, &list, &type, 0, NULL, NULL};
+    scan s = scan_of(&r, make_threads());
+    assert_true(scan_median(&s.channel[0]) == 0 && s.channel[0].greatest == 0);
+    scan_free(&s);
+    for (int i = 0; i < 51; i++) dark[i] = i < 25 ? 1e-3f : i == 25 ? 0.5f : 700;
+    s = scan_of(&r, make_threads());
+    double median = scan_median(&s.channel[0]);
+    CHECK_LE(fabs(log2(median / 0.5)), 1 / 8.0);
+    scan_free(&s);
+}
+
+static void bad_pixels_are_found(void **state) {
+    (void)state;
+    planes *p = make_planes();
+    p->plane[0][5] = NAN;
+    p->plane[1][3 * W + 7] = INFINITY;
+    p->plane[1][110 * W + 200] = -INFINITY;
+    for (int i = 0; i < 20; i++) p->plane[2][(4 + i) * W] = NAN;
+    scan_request r = request_of(p, 32);
+    scan s = scan_of(&r, make_threads());
+    assert_int_equal(s.bad, 23);
+    assert_int_equal(s.channel[1].bad, 2);
+    const scan_bad *b = s.first;
+    assert_true(b[0].channel == 0 && b[0].x == 5 && b[0].y == 0 && isnan(b[0].value));
+    assert_true(b[1].channel == 1 && b[1].x == 7 && b[1].y == 3 && b[1].value == INFINITY);
+    assert_true(b[2].x == 200 && b[2].y == 110 && b[2].value == -INFINITY);
+    for (uint32_t i = 3; i < SCAN_BAD; i++)
+        assert_true(b[i].channel == 2 && b[i].x == 0 && b[i].y == 1 + i);
+    assert_true(isfinite(s.channel[1].sum) && isfinite(s.channel[2].squares));
+    scan_free(&s);
+    free(p);
+}
+
+/* The mean of the nearest ring, found by asking every pixel. */
+static float slow_neighbours(const float *v, int w, int h, int x, int y) {
+    for (int d = 1; d < w + h; d++) {
+        double sum = 0;
+        int n = 0;
+        for (int j = 0; j < h; j++)
+            for (int i = 0; i < w; i++) {
+                int away = abs(i - x) > abs(j - y) ? abs(i - x) : abs(j - y);
+                if (away != d || !isfinite(v[j * w + i])) continue;
+                sum += v[j * w + i];
+                n++;
+            }
+        if (n) return (float)(sum / n);
+    }
+    return 0;
+}
+
+static void repair_takes_the_nearest_ring(void **state) {
+    (void)state;
+    enum { SW = 31, SH = 23 };
+    static const int SHARE[] = {1, 40, 95, 100}; /* per cent of bad pixels */
+    for (int k = 0; k < 4; k++) {
+        float v[SW * SH], got[SW * SH];
+        uint64_t seed = 11;
+        for (int i = 0; i < SW * SH; i++) {
+            v[i] = (float)(make_random(&seed) % 1000) / 8;
+            if ((int)(make_random(&seed) % 100) < SHARE[k]) v[i] = i & 1 ? NAN : INFINITY;
+        }
+        err e = {0};
+        memcpy(got, v, sizeof v);
+        CHECK_OK(scan_repair(got, PIXEL_FLOAT, SW, SH, true, make_threads(), &e), e);
+        for (int i = 0; i < SW * SH; i++) {
+            float want = isfinite(v[i]) ? v[i] : slow_neighbours(v, SW, SH, i % SW, i / SW);
+            CHECK_LE(fabsf(got[i] - want), 1e-6f * want);
+        }
+        memcpy(got, v, sizeof v);
+        CHECK_OK(scan_repair(got, PIXEL_FLOAT, SW, SH, false, make_threads(), &e), e);
+        for (int i = 0; i < SW * SH; i++) assert_true(got[i] == (isfinite(v[i]) ? v[i] : 0));
+    }
+    uint16_t half[4] = {half_from_float(2), 0x7e00, 0x7c00, half_from_float(4)};
+    err e = {0};
+    CHECK_OK(scan_repair(half, PIXEL_HALF, 4, 1, true, make_threads(), &e), e);
+    assert_true(half_to_float(half[1]) == 2 && half_to_float(half[2]) == 4);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matches_plain_loops),
+        cmocka_unit_test(is_the_same_on_any_number_of_threads),
+        cmocka_unit_test(bins_and_median),
+        cmocka_unit_test(bad_pixels_are_found),
+        cmocka_unit_test(repair_takes_the_nearest_ring),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
