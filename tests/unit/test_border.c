@@ -1,0 +1,32 @@
+/* test_border.c - where borders show a sample, against asking every place what it reads. */
+#include "math/border.h"
+#include "math/reference.h"
+
+#include "unit/check.h"
+
+static void places_are_those_that_read_the_sample(void **state) {
+    (void)state;
+    static const uint32_t REACH[] = {0, 1, 3, 4, 5, 11, 30};
+    for (int b = 0; b < BORDERS; b++)
+        for (uint32_t n = 1; n <= 7; n++)
+            for (int r = 0; r < 49; r++) {
+                border_axis a = {(plan_border)b, n, REACH[r % 7], REACH[r / 7]};
+                uint32_t most = border_most(&a);
+                assert_true(most <= 200);
+                for (uint32_t i = 0; i < n; i++) {
+                    int64_t got[200];
+                    uint32_t count = border_places(&a, i, got), k = 0;
+                    for (int64_t p = -(int64_t)a.before; p < (int64_t)n + a.after; p++)
+                        if (reference_source(p, n, a.border) == (int64_t)i)
+                            assert_true(k < count && got[k++] == p);
+                    assert_int_equal(k, count);
+                    assert_int_equal(border_count(&a, i), count);
+                    CHECK_LE(count, most);
+                }
+            }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(places_are_those_that_read_the_sample)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,421 @@
+/* test_noise.c - the error model against measured errors, on every device of the machine.
+ *
+ * Scenes, kernels, borders and axis orders on a grid; the truth is the same engine's interface in
+ * float64 on the CPU (its own error is 2^-29 of what is looked at; that it computes the definition
+ * is test_cpu_engine's business). Each pixel has a prediction, floor + relative * |pixel|. None may
+ * be off by more, and the 99.9th percentile of error / prediction must reach 1/20: a bound that is
+ * far from the truth would make users pay for nothing. */
+#include "math/border.h"
+#include "math/noise.h"
+
+#include "engine/engine.h"
+#include "kernel/psf.h"
+#include "unit/check.h"
+#include "unit/make_image.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if WITH_FFTW
+
+enum { W = 192, H = 128, MOST_TAPS = 64 };
+
+/* --- scenes and kernels ---------------------------------------------------------------------- */
+
+static uint64_t seed;
+static double chance(void) {
+    return (double)(make_random(&seed) >> 11) * 0x1p-53;
+}
+
+static double dark_ramp(uint32_t x) { /* 1e-3 .. 1 */
+    return 1e-3 * pow(1e3, (double)x / (W - 1));
+}
+static double dark_noise(void) {
+    return 1e-3 + 9e-3 * chance();
+}
+
+static void fill(float *v, double (*f)(uint32_t x)) {
+    for (uint32_t i = 0; i < W * H; i++) v[i] = (float)f(i % W);
+}
+static double any_dark(uint32_t x) {
+    (void)x;
+    return dark_noise();
+}
+static double any(uint32_t x) {
+    (void)x;
+    return chance();
+}
+static double some_octaves(uint32_t x) {
+    (void)x;
+    return exp2(-6 + 8 * chance());
+}
+static double one_value(uint32_t x) {
+    (void)x;
+    return 0.7;
+}
+static double nothing(uint32_t x) {
+    (void)x;
+    return 0;
+}
+static double checks(uint32_t x) {
+    return x & 1 ? 1 : 0.1;
+}
+
+enum { MIDDLE = (H / 2 + 3) * W + W / 3 };
+static void hot_1e2(float *v) {
+    fill(v, dark_ramp), v[MIDDLE] = 1e2f;
+}
+static void hot_1e4(float *v) {
+    fill(v, dark_ramp), v[MIDDLE] = 1e4f;
+}
+static void hot_1e6(float *v) {
+    fill(v, dark_ramp), v[MIDDLE] = 1e6f;
+}
+static void hot_corner(float *v) {
+    fill(v, any_dark), v[W * H - 1] = 1e6f;
+}
+static void hot_edge(float *v) {
+    fill(v, any_dark), v[40] = 65504;
+}
+static void lone(float *v) {
+    fill(v, nothing), v[MIDDLE] = 1e6f;
+}
+static void patch(float *v) {
+    fill(v, any_dark);
+    for (int i = 0; i < 100; i++) v[(H / 4 + i / 10) * W + W / 2 + i % 10] = 6e4f;
+    v[MIDDLE] = 1e5f;
+}
+static void corner_patch(float *v) {
+    fill(v, any_dark);
+    for (int i = 0; i < 400; i++) v[(i / 20) * W + W - 1 - i % 20] = 3e3f;
+}
+static void stars(float *v) {
+    fill(v, any_dark);
+    for (int i = 0; i < 200; i++) v[make_random(&seed) % (W * H)] = (float)exp2(17 * chance());
+}
+static void ramp(float *v) {
+    fill(v, dark_ramp);
+}
+static void noise(float *v) {
+    fill(v, any);
+}
+static void wide_noise(float *v) {
+    fill(v, some_octaves);
+}
+static void flat(float *v) {
+    fill(v, one_value);
+}
+static void stripes(float *v) {
+    fill(v, checks);
+}
+
+/* Where the bound is asked to be near, too. A histogram does not know whether bright pixels lie
+ * together or far apart, and what is one frequency a transform does without any error. */
+typedef enum { NEVER, ZERO_BORDER, ALWAYS } nearness;
+static const struct {
+    const char *name;
+    void (*make)(float *v);
+    nearness near;
+} SCENE[] = {{"hot 1e2", hot_1e2, ALWAYS},
+             {"hot 1e4", hot_1e4, ALWAYS},
+             {"hot 1e6", hot_1e6, ALWAYS},
+             {"hot corner", hot_corner, ZERO_BORDER},
+             {"hot edge", hot_edge, ZERO_BORDER},
+             {"lone pixel", lone, ALWAYS},
+             {"patch", patch, ALWAYS},
+             {"corner patch", corner_patch, ALWAYS},
+             {"stars", stars, NEVER},
+             {"ramp", ramp, ALWAYS},
+             {"noise", noise, ALWAYS},
+             {"wide noise", wide_noise, ALWAYS},
+             {"flat", flat, NEVER},
+             {"stripes", stripes, NEVER}};
+enum { SCENES = sizeof SCENE / sizeof SCENE[0] };
+
+static double sharp(double x, double y) {
+    double r2 = x * x + y * y;
+    return (r2 == 0 ? 90 : 0) + 0.4 * exp(-r2 / 8);
+}
+static double power_law(double x, double y) {
+    return pow(1 + x * x + y * y, -1.3);
+}
+static double star(double x, double y) {
+    double r = sqrt(x * x + y * y);
+    return (r < 1 ? 1 : 0) + pow(fabs(cos(3 * atan2(y, x))), 60) / (1 + r);
+}
+static double disc(double x, double y) {
+    return x * x + y * y < 900 ? 1 : 0;
+}
+static double eye(double x, double y) { /* a core and a wide veil, as Spencer's */
+    double r2 = x * x + y * y;
+    return (r2 == 0 ? 10 : 0) + exp(-r2 / 2) + 0.02 * pow(1 + sqrt(r2), -3);
+}
+
+static const struct {
+    const char *name;
+    double (*tap)(double x, double y);
+    uint32_t size;
+} KERNEL[] = {
+    {"sharp", sharp, 33}, {"power law", power_law, 64}, {"star", star, 64}, {"disc", disc, 64},
+    {"eye", eye, 64},
+};
+enum { KERNELS = sizeof KERNEL / sizeof KERNEL[0] };
+
+static psf make_kernel(int i) {
+    static float tap[MOST_TAPS * MOST_TAPS];
+    uint32_t n = KERNEL[i].size;
+    for (uint32_t q = 0; q < n * n; q++)
+        tap[q] = (float)KERNEL[i].tap((double)(q % n) - n / 2, (double)(q / n) - n / 2);
+    psf k;
+    psf_options o = {0};
+    const float *plane = tap;
+    err e = {0};
+    CHECK_OK(psf_make(&k, n, n, 1, &plane, &o, &e), e);
+    return k;
+}
+
+/* --- engines --------------------------------------------------------------------------------- */
+
+static plan_request request_of(const psf *k, plan_border b, plan_axis_order o, plan_precision p,
+                               const plan_limits *limits) {
+    return (plan_request){.size = {W, H},
+                          .reach_lo = {k->cx, k->cy},
+                          .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
+                          .border = {b, b},
+                          .order = o,
+                          .precision = p,
+                          .channels = 1,
+                          .spectra = 1,
+                          .limits = *limits};
+}
+
+static engine *open_engine(const engine_device *d) {
+    err e = {0};
+    engine *g = engine_open(d, make_threads(), NULL, &e);
+    CHECK_OK(g, e);
+    return g;
+}
+
+static void prepare(engine *g, const plan_request *ask, const spectrum *s, spectrum_mode mode,
+                    plan *p) {
+    err e = {0};
+    spectrum_lines l;
+    engine_options o = {.slots = 1};
+    CHECK_OK(plan_make(p, ask, &e), e);
+    CHECK_OK(spectrum_at(&l, s, mode, p->first, p->axis[0].length, p->axis[1].length,
+                         ask->precision == PRECISION_FLOAT64, make_threads(), &e),
+             e);
+    CHECK_OK(engine_prepare(g, p, &l, &o, &e), e);
+    spectrum_lines_free(&l);
+}
+
+/* The tail alone: no centre tap. */
+static void run(engine *g, void *plane) {
+    const double tap = 0, gain = 1;
+    const void *in = plane;
+    engine_frame f = {&in, &plane, &tap, &gain};
+    err e = {0};
+    CHECK_OK(engine_run(g, &f, NULL, &e), e);
+}
+
+/* --- one comparison ---------------------------------------------------------------------------
+ */
+
+static scan scan_of(const float *v, const plan_request *ask) {
+    uint32_t seen[2][W];
+    for (uint32_t a = 0; a < 2; a++) {
+        border_axis axis = border_of(ask, a);
+        for (uint32_t i = 0; i < ask->size[a]; i++) seen[a][i] = border_count(&axis, i);
+    }
+    const void *list = v;
+    pixel_type type = PIXEL_FLOAT;
+    scan_request r = {W, H, 1, &list, &type, 0, seen[0], seen[1]};
+    scan s;
+    err e = {0};
+    CHECK_OK(scan_make(&s, &r, make_threads(), &e), e);
+    return s;
+}
+
+static double tightest; /* largest error / prediction */
+
+/* 24 of 24576 pixels are the 99.9th percentile. */
+static void compare(const char *what, const float *got, const double *truth, double floor,
+                    bool near) {
+    double relative = noise_relative(PRECISION_FLOAT32), most = 0;
+    uint32_t usual = 0;
+    for (uint32_t i = 0; i < W * H; i++) {
+        double r = fabs((double)got[i] - truth[i]) / (floor + relative * fabs(truth[i]));
+        if (!(r <= most)) most = r;
+        usual += r >= 1 / 20.0;
+    }
+    if (getenv("NOISE_TABLE"))
+        printf("%-60s floor %.2e  largest %.2f  usual %u\n", what, floor, most, usual);
+    if (!(most <= 1)) fail_msg("%s: an error is %g of its prediction", what, most);
+    if (near && usual < W * H / 1000)
+        fail_msg("%s: the prediction is more than 20 times the 99.9th percentile", what);
+    tightest = fmax(tightest, most);
+}
+
+typedef struct {
+    plan_border border;
+    plan_axis_order order;
+    spectrum_mode mode;
+    const char *name;
+} variant;
+static const variant VARIANT[] = {
+    {BORDER_ZERO, AXIS_X, SPECTRUM_EXACT, "zero, x, exact"},
+    {BORDER_ZERO, AXIS_Y, SPECTRUM_RESAMPLED, "zero, y, resampled"},
+    {BORDER_MIRROR, AXIS_X, SPECTRUM_RESAMPLED, "mirror"},
+    {BORDER_CLAMP, AXIS_Y, SPECTRUM_RESAMPLED, "clamp"},
+    {BORDER_WRAP, AXIS_X, SPECTRUM_EXACT, "wrap"},
+};
+enum { VARIANTS = sizeof VARIANT / sizeof VARIANT[0] };
+
+static engine_device device[ENGINE_DEVICES];
+static engine *opened[ENGINE_DEVICES];
+static uint32_t devices;
+static engine *exact; /* the CPU engine, for float64 */
+
+/* A kernel and a variant on one device. */
+typedef struct {
+    const engine_device *d;
+    engine *engine;
+    plan p;
+} runner;
+
+static void run_scene(int i, const char *where, const runner *r, uint32_t runners,
+                      const noise_tail *tail) {
+    static float scene[W * H], got[W * H];
+    static double truth[W * H];
+    seed = 1;
+    SCENE[i].make(scene);
+    for (uint32_t j = 0; j < W * H; j++) truth[j] = scene[j];
+    run(exact, truth);
+    scan s = scan_of(scene, &r->p.ask);
+    noise_load load = noise_load_bound(&s.channel[0], SCAN_BINS, tail);
+    scan_free(&s);
+    for (uint32_t k = 0; k < runners; k++) {
+        memcpy(got, scene, sizeof got);
+        run(r[k].engine, got);
+        double points = (double)r[k].p.axis[0].length * r[k].p.axis[1].length;
+        char what[128];
+        snprintf(what, sizeof what, "%.8s: %s, %s", r[k].d->name, SCENE[i].name, where);
+        bool zero = r->p.ask.border[0] == BORDER_ZERO;
+        compare(what, got, truth, noise_floor(PRECISION_FLOAT32, points, &load),
+                SCENE[i].near == ALWAYS || (SCENE[i].near == ZERO_BORDER && zero));
+    }
+}
+
+static void run_scenes(int kernel, const variant *v) {
+    psf k = make_kernel(kernel);
+    spectrum s;
+    err e = {0};
+    CHECK_OK(spectrum_make(&s, &k, make_threads(), &e), e);
+    plan_limits none = {0};
+    plan p;
+    plan_request ask = request_of(&k, v->border, v->order, PRECISION_FLOAT64, &none);
+    prepare(exact, &ask, &s, SPECTRUM_EXACT, &p);
+    runner r[ENGINE_DEVICES];
+    for (uint32_t i = 0; i < devices; i++) {
+        r[i] = (runner){.d = &device[i], .engine = opened[i]};
+        ask = request_of(&k, v->border, v->order, PRECISION_FLOAT32, &device[i].limits);
+        prepare(opened[i], &ask, &s, v->mode, &r[i].p);
+    }
+    noise_tail tail = noise_tail_of(k.tap, k.w, k.h, k.cx, k.cy, k.scale[0], 0);
+    char where[64];
+    snprintf(where, sizeof where, "%s, %s", KERNEL[kernel].name, v->name);
+    for (int i = 0; i < SCENES; i++) run_scene(i, where, r, devices, &tail);
+    spectrum_free(&s);
+    psf_free(&k);
+}
+
+/* --- tests ----------------------------------------------------------------------------------- */
+
+static void no_error_is_above_its_prediction(void **state) {
+    (void)state;
+    devices = engine_devices(device, ENGINE_DEVICES);
+    for (uint32_t i = 0; i < devices; i++) {
+        opened[i] = open_engine(&device[i]);
+        if (device[i].class == ENGINE_CPU) exact = open_engine(&device[i]);
+    }
+    assert_non_null(exact);
+    for (int k = 0; k < KERNELS; k++)
+        for (int v = k % 2; v < VARIANTS; v += 2) run_scenes(k, &VARIANT[v]);
+    for (uint32_t i = 0; i < devices; i++) engine_close(&opened[i]);
+    engine_close(&exact);
+    print_message("largest error / prediction: %.2f\n", tightest);
+}
+
+/* What is left out of the histogram's upper end is not predicted any more. */
+static void bright_pixels_left_out_do_not_count(void **state) {
+    (void)state;
+    static float scene[W * H];
+    psf k = make_kernel(1);
+    noise_tail tail = noise_tail_of(k.tap, k.w, k.h, k.cx, k.cy, k.scale[0], 0);
+    plan_limits none = {0};
+    plan_request ask = request_of(&k, BORDER_ZERO, AXIS_X, PRECISION_FLOAT32, &none);
+    seed = 1;
+    patch(scene);
+    scan with = scan_of(scene, &ask);
+    noise_load part = noise_load_bound(&with.channel[0], scan_bin(1), &tail);
+    for (int i = 0; i < W * H; i++)
+        if (scene[i] >= 1) scene[i] = 0;
+    scan without = scan_of(scene, &ask);
+    noise_load all = noise_load_bound(&without.channel[0], SCAN_BINS, &tail);
+    CHECK_LE(fabs(part.norm / all.norm - 1), 1e-9);
+    CHECK_LE(part.peak, 2 * all.peak);
+    scan_free(&with);
+    scan_free(&without);
+    psf_free(&k);
+}
+
+static void tails_by_hand(void **state) {
+    (void)state;
+    static const float TAP[15] = {0, 1, 0, 0, 0, /**/ 2, 3, 100, -4, 8, /**/ 0, 0, 2, 0, 0};
+    noise_tail t = noise_tail_of(TAP, 5, 3, 2, 1, 0.5, 0);
+    CHECK_LE(fabs(t.sum - 10), 1e-12);
+    CHECK_LE(fabs(t.norm - 0.5 * sqrt(98)), 1e-12);
+    CHECK_LE(fabs(t.peak - 4), 1e-12);
+    t = noise_tail_of(TAP, 5, 3, 2, 1, 0.5, 1);
+    CHECK_LE(fabs(t.sum - 5), 1e-12);
+    CHECK_LE(fabs(t.norm - 0.5 * sqrt(68)), 1e-12);
+    t = noise_tail_of(TAP, 5, 3, 2, 1, 0.5, 2);
+    assert_true(t.sum == 0 && t.norm == 0 && t.peak == 0);
+}
+
+/* Sums beyond the largest float cannot be done in float32 at all; in float64 they can. */
+static void what_overflows_has_no_floor(void **state) {
+    (void)state;
+    noise_load huge = {1, 1, 3e38};
+    assert_true(isinf(noise_floor(PRECISION_FLOAT32, 1e6, &huge)));
+    CHECK_LE(noise_floor(PRECISION_FLOAT64, 1e6, &huge), 1e-12);
+    noise_load tiny = {1e-30, 1e-30, 1e-28};
+    CHECK_LE(1e-33, noise_floor(PRECISION_FLOAT32, 1e6, &tiny));
+    noise_load one = {1e3, 1, 1e6};
+    double half = noise_floor(PRECISION_HALF, 1e6, &one),
+           full = noise_floor(PRECISION_FLOAT32, 1e6, &one);
+    CHECK_LE(1000 * full, half);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_error_is_above_its_prediction),
+        cmocka_unit_test(bright_pixels_left_out_do_not_count),
+        cmocka_unit_test(tails_by_hand),
+        cmocka_unit_test(what_overflows_has_no_floor),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+/* Without the CPU engine there is no float64 to compare with. */
+int main(void) {
+    return 0;
+}
+
+#endif
