@@ -16,6 +16,7 @@
 
 typedef struct {
     const settings *s;
+    size_t frames;
     par *threads;
     bloom *bloom; /* opened at the first frame that needs it */
     stamps stamps;
@@ -46,12 +47,18 @@ static void note_clamped(bloom_report *made, uint64_t clamped) {
              "%llu values beyond 65504 were clamped to it", (unsigned long long)clamped);
 }
 
+static bool open_bloom(runner *r, err *e) {
+    bloom_settings s = r->s->bloom;
+    s.images = r->frames > UINT32_MAX ? UINT32_MAX : (uint32_t)r->frames;
+    if (!r->bloom) r->bloom = bloom_open(&s, r->s->kernel, r->threads, e);
+    return r->bloom != NULL;
+}
+
 /* Reads, blooms and writes. The times are those of the frame; `made` is what bloom says. */
 static bool make_frame(runner *r, frame_result *f, bloom_report *made, err *e) {
     double t[4] = {progress_clock()};
     uint64_t clamped = 0;
-    if (!r->bloom && !(r->bloom = bloom_open(&r->s->bloom, r->s->kernel, r->threads, e)))
-        return false;
+    if (!open_bloom(r, e)) return false;
     image *img = image_load(f->input, NULL, r->threads, e);
     t[1] = progress_clock();
     bool ok = img && output_prepare(img, r->s, e) && bloom_image(r->bloom, img, made, e) &&
@@ -133,7 +140,7 @@ static bool run_frames(runner *r, const job *j, err *e) {
 
 static bool open_runner(runner *r, const cli *c, size_t frames, err *e) {
     char folder[CACHE_PATH];
-    *r = (runner){.s = &c->s};
+    *r = (runner){.s = &c->s, .frames = frames};
     report_open(&r->report);
     progress_open(&r->progress, c->s.progress, c->s.quiet, frames);
     r->stamped = cache_path(folder, c->s.bloom.cache_dir);

@@ -7,46 +7,71 @@
 
 #include <stdio.h>
 
-/* The input, or the first frame of its pattern. */
-static char *first_input(const char *input, err *e) {
+/* The input, or the first frame of its pattern, and how many there are. */
+static char *first_input(const char *input, uint32_t *images, err *e) {
     frame_pattern p = {0};
     frame_list l = {0};
+    *images = 1;
     if (!frame_pattern_is(input)) return mem_str(input, e);
     char *path = NULL;
-    if (frame_pattern_parse(&p, input, e) && frame_list_scan(&l, &p, e))
+    if (frame_pattern_parse(&p, input, e) && frame_list_scan(&l, &p, e)) {
         path = frame_path(&p, l.number[0], e);
+        *images = (uint32_t)l.count;
+    }
     frame_list_free(&l);
     frame_pattern_free(&p);
     return path;
 }
 
-static void tell(const cli *c, const char *input, const plan *p, const engine_device *d) {
+/* What was asked, and what would be done: the forecasts of all devices and the one to be taken. */
+typedef struct {
+    const cli *c;
+    const char *input;
+    uint32_t images;
+    const engine_device *device;
+    device_forecast *forecast;
+    uint32_t devices;
+    int best;
+} answer;
+
+static void tell(const answer *a) {
     text out = {0};
-    if (c->s.json) {
+    const engine_device *d = &a->device[a->best];
+    const plan *p = &a->forecast[a->best].plan;
+    if (a->c->s.json) {
         text_add(&out, "{\n  \"version\": 1,\n  \"input\": ");
-        text_add_json(&out, input);
+        text_add_json(&out, a->input);
         text_add(&out, ",\n  \"kernel\": ");
-        text_add_json(&out, c->s.kernel);
+        text_add_json(&out, a->c->s.kernel);
         text_add(&out, ",\n  \"device\": ");
-        describe_device_json(d, -1, &out);
+        describe_device_json(d, a->best, &out);
+        text_add(&out, ",\n  \"images\": %u,\n  \"forecast\": ", a->images);
+        describe_forecast_json(a->forecast, a->device, a->devices, 1, &out);
         text_add(&out, ",\n  \"plan\": ");
         describe_plan_json(p, 1, &out);
         text_add(&out, "\n}\n");
     } else {
         text_add(&out, "device   %s (%s)\n", d->name, describe_class(d->class));
         describe_plan(p, &out);
+        describe_forecast(a->forecast, a->device, a->devices, a->best, a->images, &out);
     }
     fputs(out.s, stdout);
     text_free(&out);
 }
 
 static void plan_input(const cli *c, par *threads, err *e) {
-    plan p;
-    engine_device d;
-    char *input = first_input(c->s.input, e);
+    answer a = {.c = c};
+    char *input = first_input(c->s.input, &a.images, e);
+    bloom_settings s = c->s.bloom;
+    s.images = a.images;
     image_reader *r = input ? image_open(input, NULL, threads, e) : NULL;
-    bloom *b = r ? bloom_open(&c->s.bloom, c->s.kernel, threads, e) : NULL;
-    if (b && bloom_plan(b, image_reader_header(r), &p, &d, e)) tell(c, input, &p, &d);
+    bloom *b = r ? bloom_open(&s, c->s.kernel, threads, e) : NULL;
+    a.forecast = b ? mem_new(ENGINE_DEVICES, sizeof *a.forecast, "forecasts", e) : NULL;
+    a.input = input;
+    if (a.forecast)
+        a.best = bloom_forecast(b, image_reader_header(r), &a.device, a.forecast, &a.devices, e);
+    if (a.forecast && a.best >= 0) tell(&a);
+    mem_free(a.forecast);
     bloom_close(&b);
     image_close(&r);
     mem_free(input);

@@ -201,3 +201,48 @@ void describe_times_json(const engine_times *t, const plan *p, text *to) {
     for (uint32_t i = 0; i < p->passes; i++) text_add(to, "%s%.6f", i ? ", " : "", t->pass[i]);
     text_add(to, "], \"download\": %.6f, \"total\": %.6f}", t->download, t->total);
 }
+
+/* --- forecasts ------------------------------------------------------------------------------ */
+
+void describe_forecast(const device_forecast *f, const engine_device *d, uint32_t count, int best,
+                       uint32_t images, text *to) {
+    text_add(to, "forecast of %u image%s, file to file\n", images, images == 1 ? "" : "s");
+    for (uint32_t i = 0; i < count; i++) {
+        text_add(to, "%s %u %-8s ", (int)i == best ? "->" : "  ", i, describe_class(d[i].class));
+        if (f[i].possible)
+            text_add(to, "%8.3f s: %.3f to start, %.4f an image, %.3f its files", f[i].time.all,
+                     f[i].time.start, f[i].time.image, f[i].time.files);
+        else
+            text_add(to, "cannot: %s", f[i].why);
+        text_add(to, "; %s%s\n", d[i].name, f[i].wanted ? "" : " (not asked for)");
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (!f[i].measured) {
+            text_add(to, "   from default speeds; `fftbloom bench --calibrate` measures them\n");
+            break;
+        }
+}
+
+void describe_forecast_json(const device_forecast *f, const engine_device *d, uint32_t count,
+                            int indent, text *to) {
+    int n = 2 * (indent + 1);
+    text_add(to, "[");
+    for (uint32_t i = 0; i < count; i++) {
+        text_add(to, "%s\n%*s{\"device\": ", i ? "," : "", n, "");
+        describe_device_json(&d[i], (int)i, to);
+        text_add(to, ",\n%*s \"wanted\": %s, \"possible\": %s, \"measured\": %s, ", n, "",
+                 f[i].wanted ? "true" : "false", f[i].possible ? "true" : "false",
+                 f[i].measured ? "true" : "false");
+        if (f[i].possible)
+            text_add(to,
+                     "\"seconds\": {\"start\": %.6f, \"image\": %.6f, \"files\": %.6f, "
+                     "\"all\": %.6f}}",
+                     f[i].time.start, f[i].time.image, f[i].time.files, f[i].time.all);
+        else {
+            text_add(to, "\"why\": ");
+            text_add_json(to, f[i].why);
+            text_add(to, "}");
+        }
+    }
+    text_add(to, "%s%*s]", count ? "\n" : "", count ? n - 2 : 0, "");
+}

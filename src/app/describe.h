@@ -5,7 +5,7 @@
 #define APP_DESCRIBE_H
 
 #include "base/text.h"
-#include "engine/engine.h"
+#include "bloom/device_choice.h"
 
 /* JSON values. index: the device's in the list, or -1 where that is not known; `indent` is the
  * depth of the line that they start on, in steps of two blanks. */
@@ -20,6 +20,12 @@ const char *describe_uuid(const engine_device *d, char buf[DESCRIBE_UUID]);
 
 void describe_device(const engine_device *d, int index, text *to);
 void describe_plan(const plan *p, text *to);
+/* What each of `count` devices would take for `images` images; `best` is the one to be taken. */
+void describe_forecast(const device_forecast *f, const engine_device *d, uint32_t count, int best,
+                       uint32_t images, text *to);
+/* A JSON array with an object per device. */
+void describe_forecast_json(const device_forecast *f, const engine_device *d, uint32_t count,
+                            int indent, text *to);
 /* "1920 x 1080 by 2048 x 1215, y first, float32": one line for logs. */
 void describe_plan_line(const plan *p, text *to);
 

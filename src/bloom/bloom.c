@@ -28,7 +28,7 @@ struct bloom {
     char folder[CACHE_PATH]; /* the cache; "": there is none */
     engine_device device[ENGINE_DEVICES];
     device_speed speed[ENGINE_DEVICES];
-    uint32_t devices;
+    uint32_t devices; /* 0: not listed yet, or there are none */
     engine *engine;
     engine_device on; /* the engine's */
     setup now;
@@ -53,6 +53,7 @@ static const char *folder(const bloom *b) {
 }
 
 static void list_devices(bloom *b) {
+    if (b->devices) return;
     b->devices = engine_devices(b->device, ENGINE_DEVICES);
     for (uint32_t i = 0; i < b->devices; i++)
         b->speed[i] = device_speed_load(&b->device[i], par_threads(b->threads), folder(b));
@@ -65,7 +66,6 @@ bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err
     b->threads = threads;
     if (!cache_path(b->folder, s->cache_dir)) b->folder[0] = 0;
     if (!kernel_input_load(&b->kernel, kernel, threads, e)) goto fail;
-    list_devices(b);
     return b;
 fail:
     bloom_close(&b);
@@ -102,7 +102,8 @@ static plan_request request_of(const bloom *b, const psf *k, uint32_t w, uint32_
                           .spectra = k->channels};
 }
 
-static int forecast(const bloom *b, const plan_request *ask, device_forecast *to, err *e) {
+static int forecast(bloom *b, const plan_request *ask, device_forecast *to, err *e) {
+    list_devices(b);
     device_wish wish = {b->s.device, b->s.images, b->s.vram_limit};
     return device_choose(to, &wish, b->device, b->speed, b->devices, ask, e);
 }
@@ -112,12 +113,30 @@ static bool worth_patience(const device_seconds *t, uint32_t images) {
     return 0.2 * t->image * images > 1;
 }
 
+/* Listing devices loads every graphics driver of the machine, for 0.04 s and more, and no GPU has
+ * started in less than this: a run that the CPU does in the meantime need not ask. */
+static const double SOONEST_GPU = 0.1; /* s */
+
+static bool cpu_is_certain(const bloom *b, const plan_request *ask, device_forecast *f,
+                           engine_device *d) {
+    const char *want = b->s.device;
+    bool any = !want || strcmp(want, "auto") == 0;
+    if ((!any && strcmp(want, "cpu") != 0) || !engine_devices_cpu(d)) return false;
+    device_speed speed = device_speed_load(d, par_threads(b->threads), folder(b));
+    device_wish wish = {want, b->s.images, 0};
+    if (device_choose(f, &wish, d, &speed, 1, ask, NULL) < 0) return false;
+    uint32_t images = b->s.images ? b->s.images : 1;
+    return !any || f->time.start + images * f->time.image < SOONEST_GPU;
+}
+
 /* The device and the plan on it: no device work yet. */
-static bool choose(const bloom *b, const plan_request *ask, setup *s, engine_device *d, err *e) {
+static bool choose(bloom *b, const plan_request *ask, setup *s, engine_device *d, err *e) {
     device_forecast f[ENGINE_DEVICES];
-    int i = forecast(b, ask, f, e);
-    if (i < 0) return false;
-    *d = b->device[i];
+    int i = 0;
+    if (!cpu_is_certain(b, ask, f, d)) {
+        if ((i = forecast(b, ask, f, e)) < 0) return false;
+        *d = b->device[i];
+    }
     s->plan = f[i].plan;
     s->patient = worth_patience(&f[i].time, b->s.images);
     return true;
@@ -221,9 +240,10 @@ int bloom_forecast(bloom *b, const image_header *h, const engine_device **list, 
                    uint32_t *count, err *e) {
     plan_request ask;
     if (!first_request(b, h, &ask, e)) return -1;
+    int best = forecast(b, &ask, to, e);
     *list = b->device;
     *count = b->devices;
-    return forecast(b, &ask, to, e);
+    return best;
 }
 
 /* --- pixels --------------------------------------------------------------------------------- */

@@ -94,6 +94,7 @@ static err_code forecast(device_forecast *f, const device_wish *wish, const engi
         here.limits.memory = wish->vram_limit;
     err e = {0};
     f->possible = plan_make(&f->plan, &here, &e);
+    f->measured = speed->measured;
     if (f->possible)
         f->time = device_predict(speed, d->class, &f->plan, wish->images);
     else

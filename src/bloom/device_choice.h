@@ -21,6 +21,7 @@ typedef struct {
     char why[256]; /* not possible: why not */
     plan plan;
     device_seconds time;
+    bool measured; /* its speed; else a default */
 } device_forecast;
 
 /* Whether `d`, at `index` of the list, is what was asked for. */

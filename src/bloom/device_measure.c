@@ -145,7 +145,7 @@ static bool run_trial(trial_result *to, const trial *t, const engine_device *d,
                           p.axis[1].length, false, threads, e);
     measure_request r = {d, &p, &lines, cache_dir, t->rounds, false};
     ok = ok && measure_device(&to->m, &r, threads, e);
-    to->bytes = device_bytes(&p);
+    to->bytes = device_image_bytes(&p);
     to->steps = device_steps(&p);
     spectrum_lines_free(&lines);
     spectrum_free(&source);

@@ -27,7 +27,7 @@ double device_steps(const plan *p) {
     return steps * p->ask.channels;
 }
 
-double device_bytes(const plan *p) {
+double device_image_bytes(const plan *p) {
     return (double)p->ask.size[PLAN_X] * p->ask.size[PLAN_Y] * p->ask.channels * p->sample_bytes;
 }
 
@@ -48,11 +48,11 @@ device_speed device_speed_default(engine_class class, int threads) {
 
 device_seconds device_predict(const device_speed *s, engine_class class, const plan *p,
                               uint32_t images) {
-    double n = images ? images : 1, files = FILES * device_bytes(p);
-    device_seconds t = {.start = s->start};
-    t.image = s->frame + s->transfer * device_bytes(p) + s->work * device_steps(p);
-    double next = class == ENGINE_GPU ? fmax(files, t.image) : files + t.image;
-    t.all = t.start + files + t.image + (n - 1) * next;
+    double n = images ? images : 1;
+    device_seconds t = {.start = s->start, .files = FILES * device_image_bytes(p)};
+    t.image = s->frame + s->transfer * device_image_bytes(p) + s->work * device_steps(p);
+    double next = class == ENGINE_GPU ? fmax(t.files, t.image) : t.files + t.image;
+    t.all = t.start + t.files + t.image + (n - 1) * next;
     return t;
 }
 

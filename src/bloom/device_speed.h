@@ -24,7 +24,7 @@ typedef struct {
 /* Of all planes of one image. */
 double device_steps(const plan *p);
 /* Of all planes, once. */
-double device_bytes(const plan *p);
+double device_image_bytes(const plan *p);
 
 /* threads: of the host, for the engines that run on it. */
 device_speed device_speed_default(engine_class class, int threads);
@@ -35,7 +35,9 @@ bool device_speed_save(const engine_device *d, int threads, const device_speed *
                        const char *cache_dir, err *e);
 
 typedef struct {
-    double start, image, all; /* s: once, per image without files, the whole run with files */
+    double start, image; /* s: once, and per image */
+    double files;        /* s: reading and writing an image */
+    double all;          /* s: the whole run */
 } device_seconds;
 
 device_seconds device_predict(const device_speed *s, engine_class class, const plan *p,

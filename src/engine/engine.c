@@ -34,6 +34,11 @@ static const engine_kind *kind_of(engine_class class) {
     return NULL;
 }
 
+uint32_t engine_devices_cpu(engine_device *to) {
+    const engine_kind *k = kind_of(ENGINE_CPU);
+    return k ? k->devices(to, 1) : 0;
+}
+
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {
     const engine_kind *k = kind_of(d->class);
     if (k) return k->open(d, threads, cache_dir, e);

@@ -89,6 +89,9 @@ struct engine {
 
 /* All devices, GPUs first, then the CPU, then software. */
 uint32_t engine_devices(engine_device *to, uint32_t room);
+/* The CPU alone, 0 or 1 of it: does not load every graphics driver of the machine, as a full list
+ * does. */
+uint32_t engine_devices_cpu(engine_device *to);
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
 bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e);

@@ -393,7 +393,8 @@ static bool count_bytes(plan *p, err *e) {
         if (planes < p->channels_per_bind) p->channels_per_bind = (uint32_t)planes;
     }
     p->image_bytes = image * ask->channels;
-    p->scratch_bytes = scratch * ask->channels;
+    /* The CPU engine does one channel after the other. */
+    p->scratch_bytes = has_shapes(ask) ? scratch * ask->channels : scratch;
     p->line_bytes = lines * ask->channels;
     p->spectrum_bytes = spectrum * ask->spectra;
     p->twiddle_bytes = twiddle_bytes(&a[0], (uint32_t)c) + twiddle_bytes(&a[1], (uint32_t)c);
@@ -452,13 +453,14 @@ static uint32_t power_of_two(uint64_t n) {
 /* The three passes by name and size, for reports: without a device's limits there are no shapes. */
 static void name_passes(plan *p) {
     const plan_axis *a = p->axis;
+    uint64_t halves = p->scratch_bytes * p->ask.channels;
     p->passes = 3;
     p->pass[0] = (plan_pass){PASS_FORWARD, .axis = 0, .fft = {.length = a[0].length}};
     p->pass[1] = (plan_pass){PASS_CONVOLVE, .axis = 1, .fft = {.length = a[1].length}};
     p->pass[2] = (plan_pass){PASS_INVERSE, .axis = 0, .fft = {.length = a[0].length}};
-    p->pass[0].bytes = p->image_bytes + p->scratch_bytes;
-    p->pass[1].bytes = 2 * p->scratch_bytes + p->spectrum_bytes;
-    p->pass[2].bytes = p->scratch_bytes + 2 * p->image_bytes;
+    p->pass[0].bytes = p->image_bytes + halves;
+    p->pass[1].bytes = 2 * halves + p->spectrum_bytes;
+    p->pass[2].bytes = halves + 2 * p->image_bytes;
 }
 
 bool plan_make(plan *out, const plan_request *ask, err *e) {

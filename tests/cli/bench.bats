@@ -63,3 +63,32 @@ assert 0 < s[0]['work'] < 1e-6 and s[0]['transfer'] == 0" <<<"$output"
     [ "$(ls "$FFTBLOOM_CACHE_DIR" | grep -c '^device-speed-')" -eq 1 ]
     grep -q '^work [0-9.e-]*$' "$FFTBLOOM_CACHE_DIR"/device-speed-*
 }
+
+@test "plan forecasts every device, takes the least time, and believes a calibration" {
+    command -v oiiotool >/dev/null || skip "no oiiotool"
+    cd "$dir"
+    oiiotool --create 40x30 3 --addc 0.5 -d float -o in.exr
+    oiiotool --create 9x9 3 --addc 0.1 -d float -o kernel.exr
+    forecast() {
+        "$FFTBLOOM" plan "$@" kernel.exr --json | python3 -c "
+import json, sys
+d = json.load(sys.stdin)
+f = d['forecast']
+can = [x for x in f if x['possible'] and x['wanted']]
+least = min(can, key=lambda x: x['seconds']['all'])
+assert least['device'] == d['device'], (least, d['device'])
+assert all(x['seconds']['all'] > 0 for x in can)
+cpu = next(x for x in f if x['device']['class'] == 'cpu')
+print(d['images'], len(f), cpu['measured'], cpu['seconds']['start'])"
+    }
+    devices=$("$FFTBLOOM" devices --json | python3 -c "import json, sys; print(len(json.load(sys.stdin)['devices']))")
+    [ "$(forecast in.exr)" = "1 $devices False 0.002" ]
+    for i in 1 2 3; do cp in.exr "seq.000$i.exr"; done
+    [ "$(forecast seq.####.exr)" = "3 $devices False 0.002" ]
+    "$FFTBLOOM" bench --calibrate --device cpu >/dev/null
+    [[ "$(forecast in.exr)" == "1 $devices True "* ]]
+    sed -i 's/^start .*/start 7/' "$FFTBLOOM_CACHE_DIR"/device-speed-*
+    [ "$(forecast in.exr)" = "1 $devices True 7.0" ]
+    run --separate-stderr "$FFTBLOOM" plan in.exr kernel.exr
+    [[ "$output" == *"forecast of 1 image, file to file"*"7.000 to start"* ]]
+}
