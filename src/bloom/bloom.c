@@ -32,7 +32,7 @@ struct bloom {
     engine *engine;
     engine_device on; /* the engine's */
     setup now;
-    void *plane[ENGINE_CHANNELS]; /* what the engine reads and writes */
+    void *plane[ENGINE_CHANNELS]; /* between the image's type and the engine's; NULL: not needed */
     size_t plane_bytes;
 };
 
@@ -172,17 +172,6 @@ static bool make_lines(bloom *b, spectrum_lines *l, const setup *s, bloom_report
     return ok;
 }
 
-static bool make_planes(bloom *b, const setup *s, err *e) {
-    size_t bytes = (size_t)s->w * s->h * s->plan.sample_bytes;
-    for (uint32_t c = 0; c < s->channels; c++) {
-        if (b->plane[c] && b->plane_bytes == bytes) continue;
-        mem_free(b->plane[c]);
-        if (!(b->plane[c] = mem_raw(bytes, 1, "planes", e))) return false;
-    }
-    b->plane_bytes = bytes;
-    return true;
-}
-
 static bool prepare(bloom *b, uint32_t w, uint32_t h, uint32_t channels, bloom_report *r, err *e) {
     if (b->now.valid && b->now.w == w && b->now.h == h && b->now.channels == channels) return true;
     drop_setup(b);
@@ -196,7 +185,7 @@ static bool prepare(bloom *b, uint32_t w, uint32_t h, uint32_t channels, bloom_r
     ok = ok && make_lines(b, &lines, &s, r, e);
     r->spectrum_seconds += now() - start;
     engine_options o = {.slots = 1, .timestamps = true, .patient = s.patient};
-    ok = ok && make_planes(b, &s, e) && engine_prepare(b->engine, &s.plan, &lines, &o, e);
+    ok = ok && engine_prepare(b->engine, &s.plan, &lines, &o, e);
     if (ok) {
         for (uint32_t c = 0; c < channels; c++) s.tap[c] = lines.tap[lines.channels == 1 ? 0 : c];
         s.valid = true;
@@ -254,7 +243,34 @@ typedef struct {
     image *img;
     int part;
     const int *channel;
+    void *plane[ENGINE_CHANNELS]; /* what the engine reads and writes: the bloom's, or the image's
+                                     own where it has the engine's type */
 } group_planes;
+
+static pixel_type type_of(const group_planes *g, size_t c) {
+    return g->img->head.part[g->part].channel[g->channel[c]].type;
+}
+
+static bool is_own(const group_planes *g, size_t c) {
+    return type_of(g, c) == PIXEL_FLOAT && g->b->now.plan.sample_bytes == 4;
+}
+
+static bool find_planes(group_planes *g, bloom *b, err *e) {
+    const setup *s = &b->now;
+    size_t bytes = (size_t)s->w * s->h * s->plan.sample_bytes;
+    for (uint32_t c = 0; c < ENGINE_CHANNELS && b->plane_bytes != bytes; c++) {
+        mem_free(b->plane[c]);
+        b->plane[c] = NULL;
+    }
+    b->plane_bytes = bytes;
+    for (uint32_t c = 0; c < s->channels; c++) {
+        g->plane[c] = g->img->plane[g->part][g->channel[c]];
+        if (is_own(g, c)) continue;
+        if (!b->plane[c] && !(b->plane[c] = mem_raw(bytes, 1, "planes", e))) return false;
+        g->plane[c] = b->plane[c];
+    }
+    return true;
+}
 
 enum { BLOCK = 1 << 15 };
 
@@ -268,14 +284,13 @@ static bool load_block(void *ctx, size_t index, int worker, err *e) {
     const setup *s = &g->b->now;
     size_t blocks = blocks_of(s), all = (size_t)s->w * s->h, first = index % blocks * BLOCK;
     size_t c = index / blocks, n = all - first < BLOCK ? all - first : BLOCK;
-    int channel = g->channel[c];
-    pixel_type t = g->img->head.part[g->part].channel[channel].type;
+    if (is_own(g, c)) return true;
     float f[BLOCK];
     bool wide = s->plan.sample_bytes == 8;
-    float *to = wide ? f : (float *)g->b->plane[c] + first;
-    image_to_float(to, g->img->plane[g->part][channel], t, first, n);
+    float *to = wide ? f : (float *)g->plane[c] + first;
+    image_to_float(to, g->img->plane[g->part][g->channel[c]], type_of(g, c), first, n);
     if (wide)
-        for (size_t i = 0; i < n; i++) ((double *)g->b->plane[c])[first + i] = f[i];
+        for (size_t i = 0; i < n; i++) ((double *)g->plane[c])[first + i] = f[i];
     return true;
 }
 
@@ -285,27 +300,27 @@ static bool store_block(void *ctx, size_t index, int worker, err *e) {
     const setup *s = &g->b->now;
     size_t blocks = blocks_of(s), all = (size_t)s->w * s->h, first = index % blocks * BLOCK;
     size_t c = index / blocks, n = all - first < BLOCK ? all - first : BLOCK;
-    int channel = g->channel[c];
-    pixel_type t = g->img->head.part[g->part].channel[channel].type;
-    float f[BLOCK], *from = (float *)g->b->plane[c] + first;
+    if (is_own(g, c)) return true;
+    pixel_type t = type_of(g, c);
+    float f[BLOCK], *from = (float *)g->plane[c] + first;
     if (s->plan.sample_bytes == 8) {
-        for (size_t i = 0; i < n; i++) f[i] = (float)((double *)g->b->plane[c])[first + i];
+        for (size_t i = 0; i < n; i++) f[i] = (float)((double *)g->plane[c])[first + i];
         from = f;
     }
     if (t == PIXEL_HALF && g->b->s.half_overflow == OVERFLOW_CLAMP)
         for (size_t i = 0; i < n; i++) from[i] = fminf(fmaxf(from[i], -65504.0f), 65504.0f);
-    image_from_float(g->img->plane[g->part][channel], t, first, from, n);
+    image_from_float(g->img->plane[g->part][g->channel[c]], t, first, from, n);
     return true;
 }
 
-static bool run_engine(bloom *b, bloom_report *r, err *e) {
+static bool run_engine(bloom *b, const group_planes *g, bloom_report *r, err *e) {
     const setup *s = &b->now;
     double tap[ENGINE_CHANNELS], gain[ENGINE_CHANNELS], t = b->s.sharpen;
     for (uint32_t c = 0; c < s->channels; c++) {
         tap[c] = (1 - t) * s->tap[c] + t;
         gain[c] = 1 - t;
     }
-    engine_frame f = {(const void *const *)b->plane, b->plane, tap, gain};
+    engine_frame f = {(const void *const *)g->plane, g->plane, tap, gain};
     engine_times times;
     if (!engine_run(b->engine, &f, &times, e)) return false;
     r->times.upload += times.upload;
@@ -323,10 +338,10 @@ static bool bloom_group(bloom *b, image *img, int part, const layer_group *g, bl
     for (uint32_t c = 0; c < n; c++) channel[c] = g->channel[c];
     if (b->s.alpha == ALPHA_CONVOLVE && g->alpha >= 0) channel[n++] = g->alpha;
     if (!prepare(b, image_width(p), image_height(p), n, r, e)) return false;
-    group_planes planes = {b, img, part, channel};
+    group_planes planes = {b, img, part, channel, {0}};
     size_t pieces = blocks_of(&b->now) * n;
-    if (!par_for(b->threads, pieces, load_block, &planes, e) || !run_engine(b, r, e) ||
-        !par_for(b->threads, pieces, store_block, &planes, e))
+    if (!find_planes(&planes, b, e) || !par_for(b->threads, pieces, load_block, &planes, e) ||
+        !run_engine(b, &planes, r, e) || !par_for(b->threads, pieces, store_block, &planes, e))
         return false;
     r->plan = b->now.plan;
     r->device = b->on;
