@@ -66,7 +66,8 @@ $(BUILD)/%.o: src/%.cc Makefile
 
 # tinyexr's PIZ coder shifts as it pleases, harmlessly.
 $(BUILD)/image/exr_tiny.o: CXXFLAGS += -fno-sanitize=shift -w
-$(BUILD)/image/png.o: CFLAGS += -Wno-unused-function
+# stb adds nothing to no pointer and copies nothing there where a chunk of a PNG file is empty.
+$(BUILD)/image/png.o: CFLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu_shaders.o: $(SPV)
 
 $(LIB): $(filter-out $(BUILD)/app/main.o,$(OBJ))
@@ -127,6 +128,19 @@ $(BUILD)/tests/bench_%: tests/bench/bench_%.c $(REF) $(LIB) Makefile
 .PHONY: bench-io
 bench-io: $(BUILD)/tests/bench_io
 	$< $(THREADS)
+
+# Any bytes as an image file, by libFuzzer (clang): make fuzz [FUZZ_SECONDS=n]. What it finds is
+# left in the folder that it starts in; it belongs into testdata/corpus.
+FUZZ_SECONDS ?= 60
+FUZZ_OPT := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=undefined
+$(BUILD)/fuzz_image: tests/fuzz/fuzz_image.c $(LIB)
+	$(CC) $(CFLAGS) $< $(LIB) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(LIBS)
+.PHONY: fuzz
+fuzz:
+	@$(MAKE) --no-print-directory CC=clang BUILD=build-fuzz OPT='$(FUZZ_OPT)' build-fuzz/fuzz_image
+	@mkdir -p build-fuzz/found
+	build-fuzz/fuzz_image -max_len=4096 -timeout=2 -max_total_time=$(FUZZ_SECONDS) \
+	    build-fuzz/found testdata/corpus
 
 .PHONY: run-tests tests
 tests: $(TESTS)

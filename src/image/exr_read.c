@@ -69,8 +69,8 @@ bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *
     memcpy(&size, head + n - 4, sizeof size);
     exr_block b = exr_layout_block(&t->layout, index);
     size_t raw = (size_t)b.w * b.h * t->layout.pixel;
-    if (size > raw)
-        return err_set(e, ERR_DATA, "it says it has %" PRIu32 " bytes, its pixels need only %zu",
+    if (size == 0 || size > raw)
+        return err_set(e, ERR_DATA, "it says it has %" PRIu32 " bytes, its pixels need 1 to %zu",
                        size, raw);
     if (size > file_in_size(r->file) - at - n)
         return err_set(e, ERR_DATA,

@@ -1,0 +1,37 @@
+/* The corpus of the fuzzer, without a fuzzer: seeds, and whatever has once been a finding. What
+ * goes wrong is seen by the sanitizers (make SAN=1); here, that nothing hangs or aborts. */
+#include "base/file.h"
+#include "base/mem.h"
+#include "fuzz/fuzz_image.c"
+#include "unit/check.h"
+
+#include <dirent.h>
+#include <string.h>
+
+static void every_file_of_the_corpus(void **state) {
+    (void)state;
+    const char *root = getenv("FFTBLOOM_ROOT");
+    char folder[400], path[800];
+    snprintf(folder, sizeof folder, "%s/testdata/corpus", root ? root : ".");
+    DIR *d = opendir(folder);
+    assert_non_null(d);
+    int files = 0;
+    for (struct dirent *f; (f = readdir(d));) {
+        if (f->d_name[0] == '.') continue;
+        err e = {0};
+        size_t n;
+        snprintf(path, sizeof path, "%s/%s", folder, f->d_name);
+        uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
+        CHECK_OK(bytes, e);
+        LLVMFuzzerTestOneInput(bytes, n);
+        mem_free(bytes);
+        files++;
+    }
+    closedir(d);
+    assert_true(files > 10);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_file_of_the_corpus)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
