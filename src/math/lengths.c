@@ -73,22 +73,28 @@ static bool better(const choice *a, const choice *b) {
     return a->smallest > b->smallest;
 }
 
+/* Order of the stages: the largest radix last, the next one first, small ones in between. The outer
+ * stages wait for memory, where many numbers at once help; measured in docs/performance.md. Where
+ * the last radix must be even, the largest even one is last. False when there is none. */
+static bool arrange(plan_fft *f, bool even_last) {
+    uint32_t last = 0, n = f->stages; /* radices come largest first */
+    while (even_last && last < n && f->radix[last] % 2) last++;
+    if (last == n) return false;
+    uint32_t r = f->radix[last];
+    memmove(&f->radix[last], &f->radix[last + 1], (n - 1 - last) * sizeof r);
+    f->radix[n - 1] = r;
+    return true;
+}
+
 /* All ways to write `rest` as radices that do not grow, after those already in c. */
 static void search(choice *c, uint32_t rest, int from, uint32_t invocations, bool even_last,
                    choice *best) {
     plan_fft *f = &c->fft;
     if (rest == 1) {
         choice done = *c;
-        uint32_t last = done.fft.stages - 1;
-        for (uint32_t s = last; even_last && done.fft.radix[last] % 2 && s-- > 0;) {
-            uint32_t r = done.fft.radix[s]; /* the smallest even one goes to the end */
-            if (r % 2) continue;
-            memmove(&done.fft.radix[s], &done.fft.radix[s + 1], (last - s) * sizeof r);
-            done.fft.radix[last] = r;
-        }
-        if (even_last && done.fft.radix[last] % 2) return;
         done.fft.threads = length_threads(&done.fft);
-        if (done.fft.threads <= invocations && better(&done, best)) *best = done;
+        if (done.fft.threads <= invocations && better(&done, best) && arrange(&done.fft, even_last))
+            *best = done;
         return;
     }
     if (f->stages == PLAN_STAGES) return;

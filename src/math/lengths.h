@@ -17,7 +17,7 @@ double length_cost(uint32_t n);
 double length_cost_cpu(uint32_t n);
 
 /* Chooses radices for a workgroup of at most `invocations` threads that hold PLAN_MAX_RADIX
- * numbers each: as few stages as possible, then the largest smallest radix, large radices first.
+ * numbers each: as few stages as possible, then the largest smallest radix.
  * even_last asks for an even last radix. False when none fit. */
 bool length_radices(plan_fft *f, uint32_t n, uint32_t invocations, bool even_last);
 
