@@ -164,6 +164,13 @@ generated: $(PROG)
 
 # --- benchmarks ---------------------------------------------------------------------------------
 # The CPU engine beside a plain FFTW program; ROUNDS=N. Wisdom is kept between runs.
+# Passes on a GPU; bench_gpu search tries other shapes.
+.PHONY: bench-gpu
+bench-gpu: $(BUILD)/bench_gpu
+	@$< default 1280 720 256 1280 720 512 1920 1080 256 1920 1080 512 3840 2160 512 7680 4320 512
+$(BUILD)/bench_gpu: tests/bench/bench_gpu.c $(LIB) Makefile
+	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LDFLAGS) -o $@ $(LIBS)
+
 .PHONY: bench-cpu
 bench-cpu: $(BUILD)/bench_cpu
 	@mkdir -p $(BUILD)/bench-cache
