@@ -92,3 +92,13 @@ print(d['images'], len(f), cpu['measured'], cpu['seconds']['start'])"
     run --separate-stderr "$FFTBLOOM" plan in.exr kernel.exr
     [[ "$output" == *"forecast of 1 image, file to file"*"7.000 to start"* ]]
 }
+
+@test "devices names what auto would take" {
+    "$FFTBLOOM" devices --json | python3 -c "
+import json, sys
+d = json.load(sys.stdin)
+n = len(d['devices'])
+assert 0 <= d['auto']['image'] < n and 0 <= d['auto']['sequence'] < n
+assert d['devices'][d['auto']['image']]['class'] == 'cpu'"
+    "$FFTBLOOM" devices | grep -q '^auto takes [0-9]* for one image'
+}
