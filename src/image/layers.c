@@ -247,6 +247,15 @@ static bool make_groups(layer_map *m, const image_part *p, const bool *take, boo
     return true;
 }
 
+/* A part's only channel is its picture, whatever its name, unless that is a name of data. */
+static bool is_lone_picture(const image_part *p) {
+    if (p->channels != 1 || p->channel[0].type == PIXEL_UINT) return false;
+    const char *name = p->channel[0].name;
+    return !name_is_data(name, strlen(name)) &&
+           !(p->name && name_is_data(p->name, strlen(p->name))) && !is_cryptomatte(p, name) &&
+           role_of(name) != ROLE_ALPHA;
+}
+
 bool layer_map_make(layer_map *out, const image_part *p, const char *layers, const char *exclude,
                     err *e) {
     layer_map m = {0};
@@ -255,14 +264,15 @@ bool layer_map_make(layer_map *out, const image_part *p, const char *layers, con
     bool *take = mem_new(n, sizeof *take, "layers", e);
     m.is_data = mem_new(n, sizeof *m.is_data, "layers", e);
     m.group = mem_new(n, sizeof *m.group, "layers", e);
+    bool lone = !layers && is_lone_picture(p);
     bool ok = take && m.is_data && m.group;
     for (int c = 0; ok && c < p->channels; c++) {
         m.is_data[c] = true;
         take[c] = layers ? matches(layers, p, c) && p->channel[c].type != PIXEL_UINT
-                         : looks_like_colour(p, c);
+                         : lone || looks_like_colour(p, c);
         if (exclude && matches(exclude, p, c)) take[c] = false;
     }
-    ok = ok && make_groups(&m, p, take, layers != NULL, e);
+    ok = ok && make_groups(&m, p, take, layers != NULL || lone, e);
     mem_free(take);
     if (!ok) {
         layer_map_free(&m);

@@ -1,10 +1,10 @@
 /* layers.h - which channels are light and which are data.
  *
- * Colour is what may be blurred: `R G B`, `layer.R layer.G layer.B`, luminance `Y`; capital or not,
- * or as `layer.red` and so on. Data must never be touched: uint channels, depth, normals,
- * positions, ids, Cryptomatte, masks, by the words in the names of layer and part and by what
- * Cryptomatte's attributes name. Alpha goes with its colour. Anything that is not clearly colour
- * is data. */
+ * Colour is what may be blurred: `R G B`, `layer.R layer.G layer.B`, luminance `Y`, capital or not,
+ * or as `layer.red` and so on; and a part's only channel, if its name is not one of data. Data must
+ * never be touched: uint channels, depth, normals, positions, ids, Cryptomatte, masks, by the words
+ * in the names of layer and part and by what Cryptomatte's attributes name. Alpha goes with its
+ * colour. Anything that is not clearly colour is data. */
 #ifndef IMAGE_LAYERS_H
 #define IMAGE_LAYERS_H
 

@@ -54,6 +54,11 @@ static void colours_of_renderers(void **state) {
         {"Y:half A:half", ":Y+A"},
         {"Y:half right.Y:half", ":Y right:Y"},
         {"Y:half Z:float", ":Y"},
+        {"G:float", "G:G"},
+        {"Z:float", ""},
+        {"depth.V:float", ""},
+        {"A:half", ""},
+        {"id:uint", ""},
         {"diffuse.R:half diffuse.G:half diffuse.B:half R:half G:half B:half",
          ":R,G,B diffuse:R,G,B"},
         {"ViewLayer.Combined.R:half ViewLayer.Combined.G:half ViewLayer.Combined.B:half "
