@@ -355,7 +355,7 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
         return err_set(e, ERR_INTERNAL, "%u slots and %u channels; %d and %d are the most",
                        x->slots, p->ask.channels, MAX_SLOTS, ENGINE_CHANNELS);
     gpu_twiddles t = gpu_twiddles_layout(p);
-    bool ok = gpu_passes_make(&x->passes, &x->g, p, &t, x->uuid, x->cache_dir, e) &&
+    bool ok = gpu_passes_make(&x->passes, &x->g, p, &t, x->uuid, x->cache_dir, x->threads, e) &&
               upload_twiddles(x, &t, e) && upload_places(x, e) && upload_spectrum(x, k, e) &&
               gpu_buffer_make(&x->scratch, &x->g,
                               p->scratch_bytes / p->ask.channels * p->channels_per_bind,

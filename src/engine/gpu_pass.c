@@ -170,10 +170,23 @@ static void log_statistics(const gpu_device *g, VkPipeline pipeline, const char 
     text_free(&t);
 }
 
-static bool make_pipeline(gpu_passes *s, const gpu_device *g, const plan *p, const plan_pass *pass,
-                          const gpu_twiddles *t, err *e) {
-    gpu_shader code = gpu_shader_of(pass->kind, p->sample_bytes == 8);
-    constants c = constants_of(p, pass, t);
+typedef struct {
+    gpu_passes *s;
+    const gpu_device *g;
+    const plan *p;
+    const gpu_twiddles *t;
+} build;
+
+/* One piece of a par_for: drivers take a tenth of a second and more for a pass, and may be called
+ * from several threads, the pipeline cache included. */
+static bool make_pipeline(void *ctx, size_t index, int worker, err *e) {
+    (void)worker;
+    const build *b = ctx;
+    const gpu_device *g = b->g;
+    const plan_pass *pass = &b->p->pass[index];
+    VkPipeline *to = &b->s->pipeline[index];
+    gpu_shader code = gpu_shader_of(pass->kind, b->p->sample_bytes == 8);
+    constants c = constants_of(b->p, pass, b->t);
     VkShaderModule module = VK_NULL_HANDLE;
     uint32_t *words = folded_code(code, &c, e);
     if (!words) return false;
@@ -189,11 +202,9 @@ static bool make_pipeline(gpu_passes *s, const gpu_device *g, const plan *p, con
                   .module = module,
                   .pName = "main",
                   .pSpecializationInfo = &special},
-        .layout = s->layout};
-    VK_TRY(g, vkCreateComputePipelines(g->dev, s->cache, 1, &pi, NULL, &s->pipeline[s->pipelines]),
-           e);
-    if (g->statistics) log_statistics(g, s->pipeline[s->pipelines], plan_pass_name(pass->kind));
-    s->pipelines++;
+        .layout = b->s->layout};
+    VK_TRY(g, vkCreateComputePipelines(g->dev, b->s->cache, 1, &pi, NULL, to), e);
+    if (g->statistics) log_statistics(g, *to, plan_pass_name(pass->kind));
     vkDestroyShaderModule(g->dev, module, NULL);
     mem_free(words);
     return true;
@@ -247,13 +258,13 @@ static void keep_cache(const gpu_passes *s, const gpu_device *g, size_t before) 
 }
 
 bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, const gpu_twiddles *t,
-                     const uint8_t uuid[ENGINE_UUID], const char *cache_dir, err *e) {
+                     const uint8_t uuid[ENGINE_UUID], const char *cache_dir, par *threads, err *e) {
     *s = (gpu_passes){0};
+    build all = {s, g, p, t};
     size_t before = 0;
     if (!make_layouts(s, g, e) || !make_cache(s, g, uuid, cache_dir, e)) goto fail;
     vkGetPipelineCacheData(g->dev, s->cache, &before, NULL);
-    for (uint32_t i = 0; i < p->passes; i++)
-        if (!make_pipeline(s, g, p, &p->pass[i], t, e)) goto fail;
+    if (!par_for(threads, p->passes, make_pipeline, &all, e)) goto fail;
     if (s->cache_path) keep_cache(s, g, before);
     return true;
 fail:
@@ -262,7 +273,7 @@ fail:
 }
 
 void gpu_passes_free(gpu_passes *s, const gpu_device *g) {
-    for (uint32_t i = 0; i < s->pipelines; i++) vkDestroyPipeline(g->dev, s->pipeline[i], NULL);
+    for (uint32_t i = 0; i < PLAN_PASSES; i++) vkDestroyPipeline(g->dev, s->pipeline[i], NULL);
     if (s->cache) vkDestroyPipelineCache(g->dev, s->cache, NULL);
     if (s->layout) vkDestroyPipelineLayout(g->dev, s->layout, NULL);
     if (s->set_layout) vkDestroyDescriptorSetLayout(g->dev, s->set_layout, NULL);

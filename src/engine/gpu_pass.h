@@ -24,14 +24,14 @@ typedef struct {
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
     VkPipelineCache cache;
-    VkPipeline pipeline[PLAN_PASSES];
-    uint32_t pipelines;
-    char *cache_path; /* NULL: none on disk */
+    VkPipeline pipeline[PLAN_PASSES]; /* one per pass of the plan */
+    char *cache_path;                 /* NULL: none on disk */
 } gpu_passes;
 
-/* Pipelines for every pass of the plan; those on disk under cache_dir (may be NULL) are reused. */
+/* Pipelines for every pass of the plan, made side by side on `threads`; those on disk under
+ * cache_dir (may be NULL) are reused. */
 bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, const gpu_twiddles *t,
-                     const uint8_t uuid[ENGINE_UUID], const char *cache_dir, err *e);
+                     const uint8_t uuid[ENGINE_UUID], const char *cache_dir, par *threads, err *e);
 void gpu_passes_free(gpu_passes *s, const gpu_device *g);
 
 #endif
