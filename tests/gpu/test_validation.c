@@ -1,0 +1,95 @@
+/* test_validation.c - what the other GPU tests rest on: that a message of the validation layer
+ * fails a run. And one pipeline under GPU-assisted validation, which checks every access of the
+ * shaders to their buffers where the driver lets it. */
+#include "gpu/pipeline.h"
+#include "unit/check.h"
+
+#include "base/par.h"
+
+static engine_device device[ENGINE_DEVICES];
+static uint32_t devices;
+static par *threads;
+
+static uint32_t vulkan_devices(const char *validation) {
+    engine_device all[ENGINE_DEVICES];
+    setenv("FFTBLOOM_VALIDATION", validation, 1);
+    uint32_t n = engine_devices(all, ENGINE_DEVICES);
+    devices = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (all[i].class != ENGINE_CPU) device[devices++] = all[i];
+    return devices;
+}
+
+/* Short lines: an instrumented shader takes a software device long to compile. */
+static const pipe_case SMALL = {.w = 8,
+                                .h = 6,
+                                .kw = 5,
+                                .kh = 4,
+                                .cx = 2,
+                                .cy = 1,
+                                .border = {BORDER_WRAP, BORDER_WRAP},
+                                .order = AXIS_X,
+                                .channels = 1,
+                                .spectra = 1,
+                                .gain = 0.5};
+
+/* A frame of zeros; with `groups`, through a plan with that many workgroups in its first pass.
+ * Those too many find nothing to do, so all that is wrong is what the device's limit says of them.
+ */
+static bool run_with_groups(uint32_t groups, err *e) {
+    plan p;
+    plan_request ask = pipe_request(&SMALL, &device[0]);
+    CHECK_OK(plan_make(&p, &ask, e), *e);
+    if (groups) p.pass[0].groups[0] = groups;
+    size_t n = (size_t)SMALL.w * SMALL.h;
+    float *plane = calloc(n, sizeof *plane),
+          *value = calloc((size_t)p.halves * p.axis[1].length * 2, sizeof *value);
+    spectrum_lines lines = {
+        .channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
+    void *out[] = {plane};
+    const double one[] = {1};
+    engine_frame f = {(const void *const *)out, out, one, one};
+    engine_options o = {.slots = 1};
+    engine *g = engine_open(&device[0], threads, NULL, e);
+    bool ok = g && engine_prepare(g, &p, &lines, &o, e) && engine_run(g, &f, NULL, e);
+    engine_close(&g);
+    free(plane), free(value);
+    return ok;
+}
+
+static void a_message_fails_the_run(void **state) {
+    (void)state;
+    if (!vulkan_devices("1")) skip();
+    err e = {0};
+    CHECK_OK(run_with_groups(0, &e), e);
+    bool ok = run_with_groups(device[0].limits.groups[0] + 1, &e);
+    assert_false(ok);
+    assert_int_equal(e.code, ERR_INTERNAL);
+    assert_non_null(strstr(e.msg, "from the Vulkan validation layer"));
+}
+
+static void gpu_assisted(void **state) {
+    (void)state;
+    if (!vulkan_devices("gpu")) skip();
+    for (uint32_t i = 0; i < devices; i++) {
+        pipe_result r;
+        err e = {0};
+        engine *g = engine_open(&device[i], threads, NULL, &e);
+        if (!g) fail_msg("%s: %s", device[i].name, e.msg);
+        CHECK_OK(pipe_run(&r, &SMALL, g, &device[i], &e), e);
+        CHECK_LE(r.relative_l2, r.bound);
+        engine_close(&g);
+    }
+}
+
+int main(void) {
+    threads = par_open(2, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_message_fails_the_run),
+        cmocka_unit_test(gpu_assisted),
+
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    par_close(&threads);
+    return failed;
+}
