@@ -54,6 +54,21 @@ bool device_is_wanted(const char *want, const engine_device *d, uint32_t index) 
 
 /* --- what cannot be done --------------------------------------------------------------------- */
 
+/* What to install where no device of a class is there; "" where nothing can be. */
+static const char *const INSTALL[CLASSES] = {
+    [ENGINE_CPU] = "",
+    [ENGINE_GPU] = "; for a GPU install its Vulkan driver (Debian: mesa-vulkan-drivers, or the "
+                   "maker's own)",
+    [ENGINE_SOFTWARE] = "; install a software Vulkan driver (Debian: mesa-vulkan-drivers)"};
+
+static const char *what_to_install(const char *want, const engine_device *list, uint32_t count) {
+    for (int i = 0; i < CLASSES; i++)
+        if (strcmp(want, CLASS_NAME[i]) == 0) return INSTALL[i];
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i].class != ENGINE_CPU) return "";
+    return "; there is no Vulkan driver (Debian: mesa-vulkan-drivers)";
+}
+
 static void none_wanted(const char *want, const engine_device *list, uint32_t count, err *e) {
     text there = {0};
     for (uint32_t i = 0; i < count; i++)
@@ -69,7 +84,8 @@ static void none_wanted(const char *want, const engine_device *list, uint32_t co
                 "no device: this build has no CPU engine and there is no Vulkan driver; install "
                 "one (Debian: mesa-vulkan-drivers)");
     else
-        err_set(e, ERR_NO_DEVICE, "no device is '%s'; there are %s", want, there.s);
+        err_set(e, ERR_NO_DEVICE, "no device is '%s'; there are %s%s", want, there.s,
+                what_to_install(want, list, count));
     text_free(&there);
 }
 
