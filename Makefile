@@ -6,6 +6,7 @@
 #   make check              formatting, layers, headers, generated files
 #   make install PREFIX=    program, man pages, completions
 #   make bundle             a folder that runs on other machines: dist/fftbloom
+#   make assets             the shipped scene and kernels, from their programs
 #
 # Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  FFTW=0 (no CPU engine)  SAN=1
 
@@ -148,14 +149,15 @@ run-tests: $(PROG) $(TESTS)
 	@SAN=$(SAN) tests/run.sh $(BUILD)
 
 .PHONY: run-checks format
-run-checks: $(PROG)
+run-checks: $(PROG) $(MAKERS)
 	@tests/check_format.sh
 	@tests/check_layers.sh
 	@CC="$(CC)" INC="$(INC) $(DEFS)" tests/check_headers.sh
 	@tests/check_generated.sh $(PROG)
+	@tests/check_assets.sh $(BUILD)/assets $(PROG)
 	@echo "all checks passed"
 format:
-	clang-format -i $(wildcard src/*/*.[ch] src/*/*.cc tests/*/*.[ch] tests/*/*.cc)
+	clang-format -i $(wildcard src/*/*.[ch] src/*/*.cc tests/*/*.[ch] tests/*/*.cc testdata/*.[ch] kernels/*.c)
 
 # Pages that the program makes of its tables; committed, so that they can be read without building.
 .PHONY: generated
@@ -178,13 +180,37 @@ bench-cpu: $(BUILD)/bench_cpu
 $(BUILD)/bench_cpu: tests/bench/bench_cpu.c $(LIB) Makefile
 	$(CC) $(CFLAGS) $< $(LIB) $(LDFLAGS) -o $@ -lfftw3f_threads $(LIBS)
 
+# --- shipped images: made by programs here, committed, and checked to be what these make ----------
+vpath make_%.c testdata kernels
+MAKERS := $(BUILD)/assets/make_scene $(BUILD)/assets/make_psf
+$(BUILD)/assets/%: %.c $(LIB) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -I. -ffp-contract=off -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LDFLAGS) -o $@ $(LIBS)
+-include $(wildcard $(BUILD)/assets/*.d)
+
+.PHONY: assets
+assets: $(MAKERS)
+	@tests/make_assets.sh $(BUILD)/assets .
+
 # --- installation -------------------------------------------------------------------------------
-.PHONY: install clean help
+COMPLETIONS := bash:share/bash-completion/completions/fftbloom zsh:share/zsh/site-functions/_fftbloom \
+               fish:share/fish/vendor_completions.d/fftbloom.fish
+DEST := $(DESTDIR)$(PREFIX)
+
+.PHONY: install uninstall bundle clean help
 install: all
-	install -Dm755 $(PROG) $(DESTDIR)$(PREFIX)/bin/fftbloom
-	install -d $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
-	@tests/install_completions.sh $(PROG) $(DESTDIR)$(PREFIX)/share
+	install -Dm755 $(PROG) $(DEST)/bin/fftbloom
+	install -d $(DEST)/share/man/man1
+	install -m644 docs/man/*.1 $(DEST)/share/man/man1
+	@for c in $(COMPLETIONS); do \
+	    install -d "$(DEST)/$$(dirname $${c#*:})" && $(PROG) completion $${c%%:*} >"$(DEST)/$${c#*:}" || exit 1; \
+	done
+uninstall:
+	rm -f $(DEST)/bin/fftbloom $(patsubst docs/man/%,$(DEST)/share/man/man1/%,$(wildcard docs/man/*.1)) \
+	    $(foreach c,$(COMPLETIONS),$(DEST)/$(lastword $(subst :, ,$(c))))
+
+bundle: all
+	@tests/bundle.sh $(PROG) dist/fftbloom
 
 clean:
 	rm -rf build build-* dist out

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fails when clang-format would change a source file; `make format` mends it.
-files=$(git ls-files 'src/*.[ch]' 'src/*.cc' 'tests/*.[ch]')
+files=$(git ls-files 'src/*.[ch]' 'src/*.cc' 'tests/*.[ch]' 'testdata/*.[ch]' 'kernels/*.c')
 [ -n "$files" ] || exit 0
 clang-format --dry-run -Werror $files || { echo "run 'make format'" >&2; exit 1; }
 long=$(wc -l $files | awk '$2 != "total" && $1 > 600 {print $2 " has " $1 " lines"}' | while read -r f rest; do

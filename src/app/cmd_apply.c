@@ -65,7 +65,7 @@ static bool make_frame(runner *r, frame_result *f, bloom_report *made, err *e) {
               output_finish(img, r->s, &clamped, e);
     if (img && !ok) err_in(e, "%s", f->input);
     t[2] = progress_clock();
-    ok = ok && image_save(f->output, img, r->threads, e);
+    ok = ok && output_save(f->output, img, r->threads, e);
     t[3] = progress_clock();
     image_free(&img);
     if (!ok) return false;

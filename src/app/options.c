@@ -33,7 +33,8 @@ const option OPTIONS[] = {
     {"output", OPTION_PATH, SECTION_FILES, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF,
      AT(output), .value = "OUT", .letter = 'o',
      .help = "File to write; its ending decides the format.",
-     .about = "With a sequence as input it needs a frame pattern, too. The name of a folder stands "
+     .about = "A .png is a tone-mapped picture to look at. "
+              "With a sequence as input it needs a frame pattern, too. The name of a folder stands "
               "for the input's name in that folder. The file appears whole or not at all."},
     {"config", OPTION_PATH, SECTION_FILES, RUN | FOR_PRECOMPUTE, AT(config), .value = "FILE",
      .flag_only = true,

@@ -1,9 +1,13 @@
 #include "app/output.h"
 
 #include "base/mem.h"
+#include "image/format.h"
 #include "image/layers.h"
+#include "image/preview.h"
 
 #include <math.h>
+#include <string.h>
+#include <strings.h>
 
 static const float HALF_MOST = 65504;
 
@@ -97,4 +101,24 @@ bool output_prepare(image *img, const settings *s, err *e) {
 bool output_finish(image *img, const settings *s, uint64_t *clamped, err *e) {
     *clamped = 0;
     return s->pixels != PIXELS_HALF || each_colour(img, s, clamped, narrow, e);
+}
+
+/* The first part with a colour group; the first at all where there is none, for its error. */
+static int part_to_show(const image *img) {
+    for (int i = 0; i < img->head.parts; i++) {
+        layer_map m;
+        if (!layer_map_make(&m, &img->head.part[i], NULL, NULL, NULL)) continue;
+        int groups = m.groups;
+        layer_map_free(&m);
+        if (groups) return i;
+    }
+    return 0;
+}
+
+bool output_save(const char *path, const image *img, par *threads, err *e) {
+    const char *dot = strrchr(path, '.');
+    if (!dot || strcasecmp(dot, ".png") != 0) return image_save(path, img, threads, e);
+    int part = part_to_show(img);
+    return preview_write(path, &img->head.part[part], (const void *const *)img->plane[part],
+                         threads, &(preview_options){.width = UINT32_MAX}, e);
 }

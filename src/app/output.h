@@ -12,4 +12,7 @@ bool output_prepare(image *img, const settings *s, err *e);
  * values that it changed goes to *clamped. */
 bool output_finish(image *img, const settings *s, uint64_t *clamped, err *e);
 
+/* Writes it: a .png is a tone-mapped picture of the first part with colour, all else the image. */
+bool output_save(const char *path, const image *img, par *threads, err *e);
+
 #endif
