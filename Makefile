@@ -102,6 +102,18 @@ test: deps
 check: deps
 	@$(MAKE) --no-print-directory run-checks
 
+# --- shipped images: made by programs here, committed, and checked to be what these make ----------
+vpath make_%.c testdata kernels
+MAKERS := $(BUILD)/assets/make_scene $(BUILD)/assets/make_psf
+$(BUILD)/assets/%: %.c $(LIB) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -I. -ffp-contract=off -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LDFLAGS) -o $@ $(LIBS)
+-include $(wildcard $(BUILD)/assets/*.d)
+
+.PHONY: assets
+assets: $(MAKERS)
+	@tests/make_assets.sh $(BUILD)/assets .
+
 # --- tests --------------------------------------------------------------------------------------
 TEST_C := $(wildcard tests/unit/test_*.c tests/gpu/test_*.c)
 TESTS  := $(foreach t,$(notdir $(TEST_C:.c=)),$(BUILD)/tests/$(t))
@@ -179,18 +191,6 @@ bench-cpu: $(BUILD)/bench_cpu
 	@BENCH_CACHE=$(BUILD)/bench-cache $< $(ROUNDS)
 $(BUILD)/bench_cpu: tests/bench/bench_cpu.c $(LIB) Makefile
 	$(CC) $(CFLAGS) $< $(LIB) $(LDFLAGS) -o $@ -lfftw3f_threads $(LIBS)
-
-# --- shipped images: made by programs here, committed, and checked to be what these make ----------
-vpath make_%.c testdata kernels
-MAKERS := $(BUILD)/assets/make_scene $(BUILD)/assets/make_psf
-$(BUILD)/assets/%: %.c $(LIB) Makefile
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -I. -ffp-contract=off -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LDFLAGS) -o $@ $(LIBS)
--include $(wildcard $(BUILD)/assets/*.d)
-
-.PHONY: assets
-assets: $(MAKERS)
-	@tests/make_assets.sh $(BUILD)/assets .
 
 # --- installation -------------------------------------------------------------------------------
 COMPLETIONS := bash:share/bash-completion/completions/fftbloom zsh:share/zsh/site-functions/_fftbloom \
