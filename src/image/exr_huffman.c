@@ -108,23 +108,48 @@ static uint32_t long_code(const decoder *d, uint64_t window, unsigned *length) {
     return 0;
 }
 
+/* As many short codes as one window surely holds whole; the end of the bits is checked after. */
+static size_t read_short_codes(const decoder *d, bits *b, uint16_t *out, size_t n) {
+    uint64_t window = peek(b);
+    size_t i = 0;
+    for (unsigned used = 0; used <= 64 - FAST_BITS && i < n; i++) {
+        uint32_t entry = d->fast[window >> (64 - FAST_BITS)];
+        unsigned length = entry & 0xff;
+        if (!length || entry >> 8 == d->repeat) break;
+        out[i] = (uint16_t)(entry >> 8);
+        window <<= length;
+        used += length;
+        b->at += length;
+    }
+    return i;
+}
+
+/* One code of any kind: a value, or a value once more so many times. Returns how many it gave, or
+ * 0 for damage. */
+static size_t read_code(const decoder *d, bits *b, uint16_t *out, size_t i, size_t n) {
+    uint64_t window = peek(b);
+    uint32_t entry = d->fast[window >> (64 - FAST_BITS)], symbol = entry >> 8;
+    unsigned length = entry & 0xff;
+    if (!length) symbol = long_code(d, window, &length);
+    b->at += length;
+    if (!length || b->at > b->end) return 0;
+    if (symbol != d->repeat) {
+        out[i] = (uint16_t)symbol;
+        return 1;
+    }
+    size_t times = take(b, 8);
+    if (i == 0 || times > n - i) return 0;
+    for (size_t k = 0; k < times; k++) out[i + k] = out[i - 1];
+    return times;
+}
+
 static bool read_codes(const decoder *d, bits *b, uint16_t *out, size_t n, err *e) {
     for (size_t i = 0; i < n;) {
-        uint64_t window = peek(b);
-        uint32_t entry = d->fast[window >> (64 - FAST_BITS)], symbol = entry >> 8;
-        unsigned length = entry & 0xff;
-        if (!length) symbol = long_code(d, window, &length);
-        b->at += length;
-        if (!length || b->at > b->end)
+        size_t more = read_short_codes(d, b, out + i, n - i);
+        if (!more) more = read_code(d, b, out, i, n);
+        if (!more || b->at > b->end)
             return err_set(e, ERR_DATA, "the Huffman codes are damaged at value %zu of %zu", i, n);
-        if (symbol != d->repeat) {
-            out[i++] = (uint16_t)symbol;
-            continue;
-        }
-        size_t times = take(b, 8);
-        if (i == 0 || times > n - i || b->at > b->end)
-            return err_set(e, ERR_DATA, "a run of %zu at value %zu of %zu", times, i, n);
-        for (uint16_t last = out[i - 1]; times > 0; times--) out[i++] = last;
+        i += more;
     }
     return true;
 }
