@@ -36,19 +36,45 @@ int words(const image_channel &c) {
     return c.type == PIXEL_HALF ? 1 : 2;
 }
 
+/* The planes of the channels, one after the other, to lines in which they alternate. */
+void interleave(const exr_shape *shape, const unsigned short *planes, uint8_t *raw) {
+    for (uint32_t y = 0; y < shape->h; y++) {
+        const unsigned short *plane = planes;
+        for (int c = 0; c < shape->part->channels; c++) {
+            size_t n = size_t(shape->w) * words(shape->part->channel[c]);
+            memcpy(raw, plane + y * n, n * 2);
+            plane += n * shape->h;
+            raw += n * 2;
+        }
+    }
+}
+
+void undo_wavelet(const exr_shape *shape, unsigned short *plane, unsigned short largest) {
+    for (int c = 0; c < shape->part->channels; c++) {
+        int n = words(shape->part->channel[c]), w = int(shape->w);
+        for (int i = 0; i < n; i++)
+            tinyexr::wav2Decode(plane + i, w, n, int(shape->h), w * n, largest);
+        plane += size_t(shape->w) * shape->h * n;
+    }
+}
+
+/* Reads the bitmap of values; returns where it ends in `in`, of which `bytes` are the chunk's. */
+size_t read_bitmap(const std::vector<uint8_t> &in, size_t bytes, std::vector<uint8_t> &bitmap) {
+    size_t low = in[0] | in[1] << 8, high = in[2] | in[3] << 8, at = RANGE_BYTES;
+    if (bytes < at) throw damaged{"it is cut off"};
+    if (high >= bitmap.size()) throw damaged{"the range of values is wrong"};
+    if (low > high) return at; /* nothing but zeros */
+    size_t n = high - low + 1;
+    if (bytes - at < n) throw damaged{"the bitmap is cut off"};
+    memcpy(&bitmap[low], &in[at], n);
+    return at + n;
+}
+
 bool unpack(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t *raw, err *e) {
     std::vector<uint8_t> in(bytes + EXR_HUFFMAN_SLACK); /* zeros behind the end */
     memcpy(in.data(), packed, bytes);
-    size_t at = RANGE_BYTES;
-    if (bytes < at) throw damaged{"it is cut off"};
-    size_t low = in[0] | in[1] << 8, high = in[2] | in[3] << 8;
     std::vector<uint8_t> bitmap(tinyexr::BITMAP_SIZE);
-    if (high >= bitmap.size()) throw damaged{"the range of values is wrong"};
-    if (low <= high) {
-        if (bytes - at < high - low + 1) throw damaged{"the bitmap is cut off"};
-        memcpy(&bitmap[low], &in[at], high - low + 1);
-        at += high - low + 1;
-    }
+    size_t at = read_bitmap(in, bytes, bitmap);
     if (bytes - at < LENGTH_BYTES) throw damaged{"it is cut off"};
     uint32_t length = get32(&in[at]);
     at += LENGTH_BYTES;
@@ -57,23 +83,9 @@ bool unpack(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t
     std::vector<unsigned short> lut(tinyexr::USHORT_RANGE), data(shape->raw / 2);
     unsigned short largest = tinyexr::reverseLutFromBitmap(bitmap.data(), lut.data());
     if (!exr_huffman_decode(&in[at], length, data.data(), data.size(), e)) return false;
-    unsigned short *plane = data.data();
-    std::vector<const unsigned short *> start;
-    for (int c = 0; c < shape->part->channels; c++) {
-        int n = words(shape->part->channel[c]);
-        for (int i = 0; i < n; i++)
-            tinyexr::wav2Decode(plane + i, int(shape->w), n, int(shape->h), int(shape->w) * n,
-                                largest);
-        start.push_back(plane);
-        plane += size_t(shape->w) * shape->h * n;
-    }
+    undo_wavelet(shape, data.data(), largest);
     tinyexr::applyLut(lut.data(), data.data(), int(data.size()));
-    for (uint32_t y = 0; y < shape->h; y++)
-        for (int c = 0; c < shape->part->channels; c++) {
-            size_t n = size_t(shape->w) * words(shape->part->channel[c]);
-            memcpy(raw, start[c] + y * n, n * 2);
-            raw += n * 2;
-        }
+    interleave(shape, data.data(), raw);
     return true;
 }
 

@@ -134,48 +134,47 @@ static uint64_t place_next(exr_writer *w, int part, size_t bytes) {
     return index;
 }
 
-/* Takes the next waiting chunk, if it is there, and gives it its place. */
-static bool take_waiting(exr_writer *w, int part, uint64_t *index, packet *p) {
-    part_state *s = &w->part[part];
-    if (s->placed == exr_layout_chunks(&s->layout) || !s->waiting[s->placed].data) return false;
-    *p = s->waiting[s->placed];
-    s->waiting[s->placed] = (packet){0};
-    *index = place_next(w, part, p->bytes);
+/* A copy waits until its turn has come. */
+static bool keep_chunk(exr_writer *w, int part, uint64_t place, packet p, err *e) {
+    packet copy = {mem_raw(p.bytes, 1, "a chunk", e), p.bytes};
+    if (!copy.data) return false;
+    memcpy(copy.data, p.data, p.bytes);
+    pthread_mutex_lock(&w->lock);
+    w->part[part].waiting[place] = copy;
+    pthread_mutex_unlock(&w->lock);
     return true;
 }
 
-/* The packed chunk at `place` of the line order, in the caller's memory. It is written at once if
- * it is its turn, and with it what has waited for it; else a copy waits. Writing is outside the
- * lock: places do not overlap. */
-static bool add_chunk(exr_writer *w, int part, uint64_t place, packet p, err *e) {
+/* Writes the chunks that have waited for the one before. Writing is outside the lock: places do
+ * not overlap. */
+static bool write_waiting(exr_writer *w, int part, err *e) {
     part_state *s = &w->part[part];
-    uint64_t index;
-    bool mine = false, more;
+    for (bool ok = true; ok;) {
+        packet next = {0};
+        uint64_t index = 0;
+        pthread_mutex_lock(&w->lock);
+        if (s->placed < exr_layout_chunks(&s->layout) && s->waiting[s->placed].data) {
+            next = s->waiting[s->placed];
+            s->waiting[s->placed] = (packet){0};
+            index = place_next(w, part, next.bytes);
+        }
+        pthread_mutex_unlock(&w->lock);
+        if (!next.data) return true;
+        ok = write_chunk(w, part, index, &next, e);
+        mem_free(next.data);
+    }
+    return false;
+}
+
+/* The packed chunk at `place` of the line order, in the caller's memory. */
+static bool add_chunk(exr_writer *w, int part, uint64_t place, packet p, err *e) {
+    uint64_t index = 0;
     pthread_mutex_lock(&w->lock);
-    bool turn = s->placed == place;
+    bool turn = w->part[part].placed == place;
     if (turn) index = place_next(w, part, p.bytes);
     pthread_mutex_unlock(&w->lock);
-    if (!turn) {
-        packet copy = {mem_raw(p.bytes, 1, "a chunk", e), p.bytes};
-        if (!copy.data) return false;
-        memcpy(copy.data, p.data, p.bytes);
-        pthread_mutex_lock(&w->lock);
-        s->waiting[place] = copy;
-        more = take_waiting(w, part, &index, &p);
-        pthread_mutex_unlock(&w->lock);
-        if (!more) return true;
-        mine = true;
-    }
-    bool ok = true;
-    do {
-        ok = write_chunk(w, part, index, &p, e);
-        if (mine) mem_free(p.data);
-        mine = true;
-        pthread_mutex_lock(&w->lock);
-        more = ok && take_waiting(w, part, &index, &p);
-        pthread_mutex_unlock(&w->lock);
-    } while (more);
-    return ok;
+    bool ok = turn ? write_chunk(w, part, index, &p, e) : keep_chunk(w, part, place, p, e);
+    return ok && write_waiting(w, part, e);
 }
 
 /* --- bands ---------------------------------------------------------------------------------------
