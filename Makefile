@@ -6,6 +6,7 @@
 #   make check              formatting, layers, headers, generated files
 #   make install PREFIX=    program, man pages, completions
 #   make bundle             a folder that runs on other machines: dist/fftbloom
+#   make docs-images        the README's pictures
 #   make assets             the shipped scene and kernels, from their programs
 #
 # Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  FFTW=0 (no CPU engine)  SAN=1
@@ -191,6 +192,14 @@ bench-cpu: $(BUILD)/bench_cpu
 	@BENCH_CACHE=$(BUILD)/bench-cache $< $(ROUNDS)
 $(BUILD)/bench_cpu: tests/bench/bench_cpu.c $(LIB) Makefile
 	$(CC) $(CFLAGS) $< $(LIB) $(LDFLAGS) -o $@ -lfftw3f_threads $(LIBS)
+
+# The README's pictures: the scene at half size, before and after.
+.PHONY: docs-images
+docs-images: $(MAKERS) $(PROG)
+	@mkdir -p out docs/images
+	@$(BUILD)/assets/make_scene out/half.exr 640 360
+	$(PROG) out/half.exr kernels/star.exr -o docs/images/before.png --sharpen 1
+	$(PROG) out/half.exr kernels/star.exr -o docs/images/after.png --kernel-scale 0.5
 
 # --- installation -------------------------------------------------------------------------------
 COMPLETIONS := bash:share/bash-completion/completions/fftbloom zsh:share/zsh/site-functions/_fftbloom \
