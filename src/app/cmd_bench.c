@@ -240,7 +240,8 @@ static bool calibrate(bench *b, err *e) {
 
 static bool run(bench *b, err *e) {
     if (!cache_path(b->folder, b->s->bloom.cache_dir)) b->folder[0] = 0;
-    b->devices = engine_devices(b->device, ENGINE_DEVICES);
+    if (strcmp(b->s->bloom.device, "cpu") == 0) b->devices = engine_devices_cpu(b->device);
+    if (!b->devices) b->devices = engine_devices(b->device, ENGINE_DEVICES);
     for (uint32_t i = 0; i < b->devices; i++)
         b->speed[i] = device_speed_load(&b->device[i], par_threads(b->threads), folder(b));
     if (b->s->json)
