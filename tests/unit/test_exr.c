@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static image *load(const char *path) {
     err e = {0};
@@ -328,6 +331,30 @@ static void drop_tiles_line(char *dump) {
     if (end) memmove(at, end, strlen(end) + 1);
 }
 
+/* The bytes before the chunk table of a file of one part: to the empty name. */
+static size_t header_bytes(const uint8_t *file, size_t n) {
+    size_t at = 8;
+    while (at < n && file[at]) {
+        uint32_t size;
+        at += strlen((const char *)file + at) + 1;
+        at += strlen((const char *)file + at) + 1;
+        memcpy(&size, file + at, sizeof size);
+        at += 4 + size;
+    }
+    return at + 1;
+}
+
+static void check_same_header(const char *a, const char *b) {
+    err e = {0};
+    size_t na, nb;
+    uint8_t *da = file_read_all(a, 1 << 24, &na, &e), *db = file_read_all(b, 1 << 24, &nb, &e);
+    CHECK_OK(da && db, e);
+    assert_int_equal(header_bytes(da, na), header_bytes(db, nb));
+    assert_memory_equal(da, db, header_bytes(da, na));
+    mem_free(da);
+    mem_free(db);
+}
+
 static void check_sample(const char *name) {
     const char *path = make_shared(name), *ours = make_path("copy.exr");
     image *got = load(path), *ref = load_ref(path, got);
@@ -340,6 +367,8 @@ static void check_sample(const char *name) {
     if (got->head.part[0].mipmapped) {
         drop_tiles_line(a);
         drop_tiles_line(b);
+    } else {
+        check_same_header(path, ours);
     }
     assert_string_equal(a, b);
     free(a);
@@ -512,6 +541,54 @@ static void wrong_bands_are_refused(void **state) {
     image_free(&img);
 }
 
+/* --- memory
+ * ----------------------------------------------------------------------------------------- */
+
+static const make_part LARGE =
+    PART("R:float G:float B:float", 0, 0, 2000, 1000, .packing = COMPRESSION_ZIP);
+
+static void nothing(const char *from, const char *to) {
+    (void)from, (void)to;
+}
+
+static void load_and_save(const char *from, const char *to) {
+    image *img = load(from);
+    save(to, img);
+    image_free(&img);
+}
+
+/* In bytes, of a process that does nothing else. */
+static double peak_of(void (*work)(const char *from, const char *to), const char *from,
+                      const char *to) {
+    pid_t child = fork();
+    if (child == 0) {
+        make_forget_threads(); /* they do not come through fork */
+        work(from, to);
+        _exit(0);
+    }
+    int status;
+    struct rusage use;
+    assert_true(child > 0 && wait4(child, &status, 0, &use) == child && status == 0);
+    return (double)use.ru_maxrss * 1024;
+}
+
+static void a_copy_takes_less_than_three_times_its_pixels(void **state) {
+    (void)state;
+    if (WITH_SAN) skip(); /* which has memory of its own */
+    const char *from = make_path("large.exr"), *to = make_path("copy.exr");
+    pid_t child = fork(); /* not here: what this process has used, its children start with */
+    if (child == 0) {
+        make_forget_threads();
+        image *img = make_image(&LARGE, 1);
+        save(from, img);
+        _exit(0);
+    }
+    int status;
+    assert_true(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    double pixels = 2000.0 * 1000 * 3 * 4, base = peak_of(nothing, from, to);
+    CHECK_LE(peak_of(load_and_save, from, to) - base, 3 * pixels);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(split_and_delta_match_their_definition),
@@ -537,6 +614,7 @@ int main(void) {
         cmocka_unit_test(any_band_is_a_part_of_the_whole),
         cmocka_unit_test(bands_come_in_any_order),
         cmocka_unit_test(wrong_bands_are_refused),
+        cmocka_unit_test(a_copy_takes_less_than_three_times_its_pixels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
