@@ -16,8 +16,7 @@ static bool is_exr(const image_header *h) {
     return strcmp(h->format, "exr") == 0;
 }
 
-/* --- for people --------------------------------------------------------------------------------
- */
+/* --- for people --------------------------------------------------------------------------- */
 
 /* Names come from the file: nothing in them may steer a terminal. */
 static void show_name(const char *s, text *to) {
@@ -94,8 +93,7 @@ static void show_part(const image_header *h, int number, const layer_map *m, tex
     show_attributes(p, to);
 }
 
-/* --- as JSON -------------------------------------------------------------------------------------
- */
+/* --- as JSON ------------------------------------------------------------------------------ */
 
 static void string_json(const char *key, const char *s, text *to) {
     text_add(to, "\"%s\": ", key);
@@ -178,8 +176,7 @@ static void part_json(const image_header *h, int number, const layer_map *m, tex
     text_add(to, "}");
 }
 
-/* --- both
- * ------------------------------------------------------------------------------------------ */
+/* --- both --------------------------------------------------------------------------------- */
 
 static bool describe(const cli *c, const char *path, const image_header *h, text *to, err *e) {
     bool json = c->s.json;

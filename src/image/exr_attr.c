@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- types that are numbers one after the other
- * --------------------------------------------------- */
+/* --- types that are numbers one after the other ------------------------------------------- */
 
 typedef enum { NUMBER_INT, NUMBER_UINT, NUMBER_FLOAT, NUMBER_DOUBLE } number_kind;
 
@@ -75,8 +74,7 @@ static void add_numbers(const uint8_t *at, size_t count, number_kind kind, bool 
     if (list) text_add(to, "]");
 }
 
-/* --- types of their own
- * ------------------------------------------------------------------------------ */
+/* --- types of their own ------------------------------------------------------------------- */
 
 typedef struct {
     bool json;

@@ -8,7 +8,7 @@
 #include <libdeflate.h>
 #include <string.h>
 
-/* --- codecs ---------------------------------------------------------------------------------- */
+/* --- codecs ------------------------------------------------------------------------------- */
 
 typedef struct {
     uint32_t lines;
@@ -175,7 +175,7 @@ bool exr_chunk_known(compression c) {
     return WITH_OPENEXR || CODEC[c].decode != ilm_decode;
 }
 
-/* --- scratch memory -------------------------------------------------------------------------- */
+/* --- scratch memory ----------------------------------------------------------------------- */
 
 static bool grow(uint8_t **buffer, size_t *room, size_t bytes, err *e) {
     if (bytes <= *room) return true;
@@ -199,8 +199,7 @@ void exr_scratch_free(exr_scratch *s) {
     *s = (exr_scratch){0};
 }
 
-/* --- between planes and the bytes of a chunk ---------------------------------------------------
- */
+/* --- between planes and the bytes of a chunk ---------------------------------------------- */
 
 /* Calls for every line of the chunk that lies in the band, and every channel that has a plane:
  * where its samples are in the plane and at which byte of the chunk's run. */

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* --- values that are made from fields ----------------------------------------------------------
- */
+/* --- values that are made from fields ----------------------------------------------------- */
 
 typedef struct {
     const image_part *part;
@@ -83,8 +82,7 @@ static void put_type(text *t, const emitter *m) {
     text_add_bytes(t, type, strlen(type));
 }
 
-/* --- when they are there ------------------------------------------------------------------------
- */
+/* --- when they are there ------------------------------------------------------------------ */
 
 static bool always(const emitter *m) {
     (void)m;
@@ -129,8 +127,7 @@ static int field_of(const char *name) {
     return -1;
 }
 
-/* --- headers
- * -------------------------------------------------------------------------------------- */
+/* --- headers ------------------------------------------------------------------------------ */
 
 static void emit_made(text *t, const emitter *m, const char *name, const char *type,
                       void (*value)(text *t, const emitter *m)) {
@@ -169,8 +166,7 @@ static void emit_part(text *t, const emitter *m) {
     put8(t, 0);
 }
 
-/* --- what EXR can hold
- * ---------------------------------------------------------------------------- */
+/* --- what EXR can hold -------------------------------------------------------------------- */
 
 enum { NAME_SHORT = 31, NAME_LONG = 255 };
 

@@ -15,7 +15,7 @@ enum {
     MOST_ATTRS = 1 << 16,
 };
 
-/* --- reading in sequence ------------------------------------------------------------------- */
+/* --- reading in sequence ------------------------------------------------------------------ */
 
 typedef struct {
     const file_in *f;
@@ -58,7 +58,7 @@ static bool take_name(cursor *c, char name[LONGEST_NAME + 1], const char *what, 
                    c->at - LONGEST_NAME - 1, LONGEST_NAME);
 }
 
-/* --- attributes that this program understands ------------------------------------------------ */
+/* --- attributes that this program understands --------------------------------------------- */
 
 typedef struct {
     image_part *part;
@@ -227,7 +227,7 @@ static bool understand(part_reader *r, const image_attr *a, err *e) {
     return true;
 }
 
-/* --- headers --------------------------------------------------------------------------------- */
+/* --- headers ------------------------------------------------------------------------------ */
 
 static bool take_attr(cursor *c, part_reader *r, const char *name, err *e) {
     char type[LONGEST_NAME + 1];
@@ -363,8 +363,7 @@ static bool take_headers(cursor *c, exr_file *x, image_header *h, const image_li
     return true;
 }
 
-/* --- chunk tables ------------------------------------------------------------------------------
- */
+/* --- chunk tables ------------------------------------------------------------------------- */
 
 static bool take_table(cursor *c, exr_table *t, err *e) {
     const exr_layout *l = &t->layout;

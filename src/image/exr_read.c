@@ -52,8 +52,7 @@ const image_part *exr_read_part(const exr_reader *r, int part) {
     return &r->head->part[part];
 }
 
-/* --- chunks -------------------------------------------------------------------------------------
- */
+/* --- chunks ------------------------------------------------------------------------------- */
 
 bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *s, size_t *bytes,
                     err *e) {
@@ -81,8 +80,7 @@ bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *
     return exr_scratch_packed(s, size, e) && file_in_read(r->file, at + n, s->packed, size, e);
 }
 
-/* --- bands --------------------------------------------------------------------------------------
- */
+/* --- bands -------------------------------------------------------------------------------- */
 
 typedef struct {
     exr_reader *r;

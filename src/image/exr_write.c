@@ -31,8 +31,7 @@ typedef struct {
     uint64_t end;         /* of what has a place in the file */
 } exr_writer;
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening ------------------------------------------------------------------------------ */
 
 static void settle_packing(image_header *h) {
     for (int p = 0; p < h->parts; p++) {
@@ -112,8 +111,7 @@ uint32_t exr_write_rows(const void *writer, int part) {
     return w->part[part].layout.lines;
 }
 
-/* --- giving chunks their place ------------------------------------------------------------------
- */
+/* --- giving chunks their place ------------------------------------------------------------ */
 
 static bool write_chunk(exr_writer *w, int part, uint64_t index, const packet *p, err *e) {
     uint8_t head[EXR_CHUNK_HEAD];
@@ -177,8 +175,7 @@ static bool add_chunk(exr_writer *w, int part, uint64_t place, packet p, err *e)
     return ok && write_waiting(w, part, e);
 }
 
-/* --- bands ---------------------------------------------------------------------------------------
- */
+/* --- bands -------------------------------------------------------------------------------- */
 
 typedef struct {
     exr_writer *w;
@@ -212,8 +209,7 @@ bool exr_write_band(void *writer, int part, uint32_t row, uint32_t rows, const v
     return par_for(w->threads, (size_t)count * l->across, encode_chunk, &j, e);
 }
 
-/* --- copies
- * --------------------------------------------------------------------------------------- */
+/* --- copies ------------------------------------------------------------------------------- */
 
 bool exr_write_can_copy(const void *writer, int to, const void *reader, int from) {
     const exr_writer *w = writer;
@@ -245,8 +241,7 @@ bool exr_write_copy(void *writer, int to, void *reader, int from, err *e) {
     return par_for(w->threads, (size_t)chunks, copy_chunk, &j, e);
 }
 
-/* --- the end
- * -------------------------------------------------------------------------------------- */
+/* --- the end ------------------------------------------------------------------------------ */
 
 bool exr_write_commit(void *writer, err *e) {
     exr_writer *w = writer;

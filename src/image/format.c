@@ -20,7 +20,7 @@ static const char *known_formats(char *to, size_t room) {
     return to;
 }
 
-/* --- readers ------------------------------------------------------------------------------- */
+/* --- readers ------------------------------------------------------------------------------ */
 
 struct image_reader {
     const image_format *format;
@@ -107,7 +107,7 @@ bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *co
     return r->format->read(r->state, part, row, rows, plane, e) || err_in(e, "'%s'", r->path);
 }
 
-/* --- writers ------------------------------------------------------------------------------- */
+/* --- writers ------------------------------------------------------------------------------ */
 
 struct image_writer {
     const image_format *format;
@@ -218,7 +218,7 @@ bool image_commit(image_writer **wp, err *e) {
     return ok;
 }
 
-/* --- copies -------------------------------------------------------------------------------- */
+/* --- copies ------------------------------------------------------------------------------- */
 
 static bool same_channels(const image_part *a, const image_part *b) {
     bool same = a->channels == b->channels && image_width(a) == image_width(b) &&
@@ -275,7 +275,7 @@ bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e)
            (w->format->copy_part(w->state, to, r->state, from, e) || err_in(e, "'%s'", r->path));
 }
 
-/* --- whole images -------------------------------------------------------------------------- */
+/* --- whole images ------------------------------------------------------------------------- */
 
 image *image_load(const char *path, const image_limits *limits, par *threads, err *e) {
     image *img = NULL;

@@ -25,8 +25,7 @@ static uint32_t one_row(const void *state, int part) {
     return 1;
 }
 
-/* --- reading
- * -------------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------ */
 
 typedef struct {
     par *threads;
@@ -259,8 +258,7 @@ static bool hdr_read(void *reader, int part, uint32_t row, uint32_t rows, void *
     return par_for(r->threads, rows, read_row, &j, e);
 }
 
-/* --- writing
- * -------------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------ */
 
 typedef struct {
     uint8_t *bytes;

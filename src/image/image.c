@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* --- sizes --------------------------------------------------------------------------------- */
+/* --- sizes -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -46,7 +46,7 @@ uint32_t image_height(const image_part *p) {
     return (uint32_t)((int64_t)p->data.y1 - p->data.y0 + 1);
 }
 
-/* --- parts --------------------------------------------------------------------------------- */
+/* --- parts -------------------------------------------------------------------------------- */
 
 /* Lists of a part have room for the next power of two, so they grow by appending, and a copy made
  * to the same rule can be appended to as well. */
@@ -171,7 +171,7 @@ void image_luminance(const image_part *p, double weight[3]) {
     luminance_of(REC709, weight);
 }
 
-/* --- ownership ----------------------------------------------------------------------------- */
+/* --- ownership ---------------------------------------------------------------------------- */
 
 static void free_part(image_part *p) {
     for (int c = 0; c < p->channels; c++) mem_free(p->channel[c].name);
@@ -277,7 +277,7 @@ void image_free(image **ip) {
     *ip = NULL;
 }
 
-/* --- samples ------------------------------------------------------------------------------- */
+/* --- samples ------------------------------------------------------------------------------ */
 
 void image_to_float(float *to, const void *plane, pixel_type t, size_t first, size_t n) {
     const uint32_t *u = (const uint32_t *)plane + first;

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* --- names
- * ---------------------------------------------------------------------------------------- */
+/* --- names -------------------------------------------------------------------------------- */
 
 /* A full name is "layer.leaf"; the layer may have dots of its own, or be empty. */
 static const char *leaf_of(const char *name) {
@@ -37,8 +36,7 @@ static role role_of(const char *name) {
     return ROLE_NONE;
 }
 
-/* --- words that mean data
- * --------------------------------------------------------------------------- */
+/* --- words that mean data ----------------------------------------------------------------- */
 
 /* A word of the name of a layer or part that says it is data. A name is cut into words at
  * everything that is no letter, and where a capital follows a small letter. */
@@ -116,8 +114,7 @@ static bool is_cryptomatte(const image_part *p, const char *name) {
     return false;
 }
 
-/* --- what to take
- * ------------------------------------------------------------------------------------ */
+/* --- what to take ------------------------------------------------------------------------- */
 
 /* An X beside it makes Y the second of three coordinates. */
 static bool has_x(const image_part *p, const char *name) {
@@ -208,8 +205,7 @@ static bool check_no_uint(const image_part *p, const char *layers, err *e) {
     return true;
 }
 
-/* --- groups
- * ------------------------------------------------------------------------------------------ */
+/* --- groups ------------------------------------------------------------------------------- */
 
 static bool add_group(layer_map *m, layer_group g, const char *name, size_t n, err *e) {
     if (!(g.name = mem_raw(n + 1, 1, "a name", e))) return false;

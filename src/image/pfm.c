@@ -19,8 +19,7 @@ static bool match(const uint8_t *head, size_t bytes) {
            (head[2] == '\n' || head[2] == '\r' || head[2] == ' ');
 }
 
-/* --- reading -------------------------------------------------------------------------------------
- */
+/* --- reading ------------------------------------------------------------------------------ */
 
 typedef struct {
     file_in *file;
@@ -135,8 +134,7 @@ static bool pfm_read(void *reader, int part, uint32_t row, uint32_t rows, void *
     return par_for(r->threads, rows, read_row, &j, e);
 }
 
-/* --- writing -------------------------------------------------------------------------------------
- */
+/* --- writing ------------------------------------------------------------------------------ */
 
 typedef struct {
     file_out *file;

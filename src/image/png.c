@@ -45,8 +45,7 @@ static bool match(const uint8_t *head, size_t bytes) {
     return bytes >= sizeof MAGIC && memcmp(head, MAGIC, sizeof MAGIC) == 0;
 }
 
-/* --- reading
- * -------------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------ */
 
 typedef struct {
     par *threads;
@@ -156,8 +155,7 @@ static bool png_read(void *reader, int part, uint32_t row, uint32_t rows, void *
     return par_for(r->threads, rows, read_row, &j, e);
 }
 
-/* --- writing
- * -------------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------ */
 
 /* stb frees what it gets with free. */
 static unsigned char *deflate(unsigned char *data, int bytes, int *out_bytes, int quality) {

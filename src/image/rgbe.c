@@ -5,8 +5,7 @@
 
 enum { NEW_SHORTEST = 8, NEW_LONGEST = 32767, RUN_FLAG = 128, RUN_LONGEST = 127, RUN_SHORTEST = 4 };
 
-/* --- lines
- * ---------------------------------------------------------------------------------------- */
+/* --- lines -------------------------------------------------------------------------------- */
 
 static bool cut_off(err *e) {
     return err_set(e, ERR_DATA, "the file is cut off within a scan line");
@@ -109,8 +108,7 @@ size_t rgbe_write_line(uint8_t *to, const uint8_t *line, size_t n) {
     return (size_t)(at - to);
 }
 
-/* --- pixels
- * --------------------------------------------------------------------------------------- */
+/* --- pixels ------------------------------------------------------------------------------- */
 
 void rgbe_to_floats(float *to, const uint8_t *from, size_t n) {
     float unit[256];

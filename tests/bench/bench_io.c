@@ -38,8 +38,7 @@ static double megabytes(const char *path) {
     return stat(path, &st) == 0 ? (double)st.st_size / 1e6 : 0;
 }
 
-/* --- the picture: smooth noise, some grain, and highlights -------------------------------------
- */
+/* --- the picture: smooth noise, some grain, and highlights -------------------------------- */
 
 static float lattice(int x, int y, int octave) {
     uint64_t seed = (uint64_t)x * 1000003u + (uint64_t)y * 7919u + (uint64_t)octave * 104729u;
@@ -78,8 +77,7 @@ static bool fill_row(void *ctx, size_t y, int worker, err *e) {
     return true;
 }
 
-/* --- what is measured
- * ----------------------------------------------------------------------------- */
+/* --- what is measured --------------------------------------------------------------------- */
 
 static void write_theirs(const image *img) {
     if (!ref_exr_write(theirs, img, REF_ONE_LEVEL)) exit(1);
@@ -124,8 +122,7 @@ static void compare(const char *what, const image *img, work_fn *a, work_fn *b, 
            best_a / best_b < wanted ? "   (less than wanted)" : "");
 }
 
-/* --- memory
- * ---------------------------------------------------------------------------------------- */
+/* --- memory ------------------------------------------------------------------------------- */
 
 static void load_and_save(void) {
     err e = {0};
@@ -176,8 +173,7 @@ static void show_memory(const image *img, int threads) {
            all * 1e6 / pixels, bands);
 }
 
-/* --- the table
- * --------------------------------------------------------------------------------------- */
+/* --- the table ---------------------------------------------------------------------------- */
 
 static void bench(pixel_type type, compression packing, int threads) {
     static const char *const LIST[] = {

@@ -91,8 +91,7 @@ static void change_bytes(const char *path, int times, uint64_t seed) {
     mem_free(bytes);
 }
 
-/* --- EXR ----------------------------------------------------------------------------------------
- */
+/* --- EXR ---------------------------------------------------------------------------------- */
 
 static const make_part KIND[] = {
     PART("R:half Z:float", 0, 0, 9, 18, .packing = COMPRESSION_NONE),
@@ -165,8 +164,7 @@ static void damaged_mipmaps(void **state) {
 }
 #endif
 
-/* --- the other formats
- * ----------------------------------------------------------------------------- */
+/* --- the other formats -------------------------------------------------------------------- */
 
 static void damaged_files_of_other_formats(void **state) {
     (void)state;
@@ -190,8 +188,7 @@ static void damaged_files_of_other_formats(void **state) {
     }
 }
 
-/* --- EXR: one thing wrong at a time
- * --------------------------------------------------------------- */
+/* --- EXR: one thing wrong at a time ------------------------------------------------------- */
 
 typedef struct {
     const char *attr; /* whose value is changed */
@@ -284,8 +281,7 @@ static void limits_can_be_raised_and_lowered(void **state) {
     image_free(&img);
 }
 
-/* --- the budget
- * ------------------------------------------------------------------------------------ */
+/* --- the budget --------------------------------------------------------------------------- */
 
 /* The last test: what all the others took at most. */
 static void memory_stayed_within_the_budget(void **state) {

@@ -11,9 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static image *load(const char *path) {
     err e = {0};
@@ -27,8 +24,7 @@ static void save(const char *path, const image *img) {
     CHECK_OK(image_save(path, img, make_threads(), &e), e);
 }
 
-/* --- the byte shuffle --------------------------------------------------------------------------
- */
+/* --- the byte shuffle --------------------------------------------------------------------- */
 
 static void split_and_delta_match_their_definition(void **state) {
     (void)state;
@@ -53,8 +49,7 @@ static void split_and_delta_match_their_definition(void **state) {
 }
 
 #if WITH_OPENEXR
-/* --- against OpenEXR -----------------------------------------------------------------------------
- */
+/* --- against OpenEXR ---------------------------------------------------------------------- */
 
 static image *load_ref(const char *path, const image *like) {
     err e = {0};
@@ -263,8 +258,7 @@ static void smaller_levels_are_left_behind(void **state) {
     }
 }
 
-/* --- copies
- * --------------------------------------------------------------------------------------- */
+/* --- copies ------------------------------------------------------------------------------- */
 
 /* A part that is copied comes out bit by bit even where its compression loses something. */
 static void copied_parts_are_the_same(void **state) {
@@ -322,8 +316,7 @@ static void copies_through_pixels_where_packing_differs(void **state) {
     image_free(&img);
 }
 
-/* --- the sample files of the OpenEXR project
- * ------------------------------------------------------- */
+/* --- the sample files of the OpenEXR project ---------------------------------------------- */
 
 /* Drops the attributes that a copy of level 0 must change. */
 static void drop_tiles_line(char *dump) {
@@ -394,8 +387,7 @@ static void sample_files_come_through(void **state) {
     for (size_t i = 0; i < sizeof NAME / sizeof *NAME; i++) check_sample(NAME[i]);
 }
 #else
-/* --- without OpenEXR
- * ------------------------------------------------------------------------------- */
+/* --- without OpenEXR ---------------------------------------------------------------------- */
 
 static void its_codecs_are_written_as_zip(void **state) {
     (void)state;
@@ -449,146 +441,6 @@ static void sample_windows_are_kept(void **state) {
     image_free(&img);
 }
 
-/* --- bands
- * ----------------------------------------------------------------------------------------- */
-
-static void any_band_is_a_part_of_the_whole(void **state) {
-    (void)state;
-    err e = {0};
-    uint64_t seed = 9;
-    for (int tiled = 0; tiled < 2; tiled++)
-        for (int c = COMPRESSION_NONE; c <= COMPRESSION_PIZ; c++) {
-            make_part m = PART("R:half Z:float", 0, 0, 33, 100, .packing = (compression)c);
-            if (tiled) m.tile_w = 13, m.tile_h = 11;
-            image *img = make_image(&m, 1);
-            const char *path = make_path("bands.exr");
-            save(path, img);
-            image_reader *r = image_open(path, NULL, make_threads(), &e);
-            CHECK_OK(r, e);
-            for (int i = 0; i < 30; i++) {
-                uint32_t row = (uint32_t)(make_random(&seed) % 100);
-                uint32_t rows = 1 + (uint32_t)(make_random(&seed) % (100 - row));
-                uint16_t half[33 * 100] = {0};
-                float z[33 * 100] = {0};
-                bool skip_half = i % 3 == 0;
-                void *plane[2] = {skip_half ? NULL : half, z};
-                CHECK_OK(image_read(r, 0, row, rows, plane, &e), e);
-                const uint16_t *want = (uint16_t *)img->plane[0][0] + row * 33;
-                if (!skip_half) assert_memory_equal(half, want, rows * 33 * 2);
-                assert_memory_equal(z, (float *)img->plane[0][1] + row * 33, rows * 33 * 4);
-            }
-            image_close(&r);
-            image_free(&img);
-        }
-}
-
-/* Writes bands in the given order of steps and compares with the file written at once. */
-static void check_band_order(const image *img, bool upwards, uint32_t bands) {
-    err e = {0};
-    const char *whole = make_path("whole.exr"), *path = make_path("bands.exr");
-    save(whole, img);
-    const image_part *p = &img->head.part[0];
-    image_writer *w = image_create(path, &img->head, make_threads(), &e);
-    CHECK_OK(w, e);
-    uint32_t step = image_writer_rows(w, 0) * bands, height = image_height(p);
-    uint32_t count = (height - 1) / step + 1;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t row = (upwards ? count - 1 - i : i) * step;
-        uint32_t rows = height - row < step ? height - row : step;
-        const void *plane[8];
-        for (int c = 0; c < p->channels; c++)
-            plane[c] = (uint8_t *)img->plane[0][c] +
-                       (size_t)row * image_width(p) * pixel_bytes(p->channel[c].type);
-        CHECK_OK(image_write(w, 0, row, rows, plane, &e), e);
-    }
-    CHECK_OK(image_commit(&w, &e), e);
-    check_same_file(whole, path);
-}
-
-static void bands_come_in_any_order(void **state) {
-    (void)state;
-    for (int order = 0; order < 3; order++)
-        for (int tiled = 0; tiled < 2; tiled++)
-            for (uint32_t bands = 1; bands < 4; bands++) {
-                make_part m = PART("R:half Z:float", 0, 9, 40, 150, .packing = COMPRESSION_ZIP,
-                                   .order = (line_order)order);
-                if (tiled) m.tile_w = m.tile_h = 16;
-                image *img = make_image(&m, 1);
-                check_band_order(img, false, bands);
-                check_band_order(img, true, bands);
-                image_free(&img);
-            }
-}
-
-static void wrong_bands_are_refused(void **state) {
-    (void)state;
-    err e = {0};
-    make_part m = PART("Y:half", 0, 0, 10, 40, .packing = COMPRESSION_ZIP);
-    image *img = make_image(&m, 1);
-    const void *plane[1] = {img->plane[0][0]};
-    image_writer *w = image_create(make_path("x.exr"), &img->head, make_threads(), &e);
-    CHECK_OK(w, e);
-    assert_false(image_write(w, 0, 8, 16, plane, &e));
-    assert_false(image_write(w, 0, 0, 15, plane, &e));
-    assert_false(image_write(w, 0, 32, 9, plane, &e));
-    assert_false(image_write(w, 1, 0, 16, plane, &e));
-    CHECK_OK(image_write(w, 0, 16, 16, plane, &e), e);
-    assert_false(image_write(w, 0, 16, 16, plane, &e));
-    assert_false(image_commit(&w, &e)); /* rows are missing */
-    assert_null(w);
-    assert_null(image_load(make_path("x.exr"), NULL, make_threads(), &e));
-    assert_int_equal(e.code, ERR_NO_INPUT);
-    image_free(&img);
-}
-
-/* --- memory
- * ----------------------------------------------------------------------------------------- */
-
-static const make_part LARGE =
-    PART("R:float G:float B:float", 0, 0, 2000, 1000, .packing = COMPRESSION_ZIP);
-
-static void nothing(const char *from, const char *to) {
-    (void)from, (void)to;
-}
-
-static void load_and_save(const char *from, const char *to) {
-    image *img = load(from);
-    save(to, img);
-    image_free(&img);
-}
-
-/* In bytes, of a process that does nothing else. */
-static double peak_of(void (*work)(const char *from, const char *to), const char *from,
-                      const char *to) {
-    pid_t child = fork();
-    if (child == 0) {
-        make_forget_threads(); /* they do not come through fork */
-        work(from, to);
-        _exit(0);
-    }
-    int status;
-    struct rusage use;
-    assert_true(child > 0 && wait4(child, &status, 0, &use) == child && status == 0);
-    return (double)use.ru_maxrss * 1024;
-}
-
-static void a_copy_takes_less_than_three_times_its_pixels(void **state) {
-    (void)state;
-    if (WITH_SAN) skip(); /* which has memory of its own */
-    const char *from = make_path("large.exr"), *to = make_path("copy.exr");
-    pid_t child = fork(); /* not here: what this process has used, its children start with */
-    if (child == 0) {
-        make_forget_threads();
-        image *img = make_image(&LARGE, 1);
-        save(from, img);
-        _exit(0);
-    }
-    int status;
-    assert_true(child > 0 && waitpid(child, &status, 0) == child && status == 0);
-    double pixels = 2000.0 * 1000 * 3 * 4, base = peak_of(nothing, from, to);
-    CHECK_LE(peak_of(load_and_save, from, to) - base, 3 * pixels);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(split_and_delta_match_their_definition),
@@ -611,10 +463,6 @@ int main(void) {
 #endif
         cmocka_unit_test(samples_that_are_refused_are_named),
         cmocka_unit_test(sample_windows_are_kept),
-        cmocka_unit_test(any_band_is_a_part_of_the_whole),
-        cmocka_unit_test(bands_come_in_any_order),
-        cmocka_unit_test(wrong_bands_are_refused),
-        cmocka_unit_test(a_copy_takes_less_than_three_times_its_pixels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

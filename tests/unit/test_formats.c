@@ -44,8 +44,7 @@ static float sample(const image *img, const char *channel, uint32_t x, uint32_t 
     return v;
 }
 
-/* --- Radiance ----------------------------------------------------------------------------------
- */
+/* --- Radiance ----------------------------------------------------------------------------- */
 
 /* A file of text and pixels. */
 typedef struct {
@@ -262,8 +261,7 @@ static void hdr_is_written(void **state) {
     image_free(&back);
 }
 
-/* --- PFM ----------------------------------------------------------------------------------------
- */
+/* --- PFM ---------------------------------------------------------------------------------- */
 
 static void pfm_of_both_byte_orders(void **state) {
     (void)state;
@@ -327,8 +325,7 @@ static void pfm_nonsense_is_refused(void **state) {
         refuse(write_file("bad.pfm", CASE[i][0], strlen(CASE[i][0])), CASE[i][1]);
 }
 
-/* --- PNG ----------------------------------------------------------------------------------------
- */
+/* --- PNG ---------------------------------------------------------------------------------- */
 
 static void put_big(uint8_t *to, uint32_t v) {
     for (int i = 0; i < 4; i++) to[i] = (uint8_t)(v >> (24 - 8 * i));
@@ -453,8 +450,7 @@ static void png_bombs_stay_within_the_budget(void **state) {
     free(raw);
 }
 
-/* --- preview
- * -------------------------------------------------------------------------------------- */
+/* --- preview ------------------------------------------------------------------------------ */
 
 static void preview_is_a_picture_of_the_colour(void **state) {
     (void)state;
@@ -520,8 +516,7 @@ static void preview_of_data_is_refused(void **state) {
     image_free(&img);
 }
 
-/* --- the table
- * ------------------------------------------------------------------------------------ */
+/* --- the table ---------------------------------------------------------------------------- */
 
 static void content_decides_not_the_name(void **state) {
     (void)state;
