@@ -1,8 +1,8 @@
 #include "engine/gpu_tables.h"
 
 #include "base/mem.h"
+#include "math/fft.h"
 
-#include <math.h>
 #include <string.h>
 
 /* --- twiddle factors ------------------------------------------------------------------------ */
@@ -37,13 +37,14 @@ gpu_twiddles gpu_twiddles_layout(const plan *p) {
 
 /* exp(-2 pi i m / n) as the complex number `index` of the buffer. */
 static void put_root(void *to, bool float64, uint64_t index, uint64_t m, uint64_t n) {
-    double angle = -2 * M_PI * (double)(m % n) / (double)n;
+    double re, im;
+    fft_root(m, n, &re, &im);
     if (float64) {
-        ((double *)to)[2 * index] = cos(angle);
-        ((double *)to)[2 * index + 1] = sin(angle);
+        ((double *)to)[2 * index] = re;
+        ((double *)to)[2 * index + 1] = im;
     } else {
-        ((float *)to)[2 * index] = (float)cos(angle);
-        ((float *)to)[2 * index + 1] = (float)sin(angle);
+        ((float *)to)[2 * index] = (float)re;
+        ((float *)to)[2 * index + 1] = (float)im;
     }
 }
 
