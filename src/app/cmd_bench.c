@@ -108,8 +108,9 @@ static bool kernel_for(psf *k, const bench *b, uint32_t w, uint32_t h, err *e) {
         return measure_kernel(k, (uint32_t)size, CHANNELS, e);
     }
     kernel_input in = {0};
+    kernel_need need = {CHANNELS, w, h, h};
     bool ok = kernel_input_load(&in, name, b->threads, e) &&
-              kernel_input_psf(k, &in, &b->s->bloom, CHANNELS, w, h, e);
+              kernel_input_psf(k, &in, &b->s->bloom, &need, NULL, e);
     kernel_input_free(&in);
     return ok;
 }

@@ -18,9 +18,10 @@ static bool make_spectrum(spectrum *to, const settings *s, par *threads, bool *h
                        "kernel_scale in heights of the image needs an image; precompute takes a "
                        "factor, such as 1.5");
     cache_place place = {s->bloom.cache_dir, s->bloom.cache_size};
-    bool ok = kernel_input_load(&in, s->kernel, threads, e) &&
-              kernel_input_psf(&k, &in, &s->bloom, in.channels, PSF_SIDE, PSF_SIDE, e) &&
-              cache_spectrum(to, &k, &place, threads, hit, e);
+    bool ok = kernel_input_load(&in, s->kernel, threads, e);
+    kernel_need need = {in.channels, PSF_SIDE, PSF_SIDE, in.h};
+    ok = ok && kernel_input_psf(&k, &in, &s->bloom, &need, NULL, e) &&
+         cache_spectrum(to, &k, &place, threads, hit, e);
     psf_free(&k);
     kernel_input_free(&in);
     return ok;

@@ -2,13 +2,17 @@
  *
  * A bloom is opened with settings and a kernel, and blooms any number of images: what is the same
  * from frame to frame (device, plan, spectrum, buffers) is kept. The image is changed in place:
- * colour groups are convolved, data channels are not touched. Knows nothing of JSON or of the
- * command line. */
+ * colour groups are convolved, data channels are not touched; `window` may change its data window,
+ * `emit_layer` adds channels, `half_overflow` may make half channels float. Knows nothing of JSON
+ * or of the command line. */
 #ifndef BLOOM_BLOOM_H
 #define BLOOM_BLOOM_H
 
 #include "base/par.h"
+#include "bloom/accuracy.h"
 #include "bloom/device_choice.h"
+#include "bloom/ledger.h"
+#include "bloom/verify.h"
 #include "engine/engine.h"
 #include "image/image.h"
 #include "kernel/psf.h"
@@ -51,14 +55,41 @@ typedef struct {
 void bloom_defaults(bloom_settings *s);
 
 /* What happened to one image, for the log and the JSON report. */
-enum { BLOOM_NOTES = 8 };
+enum { BLOOM_NOTES = 8, BLOOM_LEDGER = 64 };
+
+typedef struct {
+    char channel[LEDGER_NAME];
+    int32_t x, y; /* in the image's coordinates */
+    float value;
+} bloom_bad;
+
+/* How the promise was kept: of the channel that came nearest to breaking it. */
+typedef struct {
+    accuracy method;
+    char channel[LEDGER_NAME];
+    uint32_t attempts; /* transforms until the result could be kept, the most of any group */
+} bloom_promise;
+
+/* What --verify found. */
+typedef struct {
+    verify_result found;       /* of all groups together */
+    char channel[LEDGER_NAME]; /* of the worst pixel, whose x and y are the image's */
+    int32_t x, y;
+} bloom_verified;
+
 typedef struct {
     uint32_t groups; /* colour groups convolved */
     plan plan;       /* of the last group */
     engine_device device;
-    engine_times times; /* summed over groups */
-    double spectrum_seconds;
+    engine_times times;                        /* summed over groups and attempts */
+    double spectrum_seconds, contract_seconds; /* the latter: scan, prediction, ledger, verify */
     bool spectrum_cached;
+    bloom_promise promise;
+    bloom_verified verified;
+    uint64_t bad; /* NaN and infinite pixels */
+    bloom_bad first_bad[SCAN_BAD];
+    ledger_row ledger[BLOOM_LEDGER];
+    uint32_t ledger_rows; /* channels beyond the room are not in it */
     char note[BLOOM_NOTES][256];
     uint32_t notes;
 } bloom_report;
@@ -69,7 +100,13 @@ typedef struct bloom bloom;
 bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err *e);
 void bloom_close(bloom **b);
 
+/* ERR_BAD_PIXELS: NaN or infinite pixels, or values beyond half floats, where the settings say that
+ * these are errors. ERR_TOLERANCE: --verify found the promise broken; the image is done then, and
+ * the report whole. */
 bool bloom_image(bloom *b, image *img, bloom_report *r, err *e);
+/* What bloom_image would do about the accuracy of the image's first colour group: the report's
+ * promise, plan, device, bad pixels and notes. No device work. */
+bool bloom_predict(bloom *b, const image *img, bloom_report *r, err *e);
 /* What bloom_image would do with the image's first colour group: no device work. */
 bool bloom_plan(bloom *b, const image_header *h, plan *p, engine_device *d, err *e);
 /* The same for every device of the machine: *list has *count devices, and `to` room for

@@ -131,13 +131,16 @@ static bool crop(psf *k, const bloom_settings *s, uint32_t w, uint32_t h, err *e
     return true;
 }
 
-bool kernel_input_psf(psf *to, const kernel_input *k, const bloom_settings *s, uint32_t channels,
-                      uint32_t w, uint32_t h, err *e) {
+bool kernel_input_psf(psf *to, const kernel_input *k, const bloom_settings *s,
+                      const kernel_need *need, double full[PSF_CHANNELS], err *e) {
     psf made = {0};
     bool ok = k->is_spectrum ? psf_made_with(&k->ready.kernel, &s->kernel, e) &&
                                    psf_copy(&made, &k->ready.kernel, e)
-                             : make_from_planes(&made, k, s, h, e);
-    ok = ok && fit_channels(&made, k, channels, e) && crop(&made, s, w, h, e);
+                             : make_from_planes(&made, k, s, need->height, e);
+    ok = ok && fit_channels(&made, k, need->channels, e);
+    for (uint32_t c = 0; ok && full && c < made.channels; c++)
+        full[c] = made.scale[c] * made.sum[c];
+    ok = ok && crop(&made, s, need->w, need->h, e);
     if (ok)
         *to = made;
     else

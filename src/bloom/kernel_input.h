@@ -22,9 +22,17 @@ typedef struct {
 bool kernel_input_load(kernel_input *k, const char *path, par *threads, err *e);
 void kernel_input_free(kernel_input *k);
 
-/* The psf for `channels` planes of a w * h image: 1 (luminance), 3, or 4 (colour and alpha, which
- * is spread as luminance is). A kernel of one channel serves all and stays one. */
-bool kernel_input_psf(psf *to, const kernel_input *k, const bloom_settings *s, uint32_t channels,
-                      uint32_t w, uint32_t h, err *e);
+/* What a kernel is needed for. */
+typedef struct {
+    uint32_t
+        channels;  /* 1 (luminance), 3, or 4 (colour and alpha, which is spread as luminance is) */
+    uint32_t w, h; /* of the image that is bloomed: taps that reach no pixel of it are cut off */
+    uint32_t height; /* of the image as it came, which a relative scale is of */
+} kernel_need;
+
+/* A kernel of one channel serves all and stays one. `full`, if not NULL, receives the scaled sums
+ * of the taps before any were cut off. */
+bool kernel_input_psf(psf *to, const kernel_input *k, const bloom_settings *s,
+                      const kernel_need *need, double full[PSF_CHANNELS], err *e);
 
 #endif

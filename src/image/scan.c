@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* 8 bits of exponent and 3 of the mantissa; the last bin ends at infinity. */
-enum { BIN_SHIFT = 20, INFINITE = 0x7f800000, ROWS = 16, MAX_PIECES = 32, SPAN = SCAN_BLOCK };
-_Static_assert(SCAN_BINS == (INFINITE >> BIN_SHIFT) + 1, "bins end at infinity");
+enum { BIN_SHIFT = 20, INFINITE = 0x7f800000, ROWS = 16, MAX_PIECES = 16, SPAN = SCAN_BLOCK };
+_Static_assert(SCAN_BINS == INFINITE >> BIN_SHIFT, "bins end at infinity");
 
 static uint32_t magnitude(float v) {
     uint32_t u;
@@ -41,12 +41,16 @@ double scan_median(const scan_channel *c) {
 
 /* --- one piece: some rows of one channel ---------------------------------------------------- */
 
+/* Four tables in turn, so that neighbours of one magnitude do not wait for each other's count. What
+ * is not finite falls behind the last bin. */
+enum { TABLES = 4, ALL_BINS = 2048 };
+
 typedef struct {
     scan_bad first[SCAN_BAD];
     uint64_t bad;
     double sum, squares;
     float least, greatest;
-    uint32_t count[SCAN_BINS];
+    uint32_t count[TABLES][ALL_BINS];
     uint64_t extra[SCAN_BINS];
 } piece;
 
@@ -55,7 +59,8 @@ typedef struct {
     scan *s;
     piece *piece;
     uint32_t pieces, rows; /* per channel */
-    uint32_t lone[2];      /* columns [0], [1] exclusive: seen once, and no column beyond is */
+    bool wide;
+    uint32_t lone[2]; /* columns [0], [1] exclusive: seen once, and no column beyond is */
 } job;
 
 typedef float vec4f __attribute__((vector_size(16)));
@@ -71,7 +76,9 @@ typedef struct {
 
 #define PICK(mask, a, b) (vec4f)(((mask) & (vec4i)(a)) | (~(mask) & (vec4i)(b)))
 
-static totals add_up(const float *v, uint32_t n) {
+/* Written once, made in two versions: math/vector.h has the reasons. */
+static inline __attribute__((always_inline)) void add_up_any(totals *to, const float *v,
+                                                             uint32_t n) {
     totals t = {0, 0, INFINITY, -INFINITY};
     vec4d sum = {0}, squares = {0};
     vec4f least = {INFINITY, INFINITY, INFINITY, INFINITY}, greatest = -least;
@@ -96,7 +103,27 @@ static totals add_up(const float *v, uint32_t n) {
         t.sum += (double)v[i];
         t.squares += (double)v[i] * (double)v[i];
     }
-    return t;
+    *to = t;
+}
+
+/* Not with FMA: the sums shall be the same on every processor. */
+#if defined(__x86_64__)
+static __attribute__((target("avx2"))) void add_up_wide(totals *to, const float *v, uint32_t n) {
+    add_up_any(to, v, n);
+}
+static bool have_wide(void) {
+    return __builtin_cpu_supports("avx2");
+}
+#else
+static void add_up_wide(totals *to, const float *v, uint32_t n) {
+    add_up_any(to, v, n);
+}
+static bool have_wide(void) {
+    return false;
+}
+#endif
+static void add_up_plain(totals *to, const float *v, uint32_t n) {
+    add_up_any(to, v, n);
 }
 
 /* Notes the bad samples of a span and makes them 0. */
@@ -109,13 +136,20 @@ static void blank(piece *p, float *v, uint32_t n, scan_bad at) {
     }
 }
 
+/* Four at a time, by hand: the loop that the compiler makes of it is three times slower. */
 static bool count_bins(piece *p, const float *v, uint32_t n) {
-    uint32_t bad = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t m = magnitude(v[i]);
-        bad |= m >= INFINITE;
-        p->count[m < INFINITE ? m >> BIN_SHIFT : 0] += m < INFINITE;
+    uint32_t i = 0, *a = p->count[0], *b = p->count[1], *c = p->count[2], *d = p->count[3];
+    for (; i + TABLES <= n; i += TABLES) {
+        uint64_t two[2]; /* a little-endian pair of samples each; either order counts the same */
+        memcpy(two, v + i, sizeof two);
+        a[two[0] << 33 >> (33 + BIN_SHIFT)]++;
+        b[two[0] << 1 >> (33 + BIN_SHIFT)]++;
+        c[two[1] << 33 >> (33 + BIN_SHIFT)]++;
+        d[two[1] << 1 >> (33 + BIN_SHIFT)]++;
     }
+    for (; i < n; i++) a[magnitude(v[i]) >> BIN_SHIFT]++;
+    uint32_t bad = 0;
+    for (uint32_t k = SCAN_BINS; k < ALL_BINS; k++) bad += a[k] + b[k] + c[k] + d[k];
     return bad;
 }
 
@@ -151,7 +185,8 @@ static void add_extra(const job *j, piece *p, const float *v, uint32_t x0, uint3
 /* Of one row and one block. */
 static void add_run(const job *j, piece *p, uint32_t c, uint32_t x, uint32_t y, const float *v,
                     uint32_t n) {
-    totals t = add_up(v, n);
+    totals t;
+    (j->wide ? add_up_wide : add_up_plain)(&t, v, n);
     p->sum += t.sum;
     p->squares += t.squares;
     p->least = t.least < p->least ? t.least : p->least;
@@ -168,6 +203,7 @@ static void scan_span(const job *j, piece *p, uint32_t c, uint32_t x, uint32_t y
     const scan_request *r = j->r;
     float v[SPAN];
     image_to_float(v, r->plane[c], r->type[c], (size_t)y * r->w + x, n);
+    if (r->to && r->to[c]) memcpy(r->to[c] + (size_t)y * r->w + x, v, n * sizeof *v);
     if (count_bins(p, v, n)) blank(p, v, n, (scan_bad){c, x, y, 0});
     add_extra(j, p, v, x, y, n);
     uint32_t run = r->block ? r->block : n;
@@ -201,7 +237,7 @@ static void merge(scan *s, uint32_t c, const piece *p) {
     if (p->least < to->least) to->least = p->least;
     if (p->greatest > to->greatest) to->greatest = p->greatest;
     for (uint32_t b = 0; b < SCAN_BINS; b++) {
-        to->count[b] += p->count[b];
+        for (int k = 0; k < TABLES; k++) to->count[b] += p->count[k][b];
         to->extra[b] += p->extra[b];
     }
 }
@@ -254,7 +290,7 @@ static void finish(scan *s) {
 
 bool scan_make(scan *out, const scan_request *r, par *threads, err *e) {
     scan s = {.channels = r->channels};
-    job j = {.r = r, .s = &s};
+    job j = {.r = r, .s = &s, .wide = have_wide()};
     cut(&j);
     size_t pieces = (size_t)j.pieces * r->channels;
     bool ok = allocate(&s, r, e) && (j.piece = mem_new(pieces, sizeof *j.piece, "statistics", e)) &&

@@ -12,7 +12,7 @@
 #include "base/par.h"
 #include "image/image.h"
 
-enum { SCAN_BINS = 2041, SCAN_BAD = 10, SCAN_BLOCK = 2048 };
+enum { SCAN_BINS = 2040, SCAN_BAD = 10, SCAN_BLOCK = 2048 };
 
 typedef struct {
     uint32_t channel, x, y; /* channel: index in the request; x, y: from the plane's corner */
@@ -45,6 +45,7 @@ typedef struct {
     uint32_t block;           /* side of the blocks, at most SCAN_BLOCK; 0: none */
     /* How often each column and row is seen, the image and its borders together; NULL: once. */
     const uint32_t *seen_x, *seen_y;
+    float *const *to; /* where the samples go as floats, bad ones as they are; or NULL */
 } scan_request;
 
 bool scan_make(scan *s, const scan_request *r, par *threads, err *e);

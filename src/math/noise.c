@@ -39,30 +39,30 @@ static double bin_top(uint32_t b) {
     return fmin((double)scan_bin_floor(b + 1), FLT_MAX);
 }
 
-static double seen(const scan_channel *c, uint32_t b) {
-    return (double)(c->count[b] + c->extra[b]);
+static double seen(const scan_channel *c, uint32_t b, bool border) {
+    return (double)((border ? 0 : c->count[b]) + c->extra[b]);
 }
 
 /* Young's inequality bounds a plane's part of the result twice: its norm by its own norm times the
  * tail's sum, or by its sum times the tail's norm; the peak alike. The first is near the truth for
  * what fills the frame, the second for lone bright pixels. So the plane is cut in two by magnitude,
  * wherever that gives the least bound. */
-noise_load noise_load_bound(const scan_channel *c, uint32_t below, const noise_tail *k) {
+static noise_load bound(const scan_channel *c, bool border, uint32_t below, const noise_tail *k) {
     double sum = 0, squares = 0, high = 0; /* of all; what is in the bins that are cut off */
     noise_load l = {INFINITY, INFINITY, 0};
     if (below > SCAN_BINS) below = SCAN_BINS;
     for (uint32_t b = 0; b < below; b++) {
-        double n = seen(c, b), v = bin_top(b);
+        double n = seen(c, b, border), v = bin_top(b);
         sum += n * v;
         squares += n * v * v;
     }
     for (uint32_t b = below;; b--) { /* the bins from b on are cut off */
         if (b < below) {
-            double n = seen(c, b), v = bin_top(b);
+            double n = seen(c, b, border), v = bin_top(b);
             high += n * v;
             squares = fmax(0, squares - n * v * v);
         }
-        if (b > 0 && seen(c, b - 1) == 0) continue;
+        if (b > 0 && seen(c, b - 1, border) == 0) continue;
         l.norm = fmin(l.norm, sqrt(squares) * k->sum + high * k->norm);
         l.peak = fmin(l.peak, (b ? bin_top(b - 1) * k->sum : 0) + high * k->peak);
         if (b == 0) break;
@@ -71,10 +71,28 @@ noise_load noise_load_bound(const scan_channel *c, uint32_t below, const noise_t
     return l;
 }
 
+noise_load noise_load_bound(const scan_channel *c, uint32_t below, const noise_tail *k) {
+    return bound(c, false, below, k);
+}
+
+noise_load noise_load_known(const scan_channel *c, uint32_t below, const noise_tail *k, double norm,
+                            double peak) {
+    noise_load all = bound(c, false, below, k), border = bound(c, true, below, k);
+    double squares = 0;
+    for (uint32_t b = 0; b < below && b < SCAN_BINS; b++)
+        squares += (double)c->count[b] * bin_top(b) * bin_top(b);
+    double known = sqrt(norm * norm + squares * k->norm * k->norm) + border.norm;
+    all.norm = fmin(all.norm, known);
+    all.peak = fmin(all.peak, peak + border.peak);
+    return all;
+}
+
 double noise_floor(plan_precision p, double points, const noise_load *load) {
     double unit = NUMBERS[p].unit;
-    /* A transform's largest number is at most the sum of all pixels, two lines of them packed. */
-    if (!(2 * load->total < NUMBERS[p].largest)) return INFINITY;
+    /* A transform's largest number is at most the sum of all pixels, two lines of them packed; on
+     * the way back, where the division by `points` may come last, of all results. */
+    double largest = 2 * fmax(load->total, points * load->peak);
+    if (!(largest < NUMBERS[p].largest)) return INFINITY;
     double spread = SPREAD * sqrt(fmax(1, log2(points))) * load->norm / sqrt(points);
     return unit * (spread + GHOST * load->peak) + NUMBERS[p].smallest * points;
 }

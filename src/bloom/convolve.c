@@ -1,0 +1,184 @@
+#include "bloom/convolve.h"
+
+#include "base/log.h"
+#include "bloom/prepare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ATTEMPTS = 3 };
+
+void convolve_choose(run *g) {
+    const bloom_size *s = &g->b->size;
+    g->facts = (accuracy_facts){.s = &s->spread,
+                                .tail = s->tail,
+                                .scanned = &g->scanned,
+                                .sketch = g->sketched,
+                                .tolerance = g->b->s.tolerance,
+                                .precision = g->b->s.precision,
+                                .points = s->points,
+                                .seconds = s->seconds,
+                                .seconds64 = s->seconds64};
+    accuracy_choose(&g->method, &g->facts);
+}
+
+static void load_doubles(run *g, uint32_t c, size_t first, size_t n) {
+    finish_excess x = run_excess(g);
+    float f[RUN_BLOCK];
+    image_to_float(f, *run_plane(g, c), g->type[c], first, n);
+    if (!run_spreads_all(g)) finish_excess_row(&x, f, f, n);
+    for (size_t i = 0; i < n; i++) ((double *)g->made[c])[first + i] = (double)f[i];
+}
+
+/* --- one attempt ----------------------------------------------------------------------------- */
+
+/* Which plane is read, which is written, and where the result goes. */
+static bool lay_out(run *g, err *e) {
+    bloom *b = g->b;
+    bool wide = b->ready.plan.sample_bytes == 8, two = wide || g->method.core;
+    if (two && !prepare_planes(b, 1, wide ? sizeof(double) : sizeof(float), e)) return false;
+    for (uint32_t c = 0; c < g->n; c++) {
+        g->own[c] = g->type[c] == PIXEL_FLOAT && run_spreads_all(g) && !wide &&
+                    g->method.below[c] == SCAN_BINS;
+        void *a = b->plane[0][c];
+        g->in[c] = wide ? b->plane[1][c] : g->own[c] ? *run_plane(g, c) : a;
+        g->made[c] = wide ? b->plane[1][c] : g->own[c] || !g->method.core ? a : b->plane[1][c];
+        g->out[c] = wide ? a : g->made[c];
+    }
+    return true;
+}
+
+static bool fill(run *g, err *e) {
+    if (g->b->ready.plan.sample_bytes == 8) return run_blocks(g, load_doubles, e);
+    bool missing = !g->loaded;
+    for (uint32_t c = 0; c < g->n; c++) /* an image's own plane was never copied */
+        missing |= g->type[c] == PIXEL_FLOAT && run_spreads_all(g) && !g->own[c];
+    return !missing || run_blocks(g, run_load, e);
+}
+
+static bool take_bright(void *ctx, size_t c, int worker, err *e) {
+    run *g = ctx;
+    (void)worker;
+    bright_free(&g->bright[c]);
+    if (g->method.below[c] >= SCAN_BINS) return true;
+    return bright_take(&g->bright[c], g->in[c], &g->b->size.spread, g->method.below[c], e);
+}
+
+static bool run_engine(run *g, err *e) {
+    double tap[PSF_CHANNELS] = {0}, gain[PSF_CHANNELS];
+    for (uint32_t c = 0; c < g->n; c++) gain[c] = 1 - g->b->s.sharpen;
+    engine_frame f = {(const void *const *)g->in, g->made, tap, gain};
+    engine_times times, *sum = &g->r->times;
+    if (!engine_run(g->b->engine, &f, &times, e)) return false;
+    sum->upload += times.upload;
+    sum->download += times.download;
+    sum->total += times.total;
+    for (uint32_t i = 0; i < g->b->ready.plan.passes; i++) sum->pass[i] += times.pass[i];
+    return true;
+}
+
+finish_job convolve_finish(run *g) {
+    finish_job j = {.s = &g->b->size.spread,
+                    .type = g->type,
+                    .excess = run_excess(g),
+                    .made = g->made,
+                    .wide = g->b->ready.plan.sample_bytes == 8,
+                    .bright = g->bright,
+                    .core = &g->core,
+                    .in = g->method.core ? (float *const *)g->in : NULL,
+                    .out = g->out,
+                    .glare = g->glare[0] ? g->glare : NULL};
+    for (uint32_t c = 0; c < g->n; c++) {
+        j.source[c] = *run_plane(g, c);
+        j.light[c] = g->b->size.light[c] && g->scanned.channel[c].least >= 0;
+        j.dark[c] = run_dark(g, c);
+    }
+    return j;
+}
+
+/* Rounding noise below zero is cut off; more than noise would be a mistake of this program. */
+static bool is_noise(const run *g) {
+    for (uint32_t c = 0; c < g->n; c++)
+        if (g->stats[c].negative && !(-g->stats[c].negative_worst <= g->method.noise[c]))
+            return false;
+    return true;
+}
+
+static bool attempt(run *g, err *e) {
+    core_free(&g->core);
+    if (!prepare_engine(g->b, g->method.precision, g->method.core, g->r, e) || !lay_out(g, e) ||
+        !core_make(&g->core, &g->b->size.spread, g->method.core, e) || !fill(g, e) ||
+        !par_for(g->b->threads, g->n, take_bright, g, e) || !run_engine(g, e))
+        return false;
+    g->loaded = false; /* the engine wrote over it */
+    finish_job j = convolve_finish(g);
+    if (!finish_join(g->stats, &j, g->b->threads, e)) return false;
+    for (uint32_t c = 0; c < g->n; c++) g->measured[c] = g->stats[c].measured;
+    accuracy_check(&g->method, &g->facts, g->measured);
+    g->method.kept &= is_noise(g);
+    return true;
+}
+
+/* --- until it can be kept -------------------------------------------------------------------- */
+
+static bool same_method(const accuracy *a, const accuracy *b) {
+    return a->precision == b->precision && a->core == b->core &&
+           memcmp(a->below, b->below, sizeof a->below) == 0;
+}
+
+/* The next method after one that failed: from what was measured, or float64 if that would be the
+ * same again. False: there is none. */
+static bool next_method(run *g) {
+    accuracy now = g->method;
+    g->facts.measured = g->measured;
+    if (now.precision == PRECISION_FLOAT64) return false;
+    accuracy_choose(&g->method, &g->facts);
+    if (same_method(&g->method, &now) && g->facts.precision == PRECISION_AUTO &&
+        isfinite(g->facts.seconds64)) {
+        g->facts.precision = PRECISION_FLOAT64;
+        accuracy_choose(&g->method, &g->facts);
+    }
+    bool other = !same_method(&g->method, &now);
+    if (!other) g->method = now;
+    return other;
+}
+
+void convolve_note(run *g, uint32_t attempts) {
+    char how[200];
+    bloom_promise *p = &g->r->promise;
+    accuracy_text(&g->method, how, sizeof how);
+    const char *channel = run_name(g, g->method.channel);
+    run_note(g->r, "'%s': %s", channel, how);
+    if (!g->method.kept && g->b->s.spectrum != SPECTRUM_BILINEAR)
+        log_warn("channel '%s': the tolerance of %g is not kept: %s", channel, g->b->s.tolerance,
+                 how);
+    bool first = g->r->groups == 0;
+    if (attempts > p->attempts) p->attempts = attempts;
+    if (!first && (p->method.kept < g->method.kept ||
+                   (p->method.kept == g->method.kept &&
+                    p->method.floor * g->method.allowed > g->method.floor * p->method.allowed)))
+        return;
+    p->method = g->method;
+    snprintf(p->channel, sizeof p->channel, "%s", channel);
+}
+
+bool convolve_group(run *g, err *e) {
+    convolve_choose(g);
+    bool promised = g->b->s.spectrum != SPECTRUM_BILINEAR;
+    for (uint32_t i = 1;; i++) {
+        if (!attempt(g, e)) return false;
+        if (g->method.kept || !promised || i == ATTEMPTS || !next_method(g)) {
+            convolve_note(g, i);
+            break;
+        }
+        log_debug("channel '%s': errors may be %g, %g is allowed: another way",
+                  run_name(g, g->method.channel), g->method.floor, g->method.allowed);
+    }
+    if (promised && !is_noise(g))
+        return err_set(e, ERR_INTERNAL,
+                       "the glare has values down to %g where it cannot be below zero, more than "
+                       "the predicted noise of %g: a mistake of this program; please report it",
+                       g->stats[0].negative_worst, g->method.noise[0]);
+    return true;
+}

@@ -1,0 +1,59 @@
+/* finish.h - the last pass: everything that makes a pixel comes together, and is looked at.
+ *
+ *   spread(in)   what of a pixel is spread: all of it, or its excess over a threshold
+ *   glare        what the transform made, and what was done in space
+ *   out          in - spread(in) + centre * spread(in) + glare
+ *
+ * Glare of light is light: where image and kernel have nothing below zero, rounding noise that does
+ * is cut off, and counted. One pass to floats and statistics, which decide whether the result can
+ * be kept; a second one to the image's own types. */
+#ifndef BLOOM_FINISH_H
+#define BLOOM_FINISH_H
+
+#include "base/par.h"
+#include "bloom/accuracy.h"
+#include "bloom/bright.h"
+#include "bloom/core.h"
+#include "image/image.h"
+
+/* Softly above threshold - knee, by all that exceeds the threshold beyond threshold + knee. */
+typedef struct {
+    float threshold, knee; /* threshold 0: everything is spread */
+} finish_excess;
+void finish_excess_row(const finish_excess *x, float *to, const float *from, size_t n);
+
+typedef struct {
+    const spread *s;
+    const void *source[PSF_CHANNELS]; /* the image's planes, as they came */
+    const pixel_type *type;
+    finish_excess excess;
+    void *const *made; /* by the engine, with no centre tap; double if `wide` */
+    bool wide;
+    const bright_list *bright; /* of each channel */
+    const kernel_core *core;
+    float *const *in;          /* what the engine was given, where there is a core; else NULL */
+    float *const *out;         /* may be `made` when that is float */
+    float *const *glare;       /* NULL: not wanted */
+    bool light[PSF_CHANNELS];  /* nothing is below zero */
+    double dark[PSF_CHANNELS]; /* accuracy_dark */
+} finish_job;
+
+enum { FINISH_HALF = 65504 };
+
+typedef struct {
+    accuracy_measured measured;
+    double sum;                          /* of out */
+    uint64_t negative;                   /* pixels whose glare was cut off, */
+    double negative_sum, negative_worst; /* their sum and the lowest, both below zero */
+    uint64_t over;                       /* |out| > 65504 */
+    double over_sum;                     /* by how much, signed */
+    float largest;                       /* |out| */
+} finish_stats;
+
+/* st: one per channel. The same whatever the number of threads. */
+bool finish_join(finish_stats *st, const finish_job *j, par *threads, err *e);
+
+/* n floats into a plane of `t`; half values beyond 65504 become that. */
+void finish_store(void *plane, pixel_type t, size_t first, float *from, size_t n);
+
+#endif

@@ -1,0 +1,238 @@
+#include "bloom/group.h"
+
+#include "base/mem.h"
+#include "bloom/convolve.h"
+#include "bloom/look.h"
+#include "bloom/prepare.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- half floats ----------------------------------------------------------------------------- */
+
+static uint64_t count_over(const run *g) {
+    uint64_t over = 0;
+    for (uint32_t c = 0; c < g->n; c++)
+        if (g->type[c] == PIXEL_HALF) over += g->stats[c].over;
+    return over;
+}
+
+/* All channels of a group stay of one type. */
+static bool treat_overflow(run *g, err *e) {
+    uint64_t over = count_over(g);
+    const bloom_settings *s = &g->b->s;
+    float largest = 0;
+    if (!over) return true;
+    for (uint32_t c = 0; c < g->n; c++)
+        if (g->stats[c].largest > largest) largest = g->stats[c].largest;
+    if (s->half_overflow == OVERFLOW_ERROR)
+        return err_set(e, ERR_BAD_PIXELS,
+                       "%" PRIu64
+                       " values of the result, up to %g, are beyond 65504, the most that "
+                       "half floats hold; --half-overflow clamp or float goes on",
+                       over, (double)largest);
+    run_note(g->r,
+             s->half_overflow == OVERFLOW_CLAMP
+                 ? "%" PRIu64 " values beyond 65504, up to %g, were clamped to it"
+                 : "%" PRIu64 " values beyond 65504, up to %g: the layer is written as float",
+             over, (double)largest);
+    for (uint32_t c = 0; c < g->n && s->half_overflow == OVERFLOW_FLOAT; c++)
+        run_part(g)->channel[g->channel[c]].type = PIXEL_FLOAT;
+    return true;
+}
+
+/* --- storing --------------------------------------------------------------------------------- */
+
+/* A float plane changes places with the image's own: nothing is copied. */
+static void swap_plane(run *g, uint32_t c) {
+    bloom *b = g->b;
+    void **own = run_plane(g, c), *old = *own;
+    for (int set = 0; set < 2; set++) {
+        if (b->plane[set][c] != g->out[c]) continue;
+        *own = b->plane[set][c];
+        b->plane[set][c] = g->type[c] == PIXEL_FLOAT ? old : NULL;
+        if (!b->plane[set][c]) mem_free(old);
+        return;
+    }
+}
+
+static void store_halfs(run *g, uint32_t c, size_t first, size_t n) {
+    if (run_stored_type(g, c) != PIXEL_FLOAT)
+        finish_store(*run_plane(g, c), g->type[c], first, g->out[c] + first, n);
+}
+
+static bool store(run *g, err *e) {
+    if (!run_blocks(g, store_halfs, e)) return false;
+    for (uint32_t c = 0; c < g->n; c++)
+        if (run_stored_type(g, c) == PIXEL_FLOAT) swap_plane(g, c);
+    return true;
+}
+
+/* --- accounts -------------------------------------------------------------------------------- */
+
+static bool enter_ledger(run *g, err *e) {
+    finish_job j = convolve_finish(g);
+    for (uint32_t c = 0; c < g->n && g->r->ledger_rows < BLOOM_LEDGER; c++) {
+        ledger_row row = {.in = g->sum[c], .out = g->stats[c].sum};
+        const finish_stats *st = &g->stats[c];
+        bool half = run_stored_type(g, c) == PIXEL_HALF;
+        snprintf(row.channel, sizeof row.channel, "%s", run_name(g, c));
+        /* Of what is spread, to which bad pixels' neighbours have added by now. */
+        double spread_light = g->scanned.channel[c].sum;
+        row.gained = spread_light * (g->b->size.spread.sum[spread_kernel(j.s, c)] - 1);
+        row.bad = g->bad_light[c];
+        row.bad_pixels = g->bad[c];
+        row.overflow = half ? st->over_sum : 0;
+        row.overflow_pixels = half ? st->over : 0;
+        row.out -= row.overflow;
+        row.negative = st->negative_sum;
+        row.negative_pixels = st->negative;
+        if (!ledger_spilled(&row.spilled, &j, c, g->b->threads, e)) return false;
+        g->r->ledger[g->r->ledger_rows++] = row;
+    }
+    return true;
+}
+
+static void keep_original(run *g, uint32_t c, size_t first, size_t n) {
+    image_to_float(g->original[c] + first, *run_plane(g, c), g->type[c], first, n);
+}
+
+static bool prepare_verify(run *g, err *e) {
+    if (!g->b->s.verify) return true;
+    for (uint32_t c = 0; c < g->n; c++)
+        if (!(g->original[c] = mem_raw(g->pixels, sizeof(float), "pixels to verify", e)))
+            return false;
+    return run_blocks(g, keep_original, e);
+}
+
+static void note_verified(run *g, const verify_result *found) {
+    bloom_verified *v = &g->r->verified;
+    const image_part *p = run_part(g);
+    uint64_t pixels = v->found.pixels + found->pixels, broken = v->found.broken + found->broken;
+    bool worse = found->broken && !v->found.broken;
+    if (worse ||
+        (!found->broken == !v->found.broken && !(found->worst.error <= v->found.worst.error)) ||
+        !v->found.pixels) {
+        v->found = *found;
+        v->x = p->data.x0 + (int32_t)found->worst.x;
+        v->y = p->data.y0 + (int32_t)found->worst.y;
+        snprintf(v->channel, sizeof v->channel, "%s", run_name(g, found->worst.channel));
+    }
+    v->found.pixels = pixels;
+    v->found.broken = broken;
+}
+
+static bool verify(run *g, err *e) {
+    const bloom *b = g->b;
+    const plan *p = &b->ready.plan;
+    const void *got[RUN_CHANNELS];
+    pixel_type type[RUN_CHANNELS];
+    double dark[RUN_CHANNELS];
+    if (!b->s.verify) return true;
+    for (uint32_t c = 0; c < g->n; c++) {
+        got[c] = *run_plane(g, c);
+        type[c] = run_stored_type(g, c);
+        dark[c] = run_dark(g, c);
+    }
+    verify_job j = {.kernel = &b->size.kernel,
+                    .sharpen = b->s.sharpen,
+                    .border = {b->s.border[PLAN_X], b->s.border[PLAN_Y]},
+                    .w = b->size.need.w,
+                    .h = b->size.need.h,
+                    .channels = g->n,
+                    .in = (const float *const *)g->original,
+                    .excess = run_excess(g),
+                    .got = got,
+                    .type = type,
+                    .tolerance = b->s.tolerance,
+                    .dark = dark,
+                    .length = {p->axis[p->first].length, p->axis[1 - p->first].length},
+                    .count = b->s.verify};
+    verify_result found;
+    if (!verify_run(&found, &j, b->threads, e)) return false;
+    note_verified(g, &found);
+    return true;
+}
+
+/* --- the whole ------------------------------------------------------------------------------- */
+
+static bool prepare_glare(run *g, const group_glare *glare, err *e) {
+    for (uint32_t c = 0; glare && c < g->n; c++)
+        if (!(g->glare[c] = mem_raw(g->pixels, sizeof(float), "glare", e))) return false;
+    return true;
+}
+
+static bool hand_over_glare(run *g, group_glare *glare, err *e) {
+    for (uint32_t c = 0; glare && c < g->n; c++) {
+        if (!(glare->name[c] = mem_str(run_name(g, c), e))) return false;
+        glare->type[c] = run_stored_type(g, c);
+        glare->plane[c] = g->glare[c];
+        g->glare[c] = NULL;
+        glare->channels++;
+    }
+    return true;
+}
+
+void group_glare_free(group_glare *g) {
+    for (uint32_t c = 0; c < RUN_CHANNELS; c++) {
+        mem_free(g->name[c]);
+        mem_free(g->plane[c]);
+    }
+    *g = (group_glare){0};
+}
+
+static kernel_need need_of(const run *g, uint32_t height) {
+    const image_part *p = run_part(g);
+    return (kernel_need){g->n, image_width(p), image_height(p), height};
+}
+
+static bool do_all(run *g, group_glare *glare, err *e) {
+    double start = run_clock(), spent;
+    if (!look_at(g, e) || !prepare_verify(g, e) || !prepare_glare(g, glare, e)) return false;
+    spent = run_clock() - start;
+    if (!convolve_group(g, e) || !treat_overflow(g, e)) return false;
+    start = run_clock();
+    if (!enter_ledger(g, e)) return false;
+    spent += run_clock() - start;
+    if (!store(g, e)) return false;
+    start = run_clock();
+    if (!verify(g, e)) return false;
+    g->r->contract_seconds += spent + run_clock() - start;
+    return hand_over_glare(g, glare, e);
+}
+
+bool group_bloom(bloom *b, image *img, int part, const layer_group *layer, uint32_t height,
+                 group_glare *glare, bloom_report *r, err *e) {
+    run g;
+    run_open(&g, b, img, part, layer, r);
+    kernel_need need = need_of(&g, height);
+    bool ok = prepare_size(b, &need, e) && do_all(&g, glare, e);
+    run_close(&g);
+    if (!ok) return layer->name[0] ? err_in(e, "layer '%s'", layer->name) : false;
+    r->plan = b->ready.plan;
+    r->device = b->on;
+    r->groups++;
+    return true;
+}
+
+bool group_predict(bloom *b, const image *img, int part, const layer_group *layer, uint32_t height,
+                   bloom_report *r, err *e) {
+    run g;
+    /* Nothing of the image is written: what would be repaired is an error here. */
+    run_open(&g, b, (image *)img, part, layer, r);
+    kernel_need need = need_of(&g, height);
+    bool ok = prepare_size(b, &need, e) && prepare_planes(b, 0, sizeof(float), e) &&
+              look_scan(&g, e);
+    if (ok && g.scanned.bad) look_note_bad(&g);
+    ok = ok && look_on(&g, e);
+    if (ok) {
+        convolve_choose(&g);
+        convolve_note(&g, 0);
+        plan_request ask = prepare_request(b, &b->size.kernel, &need, g.method.precision);
+        ok = prepare_choice(b, &ask, &r->plan, &r->device, NULL, e);
+        r->groups++;
+    }
+    run_close(&g);
+    return ok;
+}

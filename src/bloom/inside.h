@@ -1,0 +1,50 @@
+/* inside.h - what a bloom consists of: for bloom.c, prepare.c and group.c, and nobody else. */
+#ifndef BLOOM_INSIDE_H
+#define BLOOM_INSIDE_H
+
+#include "bloom/bloom.h"
+#include "bloom/cache.h"
+#include "bloom/kernel_input.h"
+#include "bloom/sketch.h"
+
+/* What follows from the size of an image and is kept while that stays the same. */
+typedef struct {
+    bool valid;
+    kernel_need need;
+    psf kernel;
+    spread spread;
+    noise_tail tail[PSF_CHANNELS][ACCURACY_CORES];
+    bool light[PSF_CHANNELS]; /* the kernel has no taps below zero */
+    sketch_kernel sketch;
+    uint32_t *seen[PLAN_AXES]; /* how often borders show each column and row */
+    double points;             /* of a float32 plan */
+    double seconds, seconds64; /* for accuracy_facts */
+} bloom_size;
+
+/* What the engine is prepared for. */
+typedef struct {
+    bool valid;
+    plan_precision precision;
+    uint32_t core;
+    plan plan;
+} bloom_ready;
+
+struct bloom {
+    bloom_settings s;
+    par *threads;
+    kernel_input kernel;
+    char folder[CACHE_PATH]; /* the cache; "": there is none */
+    engine_device device[ENGINE_DEVICES];
+    device_speed speed[ENGINE_DEVICES];
+    uint32_t devices; /* 0: not listed yet, or there are none */
+    engine *engine;
+    engine_device on; /* the engine's */
+    bloom_size size;
+    bloom_ready ready;
+    /* Planes between the image's and the engine's, from frame to frame: of floats, and a second set
+     * of floats or doubles. They may change places with the image's own. */
+    void *plane[2][ENGINE_CHANNELS];
+    size_t plane_bytes[2];
+};
+
+#endif

@@ -1,0 +1,102 @@
+#include "bloom/look.h"
+
+#include "bloom/prepare.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void look_note_bad(run *g) {
+    const scan *s = &g->scanned;
+    const image_part *p = run_part(g);
+    uint64_t room = g->r->bad < SCAN_BAD ? SCAN_BAD - g->r->bad : 0;
+    for (uint64_t i = 0; i < room && i < s->bad; i++) {
+        bloom_bad *to = &g->r->first_bad[g->r->bad + i];
+        const scan_bad *from = &s->first[i];
+        snprintf(to->channel, sizeof to->channel, "%s", run_name(g, from->channel));
+        to->x = p->data.x0 + (int32_t)from->x;
+        to->y = p->data.y0 + (int32_t)from->y;
+        to->value = from->value;
+    }
+    g->r->bad += s->bad;
+}
+
+static bool scan_planes(run *g, const void *const *plane, const pixel_type *type, float *const *to,
+                        err *e) {
+    const bloom_size *size = &g->b->size;
+    scan_request ask = {.w = size->need.w,
+                        .h = size->need.h,
+                        .channels = g->n,
+                        .plane = plane,
+                        .type = type,
+                        .block = size->sketch.block,
+                        .seen_x = size->seen[PLAN_X],
+                        .seen_y = size->seen[PLAN_Y],
+                        .to = to};
+    scan_free(&g->scanned);
+    return scan_make(&g->scanned, &ask, g->b->threads, e);
+}
+
+/* Half planes become floats on the way. */
+bool look_scan(run *g, err *e) {
+    const void *plane[RUN_CHANNELS];
+    float *to[RUN_CHANNELS];
+    for (uint32_t c = 0; c < g->n; c++) {
+        plane[c] = *run_plane(g, c);
+        g->own[c] = g->type[c] == PIXEL_FLOAT && run_spreads_all(g);
+        to[c] = g->own[c] || !run_spreads_all(g) ? NULL : g->b->plane[0][c];
+    }
+    g->loaded = run_spreads_all(g);
+    return scan_planes(g, plane, g->type, to, e);
+}
+
+static bool repair(run *g, err *e) {
+    const bloom_bad *first = &g->r->first_bad[0];
+    if (g->b->s.nan == NAN_ERROR)
+        return err_set(e, ERR_BAD_PIXELS,
+                       "%" PRIu64 " pixel%s NaN or infinite, the first in channel '%s' at %d, %d "
+                       "(%g); --nan zero or --nan interpolate goes on",
+                       g->r->bad, g->r->bad == 1 ? " is" : "s are", first->channel, first->x,
+                       first->y, (double)first->value);
+    for (uint32_t c = 0; c < g->n; c++) {
+        g->bad[c] = g->scanned.channel[c].bad;
+        g->bad_light[c] = g->scanned.channel[c].sum;
+        if (g->bad[c] &&
+            !scan_repair(*run_plane(g, c), g->type[c], g->b->size.need.w, g->b->size.need.h,
+                         g->b->s.nan == NAN_INTERPOLATE, g->b->threads, e))
+            return false;
+    }
+    if (!look_scan(g, e)) return false;
+    /* What was put in the place of the bad pixels was not there before. */
+    for (uint32_t c = 0; c < g->n; c++)
+        g->bad_light[c] = g->bad[c] ? g->bad_light[c] - g->scanned.channel[c].sum : 0;
+    return true;
+}
+
+static bool scan_excess(run *g, err *e) {
+    static const pixel_type FLOATS[RUN_CHANNELS] = {PIXEL_FLOAT, PIXEL_FLOAT, PIXEL_FLOAT,
+                                                    PIXEL_FLOAT};
+    const void *plane[RUN_CHANNELS];
+    for (uint32_t c = 0; c < g->n; c++) plane[c] = g->b->plane[0][c];
+    g->loaded = true;
+    return run_blocks(g, run_load, e) && scan_planes(g, plane, FLOATS, NULL, e);
+}
+
+/* Of an image whose pixels are numbers. */
+bool look_on(run *g, err *e) {
+    for (uint32_t c = 0; c < g->n; c++)
+        g->sum[c] = g->scanned.channel[c].sum + (g->bad[c] ? g->bad_light[c] : 0);
+    if (!run_spreads_all(g) && !scan_excess(g, e)) return false;
+    for (uint32_t c = 0; c < g->n; c++)
+        if (!sketch_make(&g->sketched[c], &g->b->size.sketch, &g->scanned, c, g->b->threads, e))
+            return false;
+    return true;
+}
+
+bool look_at(run *g, err *e) {
+    if (!prepare_planes(g->b, 0, sizeof(float), e) || !look_scan(g, e)) return false;
+    if (g->scanned.bad) {
+        look_note_bad(g);
+        if (!repair(g, e)) return false;
+    }
+    return look_on(g, e);
+}

@@ -1,0 +1,16 @@
+/* look.h - what a group's planes hold: bad pixels and what becomes of them, statistics, sketch. */
+#ifndef BLOOM_LOOK_H
+#define BLOOM_LOOK_H
+
+#include "bloom/run.h"
+
+/* Fills g->scanned, sum, bad, bad_light and sketched. Repairs bad pixels in the image, or refuses
+ * them. Where possible the floats that the engine will read are made on the way. */
+bool look_at(run *g, err *e);
+
+/* Its steps, for who must not change the image: the scan, what it found, and the rest. */
+bool look_scan(run *g, err *e);
+void look_note_bad(run *g);
+bool look_on(run *g, err *e);
+
+#endif

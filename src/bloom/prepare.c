@@ -1,0 +1,227 @@
+#include "bloom/prepare.h"
+
+#include "base/mem.h"
+#include "bloom/core.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static const char *folder(const bloom *b) {
+    return b->folder[0] ? b->folder : NULL;
+}
+
+/* --- device ---------------------------------------------------------------------------------- */
+
+plan_request prepare_request(const bloom *b, const psf *k, const kernel_need *need,
+                             plan_precision precision) {
+    return (plan_request){.size = {need->w, need->h},
+                          .reach_lo = {k->cx, k->cy},
+                          .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
+                          .border = {b->s.border[PLAN_X], b->s.border[PLAN_Y]},
+                          .order = b->s.order,
+                          .precision = precision,
+                          .channels = need->channels,
+                          .spectra = k->channels};
+}
+
+static void list_devices(bloom *b) {
+    if (b->devices) return;
+    b->devices = engine_devices(b->device, ENGINE_DEVICES);
+    for (uint32_t i = 0; i < b->devices; i++)
+        b->speed[i] = device_speed_load(&b->device[i], par_threads(b->threads), folder(b));
+}
+
+int prepare_forecast(bloom *b, const plan_request *ask, device_forecast *to, err *e) {
+    list_devices(b);
+    device_wish wish = {b->s.device, b->s.images, b->s.vram_limit};
+    return device_choose(to, &wish, b->device, b->speed, b->devices, ask, e);
+}
+
+/* Measured FFT plans take up to a second, once, and save about a fifth of each image's time. */
+static bool worth_patience(const device_seconds *t, uint32_t images) {
+    return 0.2 * t->image * images > 1;
+}
+
+/* Listing devices loads every graphics driver of the machine, for 0.04 s and more, and no GPU has
+ * started in less than this: a run that the CPU does in the meantime need not ask. */
+static const double SOONEST_GPU = 0.1; /* s */
+
+static bool cpu_is_certain(const bloom *b, const plan_request *ask, device_forecast *f,
+                           engine_device *d) {
+    const char *want = b->s.device;
+    bool any = !want || strcmp(want, "auto") == 0;
+    if ((!any && strcmp(want, "cpu") != 0) || !engine_devices_cpu(d)) return false;
+    device_speed speed = device_speed_load(d, par_threads(b->threads), folder(b));
+    device_wish wish = {want, b->s.images, 0};
+    if (device_choose(f, &wish, d, &speed, 1, ask, NULL) < 0) return false;
+    uint32_t images = b->s.images ? b->s.images : 1;
+    return !any || f->time.start + images * f->time.image < SOONEST_GPU;
+}
+
+bool prepare_choice(bloom *b, const plan_request *ask, plan *p, engine_device *d, bool *patient,
+                    err *e) {
+    device_forecast f[ENGINE_DEVICES];
+    int i = 0;
+    if (!cpu_is_certain(b, ask, f, d)) {
+        if ((i = prepare_forecast(b, ask, f, e)) < 0) return false;
+        *d = b->device[i];
+    }
+    *p = f[i].plan;
+    if (patient) *patient = worth_patience(&f[i].time, b->s.images);
+    return true;
+}
+
+/* --- size ------------------------------------------------------------------------------------ */
+
+void prepare_drop(bloom *b) {
+    psf_free(&b->size.kernel);
+    spread_free(&b->size.spread);
+    sketch_kernel_free(&b->size.sketch);
+    for (int a = 0; a < PLAN_AXES; a++) mem_free(b->size.seen[a]);
+    b->size = (bloom_size){0};
+    b->ready = (bloom_ready){0};
+}
+
+static bool count_seen(bloom_size *s, err *e) {
+    for (int a = 0; a < PLAN_AXES; a++) {
+        const border_axis *axis = &s->spread.axis[a];
+        s->seen[a] = mem_raw(axis->extent, sizeof(uint32_t), "border", e);
+        if (!s->seen[a]) return false;
+        for (uint32_t i = 0; i < axis->extent; i++) s->seen[a][i] = border_count(axis, i);
+    }
+    return true;
+}
+
+/* What the transforms take on one core of the host, or while so many of its cores could have done
+ * something else; for comparing methods, and of round numbers so that every machine of a kind
+ * decides alike. Per step of device_steps, float32 and float64, and per byte moved. */
+static const struct {
+    double step, step64, byte;
+} PRICE[] = {
+    [ENGINE_CPU] = {0.25e-9, 0.6e-9, 0},
+    [ENGINE_GPU] = {8 * 4e-12, 8 * 64e-12, 8 * 3e-10}, /* beside eight cores; doubles at 1/16 */
+    [ENGINE_SOFTWARE] = {2e-8, 4e-8, 3e-10},
+};
+
+static double price(const engine_device *d, const plan *p) {
+    bool wide = p->sample_bytes == 8;
+    return device_steps(p) * (wide ? PRICE[d->class].step64 : PRICE[d->class].step) +
+           device_image_bytes(p) * PRICE[d->class].byte;
+}
+
+static bool find_prices(bloom *b, bloom_size *s, err *e) {
+    plan p;
+    engine_device d;
+    plan_request ask = prepare_request(b, &s->kernel, &s->need, PRECISION_FLOAT64);
+    s->seconds64 = prepare_choice(b, &ask, &p, &d, NULL, NULL) ? price(&d, &p) : INFINITY;
+    if (b->s.precision != PRECISION_FLOAT64) ask.precision = PRECISION_FLOAT32;
+    if (!prepare_choice(b, &ask, &p, &d, NULL, e)) return false;
+    s->points = (double)p.axis[0].length * p.axis[1].length;
+    s->seconds = p.sample_bytes == 8 ? s->seconds64 : price(&d, &p);
+    return true;
+}
+
+static bool make_size(bloom *b, const kernel_need *need, err *e) {
+    bloom_size *s = &b->size;
+    double full[PSF_CHANNELS];
+    s->need = *need;
+    if (!kernel_input_psf(&s->kernel, &b->kernel, &b->s, need, full, e)) return false;
+    plan_request ask = prepare_request(b, &s->kernel, need, PRECISION_FLOAT32);
+    if (!spread_make(&s->spread, &s->kernel, full, b->s.sharpen, &ask, e)) return false;
+    for (uint32_t c = 0; c < need->channels; c++) {
+        bool same = c > 0 && s->spread.kernels == 1;
+        s->light[c] = same ? s->light[0] : spread_is_positive(&s->spread, c);
+        for (int i = 0; i < ACCURACY_CORES; i++)
+            s->tail[c][i] = same ? s->tail[0][i] : spread_tail(&s->spread, c, ACCURACY_CORE[i]);
+    }
+    return count_seen(s, e) && sketch_kernel_make(&s->sketch, &s->spread, e) &&
+           find_prices(b, s, e);
+}
+
+bool prepare_size(bloom *b, const kernel_need *need, err *e) {
+    if (b->size.valid && memcmp(&b->size.need, need, sizeof *need) == 0) return true;
+    prepare_drop(b);
+    b->size.valid = make_size(b, need, e);
+    if (!b->size.valid) prepare_drop(b);
+    return b->size.valid;
+}
+
+/* --- engine ---------------------------------------------------------------------------------- */
+
+static bool open_engine(bloom *b, const engine_device *d, err *e) {
+    if (b->engine && b->on.class == d->class && b->on.index == d->index) return true;
+    engine_close(&b->engine);
+    b->on = *d;
+    b->engine = engine_open(d, b->threads, folder(b), e);
+    return b->engine != NULL;
+}
+
+/* What the spectrum at the plan's lengths comes from: the user's .spectrum file where the image
+ * needs the kernel as it is in there, else the cache. An exact spectrum needs the taps only. */
+static bool find_source(bloom *b, spectrum *to, const psf *k, bool exact, bloom_report *r, err *e) {
+    const spectrum *ready = &b->kernel.ready;
+    cache_place place = {b->s.cache_dir, b->s.cache_size};
+    if (exact) return psf_copy(&to->kernel, k, e);
+    if (b->kernel.is_spectrum && psf_same(k, &ready->kernel)) return spectrum_copy(to, ready, e);
+    return cache_spectrum(to, k, &place, b->threads, &r->spectrum_cached, e);
+}
+
+/* The spectrum at the plan's lengths of what the transform does of the kernel. */
+static bool make_lines(bloom *b, spectrum_lines *l, const bloom_ready *ready, bloom_report *r,
+                       err *e) {
+    const plan *p = &ready->plan;
+    bool float64 = p->sample_bytes == 8;
+    bool exact = float64 || b->s.spectrum == SPECTRUM_EXACT;
+    spectrum source = {0};
+    psf rest = {0};
+    const psf *k = &b->size.kernel;
+    if (ready->core) {
+        if (!psf_copy(&rest, k, e)) return false;
+        core_cut(&rest, ready->core);
+        k = &rest;
+    }
+    bool ok = find_source(b, &source, k, exact, r, e) &&
+              spectrum_at(l, &source, b->s.spectrum, p->first, p->axis[0].length, p->axis[1].length,
+                          float64, b->threads, e);
+    spectrum_free(&source);
+    psf_free(&rest);
+    return ok;
+}
+
+bool prepare_engine(bloom *b, plan_precision precision, uint32_t radius, bloom_report *r, err *e) {
+    if (b->ready.valid && b->ready.precision == precision && b->ready.core == radius) return true;
+    b->ready = (bloom_ready){.precision = precision, .core = radius};
+    spectrum_lines lines = {0};
+    engine_device d;
+    engine_options o = {.slots = 1, .timestamps = true};
+    plan_request ask = prepare_request(b, &b->size.kernel, &b->size.need, precision);
+    bool ok = prepare_choice(b, &ask, &b->ready.plan, &d, &o.patient, e) && open_engine(b, &d, e);
+    double start = now();
+    ok = ok && make_lines(b, &lines, &b->ready, r, e);
+    r->spectrum_seconds += now() - start;
+    ok = ok && engine_prepare(b->engine, &b->ready.plan, &lines, &o, e);
+    spectrum_lines_free(&lines);
+    b->ready.valid = ok;
+    return ok;
+}
+
+bool prepare_planes(bloom *b, int set, size_t sample_bytes, err *e) {
+    const kernel_need *need = &b->size.need;
+    size_t bytes = (size_t)need->w * need->h * sample_bytes;
+    void **plane = b->plane[set];
+    for (uint32_t c = 0; c < ENGINE_CHANNELS && b->plane_bytes[set] != bytes; c++) {
+        mem_free(plane[c]);
+        plane[c] = NULL;
+    }
+    b->plane_bytes[set] = bytes;
+    for (uint32_t c = 0; c < need->channels; c++)
+        if (!plane[c] && !(plane[c] = mem_raw(bytes, 1, "planes", e))) return false;
+    return true;
+}

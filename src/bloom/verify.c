@@ -1,0 +1,230 @@
+#include "bloom/verify.h"
+
+#include "base/mem.h"
+#include "math/reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- which pixels ---------------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t channel, x, y;
+} place;
+
+typedef struct {
+    const verify_job *j;
+    place *place;
+    size_t count, room;
+    uint64_t seed;
+} choice;
+
+static uint64_t by_chance(choice *c, uint64_t below) { /* splitmix64 */
+    uint64_t z = c->seed += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (z ^ z >> 31) % below;
+}
+
+static void add(choice *c, uint32_t channel, int64_t x, int64_t y) {
+    if (c->count == c->room || x < 0 || y < 0 || x >= c->j->w || y >= c->j->h) return;
+    c->place[c->count++] = (place){channel, (uint32_t)x, (uint32_t)y};
+}
+
+static void add_random(choice *c, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        add(c, (uint32_t)by_chance(c, c->j->channels), (int64_t)by_chance(c, c->j->w),
+            (int64_t)by_chance(c, c->j->h));
+}
+
+/* Of each cell of the image the darkest result that something is promised for, and the brightest
+ * pixel; sorted, so that the first ones come from all over the image. */
+typedef struct {
+    float v;
+    place at;
+} extreme;
+
+static int darker_first(const void *a, const void *b) {
+    float x = ((const extreme *)a)->v, y = ((const extreme *)b)->v;
+    return (x > y) - (x < y);
+}
+
+enum { CELL = 16 };
+
+static void look_at_row(const verify_job *j, uint32_t c, uint32_t y, const float *got,
+                        extreme *dark, extreme *bright) {
+    for (uint32_t x = 0; x < j->w; x++) {
+        extreme *d = &dark[x / CELL], *b = &bright[x / CELL];
+        float size = fabsf(got[x]), in = fabsf(j->in[c][(size_t)y * j->w + x]);
+        if ((double)size >= j->dark[c] && size < d->v) *d = (extreme){size, {c, x, y}};
+        if (-in < b->v) *b = (extreme){-in, {c, x, y}};
+    }
+}
+
+/* Two lists, [0] dark and [1] bright (negated), of *count cells each. */
+static extreme *find_extremes(const verify_job *j, size_t *count, err *e) {
+    size_t across = (j->w + CELL - 1) / CELL, down = (j->h + CELL - 1) / CELL;
+    size_t n = across * down * j->channels;
+    extreme *list = mem_raw(2 * n, sizeof *list, "pixels to verify", e);
+    float *got = mem_raw(j->w, sizeof *got, "pixels to verify", e);
+    for (size_t i = 0; list && got && i < 2 * n; i++)
+        list[i] = (extreme){i < n ? INFINITY : 0, {UINT32_MAX, 0, 0}};
+    for (uint32_t c = 0; list && got && c < j->channels; c++)
+        for (uint32_t y = 0; y < j->h; y++) {
+            size_t cell = (c * down + y / CELL) * across;
+            image_to_float(got, j->got[c], j->type[c], (size_t)y * j->w, j->w);
+            look_at_row(j, c, y, got, list + cell, list + n + cell);
+        }
+    if (!got) mem_free(list), list = NULL;
+    mem_free(got);
+    if (!list) return NULL;
+    qsort(list, n, sizeof *list, darker_first);
+    qsort(list + n, n, sizeof *list, darker_first);
+    *count = n;
+    return list;
+}
+
+/* Rounding errors that repeat make copies of what is bright, half a transform away and half of
+ * that; and its neighbours have the largest numbers cancel. */
+static void add_around(choice *c, const place *p) {
+    static const int STEP[][2] = {{1, 0}, {0, 1}, {-1, -1}, {2, -2}};
+    int64_t half_x = c->j->length[0] / 2, half_y = c->j->length[1] / 2;
+    for (int i = 0; i < 4; i++)
+        add(c, p->channel, (int64_t)p->x + STEP[i][0], (int64_t)p->y + STEP[i][1]);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        add(c, p->channel, (int64_t)p->x + sign * half_x, p->y);
+        add(c, p->channel, p->x, (int64_t)p->y + sign * half_y);
+        add(c, p->channel, (int64_t)p->x + sign * half_x / 2, p->y);
+    }
+}
+
+static void add_borders(choice *c, size_t n) {
+    const int64_t right = (int64_t)c->j->w - 1, bottom = (int64_t)c->j->h - 1;
+    for (uint32_t k = 0; k < c->j->channels; k++)
+        for (int i = 0; i < 4; i++) add(c, k, i & 1 ? right : 0, i & 2 ? bottom : 0);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t k = (uint32_t)by_chance(c, c->j->channels);
+        int64_t x = (int64_t)by_chance(c, c->j->w), y = (int64_t)by_chance(c, c->j->h);
+        if (i & 1)
+            add(c, k, i & 2 ? right : 0, y);
+        else
+            add(c, k, x, i & 2 ? bottom : 0);
+    }
+}
+
+static bool add_hardest(choice *c, size_t n, err *e) {
+    size_t cells, end = c->count + n / 2;
+    extreme *list = find_extremes(c->j, &cells, e);
+    if (!list) return false;
+    for (size_t i = 0; i < cells && c->count < end && list[i].at.channel != UINT32_MAX; i++)
+        add(c, list[i].at.channel, list[i].at.x, list[i].at.y);
+    end = c->count + n / 4;
+    for (size_t i = 0; i < cells && c->count < end && list[cells + i].at.channel != UINT32_MAX; i++)
+        add_around(c, &list[cells + i].at);
+    mem_free(list);
+    add_borders(c, c->room - c->count);
+    return true;
+}
+
+/* --- comparing ------------------------------------------------------------------------------- */
+
+typedef struct {
+    const verify_job *j;
+    const place *place;
+    verify_pixel *pixel;
+    bool *broken;
+    const float *const *spread; /* what of each pixel is spread */
+} comparison;
+
+static double definition(const comparison *v, const place *p) {
+    const verify_job *j = v->j;
+    const psf *k = j->kernel;
+    uint32_t kernel = k->channels == 1 ? 0 : p->channel;
+    reference r = {.in = v->spread[p->channel],
+                   .w = j->w,
+                   .h = j->h,
+                   .border = {j->border[0], j->border[1]},
+                   .tap = k->tap + (size_t)kernel * k->w * k->h,
+                   .kernel_w = k->w,
+                   .kernel_h = k->h,
+                   .cx = k->cx,
+                   .cy = k->cy,
+                   .scale = k->scale[kernel]};
+    size_t at = (size_t)p->y * j->w + p->x;
+    double in = (double)j->in[p->channel][at], spread_of = (double)r.in[at];
+    double bloomed = reference_pixel(&r, p->x, p->y);
+    return in - spread_of + (1 - j->sharpen) * bloomed + j->sharpen * spread_of;
+}
+
+/* What the type's own rounding may change. */
+static double rounding(pixel_type t, double v) {
+    return t == PIXEL_HALF ? fabs(v) * 0x1p-11 + 0x1p-25 : fabs(v) * 0x1p-24;
+}
+
+static bool compare_pixel(void *ctx, size_t index, int worker, err *e) {
+    (void)worker, (void)e;
+    const comparison *v = ctx;
+    const verify_job *j = v->j;
+    const place *p = &v->place[index];
+    float got;
+    pixel_type t = j->type[p->channel];
+    image_to_float(&got, j->got[p->channel], t, (size_t)p->y * j->w + p->x, 1);
+    double want = definition(v, p);
+    if (t == PIXEL_HALF) want = fmax(-FINISH_HALF, fmin(FINISH_HALF, want));
+    double size = fmax(fabs(want), j->dark[p->channel]), off = fabs((double)got - want);
+    v->pixel[index] =
+        (verify_pixel){p->channel, p->x, p->y, (double)got, want, off == 0 ? 0 : off / size};
+    v->broken[index] = !(off <= j->tolerance * size + rounding(t, want));
+    return true;
+}
+
+static bool compare_all(verify_result *r, comparison *v, size_t count, par *threads, err *e) {
+    v->pixel = mem_raw(count, sizeof *v->pixel, "pixels to verify", e);
+    v->broken = mem_raw(count, sizeof *v->broken, "pixels to verify", e);
+    bool ok = v->pixel && v->broken && par_for(threads, count, compare_pixel, v, e);
+    *r = (verify_result){.pixels = count};
+    bool worst_broken = false;
+    for (size_t i = 0; ok && i < count; i++) {
+        r->broken += v->broken[i];
+        bool worse = !(v->pixel[i].error <= r->worst.error);
+        /* One that is broken is shown rather than one that is not. */
+        if (i == 0 || (v->broken[i] == worst_broken ? worse : v->broken[i])) {
+            r->worst = v->pixel[i];
+            worst_broken = v->broken[i];
+        }
+    }
+    mem_free(v->pixel);
+    mem_free(v->broken);
+    return ok;
+}
+
+/* Planes of what is spread: the image's own where that is all of it. */
+static bool make_spread(const verify_job *j, const float **to, float **made, err *e) {
+    size_t n = (size_t)j->w * j->h;
+    for (uint32_t c = 0; c < j->channels; c++) {
+        to[c] = j->in[c];
+        if (!(j->excess.threshold > 0)) continue;
+        if (!(made[c] = mem_raw(n, sizeof(float), "pixels to verify", e))) return false;
+        finish_excess_row(&j->excess, made[c], j->in[c], n);
+        to[c] = made[c];
+    }
+    return true;
+}
+
+bool verify_run(verify_result *r, const verify_job *j, par *threads, err *e) {
+    const float *spread_of[PSF_CHANNELS];
+    float *made[PSF_CHANNELS] = {0};
+    choice c = {.j = j, .room = 2 * (size_t)j->count, .seed = 1};
+    *r = (verify_result){0};
+    if (!j->count) return true;
+    c.place = mem_raw(c.room, sizeof *c.place, "pixels to verify", e);
+    bool ok = c.place && make_spread(j, spread_of, made, e);
+    if (ok) add_random(&c, j->count);
+    ok = ok && add_hardest(&c, j->count, e);
+    comparison v = {.j = j, .place = c.place, .spread = spread_of};
+    ok = ok && compare_all(r, &v, c.count, threads, e);
+    mem_free(c.place);
+    for (uint32_t i = 0; i < j->channels; i++) mem_free(made[i]);
+    return ok;
+}

@@ -1,0 +1,42 @@
+/* verify.h - pixels of a finished image, recomputed by the definition.
+ *
+ * Half of them by chance (always the same), half where errors are likeliest: the darkest ones all
+ * over the image, the neighbours of the brightest, their ghosts half a transform away, and the
+ * borders. Each is summed directly in double by math/reference.h, from the image as it came and
+ * the kernel's own taps, and compared with what stands in the image, whose type's rounding is
+ * allowed on top of the tolerance. */
+#ifndef BLOOM_VERIFY_H
+#define BLOOM_VERIFY_H
+
+#include "base/par.h"
+#include "bloom/finish.h"
+#include "kernel/psf.h"
+
+typedef struct {
+    const psf *kernel;
+    double sharpen;
+    plan_border border[PLAN_AXES];
+    uint32_t w, h, channels;
+    const float *const *in; /* as it came */
+    finish_excess excess;
+    const void *const *got; /* the result, of these types */
+    const pixel_type *type;
+    double tolerance;
+    const double *dark; /* per channel: below this, errors are relative to it */
+    uint32_t length[2]; /* of the transforms, x and y: where ghosts are */
+    uint32_t count;     /* pixels to check, by chance; as many again where it is hardest */
+} verify_job;
+
+typedef struct {
+    uint32_t channel, x, y;
+    double got, want, error; /* error: relative to the larger of |want| and dark */
+} verify_pixel;
+
+typedef struct {
+    uint64_t pixels, broken; /* looked at; off by more than the tolerance */
+    verify_pixel worst;      /* the largest error */
+} verify_result;
+
+bool verify_run(verify_result *r, const verify_job *j, par *threads, err *e);
+
+#endif

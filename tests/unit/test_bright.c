@@ -1,0 +1,163 @@
+/* test_bright.c - pasted pixels and the kernel's core against the definition: what is taken out and
+ * pasted, and what the core adds, must be what the direct sum says, under all borders. */
+#include "bloom/bright.h"
+#include "bloom/core.h"
+
+#include "math/reference.h"
+#include "unit/check.h"
+#include "unit/kernels.h"
+#include "unit/make_image.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { W = 41, H = 29 };
+
+static spread spread_of(const psf *k, plan_border bx, plan_border by, double sharpen) {
+    plan_request ask = {.size = {W, H},
+                        .reach_lo = {k->cx, k->cy},
+                        .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
+                        .border = {bx, by},
+                        .channels = 1,
+                        .spectra = 1};
+    double full[PSF_CHANNELS] = {k->scale[0] * k->sum[0]};
+    spread s;
+    err e = {0};
+    CHECK_OK(spread_make(&s, k, full, sharpen, &ask, &e), e);
+    return s;
+}
+
+static void fill(float *v, uint64_t seed) {
+    for (int i = 0; i < W * H; i++) {
+        v[i] = (float)(make_random(&seed) >> 40) * 0x1p-24f;
+        if (make_random(&seed) % 40 == 0) v[i] *= 1000;
+    }
+    v[0] = 900, v[W - 1] = 800, v[W * H - 1] = 700; /* corners: borders show them most */
+}
+
+static reference reference_of(const spread *s, const float *in) {
+    return (reference){.in = in,
+                       .w = W,
+                       .h = H,
+                       .border = {s->axis[0].border, s->axis[1].border},
+                       .tap = s->tap,
+                       .kernel_w = s->kw,
+                       .kernel_h = s->kh,
+                       .cx = s->cx,
+                       .cy = s->cy,
+                       .scale = s->scale[0]};
+}
+
+/* The rows of `got` against the direct sum of `in` with the spread's taps. Floats added one after
+ * the other, rounding at random: sqrt(n) half ulps, and twice that for the largest of all pixels.
+ */
+static void check_plane(const float *got, const spread *s, const float *in) {
+    static double want[W * H];
+    reference r = reference_of(s, in);
+    reference_plane(&r, want);
+    double unit = 0x1p-24 * (4 + 2 * sqrt((double)s->kw * s->kh));
+    for (int i = 0; i < W * H; i++) CHECK_LE(fabs((double)got[i] - want[i]), unit * fabs(want[i]));
+}
+
+static void each_border(void (*test)(const psf *k, const spread *s)) {
+    static const uint32_t SIZE[][4] = {{9, 7, 4, 3}, {12, 5, 0, 4}, {60, 33, 30, 16}, {1, 3, 0, 1}};
+    for (int i = 0; i < 4; i++)
+        for (int b = 0; b < BORDERS * BORDERS; b++) {
+            psf k = kernel_make(POWER_LAW, SIZE[i][0], SIZE[i][1], 1, SIZE[i][2], SIZE[i][3]);
+            spread s = spread_of(&k, (plan_border)(b / BORDERS), (plan_border)(b % BORDERS), 0.25);
+            test(&k, &s);
+            spread_free(&s);
+            psf_free(&k);
+        }
+}
+
+static void paste(const psf *k, const spread *s) {
+    static float plane[W * H], bright[W * H], got[W * H];
+    (void)k;
+    fill(plane, 3);
+    uint32_t below = scan_bin(1);
+    size_t count = 0;
+    for (int i = 0; i < W * H; i++) {
+        bright[i] = scan_bin(plane[i]) >= below ? plane[i] : 0;
+        count += bright[i] > 0;
+    }
+    bright_list l;
+    err e = {0};
+    CHECK_OK(bright_take(&l, plane, s, below, &e), e);
+    assert_int_equal(l.pixels, count);
+    assert_true(l.count >= count);
+    for (int i = 0; i < W * H; i++) assert_true(scan_bin(plane[i]) < below);
+    memset(got, 0, sizeof got);
+    for (uint32_t y = 0; y < H; y++) bright_row(&l, s, 0, y, got + y * W);
+    check_plane(got, s, bright);
+    bright_free(&l);
+}
+
+static void pasted_pixels_are_their_convolution(void **state) {
+    (void)state;
+    each_border(paste);
+}
+
+static void add_core(const psf *k, const spread *s) {
+    static const uint32_t RADIUS[] = {1, 2, 5, CORE_RADIUS};
+    static float plane[W * H], got[W * H];
+    fill(plane, 5);
+    for (int i = 0; i < 4; i++) {
+        kernel_core c;
+        err e = {0};
+        CHECK_OK(core_make(&c, s, RADIUS[i], &e), e);
+        float *scratch = mem_raw(core_scratch(&c), sizeof *scratch, "scratch", &e);
+        memset(got, 0, sizeof got);
+        for (uint32_t y = 0; y < H; y++) core_row(&c, 0, plane, y, got + y * W, scratch);
+        /* The core's own taps: all, less what core_cut leaves. */
+        psf rest;
+        CHECK_OK(psf_copy(&rest, k, &e), e);
+        core_cut(&rest, RADIUS[i]);
+        spread only = *s;
+        only.tap = mem_raw((size_t)s->kw * s->kh, sizeof *only.tap, "taps", &e);
+        for (uint32_t q = 0; q < s->kw * s->kh; q++) {
+            bool centre = q == s->cy * s->kw + s->cx;
+            assert_true(!centre || rest.tap[q] == k->tap[q]);
+            only.tap[q] = centre ? 0 : k->tap[q] - rest.tap[q];
+        }
+        check_plane(got, &only, plane);
+        noise_tail tail = spread_tail(s, 0, RADIUS[i]);
+        double sum = 0;
+        for (uint32_t q = 0; q < s->kw * s->kh; q++) sum += s->tap[q] - only.tap[q];
+        CHECK_LE(fabs(tail.sum - s->scale[0] * sum), 1e-9);
+        spread_free(&only);
+        psf_free(&rest);
+        mem_free(scratch);
+        core_free(&c);
+    }
+}
+
+static void core_is_its_convolution(void **state) {
+    (void)state;
+    each_border(add_core);
+}
+
+static void centre_and_sum_hold_the_sharpening(void **state) {
+    (void)state;
+    psf k = kernel_make(STAR, 15, 15, 1, 7, 7);
+    spread s = spread_of(&k, BORDER_ZERO, BORDER_ZERO, 0.25);
+    CHECK_LE(fabs(s.sum[0] - 1), 1e-6);
+    double centre = 0.75 * k.scale[0] * (double)k.tap[7 * 15 + 7] + 0.25;
+    CHECK_LE(fabs(s.centre[0] - centre), 1e-12);
+    CHECK_LE(fabs(s.centre[0] + spread_tail(&s, 0, 0).sum - 1), 1e-6);
+    assert_true(spread_is_positive(&s, 0));
+    s.tap[3] = -1e-6f;
+    assert_false(spread_is_positive(&s, 0));
+    spread_free(&s);
+    psf_free(&k);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pasted_pixels_are_their_convolution),
+        cmocka_unit_test(core_is_its_convolution),
+        cmocka_unit_test(centre_and_sum_hold_the_sharpening),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
