@@ -200,7 +200,10 @@ static bool no_layer(err *e) {
 
 bool bloom_image(bloom *b, image *img, bloom_report *r, err *e) {
     *r = (bloom_report){0};
+    if (b->s.sharpen == 1) return true; /* the whole kernel is its centre: nothing changes */
     note_settings(b, r);
+    /* The whole kernel is its centre: every bit stays, the signs of zeros, too. */
+    if (b->s.sharpen == 1 && !b->s.emit_layer) return true;
     for (int part = 0; part < img->head.parts; part++)
         if (!bloom_part(b, img, part, r, e)) return false;
     return r->groups ? judge(b, r, e) : no_layer(e);
