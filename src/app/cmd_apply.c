@@ -1,4 +1,5 @@
 /* cmd_apply.c - `fftbloom apply`, also `fftbloom IN KERNEL -o OUT`: files in, files out. */
+#include "app/account.h"
 #include "app/cli.h"
 #include "app/describe.h"
 #include "app/job.h"
@@ -38,7 +39,17 @@ static void say_frame(const frame_result *f) {
     text_add(&line, "load %.3f s, bloom %.3f s, save %.3f s", f->load, f->bloom, f->save);
     log_info("%s", line.s);
     text_free(&line);
+}
+
+/* Also of a frame that failed: what led to it. */
+static void say_notes(const frame_result *f) {
+    const bloom_report *m = f->made;
     for (uint32_t i = 0; i < m->notes; i++) log_info("%s: %s", f->input, m->note[i]);
+    if (!m->verified.found.pixels) return;
+    text line = {0};
+    account_verified(m, &line);
+    log_info("%s: %s", f->input, line.s);
+    text_free(&line);
 }
 
 static void note_clamped(bloom_report *made, uint64_t clamped) {
@@ -49,6 +60,7 @@ static void note_clamped(bloom_report *made, uint64_t clamped) {
 
 static bool open_bloom(runner *r, err *e) {
     bloom_settings s = r->s->bloom;
+    s.half = r->s->pixels == PIXELS_HALF;
     s.images = r->frames > UINT32_MAX ? UINT32_MAX : (uint32_t)r->frames;
     if (!r->bloom) r->bloom = bloom_open(&s, r->s->kernel, r->threads, e);
     return r->bloom != NULL;
@@ -104,11 +116,13 @@ static bool run_frame(runner *r, frame_result *f, err *e) {
         log_note("%s skipped: %s", f->input, f->why);
     } else if (f->state == FRAME_CURRENT) {
         log_info("%s: %s", f->output, f->why);
-    } else if (make_frame(r, f, &made, e)) {
-        f->made = &made;
-        say_frame(f);
     } else {
-        ok = false;
+        f->made = &made;
+        ok = make_frame(r, f, &made, e);
+        if (ok) say_frame(f);
+        say_notes(f);
+    }
+    if (!ok) {
         f->state = FRAME_FAILED;
         f->why = e->msg;
     }

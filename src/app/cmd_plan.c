@@ -1,4 +1,6 @@
-/* cmd_plan.c - `fftbloom plan`: what a run would do, in numbers; no device work. */
+/* cmd_plan.c - `fftbloom plan`: what a run would do, in numbers; no device work. The image is read
+ * whole, since its pixels decide how its promise can be kept. */
+#include "app/account.h"
 #include "app/cli.h"
 #include "app/describe.h"
 #include "app/frames.h"
@@ -23,12 +25,14 @@ static char *first_input(const char *input, uint32_t *images, err *e) {
     return path;
 }
 
-/* What was asked, and what would be done: the forecasts of all devices and the one to be taken. */
+/* What was asked, and what would be done: how the promise would be kept, the forecasts of all
+ * devices for that, and the one to be taken. */
 typedef struct {
     const cli *c;
     const char *input;
     uint32_t images;
     const engine_device *device;
+    bloom_report predicted;
     device_forecast *forecast;
     uint32_t devices;
     int best;
@@ -49,10 +53,19 @@ static void tell(const answer *a) {
         describe_forecast_json(a->forecast, a->device, a->devices, 1, &out);
         text_add(&out, ",\n  \"plan\": ");
         describe_plan_json(p, 1, &out);
-        text_add(&out, "\n}\n");
+        account_json(&a->predicted, 1, &out);
+        text_add(&out, ",\n  \"notes\": [");
+        for (uint32_t i = 0; i < a->predicted.notes; i++) {
+            text_add(&out, i ? ", " : "");
+            text_add_json(&out, a->predicted.note[i]);
+        }
+        text_add(&out, "]\n}\n");
     } else {
         text_add(&out, "device   %s (%s)\n", d->name, describe_class(d->class));
         describe_plan(p, &out);
+        account_prediction(&a->predicted, &out);
+        for (uint32_t i = 0; i < a->predicted.notes; i++)
+            text_add(&out, "note     %s\n", a->predicted.note[i]);
         describe_forecast(a->forecast, a->device, a->devices, a->best, a->images, &out);
     }
     fputs(out.s, stdout);
@@ -60,20 +73,21 @@ static void tell(const answer *a) {
 }
 
 static void plan_input(const cli *c, par *threads, err *e) {
-    answer a = {.c = c};
+    answer a = {.c = c, .best = -1};
     char *input = first_input(c->s.input, &a.images, e);
     bloom_settings s = c->s.bloom;
     s.images = a.images;
-    image_reader *r = input ? image_open(input, NULL, threads, e) : NULL;
-    bloom *b = r ? bloom_open(&s, c->s.kernel, threads, e) : NULL;
+    image *img = input ? image_load(input, NULL, threads, e) : NULL;
+    bloom *b = img ? bloom_open(&s, c->s.kernel, threads, e) : NULL;
     a.forecast = b ? mem_new(ENGINE_DEVICES, sizeof *a.forecast, "forecasts", e) : NULL;
     a.input = input;
-    if (a.forecast)
-        a.best = bloom_forecast(b, image_reader_header(r), &a.device, a.forecast, &a.devices, e);
-    if (a.forecast && a.best >= 0) tell(&a);
+    if (a.forecast && bloom_predict(b, img, &a.predicted, e))
+        a.best = bloom_forecast(b, &img->head, a.predicted.promise.method.precision, &a.device,
+                                a.forecast, &a.devices, e);
+    if (a.best >= 0) tell(&a);
     mem_free(a.forecast);
     bloom_close(&b);
-    image_close(&r);
+    image_free(&img);
     mem_free(input);
 }
 

@@ -39,51 +39,72 @@ static bool store(image *img, int part, int channel, float *f, pixel_type type, 
     return true;
 }
 
-static bool widen(image *img, int part, int channel, const settings *s, uint64_t *clamped, err *e) {
-    (void)s, (void)clamped;
-    if (img->head.part[part].channel[channel].type != PIXEL_HALF) return true;
-    float *f = floats_of(img, part, channel, e);
-    return f && store(img, part, channel, f, PIXEL_FLOAT, e);
+/* The channels of one group, with its alpha. */
+typedef struct {
+    image *img;
+    int part, channels, channel[LAYER_MAX_CHANNELS + 1];
+} group;
+
+static pixel_type type_of(const group *g, int i) {
+    return g->img->head.part[g->part].channel[g->channel[i]].type;
 }
 
-static bool narrow(image *img, int part, int channel, const settings *s, uint64_t *clamped,
-                   err *e) {
-    const image_part *p = &img->head.part[part];
-    if (p->channel[channel].type != PIXEL_FLOAT) return true;
-    float *f = floats_of(img, part, channel, e);
-    if (!f) return false;
-    uint64_t over = 0;
-    for (size_t i = 0; i < samples(p); i++) {
-        if (!(fabsf(f[i]) > HALF_MOST) || isinf(f[i])) continue;
-        over++;
-        f[i] = copysignf(HALF_MOST, f[i]);
+static bool widen(const group *g, const settings *s, uint64_t *clamped, err *e) {
+    (void)s, (void)clamped;
+    for (int i = 0; i < g->channels; i++) {
+        if (type_of(g, i) != PIXEL_HALF) continue;
+        float *f = floats_of(g->img, g->part, g->channel[i], e);
+        if (!f || !store(g->img, g->part, g->channel[i], f, PIXEL_FLOAT, e)) return false;
     }
-    if (over && s->bloom.half_overflow != OVERFLOW_CLAMP) {
-        mem_free(f);
-        return s->bloom.half_overflow == OVERFLOW_FLOAT ||
-               err_set(e, ERR_BAD_PIXELS,
-                       "channel '%s': %llu values are beyond 65504, the most that half holds; "
-                       "--half-overflow clamp or float goes on",
-                       p->channel[channel].name, (unsigned long long)over);
+    return true;
+}
+
+static uint64_t count_over(const group *g) {
+    const image_part *p = &g->img->head.part[g->part];
+    uint64_t over = 0;
+    for (int i = 0; i < g->channels; i++) {
+        const float *v = g->img->plane[g->part][g->channel[i]];
+        for (size_t k = 0; type_of(g, i) == PIXEL_FLOAT && k < samples(p); k++)
+            over += fabsf(v[k]) > HALF_MOST && !isinf(v[k]);
+    }
+    return over;
+}
+
+/* What bloom left as float: alpha, and colour where nothing was convolved. */
+static bool narrow(const group *g, const settings *s, uint64_t *clamped, err *e) {
+    const image_part *p = &g->img->head.part[g->part];
+    uint64_t over = count_over(g);
+    if (over && s->bloom.half_overflow == OVERFLOW_FLOAT) return true; /* all stay of one type */
+    if (over && s->bloom.half_overflow == OVERFLOW_ERROR)
+        return err_set(e, ERR_BAD_PIXELS,
+                       "channel '%s' and those beside it: %llu values are beyond 65504, the most "
+                       "that half holds; --half-overflow clamp or float goes on",
+                       p->channel[g->channel[0]].name, (unsigned long long)over);
+    for (int i = 0; i < g->channels; i++) {
+        if (type_of(g, i) != PIXEL_FLOAT) continue;
+        float *f = floats_of(g->img, g->part, g->channel[i], e);
+        for (size_t k = 0; f && k < samples(p); k++)
+            if (fabsf(f[k]) > HALF_MOST && !isinf(f[k])) f[k] = copysignf(HALF_MOST, f[k]);
+        if (!f || !store(g->img, g->part, g->channel[i], f, PIXEL_HALF, e)) return false;
     }
     *clamped += over;
-    return store(img, part, channel, f, PIXEL_HALF, e);
+    return true;
 }
 
-/* Calls `change` for every colour channel and its alpha. */
-static bool each_colour(image *img, const settings *s, uint64_t *clamped,
-                        bool (*change)(image *, int, int, const settings *, uint64_t *, err *),
-                        err *e) {
+static bool each_group(image *img, const settings *s, uint64_t *clamped,
+                       bool (*change)(const group *, const settings *, uint64_t *, err *), err *e) {
     for (int part = 0; part < img->head.parts; part++) {
         layer_map m;
         if (!layer_map_make(&m, &img->head.part[part], s->bloom.layers, s->bloom.exclude, e))
             return false;
         bool ok = true;
-        for (int g = 0; ok && g < m.groups; g++) {
-            for (int c = 0; ok && c < m.group[g].channels; c++)
-                ok = change(img, part, m.group[g].channel[c], s, clamped, e);
-            if (ok && m.group[g].alpha >= 0)
-                ok = change(img, part, m.group[g].alpha, s, clamped, e);
+        for (int i = 0; ok && i < m.groups; i++) {
+            const layer_group *from = &m.group[i];
+            group g = {.img = img, .part = part};
+            for (; g.channels < from->channels; g.channels++)
+                g.channel[g.channels] = from->channel[g.channels];
+            if (from->alpha >= 0) g.channel[g.channels++] = from->alpha;
+            ok = change(&g, s, clamped, e);
         }
         layer_map_free(&m);
         if (!ok) return false;
@@ -95,12 +116,12 @@ bool output_prepare(image *img, const settings *s, err *e) {
     uint64_t none = 0;
     for (int part = 0; s->packing && part < img->head.parts; part++)
         img->head.part[part].packing = (compression)(s->packing - 1);
-    return s->pixels != PIXELS_FLOAT || each_colour(img, s, &none, widen, e);
+    return s->pixels != PIXELS_FLOAT || each_group(img, s, &none, widen, e);
 }
 
 bool output_finish(image *img, const settings *s, uint64_t *clamped, err *e) {
     *clamped = 0;
-    return s->pixels != PIXELS_HALF || each_colour(img, s, clamped, narrow, e);
+    return s->pixels != PIXELS_HALF || each_group(img, s, clamped, narrow, e);
 }
 
 /* The first part with a colour group; the first at all where there is none, for its error. */

@@ -1,5 +1,6 @@
 #include "app/report.h"
 
+#include "app/account.h"
 #include "app/describe.h"
 #include "app/options.h"
 #include "app/progress.h"
@@ -17,8 +18,10 @@ static void add_made(const frame_result *f, text *to) {
     const bloom_report *m = f->made;
     text_add(to, ",\n      \"seconds\": {\"load\": %.6f, \"bloom\": %.6f, \"save\": %.6f, ",
              f->load, f->bloom, f->save);
-    text_add(to, "\"spectrum\": %.6f},\n      \"spectrum_cached\": %s, \"groups\": %u",
-             m->spectrum_seconds, m->spectrum_cached ? "true" : "false", m->groups);
+    text_add(to, "\"spectrum\": %.6f, \"contract\": %.6f},\n", m->spectrum_seconds,
+             m->contract_seconds);
+    text_add(to, "      \"spectrum_cached\": %s, \"groups\": %u",
+             m->spectrum_cached ? "true" : "false", m->groups);
     if (m->groups) {
         text_add(to, ",\n      \"device\": ");
         describe_device_json(&m->device, -1, to);
@@ -27,6 +30,7 @@ static void add_made(const frame_result *f, text *to) {
         text_add(to, ",\n      \"plan\": ");
         describe_plan_json(&m->plan, 3, to);
     }
+    account_json(m, 3, to);
     text_add(to, ",\n      \"notes\": [");
     for (uint32_t i = 0; i < m->notes; i++) {
         text_add(to, i ? ", " : "");

@@ -21,7 +21,8 @@ typedef struct {
     frame_state state;
     const char *why;          /* of a frame that is not done; may be NULL */
     double load, bloom, save; /* seconds */
-    const bloom_report *made; /* of a frame that is done */
+    const bloom_report
+        *made; /* of a frame that was begun; one that failed may have stopped early */
 } frame_result;
 
 typedef struct {

@@ -173,7 +173,9 @@ void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measure
 
 void accuracy_text(const accuracy *a, char *to, size_t room) {
     char how[128] = "";
-    if (a->spots > 0) snprintf(how, sizeof how, ", %.0f bright spots in space", a->spots);
+    if (a->spots > 0)
+        snprintf(how, sizeof how, ", %.0f bright spot%s in space", a->spots,
+                 a->spots > 1 ? "s" : "");
     if (a->core) {
         size_t n = strlen(how);
         snprintf(how + n, sizeof how - n, ", a core of radius %u in space", a->core);

@@ -172,7 +172,8 @@ static bool bloom_part(bloom *b, image *img, int part, bloom_report *r, err *e) 
     return ok;
 }
 
-static void note_settings(const bloom *b, bloom_report *r) {
+static void begin(const bloom *b, bloom_report *r) {
+    *r = (bloom_report){.promise.tolerance = b->s.tolerance};
     if (b->s.threshold > 0)
         run_note(r,
                  "only light above %g is spread: this is not what a lens does, and the glare is "
@@ -199,11 +200,9 @@ static bool no_layer(err *e) {
 }
 
 bool bloom_image(bloom *b, image *img, bloom_report *r, err *e) {
-    *r = (bloom_report){0};
-    if (b->s.sharpen == 1) return true; /* the whole kernel is its centre: nothing changes */
-    note_settings(b, r);
-    /* The whole kernel is its centre: every bit stays, the signs of zeros, too. */
-    if (b->s.sharpen == 1 && !b->s.emit_layer) return true;
+    begin(b, r);
+    /* The whole kernel is its centre: every bit stays, also of NaNs and of zeros' signs. */
+    if (b->s.sharpen == 1 && b->s.window == WINDOW_KEEP && !b->s.emit_layer) return true;
     for (int part = 0; part < img->head.parts; part++)
         if (!bloom_part(b, img, part, r, e)) return false;
     return r->groups ? judge(b, r, e) : no_layer(e);
@@ -221,46 +220,44 @@ static bool first_group(const bloom *b, const image_header *h, layer_map *m, int
     return no_layer(e);
 }
 
-bool bloom_predict(bloom *b, const image *img, bloom_report *r, err *e) {
+bool bloom_predict(bloom *b, image *img, bloom_report *r, err *e) {
     layer_map m;
+    windows w;
     int part;
-    *r = (bloom_report){0};
-    note_settings(b, r);
+    begin(b, r);
     if (!first_group(b, &img->head, &m, &part, e)) return false;
     uint32_t height = image_height(&img->head.part[part]);
-    bool ok = group_predict(b, img, part, &m.group[0], height, r, e);
+    bool ok = choose_windows(b, &img->head.part[part], &w, e) &&
+              image_set_window(img, part, &w.computed, e) &&
+              group_predict(b, img, part, &m.group[0], height, r, e);
     layer_map_free(&m);
     return ok;
 }
 
-static bool first_request(const bloom *b, const image_header *h, plan_request *ask, err *e) {
+static bool first_request(const bloom *b, const image_header *h, plan_precision precision,
+                          plan_request *ask, err *e) {
     layer_map m;
     int part;
     psf k = {0};
     windows w;
     if (!first_group(b, h, &m, &part, e)) return false;
     image_part p = h->part[part];
-    kernel_need need = {.channels = (uint32_t)m.group[0].channels, .height = image_height(&p)};
+    kernel_need need = {.channels = run_channels(b, &m.group[0]), .height = image_height(&p)};
     layer_map_free(&m);
     if (!choose_windows(b, &p, &w, e)) return false;
     p.data = w.computed;
     need.w = image_width(&p);
     need.h = image_height(&p);
     bool ok = kernel_input_psf(&k, &b->kernel, &b->s, &need, NULL, e);
-    if (ok) *ask = prepare_request(b, &k, &need, b->s.precision);
+    if (ok) *ask = prepare_request(b, &k, &need, precision);
     psf_free(&k);
     return ok;
 }
 
-bool bloom_plan(bloom *b, const image_header *h, plan *p, engine_device *d, err *e) {
+int bloom_forecast(bloom *b, const image_header *h, plan_precision precision,
+                   const engine_device **list, device_forecast *to, uint32_t *count, err *e) {
     plan_request ask;
-    return first_request(b, h, &ask, e) && prepare_choice(b, &ask, p, d, NULL, e);
-}
-
-int bloom_forecast(bloom *b, const image_header *h, const engine_device **list, device_forecast *to,
-                   uint32_t *count, err *e) {
-    plan_request ask;
-    if (!first_request(b, h, &ask, e)) return -1;
+    if (!first_request(b, h, precision, &ask, e)) return -1;
     int best = prepare_forecast(b, &ask, to, e);
     *list = b->device;
     *count = b->devices;

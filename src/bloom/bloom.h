@@ -40,6 +40,7 @@ typedef struct {
     bloom_alpha alpha;
     bloom_window window;
     bloom_nan nan;
+    bool half; /* float channels that are bloomed become half */
     bloom_overflow half_overflow;
     double threshold, knee; /* threshold 0: off */
     const char *emit_layer; /* NULL: off */
@@ -65,6 +66,7 @@ typedef struct {
 
 /* How the promise was kept: of the channel that came nearest to breaking it. */
 typedef struct {
+    double tolerance; /* that was asked for */
     accuracy method;
     char channel[LEDGER_NAME];
     uint32_t attempts; /* transforms until the result could be kept, the most of any group */
@@ -105,13 +107,13 @@ void bloom_close(bloom **b);
  * the report whole. */
 bool bloom_image(bloom *b, image *img, bloom_report *r, err *e);
 /* What bloom_image would do about the accuracy of the image's first colour group: the report's
- * promise, plan, device, bad pixels and notes. No device work. */
-bool bloom_predict(bloom *b, const image *img, bloom_report *r, err *e);
-/* What bloom_image would do with the image's first colour group: no device work. */
-bool bloom_plan(bloom *b, const image_header *h, plan *p, engine_device *d, err *e);
-/* The same for every device of the machine: *list has *count devices, and `to` room for
- * ENGINE_DEVICES. Returns the index of the device that would be taken, or -1. */
-int bloom_forecast(bloom *b, const image_header *h, const engine_device **list, device_forecast *to,
-                   uint32_t *count, err *e);
+ * promise, plan, device, bad pixels and notes. No device work; the image is changed as bloom_image
+ * changes it before it transforms anything. Bad pixels that `nan` refuses count as 0 here. */
+bool bloom_predict(bloom *b, image *img, bloom_report *r, err *e);
+/* What every device of the machine would do with the image's first colour group in that precision:
+ * *list has *count devices, and `to` room for ENGINE_DEVICES. Returns the index of the device that
+ * would be taken, or -1. No device work. */
+int bloom_forecast(bloom *b, const image_header *h, plan_precision precision,
+                   const engine_device **list, device_forecast *to, uint32_t *count, err *e);
 
 #endif

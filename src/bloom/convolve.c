@@ -149,7 +149,7 @@ void convolve_note(run *g, uint32_t attempts) {
     bloom_promise *p = &g->r->promise;
     accuracy_text(&g->method, how, sizeof how);
     const char *channel = run_name(g, g->method.channel);
-    run_note(g->r, "'%s': %s", channel, how);
+    log_info("channel '%s': %s", channel, how);
     if (!g->method.kept && g->b->s.spectrum != SPECTRUM_BILINEAR)
         log_warn("channel '%s': the tolerance of %g is not kept: %s", channel, g->b->s.tolerance,
                  how);

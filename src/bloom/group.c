@@ -14,7 +14,7 @@
 static uint64_t count_over(const run *g) {
     uint64_t over = 0;
     for (uint32_t c = 0; c < g->n; c++)
-        if (g->type[c] == PIXEL_HALF) over += g->stats[c].over;
+        if (g->to[c] == PIXEL_HALF) over += g->stats[c].over;
     return over;
 }
 
@@ -25,7 +25,7 @@ static bool treat_overflow(run *g, err *e) {
     float largest = 0;
     if (!over) return true;
     for (uint32_t c = 0; c < g->n; c++)
-        if (g->stats[c].largest > largest) largest = g->stats[c].largest;
+        if (g->to[c] == PIXEL_HALF && g->stats[c].largest > largest) largest = g->stats[c].largest;
     if (s->half_overflow == OVERFLOW_ERROR)
         return err_set(e, ERR_BAD_PIXELS,
                        "%" PRIu64
@@ -38,11 +38,24 @@ static bool treat_overflow(run *g, err *e) {
                  : "%" PRIu64 " values beyond 65504, up to %g: the layer is written as float",
              over, (double)largest);
     for (uint32_t c = 0; c < g->n && s->half_overflow == OVERFLOW_FLOAT; c++)
-        run_part(g)->channel[g->channel[c]].type = PIXEL_FLOAT;
+        g->to[c] = PIXEL_FLOAT;
     return true;
 }
 
 /* --- storing --------------------------------------------------------------------------------- */
+
+/* Result planes of another type than the image's need room of their own. */
+static bool make_room(run *g, void *made[RUN_CHANNELS], err *e) {
+    for (uint32_t c = 0; c < g->n; c++) {
+        made[c] = NULL;
+        if (g->to[c] == g->type[c] || g->to[c] == PIXEL_FLOAT) continue;
+        if ((made[c] = mem_raw(g->pixels, pixel_bytes(g->to[c]), "pixels of another type", e)))
+            continue;
+        while (c-- > 0) mem_free(made[c]);
+        return false;
+    }
+    return true;
+}
 
 /* A float plane changes places with the image's own: nothing is copied. */
 static void swap_plane(run *g, uint32_t c) {
@@ -58,15 +71,23 @@ static void swap_plane(run *g, uint32_t c) {
 }
 
 static void store_halfs(run *g, uint32_t c, size_t first, size_t n) {
-    if (run_stored_type(g, c) != PIXEL_FLOAT)
-        finish_store(*run_plane(g, c), g->type[c], first, g->out[c] + first, n);
+    if (g->to[c] != PIXEL_FLOAT)
+        finish_store(*run_plane(g, c), g->to[c], first, g->out[c] + first, n);
 }
 
 static bool store(run *g, err *e) {
-    if (!run_blocks(g, store_halfs, e)) return false;
-    for (uint32_t c = 0; c < g->n; c++)
-        if (run_stored_type(g, c) == PIXEL_FLOAT) swap_plane(g, c);
-    return true;
+    void *made[RUN_CHANNELS];
+    if (!make_room(g, made, e)) return false;
+    for (uint32_t c = 0; c < g->n; c++) {
+        if (made[c]) {
+            mem_free(*run_plane(g, c));
+            *run_plane(g, c) = made[c];
+        } else if (g->to[c] == PIXEL_FLOAT) {
+            swap_plane(g, c);
+        }
+        run_part(g)->channel[g->channel[c]].type = g->to[c];
+    }
+    return run_blocks(g, store_halfs, e);
 }
 
 /* --- accounts -------------------------------------------------------------------------------- */
@@ -76,7 +97,7 @@ static bool enter_ledger(run *g, err *e) {
     for (uint32_t c = 0; c < g->n && g->r->ledger_rows < BLOOM_LEDGER; c++) {
         ledger_row row = {.in = g->sum[c], .out = g->stats[c].sum};
         const finish_stats *st = &g->stats[c];
-        bool half = run_stored_type(g, c) == PIXEL_HALF;
+        bool half = g->to[c] == PIXEL_HALF;
         snprintf(row.channel, sizeof row.channel, "%s", run_name(g, c));
         /* Of what is spread, to which bad pixels' neighbours have added by now. */
         double spread_light = g->scanned.channel[c].sum;
@@ -132,7 +153,7 @@ static bool verify(run *g, err *e) {
     if (!b->s.verify) return true;
     for (uint32_t c = 0; c < g->n; c++) {
         got[c] = *run_plane(g, c);
-        type[c] = run_stored_type(g, c);
+        type[c] = g->to[c];
         dark[c] = run_dark(g, c);
     }
     verify_job j = {.kernel = &b->size.kernel,
@@ -166,7 +187,7 @@ static bool prepare_glare(run *g, const group_glare *glare, err *e) {
 static bool hand_over_glare(run *g, group_glare *glare, err *e) {
     for (uint32_t c = 0; glare && c < g->n; c++) {
         if (!(glare->name[c] = mem_str(run_name(g, c), e))) return false;
-        glare->type[c] = run_stored_type(g, c);
+        glare->type[c] = g->to[c];
         glare->plane[c] = g->glare[c];
         g->glare[c] = NULL;
         glare->channels++;
@@ -216,16 +237,12 @@ bool group_bloom(bloom *b, image *img, int part, const layer_group *layer, uint3
     return true;
 }
 
-bool group_predict(bloom *b, const image *img, int part, const layer_group *layer, uint32_t height,
+bool group_predict(bloom *b, image *img, int part, const layer_group *layer, uint32_t height,
                    bloom_report *r, err *e) {
     run g;
-    /* Nothing of the image is written: what would be repaired is an error here. */
-    run_open(&g, b, (image *)img, part, layer, r);
+    run_open(&g, b, img, part, layer, r);
     kernel_need need = need_of(&g, height);
-    bool ok = prepare_size(b, &need, e) && prepare_planes(b, 0, sizeof(float), e) &&
-              look_scan(&g, e);
-    if (ok && g.scanned.bad) look_note_bad(&g);
-    ok = ok && look_on(&g, e);
+    bool ok = prepare_size(b, &need, e) && look_ahead(&g, e);
     if (ok) {
         convolve_choose(&g);
         convolve_note(&g, 0);

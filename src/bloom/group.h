@@ -18,8 +18,8 @@ void group_glare_free(group_glare *g);
 bool group_bloom(bloom *b, image *img, int part, const layer_group *g, uint32_t height,
                  group_glare *glare, bloom_report *r, err *e);
 
-/* Only what would be done for accuracy; nothing changes but the report. */
-bool group_predict(bloom *b, const image *img, int part, const layer_group *g, uint32_t height,
+/* Only what would be done for accuracy. */
+bool group_predict(bloom *b, image *img, int part, const layer_group *g, uint32_t height,
                    bloom_report *r, err *e);
 
 #endif

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void look_note_bad(run *g) {
+static void note_bad(run *g) {
     const scan *s = &g->scanned;
     const image_part *p = run_part(g);
     uint64_t room = g->r->bad < SCAN_BAD ? SCAN_BAD - g->r->bad : 0;
@@ -37,7 +37,7 @@ static bool scan_planes(run *g, const void *const *plane, const pixel_type *type
 }
 
 /* Half planes become floats on the way. */
-bool look_scan(run *g, err *e) {
+static bool look_scan(run *g, err *e) {
     const void *plane[RUN_CHANNELS];
     float *to[RUN_CHANNELS];
     for (uint32_t c = 0; c < g->n; c++) {
@@ -49,14 +49,16 @@ bool look_scan(run *g, err *e) {
     return scan_planes(g, plane, g->type, to, e);
 }
 
-static bool repair(run *g, err *e) {
+static bool refuse(const run *g, err *e) {
     const bloom_bad *first = &g->r->first_bad[0];
-    if (g->b->s.nan == NAN_ERROR)
-        return err_set(e, ERR_BAD_PIXELS,
-                       "%" PRIu64 " pixel%s NaN or infinite, the first in channel '%s' at %d, %d "
-                       "(%g); --nan zero or --nan interpolate goes on",
-                       g->r->bad, g->r->bad == 1 ? " is" : "s are", first->channel, first->x,
-                       first->y, (double)first->value);
+    return err_set(e, ERR_BAD_PIXELS,
+                   "%" PRIu64 " pixel%s NaN or infinite, the first in channel '%s' at %d, %d "
+                   "(%g); --nan zero or --nan interpolate goes on",
+                   g->r->bad, g->r->bad == 1 ? " is" : "s are", first->channel, first->x, first->y,
+                   (double)first->value);
+}
+
+static bool repair(run *g, err *e) {
     for (uint32_t c = 0; c < g->n; c++) {
         g->bad[c] = g->scanned.channel[c].bad;
         g->bad_light[c] = g->scanned.channel[c].sum;
@@ -82,7 +84,7 @@ static bool scan_excess(run *g, err *e) {
 }
 
 /* Of an image whose pixels are numbers. */
-bool look_on(run *g, err *e) {
+static bool look_on(run *g, err *e) {
     for (uint32_t c = 0; c < g->n; c++)
         g->sum[c] = g->scanned.channel[c].sum + (g->bad[c] ? g->bad_light[c] : 0);
     if (!run_spreads_all(g) && !scan_excess(g, e)) return false;
@@ -92,11 +94,19 @@ bool look_on(run *g, err *e) {
     return true;
 }
 
-bool look_at(run *g, err *e) {
+static bool look(run *g, bool ahead, err *e) {
     if (!prepare_planes(g->b, 0, sizeof(float), e) || !look_scan(g, e)) return false;
     if (g->scanned.bad) {
-        look_note_bad(g);
+        note_bad(g);
+        if (g->b->s.nan == NAN_ERROR && !ahead) return refuse(g, e);
         if (!repair(g, e)) return false;
     }
     return look_on(g, e);
+}
+
+bool look_at(run *g, err *e) {
+    return look(g, false, e);
+}
+bool look_ahead(run *g, err *e) {
+    return look(g, true, e);
 }

@@ -8,9 +8,7 @@
  * them. Where possible the floats that the engine will read are made on the way. */
 bool look_at(run *g, err *e);
 
-/* Its steps, for who must not change the image: the scan, what it found, and the rest. */
-bool look_scan(run *g, err *e);
-void look_note_bad(run *g);
-bool look_on(run *g, err *e);
+/* The same for who only wants to know: bad pixels that would be refused count as 0. */
+bool look_ahead(run *g, err *e);
 
 #endif

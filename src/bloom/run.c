@@ -29,9 +29,6 @@ void **run_plane(const run *g, uint32_t c) {
 const char *run_name(const run *g, uint32_t c) {
     return run_part(g)->channel[g->channel[c]].name;
 }
-pixel_type run_stored_type(const run *g, uint32_t c) {
-    return run_part(g)->channel[g->channel[c]].type;
-}
 finish_excess run_excess(const run *g) {
     return (finish_excess){(float)g->b->s.threshold, (float)g->b->s.knee};
 }
@@ -42,12 +39,19 @@ double run_dark(const run *g, uint32_t c) {
     return accuracy_dark(&g->scanned.channel[c]);
 }
 
+uint32_t run_channels(const bloom *b, const layer_group *layer) {
+    return (uint32_t)layer->channels + (b->s.alpha == ALPHA_CONVOLVE && layer->alpha >= 0);
+}
+
 void run_open(run *g, bloom *b, image *img, int part, const layer_group *layer, bloom_report *r) {
     *g = (run){.b = b, .img = img, .part = part, .r = r};
     for (; g->n < (uint32_t)layer->channels; g->n++) g->channel[g->n] = layer->channel[g->n];
     if (b->s.alpha == ALPHA_CONVOLVE && layer->alpha >= 0) g->channel[g->n++] = layer->alpha;
     const image_part *p = run_part(g);
-    for (uint32_t c = 0; c < g->n; c++) g->type[c] = p->channel[g->channel[c]].type;
+    for (uint32_t c = 0; c < g->n; c++) {
+        g->type[c] = g->to[c] = p->channel[g->channel[c]].type;
+        if (b->s.half && g->type[c] == PIXEL_FLOAT) g->to[c] = PIXEL_HALF;
+    }
     g->pixels = (size_t)image_width(p) * image_height(p);
 }
 

@@ -14,7 +14,7 @@ typedef struct {
     int part;
     uint32_t n; /* channels */
     int channel[RUN_CHANNELS];
-    pixel_type type[RUN_CHANNELS]; /* as they came */
+    pixel_type type[RUN_CHANNELS], to[RUN_CHANNELS]; /* as they came, as they will be stored */
     size_t pixels;
     bloom_report *r;
 
@@ -35,13 +35,14 @@ typedef struct {
     finish_stats stats[RUN_CHANNELS];
 } run;
 
+/* How many planes of a group are convolved together. */
+uint32_t run_channels(const bloom *b, const layer_group *layer);
 void run_open(run *g, bloom *b, image *img, int part, const layer_group *layer, bloom_report *r);
 void run_close(run *g);
 
 image_part *run_part(const run *g);
 void **run_plane(const run *g, uint32_t c); /* the image's */
 const char *run_name(const run *g, uint32_t c);
-pixel_type run_stored_type(const run *g, uint32_t c);
 finish_excess run_excess(const run *g);
 bool run_spreads_all(const run *g);
 double run_dark(const run *g, uint32_t c); /* accuracy_dark */
