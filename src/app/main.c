@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/log.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,13 +24,6 @@ static void catch_signals(void) {
     sigaction(SIGHUP, &a, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
-
-#if WITH_SAN
-/* The Vulkan loader unloads its drivers, and then a leak report cannot tell theirs from ours. */
-__attribute__((constructor)) static void keep_software_driver(void) {
-    dlopen("libvulkan_lvp.so", RTLD_LAZY | RTLD_NODELETE);
-}
-#endif
 
 static void print_version(void) {
     printf("fftbloom " VERSION "\nVulkan engine: yes\nCPU engine (FFTW): %s\n"

@@ -23,8 +23,8 @@ bool err_in(err *e, const char *fmt, ...) {
     va_start(ap, fmt);
     int n = vsnprintf(e->msg, sizeof e->msg, fmt, ap);
     va_end(ap);
-    if (n >= 0 && (size_t)n < sizeof e->msg)
-        snprintf(e->msg + n, sizeof e->msg - (size_t)n, ": %s", inner);
+    int room = (int)sizeof e->msg - n;
+    if (n >= 0 && room > 0) snprintf(e->msg + n, (size_t)room, ": %.*s", room, inner);
     return false;
 }
 
