@@ -16,6 +16,10 @@
 
 enum { CHANNELS = 3, BENCH_SIZES = 16 };
 
+/* FFT plans that are measured here are the best that can be had, and are kept for all later runs.
+ */
+static const double PATIENCE = 20; /* s */
+
 typedef struct {
     const settings *s;
     par *threads;
@@ -132,7 +136,7 @@ static bool bench_on(bench *b, int index, const device_forecast *f, const psf *k
     double start = now();
     bool ok = spectrum_for(&lines, b, k, &r.plan, e);
     r.spectrum = now() - start;
-    measure_request q = {r.device, &r.plan, &lines, folder(b), b->s->rounds, true};
+    measure_request q = {r.device, &r.plan, &lines, folder(b), b->s->rounds, PATIENCE};
     ok = ok && measure_device(&r.m, &q, b->threads, e);
     spectrum_lines_free(&lines);
     if (!ok) return false;

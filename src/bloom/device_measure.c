@@ -92,7 +92,7 @@ bool measure_device(measure_result *to, const measure_request *r, par *threads, 
     if (!g) return false;
     m.open = now() - start;
     start = now();
-    engine_options o = {.slots = 1, .timestamps = true, .patient = r->patient};
+    engine_options o = {.slots = 1, .timestamps = true, .patience = r->patience};
     bool ok = engine_prepare(g, r->plan, r->kernel, &o, e);
     m.prepare = now() - start;
     ok = ok && run_rounds(&m, g, r, e);
@@ -143,7 +143,7 @@ static bool run_trial(trial_result *to, const trial *t, const engine_device *d,
     bool ok = plan_make(&p, &ask, e) && measure_kernel(&source.kernel, t->kernel, 3, e) &&
               spectrum_at(&lines, &source, SPECTRUM_EXACT, p.first, p.axis[0].length,
                           p.axis[1].length, false, threads, e);
-    measure_request r = {d, &p, &lines, cache_dir, t->rounds, false};
+    measure_request r = {d, &p, &lines, cache_dir, t->rounds, 0};
     ok = ok && measure_device(&to->m, &r, threads, e);
     to->bytes = device_image_bytes(&p);
     to->steps = device_steps(&p);

@@ -14,7 +14,7 @@ typedef struct {
     spectrum_lines *kernel; /* whose values the engine may take */
     const char *cache_dir;  /* NULL: none */
     uint32_t rounds;        /* 1 .. MEASURE_ROUNDS */
-    bool patient;
+    double patience;        /* s: engine_options */
 } measure_request;
 
 /* Seconds. Of the rounds the medians, each member for itself, after one that is not counted. */

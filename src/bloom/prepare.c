@@ -44,9 +44,11 @@ int prepare_forecast(bloom *b, const plan_request *ask, device_forecast *to, err
     return device_choose(to, &wish, b->device, b->speed, b->devices, ask, e);
 }
 
-/* Measured FFT plans take up to a second, once, and save about a fifth of each image's time. */
-static bool worth_patience(const device_seconds *t, uint32_t images) {
-    return 0.2 * t->image * images > 1;
+/* Seconds that looking for the best FFT plans may take: no more than the half of what they save,
+ * which is about a quarter of each image's time. Less than a second finds little. */
+static double patience_for(const device_seconds *t, uint32_t images) {
+    double saved = 0.25 * t->image * images;
+    return saved > 2 ? fmin(0.5 * saved, 10) : 0;
 }
 
 /* Listing devices loads every graphics driver of the machine, for 0.04 s and more, and no GPU has
@@ -65,7 +67,7 @@ static bool cpu_is_certain(const bloom *b, const plan_request *ask, device_forec
     return !any || f->time.start + images * f->time.image < SOONEST_GPU;
 }
 
-bool prepare_choice(bloom *b, const plan_request *ask, plan *p, engine_device *d, bool *patient,
+bool prepare_choice(bloom *b, const plan_request *ask, plan *p, engine_device *d, double *patience,
                     err *e) {
     device_forecast f[ENGINE_DEVICES];
     int i = 0;
@@ -74,7 +76,7 @@ bool prepare_choice(bloom *b, const plan_request *ask, plan *p, engine_device *d
         *d = b->device[i];
     }
     *p = f[i].plan;
-    if (patient) *patient = worth_patience(&f[i].time, b->s.images);
+    if (patience) *patience = patience_for(&f[i].time, b->s.images);
     return true;
 }
 
@@ -202,7 +204,7 @@ bool prepare_engine(bloom *b, plan_precision precision, uint32_t radius, bloom_r
     engine_device d;
     engine_options o = {.slots = 1, .timestamps = true};
     plan_request ask = prepare_request(b, &b->size.kernel, &b->size.need, precision);
-    bool ok = prepare_choice(b, &ask, &b->ready.plan, &d, &o.patient, e) && open_engine(b, &d, e);
+    bool ok = prepare_choice(b, &ask, &b->ready.plan, &d, &o.patience, e) && open_engine(b, &d, e);
     double start = now();
     ok = ok && make_lines(b, &lines, &b->ready, r, e);
     r->spectrum_seconds += now() - start;

@@ -16,7 +16,7 @@ bool prepare_engine(bloom *b, plan_precision precision, uint32_t radius, bloom_r
 bool prepare_planes(bloom *b, int set, size_t sample_bytes, err *e);
 
 /* The device and the plan on it, without device work. */
-bool prepare_choice(bloom *b, const plan_request *ask, plan *p, engine_device *d, bool *patient,
+bool prepare_choice(bloom *b, const plan_request *ask, plan *p, engine_device *d, double *patience,
                     err *e);
 int prepare_forecast(bloom *b, const plan_request *ask, device_forecast *to, err *e);
 plan_request prepare_request(const bloom *b, const psf *k, const kernel_need *need,

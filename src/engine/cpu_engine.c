@@ -20,7 +20,7 @@ typedef struct {
     const cpu_passes *pass;
     cpu_job job;
     int32_t *beyond[2];
-    cpu_fft *forward[2], *inverse[2];
+    cpu_fft *fft[2];
     void *half, *kernel, *block;
     /* What the transforms leave out: 1 / L for each axis, 1/2 for the parting of two real lines. */
     double scale;
@@ -58,8 +58,7 @@ static uint32_t devices(engine_device *to, uint32_t room) {
 
 static void unprepare(cpu_engine *g) {
     for (int i = 0; i < 2; i++) {
-        cpu_fft_free(&g->forward[i]);
-        cpu_fft_free(&g->inverse[i]);
+        cpu_fft_free(&g->fft[i]);
         mem_free(g->beyond[i]);
         g->beyond[i] = NULL;
     }
@@ -106,18 +105,15 @@ static void *new_lines(const cpu_engine *g, size_t count, size_t pitch, const ch
     return NULL;
 }
 
-static bool plan_transforms(cpu_engine *g, bool measure, err *e) {
+static bool plan_transforms(cpu_engine *g, double patience, err *e) {
     bool float64 = g->p.ask.precision == PRECISION_FLOAT64;
     for (int i = 0; i < 2; i++) {
-        uint32_t n = g->p.axis[i].length;
-        g->forward[i] = cpu_fft_new(n, CPU_FFT_FORWARD, float64, measure, e);
-        if (!g->forward[i]) return false;
-        g->inverse[i] = cpu_fft_new(n, CPU_FFT_INVERSE, float64, measure, e);
-        if (!g->inverse[i]) return false;
+        g->fft[i] = cpu_fft_new(g->p.axis[i].length, float64, patience / 2, e);
+        if (!g->fft[i]) return false;
         g->beyond[i] = border_map(&g->p.axis[i], e);
         if (!g->beyond[i]) return false;
     }
-    if (measure && g->cache_dir) cpu_fft_save_wisdom(g->cache_dir);
+    if (patience > 0 && g->cache_dir) cpu_fft_save_wisdom(g->cache_dir);
     return true;
 }
 
@@ -136,7 +132,7 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     };
     cpu_job *j = &g->job;
     j->block_bytes = cpu_passes_block(j, g->pass);
-    if (!plan_transforms(g, o && o->patient, e)) goto fail;
+    if (!plan_transforms(g, o ? o->patience : 0, e)) goto fail;
     g->half = new_lines(g, cpu_passes_batches(j) * p->halves, CPU_LINES, "half spectrum", e);
     g->block = mem_raw((size_t)par_threads(g->threads), j->block_bytes, "lines of a worker", e);
     g->times = mem_new(g->slots, sizeof *g->times, "times", e);
@@ -145,8 +141,7 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     j->block = g->block;
     for (int i = 0; i < 2; i++) {
         j->beyond[i] = g->beyond[i];
-        j->forward[i] = g->forward[i];
-        j->inverse[i] = g->inverse[i];
+        j->fft[i] = g->fft[i];
     }
     g->kernel = k->value;
     k->value = NULL;

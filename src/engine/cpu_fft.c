@@ -16,7 +16,8 @@
 typedef struct {
     const char *name;
     size_t complex_bytes;
-    void *(*plan)(int n, void *from, void *to, int sign, unsigned flags);
+    void *(*plan)(int n, void *from, void *to, unsigned flags);
+    void (*limit)(double seconds);
     void (*destroy)(void *plan);
     void (*run)(void *plan, void *from, void *to);
     int (*import)(const char *text);
@@ -24,23 +25,24 @@ typedef struct {
     void (*free)(void *p);
 } precision;
 
-#define PRECISION(P, NAME)                                                              \
-    static void *P##_line_plan(int n, void *from, void *to, int sign, unsigned flags) { \
-        return P##_plan_dft_1d(n, from, to, sign, flags);                               \
-    }                                                                                   \
-    static void P##_line_destroy(void *plan) {                                          \
-        P##_destroy_plan(plan);                                                         \
-    }                                                                                   \
-    static void P##_line_run(void *plan, void *from, void *to) {                        \
-        P##_execute_dft(plan, from, to);                                                \
-    }                                                                                   \
-    static const precision P##_precision = {NAME,                                       \
-                                            sizeof(P##_complex),                        \
-                                            P##_line_plan,                              \
-                                            P##_line_destroy,                           \
-                                            P##_line_run,                               \
-                                            P##_import_wisdom_from_string,              \
-                                            P##_export_wisdom_to_string,                \
+#define PRECISION(P, NAME)                                                    \
+    static void *P##_line_plan(int n, void *from, void *to, unsigned flags) { \
+        return P##_plan_dft_1d(n, from, to, FFTW_FORWARD, flags);             \
+    }                                                                         \
+    static void P##_line_destroy(void *plan) {                                \
+        P##_destroy_plan(plan);                                               \
+    }                                                                         \
+    static void P##_line_run(void *plan, void *from, void *to) {              \
+        P##_execute_dft(plan, from, to);                                      \
+    }                                                                         \
+    static const precision P##_precision = {NAME,                             \
+                                            sizeof(P##_complex),              \
+                                            P##_line_plan,                    \
+                                            P##_set_timelimit,                \
+                                            P##_line_destroy,                 \
+                                            P##_line_run,                     \
+                                            P##_import_wisdom_from_string,    \
+                                            P##_export_wisdom_to_string,      \
                                             P##_free};
 PRECISION(fftwf, "float32")
 PRECISION(fftw, "float64")
@@ -57,29 +59,34 @@ struct cpu_fft {
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
 static bool measured[2];
 
-static void *make_plan(int n, int direction, int which, bool measure, void *from, void *to) {
-    const precision *in = PRECISIONS[which];
+static const double LONG = 4; /* s */
+
+static void *make_plan(int n, const precision *in, double patience, void *from, void *to) {
     /* The inputs are scratch memory, which leaves FFTW more ways to go. */
     unsigned flags = FFTW_DESTROY_INPUT;
+    int which = in == PRECISIONS[1];
     pthread_mutex_lock(&planner);
-    void *plan = in->plan(n, from, to, direction, flags | FFTW_MEASURE | FFTW_WISDOM_ONLY);
-    if (!plan && measure) {
-        plan = in->plan(n, from, to, direction, flags | FFTW_MEASURE);
+    /* What a short measurement found is good enough, but for who asks for a long one. */
+    unsigned level = patience < LONG ? FFTW_MEASURE : FFTW_PATIENT;
+    void *plan = in->plan(n, from, to, flags | level | FFTW_WISDOM_ONLY);
+    if (!plan && patience > 0) {
+        in->limit(patience);
+        plan = in->plan(n, from, to, flags | FFTW_PATIENT);
         measured[which] = true;
     }
-    if (!plan) plan = in->plan(n, from, to, direction, flags | FFTW_ESTIMATE);
+    if (!plan) plan = in->plan(n, from, to, flags | FFTW_ESTIMATE);
     pthread_mutex_unlock(&planner);
     return plan;
 }
 
-cpu_fft *cpu_fft_new(uint32_t length, int direction, bool float64, bool measure, err *e) {
+cpu_fft *cpu_fft_new(uint32_t length, bool float64, double patience, err *e) {
     cpu_fft *f = mem_new(1, sizeof *f, "a transform", e);
     if (!f) return NULL;
     f->in = PRECISIONS[float64];
     void *from = mem_new(length, f->in->complex_bytes, "a line to plan with", e);
     void *to = mem_new(length, f->in->complex_bytes, "a line to plan with", e);
     bool lines = from && to;
-    if (lines) f->plan = make_plan((int)length, direction, float64, measure, from, to);
+    if (lines) f->plan = make_plan((int)length, f->in, patience, from, to);
     mem_free(from);
     mem_free(to);
     if (!f->plan) {

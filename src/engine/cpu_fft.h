@@ -4,7 +4,8 @@
  * is locked here, and its wisdom, which is kept in the cache directory, one file per FFTW version,
  * CPU and precision. A wisdom file that is damaged or from elsewhere is ignored with a warning.
  *
- * Transforms are not normalised: forward then inverse multiplies by the length. */
+ * Transforms are forward, and not normalised. The conjugate of the transform of a conjugate is the
+ * inverse, times the length. */
 #ifndef ENGINE_CPU_FFT_H
 #define ENGINE_CPU_FFT_H
 
@@ -14,11 +15,10 @@
 
 typedef struct cpu_fft cpu_fft;
 
-enum { CPU_FFT_FORWARD = -1, CPU_FFT_INVERSE = 1 };
-
-/* `measure`: time several ways and keep the best, 0.1 to 0.5 s for a length that no wisdom knows;
- * otherwise take FFTW's guess, at once. Either way wisdom that is at hand is used. */
-cpu_fft *cpu_fft_new(uint32_t length, int direction, bool float64, bool measure, err *e);
+/* `patience`: seconds that may be spent on timing several ways and keeping the best, where no
+ * wisdom knows the length; FFTW looks farther the more there is. 0 takes FFTW's guess, at once.
+ * Wisdom that is at hand is used in any case. */
+cpu_fft *cpu_fft_new(uint32_t length, bool float64, double patience, err *e);
 void cpu_fft_free(cpu_fft **f);
 
 /* `from` and `to` are different memory, each aligned to 64 bytes; `from` is destroyed. Any number

@@ -8,7 +8,7 @@
  *              spectrum, where each line is one frequency of axis 1 with axis 2 along it; the 16
  *              values that go to one line fill whole cache lines.
  *   convolve   one line at a time, which stays in the first-level cache: forward, times the
- *              kernel, inverse.
+ *              kernel, conjugated, forward: the conjugate of the inverse.
  *   inverse    the first pass backwards; out = tap * in + gain * what comes back.
  *
  * A plane at a time, so the half spectrum in memory is that of one plane and, at the sizes of film
@@ -33,10 +33,10 @@ typedef struct {
     const plan *p;
     /* Of each axis, for the indices from extent to length: the index that is read, -1 for zero. */
     const int32_t *beyond[2];
-    const cpu_fft *forward[2], *inverse[2]; /* of each axis */
-    void *half;                             /* complex [batch][k][CPU_LINES] */
-    size_t line_pitch;                      /* room for length of axis 1 */
-    char *block;                            /* of worker w at block + w * block_bytes */
+    const cpu_fft *fft[2]; /* of each axis */
+    void *half;            /* complex [batch][k][CPU_LINES] */
+    size_t line_pitch;     /* room for length of axis 1 */
+    char *block;           /* of worker w at block + w * block_bytes */
     size_t block_bytes;
 
     const void *kernel; /* spectrum of this plane: halves lines of axis[1].length */

@@ -41,7 +41,7 @@ typedef struct {
 typedef struct {
     uint32_t slots;  /* frames in flight; 0 stands for 1 */
     bool timestamps; /* measure each pass */
-    bool patient;    /* many frames will come: set-up may spend a second on making them faster */
+    double patience; /* s that set-up may spend on making frames faster: many will come */
 } engine_options;
 
 typedef struct {

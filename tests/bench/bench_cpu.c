@@ -143,7 +143,7 @@ static engine *engine_ready(const plan *p, par *threads, const char *cache) {
     err e = {0};
     engine_device d = {.class = ENGINE_CPU};
     engine *g = need(engine_open(&d, threads, cache, &e), &e);
-    engine_options o = {.patient = true};
+    engine_options o = {.patience = 20};
     if (!engine_prepare(g, p, &k, &o, &e)) need(NULL, &e);
     mem_free(k.value);
     return g;

@@ -33,7 +33,7 @@ typedef struct {
     uint32_t length[2]; /* of the first and the second axis; 0: the planner's */
     uint32_t slots, runs;
     bool in_place;
-    bool patient;
+    double patience;
     const char *cache_dir;
 } setup;
 
@@ -251,7 +251,7 @@ static void check(setup s) {
     for (uint32_t c = 0; c < s.spectra; c++) k[c] = noise_plane((size_t)s.kw * s.kh, 0.3);
     spectrum_lines l = lines_of(&s, &p, k);
     engine *g = open_cpu(threads, s.cache_dir);
-    engine_options o = {.slots = s.slots, .patient = s.patient};
+    engine_options o = {.slots = s.slots, .patience = s.patience};
     err e = {0};
     CHECK_OK(engine_prepare(g, &p, &l, &o, &e), e);
     spectrum_lines_free(&l); /* the engine has what it needs */
@@ -454,7 +454,7 @@ static void test_wisdom_is_kept_and_damage_is_harmless(void **state) {
     setup s = {.w = 90, .h = 50, .kw = 6, .kh = 6, .cx = 3, .cy = 3, .cache_dir = dir};
     check(s);
     assert_int_equal(count_files(dir, path), 0); /* a guess is nothing to keep */
-    s.patient = true;
+    s.patience = 0.2;
     check(s);
     assert_int_equal(count_files(dir, path), 1);
     check(s);
