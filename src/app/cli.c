@@ -207,6 +207,7 @@ bool cli_open(cli *c, int argc, char **argv, err *e) {
     bool ok = r.flag && r.word && settings_init(&c->s, e) && read_line(&r, e);
     if (ok && !r.help) ok = set_all(&r, c, e);
     if (ok) ok = answer(&r, c, e);
+    mem_set_limit(c->s.bloom.mem_limit);
     log_set_level(c->s.quiet ? LOG_ERROR : c->s.verbose ? LOG_INFO : LOG_NOTE);
     mem_free(r.flag);
     if (!c->word) mem_free(r.word);

@@ -1,5 +1,8 @@
 #include "base/mem.h"
 
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,6 +27,43 @@ bool mem_add(size_t a, size_t b, size_t *out) {
     return true;
 }
 
+/* --- the account ----------------------------------------------------------------------------- */
+
+/* Every large buffer of the program comes from here, so one sum decides, and no phase of a run
+ * needs a prediction of its own. */
+static uint64_t limit;
+static atomic_uint_fast64_t used, peak;
+
+void mem_set_limit(uint64_t bytes) {
+    limit = bytes;
+}
+uint64_t mem_used(void) {
+    return atomic_load(&used);
+}
+uint64_t mem_peak(void) {
+    return atomic_load(&peak);
+}
+
+static void *enter(void *p) {
+    if (!p) return NULL;
+    uint64_t bytes = malloc_usable_size(p), now = atomic_fetch_add(&used, bytes) + bytes;
+    for (uint_fast64_t most = atomic_load(&peak); now > most;)
+        if (atomic_compare_exchange_weak(&peak, &most, now)) break;
+    return p;
+}
+
+/* Two threads that ask at once may both be let through: the limit is met but for one block. */
+static bool allowed(size_t bytes, const char *what, err *e) {
+    uint64_t now = mem_used();
+    if (!limit || (now <= limit && bytes <= limit - now)) return true;
+    return err_set(e, ERR_RETRY,
+                   "%s needs %zu bytes; %" PRIu64 " of the %" PRIu64
+                   " that --mem-limit allows are in use",
+                   what, bytes, now, limit);
+}
+
+/* --- blocks ---------------------------------------------------------------------------------- */
+
 void *mem_raw(size_t count, size_t size, const char *what, err *e) {
     size_t bytes = 0, padded = 0;
     bool fits = mem_mul(count, size, &bytes);
@@ -32,7 +72,8 @@ void *mem_raw(size_t count, size_t size, const char *what, err *e) {
         err_set(e, ERR_DATA, "%s: %zu items of %zu bytes do not fit in memory", what, count, size);
         return NULL;
     }
-    void *p = aligned_alloc(alignment, padded / alignment * alignment);
+    if (!allowed(bytes, what, e)) return NULL;
+    void *p = enter(aligned_alloc(alignment, padded / alignment * alignment));
     if (p && alignment == HUGE_PAGE) madvise(p, padded / alignment * alignment, MADV_HUGEPAGE);
     if (!p) err_set(e, ERR_RETRY, "out of memory: %s needs %zu bytes", what, bytes);
     return p;
@@ -45,6 +86,7 @@ void *mem_new(size_t count, size_t size, const char *what, err *e) {
 }
 
 void mem_free(void *p) {
+    if (p) atomic_fetch_sub(&used, malloc_usable_size(p));
     free(p);
 }
 

@@ -21,6 +21,13 @@ void *mem_new(size_t count, size_t size, const char *what, err *e);
 void *mem_raw(size_t count, size_t size, const char *what, err *e);
 void mem_free(void *p);
 
+/* --mem-limit: an allocation that would bring what is allocated here beyond so many bytes fails
+ * with ERR_RETRY and both numbers. Set once, before any thread starts; 0: no limit. */
+void mem_set_limit(uint64_t bytes);
+/* Allocated here and not freed yet, and the most that ever was. */
+uint64_t mem_used(void);
+uint64_t mem_peak(void);
+
 /* strdup with an error. */
 char *mem_str(const char *s, err *e);
 
