@@ -229,8 +229,7 @@ static void man_program(text *to) {
     text_add(to, ".Sh ENVIRONMENT\nEvery option of a command can be given as a variable:\n"
                  ".Ev FFTBLOOM_PADDING\nis\n.Fl \\-padding .\n.Bl -tag -width Ds\n"
                  ".It Ev FFTBLOOM_CACHE_RO\nA cache folder that is read but never written.\n"
-                 ".It Ev NO_COLOR\nNo colour in messages.\n"
-                 ".It Ev SOURCE_DATE_EPOCH\nThe time to write into files that hold one.\n.El\n");
+                 ".It Ev NO_COLOR\nNo colour in messages.\n.El\n");
     man_exit(to);
     man_examples(command_find("apply"), to);
     text_add(to, ".Sh SEE ALSO\n");

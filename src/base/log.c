@@ -1,16 +1,30 @@
 #include "base/log.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static log_level current = LOG_NOTE;
 
-static const char *const PREFIX[] = {
-    [LOG_ERROR] = "fftbloom: error: ", [LOG_WARN] = "fftbloom: warning: ",
-    [LOG_NOTE] = "fftbloom: ",         [LOG_INFO] = "fftbloom: ",
-    [LOG_DEBUG] = "fftbloom: debug: ",
+/* The word after the program's name, plain and as a terminal shows it. */
+static const struct {
+    const char *plain, *colored;
+} WORD[] = {
+    [LOG_ERROR] = {"error: ", "\033[1;31merror:\033[0m "},
+    [LOG_WARN] = {"warning: ", "\033[1;33mwarning:\033[0m "},
+    [LOG_NOTE] = {"", ""},
+    [LOG_INFO] = {"", ""},
+    [LOG_DEBUG] = {"debug: ", "\033[2mdebug:\033[0m "},
 };
+
+/* https://no-color.org: any value but the empty one. */
+static bool colors(void) {
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return !(no && *no) && term && *term && strcmp(term, "dumb") != 0 && isatty(STDERR_FILENO);
+}
 
 void log_set_level(log_level level) {
     current = level;
@@ -22,7 +36,8 @@ log_level log_get_level(void) {
 void log_say(log_level level, const char *fmt, ...) {
     if (level > current) return;
     char line[2048];
-    int n = snprintf(line, sizeof line, "%s", PREFIX[level]);
+    int n = snprintf(line, sizeof line, "fftbloom: %s",
+                     colors() ? WORD[level].colored : WORD[level].plain);
     va_list ap;
     va_start(ap, fmt);
     int m = vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);

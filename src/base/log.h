@@ -1,7 +1,8 @@
 /* log.h - messages to people, on stderr. stdout is for data and is never written here.
  *
  * The level is the one global of the program: it is set once, before any thread starts. Each
- * call writes whole lines with one write, so lines of several threads do not mix. */
+ * call writes whole lines with one write, so lines of several threads do not mix. "error" and
+ * "warning" are coloured where stderr is a terminal, unless NO_COLOR is set. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
