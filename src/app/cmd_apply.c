@@ -7,6 +7,7 @@
 #include "app/progress.h"
 #include "app/report.h"
 #include "app/stamp.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "bloom/cache.h"
@@ -152,6 +153,16 @@ static bool run_frames(runner *r, const job *j, err *e) {
     return ok;
 }
 
+/* What would fail at the end of the first frame can fail before it starts. */
+static bool check_outputs(const settings *s, const job *j, err *e) {
+    char *input = NULL, *output = NULL;
+    const int *number;
+    bool ok = job_frame(j, 0, &input, &output, &number, e) && image_can_create(output, e);
+    mem_free(input);
+    mem_free(output);
+    return ok && (!s->report || file_out_possible(s->report, e) || err_in(e, "report"));
+}
+
 static bool open_runner(runner *r, const cli *c, size_t frames, err *e) {
     char folder[CACHE_PATH];
     *r = (runner){.s = &c->s, .frames = frames};
@@ -193,7 +204,7 @@ int cmd_apply(int argc, char **argv, err *e) {
     job j = {0};
     runner r = {0};
     int status = 0;
-    if (cli_open(&c, argc, argv, e) && job_open(&j, &c.s, e)) {
+    if (cli_open(&c, argc, argv, e) && job_open(&j, &c.s, e) && check_outputs(&c.s, &j, e)) {
         if (open_runner(&r, &c, job_count(&j), e)) {
             run_frames(&r, &j, e);
             tell(&r, &c, e);

@@ -1,5 +1,6 @@
 /* cmd_precompute.c - `fftbloom precompute`: a kernel's half spectrum as a portable file. */
 #include "app/cli.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "bloom/cache.h"
 #include "bloom/kernel_input.h"
@@ -52,6 +53,7 @@ static int precompute(const settings *s, err *e) {
         log_note("%s skipped: the output exists", s->output);
         return ERR_SKIPPED;
     }
+    if (!file_out_possible(s->output, e)) return (int)e->code;
     spectrum k = {0};
     bool hit = false;
     par *threads = par_open((int)s->jobs, e);

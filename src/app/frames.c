@@ -216,8 +216,8 @@ bool frame_list_scan(frame_list *l, const frame_pattern *p, err *e) {
     }
     closedir(dir);
     if (ok && made.count == 0)
-        ok = err_set(e, ERR_NO_INPUT, "no file matches '%s%s%s'", p->before,
-                     p->digits ? "####" : "#", p->after);
+        ok = err_set(e, ERR_NO_INPUT, "no file matches '%s<frame of %d digits or more>%s'",
+                     p->before, p->digits ? p->digits : 1, p->after);
     if (!ok) {
         frame_list_free(&made);
         return false;

@@ -32,7 +32,8 @@ file_in *file_in_open(const char *path, err *e) {
         mem_free(f);
         return NULL;
     }
-    f->fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* A pipe without a writer would be waited for; what is no file is refused below. */
+    f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (f->fd < 0) {
         err_errno(e, ERR_NO_INPUT, "cannot open '%s'", path);
         goto fail;
@@ -149,6 +150,22 @@ static char *final_name(const char *path, err *e) {
     return mem_str(path, e);
 }
 
+/* From errno; where it is the folder that is missing, that is what the sentence says. */
+static bool cannot_create(const char *path, err *e) {
+    struct stat st;
+    const char *slash = strrchr(path, '/');
+    int n = slash ? (int)(slash - path) : 0, why = errno;
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", n, path);
+    if (n && n < PATH_MAX && (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode)))
+        return err_set(e, ERR_CANT_CREATE, "cannot create '%s': %s '%s'", path,
+                       access(folder, F_OK) == 0 ? "there is no folder but a file"
+                                                 : "there is no folder",
+                       folder);
+    errno = why;
+    return err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
+}
+
 /* Opens the temporary file with the signals that end the program held back, so that it never
  * exists without being in the list that the handler clears. */
 static bool open_temp(file_out *f, err *e) {
@@ -174,9 +191,29 @@ static bool open_temp(file_out *f, err *e) {
     if (opened) f->slot = take_slot(f->temp);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     errno = why;
-    if (!opened) return err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", f->path);
+    if (!opened) return cannot_create(f->path, e);
     if (f->slot < 0) return err_set(e, ERR_RETRY, "more than %d outputs open at once", SLOTS);
     return true;
+}
+
+/* Folders, pipes and devices are never replaced. */
+static bool replaceable(const char *path, err *e) {
+    struct stat st;
+    if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) return true;
+    return err_set(e, ERR_CANT_CREATE,
+                   S_ISDIR(st.st_mode) ? "'%s' is a folder; give the name of a file"
+                                       : "'%s' is not a regular file and cannot be replaced",
+                   path);
+}
+
+bool file_out_possible(const char *path, err *e) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int n = snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+                     slash ? path : ".");
+    if (!replaceable(path, e)) return false;
+    if (n < 0 || n >= PATH_MAX) errno = ENAMETOOLONG;
+    return (n < PATH_MAX && access(folder, W_OK | X_OK) == 0) || cannot_create(path, e);
 }
 
 file_out *file_out_open(const char *path, err *e) {
@@ -184,18 +221,7 @@ file_out *file_out_open(const char *path, err *e) {
     file_out *f = mem_new(1, sizeof *f, "file", e);
     if (!f) return NULL;
     f->fd = f->slot = -1;
-    if (!(f->path = final_name(path, e))) goto fail;
-    if (stat(f->path, &st) == 0) {
-        if (S_ISDIR(st.st_mode)) {
-            err_set(e, ERR_CANT_CREATE, "'%s' is a folder; give the name of a file", path);
-            goto fail;
-        }
-        if (!S_ISREG(st.st_mode)) {
-            err_set(e, ERR_CANT_CREATE, "'%s' is not a regular file and cannot be replaced", path);
-            goto fail;
-        }
-    }
-    if (!open_temp(f, e)) goto fail;
+    if (!(f->path = final_name(path, e)) || !replaceable(path, e) || !open_temp(f, e)) goto fail;
     /* Keep the permissions of a file that is replaced. */
     if (stat(f->path, &st) == 0 && fchmod(f->fd, st.st_mode & 0777) != 0) { /* best effort */
     }

@@ -33,6 +33,9 @@ typedef struct file_out file_out;
 /* Refuses a path that is a directory. Symbolic links are followed: the file they point to is
  * replaced, the link stays. */
 file_out *file_out_open(const char *path, err *e);
+/* Could it be opened, as far as can be seen now? For work that should fail before it starts. Makes
+ * nothing. */
+bool file_out_possible(const char *path, err *e);
 /* At any offset, in any order. Thread-safe. */
 bool file_out_write(file_out *f, uint64_t offset, const void *data, size_t bytes, err *e);
 /* Syncs, renames, frees; the file is whole and in place when this returns true. */

@@ -132,6 +132,10 @@ static const image_format *format_of_name(const char *path, err *e) {
     return NULL;
 }
 
+bool image_can_create(const char *path, err *e) {
+    return format_of_name(path, e) && file_out_possible(path, e);
+}
+
 static uint32_t bands(const image_writer *w, int part) {
     uint32_t rows = image_writer_rows(w, part);
     return (image_height(&w->head.part[part]) - 1) / rows + 1;
@@ -145,7 +149,7 @@ image_writer *image_create(const char *path, const image_header *h, par *threads
     w->format = format;
     if (!(w->path = mem_str(path, e)) || !image_header_copy(&w->head, h, e)) goto fail;
     if (!(w->state = format->create(path, &w->head, threads, e))) {
-        err_in(e, "'%s'", path);
+        if (e && !strstr(e->msg, path)) err_in(e, "'%s'", path);
         goto fail;
     }
     if (!(w->done = mem_new((size_t)h->parts, sizeof *w->done, "writer", e))) goto fail;

@@ -38,6 +38,9 @@ bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *co
 
 /* The format by the name's ending; the header says what to write, parts in its order. What the
  * format cannot hold (a layer in .hdr, an attribute in .pfm) is an error or a note in the log. */
+/* False, with ERR_CANT_CREATE, where image_create would fail whatever the image: the ending is none
+ * that can be written, or the folder is not there. */
+bool image_can_create(const char *path, err *e);
 image_writer *image_create(const char *path, const image_header *h, par *threads, err *e);
 uint32_t image_writer_rows(const image_writer *w, int part);
 bool image_write(image_writer *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
