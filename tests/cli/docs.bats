@@ -47,6 +47,21 @@ P
     [ "$output" = "ok 34" ]
 }
 
+@test "the shipped config files are valid by the schema, and run" {
+    "$python" -c 'import jsonschema' || skip "python3-jsonschema is not installed"
+    "$FFTBLOOM" schema >schema.json
+    cat >valid.py <<'P'
+import json, sys
+from jsonschema import Draft202012Validator as V
+v = V(json.load(open("schema.json")))
+for path in sys.argv[1:]:
+    v.validate(json.load(open(path)))
+P
+    "$python" valid.py "$FFTBLOOM_ROOT"/testdata/look.json
+    "$FFTBLOOM" --config "$FFTBLOOM_ROOT/testdata/look.json" --input "$FFTBLOOM_ROOT/testdata/small.exr" -o out.exr
+    [ -s out.exr ]
+}
+
 @test "manual pages have no fault that mandoc finds" {
     command -v mandoc || skip "mandoc is not installed"
     for c in "" $("$FFTBLOOM" docs commands); do

@@ -1,0 +1,197 @@
+#!/usr/bin/env bats
+# What the options of light, layers and windows do to the numbers in the file.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$FILES"
+    # Darkness but for one pixel of 8 at (10, 9), and a kernel of two taps: 3/4 in its middle, 1/4
+    # three pixels to the right and one down.
+    oiiotool --create 32x24 3 --point:color=8,8,8 10,9 -d float -o in.exr
+    oiiotool --create 9x9 1 --chnames Y --point:color=3 4,4 --point:color=1 7,5 -d float -o two.exr
+    # A layer of data and one of light beside the picture, and alpha.
+    oiiotool in.exr --ch R,G,B,A=0.5,diffuse.R=R,diffuse.G=G,diffuse.B=B,Z=7 -d float -o layers.exr
+}
+
+setup() {
+    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$dir"
+    cp "$FILES"/*.exr .
+    export FFTBLOOM_CACHE_DIR=$dir/cache
+}
+
+# FILE X Y [CHANNEL]: the values of a pixel, rounded to a millionth.
+pixel() {
+    local file=$1
+    if [ -n "$4" ]; then
+        file=channels.exr
+        oiiotool "$1" --ch "$4" -o $file
+    fi
+    oiiotool --dumpdata "$file" | sed -n "s/^ *Pixel ($2, $3): *//p" |
+        awk '{ for (i = 1; i <= NF; i++) printf "%s%.6g", (i > 1 ? " " : ""), int($i * 1e6 + 0.5) / 1e6 }'
+}
+bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
+
+@test "convolution, and correlation turned by 180 degrees" {
+    bloom in.exr two.exr
+    [ "$(pixel out.exr 10 9)" = "6 6 6" ]
+    [ "$(pixel out.exr 13 10)" = "2 2 2" ]
+    bloom in.exr two.exr --correlate
+    [ "$(pixel out.exr 10 9)" = "6 6 6" ]
+    [ "$(pixel out.exr 7 8)" = "2 2 2" ]
+}
+
+@test "sharpen blends with a point and keeps the sum" {
+    bloom in.exr two.exr --sharpen 0.5
+    [ "$(pixel out.exr 10 9)" = "7 7 7" ]
+    [ "$(pixel out.exr 13 10)" = "1 1 1" ]
+}
+
+@test "threshold spreads the excess, the knee softens its start, and energy is kept" {
+    bloom in.exr two.exr --threshold 2
+    [ "$(pixel out.exr 10 9)" = "6.5 6.5 6.5" ]
+    [ "$(pixel out.exr 13 10)" = "1.5 1.5 1.5" ]
+    # Within the knee the excess is (v - t + knee)^2 / (4 knee): (8 - 7 + 3)^2 / 12 = 4 / 3.
+    bloom in.exr two.exr --threshold 7 --knee 3 --report r.json
+    [ "$(pixel out.exr 10 9)" = "7.66667 7.66667 7.66667" ]
+    [ "$(pixel out.exr 13 10)" = "0.333333 0.333333 0.333333" ]
+    grep -q "not what a lens does" r.json
+    # Below it nothing is spread.
+    bloom in.exr two.exr --threshold 9
+    [ "$(pixel out.exr 10 9)$(pixel out.exr 13 10)" = "8 8 80 0 0" ]
+}
+
+@test "padding: what leaves on one side, and what comes in on the other" {
+    oiiotool --create 32x24 3 --point:color=8,8,8 31,23 -d float -o edge.exr
+    bloom edge.exr two.exr
+    [ "$(pixel out.exr 31 23)$(pixel out.exr 2 0)" = "6 6 60 0 0" ]
+    bloom edge.exr two.exr --padding wrap
+    [ "$(pixel out.exr 2 0)" = "2 2 2" ]
+    bloom edge.exr two.exr --padding wrap,zero
+    [ "$(pixel out.exr 2 0)" = "0 0 0" ]
+    # A flat picture stays flat where its edge is repeated or mirrored.
+    oiiotool --create 32x24 3 --fill:color=3,3,3 32x24 -d float -o flat.exr
+    for p in clamp mirror; do
+        bloom flat.exr two.exr --padding $p
+        [ "$(oiiotool --stats out.exr | awk '/Stats Min/ { m = $3 } /Stats Max/ { print (m > 2.99999 && $3 < 3.00001) }')" = 1 ]
+    done
+    bloom flat.exr two.exr
+    [ "$(pixel out.exr 0 0)" = "2.25 2.25 2.25" ]
+}
+
+@test "normalize: luminance keeps the kernel's colour, channel does not, none scales nothing" {
+    oiiotool --create 5x5 3 --point:color=4,2,1 2,2 -d float -o red.exr
+    # Y = 0.2126 * 4 + 0.7152 * 2 + 0.0722 * 1 = 2.353
+    bloom in.exr red.exr
+    pixel out.exr 10 9 | awk '{ exit !($1 > 13.59 && $1 < 13.61 && $2 > 6.79 && $2 < 6.81 && $3 > 3.39 && $3 < 3.41) }'
+    bloom in.exr red.exr --normalize channel
+    [ "$(pixel out.exr 10 9)" = "8 8 8" ]
+    bloom in.exr red.exr --normalize none
+    [ "$(pixel out.exr 10 9)" = "32 16 8" ]
+    bloom in.exr red.exr --normalize sum
+    pixel out.exr 10 9 | awk '{ exit !($1 > 13.714 && $1 < 13.715 && $2 > 6.857 && $2 < 6.858) }'
+}
+
+@test "kernel_center moves the picture, and a fraction of a pixel by the right fraction" {
+    bloom in.exr two.exr --kernel-center 7,5
+    [ "$(pixel out.exr 10 9)$(pixel out.exr 7 8)" = "2 2 26 6 6" ]
+    bloom in.exr two.exr --kernel-center peak
+    [ "$(pixel out.exr 10 9)" = "6 6 6" ]
+    # The centroid lies between taps, at (10.75, 10.25): the light's stays where it was.
+    oiiotool --create 21x21 1 --chnames Y --point:color=3 10,10 --point:color=1 13,11 \
+        --blur:kernel=gaussian 7x7 -d float -o soft.exr
+    bloom in.exr soft.exr --kernel-center centroid --padding wrap
+    oiiotool out.exr --ch R -o r.exr
+    oiiotool --dumpdata r.exr | awk -F'[(,):]' '/Pixel/ { s += $5; x += $5 * $2; y += $5 * $3 }
+        END { x /= s; y /= s; print x, y; exit !(x > 9.98 && x < 10.02 && y > 8.98 && y < 9.02) }'
+}
+
+@test "kernel_scale: twice the size reaches twice as far; in image heights a look holds from proxy to full size" {
+    oiiotool --create 33x33 3 --fill:color=1,1,1 33x33 -d float -o box.exr
+    reach() { "$FFTBLOOM" plan "$@" --device cpu --json | grep -oE '"reach_after": \[[0-9]+' | grep -oE '[0-9]+$'; }
+    [ "$(reach in.exr box.exr)" = 16 ]
+    [ "$(reach in.exr box.exr --kernel-scale 0.5)" = 8 ]
+    # Half the image's height: 24 / 2 = 12 pixels, 48 / 2 = 24.
+    oiiotool --create 64x48 3 --point:color=8,8,8 20,18 -d float -o full.exr
+    [ "$(reach in.exr box.exr --kernel-scale 0.5h)" = 6 ]
+    [ "$(reach full.exr box.exr --kernel-scale 0.5h)" = 12 ]
+    bloom full.exr box.exr --kernel-scale 0.5h
+    # 8 spread over a square of about 24 x 24.
+    pixel out.exr 20 18 | awk '{ exit !($1 > 8 / 625 && $1 < 8 / 529) }'
+}
+
+@test "window: keep, grow by the kernel's reach, display" {
+    box() { "$FFTBLOOM" info "$1" --json | grep -oE '"data_window": \[[^]]*' | cut -d'[' -f2; }
+    bloom in.exr two.exr --window keep
+    [ "$(box out.exr)" = "0, 0, 31, 23" ]
+    bloom in.exr two.exr --window grow
+    [ "$(box out.exr)" = "-4, -4, 35, 27" ]
+    [ "$(pixel out.exr 13 10)" = "2 2 2" ]
+    # What a cropped image's light throws into the rest of the display window.
+    oiiotool in.exr --cut 8x8+8+8 --fullsize 32x24+0+0 --origin +8+8 -o crop.exr
+    [ "$(box crop.exr)" = "8, 8, 15, 15" ]
+    oiiotool --create 15x15 1 --chnames Y --point:color=3 7,7 --point:color=1 14,8 -d float -o far.exr
+    bloom crop.exr far.exr --window display
+    [ "$(box out.exr)" = "0, 0, 31, 23" ]
+    [ "$(pixel out.exr 17 10)" = "2 2 2" ]
+    bloom crop.exr far.exr
+    [ "$(box out.exr)" = "8, 8, 15, 15" ]
+}
+
+@test "alpha: kept, or spread like the light" {
+    oiiotool in.exr --ch R,G,B,A=0 --point:color=8,8,8,1 10,9 -d float -o rgba.exr
+    bloom rgba.exr two.exr
+    [ "$(pixel out.exr 10 9 A)$(pixel out.exr 13 10 A)" = "10" ]
+    bloom rgba.exr two.exr --alpha convolve
+    [ "$(pixel out.exr 10 9 A) $(pixel out.exr 13 10 A)" = "0.75 0.25" ]
+}
+
+@test "layers and exclude choose the light; data is never touched" {
+    got() { bloom layers.exr two.exr "$@"; pixel out.exr 10 9 R,A,Z,diffuse.R; }
+    [ "$(got)" = "6 0.5 7 6" ]
+    [ "$(got --layers diffuse)" = "8 0.5 7 6" ]
+    [ "$(got --exclude 'diff*')" = "6 0.5 7 8" ]
+    # Named, data is light: 7 everywhere stays 7 where nothing is missing around it.
+    [ "$(got --layers 'diffuse,Z')" = "8 0.5 7 6" ]
+    [ "$(pixel out.exr 0 0 Z)" = 5.25 ]
+    run bloom layers.exr two.exr --layers specular
+    [ "$status" -eq 65 ]
+    [[ "$output" == *"no colour layer"* ]]
+}
+
+@test "emit_layer: the glare alone, which is what left its place and came to rest" {
+    bloom in.exr two.exr --emit-layer glare
+    [ "$(pixel out.exr 13 10 glare.R,glare.G,glare.B)" = "2 2 2" ]
+    [ "$(pixel out.exr 10 9 R)" = 6 ]
+    # A name that is taken is refused.
+    run bloom layers.exr two.exr --emit-layer diffuse
+    [ "$status" -ne 0 ]
+    [[ "$output" == *diffuse* ]]
+}
+
+@test "nan: refused with its place, zero, or the neighbours" {
+    oiiotool --create 8x6 3 --fill:color=2,2,2 8x6 -d float -o flat.exr
+    oiiotool --create 1x1 3 --fill:color=1,1,1 1x1 -d float -o dot.exr
+    "$FFTBLOOM" flat.exr dot.exr -o flat.pfm
+    # One sample of a PFM: rows from below, so (3, 2) is in row 3 of the file.
+    head=$(head -n 3 flat.pfm | wc -c)
+    printf '\000\000\300\177' | dd of=flat.pfm bs=1 seek=$((head + (3 * 8 + 3) * 12)) conv=notrunc status=none
+    run bloom flat.pfm dot.exr
+    [ "$status" -eq 6 ]
+    [[ "$output" == *"R"*"3, 2"* ]]
+    bloom flat.pfm dot.exr --nan zero
+    [ "$(pixel out.exr 3 2)" = "0 2 2" ]
+    bloom flat.pfm dot.exr --nan interpolate
+    [ "$(pixel out.exr 3 2)" = "2 2 2" ]
+}
+
+@test "verify: kept, and broken with 7" {
+    oiiotool --create 64x48 3 --noise:type=uniform:min=0:max=1 -d float -o noise.exr
+    oiiotool --create 33x33 3 --fill:color=1,1,1 33x33 -d float -o box.exr
+    bloom noise.exr box.exr --verify 20
+    run bloom noise.exr box.exr --verify 20 --tolerance 1e-11 --precision float32
+    [ "$status" -eq 7 ]
+    [[ "$output" == *"by the definition"* ]]
+}
