@@ -4,7 +4,7 @@
 // convolve.comp - pass 2 of 3: FFT along the second axis, times the kernel's spectrum, and back.
 //
 //      half spectrum        one workgroup = LINES lines      half spectrum
-//      [c][k][m]     -->    of a channel                -->  [c][k][m], in place   --> pass 3
+//      [c][k][m]     -->    of a channel                -->  the same, or tiled   --> pass 3
 //
 // The lines k = 0 and k = L1/2 are lines like all others. Padding is made on load and dropped on
 // store. The kernel's spectrum lies in the order in which the transform leaves its frequencies:
@@ -14,23 +14,26 @@
 // With SPLIT_LINE the lines are the inner factors of longer ones: whole, contiguous, LENGTH apart.
 //
 // Dispatch:  x = lines / LINES, y = lines / COUNT, z = channels.
-// Binds:     1 lines, read and written;  2 kernel's spectrum, read;  3 twiddles, read.
+// Binds:     1 lines, read;  2 kernel's spectrum, read;  3 twiddles, read;  7 lines, written: the
+//            same buffer as 1, unless they are tiled.
 #include "real.glsl"
 #include "complex.glsl"
 #include "fft.glsl"
 #include "image.glsl"
+#include "half.glsl"
 
-layout(constant_id = 40) const uint HALVES = 2;
-layout(constant_id = 41) const uint PITCH = 2;
 layout(constant_id = 50) const uint COUNT = 2; // lines along x of the dispatch
 layout(constant_id = 51) const uint PARTS = 1; // lines per frequency: the outer length of a split one
 layout(constant_id = 52) const bool ONE_KERNEL = false; // the same spectrum for all channels
 const bool SPLIT_LINE = PARTS > 1;
 
-layout(std430, set = 0, binding = 1) buffer half_spectrum { complex half_value[]; };
+layout(std430, set = 0, binding = 1) readonly buffer half_spectrum { complex half_value[]; };
 layout(std430, set = 0, binding = 2) readonly buffer kernel_spectrum { complex kernel[]; };
+layout(std430, set = 0, binding = 7) writeonly buffer convolved_lines { complex convolved[]; };
 
-bool exists(butterfly b) { return b.on && gl_WorkGroupID.x * LINES + b.line < COUNT; }
+bool exists(butterfly b) {
+    return b.on && (COUNT % LINES == 0 || gl_WorkGroupID.x * LINES + b.line < COUNT);
+}
 uint line_of(butterfly b) { return gl_WorkGroupID.y * COUNT + gl_WorkGroupID.x * LINES + b.line; }
 uint first_of(butterfly b) { return (gl_WorkGroupID.z * HALVES * PARTS + line_of(b)) * PITCH; }
 
@@ -38,8 +41,7 @@ void load() {
     [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
         butterfly b = butterfly_of(0, i);
         [[unroll]] for (uint r = 0; r < RADIX_0; ++r) {
-            uint n = b.j + REST_0 * r;
-            int c = SPLIT_LINE ? int(n) : source_of(n);
+            int c = SPLIT_LINE ? int(b.j + REST_0 * r) : source_of_leg(r, b.j);
             v[i * RADIX_0 + r] = exists(b) && c >= 0 ? half_value[first_of(b) + uint(c)] : complex(0);
         }
     }
@@ -62,7 +64,8 @@ void store() {
         if (exists(b))
             [[unroll]] for (uint r = 0; r < RADIX_0; ++r) {
                 uint n = b.j + REST_0 * r;
-                if (SPLIT_LINE || n < EXTENT) half_value[first_of(b) + n] = v[i * RADIX_0 + r].yx;
+                if (SPLIT_LINE) convolved[first_of(b) + n] = v[i * RADIX_0 + r].yx;
+                else if (leg_is_image(r, b.j)) convolved[tiled_of(gl_WorkGroupID.z, line_of(b), n)] = v[i * RADIX_0 + r].yx;
             }
     }
 }

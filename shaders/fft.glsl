@@ -31,6 +31,8 @@ layout(constant_id = 14) const bool BY_FREQUENCY = false;
 layout(constant_id = 13) const uint TWIDDLES = 0; // where this length's tables begin, in entries
 
 layout(constant_id = 15) const uint COPY = 0; // from there to the same tables once more
+layout(constant_id = 16) const bool PAIRED = false; // last stage: a thread has a butterfly and its mirror image
+layout(constant_id = 17) const bool WHOLE = false;  // whole numbers go through shared memory
 
 const uint REST_0 = LENGTH / RADIX_0;
 const uint REST_1 = REST_0 / RADIX_1;
@@ -52,7 +54,9 @@ uint stride(uint s) { return s == 0 ? STRIDE_0 : s == 1 ? STRIDE_1 : s == 2 ? ST
 uint table(uint s) { return TWIDDLES + (s == 0 ? 0 : s == 1 ? REST_0 : REST_0 + REST_1); }
 
 complex v[16]; // butterfly i of the thread: v[i * radix .. ]
-shared real exchange_line[RADIX_0 * STRIDE_0 * LINES];
+const uint ADDRESSES = RADIX_0 * STRIDE_0 * LINES;
+shared real exchange_part[WHOLE ? 1 : ADDRESSES];
+shared complex exchange_whole[WHOLE ? ADDRESSES : 1];
 
 // Twiddle factors: entry n of a stage's table holds w^n and w^4n, w = exp(-2 pi i / block).
 layout(std430, set = 0, binding = 3) readonly buffer twiddle_tables { complex2 twiddle[]; };
@@ -65,11 +69,18 @@ struct butterfly {
     bool on;
 };
 
+// The frequencies L - k of those of butterfly f, by frequency, are butterfly BLOCKS - f's; those of
+// 0 and BLOCKS / 2 are their own, and share a thread where PAIRED.
+uint mirror_of(uint f) { return f == 0 ? BLOCKS / 2 : BLOCKS - f; }
+
 butterfly butterfly_of(const uint s, uint i) {
-    uint item = gl_LocalInvocationID.x + i * gl_WorkGroupSize.x, count = LENGTH / radix(s);
+    bool paired = PAIRED && s == LAST;
+    uint count = LENGTH / radix(s) / (paired ? 2 : 1), turns = paired ? 1 : each(s);
+    uint item = gl_LocalInvocationID.x + (paired ? 0 : i * gl_WorkGroupSize.x);
     bool along = ALONG && (s == 0 || LINES == 1);
     uint line = along ? item / count : item % LINES, j = along ? item % count : item / LINES;
-    return butterfly(line, j, item < count * LINES);
+    if (paired && i == 1) j = mirror_of(j);
+    return butterfly(line, j, turns * gl_WorkGroupSize.x == count * LINES || item < count * LINES);
 }
 
 // The last stage's block that holds the frequencies f + BLOCKS q: the digits of f reversed.
@@ -265,35 +276,39 @@ uint address_of(const uint s, butterfly b) {
 }
 uint address_step(const uint s) { return stride(s) * LINES; }
 
-void write_component(const uint s, const uint c) {
+// Component c; or with WHOLE both.
+void write_part(const uint s, const uint c) {
     [[unroll]] for (uint i = 0; i < each(s); ++i) {
         butterfly b = butterfly_of(s, i);
         uint a = address_of(s, b);
         if (b.on)
             [[unroll]] for (uint r = 0; r < radix(s); ++r)
-                exchange_line[a + r * address_step(s)] = v[i * radix(s) + r][c];
+                if (WHOLE) exchange_whole[a + r * address_step(s)] = v[i * radix(s) + r];
+                else exchange_part[a + r * address_step(s)] = v[i * radix(s) + r][c];
     }
 }
 
-void read_component(const uint s, const uint c) {
+void read_part(const uint s, const uint c) {
     [[unroll]] for (uint i = 0; i < each(s); ++i) {
         butterfly b = butterfly_of(s, i);
         uint a = address_of(s, b);
         if (b.on)
             [[unroll]] for (uint r = 0; r < radix(s); ++r)
-                v[i * radix(s) + r][c] = exchange_line[a + r * address_step(s)];
+                if (WHOLE) v[i * radix(s) + r] = exchange_whole[a + r * address_step(s)];
+                else v[i * radix(s) + r][c] = exchange_part[a + r * address_step(s)];
     }
 }
 
 // From the places of stage `from` to those of stage `to`.
 void exchange(const uint from, const uint to) {
-    write_component(from, 0);
+    write_part(from, 0);
     barrier();
-    read_component(to, 0);
+    read_part(to, 0);
+    if (WHOLE) return;
     barrier();
-    write_component(from, 1);
+    write_part(from, 1);
     barrier();
-    read_component(to, 1);
+    read_part(to, 1);
 }
 
 void leave_stage(const uint s) {

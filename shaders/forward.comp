@@ -27,8 +27,26 @@ void load() {
         butterfly b = butterfly_of(0, i);
         if (b.on)
             [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
-                v[i * RADIX_0 + r] = load_pair(gl_WorkGroupID.z, pair_of(b), b.j + REST_0 * r);
+                v[i * RADIX_0 + r] = load_pair(gl_WorkGroupID.z, pair_of(b), source_of_leg(r, b.j));
     }
+}
+
+void store(uint k, uint pair, complex z, complex mirrored) {
+    if (has_pair(pair)) half_pair[half_pair_of(gl_WorkGroupID.z, k, pair)] = unpack(z, mirrored);
+}
+
+// Where a thread has Z(k) and Z(L - k). In the thread of f = 0 each butterfly mirrors itself.
+void store_paired() {
+    const uint R = LAST_RADIX;
+    butterfly b = butterfly_of(LAST, 0);
+    bool self = b.j == 0;
+    uint pair = pair_of(b), opposite = mirror_of(b.j);
+    if (!b.on) return;
+    [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
+        store(b.j + BLOCKS * q, pair, v[q], self ? v[(R - q) % R] : v[2 * R - 1 - q]);
+        store(opposite + BLOCKS * q, pair, v[R + q], self ? v[2 * R - 1 - q] : v[R - 1 - q]);
+    }
+    if (self) store(LENGTH / 2, pair, v[HALF_RADIX], v[HALF_RADIX]);
 }
 
 complex partner[16];
@@ -39,24 +57,18 @@ void fetch_partners(const uint c) {
         butterfly b = butterfly_of(LAST, i);
         if (b.on)
             [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
-                exchange_line[upper_of(b, q)] = v[i * LAST_RADIX + HALF_RADIX + q][c];
+                exchange_part[upper_of(b, q)] = v[i * LAST_RADIX + HALF_RADIX + q][c];
     }
     barrier();
     [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
         butterfly b = butterfly_of(LAST, i);
         if (b.on)
             [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
-                partner[i * HALF_RADIX + q][c] = is_zero(b, q) ? v[i * LAST_RADIX][c] : exchange_line[partner_of(b, q)];
+                partner[i * HALF_RADIX + q][c] = is_zero(b, q) ? v[i * LAST_RADIX][c] : exchange_part[partner_of(b, q)];
     }
 }
 
-void store(uint k, uint pair, complex z, complex mirrored) {
-    if (pair < PAIRS) half_pair[half_pair_of(gl_WorkGroupID.z, k, pair)] = unpack(z, mirrored);
-}
-
-void main() {
-    load();
-    fft_forward();
+void store_traded() {
     fetch_partners(0);
     fetch_partners(1);
     [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
@@ -67,4 +79,11 @@ void main() {
         complex nyquist = v[i * LAST_RADIX + HALF_RADIX];
         if (b.j == 0) store(LENGTH / 2, pair_of(b), nyquist, nyquist);
     }
+}
+
+void main() {
+    load();
+    fft_forward();
+    if (PAIRED) store_paired();
+    else store_traded();
 }

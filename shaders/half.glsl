@@ -10,6 +10,17 @@ layout(constant_id = 41) const uint PITCH = 2;
 
 uint half_pair_of(uint channel, uint k, uint pair) { return (channel * HALVES + k) * (PITCH / 2) + pair; }
 
+// From pass 2 to pass 3 a large half spectrum is [channel][m / TILE][k][m % TILE]: pass 3, which
+// takes a few m of all k, then reads it in few pieces, and pass 2 writes runs that are still long
+// enough. 0: not tiled.
+layout(constant_id = 42) const uint TILE = 0;
+const uint EDGE = TILE == 0 ? 2 : TILE; // divides in code that is not reached
+uint tiled_of(uint channel, uint k, uint m) {
+    if (TILE == 0) return (channel * HALVES + k) * PITCH + m;
+    return ((channel * (PITCH / EDGE) + m / EDGE) * HALVES + k) * EDGE + m % EDGE;
+}
+uint tiled_pair_of(uint channel, uint k, uint pair) { return tiled_of(channel, k, 2 * pair) / 2; }
+
 complex2 unpack(complex z, complex mirrored) {
     complex m = conj(mirrored);
     return complex2(z + m, times_minus_i(z - m));

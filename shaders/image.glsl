@@ -22,3 +22,16 @@ int source_of(uint i) {
     c = (c < 0 ? -1 - c : c) % (2 * n); // mirror
     return c < n ? c : 2 * n - 1 - c;
 }
+
+// Leg r of the first stage's butterfly j is index j + REST_0 r. Most legs lie wholly in the image
+// or wholly behind it, for any j: those cost no comparison.
+bool leg_is_image(uint r, uint j) {
+    if (REST_0 * r >= EXTENT) return false;
+    if (REST_0 * (r + 1) <= EXTENT) return true;
+    return j + REST_0 * r < EXTENT;
+}
+int source_of_leg(uint r, uint j) {
+    if (BORDER == ZERO) return leg_is_image(r, j) ? int(j + REST_0 * r) : -1;
+    if (REST_0 * (r + 1) <= EXTENT) return int(j + REST_0 * r);
+    return source_of(j + REST_0 * r);
+}

@@ -17,7 +17,9 @@ layout(constant_id = 61) const bool BACK = false;
 
 layout(std430, set = 0, binding = 5) buffer split_lines { complex split_value[]; };
 
-bool exists(butterfly b) { return b.on && gl_WorkGroupID.x * LINES + b.line < COUNT; }
+bool exists(butterfly b) {
+    return b.on && (COUNT % LINES == 0 || gl_WorkGroupID.x * LINES + b.line < COUNT);
+}
 uint first_of(butterfly b) {
     uint line = (gl_WorkGroupID.z * gl_NumWorkGroups.y + gl_WorkGroupID.y) * COUNT + gl_WorkGroupID.x * LINES + b.line;
     return line * LENGTH;

@@ -10,7 +10,7 @@
 // centre tap and the sharpening never went through the transform.
 //
 // Dispatch:  x = pairs / LINES, z = channels.
-// Binds:     0 image, read and written;  1 half spectrum, read;  3 twiddles, read.
+// Binds:     0 image, read and written;  3 twiddles, read;  7 half spectrum, read.
 #include "real.glsl"
 #include "complex.glsl"
 #include "fft.glsl"
@@ -21,18 +21,43 @@
 #include "mirror.glsl"
 #include "join.glsl"
 
-layout(std430, set = 0, binding = 1) readonly buffer half_spectrum { complex2 half_pair[]; };
+layout(std430, set = 0, binding = 7) readonly buffer half_spectrum { complex2 half_pair[]; };
 
 uint pair_of(butterfly b) { return gl_WorkGroupID.x * LINES + b.line; }
+// A second line that is not in the image is not written by pass 2 either.
 complex2 fetch(uint k, uint pair) {
-    return pair < PAIRS ? half_pair[half_pair_of(gl_WorkGroupID.z, k, pair)] : complex2(0);
+    if (!has_pair(pair)) return complex2(0);
+    complex2 h = half_pair[tiled_pair_of(gl_WorkGroupID.z, k, pair)];
+    return has_second(pair) ? h : complex2(h.xy, 0, 0);
+}
+
+// Where a thread has Z(k) and Z(L - k); in the thread of f = 0 each butterfly mirrors itself.
+void load_paired() {
+    const uint R = LAST_RADIX;
+    butterfly b = butterfly_of(LAST, 0);
+    bool self = b.j == 0;
+    uint pair = pair_of(b), opposite = mirror_of(b.j);
+    complex low[8], high[8];
+    if (!b.on) return;
+    [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
+        complex2 h = fetch(b.j + BLOCKS * q, pair), g = fetch(opposite + BLOCKS * q, pair);
+        v[q] = pack(h).yx;
+        v[R + q] = pack(g).yx;
+        low[q] = pack_mirrored(h).yx;
+        high[q] = pack_mirrored(g).yx;
+    }
+    low[HALF_RADIX] = self ? pack(fetch(LENGTH / 2, pair)).yx : complex(0);
+    [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
+        v[2 * R - 1 - q] = self ? high[q] : low[q];
+        v[R - 1 - q] = self ? low[q + 1] : high[q];
+    }
 }
 
 complex partner[16];
 
 // The lower half of the last stage's numbers, and for a trade with the partners the upper half's.
 // Components are swapped, as the inverse transform wants them.
-void load() {
+void load_halves() {
     [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
         butterfly b = butterfly_of(LAST, i);
         if (!b.on) continue;
@@ -50,14 +75,14 @@ void trade(const uint c) {
         butterfly b = butterfly_of(LAST, i);
         if (b.on)
             [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
-                if (!is_zero(b, q)) exchange_line[partner_of(b, q)] = partner[i * HALF_RADIX + q][c];
+                if (!is_zero(b, q)) exchange_part[partner_of(b, q)] = partner[i * HALF_RADIX + q][c];
     }
     barrier();
     [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
         butterfly b = butterfly_of(LAST, i);
         if (b.on)
             [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
-                v[i * LAST_RADIX + HALF_RADIX + q][c] = exchange_line[upper_of(b, q)];
+                v[i * LAST_RADIX + HALF_RADIX + q][c] = exchange_part[upper_of(b, q)];
     }
 }
 
@@ -75,7 +100,8 @@ void load_image() {
         butterfly b = butterfly_of(0, i);
         if (b.on)
             [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
-                old[i * RADIX_0 + r] = load_old(gl_WorkGroupID.z, pair_of(b), b.j + REST_0 * r);
+                if (leg_is_image(r, b.j))
+                    old[i * RADIX_0 + r] = load_old(gl_WorkGroupID.z, pair_of(b), b.j + REST_0 * r);
     }
 }
 
@@ -84,16 +110,22 @@ void store() {
         butterfly b = butterfly_of(0, i);
         if (b.on)
             [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
-                store_pair(gl_WorkGroupID.z, pair_of(b), b.j + REST_0 * r, old[i * RADIX_0 + r], v[i * RADIX_0 + r].yx);
+                if (leg_is_image(r, b.j))
+                    store_pair(gl_WorkGroupID.z, pair_of(b), b.j + REST_0 * r, old[i * RADIX_0 + r], v[i * RADIX_0 + r].yx);
     }
 }
 
-void main() {
-    load();
+void load_traded() {
+    load_halves();
     trade(0);
     trade(1);
     load_nyquist();
     barrier();
+}
+
+void main() {
+    if (PAIRED) load_paired();
+    else load_traded();
     load_image(); // early: the transform hides the way to memory
     fft_inverse();
     store();

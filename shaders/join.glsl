@@ -5,18 +5,20 @@ layout(push_constant) uniform join_constants {
 };
 layout(std430, set = 0, binding = 4) readonly buffer weights { complex weight[]; }; // tap, gain
 
+layout(constant_id = 53) const bool JOIN = true; // false: no channel has a tap
+
 // The pixels of a pair at index i, as they are before the store. Loads and stores go to the same
 // planes, so a compiler keeps their order: all loads come first, or each would wait for a store.
 complex load_old(uint channel, uint pair, uint i) {
-    if (pair >= PAIRS || i >= EXTENT) return complex(0);
-    uint p = pixel_of(channel, pair, i);
-    return complex(image[p], has_second(pair) ? image[p + second_line()] : real(0));
+    if (!JOIN || !has_pair(pair)) return complex(0);
+    return pixels_at(pixel_of(channel, pair, i), has_second(pair));
 }
 
 void store_pair(uint channel, uint pair, uint i, complex old, complex lines) {
-    if (pair >= PAIRS || i >= EXTENT) return;
+    if (!has_pair(pair)) return;
     uint p = pixel_of(channel, pair, i);
-    complex w = weight[first_channel + channel], joined = w.x * old + w.y * lines;
-    image[p] = joined.x;
-    if (has_second(pair)) image[p + second_line()] = joined.y;
+    complex w = weight[first_channel + channel], joined = JOIN ? w.x * old + w.y * lines : w.y * lines;
+    if (!X_FIRST) image_pair[p / 2] = joined;
+    else image[p] = joined.x;
+    if (X_FIRST && has_second(pair)) image[p + IMAGE_PITCH] = joined.y;
 }

@@ -42,14 +42,15 @@ uint split_at(uint place, butterfly b) {
 uint half_at(uint m) { return (gl_WorkGroupID.z * HALVES + gl_WorkGroupID.y) * PITCH + m; }
 
 complex load_far(uint n) {
-    if (FIRST) return load_pair(gl_WorkGroupID.z, gl_WorkGroupID.y, n);
     int c = source_of(n);
+    if (FIRST) return load_pair(gl_WorkGroupID.z, gl_WorkGroupID.y, c);
     return c < 0 ? complex(0) : half_value[half_at(uint(c))];
 }
 
 void store_far(uint n, complex z) {
+    if (n >= EXTENT) return;
     if (FIRST) store_pair(gl_WorkGroupID.z, gl_WorkGroupID.y, n, load_old(gl_WorkGroupID.z, gl_WorkGroupID.y, n), z);
-    else if (n < EXTENT) half_value[half_at(n)] = z;
+    else half_value[half_at(n)] = z;
 }
 
 // exp(-2 pi i b k / L), k the frequency that butterfly b of the last stage holds at q.

@@ -10,17 +10,23 @@ layout(constant_id = 33) const uint IMAGE_ROWS = 1;
 const uint PAIRS = (LINE_COUNT + 1) / 2;
 
 layout(std430, set = 0, binding = 0) IMAGE_ACCESS buffer image_planes { real image[]; };
+layout(std430, set = 0, binding = 0) IMAGE_ACCESS buffer image_columns { complex image_pair[]; };
 
 uint pixel_of(uint channel, uint pair, uint c) { // its first line; the other is one further
     uint x = X_FIRST ? c : 2 * pair, y = X_FIRST ? 2 * pair : c;
     return (channel * IMAGE_ROWS + y) * IMAGE_PITCH + x;
 }
-uint second_line() { return X_FIRST ? IMAGE_PITCH : 1; }
-bool has_second(uint pair) { return 2 * pair + 1 < LINE_COUNT; }
+bool has_pair(uint pair) { return PAIRS % LINES == 0 || pair < PAIRS; }
+bool has_second(uint pair) { return LINE_COUNT % 2 == 0 || 2 * pair + 1 < LINE_COUNT; }
 
-complex load_pair(uint channel, uint pair, uint i) {
-    int c = source_of(i);
-    if (pair >= PAIRS || c < 0) return complex(0);
-    uint p = pixel_of(channel, pair, uint(c));
-    return complex(image[p], has_second(pair) ? image[p + second_line()] : real(0));
+// Two neighbouring columns are one number; rows have an even pitch, so that it exists at the end.
+complex pixels_at(uint p, bool second) {
+    if (X_FIRST) return complex(image[p], second ? image[p + IMAGE_PITCH] : real(0));
+    complex z = image_pair[p / 2];
+    return complex(z.x, second ? z.y : real(0));
+}
+
+complex load_pair(uint channel, uint pair, int c) { // c < 0: padding
+    if (c < 0 || !has_pair(pair)) return complex(0);
+    return pixels_at(pixel_of(channel, pair, uint(c)), has_second(pair));
 }

@@ -36,7 +36,7 @@ typedef struct {
     plan p;
     uint32_t chunks, slots;
     gpu_passes passes;
-    gpu_buffer scratch, split, twiddles, places;
+    gpu_buffer scratch, tiles, split, twiddles, places;
     gpu_buffer *spectrum; /* per chunk */
     VkDescriptorPool sets;
     slot slot[MAX_SLOTS];
@@ -78,6 +78,7 @@ static void unprepare(gpu_engine *x) {
     mem_free(x->spectrum);
     x->spectrum = NULL;
     gpu_buffer_free(&x->scratch, &x->g);
+    gpu_buffer_free(&x->tiles, &x->g);
     gpu_buffer_free(&x->split, &x->g);
     gpu_buffer_free(&x->twiddles, &x->g);
     gpu_buffer_free(&x->places, &x->g);
@@ -236,10 +237,10 @@ static bool make_sets(gpu_engine *x, slot *s, err *e) {
         VK_TRY(&x->g, vkAllocateDescriptorSets(x->g.dev, &info, &s->set[i]), e);
         uint32_t chunk = i % x->chunks;
         bool inner = i >= x->chunks; /* the convolution works on split lines as on its lines */
-        const gpu_buffer *b[BINDINGS] = {&s->image[chunk],    inner ? &x->split : &x->scratch,
-                                         &x->spectrum[chunk], &x->twiddles,
-                                         &s->weights,         &x->split,
-                                         &x->places};
+        const gpu_buffer *lines = inner ? &x->split : &x->scratch;
+        const gpu_buffer *b[BINDINGS] = {
+            &s->image[chunk], lines,     &x->spectrum[chunk], &x->twiddles,
+            &s->weights,      &x->split, &x->places,          x->p.tile ? &x->tiles : lines};
         bind(x, s->set[i], b);
     }
     return true;
@@ -355,15 +356,18 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
         return err_set(e, ERR_INTERNAL, "%u slots and %u channels; %d and %d are the most",
                        x->slots, p->ask.channels, MAX_SLOTS, ENGINE_CHANNELS);
     gpu_twiddles t = gpu_twiddles_layout(p);
-    bool ok = gpu_passes_make(&x->passes, &x->g, p, &t, x->uuid, x->cache_dir, x->threads, e) &&
-              upload_twiddles(x, &t, e) && upload_places(x, e) && upload_spectrum(x, k, e) &&
-              gpu_buffer_make(&x->scratch, &x->g,
-                              p->scratch_bytes / p->ask.channels * p->channels_per_bind,
-                              GPU_ON_DEVICE, "half spectrum", e) &&
-              gpu_buffer_make(&x->split, &x->g,
-                              p->line_bytes / p->ask.channels * p->channels_per_bind, GPU_ON_DEVICE,
-                              "split lines", e) &&
-              make_set_pool(x, e);
+    bool ok =
+        gpu_passes_make(&x->passes, &x->g, p, &t, x->uuid, x->cache_dir, x->threads, e) &&
+        upload_twiddles(x, &t, e) && upload_places(x, e) && upload_spectrum(x, k, e) &&
+        gpu_buffer_make(&x->scratch, &x->g,
+                        p->scratch_bytes / p->ask.channels * p->channels_per_bind, GPU_ON_DEVICE,
+                        "half spectrum", e) &&
+        gpu_buffer_make(&x->tiles, &x->g,
+                        p->tile ? p->scratch_bytes / p->ask.channels * p->channels_per_bind : 0,
+                        GPU_ON_DEVICE, "half spectrum in tiles", e) &&
+        gpu_buffer_make(&x->split, &x->g, p->line_bytes / p->ask.channels * p->channels_per_bind,
+                        GPU_ON_DEVICE, "split lines", e) &&
+        make_set_pool(x, e);
     for (uint32_t i = 0; ok && i < x->slots; i++)
         ok = make_slot(x, &x->slot[i], o && o->timestamps, e);
     if (!ok) unprepare(x);

@@ -24,6 +24,8 @@ enum {
     ID_TWIDDLES,
     ID_BY_FREQUENCY,
     ID_COPY,
+    ID_PAIRED,
+    ID_WHOLE,
     ID_EXTENT = 20,
     ID_LENGTH_ALL,
     ID_SPLIT,
@@ -34,9 +36,11 @@ enum {
     ID_IMAGE_ROWS,
     ID_HALVES = 40,
     ID_PITCH,
+    ID_TILE,
     ID_COUNT = 50,
     ID_PARTS,
     ID_ONE_KERNEL,
+    ID_JOIN,
     ID_FIRST = 60,
     ID_BACK,
     ID_INNER,
@@ -82,6 +86,8 @@ static void add_fft(constants *c, const plan *p, const plan_pass *s, const gpu_t
     add(c, ID_ALONG, !is_outer(s->kind) && !(is_along_first(s->kind) && p->first == PLAN_Y));
     add(c, ID_TWIDDLES, table);
     add(c, ID_COPY, t->copy);
+    add(c, ID_PAIRED, s->paired);
+    add(c, ID_WHOLE, s->whole);
     add(c, ID_BY_FREQUENCY, is_outer(s->kind) || is_along_first(s->kind));
 }
 
@@ -101,6 +107,8 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     add(&c, ID_IMAGE_ROWS, p->ask.size[PLAN_Y]);
     add(&c, ID_HALVES, p->halves);
     add(&c, ID_PITCH, s->kind == PASS_CONVOLVE && parts > 1 ? s->fft.length : p->pitch);
+    add(&c, ID_TILE, p->tile);
+    add(&c, ID_JOIN, !p->ask.tapless);
     add(&c, ID_COUNT, parts > 1 ? parts : p->halves);
     add(&c, ID_PARTS, parts);
     add(&c, ID_ONE_KERNEL, p->ask.spectra == 1);

@@ -17,6 +17,7 @@ typedef enum {
     BIND_WEIGHTS,
     BIND_SPLIT,
     BIND_PLACES,
+    BIND_CONVOLVED,
     BINDINGS
 } gpu_binding;
 

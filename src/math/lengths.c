@@ -73,27 +73,45 @@ static bool better(const choice *a, const choice *b) {
     return a->smallest > b->smallest;
 }
 
-/* Order of the stages: the largest radix last, the next one first, small ones in between. The outer
- * stages wait for memory, where many numbers at once help; measured in docs/performance.md. Where
- * the last radix must be even, the largest even one is last. False when there is none. */
-static bool arrange(plan_fft *f, bool even_last) {
-    uint32_t last = 0, n = f->stages; /* radices come largest first */
-    while (even_last && last < n && f->radix[last] % 2) last++;
-    if (last == n) return false;
-    uint32_t r = f->radix[last];
-    memmove(&f->radix[last], &f->radix[last + 1], (n - 1 - last) * sizeof r);
-    f->radix[n - 1] = r;
+bool length_pairs(const plan_fft *f) {
+    uint32_t last = f->radix[f->stages - 1], count = f->length / last;
+    return f->stages > 1 && 2 * last <= PLAN_MAX_RADIX && last % 2 == 0 && count % 2 == 0 &&
+           f->threads >= count / 2;
+}
+
+static void move_last(plan_fft *f, uint32_t i) {
+    uint32_t r = f->radix[i];
+    memmove(&f->radix[i], &f->radix[i + 1], (f->stages - 1 - i) * sizeof r);
+    f->radix[f->stages - 1] = r;
+}
+
+/* Order of the stages; radices come largest first. The largest goes last, the next one first,
+ * small ones between: the outer stages wait for memory, where many numbers at once help. Of a real
+ * transform the largest even one goes last, or the largest that pairs. False when there is none. */
+static bool arrange(plan_fft *f, length_use use) {
+    bool pairs = use == LENGTH_REAL_COLUMNS || (use == LENGTH_REAL_ROWS && f->stages > 3);
+    for (uint32_t i = 0; pairs && i < f->stages; i++) {
+        plan_fft tried = *f;
+        move_last(&tried, i);
+        if (!length_pairs(&tried)) continue;
+        *f = tried;
+        return true;
+    }
+    uint32_t last = 0;
+    while (use != LENGTH_COMPLEX && last < f->stages && f->radix[last] % 2) last++;
+    if (last == f->stages) return false;
+    move_last(f, last);
     return true;
 }
 
 /* All ways to write `rest` as radices that do not grow, after those already in c. */
-static void search(choice *c, uint32_t rest, int from, uint32_t invocations, bool even_last,
+static void search(choice *c, uint32_t rest, int from, uint32_t invocations, length_use use,
                    choice *best) {
     plan_fft *f = &c->fft;
     if (rest == 1) {
         choice done = *c;
         done.fft.threads = length_threads(&done.fft);
-        if (done.fft.threads <= invocations && better(&done, best) && arrange(&done.fft, even_last))
+        if (done.fft.threads <= invocations && better(&done, best) && arrange(&done.fft, use))
             *best = done;
         return;
     }
@@ -103,16 +121,16 @@ static void search(choice *c, uint32_t rest, int from, uint32_t invocations, boo
         f->radix[f->stages++] = RADIX[i];
         uint32_t smallest = c->smallest;
         c->smallest = RADIX[i];
-        search(c, rest / RADIX[i], i, invocations, even_last, best);
+        search(c, rest / RADIX[i], i, invocations, use, best);
         c->smallest = smallest;
         f->radix[--f->stages] = 0;
     }
 }
 
-bool length_radices(plan_fft *f, uint32_t n, uint32_t invocations, bool even_last) {
+bool length_radices(plan_fft *f, uint32_t n, uint32_t invocations, length_use use) {
     choice c = {.fft.length = n}, best = {0};
     if (n < 2 || !length_is_smooth(n)) return false;
-    search(&c, n, 0, invocations, even_last, &best);
+    search(&c, n, 0, invocations, use, &best);
     if (best.fft.stages) *f = best.fft;
     return best.fft.stages > 0;
 }

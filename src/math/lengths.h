@@ -16,10 +16,17 @@ double length_cost(uint32_t n);
 /* The same on a CPU, whose vector units need factors of two in the length. */
 double length_cost_cpu(uint32_t n);
 
+/* What a transform is for decides the order of its radices. A real one (of two lines at once)
+ * wants an even last radix; where columns are its lines, or there are four stages, one that lets a
+ * thread hold a butterfly and its mirror image (docs/performance.md has the measurements). */
+typedef enum { LENGTH_COMPLEX, LENGTH_REAL_ROWS, LENGTH_REAL_COLUMNS } length_use;
+
 /* Chooses radices for a workgroup of at most `invocations` threads that hold PLAN_MAX_RADIX
- * numbers each: as few stages as possible, then the largest smallest radix.
- * even_last asks for an even last radix. False when none fit. */
-bool length_radices(plan_fft *f, uint32_t n, uint32_t invocations, bool even_last);
+ * numbers each: as few stages as possible, then the largest smallest radix. False when none fit. */
+bool length_radices(plan_fft *f, uint32_t n, uint32_t invocations, length_use use);
+
+/* Whether a thread can hold a butterfly of the last stage and its mirror image. */
+bool length_pairs(const plan_fft *f);
 
 /* The fewest threads that can hold a line with these radices. */
 uint32_t length_threads(const plan_fft *f);

@@ -37,27 +37,26 @@ static uint32_t shared_of(const plan_fft *f, uint32_t real_bytes) {
 }
 
 /* The tuned radices of an axis, where they are those of the length. */
-static bool tuned_radices(plan_fft *f, uint32_t length, const plan_request *ask, int role) {
+static bool tuned_radices(plan_fft *f, uint32_t length, const plan_request *ask, bool first) {
     const plan_tune *t = &ask->tune;
+    int role = first ? 0 : 1;
     uint64_t product = 1;
     *f = (plan_fft){.length = length};
     for (uint32_t s = 0; s < PLAN_STAGES && t->radix[role][s]; s++) {
         f->radix[f->stages++] = t->radix[role][s];
         product *= t->radix[role][s];
     }
-    if (product != length || !f->stages || (role == 0 && f->radix[f->stages - 1] % 2)) return false;
+    if (product != length || !f->stages || (first && f->radix[f->stages - 1] % 2)) return false;
     uint32_t least = length_threads(f), wanted = t->threads[role];
     f->threads = wanted > least ? wanted : least;
-    return f->threads <= ask->limits.invocations;
+    return f->threads <= ask->limits.invocations &&
+           shared_of(f, sample_bytes(ask)) <= ask->limits.shared_bytes;
 }
 
-/* Radices for a line that one workgroup holds; false when none does. `role`: 0 for the first axis,
- * which wants an even last radix, 1 for the second, 2 for the factors of a split line. */
-static bool fits_one_pass(plan_fft *f, uint32_t length, const plan_request *ask, int role) {
+/* Radices for a line that one workgroup holds; false when none does. */
+static bool fits_one_pass(plan_fft *f, uint32_t length, const plan_request *ask, length_use use) {
     plan_fft found;
-    if ((role == 2 || !tuned_radices(&found, length, ask, role)) &&
-        !length_radices(&found, length, ask->limits.invocations, role == 0))
-        return false;
+    if (!length_radices(&found, length, ask->limits.invocations, use)) return false;
     if (shared_of(&found, sample_bytes(ask)) > ask->limits.shared_bytes) return false;
     *f = found;
     return true;
@@ -68,21 +67,24 @@ static bool fits_one_pass(plan_fft *f, uint32_t length, const plan_request *ask,
 static bool split_line(plan_axis *a, const plan_request *ask) {
     for (uint32_t outer = 2; outer <= a->length / outer; outer++) {
         if (a->length % outer) continue;
-        if (fits_one_pass(&a->inner, a->length / outer, ask, 2) &&
-            fits_one_pass(&a->outer, outer, ask, 2))
+        if (fits_one_pass(&a->inner, a->length / outer, ask, LENGTH_COMPLEX) &&
+            fits_one_pass(&a->outer, outer, ask, LENGTH_COMPLEX))
             return true;
     }
     return false;
 }
 
 /* Fills everything but before, after, extent and border; false when the device cannot hold it. */
-static bool axis_set_length(plan_axis *a, uint32_t length, const plan_request *ask, bool first) {
+static bool axis_set_length(plan_axis *a, uint32_t length, const plan_request *ask, uint32_t which,
+                            bool first) {
     a->length = length;
     a->split = length; /* wrapped exactly or surrounded by zeros: nothing stands before the image */
     if (a->border != BORDER_ZERO && length != a->extent) a->split = a->extent + a->after;
     a->one_pass = true;
     if (!has_shapes(ask)) return true;
-    a->one_pass = fits_one_pass(&a->fft, length, ask, first ? 0 : 1);
+    length_use real = which == PLAN_X ? LENGTH_REAL_ROWS : LENGTH_REAL_COLUMNS;
+    a->one_pass = tuned_radices(&a->fft, length, ask, first) ||
+                  fits_one_pass(&a->fft, length, ask, first ? real : LENGTH_COMPLEX);
     return a->one_pass || split_line(a, ask);
 }
 
@@ -186,7 +188,7 @@ static void find_candidates(candidates *c, const plan_request *ask, uint32_t whi
     c->count = 0;
     for (uint32_t i = 0; i < n; i++) {
         c->axis[c->count] = start;
-        if (!axis_set_length(&c->axis[c->count], list[i], ask, first)) continue;
+        if (!axis_set_length(&c->axis[c->count], list[i], ask, which, first)) continue;
         c->line[c->count] = line_price(&c->axis[c->count], ask, moved);
         c->count++;
     }
@@ -256,6 +258,8 @@ static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, const pl
     s->shared_bytes = s->lines * bytes;
     for (uint32_t i = 0; i < f->stages; i++)
         s->butterflies[i] = length_butterflies(f, i, s->lines, s->threads);
+    s->paired = (kind == PASS_FORWARD || kind == PASS_INVERSE) && length_pairs(f);
+    if (s->paired) s->butterflies[f->stages - 1] = 2;
     s->groups[0] = blocks(count, s->lines);
     s->groups[1] = 1;
     s->groups[2] = p->channels_per_bind;
@@ -269,10 +273,9 @@ static uint32_t fill_lines(const plan_fft *f) {
 
 /* Adjacent lines of the first axis make runs in memory: of 16 bytes each in the half spectrum,
  * of 8 in image rows where lines are columns. docs/performance.md has the measurements. */
-static uint32_t first_lines(const plan *p, const plan_fft *f) {
-    if (p->ask.tune.lines[0]) return p->ask.tune.lines[0];
-    uint32_t wanted = p->first == PLAN_Y ? 4 : 2, fill = fill_lines(f);
-    return wanted > fill ? wanted : fill;
+static uint32_t first_lines(const plan_fft *f, uint32_t tuned, uint32_t wanted) {
+    uint32_t fill = fill_lines(f);
+    return tuned ? tuned : wanted > fill ? wanted : fill;
 }
 
 static uint32_t second_lines(const plan *p, const plan_fft *f) {
@@ -282,12 +285,14 @@ static uint32_t second_lines(const plan *p, const plan_fft *f) {
 static void add_forward(plan *p, uint32_t pairs) {
     const plan_axis *a = &p->axis[0];
     uint64_t image = p->image_bytes, scratch = p->scratch_bytes, lines = p->line_bytes;
+    plan_pass *s;
     if (a->one_pass) {
-        add_pass(p, PASS_FORWARD, 0, &a->fft, pairs, first_lines(p, &a->fft))->bytes = image +
-                                                                                       scratch;
+        uint32_t wanted = p->first == PLAN_Y ? 4 : 2, tuned = p->ask.tune.lines[0];
+        s = add_pass(p, PASS_FORWARD, 0, &a->fft, pairs, first_lines(&a->fft, tuned, wanted));
+        s->bytes = image + scratch;
         return;
     }
-    plan_pass *s = add_pass(p, PASS_OUTER, 0, &a->outer, a->inner.length, 8);
+    s = add_pass(p, PASS_OUTER, 0, &a->outer, a->inner.length, 8);
     s->groups[1] = pairs;
     s->bytes = image + lines;
     s = add_pass(p, PASS_INNER, 0, &a->inner, a->outer.length, fill_lines(&a->inner));
@@ -295,11 +300,23 @@ static void add_forward(plan *p, uint32_t pairs) {
     s->bytes = 2 * lines;
 }
 
+/* Half as many barriers for twice the shared memory: pays for short lines. */
+enum { WHOLE_UPTO = 8192 };
+
+static bool wants_whole(const plan_pass *s, const plan *p) {
+    uint32_t bytes = 2 * s->shared_bytes;
+    plan_switch tuned = p->ask.tune.whole;
+    if (tuned == SWITCH_OFF || bytes > p->ask.limits.shared_bytes) return false;
+    return tuned == SWITCH_ON || bytes / s->lines <= WHOLE_UPTO;
+}
+
 static void add_convolve(plan *p) {
     const plan_axis *a = &p->axis[1];
     if (a->one_pass) {
         plan_pass *s = add_pass(p, PASS_CONVOLVE, 1, &a->fft, p->halves, second_lines(p, &a->fft));
         s->bytes = 2 * p->scratch_bytes + p->spectrum_bytes;
+        s->whole = wants_whole(s, p);
+        if (s->whole) s->shared_bytes *= 2;
         return;
     }
     plan_pass *s = add_pass(p, PASS_OUTER, 1, &a->outer, a->inner.length, 8);
@@ -317,8 +334,10 @@ static void add_inverse(plan *p, uint32_t pairs) {
     const plan_axis *a = &p->axis[0];
     uint64_t image = p->image_bytes, scratch = p->scratch_bytes, lines = p->line_bytes;
     if (a->one_pass) {
-        plan_pass *s = add_pass(p, PASS_INVERSE, 0, &a->fft, pairs, first_lines(p, &a->fft));
-        s->bytes = 2 * image + scratch;
+        uint32_t wanted = p->first == PLAN_Y ? 4 : p->tile ? 1 : 2, tuned = p->ask.tune.lines[2];
+        plan_pass *s =
+            add_pass(p, PASS_INVERSE, 0, &a->fft, pairs, first_lines(&a->fft, tuned, wanted));
+        s->bytes = (p->ask.tapless ? 1 : 2) * image + scratch;
         return;
     }
     plan_pass *s =
@@ -327,7 +346,7 @@ static void add_inverse(plan *p, uint32_t pairs) {
     s->bytes = 2 * lines;
     s = add_pass(p, PASS_OUTER_BACK, 0, &a->outer, a->inner.length, 8);
     s->groups[1] = pairs;
-    s->bytes = 2 * image + lines;
+    s->bytes = (p->ask.tapless ? 1 : 2) * image + lines;
 }
 
 /* Between a split first axis and the half spectrum: one thread per frequency and pair. */
@@ -371,7 +390,7 @@ static bool count_bytes(plan *p, err *e) {
     const plan_axis *a = p->axis;
     uint64_t c = 2ull * p->sample_bytes, pairs = (a[1].extent + 1) / 2, lines = 0;
     p->halves = a[0].length / 2 + 1;
-    p->pitch = (a[1].extent + 1) / 2 * 2;
+    p->pitch = (a[1].extent + 7) / 8 * 8;
     p->image_pitch = (ask->size[PLAN_X] + 3) / 4 * 4;
     uint64_t image = (uint64_t)p->image_pitch * ask->size[PLAN_Y] * p->sample_bytes;
     uint64_t scratch = (uint64_t)p->halves * p->pitch * c;
@@ -401,10 +420,26 @@ static bool count_bytes(plan *p, err *e) {
     return true;
 }
 
-static bool check_memory(const plan *p, err *e) {
-    uint64_t all = p->image_bytes + p->scratch_bytes + p->line_bytes + p->spectrum_bytes +
-                   p->twiddle_bytes;
+static uint64_t device_bytes(const plan *p) {
+    return p->image_bytes + p->scratch_bytes * (p->tile ? 2 : 1) + p->line_bytes +
+           p->spectrum_bytes + p->twiddle_bytes;
+}
+
+/* A half spectrum that no cache holds is read in one piece by pass 3 if it is tiled; a small one
+ * gains nothing (docs/performance.md). It takes a second buffer, since pass 2 reads lines. */
+enum { TILED_FROM = 96 << 20, TILE = 4 };
+
+static uint32_t wanted_tile(const plan *p) {
+    uint32_t tuned = p->ask.tune.tile;
+    if (!p->axis[0].one_pass || !p->axis[1].one_pass || tuned == 1) return 0;
+    return tuned ? tuned : p->scratch_bytes >= TILED_FROM ? TILE : 0;
+}
+
+static bool check_memory(plan *p, err *e) {
     uint64_t has = p->ask.limits.memory;
+    p->tile = wanted_tile(p);
+    if (has && device_bytes(p) > has) p->tile = 0;
+    uint64_t all = device_bytes(p);
     if (!has || all <= has) return true;
     return err_set(e, ERR_CONFIG,
                    "this run needs %" PRIu64 " bytes on the device, which may give %" PRIu64
@@ -468,8 +503,9 @@ bool plan_make(plan *out, const plan_request *ask, err *e) {
     plan p = {.ask = *ask, .sample_bytes = sample_bytes(ask)};
     if (!choose_axes(&p, e) || !count_bytes(&p, e)) return false;
     if (has_shapes(ask)) {
+        if (!check_memory(&p, e)) return false;
         add_passes(&p);
-        if (!check_groups(&p, e) || !check_memory(&p, e)) return false;
+        if (!check_groups(&p, e)) return false;
     } else {
         name_passes(&p);
     }

@@ -30,6 +30,8 @@ typedef enum {
     PRECISION_HALF
 } plan_precision;
 
+typedef enum { SWITCH_AUTO, SWITCH_ON, SWITCH_OFF } plan_switch;
+
 enum { PLAN_X, PLAN_Y, PLAN_AXES };
 enum { PLAN_STAGES = 4, PLAN_MAX_RADIX = 16, PLAN_PASSES = 9 };
 
@@ -44,12 +46,14 @@ typedef struct {
 } plan_limits;
 
 /* Shapes that a measurement on a device has found better than the planner's own; zeros leave it to
- * the planner, and so does what does not fit. [0]: the first axis, [1]: the second. */
+ * the planner, and so does what does not fit. Of an axis, [0] is the first, [1] the second. */
 typedef struct {
     uint32_t length[2];
     uint32_t radix[2][PLAN_STAGES];
-    uint32_t lines[2];   /* per workgroup */
     uint32_t threads[2]; /* per line */
+    uint32_t lines[3];   /* per workgroup of the three passes */
+    plan_switch whole;   /* see plan_pass, of pass 2 */
+    uint32_t tile;       /* 1: none */
 } plan_tune;
 
 typedef struct {
@@ -61,6 +65,7 @@ typedef struct {
     plan_precision precision; /* AUTO stands for float32 here */
     uint32_t channels;        /* image planes convolved in one run */
     uint32_t spectra;         /* kernel channels: 1 or `channels` */
+    bool tapless;             /* no channel has a centre tap: the last pass needs no image */
     plan_limits limits;
     plan_tune tune;
 } plan_request;
@@ -107,6 +112,8 @@ typedef struct {
     uint32_t lines;                    /* complex lines per workgroup */
     uint32_t threads;                  /* per workgroup */
     uint32_t butterflies[PLAN_STAGES]; /* per thread and stage */
+    bool paired; /* in the last stage a thread has a butterfly and its mirror image */
+    bool whole;  /* whole numbers go through shared memory, not one component at a time */
     uint32_t shared_bytes;
     uint32_t groups[3]; /* of one dispatch */
     uint64_t bytes;     /* read and written, all channels */
@@ -118,6 +125,8 @@ typedef struct {
     plan_axis axis[2];          /* [0]: the first axis, [1]: the second */
     uint32_t halves;            /* lines of the half spectrum: axis[0].length / 2 + 1 */
     uint32_t pitch;             /* complex numbers from one line of it to the next */
+    uint32_t tile;              /* not 0: pass 2 leaves it as [c][m / tile][k][m % tile], in
+                                 * other memory */
     uint32_t image_pitch;       /* samples from one image row to the next, on the device */
     uint32_t sample_bytes;      /* 4 or 8 */
     uint32_t channels_per_bind; /* planes that one bound buffer holds */

@@ -35,12 +35,21 @@ static void die(const err *e) {
     exit(1);
 }
 
+static uint32_t env(const char *name) {
+    const char *v = getenv(name);
+    return v ? (uint32_t)atoi(v) : 0;
+}
+
 static plan_request request(uint32_t w, uint32_t h, uint32_t k) {
     return (plan_request){.size = {w, h},
                           .reach_lo = {k / 2, k / 2},
                           .reach_hi = {(k - 1) / 2, (k - 1) / 2},
                           .channels = CHANNELS,
                           .spectra = CHANNELS,
+                          .tapless = getenv("TAPLESS") != NULL,
+                          .tune = {.tile = env("TILE"),
+                                   .whole = env("WHOLE"),
+                                   .lines = {env("LINES_1"), env("LINES_2"), env("LINES_3")}},
                           .limits = device.limits};
 }
 
@@ -89,7 +98,8 @@ static bool measure(timing *t, const plan_request *ask, plan *p, err *e) {
 static void print_fft(const plan_pass *s) {
     printf(" %u=", s->fft.length);
     for (uint32_t i = 0; i < s->fft.stages; i++) printf(i ? ".%u" : "%u", s->fft.radix[i]);
-    printf("x%u(%u)", s->lines, s->threads);
+    printf("x%u(%u%s%s)", s->lines, s->threads, s->paired ? ",paired" : "",
+           s->whole ? ",whole" : "");
 }
 
 static void print_timing(const char *what, const plan *p, const timing *t) {
@@ -128,7 +138,7 @@ static void search_axis(plan_request ask, int axis, uint32_t length, uint32_t st
     orders(length, r, 0, stages);
     for (uint32_t i = 0; i < found_count; i++)
         for (uint32_t lines = 1; lines <= (axis ? 1 : 4); lines *= 2)
-            for (uint32_t one_each = 0; one_each < 2; one_each++) {
+            for (uint32_t one_each = 0; one_each < (axis ? 4 : 2); one_each++) {
                 uint32_t smallest = 16;
                 for (uint32_t s = 0; s < PLAN_STAGES && found[i][s]; s++)
                     if (found[i][s] < smallest) smallest = found[i][s];
@@ -137,8 +147,10 @@ static void search_axis(plan_request ask, int axis, uint32_t length, uint32_t st
                 err e = {0};
                 plan_request a = ask;
                 memcpy(a.tune.radix[axis], found[i], sizeof found[i]);
-                a.tune.lines[axis] = lines;
-                a.tune.threads[axis] = one_each ? length / smallest : 0;
+                a.tune.lines[axis ? 1 : 0] = lines;
+                if (!axis) a.tune.lines[2] = lines;
+                a.tune.threads[axis] = one_each % 2 ? length / smallest : 0;
+                a.tune.whole = one_each / 2 ? SWITCH_ON : SWITCH_OFF;
                 if (measure(&t, &a, &p, &e) && p.axis[axis].one_pass &&
                     memcmp(p.axis[axis].fft.radix, found[i], sizeof found[i]) == 0)
                     print_timing(axis ? "second" : "first", &p, &t);
@@ -169,6 +181,7 @@ int main(int argc, char **argv) {
                 ((float *)planes[c])[j] = (float)(j * 2654435761u % 1000) * 1e-3f;
         }
         for (int order = AXIS_X; order <= AXIS_Y; order++) {
+            if (env("ONLY") && env("ONLY") != (uint32_t)order) continue;
             plan p;
             timing t;
             plan_request ask = request(w, h, k);

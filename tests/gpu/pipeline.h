@@ -20,6 +20,8 @@ typedef struct {
     uint32_t channels, spectra;
     double gain;
     plan_limits shrink; /* nonzero fields replace the device's: smaller workgroups and so on */
+    plan_tune tune;
+    bool tapless; /* the kernel's centre is 0, and the engine is told so */
 } pipe_case;
 
 typedef struct {
@@ -107,7 +109,9 @@ static inline plan_request pipe_request(const pipe_case *c, const engine_device 
                           .precision = c->precision,
                           .channels = c->channels,
                           .spectra = c->spectra,
-                          .limits = l};
+                          .tapless = c->tapless,
+                          .limits = l,
+                          .tune = c->tune};
 }
 
 /* Rounds to the precision of the planes, so that both sides start from the same numbers. */
@@ -124,11 +128,11 @@ static inline double pipe_load(const void *from, size_t i, bool float64) {
     return float64 ? ((const double *)from)[i] : (double)((const float *)from)[i];
 }
 
-/* Each of the log2(L1 L2) butterfly levels, there and back, rounds by half an ulp, and the errors
- * add like noise: docs/math.md, "The error of a transform". */
+/* Each of the log2(L1 L2) butterfly levels, there and back, rounds by less than half an ulp, and
+ * the errors add like noise: docs/math.md, "The error of a transform". */
 static inline double pipe_bound(const plan *p) {
     double levels = 2 * log2((double)p->axis[0].length * p->axis[1].length);
-    return (p->sample_bytes == 8 ? 0x1p-53 : 0x1p-24) * (2 + 0.6 * levels);
+    return (p->sample_bytes == 8 ? 0x1p-53 : 0x1p-24) * (3 + 0.7 * sqrt(levels));
 }
 
 /* False with e set when the engine failed. Runs twice through the same slot: the second frame must
@@ -149,7 +153,10 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
     const void *from[ENGINE_CHANNELS];
     for (uint32_t s = 0; s < c->spectra; s++) {
         double sum = 0;
-        for (size_t i = 0; i < taps; i++) sum += k[s * taps + i] = pipe_random(&seed);
+        for (size_t i = 0; i < taps; i++) {
+            bool zero = c->tapless && i == (size_t)c->cy * c->kw + c->cx;
+            sum += k[s * taps + i] = zero ? 0 : pipe_random(&seed);
+        }
         for (size_t i = 0; i < taps; i++) k[s * taps + i] /= sum;
         pipe_spectrum(spec + s * line, k + s * taps, c, &r->p);
     }
