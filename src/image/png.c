@@ -174,17 +174,30 @@ static unsigned char *deflate(unsigned char *data, int bytes, int *out_bytes, in
     return out;
 }
 
-static bool write_pixels(file_out *f, const uint8_t *pixels, uint32_t width, uint32_t height,
-                         int channels, err *e) {
-    uint64_t bytes = (uint64_t)width * height * (uint64_t)channels;
-    if (bytes > INT32_MAX / 2)
-        return err_set(e, ERR_DATA, "%" PRIu32 " x %" PRIu32 " pixels are too many for a PNG file",
-                       width, height);
+uint8_t *png_encode(const uint8_t *pixels, uint32_t width, uint32_t height, int channels,
+                    size_t *bytes, err *e) {
+    uint64_t size = (uint64_t)width * height * (uint64_t)channels;
+    if (size > INT32_MAX / 2) {
+        err_set(e, ERR_DATA, "%" PRIu32 " x %" PRIu32 " pixels are too many for a PNG file", width,
+                height);
+        return NULL;
+    }
     int n;
     unsigned char *png = stbi_write_png_to_mem(pixels, 0, (int)width, (int)height, channels, &n);
-    if (!png) return err_set(e, ERR_RETRY, "out of memory: a PNG file of %" PRIu64 " bytes", bytes);
-    bool ok = file_out_write(f, 0, png, (size_t)n, e);
-    free(png);
+    if (png) {
+        *bytes = (size_t)n;
+    } else {
+        err_set(e, ERR_RETRY, "out of memory: a PNG file of %" PRIu64 " bytes", size);
+    }
+    return png;
+}
+
+static bool write_pixels(file_out *f, const uint8_t *pixels, uint32_t width, uint32_t height,
+                         int channels, err *e) {
+    size_t n = 0;
+    uint8_t *png = png_encode(pixels, width, height, channels, &n, e);
+    bool ok = png && file_out_write(f, 0, png, n, e);
+    mem_free(png);
     return ok;
 }
 

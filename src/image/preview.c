@@ -139,10 +139,9 @@ static void set_size(preview *v, uint32_t widest) {
     v->height = rows ? (uint32_t)rows : 1;
 }
 
-bool preview_write(const char *path, const image_part *p, const void *const plane[], par *threads,
-                   const preview_options *o, err *e) {
+bool preview_make(preview_picture *to, const image_part *p, const void *const plane[], par *threads,
+                  const preview_options *o, err *e) {
     preview v = {.part = p, .plane = plane};
-    bool ok = false;
     if (!pick(&v, e)) return false;
     image_luminance(p, v.weight);
     set_size(&v, o && o->width ? o->width : WIDEST);
@@ -150,12 +149,22 @@ bool preview_write(const char *path, const image_part *p, const void *const plan
     size_t n = (size_t)v.width * v.height;
     v.pixel = mem_raw(n, 4 * sizeof *v.pixel, "the preview", e);
     v.bytes = mem_raw(n, (size_t)v.channels, "the preview", e);
-    if (!v.pixel || !v.bytes || !par_for(threads, v.height, shrink_row, &v, e)) goto out;
-    v.exposure = exposure_of(&v, o ? o->stops : 0);
-    ok = par_for(threads, v.height, develop_row, &v, e) &&
-         png_write(path, v.bytes, v.width, v.height, v.channels, e);
-out:
+    bool ok = v.pixel && v.bytes && par_for(threads, v.height, shrink_row, &v, e);
+    if (ok) v.exposure = o && o->exposure > 0 ? o->exposure : exposure_of(&v, o ? o->stops : 0);
+    ok = ok && par_for(threads, v.height, develop_row, &v, e);
     mem_free(v.pixel);
-    mem_free(v.bytes);
+    if (ok)
+        *to = (preview_picture){v.bytes, v.width, v.height, v.channels, v.exposure};
+    else
+        mem_free(v.bytes);
+    return ok;
+}
+
+bool preview_write(const char *path, const image_part *p, const void *const plane[], par *threads,
+                   const preview_options *o, err *e) {
+    preview_picture v;
+    if (!preview_make(&v, p, plane, threads, o, e)) return false;
+    bool ok = png_write(path, v.pixel, v.width, v.height, v.channels, e);
+    mem_free(v.pixel);
     return ok;
 }

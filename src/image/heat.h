@@ -1,0 +1,33 @@
+/* heat.h - where two images differ, for reports: pictures and a histogram.
+ *
+ * All channels count, whatever they are called: those that end in R, G or B show in that colour,
+ * others in grey; where a picture is smaller than the image, a pixel of it shows the largest
+ * difference of those that it stands for, so that a single one is never averaged away. */
+#ifndef IMAGE_HEAT_H
+#define IMAGE_HEAT_H
+
+#include "image/compare.h"
+
+/* Bins of a histogram: half decades from 1e-10 to 1e4; what is below or beyond is in the outermost
+ * ones. */
+enum { HEAT_BINS = 28, HEAT_PER_DECADE = 2, HEAT_LOWEST = -10 };
+
+typedef struct {
+    uint8_t *amplified; /* RGB: |a - b| * gain, encoded as sRGB; free with heat_free */
+    uint8_t *colours;   /* RGB: the largest |a - b| of any channel, on a scale of logarithms */
+    uint32_t width, height;
+    double gain;      /* a round number; the largest difference becomes nearly white */
+    double low, high; /* of the scale: black up to low, white from high */
+    uint64_t equal;   /* values without a difference */
+    uint64_t bin[HEAT_BINS];
+} heat;
+
+/* Of a comparison that compare_parts has made and that is not COMPARE_SIZE. */
+bool heat_make(heat *h, const comparison *c, const image *a, int part_a, const image *b, int part_b,
+               uint32_t widest, err *e);
+void heat_free(heat *h);
+
+/* The colour of the scale at 0..1, for legends. */
+void heat_colour(float at, uint8_t rgb[3]);
+
+#endif

@@ -1,0 +1,152 @@
+/* Pictures and histogram of differences: every value is counted, and no single pixel is lost. */
+#include "base/mem.h"
+#include "image/heat.h"
+#include "unit/check.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { W = 97, H = 31, CHANNELS = 4 };
+
+/* diffuse.R, diffuse.G, diffuse.B and Z, all zero. */
+static image *blank(void) {
+    static char *names[CHANNELS] = {"Z", "diffuse.B", "diffuse.G", "diffuse.R"};
+    err e = {0};
+    image_channel channel[CHANNELS];
+    for (int i = 0; i < CHANNELS; i++) channel[i] = (image_channel){names[i], PIXEL_FLOAT, 0};
+    image_part part = {.data = {5, 7, 5 + W - 1, 7 + H - 1},
+                       .display = {0, 0, 200, 200},
+                       .channel = channel,
+                       .channels = CHANNELS,
+                       .aspect = 1};
+    image_header head = {"exr", &part, 1};
+    image *img = image_new(&head, &e);
+    assert_non_null(img);
+    return img;
+}
+
+static float *at(image *img, int channel, int x, int y) {
+    return (float *)img->plane[0][channel] + y * W + x;
+}
+
+typedef struct {
+    image *a, *b;
+    comparison c;
+    heat h;
+    par *threads;
+} fixture;
+
+static void make(fixture *f, uint32_t widest) {
+    static const compare_limits limits = {.fail = 1e-6, .hard_fail = INFINITY};
+    err e = {0};
+    compare_free(&f->c);
+    heat_free(&f->h);
+    CHECK_OK(compare_parts(&f->c, f->a, 0, f->b, 0, &limits, f->threads, &e), e);
+    CHECK_OK(heat_make(&f->h, &f->c, f->a, 0, f->b, 0, widest, &e), e);
+}
+
+static int open_fixture(void **state) {
+    static fixture f;
+    err e = {0};
+    f = (fixture){.a = blank(), .b = blank(), .threads = par_open(2, &e)};
+    *state = &f;
+    return f.threads ? 0 : -1;
+}
+
+static int close_fixture(void **state) {
+    fixture *f = *state;
+    compare_free(&f->c);
+    heat_free(&f->h);
+    image_free(&f->a);
+    image_free(&f->b);
+    par_close(&f->threads);
+    return 0;
+}
+
+static uint64_t counted(const heat *h) {
+    uint64_t n = h->equal;
+    for (int i = 0; i < HEAT_BINS; i++) n += h->bin[i];
+    return n;
+}
+
+static void equal_images_are_black(void **state) {
+    fixture *f = *state;
+    make(f, 1024);
+    assert_int_equal(f->h.width, W);
+    assert_int_equal(f->h.height, H);
+    assert_int_equal(f->h.equal, W * H * CHANNELS);
+    assert_int_equal(counted(&f->h), W * H * CHANNELS);
+    for (size_t i = 0; i < 3 * W * H; i++) assert_int_equal(f->h.amplified[i] | f->h.colours[i], 0);
+}
+
+/* At any place and size of the picture, one pixel shows, in its channel's colour. */
+static void one_pixel_shows(void **state) {
+    fixture *f = *state;
+    static const uint32_t SIZES[] = {1024, 96, 40, 10, 1};
+    for (int channel = 0; channel < CHANNELS; channel++)
+        for (int y = 0; y < H; y += 5)
+            for (int x = y % 7; x < W; x += 13) {
+                *at(f->a, channel, x, y) = 0.03f;
+                for (size_t k = 0; k < sizeof SIZES / sizeof SIZES[0]; k++) {
+                    make(f, SIZES[k]);
+                    const heat *h = &f->h;
+                    size_t n = (size_t)h->width * h->height, lit = 0, hot = 0;
+                    for (size_t i = 0; i < n; i++) {
+                        const uint8_t *p = h->amplified + 3 * i, *q = h->colours + 3 * i;
+                        lit += p[0] || p[1] || p[2];
+                        hot += q[0] == 255 && q[1] == 250;
+                        if (!(p[0] || p[1] || p[2])) continue;
+                        /* 20 times 0.03 is 0.6: bright, and not cut off. */
+                        int bright = channel == 0 ? 0 : 3 - channel;
+                        assert_in_range(p[bright], 190, 220);
+                        for (int i3 = 0; i3 < 3; i3++)
+                            assert_int_equal(p[i3] > 0, channel == 0 || i3 == bright);
+                    }
+                    assert_int_equal(lit, 1);
+                    assert_int_equal(hot, 1);
+                    assert_true(h->gain == 20);
+                    assert_int_equal(counted(h), W * H * CHANNELS);
+                    assert_int_equal(h->equal, W * H * CHANNELS - 1);
+                }
+                *at(f->a, channel, x, y) = 0;
+            }
+}
+
+/* Against the bin that logarithms in decimal text give. */
+static void values_fall_into_their_bins(void **state) {
+    fixture *f = *state;
+    static const struct {
+        float value;
+        int bin;
+    } CASE[] = {{1e-30f, 0}, {2e-10f, 0}, {5e-10f, 1}, {2e-4f, 12},    {5e-4f, 13}, {2, 20},
+                {7, 21},     {5e3f, 27},  {1e30f, 27}, {INFINITY, 27}, {NAN, 27}};
+    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+        *at(f->a, 2, 50, 20) = CASE[i].value;
+        make(f, 64);
+        assert_int_equal(f->h.bin[CASE[i].bin], 1);
+        assert_true(f->h.gain > 0 && isfinite(f->h.gain) && isfinite(f->h.high));
+    }
+    *at(f->a, 2, 50, 20) = 0;
+}
+
+static void the_scale_brightens(void **state) {
+    (void)state;
+    int last = -1;
+    for (int i = 0; i <= 100; i++) {
+        uint8_t c[3];
+        heat_colour((float)i / 100, c);
+        int grey = 2 * c[0] + 7 * c[1] + c[2];
+        assert_true(grey > last);
+        last = grey;
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_images_are_black),
+        cmocka_unit_test(one_pixel_shows),
+        cmocka_unit_test(values_fall_into_their_bins),
+        cmocka_unit_test(the_scale_brightens),
+    };
+    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+}
