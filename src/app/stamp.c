@@ -1,6 +1,6 @@
 #include "app/stamp.h"
 
-#include "app/options.h"
+#include "app/fingerprint.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -11,43 +11,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Options whose change changes pixels or the file: not where it is computed, not how it is told. */
-static bool decides_output(const option *o) {
-    return o->on & FOR_APPLY && (o->section == SECTION_LIGHT || o->section == SECTION_KERNEL ||
-                                 o->section == SECTION_LAYERS || o->section == SECTION_ACCURACY);
-}
-
-static bool hash_file(hash_state *h, const char *path, err *e) {
-    enum { PIECE = 1 << 20 };
-    file_in *f = file_in_open(path, e);
-    uint8_t *piece = mem_raw(PIECE, 1, "hashing", e);
-    bool ok = f && piece;
-    uint64_t size = f ? file_in_size(f) : 0;
-    for (uint64_t at = 0; ok && at < size; at += PIECE) {
-        size_t n = size - at < PIECE ? (size_t)(size - at) : PIECE;
-        ok = file_in_read(f, at, piece, n, e);
-        if (ok) hash_add(h, piece, n);
-    }
-    mem_free(piece);
-    file_in_close(&f);
-    return ok;
-}
-
 bool stamps_open(stamps *st, const settings *s, const char *folder, err *e) {
     text look = {0};
-    text_add(&look, "fftbloom " VERSION "\n");
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        if (!decides_output(&OPTIONS[i])) continue;
-        text_add(&look, "%s ", OPTIONS[i].name);
-        settings_json(s, i, &look);
-        text_add(&look, "\n");
-    }
-    hash_state *h = hash_begin();
-    hash_add(h, look.s, look.n);
+    hash128 kernel;
+    char sum[HASH_TEXT];
+    if (!fingerprint_file(s->kernel, &kernel, e)) return false;
+    hash_text(kernel, sum);
+    text_add(&look, "fftbloom " VERSION "\nkernel %s\n", sum);
+    fingerprint_settings(s, &look);
+    *st = (stamps){.look = hash_bytes(look.s, look.n)};
     text_free(&look);
-    bool ok = hash_file(h, s->kernel, e);
-    *st = (stamps){.look = hash_end(&h)};
-    if (!ok) return false;
     text path = {0};
     text_add(&path, "%s/stamps", folder);
     st->folder = mem_str(path.s, e);
