@@ -60,6 +60,12 @@ $(BUILD)/shaders/%_f64.inc: shaders/%.comp
 	@mkdir -p $(@D)
 	$(GLSL) -DFLOAT64 -MF $@.d -MT $@ $< -o $@
 
+# --- pages: HTML, its style and its script, as numbers that C includes ---------------------------
+PAGES := $(patsubst %,$(BUILD)/%.inc,$(wildcard pages/*))
+$(BUILD)/pages/%.inc: pages/%
+	@mkdir -p $(@D)
+	od -An -v -td1 $< | sed 's/[-0-9][0-9]*/&,/g' >$@
+
 # --- program ------------------------------------------------------------------------------------
 $(BUILD)/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
@@ -73,6 +79,7 @@ $(BUILD)/image/exr_tiny.o: CXXFLAGS += -fno-sanitize=shift -w
 # stb adds nothing to no pointer and copies nothing there where a chunk of a PNG file is empty.
 $(BUILD)/image/png.o: CFLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu_shaders.o: $(SPV)
+$(BUILD)/app/suite_html.o: $(PAGES)
 
 $(BUILD)/san/%.o: tests/san/%.c Makefile
 	@mkdir -p $(@D)

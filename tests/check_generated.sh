@@ -4,7 +4,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 tests/generate.sh "$1" "$tmp" || exit 1
 status=0
-for page in config.md config.schema.json man; do
+for page in config.md config.schema.json suite.schema.json man; do
     diff -r -u "$tmp/$page" "docs/$page" >"$tmp/diff" || {
         head -n 20 "$tmp/diff"
         echo "docs/$page is stale; run 'make generated' and commit it" >&2

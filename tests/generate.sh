@@ -6,6 +6,7 @@ rm -rf "$out/man"
 mkdir -p "$out/man"
 "$prog" docs config >"$out/config.md"
 "$prog" schema >"$out/config.schema.json"
+"$prog" schema suite >"$out/suite.schema.json"
 "$prog" docs man >"$out/man/fftbloom.1"
 for command in $("$prog" docs commands); do
     "$prog" docs man "$command" >"$out/man/fftbloom-$command.1"

@@ -41,6 +41,7 @@ static void md_option(const settings *defaults, const option *o, text *to) {
             text_add(to, "%s%s", sep, COMMANDS[i].name);
             sep = ", ";
         }
+    if (o->on & FOR_CASE) text_add(to, "; a key of a suite's cases, too");
     text_add(to, "\n\n");
 }
 
@@ -53,20 +54,22 @@ static bool used(const option *o) {
 static bool md_page(text *to, err *e) {
     settings defaults;
     bool ok = settings_init(&defaults, e);
-    text_add(to,
-             "# Options\n\nMade by `make generated` from the table in `src/app/options.c`.\n\n"
-             "An option is the same word everywhere: a flag (`--kernel-center peak`), a variable "
-             "(`FFTBLOOM_KERNEL_CENTER=peak`), a key of a config file (`\"kernel_center\": "
-             "\"peak\"`). Flags win over variables, variables over the file given with `--config`, "
-             "the file over the defaults; `--print-config` shows each value and where it came "
-             "from.\n\nA config file is JSON with `\"version\": 1`:\n\n"
-             "```json\n{\n  \"version\": 1,\n  \"kernel\": \"star.exr\",\n  \"sharpen\": 0.3,\n"
-             "  \"padding\": {\"x\": \"mirror\", \"y\": \"zero\"},\n  \"exclude\": "
-             "[\"ui\", \"matte*\"]\n}\n```\n\n"
-             "Relative paths in it are meant from the file's folder. An unknown key, a wrong type, "
-             "a value out of range, a comment, a trailing comma or a duplicate key is refused with "
-             "its line and column, exit status 78. `fftbloom schema` prints a JSON Schema for "
-             "editors.\n");
+    text_add(
+        to,
+        "# Options\n\nMade by `make generated` from the table in `src/app/options.c`.\n\n"
+        "An option is the same word everywhere: a flag (`--kernel-center peak`), a variable "
+        "(`FFTBLOOM_KERNEL_CENTER=peak`), a key of a config file (`\"kernel_center\": "
+        "\"peak\"`). Flags win over variables, variables over the file given with `--config`, "
+        "the file over the defaults; `--print-config` shows each value and where it came "
+        "from.\n\nA config file is JSON with `\"version\": 1`:\n\n"
+        "```json\n{\n  \"version\": 1,\n  \"kernel\": \"star.exr\",\n  \"sharpen\": 0.3,\n"
+        "  \"padding\": {\"x\": \"mirror\", \"y\": \"zero\"},\n  \"exclude\": "
+        "[\"ui\", \"matte*\"]\n}\n```\n\n"
+        "Relative paths in it are meant from the file's folder. `\"include\": \"base.json\"`, or a "
+        "list, reads other config files first. An unknown key, a wrong type, "
+        "a value out of range, a comment, a trailing comma or a duplicate key is refused with "
+        "its line and column, exit status 78. `fftbloom schema` prints a JSON Schema for "
+        "editors.\n");
     for (int section = 0; section < SECTIONS; section++) {
         bool titled = false;
         for (int i = 0; i < OPTION_COUNT; i++) {

@@ -64,6 +64,31 @@ const command COMMANDS[] = {
         .run = cmd_diff,
     },
     {
+        .name = "check",
+        .bit = FOR_CHECK,
+        .usage = "SUITE.json [options]",
+        .summary = "Run a regression suite: images bloomed and held against references.",
+        .about =
+            "A suite is JSON: cases, each with a config as for apply, reference images, thresholds "
+            "as for diff, and assertions on energy and accuracy; docs/suites.md describes it. The "
+            "exit status is the worst of all cases, as diff has it; a suite that is wrong exits "
+            "with 78 before anything runs. The run stops at the first case that fails, unless "
+            "--keep-going is given. A case is skipped where its device or a reference for its "
+            "class of device is not there.\n\n"
+            "Options on devices and memory win over those of the cases.",
+        .min_words = 1,
+        .max_words = 1,
+        .example = {{"Run all cases on the CPU.",
+                     "fftbloom check suite.json --device cpu --keep-going"},
+                    {"Make the references, or make them anew after a change that was meant.",
+                     "fftbloom check suite.json --bless"},
+                    {"A page to look at, and results for the build server.",
+                     "fftbloom check suite.json --html report.html --junit report.xml"},
+                    {"On a machine that must have a GPU.",
+                     "fftbloom check suite.json --require-device gpu --require-cases 12"}},
+        .run = cmd_check,
+    },
+    {
         .name = "plan",
         .bit = FOR_PLAN,
         .usage = "IN KERNEL [options]",
@@ -142,11 +167,14 @@ const command COMMANDS[] = {
     {
         .name = "schema",
         .bit = FOR_SCHEMA,
-        .usage = "",
-        .summary = "Print the JSON Schema of config files.",
-        .about = "Draft 2020-12. Editors that know JSON Schema complete and check config files "
-                 "with it: put \"$schema\": \"fftbloom.schema.json\" into them.",
-        .example = {{"Keep it beside the config files.", "fftbloom schema > fftbloom.schema.json"}},
+        .usage = "[config|suite]",
+        .summary = "Print the JSON Schema of config files or of suites.",
+        .about = "Draft 2020-12. Editors that know JSON Schema complete and check files with it: "
+                 "put \"$schema\": \"fftbloom.schema.json\" into them.",
+        .max_words = 1,
+        .word_choices = "config suite",
+        .example = {{"Keep it beside the config files.", "fftbloom schema > fftbloom.schema.json"},
+                    {"The same for suites.", "fftbloom schema suite > suite.schema.json"}},
         .run = cmd_schema,
     },
     {
@@ -191,7 +219,7 @@ const exit_code EXIT_CODES[] = {
     {2, "diff and check: the images differ."},
     {3, "diff and check: the images are not of the same size or channels."},
     {4, "diff and check: a file could not be read."},
-    {5, "Some frames were skipped, as asked."},
+    {5, "Some frames were skipped, as asked; check: all cases were skipped."},
     {6, "NaN or infinite pixels in the input, and --nan is error."},
     {7, "--verify found the tolerance broken."},
     {64, "The command line is wrong."},

@@ -54,6 +54,7 @@ int cmd_apply(int argc, char **argv, err *e);
 int cmd_precompute(int argc, char **argv, err *e);
 int cmd_plan(int argc, char **argv, err *e);
 int cmd_diff(int argc, char **argv, err *e);
+int cmd_check(int argc, char **argv, err *e);
 int cmd_devices(int argc, char **argv, err *e);
 int cmd_help(int argc, char **argv, err *e);
 int cmd_schema(int argc, char **argv, err *e);

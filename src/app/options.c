@@ -20,6 +20,7 @@ enum {
     RUN = FOR_APPLY | FOR_PLAN | FOR_BENCH,
     SPREAD = RUN | FOR_PRECOMPUTE, /* decides the kernel's spectrum */
     LOUD = FOR_ALL & ~(FOR_COMPLETION | FOR_SCHEMA | FOR_DOCS | FOR_HELP),
+    LIMIT = FOR_DIFF | FOR_CASE, /* of a comparison */
 };
 
 const option OPTIONS[] = {
@@ -133,8 +134,8 @@ const option OPTIONS[] = {
     {"tolerance", OPTION_FLOAT, SECTION_ACCURACY, RUN, AT(bloom.tolerance), .value = "E",
      .min = 1e-12, .max = 1, .preset = "1e-3",
      .help = "Relative error allowed on pixels above 1e-4 of the image's median."},
-    {"verify", OPTION_INT, SECTION_ACCURACY, FOR_APPLY | FOR_BENCH, AT(bloom.verify), .value = "N",
-     .min = 0, .max = 1e6, .preset = "0",
+    {"verify", OPTION_INT, SECTION_ACCURACY, FOR_APPLY | FOR_BENCH | FOR_CASE, AT(bloom.verify),
+     .value = "N", .min = 0, .max = 1e6, .preset = "0",
      .help = "Recompute N random and N worst pixels directly in double; exit 7 if the tolerance is "
              "broken."},
 
@@ -176,26 +177,26 @@ const option OPTIONS[] = {
      .help = "A frame whose input is not there: stop, or go on and exit with 5."},
 
     /* --- comparison --- */
-    {"fail", OPTION_FLOAT, SECTION_COMPARE, FOR_DIFF, AT(compare.fail), .value = "V", .min = 0,
+    {"fail", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail), .value = "V", .min = 0,
      .max = INFINITY, .preset = "1e-6", .help = "A pixel fails when it differs by more."},
-    {"failrelative", OPTION_FLOAT, SECTION_COMPARE, FOR_DIFF, AT(compare.fail_relative),
-     .value = "V", .min = 0, .max = INFINITY, .preset = "0",
+    {"failrelative", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail_relative), .value = "V",
+     .min = 0, .max = INFINITY, .preset = "0",
      .help = "A pixel fails only when it differs by more than this part of its value, too."},
-    {"failpercent", OPTION_FLOAT, SECTION_COMPARE, FOR_DIFF, AT(compare.fail_percent), .value = "P",
+    {"failpercent", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail_percent), .value = "P",
      .min = 0, .max = 100, .preset = "0", .help = "Percentage of pixels that may fail."},
-    {"hardfail", OPTION_FLOAT, SECTION_COMPARE, FOR_DIFF, AT(compare.hard_fail), .value = "V",
+    {"hardfail", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.hard_fail), .value = "V",
      .min = 0, .max = INFINITY, .preset = "inf", .help = "Fail if any pixel differs by more."},
-    {"allowfailures", OPTION_INT, SECTION_COMPARE, FOR_DIFF, AT(compare.allow_failures),
-     .value = "N", .min = 0, .max = 4294967295.0, .preset = "0",
+    {"allowfailures", OPTION_INT, SECTION_COMPARE, LIMIT, AT(compare.allow_failures), .value = "N",
+     .min = 0, .max = 4294967295.0, .preset = "0",
      .help = "This many pixels may fail by any amount."},
-    {"warn", OPTION_FLOAT, SECTION_COMPARE, FOR_DIFF, AT(compare.warn), .value = "V", .min = 0,
+    {"warn", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn), .value = "V", .min = 0,
      .max = INFINITY, .preset = "1e-6", .help = "A pixel warns when it differs by more."},
-    {"warnrelative", OPTION_FLOAT, SECTION_COMPARE, FOR_DIFF, AT(compare.warn_relative),
-     .value = "V", .min = 0, .max = INFINITY, .preset = "0",
+    {"warnrelative", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn_relative), .value = "V",
+     .min = 0, .max = INFINITY, .preset = "0",
      .help = "A pixel warns only when it differs by more than this part of its value, too."},
-    {"warnpercent", OPTION_FLOAT, SECTION_COMPARE, FOR_DIFF, AT(compare.warn_percent), .value = "P",
+    {"warnpercent", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn_percent), .value = "P",
      .min = 0, .max = 100, .preset = "0", .help = "Percentage of pixels that may warn."},
-    {"hardwarn", OPTION_FLOAT, SECTION_COMPARE, FOR_DIFF, AT(compare.hard_warn), .value = "V",
+    {"hardwarn", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.hard_warn), .value = "V",
      .min = 0, .max = INFINITY, .preset = "inf", .help = "Warn if any pixel differs by more."},
     {"all", OPTION_BOOL, SECTION_COMPARE, FOR_DIFF, AT(all_parts), .preset = "false", .letter = 'a',
      .help = "Compare all parts, not only the first."},
@@ -211,7 +212,7 @@ const option OPTIONS[] = {
      .help = "Say nothing but errors."},
     {"verbose", OPTION_BOOL, SECTION_MESSAGES, LOUD, AT(verbose), .preset = "false", .letter = 'v',
      .help = "Say what is done, and why."},
-    {"json", OPTION_BOOL, SECTION_MESSAGES, LOUD, AT(json), .preset = "false",
+    {"json", OPTION_BOOL, SECTION_MESSAGES, LOUD & ~FOR_CHECK, AT(json), .preset = "false",
      .help = "Print the result as JSON on standard output."},
     {"progress", OPTION_ENUM, SECTION_MESSAGES, FOR_APPLY | FOR_CHECK, AT(progress),
      .words = WORDS("auto", "deadline", "openjd", "json", "none"), .preset = "auto",
@@ -220,6 +221,37 @@ const option OPTIONS[] = {
     {"print_config", OPTION_BOOL, SECTION_MESSAGES, RUN | FOR_PRECOMPUTE, AT(print_config),
      .preset = "false", .flag_only = true,
      .help = "Print each option's value and where it came from, and do nothing else."},
+
+    /* --- suites --- */
+    {"filter", OPTION_LIST, SECTION_SUITE, FOR_CHECK, AT(filter), .value = "GLOBS",
+     .help = "Only the cases whose names these globs match."},
+    {"list", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(list), .preset = "false",
+     .help = "Print the names of the cases, and run none."},
+    {"keep_going", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(keep_going), .preset = "false",
+     .help = "Go on after a case that fails."},
+    {"bless", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(bless), .preset = "false",
+     .help = "Write the references that are missing or differ, with their provenance.",
+     .about = "The reference becomes the result, an EXR file with attributes that say which "
+              "program, device, settings and inputs made it. References that match stay as they "
+              "are, and a result that breaks the case's energy or verify is not taken."},
+    {"set", OPTION_LIST, SECTION_SUITE, FOR_CHECK, AT(set), .value = "NAME=VALUE",
+     .help = "Variables of the suite, with commas between; these win over the suite's own."},
+    {"require_device", OPTION_STRING, SECTION_SUITE, FOR_CHECK, AT(require_device),
+     .value = "DEVICE",
+     .help = "Exit with 69 if the machine has no such device, or no case ran on it."},
+    {"require_cases", OPTION_INT, SECTION_SUITE, FOR_CHECK, AT(require_cases), .value = "N",
+     .min = 0, .max = 1e6, .preset = "0",
+     .help = "Fail if fewer than N cases passed; skipped is not passed."},
+    {"junit", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(junit), .value = "FILE",
+     .help = "Write the results as JUnit XML; - is standard output."},
+    {"tap", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(tap), .value = "FILE",
+     .help = "Write the results as TAP 14; - is standard output."},
+    {"json", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(json_file), .value = "FILE",
+     .flag_only = true, .help = "Write the results as JSON; - is standard output."},
+    {"html", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(html), .value = "FILE",
+     .help = "Write the results as one page with pictures that needs nothing but a browser."},
+    {"github", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(github), .preset = "false",
+     .help = "Print annotations for GitHub Actions."},
 };
 const int OPTION_COUNT = (int)(sizeof OPTIONS / sizeof OPTIONS[0]);
 _Static_assert(sizeof OPTIONS / sizeof OPTIONS[0] <= SETTINGS_ROOM, "raise SETTINGS_ROOM");

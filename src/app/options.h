@@ -26,7 +26,8 @@ typedef enum {
     OPTION_TYPES
 } option_type;
 
-/* Which commands take an option; each command's row in command.c names its bit. */
+/* Which commands take an option; each command's row in command.c names its bit. Two rows may have
+ * one name where no command takes both. */
 typedef enum {
     FOR_APPLY = 1 << 0,
     FOR_PRECOMPUTE = 1 << 1,
@@ -42,7 +43,8 @@ typedef enum {
     FOR_SCHEMA = 1 << 11,
     FOR_DOCS = 1 << 12,
     FOR_HELP = 1 << 13,
-    FOR_ALL = (1 << 14) - 1
+    FOR_ALL = (1 << 14) - 1,
+    FOR_CASE = 1 << 14 /* no command: the keys of a case of a suite */
 } option_users;
 
 typedef enum {

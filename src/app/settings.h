@@ -47,6 +47,11 @@ typedef struct {
     compare_limits compare;
     bool diff_absolute, diff_only, all_parts;
     double diff_scale;
+    /* check */
+    const char *filter, *set, *require_device;
+    const char *junit, *tap, *json_file, *html;
+    uint32_t require_cases;
+    bool list, keep_going, bless, github;
     /* bench */
     const char *size;
     uint32_t rounds;

@@ -1,0 +1,271 @@
+/* Suites: what lands where, what is refused and at which place, and mutations that must not
+ * crash. */
+#include "app/suite.h"
+#include "base/mem.h"
+#include "unit/check.h"
+#include "unit/mutate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static void put(const char *name, const char *content, size_t n) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(content, 1, n, f), n);
+    fclose(f);
+}
+
+static bool load(suite *s, const char *name, const char *set, err *e) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return suite_load(s, path, set, e);
+}
+
+/* What stands in the file of that name, without the folder. */
+static const char *tail(const char *path) {
+    size_t n = strlen(folder);
+    return path && strncmp(path, folder, n) == 0 ? path + n + 1 : path;
+}
+
+/* --- what is refused ----------------------------------------------------------------------- */
+
+static void refuses(const char *content, const char *place, const char *words) {
+    suite s;
+    err e = {0};
+    char at[128];
+    put("s.json", content, strlen(content));
+    if (load(&s, "s.json", NULL, &e)) fail_msg("taken: %s", content);
+    assert_int_equal(e.code, ERR_CONFIG);
+    snprintf(at, sizeof at, "%s/%s", folder, place);
+    if (strncmp(e.msg, at, strlen(at)) != 0 || !strstr(e.msg, words))
+        fail_msg("%s: expected %s ... %s, got %s", content, at, words, e.msg);
+}
+
+/* One case with these members, from column 25 of line 1. */
+static void refuses_case(const char *members, const char *column, const char *words) {
+    text whole = {0}, place = {0};
+    text_add(&whole, "{\"version\":1,\"cases\":[{%s}]}", members);
+    text_add(&place, "s.json:1:%s", column);
+    refuses(whole.s, place.s, words);
+    text_free(&whole);
+    text_free(&place);
+}
+
+#define RUNS "\"config\":{\"input\":\"i.exr\",\"kernel\":\"k.exr\"}"
+
+static void bad_suites(void **state) {
+    (void)state;
+    refuses("[]", "s.json:1:1: ", "a suite is an object, not an array");
+    refuses("{\"version\": 2}", "s.json:1:13: ", "version is 2");
+    refuses("{\"cases\": []}", "s.json:1:1: ", "needs \"version\"");
+    refuses("{\"version\": 1}", "s.json: ", "no cases");
+    refuses("{\"version\": 1, \"case\": []}", "s.json:1:16: ", "did you mean \"cases\"?");
+    refuses("{\"version\": 1, \"cases\": {}}", "s.json:1:25: ", "must be an array, not an object");
+    refuses("{\"version\": 1, \"cases\": [3]}",
+            "s.json:1:26: ", "a case is an object, not a number");
+    refuses("{\"version\": 1, \"variables\": {\"a\": []}}", "s.json:1:35: ", "not an array");
+    refuses("{\"version\": 1, \"variables\": {\"a b\": 1}}", "s.json:1:30: ", "letters, digits");
+    refuses("{\"version\": 1, \"variables\": {\"a\": \"${b}\"}}", "s.json:1:35: ", "no variable");
+    refuses("{\"version\": 1, \"include\": \"s.json\"}", "s.json:1:27: ", "a circle");
+    refuses("{\"version\": 1,}", "s.json:1:14: ", "trailing");
+    refuses("{\"version\": 1, \"defaults\": {\"name\": \"x\"}, \"cases\": [{\"name\": \"x\"}]}",
+            "s.json:1:29: ", "a default has no key \"name\"");
+}
+
+static void bad_cases(void **state) {
+    (void)state;
+    refuses_case("", "23: ", "needs a \"name\"");
+    refuses_case("\"name\":3", "31: ", "must be a string, not a number");
+    refuses_case("\"name\":\"\"", "31: ", "must not be empty");
+    refuses_case("\"name\":\"a\"", "23: ", "names no input");
+    refuses_case("\"name\":\"a\"," RUNS, "23: ", "nothing is checked");
+    refuses_case("\"name\":\"a\",\"config\":{\"input\":\"i.####.exr\",\"kernel\":\"k\"}",
+                 "23: ", "is a sequence");
+    refuses_case("\"name\":\"a\",\"config\":{\"paddin\":\"zero\"}", "45: ", "\"padding\"");
+    refuses_case("\"name\":\"a\",\"config\":{\"sharpen\":2}", "55: ", "from 0 to 1");
+    refuses_case("\"name\":\"a\",\"padding\":\"zero\"", "35: ", "belongs into \"config\"");
+    refuses_case("\"name\":\"a\",\"failprecent\":1", "35: ", "did you mean \"failpercent\"?");
+    refuses_case("\"name\":\"a\",\"failpercent\":101", "49: ", "from 0 to 100");
+    refuses_case("\"name\":\"a\",\"fail\":\"x\"", "42: ", "must be a number");
+    refuses_case("\"name\":\"a\",\"verify\":-1", "44: ", "from 0 to");
+    refuses_case("\"name\":\"a\",\"reference\":[]", "47: ", "at least one");
+    refuses_case("\"name\":\"a\",\"reference\":[1]", "48: ", "must be a string");
+    refuses_case("\"name\":\"a\",\"reference\":{\"tpu\":\"x\"}", "48: ", "not \"tpu\"");
+    refuses_case("\"name\":\"a\",\"reference\":{}", "47: ", "no reference");
+    refuses_case("\"name\":\"a\",\"reference\":\"${x}\"", "47: ", "no variable \"x\"");
+    refuses_case("\"name\":\"a\",\"reference\":\"${cas}\"", "47: ", "did you mean \"case\"?");
+    refuses_case("\"name\":\"a\",\"reference\":\"${case\"", "47: ", "without its");
+    refuses_case("\"name\":\"a\",\"energy\":[1]", "44: ", "two numbers");
+    refuses_case("\"name\":\"a\",\"energy\":[1,0.5]", "44: ", "two numbers");
+    refuses_case("\"name\":\"a\",\"energy\":{}", "44: ", "no channel");
+    refuses_case("\"name\":\"a\",\"crop\":[0,0,1]", "42: ", "four whole numbers");
+    refuses_case("\"name\":\"a\",\"crop\":[0,0,1,0]", "42: ", "four whole numbers");
+    refuses_case("\"name\":\"a\",\"crop\":[0,0,1,\"x\"]", "42: ", "four whole numbers");
+    refuses_case("\"name\":\"a\",\"skip\":\"\"", "42: ", "must not be empty");
+    refuses_case("\"name\":\"a\"," RUNS ",\"verify\":1},{\"name\":\"a\"," RUNS ",\"verify\":1",
+                 "91: ", "a case \"a\" already");
+}
+
+static void bad_variables_of_the_command(void **state) {
+    (void)state;
+    suite s;
+    err e = {0};
+    put("s.json", "{\"version\": 1}", 14);
+    assert_false(load(&s, "s.json", "a", &e));
+    assert_int_equal(e.code, ERR_USAGE);
+    e = (err){0};
+    assert_false(load(&s, "s.json", "1a=2", &e));
+    assert_int_equal(e.code, ERR_USAGE);
+    e = (err){0};
+    assert_false(load(&s, "none.json", NULL, &e));
+    assert_int_equal(e.code, ERR_NO_INPUT);
+}
+
+/* --- what lands ------------------------------------------------------------------------------ */
+
+static const char BASE[] =
+    "{\"version\": 1, \"variables\": {\"look\": \"base\", \"n\": 4, \"at\": \"${look}/k\"},\n"
+    " \"defaults\": {\"config\": {\"input\": \"in.exr\", \"padding\": \"mirror\"}, \"fail\": "
+    "0.5},\n"
+    " \"cases\": [{\"name\": \"first\", \"config\": {\"kernel\": \"${at}\"}, \"verify\": "
+    "\"${n}\"}]}";
+
+static const char WHOLE[] =
+    "{\n"
+    "  \"$schema\": \"x\", \"version\": 1,\n"
+    "  \"cases\": [\n"
+    "    {\"name\": \"a ${look}\", \"variables\": {\"n\": 0.25}, \"reference\": "
+    "\"r/${case}.exr\",\n"
+    "     \"config\": {\"include\": \"c.json\", \"sharpen\": \"${n}\"}, \"warn\": 0.125},\n"
+    "    {\"name\": \"b\", \"config\": \"c.json\", \"energy\": {\"R\": [0.5, 1], \"*\": [0, 2]},\n"
+    "     \"reference\": {\"cpu\": [\"1.exr\", \"/2.exr\"], \"any\": \"3$${n}.exr\"},\n"
+    "     \"crop\": [-2, 3, 4, 5], \"skip\": \"slow\", \"hardfail\": \"inf\"}\n"
+    "  ],\n"
+    "  \"include\": \"base.json\", \"variables\": {\"look\": \"outer\"},\n"
+    "  \"defaults\": {\"config\": {\"padding\": \"wrap\"}}\n"
+    "}\n";
+static const char LOOK[] = "{\"version\": 1, \"kernel\": \"sub/${look}.exr\"}";
+
+static void a_whole_suite(void **state) {
+    (void)state;
+    suite s;
+    err e = {0};
+    put("base.json", BASE, sizeof BASE - 1);
+    put("c.json", LOOK, sizeof LOOK - 1);
+    put("s.json", WHOLE, sizeof WHOLE - 1);
+    CHECK_OK(load(&s, "s.json", NULL, &e), e);
+    assert_int_equal(s.count, 3);
+
+    /* Of the included file; the including one's variables win there, too. */
+    const suite_case *c = &s.item[0];
+    assert_string_equal(c->name, "first");
+    assert_string_equal(tail(c->file), "base.json");
+    assert_int_equal(c->line, 3);
+    assert_string_equal(tail(c->s.kernel), "outer/k");
+    assert_int_equal(c->s.bloom.verify, 4);
+    assert_int_equal(c->s.bloom.border[0], BORDER_MIRROR);
+
+    c = &s.item[1];
+    assert_string_equal(c->name, "a outer");
+    assert_int_equal(c->line, 4);
+    assert_int_equal(c->column, 5);
+    assert_string_equal(tail(c->s.input), "in.exr");
+    assert_string_equal(tail(c->s.kernel), "sub/outer.exr");
+    assert_int_equal(c->s.bloom.border[1], BORDER_WRAP);
+    assert_true(c->s.bloom.sharpen == 0.25 && c->s.compare.fail == 0.5);
+    assert_true(c->s.compare.warn == 0.125);
+    for (int i = 0; i <= ENGINE_SOFTWARE; i++) {
+        const suite_paths *p = suite_references(c, (engine_class)i);
+        assert_int_equal(p->count, 1);
+        assert_string_equal(tail(p->path[0]), "r/a outer.exr");
+    }
+
+    c = &s.item[2];
+    assert_int_equal(suite_references(c, ENGINE_CPU)->count, 2);
+    assert_string_equal(tail(suite_references(c, ENGINE_CPU)->path[0]), "1.exr");
+    assert_string_equal(suite_references(c, ENGINE_CPU)->path[1], "/2.exr");
+    assert_string_equal(tail(suite_references(c, ENGINE_GPU)->path[0]), "3${n}.exr");
+    assert_true(c->cropped && c->crop.x0 == -2 && c->crop.y0 == 3 && c->crop.x1 == 1 &&
+                c->crop.y1 == 7);
+    assert_int_equal(c->energies, 2);
+    assert_string_equal(c->energy[0].channels, "R");
+    assert_true(c->energy[1].most == 2);
+    assert_string_equal(c->skip, "slow");
+    suite_free(&s);
+}
+
+static void the_command_wins(void **state) {
+    (void)state;
+    suite s;
+    err e = {0};
+    put("base.json", BASE, sizeof BASE - 1);
+    put("c.json", LOOK, sizeof LOOK - 1);
+    put("s.json", WHOLE, sizeof WHOLE - 1);
+    CHECK_OK(load(&s, "s.json", "look=mine,n=1", &e), e);
+    assert_string_equal(tail(s.item[1].s.kernel), "sub/mine.exr");
+    assert_true(s.item[1].s.bloom.sharpen == 1);
+    suite_free(&s);
+}
+
+/* --- mutations ------------------------------------------------------------------------------- */
+
+static void mutations_do_not_crash(void **state) {
+    (void)state;
+    enum { RUNS_OF_EACH = 1500, ROOM = 4096 };
+    int taken = 0;
+    put("base.json", BASE, sizeof BASE - 1);
+    put("c.json", LOOK, sizeof LOOK - 1);
+    for (uint32_t seed = 0; seed < RUNS_OF_EACH; seed++) {
+        char buf[ROOM];
+        size_t n = sizeof WHOLE - 1;
+        suite s;
+        err e = {0};
+        random_state = seed * 2654435761u + 1;
+        memcpy(buf, WHOLE, n);
+        for (uint32_t k = 1 + next_random(5); k > 0; k--) n = mutate(buf, n, ROOM);
+        put("s.json", buf, n);
+        if (load(&s, "s.json", NULL, &e)) {
+            taken++;
+            suite_free(&s);
+        } else {
+            assert_true((e.code == ERR_CONFIG || e.code == ERR_NO_INPUT) && strlen(e.msg) > 10);
+        }
+    }
+    assert_in_range(taken, RUNS_OF_EACH / 100, RUNS_OF_EACH / 2);
+}
+
+static int open_folder(void **state) {
+    (void)state;
+    const char *tmp = getenv("TEST_TMP");
+    snprintf(folder, sizeof folder, "%.40s/suite.XXXXXX", tmp ? tmp : "/tmp");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int close_folder(void **state) {
+    (void)state;
+    static const char *const NAME[] = {"s.json", "base.json", "c.json"};
+    for (int i = 0; i < 3; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s/%s", folder, NAME[i]);
+        unlink(path);
+    }
+    return rmdir(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_suites),
+        cmocka_unit_test(bad_cases),
+        cmocka_unit_test(bad_variables_of_the_command),
+        cmocka_unit_test(a_whole_suite),
+        cmocka_unit_test(the_command_wins),
+        cmocka_unit_test(mutations_do_not_crash),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}
