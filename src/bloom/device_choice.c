@@ -57,8 +57,8 @@ bool device_is_wanted(const char *want, const engine_device *d, uint32_t index) 
 /* What to install where no device of a class is there; "" where nothing can be. */
 static const char *const INSTALL[CLASSES] = {
     [ENGINE_CPU] = "",
-    [ENGINE_GPU] = "; for a GPU install its Vulkan driver (Debian: mesa-vulkan-drivers, or the "
-                   "maker's own)",
+    [ENGINE_GPU] = ("; for a GPU install its Vulkan driver (Debian: mesa-vulkan-drivers, or the "
+                    "maker's own)"),
     [ENGINE_SOFTWARE] = "; install a software Vulkan driver (Debian: mesa-vulkan-drivers)"};
 
 static const char *what_to_install(const char *want, const engine_device *list, uint32_t count) {
