@@ -5,13 +5,17 @@
 #include "app/options.h"
 #include "app/progress.h"
 #include "base/file.h"
+#include "base/mem.h"
 
-void report_open(report *r) {
-    *r = (report){.start = progress_clock()};
+bool report_open(report *r, size_t frames, err *e) {
+    *r = (report){.start = progress_clock(), .frames = frames};
+    return (r->frame = mem_new(frames, sizeof *r->frame, "report", e)) != NULL;
 }
 
 void report_close(report *r) {
-    text_free(&r->frames);
+    for (size_t i = 0; r->frame && i < r->frames; i++) text_free(&r->frame[i]);
+    mem_free(r->frame);
+    *r = (report){0};
 }
 
 static void add_made(const frame_result *f, text *to) {
@@ -39,10 +43,10 @@ static void add_made(const frame_result *f, text *to) {
     text_add(to, "]");
 }
 
-void report_add(report *r, const frame_result *f) {
+void report_add(report *r, size_t index, const frame_result *f) {
     static const char *const STATE[FRAME_STATES] = {"done", "current", "skipped", "failed"};
-    text *to = &r->frames;
-    text_add(to, "%s\n    {", r->frames.n ? "," : "");
+    text *to = &r->frame[index];
+    text_add(to, "\n    {");
     if (f->number) text_add(to, "\"frame\": %d, ", *f->number);
     text_add(to, "\"state\": \"%s\",\n      \"input\": ", STATE[f->state]);
     text_add_json(to, f->input);
@@ -76,7 +80,14 @@ void report_text(const report *r, const cli *c, int status, text *to) {
              r->count[FRAME_FAILED]);
     text_add(to, "  \"settings\": {");
     add_settings(c, to);
-    text_add(to, "\n  },\n  \"frames\": [%s\n  ]\n}\n", r->frames.s ? r->frames.s : "");
+    text_add(to, "\n  },\n  \"frames\": [");
+    const char *sep = "";
+    for (size_t i = 0; i < r->frames; i++) {
+        if (!r->frame[i].n) continue;
+        text_add(to, "%s%s", sep, r->frame[i].s);
+        sep = ",";
+    }
+    text_add(to, "\n  ]\n}\n");
 }
 
 bool report_write(const report *r, const cli *c, int status, const char *path, err *e) {

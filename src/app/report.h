@@ -26,13 +26,15 @@ typedef struct {
 } frame_result;
 
 typedef struct {
-    text frames;
+    text *frame; /* of each, in the order of the job; empty: it was not looked at */
+    size_t frames;
     size_t count[FRAME_STATES];
     double start;
 } report;
 
-void report_open(report *r);
-void report_add(report *r, const frame_result *f);
+bool report_open(report *r, size_t frames, err *e);
+/* Frames may come in any order. */
+void report_add(report *r, size_t index, const frame_result *f);
 /* The whole report. */
 void report_text(const report *r, const cli *c, int status, text *to);
 /* Atomically. */

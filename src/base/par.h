@@ -2,7 +2,8 @@
  *
  * A pool of threads that is made once and passed to whoever has independent pieces of work.
  * Pieces are handed out one by one in order, so uneven pieces balance. The caller's thread works
- * too. Not re-entrant: a piece must not call par_for on the same pool. */
+ * too. Several threads may share a pool: their calls take turns. Not re-entrant: a piece must not
+ * call par_for on the same pool. */
 #ifndef BASE_PAR_H
 #define BASE_PAR_H
 

@@ -1,0 +1,119 @@
+#include "app/frame.h"
+
+#include "app/account.h"
+#include "app/describe.h"
+#include "app/output.h"
+#include "app/progress.h"
+#include "base/log.h"
+#include "image/format.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* --- what is said -------------------------------------------------------------------------- */
+
+static void say_frame(const frame_result *f) {
+    text line = {0};
+    const bloom_report *m = f->made;
+    text_add(&line, "%s -> %s: ", f->input, f->output);
+    if (m->groups) {
+        describe_plan_line(&m->plan, &line);
+        text_add(&line, ", on %s; ", m->device.name);
+    }
+    text_add(&line, "load %.3f s, bloom %.3f s, save %.3f s", f->load, f->bloom, f->save);
+    log_info("%s", line.s);
+    text_free(&line);
+}
+
+/* Also of a frame that failed: what led to it. */
+static void say_notes(const frame_result *f) {
+    const bloom_report *m = f->made;
+    for (uint32_t i = 0; i < m->notes; i++) log_info("%s: %s", f->input, m->note[i]);
+    if (!m->verified.found.pixels) return;
+    text line = {0};
+    account_verified(m, &line);
+    log_info("%s: %s", f->input, line.s);
+    text_free(&line);
+}
+
+static void note_clamped(bloom_report *made, uint64_t clamped) {
+    if (!clamped || made->notes == BLOOM_NOTES) return;
+    snprintf(made->note[made->notes++], sizeof made->note[0],
+             "%llu values beyond 65504 were clamped to it", (unsigned long long)clamped);
+}
+
+/* --- what is done -------------------------------------------------------------------------- */
+
+/* *start: when the device was free. */
+static bool compute(const frame_maker *m, seat *on, image *img, bloom_report *made, double *start,
+                    err *e) {
+    pthread_mutex_lock(&on->lock);
+    *start = progress_clock();
+    if (!on->bloom) on->bloom = bloom_open(&on->s, m->s->kernel, m->threads, e);
+    bool ok = on->bloom != NULL;
+    if (ok && !bloom_image(on->bloom, img, made, e)) ok = false;
+    on->seconds = progress_clock() - *start;
+    pthread_mutex_unlock(&on->lock);
+    return ok;
+}
+
+/* Reads, blooms and writes. The times are those of the frame, without waiting for the device. */
+static bool make(const frame_maker *m, seat *on, frame_result *f, bloom_report *made, err *e) {
+    double t[4] = {progress_clock()}, loaded;
+    uint64_t clamped = 0;
+    image *img = image_load(f->input, NULL, m->threads, e);
+    loaded = t[1] = progress_clock();
+    bool ok = img && output_prepare(img, m->s, e) && compute(m, on, img, made, &t[1], e) &&
+              output_finish(img, m->s, &clamped, e);
+    if (img && !ok) err_in(e, "%s", f->input);
+    t[2] = progress_clock();
+    ok = ok && output_save(f->output, img, m->threads, e);
+    t[3] = progress_clock();
+    image_free(&img);
+    if (!ok) return false;
+    note_clamped(made, clamped);
+    f->load = loaded - t[0];
+    f->bloom = t[2] - t[1];
+    f->save = t[3] - t[2];
+    err why = {0};
+    if (m->stamps && !stamp_write(m->stamps, f->input, f->output, &why))
+        log_info("--update will not know '%s': %s", f->output, why.msg);
+    return true;
+}
+
+/* Why a frame needs no work, or must not be done; FRAME_DONE: neither. */
+static frame_state look_at(const frame_maker *m, const frame_result *f, const char **why) {
+    if (access(f->input, F_OK) != 0 && m->s->missing == MISSING_SKIP) {
+        *why = "the input is not there";
+        return FRAME_SKIPPED;
+    }
+    if (m->s->update && m->stamps && stamp_is_current(m->stamps, f->input, f->output)) {
+        *why = "the output is up to date";
+        return FRAME_CURRENT;
+    }
+    if (!m->s->clobber && access(f->output, F_OK) == 0) {
+        *why = "the output exists";
+        return FRAME_SKIPPED;
+    }
+    return FRAME_DONE;
+}
+
+bool frame_make(const frame_maker *m, seat *on, frame_result *f, bloom_report *made, err *e) {
+    bool ok = true;
+    f->state = look_at(m, f, &f->why);
+    if (f->state == FRAME_SKIPPED) {
+        log_note("%s skipped: %s", f->input, f->why);
+    } else if (f->state == FRAME_CURRENT) {
+        log_info("%s: %s", f->output, f->why);
+    } else {
+        f->made = made;
+        ok = make(m, on, f, made, e);
+        if (ok) say_frame(f);
+        say_notes(f);
+    }
+    if (!ok) {
+        f->state = FRAME_FAILED;
+        f->why = e->msg;
+    }
+    return ok;
+}
