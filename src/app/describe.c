@@ -80,18 +80,39 @@ static void axis_json(const plan_axis *a, char name, text *to) {
     text_add(to, "}");
 }
 
+/* Numbers that a thread holds in registers: those of the stage with the most. */
+static uint32_t elements(const plan_pass *p) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < p->fft.stages; i++) {
+        uint32_t n = p->butterflies[i] * p->fft.radix[i];
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+static const char *yes_no(bool b) {
+    return b ? "true" : "false";
+}
+
 static void pass_json(const plan_pass *p, text *to) {
     text_add(to, "{\"pass\": \"%s\", \"along\": %u, ", plan_pass_name(p->kind), p->axis);
     fft_json("fft", &p->fft, to);
-    text_add(to, ", \"lines\": %u, \"threads\": %u, \"butterflies\": [", p->lines, p->threads);
+    text_add(to, ", \"lines\": %u, \"threads\": %u, \"elements\": %u, \"butterflies\": [", p->lines,
+             p->threads, elements(p));
     for (uint32_t i = 0; i < p->fft.stages; i++)
         text_add(to, "%s%u", i ? ", " : "", p->butterflies[i]);
-    text_add(to, "], \"shared_bytes\": %u, \"groups\": [%u, %u, %u], \"bytes\": %" PRIu64 "}",
+    text_add(to, "], \"paired\": %s, \"whole\": %s, ", yes_no(p->paired), yes_no(p->whole));
+    text_add(to, "\"shared_bytes\": %u, \"groups\": [%u, %u, %u], \"bytes\": %" PRIu64 "}",
              p->shared_bytes, p->groups[0], p->groups[1], p->groups[2], p->bytes);
 }
 
+/* Of the second half spectrum, which a tiled one needs. */
+static uint64_t tiled_bytes(const plan *p) {
+    return p->tile ? p->scratch_bytes : 0;
+}
 static uint64_t device_bytes(const plan *p) {
-    return p->image_bytes + p->scratch_bytes + p->line_bytes + p->spectrum_bytes + p->twiddle_bytes;
+    return p->image_bytes + p->scratch_bytes + tiled_bytes(p) + p->line_bytes + p->spectrum_bytes +
+           p->twiddle_bytes;
 }
 
 static void request_json(const plan_request *a, text *to) {
@@ -112,9 +133,10 @@ void describe_plan_json(const plan *p, int indent, text *to) {
              p->article[1], p->cost[0], p->cost[1]);
     text_add(to, ",\n%*s\"half_lines\": %u, \"pitch\": %u, \"image_pitch\": %u, ", n, "", p->halves,
              p->pitch, p->image_pitch);
-    text_add(to, "\"channels_per_bind\": %u", p->channels_per_bind);
+    text_add(to, "\"tile\": %u, \"channels_per_bind\": %u", p->tile, p->channels_per_bind);
     text_add(to, ",\n%*s\"bytes\": {\"image\": %" PRIu64 ", \"scratch\": %" PRIu64, n, "",
              p->image_bytes, p->scratch_bytes);
+    text_add(to, ", \"tiled\": %" PRIu64, tiled_bytes(p));
     text_add(to, ", \"line\": %" PRIu64 ", \"spectrum\": %" PRIu64 ", \"twiddle\": %" PRIu64,
              p->line_bytes, p->spectrum_bytes, p->twiddle_bytes);
     text_add(to, ", \"all\": %" PRIu64 "}", device_bytes(p));
@@ -159,22 +181,47 @@ static void axis_words(const plan_axis *a, char name, const char *which, text *t
 
 static void pass_words(const plan_pass *p, text *to) {
     char bytes[32];
-    if (!p->threads) {
-        text_add(to, "  %-10s %6u points, %s\n", plan_pass_name(p->kind), p->fft.length,
-                 text_bytes((double)p->bytes, bytes));
-        return;
+    text_add(to, "  %-10s ", plan_pass_name(p->kind));
+    if (p->fft.length) text_add(to, "%5u points", p->fft.length);
+    if (p->fft.stages) text_add(to, " = ");
+    radices(&p->fft, to);
+    if (p->threads) {
+        text_add(to, "%s%u threads with %u line%s", p->fft.length ? ", " : "", p->threads, p->lines,
+                 p->lines == 1 ? "" : "s");
+        if (p->fft.stages) text_add(to, " and %u numbers each", elements(p));
+        if (p->paired) text_add(to, " in mirrored pairs");
+        text_add(to, ", %u B shared%s, %u x %u x %u groups", p->shared_bytes,
+                 p->whole ? " for whole numbers" : "", p->groups[0], p->groups[1], p->groups[2]);
     }
-    text_add(to,
-             "  %-10s %6u points, %u lines in %u threads, %6u B shared, %u x %u x %u groups, %s\n",
-             plan_pass_name(p->kind), p->fft.length, p->lines, p->threads, p->shared_bytes,
-             p->groups[0], p->groups[1], p->groups[2], text_bytes((double)p->bytes, bytes));
+    text_add(to, ", %s\n", text_bytes((double)p->bytes, bytes));
+}
+
+/* One buffer of the device's memory. */
+static void buffer_words(const char *name, uint64_t bytes, const char *before, text *to) {
+    char b[32];
+    if (bytes) text_add(to, "%s%s %s", before, name, text_bytes((double)bytes, b));
+}
+
+static void memory_words(const plan *p, text *to) {
+    char b[32];
+    text_add(to, "memory   %s: ", text_bytes((double)device_bytes(p), b));
+    buffer_words("image", p->image_bytes, "", to);
+    buffer_words("half spectrum", p->scratch_bytes, ", ", to);
+    buffer_words("the same in tiles", tiled_bytes(p), ", ", to);
+    if (p->tile) text_add(to, " of %u", p->tile);
+    buffer_words("split lines", p->line_bytes, ", ", to);
+    buffer_words("kernel", p->spectrum_bytes, ", ", to);
+    buffer_words("tables", p->twiddle_bytes, ", ", to);
+    if (p->channels_per_bind < p->ask.channels)
+        text_add(to, "; %u channel%s at a time", p->channels_per_bind,
+                 p->channels_per_bind == 1 ? "" : "s");
+    text_add(to, "\n");
 }
 
 void describe_plan(const plan *p, text *to) {
     const plan_axis *x = &p->axis[p->first == PLAN_X ? 0 : 1], *y = &p->axis[p->first == PLAN_X];
     double ours = (double)x->length * y->length;
     double theirs = (double)p->article[0] * p->article[1];
-    char b[5][32];
     text_add(to, "image    %u x %u, %u channel%s, kernel reaches %u+%u x %u+%u\n", p->ask.size[0],
              p->ask.size[1], p->ask.channels, p->ask.channels == 1 ? "" : "s", p->ask.reach_lo[0],
              p->ask.reach_hi[0], p->ask.reach_lo[1], p->ask.reach_hi[1]);
@@ -183,11 +230,7 @@ void describe_plan(const plan *p, text *to) {
              x->length, y->length, p->article[0], p->article[1], theirs / ours);
     text_add(to, "order    %c first (cost %.4g with x first, %.4g with y first), %s\n",
              AXIS[p->first], p->cost[0], p->cost[1], precision_name(p));
-    text_add(to, "memory   %s: image %s, half spectrum %s, kernel %s, tables %s\n",
-             text_bytes((double)device_bytes(p), b[0]), text_bytes((double)p->image_bytes, b[1]),
-             text_bytes((double)(p->scratch_bytes + p->line_bytes), b[2]),
-             text_bytes((double)p->spectrum_bytes, b[3]),
-             text_bytes((double)p->twiddle_bytes, b[4]));
+    memory_words(p, to);
     axis_words(&p->axis[0], AXIS[p->first], "first", to);
     axis_words(&p->axis[1], AXIS[1 - p->first], "second", to);
     if (p->passes) text_add(to, "passes\n");

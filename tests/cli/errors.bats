@@ -149,14 +149,15 @@ import json, sys
 q = json.load(open(sys.argv[1] + ".json"))
 p = q["plan"]
 for key in ("image reach_before reach_after channels kernel_channels precision first lengths article_lengths cost "
-            "half_lines pitch image_pitch channels_per_bind bytes axes passes").split():
+            "half_lines pitch image_pitch tile channels_per_bind bytes axes passes").split():
     assert key in p, key
 assert p["half_lines"] == p["axes"][0]["length"] // 2 + 1
 for a in p["axes"]:
     assert set("axis extent length split border before after one_pass".split()) <= set(a)
     assert a["length"] >= a["extent"] + max(a["before"], a["after"])
 b = p["bytes"]
-assert b["all"] == sum(b[k] for k in ("image", "scratch", "line", "spectrum", "twiddle"))
+assert b["all"] == sum(b[k] for k in ("image", "scratch", "tiled", "line", "spectrum", "twiddle"))
+assert b["tiled"] == (b["scratch"] if p["tile"] else 0)
 if sys.argv[1] == "software":
     limits = q["device"]["limits"]
     assert [x["pass"] for x in p["passes"]] == ["forward", "convolve", "inverse"]
@@ -168,8 +169,41 @@ if sys.argv[1] == "software":
         assert x["threads"] <= limits["invocations"] and x["shared_bytes"] <= limits["shared_bytes"]
         assert all(g <= m for g, m in zip(x["groups"], limits["groups"]))
         assert len(x["butterflies"]) == len(x["fft"]["radices"]) and x["lines"] > 0 and x["bytes"] > 0
+        assert x["elements"] == max(a * b for a, b in zip(x["butterflies"], x["fft"]["radices"])) <= 16
+        assert x["paired"] in (True, False) and x["whole"] in (True, False)
 P
     done
+}
+
+@test "plan in words has every number too" {
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    "$FFTBLOOM" plan in.exr kernel.exr --json --device software >p.json
+    "$FFTBLOOM" plan in.exr kernel.exr --device software >p.txt
+    cat p.txt
+    python3 - <<'P'
+import json
+p = json.load(open("p.json"))["plan"]
+words = open("p.txt").read()
+def has(*parts):
+    for part in parts:
+        assert part in words, part
+has("lengths  %d x %d; the article's powers of two: %d x %d" % (*p["lengths"], *p["article_lengths"]),
+    "order    %s first (cost %.4g with x first, %.4g with y first), %s" % (p["first"], *p["cost"], p["precision"]),
+    "%d channel" % p["channels"])
+for a in p["axes"]:
+    has("%s axis" % a["axis"], "%d pixels, %s border, %d needed before and %d after: length %d = %s\n" % (
+        a["extent"], a["border"], a["before"], a["after"], a["length"], " x ".join(map(str, a["fft"]["radices"]))))
+for x in p["passes"]:
+    line = [l for l in words.splitlines() if l.startswith("  " + x["pass"] + " ")]
+    assert len(line) == 1, x["pass"]
+    for part in ("%d points = %s," % (x["fft"]["length"], " x ".join(map(str, x["fft"]["radices"]))),
+                 " %d threads with %d line" % (x["threads"], x["lines"]), " and %d numbers each" % x["elements"],
+                 " %d B shared" % x["shared_bytes"], " %d x %d x %d groups" % tuple(x["groups"])):
+        assert part in line[0], part
+    assert ("in mirrored pairs" in line[0]) == x["paired"] and ("for whole numbers" in line[0]) == x["whole"]
+for name in ("image", "half spectrum", "kernel", "tables"):
+    assert name in [l for l in words.splitlines() if l.startswith("memory ")][0], name
+P
 }
 
 # The scene of the article that this method is from, not part of this project.
