@@ -1,6 +1,7 @@
 /* test_pipeline.c - the pipeline against the direct sum, the same cases on every device here:
  * sizes, borders, centres, axis orders, precisions, splits. Validation and synchronisation
- * validation are on; a message fails the case. */
+ * validation are on; a message fails the case. At the end it prints how near to the bound the
+ * cases came: the table of docs/math.md, "The error of a transform". */
 #include "gpu/pipeline.h"
 #include "unit/check.h"
 
@@ -10,6 +11,36 @@ static engine_device device[ENGINE_DEVICES];
 static uint32_t devices;
 static par *threads;
 
+/* The largest errors of a device in one precision, in units of u = 2^-24 or 2^-53. */
+typedef struct {
+    uint32_t cases;
+    double l2, worst, part; /* of the bound */
+    char nearest[512];
+} seen;
+static seen largest[ENGINE_DEVICES][2];
+
+static void note(const pipe_case *c, const pipe_result *r, uint32_t index) {
+    bool f64 = c->precision == PRECISION_FLOAT64;
+    double u = f64 ? 0x1p-53 : 0x1p-24;
+    seen *s = &largest[index][f64];
+    s->cases++;
+    s->l2 = fmax(s->l2, r->relative_l2 / u);
+    s->worst = fmax(s->worst, r->worst / u);
+    if (r->relative_l2 <= s->part * r->bound) return;
+    s->part = r->relative_l2 / r->bound;
+    pipe_text(c, r, s->nearest);
+}
+
+static void print_largest(void) {
+    for (uint32_t i = 0; i < devices; i++)
+        for (int f64 = 0; f64 < 2; f64++)
+            if (largest[i][f64].cases)
+                printf("%s, float%d: %u cases; largest relative L2 error %.2f u, %.2f of its "
+                       "bound; largest of a pixel %.2f u of the peak\n    nearest: %s\n",
+                       device[i].name, f64 ? 64 : 32, largest[i][f64].cases, largest[i][f64].l2,
+                       largest[i][f64].part, largest[i][f64].worst, largest[i][f64].nearest);
+}
+
 static void run_on(const pipe_case *c, const engine_device *d, engine *g) {
     pipe_result r;
     err e = {0};
@@ -18,6 +49,7 @@ static void run_on(const pipe_case *c, const engine_device *d, engine *g) {
         fail_msg("%s: %ux%u kernel %ux%u: %s", d->name, c->w, c->h, c->kw, c->kh, e.msg);
     if (!(r.relative_l2 <= r.bound) || !(r.worst <= 10 * r.bound))
         fail_msg("%s: %s", d->name, pipe_text(c, &r, what));
+    note(c, &r, (uint32_t)(d - device));
 }
 
 static void run_all(const pipe_case *c, size_t count) {
@@ -292,6 +324,26 @@ static void shapes(void **state) {
     RUN(c);
 }
 
+/* Frames of a film's size, 2 mod 4 wide, with few taps, so that the direct sum stays short. */
+static void frames(void **state) {
+    (void)state;
+    pipe_case c[2];
+    for (int i = 0; i < 2; i++)
+        c[i] = (pipe_case){.w = 1366,
+                           .h = 768,
+                           .kw = 4,
+                           .kh = 3,
+                           .cx = 1,
+                           .cy = 2,
+                           .border = {i ? BORDER_MIRROR : BORDER_ZERO, BORDER_CLAMP},
+                           .order = i ? AXIS_X : AXIS_Y,
+                           .precision = i ? PRECISION_FLOAT64 : PRECISION_FLOAT32,
+                           .channels = 1,
+                           .spectra = 1,
+                           .gain = 1};
+    RUN(c);
+}
+
 /* Every length the planner can choose up to 256, and a sample beyond: wrapped lines of that length,
  * so that none is passed over, 2 lines of it and 2 kernel taps. */
 static void every_length(void **state) {
@@ -323,11 +375,12 @@ int main(void) {
     devices = engine_devices(device, ENGINE_DEVICES);
     threads = par_open(0, NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),        cmocka_unit_test(borders), cmocka_unit_test(kernels),
-        cmocka_unit_test(doubles),      cmocka_unit_test(splits),  cmocka_unit_test(shapes),
-        cmocka_unit_test(every_length),
+        cmocka_unit_test(sizes),   cmocka_unit_test(borders),      cmocka_unit_test(kernels),
+        cmocka_unit_test(doubles), cmocka_unit_test(splits),       cmocka_unit_test(shapes),
+        cmocka_unit_test(frames),  cmocka_unit_test(every_length),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    print_largest();
     par_close(&threads);
     return failed;
 }
