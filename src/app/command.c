@@ -44,6 +44,31 @@ const command COMMANDS[] = {
         .run = cmd_precompute,
     },
     {
+        .name = "kernel",
+        .bit = FOR_KERNEL,
+        .usage = "make MODEL -o OUT | check FILE | convert FILE -o OUT | models",
+        .summary = "Make kernels by formula, check them, and convert them between tools.",
+        .about =
+            "make writes a point spread function of a model (models lists them, with their "
+            "parameters): its centre is the tap at half the size, each channel sums to 1, and in "
+            "an EXR file the parameters are attributes.\n\n"
+            "check tells what a kernel will do that its owner may not expect: a centre that is "
+            "not in the middle, a tail that the border cuts off, a background, noise, negative "
+            "taps; and which options help. With --strict a warning makes the exit status 1.\n\n"
+            "convert turns and moves taps from one tool's convention to another's and changes no "
+            "value, unless --normalize is given; --kernel-center says where the centre is where "
+            "the convention does not.",
+        .min_words = 1,
+        .max_words = 2,
+        .word_choices = "make check convert models",
+        .example = {{"Six spikes in colour.",
+                     "fftbloom kernel make star --param blades=6,turn=15 --taps 512 -o star.exr"},
+                    {"Is it fit for use?", "fftbloom kernel check star.exr --strict"},
+                    {"For oiiotool, which correlates.",
+                     "fftbloom kernel convert star.exr --to oiio -o star_oiio.exr"}},
+        .run = cmd_kernel,
+    },
+    {
         .name = "diff",
         .bit = FOR_DIFF,
         .usage = "A B [options]",
@@ -215,7 +240,7 @@ const int COMMAND_COUNT = (int)(sizeof COMMANDS / sizeof COMMANDS[0]);
 
 const exit_code EXIT_CODES[] = {
     {0, "Done; diff and check: match."},
-    {1, "diff and check: some pixels differ enough to warn."},
+    {1, "diff and check: some pixels differ enough to warn; kernel check --strict: warnings."},
     {2, "diff and check: the images differ."},
     {3, "diff and check: the images are not of the same size or channels."},
     {4, "diff and check: a file could not be read."},

@@ -62,6 +62,7 @@ int cmd_completion(int argc, char **argv, err *e);
 int cmd_docs(int argc, char **argv, err *e);
 int cmd_bench(int argc, char **argv, err *e);
 int cmd_cache(int argc, char **argv, err *e);
+int cmd_kernel(int argc, char **argv, err *e);
 int cmd_info(int argc, char **argv, err *e);
 
 #endif

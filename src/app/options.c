@@ -19,6 +19,7 @@ const char *const SECTION_TITLE[SECTIONS] = {
 enum {
     RUN = FOR_APPLY | FOR_PLAN | FOR_BENCH,
     SPREAD = RUN | FOR_PRECOMPUTE, /* decides the kernel's spectrum */
+    TAPS = SPREAD | FOR_KERNEL,
     LOUD = FOR_ALL & ~(FOR_COMPLETION | FOR_SCHEMA | FOR_DOCS | FOR_HELP),
     LIMIT = FOR_DIFF | FOR_CASE, /* of a comparison */
 };
@@ -74,13 +75,13 @@ const option OPTIONS[] = {
      .preset = "auto", .help = "Axis to transform first; auto takes the cheaper one."},
 
     /* --- kernel --- */
-    {"normalize", OPTION_ENUM, SECTION_KERNEL, SPREAD, AT(bloom.kernel.normalize),
+    {"normalize", OPTION_ENUM, SECTION_KERNEL, TAPS, AT(bloom.kernel.normalize),
      .words = WORDS("luminance", "channel", "sum", "none"), .preset = "luminance",
      .help = "Scale the kernel so that it keeps the light: total luminance, each channel, the mean "
              "of the channels, or not at all.",
      .about = "luminance divides all channels by the luminance of their sums, so that the "
               "kernel's colour survives; channel makes each sum 1, so that white stays white."},
-    {"kernel_center", OPTION_CENTER, SECTION_KERNEL, SPREAD, AT(bloom.kernel), .value = "X,Y",
+    {"kernel_center", OPTION_CENTER, SECTION_KERNEL, TAPS, AT(bloom.kernel), .value = "X,Y",
      .words = WORDS("middle", "peak", "centroid", "corner"), .preset = "middle",
      .help =
          "Where the kernel's centre is: the middle (half the size, rounded down), its peak, its "
@@ -97,6 +98,22 @@ const option OPTIONS[] = {
      .words = WORDS("resampled", "exact", "bilinear"), .preset = "resampled",
      .help = "How the kernel's spectrum comes to the image's size: resampled from the cached one, "
              "transformed anew, or sampled bilinearly (for comparison only)."},
+
+    {"taps", OPTION_STRING, SECTION_KERNEL, FOR_KERNEL, AT(taps), .value = "N|WxH",
+     .help = "Size of the kernel that is written; default: 256 for make, all taps for convert."},
+    {"param", OPTION_LIST, SECTION_KERNEL, FOR_KERNEL, AT(param), .value = "NAME=V,...",
+     .help = "Parameters of the model that is made, as radius=3; 'kernel models' lists them."},
+    {"fade", OPTION_FLOAT, SECTION_KERNEL, FOR_KERNEL, AT(fade), .value = "F", .min = 0, .max = 1,
+     .preset = "0.6",
+     .help = "Fade a made kernel out from this part of the way to its border on; 1 does not."},
+    {"from", OPTION_ENUM, SECTION_KERNEL, FOR_KERNEL, AT(from),
+     .words = WORDS("fftbloom", "blender", "oiio", "gmic", "scipy", "wrapped"),
+     .preset = "fftbloom", .help = "The tool whose convention the converted kernel follows."},
+    {"to", OPTION_ENUM, SECTION_KERNEL, FOR_KERNEL, AT(to),
+     .words = WORDS("fftbloom", "blender", "oiio", "gmic", "scipy", "wrapped"),
+     .preset = "fftbloom", .help = "The tool whose convention it shall follow."},
+    {"strict", OPTION_BOOL, SECTION_KERNEL, FOR_KERNEL, AT(strict), .preset = "false",
+     .help = "Exit with 1 where check has warnings."},
 
     /* --- layers and pixels --- */
     {"layers", OPTION_LIST, SECTION_LAYERS, RUN | FOR_INFO, AT(bloom.layers), .value = "GLOBS",

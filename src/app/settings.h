@@ -52,6 +52,11 @@ typedef struct {
     const char *junit, *tap, *json_file, *html;
     uint32_t require_cases;
     bool list, keep_going, bless, github;
+    /* kernel */
+    const char *taps, *param;
+    double fade;
+    uint32_t from, to; /* of CONVENTIONS */
+    bool strict;
     /* bench */
     const char *size;
     uint32_t rounds;

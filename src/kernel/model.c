@@ -1,0 +1,261 @@
+/* Models without colour are evaluated where they are needed. The others first become a table of
+ * log(distance) and direction with the sum over all wavelengths in it: a wavelength stretches a
+ * diffraction pattern, on a grid of log(distance) a stretch is a shift, and so fringes far out
+ * blend as they do in white light, where a sum over a few wavelengths would leave false rings. */
+#include "kernel/model.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double NEAREST = 0.01; /* pixels: the innermost distance of the table */
+static const double STEP = 0.005;   /* of log(distance), and of log(wavelength) */
+static const double VIOLET = 390, RED = 710;
+enum { AVERAGE = 4, FINE = 48, COARSE = 8, NEAR = 2 }; /* samples per step, and per pixel's side */
+
+/* --- requests ------------------------------------------------------------------------------ */
+
+model_request model_defaults(const model *m) {
+    model_request r = {.of = m, .w = 256, .h = 256, .fade = 1};
+    for (int i = 0; i < model_parameters(m); i++) r.value[i] = m->parameter[i].preset;
+    return r;
+}
+
+static bool no_such(const model *m, const char *assignment, err *e) {
+    text names = {0};
+    for (int i = 0; i < model_parameters(m); i++)
+        text_add(&names, "%s%s", i ? ", " : "", m->parameter[i].name);
+    err_set(e, ERR_USAGE, "'%s' sets nothing of the model %s, which has %s, as in %s=%g",
+            assignment, m->name, names.s, m->parameter[0].name, m->parameter[0].preset);
+    text_free(&names);
+    return false;
+}
+
+bool model_set(model_request *r, const char *assignment, err *e) {
+    size_t n = strcspn(assignment, "=");
+    int i = 0, count = model_parameters(r->of);
+    const model_parameter *p = r->of->parameter;
+    while (i < count && (strlen(p[i].name) != n || strncmp(p[i].name, assignment, n) != 0)) i++;
+    if (i == count || !assignment[n]) return no_such(r->of, assignment, e);
+    char *end;
+    double v = strtod(assignment + n + 1, &end);
+    if (*end || end == assignment + n + 1 || !(v >= p[i].min && v <= p[i].max) ||
+        (p[i].whole && v != floor(v)))
+        return err_set(e, ERR_USAGE, "%s of the model %s must be a %s from %g to %g, not '%s'",
+                       p[i].name, r->of->name, p[i].whole ? "whole number" : "number", p[i].min,
+                       p[i].max, assignment + n + 1);
+    r->value[i] = v;
+    return true;
+}
+
+/* --- the colour of a wavelength ------------------------------------------------------------ */
+
+static double bell(double x, double middle, double below, double above) {
+    double t = (x - middle) / (x < middle ? below : above);
+    return exp(-0.5 * t * t);
+}
+
+/* The CIE 1931 observer as sums of Gaussians (Wyman, Sloan and Shirley, 2013), then Rec.709.
+ * Pure colours lie outside its primaries, so some values are below zero. */
+static void color_of(double w, double rgb[MODEL_CHANNELS]) {
+    double x = 1.056 * bell(w, 599.8, 37.9, 31.0) + 0.362 * bell(w, 442.0, 16.0, 26.7) -
+               0.065 * bell(w, 501.1, 20.4, 26.2);
+    double y = 0.821 * bell(w, 568.8, 46.9, 40.5) + 0.286 * bell(w, 530.9, 16.3, 31.1);
+    double z = 1.217 * bell(w, 437.0, 11.8, 36.0) + 0.681 * bell(w, 459.0, 26.0, 13.8);
+    rgb[0] = 3.2404542 * x - 1.5371385 * y - 0.4985314 * z;
+    rgb[1] = -0.9692660 * x + 1.8760108 * y + 0.0415560 * z;
+    rgb[2] = 0.0556434 * x - 0.2040259 * y + 1.0572252 * z;
+}
+
+/* --- the table ------------------------------------------------------------------------------ */
+
+typedef struct {
+    const model_request *r;
+    int mirrors;
+    double turn; /* radians */
+    size_t radii, directions;
+    int before, after; /* wavelengths as steps from green: red below, violet above */
+    double (*tint)[MODEL_CHANNELS];
+    double (*grid)[MODEL_CHANNELS]; /* [direction][radius]; NULL: no table is needed */
+    uint32_t channels;
+    float **plane;
+} maker;
+
+static double at_step(double step) {
+    return NEAREST * exp(step * STEP);
+}
+
+static double step_wavelength(int step) {
+    return MODEL_GREEN * exp(-step * STEP);
+}
+
+/* A pattern that is wider by a factor is fainter by its square. */
+static void diffract(const maker *m, double angle, double *plain, double (*to)[MODEL_CHANNELS]) {
+    size_t shifts = (size_t)(m->before + m->after + 1);
+    for (size_t i = 0; i < m->radii + shifts; i++) {
+        plain[i] = 0;
+        for (int f = 0; f < AVERAGE; f++) {
+            double step = (double)i - m->before + (f + 0.5) / AVERAGE - 0.5;
+            plain[i] += m->r->of->light(m->r->value, at_step(step), angle, MODEL_GREEN) / AVERAGE;
+        }
+    }
+    for (size_t i = 0; i < m->radii; i++)
+        for (size_t t = 0; t < shifts; t++)
+            for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] += m->tint[t][c] * plain[i + t];
+}
+
+static void color(const maker *m, double angle, double (*to)[MODEL_CHANNELS]) {
+    for (size_t i = 0; i < m->radii; i++)
+        for (int t = -m->before; t <= m->after; t++)
+            for (int c = 0; c < MODEL_CHANNELS; c++)
+                to[i][c] += m->tint[t + m->before][c] * m->r->of->light(m->r->value,
+                                                                        at_step((double)i), angle,
+                                                                        step_wavelength(t));
+}
+
+static bool fill_direction(void *ctx, size_t d, int worker, err *e) {
+    (void)worker;
+    maker *m = ctx;
+    double angle = m->directions > 1 ? M_PI / m->mirrors * (double)d / (double)(m->directions - 1)
+                                     : 0;
+    if (m->r->of->spectrum == MODEL_COLORED) {
+        color(m, angle, m->grid + d * m->radii);
+        return true;
+    }
+    size_t count = m->radii + (size_t)(m->before + m->after + 1);
+    double *plain = mem_raw(count, sizeof *plain, "one direction", e);
+    if (plain) diffract(m, angle, plain, m->grid + d * m->radii);
+    mem_free(plain);
+    return plain != NULL;
+}
+
+static bool make_table(maker *m, par *threads, err *e) {
+    double far = hypot(m->r->w, m->r->h) / 2 + 2;
+    bool stretches = m->r->of->spectrum == MODEL_DIFFRACTS;
+    m->radii = (size_t)(log(far / NEAREST) / STEP) + 3;
+    /* Half a pixel apart at the far end. */
+    m->directions = m->mirrors ? (size_t)(2 * far * M_PI / m->mirrors) + 64 : 1;
+    m->before = (int)(log(RED / MODEL_GREEN) / STEP);
+    m->after = (int)(log(MODEL_GREEN / VIOLET) / STEP);
+    m->tint = mem_new((size_t)(m->before + m->after + 1), sizeof *m->tint, "colours", e);
+    m->grid = mem_new(m->radii * m->directions, sizeof *m->grid, "the pattern", e);
+    if (!m->tint || !m->grid) return false;
+    for (int t = -m->before; t <= m->after; t++) {
+        double *tint = m->tint[t + m->before], w = step_wavelength(t);
+        color_of(w, tint);
+        /* Steps of the logarithm are wavelength * STEP nanometres long. */
+        for (int c = 0; c < MODEL_CHANNELS; c++)
+            tint[c] *= stretches ? MODEL_GREEN / w : w / MODEL_GREEN;
+    }
+    return par_for(threads, m->directions, fill_direction, m, e);
+}
+
+/* --- taps ----------------------------------------------------------------------------------- */
+
+static void add_from_table(const maker *m, double r, double angle, double sum[MODEL_CHANNELS]) {
+    double i = r > NEAREST ? log(r / NEAREST) / STEP : 0;
+    double d = m->directions > 1 ? angle / (M_PI / m->mirrors) * (double)(m->directions - 1) : 0;
+    size_t ri = (size_t)i, di = (size_t)d;
+    if (ri > m->radii - 2) ri = m->radii - 2;
+    if (m->directions > 1 && di > m->directions - 2) di = m->directions - 2;
+    double fi = i - (double)ri, fd = d - (double)di;
+    const double(*a)[MODEL_CHANNELS] = (const void *)(m->grid + di * m->radii + ri);
+    const double(*b)[MODEL_CHANNELS] = m->directions > 1 ? a + m->radii : a;
+    for (int c = 0; c < MODEL_CHANNELS; c++)
+        sum[c] += (1 - fd) * ((1 - fi) * a[0][c] + fi * a[1][c]) +
+                  fd * ((1 - fi) * b[0][c] + fi * b[1][c]);
+}
+
+/* Folded into the first of the pattern's equal parts. */
+static double folded(const maker *m, double x, double y) {
+    if (!m->mirrors) return 0;
+    double part = 2 * M_PI / m->mirrors, a = fmod(atan2(y, x) - m->turn, part);
+    if (a < 0) a += part;
+    return a > part / 2 ? part - a : a;
+}
+
+/* The mean over the pixel around (x, y), counted from the centre. */
+static void mean_of(const maker *m, double x, double y, double sum[MODEL_CHANNELS]) {
+    int n = fabs(x) <= NEAR && fabs(y) <= NEAR ? FINE : COARSE;
+    for (int i = 0; i < n * n; i++) {
+        double px = x + (i % n + 0.5) / n - 0.5, py = y + (i / n + 0.5) / n - 0.5;
+        double r = sqrt(px * px + py * py);
+        if (m->grid) {
+            add_from_table(m, r, folded(m, px, py), sum);
+        } else {
+            sum[0] += m->r->of->light(m->r->value, r, folded(m, px, py), MODEL_GREEN);
+        }
+    }
+    for (int c = 0; c < MODEL_CHANNELS; c++) sum[c] /= n * n;
+}
+
+static double fade_at(const model_request *r, double x, double y) {
+    uint32_t side = r->w < r->h ? r->w : r->h;
+    double border = (side - 1) / 2, at = sqrt(x * x + y * y) / (border > 0 ? border : 1);
+    if (r->fade >= 1 || at <= r->fade) return 1;
+    double t = (at - r->fade) / (1 - r->fade);
+    return t >= 1 ? 0 : 1 - t * t * (3 - 2 * t);
+}
+
+/* Colours that lie outside Rec.709 are clipped. */
+static bool fill_row(void *ctx, size_t row, int worker, err *e) {
+    (void)worker, (void)e;
+    maker *m = ctx;
+    double y = (double)row - m->r->h / 2;
+    for (uint32_t i = 0; i < m->r->w; i++) {
+        double x = (double)i - m->r->w / 2, sum[MODEL_CHANNELS] = {0};
+        mean_of(m, x, y, sum);
+        double fade = fade_at(m->r, x, y);
+        for (uint32_t c = 0; c < m->channels; c++)
+            m->plane[c][row * m->r->w + i] = (float)(sum[c] > 0 ? sum[c] * fade : 0);
+    }
+    return true;
+}
+
+static bool normalize(float *plane, size_t n, err *e) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (double)plane[i];
+    if (!(sum > 0) || !isfinite(sum))
+        return err_set(e, ERR_CONFIG,
+                       "no light falls on these taps: their sum is %g; make the kernel larger, or "
+                       "the pattern smaller",
+                       sum);
+    for (size_t i = 0; i < n; i++) plane[i] = (float)((double)plane[i] / sum);
+    return true;
+}
+
+static double turn_of(const model_request *r) {
+    for (int i = 0; i < model_parameters(r->of); i++)
+        if (strcmp(r->of->parameter[i].name, "turn") == 0) return r->value[i] * M_PI / 180;
+    return 0;
+}
+
+bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_request *r,
+                par *threads, err *e) {
+    float *made[MODEL_CHANNELS] = {0};
+    maker m = {.r = r, .plane = made, .turn = turn_of(r)};
+    m.mirrors = r->of->mirrors ? r->of->mirrors(r->value) : 0;
+    if (r->w < 1 || r->h < 1 || r->w > MODEL_SIDE || r->h > MODEL_SIDE)
+        return err_set(e, ERR_USAGE, "a kernel of %u x %u taps: 1 to %d a side can be made", r->w,
+                       r->h, MODEL_SIDE);
+    m.channels = r->of->spectrum == MODEL_GREY ? 1 : MODEL_CHANNELS;
+    size_t n = (size_t)r->w * r->h;
+    bool ok = m.channels == 1 || make_table(&m, threads, e);
+    for (uint32_t c = 0; ok && c < m.channels; c++)
+        ok = (made[c] = mem_raw(n, sizeof(float), "taps", e)) != NULL;
+    ok = ok && par_for(threads, r->h, fill_row, &m, e);
+    for (uint32_t c = 0; ok && c < m.channels; c++) ok = normalize(made[c], n, e);
+    mem_free(m.tint);
+    mem_free(m.grid);
+    for (int c = 0; c < MODEL_CHANNELS; c++) {
+        if (ok)
+            plane[c] = made[c];
+        else
+            mem_free(made[c]);
+    }
+    if (ok) *channels = m.channels;
+    return ok;
+}

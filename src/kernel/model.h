@@ -1,0 +1,71 @@
+/* model.h - point spread functions by formula: `fftbloom kernel make`.
+ *
+ * One table of models. A model is a function for the light at a distance and a direction from the
+ * centre, in any unit, and a row with its parameters; docs/kernels.md says where each comes from.
+ * To add one: the function and the row, in model_table.c.
+ *
+ * A tap is the mean of the function over its pixel, not its value in the middle, which would be
+ * wrong where the function is steep. Taps are not negative; each channel sums to 1, so white stays
+ * white. The centre is the tap floor(size / 2). The same request gives the same taps, whatever the
+ * number of threads. */
+#ifndef KERNEL_MODEL_H
+#define KERNEL_MODEL_H
+
+#include "base/par.h"
+
+#include <stdint.h>
+
+enum { MODEL_PARAMETERS = 6, MODEL_CHANNELS = 3, MODEL_SIDE = 8192 };
+
+typedef struct {
+    const char *name;
+    double preset, min, max;
+    const char *help; /* with its unit */
+    bool whole;       /* only whole numbers */
+} model_parameter;
+
+/* How the light's wavelength comes in: not at all (one channel is made); by stretching the whole
+ * pattern in proportion, as diffraction does; or as the function says. */
+typedef enum { MODEL_GREY, MODEL_DIFFRACTS, MODEL_COLORED } model_spectrum;
+
+typedef struct model {
+    const char *name;
+    const char *help;                            /* one sentence */
+    model_parameter parameter[MODEL_PARAMETERS]; /* those behind the last have no name */
+    model_spectrum spectrum;
+    /* r: pixels from the centre; direction: radians, in [0, pi / mirrors); wavelength: nanometres.
+     * Where the model diffracts it is only asked for MODEL_GREEN nm. */
+    double (*light)(const double *p, double r, double direction, double wavelength);
+    /* The pattern is the same after a turn by 2 pi / mirrors and in the mirror; NULL: a function of
+     * the distance alone. A parameter `turn`, in degrees, turns it. */
+    int (*mirrors)(const double *p);
+} model;
+
+#define MODEL_GREEN 550.0
+
+extern const model MODELS[];
+extern const int MODEL_COUNT;
+
+/* NULL when there is none of that name. */
+const model *model_find(const char *name);
+int model_parameters(const model *m);
+
+typedef struct {
+    const model *of;
+    double value[MODEL_PARAMETERS];
+    uint32_t w, h;
+    /* From this part of the way to the nearest border on, taps fade smoothly to zero at the border,
+     * so that the kernel's square does not show around a bright light. 1: they do not. */
+    double fade;
+} model_request;
+
+/* The presets of a model. */
+model_request model_defaults(const model *m);
+/* "radius=3" sets one value. ERR_USAGE with the names there are, or the range. */
+bool model_set(model_request *r, const char *assignment, err *e);
+
+/* *channels planes of w * h taps, 1 (grey) or 3 (R G B); free with mem_free. */
+bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_request *r,
+                par *threads, err *e);
+
+#endif

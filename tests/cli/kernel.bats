@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# `fftbloom kernel`: made by formula, checked, converted.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$dir"
+    export FFTBLOOM_CACHE_DIR=$dir/cache
+}
+
+python=/usr/bin/python3
+json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))"; }
+
+@test "models lists what make takes, as text and JSON, with defaults that can be made" {
+    run "$FFTBLOOM" kernel models
+    [ "$status" -eq 0 ]
+    for m in gaussian moffat disc ring spencer cie airy star; do
+        [[ "$output" == *$'\n'"$m "* || "$output" == "$m "* ]]
+    done
+    "$FFTBLOOM" kernel models --json | json "[m['name'] for m in d['models'] if not m['parameters'][0]['min'] <= m['parameters'][0]['default'] <= m['parameters'][0]['max']]" | grep -qx '\[\]'
+    # docs/kernels.md has each of them with its parameters.
+    "$FFTBLOOM" kernel models --json | json '"\n".join("| `%s` | %s |" % (m["name"], ", ".join("`%s`" % p["name"] for p in m["parameters"])) for m in d["models"])' |
+        while read -r row; do grep -qF -- "$row" "$FFTBLOOM_ROOT/docs/kernels.md"; done
+    for m in $("$FFTBLOOM" kernel models --json | json "' '.join(m['name'] for m in d['models'])"); do
+        "$FFTBLOOM" kernel make "$m" -o "$m.exr" --taps 33
+        "$FFTBLOOM" kernel check "$m.exr" --json | json "d['size'], [abs(s - 1) < 1e-6 for s in d['sum']].count(False)" | grep -qxF '([33, 33], 0)'
+    done
+}
+
+@test "make: parameters from --param, in the file as attributes, the same bytes twice" {
+    "$FFTBLOOM" kernel make star --param blades=5,turn=20 --taps 64x48 -o a.exr --json >made.json
+    [ "$(json "d['model'], d['parameters']['blades'], d['size'], d['centre'], d['channels']" <made.json)" = "('star', 5, [64, 48], [32, 24], 3)" ]
+    "$FFTBLOOM" kernel make star --param blades=5,turn=20 --taps 64x48 -o b.exr --jobs 1
+    cmp a.exr b.exr
+    "$FFTBLOOM" info a.exr | grep -q 'fftbloom.model .*star'
+    "$FFTBLOOM" info a.exr | grep -q 'fftbloom.blades .*5'
+    "$FFTBLOOM" kernel make gaussian -o g.pfm --taps 15 -q
+    "$FFTBLOOM" kernel check g.pfm
+    # A single light keeps its energy.
+    if command -v oiiotool >/dev/null; then
+        oiiotool --create 65x65 3 --point:color=8,8,8 32,32 -d float -o dot.exr
+        "$FFTBLOOM" dot.exr a.exr -o out.exr
+        oiiotool --stats out.exr | awk '/Stats Avg/ { exit !($3 * 4225 > 7.99 && $3 * 4225 < 8.01 && $5 * 4225 > 7.99) }'
+    fi
+}
+
+@test "make: what is wrong is said with what would be right" {
+    refused() { # STATUS WORDS arguments
+        local want=$1 words=$2
+        shift 2
+        run "$FFTBLOOM" kernel "$@"
+        [ "$status" -eq "$want" ]
+        [[ "$output" == *"$words"* ]]
+    }
+    refused 64 "did you mean 'gaussian'" make gausian -o k.exr
+    refused 64 "sigma" make gaussian --param width=3 -o k.exr
+    refused 64 "from 0.1 to 2000, not '0'" make gaussian --param sigma=0 -o k.exr
+    refused 64 "whole number" make star --param blades=5.5 -o k.exr
+    refused 64 "--taps" make gaussian --taps 0 -o k.exr
+    refused 64 "--taps" make gaussian --taps 12x -o k.exr
+    refused 64 "--taps" make gaussian --taps -5 -o k.exr
+    refused 78 "no light" make ring --param radius=1000 --taps 16 -o k.exr
+    refused 64 "-o OUT" make gaussian
+    refused 64 "MODEL" make
+    refused 64 "make, check, convert or models" invent x
+    refused 73 "no/such" make gaussian -o no/such/k.exr
+    refused 66 "nope.exr" check nope.exr
+    [ ! -e k.exr ]
+    "$FFTBLOOM" kernel make gaussian --taps 9 -o k.exr
+    before=$(stat -c %Y.%s k.exr)
+    run "$FFTBLOOM" kernel make disc -o k.exr --no-clobber
+    [ "$status" -eq 5 ]
+    [ "$(stat -c %Y.%s k.exr)" = "$before" ]
+}
+
+@test "check: nothing to warn of in the shipped kernels; --strict" {
+    "$FFTBLOOM" kernel check "$FFTBLOOM_ROOT/kernels/star.exr" --strict
+    "$FFTBLOOM" kernel make moffat --param slope=1.3 --fade 1 -o cut.exr --taps 65
+    run "$FFTBLOOM" kernel check cut.exr
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"warning: its tail"*"99.9 %"* ]]
+    run "$FFTBLOOM" kernel check cut.exr --strict
+    [ "$status" -eq 1 ]
+    run "$FFTBLOOM" kernel check cut.exr --strict -q
+    [ "$status" -eq 1 ]
+    [ -z "$output" ]
+    "$FFTBLOOM" kernel check cut.exr --json | json "d['findings'][0]['level'], d['findings'][0]['key'], d['side_for_999'] > 65" | grep -qxF "('warning', 'tail', True)"
+    "$FFTBLOOM" precompute cut.exr -o cut.spectrum
+    run "$FFTBLOOM" kernel check cut.spectrum
+    [ "$status" -eq 65 ]
+}
+
+@test "convert: there and back is the same file's pixels" {
+    "$FFTBLOOM" kernel make star --param blades=5 --taps 33x32 -o k.exr
+    for tool in blender oiio gmic scipy wrapped; do
+        "$FFTBLOOM" kernel convert k.exr --to $tool -o there.exr
+        "$FFTBLOOM" kernel convert there.exr --from $tool -o back.exr --taps 33x32
+        "$FFTBLOOM" diff k.exr back.exr --fail 0 --warn 0
+    done
+    # The kernel's parameters come along.
+    "$FFTBLOOM" info there.exr | grep -q fftbloom.blades
+}
+
+@test "convert: taps land where the conventions say" {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    at() { oiiotool --dumpdata:empty=0 "$1" | sed -n 's/^ *Pixel (\([0-9-]*\), \([0-9-]*\)).*/\1,\2/p' | xargs; }
+    # The centre of 4 x 4 is 2, 2; this tap is one right of it.
+    oiiotool --create 4x4 1 --chnames Y --point:color=1 3,2 -d half -o k.exr
+    "$FFTBLOOM" kernel convert k.exr --to gmic -o o.exr --json | json "d['size'], d['centre'], d['turned'], d['lost']" | grep -qxF "([5, 5], [2, 2], False, 0)"
+    [ "$(at o.exr)" = 3,2 ]
+    "$FFTBLOOM" kernel convert k.exr --to wrapped --taps 4 -o o.exr
+    [ "$(at o.exr)" = 1,0 ]
+    "$FFTBLOOM" kernel convert k.exr --to blender -o o.exr
+    [ "$(at o.exr)" = 1,2 ]
+    "$FFTBLOOM" kernel convert k.exr --kernel-center peak -o o.exr
+    [ "$(at o.exr)" = 3,2 ]
+    [[ "$("$FFTBLOOM" info o.exr)" == *"7 x 5"* || "$("$FFTBLOOM" info o.exr)" == *"6 x 4"* ]]
+    # A size that is too small says what it costs.
+    oiiotool --create 5x5 1 --chnames Y --point:color=3 2,2 --point:color=1 4,2 -d float -o k.exr
+    run "$FFTBLOOM" kernel convert k.exr --taps 3 -o o.exr
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"25 % of the light"* ]]
+    "$FFTBLOOM" kernel convert k.exr --normalize sum -o o.exr
+    [ "$(oiiotool --dumpdata:empty=0 o.exr | sed -n 's/^ *Pixel (2, 2): *//p')" = 0.750000000 ]
+    run "$FFTBLOOM" kernel convert k.exr --kernel-center 9,9 -o o.exr
+    [ "$status" -eq 78 ]
+}
+
+@test "convert: oiiotool makes the same picture of its kernel as fftbloom of ours" {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    oiiotool --create 40x40 1 --chnames Y --point:color=8 20,20 --point:color=3 12,25 -d float -o in.exr
+    for size in 6x6 7x6; do
+        oiiotool --create $size 1 --chnames Y --point:color=3 3,3 --point:color=1 5,2 --point:color=2 0,4 -d float -o k.exr
+        "$FFTBLOOM" kernel convert k.exr --to oiio -o theirs.exr
+        oiiotool in.exr theirs.exr --convolve -d float -o theirs_out.exr
+        "$FFTBLOOM" in.exr k.exr -o ours_out.exr --device cpu
+        "$FFTBLOOM" diff ours_out.exr theirs_out.exr --fail 1e-5 --warn 1e-5
+        # Unconverted it is another picture.
+        oiiotool in.exr k.exr --convolve -d float -o theirs_out.exr
+        run "$FFTBLOOM" diff ours_out.exr theirs_out.exr --fail 1e-5
+        [ "$status" -eq 2 ]
+        "$FFTBLOOM" kernel convert theirs.exr --from oiio -o back.exr
+        "$FFTBLOOM" in.exr back.exr -o back_out.exr --device cpu
+        "$FFTBLOOM" diff ours_out.exr back_out.exr --fail 1e-5 --warn 1e-5
+    done
+}

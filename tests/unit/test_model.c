@@ -1,0 +1,254 @@
+/* Kernels by formula: against integrals in closed form, a numeric transform, and properties that
+ * every model has. */
+#include "base/mem.h"
+#include "kernel/model.h"
+#include "unit/check.h"
+
+#include <math.h>
+#include <string.h>
+
+static par *threads;
+
+static model_request request(const char *name, uint32_t w, uint32_t h) {
+    const model *m = model_find(name);
+    assert_non_null(m);
+    model_request r = model_defaults(m);
+    r.w = w;
+    r.h = h;
+    return r;
+}
+
+static uint32_t make(float *plane[MODEL_CHANNELS], const model_request *r) {
+    err e = {0};
+    uint32_t channels = 0;
+    memset(plane, 0, MODEL_CHANNELS * sizeof *plane);
+    CHECK_OK(model_make(plane, &channels, r, threads, &e), e);
+    return channels;
+}
+
+static void drop(float *plane[MODEL_CHANNELS]) {
+    for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[c]);
+}
+
+/* --- every model ------------------------------------------------------------------------------ */
+
+static void all_models(void **state) {
+    (void)state;
+    for (int i = 0; i < MODEL_COUNT; i++) {
+        model_request r = request(MODELS[i].name, 97, 64);
+        float *a[MODEL_CHANNELS], *b[MODEL_CHANNELS];
+        err e = {0};
+        uint32_t n = make(a, &r);
+        assert_int_equal(n, MODELS[i].spectrum == MODEL_GREY ? 1 : 3);
+        /* One thread makes the same bits. */
+        par *lone = par_open(1, &e);
+        uint32_t again;
+        CHECK_OK(model_make(b, &again, &r, lone, &e), e);
+        par_close(&lone);
+        for (uint32_t c = 0; c < n; c++) {
+            assert_memory_equal(a[c], b[c], 97 * 64 * sizeof(float));
+            double sum = 0;
+            for (size_t t = 0; t < 97 * 64; t++) {
+                assert_true(a[c][t] >= 0 && isfinite(a[c][t]));
+                sum += (double)a[c][t];
+            }
+            /* 6208 roundings to float, each of at most half a bit of a tap. */
+            CHECK_LE(fabs(sum - 1), 6e-8);
+            /* Light at (x, y) from the centre is light at (-x, -y). */
+            for (int y = -31; y <= 31; y++)
+                for (int x = -48; x <= 48; x++) {
+                    double p = (double)a[c][(32 + y) * 97 + 48 + x],
+                           q = (double)a[c][(32 - y) * 97 + 48 - x];
+                    CHECK_LE(fabs(p - q), 1e-4 * fmax(p, q) + 1e-12);
+                }
+        }
+        drop(a), drop(b);
+    }
+}
+
+/* --- against closed forms --------------------------------------------------------------------- */
+
+/* The integral of the bell over each pixel, as error functions. */
+static void gaussians(void **state) {
+    (void)state;
+    static const double SIGMA[] = {0.4, 1, 3.5};
+    for (int i = 0; i < 3; i++) {
+        model_request r = request("gaussian", 41, 40);
+        float *p[MODEL_CHANNELS];
+        r.value[0] = SIGMA[i];
+        make(p, &r);
+        double s = SIGMA[i] * sqrt(2), peak = (double)p[0][20 * 41 + 20];
+        for (int y = 0; y < 40; y++)
+            for (int x = 0; x < 41; x++) {
+                double want = (erf((x - 19.5) / s) - erf((x - 20.5) / s)) *
+                              (erf((y - 19.5) / s) - erf((y - 20.5) / s)) / 4;
+                /* Midpoints 1/8 apart: an error of h^2/24 f'' at most. */
+                CHECK_LE(fabs((double)p[0][y * 41 + x] - want), 3e-3 * peak);
+            }
+        drop(p);
+    }
+}
+
+static void discs(void **state) {
+    (void)state;
+    model_request r = request("disc", 64, 64);
+    float *p[MODEL_CHANNELS];
+    r.value[0] = 20;
+    make(p, &r);
+    double flat = 1 / (M_PI * (400 + 1.0 / 12)); /* an edge one pixel wide adds this much */
+    for (int y = 0; y < 64; y++)
+        for (int x = 0; x < 64; x++) {
+            double d = hypot(x - 32, y - 32), tap = (double)p[0][y * 64 + x];
+            if (d < 18.7) CHECK_LE(fabs(tap - flat), 1e-3 * flat);
+            if (d > 21.3) assert_true(tap == 0);
+        }
+    drop(p);
+}
+
+/* Within R of a Moffat's centre lies 1 - (1 + (R / core)^2)^(1 - slope) of it. */
+static void moffats(void **state) {
+    (void)state;
+    model_request r = request("moffat", 257, 257);
+    float *p[MODEL_CHANNELS];
+    r.value[0] = 3, r.value[1] = 2.5;
+    make(p, &r);
+    double in = 0, far = 0;
+    for (int y = 0; y < 257; y++)
+        for (int x = 0; x < 257; x++) {
+            double d = hypot(x - 128, y - 128), tap = (double)p[0][y * 257 + x];
+            in += d < 10 ? tap : 0;
+            far += d < 60 ? tap : 0;
+        }
+    double want = (1 - pow(1 + 100 / 9.0, -1.5)) / (1 - pow(1 + 3600 / 9.0, -1.5));
+    CHECK_LE(fabs(in / far - want), 2e-3); /* pixels at the rim of the circle */
+    drop(p);
+}
+
+/* --- diffraction ------------------------------------------------------------------------------ */
+
+/* |transform|^2 of the aperture, summed over a fine grid of points within the polygon. */
+static double summed(int blades, double round, double kx, double ky) {
+    enum { SIDE = 801 };
+    double re = 0, im = 0, cell = 2.0 / (SIDE - 1);
+    for (int i = 0; i < SIDE; i++)
+        for (int j = 0; j < SIDE; j++) {
+            double x = -1 + i * cell, y = -1 + j * cell, open = 1;
+            for (int b = 0; b < blades; b++) {
+                double a = 2 * M_PI * b / blades;
+                if (x * cos(a) + y * sin(a) > cos(M_PI / blades)) open = 0;
+            }
+            open = (1 - round) * open + round * (x * x + y * y <= 1);
+            re += open * cos(kx * x + ky * y);
+            im -= open * sin(kx * x + ky * y);
+        }
+    return (re * re + im * im) * cell * cell * cell * cell;
+}
+
+static void stars(void **state) {
+    (void)state;
+    const model *m = model_find("star");
+    static const struct {
+        int blades;
+        double round;
+    } CASE[] = {{6, 0}, {5, 0.3}, {3, 0}};
+    for (int i = 0; i < 3; i++) {
+        double p[MODEL_PARAMETERS] = {3.8317059702075125, CASE[i].blades, CASE[i].round, 0};
+        double whole = m->light(p, 0, 0, MODEL_GREEN);
+        int parts = m->mirrors(p);
+        assert_int_equal(parts, CASE[i].blades % 2 ? 2 * CASE[i].blades : 6);
+        /* With this radius pixels are the transform's own unit. */
+        for (int k = 0; k < 6; k++) {
+            double r = 1.7 * k, a = 0.37 * M_PI / parts * k;
+            double want = summed(CASE[i].blades, CASE[i].round, r * cos(a), r * sin(a));
+            /* The grid's edges are stairs: half a cell of the aperture's rim. */
+            CHECK_LE(fabs(m->light(p, r, a, MODEL_GREEN) - want), 0.01 * whole);
+            /* Turned by a part, and mirrored, it is the same. */
+            double b = a + 2 * M_PI / parts;
+            CHECK_LE(fabs(m->light(p, r, b, MODEL_GREEN) - m->light(p, r, a, MODEL_GREEN)),
+                     1e-9 * whole);
+            CHECK_LE(fabs(m->light(p, r, -a, MODEL_GREEN) - m->light(p, r, a, MODEL_GREEN)),
+                     1e-9 * whole);
+        }
+    }
+}
+
+/* Red reaches farther than blue, in proportion to the wavelength; the green channel's first dark
+ * ring is near where it was asked for. */
+static void colours(void **state) {
+    (void)state;
+    model_request r = request("airy", 128, 128);
+    float *p[MODEL_CHANNELS];
+    r.value[0] = 12;
+    make(p, &r);
+    double half[3];
+    for (int c = 0; c < 3; c++) {
+        double moment = 0, sum = 0;
+        int darkest = 0;
+        for (int x = 1; x < 18; x++)
+            if (p[c][64 * 128 + 64 + x] < p[c][64 * 128 + 64 + darkest]) darkest = x;
+        if (c == 1) assert_in_range(darkest, 11, 13);
+        for (int x = 0; x < 10; x++) {
+            double tap = (double)p[c][64 * 128 + 64 + x];
+            moment += x * tap, sum += tap;
+        }
+        half[c] = moment / sum;
+    }
+    assert_true(half[0] > half[1] && half[1] > half[2]);
+    drop(p);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+static void parameters(void **state) {
+    (void)state;
+    model_request r = request("star", 16, 16);
+    err e = {0};
+    CHECK_OK(model_set(&r, "blades=8", &e), e);
+    assert_true(r.value[1] == 8);
+    static const char *const BAD[][2] = {{"blade=8", "radius, blades, round, turn"},
+                                         {"blades", "radius, blades"},
+                                         {"blades=", "whole number from 3 to 32"},
+                                         {"blades=2.5", "whole number"},
+                                         {"blades=33", "from 3 to 32, not '33'"},
+                                         {"round=nan", "from 0 to 1"},
+                                         {"round=1x", "from 0 to 1"}};
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+        e = (err){0};
+        assert_false(model_set(&r, BAD[i][0], &e));
+        assert_int_equal(e.code, ERR_USAGE);
+        if (!strstr(e.msg, BAD[i][1])) fail_msg("%s: %s", BAD[i][0], e.msg);
+    }
+    /* The smallest kernels, and the fade. */
+    for (uint32_t n = 1; n <= 3; n++) {
+        float *p[MODEL_CHANNELS];
+        model_request small = request("airy", n, 1);
+        make(p, &small);
+        drop(p);
+    }
+    model_request faded = request("moffat", 64, 64);
+    float *p[MODEL_CHANNELS];
+    faded.fade = 0.5;
+    make(p, &faded);
+    for (int i = 0; i < 64; i++) assert_true(p[0][i] == 0 && p[0][64 * i] == 0);
+    drop(p);
+}
+
+static int open_threads(void **state) {
+    (void)state;
+    err e = {0};
+    return (threads = par_open(2, &e)) ? 0 : -1;
+}
+static int close_threads(void **state) {
+    (void)state;
+    par_close(&threads);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_models), cmocka_unit_test(gaussians), cmocka_unit_test(discs),
+        cmocka_unit_test(moffats),    cmocka_unit_test(stars),     cmocka_unit_test(colours),
+        cmocka_unit_test(parameters),
+    };
+    return cmocka_run_group_tests(tests, open_threads, close_threads);
+}
