@@ -128,7 +128,7 @@ static void moffats(void **state) {
 
 /* |transform|^2 of the aperture, summed over a fine grid of points within the polygon. */
 static double summed(int blades, double round, double kx, double ky) {
-    enum { SIDE = 801 };
+    enum { SIDE = 501 };
     double re = 0, im = 0, cell = 2.0 / (SIDE - 1);
     for (int i = 0; i < SIDE; i++)
         for (int j = 0; j < SIDE; j++) {
