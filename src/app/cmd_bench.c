@@ -1,11 +1,11 @@
 /* cmd_bench.c - `fftbloom bench`: what each pass takes on a device; or measures the devices for
  * the predictions of `--device auto`. */
+#include "app/bench_report.h"
 #include "app/cli.h"
 #include "app/describe.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "bloom/cache.h"
-#include "bloom/device_measure.h"
 #include "bloom/kernel_input.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { CHANNELS = 3, BENCH_SIZES = 16 };
+enum { CHANNELS = 3, BENCH_LIST = 32 };
 
 /* FFT plans that are measured here are the best that can be had, and are kept for all later runs.
  */
@@ -28,18 +28,15 @@ typedef struct {
     device_speed speed[ENGINE_DEVICES];
     uint32_t devices;
     text out;
+    bench_form form;
     uint32_t rows;
 } bench;
 
-/* One line of the result. */
+/* What is timed: a size of image, and the size or the file of a kernel. */
 typedef struct {
-    const engine_device *device;
-    int index;
-    uint32_t kernel[2];
-    plan plan;
-    double spectrum; /* s: the kernel's spectrum, at the plan's lengths */
-    measure_result m;
-} row;
+    uint32_t w, h;
+    const char *kernel;
+} bench_case;
 
 static const char *folder(const bench *b) {
     return b->folder[0] ? b->folder : NULL;
@@ -51,69 +48,21 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* --- results --------------------------------------------------------------------------------- */
-
-static void row_words(bench *b, const row *r) {
-    const plan *p = &r->plan;
-    text_add(&b->out, "%s, kernel %u x %u: ", r->device->name, r->kernel[0], r->kernel[1]);
-    describe_plan_line(p, &b->out);
-    text_add(&b->out, "\n  frame   %9.3f ms (least %.3f)\n  upload  %9.3f ms\n", r->m.frame * 1e3,
-             r->m.least * 1e3, r->m.times.upload * 1e3);
-    for (uint32_t i = 0; i < p->passes; i++)
-        text_add(&b->out, "  %-10s %6.3f ms, %.1f GB/s\n", plan_pass_name(p->pass[i].kind),
-                 r->m.times.pass[i] * 1e3,
-                 (double)p->pass[i].bytes / fmax(r->m.times.pass[i], 1e-9) * 1e-9);
-    text_add(&b->out,
-             "  download%9.3f ms\n  once: spectrum %.1f ms, open %.1f ms, prepare %.1f ms\n",
-             r->m.times.download * 1e3, r->spectrum * 1e3, r->m.open * 1e3, r->m.prepare * 1e3);
-}
-
-static void row_json(bench *b, const row *r) {
-    text *to = &b->out;
-    text_add(to, "%s\n    {\n      \"device\": ", b->rows ? "," : "");
-    describe_device_json(r->device, r->index, to);
-    text_add(to, ",\n      \"kernel\": [%u, %u],\n      \"plan\": ", r->kernel[0], r->kernel[1]);
-    describe_plan_json(&r->plan, 3, to);
-    text_add(to,
-             ",\n      \"rounds\": %u, \"spectrum\": %.6f, \"open\": %.6f, \"prepare\": %.6f, "
-             "\"frame\": %.6f, \"least\": %.6f,\n      \"times\": ",
-             b->s->rounds, r->spectrum, r->m.open, r->m.prepare, r->m.frame, r->m.least);
-    describe_times_json(&r->m.times, &r->plan, to);
-    text_add(to, "\n    }");
-}
-
-/* Seconds; a plan of more passes than three has its inner ones in between. */
-static void row_csv(bench *b, const row *r) {
-    const plan *p = &r->plan;
-    if (!b->rows)
-        text_add(&b->out, "device,class,width,height,kernel_width,kernel_height,first,length_1,"
-                          "length_2,rounds,spectrum,open,prepare,frame,least,upload,passes,"
-                          "download\n");
-    text_add(&b->out, "\"%s\",%s,%u,%u,%u,%u,%c,%u,%u,%u,", r->device->name,
-             describe_class(r->device->class), p->ask.size[0], p->ask.size[1], r->kernel[0],
-             r->kernel[1], "xy"[p->first], p -> axis[0].length, p->axis[1].length, b->s->rounds);
-    text_add(&b->out, "%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,", r->spectrum, r->m.open, r->m.prepare,
-             r->m.frame, r->m.least, r->m.times.upload);
-    for (uint32_t i = 0; i < p->passes; i++)
-        text_add(&b->out, "%s%.6f", i ? " " : "", r->m.times.pass[i]);
-    text_add(&b->out, ",%.6f\n", r->m.times.download);
-}
-
 /* --- what is measured --------------------------------------------------------------------------
  */
 
 /* A number is the size of a kernel made here; anything else is a file. */
-static bool kernel_for(psf *k, const bench *b, uint32_t w, uint32_t h, err *e) {
-    const char *name = b->s->kernel ? b->s->kernel : "256";
-    if (name[strspn(name, "0123456789")] == 0) {
-        unsigned long size = strtoul(name, NULL, 10);
+static bool kernel_for(psf *k, const bench *b, const bench_case *c, err *e) {
+    if (c->kernel[strspn(c->kernel, "0123456789")] == 0) {
+        unsigned long size = strtoul(c->kernel, NULL, 10);
         if (size < 1 || size > 16384)
-            return err_set(e, ERR_USAGE, "--kernel %s: a size from 1 to 16384, or a file", name);
+            return err_set(e, ERR_USAGE, "--kernel %s: a size from 1 to 16384, or a file",
+                           c->kernel);
         return measure_kernel(k, (uint32_t)size, CHANNELS, e);
     }
     kernel_input in = {0};
-    kernel_need need = {CHANNELS, w, h, h};
-    bool ok = kernel_input_load(&in, name, b->threads, e) &&
+    kernel_need need = {CHANNELS, c->w, c->h, c->h};
+    bool ok = kernel_input_load(&in, c->kernel, b->threads, e) &&
               kernel_input_psf(k, &in, &b->s->bloom, &need, NULL, e);
     kernel_input_free(&in);
     return ok;
@@ -131,33 +80,46 @@ static bool spectrum_for(spectrum_lines *l, const bench *b, const psf *k, const 
 }
 
 static bool bench_on(bench *b, int index, const device_forecast *f, const psf *k, err *e) {
-    row r = {.device = &b->device[index], .index = index, .kernel = {k->w, k->h}, .plan = f->plan};
+    const settings *s = b->s;
+    bench_row r = {.device = &b->device[index],
+                   .index = index,
+                   .kernel = {k->w, k->h},
+                   .rounds = s->rounds,
+                   .queue = s->queue,
+                   .plan = f->plan};
     spectrum_lines lines = {0};
     double start = now();
     bool ok = spectrum_for(&lines, b, k, &r.plan, e);
     r.spectrum = now() - start;
-    measure_request q = {r.device, &r.plan, &lines, folder(b), b->s->rounds, PATIENCE};
+    measure_request q = {.device = r.device,
+                         .plan = &r.plan,
+                         .kernel = &lines,
+                         .cache_dir = folder(b),
+                         .rounds = s->rounds,
+                         .queue = s->queue,
+                         .warm_up = s->warm_up,
+                         .patience = PATIENCE};
     ok = ok && measure_device(&r.m, &q, b->threads, e);
     spectrum_lines_free(&lines);
     if (!ok) return false;
-    (b->s->json ? row_json : b->s->csv ? row_csv : row_words)(b, &r);
-    b->rows++;
+    bench_report_row(&r, b->form, b->rows++, &b->out);
     return true;
 }
 
 /* On the device that would be chosen, or with --device all on every one that can. */
-static bool bench_size(bench *b, uint32_t w, uint32_t h, err *e) {
+static bool bench_one(bench *b, const bench_case *c, err *e) {
     psf k = {0};
-    if (!kernel_for(&k, b, w, h, e)) return false;
+    if (!kernel_for(&k, b, c, e)) return false;
     const bloom_settings *s = &b->s->bloom;
-    plan_request ask = {.size = {w, h},
+    plan_request ask = {.size = {c->w, c->h},
                         .reach_lo = {k.cx, k.cy},
                         .reach_hi = {k.w - 1 - k.cx, k.h - 1 - k.cy},
                         .border = {s->border[PLAN_X], s->border[PLAN_Y]},
                         .order = s->order,
                         .precision = s->precision,
                         .channels = CHANNELS,
-                        .spectra = k.channels};
+                        .spectra = k.channels,
+                        .tapless = true};
     device_forecast f[ENGINE_DEVICES];
     device_wish wish = {s->device, UINT32_MAX, s->vram_limit};
     int best = device_choose(f, &wish, b->device, b->speed, b->devices, &ask, e);
@@ -168,6 +130,9 @@ static bool bench_size(bench *b, uint32_t w, uint32_t h, err *e) {
     return ok;
 }
 
+/* --- cases -------------------------------------------------------------------------------------
+ */
+
 /* "1920x1080" at the start of `at`; the characters it takes, or 0. */
 static int read_size(const char *at, uint32_t *w, uint32_t *h) {
     int used = 0;
@@ -176,23 +141,50 @@ static int read_size(const char *at, uint32_t *w, uint32_t *h) {
     return (at[used] && at[used] != ',') || !*w || !*h ? 0 : used;
 }
 
-/* One size, or several with commas. All are read before the first is timed. */
-static bool bench_sizes(bench *b, err *e) {
-    uint32_t size[BENCH_SIZES][2];
+/* One size, or several with commas. */
+static bool read_sizes(uint32_t size[BENCH_LIST][2], int *count, const char *list, err *e) {
     int n = 0;
-    for (const char *at = b->s->size;; at++) {
-        int used = n < BENCH_SIZES ? read_size(at, &size[n][0], &size[n][1]) : 0;
+    for (const char *at = list;; at++) {
+        int used = n < BENCH_LIST ? read_size(at, &size[n][0], &size[n][1]) : 0;
         if (!used)
             return err_set(e, ERR_USAGE,
                            "--size %s: sizes such as 1920x1080 are wanted, with commas between, "
                            "%d at most",
-                           b->s->size, BENCH_SIZES);
+                           list, BENCH_LIST);
         n++;
         at += used;
         if (!*at) break;
     }
-    bool ok = true;
-    for (int i = 0; ok && i < n; i++) ok = bench_size(b, size[i][0], size[i][1], e);
+    *count = n;
+    return true;
+}
+
+/* One kernel, or several sizes of such as are made here, with commas; cuts `list` to pieces. */
+static bool read_kernels(const char *kernel[BENCH_LIST], int *count, char *list, err *e) {
+    int n = 0;
+    bool sizes = list[strspn(list, "0123456789,")] == 0;
+    for (char *at = list; at; n++) {
+        if (n == BENCH_LIST) return err_set(e, ERR_USAGE, "--kernel: %d sizes at most", BENCH_LIST);
+        kernel[n] = at;
+        at = sizes ? strchr(at, ',') : NULL;
+        if (at) *at++ = 0;
+    }
+    *count = n;
+    return true;
+}
+
+/* Every size with every kernel. All are read before the first is timed. */
+static bool each_case(bench *b, bool (*fn)(bench *, const bench_case *, err *), err *e) {
+    uint32_t size[BENCH_LIST][2];
+    const char *kernel[BENCH_LIST];
+    int sizes = 0, kernels = 0;
+    char *list = mem_str(b->s->kernel ? b->s->kernel : "256", e);
+    bool ok = list && read_sizes(size, &sizes, b->s->size, e) &&
+              read_kernels(kernel, &kernels, list, e);
+    for (int i = 0; ok && i < sizes; i++)
+        for (int k = 0; ok && k < kernels; k++)
+            ok = fn(b, &(bench_case){size[i][0], size[i][1], kernel[k]}, e);
+    mem_free(list);
     return ok;
 }
 
@@ -249,10 +241,11 @@ static bool run(bench *b, err *e) {
     if (!b->devices) b->devices = engine_devices(b->device, ENGINE_DEVICES);
     for (uint32_t i = 0; i < b->devices; i++)
         b->speed[i] = device_speed_load(&b->device[i], par_threads(b->threads), folder(b));
+    b->form = b->s->json ? BENCH_JSON : b->s->csv ? BENCH_CSV : BENCH_WORDS;
     if (b->s->json)
         text_add(&b->out, "{\n  \"version\": 1,\n  \"%s\": [",
                  b->s->calibrate ? "speeds" : "results");
-    bool ok = b->s->calibrate ? calibrate(b, e) : bench_sizes(b, e);
+    bool ok = b->s->calibrate ? calibrate(b, e) : each_case(b, bench_one, e);
     if (b->s->json) text_add(&b->out, "\n  ]\n}\n");
     return ok;
 }

@@ -20,7 +20,8 @@ static int chosen(const engine_device *d, uint32_t n, uint32_t images, par *thre
                         .reach_lo = {128, 128},
                         .reach_hi = {127, 127},
                         .channels = 3,
-                        .spectra = 3};
+                        .spectra = 3,
+                        .tapless = true};
     device_wish wish = {.images = images};
     return device_choose(f, &wish, d, speed, n, &ask, NULL);
 }

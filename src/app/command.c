@@ -148,16 +148,25 @@ const command COMMANDS[] = {
     {
         .name = "bench",
         .bit = FOR_BENCH,
-        .usage = "[--size WxH] [--kernel N] [--device DEVICE]",
+        .usage = "[--size WxH] [--kernel N] [--queue N] [--device DEVICE] | --calibrate",
         .summary = "Time the passes on a device, or measure the devices.",
         .about =
-            "Frames of noise go through the engine, nothing is read or written; the figures are "
-            "medians. --kernel is a file, or the size of a kernel that is made up; default: 256. "
+            "Frames of noise go through the engine, nothing is read or written. Told are median, "
+            "least and quartiles of --rounds rounds, of each pass and of the frame; the bytes that "
+            "a pass reads and writes, and its speed as a share of that of copies that move as many "
+            "bytes on the same device in the same run. --queue 1 times single frames with their "
+            "transfers, as the host sees them; --queue 50 times 50 frames back to back with the "
+            "data on the device, by the device's clock.\n\n"
+            "--kernel is a file, or the size of a kernel that is made up, or several sizes with "
+            "commas; default: 256. --axis, --precision, --spectrum and --padding are as in a run. "
             "--device all times every device.\n\n"
             "With --calibrate the devices are measured, all or those of --device, and the "
             "result is kept in the cache folder: --device auto takes the device with the least "
             "predicted time from file to file.",
         .example = {{"The device that a long sequence would run on.", "fftbloom bench"},
+                    {"The passes themselves, for several sizes.",
+                     "fftbloom bench --device gpu --size 1920x1080,3840x2160 --kernel 256,512 "
+                     "--queue 50"},
                     {"The CPU, as JSON.",
                      "fftbloom bench --device cpu --size 3840x2160 --kernel 512 --json"},
                     {"Once per machine.", "fftbloom bench --calibrate"}},

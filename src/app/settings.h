@@ -59,7 +59,8 @@ typedef struct {
     bool strict;
     /* bench */
     const char *size;
-    uint32_t rounds;
+    uint32_t rounds, queue;
+    double warm_up;
     bool calibrate, csv;
     setting value[SETTINGS_ROOM]; /* by the option's index in the table */
 } settings;

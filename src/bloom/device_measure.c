@@ -18,19 +18,32 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static double median(double *v, uint32_t n) {
-    qsort(v, n, sizeof *v, by_value);
-    return n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
+/* Where the value at a share of the way from least to most is; between two, in proportion. */
+static double quantile(const double *sorted, uint32_t n, double share) {
+    double at = share * (n - 1);
+    uint32_t i = (uint32_t)at;
+    return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[i];
+}
+
+measure_spread measure_spread_of(double *value, uint32_t n) {
+    qsort(value, n, sizeof *value, by_value);
+    return (measure_spread){value[0], quantile(value, n, 0.25), quantile(value, n, 0.5),
+                            quantile(value, n, 0.75), value[n - 1]};
+}
+
+engine_times measure_medians(const measure_times *t) {
+    engine_times m = {t->upload.median, {0}, t->download.median, t->total.median};
+    for (int i = 0; i < PLAN_PASSES; i++) m.pass[i] = t->pass[i].median;
+    return m;
 }
 
 /* --- one device, one plan -------------------------------------------------------------------- */
 
-/* Planes of the plan's precision, with noise between 0 and 1: no zeros, no numbers too small. */
-static bool make_planes(void *plane[], const plan *p, err *e) {
+/* Numbers between 0 and 1, without zeros and without numbers too small. */
+static void fill_planes(void *const plane[], const plan *p) {
     size_t n = (size_t)p->ask.size[PLAN_X] * p->ask.size[PLAN_Y];
     uint32_t seed = 1;
-    for (uint32_t c = 0; c < p->ask.channels; c++) {
-        if (!(plane[c] = mem_raw(n, p->sample_bytes, "a plane of noise", e))) return false;
+    for (uint32_t c = 0; c < p->ask.channels; c++)
         for (size_t i = 0; i < n; i++) {
             seed = seed * 1664525u + 1013904223u;
             double v = ((double)(seed >> 8) + 1) * 0x1p-24;
@@ -39,53 +52,108 @@ static bool make_planes(void *plane[], const plan *p, err *e) {
             else
                 ((float *)plane[c])[i] = (float)v;
         }
+}
+
+typedef struct {
+    const measure_request *r;
+    engine *g;
+    void *in[ENGINE_CHANNELS], *made[ENGINE_CHANNELS];
+    double tap[ENGINE_CHANNELS], gain[ENGINE_CHANNELS];
+    engine_frame frame;
+    /* Of each round. */
+    double *seconds;
+    engine_times *times;
+    engine_repeat *repeat;
+} rounds;
+
+/* Planes of the plan's precision. The engine convolves with the kernel without its centre tap, as
+ * bloom has it; scaled, so that many frames on the device in turn do not fade. */
+static bool rounds_make(rounds *m, err *e) {
+    const plan *p = m->r->plan;
+    size_t n = (size_t)p->ask.size[PLAN_X] * p->ask.size[PLAN_Y];
+    for (uint32_t c = 0; c < p->ask.channels; c++) {
+        double tap = m->r->kernel->tap[m->r->kernel->channels == 1 ? 0 : c];
+        m->gain[c] = tap < 0.99 ? 1 / (1 - tap) : 1;
+        if (!(m->in[c] = mem_raw(n, p->sample_bytes, "a plane of noise", e)) ||
+            !(m->made[c] = mem_raw(n, p->sample_bytes, "a plane", e)))
+            return false;
+    }
+    fill_planes(m->in, p);
+    m->frame = (engine_frame){(const void *const *)m->in, m->made, m->tap, m->gain};
+    m->seconds = mem_new(m->r->rounds, sizeof *m->seconds, "times", e);
+    m->times = mem_new(m->r->rounds, sizeof *m->times, "times", e);
+    m->repeat = mem_new(m->r->rounds, sizeof *m->repeat, "times", e);
+    return m->seconds && m->times && m->repeat;
+}
+
+static void rounds_free(rounds *m) {
+    for (int c = 0; c < ENGINE_CHANNELS; c++) {
+        mem_free(m->in[c]);
+        mem_free(m->made[c]);
+    }
+    mem_free(m->seconds);
+    mem_free(m->times);
+    mem_free(m->repeat);
+}
+
+static bool round_one(rounds *m, uint32_t i, err *e) {
+    engine_repeat *r = &m->repeat[i];
+    if (m->r->queue == 1) {
+        double start = now();
+        bool ok = engine_run(m->g, &m->frame, &m->times[i], e);
+        m->seconds[i] = now() - start;
+        return ok;
+    }
+    *r = (engine_repeat){.count = m->r->queue, .ceiling = true};
+    if (!engine_time(m->g, &m->frame, r, e)) return false;
+    m->seconds[i] = m->times[i].total = r->frame;
+    memcpy(m->times[i].pass, r->pass, sizeof r->pass);
+    return true;
+}
+
+enum { TIMES = sizeof(engine_times) / sizeof(double), CEILING_FRAMES = 3 };
+_Static_assert(sizeof(measure_times) == TIMES * sizeof(measure_spread), "one spread per time");
+
+static bool ceiling(rounds *m, measure_result *to, err *e) {
+    if (m->r->queue == 1) {
+        m->repeat[0] = (engine_repeat){.count = CEILING_FRAMES, .ceiling = true};
+        if (!engine_time(m->g, &m->frame, &m->repeat[0], e)) return false;
+    }
+    double v[MEASURE_ROUNDS];
+    uint32_t n = m->r->queue == 1 ? 1 : m->r->rounds;
+    for (uint32_t i = 0; i < n; i++) v[i] = m->repeat[i].copy;
+    to->copy = measure_spread_of(v, n).median;
+    for (int k = 0; k < PLAN_PASSES; k++) {
+        for (uint32_t i = 0; i < n; i++) v[i] = m->repeat[i].copy_pass[k];
+        to->copy_pass[k] = measure_spread_of(v, n).median;
     }
     return true;
 }
 
-enum { TIMES = sizeof(engine_times) / sizeof(double) };
-
-/* Every member of engine_times is a double, and gets its own median. */
-static void medians(engine_times *to, const engine_times *t, uint32_t rounds) {
-    double v[MEASURE_ROUNDS];
-    for (int m = 0; m < TIMES; m++) {
-        for (uint32_t i = 0; i < rounds; i++) v[i] = ((const double *)(const void *)&t[i])[m];
-        ((double *)(void *)to)[m] = median(v, rounds);
-    }
-}
-
 static bool run_rounds(measure_result *to, engine *g, const measure_request *r, err *e) {
-    void *plane[ENGINE_CHANNELS] = {0};
-    double tap[ENGINE_CHANNELS], gain[ENGINE_CHANNELS], wall[MEASURE_ROUNDS];
-    engine_times *t = mem_new(r->rounds, sizeof *t, "times", e);
-    bool ok = t && make_planes(plane, r->plan, e);
-    for (uint32_t c = 0; c < r->plan->ask.channels; c++) {
-        tap[c] = r->kernel->tap[r->kernel->channels == 1 ? 0 : c];
-        gain[c] = 1;
+    rounds m = {.r = r, .g = g};
+    bool ok = rounds_make(&m, e);
+    double start = now();
+    /* Caches, memory that is touched for the first time, clocks that have to rise. */
+    do ok = ok && round_one(&m, 0, e);
+    while (ok && now() - start < r->warm_up);
+    for (uint32_t i = 0; ok && i < r->rounds; i++) ok = round_one(&m, i, e);
+    for (int t = 0; ok && t < TIMES; t++) {
+        double v[MEASURE_ROUNDS];
+        for (uint32_t i = 0; i < r->rounds; i++)
+            v[i] = ((const double *)(const void *)&m.times[i])[t];
+        ((measure_spread *)(void *)&to->times)[t] = measure_spread_of(v, r->rounds);
     }
-    /* In place, as bloom works: a normalised kernel keeps the noise within bounds. */
-    engine_frame f = {(const void *const *)plane, plane, tap, gain};
-    for (uint32_t i = 0; ok && i <= r->rounds; i++) {
-        engine_times one;
-        double start = now();
-        ok = engine_run(g, &f, &one, e);
-        if (i == 0) continue; /* caches, and memory that is touched for the first time */
-        wall[i - 1] = now() - start;
-        t[i - 1] = one;
-    }
-    if (ok) {
-        medians(&to->times, t, r->rounds);
-        to->frame = median(wall, r->rounds);
-        to->least = wall[0]; /* the median sorts */
-    }
-    for (int c = 0; c < ENGINE_CHANNELS; c++) mem_free(plane[c]);
-    mem_free(t);
+    if (ok) to->frame = measure_spread_of(m.seconds, r->rounds);
+    ok = ok && ceiling(&m, to, e);
+    rounds_free(&m);
     return ok;
 }
 
 bool measure_device(measure_result *to, const measure_request *r, par *threads, err *e) {
-    if (r->rounds < 1 || r->rounds > MEASURE_ROUNDS)
-        return err_set(e, ERR_CONFIG, "%u rounds; 1 to %d are possible", r->rounds, MEASURE_ROUNDS);
+    if (r->rounds < 1 || r->rounds > MEASURE_ROUNDS || r->queue < 1 || r->queue > MEASURE_QUEUE)
+        return err_set(e, ERR_CONFIG, "%u rounds of %u; 1 to %d of 1 to %d are possible", r->rounds,
+                       r->queue, MEASURE_ROUNDS, MEASURE_QUEUE);
     measure_result m = {0};
     double start = now();
     engine *g = engine_open(r->device, threads, r->cache_dir, e);
@@ -136,6 +204,7 @@ static bool run_trial(trial_result *to, const trial *t, const engine_device *d,
                         .reach_hi = {t->kernel / 2 - 1, t->kernel / 2 - 1},
                         .channels = 3,
                         .spectra = 3,
+                        .tapless = true,
                         .limits = d->limits};
     plan p;
     spectrum source = {0};
@@ -143,7 +212,7 @@ static bool run_trial(trial_result *to, const trial *t, const engine_device *d,
     bool ok = plan_make(&p, &ask, e) && measure_kernel(&source.kernel, t->kernel, 3, e) &&
               spectrum_at(&lines, &source, SPECTRUM_EXACT, p.first, p.axis[0].length,
                           p.axis[1].length, false, threads, e);
-    measure_request r = {d, &p, &lines, cache_dir, t->rounds, 0};
+    measure_request r = {d, &p, &lines, cache_dir, t->rounds, 1, 0, 0};
     ok = ok && measure_device(&to->m, &r, threads, e);
     to->bytes = device_image_bytes(&p);
     to->steps = device_steps(&p);
@@ -166,10 +235,11 @@ bool measure_speed(device_speed *to, const engine_device *d, const char *cache_d
         !run_trial(&large, &LARGE[d->class], d, cache_dir, threads, e))
         return false;
     device_speed s = {.start = large.m.open + large.m.prepare,
-                      .frame = small.m.least,
-                      .transfer = (large.m.times.upload + large.m.times.download) / large.bytes,
+                      .frame = small.m.frame.least,
+                      .transfer = (large.m.times.upload.median + large.m.times.download.median) /
+                                  large.bytes,
                       .measured = true};
-    double work = large.m.least - s.frame - s.transfer * large.bytes;
+    double work = large.m.frame.least - s.frame - s.transfer * large.bytes;
     s.work = work > 0 ? work / large.steps : 0;
     *to = s;
     return true;

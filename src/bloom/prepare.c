@@ -28,7 +28,8 @@ plan_request prepare_request(const bloom *b, const psf *k, const kernel_need *ne
                           .order = b->s.order,
                           .precision = precision,
                           .channels = need->channels,
-                          .spectra = k->channels};
+                          .spectra = k->channels,
+                          .tapless = true};
 }
 
 static void list_devices(bloom *b) {

@@ -207,6 +207,62 @@ static bool wait_for(engine *base, uint32_t slot, engine_times *t, err *e) {
     return true;
 }
 
+/* --- benchmarks --------------------------------------------------------------------------- */
+
+enum { COPY_PIECE = 1 << 18, COPY_MOST = 1 << 27 };
+
+typedef struct {
+    char *from, *to;
+    size_t bytes;
+} copied;
+
+static bool copy_piece(void *ctx, size_t index, int worker, err *e) {
+    (void)worker, (void)e;
+    const copied *c = ctx;
+    size_t at = index * COPY_PIECE, left = c->bytes - at;
+    memcpy(c->to + at, c->from + at, left < COPY_PIECE ? left : COPY_PIECE);
+    return true;
+}
+
+/* Seconds for each pass's bytes, half read and half written, by all threads; of what is larger
+ * than any cache a part is enough. */
+static size_t copy_part(uint64_t bytes) {
+    return bytes / 2 < COPY_MOST ? (size_t)bytes / 2 : COPY_MOST;
+}
+
+static bool time_copies(cpu_engine *g, engine_repeat *r, err *e) {
+    size_t most = 0;
+    for (uint32_t i = 0; i < g->p.passes; i++)
+        most = copy_part(g->p.pass[i].bytes) > most ? copy_part(g->p.pass[i].bytes) : most;
+    char *room = mem_new(2, most, "copies", e);
+    bool ok = room != NULL;
+    r->copy = 0;
+    for (uint32_t i = 0; ok && i < g->p.passes; i++) {
+        char *end[2] = {room, room + most};
+        copied c = {end[i % 2], end[1 - i % 2], copy_part(g->p.pass[i].bytes)};
+        double start = seconds();
+        for (uint32_t n = 0; ok && n < r->count; n++)
+            ok = par_for(g->threads, (c.bytes + COPY_PIECE - 1) / COPY_PIECE, copy_piece, &c, e);
+        double share = (double)g->p.pass[i].bytes / 2 / (double)(c.bytes ? c.bytes : 1);
+        r->copy_pass[i] = (seconds() - start) / r->count * share;
+        r->copy += r->copy_pass[i];
+    }
+    mem_free(room);
+    return ok;
+}
+
+static bool repeat(engine *base, const engine_frame *f, engine_repeat *r, err *e) {
+    r->frame = 0;
+    memset(r->pass, 0, sizeof r->pass);
+    for (uint32_t i = 0; i < r->count; i++) {
+        engine_times t;
+        if (!engine_run(base, f, &t, e)) return false;
+        r->frame += t.total / r->count;
+        for (int k = 0; k < PLAN_PASSES; k++) r->pass[k] += t.pass[k] / r->count;
+    }
+    return !r->ceiling || time_copies((cpu_engine *)base, r, e);
+}
+
 static void close_engine(engine *base) {
     cpu_engine *g = (cpu_engine *)base;
     unprepare(g);
@@ -215,7 +271,7 @@ static void close_engine(engine *base) {
 }
 
 static engine *open_engine(const engine_device *d, par *threads, const char *cache_dir, err *e) {
-    static const engine_calls CALLS = {prepare, submit, wait_for, NULL, close_engine};
+    static const engine_calls CALLS = {prepare, submit, wait_for, repeat, close_engine};
     (void)d;
     cpu_engine *g = mem_new(1, sizeof *g, "CPU engine", e);
     if (!g) return NULL;

@@ -67,19 +67,8 @@ bool engine_run(engine *g, const engine_frame *f, engine_times *t, err *e) {
     return engine_submit(g, 0, f, e) && engine_wait(g, 0, t, e);
 }
 
-static bool repeat_runs(engine *g, const engine_frame *f, engine_repeat *r, err *e) {
-    *r = (engine_repeat){.count = r->count};
-    for (uint32_t i = 0; i < r->count; i++) {
-        engine_times t = {0};
-        if (!engine_run(g, f, &t, e)) return false;
-        r->frame += t.total / r->count;
-        for (int k = 0; k < PLAN_PASSES; k++) r->pass[k] += t.pass[k] / r->count;
-    }
-    return true;
-}
-
 bool engine_time(engine *g, const engine_frame *f, engine_repeat *r, err *e) {
-    return (g->call->repeat ? g->call->repeat : repeat_runs)(g, f, r, e);
+    return g->call->repeat(g, f, r, e);
 }
 
 void engine_close(engine **g) {

@@ -60,8 +60,12 @@ typedef struct engine engine;
 /* Frames of a benchmark: `count` of them back to back with the data where the device has it. */
 typedef struct {
     uint32_t count;
+    bool ceiling;             /* measure copies, too */
     double frame;             /* seconds per frame, out: of all together, without stamps between */
     double pass[PLAN_PASSES]; /* seconds per frame and pass, out: of as many more with stamps */
+    /* The same of copies on the device that read and write as many bytes as the passes do (half
+     * and half), one per pass, out: what the device's memory allows. */
+    double copy, copy_pass[PLAN_PASSES];
 } engine_repeat;
 
 /* A row of the table of engines. */
@@ -78,8 +82,8 @@ extern const engine_kind ENGINE_KIND_GPU, ENGINE_KIND_CPU;
 typedef struct {
     bool (*prepare)(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
     bool (*submit)(engine *g, uint32_t slot, const engine_frame *f, err *e);
-    bool (*wait)(engine *g, uint32_t slot, engine_times *t, err *e);            /* t may be NULL */
-    bool (*repeat)(engine *g, const engine_frame *f, engine_repeat *r, err *e); /* may be NULL */
+    bool (*wait)(engine *g, uint32_t slot, engine_times *t, err *e); /* t may be NULL */
+    bool (*repeat)(engine *g, const engine_frame *f, engine_repeat *r, err *e);
     void (*close)(engine *g);
 } engine_calls;
 
@@ -97,8 +101,8 @@ bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_op
 bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e);
 bool engine_wait(engine *g, uint32_t slot, engine_times *t, err *e);
 bool engine_run(engine *g, const engine_frame *f, engine_times *t, err *e); /* submit and wait */
-/* For benchmarks; out of f is not written. An engine without a `repeat` of its own runs frames one
- * after the other, copies included. */
+/* For benchmarks: runs f, which leaves its data on the device, then times r->count frames on that.
+ * An engine that works in the host's memory runs f so many times. */
 bool engine_time(engine *g, const engine_frame *f, engine_repeat *r, err *e);
 void engine_close(engine **g);
 

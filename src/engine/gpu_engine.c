@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "engine/gpu_memory.h"
 #include "engine/gpu_pass.h"
+#include "engine/gpu_time.h"
 
 #include <string.h>
 
@@ -249,9 +250,7 @@ fail:
 }
 
 static void stamp(const slot *s, uint32_t *next) {
-    if (s->stamps)
-        vkCmdWriteTimestamp(s->commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, s->stamps,
-                            (*next)++);
+    gpu_stamp(s->commands, s->stamps, next);
 }
 
 static void record_passes(gpu_engine *x, slot *s, uint32_t *next) {
@@ -476,73 +475,41 @@ fail:
     return false;
 }
 
-/* --- opening -------------------------------------------------------------------------------- */
-
 /* --- benchmarks ----------------------------------------------------------------------------- */
 
-/* Stamp pairs of one command buffer that repeats the passes: without stamps between them, then
- * with. */
-static bool record_repeats(gpu_engine *x, slot *s, uint32_t count, VkQueryPool stamps, bool each,
-                           err *e) {
-    uint32_t next = 0;
-    slot timed = *s; /* the slot's sets, other commands and stamps */
-    timed.commands = VK_NULL_HANDLE;
-    timed.stamps = stamps;
-    if (!begin(&x->g, &timed.commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, e))
-        return false;
-    vkCmdResetQueryPool(timed.commands, stamps, 0, count * x->p.passes * x->chunks + 2);
-    barrier(timed.commands);
-    stamp(&timed, &next);
-    slot quiet = timed;
-    quiet.stamps = VK_NULL_HANDLE;
-    for (uint32_t i = 0; i < count; i++) record_passes(x, each ? &timed : &quiet, &next);
-    if (!each) stamp(&timed, &next);
-    bool ok = false;
-    VK_TRY(&x->g, vkEndCommandBuffer(timed.commands), e);
-    ok = submit(&x->g, timed.commands, VK_NULL_HANDLE, e);
-    if (ok) VK_TRY(&x->g, vkQueueWaitIdle(x->g.queue), e);
-    vkFreeCommandBuffers(x->g.dev, x->g.pool, 1, &timed.commands);
-    return ok;
-fail:
-    vkFreeCommandBuffers(x->g.dev, x->g.pool, 1, &timed.commands);
-    return false;
+typedef struct {
+    gpu_engine *x;
+    slot slot; /* its sets; commands and stamps come from outside */
+} repeated;
+
+static void record_frame(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
+    repeated *r = ctx;
+    r->slot.commands = c;
+    r->slot.stamps = stamps;
+    record_passes(r->x, &r->slot, next);
 }
 
 static bool gpu_repeat(engine *base, const engine_frame *f, engine_repeat *r, err *e) {
     gpu_engine *x = of(base);
-    const gpu_device *g = &x->g;
-    uint32_t per_frame = x->p.passes * x->chunks, n = r->count * per_frame + 2;
+    uint32_t passes = x->p.passes;
+    double step[PLAN_PASSES * ENGINE_CHANNELS];
     if (!engine_run(base, f, NULL, e)) return false; /* the data is there, and warm */
-    if (g->tick <= 0) return err_set(e, ERR_NO_DEVICE, "%s has no timestamps", g->name);
-    uint64_t *at = mem_new(n, sizeof *at, "timestamps", e);
-    VkQueryPool stamps = VK_NULL_HANDLE;
-    VkQueryPoolCreateInfo q = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                               .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                               .queryCount = n};
-    if (!at) return false;
-    VkQueryResultFlags how = VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT;
-    *r = (engine_repeat){.count = r->count};
-    VK_TRY(g, vkCreateQueryPool(g->dev, &q, NULL, &stamps), e);
-    if (!record_repeats(x, &x->slot[0], r->count, stamps, false, e)) goto fail;
-    VK_TRY(g, vkGetQueryPoolResults(g->dev, stamps, 0, 2, 2 * sizeof *at, at, sizeof *at, how), e);
-    r->frame = (double)(at[1] - at[0]) * g->tick / r->count;
-    if (!record_repeats(x, &x->slot[0], r->count, stamps, true, e)) goto fail;
-    VK_TRY(
-        g,
-        vkGetQueryPoolResults(g->dev, stamps, 0, n - 1, (n - 1) * sizeof *at, at, sizeof *at, how),
-        e);
-    for (uint32_t i = 1; i < n - 1; i++)
-        r->pass[(i - 1) % x->p.passes] += (double)(at[i] - at[i - 1]) * g->tick / r->count;
-    vkDestroyQueryPool(g->dev, stamps, NULL);
-    mem_free(at);
-    return true;
-fail:
-    if (stamps) vkDestroyQueryPool(g->dev, stamps, NULL);
-    mem_free(at);
-    return false;
+    repeated again = {x, x->slot[0]};
+    gpu_timing t = {r->count, passes * x->chunks, record_frame, &again};
+    if (!gpu_time(&x->g, &t, &r->frame, step, e)) return false;
+    for (uint32_t i = 0; i < passes; i++) r->pass[i] = 0;
+    for (uint32_t i = 0; i < t.steps; i++) r->pass[i % passes] += step[i];
+    if (!r->ceiling) return true;
+    uint64_t bytes[PLAN_PASSES];
+    for (uint32_t i = 0; i < passes; i++) bytes[i] = x->p.pass[i].bytes;
+    return gpu_time_copies(&x->g, r->count, bytes, passes, &r->copy, r->copy_pass, e);
 }
 
 static const engine_calls CALLS = {gpu_prepare, gpu_submit, gpu_wait, gpu_repeat, gpu_close};
+
+/* --- opening -------------------------------------------------------------------------------- */
+
+/* --- opening -------------------------------------------------------------------------------- */
 
 static engine *gpu_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {
     gpu_engine *x = mem_new(1, sizeof *x, "engine", e);

@@ -37,6 +37,28 @@ assert d['results'][1]['plan']['image'] == [30, 20]"
     [[ "${lines[2]}" == *,cpu,30,20,16,16,* ]]
 }
 
+@test "--queue repeats frames on the device, and holds them against copies" {
+    for device in cpu software; do
+        "$FFTBLOOM" devices | grep -q " $device " || continue
+        "$FFTBLOOM" bench --device $device --size 64x48,48x40 --kernel 8,16 --rounds 4 --queue 3 \
+            --warm-up 0 --json | python3 -c "
+import json, sys
+d = json.load(sys.stdin)['results']
+assert [(r['plan']['image'][0], r['kernel'][0]) for r in d] == [(64, 8), (64, 16), (48, 8), (48, 16)]
+for r in d:
+    assert r['queue'] == 3 and r['times']['upload'] == 0
+    assert r['bytes'] == sum(p['bytes'] for p in r['passes']) and r['copy'] > 0
+    for s in [r['spread']] + [p['spread'] for p in r['passes']]:
+        assert 0 < s['least'] <= s['low'] <= s['median'] <= s['high'] <= s['most']
+    assert all(p['copy'] > 0 and p['bytes'] > 0 for p in r['passes'])
+    w, h = r['plan']['image']
+    assert r['bytes'] > 2 * 12 * w * h"
+    done
+    run --separate-stderr bench --queue 3
+    [[ "${lines[1]}" == *"3 rounds of 3 frames back to back"* ]]
+    [[ "$output" == *"GB/s"*" %"* ]]
+}
+
 @test "refused: sizes and kernels that are none, devices that are not there" {
     for size in 64 64x x48 0x4 64x48, 64x48x3 64x-48 0x0; do
         run --separate-stderr bench --size "$size"
