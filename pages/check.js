@@ -28,7 +28,7 @@ function seconds(x) {
 }
 
 function table(head, rows) {
-  const t = make('table');
+  const t = make('table', head ? 'grid' : '');
   if (head) t.append(make('tr', '', ...head.map(h => make('th', '', h))));
   for (const row of rows) {
     const cells = row.map((v, i) => make(i || head ? 'td' : 'th', '', v));

@@ -64,6 +64,15 @@ static void add_row(work *w, const compare_channel *k, uint32_t y) {
     }
 }
 
+/* What all but a twentieth of the values that differ stay below, as far as the bins tell. */
+static double usual_difference(const heat *h, double most) {
+    uint64_t all = 0, below = 0;
+    int i = 0;
+    for (int k = 0; k < HEAT_BINS; k++) all += h->bin[k];
+    while (i < HEAT_BINS && (below += h->bin[i]) < all - all / 20) i++;
+    return fmin(most, pow(10, HEAT_LOWEST + (i + 1.0) / HEAT_PER_DECADE));
+}
+
 /* The largest of 1, 2, 5, 10, ... that keeps `most` at or below 1. */
 static double round_gain(double most) {
     if (!(most > 0) || isinf(most)) return 1;
@@ -110,7 +119,7 @@ bool heat_make(heat *h, const comparison *c, const image *a, int part_a, const i
     for (uint32_t y = 0; ok && y < c->h; y++)
         for (int i = 0; i < c->channels; i++) add_row(&w, &c->channel[i], y);
     if (ok) {
-        h->gain = round_gain(c->max);
+        h->gain = round_gain(usual_difference(h, c->max));
         h->high = isinf(c->max) || c->max == 0 ? 1 : c->max;
         h->low = h->high * pow(10, -DECADES);
         paint(&w);

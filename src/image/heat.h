@@ -16,7 +16,8 @@ typedef struct {
     uint8_t *amplified; /* RGB: |a - b| * gain, encoded as sRGB; free with heat_free */
     uint8_t *colours;   /* RGB: the largest |a - b| of any channel, on a scale of logarithms */
     uint32_t width, height;
-    double gain;      /* a round number; the largest difference becomes nearly white */
+    double gain;      /* a round number, by all differences but the largest twentieth: a single
+                       * light must not leave the rest black */
     double low, high; /* of the scale: black up to low, white from high */
     uint64_t equal;   /* values without a difference */
     uint64_t bin[HEAT_BINS];

@@ -129,6 +129,17 @@ static void values_fall_into_their_bins(void **state) {
     *at(f->a, 2, 50, 20) = 0;
 }
 
+/* One light that is far off does not hide what the others are. */
+static void an_outlier_does_not_set_the_gain(void **state) {
+    fixture *f = *state;
+    for (int i = 0; i < W * H; i++) at(f->a, 1, 0, 0)[i] = 0.02f;
+    *at(f->a, 1, 3, 3) = 5000;
+    make(f, 1024);
+    assert_true(f->h.gain == 20);
+    assert_true(f->h.high == 5000);
+    for (int i = 0; i < W * H; i++) at(f->a, 1, 0, 0)[i] = 0;
+}
+
 static void the_scale_brightens(void **state) {
     (void)state;
     int last = -1;
@@ -146,6 +157,7 @@ int main(void) {
         cmocka_unit_test(equal_images_are_black),
         cmocka_unit_test(one_pixel_shows),
         cmocka_unit_test(values_fall_into_their_bins),
+        cmocka_unit_test(an_outlier_does_not_set_the_gain),
         cmocka_unit_test(the_scale_brightens),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
