@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# The project's own suite, testdata/suite.json: the shipped scenes look as they did, on both engines.
+# After a change that was meant: fftbloom check testdata/suite.json --device cpu --bless
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$FFTBLOOM_ROOT"
+}
+
+has() { "$FFTBLOOM" devices 2>/dev/null | grep -q "^[0-9]* *$1"; }
+
+@test "all cases on the CPU engine, against references of the same settings and inputs" {
+    has cpu || skip "no CPU engine"
+    run "$FFTBLOOM" check testdata/suite.json --device cpu --require-device cpu --require-cases 17 --keep-going --json "$dir/r.json"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    python3 - "$dir/r.json" <<'P'
+import json, sys
+r = json.load(open(sys.argv[1]))
+for c in r["cases"]:
+    assert len(c["origin"]) == 5, c["name"]
+    assert not [n for n in c["notes"] if "was made with" in n], c
+P
+}
+
+# Software Vulkan compiles its shaders for seconds, so only cases of two shapes; ALL_CASES=1 for all.
+@test "small cases on software Vulkan, against the same references" {
+    has software || skip "no software Vulkan device"
+    cases=small,small-nothing,small-half-glare,small-bright-only,small-layer,small-wrap
+    [ -z "$ALL_CASES" ] || cases='small*'
+    run "$FFTBLOOM" check testdata/suite.json --device software --require-device software --require-cases 6 --keep-going --filter "$cases"
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
+@test "a look that is a hair off fails" {
+    has cpu || skip "no CPU engine"
+    run "$FFTBLOOM" check testdata/suite.json --device cpu --filter small-half-glare --set half=0.502
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"made with other settings"* ]]
+}
+
+@test "it is what the schema takes, and small" {
+    /usr/bin/python3 -c 'import jsonschema' || skip "python3-jsonschema is not installed"
+    /usr/bin/python3 -c '
+import json
+from jsonschema import Draft202012Validator as V
+V(json.load(open("docs/suite.schema.json"))).validate(json.load(open("testdata/suite.json")))'
+    [ "$(cat testdata/references/*.exr | wc -c)" -lt 500000 ]
+}
