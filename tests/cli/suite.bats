@@ -51,3 +51,24 @@ from jsonschema import Draft202012Validator as V
 V(json.load(open("docs/suite.schema.json"))).validate(json.load(open("testdata/suite.json")))'
     [ "$(cat testdata/references/*.exr | wc -c)" -lt 500000 ]
 }
+
+@test "the suite and the commands of docs/suites.md and docs/ci.md run as written" {
+    has cpu || skip "no CPU engine"
+    mkdir -p "$dir/shots" "$dir/tests/fftbloom"
+    ln -s "$(dirname "$FFTBLOOM")" "$dir/tests/fftbloom/build"
+    cp testdata/scene.exr "$dir/shots/night.exr"
+    cp kernels/star.exr "$dir/shots/star.exr"
+    cd "$dir/tests"
+    sed -n '/^```json/,/^```/p' "$FFTBLOOM_ROOT/docs/suites.md" | sed '1d;$d' >suite.json
+    export PATH="$(dirname "$FFTBLOOM"):$PATH"
+    n=0
+    while read -r line; do
+        run bash -c "$line"
+        echo "$line: $output"
+        [ "$status" -eq 0 ]
+        n=$((n + 1))
+    done < <(grep -hoE '^    fftbloom check suite.json[^#]*' "$FFTBLOOM_ROOT/docs/suites.md"
+        grep -hoE 'fftbloom/build/fftbloom check .*|^    fftbloom check suite.json.*' "$FFTBLOOM_ROOT/docs/ci.md")
+    [ "$n" -eq 5 ]
+    [ -s references/night.exr ] && [ -s look.html ] && [ -s look.xml ]
+}
