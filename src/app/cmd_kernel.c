@@ -127,6 +127,8 @@ static bool read_request(model_request *r, const settings *s, const char *name, 
     return true;
 }
 
+static const char *const CHANNEL[2][MODEL_CHANNELS] = {{"Y"}, {"R", "G", "B"}};
+
 static bool describe_in(image_part *part, const model_request *r, err *e) {
     const model *m = r->of;
     bool ok =
@@ -139,20 +141,26 @@ static bool describe_in(image_part *part, const model_request *r, err *e) {
     return ok && image_set_attr(part, "fftbloom.fade", "double", &r->fade, sizeof r->fade, e);
 }
 
-/* Takes the planes. */
+static bool describe_channels(image_part *part, uint32_t channels, err *e) {
+    bool ok = true;
+    for (uint32_t c = 0; c < channels && ok; c++)
+        ok = image_add_channel(part, CHANNEL[channels > 1][c], PIXEL_FLOAT, e);
+    return ok;
+}
+
 static image *to_image(float *plane[], uint32_t channels, const model_request *r, err *e) {
-    static const char *const NAME[2][MODEL_CHANNELS] = {{"Y"}, {"R", "G", "B"}};
     image_part part = {.data = {0, 0, (int32_t)r->w - 1, (int32_t)r->h - 1},
                        .aspect = 1,
                        .packing = COMPRESSION_ZIP};
-    image_header head = {"exr", &part, 1};
     part.display = part.data;
-    bool ok = describe_in(&part, r, e);
-    for (uint32_t c = 0; c < channels && ok; c++)
-        ok = image_add_channel(&part, NAME[channels > 1][c], PIXEL_FLOAT, e);
+    const image_header plain = {"exr", &part, 1};
+    image_header head;
+    if (!image_header_copy(&head, &plain, e)) return NULL;
+    bool ok = describe_in(&head.part[0], r, e) && describe_channels(&head.part[0], channels, e);
     image *img = ok ? image_new(&head, e) : NULL;
+    image_header_free(&head);
     for (uint32_t c = 0; c < channels && img; c++) {
-        int at = image_find_channel(&img->head.part[0], NAME[channels > 1][c]);
+        int at = image_find_channel(&img->head.part[0], CHANNEL[channels > 1][c]);
         memcpy(img->plane[0][at], plane[c], (size_t)r->w * r->h * sizeof(float));
     }
     return img;
