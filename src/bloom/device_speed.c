@@ -32,12 +32,13 @@ double device_image_bytes(const plan *p) {
 }
 
 /* CPU: one core of an EPYC with guessed FFTW plans; docs/performance.md. Software: lavapipe on the
- * same core, which is never the faster one, and compiles for most of a second. GPU: a middling card
- * behind PCIe 3; a fast one does a step in a tenth, but then the transfer decides. */
+ * same core, which is never the faster one, and compiles for most of a second. GPU: an H200 was
+ * calibrated at 0.249 s, 0.135 ms, 3.9e-11 s/byte and 3.7e-12 s/step; other cards start as fast, do
+ * a step in two or three times that, and sit behind a slower bus. */
 device_speed device_speed_default(engine_class class, int threads) {
     static const device_speed DEFAULT[] = {
         [ENGINE_CPU] = {.start = 2e-3, .frame = 1e-4, .transfer = 0, .work = 0.25e-9},
-        [ENGINE_GPU] = {.start = 0.35, .frame = 5e-4, .transfer = 3e-10, .work = 4e-12},
+        [ENGINE_GPU] = {.start = 0.3, .frame = 2e-4, .transfer = 1e-10, .work = 8e-12},
         [ENGINE_SOFTWARE] = {.start = 0.7, .frame = 1e-3, .transfer = 3e-10, .work = 2e-8},
     };
     device_speed s = DEFAULT[class];

@@ -4,7 +4,7 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 0; }
     export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
     cd "$FILES"
     # A dark frame with two suns, and a kernel with a bright centre and a veil.
@@ -15,6 +15,7 @@ setup_file() {
 }
 
 setup() {
+    [ -z "$NOT_HERE" ] || skip "$NOT_HERE"
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")
     cd "$dir"
     cp "$FILES"/*.exr .
@@ -52,6 +53,7 @@ broken() {
 }
 
 @test "exit 7: tolerance and precision forced beyond what float32 can" {
+    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
     broken --tolerance 1e-9 --precision float32 --device cpu
     [[ "$stderr" == *"the tolerance of 1e-09 is not kept"* ]]
     frame 'not f["promise"]["kept"]'
@@ -65,6 +67,7 @@ broken() {
 }
 
 @test "plan foretells the promise that the run keeps" {
+    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
     "$FFTBLOOM" plan in.exr kernel.exr --device cpu >plan.txt
     grep -qE '^promise  tolerance 0.001, .*bright spots in space: errors up to' plan.txt
     "$FFTBLOOM" plan in.exr kernel.exr --device cpu --json >p.json

@@ -4,7 +4,7 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 0; }
     export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
     cd "$FILES"
     # A dark image with one bright pixel, and a small lopsided kernel.
@@ -14,6 +14,7 @@ setup_file() {
 }
 
 setup() {
+    [ -z "$NOT_HERE" ] || skip "$NOT_HERE"
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")
     cd "$dir"
     cp "$FILES"/*.exr .
@@ -223,7 +224,9 @@ P
     run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --progress deadline
     [ "$output" = "$(printf 'Progress: 50%%\nProgress: 100%%')" ]
     run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --progress openjd
-    [ "$output" = "$(printf 'openjd_status: out.0001.exr\nopenjd_progress: 50.0\nopenjd_status: out.0002.exr\nopenjd_progress: 100.0')" ]
+    # Both frames are under way at once, so either may be done first.
+    [ "$(grep -v status <<<"$output")" = "$(printf 'openjd_progress: 50.0\nopenjd_progress: 100.0')" ]
+    [ "$(grep status <<<"$output" | sort)" = "$(printf 'openjd_status: out.0001.exr\nopenjd_status: out.0002.exr')" ]
     run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --progress json
     [ -z "$output" ]
     python3 -c 'import json, sys

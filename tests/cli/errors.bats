@@ -5,7 +5,7 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 0; }
     export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
     cd "$FILES"
     oiiotool --create 40x30 3 --fill:color=0.1,0.2,0.3 40x30 --point:color=50,40,30 7,9 -d half -o in.exr
@@ -14,6 +14,7 @@ setup_file() {
 }
 
 setup() {
+    [ -z "$NOT_HERE" ] || skip "$NOT_HERE"
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")
     cd "$dir"
     cp "$FILES"/* .
@@ -115,7 +116,10 @@ open("bad.spectrum", "wb").write(d)' "$1" "$2"
 
 @test "no such device: 69, what there is, and what to install" {
     export VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent
+    local cpu=yes
+    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || cpu=no
     for d in gpu software; do
+        [ $cpu = yes ] || break # then there is no device at all, which the sentence says
         refused 69 "no device is '$d'" in.exr kernel.exr --device $d
         [[ "$stderr" == *"install"*"mesa-vulkan-drivers"* ]]
     done
@@ -142,7 +146,7 @@ for d in json.load(open("d.json"))["devices"]:
 
 @test "plan --json has every number of the plan, those of a GPU too" {
     for d in cpu software; do
-        [ $d = cpu ] || "$FFTBLOOM" devices | grep -q ' software ' || continue
+        "$FFTBLOOM" devices | grep -q " $d " || continue
         "$FFTBLOOM" plan in.exr kernel.exr --json --device $d >$d.json
         python3 - $d <<'P'
 import json, sys
@@ -210,6 +214,7 @@ P
 @test "the article's scene, and what its sampling makes of it" {
     scene=$FFTBLOOM_ROOT/../shared/data/article
     [ -e "$scene/colorexr.exr" ] || skip "the article's scene is not here"
+    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
     "$FFTBLOOM" "$scene/colorexr.exr" "$scene/physical_flare_256.exr" -o ours.exr --device cpu --pixel-type float
     "$FFTBLOOM" "$scene/colorexr.exr" "$scene/physical_flare_256.exr" -o exact.exr --device cpu --pixel-type float --spectrum exact
     "$FFTBLOOM" "$scene/colorexr.exr" "$scene/physical_flare_256.exr" -o theirs.exr --device cpu --pixel-type float --spectrum bilinear
