@@ -355,17 +355,18 @@ static void every_length(void **state) {
         for (int i = 0; i < 4; i++)
             while (m % prime[i] == 0) m /= prime[i];
         if (m != 1) continue;
-        c[n++] = (pipe_case){.w = n % 2 ? l : 4,
-                             .h = n % 2 ? 4 : l,
-                             .kw = 3,
-                             .kh = 2,
-                             .cx = 1,
-                             .cy = 1,
-                             .border = {BORDER_WRAP, BORDER_WRAP},
-                             .order = n % 4 < 2 ? AXIS_X : AXIS_Y,
-                             .channels = 1,
-                             .spectra = 1,
-                             .gain = 1};
+        c[n] = (pipe_case){.w = n % 2 ? l : 4,
+                           .h = n % 2 ? 4 : l,
+                           .kw = 3,
+                           .kh = 2,
+                           .cx = 1,
+                           .cy = 1,
+                           .border = {BORDER_WRAP, BORDER_WRAP},
+                           .order = n % 4 < 2 ? AXIS_X : AXIS_Y,
+                           .channels = 1,
+                           .spectra = 1,
+                           .gain = 1};
+        n++;
     }
     run_all(c, n);
 }

@@ -1,0 +1,44 @@
+# What make does: no more than what changed asks for, and no less. Nothing is built here: make is
+# asked what it would do if a file were new.
+
+setup() {
+    cd "$FFTBLOOM_ROOT"
+    command -v make >/dev/null || skip "make is not installed"
+    build=$(realpath --relative-to=. "$(dirname "$FFTBLOOM")") # as its dependency files name it
+    [ -e "$build/app/main.d" ] || skip "the program was not built here"
+    what_if=(make --no-print-directory -n BUILD="$build" -W)
+}
+
+would() { # FILE: the objects that would be made anew
+    "${what_if[@]}" "$1" all 2>/dev/null | grep -oE -- '-o [^ ]+\.(o|inc)' | sed 's/^-o //' | sort
+}
+
+@test "a header that changes rebuilds what includes it, through other headers too, and no more" {
+    for h in src/base/err.h src/image/exr_file.h src/engine/cpu_passes.h src/bloom/inside.h; do
+        depends=$(grep -l " $h\( \|$\)" "$build"/{app,base,bloom,engine,image,kernel,math}/*.d |
+            sed 's/d$/o/' | sort)
+        [ -n "$depends" ] || [ "$h" = src/engine/cpu_passes.h ]
+        [ "$(would $h)" = "$depends" ]
+        # The dependency files are right: whoever names the header in its own text is among them.
+        for c in $(grep -lE "#include \"${h#src/}\"" src/*/*.c); do
+            o=$build/${c#src/}
+            o=${o%.c}.o
+            [ ! -e "$o" ] || grep -qxF "$o" <<<"$depends"
+        done
+    done
+}
+
+@test "a shader's part that changes rebuilds the shaders that include it, and the program" {
+    made=$(would shaders/fft.glsl)
+    for s in $(grep -l '"fft.glsl"' shaders/*.comp); do
+        name=$(basename "$s" .comp)
+        grep -qxF "$build/shaders/${name}_f32.inc" <<<"$made"
+        grep -qxF "$build/shaders/${name}_f64.inc" <<<"$made"
+    done
+    grep -qxF "$build/engine/gpu_shaders.o" <<<"$made"
+    ! grep -q "/app/" <<<"$made"
+}
+
+@test "where nothing has changed there is nothing to do" {
+    make --no-print-directory -q BUILD="$build" all
+}
