@@ -61,8 +61,7 @@ typedef struct {
     const char *size;
     uint32_t rounds, queue;
     double warm_up;
-    bool calibrate, csv, tune;
-    double patience;
+    bool calibrate, csv;
     setting value[SETTINGS_ROOM]; /* by the option's index in the table */
 } settings;
 

@@ -39,11 +39,14 @@ static double darkest_of(const accuracy_facts *f, uint32_t c) {
     return fmax(dark, f->sketch[c].darkest);
 }
 
-static double allowed_of(const accuracy *a, const accuracy_facts *f, double darkest) {
-    return darkest > 0 ? (f->tolerance - accuracy_relative(a)) * darkest : INFINITY;
+static double allowed_of(const accuracy *a, const accuracy_facts *f, uint32_t c, double darkest) {
+    const scan_channel *in = &f->scanned->channel[c];
+    if (in->least == 0 && in->greatest == 0) return INFINITY;
+    return (f->tolerance - accuracy_relative(a)) * darkest;
 }
 
-static double predict(const accuracy *a, const accuracy_facts *f, uint32_t c, uint32_t ring) {
+/* The noise floor; chooses the exponent. */
+static double predict(accuracy *a, const accuracy_facts *f, uint32_t c, uint32_t ring) {
     const noise_tail *tail = &f->tail[c][ring];
     const scan_channel *in = &f->scanned->channel[c];
     double share = f->tail[c][0].sum > 0 ? tail->sum / f->tail[c][0].sum : 0;
@@ -51,7 +54,8 @@ static double predict(const accuracy *a, const accuracy_facts *f, uint32_t c, ui
     double peak = share * f->sketch[c].peak +
                   tail->peak * fmax(fabs((double)in->least), fabs((double)in->greatest));
     noise_load load = noise_load_known(in, a->below[c], tail, share * f->sketch[c].norm, peak);
-    return noise_floor(a->precision, f->points, &load);
+    a->exponent[c] = noise_exponent(a->precision, f->points, &load);
+    return noise_floor(a->precision, f->points, &load, a->exponent[c]);
 }
 
 /* How much of what is allowed is used. */
@@ -77,7 +81,8 @@ static void note(accuracy *a, uint32_t c, double floor, double allowed, double d
 static void forecast(accuracy *a, const accuracy_facts *f, uint32_t ring) {
     for (uint32_t c = 0; c < f->s->channels; c++) {
         double dark = darkest_of(f, c);
-        note(a, c, predict(a, f, c, ring), allowed_of(a, f, dark), dark);
+        double floor = predict(a, f, c, ring);
+        note(a, c, floor, allowed_of(a, f, c, dark), dark);
     }
 }
 
@@ -95,7 +100,7 @@ static accuracy plain(const accuracy_facts *f, plan_precision p) {
  * falls as more of the histogram's upper end is taken out. */
 static uint32_t fewest(accuracy *a, const accuracy_facts *f, uint32_t c, uint32_t ring) {
     uint32_t lo = 0, hi = SCAN_BINS + 1; /* enough, too little */
-    double allowed = allowed_of(a, f, darkest_of(f, c));
+    double allowed = allowed_of(a, f, c, darkest_of(f, c));
     while (hi - lo > 1) {
         a->below[c] = lo + (hi - lo) / 2;
         if (predict(a, f, c, ring) <= allowed)
@@ -138,10 +143,10 @@ void accuracy_choose(accuracy *to, const accuracy_facts *f) {
     bool may64 = f->precision != PRECISION_FLOAT32 && isfinite(f->seconds64);
     accuracy a =
         plain(f, f->precision == PRECISION_FLOAT64 ? PRECISION_FLOAT64 : PRECISION_FLOAT32);
-    if (!a.kept && a.precision == PRECISION_FLOAT32) {
+    if (!a.kept && a.precision == PRECISION_FLOAT32 && f->scanned->channel[0].count) {
         accuracy wide = plain(f, PRECISION_FLOAT64);
-        a = best_in_space(f, may64 ? wide.seconds : INFINITY);
-        if (!a.kept && may64) a = wide;
+        a = best_in_space(f, may64 && wide.kept ? wide.seconds : INFINITY);
+        if (!a.kept && may64 && (wide.kept || strain(&wide) < strain(&a))) a = wide;
     }
     *to = a;
 }
@@ -163,11 +168,12 @@ void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measure
         double norm = sqrt(m[c].norm * m[c].norm + k->outside * k->outside);
         noise_load load =
             noise_load_known(&f->scanned->channel[c], a->below[c], tail, norm, m[c].peak);
-        double floor = isfinite(norm) ? noise_floor(a->precision, f->points, &load) : INFINITY;
+        double floor = isfinite(norm) ? noise_floor(a->precision, f->points, &load, a->exponent[c])
+                                      : INFINITY;
         /* The darkest pixel may be darker by its own error. */
         double dark = darkest_of(&with, c), limit = accuracy_dark(&f->scanned->channel[c]);
         double darkest = fmax(limit, dark - floor);
-        note(a, c, floor, allowed_of(a, f, darkest), darkest);
+        note(a, c, floor, allowed_of(a, f, c, darkest), darkest);
     }
 }
 

@@ -27,7 +27,7 @@ typedef struct {
 typedef struct {
     const spread *s;
     const noise_tail (*tail)[ACCURACY_CORES]; /* of each channel */
-    const scan *scanned;
+    const scan *scanned;  /* without histograms: nothing but the plain transform is considered */
     const sketch *sketch; /* of each channel */
     double tolerance;
     plan_precision precision;  /* AUTO, or what it has to be */
@@ -40,6 +40,7 @@ typedef struct {
     plan_precision precision; /* FLOAT32 or FLOAT64 */
     uint32_t core;
     uint32_t below[PSF_CHANNELS]; /* histogram bin from which on pixels are pasted */
+    int exponent[PSF_CHANNELS];   /* of two: what the transform's input is scaled with */
     double spots;                 /* pasted, with what borders show of them, all channels */
     double seconds;               /* more than the plain transform takes, on one core */
     /* Of the channel that is nearest to breaking the promise: */

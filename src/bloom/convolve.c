@@ -1,6 +1,7 @@
 #include "bloom/convolve.h"
 
 #include "base/log.h"
+#include "bloom/look.h"
 #include "bloom/prepare.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 
 enum { ATTEMPTS = 3 };
 
-void convolve_choose(run *g) {
+bool convolve_choose(run *g, err *e) {
     const bloom_size *s = &g->b->size;
     g->facts = (accuracy_facts){.s = &s->spread,
                                 .tail = s->tail,
@@ -21,6 +22,10 @@ void convolve_choose(run *g) {
                                 .seconds = s->seconds,
                                 .seconds64 = s->seconds64};
     accuracy_choose(&g->method, &g->facts);
+    if (g->method.kept || g->looked_closely) return true;
+    if (!look_closely(g, e)) return false;
+    accuracy_choose(&g->method, &g->facts);
+    return true;
 }
 
 static void load_doubles(run *g, uint32_t c, size_t first, size_t n) {
@@ -40,7 +45,7 @@ static bool lay_out(run *g, err *e) {
     if (two && !prepare_planes(b, 1, wide ? sizeof(double) : sizeof(float), e)) return false;
     for (uint32_t c = 0; c < g->n; c++) {
         g->own[c] = g->type[c] == PIXEL_FLOAT && run_spreads_all(g) && !wide &&
-                    g->method.below[c] == SCAN_BINS;
+                    g->method.below[c] == SCAN_BINS && g->method.exponent[c] == 0;
         void *a = b->plane[0][c];
         g->in[c] = wide ? b->plane[1][c] : g->own[c] ? *run_plane(g, c) : a;
         g->made[c] = wide ? b->plane[1][c] : g->own[c] || !g->method.core ? a : b->plane[1][c];
@@ -65,9 +70,21 @@ static bool take_bright(void *ctx, size_t c, int worker, err *e) {
     return bright_take(&g->bright[c], g->in[c], &g->b->size.spread, g->method.below[c], e);
 }
 
+static void scale_in(run *g, uint32_t c, size_t first, size_t n) {
+    float by = ldexpf(1, g->method.exponent[c]), *v = g->in[c];
+    for (size_t i = first; g->method.exponent[c] && i < first + n; i++) v[i] *= by;
+}
+
+static bool scale(run *g, err *e) {
+    bool any = false;
+    for (uint32_t c = 0; c < g->n; c++) any |= g->method.exponent[c] != 0;
+    return !any || run_blocks(g, scale_in, e);
+}
+
 static bool run_engine(run *g, err *e) {
     double tap[PSF_CHANNELS] = {0}, gain[PSF_CHANNELS];
-    for (uint32_t c = 0; c < g->n; c++) gain[c] = 1 - g->b->s.sharpen;
+    for (uint32_t c = 0; c < g->n; c++)
+        gain[c] = ldexp(1 - g->b->s.sharpen, -g->method.exponent[c]);
     engine_frame f = {(const void *const *)g->in, g->made, tap, gain};
     engine_times times, *sum = &g->r->times;
     if (!engine_run(g->b->engine, &f, &times, e)) return false;
@@ -78,21 +95,27 @@ static bool run_engine(run *g, err *e) {
     return true;
 }
 
-finish_job convolve_finish(run *g) {
+static finish_job finish_of(run *g) {
+    bool wide = g->b->ready.plan.sample_bytes == 8;
     finish_job j = {.s = &g->b->size.spread,
                     .type = g->type,
                     .excess = run_excess(g),
                     .made = g->made,
-                    .wide = g->b->ready.plan.sample_bytes == 8,
+                    .wide = wide,
                     .bright = g->bright,
                     .core = &g->core,
-                    .in = g->method.core ? (float *const *)g->in : NULL,
+                    .ledger = &g->b->size.ledger,
+                    .in = wide ? NULL : (float *const *)g->in,
                     .out = g->out,
                     .glare = g->glare[0] ? g->glare : NULL};
     for (uint32_t c = 0; c < g->n; c++) {
         j.source[c] = *run_plane(g, c);
         j.light[c] = g->b->size.light[c] && g->scanned.channel[c].least >= 0;
         j.dark[c] = run_dark(g, c);
+        j.exponent[c] = g->method.exponent[c];
+        /* Unless the engine writes over it before the last pass reads it. */
+        j.same[c] = !wide && run_spreads_all(g) && g->method.below[c] >= SCAN_BINS &&
+                    !j.exponent[c] && (g->b->engine->sinks || g->in[c] != g->made[c]);
     }
     return j;
 }
@@ -105,16 +128,37 @@ static bool is_noise(const run *g) {
     return true;
 }
 
+/* The engine and the last pass, in one where the engine can. */
+static bool convolve(run *g, err *e) {
+    finish_job j = finish_of(g);
+    engine *made_by = g->b->engine;
+    if (!made_by->sinks) return run_engine(g, e) && finish_join(g->stats, &j, g->b->threads, e);
+    finish *f = finish_open(&j, g->b->threads, e);
+    made_by->sink = &(engine_sink){finish_row, f};
+    bool ok = f && run_engine(g, e);
+    made_by->sink = NULL;
+    finish_close(&f, ok ? g->stats : NULL);
+    return ok;
+}
+
 static bool attempt(run *g, err *e) {
     core_free(&g->core);
     if (!prepare_engine(g->b, g->method.precision, g->method.core, g->r, e) || !lay_out(g, e) ||
         !core_make(&g->core, &g->b->size.spread, g->method.core, e) || !fill(g, e) ||
-        !par_for(g->b->threads, g->n, take_bright, g, e) || !run_engine(g, e))
+        !par_for(g->b->threads, g->n, take_bright, g, e) || !scale(g, e) || !convolve(g, e))
         return false;
-    g->loaded = false; /* the engine wrote over it */
-    finish_job j = convolve_finish(g);
-    if (!finish_join(g->stats, &j, g->b->threads, e)) return false;
+    g->loaded = false; /* it was written over */
     for (uint32_t c = 0; c < g->n; c++) g->measured[c] = g->stats[c].measured;
+    accuracy_check(&g->method, &g->facts, g->measured);
+    g->method.kept &= is_noise(g);
+    return true;
+}
+
+/* Of a result that is not good enough for every pixel that is not 0: perhaps the dark ones are so
+ * dark that nothing is promised for them. */
+static bool judge_closely(run *g, err *e) {
+    if (g->looked_closely) return true;
+    if (!look_closely(g, e)) return false;
     accuracy_check(&g->method, &g->facts, g->measured);
     g->method.kept &= is_noise(g);
     return true;
@@ -124,6 +168,7 @@ static bool attempt(run *g, err *e) {
 
 static bool same_method(const accuracy *a, const accuracy *b) {
     return a->precision == b->precision && a->core == b->core &&
+           memcmp(a->exponent, b->exponent, sizeof a->exponent) == 0 &&
            memcmp(a->below, b->below, sizeof a->below) == 0;
 }
 
@@ -164,10 +209,11 @@ void convolve_note(run *g, uint32_t attempts) {
 }
 
 bool convolve_group(run *g, err *e) {
-    convolve_choose(g);
+    if (!convolve_choose(g, e)) return false;
     bool promised = g->b->s.spectrum != SPECTRUM_BILINEAR;
     for (uint32_t i = 1;; i++) {
         if (!attempt(g, e)) return false;
+        if (!g->method.kept && promised && !judge_closely(g, e)) return false;
         if (g->method.kept || !promised || i == ATTEMPTS || !next_method(g)) {
             convolve_note(g, i);
             break;

@@ -10,10 +10,7 @@
 bool convolve_group(run *g, err *e);
 
 /* Its steps: g->facts and g->method; the report's promise after so many attempts. */
-void convolve_choose(run *g);
+bool convolve_choose(run *g, err *e);
 void convolve_note(run *g, uint32_t attempts);
-
-/* What joined the result, for the ledger; the image must be as it was. */
-finish_job convolve_finish(run *g);
 
 #endif

@@ -26,7 +26,8 @@ void finish_excess_row(const finish_excess *x, float *to, const float *from, siz
 
 /* --- one row --------------------------------------------------------------------------------- */
 
-/* All of one row; `glare` holds what was done in space, and receives all of the glare. */
+/* All of one row; `glare` holds what was done in space, and receives all of the glare. NULL: there
+ * is none, and nobody asks for it. rest: NULL where there is none. */
 typedef struct {
     float *out, *glare;
     const float *made, *spread, *rest;
@@ -46,17 +47,24 @@ typedef struct {
 
 #define PICK8(mask, a, b) (vec8f)(((mask) & (vec8i)(a)) | (~(mask) & (vec8i)(b)))
 #define ABS8(v)           (vec8f)((vec8i)(v)&0x7fffffff)
-typedef float vec4f __attribute__((vector_size(16)));
 
-VECTOR_INLINE void add_doubles(vec4d *to, const vec8f *v, bool square) {
-    vec4f half[2];
-    memcpy(half, v, sizeof half);
-    vec4d a = __builtin_convertvector(half[0], vec4d), b = __builtin_convertvector(half[1], vec4d);
-    *to += square ? a * a + b * b : a + b;
+VECTOR_INLINE double add_up(const vec8f *v) {
+    double s[4];
+    for (int k = 0; k < 4; k++) s[k] = (double)(*v)[k] + (double)(*v)[k + 4];
+    return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+/* Squares in float: of numbers near 1e19 and beyond, and near 1e-19 and below, they are not what
+ * they should be. */
+static double norm_of(double squares, const float *v, uint32_t n) {
+    if (squares > 1e-30 && squares < 1e30) return squares;
+    squares = 0;
+    for (uint32_t i = 0; i < n; i++) squares += (double)v[i] * (double)v[i];
+    return squares;
 }
 
 VECTOR_INLINE void join_one(const row *r, row_totals *t, uint32_t i) {
-    float e = r->made[i], g = e + r->glare[i];
+    float e = r->made[i], g = e + (r->glare ? r->glare[i] : 0);
     t->norm += (double)e * (double)e;
     t->peak = fabsf(e) > t->peak ? fabsf(e) : t->peak;
     t->lowest = g < t->lowest ? g : t->lowest;
@@ -65,8 +73,10 @@ VECTOR_INLINE void join_one(const row *r, row_totals *t, uint32_t i) {
         t->negative_sum += g;
         g = 0;
     }
-    float out = r->rest[i] + r->centre * r->spread[i] + g, size = fabsf(out);
-    r->glare[i] = g;
+    float out = r->centre * r->spread[i] + g;
+    if (r->rest) out += r->rest[i];
+    if (r->glare) r->glare[i] = g;
+    float size = fabsf(out);
     r->out[i] = out;
     t->sum += (double)out;
     t->largest = size > t->largest ? size : t->largest;
@@ -76,33 +86,42 @@ VECTOR_INLINE void join_one(const row *r, row_totals *t, uint32_t i) {
         t->darkest = size < t->darkest ? size : t->darkest;
 }
 
+/* Sums of as many floats as this, eight at a time, go to a double: few enough that their rounding
+ * is far below what the ledger allows where all are of one sign. */
+enum { SPAN = 64 };
+
 VECTOR_INLINE void join_any(const row *r, row_totals *to) {
     row_totals t = {.darkest = FLT_MAX};
-    vec4d norm = {0}, sum = {0};
     vec8f zero = {0}, peak = zero, largest = zero, lowest = zero, darkest = zero + FLT_MAX;
     vec8f cut = zero;
     vec8i darker = {0}, count = {0}, may_cut = r->light ? ~(vec8i){0} : (vec8i){0};
-    uint32_t i = 0;
-    for (; i + 8 <= r->n; i += 8) {
-        vec8f e = *(const vec8f_any *)(r->made + i), g = e + *(const vec8f_any *)(r->glare + i);
-        vec8f size = ABS8(e);
-        add_doubles(&norm, &e, true);
-        peak = PICK8(size > peak, size, peak);
-        lowest = PICK8(g < lowest, g, lowest);
-        vec8i off = (g < zero) & may_cut;
-        count -= off;
-        cut += (vec8f)((vec8i)g & off);
-        g = (vec8f)((vec8i)g & ~off);
-        vec8f out = *(const vec8f_any *)(r->rest + i) +
-                    r->centre * *(const vec8f_any *)(r->spread + i) + g;
-        *(vec8f_any *)(r->glare + i) = g;
-        *(vec8f_any *)(r->out + i) = out;
-        add_doubles(&sum, &out, false);
-        size = ABS8(out);
-        largest = PICK8(size > largest, size, largest);
-        vec8i below = size < zero + r->dark;
-        darker |= below;
-        darkest = PICK8(~below & (size < darkest), size, darkest);
+    vec4d sum = {0}; /* light of both signs may all but cancel */
+    uint32_t i = 0, whole = r->n / 8 * 8;
+    while (i < whole) {
+        uint32_t first = i, end = i + SPAN < whole ? i + SPAN : whole;
+        vec8f norm = zero;
+        for (; i < end; i += 8) {
+            vec8f e = *(const vec8f_any *)(r->made + i), g = e, size = ABS8(e);
+            if (r->glare) g += *(const vec8f_any *)(r->glare + i);
+            norm += e * e;
+            peak = PICK8(size > peak, size, peak);
+            lowest = PICK8(g < lowest, g, lowest);
+            vec8i off = (g < zero) & may_cut;
+            count -= off;
+            cut += (vec8f)((vec8i)g & off);
+            g = (vec8f)((vec8i)g & ~off);
+            vec8f out = r->centre * *(const vec8f_any *)(r->spread + i) + g;
+            if (r->rest) out += *(const vec8f_any *)(r->rest + i);
+            if (r->glare) *(vec8f_any *)(r->glare + i) = g;
+            *(vec8f_any *)(r->out + i) = out;
+            for (int k = 0; k < 4; k++) sum[k] += (double)out[k] + (double)out[k + 4];
+            size = ABS8(out);
+            largest = PICK8(size > largest, size, largest);
+            vec8i below = size < zero + r->dark;
+            darker |= below;
+            darkest = PICK8(~below & (size < darkest), size, darkest);
+        }
+        t.norm += norm_of(add_up(&norm), r->made + first, end - first);
     }
     for (int k = 0; k < 8; k++) {
         t.peak = fmaxf(t.peak, peak[k]);
@@ -113,14 +132,50 @@ VECTOR_INLINE void join_any(const row *r, row_totals *to) {
         t.negative += (uint32_t)count[k];
         t.negative_sum += cut[k];
     }
-    t.norm = (norm[0] + norm[1]) + (norm[2] + norm[3]);
     t.sum = (sum[0] + sum[1]) + (sum[2] + sum[3]);
     for (; i < r->n; i++) join_one(r, &t, i);
     *to = t;
 }
 
+/* An ordinary row: light, nothing done in space, all spread, no rounding noise below zero and
+ * nothing darker than `dark`. False where it is none; `out` is to be made again then. */
+VECTOR_INLINE bool join_ordinary(const row *r, row_totals *t) {
+    *t = (row_totals){0};
+    vec8f zero = {0}, high = zero, low = zero + FLT_MAX, largest = zero, darkest = zero + FLT_MAX;
+    uint32_t i = 0, whole = r->n / 8 * 8;
+    if (!r->light || r->glare || r->rest || whole < r->n) return false;
+    while (i < whole) {
+        uint32_t first = i, end = i + SPAN < whole ? i + SPAN : whole;
+        vec8f norm = zero, sum = zero;
+        for (; i < end; i += 8) {
+            vec8f e = *(const vec8f_any *)(r->made + i);
+            vec8f out = r->centre * *(const vec8f_any *)(r->spread + i) + e;
+            *(vec8f_any *)(r->out + i) = out;
+            norm += e * e;
+            sum += out;
+            high = PICK8(e > high, e, high);
+            low = PICK8(e < low, e, low);
+            largest = PICK8(out > largest, out, largest);
+            darkest = PICK8(out < darkest, out, darkest);
+        }
+        t->norm += norm_of(add_up(&norm), r->made + first, end - first);
+        t->sum += add_up(&sum);
+    }
+    t->darkest = t->lowest = FLT_MAX;
+    for (int k = 0; k < 8; k++) {
+        t->peak = fmaxf(t->peak, high[k]);
+        t->lowest = fminf(t->lowest, low[k]);
+        t->largest = fmaxf(t->largest, largest[k]);
+        t->darkest = fminf(t->darkest, darkest[k]);
+    }
+    return t->lowest >= 0 && t->darkest >= r->dark;
+}
+
 VECTOR_WIDE static void join_wide(const row *r, row_totals *t) {
     join_any(r, t);
+}
+VECTOR_WIDE static bool join_ordinary_wide(const row *r, row_totals *t) {
+    return join_ordinary(r, t);
 }
 static void join_plain(const row *r, row_totals *t) {
     join_any(r, t);
@@ -128,13 +183,14 @@ static void join_plain(const row *r, row_totals *t) {
 
 /* --- all rows -------------------------------------------------------------------------------- */
 
-typedef struct {
-    const finish_job *j;
-    finish_stats *strip; /* [channel][strip] */
-    float *scratch;      /* of each worker */
-    size_t room, strips;
+struct finish {
+    finish_job j;
+    ledger *ledger;
+    finish_stats *row; /* [channel][y] */
+    float *scratch;    /* of each worker */
+    size_t room;
     bool wide;
-} job;
+};
 
 static void count_over(finish_stats *st, const float *out, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
@@ -144,68 +200,76 @@ static void count_over(finish_stats *st, const float *out, uint32_t n) {
     }
 }
 
-static void add_totals(finish_stats *st, const row_totals *t) {
-    accuracy_measured *m = &st->measured;
-    m->norm += t->norm;
-    m->peak = fmax(m->peak, (double)t->peak);
-    m->darkest = fmin(m->darkest, (double)t->darkest);
-    m->darker |= t->darker;
-    st->sum += t->sum;
-    st->negative += t->negative;
-    st->negative_sum += (double)t->negative_sum;
-    if (t->negative) st->negative_worst = fmin(st->negative_worst, (double)t->lowest);
-    if (t->largest > st->largest) st->largest = t->largest;
+static finish_stats stats_of(const row_totals *t) {
+    return (finish_stats){.measured = {.norm = t->norm,
+                                       .peak = (double)t->peak,
+                                       .darkest = (double)t->darkest,
+                                       .darker = t->darker},
+                          .sum = t->sum,
+                          .negative = t->negative,
+                          .negative_sum = (double)t->negative_sum,
+                          .negative_worst = t->negative ? (double)t->lowest : 0,
+                          .largest = t->largest};
+}
+
+/* What was done in space. */
+static void add_glare(const finish *f, uint32_t c, uint32_t y, float *glare, float *own) {
+    const finish_job *j = &f->j;
+    uint32_t w = j->s->w;
+    memset(glare, 0, w * sizeof *glare);
+    core_row(j->core, c, j->in ? j->in[c] : NULL, y, glare, own);
+    float back = ldexpf(1, -j->exponent[c]);
+    for (uint32_t i = 0; j->core->radius && back != 1 && i < w; i++) glare[i] *= back;
+    bright_row(&j->bright[c], j->s, c, y, glare);
 }
 
 /* A worker's scratch: the row as it was, what of it is spread, the rest, what the engine made, the
  * glare, and the core's own. */
 enum { ROWS = 5 };
 
-static void join_row(const job *b, finish_stats *st, uint32_t c, uint32_t y, float *scratch) {
-    const finish_job *j = b->j;
+void finish_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) {
+    const finish *f = ctx;
+    const finish_job *j = &f->j;
     uint32_t w = j->s->w;
     size_t first = (size_t)y * w;
-    float *in = scratch, *spread_of = in + w, *rest = spread_of + w, *made = rest + w,
-          *glare = made + w, *own = glare + w;
-    image_to_float(in, j->source[c], j->type[c], first, w);
-    bool all = !(j->excess.threshold > 0);
-    if (!all) {
-        finish_excess_row(&j->excess, spread_of, in, w);
-        for (uint32_t i = 0; i < w; i++) rest[i] = in[i] - spread_of[i];
+    float *in = f->scratch + (size_t)worker * f->room, *excess = in + w, *rest = excess + w,
+          *narrow = rest + w, *glare = narrow + w, *own = glare + w;
+    bool all = !(j->excess.threshold > 0), floats = j->type[c] == PIXEL_FLOAT;
+    const float *source = floats ? (const float *)j->source[c] : j->same[c] ? j->in[c] : NULL;
+    source = source ? source + first : in;
+    if (source == in) image_to_float(in, j->source[c], j->type[c], first, w);
+    if (!all) finish_excess_row(&j->excess, excess, source, w);
+    for (uint32_t i = 0; !all && i < w; i++) rest[i] = source[i] - excess[i];
+    if (!made && !j->wide) made = (const float *)j->made[c] + first;
+    if (!made) {
+        for (uint32_t i = 0; i < w; i++) narrow[i] = (float)((const double *)j->made[c])[first + i];
+        made = narrow;
     }
-    if (j->wide)
-        for (uint32_t i = 0; i < w; i++) made[i] = (float)((const double *)j->made[c])[first + i];
-    memset(glare, 0, w * sizeof *glare);
-    core_row(j->core, c, j->in ? j->in[c] : NULL, y, glare, own);
-    bright_row(&j->bright[c], j->s, c, y, glare);
-    const float *engine = j->wide ? made : (const float *)j->made[c] + first;
+    bool lit = j->core->radius || j->bright[c].count || j->glare;
+    if (lit) add_glare(f, c, y, glare, own);
     row r = {.out = j->out[c] + first,
-             .glare = glare,
-             .made = engine,
-             .spread = all ? in : spread_of,
-             .rest = rest,
+             .glare = lit ? glare : NULL,
+             .made = made,
+             .spread = all ? source : excess,
+             .rest = all ? NULL : rest,
              .centre = (float)j->s->centre[spread_kernel(j->s, c)],
              .dark = (float)(j->dark[c] / 2),
              .light = j->light[c],
              .n = w};
     row_totals t;
-    (b->wide ? join_wide : join_plain)(&r, &t);
+    double spilled = ledger_spill(f->ledger, c, y, worker, r.spread);
+    if (!f->wide || !join_ordinary_wide(&r, &t)) {
+        if (r.spread == r.out) { /* and is written over by now */
+            image_to_float(in, j->source[c], j->type[c], first, w);
+            r.spread = in;
+        }
+        (f->wide ? join_wide : join_plain)(&r, &t);
+    }
+    finish_stats *st = &f->row[(size_t)c * j->s->h + y];
+    *st = stats_of(&t);
+    st->spilled = spilled;
     if (t.largest > FINISH_HALF) count_over(st, r.out, w);
     if (j->glare) memcpy(j->glare[c] + first, glare, w * sizeof *glare);
-    add_totals(st, &t);
-}
-
-static bool join_strip(void *ctx, size_t index, int worker, err *e) {
-    const job *b = ctx;
-    (void)e;
-    uint32_t c = (uint32_t)(index / b->strips), y = (uint32_t)(index % b->strips) * STRIP;
-    uint32_t end = y + STRIP < b->j->s->h ? y + STRIP : b->j->s->h;
-    float *scratch = b->scratch + (size_t)worker * b->room;
-    finish_stats *st = &b->strip[index];
-    st->measured.darkest = INFINITY;
-    memset(scratch + 2 * b->j->s->w, 0, b->j->s->w * sizeof *scratch); /* no rest */
-    for (; y < end; y++) join_row(b, st, c, y, scratch);
-    return true;
 }
 
 static void merge(finish_stats *to, const finish_stats *from) {
@@ -215,6 +279,7 @@ static void merge(finish_stats *to, const finish_stats *from) {
     m->darkest = fmin(m->darkest, from->measured.darkest);
     m->darker |= from->measured.darker;
     to->sum += from->sum;
+    to->spilled += from->spilled;
     to->negative += from->negative;
     to->negative_sum += from->negative_sum;
     to->negative_worst = fmin(to->negative_worst, from->negative_worst);
@@ -223,22 +288,51 @@ static void merge(finish_stats *to, const finish_stats *from) {
     to->largest = from->largest > to->largest ? from->largest : to->largest;
 }
 
-bool finish_join(finish_stats *st, const finish_job *j, par *threads, err *e) {
-    job b = {.j = j, .strips = (j->s->h + STRIP - 1) / STRIP, .wide = vector_wide()};
-    size_t pieces = b.strips * j->s->channels;
-    b.room = (ROWS * (size_t)j->s->w + core_scratch(j->core) + 31) / 16 * 16;
-    b.strip = mem_new(pieces, sizeof *b.strip, "statistics", e);
-    b.scratch =
-        mem_raw(b.room * (size_t)par_threads(threads), sizeof *b.scratch, "rows of workers", e);
-    bool ok = b.strip && b.scratch && par_for(threads, pieces, join_strip, &b, e);
-    for (uint32_t c = 0; ok && c < j->s->channels; c++) {
+finish *finish_open(const finish_job *j, par *threads, err *e) {
+    finish *f = mem_new(1, sizeof *f, "last pass", e);
+    if (!f) return NULL;
+    *f = (finish){.j = *j, .wide = vector_wide()};
+    f->room = (ROWS * (size_t)j->s->w + core_scratch(j->core) + 31) / 16 * 16;
+    f->row = mem_new((size_t)j->s->h * j->s->channels, sizeof *f->row, "statistics", e);
+    if (f->row)
+        f->scratch = mem_raw(f->room * (size_t)par_threads(threads), sizeof *f->scratch, "rows", e);
+    if (f->scratch) f->ledger = ledger_open(j->ledger, threads, e);
+    if (!f->ledger) finish_close(&f, NULL);
+    return f;
+}
+
+void finish_close(finish **pf, finish_stats *st) {
+    finish *f = *pf;
+    if (!f) return;
+    for (uint32_t c = 0; st && c < f->j.s->channels; c++) {
+        accuracy_measured *m = &st[c].measured;
         st[c] = (finish_stats){.measured.darkest = INFINITY};
-        for (size_t i = 0; i < b.strips; i++) merge(&st[c], &b.strip[c * b.strips + i]);
-        st[c].measured.norm = sqrt(st[c].measured.norm);
-        if (isinf(st[c].measured.darkest)) st[c].measured.darkest = 0;
+        for (size_t y = 0; y < f->j.s->h; y++) merge(&st[c], &f->row[c * f->j.s->h + y]);
+        m->norm = sqrt(m->norm);
+        if (m->darkest == FLT_MAX) m->darkest = 0;
     }
-    mem_free(b.strip);
-    mem_free(b.scratch);
+    ledger_close(&f->ledger);
+    mem_free(f->row);
+    mem_free(f->scratch);
+    mem_free(f);
+    *pf = NULL;
+}
+
+static bool join_strip(void *ctx, size_t index, int worker, err *e) {
+    finish *f = ctx;
+    (void)e;
+    size_t strips = (f->j.s->h + STRIP - 1) / STRIP;
+    uint32_t y = (uint32_t)(index % strips) * STRIP;
+    uint32_t end = y + STRIP < f->j.s->h ? y + STRIP : f->j.s->h;
+    for (; y < end; y++) finish_row(f, (uint32_t)(index / strips), y, worker, NULL);
+    return true;
+}
+
+bool finish_join(finish_stats *st, const finish_job *j, par *threads, err *e) {
+    finish *f = finish_open(j, threads, e);
+    size_t strips = (j->s->h + STRIP - 1) / STRIP;
+    bool ok = f && par_for(threads, strips * j->s->channels, join_strip, f, e);
+    finish_close(&f, ok ? st : NULL);
     return ok;
 }
 

@@ -6,7 +6,8 @@
  *
  * Glare of light is light: where image and kernel have nothing below zero, rounding noise that does
  * is cut off, and counted. One pass to floats and statistics, which decide whether the result can
- * be kept; a second one to the image's own types. */
+ * be kept; a second one to the image's own types. Where the engine hands out rows as it makes them,
+ * the first pass costs no way through memory. */
 #ifndef BLOOM_FINISH_H
 #define BLOOM_FINISH_H
 
@@ -14,6 +15,7 @@
 #include "bloom/accuracy.h"
 #include "bloom/bright.h"
 #include "bloom/core.h"
+#include "bloom/ledger.h"
 #include "image/image.h"
 
 /* Softly above threshold - knee, by all that exceeds the threshold beyond threshold + knee. */
@@ -31,18 +33,21 @@ typedef struct {
     bool wide;
     const bright_list *bright; /* of each channel */
     const kernel_core *core;
-    float *const *in;          /* what the engine was given, where there is a core; else NULL */
-    float *const *out;         /* may be `made` when that is float */
-    float *const *glare;       /* NULL: not wanted */
-    bool light[PSF_CHANNELS];  /* nothing is below zero */
-    double dark[PSF_CHANNELS]; /* accuracy_dark */
+    const ledger_kernel *ledger;
+    float *const *in;           /* what the engine was given; of doubles: NULL */
+    bool same[PSF_CHANNELS];    /* that is the image as it came, as floats */
+    float *const *out;          /* may be `made` when that is float */
+    float *const *glare;        /* NULL: not wanted */
+    bool light[PSF_CHANNELS];   /* nothing is below zero */
+    double dark[PSF_CHANNELS];  /* accuracy_dark */
+    int exponent[PSF_CHANNELS]; /* j->in is scaled by 2 to that: what the core makes of it, too */
 } finish_job;
 
 enum { FINISH_HALF = 65504 };
 
 typedef struct {
     accuracy_measured measured;
-    double sum;                          /* of out */
+    double sum, spilled;                 /* of out; net, over the border */
     uint64_t negative;                   /* pixels whose glare was cut off, */
     double negative_sum, negative_worst; /* their sum and the lowest, both below zero */
     uint64_t over;                       /* |out| > 65504 */
@@ -50,7 +55,15 @@ typedef struct {
     float largest;                       /* |out| */
 } finish_stats;
 
-/* st: one per channel. The same whatever the number of threads. */
+/* The pass: opened, given every row of every plane once, by any worker in any order, and closed.
+ * finish_row fits an engine's sink; `made` is the engine's row of floats, or NULL where it is in
+ * j->made. st: one per channel; the same whatever the number of threads. */
+typedef struct finish finish;
+finish *finish_open(const finish_job *j, par *threads, err *e);
+void finish_row(void *f, uint32_t channel, uint32_t y, int worker, const float *made);
+void finish_close(finish **f, finish_stats *st);
+
+/* All of it, from j->made. */
 bool finish_join(finish_stats *st, const finish_job *j, par *threads, err *e);
 
 /* n floats into a plane of `t`; half values beyond 65504 become that. */

@@ -6,6 +6,7 @@
 #include "bloom/prepare.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,18 @@ static uint64_t count_over(const run *g) {
     for (uint32_t c = 0; c < g->n; c++)
         if (g->to[c] == PIXEL_HALF) over += g->stats[c].over;
     return over;
+}
+
+/* Finite pixels make no others, unless the kernel's sum is large. */
+static bool fits_floats(const run *g, err *e) {
+    for (uint32_t c = 0; c < g->n; c++)
+        if (!isfinite(g->stats[c].largest) || !isfinite(g->stats[c].sum))
+            return err_set(e, ERR_BAD_PIXELS,
+                           "channel '%s': values of the result are beyond 3.4e38, the most that "
+                           "floats hold; the kernel's sum is %g",
+                           run_name(g, c),
+                           g->b->size.spread.sum[spread_kernel(&g->b->size.spread, c)]);
+    return true;
 }
 
 /* All channels of a group stay of one type. */
@@ -71,8 +84,11 @@ static void swap_plane(run *g, uint32_t c) {
 }
 
 static void store_halfs(run *g, uint32_t c, size_t first, size_t n) {
-    if (g->to[c] != PIXEL_FLOAT)
+    if (g->to[c] == PIXEL_FLOAT) return;
+    if (g->stats[c].over)
         finish_store(*run_plane(g, c), g->to[c], first, g->out[c] + first, n);
+    else
+        image_from_float(*run_plane(g, c), g->to[c], first, g->out[c] + first, n);
 }
 
 static bool store(run *g, err *e) {
@@ -92,27 +108,30 @@ static bool store(run *g, err *e) {
 
 /* --- accounts -------------------------------------------------------------------------------- */
 
-static bool enter_ledger(run *g, err *e) {
-    finish_job j = convolve_finish(g);
+static void enter_ledger(run *g) {
     for (uint32_t c = 0; c < g->n && g->r->ledger_rows < BLOOM_LEDGER; c++) {
-        ledger_row row = {.in = g->sum[c], .out = g->stats[c].sum};
         const finish_stats *st = &g->stats[c];
-        bool half = g->to[c] == PIXEL_HALF;
-        snprintf(row.channel, sizeof row.channel, "%s", run_name(g, c));
         /* Of what is spread, to which bad pixels' neighbours have added by now. */
-        double spread_light = g->scanned.channel[c].sum;
-        row.gained = spread_light * (g->b->size.spread.sum[spread_kernel(j.s, c)] - 1);
-        row.bad = g->bad_light[c];
-        row.bad_pixels = g->bad[c];
-        row.overflow = half ? st->over_sum : 0;
-        row.overflow_pixels = half ? st->over : 0;
-        row.out -= row.overflow;
-        row.negative = st->negative_sum;
-        row.negative_pixels = st->negative;
-        if (!ledger_spilled(&row.spilled, &j, c, g->b->threads, e)) return false;
-        g->r->ledger[g->r->ledger_rows++] = row;
+        const scan_channel *light = &g->scanned.channel[c];
+        bool half = g->to[c] == PIXEL_HALF;
+        ledger_row *row = &g->r->ledger[g->r->ledger_rows++];
+        *row = (ledger_row){
+            .in = g->sum[c],
+            .gained = light->sum *
+                      (g->b->size.spread.sum[spread_kernel(&g->b->size.spread, c)] - 1),
+            .out = st->sum - (half ? st->over_sum : 0),
+            .spilled = st->spilled,
+            .bad = g->bad_light[c],
+            .bad_pixels = g->bad[c],
+            .overflow = half ? st->over_sum : 0,
+            .overflow_pixels = half ? st->over : 0,
+            .negative = st->negative_sum,
+            .negative_pixels = st->negative};
+        row->size = fmax(fabs(row->in), fabs(row->out));
+        if (light->least < 0)
+            row->size = fmax(row->size, sqrt((double)light->pixels * light->squares));
+        snprintf(row->channel, sizeof row->channel, "%s", run_name(g, c));
     }
-    return true;
 }
 
 static void keep_original(run *g, uint32_t c, size_t first, size_t n) {
@@ -212,10 +231,8 @@ static bool do_all(run *g, group_glare *glare, err *e) {
     double start = run_clock(), spent;
     if (!look_at(g, e) || !prepare_verify(g, e) || !prepare_glare(g, glare, e)) return false;
     spent = run_clock() - start;
-    if (!convolve_group(g, e) || !treat_overflow(g, e)) return false;
-    start = run_clock();
-    if (!enter_ledger(g, e)) return false;
-    spent += run_clock() - start;
+    if (!convolve_group(g, e) || !fits_floats(g, e) || !treat_overflow(g, e)) return false;
+    enter_ledger(g);
     if (!store(g, e)) return false;
     start = run_clock();
     if (!verify(g, e)) return false;
@@ -242,9 +259,8 @@ bool group_predict(bloom *b, image *img, int part, const layer_group *layer, uin
     run g;
     run_open(&g, b, img, part, layer, r);
     kernel_need need = need_of(&g, height);
-    bool ok = prepare_size(b, &need, e) && look_ahead(&g, e);
+    bool ok = prepare_size(b, &need, e) && look_ahead(&g, e) && convolve_choose(&g, e);
     if (ok) {
-        convolve_choose(&g);
         convolve_note(&g, 0);
         plan_request ask = prepare_request(b, &b->size.kernel, &need, g.method.precision);
         ok = prepare_choice(b, &ask, &r->plan, &r->device, NULL, e);

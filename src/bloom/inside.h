@@ -16,6 +16,7 @@ typedef struct {
     noise_tail tail[PSF_CHANNELS][ACCURACY_CORES];
     bool light[PSF_CHANNELS]; /* the kernel has no taps below zero */
     sketch_kernel sketch;
+    ledger_kernel ledger;
     uint32_t *seen[PLAN_AXES]; /* how often borders show each column and row */
     double points;             /* of a float32 plan */
     double seconds, seconds64; /* for accuracy_facts */
@@ -36,7 +37,6 @@ struct bloom {
     char folder[CACHE_PATH]; /* the cache; "": there is none */
     engine_device device[ENGINE_DEVICES];
     device_speed speed[ENGINE_DEVICES];
-    device_tune tune[ENGINE_DEVICES];
     uint32_t devices; /* 0: not listed yet, or there are none */
     engine *engine;
     engine_device on; /* the engine's */

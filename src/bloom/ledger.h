@@ -5,11 +5,11 @@
  *   in        the finite pixels of the file
  *   gained    in times what the kernel's sum is more than 1: a coloured kernel takes from one
  *             channel and gives to another; `normalize none` does what it likes
- *   spilled   what left over the border, less what came in over it. With a zero border nothing
- * comes in; what a mirror or a wrap brings in is light of the image's own, so that a wrap spills
- * nothing; a clamp repeats its edge without end and may bring in more than left bad       taken out
- * as NaN or infinite; below zero where neighbours' light was put there overflow  cut off by
- * half_overflow clamp negative  rounding noise below zero that was cut off: never above zero
+ *   spilled   what left over the border, less what came in over it: nothing with a zero border;
+ * what a mirror or a wrap brings in is light of the image's own, so that a wrap spills nothing; a
+ * clamp repeats its edge without end and may bring in more than left bad       taken out as NaN or
+ * infinite; below zero where neighbours' light was put there overflow  cut off by half_overflow
+ * clamp negative  rounding noise below zero that was cut off: never above zero
  *
  * Spilled light is found from the image and the kernel's cumulative sums, not as a difference, so
  * the equation is a check of the whole run: it holds to 1e-6 of `in`. docs/math.md, "Energy
@@ -18,19 +18,44 @@
 #define BLOOM_LEDGER_H
 
 #include "base/par.h"
-#include "bloom/finish.h"
+#include "bloom/spread.h"
 
 enum { LEDGER_NAME = 128 };
 typedef struct {
     char channel[LEDGER_NAME]; /* its full name; longer ones are cut */
     double in, gained, out, spilled, bad, overflow, negative;
+    double size; /* what the gap is relative to: the larger of in and out; where pixels below zero
+                    may cancel others, at least as much as their magnitudes add up to */
     uint64_t bad_pixels, overflow_pixels, negative_pixels;
 } ledger_row;
 
-/* (in + gained - out - spilled - bad - overflow - negative) / in; 0 where all is dark. */
+/* (in + gained - out - spilled - bad - overflow - negative) / size; 0 where all is dark. */
 double ledger_gap(const ledger_row *r);
 
-/* The light that channel c spreads over the border, net, of the image as it came. */
-bool ledger_spilled(double *spilled, const finish_job *j, uint32_t c, par *threads, err *e);
+/* What the kernel, the size and the borders say about it, for any number of images. */
+typedef struct {
+    uint32_t from, to; /* taps */
+} ledger_range;
+typedef struct {
+    uint32_t *first;     /* of each column (row), and behind the last: its first range; */
+    ledger_range *range; /* which taps land in the image, for each place where it is seen */
+    uint32_t free[2];    /* from the first of these to before the second nothing reaches a border */
+} ledger_axis;
+typedef struct {
+    const spread *s;
+    double
+        *table; /* [kernel][kh + 1][kw + 1]: sums of the tail's taps above and left of a corner */
+    ledger_axis axis[PLAN_AXES];
+} ledger_kernel;
+
+bool ledger_kernel_make(ledger_kernel *k, const spread *s, err *e);
+void ledger_kernel_free(ledger_kernel *k);
+
+/* One image: ledger_spill tells what of a row is spread over the border, net; `spread` is the row
+ * as it is spread. By any worker, in any order. */
+typedef struct ledger ledger;
+ledger *ledger_open(const ledger_kernel *k, par *threads, err *e);
+double ledger_spill(ledger *l, uint32_t channel, uint32_t y, int worker, const float *spread);
+void ledger_close(ledger **l);
 
 #endif

@@ -20,6 +20,11 @@ static void note_bad(run *g) {
     g->r->bad += s->bad;
 }
 
+static bool is_dark_outside(const run *g) {
+    const plan_border *b = g->b->s.border;
+    return b[PLAN_X] == BORDER_ZERO && b[PLAN_Y] == BORDER_ZERO;
+}
+
 static bool scan_planes(run *g, const void *const *plane, const pixel_type *type, float *const *to,
                         err *e) {
     const bloom_size *size = &g->b->size;
@@ -29,6 +34,7 @@ static bool scan_planes(run *g, const void *const *plane, const pixel_type *type
                         .plane = plane,
                         .type = type,
                         .block = size->sketch.block,
+                        .histogram = g->looked_closely,
                         .seen_x = size->seen[PLAN_X],
                         .seen_y = size->seen[PLAN_Y],
                         .to = to};
@@ -95,6 +101,7 @@ static bool look_on(run *g, err *e) {
 }
 
 static bool look(run *g, bool ahead, err *e) {
+    g->looked_closely = !is_dark_outside(g) || g->b->s.verify || !run_spreads_all(g);
     if (!prepare_planes(g->b, 0, sizeof(float), e) || !look_scan(g, e)) return false;
     if (g->scanned.bad) {
         note_bad(g);
@@ -102,6 +109,14 @@ static bool look(run *g, bool ahead, err *e) {
         if (!repair(g, e)) return false;
     }
     return look_on(g, e);
+}
+
+bool look_closely(run *g, err *e) {
+    const void *plane[RUN_CHANNELS];
+    if (g->looked_closely) return true;
+    g->looked_closely = true;
+    for (uint32_t c = 0; c < g->n; c++) plane[c] = *run_plane(g, c);
+    return scan_planes(g, plane, g->type, NULL, e);
 }
 
 bool look_at(run *g, err *e) {

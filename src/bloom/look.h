@@ -8,6 +8,11 @@
  * them. Where possible the floats that the engine will read are made on the way. */
 bool look_at(run *g, err *e);
 
+/* What a first look spares an ordinary image: histograms, and with them the median and what stands
+ * out. Done where the border brings light in, where --verify needs the median, or when the plain
+ * transform does not keep the promise. */
+bool look_closely(run *g, err *e);
+
 /* The same for who only wants to know: bad pixels that would be refused count as 0. */
 bool look_ahead(run *g, err *e);
 

@@ -36,7 +36,7 @@ bool run_spreads_all(const run *g) {
     return !(g->b->s.threshold > 0);
 }
 double run_dark(const run *g, uint32_t c) {
-    return accuracy_dark(&g->scanned.channel[c]);
+    return g->looked_closely ? accuracy_dark(&g->scanned.channel[c]) : 0;
 }
 
 uint32_t run_channels(const bloom *b, const layer_group *layer) {

@@ -4,9 +4,10 @@
 
 #include <math.h>
 
-/* As fine as a kernel of a few blocks needs it, and no finer than a few million products allow. */
+/* As fine as a kernel of a few blocks needs it, and no finer than a million products allow: less
+ * than a millisecond. */
 enum { FINEST = 8 };
-static const double WORK = 3e6;
+static const double WORK = 1e6;
 
 static uint32_t blocks(uint32_t n, uint32_t side) {
     return (n + side - 1) / side;
@@ -43,7 +44,8 @@ bool sketch_kernel_make(sketch_kernel *out, const spread *s, err *e) {
                        dy = ((double)y - s->cy) / side + k.cy;
                 uint32_t bx = (uint32_t)dx, by = (uint32_t)dy;
                 double fx = dx - bx, fy = dy - by;
-                double v = s->scale[c] * (double)s->tap[((size_t)c * s->kh + y) * s->kw + x];
+                double v = s->scale[c] * (double)s->tap[((size_t)c * s->kh + y) * s->kw + x] /
+                           (side * side);
                 double *to = k.tap + ((size_t)c * k.h + by) * k.w + bx;
                 to[0] += v * (1 - fx) * (1 - fy);
                 if (fx > 0) to[1] += v * fx * (1 - fy);
@@ -67,7 +69,7 @@ typedef struct {
     const scan_channel *in;
     uint32_t gw, gh; /* of the image */
     uint32_t w, h;   /* of the result: gw + k->w - 1, gh + k->h - 1 */
-    double *glare;   /* sums of blocks */
+    double *glare;   /* means of blocks */
 } job;
 
 static void add_scaled(double *to, const double *tap, double by, uint32_t n) {
@@ -93,8 +95,7 @@ static bool glare_row(void *ctx, size_t y, int worker, err *e) {
 static double mean_glare(const job *j, int64_t x, int64_t y) {
     x = x < 0 ? 0 : x >= j->gw ? j->gw - 1 : x;
     y = y < 0 ? 0 : y >= j->gh ? j->gh - 1 : y;
-    double area = (double)j->k->block * j->k->block;
-    return j->glare[((size_t)y + j->k->cy) * j->w + (size_t)x + j->k->cx] / area;
+    return j->glare[((size_t)y + j->k->cy) * j->w + (size_t)x + j->k->cx];
 }
 
 /* Glare varies inside a block: no less than half the least of the blocks around it. */
@@ -110,7 +111,7 @@ static double darkest_of(const job *j, uint32_t channel, uint32_t x, uint32_t y)
 static void look(sketch *to, const job *j, uint32_t channel) {
     double area = (double)j->k->block * j->k->block, all = 0, inside = 0;
     *to = (sketch){.darkest = INFINITY};
-    for (size_t i = 0; i < (size_t)j->w * j->h; i++) all += j->glare[i] * j->glare[i] / area;
+    for (size_t i = 0; i < (size_t)j->w * j->h; i++) all += j->glare[i] * j->glare[i] * area;
     for (uint32_t y = 0; y < j->gh; y++)
         for (uint32_t x = 0; x < j->gw; x++) {
             double g = mean_glare(j, x, y);

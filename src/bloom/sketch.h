@@ -23,7 +23,8 @@ typedef struct {
     uint32_t w, h;   /* of a kernel */
     uint32_t cx, cy; /* the block that a block lights for the most part is itself */
     const spread *s;
-    double *tap; /* [kernel][y][x]: of a block's light, what lands on the block that far away */
+    double *tap; /* [kernel][y][x]: of a block's light, what lands on each pixel of the block that
+                    far away, on average */
 } sketch_kernel;
 
 bool sketch_kernel_make(sketch_kernel *k, const spread *s, err *e);

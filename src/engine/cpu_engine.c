@@ -143,6 +143,7 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
         j->beyond[i] = g->beyond[i];
         j->fft[i] = g->fft[i];
     }
+    g->base.sinks = p->first == PLAN_X && !k->float64;
     g->kernel = k->value;
     k->value = NULL;
     return true;
@@ -191,7 +192,9 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
         g->job.kernel = (const char *)g->kernel + (p->ask.spectra > 1 ? c * plane : 0);
         g->job.in = f->in[c];
         g->job.out = f->out[c];
-        g->job.tap = f->tap[c];
+        g->job.channel = c;
+        g->job.sink = g->base.sinks ? g->base.sink : NULL;
+        g->job.tap = g->job.sink ? 0 : f->tap[c];
         g->job.gain = f->gain[c] * g->scale;
         if (!run_plane(g, t, e)) return false;
     }
@@ -285,4 +288,4 @@ static engine *open_engine(const engine_device *d, par *threads, const char *cac
     return &g->base;
 }
 
-const engine_kind ENGINE_KIND_CPU = {"cpu", devices, open_engine, NULL, NULL};
+const engine_kind ENGINE_KIND_CPU = {"cpu", devices, open_engine};

@@ -23,6 +23,7 @@
 
 #include "base/par.h"
 #include "engine/cpu_fft.h"
+#include "engine/engine.h"
 #include "math/plan.h"
 
 enum { CPU_LINES = 16, CPU_PAIRS = CPU_LINES / 2 };
@@ -42,7 +43,9 @@ typedef struct {
     const void *kernel; /* spectrum of this plane: halves lines of axis[1].length */
     const void *in;     /* the plane, and where it goes to */
     void *out;
-    double tap, gain; /* gain: of transforms that are not normalised, of twice the image */
+    double tap, gain;        /* gain: of transforms that are not normalised, of twice the image */
+    const engine_sink *sink; /* of rows that are lines; `out` is not written then */
+    uint32_t channel;
 } cpu_job;
 
 /* The context of each is a cpu_job. */

@@ -29,6 +29,7 @@ float scan_bin_floor(uint32_t bin) {
 
 double scan_median(const scan_channel *c) {
     uint64_t all = 0, below = 0;
+    if (!c->count) return 0;
     for (uint32_t b = 1; b < SCAN_BINS; b++) all += c->count[b];
     for (uint32_t b = 1; b < SCAN_BINS; b++) {
         below += c->count[b];
@@ -41,89 +42,109 @@ double scan_median(const scan_channel *c) {
 
 /* --- one piece: some rows of one channel ---------------------------------------------------- */
 
+typedef float vec8f __attribute__((vector_size(32)));
+typedef float vec8f_any __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int32_t vec8i __attribute__((vector_size(32)));
+typedef float vec4f __attribute__((vector_size(16)));
+typedef double vec4d __attribute__((vector_size(32)));
+
 /* Four tables in turn, so that neighbours of one magnitude do not wait for each other's count. What
  * is not finite falls behind the last bin. */
 enum { TABLES = 4, ALL_BINS = 2048 };
+
+typedef struct {
+    uint32_t count[TABLES][ALL_BINS];
+    uint64_t extra[ALL_BINS];
+} bins;
 
 typedef struct {
     scan_bad first[SCAN_BAD];
     uint64_t bad;
     double sum, squares;
     float least, greatest;
-    uint32_t count[TABLES][ALL_BINS];
-    uint64_t extra[SCAN_BINS];
+    bins *bins; /* NULL: no histogram */
 } piece;
+
+/* What a block has added up to so far, and how many blocks lie side by side. */
+typedef struct {
+    vec4d sum;
+    vec8f least;
+} block_totals;
 
 typedef struct {
     const scan_request *r;
     scan *s;
     piece *piece;
+    block_totals *block; /* of worker i at block + i * across */
+    uint32_t across;
     uint32_t pieces, rows; /* per channel */
     bool wide;
     uint32_t lone[2]; /* columns [0], [1] exclusive: seen once, and no column beyond is */
 } job;
 
-typedef float vec4f __attribute__((vector_size(16)));
-typedef float vec4f_any __attribute__((vector_size(16), aligned(4), may_alias));
-typedef int32_t vec4i __attribute__((vector_size(16)));
-typedef double vec4d __attribute__((vector_size(32)));
+#define PICK8(mask, a, b) (vec8f)(((mask) & (vec8i)(a)) | (~(mask) & (vec8i)(b)))
 
-/* What a run of samples adds up to. */
 typedef struct {
-    double sum, squares;
-    float least, greatest;
-} totals;
+    vec4d squares;
+    vec8f greatest;
+} span_totals;
 
-#define PICK(mask, a, b) (vec4f)(((mask) & (vec4i)(a)) | (~(mask) & (vec4i)(b)))
+/* As the compiler makes the best of it: one instruction. */
+#define DOUBLES(v, i)                                    \
+    (vec4d) {                                            \
+        (v)[i], (v)[(i) + 1], (v)[(i) + 2], (v)[(i) + 3] \
+    }
 
-/* Written once, made in two versions: math/vector.h has the reasons. */
-static inline __attribute__((always_inline)) void add_up_any(totals *to, const float *v,
-                                                             uint32_t n) {
-    totals t = {0, 0, INFINITY, -INFINITY};
-    vec4d sum = {0}, squares = {0};
-    vec4f least = {INFINITY, INFINITY, INFINITY, INFINITY}, greatest = -least;
-    uint32_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        vec4f x = *(const vec4f_any *)(v + i);
-        least = PICK(x < least, x, least);
-        greatest = PICK(x > greatest, x, greatest);
-        vec4d d = __builtin_convertvector(x, vec4d);
-        sum += d;
-        squares += d * d;
+/* Written once, made in two versions: math/vector.h has the reasons. Sums of floats in double, in
+ * the same order on every processor. Blocks of `run` samples, the last one shorter. */
+static inline __attribute__((always_inline)) void add_up_any(block_totals *block, span_totals *to,
+                                                             const float *v, uint32_t n,
+                                                             uint32_t run) {
+    vec4d squares = to->squares;
+    vec8f greatest = to->greatest;
+    for (uint32_t first = 0; first < n; first += run, block++) {
+        uint32_t i = first, end = n - first < run ? n : first + run;
+        vec4d sum = block->sum;
+        vec8f least = block->least;
+        for (; i + 8 <= end; i += 8) {
+            vec8f x = *(const vec8f_any *)(v + i);
+            vec4d a = DOUBLES(v + i, 0), b = DOUBLES(v + i, 4);
+            least = PICK8(x < least, x, least);
+            greatest = PICK8(x > greatest, x, greatest);
+            sum += a + b;
+            squares += a * a + b * b;
+        }
+        for (; i < end; i++) {
+            least[0] = v[i] < least[0] ? v[i] : least[0];
+            greatest[0] = v[i] > greatest[0] ? v[i] : greatest[0];
+            sum[0] += (double)v[i];
+            squares[0] += (double)v[i] * (double)v[i];
+        }
+        block->sum = sum;
+        block->least = least;
     }
-    for (int k = 0; k < 4; k++) {
-        t.least = least[k] < t.least ? least[k] : t.least;
-        t.greatest = greatest[k] > t.greatest ? greatest[k] : t.greatest;
-        t.sum += sum[k];
-        t.squares += squares[k];
-    }
-    for (; i < n; i++) {
-        t.least = v[i] < t.least ? v[i] : t.least;
-        t.greatest = v[i] > t.greatest ? v[i] : t.greatest;
-        t.sum += (double)v[i];
-        t.squares += (double)v[i] * (double)v[i];
-    }
-    *to = t;
+    *to = (span_totals){squares, greatest};
 }
 
 /* Not with FMA: the sums shall be the same on every processor. */
 #if defined(__x86_64__)
-static __attribute__((target("avx2"))) void add_up_wide(totals *to, const float *v, uint32_t n) {
-    add_up_any(to, v, n);
-}
+#define WIDE __attribute__((target("avx2")))
 static bool have_wide(void) {
     return __builtin_cpu_supports("avx2");
 }
 #else
-static void add_up_wide(totals *to, const float *v, uint32_t n) {
-    add_up_any(to, v, n);
-}
+#define WIDE
 static bool have_wide(void) {
     return false;
 }
 #endif
-static void add_up_plain(totals *to, const float *v, uint32_t n) {
-    add_up_any(to, v, n);
+WIDE static void add_up_wide(block_totals *b, span_totals *to, const float *v, uint32_t n,
+                             uint32_t run) {
+    add_up_any(b, to, v, n, run);
+}
+static void add_up_plain(block_totals *b, span_totals *to, const float *v, uint32_t n,
+                         uint32_t run) {
+    add_up_any(b, to, v, n, run);
 }
 
 /* Notes the bad samples of a span and makes them 0. */
@@ -137,7 +158,7 @@ static void blank(piece *p, float *v, uint32_t n, scan_bad at) {
 }
 
 /* Four at a time, by hand: the loop that the compiler makes of it is three times slower. */
-static bool count_bins(piece *p, const float *v, uint32_t n) {
+static void count_bins(bins *p, const float *v, uint32_t n) {
     uint32_t i = 0, *a = p->count[0], *b = p->count[1], *c = p->count[2], *d = p->count[3];
     for (; i + TABLES <= n; i += TABLES) {
         uint64_t two[2]; /* a little-endian pair of samples each; either order counts the same */
@@ -148,13 +169,10 @@ static bool count_bins(piece *p, const float *v, uint32_t n) {
         d[two[1] << 1 >> (33 + BIN_SHIFT)]++;
     }
     for (; i < n; i++) a[magnitude(v[i]) >> BIN_SHIFT]++;
-    uint32_t bad = 0;
-    for (uint32_t k = SCAN_BINS; k < ALL_BINS; k++) bad += a[k] + b[k] + c[k] + d[k];
-    return bad;
 }
 
 /* What borders show again of one row's columns [from, to). */
-static void count_extra(const job *j, piece *p, const float *v, uint32_t x0, uint32_t y,
+static void count_extra(const job *j, bins *p, const float *v, uint32_t x0, uint32_t y,
                         uint32_t from, uint32_t to) {
     const scan_request *r = j->r;
     uint64_t row = r->seen_y ? r->seen_y[y] : 1;
@@ -171,7 +189,7 @@ static uint32_t larger(uint32_t a, uint32_t b) {
     return a > b ? a : b;
 }
 
-static void add_extra(const job *j, piece *p, const float *v, uint32_t x0, uint32_t y, uint32_t n) {
+static void add_extra(const job *j, bins *p, const float *v, uint32_t x0, uint32_t y, uint32_t n) {
     uint32_t end = x0 + n;
     if (!j->r->seen_x && !j->r->seen_y) return;
     if (j->r->seen_y && j->r->seen_y[y] > 1) {
@@ -182,46 +200,84 @@ static void add_extra(const job *j, piece *p, const float *v, uint32_t x0, uint3
     count_extra(j, p, v, x0, y, larger(x0, larger(j->lone[1], smaller(end, j->lone[0]))), end);
 }
 
-/* Of one row and one block. */
-static void add_run(const job *j, piece *p, uint32_t c, uint32_t x, uint32_t y, const float *v,
-                    uint32_t n) {
-    totals t;
-    (j->wide ? add_up_wide : add_up_plain)(&t, v, n);
-    p->sum += t.sum;
-    p->squares += t.squares;
-    p->least = t.least < p->least ? t.least : p->least;
-    p->greatest = t.greatest > p->greatest ? t.greatest : p->greatest;
-    if (!j->r->block) return;
-    scan_channel *to = &j->s->channel[c];
-    size_t b = (size_t)(y / j->r->block) * j->s->grid_w + x / j->r->block;
-    to->block_sum[b] += t.sum;
-    if (t.least < to->block_least[b]) to->block_least[b] = t.least;
+/* The samples of a span as floats: where they are, where they are wanted, or in v. */
+static const float *floats_of(const job *j, uint32_t c, size_t first, uint32_t n, float *v) {
+    const scan_request *r = j->r;
+    float *to = r->to && r->to[c] ? r->to[c] + first : v;
+    if (r->type[c] == PIXEL_FLOAT && to == v) return (const float *)r->plane[c] + first;
+    image_to_float(to, r->plane[c], r->type[c], first, n);
+    return to;
 }
 
 /* A span lies in one row and starts with a block, where there are blocks. */
-static void scan_span(const job *j, piece *p, uint32_t c, uint32_t x, uint32_t y, uint32_t n) {
+static void scan_span(const job *j, piece *p, block_totals *block, span_totals *t, scan_bad at,
+                      uint32_t n, bool careful) {
     const scan_request *r = j->r;
-    float v[SPAN];
-    image_to_float(v, r->plane[c], r->type[c], (size_t)y * r->w + x, n);
-    if (r->to && r->to[c]) memcpy(r->to[c] + (size_t)y * r->w + x, v, n * sizeof *v);
-    if (count_bins(p, v, n)) blank(p, v, n, (scan_bad){c, x, y, 0});
-    add_extra(j, p, v, x, y, n);
-    uint32_t run = r->block ? r->block : n;
-    for (uint32_t i = 0; i < n; i += run) add_run(j, p, c, x + i, y, v + i, smaller(run, n - i));
+    float own[SPAN];
+    const float *v = floats_of(j, at.channel, (size_t)at.y * r->w + at.x, n, own);
+    if (careful) {
+        memmove(own, v, n * sizeof *own);
+        blank(p, own, n, at);
+        v = own;
+    }
+    if (p->bins) {
+        count_bins(p->bins, v, n);
+        add_extra(j, p->bins, v, at.x, at.y, n);
+    }
+    (j->wide ? add_up_wide : add_up_plain)(block, t, v, n, r->block ? r->block : n);
+}
+
+/* A row of blocks is done. */
+static void add_blocks(const job *j, piece *p, const block_totals *block, uint32_t c, uint32_t y) {
+    scan_channel *to = &j->s->channel[c];
+    for (uint32_t i = 0; i < j->across; i++) {
+        const block_totals *b = &block[i];
+        double sum = (b->sum[0] + b->sum[1]) + (b->sum[2] + b->sum[3]);
+        float least = INFINITY;
+        for (int k = 0; k < 8; k++) least = b->least[k] < least ? b->least[k] : least;
+        p->sum += sum;
+        p->least = least < p->least ? least : p->least;
+        if (!j->r->block) continue;
+        size_t at = (size_t)(y / j->r->block) * j->s->grid_w + i;
+        to->block_sum[at] = sum;
+        to->block_least[at] = least;
+    }
+}
+
+static void clear_blocks(block_totals *block, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) block[i] = (block_totals){{0}, (vec8f){0} + (float)INFINITY};
+}
+
+/* False where something is not finite; then it has to be done again, with care. */
+static bool scan_rows(const job *j, piece *p, block_totals *block, size_t index, bool careful) {
+    const scan_request *r = j->r;
+    uint32_t c = (uint32_t)(index / j->pieces), y = (uint32_t)(index % j->pieces) * j->rows;
+    uint32_t end = smaller(r->h, y + j->rows), step = r->block ? SPAN / r->block * r->block : SPAN;
+    span_totals t = {{0}, (vec8f){0} - (float)INFINITY};
+    bins *tables = p->bins;
+    if (tables) memset(tables, 0, sizeof *tables);
+    *p = (piece){.bins = tables, .least = INFINITY, .greatest = -INFINITY};
+    clear_blocks(block, j->across);
+    for (; y < end; y++) {
+        for (uint32_t x = 0; x < r->w; x += step)
+            scan_span(j, p, block + (r->block ? x / r->block : 0), &t, (scan_bad){c, x, y, 0},
+                      smaller(step, r->w - x), careful);
+        if (y + 1 < end && (!r->block || (y + 1) % r->block != 0)) continue;
+        add_blocks(j, p, block, c, y);
+        clear_blocks(block, j->across);
+    }
+    p->squares = (t.squares[0] + t.squares[1]) + (t.squares[2] + t.squares[3]);
+    for (int k = 0; k < 8; k++)
+        p->greatest = t.greatest[k] > p->greatest ? t.greatest[k] : p->greatest;
+    return isfinite(p->squares); /* no square of a float is beyond a double */
 }
 
 static bool scan_piece(void *ctx, size_t index, int worker, err *e) {
     const job *j = ctx;
-    (void)worker, (void)e;
-    const scan_request *r = j->r;
+    (void)e;
+    block_totals *block = j->block + (size_t)worker * j->across;
     piece *p = &j->piece[index];
-    uint32_t c = (uint32_t)(index / j->pieces), y = (uint32_t)(index % j->pieces) * j->rows;
-    uint32_t end = smaller(r->h, y + j->rows), step = r->block ? SPAN / r->block * r->block : SPAN;
-    p->least = INFINITY;
-    p->greatest = -INFINITY;
-    for (; y < end; y++)
-        for (uint32_t x = 0; x < r->w; x += step) scan_span(j, p, c, x, y, smaller(step, r->w - x));
-    return true;
+    return scan_rows(j, p, block, index, false) || scan_rows(j, p, block, index, true);
 }
 
 /* --- all pieces ------------------------------------------------------------------------------ */
@@ -236,9 +292,9 @@ static void merge(scan *s, uint32_t c, const piece *p) {
     to->squares += p->squares;
     if (p->least < to->least) to->least = p->least;
     if (p->greatest > to->greatest) to->greatest = p->greatest;
-    for (uint32_t b = 0; b < SCAN_BINS; b++) {
-        for (int k = 0; k < TABLES; k++) to->count[b] += p->count[k][b];
-        to->extra[b] += p->extra[b];
+    for (uint32_t b = 0; p->bins && b < SCAN_BINS; b++) {
+        for (int k = 0; k < TABLES; k++) to->count[b] += p->bins->count[k][b];
+        to->extra[b] += p->bins->extra[b];
     }
 }
 
@@ -249,19 +305,22 @@ static bool allocate(scan *s, const scan_request *r, err *e) {
         s->grid_h = (r->h + r->block - 1) / r->block;
         cells = (size_t)s->grid_w * s->grid_h;
     }
-    size_t doubles = 2 * SCAN_BINS + cells + (cells + 1) / 2;
-    double *m = mem_new(r->channels * doubles, sizeof *m, "statistics", e);
+    size_t counts = r->histogram ? 2 * SCAN_BINS : 0;
+    size_t doubles = counts + cells + (cells + 1) / 2;
+    double *m = mem_new(r->channels * doubles + 1, sizeof *m, "statistics", e);
     if (!(s->memory = m)) return false;
     for (uint32_t c = 0; c < r->channels; c++, m += doubles) {
         scan_channel *to = &s->channel[c];
         to->least = INFINITY;
         to->greatest = -INFINITY;
-        to->count = (uint64_t *)m;
-        to->extra = to->count + SCAN_BINS;
+        to->pixels = (uint64_t)r->w * r->h;
+        if (r->histogram) {
+            to->count = (uint64_t *)m;
+            to->extra = to->count + SCAN_BINS;
+        }
         if (!cells) continue;
-        to->block_sum = m + 2 * SCAN_BINS;
+        to->block_sum = m + counts;
         to->block_least = (float *)(to->block_sum + cells);
-        for (size_t i = 0; i < cells; i++) to->block_least[i] = INFINITY;
     }
     return true;
 }
@@ -283,20 +342,39 @@ static void finish(scan *s) {
     for (uint32_t c = 0; c < s->channels; c++) {
         scan_channel *to = &s->channel[c];
         if (to->least > to->greatest) to->least = to->greatest = 0;
-        for (size_t i = 0; to->block_sum && i < (size_t)s->grid_w * s->grid_h; i++)
-            if (to->block_least[i] == INFINITY) to->block_least[i] = 0;
     }
+}
+
+/* Vectors want addresses that calloc does not promise. */
+static block_totals *new_blocks(job *j, par *threads, void **memory, err *e) {
+    size_t n = (size_t)j->across * (size_t)par_threads(threads) + 1;
+    *memory = mem_raw(n, sizeof(block_totals), "statistics", e);
+    return (block_totals *)(((uintptr_t)*memory + 31) / 32 * 32);
+}
+
+static bool new_pieces(job *j, size_t pieces, void **memory, err *e) {
+    j->piece = mem_new(pieces, sizeof *j->piece, "statistics", e);
+    if (!j->piece || !j->r->histogram) return j->piece;
+    bins *b = *memory = mem_raw(pieces, sizeof *b, "histograms", e);
+    for (size_t i = 0; b && i < pieces; i++) j->piece[i].bins = &b[i];
+    return b;
 }
 
 bool scan_make(scan *out, const scan_request *r, par *threads, err *e) {
     scan s = {.channels = r->channels};
     job j = {.r = r, .s = &s, .wide = have_wide()};
+    void *blocks = NULL, *tables = NULL;
     cut(&j);
     size_t pieces = (size_t)j.pieces * r->channels;
-    bool ok = allocate(&s, r, e) && (j.piece = mem_new(pieces, sizeof *j.piece, "statistics", e)) &&
-              par_for(threads, pieces, scan_piece, &j, e);
+    bool ok = allocate(&s, r, e);
+    j.across = r->block ? s.grid_w : 1;
+    ok = ok && new_pieces(&j, pieces, &tables, e) &&
+         (j.block = new_blocks(&j, threads, &blocks, e)) && blocks &&
+         par_for(threads, pieces, scan_piece, &j, e);
     for (size_t i = 0; ok && i < pieces; i++) merge(&s, (uint32_t)(i / j.pieces), &j.piece[i]);
     mem_free(j.piece);
+    mem_free(tables);
+    mem_free(blocks);
     if (!ok) {
         scan_free(&s);
         return false;

@@ -1,8 +1,9 @@
 /* scan.h - what the planes of an image hold, in one parallel pass.
  *
- * Bad pixels (NaN, infinities) and where they are; sums, extremes, a histogram of magnitudes, and
- * the sums and minima of blocks. Sums are in double and the same whatever the number of threads.
- * In everything but `bad`, bad pixels stand for 0; extremes of planes that have some mean little.
+ * Bad pixels (NaN, infinities) and where they are; sums, extremes, the sums and minima of blocks,
+ * and, where it is asked for, a histogram of magnitudes, which takes as long as all the rest. Sums
+ * are in double and the same whatever the number of threads. In everything but `bad`, bad pixels
+ * stand for 0; extremes of planes that have some mean little.
  *
  * A histogram bin holds an eighth of an octave: bin b goes from scan_bin_floor(b) to
  * scan_bin_floor(b + 1). Bin 0 is zero and what is below 2^-129. */
@@ -20,11 +21,11 @@ typedef struct {
 } scan_bad;
 
 typedef struct {
-    uint64_t bad;
+    uint64_t pixels, bad;
     double sum, squares;
     float least, greatest;
-    uint64_t *count;   /* SCAN_BINS: pixels by magnitude */
-    uint64_t *extra;   /* SCAN_BINS: how often borders show them again */
+    uint64_t *count;   /* SCAN_BINS: pixels by magnitude; NULL: no histogram */
+    uint64_t *extra;   /* SCAN_BINS: how often borders show them again; NULL likewise */
     double *block_sum; /* grid_w * grid_h, or NULL */
     float *block_least;
 } scan_channel;
@@ -43,7 +44,9 @@ typedef struct {
     const void *const *plane; /* packed rows */
     const pixel_type *type;   /* of each; uint planes are read by value */
     uint32_t block;           /* side of the blocks, at most SCAN_BLOCK; 0: none */
-    /* How often each column and row is seen, the image and its borders together; NULL: once. */
+    bool histogram;
+    /* For the histogram: how often each column and row is seen, the image and its borders together;
+     * NULL: once. */
     const uint32_t *seen_x, *seen_y;
     float *const *to; /* where the samples go as floats, bad ones as they are; or NULL */
 } scan_request;
@@ -54,7 +57,8 @@ void scan_free(scan *s);
 /* The least magnitude of a bin; infinity for SCAN_BINS. */
 float scan_bin_floor(uint32_t bin);
 uint32_t scan_bin(float v);
-/* Median magnitude of the pixels that are not 0, to a sixteenth of an octave; 0 if all are. */
+/* Median magnitude of the pixels that are not 0, to a sixteenth of an octave; 0 if all are, and
+ * where there is no histogram. */
 double scan_median(const scan_channel *c);
 
 /* Replaces the bad pixels of a half or float plane: by zero, or by the mean of the finite pixels

@@ -71,15 +71,23 @@ static noise_load bound(const scan_channel *c, bool border, uint32_t below, cons
     return l;
 }
 
+/* Without a histogram: by the plane's own norm and peak. */
+static noise_load plain_bound(const scan_channel *c, const noise_tail *k) {
+    double peak = fmax(fabs((double)c->least), fabs((double)c->greatest));
+    return (noise_load){sqrt(c->squares) * k->sum, peak * k->sum,
+                        sqrt((double)c->pixels * c->squares) * fmax(1, k->sum)};
+}
+
 noise_load noise_load_bound(const scan_channel *c, uint32_t below, const noise_tail *k) {
-    return bound(c, false, below, k);
+    return c->count ? bound(c, false, below, k) : plain_bound(c, k);
 }
 
 noise_load noise_load_known(const scan_channel *c, uint32_t below, const noise_tail *k, double norm,
                             double peak) {
-    noise_load all = bound(c, false, below, k), border = bound(c, true, below, k);
-    double squares = 0;
-    for (uint32_t b = 0; b < below && b < SCAN_BINS; b++)
+    noise_load all = noise_load_bound(c, below, k), border = {0};
+    double squares = c->count ? 0 : c->squares;
+    if (c->count) border = bound(c, true, below, k);
+    for (uint32_t b = 0; c->count && b < below && b < SCAN_BINS; b++)
         squares += (double)c->count[b] * bin_top(b) * bin_top(b);
     double known = sqrt(norm * norm + squares * k->norm * k->norm) + border.norm;
     all.norm = fmin(all.norm, known);
@@ -87,14 +95,29 @@ noise_load noise_load_known(const scan_channel *c, uint32_t below, const noise_t
     return all;
 }
 
-double noise_floor(plan_precision p, double points, const noise_load *load) {
+/* A transform's largest number is at most the sum of all pixels, two lines of them packed; on the
+ * way back, where the division by `points` may come last, of all results. */
+static double largest(double points, const noise_load *load) {
+    return 2 * fmax(load->total, points * load->peak);
+}
+
+int noise_exponent(plan_precision p, double points, const noise_load *load) {
+    static const int ROOM = 100; /* large numbers are brought below 2^101 */
+    double most = largest(points, load);
+    if (most >= NUMBERS[p].largest / 2) {
+        int e = isfinite(most) ? ROOM - ilogb(most) : NOISE_LOW;
+        return e > NOISE_LOW ? e : NOISE_LOW;
+    }
+    /* Small ones are all in the same place, far from where large ones begin. */
+    bool small = NUMBERS[p].smallest * points > NUMBERS[p].unit * load->peak / 16;
+    return small && load->peak > 0 ? NOISE_HIGH : 0;
+}
+
+double noise_floor(plan_precision p, double points, const noise_load *load, int exponent) {
     double unit = NUMBERS[p].unit;
-    /* A transform's largest number is at most the sum of all pixels, two lines of them packed; on
-     * the way back, where the division by `points` may come last, of all results. */
-    double largest = 2 * fmax(load->total, points * load->peak);
-    if (!(largest < NUMBERS[p].largest)) return INFINITY;
+    if (!(ldexp(largest(points, load), exponent) < NUMBERS[p].largest)) return INFINITY;
     double spread = SPREAD * sqrt(fmax(1, log2(points))) * load->norm / sqrt(points);
-    return unit * (spread + GHOST * load->peak) + NUMBERS[p].smallest * points;
+    return unit * (spread + GHOST * load->peak) + ldexp(NUMBERS[p].smallest * points, -exponent);
 }
 
 double noise_relative(plan_precision p) {

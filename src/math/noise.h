@@ -31,7 +31,8 @@ noise_tail noise_tail_of(const float *tap, uint32_t w, uint32_t h, uint32_t cx, 
                          double scale, uint32_t core);
 
 /* A bound on what a plane makes, from its histogram, pixels in bin `below` and higher left out, and
- * with what borders show again. For any arrangement of the pixels. */
+ * with what borders show again. For any arrangement of the pixels. Of a scan without histograms,
+ * which has no borders, everything is in: a bound that is near where no pixel stands out. */
 noise_load noise_load_bound(const scan_channel *c, uint32_t below, const noise_tail *k);
 
 /* The same when the result's norm and peak are known or estimated where the image itself is what
@@ -40,9 +41,14 @@ noise_load noise_load_bound(const scan_channel *c, uint32_t below, const noise_t
 noise_load noise_load_known(const scan_channel *c, uint32_t below, const noise_tail *k, double norm,
                             double peak);
 
-/* points: L1 * L2. Infinite where the numbers do not fit the precision at all. PRECISION_HALF:
+/* What to scale the input with, as a power of two, so that no number of the transform is too large
+ * or too small: 0 where none is, else from NOISE_LOW to NOISE_HIGH. The result is scaled back. */
+enum { NOISE_LOW = -60, NOISE_HIGH = 90 };
+int noise_exponent(plan_precision p, double points, const noise_load *load);
+
+/* points: L1 * L2. Infinite where the numbers, so scaled, do not fit the precision. PRECISION_HALF:
  * float32 arithmetic, 16-bit storage between the passes, scaled. */
-double noise_floor(plan_precision p, double points, const noise_load *load);
+double noise_floor(plan_precision p, double points, const noise_load *load, int exponent);
 double noise_relative(plan_precision p);
 
 #endif
