@@ -208,6 +208,12 @@ bench-cpu: $(BUILD)/bench_cpu
 $(BUILD)/bench_cpu: tests/bench/bench_cpu.c $(LIB) Makefile
 	$(CC) $(CFLAGS) $< $(LIB) $(LDFLAGS) -o $@ -lfftw3f_threads $(LIBS)
 
+# What the promise costs beside the bare convolution; ROUNDS=N.
+.PHONY: bench-accuracy
+bench-accuracy: $(BUILD)/tests/bench_accuracy
+	@mkdir -p $(BUILD)/bench-cache
+	@BENCH_CACHE=$(BUILD)/bench-cache $< $(ROUNDS)
+
 # The README's pictures: the scene at half size, before and after.
 .PHONY: docs-images
 docs-images: $(MAKERS) $(PROG)

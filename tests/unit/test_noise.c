@@ -233,7 +233,7 @@ static scan scan_of(const float *v, const plan_request *ask) {
     }
     const void *list = v;
     pixel_type type = PIXEL_FLOAT;
-    scan_request r = {W, H, 1, &list, &type, 0, seen[0], seen[1], NULL};
+    scan_request r = {W, H, 1, &list, &type, 0, true, seen[0], seen[1], NULL};
     scan s;
     err e = {0};
     CHECK_OK(scan_make(&s, &r, make_threads(), &e), e);
@@ -305,7 +305,7 @@ static void run_scene(int i, const char *where, const runner *r, uint32_t runner
         char what[128];
         snprintf(what, sizeof what, "%.8s: %s, %s", r[k].d->name, SCENE[i].name, where);
         bool zero = r->p.ask.border[0] == BORDER_ZERO;
-        compare(what, got, truth, noise_floor(PRECISION_FLOAT32, points, &load),
+        compare(what, got, truth, noise_floor(PRECISION_FLOAT32, points, &load, 0),
                 SCENE[i].near == ALWAYS || (SCENE[i].near == ZERO_BORDER && zero));
     }
 }
@@ -387,18 +387,38 @@ static void tails_by_hand(void **state) {
     assert_true(t.sum == 0 && t.norm == 0 && t.peak == 0);
 }
 
-/* Sums beyond the largest float cannot be done in float32 at all; in float64 they can. */
+/* Sums beyond the largest float cannot be done in float32, unless they are scaled. */
 static void what_overflows_has_no_floor(void **state) {
     (void)state;
     noise_load huge = {1, 1, 3e38};
-    assert_true(isinf(noise_floor(PRECISION_FLOAT32, 1e6, &huge)));
-    CHECK_LE(noise_floor(PRECISION_FLOAT64, 1e6, &huge), 1e-12);
+    assert_true(isinf(noise_floor(PRECISION_FLOAT32, 1e6, &huge, 0)));
+    CHECK_LE(noise_floor(PRECISION_FLOAT64, 1e6, &huge, 0), 1e-12);
+    int down = noise_exponent(PRECISION_FLOAT32, 1e6, &huge);
+    assert_true(down < 0 && down >= NOISE_LOW);
+    CHECK_LE(noise_floor(PRECISION_FLOAT32, 1e6, &huge, down), 1e-5);
     noise_load tiny = {1e-30, 1e-30, 1e-28};
-    CHECK_LE(1e-33, noise_floor(PRECISION_FLOAT32, 1e6, &tiny));
+    CHECK_LE(1e-33, noise_floor(PRECISION_FLOAT32, 1e6, &tiny, 0));
+    assert_int_equal(noise_exponent(PRECISION_FLOAT32, 1e6, &tiny), NOISE_HIGH);
+    CHECK_LE(noise_floor(PRECISION_FLOAT32, 1e6, &tiny, NOISE_HIGH), 1e-36);
     noise_load one = {1e3, 1, 1e6};
-    double half = noise_floor(PRECISION_HALF, 1e6, &one),
-           full = noise_floor(PRECISION_FLOAT32, 1e6, &one);
+    double half = noise_floor(PRECISION_HALF, 1e6, &one, 0),
+           full = noise_floor(PRECISION_FLOAT32, 1e6, &one, 0);
     CHECK_LE(1000 * full, half);
+    assert_int_equal(noise_exponent(PRECISION_FLOAT32, 1e6, &one), 0);
+    assert_int_equal(noise_exponent(PRECISION_FLOAT64, 1e6, &tiny), 0);
+}
+
+/* Of every magnitude that floats have: no exponent is out of range, and what it gives fits. */
+static void every_magnitude_finds_an_exponent(void **state) {
+    (void)state;
+    for (int i = -149; i <= 127; i++) {
+        double peak = ldexp(1, i), points = 1 << 22;
+        noise_load l = {peak * 2048, peak, peak * points};
+        int e = noise_exponent(PRECISION_FLOAT32, points, &l);
+        assert_true(e >= NOISE_LOW && e <= NOISE_HIGH);
+        double floor = noise_floor(PRECISION_FLOAT32, points, &l, e);
+        CHECK_LE(floor, 1e-4 * peak);
+    }
 }
 
 int main(void) {
@@ -407,6 +427,7 @@ int main(void) {
         cmocka_unit_test(bright_pixels_left_out_do_not_count),
         cmocka_unit_test(tails_by_hand),
         cmocka_unit_test(what_overflows_has_no_floor),
+        cmocka_unit_test(every_magnitude_finds_an_exponent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,369 @@
+/* test_ledger.c - whole blooms: accounts that add up under every setting, numbers of every
+ * magnitude, and what verify and threshold need of an image that is worked on in place. */
+#include "unit/glare.h"
+
+enum { W = 61, H = 43 };
+static const char HALFS[] = "B:half G:half R:half", FLOATS[] = "B:float G:float R:float";
+
+/* Light over four decades, black at the left, two suns, one at the border. */
+static image *scene(const char *channels, double scale) {
+    image *img = glare_image(channels, W, H);
+    uint64_t seed = 7;
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < W * H; i++) {
+            double v = exp2(-12 + 12 * (double)(make_random(&seed) >> 40) * 0x1p-24);
+            if (i % W < 14) v = 0;
+            if (i == 17 * W + 33) v = 3000;
+            if (i == 5 * W + W - 1) v = 500;
+            glare_put(img, c, (size_t)i, (float)(scale * v));
+        }
+    return img;
+}
+
+static const char *lopsided(void) {
+    return glare_kernel("lop.exr", glare_lopsided, 24, 17, "B:float G:float R:float");
+}
+
+static double sum_of(const image *img, int c) {
+    double sum = 0;
+    const image_part *p = &img->head.part[0];
+    for (size_t i = 0; i < (size_t)image_width(p) * image_height(p); i++) {
+        float v = glare_get(img, c, i);
+        if (isfinite(v)) sum += (double)v;
+    }
+    return sum;
+}
+
+/* --- the ledger --------------------------------------------------------------------------------
+ */
+
+/* Blooms and checks every row against sums of the image as it came and as it is now. */
+static bloom_report *balance(const char *what, image *img, const bloom_settings *s) {
+    bloom_report *r = malloc(sizeof *r);
+    double in[8];
+    int channels = img->head.part[0].channels;
+    for (int c = 0; c < channels; c++) in[c] = sum_of(img, c);
+    glare_bloom(img, lopsided(), s, r);
+    assert_int_equal(r->ledger_rows, 3);
+    for (uint32_t i = 0; i < r->ledger_rows; i++) {
+        const ledger_row *row = &r->ledger[i];
+        int c = image_find_channel(&img->head.part[0], row->channel);
+        assert_true(c >= 0);
+        double size = fmax(in[c], sum_of(img, c));
+        bool half = img->head.part[0].channel[c].type == PIXEL_HALF;
+        if (!(fabs(ledger_gap(row)) <= 1e-6))
+            fail_msg("%s: %s has a gap of %g", what, row->channel, ledger_gap(row));
+        CHECK_LE(fabs(row->in + row->gained - row->out - row->spilled - row->bad - row->overflow -
+                      row->negative),
+                 1e-6 * size);
+        CHECK_LE(fabs(row->in - in[c]), 1e-9 * size);
+        /* What is stored, but for its rounding: half an ulp of each pixel, on average of none. */
+        CHECK_LE(fabs(row->out - sum_of(img, c)), (half ? 0x1p-11 : 1e-7) * size);
+        CHECK_LE(row->negative, 0);
+    }
+    return r;
+}
+
+static void every_border_and_setting(void **state) {
+    (void)state;
+    for (int i = 0; i < 4 * BORDERS * BORDERS; i++) {
+        bloom_settings s = glare_settings("cpu");
+        char what[80];
+        s.border[0] = (plan_border)(i % BORDERS);
+        s.border[1] = (plan_border)(i / BORDERS % BORDERS);
+        s.sharpen = i % 3 * 0.2;
+        s.kernel.normalize = (psf_normalize)(i % 4);
+        s.threshold = i % 5 == 2 ? 2 : 0;
+        s.knee = i % 5 == 2 ? 1.5 : 0;
+        s.kernel.correlate = i % 7 == 3;
+        if (s.kernel.normalize == PSF_NONE) s.kernel.normalize = PSF_PER_CHANNEL;
+        if (i % 6 == 5) s.precision = PRECISION_FLOAT64;
+        image *img = scene(i % 2 ? FLOATS : HALFS, 1);
+        snprintf(what, sizeof what, "%s %s, setting %d", plan_border_name(s.border[0]),
+                 plan_border_name(s.border[1]), i);
+        free(balance(what, img, &s));
+        image_free(&img);
+    }
+}
+
+static void kernels_with_any_sum(void **state) {
+    (void)state;
+    for (int n = 0; n < 4; n++) {
+        bloom_settings s = glare_settings("cpu");
+        s.kernel.normalize = (psf_normalize)n;
+        image *img = scene(FLOATS, 1e-3);
+        bloom_report *r = balance("normalize", img, &s);
+        for (int c = 0; n == PSF_PER_CHANNEL && c < 3; c++)
+            CHECK_LE(fabs(r->ledger[c].gained), 1e-6 * r->ledger[c].in);
+        if (n == PSF_NONE) CHECK_LE(r->ledger[0].in, r->ledger[0].gained);
+        free(r);
+        image_free(&img);
+    }
+}
+
+/* What spills into the dark is what a wider window holds more. */
+static void a_wider_window_holds_what_spilled(void **state) {
+    (void)state;
+    bloom_settings s = glare_settings("cpu");
+    s.kernel.normalize = PSF_PER_CHANNEL;
+    image *img = scene(FLOATS, 1), *wide = scene(FLOATS, 1);
+    bloom_report *r = balance("keep", img, &s);
+    s.window = WINDOW_GROW;
+    bloom_report *all = balance("grow", wide, &s);
+    for (int c = 0; c < 3; c++) {
+        CHECK_LE(1, r->ledger[c].spilled);
+        CHECK_LE(fabs(all->ledger[c].spilled), 1e-9 * all->ledger[c].in);
+        CHECK_LE(fabs(all->ledger[c].out - r->ledger[c].out - r->ledger[c].spilled),
+                 2e-6 * r->ledger[c].in);
+    }
+    free(r);
+    free(all);
+    image_free(&img);
+    image_free(&wide);
+}
+
+static void bad_pixels_are_entered(void **state) {
+    (void)state;
+    for (int how = NAN_ZERO; how <= NAN_INTERPOLATE; how++)
+        for (int t = 0; t < 2; t++) {
+            bloom_settings s = glare_settings("cpu");
+            s.nan = (bloom_nan)how;
+            image *img = scene(t ? FLOATS : HALFS, 1);
+            for (size_t i = 0; i < 12; i++)
+                glare_put(img, 1, 20 * W + 30 + i, i % 2 ? NAN : INFINITY);
+            bloom_report *r = balance("bad pixels", img, &s);
+            assert_int_equal(r->bad, 12);
+            for (int i = 0; i < SCAN_BAD; i++) {
+                assert_string_equal(r->first_bad[i].channel, "G");
+                assert_int_equal(r->first_bad[i].x, 30 + i);
+                assert_int_equal(r->first_bad[i].y, 20);
+            }
+            const ledger_row *row = &r->ledger[1];
+            for (int i = 0; i < 3; i++)
+                if (strcmp(r->ledger[i].channel, "G") == 0) row = &r->ledger[i];
+            assert_int_equal(row->bad_pixels, 12);
+            assert_true(how == NAN_ZERO ? row->bad == 0 : row->bad < 0);
+            free(r);
+            image_free(&img);
+        }
+}
+
+static void what_halfs_cannot_hold(void **state) {
+    (void)state;
+    for (int how = OVERFLOW_CLAMP; how <= OVERFLOW_ERROR; how++)
+        for (int narrow = 0; narrow < 2; narrow++) {
+            bloom_settings s = glare_settings("cpu");
+            s.half_overflow = (bloom_overflow)how;
+            s.half = narrow;
+            s.sharpen = 1 - 0x1p-20;
+            s.kernel.normalize = PSF_NONE;
+            image *img = scene(narrow ? FLOATS : HALFS, 1);
+            for (int i = 0; i < W; i++) glare_put(img, 2, (size_t)i, 65504);
+            s.sharpen = 0;
+            err e = {0};
+            bloom_report *r = malloc(sizeof *r);
+            if (how == OVERFLOW_ERROR) {
+                assert_false(glare_try(img, lopsided(), &s, r, &e));
+                assert_int_equal(e.code, ERR_BAD_PIXELS);
+                free(r);
+            } else {
+                free(r);
+                r = balance("overflow", img, &s);
+                bool clamped = how == OVERFLOW_CLAMP;
+                for (int c = 0; c < 3; c++)
+                    assert_int_equal(img->head.part[0].channel[c].type,
+                                     clamped ? PIXEL_HALF : PIXEL_FLOAT);
+                double over = 0;
+                for (int c = 0; c < 3; c++) over += r->ledger[c].overflow;
+                assert_true(clamped ? over > 65504 : over == 0);
+                free(r);
+            }
+            image_free(&img);
+        }
+}
+
+/* --- every magnitude ---------------------------------------------------------------------------
+ */
+
+/* Times a power of two, everything else is the same, to the bit where nothing is denormal. */
+static void every_magnitude_is_alike(void **state) {
+    (void)state;
+    const char *device;
+    for (int d = 0; (device = glare_device(d)); d++)
+        for (int power = -110; power <= 113; power += d ? 74 : 11) {
+            bloom_settings s = glare_settings(device);
+            s.precision = PRECISION_FLOAT32;
+            image *img = scene(FLOATS, ldexp(1, power)), *truth = glare_truth(img, lopsided(), &s);
+            bloom_report *r = malloc(sizeof *r);
+            glare_bloom(img, lopsided(), &s, r);
+            assert_true(r->promise.method.kept);
+            for (int c = 0; c < 3; c++)
+                for (size_t i = 0; i < W * H; i++) {
+                    double got = (double)glare_get(img, c, i),
+                           want = (double)glare_get(truth, c, i);
+                    if (!(fabs(got - want) <= 1e-3 * fmax(want, ldexp(1e-6, power)) + 0x1p-148))
+                        fail_msg("times 2^%d, pixel %zu: %g, should be %g", power, i, got, want);
+                }
+            image_free(&img);
+            image_free(&truth);
+            free(r);
+        }
+}
+
+static void beyond_floats_is_an_error(void **state) {
+    (void)state;
+    bloom_settings s = glare_settings("cpu");
+    s.kernel.normalize = PSF_NONE;
+    image *img = scene(FLOATS, 1e35);
+    bloom_report *r = malloc(sizeof *r);
+    err e = {0};
+    assert_false(glare_try(img, lopsided(), &s, r, &e));
+    assert_int_equal(e.code, ERR_BAD_PIXELS);
+    free(r);
+    image_free(&img);
+}
+
+static void the_sample_of_all_floats(void **state) {
+    (void)state;
+    const char *path = make_shared("TestImages_WideFloatRange.exr"), *device;
+    if (!path) skip();
+    const char *kernel = glare_kernel("power.exr", glare_power, 63, 63, "Y:float");
+    for (int d = 0; (device = glare_device(d)); d++) {
+        err e = {0};
+        image *img = image_load(path, NULL, make_threads(), &e);
+        CHECK_OK(img, e);
+        bloom_settings s = glare_settings(device);
+        bloom_report *r = malloc(sizeof *r);
+        s.verify = d ? 20 : 200;
+        s.layers = "*";
+        glare_bloom(img, kernel, &s, r);
+        assert_int_equal(r->verified.found.broken, 0);
+        const image_part *p = &img->head.part[0];
+        for (size_t i = 0; i < (size_t)image_width(p) * image_height(p); i++)
+            assert_true(isfinite(glare_get(img, 0, i)));
+        free(r);
+        image_free(&img);
+    }
+}
+
+/* --- what is kept of the image ------------------------------------------------------------------
+ */
+
+/* With everything that needs the image as it came: the excess, verify, the glare as a layer, alpha,
+ * a wider window, planes of floats that are worked on in place and halfs that are not. */
+static void settings_together(void **state) {
+    (void)state;
+    const char *device;
+    for (int d = 0; (device = glare_device(d)); d++)
+        for (int i = 0; i < (d ? 6 : 24); i++) {
+            bloom_settings s = glare_settings(device);
+            s.verify = 60;
+            s.threshold = i % 2 ? 1 : 0;
+            s.knee = i % 2 ? 0.5 : 0;
+            s.emit_layer = i % 3 == 0 ? "glare" : NULL;
+            s.alpha = i % 4 < 2 ? ALPHA_CONVOLVE : ALPHA_KEEP;
+            s.window = i % 6 < 2 ? WINDOW_GROW : WINDOW_KEEP;
+            if (d == 0 && i % 8 == 7) s.precision = PRECISION_FLOAT64;
+            image *img =
+                scene(i % 5 < 3 ? "A:float B:float G:float R:float" : "A:half B:half G:half R:half",
+                      i % 7 < 4 ? 1 : 1e-3);
+            image *truth = glare_truth(img, lopsided(), &s);
+            bloom_report *r = malloc(sizeof *r);
+            glare_bloom(img, lopsided(), &s, r);
+            assert_true(r->promise.method.kept);
+            assert_int_equal(r->verified.found.broken, 0);
+            assert_true(r->verified.found.pixels > 100);
+            const image_part *p = &img->head.part[0];
+            assert_int_equal(p->channels, s.emit_layer ? 7 + (s.alpha == ALPHA_CONVOLVE) : 4);
+            for (int c = 0; c < p->channels; c++)
+                for (size_t k = 0; k < (size_t)image_width(p) * image_height(p); k++) {
+                    double got = (double)glare_get(img, c, k),
+                           want = (double)glare_get(truth, c, k);
+                    double unit = p->channel[c].type == PIXEL_HALF ? 0x1p-10 : 0;
+                    assert_true(got >= 0);
+                    /* The glare alone is dark where the rest of the pixel is not. */
+                    double floor = strncmp(p->channel[c].name, "glare", 5) == 0 ? 1e-4 : 1e-9;
+                    if (!(fabs(got - want) <= (1e-3 + unit) * want + floor))
+                        fail_msg("%s, settings %d, %s: pixel %zu is %g, should be %g", device, i,
+                                 p->channel[c].name, k, got, want);
+                }
+            image_free(&img);
+            image_free(&truth);
+            free(r);
+        }
+}
+
+/* A row of half floats that is read where it is written, and has to be made again because noise is
+ * below zero there. */
+static void rows_made_again(void **state) {
+    (void)state;
+    for (int t = 0; t < 2; t++) {
+        bloom_settings s = glare_settings("cpu");
+        s.precision = PRECISION_FLOAT32;
+        s.tolerance = 1e5; /* no method is chosen */
+        const char *kernel =
+            glare_kernel("bell.exr", glare_bell, 41, 41, "B:float G:float R:float");
+        const char *list = t ? FLOATS : HALFS;
+        image *img = glare_image(list, 320, 90);
+        for (int c = 0; c < 3; c++)
+            for (int i = 0; i < 320 * 90; i++)
+                glare_put(img, c, (size_t)i, i % 320 > 250 && i % 320 < 300 ? 1000.f : 0.f);
+        image *truth = glare_truth(img, kernel, &s);
+        bloom_report *r = malloc(sizeof *r);
+        glare_bloom(img, kernel, &s, r);
+        assert_true(r->ledger[0].negative_pixels > 0);
+        for (int c = 0; c < 3; c++)
+            for (size_t i = 0; i < 320 * 90; i++) {
+                double got = (double)glare_get(img, c, i), want = (double)glare_get(truth, c, i);
+                assert_true(got >= 0);
+                CHECK_LE(fabs(got - want), 1e-3 + (t ? 1e-5 : 0x1p-10) * want);
+            }
+        image_free(&img);
+        image_free(&truth);
+        free(r);
+    }
+}
+
+static void precision_is_obeyed(void **state) {
+    (void)state;
+    for (int p = PRECISION_FLOAT32; p <= PRECISION_FLOAT64; p++)
+        for (int i = 0; i < 2; i++) {
+            bloom_settings s = glare_settings("cpu");
+            s.precision = (plan_precision)p;
+            s.tolerance = i ? 1e-9 : 1e-3;
+            image *img = scene(FLOATS, 1);
+            bloom_report *r = malloc(sizeof *r);
+            glare_bloom(img, lopsided(), &s, r);
+            assert_int_equal(r->promise.method.precision, p);
+            if (i && p == PRECISION_FLOAT32) assert_false(r->promise.method.kept);
+            if (!i) assert_true(r->promise.method.kept);
+            image_free(&img);
+            free(r);
+        }
+    bloom_settings s = glare_settings("cpu");
+    s.precision = PRECISION_HALF;
+    err e = {0};
+    image *img = scene(FLOATS, 1);
+    bloom_report *r = malloc(sizeof *r);
+    assert_false(glare_try(img, lopsided(), &s, r, &e));
+    assert_int_equal(e.code, ERR_CONFIG);
+    free(r);
+    image_free(&img);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_border_and_setting),
+        cmocka_unit_test(kernels_with_any_sum),
+        cmocka_unit_test(a_wider_window_holds_what_spilled),
+        cmocka_unit_test(bad_pixels_are_entered),
+        cmocka_unit_test(what_halfs_cannot_hold),
+        cmocka_unit_test(every_magnitude_is_alike),
+        cmocka_unit_test(beyond_floats_is_an_error),
+        cmocka_unit_test(the_sample_of_all_floats),
+        cmocka_unit_test(settings_together),
+        cmocka_unit_test(rows_made_again),
+        cmocka_unit_test(precision_is_obeyed),
+    };
+    return WITH_FFTW ? cmocka_run_group_tests(tests, NULL, NULL) : 0;
+}
