@@ -194,12 +194,31 @@ generated: $(PROG)
 
 # --- benchmarks ---------------------------------------------------------------------------------
 # The CPU engine beside a plain FFTW program; ROUNDS=N. Wisdom is kept between runs.
-# Passes on a GPU; bench_gpu search tries other shapes.
-.PHONY: bench-gpu
-bench-gpu: $(BUILD)/bench_gpu
-	@$< default 1280 720 256 1280 720 512 1920 1080 256 1920 1080 512 3840 2160 512 7680 4320 512
-$(BUILD)/bench_gpu: tests/bench/bench_gpu.c $(LIB) Makefile
-	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LDFLAGS) -o $@ $(LIBS)
+# The GPU beside VkFFT and, where there is PyTorch, cuFFT: make bench-gpu-peers [DEVICE=software];
+# CASES="tuned 1280x720/256" for other tables and cases, see tests/bench/peers/peers.sh.
+.PHONY: bench-gpu bench-gpu-peers bench-gpu-sweep
+bench-gpu: $(PROG)
+	@$< bench --device $(or $(DEVICE),gpu) --queue 50 --kernel 256,512 --size 1280x720,1920x1080,3840x2160,7680x4320
+bench-gpu-peers: $(PROG)
+	@tests/deps.sh $(DEPS_PEERS)
+	@$(MAKE) --no-print-directory $(BUILD)/bench_vkfft || echo "VkFFT cannot be built here"
+	@tests/bench/peers/peers.sh $(BUILD) $(CASES)
+bench-gpu-sweep: $(PROG)
+	@tests/bench/peers/peers.sh $(BUILD) sweep $(CASES)
+
+# Debian's header with three C++ initialisers made C's, and two members of a table named, since
+# glslang has more of them by now.
+DEPS_PEERS := libvkfft-dev glslang-dev spirv-tools
+$(BUILD)/vkfft/vkFFT.h: Makefile
+	@mkdir -p $(@D)
+	sed -e 's/VkCommandBuffer commandBuffer = {};/VkCommandBuffer commandBuffer = NULL;/' \
+	    -e 's#/\* .limits = \*/ {#.limits = {#' \
+	    -e 's#/\* .maxDualSourceDrawBuffersEXT = \*/#.max_dual_source_draw_buffers_ext =#' \
+	    /usr/include/vkFFT.h >$@
+$(BUILD)/bench_vkfft: tests/bench/peers/bench_vkfft.c $(BUILD)/vkfft/vkFFT.h $(LIB)
+	$(CC) $(filter-out -W%,$(CFLAGS)) -std=gnu11 -isystem $(BUILD)/vkfft $< $(LIB) $(LDFLAGS) -o $@ -lglslang \
+	    -lMachineIndependent -lGenericCodeGen -lOSDependent -lOGLCompiler -lSPIRV -lSPIRV-Tools-opt -lSPIRV-Tools \
+	    $(LIBS)
 
 .PHONY: bench-cpu
 bench-cpu: $(BUILD)/bench_cpu

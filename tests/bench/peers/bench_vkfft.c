@@ -1,0 +1,281 @@
+/* bench_vkfft.c - the same convolution by VkFFT, on the device and by the clock of fftbloom's own
+ * benchmark (engine/gpu_time.h).
+ *
+ *   bench_vkfft DEVICE WIDTH HEIGHT KERNEL ROUNDS QUEUE
+ *
+ * VkFFT's fused convolution of a three-channel image with a kernel whose spectrum is ready, in
+ * place in a padded buffer (its formatted input and output are wrong together with a convolution),
+ * zero padding told, so that it skips what is zero. Lengths: the smallest 2-3-5-7-smooth ones of
+ * N + K / 2 and more. A few pixels are compared with the direct sum first.
+ *
+ * Prints one line: lengths, then seconds per frame: median, least, quartiles. DEVICE is a class
+ * (gpu, software) or an index of `fftbloom devices`. */
+#define VKFFT_BACKEND 0
+#include "bloom/device_choice.h"
+#include "bloom/device_measure.h"
+#include "engine/gpu_memory.h"
+#include "engine/gpu_time.h"
+
+#include "vkFFT.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHANNELS = 3, PIXELS_CHECKED = 8 };
+
+typedef struct {
+    uint32_t w, h, kernel;
+    uint32_t length[2];
+    size_t pitch, plane; /* floats: two more than the length of a row, as an in-place r2c has it */
+    float *image, *taps; /* padded planes, as on the device */
+} problem;
+
+typedef struct {
+    gpu_device g;
+    VkFence fence;
+    gpu_buffer host, spectrum, data;
+    VkFFTApplication kernel, convolution;
+} peer;
+
+/* --- the problem ------------------------------------------------------------------------------ */
+
+static uint32_t smooth_from(uint32_t n, uint32_t multiple) {
+    for (;; n++) {
+        uint32_t rest = n;
+        for (uint32_t p = 2; p <= 7; p++)
+            while (rest % p == 0) rest /= p;
+        if (rest == 1 && n % multiple == 0) return n;
+    }
+}
+
+/* Noise, and a round kernel with its centre in the corner that falls off with distance. */
+static bool problem_make(problem *p) {
+    p->length[0] = smooth_from(p->w + p->kernel / 2, 2);
+    p->length[1] = smooth_from(p->h + p->kernel / 2, 1);
+    p->pitch = p->length[0] + 2;
+    p->plane = p->pitch * p->length[1];
+    p->image = calloc(CHANNELS * p->plane, sizeof *p->image);
+    p->taps = calloc(CHANNELS * p->plane, sizeof *p->taps);
+    if (!p->image || !p->taps) return false;
+    uint32_t seed = 1;
+    for (uint32_t c = 0; c < CHANNELS; c++)
+        for (uint32_t y = 0; y < p->h; y++)
+            for (uint32_t x = 0; x < p->w; x++) {
+                seed = seed * 1664525u + 1013904223u;
+                p->image[c * p->plane + y * p->pitch + x] = (float)(seed >> 8) * 0x1p-24f;
+            }
+    int half = (int)p->kernel / 2;
+    for (uint32_t c = 0; c < CHANNELS; c++) {
+        double sum = 0;
+        for (int pass = 0; pass < 2; pass++)
+            for (int y = -half; y < half; y++)
+                for (int x = -half; x < half; x++) {
+                    size_t row = (size_t)((y + (int)p->length[1]) % (int)p->length[1]);
+                    size_t column = (size_t)((x + (int)p->length[0]) % (int)p->length[0]);
+                    double v = pow((double)x * x + (double)y * y + 1 + c, -1.5);
+                    if (pass)
+                        p->taps[c * p->plane + row * p->pitch + column] = (float)(v / sum);
+                    else
+                        sum += v;
+                }
+    }
+    return true;
+}
+
+static double direct(const problem *p, uint32_t c, uint32_t x, uint32_t y) {
+    int half = (int)p->kernel / 2;
+    double sum = 0;
+    for (int j = -half; j < half; j++)
+        for (int i = -half; i < half; i++) {
+            int sx = (int)x - i, sy = (int)y - j;
+            if (sx < 0 || sy < 0 || sx >= (int)p->w || sy >= (int)p->h) continue;
+            size_t row = (size_t)((j + (int)p->length[1]) % (int)p->length[1]);
+            size_t column = (size_t)((i + (int)p->length[0]) % (int)p->length[0]);
+            sum += (double)p->taps[c * p->plane + row * p->pitch + column] *
+                   p->image[c * p->plane + (size_t)sy * p->pitch + (size_t)sx];
+        }
+    return sum;
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+static void everything_before(VkCommandBuffer c) {
+    VkPipelineStageFlags all = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    VkAccessFlags any = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
+    VkMemoryBarrier b = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = any, .dstAccessMask = any};
+    vkCmdPipelineBarrier(c, all, all | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &b, 0, NULL, 0, NULL);
+}
+
+/* from -> to, or one run of an application, and waits. */
+static bool once(peer *v, const gpu_buffer *from, const gpu_buffer *to, VkFFTApplication *app,
+                 err *e) {
+    const gpu_device *g = &v->g;
+    VkCommandBuffer c = VK_NULL_HANDLE;
+    VkCommandBufferAllocateInfo alloc = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                         .commandPool = g->pool,
+                                         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                         .commandBufferCount = 1};
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &c};
+    VkFFTLaunchParams launch = {.commandBuffer = &c};
+    bool ok = false;
+    VK_TRY(g, vkAllocateCommandBuffers(g->dev, &alloc, &c), e);
+    VK_TRY(g, vkBeginCommandBuffer(c, &begin), e);
+    if (app && VkFFTAppend(app, -1, &launch) != VKFFT_SUCCESS) {
+        err_set(e, ERR_INTERNAL, "VkFFTAppend failed");
+        goto fail;
+    }
+    if (!app) vkCmdCopyBuffer(c, from->buf, to->buf, 1, &(VkBufferCopy){0, 0, v->data.bytes});
+    everything_before(c);
+    VK_TRY(g, vkEndCommandBuffer(c), e);
+    VK_TRY(g, vkQueueSubmit(g->queue, 1, &submit, VK_NULL_HANDLE), e);
+    VK_TRY(g, vkQueueWaitIdle(g->queue), e);
+    ok = true;
+fail:
+    if (c) vkFreeCommandBuffers(g->dev, g->pool, 1, &c);
+    return ok;
+}
+
+static bool put(peer *v, const gpu_buffer *to, const float *values, err *e) {
+    memcpy(v->host.map, values, v->data.bytes);
+    return once(v, &v->host, to, NULL, e);
+}
+
+/* --- VkFFT ------------------------------------------------------------------------------------ */
+
+static bool make_app(VkFFTApplication *app, VkFFTConfiguration config, const char *what, err *e) {
+    VkFFTResult r = initializeVkFFT(app, config);
+    return r == VKFFT_SUCCESS ||
+           err_set(e, ERR_INTERNAL, "VkFFT cannot do the %s: its error %d", what, (int)r);
+}
+
+static bool make_peer(peer *v, const problem *p, const engine_device *d, err *e) {
+    static uint64_t bytes; /* VkFFT keeps the pointer */
+    bytes = CHANNELS * p->plane * sizeof(float);
+    if (!gpu_device_open(&v->g, d, e)) return false;
+    VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VK_TRY(&v->g, vkCreateFence(v->g.dev, &fence, NULL, &v->fence), e);
+    if (!gpu_buffer_make(&v->host, &v->g, bytes, GPU_DOWNLOAD, "host", e) ||
+        !gpu_buffer_make(&v->spectrum, &v->g, bytes, GPU_ON_DEVICE, "spectrum", e) ||
+        !gpu_buffer_make(&v->data, &v->g, bytes, GPU_ON_DEVICE, "data", e))
+        return false;
+    VkFFTConfiguration c = {.FFTdim = 2,
+                            .size = {p->length[0], p->length[1], 1},
+                            .performR2C = 1,
+                            .coordinateFeatures = CHANNELS,
+                            .normalize = 1,
+                            .isCompilerInitialized = 1,
+                            .physicalDevice = &v->g.physical,
+                            .device = &v->g.dev,
+                            .queue = &v->g.queue,
+                            .commandPool = &v->g.pool,
+                            .fence = &v->fence};
+    VkFFTConfiguration k = c;
+    k.kernelConvolution = 1;
+    k.buffer = &v->spectrum.buf;
+    k.bufferSize = &bytes;
+    if (!make_app(&v->kernel, k, "kernel", e) || !put(v, &v->spectrum, p->taps, e) ||
+        !once(v, NULL, NULL, &v->kernel, e))
+        return false;
+    c.performConvolution = 1;
+    c.kernel = &v->spectrum.buf;
+    c.kernelSize = &bytes;
+    c.buffer = &v->data.buf;
+    c.bufferSize = &bytes;
+    const uint32_t extent[2] = {p->w, p->h};
+    for (int i = 0; i < 2; i++) {
+        c.performZeropadding[i] = extent[i] < p->length[i];
+        c.fft_zeropad_left[i] = extent[i];
+        c.fft_zeropad_right[i] = p->length[i];
+    }
+    return make_app(&v->convolution, c, "convolution", e);
+fail:
+    return false;
+}
+
+static void free_peer(peer *v) {
+    if (!v->g.dev) return;
+    vkDeviceWaitIdle(v->g.dev);
+    if (v->convolution.localFFTPlan) deleteVkFFT(&v->convolution);
+    if (v->kernel.localFFTPlan) deleteVkFFT(&v->kernel);
+    gpu_buffer_free(&v->host, &v->g);
+    gpu_buffer_free(&v->spectrum, &v->g);
+    gpu_buffer_free(&v->data, &v->g);
+    if (v->fence) vkDestroyFence(v->g.dev, v->fence, NULL);
+    gpu_device_close(&v->g);
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+static bool check(peer *v, const problem *p, err *e) {
+    if (!put(v, &v->data, p->image, e) || !once(v, NULL, NULL, &v->convolution, e) ||
+        !once(v, &v->data, &v->host, NULL, e))
+        return false;
+    for (uint32_t i = 0; i < PIXELS_CHECKED; i++) {
+        uint32_t c = i % CHANNELS, x = i * 7919u % p->w, y = i * 104729u % p->h;
+        double want = direct(p, c, x, y);
+        double got = ((float *)v->host.map)[c * p->plane + y * p->pitch + x];
+        if (!(fabs(got - want) <= 1e-4 * fabs(want)))
+            return err_set(e, ERR_INTERNAL, "VkFFT's pixel %u,%u of channel %u is %g, not %g", x, y,
+                           c, got, want);
+    }
+    return true;
+}
+
+static void record(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
+    peer *v = ctx;
+    VkFFTLaunchParams launch = {.commandBuffer = &c};
+    VkFFTAppend(&v->convolution, -1, &launch);
+    everything_before(c);
+    gpu_stamp(c, stamps, next);
+}
+
+static bool measure(peer *v, const problem *p, uint32_t rounds, uint32_t queue, err *e) {
+    double *seconds = calloc(rounds, sizeof *seconds);
+    gpu_timing t = {queue, 1, record, v};
+    bool ok = seconds != NULL;
+    for (double warm = 0, all, step; ok && warm < 0.1; warm += 2 * queue * all)
+        ok = gpu_time(&v->g, &t, &all, &step, e);
+    for (uint32_t i = 0; ok && i < rounds; i++) {
+        double step;
+        ok = put(v, &v->data, p->image, e) && gpu_time(&v->g, &t, &seconds[i], &step, e);
+    }
+    if (ok) {
+        measure_spread s = measure_spread_of(seconds, rounds);
+        printf("%u %u %.9f %.9f %.9f %.9f\n", p->length[0], p->length[1], s.median, s.least, s.low,
+               s.high);
+    }
+    free(seconds);
+    return ok;
+}
+
+int main(int argc, char **argv) {
+    engine_device device[ENGINE_DEVICES];
+    uint32_t n = engine_devices(device, ENGINE_DEVICES), number[5] = {0};
+    int which = -1;
+    for (uint32_t i = 0; argc == 7 && i < n; i++)
+        if (which < 0 && device[i].class != ENGINE_CPU && device_is_wanted(argv[1], &device[i], i))
+            which = (int)i;
+    for (int i = 0; argc == 7 && i < 5; i++) number[i] = (uint32_t)strtoul(argv[2 + i], NULL, 10);
+    if (which < 0 || !number[0] || !number[1] || number[2] < 2 || !number[3] || !number[4]) {
+        fprintf(stderr, argc == 7 ? "no such device, or a number is wrong\n"
+                                  : "usage: bench_vkfft DEVICE WIDTH HEIGHT KERNEL ROUNDS QUEUE\n");
+        return 2;
+    }
+    problem p = {.w = number[0], .h = number[1], .kernel = number[2]};
+    peer v = {0};
+    err e = {0};
+    glslang_initialize_process();
+    bool ok = problem_make(&p) && make_peer(&v, &p, &device[which], &e) && check(&v, &p, &e) &&
+              measure(&v, &p, number[3], number[4], &e);
+    if (!ok) fprintf(stderr, "%s\n", e.code ? e.msg : "no memory");
+    free_peer(&v);
+    glslang_finalize_process();
+    free(p.image);
+    free(p.taps);
+    return !ok;
+}
