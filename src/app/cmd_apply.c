@@ -1,5 +1,6 @@
 /* cmd_apply.c - `fftbloom apply`, also `fftbloom IN KERNEL -o OUT`: files in, files out. */
 #include "app/cli.h"
+#include "app/farm.h"
 #include "app/sequence.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -61,13 +62,26 @@ static void tell(const runner *r, const cli *c, err *e) {
     }
 }
 
+static int hand_over(const cli *c, const job *j, err *e) {
+    char folder[CACHE_PATH];
+    stamps st = {0};
+    bool stamped = cache_path(folder, c->s.bloom.cache_dir);
+    int status = stamped && !stamps_open(&st, &c->s, folder, e)
+                     ? (int)e->code
+                     : farm_run(c, j, stamped ? &st : NULL, e);
+    stamps_close(&st);
+    return status;
+}
+
 int cmd_apply(int argc, char **argv, err *e) {
     cli c;
     job j = {0};
     runner r = {0};
     int status = 0;
     if (cli_open(&c, argc, argv, e) && job_open(&j, &c.s, e) && check_outputs(&c.s, &j, e)) {
-        if (open_runner(&r, &c, job_count(&j), e)) {
+        if (c.s.farm != FARM_NONE) {
+            status = hand_over(&c, &j, e);
+        } else if (open_runner(&r, &c, job_count(&j), e)) {
             frame_maker m = {&c.s, r.stamped ? &r.stamps : NULL, r.threads};
             sequence_run(&m, &j, &r.progress, &r.report, e);
             tell(&r, &c, e);

@@ -25,7 +25,9 @@ const command COMMANDS[] = {
                      "fftbloom in.####.exr star.exr -o out.####.exr --device 1 --update"},
                     {"Half the glare, the image mirrored at its border.",
                      "fftbloom in.exr star.exr -o out.exr --sharpen 0.5 --padding mirror"},
-                    {"All options from a file.", "fftbloom --config look.json"}},
+                    {"All options from a file.", "fftbloom --config look.json"},
+                    {"On a Slurm farm; again, for what is missing.",
+                     "fftbloom in.####.exr star.exr -o out.####.exr --farm slurm --wait"}},
         .run = cmd_apply,
     },
     {

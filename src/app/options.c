@@ -8,9 +8,9 @@ const char *const SECTION_TITLE[SECTIONS] = {
     [SECTION_FILES] = "Files",        [SECTION_LIGHT] = "Light",
     [SECTION_KERNEL] = "Kernel",      [SECTION_LAYERS] = "Layers and pixels",
     [SECTION_ACCURACY] = "Accuracy",  [SECTION_DEVICE] = "Device and memory",
-    [SECTION_SEQUENCE] = "Sequences", [SECTION_COMPARE] = "Comparison",
-    [SECTION_SUITE] = "Suites",       [SECTION_BENCH] = "Benchmarks",
-    [SECTION_MESSAGES] = "Messages",
+    [SECTION_SEQUENCE] = "Sequences", [SECTION_FARM] = "Farm",
+    [SECTION_COMPARE] = "Comparison", [SECTION_SUITE] = "Suites",
+    [SECTION_BENCH] = "Benchmarks",   [SECTION_MESSAGES] = "Messages",
 };
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -199,6 +199,25 @@ const option OPTIONS[] = {
     {"missing", OPTION_ENUM, SECTION_SEQUENCE, FOR_APPLY, AT(missing),
      .words = WORDS("error", "skip"), .preset = "error",
      .help = "A frame whose input is not there: stop, or go on and exit with 5."},
+
+    /* --- farm --- */
+    {"farm", OPTION_ENUM, SECTION_FARM, FOR_APPLY, AT(farm),
+     .words = WORDS("none", "slurm", "openjd"), .preset = "none",
+     .help = "Hand the frames of a sequence to a farm: submit them to Slurm, or print a job "
+             "template for a scheduler that reads OpenJD.",
+     .about = "Frames that --update would skip are left out, so the same command again does only "
+              "what is missing. Files and the cache folder must be on disks that all nodes see."},
+    {"dry_run", OPTION_BOOL, SECTION_FARM, FOR_APPLY, AT(dry_run), .preset = "false",
+     .flag_only = true, .help = "Print the farm's job script and submit nothing."},
+    {"wait", OPTION_BOOL, SECTION_FARM, FOR_APPLY, AT(wait), .preset = "false", .flag_only = true,
+     .help = "Wait until the farm is done, gather its reports, and exit with its status."},
+    {"chunk", OPTION_INT, SECTION_FARM, FOR_APPLY, AT(chunk), .value = "N", .min = 0, .max = 1e6,
+     .preset = "0", .help = "Frames per task of the farm; 0 is 10."},
+    {"farm_args", OPTION_STRING, SECTION_FARM, FOR_APPLY, AT(farm_args), .value = "ARGS",
+     .help = "What else sbatch is to know, as \"-p gpu --gres=gpu:1 --mem=16G\"."},
+    {"farm_dir", OPTION_PATH, SECTION_FARM, FOR_APPLY, AT(farm_dir), .value = "DIR",
+     .help = "Folder for the job's script, logs and reports; default: fftbloom-farm/<output's "
+             "name>."},
 
     /* --- comparison --- */
     {"fail", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail), .value = "V", .min = 0,

@@ -1,4 +1,5 @@
 /* Frame patterns, ranges and the search of a folder. */
+#include "app/farm.h"
 #include "app/frames.h"
 #include "base/mem.h"
 #include "unit/check.h"
@@ -160,10 +161,38 @@ static void scanning(void **state) {
     rmdir(folder);
 }
 
+/* --- back to ranges ------------------------------------------------------------------------ */
+
+/* What a task of a farm is told is what it reads: for every subset of a few numbers. */
+static void ranges_of_numbers(void **state) {
+    (void)state;
+    enum { BITS = 12 };
+    for (unsigned set = 1; set < 1u << BITS; set++) {
+        int number[BITS];
+        size_t n = 0;
+        for (int i = 0; i < BITS; i++)
+            if (set >> i & 1) number[n++] = 998 + i;
+        text t = {0};
+        frame_list l;
+        err e = {0};
+        farm_ranges(number, n, &t);
+        CHECK_OK(frame_list_parse(&l, t.s, &e), e);
+        assert_int_equal(l.count, n);
+        assert_memory_equal(l.number, number, n * sizeof *number);
+        frame_list_free(&l);
+        text_free(&t);
+    }
+    text t = {0};
+    farm_ranges((const int[]){1, 2, 3, 5, 9, 13, 20}, 7, &t);
+    assert_string_equal(t.s, "1-3,5-13x4,20");
+    text_free(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns),   cmocka_unit_test(no_patterns), cmocka_unit_test(ranges),
-        cmocka_unit_test(bad_ranges), cmocka_unit_test(scanning),
+        cmocka_unit_test(patterns), cmocka_unit_test(no_patterns),
+        cmocka_unit_test(ranges),   cmocka_unit_test(bad_ranges),
+        cmocka_unit_test(scanning), cmocka_unit_test(ranges_of_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
