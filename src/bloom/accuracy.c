@@ -17,10 +17,9 @@ double accuracy_dark(const scan_channel *c) {
 }
 
 double accuracy_relative(const accuracy *a) {
-    double store = 0x1p-24; /* the result is a float */
-    if (a->precision == PRECISION_FLOAT64) return store + noise_relative(PRECISION_FLOAT64);
+    if (a->precision == PRECISION_FLOAT64) return noise_relative(PRECISION_FLOAT64);
     double side = 2.0 * a->core + 1, sums = a->spots + (a->core ? side * side : 0);
-    return store + noise_relative(PRECISION_FLOAT32) + 0x1p-24 * sqrt(sums);
+    return noise_relative(PRECISION_FLOAT32) + 0x1p-24 * sqrt(sums);
 }
 
 /* --- one channel ----------------------------------------------------------------------------- */
@@ -146,7 +145,7 @@ void accuracy_choose(accuracy *to, const accuracy_facts *f) {
     if (!a.kept && a.precision == PRECISION_FLOAT32 && f->scanned->channel[0].count) {
         accuracy wide = plain(f, PRECISION_FLOAT64);
         a = best_in_space(f, may64 && wide.kept ? wide.seconds : INFINITY);
-        if (!a.kept && may64 && (wide.kept || strain(&wide) < strain(&a))) a = wide;
+        if (!a.kept && may64 && (wide.kept || !(strain(&a) < strain(&wide)))) a = wide;
     }
     *to = a;
 }

@@ -1,9 +1,10 @@
 /* accuracy.h - the cheapest way to a result that keeps its promise.
  *
  * The promise: |error| <= tolerance * max(|pixel|, 1e-4 of the median), the median being that of
- * the channel's pixels that are not zero. What a pixel's error comes to is predicted
- * (math/noise.h); what keeps it down is, in order of price, nothing, the brightest pixels pasted in
- * space (bloom/bright.h), a core of the kernel in space (bloom/core.h), both, or float64.
+ * the channel's pixels that are not zero; the rounding of what is stored comes on top. What a
+ * pixel's error comes to is predicted (math/noise.h); what keeps it down is, in order of price,
+ * nothing, the brightest pixels pasted in space (bloom/bright.h), a core of the kernel in space
+ * (bloom/core.h), both, or float64.
  *
  * Decided before the transform from estimates, and checked after it against what was measured. The
  * prices are of one kind of machine and not measured anew, so that the same input is treated alike
@@ -58,7 +59,7 @@ void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measure
 /* What is allowed for a channel's darkest promised pixel of this magnitude. */
 double accuracy_dark(const scan_channel *c); /* 1e-4 of the median */
 
-/* Its own rounding, as a part of a pixel. */
+/* Rounding of the pixel itself on the way, as a part of it. */
 double accuracy_relative(const accuracy *a);
 
 /* "float32, 12 pixels in space: errors up to 3e-7, 9e-7 allowed". */
