@@ -32,8 +32,8 @@ static void words(const bench_row *r, text *to) {
     describe_plan_line(p, to);
     text_add(to, "\n  %u rounds of %u frame%s%s\n", r->rounds, r->queue, r->queue > 1 ? "s" : "",
              r->queue > 1 ? " back to back, the data on the device" : " with its transfers");
-    text_add(to, "  %-10s %13s  %10s  %-21s  moved         speed         of a copy's speed\n", "",
-             "median", "least", "quartiles");
+    text_add(to, "  %-10s %13s  %10s  %17s  %12s %13s  of a copy's\n", "", "median", "least",
+             "quartiles", "moved", "speed");
     bool transfers = r->queue == 1 && r->device->class != ENGINE_CPU;
     if (transfers) line(to, "upload", &m->times.upload, image, 0);
     for (uint32_t i = 0; i < p->passes; i++)

@@ -1,6 +1,6 @@
 /* cmd_bench.c - `fftbloom bench`: what each pass takes on a device; or measures the devices for
  * the predictions of `--device auto`. */
-#include "app/bench_report.h"
+#include "app/bench_tune.h"
 #include "app/cli.h"
 #include "app/describe.h"
 #include "base/log.h"
@@ -26,6 +26,7 @@ typedef struct {
     char folder[CACHE_PATH];
     engine_device device[ENGINE_DEVICES];
     device_speed speed[ENGINE_DEVICES];
+    device_tune tune[ENGINE_DEVICES];
     uint32_t devices;
     text out;
     bench_form form;
@@ -106,28 +107,58 @@ static bool bench_on(bench *b, int index, const device_forecast *f, const psf *k
     return true;
 }
 
+static plan_request request(const bench *b, const bench_case *c, const psf *k) {
+    const bloom_settings *s = &b->s->bloom;
+    return (plan_request){.size = {c->w, c->h},
+                          .reach_lo = {k->cx, k->cy},
+                          .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
+                          .border = {s->border[PLAN_X], s->border[PLAN_Y]},
+                          .order = s->order,
+                          .precision = s->precision,
+                          .channels = CHANNELS,
+                          .spectra = k->channels,
+                          .tapless = true};
+}
+
 /* On the device that would be chosen, or with --device all on every one that can. */
 static bool bench_one(bench *b, const bench_case *c, err *e) {
     psf k = {0};
     if (!kernel_for(&k, b, c, e)) return false;
     const bloom_settings *s = &b->s->bloom;
-    plan_request ask = {.size = {c->w, c->h},
-                        .reach_lo = {k.cx, k.cy},
-                        .reach_hi = {k.w - 1 - k.cx, k.h - 1 - k.cy},
-                        .border = {s->border[PLAN_X], s->border[PLAN_Y]},
-                        .order = s->order,
-                        .precision = s->precision,
-                        .channels = CHANNELS,
-                        .spectra = k.channels,
-                        .tapless = true};
+    plan_request ask = request(b, c, &k);
     device_forecast f[ENGINE_DEVICES];
-    device_wish wish = {s->device, UINT32_MAX, s->vram_limit};
+    device_wish wish = {s->device, UINT32_MAX, s->vram_limit, b->tune};
     int best = device_choose(f, &wish, b->device, b->speed, b->devices, &ask, e);
     bool ok = best >= 0, all = ok && s->device && strcmp(s->device, "all") == 0;
     for (int i = 0; ok && i < (int)b->devices; i++)
         if (i == best || (all && f[i].possible)) ok = bench_on(b, i, &f[i], &k, e);
     psf_free(&k);
     return ok;
+}
+
+/* On every device that is wanted and has shapes; what software does is tuned only where it is
+ * asked for by name. */
+static bool tune_one(bench *b, const bench_case *c, err *e) {
+    psf k = {0};
+    if (!kernel_for(&k, b, c, e)) return false;
+    const char *want = b->s->bloom.device;
+    plan_request ask = request(b, c, &k);
+    bool ok = true, any = false, some = !want || strcmp(want, "auto") == 0;
+    psf_free(&k);
+    for (int i = 0; ok && i < (int)b->devices; i++) {
+        const engine_device *d = &b->device[i];
+        if (!device_is_wanted(want, d, (uint32_t)i) || d->class == ENGINE_CPU ||
+            (some && d->class == ENGINE_SOFTWARE))
+            continue;
+        any = true;
+        bench_tune_job j = {d, i, &b->tune[i], &ask, b->s->patience, folder(b), b->threads};
+        ok = bench_tune(&j, b->form, b->rows++, &b->out, e);
+    }
+    return ok && !any ? err_set(e, ERR_NO_DEVICE,
+                                "--tune: no GPU is '%s'; `fftbloom devices` lists what there is "
+                                "(a CPU has nothing to tune, software is to be named)",
+                                want ? want : "auto")
+                      : ok;
 }
 
 /* --- cases -------------------------------------------------------------------------------------
@@ -209,9 +240,6 @@ static void speed_words(bench *b, int i, const device_speed *s) {
 
 /* Every device that is wanted; one that fails is a warning, as long as another does not. */
 static bool calibrate(bench *b, err *e) {
-    if (!folder(b))
-        return err_set(e, ERR_CANT_CREATE,
-                       "there is no cache folder to keep the result in; name one with --cache-dir");
     uint32_t wanted = 0, done = 0;
     for (uint32_t i = 0; i < b->devices; i++) {
         if (!device_is_wanted(b->s->bloom.device, &b->device[i], i)) continue;
@@ -239,13 +267,21 @@ static bool run(bench *b, err *e) {
     if (!cache_path(b->folder, b->s->bloom.cache_dir)) b->folder[0] = 0;
     if (strcmp(b->s->bloom.device, "cpu") == 0) b->devices = engine_devices_cpu(b->device);
     if (!b->devices) b->devices = engine_devices(b->device, ENGINE_DEVICES);
-    for (uint32_t i = 0; i < b->devices; i++)
+    for (uint32_t i = 0; i < b->devices; i++) {
         b->speed[i] = device_speed_load(&b->device[i], par_threads(b->threads), folder(b));
+        device_tune_load(&b->tune[i], &b->device[i], folder(b));
+    }
     b->form = b->s->json ? BENCH_JSON : b->s->csv ? BENCH_CSV : BENCH_WORDS;
     if (b->s->json)
         text_add(&b->out, "{\n  \"version\": 1,\n  \"%s\": [",
-                 b->s->calibrate ? "speeds" : "results");
-    bool ok = b->s->calibrate ? calibrate(b, e) : each_case(b, bench_one, e);
+                 b->s->calibrate ? "speeds"
+                 : b->s->tune    ? "tuned"
+                                 : "results");
+    if ((b->s->calibrate || b->s->tune) && !folder(b))
+        return err_set(e, ERR_CANT_CREATE,
+                       "there is no cache folder to keep the result in; name one with --cache-dir");
+    bool ok = b->s->calibrate ? calibrate(b, e)
+                              : each_case(b, b->s->tune ? tune_one : bench_one, e);
     if (b->s->json) text_add(&b->out, "\n  ]\n}\n");
     return ok;
 }

@@ -190,6 +190,11 @@ const option OPTIONS[] = {
      .help = "Seconds of frames that are not counted, at least one frame, before the first round."},
     {"calibrate", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(calibrate), .preset = "false",
      .help = "Measure the devices and keep their speeds in the cache folder, for --device auto."},
+    {"tune", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(tune), .preset = "false",
+     .help =
+         "Look for faster shapes of the passes, and keep them in the cache folder for all runs."},
+    {"patience", OPTION_FLOAT, SECTION_BENCH, FOR_BENCH, AT(patience), .value = "S", .min = 0,
+     .max = 3600, .preset = "30", .help = "Seconds that --tune may take per size and device."},
     {"csv", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(csv), .preset = "false",
      .help = "Print the result as comma-separated values, times in seconds."},
 

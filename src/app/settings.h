@@ -66,7 +66,8 @@ typedef struct {
     const char *size;
     uint32_t rounds, queue;
     double warm_up;
-    bool calibrate, csv;
+    bool calibrate, csv, tune;
+    double patience;
     setting value[SETTINGS_ROOM]; /* by the option's index in the table */
 } settings;
 

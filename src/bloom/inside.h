@@ -37,6 +37,7 @@ struct bloom {
     char folder[CACHE_PATH]; /* the cache; "": there is none */
     engine_device device[ENGINE_DEVICES];
     device_speed speed[ENGINE_DEVICES];
+    device_tune tune[ENGINE_DEVICES];
     uint32_t devices; /* 0: not listed yet, or there are none */
     engine *engine;
     engine_device on; /* the engine's */

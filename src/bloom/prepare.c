@@ -35,13 +35,15 @@ plan_request prepare_request(const bloom *b, const psf *k, const kernel_need *ne
 static void list_devices(bloom *b) {
     if (b->devices) return;
     b->devices = engine_devices(b->device, ENGINE_DEVICES);
-    for (uint32_t i = 0; i < b->devices; i++)
+    for (uint32_t i = 0; i < b->devices; i++) {
         b->speed[i] = device_speed_load(&b->device[i], par_threads(b->threads), folder(b));
+        device_tune_load(&b->tune[i], &b->device[i], folder(b));
+    }
 }
 
 int prepare_forecast(bloom *b, const plan_request *ask, device_forecast *to, err *e) {
     list_devices(b);
-    device_wish wish = {b->s.device, b->s.images, b->s.vram_limit};
+    device_wish wish = {b->s.device, b->s.images, b->s.vram_limit, b->tune};
     return device_choose(to, &wish, b->device, b->speed, b->devices, ask, e);
 }
 
@@ -62,7 +64,7 @@ static bool cpu_is_certain(const bloom *b, const plan_request *ask, device_forec
     bool any = !want || strcmp(want, "auto") == 0;
     if ((!any && strcmp(want, "cpu") != 0) || !engine_devices_cpu(d)) return false;
     device_speed speed = device_speed_load(d, par_threads(b->threads), folder(b));
-    device_wish wish = {want, b->s.images, 0};
+    device_wish wish = {.want = want, .images = b->s.images};
     if (device_choose(f, &wish, d, &speed, 1, ask, NULL) < 0) return false;
     uint32_t images = b->s.images ? b->s.images : 1;
     return !any || f->time.start + images * f->time.image < SOONEST_GPU;
