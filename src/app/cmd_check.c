@@ -4,6 +4,7 @@
 #include "app/suite_report.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 typedef struct {
     const settings *s;
@@ -41,11 +42,11 @@ static void tell_end(const teller *t, const suite_run *r) {
     if (t->s->quiet && r->status > COMPARE_WARN) fputs("FAILURE\n", stderr);
 }
 
-/* Progress lines on standard output are asked for; those of `auto` would only repeat the cases. */
+/* On a terminal the lines of the cases are progress enough. */
 static void run(suite_run *r, const settings *s, bool words, err *e) {
     teller t = {.s = s, .words = words};
-    bool plain = s->progress == PROGRESS_AUTO;
-    progress_open(&t.progress, plain ? PROGRESS_NONE : s->progress, s->quiet, r->count);
+    bool seen = s->progress == PROGRESS_AUTO && words && isatty(STDOUT_FILENO);
+    progress_open(&t.progress, seen ? PROGRESS_NONE : s->progress, s->quiet, r->count);
     suite_run_all(r, tell_case, &t);
     tell_end(&t, r);
     suite_reports_write(r, e);

@@ -186,6 +186,21 @@ uint32_t gpu_device_list(engine_device *to, uint32_t room) {
     return found;
 }
 
+void *gpu_device_hold(void) {
+    err ignored;
+    gpu_device *g = mem_new(1, sizeof *g, "drivers", &ignored);
+    if (g && !open_instance(g, &ignored)) {
+        mem_free(g);
+        g = NULL;
+    }
+    return g;
+}
+
+void gpu_device_release(void *held) {
+    gpu_device_close(held);
+    mem_free(held);
+}
+
 static const char *const STATISTICS = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
 
 static bool has_extension(VkPhysicalDevice p, const char *name) {

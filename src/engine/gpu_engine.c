@@ -525,4 +525,5 @@ fail:
     return NULL;
 }
 
-const engine_kind ENGINE_KIND_GPU = {"gpu", gpu_device_list, gpu_open};
+const engine_kind ENGINE_KIND_GPU = {"gpu", gpu_device_list, gpu_open, gpu_device_hold,
+                                     gpu_device_release};
