@@ -24,7 +24,7 @@ class Browser:
         self.driver = subprocess.Popen(["chromedriver", f"--port={self.port}"],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.session = None
-        for _ in range(100):
+        for _ in range(400):
             try:
                 self.call("GET", "/status")
                 break
@@ -37,7 +37,7 @@ class Browser:
         self.session = made["sessionId"]
 
     def call(self, method, path, body=None):
-        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         if self.session:
             path = f"/session/{self.session}{path}"
         c.request(method, path, json.dumps(body or {}) if method == "POST" else None)
@@ -46,6 +46,14 @@ class Browser:
         if isinstance(value, dict) and "error" in value:
             raise RuntimeError(f"{path}: {value['error']}: {value['message']}")
         return value
+
+    def until(self, script):
+        """Waits for what comes with an event."""
+        for _ in range(100):
+            if self.run(script):
+                return True
+            time.sleep(0.05)
+        return False
 
     def run(self, script, *args):
         return self.call("POST", "/execute/sync", {"script": script, "args": list(args)})
@@ -171,8 +179,7 @@ def check_keys(b):
     b.type("k" + ENTER)
     seen = b.run("const e = document.activeElement.parentElement; return [e.dataset.name, e.open]")
     holds("k goes back, Enter opens", seen == ["good", True], seen)
-    time.sleep(0.1)  # the page fills a case when its toggle event comes
-    holds("and the case is filled", b.run("return document.querySelectorAll('[data-name=good] table').length") > 2)
+    holds("and the case is filled", b.until("return document.querySelectorAll('[data-name=good] table').length > 2"))
 
 
 def fits(b):
@@ -189,7 +196,7 @@ def check_phone_and_dark(b):
     holds("it fits a wide window", fits(b)[0] <= fits(b)[1], fits(b))
     b.devtools("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
     b.run("for (const e of document.querySelectorAll('.case')) e.open = true")
-    time.sleep(0.1)
+    b.until("return [...document.querySelectorAll('.facts')].every(f => f.children.length)")
     holds("at 360 pixels nothing is wider than the window", fits(b) == [360, 360], fits(b))
     holds("nor too small to read", b.run("return parseFloat(getComputedStyle(document.querySelector('pre')).fontSize)") >= 12)
     light = luminance(b, "backgroundColor"), luminance(b, "color")

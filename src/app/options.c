@@ -278,6 +278,7 @@ const option OPTIONS[] = {
     {"keep_going", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(keep_going), .preset = "false",
      .help = "Go on after a case that fails."},
     {"bless", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(bless), .preset = "false",
+     .flag_only = true,
      .help = "Write the references that are missing or differ, with their provenance.",
      .about = "The reference becomes the result, an EXR file with attributes that say which "
               "program, device, settings and inputs made it. References that match stay as they "

@@ -313,6 +313,9 @@ P
     [ "$stderr" = FAILURE ]
     check 0 s.json -v
     [[ "$output$stderr" == *"float32"* ]]
+    check 0 s.json --jobs 1
+    FFTBLOOM_PADDING=wrap check 0 s.json
+    FFTBLOOM_BLESS=1 check 2 s.json --set t=0.6
     check 0 s.json --progress openjd
     [[ "$output" == *"openjd_progress: 100.0"* ]]
 }
