@@ -134,17 +134,30 @@ static bool bless(case_result *c, image *result, const suite_paths *p, const sui
     return find_nearest(c, result, &first, threads, e);
 }
 
-static bool hold_against(const case_run *r, case_result *c, image *result, bool sound, err *e) {
-    const engine_device *d = case_device(c);
-    const suite_paths *p = suite_references(c->c, d ? d->class : ENGINE_CPU);
-    suite_origin o;
+/* Those for the device; where nothing had to be computed, any will do. Without items: there are
+ * none. */
+static const suite_paths *references(const case_result *c, const engine_device *d) {
+    const suite_paths *p = &c->c->reference[SUITE_ANY];
+    if (d) return suite_references(c->c, d->class);
+    for (int i = 0; i < SUITE_CLASSES && !p->count; i++) p = &c->c->reference[i];
+    return p;
+}
+
+static void miss_reference(case_result *c, const engine_device *d) {
     bool referenced = false;
     for (int i = 0; i < SUITE_CLASSES; i++) referenced |= c->c->reference[i].count > 0;
+    if (!referenced) return;
+    if (c->state == CASE_PASS) c->state = CASE_SKIP;
+    text_add(&c->why, "there is no reference for a device of class %s\n",
+             suite_class_name((int)d->class));
+}
+
+static bool hold_against(const case_run *r, case_result *c, image *result, bool sound, err *e) {
+    const engine_device *d = case_device(c);
+    const suite_paths *p = references(c, d);
+    suite_origin o;
     if (p->count == 0) {
-        if (!referenced) return true;
-        if (c->state == CASE_PASS) c->state = CASE_SKIP;
-        text_add(&c->why, "there is no reference for a device of class %s\n",
-                 suite_class_name(d ? (int)d->class : ENGINE_CPU));
+        miss_reference(c, d);
         return true;
     }
     bool ok = suite_origin_make(&o, c->c, d ? d : &(engine_device){.name = "none"}, e) &&

@@ -46,7 +46,10 @@ static bool set_string(char **to, char *fresh) {
 /* --- name, skip, config -------------------------------------------------------------------- */
 
 static bool read_name(suite_case_reader *r, const json_document *d, const json_value *v, err *e) {
-    return set_string(&r->c->name, string_of(r, d, v, false, e));
+    if (!set_string(&r->c->name, string_of(r, d, v, false, e))) return false;
+    for (const char *p = r->c->name; *p; p++)
+        if ((unsigned char)*p < ' ') return json_err(d, v, e, "a name is one line of text");
+    return true;
 }
 
 static bool read_skip(suite_case_reader *r, const json_document *d, const json_value *v, err *e) {

@@ -130,6 +130,9 @@ check() { # status, arguments
     check 0 one.json
     one '"reference": {"gpu": "refs/sharp.exr", "any": "refs/plain.exr"}'
     check 0 one.json
+    # Where nothing has to be computed the device does not matter.
+    one '"reference": {"gpu": "in.exr"}, "config": {"sharpen": 1}'
+    check 0 one.json
 }
 
 @test "skipped is not passed" {

@@ -83,6 +83,7 @@ static void bad_cases(void **state) {
     refuses_case("", "23: ", "needs a \"name\"");
     refuses_case("\"name\":3", "31: ", "must be a string, not a number");
     refuses_case("\"name\":\"\"", "31: ", "must not be empty");
+    refuses_case("\"name\":\"a\\nb\"", "31: ", "one line");
     refuses_case("\"name\":\"a\"", "23: ", "names no input");
     refuses_case("\"name\":\"a\"," RUNS, "23: ", "nothing is checked");
     refuses_case("\"name\":\"a\",\"config\":{\"input\":\"i.####.exr\",\"kernel\":\"k\"}",
