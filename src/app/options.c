@@ -147,7 +147,9 @@ const option OPTIONS[] = {
     /* --- accuracy --- */
     {"precision", OPTION_ENUM, SECTION_ACCURACY, RUN, AT(bloom.precision),
      .words = WORDS("auto", "float32", "float64", "half"), .preset = "auto",
-     .help = "Arithmetic of the transforms; auto takes the cheapest that keeps the tolerance."},
+     .help = "Arithmetic of the transforms; auto takes the cheapest that keeps the tolerance.",
+     .about = "half is refused: its rounding of 16-bit floats between the passes would break the "
+              "default tolerance on every image."},
     {"tolerance", OPTION_FLOAT, SECTION_ACCURACY, RUN, AT(bloom.tolerance), .value = "E",
      .min = 1e-12, .max = 1, .preset = "1e-3",
      .help = "Relative error allowed on pixels above 1e-4 of the image's median."},
