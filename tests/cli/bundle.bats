@@ -33,3 +33,36 @@ setup() { cd "$FFTBLOOM_ROOT"; }
     run env PATH="$TEST_TMP/bin" sh tests/deps.sh one-package
     [[ "$output" == *"no apt-get"* && "$output" == *"one-package"* ]]
 }
+
+@test "the bundle blooms on a system that has nothing but the C library" {
+    command -v patchelf >/dev/null || skip "patchelf is not installed"
+    [ "${SAN:-0}" = 0 ] || skip "a sanitizer's program is not bundled"
+    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
+    bare=$TEST_TMP/bare
+    mkdir -p "$bare/proc" "$bare/lib64" "$bare/lib/x86_64-linux-gnu"
+    unshare -m sh -c "mount -t proc proc '$bare/proc'" 2>/dev/null || skip "needs root to change the root folder"
+    for f in $(ldd "$FFTBLOOM" | grep -oE '/[^ ]*/(libc|libm|ld-linux-x86-64)\.so[.0-9]*' | sort -u); do
+        cp -L "$f" "$bare$(case $f in *ld-linux*) echo /lib64 ;; *) echo /lib/x86_64-linux-gnu ;; esac)"
+    done
+    sh tests/bundle.sh "$FFTBLOOM" "$bare/b"
+    cp testdata/small.exr "$bare/in.exr"
+    cp kernels/small.exr "$bare/kernel.exr"
+    run unshare -m sh -c "mount -t proc proc '$bare/proc' && exec env -i $(command -v chroot) '$bare' /b/bin/fftbloom /in.exr /kernel.exr -o /out.exr --device cpu"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    FFTBLOOM_CACHE_DIR= "$FFTBLOOM" "$bare/in.exr" "$bare/kernel.exr" -o "$TEST_TMP/here.exr" --device cpu --cache-dir "$TEST_TMP/none"
+    cmp "$bare/out.exr" "$TEST_TMP/here.exr"
+}
+
+@test "make install puts program, pages and completions under PREFIX, uninstall takes them away" {
+    build=$(realpath --relative-to=. "$(dirname "$FFTBLOOM")")
+    make -s --no-print-directory install PREFIX="$TEST_TMP/i" BUILD="$build" -o all
+    [ "$("$TEST_TMP/i/bin/fftbloom" --version)" = "$("$FFTBLOOM" --version)" ]
+    for f in man/man1/fftbloom.1 bash-completion/completions/fftbloom zsh/site-functions/_fftbloom \
+        fish/vendor_completions.d/fftbloom.fish; do
+        [ -s "$TEST_TMP/i/share/$f" ]
+    done
+    [ "$(find "$TEST_TMP/i/share/man" -type f | wc -l)" -eq "$(ls docs/man | wc -l)" ]
+    make -s --no-print-directory uninstall PREFIX="$TEST_TMP/i" BUILD="$build"
+    [ -z "$(find "$TEST_TMP/i" -type f)" ]
+}
