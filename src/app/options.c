@@ -161,7 +161,8 @@ const option OPTIONS[] = {
     /* --- device and memory --- */
     {"device", OPTION_STRING, SECTION_DEVICE, RUN | FOR_CHECK, AT(bloom.device), .value = "DEVICE",
      .preset = "auto",
-     .help = "auto, cpu, gpu, software, all, or a device's index, uuid or part of its name."},
+     .help = "auto, cpu, gpu, software, all (which share a sequence), or a device's index, uuid or "
+             "part of its name."},
     {"jobs", OPTION_INT, SECTION_DEVICE,
      RUN | FOR_PRECOMPUTE | FOR_CHECK | FOR_DIFF | FOR_KERNEL | FOR_INFO, AT(jobs), .value = "N",
      .min = 0, .max = 1024, .preset = "0", .help = "Host threads; 0 is as many as there are."},
