@@ -23,6 +23,10 @@ static bool check_settings(const bloom_settings *s, err *e) {
         return err_set(e, ERR_CONFIG,
                        "precision half is not available: 16-bit floats between the passes would be "
                        "off by 1 %% and more on every image; auto, float32 and float64 are");
+    if (s->spectrum == SPECTRUM_BILINEAR && s->precision == PRECISION_FLOAT64)
+        return err_set(e, ERR_CONFIG,
+                       "spectrum bilinear is sampled in 32-bit floats, precision float64 takes the "
+                       "exact spectrum; leave one of them out");
     bool dark = s->border[PLAN_X] == BORDER_ZERO && s->border[PLAN_Y] == BORDER_ZERO;
     if (s->window == WINDOW_GROW && !dark)
         return err_set(e, ERR_CONFIG,
@@ -37,6 +41,7 @@ bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err
     bloom *b = mem_new(1, sizeof *b, "bloom", e);
     if (!b) return NULL;
     b->s = *s;
+    if (s->spectrum == SPECTRUM_BILINEAR) b->s.precision = PRECISION_FLOAT32;
     b->threads = threads;
     if (!cache_path(b->folder, s->cache_dir)) b->folder[0] = 0;
     if (!kernel_input_load(&b->kernel, kernel, threads, e)) bloom_close(&b);

@@ -10,6 +10,17 @@
 
 enum { ATTEMPTS = 3 };
 
+/* The whole kernel through the transform: a core or bright pixels in space would mend what a
+ * bilinear spectrum is there to show. */
+static void choose_plain(run *g) {
+    double tolerance = g->facts.tolerance;
+    g->facts.tolerance = 1e300;
+    accuracy_choose(&g->method, &g->facts);
+    g->facts.tolerance = tolerance;
+    g->method.kept = false;
+    g->method.allowed = 0;
+}
+
 bool convolve_choose(run *g, err *e) {
     const bloom_size *s = &g->b->size;
     g->facts = (accuracy_facts){.s = &s->spread,
@@ -21,6 +32,10 @@ bool convolve_choose(run *g, err *e) {
                                 .points = s->points,
                                 .seconds = s->seconds,
                                 .seconds64 = s->seconds64};
+    if (g->b->s.spectrum == SPECTRUM_BILINEAR) {
+        choose_plain(g);
+        return true;
+    }
     accuracy_choose(&g->method, &g->facts);
     if (g->method.kept || g->looked_closely) return true;
     if (!look_closely(g, e)) return false;

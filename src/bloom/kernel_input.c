@@ -59,6 +59,7 @@ bool kernel_input_load(kernel_input *k, const char *path, par *threads, err *e) 
         if (!spectrum_file_read(&k->ready, path, e)) return err_in(e, "kernel '%s'", path);
         k->is_spectrum = true;
         k->channels = k->ready.kernel.channels;
+        memcpy(k->luminance, k->ready.kernel.made.luminance, sizeof k->luminance);
         return true;
     }
     image *img = image_load(path, NULL, threads, e);

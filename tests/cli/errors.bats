@@ -210,6 +210,40 @@ for name in ("image", "half spectrum", "kernel", "tables"):
 P
 }
 
+@test "a coloured .spectrum does for a picture of luminance what its kernel does" {
+    oiiotool --create 40x30 1 --fill:color=0.1 40x30 --point:color=50 7,9 --chnames Y -d float -o y.exr
+    oiiotool --create 9x7 3 --fill:color=0.01,0.02,0.03 9x7 --point:color=1,0.5,0.3 4,3 -d float -o colour.exr
+    "$FFTBLOOM" precompute colour.exr -o colour.spectrum
+    "$FFTBLOOM" y.exr colour.exr -o a.exr --device cpu
+    "$FFTBLOOM" y.exr colour.spectrum -o b.exr --device cpu
+    "$FFTBLOOM" diff a.exr b.exr --fail 1e-6
+    oiiotool a.exr --printstats | grep -E 'Stats Max: [1-9]'
+    # And for alpha, which is spread as luminance is.
+    oiiotool --create 40x30 4 --fill:color=0.1,0.2,0.3,0.5 40x30 --point:color=9,8,7,1 7,9 -d float -o rgba.exr
+    "$FFTBLOOM" rgba.exr colour.exr -o a.exr --device cpu --alpha convolve
+    "$FFTBLOOM" rgba.exr colour.spectrum -o b.exr --device cpu --alpha convolve
+    "$FFTBLOOM" diff a.exr b.exr --fail 1e-6
+}
+
+# With precision auto this frame would be done in float64, which knows only exact spectra.
+@test "spectrum bilinear is bilinear, whatever the precision would be" {
+    cd "$FFTBLOOM_ROOT"
+    for mode in exact bilinear; do
+        "$FFTBLOOM" testdata/small.exr kernels/star.exr -o "$dir/$mode.exr" --device cpu --pixel-type float --spectrum $mode
+    done
+    run "$FFTBLOOM" diff "$dir/exact.exr" "$dir/bilinear.exr" --fail 1e-4
+    [ "$status" -eq 2 ]
+    "$FFTBLOOM" plan testdata/small.exr kernels/star.exr --device cpu --spectrum bilinear --json |
+        python3 -c 'import json, sys
+p = json.load(sys.stdin)
+assert p["plan"]["precision"] == "float32"
+assert (p["promise"]["bright_spots"], p["promise"]["core"], p["promise"]["kept"]) == (0, 0, False)'
+    run "$FFTBLOOM" testdata/small.exr kernels/star.exr -o "$dir/never.exr" --precision float64 --spectrum bilinear
+    [ "$status" -eq 78 ]
+    [[ "$output" == *"bilinear is sampled in 32-bit floats"* ]]
+    [ ! -e "$dir/never.exr" ]
+}
+
 # The scene of the article that this method is from, not part of this project.
 @test "the article's scene, and what its sampling makes of it" {
     scene=$FFTBLOOM_ROOT/../shared/data/article

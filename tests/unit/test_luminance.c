@@ -1,0 +1,88 @@
+/* test_luminance.c - the weights of R, G and B in luminance, from a file's chromaticities: the
+ * figures of docs/math.md, and attributes of which no weights can be made; and that a kernel is
+ * normalised by them. */
+#include "base/mem.h"
+#include "bloom/kernel_input.h"
+#include "unit/check.h"
+#include "unit/make_image.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double REC709[3] = {0.212639, 0.715169, 0.072192};
+static const double REC2020[3] = {0.262700, 0.677998, 0.059302};
+
+/* x, y of red, green, blue and white. */
+static const float XY_REC2020[8] = {0.708f, 0.292f, 0.170f,  0.797f,
+                                    0.131f, 0.046f, 0.3127f, 0.329f};
+
+static void set_primaries(image_part *p, const void *data, uint32_t bytes) {
+    err e = {0};
+    CHECK_OK(image_set_attr(p, "chromaticities", "chromaticities", data, bytes, &e), e);
+}
+
+static void check_weights(const void *data, uint32_t bytes, const double want[3]) {
+    err e = {0};
+    image_header h = {.part = mem_new(1, sizeof *h.part, "part", &e), .parts = 1};
+    double is[3];
+    if (data) set_primaries(h.part, data, bytes);
+    image_luminance(h.part, is);
+    for (int i = 0; i < 3; i++) CHECK_LE(fabs(is[i] - want[i]), 2e-6);
+    CHECK_LE(fabs(is[0] + is[1] + is[2] - 1), 1e-12);
+    image_header_free(&h);
+}
+
+static void weights(void **state) {
+    (void)state;
+    static const float ACES[8] = {0.7347f, 0.2653f, 0, 1, 0.0001f, -0.077f, 0.32168f, 0.33767f};
+    static const double OF_ACES[3] = {0.343966, 0.728166, -0.072133};
+    check_weights(NULL, 0, REC709);
+    check_weights(XY_REC2020, sizeof XY_REC2020, REC2020);
+    check_weights(ACES, sizeof ACES, OF_ACES);
+}
+
+static void no_weights(void **state) {
+    (void)state;
+    float zero[8] = {0}, same[8], bad[8];
+    for (int i = 0; i < 8; i++) same[i] = 0.3f;
+    memcpy(bad, XY_REC2020, sizeof bad);
+    bad[3] = NAN;
+    check_weights(zero, sizeof zero, REC709);
+    check_weights(same, sizeof same, REC709);
+    check_weights(bad, sizeof bad, REC709);
+    check_weights(XY_REC2020, 28, REC709); /* not eight numbers */
+}
+
+static void a_kernel_is_weighed(void **state) {
+    (void)state;
+    err e = {0};
+    const make_part part = PART("B:float G:float R:float", 0, 0, 2, 1);
+    static const float TAPS[3][2] = {{1, 1}, {2, 3}, {4, 4}}; /* B G R */
+    for (int wide = 0; wide < 2; wide++) {
+        image *img = make_image(&part, 1);
+        const double *w = wide ? REC2020 : REC709;
+        kernel_input k;
+        psf made;
+        for (int c = 0; c < 3; c++) memcpy(img->plane[0][c], TAPS[c], sizeof TAPS[c]);
+        if (wide) set_primaries(&img->head.part[0], XY_REC2020, sizeof XY_REC2020);
+        const char *path = make_path("weighed.exr");
+        CHECK_OK(image_save(path, img, make_threads(), &e), e);
+        CHECK_OK(kernel_input_load(&k, path, make_threads(), &e), e);
+        const bloom_settings s = {.kernel.normalize = PSF_LUMINANCE};
+        CHECK_OK(kernel_input_psf(&made, &k, &s, &(kernel_need){3, 8, 8, 8}, NULL, &e), e);
+        double y = w[0] * 8 + w[1] * 5 + w[2] * 2;
+        for (int c = 0; c < 3; c++) CHECK_LE(fabs(made.scale[c] * y - 1), 1e-5);
+        psf_free(&made);
+        kernel_input_free(&k);
+        image_free(&img);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weights),
+        cmocka_unit_test(no_weights),
+        cmocka_unit_test(a_kernel_is_weighed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
