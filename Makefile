@@ -6,7 +6,7 @@
 #   make check              formatting, layers, headers, generated files
 #   make install PREFIX=    program, man pages, completions
 #   make bundle             a folder that runs on other machines: dist/fftbloom
-#   make docs-images        the README's pictures
+#   make docs-images        the pictures of README and docs, and their figures
 #   make assets             the shipped scene and kernels, from their programs
 #
 # Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  FFTW=0 (no CPU engine)  SAN=1
@@ -233,13 +233,14 @@ bench-accuracy: $(BUILD)/tests/bench_accuracy
 	@mkdir -p $(BUILD)/bench-cache
 	@BENCH_CACHE=$(BUILD)/bench-cache $< $(ROUNDS)
 
-# The README's pictures: the scene at half size, before and after.
+# The README's pictures: the scene at half size, before and after; and what bilinear sampling loses.
 .PHONY: docs-images
 docs-images: $(MAKERS) $(PROG)
 	@mkdir -p out docs/images
 	@$(BUILD)/assets/make_scene out/half.exr 640 360
 	$(PROG) out/half.exr kernels/star.exr -o docs/images/before.png --sharpen 1
 	$(PROG) out/half.exr kernels/star.exr -o docs/images/after.png --kernel-scale 0.5
+	@tests/docs_sampling.sh $(PROG) out/half.exr docs/images
 
 # --- installation -------------------------------------------------------------------------------
 COMPLETIONS := bash:share/bash-completion/completions/fftbloom zsh:share/zsh/site-functions/_fftbloom \

@@ -21,7 +21,8 @@ typedef struct {
     double gain;
     plan_limits shrink; /* nonzero fields replace the device's: smaller workgroups and so on */
     plan_tune tune;
-    bool tapless; /* the kernel's centre is 0, and the engine is told so */
+    bool tapless;   /* the kernel's centre is 0, and the engine is told so */
+    bool zero_mean; /* noise of both signs; else light, from 0 to 1 */
 } pipe_case;
 
 typedef struct {
@@ -128,8 +129,9 @@ static inline double pipe_load(const void *from, size_t i, bool float64) {
     return float64 ? ((const double *)from)[i] : (double)((const float *)from)[i];
 }
 
-/* Each of the log2(L1 L2) butterfly levels, there and back, rounds by less than half an ulp, and
- * the errors add like noise: docs/math.md, "The error of a transform". */
+/* Each of the log2(L1 L2) levels of butterflies, there and back, rounds numbers of all sizes by
+ * 0.62 u of their root mean square, and the errors add like noise: docs/math.md, "The error of a
+ * transform". */
 static inline double pipe_bound(const plan *p) {
     double levels = 2 * log2((double)p->axis[0].length * p->axis[1].length);
     return (p->sample_bytes == 8 ? 0x1p-53 : 0x1p-24) * (3 + 0.7 * sqrt(levels));
@@ -166,7 +168,8 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
                          .length = r->p.axis[1].length,
                          .float64 = f64,
                          .value = lines};
-    for (size_t i = 0; i < n * c->channels; i++) in[i] = pipe_random(&seed);
+    for (size_t i = 0; i < n * c->channels; i++)
+        in[i] = pipe_random(&seed) - (c->zero_mean ? 0.5 : 0);
     pipe_store(planes, in, n * c->channels, f64);
     for (uint32_t ch = 0; ch < c->channels; ch++) {
         from[ch] = planes + ch * n * real;
