@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,41 @@ bool gpu_failed(const gpu_device *g, VkResult r, const char *what, err *e) {
 
 /* --- instance ------------------------------------------------------------------------------- */
 
+struct gpu_instance {
+    VkInstance vk;
+    VkDebugUtilsMessengerEXT messenger;
+    uint32_t checks;
+    atomic_uint messages;
+};
+
+/* Making an instance loads every driver of the machine, which takes 0.05 to 0.1 s, and a run wants
+ * it twice: to list the devices and to open one. So the last one that is not used waits here, for
+ * the next to take it; this is the only state outside of structs, and it is nothing but speed. */
+static _Atomic(gpu_instance *) idle;
+
+static void destroy_instance(gpu_instance *i) {
+    if (!i) return;
+    if (i->messenger) {
+        PFN_vkDestroyDebugUtilsMessengerEXT destroy =
+            (PFN_vkDestroyDebugUtilsMessengerEXT)(void (*)(void))vkGetInstanceProcAddr(
+                i->vk, "vkDestroyDebugUtilsMessengerEXT");
+        if (destroy) destroy(i->vk, i->messenger, NULL);
+    }
+    if (i->vk) vkDestroyInstance(i->vk, NULL);
+    mem_free(i);
+}
+
+static void destroy_idle(void) {
+    destroy_instance(atomic_exchange(&idle, NULL));
+}
+
+static void give_instance(gpu_instance *i) {
+    static atomic_flag registered = ATOMIC_FLAG_INIT;
+    if (!i) return;
+    if (!atomic_flag_test_and_set(&registered)) atexit(destroy_idle);
+    destroy_instance(atomic_exchange(&idle, i));
+}
+
 static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                                  VkDebugUtilsMessageTypeFlagsEXT types,
                                                  const VkDebugUtilsMessengerCallbackDataEXT *data,
@@ -65,11 +101,10 @@ static uint32_t wanted_checks(VkValidationFeatureEnableEXT check[2]) {
     return strcmp(v, "gpu") == 0 ? 2 : 1;
 }
 
-static bool open_instance(gpu_device *g, err *e) {
+static bool make_instance(gpu_instance *i, const VkValidationFeatureEnableEXT check[2],
+                          uint32_t checks, err *e) {
     static const char *const LAYER = "VK_LAYER_KHRONOS_validation";
     static const char *const EXTENSION = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
-    VkValidationFeatureEnableEXT check[2];
-    uint32_t checks = wanted_checks(check);
     if (checks && !has_layer(LAYER))
         return err_set(e, ERR_NO_DEVICE,
                        "FFTBLOOM_VALIDATION is set, but %s is not installed "
@@ -84,7 +119,7 @@ static bool open_instance(gpu_device *g, err *e) {
                            VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
         .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
         .pfnUserCallback = on_message,
-        .pUserData = &g->messages};
+        .pUserData = &i->messages};
     VkValidationFeaturesEXT features = {.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
                                         .pNext = &debug,
                                         .enabledValidationFeatureCount = checks,
@@ -96,16 +131,37 @@ static bool open_instance(gpu_device *g, err *e) {
                                  .ppEnabledLayerNames = &LAYER,
                                  .enabledExtensionCount = checks ? 1 : 0,
                                  .ppEnabledExtensionNames = &EXTENSION};
-    VkResult r = vkCreateInstance(&info, NULL, &g->instance);
+    VkResult r = vkCreateInstance(&info, NULL, &i->vk);
     if (r != VK_SUCCESS) {
-        g->instance = VK_NULL_HANDLE;
-        return gpu_failed(g, r, "vkCreateInstance", e);
+        i->vk = VK_NULL_HANDLE;
+        return gpu_failed(NULL, r, "vkCreateInstance", e);
     }
+    i->checks = checks;
     if (!checks) return true;
     PFN_vkCreateDebugUtilsMessengerEXT create = (PFN_vkCreateDebugUtilsMessengerEXT)(void (*)(
-        void))vkGetInstanceProcAddr(g->instance, "vkCreateDebugUtilsMessengerEXT");
-    if (create) create(g->instance, &debug, NULL, &g->messenger);
+        void))vkGetInstanceProcAddr(i->vk, "vkCreateDebugUtilsMessengerEXT");
+    if (create) create(i->vk, &debug, NULL, &i->messenger);
     return true;
+}
+
+/* The idle one, where it has the checks that are wanted now, or a new one. */
+static gpu_instance *take_instance(err *e) {
+    VkValidationFeatureEnableEXT check[2];
+    uint32_t checks = wanted_checks(check);
+    gpu_instance *i = atomic_exchange(&idle, NULL);
+    if (i && i->checks == checks) {
+        atomic_store(&i->messages, 0);
+        return i;
+    }
+    destroy_instance(i);
+    i = mem_new(1, sizeof *i, "Vulkan instance", e);
+    if (i && make_instance(i, check, checks, e)) return i;
+    destroy_instance(i);
+    return NULL;
+}
+
+unsigned gpu_device_messages(const gpu_device *g) {
+    return atomic_load(&g->instance->messages);
 }
 
 /* --- devices -------------------------------------------------------------------------------- */
@@ -173,16 +229,16 @@ static void describe(engine_device *d, VkPhysicalDevice p, uint32_t index) {
 }
 
 uint32_t gpu_device_list(engine_device *to, uint32_t room) {
-    gpu_device g = {0};
     VkPhysicalDevice p[MOST];
     uint32_t n = MOST, found = 0, family, bits;
     err ignored;
-    if (!open_instance(&g, &ignored)) return 0;
-    VkResult r = vkEnumeratePhysicalDevices(g.instance, &n, p);
+    gpu_instance *instance = take_instance(&ignored);
+    if (!instance) return 0;
+    VkResult r = vkEnumeratePhysicalDevices(instance->vk, &n, p);
     if (r == VK_SUCCESS || r == VK_INCOMPLETE)
         for (uint32_t i = 0; i < n && found < room; i++)
             if (compute_family(p[i], &family, &bits)) describe(&to[found++], p[i], i);
-    gpu_device_close(&g);
+    give_instance(instance);
     return found;
 }
 
@@ -253,8 +309,8 @@ bool gpu_device_open(gpu_device *g, const engine_device *which, err *e) {
     VkPhysicalDevice p[MOST];
     uint32_t n = MOST;
     snprintf(g->name, sizeof g->name, "%s", which->name);
-    if (!open_instance(g, e)) return false;
-    VkResult r = vkEnumeratePhysicalDevices(g->instance, &n, p);
+    if (!(g->instance = take_instance(e))) return false;
+    VkResult r = vkEnumeratePhysicalDevices(g->instance->vk, &n, p);
     if (r != VK_SUCCESS && r != VK_INCOMPLETE)
         return gpu_failed(g, r, "vkEnumeratePhysicalDevices", e);
     if (which->index >= n)
@@ -269,15 +325,8 @@ void gpu_device_close(gpu_device *g) {
         if (g->pool) vkDestroyCommandPool(g->dev, g->pool, NULL);
         vkDestroyDevice(g->dev, NULL);
     }
-    if (g->messenger) {
-        PFN_vkDestroyDebugUtilsMessengerEXT destroy =
-            (PFN_vkDestroyDebugUtilsMessengerEXT)(void (*)(void))vkGetInstanceProcAddr(
-                g->instance, "vkDestroyDebugUtilsMessengerEXT");
-        if (destroy) destroy(g->instance, g->messenger, NULL);
-    }
-    if (g->instance) vkDestroyInstance(g->instance, NULL);
+    give_instance(g->instance);
     g->dev = VK_NULL_HANDLE;
-    g->instance = VK_NULL_HANDLE;
-    g->messenger = VK_NULL_HANDLE;
+    g->instance = NULL;
     g->pool = VK_NULL_HANDLE;
 }

@@ -8,13 +8,12 @@
 
 #include "engine/engine.h"
 
-#include <stdatomic.h>
 #include <vulkan/vulkan.h>
 
+typedef struct gpu_instance gpu_instance;
+
 typedef struct {
-    VkInstance instance;
-    VkDebugUtilsMessengerEXT messenger;
-    atomic_uint messages; /* of the validation layers */
+    gpu_instance *instance;
     VkPhysicalDevice physical;
     VkDevice dev;
     VkQueue queue;
@@ -34,6 +33,8 @@ void gpu_device_release(void *held);
 
 bool gpu_device_open(gpu_device *g, const engine_device *which, err *e);
 void gpu_device_close(gpu_device *g); /* accepts half-open devices */
+/* Messages of the validation layers since the device was opened. */
+unsigned gpu_device_messages(const gpu_device *g);
 
 /* Sets the error for a failed Vulkan call; `what` is the call. Device lost and out of memory are
  * worth a retry. Returns false. */

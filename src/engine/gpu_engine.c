@@ -467,7 +467,7 @@ static bool gpu_wait(engine *base, uint32_t slot_index, engine_times *t, err *e)
     VK_TRY(&x->g, vkWaitForFences(x->g.dev, 1, &s->fence, VK_TRUE, UINT64_MAX), e);
     s->busy = false;
     if (t && !read_times(x, s, t, e)) return false;
-    unsigned messages = atomic_load(&x->g.messages);
+    unsigned messages = gpu_device_messages(&x->g);
     if (messages)
         return err_set(e, ERR_INTERNAL, "%u messages from the Vulkan validation layer", messages);
     return copy_planes(x, (rows){.out = s->out, .staging = s->down.map}, e);

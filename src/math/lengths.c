@@ -57,10 +57,19 @@ typedef struct {
     uint32_t smallest;
 } choice;
 
+/* Numbers that a thread holds: as many as the largest radix, or 16 where that is more than 8, so
+ * that two butterflies of half the size keep a thread as busy as a large one. */
+static uint32_t held(const plan_fft *f) {
+    uint32_t largest = 0;
+    for (uint32_t s = 0; s < f->stages; s++)
+        if (f->radix[s] > largest) largest = f->radix[s];
+    return largest > 8 ? PLAN_MAX_RADIX : 8;
+}
+
 uint32_t length_threads(const plan_fft *f) {
     uint32_t fewest = 0;
     for (uint32_t s = 0; s < f->stages; s++) {
-        uint32_t count = f->length / f->radix[s], hold = PLAN_MAX_RADIX / f->radix[s];
+        uint32_t count = f->length / f->radix[s], hold = held(f) / f->radix[s];
         uint32_t least = (count + hold - 1) / hold;
         if (least > fewest) fewest = least;
     }
@@ -75,7 +84,7 @@ static bool better(const choice *a, const choice *b) {
 
 bool length_pairs(const plan_fft *f) {
     uint32_t last = f->radix[f->stages - 1], count = f->length / last;
-    return f->stages > 1 && 2 * last <= PLAN_MAX_RADIX && last % 2 == 0 && count % 2 == 0 &&
+    return f->stages > 1 && 2 * last <= held(f) && last % 2 == 0 && count % 2 == 0 &&
            f->threads >= count / 2;
 }
 
