@@ -37,12 +37,16 @@ bool exists(butterfly b) {
 uint line_of(butterfly b) { return gl_WorkGroupID.y * COUNT + gl_WorkGroupID.x * LINES + b.line; }
 uint first_of(butterfly b) { return (gl_WorkGroupID.z * HALVES * PARTS + line_of(b)) * PITCH; }
 
+uint source_at(butterfly b, uint m) {
+    return SPLIT_LINE ? first_of(b) + m : tiled_of(TILE_IN, gl_WorkGroupID.z, line_of(b), m);
+}
+
 void load() {
     [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
         butterfly b = butterfly_of(0, i);
         [[unroll]] for (uint r = 0; r < RADIX_0; ++r) {
             int c = SPLIT_LINE ? int(b.j + REST_0 * r) : source_of_leg(r, b.j);
-            v[i * RADIX_0 + r] = exists(b) && c >= 0 ? half_value[first_of(b) + uint(c)] : complex(0);
+            v[i * RADIX_0 + r] = exists(b) && c >= 0 ? half_value[source_at(b, uint(c))] : complex(0);
         }
     }
 }
@@ -65,7 +69,7 @@ void store() {
             [[unroll]] for (uint r = 0; r < RADIX_0; ++r) {
                 uint n = b.j + REST_0 * r;
                 if (SPLIT_LINE) convolved[first_of(b) + n] = v[i * RADIX_0 + r].yx;
-                else if (leg_is_image(r, b.j)) convolved[tiled_of(gl_WorkGroupID.z, line_of(b), n)] = v[i * RADIX_0 + r].yx;
+                else if (leg_is_image(r, b.j)) convolved[tiled_of(TILE_OUT, gl_WorkGroupID.z, line_of(b), n)] = v[i * RADIX_0 + r].yx;
             }
     }
 }

@@ -8,18 +8,18 @@
 layout(constant_id = 40) const uint HALVES = 2;
 layout(constant_id = 41) const uint PITCH = 2;
 
-uint half_pair_of(uint channel, uint k, uint pair) { return (channel * HALVES + k) * (PITCH / 2) + pair; }
 
-// From pass 2 to pass 3 a large half spectrum is [channel][m / TILE][k][m % TILE]: pass 3, which
-// takes a few m of all k, then reads it in few pieces, and pass 2 writes runs that are still long
-// enough. 0: not tiled.
-layout(constant_id = 42) const uint TILE = 0;
-const uint EDGE = TILE == 0 ? 2 : TILE; // divides in code that is not reached
-uint tiled_of(uint channel, uint k, uint m) {
-    if (TILE == 0) return (channel * HALVES + k) * PITCH + m;
-    return ((channel * (PITCH / EDGE) + m / EDGE) * HALVES + k) * EDGE + m % EDGE;
+// A large half spectrum may be tiled, [channel][m / tile][k][m % tile]: passes 1 and 3, which take a
+// few m of all k, then touch it in few pieces, and the runs of pass 2 are still long enough.
+layout(constant_id = 42) const uint TILE_IN = 0;  // between passes 1 and 2; 0: not tiled
+layout(constant_id = 43) const uint TILE_OUT = 0; // between passes 2 and 3
+uint tiled_of(const uint tile, uint channel, uint k, uint m) {
+    if (tile == 0) return (channel * HALVES + k) * PITCH + m;
+    const uint edge = max(tile, 1); // nobody divides by 0, not even in code that is not reached
+    return ((channel * (PITCH / edge) + m / edge) * HALVES + k) * edge + m % edge;
 }
-uint tiled_pair_of(uint channel, uint k, uint pair) { return tiled_of(channel, k, 2 * pair) / 2; }
+uint half_pair_of(uint channel, uint k, uint pair) { return tiled_of(TILE_IN, channel, k, 2 * pair) / 2; }
+uint convolved_pair_of(uint channel, uint k, uint pair) { return tiled_of(TILE_OUT, channel, k, 2 * pair) / 2; }
 
 complex2 unpack(complex z, complex mirrored) {
     complex m = conj(mirrored);

@@ -27,7 +27,7 @@ uint pair_of(butterfly b) { return gl_WorkGroupID.x * LINES + b.line; }
 // A second line that is not in the image is not written by pass 2 either.
 complex2 fetch(uint k, uint pair) {
     if (!has_pair(pair)) return complex2(0);
-    complex2 h = half_pair[tiled_pair_of(gl_WorkGroupID.z, k, pair)];
+    complex2 h = half_pair[convolved_pair_of(gl_WorkGroupID.z, k, pair)];
     return has_second(pair) ? h : complex2(h.xy, 0, 0);
 }
 

@@ -106,9 +106,9 @@ static void pass_json(const plan_pass *p, text *to) {
              p->shared_bytes, p->groups[0], p->groups[1], p->groups[2], p->bytes);
 }
 
-/* Of the second half spectrum, which a tiled one needs. */
+/* Of the second half spectrum, where passes 1 and 2 leave theirs differently. */
 static uint64_t tiled_bytes(const plan *p) {
-    return p->tile ? p->scratch_bytes : 0;
+    return p->tile != p->tile_in ? p->scratch_bytes : 0;
 }
 static uint64_t device_bytes(const plan *p) {
     return p->image_bytes + p->scratch_bytes + tiled_bytes(p) + p->line_bytes + p->spectrum_bytes +
@@ -134,7 +134,8 @@ void describe_plan_json(const plan *p, int indent, text *to) {
              p->article[1], p->cost[0], p->cost[1]);
     text_add(to, ",\n%*s\"half_lines\": %u, \"pitch\": %u, \"image_pitch\": %u, ", n, "", p->halves,
              p->pitch, p->image_pitch);
-    text_add(to, "\"tile\": %u, \"channels_per_bind\": %u", p->tile, p->channels_per_bind);
+    text_add(to, "\"tile_in\": %u, \"tile\": %u, \"channels_per_bind\": %u", p->tile_in, p->tile,
+             p->channels_per_bind);
     text_add(to, ",\n%*s\"bytes\": {\"image\": %" PRIu64 ", \"scratch\": %" PRIu64, n, "",
              p->image_bytes, p->scratch_bytes);
     text_add(to, ", \"tiled\": %" PRIu64, tiled_bytes(p));

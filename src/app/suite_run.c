@@ -48,17 +48,9 @@ static bool find_required(suite_run *r, err *e) {
                    want);
 }
 
-/* Loading graphics drivers is nothing that a run on the CPU needs. */
-static bool is_for_cpu(const suite_run *r) {
-    for (size_t i = 0; i < r->count; i++)
-        if (strcmp(r->item[i].c->s.bloom.device, "cpu") != 0) return false;
-    return true;
-}
-
 bool suite_run_open(suite_run *r, const suite *s, const settings *asked, err *e) {
     *r = (suite_run){.s = s, .asked = asked};
     if (!pick(r, e)) return false;
-    if (!is_for_cpu(r) || asked->require_device) r->drivers = engine_drivers_hold();
     return find_required(r, e) && (r->threads = par_open((int)asked->jobs, e));
 }
 
@@ -115,7 +107,6 @@ void suite_run_close(suite_run *r) {
     mem_free(r->item);
     mem_free(r->required);
     text_free(&r->complaint);
-    engine_drivers_release(&r->drivers);
     if (r->threads) par_close(&r->threads);
     *r = (suite_run){0};
 }

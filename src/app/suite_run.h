@@ -10,7 +10,6 @@ typedef struct {
     const suite *s;
     const settings *asked; /* of the command */
     par *threads;
-    void *drivers;           /* kept loaded from case to case */
     engine_device *required; /* those that --require-device means, `required_count` of them */
     uint32_t required_count;
     case_result *item; /* of the cases that --filter takes */

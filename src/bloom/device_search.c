@@ -94,6 +94,10 @@ static void inverse_lines(candidates *c, const plan *p) {
     add_lines(c, p, 2);
 }
 
+static void tiles_in(candidates *c, const plan *p) {
+    for (uint32_t tile = 1; tile <= 4; tile *= 4) add(c, &p->ask.tune)->tile_in = tile;
+}
+
 static void tiles(candidates *c, const plan *p) {
     for (uint32_t tile = 1; tile <= 8; tile *= 2) add(c, &p->ask.tune)->tile = tile;
 }
@@ -107,15 +111,11 @@ static const struct {
     const char *name;
     void (*make)(candidates *c, const plan *p);
 } CHOICE[] = {
-    {"radices, first axis", first_radices},
-    {"threads, first axis", first_threads},
-    {"lines, forward", forward_lines},
-    {"lines, inverse", inverse_lines},
-    {"radices, second axis", second_radices},
-    {"threads, second axis", second_threads},
-    {"lines, convolve", convolve_lines},
-    {"whole exchanges", whole},
-    {"tiles", tiles},
+    {"radices, first axis", first_radices},   {"threads, first axis", first_threads},
+    {"lines, forward", forward_lines},        {"lines, inverse", inverse_lines},
+    {"radices, second axis", second_radices}, {"threads, second axis", second_threads},
+    {"lines, convolve", convolve_lines},      {"whole exchanges", whole},
+    {"tiles, forward to convolve", tiles_in}, {"tiles, convolve to inverse", tiles},
 };
 enum { CHOICES = sizeof CHOICE / sizeof CHOICE[0] };
 

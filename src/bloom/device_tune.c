@@ -75,8 +75,8 @@ static const char *const PRECISION[] = {
     [PRECISION_FLOAT32] = "float32", [PRECISION_FLOAT64] = "float64", [PRECISION_HALF] = "half"};
 static const char *const WHOLE[] = {"auto", "on", "off"};
 static const char FORMAT[] = "%c %u %u %15s : %c %u %u radices %31s %31s threads %u %u lines "
-                             "%u %u %u whole %7s tile %u seconds %lf %lf%n";
-enum { FIELDS = 18 };
+                             "%u %u %u whole %7s tiles %u %u seconds %lf %lf%n";
+enum { FIELDS = 19 };
 
 static void add_radices(const uint32_t *radix, text *to) {
     if (!radix[0]) text_add(to, "-");
@@ -90,9 +90,9 @@ void device_tune_text(const device_shape *s, text *to) {
     add_radices(t->radix[0], to);
     text_add(to, " ");
     add_radices(t->radix[1], to);
-    text_add(to, " threads %u %u lines %u %u %u whole %s tile %u seconds %.9f %.9f", t->threads[0],
-             t->threads[1], t->lines[0], t->lines[1], t->lines[2], WHOLE[t->whole], t->tile,
-             s->before, s->after);
+    text_add(to, " threads %u %u lines %u %u %u whole %s tiles %u %u seconds %.9f %.9f",
+             t->threads[0], t->threads[1], t->lines[0], t->lines[1], t->lines[2], WHOLE[t->whole],
+             t->tile_in, t->tile, s->before, s->after);
 }
 
 /* "16.8.16", or "-" for none; only radices that the shaders have. */
@@ -118,6 +118,10 @@ static int word(const char *s, const char *const *list, int count) {
     return -1;
 }
 
+static bool is_tile(uint32_t n) {
+    return n <= 8 && (n & (n - 1)) == 0;
+}
+
 /* What a search can have written. The planner checks the rest: lengths, radices, and whether all
  * of it fits the device. */
 static bool is_sane(const device_shape *s) {
@@ -128,7 +132,7 @@ static bool is_sane(const device_shape *s) {
             return false;
     for (int i = 0; i < 3; i++)
         if (t->lines[i] > 16) return false;
-    return t->tile <= 16 && (t->tile & (t->tile - 1)) == 0 && s->before >= 0 && s->after >= 0;
+    return is_tile(t->tile_in) && is_tile(t->tile) && s->before >= 0 && s->after >= 0;
 }
 
 static bool read_line(device_shape *to, const char *line) {
@@ -138,7 +142,8 @@ static bool read_line(device_shape *to, const char *line) {
     int used = 0;
     int n = sscanf(line, FORMAT, &own, &s.length[0], &s.length[1], precision, &order, &t->length[0],
                    &t->length[1], radix[0], radix[1], &t->threads[0], &t->threads[1], &t->lines[0],
-                   &t->lines[1], &t->lines[2], whole, &t->tile, &s.before, &s.after, &used);
+                   &t->lines[1], &t->lines[2], whole, &t->tile_in, &t->tile, &s.before, &s.after,
+                   &used);
     if (n != FIELDS || line[used] || !strchr("xy", own) || !strchr("xy", order)) return false;
     int p = word(precision, PRECISION, 1 + PRECISION_HALF), w = word(whole, WHOLE, 3);
     s.first = own == 'y' ? PLAN_Y : PLAN_X;

@@ -288,4 +288,4 @@ static engine *open_engine(const engine_device *d, par *threads, const char *cac
     return &g->base;
 }
 
-const engine_kind ENGINE_KIND_CPU = {"cpu", devices, open_engine, NULL, NULL};
+const engine_kind ENGINE_KIND_CPU = {"cpu", devices, open_engine};

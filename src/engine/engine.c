@@ -39,16 +39,6 @@ uint32_t engine_devices_cpu(engine_device *to) {
     return k ? k->devices(to, 1) : 0;
 }
 
-void *engine_drivers_hold(void) {
-    const engine_kind *k = kind_of(ENGINE_GPU);
-    return k && k->hold ? k->hold() : NULL;
-}
-
-void engine_drivers_release(void **held) {
-    if (*held) kind_of(ENGINE_GPU)->release(*held);
-    *held = NULL;
-}
-
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {
     const engine_kind *k = kind_of(d->class);
     if (k) return k->open(d, threads, cache_dir, e);

@@ -74,8 +74,6 @@ typedef struct {
     /* Appends at most `room` devices; finding none is no error. */
     uint32_t (*devices)(engine_device *to, uint32_t room);
     engine *(*open)(const engine_device *d, par *threads, const char *cache_dir, err *e);
-    void *(*hold)(void); /* both NULL where there are no drivers to load */
-    void (*release)(void *held);
 } engine_kind;
 
 extern const engine_kind ENGINE_KIND_GPU, ENGINE_KIND_CPU;
@@ -108,11 +106,6 @@ uint32_t engine_devices(engine_device *to, uint32_t room);
 /* The CPU alone, 0 or 1 of it: does not load every graphics driver of the machine, as a full list
  * does. */
 uint32_t engine_devices_cpu(engine_device *to);
-/* For who opens engines again and again: drivers stay loaded from hold to release. Loading them
- * takes 0.1 s each time on the host of an H200, and after some thirty times in one process NVIDIA's
- * driver (580) does not load any more. NULL is fine: nothing could be held. */
-void *engine_drivers_hold(void);
-void engine_drivers_release(void **held);
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
 bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e);

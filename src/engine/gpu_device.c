@@ -45,8 +45,9 @@ struct gpu_instance {
 };
 
 /* Making an instance loads every driver of the machine, which takes 0.05 to 0.1 s, and a run wants
- * it twice: to list the devices and to open one. So the last one that is not used waits here, for
- * the next to take it; this is the only state outside of structs, and it is nothing but speed. */
+ * it twice: to list the devices and to open one. A driver (NVIDIA's, 580) may even stop loading
+ * after some thirty times in one process. So the last instance that is not used waits here for the
+ * next who takes it; this is the only state outside of structs, and it is nothing but speed. */
 static _Atomic(gpu_instance *) idle;
 
 static void destroy_instance(gpu_instance *i) {
@@ -240,21 +241,6 @@ uint32_t gpu_device_list(engine_device *to, uint32_t room) {
             if (compute_family(p[i], &family, &bits)) describe(&to[found++], p[i], i);
     give_instance(instance);
     return found;
-}
-
-void *gpu_device_hold(void) {
-    err ignored;
-    gpu_device *g = mem_new(1, sizeof *g, "drivers", &ignored);
-    if (g && !open_instance(g, &ignored)) {
-        mem_free(g);
-        g = NULL;
-    }
-    return g;
-}
-
-void gpu_device_release(void *held) {
-    gpu_device_close(held);
-    mem_free(held);
 }
 
 static const char *const STATISTICS = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;

@@ -27,9 +27,6 @@ typedef struct {
 
 /* All Vulkan devices that have a compute queue. No Vulkan at all is no error: zero devices. */
 uint32_t gpu_device_list(engine_device *to, uint32_t room);
-/* An instance that keeps the drivers loaded; NULL where there is none. */
-void *gpu_device_hold(void);
-void gpu_device_release(void *held);
 
 bool gpu_device_open(gpu_device *g, const engine_device *which, err *e);
 void gpu_device_close(gpu_device *g); /* accepts half-open devices */

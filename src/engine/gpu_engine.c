@@ -240,8 +240,10 @@ static bool make_sets(gpu_engine *x, slot *s, err *e) {
         bool inner = i >= x->chunks; /* the convolution works on split lines as on its lines */
         const gpu_buffer *lines = inner ? &x->split : &x->scratch;
         const gpu_buffer *b[BINDINGS] = {
-            &s->image[chunk], lines,     &x->spectrum[chunk], &x->twiddles,
-            &s->weights,      &x->split, &x->places,          x->p.tile ? &x->tiles : lines};
+            &s->image[chunk],    lines,
+            &x->spectrum[chunk], &x->twiddles,
+            &s->weights,         &x->split,
+            &x->places,          x->p.tile_in != x->p.tile ? &x->tiles : lines};
         bind(x, s->set[i], b);
     }
     return true;
@@ -361,9 +363,10 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
         gpu_buffer_make(&x->scratch, &x->g,
                         p->scratch_bytes / p->ask.channels * p->channels_per_bind, GPU_ON_DEVICE,
                         "half spectrum", e) &&
-        gpu_buffer_make(&x->tiles, &x->g,
-                        p->tile ? p->scratch_bytes / p->ask.channels * p->channels_per_bind : 0,
-                        GPU_ON_DEVICE, "half spectrum in tiles", e) &&
+        gpu_buffer_make(
+            &x->tiles, &x->g,
+            p->tile_in != p->tile ? p->scratch_bytes / p->ask.channels * p->channels_per_bind : 0,
+            GPU_ON_DEVICE, "half spectrum in tiles", e) &&
         gpu_buffer_make(&x->split, &x->g, p->line_bytes / p->ask.channels * p->channels_per_bind,
                         GPU_ON_DEVICE, "split lines", e) &&
         make_set_pool(x, e);
@@ -525,5 +528,4 @@ fail:
     return NULL;
 }
 
-const engine_kind ENGINE_KIND_GPU = {"gpu", gpu_device_list, gpu_open, gpu_device_hold,
-                                     gpu_device_release};
+const engine_kind ENGINE_KIND_GPU = {"gpu", gpu_device_list, gpu_open};

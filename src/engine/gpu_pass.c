@@ -36,7 +36,8 @@ enum {
     ID_IMAGE_ROWS,
     ID_HALVES = 40,
     ID_PITCH,
-    ID_TILE,
+    ID_TILE_IN,
+    ID_TILE_OUT,
     ID_COUNT = 50,
     ID_PARTS,
     ID_ONE_KERNEL,
@@ -107,7 +108,8 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     add(&c, ID_IMAGE_ROWS, p->ask.size[PLAN_Y]);
     add(&c, ID_HALVES, p->halves);
     add(&c, ID_PITCH, s->kind == PASS_CONVOLVE && parts > 1 ? s->fft.length : p->pitch);
-    add(&c, ID_TILE, p->tile);
+    add(&c, ID_TILE_IN, p->tile_in);
+    add(&c, ID_TILE_OUT, p->tile);
     add(&c, ID_JOIN, !p->ask.tapless);
     add(&c, ID_COUNT, parts > 1 ? parts : p->halves);
     add(&c, ID_PARTS, parts);

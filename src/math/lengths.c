@@ -52,13 +52,10 @@ double length_cost_cpu(uint32_t n) {
     return length_cost(n) * factor;
 }
 
-typedef struct {
-    plan_fft fft;
-    uint32_t smallest;
-} choice;
+/* --- radices ---------------------------------------------------------------------------------- */
 
-/* Numbers that a thread holds: as many as the largest radix, or 16 where that is more than 8, so
- * that two butterflies of half the size keep a thread as busy as a large one. */
+/* Numbers that a thread may hold: up to 16, as many as the largest radix; 8 where no radix is
+ * larger, so that a thread has one butterfly. */
 static uint32_t held(const plan_fft *f) {
     uint32_t largest = 0;
     for (uint32_t s = 0; s < f->stages; s++)
@@ -66,26 +63,48 @@ static uint32_t held(const plan_fft *f) {
     return largest > 8 ? PLAN_MAX_RADIX : 8;
 }
 
-uint32_t length_threads(const plan_fft *f) {
-    uint32_t fewest = 0;
+/* Numbers that each of `threads` threads holds in stage s. */
+static uint32_t numbers_of(const plan_fft *f, uint32_t s, uint32_t threads) {
+    uint32_t each = f->paired && s + 1 == f->stages ? 2 : 1;
+    uint32_t count = f->length / f->radix[s] / each;
+    return (count + threads - 1) / threads * each * f->radix[s];
+}
+
+/* Threads times the numbers they hold, all stages: `length` a stage if every thread is busy, and
+ * more if some wait. 0: they would hold too many. */
+static uint64_t slots_of(const plan_fft *f, uint32_t threads) {
+    uint64_t slots = 0;
     for (uint32_t s = 0; s < f->stages; s++) {
-        uint32_t count = f->length / f->radix[s], hold = held(f) / f->radix[s];
-        uint32_t least = (count + hold - 1) / hold;
-        if (least > fewest) fewest = least;
+        uint32_t n = numbers_of(f, s, threads);
+        if (n > held(f) || (f->paired && s + 1 == f->stages && n > 2 * f->radix[s])) return 0;
+        slots += (uint64_t)n * threads;
     }
-    return fewest;
+    return slots;
 }
 
-static bool better(const choice *a, const choice *b) {
-    if (!b->fft.stages) return true;
-    if (a->fft.stages != b->fft.stages) return a->fft.stages < b->fft.stages;
-    return a->smallest > b->smallest;
+/* The threads that waste least, and their slots; 0 when the device cannot have so many. */
+static uint64_t choose_threads(plan_fft *f, uint32_t invocations) {
+    uint64_t best = 0;
+    for (uint32_t s = 0; s < f->stages; s++)
+        for (uint32_t k = 1; k <= held(f) / f->radix[s]; k++) {
+            uint32_t t = (f->length / f->radix[s] + k - 1) / k;
+            uint64_t slots = t <= invocations ? slots_of(f, t) : 0;
+            if (!slots || (best && (slots > best || (slots == best && t >= f->threads)))) continue;
+            best = slots;
+            f->threads = t;
+        }
+    return best;
 }
 
-bool length_pairs(const plan_fft *f) {
-    uint32_t last = f->radix[f->stages - 1], count = f->length / last;
-    return f->stages > 1 && 2 * last <= held(f) && last % 2 == 0 && count % 2 == 0 &&
-           f->threads >= count / 2;
+bool length_threads(plan_fft *f, uint32_t wanted, uint32_t invocations) {
+    if (!choose_threads(f, invocations)) return false;
+    if (wanted <= invocations && wanted && slots_of(f, wanted)) f->threads = wanted;
+    return true;
+}
+
+bool length_can_pair(const plan_fft *f) {
+    uint32_t last = f->radix[f->stages - 1];
+    return f->stages > 1 && 2 * last <= held(f) && last % 2 == 0 && f->length / last % 2 == 0;
 }
 
 static void move_last(plan_fft *f, uint32_t i) {
@@ -102,7 +121,8 @@ static bool arrange(plan_fft *f, length_use use) {
     for (uint32_t i = 0; pairs && i < f->stages; i++) {
         plan_fft tried = *f;
         move_last(&tried, i);
-        if (!length_pairs(&tried)) continue;
+        tried.paired = length_can_pair(&tried);
+        if (!tried.paired) continue;
         *f = tried;
         return true;
     }
@@ -113,33 +133,48 @@ static bool arrange(plan_fft *f, length_use use) {
     return true;
 }
 
-/* All ways to write `rest` as radices that do not grow, after those already in c. */
-static void search(choice *c, uint32_t rest, int from, uint32_t invocations, length_use use,
+/* Which of two sets of radices is the better one: lower. A complex transform, which lives in its
+ * workgroup, minds threads that wait, and a little also small radices; a real one, which lives on
+ * memory, minds small radices first. Measured in docs/performance.md. */
+static double price_of(const plan_fft *f, uint64_t slots, length_use use) {
+    double smallest = f->radix[0], share = (double)slots / f->length;
+    for (uint32_t s = 1; s < f->stages; s++)
+        if (f->radix[s] < smallest) smallest = f->radix[s];
+    return use == LENGTH_COMPLEX ? share * (1 + 0.5 / smallest) : 1000 / smallest + share;
+}
+
+typedef struct {
+    plan_fft fft;
+    double price;
+} choice;
+
+/* All ways to write `rest` as radices that do not grow, after those already in f. */
+static void search(plan_fft *f, uint32_t rest, int from, uint32_t invocations, length_use use,
                    choice *best) {
-    plan_fft *f = &c->fft;
     if (rest == 1) {
-        choice done = *c;
-        done.fft.threads = length_threads(&done.fft);
-        if (done.fft.threads <= invocations && better(&done, best) && arrange(&done.fft, use))
-            *best = done;
+        choice done = {.fft = *f};
+        if (!arrange(&done.fft, use)) return;
+        uint64_t slots = choose_threads(&done.fft, invocations);
+        done.price = price_of(&done.fft, slots, use);
+        bool fewer = !best->fft.stages || f->stages < best->fft.stages;
+        bool same = f->stages == best->fft.stages;
+        if (slots && (fewer || (same && done.price < best->price))) *best = done;
         return;
     }
     if (f->stages == PLAN_STAGES) return;
     for (int i = from; i < RADICES; i++) {
         if (rest % RADIX[i]) continue;
         f->radix[f->stages++] = RADIX[i];
-        uint32_t smallest = c->smallest;
-        c->smallest = RADIX[i];
-        search(c, rest / RADIX[i], i, invocations, use, best);
-        c->smallest = smallest;
+        search(f, rest / RADIX[i], i, invocations, use, best);
         f->radix[--f->stages] = 0;
     }
 }
 
 bool length_radices(plan_fft *f, uint32_t n, uint32_t invocations, length_use use) {
-    choice c = {.fft.length = n}, best = {0};
+    plan_fft start = {.length = n};
+    choice best = {0};
     if (n < 2 || !length_is_smooth(n)) return false;
-    search(&c, n, 0, invocations, use, &best);
+    search(&start, n, 0, invocations, use, &best);
     if (best.fft.stages) *f = best.fft;
     return best.fft.stages > 0;
 }

@@ -47,9 +47,8 @@ static bool tuned_radices(plan_fft *f, uint32_t length, const plan_request *ask,
         product *= t->radix[role][s];
     }
     if (product != length || !f->stages || (first && f->radix[f->stages - 1] % 2)) return false;
-    uint32_t least = length_threads(f), wanted = t->threads[role];
-    f->threads = wanted > least ? wanted : least;
-    return f->threads <= ask->limits.invocations &&
+    f->paired = first && length_can_pair(f);
+    return length_threads(f, t->threads[role], ask->limits.invocations) &&
            shared_of(f, sample_bytes(ask)) <= ask->limits.shared_bytes;
 }
 
@@ -258,7 +257,7 @@ static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, const pl
     s->shared_bytes = s->lines * bytes;
     for (uint32_t i = 0; i < f->stages; i++)
         s->butterflies[i] = length_butterflies(f, i, s->lines, s->threads);
-    s->paired = (kind == PASS_FORWARD || kind == PASS_INVERSE) && length_pairs(f);
+    s->paired = (kind == PASS_FORWARD || kind == PASS_INVERSE) && f->paired;
     if (s->paired) s->butterflies[f->stages - 1] = 2;
     s->groups[0] = blocks(count, s->lines);
     s->groups[1] = 1;
@@ -282,6 +281,13 @@ static uint32_t second_lines(const plan *p, const plan_fft *f) {
     return p->ask.tune.lines[1] ? p->ask.tune.lines[1] : fill_lines(f);
 }
 
+/* The outer factor's numbers stand far apart, so that lines make the runs; most are short, and a
+ * workgroup should not be small. */
+static uint32_t outer_lines(const plan_fft *f) {
+    uint32_t fill = blocks(128, f->threads);
+    return fill > 8 ? fill : 8;
+}
+
 static void add_forward(plan *p, uint32_t pairs) {
     const plan_axis *a = &p->axis[0];
     uint64_t image = p->image_bytes, scratch = p->scratch_bytes, lines = p->line_bytes;
@@ -292,7 +298,7 @@ static void add_forward(plan *p, uint32_t pairs) {
         s->bytes = image + scratch;
         return;
     }
-    s = add_pass(p, PASS_OUTER, 0, &a->outer, a->inner.length, 8);
+    s = add_pass(p, PASS_OUTER, 0, &a->outer, a->inner.length, outer_lines(&a->outer));
     s->groups[1] = pairs;
     s->bytes = image + lines;
     s = add_pass(p, PASS_INNER, 0, &a->inner, a->outer.length, fill_lines(&a->inner));
@@ -319,13 +325,13 @@ static void add_convolve(plan *p) {
         if (s->whole) s->shared_bytes *= 2;
         return;
     }
-    plan_pass *s = add_pass(p, PASS_OUTER, 1, &a->outer, a->inner.length, 8);
+    plan_pass *s = add_pass(p, PASS_OUTER, 1, &a->outer, a->inner.length, outer_lines(&a->outer));
     s->groups[1] = p->halves;
     s->bytes = p->scratch_bytes + p->line_bytes;
     s = add_pass(p, PASS_CONVOLVE, 1, &a->inner, a->outer.length, fill_lines(&a->inner));
     s->groups[1] = p->halves;
     s->bytes = 2 * p->line_bytes + p->spectrum_bytes;
-    s = add_pass(p, PASS_OUTER_BACK, 1, &a->outer, a->inner.length, 8);
+    s = add_pass(p, PASS_OUTER_BACK, 1, &a->outer, a->inner.length, outer_lines(&a->outer));
     s->groups[1] = p->halves;
     s->bytes = p->scratch_bytes + p->line_bytes;
 }
@@ -344,7 +350,7 @@ static void add_inverse(plan *p, uint32_t pairs) {
         add_pass(p, PASS_INNER_BACK, 0, &a->inner, a->outer.length, fill_lines(&a->inner));
     s->groups[1] = pairs;
     s->bytes = 2 * lines;
-    s = add_pass(p, PASS_OUTER_BACK, 0, &a->outer, a->inner.length, 8);
+    s = add_pass(p, PASS_OUTER_BACK, 0, &a->outer, a->inner.length, outer_lines(&a->outer));
     s->groups[1] = pairs;
     s->bytes = (p->ask.tapless ? 1 : 2) * image + lines;
 }
@@ -421,24 +427,38 @@ static bool count_bytes(plan *p, err *e) {
 }
 
 static uint64_t device_bytes(const plan *p) {
-    return p->image_bytes + p->scratch_bytes * (p->tile ? 2 : 1) + p->line_bytes +
+    return p->image_bytes + p->scratch_bytes * (p->tile_in != p->tile ? 2 : 1) + p->line_bytes +
            p->spectrum_bytes + p->twiddle_bytes;
 }
 
 /* A half spectrum that no cache holds is read in one piece by pass 3 if it is tiled; a small one
- * gains nothing (docs/performance.md). It takes a second buffer, since pass 2 reads lines. */
+ * gains nothing (docs/performance.md). Pass 2, which reads lines, wants it in lines, so that there
+ * are two buffers; but where a workgroup has room for one pair of rows only, pass 1 would write
+ * runs of 16 bytes, which costs more than what pass 2 gains. */
 enum { TILED_FROM = 96 << 20, TILE = 4 };
 
-static uint32_t wanted_tile(const plan *p) {
-    uint32_t tuned = p->ask.tune.tile;
-    if (!p->axis[0].one_pass || !p->axis[1].one_pass || tuned == 1) return 0;
-    return tuned ? tuned : p->scratch_bytes >= TILED_FROM ? TILE : 0;
+static bool holds_one_line(const plan *p) {
+    const plan_fft *f = &p->axis[0].fft;
+    return 2 * shared_of(f, p->sample_bytes) > p->ask.limits.shared_bytes ||
+           2 * f->threads > p->ask.limits.invocations;
+}
+
+static uint32_t tile_of(uint32_t tuned, bool wanted) {
+    bool possible = tuned == 2 || tuned == 4 || tuned == 8; /* they divide the pitch */
+    return possible ? tuned : tuned == 0 && wanted ? TILE : 0;
+}
+
+static void choose_tiles(plan *p) {
+    if (!p->axis[0].one_pass || !p->axis[1].one_pass) return;
+    bool large = p->scratch_bytes >= TILED_FROM;
+    p->tile_in = tile_of(p->ask.tune.tile_in, large && p->first == PLAN_X && holds_one_line(p));
+    p->tile = tile_of(p->ask.tune.tile, large);
 }
 
 static bool check_memory(plan *p, err *e) {
     uint64_t has = p->ask.limits.memory;
-    p->tile = wanted_tile(p);
-    if (has && device_bytes(p) > has) p->tile = 0;
+    choose_tiles(p);
+    if (has && device_bytes(p) > has) p->tile_in = p->tile = 0;
     uint64_t all = device_bytes(p);
     if (!has || all <= has) return true;
     return err_set(e, ERR_CONFIG,

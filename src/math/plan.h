@@ -50,10 +50,10 @@ typedef struct {
 typedef struct {
     uint32_t length[2];
     uint32_t radix[2][PLAN_STAGES];
-    uint32_t threads[2]; /* per line */
-    uint32_t lines[3];   /* per workgroup of the three passes */
-    plan_switch whole;   /* see plan_pass, of pass 2 */
-    uint32_t tile;       /* 1: none */
+    uint32_t threads[2];    /* per line */
+    uint32_t lines[3];      /* per workgroup of the three passes */
+    plan_switch whole;      /* see plan_pass, of pass 2 */
+    uint32_t tile_in, tile; /* 1: none */
 } plan_tune;
 
 typedef struct {
@@ -78,6 +78,7 @@ typedef struct {
     uint32_t stages;
     uint32_t radix[PLAN_STAGES];
     uint32_t threads; /* of a workgroup, for each line */
+    bool paired;      /* in the last stage a thread has a butterfly and its mirror image */
 } plan_fft;
 
 /* One axis: image samples 0 .. extent-1 stand at the same indices of a circle of `length`.
@@ -121,12 +122,13 @@ typedef struct {
 
 typedef struct {
     plan_request ask;
-    uint32_t first;             /* PLAN_X or PLAN_Y: the axis of passes 1 and 3 */
-    plan_axis axis[2];          /* [0]: the first axis, [1]: the second */
-    uint32_t halves;            /* lines of the half spectrum: axis[0].length / 2 + 1 */
-    uint32_t pitch;             /* complex numbers from one line of it to the next */
-    uint32_t tile;              /* not 0: pass 2 leaves it as [c][m / tile][k][m % tile], in
-                                 * other memory */
+    uint32_t first;    /* PLAN_X or PLAN_Y: the axis of passes 1 and 3 */
+    plan_axis axis[2]; /* [0]: the first axis, [1]: the second */
+    uint32_t halves;   /* lines of the half spectrum: axis[0].length / 2 + 1 */
+    uint32_t pitch;    /* complex numbers from one line of it to the next */
+    /* Not 0: it is [c][m / tile][k][m % tile] between passes 1 and 2 (tile_in), and between 2 and 3
+     * (tile); in other memory if they differ. */
+    uint32_t tile_in, tile;
     uint32_t image_pitch;       /* samples from one image row to the next, on the device */
     uint32_t sample_bytes;      /* 4 or 8 */
     uint32_t channels_per_bind; /* planes that one bound buffer holds */

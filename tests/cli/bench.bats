@@ -132,7 +132,7 @@ assert t[0]['plan']['tuned'] == t[0]['better']" <<<"$output"
     [ -f "$file" ]
     # What a lucky or unlucky second found does not matter here: another shape in its place.
     sed -i '3,$d' "$file"
-    echo "x 72 56 float32 : x 72 56 radices - - threads 0 0 lines 1 2 3 whole off tile 2 seconds 0.002000000 0.001000000" >>"$file"
+    echo "x 72 56 float32 : x 72 56 radices - - threads 0 0 lines 1 2 3 whole off tiles 1 2 seconds 0.002000000 0.001000000" >>"$file"
     cd "$dir"
     oiiotool --pattern noise:type=uniform 64x48 3 -d float -o in.exr
     oiiotool --create 16x16 3 --addc 0.1 -d float -o kernel.exr

@@ -153,7 +153,7 @@ import json, sys
 q = json.load(open(sys.argv[1] + ".json"))
 p = q["plan"]
 for key in ("image reach_before reach_after channels kernel_channels precision first lengths article_lengths cost "
-            "half_lines pitch image_pitch tile channels_per_bind bytes axes passes").split():
+            "half_lines pitch image_pitch tile_in tile channels_per_bind bytes axes passes").split():
     assert key in p, key
 assert p["half_lines"] == p["axes"][0]["length"] // 2 + 1
 for a in p["axes"]:
@@ -161,7 +161,7 @@ for a in p["axes"]:
     assert a["length"] >= a["extent"] + max(a["before"], a["after"])
 b = p["bytes"]
 assert b["all"] == sum(b[k] for k in ("image", "scratch", "tiled", "line", "spectrum", "twiddle"))
-assert b["tiled"] == (b["scratch"] if p["tile"] else 0)
+assert b["tiled"] == (b["scratch"] if p["tile"] != p["tile_in"] else 0)
 if sys.argv[1] == "software":
     limits = q["device"]["limits"]
     assert [x["pass"] for x in p["passes"]] == ["forward", "convolve", "inverse"]

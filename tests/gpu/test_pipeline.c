@@ -324,6 +324,7 @@ static void shapes(void **state) {
                                     .radix = {{16, 6}, {16, 5}},
                                     .lines = {1 + i % 5, 1 + i % 3, 1 + i % 4},
                                     .whole = i % 3,
+                                    .tile_in = i % 5 < 3 ? 1 : 4,
                                     .tile = i % 4 < 2 ? 1 : 4 * (i % 4 - 1)}};
     RUN(c);
 }

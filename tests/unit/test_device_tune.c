@@ -116,7 +116,7 @@ static void test_broken_files(void **state) {
         "sed -i 's/radices - -/radices -1.2 -/' $f",
         "sed -i 's/radices - -/radices 16. -/' $f",
         "sed -i 's/lines 3/lines 17/' $f",
-        "sed -i 's/tile 2/tile 3/' $f",
+        "sed -i 's/tiles 0 2/tiles 0 3/' $f",
         "sed -i 's/whole off/whole maybe/' $f",
         "sed -i 's/threads 0/threads 4000/' $f",
         "sed -i 's/seconds 0/seconds nan /' $f",
