@@ -50,7 +50,7 @@ static void words(const bench_row *r, text *to) {
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void spread_json(const measure_spread *s, text *to) {
+void bench_report_spread(const measure_spread *s, text *to) {
     text_add(to,
              "{\"least\": %.9f, \"low\": %.9f, \"median\": %.9f, \"high\": %.9f, \"most\": %.9f}",
              s->least, s->low, s->median, s->high, s->most);
@@ -71,7 +71,7 @@ static void json(const bench_row *r, text *to) {
              m->frame.least);
     describe_times_json(&medians, p, to);
     text_add(to, ",\n      \"spread\": ");
-    spread_json(&m->frame, to);
+    bench_report_spread(&m->frame, to);
     text_add(to, ",\n      \"bytes\": %" PRIu64 ", \"copy\": %.9f,\n      \"passes\": [",
              bytes_of(p), m->copy);
     for (uint32_t i = 0; i < p->passes; i++) {
@@ -79,7 +79,7 @@ static void json(const bench_row *r, text *to) {
                  "%s\n        {\"pass\": \"%s\", \"bytes\": %" PRIu64 ", \"copy\": %.9f, "
                  "\"spread\": ",
                  i ? "," : "", plan_pass_name(p->pass[i].kind), p->pass[i].bytes, m->copy_pass[i]);
-        spread_json(&m->times.pass[i], to);
+        bench_report_spread(&m->times.pass[i], to);
         text_add(to, "}");
     }
     text_add(to, "\n      ]\n    }");

@@ -23,5 +23,7 @@ typedef struct {
 
 /* Row number `count` of a list. */
 void bench_report_row(const bench_row *r, bench_form form, uint32_t count, text *to);
+/* A JSON object. */
+void bench_report_spread(const measure_spread *s, text *to);
 
 #endif

@@ -1,5 +1,6 @@
 /* cmd_bench.c - `fftbloom bench`: what each pass takes on a device; or measures the devices for
  * the predictions of `--device auto`. */
+#include "app/bench_cold.h"
 #include "app/bench_tune.h"
 #include "app/cli.h"
 #include "app/describe.h"
@@ -161,6 +162,11 @@ static bool tune_one(bench *b, const bench_case *c, err *e) {
                       : ok;
 }
 
+static bool cold_one(bench *b, const bench_case *c, err *e) {
+    bench_cold_job j = {b->s, c->w, c->h, c->kernel, b->threads};
+    return bench_cold(&j, b->form, b->rows++, &b->out, e);
+}
+
 /* --- cases -------------------------------------------------------------------------------------
  */
 
@@ -263,7 +269,45 @@ static bool calibrate(bench *b, err *e) {
 /* --- the command -------------------------------------------------------------------------------
  */
 
+static bool bench_sizes(bench *b, err *e) {
+    return each_case(b, bench_one, e);
+}
+static bool tune(bench *b, err *e) {
+    return each_case(b, tune_one, e);
+}
+static bool cold_starts(bench *b, err *e) {
+    return each_case(b, cold_one, e);
+}
+
+/* What there is to do beside timing frames, and the key of its list in JSON. */
+typedef struct {
+    const char *flag, *key;
+    bool (*run)(bench *b, err *e);
+    bool keeps; /* a result, in the cache folder */
+} mode;
+
+static const mode *find_mode(const settings *s, err *e) {
+    static const mode FRAMES = {NULL, "results", bench_sizes, false};
+    static const mode MODE[] = {{"--calibrate", "speeds", calibrate, true},
+                                {"--tune", "tuned", tune, true},
+                                {"--cold-start", "cold_starts", cold_starts, false}};
+    const bool asked[] = {s->calibrate, s->tune, s->cold_start};
+    const mode *found = NULL;
+    for (size_t i = 0; i < sizeof MODE / sizeof MODE[0]; i++) {
+        if (!asked[i]) continue;
+        if (found) {
+            err_set(e, ERR_USAGE, "bench does one thing at a time: %s or %s", found->flag,
+                    MODE[i].flag);
+            return NULL;
+        }
+        found = &MODE[i];
+    }
+    return found ? found : &FRAMES;
+}
+
 static bool run(bench *b, err *e) {
+    const mode *m = find_mode(b->s, e);
+    if (!m) return false;
     if (!cache_path(b->folder, b->s->bloom.cache_dir)) b->folder[0] = 0;
     if (strcmp(b->s->bloom.device, "cpu") == 0) b->devices = engine_devices_cpu(b->device);
     if (!b->devices) b->devices = engine_devices(b->device, ENGINE_DEVICES);
@@ -272,16 +316,11 @@ static bool run(bench *b, err *e) {
         device_tune_load(&b->tune[i], &b->device[i], folder(b));
     }
     b->form = b->s->json ? BENCH_JSON : b->s->csv ? BENCH_CSV : BENCH_WORDS;
-    if (b->s->json)
-        text_add(&b->out, "{\n  \"version\": 1,\n  \"%s\": [",
-                 b->s->calibrate ? "speeds"
-                 : b->s->tune    ? "tuned"
-                                 : "results");
-    if ((b->s->calibrate || b->s->tune) && !folder(b))
+    if (b->s->json) text_add(&b->out, "{\n  \"version\": 1,\n  \"%s\": [", m->key);
+    if (m->keeps && !folder(b))
         return err_set(e, ERR_CANT_CREATE,
                        "there is no cache folder to keep the result in; name one with --cache-dir");
-    bool ok = b->s->calibrate ? calibrate(b, e)
-                              : each_case(b, b->s->tune ? tune_one : bench_one, e);
+    bool ok = m->run(b, e);
     if (b->s->json) text_add(&b->out, "\n  ]\n}\n");
     return ok;
 }

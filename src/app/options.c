@@ -196,6 +196,8 @@ const option OPTIONS[] = {
     {"tune", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(tune), .preset = "false",
      .help =
          "Look for faster shapes of the passes, and keep them in the cache folder for all runs."},
+    {"cold_start", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(cold_start), .preset = "false",
+     .help = "Time whole processes instead, with cold and with warm caches."},
     {"patience", OPTION_FLOAT, SECTION_BENCH, FOR_BENCH, AT(patience), .value = "S", .min = 0,
      .max = 3600, .preset = "30", .help = "Seconds that --tune may take per size and device."},
     {"csv", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(csv), .preset = "false",

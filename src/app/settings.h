@@ -66,7 +66,7 @@ typedef struct {
     const char *size;
     uint32_t rounds, queue;
     double warm_up;
-    bool calibrate, csv, tune;
+    bool calibrate, csv, tune, cold_start;
     double patience;
     setting value[SETTINGS_ROOM]; /* by the option's index in the table */
 } settings;

@@ -115,6 +115,35 @@ print(d['images'], len(f), cpu['measured'], cpu['seconds']['start'])"
     [[ "$output" == *"forecast of 1 image, file to file"*"7.000 to start"* ]]
 }
 
+@test "--cold-start runs whole processes, and leaves nothing behind" {
+    mkdir "$dir/tmp" "$dir/cache"
+    TMPDIR=$dir/tmp run --separate-stderr "$FFTBLOOM" bench --cold-start --device cpu \
+        --size 64x48,32x32 --kernel 16 --rounds 2 --json
+    [ "$status" -eq 0 ]
+    python3 -c "
+import json, sys
+d = json.load(sys.stdin)['cold_starts']
+assert [c['size'] for c in d] == [[64, 48], [32, 32]]
+for c in d:
+    assert c['runs'] == 2 and c['device'] == 'cpu' and c['kernel'] == '16'
+    for s in (c['cold'], c['warm']):
+        assert 0 < s['least'] <= s['median'] <= s['most'] < 60" <<<"$output"
+    [ -z "$(ls -A "$dir/tmp")" ]
+    # Neither the user's caches are used nor anything is put there.
+    [ -z "$(ls -A "$dir/cache")" ]
+    # What the process says is what bench says.
+    TMPDIR=$dir/tmp run --separate-stderr "$FFTBLOOM" bench --cold-start --device quantum
+    [ "$status" -eq 69 ]
+    [[ "$stderr" == *"ended with exit status 69"* ]]
+    TMPDIR=$dir/nothing run --separate-stderr "$FFTBLOOM" bench --cold-start
+    [ "$status" -ne 0 ]
+    [[ "$stderr" == *"$dir/nothing/fftbloom-bench-"* ]]
+    [ -z "$(ls -A "$dir/tmp")" ]
+    run --separate-stderr "$FFTBLOOM" bench --cold-start --tune
+    [ "$status" -eq 64 ]
+    [[ "$stderr" == *"--tune or --cold-start"* ]]
+}
+
 @test "--tune keeps what is faster, runs take it, and plan says so" {
     command -v oiiotool >/dev/null || skip "no oiiotool"
     "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
