@@ -18,8 +18,9 @@ double accuracy_dark(const scan_channel *c) {
 
 double accuracy_relative(const accuracy *a) {
     if (a->precision == PRECISION_FLOAT64) return noise_relative(PRECISION_FLOAT64);
+    /* Floats added one after the other, rounding at random: six deviations. */
     double side = 2.0 * a->core + 1, sums = a->spots + (a->core ? side * side : 0);
-    return noise_relative(PRECISION_FLOAT32) + 0x1p-24 * sqrt(sums);
+    return noise_relative(PRECISION_FLOAT32) + 2 * 0x1p-24 * sqrt(sums);
 }
 
 /* --- one channel ----------------------------------------------------------------------------- */

@@ -98,8 +98,7 @@ static bool scale(run *g, err *e) {
 
 static bool run_engine(run *g, err *e) {
     double tap[PSF_CHANNELS] = {0}, gain[PSF_CHANNELS];
-    for (uint32_t c = 0; c < g->n; c++)
-        gain[c] = ldexp(1 - g->b->s.sharpen, -g->method.exponent[c]);
+    for (uint32_t c = 0; c < g->n; c++) gain[c] = 1 - g->b->s.sharpen;
     engine_frame f = {(const void *const *)g->in, g->made, tap, gain};
     engine_times times, *sum = &g->r->times;
     if (!engine_run(g->b->engine, &f, &times, e)) return false;

@@ -181,6 +181,30 @@ static void join_plain(const row *r, row_totals *t) {
     join_any(r, t);
 }
 
+/* Of doubles, which are rounded once. */
+static void join_doubles(const row *r, const double *made, const float *source, double centre,
+                         row_totals *t) {
+    *t = (row_totals){.darkest = FLT_MAX};
+    for (uint32_t i = 0; i < r->n; i++) {
+        double e = made[i], g = e + (r->glare ? (double)r->glare[i] : 0), in = (double)r->spread[i];
+        t->norm += e * e;
+        t->peak = fmaxf(t->peak, (float)fabs(e));
+        t->lowest = fminf(t->lowest, (float)g);
+        if (r->light && g < 0) {
+            t->negative++;
+            t->negative_sum += (float)g;
+            g = 0;
+        }
+        float out = (float)((double)source[i] - in + centre * in + g), size = fabsf(out);
+        if (r->glare) r->glare[i] = (float)g;
+        r->out[i] = out;
+        t->sum += (double)out;
+        t->largest = fmaxf(t->largest, size);
+        t->darker |= size < r->dark;
+        if (size >= r->dark) t->darkest = fminf(t->darkest, size);
+    }
+}
+
 /* --- all rows -------------------------------------------------------------------------------- */
 
 struct finish {
@@ -223,8 +247,18 @@ static void add_glare(const finish *f, uint32_t c, uint32_t y, float *glare, flo
     bright_row(&j->bright[c], j->s, c, y, glare);
 }
 
-/* A worker's scratch: the row as it was, what of it is spread, the rest, what the engine made, the
- * glare, and the core's own. */
+static void join_floats(const finish *f, row *r, row_totals *t, uint32_t c, float *room) {
+    const finish_job *j = &f->j;
+    if (f->wide && join_ordinary_wide(r, t)) return;
+    if (r->spread == r->out) { /* and is written over by now */
+        image_to_float(room, j->source[c], j->type[c], (size_t)(r->out - j->out[c]), r->n);
+        r->spread = room;
+    }
+    (f->wide ? join_wide : join_plain)(r, t);
+}
+
+/* A worker's scratch: the row as it was, what of it is spread, the rest, what the engine made
+ * when that is scaled, the glare, and the core's own. */
 enum { ROWS = 5 };
 
 void finish_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) {
@@ -233,7 +267,7 @@ void finish_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made
     uint32_t w = j->s->w;
     size_t first = (size_t)y * w;
     float *in = f->scratch + (size_t)worker * f->room, *excess = in + w, *rest = excess + w,
-          *narrow = rest + w, *glare = narrow + w, *own = glare + w;
+          *scaled = rest + w, *glare = scaled + w, *own = glare + w;
     bool all = !(j->excess.threshold > 0), floats = j->type[c] == PIXEL_FLOAT;
     const float *source = floats ? (const float *)j->source[c] : j->same[c] ? j->in[c] : NULL;
     source = source ? source + first : in;
@@ -241,10 +275,9 @@ void finish_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made
     if (!all) finish_excess_row(&j->excess, excess, source, w);
     for (uint32_t i = 0; !all && i < w; i++) rest[i] = source[i] - excess[i];
     if (!made && !j->wide) made = (const float *)j->made[c] + first;
-    if (!made) {
-        for (uint32_t i = 0; i < w; i++) narrow[i] = (float)((const double *)j->made[c])[first + i];
-        made = narrow;
-    }
+    const float back = ldexpf(1, -j->exponent[c]);
+    for (uint32_t i = 0; made && back != 1 && i < w; i++) scaled[i] = back * made[i];
+    if (back != 1) made = scaled;
     bool lit = j->core->radius || j->bright[c].count || j->glare;
     if (lit) add_glare(f, c, y, glare, own);
     row r = {.out = j->out[c] + first,
@@ -258,13 +291,11 @@ void finish_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made
              .n = w};
     row_totals t;
     double spilled = ledger_spill(f->ledger, c, y, worker, r.spread);
-    if (!f->wide || !join_ordinary_wide(&r, &t)) {
-        if (r.spread == r.out) { /* and is written over by now */
-            image_to_float(in, j->source[c], j->type[c], first, w);
-            r.spread = in;
-        }
-        (f->wide ? join_wide : join_plain)(&r, &t);
-    }
+    if (j->wide)
+        join_doubles(&r, (const double *)j->made[c] + first, source,
+                     j->s->centre[spread_kernel(j->s, c)], &t);
+    else
+        join_floats(f, &r, &t, c, in);
     finish_stats *st = &f->row[(size_t)c * j->s->h + y];
     *st = stats_of(&t);
     st->spilled = spilled;

@@ -40,7 +40,7 @@ typedef struct {
     float *const *glare;        /* NULL: not wanted */
     bool light[PSF_CHANNELS];   /* nothing is below zero */
     double dark[PSF_CHANNELS];  /* accuracy_dark */
-    int exponent[PSF_CHANNELS]; /* j->in is scaled by 2 to that: what the core makes of it, too */
+    int exponent[PSF_CHANNELS]; /* the engine was given the image times 2 to that */
 } finish_job;
 
 enum { FINISH_HALF = 65504 };
