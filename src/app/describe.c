@@ -209,8 +209,9 @@ static void memory_words(const plan *p, text *to) {
     text_add(to, "memory   %s: ", text_bytes((double)device_bytes(p), b));
     buffer_words("image", p->image_bytes, "", to);
     buffer_words("half spectrum", p->scratch_bytes, ", ", to);
-    buffer_words("the same in tiles", tiled_bytes(p), ", ", to);
-    if (p->tile) text_add(to, " of %u", p->tile);
+    if (p->tile_in) text_add(to, " in tiles of %u", p->tile_in);
+    buffer_words("a second one", tiled_bytes(p), ", ", to);
+    if (tiled_bytes(p) && p->tile) text_add(to, " in tiles of %u", p->tile);
     buffer_words("split lines", p->line_bytes, ", ", to);
     buffer_words("kernel", p->spectrum_bytes, ", ", to);
     buffer_words("tables", p->twiddle_bytes, ", ", to);
