@@ -146,6 +146,8 @@ void farm_flags(const farm *f, void (*add)(void *ctx, const char *flag), void *c
         text_free(&t);
     }
     add(ctx, "--update");
+    /* Schedulers pass the environment on, and FFTBLOOM_FARM in it would submit without end. */
+    add(ctx, "--farm=none");
 }
 
 void farm_quote(const char *s, text *to) {

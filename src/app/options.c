@@ -45,7 +45,8 @@ const option OPTIONS[] = {
      .help = "Write what was done to each frame as JSON: device, plan, times, notes."},
     {"clobber", OPTION_BOOL, SECTION_FILES, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL, AT(clobber),
      .preset = "true",
-     .help = "Replace an output that exists; what is left alone makes the exit status 5."},
+     .help =
+         "Whether an output that exists is replaced; else it is left alone, and the status is 5."},
     {"update", OPTION_BOOL, SECTION_FILES, FOR_APPLY, AT(update), .preset = "false",
      .help = "Skip frames whose output was made from the same input, kernel and settings.",
      .about = "What an output was made from is remembered in the cache folder, so that no "

@@ -90,6 +90,13 @@ P
     [ -e out/b.1007.exr ]
 }
 
+@test "asked for by a variable it is submitted once, not by every task again" {
+    FFTBLOOM_FARM=slurm FFTBLOOM_CHUNK=4 run --separate-stderr "$FFTBLOOM" in/a.####.exr kernel.exr -o out/b.####.exr --wait
+    [ "$status" -eq 0 ]
+    [ "$(wc -l <sbatch.log)" -eq 1 ]
+    [ "$(ls out | wc -l)" -eq 7 ]
+}
+
 @test "a task that fails, and one that is killed: their statuses, and the rest the next time" {
     head -c 200 "$FILES"/in.exr >in/a.1005.exr
     run --separate-stderr job --wait --report all.json
@@ -173,7 +180,7 @@ P
     chmod 755 "$run"
     PATH=$PATH:/usr/sbin timeout 30 bash "$up" "$run" 3>&- || { rm -rf "$run"; skip "Slurm does not start here"; }
     export SLURM_CONF=$run/slurm.conf
-    run timeout 60 "$FFTBLOOM" in/a.####.exr kernel.exr -o out/b.####.exr --farm slurm --chunk 3 --wait --report all.json
+    run timeout 150 "$FFTBLOOM" in/a.####.exr kernel.exr -o out/b.####.exr --farm slurm --chunk 3 --wait --report all.json
     said=$output result=$status
     pids="$(cat "$run"/slurmd.pid "$run"/slurmctld.pid "$run"/munge/pid | xargs)"
     kill $pids
