@@ -64,7 +64,7 @@ typedef struct {
     double frame;             /* seconds per frame, out: of all together, without stamps between */
     double pass[PLAN_PASSES]; /* seconds per frame and pass, out: of as many more with stamps */
     /* The same of copies on the device that read and write as many bytes as the passes do (half
-     * and half), one per pass, out: what the device's memory allows. */
+     * and half), one per pass, out: what the device's memory allows; 0 where it has no room. */
     double copy, copy_pass[PLAN_PASSES];
 } engine_repeat;
 

@@ -7,6 +7,7 @@
  * time, and the kernel's spectrum exist once. Channels that do not fit one bound buffer are done
  * in chunks, one after the other, through the same scratch. Command buffers are recorded when the
  * plan is prepared; a frame is a copy, a submission, a fence and a copy. */
+#include "base/log.h"
 #include "base/mem.h"
 #include "engine/gpu_memory.h"
 #include "engine/gpu_pass.h"
@@ -505,7 +506,13 @@ static bool gpu_repeat(engine *base, const engine_frame *f, engine_repeat *r, er
     if (!r->ceiling) return true;
     uint64_t bytes[PLAN_PASSES];
     for (uint32_t i = 0; i < passes; i++) bytes[i] = x->p.pass[i].bytes;
-    return gpu_time_copies(&x->g, r->count, bytes, passes, &r->copy, r->copy_pass, e);
+    err why = {0};
+    if (gpu_time_copies(&x->g, r->count, bytes, passes, &r->copy, r->copy_pass, &why)) return true;
+    if (why.code != ERR_RETRY) return err_set(e, why.code, "%s", why.msg);
+    log_debug("copies are not timed beside the passes: %s", why.msg); /* no room for them */
+    r->copy = 0;
+    memset(r->copy_pass, 0, sizeof r->copy_pass);
+    return true;
 }
 
 static const engine_calls CALLS = {gpu_prepare, gpu_submit, gpu_wait, gpu_repeat, gpu_close};
