@@ -1,0 +1,71 @@
+/* The allocator's account, and --mem-limit. */
+#include "base/mem.h"
+#include "base/par.h"
+#include "unit/check.h"
+
+#include <string.h>
+
+static void the_account(void **state) {
+    (void)state;
+    err e = {0};
+    uint64_t before = mem_used();
+    char *a = mem_new(1000, 100, "a", &e), *b = mem_raw(20 << 20, 1, "b", &e);
+    assert_true(a && b && a[99999] == 0);
+    assert_in_range(mem_used() - before, 100000 + (20 << 20), 100000 + (25 << 20));
+    assert_true(mem_peak() >= mem_used());
+    uint64_t peak = mem_peak();
+    mem_free(a);
+    mem_free(b);
+    mem_free(NULL);
+    assert_int_equal(mem_used(), before);
+    assert_int_equal(mem_peak(), peak);
+}
+
+static void the_limit(void **state) {
+    (void)state;
+    err e = {0};
+    mem_set_limit(mem_used() + 100000);
+    void *a = mem_new(60000, 1, "first", &e);
+    assert_non_null(a);
+    assert_null(mem_new(60000, 1, "second", &e));
+    assert_int_equal(e.code, ERR_RETRY);
+    assert_non_null(strstr(e.msg, "second needs 60000 bytes"));
+    assert_non_null(strstr(e.msg, "--mem-limit"));
+    mem_free(a);
+    a = mem_new(60000, 1, "second", &e);
+    assert_non_null(a);
+    mem_free(a);
+    mem_set_limit(0);
+    /* A product that does not fit is no matter of the limit. */
+    assert_null(mem_new(SIZE_MAX / 2, 3, "too much", &e));
+    assert_int_equal(e.code, ERR_DATA);
+}
+
+/* Whatever threads allocate and free in whatever order, nothing is left in the account. */
+static bool churn(void *ctx, size_t index, int worker, err *e) {
+    (void)ctx, (void)worker;
+    void *p[16] = {0};
+    for (size_t i = 0; i < 400; i++) {
+        size_t at = (index * 7 + i * 5) % 16;
+        mem_free(p[at]);
+        if (!(p[at] = mem_raw(1 + index * 31 + i, 1, "piece", e))) return false;
+    }
+    for (int i = 0; i < 16; i++) mem_free(p[i]);
+    return true;
+}
+
+static void threads(void **state) {
+    (void)state;
+    err e = {0};
+    uint64_t before = mem_used();
+    par *t = par_open(4, &e);
+    CHECK_OK(par_for(t, 200, churn, NULL, &e), e);
+    par_close(&t);
+    assert_int_equal(mem_used(), before);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_account), cmocka_unit_test(the_limit),
+                                       cmocka_unit_test(threads)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
