@@ -197,3 +197,14 @@ bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
     [ "$status" -eq 7 ]
     [[ "$output" == *"by the definition"* ]]
 }
+
+@test "a wider window, float64 and sharpening on the software device: as on the CPU" {
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    oiiotool --create 60x40 3 --fill:color=0.1,0.2,0.3 60x40 --point:color=50,40,30 7,9 -d float -o soft.exr
+    for how in "--window grow" "--precision float64" "--sharpen 0.3 --padding mirror"; do
+        for device in cpu software; do
+            "$FFTBLOOM" soft.exr "$FFTBLOOM_ROOT/kernels/small.exr" -o $device.exr --device $device $how
+        done
+        "$FFTBLOOM" diff cpu.exr software.exr --fail 1e-5
+    done
+}
