@@ -52,7 +52,6 @@ static bool compute(const frame_maker *m, seat *on, image *img, bloom_report *ma
     if (!on->bloom) on->bloom = bloom_open(&on->s, m->s->kernel, m->threads, e);
     bool ok = on->bloom != NULL;
     if (ok && !bloom_image(on->bloom, img, made, e)) ok = false;
-    on->seconds = progress_clock() - *start;
     pthread_mutex_unlock(&on->lock);
     return ok;
 }

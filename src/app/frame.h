@@ -14,8 +14,7 @@
 typedef struct {
     pthread_mutex_t lock;
     bloom_settings s;
-    bloom *bloom;   /* opened for the first frame */
-    double seconds; /* that the last frame took on it, 0 before there was one; under lock */
+    bloom *bloom; /* opened for the first frame */
 } seat;
 
 typedef struct {

@@ -125,8 +125,7 @@ static void note_frame(lane *l, size_t index, const frame_result *f, const err *
         q->failure = *e;
     }
     if (f->state != FRAME_FAILED) progress_step(q->told, f->output, f->state == FRAME_DONE);
-    double before = q->pace[l->seat], now = q->seat[l->seat].seconds;
-    q->pace[l->seat] = f->state == FRAME_DONE && now > 0 ? now : before;
+    if (f->state == FRAME_DONE) q->pace[l->seat] = f->bloom;
     pthread_cond_broadcast(&q->done);
     pthread_mutex_unlock(&q->lock);
 }
