@@ -247,9 +247,9 @@ assert [x["done"] for x in l] == [1, 2] and l[0]["total"] == 2' "$stderr"
     [ -z "$(grep -a 'error' typed)" ]
 }
 
-# A long sequence, so that the signal comes while frames are made.
+# A long sequence, so that the signal comes while frames are made, on a busy machine, too.
 long_run_stopped_by() { # SIGNAL: its exit status goes to $status
-    for i in {0001..0400}; do ln -s in.exr "in.$i.exr"; done
+    python3 -c 'import os; [os.symlink("in.exr", f"in.{i:04d}.exr") for i in range(1, 4001)]'
     "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr &
     local pid=$!
     for i in {1..500}; do [ -e out.0003.exr ] || sleep 0.02; done
@@ -259,7 +259,7 @@ long_run_stopped_by() { # SIGNAL: its exit status goes to $status
     # Nothing half written: every output is whole, no temporary file stays.
     for f in out.*; do cmp "$f" out.0001.exr; done
     [ -z "$(ls -A | grep tmp)" ]
-    [ ! -e out.0400.exr ]
+    [ ! -e out.4000.exr ]
 }
 
 @test "interrupted: 130, no half file, no temporary file" {
