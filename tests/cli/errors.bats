@@ -211,6 +211,7 @@ P
 }
 
 @test "a coloured .spectrum does for a picture of luminance what its kernel does" {
+    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
     oiiotool --create 40x30 1 --fill:color=0.1 40x30 --point:color=50 7,9 --chnames Y -d float -o y.exr
     oiiotool --create 9x7 3 --fill:color=0.01,0.02,0.03 9x7 --point:color=1,0.5,0.3 4,3 -d float -o colour.exr
     "$FFTBLOOM" precompute colour.exr -o colour.spectrum
@@ -227,6 +228,7 @@ P
 
 # With precision auto this frame would be done in float64, which knows only exact spectra.
 @test "spectrum bilinear is bilinear, whatever the precision would be" {
+    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
     cd "$FFTBLOOM_ROOT"
     for mode in exact bilinear; do
         "$FFTBLOOM" testdata/small.exr kernels/star.exr -o "$dir/$mode.exr" --device cpu --pixel-type float --spectrum $mode
