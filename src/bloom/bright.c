@@ -17,51 +17,87 @@ static bool is_bright(float v, uint32_t below) {
     return scan_bin(v) >= below;
 }
 
-static void count_spots(bright_list *l, const float *plane, const spread *s, uint32_t below) {
-    for (uint32_t y = 0; y < s->h; y++) {
-        const float *row = plane + (size_t)y * s->w;
-        size_t rows = border_count(&s->axis[PLAN_Y], y);
-        for (uint32_t x = 0; x < s->w; x++) {
-            if (!is_bright(row[x], below)) continue;
-            l->pixels++;
-            l->count += rows * border_count(&s->axis[PLAN_X], x);
-        }
-    }
+enum { STRIP = 16 };
+
+typedef struct {
+    bright_list *l;
+    float *plane;
+    const spread *s;
+    uint32_t below;
+    size_t *spots, *pixels; /* of each strip; then where its spots begin */
+    int64_t *places;        /* of each worker */
+    size_t room;
+} job;
+
+static uint32_t strip_end(const job *j, size_t strip) {
+    uint32_t end = ((uint32_t)strip + 1) * STRIP;
+    return end < j->s->h ? end : j->s->h;
 }
 
-static void take_spots(bright_list *l, float *plane, const spread *s, uint32_t below,
-                       int64_t *places) {
-    int64_t *ys = places, *xs = places + border_most(&s->axis[PLAN_Y]);
-    size_t n = 0;
-    for (uint32_t y = 0; y < s->h; y++) {
-        float *row = plane + (size_t)y * s->w;
+static bool count_strip(void *ctx, size_t strip, int worker, err *e) {
+    const job *j = ctx;
+    const spread *s = j->s;
+    (void)worker, (void)e;
+    for (uint32_t y = (uint32_t)strip * STRIP; y < strip_end(j, strip); y++) {
+        const float *row = j->plane + (size_t)y * s->w;
+        size_t rows = border_count(&s->axis[PLAN_Y], y);
+        for (uint32_t x = 0; x < s->w; x++) {
+            if (!is_bright(row[x], j->below)) continue;
+            j->pixels[strip]++;
+            j->spots[strip] += rows * border_count(&s->axis[PLAN_X], x);
+        }
+    }
+    return true;
+}
+
+static bool take_strip(void *ctx, size_t strip, int worker, err *e) {
+    const job *j = ctx;
+    const spread *s = j->s;
+    (void)e;
+    int64_t *ys = j->places + (size_t)worker * j->room, *xs = ys + border_most(&s->axis[PLAN_Y]);
+    bright_spot *to = j->l->spot + j->spots[strip];
+    for (uint32_t y = (uint32_t)strip * STRIP; j->pixels[strip] && y < strip_end(j, strip); y++) {
+        float *row = j->plane + (size_t)y * s->w;
         uint32_t rows = border_places(&s->axis[PLAN_Y], y, ys);
         for (uint32_t x = 0; x < s->w; x++) {
-            if (!is_bright(row[x], below)) continue;
+            if (!is_bright(row[x], j->below)) continue;
             uint32_t columns = border_places(&s->axis[PLAN_X], x, xs);
-            for (uint32_t j = 0; j < rows; j++)
+            for (uint32_t k = 0; k < rows; k++)
                 for (uint32_t i = 0; i < columns; i++)
-                    l->spot[n++] = (bright_spot){(int32_t)xs[i], (int32_t)ys[j], row[x]};
+                    *to++ = (bright_spot){(int32_t)xs[i], (int32_t)ys[k], row[x]};
             row[x] = 0;
         }
     }
+    return true;
 }
 
-bool bright_take(bright_list *out, float *plane, const spread *s, uint32_t below, err *e) {
+bool bright_take(bright_list *out, float *plane, const spread *s, uint32_t below, par *threads,
+                 err *e) {
     bright_list l = {0};
-    count_spots(&l, plane, s, below);
-    size_t places = (size_t)border_most(&s->axis[PLAN_X]) + border_most(&s->axis[PLAN_Y]);
-    int64_t *room = mem_raw(places, sizeof *room, "bright pixels", e);
-    l.spot = mem_raw(l.count, sizeof *l.spot, "bright pixels", e);
-    bool ok = room && l.spot;
-    if (ok) {
-        take_spots(&l, plane, s, below, room);
-        qsort(l.spot, l.count, sizeof *l.spot, by_rows);
-        *out = l;
-    } else {
-        mem_free(l.spot);
+    size_t strips = (s->h + STRIP - 1) / STRIP;
+    job j = {.l = &l, .plane = plane, .s = s, .below = below};
+    j.room = (size_t)border_most(&s->axis[PLAN_X]) + border_most(&s->axis[PLAN_Y]);
+    j.spots = mem_new(2 * strips, sizeof *j.spots, "bright pixels", e);
+    j.pixels = j.spots + strips;
+    if (j.spots)
+        j.places =
+            mem_raw(j.room * (size_t)par_threads(threads), sizeof *j.places, "bright pixels", e);
+    bool ok = j.places && par_for(threads, strips, count_strip, &j, e);
+    for (size_t i = 0; ok && i < strips; i++) {
+        size_t n = j.spots[i];
+        j.spots[i] = l.count;
+        l.count += n;
+        l.pixels += j.pixels[i];
     }
-    mem_free(room);
+    ok = ok && (l.spot = mem_raw(l.count, sizeof *l.spot, "bright pixels", e)) &&
+         par_for(threads, strips, take_strip, &j, e);
+    if (ok)
+        qsort(l.spot, l.count, sizeof *l.spot, by_rows);
+    else
+        bright_free(&l);
+    mem_free(j.spots);
+    mem_free(j.places);
+    if (ok) *out = l;
     return ok;
 }
 

@@ -6,6 +6,7 @@
 #ifndef BLOOM_BRIGHT_H
 #define BLOOM_BRIGHT_H
 
+#include "base/par.h"
 #include "bloom/spread.h"
 
 typedef struct {
@@ -20,7 +21,8 @@ typedef struct {
 } bright_list;
 
 /* Takes the pixels of histogram bin `below` and higher out of the plane: they become 0. */
-bool bright_take(bright_list *l, float *plane, const spread *s, uint32_t below, err *e);
+bool bright_take(bright_list *l, float *plane, const spread *s, uint32_t below, par *threads,
+                 err *e);
 void bright_free(bright_list *l);
 
 /* Adds what the spots make of row y, their own centre taps not included. */

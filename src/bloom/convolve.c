@@ -77,12 +77,15 @@ static bool fill(run *g, err *e) {
     return !missing || run_blocks(g, run_load, e);
 }
 
-static bool take_bright(void *ctx, size_t c, int worker, err *e) {
-    run *g = ctx;
-    (void)worker;
-    bright_free(&g->bright[c]);
-    if (g->method.below[c] >= SCAN_BINS) return true;
-    return bright_take(&g->bright[c], g->in[c], &g->b->size.spread, g->method.below[c], e);
+static bool take_bright(run *g, err *e) {
+    for (uint32_t c = 0; c < g->n; c++) {
+        bright_free(&g->bright[c]);
+        if (g->method.below[c] < SCAN_BINS &&
+            !bright_take(&g->bright[c], g->in[c], &g->b->size.spread, g->method.below[c],
+                         g->b->threads, e))
+            return false;
+    }
+    return true;
 }
 
 static void scale_in(run *g, uint32_t c, size_t first, size_t n) {
@@ -159,7 +162,7 @@ static bool attempt(run *g, err *e) {
     core_free(&g->core);
     if (!prepare_engine(g->b, g->method.precision, g->method.core, g->r, e) || !lay_out(g, e) ||
         !core_make(&g->core, &g->b->size.spread, g->method.core, e) || !fill(g, e) ||
-        !par_for(g->b->threads, g->n, take_bright, g, e) || !scale(g, e) || !convolve(g, e))
+        !take_bright(g, e) || !scale(g, e) || !convolve(g, e))
         return false;
     g->loaded = false; /* it was written over */
     for (uint32_t c = 0; c < g->n; c++) g->measured[c] = g->stats[c].measured;

@@ -84,7 +84,7 @@ static void paste(const psf *k, const spread *s) {
     }
     bright_list l;
     err e = {0};
-    CHECK_OK(bright_take(&l, plane, s, below, &e), e);
+    CHECK_OK(bright_take(&l, plane, s, below, make_threads(), &e), e);
     assert_int_equal(l.pixels, count);
     assert_true(l.count >= count);
     for (int i = 0; i < W * H; i++) assert_true(scan_bin(plane[i]) < below);
