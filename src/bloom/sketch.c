@@ -1,6 +1,7 @@
 #include "bloom/sketch.h"
 
 #include "base/mem.h"
+#include "math/vector.h"
 
 #include <math.h>
 
@@ -72,13 +73,15 @@ typedef struct {
     double *glare;   /* means of blocks */
 } job;
 
-static void add_scaled(double *to, const double *tap, double by, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) to[i] += by * tap[i];
+typedef double vec4d_any __attribute__((vector_size(32), aligned(8), may_alias));
+
+VECTOR_INLINE void add_scaled(double *to, const double *tap, double by, uint32_t n) {
+    uint32_t i = 0;
+    for (; i + 4 <= n; i += 4) *(vec4d_any *)(to + i) += by * *(const vec4d_any *)(tap + i);
+    for (; i < n; i++) to[i] += by * tap[i];
 }
 
-static bool glare_row(void *ctx, size_t y, int worker, err *e) {
-    const job *j = ctx;
-    (void)worker, (void)e;
+VECTOR_INLINE void add_row(const job *j, size_t y) {
     double *to = j->glare + y * j->w;
     uint32_t from = y + 1 > j->k->h ? (uint32_t)y + 1 - j->k->h : 0;
     for (uint32_t b = from; b < j->gh && b <= y; b++) {
@@ -88,6 +91,17 @@ static bool glare_row(void *ctx, size_t y, int worker, err *e) {
             if (light != 0) add_scaled(to + x, tap, light, j->k->w);
         }
     }
+}
+VECTOR_WIDE static void add_row_wide(const job *j, size_t y) {
+    add_row(j, y);
+}
+static void add_row_plain(const job *j, size_t y) {
+    add_row(j, y);
+}
+
+static bool glare_row(void *ctx, size_t y, int worker, err *e) {
+    (void)worker, (void)e;
+    (vector_wide() ? add_row_wide : add_row_plain)(ctx, y);
     return true;
 }
 
