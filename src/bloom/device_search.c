@@ -137,7 +137,7 @@ typedef struct {
 /* What differs between the plans of a search, as text: equal texts are equal plans. */
 static hash128 fingerprint(const plan *p) {
     text t = {0};
-    text_add(&t, "%u %u", p->first, p->tile);
+    text_add(&t, "%u %u %u", p->first, p->tile_in, p->tile);
     for (uint32_t i = 0; i < p->passes; i++) {
         const plan_pass *s = &p->pass[i];
         text_add(&t, "|%u %u %u %d", s->fft.length, s->lines, s->threads, s->whole);

@@ -214,7 +214,7 @@ static bool separable(void *ctx, const plan *p, double *seconds, err *e) {
     cost += 10 * (fabs((double)p->pass[0].lines - 3) + fabs((double)p->pass[2].lines - 1));
     cost += 5.0 * p->axis[0].fft.radix[0] + 3.0 * p->axis[1].fft.radix[0];
     cost += p->pass[1].whole ? 7 : 0;
-    cost += 10 * fabs((double)p->tile - 4);
+    cost += 10 * (fabs((double)p->tile - 2) + fabs((double)p->tile_in - 4));
     *seconds = cost * 1e-6;
     return true;
 }
@@ -231,7 +231,8 @@ static void test_finds_the_best_of_each_choice(void **state) {
     assert_true(r.better);
     assert_true(r.shape.before == own && r.shape.after == best);
     assert_int_equal(r.best.first, PLAN_Y);
-    assert_int_equal(r.best.tile, 4);
+    assert_int_equal(r.best.tile, 2);
+    assert_int_equal(r.best.tile_in, 4);
     assert_int_equal(r.best.pass[2].lines, 1);
     assert_false(r.best.pass[1].whole);
     assert_int_equal(r.best.pass[0].lines, 3);
