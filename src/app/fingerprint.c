@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+#include <string.h>
+
 static bool decides_output(const option *o) {
     return o->on & FOR_APPLY && (o->section == SECTION_LIGHT || o->section == SECTION_KERNEL ||
                                  o->section == SECTION_LAYERS || o->section == SECTION_ACCURACY);
@@ -11,7 +13,8 @@ static bool decides_output(const option *o) {
 
 void fingerprint_settings(const settings *s, text *to) {
     for (int i = 0; i < OPTION_COUNT; i++) {
-        if (!decides_output(&OPTIONS[i])) continue;
+        const char *v = s->value[i].text, *preset = OPTIONS[i].preset;
+        if (!decides_output(&OPTIONS[i]) || !v || (preset && strcmp(v, preset) == 0)) continue;
         text_add(to, "%s ", OPTIONS[i].name);
         settings_json(s, i, to);
         text_add(to, "\n");
