@@ -53,7 +53,7 @@ uint rest(uint s) { return s == LAST ? 1 : s == 0 ? REST_0 : s == 1 ? REST_1 : R
 uint stride(uint s) { return s == 0 ? STRIDE_0 : s == 1 ? STRIDE_1 : s == 2 ? STRIDE_2 : 1; }
 uint table(uint s) { return TWIDDLES + (s == 0 ? 0 : s == 1 ? REST_0 : REST_0 + REST_1); }
 
-complex v[16]; // butterfly i of the thread: v[i * radix .. ]
+complex v[20]; // butterfly i of the thread: v[i * radix .. ]
 const uint ADDRESSES = RADIX_0 * STRIDE_0 * LINES;
 shared real exchange_part[WHOLE ? 1 : ADDRESSES];
 shared complex exchange_whole[WHOLE ? ADDRESSES : 1];

@@ -18,8 +18,14 @@ uint tiled_of(const uint tile, uint channel, uint k, uint m) {
     const uint edge = max(tile, 1); // nobody divides by 0, not even in code that is not reached
     return ((channel * (PITCH / edge) + m / edge) * HALVES + k) * edge + m % edge;
 }
-uint half_pair_of(uint channel, uint k, uint pair) { return tiled_of(TILE_IN, channel, k, 2 * pair) / 2; }
-uint convolved_pair_of(uint channel, uint k, uint pair) { return tiled_of(TILE_OUT, channel, k, 2 * pair) / 2; }
+// The same in pairs of neighbours: tiled_of(tile, channel, k, 2 pair) / 2.
+uint tiled_pair_of(const uint tile, uint channel, uint k, uint pair) {
+    if (tile == 0) return (channel * HALVES + k) * (PITCH / 2) + pair;
+    const uint edge = max(tile / 2, 1);
+    return ((channel * (PITCH / 2 / edge) + pair / edge) * HALVES + k) * edge + pair % edge;
+}
+uint half_pair_of(uint channel, uint k, uint pair) { return tiled_pair_of(TILE_IN, channel, k, pair); }
+uint convolved_pair_of(uint channel, uint k, uint pair) { return tiled_pair_of(TILE_OUT, channel, k, pair); }
 
 complex2 unpack(complex z, complex mirrored) {
     complex m = conj(mirrored);

@@ -37,6 +37,9 @@ static const uint32_t unpack_f32[] = {
 static const uint32_t unpack_f64[] = {
 #include "shaders/unpack_f64.inc"
 };
+static const uint32_t copy[] = {
+#include "shaders/copy_f32.inc"
+};
 /* clang-format on */
 
 #define BOTH(name)                         \
@@ -53,6 +56,10 @@ static const gpu_shader SHADER[PASS_KINDS][2] = {
     [PASS_INNER_BACK] = BOTH(inner), [PASS_UNPACK] = BOTH(unpack),
     [PASS_PACK] = BOTH(unpack),
 };
+
+gpu_shader gpu_shader_copy(void) {
+    return (gpu_shader){copy, sizeof copy};
+}
 
 gpu_shader gpu_shader_of(plan_pass_kind kind, bool float64) {
     return SHADER[kind][float64];

@@ -9,6 +9,7 @@ typedef struct {
     size_t bytes;
 } gpu_shader;
 
+gpu_shader gpu_shader_copy(void);
 gpu_shader gpu_shader_of(plan_pass_kind kind, bool float64);
 
 #endif

@@ -1,7 +1,7 @@
 #include "engine/gpu_time.h"
 
 #include "base/mem.h"
-#include "engine/gpu_memory.h"
+#include "engine/gpu_copy.h"
 
 #include <math.h>
 
@@ -93,10 +93,11 @@ fail:
 /* --- copies ---------------------------------------------------------------------------------- */
 
 /* Larger ones are no faster, so that their time follows from that of these. */
-static const uint64_t COPY_MOST = UINT64_C(512) << 20;
+static const uint64_t COPY_MOST = UINT64_C(128) << 20;
 
 typedef struct {
     gpu_buffer end[2];
+    gpu_copy pass;
     const uint64_t *bytes;
     uint32_t steps;
 } copies;
@@ -110,8 +111,7 @@ static uint64_t half_of(uint64_t bytes) {
 static void record_copies(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
     const copies *k = ctx;
     for (uint32_t i = 0; i < k->steps; i++) {
-        VkBufferCopy region = {0, 0, half_of(k->bytes[i])};
-        vkCmdCopyBuffer(c, k->end[i % 2].buf, k->end[1 - i % 2].buf, 1, &region);
+        gpu_copy_record(&k->pass, c, i % 2, half_of(k->bytes[i]));
         barrier(c);
         gpu_stamp(c, stamps, next);
     }
@@ -126,13 +126,15 @@ bool gpu_time_copies(const gpu_device *g, uint32_t count, const uint64_t *bytes,
     gpu_timing t = {count, steps, record_copies, &k};
     bool ok = gpu_buffer_make(&k.end[0], g, most, GPU_ON_DEVICE, "a copy's source", e) &&
               gpu_buffer_make(&k.end[1], g, most, GPU_ON_DEVICE, "a copy's end", e) &&
-              gpu_time(g, &t, all, step, e);
+              gpu_copy_make(&k.pass, g, k.end, e);
+    ok = ok && gpu_time(g, &t, all, step, e);
     for (uint32_t i = 0; ok && i < steps; i++) {
         timed += step[i];
         step[i] *= fmax(1, (double)bytes[i] / 2 / (double)half_of(bytes[i]));
         scale += step[i];
     }
     if (ok && timed > 0) *all *= scale / timed;
+    gpu_copy_free(&k.pass, g);
     for (int i = 0; i < 2; i++) gpu_buffer_free(&k.end[i], g);
     return ok;
 }

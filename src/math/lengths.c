@@ -54,13 +54,14 @@ double length_cost_cpu(uint32_t n) {
 
 /* --- radices ---------------------------------------------------------------------------------- */
 
-/* Numbers that a thread may hold: up to 16, as many as the largest radix; 8 where no radix is
- * larger, so that a thread has one butterfly. */
-static uint32_t held(const plan_fft *f) {
+/* Numbers that a thread may hold: up to 16, as many as the largest radix, and 20 where it holds
+ * nothing else beside a complex transform; 8 where no radix is larger, so that a thread has one
+ * butterfly. */
+static uint32_t held(const plan_fft *f, length_use use) {
     uint32_t largest = 0;
     for (uint32_t s = 0; s < f->stages; s++)
         if (f->radix[s] > largest) largest = f->radix[s];
-    return largest > 8 ? PLAN_MAX_RADIX : 8;
+    return largest <= 8 ? 8 : use == LENGTH_COMPLEX ? PLAN_MOST_HELD : PLAN_MAX_RADIX;
 }
 
 /* Numbers that each of `threads` threads holds in stage s. */
@@ -71,24 +72,26 @@ static uint32_t numbers_of(const plan_fft *f, uint32_t s, uint32_t threads) {
 }
 
 /* Threads times the numbers they hold, all stages: `length` a stage if every thread is busy, and
- * more if some wait. 0: they would hold too many. */
-static uint64_t slots_of(const plan_fft *f, uint32_t threads) {
+ * more if some wait; a tenth more for the registers where it is more than 16. 0: too many. */
+static uint64_t slots_of(const plan_fft *f, length_use use, uint32_t threads) {
     uint64_t slots = 0;
+    uint32_t most = 0;
     for (uint32_t s = 0; s < f->stages; s++) {
         uint32_t n = numbers_of(f, s, threads);
-        if (n > held(f) || (f->paired && s + 1 == f->stages && n > 2 * f->radix[s])) return 0;
+        if (n > most) most = n;
+        if (n > held(f, use) || (f->paired && s + 1 == f->stages && n > 2 * f->radix[s])) return 0;
         slots += (uint64_t)n * threads;
     }
-    return slots;
+    return most > PLAN_MAX_RADIX ? slots + slots / 10 : slots;
 }
 
 /* The threads that waste least, and their slots; 0 when the device cannot have so many. */
-static uint64_t choose_threads(plan_fft *f, uint32_t invocations) {
+static uint64_t choose_threads(plan_fft *f, length_use use, uint32_t invocations) {
     uint64_t best = 0;
     for (uint32_t s = 0; s < f->stages; s++)
-        for (uint32_t k = 1; k <= held(f) / f->radix[s]; k++) {
+        for (uint32_t k = 1; k <= held(f, use) / f->radix[s]; k++) {
             uint32_t t = (f->length / f->radix[s] + k - 1) / k;
-            uint64_t slots = t <= invocations ? slots_of(f, t) : 0;
+            uint64_t slots = t <= invocations ? slots_of(f, use, t) : 0;
             if (!slots || (best && (slots > best || (slots == best && t >= f->threads)))) continue;
             best = slots;
             f->threads = t;
@@ -96,15 +99,16 @@ static uint64_t choose_threads(plan_fft *f, uint32_t invocations) {
     return best;
 }
 
-bool length_threads(plan_fft *f, uint32_t wanted, uint32_t invocations) {
-    if (!choose_threads(f, invocations)) return false;
-    if (wanted <= invocations && wanted && slots_of(f, wanted)) f->threads = wanted;
+bool length_threads(plan_fft *f, length_use use, uint32_t wanted, uint32_t invocations) {
+    if (!choose_threads(f, use, invocations)) return false;
+    if (wanted <= invocations && wanted && slots_of(f, use, wanted)) f->threads = wanted;
     return true;
 }
 
 bool length_can_pair(const plan_fft *f) {
     uint32_t last = f->radix[f->stages - 1];
-    return f->stages > 1 && 2 * last <= held(f) && last % 2 == 0 && f->length / last % 2 == 0;
+    return f->stages > 1 && 2 * last <= held(f, LENGTH_REAL_ROWS) && last % 2 == 0 &&
+           f->length / last % 2 == 0;
 }
 
 static void move_last(plan_fft *f, uint32_t i) {
@@ -154,7 +158,7 @@ static void search(plan_fft *f, uint32_t rest, int from, uint32_t invocations, l
     if (rest == 1) {
         choice done = {.fft = *f};
         if (!arrange(&done.fft, use)) return;
-        uint64_t slots = choose_threads(&done.fft, invocations);
+        uint64_t slots = choose_threads(&done.fft, use, invocations);
         done.price = price_of(&done.fft, slots, use);
         bool fewer = !best->fft.stages || f->stages < best->fft.stages;
         bool same = f->stages == best->fft.stages;

@@ -21,9 +21,8 @@ double length_cost_cpu(uint32_t n);
  * thread hold a butterfly and its mirror image (docs/performance.md has the measurements). */
 typedef enum { LENGTH_COMPLEX, LENGTH_REAL_ROWS, LENGTH_REAL_COLUMNS } length_use;
 
-/* Chooses radices for a workgroup of at most `invocations` threads that hold PLAN_MAX_RADIX
- * numbers each: as few stages as possible, then those that leave the fewest threads waiting. False
- * when none fit. */
+/* Chooses radices for a workgroup of at most `invocations` threads: as few stages as possible, then
+ * those that leave the fewest threads waiting. False when none fit. */
 bool length_radices(plan_fft *f, uint32_t n, uint32_t invocations, length_use use);
 
 /* Whether a thread can hold a butterfly of the last stage and its mirror image. */
@@ -31,7 +30,7 @@ bool length_can_pair(const plan_fft *f);
 
 /* Sets the threads of a line with these radices: `wanted` where that many can hold it, or those
  * that wait least. False when the device cannot have enough. */
-bool length_threads(plan_fft *f, uint32_t wanted, uint32_t invocations);
+bool length_threads(plan_fft *f, length_use use, uint32_t wanted, uint32_t invocations);
 
 /* Butterflies of stage s that one of `threads` threads does for `lines` lines. */
 uint32_t length_butterflies(const plan_fft *f, uint32_t s, uint32_t lines, uint32_t threads);

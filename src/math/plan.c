@@ -48,7 +48,8 @@ static bool tuned_radices(plan_fft *f, uint32_t length, const plan_request *ask,
     }
     if (product != length || !f->stages || (first && f->radix[f->stages - 1] % 2)) return false;
     f->paired = first && length_can_pair(f);
-    return length_threads(f, t->threads[role], ask->limits.invocations) &&
+    return length_threads(f, first ? LENGTH_REAL_ROWS : LENGTH_COMPLEX, t->threads[role],
+                          ask->limits.invocations) &&
            shared_of(f, sample_bytes(ask)) <= ask->limits.shared_bytes;
 }
 

@@ -34,6 +34,7 @@ typedef enum { SWITCH_AUTO, SWITCH_ON, SWITCH_OFF } plan_switch;
 
 enum { PLAN_X, PLAN_Y, PLAN_AXES };
 enum { PLAN_STAGES = 4, PLAN_MAX_RADIX = 16, PLAN_PASSES = 9 };
+enum { PLAN_MOST_HELD = 20 }; /* numbers of a line in a thread's registers */
 
 /* What a device can do. All zero stands for the CPU engine: no limits, no shapes. */
 typedef struct {

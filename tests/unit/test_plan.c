@@ -99,7 +99,7 @@ static void check_pass(const plan *p, const plan_pass *s) {
         /* All butterflies are done, and a thread's numbers fit its registers. */
         assert_true((uint64_t)s->butterflies[i] * s->threads >=
                     (uint64_t)s->fft.length / s->fft.radix[i] * s->lines);
-        assert_true(s->butterflies[i] * s->fft.radix[i] <= PLAN_MAX_RADIX);
+        assert_true(s->butterflies[i] * s->fft.radix[i] <= PLAN_MOST_HELD);
     }
 }
 
