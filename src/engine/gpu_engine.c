@@ -3,6 +3,9 @@
  *   planes -> staging -> image -> [pass 1 -> scratch -> pass 2 -> scratch -> pass 3] -> image ->
  * staging -> planes
  *
+ * Where the host sees the device's memory, planes are written to the image themselves; where it
+ * reads that memory fast, too, they are read from there.
+ *
  * Buffers that belong to a frame exist once per slot; the scratch, which only one frame uses at a
  * time, and the kernel's spectrum exist once. Channels that do not fit one bound buffer are done
  * in chunks, one after the other, through the same scratch. Command buffers are recorded when the
@@ -18,9 +21,9 @@
 enum { MAX_SLOTS = 8 };
 
 typedef struct {
-    gpu_buffer up, down, weights;
-    gpu_buffer *image;    /* per chunk */
-    VkDescriptorSet *set; /* per chunk: all passes; then per chunk: the inner convolution */
+    gpu_buffer up, down, weights; /* up and down: where the image itself does not do */
+    gpu_buffer *image;            /* per chunk */
+    VkDescriptorSet *set;         /* per chunk: all passes; then per chunk: the inner convolution */
     VkCommandBuffer commands;
     VkFence fence;
     VkQueryPool stamps;
@@ -37,6 +40,7 @@ typedef struct {
 
     plan p;
     uint32_t chunks, slots;
+    bool direct[2]; /* up, down: between planes and image without staging */
     gpu_passes passes;
     gpu_buffer scratch, tiles, split, twiddles, places;
     gpu_buffer *spectrum; /* per chunk */
@@ -276,6 +280,7 @@ static void record_passes(gpu_engine *x, slot *s, uint32_t *next) {
 }
 
 static void record_copy(gpu_engine *x, slot *s, bool up) {
+    if (x->direct[up ? 0 : 1]) return;
     uint64_t plane = x->p.image_bytes / x->p.ask.channels;
     for (uint32_t i = 0; i < x->chunks; i++) {
         uint64_t at = i * x->p.channels_per_bind * plane, bytes = chunk_channels(x, i) * plane;
@@ -313,15 +318,16 @@ fail:
 static bool make_slot(gpu_engine *x, slot *s, bool timestamps, err *e) {
     const gpu_device *g = &x->g;
     uint64_t plane = x->p.image_bytes / x->p.ask.channels;
-    if (!gpu_buffer_make(&s->up, g, x->p.image_bytes, GPU_UPLOAD, "upload", e) ||
-        !gpu_buffer_make(&s->down, g, x->p.image_bytes, GPU_DOWNLOAD, "download", e) ||
+    uint64_t up = x->direct[0] ? 0 : x->p.image_bytes, down = x->direct[1] ? 0 : x->p.image_bytes;
+    if (!gpu_buffer_make(&s->up, g, up, GPU_UPLOAD, "upload", e) ||
+        !gpu_buffer_make(&s->down, g, down, GPU_DOWNLOAD, "download", e) ||
         !gpu_buffer_make(&s->weights, g, 2ull * x->p.ask.channels * x->p.sample_bytes, GPU_UPLOAD,
                          "weights", e) ||
         !(s->image = mem_new(x->chunks, sizeof *s->image, "buffers", e)))
         return false;
     for (uint32_t i = 0; i < x->chunks; i++)
-        if (!gpu_buffer_make(&s->image[i], g, chunk_channels(x, i) * plane, GPU_ON_DEVICE, "image",
-                             e))
+        if (!gpu_buffer_make(&s->image[i], g, chunk_channels(x, i) * plane,
+                             x->direct[0] ? GPU_SHARED : GPU_ON_DEVICE, "image", e))
             return false;
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VK_TRY(g, vkCreateFence(g->dev, &fence, NULL, &s->fence), e);
@@ -354,6 +360,7 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     x->p = *p;
     x->chunks = (p->ask.channels + p->channels_per_bind - 1) / p->channels_per_bind;
     x->slots = o && o->slots ? o->slots : 1;
+    x->direct[0] = gpu_memory_is_shared(&x->g, &x->direct[1]);
     if (x->slots > MAX_SLOTS || p->ask.channels > ENGINE_CHANNELS)
         return err_set(e, ERR_INTERNAL, "%u slots and %u channels; %d and %d are the most",
                        x->slots, p->ask.channels, MAX_SLOTS, ENGINE_CHANNELS);
@@ -379,37 +386,46 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
 
 /* --- frames --------------------------------------------------------------------------------- */
 
-/* Rows between packed planes and the staging buffer, whose rows are image_pitch apart. */
+/* Rows between packed planes and a buffer that the host sees, whose rows are image_pitch apart. */
 typedef struct {
-    const plan *p;
-    const void *const *in;
+    const gpu_engine *x;
+    const slot *s;
+    const void *const *in; /* NULL: from the device to `out` */
     void *const *out;
-    uint8_t *staging;
 } rows;
+
+/* A channel in the buffer. */
+static uint8_t *plane_of(const rows *r, uint32_t channel) {
+    const plan *p = &r->x->p;
+    uint64_t plane = p->image_bytes / p->ask.channels;
+    if (!r->x->direct[r->in ? 0 : 1])
+        return (uint8_t *)(r->in ? r->s->up.map : r->s->down.map) + channel * plane;
+    uint32_t chunk = channel / p->channels_per_bind;
+    return (uint8_t *)r->s->image[chunk].map + channel % p->channels_per_bind * plane;
+}
 
 enum { ROWS_AT_ONCE = 32 };
 
 static bool copy_rows(void *ctx, size_t index, int worker, err *e) {
     (void)worker, (void)e;
     const rows *r = ctx;
-    const plan *p = r->p;
+    const plan *p = &r->x->p;
     uint32_t h = p->ask.size[PLAN_Y], bands = (h + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
     size_t row = (size_t)p->ask.size[PLAN_X] * p->sample_bytes,
            pitch = (size_t)p->image_pitch * p->sample_bytes;
     uint32_t channel = (uint32_t)(index / bands), y = (uint32_t)(index % bands) * ROWS_AT_ONCE;
-    uint8_t *staging = r->staging + channel * pitch * h;
+    uint8_t *there = plane_of(r, channel);
     for (uint32_t end = y + ROWS_AT_ONCE < h ? y + ROWS_AT_ONCE : h; y < end; y++) {
         if (r->in)
-            memcpy(staging + y * pitch, (const uint8_t *)r->in[channel] + y * row, row);
+            memcpy(there + y * pitch, (const uint8_t *)r->in[channel] + y * row, row);
         else
-            memcpy((uint8_t *)r->out[channel] + y * row, staging + y * pitch, row);
+            memcpy((uint8_t *)r->out[channel] + y * row, there + y * pitch, row);
     }
     return true;
 }
 
 static bool copy_planes(gpu_engine *x, rows r, err *e) {
     uint32_t bands = (x->p.ask.size[PLAN_Y] + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
-    r.p = &x->p;
     return par_for(x->threads, (size_t)bands * x->p.ask.channels, copy_rows, &r, e);
 }
 
@@ -430,7 +446,7 @@ static bool gpu_submit(engine *base, uint32_t slot_index, const engine_frame *f,
     slot *s = &x->slot[slot_index];
     if (slot_index >= x->slots || s->busy)
         return err_set(e, ERR_INTERNAL, "slot %u of %u is not free", slot_index, x->slots);
-    if (!copy_planes(x, (rows){.in = f->in, .staging = s->up.map}, e)) return false;
+    if (!copy_planes(x, (rows){x, s, f->in, NULL}, e)) return false;
     fill_weights(x, s->weights.map, f);
     for (uint32_t c = 0; c < x->p.ask.channels; c++) s->out[c] = f->out[c];
     VK_TRY(&x->g, vkResetFences(x->g.dev, 1, &s->fence), e);
@@ -474,7 +490,7 @@ static bool gpu_wait(engine *base, uint32_t slot_index, engine_times *t, err *e)
     unsigned messages = gpu_device_messages(&x->g);
     if (messages)
         return err_set(e, ERR_INTERNAL, "%u messages from the Vulkan validation layer", messages);
-    return copy_planes(x, (rows){.out = s->out, .staging = s->down.map}, e);
+    return copy_planes(x, (rows){x, s, NULL, s->out}, e);
 fail:
     return false;
 }

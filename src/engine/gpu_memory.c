@@ -13,6 +13,7 @@ static const struct {
     VkMemoryPropertyFlags must, like[2], avoid;
 } USE[] = {
     [GPU_ON_DEVICE] = {0, {LOCAL, 0}, 0},
+    [GPU_SHARED] = {LOCAL | VISIBLE, {CACHED, 0}, 0},
     [GPU_UPLOAD] = {VISIBLE, {0, 0}, LOCAL},
     [GPU_DOWNLOAD] = {VISIBLE, {CACHED, 0}, 0},
 };
@@ -28,6 +29,18 @@ static uint32_t memory_type(const gpu_device *g, uint32_t allowed, gpu_use use) 
                 return i;
             }
     return UINT32_MAX;
+}
+
+bool gpu_memory_is_shared(const gpu_device *g, bool *cached) {
+    const VkPhysicalDeviceMemoryProperties *m = &g->memory;
+    uint32_t t = memory_type(g, UINT32_MAX, GPU_SHARED);
+    if (t == UINT32_MAX) return false;
+    for (uint32_t i = 0; i < m->memoryHeapCount; i++)
+        if (m->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT &&
+            m->memoryHeaps[i].size > m->memoryHeaps[m->memoryTypes[t].heapIndex].size)
+            return false;
+    *cached = m->memoryTypes[t].propertyFlags & CACHED;
+    return true;
 }
 
 bool gpu_buffer_make(gpu_buffer *b, const gpu_device *g, uint64_t bytes, gpu_use use,

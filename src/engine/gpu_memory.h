@@ -8,14 +8,19 @@ typedef struct {
     VkBuffer buf;
     VkDeviceMemory mem;
     VkDeviceSize bytes;
-    void *map; /* host buffers stay mapped */
+    void *map; /* buffers that the host sees stay mapped */
 } gpu_buffer;
 
 typedef enum {
     GPU_ON_DEVICE, /* storage, copied to and from */
+    GPU_SHARED,    /* storage that the host writes in place; only where gpu_memory_is_shared */
     GPU_UPLOAD,    /* host memory that the host writes */
     GPU_DOWNLOAD,  /* host memory that the host reads and writes, cached where there is such */
 } gpu_use;
+
+/* Whether the host sees the device's own memory, all of it and not a small window; and then whether
+ * reading it there is fast, because it is cached. */
+bool gpu_memory_is_shared(const gpu_device *g, bool *cached);
 
 /* `name` is for the error's sentence. A buffer of zero bytes is given four, so that it can be
  * bound. */
