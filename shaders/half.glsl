@@ -8,7 +8,6 @@
 layout(constant_id = 40) const uint HALVES = 2;
 layout(constant_id = 41) const uint PITCH = 2;
 
-
 // A large half spectrum may be tiled, [channel][m / tile][k][m % tile]: passes 1 and 3, which take a
 // few m of all k, then touch it in few pieces, and the runs of pass 2 are still long enough.
 layout(constant_id = 42) const uint TILE_IN = 0;  // between passes 1 and 2; 0: not tiled

@@ -28,8 +28,9 @@ static uint32_t sample_bytes(const plan_request *ask) {
 
 /* --- one axis ---------------------------------------------------------------------------- */
 
-/* Shared memory of a line: one component of each number (they are exchanged one after the other),
- * digits of a place with odd strides against bank conflicts. As in shaders/fft.glsl. */
+/* Shared memory of a line: one component of each number (they are exchanged one after the other;
+ * twice that where pass->whole), digits of a place with odd strides against bank conflicts. As in
+ * shaders/fft.glsl. */
 static uint32_t shared_of(const plan_fft *f, uint32_t real_bytes) {
     uint32_t stride = 1;
     for (uint32_t s = f->stages; s-- > 1;) stride = f->radix[s] * stride | 1;
@@ -516,7 +517,7 @@ static void name_passes(plan *p) {
     p->pass[2] = (plan_pass){PASS_INVERSE, .axis = 0, .fft = {.length = a[0].length}};
     p->pass[0].bytes = p->image_bytes + halves;
     p->pass[1].bytes = 2 * halves + p->spectrum_bytes;
-    p->pass[2].bytes = halves + 2 * p->image_bytes;
+    p->pass[2].bytes = halves + (p->ask.tapless ? 1 : 2) * p->image_bytes;
 }
 
 bool plan_make(plan *out, const plan_request *ask, err *e) {
