@@ -34,7 +34,7 @@ static double spots_of(const scan_channel *c, uint32_t below) {
 /* The darkest pixel that something is promised for. Where some pixels get less than that, others
  * get just as much: glare fades. */
 static double darkest_of(const accuracy_facts *f, uint32_t c) {
-    double dark = accuracy_dark(&f->scanned->channel[c]);
+    double dark = f->dark[c];
     if (f->measured) return f->measured[c].darker ? dark : fmax(dark, f->measured[c].darkest);
     return fmax(dark, f->sketch[c].darkest);
 }
@@ -171,7 +171,7 @@ void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measure
         double floor = isfinite(norm) ? noise_floor(a->precision, f->points, &load, a->exponent[c])
                                       : INFINITY;
         /* The darkest pixel may be darker by its own error. */
-        double dark = darkest_of(&with, c), limit = accuracy_dark(&f->scanned->channel[c]);
+        double dark = darkest_of(&with, c), limit = f->dark[c];
         double darkest = fmax(limit, dark - floor);
         note(a, c, floor, allowed_of(a, f, c, darkest), darkest);
     }

@@ -30,6 +30,8 @@ typedef struct {
     const noise_tail (*tail)[ACCURACY_CORES]; /* of each channel */
     const scan *scanned;  /* without histograms: nothing but the plain transform is considered */
     const sketch *sketch; /* of each channel */
+    const double *dark; /* accuracy_dark of each channel of the image, of which perhaps only a part
+                           is spread; 0 where there are no histograms */
     double tolerance;
     plan_precision precision;  /* AUTO, or what it has to be */
     double points;             /* of a float32 plan: L1 * L2 */

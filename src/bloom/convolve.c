@@ -27,6 +27,7 @@ bool convolve_choose(run *g, err *e) {
                                 .tail = s->tail,
                                 .scanned = &g->scanned,
                                 .sketch = g->sketched,
+                                .dark = g->dark,
                                 .tolerance = g->b->s.tolerance,
                                 .precision = g->b->s.precision,
                                 .points = s->points,
@@ -128,7 +129,7 @@ static finish_job finish_of(run *g) {
     for (uint32_t c = 0; c < g->n; c++) {
         j.source[c] = *run_plane(g, c);
         j.light[c] = g->b->size.light[c] && g->scanned.channel[c].least >= 0;
-        j.dark[c] = run_dark(g, c);
+        j.dark[c] = g->dark[c];
         j.exponent[c] = g->method.exponent[c];
         /* Unless the engine writes over it before the last pass reads it. */
         j.same[c] = !wide && run_spreads_all(g) && g->method.below[c] >= SCAN_BINS &&

@@ -173,7 +173,7 @@ static bool verify(run *g, err *e) {
     for (uint32_t c = 0; c < g->n; c++) {
         got[c] = *run_plane(g, c);
         type[c] = g->to[c];
-        dark[c] = run_dark(g, c);
+        dark[c] = g->dark[c];
     }
     verify_job j = {.kernel = &b->size.kernel,
                     .sharpen = b->s.sharpen,

@@ -89,10 +89,15 @@ static bool scan_excess(run *g, err *e) {
     return run_blocks(g, run_load, e) && scan_planes(g, plane, FLOATS, NULL, e);
 }
 
+static void find_dark(run *g) {
+    for (uint32_t c = 0; c < g->n; c++) g->dark[c] = accuracy_dark(&g->scanned.channel[c]);
+}
+
 /* Of an image whose pixels are numbers. */
 static bool look_on(run *g, err *e) {
     for (uint32_t c = 0; c < g->n; c++)
         g->sum[c] = g->scanned.channel[c].sum + (g->bad[c] ? g->bad_light[c] : 0);
+    find_dark(g);
     if (!run_spreads_all(g) && !scan_excess(g, e)) return false;
     for (uint32_t c = 0; c < g->n; c++)
         if (!sketch_make(&g->sketched[c], &g->b->size.sketch, &g->scanned, c, g->b->threads, e))
@@ -116,7 +121,9 @@ bool look_closely(run *g, err *e) {
     if (g->looked_closely) return true;
     g->looked_closely = true;
     for (uint32_t c = 0; c < g->n; c++) plane[c] = *run_plane(g, c);
-    return scan_planes(g, plane, g->type, NULL, e);
+    bool ok = scan_planes(g, plane, g->type, NULL, e);
+    if (ok) find_dark(g);
+    return ok;
 }
 
 bool look_at(run *g, err *e) {

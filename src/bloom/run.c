@@ -35,10 +35,6 @@ finish_excess run_excess(const run *g) {
 bool run_spreads_all(const run *g) {
     return !(g->b->s.threshold > 0);
 }
-double run_dark(const run *g, uint32_t c) {
-    return g->looked_closely ? accuracy_dark(&g->scanned.channel[c]) : 0;
-}
-
 uint32_t run_channels(const bloom *b, const layer_group *layer) {
     return (uint32_t)layer->channels + (b->s.alpha == ALPHA_CONVOLVE && layer->alpha >= 0);
 }

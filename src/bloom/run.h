@@ -18,8 +18,9 @@ typedef struct {
     size_t pixels;
     bloom_report *r;
 
-    scan scanned;        /* of what is spread */
-    bool looked_closely; /* with histograms */
+    scan scanned;              /* of what is spread */
+    bool looked_closely;       /* with histograms */
+    double dark[RUN_CHANNELS]; /* accuracy_dark of the image; 0 before it is looked at closely */
     double sum[RUN_CHANNELS], bad_light[RUN_CHANNELS];
     uint64_t bad[RUN_CHANNELS];
     sketch sketched[RUN_CHANNELS];
@@ -46,7 +47,6 @@ void **run_plane(const run *g, uint32_t c); /* the image's */
 const char *run_name(const run *g, uint32_t c);
 finish_excess run_excess(const run *g);
 bool run_spreads_all(const run *g);
-double run_dark(const run *g, uint32_t c); /* accuracy_dark, 0 where it was not needed */
 
 /* Calls fn for blocks of at most RUN_BLOCK pixels of every channel, from several threads. */
 enum { RUN_BLOCK = 1 << 15 };

@@ -128,6 +128,31 @@ static void is_the_same_on_any_number_of_threads(void **state) {
     free(p);
 }
 
+/* Without histograms all else is the same, bit by bit. */
+static void histograms_change_nothing_else(void **state) {
+    (void)state;
+    planes *p = make_planes();
+    for (uint32_t block = 0; block <= 32; block += 8) {
+        scan_request r = request_of(p, block);
+        scan with = scan_of(&r, make_threads());
+        r.histogram = false;
+        scan without = scan_of(&r, make_threads());
+        for (int c = 0; c < CHANNELS; c++) {
+            const scan_channel *a = &with.channel[c], *b = &without.channel[c];
+            assert_true(a->count && !b->count && !b->extra);
+            assert_true(a->sum == b->sum && a->squares == b->squares && a->pixels == W * H);
+            assert_true(a->least == b->least && a->greatest == b->greatest);
+            assert_true(scan_median(a) > 0 && scan_median(b) == 0);
+            for (uint32_t i = 0; block && i < with.grid_w * with.grid_h; i++)
+                assert_true(a->block_sum[i] == b->block_sum[i] &&
+                            a->block_least[i] == b->block_least[i]);
+        }
+        scan_free(&with);
+        scan_free(&without);
+    }
+    free(p);
+}
+
 static void bins_and_median(void **state) {
     (void)state;
     static const float V[] = {0, 1e-40f, 1e-30f, 0.1f, 1, 1.2f, 65504, 3.4e38f, -5};
@@ -223,6 +248,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_plain_loops),
         cmocka_unit_test(is_the_same_on_any_number_of_threads),
+        cmocka_unit_test(histograms_change_nothing_else),
         cmocka_unit_test(bins_and_median),
         cmocka_unit_test(bad_pixels_are_found),
         cmocka_unit_test(repair_takes_the_nearest_ring),
