@@ -41,7 +41,8 @@ LDFLAGS += $(OPT)
 
 ALL_C  := $(filter-out $(if $(filter 0,$(FFTW)),src/engine/cpu_%.c),$(wildcard src/*/*.c))
 ALL_CC := $(filter-out $(if $(filter 0,$(OPENEXR)),src/image/exr_ilm.cc),$(wildcard src/*/*.cc))
-OBJ    := $(ALL_C:src/%.c=$(BUILD)/%.o) $(ALL_CC:src/%.cc=$(BUILD)/%.o)
+# The slow ones first, so that no core waits for them at the end.
+OBJ    := $(ALL_CC:src/%.cc=$(BUILD)/%.o) $(ALL_C:src/%.c=$(BUILD)/%.o)
 LIB    := $(BUILD)/libfftbloom.a
 PROG   := $(BUILD)/fftbloom
 
