@@ -252,9 +252,10 @@ void twist(const uint R, uint at, complex2 w) { // v[at + r] *= w^r
 }
 
 void twist_stage(const uint s, const uint copy) {
-    [[unroll]] for (uint i = 0; i < each(s); ++i) {
-        uint n = butterfly_of(s, i).j % rest(s);
-        twist(radix(s), i * radix(s), twiddle[copy + table(s) + n]);
+    uint count = each(s), R = radix(s), tables = copy + table(s), period = rest(s);
+    [[unroll]] for (uint i = 0; i < count; ++i) {
+        uint n = butterfly_of(s, i).j % period;
+        twist(R, i * R, twiddle[tables + n]);
     }
 }
 
@@ -276,26 +277,29 @@ uint address_of(const uint s, butterfly b) {
 }
 uint address_step(const uint s) { return stride(s) * LINES; }
 
-// Component c; or with WHOLE both.
+// Component c; or with WHOLE both. What a stage has of its own is asked for once, outside of the
+// loops: they are unrolled before a compiler simplifies what is in them.
 void write_part(const uint s, const uint c) {
-    [[unroll]] for (uint i = 0; i < each(s); ++i) {
+    uint count = each(s), R = radix(s), step = address_step(s);
+    [[unroll]] for (uint i = 0; i < count; ++i) {
         butterfly b = butterfly_of(s, i);
-        uint a = address_of(s, b);
+        uint a = address_of(s, b), at = i * R;
         if (b.on)
-            [[unroll]] for (uint r = 0; r < radix(s); ++r)
-                if (WHOLE) exchange_whole[a + r * address_step(s)] = v[i * radix(s) + r];
-                else exchange_part[a + r * address_step(s)] = v[i * radix(s) + r][c];
+            [[unroll]] for (uint r = 0; r < R; ++r)
+                if (WHOLE) exchange_whole[a + r * step] = v[at + r];
+                else exchange_part[a + r * step] = v[at + r][c];
     }
 }
 
 void read_part(const uint s, const uint c) {
-    [[unroll]] for (uint i = 0; i < each(s); ++i) {
+    uint count = each(s), R = radix(s), step = address_step(s);
+    [[unroll]] for (uint i = 0; i < count; ++i) {
         butterfly b = butterfly_of(s, i);
-        uint a = address_of(s, b);
+        uint a = address_of(s, b), at = i * R;
         if (b.on)
-            [[unroll]] for (uint r = 0; r < radix(s); ++r)
-                if (WHOLE) v[i * radix(s) + r] = exchange_whole[a + r * address_step(s)];
-                else v[i * radix(s) + r][c] = exchange_part[a + r * address_step(s)];
+            [[unroll]] for (uint r = 0; r < R; ++r)
+                if (WHOLE) v[at + r] = exchange_whole[a + r * step];
+                else v[at + r][c] = exchange_part[a + r * step];
     }
 }
 
