@@ -62,8 +62,8 @@ $(BUILD)/shaders/%_f64.inc: shaders/%.comp
 	$(GLSL) -DFLOAT64 -MF $@.d -MT $@ $< -o $@
 
 # --- pages: HTML, its style and its script, as numbers that C includes ---------------------------
-PAGES := $(patsubst %,$(BUILD)/%.inc,$(wildcard pages/*))
-$(BUILD)/pages/%.inc: pages/%
+PAGES := $(patsubst src/%,$(BUILD)/%.inc,$(wildcard src/pages/*))
+$(BUILD)/pages/%.inc: src/pages/%
 	@mkdir -p $(@D)
 	od -An -v -td1 $< | sed 's/[-0-9][0-9]*/&,/g' >$@
 

@@ -1,5 +1,5 @@
-/* suite_html.c - a suite's run as one page: the files of pages/, embedded at build time, and the
- * run as JSON in its midst, which the page's script lays out. */
+/* suite_html.c - a suite's run as one page: the files of src/pages/, embedded at build time, and
+ * the run as JSON in its midst, which the page's script lays out. */
 #include "app/suite_report.h"
 
 #include <string.h>
