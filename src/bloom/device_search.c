@@ -361,8 +361,9 @@ static bool time_on_device(void *ctx, const plan *p, double *seconds, err *e) {
     engine_repeat r = {.count = 1};
     if (!fill_spectrum(t, &k, p, e) || !engine_prepare(t->g, p, &k, NULL, e)) return false;
     /* A device that waited for the host has slowed down: an H200 to a fifth. */
-    for (double spent = 0; spent < WARM_UP; spent += 2 * r.frame * r.count) {
+    for (double spent = 0; spent < WARM_UP;) {
         if (!engine_time(t->g, &f, &r, e)) return false;
+        spent += fmax(2 * r.frame * r.count, 1e-4); /* with stamps and without */
         r.count = frames_for(r.frame);
     }
     double least = r.frame;
