@@ -139,13 +139,19 @@ static accuracy best_in_space(const accuracy_facts *f, double most) {
     return best;
 }
 
+/* Core seconds that methods in space may take where float64 is out of the question: more would look
+ * like a program that hangs. */
+static double patience(const accuracy_facts *f) {
+    return 30 + 100 * f->seconds;
+}
+
 void accuracy_choose(accuracy *to, const accuracy_facts *f) {
     bool may64 = f->precision != PRECISION_FLOAT32 && isfinite(f->seconds64);
     accuracy a =
         plain(f, f->precision == PRECISION_FLOAT64 ? PRECISION_FLOAT64 : PRECISION_FLOAT32);
     if (!a.kept && a.precision == PRECISION_FLOAT32 && f->scanned->channel[0].count) {
         accuracy wide = plain(f, PRECISION_FLOAT64);
-        a = best_in_space(f, may64 && wide.kept ? wide.seconds : INFINITY);
+        a = best_in_space(f, may64 && wide.kept ? wide.seconds : patience(f));
         if (!a.kept && may64 && (wide.kept || !(strain(&a) < strain(&wide)))) a = wide;
     }
     *to = a;
