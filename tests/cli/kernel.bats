@@ -134,14 +134,14 @@ json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))";
         oiiotool --create $size 1 --chnames Y --point:color=3 3,3 --point:color=1 5,2 --point:color=2 0,4 -d float -o k.exr
         "$FFTBLOOM" kernel convert k.exr --to oiio -o theirs.exr
         oiiotool in.exr theirs.exr --convolve -d float -o theirs_out.exr
-        "$FFTBLOOM" in.exr k.exr -o ours_out.exr --device cpu
+        "$FFTBLOOM" in.exr k.exr -o ours_out.exr
         "$FFTBLOOM" diff ours_out.exr theirs_out.exr --fail 1e-5 --warn 1e-5
         # Unconverted it is another picture.
         oiiotool in.exr k.exr --convolve -d float -o theirs_out.exr
         run "$FFTBLOOM" diff ours_out.exr theirs_out.exr --fail 1e-5
         [ "$status" -eq 2 ]
         "$FFTBLOOM" kernel convert theirs.exr --from oiio -o back.exr
-        "$FFTBLOOM" in.exr back.exr -o back_out.exr --device cpu
+        "$FFTBLOOM" in.exr back.exr -o back_out.exr
         "$FFTBLOOM" diff ours_out.exr back_out.exr --fail 1e-5 --warn 1e-5
     done
 }
