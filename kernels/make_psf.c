@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/par.h"
 #include "image/format.h"
+#include "kernel/model.h"
 #include "testdata/steady.h"
 
 #include <stdio.h>
@@ -44,25 +45,6 @@ static const double STEP = 0.005;   /* of log(radius) */
 static const double VIOLET = 390, MIDDLE = 550, RED = 710; /* nanometres */
 #define TAN_30 0.57735026918962576
 #define COS_30 0.86602540378443865
-
-/* --- the colour of a wavelength ------------------------------------------------------------ */
-
-static double bell(double x, double middle, double below, double above) {
-    double t = (x - middle) / (x < middle ? below : above);
-    return steady_exp(-0.5 * t * t);
-}
-
-/* The CIE 1931 observer as sums of Gaussians (Wyman, Sloan and Shirley, 2013), then Rec.709.
- * Pure colours lie outside its primaries, so some values are below zero. */
-static void color_of(double w, double rgb[CHANNELS]) {
-    double x = 1.056 * bell(w, 599.8, 37.9, 31.0) + 0.362 * bell(w, 442.0, 16.0, 26.7) -
-               0.065 * bell(w, 501.1, 20.4, 26.2);
-    double y = 0.821 * bell(w, 568.8, 46.9, 40.5) + 0.286 * bell(w, 530.9, 16.3, 31.1);
-    double z = 1.217 * bell(w, 437.0, 11.8, 36.0) + 0.681 * bell(w, 459.0, 26.0, 13.8);
-    rgb[0] = 3.2404542 * x - 1.5371385 * y - 0.4985314 * z;
-    rgb[1] = -0.9692660 * x + 1.8760108 * y + 0.0415560 * z;
-    rgb[2] = 0.0556434 * x - 0.2040259 * y + 1.0572252 * z;
-}
 
 /* --- the pattern of one wavelength --------------------------------------------------------- */
 
@@ -145,7 +127,7 @@ static bool make_star(star *s, const recipe *r, par *threads, err *e) {
         /* A pattern that is wider by a factor is fainter by its square; steps of the logarithm
          * are wavelength * STEP nanometres long. */
         double wavelength = MIDDLE * steady_exp(-((double)t - s->before) * STEP);
-        color_of(wavelength, s->tint[t]);
+        model_color(wavelength, steady_exp, s->tint[t]);
         for (int c = 0; c < CHANNELS; c++) s->tint[t][c] *= MIDDLE / wavelength;
     }
     return par_for(threads, DIRECTIONS, fill_direction, s, e);

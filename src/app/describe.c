@@ -266,11 +266,11 @@ void describe_forecast(const device_forecast *f, const engine_device *d, uint32_
             text_add(to, "cannot: %s", f[i].why);
         text_add(to, "; %s%s\n", d[i].name, f[i].wanted ? "" : " (not asked for)");
     }
-    for (uint32_t i = 0; i < count; i++)
-        if (!f[i].measured) {
-            text_add(to, "   from default speeds; `fftbloom bench --calibrate` measures them\n");
-            break;
-        }
+    uint32_t defaults = 0;
+    for (uint32_t i = 0; i < count; i++) defaults += !f[i].measured;
+    if (defaults)
+        text_add(to, "   %sfrom default speeds; `fftbloom bench --calibrate` measures them\n",
+                 defaults < count ? "partly " : "");
 }
 
 void describe_forecast_json(const device_forecast *f, const engine_device *d, uint32_t count,

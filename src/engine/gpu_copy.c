@@ -1,32 +1,9 @@
 #include "engine/gpu_copy.h"
 
+#include "engine/gpu_pass.h"
 #include "engine/gpu_shaders.h"
 
 enum { GROUP = 256, UNIT = 16, ROW = 32768 }; /* threads; bytes of each; workgroups along x */
-
-static bool make_layouts(gpu_copy *c, const gpu_device *g, err *e) {
-    VkDescriptorSetLayoutBinding b[2];
-    for (uint32_t i = 0; i < 2; i++)
-        b[i] = (VkDescriptorSetLayoutBinding){.binding = i,
-                                              .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                              .descriptorCount = 1,
-                                              .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
-    VkDescriptorSetLayoutCreateInfo set = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = 2,
-        .pBindings = b};
-    VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(uint32_t)};
-    VK_TRY(g, vkCreateDescriptorSetLayout(g->dev, &set, NULL, &c->set_layout), e);
-    VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                         .setLayoutCount = 1,
-                                         .pSetLayouts = &c->set_layout,
-                                         .pushConstantRangeCount = 1,
-                                         .pPushConstantRanges = &push};
-    VK_TRY(g, vkCreatePipelineLayout(g->dev, &layout, NULL, &c->layout), e);
-    return true;
-fail:
-    return false;
-}
 
 static bool make_pipeline(gpu_copy *c, const gpu_device *g, err *e) {
     gpu_shader code = gpu_shader_copy();
@@ -76,7 +53,9 @@ fail:
 
 bool gpu_copy_make(gpu_copy *c, const gpu_device *g, const gpu_buffer end[2], err *e) {
     *c = (gpu_copy){0};
-    if (make_layouts(c, g, e) && make_pipeline(c, g, e) && make_sets(c, g, end, e)) return true;
+    if (gpu_layouts_make(&c->set_layout, &c->layout, g, 2, e) && make_pipeline(c, g, e) &&
+        make_sets(c, g, end, e))
+        return true;
     gpu_copy_free(c, g);
     return false;
 }

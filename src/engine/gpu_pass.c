@@ -123,25 +123,26 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
 
 /* --- pipelines ------------------------------------------------------------------------------ */
 
-static bool make_layouts(gpu_passes *s, const gpu_device *g, err *e) {
+bool gpu_layouts_make(VkDescriptorSetLayout *set_layout, VkPipelineLayout *layout,
+                      const gpu_device *g, uint32_t bindings, err *e) {
     VkDescriptorSetLayoutBinding b[BINDINGS];
-    for (uint32_t i = 0; i < BINDINGS; i++)
+    for (uint32_t i = 0; i < bindings; i++)
         b[i] = (VkDescriptorSetLayoutBinding){.binding = i,
                                               .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                               .descriptorCount = 1,
                                               .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
     VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = BINDINGS,
+        .bindingCount = bindings,
         .pBindings = b};
-    VK_TRY(g, vkCreateDescriptorSetLayout(g->dev, &set, NULL, &s->set_layout), e);
+    VK_TRY(g, vkCreateDescriptorSetLayout(g->dev, &set, NULL, set_layout), e);
     VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(uint32_t)};
-    VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                         .setLayoutCount = 1,
-                                         .pSetLayouts = &s->set_layout,
-                                         .pushConstantRangeCount = 1,
-                                         .pPushConstantRanges = &push};
-    VK_TRY(g, vkCreatePipelineLayout(g->dev, &layout, NULL, &s->layout), e);
+    VkPipelineLayoutCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                       .setLayoutCount = 1,
+                                       .pSetLayouts = set_layout,
+                                       .pushConstantRangeCount = 1,
+                                       .pPushConstantRanges = &push};
+    VK_TRY(g, vkCreatePipelineLayout(g->dev, &info, NULL, layout), e);
     return true;
 fail:
     return false;
@@ -272,7 +273,9 @@ bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, const gp
     *s = (gpu_passes){0};
     build all = {s, g, p, t};
     size_t before = 0;
-    if (!make_layouts(s, g, e) || !make_cache(s, g, uuid, cache_dir, e)) goto fail;
+    if (!gpu_layouts_make(&s->set_layout, &s->layout, g, BINDINGS, e) ||
+        !make_cache(s, g, uuid, cache_dir, e))
+        goto fail;
     vkGetPipelineCacheData(g->dev, s->cache, &before, NULL);
     if (!par_for(threads, p->passes, make_pipeline, &all, e)) goto fail;
     if (s->cache_path) keep_cache(s, g, before);

@@ -29,6 +29,11 @@ typedef struct {
     char *cache_path;                 /* NULL: none on disk */
 } gpu_passes;
 
+/* Layouts of a pass with storage buffers at bindings 0 .. bindings - 1, BINDINGS at most, and one
+ * 32-bit push constant. */
+bool gpu_layouts_make(VkDescriptorSetLayout *set_layout, VkPipelineLayout *layout,
+                      const gpu_device *g, uint32_t bindings, err *e);
+
 /* Pipelines for every pass of the plan, made side by side on `threads`; those on disk under
  * cache_dir (may be NULL) are reused. */
 bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, const gpu_twiddles *t,

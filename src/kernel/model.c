@@ -53,18 +53,17 @@ bool model_set(model_request *r, const char *assignment, err *e) {
 
 /* --- the colour of a wavelength ------------------------------------------------------------ */
 
-static double bell(double x, double middle, double below, double above) {
+static double bell(double (*exponential)(double), double x, double middle, double below,
+                   double above) {
     double t = (x - middle) / (x < middle ? below : above);
-    return exp(-0.5 * t * t);
+    return exponential(-0.5 * t * t);
 }
 
-/* The CIE 1931 observer as sums of Gaussians (Wyman, Sloan and Shirley, 2013), then Rec.709.
- * Pure colours lie outside its primaries, so some values are below zero. */
-static void color_of(double w, double rgb[MODEL_CHANNELS]) {
-    double x = 1.056 * bell(w, 599.8, 37.9, 31.0) + 0.362 * bell(w, 442.0, 16.0, 26.7) -
-               0.065 * bell(w, 501.1, 20.4, 26.2);
-    double y = 0.821 * bell(w, 568.8, 46.9, 40.5) + 0.286 * bell(w, 530.9, 16.3, 31.1);
-    double z = 1.217 * bell(w, 437.0, 11.8, 36.0) + 0.681 * bell(w, 459.0, 26.0, 13.8);
+void model_color(double w, double (*e)(double), double rgb[MODEL_CHANNELS]) {
+    double x = 1.056 * bell(e, w, 599.8, 37.9, 31.0) + 0.362 * bell(e, w, 442.0, 16.0, 26.7) -
+               0.065 * bell(e, w, 501.1, 20.4, 26.2);
+    double y = 0.821 * bell(e, w, 568.8, 46.9, 40.5) + 0.286 * bell(e, w, 530.9, 16.3, 31.1);
+    double z = 1.217 * bell(e, w, 437.0, 11.8, 36.0) + 0.681 * bell(e, w, 459.0, 26.0, 13.8);
     rgb[0] = 3.2404542 * x - 1.5371385 * y - 0.4985314 * z;
     rgb[1] = -0.9692660 * x + 1.8760108 * y + 0.0415560 * z;
     rgb[2] = 0.0556434 * x - 0.2040259 * y + 1.0572252 * z;
@@ -145,7 +144,7 @@ static bool make_table(maker *m, par *threads, err *e) {
     if (!m->tint || !m->grid) return false;
     for (int t = -m->before; t <= m->after; t++) {
         double *tint = m->tint[t + m->before], w = step_wavelength(t);
-        color_of(w, tint);
+        model_color(w, exp, tint);
         /* Steps of the logarithm are wavelength * STEP nanometres long. */
         for (int c = 0; c < MODEL_CHANNELS; c++)
             tint[c] *= stretches ? MODEL_GREEN / w : w / MODEL_GREEN;

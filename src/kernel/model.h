@@ -68,4 +68,9 @@ bool model_set(model_request *r, const char *assignment, err *e);
 bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_request *r,
                 par *threads, err *e);
 
+/* The colour of a wavelength in nanometres: the CIE 1931 observer as sums of Gaussians (Wyman,
+ * Sloan and Shirley, 2013), then Rec.709. Pure colours lie outside its primaries, so some values
+ * are below zero. `exponential` is exp, or one that gives the same bits on every machine. */
+void model_color(double wavelength, double (*exponential)(double), double rgb[MODEL_CHANNELS]);
+
 #endif

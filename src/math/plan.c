@@ -309,7 +309,7 @@ static void add_forward(plan *p, uint32_t pairs) {
 }
 
 /* Half as many barriers for twice the shared memory: pays for short lines. */
-enum { WHOLE_UPTO = 8192 };
+enum { WHOLE_UPTO = 9216 };
 
 static bool wants_whole(const plan_pass *s, const plan *p) {
     uint32_t bytes = 2 * s->shared_bytes;

@@ -4,25 +4,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "image/exr_split.h"
-#include "unit/check.h"
-#include "unit/make_image.h"
+#include "unit/load_save.h"
 #include "unit/ref_exr.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static image *load(const char *path) {
-    err e = {0};
-    image *img = image_load(path, NULL, make_threads(), &e);
-    CHECK_OK(img, e);
-    return img;
-}
-
-static void save(const char *path, const image *img) {
-    err e = {0};
-    CHECK_OK(image_save(path, img, make_threads(), &e), e);
-}
 
 /* --- the byte shuffle --------------------------------------------------------------------- */
 

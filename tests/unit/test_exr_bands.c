@@ -1,25 +1,12 @@
 /* EXR in bands: any rows can be read, bands may be written in any order, and no more is held in
  * memory than that takes. */
 #include "base/mem.h"
-#include "unit/check.h"
-#include "unit/make_image.h"
+#include "unit/load_save.h"
 
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static image *load(const char *path) {
-    err e = {0};
-    image *img = image_load(path, NULL, make_threads(), &e);
-    CHECK_OK(img, e);
-    return img;
-}
-
-static void save(const char *path, const image *img) {
-    err e = {0};
-    CHECK_OK(image_save(path, img, make_threads(), &e), e);
-}
 
 /* --- bands -------------------------------------------------------------------------------- */
 

@@ -1,0 +1,21 @@
+/* load_save.h - a whole file read or written in a test that fails where that does. */
+#ifndef TESTS_LOAD_SAVE_H
+#define TESTS_LOAD_SAVE_H
+
+#include "image/format.h"
+#include "unit/check.h"
+#include "unit/make_image.h"
+
+static inline image *load(const char *path) {
+    err e = {0};
+    image *img = image_load(path, NULL, make_threads(), &e);
+    CHECK_OK(img, e);
+    return img;
+}
+
+static inline void save(const char *path, const image *img) {
+    err e = {0};
+    CHECK_OK(image_save(path, img, make_threads(), &e), e);
+}
+
+#endif
