@@ -36,7 +36,6 @@ typedef struct {
     uint32_t n;
 } row;
 
-typedef int32_t vec8i __attribute__((vector_size(32)));
 typedef struct {
     double norm, sum;
     uint32_t negative;
@@ -45,8 +44,7 @@ typedef struct {
     bool darker;
 } row_totals;
 
-#define PICK8(mask, a, b) (vec8f)(((mask) & (vec8i)(a)) | (~(mask) & (vec8i)(b)))
-#define ABS8(v)           (vec8f)((vec8i)(v)&0x7fffffff)
+#define ABS8(v) (vec8f)((vec8i)(v)&0x7fffffff)
 
 VECTOR_INLINE double add_up(const vec8f *v) {
     double s[4];
@@ -104,8 +102,8 @@ VECTOR_INLINE void join_any(const row *r, row_totals *to) {
             vec8f e = *(const vec8f_any *)(r->made + i), g = e, size = ABS8(e);
             if (r->glare) g += *(const vec8f_any *)(r->glare + i);
             norm += e * e;
-            peak = PICK8(size > peak, size, peak);
-            lowest = PICK8(g < lowest, g, lowest);
+            peak = VECTOR_PICK8(size > peak, size, peak);
+            lowest = VECTOR_PICK8(g < lowest, g, lowest);
             vec8i off = (g < zero) & may_cut;
             count -= off;
             cut += (vec8f)((vec8i)g & off);
@@ -116,10 +114,10 @@ VECTOR_INLINE void join_any(const row *r, row_totals *to) {
             *(vec8f_any *)(r->out + i) = out;
             for (int k = 0; k < 4; k++) sum[k] += (double)out[k] + (double)out[k + 4];
             size = ABS8(out);
-            largest = PICK8(size > largest, size, largest);
+            largest = VECTOR_PICK8(size > largest, size, largest);
             vec8i below = size < zero + r->dark;
             darker |= below;
-            darkest = PICK8(~below & (size < darkest), size, darkest);
+            darkest = VECTOR_PICK8(~below & (size < darkest), size, darkest);
         }
         t.norm += norm_of(add_up(&norm), r->made + first, end - first);
     }
@@ -137,45 +135,59 @@ VECTOR_INLINE void join_any(const row *r, row_totals *to) {
     *to = t;
 }
 
-/* An ordinary row: light, nothing done in space, all spread, no rounding noise below zero and
- * nothing darker than `dark`. False where it is none; `out` is to be made again then. */
-VECTOR_INLINE bool join_ordinary(const row *r, row_totals *t) {
-    *t = (row_totals){0};
+/* An ordinary row: light, nothing done in space, all spread, no rounding noise below zero, nothing
+ * darker than `dark`, and of a size whose squares are floats. False where it is none; `out` is to
+ * be made again then. Two sums each, since one addition waits for the one before. */
+VECTOR_WIDE static bool join_ordinary(const row *r, row_totals *t) {
+    const float *made = r->made, *in = r->spread;
+    float *to = r->out, centre = r->centre;
     vec8f zero = {0}, high = zero, low = zero + FLT_MAX, largest = zero, darkest = zero + FLT_MAX;
-    uint32_t i = 0, whole = r->n / 8 * 8;
-    if (!r->light || r->glare || r->rest || whole < r->n) return false;
+    vec4d norm = {0}, sum = {0};
+    uint32_t i = 0, whole = r->n / 16 * 16;
+    if (!r->light || r->glare || r->rest) return false;
     while (i < whole) {
-        uint32_t first = i, end = i + SPAN < whole ? i + SPAN : whole;
-        vec8f norm = zero, sum = zero;
-        for (; i < end; i += 8) {
-            vec8f e = *(const vec8f_any *)(r->made + i);
-            vec8f out = r->centre * *(const vec8f_any *)(r->spread + i) + e;
-            *(vec8f_any *)(r->out + i) = out;
-            norm += e * e;
-            sum += out;
-            high = PICK8(e > high, e, high);
-            low = PICK8(e < low, e, low);
-            largest = PICK8(out > largest, out, largest);
-            darkest = PICK8(out < darkest, out, darkest);
+        uint32_t end = i + SPAN < whole ? i + SPAN : whole;
+        vec8f norm_a = zero, norm_b = zero, sum_a = zero, sum_b = zero;
+        for (; i < end; i += 16) {
+            __builtin_prefetch(in + i + r->n);
+            __builtin_prefetch(to + i + r->n, 1);
+            vec8f a = *(const vec8f_any *)(made + i), b = *(const vec8f_any *)(made + i + 8);
+            vec8f out_a = centre * *(const vec8f_any *)(in + i) + a;
+            vec8f out_b = centre * *(const vec8f_any *)(in + i + 8) + b;
+            *(vec8f_any *)(to + i) = out_a;
+            *(vec8f_any *)(to + i + 8) = out_b;
+            norm_a += a * a;
+            norm_b += b * b;
+            sum_a += out_a;
+            sum_b += out_b;
+            high = VECTOR_MAX8(VECTOR_MAX8(a, b), high);
+            low = VECTOR_MIN8(VECTOR_MIN8(a, b), low);
+            largest = VECTOR_MAX8(VECTOR_MAX8(out_a, out_b), largest);
+            darkest = VECTOR_MIN8(VECTOR_MIN8(out_a, out_b), darkest);
         }
-        t->norm += norm_of(add_up(&norm), r->made + first, end - first);
-        t->sum += add_up(&sum);
+        norm_a += norm_b;
+        sum_a += sum_b;
+        VECTOR_ADD_UP(norm, norm_a);
+        VECTOR_ADD_UP(sum, sum_a);
     }
-    t->darkest = t->lowest = FLT_MAX;
+    *t = (row_totals){.norm = (norm[0] + norm[1]) + (norm[2] + norm[3]),
+                      .sum = (sum[0] + sum[1]) + (sum[2] + sum[3]),
+                      .lowest = FLT_MAX,
+                      .darkest = FLT_MAX};
     for (int k = 0; k < 8; k++) {
-        t->peak = fmaxf(t->peak, high[k]);
-        t->lowest = fminf(t->lowest, low[k]);
-        t->largest = fmaxf(t->largest, largest[k]);
-        t->darkest = fminf(t->darkest, darkest[k]);
+        t->peak = high[k] > t->peak ? high[k] : t->peak;
+        t->lowest = low[k] < t->lowest ? low[k] : t->lowest;
+        t->largest = largest[k] > t->largest ? largest[k] : t->largest;
+        t->darkest = darkest[k] < t->darkest ? darkest[k] : t->darkest;
     }
-    return t->lowest >= 0 && t->darkest >= r->dark;
+    if (!(t->lowest >= 0 && t->darkest >= r->dark && t->peak > 1e-15F && t->peak < 1e15F))
+        return false;
+    for (; i < r->n; i++) join_one(r, t, i);
+    return true;
 }
 
 VECTOR_WIDE static void join_wide(const row *r, row_totals *t) {
     join_any(r, t);
-}
-VECTOR_WIDE static bool join_ordinary_wide(const row *r, row_totals *t) {
-    return join_ordinary(r, t);
 }
 static void join_plain(const row *r, row_totals *t) {
     join_any(r, t);
@@ -209,7 +221,6 @@ static void join_doubles(const row *r, const double *made, const float *source, 
 
 struct finish {
     finish_job j;
-    ledger *ledger;
     finish_stats *row; /* [channel][y] */
     float *scratch;    /* of each worker */
     size_t room;
@@ -249,7 +260,7 @@ static void add_glare(const finish *f, uint32_t c, uint32_t y, float *glare, flo
 
 static void join_floats(const finish *f, row *r, row_totals *t, uint32_t c, float *room) {
     const finish_job *j = &f->j;
-    if (f->wide && join_ordinary_wide(r, t)) return;
+    if (f->wide && join_ordinary(r, t)) return;
     if (r->spread == r->out) { /* and is written over by now */
         image_to_float(room, j->source[c], j->type[c], (size_t)(r->out - j->out[c]), r->n);
         r->spread = room;
@@ -290,7 +301,7 @@ void finish_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made
              .light = j->light[c],
              .n = w};
     row_totals t;
-    double spilled = ledger_spill(f->ledger, c, y, worker, r.spread);
+    double spilled = ledger_spill(j->ledger, c, y, r.spread);
     if (j->wide)
         join_doubles(&r, (const double *)j->made[c] + first, source,
                      j->s->centre[spread_kernel(j->s, c)], &t);
@@ -327,8 +338,7 @@ finish *finish_open(const finish_job *j, par *threads, err *e) {
     f->row = mem_new((size_t)j->s->h * j->s->channels, sizeof *f->row, "statistics", e);
     if (f->row)
         f->scratch = mem_raw(f->room * (size_t)par_threads(threads), sizeof *f->scratch, "rows", e);
-    if (f->scratch) f->ledger = ledger_open(j->ledger, threads, e);
-    if (!f->ledger) finish_close(&f, NULL);
+    if (!f->scratch) finish_close(&f, NULL);
     return f;
 }
 
@@ -342,7 +352,6 @@ void finish_close(finish **pf, finish_stats *st) {
         m->norm = sqrt(m->norm);
         if (m->darkest == FLT_MAX) m->darkest = 0;
     }
-    ledger_close(&f->ledger);
     mem_free(f->row);
     mem_free(f->scratch);
     mem_free(f);

@@ -14,6 +14,58 @@ double ledger_gap(const ledger_row *r) {
 /* --- what does not depend on the image ---------------------------------------------------------
  */
 
+/* Taps of an axis that land in the image, for each place where a pixel of it is seen. */
+typedef struct {
+    uint32_t from, to;
+} range;
+typedef struct {
+    uint32_t *first; /* of each column (row), and behind the last: its first range */
+    range *range;
+} landings;
+
+/* Taps from .. to - 1 land in the image when a pixel is seen at `place`. */
+static range landing(int64_t place, uint32_t extent, uint32_t taps, uint32_t centre) {
+    int64_t from = (int64_t)centre - place, to = from + extent;
+    return (range){(uint32_t)(from < 0      ? 0
+                              : from > taps ? taps
+                                            : from),
+                   (uint32_t)(to < 0      ? 0
+                              : to > taps ? taps
+                                          : to)};
+}
+
+static bool find_landings(landings *l, const border_axis *b, uint32_t taps, uint32_t centre,
+                          err *e) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->extent; i++) n += border_count(b, i);
+    int64_t *places = mem_raw(border_most(b), sizeof *places, "ledger", e);
+    l->first = mem_raw((size_t)b->extent + 1, sizeof *l->first, "ledger", e);
+    l->range = mem_raw(n, sizeof *l->range, "ledger", e);
+    bool ok = places && l->first && l->range;
+    if (ok) l->first[0] = n = 0;
+    for (uint32_t i = 0; ok && i < b->extent; i++) {
+        uint32_t count = border_places(b, i, places);
+        for (uint32_t k = 0; k < count; k++)
+            l->range[n++] = landing(places[k], b->extent, taps, centre);
+        l->first[i + 1] = n;
+    }
+    mem_free(places);
+    return ok;
+}
+
+static void free_landings(landings *l) {
+    mem_free(l->first);
+    mem_free(l->range);
+}
+
+/* What a border repeats lies within reach of it: others are seen once, and lose nothing. */
+static void find_free(uint32_t f[2], uint32_t extent, uint32_t taps, uint32_t centre) {
+    uint32_t near = centre > taps - 1 - centre ? centre : taps - 1 - centre;
+    f[0] = near < extent ? near : extent;
+    f[1] = extent - f[0] > f[0] ? extent - f[0] : f[0];
+}
+
+/* Sums of the tail's taps above and left of a corner, [kh + 1][kw + 1]. */
 static void make_table(double *t, const spread *s, uint32_t kernel) {
     size_t pitch = (size_t)s->kw + 1;
     const float *tap = s->tap + (size_t)kernel * s->kw * s->kh;
@@ -26,189 +78,118 @@ static void make_table(double *t, const spread *s, uint32_t kernel) {
     }
 }
 
-/* Taps from .. to - 1 of an axis land in the image when a pixel is seen at `place`. */
-static ledger_range landing(int64_t place, uint32_t extent, uint32_t taps, uint32_t centre) {
-    int64_t from = (int64_t)centre - place, to = from + extent;
-    return (ledger_range){(uint32_t)(from < 0      ? 0
-                                     : from > taps ? taps
-                                                   : from),
-                          (uint32_t)(to < 0      ? 0
-                                     : to > taps ? taps
-                                                 : to)};
+/* What the rows of the kernel that land in the image add up to left of each column, for a pixel of
+ * row y. */
+static void column_sums(double *sums, const double *table, size_t pitch, const landings *l,
+                        uint32_t y) {
+    memset(sums, 0, pitch * sizeof *sums);
+    for (uint32_t i = l->first[y]; i < l->first[y + 1]; i++) {
+        const double *lo = table + l->range[i].from * pitch, *hi = table + l->range[i].to * pitch;
+        for (size_t x = 0; x < pitch; x++) sums[x] += hi[x] - lo[x];
+    }
 }
 
-static bool find_ranges(ledger_axis *a, const border_axis *b, uint32_t taps, uint32_t centre,
-                        err *e) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < b->extent; i++) n += border_count(b, i);
-    int64_t *places = mem_raw(border_most(b), sizeof *places, "ledger", e);
-    a->first = mem_raw((size_t)b->extent + 1, sizeof *a->first, "ledger", e);
-    a->range = mem_raw(n, sizeof *a->range, "ledger", e);
-    bool ok = places && a->first && a->range;
-    if (ok) a->first[0] = n = 0;
-    for (uint32_t i = 0; ok && i < b->extent; i++) {
-        uint32_t count = border_places(b, i, places);
-        for (uint32_t k = 0; k < count; k++)
-            a->range[n++] = landing(places[k], b->extent, taps, centre);
-        a->first[i + 1] = n;
+/* One row of the result for one kernel. What the middle loses is nothing, but where taps that reach
+ * no pixel were cut off, or near the top and the bottom. */
+static void find_lost(float *to, const ledger_kernel *k, uint32_t kernel, const double *sums,
+                      const landings *l) {
+    const spread *s = k->s;
+    const uint32_t *free = k->free[PLAN_X];
+    double scale = s->scale[kernel], all = s->sum[kernel] - s->centre[kernel];
+    for (uint32_t x = 0; x < s->w; x++) {
+        double lands = 0;
+        if (x == free[0]) x = free[1];
+        if (x == s->w) break;
+        for (uint32_t i = l->first[x]; i < l->first[x + 1]; i++)
+            lands += sums[l->range[i].to] - sums[l->range[i].from];
+        *to++ = (float)(all - scale * lands);
     }
-    mem_free(places);
-    /* What a border repeats lies within reach of it: others are seen once, and lose nothing. */
-    uint32_t near = centre > taps - 1 - centre ? centre : taps - 1 - centre;
-    a->free[0] = near < b->extent ? near : b->extent;
-    a->free[1] = b->extent - a->free[0] > a->free[0] ? b->extent - a->free[0] : a->free[0];
-    return ok;
+    double middle = all - scale * sums[s->kw];
+    *to = fabs(middle) > 1e-12 * fabs(s->sum[kernel]) ? (float)middle : 0;
+}
+
+static void fill(ledger_kernel *k, double *table, double *sums, const landings l[PLAN_AXES]) {
+    const uint32_t *free = k->free[PLAN_Y];
+    float *to = k->lost;
+    for (uint32_t kernel = 0; kernel < k->s->kernels; kernel++) {
+        make_table(table, k->s, kernel);
+        for (uint32_t i = 0; i < k->rows; i++, to += k->columns) {
+            uint32_t y = i < free[0] ? i : i + 1 < k->rows ? i - free[0] + free[1] : free[0];
+            if (y == k->s->h) continue; /* no row is far from the borders */
+            column_sums(sums, table, (size_t)k->s->kw + 1, &l[PLAN_Y], y);
+            find_lost(to, k, kernel, sums, &l[PLAN_X]);
+        }
+    }
 }
 
 bool ledger_kernel_make(ledger_kernel *out, const spread *s, err *e) {
     ledger_kernel k = {.s = s};
-    size_t corners = ((size_t)s->kw + 1) * (s->kh + 1);
-    k.table = mem_new(corners * s->kernels, sizeof *k.table, "ledger", e);
-    bool ok = k.table && find_ranges(&k.axis[PLAN_X], &s->axis[PLAN_X], s->kw, s->cx, e) &&
-              find_ranges(&k.axis[PLAN_Y], &s->axis[PLAN_Y], s->kh, s->cy, e);
-    for (uint32_t i = 0; ok && i < s->kernels; i++) make_table(k.table + i * corners, s, i);
+    landings l[PLAN_AXES] = {{0}};
+    size_t pitch = (size_t)s->kw + 1;
+    find_free(k.free[PLAN_X], s->w, s->kw, s->cx);
+    find_free(k.free[PLAN_Y], s->h, s->kh, s->cy);
+    k.columns = k.free[PLAN_X][0] + s->w - k.free[PLAN_X][1] + 1;
+    k.rows = k.free[PLAN_Y][0] + s->h - k.free[PLAN_Y][1] + 1;
+    k.lost = mem_new((size_t)k.rows * k.columns * s->kernels, sizeof *k.lost, "ledger", e);
+    double *table = k.lost ? mem_new(pitch * (s->kh + 2), sizeof *table, "ledger", e) : NULL;
+    bool ok = table && find_landings(&l[PLAN_X], &s->axis[PLAN_X], s->kw, s->cx, e) &&
+              find_landings(&l[PLAN_Y], &s->axis[PLAN_Y], s->kh, s->cy, e);
+    if (ok) fill(&k, table, table + pitch * (s->kh + 1), l);
+    free_landings(&l[PLAN_X]);
+    free_landings(&l[PLAN_Y]);
+    mem_free(table);
     if (!ok) ledger_kernel_free(&k);
     *out = k;
     return ok;
 }
 
 void ledger_kernel_free(ledger_kernel *k) {
-    mem_free(k->table);
-    for (int a = 0; a < PLAN_AXES; a++) {
-        mem_free(k->axis[a].first);
-        mem_free(k->axis[a].range);
-    }
+    mem_free(k->lost);
     *k = (ledger_kernel){0};
 }
 
 /* --- one image ---------------------------------------------------------------------------------
  */
 
-/* A worker's last row: rows far from the borders are all alike. */
-typedef struct {
-    double *sums, *lost;
-    uint32_t kernel;
-    bool inner;
-} memo;
+/* In floats, SPAN of them at most: what rounding adds is far below what the ledger allows. */
+enum { SPAN = 64 };
 
-struct ledger {
-    const ledger_kernel *k;
-    memo *memo; /* of each worker */
-    double *memory;
-    bool wide;
-};
-
-ledger *ledger_open(const ledger_kernel *k, par *threads, err *e) {
-    ledger *l = mem_new(1, sizeof *l, "ledger", e);
-    if (!l) return NULL;
-    size_t workers = (size_t)par_threads(threads), room = (size_t)k->s->kw + 1 + k->s->w;
-    l->k = k;
-    l->wide = vector_wide();
-    l->memo = mem_new(workers, sizeof *l->memo, "ledger", e);
-    if (l->memo) l->memory = mem_raw(workers * room, sizeof *l->memory, "ledger", e);
-    if (!l->memory) ledger_close(&l);
-    for (size_t i = 0; l && i < workers; i++)
-        l->memo[i] =
-            (memo){.sums = l->memory + i * room, .lost = l->memory + i * room + k->s->kw + 1};
-    return l;
-}
-
-void ledger_close(ledger **l) {
-    if (!*l) return;
-    mem_free((*l)->memo);
-    mem_free((*l)->memory);
-    mem_free(*l);
-    *l = NULL;
-}
-
-/* What the rows of the kernel that land in the image add up to left of each column, for a pixel of
- * row y. */
-static void column_sums(const ledger_kernel *k, const double *table, uint32_t y, double *sums) {
-    const ledger_axis *axis = &k->axis[PLAN_Y];
-    size_t pitch = (size_t)k->s->kw + 1;
-    memset(sums, 0, pitch * sizeof *sums);
-    for (uint32_t i = axis->first[y]; i < axis->first[y + 1]; i++) {
-        const double *lo = table + axis->range[i].from * pitch,
-                     *hi = table + axis->range[i].to * pitch;
-        for (size_t x = 0; x < pitch; x++) sums[x] += hi[x] - lo[x];
+/* by NULL: 1. */
+VECTOR_INLINE double weigh(const float *v, const float *by, uint32_t n) {
+    vec4d all = {0};
+    uint32_t i = 0, whole = n / 16 * 16;
+    while (i < whole) {
+        uint32_t end = i + SPAN < whole ? i + SPAN : whole;
+        vec8f a = {0}, b = {0};
+        for (; i < end; i += 16) {
+            vec8f x = *(const vec8f_any *)(v + i), y = *(const vec8f_any *)(v + i + 8);
+            a += by ? x * *(const vec8f_any *)(by + i) : x;
+            b += by ? y * *(const vec8f_any *)(by + i + 8) : y;
+        }
+        a += b;
+        VECTOR_ADD_UP(all, a);
     }
+    for (; i < n; i++) all[0] += (double)v[i] * (by ? (double)by[i] : 1);
+    return (all[0] + all[1]) + (all[2] + all[3]);
 }
 
-/* One kernel's side of it. */
-typedef struct {
-    double scale, all; /* all: what a pixel spreads, its centre tap not counted */
-} side;
-
-/* The part of a pixel that is lost, for columns [from, to). */
-static void find_lost(const ledger_kernel *k, side a, const memo *m, uint32_t from, uint32_t to) {
-    const ledger_axis *axis = &k->axis[PLAN_X];
-    for (uint32_t x = from; x < to; x++) {
-        double lands = 0;
-        for (uint32_t i = axis->first[x]; i < axis->first[x + 1]; i++)
-            lands += m->sums[axis->range[i].to] - m->sums[axis->range[i].from];
-        m->lost[x] = a.all - a.scale * lands;
-    }
+VECTOR_INLINE double spill(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *v) {
+    const uint32_t *fx = k->free[PLAN_X], *fy = k->free[PLAN_Y];
+    uint32_t row = y < fy[0] ? y : y < fy[1] ? k->rows - 1 : y - fy[1] + fy[0];
+    const float *lost = k->lost +
+                        ((size_t)spread_kernel(k->s, channel) * k->rows + row) * k->columns;
+    double middle = (double)lost[k->columns - 1];
+    return weigh(v, lost, fx[0]) + weigh(v + fx[1], lost + fx[0], k->s->w - fx[1]) +
+           (middle != 0 ? middle * weigh(v + fx[0], NULL, fx[1] - fx[0]) : 0);
+}
+VECTOR_WIDE static double spill_wide(const ledger_kernel *k, uint32_t channel, uint32_t y,
+                                     const float *v) {
+    return spill(k, channel, y, v);
+}
+static double spill_plain(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *v) {
+    return spill(k, channel, y, v);
 }
 
-#define DOUBLES(v, i)                                                                    \
-    (vec4d) {                                                                            \
-        (double)(v)[i], (double)(v)[(i) + 1], (double)(v)[(i) + 2], (double)(v)[(i) + 3] \
-    }
-
-VECTOR_INLINE double weigh_any(const float *v, const double *by, uint32_t n) {
-    vec4d sum = {0};
-    uint32_t i = 0;
-    for (; i + 4 <= n; i += 4) sum += DOUBLES(v, i) * DOUBLES(by, i);
-    for (; i < n; i++) sum[0] += (double)v[i] * by[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-VECTOR_INLINE double add_up_any(const float *v, uint32_t n) {
-    vec4d sum[2] = {{0}, {0}};
-    uint32_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        sum[0] += DOUBLES(v, i);
-        sum[1] += DOUBLES(v, i + 4);
-    }
-    for (; i < n; i++) sum[0][0] += (double)v[i];
-    sum[0] += sum[1];
-    return (sum[0][0] + sum[0][1]) + (sum[0][2] + sum[0][3]);
-}
-VECTOR_WIDE static double weigh_wide(const float *v, const double *by, uint32_t n) {
-    return weigh_any(v, by, n);
-}
-static double weigh_plain(const float *v, const double *by, uint32_t n) {
-    return weigh_any(v, by, n);
-}
-VECTOR_WIDE static double add_up_wide(const float *v, uint32_t n) {
-    return add_up_any(v, n);
-}
-static double add_up_plain(const float *v, uint32_t n) {
-    return add_up_any(v, n);
-}
-
-double ledger_spill(ledger *l, uint32_t channel, uint32_t y, int worker, const float *v) {
-    const ledger_kernel *k = l->k;
-    const spread *s = k->s;
-    memo *m = &l->memo[worker];
-    uint32_t kernel = spread_kernel(s, channel);
-    const uint32_t *fx = k->axis[PLAN_X].free, *fy = k->axis[PLAN_Y].free;
-    double (*weigh)(const float *, const double *, uint32_t) = l->wide ? weigh_wide : weigh_plain;
-    double (*add_up)(const float *, uint32_t) = l->wide ? add_up_wide : add_up_plain;
-    bool inner = y >= fy[0] && y < fy[1];
-    side a = {s->scale[kernel], s->sum[kernel] - s->centre[kernel]};
-    if (!inner || !m->inner || m->kernel != kernel) {
-        size_t corners = ((size_t)s->kw + 1) * (s->kh + 1);
-        column_sums(k, k->table + kernel * corners, y, m->sums);
-        find_lost(k, a, m, 0, fx[0]);
-        find_lost(k, a, m, fx[1], s->w);
-        m->inner = inner;
-        m->kernel = kernel;
-    }
-    double spilled = weigh(v, m->lost, fx[0]) + weigh(v + fx[1], m->lost + fx[1], s->w - fx[1]);
-    /* In the middle of a row all lose the same: nothing, but where taps that reach no pixel were
-     * cut off, or near the top and the bottom. */
-    double middle = a.all - a.scale * m->sums[s->kw];
-    if (fabs(middle) > 1e-12 * fabs(s->sum[kernel]))
-        spilled += middle * add_up(v + fx[0], fx[1] - fx[0]);
-    return spilled;
+double ledger_spill(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *v) {
+    return (vector_wide() ? spill_wide : spill_plain)(k, channel, y, v);
 }

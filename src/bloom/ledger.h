@@ -17,7 +17,6 @@
 #ifndef BLOOM_LEDGER_H
 #define BLOOM_LEDGER_H
 
-#include "base/par.h"
 #include "bloom/spread.h"
 
 enum { LEDGER_NAME = 128 };
@@ -34,28 +33,17 @@ double ledger_gap(const ledger_row *r);
 
 /* What the kernel, the size and the borders say about it, for any number of images. */
 typedef struct {
-    uint32_t from, to; /* taps */
-} ledger_range;
-typedef struct {
-    uint32_t *first;     /* of each column (row), and behind the last: its first range; */
-    ledger_range *range; /* which taps land in the image, for each place where it is seen */
-    uint32_t free[2];    /* from the first of these to before the second nothing reaches a border */
-} ledger_axis;
-typedef struct {
     const spread *s;
-    double
-        *table; /* [kernel][kh + 1][kw + 1]: sums of the tail's taps above and left of a corner */
-    ledger_axis axis[PLAN_AXES];
+    uint32_t free[PLAN_AXES][2]; /* from the first of these to before the second all are alike: no
+                                    column (row) reaches a border */
+    uint32_t rows, columns;      /* of a table: those that do, and behind them one for all others */
+    float *lost; /* [kernel][row][column]: the part of a pixel that is spread over the border */
 } ledger_kernel;
 
 bool ledger_kernel_make(ledger_kernel *k, const spread *s, err *e);
 void ledger_kernel_free(ledger_kernel *k);
 
-/* One image: ledger_spill tells what of a row is spread over the border, net; `spread` is the row
- * as it is spread. By any worker, in any order. */
-typedef struct ledger ledger;
-ledger *ledger_open(const ledger_kernel *k, par *threads, err *e);
-double ledger_spill(ledger *l, uint32_t channel, uint32_t y, int worker, const float *spread);
-void ledger_close(ledger **l);
+/* What of a row is spread over the border, net; `spread` is the row as it is spread. */
+double ledger_spill(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *spread);
 
 #endif

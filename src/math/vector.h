@@ -9,21 +9,36 @@
 #define MATH_VECTOR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef double vec4d __attribute__((vector_size(32)));
 typedef float vec8f __attribute__((vector_size(32)));
 /* The same at any address: for loads from and stores to rows. */
 typedef float vec8f_any __attribute__((vector_size(32), aligned(4), may_alias));
 
+typedef int32_t vec8i __attribute__((vector_size(32)));
+#define VECTOR_PICK8(mask, a, b) (vec8f)(((mask) & (vec8i)(a)) | (~(mask) & (vec8i)(b)))
+
+/* Adds eight floats to four doubles. */
+#define VECTOR_HALF(v, i) \
+    __builtin_convertvector(__builtin_shufflevector(v, v, i, (i) + 1, (i) + 2, (i) + 3), vec4d)
+#define VECTOR_ADD_UP(to, v) ((to) += VECTOR_HALF(v, 0) + VECTOR_HALF(v, 4))
+
 #define VECTOR_INLINE static inline __attribute__((always_inline))
 
+/* In functions that are VECTOR_WIDE only: a where it is less (greater), else b. */
 #if defined(__x86_64__)
-#define VECTOR_WIDE __attribute__((target("avx2,fma")))
+#include <immintrin.h>
+#define VECTOR_WIDE       __attribute__((target("avx2,fma")))
+#define VECTOR_MIN8(a, b) (vec8f) _mm256_min_ps(a, b)
+#define VECTOR_MAX8(a, b) (vec8f) _mm256_max_ps(a, b)
 static inline bool vector_wide(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 #else
 #define VECTOR_WIDE
+#define VECTOR_MIN8(a, b) VECTOR_PICK8((a) < (b), a, b)
+#define VECTOR_MAX8(a, b) VECTOR_PICK8((a) > (b), a, b)
 static inline bool vector_wide(void) {
     return false;
 }
