@@ -7,10 +7,12 @@ layout(constant_id = 30) const bool X_FIRST = false;
 layout(constant_id = 31) const uint LINE_COUNT = 1; // image lines: the extent across
 layout(constant_id = 32) const uint IMAGE_PITCH = 4;
 layout(constant_id = 33) const uint IMAGE_ROWS = 1;
+layout(constant_id = 34) const bool HALF_INPUT = false; // what is read is halfs
 const uint PAIRS = (LINE_COUNT + 1) / 2;
 
 layout(std430, set = 0, binding = 0) IMAGE_ACCESS buffer image_planes { real image[]; };
 layout(std430, set = 0, binding = 0) IMAGE_ACCESS buffer image_columns { complex image_pair[]; };
+layout(std430, set = 0, binding = 0) readonly buffer image_of_halfs { uint two_halfs[]; };
 
 uint pixel_of(uint channel, uint pair, uint c) { // its first line; the other is one further
     uint x = X_FIRST ? c : 2 * pair, y = X_FIRST ? 2 * pair : c;
@@ -26,7 +28,17 @@ complex pixels_at(uint p, bool second) {
     return complex(z.x, second ? z.y : real(0));
 }
 
+// The same of halfs. All of them are numbers of a float, too.
+real half_pixel(uint p) { return real(unpackHalf2x16(two_halfs[p / 2] >> 16 * (p % 2)).x); }
+complex half_pixels_at(uint p, bool second) {
+    if (X_FIRST) return complex(half_pixel(p), second ? half_pixel(p + IMAGE_PITCH) : real(0));
+    vec2 z = unpackHalf2x16(two_halfs[p / 2]);
+    return complex(z.x, second ? z.y : 0);
+}
+
 complex load_pair(uint channel, uint pair, int c) { // c < 0: padding
     if (c < 0 || !has_pair(pair)) return complex(0);
-    return pixels_at(pixel_of(channel, pair, uint(c)), has_second(pair));
+    uint p = pixel_of(channel, pair, uint(c));
+    if (HALF_INPUT) return half_pixels_at(p, has_second(pair));
+    return pixels_at(p, has_second(pair));
 }

@@ -11,7 +11,9 @@
  * which is of mem_raw, is NULL after prepare then. Whether or not, k is the caller's to free.
  *
  * Planes are packed rows of float or double, as the plan's precision says; in and out may be the
- * same memory. The engine neither scales nor checks pixels: that is bloom's work. */
+ * same memory. Floats of which the plan says that all are halfs may travel to a device as such; one
+ * that is none is an error then. The engine neither scales nor checks pixels otherwise: that is
+ * bloom's work. */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 

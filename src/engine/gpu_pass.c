@@ -34,6 +34,7 @@ enum {
     ID_LINE_COUNT,
     ID_IMAGE_PITCH,
     ID_IMAGE_ROWS,
+    ID_HALF_INPUT,
     ID_HALVES = 40,
     ID_PITCH,
     ID_TILE_IN,
@@ -106,6 +107,7 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     add(&c, ID_LINE_COUNT, p->axis[1].extent);
     add(&c, ID_IMAGE_PITCH, p->image_pitch);
     add(&c, ID_IMAGE_ROWS, p->ask.size[PLAN_Y]);
+    add(&c, ID_HALF_INPUT, p->input_bytes > 0);
     add(&c, ID_HALVES, p->halves);
     add(&c, ID_PITCH, s->kind == PASS_CONVOLVE && parts > 1 ? s->fft.length : p->pitch);
     add(&c, ID_TILE_IN, p->tile_in);

@@ -292,7 +292,8 @@ static uint32_t outer_lines(const plan_fft *f) {
 
 static void add_forward(plan *p, uint32_t pairs) {
     const plan_axis *a = &p->axis[0];
-    uint64_t image = p->image_bytes, scratch = p->scratch_bytes, lines = p->line_bytes;
+    uint64_t image = p->input_bytes ? p->input_bytes : p->image_bytes;
+    uint64_t scratch = p->scratch_bytes, lines = p->line_bytes;
     plan_pass *s;
     if (a->one_pass) {
         uint32_t wanted = p->first == PLAN_Y ? 4 : 2, tuned = p->ask.tune.lines[0];
@@ -420,6 +421,8 @@ static bool count_bytes(plan *p, err *e) {
         if (planes < p->channels_per_bind) p->channels_per_bind = (uint32_t)planes;
     }
     p->image_bytes = image * ask->channels;
+    if (ask->half_input && has_shapes(ask) && p->sample_bytes == 4)
+        p->input_bytes = p->image_bytes / 2;
     /* The CPU engine does one channel after the other. */
     p->scratch_bytes = has_shapes(ask) ? scratch * ask->channels : scratch;
     p->line_bytes = lines * ask->channels;
@@ -429,8 +432,8 @@ static bool count_bytes(plan *p, err *e) {
 }
 
 static uint64_t device_bytes(const plan *p) {
-    return p->image_bytes + p->scratch_bytes * (p->tile_in != p->tile ? 2 : 1) + p->line_bytes +
-           p->spectrum_bytes + p->twiddle_bytes;
+    return p->image_bytes + p->input_bytes + p->scratch_bytes * (p->tile_in != p->tile ? 2 : 1) +
+           p->line_bytes + p->spectrum_bytes + p->twiddle_bytes;
 }
 
 /* A half spectrum that no cache holds is read in one piece by pass 3 if it is tiled; a small one
@@ -457,10 +460,12 @@ static void choose_tiles(plan *p) {
     p->tile = tile_of(p->ask.tune.tile, large);
 }
 
+/* What costs memory and brings speed alone is left out where it does not fit. */
 static bool check_memory(plan *p, err *e) {
     uint64_t has = p->ask.limits.memory;
     choose_tiles(p);
     if (has && device_bytes(p) > has) p->tile_in = p->tile = 0;
+    if (has && device_bytes(p) > has) p->input_bytes = 0;
     uint64_t all = device_bytes(p);
     if (!has || all <= has) return true;
     return err_set(e, ERR_CONFIG,
@@ -494,6 +499,10 @@ static bool check_request(const plan_request *ask, err *e) {
     }
     if (ask->channels == 0 || (ask->spectra != 1 && ask->spectra != ask->channels))
         return err_set(e, ERR_INTERNAL, "%u channels with %u spectra", ask->channels, ask->spectra);
+    if (ask->half_input && !ask->tapless)
+        return err_set(e, ERR_INTERNAL,
+                       "an image of halfs is not there for the last pass, which adds centre taps; "
+                       "a plan for it must be tapless");
     if (ask->precision == PRECISION_FLOAT64 && has_shapes(ask) && !ask->limits.float64)
         return err_set(e, ERR_CONFIG,
                        "the device has no 64-bit floats; use --device cpu for "

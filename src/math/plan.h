@@ -67,6 +67,7 @@ typedef struct {
     uint32_t channels;        /* image planes convolved in one run */
     uint32_t spectra;         /* kernel channels: 1 or `channels` */
     bool tapless;             /* no channel has a centre tap: the last pass needs no image */
+    bool half_input;          /* every sample of the image is a half; needs tapless */
     plan_limits limits;
     plan_tune tune;
 } plan_request;
@@ -136,9 +137,10 @@ typedef struct {
     plan_pass pass[PLAN_PASSES];
     uint32_t passes;
     uint64_t image_bytes, scratch_bytes, line_bytes, spectrum_bytes,
-        twiddle_bytes;   /* on the device */
-    double cost[2];      /* model's price with x first, with y first; lower is better */
-    uint32_t article[2]; /* the power-of-two N + K - 1 lengths, for comparison: x, y */
+        twiddle_bytes;    /* on the device */
+    uint64_t input_bytes; /* not 0: the image travels to the device as halfs, which pass 1 reads */
+    double cost[2];       /* model's price with x first, with y first; lower is better */
+    uint32_t article[2];  /* the power-of-two N + K - 1 lengths, for comparison: x, y */
 } plan;
 
 /* ERR_CONFIG when the request cannot be met, with the numbers and what would meet it. */

@@ -4,6 +4,8 @@
 #ifndef TESTS_PIPELINE_H
 #define TESTS_PIPELINE_H
 
+#include "base/half.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "engine/engine.h"
 
@@ -11,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The image's samples: any, or halfs, of which the plan is told or not. */
+typedef enum { PIPE_ANY, PIPE_HALFS, PIPE_HALFS_TOLD } pipe_samples;
 
 typedef struct {
     uint32_t w, h, kw, kh, cx, cy; /* cx, cy: the kernel's centre */
@@ -23,12 +28,15 @@ typedef struct {
     plan_tune tune;
     bool tapless;   /* the kernel's centre is 0, and the engine is told so */
     bool zero_mean; /* noise of both signs; else light, from 0 to 1 */
+    pipe_samples samples;
+    double scale; /* of the image; 0 stands for 1 */
 } pipe_case;
 
 typedef struct {
     double relative_l2, worst; /* against the direct sum; worst relative to its peak */
     double bound;
     plan p;
+    hash128 bits; /* of the result */
 } pipe_result;
 
 static inline double pipe_random(uint64_t *s) { /* uniform in [0, 1) */
@@ -111,6 +119,7 @@ static inline plan_request pipe_request(const pipe_case *c, const engine_device 
                           .channels = c->channels,
                           .spectra = c->spectra,
                           .tapless = c->tapless,
+                          .half_input = c->samples == PIPE_HALFS_TOLD,
                           .limits = l,
                           .tune = c->tune};
 }
@@ -169,7 +178,9 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
                          .float64 = f64,
                          .value = lines};
     for (size_t i = 0; i < n * c->channels; i++)
-        in[i] = pipe_random(&seed) - (c->zero_mean ? 0.5 : 0);
+        in[i] = (pipe_random(&seed) - (c->zero_mean ? 0.5 : 0)) * (c->scale > 0 ? c->scale : 1);
+    for (size_t i = 0; c->samples != PIPE_ANY && i < n * c->channels; i++)
+        in[i] = (double)half_to_float(half_from_float((float)in[i]));
     pipe_store(planes, in, n * c->channels, f64);
     for (uint32_t ch = 0; ch < c->channels; ch++) {
         from[ch] = planes + ch * n * real;
@@ -197,6 +208,7 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
     r->relative_l2 = norm > 0 ? sqrt(diff / norm) : diff;
     r->worst = peak > 0 ? worst / peak : worst;
     r->bound = pipe_bound(&r->p);
+    r->bits = hash_bytes(result, n * c->channels * real);
     free(k), free(spec), free(in), free(want), free(planes), free(result);
     spectrum_lines_free(&sl); /* the engine may have taken the values */
     return ok;

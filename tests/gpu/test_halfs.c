@@ -1,0 +1,202 @@
+/* test_halfs.c - images whose samples are halfs, and travel to the device as such: as near to the
+ * direct sum as others, and the same bits as when they travel as floats. */
+#include "gpu/pipeline.h"
+#include "unit/check.h"
+
+#include "base/par.h"
+
+static engine_device device[ENGINE_DEVICES];
+static uint32_t devices;
+static par *threads;
+
+static void run_on(const pipe_case *c, const engine_device *d, engine *g) {
+    pipe_result r[2];
+    for (int told = 0; told < 2; told++) {
+        pipe_case one = *c;
+        err e = {0};
+        char what[512];
+        one.samples = told ? PIPE_HALFS_TOLD : PIPE_HALFS;
+        if (!pipe_run(&r[told], &one, g, d, &e)) fail_msg("%s: %s", d->name, e.msg);
+        if (!(r[told].relative_l2 <= r[told].bound) || !(r[told].worst <= 10 * r[told].bound))
+            fail_msg("%s: halfs, scale %g: %s", d->name, c->scale, pipe_text(&one, &r[told], what));
+    }
+    const plan *p = &r[1].p;
+    bool narrow = d->class != ENGINE_CPU && p->sample_bytes == 4;
+    assert_int_equal(p->input_bytes, narrow ? p->image_bytes / 2 : 0);
+    assert_int_equal(r[0].p.input_bytes, 0);
+    if (memcmp(&r[0].bits, &r[1].bits, sizeof r[0].bits) != 0)
+        fail_msg("%s: %ux%u: halfs make other bits than floats", d->name, c->w, c->h);
+}
+
+static void run_all(const pipe_case *c, size_t count) {
+    if (!devices) skip();
+    for (uint32_t i = 0; i < devices; i++) {
+        err e = {0};
+        engine *g = engine_open(&device[i], threads, NULL, &e);
+        if (!g) fail_msg("%s: %s", device[i].name, e.msg);
+        for (size_t k = 0; k < count; k++)
+            if (c[k].precision != PRECISION_FLOAT64 || device[i].class == ENGINE_CPU ||
+                device[i].limits.float64)
+                run_on(&c[k], &device[i], g);
+        engine_close(&g);
+    }
+}
+
+/* Odd widths, so that rows begin in the middle of a word; every border. */
+static void borders(void **state) {
+    (void)state;
+    pipe_case c[BORDERS];
+    for (uint32_t i = 0; i < BORDERS; i++)
+        c[i] = (pipe_case){.w = 21 + i,
+                           .h = 19 + i / 2,
+                           .kw = 9,
+                           .kh = 8,
+                           .cx = 2,
+                           .cy = 7,
+                           .border = {i, BORDERS - 1 - i},
+                           .order = i % 2 ? AXIS_X : AXIS_Y,
+                           .channels = 1 + i % 3,
+                           .spectra = 1,
+                           .gain = 1,
+                           .tapless = true,
+                           .zero_mean = i % 2 == 1};
+    run_all(c, sizeof c / sizeof c[0]);
+}
+
+/* Chunks of channels; lines in two factors, either axis first; the smallest image; float64, where
+ * doubles travel. */
+static void shapes(void **state) {
+    (void)state;
+    const pipe_case like = {.w = 97,
+                            .h = 61,
+                            .kw = 17,
+                            .kh = 13,
+                            .cx = 3,
+                            .cy = 12,
+                            .border = {BORDER_WRAP, BORDER_MIRROR},
+                            .order = AXIS_X,
+                            .channels = 3,
+                            .spectra = 1,
+                            .gain = 1,
+                            .tapless = true};
+    pipe_case c[] = {like, like, like, like, like};
+    c[0].shrink = (plan_limits){.buffer_range = 80000};
+    c[1].shrink = (plan_limits){.invocations = 16, .shared_bytes = 512};
+    c[2].shrink = (plan_limits){.invocations = 8, .shared_bytes = 512};
+    c[2].order = AXIS_Y;
+    c[3].w = c[3].h = 1;
+    c[4].precision = PRECISION_FLOAT64;
+    run_all(c, sizeof c / sizeof c[0]);
+}
+
+/* All samples subnormal, and up to the largest. */
+static void extremes(void **state) {
+    (void)state;
+    pipe_case c[2];
+    for (int i = 0; i < 2; i++)
+        c[i] = (pipe_case){.w = 31,
+                           .h = 17,
+                           .kw = 7,
+                           .kh = 4,
+                           .cx = 3,
+                           .cy = 2,
+                           .order = i % 2 ? AXIS_X : AXIS_Y,
+                           .channels = 1,
+                           .spectra = 1,
+                           .gain = 1,
+                           .tapless = true,
+                           .zero_mean = true,
+                           .scale = i ? 0x1p-14 : 2 * 65504};
+    run_all(c, sizeof c / sizeof c[0]);
+}
+
+static plan_request small(const engine_device *d) {
+    const pipe_case c = {.w = 5,
+                         .h = 3,
+                         .kw = 3,
+                         .kh = 3,
+                         .cx = 1,
+                         .cy = 1,
+                         .channels = 1,
+                         .spectra = 1,
+                         .tapless = true,
+                         .samples = PIPE_HALFS_TOLD};
+    return pipe_request(&c, d);
+}
+
+/* Centre taps are added to an image that is not there; a sample that is no half would be lost. */
+static void refusals(void **state) {
+    (void)state;
+    bool any = false;
+    for (uint32_t i = 0; i < devices; i++) {
+        if (device[i].class == ENGINE_CPU) continue;
+        any = true;
+        plan p;
+        err e = {0};
+        plan_request ask = small(&device[i]);
+        ask.tapless = false;
+        assert_false(plan_make(&p, &ask, &e));
+        assert_non_null(strstr(e.msg, "tapless"));
+        e = (err){0};
+        ask.tapless = true;
+        CHECK_OK(plan_make(&p, &ask, &e), e);
+        float plane[15] = {[7] = 1 + 0x1p-11f};
+        double one = 1;
+        spectrum_lines lines = {
+            .channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = NULL};
+        lines.value = mem_new(2 * (size_t)lines.halves, lines.length * sizeof(float), "k", &e);
+        engine *g = engine_open(&device[i], threads, NULL, &e);
+        CHECK_OK(g && engine_prepare(g, &p, &lines, NULL, &e), e);
+        const void *in[] = {plane};
+        void *out[] = {plane};
+        engine_frame f = {in, out, &one, &one};
+        assert_false(engine_run(g, &f, NULL, &e));
+        assert_int_equal(e.code, ERR_INTERNAL);
+        assert_non_null(strstr(e.msg, "1.00048828"));
+        plane[7] = 1;
+        e = (err){0};
+        CHECK_OK(engine_run(g, &f, NULL, &e), e); /* the slot is free */
+        engine_close(&g);
+        spectrum_lines_free(&lines);
+    }
+    if (!any) skip();
+}
+
+/* A device that has no room for two images gets floats in one. */
+static void little_memory(void **state) {
+    (void)state;
+    plan p;
+    err e = {0};
+    engine_device d = {.class = ENGINE_GPU,
+                       .limits = {.invocations = 1024,
+                                  .shared_bytes = 32768,
+                                  .groups = {65535, 65535, 65535},
+                                  .buffer_range = UINT64_C(1) << 30}};
+    plan_request ask = small(&d);
+    CHECK_OK(plan_make(&p, &ask, &e), e);
+    uint64_t all = p.image_bytes + p.input_bytes + p.scratch_bytes + p.line_bytes +
+                   p.spectrum_bytes + p.twiddle_bytes;
+    assert_int_equal(p.input_bytes * 2, p.image_bytes);
+    assert_int_equal(p.pass[0].bytes, p.input_bytes + p.scratch_bytes);
+    assert_int_equal(p.pass[2].bytes, p.image_bytes + p.scratch_bytes);
+    ask.limits.memory = all;
+    CHECK_OK(plan_make(&p, &ask, &e), e);
+    assert_true(p.input_bytes > 0);
+    ask.limits.memory = all - 1;
+    CHECK_OK(plan_make(&p, &ask, &e), e);
+    assert_int_equal(p.input_bytes, 0);
+    assert_int_equal(p.pass[0].bytes, p.image_bytes + p.scratch_bytes);
+}
+
+int main(void) {
+    setenv("FFTBLOOM_VALIDATION", "1", 0);
+    devices = engine_devices(device, ENGINE_DEVICES);
+    threads = par_open(0, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(borders),  cmocka_unit_test(shapes),        cmocka_unit_test(extremes),
+        cmocka_unit_test(refusals), cmocka_unit_test(little_memory),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    par_close(&threads);
+    return failed;
+}
