@@ -27,7 +27,7 @@ static void line(text *to, const char *name, const measure_spread *s, double byt
 static void words(const bench_row *r, text *to) {
     const plan *p = &r->plan;
     const measure_result *m = &r->m;
-    double image = device_image_bytes(p);
+    double image = device_image_bytes(p), input = 2 * device_travel_bytes(p) - image;
     text_add(to, "%s, kernel %u x %u: ", r->device->name, r->kernel[0], r->kernel[1]);
     describe_plan_line(p, to);
     text_add(to, "\n  %u rounds of %u frame%s%s\n", r->rounds, r->queue, r->queue > 1 ? "s" : "",
@@ -35,7 +35,7 @@ static void words(const bench_row *r, text *to) {
     text_add(to, "  %-10s %13s  %10s  %17s  %12s %13s  of a copy's\n", "", "median", "least",
              "quartiles", "moved", "speed");
     bool transfers = r->queue == 1 && r->device->class != ENGINE_CPU;
-    if (transfers) line(to, "upload", &m->times.upload, image, 0);
+    if (transfers) line(to, "upload", &m->times.upload, input, 0);
     for (uint32_t i = 0; i < p->passes; i++)
         line(to, plan_pass_name(p->pass[i].kind), &m->times.pass[i], (double)p->pass[i].bytes,
              m->copy_pass[i]);
@@ -101,12 +101,13 @@ static void csv(const bench_row *r, text *to) {
     text_add(to, ",%.9f,%u,%.9f,%.9f,%.9f,%" PRIu64 ",%.9f,", m->times.download.median, r->queue,
              m->frame.low, m->frame.high, m->frame.most, bytes_of(p), m->copy);
     for (uint32_t i = 0; i < p->passes; i++) text_add(to, "%s%.9f", i ? " " : "", m->copy_pass[i]);
-    text_add(to, "\n");
+    text_add(to, ",%s\n", p->input_bytes ? "half" : "float");
 }
 
 static const char CSV_HEAD[] =
     "device,class,width,height,kernel_width,kernel_height,first,length_1,length_2,rounds,spectrum,"
-    "open,prepare,frame,least,upload,passes,download,queue,low,high,most,bytes,copy,copy_passes\n";
+    "open,prepare,frame,least,upload,passes,download,queue,low,high,most,bytes,copy,copy_passes,"
+    "pixels\n";
 
 void bench_report_row(const bench_row *r, bench_form form, uint32_t count, text *to) {
     static void (*const ROW[])(const bench_row *, text *) = {

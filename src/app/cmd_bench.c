@@ -118,7 +118,8 @@ static plan_request request(const bench *b, const bench_case *c, const psf *k) {
                           .precision = s->precision,
                           .channels = CHANNELS,
                           .spectra = k->channels,
-                          .tapless = true};
+                          .tapless = true,
+                          .half_input = b->s->pixels == PIXELS_HALF};
 }
 
 /* On the device that would be chosen, or with --device all on every one that can. */

@@ -111,8 +111,8 @@ static uint64_t tiled_bytes(const plan *p) {
     return p->tile != p->tile_in ? p->scratch_bytes : 0;
 }
 static uint64_t device_bytes(const plan *p) {
-    return p->image_bytes + p->scratch_bytes + tiled_bytes(p) + p->line_bytes + p->spectrum_bytes +
-           p->twiddle_bytes;
+    return p->image_bytes + p->input_bytes + p->scratch_bytes + tiled_bytes(p) + p->line_bytes +
+           p->spectrum_bytes + p->twiddle_bytes;
 }
 
 static void request_json(const plan_request *a, text *to) {
@@ -138,7 +138,7 @@ void describe_plan_json(const plan *p, int indent, text *to) {
              p->channels_per_bind);
     text_add(to, ",\n%*s\"bytes\": {\"image\": %" PRIu64 ", \"scratch\": %" PRIu64, n, "",
              p->image_bytes, p->scratch_bytes);
-    text_add(to, ", \"tiled\": %" PRIu64, tiled_bytes(p));
+    text_add(to, ", \"input\": %" PRIu64 ", \"tiled\": %" PRIu64, p->input_bytes, tiled_bytes(p));
     text_add(to, ", \"line\": %" PRIu64 ", \"spectrum\": %" PRIu64 ", \"twiddle\": %" PRIu64,
              p->line_bytes, p->spectrum_bytes, p->twiddle_bytes);
     text_add(to, ", \"all\": %" PRIu64 "}", device_bytes(p));
@@ -157,8 +157,9 @@ void describe_plan_json(const plan *p, int indent, text *to) {
 
 void describe_plan_line(const plan *p, text *to) {
     const plan_axis *x = &p->axis[p->first == PLAN_X ? 0 : 1], *y = &p->axis[p->first == PLAN_X];
-    text_add(to, "%u x %u in %u x %u, %c first, %s%s", p->ask.size[0], p->ask.size[1], x->length,
-             y->length, AXIS[p->first], precision_name(p), device_tune_is_in(p) ? ", tuned" : "");
+    text_add(to, "%u x %u in %u x %u, %c first, %s%s%s", p->ask.size[0], p->ask.size[1], x->length,
+             y->length, AXIS[p->first], precision_name(p), p->input_bytes ? " from halfs" : "",
+             device_tune_is_in(p) ? ", tuned" : "");
 }
 
 static void radices(const plan_fft *f, text *to) {
@@ -208,6 +209,7 @@ static void memory_words(const plan *p, text *to) {
     char b[32];
     text_add(to, "memory   %s: ", text_bytes((double)device_bytes(p), b));
     buffer_words("image", p->image_bytes, "", to);
+    buffer_words("as halfs", p->input_bytes, ", ", to);
     buffer_words("half spectrum", p->scratch_bytes, ", ", to);
     if (p->tile_in) text_add(to, " in tiles of %u", p->tile_in);
     buffer_words("a second one", tiled_bytes(p), ", ", to);

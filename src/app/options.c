@@ -141,9 +141,10 @@ const option OPTIONS[] = {
      .words =
          WORDS("keep", "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa", "dwab"),
      .preset = "keep", .help = "Compression of EXR output; keep is the input's."},
-    {"pixel_type", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY, AT(pixels),
+    {"pixel_type", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY | FOR_BENCH, AT(pixels),
      .words = WORDS("keep", "half", "float"), .preset = "keep",
-     .help = "Pixel type of the layers that are bloomed; data layers always keep theirs."},
+     .help = "Pixel type of the layers that are bloomed, or of the frame that bench times; data "
+             "layers always keep theirs."},
 
     /* --- accuracy --- */
     {"precision", OPTION_ENUM, SECTION_ACCURACY, RUN, AT(bloom.precision),

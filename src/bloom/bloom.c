@@ -239,6 +239,15 @@ bool bloom_predict(bloom *b, image *img, bloom_report *r, err *e) {
     return ok;
 }
 
+/* As far as that can be told without looking at pixels; run_gives_halfs. */
+static bool may_give_halfs(const bloom *b, const image_part *p, const layer_group *l) {
+    bool all = !(b->s.threshold > 0);
+    for (int c = 0; c < l->channels; c++) all &= p->channel[l->channel[c]].type == PIXEL_HALF;
+    if (b->s.alpha == ALPHA_CONVOLVE && l->alpha >= 0)
+        all &= p->channel[l->alpha].type == PIXEL_HALF;
+    return all;
+}
+
 static bool first_request(const bloom *b, const image_header *h, plan_precision precision,
                           plan_request *ask, err *e) {
     layer_map m;
@@ -248,13 +257,17 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
     if (!first_group(b, h, &m, &part, e)) return false;
     image_part p = h->part[part];
     kernel_need need = {.channels = run_channels(b, &m.group[0]), .height = image_height(&p)};
+    bool halfs = may_give_halfs(b, &p, &m.group[0]);
     layer_map_free(&m);
     if (!choose_windows(b, &p, &w, e)) return false;
     p.data = w.computed;
     need.w = image_width(&p);
     need.h = image_height(&p);
     bool ok = kernel_input_psf(&k, &b->kernel, &b->s, &need, NULL, e);
-    if (ok) *ask = prepare_request(b, &k, &need, precision);
+    if (ok) {
+        *ask = prepare_request(b, &k, &need, precision);
+        ask->half_input = halfs;
+    }
     psf_free(&k);
     return ok;
 }

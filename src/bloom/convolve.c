@@ -161,9 +161,9 @@ static bool convolve(run *g, err *e) {
 
 static bool attempt(run *g, err *e) {
     core_free(&g->core);
-    if (!prepare_engine(g->b, g->method.precision, g->method.core, g->r, e) || !lay_out(g, e) ||
-        !core_make(&g->core, &g->b->size.spread, g->method.core, e) || !fill(g, e) ||
-        !take_bright(g, e) || !scale(g, e) || !convolve(g, e))
+    if (!prepare_engine(g->b, g->method.precision, g->method.core, run_gives_halfs(g), g->r, e) ||
+        !lay_out(g, e) || !core_make(&g->core, &g->b->size.spread, g->method.core, e) ||
+        !fill(g, e) || !take_bright(g, e) || !scale(g, e) || !convolve(g, e))
         return false;
     g->loaded = false; /* it was written over */
     for (uint32_t c = 0; c < g->n; c++) g->measured[c] = g->stats[c].measured;

@@ -46,7 +46,8 @@ static void fill_planes(void *const plane[], const plan *p) {
     for (uint32_t c = 0; c < p->ask.channels; c++)
         for (size_t i = 0; i < n; i++) {
             seed = seed * 1664525u + 1013904223u;
-            double v = ((double)(seed >> 8) + 1) * 0x1p-24;
+            double v = p->ask.half_input ? ((double)(seed >> 22) + 1) * 0x1p-10
+                                         : ((double)(seed >> 8) + 1) * 0x1p-24;
             if (p->sample_bytes == 8)
                 ((double *)plane[c])[i] = v;
             else

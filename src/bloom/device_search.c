@@ -397,6 +397,7 @@ bool device_search_on(search_result *to, const engine_device *d, const plan_requ
     size_t n = (size_t)ask->size[PLAN_X] * ask->size[PLAN_Y];
     plan_request here = *ask;
     here.limits = d->limits;
+    here.half_input = false; /* a shape is for both, and what comes out goes in again */
     bool ok = d->limits.invocations > 0 ||
               err_set(e, ERR_NO_DEVICE, "%s has no passes whose shape could be tuned", d->name);
     for (uint32_t c = 0; ok && c < ask->channels; c++)

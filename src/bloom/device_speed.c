@@ -31,6 +31,11 @@ double device_image_bytes(const plan *p) {
     return (double)p->ask.size[PLAN_X] * p->ask.size[PLAN_Y] * p->ask.channels * p->sample_bytes;
 }
 
+double device_travel_bytes(const plan *p) {
+    double in = p->input_bytes ? 2 : p->sample_bytes;
+    return device_image_bytes(p) * (in + p->sample_bytes) / (2.0 * p->sample_bytes);
+}
+
 /* CPU: one core of an EPYC with guessed FFTW plans; docs/performance.md. Software: lavapipe on the
  * same core, which is never the faster one, and compiles for most of a second. GPU: an H200 was
  * calibrated at 0.249 s, 0.135 ms, 3.9e-11 s/byte and 3.7e-12 s/step; other cards start as fast, do
@@ -51,7 +56,7 @@ device_seconds device_predict(const device_speed *s, engine_class class, const p
                               uint32_t images) {
     double n = images ? images : 1;
     device_seconds t = {.start = s->start, .files = FILES * device_image_bytes(p)};
-    t.image = s->frame + s->transfer * device_image_bytes(p) + s->work * device_steps(p);
+    t.image = s->frame + s->transfer * device_travel_bytes(p) + s->work * device_steps(p);
     double next = class == ENGINE_GPU ? fmax(t.files, t.image) : t.files + t.image;
     t.all = t.start + t.files + t.image + (n - 1) * next;
     return t;

@@ -25,6 +25,9 @@ typedef struct {
 double device_steps(const plan *p);
 /* Of all planes, once. */
 double device_image_bytes(const plan *p);
+/* The mean of what travels to the device and what comes back: less than the planes where they go
+ * there as halfs. */
+double device_travel_bytes(const plan *p);
 
 /* threads: of the host, for the engines that run on it. */
 device_speed device_speed_default(engine_class class, int threads);

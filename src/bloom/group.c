@@ -263,6 +263,7 @@ bool group_predict(bloom *b, image *img, int part, const layer_group *layer, uin
     if (ok) {
         convolve_note(&g, 0);
         plan_request ask = prepare_request(b, &b->size.kernel, &need, g.method.precision);
+        ask.half_input = run_gives_halfs(&g);
         ok = prepare_choice(b, &ask, &r->plan, &r->device, NULL, e);
         r->groups++;
     }

@@ -27,6 +27,7 @@ typedef struct {
     bool valid;
     plan_precision precision;
     uint32_t core;
+    bool halfs;
     plan plan;
 } bloom_ready;
 

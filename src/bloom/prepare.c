@@ -119,7 +119,7 @@ static const struct {
 static double price(const engine_device *d, const plan *p) {
     bool wide = p->sample_bytes == 8;
     return device_steps(p) * (wide ? PRICE[d->class].step64 : PRICE[d->class].step) +
-           device_image_bytes(p) * PRICE[d->class].byte;
+           device_travel_bytes(p) * PRICE[d->class].byte;
 }
 
 static bool find_prices(bloom *b, bloom_size *s, err *e) {
@@ -201,13 +201,17 @@ static bool make_lines(bloom *b, spectrum_lines *l, const bloom_ready *ready, bl
     return ok;
 }
 
-bool prepare_engine(bloom *b, plan_precision precision, uint32_t radius, bloom_report *r, err *e) {
-    if (b->ready.valid && b->ready.precision == precision && b->ready.core == radius) return true;
-    b->ready = (bloom_ready){.precision = precision, .core = radius};
+bool prepare_engine(bloom *b, plan_precision precision, uint32_t radius, bool halfs,
+                    bloom_report *r, err *e) {
+    const bloom_ready *is = &b->ready;
+    if (is->valid && is->precision == precision && is->core == radius && is->halfs == halfs)
+        return true;
+    b->ready = (bloom_ready){.precision = precision, .core = radius, .halfs = halfs};
     spectrum_lines lines = {0};
     engine_device d;
     engine_options o = {.slots = 1, .timestamps = true};
     plan_request ask = prepare_request(b, &b->size.kernel, &b->size.need, precision);
+    ask.half_input = halfs;
     bool ok = prepare_choice(b, &ask, &b->ready.plan, &d, &o.patience, e) && open_engine(b, &d, e);
     double start = now();
     ok = ok && make_lines(b, &lines, &b->ready, r, e);

@@ -9,8 +9,9 @@ bool prepare_size(bloom *b, const kernel_need *need, err *e);
 void prepare_drop(bloom *b);
 
 /* b->engine and b->ready: device, plan and spectrum for b->size, in a precision and without the
- * kernel's core of that radius. */
-bool prepare_engine(bloom *b, plan_precision precision, uint32_t radius, bloom_report *r, err *e);
+ * kernel's core of that radius; halfs: for an image of nothing else. */
+bool prepare_engine(bloom *b, plan_precision precision, uint32_t radius, bool halfs,
+                    bloom_report *r, err *e);
 
 /* Set s of b->plane: `channels` planes of b->size with samples of so many bytes. */
 bool prepare_planes(bloom *b, int set, size_t sample_bytes, err *e);

@@ -35,6 +35,12 @@ finish_excess run_excess(const run *g) {
 bool run_spreads_all(const run *g) {
     return !(g->b->s.threshold > 0);
 }
+bool run_gives_halfs(const run *g) {
+    bool all = run_spreads_all(g);
+    for (uint32_t c = 0; c < g->n; c++)
+        all &= g->type[c] == PIXEL_HALF && g->method.exponent[c] == 0;
+    return all;
+}
 uint32_t run_channels(const bloom *b, const layer_group *layer) {
     return (uint32_t)layer->channels + (b->s.alpha == ALPHA_CONVOLVE && layer->alpha >= 0);
 }

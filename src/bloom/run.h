@@ -47,6 +47,9 @@ void **run_plane(const run *g, uint32_t c); /* the image's */
 const char *run_name(const run *g, uint32_t c);
 finish_excess run_excess(const run *g);
 bool run_spreads_all(const run *g);
+/* Whether all that the engine is given by the method chosen is halfs: bright pixels that are taken
+ * out leave zeros, but a scaled image or the excess over a threshold is none. */
+bool run_gives_halfs(const run *g);
 
 /* Calls fn for blocks of at most RUN_BLOCK pixels of every channel, from several threads. */
 enum { RUN_BLOCK = 1 << 15 };

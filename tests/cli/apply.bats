@@ -57,6 +57,20 @@ pixel() { # FILE X Y: the values of a pixel
     [ "$(kind out.exr)" = 'half none' ]
 }
 
+@test "an image of halfs goes to a device as halfs: the same bytes as when it goes as floats" {
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    "$FFTBLOOM" in.exr kernel.exr -o f.exr --sharpen 1 --pixel-type float
+    "$FFTBLOOM" in.exr kernel.exr -o a.exr --device software --precision float32 --report a.json
+    "$FFTBLOOM" f.exr kernel.exr -o b.exr --device software --precision float32 --report b.json \
+        --pixel-type half
+    "$FFTBLOOM" diff a.exr b.exr --fail 0 --warn 0
+    python3 - a.json b.json <<<'
+import json, sys
+a, b = (json.load(open(f))["frames"][0]["plan"]["bytes"] for f in sys.argv[1:])
+assert a["input"] * 2 == a["image"] == b["image"] and b["input"] == 0'
+    "$FFTBLOOM" plan in.exr kernel.exr --device software --precision float32 | grep 'as halfs'
+}
+
 @test "half that does not fit: clamped, kept as float, or refused" {
     oiiotool --create 20x20 3 --point:color=1e6,1e6,1e6 10,10 -d float -o hot.exr
     oiiotool --create 3x3 3 --point:color=1,1,1 1,1 -d float -o dot.exr

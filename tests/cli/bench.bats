@@ -37,6 +37,19 @@ assert d['results'][1]['plan']['image'] == [30, 20]"
     [[ "${lines[2]}" == *,cpu,30,20,16,16,* ]]
 }
 
+@test "--pixel-type half times a frame that travels as halfs" {
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    "$FFTBLOOM" bench --device software --size 61x47 --kernel 16 --rounds 3 --warm-up 0 \
+        --pixel-type half --json | python3 -c "
+import json, sys
+r = json.load(sys.stdin)['results'][0]
+b, p = r['plan']['bytes'], r['passes']
+assert b['input'] * 2 == b['image'] and p[0]['bytes'] == b['input'] + b['scratch']
+assert p[2]['bytes'] == b['image'] + b['scratch']"
+    run --separate-stderr bench --pixel-type half --csv
+    [[ "${lines[1]}" == *,float ]] # a CPU reads the host's memory
+}
+
 @test "--queue repeats frames on the device, and holds them against copies" {
     for device in cpu software; do
         "$FFTBLOOM" devices | grep -q " $device " || continue
