@@ -260,7 +260,8 @@ static void add_glare(const finish *f, uint32_t c, uint32_t y, float *glare, flo
 
 static void join_floats(const finish *f, row *r, row_totals *t, uint32_t c, float *room) {
     const finish_job *j = &f->j;
-    if (f->wide && join_ordinary(r, t)) return;
+    /* Where the result takes the place of what the engine made, that is gone after an attempt. */
+    if (f->wide && r->made != r->out && join_ordinary(r, t)) return;
     if (r->spread == r->out) { /* and is written over by now */
         image_to_float(room, j->source[c], j->type[c], (size_t)(r->out - j->out[c]), r->n);
         r->spread = room;
