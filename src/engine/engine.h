@@ -44,6 +44,7 @@ typedef struct {
     uint32_t slots;  /* frames in flight; 0 stands for 1 */
     bool timestamps; /* measure each pass */
     double patience; /* s that set-up may spend on making frames faster: many will come */
+    bool staged;     /* as if the host did not see the device's memory: for tests */
 } engine_options;
 
 typedef struct {
@@ -53,6 +54,8 @@ typedef struct {
     const double *gain; /* per plane */
 } engine_frame;
 
+/* Of one frame: on its way to the device and back the host's part and the device's, which may
+ * overlap with other frames; what the device cannot tell the time of is left out. */
 typedef struct {
     double upload, pass[PLAN_PASSES], download, total; /* seconds */
 } engine_times;

@@ -167,13 +167,16 @@ unsigned gpu_device_messages(const gpu_device *g) {
 
 /* --- devices -------------------------------------------------------------------------------- */
 
-enum { MOST = ENGINE_DEVICES };
+enum { MOST = ENGINE_DEVICES, MOST_FAMILIES = 16 };
+
+static const char *const STATISTICS = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
+static const char *const QUERY_RESET = VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME;
 
 /* The first queue family that computes, preferring one that also draws: drivers give it the whole
  * machine. */
 static bool compute_family(VkPhysicalDevice p, uint32_t *family, uint32_t *timestamp_bits) {
-    VkQueueFamilyProperties q[16];
-    uint32_t n = 16, best = UINT32_MAX;
+    VkQueueFamilyProperties q[MOST_FAMILIES];
+    uint32_t n = MOST_FAMILIES, best = UINT32_MAX;
     vkGetPhysicalDeviceQueueFamilyProperties(p, &n, q);
     for (uint32_t i = n; i-- > 0;) {
         if (!(q[i].queueFlags & VK_QUEUE_COMPUTE_BIT)) continue;
@@ -243,7 +246,9 @@ uint32_t gpu_device_list(engine_device *to, uint32_t room) {
     return found;
 }
 
-static const char *const STATISTICS = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
+/* --- opening --------------------------------------------------------------------------------- */
+
+enum { MOST_QUEUES = 1 + GPU_WAYS, EXTENSIONS = 2 };
 
 static bool has_extension(VkPhysicalDevice p, const char *name) {
     VkExtensionProperties x[512];
@@ -255,38 +260,101 @@ static bool has_extension(VkPhysicalDevice p, const char *name) {
     return false;
 }
 
+/* Chooses the queues that copy and notes the families of all of them. */
+static void choose_queues(gpu_device *g, gpu_queue_place place[GPU_WAYS]) {
+    VkQueueFamilyProperties q[MOST_FAMILIES];
+    uint32_t n = MOST_FAMILIES;
+    vkGetPhysicalDeviceQueueFamilyProperties(g->physical, &n, q);
+    gpu_queue_choose(place, q, n, g->family);
+    g->families[0] = g->family;
+    g->family_count = 1;
+    for (int way = 0; way < GPU_WAYS; way++) {
+        gpu_queue *c = &g->copies[way];
+        bool known = false;
+        c->family = place[way].family;
+        c->stamps = q[c->family].timestampValidBits > 0;
+        for (uint32_t i = 0; i < g->family_count; i++) known |= g->families[i] == c->family;
+        if (!known) g->families[g->family_count++] = c->family;
+    }
+}
+
+/* As many queues of each family as are taken. */
+static void fill_queues(const gpu_device *g, const gpu_queue_place place[GPU_WAYS],
+                        VkDeviceQueueCreateInfo *info) {
+    static const float PRIORITY[MOST_QUEUES] = {1, 1, 1};
+    for (uint32_t i = 0; i < g->family_count; i++) {
+        uint32_t count = 1;
+        for (int way = 0; way < GPU_WAYS; way++)
+            if (place[way].family == g->families[i] && place[way].index >= count)
+                count = place[way].index + 1;
+        info[i] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                            .queueFamilyIndex = g->families[i],
+                                            .queueCount = count,
+                                            .pQueuePriorities = PRIORITY};
+    }
+}
+
+static bool make_pool(const gpu_device *g, VkCommandPool *to, uint32_t family, err *e) {
+    VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                    .queueFamilyIndex = family,
+                                    .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
+    VK_TRY(g, vkCreateCommandPool(g->dev, &info, NULL, to), e);
+    return true;
+fail:
+    return false;
+}
+
+static bool take_queues(gpu_device *g, const gpu_queue_place place[GPU_WAYS], err *e) {
+    vkGetDeviceQueue(g->dev, g->family, 0, &g->queue);
+    if (!make_pool(g, &g->pool, g->family, e)) return false;
+    for (int way = 0; way < GPU_WAYS; way++) {
+        gpu_queue *c = &g->copies[way];
+        vkGetDeviceQueue(g->dev, c->family, place[way].index, &c->queue);
+        if (c->queue == g->queue)
+            c->pool = g->pool;
+        else if (!make_pool(g, &c->pool, c->family, e))
+            return false;
+    }
+    return true;
+}
+
 static bool open_device(gpu_device *g, bool float64, err *e) {
-    uint32_t bits;
+    uint32_t bits, extensions = 0;
+    const char *extension[EXTENSIONS];
+    gpu_queue_place place[GPU_WAYS];
+    VkDeviceQueueCreateInfo queue[1 + GPU_WAYS];
     if (!compute_family(g->physical, &g->family, &bits))
         return err_set(e, ERR_NO_DEVICE, "%s has no compute queue", g->name);
     VkPhysicalDeviceProperties props;
     vkGetPhysicalDeviceProperties(g->physical, &props);
     g->tick = bits ? props.limits.timestampPeriod * 1e-9 : 0;
     vkGetPhysicalDeviceMemoryProperties(g->physical, &g->memory);
-    float priority = 1;
-    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                     .queueFamilyIndex = g->family,
-                                     .queueCount = 1,
-                                     .pQueuePriorities = &priority};
+    choose_queues(g, place);
+    fill_queues(g, place, queue);
     VkPhysicalDeviceFeatures features = {.shaderFloat64 = float64};
-    g->statistics = log_get_level() >= LOG_DEBUG && has_extension(g->physical, STATISTICS);
+    VkPhysicalDeviceHostQueryResetFeatures reset = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES,
+        .hostQueryReset = VK_TRUE};
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
         .pipelineExecutableInfo = VK_TRUE};
+    void *chain = NULL;
+    g->statistics = log_get_level() >= LOG_DEBUG && has_extension(g->physical, STATISTICS);
+    bool resets = has_extension(g->physical, QUERY_RESET);
+    if (g->statistics) extension[extensions++] = STATISTICS, chain = &statistics;
+    if (resets) extension[extensions++] = QUERY_RESET, reset.pNext = chain, chain = &reset;
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                               .pNext = g->statistics ? &statistics : NULL,
-                               .enabledExtensionCount = g->statistics ? 1 : 0,
-                               .ppEnabledExtensionNames = &STATISTICS,
-                               .queueCreateInfoCount = 1,
-                               .pQueueCreateInfos = &queue,
+                               .pNext = chain,
+                               .enabledExtensionCount = extensions,
+                               .ppEnabledExtensionNames = extension,
+                               .queueCreateInfoCount = g->family_count,
+                               .pQueueCreateInfos = queue,
                                .pEnabledFeatures = &features};
     VK_TRY(g, vkCreateDevice(g->physical, &info, NULL, &g->dev), e);
-    vkGetDeviceQueue(g->dev, g->family, 0, &g->queue);
-    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                    .queueFamilyIndex = g->family,
-                                    .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
-    VK_TRY(g, vkCreateCommandPool(g->dev, &pool, NULL, &g->pool), e);
-    return true;
+    if (resets)
+        g->reset_queries = (PFN_vkResetQueryPoolEXT)(void (*)(void))vkGetDeviceProcAddr(
+            g->dev, "vkResetQueryPoolEXT");
+    return take_queues(g, place, e);
 fail:
     return false;
 }
@@ -308,7 +376,10 @@ bool gpu_device_open(gpu_device *g, const engine_device *which, err *e) {
 void gpu_device_close(gpu_device *g) {
     if (g->dev) {
         vkDeviceWaitIdle(g->dev);
-        if (g->pool) vkDestroyCommandPool(g->dev, g->pool, NULL);
+        for (int way = 0; way < GPU_WAYS; way++)
+            if (g->copies[way].pool != g->pool)
+                vkDestroyCommandPool(g->dev, g->copies[way].pool, NULL);
+        vkDestroyCommandPool(g->dev, g->pool, NULL);
         vkDestroyDevice(g->dev, NULL);
     }
     give_instance(g->instance);

@@ -1,4 +1,5 @@
-/* gpu_device.h - Vulkan kept small: an instance, a device with one queue, and errors as sentences.
+/* gpu_device.h - Vulkan kept small: an instance, a device with a queue that computes and two that
+ * copy, and errors as sentences.
  *
  * Headless always. FFTBLOOM_VALIDATION=1 loads the validation layer with synchronisation
  * validation, =gpu adds GPU-assisted validation; each message is printed and counted, and a
@@ -7,19 +8,31 @@
 #define ENGINE_GPU_DEVICE_H
 
 #include "engine/engine.h"
+#include "engine/gpu_queue.h"
 
 #include <vulkan/vulkan.h>
 
 typedef struct gpu_instance gpu_instance;
 
+/* A queue that copies. */
+typedef struct {
+    VkQueue queue;
+    uint32_t family;
+    VkCommandPool pool;
+    bool stamps; /* it writes timestamps */
+} gpu_queue;
+
 typedef struct {
     gpu_instance *instance;
     VkPhysicalDevice physical;
     VkDevice dev;
-    VkQueue queue;
+    VkQueue queue; /* computes */
     uint32_t family;
     VkCommandPool pool;
+    gpu_queue copies[GPU_WAYS];                    /* may be the queue that computes */
+    uint32_t families[1 + GPU_WAYS], family_count; /* of all these, each once */
     VkPhysicalDeviceMemoryProperties memory;
+    PFN_vkResetQueryPoolEXT reset_queries; /* by the host; NULL: not there */
     bool statistics; /* pipelines are made with what the compiler has to say: at debug level */
     double tick;     /* seconds per timestamp unit; 0: the queue has none */
     char name[ENGINE_NAME];

@@ -126,6 +126,12 @@ static bool make_scratch(gpu_work *w, err *e) {
            gpu_buffer_make(&w->split, &w->g, lines, GPU_ON_DEVICE, "split lines", e);
 }
 
+static void choose_ways(gpu_work *w, bool staged) {
+    bool cached = false, shared = !staged && gpu_memory_is_shared(&w->g, &cached);
+    w->direct[GPU_UP] = shared;
+    w->direct[GPU_DOWN] = shared && cached;
+}
+
 static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *o,
                         err *e) {
     gpu_engine *x = of(base);
@@ -134,7 +140,7 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     w->p = *p;
     w->chunks = (p->ask.channels + p->channels_per_bind - 1) / p->channels_per_bind;
     x->slots = o && o->slots ? o->slots : 1;
-    w->direct[0] = gpu_memory_is_shared(&w->g, &w->direct[1]);
+    choose_ways(w, o && o->staged);
     if (x->slots > MAX_SLOTS || p->ask.channels > ENGINE_CHANNELS)
         return err_set(e, ERR_INTERNAL, "%u slots and %u channels; %d and %d are the most",
                        x->slots, p->ask.channels, MAX_SLOTS, ENGINE_CHANNELS);

@@ -5,6 +5,8 @@
 #include "engine/gpu_planes.h"
 #include "engine/gpu_time.h"
 
+#include <time.h>
+
 uint32_t gpu_chunk_channels(const gpu_work *w, uint32_t chunk) {
     uint32_t per = w->p.channels_per_bind, left = w->p.ask.channels - chunk * per;
     return left < per ? left : per;
@@ -98,7 +100,6 @@ static uint64_t bytes_up(const gpu_work *w) {
 }
 
 static void record_copies(const gpu_frame *f, const gpu_work *w, VkCommandBuffer c, bool up) {
-    if (w->direct[up ? 0 : 1]) return;
     uint64_t plane = (up ? bytes_up(w) : w->p.image_bytes) / w->p.ask.channels;
     for (uint32_t i = 0; i < w->chunks; i++) {
         uint64_t at = i * w->p.channels_per_bind * plane, bytes = gpu_chunk_channels(w, i) * plane;
@@ -108,26 +109,47 @@ static void record_copies(const gpu_frame *f, const gpu_work *w, VkCommandBuffer
         else
             vkCmdCopyBuffer(c, f->image[i].buf, f->down.buf, 1, &region);
     }
-    gpu_barrier(c);
 }
 
-static uint32_t stamp_count(const gpu_work *w) {
-    return 3 + w->chunks * w->p.passes;
+static bool has_step(const gpu_work *w, gpu_step step) {
+    return step == GPU_STEP_PASSES || !w->direct[step == GPU_STEP_UP ? GPU_UP : GPU_DOWN];
 }
 
-static bool record(gpu_frame *f, const gpu_work *w, err *e) {
-    uint32_t next = 0;
-    if (!gpu_begin(&w->g, &f->commands, 0, e)) return false;
-    if (f->stamps) vkCmdResetQueryPool(f->commands, f->stamps, 0, stamp_count(w));
-    gpu_barrier(f->commands); /* the frame before may still use the scratch */
-    gpu_stamp(f->commands, f->stamps, &next);
-    record_copies(f, w, f->commands, true);
-    gpu_stamp(f->commands, f->stamps, &next);
-    gpu_frame_record_passes(f, w, f->commands, f->stamps, &next);
-    gpu_barrier(f->commands);
-    record_copies(f, w, f->commands, false);
-    gpu_stamp(f->commands, f->stamps, &next);
-    VK_TRY(&w->g, vkEndCommandBuffer(f->commands), e);
+static gpu_queue queue_of(const gpu_work *w, gpu_step step) {
+    const gpu_device *g = &w->g;
+    if (step == GPU_STEP_PASSES) return (gpu_queue){g->queue, g->family, g->pool, g->tick > 0};
+    return g->copies[step == GPU_STEP_UP ? GPU_UP : GPU_DOWN];
+}
+
+/* Stamps before a step and after it, in the passes after each of them. */
+static uint32_t stamps_of(const gpu_work *w, gpu_step step) {
+    return step == GPU_STEP_PASSES ? 1 + w->chunks * w->p.passes : 2;
+}
+
+static uint32_t first_stamp(const gpu_work *w, gpu_step step) {
+    uint32_t n = 0;
+    for (int i = 0; i < (int)step; i++) n += stamps_of(w, (gpu_step)i);
+    return n;
+}
+
+static bool record(gpu_frame *f, const gpu_work *w, gpu_step step, err *e) {
+    gpu_queue q = queue_of(w, step);
+    VkCommandBuffer *c = &f->commands[step];
+    VkQueryPool stamps = q.stamps ? f->stamps : VK_NULL_HANDLE;
+    uint32_t next = first_stamp(w, step);
+    if (!has_step(w, step)) return true;
+    if (!gpu_begin(&w->g, q.pool, c, 0, e)) return false;
+    if (step == GPU_STEP_PASSES) gpu_barrier_of_passes(*c); /* the frame before uses the scratch */
+    gpu_stamp(*c, stamps, &next);
+    if (step == GPU_STEP_PASSES) {
+        gpu_frame_record_passes(f, w, *c, stamps, &next);
+        if (!has_step(w, GPU_STEP_DOWN)) gpu_barrier_of_passes_to_host(*c);
+    } else {
+        record_copies(f, w, *c, step == GPU_STEP_UP);
+        gpu_stamp(*c, stamps, &next);
+        if (step == GPU_STEP_DOWN) gpu_barrier_of_copies_to_host(*c);
+    }
+    VK_TRY(&w->g, vkEndCommandBuffer(*c), e);
     return true;
 fail:
     return false;
@@ -158,10 +180,12 @@ static void free_chunks(gpu_buffer *b, const gpu_work *w) {
 static bool make_buffers(gpu_frame *f, const gpu_work *w, err *e) {
     const gpu_device *g = &w->g;
     bool halfs = w->p.input_bytes > 0;
-    uint64_t up = w->direct[0] ? 0 : bytes_up(w), down = w->direct[1] ? 0 : w->p.image_bytes;
-    if (halfs && !(f->input = make_chunks(w, w->p.input_bytes, w->direct[0], "image of halfs", e)))
+    uint64_t up = w->direct[GPU_UP] ? 0 : bytes_up(w),
+             down = w->direct[GPU_DOWN] ? 0 : w->p.image_bytes;
+    if (halfs &&
+        !(f->input = make_chunks(w, w->p.input_bytes, w->direct[GPU_UP], "image of halfs", e)))
         return false;
-    bool seen = w->direct[1] || (w->direct[0] && !halfs);
+    bool seen = w->direct[GPU_DOWN] || (w->direct[GPU_UP] && !halfs);
     return gpu_buffer_make(&f->up, g, up, GPU_UPLOAD, "upload", e) &&
            gpu_buffer_make(&f->down, g, down, GPU_DOWNLOAD, "download", e) &&
            gpu_buffer_make(&f->weights, g, 2ull * w->p.ask.channels * w->p.sample_bytes, GPU_UPLOAD,
@@ -169,18 +193,30 @@ static bool make_buffers(gpu_frame *f, const gpu_work *w, err *e) {
            (f->image = make_chunks(w, w->p.image_bytes, seen, "image", e));
 }
 
-bool gpu_frame_make(gpu_frame *f, const gpu_work *w, bool timestamps, err *e) {
+static bool make_signals(gpu_frame *f, const gpu_work *w, bool timestamps, err *e) {
     const gpu_device *g = &w->g;
-    if (!make_buffers(f, w, e)) return false;
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    VK_TRY(g, vkCreateFence(g->dev, &fence, NULL, &f->fence), e);
+    VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
     VkQueryPoolCreateInfo q = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                               .queryCount = stamp_count(w)};
-    if (timestamps && g->tick > 0) VK_TRY(g, vkCreateQueryPool(g->dev, &q, NULL, &f->stamps), e);
-    return make_sets(f, w, e) && record(f, w, e);
+                               .queryCount = first_stamp(w, GPU_STEPS)};
+    VK_TRY(g, vkCreateFence(g->dev, &fence, NULL, &f->fence), e);
+    for (int i = 0; i < GPU_STEPS - 1; i++)
+        VK_TRY(g, vkCreateSemaphore(g->dev, &semaphore, NULL, &f->done[i]), e);
+    /* Queues that only copy cannot reset queries. */
+    if (timestamps && g->tick > 0 && g->reset_queries)
+        VK_TRY(g, vkCreateQueryPool(g->dev, &q, NULL, &f->stamps), e);
+    return true;
 fail:
     return false;
+}
+
+bool gpu_frame_make(gpu_frame *f, const gpu_work *w, bool timestamps, err *e) {
+    if (!make_buffers(f, w, e) || !make_signals(f, w, timestamps, e) || !make_sets(f, w, e))
+        return false;
+    for (int step = 0; step < GPU_STEPS; step++)
+        if (!record(f, w, (gpu_step)step, e)) return false;
+    return true;
 }
 
 void gpu_frame_free(gpu_frame *f, const gpu_work *w) {
@@ -191,9 +227,12 @@ void gpu_frame_free(gpu_frame *f, const gpu_work *w) {
     free_chunks(f->input, w);
     free_chunks(f->image, w);
     mem_free(f->set);
-    if (f->commands) vkFreeCommandBuffers(g->dev, g->pool, 1, &f->commands);
-    if (f->fence) vkDestroyFence(g->dev, f->fence, NULL);
-    if (f->stamps) vkDestroyQueryPool(g->dev, f->stamps, NULL);
+    for (int step = 0; step < GPU_STEPS; step++)
+        if (f->commands[step])
+            vkFreeCommandBuffers(g->dev, queue_of(w, (gpu_step)step).pool, 1, &f->commands[step]);
+    for (int i = 0; i < GPU_STEPS - 1; i++) vkDestroySemaphore(g->dev, f->done[i], NULL);
+    vkDestroyFence(g->dev, f->fence, NULL);
+    vkDestroyQueryPool(g->dev, f->stamps, NULL);
     *f = (gpu_frame){0};
 }
 
@@ -213,8 +252,8 @@ static gpu_planes planes_of(const gpu_frame *f, const gpu_work *w, bool up) {
         uint32_t chunk = c / p->channels_per_bind, at = c % p->channels_per_bind;
         const gpu_buffer *seen = up ? input_of(f, chunk) : &f->image[chunk];
         const gpu_buffer *staging = up ? &f->up : &f->down;
-        to.there[c] = w->direct[up ? 0 : 1] ? (uint8_t *)seen->map + at * plane
-                                            : (uint8_t *)staging->map + c * plane;
+        to.there[c] = w->direct[up ? GPU_UP : GPU_DOWN] ? (uint8_t *)seen->map + at * plane
+                                                        : (uint8_t *)staging->map + c * plane;
     }
     return to;
 }
@@ -231,49 +270,85 @@ static void fill_weights(const gpu_work *w, void *to, const engine_frame *f) {
     }
 }
 
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool submit_steps(const gpu_frame *f, const gpu_work *w, err *e) {
+    VkSemaphore after = VK_NULL_HANDLE;
+    gpu_step last = has_step(w, GPU_STEP_DOWN) ? GPU_STEP_DOWN : GPU_STEP_PASSES;
+    for (gpu_step step = GPU_STEP_UP; step <= last; step++) {
+        if (!has_step(w, step)) continue;
+        gpu_submission s = {.queue = queue_of(w, step).queue,
+                            .commands = f->commands[step],
+                            .after = after,
+                            .then = step < last ? f->done[step] : VK_NULL_HANDLE,
+                            .fence = step < last ? VK_NULL_HANDLE : f->fence};
+        if (!gpu_submit(&w->g, &s, e)) return false;
+        after = s.then;
+    }
+    return true;
+}
+
 bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, const engine_frame *from, err *e) {
+    const gpu_device *g = &w->g;
     gpu_planes to = planes_of(f, w, true);
+    double start = now();
     if (!gpu_planes_write(&to, from->in, w->threads, e)) return false;
+    f->host_up = now() - start;
     fill_weights(w, f->weights.map, from);
     for (uint32_t c = 0; c < w->p.ask.channels; c++) f->out[c] = from->out[c];
-    VK_TRY(&w->g, vkResetFences(w->g.dev, 1, &f->fence), e);
-    if (!gpu_submit(&w->g, f->commands, f->fence, e)) return false;
+    VK_TRY(g, vkResetFences(g->dev, 1, &f->fence), e);
+    if (f->stamps) g->reset_queries(g->dev, f->stamps, 0, first_stamp(w, GPU_STEPS));
+    if (!submit_steps(f, w, e)) return false;
     f->busy = true;
     return true;
 fail:
     return false;
 }
 
-static bool read_times(const gpu_frame *f, const gpu_work *w, engine_times *t, err *e) {
-    enum { MOST = 3 + PLAN_PASSES * ENGINE_CHANNELS };
+/* Adds the times between the stamps of a step: to `each` of them in turn. */
+static bool read_step(const gpu_frame *f, const gpu_work *w, gpu_step step, double *each,
+                      uint32_t count, err *e) {
+    enum { MOST = 1 + PLAN_PASSES * ENGINE_CHANNELS };
     uint64_t at[MOST];
-    uint32_t n = stamp_count(w), passes = w->p.passes;
-    *t = (engine_times){0};
-    if (!f->stamps || n > MOST) return true;
+    uint32_t n = stamps_of(w, step);
+    if (!f->stamps || !has_step(w, step) || !queue_of(w, step).stamps || n > MOST) return true;
     VK_TRY(&w->g,
-           vkGetQueryPoolResults(w->g.dev, f->stamps, 0, n, n * sizeof at[0], at, sizeof at[0],
-                                 VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+           vkGetQueryPoolResults(w->g.dev, f->stamps, first_stamp(w, step), n, n * sizeof at[0], at,
+                                 sizeof at[0], VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
            e);
-    for (uint32_t i = 1; i < n; i++) {
-        double seconds = (double)(at[i] - at[i - 1]) * w->g.tick;
-        double *to = i == 1 ? &t->upload : i == n - 1 ? &t->download : &t->pass[(i - 2) % passes];
-        *to += seconds;
-        t->total += seconds;
-    }
+    for (uint32_t i = 1; i < n; i++)
+        each[(i - 1) % count] += (double)(at[i] - at[i - 1]) * w->g.tick;
     return true;
 fail:
     return false;
 }
 
-bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, engine_times *t, err *e) {
+static bool read_times(const gpu_frame *f, const gpu_work *w, engine_times *t, err *e) {
+    return read_step(f, w, GPU_STEP_UP, &t->upload, 1, e) &&
+           read_step(f, w, GPU_STEP_PASSES, t->pass, w->p.passes, e) &&
+           read_step(f, w, GPU_STEP_DOWN, &t->download, 1, e);
+}
+
+bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, engine_times *to, err *e) {
+    engine_times t = {.upload = f->host_up};
     VK_TRY(&w->g, vkWaitForFences(w->g.dev, 1, &f->fence, VK_TRUE, UINT64_MAX), e);
     f->busy = false;
-    if (t && !read_times(f, w, t, e)) return false;
+    if (to && !read_times(f, w, &t, e)) return false;
     unsigned messages = gpu_device_messages(&w->g);
     if (messages)
         return err_set(e, ERR_INTERNAL, "%u messages from the Vulkan validation layer", messages);
     gpu_planes from = planes_of(f, w, false);
-    return gpu_planes_read(&from, f->out, w->threads, e);
+    double start = now();
+    if (!gpu_planes_read(&from, f->out, w->threads, e)) return false;
+    t.download += now() - start;
+    t.total = t.upload + t.download;
+    for (uint32_t i = 0; i < w->p.passes; i++) t.total += t.pass[i];
+    if (to) *to = t;
+    return true;
 fail:
     return false;
 }

@@ -1,16 +1,17 @@
 /* gpu_frame.h - a frame in flight on a Vulkan device: its buffers, its commands, its way there and
  * back.
  *
- *   planes -> staging -> image -> [pass 1 -> scratch -> pass 2 -> scratch -> pass 3] -> image ->
- * staging -> planes
+ *   planes -> staging =up=> image =passes=> image =down=> staging -> planes
  *
- * Where the host sees the device's memory, planes are written to the image themselves; where it
- * reads that memory fast, too, they are read from there.
+ * Where the host sees the device's memory, planes are written to the image themselves, and there is
+ * no step up; where it reads that memory fast, too, they are read from there, and there is none
+ * down. Each step is a submission to the queue that does such work, and waits for the one before:
+ * so one frame is copied while another one is computed.
  *
  * What belongs to one frame is a gpu_frame; what all frames use, the scratch of which only one does
  * at a time, is a gpu_work. Channels that do not fit one bound buffer are done in chunks, one after
  * the other, through the same scratch. Command buffers are recorded when the frame is made: to run
- * it is a copy, a submission, a fence and a copy. */
+ * it is a copy, submissions, a fence and a copy. */
 #ifndef ENGINE_GPU_FRAME_H
 #define ENGINE_GPU_FRAME_H
 
@@ -23,12 +24,15 @@ typedef struct {
     par *threads;
     plan p;
     uint32_t chunks;
-    bool direct[2]; /* up, down: between planes and image without staging */
+    bool direct[GPU_WAYS]; /* between planes and image without staging */
     gpu_passes passes;
     gpu_buffer scratch, tiles, split, twiddles, places;
     gpu_buffer *spectrum; /* per chunk */
     VkDescriptorPool sets;
 } gpu_work;
+
+/* What the device does for a frame, each on a queue of its own where it has them. */
+typedef enum { GPU_STEP_UP, GPU_STEP_PASSES, GPU_STEP_DOWN, GPU_STEPS } gpu_step;
 
 /* Channels of a chunk: channels_per_bind, or what is left for the last. */
 uint32_t gpu_chunk_channels(const gpu_work *w, uint32_t chunk);
@@ -37,9 +41,11 @@ typedef struct {
     gpu_buffer up, down, weights; /* up and down: where the image itself does not do */
     gpu_buffer *input, *image;    /* per chunk; input: of halfs, NULL where there is none */
     VkDescriptorSet *set;
-    VkCommandBuffer commands;
+    VkCommandBuffer commands[GPU_STEPS]; /* NULL: the host does that step alone */
+    VkSemaphore done[GPU_STEPS - 1];     /* of each step, for the next */
     VkFence fence;
     VkQueryPool stamps;
+    double host_up; /* s that the host has worked on the way up */
     void *out[ENGINE_CHANNELS];
     bool busy;
 } gpu_frame;

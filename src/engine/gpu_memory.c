@@ -46,11 +46,16 @@ bool gpu_memory_is_shared(const gpu_device *g, bool *cached) {
 bool gpu_buffer_make(gpu_buffer *b, const gpu_device *g, uint64_t bytes, gpu_use use,
                      const char *name, err *e) {
     b->bytes = bytes ? bytes : 4;
-    VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                               .size = b->bytes,
-                               .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                                        VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                        VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = b->bytes,
+        /* Copied by one queue, worked on by another: without handing it
+         * over each time, which costs buffers nothing. */
+        .sharingMode = g->family_count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
+        .queueFamilyIndexCount = g->family_count,
+        .pQueueFamilyIndices = g->families,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     VkMemoryRequirements need;
     VK_TRY(g, vkCreateBuffer(g->dev, &info, NULL, &b->buf), e);
     vkGetBufferMemoryRequirements(g->dev, b->buf, &need);

@@ -30,6 +30,7 @@ typedef struct {
     bool zero_mean; /* noise of both signs; else light, from 0 to 1 */
     pipe_samples samples;
     double scale; /* of the image; 0 stands for 1 */
+    bool staged;  /* engine_options */
 } pipe_case;
 
 typedef struct {
@@ -190,7 +191,7 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
         gain[ch] = c->gain;
     }
     engine_frame f = {from, out, tap, gain};
-    engine_options o = {.slots = 1};
+    engine_options o = {.slots = 1, .staged = c->staged};
     bool ok = engine_prepare(g, &r->p, &sl, &o, e) && engine_run(g, &f, NULL, e) &&
               engine_run(g, &f, NULL, e);
     double diff = 0, norm = 0, peak = 0, worst = 0;

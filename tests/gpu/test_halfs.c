@@ -64,7 +64,7 @@ static void borders(void **state) {
 }
 
 /* Chunks of channels; lines in two factors, either axis first; the smallest image; float64, where
- * doubles travel. */
+ * doubles travel; copies by the device. */
 static void shapes(void **state) {
     (void)state;
     const pipe_case like = {.w = 97,
@@ -79,13 +79,15 @@ static void shapes(void **state) {
                             .spectra = 1,
                             .gain = 1,
                             .tapless = true};
-    pipe_case c[] = {like, like, like, like, like};
+    pipe_case c[] = {like, like, like, like, like, like};
     c[0].shrink = (plan_limits){.buffer_range = 80000};
     c[1].shrink = (plan_limits){.invocations = 16, .shared_bytes = 512};
     c[2].shrink = (plan_limits){.invocations = 8, .shared_bytes = 512};
     c[2].order = AXIS_Y;
     c[3].w = c[3].h = 1;
     c[4].precision = PRECISION_FLOAT64;
+    c[5].shrink = (plan_limits){.buffer_range = 80000};
+    c[5].staged = true;
     run_all(c, sizeof c / sizeof c[0]);
 }
 

@@ -88,7 +88,8 @@ static void sizes(void **state) {
                            .order = i % 2 ? AXIS_Y : AXIS_X,
                            .channels = 1 + i % 3,
                            .spectra = 1,
-                           .gain = 1};
+                           .gain = 1,
+                           .staged = i % 4 == 1};
     }
     RUN(c);
 }

@@ -1,0 +1,180 @@
+/* test_in_flight.c - several frames in flight on one engine: they come back whole in any order, the
+ * same bits as one after the other, whether the host or the device copies them. */
+#include "gpu/pipeline.h"
+#include "unit/check.h"
+
+#include "base/par.h"
+
+enum { SLOTS = 3, FRAMES = 7, CHANNELS = 3, W = 37, H = 29, PIXELS = W * H };
+
+static engine_device device[ENGINE_DEVICES];
+static uint32_t devices;
+static par *threads;
+
+typedef struct {
+    float in[FRAMES][CHANNELS][PIXELS], want[FRAMES][CHANNELS][PIXELS],
+        got[FRAMES][CHANNELS][PIXELS];
+    double tap[CHANNELS], gain[FRAMES][CHANNELS];
+} film;
+
+typedef struct {
+    const void *in[CHANNELS];
+    void *out[CHANNELS];
+    engine_frame f;
+} frame;
+
+static film *make_film(void) {
+    film *m = calloc(1, sizeof *m);
+    uint64_t seed = 1;
+    for (int i = 0; i < FRAMES; i++)
+        for (int c = 0; c < CHANNELS; c++) {
+            m->gain[i][c] = 1 + 0.25 * i + c;
+            for (int k = 0; k < PIXELS; k++)
+                m->in[i][c][k] = half_to_float(half_from_float((float)pipe_random(&seed)));
+        }
+    return m;
+}
+
+static void aim(frame *to, film *m, int i, float (*out)[PIXELS]) {
+    for (int c = 0; c < CHANNELS; c++) {
+        to->in[c] = m->in[i][c];
+        to->out[c] = out[c];
+    }
+    to->f = (engine_frame){to->in, to->out, m->tap, m->gain[i]};
+}
+
+/* A different spectrum in every number: what it does to an image does not matter here. */
+static void prepare(engine *g, const pipe_case *c, const engine_device *d, uint32_t slots) {
+    plan p;
+    err e = {0};
+    plan_request ask = pipe_request(c, d);
+    CHECK_OK(plan_make(&p, &ask, &e), e);
+    uint64_t seed = 3;
+    size_t n = 2 * (size_t)p.halves * p.axis[1].length;
+    float *value = mem_new(n, sizeof *value, "spectrum", &e);
+    for (size_t i = 0; i < n; i++) value[i] = (float)pipe_random(&seed);
+    spectrum_lines lines = {
+        .channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
+    engine_options o = {.slots = slots, .timestamps = true, .staged = c->staged};
+    CHECK_OK(engine_prepare(g, &p, &lines, &o, &e), e);
+    spectrum_lines_free(&lines);
+}
+
+static void check_times(const engine_times *t, const engine_device *d) {
+    double sum = t->upload + t->download;
+    for (int i = 0; i < PLAN_PASSES; i++) sum += t->pass[i];
+    CHECK_LE(fabs(sum - t->total), 1e-9 + (d->class == ENGINE_CPU ? 1 : 0));
+    CHECK_LE(0, t->upload);
+    CHECK_LE(0, t->download);
+    assert_true(t->pass[0] > 0 && t->pass[2] > 0);
+}
+
+/* Each slot is taken again as soon as its frame has come back; the order of waiting is that of
+ * `turn`, which is not that of submitting. */
+static void fly(engine *g, film *m, const engine_device *d) {
+    static const uint32_t TURN[] = {1, 0, 2};
+    frame f[FRAMES];
+    int at[SLOTS], next = 0, done = 0;
+    err e = {0};
+    for (uint32_t s = 0; s < SLOTS; s++) at[s] = -1;
+    for (uint32_t turn = 0; done < FRAMES; turn++) {
+        uint32_t s = TURN[turn % SLOTS];
+        if (at[s] >= 0) {
+            engine_times t;
+            CHECK_OK(engine_wait(g, s, &t, &e), e);
+            check_times(&t, d);
+            at[s] = -1;
+            done++;
+        }
+        for (uint32_t k = 0; k < SLOTS && next < FRAMES; k++) {
+            if (at[k] >= 0 || (turn > 0 && k != s)) continue;
+            aim(&f[next], m, next, m->got[next]);
+            CHECK_OK(engine_submit(g, k, &f[next].f, &e), e);
+            at[k] = next++;
+        }
+    }
+}
+
+static void run_on(const pipe_case *c, const engine_device *d) {
+    err e = {0};
+    engine *g = engine_open(d, threads, NULL, &e);
+    CHECK_OK(g, e);
+    film *m = make_film();
+    prepare(g, c, d, 1);
+    for (int i = 0; i < FRAMES; i++) {
+        frame f;
+        aim(&f, m, i, m->want[i]);
+        CHECK_OK(engine_run(g, &f.f, NULL, &e), e);
+    }
+    prepare(g, c, d, SLOTS);
+    fly(g, m, d);
+    for (int i = 0; i < FRAMES; i++)
+        if (memcmp(m->got[i], m->want[i], sizeof m->want[i]) != 0)
+            fail_msg("%s, staged %d: frame %d in flight with others is another", d->name, c->staged,
+                     i);
+    /* Two frames that are told apart: the test could not fail otherwise. */
+    assert_memory_not_equal(m->want[0], m->want[1], sizeof m->want[0]);
+    if (d->class != ENGINE_CPU) {
+        frame f;
+        aim(&f, m, 0, m->got[0]);
+        assert_false(engine_wait(g, 0, NULL, &e));
+        CHECK_OK(engine_submit(g, 0, &f.f, &e), e);
+        assert_false(engine_submit(g, 0, &f.f, &e));
+        assert_false(engine_submit(g, SLOTS, &f.f, &e));
+        CHECK_OK(engine_wait(g, 0, NULL, &e), e);
+    }
+    free(m);
+    engine_close(&g);
+}
+
+static void run_case(bool staged, pipe_samples samples, uint64_t range) {
+    const pipe_case c = {.w = W,
+                         .h = H,
+                         .kw = 8,
+                         .kh = 5,
+                         .cx = 4,
+                         .cy = 2,
+                         .border = {BORDER_MIRROR, BORDER_ZERO},
+                         .channels = CHANNELS,
+                         .spectra = 1,
+                         .gain = 1,
+                         .shrink = {.buffer_range = range},
+                         .tapless = true,
+                         .samples = samples,
+                         .staged = staged};
+    if (!devices) skip();
+    for (uint32_t i = 0; i < devices; i++)
+        if (device[i].class != ENGINE_CPU || !staged) run_on(&c, &device[i]);
+}
+
+static void by_the_host(void **state) {
+    (void)state;
+    run_case(false, PIPE_HALFS, 0);
+}
+static void by_the_device(void **state) {
+    (void)state;
+    run_case(true, PIPE_HALFS, 0);
+}
+static void halfs_by_the_host(void **state) {
+    (void)state;
+    run_case(false, PIPE_HALFS_TOLD, 0);
+}
+static void halfs_by_the_device_in_chunks(void **state) {
+    (void)state;
+    run_case(true, PIPE_HALFS_TOLD, 32768);
+}
+
+int main(void) {
+    setenv("FFTBLOOM_VALIDATION", "1", 0);
+    devices = engine_devices(device, ENGINE_DEVICES);
+    threads = par_open(0, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_the_host),
+        cmocka_unit_test(by_the_device),
+        cmocka_unit_test(halfs_by_the_host),
+        cmocka_unit_test(halfs_by_the_device_in_chunks),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    par_close(&threads);
+    return failed;
+}
