@@ -30,8 +30,10 @@ static void words(const bench_row *r, text *to) {
     double image = device_image_bytes(p), input = 2 * device_travel_bytes(p) - image;
     text_add(to, "%s, kernel %u x %u: ", r->device->name, r->kernel[0], r->kernel[1]);
     describe_plan_line(p, to);
-    text_add(to, "\n  %u rounds of %u frame%s%s\n", r->rounds, r->queue, r->queue > 1 ? "s" : "",
+    text_add(to, "\n  %u rounds of %u frame%s%s", r->rounds, r->queue, r->queue > 1 ? "s" : "",
              r->queue > 1 ? " back to back, the data on the device" : " with its transfers");
+    if (r->in_flight > 1) text_add(to, ", %u in flight", r->in_flight);
+    text_add(to, "\n");
     text_add(to, "  %-10s %13s  %10s  %17s  %12s %13s  of a copy's\n", "", "median", "least",
              "quartiles", "moved", "speed");
     bool transfers = r->queue == 1 && r->device->class != ENGINE_CPU;
@@ -65,9 +67,10 @@ static void json(const bench_row *r, text *to) {
     text_add(to, ",\n      \"kernel\": [%u, %u],\n      \"plan\": ", r->kernel[0], r->kernel[1]);
     describe_plan_json(p, 3, to);
     text_add(to,
-             ",\n      \"rounds\": %u, \"queue\": %u, \"spectrum\": %.9f, \"open\": %.9f, "
+             ",\n      \"rounds\": %u, \"queue\": %u, \"in_flight\": %u, \"spectrum\": %.9f, "
+             "\"open\": %.9f, "
              "\"prepare\": %.9f,\n      \"frame\": %.9f, \"least\": %.9f, \"times\": ",
-             r->rounds, r->queue, r->spectrum, m->open, m->prepare, m->frame.median,
+             r->rounds, r->queue, r->in_flight, r->spectrum, m->open, m->prepare, m->frame.median,
              m->frame.least);
     describe_times_json(&medians, p, to);
     text_add(to, ",\n      \"spread\": ");
@@ -101,13 +104,13 @@ static void csv(const bench_row *r, text *to) {
     text_add(to, ",%.9f,%u,%.9f,%.9f,%.9f,%" PRIu64 ",%.9f,", m->times.download.median, r->queue,
              m->frame.low, m->frame.high, m->frame.most, bytes_of(p), m->copy);
     for (uint32_t i = 0; i < p->passes; i++) text_add(to, "%s%.9f", i ? " " : "", m->copy_pass[i]);
-    text_add(to, ",%s\n", p->input_bytes ? "half" : "float");
+    text_add(to, ",%s,%u\n", p->input_bytes ? "half" : "float", r->in_flight);
 }
 
 static const char CSV_HEAD[] =
     "device,class,width,height,kernel_width,kernel_height,first,length_1,length_2,rounds,spectrum,"
     "open,prepare,frame,least,upload,passes,download,queue,low,high,most,bytes,copy,copy_passes,"
-    "pixels\n";
+    "pixels,in_flight\n";
 
 void bench_report_row(const bench_row *r, bench_form form, uint32_t count, text *to) {
     static void (*const ROW[])(const bench_row *, text *) = {

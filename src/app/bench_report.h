@@ -15,7 +15,7 @@ typedef struct {
     const engine_device *device;
     int index;
     uint32_t kernel[2];
-    uint32_t rounds, queue;
+    uint32_t rounds, queue, in_flight;
     plan plan;
     double spectrum; /* s: the kernel's spectrum, at the plan's lengths */
     measure_result m;

@@ -88,6 +88,7 @@ static bool bench_on(bench *b, int index, const device_forecast *f, const psf *k
                    .kernel = {k->w, k->h},
                    .rounds = s->rounds,
                    .queue = s->queue,
+                   .in_flight = s->in_flight,
                    .plan = f->plan};
     spectrum_lines lines = {0};
     double start = now();
@@ -99,6 +100,7 @@ static bool bench_on(bench *b, int index, const device_forecast *f, const psf *k
                          .cache_dir = folder(b),
                          .rounds = s->rounds,
                          .queue = s->queue,
+                         .in_flight = s->in_flight,
                          .warm_up = s->warm_up,
                          .patience = PATIENCE};
     ok = ok && measure_device(&r.m, &q, b->threads, e);

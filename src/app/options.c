@@ -190,6 +190,10 @@ const option OPTIONS[] = {
     {"queue", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(queue), .value = "N", .min = 1, .max = 1000,
      .preset = "1",
      .help = "Frames of a round: 1 is timed with its transfers, more back to back on the device."},
+    {"in_flight", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(in_flight), .value = "N", .min = 1,
+     .max = 8, .preset = "1",
+     .help = "Frames under way at a time, with --queue 1: while one is computed, others are copied "
+             "to the device and back."},
     {"warm_up", OPTION_FLOAT, SECTION_BENCH, FOR_BENCH, AT(warm_up), .value = "S", .min = 0,
      .max = 60, .preset = "0.1",
      .help = "Seconds of frames that are not counted, at least one frame, before the first round."},

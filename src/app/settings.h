@@ -64,7 +64,7 @@ typedef struct {
     bool strict;
     /* bench */
     const char *size;
-    uint32_t rounds, queue;
+    uint32_t rounds, queue, in_flight;
     double warm_up;
     bool calibrate, csv, tune, cold_start;
     double patience;

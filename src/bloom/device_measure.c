@@ -65,6 +65,8 @@ typedef struct {
     double *seconds;
     engine_times *times;
     engine_repeat *repeat;
+    uint32_t turn; /* frames submitted, with several in flight */
+    double last;   /* when the one before has come back and the next has left */
 } rounds;
 
 /* Planes of the plan's precision. The engine convolves with the kernel without its centre tap, as
@@ -97,7 +99,28 @@ static void rounds_free(rounds *m) {
     mem_free(m->repeat);
 }
 
+/* The oldest frame in flight comes back and another one leaves. */
+static bool next_frame(rounds *m, uint32_t i, err *e) {
+    uint32_t slots = m->r->in_flight, slot = m->turn % slots;
+    bool ok = (m->turn < slots || engine_wait(m->g, slot, &m->times[i], e)) &&
+              engine_submit(m->g, slot, &m->frame, e);
+    double then = m->last;
+    m->last = now();
+    m->seconds[i] = m->last - then;
+    m->turn++;
+    return ok;
+}
+
+/* Until nothing is in flight. */
+static bool land(rounds *m, err *e) {
+    uint32_t slots = m->r->in_flight;
+    for (uint32_t t = m->turn > slots ? m->turn - slots : 0; t < m->turn; t++)
+        if (!engine_wait(m->g, t % slots, NULL, e)) return false;
+    return true;
+}
+
 static bool round_one(rounds *m, uint32_t i, err *e) {
+    if (m->r->in_flight > 1) return next_frame(m, i, e);
     engine_repeat *r = &m->repeat[i];
     if (m->r->queue == 1) {
         double start = now();
@@ -137,8 +160,9 @@ static bool run_rounds(measure_result *to, engine *g, const measure_request *r, 
     double start = now();
     /* Caches, memory that is touched for the first time, clocks that have to rise. */
     do ok = ok && round_one(&m, 0, e);
-    while (ok && now() - start < r->warm_up);
+    while (ok && (now() - start < r->warm_up || (r->in_flight > 1 && m.turn < r->in_flight)));
     for (uint32_t i = 0; ok && i < r->rounds; i++) ok = round_one(&m, i, e);
+    ok = ok && land(&m, e);
     for (int t = 0; ok && t < TIMES; t++) {
         double v[MEASURE_ROUNDS];
         for (uint32_t i = 0; i < r->rounds; i++)
@@ -155,13 +179,18 @@ bool measure_device(measure_result *to, const measure_request *r, par *threads, 
     if (r->rounds < 1 || r->rounds > MEASURE_ROUNDS || r->queue < 1 || r->queue > MEASURE_QUEUE)
         return err_set(e, ERR_CONFIG, "%u rounds of %u; 1 to %d of 1 to %d are possible", r->rounds,
                        r->queue, MEASURE_ROUNDS, MEASURE_QUEUE);
+    if (r->in_flight < 1 || r->in_flight > MEASURE_IN_FLIGHT || (r->in_flight > 1 && r->queue > 1))
+        return err_set(
+            e, ERR_CONFIG,
+            "%u frames in flight and %u in a queue: 1 to %d of a queue of 1 are possible",
+            r->in_flight, r->queue, MEASURE_IN_FLIGHT);
     measure_result m = {0};
     double start = now();
     engine *g = engine_open(r->device, threads, r->cache_dir, e);
     if (!g) return false;
     m.open = now() - start;
     start = now();
-    engine_options o = {.slots = 1, .timestamps = true, .patience = r->patience};
+    engine_options o = {.slots = r->in_flight, .timestamps = true, .patience = r->patience};
     bool ok = engine_prepare(g, r->plan, r->kernel, &o, e);
     m.prepare = now() - start;
     ok = ok && run_rounds(&m, g, r, e);
@@ -213,7 +242,7 @@ static bool run_trial(trial_result *to, const trial *t, const engine_device *d,
     bool ok = plan_make(&p, &ask, e) && measure_kernel(&source.kernel, t->kernel, 3, e) &&
               spectrum_at(&lines, &source, SPECTRUM_EXACT, p.first, p.axis[0].length,
                           p.axis[1].length, false, threads, e);
-    measure_request r = {d, &p, &lines, cache_dir, t->rounds, 1, 0, 0};
+    measure_request r = {d, &p, &lines, cache_dir, t->rounds, 1, 1, 0, 0};
     ok = ok && measure_device(&to->m, &r, threads, e);
     to->bytes = device_image_bytes(&p);
     to->steps = device_steps(&p);

@@ -6,7 +6,7 @@
 
 #include "bloom/device_speed.h"
 
-enum { MEASURE_ROUNDS = 1000, MEASURE_QUEUE = 1000 };
+enum { MEASURE_ROUNDS = 1000, MEASURE_QUEUE = 1000, MEASURE_IN_FLIGHT = 8 };
 
 typedef struct {
     const engine_device *device;
@@ -16,6 +16,7 @@ typedef struct {
     uint32_t rounds;        /* 1 .. MEASURE_ROUNDS */
     uint32_t queue;         /* frames of a round, 1 .. MEASURE_QUEUE: one frame is timed with its
                              * transfers, several back to back with the data on the device */
+    uint32_t in_flight;     /* frames under way at a time, 1 .. MEASURE_IN_FLIGHT; of a queue 1 */
     double warm_up;         /* s of frames before the first that counts, which is never the first */
     double patience;        /* s: engine_options */
 } measure_request;
@@ -33,8 +34,9 @@ typedef struct {
 /* Seconds. */
 typedef struct {
     double open, prepare;
-    measure_spread frame; /* one frame: from planes to planes, as the host sees it; of several one,
-                           * by the device's clock */
+    measure_spread frame; /* one frame: from planes to planes, as the host sees it, or with several
+                           * in flight from the end of one to that of the next; of several one, by
+                           * the device's clock */
     measure_times times;
     double copy, copy_pass[PLAN_PASSES]; /* as engine_repeat: medians */
 } measure_result;

@@ -47,7 +47,24 @@ b, p = r['plan']['bytes'], r['passes']
 assert b['input'] * 2 == b['image'] and p[0]['bytes'] == b['input'] + b['scratch']
 assert p[2]['bytes'] == b['image'] + b['scratch']"
     run --separate-stderr bench --pixel-type half --csv
-    [[ "${lines[1]}" == *,float ]] # a CPU reads the host's memory
+    [[ "${lines[1]}" == *,float,1 ]] # a CPU reads the host's memory
+}
+
+@test "--in-flight: frames under way together come back one by one" {
+    for device in cpu software; do
+        "$FFTBLOOM" devices | grep -q " $device " || continue
+        "$FFTBLOOM" bench --device $device --size 61x47 --kernel 16 --rounds 5 --warm-up 0 \
+            --in-flight 2 --json | python3 -c "
+import json, sys
+r = json.load(sys.stdin)['results'][0]
+t = r['times']
+assert r['in_flight'] == 2 and r['spread']['least'] > 0
+assert all(p > 0 for p in t['passes']) and t['total'] >= t['upload'] + t['download']"
+    done
+    run --separate-stderr bench --in-flight 2
+    [[ "${lines[1]}" == *"3 rounds of 1 frame with its transfers, 2 in flight"* ]]
+    run bench --in-flight 2 --queue 3
+    [ "$status" -eq 78 ]
 }
 
 @test "--queue repeats frames on the device, and holds them against copies" {
