@@ -1,7 +1,7 @@
 #include "bloom/bright.h"
 
 #include "base/mem.h"
-#include "math/vector.h"
+#include "base/vector.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 #include "bloom/core.h"
 
 #include "base/mem.h"
+#include "base/vector.h"
 #include "math/reference.h"
-#include "math/vector.h"
 
 #include <string.h>
 

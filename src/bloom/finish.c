@@ -1,7 +1,7 @@
 #include "bloom/finish.h"
 
 #include "base/mem.h"
-#include "math/vector.h"
+#include "base/vector.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "bloom/ledger.h"
 
 #include "base/mem.h"
-#include "math/vector.h"
+#include "base/vector.h"
 
 #include <math.h>
 #include <string.h>

@@ -93,16 +93,19 @@ static void find_dark(run *g) {
     for (uint32_t c = 0; c < g->n; c++) g->dark[c] = accuracy_dark(&g->scanned.channel[c]);
 }
 
+static bool sketch_one(void *ctx, size_t c, int worker, err *e) {
+    run *g = ctx;
+    (void)worker;
+    return sketch_make(&g->sketched[c], &g->b->size.sketch, &g->scanned, (uint32_t)c, e);
+}
+
 /* Of an image whose pixels are numbers. */
 static bool look_on(run *g, err *e) {
     for (uint32_t c = 0; c < g->n; c++)
         g->sum[c] = g->scanned.channel[c].sum + (g->bad[c] ? g->bad_light[c] : 0);
     find_dark(g);
     if (!run_spreads_all(g) && !scan_excess(g, e)) return false;
-    for (uint32_t c = 0; c < g->n; c++)
-        if (!sketch_make(&g->sketched[c], &g->b->size.sketch, &g->scanned, c, g->b->threads, e))
-            return false;
-    return true;
+    return par_for(g->b->threads, g->n, sketch_one, g, e);
 }
 
 static bool look(run *g, bool ahead, err *e) {

@@ -1,9 +1,10 @@
 #include "bloom/sketch.h"
 
 #include "base/mem.h"
-#include "math/vector.h"
+#include "base/vector.h"
 
 #include <math.h>
+#include <string.h>
 
 /* As fine as a kernel of a few blocks needs it, and no finer than a million products allow: less
  * than a millisecond. */
@@ -64,74 +65,89 @@ void sketch_kernel_free(sketch_kernel *k) {
 
 /* --- one channel ----------------------------------------------------------------------------- */
 
+enum { LANES = 8 };
+
 typedef struct {
     const sketch_kernel *k;
     const double *tap;
     const scan_channel *in;
     uint32_t gw, gh; /* of the image */
-    uint32_t w, h;   /* of the result: gw + k->w - 1, gh + k->h - 1 */
+    uint32_t w, h;   /* of the result: gw + k->w - 1, gh + k->h - 1; its rows in whole lanes, and */
+    double *light;   /* the image's blocks, so much darkness beside each row; */
     double *glare;   /* means of blocks */
+    size_t light_pitch, pitch;
 } job;
 
 typedef double vec4d_any __attribute__((vector_size(32), aligned(8), may_alias));
 
-VECTOR_INLINE void add_scaled(double *to, const double *tap, double by, uint32_t n) {
-    uint32_t i = 0;
-    for (; i + 4 <= n; i += 4) *(vec4d_any *)(to + i) += by * *(const vec4d_any *)(tap + i);
-    for (; i < n; i++) to[i] += by * tap[i];
+static void fill(const job *j) {
+    for (uint32_t y = 0; y < j->gh; y++)
+        memcpy(j->light + y * j->light_pitch + LANES, j->in->block_sum + (size_t)y * j->gw,
+               j->gw * sizeof *j->light);
 }
 
-VECTOR_INLINE void add_row(const job *j, size_t y) {
-    double *to = j->glare + y * j->w;
-    uint32_t from = y + 1 > j->k->h ? (uint32_t)y + 1 - j->k->h : 0;
-    for (uint32_t b = from; b < j->gh && b <= y; b++) {
-        const double *tap = j->tap + (y - b) * j->k->w;
-        for (uint32_t x = 0; x < j->gw; x++) {
-            double light = j->in->block_sum[(size_t)b * j->gw + x];
-            if (light != 0) add_scaled(to + x, tap, light, j->k->w);
+/* LANES blocks of the glare, from all blocks whose light reaches them. */
+VECTOR_INLINE void make_glare(const job *j, uint32_t x, uint32_t y) {
+    const sketch_kernel *k = j->k;
+    uint32_t first = y + 1 > k->h ? y + 1 - k->h : 0, last = y < j->gh ? y : j->gh - 1;
+    uint32_t from = x >= j->gw ? x - j->gw + 1 : 0;
+    uint32_t to = x + LANES < k->w ? x + LANES : k->w;
+    vec4d a = {0}, b = {0};
+    for (uint32_t from_y = first; from_y <= last; from_y++) {
+        const double *tap = j->tap + (size_t)(y - from_y) * k->w;
+        const double *light = j->light + from_y * j->light_pitch + LANES + x;
+        for (uint32_t i = from; i < to; i++) {
+            a += tap[i] * *(const vec4d_any *)(light - i);
+            b += tap[i] * *(const vec4d_any *)(light - i + 4);
         }
     }
-}
-VECTOR_WIDE static void add_row_wide(const job *j, size_t y) {
-    add_row(j, y);
-}
-static void add_row_plain(const job *j, size_t y) {
-    add_row(j, y);
+    *(vec4d_any *)(j->glare + y * j->pitch + x) = a;
+    *(vec4d_any *)(j->glare + y * j->pitch + x + 4) = b;
 }
 
-static bool glare_row(void *ctx, size_t y, int worker, err *e) {
-    (void)worker, (void)e;
-    (vector_wide() ? add_row_wide : add_row_plain)(ctx, y);
-    return true;
+VECTOR_INLINE void make_all(const job *j) {
+    for (uint32_t y = 0; y < j->h; y++)
+        for (uint32_t x = 0; x < j->w; x += LANES) make_glare(j, x, y);
+}
+VECTOR_WIDE static void make_all_wide(const job *j) {
+    make_all(j);
+}
+static void make_all_plain(const job *j) {
+    make_all(j);
 }
 
 /* Mean glare of the image's block (x, y), which may be outside: then the nearest one. */
 static double mean_glare(const job *j, int64_t x, int64_t y) {
     x = x < 0 ? 0 : x >= j->gw ? j->gw - 1 : x;
     y = y < 0 ? 0 : y >= j->gh ? j->gh - 1 : y;
-    return j->glare[((size_t)y + j->k->cy) * j->w + (size_t)x + j->k->cx];
+    return j->glare[((size_t)y + j->k->cy) * j->pitch + (size_t)x + j->k->cx];
 }
 
 /* Glare varies inside a block: no less than half the least of the blocks around it. */
-static double darkest_of(const job *j, uint32_t channel, uint32_t x, uint32_t y) {
+static double darkest_of(const job *j, double centre, uint32_t x, uint32_t y) {
     double least = INFINITY;
     for (int dy = -1; dy <= 1; dy++)
-        for (int dx = -1; dx <= 1; dx++)
-            least = fmin(least, mean_glare(j, (int64_t)x + dx, (int64_t)y + dy));
-    double centre = j->k->s->centre[spread_kernel(j->k->s, channel)];
+        for (int dx = -1; dx <= 1; dx++) {
+            double g = mean_glare(j, (int64_t)x + dx, (int64_t)y + dy);
+            least = g < least ? g : least;
+        }
     return centre * (double)j->in->block_least[(size_t)y * j->gw + x] + least / 2;
 }
 
-static void look(sketch *to, const job *j, uint32_t channel) {
+static void look(sketch *to, const job *j, double centre) {
     double area = (double)j->k->block * j->k->block, all = 0, inside = 0;
     *to = (sketch){.darkest = INFINITY};
-    for (size_t i = 0; i < (size_t)j->w * j->h; i++) all += j->glare[i] * j->glare[i] * area;
+    for (uint32_t y = 0; y < j->h; y++)
+        for (uint32_t x = 0; x < j->w; x++) {
+            double g = j->glare[y * j->pitch + x];
+            all += g * g * area;
+        }
     for (uint32_t y = 0; y < j->gh; y++)
         for (uint32_t x = 0; x < j->gw; x++) {
-            double g = mean_glare(j, x, y);
+            double g = mean_glare(j, x, y), dark = darkest_of(j, centre, x, y);
             inside += g * g * area;
-            to->peak = fmax(to->peak, fabs(g));
-            to->darkest = fmin(to->darkest, darkest_of(j, channel, x, y));
+            to->peak = fabs(g) > to->peak ? fabs(g) : to->peak;
+            to->darkest = dark < to->darkest ? dark : to->darkest;
         }
     to->darkest = fmax(0, to->darkest);
     to->norm = sqrt(all);
@@ -139,17 +155,24 @@ static void look(sketch *to, const job *j, uint32_t channel) {
 }
 
 bool sketch_make(sketch *to, const sketch_kernel *k, const scan *scanned, uint32_t channel,
-                 par *threads, err *e) {
+                 err *e) {
+    uint32_t kernel = spread_kernel(k->s, channel);
     job j = {.k = k,
-             .tap = k->tap + (size_t)spread_kernel(k->s, channel) * k->w * k->h,
+             .tap = k->tap + (size_t)kernel * k->w * k->h,
              .in = &scanned->channel[channel],
              .gw = scanned->grid_w,
              .gh = scanned->grid_h};
     j.w = j.gw + k->w - 1;
     j.h = j.gh + k->h - 1;
-    j.glare = mem_new((size_t)j.w * j.h, sizeof *j.glare, "sketch of the glare", e);
-    bool ok = j.glare && par_for(threads, j.h, glare_row, &j, e);
-    if (ok) look(to, &j, channel);
-    mem_free(j.glare);
-    return ok;
+    j.light_pitch = (size_t)j.gw + 3 * LANES;
+    j.pitch = ((size_t)j.w + LANES - 1) / LANES * LANES;
+    size_t lit = j.light_pitch * j.gh;
+    j.light = mem_new(lit + j.pitch * j.h, sizeof *j.light, "sketch of the glare", e);
+    if (!j.light) return false;
+    j.glare = j.light + lit;
+    fill(&j);
+    (vector_wide() ? make_all_wide : make_all_plain)(&j);
+    look(to, &j, k->s->centre[kernel]);
+    mem_free(j.light);
+    return true;
 }

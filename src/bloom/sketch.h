@@ -8,7 +8,6 @@
 #ifndef BLOOM_SKETCH_H
 #define BLOOM_SKETCH_H
 
-#include "base/par.h"
 #include "bloom/spread.h"
 
 typedef struct {
@@ -31,7 +30,6 @@ bool sketch_kernel_make(sketch_kernel *k, const spread *s, err *e);
 void sketch_kernel_free(sketch_kernel *k);
 
 /* Of one channel of a scan with blocks of k->block. */
-bool sketch_make(sketch *to, const sketch_kernel *k, const scan *scanned, uint32_t channel,
-                 par *threads, err *e);
+bool sketch_make(sketch *to, const sketch_kernel *k, const scan *scanned, uint32_t channel, err *e);
 
 #endif

@@ -1,8 +1,8 @@
 #include "kernel/spectrum_resample.h"
 
 #include "base/mem.h"
+#include "base/vector.h"
 #include "math/fft.h"
-#include "math/vector.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "math/fft.h"
 
 #include "base/mem.h"
-#include "math/vector.h"
+#include "base/vector.h"
 
 #include <inttypes.h>
 #include <math.h>

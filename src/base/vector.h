@@ -5,8 +5,8 @@
  * has, and one marked VECTOR_WIDE, which it may lower to AVX2 and FMA. vector_wide() tells at run
  * time which to call. Vectors go in and out of functions by pointer only: their calling convention
  * depends on the target. */
-#ifndef MATH_VECTOR_H
-#define MATH_VECTOR_H
+#ifndef BASE_VECTOR_H
+#define BASE_VECTOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
