@@ -278,6 +278,9 @@ void finish_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made
     const finish_job *j = &f->j;
     uint32_t w = j->s->w;
     size_t first = (size_t)y * w;
+    finish_stats *st = &f->row[(size_t)c * j->s->h + y];
+    __builtin_prefetch(st, 1); /* nothing has touched its two cache lines before */
+    __builtin_prefetch(st + 1, 1);
     float *in = f->scratch + (size_t)worker * f->room, *excess = in + w, *rest = excess + w,
           *scaled = rest + w, *glare = scaled + w, *own = glare + w;
     bool all = !(j->excess.threshold > 0), floats = j->type[c] == PIXEL_FLOAT;
@@ -308,7 +311,6 @@ void finish_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made
                      j->s->centre[spread_kernel(j->s, c)], &t);
     else
         join_floats(f, &r, &t, c, in);
-    finish_stats *st = &f->row[(size_t)c * j->s->h + y];
     *st = stats_of(&t);
     st->spilled = spilled;
     if (t.largest > FINISH_HALF) count_over(st, r.out, w);
@@ -336,7 +338,7 @@ finish *finish_open(const finish_job *j, par *threads, err *e) {
     if (!f) return NULL;
     *f = (finish){.j = *j, .wide = vector_wide()};
     f->room = (ROWS * (size_t)j->s->w + core_scratch(j->core) + 31) / 16 * 16;
-    f->row = mem_new((size_t)j->s->h * j->s->channels, sizeof *f->row, "statistics", e);
+    f->row = mem_raw((size_t)j->s->h * j->s->channels, sizeof *f->row, "statistics", e);
     if (f->row)
         f->scratch = mem_raw(f->room * (size_t)par_threads(threads), sizeof *f->scratch, "rows", e);
     if (!f->scratch) finish_close(&f, NULL);
