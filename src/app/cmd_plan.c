@@ -4,6 +4,7 @@
 #include "app/cli.h"
 #include "app/describe.h"
 #include "app/frames.h"
+#include "app/sequence.h"
 #include "base/mem.h"
 #include "image/format.h"
 
@@ -77,6 +78,7 @@ static void plan_input(const cli *c, par *threads, err *e) {
     char *input = first_input(c->s.input, &a.images, e);
     bloom_settings s = c->s.bloom;
     s.images = a.images;
+    s.slots = sequence_lanes(&c->s, a.images);
     image *img = input ? image_load(input, NULL, threads, e) : NULL;
     bloom *b = img ? bloom_open(&s, c->s.kernel, threads, e) : NULL;
     a.forecast = b ? mem_new(ENGINE_DEVICES, sizeof *a.forecast, "forecasts", e) : NULL;

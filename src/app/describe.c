@@ -111,8 +111,8 @@ static uint64_t tiled_bytes(const plan *p) {
     return p->tile != p->tile_in ? p->scratch_bytes : 0;
 }
 static uint64_t device_bytes(const plan *p) {
-    return p->image_bytes + p->input_bytes + p->scratch_bytes + tiled_bytes(p) + p->line_bytes +
-           p->spectrum_bytes + p->twiddle_bytes;
+    return p->frames * (p->image_bytes + p->input_bytes) + p->scratch_bytes + tiled_bytes(p) +
+           p->line_bytes + p->spectrum_bytes + p->twiddle_bytes;
 }
 
 static void request_json(const plan_request *a, text *to) {
@@ -134,8 +134,8 @@ void describe_plan_json(const plan *p, int indent, text *to) {
              p->article[1], p->cost[0], p->cost[1]);
     text_add(to, ",\n%*s\"half_lines\": %u, \"pitch\": %u, \"image_pitch\": %u, ", n, "", p->halves,
              p->pitch, p->image_pitch);
-    text_add(to, "\"tile_in\": %u, \"tile\": %u, \"channels_per_bind\": %u", p->tile_in, p->tile,
-             p->channels_per_bind);
+    text_add(to, "\"tile_in\": %u, \"tile\": %u, \"channels_per_bind\": %u, \"frames\": %u",
+             p->tile_in, p->tile, p->channels_per_bind, p->frames);
     text_add(to, ",\n%*s\"bytes\": {\"image\": %" PRIu64 ", \"scratch\": %" PRIu64, n, "",
              p->image_bytes, p->scratch_bytes);
     text_add(to, ", \"input\": %" PRIu64 ", \"tiled\": %" PRIu64, p->input_bytes, tiled_bytes(p));
@@ -210,6 +210,7 @@ static void memory_words(const plan *p, text *to) {
     text_add(to, "memory   %s: ", text_bytes((double)device_bytes(p), b));
     buffer_words("image", p->image_bytes, "", to);
     buffer_words("as halfs", p->input_bytes, ", ", to);
+    if (p->frames > 1) text_add(to, ", of %u frames in flight each", p->frames);
     buffer_words("half spectrum", p->scratch_bytes, ", ", to);
     if (p->tile_in) text_add(to, " in tiles of %u", p->tile_in);
     buffer_words("a second one", tiled_bytes(p), ", ", to);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "image/format.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -44,16 +45,45 @@ static void note_clamped(bloom_report *made, uint64_t clamped) {
 
 /* --- what is done -------------------------------------------------------------------------- */
 
+/* There is one: no more threads than that come to a seat. */
+static int find_free(const seat *on) {
+    int i = 0;
+    while (i + 1 < SEAT_FRAMES && on->busy[i]) i++;
+    assert(!on->busy[i]);
+    return i;
+}
+
+/* With the seat locked, but not while the image is bloomed if there is room for others. */
+static bool bloom_at(seat *on, int i, image *img, bloom_report *made, err *e) {
+    bloom *b = on->bloom[i];
+    bool shared = on->has_room;
+    on->busy[i] = true;
+    if (shared) pthread_mutex_unlock(&on->lock);
+    bool ok = bloom_image(b, img, made, e);
+    if (shared) pthread_mutex_lock(&on->lock);
+    on->busy[i] = false;
+    on->has_room = ok && on->s.slots > 1 && bloom_has_room(b);
+    return ok;
+}
+
 /* *start: when the device was free. */
 static bool compute(const frame_maker *m, seat *on, image *img, bloom_report *made, double *start,
                     err *e) {
     pthread_mutex_lock(&on->lock);
     *start = progress_clock();
-    if (!on->bloom) on->bloom = bloom_open(&on->s, m->s->kernel, m->threads, e);
-    bool ok = on->bloom != NULL;
-    if (ok && !bloom_image(on->bloom, img, made, e)) ok = false;
+    int i = find_free(on);
+    bloom **b = &on->bloom[i];
+    if (!*b)
+        *b = i == 0 ? bloom_open(&on->s, m->s->kernel, m->threads, e)
+                    : bloom_beside(on->bloom[0], e);
+    bool ok = *b && bloom_at(on, i, img, made, e);
     pthread_mutex_unlock(&on->lock);
     return ok;
+}
+
+void seat_close(seat *s) {
+    for (int i = 0; i < SEAT_FRAMES; i++) bloom_close(&s->bloom[i]);
+    pthread_mutex_destroy(&s->lock);
 }
 
 /* Reads, blooms and writes. The times are those of the frame, without waiting for the device. */

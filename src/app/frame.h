@@ -1,7 +1,8 @@
 /* frame.h - one frame of a job: read, bloomed on a device, written.
  *
- * Several threads may each be busy with a frame; a seat lets one of them at its device at a time,
- * so that one frame is computed while others are read and written. */
+ * Several threads may each be busy with a frame. A seat lets one of them at its device at a time,
+ * so that one frame is computed while others are read and written; or SEAT_FRAMES of them, where
+ * the device copies one frame while it computes another. */
 #ifndef APP_FRAME_H
 #define APP_FRAME_H
 
@@ -10,12 +11,18 @@
 
 #include <pthread.h>
 
+enum { SEAT_FRAMES = 2 }; /* at a time on a device, at most */
+
 /* A device, or the choice of one. */
 typedef struct {
     pthread_mutex_t lock;
     bloom_settings s;
-    bloom *bloom; /* opened for the first frame */
+    bloom *bloom[SEAT_FRAMES]; /* the first opened for the first frame, others beside it */
+    bool busy[SEAT_FRAMES];
+    bool has_room; /* for several frames at a time: each has a bloom of its own then */
 } seat;
+
+void seat_close(seat *s);
 
 typedef struct {
     const settings *s;

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LANES = 2 }; /* per seat */
-
 /* Threads that each see one frame through are lanes; `lock` guards what follows it. */
 typedef struct {
     const frame_maker *maker;
@@ -75,6 +73,7 @@ static void seat_all(sequence *q, const bloom_settings *s) {
 static void make_seats(sequence *q) {
     bloom_settings s = q->maker->s->bloom;
     size_t frames = job_count(q->job);
+    s.slots = sequence_lanes(q->maker->s, frames);
     s.half = q->maker->s->pixels == PIXELS_HALF;
     s.images = frames > UINT32_MAX ? UINT32_MAX : (uint32_t)frames;
     if (frames > 1 && s.device && strcmp(s.device, "all") == 0) seat_all(q, &s);
@@ -158,10 +157,14 @@ static void *lane_main(void *arg) {
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
+uint32_t sequence_lanes(const settings *s, size_t frames) {
+    return frames < 2 || s->bloom.mem_limit ? 1 : SEAT_FRAMES;
+}
+
 /* The caller's thread is a lane, too, and all those that get no thread of their own. */
 static bool run_lanes(sequence *q, err *e) {
     size_t frames = job_count(q->job), count = 0, started = 0, seats = (size_t)q->seats;
-    size_t each = q->maker->s->bloom.mem_limit ? 1 : LANES;
+    size_t each = sequence_lanes(q->maker->s, frames);
     lane *all = mem_new(each * seats, sizeof *all, "the frames under way", e);
     if (!all) return false;
     for (; count < each * seats && count < frames; count++)
@@ -193,10 +196,7 @@ bool sequence_run(const frame_maker *m, const job *j, progress *told, report *r,
     }
     if (!ok) progress_fail(told, e->msg);
     progress_clear(told);
-    for (int i = 0; i < q->seats; i++) {
-        bloom_close(&q->seat[i].bloom);
-        pthread_mutex_destroy(&q->seat[i].lock);
-    }
+    for (int i = 0; i < q->seats; i++) seat_close(&q->seat[i]);
     pthread_cond_destroy(&q->done);
     pthread_mutex_destroy(&q->lock);
     mem_free(q);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "bloom/group.h"
 #include "bloom/inside.h"
+#include "bloom/lease.h"
 #include "bloom/prepare.h"
 #include "bloom/run.h"
 #include "image/layers.h"
@@ -44,16 +45,33 @@ bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err
     if (s->spectrum == SPECTRUM_BILINEAR) b->s.precision = PRECISION_FLOAT32;
     b->threads = threads;
     if (!cache_path(b->folder, s->cache_dir)) b->folder[0] = 0;
-    if (!kernel_input_load(&b->kernel, kernel, threads, e)) bloom_close(&b);
+    if ((b->shared = lease_open(kernel, threads, e)))
+        b->kernel = lease_kernel(b->shared);
+    else
+        bloom_close(&b);
     return b;
+}
+
+bloom *bloom_beside(const bloom *with, err *e) {
+    bloom *b = mem_new(1, sizeof *b, "bloom", e);
+    if (!b) return NULL;
+    b->s = with->s;
+    b->threads = with->threads;
+    b->shared = lease_join(with->shared);
+    b->kernel = with->kernel;
+    memcpy(b->folder, with->folder, sizeof b->folder);
+    return b;
+}
+
+bool bloom_has_room(const bloom *b) {
+    return b->ready.plan.frames > 1;
 }
 
 void bloom_close(bloom **pb) {
     bloom *b = *pb;
     if (!b) return;
     prepare_drop(b);
-    engine_close(&b->engine);
-    kernel_input_free(&b->kernel);
+    lease_leave(&b->shared);
     for (int c = 0; c < 2 * ENGINE_CHANNELS; c++)
         mem_free(b->plane[c / ENGINE_CHANNELS][c % ENGINE_CHANNELS]);
     mem_free(b);
@@ -66,7 +84,7 @@ void bloom_close(bloom **pb) {
 static bool grow(const bloom *b, image_box *box, uint32_t height, err *e) {
     psf k = {0};
     const kernel_need need = {1, PSF_SIDE, PSF_SIDE, height};
-    if (!kernel_input_psf(&k, &b->kernel, &b->s, &need, NULL, e)) return false;
+    if (!kernel_input_psf(&k, b->kernel, &b->s, &need, NULL, e)) return false;
     bool ok = image_box_grow(box, k.cx, k.cy, k.w - 1 - k.cx, k.h - 1 - k.cy, e);
     psf_free(&k);
     return ok;
@@ -263,7 +281,7 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
     p.data = w.computed;
     need.w = image_width(&p);
     need.h = image_height(&p);
-    bool ok = kernel_input_psf(&k, &b->kernel, &b->s, &need, NULL, e);
+    bool ok = kernel_input_psf(&k, b->kernel, &b->s, &need, NULL, e);
     if (ok) {
         *ask = prepare_request(b, &k, &need, precision);
         ask->half_input = halfs;

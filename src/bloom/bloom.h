@@ -100,6 +100,12 @@ typedef struct bloom bloom;
 
 /* `kernel` is an image file or a .spectrum file. */
 bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err *e);
+/* Another one for another thread, with the same settings, kernel and engine: each may bloom an
+ * image at the same time, where the settings' slots and the device's memory have room for several.
+ */
+bloom *bloom_beside(const bloom *b, err *e);
+/* Whether they have; known after an image. */
+bool bloom_has_room(const bloom *b);
 void bloom_close(bloom **b);
 
 /* ERR_BAD_PIXELS: NaN or infinite pixels, or values beyond half floats, where the settings say that

@@ -1,6 +1,7 @@
 #include "bloom/convolve.h"
 
 #include "base/log.h"
+#include "bloom/lease.h"
 #include "bloom/look.h"
 #include "bloom/prepare.h"
 
@@ -105,7 +106,10 @@ static bool run_engine(run *g, err *e) {
     for (uint32_t c = 0; c < g->n; c++) gain[c] = 1 - g->b->s.sharpen;
     engine_frame f = {(const void *const *)g->in, g->made, tap, gain};
     engine_times times, *sum = &g->r->times;
-    if (!engine_run(g->b->engine, &f, &times, e)) return false;
+    engine *made_by = g->b->engine;
+    uint32_t slot = g->b->slot;
+    if (!engine_submit(made_by, slot, &f, e) || !engine_wait(made_by, slot, &times, e))
+        return false;
     sum->upload += times.upload;
     sum->download += times.download;
     sum->total += times.total;
@@ -159,10 +163,9 @@ static bool convolve(run *g, err *e) {
     return ok;
 }
 
-static bool attempt(run *g, err *e) {
+static bool attempt_on_engine(run *g, err *e) {
     core_free(&g->core);
-    if (!prepare_engine(g->b, g->method.precision, g->method.core, run_gives_halfs(g), g->r, e) ||
-        !lay_out(g, e) || !core_make(&g->core, &g->b->size.spread, g->method.core, e) ||
+    if (!lay_out(g, e) || !core_make(&g->core, &g->b->size.spread, g->method.core, e) ||
         !fill(g, e) || !take_bright(g, e) || !scale(g, e) || !convolve(g, e))
         return false;
     g->loaded = false; /* it was written over */
@@ -170,6 +173,13 @@ static bool attempt(run *g, err *e) {
     accuracy_check(&g->method, &g->facts, g->measured);
     g->method.kept &= is_noise(g);
     return true;
+}
+
+static bool attempt(run *g, err *e) {
+    bool ok = lease_take(g->b, g->method.precision, g->method.core, run_gives_halfs(g), g->r, e) &&
+              attempt_on_engine(g, e);
+    lease_give(g->b);
+    return ok;
 }
 
 /* Of a result that is not good enough for every pixel that is not 0: perhaps the dark ones are so

@@ -1,4 +1,4 @@
-/* inside.h - what a bloom consists of: for bloom.c, prepare.c and group.c, and nobody else. */
+/* inside.h - what a bloom consists of: for those who make one. */
 #ifndef BLOOM_INSIDE_H
 #define BLOOM_INSIDE_H
 
@@ -25,25 +25,31 @@ typedef struct {
 /* What the engine is prepared for. */
 typedef struct {
     bool valid;
+    kernel_need need;
     plan_precision precision;
     uint32_t core;
     bool halfs;
     plan plan;
 } bloom_ready;
 
+/* Of blooms beside each other: lease.h. */
+typedef struct bloom_shared bloom_shared;
+
 struct bloom {
     bloom_settings s;
     par *threads;
-    kernel_input kernel;
-    char folder[CACHE_PATH]; /* the cache; "": there is none */
+    bloom_shared *shared;
+    const kernel_input *kernel; /* the shared one */
+    char folder[CACHE_PATH];    /* the cache; "": there is none */
     engine_device device[ENGINE_DEVICES];
     device_speed speed[ENGINE_DEVICES];
     device_tune tune[ENGINE_DEVICES];
     uint32_t devices; /* 0: not listed yet, or there are none */
-    engine *engine;
-    engine_device on; /* the engine's */
     bloom_size size;
-    bloom_ready ready;
+    engine *engine; /* on lease; else NULL */
+    uint32_t slot;  /* of the engine, ours as long as we have it */
+    engine_device on;
+    bloom_ready ready; /* what the engine is, or was, when we had it */
     /* Planes between the image's and the engine's, from frame to frame: of floats, and a second set
      * of floats or doubles. They may change places with the image's own. */
     void *plane[2][ENGINE_CHANNELS];

@@ -1,17 +1,9 @@
 #include "bloom/prepare.h"
 
 #include "base/mem.h"
-#include "bloom/core.h"
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static const char *folder(const bloom *b) {
     return b->folder[0] ? b->folder : NULL;
@@ -29,7 +21,8 @@ plan_request prepare_request(const bloom *b, const psf *k, const kernel_need *ne
                           .precision = precision,
                           .channels = need->channels,
                           .spectra = k->channels,
-                          .tapless = true};
+                          .tapless = true,
+                          .frames = b->s.slots};
 }
 
 static void list_devices(bloom *b) {
@@ -92,7 +85,6 @@ void prepare_drop(bloom *b) {
     ledger_kernel_free(&b->size.ledger);
     for (int a = 0; a < PLAN_AXES; a++) mem_free(b->size.seen[a]);
     b->size = (bloom_size){0};
-    b->ready = (bloom_ready){0};
 }
 
 static bool count_seen(bloom_size *s, err *e) {
@@ -138,7 +130,7 @@ static bool make_size(bloom *b, const kernel_need *need, err *e) {
     bloom_size *s = &b->size;
     double full[PSF_CHANNELS];
     s->need = *need;
-    if (!kernel_input_psf(&s->kernel, &b->kernel, &b->s, need, full, e)) return false;
+    if (!kernel_input_psf(&s->kernel, b->kernel, &b->s, need, full, e)) return false;
     plan_request ask = prepare_request(b, &s->kernel, need, PRECISION_FLOAT32);
     if (!spread_make(&s->spread, &s->kernel, full, b->s.sharpen, &ask, e)) return false;
     for (uint32_t c = 0; c < need->channels; c++) {
@@ -159,68 +151,7 @@ bool prepare_size(bloom *b, const kernel_need *need, err *e) {
     return b->size.valid;
 }
 
-/* --- engine ---------------------------------------------------------------------------------- */
-
-static bool open_engine(bloom *b, const engine_device *d, err *e) {
-    if (b->engine && b->on.class == d->class && b->on.index == d->index) return true;
-    engine_close(&b->engine);
-    b->on = *d;
-    b->engine = engine_open(d, b->threads, folder(b), e);
-    return b->engine != NULL;
-}
-
-/* What the spectrum at the plan's lengths comes from: the user's .spectrum file where the image
- * needs the kernel as it is in there, else the cache. An exact spectrum needs the taps only. */
-static bool find_source(bloom *b, spectrum *to, const psf *k, bool exact, bloom_report *r, err *e) {
-    const spectrum *ready = &b->kernel.ready;
-    cache_place place = {b->s.cache_dir, b->s.cache_size};
-    if (exact) return psf_copy(&to->kernel, k, e);
-    if (b->kernel.is_spectrum && psf_same(k, &ready->kernel)) return spectrum_copy(to, ready, e);
-    return cache_spectrum(to, k, &place, b->threads, &r->spectrum_cached, e);
-}
-
-/* The spectrum at the plan's lengths of what the transform does of the kernel. */
-static bool make_lines(bloom *b, spectrum_lines *l, const bloom_ready *ready, bloom_report *r,
-                       err *e) {
-    const plan *p = &ready->plan;
-    bool float64 = p->sample_bytes == 8;
-    bool exact = float64 || b->s.spectrum == SPECTRUM_EXACT;
-    spectrum source = {0};
-    psf rest = {0};
-    const psf *k = &b->size.kernel;
-    if (ready->core) {
-        if (!psf_copy(&rest, k, e)) return false;
-        core_cut(&rest, ready->core);
-        k = &rest;
-    }
-    bool ok = find_source(b, &source, k, exact, r, e) &&
-              spectrum_at(l, &source, b->s.spectrum, p->first, p->axis[0].length, p->axis[1].length,
-                          float64, b->threads, e);
-    spectrum_free(&source);
-    psf_free(&rest);
-    return ok;
-}
-
-bool prepare_engine(bloom *b, plan_precision precision, uint32_t radius, bool halfs,
-                    bloom_report *r, err *e) {
-    const bloom_ready *is = &b->ready;
-    if (is->valid && is->precision == precision && is->core == radius && is->halfs == halfs)
-        return true;
-    b->ready = (bloom_ready){.precision = precision, .core = radius, .halfs = halfs};
-    spectrum_lines lines = {0};
-    engine_device d;
-    engine_options o = {.slots = 1, .timestamps = true};
-    plan_request ask = prepare_request(b, &b->size.kernel, &b->size.need, precision);
-    ask.half_input = halfs;
-    bool ok = prepare_choice(b, &ask, &b->ready.plan, &d, &o.patience, e) && open_engine(b, &d, e);
-    double start = now();
-    ok = ok && make_lines(b, &lines, &b->ready, r, e);
-    r->spectrum_seconds += now() - start;
-    ok = ok && engine_prepare(b->engine, &b->ready.plan, &lines, &o, e);
-    spectrum_lines_free(&lines);
-    b->ready.valid = ok;
-    return ok;
-}
+/* --- planes ---------------------------------------------------------------------------------- */
 
 bool prepare_planes(bloom *b, int set, size_t sample_bytes, err *e) {
     const kernel_need *need = &b->size.need;

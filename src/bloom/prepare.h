@@ -1,4 +1,4 @@
-/* prepare.h - from the size of an image to an engine that is ready for it. */
+/* prepare.h - from the size of an image to a plan and the planes for it. */
 #ifndef BLOOM_PREPARE_H
 #define BLOOM_PREPARE_H
 
@@ -7,11 +7,6 @@
 /* b->size: the kernel for such images, and all that its taps tell. */
 bool prepare_size(bloom *b, const kernel_need *need, err *e);
 void prepare_drop(bloom *b);
-
-/* b->engine and b->ready: device, plan and spectrum for b->size, in a precision and without the
- * kernel's core of that radius; halfs: for an image of nothing else. */
-bool prepare_engine(bloom *b, plan_precision precision, uint32_t radius, bool halfs,
-                    bloom_report *r, err *e);
 
 /* Set s of b->plane: `channels` planes of b->size with samples of so many bytes. */
 bool prepare_planes(bloom *b, int set, size_t sample_bytes, err *e);

@@ -3,7 +3,8 @@
  * Open a device; prepare a plan with a kernel's spectrum (everything is allocated here); submit
  * frames and wait for them, any number of times; close. A frame in flight occupies a slot; with
  * one slot submit and wait alternate, with more the next frame's upload overlaps. Submit and wait
- * allocate nothing.
+ * allocate nothing. Slots of a GPU may be used by several threads at a time, each slot by one;
+ * whoever prepares, repeats or closes is alone.
  *
  *   out = tap * in + gain * (in convolved with the tail)       per plane
  *

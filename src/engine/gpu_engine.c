@@ -6,6 +6,7 @@
 #include "engine/gpu_frame.h"
 #include "engine/gpu_time.h"
 
+#include <pthread.h>
 #include <string.h>
 
 enum { MAX_SLOTS = 8 };
@@ -15,6 +16,7 @@ typedef struct {
     uint8_t uuid[ENGINE_UUID];
     char *cache_dir;
     gpu_work w;
+    pthread_mutex_t queues; /* one thread at a time may submit */
     uint32_t slots;
     gpu_frame slot[MAX_SLOTS];
 } gpu_engine;
@@ -50,6 +52,7 @@ static void gpu_close(engine *base) {
     gpu_engine *x = of(base);
     unprepare(x);
     gpu_device_close(&x->w.g);
+    pthread_mutex_destroy(&x->queues);
     mem_free(x->cache_dir);
     mem_free(x);
 }
@@ -160,7 +163,10 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     gpu_engine *x = of(base);
     if (slot >= x->slots || x->slot[slot].busy)
         return err_set(e, ERR_INTERNAL, "slot %u of %u is not free", slot, x->slots);
-    return gpu_frame_submit(&x->slot[slot], &x->w, f, e);
+    pthread_mutex_lock(&x->queues);
+    bool ok = gpu_frame_submit(&x->slot[slot], &x->w, f, e);
+    pthread_mutex_unlock(&x->queues);
+    return ok;
 }
 
 static bool wait_for(engine *base, uint32_t slot, engine_times *t, err *e) {
@@ -207,6 +213,7 @@ static engine *gpu_open(const engine_device *d, par *threads, const char *cache_
     gpu_engine *x = mem_new(1, sizeof *x, "engine", e);
     if (!x) return NULL;
     x->base.call = &CALLS;
+    pthread_mutex_init(&x->queues, NULL);
     x->w.threads = threads;
     memcpy(x->uuid, d->uuid, sizeof x->uuid);
     if (cache_dir && !(x->cache_dir = mem_str(cache_dir, e))) goto fail;

@@ -432,8 +432,9 @@ static bool count_bytes(plan *p, err *e) {
 }
 
 static uint64_t device_bytes(const plan *p) {
-    return p->image_bytes + p->input_bytes + p->scratch_bytes * (p->tile_in != p->tile ? 2 : 1) +
-           p->line_bytes + p->spectrum_bytes + p->twiddle_bytes;
+    return p->frames * (p->image_bytes + p->input_bytes) +
+           p->scratch_bytes * (p->tile_in != p->tile ? 2 : 1) + p->line_bytes + p->spectrum_bytes +
+           p->twiddle_bytes;
 }
 
 /* A half spectrum that no cache holds is read in one piece by pass 3 if it is tiled; a small one
@@ -464,6 +465,7 @@ static void choose_tiles(plan *p) {
 static bool check_memory(plan *p, err *e) {
     uint64_t has = p->ask.limits.memory;
     choose_tiles(p);
+    if (has && device_bytes(p) > has) p->frames = 1;
     if (has && device_bytes(p) > has) p->tile_in = p->tile = 0;
     if (has && device_bytes(p) > has) p->input_bytes = 0;
     uint64_t all = device_bytes(p);
@@ -531,7 +533,8 @@ static void name_passes(plan *p) {
 
 bool plan_make(plan *out, const plan_request *ask, err *e) {
     if (!check_request(ask, e)) return false;
-    plan p = {.ask = *ask, .sample_bytes = sample_bytes(ask)};
+    plan p = {.ask = *ask, .sample_bytes = sample_bytes(ask), .frames = 1};
+    if (has_shapes(ask) && ask->frames) p.frames = ask->frames;
     if (!choose_axes(&p, e) || !count_bytes(&p, e)) return false;
     if (has_shapes(ask)) {
         if (!check_memory(&p, e)) return false;

@@ -68,6 +68,7 @@ typedef struct {
     uint32_t spectra;         /* kernel channels: 1 or `channels` */
     bool tapless;             /* no channel has a centre tap: the last pass needs no image */
     bool half_input;          /* every sample of the image is a half; needs tapless */
+    uint32_t frames;          /* in flight at a time, where there is room; 0 stands for 1 */
     plan_limits limits;
     plan_tune tune;
 } plan_request;
@@ -136,6 +137,7 @@ typedef struct {
     uint32_t channels_per_bind; /* planes that one bound buffer holds */
     plan_pass pass[PLAN_PASSES];
     uint32_t passes;
+    uint32_t frames; /* in flight: each has image and input, the rest is for one at a time */
     uint64_t image_bytes, scratch_bytes, line_bytes, spectrum_bytes,
         twiddle_bytes;    /* on the device */
     uint64_t input_bytes; /* not 0: the image travels to the device as halfs, which pass 1 reads */

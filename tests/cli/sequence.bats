@@ -44,6 +44,27 @@ assert [f["frame"] for f in frames] == list(range(101, 117))
 assert all(f["state"] == "done" and f["seconds"]["bloom"] > 0 for f in frames)'
 }
 
+@test "frames in flight on one engine, of different sizes and types, are those made one by one" {
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    for i in 104 105; do
+        oiiotool in.$i.exr --crop 41x29+3+7 --fullpixels -d half -o in.$i.exr
+    done
+    for i in 107 108 109; do oiiotool in.$i.exr -d half -o in.$i.exr; done
+    FFTBLOOM_VALIDATION=1 "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'all.###.exr' --device software \
+        --frames 101-109 --report all.json
+    # A limit leaves no room for frames in advance.
+    "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'one.###.exr' --device software --frames 101-109 \
+        --mem-limit 4GB --report one.json
+    for i in $(seq 101 109); do cmp "all.$i.exr" "one.$i.exr"; done
+    python3 -c '
+import json
+together, alone = ([f["plan"] for f in json.load(open(n))["frames"]] for n in ("all.json", "one.json"))
+b, a = together[-1]["bytes"], alone[-1]["bytes"]
+assert all(p["frames"] == 2 for p in together) and all(p["frames"] == 1 for p in alone)
+assert b["all"] - a["all"] == a["image"] + a["input"]
+assert len({(tuple(p["image"]), p["bytes"]["input"] > 0) for p in together}) == 3'
+}
+
 @test "--device all: every device does frames, and each the bytes that its kind does" {
     both_devices || skip "this machine has not both the CPU engine and software Vulkan"
     "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'cpu.###.exr' --device cpu

@@ -164,7 +164,7 @@ static void refusals(void **state) {
     if (!any) skip();
 }
 
-/* A device that has no room for two images gets floats in one. */
+/* A device that has no room for two frames in flight gets one; for two images, floats in one. */
 static void little_memory(void **state) {
     (void)state;
     plan p;
@@ -181,6 +181,14 @@ static void little_memory(void **state) {
     assert_int_equal(p.input_bytes * 2, p.image_bytes);
     assert_int_equal(p.pass[0].bytes, p.input_bytes + p.scratch_bytes);
     assert_int_equal(p.pass[2].bytes, p.image_bytes + p.scratch_bytes);
+    assert_int_equal(p.frames, 1);
+    ask.frames = 2;
+    ask.limits.memory = all + p.image_bytes + p.input_bytes;
+    CHECK_OK(plan_make(&p, &ask, &e), e);
+    assert_int_equal(p.frames, 2);
+    ask.limits.memory--;
+    CHECK_OK(plan_make(&p, &ask, &e), e);
+    assert_true(p.frames == 1 && p.input_bytes > 0);
     ask.limits.memory = all;
     CHECK_OK(plan_make(&p, &ask, &e), e);
     assert_true(p.input_bytes > 0);
