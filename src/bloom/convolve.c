@@ -101,10 +101,10 @@ static bool scale(run *g, err *e) {
     return !any || run_blocks(g, scale_in, e);
 }
 
-static bool run_engine(run *g, err *e) {
+static bool run_engine(run *g, const engine_sink *sink, err *e) {
     double tap[PSF_CHANNELS] = {0}, gain[PSF_CHANNELS];
     for (uint32_t c = 0; c < g->n; c++) gain[c] = 1 - g->b->s.sharpen;
-    engine_frame f = {(const void *const *)g->in, g->made, tap, gain};
+    engine_frame f = {(const void *const *)g->in, g->made, tap, gain, sink};
     engine_times times, *sum = &g->r->times;
     engine *made_by = g->b->engine;
     uint32_t slot = g->b->slot;
@@ -153,12 +153,10 @@ static bool is_noise(const run *g) {
 /* The engine and the last pass, in one where the engine can. */
 static bool convolve(run *g, err *e) {
     finish_job j = finish_of(g);
-    engine *made_by = g->b->engine;
-    if (!made_by->sinks) return run_engine(g, e) && finish_join(g->stats, &j, g->b->threads, e);
+    if (!g->b->engine->sinks)
+        return run_engine(g, NULL, e) && finish_join(g->stats, &j, g->b->threads, e);
     finish *f = finish_open(&j, g->b->threads, e);
-    made_by->sink = &(engine_sink){finish_row, f};
-    bool ok = f && run_engine(g, e);
-    made_by->sink = NULL;
+    bool ok = f && run_engine(g, &(engine_sink){finish_row, f}, e);
     finish_close(&f, ok ? g->stats : NULL);
     return ok;
 }

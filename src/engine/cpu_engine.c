@@ -193,7 +193,7 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
         g->job.in = f->in[c];
         g->job.out = f->out[c];
         g->job.channel = c;
-        g->job.sink = g->base.sinks ? g->base.sink : NULL;
+        g->job.sink = g->base.sinks ? f->sink : NULL;
         g->job.tap = g->job.sink ? 0 : f->tap[c];
         g->job.gain = f->gain[c] * g->scale;
         if (!run_plane(g, t, e)) return false;

@@ -48,11 +48,21 @@ typedef struct {
     bool staged;     /* as if the host did not see the device's memory: for tests */
 } engine_options;
 
+/* Takes rows of the result in place of engine_frame.out, where they are: as they are made and still
+ * in the cache, or in memory that the device has copied them to. Called by several threads until
+ * the frame has been waited for; each row of each plane comes once, in any order, and is gone after
+ * the call. Nothing of the image is in it: no tap is added. */
+typedef struct {
+    void (*row)(void *ctx, uint32_t channel, uint32_t y, int worker, const float *row);
+    void *ctx;
+} engine_sink;
+
 typedef struct {
     const void *const *in; /* plan.ask.channels planes */
     void *const *out;
-    const double *tap;  /* per plane */
-    const double *gain; /* per plane */
+    const double *tap;       /* per plane */
+    const double *gain;      /* per plane */
+    const engine_sink *sink; /* only where the engine `sinks`; NULL: none */
 } engine_frame;
 
 /* Of one frame: on its way to the device and back the host's part and the device's, which may
@@ -93,18 +103,9 @@ typedef struct {
     void (*close)(engine *g);
 } engine_calls;
 
-/* Takes rows of the result as they are made and still in the cache, in place of engine_frame.out.
- * Called by several threads; each row of each plane comes once, in any order, and is gone after the
- * call. Nothing of the image is in it: no tap is added. */
-typedef struct {
-    void (*row)(void *ctx, uint32_t channel, uint32_t y, int worker, const float *row);
-    void *ctx;
-} engine_sink;
-
 struct engine {
     const engine_calls *call;
-    bool sinks;              /* as it is prepared, it makes rows of floats in the host's memory */
-    const engine_sink *sink; /* the caller's, for the frames to come, if `sinks`; NULL: none */
+    bool sinks; /* as it is prepared, it has rows of floats for a sink */
 };
 
 /* All devices, GPUs first, then the CPU, then software. */

@@ -141,6 +141,7 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     gpu_work *w = &x->w;
     unprepare(x);
     w->p = *p;
+    base->sinks = p->ask.tapless && p->sample_bytes == sizeof(float);
     w->chunks = (p->ask.channels + p->channels_per_bind - 1) / p->channels_per_bind;
     x->slots = o && o->slots ? o->slots : 1;
     choose_ways(w, o && o->staged);

@@ -300,6 +300,7 @@ bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, const engine_frame *from,
     f->host_up = now() - start;
     fill_weights(w, f->weights.map, from);
     for (uint32_t c = 0; c < w->p.ask.channels; c++) f->out[c] = from->out[c];
+    f->sink = from->sink;
     VK_TRY(g, vkResetFences(g->dev, 1, &f->fence), e);
     if (f->stamps) g->reset_queries(g->dev, f->stamps, 0, first_stamp(w, GPU_STEPS));
     if (!submit_steps(f, w, e)) return false;
@@ -333,6 +334,16 @@ static bool read_times(const gpu_frame *f, const gpu_work *w, engine_times *t, e
            read_step(f, w, GPU_STEP_DOWN, &t->download, 1, e);
 }
 
+/* What the sink's owner does with its rows is not ours to count. */
+static bool bring_back(const gpu_frame *f, const gpu_work *w, engine_times *t, err *e) {
+    gpu_planes from = planes_of(f, w, false);
+    if (f->sink) return gpu_planes_sink(&from, f->sink, w->threads, e);
+    double start = now();
+    bool ok = gpu_planes_read(&from, f->out, w->threads, e);
+    t->download += now() - start;
+    return ok;
+}
+
 bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, engine_times *to, err *e) {
     engine_times t = {.upload = f->host_up};
     VK_TRY(&w->g, vkWaitForFences(w->g.dev, 1, &f->fence, VK_TRUE, UINT64_MAX), e);
@@ -341,10 +352,7 @@ bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, engine_times *to, err *e) {
     unsigned messages = gpu_device_messages(&w->g);
     if (messages)
         return err_set(e, ERR_INTERNAL, "%u messages from the Vulkan validation layer", messages);
-    gpu_planes from = planes_of(f, w, false);
-    double start = now();
-    if (!gpu_planes_read(&from, f->out, w->threads, e)) return false;
-    t.download += now() - start;
+    if (!bring_back(f, w, &t, e)) return false;
     t.total = t.upload + t.download;
     for (uint32_t i = 0; i < w->p.passes; i++) t.total += t.pass[i];
     if (to) *to = t;

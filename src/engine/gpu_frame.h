@@ -1,7 +1,7 @@
 /* gpu_frame.h - a frame in flight on a Vulkan device: its buffers, its commands, its way there and
  * back.
  *
- *   planes -> staging =up=> image =passes=> image =down=> staging -> planes
+ *   planes -> staging =up=> image =passes=> image =down=> staging -> planes, or a sink's rows
  *
  * Where the host sees the device's memory, planes are written to the image themselves, and there is
  * no step up; where it reads that memory fast, too, they are read from there, and there is none
@@ -47,6 +47,7 @@ typedef struct {
     VkQueryPool stamps;
     double host_up; /* s that the host has worked on the way up */
     void *out[ENGINE_CHANNELS];
+    const engine_sink *sink;
     bool busy;
 } gpu_frame;
 

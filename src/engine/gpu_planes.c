@@ -6,8 +6,9 @@
 
 typedef struct {
     const gpu_planes *p;
-    const void *const *in; /* NULL: from the device to `out` */
+    const void *const *in; /* NULL: from the device to `out`, or to the sink */
     void *const *out;
+    const engine_sink *sink;
 } job;
 
 enum { ROWS_AT_ONCE = 32, PIECE = 512 };
@@ -31,14 +32,16 @@ static bool narrow(uint16_t *to, const float *from, size_t n, err *e) {
     return true;
 }
 
-static bool copy_row(const job *j, uint32_t channel, uint32_t y, err *e) {
+static bool copy_row(const job *j, uint32_t channel, uint32_t y, int worker, err *e) {
     const gpu_planes *p = j->p;
     size_t row = p->width * p->sample_bytes;
     if (p->halfs)
         return narrow((uint16_t *)p->there[channel] + y * p->pitch,
                       (const float *)j->in[channel] + (size_t)y * p->width, p->width, e);
     uint8_t *there = (uint8_t *)p->there[channel] + y * p->pitch * p->sample_bytes;
-    if (j->in)
+    if (j->sink)
+        j->sink->row(j->sink->ctx, channel, y, worker, (const float *)(const void *)there);
+    else if (j->in)
         memcpy(there, (const uint8_t *)j->in[channel] + y * row, row);
     else
         memcpy((uint8_t *)j->out[channel] + y * row, there, row);
@@ -50,12 +53,11 @@ static uint32_t bands_of(const gpu_planes *p) {
 }
 
 static bool copy_band(void *ctx, size_t index, int worker, err *e) {
-    (void)worker;
     const job *j = ctx;
     uint32_t bands = bands_of(j->p), y = (uint32_t)(index % bands) * ROWS_AT_ONCE,
              end = y + ROWS_AT_ONCE < j->p->height ? y + ROWS_AT_ONCE : j->p->height;
     for (; y < end; y++)
-        if (!copy_row(j, (uint32_t)(index / bands), y, e)) return false;
+        if (!copy_row(j, (uint32_t)(index / bands), y, worker, e)) return false;
     return true;
 }
 
@@ -66,5 +68,10 @@ bool gpu_planes_write(const gpu_planes *to, const void *const *from, par *thread
 
 bool gpu_planes_read(const gpu_planes *from, void *const *to, par *threads, err *e) {
     job j = {.p = from, .out = to};
+    return par_for(threads, (size_t)bands_of(from) * from->channels, copy_band, &j, e);
+}
+
+bool gpu_planes_sink(const gpu_planes *from, const engine_sink *to, par *threads, err *e) {
+    job j = {.p = from, .sink = to};
     return par_for(threads, (size_t)bands_of(from) * from->channels, copy_band, &j, e);
 }

@@ -15,7 +15,8 @@ typedef struct {
 
 /* Halfs: every sample must be one exactly. */
 bool gpu_planes_write(const gpu_planes *to, const void *const *from, par *threads, err *e);
-/* Not of halfs. */
+/* Not of halfs; nor of doubles, to a sink. */
 bool gpu_planes_read(const gpu_planes *from, void *const *to, par *threads, err *e);
+bool gpu_planes_sink(const gpu_planes *from, const engine_sink *to, par *threads, err *e);
 
 #endif

@@ -1,5 +1,6 @@
 /* test_in_flight.c - several frames in flight on one engine: they come back whole in any order, the
- * same bits as one after the other, whether the host or the device copies them. */
+ * same bits as one after the other, whether the host or the device copies them, into planes or to
+ * a sink. */
 #include "gpu/pipeline.h"
 #include "unit/check.h"
 
@@ -21,7 +22,14 @@ typedef struct {
     const void *in[CHANNELS];
     void *out[CHANNELS];
     engine_frame f;
+    engine_sink sink;
 } frame;
+
+static void keep_row(void *ctx, uint32_t channel, uint32_t y, int worker, const float *row) {
+    const frame *f = ctx;
+    (void)worker;
+    memcpy((float *)f->out[channel] + (size_t)y * W, row, W * sizeof *row);
+}
 
 static film *make_film(void) {
     film *m = calloc(1, sizeof *m);
@@ -40,7 +48,7 @@ static void aim(frame *to, film *m, int i, float (*out)[PIXELS]) {
         to->in[c] = m->in[i][c];
         to->out[c] = out[c];
     }
-    to->f = (engine_frame){to->in, to->out, m->tap, m->gain[i]};
+    to->f = (engine_frame){to->in, to->out, m->tap, m->gain[i], NULL};
 }
 
 /* A different spectrum in every number: what it does to an image does not matter here. */
@@ -89,6 +97,8 @@ static void fly(engine *g, film *m, const engine_device *d) {
         for (uint32_t k = 0; k < SLOTS && next < FRAMES; k++) {
             if (at[k] >= 0 || (turn > 0 && k != s)) continue;
             aim(&f[next], m, next, m->got[next]);
+            f[next].sink = (engine_sink){keep_row, &f[next]};
+            if (g->sinks && next % 2) f[next].f.sink = &f[next].sink;
             CHECK_OK(engine_submit(g, k, &f[next].f, &e), e);
             at[k] = next++;
         }
@@ -107,6 +117,7 @@ static void run_on(const pipe_case *c, const engine_device *d) {
         CHECK_OK(engine_run(g, &f.f, NULL, &e), e);
     }
     prepare(g, c, d, SLOTS);
+    assert_true(g->sinks || d->class == ENGINE_CPU);
     fly(g, m, d);
     for (int i = 0; i < FRAMES; i++)
         if (memcmp(m->got[i], m->want[i], sizeof m->want[i]) != 0)
