@@ -49,33 +49,22 @@ void store_paired() {
     if (self) store(LENGTH / 2, pair, v[HALF_RADIX], v[HALF_RADIX]);
 }
 
-complex partner[16];
-
-void fetch_partners(const uint c) {
-    barrier();
-    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
-        butterfly b = butterfly_of(LAST, i);
-        if (b.on)
-            [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
-                exchange_part[upper_of(b, q)] = v[i * LAST_RADIX + HALF_RADIX + q][c];
-    }
-    barrier();
-    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
-        butterfly b = butterfly_of(LAST, i);
-        if (b.on)
-            [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
-                partner[i * HALF_RADIX + q][c] = is_zero(b, q) ? v[i * LAST_RADIX][c] : exchange_part[partner_of(b, q)];
-    }
-}
-
 void store_traded() {
-    fetch_partners(0);
-    fetch_partners(1);
+    barrier(); // the last exchange has been read
+    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
+        butterfly b = butterfly_of(LAST, i);
+        if (b.on)
+            [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
+                give(upper_of(b, q), v[i * LAST_RADIX + HALF_RADIX + q]);
+    }
+    barrier();
     [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
         butterfly b = butterfly_of(LAST, i);
         if (!b.on) continue;
-        [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
-            store(b.j + BLOCKS * q, pair_of(b), v[i * LAST_RADIX + q], partner[i * HALF_RADIX + q]);
+        [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
+            complex z = v[i * LAST_RADIX + q];
+            store(b.j + BLOCKS * q, pair_of(b), z, is_zero(b, q) ? z : take(partner_of(b, q)));
+        }
         complex nyquist = v[i * LAST_RADIX + HALF_RADIX];
         if (b.j == 0) store(LENGTH / 2, pair_of(b), nyquist, nyquist);
     }

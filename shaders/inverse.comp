@@ -53,44 +53,33 @@ void load_paired() {
     }
 }
 
-complex partner[16];
-
-// The lower half of the last stage's numbers, and for a trade with the partners the upper half's.
-// Components are swapped, as the inverse transform wants them.
-void load_halves() {
+// The lower half of the last stage's numbers is here; the upper half is what the partners have,
+// traded for theirs. Components are swapped, as the inverse transform wants them.
+void load_traded() {
     [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
         butterfly b = butterfly_of(LAST, i);
         if (!b.on) continue;
         [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
             complex2 h = fetch(b.j + BLOCKS * q, pair_of(b));
             v[i * LAST_RADIX + q] = pack(h).yx;
-            partner[i * HALF_RADIX + q] = pack_mirrored(h).yx;
+            v[i * LAST_RADIX + HALF_RADIX + q] = pack_mirrored(h).yx;
         }
+        if (b.j == 0) v[i * LAST_RADIX + HALF_RADIX] = pack(fetch(LENGTH / 2, pair_of(b))).yx;
     }
-}
-
-void trade(const uint c) {
+    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
+        butterfly b = butterfly_of(LAST, i);
+        if (b.on)
+            [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
+                give(is_zero(b, q) ? upper_of(b, q) : partner_of(b, q), v[i * LAST_RADIX + HALF_RADIX + q]);
+    }
     barrier();
     [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
         butterfly b = butterfly_of(LAST, i);
         if (b.on)
             [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
-                if (!is_zero(b, q)) exchange_part[partner_of(b, q)] = partner[i * HALF_RADIX + q][c];
+                v[i * LAST_RADIX + HALF_RADIX + q] = take(upper_of(b, q));
     }
     barrier();
-    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
-        butterfly b = butterfly_of(LAST, i);
-        if (b.on)
-            [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
-                v[i * LAST_RADIX + HALF_RADIX + q][c] = exchange_part[upper_of(b, q)];
-    }
-}
-
-void load_nyquist() {
-    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
-        butterfly b = butterfly_of(LAST, i);
-        if (b.on && b.j == 0) v[i * LAST_RADIX + HALF_RADIX] = pack(fetch(LENGTH / 2, pair_of(b))).yx;
-    }
 }
 
 complex old[16];
@@ -113,14 +102,6 @@ void store() {
                 if (leg_is_image(r, b.j))
                     store_pair(gl_WorkGroupID.z, pair_of(b), b.j + REST_0 * r, old[i * RADIX_0 + r], v[i * RADIX_0 + r].yx);
     }
-}
-
-void load_traded() {
-    load_halves();
-    trade(0);
-    trade(1);
-    load_nyquist();
-    barrier();
 }
 
 void main() {
