@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "engine/gpu_drop.h"
 #include "engine/gpu_fold.h"
 #include "engine/gpu_shaders.h"
 
@@ -150,14 +151,16 @@ fail:
     return false;
 }
 
-/* A copy of the pass's SPIR-V without the branches that its constants decide. */
-static uint32_t *folded_code(gpu_shader code, const constants *c, err *e) {
+/* A copy of the pass's SPIR-V without the branches that its constants decide, and without the
+ * functions that are then called by nobody. */
+static uint32_t *folded_code(gpu_shader code, const constants *c, size_t *bytes, err *e) {
     uint32_t id[MOST_CONSTANTS];
     for (uint32_t i = 0; i < c->count; i++) id[i] = c->entry[i].constantID;
     uint32_t *words = mem_raw(code.bytes, 1, "shader", e);
     if (!words) return NULL;
     memcpy(words, code.words, code.bytes);
     gpu_fold(words, code.bytes / sizeof *words, id, c->value, c->count);
+    *bytes = sizeof *words * gpu_drop(words, code.bytes / sizeof *words);
     return words;
 }
 
@@ -201,11 +204,11 @@ static bool make_pipeline(void *ctx, size_t index, int worker, err *e) {
     gpu_shader code = gpu_shader_of(pass->kind, b->p->sample_bytes == 8);
     constants c = constants_of(b->p, pass, b->t);
     VkShaderModule module = VK_NULL_HANDLE;
-    uint32_t *words = folded_code(code, &c, e);
+    size_t bytes;
+    uint32_t *words = folded_code(code, &c, &bytes, e);
     if (!words) return false;
-    VkShaderModuleCreateInfo mi = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                   .codeSize = code.bytes,
-                                   .pCode = words};
+    VkShaderModuleCreateInfo mi = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = bytes, .pCode = words};
     VK_TRY(g, vkCreateShaderModule(g->dev, &mi, NULL, &module), e);
     VkSpecializationInfo special = {c.count, c.entry, c.count * sizeof c.value[0], c.value};
     VkComputePipelineCreateInfo pi = {

@@ -3,6 +3,7 @@
 #include "engine/gpu_fold.h"
 
 #include "base/mem.h"
+#include "engine/gpu_drop.h"
 #include "engine/gpu_shaders.h"
 #include "engine/gpu_tables.h"
 #include "unit/check.h"
@@ -73,6 +74,43 @@ static void what_is_left_alone(void **state) {
     memcpy(w, BY_HAND, sizeof BY_HAND);
     w[BRANCH - 3] = OP(0, 1), w[BRANCH - 2] = OP(0, 1), w[BRANCH - 1] = OP(0, 1);
     assert_int_equal(gpu_fold(w, WORDS, &id, &value, 1), 0);
+}
+
+/* main %4 calls %6, which calls %8 in block %10, which is not reached; %6, %8 and %10 have names,
+ * and something is said of a block of %8, too. */
+static void functions_that_nobody_calls(void **state) {
+    (void)state;
+    const uint32_t w[] = {
+        MAGIC,      0x10300,    0,          20,        0,          OP(15, 4),  5,
+        4,          0, /* OpEntryPoint %4 */
+        OP(5, 3),   6,          'a',        OP(5, 3),  8,          'b',        OP(71, 3),
+        9,          42,         OP(5, 3),   10,        'c', /* names */
+        OP(54, 5),  1,          4,          0,         2,          OP(248, 2), 5,
+        OP(57, 4),  1,          11,         6,         OP(253, 1), OP(56, 1),  OP(54, 5),
+        1,          6,          0,          2,         OP(248, 2), 7,          OP(249, 2),
+        12,         OP(248, 2), 10,         OP(57, 4), 1,          13,         8,
+        OP(249, 2), 12,         OP(248, 2), 12,        OP(0, 1),   OP(253, 1), OP(56, 1),
+        OP(54, 5),  1,          8,          0,         2,          OP(248, 2), 9,
+        OP(253, 1), OP(56, 1),
+    };
+    enum { ALL = sizeof w / sizeof w[0], LAST = 5 + 2 + 1 + 1, BLOCK = 8, NAMES = 9, NOP = 1 };
+    enum { LEFT = ALL - LAST - BLOCK - NAMES - NOP };
+    uint32_t a[ALL];
+    memcpy(a, w, sizeof w);
+    assert_int_equal(gpu_drop(a, ALL), LEFT);
+    assert_memory_equal(a, w, 12 * sizeof *w);           /* up to the name of %6 */
+    assert_memory_equal(a + 12, w + 21, 22 * sizeof *w); /* from `main` to block %10 */
+    assert_int_equal(a[LEFT - 4], OP(248, 2));           /* block %12 without its nop */
+    assert_int_equal(a[LEFT - 2], OP(253, 1));
+    assert_int_equal(a[LEFT - 1], OP(56, 1));
+    /* Reached: all of it stays but the nop. */
+    memcpy(a, w, sizeof w);
+    a[42] = 10; /* the branch to %12 goes to %10 instead */
+    assert_int_equal(gpu_drop(a, ALL), ALL - NOP);
+    /* What is no module stays as it is. */
+    memcpy(a, w, sizeof w);
+    a[9] = OP(5, 300);
+    assert_int_equal(gpu_drop(a, ALL), ALL);
 }
 
 /* --- the embedded shaders ------------------------------------------------------------------- */
@@ -166,8 +204,11 @@ static void shaders_stay_valid(void **state) {
             check_structure(code.words, w, code.bytes / 4);
             /* Nothing is left to fold. */
             assert_int_equal(gpu_fold(w, code.bytes / 4, v->id, v->value, v->count), 0);
+            size_t left = gpu_drop(w, code.bytes / 4);
+            CHECK_LE(left, code.bytes / 4);
+            if (n > 10) CHECK_LE(left, code.bytes / 4 * 3 / 4); /* butterflies are gone */
             if (checked && (i + kind) % 5 == 0) {
-                int bad = spirv_val(w, code.bytes, "folded.spv");
+                int bad = spirv_val(w, 4 * left, "folded.spv");
                 checked = bad >= 0;
                 if (bad > 0) fail_msg("pass %d, constants %d: not valid any more", kind, i / 2);
             }
@@ -185,6 +226,8 @@ static void fold_exactly(const uint32_t *w, size_t count) {
     uint32_t *copy = malloc(count ? count * sizeof *w : 1);
     memcpy(copy, w, count * sizeof *w);
     gpu_fold(copy, count, v.id, v.value, v.count);
+    size_t left = gpu_drop(copy, count);
+    CHECK_LE(left, count);
     free(copy);
 }
 
@@ -197,14 +240,15 @@ static void modules_that_end_anywhere(void **state) {
 
 static void rubbish(void **state) {
     (void)state;
-    static const uint32_t FAMILIAR[] = {247, 250, 248, 245, 71, 52, 50, 43};
+    static const uint32_t FAMILIAR[] = {247, 250, 248, 245, 71, 52, 50, 43, 54, 56, 57, 15};
     uint64_t seed = 1;
     uint32_t w[200];
     for (int round = 0; round < 3000; round++) {
         size_t n = make_random(&seed) % 200;
         for (size_t i = 0; i < n; i++) w[i] = (uint32_t)make_random(&seed);
         /* Now and then what looks like instructions; ids in and out of the bound. */
-        for (size_t i = HEADER; i < n && round % 2; i += 3) w[i] = OP(FAMILIAR[w[i] % 8], w[i] % 7);
+        for (size_t i = HEADER; i < n && round % 2; i += 3)
+            w[i] = OP(FAMILIAR[w[i] % 12], w[i] % 7);
         if (n > 3) w[3] %= round % 3 ? 1000 : 3;
         for (size_t i = HEADER; i < n && round % 4 == 1; i++)
             if (i % 3 != 2) w[i] %= 1200;
@@ -322,6 +366,7 @@ int main(void) {
         cmocka_unit_test(a_branch_by_hand),
         cmocka_unit_test(defaults_count),
         cmocka_unit_test(what_is_left_alone),
+        cmocka_unit_test(functions_that_nobody_calls),
         cmocka_unit_test(shaders_stay_valid),
         cmocka_unit_test(modules_that_end_anywhere),
         cmocka_unit_test(rubbish),
