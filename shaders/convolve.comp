@@ -37,17 +37,22 @@ bool exists(butterfly b) {
 uint line_of(butterfly b) { return gl_WorkGroupID.y * COUNT + gl_WorkGroupID.x * LINES + b.line; }
 uint first_of(butterfly b) { return (gl_WorkGroupID.z * HALVES * PARTS + line_of(b)) * PITCH; }
 
-uint source_at(butterfly b, uint m) {
-    return SPLIT_LINE ? first_of(b) + m : tiled_of(TILE_IN, gl_WorkGroupID.z, line_of(b), m);
+uint half_place(const uint tile, butterfly b, uint m, uint n, const uint step) { // of m + n step
+    return SPLIT_LINE ? first_of(b) + m + n * step : place_along(tile, gl_WorkGroupID.z, line_of(b), m, n, step);
+}
+
+complex number_of_leg(butterfly b, uint r) {
+    if (!exists(b)) return complex(0);
+    if (SPLIT_LINE || BORDER == ZERO)
+        return SPLIT_LINE || leg_is_image(r, b.j) ? half_value[half_place(TILE_IN, b, b.j, r, REST_0)] : complex(0);
+    int c = source_of_leg(r, b.j);
+    return c < 0 ? complex(0) : half_value[half_place(TILE_IN, b, uint(c), 0, 1)];
 }
 
 void load() {
     [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
         butterfly b = butterfly_of(0, i);
-        [[unroll]] for (uint r = 0; r < RADIX_0; ++r) {
-            int c = SPLIT_LINE ? int(b.j + REST_0 * r) : source_of_leg(r, b.j);
-            v[i * RADIX_0 + r] = exists(b) && c >= 0 ? half_value[source_at(b, uint(c))] : complex(0);
-        }
+        [[unroll]] for (uint r = 0; r < RADIX_0; ++r) v[i * RADIX_0 + r] = number_of_leg(b, r);
     }
 }
 
@@ -66,11 +71,9 @@ void store() {
     [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
         butterfly b = butterfly_of(0, i);
         if (exists(b))
-            [[unroll]] for (uint r = 0; r < RADIX_0; ++r) {
-                uint n = b.j + REST_0 * r;
-                if (SPLIT_LINE) convolved[first_of(b) + n] = v[i * RADIX_0 + r].yx;
-                else if (leg_is_image(r, b.j)) convolved[tiled_of(TILE_OUT, gl_WorkGroupID.z, line_of(b), n)] = v[i * RADIX_0 + r].yx;
-            }
+            [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
+                if (SPLIT_LINE || leg_is_image(r, b.j))
+                    convolved[half_place(TILE_OUT, b, b.j, r, REST_0)] = v[i * RADIX_0 + r].yx;
     }
 }
 

@@ -155,12 +155,42 @@ void dft7(uint a, uint b, uint c, uint d, uint e, uint f, uint g) {
     v[g] = m1 - n1;
 }
 
+// a exp(-2 pi i m / 9).
+complex turn9(complex a, uint m) { // m of 1 2 4
+    if (m == 1) return mul(a, complex(real(0.76604444311897803520LF), real(-0.64278760968653932632LF)));
+    if (m == 2) return mul(a, complex(real(0.17364817766693034885LF), real(-0.98480775301220805937LF)));
+    return mul(a, complex(real(-0.93969262078590838405LF), real(-0.34202014332566873304LF)));
+}
+
+// Threes of threes: numbers 3 a + b, frequencies a + 3 b.
+void dft9(uint a, uint b, uint c, uint d, uint e, uint f, uint g, uint h, uint i) {
+    dft3(a, d, g);
+    dft3(b, e, h);
+    dft3(c, f, i);
+    v[e] = turn9(v[e], 1);
+    v[f] = turn9(v[f], 2);
+    v[h] = turn9(v[h], 2);
+    v[i] = turn9(v[i], 4);
+    dft3(a, b, c);
+    dft3(d, e, f);
+    dft3(g, h, i);
+    complex t = v[b], u = v[c], w = v[f];
+    v[b] = v[d];
+    v[d] = t;
+    v[c] = v[g];
+    v[g] = u;
+    v[f] = v[h];
+    v[h] = w;
+}
+
 // The numbers start, start + step, ... (modulo R) of the R at v[at].
 #define PICK(k) (at + (start + (k) * step) % R)
 #define DFT_2 dft2(PICK(0), PICK(1))
 #define DFT_3 dft3(PICK(0), PICK(1), PICK(2))
 #define DFT_4 dft4(PICK(0), PICK(1), PICK(2), PICK(3))
 #define DFT_5 dft5(PICK(0), PICK(1), PICK(2), PICK(3), PICK(4))
+#define DFT_7 dft7(PICK(0), PICK(1), PICK(2), PICK(3), PICK(4), PICK(5), PICK(6))
+#define DFT_9 dft9(PICK(0), PICK(1), PICK(2), PICK(3), PICK(4), PICK(5), PICK(6), PICK(7), PICK(8))
 
 // R = P * Q without a common factor (Good and Thomas): numbers n = Q a + P b, frequencies by the
 // Chinese remainder theorem; no twiddles in between. KP is 1 mod P and 0 mod Q, KQ vice versa.
@@ -176,8 +206,12 @@ void dft7(uint a, uint b, uint c, uint d, uint e, uint f, uint g) {
 void dft6(uint at) { DFT_COPRIME(2, 3, 3, 4) }
 void dft10(uint at) { DFT_COPRIME(2, 5, 5, 6) }
 void dft12(uint at) { DFT_COPRIME(4, 3, 9, 4) }
+void dft14(uint at) { DFT_COPRIME(2, 7, 7, 8) }
+void dft15(uint at) { DFT_COPRIME(3, 5, 10, 6) }
+void dft18(uint at) { DFT_COPRIME(2, 9, 9, 10) }
+void dft20(uint at) { DFT_COPRIME(4, 5, 5, 16) }
 
-// a exp(-2 pi i m / 16), and / 9.
+// a exp(-2 pi i m / 16).
 const real C16 = real(0.92387953251128675613LF), S16 = real(0.38268343236508977173LF);
 const real C8 = real(0.70710678118654752440LF);
 complex turn16(complex a, uint m) { // m of 1 2 3 4 6 9
@@ -187,12 +221,6 @@ complex turn16(complex a, uint m) { // m of 1 2 3 4 6 9
     if (m == 4) return times_minus_i(a);
     if (m == 6) return C8 * complex(a.y - a.x, -a.x - a.y);
     return mul(a, complex(-C16, S16)); // 9
-}
-
-complex turn9(complex a, uint m) { // m of 1 2 4
-    if (m == 1) return mul(a, complex(real(0.76604444311897803520LF), real(-0.64278760968653932632LF)));
-    if (m == 2) return mul(a, complex(real(0.17364817766693034885LF), real(-0.98480775301220805937LF)));
-    return mul(a, complex(real(-0.93969262078590838405LF), real(-0.34202014332566873304LF)));
 }
 
 // R = P * Q in two steps with twiddles between, numbers n = Q a + b, frequencies k = a + P b.
@@ -208,7 +236,6 @@ complex turn9(complex a, uint m) { // m of 1 2 4
     [[unroll]] for (uint k = 0; k < R; ++k) v[at + k] = t[k];
 
 void dft8(uint at) { DFT_TWO(2, 4, turn16) }
-void dft9(uint at) { DFT_TWO(3, 3, turn9) }
 void dft16(uint at) { DFT_TWO(4, 4, turn16) }
 
 // One function per stage, so that every branch is on a specialization constant alone: the host
@@ -222,10 +249,14 @@ void dft16(uint at) { DFT_TWO(4, 4, turn16) }
         if (RADIX_##S == 6) dft6(at);                                                              \
         if (RADIX_##S == 7) dft7(at, at + 1, at + 2, at + 3, at + 4, at + 5, at + 6);              \
         if (RADIX_##S == 8) dft8(at);                                                              \
-        if (RADIX_##S == 9) dft9(at);                                                              \
+        if (RADIX_##S == 9) dft9(at, at + 1, at + 2, at + 3, at + 4, at + 5, at + 6, at + 7, at + 8); \
         if (RADIX_##S == 10) dft10(at);                                                            \
         if (RADIX_##S == 12) dft12(at);                                                            \
+        if (RADIX_##S == 14) dft14(at);                                                            \
+        if (RADIX_##S == 15) dft15(at);                                                            \
         if (RADIX_##S == 16) dft16(at);                                                            \
+        if (RADIX_##S == 18) dft18(at);                                                            \
+        if (RADIX_##S == 20) dft20(at);                                                            \
     }                                                                                              \
     void dft_stage_##S() {                                                                         \
         [[unroll]] for (uint i = 0; i < EACH_##S; ++i) dft_of_stage_##S(i * RADIX_##S);            \
@@ -242,7 +273,7 @@ void twist(const uint R, uint at, complex2 w) { // v[at + r] *= w^r
     v[at + 1] = mul(v[at + 1], w1);
     if (R > 2) v[at + 2] = mul(v[at + 2], w2);
     if (R > 3) v[at + 3] = mul(v[at + 3], w3);
-    [[unroll]] for (uint r = 4; r < 16; r += 4) {
+    [[unroll]] for (uint r = 4; r < 20; r += 4) {
         if (R > r) v[at + r] = mul(v[at + r], high);
         if (R > r + 1) v[at + r + 1] = mul(v[at + r + 1], mul(high, w1));
         if (R > r + 2) v[at + r + 2] = mul(v[at + r + 2], mul(high, w2));

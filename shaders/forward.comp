@@ -31,8 +31,10 @@ void load() {
     }
 }
 
-void store(uint k, uint pair, complex z, complex mirrored) {
-    if (has_pair(pair)) half_pair[half_pair_of(gl_WorkGroupID.z, k, pair)] = unpack(z, mirrored);
+// Frequency f + BLOCKS q.
+void store(uint f, uint q, uint pair, complex z, complex mirrored) {
+    uint at = pair_place_across(TILE_IN, gl_WorkGroupID.z, f, pair, q, BLOCKS);
+    if (has_pair(pair)) half_pair[at] = unpack(z, mirrored);
 }
 
 // Where a thread has Z(k) and Z(L - k). In the thread of f = 0 each butterfly mirrors itself.
@@ -43,10 +45,10 @@ void store_paired() {
     uint pair = pair_of(b), opposite = mirror_of(b.j);
     if (!b.on) return;
     [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
-        store(b.j + BLOCKS * q, pair, v[q], self ? v[(R - q) % R] : v[2 * R - 1 - q]);
-        store(opposite + BLOCKS * q, pair, v[R + q], self ? v[2 * R - 1 - q] : v[R - 1 - q]);
+        store(b.j, q, pair, v[q], self ? v[(R - q) % R] : v[2 * R - 1 - q]);
+        store(opposite, q, pair, v[R + q], self ? v[2 * R - 1 - q] : v[R - 1 - q]);
     }
-    if (self) store(LENGTH / 2, pair, v[HALF_RADIX], v[HALF_RADIX]);
+    if (self) store(0, HALF_RADIX, pair, v[HALF_RADIX], v[HALF_RADIX]);
 }
 
 void store_traded() {
@@ -63,10 +65,10 @@ void store_traded() {
         if (!b.on) continue;
         [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
             complex z = v[i * LAST_RADIX + q];
-            store(b.j + BLOCKS * q, pair_of(b), z, is_zero(b, q) ? z : take(partner_of(b, q)));
+            store(b.j, q, pair_of(b), z, is_zero(b, q) ? z : take(partner_of(b, q)));
         }
         complex nyquist = v[i * LAST_RADIX + HALF_RADIX];
-        if (b.j == 0) store(LENGTH / 2, pair_of(b), nyquist, nyquist);
+        if (b.j == 0) store(0, HALF_RADIX, pair_of(b), nyquist, nyquist);
     }
 }
 

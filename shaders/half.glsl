@@ -8,23 +8,34 @@
 layout(constant_id = 40) const uint HALVES = 2;
 layout(constant_id = 41) const uint PITCH = 2;
 
-// A large half spectrum may be tiled, [channel][m / tile][k][m % tile]: passes 1 and 3, which take a
-// few m of all k, then touch it in few pieces, and the runs of pass 2 are still long enough.
+// A large half spectrum may be tiled, [channel][k / BAND][m / tile][k % BAND][m % tile]: passes 1 and
+// 3, which take a few m of all k, then touch it in fewer pieces, and pass 2, which takes all m of a
+// k, finds them in tiles that lie side by side.
 layout(constant_id = 42) const uint TILE_IN = 0;  // between passes 1 and 2; 0: not tiled
 layout(constant_id = 43) const uint TILE_OUT = 0; // between passes 2 and 3
-uint tiled_of(const uint tile, uint channel, uint k, uint m) {
-    if (tile == 0) return (channel * HALVES + k) * PITCH + m;
+layout(constant_id = 44) const uint BAND = 1;     // frequencies of a tile
+const uint BANDS = (HALVES + BAND - 1) / BAND;
+
+uint place_in_tiles(uint tile, uint pitch, uint channel, uint k, uint m) { // in units of m
+    uint band = channel * BANDS + k / BAND;
+    return ((band * (pitch / tile) + m / tile) * BAND + k % BAND) * tile + m % tile;
+}
+
+// The places of numbers whose m, or whose k, is n steps further. Where a step is whole tiles it is
+// the same distance everywhere: an addition.
+uint place_along(const uint tile, uint channel, uint k, uint m, uint n, const uint step) {
     const uint edge = max(tile, 1); // nobody divides by 0, not even in code that is not reached
-    return ((channel * (PITCH / edge) + m / edge) * HALVES + k) * edge + m % edge;
+    if (tile == 0) return (channel * HALVES + k) * PITCH + m + n * step;
+    if (step % edge == 0) return place_in_tiles(edge, PITCH, channel, k, m) + n * (step * BAND);
+    return place_in_tiles(edge, PITCH, channel, k, m + n * step);
 }
-// The same in pairs of neighbours: tiled_of(tile, channel, k, 2 pair) / 2.
-uint tiled_pair_of(const uint tile, uint channel, uint k, uint pair) {
-    if (tile == 0) return (channel * HALVES + k) * (PITCH / 2) + pair;
-    const uint edge = max(tile / 2, 1);
-    return ((channel * (PITCH / 2 / edge) + pair / edge) * HALVES + k) * edge + pair % edge;
+// In pairs of neighbouring m.
+uint pair_place_across(const uint tile, uint channel, uint k, uint pair, uint n, const uint step) {
+    const uint edge = max(tile / 2, 1), pitch = PITCH / 2;
+    if (tile == 0) return (channel * HALVES + k) * pitch + pair + n * (step * pitch);
+    if (step % BAND == 0) return place_in_tiles(edge, pitch, channel, k, pair) + n * (step * pitch);
+    return place_in_tiles(edge, pitch, channel, k + n * step, pair);
 }
-uint half_pair_of(uint channel, uint k, uint pair) { return tiled_pair_of(TILE_IN, channel, k, pair); }
-uint convolved_pair_of(uint channel, uint k, uint pair) { return tiled_pair_of(TILE_OUT, channel, k, pair); }
 
 complex2 unpack(complex z, complex mirrored) {
     complex m = conj(mirrored);

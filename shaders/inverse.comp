@@ -25,9 +25,9 @@ layout(std430, set = 0, binding = 7) readonly buffer half_spectrum { complex2 ha
 
 uint pair_of(butterfly b) { return gl_WorkGroupID.x * LINES + b.line; }
 // A second line that is not in the image is not written by pass 2 either.
-complex2 fetch(uint k, uint pair) {
+complex2 fetch(uint f, uint q, uint pair) { // frequency f + BLOCKS q
     if (!has_pair(pair)) return complex2(0);
-    complex2 h = half_pair[convolved_pair_of(gl_WorkGroupID.z, k, pair)];
+    complex2 h = half_pair[pair_place_across(TILE_OUT, gl_WorkGroupID.z, f, pair, q, BLOCKS)];
     return has_second(pair) ? h : complex2(h.xy, 0, 0);
 }
 
@@ -40,13 +40,13 @@ void load_paired() {
     complex low[8], high[8];
     if (!b.on) return;
     [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
-        complex2 h = fetch(b.j + BLOCKS * q, pair), g = fetch(opposite + BLOCKS * q, pair);
+        complex2 h = fetch(b.j, q, pair), g = fetch(opposite, q, pair);
         v[q] = pack(h).yx;
         v[R + q] = pack(g).yx;
         low[q] = pack_mirrored(h).yx;
         high[q] = pack_mirrored(g).yx;
     }
-    low[HALF_RADIX] = self ? pack(fetch(LENGTH / 2, pair)).yx : complex(0);
+    low[HALF_RADIX] = self ? pack(fetch(0, HALF_RADIX, pair)).yx : complex(0);
     [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
         v[2 * R - 1 - q] = self ? high[q] : low[q];
         v[R - 1 - q] = self ? low[q + 1] : high[q];
@@ -60,11 +60,11 @@ void load_traded() {
         butterfly b = butterfly_of(LAST, i);
         if (!b.on) continue;
         [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
-            complex2 h = fetch(b.j + BLOCKS * q, pair_of(b));
+            complex2 h = fetch(b.j, q, pair_of(b));
             v[i * LAST_RADIX + q] = pack(h).yx;
             v[i * LAST_RADIX + HALF_RADIX + q] = pack_mirrored(h).yx;
         }
-        if (b.j == 0) v[i * LAST_RADIX + HALF_RADIX] = pack(fetch(LENGTH / 2, pair_of(b))).yx;
+        if (b.j == 0) v[i * LAST_RADIX + HALF_RADIX] = pack(fetch(0, HALF_RADIX, pair_of(b))).yx;
     }
     [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
         butterfly b = butterfly_of(LAST, i);
@@ -82,7 +82,7 @@ void load_traded() {
     barrier();
 }
 
-complex old[16];
+complex old[20];
 
 void load_image() {
     [[unroll]] for (uint i = 0; i < EACH_0; ++i) {

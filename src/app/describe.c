@@ -134,8 +134,9 @@ void describe_plan_json(const plan *p, int indent, text *to) {
              p->article[1], p->cost[0], p->cost[1]);
     text_add(to, ",\n%*s\"half_lines\": %u, \"pitch\": %u, \"image_pitch\": %u, ", n, "", p->halves,
              p->pitch, p->image_pitch);
-    text_add(to, "\"tile_in\": %u, \"tile\": %u, \"channels_per_bind\": %u, \"frames\": %u",
-             p->tile_in, p->tile, p->channels_per_bind, p->frames);
+    text_add(to, "\"tile_in\": %u, \"tile\": %u, \"band\": %u, \"channels_per_bind\": %u, ",
+             p->tile_in, p->tile, p->band, p->channels_per_bind);
+    text_add(to, "\"frames\": %u", p->frames);
     text_add(to, ",\n%*s\"bytes\": {\"image\": %" PRIu64 ", \"scratch\": %" PRIu64, n, "",
              p->image_bytes, p->scratch_bytes);
     text_add(to, ", \"input\": %" PRIu64 ", \"tiled\": %" PRIu64, p->input_bytes, tiled_bytes(p));

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "bloom/device_measure.h"
+#include "math/lengths.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,17 +35,16 @@ static plan_tune *add(candidates *c, const plan_tune *like) {
  * another stage is another exchange, which never paid. */
 static void add_orders(candidates *c, const plan_tune *like, int axis, uint32_t rest, uint32_t at,
                        uint32_t stages) {
-    static const uint32_t RADIX[] = {16, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2};
     if (rest == 1) {
         add(c, like);
         return;
     }
     if (at == stages) return;
-    for (size_t i = 0; i < sizeof RADIX / sizeof RADIX[0]; i++) {
-        if (rest % RADIX[i]) continue;
+    for (int i = 0; i < LENGTH_RADICES; i++) {
+        if (rest % LENGTH_RADIX[i]) continue;
         plan_tune t = *like;
-        t.radix[axis][at] = RADIX[i];
-        add_orders(c, &t, axis, rest / RADIX[i], at + 1, stages);
+        t.radix[axis][at] = LENGTH_RADIX[i];
+        add_orders(c, &t, axis, rest / LENGTH_RADIX[i], at + 1, stages);
     }
 }
 
@@ -95,7 +95,7 @@ static void inverse_lines(candidates *c, const plan *p) {
 }
 
 static void tiles_in(candidates *c, const plan *p) {
-    for (uint32_t tile = 1; tile <= 4; tile *= 4) add(c, &p->ask.tune)->tile_in = tile;
+    for (uint32_t tile = 1; tile <= 8; tile *= 2) add(c, &p->ask.tune)->tile_in = tile;
 }
 
 static void tiles(candidates *c, const plan *p) {
@@ -344,12 +344,12 @@ static bool fill_spectrum(device_trials *t, spectrum_lines *k, const plan *p, er
     return true;
 }
 
-static const double WARM_UP = 0.03; /* s of work */
+static const double WARM_UP = 0.1; /* s of work */
 
-/* Frames that make enough time to be told from the clock's steps, and not much more. */
+/* Frames that keep a device at work longer than the transfers before them let it wait. */
 static uint32_t frames_for(double frame) {
-    static const double ENOUGH = 4e-3;
-    return (uint32_t)fmin(50, fmax(1, ceil(ENOUGH / fmax(frame, 1e-6))));
+    static const double ENOUGH = 16e-3;
+    return (uint32_t)fmin(400, fmax(1, ceil(ENOUGH / fmax(frame, 1e-6))));
 }
 
 static bool time_on_device(void *ctx, const plan *p, double *seconds, err *e) {

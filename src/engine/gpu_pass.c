@@ -40,6 +40,7 @@ enum {
     ID_PITCH,
     ID_TILE_IN,
     ID_TILE_OUT,
+    ID_BAND,
     ID_COUNT = 50,
     ID_PARTS,
     ID_ONE_KERNEL,
@@ -113,6 +114,7 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     add(&c, ID_PITCH, s->kind == PASS_CONVOLVE && parts > 1 ? s->fft.length : p->pitch);
     add(&c, ID_TILE_IN, p->tile_in);
     add(&c, ID_TILE_OUT, p->tile);
+    add(&c, ID_BAND, p->band);
     add(&c, ID_JOIN, !p->ask.tapless);
     add(&c, ID_COUNT, parts > 1 ? parts : p->halves);
     add(&c, ID_PARTS, parts);

@@ -1,10 +1,15 @@
 #include "math/lengths.h"
 
+#include <math.h>
 #include <string.h>
 
-/* What the shaders have butterflies for. Large ones first: the search then meets the best early. */
-static const uint32_t RADIX[] = {16, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2};
-enum { RADICES = sizeof RADIX / sizeof RADIX[0] };
+const uint32_t LENGTH_RADIX[LENGTH_RADICES] = {20, 18, 16, 15, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2};
+
+bool length_is_radix(uint32_t r) {
+    for (int i = 0; i < LENGTH_RADICES; i++)
+        if (LENGTH_RADIX[i] == r) return true;
+    return false;
+}
 
 bool length_is_smooth(uint32_t n) {
     static const uint32_t PRIME[] = {2, 3, 5, 7};
@@ -54,14 +59,17 @@ double length_cost_cpu(uint32_t n) {
 
 /* --- radices ---------------------------------------------------------------------------------- */
 
-/* Numbers that a thread may hold: up to 16, as many as the largest radix, and 20 where it holds
+/* Numbers that a thread may hold: up to 16, and 20 where a radix asks for more or the thread holds
  * nothing else beside a complex transform; 8 where no radix is larger, so that a thread has one
  * butterfly. */
+enum { LIGHT = 16 }; /* numbers that leave room for others in the registers */
+
 static uint32_t held(const plan_fft *f, length_use use) {
     uint32_t largest = 0;
     for (uint32_t s = 0; s < f->stages; s++)
         if (f->radix[s] > largest) largest = f->radix[s];
-    return largest <= 8 ? 8 : use == LENGTH_COMPLEX ? PLAN_MOST_HELD : PLAN_MAX_RADIX;
+    if (largest <= 8) return 8;
+    return largest > LIGHT || use == LENGTH_COMPLEX ? PLAN_MOST_HELD : LIGHT;
 }
 
 /* Numbers that each of `threads` threads holds in stage s. */
@@ -71,18 +79,22 @@ static uint32_t numbers_of(const plan_fft *f, uint32_t s, uint32_t threads) {
     return (count + threads - 1) / threads * each * f->radix[s];
 }
 
+enum { SUBGROUP = 32 }; /* threads that a device starts together, on most */
+
 /* Threads times the numbers they hold, all stages: `length` a stage if every thread is busy, and
- * more if some wait; a tenth more for the registers where it is more than 16. 0: too many. */
+ * more if some wait, those that fill up the last subgroup included; a fifth more for the registers
+ * where it is more than 16. 0: too many. */
 static uint64_t slots_of(const plan_fft *f, length_use use, uint32_t threads) {
     uint64_t slots = 0;
-    uint32_t most = 0;
+    uint32_t most = 0, started = (threads + SUBGROUP - 1) / SUBGROUP * SUBGROUP;
+    if (threads < SUBGROUP) started = threads; /* lines share a workgroup */
     for (uint32_t s = 0; s < f->stages; s++) {
         uint32_t n = numbers_of(f, s, threads);
         if (n > most) most = n;
         if (n > held(f, use) || (f->paired && s + 1 == f->stages && n > 2 * f->radix[s])) return 0;
-        slots += (uint64_t)n * threads;
+        slots += (uint64_t)n * started;
     }
-    return most > PLAN_MAX_RADIX ? slots + slots / 10 : slots;
+    return most > LIGHT ? slots + slots / 5 : slots;
 }
 
 /* The threads that waste least, and their slots; 0 when the device cannot have so many. */
@@ -95,13 +107,17 @@ static uint64_t choose_threads(plan_fft *f, length_use use, uint32_t invocations
             if (!slots || (best && (slots > best || (slots == best && t >= f->threads)))) continue;
             best = slots;
             f->threads = t;
+            f->slots = (uint32_t)slots;
         }
     return best;
 }
 
 bool length_threads(plan_fft *f, length_use use, uint32_t wanted, uint32_t invocations) {
     if (!choose_threads(f, use, invocations)) return false;
-    if (wanted <= invocations && wanted && slots_of(f, use, wanted)) f->threads = wanted;
+    uint64_t slots = wanted && wanted <= invocations ? slots_of(f, use, wanted) : 0;
+    if (!slots) return true;
+    f->threads = wanted;
+    f->slots = (uint32_t)slots;
     return true;
 }
 
@@ -139,12 +155,15 @@ static bool arrange(plan_fft *f, length_use use) {
 
 /* Which of two sets of radices is the better one: lower. A complex transform, which lives in its
  * workgroup, minds threads that wait, and a little also small radices; a real one, which lives on
- * memory, minds small radices first. Measured in docs/performance.md. */
+ * memory, minds small radices first, and of rows also a last one that is not 16. Measured in
+ * docs/performance.md. */
 static double price_of(const plan_fft *f, uint64_t slots, length_use use) {
     double smallest = f->radix[0], share = (double)slots / f->length;
     for (uint32_t s = 1; s < f->stages; s++)
         if (f->radix[s] < smallest) smallest = f->radix[s];
-    return use == LENGTH_COMPLEX ? share * (1 + 0.5 / smallest) : 1000 / smallest + share;
+    if (use == LENGTH_COMPLEX) return share * (1 + 0.5 / smallest);
+    double last = f->radix[f->stages - 1];
+    return 1000 / smallest + (use == LENGTH_REAL_ROWS ? 5 * fabs(last - 16) : 0) + share;
 }
 
 typedef struct {
@@ -166,10 +185,10 @@ static void search(plan_fft *f, uint32_t rest, int from, uint32_t invocations, l
         return;
     }
     if (f->stages == PLAN_STAGES) return;
-    for (int i = from; i < RADICES; i++) {
-        if (rest % RADIX[i]) continue;
-        f->radix[f->stages++] = RADIX[i];
-        search(f, rest / RADIX[i], i, invocations, use, best);
+    for (int i = from; i < LENGTH_RADICES; i++) {
+        if (rest % LENGTH_RADIX[i]) continue;
+        f->radix[f->stages++] = LENGTH_RADIX[i];
+        search(f, rest / LENGTH_RADIX[i], i, invocations, use, best);
         f->radix[--f->stages] = 0;
     }
 }

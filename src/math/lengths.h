@@ -6,6 +6,11 @@
 
 enum { LENGTH_MAX = 1 << 26 };
 
+/* What the shaders have butterflies for, large ones first. */
+enum { LENGTH_RADICES = 15 };
+extern const uint32_t LENGTH_RADIX[LENGTH_RADICES];
+bool length_is_radix(uint32_t r);
+
 bool length_is_smooth(uint32_t n);
 /* The smallest smooth length >= n that is a multiple of `multiple` (1 or 2); 0 beyond LENGTH_MAX.
  */

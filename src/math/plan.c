@@ -157,14 +157,20 @@ uint32_t plan_frequency(const plan_fft *f, uint32_t place) {
 
 /* --- which axis first, and which lengths ---------------------------------------------------- */
 
-/* Prices in bytes moved per number. On a GPU arithmetic hides mostly behind memory, and each
- * exchange through shared memory costs about as much as two more bytes; on a CPU arithmetic is
- * nearly all. A first axis along columns makes shorter runs in memory. */
-static double line_price(const plan_axis *a, const plan_request *ask, double bytes) {
-    if (!has_shapes(ask)) return a->length * bytes + 3.0 * length_cost_cpu(a->length);
-    double arithmetic = length_cost(a->length) / a->length;
-    double stages = a->one_pass ? a->fft.stages : a->outer.stages + a->inner.stages + 6;
-    return a->length * (bytes + 0.35 * arithmetic + 2.0 * stages);
+/* Prices of a line and direction, in bytes moved. On a GPU what a pass takes goes by the slots of
+ * its lines more than by the bytes (docs/performance.md, "What a pass takes"); the second axis goes
+ * there and back for one price. On a CPU arithmetic is nearly all. */
+static double line_price(const plan_axis *a, const plan_request *ask, bool first) {
+    double number = 2.0 * sample_bytes(ask), slot = 14, lines = first ? 1 : 0.5;
+    if (!has_shapes(ask))
+        return a->length * (first ? 2 : 1.5) * number + 3.0 * length_cost_cpu(a->length);
+    double bytes = number * (a->extent + lines * a->length), slots = a->fft.slots;
+    if (!a->one_pass) {
+        bytes += 4 * number * a->length;
+        slots = (double)a->outer.slots * a->inner.length / lines +
+                (double)a->inner.slots * a->outer.length;
+    }
+    return bytes + slot * lines * slots;
 }
 
 /* Of a whole run, there and back, from the prices of a line of each axis. */
@@ -185,12 +191,11 @@ static void find_candidates(candidates *c, const plan_request *ask, uint32_t whi
     uint32_t list[CANDIDATES];
     plan_axis start = axis_of(ask, which);
     uint32_t n = candidate_lengths(&start, first, ask->tune.length[first ? 0 : 1], list);
-    double moved = (first ? 2.0 : 1.5) * 2 * sample_bytes(ask); /* bytes per complex number */
     c->count = 0;
     for (uint32_t i = 0; i < n; i++) {
         c->axis[c->count] = start;
         if (!axis_set_length(&c->axis[c->count], list[i], ask, which, first)) continue;
-        c->line[c->count] = line_price(&c->axis[c->count], ask, moved);
+        c->line[c->count] = line_price(&c->axis[c->count], ask, first);
         c->count++;
     }
 }
@@ -246,6 +251,11 @@ static uint32_t blocks(uint64_t n, uint32_t per) {
     return (uint32_t)((n + per - 1) / per);
 }
 
+/* The half spectrum of all channels, as passes read and write it. */
+static uint64_t half_bytes(const plan *p) {
+    return 2ull * p->sample_bytes * p->halves * p->pitch * p->ask.channels;
+}
+
 /* Adds a pass of `count` lines in which a workgroup takes at most `wanted` of them. */
 static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, const plan_fft *f,
                            uint32_t count, uint32_t wanted) {
@@ -293,7 +303,7 @@ static uint32_t outer_lines(const plan_fft *f) {
 static void add_forward(plan *p, uint32_t pairs) {
     const plan_axis *a = &p->axis[0];
     uint64_t image = p->input_bytes ? p->input_bytes : p->image_bytes;
-    uint64_t scratch = p->scratch_bytes, lines = p->line_bytes;
+    uint64_t scratch = half_bytes(p), lines = p->line_bytes;
     plan_pass *s;
     if (a->one_pass) {
         uint32_t wanted = p->first == PLAN_Y ? 4 : 2, tuned = p->ask.tune.lines[0];
@@ -323,25 +333,25 @@ static void add_convolve(plan *p) {
     const plan_axis *a = &p->axis[1];
     if (a->one_pass) {
         plan_pass *s = add_pass(p, PASS_CONVOLVE, 1, &a->fft, p->halves, second_lines(p, &a->fft));
-        s->bytes = 2 * p->scratch_bytes + p->spectrum_bytes;
+        s->bytes = 2 * half_bytes(p) + p->spectrum_bytes;
         s->whole = wants_whole(s, p);
         if (s->whole) s->shared_bytes *= 2;
         return;
     }
     plan_pass *s = add_pass(p, PASS_OUTER, 1, &a->outer, a->inner.length, outer_lines(&a->outer));
     s->groups[1] = p->halves;
-    s->bytes = p->scratch_bytes + p->line_bytes;
+    s->bytes = half_bytes(p) + p->line_bytes;
     s = add_pass(p, PASS_CONVOLVE, 1, &a->inner, a->outer.length, fill_lines(&a->inner));
     s->groups[1] = p->halves;
     s->bytes = 2 * p->line_bytes + p->spectrum_bytes;
     s = add_pass(p, PASS_OUTER_BACK, 1, &a->outer, a->inner.length, outer_lines(&a->outer));
     s->groups[1] = p->halves;
-    s->bytes = p->scratch_bytes + p->line_bytes;
+    s->bytes = half_bytes(p) + p->line_bytes;
 }
 
 static void add_inverse(plan *p, uint32_t pairs) {
     const plan_axis *a = &p->axis[0];
-    uint64_t image = p->image_bytes, scratch = p->scratch_bytes, lines = p->line_bytes;
+    uint64_t image = p->image_bytes, scratch = half_bytes(p), lines = p->line_bytes;
     if (a->one_pass) {
         uint32_t wanted = p->first == PLAN_Y ? 4 : p->tile ? 1 : 2, tuned = p->ask.tune.lines[2];
         plan_pass *s =
@@ -366,7 +376,7 @@ static void add_unpack(plan *p, plan_pass_kind kind, uint32_t pairs) {
     s->groups[0] = blocks(pairs, s->threads);
     s->groups[1] = p->halves;
     s->groups[2] = p->channels_per_bind;
-    s->bytes = p->line_bytes + p->scratch_bytes;
+    s->bytes = p->line_bytes + half_bytes(p);
 }
 
 static void add_passes(plan *p) {
@@ -377,6 +387,9 @@ static void add_passes(plan *p) {
     add_unpack(p, PASS_PACK, pairs);
     add_inverse(p, pairs);
 }
+
+/* Pixels of a tile, and its frequencies. */
+enum { TILE_IN = 8, TILE_OUT = 4, BAND = 16 };
 
 /* --- bytes ---------------------------------------------------------------------------------- */
 
@@ -402,7 +415,8 @@ static bool count_bytes(plan *p, err *e) {
     p->pitch = (a[1].extent + 7) / 8 * 8;
     p->image_pitch = (ask->size[PLAN_X] + 3) / 4 * 4;
     uint64_t image = (uint64_t)p->image_pitch * ask->size[PLAN_Y] * p->sample_bytes;
-    uint64_t scratch = (uint64_t)p->halves * p->pitch * c;
+    p->band = minimum(BAND, p->halves);
+    uint64_t scratch = (uint64_t)blocks(p->halves, p->band) * p->band * p->pitch * c;
     uint64_t spectrum = (uint64_t)p->halves * a[1].length * c;
     if (!a[0].one_pass) lines = pairs * a[0].length * c;
     if (!a[1].one_pass && spectrum > lines) lines = spectrum;
@@ -437,28 +451,24 @@ static uint64_t device_bytes(const plan *p) {
            p->twiddle_bytes;
 }
 
-/* A half spectrum that no cache holds is read in one piece by pass 3 if it is tiled; a small one
- * gains nothing (docs/performance.md). Pass 2, which reads lines, wants it in lines, so that there
- * are two buffers; but where a workgroup has room for one pair of rows only, pass 1 would write
- * runs of 16 bytes, which costs more than what pass 2 gains. */
-enum { TILED_FROM = 96 << 20, TILE = 4 };
+/* Tiles, where rows are lines and the half spectrum is not small: passes 1 and 3 touch a few pixels
+ * of all frequencies, which is cheaper in wider tiles than in lines; pass 2 reads wide ones as well
+ * as lines, and writes narrow ones with a loss that pass 3, which waits for its reads, makes up
+ * for. Different tiles need a second buffer, so that a half spectrum which a cache may hold stays
+ * in one (docs/performance.md). */
+enum { TILED_FROM = 20 << 20, NARROW_FROM = 96 << 20 };
 
-static bool holds_one_line(const plan *p) {
-    const plan_fft *f = &p->axis[0].fft;
-    return 2 * shared_of(f, p->sample_bytes) > p->ask.limits.shared_bytes ||
-           2 * f->threads > p->ask.limits.invocations;
-}
-
-static uint32_t tile_of(uint32_t tuned, bool wanted) {
+static uint32_t tile_of(uint32_t tuned, uint32_t own) {
     bool possible = tuned == 2 || tuned == 4 || tuned == 8; /* they divide the pitch */
-    return possible ? tuned : tuned == 0 && wanted ? TILE : 0;
+    return possible ? tuned : tuned == 0 ? own : 0;
 }
 
 static void choose_tiles(plan *p) {
     if (!p->axis[0].one_pass || !p->axis[1].one_pass) return;
-    bool large = p->scratch_bytes >= TILED_FROM;
-    p->tile_in = tile_of(p->ask.tune.tile_in, large && p->first == PLAN_X && holds_one_line(p));
-    p->tile = tile_of(p->ask.tune.tile, large);
+    bool tiled = p->first == PLAN_X && p->scratch_bytes >= TILED_FROM;
+    bool narrow = p->scratch_bytes >= NARROW_FROM;
+    p->tile_in = tile_of(p->ask.tune.tile_in, tiled ? TILE_IN : 0);
+    p->tile = tile_of(p->ask.tune.tile, !tiled ? 0 : narrow ? TILE_OUT : TILE_IN);
 }
 
 /* What costs memory and brings speed alone is left out where it does not fit. */

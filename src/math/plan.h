@@ -33,7 +33,7 @@ typedef enum {
 typedef enum { SWITCH_AUTO, SWITCH_ON, SWITCH_OFF } plan_switch;
 
 enum { PLAN_X, PLAN_Y, PLAN_AXES };
-enum { PLAN_STAGES = 4, PLAN_MAX_RADIX = 16, PLAN_PASSES = 9 };
+enum { PLAN_STAGES = 4, PLAN_MAX_RADIX = 20, PLAN_PASSES = 9 };
 enum { PLAN_MOST_HELD = 20 }; /* numbers of a line in a thread's registers */
 
 /* What a device can do. All zero stands for the CPU engine: no limits, no shapes. */
@@ -82,6 +82,7 @@ typedef struct {
     uint32_t radix[PLAN_STAGES];
     uint32_t threads; /* of a workgroup, for each line */
     bool paired;      /* in the last stage a thread has a butterfly and its mirror image */
+    uint32_t slots;   /* what it takes: threads times the numbers they have room for, all stages */
 } plan_fft;
 
 /* One axis: image samples 0 .. extent-1 stand at the same indices of a circle of `length`.
@@ -129,9 +130,9 @@ typedef struct {
     plan_axis axis[2]; /* [0]: the first axis, [1]: the second */
     uint32_t halves;   /* lines of the half spectrum: axis[0].length / 2 + 1 */
     uint32_t pitch;    /* complex numbers from one line of it to the next */
-    /* Not 0: it is [c][m / tile][k][m % tile] between passes 1 and 2 (tile_in), and between 2 and 3
-     * (tile); in other memory if they differ. */
-    uint32_t tile_in, tile;
+    /* Not 0: it is [c][k / band][m / tile][k % band][m % tile] between passes 1 and 2 (tile_in), and
+     * between 2 and 3 (tile); in other memory if they differ. */
+    uint32_t tile_in, tile, band;
     uint32_t image_pitch;       /* samples from one image row to the next, on the device */
     uint32_t sample_bytes;      /* 4 or 8 */
     uint32_t channels_per_bind; /* planes that one bound buffer holds */

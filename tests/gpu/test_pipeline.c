@@ -325,8 +325,34 @@ static void shapes(void **state) {
                                     .radix = {{16, 6}, {16, 5}},
                                     .lines = {1 + i % 5, 1 + i % 3, 1 + i % 4},
                                     .whole = i % 3,
-                                    .tile_in = i % 5 < 3 ? 1 : 4,
+                                    .tile_in = i % 5 < 2 ? 1 : 2u << i % 3,
                                     .tile = i % 4 < 2 ? 1 : 4 * (i % 4 - 1)}};
+    RUN(c);
+}
+
+/* Large radices, each as first and, where it may be, as last stage of either axis. */
+static void large_radices(void **state) {
+    (void)state;
+    const uint32_t radix[] = {9, 14, 15, 16, 18, 20};
+    enum { RADICES = sizeof radix / sizeof radix[0] };
+    pipe_case c[2 * RADICES];
+    for (uint32_t i = 0; i < 2 * RADICES; i++) {
+        uint32_t r = radix[i / 2], last = i % 2 && r % 2 == 0;
+        c[i] = (pipe_case){
+            .w = 4 * r - 7,
+            .h = 3 * r - 5,
+            .kw = 9,
+            .kh = 6,
+            .cx = 3,
+            .cy = 4,
+            .border = {BORDER_ZERO, BORDER_ZERO},
+            .order = AXIS_X,
+            .channels = 1,
+            .spectra = 1,
+            .gain = 1,
+            .tune = {.length = {4 * r, 3 * r},
+                     .radix = {{last ? 4 : r, last ? r : 4}, {i % 2 ? r : 3, i % 2 ? 3 : r}}}};
+    }
     RUN(c);
 }
 
@@ -385,9 +411,9 @@ int main(void) {
     devices = engine_devices(device, ENGINE_DEVICES);
     threads = par_open(0, NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),   cmocka_unit_test(borders),      cmocka_unit_test(kernels),
-        cmocka_unit_test(doubles), cmocka_unit_test(splits),       cmocka_unit_test(shapes),
-        cmocka_unit_test(frames),  cmocka_unit_test(every_length),
+        cmocka_unit_test(sizes),         cmocka_unit_test(borders), cmocka_unit_test(kernels),
+        cmocka_unit_test(doubles),       cmocka_unit_test(splits),  cmocka_unit_test(shapes),
+        cmocka_unit_test(large_radices), cmocka_unit_test(frames),  cmocka_unit_test(every_length),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     print_largest();
