@@ -101,8 +101,7 @@ static bool read_radices(uint32_t radix[PLAN_STAGES], const char *s) {
     for (int i = 0; i < PLAN_STAGES; i++) {
         char *end;
         unsigned long r = strtoul(s, &end, 10);
-        if (end == s || r > PLAN_MAX_RADIX || !length_is_radix((uint32_t)r))
-            return false;
+        if (end == s || r > PLAN_MAX_RADIX || !length_is_radix((uint32_t)r)) return false;
         radix[i] = (uint32_t)r;
         if (!*end) return true;
         if (*end != '.') return false;

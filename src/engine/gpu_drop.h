@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /* Drops from `words` in place what is not reached from the entry points: functions and blocks, with
- * the names and decorations of what is in them, and nops. Returns the words that are left. Leaves alone
- * what does not look like a module. */
+ * the names and decorations of what is in them, and nops. Returns the words that are left. Leaves
+ * alone what does not look like a module. */
 size_t gpu_drop(uint32_t *words, size_t count);
 
 #endif

@@ -130,8 +130,8 @@ typedef struct {
     plan_axis axis[2]; /* [0]: the first axis, [1]: the second */
     uint32_t halves;   /* lines of the half spectrum: axis[0].length / 2 + 1 */
     uint32_t pitch;    /* complex numbers from one line of it to the next */
-    /* Not 0: it is [c][k / band][m / tile][k % band][m % tile] between passes 1 and 2 (tile_in), and
-     * between 2 and 3 (tile); in other memory if they differ. */
+    /* Not 0: it is [c][k / band][m / tile][k % band][m % tile] between passes 1 and 2 (tile_in),
+     * and between 2 and 3 (tile); in other memory if they differ. */
     uint32_t tile_in, tile, band;
     uint32_t image_pitch;       /* samples from one image row to the next, on the device */
     uint32_t sample_bytes;      /* 4 or 8 */
