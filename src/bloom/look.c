@@ -1,6 +1,7 @@
 #include "bloom/look.h"
 
 #include "bloom/prepare.h"
+#include "image/repair.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,9 +21,10 @@ static void note_bad(run *g) {
     g->r->bad += s->bad;
 }
 
-static bool is_dark_outside(const run *g) {
-    const plan_border *b = g->b->s.border;
-    return b[PLAN_X] == BORDER_ZERO && b[PLAN_Y] == BORDER_ZERO;
+bool look_is_enough(const run *g) {
+    const bloom_settings *s = &g->b->s;
+    bool dark_outside = s->border[PLAN_X] == BORDER_ZERO && s->border[PLAN_Y] == BORDER_ZERO;
+    return dark_outside && !s->verify && run_spreads_all(g);
 }
 
 static bool scan_planes(run *g, const void *const *plane, const pixel_type *type, float *const *to,
@@ -69,8 +71,8 @@ static bool repair(run *g, err *e) {
         g->bad[c] = g->scanned.channel[c].bad;
         g->bad_light[c] = g->scanned.channel[c].sum;
         if (g->bad[c] &&
-            !scan_repair(*run_plane(g, c), g->type[c], g->b->size.need.w, g->b->size.need.h,
-                         g->b->s.nan == NAN_INTERPOLATE, g->b->threads, e))
+            !repair_plane(*run_plane(g, c), g->type[c], g->b->size.need.w, g->b->size.need.h,
+                          g->b->s.nan == NAN_INTERPOLATE, g->b->threads, e))
             return false;
     }
     if (!look_scan(g, e)) return false;
@@ -109,7 +111,7 @@ static bool look_on(run *g, err *e) {
 }
 
 static bool look(run *g, bool ahead, err *e) {
-    g->looked_closely = !is_dark_outside(g) || g->b->s.verify || !run_spreads_all(g);
+    g->looked_closely = !look_is_enough(g);
     if (!prepare_planes(g->b, 0, sizeof(float), e) || !look_scan(g, e)) return false;
     if (g->scanned.bad) {
         note_bad(g);

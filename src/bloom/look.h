@@ -8,6 +8,9 @@
  * them. Where possible the floats that the engine will read are made on the way. */
 bool look_at(run *g, err *e);
 
+/* Whether a first look tells enough of an ordinary image. */
+bool look_is_enough(const run *g);
+
 /* What a first look spares an ordinary image: histograms, and with them the median and what stands
  * out. Done where the border brings light in, where --verify needs the median, or when the plain
  * transform does not keep the promise. */

@@ -1,7 +1,9 @@
 #include "image/scan.h"
 
 #include "base/mem.h"
+#include "base/vector.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -42,12 +44,6 @@ double scan_median(const scan_channel *c) {
 
 /* --- one piece: some rows of one channel ---------------------------------------------------- */
 
-typedef float vec8f __attribute__((vector_size(32)));
-typedef float vec8f_any __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int32_t vec8i __attribute__((vector_size(32)));
-typedef float vec4f __attribute__((vector_size(16)));
-typedef double vec4d __attribute__((vector_size(32)));
-
 /* Four tables in turn, so that neighbours of one magnitude do not wait for each other's count. What
  * is not finite falls behind the last bin. */
 enum { TABLES = 4, ALL_BINS = 2048 };
@@ -63,12 +59,13 @@ typedef struct {
     double sum, squares;
     float least, greatest;
     bins *bins; /* NULL: no histogram */
+    float *to;  /* where the piece's samples go as floats, or NULL */
 } piece;
 
 /* What a block has added up to so far, and how many blocks lie side by side. */
 typedef struct {
     vec4d sum;
-    vec8f least;
+    vec8f floats, least; /* floats: not in sum yet */
 } block_totals;
 
 typedef struct {
@@ -77,12 +74,13 @@ typedef struct {
     piece *piece;
     block_totals *block; /* of worker i at block + i * across */
     uint32_t across;
-    uint32_t pieces, rows; /* per channel */
-    bool wide;
+    uint32_t pieces, rows;      /* per channel */
+    uint32_t tall;              /* rows of the blocks here: r->block, or a part of that */
+    double *sum[SCAN_CHANNELS]; /* of them */
+    float *least[SCAN_CHANNELS];
+    uint32_t often;   /* after so many rows floats go to sums; 0: there are none */
     uint32_t lone[2]; /* columns [0], [1] exclusive: seen once, and no column beyond is */
 } job;
-
-#define PICK8(mask, a, b) (vec8f)(((mask) & (vec8i)(a)) | (~(mask) & (vec8i)(b)))
 
 typedef struct {
     vec4d squares;
@@ -95,56 +93,66 @@ typedef struct {
         (v)[i], (v)[(i) + 1], (v)[(i) + 2], (v)[(i) + 3] \
     }
 
-/* Written once, made in two versions: math/vector.h has the reasons. Sums of floats in double, in
- * the same order on every processor. Blocks of `run` samples, the last one shorter. */
-static inline __attribute__((always_inline)) void add_up_any(block_totals *block, span_totals *to,
-                                                             const float *v, uint32_t n,
-                                                             uint32_t run) {
-    vec4d squares = to->squares;
-    vec8f greatest = to->greatest;
-    for (uint32_t first = 0; first < n; first += run, block++) {
-        uint32_t i = first, end = n - first < run ? n : first + run;
-        vec4d sum = block->sum;
-        vec8f least = block->least;
+/* Samples of any size, in blocks of `run`, the last one shorter. */
+static void add_up(block_totals *block, span_totals *to, const float *v, uint32_t n, uint32_t run) {
+    span_totals t = *to;
+    for (uint32_t i = 0; i < n; block++) {
+        uint32_t end = n - i < run ? n : i + run;
+        block_totals b = *block;
         for (; i + 8 <= end; i += 8) {
             vec8f x = *(const vec8f_any *)(v + i);
-            vec4d a = DOUBLES(v + i, 0), b = DOUBLES(v + i, 4);
-            least = PICK8(x < least, x, least);
-            greatest = PICK8(x > greatest, x, greatest);
-            sum += a + b;
-            squares += a * a + b * b;
+            vec4d lo = DOUBLES(v + i, 0), hi = DOUBLES(v + i, 4);
+            b.least = VECTOR_PICK8(x < b.least, x, b.least);
+            t.greatest = VECTOR_PICK8(x > t.greatest, x, t.greatest);
+            b.sum += lo + hi;
+            t.squares += lo * lo + hi * hi;
         }
         for (; i < end; i++) {
-            least[0] = v[i] < least[0] ? v[i] : least[0];
-            greatest[0] = v[i] > greatest[0] ? v[i] : greatest[0];
-            sum[0] += (double)v[i];
-            squares[0] += (double)v[i] * (double)v[i];
+            b.least[0] = v[i] < b.least[0] ? v[i] : b.least[0];
+            t.greatest[0] = v[i] > t.greatest[0] ? v[i] : t.greatest[0];
+            b.sum[0] += (double)v[i];
+            t.squares[0] += (double)v[i] * (double)v[i];
         }
-        block->sum = sum;
-        block->least = least;
+        *block = b;
     }
-    *to = (span_totals){squares, greatest};
+    *to = t;
 }
 
-/* Not with FMA: the sums shall be the same on every processor. */
-#if defined(__x86_64__)
-#define WIDE __attribute__((target("avx2")))
-static bool have_wide(void) {
-    return __builtin_cpu_supports("avx2");
+/* Floats that are added up as such, a group after the other: rounding stays below a millionth even
+ * if all of it goes one way. */
+enum { GROUP = 32, GROUPS = 8, AHEAD = 512 };
+
+/* The same in floats, for samples whose squares are floats, too. */
+VECTOR_WIDE static void add_up_floats(block_totals *block, span_totals *to, const float *v,
+                                      uint32_t n, uint32_t run) {
+    vec8f squares = {0}, greatest = to->greatest;
+    for (uint32_t i = 0; i < n; block++) {
+        uint32_t end = n - i < run ? n : i + run;
+        vec8f sum = block->floats, least = block->least;
+        for (; i + GROUP <= end; i += GROUP) {
+            const vec8f_any *x = (const vec8f_any *)(v + i);
+            __builtin_prefetch(v + i + AHEAD);
+            __builtin_prefetch(v + i + AHEAD + GROUP / 2);
+            vec8f a = x[0], b = x[1], c = x[2], d = x[3];
+            sum += (a + b) + (c + d);
+            squares += (a * a + b * b) + (c * c + d * d);
+            least = VECTOR_MIN8(VECTOR_MIN8(VECTOR_MIN8(a, b), VECTOR_MIN8(c, d)), least);
+            greatest = VECTOR_MAX8(VECTOR_MAX8(VECTOR_MAX8(a, b), VECTOR_MAX8(c, d)), greatest);
+        }
+        block->floats = sum;
+        block->least = least;
+        if (i < end) add_up(block, to, v + i, end - i, run);
+        i = end;
+    }
+    VECTOR_ADD_UP(to->squares, squares);
+    to->greatest = VECTOR_MAX8(greatest, to->greatest);
 }
-#else
-#define WIDE
-static bool have_wide(void) {
-    return false;
-}
-#endif
-WIDE static void add_up_wide(block_totals *b, span_totals *to, const float *v, uint32_t n,
-                             uint32_t run) {
-    add_up_any(b, to, v, n, run);
-}
-static void add_up_plain(block_totals *b, span_totals *to, const float *v, uint32_t n,
-                         uint32_t run) {
-    add_up_any(b, to, v, n, run);
+
+VECTOR_WIDE static void add_floats(block_totals *block, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        VECTOR_ADD_UP(block[i].sum, block[i].floats);
+        block[i].floats = (vec8f){0};
+    }
 }
 
 /* Notes the bad samples of a span and makes them 0. */
@@ -201,9 +209,11 @@ static void add_extra(const job *j, bins *p, const float *v, uint32_t x0, uint32
 }
 
 /* The samples of a span as floats: where they are, where they are wanted, or in v. */
-static const float *floats_of(const job *j, uint32_t c, size_t first, uint32_t n, float *v) {
+static const float *floats_of(const job *j, const piece *p, scan_bad at, uint32_t n, float *v) {
     const scan_request *r = j->r;
-    float *to = r->to && r->to[c] ? r->to[c] + first : v;
+    uint32_t c = at.channel;
+    size_t first = (size_t)at.y * r->w + at.x, before = (size_t)at.y / j->rows * j->rows * r->w;
+    float *to = p->to ? p->to + (first - before) : v;
     if (r->type[c] == PIXEL_FLOAT && to == v) return (const float *)r->plane[c] + first;
     image_to_float(to, r->plane[c], r->type[c], first, n);
     return to;
@@ -214,7 +224,7 @@ static void scan_span(const job *j, piece *p, block_totals *block, span_totals *
                       uint32_t n, bool careful) {
     const scan_request *r = j->r;
     float own[SPAN];
-    const float *v = floats_of(j, at.channel, (size_t)at.y * r->w + at.x, n, own);
+    const float *v = floats_of(j, p, at, n, own);
     if (careful) {
         memmove(own, v, n * sizeof *own);
         blank(p, own, n, at);
@@ -224,12 +234,11 @@ static void scan_span(const job *j, piece *p, block_totals *block, span_totals *
         count_bins(p->bins, v, n);
         add_extra(j, p->bins, v, at.x, at.y, n);
     }
-    (j->wide ? add_up_wide : add_up_plain)(block, t, v, n, r->block ? r->block : n);
+    (j->often && !careful ? add_up_floats : add_up)(block, t, v, n, r->block ? r->block : n);
 }
 
 /* A row of blocks is done. */
 static void add_blocks(const job *j, piece *p, const block_totals *block, uint32_t c, uint32_t y) {
-    scan_channel *to = &j->s->channel[c];
     for (uint32_t i = 0; i < j->across; i++) {
         const block_totals *b = &block[i];
         double sum = (b->sum[0] + b->sum[1]) + (b->sum[2] + b->sum[3]);
@@ -238,17 +247,29 @@ static void add_blocks(const job *j, piece *p, const block_totals *block, uint32
         p->sum += sum;
         p->least = least < p->least ? least : p->least;
         if (!j->r->block) continue;
-        size_t at = (size_t)(y / j->r->block) * j->s->grid_w + i;
-        to->block_sum[at] = sum;
-        to->block_least[at] = least;
+        size_t at = (size_t)(y / j->tall) * j->across + i;
+        j->sum[c][at] = sum;
+        j->least[c][at] = least;
     }
 }
 
+/* By its parts: the whole of a struct the compiler clears with an instruction that is slow to
+ * start. */
 static void clear_blocks(block_totals *block, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) block[i] = (block_totals){{0}, (vec8f){0} + (float)INFINITY};
+    for (uint32_t i = 0; i < n; i++) {
+        block[i].sum = (vec4d){0};
+        block[i].floats = (vec8f){0};
+        block[i].least = (vec8f){0} + (float)INFINITY;
+    }
 }
 
-/* False where something is not finite; then it has to be done again, with care. */
+/* Whether squares were floats, and not so small that they were lost. */
+static bool is_moderate(const piece *p) {
+    float most = -p->least > p->greatest ? -p->least : p->greatest;
+    return isfinite(p->squares) && (most == 0 || (most > 1e-15F && most < 1e15F));
+}
+
+/* False where something is not finite, or very large or small: to be done again, with care. */
 static bool scan_rows(const job *j, piece *p, block_totals *block, size_t index, bool careful) {
     const scan_request *r = j->r;
     uint32_t c = (uint32_t)(index / j->pieces), y = (uint32_t)(index % j->pieces) * j->rows;
@@ -256,20 +277,22 @@ static bool scan_rows(const job *j, piece *p, block_totals *block, size_t index,
     span_totals t = {{0}, (vec8f){0} - (float)INFINITY};
     bins *tables = p->bins;
     if (tables) memset(tables, 0, sizeof *tables);
-    *p = (piece){.bins = tables, .least = INFINITY, .greatest = -INFINITY};
+    *p = (piece){.bins = tables, .to = p->to, .least = INFINITY, .greatest = -INFINITY};
     clear_blocks(block, j->across);
     for (; y < end; y++) {
         for (uint32_t x = 0; x < r->w; x += step)
             scan_span(j, p, block + (r->block ? x / r->block : 0), &t, (scan_bad){c, x, y, 0},
                       smaller(step, r->w - x), careful);
-        if (y + 1 < end && (!r->block || (y + 1) % r->block != 0)) continue;
+        bool last = y + 1 == end || (r->block && (y + 1) % j->tall == 0);
+        if (j->often && (last || (y + 1) % j->often == 0)) add_floats(block, j->across);
+        if (!last) continue;
         add_blocks(j, p, block, c, y);
         clear_blocks(block, j->across);
     }
     p->squares = (t.squares[0] + t.squares[1]) + (t.squares[2] + t.squares[3]);
     for (int k = 0; k < 8; k++)
         p->greatest = t.greatest[k] > p->greatest ? t.greatest[k] : p->greatest;
-    return isfinite(p->squares); /* no square of a float is beyond a double */
+    return is_moderate(p);
 }
 
 static bool scan_piece(void *ctx, size_t index, int worker, err *e) {
@@ -277,7 +300,10 @@ static bool scan_piece(void *ctx, size_t index, int worker, err *e) {
     (void)e;
     block_totals *block = j->block + (size_t)worker * j->across;
     piece *p = &j->piece[index];
-    return scan_rows(j, p, block, index, false) || scan_rows(j, p, block, index, true);
+    size_t c = index / j->pieces, y = index % j->pieces * j->rows;
+    if (j->r->to && j->r->to[c]) p->to = j->r->to[c] + y * j->r->w;
+    if (!scan_rows(j, p, block, index, false)) scan_rows(j, p, block, index, true);
+    return true;
 }
 
 /* --- all pieces ------------------------------------------------------------------------------ */
@@ -311,8 +337,6 @@ static bool allocate(scan *s, const scan_request *r, err *e) {
     if (!(s->memory = m)) return false;
     for (uint32_t c = 0; c < r->channels; c++, m += doubles) {
         scan_channel *to = &s->channel[c];
-        to->least = INFINITY;
-        to->greatest = -INFINITY;
         to->pixels = (uint64_t)r->w * r->h;
         if (r->histogram) {
             to->count = (uint64_t *)m;
@@ -332,17 +356,20 @@ static void cut(job *j) {
     uint32_t units = (r->h + unit - 1) / unit;
     j->rows = (units + MAX_PIECES - 1) / MAX_PIECES * unit;
     j->pieces = (r->h + j->rows - 1) / j->rows;
+    j->tall = r->block;
+    j->often = r->block && vector_wide() ? GROUPS * GROUP / r->block : 0;
     j->lone[0] = 0, j->lone[1] = r->w;
     if (!r->seen_x) return;
     while (j->lone[0] < r->w && r->seen_x[j->lone[0]] > 1) j->lone[0]++;
     while (j->lone[1] > j->lone[0] && r->seen_x[j->lone[1] - 1] > 1) j->lone[1]--;
 }
 
-static void finish(scan *s) {
-    for (uint32_t c = 0; c < s->channels; c++) {
-        scan_channel *to = &s->channel[c];
-        if (to->least > to->greatest) to->least = to->greatest = 0;
-    }
+static void merge_pieces(const job *j, uint32_t c) {
+    scan_channel *to = &j->s->channel[c];
+    to->least = INFINITY;
+    to->greatest = -INFINITY;
+    for (size_t i = 0; i < j->pieces; i++) merge(j->s, c, &j->piece[c * j->pieces + i]);
+    if (to->least > to->greatest) to->least = to->greatest = 0;
 }
 
 /* Vectors want addresses that calloc does not promise. */
@@ -362,16 +389,20 @@ static bool new_pieces(job *j, size_t pieces, void **memory, err *e) {
 
 bool scan_make(scan *out, const scan_request *r, par *threads, err *e) {
     scan s = {.channels = r->channels};
-    job j = {.r = r, .s = &s, .wide = have_wide()};
+    job j = {.r = r, .s = &s};
     void *blocks = NULL, *tables = NULL;
     cut(&j);
     size_t pieces = (size_t)j.pieces * r->channels;
     bool ok = allocate(&s, r, e);
     j.across = r->block ? s.grid_w : 1;
+    for (uint32_t c = 0; c < r->channels; c++) {
+        j.sum[c] = s.channel[c].block_sum;
+        j.least[c] = s.channel[c].block_least;
+    }
     ok = ok && new_pieces(&j, pieces, &tables, e) &&
          (j.block = new_blocks(&j, threads, &blocks, e)) && blocks &&
          par_for(threads, pieces, scan_piece, &j, e);
-    for (size_t i = 0; ok && i < pieces; i++) merge(&s, (uint32_t)(i / j.pieces), &j.piece[i]);
+    for (uint32_t c = 0; ok && c < r->channels; c++) merge_pieces(&j, c);
     mem_free(j.piece);
     mem_free(tables);
     mem_free(blocks);
@@ -379,7 +410,6 @@ bool scan_make(scan *out, const scan_request *r, par *threads, err *e) {
         scan_free(&s);
         return false;
     }
-    finish(&s);
     *out = s;
     return true;
 }
@@ -389,108 +419,86 @@ void scan_free(scan *s) {
     *s = (scan){0};
 }
 
-/* --- repair ---------------------------------------------------------------------------------- */
+/* --- by strips --------------------------------------------------------------------------------*/
 
-typedef struct {
-    float *v;        /* the plane as it was */
-    uint32_t *below; /* (w + 1) * (h + 1): finite pixels above and left of a corner */
-    void *plane;
-    pixel_type type;
-    uint32_t w, h;
-    bool interpolate;
-} repair;
+struct scanner {
+    job j;
+    scan_request r;
+    void *blocks, *cells;
+    float *floats; /* a strip of each worker */
+};
 
-static bool is_finite(float v) {
-    return magnitude(v) < INFINITE;
+/* Parts of blocks that lie in one strip. */
+static bool new_cells(scanner *n, err *e) {
+    job *j = &n->j;
+    uint32_t c, channels = n->r.channels;
+    cut(j);
+    j->rows = SCAN_STRIP;
+    j->pieces = (n->r.h + SCAN_STRIP - 1) / SCAN_STRIP;
+    j->tall = smaller(n->r.block, SCAN_STRIP);
+    size_t count = (size_t)j->across * ((n->r.h + j->tall - 1) / j->tall);
+    double *m = n->cells = mem_raw(count * channels * 2, sizeof *m, "statistics", e);
+    for (c = 0; m && c < channels; c++, m += 2 * count) {
+        j->sum[c] = m;
+        j->least[c] = (float *)(m + count);
+    }
+    return c == channels;
 }
 
-static void count_finite(repair *r) {
-    size_t pitch = (size_t)r->w + 1;
-    memset(r->below, 0, pitch * sizeof *r->below);
-    for (uint32_t y = 0; y < r->h; y++) {
-        uint32_t row = 0, *to = r->below + (y + 1) * pitch;
-        to[0] = 0;
-        for (uint32_t x = 0; x < r->w; x++) {
-            row += is_finite(r->v[(size_t)y * r->w + x]);
-            to[x + 1] = to[x + 1 - pitch] + row;
+scanner *scan_open(scan *s, const scan_request *r, par *threads, err *e) {
+    assert(r->block && (r->block % SCAN_STRIP == 0 || SCAN_STRIP % r->block == 0));
+    assert(!r->histogram && !r->to);
+    scanner *n = mem_new(1, sizeof *n, "scan", e);
+    size_t workers = (size_t)par_threads(threads), strip = (size_t)r->w * SCAN_STRIP;
+    if (!n) return NULL;
+    *s = (scan){.channels = r->channels};
+    n->r = *r;
+    n->j = (job){.r = &n->r, .s = s};
+    if (allocate(s, r, e)) {
+        n->j.across = s->grid_w;
+        n->floats = mem_raw(workers * strip, sizeof *n->floats, "rows", e);
+    }
+    if (!n->floats || !new_cells(n, e) ||
+        !new_pieces(&n->j, (size_t)n->j.pieces * r->channels, NULL, e) ||
+        !(n->j.block = new_blocks(&n->j, threads, &n->blocks, e)))
+        scan_close(&n);
+    return n;
+}
+
+const float *scan_strip(scanner *n, uint32_t channel, uint32_t first, int worker) {
+    const scan_request *r = &n->r;
+    block_totals *block = n->j.block + (size_t)worker * n->j.across;
+    size_t index = (size_t)channel * n->j.pieces + first / SCAN_STRIP;
+    piece *p = &n->j.piece[index];
+    bool floats = r->type[channel] == PIXEL_FLOAT;
+    p->to = floats ? NULL : n->floats + (size_t)worker * r->w * SCAN_STRIP;
+    if (!scan_rows(&n->j, p, block, index, false)) scan_rows(&n->j, p, block, index, true);
+    if (p->bad) return NULL;
+    return floats ? (const float *)r->plane[channel] + (size_t)first * r->w : p->to;
+}
+
+void scan_plane(scanner *n, uint32_t channel) {
+    const job *j = &n->j;
+    scan_channel *to = &j->s->channel[channel];
+    merge_pieces(j, channel);
+    for (uint32_t y = 0; y < n->r.h; y += j->tall)
+        for (uint32_t i = 0; i < j->across; i++) {
+            size_t part = (size_t)(y / j->tall) * j->across + i;
+            size_t at = (size_t)(y / n->r.block) * j->across + i;
+            float least = j->least[channel][part];
+            bool begins = y % n->r.block == 0;
+            to->block_sum[at] = (begins ? 0 : to->block_sum[at]) + j->sum[channel][part];
+            if (begins || least < to->block_least[at]) to->block_least[at] = least;
         }
-    }
 }
 
-/* Where the square of radius d around c lies in an axis of n: [0] inclusive, [1] exclusive. */
-static void square(uint32_t c, uint32_t d, uint32_t n, uint32_t at[2]) {
-    at[0] = c > d ? c - d : 0;
-    at[1] = d < n - c ? c + d + 1 : n;
-}
-
-static uint32_t finite_within(const repair *r, uint32_t x, uint32_t y, uint32_t d) {
-    uint32_t ax[2], ay[2];
-    size_t pitch = (size_t)r->w + 1;
-    square(x, d, r->w, ax);
-    square(y, d, r->h, ay);
-    const uint32_t *lo = r->below + ay[0] * pitch, *hi = r->below + ay[1] * pitch;
-    return hi[ax[1]] - hi[ax[0]] - lo[ax[1]] + lo[ax[0]];
-}
-
-/* Nothing nearer than d is finite, so the whole square's mean is the ring's. Its inner rows are
- * asked at their ends only. */
-static float ring_mean(const repair *r, uint32_t x, uint32_t y, uint32_t d) {
-    uint32_t ax[2], ay[2], count = 0;
-    double sum = 0;
-    square(x, d, r->w, ax);
-    square(y, d, r->h, ay);
-    for (uint32_t v = ay[0]; v < ay[1]; v++) {
-        uint32_t away = v > y ? v - y : y - v;
-        uint32_t step = away == d ? 1 : 2 * d;
-        uint32_t u = away == d || x >= d ? ax[0] : x + d;
-        for (; u < ax[1]; u += step) {
-            float at = r->v[(size_t)v * r->w + u];
-            if (!is_finite(at)) continue;
-            sum += (double)at;
-            count++;
-        }
-    }
-    return count ? (float)(sum / count) : 0;
-}
-
-static float neighbours(const repair *r, uint32_t x, uint32_t y) {
-    uint32_t lo = 0, hi = r->w > r->h ? r->w : r->h; /* finite pixels: none within lo, some in hi */
-    if (!finite_within(r, x, y, hi)) return 0;
-    while (hi - lo > 1) {
-        uint32_t d = lo + (hi - lo) / 2;
-        if (finite_within(r, x, y, d))
-            hi = d;
-        else
-            lo = d;
-    }
-    return ring_mean(r, x, y, hi);
-}
-
-static bool repair_row(void *ctx, size_t y, int worker, err *e) {
-    const repair *r = ctx;
-    (void)worker, (void)e;
-    for (uint32_t x = 0; x < r->w; x++) {
-        size_t at = y * r->w + x;
-        if (is_finite(r->v[at])) continue;
-        float good = r->interpolate ? neighbours(r, x, (uint32_t)y) : 0;
-        image_from_float(r->plane, r->type, at, &good, 1);
-    }
-    return true;
-}
-
-bool scan_repair(void *plane, pixel_type t, uint32_t w, uint32_t h, bool interpolate, par *threads,
-                 err *e) {
-    repair r = {.plane = plane, .type = t, .w = w, .h = h, .interpolate = interpolate};
-    size_t n = (size_t)w * h, corners = ((size_t)w + 1) * ((size_t)h + 1);
-    r.v = mem_raw(n, sizeof *r.v, "repair of bad pixels", e);
-    r.below = interpolate ? mem_raw(corners, sizeof *r.below, "repair of bad pixels", e) : NULL;
-    bool ok = r.v && (r.below || !interpolate);
-    if (ok) {
-        image_to_float(r.v, plane, t, 0, n);
-        if (interpolate) count_finite(&r);
-        ok = par_for(threads, h, repair_row, &r, e);
-    }
-    mem_free(r.v);
-    mem_free(r.below);
-    return ok;
+void scan_close(scanner **pn) {
+    scanner *n = *pn;
+    if (!n) return;
+    mem_free(n->j.piece);
+    mem_free(n->blocks);
+    mem_free(n->cells);
+    mem_free(n->floats);
+    mem_free(n);
+    *pn = NULL;
 }

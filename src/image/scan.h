@@ -54,16 +54,24 @@ typedef struct {
 bool scan_make(scan *s, const scan_request *r, par *threads, err *e);
 void scan_free(scan *s);
 
+/* The same while somebody reads the planes anyway, strip by strip, for blocks of a power of two and
+ * with neither histograms nor `to`. scan_strip takes the rows from `first`, a multiple of
+ * SCAN_STRIP, to the next such, or to the last, and returns them as floats, which stay until the
+ * same worker's next strip; NULL where some are bad. Every strip of a plane is given once, in any
+ * order; scan_plane then puts the plane's results into s. Planes that were not given count as dark.
+ * On failure s is as scan_free leaves it or is to be freed. */
+enum { SCAN_STRIP = 16 };
+typedef struct scanner scanner;
+scanner *scan_open(scan *s, const scan_request *r, par *threads, err *e);
+const float *scan_strip(scanner *n, uint32_t channel, uint32_t first, int worker);
+void scan_plane(scanner *n, uint32_t channel);
+void scan_close(scanner **n);
+
 /* The least magnitude of a bin; infinity for SCAN_BINS. */
 float scan_bin_floor(uint32_t bin);
 uint32_t scan_bin(float v);
 /* Median magnitude of the pixels that are not 0, to a sixteenth of an octave; 0 if all are, and
  * where there is no histogram. */
 double scan_median(const scan_channel *c);
-
-/* Replaces the bad pixels of a half or float plane: by zero, or by the mean of the finite pixels
- * on the smallest square ring around each that has any. What was bad never counts. */
-bool scan_repair(void *plane, pixel_type t, uint32_t w, uint32_t h, bool interpolate, par *threads,
-                 err *e);
 
 #endif

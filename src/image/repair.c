@@ -1,0 +1,106 @@
+#include "image/repair.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    float *v;        /* the plane as it was */
+    uint32_t *below; /* (w + 1) * (h + 1): finite pixels above and left of a corner */
+    void *plane;
+    pixel_type type;
+    uint32_t w, h;
+    bool interpolate;
+} repair;
+
+static void count_finite(repair *r) {
+    size_t pitch = (size_t)r->w + 1;
+    memset(r->below, 0, pitch * sizeof *r->below);
+    for (uint32_t y = 0; y < r->h; y++) {
+        uint32_t row = 0, *to = r->below + (y + 1) * pitch;
+        to[0] = 0;
+        for (uint32_t x = 0; x < r->w; x++) {
+            row += isfinite(r->v[(size_t)y * r->w + x]) ? 1 : 0;
+            to[x + 1] = to[x + 1 - pitch] + row;
+        }
+    }
+}
+
+/* Where the square of radius d around c lies in an axis of n: [0] inclusive, [1] exclusive. */
+static void square(uint32_t c, uint32_t d, uint32_t n, uint32_t at[2]) {
+    at[0] = c > d ? c - d : 0;
+    at[1] = d < n - c ? c + d + 1 : n;
+}
+
+static uint32_t finite_within(const repair *r, uint32_t x, uint32_t y, uint32_t d) {
+    uint32_t ax[2], ay[2];
+    size_t pitch = (size_t)r->w + 1;
+    square(x, d, r->w, ax);
+    square(y, d, r->h, ay);
+    const uint32_t *lo = r->below + ay[0] * pitch, *hi = r->below + ay[1] * pitch;
+    return hi[ax[1]] - hi[ax[0]] - lo[ax[1]] + lo[ax[0]];
+}
+
+/* Nothing nearer than d is finite, so the whole square's mean is the ring's. Its inner rows are
+ * asked at their ends only. */
+static float ring_mean(const repair *r, uint32_t x, uint32_t y, uint32_t d) {
+    uint32_t ax[2], ay[2], count = 0;
+    double sum = 0;
+    square(x, d, r->w, ax);
+    square(y, d, r->h, ay);
+    for (uint32_t v = ay[0]; v < ay[1]; v++) {
+        uint32_t away = v > y ? v - y : y - v;
+        uint32_t step = away == d ? 1 : 2 * d;
+        uint32_t u = away == d || x >= d ? ax[0] : x + d;
+        for (; u < ax[1]; u += step) {
+            float at = r->v[(size_t)v * r->w + u];
+            if (!isfinite(at)) continue;
+            sum += (double)at;
+            count++;
+        }
+    }
+    return count ? (float)(sum / count) : 0;
+}
+
+static float neighbours(const repair *r, uint32_t x, uint32_t y) {
+    uint32_t lo = 0, hi = r->w > r->h ? r->w : r->h; /* finite pixels: none within lo, some in hi */
+    if (!finite_within(r, x, y, hi)) return 0;
+    while (hi - lo > 1) {
+        uint32_t d = lo + (hi - lo) / 2;
+        if (finite_within(r, x, y, d))
+            hi = d;
+        else
+            lo = d;
+    }
+    return ring_mean(r, x, y, hi);
+}
+
+static bool repair_row(void *ctx, size_t y, int worker, err *e) {
+    const repair *r = ctx;
+    (void)worker, (void)e;
+    for (uint32_t x = 0; x < r->w; x++) {
+        size_t at = y * r->w + x;
+        if (isfinite(r->v[at])) continue;
+        float good = r->interpolate ? neighbours(r, x, (uint32_t)y) : 0;
+        image_from_float(r->plane, r->type, at, &good, 1);
+    }
+    return true;
+}
+
+bool repair_plane(void *plane, pixel_type t, uint32_t w, uint32_t h, bool interpolate, par *threads,
+                  err *e) {
+    repair r = {.plane = plane, .type = t, .w = w, .h = h, .interpolate = interpolate};
+    size_t n = (size_t)w * h, corners = ((size_t)w + 1) * ((size_t)h + 1);
+    r.v = mem_raw(n, sizeof *r.v, "repair of bad pixels", e);
+    r.below = interpolate ? mem_raw(corners, sizeof *r.below, "repair of bad pixels", e) : NULL;
+    bool ok = r.v && (r.below || !interpolate);
+    if (ok) {
+        image_to_float(r.v, plane, t, 0, n);
+        if (interpolate) count_finite(&r);
+        ok = par_for(threads, h, repair_row, &r, e);
+    }
+    mem_free(r.v);
+    mem_free(r.below);
+    return ok;
+}

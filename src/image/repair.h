@@ -1,0 +1,13 @@
+/* repair.h - what takes the place of bad pixels: NaN and infinities. */
+#ifndef IMAGE_REPAIR_H
+#define IMAGE_REPAIR_H
+
+#include "base/par.h"
+#include "image/image.h"
+
+/* Replaces the bad pixels of a half or float plane: by zero, or by the mean of the finite pixels
+ * on the smallest square ring around each that has any. What was bad never counts. */
+bool repair_plane(void *plane, pixel_type t, uint32_t w, uint32_t h, bool interpolate, par *threads,
+                  err *e);
+
+#endif
