@@ -22,18 +22,22 @@ static void choose_plain(run *g) {
     g->method.allowed = 0;
 }
 
-bool convolve_choose(run *g, err *e) {
+static accuracy_facts facts_of(const run *g) {
     const bloom_size *s = &g->b->size;
-    g->facts = (accuracy_facts){.s = &s->spread,
-                                .tail = s->tail,
-                                .scanned = &g->scanned,
-                                .sketch = g->sketched,
-                                .dark = g->dark,
-                                .tolerance = g->b->s.tolerance,
-                                .precision = g->b->s.precision,
-                                .points = s->points,
-                                .seconds = s->seconds,
-                                .seconds64 = s->seconds64};
+    return (accuracy_facts){.s = &s->spread,
+                            .tail = s->tail,
+                            .scanned = &g->scanned,
+                            .sketch = g->sketched,
+                            .dark = g->dark,
+                            .tolerance = g->b->s.tolerance,
+                            .precision = g->b->s.precision,
+                            .points = s->points,
+                            .seconds = s->seconds,
+                            .seconds64 = s->seconds64};
+}
+
+bool convolve_choose(run *g, err *e) {
+    g->facts = facts_of(g);
     if (g->b->s.spectrum == SPECTRUM_BILINEAR) {
         choose_plain(g);
         return true;
@@ -101,10 +105,10 @@ static bool scale(run *g, err *e) {
     return !any || run_blocks(g, scale_in, e);
 }
 
-static bool run_engine(run *g, const engine_sink *sink, err *e) {
+static bool run_engine(run *g, const engine_source *source, const engine_sink *sink, err *e) {
     double tap[PSF_CHANNELS] = {0}, gain[PSF_CHANNELS];
     for (uint32_t c = 0; c < g->n; c++) gain[c] = 1 - g->b->s.sharpen;
-    engine_frame f = {(const void *const *)g->in, g->made, tap, gain, sink};
+    engine_frame f = {(const void *const *)g->in, g->made, tap, gain, sink, source};
     engine_times times, *sum = &g->r->times;
     engine *made_by = g->b->engine;
     uint32_t slot = g->b->slot;
@@ -117,6 +121,10 @@ static bool run_engine(run *g, const engine_sink *sink, err *e) {
     return true;
 }
 
+static void find_light(run *g, uint32_t c) {
+    g->light[c] = g->b->size.light[c] && g->scanned.channel[c].least >= 0;
+}
+
 static finish_job finish_of(run *g) {
     bool wide = g->b->ready.plan.sample_bytes == 8;
     finish_job j = {.s = &g->b->size.spread,
@@ -127,12 +135,12 @@ static finish_job finish_of(run *g) {
                     .bright = g->bright,
                     .core = &g->core,
                     .ledger = &g->b->size.ledger,
+                    .light = g->light,
                     .in = wide ? NULL : (float *const *)g->in,
                     .out = g->out,
                     .glare = g->glare[0] ? g->glare : NULL};
     for (uint32_t c = 0; c < g->n; c++) {
         j.source[c] = *run_plane(g, c);
-        j.light[c] = g->b->size.light[c] && g->scanned.channel[c].least >= 0;
         j.dark[c] = g->dark[c];
         j.exponent[c] = g->method.exponent[c];
         /* Unless the engine writes over it before the last pass reads it. */
@@ -153,12 +161,21 @@ static bool is_noise(const run *g) {
 /* The engine and the last pass, in one where the engine can. */
 static bool convolve(run *g, err *e) {
     finish_job j = finish_of(g);
+    for (uint32_t c = 0; c < g->n; c++) find_light(g, c);
     if (!g->b->engine->sinks)
-        return run_engine(g, NULL, e) && finish_join(g->stats, &j, g->b->threads, e);
+        return run_engine(g, NULL, NULL, e) && finish_join(g->stats, &j, g->b->threads, e);
     finish *f = finish_open(&j, g->b->threads, e);
-    bool ok = f && run_engine(g, &(engine_sink){finish_row, f}, e);
+    bool ok = f && run_engine(g, NULL, &(engine_sink){finish_row, f}, e);
     finish_close(&f, ok ? g->stats : NULL);
     return ok;
+}
+
+static void check(run *g) {
+    for (uint32_t c = 0; c < g->n; c++) g->measured[c] = g->stats[c].measured;
+    accuracy_check(&g->method, &g->facts, g->measured);
+    g->method.kept &= is_noise(g);
+    g->b->straight = g->method.kept && !g->looked_closely && g->b->engine->sources &&
+                     g->b->s.spectrum != SPECTRUM_BILINEAR;
 }
 
 static bool attempt_on_engine(run *g, err *e) {
@@ -167,9 +184,7 @@ static bool attempt_on_engine(run *g, err *e) {
         !fill(g, e) || !take_bright(g, e) || !scale(g, e) || !convolve(g, e))
         return false;
     g->loaded = false; /* it was written over */
-    for (uint32_t c = 0; c < g->n; c++) g->measured[c] = g->stats[c].measured;
-    accuracy_check(&g->method, &g->facts, g->measured);
-    g->method.kept &= is_noise(g);
+    check(g);
     return true;
 }
 
@@ -253,4 +268,74 @@ bool convolve_group(run *g, err *e) {
                        "the predicted noise of %g: a mistake of this program; please report it",
                        g->stats[0].negative_worst, g->method.noise[0]);
     return true;
+}
+
+/* --- in one go ------------------------------------------------------------------------------- */
+
+typedef struct {
+    run *g;
+    scanner *scanner;
+} straight;
+
+static const float *read_rows(void *ctx, uint32_t channel, uint32_t first, int worker) {
+    const straight *s = ctx;
+    return scan_strip(s->scanner, channel, first, worker);
+}
+
+/* Channels that were not read yet count as dark, and keep any promise. */
+static bool read_plane(void *ctx, uint32_t c) {
+    const straight *s = ctx;
+    run *g = s->g;
+    accuracy plain = g->method;
+    scan_plane(s->scanner, c);
+    find_light(g, c);
+    g->sum[c] = g->scanned.channel[c].sum;
+    if (!sketch_make(&g->sketched[c], &g->b->size.sketch, &g->scanned, c, NULL)) return false;
+    g->facts = facts_of(g);
+    accuracy_choose(&g->method, &g->facts);
+    return g->method.kept && same_method(&g->method, &plain);
+}
+
+/* The engine's error is of no interest: what it is, the usual way will meet it again. */
+static bool read_and_convolve(run *g) {
+    const void *plane[RUN_CHANNELS];
+    for (uint32_t c = 0; c < g->n; c++) plane[c] = *run_plane(g, c);
+    scan_request ask = {.w = g->b->size.need.w,
+                        .h = g->b->size.need.h,
+                        .channels = g->n,
+                        .plane = plane,
+                        .type = g->type,
+                        .block = g->b->size.sketch.block};
+    finish_job j = finish_of(g);
+    for (uint32_t c = 0; c < g->n; c++) j.same[c] = false; /* no plane is copied for the engine */
+    straight s = {g, scan_open(&g->scanned, &ask, g->b->threads, NULL)};
+    finish *f = s.scanner ? finish_open(&j, g->b->threads, NULL) : NULL;
+    engine_source source = {read_rows, read_plane, &s};
+    bool ok = f && run_engine(g, &source, &(engine_sink){finish_row, f}, NULL);
+    finish_close(&f, ok ? g->stats : NULL);
+    scan_close(&s.scanner);
+    return ok;
+}
+
+/* Blooms that share the engine may have prepared it otherwise meanwhile. */
+static bool straight_on_engine(run *g, bool *done, err *e) {
+    if (!g->b->engine->sources) return true;
+    if (!prepare_planes(g->b, 0, sizeof(float), e) || !lay_out(g, e) ||
+        !core_make(&g->core, &g->b->size.spread, 0, e))
+        return false;
+    if (!read_and_convolve(g)) return true;
+    check(g);
+    if (g->method.kept) convolve_note(g, 1);
+    *done = g->method.kept;
+    return true;
+}
+
+bool convolve_straight(run *g, bool *done, err *e) {
+    if (!g->b->straight || !look_is_enough(g)) return true;
+    g->method = (accuracy){.precision = PRECISION_FLOAT32};
+    for (uint32_t c = 0; c < PSF_CHANNELS; c++) g->method.below[c] = SCAN_BINS;
+    bool ok = lease_take(g->b, PRECISION_FLOAT32, 0, run_gives_halfs(g), g->r, e) &&
+              straight_on_engine(g, done, e);
+    lease_give(g->b);
+    return ok;
 }

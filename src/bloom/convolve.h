@@ -9,6 +9,12 @@
 /* Leaves the result in g->out and its statistics in g->stats; the image is as it was. */
 bool convolve_group(run *g, err *e);
 
+/* Does the same to an image like the last one, of which the plain transform kept the promise,
+ * without a look before: it is looked at while the engine reads it, row by row in the cache. Where
+ * the image turns out to need more, be it that pixels are bad, `done` is false, all is as it was,
+ * and what it has cost is a part of one convolution. */
+bool convolve_straight(run *g, bool *done, err *e);
+
 /* Its steps: g->facts and g->method; the report's promise after so many attempts. */
 bool convolve_choose(run *g, err *e);
 void convolve_note(run *g, uint32_t attempts);

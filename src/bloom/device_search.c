@@ -357,7 +357,7 @@ static bool time_on_device(void *ctx, const plan *p, double *seconds, err *e) {
     spectrum_lines k;
     double tap[ENGINE_CHANNELS] = {0}, gain[ENGINE_CHANNELS];
     for (int i = 0; i < ENGINE_CHANNELS; i++) gain[i] = 1;
-    engine_frame f = {(const void *const *)t->plane, t->plane, tap, gain, NULL};
+    engine_frame f = {(const void *const *)t->plane, t->plane, tap, gain, NULL, NULL};
     engine_repeat r = {.count = 1};
     if (!fill_spectrum(t, &k, p, e) || !engine_prepare(t->g, p, &k, NULL, e)) return false;
     /* A device that waited for the host has slowed down: an H200 to a fifth. */

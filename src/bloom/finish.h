@@ -34,11 +34,11 @@ typedef struct {
     const bright_list *bright; /* of each channel */
     const kernel_core *core;
     const ledger_kernel *ledger;
-    float *const *in;           /* what the engine was given; of doubles: NULL */
-    bool same[PSF_CHANNELS];    /* that is the image as it came, as floats */
-    float *const *out;          /* may be `made` when that is float */
-    float *const *glare;        /* NULL: not wanted */
-    bool light[PSF_CHANNELS];   /* nothing is below zero */
+    float *const *in;        /* what the engine was given; of doubles: NULL */
+    bool same[PSF_CHANNELS]; /* that is the image as it came, as floats */
+    float *const *out;       /* may be `made` when that is float */
+    float *const *glare;     /* NULL: not wanted */
+    const bool *light;       /* of each: nothing is below zero; read when the channel's rows come */
     double dark[PSF_CHANNELS];  /* accuracy_dark */
     int exponent[PSF_CHANNELS]; /* the engine was given the image times 2 to that */
 } finish_job;

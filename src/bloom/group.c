@@ -228,10 +228,14 @@ static kernel_need need_of(const run *g, uint32_t height) {
 }
 
 static bool do_all(run *g, group_glare *glare, err *e) {
+    bool done = false;
+    if (!glare && !convolve_straight(g, &done, e)) return false;
     double start = run_clock(), spent;
-    if (!look_at(g, e) || !prepare_verify(g, e) || !prepare_glare(g, glare, e)) return false;
+    if (!done && (!look_at(g, e) || !prepare_verify(g, e) || !prepare_glare(g, glare, e)))
+        return false;
     spent = run_clock() - start;
-    if (!convolve_group(g, e) || !fits_floats(g, e) || !treat_overflow(g, e)) return false;
+    if (!done && !convolve_group(g, e)) return false;
+    if (!fits_floats(g, e) || !treat_overflow(g, e)) return false;
     enter_ledger(g);
     if (!store(g, e)) return false;
     start = run_clock();

@@ -50,6 +50,7 @@ struct bloom {
     uint32_t slot;  /* of the engine, ours as long as we have it */
     engine_device on;
     bloom_ready ready; /* what the engine is, or was, when we had it */
+    bool straight;     /* the plain transform kept the promise of the last image of that size */
     /* Planes between the image's and the engine's, from frame to frame: of floats, and a second set
      * of floats or doubles. They may change places with the image's own. */
     void *plane[2][ENGINE_CHANNELS];

@@ -85,6 +85,7 @@ void prepare_drop(bloom *b) {
     ledger_kernel_free(&b->size.ledger);
     for (int a = 0; a < PLAN_AXES; a++) mem_free(b->size.seen[a]);
     b->size = (bloom_size){0};
+    b->straight = false;
 }
 
 static bool count_seen(bloom_size *s, err *e) {

@@ -22,6 +22,7 @@ typedef struct {
     bool looked_closely;       /* with histograms */
     double dark[RUN_CHANNELS]; /* accuracy_dark of the image; 0 before it is looked at closely */
     double sum[RUN_CHANNELS], bad_light[RUN_CHANNELS];
+    bool light[RUN_CHANNELS]; /* neither image nor kernel is below zero anywhere */
     uint64_t bad[RUN_CHANNELS];
     sketch sketched[RUN_CHANNELS];
     accuracy_facts facts;

@@ -143,7 +143,7 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
         j->beyond[i] = g->beyond[i];
         j->fft[i] = g->fft[i];
     }
-    g->base.sinks = p->first == PLAN_X && !k->float64;
+    g->base.sinks = g->base.sources = p->first == PLAN_X && !k->float64;
     g->kernel = k->value;
     k->value = NULL;
     return true;
@@ -172,6 +172,8 @@ static bool run_plane(cpu_engine *g, engine_times *t, err *e) {
     for (int i = 0; i < PASSES_HERE; i++) {
         double start = seconds();
         if (!par_for(g->threads, order[i].pieces, order[i].fn, &g->job, e)) return false;
+        const engine_source *source = i == FORWARD ? g->job.source : NULL;
+        if (source && !source->plane(source->ctx, g->job.channel)) return false;
         t->pass[i] += seconds() - start;
     }
     return true;
@@ -194,6 +196,7 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
         g->job.out = f->out[c];
         g->job.channel = c;
         g->job.sink = g->base.sinks ? f->sink : NULL;
+        g->job.source = g->base.sources && g->job.sink ? f->source : NULL;
         g->job.tap = g->job.sink ? 0 : f->tap[c];
         g->job.gain = f->gain[c] * g->scale;
         if (!run_plane(g, t, e)) return false;

@@ -57,12 +57,25 @@ typedef struct {
     void *ctx;
 } engine_sink;
 
+/* Gives rows of the image when they are needed, in place of engine_frame.in: those from `first`, a
+ * multiple of ENGINE_ROWS, to the next such or to the last, as floats that stay until the same
+ * worker asks again. Called by several threads, in any order, once for all rows of a plane; then
+ * `plane` is called, before the sink gets any row of it. Where either says no, with NULL or false,
+ * the frame fails, without a message. */
+enum { ENGINE_ROWS = 16 };
+typedef struct {
+    const float *(*rows)(void *ctx, uint32_t channel, uint32_t first, int worker);
+    bool (*plane)(void *ctx, uint32_t channel);
+    void *ctx;
+} engine_source;
+
 typedef struct {
     const void *const *in; /* plan.ask.channels planes */
     void *const *out;
-    const double *tap;       /* per plane */
-    const double *gain;      /* per plane */
-    const engine_sink *sink; /* only where the engine `sinks`; NULL: none */
+    const double *tap;           /* per plane */
+    const double *gain;          /* per plane */
+    const engine_sink *sink;     /* only where the engine `sinks`; NULL: none */
+    const engine_source *source; /* only where it `sources`, and with a sink; NULL: none */
 } engine_frame;
 
 /* Of one frame: on its way to the device and back the host's part and the device's, which may
@@ -105,7 +118,8 @@ typedef struct {
 
 struct engine {
     const engine_calls *call;
-    bool sinks; /* as it is prepared, it has rows of floats for a sink */
+    bool sinks;   /* as it is prepared, it has rows of floats for a sink, */
+    bool sources; /* and takes those of a source */
 };
 
 /* All devices, GPUs first, then the CPU, then software. */

@@ -113,7 +113,7 @@ static double bare_run(bare *b) {
         in[c] = half ? b->plane[c] : b->from->plane[0][c];
         out[c] = b->plane[c];
     }
-    engine_frame f = {in, out, b->tap, b->gain, NULL};
+    engine_frame f = {in, out, b->tap, b->gain, NULL, NULL};
     double start = now();
     CHECK_OK(engine_run(b->engine, &f, NULL, &e), e);
     double took = now() - start;

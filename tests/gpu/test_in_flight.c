@@ -48,7 +48,7 @@ static void aim(frame *to, film *m, int i, float (*out)[PIXELS]) {
         to->in[c] = m->in[i][c];
         to->out[c] = out[c];
     }
-    to->f = (engine_frame){to->in, to->out, m->tap, m->gain[i], NULL};
+    to->f = (engine_frame){to->in, to->out, m->tap, m->gain[i], NULL, NULL};
 }
 
 /* A different spectrum in every number: what it does to an image does not matter here. */

@@ -207,7 +207,7 @@ static double frame(engine *g, const setup *s, const plan *p, double *const k[],
         store(in[c], source[c], n, s->float64);
         tap[c] = noise(), gain[c] = 1 + noise();
     }
-    engine_frame f = {(const void *const *)in, out, tap, gain, NULL};
+    engine_frame f = {(const void *const *)in, out, tap, gain, NULL, NULL};
     err e = {0};
     CHECK_OK(engine_submit(g, slot, &f, &e) && engine_wait(g, slot, NULL, &e), e);
 
