@@ -19,10 +19,13 @@ typedef float vec8f_any __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t vec8i __attribute__((vector_size(32)));
 #define VECTOR_PICK8(mask, a, b) (vec8f)(((mask) & (vec8i)(a)) | (~(mask) & (vec8i)(b)))
 
-/* Adds eight floats to four doubles. */
-#define VECTOR_HALF(v, i) \
-    __builtin_convertvector(__builtin_shufflevector(v, v, i, (i) + 1, (i) + 2, (i) + 3), vec4d)
-#define VECTOR_ADD_UP(to, v) ((to) += VECTOR_HALF(v, 0) + VECTOR_HALF(v, 4))
+/* Four floats, of a vector or in memory, as doubles: as the compilers make the best of it, one
+ * instruction. Eight are added to four doubles. */
+#define VECTOR_DOUBLES(v, i)                                                             \
+    (vec4d) {                                                                            \
+        (double)(v)[i], (double)(v)[(i) + 1], (double)(v)[(i) + 2], (double)(v)[(i) + 3] \
+    }
+#define VECTOR_ADD_UP(to, v) ((to) += VECTOR_DOUBLES(v, 0) + VECTOR_DOUBLES(v, 4))
 
 #define VECTOR_INLINE static inline __attribute__((always_inline))
 

@@ -86,7 +86,7 @@ VECTOR_INLINE void join_one(const row *r, row_totals *t, uint32_t i) {
 
 /* Sums of as many floats as this, eight at a time, go to a double: few enough that their rounding
  * is far below what the ledger allows where all are of one sign. */
-enum { SPAN = 64 };
+enum { SPAN = 128 };
 
 VECTOR_INLINE void join_any(const row *r, row_totals *to) {
     row_totals t = {.darkest = FLT_MAX};
@@ -141,6 +141,7 @@ VECTOR_INLINE void join_any(const row *r, row_totals *to) {
 VECTOR_WIDE static bool join_ordinary(const row *r, row_totals *t) {
     const float *made = r->made, *in = r->spread;
     float *to = r->out, centre = r->centre;
+    const float *next_in = in + 2 * r->n, *next_to = to + 2 * r->n; /* of the next pair of rows */
     vec8f zero = {0}, high = zero, low = zero + FLT_MAX, largest = zero, darkest = zero + FLT_MAX;
     vec4d norm = {0}, sum = {0};
     uint32_t i = 0, whole = r->n / 16 * 16;
@@ -149,8 +150,8 @@ VECTOR_WIDE static bool join_ordinary(const row *r, row_totals *t) {
         uint32_t end = i + SPAN < whole ? i + SPAN : whole;
         vec8f norm_a = zero, norm_b = zero, sum_a = zero, sum_b = zero;
         for (; i < end; i += 16) {
-            __builtin_prefetch(in + i + r->n);
-            __builtin_prefetch(to + i + r->n, 1);
+            __builtin_prefetch(next_in + i);
+            __builtin_prefetch(next_to + i, 1);
             vec8f a = *(const vec8f_any *)(made + i), b = *(const vec8f_any *)(made + i + 8);
             vec8f out_a = centre * *(const vec8f_any *)(in + i) + a;
             vec8f out_b = centre * *(const vec8f_any *)(in + i + 8) + b;

@@ -87,12 +87,6 @@ typedef struct {
     vec8f greatest;
 } span_totals;
 
-/* As the compiler makes the best of it: one instruction. */
-#define DOUBLES(v, i)                                    \
-    (vec4d) {                                            \
-        (v)[i], (v)[(i) + 1], (v)[(i) + 2], (v)[(i) + 3] \
-    }
-
 /* Samples of any size, in blocks of `run`, the last one shorter. */
 static void add_up(block_totals *block, span_totals *to, const float *v, uint32_t n, uint32_t run) {
     span_totals t = *to;
@@ -101,7 +95,7 @@ static void add_up(block_totals *block, span_totals *to, const float *v, uint32_
         block_totals b = *block;
         for (; i + 8 <= end; i += 8) {
             vec8f x = *(const vec8f_any *)(v + i);
-            vec4d lo = DOUBLES(v + i, 0), hi = DOUBLES(v + i, 4);
+            vec4d lo = VECTOR_DOUBLES(v + i, 0), hi = VECTOR_DOUBLES(v + i, 4);
             b.least = VECTOR_PICK8(x < b.least, x, b.least);
             t.greatest = VECTOR_PICK8(x > t.greatest, x, t.greatest);
             b.sum += lo + hi;
