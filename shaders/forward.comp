@@ -1,7 +1,8 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// forward.comp - pass 1 of 3: real FFT along the first axis, two lines in each complex one.
+// forward.comp - pass 1 of 3: real FFT along the first axis, two lines in each complex one; with
+// ALONE, a long row in a complex one of half its length.
 //
 //      image planes         one workgroup = LINES pairs of      half spectrum
 //      [c][y][x]     -->    neighbouring lines of a channel  -->   [c][k][m]  --> pass 2
@@ -19,6 +20,7 @@
 #include "mirror.glsl"
 
 layout(std430, set = 0, binding = 1) writeonly buffer half_spectrum { complex2 half_pair[]; };
+layout(std430, set = 0, binding = 1) writeonly buffer half_of_rows { complex half_value[]; };
 
 uint pair_of(butterfly b) { return gl_WorkGroupID.x * LINES + b.line; }
 
@@ -27,14 +29,23 @@ void load() {
         butterfly b = butterfly_of(0, i);
         if (b.on)
             [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
-                v[i * RADIX_0 + r] = load_pair(gl_WorkGroupID.z, pair_of(b), source_of_leg(r, b.j));
+                v[i * RADIX_0 + r] = load_leg(gl_WorkGroupID.z, pair_of(b), r, b.j);
     }
 }
 
-// Frequency f + BLOCKS q.
+uint at_frequency(const uint width, uint f, uint q, uint pair) { // f + BLOCKS q
+    return place_across(TILE_IN, width, gl_WorkGroupID.z, f, pair, q, BLOCKS);
+}
+
 void store(uint f, uint q, uint pair, complex z, complex mirrored) {
-    uint at = pair_place_across(TILE_IN, gl_WorkGroupID.z, f, pair, q, BLOCKS);
-    if (has_pair(pair)) half_pair[at] = unpack(z, mirrored);
+    if (!has_pair(pair)) return;
+    if (ALONE) {
+        complex2 h = unpack_alone(z, mirrored, line_root(f + BLOCKS * q));
+        half_value[at_frequency(1, f, q, pair)] = h.xy;
+        half_value[at_frequency(1, BLOCKS - f, LAST_RADIX - 1 - q, pair)] = h.zw;
+    } else {
+        half_pair[at_frequency(2, f, q, pair)] = unpack(z, mirrored);
+    }
 }
 
 // Where a thread has Z(k) and Z(L - k). In the thread of f = 0 each butterfly mirrors itself.

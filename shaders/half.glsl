@@ -29,12 +29,12 @@ uint place_along(const uint tile, uint channel, uint k, uint m, uint n, const ui
     if (step % edge == 0) return place_in_tiles(edge, PITCH, channel, k, m) + n * (step * BAND);
     return place_in_tiles(edge, PITCH, channel, k, m + n * step);
 }
-// In pairs of neighbouring m.
-uint pair_place_across(const uint tile, uint channel, uint k, uint pair, uint n, const uint step) {
-    const uint edge = max(tile / 2, 1), pitch = PITCH / 2;
-    if (tile == 0) return (channel * HALVES + k) * pitch + pair + n * (step * pitch);
-    if (step % BAND == 0) return place_in_tiles(edge, pitch, channel, k, pair) + n * (step * pitch);
-    return place_in_tiles(edge, pitch, channel, k + n * step, pair);
+// The same of k, in units of the `width` m that a line of passes 1 and 3 has.
+uint place_across(const uint tile, const uint width, uint channel, uint k, uint line, uint n, const uint step) {
+    const uint edge = max(tile / width, 1), pitch = PITCH / width;
+    if (tile == 0) return (channel * HALVES + k) * pitch + line + n * (step * pitch);
+    if (step % BAND == 0) return place_in_tiles(edge, pitch, channel, k, line) + n * (step * pitch);
+    return place_in_tiles(edge, pitch, channel, k + n * step, line);
 }
 
 complex2 unpack(complex z, complex mirrored) {
@@ -44,3 +44,16 @@ complex2 unpack(complex z, complex mirrored) {
 // Z(k), and Z(L - k), from the two lines' spectra.
 complex pack(complex2 h) { return h.xy + times_i(h.zw); }
 complex pack_mirrored(complex2 h) { return conj(h.xy) + times_i(conj(h.zw)); }
+
+// A row alone went through a transform of half its length H as z(n) = a(2n) + i a(2n+1). With
+// w = exp(-2 pi i k / 2H) its spectrum is at k and at H - k, but for the halving:
+complex2 unpack_alone(complex z, complex mirrored, complex w) {
+    complex2 h = unpack(z, mirrored);
+    complex t = mul(w, h.zw);
+    return complex2(h.xy + t, conj(h.xy - t));
+}
+// Z(k) and Z(H - k) from the spectrum there.
+complex2 pack_alone(complex2 h, complex w) {
+    complex m = conj(h.zw), t = times_i(mul(conj(w), h.xy - m));
+    return complex2(h.xy + m + t, conj(h.xy + m - t));
+}

@@ -9,6 +9,10 @@ layout(constant_id = 21) const uint LENGTH_ALL = 2; // of the circle; LENGTH, un
 layout(constant_id = 22) const uint SPLIT = 2;
 layout(constant_id = 23) const uint BORDER = 0;
 
+// A row alone is a complex line of half its length, samples 2 n and 2 n + 1 in number n.
+layout(constant_id = 24) const bool ALONE = false;
+const uint STEP = ALONE ? 2 : 1; // samples of a line in a number
+
 const uint ZERO = 0, CLAMP = 2, WRAP = 3; // 1: mirror
 
 // The coordinate to read, or -1 where there is zero.
@@ -23,15 +27,16 @@ int source_of(uint i) {
     return c < n ? c : 2 * n - 1 - c;
 }
 
-// Leg r of the first stage's butterfly j is index j + REST_0 r. Most legs lie wholly in the image
+// Leg r of the first stage's butterfly j is number j + REST_0 r. Most legs lie wholly in the image
 // or wholly behind it, for any j: those cost no comparison.
+uint index_of_leg(uint r, uint j) { return STEP * (j + REST_0 * r); }
 bool leg_is_image(uint r, uint j) {
-    if (REST_0 * r >= EXTENT) return false;
-    if (REST_0 * (r + 1) <= EXTENT) return true;
-    return j + REST_0 * r < EXTENT;
+    if (STEP * REST_0 * r >= EXTENT) return false;
+    if (STEP * REST_0 * (r + 1) <= EXTENT) return true;
+    return index_of_leg(r, j) < EXTENT;
 }
 int source_of_leg(uint r, uint j) {
-    if (BORDER == ZERO) return leg_is_image(r, j) ? int(j + REST_0 * r) : -1;
-    if (REST_0 * (r + 1) <= EXTENT) return int(j + REST_0 * r);
-    return source_of(j + REST_0 * r);
+    if (BORDER == ZERO) return leg_is_image(r, j) ? int(index_of_leg(r, j)) : -1;
+    if (STEP * REST_0 * (r + 1) <= EXTENT) return int(index_of_leg(r, j));
+    return source_of(index_of_leg(r, j));
 }

@@ -22,13 +22,25 @@
 #include "join.glsl"
 
 layout(std430, set = 0, binding = 7) readonly buffer half_spectrum { complex2 half_pair[]; };
+layout(std430, set = 0, binding = 7) readonly buffer half_of_rows { complex half_value[]; };
 
 uint pair_of(butterfly b) { return gl_WorkGroupID.x * LINES + b.line; }
-// A second line that is not in the image is not written by pass 2 either.
-complex2 fetch(uint f, uint q, uint pair) { // frequency f + BLOCKS q
+uint at_frequency(const uint width, uint f, uint q, uint pair) { // f + BLOCKS q
+    return place_across(TILE_OUT, width, gl_WorkGroupID.z, f, pair, q, BLOCKS);
+}
+
+// Z(k) and Z(L - k), k = f + BLOCKS q. A second line that is not in the image is not written by pass
+// 2 either.
+complex2 fetch(uint f, uint q, uint pair) {
     if (!has_pair(pair)) return complex2(0);
-    complex2 h = half_pair[pair_place_across(TILE_OUT, gl_WorkGroupID.z, f, pair, q, BLOCKS)];
-    return has_second(pair) ? h : complex2(h.xy, 0, 0);
+    if (ALONE) {
+        complex x = half_value[at_frequency(1, f, q, pair)];
+        complex mirrored = half_value[at_frequency(1, BLOCKS - f, LAST_RADIX - 1 - q, pair)];
+        return pack_alone(complex2(x, mirrored), line_root(f + BLOCKS * q));
+    }
+    complex2 h = half_pair[at_frequency(2, f, q, pair)];
+    if (!has_second(pair, 0)) h.zw = complex(0);
+    return complex2(pack(h), pack_mirrored(h));
 }
 
 // Where a thread has Z(k) and Z(L - k); in the thread of f = 0 each butterfly mirrors itself.
@@ -41,12 +53,12 @@ void load_paired() {
     if (!b.on) return;
     [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
         complex2 h = fetch(b.j, q, pair), g = fetch(opposite, q, pair);
-        v[q] = pack(h).yx;
-        v[R + q] = pack(g).yx;
-        low[q] = pack_mirrored(h).yx;
-        high[q] = pack_mirrored(g).yx;
+        v[q] = h.yx;
+        v[R + q] = g.yx;
+        low[q] = h.wz;
+        high[q] = g.wz;
     }
-    low[HALF_RADIX] = self ? pack(fetch(0, HALF_RADIX, pair)).yx : complex(0);
+    low[HALF_RADIX] = self ? fetch(0, HALF_RADIX, pair).yx : complex(0);
     [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
         v[2 * R - 1 - q] = self ? high[q] : low[q];
         v[R - 1 - q] = self ? low[q + 1] : high[q];
@@ -61,10 +73,10 @@ void load_traded() {
         if (!b.on) continue;
         [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
             complex2 h = fetch(b.j, q, pair_of(b));
-            v[i * LAST_RADIX + q] = pack(h).yx;
-            v[i * LAST_RADIX + HALF_RADIX + q] = pack_mirrored(h).yx;
+            v[i * LAST_RADIX + q] = h.yx;
+            v[i * LAST_RADIX + HALF_RADIX + q] = h.wz;
         }
-        if (b.j == 0) v[i * LAST_RADIX + HALF_RADIX] = pack(fetch(0, HALF_RADIX, pair_of(b))).yx;
+        if (b.j == 0) v[i * LAST_RADIX + HALF_RADIX] = fetch(0, HALF_RADIX, pair_of(b)).yx;
     }
     [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
         butterfly b = butterfly_of(LAST, i);
@@ -90,7 +102,7 @@ void load_image() {
         if (b.on)
             [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
                 if (leg_is_image(r, b.j))
-                    old[i * RADIX_0 + r] = load_old(gl_WorkGroupID.z, pair_of(b), b.j + REST_0 * r);
+                    old[i * RADIX_0 + r] = load_old(gl_WorkGroupID.z, pair_of(b), index_of_leg(r, b.j));
     }
 }
 
@@ -100,7 +112,7 @@ void store() {
         if (b.on)
             [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
                 if (leg_is_image(r, b.j))
-                    store_pair(gl_WorkGroupID.z, pair_of(b), b.j + REST_0 * r, old[i * RADIX_0 + r], v[i * RADIX_0 + r].yx);
+                    store_pair(gl_WorkGroupID.z, pair_of(b), index_of_leg(r, b.j), old[i * RADIX_0 + r], v[i * RADIX_0 + r].yx);
     }
 }
 

@@ -11,14 +11,14 @@ layout(constant_id = 53) const bool JOIN = true; // false: no channel has a tap
 // planes, so a compiler keeps their order: all loads come first, or each would wait for a store.
 complex load_old(uint channel, uint pair, uint i) {
     if (!JOIN || !has_pair(pair)) return complex(0);
-    return pixels_at(pixel_of(channel, pair, i), has_second(pair));
+    return pixels_at(pixel_of(channel, pair, i), has_second(pair, i));
 }
 
 void store_pair(uint channel, uint pair, uint i, complex old, complex lines) {
     if (!has_pair(pair)) return;
     uint p = pixel_of(channel, pair, i);
     complex w = weight[first_channel + channel], joined = JOIN ? w.x * old + w.y * lines : w.y * lines;
-    if (!X_FIRST) image_pair[p / 2] = joined;
+    if (!ROWS) image_pair[p / 2] = joined;
     else image[p] = joined.x;
-    if (X_FIRST && has_second(pair)) image[p + IMAGE_PITCH] = joined.y;
+    if (ROWS && has_second(pair, i)) image[p + IMAGE_PITCH] = joined.y;
 }

@@ -2,28 +2,33 @@
 //
 // A pair is lines 2g and 2g + 1 of the first axis: two columns where that axis is y (X_FIRST
 // false), two rows where it is x. A second line beyond the image is zero and is not stored.
+// With ALONE it is one row and its pixels go by twos: the second of them may be beyond the image.
 
 layout(constant_id = 30) const bool X_FIRST = false;
 layout(constant_id = 31) const uint LINE_COUNT = 1; // image lines: the extent across
 layout(constant_id = 32) const uint IMAGE_PITCH = 4;
 layout(constant_id = 33) const uint IMAGE_ROWS = 1;
 layout(constant_id = 34) const bool HALF_INPUT = false; // what is read is halfs
-const uint PAIRS = (LINE_COUNT + 1) / 2;
+const uint PAIRS = ALONE ? LINE_COUNT : (LINE_COUNT + 1) / 2;
+const bool ROWS = X_FIRST && !ALONE; // the two are not neighbours in memory
 
 layout(std430, set = 0, binding = 0) IMAGE_ACCESS buffer image_planes { real image[]; };
 layout(std430, set = 0, binding = 0) IMAGE_ACCESS buffer image_columns { complex image_pair[]; };
 layout(std430, set = 0, binding = 0) readonly buffer image_of_halfs { uint two_halfs[]; };
 
 uint pixel_of(uint channel, uint pair, uint c) { // its first line; the other is one further
-    uint x = X_FIRST ? c : 2 * pair, y = X_FIRST ? 2 * pair : c;
+    uint line = ALONE ? pair : 2 * pair, x = X_FIRST ? c : line, y = X_FIRST ? line : c;
     return (channel * IMAGE_ROWS + y) * IMAGE_PITCH + x;
 }
 bool has_pair(uint pair) { return PAIRS % LINES == 0 || pair < PAIRS; }
-bool has_second(uint pair) { return LINE_COUNT % 2 == 0 || 2 * pair + 1 < LINE_COUNT; }
+bool has_second(uint pair, uint c) {
+    if (ALONE) return EXTENT % 2 == 0 || c + 1 < EXTENT;
+    return LINE_COUNT % 2 == 0 || 2 * pair + 1 < LINE_COUNT;
+}
 
-// Two neighbouring columns are one number; rows have an even pitch, so that it exists at the end.
+// Two neighbouring pixels are one number; rows have an even pitch, so that it exists at the end.
 complex pixels_at(uint p, bool second) {
-    if (X_FIRST) return complex(image[p], second ? image[p + IMAGE_PITCH] : real(0));
+    if (ROWS) return complex(image[p], second ? image[p + IMAGE_PITCH] : real(0));
     complex z = image_pair[p / 2];
     return complex(z.x, second ? z.y : real(0));
 }
@@ -31,7 +36,7 @@ complex pixels_at(uint p, bool second) {
 // The same of halfs. All of them are numbers of a float, too.
 real half_pixel(uint p) { return real(unpackHalf2x16(two_halfs[p / 2] >> 16 * (p % 2)).x); }
 complex half_pixels_at(uint p, bool second) {
-    if (X_FIRST) return complex(half_pixel(p), second ? half_pixel(p + IMAGE_PITCH) : real(0));
+    if (ROWS) return complex(half_pixel(p), second ? half_pixel(p + IMAGE_PITCH) : real(0));
     vec2 z = unpackHalf2x16(two_halfs[p / 2]);
     return complex(z.x, second ? z.y : 0);
 }
@@ -39,6 +44,20 @@ complex half_pixels_at(uint p, bool second) {
 complex load_pair(uint channel, uint pair, int c) { // c < 0: padding
     if (c < 0 || !has_pair(pair)) return complex(0);
     uint p = pixel_of(channel, pair, uint(c));
-    if (HALF_INPUT) return half_pixels_at(p, has_second(pair));
-    return pixels_at(p, has_second(pair));
+    if (HALF_INPUT) return half_pixels_at(p, has_second(pair, c));
+    return pixels_at(p, has_second(pair, c));
+}
+
+real load_pixel(uint channel, uint row, int c) {
+    if (c < 0 || !has_pair(row)) return real(0);
+    uint p = pixel_of(channel, row, uint(c));
+    return HALF_INPUT ? half_pixel(p) : image[p];
+}
+
+// Leg r of butterfly j. Two pixels of a row come from two places where they are not in the image.
+complex load_leg(uint channel, uint pair, uint r, uint j) {
+    if (!ALONE || BORDER == ZERO || STEP * REST_0 * (r + 1) <= EXTENT)
+        return load_pair(channel, pair, source_of_leg(r, j));
+    uint i = index_of_leg(r, j);
+    return complex(load_pixel(channel, pair, source_of(i)), load_pixel(channel, pair, source_of(i + 1)));
 }

@@ -24,7 +24,7 @@ layout(std430, set = 0, binding = 6) readonly buffer place_table { uint place[];
 void main() {
     uint pair = gl_GlobalInvocationID.x, k = gl_WorkGroupID.y, channel = gl_WorkGroupID.z;
     if (pair >= PAIRS) return;
-    uint line = (channel * PAIRS + pair) * LENGTH_ALL, at = pair_place_across(0, channel, k, pair, 0, 1);
+    uint line = (channel * PAIRS + pair) * LENGTH_ALL, at = place_across(0, 2, channel, k, pair, 0, 1);
     uint here = line + place[k], there = line + place[(LENGTH_ALL - k) % LENGTH_ALL];
     if (BACK) {
         split_value[here] = pack(half_pair[at]);

@@ -31,6 +31,7 @@ enum {
     ID_LENGTH_ALL,
     ID_SPLIT,
     ID_BORDER,
+    ID_ALONE,
     ID_X_FIRST = 30,
     ID_LINE_COUNT,
     ID_IMAGE_PITCH,
@@ -49,7 +50,7 @@ enum {
     ID_BACK,
     ID_INNER,
     ID_LINE_TWIDDLES,
-    MOST_CONSTANTS = 40
+    MOST_CONSTANTS = 48
 };
 
 typedef struct {
@@ -105,6 +106,7 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     add(&c, ID_LENGTH_ALL, a->length);
     add(&c, ID_SPLIT, a->split);
     add(&c, ID_BORDER, a->border);
+    add(&c, ID_ALONE, a->alone);
     add(&c, ID_X_FIRST, p->first == PLAN_X);
     add(&c, ID_LINE_COUNT, p->axis[1].extent);
     add(&c, ID_IMAGE_PITCH, p->image_pitch);

@@ -21,6 +21,8 @@ gpu_twiddles gpu_twiddles_layout(const plan *p) {
         if (a->one_pass) {
             t.fft[i] = entry;
             entry += stage_entries(&a->fft);
+            t.line[i] = 2 * entry;
+            if (a->alone) entry += (a->fft.length / 2 + 2) / 2;
             continue;
         }
         t.outer[i] = entry;
@@ -66,6 +68,8 @@ void gpu_twiddles_fill(void *to, const plan *p, const gpu_twiddles *t) {
         const plan_axis *a = &p->axis[i];
         if (a->one_pass) {
             fill_stages(to, float64, &a->fft, t->fft[i]);
+            for (uint32_t m = 0; a->alone && m <= a->fft.length / 2; m++)
+                put_root(to, float64, t->line[i] + m, m, a->length);
             continue;
         }
         fill_stages(to, float64, &a->outer, t->outer[i]);

@@ -8,7 +8,8 @@
 #include "math/plan.h"
 
 /* Where each transform's tables begin in the one twiddle buffer: in entries of two complex numbers
- * for stages, in complex numbers for a split line's. Indexed by the plan's axis. */
+ * for stages, in complex numbers for those of a split line
+ * or a row alone. Indexed by the plan's axis. */
 typedef struct {
     uint32_t fft[2], outer[2], inner[2], line[2];
     uint32_t copy; /* entries from each table to its copy, which the inverse reads */

@@ -163,7 +163,7 @@ static double price_of(const plan_fft *f, uint64_t slots, length_use use) {
         if (f->radix[s] < smallest) smallest = f->radix[s];
     if (use == LENGTH_COMPLEX) return share * (1 + 0.5 / smallest);
     double last = f->radix[f->stages - 1];
-    return 1000 / smallest + (use == LENGTH_REAL_ROWS ? 5 * fabs(last - 16) : 0) + share;
+    return 1000 / smallest + (use != LENGTH_REAL_COLUMNS ? 5 * fabs(last - 16) : 0) + share;
 }
 
 typedef struct {

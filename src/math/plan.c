@@ -38,8 +38,9 @@ static uint32_t shared_of(const plan_fft *f, uint32_t real_bytes) {
 }
 
 /* The tuned radices of an axis, where they are those of the length. */
-static bool tuned_radices(plan_fft *f, uint32_t length, const plan_request *ask, bool first) {
+static bool tuned_radices(plan_fft *f, uint32_t length, const plan_request *ask, length_use use) {
     const plan_tune *t = &ask->tune;
+    bool first = use != LENGTH_COMPLEX;
     int role = first ? 0 : 1;
     uint64_t product = 1;
     *f = (plan_fft){.length = length};
@@ -48,9 +49,8 @@ static bool tuned_radices(plan_fft *f, uint32_t length, const plan_request *ask,
         product *= t->radix[role][s];
     }
     if (product != length || !f->stages || (first && f->radix[f->stages - 1] % 2)) return false;
-    f->paired = first && length_can_pair(f);
-    return length_threads(f, first ? LENGTH_REAL_ROWS : LENGTH_COMPLEX, t->threads[role],
-                          ask->limits.invocations) &&
+    f->paired = first && use != LENGTH_ROW_ALONE && length_can_pair(f);
+    return length_threads(f, use, t->threads[role], ask->limits.invocations) &&
            shared_of(f, sample_bytes(ask)) <= ask->limits.shared_bytes;
 }
 
@@ -75,6 +75,25 @@ static bool split_line(plan_axis *a, const plan_request *ask) {
     return false;
 }
 
+static bool find_radices(plan_fft *f, uint32_t length, const plan_request *ask, length_use use) {
+    return tuned_radices(f, length, ask, use) || fits_one_pass(f, length, ask, use);
+}
+
+/* Radices for lines that a workgroup holds whole: pairs of them where it has room for two pairs,
+ * else rows by themselves, of which it then has room for two. */
+static bool hold_lines(plan_axis *a, const plan_request *ask, uint32_t which, bool first) {
+    if (!first) return find_radices(&a->fft, a->length, ask, LENGTH_COMPLEX);
+    plan_fft alone;
+    length_use use = which == PLAN_X ? LENGTH_REAL_ROWS : LENGTH_REAL_COLUMNS;
+    bool pairs = find_radices(&a->fft, a->length, ask, use);
+    bool two = pairs && 2 * shared_of(&a->fft, sample_bytes(ask)) <= ask->limits.shared_bytes &&
+               2 * a->fft.threads <= ask->limits.invocations;
+    a->alone = !two && which == PLAN_X && a->length % 4 == 0 &&
+               find_radices(&alone, a->length / 2, ask, LENGTH_ROW_ALONE);
+    if (a->alone) a->fft = alone;
+    return pairs || a->alone;
+}
+
 /* Fills everything but before, after, extent and border; false when the device cannot hold it. */
 static bool axis_set_length(plan_axis *a, uint32_t length, const plan_request *ask, uint32_t which,
                             bool first) {
@@ -83,9 +102,7 @@ static bool axis_set_length(plan_axis *a, uint32_t length, const plan_request *a
     if (a->border != BORDER_ZERO && length != a->extent) a->split = a->extent + a->after;
     a->one_pass = true;
     if (!has_shapes(ask)) return true;
-    length_use real = which == PLAN_X ? LENGTH_REAL_ROWS : LENGTH_REAL_COLUMNS;
-    a->one_pass = tuned_radices(&a->fft, length, ask, first) ||
-                  fits_one_pass(&a->fft, length, ask, first ? real : LENGTH_COMPLEX);
+    a->one_pass = hold_lines(a, ask, which, first);
     return a->one_pass || split_line(a, ask);
 }
 
@@ -165,6 +182,7 @@ static double line_price(const plan_axis *a, const plan_request *ask, bool first
     if (!has_shapes(ask))
         return a->length * (first ? 2 : 1.5) * number + 3.0 * length_cost_cpu(a->length);
     double bytes = number * (a->extent + lines * a->length), slots = a->fft.slots;
+    if (a->alone) slots *= 2;
     if (!a->one_pass) {
         bytes += 4 * number * a->length;
         slots = (double)a->outer.slots * a->inner.length / lines +
@@ -300,6 +318,11 @@ static uint32_t outer_lines(const plan_fft *f) {
     return fill > 8 ? fill : 8;
 }
 
+/* What pass 1 and 3 have for lines. */
+static uint32_t first_count(const plan *p, uint32_t pairs) {
+    return p->axis[0].alone ? p->axis[1].extent : pairs;
+}
+
 static void add_forward(plan *p, uint32_t pairs) {
     const plan_axis *a = &p->axis[0];
     uint64_t image = p->input_bytes ? p->input_bytes : p->image_bytes;
@@ -307,7 +330,8 @@ static void add_forward(plan *p, uint32_t pairs) {
     plan_pass *s;
     if (a->one_pass) {
         uint32_t wanted = p->first == PLAN_Y ? 4 : 2, tuned = p->ask.tune.lines[0];
-        s = add_pass(p, PASS_FORWARD, 0, &a->fft, pairs, first_lines(&a->fft, tuned, wanted));
+        s = add_pass(p, PASS_FORWARD, 0, &a->fft, first_count(p, pairs),
+                     first_lines(&a->fft, tuned, wanted));
         s->bytes = image + scratch;
         return;
     }
@@ -353,9 +377,12 @@ static void add_inverse(plan *p, uint32_t pairs) {
     const plan_axis *a = &p->axis[0];
     uint64_t image = p->image_bytes, scratch = half_bytes(p), lines = p->line_bytes;
     if (a->one_pass) {
-        uint32_t wanted = p->first == PLAN_Y ? 4 : p->tile ? 1 : 2, tuned = p->ask.tune.lines[2];
-        plan_pass *s =
-            add_pass(p, PASS_INVERSE, 0, &a->fft, pairs, first_lines(&a->fft, tuned, wanted));
+        uint32_t wanted = p->first == PLAN_Y     ? 4
+                          : p->tile && !a->alone ? 1
+                                                 : 2,
+                 tuned = p->ask.tune.lines[2];
+        plan_pass *s = add_pass(p, PASS_INVERSE, 0, &a->fft, first_count(p, pairs),
+                                first_lines(&a->fft, tuned, wanted));
         s->bytes = (p->ask.tapless ? 1 : 2) * image + scratch;
         return;
     }
@@ -401,7 +428,8 @@ static uint32_t twiddle_entries(const plan_fft *f) {
 
 /* Two complex numbers per entry of a stage's table, one per number of a split line's; all twice. */
 static uint64_t twiddle_bytes(const plan_axis *a, uint32_t complex_bytes) {
-    if (a->one_pass) return 4ull * twiddle_entries(&a->fft) * complex_bytes;
+    uint32_t row = a->alone ? (a->fft.length / 2 + 2) / 2 : 0;
+    if (a->one_pass) return 4ull * (twiddle_entries(&a->fft) + row) * complex_bytes;
     uint64_t n = 2ull * (twiddle_entries(&a->outer) + twiddle_entries(&a->inner)) + a->length;
     return 2 * n * complex_bytes;
 }

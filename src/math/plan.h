@@ -92,7 +92,8 @@ typedef struct {
     plan_border border;
     uint32_t before, after; /* samples needed in front of the image and behind it */
     bool one_pass;          /* a workgroup holds a whole line */
-    plan_fft fft;           /* of `length`; or, if !one_pass, of the outer and the inner factor: */
+    bool alone;             /* of the first: a row goes by itself, in a line of half its length */
+    plan_fft fft;           /* of `length`, or half of it; or, if !one_pass, of two factors: */
     plan_fft outer, inner;  /* length = outer.length * inner.length */
 } plan_axis;
 

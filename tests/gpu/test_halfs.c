@@ -42,6 +42,27 @@ static void run_all(const pipe_case *c, size_t count) {
     }
 }
 
+/* Long rows, which go by themselves. */
+static void rows_alone(void **state) {
+    (void)state;
+    pipe_case c[BORDERS];
+    for (uint32_t i = 0; i < BORDERS; i++)
+        c[i] = (pipe_case){.w = 130 + 3 * i,
+                           .h = 15,
+                           .kw = 9,
+                           .kh = 8,
+                           .cx = 2,
+                           .cy = 7,
+                           .border = {i, BORDERS - 1 - i},
+                           .order = AXIS_X,
+                           .channels = 1,
+                           .spectra = 1,
+                           .gain = 1,
+                           .tapless = true,
+                           .shrink = {.shared_bytes = 1024}};
+    run_all(c, sizeof c / sizeof c[0]);
+}
+
 /* Odd widths, so that rows begin in the middle of a word; every border. */
 static void borders(void **state) {
     (void)state;
@@ -203,8 +224,8 @@ int main(void) {
     devices = engine_devices(device, ENGINE_DEVICES);
     threads = par_open(0, NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(borders),  cmocka_unit_test(shapes),        cmocka_unit_test(extremes),
-        cmocka_unit_test(refusals), cmocka_unit_test(little_memory),
+        cmocka_unit_test(borders),  cmocka_unit_test(rows_alone), cmocka_unit_test(shapes),
+        cmocka_unit_test(extremes), cmocka_unit_test(refusals),   cmocka_unit_test(little_memory),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     par_close(&threads);

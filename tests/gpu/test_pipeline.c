@@ -19,6 +19,7 @@ typedef struct {
     char nearest[512];
 } seen;
 enum { LIGHT, NOISE, INPUTS };
+static uint32_t alone; /* runs whose rows went by themselves */
 static seen largest[ENGINE_DEVICES][INPUTS][2];
 
 static void note(const pipe_case *c, const pipe_result *r, uint32_t index) {
@@ -54,6 +55,7 @@ static void run_on(const pipe_case *c, const engine_device *d, engine *g) {
     if (!(r.relative_l2 <= r.bound) || !(r.worst <= 10 * r.bound))
         fail_msg("%s: %s", d->name, pipe_text(c, &r, what));
     note(c, &r, (uint32_t)(d - device));
+    alone += r.p.axis[0].alone;
 }
 
 static void run_all(const pipe_case *c, size_t count) {
@@ -356,6 +358,34 @@ static void large_radices(void **state) {
     RUN(c);
 }
 
+/* Rows of which no two pairs fit a workgroup go by themselves, in lines of half their length. */
+static void rows_alone(void **state) {
+    (void)state;
+    pipe_case c[12];
+    for (uint32_t i = 0; i < 12; i++)
+        c[i] = (pipe_case){.w = 129 + 7 * i,
+                           .h = 20 + i,
+                           .kw = 9,
+                           .kh = 6,
+                           .cx = i % 9,
+                           .cy = 4,
+                           .border = {i % BORDERS, i / BORDERS},
+                           .order = AXIS_X,
+                           .precision = i % 5 == 4 ? PRECISION_FLOAT64 : PRECISION_FLOAT32,
+                           .channels = 1 + i % 2,
+                           .spectra = 1,
+                           .gain = i % 3 ? 0.5 : 1,
+                           .tapless = i % 3 == 0,
+                           .shrink = {.shared_bytes = i % 5 == 4 ? 2048 : 1024},
+                           .tune = {.lines = {i % 3, 0, i % 4},
+                                    .tile_in = i % 4 < 2 ? 1 : 4,
+                                    .tile = i % 3 ? 8 : 1}};
+    alone = 0;
+    RUN(c);
+    for (uint32_t i = 0; i < devices; i++)
+        if (device[i].class != ENGINE_CPU) assert_true(alone >= 9);
+}
+
 /* Frames as wide as a film's, 2 mod 4, with few taps, so that the direct sum stays short and
  * next to nothing of the result is out of the frame. Noise without a mean is what the bound is
  * argued for; light stays farther below it. */
@@ -411,9 +441,10 @@ int main(void) {
     devices = engine_devices(device, ENGINE_DEVICES);
     threads = par_open(0, NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),         cmocka_unit_test(borders), cmocka_unit_test(kernels),
-        cmocka_unit_test(doubles),       cmocka_unit_test(splits),  cmocka_unit_test(shapes),
-        cmocka_unit_test(large_radices), cmocka_unit_test(frames),  cmocka_unit_test(every_length),
+        cmocka_unit_test(sizes),         cmocka_unit_test(borders),    cmocka_unit_test(kernels),
+        cmocka_unit_test(doubles),       cmocka_unit_test(splits),     cmocka_unit_test(shapes),
+        cmocka_unit_test(large_radices), cmocka_unit_test(rows_alone), cmocka_unit_test(frames),
+        cmocka_unit_test(every_length),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     print_largest();
