@@ -69,7 +69,7 @@ static void axis_json(const plan_axis *a, char name, text *to) {
     text_add(to, "\"border\": \"%s\", \"before\": %u, \"after\": %u, \"one_pass\": %s",
              plan_border_name(a->border), a->before, a->after, a->one_pass ? "true" : "false");
     if (a->one_pass && a->fft.length) {
-        text_add(to, ", ");
+        text_add(to, ", \"alone\": %s, ", a->alone ? "true" : "false");
         fft_json("fft", &a->fft, to);
     } else if (!a->one_pass) {
         text_add(to, ", ");
@@ -173,6 +173,7 @@ static void axis_words(const plan_axis *a, char name, const char *which, text *t
     if (a->one_pass) {
         text_add(to, a->fft.stages ? " = " : "");
         radices(&a->fft, to);
+        if (a->alone) text_add(to, " x 2, each row alone");
     } else {
         text_add(to, " = (");
         radices(&a->outer, to);

@@ -175,10 +175,10 @@ uint32_t plan_frequency(const plan_fft *f, uint32_t place) {
 /* --- which axis first, and which lengths ---------------------------------------------------- */
 
 /* Prices of a line and direction, in bytes moved. On a GPU what a pass takes goes by the slots of
- * its lines more than by the bytes (docs/performance.md, "What a pass takes"); the second axis goes
- * there and back for one price. On a CPU arithmetic is nearly all. */
+ * its lines and by arithmetic more than by the bytes (docs/performance.md, "What a pass takes");
+ * the second axis goes there and back in the slots of one. On a CPU arithmetic is nearly all. */
 static double line_price(const plan_axis *a, const plan_request *ask, bool first) {
-    double number = 2.0 * sample_bytes(ask), slot = 14, lines = first ? 1 : 0.5;
+    double number = 2.0 * sample_bytes(ask), slot = 14, step = 6, lines = first ? 1 : 0.5;
     if (!has_shapes(ask))
         return a->length * (first ? 2 : 1.5) * number + 3.0 * length_cost_cpu(a->length);
     double bytes = number * (a->extent + lines * a->length), slots = a->fft.slots;
@@ -188,7 +188,7 @@ static double line_price(const plan_axis *a, const plan_request *ask, bool first
         slots = (double)a->outer.slots * a->inner.length / lines +
                 (double)a->inner.slots * a->outer.length;
     }
-    return bytes + slot * lines * slots;
+    return bytes + slot * lines * slots + step * length_cost(a->length);
 }
 
 /* Of a whole run, there and back, from the prices of a line of each axis. */
@@ -377,10 +377,7 @@ static void add_inverse(plan *p, uint32_t pairs) {
     const plan_axis *a = &p->axis[0];
     uint64_t image = p->image_bytes, scratch = half_bytes(p), lines = p->line_bytes;
     if (a->one_pass) {
-        uint32_t wanted = p->first == PLAN_Y     ? 4
-                          : p->tile && !a->alone ? 1
-                                                 : 2,
-                 tuned = p->ask.tune.lines[2];
+        uint32_t wanted = p->first == PLAN_Y ? 4 : p->tile ? 1 : 2, tuned = p->ask.tune.lines[2];
         plan_pass *s = add_pass(p, PASS_INVERSE, 0, &a->fft, first_count(p, pairs),
                                 first_lines(&a->fft, tuned, wanted));
         s->bytes = (p->ask.tapless ? 1 : 2) * image + scratch;
@@ -415,8 +412,8 @@ static void add_passes(plan *p) {
     add_inverse(p, pairs);
 }
 
-/* Pixels of a tile, and its frequencies. */
-enum { TILE_IN = 8, TILE_OUT = 4, BAND = 16 };
+/* Pixels of tiles, and their frequencies. */
+enum { WIDE = 8, NARROW = 4, BAND = 16 };
 
 /* --- bytes ---------------------------------------------------------------------------------- */
 
@@ -479,12 +476,12 @@ static uint64_t device_bytes(const plan *p) {
            p->twiddle_bytes;
 }
 
-/* Tiles, where rows are lines and the half spectrum is not small: passes 1 and 3 touch a few pixels
- * of all frequencies, which is cheaper in wider tiles than in lines; pass 2 reads wide ones as well
- * as lines, and writes narrow ones with a loss that pass 3, which waits for its reads, makes up
- * for. Different tiles need a second buffer, so that a half spectrum which a cache may hold stays
- * in one (docs/performance.md). */
-enum { TILED_FROM = 20 << 20, NARROW_FROM = 96 << 20 };
+/* Tiles, where rows are lines: passes 1 and 3 touch a few pixels of all frequencies, which is
+ * cheaper in tiles than in lines; pass 2 reads wide tiles as well as lines. Where no cache holds
+ * the half spectrum, pass 2 leaves narrow ones, with a loss that pass 3 makes up for; as other
+ * tiles need a second buffer, it is only done there. Rows alone make runs of half the width, and
+ * want narrow tiles on both sides (docs/performance.md). */
+enum { NARROW_FROM = 96 << 20 };
 
 static uint32_t tile_of(uint32_t tuned, uint32_t own) {
     bool possible = tuned == 2 || tuned == 4 || tuned == 8; /* they divide the pitch */
@@ -493,10 +490,10 @@ static uint32_t tile_of(uint32_t tuned, uint32_t own) {
 
 static void choose_tiles(plan *p) {
     if (!p->axis[0].one_pass || !p->axis[1].one_pass) return;
-    bool tiled = p->first == PLAN_X && p->scratch_bytes >= TILED_FROM;
-    bool narrow = p->scratch_bytes >= NARROW_FROM;
-    p->tile_in = tile_of(p->ask.tune.tile_in, tiled ? TILE_IN : 0);
-    p->tile = tile_of(p->ask.tune.tile, !tiled ? 0 : narrow ? TILE_OUT : TILE_IN);
+    bool tiled = p->first == PLAN_X, alone = p->axis[0].alone;
+    bool large = p->scratch_bytes >= NARROW_FROM;
+    p->tile_in = tile_of(p->ask.tune.tile_in, !tiled ? 0 : alone ? NARROW : WIDE);
+    p->tile = tile_of(p->ask.tune.tile, !tiled ? 0 : alone || large ? NARROW : WIDE);
 }
 
 /* What costs memory and brings speed alone is left out where it does not fit. */
