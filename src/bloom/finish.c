@@ -236,16 +236,21 @@ static void count_over(finish_stats *st, const float *out, uint32_t n) {
     }
 }
 
-static finish_stats stats_of(const row_totals *t) {
-    return (finish_stats){.measured = {.norm = t->norm,
-                                       .peak = (double)t->peak,
-                                       .darkest = (double)t->darkest,
-                                       .darker = t->darker},
-                          .sum = t->sum,
-                          .negative = t->negative,
-                          .negative_sum = (double)t->negative_sum,
-                          .negative_worst = t->negative ? (double)t->lowest : 0,
-                          .largest = t->largest};
+/* Number by number: a whole struct would be made elsewhere and copied in larger pieces, each of
+ * which waits for what was just stored. */
+static void set_stats(finish_stats *st, const row_totals *t, double spilled) {
+    st->measured.norm = t->norm;
+    st->measured.peak = (double)t->peak;
+    st->measured.darkest = (double)t->darkest;
+    st->measured.darker = t->darker;
+    st->sum = t->sum;
+    st->spilled = spilled;
+    st->negative = t->negative;
+    st->negative_sum = (double)t->negative_sum;
+    st->negative_worst = t->negative ? (double)t->lowest : 0;
+    st->over = 0;
+    st->over_sum = 0;
+    st->largest = t->largest;
 }
 
 /* What was done in space. */
@@ -312,8 +317,7 @@ void finish_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made
                      j->s->centre[spread_kernel(j->s, c)], &t);
     else
         join_floats(f, &r, &t, c, in);
-    *st = stats_of(&t);
-    st->spilled = spilled;
+    set_stats(st, &t, spilled);
     if (t.largest > FINISH_HALF) count_over(st, r.out, w);
     if (j->glare) memcpy(j->glare[c] + first, glare, w * sizeof *glare);
 }
