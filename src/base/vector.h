@@ -29,19 +29,24 @@ typedef int32_t vec8i __attribute__((vector_size(32)));
 
 #define VECTOR_INLINE static inline __attribute__((always_inline))
 
-/* In functions that are VECTOR_WIDE only: a where it is less (greater), else b. */
+/* In functions that are VECTOR_WIDE only: a where it is less (greater), else b; a store past the
+ * caches, to a multiple of 32, and what makes all such stores visible to other threads. */
 #if defined(__x86_64__)
 #include <immintrin.h>
-#define VECTOR_WIDE       __attribute__((target("avx2,fma")))
-#define VECTOR_MIN8(a, b) (vec8f) _mm256_min_ps(a, b)
-#define VECTOR_MAX8(a, b) (vec8f) _mm256_max_ps(a, b)
+#define VECTOR_WIDE           __attribute__((target("avx2,fma")))
+#define VECTOR_MIN8(a, b)     (vec8f) _mm256_min_ps(a, b)
+#define VECTOR_MAX8(a, b)     (vec8f) _mm256_max_ps(a, b)
+#define VECTOR_STREAM8(to, v) _mm256_stream_ps(to, v)
+#define VECTOR_STREAMED()     _mm_sfence()
 static inline bool vector_wide(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 #else
 #define VECTOR_WIDE
-#define VECTOR_MIN8(a, b) VECTOR_PICK8((a) < (b), a, b)
-#define VECTOR_MAX8(a, b) VECTOR_PICK8((a) > (b), a, b)
+#define VECTOR_MIN8(a, b)     VECTOR_PICK8((a) < (b), a, b)
+#define VECTOR_MAX8(a, b)     VECTOR_PICK8((a) > (b), a, b)
+#define VECTOR_STREAM8(to, v) (*(vec8f_any *)(to) = (v))
+#define VECTOR_STREAMED()     (void)0
 static inline bool vector_wide(void) {
     return false;
 }
