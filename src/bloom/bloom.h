@@ -84,7 +84,8 @@ typedef struct {
     plan plan;       /* of the last group */
     engine_device device;
     engine_times times;                        /* summed over groups and attempts */
-    double spectrum_seconds, contract_seconds; /* the latter: scan, prediction, ledger, verify */
+    double spectrum_seconds, contract_seconds; /* the latter: scan, prediction, verify, as far as
+                                                   they are not beside the convolution */
     bool spectrum_cached;
     bloom_promise promise;
     bloom_verified verified;
