@@ -120,8 +120,13 @@ struct file_out {
  * taken by storing the pointer and freed by storing NULL, both atomically. */
 enum { SLOTS = 256 };
 static _Atomic(char *) open_temps[SLOTS];
+static atomic_uint opening; /* threads between creating a file and storing its name */
+static atomic_bool ending;  /* no more files are created */
 
 void file_out_remove_all(void) {
+    atomic_store(&ending, true);
+    while (atomic_load(&opening))
+        continue; /* they hold signals back, so none of them is this one */
     for (int i = 0; i < SLOTS; i++) {
         char *name = atomic_load(&open_temps[i]);
         if (name) unlink(name);
@@ -166,6 +171,15 @@ static bool cannot_create(const char *path, err *e) {
     return err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
 }
 
+/* The handler may run in any thread: it waits for those that create a file, and those that would
+ * create one after it has begun wait for the end of the program. */
+static void begin_opening(void) {
+    atomic_fetch_add(&opening, 1);
+    if (!atomic_load(&ending)) return;
+    atomic_fetch_sub(&opening, 1);
+    for (;;) pause();
+}
+
 /* Opens the temporary file with the signals that end the program held back, so that it never
  * exists without being in the list that the handler clears. */
 static bool open_temp(file_out *f, err *e) {
@@ -176,6 +190,7 @@ static bool open_temp(file_out *f, err *e) {
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
+    begin_opening();
     for (int i = 0; i < 100 && f->fd < 0; i++) {
         int n = snprintf(f->temp, sizeof f->temp, "%.*s.%.200s.%ld-%u.tmp", dir, f->path, name,
                          (long)getpid(), atomic_fetch_add(&serial, 1));
@@ -189,6 +204,7 @@ static bool open_temp(file_out *f, err *e) {
     bool opened = f->fd >= 0;
     int why = errno;
     if (opened) f->slot = take_slot(f->temp);
+    atomic_fetch_sub(&opening, 1);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     errno = why;
     if (!opened) return cannot_create(f->path, e);

@@ -43,7 +43,8 @@ bool file_out_commit(file_out **f, err *e);
 /* Frees and removes the temporary file; NULL is fine, so it can follow commit. */
 void file_out_discard(file_out **f);
 
-/* Removes the temporary files of all open outputs. Async-signal-safe: for signal handlers. */
+/* Removes the temporary files of all open outputs, and lets no other be made: for signal handlers
+ * that end the program. Async-signal-safe. */
 void file_out_remove_all(void);
 
 /* mkdir -p */
