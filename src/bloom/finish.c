@@ -53,9 +53,15 @@ VECTOR_INLINE double add_up(const vec8f *v) {
     return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
-/* Squares in float: of numbers near 1e19 and beyond, and near 1e-19 and below, they are not what
- * they should be. */
-static double norm_of(double squares, const float *v, uint32_t n) {
+/* Of n numbers, a multiple of 8. Squares in float: of numbers near 1e19 and beyond, and near 1e-19
+ * and below, they are not what they should be. */
+VECTOR_INLINE double add_up_squares(const float *v, uint32_t n) {
+    vec8f all = {0};
+    for (uint32_t i = 0; i < n; i += 8) {
+        vec8f x = *(const vec8f_any *)(v + i);
+        all += x * x;
+    }
+    double squares = add_up(&all);
     if (squares > 1e-30 && squares < 1e30) return squares;
     squares = 0;
     for (uint32_t i = 0; i < n; i++) squares += (double)v[i] * (double)v[i];
@@ -97,12 +103,11 @@ VECTOR_INLINE void join_any(const row *r, row_totals *to) {
     vec4d sum = {0}; /* light of both signs may all but cancel */
     uint32_t i = 0, whole = r->n / 8 * 8;
     while (i < whole) {
-        uint32_t first = i, end = i + SPAN < whole ? i + SPAN : whole;
-        vec8f norm = zero;
+        uint32_t end = i + SPAN < whole ? i + SPAN : whole;
+        t.norm += add_up_squares(r->made + i, end - i); /* before `out`, which may be there, too */
         for (; i < end; i += 8) {
             vec8f e = *(const vec8f_any *)(r->made + i), g = e, size = ABS8(e);
             if (r->glare) g += *(const vec8f_any *)(r->glare + i);
-            norm += e * e;
             peak = VECTOR_PICK8(size > peak, size, peak);
             lowest = VECTOR_PICK8(g < lowest, g, lowest);
             vec8i off = (g < zero) & may_cut;
@@ -120,7 +125,6 @@ VECTOR_INLINE void join_any(const row *r, row_totals *to) {
             darker |= below;
             darkest = VECTOR_PICK8(~below & (size < darkest), size, darkest);
         }
-        t.norm += norm_of(add_up(&norm), r->made + first, end - first);
     }
     for (int k = 0; k < 8; k++) {
         t.peak = fmaxf(t.peak, peak[k]);

@@ -154,6 +154,13 @@ void ledger_kernel_free(ledger_kernel *k) {
 /* In floats, SPAN of them at most: what rounding adds is far below what the ledger allows. */
 enum { SPAN = 64 };
 
+/* Sums of floats near 1e38 are beyond them. */
+static double weigh_with_care(const float *v, const float *by, uint32_t n) {
+    double all = 0;
+    for (uint32_t i = 0; i < n; i++) all += (double)v[i] * (by ? (double)by[i] : 1);
+    return all;
+}
+
 /* by NULL: 1. */
 VECTOR_INLINE double weigh(const float *v, const float *by, uint32_t n) {
     vec4d all = {0};
@@ -170,7 +177,8 @@ VECTOR_INLINE double weigh(const float *v, const float *by, uint32_t n) {
         VECTOR_ADD_UP(all, a);
     }
     for (; i < n; i++) all[0] += (double)v[i] * (by ? (double)by[i] : 1);
-    return (all[0] + all[1]) + (all[2] + all[3]);
+    double sum = (all[0] + all[1]) + (all[2] + all[3]);
+    return isfinite(sum) ? sum : weigh_with_care(v, by, n);
 }
 
 VECTOR_INLINE double spill(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *v) {

@@ -212,6 +212,47 @@ static void every_magnitude_is_alike(void **state) {
         }
 }
 
+/* Also where y is first, and the result takes the place of what the engine made. Of lone pixels,
+ * which what the transform makes is far darker than. */
+static void predictions_scale_with_the_image(void **state) {
+    (void)state;
+    static const int POWER[] = {0, -62, 70};
+    const char *kernel = glare_kernel("power.exr", glare_power, 63, 63, "Y:float");
+    for (int order = AXIS_X; order <= AXIS_Y; order++) {
+        double floor[3];
+        for (int i = 0; i < 3; i++) {
+            bloom_settings s = glare_settings("cpu");
+            s.order = (plan_axis_order)order;
+            s.precision = PRECISION_FLOAT32;
+            s.tolerance = 1e5; /* no method is chosen */
+            image *img = glare_image(FLOATS, W, H);
+            for (int c = 0; c < 3; c++)
+                for (size_t k = 0; k < W * H; k++)
+                    glare_put(img, c, k, k % 97 ? 0 : ldexpf(1, POWER[i]));
+            bloom_report *r = malloc(sizeof *r);
+            glare_bloom(img, kernel, &s, r);
+            floor[i] = ldexp(r->promise.method.floor, -POWER[i]);
+            CHECK_LE(fabs(floor[i] - floor[0]), 1e-4 * floor[0]);
+            image_free(&img);
+            free(r);
+        }
+    }
+}
+
+/* A few of them add up to more than a float holds. */
+static void the_largest_floats_are_accounted_for(void **state) {
+    (void)state;
+    bloom_settings s = glare_settings("cpu");
+    s.kernel.normalize = PSF_PER_CHANNEL;
+    image *img = glare_image(FLOATS, 300, 30);
+    for (int c = 0; c < 3; c++)
+        for (size_t i = 0; i < 300 * 30; i++) glare_put(img, c, i, 3e38f);
+    bloom_report *r = balance("the largest", img, &s);
+    assert_true(r->ledger[0].spilled > 3e38);
+    image_free(&img);
+    free(r);
+}
+
 static void beyond_floats_is_an_error(void **state) {
     (void)state;
     bloom_settings s = glare_settings("cpu");
@@ -364,6 +405,8 @@ int main(void) {
         cmocka_unit_test(bad_pixels_are_entered),
         cmocka_unit_test(what_halfs_cannot_hold),
         cmocka_unit_test(every_magnitude_is_alike),
+        cmocka_unit_test(predictions_scale_with_the_image),
+        cmocka_unit_test(the_largest_floats_are_accounted_for),
         cmocka_unit_test(beyond_floats_is_an_error),
         cmocka_unit_test(the_sample_of_all_floats),
         cmocka_unit_test(settings_together),
