@@ -12,7 +12,7 @@ bool convolve_group(run *g, err *e);
 /* Does the same to an image like the last one, of which the plain transform kept the promise,
  * without a look before: it is looked at while the engine reads it, row by row in the cache. Where
  * the image turns out to need more, be it that pixels are bad, `done` is false, all is as it was,
- * and what it has cost is a part of one convolution. */
+ * and what it has cost is a part of one convolution, or all of one where only the result tells. */
 bool convolve_straight(run *g, bool *done, err *e);
 
 /* Its steps: g->facts and g->method; the report's promise after so many attempts. */

@@ -5,11 +5,14 @@
  *   in        the finite pixels of the file
  *   gained    in times what the kernel's sum is more than 1: a coloured kernel takes from one
  *             channel and gives to another; `normalize none` does what it likes
- *   spilled   what left over the border, less what came in over it: nothing with a zero border;
- * what a mirror or a wrap brings in is light of the image's own, so that a wrap spills nothing; a
- * clamp repeats its edge without end and may bring in more than left bad       taken out as NaN or
- * infinite; below zero where neighbours' light was put there overflow  cut off by half_overflow
- * clamp negative  rounding noise below zero that was cut off: never above zero
+ *   spilled   what left over the border, less what came in over it
+ *   bad       taken out as NaN or infinite; below zero where neighbours' light was put there
+ *   overflow  cut off by `half_overflow: clamp`
+ *   negative  rounding noise below zero that was cut off: never above zero
+ *
+ * Nothing comes in over a zero border. What a mirror or a wrap brings in is light of the image's
+ * own, so that a wrap spills nothing; a clamp repeats its edge without end and may bring in more
+ * than left.
  *
  * Spilled light is found from the image and the kernel's cumulative sums, not as a difference, so
  * the equation is a check of the whole run: it holds to 1e-6 of `in`. docs/math.md, "Energy
