@@ -178,17 +178,18 @@ uint32_t plan_frequency(const plan_fft *f, uint32_t place) {
  * its lines and by arithmetic more than by the bytes (docs/performance.md, "What a pass takes");
  * the second axis goes there and back in the slots of one. On a CPU arithmetic is nearly all. */
 static double line_price(const plan_axis *a, const plan_request *ask, bool first) {
-    double number = 2.0 * sample_bytes(ask), slot = 14, step = 6, lines = first ? 1 : 0.5;
+    double number = 2.0 * sample_bytes(ask), slot = 14, step = 6;
+    double part = first ? 1 : 0.5; /* of a line, of its slots */
     if (!has_shapes(ask))
         return a->length * (first ? 2 : 1.5) * number + 3.0 * length_cost_cpu(a->length);
-    double bytes = number * (a->extent + lines * a->length), slots = a->fft.slots;
+    double bytes = number * (a->extent + part * a->length), slots = a->fft.slots;
     if (a->alone) slots *= 2;
     if (!a->one_pass) {
         bytes += 4 * number * a->length;
-        slots = (double)a->outer.slots * a->inner.length / lines +
+        slots = (double)a->outer.slots * a->inner.length / part +
                 (double)a->inner.slots * a->outer.length;
     }
-    return bytes + slot * lines * slots + step * length_cost(a->length);
+    return bytes + slot * part * slots + step * length_cost(a->length);
 }
 
 /* Of a whole run, there and back, from the prices of a line of each axis. */
