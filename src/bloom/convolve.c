@@ -191,7 +191,7 @@ static bool attempt_on_engine(run *g, err *e) {
 static bool attempt(run *g, err *e) {
     bool ok = lease_take(g->b, g->method.precision, g->method.core, run_gives_halfs(g), g->r, e) &&
               attempt_on_engine(g, e);
-    lease_give(g->b);
+    lease_give(g->b, ok);
     return ok;
 }
 
@@ -336,6 +336,6 @@ bool convolve_straight(run *g, bool *done, err *e) {
     for (uint32_t c = 0; c < PSF_CHANNELS; c++) g->method.below[c] = SCAN_BINS;
     bool ok = lease_take(g->b, PRECISION_FLOAT32, 0, run_gives_halfs(g), g->r, e) &&
               straight_on_engine(g, done, e);
-    lease_give(g->b);
+    lease_give(g->b, ok);
     return ok;
 }

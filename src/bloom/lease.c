@@ -18,6 +18,7 @@ struct bloom_shared {
     uint32_t users, leases;
     bool busy[SLOTS];
     engine *engine;
+    bool failed; /* the engine has, and is of no use any more */
     engine_device on;
     bloom_ready ready;
 };
@@ -73,8 +74,10 @@ static const char *folder(const bloom *b) {
 }
 
 static bool open_engine(bloom_shared *s, const bloom *b, const engine_device *d, err *e) {
-    if (s->engine && s->on.class == d->class && s->on.index == d->index) return true;
+    bool same = s->on.class == d->class && s->on.index == d->index;
+    if (s->engine && same && !s->failed) return true;
     engine_close(&s->engine);
+    s->failed = false;
     s->on = *d;
     s->engine = engine_open(d, b->threads, folder(b), e);
     return s->engine != NULL;
@@ -170,13 +173,17 @@ bool lease_take(bloom *b, plan_precision precision, uint32_t radius, bool halfs,
     return ok;
 }
 
-void lease_give(bloom *b) {
+void lease_give(bloom *b, bool done) {
     bloom_shared *s = b->shared;
     if (!b->engine) return;
     b->engine = NULL;
     pthread_mutex_lock(&s->lock);
     s->busy[b->slot] = false;
     s->leases--;
+    if (!done) {
+        s->ready.valid = false;
+        s->failed = true;
+    }
     pthread_cond_broadcast(&s->given);
     pthread_mutex_unlock(&s->lock);
 }

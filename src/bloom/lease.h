@@ -19,6 +19,9 @@ const kernel_input *lease_kernel(const bloom_shared *s);
  * that radius; halfs: for images of nothing else. b->engine, slot, on and ready say what it is. */
 bool lease_take(bloom *b, plan_precision precision, uint32_t radius, bool halfs, bloom_report *r,
                 err *e);
-void lease_give(bloom *b); /* accepts one that has none; on and ready stay */
+/* done: the engine did all that was asked of it. Else it is opened anew for the next who takes a
+ * slot, as a device that is lost does not come back. Accepts one that has none; on and ready stay.
+ */
+void lease_give(bloom *b, bool done);
 
 #endif

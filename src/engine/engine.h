@@ -4,7 +4,8 @@
  * frames and wait for them, any number of times; close. A frame in flight occupies a slot; with
  * one slot submit and wait alternate, with more the next frame's upload overlaps. Submit and wait
  * allocate nothing. Slots of a GPU may be used by several threads at a time, each slot by one;
- * whoever prepares, repeats or closes is alone.
+ * whoever prepares, repeats or closes is alone. A slot whose frame the device has failed is refused
+ * from then on, until the engine is prepared anew; the others are as they were.
  *
  *   out = tap * in + gain * (in convolved with the tail)       per plane
  *

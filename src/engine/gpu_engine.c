@@ -139,15 +139,16 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
                         err *e) {
     gpu_engine *x = of(base);
     gpu_work *w = &x->w;
+    uint32_t slots = o && o->slots ? o->slots : 1;
     unprepare(x);
+    if (slots > MAX_SLOTS || p->ask.channels > ENGINE_CHANNELS)
+        return err_set(e, ERR_INTERNAL, "%u slots and %u channels; %d and %d are the most", slots,
+                       p->ask.channels, MAX_SLOTS, ENGINE_CHANNELS);
     w->p = *p;
     base->sinks = p->ask.tapless && p->sample_bytes == sizeof(float);
     w->chunks = (p->ask.channels + p->channels_per_bind - 1) / p->channels_per_bind;
-    x->slots = o && o->slots ? o->slots : 1;
+    x->slots = slots;
     choose_ways(w, o && o->staged);
-    if (x->slots > MAX_SLOTS || p->ask.channels > ENGINE_CHANNELS)
-        return err_set(e, ERR_INTERNAL, "%u slots and %u channels; %d and %d are the most",
-                       x->slots, p->ask.channels, MAX_SLOTS, ENGINE_CHANNELS);
     gpu_twiddles t = gpu_twiddles_layout(p);
     bool ok = gpu_passes_make(&w->passes, &w->g, p, &t, x->uuid, x->cache_dir, w->threads, e) &&
               upload_twiddles(w, &t, e) && upload_places(w, e) && upload_spectrum(w, k, e) &&
@@ -164,6 +165,9 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     gpu_engine *x = of(base);
     if (slot >= x->slots || x->slot[slot].busy)
         return err_set(e, ERR_INTERNAL, "slot %u of %u is not free", slot, x->slots);
+    if (x->slot[slot].lost)
+        return err_set(e, ERR_RETRY, "%s: slot %u of %u has lost a frame, and is not to be used",
+                       x->w.g.name, slot, x->slots);
     pthread_mutex_lock(&x->queues);
     bool ok = gpu_frame_submit(&x->slot[slot], &x->w, f, e);
     pthread_mutex_unlock(&x->queues);

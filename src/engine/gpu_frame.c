@@ -303,9 +303,9 @@ bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, const engine_frame *from,
     f->sink = from->sink;
     VK_TRY(g, vkResetFences(g->dev, 1, &f->fence), e);
     if (f->stamps) g->reset_queries(g->dev, f->stamps, 0, first_stamp(w, GPU_STEPS));
-    if (!submit_steps(f, w, e)) return false;
-    f->busy = true;
-    return true;
+    f->busy = submit_steps(f, w, e);
+    f->lost = !f->busy;
+    return f->busy;
 fail:
     return false;
 }
@@ -346,8 +346,10 @@ static bool bring_back(const gpu_frame *f, const gpu_work *w, engine_times *t, e
 
 bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, engine_times *to, err *e) {
     engine_times t = {.upload = f->host_up};
-    VK_TRY(&w->g, vkWaitForFences(w->g.dev, 1, &f->fence, VK_TRUE, UINT64_MAX), e);
     f->busy = false;
+    f->lost = true;
+    VK_TRY(&w->g, vkWaitForFences(w->g.dev, 1, &f->fence, VK_TRUE, UINT64_MAX), e);
+    f->lost = false;
     if (to && !read_times(f, w, &t, e)) return false;
     unsigned messages = gpu_device_messages(&w->g);
     if (messages)

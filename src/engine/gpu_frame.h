@@ -49,6 +49,7 @@ typedef struct {
     void *out[ENGINE_CHANNELS];
     const engine_sink *sink;
     bool busy;
+    bool lost; /* it failed on the way: the device may have a part of it, and semaphores are set */
 } gpu_frame;
 
 /* Descriptor sets that each frame takes from w->sets. */
