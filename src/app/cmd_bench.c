@@ -9,6 +9,7 @@
 #include "bloom/cache.h"
 #include "bloom/kernel_input.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +82,15 @@ static bool spectrum_for(spectrum_lines *l, const bench *b, const psf *k, const 
     return ok;
 }
 
+/* As many frames as were asked for, or as there is room for; a CPU needs none. */
+static uint32_t in_flight(const bench *b, int index, const plan *p) {
+    uint32_t asked = b->s->in_flight;
+    if (b->device[index].class == ENGINE_CPU || p->frames == asked) return asked;
+    log_note("%s: %" PRIu64 " bytes have room for %u frame in flight, not for %u",
+             b->device[index].name, p->ask.limits.memory, p->frames, asked);
+    return p->frames;
+}
+
 static bool bench_on(bench *b, int index, const device_forecast *f, const psf *k, err *e) {
     const settings *s = b->s;
     bench_row r = {.device = &b->device[index],
@@ -88,7 +98,7 @@ static bool bench_on(bench *b, int index, const device_forecast *f, const psf *k
                    .kernel = {k->w, k->h},
                    .rounds = s->rounds,
                    .queue = s->queue,
-                   .in_flight = s->in_flight,
+                   .in_flight = in_flight(b, index, &f->plan),
                    .plan = f->plan};
     spectrum_lines lines = {0};
     double start = now();
@@ -100,7 +110,7 @@ static bool bench_on(bench *b, int index, const device_forecast *f, const psf *k
                          .cache_dir = folder(b),
                          .rounds = s->rounds,
                          .queue = s->queue,
-                         .in_flight = s->in_flight,
+                         .in_flight = r.in_flight,
                          .warm_up = s->warm_up,
                          .patience = PATIENCE};
     ok = ok && measure_device(&r.m, &q, b->threads, e);
@@ -121,7 +131,8 @@ static plan_request request(const bench *b, const bench_case *c, const psf *k) {
                           .channels = CHANNELS,
                           .spectra = k->channels,
                           .tapless = true,
-                          .half_input = b->s->pixels == PIXELS_HALF};
+                          .half_input = b->s->pixels == PIXELS_HALF,
+                          .frames = b->s->in_flight};
 }
 
 /* On the device that would be chosen, or with --device all on every one that can. */

@@ -110,10 +110,6 @@ static void pass_json(const plan_pass *p, text *to) {
 static uint64_t tiled_bytes(const plan *p) {
     return p->tile != p->tile_in ? p->scratch_bytes : 0;
 }
-static uint64_t device_bytes(const plan *p) {
-    return p->frames * (p->image_bytes + p->input_bytes) + p->scratch_bytes + tiled_bytes(p) +
-           p->line_bytes + p->spectrum_bytes + p->twiddle_bytes;
-}
 
 static void request_json(const plan_request *a, text *to) {
     text_add(to, "\"image\": [%u, %u], \"reach_before\": [%u, %u], \"reach_after\": [%u, %u], ",
@@ -142,7 +138,7 @@ void describe_plan_json(const plan *p, int indent, text *to) {
     text_add(to, ", \"input\": %" PRIu64 ", \"tiled\": %" PRIu64, p->input_bytes, tiled_bytes(p));
     text_add(to, ", \"line\": %" PRIu64 ", \"spectrum\": %" PRIu64 ", \"twiddle\": %" PRIu64,
              p->line_bytes, p->spectrum_bytes, p->twiddle_bytes);
-    text_add(to, ", \"all\": %" PRIu64 "}", device_bytes(p));
+    text_add(to, ", \"all\": %" PRIu64 "}", plan_device_bytes(p));
     text_add(to, ",\n%*s\"axes\": [", n, "");
     for (int i = 0; i < 2; i++) {
         text_add(to, "%s\n%*s", i ? "," : "", n + 2, "");
@@ -209,7 +205,7 @@ static void buffer_words(const char *name, uint64_t bytes, const char *before, t
 
 static void memory_words(const plan *p, text *to) {
     char b[32];
-    text_add(to, "memory   %s: ", text_bytes((double)device_bytes(p), b));
+    text_add(to, "memory   %s: ", text_bytes((double)plan_device_bytes(p), b));
     buffer_words("image", p->image_bytes, "", to);
     buffer_words("as halfs", p->input_bytes, ", ", to);
     if (p->frames > 1) text_add(to, ", of %u frames in flight each", p->frames);

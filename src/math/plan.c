@@ -471,7 +471,7 @@ static bool count_bytes(plan *p, err *e) {
     return true;
 }
 
-static uint64_t device_bytes(const plan *p) {
+uint64_t plan_device_bytes(const plan *p) {
     return p->frames * (p->image_bytes + p->input_bytes) +
            p->scratch_bytes * (p->tile_in != p->tile ? 2 : 1) + p->line_bytes + p->spectrum_bytes +
            p->twiddle_bytes;
@@ -501,10 +501,10 @@ static void choose_tiles(plan *p) {
 static bool check_memory(plan *p, err *e) {
     uint64_t has = p->ask.limits.memory;
     choose_tiles(p);
-    if (has && device_bytes(p) > has) p->frames = 1;
-    if (has && device_bytes(p) > has) p->tile_in = p->tile = 0;
-    if (has && device_bytes(p) > has) p->input_bytes = 0;
-    uint64_t all = device_bytes(p);
+    if (has && plan_device_bytes(p) > has) p->frames = 1;
+    if (has && plan_device_bytes(p) > has) p->tile_in = p->tile = 0;
+    if (has && plan_device_bytes(p) > has) p->input_bytes = 0;
+    uint64_t all = plan_device_bytes(p);
     if (!has || all <= has) return true;
     return err_set(e, ERR_CONFIG,
                    "this run needs %" PRIu64 " bytes on the device, which may give %" PRIu64

@@ -150,6 +150,9 @@ typedef struct {
 /* ERR_CONFIG when the request cannot be met, with the numbers and what would meet it. */
 bool plan_make(plan *p, const plan_request *ask, err *e);
 
+/* Of the device's memory: for all frames in flight, and what they share. */
+uint64_t plan_device_bytes(const plan *p);
+
 /* The coordinate in [0, extent) that index i of the circle reads, or -1 where it reads zero. */
 int64_t plan_source(const plan_axis *a, uint32_t i);
 

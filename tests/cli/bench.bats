@@ -69,6 +69,24 @@ assert all(p > 0 for p in t['passes']) and t['total'] >= t['upload'] + t['downlo
     [ "$status" -eq 78 ]
 }
 
+@test "--in-flight: a device has as many frames as its memory holds, and the plan says so" {
+    "$FFTBLOOM" devices | grep -q " software " || skip "no software device"
+    software() {
+        "$FFTBLOOM" bench --device software --size 301x203 --kernel 32 --rounds 1 --warm-up 0 "$@"
+    }
+    software --in-flight 3 --json | python3 -c "
+import json, sys
+r = json.load(sys.stdin)['results'][0]
+p, b = r['plan'], r['plan']['bytes']
+assert r['in_flight'] == 3 and p['frames'] == 3
+assert b['all'] == 3 * (b['image'] + b['input']) + sum(
+    b[k] for k in ('scratch', 'tiled', 'line', 'spectrum', 'twiddle'))"
+    run --separate-stderr software --in-flight 3 --vram-limit 3M --csv
+    [ "$status" -eq 0 ]
+    [[ "${lines[1]}" == *,float,1 ]]
+    [[ "$stderr" == *"3000000 bytes have room for 1 frame in flight, not for 3"* ]]
+}
+
 @test "--queue repeats frames on the device, and holds them against copies" {
     for device in cpu software; do
         "$FFTBLOOM" devices | grep -q " $device " || continue
