@@ -86,7 +86,8 @@ void seat_close(seat *s) {
     pthread_mutex_destroy(&s->lock);
 }
 
-/* Reads, blooms and writes. The times are those of the frame, without waiting for the device. */
+/* Reads, blooms and writes. The times are those of the frame, without waiting for the seat; of two
+ * that have it together each has what it waits for the other. */
 static bool make(const frame_maker *m, seat *on, frame_result *f, bloom_report *made, err *e) {
     double t[4] = {progress_clock()}, loaded;
     uint64_t clamped = 0;
