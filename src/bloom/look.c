@@ -66,20 +66,18 @@ static bool refuse(const run *g, err *e) {
                    (double)first->value);
 }
 
+/* What is put in the place of bad pixels was not there before. */
 static bool repair(run *g, err *e) {
+    const kernel_need *need = &g->b->size.need;
     for (uint32_t c = 0; c < g->n; c++) {
-        g->bad[c] = g->scanned.channel[c].bad;
-        g->bad_light[c] = g->scanned.channel[c].sum;
-        if (g->bad[c] &&
-            !repair_plane(*run_plane(g, c), g->type[c], g->b->size.need.w, g->b->size.need.h,
+        double added;
+        if (!(g->bad[c] = g->scanned.channel[c].bad)) continue;
+        if (!repair_plane(&added, *run_plane(g, c), g->type[c], need->w, need->h,
                           g->b->s.nan == NAN_INTERPOLATE, g->b->threads, e))
             return false;
+        g->bad_light[c] -= added;
     }
-    if (!look_scan(g, e)) return false;
-    /* What was put in the place of the bad pixels was not there before. */
-    for (uint32_t c = 0; c < g->n; c++)
-        g->bad_light[c] = g->bad[c] ? g->bad_light[c] - g->scanned.channel[c].sum : 0;
-    return true;
+    return look_scan(g, e);
 }
 
 static bool scan_excess(run *g, err *e) {
@@ -103,8 +101,6 @@ static bool sketch_one(void *ctx, size_t c, int worker, err *e) {
 
 /* Of an image whose pixels are numbers. */
 static bool look_on(run *g, err *e) {
-    for (uint32_t c = 0; c < g->n; c++)
-        g->sum[c] = g->scanned.channel[c].sum + (g->bad[c] ? g->bad_light[c] : 0);
     find_dark(g);
     if (!run_spreads_all(g) && !scan_excess(g, e)) return false;
     return par_for(g->b->threads, g->n, sketch_one, g, e);
@@ -113,6 +109,7 @@ static bool look_on(run *g, err *e) {
 static bool look(run *g, bool ahead, err *e) {
     g->looked_closely = !look_is_enough(g);
     if (!prepare_planes(g->b, 0, sizeof(float), e) || !look_scan(g, e)) return false;
+    for (uint32_t c = 0; c < g->n; c++) g->sum[c] = g->scanned.channel[c].sum; /* as they came */
     if (g->scanned.bad) {
         note_bad(g);
         if (g->b->s.nan == NAN_ERROR && !ahead) return refuse(g, e);

@@ -12,6 +12,7 @@ typedef struct {
     pixel_type type;
     uint32_t w, h;
     bool interpolate;
+    double *added; /* by each row */
 } repair;
 
 static void count_finite(repair *r) {
@@ -79,28 +80,37 @@ static float neighbours(const repair *r, uint32_t x, uint32_t y) {
 static bool repair_row(void *ctx, size_t y, int worker, err *e) {
     const repair *r = ctx;
     (void)worker, (void)e;
+    r->added[y] = 0;
     for (uint32_t x = 0; x < r->w; x++) {
         size_t at = y * r->w + x;
         if (isfinite(r->v[at])) continue;
         float good = r->interpolate ? neighbours(r, x, (uint32_t)y) : 0;
         image_from_float(r->plane, r->type, at, &good, 1);
+        image_to_float(&good, r->plane, r->type, at, 1); /* as it is stored */
+        r->added[y] += (double)good;
     }
     return true;
 }
 
-bool repair_plane(void *plane, pixel_type t, uint32_t w, uint32_t h, bool interpolate, par *threads,
-                  err *e) {
+bool repair_plane(double *added, void *plane, pixel_type t, uint32_t w, uint32_t h,
+                  bool interpolate, par *threads, err *e) {
     repair r = {.plane = plane, .type = t, .w = w, .h = h, .interpolate = interpolate};
     size_t n = (size_t)w * h, corners = ((size_t)w + 1) * ((size_t)h + 1);
     r.v = mem_raw(n, sizeof *r.v, "repair of bad pixels", e);
-    r.below = interpolate ? mem_raw(corners, sizeof *r.below, "repair of bad pixels", e) : NULL;
-    bool ok = r.v && (r.below || !interpolate);
+    r.added = r.v ? mem_raw(h, sizeof *r.added, "repair of bad pixels", e) : NULL;
+    if (r.added && interpolate)
+        r.below = mem_raw(corners, sizeof *r.below, "repair of bad pixels", e);
+    bool ok = r.added && (r.below || !interpolate);
     if (ok) {
         image_to_float(r.v, plane, t, 0, n);
         if (interpolate) count_finite(&r);
         ok = par_for(threads, h, repair_row, &r, e);
     }
+    double sum = 0;
+    for (uint32_t y = 0; ok && y < h; y++) sum += r.added[y];
+    if (ok) *added = sum;
     mem_free(r.v);
+    mem_free(r.added);
     mem_free(r.below);
     return ok;
 }

@@ -6,8 +6,9 @@
 #include "image/image.h"
 
 /* Replaces the bad pixels of a half or float plane: by zero, or by the mean of the finite pixels
- * on the smallest square ring around each that has any. What was bad never counts. */
-bool repair_plane(void *plane, pixel_type t, uint32_t w, uint32_t h, bool interpolate, par *threads,
-                  err *e);
+ * on the smallest square ring around each that has any. What was bad never counts. *added: what
+ * took their place adds up to so much; the same on any number of threads. */
+bool repair_plane(double *added, void *plane, pixel_type t, uint32_t w, uint32_t h,
+                  bool interpolate, par *threads, err *e);
 
 #endif
