@@ -10,6 +10,7 @@ enum {
     OP_NOP = 0,
     OP_NAME = 5,
     OP_MEMBER_NAME = 6,
+    OP_LINE = 8,
     OP_ENTRY_POINT = 15,
     OP_FUNCTION = 54,
     OP_FUNCTION_END = 56,
@@ -74,9 +75,10 @@ static void reach_from(reach *r, size_t i) {
 
 /* What an instruction in a function defines, or 0. */
 static uint32_t result_of(const uint32_t *w, uint32_t op, uint32_t length) {
-    bool none = (op >= OP_STORE && op <= OP_COPY_MEMORY_SIZED) || op == OP_CONTROL_BARRIER ||
-                op == OP_MEMORY_BARRIER || op == OP_LOOP_MERGE || op == OP_SELECTION_MERGE ||
-                (op >= OP_BRANCH && op <= OP_UNREACHABLE) || op == OP_FUNCTION_END;
+    bool none = op == OP_LINE || (op >= OP_STORE && op <= OP_COPY_MEMORY_SIZED) ||
+                op == OP_CONTROL_BARRIER || op == OP_MEMORY_BARRIER || op == OP_LOOP_MERGE ||
+                op == OP_SELECTION_MERGE || (op >= OP_BRANCH && op <= OP_UNREACHABLE) ||
+                op == OP_FUNCTION_END;
     if (op == OP_LABEL) return length >= 2 ? w[1] : 0;
     return none || length < 3 ? 0 : w[2];
 }
