@@ -191,7 +191,7 @@ const option OPTIONS[] = {
      .preset = "1",
      .help = "Frames of a round: 1 is timed with its transfers, more back to back on the device."},
     {"in_flight", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(in_flight), .value = "N", .min = 1,
-     .max = 8, .preset = "1",
+     .max = ENGINE_SLOTS, .preset = "1",
      .help = "Frames under way at a time, with --queue 1: while one is computed, others are copied "
              "to the device and back."},
     {"warm_up", OPTION_FLOAT, SECTION_BENCH, FOR_BENCH, AT(warm_up), .value = "S", .min = 0,

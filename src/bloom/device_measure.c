@@ -179,11 +179,11 @@ bool measure_device(measure_result *to, const measure_request *r, par *threads, 
     if (r->rounds < 1 || r->rounds > MEASURE_ROUNDS || r->queue < 1 || r->queue > MEASURE_QUEUE)
         return err_set(e, ERR_CONFIG, "%u rounds of %u; 1 to %d of 1 to %d are possible", r->rounds,
                        r->queue, MEASURE_ROUNDS, MEASURE_QUEUE);
-    if (r->in_flight < 1 || r->in_flight > MEASURE_IN_FLIGHT || (r->in_flight > 1 && r->queue > 1))
+    if (r->in_flight < 1 || r->in_flight > ENGINE_SLOTS || (r->in_flight > 1 && r->queue > 1))
         return err_set(
             e, ERR_CONFIG,
             "%u frames in flight and %u in a queue: 1 to %d of a queue of 1 are possible",
-            r->in_flight, r->queue, MEASURE_IN_FLIGHT);
+            r->in_flight, r->queue, ENGINE_SLOTS);
     measure_result m = {0};
     double start = now();
     engine *g = engine_open(r->device, threads, r->cache_dir, e);

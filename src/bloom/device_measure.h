@@ -6,7 +6,7 @@
 
 #include "bloom/device_speed.h"
 
-enum { MEASURE_ROUNDS = 1000, MEASURE_QUEUE = 1000, MEASURE_IN_FLIGHT = 8 };
+enum { MEASURE_ROUNDS = 1000, MEASURE_QUEUE = 1000 };
 
 typedef struct {
     const engine_device *device;
@@ -16,7 +16,7 @@ typedef struct {
     uint32_t rounds;        /* 1 .. MEASURE_ROUNDS */
     uint32_t queue;         /* frames of a round, 1 .. MEASURE_QUEUE: one frame is timed with its
                              * transfers, several back to back with the data on the device */
-    uint32_t in_flight;     /* frames under way at a time, 1 .. MEASURE_IN_FLIGHT; of a queue 1 */
+    uint32_t in_flight;     /* frames under way at a time, 1 .. ENGINE_SLOTS; of a queue 1 */
     double warm_up;         /* s of frames before the first that counts, which is never the first */
     double patience;        /* s: engine_options */
 } measure_request;

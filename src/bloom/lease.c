@@ -8,15 +8,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { SLOTS = 8 };
-
 struct bloom_shared {
     kernel_input kernel; /* never written again */
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t given;
     uint32_t users, leases;
-    bool busy[SLOTS];
+    bool busy[ENGINE_SLOTS];
     engine *engine;
     bool failed; /* the engine has, and is of no use any more */
     engine_device on;
@@ -142,15 +140,15 @@ static bool is_ready(const bloom_shared *s, const bloom_ready *want) {
            is->halfs == want->halfs && memcmp(&is->need, &want->need, sizeof is->need) == 0;
 }
 
-/* SLOTS: none. */
+/* ENGINE_SLOTS: none. */
 static uint32_t free_slot(const bloom_shared *s) {
-    for (uint32_t i = 0; i < s->ready.plan.frames && i < SLOTS; i++)
+    for (uint32_t i = 0; i < s->ready.plan.frames && i < ENGINE_SLOTS; i++)
         if (!s->busy[i]) return i;
-    return SLOTS;
+    return ENGINE_SLOTS;
 }
 
 static bool take(bloom_shared *s, bloom *b, const bloom_ready *want, bloom_report *r, err *e) {
-    while (s->leases && !(is_ready(s, want) && free_slot(s) < SLOTS))
+    while (s->leases && !(is_ready(s, want) && free_slot(s) < ENGINE_SLOTS))
         pthread_cond_wait(&s->given, &s->lock);
     if (!is_ready(s, want) && !prepare(s, b, want, r, e)) return false;
     b->slot = free_slot(s);

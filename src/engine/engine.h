@@ -23,7 +23,13 @@
 #include "kernel/spectrum.h"
 #include "math/plan.h"
 
-enum { ENGINE_CHANNELS = PSF_CHANNELS, ENGINE_NAME = 256, ENGINE_UUID = 16, ENGINE_DEVICES = 32 };
+enum {
+    ENGINE_CHANNELS = PSF_CHANNELS,
+    ENGINE_SLOTS = 8, /* frames in flight, at most */
+    ENGINE_NAME = 256,
+    ENGINE_UUID = 16,
+    ENGINE_DEVICES = 32
+};
 
 typedef enum {
     ENGINE_CPU,
@@ -43,7 +49,7 @@ typedef struct {
 } engine_device;
 
 typedef struct {
-    uint32_t slots;  /* frames in flight; 0 stands for 1 */
+    uint32_t slots;  /* frames in flight, up to ENGINE_SLOTS; 0 stands for 1 */
     bool timestamps; /* measure each pass */
     double patience; /* s that set-up may spend on making frames faster: many will come */
     bool staged;     /* as if the host did not see the device's memory: for tests */

@@ -9,8 +9,6 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { MAX_SLOTS = 8 };
-
 typedef struct {
     engine base;
     uint8_t uuid[ENGINE_UUID];
@@ -18,7 +16,7 @@ typedef struct {
     gpu_work w;
     pthread_mutex_t queues; /* one thread at a time may submit */
     uint32_t slots;
-    gpu_frame slot[MAX_SLOTS];
+    gpu_frame slot[ENGINE_SLOTS];
 } gpu_engine;
 
 static gpu_engine *of(engine *e) {
@@ -33,7 +31,7 @@ static void unprepare(gpu_engine *x) {
     const gpu_device *g = &w->g;
     if (!g->dev) return;
     vkDeviceWaitIdle(g->dev);
-    for (uint32_t i = 0; i < MAX_SLOTS; i++) gpu_frame_free(&x->slot[i], w);
+    for (uint32_t i = 0; i < ENGINE_SLOTS; i++) gpu_frame_free(&x->slot[i], w);
     if (w->sets) vkDestroyDescriptorPool(g->dev, w->sets, NULL);
     w->sets = VK_NULL_HANDLE;
     for (uint32_t i = 0; w->spectrum && i < w->chunks; i++) gpu_buffer_free(&w->spectrum[i], g);
@@ -141,9 +139,9 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     gpu_work *w = &x->w;
     uint32_t slots = o && o->slots ? o->slots : 1;
     unprepare(x);
-    if (slots > MAX_SLOTS || p->ask.channels > ENGINE_CHANNELS)
+    if (slots > ENGINE_SLOTS || p->ask.channels > ENGINE_CHANNELS)
         return err_set(e, ERR_INTERNAL, "%u slots and %u channels; %d and %d are the most", slots,
-                       p->ask.channels, MAX_SLOTS, ENGINE_CHANNELS);
+                       p->ask.channels, ENGINE_SLOTS, ENGINE_CHANNELS);
     w->p = *p;
     base->sinks = p->ask.tapless && p->sample_bytes == sizeof(float);
     w->chunks = (p->ask.channels + p->channels_per_bind - 1) / p->channels_per_bind;
