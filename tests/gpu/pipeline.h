@@ -228,4 +228,18 @@ static inline const char *pipe_text(const pipe_case *c, const pipe_result *r, ch
     return buf;
 }
 
+typedef void pipe_test(const pipe_case *c, const engine_device *d, engine *g);
+
+/* Runs the cases that device d can do on an engine of it; false when it does not open. */
+static inline bool pipe_on(const engine_device *d, par *threads, const pipe_case *c, size_t count,
+                           pipe_test *run, err *e) {
+    engine *g = engine_open(d, threads, NULL, e);
+    if (!g) return false;
+    for (size_t k = 0; k < count; k++)
+        if (c[k].precision != PRECISION_FLOAT64 || d->class == ENGINE_CPU || d->limits.float64)
+            run(&c[k], d, g);
+    engine_close(&g);
+    return true;
+}
+
 #endif

@@ -29,17 +29,11 @@ static void run_on(const pipe_case *c, const engine_device *d, engine *g) {
 }
 
 static void run_all(const pipe_case *c, size_t count) {
+    err e = {0};
     if (!devices) skip();
-    for (uint32_t i = 0; i < devices; i++) {
-        err e = {0};
-        engine *g = engine_open(&device[i], threads, NULL, &e);
-        if (!g) fail_msg("%s: %s", device[i].name, e.msg);
-        for (size_t k = 0; k < count; k++)
-            if (c[k].precision != PRECISION_FLOAT64 || device[i].class == ENGINE_CPU ||
-                device[i].limits.float64)
-                run_on(&c[k], &device[i], g);
-        engine_close(&g);
-    }
+    for (uint32_t i = 0; i < devices; i++)
+        if (!pipe_on(&device[i], threads, c, count, run_on, &e))
+            fail_msg("%s: %s", device[i].name, e.msg);
 }
 
 /* Long rows, which go by themselves. */
