@@ -1,6 +1,7 @@
 #include "app/bench_cold.h"
 
 #include "app/options.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "image/flat.h"
 
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -96,12 +96,6 @@ static bool make_folder(cold *c, err *e) {
 
 /* --- one run ---------------------------------------------------------------------------------- */
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Where Mesa and NVIDIA keep compiled programs; others go by XDG_CACHE_HOME. */
 static const char *const DRIVER_CACHE[] = {"XDG_CACHE_HOME=",      "MESA_SHADER_CACHE_DIR=",
                                            "MESA_GLSL_CACHE_DIR=", "__GL_SHADER_DISK_CACHE_PATH=",
@@ -160,10 +154,10 @@ static bool run(const cold *c, double *seconds, err *e) {
     int status = 0, failed = 0;
     if (env) {
         command_line(c, word, flags);
-        double start = now();
+        double start = clock_now();
         failed = posix_spawn(&child, "/proc/self/exe", NULL, NULL, word, env);
         while (!failed && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-        *seconds = now() - start;
+        *seconds = clock_now() - start;
     }
     bool ended = env && !failed && WIFEXITED(status), ok = ended && WEXITSTATUS(status) == 0;
     if (ended && !ok)

@@ -4,6 +4,7 @@
 #include "app/bench_tune.h"
 #include "app/cli.h"
 #include "app/describe.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "bloom/cache.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { CHANNELS = 3, BENCH_LIST = 32 };
 
@@ -43,12 +43,6 @@ typedef struct {
 
 static const char *folder(const bench *b) {
     return b->folder[0] ? b->folder : NULL;
-}
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* --- what is measured --------------------------------------------------------------------------
@@ -101,9 +95,9 @@ static bool bench_on(bench *b, int index, const device_forecast *f, const psf *k
                    .in_flight = in_flight(b, index, &f->plan),
                    .plan = f->plan};
     spectrum_lines lines = {0};
-    double start = now();
+    double start = clock_now();
     bool ok = spectrum_for(&lines, b, k, &r.plan, e);
-    r.spectrum = now() - start;
+    r.spectrum = clock_now() - start;
     measure_request q = {.device = r.device,
                          .plan = &r.plan,
                          .kernel = &lines,

@@ -4,6 +4,7 @@
 #include "app/describe.h"
 #include "app/output.h"
 #include "app/progress.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "image/format.h"
 
@@ -70,7 +71,7 @@ static bool bloom_at(seat *on, int i, image *img, bloom_report *made, err *e) {
 static bool compute(const frame_maker *m, seat *on, image *img, bloom_report *made, double *start,
                     err *e) {
     pthread_mutex_lock(&on->lock);
-    *start = progress_clock();
+    *start = clock_now();
     int i = find_free(on);
     bloom **b = &on->bloom[i];
     if (!*b)
@@ -89,16 +90,16 @@ void seat_close(seat *s) {
 /* Reads, blooms and writes. The times are those of the frame, without waiting for the seat; of two
  * that have it together each has what it waits for the other. */
 static bool make(const frame_maker *m, seat *on, frame_result *f, bloom_report *made, err *e) {
-    double t[4] = {progress_clock()}, loaded;
+    double t[4] = {clock_now()}, loaded;
     uint64_t clamped = 0;
     image *img = image_load(f->input, NULL, m->threads, e);
-    loaded = t[1] = progress_clock();
+    loaded = t[1] = clock_now();
     bool ok = img && output_prepare(img, m->s, e) && compute(m, on, img, made, &t[1], e) &&
               output_finish(img, m->s, &clamped, e);
     if (img && !ok) err_in(e, "%s", f->input);
-    t[2] = progress_clock();
+    t[2] = clock_now();
     ok = ok && output_save(f->output, img, m->threads, e);
-    t[3] = progress_clock();
+    t[3] = clock_now();
     image_free(&img);
     if (!ok) return false;
     note_clamped(made, clamped);

@@ -1,23 +1,17 @@
 #include "app/progress.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double BAR_EVERY = 0.1, LINE_EVERY = 5;
 
-double progress_clock(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void progress_open(progress *p, settings_progress mode, bool quiet, size_t total) {
-    *p = (progress){.mode = mode, .quiet = quiet, .total = total, .start = progress_clock()};
+    *p = (progress){.mode = mode, .quiet = quiet, .total = total, .start = clock_now()};
     p->last = p->start;
     p->terminal = isatty(STDERR_FILENO) == 1;
 }
@@ -94,7 +88,7 @@ static void step_json(const progress *p, double now, const char *what) {
 }
 
 void progress_step(progress *p, const char *what, bool worked) {
-    double now = progress_clock();
+    double now = clock_now();
     p->done++;
     p->passed += !worked;
     double percent = 100 * (double)p->done / (double)p->total;

@@ -19,9 +19,6 @@ typedef struct {
     double start, last;
 } progress;
 
-/* Seconds since some moment. */
-double progress_clock(void);
-
 void progress_open(progress *p, settings_progress mode, bool quiet, size_t total);
 /* One more step is done; `what` names it. Steps that took no work do not count for the rate. */
 void progress_step(progress *p, const char *what, bool worked);

@@ -4,11 +4,12 @@
 #include "app/describe.h"
 #include "app/options.h"
 #include "app/progress.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 
 bool report_open(report *r, size_t frames, err *e) {
-    *r = (report){.start = progress_clock(), .frames = frames};
+    *r = (report){.start = clock_now(), .frames = frames};
     return (r->frame = mem_new(frames, sizeof *r->frame, "report", e)) != NULL;
 }
 
@@ -73,8 +74,7 @@ static void add_settings(const cli *c, text *to) {
 
 void report_text(const report *r, const cli *c, int status, text *to) {
     text_add(to, "{\n  \"version\": 1,\n  \"program\": \"fftbloom " VERSION "\",\n");
-    text_add(to, "  \"exit_status\": %d,\n  \"seconds\": %.6f,\n", status,
-             progress_clock() - r->start);
+    text_add(to, "  \"exit_status\": %d,\n  \"seconds\": %.6f,\n", status, clock_now() - r->start);
     text_add(to, "  \"done\": %zu, \"current\": %zu, \"skipped\": %zu, \"failed\": %zu,\n",
              r->count[FRAME_DONE], r->count[FRAME_CURRENT], r->count[FRAME_SKIPPED],
              r->count[FRAME_FAILED]);

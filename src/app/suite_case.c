@@ -3,6 +3,7 @@
 #include "app/output.h"
 #include "app/progress.h"
 #include "app/suite_bless.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "image/format.h"
 #include "image/window.h"
@@ -216,15 +217,15 @@ static bool make_result(const case_run *r, case_result *c, image *img, err *e) {
 void suite_case_run(case_result *c, const settings *asked, par *threads) {
     const case_run r = {asked, threads};
     err e = {0};
-    double t[4] = {progress_clock()};
+    double t[4] = {clock_now()};
     image *img = image_load(c->c->s.input, NULL, threads, &e);
-    t[1] = progress_clock();
+    t[1] = clock_now();
     bool ok = img && make_result(&r, c, img, &e);
-    t[2] = progress_clock();
+    t[2] = clock_now();
     ok = ok && hold_against(&r, c, img, assert_all(c) && c->state == CASE_PASS, &e);
     if (ok && asked->html)
         ok = suite_pictures_make(&c->pictures, img, c->match.path ? &c->match : NULL, threads, &e);
-    t[3] = progress_clock();
+    t[3] = clock_now();
     if (!ok) end_with(c, &e);
     c->load = t[1] - t[0];
     c->bloom = t[2] - t[1];

@@ -2,6 +2,7 @@
 
 #include "app/options.h"
 #include "app/progress.h"
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -83,7 +84,7 @@ static void require(suite_run *r) {
 }
 
 void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), void *ctx) {
-    double start = progress_clock();
+    double start = clock_now();
     bool stopped = false;
     for (size_t i = 0; i < r->count; i++) {
         case_result *c = &r->item[i];
@@ -99,7 +100,7 @@ void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), 
         each(ctx, c);
     }
     require(r);
-    r->seconds = progress_clock() - start;
+    r->seconds = clock_now() - start;
 }
 
 void suite_run_close(suite_run *r) {

@@ -1,17 +1,11 @@
 #include "bloom/device_measure.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -105,7 +99,7 @@ static bool next_frame(rounds *m, uint32_t i, err *e) {
     bool ok = (m->turn < slots || engine_wait(m->g, slot, &m->times[i], e)) &&
               engine_submit(m->g, slot, &m->frame, e);
     double then = m->last;
-    m->last = now();
+    m->last = clock_now();
     m->seconds[i] = m->last - then;
     m->turn++;
     return ok;
@@ -123,9 +117,9 @@ static bool round_one(rounds *m, uint32_t i, err *e) {
     if (m->r->in_flight > 1) return next_frame(m, i, e);
     engine_repeat *r = &m->repeat[i];
     if (m->r->queue == 1) {
-        double start = now();
+        double start = clock_now();
         bool ok = engine_run(m->g, &m->frame, &m->times[i], e);
-        m->seconds[i] = now() - start;
+        m->seconds[i] = clock_now() - start;
         return ok;
     }
     *r = (engine_repeat){.count = m->r->queue, .ceiling = true};
@@ -157,10 +151,10 @@ static bool ceiling(rounds *m, measure_result *to, err *e) {
 static bool run_rounds(measure_result *to, engine *g, const measure_request *r, err *e) {
     rounds m = {.r = r, .g = g};
     bool ok = rounds_make(&m, e);
-    double start = now();
+    double start = clock_now();
     /* Caches, memory that is touched for the first time, clocks that have to rise. */
     do ok = ok && round_one(&m, 0, e);
-    while (ok && (now() - start < r->warm_up || (r->in_flight > 1 && m.turn < r->in_flight)));
+    while (ok && (clock_now() - start < r->warm_up || (r->in_flight > 1 && m.turn < r->in_flight)));
     for (uint32_t i = 0; ok && i < r->rounds; i++) ok = round_one(&m, i, e);
     ok = ok && land(&m, e);
     for (int t = 0; ok && t < TIMES; t++) {
@@ -185,14 +179,14 @@ bool measure_device(measure_result *to, const measure_request *r, par *threads, 
             "%u frames in flight and %u in a queue: 1 to %d of a queue of 1 are possible",
             r->in_flight, r->queue, ENGINE_SLOTS);
     measure_result m = {0};
-    double start = now();
+    double start = clock_now();
     engine *g = engine_open(r->device, threads, r->cache_dir, e);
     if (!g) return false;
-    m.open = now() - start;
-    start = now();
+    m.open = clock_now() - start;
+    start = clock_now();
     engine_options o = {.slots = r->in_flight, .timestamps = true, .patience = r->patience};
     bool ok = engine_prepare(g, r->plan, r->kernel, &o, e);
-    m.prepare = now() - start;
+    m.prepare = clock_now() - start;
     ok = ok && run_rounds(&m, g, r, e);
     engine_close(&g);
     if (ok) *to = m;

@@ -1,5 +1,6 @@
 #include "bloom/device_search.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -9,12 +10,6 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* --- candidates ------------------------------------------------------------------------------ */
 
@@ -164,7 +159,7 @@ static bool try_plan(searching *s, const plan_request *ask, search_step *step) {
     plan p;
     double seconds;
     err why = {0};
-    if (now() > s->end || !plan_make(&p, ask, NULL) || !is_new(s, &p)) return false;
+    if (clock_now() > s->end || !plan_make(&p, ask, NULL) || !is_new(s, &p)) return false;
     step->tried++;
     s->to->tried++;
     if (!s->time(s->ctx, &p, &seconds, &why)) {
@@ -194,7 +189,7 @@ static plan_request pinned(const plan *p) {
 
 static bool descend(searching *s) {
     bool any = false;
-    for (int i = 0; i < CHOICES && now() < s->end; i++) {
+    for (int i = 0; i < CHOICES && clock_now() < s->end; i++) {
         candidates c = {.count = 0};
         search_step *step = begin_step(s, CHOICE[i].name);
         plan from = s->best;
@@ -265,7 +260,7 @@ static bool search(searching *s, const plan_request *ask, double patience, err *
     search_result *to = s->to;
     plan other = {0};
     bool near = false;
-    double start = now();
+    double start = clock_now();
     if (!plan_make(&to->own, ask, e)) return false;
     s->end = start + patience;
     if (!orders(s, ask, &other, &near, e)) return false;
@@ -293,7 +288,7 @@ static bool search(searching *s, const plan_request *ask, double patience, err *
     device_tune_name(&to->shape, &to->own);
     to->shape.order = s->best.ask.order;
     to->shape.tune = s->best.ask.tune;
-    to->spent = now() - start;
+    to->spent = clock_now() - start;
     return ok;
 }
 

@@ -1,5 +1,6 @@
 #include "bloom/group.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "bloom/convolve.h"
 #include "bloom/look.h"
@@ -230,17 +231,17 @@ static kernel_need need_of(const run *g, uint32_t height) {
 static bool do_all(run *g, group_glare *glare, err *e) {
     bool done = false;
     if (!glare && !convolve_straight(g, &done, e)) return false;
-    double start = run_clock(), spent;
+    double start = clock_now(), spent;
     if (!done && (!look_at(g, e) || !prepare_verify(g, e) || !prepare_glare(g, glare, e)))
         return false;
-    spent = run_clock() - start;
+    spent = clock_now() - start;
     if (!done && !convolve_group(g, e)) return false;
     if (!fits_floats(g, e) || !treat_overflow(g, e)) return false;
     enter_ledger(g);
     if (!store(g, e)) return false;
-    start = run_clock();
+    start = clock_now();
     if (!verify(g, e)) return false;
-    g->r->contract_seconds += spent + run_clock() - start;
+    g->r->contract_seconds += spent + clock_now() - start;
     return hand_over_glare(g, glare, e);
 }
 

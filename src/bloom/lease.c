@@ -1,12 +1,12 @@
 #include "bloom/lease.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "bloom/core.h"
 #include "bloom/prepare.h"
 
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 struct bloom_shared {
     kernel_input kernel; /* never written again */
@@ -20,12 +20,6 @@ struct bloom_shared {
     engine_device on;
     bloom_ready ready;
 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* --- users ----------------------------------------------------------------------------------- */
 
@@ -122,9 +116,9 @@ static bool prepare(bloom_shared *s, bloom *b, const bloom_ready *want, bloom_re
     s->ready = *want;
     bool ok = prepare_choice(b, &ask, &s->ready.plan, &d, &o.patience, e) &&
               open_engine(s, b, &d, e);
-    double start = now();
+    double start = clock_now();
     ok = ok && make_lines(b, &lines, &s->ready, r, e);
-    r->spectrum_seconds += now() - start;
+    r->spectrum_seconds += clock_now() - start;
     o.slots = s->ready.plan.frames;
     ok = ok && engine_prepare(s->engine, &s->ready.plan, &lines, &o, e);
     spectrum_lines_free(&lines);

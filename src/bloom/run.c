@@ -1,10 +1,10 @@
 #include "bloom/run.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 
 void run_note(bloom_report *r, const char *fmt, ...) {
     if (r->notes == BLOOM_NOTES) return;
@@ -12,12 +12,6 @@ void run_note(bloom_report *r, const char *fmt, ...) {
     va_start(args, fmt);
     vsnprintf(r->note[r->notes++], sizeof r->note[0], fmt, args);
     va_end(args);
-}
-
-double run_clock(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 image_part *run_part(const run *g) {

@@ -62,6 +62,5 @@ void run_load(run *g, uint32_t c, size_t first, size_t n);
 
 /* A sentence for the report; what does not fit is left out. */
 void run_note(bloom_report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-double run_clock(void);
 
 #endif

@@ -1,4 +1,5 @@
 /* cpu_engine.c - the engine on the host's cores: memory and order of the passes of cpu_passes.h. */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "engine/cpu_fft.h"
 #include "engine/cpu_passes.h"
@@ -6,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { FORWARD, CONVOLVE, INVERSE, PASSES_HERE };
 
@@ -154,12 +154,6 @@ fail:
 
 /* --- frames ------------------------------------------------------------------------------- */
 
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool run_plane(cpu_engine *g, engine_times *t, err *e) {
     const struct {
         par_fn *fn;
@@ -170,11 +164,11 @@ static bool run_plane(cpu_engine *g, engine_times *t, err *e) {
         [INVERSE] = {g->pass->inverse, cpu_passes_batches(&g->job)},
     };
     for (int i = 0; i < PASSES_HERE; i++) {
-        double start = seconds();
+        double start = clock_now();
         if (!par_for(g->threads, order[i].pieces, order[i].fn, &g->job, e)) return false;
         const engine_source *source = i == FORWARD ? g->job.source : NULL;
         if (source && !source->plane(source->ctx, g->job.channel)) return false;
-        t->pass[i] += seconds() - start;
+        t->pass[i] += clock_now() - start;
     }
     return true;
 }
@@ -187,7 +181,7 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
         return err_set(e, ERR_INTERNAL, "slot %u of %u was submitted", slot, g->slots);
     engine_times *t = &g->times[slot];
     *t = (engine_times){0};
-    double start = seconds();
+    double start = clock_now();
     const plan *p = &g->p;
     size_t plane = (size_t)p->halves * p->axis[1].length * g->pass->complex_bytes;
     for (uint32_t c = 0; c < p->ask.channels; c++) {
@@ -201,7 +195,7 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
         g->job.gain = f->gain[c] * g->scale;
         if (!run_plane(g, t, e)) return false;
     }
-    t->total = seconds() - start;
+    t->total = clock_now() - start;
     return true;
 }
 
@@ -246,11 +240,11 @@ static bool time_copies(cpu_engine *g, engine_repeat *r, err *e) {
     for (uint32_t i = 0; ok && i < g->p.passes; i++) {
         char *end[2] = {room, room + most};
         copied c = {end[i % 2], end[1 - i % 2], copy_part(g->p.pass[i].bytes)};
-        double start = seconds();
+        double start = clock_now();
         for (uint32_t n = 0; ok && n < r->count; n++)
             ok = par_for(g->threads, (c.bytes + COPY_PIECE - 1) / COPY_PIECE, copy_piece, &c, e);
         double share = (double)g->p.pass[i].bytes / 2 / (double)(c.bytes ? c.bytes : 1);
-        r->copy_pass[i] = (seconds() - start) / r->count * share;
+        r->copy_pass[i] = (clock_now() - start) / r->count * share;
         r->copy += r->copy_pass[i];
     }
     mem_free(room);

@@ -1,11 +1,10 @@
 #include "engine/gpu_frame.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "engine/gpu_commands.h"
 #include "engine/gpu_planes.h"
 #include "engine/gpu_time.h"
-
-#include <time.h>
 
 uint32_t gpu_chunk_channels(const gpu_work *w, uint32_t chunk) {
     uint32_t per = w->p.channels_per_bind, left = w->p.ask.channels - chunk * per;
@@ -270,12 +269,6 @@ static void fill_weights(const gpu_work *w, void *to, const engine_frame *f) {
     }
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool submit_steps(const gpu_frame *f, const gpu_work *w, err *e) {
     VkSemaphore after = VK_NULL_HANDLE;
     gpu_step last = has_step(w, GPU_STEP_DOWN) ? GPU_STEP_DOWN : GPU_STEP_PASSES;
@@ -295,9 +288,9 @@ static bool submit_steps(const gpu_frame *f, const gpu_work *w, err *e) {
 bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, const engine_frame *from, err *e) {
     const gpu_device *g = &w->g;
     gpu_planes to = planes_of(f, w, true);
-    double start = now();
+    double start = clock_now();
     if (!gpu_planes_write(&to, from->in, w->threads, e)) return false;
-    f->host_up = now() - start;
+    f->host_up = clock_now() - start;
     fill_weights(w, f->weights.map, from);
     for (uint32_t c = 0; c < w->p.ask.channels; c++) f->out[c] = from->out[c];
     f->sink = from->sink;
@@ -338,9 +331,9 @@ static bool read_times(const gpu_frame *f, const gpu_work *w, engine_times *t, e
 static bool bring_back(const gpu_frame *f, const gpu_work *w, engine_times *t, err *e) {
     gpu_planes from = planes_of(f, w, false);
     if (f->sink) return gpu_planes_sink(&from, f->sink, w->threads, e);
-    double start = now();
+    double start = clock_now();
     bool ok = gpu_planes_read(&from, f->out, w->threads, e);
-    t->download += now() - start;
+    t->download += clock_now() - start;
     return ok;
 }
 
