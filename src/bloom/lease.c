@@ -61,17 +61,13 @@ void lease_leave(bloom_shared **ps) {
 
 /* --- preparing ------------------------------------------------------------------------------- */
 
-static const char *folder(const bloom *b) {
-    return b->folder[0] ? b->folder : NULL;
-}
-
 static bool open_engine(bloom_shared *s, const bloom *b, const engine_device *d, err *e) {
     bool same = s->on.class == d->class && s->on.index == d->index;
     if (s->engine && same && !s->failed) return true;
     engine_close(&s->engine);
     s->failed = false;
     s->on = *d;
-    s->engine = engine_open(d, b->threads, folder(b), e);
+    s->engine = engine_open(d, b->threads, prepare_folder(b), e);
     return s->engine != NULL;
 }
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *folder(const bloom *b) {
+const char *prepare_folder(const bloom *b) {
     return b->folder[0] ? b->folder : NULL;
 }
 
@@ -29,8 +29,8 @@ static void list_devices(bloom *b) {
     if (b->devices) return;
     b->devices = engine_devices(b->device, ENGINE_DEVICES);
     for (uint32_t i = 0; i < b->devices; i++) {
-        b->speed[i] = device_speed_load(&b->device[i], par_threads(b->threads), folder(b));
-        device_tune_load(&b->tune[i], &b->device[i], folder(b));
+        b->speed[i] = device_speed_load(&b->device[i], par_threads(b->threads), prepare_folder(b));
+        device_tune_load(&b->tune[i], &b->device[i], prepare_folder(b));
     }
 }
 
@@ -56,7 +56,7 @@ static bool cpu_is_certain(const bloom *b, const plan_request *ask, device_forec
     const char *want = b->s.device;
     bool any = !want || strcmp(want, "auto") == 0;
     if ((!any && strcmp(want, "cpu") != 0) || !engine_devices_cpu(d)) return false;
-    device_speed speed = device_speed_load(d, par_threads(b->threads), folder(b));
+    device_speed speed = device_speed_load(d, par_threads(b->threads), prepare_folder(b));
     device_wish wish = {.want = want, .images = b->s.images};
     if (device_choose(f, &wish, d, &speed, 1, ask, NULL) < 0) return false;
     uint32_t images = b->s.images ? b->s.images : 1;

@@ -4,6 +4,9 @@
 
 #include "bloom/inside.h"
 
+/* The cache's, or NULL where there is none. */
+const char *prepare_folder(const bloom *b);
+
 /* b->size: the kernel for such images, and all that its taps tell. */
 bool prepare_size(bloom *b, const kernel_need *need, err *e);
 void prepare_drop(bloom *b);
