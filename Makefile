@@ -39,8 +39,10 @@ KEEP   := $(if $(filter 1,$(SAN)),$(BUILD)/san/dlclose.o)
 LIBS   := $(KEEP) $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lstdc++ -lm -lz -pthread
 LDFLAGS += $(OPT)
 
-ALL_C  := $(filter-out $(if $(filter 0,$(FFTW)),src/engine/cpu_%.c),$(wildcard src/*/*.c))
-ALL_CC := $(filter-out $(if $(filter 0,$(OPENEXR)),src/image/exr_ilm.cc),$(wildcard src/*/*.cc))
+# Folders below src/ are two or three deep.
+sources = $(wildcard src/*/*.$1 src/*/*/*.$1 src/*/*/*/*.$1)
+ALL_C  := $(filter-out $(if $(filter 0,$(FFTW)),src/engine/cpu/%.c),$(call sources,c))
+ALL_CC := $(filter-out $(if $(filter 0,$(OPENEXR)),src/image/exr/exr_ilm.cc),$(call sources,cc))
 # The slow ones first, so that no core waits for them at the end.
 OBJ    := $(ALL_CC:src/%.cc=$(BUILD)/%.o) $(ALL_C:src/%.c=$(BUILD)/%.o)
 LIB    := $(BUILD)/libfftbloom.a
@@ -49,6 +51,10 @@ PROG   := $(BUILD)/fftbloom
 .PHONY: all
 all: $(PROG)
 
+# The log is one line a file. V=1 shows whole commands, make -s shows neither.
+Q   := $(if $(V),,@)
+say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),@:,@printf '%-5s %s\n' $1 $2)
+
 # --- shaders: GLSL -> SPIR-V -> numbers that C includes. One file per pass and precision. -------
 COMP := $(wildcard shaders/*.comp)
 SPV  := $(foreach s,$(notdir $(COMP:.comp=)),$(BUILD)/shaders/$(s)_f32.inc $(BUILD)/shaders/$(s)_f64.inc)
@@ -56,41 +62,49 @@ GLSL := glslc --target-env=vulkan1.1 -O0 -Werror -mfmt=num -MD
 
 $(BUILD)/shaders/%_f32.inc: shaders/%.comp
 	@mkdir -p $(@D)
-	$(GLSL) -MF $@.d -MT $@ $< -o $@
+	$(call say,GLSL,$<)
+	$(Q)$(GLSL) -MF $@.d -MT $@ $< -o $@
 $(BUILD)/shaders/%_f64.inc: shaders/%.comp
 	@mkdir -p $(@D)
-	$(GLSL) -DFLOAT64 -MF $@.d -MT $@ $< -o $@
+	$(call say,GLSL,$<)
+	$(Q)$(GLSL) -DFLOAT64 -MF $@.d -MT $@ $< -o $@
 
 # --- pages: HTML, its style and its script, as numbers that C includes ---------------------------
 PAGES := $(patsubst src/%,$(BUILD)/%.inc,$(wildcard src/pages/*))
 $(BUILD)/pages/%.inc: src/pages/%
 	@mkdir -p $(@D)
-	od -An -v -td1 $< | sed 's/[-0-9][0-9]*/&,/g' >$@
+	$(call say,PAGE,$<)
+	$(Q)od -An -v -td1 $< | sed 's/[-0-9][0-9]*/&,/g' >$@
 
 # --- program ------------------------------------------------------------------------------------
 $(BUILD)/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 $(BUILD)/%.o: src/%.cc Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CXX,$<)
+	$(Q)$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
 # tinyexr's PIZ coder shifts as it pleases, harmlessly.
-$(BUILD)/image/exr_tiny.o: CXXFLAGS += -fno-sanitize=shift -w
+$(BUILD)/image/exr/exr_tiny.o: CXXFLAGS += -fno-sanitize=shift -w
 # stb adds nothing to no pointer and copies nothing there where a chunk of a PNG file is empty.
-$(BUILD)/image/png.o: CFLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
-$(BUILD)/engine/gpu_shaders.o: $(SPV)
-$(BUILD)/app/suite_html.o: $(PAGES)
+$(BUILD)/image/flat/png.o: CFLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
+$(BUILD)/engine/gpu/gpu_shaders.o: $(SPV)
+$(BUILD)/app/check/report/suite_html.o: $(PAGES)
 
 $(BUILD)/san/%.o: tests/san/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(LIB): $(filter-out $(BUILD)/app/main.o,$(OBJ)) | $(KEEP)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR,$@)
+	$(Q)ar rcs $@ $^
 $(PROG): $(BUILD)/app/main.o $(LIB)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 -include $(OBJ:.o=.d) $(wildcard $(BUILD)/shaders/*.d) $(wildcard $(BUILD)/tests/*.d)
 
@@ -106,10 +120,13 @@ deps:
 deps-build:
 	@tests/deps.sh $(DEPS_BUILD)
 
-# After deps, in a make of its own: what pkg-config says may have changed.
-.PHONY: demo test check
+# The packages change what pkg-config says, and with it the names above. So everything that follows
+# deps runs in a make of its own, which computes them again.
+.PHONY: demo test check run-demo
 demo: deps-build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory run-demo
+
+run-demo: all
 	@tests/demo.sh $(PROG)
 
 test: deps
@@ -122,7 +139,8 @@ vpath make_%.c testdata kernels
 MAKERS := $(BUILD)/assets/make_scene $(BUILD)/assets/make_psf
 $(BUILD)/assets/%: %.c $(LIB) Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -I. -ffp-contract=off -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LDFLAGS) -o $@ $(LIBS)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) -I. -ffp-contract=off -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LDFLAGS) -o $@ $(LIBS)
 -include $(wildcard $(BUILD)/assets/*.d)
 
 .PHONY: assets
@@ -140,21 +158,25 @@ REF_C  := $(wildcard tests/unit/make_*.c)
 REF    := $(REF_CC:tests/unit/%.cc=$(BUILD)/tests/%.o) $(REF_C:tests/unit/%.c=$(BUILD)/tests/%.o)
 $(BUILD)/tests/%.o: tests/unit/%.cc Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) -Itests -MMD -MP -c $< -o $@
+	$(call say,CXX,$<)
+	$(Q)$(CXX) $(CXXFLAGS) -Itests -MMD -MP -c $< -o $@
 $(BUILD)/tests/%.o: tests/unit/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -Itests -MMD -MP -c $< -o $@
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) -Itests -MMD -MP -c $< -o $@
 
 # Kept, though nothing but patterns asks for them.
 .SECONDARY: $(REF)
 $(BUILD)/tests/%: %.c $(REF) $(LIB) Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LDFLAGS) -o $@ -lcmocka $(LIBS)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LDFLAGS) -o $@ -lcmocka $(LIBS)
 
 # Reading and writing beside OpenEXR's library, same file, same threads: make bench-io [THREADS=n]
 $(BUILD)/tests/bench_%: tests/bench/bench_%.c $(REF) $(LIB) Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LDFLAGS) -o $@ -lcmocka $(LIBS)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LDFLAGS) -o $@ -lcmocka $(LIBS)
 .PHONY: bench-io
 bench-io: $(BUILD)/tests/bench_io
 	$< $(THREADS)
@@ -164,7 +186,8 @@ bench-io: $(BUILD)/tests/bench_io
 FUZZ_SECONDS ?= 60
 FUZZ_OPT := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=undefined
 $(BUILD)/fuzz_image: tests/fuzz/fuzz_image.c $(LIB)
-	$(CC) $(CFLAGS) $< $(LIB) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(LIBS)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) $< $(LIB) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(LIBS)
 .PHONY: fuzz
 fuzz:
 	@$(MAKE) --no-print-directory CC=clang BUILD=build-fuzz OPT='$(FUZZ_OPT)' build-fuzz/fuzz_image
@@ -180,13 +203,13 @@ run-tests: $(PROG) $(TESTS)
 .PHONY: run-checks format
 run-checks: $(PROG) $(MAKERS)
 	@tests/check_format.sh
-	@tests/check_layers.sh
+	@tests/check_layers.py
 	@CC="$(CC)" INC="$(INC) $(DEFS)" tests/check_headers.sh
 	@tests/check_generated.sh $(PROG)
 	@tests/check_assets.sh $(BUILD)/assets $(PROG)
 	@echo "all checks passed"
 format:
-	clang-format -i $(wildcard src/*/*.[ch] src/*/*.cc tests/*/*.[ch] tests/*/*.cc testdata/*.[ch] kernels/*.c)
+	clang-format -i $(call sources,[ch]) $(call sources,cc) $(wildcard tests/*/*.[ch] tests/*/*.cc testdata/*.[ch] kernels/*.c)
 
 # Pages that the program makes of its tables; committed, so that they can be read without building.
 .PHONY: generated
@@ -217,7 +240,8 @@ $(BUILD)/vkfft/vkFFT.h: Makefile
 	    -e 's#/\* .maxDualSourceDrawBuffersEXT = \*/#.max_dual_source_draw_buffers_ext =#' \
 	    /usr/include/vkFFT.h >$@
 $(BUILD)/bench_vkfft: tests/bench/peers/bench_vkfft.c $(BUILD)/vkfft/vkFFT.h $(LIB)
-	$(CC) $(filter-out -W%,$(CFLAGS)) -std=gnu11 -isystem $(BUILD)/vkfft $< $(LIB) $(LDFLAGS) -o $@ -lglslang \
+	$(call say,CC,$<)
+	$(Q)$(CC) $(filter-out -W%,$(CFLAGS)) -std=gnu11 -isystem $(BUILD)/vkfft $< $(LIB) $(LDFLAGS) -o $@ -lglslang \
 	    -lMachineIndependent -lGenericCodeGen -lOSDependent -lOGLCompiler -lSPIRV -lSPIRV-Tools-opt -lSPIRV-Tools \
 	    $(LIBS)
 
@@ -226,7 +250,8 @@ bench-cpu: $(BUILD)/bench_cpu
 	@mkdir -p $(BUILD)/bench-cache
 	@BENCH_CACHE=$(BUILD)/bench-cache $< $(ROUNDS)
 $(BUILD)/bench_cpu: tests/bench/bench_cpu.c $(LIB) Makefile
-	$(CC) $(CFLAGS) $< $(LIB) $(LDFLAGS) -o $@ -lfftw3f_threads $(LIBS)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) $< $(LIB) $(LDFLAGS) -o $@ -lfftw3f_threads $(LIBS)
 
 # What the promise costs beside the bare convolution; ROUNDS=N.
 .PHONY: bench-accuracy

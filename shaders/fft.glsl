@@ -239,7 +239,7 @@ void dft8(uint at) { DFT_TWO(2, 4, turn16) }
 void dft16(uint at) { DFT_TWO(4, 4, turn16) }
 
 // One function per stage, so that every branch is on a specialization constant alone: the host
-// folds those before a driver sees them (src/engine/gpu_fold.h).
+// folds those before a driver sees them (src/engine/gpu/gpu_fold.h).
 #define DFT_STAGE(S)                                                                               \
     void dft_of_stage_##S(uint at) {                                                               \
         if (RADIX_##S == 2) dft2(at, at + 1);                                                      \

@@ -1,12 +1,12 @@
 /* cmd_apply.c - `fftbloom apply`, also `fftbloom IN KERNEL -o OUT`: files in, files out. */
-#include "app/cli.h"
-#include "app/farm.h"
-#include "app/sequence.h"
+#include "app/cli/cli.h"
+#include "app/farm/farm.h"
+#include "app/run/sequence.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "bloom/cache.h"
 #include "image/format.h"
+#include "kernel/cache.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* main.c - the process: picks the command, prints the one error, turns it into the exit status. */
-#include "app/command.h"
-#include "app/help.h"
+#include "app/cli/command.h"
+#include "app/cli/help.h"
 #include "base/file.h"
 #include "base/log.h"
 

@@ -9,10 +9,10 @@
 #define BLOOM_BLOOM_H
 
 #include "base/par.h"
-#include "bloom/accuracy.h"
-#include "bloom/device_choice.h"
-#include "bloom/ledger.h"
+#include "bloom/promise/accuracy.h"
+#include "bloom/promise/ledger.h"
 #include "bloom/verify.h"
+#include "device/device_choice.h"
 #include "engine/engine.h"
 #include "image/image.h"
 #include "kernel/psf.h"

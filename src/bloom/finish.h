@@ -12,10 +12,10 @@
 #define BLOOM_FINISH_H
 
 #include "base/par.h"
-#include "bloom/accuracy.h"
-#include "bloom/bright.h"
-#include "bloom/core.h"
-#include "bloom/ledger.h"
+#include "bloom/promise/accuracy.h"
+#include "bloom/promise/bright.h"
+#include "bloom/promise/core.h"
+#include "bloom/promise/ledger.h"
 #include "image/image.h"
 
 /* Softly above threshold - knee, by all that exceeds the threshold beyond threshold + knee. */

@@ -3,9 +3,9 @@
 #define BLOOM_INSIDE_H
 
 #include "bloom/bloom.h"
-#include "bloom/cache.h"
 #include "bloom/kernel_input.h"
-#include "bloom/sketch.h"
+#include "bloom/promise/sketch.h"
+#include "kernel/cache.h"
 
 /* What follows from the size of an image and is kept while that stays the same. */
 typedef struct {

@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "bloom/core.h"
 #include "bloom/prepare.h"
+#include "bloom/promise/core.h"
 
 #include <pthread.h>
 #include <string.h>

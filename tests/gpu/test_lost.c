@@ -2,7 +2,7 @@
  * is not used again, other frames come back whole, and after that all is as before. The driver
  * fails here because this program has its own vkQueueSubmit and vkWaitForFences. */
 #include "bloom/bloom.h"
-#include "engine/gpu_device.h"
+#include "engine/gpu/gpu_device.h"
 #include "gpu/pipeline.h"
 #include "unit/glare.h"
 

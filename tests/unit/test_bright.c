@@ -1,7 +1,7 @@
 /* test_bright.c - pasted pixels and the kernel's core against the definition: what is taken out and
  * pasted, and what the core adds, must be what the direct sum says, under all borders. */
-#include "bloom/bright.h"
-#include "bloom/core.h"
+#include "bloom/promise/bright.h"
+#include "bloom/promise/core.h"
 
 #include "math/reference.h"
 #include "unit/check.h"

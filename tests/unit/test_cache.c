@@ -1,5 +1,5 @@
 /* The spectrum cache: hits, repairs, tiers, trimming, and many processes at once. */
-#include "bloom/cache.h"
+#include "kernel/cache.h"
 
 #include "base/file.h"
 #include "base/log.h"

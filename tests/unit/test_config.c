@@ -1,5 +1,5 @@
 /* Config files: what lands, what is refused, and 10,000 mutations that must not crash. */
-#include "app/config.h"
+#include "app/cli/config.h"
 #include "unit/check.h"
 #include "unit/mutate.h"
 

@@ -1,6 +1,6 @@
 /* test_device_choice.c - which device is taken, from tables of devices and speeds: no device is
  * touched. */
-#include "bloom/device_choice.h"
+#include "device/device_choice.h"
 
 #include "unit/check.h"
 

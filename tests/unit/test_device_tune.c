@@ -1,7 +1,7 @@
 /* test_device_tune.c - measured shapes: their files, which plans take them, and the search that
  * finds them, against timers that are formulas; then the shapes of such searches on real devices,
  * whose results are held to the bound of the pipeline. */
-#include "bloom/device_search.h"
+#include "device/device_search.h"
 
 #include "gpu/pipeline.h"
 #include "unit/check.h"

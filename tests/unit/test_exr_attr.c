@@ -1,5 +1,5 @@
 /* What attributes say, in words and in JSON, and that damaged values are shown by their length. */
-#include "image/exr_attr.h"
+#include "image/exr/exr_attr.h"
 #include "unit/check.h"
 
 #include <math.h>

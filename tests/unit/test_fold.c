@@ -1,11 +1,11 @@
 /* test_fold.c - what gpu_fold does to SPIR-V: branches by hand, every embedded shader for several
  * sets of constants, rubbish, and modules that end anywhere. And the tables of gpu_tables. */
-#include "engine/gpu_fold.h"
+#include "engine/gpu/gpu_fold.h"
 
 #include "base/mem.h"
-#include "engine/gpu_drop.h"
-#include "engine/gpu_shaders.h"
-#include "engine/gpu_tables.h"
+#include "engine/gpu/gpu_drop.h"
+#include "engine/gpu/gpu_shaders.h"
+#include "engine/gpu/gpu_tables.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 

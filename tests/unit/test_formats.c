@@ -2,8 +2,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/png.h"
-#include "image/preview.h"
+#include "image/flat/png.h"
+#include "image/flat/preview.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 

@@ -1,6 +1,6 @@
 /* test_gpu_errors.c - what Vulkan says becomes an exit code: 75 where it is worth retrying, 69
  * where there is no device to work with, and 70 for what should not be. */
-#include "engine/gpu_device.h"
+#include "engine/gpu/gpu_device.h"
 #include "unit/check.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Pictures and histogram of differences: every value is counted, and no single pixel is lost. */
 #include "base/mem.h"
-#include "image/heat.h"
+#include "image/flat/heat.h"
 #include "unit/check.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The strict JSON reader: what it takes, what it refuses and where. */
-#include "app/json.h"
+#include "app/cli/json.h"
 #include "unit/check.h"
 
 #include <stdio.h>

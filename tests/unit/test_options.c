@@ -1,6 +1,6 @@
 /* The table of options and the parsers of its types. */
-#include "app/command.h"
-#include "app/options.h"
+#include "app/cli/command.h"
+#include "app/cli/options.h"
 #include "unit/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Suites: what lands where, what is refused and at which place, and mutations that must not
  * crash. */
-#include "app/suite.h"
+#include "app/check/suite.h"
 #include "base/mem.h"
 #include "unit/check.h"
 #include "unit/mutate.h"

@@ -1,5 +1,5 @@
 /* bench_vkfft.c - the same convolution by VkFFT, on the device and by the clock of fftbloom's own
- * benchmark (engine/gpu_time.h).
+ * benchmark (engine/gpu/gpu_time.h).
  *
  *   bench_vkfft DEVICE WIDTH HEIGHT KERNEL ROUNDS QUEUE
  *
@@ -11,10 +11,10 @@
  * Prints one line: lengths, then seconds per frame: median, least, quartiles. DEVICE is a class
  * (gpu, software) or an index of `fftbloom devices`. */
 #define VKFFT_BACKEND 0
-#include "bloom/device_choice.h"
-#include "bloom/device_measure.h"
-#include "engine/gpu_memory.h"
-#include "engine/gpu_time.h"
+#include "device/device_choice.h"
+#include "device/device_measure.h"
+#include "engine/gpu/gpu_memory.h"
+#include "engine/gpu/gpu_time.h"
 
 #include "vkFFT.h"
 

@@ -1,0 +1,48 @@
+/* suite_html.c - a suite's run as one page: the files of src/pages/, embedded at build time, and
+ * the run as JSON in its midst, which the page's script lays out. */
+#include "app/check/report/suite_report.h"
+
+#include <string.h>
+
+static const char PAGE[] = {
+#include "pages/check.html.inc"
+    0};
+static const char STYLE[] = {
+#include "pages/check.css.inc"
+    0};
+static const char SCRIPT[] = {
+#include "pages/check.js.inc"
+    0};
+
+/* In a script element nothing may look like its end; in JSON a < stands in strings only. */
+static void add_run(const suite_run *r, text *to) {
+    text json = {0};
+    suite_json_run(r, true, &json);
+    for (const char *p = json.s; *p;) {
+        size_t n = strcspn(p, "<");
+        text_add_bytes(to, p, n);
+        p += n;
+        if (*p == '<') {
+            text_add(to, "\\u003c");
+            p++;
+        }
+    }
+    text_free(&json);
+}
+
+/* The page has one line for each of the three. */
+void suite_html(const suite_run *r, text *to) {
+    static const char *const MARK[] = {"@STYLE@", "@RUN@", "@SCRIPT@"};
+    const char *p = PAGE;
+    for (int i = 0; i < 3; i++) {
+        const char *at = strstr(p, MARK[i]);
+        if (!at) break;
+        text_add_bytes(to, p, (size_t)(at - p));
+        if (i == 1)
+            add_run(r, to);
+        else
+            text_add(to, "%s", i == 0 ? STYLE : SCRIPT);
+        p = at + strlen(MARK[i]);
+    }
+    text_add(to, "%s", p);
+}

@@ -1,0 +1,78 @@
+/* suite_junit.c - a suite's run as JUnit XML, as Jenkins and GitLab read it. */
+#include "app/check/report/suite_report.h"
+
+#include <string.h>
+
+/* XML 1.0 has no control characters but tab and the ends of lines, escaped or not. */
+static void add_xml(text *to, const char *s) {
+    static const char SPECIAL[] = "<>&\"";
+    static const char *const ESCAPED[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
+    for (; s && *s; s++) {
+        const char *at = strchr(SPECIAL, *s);
+        if (at)
+            text_add(to, "%s", ESCAPED[at - SPECIAL]);
+        else if ((unsigned char)*s < 0x20 && *s != '\n' && *s != '\t')
+            text_add(to, "?");
+        else
+            text_add_bytes(to, s, 1);
+    }
+}
+
+static void add_attribute(text *to, const char *name, const char *value) {
+    text_add(to, " %s=\"", name);
+    add_xml(to, value);
+    text_add(to, "\"");
+}
+
+static void add_outcome(const char *element, const case_result *c, text *to) {
+    char line[SUITE_LINE];
+    text_add(to, "\n      <%s", element);
+    add_attribute(to, "message", suite_first_line(c, line));
+    if (c->state != CASE_SKIP) add_attribute(to, "type", case_state_word(c->state));
+    text_add(to, ">");
+    add_xml(to, c->why.s);
+    add_xml(to, c->match.words.s);
+    text_add(to, "</%s>\n    ", element);
+}
+
+static void add_case(const suite_run *r, const case_result *c, text *to) {
+    static const char *const ELEMENT[CASE_STATES] = {
+        [CASE_FAIL] = "failure", [CASE_ERROR] = "error", [CASE_SKIP] = "skipped"};
+    text_add(to, "    <testcase");
+    add_attribute(to, "name", c->c->name);
+    add_attribute(to, "classname", r->s->path);
+    add_attribute(to, "file", c->c->file);
+    text_add(to, " line=\"%d\" time=\"%.6f\">", c->c->line, c->load + c->bloom + c->check);
+    if (ELEMENT[c->state]) {
+        add_outcome(ELEMENT[c->state], c, to);
+    } else if (c->state == CASE_WARN) {
+        text_add(to, "\n      <system-out>");
+        add_xml(to, c->why.s);
+        add_xml(to, c->match.words.s);
+        text_add(to, "</system-out>\n    ");
+    }
+    text_add(to, "</testcase>\n");
+}
+
+void suite_junit(const suite_run *r, text *to) {
+    size_t complaints = r->complaint.s != NULL;
+    text counts = {0};
+    text_add(&counts,
+             " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.6f\"",
+             r->count + complaints, r->states[CASE_FAIL] + complaints, r->states[CASE_ERROR],
+             r->states[CASE_SKIP], r->seconds);
+    text_add(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites%s>\n  <testsuite",
+             counts.s);
+    add_attribute(to, "name", r->s->path);
+    text_add(to, "%s>\n", counts.s);
+    for (size_t i = 0; i < r->count; i++) add_case(r, &r->item[i], to);
+    if (complaints) {
+        text_add(to, "    <testcase name=\"requirements\"");
+        add_attribute(to, "classname", r->s->path);
+        text_add(to, ">\n      <failure");
+        add_attribute(to, "message", r->complaint.s);
+        text_add(to, "/>\n    </testcase>\n");
+    }
+    text_add(to, "  </testsuite>\n</testsuites>\n");
+    text_free(&counts);
+}

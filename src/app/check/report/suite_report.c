@@ -1,0 +1,72 @@
+#include "app/check/report/suite_report.h"
+
+#include "base/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *flag;
+    size_t at; /* of its path in the settings */
+    void (*write)(const suite_run *r, text *to);
+} REPORT[] = {
+    {"--junit", offsetof(settings, junit), suite_junit},
+    {"--tap", offsetof(settings, tap), suite_tap},
+    {"--json", offsetof(settings, json_file), suite_json},
+    {"--html", offsetof(settings, html), suite_html},
+};
+enum { REPORTS = sizeof REPORT / sizeof REPORT[0] };
+
+static const char *path_of(const settings *s, int i) {
+    return *(const char *const *)((const char *)s + REPORT[i].at);
+}
+
+static bool is_stdout(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
+
+bool suite_reports_check(const settings *asked, bool *taken, err *e) {
+    const char *first = asked->github ? "--github" : NULL;
+    *taken = false;
+    for (int i = 0; i < REPORTS; i++) {
+        const char *path = path_of(asked, i);
+        if (path && !is_stdout(path) && !file_out_possible(path, e))
+            return err_in(e, "%s", REPORT[i].flag);
+        if (!is_stdout(path)) continue;
+        if (first)
+            return err_set(e, ERR_USAGE, "%s and %s both want standard output", first,
+                           REPORT[i].flag);
+        first = REPORT[i].flag;
+        *taken = true;
+    }
+    return true;
+}
+
+static bool write_file(const char *path, const text *t, err *e) {
+    file_out *f = file_out_open(path, e);
+    bool ok = f && file_out_write(f, 0, t->s, t->n, e) && file_out_commit(&f, e);
+    file_out_discard(&f);
+    return ok;
+}
+
+bool suite_reports_write(const suite_run *r, err *e) {
+    bool ok = true;
+    for (int i = 0; ok && i < REPORTS; i++) {
+        const char *path = path_of(r->asked, i);
+        text t = {0};
+        if (!path) continue;
+        REPORT[i].write(r, &t);
+        if (is_stdout(path))
+            fwrite(t.s, 1, t.n, stdout);
+        else
+            ok = write_file(path, &t, e) || err_in(e, "%s", REPORT[i].flag);
+        text_free(&t);
+    }
+    return ok;
+}
+
+const char *suite_first_line(const case_result *c, char buf[SUITE_LINE]) {
+    const char *why = c->why.s ? c->why.s : "";
+    snprintf(buf, SUITE_LINE, "%.*s", (int)strcspn(why, "\n"), why);
+    return buf;
+}

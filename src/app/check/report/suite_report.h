@@ -1,0 +1,33 @@
+/* suite_report.h - the table of reports on a suite's run.
+ *
+ * To add a format: a suite_*.c with a writer, an option, one row in suite_report.c. */
+#ifndef APP_SUITE_REPORT_H
+#define APP_SUITE_REPORT_H
+
+#include "app/check/suite_run.h"
+
+/* --junit, --tap, --json, --html: writes those that were asked for, atomically; "-" is standard
+ * output. */
+bool suite_reports_write(const suite_run *r, err *e);
+/* Before the run: that all of them can be written, and in *taken whether one of them takes standard
+ * output. ERR_USAGE where two want it. */
+bool suite_reports_check(const settings *asked, bool *taken, err *e);
+
+void suite_junit(const suite_run *r, text *to);
+void suite_tap(const suite_run *r, text *to);
+void suite_json(const suite_run *r, text *to);
+void suite_html(const suite_run *r, text *to);
+void suite_github(const suite_run *r, text *to);
+
+/* For people: a case when it is over, and all of them at the end. */
+void suite_text_case(const case_result *c, bool verbose, text *to);
+void suite_text_end(const suite_run *r, text *to);
+
+/* One case as a JSON object; `pictures` with its pictures as data URIs. */
+void suite_json_run(const suite_run *r, bool pictures, text *to);
+
+/* The first line of a case's `why`, without its end; "" where there is none. Returns buf. */
+enum { SUITE_LINE = 512 };
+const char *suite_first_line(const case_result *c, char buf[SUITE_LINE]);
+
+#endif

@@ -1,0 +1,53 @@
+/* suite_text.c - a suite's run for people: a line per case, more where it did not pass. */
+#include "app/check/report/suite_report.h"
+#include "app/run/describe.h"
+
+#include <string.h>
+
+static void add_indented(const char *lines, text *to) {
+    while (lines && *lines) {
+        size_t n = strcspn(lines, "\n");
+        size_t blank = strspn(lines, " ");
+        if (blank < n) {
+            text_add(to, "    ");
+            text_add_bytes(to, lines + (blank < 2 ? blank : 2), n - (blank < 2 ? blank : 2));
+            text_add(to, "\n");
+        }
+        lines += n + (lines[n] == '\n');
+    }
+}
+
+void suite_text_case(const case_result *c, bool verbose, text *to) {
+    const engine_device *d = case_device(c);
+    text_add(to, "%-8s %-32s", case_state_word(c->state), c->c->name);
+    if (c->state != CASE_SKIP) text_add(to, " %7.3f s", c->load + c->bloom + c->check);
+    if (d) text_add(to, "  %s", describe_class(d->class));
+    if (c->blessed) text_add(to, "  blessed %s", c->match.path);
+    while (to->s[to->n - 1] == ' ') to->s[--to->n] = 0;
+    text_add(to, "\n");
+    add_indented(c->why.s, to);
+    if (c->state != CASE_PASS || verbose) add_indented(c->notes.s, to);
+    add_indented(c->match.words.s, to);
+    for (uint32_t i = 0; verbose && c->made && i < c->made->notes; i++)
+        add_indented(c->made->note[i], to);
+}
+
+void suite_text_end(const suite_run *r, text *to) {
+    static const char *const WORD[CASE_STATES] = {
+        [CASE_PASS] = "passed",    [CASE_WARN] = "with warnings", [CASE_FAIL] = "failed",
+        [CASE_ERROR] = "in error", [CASE_SKIP] = "skipped",
+    };
+    text_add(to, "%zu case%s in %.1f s: ", r->count, r->count == 1 ? "" : "s", r->seconds);
+    const char *sep = "";
+    for (int i = 0; i < CASE_STATES; i++) {
+        if (!r->states[i]) continue;
+        text_add(to, "%s%zu %s", sep, r->states[i], WORD[i]);
+        sep = ", ";
+    }
+    text_add(to, "\n");
+    if (r->complaint.s) text_add(to, "%s\n", r->complaint.s);
+    text_add(to, "%s\n",
+             r->status == 0              ? "PASS"
+             : r->status == COMPARE_WARN ? "WARNING"
+                                         : "FAILURE");
+}

@@ -1,0 +1,261 @@
+#include "app/check/suite.h"
+
+#include "app/check/suite_keys.h"
+#include "app/run/frames.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The defaults of one file; its document stays open until all cases are read. */
+typedef struct {
+    const json_document *d;
+    const json_value *v;
+} defaults;
+
+/* What holds in one file: its own and what it includes. */
+typedef struct {
+    variables words;
+    defaults *first;
+    size_t count;
+} scope;
+
+typedef struct {
+    suite *s;
+    variables set, of_case; /* set -> of_case -> the outermost file -> ... -> the file at hand */
+    json_document **document;
+    size_t documents;
+    int depth;
+    err *e;
+} reader;
+
+/* One more item in a list of the heap; NULL, and an error, where there is no memory. */
+static void *more(void *list, size_t count, size_t size, err *e) {
+    void *to = realloc(list, (count + 1) * size);
+    if (!to) err_set(e, ERR_RETRY, "no memory for a suite of %zu cases", count);
+    return to;
+}
+
+/* --- one case ------------------------------------------------------------------------------ */
+
+static bool read_variables(reader *r, variables *to, const json_document *d,
+                           const json_value *object) {
+    for (const json_value *v = object->child; v; v = v->next) {
+        text value = {0};
+        err why = {0};
+        uint32_t types = 1 << JSON_STRING | 1 << JSON_NUMBER | 1 << JSON_BOOL;
+        if (!(types >> v->type & 1)) return config_wrong_type(d, v, v->key, types, r->e);
+        bool ok = config_text(&r->set, d, v, false, &value, r->e);
+        if (ok && !variables_add(to, v->key, value.s ? value.s : "", &why))
+            ok = json_err_key(d, v, r->e, "%s", why.msg);
+        text_free(&value);
+        if (!ok) return false;
+    }
+    return true;
+}
+
+/* Keys of a case or of defaults; name and variables were read before. */
+static bool read_keys(reader *r, suite_case_reader *to, const json_document *d,
+                      const json_value *object, suite_key_place place) {
+    for (const json_value *v = object->child; v; v = v->next) {
+        const option *o;
+        const suite_key *k = suite_key_find(d, v, place, &o, r->e);
+        if (!k && !o) return false;
+        if (o && !config_member(&to->config, d, v, o, r->e)) return false;
+        if (k && k->read && !k->read(to, d, v, r->e)) return false;
+    }
+    return true;
+}
+
+static bool is_named_already(const reader *r, const suite_case *c) {
+    for (size_t i = 0; i + 1 < r->s->count; i++)
+        if (strcmp(r->s->item[i].name, c->name) == 0) return true;
+    return false;
+}
+
+/* What no single key can say. */
+static bool check_case(reader *r, const suite_case *c, const json_document *d,
+                       const json_value *v) {
+    bool referenced = false;
+    for (int i = 0; i < SUITE_CLASSES; i++) referenced |= c->reference[i].count > 0;
+    if (is_named_already(r, c))
+        return json_err(d, v, r->e, "there is a case \"%s\" already", c->name);
+    if (!c->s.input || !c->s.kernel)
+        return json_err(d, v, r->e, "the config of \"%s\" names no %s", c->name,
+                        c->s.input ? "kernel" : "input");
+    if (frame_pattern_is(c->s.input))
+        return json_err(d, v, r->e, "a case is one image; the input of \"%s\" is a sequence: %s",
+                        c->name, c->s.input);
+    if (!referenced && !c->energies && !c->s.bloom.verify)
+        return json_err(d, v, r->e,
+                        "\"%s\" needs a reference, energy or verify: nothing is checked", c->name);
+    return true;
+}
+
+static bool fill_case(reader *r, const scope *f, suite_case *c, const json_document *d,
+                      const json_value *v) {
+    suite_case_reader to = {{.s = &c->s, .users = FOR_APPLY, .words = &r->set}, c};
+    const json_value *name = json_get(v, "name"), *words = json_get(v, "variables");
+    const option *o;
+    if (!settings_init(&c->s, r->e)) return false;
+    if (!name) return json_err(d, v, r->e, "a case needs a \"name\"");
+    if (words && !suite_key_find(d, words, KEY_OF_CASE, &o, r->e)) return false;
+    if (words && !read_variables(r, &r->of_case, d, words)) return false;
+    const suite_key *key = suite_key_find(d, name, KEY_OF_CASE, &o, r->e);
+    if (!key || !key->read(&to, d, name, r->e)) return false;
+    if (!variables_add(&r->of_case, "case", c->name, r->e)) return false;
+    for (size_t i = 0; i < f->count; i++)
+        if (!read_keys(r, &to, f->first[i].d, f->first[i].v, KEY_OF_DEFAULTS)) return false;
+    return read_keys(r, &to, d, v, KEY_OF_CASE) && check_case(r, c, d, v);
+}
+
+static bool add_case(reader *r, const scope *f, const json_document *d, const json_value *v,
+                     const char *file) {
+    suite *s = r->s;
+    if (v->type != JSON_OBJECT)
+        return json_err(d, v, r->e, "a case is an object, not %s", json_type_name(v->type));
+    if (s->count == SUITE_CASES)
+        return json_err(d, v, r->e, "a suite has at most %d cases", SUITE_CASES);
+    suite_case *item = more(s->item, s->count, sizeof *item, r->e);
+    if (!item) return false;
+    s->item = item;
+    suite_case *c = &item[s->count++];
+    *c = (suite_case){.file = file, .line = v->line, .column = v->column};
+    bool ok = fill_case(r, f, c, d, v);
+    variables_clear(&r->of_case);
+    return ok;
+}
+
+/* --- one file ------------------------------------------------------------------------------ */
+
+static bool read_file(reader *r, scope *f, const char *path);
+
+static bool take_defaults(reader *r, scope *f, defaults one) {
+    defaults *list = more(f->first, f->count, sizeof *list, r->e);
+    if (!list) return false;
+    f->first = list;
+    list[f->count++] = one;
+    return true;
+}
+
+static void free_scope(scope *f) {
+    variables_clear(&f->words);
+    free(f->first);
+}
+
+static bool include_one(reader *r, scope *f, const json_document *d, const json_value *v) {
+    scope inner = {0};
+    text path = {0};
+    if (v->type != JSON_STRING) return config_wrong_type(d, v, "include", 1 << JSON_STRING, r->e);
+    if (r->depth == CONFIG_DEPTH)
+        return json_err(d, v, r->e, "suites include one another %d deep: is this a circle?",
+                        CONFIG_DEPTH);
+    bool ok = config_text(&r->set, d, v, true, &path, r->e) &&
+              (path.n > 0 || json_err(d, v, r->e, "include must not be empty"));
+    f->words.weaker = &inner.words;
+    r->depth++;
+    ok = ok && read_file(r, &inner, path.s);
+    r->depth--;
+    f->words.weaker = NULL;
+    ok = ok && variables_append(&f->words, &inner.words, r->e);
+    for (size_t i = 0; ok && i < inner.count; i++) ok = take_defaults(r, f, inner.first[i]);
+    free_scope(&inner);
+    text_free(&path);
+    return ok;
+}
+
+static bool include(reader *r, scope *f, const json_document *d, const json_value *v) {
+    if (v->type == JSON_STRING) return include_one(r, f, d, v);
+    for (v = v->child; v; v = v->next)
+        if (!include_one(r, f, d, v)) return false;
+    return true;
+}
+
+/* In the order in which they depend on each other, whatever their order in the file. */
+static bool read_suite(reader *r, scope *f, const json_document *d, const char *file) {
+    const json_value *root = json_root(d), *v;
+    const option *o;
+    for (v = root->child; v; v = v->next)
+        if (strcmp(v->key, "version") != 0 && strcmp(v->key, "$schema") != 0 &&
+            !suite_key_find(d, v, KEY_OF_SUITE, &o, r->e))
+            return false;
+    if ((v = json_get(root, "variables")) && !read_variables(r, &f->words, d, v)) return false;
+    if ((v = json_get(root, "include")) && !include(r, f, d, v)) return false;
+    if ((v = json_get(root, "defaults")) && !take_defaults(r, f, (defaults){d, v})) return false;
+    if ((v = json_get(root, "cases")))
+        for (v = v->child; v; v = v->next)
+            if (!add_case(r, f, d, v, file)) return false;
+    return true;
+}
+
+/* Keeps the document, for its defaults, and its path, for where cases stand. */
+static json_document *open_document(reader *r, const char *path, char **file) {
+    suite *s = r->s;
+    json_document **documents = more(r->document, r->documents, sizeof *documents, r->e);
+    if (!documents) return NULL;
+    r->document = documents;
+    char **files = more(s->file, s->files, sizeof *files, r->e);
+    if (!files) return NULL;
+    s->file = files;
+    json_document *d = json_read(path, r->e);
+    if (!d) return NULL;
+    documents[r->documents++] = d;
+    if (!(*file = mem_str(path, r->e))) return NULL;
+    s->file[s->files++] = *file;
+    return d;
+}
+
+static bool read_file(reader *r, scope *f, const char *path) {
+    char *file;
+    json_document *d = open_document(r, path, &file);
+    if (!d) return false;
+    const json_value *root = json_root(d);
+    if (root->type != JSON_OBJECT)
+        return json_err(d, root, r->e, "a suite is an object, not %s", json_type_name(root->type));
+    return config_check_version(d, root, r->e) && read_suite(r, f, d, file);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
+bool suite_load(suite *s, const char *path, const char *set, err *e) {
+    scope f = {0};
+    reader r = {.s = s, .e = e};
+    *s = (suite){0};
+    r.set.weaker = &r.of_case;
+    r.of_case.weaker = &f.words;
+    bool ok = (s->path = mem_str(path, e)) && (!set || variables_parse(&r.set, set, e)) &&
+              read_file(&r, &f, path);
+    if (ok && s->count == 0) ok = err_set(e, ERR_CONFIG, "%s: the suite has no cases", path);
+    for (size_t i = 0; i < r.documents; i++) json_free(&r.document[i]);
+    free(r.document);
+    free_scope(&f);
+    variables_clear(&r.set);
+    if (!ok) suite_free(s);
+    return ok;
+}
+
+static void free_case(suite_case *c) {
+    for (int i = 0; i < SUITE_CLASSES; i++) {
+        for (size_t k = 0; k < c->reference[i].count; k++) mem_free(c->reference[i].path[k]);
+        mem_free(c->reference[i].path);
+    }
+    for (size_t i = 0; i < c->energies; i++) mem_free(c->energy[i].channels);
+    mem_free(c->energy);
+    mem_free(c->name);
+    mem_free(c->skip);
+    settings_free(&c->s);
+}
+
+void suite_free(suite *s) {
+    for (size_t i = 0; i < s->count; i++) free_case(&s->item[i]);
+    for (size_t i = 0; i < s->files; i++) mem_free(s->file[i]);
+    free(s->item);
+    free(s->file);
+    mem_free(s->path);
+    *s = (suite){0};
+}
+
+const suite_paths *suite_references(const suite_case *c, engine_class device) {
+    const suite_paths *own = &c->reference[device];
+    return own->count ? own : &c->reference[SUITE_ANY];
+}

@@ -1,0 +1,245 @@
+#include "app/check/suite_keys.h"
+
+#include "app/run/describe.h"
+#include "base/mem.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NUMBER = 1 << JSON_NUMBER,
+    STRING = 1 << JSON_STRING,
+    ARRAY = 1 << JSON_ARRAY,
+    OBJECT = 1 << JSON_OBJECT,
+};
+
+const char *suite_class_name(int c) {
+    return c == SUITE_ANY ? "any" : describe_class((engine_class)c);
+}
+
+/* A string with its variables replaced, to be freed with mem_free. */
+static char *string_of(const suite_case_reader *r, const json_document *d, const json_value *v,
+                       bool path, err *e) {
+    text t = {0};
+    char *s = NULL;
+    if (v->type != JSON_STRING) {
+        config_wrong_type(d, v, v->key ? v->key : "an item", STRING, e);
+    } else if (config_text(r->config.words, d, v, path, &t, e)) {
+        if (t.n)
+            s = mem_str(t.s, e);
+        else
+            json_err(d, v, e, "must not be empty");
+    }
+    text_free(&t);
+    return s;
+}
+
+static bool set_string(char **to, char *fresh) {
+    if (!fresh) return false;
+    mem_free(*to);
+    *to = fresh;
+    return true;
+}
+
+/* --- name, skip, config -------------------------------------------------------------------- */
+
+static bool read_name(suite_case_reader *r, const json_document *d, const json_value *v, err *e) {
+    if (!set_string(&r->c->name, string_of(r, d, v, false, e))) return false;
+    for (const char *p = r->c->name; *p; p++)
+        if ((unsigned char)*p < ' ') return json_err(d, v, e, "a name is one line of text");
+    return true;
+}
+
+static bool read_skip(suite_case_reader *r, const json_document *d, const json_value *v, err *e) {
+    return set_string(&r->c->skip, string_of(r, d, v, false, e));
+}
+
+static bool read_config(suite_case_reader *r, const json_document *d, const json_value *v, err *e) {
+    if (v->type == JSON_OBJECT) return config_object(&r->config, d, v, e);
+    char *path = string_of(r, d, v, true, e);
+    bool ok = path && config_file(&r->config, path, e);
+    mem_free(path);
+    return ok;
+}
+
+/* --- references ---------------------------------------------------------------------------- */
+
+static void free_paths(suite_paths *p) {
+    for (size_t i = 0; i < p->count; i++) mem_free(p->path[i]);
+    mem_free(p->path);
+    *p = (suite_paths){0};
+}
+
+/* One path, or several in an array. */
+static bool read_paths(suite_case_reader *r, const json_document *d, const json_value *v,
+                       suite_paths *to, err *e) {
+    if (v->type != JSON_STRING && v->type != JSON_ARRAY)
+        return config_wrong_type(d, v, v->key, STRING | ARRAY, e);
+    size_t n = v->type == JSON_ARRAY ? (size_t)v->children : 1;
+    if (n == 0) return json_err(d, v, e, "needs at least one reference");
+    suite_paths fresh = {.path = mem_new(n, sizeof *fresh.path, "references", e)};
+    const json_value *one = v->type == JSON_ARRAY ? v->child : v;
+    for (; fresh.path && fresh.count < n; one = one->next) {
+        char *path = string_of(r, d, one, true, e);
+        if (!path) {
+            free_paths(&fresh);
+            return false;
+        }
+        fresh.path[fresh.count++] = path;
+    }
+    free_paths(to);
+    *to = fresh;
+    return fresh.path != NULL;
+}
+
+static int class_of(const char *key) {
+    for (int c = 0; c < SUITE_CLASSES; c++)
+        if (strcmp(key, suite_class_name(c)) == 0) return c;
+    return -1;
+}
+
+static bool read_reference(suite_case_reader *r, const json_document *d, const json_value *v,
+                           err *e) {
+    for (int i = 0; i < SUITE_CLASSES; i++) free_paths(&r->c->reference[i]);
+    if (v->type != JSON_OBJECT) return read_paths(r, d, v, &r->c->reference[SUITE_ANY], e);
+    for (const json_value *m = v->child; m; m = m->next) {
+        int class = class_of(m->key);
+        if (class < 0)
+            return json_err_key(d, m, e,
+                                "a reference is for \"cpu\", \"gpu\", \"software\" or \"any\" "
+                                "device, not \"%s\"",
+                                m->key);
+        if (!read_paths(r, d, m, &r->c->reference[class], e)) return false;
+    }
+    return v->children > 0 || json_err(d, v, e, "names no reference");
+}
+
+/* --- energy, crop ---------------------------------------------------------------------------- */
+
+static bool read_bounds(const json_document *d, const json_value *v, suite_energy *to, err *e) {
+    if (v->type != JSON_ARRAY) return config_wrong_type(d, v, "energy", ARRAY, e);
+    const json_value *lo = v->child, *hi = lo ? lo->next : NULL;
+    if (v->children != 2 || lo->type != JSON_NUMBER || hi->type != JSON_NUMBER ||
+        !(lo->number <= hi->number))
+        return json_err(d, v, e,
+                        "energy needs two numbers, the least and the most that the result's light "
+                        "may be of the input's, as [0.98, 1]");
+    to->least = lo->number;
+    to->most = hi->number;
+    return true;
+}
+
+static void free_energy(suite_case *c) {
+    for (size_t i = 0; i < c->energies; i++) mem_free(c->energy[i].channels);
+    mem_free(c->energy);
+    c->energy = NULL;
+    c->energies = 0;
+}
+
+static bool read_energy(suite_case_reader *r, const json_document *d, const json_value *v, err *e) {
+    suite_case *c = r->c;
+    size_t n = v->type == JSON_OBJECT ? (size_t)v->children : 1;
+    if (n == 0) return json_err(d, v, e, "energy names no channel");
+    free_energy(c);
+    if (!(c->energy = mem_new(n, sizeof *c->energy, "energy", e))) return false;
+    const json_value *m = v->type == JSON_OBJECT ? v->child : v;
+    for (; c->energies < n; m = m->next) {
+        suite_energy *to = &c->energy[c->energies];
+        if (!read_bounds(d, m, to, e)) return false;
+        if (!(to->channels = mem_str(v->type == JSON_OBJECT ? m->key : "*", e))) return false;
+        c->energies++;
+    }
+    return true;
+}
+
+/* [x, y, width, height] */
+static bool read_crop(suite_case_reader *r, const json_document *d, const json_value *v, err *e) {
+    double n[4] = {0};
+    int i = 0;
+    for (const json_value *m = v->child; m && i < 4; m = m->next, i++)
+        n[i] = m->type == JSON_NUMBER ? m->number : NAN;
+    bool ok = v->children == 4;
+    for (i = 0; i < 4; i++) ok = ok && n[i] == floor(n[i]) && fabs(n[i]) <= INT_MAX / 4;
+    if (!ok || n[2] < 1 || n[3] < 1)
+        return json_err(d, v, e, "crop needs four whole numbers: x, y, width, height");
+    int32_t x = (int32_t)n[0], y = (int32_t)n[1];
+    r->c->cropped = true;
+    r->c->crop = (image_box){x, y, x + (int32_t)n[2] - 1, y + (int32_t)n[3] - 1};
+    return true;
+}
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+#define PATHS "{\"$ref\": \"#/$defs/paths\"}"
+#define BOUNDS \
+    "{\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, \"items\": {\"type\": \"number\"}}"
+
+const suite_key SUITE_KEYS[] = {
+    {"include", KEY_OF_SUITE, STRING | ARRAY, NULL, PATHS,
+     "Suites whose cases come first, and whose variables and defaults hold here, too."},
+    {"variables", KEY_OF_SUITE | KEY_OF_CASE, OBJECT, NULL,
+     "{\"type\": \"object\", \"additionalProperties\": {\"type\": [\"string\", \"number\", "
+     "\"boolean\"]}}",
+     "What ${NAME} stands for in strings."},
+    {"defaults", KEY_OF_SUITE, OBJECT, NULL, "{\"$ref\": \"#/$defs/defaults\"}",
+     "What every case starts with."},
+    {"cases", KEY_OF_SUITE, ARRAY, NULL,
+     "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/case\"}}", "What is run."},
+    {"name", KEY_OF_CASE, STRING, read_name, "{\"type\": \"string\", \"minLength\": 1}",
+     "Of the case, unlike all others; ${case} in its strings."},
+    {"config", KEY_OF_CASE | KEY_OF_DEFAULTS, STRING | OBJECT, read_config,
+     "{\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, {\"$ref\": \"#/$defs/config\"}]}",
+     "The options of the run, as a config file or as its content."},
+    {"reference", KEY_OF_CASE | KEY_OF_DEFAULTS, STRING | ARRAY | OBJECT, read_reference,
+     "{\"anyOf\": [" PATHS ", {\"type\": \"object\", \"minProperties\": 1, "
+     "\"additionalProperties\": false, \"properties\": {\"cpu\": " PATHS ", \"gpu\": " PATHS
+     ", \"software\": " PATHS ", \"any\": " PATHS "}}]}",
+     "The image that the result must match, or several of which one will do, or such for each "
+     "class of device."},
+    {"crop", KEY_OF_CASE | KEY_OF_DEFAULTS, ARRAY, read_crop,
+     "{\"type\": \"array\", \"minItems\": 4, \"maxItems\": 4, \"items\": {\"type\": \"integer\"}}",
+     "The part of the result that counts: x, y, width, height."},
+    {"energy", KEY_OF_CASE | KEY_OF_DEFAULTS, ARRAY | OBJECT, read_energy,
+     "{\"anyOf\": [" BOUNDS ", {\"type\": \"object\", \"minProperties\": 1, "
+     "\"additionalProperties\": " BOUNDS "}]}",
+     "The least and the most that the result's light may be of the input's, in all channels or "
+     "by globs over their names."},
+    {"skip", KEY_OF_CASE | KEY_OF_DEFAULTS, STRING, read_skip,
+     "{\"type\": \"string\", \"minLength\": 1}", "Why the case must not be run."},
+};
+const int SUITE_KEY_COUNT = (int)(sizeof SUITE_KEYS / sizeof SUITE_KEYS[0]);
+
+static bool unknown(const json_document *d, const json_value *v, suite_key_place place, err *e) {
+    static const char *const PLACE[] = {
+        [KEY_OF_SUITE] = "suite", [KEY_OF_CASE] = "case", [KEY_OF_DEFAULTS] = "default"};
+    const char *names[SETTINGS_ROOM + sizeof SUITE_KEYS / sizeof SUITE_KEYS[0]];
+    int n = 0;
+    for (int i = 0; i < SUITE_KEY_COUNT; i++)
+        if (SUITE_KEYS[i].in & place) names[n++] = SUITE_KEYS[i].name;
+    for (int i = 0; i < OPTION_COUNT && place != KEY_OF_SUITE; i++)
+        if (OPTIONS[i].on & FOR_CASE) names[n++] = OPTIONS[i].name;
+    int near = text_nearest(v->key, names, n);
+    bool of_run = place != KEY_OF_SUITE && option_find(v->key, FOR_APPLY);
+    return json_err_key(d, v, e, "a %s has no key \"%s\"%s%s%s", PLACE[place], v->key,
+                        of_run      ? "; it belongs into \"config\""
+                        : near >= 0 ? "; did you mean \""
+                                    : "",
+                        !of_run && near >= 0 ? names[near] : "", !of_run && near >= 0 ? "\"?" : "");
+}
+
+const suite_key *suite_key_find(const json_document *d, const json_value *v, suite_key_place place,
+                                const option **o, err *e) {
+    *o = NULL;
+    for (int i = 0; i < SUITE_KEY_COUNT; i++) {
+        const suite_key *k = &SUITE_KEYS[i];
+        if (!(k->in & place) || strcmp(k->name, v->key) != 0) continue;
+        if (k->types >> v->type & 1) return k;
+        config_wrong_type(d, v, v->key, k->types, e);
+        return NULL;
+    }
+    if (place != KEY_OF_SUITE && !strchr(v->key, '-')) *o = option_find(v->key, FOR_CASE);
+    if (!*o) unknown(d, v, place, e);
+    return NULL;
+}

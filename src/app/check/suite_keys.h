@@ -1,0 +1,39 @@
+/* suite_keys.h - the table of keys of a suite file.
+ *
+ * One row per key: where it may stand, the JSON types of its value, who reads it, its schema and a
+ * sentence. The parser and `fftbloom schema suite` go by this table. Options of FOR_CASE (the
+ * thresholds of `diff`, verify) are keys of cases, too, and have their rows in options.c. */
+#ifndef APP_SUITE_KEYS_H
+#define APP_SUITE_KEYS_H
+
+#include "app/check/suite.h"
+#include "app/cli/config.h"
+
+typedef enum { KEY_OF_SUITE = 1, KEY_OF_CASE = 2, KEY_OF_DEFAULTS = 4 } suite_key_place;
+
+/* A case while it is read. */
+typedef struct {
+    config_reader config; /* into the case's settings, with its variables */
+    suite_case *c;
+} suite_case_reader;
+
+typedef struct {
+    const char *name;
+    unsigned in;    /* suite_key_place */
+    uint32_t types; /* 1 << json_type */
+    /* For keys of cases; a value that is given later replaces, but for a config, which adds to what
+     * is there. NULL: suite.c reads it, because it concerns more than one case. */
+    bool (*read)(suite_case_reader *r, const json_document *d, const json_value *v, err *e);
+    const char *schema; /* what its value must be, as JSON */
+    const char *help;
+} suite_key;
+
+extern const suite_key SUITE_KEYS[];
+extern const int SUITE_KEY_COUNT;
+
+/* Checks a member's key and type: a row, or NULL and *o an option of FOR_CASE, or NULL and an error
+ * with the nearest name. */
+const suite_key *suite_key_find(const json_document *d, const json_value *v, suite_key_place place,
+                                const option **o, err *e);
+
+#endif

@@ -1,0 +1,210 @@
+#include "app/cli/config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    BOOL = 1 << JSON_BOOL,
+    NUMBER = 1 << JSON_NUMBER,
+    STRING = 1 << JSON_STRING,
+    ARRAY = 1 << JSON_ARRAY,
+    OBJECT = 1 << JSON_OBJECT,
+};
+
+uint32_t config_json_types(option_type type, bool may_be_infinite) {
+    static const uint32_t TYPES[OPTION_TYPES] = {
+        [OPTION_BOOL] = BOOL,
+        [OPTION_INT] = NUMBER,
+        [OPTION_FLOAT] = NUMBER,
+        [OPTION_ENUM] = STRING,
+        [OPTION_STRING] = STRING,
+        [OPTION_PATH] = STRING,
+        [OPTION_LIST] = STRING | ARRAY,
+        [OPTION_SIZE] = NUMBER | STRING,
+        [OPTION_BORDERS] = STRING | ARRAY | OBJECT,
+        [OPTION_CENTER] = STRING | ARRAY,
+        [OPTION_SCALE] = NUMBER | STRING,
+    };
+    return TYPES[type] | (type == OPTION_FLOAT && may_be_infinite ? STRING : 0);
+}
+
+bool config_wrong_type(const json_document *d, const json_value *v, const char *key, uint32_t types,
+                       err *e) {
+    text want = {0};
+    for (int t = 0; t < JSON_TYPES; t++)
+        if (types >> t & 1)
+            text_add(&want, "%s%s", want.n ? " or " : "", json_type_name((json_type)t));
+    json_err(d, v, e, "%s must be %s, not %s", key, want.s, json_type_name(v->type));
+    text_free(&want);
+    return false;
+}
+
+/* --- strings ------------------------------------------------------------------------------- */
+
+/* Paths are meant from where the file is. */
+static void add_folder(const json_document *d, const char *path, text *to) {
+    const char *name = json_name(d), *slash = strrchr(name, '/');
+    if (slash && path[0] && path[0] != '/') text_add_bytes(to, name, (size_t)(slash - name) + 1);
+}
+
+bool config_text(const variables *words, const json_document *d, const json_value *v, bool path,
+                 text *to, err *e) {
+    text whole = {0};
+    err why = {0};
+    bool ok = true;
+    if (words && v->type == JSON_STRING) {
+        ok = variables_expand(words, v->text, &whole, &why);
+    } else {
+        text_add(&whole, "%s", v->text);
+    }
+    if (!ok) {
+        json_err(d, v, e, "%s", why.msg);
+    } else if (whole.n) {
+        if (path) add_folder(d, whole.s, to);
+        text_add_bytes(to, whole.s, whole.n);
+    }
+    text_free(&whole);
+    return ok;
+}
+
+/* A string with variables may stand for anything that can be written in a string. */
+static bool has_variables(const config_reader *r, const json_value *v) {
+    return r->words && v->type == JSON_STRING && strstr(v->text, "${");
+}
+
+/* ["a", "b"] as "a,b". */
+static bool join_array(const config_reader *r, const json_document *d, const json_value *array,
+                       const option *o, text *to, err *e) {
+    uint32_t item = o->type == OPTION_CENTER ? NUMBER : STRING;
+    for (const json_value *v = array->child; v; v = v->next) {
+        if (!(item >> v->type & 1) && !has_variables(r, v))
+            return config_wrong_type(d, v, o->name, item, e);
+        text_add(to, to->n ? "," : "");
+        if (!config_text(r->words, d, v, false, to, e)) return false;
+    }
+    if (o->type != OPTION_LIST && array->children != 2)
+        return json_err(d, array, e, "%s must have two values, for x and for y, not %d", o->name,
+                        array->children);
+    return true;
+}
+
+/* {"x": "a", "y": "b"} as "a,b". */
+static bool join_axes(const config_reader *r, const json_document *d, const json_value *object,
+                      const option *o, text *to, err *e) {
+    for (const json_value *v = object->child; v; v = v->next) {
+        if (strcmp(v->key, "x") != 0 && strcmp(v->key, "y") != 0)
+            return json_err_key(d, v, e, "%s has the axes \"x\" and \"y\", not \"%s\"", o->name,
+                                v->key);
+        if (v->type != JSON_STRING) return config_wrong_type(d, v, o->name, STRING, e);
+    }
+    const json_value *x = json_get(object, "x"), *y = json_get(object, "y");
+    if (!x || !y) return json_err(d, object, e, "%s needs both \"x\" and \"y\"", o->name);
+    if (!config_text(r->words, d, x, false, to, e)) return false;
+    text_add(to, ",");
+    return config_text(r->words, d, y, false, to, e);
+}
+
+/* --- members ------------------------------------------------------------------------------- */
+
+bool config_member(const config_reader *r, const json_document *d, const json_value *v,
+                   const option *o, err *e) {
+    uint32_t types = config_json_types(o->type, isinf(o->max));
+    if (!(types >> v->type & 1) && !has_variables(r, v))
+        return config_wrong_type(d, v, o->name, types, e);
+    text value = {0}, where = {0};
+    text_add(&where, "%s:%d:%d", json_name(d), v->line, v->column);
+    bool ok = true;
+    if (v->type == JSON_ARRAY) {
+        ok = join_array(r, d, v, o, &value, e);
+    } else if (v->type == JSON_OBJECT) {
+        ok = join_axes(r, d, v, o, &value, e);
+    } else {
+        ok = config_text(r->words, d, v, o->type == OPTION_PATH, &value, e);
+    }
+    /* An empty list is the same as the default, none given. */
+    if (ok && value.n)
+        ok = settings_set(r->s, (int)(o - OPTIONS), value.s, ORIGIN_FILE, where.s, e);
+    else if (ok && v->type == JSON_STRING)
+        ok = json_err(d, v, e, "%s must not be empty", o->name);
+    text_free(&value);
+    text_free(&where);
+    return ok;
+}
+
+static bool include_one(const config_reader *r, const json_document *d, const json_value *v,
+                        err *e) {
+    if (v->type != JSON_STRING) return config_wrong_type(d, v, "include", STRING, e);
+    if (r->depth == CONFIG_DEPTH)
+        return json_err(d, v, e, "files include one another %d deep: is this a circle?",
+                        CONFIG_DEPTH);
+    config_reader inner = *r;
+    inner.depth++;
+    text path = {0};
+    bool ok = config_text(r->words, d, v, true, &path, e) &&
+              (path.n > 0 || json_err(d, v, e, "include must not be empty")) &&
+              config_file(&inner, path.s, e);
+    text_free(&path);
+    return ok;
+}
+
+static bool include(const config_reader *r, const json_document *d, const json_value *v, err *e) {
+    if (!v) return true;
+    if (v->type != JSON_ARRAY && v->type != JSON_STRING)
+        return config_wrong_type(d, v, "include", STRING | ARRAY, e);
+    if (v->type == JSON_STRING) return include_one(r, d, v, e);
+    for (v = v->child; v; v = v->next)
+        if (!include_one(r, d, v, e)) return false;
+    return true;
+}
+
+static bool is_passed_over(const char *key) {
+    return strcmp(key, "version") == 0 || strcmp(key, "$schema") == 0 ||
+           strcmp(key, "include") == 0;
+}
+
+bool config_object(const config_reader *r, const json_document *d, const json_value *object,
+                   err *e) {
+    if (!include(r, d, json_get(object, "include"), e)) return false;
+    for (const json_value *v = object->child; v; v = v->next) {
+        if (is_passed_over(v->key)) continue;
+        const option *o = option_find(v->key, r->users);
+        if (!o || strchr(v->key, '-') || !option_in_config(o)) {
+            const char *near = option_nearest(v->key, r->users);
+            return json_err_key(d, v, e, "there is no option \"%s\"%s%s%s", v->key,
+                                near ? "; did you mean \"" : "", near ? near : "",
+                                near ? "\"?" : "");
+        }
+        if (!config_member(r, d, v, o, e)) return false;
+    }
+    return true;
+}
+
+bool config_apply(settings *s, const json_document *d, const json_value *object, err *e) {
+    return config_object(&(config_reader){.s = s, .users = FOR_APPLY}, d, object, e);
+}
+
+bool config_check_version(const json_document *d, const json_value *object, err *e) {
+    const json_value *v = json_get(object, "version");
+    if (!v) return json_err(d, object, e, "needs \"version\": %d", CONFIG_VERSION);
+    if (v->type != JSON_NUMBER || v->number != CONFIG_VERSION)
+        return json_err(d, v, e, "version is %s; this program reads version %d only",
+                        v->text ? v->text : json_type_name(v->type), CONFIG_VERSION);
+    return true;
+}
+
+bool config_file(const config_reader *r, const char *path, err *e) {
+    json_document *d = json_read(path, e);
+    if (!d) return false;
+    const json_value *root = json_root(d);
+    bool ok = root->type == JSON_OBJECT
+                  ? config_check_version(d, root, e) && config_object(r, d, root, e)
+                  : json_err(d, root, e, "a config file is an object, not %s",
+                             json_type_name(root->type));
+    json_free(&d);
+    return ok;
+}
+
+bool config_load(settings *s, const char *path, err *e) {
+    return config_file(&(config_reader){.s = s, .users = FOR_APPLY}, path, e);
+}

@@ -1,0 +1,406 @@
+#include "app/cli/options.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const SECTION_TITLE[SECTIONS] = {
+    [SECTION_FILES] = "Files",        [SECTION_LIGHT] = "Light",
+    [SECTION_KERNEL] = "Kernel",      [SECTION_LAYERS] = "Layers and pixels",
+    [SECTION_ACCURACY] = "Accuracy",  [SECTION_DEVICE] = "Device and memory",
+    [SECTION_SEQUENCE] = "Sequences", [SECTION_FARM] = "Farm",
+    [SECTION_COMPARE] = "Comparison", [SECTION_SUITE] = "Suites",
+    [SECTION_BENCH] = "Benchmarks",   [SECTION_MESSAGES] = "Messages",
+};
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define AT(member) .at = offsetof(settings, member)
+
+enum {
+    RUN = FOR_APPLY | FOR_PLAN | FOR_BENCH,
+    SPREAD = RUN | FOR_PRECOMPUTE, /* decides the kernel's spectrum */
+    TAPS = SPREAD | FOR_KERNEL,
+    LOUD = FOR_ALL & ~(FOR_COMPLETION | FOR_SCHEMA | FOR_DOCS | FOR_HELP),
+    LIMIT = FOR_DIFF | FOR_CASE, /* of a comparison */
+};
+
+const option OPTIONS[] = {
+    /* --- files --- */
+    {"input", OPTION_PATH, SECTION_FILES, RUN, AT(input), .value = "IN",
+     .help = "Image to bloom: EXR, HDR, PFM or PNG; a pattern such as shot.####.exr is a sequence.",
+     .about = "The first argument of the command is the same."},
+    {"kernel", OPTION_PATH, SECTION_FILES, SPREAD, AT(kernel), .value = "KERNEL",
+     .help = "Point spread function: an image, or a .spectrum file made by precompute.",
+     .about = "The argument after the input is the same."},
+    {"output", OPTION_PATH, SECTION_FILES, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF,
+     AT(output), .value = "OUT", .letter = 'o',
+     .help = "File to write; its ending decides the format.",
+     .about = "A .png is a tone-mapped picture to look at. "
+              "With a sequence as input it needs a frame pattern, too. The name of a folder stands "
+              "for the input's name in that folder. The file appears whole or not at all."},
+    {"config", OPTION_PATH, SECTION_FILES, RUN | FOR_PRECOMPUTE, AT(config), .value = "FILE",
+     .flag_only = true,
+     .help = "Read options from a JSON file; flags and environment win over it."},
+    {"report", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(report), .value = "FILE",
+     .help = "Write what was done to each frame as JSON: device, plan, times, notes."},
+    {"clobber", OPTION_BOOL, SECTION_FILES, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL, AT(clobber),
+     .preset = "true",
+     .help =
+         "Whether an output that exists is replaced; else it is left alone, and the status is 5."},
+    {"update", OPTION_BOOL, SECTION_FILES, FOR_APPLY, AT(update), .preset = "false",
+     .help = "Skip frames whose output was made from the same input, kernel and settings.",
+     .about = "What an output was made from is remembered in the cache folder, so that no "
+              "metadata of the image changes. An output that was touched since is made anew."},
+
+    /* --- light --- */
+    {"padding", OPTION_BORDERS, SECTION_LIGHT, RUN, AT(bloom.border),
+     .words = WORDS("zero", "mirror", "clamp", "wrap"), .preset = "zero",
+     .help = "What is outside the image: darkness, its mirror image, its edge repeated, or its "
+             "other side.",
+     .about =
+         "One word, or one per axis: --padding mirror,zero; in JSON also [\"mirror\",\"zero\"] "
+         "or {\"x\":\"mirror\",\"y\":\"zero\"}."},
+    {"sharpen", OPTION_FLOAT, SECTION_LIGHT, RUN, AT(bloom.sharpen), .value = "T", .min = 0,
+     .max = 1, .preset = "0",
+     .help = "Blend the kernel with a point: 0 is the whole bloom, 1 the "
+             "input.",
+     .about = "The kernel becomes (1 - T) k + T delta, which keeps its sum."},
+    {"threshold", OPTION_FLOAT, SECTION_LIGHT, RUN, AT(bloom.threshold), .value = "V", .min = 0,
+     .max = INFINITY, .preset = "0",
+     .help = "Spread only what exceeds V and let the rest pass; 0 is off. Not physical.",
+     .about =
+         "Energy is kept, but the glare no longer has the kernel's shape; the report says so."},
+    {"knee", OPTION_FLOAT, SECTION_LIGHT, RUN, AT(bloom.knee), .value = "V", .min = 0,
+     .max = INFINITY, .preset = "0", .help = "Width of the soft step around the threshold."},
+    {"axis", OPTION_ENUM, SECTION_LIGHT, RUN, AT(bloom.order), .words = WORDS("auto", "x", "y"),
+     .preset = "auto", .help = "Axis to transform first; auto takes the cheaper one."},
+
+    /* --- kernel --- */
+    {"normalize", OPTION_ENUM, SECTION_KERNEL, TAPS, AT(bloom.kernel.normalize),
+     .words = WORDS("luminance", "channel", "sum", "none"), .preset = "luminance",
+     .help = "Scale the kernel so that it keeps the light: total luminance, each channel, the mean "
+             "of the channels, or not at all.",
+     .about = "luminance divides all channels by the luminance of their sums, so that the "
+              "kernel's colour survives; channel makes each sum 1, so that white stays white."},
+    {"kernel_center", OPTION_CENTER, SECTION_KERNEL, TAPS, AT(bloom.kernel), .value = "X,Y",
+     .words = WORDS("middle", "peak", "centroid", "corner"), .preset = "middle",
+     .help =
+         "Where the kernel's centre is: the middle (half the size, rounded down), its peak, its "
+         "centroid, its corner, or X,Y.",
+     .about = "X,Y counts taps from the upper left one and may lie between taps."},
+    {"kernel_scale", OPTION_SCALE, SECTION_KERNEL, SPREAD, AT(bloom.kernel), .value = "S",
+     .min = 1e-3, .max = 1000, .preset = "1",
+     .help = "Size of the kernel: a factor (1 is one tap per pixel), or with an h its height in "
+             "heights of the image, as 0.5h.",
+     .about = "A size in image heights makes a look hold from proxy to full size."},
+    {"correlate", OPTION_BOOL, SECTION_KERNEL, SPREAD, AT(bloom.kernel.correlate),
+     .preset = "false", .help = "Turn the kernel by 180 degrees, as tools that correlate do."},
+    {"spectrum", OPTION_ENUM, SECTION_KERNEL, RUN, AT(bloom.spectrum),
+     .words = WORDS("resampled", "exact", "bilinear"), .preset = "resampled",
+     .help = "How the kernel's spectrum comes to the image's size: resampled from the cached one, "
+             "transformed anew, or sampled bilinearly (for comparison only)."},
+
+    {"taps", OPTION_STRING, SECTION_KERNEL, FOR_KERNEL, AT(taps), .value = "N|WxH",
+     .help = "Size of the kernel that is written; default: 256 for make, all taps for convert."},
+    {"param", OPTION_LIST, SECTION_KERNEL, FOR_KERNEL, AT(param), .value = "NAME=V,...",
+     .help = "Parameters of the model that is made, as radius=3; 'kernel models' lists them."},
+    {"fade", OPTION_FLOAT, SECTION_KERNEL, FOR_KERNEL, AT(fade), .value = "F", .min = 0, .max = 1,
+     .preset = "0.6",
+     .help = "Fade a made kernel out from this part of the way to its border on; 1 does not."},
+    {"from", OPTION_ENUM, SECTION_KERNEL, FOR_KERNEL, AT(from),
+     .words = WORDS("fftbloom", "blender", "oiio", "gmic", "scipy", "wrapped"),
+     .preset = "fftbloom", .help = "The tool whose convention the converted kernel follows."},
+    {"to", OPTION_ENUM, SECTION_KERNEL, FOR_KERNEL, AT(to),
+     .words = WORDS("fftbloom", "blender", "oiio", "gmic", "scipy", "wrapped"),
+     .preset = "fftbloom", .help = "The tool whose convention it shall follow."},
+    {"strict", OPTION_BOOL, SECTION_KERNEL, FOR_KERNEL, AT(strict), .preset = "false",
+     .help = "Exit with 1 where check has warnings."},
+
+    /* --- layers and pixels --- */
+    {"layers", OPTION_LIST, SECTION_LAYERS, RUN | FOR_INFO, AT(bloom.layers), .value = "GLOBS",
+     .help = "Layers to bloom, as globs over layer and channel names; default: all colour.",
+     .about = "What matches is taken for colour whatever its name; uint channels never are."},
+    {"exclude", OPTION_LIST, SECTION_LAYERS, RUN | FOR_INFO, AT(bloom.exclude), .value = "GLOBS",
+     .help = "Layers to leave alone, as globs; wins over layers."},
+    {"alpha", OPTION_ENUM, SECTION_LAYERS, RUN, AT(bloom.alpha), .words = WORDS("keep", "convolve"),
+     .preset = "keep", .help = "Leave alpha as it is, or spread it like the light."},
+    {"window", OPTION_ENUM, SECTION_LAYERS, RUN, AT(bloom.window),
+     .words = WORDS("keep", "grow", "display"), .preset = "keep",
+     .help = "Data window of the output: the input's, wider by the kernel's reach, or the display "
+             "window."},
+    {"nan", OPTION_ENUM, SECTION_LAYERS, RUN, AT(bloom.nan),
+     .words = WORDS("error", "zero", "interpolate"), .preset = "error",
+     .help = "NaN and infinite pixels: refuse the frame (exit 6), take zero, or their finite "
+             "neighbours."},
+    {"half_overflow", OPTION_ENUM, SECTION_LAYERS, RUN, AT(bloom.half_overflow),
+     .words = WORDS("clamp", "float", "error"), .preset = "clamp",
+     .help = "Output beyond 65504 in a half-float file: clamp it, write float instead, or refuse."},
+    {"emit_layer", OPTION_STRING, SECTION_LAYERS, RUN, AT(bloom.emit_layer), .value = "NAME",
+     .help = "Also write the glare alone, as a layer of this name."},
+    {"compression", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY, AT(packing),
+     .words =
+         WORDS("keep", "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa", "dwab"),
+     .preset = "keep", .help = "Compression of EXR output; keep is the input's."},
+    {"pixel_type", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY | FOR_BENCH, AT(pixels),
+     .words = WORDS("keep", "half", "float"), .preset = "keep",
+     .help = "Pixel type of the layers that are bloomed, or of the frame that bench times; data "
+             "layers always keep theirs."},
+
+    /* --- accuracy --- */
+    {"precision", OPTION_ENUM, SECTION_ACCURACY, RUN, AT(bloom.precision),
+     .words = WORDS("auto", "float32", "float64", "half"), .preset = "auto",
+     .help = "Arithmetic of the transforms; auto takes the cheapest that keeps the tolerance.",
+     .about = "half is refused: its rounding of 16-bit floats between the passes would break the "
+              "default tolerance on every image."},
+    {"tolerance", OPTION_FLOAT, SECTION_ACCURACY, RUN, AT(bloom.tolerance), .value = "E",
+     .min = 1e-12, .max = 1, .preset = "1e-3",
+     .help = "Relative error allowed on pixels above 1e-4 of the image's median."},
+    {"verify", OPTION_INT, SECTION_ACCURACY, FOR_APPLY | FOR_BENCH | FOR_CASE, AT(bloom.verify),
+     .value = "N", .min = 0, .max = 1e6, .preset = "0",
+     .help = "Recompute N random and N worst pixels directly in double; exit 7 if the tolerance is "
+             "broken."},
+
+    /* --- device and memory --- */
+    {"device", OPTION_STRING, SECTION_DEVICE, RUN | FOR_CHECK, AT(bloom.device), .value = "DEVICE",
+     .preset = "auto",
+     .help = "auto, cpu, gpu, software, all (which share a sequence), or a device's index, uuid or "
+             "part of its name."},
+    {"jobs", OPTION_INT, SECTION_DEVICE,
+     RUN | FOR_PRECOMPUTE | FOR_CHECK | FOR_DIFF | FOR_KERNEL | FOR_INFO, AT(jobs), .value = "N",
+     .min = 0, .max = 1024, .preset = "0", .help = "Host threads; 0 is as many as there are."},
+    {"mem_limit", OPTION_SIZE, SECTION_DEVICE, SPREAD, AT(bloom.mem_limit), .value = "SIZE",
+     .preset = "0",
+     .help = "Host memory to use at most, as 8GB; what needs more ends with 75; 0 is no limit."},
+    {"vram_limit", OPTION_SIZE, SECTION_DEVICE, RUN, AT(bloom.vram_limit), .value = "SIZE",
+     .preset = "0", .help = "Device memory to use at most, as 2GB; 0 is what the device has."},
+    {"cache_dir", OPTION_PATH, SECTION_DEVICE, SPREAD | FOR_CHECK | FOR_CACHE, AT(bloom.cache_dir),
+     .value = "DIR",
+     .help = "Folder of the spectrum cache; default: $XDG_CACHE_HOME/fftbloom or "
+             "~/.cache/fftbloom."},
+    {"cache_size", OPTION_SIZE, SECTION_DEVICE, SPREAD | FOR_CHECK | FOR_CACHE,
+     AT(bloom.cache_size), .value = "SIZE", .preset = "2GB",
+     .help = "Kernel spectra to keep in the cache, in bytes; 0 neither reads nor keeps any."},
+
+    /* --- bench --- */
+    {"size", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(size), .value = "WxH",
+     .preset = "1920x1080", .help = "Size of the frame to time, or several with commas."},
+    {"rounds", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(rounds), .value = "N", .min = 1,
+     .max = 1000, .preset = "21",
+     .help = "Times to measure; median, least and quartiles are told."},
+    {"queue", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(queue), .value = "N", .min = 1, .max = 1000,
+     .preset = "1",
+     .help = "Frames of a round: 1 is timed with its transfers, more back to back on the device."},
+    {"in_flight", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(in_flight), .value = "N", .min = 1,
+     .max = ENGINE_SLOTS, .preset = "1",
+     .help = "Frames under way at a time, with --queue 1: while one is computed, others are copied "
+             "to the device and back."},
+    {"warm_up", OPTION_FLOAT, SECTION_BENCH, FOR_BENCH, AT(warm_up), .value = "S", .min = 0,
+     .max = 60, .preset = "0.1",
+     .help = "Seconds of frames that are not counted, at least one frame, before the first round."},
+    {"calibrate", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(calibrate), .preset = "false",
+     .help = "Measure the devices and keep their speeds in the cache folder, for --device auto."},
+    {"tune", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(tune), .preset = "false",
+     .help =
+         "Look for faster shapes of the passes, and keep them in the cache folder for all runs."},
+    {"cold_start", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(cold_start), .preset = "false",
+     .help = "Time whole processes instead, with cold and with warm caches."},
+    {"patience", OPTION_FLOAT, SECTION_BENCH, FOR_BENCH, AT(patience), .value = "S", .min = 0,
+     .max = 3600, .preset = "30", .help = "Seconds that --tune may take per size and device."},
+    {"csv", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(csv), .preset = "false",
+     .help = "Print the result as comma-separated values, times in seconds."},
+
+    /* --- sequences --- */
+    {"frames", OPTION_STRING, SECTION_SEQUENCE, FOR_APPLY, AT(frames), .value = "RANGES",
+     .help = "Frames of a pattern, as 1001-1100,1200-1300x2; default: all that are there."},
+    {"missing", OPTION_ENUM, SECTION_SEQUENCE, FOR_APPLY, AT(missing),
+     .words = WORDS("error", "skip"), .preset = "error",
+     .help = "A frame whose input is not there: stop, or go on and exit with 5."},
+
+    /* --- farm --- */
+    {"farm", OPTION_ENUM, SECTION_FARM, FOR_APPLY, AT(farm),
+     .words = WORDS("none", "slurm", "openjd"), .preset = "none",
+     .help = "Hand the frames of a sequence to a farm: submit them to Slurm, or print a job "
+             "template for a scheduler that reads OpenJD.",
+     .about = "Frames that --update would skip are left out, so the same command again does only "
+              "what is missing. Files and the cache folder must be on disks that all nodes see."},
+    {"dry_run", OPTION_BOOL, SECTION_FARM, FOR_APPLY, AT(dry_run), .preset = "false",
+     .flag_only = true, .help = "Print the farm's job script and submit nothing."},
+    {"wait", OPTION_BOOL, SECTION_FARM, FOR_APPLY, AT(wait), .preset = "false", .flag_only = true,
+     .help = "Wait until the farm is done, gather its reports, and exit with its status."},
+    {"chunk", OPTION_INT, SECTION_FARM, FOR_APPLY, AT(chunk), .value = "N", .min = 0, .max = 1e6,
+     .preset = "0", .help = "Frames per task of the farm; 0 is 10."},
+    {"farm_args", OPTION_STRING, SECTION_FARM, FOR_APPLY, AT(farm_args), .value = "ARGS",
+     .help = "What else sbatch is to know, as \"-p gpu --gres=gpu:1 --mem=16G\"."},
+    {"farm_dir", OPTION_PATH, SECTION_FARM, FOR_APPLY, AT(farm_dir), .value = "DIR",
+     .help = "Folder for the job's script, logs and reports; default: fftbloom-farm/<output's "
+             "name>."},
+
+    /* --- comparison --- */
+    {"fail", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail), .value = "V", .min = 0,
+     .max = INFINITY, .preset = "1e-6", .help = "A pixel fails when it differs by more."},
+    {"failrelative", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail_relative), .value = "V",
+     .min = 0, .max = INFINITY, .preset = "0",
+     .help = "A pixel fails only when it differs by more than this part of its value, too."},
+    {"failpercent", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail_percent), .value = "P",
+     .min = 0, .max = 100, .preset = "0", .help = "Percentage of pixels that may fail."},
+    {"hardfail", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.hard_fail), .value = "V",
+     .min = 0, .max = INFINITY, .preset = "inf", .help = "Fail if any pixel differs by more."},
+    {"allowfailures", OPTION_INT, SECTION_COMPARE, LIMIT, AT(compare.allow_failures), .value = "N",
+     .min = 0, .max = 4294967295.0, .preset = "0",
+     .help = "This many pixels may fail by any amount."},
+    {"warn", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn), .value = "V", .min = 0,
+     .max = INFINITY, .preset = "1e-6", .help = "A pixel warns when it differs by more."},
+    {"warnrelative", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn_relative), .value = "V",
+     .min = 0, .max = INFINITY, .preset = "0",
+     .help = "A pixel warns only when it differs by more than this part of its value, too."},
+    {"warnpercent", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn_percent), .value = "P",
+     .min = 0, .max = 100, .preset = "0", .help = "Percentage of pixels that may warn."},
+    {"hardwarn", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.hard_warn), .value = "V",
+     .min = 0, .max = INFINITY, .preset = "inf", .help = "Warn if any pixel differs by more."},
+    {"all", OPTION_BOOL, SECTION_COMPARE, FOR_DIFF, AT(all_parts), .preset = "false", .letter = 'a',
+     .help = "Compare all parts, not only the first."},
+    {"od", OPTION_BOOL, SECTION_COMPARE, FOR_DIFF, AT(diff_only), .preset = "false",
+     .help = "Write the difference image only where there is a difference."},
+    {"abs", OPTION_BOOL, SECTION_COMPARE, FOR_DIFF, AT(diff_absolute), .preset = "false",
+     .help = "The difference image has absolute, not signed values."},
+    {"scale", OPTION_FLOAT, SECTION_COMPARE, FOR_DIFF, AT(diff_scale), .value = "F", .min = 0,
+     .max = 1e30, .preset = "1", .help = "The difference image is multiplied by F."},
+
+    /* --- messages --- */
+    {"quiet", OPTION_BOOL, SECTION_MESSAGES, LOUD, AT(quiet), .preset = "false", .letter = 'q',
+     .help = "Say nothing but errors."},
+    {"verbose", OPTION_BOOL, SECTION_MESSAGES, LOUD, AT(verbose), .preset = "false", .letter = 'v',
+     .help = "Say what is done, and why."},
+    {"json", OPTION_BOOL, SECTION_MESSAGES, LOUD & ~FOR_CHECK, AT(json), .preset = "false",
+     .help = "Print the result as JSON on standard output."},
+    {"progress", OPTION_ENUM, SECTION_MESSAGES, FOR_APPLY | FOR_CHECK, AT(progress),
+     .words = WORDS("auto", "deadline", "openjd", "json", "none"), .preset = "auto",
+     .help = "How progress is told: a bar on a terminal and else a line every few seconds, the "
+             "lines that a farm's scheduler reads, JSON lines, or not at all."},
+    {"print_config", OPTION_BOOL, SECTION_MESSAGES, RUN | FOR_PRECOMPUTE, AT(print_config),
+     .preset = "false", .flag_only = true,
+     .help = "Print each option's value and where it came from, and do nothing else."},
+
+    /* --- suites --- */
+    {"filter", OPTION_LIST, SECTION_SUITE, FOR_CHECK, AT(filter), .value = "GLOBS",
+     .help = "Only the cases whose names these globs match."},
+    {"list", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(list), .preset = "false",
+     .help = "Print the names of the cases, and run none."},
+    {"keep_going", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(keep_going), .preset = "false",
+     .help = "Go on after a case that fails."},
+    {"bless", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(bless), .preset = "false",
+     .flag_only = true,
+     .help = "Write the references that are missing or differ, with their provenance.",
+     .about = "The reference becomes the result, an EXR file with attributes that say which "
+              "program, device, settings and inputs made it. References that match stay as they "
+              "are, and a result that breaks the case's energy or verify is not taken."},
+    {"set", OPTION_LIST, SECTION_SUITE, FOR_CHECK, AT(set), .value = "NAME=VALUE",
+     .help = "Variables of the suite, with commas between; these win over the suite's own."},
+    {"require_device", OPTION_STRING, SECTION_SUITE, FOR_CHECK, AT(require_device),
+     .value = "DEVICE",
+     .help = "Exit with 69 if the machine has no such device, or no case ran on it."},
+    {"require_cases", OPTION_INT, SECTION_SUITE, FOR_CHECK, AT(require_cases), .value = "N",
+     .min = 0, .max = 1e6, .preset = "0",
+     .help = "Fail if fewer than N cases passed; skipped is not passed."},
+    {"junit", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(junit), .value = "FILE",
+     .help = "Write the results as JUnit XML; - is standard output."},
+    {"tap", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(tap), .value = "FILE",
+     .help = "Write the results as TAP 14; - is standard output."},
+    {"json", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(json_file), .value = "FILE",
+     .flag_only = true, .help = "Write the results as JSON; - is standard output."},
+    {"html", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(html), .value = "FILE",
+     .help = "Write the results as one page with pictures that needs nothing but a browser."},
+    {"github", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(github), .preset = "false",
+     .help = "Print annotations for GitHub Actions."},
+};
+const int OPTION_COUNT = (int)(sizeof OPTIONS / sizeof OPTIONS[0]);
+_Static_assert(sizeof OPTIONS / sizeof OPTIONS[0] <= SETTINGS_ROOM, "raise SETTINGS_ROOM");
+
+/* --- look-up ------------------------------------------------------------------------------- */
+
+static bool same_name(const char *a, const char *b) {
+    for (; *a && *b; a++, b++)
+        if (*a != *b && !((*a == '-' || *a == '_') && (*b == '-' || *b == '_'))) return false;
+    return *a == *b;
+}
+
+const option *option_find(const char *name, uint32_t users) {
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (OPTIONS[i].on & users && same_name(OPTIONS[i].name, name)) return &OPTIONS[i];
+    return NULL;
+}
+
+const option *option_find_letter(char letter, uint32_t users) {
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (OPTIONS[i].on & users && OPTIONS[i].letter == letter) return &OPTIONS[i];
+    return NULL;
+}
+
+const char *option_nearest(const char *name, uint32_t users) {
+    const char *names[SETTINGS_ROOM];
+    char plain[OPTION_NAME_ROOM];
+    snprintf(plain, sizeof plain, "%s", name);
+    for (char *p = plain; *p; p++)
+        if (*p == '-') *p = '_';
+    int n = 0;
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (OPTIONS[i].on & users) names[n++] = OPTIONS[i].name;
+    int best = text_nearest(plain, names, n);
+    return best < 0 ? NULL : names[best];
+}
+
+bool option_in_config(const option *o) {
+    return o->on & FOR_APPLY && !o->flag_only;
+}
+
+/* --- words --------------------------------------------------------------------------------- */
+
+const char *option_flag(const option *o, char buf[OPTION_NAME_ROOM]) {
+    bool no = o->type == OPTION_BOOL && o->preset && strcmp(o->preset, "true") == 0;
+    int n = snprintf(buf, OPTION_NAME_ROOM, "--%s%s", no ? "no-" : "", o->name);
+    for (int i = 0; i < n; i++)
+        if (buf[i] == '_') buf[i] = '-';
+    return buf;
+}
+
+const char *option_env(const option *o, char buf[OPTION_NAME_ROOM]) {
+    if (o->flag_only) return NULL;
+    int n = snprintf(buf, OPTION_NAME_ROOM, "FFTBLOOM_%s", o->name);
+    for (int i = 9; i < n; i++)
+        if (buf[i] >= 'a' && buf[i] <= 'z') buf[i] = (char)(buf[i] - 'a' + 'A');
+    return buf;
+}
+
+void option_placeholder(const option *o, text *to) {
+    if (o->type == OPTION_BOOL) return;
+    for (int i = 0; o->words && o->words[i]; i++) text_add(to, "%s%s", i ? "|" : "", o->words[i]);
+    if (o->value) text_add(to, "%s%s", o->words ? "|" : "", o->value);
+}
+
+static void add_words(const option *o, text *to) {
+    for (int i = 0; o->words[i]; i++) text_add(to, "%s%s", i ? ", " : "", o->words[i]);
+}
+
+/* "from 0 to 1", "of at least 0" */
+static void add_range(const option *o, text *to) {
+    text_add(to, isinf(o->max) ? " of at least %.15g" : " from %.15g to %.15g", o->min, o->max);
+}
+
+void option_describe_type(const option *o, text *to) {
+    static const char *const TYPE[OPTION_TYPES] = {
+        [OPTION_BOOL] = "true or false",
+        [OPTION_INT] = "a whole number",
+        [OPTION_FLOAT] = "a number",
+        [OPTION_ENUM] = "one of ",
+        [OPTION_STRING] = "text",
+        [OPTION_PATH] = "a path",
+        [OPTION_LIST] = "a list, with commas between",
+        [OPTION_SIZE] = "a size in bytes, such as 2GB",
+        [OPTION_BORDERS] = "one or two (x,y) of ",
+        [OPTION_CENTER] = "X,Y or one of ",
+        [OPTION_SCALE] = "a number, with an h for image heights,",
+    };
+    text_add(to, "%s", TYPE[o->type]);
+    if (o->words) add_words(o, to);
+    if (o->max > 0) add_range(o, to);
+}

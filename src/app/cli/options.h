@@ -1,0 +1,105 @@
+/* options.h - the table of options.
+ *
+ * Every option is one row: its JSON key and flag (the same word; flags write - for _), its type,
+ * range, default, which commands take it, a sentence of help, and where its value lands in the
+ * settings. The parsers of flags, environment and config files, the help, the schema, the
+ * reference pages and the completions all read this table and nothing else.
+ *
+ * To add an option: one member in `settings` (or in a struct it holds), one row in options.c. */
+#ifndef APP_OPTIONS_H
+#define APP_OPTIONS_H
+
+#include "app/cli/settings.h"
+
+typedef enum {
+    OPTION_BOOL,    /* bool */
+    OPTION_INT,     /* uint32_t */
+    OPTION_FLOAT,   /* double; "inf" where the row's max is infinite */
+    OPTION_ENUM,    /* an enum in the order of the row's words */
+    OPTION_STRING,  /* const char * */
+    OPTION_PATH,    /* const char *; completions offer files */
+    OPTION_LIST,    /* const char *: commas between; an array in JSON */
+    OPTION_SIZE,    /* uint64_t bytes: 2GB, 512MiB, 1000000 */
+    OPTION_BORDERS, /* plan_border[2]: one word, or two as x,y */
+    OPTION_CENTER,  /* psf_options: a word, or x,y */
+    OPTION_SCALE,   /* settings: 1.5 (of the kernel's size) or 0.5h (of the image's height) */
+    OPTION_TYPES
+} option_type;
+
+/* Which commands take an option; each command's row in command.c names its bit. Two rows may have
+ * one name where no command takes both. */
+typedef enum {
+    FOR_APPLY = 1 << 0,
+    FOR_PRECOMPUTE = 1 << 1,
+    FOR_KERNEL = 1 << 2,
+    FOR_CHECK = 1 << 3,
+    FOR_DIFF = 1 << 4,
+    FOR_PLAN = 1 << 5,
+    FOR_BENCH = 1 << 6,
+    FOR_DEVICES = 1 << 7,
+    FOR_INFO = 1 << 8,
+    FOR_CACHE = 1 << 9,
+    FOR_COMPLETION = 1 << 10,
+    FOR_SCHEMA = 1 << 11,
+    FOR_DOCS = 1 << 12,
+    FOR_HELP = 1 << 13,
+    FOR_ALL = (1 << 14) - 1,
+    FOR_CASE = 1 << 14 /* no command: the keys of a case of a suite */
+} option_users;
+
+typedef enum {
+    SECTION_FILES,
+    SECTION_LIGHT,
+    SECTION_KERNEL,
+    SECTION_LAYERS,
+    SECTION_ACCURACY,
+    SECTION_DEVICE,
+    SECTION_SEQUENCE,
+    SECTION_FARM,
+    SECTION_COMPARE,
+    SECTION_SUITE,
+    SECTION_BENCH,
+    SECTION_MESSAGES,
+    SECTIONS
+} option_section;
+
+typedef struct {
+    const char *name; /* the JSON key */
+    option_type type;
+    option_section section;
+    uint32_t on;              /* option_users */
+    size_t at;                /* offset in settings */
+    const char *value;        /* what the help calls the value: FILE, N */
+    const char *const *words; /* allowed words, NULL at the end; NULL: any */
+    double min, max;
+    const char *preset; /* default, as text; NULL: not set */
+    const char *help;   /* one sentence, for the help and the schema */
+    const char *about;  /* more, for the reference pages; may be NULL */
+    char letter;        /* -o; 0: none */
+    bool flag_only;     /* no key of config files, no environment variable */
+} option;
+
+extern const option OPTIONS[];
+extern const int OPTION_COUNT;
+extern const char *const SECTION_TITLE[SECTIONS];
+
+/* By name, - and _ being the same, among those that any of `users` takes. NULL: none. */
+const option *option_find(const char *name, uint32_t users);
+const option *option_find_letter(char letter, uint32_t users);
+/* The name nearest to what was meant, or NULL. */
+const char *option_nearest(const char *name, uint32_t users);
+/* A key of config files for runs. */
+bool option_in_config(const option *o);
+
+/* The flag with its dashes: "--mem-limit"; "--no-clobber" where the default is true. Returns buf.
+ */
+enum { OPTION_NAME_ROOM = 64 };
+const char *option_flag(const option *o, char buf[OPTION_NAME_ROOM]);
+/* "FFTBLOOM_MEM_LIMIT", or NULL where the option has none. */
+const char *option_env(const option *o, char buf[OPTION_NAME_ROOM]);
+/* What stands for the value in help: "zero|mirror|clamp|wrap", "FILE"; "" for bool. */
+void option_placeholder(const option *o, text *to);
+/* "an integer from 0 to 100", "one of a, b, c": for sentences and reference pages. */
+void option_describe_type(const option *o, text *to);
+
+#endif

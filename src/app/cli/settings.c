@@ -1,0 +1,308 @@
+#include "app/cli/options.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- one parser per type ----------------------------------------------------------------- */
+
+static void *place(settings *s, const option *o) {
+    return (char *)s + o->at;
+}
+
+static bool bad_value(const option *o, const char *value, err *e) {
+    text want = {0};
+    option_describe_type(o, &want);
+    err_set(e, ERR_CONFIG, "%s must be %s, not '%s'", o->name, want.s, value);
+    text_free(&want);
+    return false;
+}
+
+static bool parse_bool(settings *s, const option *o, const char *v, err *e) {
+    static const char *const WORD[] = {"false", "true", "0", "1", "no", "yes", "off", "on"};
+    for (int i = 0; i < 8; i++)
+        if (strcmp(v, WORD[i]) == 0) return *(bool *)place(s, o) = i & 1, true;
+    return bad_value(o, v, e);
+}
+
+/* A decimal number and nothing else: no blanks, no hexadecimal, no "nan". */
+static bool number(const char *v, double *to) {
+    const char *p = v + (*v == '-' || *v == '+');
+    if (!isdigit((unsigned char)*p) && *p != '.') return false;
+    if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) return false;
+    char *end;
+    *to = strtod(v, &end);
+    return *end == 0 && end != v && isfinite(*to);
+}
+
+static bool in_range(const option *o, double x) {
+    return x >= o->min && x <= o->max;
+}
+
+static bool parse_int(settings *s, const option *o, const char *v, err *e) {
+    double x;
+    if (!number(v, &x) || x != floor(x) || !in_range(o, x)) return bad_value(o, v, e);
+    *(uint32_t *)place(s, o) = (uint32_t)x;
+    return true;
+}
+
+static bool parse_float(settings *s, const option *o, const char *v, err *e) {
+    double x;
+    if (isinf(o->max) && strcmp(v, "inf") == 0) {
+        x = INFINITY;
+    } else if (!number(v, &x) || !in_range(o, x)) {
+        return bad_value(o, v, e);
+    }
+    *(double *)place(s, o) = x;
+    return true;
+}
+
+/* The index of a word of the row; -1, and a sentence, when it has no such word. */
+static int word_index(const option *o, const char *v, err *e) {
+    int n = 0;
+    for (; o->words[n]; n++)
+        if (strcmp(o->words[n], v) == 0) return n;
+    int near = text_nearest(v, o->words, n);
+    bad_value(o, v, e);
+    if (near >= 0 && e) {
+        size_t used = strlen(e->msg);
+        snprintf(e->msg + used, sizeof e->msg - used, "; did you mean '%s'?", o->words[near]);
+    }
+    return -1;
+}
+
+static bool parse_enum(settings *s, const option *o, const char *v, err *e) {
+    int i = word_index(o, v, e);
+    if (i < 0) return false;
+    *(uint32_t *)place(s, o) = (uint32_t)i;
+    return true;
+}
+_Static_assert(sizeof(plan_precision) == sizeof(uint32_t), "enums are stored as 32 bits");
+
+/* The text itself is kept by settings_set. */
+static bool parse_text(settings *s, const option *o, const char *v, err *e) {
+    if (!*v) return err_set(e, ERR_CONFIG, "%s must not be empty", o->name);
+    *(const char **)place(s, o) = v;
+    return true;
+}
+
+static bool parse_size(settings *s, const option *o, const char *v, err *e) {
+    static const char UNIT[] = "kMGT";
+    char *end;
+    if (!isdigit((unsigned char)*v)) return bad_value(o, v, e);
+    double x = strtod(v, &end);
+    const char *unit = *end ? strchr(UNIT, *end == 'K' ? 'k' : *end) : NULL;
+    if (unit) {
+        end++;
+        bool binary = *end == 'i';
+        end += binary;
+        for (int i = 0; i <= unit - UNIT; i++) x *= binary ? 1024 : 1000;
+    }
+    if (*end == 'B') end++;
+    if (*end || !(x < 1e18)) return bad_value(o, v, e);
+    *(uint64_t *)place(s, o) = (uint64_t)x;
+    return true;
+}
+
+/* The part of v in front of its only comma, and what is behind; false without exactly one. */
+static bool split(const char *v, char first[64], const char **second) {
+    const char *comma = strchr(v, ',');
+    if (!comma || comma - v >= 64 || strchr(comma + 1, ',')) return false;
+    snprintf(first, 64, "%.*s", (int)(comma - v), v);
+    *second = comma + 1 + strspn(comma + 1, " ");
+    return true;
+}
+
+static bool parse_borders(settings *s, const option *o, const char *v, err *e) {
+    char x[64];
+    const char *y = v;
+    int a, b;
+    bool two = split(v, x, &y);
+    if ((a = word_index(o, two ? x : v, e)) < 0 || (b = word_index(o, y, e)) < 0) return false;
+    plan_border *border = place(s, o);
+    border[PLAN_X] = (plan_border)a;
+    border[PLAN_Y] = (plan_border)b;
+    return true;
+}
+
+static bool parse_center(settings *s, const option *o, const char *v, err *e) {
+    psf_options *k = place(s, o);
+    char first[64];
+    const char *second;
+    double x, y;
+    if (split(v, first, &second)) {
+        if (!number(first, &x) || !number(second, &y)) return bad_value(o, v, e);
+        k->center = PSF_AT;
+        k->at[0] = x;
+        k->at[1] = y;
+        return true;
+    }
+    int i = word_index(o, v, e);
+    if (i < 0) return false;
+    k->center = (psf_center)i;
+    return true;
+}
+_Static_assert(PSF_MIDDLE == 0 && PSF_CORNER == 3 && PSF_AT == 4, "the row's words are in order");
+
+static bool parse_scale(settings *s, const option *o, const char *v, err *e) {
+    char digits[64];
+    size_t n = strlen(v);
+    bool relative = n > 0 && v[n - 1] == 'h';
+    snprintf(digits, sizeof digits, "%.*s", (int)(n - relative), v);
+    double x;
+    if (n >= sizeof digits || !number(digits, &x) || !in_range(o, x)) return bad_value(o, v, e);
+    s->bloom.kernel.size = x;
+    s->bloom.kernel_relative = relative;
+    return true;
+}
+
+typedef bool parser(settings *, const option *, const char *, err *);
+static parser *const PARSE[OPTION_TYPES] = {
+    [OPTION_BOOL] = parse_bool,     [OPTION_INT] = parse_int,     [OPTION_FLOAT] = parse_float,
+    [OPTION_ENUM] = parse_enum,     [OPTION_STRING] = parse_text, [OPTION_PATH] = parse_text,
+    [OPTION_LIST] = parse_text,     [OPTION_SIZE] = parse_size,   [OPTION_BORDERS] = parse_borders,
+    [OPTION_CENTER] = parse_center, [OPTION_SCALE] = parse_scale,
+};
+
+/* --- values ------------------------------------------------------------------------------ */
+
+bool settings_set(settings *s, int index, const char *value, origin_kind origin, const char *where,
+                  err *e) {
+    const option *o = &OPTIONS[index];
+    setting fresh = {mem_str(value, e), origin, where ? mem_str(where, e) : NULL};
+    if (!fresh.text || (where && !fresh.where)) goto fail;
+    if (!PARSE[o->type](s, o, fresh.text, e)) {
+        if (e && origin == ORIGIN_FLAG) e->code = ERR_USAGE;
+        if (origin == ORIGIN_FILE || origin == ORIGIN_ENVIRONMENT) err_in(e, "%s", where);
+        goto fail;
+    }
+    mem_free(s->value[index].text);
+    mem_free(s->value[index].where);
+    s->value[index] = fresh;
+    return true;
+fail:
+    mem_free(fresh.text);
+    mem_free(fresh.where);
+    return false;
+}
+
+bool settings_init(settings *s, err *e) {
+    *s = (settings){0};
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (OPTIONS[i].preset && !settings_set(s, i, OPTIONS[i].preset, ORIGIN_DEFAULT, NULL, e))
+            return false;
+    return true;
+}
+
+void settings_free(settings *s) {
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        mem_free(s->value[i].text);
+        mem_free(s->value[i].where);
+    }
+    *s = (settings){0};
+}
+
+bool settings_environment(settings *s, uint32_t users, err *e) {
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        char name[OPTION_NAME_ROOM];
+        const char *key = OPTIONS[i].on & users ? option_env(&OPTIONS[i], name) : NULL;
+        const char *value = key ? getenv(key) : NULL;
+        if (value && *value && !settings_set(s, i, value, ORIGIN_ENVIRONMENT, key, e)) return false;
+    }
+    return true;
+}
+
+/* --- words ------------------------------------------------------------------------------- */
+
+static void json_number(const char *v, text *to) {
+    double x = strtod(v, NULL);
+    if (isinf(x)) {
+        text_add_json(to, v);
+    } else {
+        char shortest[32];
+        for (int digits = 6; digits <= 17; digits++) {
+            snprintf(shortest, sizeof shortest, "%.*g", digits, x);
+            if (strtod(shortest, NULL) == x) break;
+        }
+        text_add(to, "%s", shortest);
+    }
+}
+
+static void json_list(const char *v, bool numbers, text *to) {
+    text_add(to, "[");
+    for (const char *p = v;; p++) {
+        p += strspn(p, " ");
+        size_t n = strcspn(p, ",");
+        text item = {0};
+        text_add_bytes(&item, p, n);
+        if (to->s[to->n - 1] != '[') text_add(to, ", ");
+        if (numbers) {
+            json_number(item.s, to);
+        } else {
+            text_add_json(to, item.s);
+        }
+        text_free(&item);
+        p += n;
+        if (!*p) break;
+    }
+    text_add(to, "]");
+}
+
+void settings_json(const settings *s, int index, text *to) {
+    const char *v = s->value[index].text;
+    const option *o = &OPTIONS[index];
+    bool pair = v && strchr(v, ',') != NULL;
+    bool numeric = v && isdigit((unsigned char)v[*v == '-' || *v == '+' || *v == '.']);
+    if (!v) {
+        text_add(to, "null");
+    } else if (o->type == OPTION_BOOL) {
+        text_add(to, *(const bool *)((const char *)s + o->at) ? "true" : "false");
+    } else if (o->type == OPTION_SIZE) {
+        text_add(to, "%" PRIu64, *(const uint64_t *)((const char *)s + o->at));
+    } else if (o->type == OPTION_LIST || (o->type == OPTION_BORDERS && pair) ||
+               (o->type == OPTION_CENTER && pair)) {
+        json_list(v, o->type == OPTION_CENTER, to);
+    } else if (o->type == OPTION_INT || o->type == OPTION_FLOAT ||
+               (o->type == OPTION_SCALE && numeric && v[strlen(v) - 1] != 'h')) {
+        json_number(v, to);
+    } else {
+        text_add_json(to, v);
+    }
+}
+
+void settings_origin(const settings *s, int index, text *to) {
+    static const char *const WORD[] = {
+        [ORIGIN_DEFAULT] = "default",
+        [ORIGIN_FILE] = "",
+        [ORIGIN_ENVIRONMENT] = "environment ",
+        [ORIGIN_FLAG] = "flag ",
+    };
+    const setting *v = &s->value[index];
+    const char *where = v->where ? v->where : "";
+    text_add(to, "%s%s", v->origin == ORIGIN_FLAG && *where != '-' ? "" : WORD[v->origin], where);
+}
+
+void settings_print(const settings *s, uint32_t users, bool json, text *to) {
+    if (json) text_add(to, "{\n  \"version\": 1");
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (!(OPTIONS[i].on & users) || OPTIONS[i].flag_only) continue;
+        text value = {0}, origin = {0};
+        settings_json(s, i, &value);
+        settings_origin(s, i, &origin);
+        if (json) {
+            text_add(to, ",\n  \"%s\": {\"value\": %s, \"origin\": ", OPTIONS[i].name, value.s);
+            text_add_json(to, origin.s);
+            text_add(to, "}");
+        } else {
+            text_add(to, "%-14s %-24s %s\n", OPTIONS[i].name, value.s, origin.s);
+        }
+        text_free(&value);
+        text_free(&origin);
+    }
+    if (json) text_add(to, "\n}\n");
+}

@@ -1,0 +1,116 @@
+#include "app/cli/variables.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_name(const char *s, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!isalnum((unsigned char)s[i]) && s[i] != '_') return false;
+    return n > 0 && !isdigit((unsigned char)s[0]);
+}
+
+static bool grow(variables *v, size_t more, err *e) {
+    variable *item = realloc(v->item, (v->count + more + 1) * sizeof *item);
+    if (!item) return err_set(e, ERR_RETRY, "no memory for %zu variables", v->count + more);
+    v->item = item;
+    return true;
+}
+
+bool variables_add(variables *v, const char *name, const char *value, err *e) {
+    if (!is_name(name, strlen(name)))
+        return err_set(e, ERR_CONFIG,
+                       "a variable's name is of letters, digits and _, which '%s' is not", name);
+    if (!grow(v, 1, e)) return false;
+    variable one = {mem_str(name, e), mem_str(value, e)};
+    if (!one.name || !one.value) {
+        mem_free(one.name);
+        mem_free(one.value);
+        return false;
+    }
+    v->item[v->count++] = one;
+    return true;
+}
+
+bool variables_parse(variables *v, const char *list, err *e) {
+    bool ok = true;
+    for (const char *p = list; ok && *p;) {
+        size_t n = strcspn(p, ","), name = strcspn(p, "=,");
+        text key = {0}, value = {0};
+        text_add_bytes(&key, p, name);
+        text_add_bytes(&value, p + name + 1, name < n ? n - name - 1 : 0);
+        ok = name < n ? variables_add(v, key.s, value.s, e)
+                      : err_set(e, ERR_USAGE, "a variable is set as NAME=VALUE, not '%s'", key.s);
+        if (!ok && e) e->code = ERR_USAGE;
+        text_free(&key);
+        text_free(&value);
+        p += n + (p[n] == ',');
+    }
+    return ok;
+}
+
+bool variables_append(variables *to, variables *from, err *e) {
+    if (!grow(to, from->count, e)) return false;
+    if (from->count) memcpy(to->item + to->count, from->item, from->count * sizeof *from->item);
+    to->count += from->count;
+    from->count = 0;
+    variables_clear(from);
+    return true;
+}
+
+void variables_clear(variables *v) {
+    for (size_t i = 0; i < v->count; i++) {
+        mem_free(v->item[i].name);
+        mem_free(v->item[i].value);
+    }
+    free(v->item);
+    *v = (variables){.weaker = v->weaker};
+}
+
+static const char *find(const variables *v, const char *name) {
+    for (; v; v = v->weaker)
+        for (size_t i = 0; i < v->count; i++)
+            if (strcmp(v->item[i].name, name) == 0) return v->item[i].value;
+    return NULL;
+}
+
+static bool unknown(const variables *v, const char *name, err *e) {
+    enum { MOST = 256 };
+    const char *names[MOST];
+    int n = 0;
+    for (; v; v = v->weaker)
+        for (size_t i = 0; i < v->count && n < MOST; i++) names[n++] = v->item[i].name;
+    int near = text_nearest(name, names, n);
+    return err_set(e, ERR_CONFIG, "there is no variable \"%s\"%s%s%s", name,
+                   near < 0 ? "" : "; did you mean \"", near < 0 ? "" : names[near],
+                   near < 0 ? "" : "\"?");
+}
+
+bool variables_expand(const variables *v, const char *s, text *to, err *e) {
+    bool ok = true;
+    while (ok && *s) {
+        const char *at = strstr(s, "${");
+        if (!at) {
+            text_add_bytes(to, s, strlen(s));
+            break;
+        }
+        bool literal = at > s && at[-1] == '$';
+        const char *end = literal ? at + 1 : strchr(at, '}');
+        text_add_bytes(to, s, (size_t)(at - s));
+        if (!end) return err_set(e, ERR_CONFIG, "\"${\" without its \"}\"; write \"$${\" for it");
+        if (literal) {
+            text_add(to, "{"); /* behind the first $, which is there already */
+        } else {
+            text name = {0};
+            text_add_bytes(&name, at + 2, (size_t)(end - at) - 2);
+            const char *value = find(v, name.s);
+            ok = value || unknown(v, name.s, e);
+            if (ok) text_add_bytes(to, value, strlen(value));
+            text_free(&name);
+        }
+        s = end + 1;
+    }
+    return ok;
+}

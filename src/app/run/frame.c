@@ -1,0 +1,150 @@
+#include "app/run/frame.h"
+
+#include "app/run/account.h"
+#include "app/run/describe.h"
+#include "app/run/output.h"
+#include "app/run/progress.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "image/format.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* --- what is said -------------------------------------------------------------------------- */
+
+static void say_frame(const frame_result *f) {
+    text line = {0};
+    const bloom_report *m = f->made;
+    text_add(&line, "%s -> %s: ", f->input, f->output);
+    if (m->groups) {
+        describe_plan_line(&m->plan, &line);
+        text_add(&line, ", on %s; ", m->device.name);
+    }
+    text_add(&line, "load %.3f s, bloom %.3f s, save %.3f s", f->load, f->bloom, f->save);
+    log_info("%s", line.s);
+    text_free(&line);
+}
+
+/* Also of a frame that failed: what led to it. */
+static void say_notes(const frame_result *f) {
+    const bloom_report *m = f->made;
+    for (uint32_t i = 0; i < m->notes; i++) log_info("%s: %s", f->input, m->note[i]);
+    if (!m->verified.found.pixels) return;
+    text line = {0};
+    account_verified(m, &line);
+    log_info("%s: %s", f->input, line.s);
+    text_free(&line);
+}
+
+static void note_clamped(bloom_report *made, uint64_t clamped) {
+    if (!clamped || made->notes == BLOOM_NOTES) return;
+    snprintf(made->note[made->notes++], sizeof made->note[0],
+             "%llu values beyond 65504 were clamped to it", (unsigned long long)clamped);
+}
+
+/* --- what is done -------------------------------------------------------------------------- */
+
+/* There is one: no more threads than that come to a seat. */
+static int find_free(const seat *on) {
+    int i = 0;
+    while (i + 1 < SEAT_FRAMES && on->busy[i]) i++;
+    assert(!on->busy[i]);
+    return i;
+}
+
+/* With the seat locked, but not while the image is bloomed if there is room for others. */
+static bool bloom_at(seat *on, int i, image *img, bloom_report *made, err *e) {
+    bloom *b = on->bloom[i];
+    bool shared = on->has_room;
+    on->busy[i] = true;
+    if (shared) pthread_mutex_unlock(&on->lock);
+    bool ok = bloom_image(b, img, made, e);
+    if (shared) pthread_mutex_lock(&on->lock);
+    on->busy[i] = false;
+    on->has_room = ok && on->s.slots > 1 && bloom_has_room(b);
+    return ok;
+}
+
+/* *start: when the device was free. */
+static bool compute(const frame_maker *m, seat *on, image *img, bloom_report *made, double *start,
+                    err *e) {
+    pthread_mutex_lock(&on->lock);
+    *start = clock_now();
+    int i = find_free(on);
+    bloom **b = &on->bloom[i];
+    if (!*b)
+        *b = i == 0 ? bloom_open(&on->s, m->s->kernel, m->threads, e)
+                    : bloom_beside(on->bloom[0], e);
+    bool ok = *b && bloom_at(on, i, img, made, e);
+    pthread_mutex_unlock(&on->lock);
+    return ok;
+}
+
+void seat_close(seat *s) {
+    for (int i = 0; i < SEAT_FRAMES; i++) bloom_close(&s->bloom[i]);
+    pthread_mutex_destroy(&s->lock);
+}
+
+/* Reads, blooms and writes. The times are those of the frame, without waiting for the seat; of two
+ * that have it together each has what it waits for the other. */
+static bool make(const frame_maker *m, seat *on, frame_result *f, bloom_report *made, err *e) {
+    double t[4] = {clock_now()}, loaded;
+    uint64_t clamped = 0;
+    image *img = image_load(f->input, NULL, m->threads, e);
+    loaded = t[1] = clock_now();
+    bool ok = img && output_prepare(img, m->s, e) && compute(m, on, img, made, &t[1], e) &&
+              output_finish(img, m->s, &clamped, e);
+    if (img && !ok) err_in(e, "%s", f->input);
+    t[2] = clock_now();
+    ok = ok && output_save(f->output, img, m->threads, e);
+    t[3] = clock_now();
+    image_free(&img);
+    if (!ok) return false;
+    note_clamped(made, clamped);
+    f->load = loaded - t[0];
+    f->bloom = t[2] - t[1];
+    f->save = t[3] - t[2];
+    err why = {0};
+    if (m->stamps && !stamp_write(m->stamps, f->input, f->output, &why))
+        log_info("--update will not know '%s': %s", f->output, why.msg);
+    return true;
+}
+
+/* Why a frame needs no work, or must not be done; FRAME_DONE: neither. */
+static frame_state look_at(const frame_maker *m, const frame_result *f, const char **why) {
+    if (access(f->input, F_OK) != 0 && m->s->missing == MISSING_SKIP) {
+        *why = "the input is not there";
+        return FRAME_SKIPPED;
+    }
+    if (m->s->update && m->stamps && stamp_is_current(m->stamps, f->input, f->output)) {
+        *why = "the output is up to date";
+        return FRAME_CURRENT;
+    }
+    if (!m->s->clobber && access(f->output, F_OK) == 0) {
+        *why = "the output exists";
+        return FRAME_SKIPPED;
+    }
+    return FRAME_DONE;
+}
+
+bool frame_make(const frame_maker *m, seat *on, frame_result *f, bloom_report *made, err *e) {
+    bool ok = true;
+    f->state = look_at(m, f, &f->why);
+    if (f->state == FRAME_SKIPPED) {
+        log_note("%s skipped: %s", f->input, f->why);
+    } else if (f->state == FRAME_CURRENT) {
+        log_info("%s: %s", f->output, f->why);
+    } else {
+        f->made = made;
+        ok = make(m, on, f, made, e);
+        if (ok) say_frame(f);
+        say_notes(f);
+    }
+    if (!ok) {
+        f->state = FRAME_FAILED;
+        f->why = e->msg;
+    }
+    return ok;
+}

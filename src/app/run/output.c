@@ -1,0 +1,145 @@
+#include "app/run/output.h"
+
+#include "base/mem.h"
+#include "image/flat/preview.h"
+#include "image/format.h"
+#include "image/layers.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+static const float HALF_MOST = 65504;
+
+static size_t samples(const image_part *p) {
+    return (size_t)image_width(p) * image_height(p);
+}
+
+/* The channel as floats; NULL with an error when there is no memory. */
+static float *floats_of(const image *img, int part, int channel, err *e) {
+    const image_part *p = &img->head.part[part];
+    float *f = mem_raw(samples(p), sizeof *f, "pixels of another type", e);
+    if (f) image_to_float(f, img->plane[part][channel], p->channel[channel].type, 0, samples(p));
+    return f;
+}
+
+/* Puts floats in the channel's place, as `type`. Takes f. */
+static bool store(image *img, int part, int channel, float *f, pixel_type type, err *e) {
+    image_part *p = &img->head.part[part];
+    void *plane = f;
+    if (type != PIXEL_FLOAT) {
+        plane = mem_raw(samples(p), pixel_bytes(type), "pixels of another type", e);
+        if (plane) image_from_float(plane, type, 0, f, samples(p));
+        mem_free(f);
+    }
+    if (!plane) return false;
+    mem_free(img->plane[part][channel]);
+    img->plane[part][channel] = plane;
+    p->channel[channel].type = type;
+    return true;
+}
+
+/* The channels of one group, with its alpha. */
+typedef struct {
+    image *img;
+    int part, channels, channel[LAYER_MAX_CHANNELS + 1];
+} group;
+
+static pixel_type type_of(const group *g, int i) {
+    return g->img->head.part[g->part].channel[g->channel[i]].type;
+}
+
+static bool widen(const group *g, const settings *s, uint64_t *clamped, err *e) {
+    (void)s, (void)clamped;
+    for (int i = 0; i < g->channels; i++) {
+        if (type_of(g, i) != PIXEL_HALF) continue;
+        float *f = floats_of(g->img, g->part, g->channel[i], e);
+        if (!f || !store(g->img, g->part, g->channel[i], f, PIXEL_FLOAT, e)) return false;
+    }
+    return true;
+}
+
+static uint64_t count_over(const group *g) {
+    const image_part *p = &g->img->head.part[g->part];
+    uint64_t over = 0;
+    for (int i = 0; i < g->channels; i++) {
+        const float *v = g->img->plane[g->part][g->channel[i]];
+        for (size_t k = 0; type_of(g, i) == PIXEL_FLOAT && k < samples(p); k++)
+            over += fabsf(v[k]) > HALF_MOST && !isinf(v[k]);
+    }
+    return over;
+}
+
+/* What bloom left as float: alpha, and colour where nothing was convolved. */
+static bool narrow(const group *g, const settings *s, uint64_t *clamped, err *e) {
+    const image_part *p = &g->img->head.part[g->part];
+    uint64_t over = count_over(g);
+    if (over && s->bloom.half_overflow == OVERFLOW_FLOAT) return true; /* all stay of one type */
+    if (over && s->bloom.half_overflow == OVERFLOW_ERROR)
+        return err_set(e, ERR_BAD_PIXELS,
+                       "channel '%s' and those beside it: %llu values are beyond 65504, the most "
+                       "that half holds; --half-overflow clamp or float goes on",
+                       p->channel[g->channel[0]].name, (unsigned long long)over);
+    for (int i = 0; i < g->channels; i++) {
+        if (type_of(g, i) != PIXEL_FLOAT) continue;
+        float *f = floats_of(g->img, g->part, g->channel[i], e);
+        for (size_t k = 0; f && k < samples(p); k++)
+            if (fabsf(f[k]) > HALF_MOST && !isinf(f[k])) f[k] = copysignf(HALF_MOST, f[k]);
+        if (!f || !store(g->img, g->part, g->channel[i], f, PIXEL_HALF, e)) return false;
+    }
+    *clamped += over;
+    return true;
+}
+
+static bool each_group(image *img, const settings *s, uint64_t *clamped,
+                       bool (*change)(const group *, const settings *, uint64_t *, err *), err *e) {
+    for (int part = 0; part < img->head.parts; part++) {
+        layer_map m;
+        if (!layer_map_make(&m, &img->head.part[part], s->bloom.layers, s->bloom.exclude, e))
+            return false;
+        bool ok = true;
+        for (int i = 0; ok && i < m.groups; i++) {
+            const layer_group *from = &m.group[i];
+            group g = {.img = img, .part = part};
+            for (; g.channels < from->channels; g.channels++)
+                g.channel[g.channels] = from->channel[g.channels];
+            if (from->alpha >= 0) g.channel[g.channels++] = from->alpha;
+            ok = change(&g, s, clamped, e);
+        }
+        layer_map_free(&m);
+        if (!ok) return false;
+    }
+    return true;
+}
+
+bool output_prepare(image *img, const settings *s, err *e) {
+    uint64_t none = 0;
+    for (int part = 0; s->packing && part < img->head.parts; part++)
+        img->head.part[part].packing = (compression)(s->packing - 1);
+    return s->pixels != PIXELS_FLOAT || each_group(img, s, &none, widen, e);
+}
+
+bool output_finish(image *img, const settings *s, uint64_t *clamped, err *e) {
+    *clamped = 0;
+    return s->pixels != PIXELS_HALF || each_group(img, s, clamped, narrow, e);
+}
+
+/* The first part with a colour group; the first at all where there is none, for its error. */
+static int part_to_show(const image *img) {
+    for (int i = 0; i < img->head.parts; i++) {
+        layer_map m;
+        if (!layer_map_make(&m, &img->head.part[i], NULL, NULL, NULL)) continue;
+        int groups = m.groups;
+        layer_map_free(&m);
+        if (groups) return i;
+    }
+    return 0;
+}
+
+bool output_save(const char *path, const image *img, par *threads, err *e) {
+    const char *dot = strrchr(path, '.');
+    if (!dot || strcasecmp(dot, ".png") != 0) return image_save(path, img, threads, e);
+    int part = part_to_show(img);
+    return preview_write(path, &img->head.part[part], (const void *const *)img->plane[part],
+                         threads, &(preview_options){.width = UINT32_MAX}, e);
+}

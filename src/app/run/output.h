@@ -1,0 +1,18 @@
+/* output.h - the type and packing that an image is written with, where they are not the input's.
+ *
+ * Only colour changes its pixel type: data channels keep theirs, bit for bit. */
+#ifndef APP_OUTPUT_H
+#define APP_OUTPUT_H
+
+#include "app/cli/settings.h"
+
+/* Before blooming: --compression, and --pixel-type float. */
+bool output_prepare(image *img, const settings *s, err *e);
+/* After it: --pixel-type half, values beyond 65504 treated as --half-overflow says; the count of
+ * values that it changed goes to *clamped. */
+bool output_finish(image *img, const settings *s, uint64_t *clamped, err *e);
+
+/* Writes it: a .png is a tone-mapped picture of the first part with colour, all else the image. */
+bool output_save(const char *path, const image *img, par *threads, err *e);
+
+#endif

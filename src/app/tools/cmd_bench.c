@@ -1,0 +1,347 @@
+/* cmd_bench.c - `fftbloom bench`: what each pass takes on a device; or measures the devices for
+ * the predictions of `--device auto`. */
+#include "app/cli/cli.h"
+#include "app/run/describe.h"
+#include "app/tools/bench_cold.h"
+#include "app/tools/bench_tune.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "bloom/kernel_input.h"
+#include "kernel/cache.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHANNELS = 3, BENCH_LIST = 32 };
+
+/* FFT plans that are measured here are the best that can be had, and are kept for all later runs.
+ */
+static const double PATIENCE = 20; /* s */
+
+typedef struct {
+    const settings *s;
+    par *threads;
+    char folder[CACHE_PATH];
+    engine_device device[ENGINE_DEVICES];
+    device_speed speed[ENGINE_DEVICES];
+    device_tune tune[ENGINE_DEVICES];
+    uint32_t devices;
+    text out;
+    bench_form form;
+    uint32_t rows;
+} bench;
+
+/* What is timed: a size of image, and the size or the file of a kernel. */
+typedef struct {
+    uint32_t w, h;
+    const char *kernel;
+} bench_case;
+
+static const char *folder(const bench *b) {
+    return b->folder[0] ? b->folder : NULL;
+}
+
+/* --- what is measured --------------------------------------------------------------------------
+ */
+
+/* A number is the size of a kernel made here; anything else is a file. */
+static bool kernel_for(psf *k, const bench *b, const bench_case *c, err *e) {
+    if (c->kernel[strspn(c->kernel, "0123456789")] == 0) {
+        unsigned long size = strtoul(c->kernel, NULL, 10);
+        if (size < 1 || size > 16384)
+            return err_set(e, ERR_USAGE, "--kernel %s: a size from 1 to 16384, or a file",
+                           c->kernel);
+        return measure_kernel(k, (uint32_t)size, CHANNELS, e);
+    }
+    kernel_input in = {0};
+    kernel_need need = {CHANNELS, c->w, c->h, c->h};
+    bool ok = kernel_input_load(&in, c->kernel, b->threads, e) &&
+              kernel_input_psf(k, &in, &b->s->bloom, &need, NULL, e);
+    kernel_input_free(&in);
+    return ok;
+}
+
+static bool spectrum_for(spectrum_lines *l, const bench *b, const psf *k, const plan *p, err *e) {
+    bool float64 = p->sample_bytes == 8;
+    spectrum source = {0};
+    bool exact = float64 || b->s->bloom.spectrum == SPECTRUM_EXACT;
+    bool ok = (exact ? psf_copy(&source.kernel, k, e) : spectrum_make(&source, k, b->threads, e)) &&
+              spectrum_at(l, &source, b->s->bloom.spectrum, p->first, p->axis[0].length,
+                          p->axis[1].length, float64, b->threads, e);
+    spectrum_free(&source);
+    return ok;
+}
+
+/* As many frames as were asked for, or as there is room for; a CPU needs none. */
+static uint32_t in_flight(const bench *b, int index, const plan *p) {
+    uint32_t asked = b->s->in_flight;
+    if (b->device[index].class == ENGINE_CPU || p->frames == asked) return asked;
+    log_note("%s: %" PRIu64 " bytes have room for %u frame in flight, not for %u",
+             b->device[index].name, p->ask.limits.memory, p->frames, asked);
+    return p->frames;
+}
+
+static bool bench_on(bench *b, int index, const device_forecast *f, const psf *k, err *e) {
+    const settings *s = b->s;
+    bench_row r = {.device = &b->device[index],
+                   .index = index,
+                   .kernel = {k->w, k->h},
+                   .rounds = s->rounds,
+                   .queue = s->queue,
+                   .in_flight = in_flight(b, index, &f->plan),
+                   .plan = f->plan};
+    spectrum_lines lines = {0};
+    double start = clock_now();
+    bool ok = spectrum_for(&lines, b, k, &r.plan, e);
+    r.spectrum = clock_now() - start;
+    measure_request q = {.device = r.device,
+                         .plan = &r.plan,
+                         .kernel = &lines,
+                         .cache_dir = folder(b),
+                         .rounds = s->rounds,
+                         .queue = s->queue,
+                         .in_flight = r.in_flight,
+                         .warm_up = s->warm_up,
+                         .patience = PATIENCE};
+    ok = ok && measure_device(&r.m, &q, b->threads, e);
+    spectrum_lines_free(&lines);
+    if (!ok) return false;
+    bench_report_row(&r, b->form, b->rows++, &b->out);
+    return true;
+}
+
+static plan_request request(const bench *b, const bench_case *c, const psf *k) {
+    const bloom_settings *s = &b->s->bloom;
+    return (plan_request){.size = {c->w, c->h},
+                          .reach_lo = {k->cx, k->cy},
+                          .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
+                          .border = {s->border[PLAN_X], s->border[PLAN_Y]},
+                          .order = s->order,
+                          .precision = s->precision,
+                          .channels = CHANNELS,
+                          .spectra = k->channels,
+                          .tapless = true,
+                          .half_input = b->s->pixels == PIXELS_HALF,
+                          .frames = b->s->in_flight};
+}
+
+/* On the device that would be chosen, or with --device all on every one that can. */
+static bool bench_one(bench *b, const bench_case *c, err *e) {
+    psf k = {0};
+    if (!kernel_for(&k, b, c, e)) return false;
+    const bloom_settings *s = &b->s->bloom;
+    plan_request ask = request(b, c, &k);
+    device_forecast f[ENGINE_DEVICES];
+    device_wish wish = {s->device, UINT32_MAX, s->vram_limit, b->tune};
+    int best = device_choose(f, &wish, b->device, b->speed, b->devices, &ask, e);
+    bool ok = best >= 0, all = ok && s->device && strcmp(s->device, "all") == 0;
+    for (int i = 0; ok && i < (int)b->devices; i++)
+        if (i == best || (all && f[i].possible)) ok = bench_on(b, i, &f[i], &k, e);
+    psf_free(&k);
+    return ok;
+}
+
+/* On every device that is wanted and has shapes; what software does is tuned only where it is
+ * asked for by name. */
+static bool tune_one(bench *b, const bench_case *c, err *e) {
+    psf k = {0};
+    if (!kernel_for(&k, b, c, e)) return false;
+    const char *want = b->s->bloom.device;
+    plan_request ask = request(b, c, &k);
+    bool ok = true, any = false, some = !want || strcmp(want, "auto") == 0;
+    psf_free(&k);
+    for (int i = 0; ok && i < (int)b->devices; i++) {
+        const engine_device *d = &b->device[i];
+        if (!device_is_wanted(want, d, (uint32_t)i) || d->class == ENGINE_CPU ||
+            (some && d->class == ENGINE_SOFTWARE))
+            continue;
+        any = true;
+        bench_tune_job j = {d, i, &b->tune[i], &ask, b->s->patience, folder(b), b->threads};
+        ok = bench_tune(&j, b->form, b->rows++, &b->out, e);
+    }
+    return ok && !any ? err_set(e, ERR_NO_DEVICE,
+                                "--tune: no GPU is '%s'; `fftbloom devices` lists what there is "
+                                "(a CPU has nothing to tune, software is to be named)",
+                                want ? want : "auto")
+                      : ok;
+}
+
+static bool cold_one(bench *b, const bench_case *c, err *e) {
+    bench_cold_job j = {b->s, c->w, c->h, c->kernel, b->threads};
+    return bench_cold(&j, b->form, b->rows++, &b->out, e);
+}
+
+/* --- cases -------------------------------------------------------------------------------------
+ */
+
+/* "1920x1080" at the start of `at`; the characters it takes, or 0. */
+static int read_size(const char *at, uint32_t *w, uint32_t *h) {
+    int used = 0;
+    if (strspn(at, "0123456789x") > 11) return 0;
+    if (at[strspn(at, "0123456789x")] == '-' || sscanf(at, "%ux%u%n", w, h, &used) != 2) return 0;
+    return (at[used] && at[used] != ',') || !*w || !*h ? 0 : used;
+}
+
+/* One size, or several with commas. */
+static bool read_sizes(uint32_t size[BENCH_LIST][2], int *count, const char *list, err *e) {
+    int n = 0;
+    for (const char *at = list;; at++) {
+        int used = n < BENCH_LIST ? read_size(at, &size[n][0], &size[n][1]) : 0;
+        if (!used)
+            return err_set(e, ERR_USAGE,
+                           "--size %s: sizes such as 1920x1080 are wanted, with commas between, "
+                           "%d at most",
+                           list, BENCH_LIST);
+        n++;
+        at += used;
+        if (!*at) break;
+    }
+    *count = n;
+    return true;
+}
+
+/* One kernel, or several sizes of such as are made here, with commas; cuts `list` to pieces. */
+static bool read_kernels(const char *kernel[BENCH_LIST], int *count, char *list, err *e) {
+    int n = 0;
+    bool sizes = list[strspn(list, "0123456789,")] == 0;
+    for (char *at = list; at; n++) {
+        if (n == BENCH_LIST) return err_set(e, ERR_USAGE, "--kernel: %d sizes at most", BENCH_LIST);
+        kernel[n] = at;
+        at = sizes ? strchr(at, ',') : NULL;
+        if (at) *at++ = 0;
+    }
+    *count = n;
+    return true;
+}
+
+/* Every size with every kernel. All are read before the first is timed. */
+static bool each_case(bench *b, bool (*fn)(bench *, const bench_case *, err *), err *e) {
+    uint32_t size[BENCH_LIST][2];
+    const char *kernel[BENCH_LIST];
+    int sizes = 0, kernels = 0;
+    char *list = mem_str(b->s->kernel ? b->s->kernel : "256", e);
+    bool ok = list && read_sizes(size, &sizes, b->s->size, e) &&
+              read_kernels(kernel, &kernels, list, e);
+    for (int i = 0; ok && i < sizes; i++)
+        for (int k = 0; ok && k < kernels; k++)
+            ok = fn(b, &(bench_case){size[i][0], size[i][1], kernel[k]}, e);
+    mem_free(list);
+    return ok;
+}
+
+/* --- calibration -------------------------------------------------------------------------------
+ */
+
+static void speed_words(bench *b, int i, const device_speed *s) {
+    const engine_device *d = &b->device[i];
+    if (b->s->json) {
+        text_add(&b->out, "%s\n    {\"device\": ", b->rows ? "," : "");
+        describe_device_json(d, i, &b->out);
+        text_add(&b->out,
+                 ",\n     \"start\": %.6g, \"frame\": %.6g, \"transfer\": %.6g, \"work\": %.6g}",
+                 s->start, s->frame, s->transfer, s->work);
+    } else {
+        text_add(&b->out, "%s: start %.3f s, frame %.3f ms, transfer %.2f GB/s, %.3f Gsteps/s\n",
+                 d->name, s->start, s->frame * 1e3, s->transfer > 0 ? 1e-9 / s->transfer : 0,
+                 s->work > 0 ? 1e-9 / s->work : 0);
+    }
+    b->rows++;
+}
+
+/* Every device that is wanted; one that fails is a warning, as long as another does not. */
+static bool calibrate(bench *b, err *e) {
+    uint32_t wanted = 0, done = 0;
+    for (uint32_t i = 0; i < b->devices; i++) {
+        if (!device_is_wanted(b->s->bloom.device, &b->device[i], i)) continue;
+        wanted++;
+        device_speed s;
+        err one = {0};
+        if (measure_speed(&s, &b->device[i], folder(b), b->threads, &one) &&
+            device_speed_save(&b->device[i], par_threads(b->threads), &s, folder(b), &one)) {
+            speed_words(b, (int)i, &s);
+            done++;
+        } else {
+            log_warn("%s", one.msg);
+            *e = one;
+        }
+    }
+    if (done) *e = (err){0};
+    if (!wanted) err_set(e, ERR_NO_DEVICE, "no device is '%s'", b->s->bloom.device);
+    return done > 0;
+}
+
+/* --- the command -------------------------------------------------------------------------------
+ */
+
+static bool bench_sizes(bench *b, err *e) {
+    return each_case(b, bench_one, e);
+}
+static bool tune(bench *b, err *e) {
+    return each_case(b, tune_one, e);
+}
+static bool cold_starts(bench *b, err *e) {
+    return each_case(b, cold_one, e);
+}
+
+/* What there is to do beside timing frames, and the key of its list in JSON. */
+typedef struct {
+    const char *flag, *key;
+    bool (*run)(bench *b, err *e);
+    bool keeps; /* a result, in the cache folder */
+} mode;
+
+static const mode *find_mode(const settings *s, err *e) {
+    static const mode FRAMES = {NULL, "results", bench_sizes, false};
+    static const mode MODE[] = {{"--calibrate", "speeds", calibrate, true},
+                                {"--tune", "tuned", tune, true},
+                                {"--cold-start", "cold_starts", cold_starts, false}};
+    const bool asked[] = {s->calibrate, s->tune, s->cold_start};
+    const mode *found = NULL;
+    for (size_t i = 0; i < sizeof MODE / sizeof MODE[0]; i++) {
+        if (!asked[i]) continue;
+        if (found) {
+            err_set(e, ERR_USAGE, "bench does one thing at a time: %s or %s", found->flag,
+                    MODE[i].flag);
+            return NULL;
+        }
+        found = &MODE[i];
+    }
+    return found ? found : &FRAMES;
+}
+
+static bool run(bench *b, err *e) {
+    const mode *m = find_mode(b->s, e);
+    if (!m) return false;
+    if (!cache_path(b->folder, b->s->bloom.cache_dir)) b->folder[0] = 0;
+    if (strcmp(b->s->bloom.device, "cpu") == 0) b->devices = engine_devices_cpu(b->device);
+    if (!b->devices) b->devices = engine_devices(b->device, ENGINE_DEVICES);
+    for (uint32_t i = 0; i < b->devices; i++) {
+        b->speed[i] = device_speed_load(&b->device[i], par_threads(b->threads), folder(b));
+        device_tune_load(&b->tune[i], &b->device[i], folder(b));
+    }
+    b->form = b->s->json ? BENCH_JSON : b->s->csv ? BENCH_CSV : BENCH_WORDS;
+    if (b->s->json) text_add(&b->out, "{\n  \"version\": 1,\n  \"%s\": [", m->key);
+    if (m->keeps && !folder(b))
+        return err_set(e, ERR_CANT_CREATE,
+                       "there is no cache folder to keep the result in; name one with --cache-dir");
+    bool ok = m->run(b, e);
+    if (b->s->json) text_add(&b->out, "\n  ]\n}\n");
+    return ok;
+}
+
+int cmd_bench(int argc, char **argv, err *e) {
+    cli c;
+    bench b = {.s = &c.s};
+    if (cli_open(&c, argc, argv, e)) {
+        b.threads = par_open((int)c.s.jobs, e);
+        if (b.threads && run(&b, e)) fputs(b.out.s, stdout);
+        par_close(&b.threads);
+    }
+    text_free(&b.out);
+    cli_close(&c);
+    return (int)e->code;
+}

@@ -1,0 +1,158 @@
+/* cmd_cache.c - `fftbloom cache path|list|verify|trim`: the spectra that are kept between runs. */
+#include "app/cli/cli.h"
+#include "base/log.h"
+#include "kernel/cache.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct {
+    const char *dir;
+    uint64_t budget;
+    bool json;
+} request;
+
+/* "2026-01-31 12:00:00" in UTC, so that listings of a farm's machines compare. */
+static const char *moment(int64_t seconds, char buf[32]) {
+    time_t t = (time_t)seconds;
+    struct tm parts;
+    if (!gmtime_r(&t, &parts) || !strftime(buf, 32, "%Y-%m-%d %H:%M:%S", &parts))
+        snprintf(buf, 32, "%" PRId64, seconds);
+    return buf;
+}
+
+static void open_json(const request *r, text *to) {
+    text_add(to, "{\n  \"version\": 1,\n  \"path\": ");
+    text_add_json(to, r->dir);
+}
+
+/* --- path, list -------------------------------------------------------------------------- */
+
+static bool show_path(const request *r, text *to, err *e) {
+    (void)e;
+    if (r->json) {
+        open_json(r, to);
+        text_add(to, "\n}\n");
+    } else {
+        text_add(to, "%s\n", r->dir);
+    }
+    return true;
+}
+
+static void list_json(const request *r, const cache_list *l, text *to) {
+    open_json(r, to);
+    text_add(to, ",\n  \"budget\": %" PRIu64 ",\n  \"bytes\": %" PRIu64 ",\n  \"entries\": [",
+             r->budget, l->bytes);
+    for (size_t i = 0; i < l->count; i++)
+        text_add(to, "%s\n    {\"name\": \"%s\", \"bytes\": %" PRIu64 ", \"used\": %" PRId64 "}",
+                 i ? "," : "", l->entry[i].name, l->entry[i].bytes, l->entry[i].used);
+    text_add(to, "%s]\n}\n", l->count ? "\n  " : "");
+}
+
+static bool list(const request *r, text *to, err *e) {
+    cache_list l;
+    char size[32], when[32];
+    if (!cache_list_make(&l, r->dir, e)) return false;
+    if (r->json) {
+        list_json(r, &l, to);
+    } else {
+        for (size_t i = 0; i < l.count; i++)
+            text_add(to, "%s  %9s  %s\n", moment(l.entry[i].used, when),
+                     text_bytes((double)l.entry[i].bytes, size), l.entry[i].name);
+        log_note("%zu spectra, %s, in %s/spectra", l.count, text_bytes((double)l.bytes, size),
+                 r->dir);
+    }
+    cache_list_free(&l);
+    return true;
+}
+
+/* --- verify ------------------------------------------------------------------------------ */
+
+static void verified(const request *r, const cache_entry *entry, const char *bad, bool first,
+                     text *to) {
+    if (r->json) {
+        text_add(to, "%s\n    {\"name\": \"%s\", \"ok\": %s", first ? "" : ",", entry->name,
+                 bad ? "false, \"error\": " : "true");
+        if (bad) text_add_json(to, bad);
+        text_add(to, "}");
+    } else {
+        text_add(to, "%s %s%s%s\n", bad ? "bad" : "ok ", entry->name, bad ? ": " : "",
+                 bad ? bad : "");
+    }
+}
+
+static bool verify(const request *r, text *to, err *e) {
+    cache_list l;
+    size_t broken = 0;
+    if (!cache_list_make(&l, r->dir, e)) return false;
+    if (r->json) {
+        open_json(r, to);
+        text_add(to, ",\n  \"entries\": [");
+    }
+    for (size_t i = 0; i < l.count; i++) {
+        err why = {0};
+        bool ok = cache_verify(r->dir, &l.entry[i], &why);
+        broken += !ok;
+        verified(r, &l.entry[i], ok ? NULL : why.msg, i == 0, to);
+    }
+    if (r->json) text_add(to, "%s]\n}\n", l.count ? "\n  " : "");
+    size_t count = l.count;
+    cache_list_free(&l);
+    return broken == 0 || err_set(e, ERR_DATA,
+                                  "%zu of %zu spectra are broken; each is made again when it is "
+                                  "next needed",
+                                  broken, count);
+}
+
+/* --- trim -------------------------------------------------------------------------------- */
+
+static bool trim(const request *r, text *to, err *e) {
+    cache_trimmed t;
+    char removed[32], kept[32];
+    if (!cache_trim(&t, r->dir, r->budget, e)) return false;
+    if (r->json) {
+        open_json(r, to);
+        text_add(to,
+                 ",\n  \"removed\": %zu,\n  \"removed_bytes\": %" PRIu64 ",\n  \"kept\": %zu,\n"
+                 "  \"kept_bytes\": %" PRIu64 "\n}\n",
+                 t.removed, t.removed_bytes, t.kept, t.kept_bytes);
+    } else {
+        text_add(to, "%zu spectra removed (%s), %zu kept (%s)\n", t.removed,
+                 text_bytes((double)t.removed_bytes, removed), t.kept,
+                 text_bytes((double)t.kept_bytes, kept));
+    }
+    return true;
+}
+
+/* ----------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word;
+    bool (*run)(const request *r, text *to, err *e);
+} ACTION[] = {{"path", show_path}, {"list", list}, {"verify", verify}, {"trim", trim}};
+enum { ACTIONS = sizeof ACTION / sizeof ACTION[0] };
+
+static bool act(const cli *c, text *to, err *e) {
+    char dir[CACHE_PATH];
+    if (!cache_path(dir, c->s.bloom.cache_dir))
+        return err_set(e, ERR_CONFIG,
+                       "there is no cache folder: give --cache-dir, or set FFTBLOOM_CACHE_DIR, "
+                       "XDG_CACHE_HOME or HOME");
+    request r = {dir, c->s.bloom.cache_size, c->s.json};
+    for (int i = 0; i < ACTIONS; i++)
+        if (strcmp(c->word[0], ACTION[i].word) == 0) return ACTION[i].run(&r, to, e);
+    return err_set(e, ERR_USAGE, "the cache can be asked for path, list, verify or trim, not '%s'",
+                   c->word[0]);
+}
+
+int cmd_cache(int argc, char **argv, err *e) {
+    cli c;
+    text out = {0};
+    if (cli_open(&c, argc, argv, e)) act(&c, &out, e);
+    if (out.s) fputs(out.s, stdout);
+    text_free(&out);
+    cli_close(&c);
+    return (int)e->code;
+}

@@ -1,0 +1,79 @@
+/* cmd_check.c - `fftbloom check SUITE.json`: a regression suite, for build servers. */
+#include "app/check/report/suite_report.h"
+#include "app/cli/cli.h"
+#include "app/run/progress.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+typedef struct {
+    const settings *s;
+    bool words; /* for people, on standard output */
+    progress progress;
+} teller;
+
+static void say(text *t) {
+    fputs(t->s, stdout);
+    fflush(stdout);
+    text_free(t);
+}
+
+static void tell_case(void *ctx, const case_result *c) {
+    teller *t = ctx;
+    text line = {0};
+    progress_clear(&t->progress);
+    if (t->words) {
+        suite_text_case(c, t->s->verbose, &line);
+        say(&line);
+    }
+    progress_step(&t->progress, c->c->name, c->state != CASE_SKIP);
+}
+
+static void tell_end(const teller *t, const suite_run *r) {
+    text end = {0};
+    if (t->words) {
+        suite_text_end(r, &end);
+        say(&end);
+    }
+    if (t->s->github) {
+        suite_github(r, &end);
+        if (end.s) say(&end);
+    }
+    if (t->s->quiet && r->status > COMPARE_WARN) fputs("FAILURE\n", stderr);
+}
+
+/* On a terminal the lines of the cases are progress enough. */
+static void run(suite_run *r, const settings *s, bool words, err *e) {
+    teller t = {.s = s, .words = words};
+    bool seen = s->progress == PROGRESS_AUTO && words && isatty(STDOUT_FILENO);
+    progress_open(&t.progress, seen ? PROGRESS_NONE : s->progress, s->quiet, r->count);
+    suite_run_all(r, tell_case, &t);
+    tell_end(&t, r);
+    suite_reports_write(r, e);
+}
+
+static void list(const suite_run *r) {
+    for (size_t i = 0; i < r->count; i++) puts(r->item[i].c->name);
+}
+
+int cmd_check(int argc, char **argv, err *e) {
+    cli c;
+    suite s = {0};
+    suite_run r = {0};
+    int status = 0;
+    if (cli_open(&c, argc, argv, e)) {
+        bool taken;
+        if (suite_reports_check(&c.s, &taken, e) && suite_load(&s, c.word[0], c.s.set, e) &&
+            suite_run_open(&r, &s, &c.s, e)) {
+            if (c.s.list)
+                list(&r);
+            else
+                run(&r, &c.s, !taken && !c.s.quiet, e);
+            status = r.status;
+        }
+    }
+    suite_run_close(&r);
+    suite_free(&s);
+    cli_close(&c);
+    return e->code ? (int)e->code : status;
+}

@@ -1,0 +1,268 @@
+/* cmd_docs.c - `fftbloom docs`: docs/config.md and the manual pages, from the tables. */
+#include "app/cli/cli.h"
+#include "app/cli/help.h"
+#include "app/cli/options.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of the interface that the pages describe; a page must not change from build to build. */
+static const char DATE[] = "November 21, 2026";
+
+/* --- docs/config.md -------------------------------------------------------------------- */
+
+static void md_option(const settings *defaults, const option *o, text *to) {
+    char flag[OPTION_NAME_ROOM], env[OPTION_NAME_ROOM];
+    text_add(to, "### `%s`\n\n%s", o->name, o->help);
+    if (o->about) text_add(to, " %s", o->about);
+    text_add(to, "\n\n- Flag: `%s", option_flag(o, flag));
+    if (o->type != OPTION_BOOL) {
+        text_add(to, " ");
+        option_placeholder(o, to);
+    }
+    text_add(to, "`");
+    if (o->letter) text_add(to, ", `-%c`", o->letter);
+    if (option_env(o, env)) text_add(to, "; variable: `%s`", env);
+    if (!option_in_config(o)) text_add(to, "; not a key of config files");
+    text_add(to, "\n- Type: ");
+    option_describe_type(o, to);
+    text_add(to, "\n- Default: ");
+    if (o->preset) {
+        text_add(to, "`");
+        settings_json(defaults, (int)(o - OPTIONS), to);
+        text_add(to, "`");
+    } else {
+        text_add(to, "not set");
+    }
+    const char *sep = "\n- Commands: ";
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (o->on & COMMANDS[i].bit) {
+            text_add(to, "%s%s", sep, COMMANDS[i].name);
+            sep = ", ";
+        }
+    if (o->on & FOR_CASE) text_add(to, "; a key of a suite's cases, too");
+    text_add(to, "\n\n");
+}
+
+static bool used(const option *o) {
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (o->on & COMMANDS[i].bit) return true;
+    return false;
+}
+
+static bool md_page(text *to, err *e) {
+    settings defaults;
+    bool ok = settings_init(&defaults, e);
+    text_add(
+        to,
+        "# Options\n\nMade by `make generated` from the table in `src/app/cli/options.c`.\n\n"
+        "An option is the same word everywhere: a flag (`--kernel-center peak`), a variable "
+        "(`FFTBLOOM_KERNEL_CENTER=peak`), a key of a config file (`\"kernel_center\": "
+        "\"peak\"`). Flags win over variables, variables over the file given with `--config`, "
+        "the file over the defaults; `--print-config` shows each value and where it came "
+        "from.\n\nA config file is JSON with `\"version\": 1`:\n\n"
+        "```json\n{\n  \"version\": 1,\n  \"kernel\": \"star.exr\",\n  \"sharpen\": 0.3,\n"
+        "  \"padding\": {\"x\": \"mirror\", \"y\": \"zero\"},\n  \"exclude\": "
+        "[\"ui\", \"matte*\"]\n}\n```\n\n"
+        "Relative paths in it are meant from the file's folder. `\"include\": \"base.json\"`, or a "
+        "list, reads other config files first. An unknown key, a wrong type, "
+        "a value out of range, a comment, a trailing comma or a duplicate key is refused with "
+        "its line and column, exit status 78. `fftbloom schema` prints a JSON Schema for "
+        "editors.\n");
+    for (int section = 0; section < SECTIONS; section++) {
+        bool titled = false;
+        for (int i = 0; i < OPTION_COUNT; i++) {
+            if ((int)OPTIONS[i].section != section || !used(&OPTIONS[i])) continue;
+            if (!titled) text_add(to, "\n## %s\n\n", SECTION_TITLE[section]);
+            titled = true;
+            md_option(&defaults, &OPTIONS[i], to);
+        }
+    }
+    while (to->n > 1 && to->s[to->n - 2] == '\n') to->s[--to->n] = 0;
+    settings_free(&defaults);
+    return ok;
+}
+
+/* --- manual pages ---------------------------------------------------------------------- */
+
+/* Lines of an mdoc page: backslashes and leading dots escaped. */
+static void man_escape(const char *s, text *to) {
+    bool start = true;
+    for (; *s; s++) {
+        if (start && (*s == '.' || *s == '\'')) text_add(to, "\\&");
+        text_add(to, *s == '\\' ? "\\e" : "%c", *s);
+        start = *s == '\n';
+    }
+}
+
+/* Each sentence starts a line of its own, as mdoc wants it; \n\n starts a paragraph. */
+static void man_text(const char *s, text *to) {
+    while (*s) {
+        const char *end = s;
+        while (*end && *end != '\n' &&
+               !(end[0] == '.' && end[1] == ' ' && isupper((unsigned char)end[2])))
+            end++;
+        text sentence = {0}, lines = {0};
+        text_add_bytes(&sentence, s, (size_t)(end - s) + (*end == '.'));
+        help_wrap(&lines, sentence.s, 0, 0, 76);
+        man_escape(lines.s, to);
+        text_free(&sentence);
+        text_free(&lines);
+        s = *end == '.' ? end + 2 : end;
+        if (*s == '\n') {
+            text_add(to, ".Pp\n");
+            s += strspn(s, "\n");
+        }
+    }
+}
+
+static void man_option(const option *o, text *to) {
+    char flag[OPTION_NAME_ROOM], env[OPTION_NAME_ROOM];
+    text_add(to, ".It ");
+    if (o->letter) text_add(to, "Fl %c , ", o->letter);
+    text_add(to, "Fl \\-%s", option_flag(o, flag) + 2);
+    if (o->type != OPTION_BOOL) {
+        text_add(to, " Ar ");
+        option_placeholder(o, to);
+    }
+    text_add(to, "\n");
+    man_text(o->help, to);
+    if (o->about) man_text(o->about, to);
+    if (o->preset && o->type != OPTION_BOOL) text_add(to, "The default is %s.\n", o->preset);
+    if (option_env(o, env)) text_add(to, "Variable:\n.Ev %s .\n", env);
+}
+
+static void man_options(const command *c, text *to) {
+    text_add(to, ".Sh OPTIONS\n");
+    for (int section = 0; section < SECTIONS; section++) {
+        bool titled = false;
+        for (int i = 0; i < OPTION_COUNT; i++) {
+            if (!(OPTIONS[i].on & c->bit) || (int)OPTIONS[i].section != section) continue;
+            if (!titled) text_add(to, ".Ss %s\n.Bl -tag -width Ds\n", SECTION_TITLE[section]);
+            titled = true;
+            man_option(&OPTIONS[i], to);
+        }
+        if (titled) text_add(to, ".El\n");
+    }
+    text_add(to,
+             ".Ss Help\n.Bl -tag -width Ds\n.It Fl \\-help\nShow a summary of the options.\n.El\n");
+}
+
+static void man_exit(text *to) {
+    text_add(to, ".Sh EXIT STATUS\n.Bl -tag -width Ds\n");
+    for (int i = 0; i < EXIT_CODE_COUNT; i++) {
+        text_add(to, ".It %d\n", EXIT_CODES[i].code);
+        man_text(EXIT_CODES[i].means, to);
+    }
+    text_add(to, ".El\n");
+}
+
+static void man_examples(const command *c, text *to) {
+    if (!c->example[0].line) return;
+    text_add(to, ".Sh EXAMPLES\n");
+    for (int i = 0; i < COMMAND_EXAMPLES && c->example[i].line; i++) {
+        man_text(c->example[i].does, to);
+        text_add(to, ".Bd -literal -offset indent\n%s\n.Ed\n%s", c->example[i].line,
+                 i + 1 < COMMAND_EXAMPLES && c->example[i + 1].line ? ".Pp\n" : "");
+    }
+}
+
+/* "Print x." as "print x": how NAME wants it. */
+static void man_name(const char *name, const char *summary, text *to) {
+    text_add(to, ".Sh NAME\n.Nm %s\n.Nd %c%.*s\n", name, tolower((unsigned char)*summary),
+             (int)strlen(summary) - 2, summary + 1);
+}
+
+static void man_head(const char *name, text *to) {
+    text_add(to, ".\\\" Made by `make generated` from the tables in src/app.\n.Dd %s\n.Dt ", DATE);
+    for (const char *p = name; *p; p++) text_add(to, "%c", toupper((unsigned char)*p));
+    text_add(to, " 1\n.Os\n");
+}
+
+static void man_command(const command *c, text *to) {
+    char name[64];
+    snprintf(name, sizeof name, "fftbloom-%s", c->name);
+    man_head(name, to);
+    man_name(name, c->summary, to);
+    text_add(to, ".Sh SYNOPSIS\n.Nm fftbloom %s\n", c->name);
+    if (*c->usage) text_add(to, ".Ar %s\n", c->usage);
+    text_add(to, ".Sh DESCRIPTION\n");
+    man_text(c->summary, to);
+    if (c->about) {
+        text_add(to, ".Pp\n");
+        man_text(c->about, to);
+    }
+    man_options(c, to);
+    man_exit(to);
+    man_examples(c, to);
+    text_add(to, ".Sh SEE ALSO\n.Xr fftbloom 1\n");
+}
+
+/* In the order of the alphabet: the next name is the smallest that is larger than the last. */
+static void man_references(text *to) {
+    const char *last = "";
+    for (int n = 0; n < COMMAND_COUNT; n++) {
+        const char *next = NULL;
+        for (int i = 0; i < COMMAND_COUNT; i++) {
+            const char *name = COMMANDS[i].name;
+            if (strcmp(name, last) > 0 && (!next || strcmp(name, next) < 0)) next = name;
+        }
+        text_add(to, ".Xr fftbloom-%s 1%s\n", next, n + 1 < COMMAND_COUNT ? " ," : "");
+        last = next;
+    }
+}
+
+static void man_program(text *to) {
+    man_head("fftbloom", to);
+    man_name("fftbloom", "bloom HDR images with a real point spread function.", to);
+    text_add(to,
+             ".Sh SYNOPSIS\n.Nm\n.Ar IN KERNEL\n.Fl o Ar OUT\n.Op Ar options\n.Nm\n.Ar COMMAND\n"
+             ".Op Ar arguments\n.Op Ar options\n.Sh DESCRIPTION\n");
+    man_text("Convolves an image of any size with a point spread function by FFT, on a GPU or the "
+             "CPU. Light is kept, and so is everything in the file that is not light. The "
+             "commands:",
+             to);
+    text_add(to, ".Bl -tag -width Ds\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        text_add(to, ".It Ic %s\n", COMMANDS[i].name);
+        man_text(COMMANDS[i].summary, to);
+    }
+    text_add(to, ".El\n.Pp\nWithout a command,\n.Ic apply\nis meant.\n");
+    text_add(to, ".Sh ENVIRONMENT\nEvery option of a command can be given as a variable:\n"
+                 ".Ev FFTBLOOM_PADDING\nis\n.Fl \\-padding .\n.Bl -tag -width Ds\n"
+                 ".It Ev FFTBLOOM_CACHE_RO\nA cache folder that is read but never written.\n"
+                 ".It Ev NO_COLOR\nNo colour in messages.\n.El\n");
+    man_exit(to);
+    man_examples(command_find("apply"), to);
+    text_add(to, ".Sh SEE ALSO\n");
+    man_references(to);
+}
+
+/* ----------------------------------------------------------------------------------------- */
+
+int cmd_docs(int argc, char **argv, err *e) {
+    cli c;
+    text out = {0};
+    if (cli_open(&c, argc, argv, e)) {
+        const command *about = c.words > 1 ? command_find(c.word[1]) : NULL;
+        if (strcmp(c.word[0], "config") == 0 && c.words == 1) {
+            md_page(&out, e);
+        } else if (strcmp(c.word[0], "commands") == 0 && c.words == 1) {
+            for (int i = 0; i < COMMAND_COUNT; i++) text_add(&out, "%s\n", COMMANDS[i].name);
+        } else if (strcmp(c.word[0], "man") == 0 && (about || c.words == 1)) {
+            if (about)
+                man_command(about, &out);
+            else
+                man_program(&out);
+        } else {
+            err_set(e, ERR_USAGE,
+                    "docs prints 'config', 'commands', 'man' or 'man COMMAND', not '%s%s%s'",
+                    c.word[0], c.words > 1 ? " " : "", c.words > 1 ? c.word[1] : "");
+        }
+    }
+    if (out.s && !e->code) fputs(out.s, stdout);
+    text_free(&out);
+    cli_close(&c);
+    return (int)e->code;
+}

@@ -1,0 +1,393 @@
+/* cmd_kernel.c - `fftbloom kernel`: kernels by formula, looked at, and brought from and to the
+ * conventions of other tools. */
+#include "app/cli/cli.h"
+#include "app/cli/options.h"
+#include "app/tools/kernel_words.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "bloom/kernel_input.h"
+#include "image/format.h"
+#include "kernel/convention.h"
+#include "kernel/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* True where a flag, a variable or a file has set it. */
+static bool is_set(const settings *s, const char *name) {
+    return s->value[option_find(name, FOR_KERNEL) - OPTIONS].origin != ORIGIN_DEFAULT;
+}
+
+/* "256" or "300x200". */
+static bool read_taps(uint32_t to[2], const char *from, err *e) {
+    unsigned w, h;
+    char x, more;
+    int n = sscanf(from, "%u%c%u%c", &w, &x, &h, &more);
+    if (!(n == 1 || (n == 3 && x == 'x')) || from[0] == '-')
+        return err_set(e, ERR_USAGE, "--taps must be N or WxH, as 256 or 300x200, not '%s'", from);
+    to[0] = w;
+    to[1] = n == 3 ? h : w;
+    if (to[0] < 1 || to[1] < 1 || to[0] > PSF_SIDE || to[1] > PSF_SIDE)
+        return err_set(e, ERR_USAGE, "--taps %s: 1 to %d a side are possible", from, PSF_SIDE);
+    return true;
+}
+
+/* Whether there is anything to do; false with no error where an output that exists is kept. */
+static bool may_write(const settings *s, int *status, err *e) {
+    if (!s->output)
+        return err_set(e, ERR_USAGE, "an output is needed (-o OUT); see 'fftbloom help kernel'");
+    if (s->clobber || access(s->output, F_OK) != 0) return image_can_create(s->output, e);
+    log_note("%s skipped: the output exists", s->output);
+    *status = ERR_SKIPPED;
+    return false;
+}
+
+/* --- models ----------------------------------------------------------------------------------- */
+
+static void add_model(const model *m, text *to) {
+    text_add(to, "%-10s%s\n", m->name, m->help);
+    for (int i = 0; i < model_parameters(m); i++) {
+        const model_parameter *p = &m->parameter[i];
+        text_add(to, "  %-12s%s, %g to %g [%g]\n", p->name, p->help, p->min, p->max, p->preset);
+    }
+}
+
+static void add_model_json(const model *m, text *to) {
+    text_add(to, "{\"name\": \"%s\", \"channels\": %d, \"help\": ", m->name,
+             m->spectrum == MODEL_GREY ? 1 : MODEL_CHANNELS);
+    text_add_json(to, m->help);
+    text_add(to, ",\n     \"parameters\": [");
+    for (int i = 0; i < model_parameters(m); i++) {
+        const model_parameter *p = &m->parameter[i];
+        text_add(to, "%s{\"name\": \"%s\", \"default\": %g, \"min\": %g, \"max\": %g, \"help\": ",
+                 i ? ",\n       " : "", p->name, p->preset, p->min, p->max);
+        text_add_json(to, p->help);
+        text_add(to, "}");
+    }
+    text_add(to, "]}");
+}
+
+static bool models(const cli *c, par *threads, int *status, err *e) {
+    (void)threads, (void)status, (void)e;
+    text out = {0};
+    if (c->s.json) text_add(&out, "{\n  \"version\": 1,\n  \"models\": [");
+    for (int i = 0; i < MODEL_COUNT; i++) {
+        if (c->s.json) {
+            text_add(&out, "%s\n    ", i ? "," : "");
+            add_model_json(&MODELS[i], &out);
+        } else {
+            add_model(&MODELS[i], &out);
+        }
+    }
+    if (c->s.json) text_add(&out, "\n  ]\n}\n");
+    fputs(out.s, stdout);
+    text_free(&out);
+    return true;
+}
+
+/* --- make ------------------------------------------------------------------------------------- */
+
+static bool unknown_model(const char *name, err *e) {
+    const char *names[64];
+    text known = {0};
+    for (int i = 0; i < MODEL_COUNT; i++) {
+        names[i] = MODELS[i].name;
+        text_add(&known, "%s%s", i ? ", " : "", names[i]);
+    }
+    int near = text_nearest(name, names, MODEL_COUNT);
+    err_set(e, ERR_USAGE, "there is no model '%s'%s%s%s; there are %s", name,
+            near < 0 ? "" : "; did you mean '", near < 0 ? "" : names[near], near < 0 ? "" : "'?",
+            known.s);
+    text_free(&known);
+    return false;
+}
+
+static bool read_request(model_request *r, const settings *s, const char *name, err *e) {
+    const model *m = model_find(name);
+    uint32_t taps[2];
+    if (!m) return unknown_model(name, e);
+    *r = model_defaults(m);
+    r->fade = s->fade;
+    if (!read_taps(taps, s->taps ? s->taps : "256", e)) return false;
+    r->w = taps[0];
+    r->h = taps[1];
+    const char *at = s->param ? s->param : "";
+    while (*at) {
+        char one[64];
+        size_t n = strcspn(at, ",");
+        snprintf(one, sizeof one, "%.*s", (int)n, at);
+        if (n >= sizeof one) return err_set(e, ERR_USAGE, "--param '%s' is too long", at);
+        if (!model_set(r, one, e)) return false;
+        at += n + (at[n] == ',');
+        at += strspn(at, " ");
+    }
+    return true;
+}
+
+static const char *const CHANNEL[2][MODEL_CHANNELS] = {{"Y"}, {"R", "G", "B"}};
+
+static bool describe_in(image_part *part, const model_request *r, err *e) {
+    const model *m = r->of;
+    bool ok =
+        image_set_attr(part, "fftbloom.model", "string", m->name, (uint32_t)strlen(m->name), e);
+    for (int i = 0; ok && i < model_parameters(m); i++) {
+        char name[64];
+        snprintf(name, sizeof name, "fftbloom.%s", m->parameter[i].name);
+        ok = image_set_attr(part, name, "double", &r->value[i], sizeof r->value[i], e);
+    }
+    return ok && image_set_attr(part, "fftbloom.fade", "double", &r->fade, sizeof r->fade, e);
+}
+
+static bool describe_channels(image_part *part, uint32_t channels, err *e) {
+    bool ok = true;
+    for (uint32_t c = 0; c < channels && ok; c++)
+        ok = image_add_channel(part, CHANNEL[channels > 1][c], PIXEL_FLOAT, e);
+    return ok;
+}
+
+static image *to_image(float *plane[], uint32_t channels, const model_request *r, err *e) {
+    image_part part = {.data = {0, 0, (int32_t)r->w - 1, (int32_t)r->h - 1},
+                       .aspect = 1,
+                       .packing = COMPRESSION_ZIP};
+    part.display = part.data;
+    const image_header plain = {"exr", &part, 1};
+    image_header head;
+    if (!image_header_copy(&head, &plain, e)) return NULL;
+    bool ok = describe_in(&head.part[0], r, e) && describe_channels(&head.part[0], channels, e);
+    image *img = ok ? image_new(&head, e) : NULL;
+    image_header_free(&head);
+    for (uint32_t c = 0; c < channels && img; c++) {
+        int at = image_find_channel(&img->head.part[0], CHANNEL[channels > 1][c]);
+        memcpy(img->plane[0][at], plane[c], (size_t)r->w * r->h * sizeof(float));
+    }
+    return img;
+}
+
+static void say_made(const cli *c, const model_request *r, uint32_t channels) {
+    text out = {0};
+    text_add(&out, "{\n  \"version\": 1,\n  \"output\": ");
+    text_add_json(&out, c->s.output);
+    text_add(&out, ",\n  \"model\": \"%s\",\n  \"parameters\": {", r->of->name);
+    for (int i = 0; i < model_parameters(r->of); i++)
+        text_add(&out, "%s\"%s\": %.15g", i ? ", " : "", r->of->parameter[i].name, r->value[i]);
+    text_add(
+        &out,
+        "},\n  \"size\": [%u, %u], \"centre\": [%u, %u], \"channels\": %u, \"fade\": %.15g\n}\n",
+        r->w, r->h, r->w / 2, r->h / 2, channels, r->fade);
+    fputs(out.s, stdout);
+    text_free(&out);
+}
+
+static bool make(const cli *c, par *threads, int *status, err *e) {
+    model_request r;
+    float *plane[MODEL_CHANNELS] = {0};
+    uint32_t channels = 0;
+    if (!read_request(&r, &c->s, c->word[1], e) || !may_write(&c->s, status, e)) return !e->code;
+    image *img = NULL;
+    bool ok = model_make(plane, &channels, &r, threads, e) &&
+              (img = to_image(plane, channels, &r, e)) && image_save(c->s.output, img, threads, e);
+    if (ok && c->s.json) say_made(c, &r, channels);
+    image_free(&img);
+    for (int i = 0; i < MODEL_CHANNELS; i++) mem_free(plane[i]);
+    return ok;
+}
+
+/* --- check ------------------------------------------------------------------------------------ */
+
+static bool look(lint *l, const char *path, par *threads, err *e) {
+    kernel_input in = {0};
+    bool ok = kernel_input_load(&in, path, threads, e);
+    if (ok && in.is_spectrum)
+        ok = err_set(e, ERR_DATA, "'%s' is a spectrum; give the kernel it was made of", path);
+    ok = ok && lint_kernel(l, (const float *const *)in.plane, in.w, in.h, in.channels, e);
+    kernel_input_free(&in);
+    return ok;
+}
+
+static bool check(const cli *c, par *threads, int *status, err *e) {
+    lint l;
+    text out = {0};
+    kernel_finding found[KERNEL_FINDINGS];
+    if (!look(&l, c->word[1], threads, e)) return false;
+    if (c->s.json)
+        kernel_json(c->word[1], &l, &out);
+    else
+        kernel_words(c->word[1], &l, &out);
+    if (!c->s.quiet || c->s.json) fputs(out.s, stdout);
+    text_free(&out);
+    *status = c->s.strict && kernel_findings(found, &l) && found[0].warning;
+    return true;
+}
+
+/* --- convert ---------------------------------------------------------------------------------- */
+
+/* --kernel-center, where it was given, overrides the convention's. */
+static bool find_center(convention_request *r, const settings *s, const lint *l, err *e) {
+    const psf_options *k = &s->bloom.kernel;
+    r->centered = is_set(s, "kernel_center") && k->center != PSF_MIDDLE;
+    for (int a = 0; a < 2 && r->centered; a++) {
+        double at = k->center == PSF_AT         ? k->at[a]
+                    : k->center == PSF_CENTROID ? floor(l->centroid[a] + 0.5)
+                    : k->center == PSF_PEAK     ? l->peak[a]
+                                                : 0;
+        if (at != floor(at) || at < 0)
+            return err_set(e, ERR_USAGE, "convert moves whole taps; a centre at %g lies between",
+                           at);
+        r->at[a] = (uint32_t)at;
+    }
+    if (r->centered && k->center == PSF_CORNER) {
+        r->centered = false;
+        r->from = &CONVENTIONS[CONVENTION_COUNT - 1];
+    }
+    return true;
+}
+
+/* What --normalize, where it was given, multiplies each channel of the kernel by. */
+static bool find_scale(double scale[PSF_CHANNELS], const settings *s, const char *path,
+                       par *threads, err *e) {
+    kernel_input in = {0};
+    psf k = {0};
+    psf_options o = {.normalize = s->bloom.kernel.normalize};
+    bool ok = kernel_input_load(&in, path, threads, e);
+    memcpy(o.luminance, in.luminance, sizeof o.luminance);
+    ok = ok && psf_make(&k, in.w, in.h, in.channels, (const float *const *)in.plane, &o, e);
+    for (uint32_t c = 0; ok && c < k.channels; c++) scale[c] = k.scale[c];
+    psf_free(&k);
+    kernel_input_free(&in);
+    return ok;
+}
+
+/* Of R G B, or of the only one; others are not scaled. */
+static double scale_of(const double scale[PSF_CHANNELS], const char *channel) {
+    static const char NAME[] = "RGB";
+    const char *at = channel[1] ? NULL : strchr(NAME, channel[0]);
+    return at ? scale[at - NAME] : channel[0] == 'Y' && !channel[1] ? scale[0] : 1;
+}
+
+typedef struct {
+    convention_request r;
+    convention_move m;
+    double scale[PSF_CHANNELS];
+    bool scaled;
+    double lost, light; /* sums of |tap| */
+} conversion;
+
+static bool convert_channel(conversion *v, image *to, const image *from, int c, err *e) {
+    const image_part *p = &from->head.part[0], *q = &to->head.part[0];
+    size_t n = (size_t)v->r.size[0] * v->r.size[1], made = (size_t)v->m.size[0] * v->m.size[1];
+    float *a = mem_raw(n, sizeof *a, "taps", e), *b = mem_raw(made, sizeof *b, "taps", e);
+    if (a && b) {
+        double lost, scale = v->scaled ? scale_of(v->scale, p->channel[c].name) : 1;
+        image_to_float(a, from->plane[0][c], p->channel[c].type, 0, n);
+        convention_apply(b, a, &v->r, &v->m, &lost);
+        for (size_t i = 0; i < n; i++) v->light += fabs((double)a[i]);
+        for (size_t i = 0; scale != 1 && i < made; i++) b[i] = (float)(scale * (double)b[i]);
+        image_from_float(to->plane[0][c], q->channel[c].type, 0, b, made);
+        v->lost += lost;
+    }
+    bool ok = a && b;
+    mem_free(a);
+    mem_free(b);
+    return ok;
+}
+
+/* The same channels and attributes in a window of the new size. */
+static image *converted(conversion *v, const image *from, err *e) {
+    image_header head;
+    const image_part *p = &from->head.part[0];
+    if (!image_header_copy(&head, &from->head, e)) return NULL;
+    int32_t x = 0, y = 0;
+    if (v->r.to->center == CENTER_WINDOW)
+        x = -(int32_t)v->m.center[0], y = -(int32_t)v->m.center[1];
+    image_box box = {x, y, x + (int32_t)v->m.size[0] - 1, y + (int32_t)v->m.size[1] - 1};
+    head.part[0].data = head.part[0].display = box;
+    image *to = image_new(&head, e);
+    image_header_free(&head);
+    for (int c = 0; to && c < p->channels; c++)
+        if (!convert_channel(v, to, from, c, e)) image_free(&to);
+    return to;
+}
+
+static void say_converted(const cli *c, const conversion *v) {
+    double lost = v->light > 0 ? v->lost / v->light : 0;
+    if (lost > 0)
+        log_warn("%s: %.3g %% of the light lay outside %u x %u taps and is gone", c->s.output,
+                 100 * lost, v->m.size[0], v->m.size[1]);
+    if (!c->s.json) return;
+    text out = {0};
+    text_add(&out, "{\n  \"version\": 1,\n  \"output\": ");
+    text_add_json(&out, c->s.output);
+    text_add(&out,
+             ",\n  \"from\": \"%s\", \"to\": \"%s\", \"turned\": %s,\n  \"size\": [%u, %u], "
+             "\"centre\": [%u, %u], \"lost\": %.9g\n}\n",
+             v->r.from->name, v->r.to->name, v->m.turned ? "true" : "false", v->m.size[0],
+             v->m.size[1], v->m.center[0], v->m.center[1], lost);
+    fputs(out.s, stdout);
+    text_free(&out);
+}
+
+static bool open_conversion(conversion *v, const cli *c, const image *img, par *threads, err *e) {
+    const settings *s = &c->s;
+    const image_part *p = &img->head.part[0];
+    lint l;
+    if (img->head.parts != 1)
+        return err_set(e, ERR_DATA, "'%s' has %d parts; a kernel to convert has one", c->word[1],
+                       img->head.parts);
+    *v = (conversion){.r = {.from = &CONVENTIONS[s->from],
+                            .to = &CONVENTIONS[s->to],
+                            .size = {image_width(p), image_height(p)},
+                            .window = {p->data.x0, p->data.y0}},
+                      .scaled = is_set(s, "normalize")};
+    if (s->taps && !read_taps(v->r.wanted, s->taps, e)) return false;
+    return look(&l, c->word[1], threads, e) && find_center(&v->r, s, &l, e) &&
+           (!v->scaled || find_scale(v->scale, s, c->word[1], threads, e)) &&
+           convention_plan(&v->m, &v->r, e);
+}
+
+static bool convert(const cli *c, par *threads, int *status, err *e) {
+    conversion v;
+    if (!may_write(&c->s, status, e)) return !e->code;
+    image *img = image_load(c->word[1], NULL, threads, e), *to = NULL;
+    bool ok = img && open_conversion(&v, c, img, threads, e) && (to = converted(&v, img, e)) &&
+              image_save(c->s.output, to, threads, e);
+    if (ok) say_converted(c, &v);
+    image_free(&img);
+    image_free(&to);
+    return ok;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *argument;
+    bool (*run)(const cli *c, par *threads, int *status, err *e);
+} WORK[] = {{"make", "MODEL", make},
+            {"check", "FILE", check},
+            {"convert", "FILE", convert},
+            {"models", NULL, models}};
+
+static bool run(const cli *c, int *status, err *e) {
+    for (size_t i = 0; i < sizeof WORK / sizeof WORK[0]; i++) {
+        if (strcmp(WORK[i].name, c->word[0]) != 0) continue;
+        if (c->words != (WORK[i].argument ? 2 : 1))
+            return err_set(e, ERR_USAGE, "usage: fftbloom kernel %s %s", WORK[i].name,
+                           WORK[i].argument ? WORK[i].argument : "");
+        par *threads = par_open((int)c->s.jobs, e);
+        bool ok = threads && WORK[i].run(c, threads, status, e);
+        if (threads) par_close(&threads);
+        return ok;
+    }
+    return err_set(e, ERR_USAGE, "kernel does make, check, convert or models, not '%s'",
+                   c->word[0]);
+}
+
+int cmd_kernel(int argc, char **argv, err *e) {
+    cli c;
+    int status = 0;
+    if (cli_open(&c, argc, argv, e)) run(&c, &status, e);
+    cli_close(&c);
+    return e->code ? (int)e->code : status;
+}

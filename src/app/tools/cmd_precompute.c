@@ -1,0 +1,74 @@
+/* cmd_precompute.c - `fftbloom precompute`: a kernel's half spectrum as a portable file. */
+#include "app/cli/cli.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "bloom/kernel_input.h"
+#include "kernel/cache.h"
+#include "kernel/spectrum_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool make_spectrum(spectrum *to, const settings *s, par *threads, bool *hit, err *e) {
+    kernel_input in = {0};
+    psf k = {0};
+    if (s->bloom.kernel_relative)
+        return err_set(e, ERR_CONFIG,
+                       "kernel_scale in heights of the image needs an image; precompute takes a "
+                       "factor, such as 1.5");
+    cache_place place = {s->bloom.cache_dir, s->bloom.cache_size};
+    bool ok = kernel_input_load(&in, s->kernel, threads, e);
+    kernel_need need = {in.channels, PSF_SIDE, PSF_SIDE, in.h};
+    ok = ok && kernel_input_psf(&k, &in, &s->bloom, &need, NULL, e) &&
+         cache_spectrum(to, &k, &place, threads, hit, e);
+    psf_free(&k);
+    kernel_input_free(&in);
+    return ok;
+}
+
+static void tell(const settings *s, const spectrum *k, bool hit) {
+    struct stat st = {0};
+    char size[32];
+    stat(s->output, &st);
+    if (s->json) {
+        text out = {0};
+        text_add(&out, "{\"version\": 1, \"output\": ");
+        text_add_json(&out, s->output);
+        text_add(&out, ", \"bytes\": %" PRIu64 ", \"cached\": %s", (uint64_t)st.st_size,
+                 hit ? "true" : "false");
+        text_add(&out, ", \"kernel\": [%u, %u], \"channels\": %u, \"grid\": [%u, %u]}\n",
+                 k->kernel.w, k->kernel.h, k->kernel.channels, k->m[0], k->m[1]);
+        fputs(out.s, stdout);
+        text_free(&out);
+    }
+    log_info("%s: kernel of %u x %u, %u channels, %s%s", s->output, k->kernel.w, k->kernel.h,
+             k->kernel.channels, text_bytes((double)st.st_size, size),
+             hit ? ", from the cache" : "");
+}
+
+static int precompute(const settings *s, err *e) {
+    if (!s->clobber && access(s->output, F_OK) == 0) {
+        log_note("%s skipped: the output exists", s->output);
+        return ERR_SKIPPED;
+    }
+    if (!file_out_possible(s->output, e)) return (int)e->code;
+    spectrum k = {0};
+    bool hit = false;
+    par *threads = par_open((int)s->jobs, e);
+    bool ok = threads && make_spectrum(&k, s, threads, &hit, e) &&
+              spectrum_file_write(s->output, &k, e);
+    if (ok) tell(s, &k, hit);
+    spectrum_free(&k);
+    if (threads) par_close(&threads);
+    return ok ? 0 : (int)e->code;
+}
+
+int cmd_precompute(int argc, char **argv, err *e) {
+    cli c;
+    int status = 0;
+    if (cli_open(&c, argc, argv, e)) status = precompute(&c.s, e);
+    cli_close(&c);
+    return e->code ? (int)e->code : status;
+}

@@ -1,0 +1,52 @@
+/* ledger.h - where the light of a channel went.
+ *
+ *   in + gained  =  out + spilled + bad + overflow + negative
+ *
+ *   in        the finite pixels of the file
+ *   gained    in times what the kernel's sum is more than 1: a coloured kernel takes from one
+ *             channel and gives to another; `normalize none` does what it likes
+ *   spilled   what left over the border, less what came in over it
+ *   bad       taken out as NaN or infinite; below zero where neighbours' light was put there
+ *   overflow  cut off by `half_overflow: clamp`
+ *   negative  rounding noise below zero that was cut off: never above zero
+ *
+ * Nothing comes in over a zero border. What a mirror or a wrap brings in is light of the image's
+ * own, so that a wrap spills nothing; a clamp repeats its edge without end and may bring in more
+ * than left.
+ *
+ * Spilled light is found from the image and the kernel's cumulative sums, not as a difference, so
+ * the equation is a check of the whole run: it holds to 1e-6 of `in`. docs/math.md, "Energy
+ * ledger". */
+#ifndef BLOOM_LEDGER_H
+#define BLOOM_LEDGER_H
+
+#include "bloom/promise/spread.h"
+
+enum { LEDGER_NAME = 128 };
+typedef struct {
+    char channel[LEDGER_NAME]; /* its full name; longer ones are cut */
+    double in, gained, out, spilled, bad, overflow, negative;
+    double size; /* what the gap is relative to: the larger of in and out; where pixels below zero
+                    may cancel others, at least as much as their magnitudes add up to */
+    uint64_t bad_pixels, overflow_pixels, negative_pixels;
+} ledger_row;
+
+/* (in + gained - out - spilled - bad - overflow - negative) / size; 0 where all is dark. */
+double ledger_gap(const ledger_row *r);
+
+/* What the kernel, the size and the borders say about it, for any number of images. */
+typedef struct {
+    const spread *s;
+    uint32_t free[PLAN_AXES][2]; /* from the first of these to before the second all are alike: no
+                                    column (row) reaches a border */
+    uint32_t rows, columns;      /* of a table: those that do, and behind them one for all others */
+    float *lost; /* [kernel][row][column]: the part of a pixel that is spread over the border */
+} ledger_kernel;
+
+bool ledger_kernel_make(ledger_kernel *k, const spread *s, err *e);
+void ledger_kernel_free(ledger_kernel *k);
+
+/* What of a row is spread over the border, net; `spread` is the row as it is spread. */
+double ledger_spill(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *spread);
+
+#endif

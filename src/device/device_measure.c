@@ -1,0 +1,270 @@
+#include "device/device_measure.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where the value at a share of the way from least to most is; between two, in proportion. */
+static double quantile(const double *sorted, uint32_t n, double share) {
+    double at = share * (n - 1);
+    uint32_t i = (uint32_t)at;
+    return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[i];
+}
+
+measure_spread measure_spread_of(double *value, uint32_t n) {
+    qsort(value, n, sizeof *value, by_value);
+    return (measure_spread){value[0], quantile(value, n, 0.25), quantile(value, n, 0.5),
+                            quantile(value, n, 0.75), value[n - 1]};
+}
+
+engine_times measure_medians(const measure_times *t) {
+    engine_times m = {t->upload.median, {0}, t->download.median, t->total.median};
+    for (int i = 0; i < PLAN_PASSES; i++) m.pass[i] = t->pass[i].median;
+    return m;
+}
+
+/* --- one device, one plan -------------------------------------------------------------------- */
+
+/* Numbers between 0 and 1, without zeros and without numbers too small. */
+static void fill_planes(void *const plane[], const plan *p) {
+    size_t n = (size_t)p->ask.size[PLAN_X] * p->ask.size[PLAN_Y];
+    uint32_t seed = 1;
+    for (uint32_t c = 0; c < p->ask.channels; c++)
+        for (size_t i = 0; i < n; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            double v = p->ask.half_input ? ((double)(seed >> 22) + 1) * 0x1p-10
+                                         : ((double)(seed >> 8) + 1) * 0x1p-24;
+            if (p->sample_bytes == 8)
+                ((double *)plane[c])[i] = v;
+            else
+                ((float *)plane[c])[i] = (float)v;
+        }
+}
+
+typedef struct {
+    const measure_request *r;
+    engine *g;
+    void *in[ENGINE_CHANNELS], *made[ENGINE_CHANNELS];
+    double tap[ENGINE_CHANNELS], gain[ENGINE_CHANNELS];
+    engine_frame frame;
+    /* Of each round. */
+    double *seconds;
+    engine_times *times;
+    engine_repeat *repeat;
+    uint32_t turn; /* frames submitted, with several in flight */
+    double last;   /* when the one before has come back and the next has left */
+} rounds;
+
+/* Planes of the plan's precision. The engine convolves with the kernel without its centre tap, as
+ * bloom has it; scaled, so that many frames on the device in turn do not fade. */
+static bool rounds_make(rounds *m, err *e) {
+    const plan *p = m->r->plan;
+    size_t n = (size_t)p->ask.size[PLAN_X] * p->ask.size[PLAN_Y];
+    for (uint32_t c = 0; c < p->ask.channels; c++) {
+        double tap = m->r->kernel->tap[m->r->kernel->channels == 1 ? 0 : c];
+        m->gain[c] = tap < 0.99 ? 1 / (1 - tap) : 1;
+        if (!(m->in[c] = mem_raw(n, p->sample_bytes, "a plane of noise", e)) ||
+            !(m->made[c] = mem_raw(n, p->sample_bytes, "a plane", e)))
+            return false;
+    }
+    fill_planes(m->in, p);
+    m->frame = (engine_frame){(const void *const *)m->in, m->made, m->tap, m->gain, NULL, NULL};
+    m->seconds = mem_new(m->r->rounds, sizeof *m->seconds, "times", e);
+    m->times = mem_new(m->r->rounds, sizeof *m->times, "times", e);
+    m->repeat = mem_new(m->r->rounds, sizeof *m->repeat, "times", e);
+    return m->seconds && m->times && m->repeat;
+}
+
+static void rounds_free(rounds *m) {
+    for (int c = 0; c < ENGINE_CHANNELS; c++) {
+        mem_free(m->in[c]);
+        mem_free(m->made[c]);
+    }
+    mem_free(m->seconds);
+    mem_free(m->times);
+    mem_free(m->repeat);
+}
+
+/* The oldest frame in flight comes back and another one leaves. */
+static bool next_frame(rounds *m, uint32_t i, err *e) {
+    uint32_t slots = m->r->in_flight, slot = m->turn % slots;
+    bool ok = (m->turn < slots || engine_wait(m->g, slot, &m->times[i], e)) &&
+              engine_submit(m->g, slot, &m->frame, e);
+    double then = m->last;
+    m->last = clock_now();
+    m->seconds[i] = m->last - then;
+    m->turn++;
+    return ok;
+}
+
+/* Until nothing is in flight. */
+static bool land(rounds *m, err *e) {
+    uint32_t slots = m->r->in_flight;
+    for (uint32_t t = m->turn > slots ? m->turn - slots : 0; t < m->turn; t++)
+        if (!engine_wait(m->g, t % slots, NULL, e)) return false;
+    return true;
+}
+
+static bool round_one(rounds *m, uint32_t i, err *e) {
+    if (m->r->in_flight > 1) return next_frame(m, i, e);
+    engine_repeat *r = &m->repeat[i];
+    if (m->r->queue == 1) {
+        double start = clock_now();
+        bool ok = engine_run(m->g, &m->frame, &m->times[i], e);
+        m->seconds[i] = clock_now() - start;
+        return ok;
+    }
+    *r = (engine_repeat){.count = m->r->queue, .ceiling = true};
+    if (!engine_time(m->g, &m->frame, r, e)) return false;
+    m->seconds[i] = m->times[i].total = r->frame;
+    memcpy(m->times[i].pass, r->pass, sizeof r->pass);
+    return true;
+}
+
+enum { TIMES = sizeof(engine_times) / sizeof(double), CEILING_FRAMES = 3 };
+_Static_assert(sizeof(measure_times) == TIMES * sizeof(measure_spread), "one spread per time");
+
+static bool ceiling(rounds *m, measure_result *to, err *e) {
+    if (m->r->queue == 1) {
+        m->repeat[0] = (engine_repeat){.count = CEILING_FRAMES, .ceiling = true};
+        if (!engine_time(m->g, &m->frame, &m->repeat[0], e)) return false;
+    }
+    double v[MEASURE_ROUNDS];
+    uint32_t n = m->r->queue == 1 ? 1 : m->r->rounds;
+    for (uint32_t i = 0; i < n; i++) v[i] = m->repeat[i].copy;
+    to->copy = measure_spread_of(v, n).median;
+    for (int k = 0; k < PLAN_PASSES; k++) {
+        for (uint32_t i = 0; i < n; i++) v[i] = m->repeat[i].copy_pass[k];
+        to->copy_pass[k] = measure_spread_of(v, n).median;
+    }
+    return true;
+}
+
+static bool run_rounds(measure_result *to, engine *g, const measure_request *r, err *e) {
+    rounds m = {.r = r, .g = g};
+    bool ok = rounds_make(&m, e);
+    double start = clock_now();
+    /* Caches, memory that is touched for the first time, clocks that have to rise. */
+    do ok = ok && round_one(&m, 0, e);
+    while (ok && (clock_now() - start < r->warm_up || (r->in_flight > 1 && m.turn < r->in_flight)));
+    for (uint32_t i = 0; ok && i < r->rounds; i++) ok = round_one(&m, i, e);
+    ok = ok && land(&m, e);
+    for (int t = 0; ok && t < TIMES; t++) {
+        double v[MEASURE_ROUNDS];
+        for (uint32_t i = 0; i < r->rounds; i++)
+            v[i] = ((const double *)(const void *)&m.times[i])[t];
+        ((measure_spread *)(void *)&to->times)[t] = measure_spread_of(v, r->rounds);
+    }
+    if (ok) to->frame = measure_spread_of(m.seconds, r->rounds);
+    ok = ok && ceiling(&m, to, e);
+    rounds_free(&m);
+    return ok;
+}
+
+bool measure_device(measure_result *to, const measure_request *r, par *threads, err *e) {
+    if (r->rounds < 1 || r->rounds > MEASURE_ROUNDS || r->queue < 1 || r->queue > MEASURE_QUEUE)
+        return err_set(e, ERR_CONFIG, "%u rounds of %u; 1 to %d of 1 to %d are possible", r->rounds,
+                       r->queue, MEASURE_ROUNDS, MEASURE_QUEUE);
+    if (r->in_flight < 1 || r->in_flight > ENGINE_SLOTS || (r->in_flight > 1 && r->queue > 1))
+        return err_set(
+            e, ERR_CONFIG,
+            "%u frames in flight and %u in a queue: 1 to %d of a queue of 1 are possible",
+            r->in_flight, r->queue, ENGINE_SLOTS);
+    measure_result m = {0};
+    double start = clock_now();
+    engine *g = engine_open(r->device, threads, r->cache_dir, e);
+    if (!g) return false;
+    m.open = clock_now() - start;
+    start = clock_now();
+    engine_options o = {.slots = r->in_flight, .timestamps = true, .patience = r->patience};
+    bool ok = engine_prepare(g, r->plan, r->kernel, &o, e);
+    m.prepare = clock_now() - start;
+    ok = ok && run_rounds(&m, g, r, e);
+    engine_close(&g);
+    if (ok) *to = m;
+    return ok ? true : err_in(e, "%s", r->device->name);
+}
+
+bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e) {
+    float *plane[PSF_CHANNELS] = {0};
+    bool ok = channels <= PSF_CHANNELS ||
+              err_set(e, ERR_INTERNAL, "a kernel of %u channels", channels);
+    for (uint32_t c = 0; ok && c < channels; c++) {
+        ok = (plane[c] = mem_raw((size_t)size * size, sizeof *plane[c], "a kernel", e)) != NULL;
+        for (size_t i = 0; ok && i < (size_t)size * size; i++) {
+            double x = (double)(i % size) - size / 2, y = (double)(i / size) - size / 2;
+            plane[c][i] = (float)pow(x * x + y * y + 1 + c, -1.5);
+        }
+    }
+    psf_options o = {0};
+    ok = ok && psf_make(to, size, size, channels, (const float *const *)plane, &o, e);
+    for (int c = 0; c < PSF_CHANNELS; c++) mem_free(plane[c]);
+    return ok;
+}
+
+/* --- the constants of a device ---------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t w, h, kernel, rounds;
+} trial;
+
+typedef struct {
+    measure_result m;
+    double bytes, steps;
+} trial_result;
+
+static bool run_trial(trial_result *to, const trial *t, const engine_device *d,
+                      const char *cache_dir, par *threads, err *e) {
+    plan_request ask = {.size = {t->w, t->h},
+                        .reach_lo = {t->kernel / 2, t->kernel / 2},
+                        .reach_hi = {t->kernel / 2 - 1, t->kernel / 2 - 1},
+                        .channels = 3,
+                        .spectra = 3,
+                        .tapless = true,
+                        .limits = d->limits};
+    plan p;
+    spectrum source = {0};
+    spectrum_lines lines = {0};
+    bool ok = plan_make(&p, &ask, e) && measure_kernel(&source.kernel, t->kernel, 3, e) &&
+              spectrum_at(&lines, &source, SPECTRUM_EXACT, p.first, p.axis[0].length,
+                          p.axis[1].length, false, threads, e);
+    measure_request r = {d, &p, &lines, cache_dir, t->rounds, 1, 1, 0, 0};
+    ok = ok && measure_device(&to->m, &r, threads, e);
+    to->bytes = device_image_bytes(&p);
+    to->steps = device_steps(&p);
+    spectrum_lines_free(&lines);
+    spectrum_free(&source);
+    return ok;
+}
+
+/* `frame` from a frame so small that little else counts, `transfer` and `work` from a large one;
+ * the start is that of the large one, whose programs and tables are those of real work. The least
+ * times, not the medians: what else the machine does now is not a property of the device. */
+bool measure_speed(device_speed *to, const engine_device *d, const char *cache_dir, par *threads,
+                   err *e) {
+    static const trial SMALL = {64, 48, 8, 15};
+    static const trial LARGE[] = {[ENGINE_CPU] = {1920, 1080, 256, 9},
+                                  [ENGINE_GPU] = {3840, 2160, 512, 9},
+                                  [ENGINE_SOFTWARE] = {480, 270, 64, 3}};
+    trial_result small, large;
+    if (!run_trial(&small, &SMALL, d, cache_dir, threads, e) ||
+        !run_trial(&large, &LARGE[d->class], d, cache_dir, threads, e))
+        return false;
+    device_speed s = {.start = large.m.open + large.m.prepare,
+                      .frame = small.m.frame.least,
+                      .transfer = (large.m.times.upload.median + large.m.times.download.median) /
+                                  large.bytes,
+                      .measured = true};
+    double work = large.m.frame.least - s.frame - s.transfer * large.bytes;
+    s.work = work > 0 ? work / large.steps : 0;
+    *to = s;
+    return true;
+}

@@ -1,0 +1,389 @@
+#include "engine/gpu/gpu_device.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- errors --------------------------------------------------------------------------------- */
+
+static const struct {
+    VkResult result;
+    err_code code;
+    const char *words;
+} RESULT[] = {
+    {VK_ERROR_DEVICE_LOST, ERR_RETRY, "the device was lost"},
+    {VK_ERROR_OUT_OF_DEVICE_MEMORY, ERR_RETRY, "the device is out of memory"},
+    {VK_ERROR_OUT_OF_HOST_MEMORY, ERR_RETRY, "out of host memory"},
+    {VK_ERROR_TOO_MANY_OBJECTS, ERR_RETRY, "the device has too many objects"},
+    {VK_ERROR_INITIALIZATION_FAILED, ERR_NO_DEVICE, "the driver could not start"},
+    {VK_ERROR_INCOMPATIBLE_DRIVER, ERR_NO_DEVICE, "no Vulkan driver fits"},
+    {VK_ERROR_LAYER_NOT_PRESENT, ERR_NO_DEVICE, "the validation layer is not installed"},
+    {VK_ERROR_FEATURE_NOT_PRESENT, ERR_NO_DEVICE, "the device lacks a feature"},
+    {VK_ERROR_EXTENSION_NOT_PRESENT, ERR_NO_DEVICE, "the driver lacks an extension"},
+};
+
+bool gpu_failed(const gpu_device *g, VkResult r, const char *what, err *e) {
+    const char *name = g && g->name[0] ? g->name : "Vulkan";
+    int call = (int)strcspn(what, "(");
+    for (size_t i = 0; i < sizeof RESULT / sizeof RESULT[0]; i++)
+        if (RESULT[i].result == r)
+            return err_set(e, RESULT[i].code, "%s: %s (%.*s)", name, RESULT[i].words, call, what);
+    return err_set(e, ERR_INTERNAL, "%s: %.*s failed with VkResult %d", name, call, what, (int)r);
+}
+
+/* --- instance ------------------------------------------------------------------------------- */
+
+struct gpu_instance {
+    VkInstance vk;
+    VkDebugUtilsMessengerEXT messenger;
+    uint32_t checks;
+    atomic_uint messages;
+};
+
+/* Making an instance loads every driver of the machine, which takes 0.05 to 0.1 s, and a run wants
+ * it twice: to list the devices and to open one. A driver (NVIDIA's, 580) may even stop loading
+ * after some thirty times in one process. So the last instance that is not used waits here for the
+ * next who takes it; this is the only state outside of structs, and it is nothing but speed. */
+static _Atomic(gpu_instance *) idle;
+
+static void destroy_instance(gpu_instance *i) {
+    if (!i) return;
+    if (i->messenger) {
+        PFN_vkDestroyDebugUtilsMessengerEXT destroy =
+            (PFN_vkDestroyDebugUtilsMessengerEXT)(void (*)(void))vkGetInstanceProcAddr(
+                i->vk, "vkDestroyDebugUtilsMessengerEXT");
+        if (destroy) destroy(i->vk, i->messenger, NULL);
+    }
+    if (i->vk) vkDestroyInstance(i->vk, NULL);
+    mem_free(i);
+}
+
+static void destroy_idle(void) {
+    destroy_instance(atomic_exchange(&idle, NULL));
+}
+
+static void give_instance(gpu_instance *i) {
+    static atomic_flag registered = ATOMIC_FLAG_INIT;
+    if (!i) return;
+    if (!atomic_flag_test_and_set(&registered)) atexit(destroy_idle);
+    destroy_instance(atomic_exchange(&idle, i));
+}
+
+static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                                 VkDebugUtilsMessageTypeFlagsEXT types,
+                                                 const VkDebugUtilsMessengerCallbackDataEXT *data,
+                                                 void *user) {
+    (void)severity, (void)types;
+    atomic_fetch_add((atomic_uint *)user, 1);
+    log_error("validation: %s", data->pMessage);
+    return VK_FALSE;
+}
+
+static bool has_layer(const char *name) {
+    VkLayerProperties layer[64];
+    uint32_t n = 64;
+    VkResult r = vkEnumerateInstanceLayerProperties(&n, layer);
+    if (r != VK_SUCCESS && r != VK_INCOMPLETE) return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(layer[i].layerName, name) == 0) return true;
+    return false;
+}
+
+/* Which of the layer's checks FFTBLOOM_VALIDATION asks for; 0: no layer. */
+static uint32_t wanted_checks(VkValidationFeatureEnableEXT check[2]) {
+    const char *v = getenv("FFTBLOOM_VALIDATION");
+    if (!v || !*v || strcmp(v, "0") == 0) return 0;
+    check[0] = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
+    check[1] = VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT;
+    return strcmp(v, "gpu") == 0 ? 2 : 1;
+}
+
+static bool make_instance(gpu_instance *i, const VkValidationFeatureEnableEXT check[2],
+                          uint32_t checks, err *e) {
+    static const char *const LAYER = "VK_LAYER_KHRONOS_validation";
+    static const char *const EXTENSION = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    if (checks && !has_layer(LAYER))
+        return err_set(e, ERR_NO_DEVICE,
+                       "FFTBLOOM_VALIDATION is set, but %s is not installed "
+                       "(Debian: vulkan-validationlayers)",
+                       LAYER);
+    VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                             .pApplicationName = "fftbloom",
+                             .apiVersion = VK_API_VERSION_1_1};
+    VkDebugUtilsMessengerCreateInfoEXT debug = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
+        .pfnUserCallback = on_message,
+        .pUserData = &i->messages};
+    VkValidationFeaturesEXT features = {.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+                                        .pNext = &debug,
+                                        .enabledValidationFeatureCount = checks,
+                                        .pEnabledValidationFeatures = check};
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                 .pNext = checks ? &features : NULL,
+                                 .pApplicationInfo = &app,
+                                 .enabledLayerCount = checks ? 1 : 0,
+                                 .ppEnabledLayerNames = &LAYER,
+                                 .enabledExtensionCount = checks ? 1 : 0,
+                                 .ppEnabledExtensionNames = &EXTENSION};
+    VkResult r = vkCreateInstance(&info, NULL, &i->vk);
+    if (r != VK_SUCCESS) {
+        i->vk = VK_NULL_HANDLE;
+        return gpu_failed(NULL, r, "vkCreateInstance", e);
+    }
+    i->checks = checks;
+    if (!checks) return true;
+    PFN_vkCreateDebugUtilsMessengerEXT create = (PFN_vkCreateDebugUtilsMessengerEXT)(void (*)(
+        void))vkGetInstanceProcAddr(i->vk, "vkCreateDebugUtilsMessengerEXT");
+    if (create) create(i->vk, &debug, NULL, &i->messenger);
+    return true;
+}
+
+/* The idle one, where it has the checks that are wanted now, or a new one. */
+static gpu_instance *take_instance(err *e) {
+    VkValidationFeatureEnableEXT check[2];
+    uint32_t checks = wanted_checks(check);
+    gpu_instance *i = atomic_exchange(&idle, NULL);
+    if (i && i->checks == checks) {
+        atomic_store(&i->messages, 0);
+        return i;
+    }
+    destroy_instance(i);
+    i = mem_new(1, sizeof *i, "Vulkan instance", e);
+    if (i && make_instance(i, check, checks, e)) return i;
+    destroy_instance(i);
+    return NULL;
+}
+
+unsigned gpu_device_messages(const gpu_device *g) {
+    return atomic_load(&g->instance->messages);
+}
+
+/* --- devices -------------------------------------------------------------------------------- */
+
+enum { MOST = ENGINE_DEVICES, MOST_FAMILIES = 16 };
+
+static const char *const STATISTICS = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
+static const char *const QUERY_RESET = VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME;
+
+/* The first queue family that computes, preferring one that also draws: drivers give it the whole
+ * machine. */
+static bool compute_family(VkPhysicalDevice p, uint32_t *family, uint32_t *timestamp_bits) {
+    VkQueueFamilyProperties q[MOST_FAMILIES];
+    uint32_t n = MOST_FAMILIES, best = UINT32_MAX;
+    vkGetPhysicalDeviceQueueFamilyProperties(p, &n, q);
+    for (uint32_t i = n; i-- > 0;) {
+        if (!(q[i].queueFlags & VK_QUEUE_COMPUTE_BIT)) continue;
+        if (best == UINT32_MAX || q[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) best = i;
+    }
+    if (best == UINT32_MAX) return false;
+    *family = best;
+    *timestamp_bits = q[best].timestampValidBits;
+    return true;
+}
+
+static uint64_t own_memory(VkPhysicalDevice p) {
+    VkPhysicalDeviceMemoryProperties m;
+    vkGetPhysicalDeviceMemoryProperties(p, &m);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < m.memoryHeapCount; i++)
+        if (m.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT &&
+            m.memoryHeaps[i].size > bytes)
+            bytes = m.memoryHeaps[i].size;
+    return bytes;
+}
+
+static void describe(engine_device *d, VkPhysicalDevice p, uint32_t index) {
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+    VkPhysicalDeviceProperties2 props = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                         .pNext = &id};
+    VkPhysicalDeviceFeatures features;
+    vkGetPhysicalDeviceProperties(p, &props.properties);
+    if (props.properties.apiVersion >= VK_API_VERSION_1_2) id.pNext = &driver;
+    vkGetPhysicalDeviceProperties2(p, &props);
+    vkGetPhysicalDeviceFeatures(p, &features);
+    const VkPhysicalDeviceProperties *v = &props.properties;
+    const VkPhysicalDeviceLimits *l = &v->limits;
+    *d = (engine_device){.class = v->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU ? ENGINE_SOFTWARE
+                                                                               : ENGINE_GPU,
+                         .index = index,
+                         .memory = own_memory(p)};
+    snprintf(d->name, sizeof d->name, "%.255s", v->deviceName);
+    if (driver.driverName[0])
+        snprintf(d->driver, sizeof d->driver, "%.120s %.120s", driver.driverName,
+                 driver.driverInfo);
+    else
+        snprintf(d->driver, sizeof d->driver, "version %#x", v->driverVersion);
+    memcpy(d->uuid, id.deviceUUID, sizeof d->uuid);
+    uint32_t size = l->maxComputeWorkGroupSize[0], all = l->maxComputeWorkGroupInvocations;
+    d->limits = (plan_limits){.invocations = size < all ? size : all,
+                              .shared_bytes = l->maxComputeSharedMemorySize,
+                              .buffer_range = l->maxStorageBufferRange,
+                              .memory = d->memory,
+                              .float64 = features.shaderFloat64};
+    memcpy(d->limits.groups, l->maxComputeWorkGroupCount, sizeof d->limits.groups);
+}
+
+uint32_t gpu_device_list(engine_device *to, uint32_t room) {
+    VkPhysicalDevice p[MOST];
+    uint32_t n = MOST, found = 0, family, bits;
+    err ignored;
+    gpu_instance *instance = take_instance(&ignored);
+    if (!instance) return 0;
+    VkResult r = vkEnumeratePhysicalDevices(instance->vk, &n, p);
+    if (r == VK_SUCCESS || r == VK_INCOMPLETE)
+        for (uint32_t i = 0; i < n && found < room; i++)
+            if (compute_family(p[i], &family, &bits)) describe(&to[found++], p[i], i);
+    give_instance(instance);
+    return found;
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+enum { MOST_QUEUES = 1 + GPU_WAYS, EXTENSIONS = 2 };
+
+static bool has_extension(VkPhysicalDevice p, const char *name) {
+    VkExtensionProperties x[512];
+    uint32_t n = 512;
+    VkResult r = vkEnumerateDeviceExtensionProperties(p, NULL, &n, x);
+    if (r != VK_SUCCESS && r != VK_INCOMPLETE) return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(x[i].extensionName, name) == 0) return true;
+    return false;
+}
+
+/* Chooses the queues that copy and notes the families of all of them. */
+static void choose_queues(gpu_device *g, gpu_queue_place place[GPU_WAYS]) {
+    VkQueueFamilyProperties q[MOST_FAMILIES];
+    uint32_t n = MOST_FAMILIES;
+    vkGetPhysicalDeviceQueueFamilyProperties(g->physical, &n, q);
+    gpu_queue_choose(place, q, n, g->family);
+    g->families[0] = g->family;
+    g->family_count = 1;
+    for (int way = 0; way < GPU_WAYS; way++) {
+        gpu_queue *c = &g->copies[way];
+        bool known = false;
+        c->family = place[way].family;
+        c->stamps = q[c->family].timestampValidBits > 0;
+        for (uint32_t i = 0; i < g->family_count; i++) known |= g->families[i] == c->family;
+        if (!known) g->families[g->family_count++] = c->family;
+    }
+}
+
+/* As many queues of each family as are taken. */
+static void fill_queues(const gpu_device *g, const gpu_queue_place place[GPU_WAYS],
+                        VkDeviceQueueCreateInfo *info) {
+    static const float PRIORITY[MOST_QUEUES] = {1, 1, 1};
+    for (uint32_t i = 0; i < g->family_count; i++) {
+        uint32_t count = 1;
+        for (int way = 0; way < GPU_WAYS; way++)
+            if (place[way].family == g->families[i] && place[way].index >= count)
+                count = place[way].index + 1;
+        info[i] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                            .queueFamilyIndex = g->families[i],
+                                            .queueCount = count,
+                                            .pQueuePriorities = PRIORITY};
+    }
+}
+
+static bool make_pool(const gpu_device *g, VkCommandPool *to, uint32_t family, err *e) {
+    VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                    .queueFamilyIndex = family,
+                                    .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
+    VK_TRY(g, vkCreateCommandPool(g->dev, &info, NULL, to), e);
+    return true;
+fail:
+    return false;
+}
+
+static bool take_queues(gpu_device *g, const gpu_queue_place place[GPU_WAYS], err *e) {
+    vkGetDeviceQueue(g->dev, g->family, 0, &g->queue);
+    if (!make_pool(g, &g->pool, g->family, e)) return false;
+    for (int way = 0; way < GPU_WAYS; way++) {
+        gpu_queue *c = &g->copies[way];
+        vkGetDeviceQueue(g->dev, c->family, place[way].index, &c->queue);
+        if (c->queue == g->queue)
+            c->pool = g->pool;
+        else if (!make_pool(g, &c->pool, c->family, e))
+            return false;
+    }
+    return true;
+}
+
+static bool open_device(gpu_device *g, bool float64, err *e) {
+    uint32_t bits, extensions = 0;
+    const char *extension[EXTENSIONS];
+    gpu_queue_place place[GPU_WAYS];
+    VkDeviceQueueCreateInfo queue[1 + GPU_WAYS];
+    if (!compute_family(g->physical, &g->family, &bits))
+        return err_set(e, ERR_NO_DEVICE, "%s has no compute queue", g->name);
+    VkPhysicalDeviceProperties props;
+    vkGetPhysicalDeviceProperties(g->physical, &props);
+    g->tick = bits ? props.limits.timestampPeriod * 1e-9 : 0;
+    vkGetPhysicalDeviceMemoryProperties(g->physical, &g->memory);
+    choose_queues(g, place);
+    fill_queues(g, place, queue);
+    VkPhysicalDeviceFeatures features = {.shaderFloat64 = float64};
+    VkPhysicalDeviceHostQueryResetFeatures reset = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES,
+        .hostQueryReset = VK_TRUE};
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
+        .pipelineExecutableInfo = VK_TRUE};
+    void *chain = NULL;
+    g->statistics = log_get_level() >= LOG_DEBUG && has_extension(g->physical, STATISTICS);
+    bool resets = has_extension(g->physical, QUERY_RESET);
+    if (g->statistics) extension[extensions++] = STATISTICS, chain = &statistics;
+    if (resets) extension[extensions++] = QUERY_RESET, reset.pNext = chain, chain = &reset;
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .pNext = chain,
+                               .enabledExtensionCount = extensions,
+                               .ppEnabledExtensionNames = extension,
+                               .queueCreateInfoCount = g->family_count,
+                               .pQueueCreateInfos = queue,
+                               .pEnabledFeatures = &features};
+    VK_TRY(g, vkCreateDevice(g->physical, &info, NULL, &g->dev), e);
+    if (resets)
+        g->reset_queries = (PFN_vkResetQueryPoolEXT)(void (*)(void))vkGetDeviceProcAddr(
+            g->dev, "vkResetQueryPoolEXT");
+    return take_queues(g, place, e);
+fail:
+    return false;
+}
+
+bool gpu_device_open(gpu_device *g, const engine_device *which, err *e) {
+    VkPhysicalDevice p[MOST];
+    uint32_t n = MOST;
+    snprintf(g->name, sizeof g->name, "%s", which->name);
+    if (!(g->instance = take_instance(e))) return false;
+    VkResult r = vkEnumeratePhysicalDevices(g->instance->vk, &n, p);
+    if (r != VK_SUCCESS && r != VK_INCOMPLETE)
+        return gpu_failed(g, r, "vkEnumeratePhysicalDevices", e);
+    if (which->index >= n)
+        return err_set(e, ERR_NO_DEVICE, "device %u is gone; %u are left", which->index, n);
+    g->physical = p[which->index];
+    return open_device(g, which->limits.float64, e);
+}
+
+void gpu_device_close(gpu_device *g) {
+    if (g->dev) {
+        vkDeviceWaitIdle(g->dev);
+        for (int way = 0; way < GPU_WAYS; way++)
+            if (g->copies[way].pool != g->pool)
+                vkDestroyCommandPool(g->dev, g->copies[way].pool, NULL);
+        vkDestroyCommandPool(g->dev, g->pool, NULL);
+        vkDestroyDevice(g->dev, NULL);
+    }
+    give_instance(g->instance);
+    g->dev = VK_NULL_HANDLE;
+    g->instance = NULL;
+    g->pool = VK_NULL_HANDLE;
+}

@@ -1,0 +1,83 @@
+#include "engine/gpu/gpu_memory.h"
+
+#include <inttypes.h>
+
+enum {
+    LOCAL = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+    VISIBLE = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+    CACHED = VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+};
+
+/* What each use must have, and what it would like, best first. */
+static const struct {
+    VkMemoryPropertyFlags must, like[2], avoid;
+} USE[] = {
+    [GPU_ON_DEVICE] = {0, {LOCAL, 0}, 0},
+    [GPU_SHARED] = {LOCAL | VISIBLE, {CACHED, 0}, 0},
+    [GPU_UPLOAD] = {VISIBLE, {0, 0}, LOCAL},
+    [GPU_DOWNLOAD] = {VISIBLE, {CACHED, 0}, 0},
+};
+
+static uint32_t memory_type(const gpu_device *g, uint32_t allowed, gpu_use use) {
+    for (int avoid = 1; avoid >= 0; avoid--)
+        for (int like = 0; like < 2; like++)
+            for (uint32_t i = 0; i < g->memory.memoryTypeCount; i++) {
+                VkMemoryPropertyFlags f = g->memory.memoryTypes[i].propertyFlags;
+                VkMemoryPropertyFlags want = USE[use].must | USE[use].like[like];
+                if (!(allowed & 1u << i) || (f & want) != want) continue;
+                if (avoid && (f & USE[use].avoid)) continue;
+                return i;
+            }
+    return UINT32_MAX;
+}
+
+bool gpu_memory_is_shared(const gpu_device *g, bool *cached) {
+    const VkPhysicalDeviceMemoryProperties *m = &g->memory;
+    uint32_t t = memory_type(g, UINT32_MAX, GPU_SHARED);
+    if (t == UINT32_MAX) return false;
+    for (uint32_t i = 0; i < m->memoryHeapCount; i++)
+        if (m->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT &&
+            m->memoryHeaps[i].size > m->memoryHeaps[m->memoryTypes[t].heapIndex].size)
+            return false;
+    *cached = m->memoryTypes[t].propertyFlags & CACHED;
+    return true;
+}
+
+bool gpu_buffer_make(gpu_buffer *b, const gpu_device *g, uint64_t bytes, gpu_use use,
+                     const char *name, err *e) {
+    b->bytes = bytes ? bytes : 4;
+    VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = b->bytes,
+        /* Copied by one queue, worked on by another: without handing it
+         * over each time, which costs buffers nothing. */
+        .sharingMode = g->family_count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
+        .queueFamilyIndexCount = g->family_count,
+        .pQueueFamilyIndices = g->families,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    VkMemoryRequirements need;
+    VK_TRY(g, vkCreateBuffer(g->dev, &info, NULL, &b->buf), e);
+    vkGetBufferMemoryRequirements(g->dev, b->buf, &need);
+    VkMemoryAllocateInfo alloc = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                  .allocationSize = need.size,
+                                  .memoryTypeIndex = memory_type(g, need.memoryTypeBits, use)};
+    if (alloc.memoryTypeIndex == UINT32_MAX) {
+        err_set(e, ERR_NO_DEVICE, "%s has no memory of the kind that is needed", g->name);
+        goto fail;
+    }
+    VK_TRY(g, vkAllocateMemory(g->dev, &alloc, NULL, &b->mem), e);
+    VK_TRY(g, vkBindBufferMemory(g->dev, b->buf, b->mem, 0), e);
+    if (use != GPU_ON_DEVICE)
+        VK_TRY(g, vkMapMemory(g->dev, b->mem, 0, VK_WHOLE_SIZE, 0, &b->map), e);
+    return true;
+fail:
+    gpu_buffer_free(b, g);
+    return err_in(e, "buffer '%s' of %" PRIu64 " bytes", name, bytes);
+}
+
+void gpu_buffer_free(gpu_buffer *b, const gpu_device *g) {
+    if (b->buf) vkDestroyBuffer(g->dev, b->buf, NULL);
+    if (b->mem) vkFreeMemory(g->dev, b->mem, NULL);
+    *b = (gpu_buffer){0};
+}

@@ -1,0 +1,43 @@
+/* gpu_pass.h - the plan's passes as compute pipelines.
+ *
+ * Everything a shader must know is a specialization constant that comes from the plan; the ids
+ * are those of the shaders' layout(constant_id). One descriptor layout serves all passes. */
+#ifndef ENGINE_GPU_PASS_H
+#define ENGINE_GPU_PASS_H
+
+#include "engine/gpu/gpu_device.h"
+#include "engine/gpu/gpu_tables.h"
+
+/* The bindings of all shaders. */
+typedef enum {
+    BIND_IMAGE,
+    BIND_HALF,
+    BIND_SPECTRUM,
+    BIND_TWIDDLES,
+    BIND_WEIGHTS,
+    BIND_SPLIT,
+    BIND_PLACES,
+    BIND_CONVOLVED,
+    BINDINGS
+} gpu_binding;
+
+typedef struct {
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkPipelineCache cache;
+    VkPipeline pipeline[PLAN_PASSES]; /* one per pass of the plan */
+    char *cache_path;                 /* NULL: none on disk */
+} gpu_passes;
+
+/* Layouts of a pass with storage buffers at bindings 0 .. bindings - 1, BINDINGS at most, and one
+ * 32-bit push constant. */
+bool gpu_layouts_make(VkDescriptorSetLayout *set_layout, VkPipelineLayout *layout,
+                      const gpu_device *g, uint32_t bindings, err *e);
+
+/* Pipelines for every pass of the plan, made side by side on `threads`; those on disk under
+ * cache_dir (may be NULL) are reused. */
+bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, const gpu_twiddles *t,
+                     const uint8_t uuid[ENGINE_UUID], const char *cache_dir, par *threads, err *e);
+void gpu_passes_free(gpu_passes *s, const gpu_device *g);
+
+#endif

@@ -1,0 +1,212 @@
+#include "image/exr/exr_attr.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- types that are numbers one after the other ------------------------------------------- */
+
+typedef enum { NUMBER_INT, NUMBER_UINT, NUMBER_FLOAT, NUMBER_DOUBLE } number_kind;
+
+static const struct {
+    const char *type;
+    number_kind kind;
+    int count; /* 0: as many as there are */
+} NUMBERS[] = {
+    {"box2i", NUMBER_INT, 4},     {"box2f", NUMBER_FLOAT, 4}, {"chromaticities", NUMBER_FLOAT, 8},
+    {"double", NUMBER_DOUBLE, 1}, {"float", NUMBER_FLOAT, 1}, {"floatvector", NUMBER_FLOAT, 0},
+    {"int", NUMBER_INT, 1},       {"keycode", NUMBER_INT, 7}, {"m33f", NUMBER_FLOAT, 9},
+    {"m33d", NUMBER_DOUBLE, 9},   {"m44f", NUMBER_FLOAT, 16}, {"m44d", NUMBER_DOUBLE, 16},
+    {"v2i", NUMBER_INT, 2},       {"v2f", NUMBER_FLOAT, 2},   {"v2d", NUMBER_DOUBLE, 2},
+    {"v3i", NUMBER_INT, 3},       {"v3f", NUMBER_FLOAT, 3},   {"v3d", NUMBER_DOUBLE, 3},
+};
+
+/* Nine digits tell floats apart, seventeen doubles; fewer where they are enough. */
+static void add_real(double v, int digits, bool json, text *to) {
+    char buf[40];
+    if (!isfinite(v) && json) {
+        text_add(to, "null");
+        return;
+    }
+    for (int n = digits - 3; n <= digits; n++) {
+        double back;
+        snprintf(buf, sizeof buf, "%.*g", n, v);
+        if (sscanf(buf, "%lf", &back) == 1 && (digits == 9 ? (float)back == (float)v : back == v))
+            break;
+    }
+    text_add(to, "%s", buf);
+}
+
+static void add_number(const uint8_t *at, number_kind kind, bool json, text *to) {
+    int32_t i;
+    uint32_t u;
+    float f;
+    double d;
+    switch (kind) {
+    case NUMBER_INT:
+        memcpy(&i, at, sizeof i);
+        text_add(to, "%" PRId32, i);
+        break;
+    case NUMBER_UINT:
+        memcpy(&u, at, sizeof u);
+        text_add(to, "%" PRIu32, u);
+        break;
+    case NUMBER_FLOAT:
+        memcpy(&f, at, sizeof f);
+        add_real((double)f, 9, json, to);
+        break;
+    case NUMBER_DOUBLE:
+        memcpy(&d, at, sizeof d);
+        add_real(d, 17, json, to);
+        break;
+    }
+}
+
+static void add_numbers(const uint8_t *at, size_t count, number_kind kind, bool json, text *to) {
+    size_t size = kind == NUMBER_DOUBLE ? 8 : 4;
+    bool list = json && count != 1;
+    if (list) text_add(to, "[");
+    for (size_t i = 0; i < count; i++) {
+        if (i) text_add(to, json ? ", " : " ");
+        add_number(at + i * size, kind, json, to);
+    }
+    if (list) text_add(to, "]");
+}
+
+/* --- types of their own ------------------------------------------------------------------- */
+
+typedef struct {
+    bool json;
+    size_t longest;
+} style;
+
+/* Bytes that are no string yet: no zero at the end, perhaps one within. */
+static void add_string(const uint8_t *s, size_t n, const style *st, text *to) {
+    text copy = {0};
+    size_t shown = st->json || n <= st->longest ? n : st->longest;
+    for (size_t i = 0; i < shown; i++)
+        text_add_bytes(&copy,
+                       !st->json && (s[i] < 0x20 || s[i] == 0x7f) ? " " : (const char *)s + i, 1);
+    if (st->json)
+        text_add_json(to, copy.s ? copy.s : "");
+    else
+        text_add(to, "%s", copy.s ? copy.s : "");
+    if (shown < n) text_add(to, "... (%zu bytes)", n);
+    text_free(&copy);
+}
+
+static bool show_string(const image_attr *a, const style *st, text *to) {
+    add_string(a->data, a->bytes, st, to);
+    return true;
+}
+
+/* Each with its length before it. */
+static bool show_strings(const image_attr *a, const style *st, text *to) {
+    uint32_t n;
+    for (uint32_t at = 0; at < a->bytes; at += n) { /* all there, before anything is said? */
+        if (a->bytes - at < 4) return false;
+        memcpy(&n, a->data + at, 4);
+        at += 4;
+        if (n > a->bytes - at) return false;
+    }
+    if (st->json) text_add(to, "[");
+    for (uint32_t at = 0; at < a->bytes; at += n) {
+        if (at) text_add(to, ", ");
+        memcpy(&n, a->data + at, 4);
+        at += 4;
+        add_string(a->data + at, n, st, to);
+    }
+    if (st->json) text_add(to, "]");
+    return true;
+}
+
+static bool show_word(const image_attr *a, const char *const *words, int count, const style *st,
+                      text *to) {
+    if (a->bytes != 1 || a->data[0] >= count) return false;
+    text_add(to, st->json ? "\"%s\"" : "%s", words[a->data[0]]);
+    return true;
+}
+
+static bool show_compression(const image_attr *a, const style *st, text *to) {
+    const char *words[COMPRESSIONS];
+    for (int i = 0; i < COMPRESSIONS; i++) words[i] = compression_name((compression)i);
+    return show_word(a, words, COMPRESSIONS, st, to);
+}
+
+static bool show_line_order(const image_attr *a, const style *st, text *to) {
+    static const char *const WORD[] = {"increasing", "decreasing", "random"};
+    return show_word(a, WORD, 3, st, to);
+}
+
+static bool show_envmap(const image_attr *a, const style *st, text *to) {
+    static const char *const WORD[] = {"latlong", "cube"};
+    return show_word(a, WORD, 2, st, to);
+}
+
+/* Hours, minutes, seconds and frames, two decimal digits each, with flags between them. */
+static bool show_time_code(const image_attr *a, const style *st, text *to) {
+    uint32_t v;
+    if (a->bytes != 8) return false;
+    memcpy(&v, a->data, 4);
+    const uint32_t part[4] = {v >> 24 & 0x3f, v >> 16 & 0x7f, v >> 8 & 0x7f, v & 0x3f};
+    if (st->json) text_add(to, "\"");
+    for (int i = 0; i < 4; i++) text_add(to, "%s%02" PRIx32, i ? ":" : "", part[i]);
+    if (st->json) text_add(to, "\"");
+    return true;
+}
+
+static bool show_rational(const image_attr *a, const style *st, text *to) {
+    if (a->bytes != 8) return false;
+    if (st->json) text_add(to, "\"");
+    add_number(a->data, NUMBER_INT, st->json, to);
+    text_add(to, "/");
+    add_number(a->data + 4, NUMBER_UINT, st->json, to);
+    if (st->json) text_add(to, "\"");
+    return true;
+}
+
+static bool show_tiles(const image_attr *a, const style *st, text *to) {
+    static const char *const LEVELS[] = {"one level", "mipmap", "ripmap"};
+    if (a->bytes != 9 || (a->data[8] & 15) > 2) return false;
+    if (st->json) text_add(to, "\"");
+    add_number(a->data, NUMBER_UINT, st->json, to);
+    text_add(to, " x ");
+    add_number(a->data + 4, NUMBER_UINT, st->json, to);
+    text_add(to, ", %s", LEVELS[a->data[8] & 15]);
+    if (st->json) text_add(to, "\"");
+    return true;
+}
+
+static const struct {
+    const char *type;
+    bool (*show)(const image_attr *a, const style *st, text *to);
+} SPECIAL[] = {
+    {"compression", show_compression}, {"envmap", show_envmap},      {"lineOrder", show_line_order},
+    {"rational", show_rational},       {"string", show_string},      {"stringvector", show_strings},
+    {"tiledesc", show_tiles},          {"timecode", show_time_code},
+};
+
+static bool show(const image_attr *a, const style *st, text *to) {
+    for (size_t i = 0; i < sizeof SPECIAL / sizeof *SPECIAL; i++)
+        if (strcmp(a->type, SPECIAL[i].type) == 0) return SPECIAL[i].show(a, st, to);
+    for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
+        if (strcmp(a->type, NUMBERS[i].type) != 0) continue;
+        size_t size = NUMBERS[i].kind == NUMBER_DOUBLE ? 8 : 4;
+        size_t count = NUMBERS[i].count ? (size_t)NUMBERS[i].count : a->bytes / size;
+        if (count * size != a->bytes) return false;
+        add_numbers(a->data, count, NUMBERS[i].kind, st->json, to);
+        return true;
+    }
+    return false;
+}
+
+void exr_attr_text(const image_attr *a, size_t longest, text *to) {
+    style st = {false, longest};
+    if (!show(a, &st, to)) text_add(to, "(%" PRIu32 " bytes)", a->bytes);
+}
+
+void exr_attr_json(const image_attr *a, text *to) {
+    style st = {true, 0};
+    if (!show(a, &st, to)) text_add(to, "{\"bytes\": %" PRIu32 "}", a->bytes);
+}

@@ -1,0 +1,54 @@
+/* exr_chunk.h - one chunk of an EXR file: bytes to samples and back.
+ *
+ * One table of codecs: NONE, RLE, ZIPS and ZIP are done here (deflate by libdeflate), PIZ by
+ * tinyexr's functions, PXR24, B44, B44A, DWAA and DWAB by OpenEXR where the program is built with
+ * it. Each takes the chunk as one run of bytes, line by line, within a line channel by channel;
+ * deflate and run lengths take the even bytes of that run and then the odd ones (exr_split.h),
+ * which are gathered from and scattered to the planes without a pass of their own.
+ *
+ * A codec trusts nothing in the bytes: damage is an error, or samples of no meaning. */
+#ifndef IMAGE_EXR_CHUNK_H
+#define IMAGE_EXR_CHUNK_H
+
+#include "image/exr/exr_layout.h"
+
+/* Scan lines that a compression takes together. */
+uint32_t exr_chunk_lines(compression c);
+/* False for the five that need OpenEXR in a program that is built without. */
+bool exr_chunk_known(compression c);
+
+/* What a codec must know of the chunk. */
+typedef struct {
+    const image_part *part; /* channels, compression, whether tiled */
+    uint32_t w, h;
+    size_t raw; /* bytes, unpacked */
+} exr_shape;
+
+/* What one thread works with: buffers that grow as needed, and libdeflate's states. Zeroed to
+ * start with. */
+typedef struct {
+    uint8_t *packed, *raw;
+    size_t packed_room, raw_room;
+    struct libdeflate_compressor *deflate[2]; /* of the two levels in use */
+    struct libdeflate_decompressor *inflate;
+} exr_scratch;
+
+/* Makes s->packed at least so large; s->raw is the business of the two functions below. */
+bool exr_scratch_packed(exr_scratch *s, size_t bytes, err *e);
+void exr_scratch_free(exr_scratch *s);
+
+/* A band of rows of all channels: plane[c] points to row `row` of the data window, a row has
+ * `width` samples. Channels without a plane are skipped when reading. */
+typedef struct {
+    void *const *plane;
+    uint32_t row, rows, width;
+} exr_band;
+
+/* `bytes` bytes in s->packed to those rows of the chunk that lie in the band. */
+bool exr_chunk_decode(exr_scratch *s, const image_part *p, const exr_layout *l, exr_block at,
+                      size_t bytes, const exr_band *to, err *e);
+/* The band's rows of the chunk, all of which it has, to *bytes bytes in s->packed. */
+bool exr_chunk_encode(exr_scratch *s, const image_part *p, const exr_layout *l, exr_block at,
+                      const exr_band *from, size_t *bytes, err *e);
+
+#endif

@@ -1,0 +1,450 @@
+#include "image/exr/exr_file.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "EXR is read and written as it stands");
+
+enum {
+    LONGEST_NAME = 255,
+    /* A part with 60 channels of metadata has some hundreds. Each costs some 200 bytes of memory
+     * and as little as 8 of the file, so a file of nothing else must stop somewhere. */
+    MOST_ATTRS = 1 << 16,
+};
+
+/* --- reading in sequence ------------------------------------------------------------------ */
+
+typedef struct {
+    const file_in *f;
+    uint64_t at, end;  /* of the file: next byte, length */
+    size_t have, used; /* of the buffer */
+    uint8_t buffer[16384];
+} cursor;
+
+static bool take(cursor *c, void *to, size_t n, const char *what, err *e) {
+    if (n > c->end - c->at)
+        return err_set(e, ERR_DATA,
+                       "the file is cut off: %s needs %zu bytes at %" PRIu64
+                       ", but the file ends at %" PRIu64,
+                       what, n, c->at, c->end);
+    uint8_t *out = to;
+    size_t left = n;
+    while (left > 0) {
+        if (c->used == c->have) {
+            uint64_t rest = c->end - (c->at + (n - left));
+            c->used = 0;
+            c->have = rest < sizeof c->buffer ? (size_t)rest : sizeof c->buffer;
+            if (!file_in_read(c->f, c->at + (n - left), c->buffer, c->have, e)) return false;
+        }
+        size_t some = c->have - c->used < left ? c->have - c->used : left;
+        memcpy(out, c->buffer + c->used, some);
+        c->used += some;
+        out += some;
+        left -= some;
+    }
+    c->at += n;
+    return true;
+}
+
+static bool take_name(cursor *c, char name[LONGEST_NAME + 1], const char *what, err *e) {
+    for (int n = 0; n <= LONGEST_NAME; n++) {
+        if (!take(c, &name[n], 1, what, e)) return false;
+        if (name[n] == 0) return true;
+    }
+    return err_set(e, ERR_DATA, "%s at byte %" PRIu64 " has no end after %d characters", what,
+                   c->at - LONGEST_NAME - 1, LONGEST_NAME);
+}
+
+/* --- attributes that this program understands --------------------------------------------- */
+
+typedef struct {
+    image_part *part;
+    const image_limits *limits;
+    unsigned seen; /* bits: indices into KNOWN */
+    exr_levels levels;
+    bool round_up, tiled, deep, subsampled;
+    int32_t chunk_count;
+    uint32_t tile_w, tile_h;
+    char bad[64]; /* the subsampled channel, with its factors */
+} part_reader;
+
+static uint32_t get32(const uint8_t *p) {
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static bool one_channel(part_reader *r, const char *name, const uint8_t *v, err *e) {
+    uint32_t type = get32(v), xs = get32(v + 8), ys = get32(v + 12);
+    if (type > PIXEL_FLOAT)
+        return err_set(e, ERR_DATA, "channel '%s' has the unknown pixel type %" PRIu32, name, type);
+    if ((uint32_t)r->part->channels == r->limits->channels)
+        return err_set(e, ERR_DATA, "more than the %" PRIu32 " channels allowed in a part",
+                       r->limits->channels);
+    if (!image_add_channel(r->part, name, (pixel_type)type, e)) return false;
+    r->part->channel[image_find_channel(r->part, name)].linear = v[4];
+    if ((xs != 1 || ys != 1) && !r->subsampled) {
+        r->subsampled = true;
+        snprintf(r->bad, sizeof r->bad, "'%.32s' (%" PRIu32 " x %" PRIu32 ")", name, xs, ys);
+    }
+    return true;
+}
+
+/* name, zero, type, pLinear, three unused bytes, x and y sampling; a zero byte ends the list. */
+static bool read_channels(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
+    if (r->part->channels) return err_set(e, ERR_DATA, "there are two lists of channels");
+    for (uint32_t at = 0; at < n;) {
+        const uint8_t *end = memchr(v + at, 0, n - at);
+        if (!end) break;
+        if (end == v + at) {
+            if (r->part->channels) return true;
+            return err_set(e, ERR_DATA, "there are no channels");
+        }
+        uint32_t rest = (uint32_t)(v + n - end) - 1;
+        if (end - (v + at) > LONGEST_NAME || rest < 16) break;
+        if (!one_channel(r, (const char *)v + at, end + 1, e)) return false;
+        at = (uint32_t)(end - v) + 17;
+    }
+    return err_set(e, ERR_DATA, "the list of channels is damaged");
+}
+
+static bool read_compression(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
+    (void)n;
+    if (*v >= COMPRESSIONS) return err_set(e, ERR_DATA, "the compression %d is unknown", *v);
+    r->part->packing = (compression)*v;
+    return true;
+}
+
+static bool read_box(image_box *to, const char *what, const uint8_t *v, err *e) {
+    image_box b;
+    memcpy(&b, v, sizeof b);
+    if (b.x1 < b.x0 || b.y1 < b.y0)
+        return err_set(e, ERR_DATA, "the %s window (%d,%d)-(%d,%d) is empty", what, b.x0, b.y0,
+                       b.x1, b.y1);
+    *to = b;
+    return true;
+}
+
+static bool read_data_window(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
+    (void)n;
+    return read_box(&r->part->data, "data", v, e);
+}
+
+static bool read_display_window(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
+    (void)n;
+    return read_box(&r->part->display, "display", v, e);
+}
+
+static bool read_order(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
+    (void)n;
+    if (*v > LINES_RANDOM) return err_set(e, ERR_DATA, "the line order %d is unknown", *v);
+    r->part->order = (line_order)*v;
+    return true;
+}
+
+static bool read_aspect(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
+    (void)n, (void)e;
+    memcpy(&r->part->aspect, v, sizeof r->part->aspect);
+    return true;
+}
+
+static bool read_tiles(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
+    (void)n;
+    r->tile_w = get32(v);
+    r->tile_h = get32(v + 4);
+    if ((v[8] & 15) > LEVELS_RIPMAP || v[8] >> 4 > 1)
+        return err_set(e, ERR_DATA, "the level mode %d of the tiles is unknown", v[8]);
+    if (r->tile_w == 0 || r->tile_h == 0 || r->tile_w > INT32_MAX || r->tile_h > INT32_MAX)
+        return err_set(e, ERR_DATA, "tiles of %" PRIu32 " x %" PRIu32 " pixels", r->tile_w,
+                       r->tile_h);
+    r->levels = (exr_levels)(v[8] & 15);
+    r->round_up = v[8] >> 4;
+    return true;
+}
+
+static bool text_is(const uint8_t *v, uint32_t n, const char *s) {
+    return n == strlen(s) && memcmp(v, s, n) == 0;
+}
+
+static bool read_type(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
+    r->tiled = text_is(v, n, "tiledimage");
+    r->deep = text_is(v, n, "deepscanline") || text_is(v, n, "deeptile");
+    if (r->tiled || r->deep || text_is(v, n, "scanlineimage")) return true;
+    return err_set(e, ERR_DATA, "the part type '%.*s' is unknown", n > 40 ? 40 : (int)n, v);
+}
+
+static bool read_name(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
+    char name[LONGEST_NAME + 1] = {0};
+    if (n > LONGEST_NAME) return err_set(e, ERR_DATA, "the part's name has %" PRIu32 " bytes", n);
+    memcpy(name, v, n);
+    mem_free(r->part->name);
+    return (r->part->name = mem_str(name, e));
+}
+
+static bool read_chunk_count(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
+    (void)n, (void)e;
+    memcpy(&r->chunk_count, v, sizeof r->chunk_count);
+    return true;
+}
+
+enum { NEEDED = 1, NEEDED_IF_TILED = 2, NEEDED_IF_MULTIPART = 4 };
+
+/* What an attribute of this name must be; `bytes` 0 is any length. */
+static const struct {
+    const char *name, *type;
+    uint32_t bytes;
+    unsigned needed;
+    bool (*read)(part_reader *r, const uint8_t *v, uint32_t n, err *e);
+} KNOWN[] = {
+    {"channels", "chlist", 0, NEEDED, read_channels},
+    {"compression", "compression", 1, NEEDED, read_compression},
+    {"dataWindow", "box2i", 16, NEEDED, read_data_window},
+    {"displayWindow", "box2i", 16, NEEDED, read_display_window},
+    {"lineOrder", "lineOrder", 1, NEEDED, read_order},
+    {"pixelAspectRatio", "float", 4, NEEDED, read_aspect},
+    {"tiles", "tiledesc", 9, NEEDED_IF_TILED, read_tiles},
+    {"type", "string", 0, NEEDED_IF_MULTIPART, read_type},
+    {"name", "string", 0, NEEDED_IF_MULTIPART, read_name},
+    {"chunkCount", "int", 4, NEEDED_IF_MULTIPART, read_chunk_count},
+};
+enum { KNOWN_ATTRS = sizeof KNOWN / sizeof *KNOWN };
+
+static bool understand(part_reader *r, const image_attr *a, err *e) {
+    for (int i = 0; i < KNOWN_ATTRS; i++) {
+        if (strcmp(a->name, KNOWN[i].name) != 0) continue;
+        if (strcmp(a->type, KNOWN[i].type) != 0)
+            return err_set(e, ERR_DATA, "the attribute '%s' has the type '%s', not '%s'", a->name,
+                           a->type, KNOWN[i].type);
+        if (KNOWN[i].bytes && a->bytes != KNOWN[i].bytes)
+            return err_set(e, ERR_DATA, "the attribute '%s' has %" PRIu32 " bytes, not %" PRIu32,
+                           a->name, a->bytes, KNOWN[i].bytes);
+        r->seen |= 1u << i;
+        return KNOWN[i].read(r, a->data, a->bytes, e);
+    }
+    return true;
+}
+
+/* --- headers ------------------------------------------------------------------------------ */
+
+static bool take_attr(cursor *c, part_reader *r, const char *name, err *e) {
+    char type[LONGEST_NAME + 1];
+    uint32_t bytes;
+    if (!take_name(c, type, "the type of an attribute", e) ||
+        !take(c, &bytes, sizeof bytes, "the size of an attribute", e))
+        return false;
+    if (bytes > c->end - c->at)
+        return err_set(e, ERR_DATA,
+                       "the attribute '%s' has %" PRIu32 " bytes at %" PRIu64
+                       ", but the file ends at %" PRIu64,
+                       name, bytes, c->at, c->end);
+    if (r->part->attrs == MOST_ATTRS)
+        return err_set(e, ERR_DATA, "a part has more than %d attributes", MOST_ATTRS);
+    uint8_t *data = mem_raw(bytes, 1, "an attribute", e);
+    bool ok = data && take(c, data, bytes, name, e) &&
+              image_push_attr(r->part, name, type, data, bytes, e) &&
+              understand(r, &r->part->attr[r->part->attrs - 1], e);
+    mem_free(data);
+    return ok;
+}
+
+static bool all_there(const part_reader *r, unsigned needed, err *e) {
+    for (int i = 0; i < KNOWN_ATTRS; i++)
+        if ((KNOWN[i].needed & needed) && !(r->seen & 1u << i))
+            return err_set(e, ERR_DATA, "the attribute '%s' is missing", KNOWN[i].name);
+    return true;
+}
+
+static bool within_limits(const image_part *p, const image_limits *l, err *e) {
+    uint64_t w = image_width(p), h = image_height(p), samples = w * h;
+    /* The width of the widest window wraps to zero in 32 bits. */
+    if (w == 0 || h == 0 || w > l->side || h > l->side)
+        return err_set(e, ERR_DATA,
+                       "the data window (%d,%d)-(%d,%d) is larger than the %" PRIu32
+                       " pixels allowed for a side",
+                       p->data.x0, p->data.y0, p->data.x1, p->data.y1, l->side);
+    if (samples > l->samples / (uint64_t)p->channels)
+        return err_set(e, ERR_DATA,
+                       "%" PRIu64 " x %" PRIu64 " pixels in %d channels are more than the %" PRIu64
+                       " samples allowed in a part",
+                       w, h, p->channels, l->samples);
+    return true;
+}
+
+static bool finish_part(part_reader *r, exr_table *t, unsigned flags, err *e) {
+    bool multipart = flags & EXR_MULTIPART;
+    if (r->deep || (!multipart && (flags & EXR_DEEP)))
+        return err_set(e, ERR_DATA, "this is deep data, which is not supported; flatten it first");
+    if (!multipart) r->tiled = flags & EXR_TILED;
+    unsigned needed = NEEDED | (r->tiled ? NEEDED_IF_TILED : 0);
+    if (!all_there(r, needed | (multipart ? NEEDED_IF_MULTIPART : 0), e)) return false;
+    if (r->subsampled)
+        return err_set(e, ERR_DATA,
+                       "channel %s is chroma-subsampled, which is not supported; convert the "
+                       "file to RGB first",
+                       r->bad);
+    image_part *p = r->part;
+    if (r->tiled) {
+        p->tile_w = r->tile_w;
+        p->tile_h = r->tile_h;
+        p->mipmapped = r->levels != LEVELS_ONE;
+    }
+    if (!within_limits(p, r->limits, e) ||
+        !exr_layout_make(&t->layout, p, r->tiled ? r->levels : LEVELS_ONE, r->round_up, e))
+        return false;
+    if (multipart && (uint64_t)r->chunk_count != t->layout.table)
+        return err_set(e, ERR_DATA, "chunkCount says %d, the data window needs %" PRIu64 " chunks",
+                       r->chunk_count, t->layout.table);
+    return true;
+}
+
+/* One header, from its first attribute's name on. */
+static bool take_part(cursor *c, char name[LONGEST_NAME + 1], image_part *p, exr_table *t,
+                      const image_limits *limits, unsigned flags, err *e) {
+    part_reader r = {.part = p, .limits = limits};
+    while (*name)
+        if (!take_attr(c, &r, name, e) || !take_name(c, name, "the name of an attribute", e))
+            return false;
+    return finish_part(&r, t, flags, e);
+}
+
+static bool add_part(exr_file *x, image_header *h, const image_limits *limits, err *e) {
+    if ((uint32_t)h->parts == limits->parts)
+        return err_set(e, ERR_DATA, "more than the %" PRIu32 " parts allowed", limits->parts);
+    size_t n = (size_t)h->parts + 1;
+    image_part *part = mem_new(n, sizeof *part, "parts", e);
+    exr_table *table = mem_new(n, sizeof *table, "parts", e);
+    if (!part || !table) {
+        mem_free(part);
+        mem_free(table);
+        return false;
+    }
+    if (h->parts) {
+        memcpy(part, h->part, (n - 1) * sizeof *part);
+        memcpy(table, x->table, (n - 1) * sizeof *table);
+    }
+    mem_free(h->part);
+    mem_free(x->table);
+    h->part = part;
+    x->table = table;
+    h->parts = x->parts = (int)n;
+    return true;
+}
+
+/* "part 2 ('left'): ..." where there are several. */
+static bool in_part(const exr_file *x, const image_header *h, int part, err *e) {
+    if (!x->multipart) return false;
+    const char *name = h->part[part].name;
+    return err_in(e, "part %d ('%s')", part, name ? name : "");
+}
+
+static bool take_headers(cursor *c, exr_file *x, image_header *h, const image_limits *limits,
+                         err *e) {
+    uint32_t magic, version;
+    if (!take(c, &magic, 4, "the magic number", e) || !take(c, &version, 4, "the version", e))
+        return false;
+    if (magic != EXR_MAGIC) return err_set(e, ERR_DATA, "this is no EXR file");
+    unsigned flags = version & ~0xffu;
+    if ((version & 0xff) != 2 ||
+        flags & ~(unsigned)(EXR_TILED | EXR_LONG_NAMES | EXR_DEEP | EXR_MULTIPART))
+        return err_set(e, ERR_DATA, "version 0x%08" PRIx32 " of EXR is unknown", version);
+    x->multipart = flags & EXR_MULTIPART;
+    do {
+        char name[LONGEST_NAME + 1];
+        if (!take_name(c, name, "the name of an attribute", e)) return false;
+        if (x->multipart && h->parts && !*name) return true; /* an empty header ends the list */
+        if (!add_part(x, h, limits, e)) return false;
+        int last = h->parts - 1;
+        if (!take_part(c, name, &h->part[last], &x->table[last], limits, flags, e))
+            return in_part(x, h, last, e);
+    } while (x->multipart);
+    return true;
+}
+
+/* --- chunk tables ------------------------------------------------------------------------- */
+
+static bool take_table(cursor *c, exr_table *t, err *e) {
+    const exr_layout *l = &t->layout;
+    uint64_t chunks = exr_layout_chunks(l);
+    if (l->table > (c->end - c->at) / 8)
+        return err_set(e, ERR_DATA,
+                       "incomplete file: the table of %" PRIu64 " chunks starts at %" PRIu64
+                       ", but the file ends at %" PRIu64,
+                       l->table, c->at, c->end);
+    t->offset = mem_raw((size_t)chunks, sizeof *t->offset, "the chunk table", e);
+    if (!t->offset || !take(c, t->offset, (size_t)chunks * 8, "the chunk table", e)) return false;
+    c->at += (l->table - chunks) * 8; /* smaller levels; nothing in the buffer is older than `at` */
+    c->have = c->used = 0;
+    return true;
+}
+
+static bool check_table(const exr_table *t, uint64_t start, uint64_t end, size_t head, err *e) {
+    uint64_t chunks = exr_layout_chunks(&t->layout), missing = 0;
+    for (uint64_t i = 0; i < chunks; i++) missing += t->offset[i] == 0;
+    if (missing)
+        return err_set(e, ERR_DATA,
+                       "incomplete file: %" PRIu64 " of %" PRIu64
+                       " chunks were never written; render it again",
+                       missing, chunks);
+    for (uint64_t i = 0; i < chunks; i++) {
+        if (t->offset[i] < start)
+            return err_set(e, ERR_DATA,
+                           "the chunk table is damaged: chunk %" PRIu64 " at %" PRIu64
+                           ", before the data at %" PRIu64,
+                           i, t->offset[i], start);
+        if (end < head || t->offset[i] > end - head)
+            return err_set(e, ERR_DATA,
+                           "incomplete file: chunk %" PRIu64 " of %" PRIu64 " starts at %" PRIu64
+                           ", but the file ends at %" PRIu64,
+                           i, chunks, t->offset[i], end);
+    }
+    return true;
+}
+
+bool exr_file_read(exr_file *out, image_header *h, const file_in *f, const image_limits *limits,
+                   err *e) {
+    exr_file x = {0};
+    cursor c = {.f = f, .end = file_in_size(f)};
+    int part = 0;
+    if (!take_headers(&c, &x, h, limits, e)) goto fail;
+    for (part = 0; part < h->parts; part++)
+        if (!take_table(&c, &x.table[part], e)) goto fail_in_part;
+    for (part = 0; part < h->parts; part++) {
+        size_t head = exr_chunk_head(x.multipart, h->part[part].tile_w);
+        if (!check_table(&x.table[part], c.at, c.end, head, e)) goto fail_in_part;
+    }
+    *out = x;
+    return true;
+fail_in_part:
+    in_part(&x, h, part, e);
+fail:
+    exr_file_free(&x);
+    image_header_free(h);
+    return false;
+}
+
+void exr_file_free(exr_file *x) {
+    for (int p = 0; p < x->parts; p++) mem_free(x->table[p].offset);
+    mem_free(x->table);
+    *x = (exr_file){0};
+}
+
+size_t exr_chunk_head_make(uint8_t head[EXR_CHUNK_HEAD], const image_part *p, const exr_layout *l,
+                           int part_number, uint64_t index, uint32_t bytes) {
+    uint32_t word[6];
+    size_t n = 0;
+    if (part_number >= 0) word[n++] = (uint32_t)part_number;
+    if (p->tile_w) {
+        word[n++] = (uint32_t)(index % l->across);
+        word[n++] = (uint32_t)(index / l->across);
+        word[n++] = 0; /* the level, in x */
+        word[n++] = 0; /* and in y */
+    } else {
+        word[n++] = (uint32_t)p->data.y0 + (uint32_t)index * l->lines;
+    }
+    word[n++] = bytes;
+    memcpy(head, word, n * 4);
+    return n * 4;
+}

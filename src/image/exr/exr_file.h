@@ -1,0 +1,51 @@
+/* exr_file.h - what an EXR file says about itself: headers, attributes, chunk tables.
+ *
+ * A bounds-checked reader of our own, since the libraries' own header parsers are where damaged
+ * files break them: only what has passed here reaches a codec. All sizes are held against the
+ * limits and the length of the file before anything is allocated for them.
+ *
+ * Refused, by name: deep data, subsampled channels, and files with chunks that were never
+ * written. Every attribute is kept as raw bytes in the part; exr_emit writes them again. */
+#ifndef IMAGE_EXR_FILE_H
+#define IMAGE_EXR_FILE_H
+
+#include "base/file.h"
+#include "image/exr/exr_layout.h"
+#include "image/format.h"
+
+typedef struct {
+    exr_layout layout;
+    uint64_t *offset; /* in the file, of each chunk of level 0 */
+} exr_table;
+
+typedef struct {
+    bool multipart;   /* chunks start with the number of their part */
+    exr_table *table; /* of each part */
+    int parts;
+} exr_file;
+
+enum {
+    EXR_MAGIC = 20000630,
+    /* Flags in the version. */
+    EXR_TILED = 0x200,
+    EXR_LONG_NAMES = 0x400,
+    EXR_DEEP = 0x800,
+    EXR_MULTIPART = 0x1000,
+};
+
+/* Fills *h, too; on failure both are empty. */
+bool exr_file_read(exr_file *x, image_header *h, const file_in *f, const image_limits *limits,
+                   err *e);
+void exr_file_free(exr_file *x);
+
+/* The bytes before the data of a chunk: [part] y size, or [part] tx ty 0 0 size. */
+enum { EXR_CHUNK_HEAD = 24 };
+static inline size_t exr_chunk_head(bool multipart, bool tiled) {
+    return (multipart ? 4u : 0u) + (tiled ? 20u : 8u);
+}
+/* Fills the head of a chunk and returns its length. `part_number` is -1 in a file of one part. To
+ * check a head that was read, compare all but its last four bytes, the size. */
+size_t exr_chunk_head_make(uint8_t head[EXR_CHUNK_HEAD], const image_part *p, const exr_layout *l,
+                           int part_number, uint64_t index, uint32_t bytes);
+
+#endif

@@ -1,0 +1,206 @@
+extern "C" {
+#include "image/exr/exr_ilm.h"
+}
+
+#include <ImfChannelList.h>
+#include <ImfFrameBuffer.h>
+#include <ImfHeader.h>
+#include <ImfIO.h>
+#include <ImfInputFile.h>
+#include <ImfOutputFile.h>
+#include <ImfTiledInputFile.h>
+#include <ImfTiledOutputFile.h>
+#include <ImfVersion.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <vector>
+
+namespace {
+
+/* Two runs of bytes, one after the other, as a file. */
+class memory_in : public Imf::IStream {
+  public:
+    memory_in(const std::vector<char> &first, const uint8_t *second, size_t bytes)
+        : IStream("a chunk"), head(first), data(reinterpret_cast<const char *>(second)),
+          end(first.size() + bytes) {}
+    bool read(char to[], int n) override {
+        if (n < 0 || uint64_t(n) > end - at) throw std::runtime_error("the data is cut off");
+        uint64_t left = uint64_t(n);
+        if (at < head.size()) {
+            uint64_t some = std::min<uint64_t>(left, head.size() - at);
+            memcpy(to, head.data() + at, some);
+            to += some;
+            at += some;
+            left -= some;
+        }
+        if (left) memcpy(to, data + (at - head.size()), left);
+        at += left;
+        return at < end;
+    }
+    uint64_t tellg() override { return at; }
+    void seekg(uint64_t to) override {
+        if (to > end) throw std::runtime_error("the data is cut off");
+        at = to;
+    }
+
+  private:
+    const std::vector<char> &head;
+    const char *data;
+    uint64_t at = 0, end;
+};
+
+class memory_out : public Imf::OStream {
+  public:
+    memory_out() : OStream("a chunk") {}
+    void write(const char from[], int n) override {
+        if (at + size_t(n) > bytes.size()) bytes.resize(at + size_t(n));
+        memcpy(bytes.data() + at, from, size_t(n));
+        at += size_t(n);
+    }
+    uint64_t tellp() override { return at; }
+    void seekp(uint64_t to) override {
+        first_seek = std::min(first_seek, to);
+        at = to;
+    }
+    std::vector<char> bytes;
+    uint64_t first_seek = UINT64_MAX; /* the nearest to the start */
+
+  private:
+    uint64_t at = 0;
+};
+
+void put32(std::vector<char> &to, uint32_t v) {
+    char b[4];
+    memcpy(b, &v, 4);
+    to.insert(to.end(), b, b + 4);
+}
+
+bool is_tiled(const exr_shape *s) {
+    return s->part->tile_w != 0;
+}
+
+/* OpenEXR keeps the level beside the header; the attribute of the file says what it was. */
+void set_dwa_level(Imf::Header &h, const image_part *p) {
+    const image_attr *a = image_find_attr(p, "dwaCompressionLevel");
+    float level;
+    if (!a || a->bytes != sizeof level || strcmp(a->type, "float") != 0) return;
+    memcpy(&level, a->data, sizeof level);
+    if (level >= 0 && level <= 1e6f) h.dwaCompressionLevel() = level;
+}
+
+/* The header of a file that is this chunk and nothing else, with its first pixel at (0, 0). */
+Imf::Header header_of(const exr_shape *s) {
+    int w = int(s->w), h = int(s->h);
+    Imf::Header header(w, h);
+    header.compression() = Imf::Compression(s->part->packing);
+    for (int c = 0; c < s->part->channels; c++) {
+        const image_channel &ch = s->part->channel[c];
+        header.channels().insert(ch.name, Imf::Channel(Imf::PixelType(ch.type), 1, 1, ch.linear));
+    }
+    if (is_tiled(s)) header.setTileDescription(Imf::TileDescription(s->w, s->h));
+    set_dwa_level(header, s->part);
+    return header;
+}
+
+/* The samples of a chunk as one run: line by line, within a line channel by channel. */
+Imf::FrameBuffer buffer_of(const exr_shape *s, uint8_t *raw) {
+    Imf::FrameBuffer fb;
+    size_t line = s->raw / s->h, at = 0;
+    for (int c = 0; c < s->part->channels; c++) {
+        const image_channel &ch = s->part->channel[c];
+        size_t size = pixel_bytes(ch.type);
+        fb.insert(ch.name, Imf::Slice(Imf::PixelType(ch.type), reinterpret_cast<char *>(raw) + at,
+                                      size, line));
+        at += size * s->w;
+    }
+    return fb;
+}
+
+/* Everything up to the chunk's data: version, header, a table of one, the chunk's own head. */
+std::vector<char> file_head(const exr_shape *s, const Imf::Header &header, size_t bytes) {
+    memory_out out;
+    std::vector<char> version;
+    put32(version, uint32_t(Imf::MAGIC));
+    int flags = Imf::LONG_NAMES_FLAG | (is_tiled(s) ? Imf::TILED_FLAG : 0);
+    put32(version, uint32_t(Imf::EXR_VERSION | flags));
+    out.write(version.data(), int(version.size()));
+    header.writeTo(out, is_tiled(s));
+    std::vector<char> head = std::move(out.bytes);
+    put32(head, uint32_t(head.size() + 8));
+    put32(head, 0);
+    for (int i = 0; i < (is_tiled(s) ? 4 : 1); i++) put32(head, 0); /* the first line, or tile */
+    put32(head, uint32_t(bytes));
+    return head;
+}
+
+void decode(const exr_shape *s, const uint8_t *packed, size_t bytes, uint8_t *raw) {
+    std::vector<char> head = file_head(s, header_of(s), bytes);
+    memory_in in(head, packed, bytes);
+    if (is_tiled(s)) {
+        Imf::TiledInputFile file(in, 0);
+        file.setFrameBuffer(buffer_of(s, raw));
+        file.readTile(0, 0);
+    } else {
+        Imf::InputFile file(in, 0);
+        file.setFrameBuffer(buffer_of(s, raw));
+        file.readPixels(0, int(s->h) - 1);
+    }
+}
+
+/* To write its table the library goes back to where it is, and nowhere before that. */
+size_t data_of(const exr_shape *s, const memory_out &out, uint8_t *packed) {
+    const char *file = out.bytes.data();
+    uint64_t size = out.bytes.size(), offset, head = is_tiled(s) ? 20 : 8;
+    if (size < 8 || out.first_seek > size - 8) throw std::runtime_error("no table was written");
+    memcpy(&offset, file + out.first_seek, sizeof offset);
+    if (size < head || offset > size - head) throw std::runtime_error("no chunk was written");
+    uint32_t bytes;
+    memcpy(&bytes, file + offset + head - 4, sizeof bytes);
+    if (bytes > s->raw || bytes > size - head - offset)
+        throw std::runtime_error("the chunk has a wrong size");
+    memcpy(packed, file + offset + head, bytes);
+    return bytes;
+}
+
+size_t encode(const exr_shape *s, const uint8_t *raw, uint8_t *packed) {
+    Imf::Header header = header_of(s);
+    memory_out out;
+    uint8_t *samples = const_cast<uint8_t *>(raw); /* a frame buffer is for both directions */
+    if (is_tiled(s)) {
+        Imf::TiledOutputFile file(out, header, 0);
+        file.setFrameBuffer(buffer_of(s, samples));
+        file.writeTile(0, 0);
+    } else {
+        Imf::OutputFile file(out, header, 0);
+        file.setFrameBuffer(buffer_of(s, samples));
+        file.writePixels(int(s->h));
+    }
+    return data_of(s, out, packed);
+}
+
+} // namespace
+
+bool exr_ilm_decode(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t *raw,
+                    err *e) {
+    try {
+        decode(shape, packed, bytes, raw);
+        return true;
+    } catch (const std::bad_alloc &) {
+        return err_set(e, ERR_RETRY, "out of memory while decoding %zu bytes", shape->raw);
+    } catch (const std::exception &x) {
+        return err_set(e, ERR_DATA, "OpenEXR cannot decode it: %s", x.what());
+    }
+}
+
+bool exr_ilm_encode(const exr_shape *shape, const uint8_t *raw, uint8_t *packed, size_t *bytes,
+                    err *e) {
+    try {
+        *bytes = encode(shape, raw, packed);
+        return true;
+    } catch (const std::exception &x) {
+        return err_set(e, ERR_RETRY, "OpenEXR cannot encode %zu bytes: %s", shape->raw, x.what());
+    }
+}

@@ -1,0 +1,114 @@
+#include "image/exr/exr_read.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct exr_reader {
+    file_in *file;
+    par *threads;
+    const image_header *head;
+    exr_file exr;
+    exr_scratch *scratch; /* one for each thread */
+};
+
+void *exr_read_open(const char *path, const image_limits *limits, par *threads, image_header *h,
+                    err *e) {
+    exr_reader *r = mem_new(1, sizeof *r, "EXR reader", e);
+    if (!r) return NULL;
+    r->threads = threads;
+    r->head = h;
+    r->scratch = mem_new((size_t)par_threads(threads), sizeof *r->scratch, "EXR reader", e);
+    if (!r->scratch || !(r->file = file_in_open(path, e)) ||
+        !exr_file_read(&r->exr, h, r->file, limits, e)) {
+        exr_read_close(r);
+        return NULL;
+    }
+    return r;
+}
+
+void exr_read_close(void *reader) {
+    exr_reader *r = reader;
+    if (!r) return;
+    for (int i = 0; r->scratch && i < par_threads(r->threads); i++)
+        exr_scratch_free(&r->scratch[i]);
+    mem_free(r->scratch);
+    exr_file_free(&r->exr);
+    file_in_close(&r->file);
+    mem_free(r);
+}
+
+uint32_t exr_read_rows(const void *reader, int part) {
+    const exr_reader *r = reader;
+    return r->exr.table[part].layout.lines;
+}
+
+const exr_layout *exr_read_layout(const exr_reader *r, int part) {
+    return &r->exr.table[part].layout;
+}
+
+const image_part *exr_read_part(const exr_reader *r, int part) {
+    return &r->head->part[part];
+}
+
+/* --- chunks ------------------------------------------------------------------------------- */
+
+bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *s, size_t *bytes,
+                    err *e) {
+    const image_part *p = &r->head->part[part];
+    const exr_table *t = &r->exr.table[part];
+    uint64_t at = t->offset[index];
+    uint8_t head[EXR_CHUNK_HEAD], expected[EXR_CHUNK_HEAD];
+    size_t n = exr_chunk_head_make(expected, p, &t->layout, r->exr.multipart ? part : -1, index, 0);
+    if (!file_in_read(r->file, at, head, n, e)) return false;
+    if (memcmp(head, expected, n - 4) != 0)
+        return err_set(e, ERR_DATA, "at %" PRIu64 ", where it should start, is something else", at);
+    uint32_t size;
+    memcpy(&size, head + n - 4, sizeof size);
+    exr_block b = exr_layout_block(&t->layout, index);
+    size_t raw = (size_t)b.w * b.h * t->layout.pixel;
+    if (size == 0 || size > raw)
+        return err_set(e, ERR_DATA, "it says it has %" PRIu32 " bytes, its pixels need 1 to %zu",
+                       size, raw);
+    if (size > file_in_size(r->file) - at - n)
+        return err_set(e, ERR_DATA,
+                       "incomplete file: its %" PRIu32 " bytes at %" PRIu64
+                       " go beyond the end of the file at %" PRIu64,
+                       size, at + n, file_in_size(r->file));
+    *bytes = size;
+    return exr_scratch_packed(s, size, e) && file_in_read(r->file, at + n, s->packed, size, e);
+}
+
+/* --- bands -------------------------------------------------------------------------------- */
+
+typedef struct {
+    exr_reader *r;
+    int part;
+    uint64_t first; /* chunk */
+    exr_band band;
+} band_job;
+
+static bool decode_chunk(void *ctx, size_t i, int worker, err *e) {
+    band_job *j = ctx;
+    exr_scratch *s = &j->r->scratch[worker];
+    const exr_layout *l = exr_read_layout(j->r, j->part);
+    const image_part *p = exr_read_part(j->r, j->part);
+    uint64_t index = j->first + i;
+    exr_block b = exr_layout_block(l, index);
+    size_t bytes;
+    if (exr_read_chunk(j->r, j->part, index, s, &bytes, e) &&
+        exr_chunk_decode(s, p, l, b, bytes, &j->band, e))
+        return true;
+    return err_in(e, "part %d, the chunk of %s that starts at pixel (%" PRIu32 ", %" PRIu32 ")",
+                  j->part, compression_name(p->packing), b.x, b.y);
+}
+
+bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *const plane[],
+                   err *e) {
+    exr_reader *r = reader;
+    const exr_layout *l = exr_read_layout(r, part);
+    uint32_t from = row / l->lines, to = (row + rows - 1) / l->lines;
+    band_job j = {r, part, (uint64_t)from * l->across, {plane, row, rows, l->w}};
+    return par_for(r->threads, (size_t)(to - from + 1) * l->across, decode_chunk, &j, e);
+}

@@ -1,0 +1,26 @@
+/* exr_read.h - an EXR file as bands of rows, and as chunks.
+ *
+ * What a band needs is read and decoded chunk by chunk on all threads, straight into the planes;
+ * nothing of the file is held but its headers and tables, and one chunk for each thread. */
+#ifndef IMAGE_EXR_READ_H
+#define IMAGE_EXR_READ_H
+
+#include "image/exr/exr_chunk.h"
+#include "image/exr/exr_file.h"
+
+typedef struct exr_reader exr_reader;
+
+void *exr_read_open(const char *path, const image_limits *limits, par *threads, image_header *h,
+                    err *e);
+uint32_t exr_read_rows(const void *reader, int part);
+bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *const plane[],
+                   err *e);
+void exr_read_close(void *reader);
+
+/* For copies. Chunk `index` of level 0 as it stands in the file, into s->packed. Thread-safe. */
+bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *s, size_t *bytes,
+                    err *e);
+const exr_layout *exr_read_layout(const exr_reader *r, int part);
+const image_part *exr_read_part(const exr_reader *r, int part);
+
+#endif

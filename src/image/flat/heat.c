@@ -1,0 +1,137 @@
+#include "image/flat/heat.h"
+
+#include "base/mem.h"
+#include "image/flat/flat.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+/* Decades that the scale of false colours covers, down from the largest difference. */
+static const double DECADES = 4;
+
+typedef struct {
+    const comparison *c;
+    const image *a, *b;
+    int part_a, part_b;
+    heat *h;
+    float *worst; /* [height][width][3]: the largest difference per pixel of the picture */
+    float *row;   /* two of the image */
+} work;
+
+/* The colours that a channel shows in: bits of R, G, B. */
+static unsigned shows_in(const char *name) {
+    const char *dot = strrchr(name, '.');
+    const char *last = dot ? dot + 1 : name;
+    static const char *const WORD[] = {"r", "g", "b"}, *const LONG[] = {"red", "green", "blue"};
+    char low[8] = "";
+    for (size_t i = 0; last[i] && i + 1 < sizeof low; i++)
+        low[i] = (char)tolower((unsigned char)last[i]);
+    for (unsigned k = 0; k < 3; k++)
+        if (strcmp(low, WORD[k]) == 0 || strcmp(low, LONG[k]) == 0) return 1u << k;
+    return 7;
+}
+
+static float distance(float a, float b) {
+    if (isfinite(a) && isfinite(b)) return fabsf(a - b);
+    return (isnan(a) && isnan(b)) || a == b ? 0 : INFINITY;
+}
+
+static void count(heat *h, float d) {
+    if (d == 0) {
+        h->equal++;
+        return;
+    }
+    double at = isinf(d) ? HEAT_BINS : floor((log10((double)d) - HEAT_LOWEST) * HEAT_PER_DECADE);
+    h->bin[(int)fmin(fmax(at, 0), HEAT_BINS - 1)]++;
+}
+
+static void add_row(work *w, const compare_channel *k, uint32_t y) {
+    const comparison *c = w->c;
+    heat *h = w->h;
+    const image_part *p = &w->a->head.part[w->part_a], *q = &w->b->head.part[w->part_b];
+    float *a = w->row, *b = w->row + c->w;
+    image_to_float(a, w->a->plane[w->part_a][k->a], p->channel[k->a].type, (size_t)y * c->w, c->w);
+    image_to_float(b, w->b->plane[w->part_b][k->b], q->channel[k->b].type, (size_t)y * c->w, c->w);
+    unsigned in = shows_in(p->channel[k->a].name);
+    float *to = w->worst + (size_t)((uint64_t)y * h->height / c->h) * h->width * 3;
+    for (uint32_t x = 0; x < c->w; x++) {
+        float d = distance(a[x], b[x]);
+        float *pixel = to + (size_t)((uint64_t)x * h->width / c->w) * 3;
+        count(h, d);
+        for (unsigned i = 0; i < 3; i++)
+            if (in >> i & 1) pixel[i] = fmaxf(pixel[i], d);
+    }
+}
+
+/* What all but a twentieth of the values that differ stay below, as far as the bins tell. */
+static double usual_difference(const heat *h, double most) {
+    uint64_t all = 0, below = 0;
+    int i = 0;
+    for (int k = 0; k < HEAT_BINS; k++) all += h->bin[k];
+    while (i < HEAT_BINS && (below += h->bin[i]) < all - all / 20) i++;
+    return fmin(most, pow(10, HEAT_LOWEST + (i + 1.0) / HEAT_PER_DECADE));
+}
+
+/* The largest of 1, 2, 5, 10, ... that keeps `most` at or below 1. */
+static double round_gain(double most) {
+    if (!(most > 0) || isinf(most)) return 1;
+    double decade = pow(10, floor(log10(1 / most)));
+    return decade * (5 * decade * most <= 1 ? 5 : 2 * decade * most <= 1 ? 2 : 1);
+}
+
+/* Black, violet, magenta, orange, nearly white: brightness rises all the way, so that it also
+ * reads in grey. */
+void heat_colour(float at, uint8_t rgb[3]) {
+    static const float STOP[5][3] = {
+        {0, 0, 0}, {60, 20, 130}, {190, 30, 110}, {250, 140, 30}, {255, 250, 210}};
+    float place = fminf(fmaxf(at, 0), 1) * 4;
+    int i = place >= 4 ? 3 : (int)place;
+    for (int k = 0; k < 3; k++)
+        rgb[k] = (uint8_t)(STOP[i][k] + (place - (float)i) * (STOP[i + 1][k] - STOP[i][k]) + 0.5f);
+}
+
+static void paint(work *w) {
+    heat *h = w->h;
+    for (size_t i = 0; i < (size_t)h->width * h->height; i++) {
+        const float *d = w->worst + 3 * i;
+        float most = fmaxf(d[0], fmaxf(d[1], d[2]));
+        for (int k = 0; k < 3; k++) {
+            float v = fminf((float)(d[k] * h->gain), 1);
+            h->amplified[3 * i + (size_t)k] = (uint8_t)(flat_to_srgb(v) * 255 + 0.5f);
+        }
+        double at = most > h->low ? log10(most / h->low) / DECADES : 0;
+        heat_colour((float)fmin(at, 1), h->colours + 3 * i);
+    }
+}
+
+bool heat_make(heat *h, const comparison *c, const image *a, int part_a, const image *b, int part_b,
+               uint32_t widest, err *e) {
+    *h = (heat){.width = c->w < widest ? c->w : widest};
+    h->height = (uint32_t)fmax(1, floor((double)c->h * h->width / c->w + 0.5));
+    size_t n = (size_t)h->width * h->height;
+    work w = {c, a, b, part_a, part_b, h, NULL, NULL};
+    w.worst = mem_new(n, 3 * sizeof *w.worst, "differences", e);
+    w.row = mem_raw(c->w, 2 * sizeof *w.row, "a row", e);
+    h->amplified = mem_raw(n, 3, "a picture", e);
+    h->colours = mem_raw(n, 3, "a picture", e);
+    bool ok = w.worst && w.row && h->amplified && h->colours;
+    for (uint32_t y = 0; ok && y < c->h; y++)
+        for (int i = 0; i < c->channels; i++) add_row(&w, &c->channel[i], y);
+    if (ok) {
+        h->gain = round_gain(usual_difference(h, c->max));
+        h->high = isinf(c->max) || c->max == 0 ? 1 : c->max;
+        h->low = h->high * pow(10, -DECADES);
+        paint(&w);
+    }
+    mem_free(w.worst);
+    mem_free(w.row);
+    if (!ok) heat_free(h);
+    return ok;
+}
+
+void heat_free(heat *h) {
+    mem_free(h->amplified);
+    mem_free(h->colours);
+    *h = (heat){0};
+}

@@ -1,0 +1,311 @@
+/* png.c - PNG, through stb.
+ *
+ * Read with 8 or 16 bits: sRGB is decoded to linear light and multiplied by alpha, as EXR has it.
+ * Written with 8 bits, what is outside 0..1 cut off: a picture for the screen. PNG comes and goes
+ * as a whole, so reader and writer hold the picture. */
+#include "image/flat/png.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "image/flat/flat.h"
+
+#include <inttypes.h>
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a decoding may allocate at once. stb lets a small file inflate to gigabytes, and its
+ * allocator is called without any context; so the budget goes by thread. */
+static _Thread_local size_t budget;
+
+static void *within_budget(void *p, size_t bytes) {
+    return bytes <= budget ? realloc(p, bytes) : NULL;
+}
+
+static unsigned char *deflate(unsigned char *data, int bytes, int *out_bytes, int quality);
+
+#define STBI_MALLOC(n)     within_budget(NULL, n)
+#define STBI_REALLOC(p, n) within_budget(p, n)
+#define STBI_FREE(p)       free(p)
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_ONLY_PNG
+#define STBI_NO_STDIO
+#define STBI_MAX_DIMENSIONS (1 << 20)
+#include <stb/stb_image.h>
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#define STBI_WRITE_NO_STDIO
+#define STBIW_ZLIB_COMPRESS deflate
+#include <stb/stb_image_write.h>
+
+static bool match(const uint8_t *head, size_t bytes) {
+    static const uint8_t MAGIC[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+    return bytes >= sizeof MAGIC && memcmp(head, MAGIC, sizeof MAGIC) == 0;
+}
+
+/* --- reading ------------------------------------------------------------------------------ */
+
+typedef struct {
+    par *threads;
+    const image_header *head;
+    flat_picture picture;
+    void *pixels; /* 8 or 16 bits, as in the file */
+    bool deep;    /* 16 */
+    int channels;
+    float *linear; /* of each of the 256 or 65536 values */
+} png_reader;
+
+static void png_close(void *reader) {
+    png_reader *r = reader;
+    if (!r) return;
+    free(r->pixels);
+    mem_free(r->linear);
+    mem_free(r);
+}
+
+static bool make_curve(png_reader *r, err *e) {
+    uint32_t values = r->deep ? 65536 : 256;
+    if (!(r->linear = mem_raw(values, sizeof *r->linear, "the curve of sRGB", e))) return false;
+    for (uint32_t i = 0; i < values; i++)
+        r->linear[i] = flat_from_srgb((float)i / (float)(values - 1));
+    return true;
+}
+
+static bool decode(png_reader *r, const uint8_t *bytes, int n, const image_limits *limits,
+                   image_header *h, err *e) {
+    int w, height, channels;
+    budget = 2 * (size_t)n + (1 << 20);
+    if (!stbi_info_from_memory(bytes, n, &w, &height, &channels))
+        return err_set(e, ERR_DATA, "the header of the PNG file is damaged: %s",
+                       stbi_failure_reason());
+    bool alpha = channels == 2 || channels == 4;
+    if (!flat_header(h, (uint64_t)w, (uint64_t)height, channels - alpha, alpha, limits, e) ||
+        !flat_find(&r->picture, &h->part[0], e))
+        return false;
+    r->channels = channels;
+    r->deep = stbi_is_16_bit_from_memory(bytes, n);
+    /* Rows with their filter bytes, in up to 16 bits and four channels, and as much again while a
+     * buffer doubles. */
+    budget += ((size_t)w * 8 + 8) * (size_t)height * 2;
+    r->pixels =
+        r->deep ? (void *)stbi_load_16_from_memory(bytes, n, &w, &height, &channels, r->channels)
+                : stbi_load_from_memory(bytes, n, &w, &height, &channels, r->channels);
+    if (!r->pixels)
+        return err_set(e, ERR_DATA, "the PNG file is damaged: %s", stbi_failure_reason());
+    return make_curve(r, e);
+}
+
+static void *png_open(const char *path, const image_limits *limits, par *threads, image_header *h,
+                      err *e) {
+    png_reader *r = mem_new(1, sizeof *r, "PNG reader", e);
+    if (!r) return NULL;
+    r->threads = threads;
+    r->head = h;
+    size_t n = 0;
+    uint8_t *bytes = file_read_all(path, INT32_MAX, &n, e);
+    bool ok = bytes && decode(r, bytes, (int)n, limits, h, e);
+    mem_free(bytes);
+    if (ok) return r;
+    png_close(r);
+    return NULL;
+}
+
+static uint32_t one_row(const void *state, int part) {
+    (void)state, (void)part;
+    return 1;
+}
+
+typedef struct {
+    png_reader *r;
+    uint32_t row;
+    void *const *plane;
+} read_job;
+
+static uint32_t value_at(const png_reader *r, size_t i) {
+    return r->deep ? ((const uint16_t *)r->pixels)[i] : ((const uint8_t *)r->pixels)[i];
+}
+
+static bool read_row(void *ctx, size_t i, int worker, err *e) {
+    (void)worker, (void)e;
+    read_job *j = ctx;
+    const png_reader *r = j->r;
+    const flat_picture *f = &r->picture;
+    size_t width = image_width(&r->head->part[0]), n = (size_t)r->channels;
+    float *alpha = f->alpha >= 0 ? j->plane[f->alpha] : NULL;
+    for (size_t x = 0; x < width; x++) {
+        size_t at = ((j->row + i) * width + x) * n;
+        float a = 1;
+        if (f->alpha >= 0) a = (float)value_at(r, at + n - 1) / (r->deep ? 65535.0f : 255.0f);
+        if (alpha) alpha[i * width + x] = a;
+        for (int c = 0; c < f->colours; c++) {
+            float *to = j->plane[f->colour[c]];
+            if (to) to[i * width + x] = r->linear[value_at(r, at + (size_t)c)] * a;
+        }
+    }
+    return true;
+}
+
+static bool png_read(void *reader, int part, uint32_t row, uint32_t rows, void *const plane[],
+                     err *e) {
+    (void)part;
+    png_reader *r = reader;
+    read_job j = {r, row, plane};
+    return par_for(r->threads, rows, read_row, &j, e);
+}
+
+/* --- writing ------------------------------------------------------------------------------ */
+
+/* stb frees what it gets with free. */
+static unsigned char *deflate(unsigned char *data, int bytes, int *out_bytes, int quality) {
+    (void)quality;
+    struct libdeflate_compressor *c = libdeflate_alloc_compressor(6);
+    if (!c) return NULL;
+    size_t room = libdeflate_zlib_compress_bound(c, (size_t)bytes), n = 0;
+    unsigned char *out = malloc(room);
+    if (out) n = libdeflate_zlib_compress(c, data, (size_t)bytes, out, room);
+    libdeflate_free_compressor(c);
+    if (n == 0 || n > INT32_MAX / 2) {
+        free(out);
+        return NULL;
+    }
+    *out_bytes = (int)n;
+    return out;
+}
+
+uint8_t *png_encode(const uint8_t *pixels, uint32_t width, uint32_t height, int channels,
+                    size_t *bytes, err *e) {
+    uint64_t size = (uint64_t)width * height * (uint64_t)channels;
+    if (size > INT32_MAX / 2) {
+        err_set(e, ERR_DATA, "%" PRIu32 " x %" PRIu32 " pixels are too many for a PNG file", width,
+                height);
+        return NULL;
+    }
+    int n;
+    unsigned char *png = stbi_write_png_to_mem(pixels, 0, (int)width, (int)height, channels, &n);
+    if (png) {
+        *bytes = (size_t)n;
+    } else {
+        err_set(e, ERR_RETRY, "out of memory: a PNG file of %" PRIu64 " bytes", size);
+    }
+    return png;
+}
+
+static bool write_pixels(file_out *f, const uint8_t *pixels, uint32_t width, uint32_t height,
+                         int channels, err *e) {
+    size_t n = 0;
+    uint8_t *png = png_encode(pixels, width, height, channels, &n, e);
+    bool ok = png && file_out_write(f, 0, png, n, e);
+    mem_free(png);
+    return ok;
+}
+
+bool png_write(const char *path, const uint8_t *pixels, uint32_t width, uint32_t height,
+               int channels, err *e) {
+    file_out *f = file_out_open(path, e);
+    bool ok = f && write_pixels(f, pixels, width, height, channels, e) && file_out_commit(&f, e);
+    file_out_discard(&f);
+    return ok;
+}
+
+typedef struct {
+    file_out *file;
+    par *threads;
+    const image_header *head;
+    flat_picture picture;
+    int channels;
+    uint8_t *pixels;
+} png_writer;
+
+static void png_discard(void *writer) {
+    png_writer *w = writer;
+    if (!w) return;
+    mem_free(w->pixels);
+    file_out_discard(&w->file);
+    mem_free(w);
+}
+
+static void *png_create(const char *path, image_header *h, par *threads, err *e) {
+    png_writer *w = mem_new(1, sizeof *w, "PNG writer", e);
+    if (!w) return NULL;
+    w->threads = threads;
+    w->head = h;
+    if (!flat_check(&w->picture, h, "png", true, e)) goto fail;
+    log_note("'%s': png holds 8 bits of sRGB, values above 1 are cut off", path);
+    w->channels = w->picture.colours + (w->picture.alpha >= 0);
+    size_t width = image_width(&h->part[0]), height = image_height(&h->part[0]);
+    w->pixels = mem_raw(width * height, (size_t)w->channels, "the picture", e);
+    if (w->pixels && (w->file = file_out_open(path, e))) return w;
+fail:
+    png_discard(w);
+    return NULL;
+}
+
+typedef struct {
+    png_writer *w;
+    uint32_t row;
+    const void *const *plane;
+} write_job;
+
+static uint8_t to_byte(float v) {
+    if (!(v > 0)) return 0;
+    return v < 1 ? (uint8_t)(v * 255 + 0.5f) : 255;
+}
+
+/* Colour is divided by alpha; where alpha is 0, nothing is seen of it. */
+static bool pack_row(void *ctx, size_t i, int worker, err *e) {
+    (void)worker;
+    write_job *j = ctx;
+    const png_writer *w = j->w;
+    const image_part *p = &w->head->part[0];
+    size_t width = image_width(p), n = (size_t)w->channels, colours = (size_t)w->picture.colours;
+    float *line = mem_raw(width * 4, sizeof *line, "a row", e);
+    if (!line) return false;
+    flat_get(line, 4, &w->picture, p, j->plane, i * width, width);
+    uint8_t *to = w->pixels + (j->row + i) * width * n;
+    for (size_t x = 0; x < width; x++, to += n) {
+        float a = line[4 * x + 3];
+        for (size_t c = 0; c < colours; c++) {
+            float v = line[4 * x + c];
+            if (w->picture.alpha >= 0) v = a > 0 ? v / a : 0;
+            to[c] = to_byte(v < 1 ? flat_to_srgb(v) : v);
+        }
+        if (n > colours) to[colours] = to_byte(a);
+    }
+    mem_free(line);
+    return true;
+}
+
+static bool png_write_band(void *writer, int part, uint32_t row, uint32_t rows,
+                           const void *const plane[], err *e) {
+    (void)part;
+    png_writer *w = writer;
+    write_job j = {w, row, plane};
+    return par_for(w->threads, rows, pack_row, &j, e);
+}
+
+static bool png_commit(void *writer, err *e) {
+    png_writer *w = writer;
+    const image_part *p = &w->head->part[0];
+    bool ok = write_pixels(w->file, w->pixels, image_width(p), image_height(p), w->channels, e) &&
+              file_out_commit(&w->file, e);
+    png_discard(w);
+    return ok;
+}
+
+const image_format FORMAT_PNG = {
+    .name = "png",
+    .endings = "png",
+    .magic = 8,
+    .match = match,
+    .open = png_open,
+    .reader_rows = one_row,
+    .read = png_read,
+    .close = png_close,
+    .create = png_create,
+    .writer_rows = one_row,
+    .write = png_write_band,
+    .commit = png_commit,
+    .discard = png_discard,
+};
