@@ -2,7 +2,8 @@
 #
 #   make                    the program, build/fftbloom
 #   make demo               blooms the shipped scene (installs what is missing first)
-#   make test               all tests (likewise); make test SAN=1 under ASan and UBSan
+#   make test               all tests (likewise); make test SAN=1 under ASan and UBSan;
+#                           make test ONLY='apply test_plan' runs some of them
 #   make check              formatting, layers, headers, generated files
 #   make install PREFIX=    program, man pages, completions
 #   make bundle             a folder that runs on other machines: dist/fftbloom

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs every test program and every bats file against the build in $1; prints one line each, the
 # output of what fails, and a closing count. Programs and files that need what is not there skip
-# with a word.
+# with a word. ONLY='apply sequence test_plan' runs those alone.
 build=$(realpath "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
 export FFTBLOOM=$build/fftbloom FFTBLOOM_ROOT=$root
@@ -36,9 +36,12 @@ run_one() { # name command...
 }
 
 cd "$root" || exit 1
-for t in $(ls "$build"/tests/ | grep -E '^test_[a-z0-9_]+$'); do run_one "$t" "$build/tests/$t"; done
+wanted() { [ -z "$ONLY" ] || grep -qwF -- "$(basename "$1" .bats)" <<<"$ONLY"; }
+for t in $(ls "$build"/tests/ | grep -E '^test_[a-z0-9_]+$'); do
+    wanted "$t" && run_one "$t" "$build/tests/$t"
+done
 for b in tests/cli/*.bats; do
-    [ -e "$b" ] && run_one "$(basename "$b")" bats --tap "$b"
+    wanted "$b" && run_one "$(basename "$b")" bats --tap "$b"
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
