@@ -1,0 +1,41 @@
+/* number.h - the smaller, the larger, limits and rounded-up quotients of numbers.
+ *
+ * One function per type, so that no argument is converted in silence: min_int, max_u32,
+ * clamp_double, ceil_div_size and so on. */
+#ifndef BASE_NUMBER_H
+#define BASE_NUMBER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* min_NAME and max_NAME return `b` where `a` is NaN. clamp_NAME returns the number nearest to `v`
+ * in [low, high], and `low` for NaN. */
+#define NUMBER_ORDER(name, type)                                   \
+    static inline type min_##name(type a, type b) {                \
+        return a < b ? a : b;                                      \
+    }                                                              \
+    static inline type max_##name(type a, type b) {                \
+        return a > b ? a : b;                                      \
+    }                                                              \
+    static inline type clamp_##name(type v, type low, type high) { \
+        return min_##name(max_##name(v, low), high);               \
+    }
+/* ceil_div_NAME returns a / b rounded up. It does not overflow; `b` must not be 0. */
+#define NUMBER_CEIL_DIV(name, type)                      \
+    static inline type ceil_div_##name(type a, type b) { \
+        return a / b + (a % b != 0);                     \
+    }
+
+NUMBER_ORDER(int, int)
+NUMBER_ORDER(i64, int64_t)
+NUMBER_ORDER(u32, uint32_t)
+NUMBER_ORDER(u64, uint64_t)
+NUMBER_ORDER(size, size_t)
+NUMBER_ORDER(float, float)
+NUMBER_ORDER(double, double)
+
+NUMBER_CEIL_DIV(u32, uint32_t)
+NUMBER_CEIL_DIV(u64, uint64_t)
+NUMBER_CEIL_DIV(size, size_t)
+
+#endif
