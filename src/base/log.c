@@ -1,5 +1,7 @@
 #include "base/log.h"
 
+#include "base/text.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -35,16 +37,16 @@ log_level log_get_level(void) {
 
 void log_say(log_level level, const char *fmt, ...) {
     if (level > current) return;
-    char line[2048];
-    int n = snprintf(line, sizeof line, "fftbloom: %s",
-                     colors() ? WORD[level].colored : WORD[level].plain);
+    char said[2048], line[4096];
     va_list ap;
     va_start(ap, fmt);
-    int m = vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
+    int m = vsnprintf(said, sizeof said, fmt, ap);
     va_end(ap);
     if (m < 0) return;
-    size_t end = (size_t)n + (size_t)m;
-    if (end > sizeof line - 2) end = sizeof line - 2;
+    /* Names of files, channels and devices are in there, and they may hold anything. */
+    size_t end = (size_t)snprintf(line, sizeof line, "fftbloom: %s",
+                                  colors() ? WORD[level].colored : WORD[level].plain);
+    end += text_clean(line + end, sizeof line - end - 1, said);
     line[end++] = '\n';
     ssize_t unused = write(STDERR_FILENO, line, end);
     (void)unused; /* nowhere left to complain */

@@ -36,36 +36,82 @@ void text_add(text *t, const char *fmt, ...) {
     t->n += (size_t)n;
 }
 
-/* The length of the UTF-8 sequence at p, or 0 when it is not one. Overlong forms, surrogates and
- * what lies beyond U+10FFFF are refused. */
-static int utf8_length(const unsigned char *p) {
-    if (p[0] < 0x80) return 1;
-    int n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+int text_utf8(const char *s, uint32_t *code) {
+    const unsigned char *p = (const unsigned char *)s;
+    if (p[0] < 0x80) {
+        *code = p[0];
+        return 1;
+    }
     if (p[0] < 0xc2 || p[0] > 0xf4) return 0;
-    for (int i = 1; i < n; i++)
+    int n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    uint32_t c = p[0] & (0x7fu >> n);
+    for (int i = 1; i < n; i++) {
         if ((p[i] & 0xc0) != 0x80) return 0;
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f)) return 0;
-    if ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f)) return 0;
+        c = c << 6 | (p[i] & 0x3f);
+    }
+    static const uint32_t LOWEST[] = {[2] = 0x80, [3] = 0x800, [4] = 0x10000};
+    if (c < LOWEST[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 0;
+    *code = c;
     return n;
 }
 
 void text_add_json(text *t, const char *s) {
     text_add_bytes(t, "\"", 1);
-    for (const unsigned char *p = (const unsigned char *)s; *p;) {
-        int n = utf8_length(p);
-        if (n == 0) {
+    while (*s) {
+        uint32_t c = 0;
+        int n = text_utf8(s, &c);
+        if (n == 0)
             text_add(t, "\\ufffd");
-            n = 1;
-        } else if (*p == '"' || *p == '\\') {
-            text_add(t, "\\%c", *p);
-        } else if (*p < 0x20) {
-            text_add(t, "\\u%04x", *p);
-        } else {
-            text_add_bytes(t, (const char *)p, (size_t)n);
-        }
-        p += n;
+        else if (c == '"' || c == '\\')
+            text_add(t, "\\%c", (int)c);
+        else if (c < 0x20)
+            text_add(t, "\\u%04x", c);
+        else
+            text_add_bytes(t, s, (size_t)n);
+        s += n ? n : 1;
     }
     text_add_bytes(t, "\"", 1);
+}
+
+/* Line and paragraph separators, and what turns the direction of writing. */
+static bool is_steering(uint32_t c) {
+    return (c >= 0x80 && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
+/* Fills `piece` with the first character of *s as it is shown, moves *s behind it, and returns the
+ * number of bytes in `piece`. */
+static size_t show(const char **s, char piece[8]) {
+    uint32_t c = 0;
+    const char *from = *s;
+    int n = text_utf8(from, &c);
+    *s += n ? n : 1;
+    if (n == 0 || c < 0x20 || c == 0x7f)
+        return (size_t)snprintf(piece, 8, "\\x%02x", (unsigned char)*from);
+    if (is_steering(c)) return (size_t)snprintf(piece, 8, "\\u%04x", c & 0xffff);
+    memcpy(piece, from, (size_t)n);
+    return (size_t)n;
+}
+
+void text_add_clean(text *t, const char *s) {
+    char piece[8];
+    while (*s) {
+        size_t n = show(&s, piece);
+        text_add_bytes(t, piece, n);
+    }
+}
+
+size_t text_clean(char *to, size_t room, const char *s) {
+    char piece[8];
+    size_t at = 0;
+    while (*s) {
+        size_t n = show(&s, piece);
+        if (at + n >= room) break;
+        memcpy(to + at, piece, n);
+        at += n;
+    }
+    to[at] = 0;
+    return at;
 }
 
 void text_free(text *t) {

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A growing string, zero-initialised. Memory that cannot be had ends the program: texts are
  * small, and nothing else would run either. */
@@ -16,7 +17,20 @@ void text_add(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)
 void text_add_bytes(text *t, const char *bytes, size_t n);
 /* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void text_add_json(text *t, const char *s);
+/* Adds a name or sentence that is to be shown to people or read line by line. Control characters
+ * (below 0x20, 0x7f, C1), bytes that are not UTF-8, and the characters that end a line or turn the
+ * direction of writing are shown as \x1b or \u202e, so that nothing in it can steer a terminal, end
+ * a line or hide. */
+void text_add_clean(text *t, const char *s);
+/* Does the same into a buffer, for places that must not allocate. Cuts what does not fit between
+ * two characters and returns the length. */
+size_t text_clean(char *to, size_t room, const char *s);
 void text_free(text *t);
+
+/* Returns the length of the UTF-8 sequence at `s`, which ends with a zero byte, and its code point;
+ * 0 when the bytes there are not UTF-8. Overlong forms, surrogates and what lies beyond U+10FFFF
+ * are refused. */
+int text_utf8(const char *s, uint32_t *code);
 
 /* Shell globs: * ? [a-z] [!a-z] and \ for the literal. Letters compare exactly. */
 bool text_glob(const char *pattern, const char *s);

@@ -1,0 +1,157 @@
+/* Text that people or other programs read: JSON, and names that may hold anything. */
+#include "base/json_out.h"
+#include "base/log.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "unit/check.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Checks what the text holds, and frees it. */
+static void is(text *t, const char *want) {
+    assert_string_equal(t->s ? t->s : "", want);
+    text_free(t);
+}
+
+static void json_document(void **state) {
+    (void)state;
+    text t = {0};
+    json_out j = {.to = &t};
+    json_object(&j, NULL);
+    json_line(&j);
+    json_int(&j, "version", 1);
+    json_line(&j);
+    json_string(&j, "name", "a\"\\\n\x7f\xff\xc3\xa9");
+    json_string(&j, "none", NULL);
+    json_line(&j);
+    json_array(&j, "frames");
+    for (int i = 0; i < 2; i++) {
+        json_line(&j);
+        json_object(&j, NULL);
+        json_bool(&j, "ok", i == 1);
+        json_line_at(&j, 5);
+        json_uints(&j, "size", (uint32_t[]){1, 2, 3}, 3);
+        json_close(&j);
+    }
+    json_line(&j);
+    json_close(&j);
+    json_line(&j);
+    json_array(&j, "empty");
+    json_line(&j);
+    json_close(&j);
+    json_object(&j, "also_empty");
+    json_close(&j);
+    json_raw(&j, "raw", "[1]");
+    json_line(&j);
+    json_close(&j);
+    assert_int_equal(j.depth, 0);
+    is(&t, "{\n"
+           "  \"version\": 1,\n"
+           "  \"name\": \"a\\\"\\\\\\u000a\x7f\\ufffd\xc3\xa9\", \"none\": null,\n"
+           "  \"frames\": [\n"
+           "    {\"ok\": false,\n"
+           "     \"size\": [1, 2, 3]},\n"
+           "    {\"ok\": true,\n"
+           "     \"size\": [1, 2, 3]}\n"
+           "  ],\n"
+           "  \"empty\": [], \"also_empty\": {}, \"raw\": [1]\n"
+           "}");
+}
+
+/* A part of a document whose rest is written elsewhere. */
+static void json_part(void **state) {
+    (void)state;
+    text t = {0};
+    json_out j = {.to = &t, .depth = 2};
+    json_object(&j, NULL);
+    json_line(&j);
+    json_uint(&j, "most", UINT64_MAX);
+    json_int(&j, "least", INT64_MIN);
+    json_line(&j);
+    json_close(&j);
+    is(&t, "{\n      \"most\": 18446744073709551615, \"least\": -9223372036854775808\n    }");
+}
+
+static void json_numbers(void **state) {
+    (void)state;
+    text t = {0};
+    json_out j = {.to = &t};
+    json_array(&j, NULL);
+    json_real(&j, NULL, 17, 0.1);
+    json_real(&j, NULL, 6, (double)INFINITY);
+    json_real(&j, NULL, 6, (double)NAN);
+    json_fixed(&j, NULL, 3, 1.5);
+    json_fixed(&j, NULL, 3, -(double)INFINITY);
+    json_real_or_word(&j, NULL, 9, 2);
+    json_real_or_word(&j, NULL, 9, (double)INFINITY);
+    json_real_or_word(&j, NULL, 9, -(double)INFINITY);
+    json_real_or_word(&j, NULL, 9, (double)NAN);
+    json_close(&j);
+    is(&t, "[0.10000000000000001, null, null, 1.500, null, 2, \"inf\", \"-inf\", \"nan\"]");
+}
+
+/* Nothing that steers a terminal, ends a line or turns the direction of writing goes through. */
+static void clean_names(void **state) {
+    (void)state;
+    static const char *const CASE[][2] = {
+        {"plain - \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+         "plain - \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"no\033[31m\xff", "no\\x1b[31m\\xff"},
+        {"a\n::error::x\r\t\x7f", "a\\x0a::error::x\\x0d\\x09\\x7f"},
+        {"\xc2\x9b"
+         "31m\xc2\x85",
+         "\\u009b31m\\u0085"},
+        {"\xe2\x80\xae"
+         "gnp.exe\xe2\x80\xa8",
+         "\\u202egnp.exe\\u2028"},
+        {"\xc0\x8a\xed\xa0\x80\xf4\x90\x80\x80\xe2\x82",
+         "\\xc0\\x8a\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80\\xe2\\x82"},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+        text t = {0};
+        text_add_clean(&t, CASE[i][0]);
+        is(&t, CASE[i][1]);
+    }
+    char small[6];
+    assert_int_equal(text_clean(small, sizeof small, "ab\033c"), 2);
+    assert_string_equal(small, "ab");
+    assert_int_equal(text_clean(small, sizeof small, "a\033c"), 5);
+    assert_string_equal(small, "a\\x1b");
+}
+
+static void log_lines_are_clean(void **state) {
+    (void)state;
+    char got[200] = "";
+    int ends[2], old = dup(STDERR_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    log_note("channel '%s'", "R\n\033[2J\xff");
+    dup2(old, STDERR_FILENO);
+    ssize_t n = read(ends[0], got, sizeof got - 1);
+    assert_true(n > 0);
+    assert_string_equal(got, "fftbloom: channel 'R\\x0a\\x1b[2J\\xff'\n");
+    close(ends[0]);
+    close(ends[1]);
+    close(old);
+}
+
+static void numbers(void **state) {
+    (void)state;
+    assert_int_equal(min_int(-1, 2), -1);
+    assert_int_equal(max_u32(1, 0xffffffff), 0xffffffff);
+    assert_int_equal(clamp_int(7, -1, 3), 3);
+    assert_true(clamp_double((double)NAN, 1, 3) == 1);
+    assert_int_equal(ceil_div_u32(0xffffffff, 2), 0x80000000);
+    assert_int_equal(ceil_div_size(8, 4), 2);
+    assert_int_equal(ceil_div_u64(0, 4), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_document),       cmocka_unit_test(json_part),
+        cmocka_unit_test(json_numbers),        cmocka_unit_test(clean_names),
+        cmocka_unit_test(log_lines_are_clean), cmocka_unit_test(numbers)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
