@@ -288,6 +288,13 @@ bool file_out_commit(file_out **fp, err *e) {
     return ok;
 }
 
+bool file_write_all(const char *path, const void *bytes, size_t n, err *e) {
+    file_out *f = file_out_open(path, e);
+    bool ok = f && file_out_write(f, 0, bytes, n, e) && file_out_commit(&f, e);
+    file_out_discard(&f);
+    return ok;
+}
+
 void file_out_discard(file_out **fp) {
     file_out *f = *fp;
     if (!f) return;

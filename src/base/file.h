@@ -40,6 +40,8 @@ bool file_out_possible(const char *path, err *e);
 bool file_out_write(file_out *f, uint64_t offset, const void *data, size_t bytes, err *e);
 /* Syncs, renames, frees; the file is whole and in place when this returns true. */
 bool file_out_commit(file_out **f, err *e);
+/* Writes these bytes as the whole content of a file, by the three calls above. */
+bool file_write_all(const char *path, const void *bytes, size_t n, err *e);
 /* Frees and removes the temporary file; NULL is fine, so it can follow commit. */
 void file_out_discard(file_out **f);
 

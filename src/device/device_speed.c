@@ -137,9 +137,7 @@ bool device_speed_save(const engine_device *d, int threads, const device_speed *
     for (int i = 0; i < FIELD_COUNT; i++)
         text_add(&body, "%s %.6g\n", FIELDS[i].key, *value_of(&copy, &FIELDS[i]));
     text_add(&body, "# %s, %s\n", d->name, d->driver);
-    file_out *f = file_make_dirs(cache_dir, e) ? file_out_open(path.s, e) : NULL;
-    bool ok = f && file_out_write(f, 0, body.s, body.n, e) && file_out_commit(&f, e);
-    file_out_discard(&f);
+    bool ok = file_make_dirs(cache_dir, e) && file_write_all(path.s, body.s, body.n, e);
     text_free(&path);
     text_free(&body);
     return ok;

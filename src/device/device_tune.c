@@ -229,9 +229,7 @@ bool device_tune_save(const device_tune *t, const engine_device *d, const char *
         device_tune_text(&t->shape[i], &body);
         text_add(&body, "\n");
     }
-    file_out *f = file_make_dirs(cache_dir, e) ? file_out_open(path.s, e) : NULL;
-    bool ok = f && file_out_write(f, 0, body.s, body.n, e) && file_out_commit(&f, e);
-    file_out_discard(&f);
+    bool ok = file_make_dirs(cache_dir, e) && file_write_all(path.s, body.s, body.n, e);
     text_free(&path);
     text_free(&body);
     return ok;

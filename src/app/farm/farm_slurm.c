@@ -54,13 +54,6 @@ static char *place(const farm *f, err *e, const char *fmt, size_t number) {
     return path;
 }
 
-static bool write_text(const char *path, const text *t, err *e) {
-    file_out *o = file_out_open(path, e);
-    bool ok = o && file_out_write(o, 0, t->s, t->n, e) && file_out_commit(&o, e);
-    file_out_discard(&o);
-    return ok;
-}
-
 /* --- Slurm's commands ------------------------------------------------------------------------- */
 
 /* Runs a program and takes what it prints; returns its status, 127 where there is none of the name
@@ -202,7 +195,8 @@ static bool write_gathered(const farm *f, const gathered *g, err *e) {
              g->status, g->count[FRAME_DONE], g->count[FRAME_CURRENT] + f->current,
              g->count[FRAME_SKIPPED], g->count[FRAME_FAILED], g->silent);
     text_add(&out, "%s\n  ]\n}\n", g->tasks.s ? g->tasks.s : "");
-    bool ok = !f->c->s.report || write_text(f->c->s.report, &out, e) || err_in(e, "report");
+    bool ok = !f->c->s.report || file_write_all(f->c->s.report, out.s, out.n, e) ||
+              err_in(e, "report");
     if (ok && f->c->s.json) fputs(out.s, stdout);
     text_free(&out);
     return ok;
@@ -240,7 +234,7 @@ static void remove_reports(const farm *f) {
 static bool write_script(const farm *f, const char *path, err *e) {
     text script = {0};
     farm_slurm_script(f, &script);
-    bool ok = file_make_dirs(f->folder, e) && write_text(path, &script, e);
+    bool ok = file_make_dirs(f->folder, e) && file_write_all(path, script.s, script.n, e);
     text_free(&script);
     return ok;
 }

@@ -93,9 +93,7 @@ void report_text(const report *r, const cli *c, int status, text *to) {
 bool report_write(const report *r, const cli *c, int status, const char *path, err *e) {
     text out = {0};
     report_text(r, c, status, &out);
-    file_out *f = file_out_open(path, e);
-    bool ok = f && file_out_write(f, 0, out.s, out.n, e) && file_out_commit(&f, e);
-    file_out_discard(&f);
+    bool ok = file_write_all(path, out.s, out.n, e);
     text_free(&out);
     return ok || err_in(e, "report");
 }

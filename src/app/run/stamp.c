@@ -77,12 +77,9 @@ bool stamp_is_current(const stamps *st, const char *input, const char *output) {
 
 bool stamp_write(const stamps *st, const char *input, const char *output, err *e) {
     text path = {0}, content = {0};
-    file_out *f = NULL;
     bool ok = stamp_path(st, output, &path) && stamp_content(st, input, output, &content);
     if (!ok) err_set(e, ERR_IO, "cannot look at '%s' again", output);
-    ok = ok && file_make_dirs(st->folder, e) && (f = file_out_open(path.s, e)) &&
-         file_out_write(f, 0, content.s, content.n, e) && file_out_commit(&f, e);
-    file_out_discard(&f);
+    ok = ok && file_make_dirs(st->folder, e) && file_write_all(path.s, content.s, content.n, e);
     text_free(&path);
     text_free(&content);
     return ok;

@@ -179,28 +179,22 @@ void cpu_fft_load_wisdom(const char *cache_dir) {
     pthread_mutex_unlock(&planner);
 }
 
-static bool write_text(const char *path, const char *body, err *e) {
-    char sum[HASH_TEXT];
-    size_t bytes = strlen(body);
-    hash_text(hash_bytes(body, bytes), sum);
-    sum[HASH_TEXT - 1] = '\n';
-    file_out *f = file_out_open(path, e);
-    bool ok = f && file_out_write(f, 0, sum, HASH_TEXT, e) &&
-              file_out_write(f, HASH_TEXT, body, bytes, e) && file_out_commit(&f, e);
-    file_out_discard(&f);
-    return ok;
-}
-
 static void save_one(const char *cache_dir, const precision *in) {
     text path = {0};
     wisdom_path(&path, cache_dir, in);
     err e = {0};
     /* Another process may have learnt something meanwhile; what it wrote is joined. */
     import_file(path.s, in, NULL);
-    char *body = in->export();
-    if (!body || !file_make_dirs(cache_dir, &e) || !write_text(path.s, body, &e))
+    char *body = in->export(), sum[HASH_TEXT];
+    text file = {0};
+    if (body) {
+        hash_text(hash_bytes(body, strlen(body)), sum);
+        text_add(&file, "%s\n%s", sum, body);
+    }
+    if (!body || !file_make_dirs(cache_dir, &e) || !file_write_all(path.s, file.s, file.n, &e))
         log_warn("FFTW wisdom is not kept: %s", body ? e.msg : "out of memory");
     in->free(body);
+    text_free(&file);
     text_free(&path);
 }
 

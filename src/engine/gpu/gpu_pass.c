@@ -268,11 +268,8 @@ static void keep_cache(const gpu_passes *s, const gpu_device *g, size_t before) 
     if (vkGetPipelineCacheData(g->dev, s->cache, &bytes, NULL) != VK_SUCCESS || bytes == before)
         return;
     void *data = mem_raw(bytes, 1, "pipeline cache", &e);
-    file_out *f = NULL;
-    if (data && vkGetPipelineCacheData(g->dev, s->cache, &bytes, data) == VK_SUCCESS &&
-        (f = file_out_open(s->cache_path, &e)) && file_out_write(f, 0, data, bytes, &e))
-        file_out_commit(&f, &e);
-    file_out_discard(&f);
+    if (data && vkGetPipelineCacheData(g->dev, s->cache, &bytes, data) == VK_SUCCESS)
+        file_write_all(s->cache_path, data, bytes, &e);
     mem_free(data);
     if (e.code) log_info("pipelines are not kept: %s", e.msg);
 }

@@ -42,13 +42,6 @@ bool suite_reports_check(const settings *asked, bool *taken, err *e) {
     return true;
 }
 
-static bool write_file(const char *path, const text *t, err *e) {
-    file_out *f = file_out_open(path, e);
-    bool ok = f && file_out_write(f, 0, t->s, t->n, e) && file_out_commit(&f, e);
-    file_out_discard(&f);
-    return ok;
-}
-
 bool suite_reports_write(const suite_run *r, err *e) {
     bool ok = true;
     for (int i = 0; ok && i < REPORTS; i++) {
@@ -59,7 +52,7 @@ bool suite_reports_write(const suite_run *r, err *e) {
         if (is_stdout(path))
             fwrite(t.s, 1, t.n, stdout);
         else
-            ok = write_file(path, &t, e) || err_in(e, "%s", REPORT[i].flag);
+            ok = file_write_all(path, t.s, t.n, e) || err_in(e, "%s", REPORT[i].flag);
         text_free(&t);
     }
     return ok;
