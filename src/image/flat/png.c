@@ -15,19 +15,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a decoding may allocate at once. stb lets a small file inflate to gigabytes, and its
- * allocator is called without any context; so the budget goes by thread. */
+/* stb calls its allocator without any context, so that goes by thread: the largest block that may
+ * be asked for (a small file can inflate to gigabytes), and why there was no memory. Blocks come
+ * from base/mem.h, so they count under --mem-limit. */
 static _Thread_local size_t budget;
+static _Thread_local err no_memory;
 
-static void *within_budget(void *p, size_t bytes) {
-    return bytes <= budget ? realloc(p, bytes) : NULL;
+static void *stb_realloc(void *old, size_t old_bytes, size_t bytes) {
+    void *p = bytes <= budget ? mem_raw(bytes, 1, "a PNG picture", &no_memory) : NULL;
+    if (!p || !old) return p;
+    memcpy(p, old, old_bytes < bytes ? old_bytes : bytes);
+    mem_free(old);
+    return p;
+}
+
+static void *stb_malloc(size_t bytes) {
+    return stb_realloc(NULL, 0, bytes);
 }
 
 static unsigned char *deflate(unsigned char *data, int bytes, int *out_bytes, int quality);
 
-#define STBI_MALLOC(n)     within_budget(NULL, n)
-#define STBI_REALLOC(p, n) within_budget(p, n)
-#define STBI_FREE(p)       free(p)
+#define STBI_MALLOC(n)                   stb_malloc(n)
+#define STBI_REALLOC_SIZED(p, old_n, n)  stb_realloc(p, old_n, n)
+#define STBI_FREE(p)                     mem_free(p)
+#define STBIW_MALLOC(n)                  stb_malloc(n)
+#define STBIW_REALLOC_SIZED(p, old_n, n) stb_realloc(p, old_n, n)
+#define STBIW_FREE(p)                    mem_free(p)
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
 #define STBI_ONLY_PNG
@@ -60,7 +73,7 @@ typedef struct {
 static void png_close(void *reader) {
     png_reader *r = reader;
     if (!r) return;
-    free(r->pixels);
+    mem_free(r->pixels);
     mem_free(r->linear);
     mem_free(r);
 }
@@ -73,13 +86,26 @@ static bool make_curve(png_reader *r, err *e) {
     return true;
 }
 
+/* Why stb failed: no memory, a block beyond the budget, or what it says itself. */
+static bool damaged(const char *what, err *e) {
+    if (no_memory.code) {
+        if (e) *e = no_memory;
+        return false;
+    }
+    const char *why = stbi__g_failure_reason;
+    if (!why) why = "a chunk is too long";
+    if (strcmp(why, "outofmem") == 0) why = "it inflates to more than its pixels need";
+    return err_set(e, ERR_DATA, "%s is damaged: %s", what, why);
+}
+
 static bool decode(png_reader *r, const uint8_t *bytes, int n, const image_limits *limits,
                    image_header *h, err *e) {
     int w, height, channels;
     budget = 2 * (size_t)n + (1 << 20);
+    no_memory = (err){0};
+    stbi__g_failure_reason = NULL; /* stb does not always give one */
     if (!stbi_info_from_memory(bytes, n, &w, &height, &channels))
-        return err_set(e, ERR_DATA, "the header of the PNG file is damaged: %s",
-                       stbi_failure_reason());
+        return damaged("the header of the PNG file", e);
     bool alpha = channels == 2 || channels == 4;
     if (!flat_header(h, (uint64_t)w, (uint64_t)height, channels - alpha, alpha, limits, e) ||
         !flat_find(&r->picture, &h->part[0], e))
@@ -92,9 +118,7 @@ static bool decode(png_reader *r, const uint8_t *bytes, int n, const image_limit
     r->pixels =
         r->deep ? (void *)stbi_load_16_from_memory(bytes, n, &w, &height, &channels, r->channels)
                 : stbi_load_from_memory(bytes, n, &w, &height, &channels, r->channels);
-    if (!r->pixels)
-        return err_set(e, ERR_DATA, "the PNG file is damaged: %s", stbi_failure_reason());
-    return make_curve(r, e);
+    return r->pixels ? make_curve(r, e) : damaged("the PNG file", e);
 }
 
 static void *png_open(const char *path, const image_limits *limits, par *threads, image_header *h,
@@ -157,21 +181,19 @@ static bool png_read(void *reader, int part, uint32_t row, uint32_t rows, void *
 
 /* --- writing ------------------------------------------------------------------------------ */
 
-/* stb frees what it gets with free. */
+/* What deflate has made; stb forgets it where it finds no memory for the file. */
+static _Thread_local unsigned char *deflated;
+
 static unsigned char *deflate(unsigned char *data, int bytes, int *out_bytes, int quality) {
     (void)quality;
     struct libdeflate_compressor *c = libdeflate_alloc_compressor(6);
     if (!c) return NULL;
     size_t room = libdeflate_zlib_compress_bound(c, (size_t)bytes), n = 0;
-    unsigned char *out = malloc(room);
-    if (out) n = libdeflate_zlib_compress(c, data, (size_t)bytes, out, room);
+    deflated = stb_malloc(room);
+    if (deflated) n = libdeflate_zlib_compress(c, data, (size_t)bytes, deflated, room);
     libdeflate_free_compressor(c);
-    if (n == 0 || n > INT32_MAX / 2) {
-        free(out);
-        return NULL;
-    }
     *out_bytes = (int)n;
-    return out;
+    return deflated;
 }
 
 uint8_t *png_encode(const uint8_t *pixels, uint32_t width, uint32_t height, int channels,
@@ -183,11 +205,15 @@ uint8_t *png_encode(const uint8_t *pixels, uint32_t width, uint32_t height, int 
         return NULL;
     }
     int n;
+    budget = SIZE_MAX;
+    no_memory = (err){.code = ERR_RETRY, .msg = "out of memory: deflate"};
+    deflated = NULL;
     unsigned char *png = stbi_write_png_to_mem(pixels, 0, (int)width, (int)height, channels, &n);
     if (png) {
         *bytes = (size_t)n;
     } else {
-        err_set(e, ERR_RETRY, "out of memory: a PNG file of %" PRIu64 " bytes", size);
+        mem_free(deflated);
+        if (e) *e = no_memory;
     }
     return png;
 }

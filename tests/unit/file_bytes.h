@@ -1,0 +1,46 @@
+/* file_bytes.h - files from bytes, and what comes of reading them, for the tests of formats. */
+#ifndef TESTS_FILE_BYTES_H
+#define TESTS_FILE_BYTES_H
+
+#include "base/file.h"
+#include "unit/load_save.h"
+
+#include <string.h>
+
+static inline const char *write_file(const char *name, const void *bytes, size_t n) {
+    err e = {0};
+    const char *path = make_path(name);
+    file_out *f = file_out_open(path, &e);
+    CHECK_OK(f && file_out_write(f, 0, bytes, n, &e) && file_out_commit(&f, &e), e);
+    return path;
+}
+
+static inline void refuse(const char *path, const char *says) {
+    err e = {0};
+    assert_null(image_load(path, NULL, make_threads(), &e));
+    assert_int_equal(e.code, ERR_DATA);
+    if (!strstr(e.msg, says)) fail_msg("'%s' does not say '%s'", e.msg, says);
+}
+
+static inline float sample(const image *img, const char *channel, uint32_t x, uint32_t y) {
+    const image_part *p = &img->head.part[0];
+    int c = image_find_channel(p, channel);
+    assert_true(c >= 0);
+    float v;
+    image_to_float(&v, img->plane[0][c], p->channel[c].type, y * image_width(p) + x, 1);
+    return v;
+}
+
+/* A file of text and pixels. */
+typedef struct {
+    uint8_t bytes[4096];
+    size_t n;
+} buffer;
+
+static inline void add(buffer *b, const void *bytes, size_t n) {
+    assert_true(b->n + n <= sizeof b->bytes);
+    if (n) memcpy(b->bytes + b->n, bytes, n);
+    b->n += n;
+}
+
+#endif
