@@ -1,6 +1,7 @@
 /* cmd_apply.c - `fftbloom apply`, also `fftbloom IN KERNEL -o OUT`: files in, files out. */
 #include "app/cli/cli.h"
 #include "app/farm/farm.h"
+#include "app/run/file_set.h"
 #include "app/run/sequence.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -18,13 +19,27 @@ typedef struct {
     report report;
 } runner;
 
-/* What would fail at the end of the first frame can fail before it starts. */
-static bool check_outputs(const settings *s, const job *j, err *e) {
+static bool check_frame(file_set *files, const job *j, size_t index, err *e) {
     char *input = NULL, *output = NULL;
     const int *number;
-    bool ok = job_frame(j, 0, &input, &output, &number, e) && image_can_create(output, e);
+    bool ok = job_frame(j, index, &input, &output, &number, e) &&
+              (index > 0 || image_can_create(output, e)) &&
+              file_set_add_frame(files, index, input, output, e);
     mem_free(input);
     mem_free(output);
+    return ok;
+}
+
+/* What would fail at the end of the first frame can fail before it starts; and no output may be
+ * another output, or an input. */
+static bool check_outputs(const settings *s, const job *j, err *e) {
+    file_set files = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < job_count(j); i++) ok = check_frame(&files, j, i, e);
+    ok = ok && file_set_add(&files, FILE_READ, "the kernel", s->kernel, e) &&
+         file_set_add(&files, FILE_WRITTEN, "the report", s->report, e) &&
+         file_set_add_configs(&files, s, e) && file_set_check(&files, s->in_place, e);
+    file_set_free(&files);
     return ok && (!s->report || file_out_possible(s->report, e) || err_in(e, "report"));
 }
 

@@ -1,6 +1,7 @@
 /* cmd_diff.c - `fftbloom diff A B`: image comparison in idiff's words and exit statuses. */
 #include "app/check/compare_text.h"
 #include "app/cli/cli.h"
+#include "app/run/file_set.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "image/format.h"
@@ -96,7 +97,18 @@ static bool load(differ *d, err *e) {
     return true;
 }
 
+static bool check_files(const differ *d, err *e) {
+    file_set files = {0};
+    bool ok = file_set_add(&files, FILE_READ, "the first image", d->path[0], e) &&
+              file_set_add(&files, FILE_READ, "the second image", d->path[1], e) &&
+              file_set_add(&files, FILE_WRITTEN, "the difference image", d->s->output, e) &&
+              file_set_check(&files, false, e);
+    file_set_free(&files);
+    return ok;
+}
+
 static int diff(differ *d, err *e) {
+    if (!check_files(d, e)) return (int)e->code;
     if (!(d->threads = par_open((int)d->s->jobs, e))) return (int)e->code;
     if (!d->s->quiet && !d->s->json)
         printf("Comparing \"%s\" and \"%s\"\n", d->path[0], d->path[1]);

@@ -47,6 +47,10 @@ const option OPTIONS[] = {
      .preset = "true",
      .help =
          "Whether an output that exists is replaced; else it is left alone, and the status is 5."},
+    {"in_place", OPTION_BOOL, SECTION_FILES, FOR_APPLY, AT(in_place), .preset = "false",
+     .help = "Allow OUT to be IN: the result replaces the input.",
+     .about = "Without it such a command is refused, because each repetition would bloom the image "
+              "once more. With --update a frame that was replaced is not bloomed again."},
     {"update", OPTION_BOOL, SECTION_FILES, FOR_APPLY, AT(update), .preset = "false",
      .help = "Skip frames whose output was made from the same input, kernel and settings.",
      .about = "What an output was made from is remembered in the cache folder, so that no "

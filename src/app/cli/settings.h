@@ -41,7 +41,7 @@ typedef struct {
     uint32_t jobs;    /* host threads; 0: all there are */
     uint32_t packing; /* 0: as the input; else compression + 1 */
     settings_pixels pixels;
-    bool clobber, update;
+    bool clobber, in_place, update;
     settings_progress progress;
     bool quiet, verbose, json, print_config;
     settings_farm farm;

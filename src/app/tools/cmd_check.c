@@ -1,6 +1,7 @@
 /* cmd_check.c - `fftbloom check SUITE.json`: a regression suite, for build servers. */
 #include "app/check/report/suite_report.h"
 #include "app/cli/cli.h"
+#include "app/run/file_set.h"
 #include "app/run/progress.h"
 
 #include <stdio.h>
@@ -52,6 +53,33 @@ static void run(suite_run *r, const settings *s, bool words, err *e) {
     suite_reports_write(r, e);
 }
 
+/* --bless writes the first reference of each kind that a case may be held against. */
+static bool add_references(file_set *to, const suite_run *r, const suite_case *c, err *e) {
+    bool ok = true;
+    for (int k = 0; ok && k < SUITE_CLASSES; k++)
+        for (size_t i = 0; ok && i < c->reference[k].count; i++)
+            ok = file_set_add(to, r->asked->bless && i == 0 ? FILE_WRITTEN_AGAIN : FILE_READ,
+                              "a reference", c->reference[k].path[i], e);
+    return ok;
+}
+
+/* No report may replace another one or a file of the suite, and no reference an input. */
+static bool check_files(const suite_run *r, err *e) {
+    file_set files = {0};
+    bool ok = suite_reports_add(r->asked, &files, e);
+    for (size_t i = 0; ok && i < r->s->files; i++)
+        ok = file_set_add(&files, FILE_READ, "a file of the suite", r->s->file[i], e);
+    for (size_t i = 0; ok && i < r->count; i++) {
+        const suite_case *c = r->item[i].c;
+        ok = file_set_add(&files, FILE_READ, "the input of a case", c->s.input, e) &&
+             file_set_add(&files, FILE_READ, "the kernel of a case", c->s.kernel, e) &&
+             add_references(&files, r, c, e);
+    }
+    ok = ok && file_set_check(&files, false, e);
+    file_set_free(&files);
+    return ok;
+}
+
 static void list(const suite_run *r) {
     for (size_t i = 0; i < r->count; i++) puts(r->item[i].c->name);
 }
@@ -64,7 +92,7 @@ int cmd_check(int argc, char **argv, err *e) {
     if (cli_open(&c, argc, argv, e)) {
         bool taken;
         if (suite_reports_check(&c.s, &taken, e) && suite_load(&s, c.word[0], c.s.set, e) &&
-            suite_run_open(&r, &s, &c.s, e)) {
+            suite_run_open(&r, &s, &c.s, e) && check_files(&r, e)) {
             if (c.s.list)
                 list(&r);
             else

@@ -2,6 +2,7 @@
  * conventions of other tools. */
 #include "app/cli/cli.h"
 #include "app/cli/options.h"
+#include "app/run/file_set.h"
 #include "app/tools/kernel_words.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -349,7 +350,12 @@ static bool open_conversion(conversion *v, const cli *c, const image *img, par *
 
 static bool convert(const cli *c, par *threads, int *status, err *e) {
     conversion v;
-    if (!may_write(&c->s, status, e)) return !e->code;
+    file_set files = {0};
+    bool apart = file_set_add(&files, FILE_READ, "the kernel", c->word[1], e) &&
+                 file_set_add(&files, FILE_WRITTEN, "the output", c->s.output, e) &&
+                 file_set_check(&files, false, e);
+    file_set_free(&files);
+    if (!apart || !may_write(&c->s, status, e)) return !e->code;
     image *img = image_load(c->word[1], NULL, threads, e), *to = NULL;
     bool ok = img && open_conversion(&v, c, img, threads, e) && (to = converted(&v, img, e)) &&
               image_save(c->s.output, to, threads, e);

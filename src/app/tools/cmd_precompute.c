@@ -1,5 +1,6 @@
 /* cmd_precompute.c - `fftbloom precompute`: a kernel's half spectrum as a portable file. */
 #include "app/cli/cli.h"
+#include "app/run/file_set.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "bloom/kernel_input.h"
@@ -48,7 +49,17 @@ static void tell(const settings *s, const spectrum *k, bool hit) {
              hit ? ", from the cache" : "");
 }
 
+static bool check_files(const settings *s, err *e) {
+    file_set files = {0};
+    bool ok = file_set_add(&files, FILE_READ, "the kernel", s->kernel, e) &&
+              file_set_add(&files, FILE_WRITTEN, "the output", s->output, e) &&
+              file_set_add_configs(&files, s, e) && file_set_check(&files, false, e);
+    file_set_free(&files);
+    return ok;
+}
+
 static int precompute(const settings *s, err *e) {
+    if (!check_files(s, e)) return (int)e->code;
     if (!s->clobber && access(s->output, F_OK) == 0) {
         log_note("%s skipped: the output exists", s->output);
         return ERR_SKIPPED;

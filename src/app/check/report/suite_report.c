@@ -42,6 +42,13 @@ bool suite_reports_check(const settings *asked, bool *taken, err *e) {
     return true;
 }
 
+bool suite_reports_add(const settings *asked, file_set *to, err *e) {
+    bool ok = true;
+    for (int i = 0; ok && i < REPORTS; i++)
+        ok = file_set_add(to, FILE_WRITTEN, REPORT[i].flag, path_of(asked, i), e);
+    return ok;
+}
+
 bool suite_reports_write(const suite_run *r, err *e) {
     bool ok = true;
     for (int i = 0; ok && i < REPORTS; i++) {

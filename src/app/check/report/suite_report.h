@@ -5,6 +5,7 @@
 #define APP_SUITE_REPORT_H
 
 #include "app/check/suite_run.h"
+#include "app/run/file_set.h"
 
 /* --junit, --tap, --json, --html: writes those that were asked for, atomically; "-" is standard
  * output. */
@@ -12,6 +13,9 @@ bool suite_reports_write(const suite_run *r, err *e);
 /* Before the run: that all of them can be written, and in *taken whether one of them takes standard
  * output. ERR_USAGE where two want it. */
 bool suite_reports_check(const settings *asked, bool *taken, err *e);
+
+/* Adds the files of all reports that were asked for. */
+bool suite_reports_add(const settings *asked, file_set *to, err *e);
 
 void suite_junit(const suite_run *r, text *to);
 void suite_tap(const suite_run *r, text *to);

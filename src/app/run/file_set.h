@@ -1,0 +1,38 @@
+/* file_set.h - all files that a command reads and writes, to refuse before any work a command whose
+ * outputs would replace each other or one of its inputs.
+ *
+ * Two paths are one file when they have the same device and inode, or the same folder and name
+ * (links followed) where a file is not there yet. The module looks at names only: it opens and
+ * makes nothing, and it does not know whether an output can be written. */
+#ifndef APP_FILE_SET_H
+#define APP_FILE_SET_H
+
+#include "app/cli/settings.h"
+
+typedef enum {
+    FILE_READ,
+    FILE_WRITTEN,
+    FILE_WRITTEN_AGAIN, /* may be written several times, as references that cases share */
+} file_use;
+
+/* Zero-initialised; free with file_set_free. */
+typedef struct {
+    struct file_set_item *item;
+    size_t count, room;
+} file_set;
+
+/* Adds a file. `role` names it in messages ("the kernel") and must outlive the set; the path is
+ * copied. A path that is NULL, or "-" (standard output), is passed over. */
+bool file_set_add(file_set *s, file_use use, const char *role, const char *path, err *e);
+/* Adds the input and the output of frame `index`, which are the only two files that may be one. */
+bool file_set_add_frame(file_set *s, size_t index, const char *input, const char *output, err *e);
+/* Adds the config files that the settings came from, included ones as well. */
+bool file_set_add_configs(file_set *s, const settings *from, err *e);
+
+/* Returns true when no output is another file of the set; `in_place` allows a frame's output to be
+ * its own input. Otherwise sets ERR_USAGE with both names. */
+bool file_set_check(file_set *s, bool in_place, err *e);
+
+void file_set_free(file_set *s);
+
+#endif

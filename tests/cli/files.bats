@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+# The files of a command: no output replaces another output or an input, whatever the names and
+# links; and what happens to files while a run is under way.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 0; }
+    export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$FILES"
+    oiiotool --create 40x30 3 --fill:color=0.1,0.2,0.3 40x30 --point:color=50,40,30 7,9 -d half -o in.exr
+    oiiotool --create 9x7 3 --fill:color=0.01,0.01,0.02 9x7 --point:color=1,1,1 4,3 -d float -o kernel.exr
+}
+
+setup() {
+    [ -z "$NOT_HERE" ] || skip "$NOT_HERE"
+    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$dir"
+    cp "$FILES"/*.exr .
+    export FFTBLOOM_CACHE_DIR=$dir/cache
+}
+
+refused() { # WORDS arguments...: 64, one sentence with these words, and no file changes
+    local words=$1 before
+    shift
+    before=$(find . -path ./cache -prune -o -type f -print0 | sort -z | xargs -0 sha256sum)
+    run --separate-stderr "$FFTBLOOM" "$@"
+    echo "$status $stderr"
+    [ "$status" -eq 64 ]
+    [[ "$stderr" == "fftbloom: error: "*"$words"* ]]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    [ "$(find . -path ./cache -prune -o -type f -print0 | sort -z | xargs -0 sha256sum)" = "$before" ]
+}
+
+@test "an output that is the kernel, the report or a config file is refused" {
+    refused "the output 'kernel.exr' is the kernel, which it would replace" in.exr kernel.exr -o kernel.exr
+    refused "the output './kernel.exr' is the kernel 'kernel.exr', which" in.exr kernel.exr -o ./kernel.exr
+    ln -s kernel.exr link.exr
+    ln kernel.exr hard.exr
+    mkdir -p sub && ln -s .. sub/up
+    refused "the kernel" in.exr kernel.exr -o link.exr
+    refused "the kernel" in.exr kernel.exr -o hard.exr
+    refused "the kernel" in.exr kernel.exr -o sub/up/kernel.exr
+    # Not there yet: by the folder and the name that links lead to.
+    ln -s out.exr soon.exr
+    refused "is also the report; each needs a name of its own" in.exr kernel.exr -o out.exr --report out.exr
+    refused "is also the report" in.exr kernel.exr -o soon.exr --report sub/up/out.exr
+    refused "the report 'in.exr' is the input, which" in.exr kernel.exr -o out.exr --report in.exr
+    refused "the report 'kernel.exr' is the kernel" in.exr kernel.exr -o out.exr --report kernel.exr
+    echo '{"version": 1, "sharpen": 0.5}' >inner.json
+    echo '{"version": 1, "include": "inner.json"}' >look.json
+    refused "a config file" in.exr kernel.exr -o out.exr --config look.json --report look.json
+    refused "a config file" in.exr kernel.exr -o out.exr --config look.json --report inner.json
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr --report r.json --config look.json
+}
+
+@test "an output that is its input needs --in-place, for sequences as well" {
+    refused "give --in-place to replace the input" in.exr kernel.exr -o in.exr
+    ln -s in.exr link.exr
+    refused "--in-place" in.exr kernel.exr -o link.exr
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr
+    "$FFTBLOOM" in.exr kernel.exr -o in.exr --in-place
+    cmp in.exr out.exr
+    # --update: a frame that was replaced is not bloomed again.
+    cp "$FILES/in.exr" s.0001.exr
+    cp "$FILES/in.exr" s.0002.exr
+    refused "--in-place" s.####.exr kernel.exr -o s.####.exr
+    "$FFTBLOOM" s.####.exr kernel.exr -o s.####.exr --in-place --update
+    cmp s.0001.exr out.exr
+    "$FFTBLOOM" s.####.exr kernel.exr -o s.####.exr --in-place --update
+    cmp s.0002.exr out.exr
+}
+
+@test "outputs of frames are compared with each other and with all inputs" {
+    for i in 0001 0002; do cp in.exr "in.$i.exr"; done
+    mkdir out
+    ln -s a.exr out/in.0001.exr
+    ln -s a.exr out/in.0002.exr
+    refused "the outputs of two frames are one file" in.####.exr kernel.exr -o out
+    rm out/*
+    ln -s ../in.0002.exr out/in.0001.exr
+    refused "the output 'out/in.0001.exr' is the input 'in.0002.exr'" in.####.exr kernel.exr -o out --in-place
+    rm out/*
+    refused "the output 'out/in.0002.exr' is also the report; each needs" in.####.exr kernel.exr -o out \
+        --report out/in.0002.exr
+    # Frames may be links to one image.
+    ln -sf in.0001.exr in.0002.exr
+    "$FFTBLOOM" in.####.exr kernel.exr -o out
+    [ "$(ls out | wc -l)" -eq 2 ]
+}
+
+@test "precompute, kernel convert and diff do not write over what they read" {
+    cp kernel.exr k.spectrum
+    refused "the kernel" precompute k.spectrum -o k.spectrum
+    refused "the kernel" kernel convert kernel.exr --to oiio -o ./kernel.exr
+    refused "the difference image 'in.exr' is the first image" diff in.exr kernel.exr -o in.exr
+    refused "the second image" diff in.exr kernel.exr -o kernel.exr
+}
+
+@test "check: reports, suite and references stay apart" {
+    cat >suite.json <<'J'
+{"version": 1, "cases": [
+ {"name": "a", "config": {"input": "in.exr", "kernel": "kernel.exr"}, "reference": "ref.exr"},
+ {"name": "b", "config": {"input": "in.exr", "kernel": "kernel.exr"}, "reference": "ref.exr"}]}
+J
+    refused "--html 'suite.json' is a file of the suite" check suite.json --html suite.json
+    refused "each needs a name of its own" check suite.json --html x --junit x
+    refused "--json 'ref.exr' is a reference" check suite.json --json ref.exr
+    refused "--json 'in.exr' is the input of a case" check suite.json --json in.exr
+    "$FFTBLOOM" check suite.json --bless # two cases may share a reference
+    sed -i 's/ref.exr"}]/in.exr"}]/' suite.json
+    refused "a reference" check suite.json --bless
+    "$FFTBLOOM" check suite.json --list
+}
