@@ -10,7 +10,8 @@
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-static bool refuse_channels(const char *path, const image_part *p, err *e) {
+static bool refuse_channels(const char *path, const image_header *h, err *e) {
+    const image_part *p = &h->part[0];
     text names = {0};
     for (int i = 0; i < p->channels && i < 12; i++)
         text_add(&names, i ? ", %s" : "%s", p->channel[i].name);
@@ -21,8 +22,9 @@ static bool refuse_channels(const char *path, const image_part *p, err *e) {
     return false;
 }
 
-/* Which channels of the part are the kernel. */
-static bool choose_channels(int chosen[3], uint32_t *count, const char *path, const image_part *p,
+/* Which channels of the part are the kernel; none where it has no colour. A part with a single
+ * channel of data counts when `lone` is set. */
+static bool choose_channels(int chosen[3], uint32_t *count, const image_part *p, bool lone,
                             err *e) {
     layer_map m;
     if (!layer_map_make(&m, p, NULL, NULL, e)) return false;
@@ -30,25 +32,31 @@ static bool choose_channels(int chosen[3], uint32_t *count, const char *path, co
     if (m.groups > 0) {
         *count = (uint32_t)m.group[0].channels;
         for (uint32_t i = 0; i < *count; i++) chosen[i] = m.group[0].channel[i];
-    } else if (p->channels == 1) {
+    } else if (lone && p->channels == 1) {
         *count = 1;
         chosen[0] = 0;
     }
     layer_map_free(&m);
-    return *count > 0 || refuse_channels(path, p, e);
+    return true;
 }
 
 static bool take_planes(kernel_input *k, const image *img, err *e) {
-    const image_part *p = &img->head.part[0];
-    int chosen[3];
-    if (!choose_channels(chosen, &k->channels, k->path, p, e)) return false;
+    int chosen[3] = {0}, at = 0;
+    /* First the parts that have colour, then those that have one channel only. */
+    for (int i = 0; i < 2 * img->head.parts && k->channels == 0; i++) {
+        at = i % img->head.parts;
+        if (!choose_channels(chosen, &k->channels, &img->head.part[at], i >= img->head.parts, e))
+            return false;
+    }
+    if (k->channels == 0) return refuse_channels(k->path, &img->head, e);
+    const image_part *p = &img->head.part[at];
     k->w = image_width(p);
     k->h = image_height(p);
     image_luminance(p, k->luminance);
     size_t n = (size_t)k->w * k->h;
     for (uint32_t c = 0; c < k->channels; c++) {
         if (!(k->plane[c] = mem_raw(n, sizeof(float), "kernel", e))) return false;
-        image_to_float(k->plane[c], img->plane[0][chosen[c]], p->channel[chosen[c]].type, 0, n);
+        image_to_float(k->plane[c], img->plane[at][chosen[c]], p->channel[chosen[c]].type, 0, n);
     }
     return true;
 }
@@ -132,11 +140,21 @@ static bool crop(psf *k, const bloom_settings *s, uint32_t w, uint32_t h, err *e
     return true;
 }
 
+/* A spectrum has the size it was made in, and no other setting can be changed either. */
+static bool take_spectrum(psf *to, const kernel_input *k, const bloom_settings *s, err *e) {
+    const psf *is = &k->ready.kernel;
+    if (s->kernel_relative)
+        return err_set(e, ERR_CONFIG,
+                       "the spectrum was made with kernel_scale %.9g, and %.9gh is asked for: a "
+                       "size in heights of the image needs the kernel's image, not its spectrum",
+                       is->made.size, s->kernel.size);
+    return psf_made_with(is, &s->kernel, e) && psf_copy(to, is, e);
+}
+
 bool kernel_input_psf(psf *to, const kernel_input *k, const bloom_settings *s,
                       const kernel_need *need, double full[PSF_CHANNELS], err *e) {
     psf made = {0};
-    bool ok = k->is_spectrum ? psf_made_with(&k->ready.kernel, &s->kernel, e) &&
-                                   psf_copy(&made, &k->ready.kernel, e)
+    bool ok = k->is_spectrum ? take_spectrum(&made, k, s, e)
                              : make_from_planes(&made, k, s, need->height, e);
     ok = ok && fit_channels(&made, k, need->channels, e);
     for (uint32_t c = 0; ok && full && c < made.channels; c++)

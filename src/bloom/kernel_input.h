@@ -17,8 +17,9 @@ typedef struct {
     bool is_spectrum;
 } kernel_input;
 
-/* The first colour group of an image's first part that has one; its only channel where it has but
- * one. An image without either is refused by the names of its channels. */
+/* Takes the first colour group of the first part that has one. Where no part has colour, it takes
+ * the first part that has a single channel. An image without either is refused with the names of
+ * its channels. */
 bool kernel_input_load(kernel_input *k, const char *path, par *threads, err *e);
 void kernel_input_free(kernel_input *k);
 

@@ -59,6 +59,19 @@ open(sys.argv[1], "wb").write(b"Pf\n2 2\n-1.0\n" + struct.pack("<4f", 1, float(s
     refused 65 "no colour channels (R G B, or Y, or a single one), but 3 others: N.x, N.y, N.z" in.exr normals.exr
 }
 
+@test "a kernel of several parts is the first one that has colour" {
+    oiiotool --create 9x7 3 --chnames N.x,N.y,N.z -d float -o normals.exr
+    oiiotool normals.exr kernel.exr --siappend -o parts.exr
+    "$FFTBLOOM" in.exr kernel.exr -o a.exr
+    "$FFTBLOOM" in.exr parts.exr -o b.exr
+    cmp a.exr b.exr
+    # A lone channel of data serves only where no part has colour.
+    oiiotool --create 9x7 1 --chnames Z -d float -o depth.exr
+    oiiotool depth.exr kernel.exr --siappend -o parts.exr
+    "$FFTBLOOM" in.exr parts.exr -o c.exr
+    cmp a.exr c.exr
+}
+
 @test "a config that does not fit the kernel's size" {
     echo '{"version": 1, "kernel_center": [100, 3]}' >c.json
     refused 78 "x = 100 lies outside the kernel, whose taps are 0 to 8" in.exr kernel.exr --config c.json
@@ -81,6 +94,8 @@ open("bad.spectrum", "wb").write(d)' "$1" "$2"
     refused 78 "made with kernel_center middle, and peak is asked for" in.exr k.spectrum --kernel-center peak
     refused 78 "made with normalize luminance, and channel is asked for" in.exr k.spectrum --normalize channel
     refused 78 "correlate" in.exr k.spectrum --correlate
+    refused 78 "kernel_scale 1, and 1h is asked for" in.exr k.spectrum --kernel-scale 1h
+    refused 78 "kernel_scale 1, and 0.5h is asked for" in.exr k.spectrum --kernel-scale 0.5h
 }
 
 @test "a spectrum in the kernel's place, and the second run from the cache: the same bytes" {
