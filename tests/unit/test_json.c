@@ -1,5 +1,6 @@
 /* The strict JSON reader: what it takes, what it refuses and where. */
 #include "app/cli/json.h"
+#include "base/mem.h"
 #include "unit/check.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ static void bad_documents(void **state) {
     (void)state;
     refuses("", "f:1:1: ", "empty");
     refuses(" \n ", "f:2:2: ", "empty");
-    refuses("{\"a\": 1} x", "f:1:10: ", "more behind the end");
+    refuses("{\"a\": 1} x", "f:1:10: ", "more after the end");
     refuses("{\"a\": 1,}", "f:1:8: ", "trailing comma");
     refuses("[1, 2, ]", "f:1:6: ", "trailing comma");
     refuses("{\"a\": 1 // b\n}", "f:1:9: ", "comments");
@@ -146,11 +147,49 @@ static void many_keys(void **state) {
     free(s);
 }
 
+/* Every escape, and a number that is longer than any buffer. */
+static void decoded(void **state) {
+    (void)state;
+    err e = {0};
+    json_document *d =
+        parse("[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", "
+              "\"\\u0041\\u00e9\\u20ac\\ud83d\\ude00.\", "
+              "0.000000000000000000000000000000000000000000000000000000000000000000005]",
+              &e);
+    assert_non_null(d);
+    const json_value *v = json_root(d)->child;
+    assert_string_equal(v->text, "\"\\/\b\f\n\r\t");
+    assert_string_equal(v->next->text, "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80.");
+    assert_true(v->next->next->number == 5e-69);
+    json_free(&d);
+}
+
+/* Memory that is not there is worth another try: it is no fault of the file. */
+static void memory_that_is_not_there(void **state) {
+    (void)state;
+    enum { N = 20000 };
+    char *s = malloc(N * 2 + 2), *p = s;
+    err e = {0};
+    *p++ = '[';
+    for (int i = 0; i < N; i++) p += sprintf(p, "%s7", i ? "," : "");
+    *p++ = ']';
+    mem_set_limit(mem_used() + 200000); /* enough for the text, not for its values */
+    json_document *d = json_parse("f", s, (size_t)(p - s), &e);
+    mem_set_limit(0);
+    assert_null(d);
+    assert_int_equal(e.code, ERR_RETRY);
+    free(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_documents),     cmocka_unit_test(depth),
-        cmocka_unit_test(values_and_places), cmocka_unit_test(scalar_documents),
+        cmocka_unit_test(bad_documents),
+        cmocka_unit_test(depth),
+        cmocka_unit_test(values_and_places),
+        cmocka_unit_test(scalar_documents),
         cmocka_unit_test(many_keys),
+        cmocka_unit_test(decoded),
+        cmocka_unit_test(memory_that_is_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* json.h - JSON files, read strictly, every value with its line and column.
  *
- * A scan of our own holds the bytes to RFC 8259 and notes positions; cJSON, which keeps none and
- * is lenient, then decodes. Refused, each with a sentence at its place: comments, trailing commas,
- * duplicate keys, nesting deeper than 64, strings that are not UTF-8 or hold a zero, anything
- * behind the end. The document owns all its values. */
+ * The reader takes RFC 8259 and nothing else. It refuses, each with a sentence at its place:
+ * comments, trailing commas, duplicate keys, nesting deeper than 64, strings that are not UTF-8 or
+ * hold a zero, and anything behind the end. It does not know what the keys mean. The document owns
+ * all its values; they live until json_free. */
 #ifndef APP_JSON_H
 #define APP_JSON_H
 
