@@ -11,8 +11,10 @@ static bool load(settings *s, const char *content, size_t n, err *e) {
     json_document *d = json_parse("look.json", content, n, e);
     if (!d) return false;
     const json_value *root = json_root(d);
+    config_total total = {0};
+    const config_chain chain = {"look.json", NULL, &total};
     bool ok = root->type == JSON_OBJECT && config_check_version(d, root, e) &&
-              config_apply(s, d, root, e);
+              config_object(&(config_reader){s, NULL, &chain}, d, root, e);
     json_free(&d);
     return ok;
 }
@@ -38,7 +40,11 @@ static void bad_configs(void **state) {
     refuses("{\"version\": 1, \"zzzzz\": 1}", "look.json:1:16: ", "no option \"zzzzz\"");
     refuses("{\"version\": 1, \"kernel-center\": \"peak\"}",
             "look.json:1:16: ", "\"kernel_center\"");
-    refuses("{\"version\": 1, \"config\": \"x\"}", "look.json:1:16: ", "no option");
+    refuses("{\"version\": 1, \"config\": \"x\"}",
+            "look.json:1:16: ", "\"config\" cannot be set in a config file; use \"include\"");
+    refuses("{\"version\": 1, \"confg\": \"x\"}", "look.json:1:16: ", "no option \"confg\"");
+    refuses("{\"version\": 1, \"dry_run\": true}",
+            "look.json:1:16: ", "cannot be set in a config file, only by --dry-run");
     refuses("{\"version\": 1, \"sharpen\": \"0.5\"}",
             "look.json:1:27: ", "must be a number, not a string");
     refuses("{\"version\": 1, \"sharpen\": 1.5}", "look.json:1:27: ", "from 0 to 1, not '1.5'");

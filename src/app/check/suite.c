@@ -25,7 +25,9 @@ typedef struct {
     variables set, of_case; /* set -> of_case -> the outermost file -> ... -> the file at hand */
     json_document **document;
     size_t documents;
-    int depth;
+    config_total total;
+    size_t expanded;           /* bytes of strings whose variables are replaced */
+    const config_chain *chain; /* the file at hand and those that include it */
     err *e;
 } reader;
 
@@ -94,7 +96,7 @@ static bool check_case(reader *r, const suite_case *c, const json_document *d,
 
 static bool fill_case(reader *r, const scope *f, suite_case *c, const json_document *d,
                       const json_value *v) {
-    suite_case_reader to = {{.s = &c->s, .users = FOR_APPLY, .words = &r->set}, c};
+    suite_case_reader to = {{&c->s, &r->set, r->chain}, c};
     const json_value *name = json_get(v, "name"), *words = json_get(v, "variables");
     const option *o;
     if (!settings_init(&c->s, r->e)) return false;
@@ -128,7 +130,8 @@ static bool add_case(reader *r, const scope *f, const json_document *d, const js
 
 /* --- one file ------------------------------------------------------------------------------ */
 
-static bool read_file(reader *r, scope *f, const char *path);
+static bool read_file(reader *r, scope *f, const char *path, const json_document *from,
+                      const json_value *at);
 
 static bool take_defaults(reader *r, scope *f, defaults one) {
     defaults *list = more(f->first, f->count, sizeof *list, r->e);
@@ -147,15 +150,10 @@ static bool include_one(reader *r, scope *f, const json_document *d, const json_
     scope inner = {0};
     text path = {0};
     if (v->type != JSON_STRING) return config_wrong_type(d, v, "include", 1 << JSON_STRING, r->e);
-    if (r->depth == CONFIG_DEPTH)
-        return json_err(d, v, r->e, "suites include one another %d deep: is this a circle?",
-                        CONFIG_DEPTH);
     bool ok = config_text(&r->set, d, v, true, &path, r->e) &&
               (path.n > 0 || json_err(d, v, r->e, "include must not be empty"));
     f->words.weaker = &inner.words;
-    r->depth++;
-    ok = ok && read_file(r, &inner, path.s);
-    r->depth--;
+    ok = ok && read_file(r, &inner, path.s, d, v);
     f->words.weaker = NULL;
     ok = ok && variables_append(&f->words, &inner.words, r->e);
     for (size_t i = 0; ok && i < inner.count; i++) ok = take_defaults(r, f, inner.first[i]);
@@ -189,30 +187,30 @@ static bool read_suite(reader *r, scope *f, const json_document *d, const char *
 }
 
 /* Keeps the document, for its defaults, and its path, for where cases stand. */
-static json_document *open_document(reader *r, const char *path, char **file) {
+static bool read_file(reader *r, scope *f, const char *path, const json_document *from,
+                      const json_value *at) {
     suite *s = r->s;
     json_document **documents = more(r->document, r->documents, sizeof *documents, r->e);
-    if (!documents) return NULL;
+    if (!documents) return false;
     r->document = documents;
     char **files = more(s->file, s->files, sizeof *files, r->e);
-    if (!files) return NULL;
+    if (!files) return false;
     s->file = files;
-    json_document *d = json_read(path, r->e);
-    if (!d) return NULL;
-    documents[r->documents++] = d;
-    if (!(*file = mem_str(path, r->e))) return NULL;
-    s->file[s->files++] = *file;
-    return d;
-}
-
-static bool read_file(reader *r, scope *f, const char *path) {
-    char *file;
-    json_document *d = open_document(r, path, &file);
+    char *file = mem_str(path, r->e);
+    if (!file) return false;
+    files[s->files++] = file;
+    config_chain own;
+    const config_chain *outer = r->chain;
+    json_document *d = config_open(&own, outer, file, from, at, r->e);
     if (!d) return false;
+    documents[r->documents++] = d;
     const json_value *root = json_root(d);
     if (root->type != JSON_OBJECT)
         return json_err(d, root, r->e, "a suite is an object, not %s", json_type_name(root->type));
-    return config_check_version(d, root, r->e) && read_suite(r, f, d, file);
+    r->chain = &own;
+    bool ok = config_check_version(d, root, r->e) && read_suite(r, f, d, file);
+    r->chain = outer;
+    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -220,11 +218,14 @@ static bool read_file(reader *r, scope *f, const char *path) {
 bool suite_load(suite *s, const char *path, const char *set, err *e) {
     scope f = {0};
     reader r = {.s = s, .e = e};
+    const config_chain none = {.total = &r.total};
+    r.chain = &none;
     *s = (suite){0};
     r.set.weaker = &r.of_case;
+    r.set.total = &r.expanded;
     r.of_case.weaker = &f.words;
     bool ok = (s->path = mem_str(path, e)) && (!set || variables_parse(&r.set, set, e)) &&
-              read_file(&r, &f, path);
+              read_file(&r, &f, path, NULL, NULL);
     if (ok && s->count == 0) ok = err_set(e, ERR_CONFIG, "%s: the suite has no cases", path);
     for (size_t i = 0; i < r.documents; i++) json_free(&r.document[i]);
     free(r.document);

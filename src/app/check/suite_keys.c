@@ -59,7 +59,7 @@ static bool read_skip(suite_case_reader *r, const json_document *d, const json_v
 static bool read_config(suite_case_reader *r, const json_document *d, const json_value *v, err *e) {
     if (v->type == JSON_OBJECT) return config_object(&r->config, d, v, e);
     char *path = string_of(r, d, v, true, e);
-    bool ok = path && config_file(&r->config, path, e);
+    bool ok = path && config_file(&r->config, path, d, v, e);
     mem_free(path);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
     BOOL = 1 << JSON_BOOL,
@@ -135,15 +136,10 @@ bool config_member(const config_reader *r, const json_document *d, const json_va
 static bool include_one(const config_reader *r, const json_document *d, const json_value *v,
                         err *e) {
     if (v->type != JSON_STRING) return config_wrong_type(d, v, "include", STRING, e);
-    if (r->depth == CONFIG_DEPTH)
-        return json_err(d, v, e, "files include one another %d deep: is this a circle?",
-                        CONFIG_DEPTH);
-    config_reader inner = *r;
-    inner.depth++;
     text path = {0};
     bool ok = config_text(r->words, d, v, true, &path, e) &&
               (path.n > 0 || json_err(d, v, e, "include must not be empty")) &&
-              config_file(&inner, path.s, e);
+              config_file(r, path.s, d, v, e);
     text_free(&path);
     return ok;
 }
@@ -163,25 +159,30 @@ static bool is_passed_over(const char *key) {
            strcmp(key, "include") == 0;
 }
 
+static bool unknown_key(const json_document *d, const json_value *v, err *e) {
+    const option *o = option_find(v->key, FOR_ALL);
+    char flag[OPTION_NAME_ROOM];
+    if (o && o->at == offsetof(settings, config))
+        return json_err_key(d, v, e, "\"config\" cannot be set in a config file; use \"include\"");
+    if (o && !option_in_config(o))
+        return json_err_key(d, v, e,
+                            "\"%s\" cannot be set in a config file, only by %s on the command line",
+                            v->key, option_flag(o, flag));
+    const char *near = o ? o->name : option_nearest(v->key, FOR_CONFIG);
+    return json_err_key(d, v, e, "there is no option \"%s\"%s%s%s", v->key,
+                        near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
 bool config_object(const config_reader *r, const json_document *d, const json_value *object,
                    err *e) {
     if (!include(r, d, json_get(object, "include"), e)) return false;
     for (const json_value *v = object->child; v; v = v->next) {
         if (is_passed_over(v->key)) continue;
-        const option *o = option_find(v->key, r->users);
-        if (!o || strchr(v->key, '-') || !option_in_config(o)) {
-            const char *near = option_nearest(v->key, r->users);
-            return json_err_key(d, v, e, "there is no option \"%s\"%s%s%s", v->key,
-                                near ? "; did you mean \"" : "", near ? near : "",
-                                near ? "\"?" : "");
-        }
+        const option *o = option_find(v->key, FOR_CONFIG);
+        if (!o || strchr(v->key, '-')) return unknown_key(d, v, e);
         if (!config_member(r, d, v, o, e)) return false;
     }
     return true;
-}
-
-bool config_apply(settings *s, const json_document *d, const json_value *object, err *e) {
-    return config_object(&(config_reader){.s = s, .users = FOR_APPLY}, d, object, e);
 }
 
 bool config_check_version(const json_document *d, const json_value *object, err *e) {
@@ -193,12 +194,63 @@ bool config_check_version(const json_document *d, const json_value *object, err 
     return true;
 }
 
-bool config_file(const config_reader *r, const char *path, err *e) {
+/* --- files --------------------------------------------------------------------------------- */
+
+static bool same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Appends "a.json -> b.json -> ", from `first` to `c`. */
+static void add_chain(const config_chain *c, const config_chain *first, text *to) {
+    if (c != first) add_chain(c->outer, first, to);
+    text_add(to, "%s -> ", c->path);
+}
+
+static bool check_chain(const config_chain *outer, const char *path, const json_document *d,
+                        const json_value *at, err *e) {
+    int depth = 1;
+    for (const config_chain *c = outer; c && c->path; c = c->outer, depth++) {
+        if (!same_file(c->path, path)) continue;
+        if (c == outer) return json_err(d, at, e, "include loop: %s includes itself", path);
+        text loop = {0};
+        add_chain(outer, c, &loop);
+        json_err(d, at, e, "include loop: %s%s", loop.s, path);
+        text_free(&loop);
+        return false;
+    }
+    return depth <= CONFIG_DEPTH ||
+           json_err(d, at, e, "files include each other more than %d deep", CONFIG_DEPTH);
+}
+
+json_document *config_open(config_chain *own, const config_chain *outer, const char *path,
+                           const json_document *from, const json_value *at, err *e) {
+    config_total *total = outer->total;
+    if (!check_chain(outer, path, from, at, e)) return NULL;
+    if (++total->files > CONFIG_FILES)
+        return json_err(from, at, e, "includes read more than %d files", CONFIG_FILES), NULL;
     json_document *d = json_read(path, e);
+    if (!d) return NULL;
+    total->bytes += json_bytes(d);
+    if (from && total->bytes > CONFIG_BYTES) {
+        json_err(from, at, e, "includes read more than %d MB", CONFIG_BYTES >> 20);
+        json_free(&d);
+        return NULL;
+    }
+    *own = (config_chain){path, outer, total};
+    return d;
+}
+
+bool config_file(const config_reader *r, const char *path, const json_document *from,
+                 const json_value *at, err *e) {
+    config_chain own;
+    config_reader inner = *r;
+    inner.chain = &own;
+    json_document *d = config_open(&own, r->chain, path, from, at, e);
     if (!d) return false;
     const json_value *root = json_root(d);
     bool ok = root->type == JSON_OBJECT
-                  ? config_check_version(d, root, e) && config_object(r, d, root, e)
+                  ? config_check_version(d, root, e) && config_object(&inner, d, root, e)
                   : json_err(d, root, e, "a config file is an object, not %s",
                              json_type_name(root->type));
     json_free(&d);
@@ -206,5 +258,7 @@ bool config_file(const config_reader *r, const char *path, err *e) {
 }
 
 bool config_load(settings *s, const char *path, err *e) {
-    return config_file(&(config_reader){.s = s, .users = FOR_APPLY}, path, e);
+    config_total total = {0};
+    const config_chain none = {.total = &total};
+    return config_file(&(config_reader){s, NULL, &none}, path, NULL, NULL, e);
 }

@@ -12,25 +12,45 @@
 #include "app/cli/options.h"
 #include "app/cli/variables.h"
 
-enum { CONFIG_VERSION = 1, CONFIG_DEPTH = 8 };
+/* The limits of one document with all that it includes, so that files that include each other many
+ * times over end at once: how many files, how many bytes in them, and how deep they nest. */
+enum { CONFIG_VERSION = 1, CONFIG_DEPTH = 16, CONFIG_FILES = 10000, CONFIG_BYTES = 64 << 20 };
 
-/* Who reads, and what for. */
+/* What has been read for one document so far. */
+typedef struct {
+    uint32_t files;
+    uint64_t bytes;
+} config_total;
+
+/* A file that is being read, and the file that includes it. Lives as long as the file is read. */
+typedef struct config_chain config_chain;
+struct config_chain {
+    const char *path;
+    const config_chain *outer; /* NULL: the outermost */
+    config_total *total;       /* of the whole document */
+};
+
+/* Where the values of a file go. */
 typedef struct {
     settings *s;
-    uint32_t users;         /* whose options are keys */
-    const variables *words; /* what ${NAME} stands for in strings; NULL: for itself */
-    int depth;              /* of includes */
+    const variables *words;    /* what ${NAME} stands for in strings; NULL: for itself */
+    const config_chain *chain; /* the file at hand; includes need it */
 } config_reader;
 
-/* Reads the file and sets its values, with their line as origin. Keys that the command does not
- * take are checked, too: one file serves all commands. */
+/* Reads a config file and sets its values, with their line as origin. Keys that the command does
+ * not take are checked, too: one file serves all commands. */
 bool config_load(settings *s, const char *path, err *e);
 
-/* The members of one object of a document, but for `version` and `$schema`. */
-bool config_apply(settings *s, const json_document *d, const json_value *object, err *e);
+/* Reads a file that is named at `at` of `from`, inside of `outer`. Fills `own` for what the file
+ * includes. Fails with ERR_CONFIG where files include each other in a loop or exceed a limit. For
+ * the outermost file `from` and `at` are NULL and `outer` has no path. */
+json_document *config_open(config_chain *own, const config_chain *outer, const char *path,
+                           const json_document *from, const json_value *at, err *e);
 
-/* The same, and one member, for files that hold configs among other things. */
-bool config_file(const config_reader *r, const char *path, err *e);
+/* Read one file, the members of one object but for `version` and `$schema`, and one member: for
+ * files that hold configs among other things. */
+bool config_file(const config_reader *r, const char *path, const json_document *from,
+                 const json_value *at, err *e);
 bool config_object(const config_reader *r, const json_document *d, const json_value *object,
                    err *e);
 bool config_member(const config_reader *r, const json_document *d, const json_value *v,

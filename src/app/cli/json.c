@@ -20,6 +20,7 @@ typedef struct block {
 struct json_document {
     char *name;
     char *bytes; /* our copy, in which strings are decoded and numbers terminated in place */
+    size_t length;
     block *last;
     size_t used; /* of the last block */
     json_value *root;
@@ -347,6 +348,7 @@ json_document *json_parse(const char *name, const char *bytes, size_t n, err *e)
     if (!d) return NULL;
     if ((d->name = mem_str(name, e)) && (d->bytes = mem_new(n + 1, 1, name, e))) {
         memcpy(d->bytes, bytes, n);
+        d->length = n;
         if (scan_document(d, n, e)) return d;
     }
     json_free(&d);
@@ -381,6 +383,10 @@ const json_value *json_root(const json_document *d) {
 }
 const char *json_name(const json_document *d) {
     return d->name;
+}
+
+size_t json_bytes(const json_document *d) {
+    return d->length;
 }
 
 const json_value *json_get(const json_value *object, const char *key) {

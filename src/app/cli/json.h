@@ -44,6 +44,8 @@ void json_free(json_document **d);
 
 const json_value *json_root(const json_document *d);
 const char *json_name(const json_document *d);
+/* The length of the file. */
+size_t json_bytes(const json_document *d);
 /* The member of an object, or NULL. */
 const json_value *json_get(const json_value *object, const char *key);
 /* "an object", "a number", "true": what the value is, for sentences. */

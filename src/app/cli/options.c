@@ -328,9 +328,17 @@ static bool same_name(const char *a, const char *b) {
     return *a == *b;
 }
 
+bool option_in_config(const option *o) {
+    return o->on & FOR_APPLY && !o->flag_only;
+}
+
+static bool is_taken_by(const option *o, uint32_t users) {
+    return o->on & users || (users & FOR_CONFIG && option_in_config(o));
+}
+
 const option *option_find(const char *name, uint32_t users) {
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (OPTIONS[i].on & users && same_name(OPTIONS[i].name, name)) return &OPTIONS[i];
+        if (is_taken_by(&OPTIONS[i], users) && same_name(OPTIONS[i].name, name)) return &OPTIONS[i];
     return NULL;
 }
 
@@ -348,13 +356,9 @@ const char *option_nearest(const char *name, uint32_t users) {
         if (*p == '-') *p = '_';
     int n = 0;
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (OPTIONS[i].on & users) names[n++] = OPTIONS[i].name;
+        if (is_taken_by(&OPTIONS[i], users)) names[n++] = OPTIONS[i].name;
     int best = text_nearest(plain, names, n);
     return best < 0 ? NULL : names[best];
-}
-
-bool option_in_config(const option *o) {
-    return o->on & FOR_APPLY && !o->flag_only;
 }
 
 /* --- words --------------------------------------------------------------------------------- */

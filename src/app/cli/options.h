@@ -44,7 +44,9 @@ typedef enum {
     FOR_DOCS = 1 << 12,
     FOR_HELP = 1 << 13,
     FOR_ALL = (1 << 14) - 1,
-    FOR_CASE = 1 << 14 /* no command: the keys of a case of a suite */
+    /* No commands, and the second is in no row: */
+    FOR_CASE = 1 << 14,  /* keys of a case of a suite */
+    FOR_CONFIG = 1 << 15 /* keys of config files: option_in_config */
 } option_users;
 
 typedef enum {

@@ -66,7 +66,7 @@ void variables_clear(variables *v) {
         mem_free(v->item[i].value);
     }
     free(v->item);
-    *v = (variables){.weaker = v->weaker};
+    *v = (variables){.weaker = v->weaker, .total = v->total};
 }
 
 static const char *find(const variables *v, const char *name) {
@@ -89,6 +89,7 @@ static bool unknown(const variables *v, const char *name, err *e) {
 }
 
 bool variables_expand(const variables *v, const char *s, text *to, err *e) {
+    const size_t start = to->n;
     bool ok = true;
     while (ok && *s) {
         const char *at = strstr(s, "${");
@@ -108,9 +109,18 @@ bool variables_expand(const variables *v, const char *s, text *to, err *e) {
             const char *value = find(v, name.s);
             ok = value || unknown(v, name.s, e);
             if (ok) text_add_bytes(to, value, strlen(value));
+            if (ok && to->n - start > VARIABLES_STRING)
+                ok = err_set(e, ERR_CONFIG,
+                             "this string is longer than %d bytes once its variables are replaced",
+                             VARIABLES_STRING);
             text_free(&name);
         }
         s = end + 1;
     }
+    if (ok && v->total && (*v->total += to->n - start) > VARIABLES_TOTAL)
+        return err_set(e, ERR_CONFIG,
+                       "the strings of this suite are longer than %d MB once their variables are "
+                       "replaced",
+                       VARIABLES_TOTAL >> 20);
     return ok;
 }
