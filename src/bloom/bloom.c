@@ -3,15 +3,21 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "bloom/group.h"
-#include "bloom/inside.h"
-#include "bloom/lease.h"
-#include "bloom/prepare.h"
-#include "bloom/run.h"
+#include "bloom/session.h"
+#include "bloom/store.h"
 #include "image/layers.h"
 #include "image/window.h"
 
 #include <stdint.h>
 #include <string.h>
+
+struct bloom {
+    bloom_settings s;
+    par *threads;
+    session *session;
+    buffers buf;
+    bool room; /* the plan of the last image has room for several frames in flight */
+};
 
 void bloom_defaults(bloom_settings *s) {
     *s = (bloom_settings){.tolerance = 1e-3, .slots = 1, .cache_size = CACHE_BUDGET};
@@ -44,11 +50,7 @@ bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err
     b->s = *s;
     if (s->spectrum == SPECTRUM_BILINEAR) b->s.precision = PRECISION_FLOAT32;
     b->threads = threads;
-    if (!cache_path(b->folder, s->cache_dir)) b->folder[0] = 0;
-    if ((b->shared = lease_open(kernel, threads, e)))
-        b->kernel = lease_kernel(b->shared);
-    else
-        bloom_close(&b);
+    if (!(b->session = session_open(&b->s, kernel, threads, e))) bloom_close(&b);
     return b;
 }
 
@@ -57,23 +59,19 @@ bloom *bloom_beside(const bloom *with, err *e) {
     if (!b) return NULL;
     b->s = with->s;
     b->threads = with->threads;
-    b->shared = lease_join(with->shared);
-    b->kernel = with->kernel;
-    memcpy(b->folder, with->folder, sizeof b->folder);
+    b->session = session_join(with->session);
     return b;
 }
 
 bool bloom_has_room(const bloom *b) {
-    return b->ready.plan.frames > 1;
+    return b->room;
 }
 
 void bloom_close(bloom **pb) {
     bloom *b = *pb;
     if (!b) return;
-    prepare_drop(b);
-    lease_leave(&b->shared);
-    for (int c = 0; c < 2 * ENGINE_CHANNELS; c++)
-        mem_free(b->plane[c / ENGINE_CHANNELS][c % ENGINE_CHANNELS]);
+    buffers_free(&b->buf);
+    session_leave(&b->session);
     mem_free(b);
     *pb = NULL;
 }
@@ -84,7 +82,7 @@ void bloom_close(bloom **pb) {
 static bool grow(const bloom *b, image_box *box, uint32_t height, err *e) {
     psf k = {0};
     const kernel_need need = {1, PSF_SIDE, PSF_SIDE, height};
-    if (!kernel_input_psf(&k, b->kernel, &b->s, &need, NULL, e)) return false;
+    if (!kernel_input_psf(&k, session_kernel(b->session), &b->s, &need, NULL, e)) return false;
     bool ok = image_box_grow(box, k.cx, k.cy, k.w - 1 - k.cx, k.h - 1 - k.cy, e);
     psf_free(&k);
     return ok;
@@ -163,6 +161,17 @@ static bool add_layers(const bloom *b, image *img, int part, const glares *g, er
 
 /* --- images --------------------------------------------------------------------------------- */
 
+static group_job job_of(bloom *b, image *img, int part, const layer_group *layer, uint32_t height) {
+    return (group_job){.s = &b->s,
+                       .threads = b->threads,
+                       .session = b->session,
+                       .buf = &b->buf,
+                       .img = img,
+                       .part = part,
+                       .layer = layer,
+                       .height = height};
+}
+
 static bool bloom_groups(bloom *b, image *img, int part, const layer_map *m, uint32_t height,
                          bloom_report *r, err *e) {
     glares g = {0};
@@ -172,8 +181,9 @@ static bool bloom_groups(bloom *b, image *img, int part, const layer_map *m, uin
         if (!(ok = g.group != NULL)) return false;
     }
     for (int i = 0; ok && i < m->groups; i++) {
-        ok = group_bloom(b, img, part, &m->group[i], height, emit ? &g.group[i] : NULL, r, e);
-        if (emit) g.count = i + 1;
+        group_job j = job_of(b, img, part, &m->group[i], height);
+        if (emit) j.glare = &g.group[g.count++];
+        ok = group_bloom(&j, r, e);
     }
     ok = ok && (!emit || add_layers(b, img, part, &g, e));
     free_glares(&g);
@@ -198,12 +208,12 @@ static bool bloom_part(bloom *b, image *img, int part, bloom_report *r, err *e) 
 static void begin(const bloom *b, bloom_report *r) {
     *r = (bloom_report){.promise.tolerance = b->s.tolerance};
     if (b->s.threshold > 0)
-        run_note(r,
-                 "only light above %g is spread: this is not what a lens does, and the glare is "
-                 "not the kernel's shape",
-                 b->s.threshold);
+        store_note(r,
+                   "only light above %g is spread: this is not what a lens does, and the glare is "
+                   "not the kernel's shape",
+                   b->s.threshold);
     if (b->s.spectrum == SPECTRUM_BILINEAR)
-        run_note(r, "spectrum bilinear is for comparison: nothing is promised about its error");
+        store_note(r, "spectrum bilinear is for comparison: nothing is promised about its error");
 }
 
 /* The image is done; whoever asked for proof is told that there is none. */
@@ -228,6 +238,7 @@ bool bloom_image(bloom *b, image *img, bloom_report *r, err *e) {
     if (b->s.sharpen == 1 && b->s.window == WINDOW_KEEP && !b->s.emit_layer) return true;
     for (int part = 0; part < img->head.parts; part++)
         if (!bloom_part(b, img, part, r, e)) return false;
+    b->room = r->plan.frames > 1;
     return r->groups ? judge(b, r, e) : no_layer(e);
 }
 
@@ -249,21 +260,11 @@ bool bloom_predict(bloom *b, image *img, bloom_report *r, err *e) {
     int part;
     begin(b, r);
     if (!first_group(b, &img->head, &m, &part, e)) return false;
-    uint32_t height = image_height(&img->head.part[part]);
+    group_job j = job_of(b, img, part, &m.group[0], image_height(&img->head.part[part]));
     bool ok = choose_windows(b, &img->head.part[part], &w, e) &&
-              image_set_window(img, part, &w.computed, e) &&
-              group_predict(b, img, part, &m.group[0], height, r, e);
+              image_set_window(img, part, &w.computed, e) && group_predict(&j, r, e);
     layer_map_free(&m);
     return ok;
-}
-
-/* As far as that can be told without looking at pixels; run_gives_halfs. */
-static bool may_give_halfs(const bloom *b, const image_part *p, const layer_group *l) {
-    bool all = !(b->s.threshold > 0);
-    for (int c = 0; c < l->channels; c++) all &= p->channel[l->channel[c]].type == PIXEL_HALF;
-    if (b->s.alpha == ALPHA_CONVOLVE && l->alpha >= 0)
-        all &= p->channel[l->alpha].type == PIXEL_HALF;
-    return all;
 }
 
 static bool first_request(const bloom *b, const image_header *h, plan_precision precision,
@@ -274,17 +275,19 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
     windows w;
     if (!first_group(b, h, &m, &part, e)) return false;
     image_part p = h->part[part];
-    kernel_need need = {.channels = run_channels(b, &m.group[0]), .height = image_height(&p)};
-    bool halfs = may_give_halfs(b, &p, &m.group[0]);
+    image head = {.head = *h};
+    view v = view_make(&b->s, &head, part, &m.group[0]);
+    kernel_need need = {.channels = v.channels, .height = image_height(&p)};
     layer_map_free(&m);
     if (!choose_windows(b, &p, &w, e)) return false;
     p.data = w.computed;
     need.w = image_width(&p);
     need.h = image_height(&p);
-    bool ok = kernel_input_psf(&k, b->kernel, &b->s, &need, NULL, e);
+    bool ok = kernel_input_psf(&k, session_kernel(b->session), &b->s, &need, NULL, e);
     if (ok) {
-        *ask = prepare_request(b, &k, &need, precision);
-        ask->half_input = halfs;
+        *ask = session_request(&b->s, &k, &need);
+        ask->precision = precision;
+        ask->half_input = v.halfs;
     }
     psf_free(&k);
     return ok;
@@ -294,8 +297,5 @@ int bloom_forecast(bloom *b, const image_header *h, plan_precision precision,
                    const engine_device **list, device_forecast *to, uint32_t *count, err *e) {
     plan_request ask;
     if (!first_request(b, h, precision, &ask, e)) return -1;
-    int best = prepare_forecast(b, &ask, to, e);
-    *list = b->device;
-    *count = b->devices;
-    return best;
+    return session_forecast(b->session, &ask, list, to, count, e);
 }

@@ -1,277 +1,334 @@
 #include "bloom/group.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
-#include "bloom/convolve.h"
-#include "bloom/look.h"
-#include "bloom/prepare.h"
+#include "bloom/attempt.h"
+#include "bloom/light.h"
+#include "bloom/store.h"
+#include "bloom/verify.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* --- half floats ----------------------------------------------------------------------------- */
+enum { ATTEMPTS = 3 };
 
-static uint64_t count_over(const run *g) {
-    uint64_t over = 0;
-    for (uint32_t c = 0; c < g->n; c++)
-        if (g->to[c] == PIXEL_HALF) over += g->stats[c].over;
-    return over;
+/* --- choosing a method: docs/math.md, "Choosing a method" ------------------------------------- */
+
+static accuracy_facts facts_of(const view *v, const light *l) {
+    const session_choice *c = v->size->choice;
+    const session_choice *floats = &c[CHOICE_FLOAT32], *doubles = &c[CHOICE_FLOAT64];
+    bool only64 = v->s->precision == PRECISION_FLOAT64;
+    const session_choice *first = only64 ? doubles : floats;
+    return (accuracy_facts){.s = &v->size->spread,
+                            .tail = v->size->tail,
+                            .scanned = &l->scanned,
+                            .sketch = l->sketched,
+                            .dark = l->dark,
+                            .tolerance = v->s->tolerance,
+                            .precision = v->s->precision,
+                            .points = (double)first->plan.axis[0].length *
+                                      first->plan.axis[1].length,
+                            .seconds = first->seconds,
+                            .seconds64 = doubles->possible ? doubles->seconds : INFINITY};
 }
 
-/* Finite pixels make no others, unless the kernel's sum is large. */
-static bool fits_floats(const run *g, err *e) {
-    for (uint32_t c = 0; c < g->n; c++)
-        if (!isfinite(g->stats[c].largest) || !isfinite(g->stats[c].sum))
-            return err_set(e, ERR_BAD_PIXELS,
-                           "channel '%s': values of the result are beyond 3.4e38, the most that "
-                           "floats hold; the kernel's sum is %g",
-                           run_name(g, c),
-                           g->b->size.spread.sum[spread_kernel(&g->b->size.spread, c)]);
+/* Chooses a method for what was found; looks again, with histograms, where the plain transform does
+ * not keep the promise. */
+static bool choose(accuracy *m, accuracy_facts *f, const view *v, light *l, err *e) {
+    *f = facts_of(v, l);
+    if (!v->promised) {
+        /* A core or bright pixels in space would mend what a bilinear spectrum is there to show. */
+        accuracy_facts any = *f;
+        any.tolerance = 1e300;
+        accuracy_choose(m, &any);
+        m->kept = false;
+        m->allowed = 0;
+        return true;
+    }
+    accuracy_choose(m, f);
+    if (m->kept || l->close) return true;
+    if (!light_find_closely(l, v, e)) return false;
+    accuracy_choose(m, f);
     return true;
 }
 
-/* All channels of a group stay of one type. */
-static bool treat_overflow(run *g, err *e) {
-    uint64_t over = count_over(g);
-    const bloom_settings *s = &g->b->s;
-    float largest = 0;
-    if (!over) return true;
-    for (uint32_t c = 0; c < g->n; c++)
-        if (g->to[c] == PIXEL_HALF && g->stats[c].largest > largest) largest = g->stats[c].largest;
-    if (s->half_overflow == OVERFLOW_ERROR)
-        return err_set(e, ERR_BAD_PIXELS,
-                       "%" PRIu64
-                       " values of the result, up to %g, are beyond 65504, the most that "
-                       "half floats hold; --half-overflow clamp or float goes on",
-                       over, (double)largest);
-    run_note(g->r,
-             s->half_overflow == OVERFLOW_CLAMP
-                 ? "%" PRIu64 " values beyond 65504, up to %g, were clamped to it"
-                 : "%" PRIu64 " values beyond 65504, up to %g: the layer is written as float",
-             over, (double)largest);
-    for (uint32_t c = 0; c < g->n && s->half_overflow == OVERFLOW_FLOAT; c++)
-        g->to[c] = PIXEL_FLOAT;
-    return true;
-}
+/* --- judging a result: docs/math.md, "The promise" -------------------------------------------- */
 
-/* --- storing --------------------------------------------------------------------------------- */
-
-/* Result planes of another type than the image's need room of their own. */
-static bool make_room(run *g, void *made[RUN_CHANNELS], err *e) {
-    for (uint32_t c = 0; c < g->n; c++) {
-        made[c] = NULL;
-        if (g->to[c] == g->type[c] || g->to[c] == PIXEL_FLOAT) continue;
-        if ((made[c] = mem_raw(g->pixels, pixel_bytes(g->to[c]), "pixels of another type", e)))
-            continue;
-        while (c-- > 0) mem_free(made[c]);
-        return false;
+/* Rounding noise below zero is cut off; more than noise would be a mistake of this program. */
+static bool is_noise(const view *v, const outcome *o, const accuracy *m, uint32_t *worst) {
+    for (uint32_t c = 0; c < v->channels; c++) {
+        *worst = c;
+        if (o->stats[c].negative && !(-o->stats[c].negative_worst <= m->noise[c])) return false;
     }
     return true;
 }
 
-/* A float plane changes places with the image's own: nothing is copied. */
-static void swap_plane(run *g, uint32_t c) {
-    bloom *b = g->b;
-    void **own = run_plane(g, c), *old = *own;
-    for (int set = 0; set < 2; set++) {
-        if (b->plane[set][c] != g->out[c]) continue;
-        *own = b->plane[set][c];
-        b->plane[set][c] = g->type[c] == PIXEL_FLOAT ? old : NULL;
-        if (!b->plane[set][c]) mem_free(old);
-        return;
+/* Judges by what was measured. If the result is not good enough for every pixel above 0, looks
+ * closely: perhaps the darkest are so dark that nothing is promised for them. */
+static bool judge(accuracy *m, const view *v, light *l, const accuracy_facts *f, const outcome *o,
+                  err *e) {
+    accuracy_measured measured[VIEW_CHANNELS];
+    uint32_t worst;
+    for (uint32_t c = 0; c < v->channels; c++) measured[c] = o->stats[c].measured;
+    accuracy_check(m, f, measured);
+    m->kept &= is_noise(v, o, m, &worst);
+    if (m->kept || l->close || !v->promised) return true;
+    if (!light_find_closely(l, v, e)) return false;
+    accuracy_check(m, f, measured);
+    m->kept &= is_noise(v, o, m, &worst);
+    return true;
+}
+
+static bool same_method(const accuracy *a, const accuracy *b) {
+    return a->precision == b->precision && a->core == b->core &&
+           memcmp(a->exponent, b->exponent, sizeof a->exponent) == 0 &&
+           memcmp(a->below, b->below, sizeof a->below) == 0;
+}
+
+/* The next method after one that failed: by what was measured, or float64 where that would be the
+ * same again. False: there is none. */
+static bool next_method(accuracy *m, accuracy_facts *f, const outcome *o) {
+    accuracy now = *m;
+    accuracy_measured measured[VIEW_CHANNELS];
+    if (now.precision == PRECISION_FLOAT64) return false;
+    for (uint32_t c = 0; c < f->s->channels; c++) measured[c] = o->stats[c].measured;
+    f->measured = measured;
+    accuracy_choose(m, f);
+    if (same_method(m, &now) && f->precision == PRECISION_AUTO && isfinite(f->seconds64)) {
+        f->precision = PRECISION_FLOAT64;
+        accuracy_choose(m, f);
     }
+    f->measured = NULL;
+    bool other = !same_method(m, &now);
+    if (!other) *m = now;
+    return other;
 }
 
-static void store_halfs(run *g, uint32_t c, size_t first, size_t n) {
-    if (g->to[c] == PIXEL_FLOAT) return;
-    if (g->stats[c].over)
-        finish_store(*run_plane(g, c), g->to[c], first, g->out[c] + first, n);
-    else
-        image_from_float(*run_plane(g, c), g->to[c], first, g->out[c] + first, n);
-}
+/* --- the report ------------------------------------------------------------------------------ */
 
-static bool store(run *g, err *e) {
-    void *made[RUN_CHANNELS];
-    if (!make_room(g, made, e)) return false;
-    for (uint32_t c = 0; c < g->n; c++) {
-        if (made[c]) {
-            mem_free(*run_plane(g, c));
-            *run_plane(g, c) = made[c];
-        } else if (g->to[c] == PIXEL_FLOAT) {
-            swap_plane(g, c);
-        }
-        run_part(g)->channel[g->channel[c]].type = g->to[c];
+static void enter_bad_pixels(const view *v, const light *l, bloom_report *r) {
+    const image_box *data = &view_part(v)->data;
+    uint64_t room = r->bad < SCAN_BAD ? SCAN_BAD - r->bad : 0;
+    for (uint64_t i = 0; i < room && i < l->bad_pixels; i++) {
+        bloom_bad *to = &r->first_bad[r->bad + i];
+        const scan_bad *from = &l->first_bad[i];
+        snprintf(to->channel, sizeof to->channel, "%s", view_name(v, from->channel));
+        to->x = data->x0 + (int32_t)from->x;
+        to->y = data->y0 + (int32_t)from->y;
+        to->value = from->value;
     }
-    return run_blocks(g, store_halfs, e);
+    r->bad += l->bad_pixels;
 }
 
-/* --- accounts -------------------------------------------------------------------------------- */
+/* The report keeps the promise of the channel that came nearest to breaking it. */
+static void enter_promise(const view *v, const accuracy *m, uint32_t attempts, bloom_report *r) {
+    char how[200];
+    bloom_promise *p = &r->promise;
+    const char *channel = view_name(v, m->channel);
+    accuracy_text(m, how, sizeof how);
+    log_info("channel '%s': %s", channel, how);
+    if (!m->kept && v->promised)
+        log_warn("channel '%s': the tolerance of %g is not kept: %s", channel, v->s->tolerance,
+                 how);
+    if (attempts > p->attempts) p->attempts = attempts;
+    bool farther = p->method.kept == m->kept
+                       ? p->method.floor * m->allowed > m->floor * p->method.allowed
+                       : m->kept;
+    if (r->groups && farther) return;
+    p->method = *m;
+    snprintf(p->channel, sizeof p->channel, "%s", channel);
+}
 
-static void enter_ledger(run *g) {
-    for (uint32_t c = 0; c < g->n && g->r->ledger_rows < BLOOM_LEDGER; c++) {
-        const finish_stats *st = &g->stats[c];
-        /* Of what is spread, to which bad pixels' neighbours have added by now. */
-        const scan_channel *light = &g->scanned.channel[c];
-        bool half = g->to[c] == PIXEL_HALF;
-        ledger_row *row = &g->r->ledger[g->r->ledger_rows++];
-        *row = (ledger_row){
-            .in = g->sum[c],
-            .gained = light->sum *
-                      (g->b->size.spread.sum[spread_kernel(&g->b->size.spread, c)] - 1),
-            .out = st->sum - (half ? st->over_sum : 0),
-            .spilled = st->spilled,
-            .bad = g->bad_light[c],
-            .bad_pixels = g->bad[c],
-            .overflow = half ? st->over_sum : 0,
-            .overflow_pixels = half ? st->over : 0,
-            .negative = st->negative_sum,
-            .negative_pixels = st->negative};
-        row->size = fmax(fabs(row->in), fabs(row->out));
-        if (light->least < 0)
-            row->size = fmax(row->size, sqrt((double)light->pixels * light->squares));
-        snprintf(row->channel, sizeof row->channel, "%s", run_name(g, c));
+static void enter_attempt(const outcome *o, bloom_report *r) {
+    engine_times *sum = &r->times;
+    sum->upload += o->times.upload;
+    sum->download += o->times.download;
+    sum->total += o->times.total;
+    for (uint32_t i = 0; i < o->lease.plan.passes; i++) sum->pass[i] += o->times.pass[i];
+    r->spectrum_seconds += o->lease.spectrum_seconds;
+    r->spectrum_cached |= o->lease.spectrum_cached;
+    r->plan = o->lease.plan;
+    r->device = o->lease.device;
+    if (o->lease.note[0]) store_note(r, "%s", o->lease.note);
+}
+
+/* --- verify ---------------------------------------------------------------------------------- */
+
+static void keep_pixels(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+    float *const *kept = ctx;
+    image_to_float(kept[c] + first, *view_plane(v, c), v->type[c], first, n);
+}
+
+/* Keeps the planes as they came, for --verify. */
+static bool keep_original(float *kept[VIEW_CHANNELS], const view *v, err *e) {
+    if (!v->s->verify) return true;
+    for (uint32_t c = 0; c < v->channels; c++)
+        if (!(kept[c] = mem_raw(v->pixels, sizeof(float), "pixels to verify", e))) return false;
+    return view_blocks(v, keep_pixels, kept, e);
+}
+
+static void enter_verified(const view *v, const verify_result *found, bloom_report *r) {
+    bloom_verified *to = &r->verified;
+    const image_part *p = view_part(v);
+    uint64_t pixels = to->found.pixels + found->pixels, broken = to->found.broken + found->broken;
+    bool first = !to->found.pixels, worse = found->broken && !to->found.broken;
+    bool same = !found->broken == !to->found.broken;
+    if (first || worse || (same && !(found->worst.error <= to->found.worst.error))) {
+        to->found = *found;
+        to->x = p->data.x0 + (int32_t)found->worst.x;
+        to->y = p->data.y0 + (int32_t)found->worst.y;
+        snprintf(to->channel, sizeof to->channel, "%s", view_name(v, found->worst.channel));
     }
+    to->found.pixels = pixels;
+    to->found.broken = broken;
 }
 
-static void keep_original(run *g, uint32_t c, size_t first, size_t n) {
-    image_to_float(g->original[c] + first, *run_plane(g, c), g->type[c], first, n);
-}
-
-static bool prepare_verify(run *g, err *e) {
-    if (!g->b->s.verify) return true;
-    for (uint32_t c = 0; c < g->n; c++)
-        if (!(g->original[c] = mem_raw(g->pixels, sizeof(float), "pixels to verify", e)))
-            return false;
-    return run_blocks(g, keep_original, e);
-}
-
-static void note_verified(run *g, const verify_result *found) {
-    bloom_verified *v = &g->r->verified;
-    const image_part *p = run_part(g);
-    uint64_t pixels = v->found.pixels + found->pixels, broken = v->found.broken + found->broken;
-    bool worse = found->broken && !v->found.broken;
-    if (worse ||
-        (!found->broken == !v->found.broken && !(found->worst.error <= v->found.worst.error)) ||
-        !v->found.pixels) {
-        v->found = *found;
-        v->x = p->data.x0 + (int32_t)found->worst.x;
-        v->y = p->data.y0 + (int32_t)found->worst.y;
-        snprintf(v->channel, sizeof v->channel, "%s", run_name(g, found->worst.channel));
+static bool verify(const view *v, const light *l, const plan *p, float *const *original,
+                   bloom_report *r, err *e) {
+    const void *got[VIEW_CHANNELS];
+    pixel_type type[VIEW_CHANNELS];
+    if (!v->s->verify) return true;
+    for (uint32_t c = 0; c < v->channels; c++) {
+        got[c] = *view_plane(v, c);
+        type[c] = view_part(v)->channel[v->channel[c]].type;
     }
-    v->found.pixels = pixels;
-    v->found.broken = broken;
-}
-
-static bool verify(run *g, err *e) {
-    const bloom *b = g->b;
-    const plan *p = &b->ready.plan;
-    const void *got[RUN_CHANNELS];
-    pixel_type type[RUN_CHANNELS];
-    double dark[RUN_CHANNELS];
-    if (!b->s.verify) return true;
-    for (uint32_t c = 0; c < g->n; c++) {
-        got[c] = *run_plane(g, c);
-        type[c] = g->to[c];
-        dark[c] = g->dark[c];
-    }
-    verify_job j = {.kernel = &b->size.kernel,
-                    .sharpen = b->s.sharpen,
-                    .border = {b->s.border[PLAN_X], b->s.border[PLAN_Y]},
-                    .w = b->size.need.w,
-                    .h = b->size.need.h,
-                    .channels = g->n,
-                    .in = (const float *const *)g->original,
-                    .excess = run_excess(g),
+    verify_job j = {.kernel = &v->size->kernel,
+                    .sharpen = v->s->sharpen,
+                    .border = {v->s->border[PLAN_X], v->s->border[PLAN_Y]},
+                    .w = v->size->need.w,
+                    .h = v->size->need.h,
+                    .channels = v->channels,
+                    .in = (const float *const *)original,
+                    .excess = v->excess,
                     .got = got,
                     .type = type,
-                    .tolerance = b->s.tolerance,
-                    .dark = dark,
+                    .tolerance = v->s->tolerance,
+                    .dark = l->dark,
                     .length = {p->axis[p->first].length, p->axis[1 - p->first].length},
-                    .count = b->s.verify};
+                    .count = v->s->verify};
     verify_result found;
-    if (!verify_run(&found, &j, b->threads, e)) return false;
-    note_verified(g, &found);
+    if (!verify_run(&found, &j, v->threads, e)) return false;
+    enter_verified(v, &found, r);
     return true;
 }
 
-/* --- the whole ------------------------------------------------------------------------------- */
+/* --- the glare alone ------------------------------------------------------------------------- */
 
-static bool prepare_glare(run *g, const group_glare *glare, err *e) {
-    for (uint32_t c = 0; glare && c < g->n; c++)
-        if (!(g->glare[c] = mem_raw(g->pixels, sizeof(float), "glare", e))) return false;
+static bool prepare_glare(float *glare[VIEW_CHANNELS], const view *v, err *e) {
+    for (uint32_t c = 0; c < v->channels; c++)
+        if (!(glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e))) return false;
     return true;
 }
 
-static bool hand_over_glare(run *g, group_glare *glare, err *e) {
-    for (uint32_t c = 0; glare && c < g->n; c++) {
-        if (!(glare->name[c] = mem_str(run_name(g, c), e))) return false;
-        glare->type[c] = g->to[c];
-        glare->plane[c] = g->glare[c];
-        g->glare[c] = NULL;
-        glare->channels++;
+static bool hand_over_glare(group_glare *to, float *glare[VIEW_CHANNELS], const view *v, err *e) {
+    for (uint32_t c = 0; c < v->channels; c++) {
+        if (!(to->name[c] = mem_str(view_name(v, c), e))) return false;
+        to->type[c] = view_part(v)->channel[v->channel[c]].type;
+        to->plane[c] = glare[c];
+        glare[c] = NULL;
+        to->channels++;
     }
     return true;
 }
 
 void group_glare_free(group_glare *g) {
-    for (uint32_t c = 0; c < RUN_CHANNELS; c++) {
+    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
         mem_free(g->name[c]);
         mem_free(g->plane[c]);
     }
     *g = (group_glare){0};
 }
 
-static kernel_need need_of(const run *g, uint32_t height) {
-    const image_part *p = run_part(g);
-    return (kernel_need){g->n, image_width(p), image_height(p), height};
+/* --- the whole ------------------------------------------------------------------------------- */
+
+/* Makes the view; its size is to be given back, also on failure. */
+static bool open_view(view *v, const group_job *j, err *e) {
+    *v = view_make(j->s, j->img, j->part, j->layer);
+    v->threads = j->threads;
+    v->session = j->session;
+    v->buf = j->buf;
+    const image_part *p = view_part(v);
+    kernel_need need = {v->channels, image_width(p), image_height(p), j->height};
+    v->size = session_size_take(j->session, &need, e);
+    return v->size != NULL;
 }
 
-static bool do_all(run *g, group_glare *glare, err *e) {
-    bool done = false;
-    if (!glare && !convolve_straight(g, &done, e)) return false;
-    double start = clock_now(), spent;
-    if (!done && (!look_at(g, e) || !prepare_verify(g, e) || !prepare_glare(g, glare, e)))
-        return false;
-    spent = clock_now() - start;
-    if (!done && !convolve_group(g, e)) return false;
-    if (!fits_floats(g, e) || !treat_overflow(g, e)) return false;
-    enter_ledger(g);
-    if (!store(g, e)) return false;
-    start = clock_now();
-    if (!verify(g, e)) return false;
-    g->r->contract_seconds += spent + clock_now() - start;
-    return hand_over_glare(g, glare, e);
-}
-
-bool group_bloom(bloom *b, image *img, int part, const layer_group *layer, uint32_t height,
-                 group_glare *glare, bloom_report *r, err *e) {
-    run g;
-    run_open(&g, b, img, part, layer, r);
-    kernel_need need = need_of(&g, height);
-    bool ok = prepare_size(b, &need, e) && do_all(&g, glare, e);
-    run_close(&g);
-    if (!ok) return layer->name[0] ? err_in(e, "layer '%s'", layer->name) : false;
-    r->plan = b->ready.plan;
-    r->device = b->on;
-    r->groups++;
+/* Tries methods until the promise is kept, or none is left. */
+static bool convolve(outcome *o, const view *v, light *l, float *const *glare, bloom_report *r,
+                     err *e) {
+    accuracy method;
+    accuracy_facts facts;
+    uint32_t worst;
+    if (!choose(&method, &facts, v, l, e)) return false;
+    for (uint32_t i = 1;; i++) {
+        if (!attempt_run(o, v, l, &method, glare, e)) return false;
+        enter_attempt(o, r);
+        if (!judge(&method, v, l, &facts, o, e)) return false;
+        accuracy tried = method;
+        if (method.kept || !v->promised || i == ATTEMPTS || !next_method(&method, &facts, o)) {
+            enter_promise(v, &tried, i, r);
+            break;
+        }
+        log_debug("channel '%s': predicted error %g, allowed %g: trying another method",
+                  view_name(v, tried.channel), tried.floor, tried.allowed);
+    }
+    if (v->promised && !is_noise(v, o, &method, &worst))
+        return err_set(e, ERR_INTERNAL,
+                       "channel '%s': the glare has values down to %g where it cannot be below "
+                       "zero, more than the predicted noise of %g. This is a bug; please report it",
+                       view_name(v, worst), o->stats[worst].negative_worst, method.noise[worst]);
     return true;
 }
 
-bool group_predict(bloom *b, image *img, int part, const layer_group *layer, uint32_t height,
-                   bloom_report *r, err *e) {
-    run g;
-    run_open(&g, b, img, part, layer, r);
-    kernel_need need = need_of(&g, height);
-    bool ok = prepare_size(b, &need, e) && look_ahead(&g, e) && convolve_choose(&g, e);
+bool group_bloom(const group_job *j, bloom_report *r, err *e) {
+    view v;
+    light l = {0};
+    outcome o = {0};
+    float *original[VIEW_CHANNELS] = {0}, *glare[VIEW_CHANNELS] = {0};
+    double t[4] = {0};
+
+    bool ok = open_view(&v, j, e);
+    t[0] = clock_now();
+    bool found = ok && light_find(&l, &v, false, e);
+    enter_bad_pixels(&v, &l, r);
+    ok = found && keep_original(original, &v, e) && (!j->glare || prepare_glare(glare, &v, e));
+    t[1] = clock_now();
+    ok = ok && convolve(&o, &v, &l, j->glare ? glare : NULL, r, e);
+    ok = ok && store_result(&v, &l, &o, r, e);
+    t[2] = clock_now();
+    ok = ok && verify(&v, &l, &o.lease.plan, original, r, e);
+    t[3] = clock_now();
+    ok = ok && (!j->glare || hand_over_glare(j->glare, glare, &v, e));
+
+    r->contract_seconds += t[1] - t[0] + t[3] - t[2];
+    r->groups += ok;
+    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
+        mem_free(original[c]);
+        mem_free(glare[c]);
+    }
+    light_free(&l);
+    session_size_give(j->session, v.size);
+    return ok || (j->layer->name[0] ? err_in(e, "layer '%s'", j->layer->name) : false);
+}
+
+bool group_predict(const group_job *j, bloom_report *r, err *e) {
+    view v;
+    light l = {0};
+    accuracy method;
+    accuracy_facts facts;
+    bool ok = open_view(&v, j, e) && light_find(&l, &v, true, e);
+    enter_bad_pixels(&v, &l, r);
+    ok = ok && choose(&method, &facts, &v, &l, e);
     if (ok) {
-        convolve_note(&g, 0);
-        plan_request ask = prepare_request(b, &b->size.kernel, &need, g.method.precision);
-        ask.half_input = run_gives_halfs(&g);
-        ok = prepare_choice(b, &ask, &r->plan, &r->device, NULL, e);
+        const session_choice *c = &v.size->choice[attempt_way(&v, &method)];
+        enter_promise(&v, &method, 0, r);
+        r->plan = c->plan;
+        r->device = c->device;
         r->groups++;
     }
-    run_close(&g);
+    light_free(&l);
+    session_size_give(j->session, v.size);
     return ok;
 }

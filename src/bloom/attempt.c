@@ -1,0 +1,150 @@
+#include "bloom/attempt.h"
+
+#include <math.h>
+
+session_way attempt_way(const view *v, const accuracy *method) {
+    bool scaled = false;
+    for (uint32_t c = 0; c < v->channels; c++) scaled |= method->exponent[c] != 0;
+    if (method->precision == PRECISION_FLOAT64) return CHOICE_FLOAT64;
+    return v->halfs && !scaled ? CHOICE_HALFS : CHOICE_FLOAT32;
+}
+
+/* One attempt in work: the engine reads `in` and writes `made`; the last pass writes `out`. */
+typedef struct {
+    const view *v;
+    const light *l;
+    const accuracy *method;
+    float *const *glare;
+    bool wide;                    /* doubles */
+    bool in_place[VIEW_CHANNELS]; /* the engine reads the image's own plane */
+    void *in[PSF_CHANNELS], *made[PSF_CHANNELS];
+    bright_list bright[VIEW_CHANNELS];
+    kernel_core core;
+} attempt;
+
+/* Decides which plane is read, which is written, and where the result goes. */
+static bool lay_out(attempt *a, outcome *to, err *e) {
+    const view *v = a->v;
+    const accuracy *m = a->method;
+    buffers *b = v->buf;
+    bool two = a->wide || m->core;
+    size_t bytes = v->pixels * (a->wide ? sizeof(double) : sizeof(float));
+    if (two && !buffers_room(b, 1, v->channels, bytes, e)) return false;
+    for (uint32_t c = 0; c < v->channels; c++) {
+        bool own = v->type[c] == PIXEL_FLOAT && v->all && !a->wide && m->below[c] == SCAN_BINS &&
+                   m->exponent[c] == 0;
+        void *first = b->plane[0][c], *second = b->plane[1][c];
+        a->in_place[c] = own;
+        a->in[c] = a->wide ? second : own ? *view_plane(v, c) : first;
+        a->made[c] = a->wide || (m->core && !own) ? second : first;
+        to->out[c] = a->wide ? first : a->made[c];
+    }
+    return true;
+}
+
+/* --- filling the engine's planes ------------------------------------------------------------- */
+
+static void load_doubles(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+    const attempt *a = ctx;
+    float f[VIEW_BLOCK];
+    image_to_float(f, *view_plane(v, c), v->type[c], first, n);
+    if (!v->all) finish_excess_row(&v->excess, f, f, n);
+    for (size_t i = 0; i < n; i++) ((double *)a->in[c])[first + i] = (double)f[i];
+}
+
+static void scale_in(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+    const attempt *a = ctx;
+    float by = ldexpf(1, a->method->exponent[c]), *in = a->in[c];
+    (void)v;
+    for (size_t i = first; a->method->exponent[c] && i < first + n; i++) in[i] *= by;
+}
+
+/* Light as the method wants it: bright pixels taken out, then scaled. */
+static bool fill(attempt *a, err *e) {
+    const view *v = a->v;
+    const accuracy *m = a->method;
+    bool missing = !v->buf->loaded, scaled = false, ok = true;
+    v->buf->loaded = false; /* set 0 is written over from here on */
+    if (a->wide) return view_blocks(v, load_doubles, a, e);
+    for (uint32_t c = 0; c < v->channels; c++) { /* floats that were to be read in place */
+        missing |= v->type[c] == PIXEL_FLOAT && v->all && !a->in_place[c];
+        scaled |= m->exponent[c] != 0;
+    }
+    if (missing) ok = view_blocks(v, light_load, a->in_place, e);
+    for (uint32_t c = 0; ok && c < v->channels; c++)
+        if (m->below[c] < SCAN_BINS)
+            ok = bright_take(&a->bright[c], a->in[c], &v->size->spread, m->below[c], v->threads, e);
+    return ok && (!scaled || view_blocks(v, scale_in, a, e));
+}
+
+/* --- transforming and joining ---------------------------------------------------------------- */
+
+static finish_job finish_of(const attempt *a, const outcome *to, bool sinks) {
+    const view *v = a->v;
+    finish_job j = {.s = &v->size->spread,
+                    .type = v->type,
+                    .excess = v->excess,
+                    .made = a->made,
+                    .wide = a->wide,
+                    .bright = a->bright,
+                    .core = &a->core,
+                    .ledger = &v->size->ledger,
+                    .light = a->l->nonnegative,
+                    .in = a->wide ? NULL : (float *const *)a->in,
+                    .out = to->out,
+                    .glare = a->glare};
+    for (uint32_t c = 0; c < v->channels; c++) {
+        j.source[c] = *view_plane(v, c);
+        j.dark[c] = a->l->dark[c];
+        j.exponent[c] = a->method->exponent[c];
+        /* Unless the engine writes over it before the last pass reads it. */
+        j.same[c] = !a->wide && v->all && a->method->below[c] >= SCAN_BINS && !j.exponent[c] &&
+                    (sinks || a->in[c] != a->made[c]);
+    }
+    return j;
+}
+
+static bool run_engine(const attempt *a, outcome *to, const engine_sink *sink, err *e) {
+    double tap[PSF_CHANNELS] = {0}, gain[PSF_CHANNELS];
+    for (uint32_t c = 0; c < a->v->channels; c++) gain[c] = 1 - a->v->s->sharpen;
+    engine_frame f = {(const void *const *)a->in, a->made, tap, gain, sink, NULL};
+    return engine_submit(to->lease.engine, to->lease.slot, &f, e) &&
+           engine_wait(to->lease.engine, to->lease.slot, &to->times, e);
+}
+
+/* The engine and the last pass: in one, row by row, where the engine can. */
+static bool transform(const attempt *a, outcome *to, bool *engine_failed, err *e) {
+    par *threads = a->v->threads;
+    bool sinks = to->lease.engine->sinks;
+    finish_job j = finish_of(a, to, sinks);
+    finish *f = sinks ? finish_open(&j, threads, e) : NULL;
+    if (sinks && !f) return false;
+    bool ok = run_engine(a, to, sinks ? &(engine_sink){finish_row, f} : NULL, e);
+    *engine_failed = !ok;
+    if (sinks) finish_close(&f, ok ? to->stats : NULL);
+    return ok && (sinks || finish_join(to->stats, &j, threads, e));
+}
+
+static void free_attempt(attempt *a) {
+    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) bright_free(&a->bright[c]);
+    core_free(&a->core);
+}
+
+bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method,
+                 float *const *glare, err *e) {
+    bool ok = true, again = true;
+    *to = (outcome){0};
+    while (ok && again) {
+        attempt a = {.v = v, .l = l, .method = method, .glare = glare};
+        bool engine_failed = false;
+        again = false;
+        if (!session_take(&to->lease, v->session, v->size, attempt_way(v, method), method->core, e))
+            return false;
+        a.wide = to->lease.plan.sample_bytes == 8;
+        ok = lay_out(&a, to, e) && core_make(&a.core, &v->size->spread, method->core, e) &&
+             fill(&a, e) && transform(&a, to, &engine_failed, e);
+        if (session_give(v->session, &to->lease, engine_failed, e)) ok = again = true;
+        free_attempt(&a);
+    }
+    return ok;
+}

@@ -1,0 +1,22 @@
+/* attempt.h - one transform of a group by one method, joined with what is done in space. */
+#ifndef BLOOM_ATTEMPT_H
+#define BLOOM_ATTEMPT_H
+
+#include "bloom/light.h"
+
+/* What came of it. */
+typedef struct {
+    float *out[VIEW_CHANNELS]; /* the result: planes of the view's buffers */
+    finish_stats stats[VIEW_CHANNELS];
+    engine_times times;
+    session_lease lease; /* given back; it tells device, plan and the spectrum's seconds */
+} outcome;
+
+/* Runs it. The image stays as it is. glare: planes that receive the glare alone, or NULL. */
+bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method,
+                 float *const *glare, err *e);
+
+/* Which of a size's choices a method takes: halfs travel as such unless they are scaled. */
+session_way attempt_way(const view *v, const accuracy *method);
+
+#endif

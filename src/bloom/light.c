@@ -1,0 +1,141 @@
+#include "bloom/light.h"
+
+#include "image/repair.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void light_load(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+    const bool *in_place = ctx;
+    float *to = (float *)v->buf->plane[0][c] + first;
+    if (in_place[c]) return;
+    image_to_float(to, *view_plane(v, c), v->type[c], first, n);
+    if (!v->all) finish_excess_row(&v->excess, to, to, n);
+}
+
+/* --- scanning -------------------------------------------------------------------------------- */
+
+static bool scan_planes(light *l, const view *v, const void *const *plane, const pixel_type *type,
+                        float *const *to, err *e) {
+    const session_size *size = v->size;
+    scan_request ask = {.w = size->need.w,
+                        .h = size->need.h,
+                        .channels = v->channels,
+                        .plane = plane,
+                        .type = type,
+                        .block = size->sketch.block,
+                        .histogram = l->close,
+                        .seen_x = size->seen[PLAN_X],
+                        .seen_y = size->seen[PLAN_Y],
+                        .to = to};
+    scan_free(&l->scanned);
+    return scan_make(&l->scanned, &ask, v->threads, e);
+}
+
+/* Half planes become floats on the way, unless only their excess is spread. */
+static bool scan_image(light *l, const view *v, bool load, err *e) {
+    const void *plane[VIEW_CHANNELS];
+    float *to[VIEW_CHANNELS];
+    for (uint32_t c = 0; c < v->channels; c++) {
+        plane[c] = *view_plane(v, c);
+        to[c] = v->type[c] == PIXEL_FLOAT ? NULL : v->buf->plane[0][c];
+    }
+    load &= v->all;
+    v->buf->loaded |= load;
+    return scan_planes(l, v, plane, v->type, load ? to : NULL, e);
+}
+
+static bool scan_excess(light *l, const view *v, err *e) {
+    bool in_place[VIEW_CHANNELS] = {0};
+    const void *plane[VIEW_CHANNELS];
+    pixel_type type[VIEW_CHANNELS];
+    for (uint32_t c = 0; c < v->channels; c++) {
+        plane[c] = v->buf->plane[0][c];
+        type[c] = PIXEL_FLOAT;
+    }
+    v->buf->loaded = true;
+    return view_blocks(v, light_load, in_place, e) && scan_planes(l, v, plane, type, NULL, e);
+}
+
+static void find_dark(light *l, const view *v) {
+    for (uint32_t c = 0; c < v->channels; c++) l->dark[c] = accuracy_dark(&l->scanned.channel[c]);
+}
+
+/* --- bad pixels ------------------------------------------------------------------------------ */
+
+static void note_bad(light *l, const view *v) {
+    l->bad_pixels = l->scanned.bad;
+    memcpy(l->first_bad, l->scanned.first, sizeof l->first_bad);
+    for (uint32_t c = 0; c < v->channels; c++) l->bad[c] = l->scanned.channel[c].bad;
+}
+
+static bool refuse(const light *l, const view *v, err *e) {
+    const scan_bad *first = &l->first_bad[0];
+    const image_box *data = &view_part(v)->data;
+    return err_set(e, ERR_BAD_PIXELS,
+                   "%" PRIu64 " pixel%s NaN or infinite, the first in channel '%s' at %d, %d (%g); "
+                   "use --nan zero or --nan interpolate to continue",
+                   l->bad_pixels, l->bad_pixels == 1 ? " is" : "s are",
+                   view_name(v, first->channel), data->x0 + (int32_t)first->x,
+                   data->y0 + (int32_t)first->y, (double)first->value);
+}
+
+static bool repair(light *l, const view *v, err *e) {
+    const kernel_need *need = &v->size->need;
+    bool interpolate = v->s->nan == NAN_INTERPOLATE;
+    for (uint32_t c = 0; c < v->channels; c++) {
+        double added;
+        if (!l->bad[c]) continue;
+        if (!repair_plane(&added, *view_plane(v, c), v->type[c], need->w, need->h, interpolate,
+                          v->threads, e))
+            return false;
+        l->bad_light[c] = -added;
+    }
+    return scan_image(l, v, true, e);
+}
+
+/* --- all of it ------------------------------------------------------------------------------- */
+
+typedef struct {
+    light *l;
+    const view *v;
+} sketch_job;
+
+static bool sketch_channel(void *ctx, size_t c, int worker, err *e) {
+    const sketch_job *j = ctx;
+    light *l = j->l;
+    (void)worker;
+    l->nonnegative[c] = j->v->size->nonnegative[c] && l->scanned.channel[c].least >= 0;
+    return sketch_make(&l->sketched[c], &j->v->size->sketch, &l->scanned, (uint32_t)c, e);
+}
+
+bool light_find(light *l, const view *v, bool ahead, err *e) {
+    const bloom_settings *s = v->s;
+    bool dark_outside = s->border[PLAN_X] == BORDER_ZERO && s->border[PLAN_Y] == BORDER_ZERO;
+    *l = (light){.close = !dark_outside || s->verify || !v->all};
+    v->buf->loaded = false;
+    if (!buffers_room(v->buf, 0, v->channels, v->pixels * sizeof(float), e) ||
+        !scan_image(l, v, true, e))
+        return false;
+    for (uint32_t c = 0; c < v->channels; c++) l->sum[c] = l->scanned.channel[c].sum;
+    if (l->scanned.bad) {
+        note_bad(l, v);
+        if (s->nan == NAN_ERROR && !ahead) return refuse(l, v, e);
+        if (!repair(l, v, e)) return false;
+    }
+    find_dark(l, v);
+    if (!v->all && !scan_excess(l, v, e)) return false;
+    return par_for(v->threads, v->channels, sketch_channel, &(sketch_job){l, v}, e);
+}
+
+bool light_find_closely(light *l, const view *v, err *e) {
+    if (l->close) return true;
+    l->close = true;
+    bool ok = scan_image(l, v, false, e);
+    if (ok) find_dark(l, v);
+    return ok;
+}
+
+void light_free(light *l) {
+    scan_free(&l->scanned);
+}

@@ -1,0 +1,39 @@
+/* light.h - what the planes of a group hold: sums and extremes, bad pixels and how they were
+ * repaired, a sketch of the glare. Made before anything is transformed; it decides the method. */
+#ifndef BLOOM_LIGHT_H
+#define BLOOM_LIGHT_H
+
+#include "bloom/view.h"
+
+typedef struct {
+    scan scanned;                    /* of the light that is spread */
+    bool close;                      /* it has histograms */
+    double dark[VIEW_CHANNELS];      /* accuracy_dark of the image; 0 without histograms */
+    double sum[VIEW_CHANNELS];       /* of the finite pixels as they came */
+    bool nonnegative[VIEW_CHANNELS]; /* neither image nor kernel is below zero anywhere */
+    sketch sketched[VIEW_CHANNELS];
+
+    uint64_t bad[VIEW_CHANNELS], bad_pixels; /* as they came; the first of them: */
+    scan_bad first_bad[SCAN_BAD];
+    double bad_light[VIEW_CHANNELS]; /* taken out with them; below zero where light was put */
+} light;
+
+/* Looks at the image's planes. Repairs bad pixels in the image, or refuses them; ahead: never
+ * refuses, but counts them as 0. Leaves in v->buf what is spread, as far as it is made on the
+ * way.
+ *
+ * Histograms take as long as all the rest, so an ordinary image gets none at first: there are some
+ * where the border brings light in, where only the excess over a threshold is spread, and where
+ * --verify needs the median. */
+bool light_find(light *l, const view *v, bool ahead, err *e);
+
+/* Looks again, with histograms: needed where the plain transform does not keep the promise. */
+bool light_find_closely(light *l, const view *v, err *e);
+
+void light_free(light *l);
+
+/* For view_blocks: puts floats of what is spread into set 0 of the buffers, but for the channels
+ * whose `in_place` is true (const bool *ctx). */
+view_fn light_load;
+
+#endif

@@ -1,0 +1,507 @@
+#include "bloom/session.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "bloom/promise/core.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Sizes of images that nobody uses and that are kept all the same: the parts of a file, or the
+ * frames of a sequence, may take turns. */
+enum { KEPT_SIZES = 4 };
+
+typedef struct size_entry {
+    session_size size; /* first, so that a size's address is its entry's */
+    uint32_t users;
+    struct size_entry *next;
+} size_entry;
+
+/* What the engine is prepared for. */
+typedef struct {
+    bool valid;
+    kernel_need need;
+    session_way way;
+    uint32_t core;
+    plan plan;
+} prepared;
+
+struct session {
+    /* Set by session_open, const afterwards. */
+    bloom_settings s;
+    par *threads;
+    kernel_input kernel;
+    char folder[CACHE_PATH]; /* the cache; "": there is none */
+
+    pthread_mutex_t lock;   /* guards everything below, but for what `making` and tickets own */
+    pthread_cond_t changed; /* any of it has */
+    uint32_t users;
+
+    bool making;       /* a thread is making a size or listing devices; it alone may use these: */
+    size_entry *sizes; /* last used first; its links are read and written under the lock, too */
+    engine_device device[ENGINE_DEVICES];
+    device_speed speed[ENGINE_DEVICES];
+    device_tune tune[ENGINE_DEVICES];
+    uint32_t devices; /* 0: not listed yet, or there are none */
+
+    uint64_t next_ticket, serving; /* whoever has the ticket that is served may prepare the engine
+                                      when `leases` is 0; these belong to that thread then: */
+    engine *engine;
+    bool failed; /* the engine has, and must be opened again */
+    engine_device on;
+    prepared ready;
+
+    uint32_t leases;
+    bool busy[ENGINE_SLOTS];
+    bool on_cpu; /* a GPU failed, and `auto` took the CPU instead */
+};
+
+static const char *cache_folder(const session *s) {
+    return s->folder[0] ? s->folder : NULL;
+}
+
+/* --- users ----------------------------------------------------------------------------------- */
+
+session *session_open(const bloom_settings *settings, const char *kernel, par *threads, err *e) {
+    session *s = mem_new(1, sizeof *s, "session", e);
+    if (!s) return NULL;
+    s->s = *settings;
+    s->threads = threads;
+    s->users = 1;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    if (!cache_path(s->folder, settings->cache_dir)) s->folder[0] = 0;
+    if (!kernel_input_load(&s->kernel, kernel, threads, e)) session_leave(&s);
+    return s;
+}
+
+session *session_join(session *s) {
+    pthread_mutex_lock(&s->lock);
+    s->users++;
+    pthread_mutex_unlock(&s->lock);
+    return s;
+}
+
+static void free_size(size_entry *n) {
+    psf_free(&n->size.kernel);
+    spread_free(&n->size.spread);
+    sketch_kernel_free(&n->size.sketch);
+    ledger_kernel_free(&n->size.ledger);
+    for (int a = 0; a < PLAN_AXES; a++) mem_free(n->size.seen[a]);
+    mem_free(n);
+}
+
+void session_leave(session **ps) {
+    session *s = *ps;
+    if (!s) return;
+    *ps = NULL;
+    pthread_mutex_lock(&s->lock);
+    bool last = --s->users == 0;
+    pthread_mutex_unlock(&s->lock);
+    if (!last) return;
+    engine_close(&s->engine);
+    while (s->sizes) {
+        size_entry *n = s->sizes;
+        s->sizes = n->next;
+        free_size(n);
+    }
+    kernel_input_free(&s->kernel);
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    mem_free(s);
+}
+
+const kernel_input *session_kernel(const session *s) {
+    return &s->kernel;
+}
+
+static void begin_making(session *s) {
+    pthread_mutex_lock(&s->lock);
+    while (s->making) pthread_cond_wait(&s->changed, &s->lock);
+    s->making = true;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void end_making(session *s) {
+    pthread_mutex_lock(&s->lock);
+    s->making = false;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* --- device and plan ------------------------------------------------------------------------- */
+
+plan_request session_request(const bloom_settings *s, const psf *k, const kernel_need *need) {
+    return (plan_request){.size = {need->w, need->h},
+                          .reach_lo = {k->cx, k->cy},
+                          .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
+                          .border = {s->border[PLAN_X], s->border[PLAN_Y]},
+                          .order = s->order,
+                          .channels = need->channels,
+                          .spectra = k->channels,
+                          .tapless = true,
+                          .frames = s->slots};
+}
+
+static bool is_auto(const session *s) {
+    return !s->s.device || strcmp(s->s.device, "auto") == 0;
+}
+
+/* The caller is making. */
+static int forecast(session *s, const plan_request *ask, device_forecast *to, err *e) {
+    if (!s->devices) {
+        s->devices = engine_devices(s->device, ENGINE_DEVICES);
+        for (uint32_t i = 0; i < s->devices; i++) {
+            s->speed[i] =
+                device_speed_load(&s->device[i], par_threads(s->threads), cache_folder(s));
+            device_tune_load(&s->tune[i], &s->device[i], cache_folder(s));
+        }
+    }
+    device_wish wish = {s->s.device, s->s.images, s->s.vram_limit, s->tune};
+    return device_choose(to, &wish, s->device, s->speed, s->devices, ask, e);
+}
+
+int session_forecast(session *s, const plan_request *ask, const engine_device **list,
+                     device_forecast *to, uint32_t *count, err *e) {
+    begin_making(s);
+    int best = forecast(s, ask, to, e);
+    *list = s->device;
+    *count = s->devices;
+    end_making(s);
+    return best;
+}
+
+/* Listing devices loads every graphics driver of the machine, for 0.04 s and more, and no GPU has
+ * started in less than this: a run that the CPU does in the meantime need not ask. */
+static const double SOONEST_GPU = 0.1; /* s */
+
+static bool choose_cpu(const session *s, const plan_request *ask, device_forecast *f,
+                       engine_device *d, err *e) {
+    if (!engine_devices_cpu(d)) return false;
+    device_speed speed = device_speed_load(d, par_threads(s->threads), cache_folder(s));
+    device_wish wish = {.want = "cpu", .images = s->s.images};
+    return device_choose(f, &wish, d, &speed, 1, ask, e) >= 0;
+}
+
+static bool cpu_is_certain(const session *s, const plan_request *ask, device_forecast *f,
+                           engine_device *d) {
+    bool only = s->s.device && strcmp(s->s.device, "cpu") == 0;
+    if ((!only && !is_auto(s)) || !choose_cpu(s, ask, f, d, NULL)) return false;
+    uint32_t images = s->s.images ? s->s.images : 1;
+    return only || f->time.start + images * f->time.image < SOONEST_GPU;
+}
+
+/* Seconds that the transforms take on one core of the host, or while so many of its cores could
+ * have done something else: per step of device_steps, float32 and float64, and per byte moved.
+ * Round numbers that are not measured, so that every machine of a kind chooses the same method. */
+static const struct {
+    double step, step64, byte;
+} PRICE[] = {
+    [ENGINE_CPU] = {0.25e-9, 0.6e-9, 0},
+    [ENGINE_GPU] = {8 * 4e-12, 8 * 64e-12, 8 * 3e-10}, /* beside eight cores; doubles at 1/16 */
+    [ENGINE_SOFTWARE] = {2e-8, 4e-8, 3e-10},
+};
+
+static double price(const engine_device *d, const plan *p) {
+    bool wide = p->sample_bytes == 8;
+    return device_steps(p) * (wide ? PRICE[d->class].step64 : PRICE[d->class].step) +
+           device_travel_bytes(p) * PRICE[d->class].byte;
+}
+
+/* No more patience than half of what faster plans save, which is about a quarter of each image's
+ * time; and in less than a second little is found. */
+static void take_choice(session_choice *to, const session *s, const device_forecast *f,
+                        const engine_device *d) {
+    double saved = 0.25 * f->time.image * s->s.images;
+    to->possible = true;
+    to->device = *d;
+    to->plan = f->plan;
+    to->patience = saved > 2 ? fmin(0.5 * saved, 10) : 0;
+    to->seconds = price(d, &f->plan);
+}
+
+static void set_way(plan_request *ask, session_way way) {
+    ask->precision = way == CHOICE_FLOAT64 ? PRECISION_FLOAT64 : PRECISION_FLOAT32;
+    ask->half_input = way == CHOICE_HALFS;
+}
+
+/* The caller is making. Doubles may be impossible, floats must not be. */
+static bool choose_all(session *s, session_size *size, err *e) {
+    plan_request ask = session_request(&s->s, &size->kernel, &size->need);
+    for (int way = 0; way < CHOICES; way++) {
+        session_choice *to = &size->choice[way];
+        device_forecast f[ENGINE_DEVICES];
+        engine_device cpu;
+        int i;
+        set_way(&ask, (session_way)way);
+        if (cpu_is_certain(s, &ask, f, &cpu))
+            take_choice(to, s, &f[0], &cpu);
+        else if ((i = forecast(s, &ask, f, &to->why)) >= 0)
+            take_choice(to, s, &f[i], &s->device[i]);
+    }
+    bool doubles = s->s.precision == PRECISION_FLOAT64;
+    const session_choice *needed = &size->choice[doubles ? CHOICE_FLOAT64 : CHOICE_FLOAT32];
+    if (!needed->possible) *e = needed->why;
+    return needed->possible;
+}
+
+/* --- sizes ----------------------------------------------------------------------------------- */
+
+static bool count_seen(session_size *size, err *e) {
+    for (int a = 0; a < PLAN_AXES; a++) {
+        const border_axis *axis = &size->spread.axis[a];
+        size->seen[a] = mem_raw(axis->extent, sizeof(uint32_t), "border", e);
+        if (!size->seen[a]) return false;
+        for (uint32_t i = 0; i < axis->extent; i++) size->seen[a][i] = border_count(axis, i);
+    }
+    return true;
+}
+
+static bool make_size(session *s, session_size *size, err *e) {
+    double full[PSF_CHANNELS];
+    if (!kernel_input_psf(&size->kernel, &s->kernel, &s->s, &size->need, full, e)) return false;
+    plan_request ask = session_request(&s->s, &size->kernel, &size->need);
+    if (!spread_make(&size->spread, &size->kernel, full, s->s.sharpen, &ask, e)) return false;
+    for (uint32_t c = 0; c < size->need.channels; c++) {
+        bool same = c > 0 && size->spread.kernels == 1;
+        size->nonnegative[c] = same ? size->nonnegative[0] : spread_is_positive(&size->spread, c);
+        for (int i = 0; i < ACCURACY_CORES; i++)
+            size->tail[c][i] = same ? size->tail[0][i]
+                                    : spread_tail(&size->spread, c, ACCURACY_CORE[i]);
+    }
+    return count_seen(size, e) && sketch_kernel_make(&size->sketch, &size->spread, e) &&
+           ledger_kernel_make(&size->ledger, &size->spread, e) && choose_all(s, size, e);
+}
+
+/* Moves the entry to the front and counts its user; with the lock held. */
+static size_entry *find_size(session *s, const kernel_need *need) {
+    for (size_entry **at = &s->sizes; *at; at = &(*at)->next) {
+        size_entry *n = *at;
+        if (memcmp(&n->size.need, need, sizeof *need) != 0) continue;
+        *at = n->next;
+        n->next = s->sizes;
+        n->users++;
+        return s->sizes = n;
+    }
+    return NULL;
+}
+
+static void drop_unused(session *s) {
+    int kept = 0;
+    for (size_entry **at = &s->sizes; *at;) {
+        size_entry *n = *at;
+        if (n->users || kept++ < KEPT_SIZES) {
+            at = &n->next;
+        } else {
+            *at = n->next;
+            free_size(n);
+        }
+    }
+}
+
+const session_size *session_size_take(session *s, const kernel_need *need, err *e) {
+    begin_making(s);
+    pthread_mutex_lock(&s->lock);
+    size_entry *n = find_size(s, need);
+    pthread_mutex_unlock(&s->lock);
+    if (!n && (n = mem_new(1, sizeof *n, "kernel", e))) {
+        n->size.need = *need;
+        n->users = 1;
+        if (!make_size(s, &n->size, e)) {
+            free_size(n);
+            n = NULL;
+        }
+        pthread_mutex_lock(&s->lock);
+        if (n) {
+            n->next = s->sizes;
+            s->sizes = n;
+        }
+        drop_unused(s);
+        pthread_mutex_unlock(&s->lock);
+    }
+    end_making(s);
+    return n ? &n->size : NULL;
+}
+
+void session_size_give(session *s, const session_size *size) {
+    if (!size) return;
+    pthread_mutex_lock(&s->lock);
+    for (size_entry *n = s->sizes; n; n = n->next)
+        if (&n->size == size) n->users--;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* --- the engine ------------------------------------------------------------------------------ */
+
+static bool open_engine(session *s, const engine_device *d, err *e) {
+    bool same = s->on.class == d->class && s->on.index == d->index;
+    if (s->engine && same && !s->failed) return true;
+    engine_close(&s->engine);
+    s->failed = false;
+    s->on = *d;
+    s->engine = engine_open(d, s->threads, cache_folder(s), e);
+    return s->engine != NULL;
+}
+
+/* The spectrum at the plan's lengths, of the kernel without its core. It comes from the user's
+ * .spectrum file where that holds this very kernel, else from the cache. An exact spectrum is made
+ * from the taps alone. */
+static bool make_lines(spectrum_lines *to, session_lease *l, session *s, const session_size *size,
+                       err *e) {
+    const plan *p = &s->ready.plan;
+    bool float64 = p->sample_bytes == 8;
+    bool exact = float64 || s->s.spectrum == SPECTRUM_EXACT;
+    spectrum source = {0};
+    psf rest = {0};
+    const psf *k = &size->kernel;
+    const spectrum *file = &s->kernel.ready;
+    cache_place place = {s->s.cache_dir, s->s.cache_size};
+    bool ok = true;
+    double start = clock_now();
+    if (s->ready.core) {
+        ok = psf_copy(&rest, k, e);
+        if (ok) core_cut(&rest, s->ready.core);
+        k = &rest;
+    }
+    if (ok && exact)
+        ok = psf_copy(&source.kernel, k, e);
+    else if (ok && s->kernel.is_spectrum && psf_same(k, &file->kernel))
+        ok = spectrum_copy(&source, file, e);
+    else if (ok)
+        ok = cache_spectrum(&source, k, &place, s->threads, &l->spectrum_cached, e);
+    ok = ok && spectrum_at(to, &source, s->s.spectrum, p->first, p->axis[0].length,
+                           p->axis[1].length, float64, s->threads, e);
+    spectrum_free(&source);
+    psf_free(&rest);
+    l->spectrum_seconds += clock_now() - start;
+    return ok;
+}
+
+/* Prepares the engine for s->ready on the device of `choice`. *gpu_failed: what failed was a GPU,
+ * which the CPU may stand in for. */
+static bool prepare_on(session *s, session_lease *l, const session_size *size,
+                       const session_choice *choice, bool *gpu_failed, err *e) {
+    spectrum_lines lines = {0};
+    engine_options o = {.timestamps = true, .patience = choice->patience};
+    *gpu_failed = false;
+    if (!choice->possible) {
+        *e = choice->why;
+        return false;
+    }
+    s->ready.plan = choice->plan;
+    o.slots = choice->plan.frames;
+    bool may_fall = is_auto(s) && choice->device.class != ENGINE_CPU;
+    if (!open_engine(s, &choice->device, e)) {
+        *gpu_failed = may_fall;
+        return false;
+    }
+    bool ok = make_lines(&lines, l, s, size, e);
+    if (ok && !engine_prepare(s->engine, &s->ready.plan, &lines, &o, e)) {
+        ok = false;
+        *gpu_failed = may_fall;
+        s->failed = true;
+    }
+    spectrum_lines_free(&lines);
+    return ok;
+}
+
+/* With the lock held. */
+static void fall_back(session *s, session_lease *l, const engine_device *d, const err *why) {
+    if (!s->on_cpu) log_warn("device '%s' failed: %s; continuing on the CPU", d->name, why->msg);
+    snprintf(l->note, sizeof l->note, "device '%.60s' failed (%.120s); the CPU was used instead",
+             d->name, why->msg);
+    s->on_cpu = true;
+    s->failed = true;
+}
+
+/* The caller's ticket is served and nobody uses the engine; the lock is not held. */
+static bool prepare(session *s, session_lease *l, const session_size *size, const prepared *want,
+                    err *e) {
+    bool gpu_failed = false, ok = false;
+    const session_choice *first = &size->choice[want->way];
+    s->ready = *want;
+    s->ready.valid = false;
+    if (!s->on_cpu || first->device.class == ENGINE_CPU)
+        ok = prepare_on(s, l, size, first, &gpu_failed, e);
+    if (gpu_failed) {
+        pthread_mutex_lock(&s->lock);
+        fall_back(s, l, &first->device, e);
+        pthread_mutex_unlock(&s->lock);
+    }
+    if (!ok && s->on_cpu && first->device.class != ENGINE_CPU) {
+        plan_request ask = session_request(&s->s, &size->kernel, &size->need);
+        device_forecast f;
+        engine_device cpu;
+        session_choice instead = {0};
+        err none = {0};
+        set_way(&ask, want->way);
+        if (choose_cpu(s, &ask, &f, &cpu, &none)) {
+            take_choice(&instead, s, &f, &cpu);
+            ok = prepare_on(s, l, size, &instead, &gpu_failed, e);
+        } else if (!gpu_failed) {
+            *e = none;
+        }
+    }
+    s->ready.valid = ok;
+    return ok;
+}
+
+static bool is_ready(const session *s, const prepared *want) {
+    const prepared *is = &s->ready;
+    return is->valid && !s->failed && is->way == want->way && is->core == want->core &&
+           memcmp(&is->need, &want->need, sizeof is->need) == 0;
+}
+
+/* ENGINE_SLOTS: none. */
+static uint32_t free_slot(const session *s) {
+    for (uint32_t i = 0; i < s->ready.plan.frames && i < ENGINE_SLOTS; i++)
+        if (!s->busy[i]) return i;
+    return ENGINE_SLOTS;
+}
+
+bool session_take(session_lease *l, session *s, const session_size *size, session_way way,
+                  uint32_t core, err *e) {
+    const prepared want = {.need = size->need, .way = way, .core = core};
+    bool ok = true;
+    pthread_mutex_lock(&s->lock);
+    uint64_t ticket = s->next_ticket++;
+    while (s->serving != ticket ||
+           (s->leases && !(is_ready(s, &want) && free_slot(s) < ENGINE_SLOTS)))
+        pthread_cond_wait(&s->changed, &s->lock);
+    if (!is_ready(s, &want)) {
+        pthread_mutex_unlock(&s->lock);
+        ok = prepare(s, l, size, &want, e);
+        pthread_mutex_lock(&s->lock);
+    }
+    if (ok) {
+        l->slot = free_slot(s);
+        l->engine = s->engine;
+        l->device = s->on;
+        l->plan = s->ready.plan;
+        s->busy[l->slot] = true;
+        s->leases++;
+    }
+    s->serving++;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    return ok;
+}
+
+bool session_give(session *s, session_lease *l, bool failed, const err *why) {
+    pthread_mutex_lock(&s->lock);
+    s->busy[l->slot] = false;
+    s->leases--;
+    s->failed |= failed;
+    bool again = failed && is_auto(s) && l->device.class != ENGINE_CPU;
+    if (again) {
+        engine_device cpu;
+        again = engine_devices_cpu(&cpu) > 0;
+        if (again) fall_back(s, l, &l->device, why);
+    }
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    return again;
+}

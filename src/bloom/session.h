@@ -1,0 +1,90 @@
+/* session.h - everything that stands ready to bloom images, shared by the threads of a run.
+ *
+ * A session holds the kernel as it was read, the devices of the machine, what follows from the size
+ * of an image (session_size), and one engine, which is prepared for one size and one way at a time.
+ * A thread takes what it needs, works with it without a lock, and gives it back. A session knows
+ * nothing of pixels. */
+#ifndef BLOOM_SESSION_H
+#define BLOOM_SESSION_H
+
+#include "bloom/bloom.h"
+#include "bloom/kernel_input.h"
+#include "bloom/promise/sketch.h"
+#include "kernel/cache.h"
+
+/* Where a transform runs and how: decided once for a size, without device work. */
+typedef struct {
+    bool possible; /* else `why` says why not */
+    err why;
+    engine_device device;
+    plan plan;
+    double patience; /* seconds that the engine may spend on finding faster plans */
+    double seconds;  /* price of the transforms on one core, for comparing methods */
+} session_choice;
+
+/* The transforms that an image may get: floats, floats that are all halfs (which travel to a device
+ * as such), and doubles. */
+typedef enum { CHOICE_FLOAT32, CHOICE_HALFS, CHOICE_FLOAT64, CHOICES } session_way;
+
+/* What follows from the size of an image. Const once it is made. */
+typedef struct {
+    kernel_need need;
+    psf kernel;
+    spread spread;
+    noise_tail tail[PSF_CHANNELS][ACCURACY_CORES];
+    bool nonnegative[PSF_CHANNELS]; /* the kernel has no taps below zero */
+    sketch_kernel sketch;
+    ledger_kernel ledger;
+    uint32_t *seen[PLAN_AXES]; /* how often borders show each column and row */
+    session_choice choice[CHOICES];
+} session_size;
+
+/* One slot of the prepared engine, from session_take to session_give. Starts as zeros. */
+typedef struct {
+    engine *engine;
+    uint32_t slot;
+    engine_device device;
+    plan plan;
+    double spectrum_seconds; /* spent on the kernel's spectrum, added to with each session_take */
+    bool spectrum_cached;
+    char note[256]; /* why the session has gone over to the CPU, if it did so here */
+} session_lease;
+
+typedef struct session session;
+
+/* Reads the kernel. `s` is copied; its strings, `kernel` and `threads` belong to the caller and
+ * must outlive the session. Opens no device. */
+session *session_open(const bloom_settings *s, const char *kernel, par *threads, err *e);
+/* Adds a user. */
+session *session_join(session *s);
+/* Removes a user; the last one frees everything. Sets *s to NULL. */
+void session_leave(session **s);
+
+const kernel_input *session_kernel(const session *s);
+
+/* Returns what follows from this size: made for the first who asks, kept for those who follow.
+ * Valid until it is given back. */
+const session_size *session_size_take(session *s, const kernel_need *need, err *e);
+void session_size_give(session *s, const session_size *size);
+
+/* Returns the request for a plan that this kernel and size make, but for the device's limits. */
+plan_request session_request(const bloom_settings *s, const psf *k, const kernel_need *need);
+
+/* Fills `to` for every device that there is, and *list and *count with these. Returns the index of
+ * the one that would be taken, or -1. */
+int session_forecast(session *s, const plan_request *ask, const engine_device **list,
+                     device_forecast *to, uint32_t *count, err *e);
+
+/* Takes a slot of the engine, prepared for that size, the transform `way`, and the kernel without
+ * its core of that radius. Threads are served in the order in which they ask: one that needs the
+ * engine as it is takes a free slot, one that needs it otherwise waits until nobody uses it and
+ * prepares it. A thread must not take a second slot while it has one.
+ * Where the device was chosen by `auto` and a GPU fails, the session goes over to the CPU. */
+bool session_take(session_lease *l, session *s, const session_size *size, session_way way,
+                  uint32_t core, err *e);
+/* Gives the slot back. failed: the engine could not do what was asked, with `why`; it is opened
+ * again for the next who takes a slot. Returns true if the caller should take a slot once more,
+ * since the session has gone over to the CPU. */
+bool session_give(session *s, session_lease *l, bool failed, const err *why);
+
+#endif

@@ -1,0 +1,144 @@
+#include "bloom/store.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void store_note(bloom_report *r, const char *fmt, ...) {
+    if (r->notes == BLOOM_NOTES) return;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(r->note[r->notes++], sizeof r->note[0], fmt, args);
+    va_end(args);
+}
+
+/* --- types ----------------------------------------------------------------------------------- */
+
+/* Finite pixels make no others, unless the kernel's sum is large. */
+static bool check_floats(const view *v, const outcome *o, err *e) {
+    const spread *s = &v->size->spread;
+    for (uint32_t c = 0; c < v->channels; c++)
+        if (!isfinite(o->stats[c].largest) || !isfinite(o->stats[c].sum))
+            return err_set(e, ERR_BAD_PIXELS,
+                           "channel '%s': values of the result are beyond 3.4e38, the largest "
+                           "that floats hold; the kernel's sum is %g",
+                           view_name(v, c), s->sum[spread_kernel(s, c)]);
+    return true;
+}
+
+/* Decides the types that the channels are stored in. */
+static bool choose_types(pixel_type to[VIEW_CHANNELS], const view *v, const outcome *o,
+                         bloom_report *r, err *e) {
+    uint64_t over = 0;
+    float largest = 0;
+    for (uint32_t c = 0; c < v->channels; c++) {
+        to[c] = v->s->half && v->type[c] == PIXEL_FLOAT ? PIXEL_HALF : v->type[c];
+        if (to[c] != PIXEL_HALF || !o->stats[c].over) continue;
+        over += o->stats[c].over;
+        largest = fmaxf(largest, o->stats[c].largest);
+    }
+    if (!over) return true;
+    if (v->s->half_overflow == OVERFLOW_ERROR)
+        return err_set(e, ERR_BAD_PIXELS,
+                       "%" PRIu64 " values of the result, up to %g, are beyond 65504, the largest "
+                       "that half floats hold; use --half-overflow clamp or float to continue",
+                       over, (double)largest);
+    bool clamp = v->s->half_overflow == OVERFLOW_CLAMP;
+    store_note(r,
+               clamp ? "%" PRIu64 " values beyond 65504, up to %g, were clamped to it"
+                     : "%" PRIu64 " values beyond 65504, up to %g: the layer is written as float",
+               over, (double)largest);
+    for (uint32_t c = 0; c < v->channels && !clamp; c++) to[c] = PIXEL_FLOAT;
+    return true;
+}
+
+/* --- accounts -------------------------------------------------------------------------------- */
+
+static void enter_ledger(const view *v, const light *l, const outcome *o, const pixel_type *to,
+                         bloom_report *r) {
+    const spread *s = &v->size->spread;
+    for (uint32_t c = 0; c < v->channels && r->ledger_rows < BLOOM_LEDGER; c++) {
+        const finish_stats *st = &o->stats[c];
+        /* Of what is spread: neighbours of bad pixels have been added to it by now. */
+        const scan_channel *in = &l->scanned.channel[c];
+        bool half = to[c] == PIXEL_HALF;
+        ledger_row *row = &r->ledger[r->ledger_rows++];
+        *row = (ledger_row){.in = l->sum[c],
+                            .gained = in->sum * (s->sum[spread_kernel(s, c)] - 1),
+                            .out = st->sum - (half ? st->over_sum : 0),
+                            .spilled = st->spilled,
+                            .bad = l->bad_light[c],
+                            .bad_pixels = l->bad[c],
+                            .overflow = half ? st->over_sum : 0,
+                            .overflow_pixels = half ? st->over : 0,
+                            .negative = st->negative_sum,
+                            .negative_pixels = st->negative};
+        row->size = fmax(fabs(row->in), fabs(row->out));
+        if (in->least < 0) row->size = fmax(row->size, sqrt((double)in->pixels * in->squares));
+        snprintf(row->channel, sizeof row->channel, "%s", view_name(v, c));
+    }
+}
+
+/* --- planes ---------------------------------------------------------------------------------- */
+
+/* Makes planes for channels whose type changes to another than float. */
+static bool make_planes(void *made[VIEW_CHANNELS], const view *v, const pixel_type *to, err *e) {
+    for (uint32_t c = 0; c < v->channels; c++) {
+        made[c] = NULL;
+        if (to[c] == v->type[c] || to[c] == PIXEL_FLOAT) continue;
+        if ((made[c] = mem_raw(v->pixels, pixel_bytes(to[c]), "pixels of another type", e)))
+            continue;
+        while (c-- > 0) mem_free(made[c]);
+        return false;
+    }
+    return true;
+}
+
+/* The result's plane and the image's own change places; one of another size is not kept. */
+static void swap_plane(const view *v, uint32_t c, const float *out) {
+    void **own = view_plane(v, c), *old = *own;
+    for (int set = 0; set < 2; set++) {
+        void **plane = &v->buf->plane[set][c];
+        if (*plane != out) continue;
+        *own = *plane;
+        *plane = v->type[c] == PIXEL_FLOAT ? old : NULL;
+        if (!*plane) mem_free(old);
+        return;
+    }
+}
+
+typedef struct {
+    const outcome *o;
+    const pixel_type *to;
+} pixels_job;
+
+static void store_pixels(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+    const pixels_job *j = ctx;
+    float *from = j->o->out[c] + first;
+    if (j->to[c] == PIXEL_FLOAT) return;
+    if (j->o->stats[c].over)
+        finish_store(*view_plane(v, c), j->to[c], first, from, n);
+    else
+        image_from_float(*view_plane(v, c), j->to[c], first, from, n);
+}
+
+bool store_result(const view *v, const light *l, outcome *o, bloom_report *r, err *e) {
+    pixel_type to[VIEW_CHANNELS];
+    void *made[VIEW_CHANNELS];
+    if (!check_floats(v, o, e) || !choose_types(to, v, o, r, e) || !make_planes(made, v, to, e))
+        return false;
+    enter_ledger(v, l, o, to, r);
+    for (uint32_t c = 0; c < v->channels; c++) {
+        if (made[c]) {
+            mem_free(*view_plane(v, c));
+            *view_plane(v, c) = made[c];
+        } else if (to[c] == PIXEL_FLOAT) {
+            swap_plane(v, c, o->out[c]);
+        }
+        view_part(v)->channel[v->channel[c]].type = to[c];
+    }
+    return view_blocks(v, store_pixels, &(pixels_job){o, to}, e);
+}

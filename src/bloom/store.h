@@ -1,0 +1,17 @@
+/* store.h - a result on its way into the image: overflow of half floats, pixel types, and the
+ * ledger's rows. */
+#ifndef BLOOM_STORE_H
+#define BLOOM_STORE_H
+
+#include "bloom/attempt.h"
+
+/* Puts the result into the image's planes, in the types that settings and `half_overflow` ask for
+ * (all channels of a group have one type), and enters each channel into the report's ledger.
+ * Refuses values beyond floats, and beyond halfs where that is an error; the image is as it was
+ * then. Float planes change places with the view's buffers: nothing is copied. */
+bool store_result(const view *v, const light *l, outcome *o, bloom_report *r, err *e);
+
+/* Adds a sentence to the report; what does not fit is left out. */
+void store_note(bloom_report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,72 @@
+#include "bloom/view.h"
+
+#include "base/mem.h"
+
+view view_make(const bloom_settings *s, image *img, int part, const layer_group *layer) {
+    view v = {.s = s,
+              .img = img,
+              .part = part,
+              .channels = (uint32_t)layer->channels,
+              .excess = {(float)s->threshold, (float)s->knee},
+              .all = !(s->threshold > 0),
+              .promised = s->spectrum != SPECTRUM_BILINEAR};
+    const image_part *p = &img->head.part[part];
+    v.pixels = (size_t)image_width(p) * image_height(p);
+    v.halfs = v.all;
+    for (uint32_t c = 0; c < v.channels; c++) v.channel[c] = layer->channel[c];
+    if (s->alpha == ALPHA_CONVOLVE && layer->alpha >= 0) v.channel[v.channels++] = layer->alpha;
+    for (uint32_t c = 0; c < v.channels; c++) {
+        v.type[c] = p->channel[v.channel[c]].type;
+        v.halfs &= v.type[c] == PIXEL_HALF;
+    }
+    return v;
+}
+
+image_part *view_part(const view *v) {
+    return &v->img->head.part[v->part];
+}
+void **view_plane(const view *v, uint32_t c) {
+    return &v->img->plane[v->part][v->channel[c]];
+}
+const char *view_name(const view *v, uint32_t c) {
+    return view_part(v)->channel[v->channel[c]].name;
+}
+
+typedef struct {
+    const view *v;
+    view_fn *fn;
+    void *ctx;
+    size_t blocks; /* of a channel */
+} block_job;
+
+static bool do_block(void *ctx, size_t index, int worker, err *e) {
+    const block_job *j = ctx;
+    (void)worker, (void)e;
+    size_t first = index % j->blocks * VIEW_BLOCK, left = j->v->pixels - first;
+    j->fn(j->v, j->ctx, (uint32_t)(index / j->blocks), first,
+          left < VIEW_BLOCK ? left : VIEW_BLOCK);
+    return true;
+}
+
+bool view_blocks(const view *v, view_fn *fn, void *ctx, err *e) {
+    block_job j = {v, fn, ctx, (v->pixels + VIEW_BLOCK - 1) / VIEW_BLOCK};
+    return par_for(v->threads, v->channels * j.blocks, do_block, &j, e);
+}
+
+bool buffers_room(buffers *b, int set, uint32_t channels, size_t bytes, err *e) {
+    void **plane = b->plane[set];
+    for (uint32_t c = 0; c < ENGINE_CHANNELS && b->bytes[set] != bytes; c++) {
+        mem_free(plane[c]);
+        plane[c] = NULL;
+    }
+    b->bytes[set] = bytes;
+    for (uint32_t c = 0; c < channels; c++)
+        if (!plane[c] && !(plane[c] = mem_raw(bytes, 1, "planes", e))) return false;
+    return true;
+}
+
+void buffers_free(buffers *b) {
+    for (int c = 0; c < 2 * ENGINE_CHANNELS; c++)
+        mem_free(b->plane[c / ENGINE_CHANNELS][c % ENGINE_CHANNELS]);
+    *b = (buffers){0};
+}

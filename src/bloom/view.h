@@ -1,0 +1,55 @@
+/* view.h - one colour group of an image, and all that blooming it needs. Made once from the image's
+ * header and the settings, and const afterwards. */
+#ifndef BLOOM_VIEW_H
+#define BLOOM_VIEW_H
+
+#include "bloom/finish.h"
+#include "bloom/session.h"
+#include "image/layers.h"
+
+enum { VIEW_CHANNELS = LAYER_MAX_CHANNELS };
+
+/* Planes between the image's and the engine's, kept from frame to frame: set 0 holds floats, set 1
+ * floats or doubles. They may change places with the image's own. One thread uses them. */
+typedef struct {
+    void *plane[2][ENGINE_CHANNELS];
+    size_t bytes[2]; /* of each plane of the set */
+    bool loaded;     /* set 0 holds the light that is spread, but for channels read in place */
+} buffers;
+
+typedef struct {
+    const bloom_settings *s;
+    par *threads;
+    session *session;
+    const session_size *size;
+    buffers *buf;
+    image *img;
+    int part;
+    uint32_t channels;
+    int channel[VIEW_CHANNELS];     /* the part's channels */
+    pixel_type type[VIEW_CHANNELS]; /* as they came */
+    size_t pixels;
+    finish_excess excess;
+    bool all;      /* all light is spread: there is no threshold */
+    bool halfs;    /* all light is spread, and all of it is halfs */
+    bool promised; /* a tolerance is kept or said to be broken; not with a bilinear spectrum */
+} view;
+
+/* Fills everything but `size`: what follows from the header, the layer and the settings. */
+view view_make(const bloom_settings *s, image *img, int part, const layer_group *layer);
+
+image_part *view_part(const view *v);
+void **view_plane(const view *v, uint32_t c); /* the image's */
+const char *view_name(const view *v, uint32_t c);
+
+/* Calls fn for blocks of at most VIEW_BLOCK pixels of every channel, from several threads. */
+enum { VIEW_BLOCK = 1 << 15 };
+typedef void view_fn(const view *v, void *ctx, uint32_t c, size_t first, size_t n);
+bool view_blocks(const view *v, view_fn *fn, void *ctx, err *e);
+
+/* Makes `channels` planes of n bytes in set `set`; what they held is lost if they were of another
+ * size. */
+bool buffers_room(buffers *b, int set, uint32_t channels, size_t bytes, err *e);
+void buffers_free(buffers *b);
+
+#endif
