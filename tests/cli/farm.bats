@@ -26,11 +26,13 @@ setup() {
 script=${!#}
 echo "$@" >>"$FAKE_LOG"
 [ -n "$FAKE_FAILS" ] && exit 1
+[ -n "$FAKE_SAYS" ] && { printf '%s\n' "$FAKE_SAYS" >&2; exit 1; }
 cd "$(sed -n 's/^#SBATCH --chdir="\(.*\)"$/\1/p' "$script")" || exit 1
 last=$(sed -n 's/^#SBATCH --array=0-//p' "$script")
 log=$(sed -n 's/^#SBATCH --output="\(.*\)"$/\1/p' "$script")
 for i in $(seq 0 "$last"); do
-    [ "$i" = "$FAKE_KILLS" ] || SLURM_ARRAY_TASK_ID=$i bash "$script" >"${log//%a/$i}" 2>&1
+    name=${log//%%/$'\x01'} name=${name//%a/$i}
+    [ "$i" = "$FAKE_KILLS" ] || SLURM_ARRAY_TASK_ID=$i bash "$script" >"${name//$'\x01'/%}" 2>&1
 done
 echo "77;cluster"
 S
@@ -54,7 +56,7 @@ job() { "$FFTBLOOM" in/a.####.exr kernel.exr -o out/b.####.exr --farm slurm --ch
     [ ! -e sbatch.log ]
     [ -z "$(ls out)" ]
     # A task of it by hand: its report has a folder only once the job is submitted.
-    mkdir -p fftbloom-farm/b.____.exr
+    mkdir -p "$(sed -n 's/^#SBATCH --output="\(.*\)\/log.*$/\1/p' job.sh)"
     SLURM_ARRAY_TASK_ID=1 bash job.sh
     [ "$(ls out | xargs)" = "b.1005.exr b.1007.exr b.1009.exr" ]
     # Not as a task: refused.
@@ -136,6 +138,130 @@ P
     run job --farm-dir file/x
     [ "$status" -ne 0 ]
     [ -z "$(ls out)" ]
+}
+
+@test "names and folders reach a script quoted, or are refused before anything is written" {
+    for bad in $'x\ntouch pwned' $'x\e[31m' 'q" --wrap="touch pwned' 'back\slash'; do
+        run job --dry-run --farm-dir "$bad"
+        [ "$status" -eq 64 ]
+        [[ "$output" == *"farm folder"*"cannot stand in a batch script"* ]]
+    done
+    mkdir $'line\nend'
+    (cd $'line\nend' && ln -s ../in ../out ../kernel.exr . && run job --dry-run && [ "$status" -eq 64 ] && [[ "$output" == *"working folder"* ]])
+    run job --farm-args $'-p x\e[31m'
+    [ "$status" -eq 64 ]
+    # Blanks and patterns of Slurm are only names. The fake sbatch reads %a and %% as Slurm does.
+    run job --farm-dir 'shot_%j, 50% --wrap=x/' --wait
+    [ "$status" -eq 0 ]
+    grep -qx '#SBATCH --job-name=fftbloom-shot__j__50__--wrap_x' 'shot_%j, 50% --wrap=x/job.sh'
+    [ "$(ls 'shot_%j, 50% --wrap=x' | xargs)" = "job.sh log.0.txt log.1.txt log.2.txt report.0.json report.1.json report.2.json" ]
+    [ ! -e pwned ]
+}
+
+@test "each output has a farm folder of its own, and files of others stay" {
+    mkdir a b
+    for o in a b; do
+        run --separate-stderr "$FFTBLOOM" in/a.####.exr kernel.exr -o $o/f.####.exr --farm slurm --wait --report $o.json
+        [ "$status" -eq 0 ]
+    done
+    [ "$(ls -d fftbloom-farm/f.____.exr-* | wc -l)" -eq 2 ]
+    # By another way to the same output it is the same folder.
+    (cd a && rm f.1001.exr && run "$FFTBLOOM" ../in/a.####.exr ../kernel.exr -o f.####.exr --farm slurm --farm-dir "$(grep -l a/f ../fftbloom-farm/*/job.sh | xargs -d '\n' dirname)" && echo "$output" && [ "$status" -eq 0 ])
+    # One folder for two outputs would mix their reports.
+    run job --farm-dir mine
+    [ "$status" -eq 0 ]
+    run "$FFTBLOOM" in/a.####.exr kernel.exr -o b/g.####.exr --farm slurm --farm-dir mine
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"another output"* ]]
+    # Reports and scripts that are not ours are neither replaced nor removed.
+    for name in job.sh report.1.json; do
+        mkdir theirs && echo precious >theirs/$name
+        run "$FFTBLOOM" in/a.####.exr kernel.exr -o b/h.####.exr --chunk 3 --farm slurm --farm-dir theirs
+        [ "$status" -eq 73 ]
+        [[ "$output" == *"fftbloom did not make"* ]]
+        [ "$(cat theirs/*)" = precious ]
+        rm -r theirs
+    done
+}
+
+# Counts its calls, and answers the n-th with line n of the file `answers`: "ok", "tasks", "gone" or
+# a sentence of a failure; the last line is the answer from then on.
+fake_squeue() {
+    printf '%s\n' "$@" >"$dir/answers"
+    cat >bin/squeue <<'S'
+#!/bin/bash
+[ "$1" = --version ] && exit 0
+cd "${0%/*}/.." && echo x >>calls
+n=$(wc -l <calls) last=$(wc -l <answers)
+case $(sed -n "$((n < last ? n : last))p" answers) in
+    ok) ;;
+    tasks) echo "77_2" ;;
+    gone) echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1 ;;
+    *) echo "slurm_load_jobs error: Unable to contact slurm controller (connect failure)" >&2; exit 1 ;;
+esac
+S
+}
+
+@test "a failure of squeue is not the job's end; an unknown job is" {
+    fake_squeue tasks fails fails gone
+    run --separate-stderr job --wait --report all.json
+    [ "$status" -eq 0 ]
+    [ "$(wc -l <calls)" -eq 4 ]
+    [[ "$stderr" == *"it says 'Unable to contact slurm controller (connect failure)'"* ]]
+    [ "$(grep -c 'it is asked again' <<<"$stderr")" -eq 1 ]
+    # sacct, where there is one, knows more: pending first, then over.
+    rm calls out/* && fake_squeue fails
+    cat >bin/sacct <<'S'
+#!/bin/bash
+cd "${0%/*}/.."
+echo "COMPLETED"
+[ "$(wc -l <calls)" -gt 1 ] && echo "CANCELLED by 0" || echo PENDING
+S
+    chmod +x bin/sacct
+    run --separate-stderr job --wait --report all.json
+    [ "$status" -eq 0 ]
+    [ "$(wc -l <calls)" -eq 2 ]
+    [[ "$stderr" != *"asked again"* ]]
+    # Without squeue nothing is submitted that could not be waited for.
+    rm bin/squeue out/*
+    before=$(wc -l <sbatch.log)
+    if ! command -v squeue; then
+        run --separate-stderr job --wait
+        [ "$status" -eq 69 ]
+        [ "$(wc -l <sbatch.log)" -eq "$before" ]
+    fi
+}
+
+@test "reports with impossible numbers count as none" {
+    cat >bin/squeue <<'S'
+#!/bin/bash
+[ "$1" = --version ] || sed -i "$FAKE_EDIT" "${0%/*}"/../fftbloom-farm/*/report.1.json
+S
+    n=1
+    for edit in 's/"exit_status": 0/"exit_status": 1e300/' 's/"exit_status": 0/"exit_status": "bad"/' 's/"exit_status": 0/"exit_status": 0.5/' 's/"done": 3/"done": -1e99/'; do
+        export FAKE_EDIT=$edit
+        run --separate-stderr job --wait --report all.json --sharpen 0.$((n++))
+        [ "$status" -eq 75 ]
+        [[ "$stderr" == *"task 1 left no report"*"numbers that no report has"* ]]
+        "$python" -c 'import json; d = json.load(open("all.json")); assert (d["done"], d["silent"]) == (4, 1), d'
+    done
+}
+
+@test "an sbatch that is not configured: no device, in one sentence" {
+    FAKE_SAYS=$'sbatch: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host\nsbatch: error: fetch_config: DNS SRV lookup failed\nsbatch: fatal: Could not establish a configuration source' run job
+    [ "$status" -eq 69 ]
+    [ "${#lines[@]}" -eq 1 ]
+    [[ "$output" == *"sbatch says 'Could not establish a configuration source'"* ]]
+    FAKE_SAYS='sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' run job
+    [ "$status" -eq 75 ]
+    [[ "${lines[-1]}" == *"'Batch job submission failed: Socket timed out"* ]]
+    # What a plugin of Slurm says beside the number is not the number.
+    mv bin/sbatch bin/real
+    printf '#!/bin/bash\necho "sbatch: lua: 3 GPUs are free" >&2\nexec "${0%%/*}/real" "$@"\n' >bin/sbatch
+    chmod +x bin/sbatch
+    run --separate-stderr job
+    [ "$status" -eq 0 ]
+    [ "$output" = 77 ]
 }
 
 @test "openjd: a template whose tasks do the same" {

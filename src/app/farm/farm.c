@@ -62,24 +62,54 @@ static bool make_chunks(farm *f, const stamps *st, err *e) {
 
 /* --- places ---------------------------------------------------------------------------------- */
 
+/* `path` from the root, without slashes at its end. */
 static char *absolute(const char *here, const char *path, err *e) {
     text t = {0};
     text_add(&t, "%s%s%s", path[0] == '/' ? "" : here, path[0] == '/' ? "" : "/", path);
+    while (t.n > 1 && t.s[t.n - 1] == '/') t.s[--t.n] = 0;
     char *copy = mem_str(t.s, e);
     text_free(&t);
     return copy;
 }
 
-/* fftbloom-farm/<the output's name, with what schedulers read as patterns taken out>. */
+/* Fills `mark` with a hash of the output's absolute path, whatever links lead to its folder. */
+static void mark_output(farm *f) {
+    char folder[PATH_MAX], real[PATH_MAX];
+    const char *output = f->j->output, *slash = strrchr(output, '/');
+    int n = slash ? snprintf(folder, sizeof folder, "%.*s", (int)(slash - output) + 1, output)
+                  : snprintf(folder, sizeof folder, "%s", f->here);
+    text whole = {0};
+    if (n > 0 && (size_t)n < sizeof folder && realpath(folder, real))
+        text_add(&whole, "%s/%s", real, slash ? slash + 1 : output);
+    else /* a folder that holds the frame's number, say */
+        text_add(&whole, "%s/%s", output[0] == '/' ? "" : f->here, output);
+    hash_text(hash_bytes(whole.s, whole.n), f->mark);
+    text_free(&whole);
+}
+
+/* Letters, digits and .-_ of a name; any other character becomes an underscore. */
+static void add_plain(text *to, const char *name) {
+    enum { LONGEST = 100 };
+    for (int i = 0; name[i] && i < LONGEST; i++)
+        text_add(to, "%c",
+                 isalnum((unsigned char)name[i]) || strchr(".-_", name[i]) ? name[i] : '_');
+}
+
+/* fftbloom-farm/<the output's name>-<its mark>: each output has a folder of its own. */
 static char *usual_folder(const farm *f, err *e) {
     text t = {0};
     const char *slash = strrchr(f->j->output, '/');
     text_add(&t, "%s/fftbloom-farm/", f->here);
-    for (const char *p = slash ? slash + 1 : f->j->output; *p; p++)
-        text_add(&t, "%c", isalnum((unsigned char)*p) || strchr(".-_", *p) ? *p : '_');
+    add_plain(&t, slash ? slash + 1 : f->j->output);
+    text_add(&t, "-%.8s", f->mark);
     char *copy = mem_str(t.s, e);
     text_free(&t);
     return copy;
+}
+
+void farm_job_name(const farm *f, text *to) {
+    text_add(to, "fftbloom-");
+    add_plain(to, strrchr(f->folder, '/') + 1);
 }
 
 static bool find_places(farm *f, err *e) {
@@ -90,6 +120,7 @@ static bool find_places(farm *f, err *e) {
     if (!(f->program = mem_str(path, e))) return false;
     if (!getcwd(path, sizeof path)) return err_errno(e, ERR_IO, "cannot find the working folder");
     if (!(f->here = mem_str(path, e))) return false;
+    mark_output(f);
     f->folder = f->c->s.farm_dir ? absolute(f->here, f->c->s.farm_dir, e) : usual_folder(f, e);
     if (!f->folder) return false;
     if (!cache_path(cache, f->c->s.bloom.cache_dir)) return true;
@@ -101,8 +132,10 @@ bool farm_open(farm *f, const cli *c, const job *j, const stamps *st, err *e) {
     if (!j->sequence)
         return err_set(e, ERR_USAGE, "--farm needs a sequence: a frame pattern as input, not '%s'",
                        j->input);
-    if (c->s.farm_args && strpbrk(c->s.farm_args, "\r\n"))
-        return err_set(e, ERR_USAGE, "--farm-args must be one line");
+    for (const char *p = c->s.farm_args; p && *p; p++)
+        if (iscntrl((unsigned char)*p))
+            return err_set(e, ERR_USAGE,
+                           "--farm-args must be one line, without control characters");
     if (find_places(f, e) && make_chunks(f, st, e)) return true;
     farm_close(f);
     return false;
@@ -158,22 +191,19 @@ void farm_quote(const char *s, text *to) {
 
 /* --- what is asked for ------------------------------------------------------------------------ */
 
-static int print_slurm(const farm *f, err *e) {
-    (void)e;
-    text out = {0};
-    farm_slurm_script(f, &out);
-    fputs(out.s, stdout);
-    text_free(&out);
-    return 0;
-}
-
 static int run_slurm(const farm *f, err *e) {
     if (f->current) log_note("%zu frames are up to date", f->current);
     if (!f->chunks) {
         log_note("nothing is left to do");
         return f->c->s.report ? farm_slurm_gather(f, e) : 0;
     }
-    return f->c->s.dry_run ? print_slurm(f, e) : farm_slurm_submit(f, e);
+    if (!farm_slurm_check(f, e)) return (int)e->code;
+    if (!f->c->s.dry_run) return farm_slurm_submit(f, e);
+    text script = {0};
+    farm_slurm_script(f, &script);
+    fputs(script.s, stdout);
+    text_free(&script);
+    return 0;
 }
 
 static int run_openjd(const farm *f, err *e) {

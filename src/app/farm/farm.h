@@ -19,6 +19,7 @@ typedef struct {
     const cli *c;
     const job *j;
     char *program, *here;           /* absolute paths: of this program, of the working folder */
+    char mark[HASH_TEXT];           /* a hash of the output's absolute path */
     char *folder;                   /* absolute: for the script, and logs and reports of tasks */
     char *cache;                    /* absolute; NULL: there is none */
     text *chunk;                    /* --frames of each task */
@@ -38,6 +39,12 @@ void farm_flags(const farm *f, void (*add)(void *ctx, const char *flag), void *c
 /* For a shell, in single quotes. */
 void farm_quote(const char *s, text *to);
 
+/* "fftbloom-" and the name of the farm's folder, in characters that no scheduler interprets. */
+void farm_job_name(const farm *f, text *to);
+
+/* Returns false where the path of the working folder or of the farm's folder cannot be written into
+ * a batch script. The script is right only where this is true. */
+bool farm_slurm_check(const farm *f, err *e);
 void farm_slurm_script(const farm *f, text *to);
 /* False where a path cannot stand in a template. */
 bool farm_openjd_template(const farm *f, text *to, err *e);

@@ -24,12 +24,11 @@ bool farm_openjd_template(const farm *f, text *to, err *e) {
         return err_set(e, ERR_USAGE,
                        "%zu tasks; an OpenJD step may list %d: --chunk %zu or more makes so few",
                        f->chunks, MOST_TASKS, (f->frames + MOST_TASKS - 1) / MOST_TASKS);
-    const char *name = strrchr(f->folder, '/') + 1;
-    text_add(to, "{\n  \"specificationVersion\": \"jobtemplate-2023-09\",\n  \"name\": ");
-    text label = {0};
-    text_add(&label, "fftbloom %.100s", name);
-    text_add_json(to, label.s);
-    text_free(&label);
+    text name = {0};
+    farm_job_name(f, &name);
+    text_add(to, "{\n  \"specificationVersion\": \"jobtemplate-2023-09\",\n  \"name\": \"%s\"",
+             name.s);
+    text_free(&name);
     text_add(to, ",\n  \"parameterDefinitions\": [\n    {\"name\": \"Program\", \"type\": "
                  "\"STRING\", \"default\": ");
     text_add_json(to, f->program);

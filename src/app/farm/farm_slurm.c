@@ -1,6 +1,7 @@
 #include "app/farm/farm.h"
 
 #include "app/cli/json.h"
+#include "app/farm/slurm.h"
 #include "app/run/progress.h"
 #include "app/run/report.h"
 #include "base/file.h"
@@ -8,11 +9,9 @@
 #include "base/mem.h"
 
 #include <ctype.h>
-#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* --- the script ------------------------------------------------------------------------------- */
@@ -22,18 +21,45 @@ static void add_flag(void *ctx, const char *flag) {
     farm_quote(flag, ctx);
 }
 
+/* A path stands between double quotes in a line that sbatch reads: nothing in it may end the quotes
+ * or the line. */
+static bool can_be_quoted(const char *what, const char *path, err *e) {
+    for (const char *p = path; *p; p++)
+        if (iscntrl((unsigned char)*p) || strchr("\"\\", *p))
+            return err_set(e, ERR_USAGE,
+                           "the path of the %s, '%s', has a quote, a backslash or a control "
+                           "character, which cannot stand in a batch script",
+                           what, path);
+    return true;
+}
+
+bool farm_slurm_check(const farm *f, err *e) {
+    return can_be_quoted("working folder", f->here, e) &&
+           can_be_quoted("farm folder", f->folder, e);
+}
+
+/* The line by which the script of an earlier job of the same output is known. */
+static void add_mark(const farm *f, text *to) {
+    text_add(to, "# fftbloom farm %s\n", f->mark);
+}
+
 /* A task that ends with 75 is worth trying again; all others are not. */
 void farm_slurm_script(const farm *f, text *to) {
-    const char *name = strrchr(f->folder, '/') + 1;
-    text_add(to, "#!/bin/bash\n# %zu frames in %zu tasks; made by `fftbloom apply --farm slurm`.\n",
-             f->frames, f->chunks);
-    text_add(to, "#SBATCH --job-name=fftbloom-%s\n#SBATCH --array=0-%zu\n", name, f->chunks - 1);
-    text_add(to, "#SBATCH --chdir=\"%s\"\n#SBATCH --output=\"%s/log.%%a.txt\"\n", f->here,
-             f->folder);
+    text_add(to, "#!/bin/bash\n");
+    add_mark(f, to);
+    text_add(to, "# %zu frames in %zu tasks; made by `fftbloom apply --farm slurm`.\n", f->frames,
+             f->chunks);
+    text_add(to, "#SBATCH --job-name=");
+    farm_job_name(f, to);
+    text_add(to, "\n#SBATCH --array=0-%zu\n#SBATCH --chdir=\"%s\"\n", f->chunks - 1, f->here);
+    /* Slurm replaces %a and its like in the name of the log; %% is a percent sign. */
+    text_add(to, "#SBATCH --output=\"");
+    for (const char *p = f->folder; *p; p++) text_add(to, *p == '%' ? "%%%%" : "%c", *p);
+    text_add(to, "/log.%%a.txt\"\n");
     if (f->c->s.farm_args) text_add(to, "#SBATCH %s\n", f->c->s.farm_args);
     text_add(to, "frames=(\n");
     for (size_t i = 0; i < f->chunks; i++) text_add(to, "    %s\n", f->chunk[i].s);
-    text_add(to, ")\ntask=${SLURM_ARRAY_TASK_ID:?to be submitted with sbatch}\n"
+    text_add(to, ")\ntask=${SLURM_ARRAY_TASK_ID:?submit this script with sbatch}\n"
                  "for wait in 5 30 0; do\n    ");
     farm_quote(f->program, to);
     text_add(to, " apply");
@@ -45,106 +71,95 @@ void farm_slurm_script(const farm *f, text *to) {
                  "    sleep $wait\ndone\n");
 }
 
-static char *place(const farm *f, err *e, const char *fmt, size_t number) {
+/* --- the farm's folder ---------------------------------------------------------------------- */
+
+static text script_path(const farm *f) {
     text t = {0};
-    text_add(&t, "%s/", f->folder);
-    text_add(&t, fmt[0] == 'r' ? "report.%zu.json" : "job.sh", number);
-    char *path = mem_str(t.s, e);
-    text_free(&t);
-    return path;
+    text_add(&t, "%s/job.sh", f->folder);
+    return t;
 }
 
-/* --- Slurm's commands ------------------------------------------------------------------------- */
-
-/* Runs a program and takes what it prints; returns its status, 127 where there is none of the name
- * and -1 where it could not be run. */
-static int run(char *const argv[], text *out) {
-    int pipe_of[2];
-    if (pipe(pipe_of) != 0) return -1;
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(pipe_of[1], STDOUT_FILENO);
-        close(pipe_of[0]);
-        close(pipe_of[1]);
-        execvp(argv[0], argv);
-        _exit(127);
-    }
-    close(pipe_of[1]);
-    char piece[4096];
-    for (ssize_t n; child > 0;) {
-        n = read(pipe_of[0], piece, sizeof piece);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) break;
-        text_add_bytes(out, piece, (size_t)n);
-    }
-    close(pipe_of[0]);
-    int status = -1;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+static text report_path(const farm *f, size_t task) {
+    text t = {0};
+    text_add(&t, "%s/report.%zu.json", f->folder, task);
+    return t;
 }
 
-static bool submit(const farm *f, char *script, char id[32], err *e) {
-    (void)f;
-    text out = {0};
-    char *argv[] = {(char[]){"sbatch"}, (char[]){"--parsable"}, script, NULL};
-    int status = run(argv, &out);
-    size_t digits = out.s ? strspn(out.s, "0123456789") : 0;
-    bool ok = status == 0 && digits > 0 && digits < 32;
-    if (ok)
-        snprintf(id, 32, "%.*s", (int)digits, out.s);
-    else if (status == 127)
-        err_set(e, ERR_NO_DEVICE,
-                "there is no sbatch on this machine; --dry-run prints the script");
-    else
-        err_set(e, ERR_RETRY, "sbatch did not take '%s': exit status %d", script, status);
-    text_free(&out);
-    return ok;
+static bool has_report(const farm *f, size_t task) {
+    text path = report_path(f, task);
+    bool there = access(path.s, F_OK) == 0;
+    text_free(&path);
+    return there;
 }
 
-/* Tasks of the job that are waiting or running; squeue forgets a job some time after its end, and
- * then fails. -1: squeue cannot be asked. */
-static int still_queued(char *id) {
-    text out = {0};
-    char *argv[] = {(char[]){"squeue"},
-                    (char[]){"-h"},
-                    (char[]){"-r"},
-                    (char[]){"-o"},
-                    (char[]){"%i"},
-                    (char[]){"-j"},
-                    id,
-                    NULL};
-    int status = run(argv, &out), n = 0;
-    for (size_t i = 0; i < out.n; i++) n += out.s[i] == '\n';
-    text_free(&out);
-    return status == 127 || status < 0 ? -1 : status == 0 ? n : 0;
-}
-
-/* Reports are written once, at a task's end. */
-static size_t reported(const farm *f) {
+static size_t count_reports(const farm *f) {
     size_t n = 0;
-    for (size_t i = 0; i < f->chunks; i++) {
-        char *path = place(f, NULL, "report", i);
-        n += path && access(path, F_OK) == 0;
-        mem_free(path);
-    }
+    for (size_t i = 0; i < f->chunks; i++) n += has_report(f, i);
     return n;
 }
 
-static bool wait_for(const farm *f, char *id, err *e) {
-    progress p;
-    progress_open(&p, f->c->s.progress, f->c->s.quiet, f->chunks);
-    size_t seen = 0;
-    int left = 1;
-    for (unsigned pause = 1; left > 0; pause += pause < 10) {
-        sleep(pause);
-        left = still_queued(id);
-        for (size_t now = reported(f); seen < now; seen++)
-            progress_step(&p, f->chunk[seen].s, true);
+/* Files of a folder may be replaced where its script has the mark of this output. Without a script
+ * there must be no report that this job would replace. */
+static bool is_free(const farm *f, const char *script, err *e) {
+    enum { MOST = 64 << 20 };
+    err why = {0};
+    size_t n = 0;
+    char *old = (char *)file_read_all(script, MOST, &n, &why);
+    text mark = {0};
+    add_mark(f, &mark);
+    bool ours = old && strstr(old, mark.s), other = old && strstr(old, "\n# fftbloom farm ");
+    text_free(&mark);
+    mem_free(old);
+    if (ours) return true;
+    if (other)
+        return err_set(e, ERR_USAGE,
+                       "the farm folder '%s' has the job of another output; each output needs a "
+                       "--farm-dir of its own",
+                       f->folder);
+    if (access(script, F_OK) == 0 || count_reports(f))
+        return err_set(e, ERR_CANT_CREATE,
+                       "the farm folder '%s' has files named job.sh or report.N.json that fftbloom "
+                       "did not make; choose another --farm-dir or remove them",
+                       f->folder);
+    return true;
+}
+
+static bool write_script(const farm *f, const char *path, err *e) {
+    text script = {0};
+    farm_slurm_script(f, &script);
+    bool ok = file_make_dirs(f->folder, e) && is_free(f, path, e) &&
+              file_write_all(path, script.s, script.n, e);
+    text_free(&script);
+    /* Reports of an earlier submission would be taken for this one's. */
+    for (size_t i = 0; ok && (i < f->chunks || has_report(f, i)); i++) {
+        text old = report_path(f, i);
+        unlink(old.s);
+        text_free(&old);
     }
-    progress_clear(&p);
-    return left == 0 || err_set(e, ERR_RETRY,
-                                "job %s is submitted, but squeue cannot be run to wait for it", id);
+    return ok;
+}
+
+/* --- the job ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    const farm *f;
+    progress p;
+    size_t seen; /* reports */
+} watcher;
+
+static void watch(void *ctx) {
+    watcher *w = ctx;
+    for (size_t now = count_reports(w->f); w->seen < now; w->seen++)
+        progress_step(&w->p, w->f->chunk[w->seen].s, true);
+}
+
+static bool wait_for(const farm *f, const char *id, err *e) {
+    watcher w = {.f = f};
+    progress_open(&w.p, f->c->s.progress, f->c->s.quiet, f->chunks);
+    bool ok = slurm_wait(
+        id, &(slurm_waiting){.pause = 0.1, .patience = 900, .asked = watch, .ctx = &w}, e);
+    progress_clear(&w.p);
+    return ok;
 }
 
 /* --- reports ---------------------------------------------------------------------------------- */
@@ -155,16 +170,27 @@ typedef struct {
     int status;
 } gathered;
 
-static void count_report(gathered *g, const json_value *root) {
+/* Reads a member that must be a whole number from 0 to `most`, or absent; *to stays then. */
+static bool read_count(const json_value *root, const char *key, size_t most, size_t *to) {
+    const json_value *v = json_get(root, key);
+    if (!v) return true;
+    bool ok = v->type == JSON_NUMBER && v->number >= 0 && v->number <= (double)most &&
+              v->number == (double)(size_t)v->number;
+    if (ok) *to = (size_t)v->number;
+    return ok;
+}
+
+/* Adds a task's report. Returns false, and adds nothing, where its numbers are none of a report. */
+static bool count_report(gathered *g, const json_value *root) {
     static const char *const NAME[FRAME_STATES] = {"done", "current", "skipped", "failed"};
-    const json_value *status = json_get(root, "exit_status");
-    int s = status ? (int)status->number : ERR_INTERNAL;
+    size_t status = ERR_INTERNAL, count[FRAME_STATES] = {0};
+    if (!read_count(root, "exit_status", 255, &status)) return false;
+    for (int i = 0; i < FRAME_STATES; i++)
+        if (!read_count(root, NAME[i], INT_MAX, &count[i])) return false;
+    for (int i = 0; i < FRAME_STATES; i++) g->count[i] += count[i];
     /* A failure hides that frames were skipped, not the other way round. */
-    if (s && (!g->status || g->status == ERR_SKIPPED)) g->status = s;
-    for (int i = 0; i < FRAME_STATES; i++) {
-        const json_value *v = json_get(root, NAME[i]);
-        if (v && v->number > 0) g->count[i] += (size_t)v->number;
-    }
+    if (status && (!g->status || g->status == ERR_SKIPPED)) g->status = (int)status;
+    return true;
 }
 
 static void gather_one(gathered *g, const char *path, size_t task) {
@@ -173,13 +199,13 @@ static void gather_one(gathered *g, const char *path, size_t task) {
     size_t n;
     char *bytes = (char *)file_read_all(path, MOST, &n, &why);
     json_document *d = bytes ? json_parse(path, bytes, n, &why) : NULL;
-    if (d) {
+    if (d && count_report(g, json_root(d))) {
         while (n && isspace((unsigned char)bytes[n - 1])) n--;
-        count_report(g, json_root(d));
         text_add(&g->tasks, g->tasks.n ? ",\n" : "\n");
         text_add_bytes(&g->tasks, bytes, n);
     } else {
-        log_error("task %zu left no report: %s", task, why.msg);
+        log_error("task %zu left no report: %s%s", task, d ? path : why.msg,
+                  d ? " has numbers that no report has" : "");
         g->silent++;
     }
     json_free(&d);
@@ -205,9 +231,9 @@ static bool write_gathered(const farm *f, const gathered *g, err *e) {
 int farm_slurm_gather(const farm *f, err *e) {
     gathered g = {0};
     for (size_t i = 0; i < f->chunks; i++) {
-        char *path = place(f, e, "report", i);
-        if (path) gather_one(&g, path, i);
-        mem_free(path);
+        text path = report_path(f, i);
+        gather_one(&g, path.s, i);
+        text_free(&path);
     }
     /* A task without a report was killed, or its node is gone: the same command does it again. */
     if (g.silent && (!g.status || g.status == ERR_SKIPPED)) g.status = ERR_RETRY;
@@ -221,30 +247,12 @@ int farm_slurm_gather(const farm *f, err *e) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-/* Reports of an earlier submission would be taken for this one's. */
-static void remove_reports(const farm *f) {
-    for (size_t i = 0;; i++) {
-        char *path = place(f, NULL, "report", i);
-        bool was = path && unlink(path) == 0;
-        mem_free(path);
-        if (!was && i >= f->chunks) return;
-    }
-}
-
-static bool write_script(const farm *f, const char *path, err *e) {
-    text script = {0};
-    farm_slurm_script(f, &script);
-    bool ok = file_make_dirs(f->folder, e) && file_write_all(path, script.s, script.n, e);
-    text_free(&script);
-    return ok;
-}
-
 int farm_slurm_submit(const farm *f, err *e) {
-    char *script = place(f, e, "job", 0), id[32];
-    bool ok = script && write_script(f, script, e);
-    if (ok) remove_reports(f);
-    ok = ok && submit(f, script, id, e);
-    mem_free(script);
+    char id[SLURM_ID];
+    text script = script_path(f);
+    bool ok = (!f->c->s.wait || slurm_can_wait(e)) && write_script(f, script.s, e) &&
+              slurm_submit(script.s, id, e);
+    text_free(&script);
     if (!ok) return (int)e->code;
     log_note("job %s: %zu frames in %zu tasks; script, logs and reports in '%s'", id, f->frames,
              f->chunks, f->folder);
@@ -252,6 +260,5 @@ int farm_slurm_submit(const farm *f, err *e) {
         printf("%s\n", id);
         return 0;
     }
-    if (!wait_for(f, id, e)) return (int)e->code;
-    return farm_slurm_gather(f, e);
+    return wait_for(f, id, e) ? farm_slurm_gather(f, e) : (int)e->code;
 }

@@ -1,0 +1,31 @@
+/* slurm.h - Slurm's commands: submits a script, and waits for the end of its job.
+ *
+ * The only place that reads the text that sbatch, squeue and sacct print. It knows nothing of
+ * frames or reports. */
+#ifndef APP_SLURM_H
+#define APP_SLURM_H
+
+#include "base/err.h"
+
+enum { SLURM_ID = 32 };
+
+/* Submits a batch script and fills in the number of its job. ERR_NO_DEVICE where there is no sbatch
+ * or where Slurm is not configured, ERR_RETRY where Slurm refuses the job. */
+bool slurm_submit(const char *script, char id[SLURM_ID], err *e);
+
+/* Returns false where there is no squeue, without which slurm_wait is of no use. */
+bool slurm_can_wait(err *e);
+
+typedef struct {
+    double pause;             /* seconds before the first question; doubles up to ten seconds */
+    double patience;          /* seconds that Slurm may leave every question unanswered */
+    void (*asked)(void *ctx); /* called after each question */
+    void *ctx;
+} slurm_waiting;
+
+/* Waits until no task of the job is pending or running. A failure of squeue alone ends nothing: it
+ * is asked again, and sacct beside it. ERR_IO after `patience` seconds without an answer: the job
+ * may still run then. */
+bool slurm_wait(const char *id, const slurm_waiting *w, err *e);
+
+#endif
