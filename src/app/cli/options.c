@@ -230,14 +230,14 @@ const option OPTIONS[] = {
     {"dry_run", OPTION_BOOL, SECTION_FARM, FOR_APPLY, AT(dry_run), .preset = "false",
      .flag_only = true, .help = "Print the farm's job script and submit nothing."},
     {"wait", OPTION_BOOL, SECTION_FARM, FOR_APPLY, AT(wait), .preset = "false", .flag_only = true,
-     .help = "Wait until the farm is done, gather its reports, and exit with its status."},
+     .help = "Wait until the farm's job is done, gather its reports, and exit with its status."},
     {"chunk", OPTION_INT, SECTION_FARM, FOR_APPLY, AT(chunk), .value = "N", .min = 0, .max = 1e6,
-     .preset = "0", .help = "Frames per task of the farm; 0 is 10."},
+     .preset = "10", .help = "Frames per farm task; 0 is the default."},
     {"farm_args", OPTION_STRING, SECTION_FARM, FOR_APPLY, AT(farm_args), .value = "ARGS",
-     .help = "What else sbatch is to know, as \"-p gpu --gres=gpu:1 --mem=16G\"."},
+     .help = "More arguments for sbatch, such as \"-p gpu --gres=gpu:1 --mem=16G\"."},
     {"farm_dir", OPTION_PATH, SECTION_FARM, FOR_APPLY, AT(farm_dir), .value = "DIR",
-     .help = "Folder for the job's script, logs and reports; default: fftbloom-farm/<output's "
-             "name>."},
+     .help = "Folder for the job's script, logs and reports. The default is "
+             "fftbloom-farm/NAME-HASH, a folder of its own for each output."},
 
     /* --- comparison --- */
     {"fail", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail), .value = "V", .min = 0,
