@@ -108,7 +108,7 @@ static bool choose_windows(const bloom *b, const image_part *p, windows *w, err 
             return err_set(e, ERR_CONFIG,
                            "window display needs padding zero where the display window is larger "
                            "than the data window, as it is here");
-    return true;
+    return image_box_check(&w->computed, "data and display", IMAGE_SIDE, e);
 }
 
 /* --- layers --------------------------------------------------------------------------------- */

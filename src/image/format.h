@@ -17,7 +17,7 @@
 /* Budgets for hostile files, checked before anything is allocated. Zero means the default. */
 typedef struct {
     uint64_t samples;  /* per part, all channels: 2^28 */
-    uint32_t side;     /* 65536 */
+    uint32_t side;     /* of data and display windows: IMAGE_SIDE */
     uint32_t channels; /* 1024 */
     uint32_t parts;    /* 1024 */
 } image_limits;

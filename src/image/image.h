@@ -39,6 +39,10 @@ typedef struct {
     int32_t x0, y0, x1, y1;
 } image_box;
 
+/* The most pixels that a side of a window may have. Readers and image_set_window refuse more, so
+ * the sizes of a window fit 32 bits, and the bytes of all its planes 64. */
+enum { IMAGE_SIDE = 65536 };
+
 typedef struct {
     char *name;
     pixel_type type;
@@ -82,7 +86,7 @@ size_t pixel_bytes(pixel_type t);
 const char *pixel_name(pixel_type t);        /* "uint", "half", "float" */
 const char *compression_name(compression c); /* "none", "rle", "zips", ... */
 bool compression_from_name(const char *name, compression *out);
-uint32_t image_width(const image_part *p); /* of the data window */
+uint32_t image_width(const image_part *p); /* of the data window: 1 to IMAGE_SIDE */
 uint32_t image_height(const image_part *p);
 
 /* --- parts --- */

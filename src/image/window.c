@@ -53,32 +53,37 @@ static void copy_plane(uint8_t *to, const image_box *tb, const uint8_t *from, co
     }
 }
 
+bool image_box_check(const image_box *b, const char *what, uint32_t most, err *e) {
+    int64_t w = (int64_t)b->x1 - b->x0 + 1, h = (int64_t)b->y1 - b->y0 + 1;
+    if (w > 0 && h > 0 && w <= most && h <= most) return true;
+    return err_set(e, ERR_DATA,
+                   "the %s window (%d,%d)-(%d,%d) has %" PRId64 " x %" PRId64
+                   " pixels; a side may have 1 to %" PRIu32,
+                   what, b->x0, b->y0, b->x1, b->y1, w, h, most);
+}
+
 bool image_set_window(image *img, int part, const image_box *box, err *e) {
     image_part *p = &img->head.part[part];
-    image_part made = *p;
     if (memcmp(&p->data, box, sizeof *box) == 0) return true;
-    made.data = *box;
-    size_t samples, bytes;
+    if (!image_box_check(box, "new data", IMAGE_SIDE, e)) return false;
+    size_t samples = (size_t)((int64_t)box->x1 - box->x0 + 1) *
+                     (size_t)((int64_t)box->y1 - box->y0 + 1);
     void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
-    if (!plane) return false;
-    for (int c = 0; c < p->channels; c++) {
+    bool ok = plane != NULL;
+    /* All memory is there before any of it is touched. */
+    for (int c = 0; ok && c < p->channels; c++)
+        ok = (plane[c] = mem_raw(samples, pixel_bytes(p->channel[c].type), "a plane", e));
+    for (int c = 0; ok && c < p->channels; c++) {
         size_t each = pixel_bytes(p->channel[c].type);
-        if (!mem_mul(image_width(&made), image_height(&made), &samples) ||
-            !mem_mul(samples, each, &bytes)) {
-            err_set(e, ERR_CONFIG, "a data window of %u x %u does not fit in memory",
-                    image_width(&made), image_height(&made));
-            goto fail;
-        }
-        if (!(plane[c] = mem_new(samples, each, "a plane", e))) goto fail;
+        memset(plane[c], 0, samples * each);
         copy_plane(plane[c], box, img->plane[part][c], &p->data, each);
     }
-    for (int c = 0; c < p->channels; c++) mem_free(img->plane[part][c]);
-    mem_free(img->plane[part]);
-    img->plane[part] = plane;
-    p->data = *box;
-    return true;
-fail:
-    for (int c = 0; c < p->channels; c++) mem_free(plane[c]);
-    mem_free(plane);
-    return false;
+    void **old = ok ? img->plane[part] : plane;
+    if (ok) {
+        img->plane[part] = plane;
+        p->data = *box;
+    }
+    for (int c = 0; old && c < p->channels; c++) mem_free(old[c]);
+    mem_free(old);
+    return ok;
 }

@@ -4,9 +4,13 @@
 
 #include "image/image.h"
 
-/* All channels; what the part had outside of `box` is gone. ERR_CONFIG where the window has more
- * pixels than fit in memory or its corners leave the numbers of the format. */
+/* Cuts all channels of a part to `box` and fills what lies outside its old window with zeros.
+ * ERR_DATA where a side of `box` has more than IMAGE_SIDE pixels. */
 bool image_set_window(image *img, int part, const image_box *box, err *e);
+
+/* Returns false, with ERR_DATA, where a side has no pixel or more than `most`. Windows of files
+ * may be as far apart as 32 bits allow, so this comes before any width is computed. */
+bool image_box_check(const image_box *box, const char *what, uint32_t most, err *e);
 
 /* The smallest box that holds both; and whether `in` lies in `box`. */
 image_box image_box_union(const image_box *a, const image_box *b);

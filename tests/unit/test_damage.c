@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "image/window.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 #include "unit/ref_exr.h"
@@ -201,12 +202,14 @@ typedef struct {
 static const wrong WRONG[] = {
     {"compression", 0, 200, 1, "compression 200 is unknown"},
     {"lineOrder", 0, 9, 1, "line order 9 is unknown"},
-    {"dataWindow", 0, 500, 4, "data window (500,0)-(8,17) is empty"},
-    {"dataWindow", 8, 70000, 4, "larger than the 65536 pixels"},
-    {"dataWindow", 8, 0x7fffffff, 4, "larger than the 65536 pixels"},
+    {"dataWindow", 0, 500, 4, "data window (500,0)-(8,17) has -491 x 18 pixels"},
+    {"dataWindow", 8, 70000, 4, "has 70001 x 18 pixels; a side may have 1 to 65536"},
+    {"dataWindow", 8, 0x7fffffff, 4, "has 2147483648 x 18 pixels"},
     {"dataWindow", 8, 65000, 4, "more than the 1048576 samples"},
     {"dataWindow", 12, 15000, 4, "incomplete file: the table of 938 chunks"},
     {"displayWindow", 8, 0x80000000, 4, "display window"},
+    {"displayWindow", 0, 0x80000000, 4, "has 2147483748 x 78 pixels; a side may have 1 to 65536"},
+    {"displayWindow", 12, 70000, 4, "display window"},
     {"channels", 2, 7, 1, "unknown pixel type 7"},
     {"channels", 10, 2, 1, "'R' (2 x 1) is chroma-subsampled"},
     {"channels", 0, 0, 1, "there are no channels"},
@@ -269,15 +272,53 @@ static void limits_can_be_raised_and_lowered(void **state) {
     err e = {0};
     const char *path = save_kind(3);
     image_limits few = {.channels = 1}, small = {.side = 17}, none = {.samples = 18 * 9 * 2 - 1},
-                 enough = {.channels = 2, .side = 18, .samples = 18 * 9 * 2, .parts = 1};
+                 enough = {.channels = 2, .side = 103, .samples = 18 * 9 * 2, .parts = 1};
     assert_null(image_load(path, &few, make_threads(), &e));
     assert_non_null(strstr(e.msg, "more than the 1 channels"));
     assert_null(image_load(path, &small, make_threads(), &e));
-    assert_non_null(strstr(e.msg, "17 pixels allowed for a side"));
+    assert_non_null(strstr(e.msg, "a side may have 1 to 17"));
     assert_null(image_load(path, &none, make_threads(), &e));
     assert_non_null(strstr(e.msg, "more than the 323 samples"));
     image *img = image_load(path, &enough, make_threads(), &e);
     CHECK_OK(img, e);
+    image_free(&img);
+}
+
+/* --- windows ------------------------------------------------------------------------------ */
+
+static void windows_are_cut_and_grown(void **state) {
+    (void)state;
+    err e = {0};
+    make_part m = PART("R:float", 5, 7, 4, 3);
+    image *img = make_image(&m, 1);
+    float *v = img->plane[0][0], inner = v[4 + 1];
+    assert_true(inner != 0);
+    const image_box larger = {3, 6, 9, 9}, one = {6, 8, 6, 8};
+    CHECK_OK(image_set_window(img, 0, &larger, &e), e);
+    v = img->plane[0][0];
+    assert_true(v[2 * 7 + 3] == inner && v[0] == 0 && v[4 * 7 - 1] == 0);
+    CHECK_OK(image_set_window(img, 0, &one, &e), e);
+    assert_int_equal(image_width(&img->head.part[0]), 1);
+    assert_true(*(float *)img->plane[0][0] == inner);
+    image_free(&img);
+}
+
+/* Widths that are 0 or small again in 32 bits. */
+static void windows_may_be_far_apart(void **state) {
+    (void)state;
+    err e = {0};
+    make_part m = PART("R:float", INT32_MIN, 0, 4096, 1);
+    image *img = make_image(&m, 1);
+    const image_box far[] = {{INT32_MIN, 0, INT32_MAX, 0},
+                             {INT32_MIN, INT32_MIN, INT32_MIN + 4095, INT32_MAX},
+                             {INT32_MIN, 0, INT32_MIN + 65536, 0},
+                             {INT32_MIN + 1, 0, INT32_MIN, 0}};
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        assert_false(image_set_window(img, 0, &far[i], &e));
+        assert_int_equal(e.code, ERR_DATA);
+        assert_non_null(strstr(e.msg, "a side may have 1 to 65536"));
+        assert_int_equal(image_width(&img->head.part[0]), 4096);
+    }
     image_free(&img);
 }
 
@@ -305,6 +346,8 @@ int main(void) {
         cmocka_unit_test(each_error_says_what_is_wrong),
         cmocka_unit_test(unfinished_renders_are_called_incomplete),
         cmocka_unit_test(limits_can_be_raised_and_lowered),
+        cmocka_unit_test(windows_are_cut_and_grown),
+        cmocka_unit_test(windows_may_be_far_apart),
         cmocka_unit_test(memory_stayed_within_the_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
