@@ -97,7 +97,10 @@ int cmd_apply(int argc, char **argv, err *e) {
         if (c.s.farm != FARM_NONE) {
             status = hand_over(&c, &j, e);
         } else if (open_runner(&r, &c, job_count(&j), e)) {
-            frame_maker m = {&c.s, r.stamped ? &r.stamps : NULL, r.threads};
+            frame_maker m = {&c.s, r.stamped ? &r.stamps : NULL, r.threads, ATOMIC_FLAG_INIT};
+            if (c.s.update && !r.stamped)
+                log_warn("--update knows no frames and will remember none: there is no cache "
+                         "folder; give --cache-dir");
             sequence_run(&m, &j, &r.progress, &r.report, e);
             tell(&r, &c, e);
             if (r.report.count[FRAME_SKIPPED]) status = ERR_SKIPPED;

@@ -153,6 +153,11 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
     run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3 --missing skip
     [ "$status" -eq 5 ]
     [ -s out.0003.exr ]
+    # What cannot be looked at for another reason is no gap.
+    ln -s in.0002.exr in.0002.exr
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3 --missing skip
+    [ "$status" -eq 66 ]
+    [[ "$output" == *in.0002.exr*"ymbolic link"* ]]
 }
 
 @test "--no-clobber leaves what exists and says so with 5" {
@@ -188,6 +193,20 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
     # A broken stamp is no stamp.
     for f in cache/stamps/*; do echo x >"$f"; done
     [ "$(made in.exr kernel.exr -o out.exr --sharpen 0.5)" = 1 ]
+}
+
+@test "--update says once when it will not remember" {
+    sequence 0001 0002
+    echo rubbish >nocache
+    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --update --cache-dir nocache
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == "fftbloom: warning: --update will not know"*nocache* ]]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    run --separate-stderr env -u FFTBLOOM_CACHE_DIR -u XDG_CACHE_HOME -u HOME \
+        "$FFTBLOOM" in.exr kernel.exr -o out.exr --update
+    [[ "$stderr" == "fftbloom: warning: --update"*"no cache folder"* ]]
+    run --separate-stderr "$FFTBLOOM" in.exr kernel.exr -o out.exr --cache-dir nocache
+    [ -z "$stderr" ]
 }
 
 @test "the report tells frames, plan, device, times and settings" {
@@ -250,6 +269,13 @@ assert [x["done"] for x in l] == [1, 2] and l[0]["total"] == 2' "$stderr"
     [ -z "$output$stderr" ]
     run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 5 --progress openjd
     [[ "$output" == *"openjd_fail: "* ]]
+    # A name cannot give the scheduler orders.
+    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o $'o\nopenjd_env: A=b\n.####.exr' --frames 1 --progress openjd
+    [ -s $'o\nopenjd_env: A=b\n.0001.exr' ]
+    [ "$(grep -c ^openjd_env <<<"$output")" = 0 ]
+    run --separate-stderr "$FFTBLOOM" $'no\nopenjd_env: A=b\n.####.exr' kernel.exr -o o.####.exr --frames 1 --progress openjd
+    [ "$status" -eq 66 ]
+    [ "$(grep -c ^openjd_env <<<"$output")" = 0 ]
 }
 
 @test "no bar and no colour where stderr is no terminal; a bar where it is" {

@@ -77,6 +77,22 @@ json() { python3 -c "import json, sys; d = json.load(sys.stdin); print($1)"; }
 note" ]
 }
 
+@test "stamps of --update are counted, and go with an emptied cache" {
+    fill
+    mkdir "$FFTBLOOM_CACHE_DIR/stamps"
+    for i in 1 2 3; do echo x >"$FFTBLOOM_CACHE_DIR/stamps/0000000000000000000000000000000$i.stamp"; done
+    echo mine >"$FFTBLOOM_CACHE_DIR/stamps/other"
+    run --separate-stderr "$FFTBLOOM" cache list
+    [[ "$stderr" == *"3 stamps of finished frames"* ]]
+    run --separate-stderr "$FFTBLOOM" cache list --json
+    [ "$(json 'd["stamps"]' <<<"$output")" = 3 ]
+    run --separate-stderr "$FFTBLOOM" cache trim --json
+    [ "$(json 'd["stamps_removed"], d["stamps_kept"]' <<<"$output")" = "0 3" ]
+    run --separate-stderr "$FFTBLOOM" cache trim --cache-size 0
+    [[ "$output" == *"3 stamps of finished frames removed, 0 kept"* ]]
+    [ "$(ls "$FFTBLOOM_CACHE_DIR/stamps")" = other ]
+}
+
 @test "other words are refused with those that are known" {
     run --separate-stderr "$FFTBLOOM" cache empty
     [ "$status" -eq 64 ]

@@ -139,7 +139,9 @@ const command COMMANDS[] = {
             "path prints the folder. list prints when each spectrum was last used, its size and "
             "its name. verify reads all of them and exits with 65 when one is broken. trim "
             "removes those that were used longest ago until --cache-size bytes are left; every "
-            "run that adds one does the same. Other things in the cache folder are not touched.",
+            "run that adds one does the same. It also keeps at most 100000 of the stamps by which "
+            "--update knows finished frames, and none with --cache-size 0. Other things in the "
+            "cache folder are not touched.",
         .min_words = 1,
         .max_words = 1,
         .word_choices = "path list verify trim",

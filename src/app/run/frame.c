@@ -9,7 +9,10 @@
 #include "image/format.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- what is said -------------------------------------------------------------------------- */
@@ -38,10 +41,22 @@ static void say_notes(const frame_result *f) {
     text_free(&line);
 }
 
-static void note_clamped(bloom_report *made, uint64_t clamped) {
-    if (!clamped || made->notes == BLOOM_NOTES) return;
-    snprintf(made->note[made->notes++], sizeof made->note[0],
-             "%llu values beyond 65504 were clamped to it", (unsigned long long)clamped);
+__attribute__((format(printf, 2, 3))) static void add_note(bloom_report *made, const char *fmt,
+                                                           ...) {
+    va_list args;
+    if (made->notes == BLOOM_NOTES) return;
+    va_start(args, fmt);
+    vsnprintf(made->note[made->notes++], sizeof made->note[0], fmt, args);
+    va_end(args);
+}
+
+static void remember(frame_maker *m, const frame_result *f, const file_mark *read) {
+    err why = {0};
+    if (!m->stamps || stamp_write(m->stamps, f->input, read, f->output, &why)) return;
+    if (atomic_flag_test_and_set(&m->forgets)) return;
+    log_say(m->s->update ? LOG_WARN : LOG_INFO,
+            "--update will not know '%s' next time, and perhaps other frames: %s", f->output,
+            why.msg);
 }
 
 /* --- what is done -------------------------------------------------------------------------- */
@@ -87,34 +102,53 @@ void seat_close(seat *s) {
     pthread_mutex_destroy(&s->lock);
 }
 
+/* An input that the result replaces must still be the one that was read. */
+static bool still_ours(const frame_maker *m, const frame_result *f, const file_mark *read, err *e) {
+    file_mark in, out;
+    if (!m->s->in_place) return true;
+    in = file_mark_of(f->input);
+    out = file_mark_of(f->output);
+    return !file_mark_same(&in, &out) || file_mark_same(&in, read) ||
+           err_set(e, ERR_RETRY, "'%s' changed while it was bloomed; it is not replaced", f->input);
+}
+
 /* Reads, blooms and writes. The times are those of the frame, without waiting for the seat; of two
  * that have it together each has what it waits for the other. */
-static bool make(const frame_maker *m, seat *on, frame_result *f, bloom_report *made, err *e) {
+static bool make(frame_maker *m, seat *on, frame_result *f, bloom_report *made, err *e) {
     double t[4] = {clock_now()}, loaded;
     uint64_t clamped = 0;
+    file_mark before = file_mark_of(f->input);
     image *img = image_load(f->input, NULL, m->threads, e);
+    file_mark read = file_mark_of(f->input);
+    bool torn = img && !file_mark_same(&before, &read);
     loaded = t[1] = clock_now();
     bool ok = img && output_prepare(img, m->s, e) && compute(m, on, img, made, &t[1], e) &&
               output_finish(img, m->s, &clamped, e);
     if (img && !ok) err_in(e, "%s", f->input);
     t[2] = clock_now();
-    ok = ok && output_save(f->output, img, m->threads, e);
+    ok = ok && still_ours(m, f, &before, e) && output_save(f->output, img, m->threads, e);
     t[3] = clock_now();
     image_free(&img);
+    if (torn) {
+        log_warn("%s changed while it was read; the result may be half old and half new", f->input);
+        add_note(made, "the input changed while it was read");
+    }
     if (!ok) return false;
-    note_clamped(made, clamped);
+    if (clamped)
+        add_note(made, "%llu values beyond 65504 were clamped to it", (unsigned long long)clamped);
     f->load = loaded - t[0];
     f->bloom = t[2] - t[1];
     f->save = t[3] - t[2];
-    err why = {0};
-    if (m->stamps && !stamp_write(m->stamps, f->input, f->output, &why))
-        log_info("--update will not know '%s': %s", f->output, why.msg);
+    if (!torn) remember(m, f, &before);
     return true;
 }
 
 /* Why a frame needs no work, or must not be done; FRAME_DONE: neither. */
 static frame_state look_at(const frame_maker *m, const frame_result *f, const char **why) {
-    if (access(f->input, F_OK) != 0 && m->s->missing == MISSING_SKIP) {
+    struct stat st;
+    /* A file that cannot be looked at for another reason is there: reading it will say why. */
+    if (m->s->missing == MISSING_SKIP && stat(f->input, &st) != 0 &&
+        (errno == ENOENT || errno == ENOTDIR)) {
         *why = "the input is not there";
         return FRAME_SKIPPED;
     }
@@ -129,7 +163,7 @@ static frame_state look_at(const frame_maker *m, const frame_result *f, const ch
     return FRAME_DONE;
 }
 
-bool frame_make(const frame_maker *m, seat *on, frame_result *f, bloom_report *made, err *e) {
+bool frame_make(frame_maker *m, seat *on, frame_result *f, bloom_report *made, err *e) {
     bool ok = true;
     f->state = look_at(m, f, &f->why);
     if (f->state == FRAME_SKIPPED) {

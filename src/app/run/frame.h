@@ -10,6 +10,7 @@
 #include "app/run/stamp.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { SEAT_FRAMES = 2 }; /* at a time on a device, at most */
 
@@ -28,11 +29,12 @@ typedef struct {
     const settings *s;
     const stamps *stamps; /* NULL: there is no cache folder for them */
     par *threads;
+    atomic_flag forgets; /* set when the log has said that stamps cannot be written */
 } frame_maker;
 
 /* Fills f but for its number and paths, which the caller sets, and says in the log what happened.
  * `made` is what f->made points to afterwards, if anything. False: the frame has failed, and f says
  * so, too; f->why points into e then. */
-bool frame_make(const frame_maker *m, seat *on, frame_result *f, bloom_report *made, err *e);
+bool frame_make(frame_maker *m, seat *on, frame_result *f, bloom_report *made, err *e);
 
 #endif

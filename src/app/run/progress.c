@@ -95,9 +95,14 @@ void progress_step(progress *p, const char *what, bool worked) {
     switch (p->mode) {
     case PROGRESS_AUTO: step_auto(p, now); break;
     case PROGRESS_DEADLINE: printf("Progress: %d%%\n", (int)percent); break;
-    case PROGRESS_OPENJD:
-        printf("openjd_status: %s\nopenjd_progress: %.1f\n", what, percent);
+    case PROGRESS_OPENJD: {
+        /* The scheduler obeys what stands at the start of a line: a name must not end one. */
+        text name = {0};
+        text_add_clean(&name, what);
+        printf("openjd_status: %s\nopenjd_progress: %.1f\n", name.s ? name.s : "", percent);
+        text_free(&name);
         break;
+    }
     case PROGRESS_JSON: step_json(p, now, what); break;
     case PROGRESS_NONE: break;
     }
@@ -113,5 +118,9 @@ void progress_clear(progress *p) {
 
 void progress_fail(progress *p, const char *sentence) {
     progress_clear(p);
-    if (p->mode == PROGRESS_OPENJD) printf("openjd_fail: %s\n", sentence);
+    if (p->mode != PROGRESS_OPENJD) return;
+    text line = {0};
+    text_add_clean(&line, sentence);
+    printf("openjd_fail: %s\n", line.s ? line.s : "");
+    text_free(&line);
 }

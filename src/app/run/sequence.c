@@ -8,7 +8,7 @@
 
 /* Threads that each see one frame through are lanes; `lock` guards what follows it. */
 typedef struct {
-    const frame_maker *maker;
+    frame_maker *maker;
     const job *job;
     seat seat[ENGINE_DEVICES];
     char name[ENGINE_DEVICES][16]; /* of the seats' devices: indices */
@@ -179,7 +179,7 @@ static bool run_lanes(sequence *q, err *e) {
     return true;
 }
 
-bool sequence_run(const frame_maker *m, const job *j, progress *told, report *r, err *e) {
+bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *e) {
     sequence *q = mem_new(1, sizeof *q, "the devices of a sequence", e);
     if (!q) return false;
     q->maker = m;

@@ -22,6 +22,6 @@ uint32_t sequence_lanes(const settings *s, size_t frames);
 
 /* Adds every frame that was looked at to the report. The error is that of the first frame, in the
  * order of the job, that failed. */
-bool sequence_run(const frame_maker *m, const job *j, progress *told, report *r, err *e);
+bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *e);
 
 #endif

@@ -4,83 +4,203 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
-bool stamps_open(stamps *st, const settings *s, const char *folder, err *e) {
+/* --- versions of files ------------------------------------------------------------------------ */
+
+file_mark file_mark_of(const char *path) {
+    struct stat st;
+    file_mark m = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &st) == 0)
+        m = (file_mark){true, st.st_dev, st.st_ino, st.st_size, st.st_mtim};
+    if (fd >= 0) close(fd);
+    return m;
+}
+
+bool file_mark_same(const file_mark *a, const file_mark *b) {
+    return a->known && b->known && a->device == b->device && a->inode == b->inode &&
+           a->size == b->size && a->time.tv_sec == b->time.tv_sec &&
+           a->time.tv_nsec == b->time.tv_nsec;
+}
+
+#define FOLDER "stamps"
+#define ENDING ".stamp"
+
+/* --- stamps ------------------------------------------------------------------------------------
+ */
+
+bool stamps_open(stamps *st, const settings *s, const char *cache, err *e) {
     text look = {0};
     hash128 kernel;
     char sum[HASH_TEXT];
-    if (!fingerprint_file(s->kernel, &kernel, e)) return false;
+    *st = (stamps){.kernel = s->kernel, .read = file_mark_of(s->kernel)};
+    if (!fingerprint_file(s->kernel, &kernel, e)) return err_in(e, "kernel");
     hash_text(kernel, sum);
     text_add(&look, "fftbloom " VERSION "\nkernel %s\n", sum);
     fingerprint_settings(s, &look);
-    *st = (stamps){.look = hash_bytes(look.s, look.n)};
+    st->look = hash_bytes(look.s, look.n);
     text_free(&look);
-    text path = {0};
-    text_add(&path, "%s/stamps", folder);
-    st->folder = mem_str(path.s, e);
-    text_free(&path);
-    return st->folder != NULL;
+    return (st->cache = mem_str(cache, e)) != NULL;
 }
 
 void stamps_close(stamps *st) {
-    mem_free(st->folder);
+    mem_free(st->cache);
     *st = (stamps){0};
 }
 
-/* Where the stamp of an output is. The output may not exist yet, so its folder is resolved. */
-static bool stamp_path(const stamps *st, const char *output, text *to) {
-    char folder[PATH_MAX], real[PATH_MAX], name[HASH_TEXT];
+/* The path of an output's stamp. The output may not exist yet, so its folder is resolved. */
+static bool stamp_path(const stamps *st, const char *output, hash128 *name, text *to) {
+    char folder[PATH_MAX], real[PATH_MAX], digits[HASH_TEXT];
     const char *slash = strrchr(output, '/');
     int n = snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - output) + 1 : 1,
                      slash ? output : ".");
     if (n < 0 || (size_t)n >= sizeof folder || !realpath(folder, real)) return false;
     text whole = {0};
     text_add(&whole, "%s/%s", real, slash ? slash + 1 : output);
-    hash_text(hash_bytes(whole.s, whole.n), name);
+    *name = hash_bytes(whole.s, whole.n);
+    hash_text(*name, digits);
     text_free(&whole);
-    text_add(to, "%s/%s.stamp", st->folder, name);
+    text_add(to, "%s/" FOLDER "/%s" ENDING, st->cache, digits);
     return true;
 }
 
 /* The content that the stamp must have for the output to be current. */
-static bool stamp_content(const stamps *st, const char *input, const char *output, text *to) {
-    struct stat in, out;
+static void stamp_content(const stamps *st, const char *input, const file_mark *in,
+                          const file_mark *out, text *to) {
     char look[HASH_TEXT];
-    if (stat(input, &in) != 0 || stat(output, &out) != 0) return false;
     hash_text(st->look, look);
     text_add(to, "fftbloom stamp 1\nlook %s\n", look);
-    text_add(to, "input %jd bytes at %jd.%09ld %s\n", (intmax_t)in.st_size,
-             (intmax_t)in.st_mtim.tv_sec, in.st_mtim.tv_nsec, input);
-    text_add(to, "output %jd bytes at %jd.%09ld\n", (intmax_t)out.st_size,
-             (intmax_t)out.st_mtim.tv_sec, out.st_mtim.tv_nsec);
-    return true;
+    text_add(to, "input %jd bytes at %jd.%09ld %s\n", (intmax_t)in->size, (intmax_t)in->time.tv_sec,
+             in->time.tv_nsec, input);
+    text_add(to, "output %jd bytes at %jd.%09ld\n", (intmax_t)out->size, (intmax_t)out->time.tv_sec,
+             out->time.tv_nsec);
 }
 
 bool stamp_is_current(const stamps *st, const char *input, const char *output) {
     text path = {0}, want = {0};
+    hash128 name;
     size_t n = 0;
     uint8_t *have = NULL;
-    if (stamp_path(st, output, &path) && stamp_content(st, input, output, &want))
+    file_mark in = file_mark_of(input), out = file_mark_of(output);
+    if (in.known && out.known && stamp_path(st, output, &name, &path)) {
+        stamp_content(st, input, &in, &out, &want);
         have = file_read_all(path.s, 65536, &n, NULL);
+    }
     bool same = have && n == want.n && memcmp(have, want.s, n) == 0;
+    if (same) utimensat(AT_FDCWD, path.s, NULL, 0); /* now: those used longest ago are trimmed */
     mem_free(have);
     text_free(&path);
     text_free(&want);
     return same;
 }
 
-bool stamp_write(const stamps *st, const char *input, const char *output, err *e) {
+/* In place and without a sync: whoever reads half of it takes it for no stamp. */
+static bool write_content(const char *path, const text *content, err *e) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (fd < 0) return err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
+    bool ok = write(fd, content->s, content->n) == (ssize_t)content->n;
+    if (!ok) err_errno(e, ERR_IO, "cannot write '%s'", path);
+    close(fd);
+    return ok;
+}
+
+bool stamp_write(const stamps *st, const char *input, const file_mark *read, const char *output,
+                 err *e) {
+    /* One output in so many looks whether there are too many stamps: outputs that are written again
+     * and again add none, new ones get there soon enough. */
+    enum { LOOK_EVERY = 256 };
     text path = {0}, content = {0};
-    bool ok = stamp_path(st, output, &path) && stamp_content(st, input, output, &content);
-    if (!ok) err_set(e, ERR_IO, "cannot look at '%s' again", output);
-    ok = ok && file_make_dirs(st->folder, e) && file_write_all(path.s, content.s, content.n, e);
+    hash128 name;
+    file_mark kernel = file_mark_of(st->kernel), out = file_mark_of(output);
+    file_mark in = file_mark_of(input);
+    if (!file_mark_same(&kernel, &st->read))
+        return err_set(e, ERR_RETRY, "the kernel '%s' changed during the run", st->kernel);
+    if (!out.known || !stamp_path(st, output, &name, &path)) {
+        text_free(&path);
+        return err_set(e, ERR_IO, "cannot look at '%s' again", output);
+    }
+    /* An input that was replaced by its result is up to date as it is now. */
+    stamp_content(st, input, file_mark_same(&in, &out) ? &out : read, &out, &content);
+    text folder = {0};
+    text_add(&folder, "%s/" FOLDER, st->cache);
+    bool ok = file_make_dirs(folder.s, e) && write_content(path.s, &content, e);
+    if (ok && name.lo % LOOK_EVERY == 0)
+        stamps_trim(&(stamps_kept){0}, st->cache, STAMPS_MOST, NULL);
+    text_free(&folder);
     text_free(&path);
     text_free(&content);
+    return ok;
+}
+
+/* --- trimming ----------------------------------------------------------------------------------
+ */
+
+typedef struct {
+    char name[HASH_TEXT - 1 + sizeof ENDING];
+    struct timespec used;
+} stamp_file;
+
+static int last_used_first(const void *a, const void *b) {
+    const stamp_file *x = a, *y = b;
+    if (x->used.tv_sec != y->used.tv_sec) return x->used.tv_sec < y->used.tv_sec ? 1 : -1;
+    if (x->used.tv_nsec != y->used.tv_nsec) return x->used.tv_nsec < y->used.tv_nsec ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+static bool is_stamp(const char *name) {
+    size_t digits = strspn(name, "0123456789abcdef");
+    return digits == HASH_TEXT - 1 && strcmp(name + digits, ENDING) == 0;
+}
+
+/* Names, and with `used` the times of at most `room` of them; returns how many there are. */
+static size_t read_names(DIR *d, stamp_file *to, size_t room) {
+    size_t n = 0;
+    struct stat st;
+    rewinddir(d);
+    for (struct dirent *f; (f = readdir(d));) {
+        if (!is_stamp(f->d_name)) continue;
+        if (to && (n == room || fstatat(dirfd(d), f->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0))
+            continue;
+        if (to) {
+            memcpy(to[n].name, f->d_name, sizeof to[n].name);
+            to[n].used = st.st_mtim;
+        }
+        n++;
+    }
+    return n;
+}
+
+bool stamps_trim(stamps_kept *to, const char *cache, size_t most, err *e) {
+    stamps_kept kept = {0};
+    text folder = {0};
+    text_add(&folder, "%s/" FOLDER, cache);
+    DIR *d = opendir(folder.s);
+    bool ok = d || errno == ENOENT || err_errno(e, ERR_IO, "cannot list '%s'", folder.s);
+    if (d) kept.count = read_names(d, NULL, 0);
+    /* Counting reads names alone, which is quick. Only where some have to go is each looked at. */
+    if (kept.count > most) {
+        stamp_file *all = mem_new(kept.count, sizeof *all, "the list of stamps", e);
+        if ((ok = all != NULL)) {
+            size_t n = read_names(d, all, kept.count), goal = most - most / 10;
+            qsort(all, n, sizeof *all, last_used_first);
+            for (size_t i = goal; i < n; i++)
+                kept.removed += unlinkat(dirfd(d), all[i].name, 0) == 0;
+            kept.count = n - kept.removed;
+        }
+        mem_free(all);
+    }
+    if (d) closedir(d);
+    text_free(&folder);
+    if (ok) *to = kept;
     return ok;
 }

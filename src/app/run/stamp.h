@@ -1,27 +1,59 @@
-/* stamp.h - what an output was made from, for --update.
+/* stamp.h - remembers what an output was made from, for --update.
  *
- * A stamp is a small file in the cache folder, named by the output's absolute path: the settings
- * that decide pixels and the kernel's content as a hash, and size and time of input and output.
- * Metadata of the image stays untouched, nothing lies beside it. An output is current when all of
- * it is as it was; a stamp that is missing or cannot be read only means that the frame is made
- * anew. */
+ * A stamp is a small file in the folder `stamps` of the cache folder, named by a hash of the
+ * output's absolute path. It holds a hash of the settings that decide pixels and of the kernel's
+ * content, and size and time of input and output. So nothing is put into the image or beside it.
+ * An output is current when all of that is as it was. A stamp that is missing, old or broken only
+ * means that the frame is made again, so stamps are neither synced nor locked. */
 #ifndef APP_STAMP_H
 #define APP_STAMP_H
 
 #include "app/cli/settings.h"
 #include "base/hash.h"
 
+#include <sys/stat.h>
+
+/* Which version of a file is there: its inode, size and time. */
 typedef struct {
-    char *folder;
-    hash128 look; /* settings, kernel and program */
+    bool known; /* false: the file could not be opened, and the rest is unset */
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec time;
+} file_mark;
+
+/* Opens the file to look at it, since a network disk may answer a plain stat from memory. */
+file_mark file_mark_of(const char *path);
+/* False as well where one of them is not known. */
+bool file_mark_same(const file_mark *a, const file_mark *b);
+
+typedef struct {
+    char *cache;        /* the cache folder */
+    const char *kernel; /* the settings' */
+    file_mark read;     /* the kernel, when its content was hashed */
+    hash128 look;       /* of settings, kernel and program */
 } stamps;
 
-/* Reads the kernel's bytes. `folder` is the cache's. */
-bool stamps_open(stamps *st, const settings *s, const char *folder, err *e);
+/* Reads the kernel's bytes. `cache` is the cache folder, and the settings must outlive the stamps.
+ */
+bool stamps_open(stamps *st, const settings *s, const char *cache, err *e);
 void stamps_close(stamps *st);
 
 bool stamp_is_current(const stamps *st, const char *input, const char *output);
-/* After the output is in place. */
-bool stamp_write(const stamps *st, const char *input, const char *output, err *e);
+/* Remembers an output that is in place. `read` is the input as it was before it was read: where it
+ * has changed since, the output is not current. Fails where the kernel has changed since
+ * stamps_open, because nobody knows which one the frame was made with. */
+bool stamp_write(const stamps *st, const char *input, const file_mark *read, const char *output,
+                 err *e);
+
+enum { STAMPS_MOST = 100000 };
+typedef struct {
+    size_t count, removed;
+} stamps_kept;
+
+/* Counts the stamps of a cache folder. Where there are more than `most` it removes those that were
+ * used longest ago, and a tenth more than it must, so that this is not needed each time. Writing
+ * stamps does this now and then. */
+bool stamps_trim(stamps_kept *to, const char *cache, size_t most, err *e);
 
 #endif

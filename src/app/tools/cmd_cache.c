@@ -1,5 +1,7 @@
-/* cmd_cache.c - `fftbloom cache path|list|verify|trim`: the spectra that are kept between runs. */
+/* cmd_cache.c - `fftbloom cache path|list|verify|trim`: the spectra that are kept between
+ * runs, and the stamps of --update. */
 #include "app/cli/cli.h"
+#include "app/run/stamp.h"
 #include "base/log.h"
 #include "kernel/cache.h"
 
@@ -41,28 +43,29 @@ static bool show_path(const request *r, text *to, err *e) {
     return true;
 }
 
-static void list_json(const request *r, const cache_list *l, text *to) {
+static void list_json(const request *r, const cache_list *l, size_t frames, text *to) {
     open_json(r, to);
     text_add(to, ",\n  \"budget\": %" PRIu64 ",\n  \"bytes\": %" PRIu64 ",\n  \"entries\": [",
              r->budget, l->bytes);
     for (size_t i = 0; i < l->count; i++)
         text_add(to, "%s\n    {\"name\": \"%s\", \"bytes\": %" PRIu64 ", \"used\": %" PRId64 "}",
                  i ? "," : "", l->entry[i].name, l->entry[i].bytes, l->entry[i].used);
-    text_add(to, "%s]\n}\n", l->count ? "\n  " : "");
+    text_add(to, "%s],\n  \"stamps\": %zu\n}\n", l->count ? "\n  " : "", frames);
 }
 
 static bool list(const request *r, text *to, err *e) {
     cache_list l;
+    stamps_kept frames;
     char size[32], when[32];
-    if (!cache_list_make(&l, r->dir, e)) return false;
+    if (!stamps_trim(&frames, r->dir, SIZE_MAX, e) || !cache_list_make(&l, r->dir, e)) return false;
     if (r->json) {
-        list_json(r, &l, to);
+        list_json(r, &l, frames.count, to);
     } else {
         for (size_t i = 0; i < l.count; i++)
             text_add(to, "%s  %9s  %s\n", moment(l.entry[i].used, when),
                      text_bytes((double)l.entry[i].bytes, size), l.entry[i].name);
-        log_note("%zu spectra, %s, in %s/spectra", l.count, text_bytes((double)l.bytes, size),
-                 r->dir);
+        log_note("%zu spectra, %s, in %s/spectra; %zu stamps of finished frames, in %s/stamps",
+                 l.count, text_bytes((double)l.bytes, size), r->dir, frames.count, r->dir);
     }
     cache_list_free(&l);
     return true;
@@ -110,18 +113,25 @@ static bool verify(const request *r, text *to, err *e) {
 
 static bool trim(const request *r, text *to, err *e) {
     cache_trimmed t;
+    stamps_kept frames;
     char removed[32], kept[32];
-    if (!cache_trim(&t, r->dir, r->budget, e)) return false;
+    if (!cache_trim(&t, r->dir, r->budget, e) ||
+        !stamps_trim(&frames, r->dir, r->budget ? STAMPS_MOST : 0, e))
+        return false;
     if (r->json) {
         open_json(r, to);
         text_add(to,
                  ",\n  \"removed\": %zu,\n  \"removed_bytes\": %" PRIu64 ",\n  \"kept\": %zu,\n"
-                 "  \"kept_bytes\": %" PRIu64 "\n}\n",
-                 t.removed, t.removed_bytes, t.kept, t.kept_bytes);
+                 "  \"kept_bytes\": %" PRIu64
+                 ",\n  \"stamps_removed\": %zu,\n  \"stamps_kept\": %zu\n}\n",
+                 t.removed, t.removed_bytes, t.kept, t.kept_bytes, frames.removed, frames.count);
     } else {
         text_add(to, "%zu spectra removed (%s), %zu kept (%s)\n", t.removed,
                  text_bytes((double)t.removed_bytes, removed), t.kept,
                  text_bytes((double)t.kept_bytes, kept));
+        if (frames.removed)
+            text_add(to, "%zu stamps of finished frames removed, %zu kept\n", frames.removed,
+                     frames.count);
     }
     return true;
 }

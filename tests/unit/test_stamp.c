@@ -1,0 +1,256 @@
+/* What --update remembers of a frame whose files change while it is made. */
+#include "app/cli/options.h"
+#include "app/run/frame.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "unit/check.h"
+#include "unit/load_save.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The program's own calls, which the linker takes instead of the C library's: another process that
+ * replaces the file `victim` while it is read, and a count of syncs. */
+static char victim[256];
+static const char *replacement; /* NULL: nobody replaces it */
+static int syncs;
+
+ssize_t pread(int fd, void *to, size_t n, off_t at) {
+    char name[64], path[256];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    ssize_t len = replacement ? readlink(name, path, sizeof path - 1) : -1;
+    if (len > 0 && (path[len] = 0, strcmp(path, victim) == 0)) {
+        if (rename(replacement, victim) != 0) abort();
+        replacement = NULL;
+    }
+    return syscall(SYS_pread64, fd, to, n, at);
+}
+int fsync(int fd) {
+    syncs++;
+    return (int)syscall(SYS_fsync, fd);
+}
+
+static char folder[128];
+
+static const char *in_folder(const char *name) {
+    static char path[8][256];
+    static int next;
+    char *to = path[next++ % 8];
+    snprintf(to, sizeof path[0], "%s/%s", folder, name);
+    return to;
+}
+
+static void make_file(const char *name, uint64_t seed) {
+    image *img = make_image((const make_part[]){PART("R:float G:float B:float", 0, 0, 32, 24,
+                                                     .packing = COMPRESSION_ZIP)},
+                            1);
+    float *first = img->plane[0][0];
+    first[0] = (float)seed;
+    save(in_folder(name), img);
+    image_free(&img);
+}
+
+/* One frame, in.exr to out.exr, of a run that has just begun. */
+typedef struct {
+    settings s;
+    stamps st;
+    frame_maker maker;
+    seat seat;
+    bloom_report made;
+    frame_result f;
+    err e;
+} run;
+
+static void set(settings *s, const char *name, const char *value) {
+    err e = {0};
+    const option *o = option_find(name, FOR_APPLY);
+    CHECK_OK(settings_set(s, (int)(o - OPTIONS), value, ORIGIN_FLAG, name, &e), e);
+}
+
+static run *begin(const char *output) {
+    run *r = calloc(1, sizeof *r);
+    bloom_defaults(&r->s.bloom);
+    CHECK_OK(settings_init(&r->s, &r->e), r->e);
+    set(&r->s, "kernel", in_folder("kernel.exr"));
+    set(&r->s, "device", "cpu");
+    set(&r->s, "cache_dir", in_folder("cache"));
+    CHECK_OK(stamps_open(&r->st, &r->s, in_folder("cache"), &r->e), r->e);
+    r->maker = (frame_maker){&r->s, &r->st, make_threads(), ATOMIC_FLAG_INIT};
+    r->seat.s = r->s.bloom;
+    pthread_mutex_init(&r->seat.lock, NULL);
+    r->f = (frame_result){.input = in_folder("in.exr"), .output = in_folder(output)};
+    return r;
+}
+
+static void end(run *r) {
+    seat_close(&r->seat);
+    stamps_close(&r->st);
+    settings_free(&r->s);
+    free(r);
+}
+
+static bool make(run *r) {
+    return frame_make(&r->maker, &r->seat, &r->f, &r->made, &r->e);
+}
+
+static bool is_current(const run *r) {
+    return stamp_is_current(&r->st, r->f.input, r->f.output);
+}
+
+static void replace_while_read(const char *file, const char *by) {
+    snprintf(victim, sizeof victim, "%s", in_folder(file));
+    replacement = in_folder(by);
+}
+
+static void undisturbed(void **state) {
+    (void)state;
+    run *r = begin("out.exr");
+    assert_false(is_current(r));
+    CHECK_OK(make(r), r->e);
+    assert_true(is_current(r));
+    assert_int_equal(r->made.notes, 0);
+    end(r);
+}
+
+/* The renderer is done again while the old image is read. */
+static void input_replaced_while_read(void **state) {
+    (void)state;
+    make_file("next.exr", 7);
+    run *r = begin("out.exr");
+    replace_while_read("in.exr", "next.exr");
+    CHECK_OK(make(r), r->e);
+    assert_null(replacement);
+    assert_false(is_current(r));
+    assert_int_equal(r->made.notes, 1);
+    assert_non_null(strstr(r->made.note[0], "changed while it was read"));
+    end(r);
+}
+
+/* Read before it was replaced: the stamp is of what was read. */
+static void input_replaced_afterwards(void **state) {
+    (void)state;
+    err e = {0};
+    run *r = begin("out.exr");
+    CHECK_OK(make(r), r->e);
+    file_mark read = file_mark_of(r->f.input);
+    make_file("in.exr", 8);
+    CHECK_OK(stamp_write(&r->st, r->f.input, &read, r->f.output, &e), e);
+    assert_false(is_current(r));
+    CHECK_OK(make(r), r->e);
+    assert_true(is_current(r));
+    end(r);
+}
+
+/* With --in-place nothing is written over what somebody has put there meanwhile. */
+static void input_replaced_before_its_result(void **state) {
+    (void)state;
+    make_file("next.exr", 9);
+    run *r = begin("in.exr");
+    r->s.in_place = true;
+    replace_while_read("in.exr", "next.exr");
+    assert_false(make(r));
+    assert_int_equal(r->e.code, ERR_RETRY);
+    image *img = load(in_folder("in.exr"));
+    const float *first = img->plane[0][0];
+    assert_true(first[0] == 9);
+    image_free(&img);
+    /* Left in peace it is bloomed, once. */
+    r->e = (err){0};
+    CHECK_OK(make(r), r->e);
+    assert_true(is_current(r));
+    end(r);
+}
+
+static void kernel_replaced(void **state) {
+    (void)state;
+    run *r = begin("out.exr");
+    make_file("kernel.exr", 10);
+    CHECK_OK(make(r), r->e);
+    assert_false(is_current(r));
+    /* While its content is hashed, too. */
+    make_file("next.exr", 11);
+    end(r);
+    replace_while_read("kernel.exr", "next.exr");
+    r = begin("out.exr");
+    assert_null(replacement);
+    CHECK_OK(make(r), r->e);
+    assert_false(is_current(r));
+    end(r);
+}
+
+static void stamps_are_not_synced(void **state) {
+    (void)state;
+    err e = {0};
+    run *r = begin("out.exr");
+    CHECK_OK(make(r), r->e);
+    file_mark read = file_mark_of(r->f.input);
+    syncs = 0;
+    CHECK_OK(stamp_write(&r->st, r->f.input, &read, r->f.output, &e), e);
+    assert_int_equal(syncs, 0);
+    CHECK_OK(file_write_all(in_folder("x"), "x", 1, &e), e); /* they are counted */
+    assert_true(syncs > 0);
+    end(r);
+}
+
+/* The oldest go, and nothing that is no stamp. */
+static void trimming(void **state) {
+    (void)state;
+    err e = {0};
+    stamps_kept kept;
+    CHECK_OK(stamps_trim(&kept, in_folder("none"), 0, &e), e);
+    assert_int_equal(kept.count, 0);
+    CHECK_OK(file_make_dirs(in_folder("full/stamps"), &e), e);
+    for (int i = 0; i < 20; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "full/stamps/%032x.stamp", i);
+        CHECK_OK(file_write_all(in_folder(name), "x", 1, &e), e);
+        struct timespec t[2] = {{1000 + i, 0}, {1000 + i, 0}};
+        utimensat(AT_FDCWD, in_folder(name), t, 0);
+    }
+    CHECK_OK(file_write_all(in_folder("full/stamps/mine.stamp"), "x", 1, &e), e);
+    CHECK_OK(stamps_trim(&kept, in_folder("full"), 20, &e), e);
+    assert_int_equal(kept.count, 20);
+    CHECK_OK(stamps_trim(&kept, in_folder("full"), 10, &e), e);
+    assert_int_equal(kept.count, 9);
+    assert_int_equal(kept.removed, 11);
+    char name[64];
+    snprintf(name, sizeof name, "full/stamps/%032x.stamp", 10);
+    assert_int_not_equal(access(in_folder(name), F_OK), 0);
+    snprintf(name, sizeof name, "full/stamps/%032x.stamp", 11);
+    assert_int_equal(access(in_folder(name), F_OK), 0);
+    CHECK_OK(stamps_trim(&kept, in_folder("full"), 0, &e), e);
+    assert_int_equal(kept.count, 0);
+    assert_int_equal(access(in_folder("full/stamps/mine.stamp"), F_OK), 0);
+}
+
+static int open_folder(void **state) {
+    (void)state;
+    const char *tmp = getenv("TEST_TMP");
+    char made[128];
+    snprintf(made, sizeof made, "%s/stamps-XXXXXX", tmp ? tmp : "/tmp");
+    if (!mkdtemp(made) || !realpath(made, folder)) return -1;
+    make_file("in.exr", 1);
+    make_file("kernel.exr", 2);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(undisturbed),
+        cmocka_unit_test(input_replaced_while_read),
+        cmocka_unit_test(input_replaced_afterwards),
+        cmocka_unit_test(input_replaced_before_its_result),
+        cmocka_unit_test(kernel_replaced),
+        cmocka_unit_test(stamps_are_not_synced),
+        cmocka_unit_test(trimming),
+    };
+    if (!WITH_FFTW) { /* frames are made with the CPU engine */
+        print_message("[  SKIPPED ] no CPU engine in this build\n");
+        return 0;
+    }
+    return cmocka_run_group_tests(tests, open_folder, NULL);
+}
