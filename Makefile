@@ -31,7 +31,7 @@ WARN   := -Wall -Wextra -Wshadow -Wvla $(if $(filter 1,$(SAN)),,-Werror)
 WARN_C := $(WARN) -Wmissing-prototypes -Wstrict-prototypes
 comma  := ,
 OPT    := $(if $(filter 1,$(SAN)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g)
-PKGS   := vulkan libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(FFTW)),fftw3f fftw3)
+PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(FFTW)),fftw3f fftw3)
 DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_FFTW=$(FFTW) -DWITH_SAN=$(SAN)
 INC    := -Isrc -I$(BUILD) $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
 CFLAGS   = -std=c11 $(OPT) $(WARN_C) $(DEFS) $(INC) -pthread
@@ -110,7 +110,7 @@ $(PROG): $(BUILD)/app/main.o $(LIB)
 -include $(OBJ:.o=.d) $(wildcard $(BUILD)/shaders/*.d) $(wildcard $(BUILD)/tests/*.d)
 
 # --- what is needed -----------------------------------------------------------------------------
-DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev \
+DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
               libdeflate-dev libopenexr-dev libfftw3-dev libxxhash-dev zlib1g-dev mesa-vulkan-drivers
 DEPS_TEST  := clang clang-format libcmocka-dev bats openimageio-tools vulkan-validationlayers spirv-tools \
               python3-jsonschema mandoc libclang-rt-14-dev patchelf chromium chromium-driver

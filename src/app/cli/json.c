@@ -3,34 +3,29 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+#include <cjson/cJSON.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Values are allocated in blocks that stay where they are, so that values can point to each other
- * while the list grows. */
-enum { BLOCK = 256 };
-typedef struct block {
-    struct block *before;
-    json_value value[BLOCK];
-} block;
-
 struct json_document {
     char *name;
-    char *bytes; /* our copy, in which strings are decoded and numbers terminated in place */
     size_t length;
-    block *last;
-    size_t used; /* of the last block */
-    json_value *root;
+    char *bytes; /* our copy; numbers are terminated in place once all is parsed */
+    cJSON *tree; /* holds the decoded strings */
+    json_value *value;
+    size_t values, room;
 };
 
 /* --- the scan ------------------------------------------------------------------------------ */
 
+/* Notes one json_value per value, in the order of the document: type and positions, and for
+ * numbers, in `text`, where they begin. */
 typedef struct {
     json_document *d;
-    unsigned char *p, *end;
+    const unsigned char *p, *end;
     int line, column, depth;
     err *e;
 } scanner;
@@ -75,38 +70,13 @@ static int hex4(const unsigned char *p, const unsigned char *end) {
     return v;
 }
 
-/* Writes a code point as UTF-8, and returns the place behind it. */
-static unsigned char *put_utf8(unsigned char *to, int v) {
-    if (v < 0x80) {
-        *to++ = (unsigned char)v;
-    } else if (v < 0x800) {
-        *to++ = (unsigned char)(0xc0 | v >> 6);
-        *to++ = (unsigned char)(0x80 | (v & 0x3f));
-    } else if (v < 0x10000) {
-        *to++ = (unsigned char)(0xe0 | v >> 12);
-        *to++ = (unsigned char)(0x80 | (v >> 6 & 0x3f));
-        *to++ = (unsigned char)(0x80 | (v & 0x3f));
-    } else {
-        *to++ = (unsigned char)(0xf0 | v >> 18);
-        *to++ = (unsigned char)(0x80 | (v >> 12 & 0x3f));
-        *to++ = (unsigned char)(0x80 | (v >> 6 & 0x3f));
-        *to++ = (unsigned char)(0x80 | (v & 0x3f));
-    }
-    return to;
-}
-
-/* Decodes the escape at the scanner to *to, and leaves both behind it. What is written is never
- * longer than what was read. */
-static bool scan_escape(scanner *s, unsigned char **to) {
-    static const char LETTER[] = "\"\\/bfnrt", MEANS[] = "\"\\/\b\f\n\r\t";
+/* At a backslash; leaves the scanner behind the escape. */
+static bool scan_escape(scanner *s) {
     int c = s->end - s->p > 1 ? s->p[1] : 0;
-    const char *letter = c ? strchr(LETTER, c) : NULL;
+    if (c == 0 || !strchr("\"\\/bfnrtu", c))
+        return complain(s, "a backslash in a string needs one of \" \\ / b f n r t u behind it");
     int bytes = 2;
-    if (letter) {
-        *(*to)++ = (unsigned char)MEANS[letter - LETTER];
-    } else if (c != 'u') {
-        return complain(s, "after a backslash a string needs one of \" \\ / b f n r t u");
-    } else {
+    if (c == 'u') {
         int v = hex4(s->p + 2, s->end);
         if (v < 0) return complain(s, "\\u needs four hexadecimal digits");
         if (v == 0) return complain(s, "a string cannot hold a zero character");
@@ -115,10 +85,8 @@ static bool scan_escape(scanner *s, unsigned char **to) {
             bool pair = v < 0xdc00 && s->end - s->p >= 12 && s->p[6] == '\\' && s->p[7] == 'u';
             int low = pair ? hex4(s->p + 8, s->end) : -1;
             if (low < 0xdc00 || low > 0xdfff) return complain(s, "half of a surrogate pair");
-            v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
             bytes = 12;
         }
-        *to = put_utf8(*to, v);
     }
     while (bytes--) step(s);
     return true;
@@ -148,30 +116,23 @@ static int utf8_bytes(const unsigned char *p, const unsigned char *end) {
     return n;
 }
 
-/* Decodes the string in place and returns it; NULL with an error. */
-static char *scan_string(scanner *s) {
+static bool scan_string(scanner *s) {
     scanner start = *s;
     step(s);
-    unsigned char *text = s->p, *to = text;
     while (peek(s) != '"') {
         int c = peek(s);
-        if (c < 0 || c == '\n') return complain(&start, "this string has no closing quote"), NULL;
-        if (c < 0x20)
-            return complain(s, "a control character in a string; write it as \\u00XX"), NULL;
+        if (c < 0 || c == '\n') return complain(&start, "this string has no closing quote");
+        if (c < 0x20) return complain(s, "a control character in a string; write it as \\u00XX");
         if (c == '\\') {
-            if (!scan_escape(s, &to)) return NULL;
+            if (!scan_escape(s)) return false;
             continue;
         }
         int n = utf8_bytes(s->p, s->end);
-        if (n == 0) return complain(s, "these bytes are not UTF-8"), NULL;
-        for (; n > 0; n--) {
-            *to++ = *s->p;
-            step(s);
-        }
+        if (n == 0) return complain(s, "these bytes are not UTF-8");
+        while (n--) step(s);
     }
     step(s);
-    *to = 0;
-    return (char *)text;
+    return true;
 }
 
 static int digits(scanner *s) {
@@ -179,6 +140,9 @@ static int digits(scanner *s) {
     for (; peek(s) >= '0' && peek(s) <= '9'; n++) step(s);
     return n;
 }
+
+/* cJSON reads no longer ones. */
+enum { NUMBER_MOST = 63 };
 
 static bool scan_number(scanner *s) {
     scanner start = *s;
@@ -196,17 +160,18 @@ static bool scan_number(scanner *s) {
         if (peek(s) == '+' || peek(s) == '-') step(s);
         if (digits(s) == 0) return complain(s, "a number needs a digit in its exponent");
     }
+    if (s->p - start.p > NUMBER_MOST)
+        return complain(&start, "a number must have at most 63 characters");
     return true;
 }
 
-static bool scan_word(scanner *s, json_value *v) {
+static bool scan_word(scanner *s, json_type *type) {
     static const char *const WORD[] = {"null", "true", "false"};
     for (int i = 0; i < 3; i++) {
         size_t n = strlen(WORD[i]);
         if ((size_t)(s->end - s->p) >= n && memcmp(s->p, WORD[i], n) == 0) {
             while (n--) step(s);
-            v->type = i == 0 ? JSON_NULL : JSON_BOOL;
-            v->text = WORD[i];
+            *type = i == 0 ? JSON_NULL : JSON_BOOL;
             return true;
         }
     }
@@ -216,27 +181,103 @@ static bool scan_word(scanner *s, json_value *v) {
                        "null, [ or {");
 }
 
-static json_value *new_value(scanner *s) {
+/* A place in the document's list; the index, because the list moves as it grows. */
+static bool note_value(scanner *s, size_t *index) {
     json_document *d = s->d;
-    if (!d->last || d->used == BLOCK) {
-        block *b = mem_new(1, sizeof *b, "JSON values", s->e);
-        if (!b) return NULL;
-        b->before = d->last;
-        d->last = b;
-        d->used = 0;
+    if (d->values == d->room) {
+        size_t room = d->room ? d->room * 2 : 64;
+        json_value *v = mem_raw(room, sizeof *v, "JSON values", s->e);
+        if (!v) return false;
+        if (d->values) memcpy(v, d->value, d->values * sizeof *v);
+        mem_free(d->value);
+        d->value = v;
+        d->room = room;
     }
-    json_value *v = &d->last->value[d->used++];
-    *v = (json_value){.line = s->line, .column = s->column};
-    return v;
+    *index = d->values++;
+    d->value[*index] =
+        (json_value){.line = s->line, .column = s->column, .text = (const char *)s->p};
+    return true;
 }
+
+static bool scan_value(scanner *s, int key_line, int key_column);
+
+static bool scan_key(scanner *s) {
+    if (peek(s) < 0) return complain(s, "the file ends inside an object");
+    if (peek(s) != '"') return complain(s, "expected a key in double quotes");
+    if (!scan_string(s) || !skip_blanks(s)) return false;
+    if (peek(s) != ':') return complain(s, "expected a colon after the key");
+    step(s);
+    return skip_blanks(s);
+}
+
+/* Behind the opening bracket. */
+static bool scan_members(scanner *s, char close) {
+    if (!skip_blanks(s)) return false;
+    if (peek(s) == close) return step(s), true;
+    for (;;) {
+        int line = s->line, column = s->column;
+        if (close == '}' && !scan_key(s)) return false;
+        if (!scan_value(s, line, column) || !skip_blanks(s)) return false;
+        if (peek(s) == close) return step(s), true;
+        if (peek(s) != ',')
+            return complain(s, peek(s) < 0    ? "the file ends before a bracket is closed"
+                               : close == '}' ? "expected a comma or } after this member"
+                                              : "expected a comma or ] after this value");
+        scanner comma = *s;
+        step(s);
+        if (!skip_blanks(s)) return false;
+        if (peek(s) == '}' || peek(s) == ']')
+            return complain(&comma, "JSON has no trailing commas; remove this one");
+    }
+}
+
+static bool scan_value(scanner *s, int key_line, int key_column) {
+    size_t index = 0;
+    json_type type = JSON_NULL;
+    if (!note_value(s, &index)) return false;
+    s->d->value[index].key_line = key_line;
+    s->d->value[index].key_column = key_column;
+    int c = peek(s);
+    if (c == '{' || c == '[') {
+        type = c == '{' ? JSON_OBJECT : JSON_ARRAY;
+        if (++s->depth > JSON_DEPTH) return complain(s, "nested deeper than 64 levels");
+        step(s);
+        if (!scan_members(s, c == '{' ? '}' : ']')) return false;
+        s->depth--;
+    } else if (c == '"') {
+        type = JSON_STRING;
+        if (!scan_string(s)) return false;
+    } else if (c == '-' || (c >= '0' && c <= '9')) {
+        type = JSON_NUMBER;
+        if (!scan_number(s)) return false;
+    } else if (!scan_word(s, &type)) {
+        return false;
+    }
+    s->d->value[index].type = type;
+    return true;
+}
+
+static bool scan_document(json_document *d, size_t n, err *e) {
+    scanner s = {d, (const unsigned char *)d->bytes, (const unsigned char *)d->bytes + n, 1, 1, 0,
+                 e};
+    if (n >= 3 && memcmp(d->bytes, "\xef\xbb\xbf", 3) == 0)
+        return complain(&s, "starts with a byte order mark; save it as UTF-8 without one");
+    if (!skip_blanks(&s)) return false;
+    if (s.p == s.end) return complain(&s, "the file is empty; the minimum is {\"version\": 1}");
+    if (!scan_value(&s, 0, 0) || !skip_blanks(&s)) return false;
+    if (s.p < s.end) return complain(&s, "there is more after the end of the value");
+    return true;
+}
+
+/* --- positions and cJSON's tree together ------------------------------------------------------ */
 
 static int by_key(const void *a, const void *b) {
     const json_value *x = *(json_value *const *)a, *y = *(json_value *const *)b;
-    int order = strcmp(x->key, y->key), lines = x->key_line - y->key_line;
-    return order ? order : lines ? lines : x->key_column - y->key_column;
+    int order = strcmp(x->key, y->key);
+    return order ? order : (x > y) - (x < y);
 }
 
-static bool check_duplicates(const json_document *d, json_value *object, err *e) {
+static bool check_duplicates(json_document *d, json_value *object, err *e) {
     if (object->children < 2) return true;
     json_value **member = mem_new((size_t)object->children, sizeof *member, "keys", e);
     if (!member) return false;
@@ -252,105 +293,63 @@ static bool check_duplicates(const json_document *d, json_value *object, err *e)
     return ok;
 }
 
-static json_value *scan_value(scanner *s);
-
-/* Scans a member with its key, or a value of an array. */
-static json_value *scan_member(scanner *s, bool keyed) {
-    int line = s->line, column = s->column;
-    const char *key = NULL;
-    if (keyed) {
-        if (peek(s) < 0) return complain(s, "the file ends inside an object"), NULL;
-        if (peek(s) != '"') return complain(s, "expected a key in double quotes"), NULL;
-        if (!(key = scan_string(s)) || !skip_blanks(s)) return NULL;
-        if (peek(s) != ':') return complain(s, "expected a colon after the key"), NULL;
-        step(s);
-        if (!skip_blanks(s)) return NULL;
+/* Value `*index` of the list is `node` of the tree; takes all that is inside, in order. */
+static bool join(json_document *d, const cJSON *node, size_t *index, err *e) {
+    if (*index >= d->values) return err_set(e, ERR_INTERNAL, "%s: JSON values lost", d->name);
+    json_value *v = &d->value[(*index)++], **link = &v->child;
+    v->key = node->string;
+    v->number = node->valuedouble;
+    if (v->type == JSON_STRING) v->text = node->valuestring;
+    if (v->type == JSON_NULL) v->text = "null";
+    if (v->type == JSON_BOOL) v->text = cJSON_IsTrue(node) ? "true" : "false";
+    if (v->type == JSON_ARRAY || v->type == JSON_OBJECT) v->text = NULL;
+    for (const cJSON *c = node->child; c; c = c->next, v->children++) {
+        *link = &d->value[*index];
+        if (!join(d, c, index, e)) return false;
+        link = &(*link)->next;
     }
-    json_value *v = scan_value(s);
-    if (!v) return NULL;
-    v->key = key;
-    v->key_line = line;
-    v->key_column = column;
-    return v;
+    return v->type != JSON_OBJECT || check_duplicates(d, v, e);
 }
 
-/* Scans what is inside an object or array, from behind its opening bracket to behind the closing
- * one. */
-static bool scan_members(scanner *s, json_value *of) {
-    json_value **link = &of->child;
-    char close = of->type == JSON_OBJECT ? '}' : ']';
-    if (!skip_blanks(s)) return false;
-    if (peek(s) == close) return step(s), true;
-    for (;; of->children++, link = &(*link)->next) {
-        if (!(*link = scan_member(s, of->type == JSON_OBJECT)) || !skip_blanks(s)) return false;
-        if (peek(s) == close) break;
-        if (peek(s) != ',')
-            return complain(s, peek(s) < 0    ? "the file ends before a bracket is closed"
-                               : close == '}' ? "expected a comma or } after this member"
-                                              : "expected a comma or ] after this value");
-        scanner comma = *s;
-        step(s);
-        if (!skip_blanks(s)) return false;
-        if (peek(s) == '}' || peek(s) == ']')
-            return complain(&comma, "JSON has no trailing commas; remove this one");
-    }
-    of->children++;
-    step(s);
-    return of->type == JSON_ARRAY || check_duplicates(s->d, of, s->e);
+/* The byte behind a number is a blank, a comma or a bracket that nobody needs any more. */
+static void end_numbers(json_document *d) {
+    for (size_t i = 0; i < d->values; i++)
+        if (d->value[i].type == JSON_NUMBER)
+            d->bytes[d->value[i].text - d->bytes +
+                     (long)strspn(d->value[i].text, "+-.eE0123456789")] = 0;
 }
 
-static json_value *scan_value(scanner *s) {
-    json_value *v = new_value(s);
-    bool ok = v != NULL;
-    int c = peek(s);
-    if (!ok) return NULL;
-    if (c == '{' || c == '[') {
-        v->type = c == '{' ? JSON_OBJECT : JSON_ARRAY;
-        if (++s->depth > JSON_DEPTH) return complain(s, "nested deeper than 64 levels"), NULL;
-        step(s);
-        ok = scan_members(s, v);
-        s->depth--;
-    } else if (c == '"') {
-        v->type = JSON_STRING;
-        ok = (v->text = scan_string(s)) != NULL;
-    } else if (c == '-' || (c >= '0' && c <= '9')) {
-        v->type = JSON_NUMBER;
-        v->text = (const char *)s->p;
-        ok = scan_number(s);
-        if (ok) v->number = strtod(v->text, NULL);
-    } else {
-        ok = scan_word(s, v);
-    }
-    return ok ? v : NULL;
+/* cJSON's allocations, counted like all others. What fails is kept for the message. */
+static _Thread_local err cjson_failure;
+
+static void *cjson_new(size_t n) {
+    return mem_raw(n, 1, "JSON values", &cjson_failure);
 }
 
-static bool scan_document(json_document *d, size_t n, err *e) {
-    unsigned char *bytes = (unsigned char *)d->bytes;
-    scanner s = {d, bytes, bytes + n, 1, 1, 0, e};
-    if (n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
-        return complain(&s, "starts with a byte order mark; save it as UTF-8 without one");
-    if (!skip_blanks(&s)) return false;
-    if (s.p == s.end) return complain(&s, "the file is empty; the minimum is {\"version\": 1}");
-    if (!(d->root = scan_value(&s)) || !skip_blanks(&s)) return false;
-    if (s.p < s.end) return complain(&s, "there is more after the end of the value");
-    /* The byte behind a number is a blank, a comma or a bracket, and is not needed any more. */
-    for (block *b = d->last; b; b = b->before)
-        for (size_t i = 0; i < (b == d->last ? d->used : BLOCK); i++)
-            if (b->value[i].type == JSON_NUMBER) {
-                size_t at = (size_t)(b->value[i].text - d->bytes);
-                d->bytes[at + strspn(d->bytes + at, "+-.eE0123456789")] = 0;
-            }
-    return true;
+static cJSON *decode(const json_document *d, size_t n, err *e) {
+    cJSON_InitHooks(&(cJSON_Hooks){cjson_new, mem_free});
+    cjson_failure = (err){0};
+    cJSON *tree = cJSON_ParseWithLengthOpts(d->bytes, n + 1, NULL, true);
+    if (!tree && cjson_failure.code)
+        *e = cjson_failure;
+    else if (!tree)
+        err_set(e, ERR_CONFIG, "%s: this JSON cannot be decoded", d->name);
+    return tree;
 }
 
 json_document *json_parse(const char *name, const char *bytes, size_t n, err *e) {
     json_document *d = mem_new(1, sizeof *d, "JSON document", e);
+    size_t index = 0;
     if (!d) return NULL;
-    if ((d->name = mem_str(name, e)) && (d->bytes = mem_new(n + 1, 1, name, e))) {
-        memcpy(d->bytes, bytes, n);
-        d->length = n;
-        if (scan_document(d, n, e)) return d;
-    }
+    if (!(d->name = mem_str(name, e)) || !(d->bytes = mem_new(n + 1, 1, name, e))) goto fail;
+    memcpy(d->bytes, bytes, n);
+    d->length = n;
+    if (!scan_document(d, n, e)) goto fail;
+    if (!(d->tree = decode(d, n, e))) goto fail;
+    if (!join(d, d->tree, &index, e)) goto fail;
+    end_numbers(d);
+    return d;
+fail:
     json_free(&d);
     return NULL;
 }
@@ -366,10 +365,8 @@ json_document *json_read(const char *path, err *e) {
 
 void json_free(json_document **d) {
     if (!*d) return;
-    for (block *b = (*d)->last, *before; b; b = before) {
-        before = b->before;
-        mem_free(b);
-    }
+    cJSON_Delete((*d)->tree);
+    mem_free((*d)->value);
     mem_free((*d)->bytes);
     mem_free((*d)->name);
     mem_free(*d);
@@ -379,7 +376,7 @@ void json_free(json_document **d) {
 /* --- for readers ------------------------------------------------------------------------------ */
 
 const json_value *json_root(const json_document *d) {
-    return d->root;
+    return d->value;
 }
 const char *json_name(const json_document *d) {
     return d->name;

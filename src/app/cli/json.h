@@ -1,8 +1,9 @@
 /* json.h - JSON files, read strictly, every value with its line and column.
  *
- * The reader takes RFC 8259 and nothing else. It refuses, each with a sentence at its place:
+ * A scan of our own holds the bytes to RFC 8259 and notes positions; cJSON, which keeps no
+ * positions and is lenient, then decodes. The scan refuses, each with a sentence at its place:
  * comments, trailing commas, duplicate keys, nesting deeper than 64, strings that are not UTF-8 or
- * hold a zero, and anything behind the end. It does not know what the keys mean. The document owns
+ * hold a zero, and anything after the end. It does not know what the keys mean. The document owns
  * all its values; they live until json_free. */
 #ifndef APP_JSON_H
 #define APP_JSON_H
