@@ -220,7 +220,7 @@ generated: $(PROG)
 # --- benchmarks ---------------------------------------------------------------------------------
 # The CPU engine beside a plain FFTW program; ROUNDS=N. Wisdom is kept between runs.
 # The GPU beside VkFFT and, where there is PyTorch, cuFFT: make bench-gpu-peers [DEVICE=software];
-# CASES="tuned 1280x720/256" for other tables and cases, see tests/bench/peers/peers.sh.
+# CASES="cases 1280x720/256" for other cases, see tests/bench/peers/peers.sh.
 .PHONY: bench-gpu bench-gpu-peers bench-gpu-sweep
 bench-gpu: $(PROG)
 	@$< bench --device $(or $(DEVICE),gpu) --queue 50 --kernel 256,512 --size 1280x720,1920x1080,3840x2160,7680x4320

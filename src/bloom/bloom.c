@@ -26,10 +26,6 @@ void bloom_defaults(bloom_settings *s) {
 /* --- opening -------------------------------------------------------------------------------- */
 
 static bool check_settings(const bloom_settings *s, err *e) {
-    if (s->precision == PRECISION_HALF)
-        return err_set(e, ERR_CONFIG,
-                       "precision half is not available: 16-bit floats between the passes would be "
-                       "off by 1 %% and more on every image; auto, float32 and float64 are");
     if (s->spectrum == SPECTRUM_BILINEAR && s->precision == PRECISION_FLOAT64)
         return err_set(e, ERR_CONFIG,
                        "spectrum bilinear is sampled in 32-bit floats, precision float64 takes the "

@@ -44,7 +44,6 @@ struct session {
     size_entry *sizes; /* last used first; its links are read and written under the lock, too */
     engine_device device[ENGINE_DEVICES];
     device_speed speed[ENGINE_DEVICES];
-    device_tune tune[ENGINE_DEVICES];
     uint32_t devices; /* 0: not listed yet, or there are none */
 
     uint64_t next_ticket, serving; /* whoever has the ticket that is served may prepare the engine
@@ -154,13 +153,11 @@ static bool is_auto(const session *s) {
 static int forecast(session *s, const plan_request *ask, device_forecast *to, err *e) {
     if (!s->devices) {
         s->devices = engine_devices(s->device, ENGINE_DEVICES);
-        for (uint32_t i = 0; i < s->devices; i++) {
+        for (uint32_t i = 0; i < s->devices; i++)
             s->speed[i] =
                 device_speed_load(&s->device[i], par_threads(s->threads), cache_folder(s));
-            device_tune_load(&s->tune[i], &s->device[i], cache_folder(s));
-        }
     }
-    device_wish wish = {s->s.device, s->s.images, s->s.vram_limit, s->tune};
+    device_wish wish = {s->s.device, s->s.images, s->s.vram_limit};
     return device_choose(to, &wish, s->device, s->speed, s->devices, ask, e);
 }
 

@@ -102,15 +102,14 @@ static void none_possible(const device_forecast *f, const engine_device *list, u
 /* --- the choice ------------------------------------------------------------------------------ */
 
 static err_code forecast(device_forecast *f, const device_wish *wish, const engine_device *d,
-                         const device_speed *speed, const device_tune *tune,
-                         const plan_request *ask) {
+                         const device_speed *speed, const plan_request *ask) {
     plan_request here = *ask;
     here.limits = d->limits;
     if (wish->vram_limit && d->class != ENGINE_CPU &&
         (!here.limits.memory || wish->vram_limit < here.limits.memory))
         here.limits.memory = wish->vram_limit;
     err e = {0};
-    f->possible = device_tune_plan(&f->plan, tune, &here, &e);
+    f->possible = plan_make(&f->plan, &here, &e);
     f->measured = speed->measured;
     if (f->possible)
         f->time = device_predict(speed, d->class, &f->plan, wish->images);
@@ -126,8 +125,7 @@ int device_choose(device_forecast *to, const device_wish *wish, const engine_dev
     err_code code = ERR_NONE;
     for (uint32_t i = 0; i < count; i++) {
         to[i] = (device_forecast){.wanted = device_is_wanted(wish->want, &list[i], i)};
-        err_code failed =
-            forecast(&to[i], wish, &list[i], &speed[i], wish->tune ? &wish->tune[i] : NULL, ask);
+        err_code failed = forecast(&to[i], wish, &list[i], &speed[i], ask);
         if (!to[i].wanted) continue;
         any = true;
         if (failed) code = failed;

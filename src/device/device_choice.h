@@ -2,19 +2,17 @@
  *
  * Of the devices that are wanted and can hold the plan, the one with the least predicted time from
  * file to file: a GPU costs a start-up that one small image never earns back; a sequence does. A
- * pure function of the list of devices, their speeds, measured shapes and the request. */
+ * pure function of the list of devices, their speeds and the request. */
 #ifndef BLOOM_DEVICE_CHOICE_H
 #define BLOOM_DEVICE_CHOICE_H
 
 #include "device/device_speed.h"
-#include "device/device_tune.h"
 
 typedef struct {
     const char *want;    /* "auto" or NULL; "all"; "cpu", "gpu", "software"; an index in the list;
                             a uuid, with or without dashes; part of a name (3 letters or more) */
     uint32_t images;     /* how many will be done; 0 stands for 1 */
     uint64_t vram_limit; /* 0, or the most bytes a plan may take on a device */
-    const device_tune *tune; /* of each device of the list; NULL: none */
 } device_wish;
 
 /* What one device would do. */

@@ -10,7 +10,6 @@ static const struct {
     [PRECISION_AUTO] = {0x1p-24, 0x1p-126, FLT_MAX},
     [PRECISION_FLOAT32] = {0x1p-24, 0x1p-126, FLT_MAX},
     [PRECISION_FLOAT64] = {0x1p-53, DBL_MIN, DBL_MAX},
-    [PRECISION_HALF] = {0x1p-11, 0x1p-126, FLT_MAX}, /* scaled: the range is the scale's */
 };
 
 /* Six standard deviations of what rounding noise was found to be, 0.8 to 1.3 times

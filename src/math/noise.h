@@ -46,8 +46,7 @@ noise_load noise_load_known(const scan_channel *c, uint32_t below, const noise_t
 enum { NOISE_LOW = -60, NOISE_HIGH = 90 };
 int noise_exponent(plan_precision p, double points, const noise_load *load);
 
-/* points: L1 * L2. Infinite where the numbers, so scaled, do not fit the precision. PRECISION_HALF:
- * float32 arithmetic, 16-bit storage between the passes, scaled. */
+/* points: L1 * L2. Infinite where the numbers, so scaled, do not fit the precision. */
 double noise_floor(plan_precision p, double points, const noise_load *load, int exponent);
 double noise_relative(plan_precision p);
 

@@ -23,12 +23,7 @@
 
 typedef enum { BORDER_ZERO, BORDER_MIRROR, BORDER_CLAMP, BORDER_WRAP, BORDERS } plan_border;
 typedef enum { AXIS_AUTO, AXIS_X, AXIS_Y } plan_axis_order; /* which axis comes first */
-typedef enum {
-    PRECISION_AUTO,
-    PRECISION_FLOAT32,
-    PRECISION_FLOAT64,
-    PRECISION_HALF
-} plan_precision;
+typedef enum { PRECISION_AUTO, PRECISION_FLOAT32, PRECISION_FLOAT64 } plan_precision;
 
 typedef enum { SWITCH_AUTO, SWITCH_ON, SWITCH_OFF } plan_switch;
 

@@ -143,13 +143,6 @@ P
     frame 'any(r["overflow_pixels"] > 0 and r["overflow"] > 0 for r in f["ledger"])'
 }
 
-@test "precision half is refused by a sentence" {
-    run "$FFTBLOOM" in.exr kernel.exr -o out.exr --precision half
-    [ "$status" -eq 78 ]
-    [[ "$output" == *"precision half is not available: "* ]]
-    [ ! -e out.exr ]
-}
-
 @test "sample files: all half values, and rings with NaN and infinity" {
     samples=$FFTBLOOM_ROOT/../shared/data/openexr-images
     [ -e "$samples/TestImages_AllHalfValues.exr" ] || skip "the sample files are not here"

@@ -386,15 +386,6 @@ static void precision_is_obeyed(void **state) {
             image_free(&img);
             free(r);
         }
-    bloom_settings s = glare_settings("cpu");
-    s.precision = PRECISION_HALF;
-    err e = {0};
-    image *img = scene(FLOATS, 1);
-    bloom_report *r = malloc(sizeof *r);
-    assert_false(glare_try(img, lopsided(), &s, r, &e));
-    assert_int_equal(e.code, ERR_CONFIG);
-    free(r);
-    image_free(&img);
 }
 
 int main(void) {

@@ -152,8 +152,7 @@ const command COMMANDS[] = {
     {
         .name = "bench",
         .bit = FOR_BENCH,
-        .usage = "[--size WxH] [--kernel N] [--queue N] [--device DEVICE] [--tune | --cold-start | "
-                 "--calibrate]",
+        .usage = "[--size WxH] [--kernel N] [--queue N] [--device DEVICE] [--calibrate]",
         .summary = "Time the passes on a device, or measure the devices.",
         .about =
             "Frames of noise go through the engine, nothing is read or written. Told are median, "
@@ -167,24 +166,14 @@ const command COMMANDS[] = {
             "--device all times every device.\n\n"
             "With --calibrate the devices are measured, all or those of --device, and the "
             "result is kept in the cache folder: --device auto takes the device with the least "
-            "predicted time from file to file.\n\n"
-            "With --tune other radices, axis orders, numbers of threads and lines per workgroup "
-            "are tried for each size on the devices of --device that are no CPU, and the fastest "
-            "is kept in the cache folder, for that device and driver: runs whose plan would have "
-            "the same lengths take it. A result differs in its last bits then.\n\n"
-            "With --cold-start this program is run on an image and a kernel in a temporary folder, "
-            "at most five times with empty caches, those of graphics drivers included, and as "
-            "often with warm ones; the time is from the start of the process to its end. --device "
-            "auto chooses as for one image.",
+            "predicted time from file to file.",
         .example = {{"The device that a long sequence would run on.", "fftbloom bench"},
                     {"The passes themselves, for several sizes.",
                      "fftbloom bench --device gpu --size 1920x1080,3840x2160 --kernel 256,512 "
                      "--queue 50"},
                     {"The CPU, as JSON.",
                      "fftbloom bench --device cpu --size 3840x2160 --kernel 512 --json"},
-                    {"Once per machine.", "fftbloom bench --calibrate"},
-                    {"For the sizes of a show.",
-                     "fftbloom bench --tune --size 1920x1080,3840x2160 --kernel 512"}},
+                    {"Once per machine.", "fftbloom bench --calibrate"}},
         .run = cmd_bench,
     },
     {

@@ -152,10 +152,8 @@ const option OPTIONS[] = {
 
     /* --- accuracy --- */
     {"precision", OPTION_ENUM, SECTION_ACCURACY, RUN, AT(bloom.precision),
-     .words = WORDS("auto", "float32", "float64", "half"), .preset = "auto",
-     .help = "Arithmetic of the transforms; auto takes the cheapest that keeps the tolerance.",
-     .about = "half is refused: its rounding of 16-bit floats between the passes would break the "
-              "default tolerance on every image."},
+     .words = WORDS("auto", "float32", "float64"), .preset = "auto",
+     .help = "Arithmetic of the transforms; auto takes the cheapest that keeps the tolerance."},
     {"tolerance", OPTION_FLOAT, SECTION_ACCURACY, RUN, AT(bloom.tolerance), .value = "E",
      .min = 1e-12, .max = 1, .preset = "1e-3",
      .help = "Relative error allowed on pixels above 1e-4 of the image's median."},
@@ -203,13 +201,6 @@ const option OPTIONS[] = {
      .help = "Seconds of frames that are not counted, at least one frame, before the first round."},
     {"calibrate", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(calibrate), .preset = "false",
      .help = "Measure the devices and keep their speeds in the cache folder, for --device auto."},
-    {"tune", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(tune), .preset = "false",
-     .help =
-         "Look for faster shapes of the passes, and keep them in the cache folder for all runs."},
-    {"cold_start", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(cold_start), .preset = "false",
-     .help = "Time whole processes instead, with cold and with warm caches."},
-    {"patience", OPTION_FLOAT, SECTION_BENCH, FOR_BENCH, AT(patience), .value = "S", .min = 0,
-     .max = 3600, .preset = "30", .help = "Seconds that --tune may take per size and device."},
     {"csv", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(csv), .preset = "false",
      .help = "Print the result as comma-separated values, times in seconds."},
 

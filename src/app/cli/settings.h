@@ -66,8 +66,7 @@ typedef struct {
     const char *size;
     uint32_t rounds, queue, in_flight;
     double warm_up;
-    bool calibrate, csv, tune, cold_start;
-    double patience;
+    bool calibrate, csv;
     setting value[SETTINGS_ROOM]; /* by the option's index in the table */
 } settings;
 

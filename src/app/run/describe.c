@@ -125,7 +125,6 @@ void describe_plan_json(const plan *p, int indent, text *to) {
     request_json(&p->ask, to);
     text_add(to, ",\n%*s\"precision\": \"%s\", \"first\": \"%c\", \"lengths\": [%u, %u], ", n, "",
              precision_name(p), AXIS[p->first], x->length, y->length);
-    text_add(to, "\"tuned\": %s, ", device_tune_is_in(p) ? "true" : "false");
     text_add(to, "\"article_lengths\": [%u, %u], \"cost\": [%.6g, %.6g]", p->article[0],
              p->article[1], p->cost[0], p->cost[1]);
     text_add(to, ",\n%*s\"half_lines\": %u, \"pitch\": %u, \"image_pitch\": %u, ", n, "", p->halves,
@@ -154,9 +153,8 @@ void describe_plan_json(const plan *p, int indent, text *to) {
 
 void describe_plan_line(const plan *p, text *to) {
     const plan_axis *x = &p->axis[p->first == PLAN_X ? 0 : 1], *y = &p->axis[p->first == PLAN_X];
-    text_add(to, "%u x %u in %u x %u, %c first, %s%s%s", p->ask.size[0], p->ask.size[1], x->length,
-             y->length, AXIS[p->first], precision_name(p), p->input_bytes ? " from halfs" : "",
-             device_tune_is_in(p) ? ", tuned" : "");
+    text_add(to, "%u x %u in %u x %u, %c first, %s%s", p->ask.size[0], p->ask.size[1], x->length,
+             y->length, AXIS[p->first], precision_name(p), p->input_bytes ? " from halfs" : "");
 }
 
 static void radices(const plan_fft *f, text *to) {
@@ -232,12 +230,8 @@ void describe_plan(const plan *p, text *to) {
     text_add(to,
              "lengths  %u x %u; the article's powers of two: %u x %u, %.2f times as many points\n",
              x->length, y->length, p->article[0], p->article[1], theirs / ours);
-    if (device_tune_is_in(p))
-        text_add(to, "order    %c first, as tuned on this device, %s\n", AXIS[p->first],
-                 precision_name(p));
-    else
-        text_add(to, "order    %c first (cost %.4g with x first, %.4g with y first), %s\n",
-                 AXIS[p->first], p->cost[0], p->cost[1], precision_name(p));
+    text_add(to, "order    %c first (cost %.4g with x first, %.4g with y first), %s\n",
+             AXIS[p->first], p->cost[0], p->cost[1], precision_name(p));
     memory_words(p, to);
     axis_words(&p->axis[0], AXIS[p->first], "first", to);
     axis_words(&p->axis[1], AXIS[1 - p->first], "second", to);

@@ -2,8 +2,7 @@
  * the predictions of `--device auto`. */
 #include "app/cli/cli.h"
 #include "app/run/describe.h"
-#include "app/tools/bench_cold.h"
-#include "app/tools/bench_tune.h"
+#include "app/tools/bench_report.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -28,7 +27,6 @@ typedef struct {
     char folder[CACHE_PATH];
     engine_device device[ENGINE_DEVICES];
     device_speed speed[ENGINE_DEVICES];
-    device_tune tune[ENGINE_DEVICES];
     uint32_t devices;
     text out;
     bench_form form;
@@ -136,43 +134,13 @@ static bool bench_one(bench *b, const bench_case *c, err *e) {
     const bloom_settings *s = &b->s->bloom;
     plan_request ask = request(b, c, &k);
     device_forecast f[ENGINE_DEVICES];
-    device_wish wish = {s->device, UINT32_MAX, s->vram_limit, b->tune};
+    device_wish wish = {s->device, UINT32_MAX, s->vram_limit};
     int best = device_choose(f, &wish, b->device, b->speed, b->devices, &ask, e);
     bool ok = best >= 0, all = ok && s->device && strcmp(s->device, "all") == 0;
     for (int i = 0; ok && i < (int)b->devices; i++)
         if (i == best || (all && f[i].possible)) ok = bench_on(b, i, &f[i], &k, e);
     psf_free(&k);
     return ok;
-}
-
-/* On every device that is wanted and has shapes; what software does is tuned only where it is
- * asked for by name. */
-static bool tune_one(bench *b, const bench_case *c, err *e) {
-    psf k = {0};
-    if (!kernel_for(&k, b, c, e)) return false;
-    const char *want = b->s->bloom.device;
-    plan_request ask = request(b, c, &k);
-    bool ok = true, any = false, some = !want || strcmp(want, "auto") == 0;
-    psf_free(&k);
-    for (int i = 0; ok && i < (int)b->devices; i++) {
-        const engine_device *d = &b->device[i];
-        if (!device_is_wanted(want, d, (uint32_t)i) || d->class == ENGINE_CPU ||
-            (some && d->class == ENGINE_SOFTWARE))
-            continue;
-        any = true;
-        bench_tune_job j = {d, i, &b->tune[i], &ask, b->s->patience, folder(b), b->threads};
-        ok = bench_tune(&j, b->form, b->rows++, &b->out, e);
-    }
-    return ok && !any ? err_set(e, ERR_NO_DEVICE,
-                                "--tune: no GPU is '%s'; `fftbloom devices` lists what there is "
-                                "(a CPU has nothing to tune, software is to be named)",
-                                want ? want : "auto")
-                      : ok;
-}
-
-static bool cold_one(bench *b, const bench_case *c, err *e) {
-    bench_cold_job j = {b->s, c->w, c->h, c->kernel, b->threads};
-    return bench_cold(&j, b->form, b->rows++, &b->out, e);
 }
 
 /* --- cases -------------------------------------------------------------------------------------
@@ -218,8 +186,8 @@ static bool read_kernels(const char *kernel[BENCH_LIST], int *count, char *list,
     return true;
 }
 
-/* Every size with every kernel. All are read before the first is timed. */
-static bool each_case(bench *b, bool (*fn)(bench *, const bench_case *, err *), err *e) {
+/* Times every size with every kernel. All are read before the first is timed. */
+static bool bench_sizes(bench *b, err *e) {
     uint32_t size[BENCH_LIST][2];
     const char *kernel[BENCH_LIST];
     int sizes = 0, kernels = 0;
@@ -228,7 +196,7 @@ static bool each_case(bench *b, bool (*fn)(bench *, const bench_case *, err *), 
               read_kernels(kernel, &kernels, list, e);
     for (int i = 0; ok && i < sizes; i++)
         for (int k = 0; ok && k < kernels; k++)
-            ok = fn(b, &(bench_case){size[i][0], size[i][1], kernel[k]}, e);
+            ok = bench_one(b, &(bench_case){size[i][0], size[i][1], kernel[k]}, e);
     mem_free(list);
     return ok;
 }
@@ -277,58 +245,20 @@ static bool calibrate(bench *b, err *e) {
 /* --- the command -------------------------------------------------------------------------------
  */
 
-static bool bench_sizes(bench *b, err *e) {
-    return each_case(b, bench_one, e);
-}
-static bool tune(bench *b, err *e) {
-    return each_case(b, tune_one, e);
-}
-static bool cold_starts(bench *b, err *e) {
-    return each_case(b, cold_one, e);
-}
-
-/* What there is to do beside timing frames, and the key of its list in JSON. */
-typedef struct {
-    const char *flag, *key;
-    bool (*run)(bench *b, err *e);
-    bool keeps; /* a result, in the cache folder */
-} mode;
-
-static const mode *find_mode(const settings *s, err *e) {
-    static const mode FRAMES = {NULL, "results", bench_sizes, false};
-    static const mode MODE[] = {{"--calibrate", "speeds", calibrate, true},
-                                {"--tune", "tuned", tune, true},
-                                {"--cold-start", "cold_starts", cold_starts, false}};
-    const bool asked[] = {s->calibrate, s->tune, s->cold_start};
-    const mode *found = NULL;
-    for (size_t i = 0; i < sizeof MODE / sizeof MODE[0]; i++) {
-        if (!asked[i]) continue;
-        if (found) {
-            err_set(e, ERR_USAGE, "bench does one thing at a time: %s or %s", found->flag,
-                    MODE[i].flag);
-            return NULL;
-        }
-        found = &MODE[i];
-    }
-    return found ? found : &FRAMES;
-}
-
 static bool run(bench *b, err *e) {
-    const mode *m = find_mode(b->s, e);
-    if (!m) return false;
     if (!cache_path(b->folder, b->s->bloom.cache_dir)) b->folder[0] = 0;
     if (strcmp(b->s->bloom.device, "cpu") == 0) b->devices = engine_devices_cpu(b->device);
     if (!b->devices) b->devices = engine_devices(b->device, ENGINE_DEVICES);
-    for (uint32_t i = 0; i < b->devices; i++) {
+    for (uint32_t i = 0; i < b->devices; i++)
         b->speed[i] = device_speed_load(&b->device[i], par_threads(b->threads), folder(b));
-        device_tune_load(&b->tune[i], &b->device[i], folder(b));
-    }
     b->form = b->s->json ? BENCH_JSON : b->s->csv ? BENCH_CSV : BENCH_WORDS;
-    if (b->s->json) text_add(&b->out, "{\n  \"version\": 1,\n  \"%s\": [", m->key);
-    if (m->keeps && !folder(b))
+    bool speeds = b->s->calibrate;
+    if (speeds && !folder(b))
         return err_set(e, ERR_CANT_CREATE,
                        "there is no cache folder to keep the result in; name one with --cache-dir");
-    bool ok = m->run(b, e);
+    if (b->s->json)
+        text_add(&b->out, "{\n  \"version\": 1,\n  \"%s\": [", speeds ? "speeds" : "results");
+    bool ok = (speeds ? calibrate : bench_sizes)(b, e);
     if (b->s->json) text_add(&b->out, "\n  ]\n}\n");
     return ok;
 }

@@ -3,12 +3,11 @@
 # data on the device, frames queued back to back, medians of the device's clock.
 #
 #   peers.sh BUILD [cases] [WIDTHxHEIGHT/KERNEL ...]   a table with ratios
-#   peers.sh BUILD tuned   [WIDTHxHEIGHT/KERNEL ...]   the same, with shapes that --tune has found
 #   peers.sh BUILD sweep   [WIDTHxHEIGHT/KERNEL ...]   fftbloom alone from 256^2 to 16384^2: does the
 #                                                      time grow as N log N?
 #
-# BUILD holds fftbloom and bench_vkfft. Environment: DEVICE (gpu), ROUNDS (21), QUEUE (50), PATIENCE
-# (30 s a case, of tuned), LIMIT (300 s for one program). A peer that is not there is a line saying
+# BUILD holds fftbloom and bench_vkfft. Environment: DEVICE (gpu), ROUNDS (21), QUEUE (50), LIMIT
+# (300 s for one program). A peer that is not there is a line saying
 # so. Needs bash, awk and the two programs; cuFFT needs python3 with torch.
 build=$1 what=${2:-cases}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -52,8 +51,6 @@ cases_table() {
     printf '%-15s %-13s %9s %-19s %9s %6s  %-22s %-22s\n' "image/kernel" lengths fftbloom \
         "(passes)" quartiles "copies" "VkFFT (ratio)" "cuFFT (ratio)"
     for c in "${cases[@]}"; do
-        [ "$what" = tuned ] && timeout $((limit * 2)) "$build/fftbloom" bench --tune \
-            --device "$device" --size "${c%/*}" --kernel "${c#*/}" --patience "${PATIENCE:-30}" >&2
         local a v u
         a=$(ours "$c" "$rounds" "$queue")
         v=$([ -x "$build/bench_vkfft" ] && vkfft "$c")
@@ -113,7 +110,7 @@ sweep() {
 
 [ -x "$build/fftbloom" ] || { echo "there is no $build/fftbloom; run make" >&2; exit 1; }
 case $what in
-cases | tuned) cases_table ;;
+cases) cases_table ;;
 sweep) sweep ;;
-*) echo "usage: peers.sh BUILD [cases|tuned|sweep] [WIDTHxHEIGHT/KERNEL ...]" >&2; exit 2 ;;
+*) echo "usage: peers.sh BUILD [cases|sweep] [WIDTHxHEIGHT/KERNEL ...]" >&2; exit 2 ;;
 esac
