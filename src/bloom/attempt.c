@@ -2,11 +2,11 @@
 
 #include <math.h>
 
-session_way attempt_way(const view *v, const accuracy *method) {
+device_way attempt_way(const view *v, const accuracy *method) {
     bool scaled = false;
     for (uint32_t c = 0; c < v->channels; c++) scaled |= method->exponent[c] != 0;
-    if (method->precision == PRECISION_FLOAT64) return CHOICE_FLOAT64;
-    return v->halfs && !scaled ? CHOICE_HALFS : CHOICE_FLOAT32;
+    if (method->precision == PRECISION_FLOAT64) return WAY_FLOAT64;
+    return v->halfs && !scaled ? WAY_HALFS : WAY_FLOAT32;
 }
 
 /* One attempt in work: the engine reads `in` and writes `made`; the last pass writes `out`. */

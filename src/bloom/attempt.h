@@ -17,6 +17,6 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
                  float *const *glare, err *e);
 
 /* Which of a size's choices a method takes: halfs travel as such unless they are scaled. */
-session_way attempt_way(const view *v, const accuracy *method);
+device_way attempt_way(const view *v, const accuracy *method);
 
 #endif

@@ -17,10 +17,10 @@ enum { ATTEMPTS = 3 };
 /* --- choosing a method: docs/math.md, "Choosing a method" ------------------------------------- */
 
 static accuracy_facts facts_of(const view *v, const light *l) {
-    const session_choice *c = v->size->choice;
-    const session_choice *floats = &c[CHOICE_FLOAT32], *doubles = &c[CHOICE_FLOAT64];
+    const device_choice *c = v->size->decided.way;
+    const device_choice *floats = &c[WAY_FLOAT32], *doubles = &c[WAY_FLOAT64];
     bool only64 = v->s->precision == PRECISION_FLOAT64;
-    const session_choice *first = only64 ? doubles : floats;
+    const device_choice *first = only64 ? doubles : floats;
     return (accuracy_facts){.s = &v->size->spread,
                             .tail = v->size->tail,
                             .scanned = &l->scanned,
@@ -322,7 +322,7 @@ bool group_predict(const group_job *j, bloom_report *r, err *e) {
     enter_bad_pixels(&v, &l, r);
     ok = ok && choose(&method, &facts, &v, &l, e);
     if (ok) {
-        const session_choice *c = &v.size->choice[attempt_way(&v, &method)];
+        const device_choice *c = &v.size->decided.way[attempt_way(&v, &method)];
         enter_promise(&v, &method, 0, r);
         r->plan = c->plan;
         r->device = c->device;

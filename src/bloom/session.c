@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "bloom/promise/core.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +23,7 @@ typedef struct size_entry {
 typedef struct {
     bool valid;
     kernel_need need;
-    session_way way;
+    device_way way;
     uint32_t core;
     plan plan;
 } prepared;
@@ -42,9 +41,7 @@ struct session {
 
     bool making;       /* a thread is making a size or listing devices; it alone may use these: */
     size_entry *sizes; /* last used first; its links are read and written under the lock, too */
-    engine_device device[ENGINE_DEVICES];
-    device_speed speed[ENGINE_DEVICES];
-    uint32_t devices; /* 0: not listed yet, or there are none */
+    device_list devices;
 
     uint64_t next_ticket, serving; /* whoever has the ticket that is served may prepare the engine
                                       when `leases` is 0; these belong to that thread then: */
@@ -73,6 +70,7 @@ session *session_open(const bloom_settings *settings, const char *kernel, par *t
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     if (!cache_path(s->folder, settings->cache_dir)) s->folder[0] = 0;
+    s->devices = (device_list){.threads = par_threads(threads), .cache_dir = cache_folder(s)};
     if (!kernel_input_load(&s->kernel, kernel, threads, e)) session_leave(&s);
     return s;
 }
@@ -149,98 +147,30 @@ static bool is_auto(const session *s) {
     return !s->s.device || strcmp(s->s.device, "auto") == 0;
 }
 
-/* The caller is making. */
-static int forecast(session *s, const plan_request *ask, device_forecast *to, err *e) {
-    if (!s->devices) {
-        s->devices = engine_devices(s->device, ENGINE_DEVICES);
-        for (uint32_t i = 0; i < s->devices; i++)
-            s->speed[i] =
-                device_speed_load(&s->device[i], par_threads(s->threads), cache_folder(s));
-    }
-    device_wish wish = {s->s.device, s->s.images, s->s.vram_limit};
-    return device_choose(to, &wish, s->device, s->speed, s->devices, ask, e);
+static device_request request_of(const session *s, const plan_request *ask) {
+    return (device_request){s->s.device, s->s.images, s->s.vram_limit, *ask};
 }
 
 int session_forecast(session *s, const plan_request *ask, const engine_device **list,
                      device_forecast *to, uint32_t *count, err *e) {
+    device_request r = request_of(s, ask);
     begin_making(s);
-    int best = forecast(s, ask, to, e);
-    *list = s->device;
-    *count = s->devices;
+    device_list_fill(&s->devices, r.want);
+    int best = device_choose(to, &s->devices, &r, e);
+    *list = s->devices.device;
+    *count = s->devices.count;
     end_making(s);
     return best;
 }
 
-/* Listing devices loads every graphics driver of the machine, for 0.04 s and more, and no GPU has
- * started in less than this: a run that the CPU does in the meantime need not ask. */
-static const double SOONEST_GPU = 0.1; /* s */
-
-static bool choose_cpu(const session *s, const plan_request *ask, device_forecast *f,
-                       engine_device *d, err *e) {
-    if (!engine_devices_cpu(d)) return false;
-    device_speed speed = device_speed_load(d, par_threads(s->threads), cache_folder(s));
-    device_wish wish = {.want = "cpu", .images = s->s.images};
-    return device_choose(f, &wish, d, &speed, 1, ask, e) >= 0;
-}
-
-static bool cpu_is_certain(const session *s, const plan_request *ask, device_forecast *f,
-                           engine_device *d) {
-    bool only = s->s.device && strcmp(s->s.device, "cpu") == 0;
-    if ((!only && !is_auto(s)) || !choose_cpu(s, ask, f, d, NULL)) return false;
-    uint32_t images = s->s.images ? s->s.images : 1;
-    return only || f->time.start + images * f->time.image < SOONEST_GPU;
-}
-
-/* Seconds that the transforms take on one core of the host, or while so many of its cores could
- * have done something else: per step of device_steps, float32 and float64, and per byte moved.
- * Round numbers that are not measured, so that every machine of a kind chooses the same method. */
-static const struct {
-    double step, step64, byte;
-} PRICE[] = {
-    [ENGINE_CPU] = {0.25e-9, 0.6e-9, 0},
-    [ENGINE_GPU] = {8 * 4e-12, 8 * 64e-12, 8 * 3e-10}, /* beside eight cores; doubles at 1/16 */
-    [ENGINE_SOFTWARE] = {2e-8, 4e-8, 3e-10},
-};
-
-static double price(const engine_device *d, const plan *p) {
-    bool wide = p->sample_bytes == 8;
-    return device_steps(p) * (wide ? PRICE[d->class].step64 : PRICE[d->class].step) +
-           device_travel_bytes(p) * PRICE[d->class].byte;
-}
-
-/* No more patience than half of what faster plans save, which is about a quarter of each image's
- * time; and in less than a second little is found. */
-static void take_choice(session_choice *to, const session *s, const device_forecast *f,
-                        const engine_device *d) {
-    double saved = 0.25 * f->time.image * s->s.images;
-    to->possible = true;
-    to->device = *d;
-    to->plan = f->plan;
-    to->patience = saved > 2 ? fmin(0.5 * saved, 10) : 0;
-    to->seconds = price(d, &f->plan);
-}
-
-static void set_way(plan_request *ask, session_way way) {
-    ask->precision = way == CHOICE_FLOAT64 ? PRECISION_FLOAT64 : PRECISION_FLOAT32;
-    ask->half_input = way == CHOICE_HALFS;
-}
-
-/* The caller is making. Doubles may be impossible, floats must not be. */
-static bool choose_all(session *s, session_size *size, err *e) {
+/* Decides for every way in which images of this size may be transformed. The caller is making.
+ * Doubles may be impossible, floats must not be, but where doubles are asked for. */
+static bool decide(session *s, session_size *size, err *e) {
     plan_request ask = session_request(&s->s, &size->kernel, &size->need);
-    for (int way = 0; way < CHOICES; way++) {
-        session_choice *to = &size->choice[way];
-        device_forecast f[ENGINE_DEVICES];
-        engine_device cpu;
-        int i;
-        set_way(&ask, (session_way)way);
-        if (cpu_is_certain(s, &ask, f, &cpu))
-            take_choice(to, s, &f[0], &cpu);
-        else if ((i = forecast(s, &ask, f, &to->why)) >= 0)
-            take_choice(to, s, &f[i], &s->device[i]);
-    }
+    device_request r = request_of(s, &ask);
+    device_decide(&size->decided, &s->devices, &r);
     bool doubles = s->s.precision == PRECISION_FLOAT64;
-    const session_choice *needed = &size->choice[doubles ? CHOICE_FLOAT64 : CHOICE_FLOAT32];
+    const device_choice *needed = &size->decided.way[doubles ? WAY_FLOAT64 : WAY_FLOAT32];
     if (!needed->possible) *e = needed->why;
     return needed->possible;
 }
@@ -270,7 +200,7 @@ static bool make_size(session *s, session_size *size, err *e) {
                                     : spread_tail(&size->spread, c, ACCURACY_CORE[i]);
     }
     return count_seen(size, e) && sketch_kernel_make(&size->sketch, &size->spread, e) &&
-           ledger_kernel_make(&size->ledger, &size->spread, e) && choose_all(s, size, e);
+           ledger_kernel_make(&size->ledger, &size->spread, e) && decide(s, size, e);
 }
 
 /* Moves the entry to the front and counts its user; with the lock held. */
@@ -380,7 +310,7 @@ static bool make_lines(spectrum_lines *to, session_lease *l, session *s, const s
 /* Prepares the engine for s->ready on the device of `choice`. *gpu_failed: what failed was a GPU,
  * which the CPU may stand in for. */
 static bool prepare_on(session *s, session_lease *l, const session_size *size,
-                       const session_choice *choice, bool *gpu_failed, err *e) {
+                       const device_choice *choice, bool *gpu_failed, err *e) {
     spectrum_lines lines = {0};
     engine_options o = {.timestamps = true, .patience = choice->patience};
     *gpu_failed = false;
@@ -418,7 +348,7 @@ static void fall_back(session *s, session_lease *l, const engine_device *d, cons
 static bool prepare(session *s, session_lease *l, const session_size *size, const prepared *want,
                     err *e) {
     bool gpu_failed = false, ok = false;
-    const session_choice *first = &size->choice[want->way];
+    const device_choice *first = &size->decided.way[want->way];
     s->ready = *want;
     s->ready.valid = false;
     if (!s->on_cpu || first->device.class == ENGINE_CPU)
@@ -430,17 +360,16 @@ static bool prepare(session *s, session_lease *l, const session_size *size, cons
     }
     if (!ok && s->on_cpu && first->device.class != ENGINE_CPU) {
         plan_request ask = session_request(&s->s, &size->kernel, &size->need);
-        device_forecast f;
-        engine_device cpu;
-        session_choice instead = {0};
-        err none = {0};
-        set_way(&ask, want->way);
-        if (choose_cpu(s, &ask, &f, &cpu, &none)) {
-            take_choice(&instead, s, &f, &cpu);
-            ok = prepare_on(s, l, size, &instead, &gpu_failed, e);
-        } else if (!gpu_failed) {
-            *e = none;
-        }
+        device_request r = request_of(s, &ask);
+        device_list list = {.threads = s->devices.threads, .cache_dir = s->devices.cache_dir};
+        device_decision instead;
+        r.want = "cpu";
+        device_decide(&instead, &list, &r);
+        const device_choice *c = &instead.way[want->way];
+        if (c->possible)
+            ok = prepare_on(s, l, size, c, &gpu_failed, e);
+        else if (!gpu_failed)
+            *e = c->why;
     }
     s->ready.valid = ok;
     return ok;
@@ -459,7 +388,7 @@ static uint32_t free_slot(const session *s) {
     return ENGINE_SLOTS;
 }
 
-bool session_take(session_lease *l, session *s, const session_size *size, session_way way,
+bool session_take(session_lease *l, session *s, const session_size *size, device_way way,
                   uint32_t core, err *e) {
     const prepared want = {.need = size->need, .way = way, .core = core};
     bool ok = true;

@@ -10,21 +10,8 @@
 #include "bloom/bloom.h"
 #include "bloom/kernel_input.h"
 #include "bloom/promise/sketch.h"
+#include "device/device_choice.h"
 #include "kernel/cache.h"
-
-/* Where a transform runs and how: decided once for a size, without device work. */
-typedef struct {
-    bool possible; /* else `why` says why not */
-    err why;
-    engine_device device;
-    plan plan;
-    double patience; /* seconds that the engine may spend on finding faster plans */
-    double seconds;  /* price of the transforms on one core, for comparing methods */
-} session_choice;
-
-/* The transforms that an image may get: floats, floats that are all halfs (which travel to a device
- * as such), and doubles. */
-typedef enum { CHOICE_FLOAT32, CHOICE_HALFS, CHOICE_FLOAT64, CHOICES } session_way;
 
 /* What follows from the size of an image. Const once it is made. */
 typedef struct {
@@ -36,7 +23,7 @@ typedef struct {
     sketch_kernel sketch;
     ledger_kernel ledger;
     uint32_t *seen[PLAN_AXES]; /* how often borders show each column and row */
-    session_choice choice[CHOICES];
+    device_decision decided;   /* where each transform runs, and with which plan */
 } session_size;
 
 /* One slot of the prepared engine, from session_take to session_give. Starts as zeros. */
@@ -80,7 +67,7 @@ int session_forecast(session *s, const plan_request *ask, const engine_device **
  * engine as it is takes a free slot, one that needs it otherwise waits until nobody uses it and
  * prepares it. A thread must not take a second slot while it has one.
  * Where the device was chosen by `auto` and a GPU fails, the session goes over to the CPU. */
-bool session_take(session_lease *l, session *s, const session_size *size, session_way way,
+bool session_take(session_lease *l, session *s, const session_size *size, device_way way,
                   uint32_t core, err *e);
 /* Gives the slot back. failed: the engine could not do what was asked, with `why`; it is opened
  * again for the next who takes a slot. Returns true if the caller should take a slot once more,

@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -13,8 +14,12 @@ enum { CLASSES = sizeof CLASS_NAME / sizeof CLASS_NAME[0] };
 
 /* --- what is wanted ------------------------------------------------------------------------- */
 
+static bool is_auto(const char *want) {
+    return !want || !*want || strcmp(want, "auto") == 0;
+}
+
 static bool is_any(const char *want) {
-    return !want || !*want || strcmp(want, "auto") == 0 || strcmp(want, "all") == 0;
+    return is_auto(want) || strcmp(want, "all") == 0;
 }
 
 static bool is_class(const char *want) {
@@ -89,52 +94,141 @@ static void none_wanted(const char *want, const engine_device *list, uint32_t co
     text_free(&there);
 }
 
-/* Why none of those that are wanted can do it: each device's own reason. */
-static void none_possible(const device_forecast *f, const engine_device *list, uint32_t count,
-                          err_code code, err *e) {
-    text why = {0};
-    for (uint32_t i = 0; i < count; i++)
-        if (f[i].wanted) text_add(&why, "%s%s: %s", why.n ? "; " : "", list[i].name, f[i].why);
-    err_set(e, code, "%s", why.s);
-    text_free(&why);
-}
-
 /* --- the choice ------------------------------------------------------------------------------ */
 
-static err_code forecast(device_forecast *f, const device_wish *wish, const engine_device *d,
-                         const device_speed *speed, const plan_request *ask) {
-    plan_request here = *ask;
-    here.limits = d->limits;
-    if (wish->vram_limit && d->class != ENGINE_CPU &&
-        (!here.limits.memory || wish->vram_limit < here.limits.memory))
-        here.limits.memory = wish->vram_limit;
+void device_list_fill(device_list *l, const char *want) {
+    bool cpu = want && strcmp(want, CLASS_NAME[ENGINE_CPU]) == 0;
+    device_listed listed = cpu ? DEVICES_CPU : DEVICES_ALL;
+    if (l->listed >= listed) return;
+    l->count = cpu ? engine_devices_cpu(l->device) : engine_devices(l->device, ENGINE_DEVICES);
+    l->listed = cpu && !l->count ? DEVICES_NONE : listed;
+    /* Without a CPU engine the error says what else there is. */
+    if (!l->listed) device_list_fill(l, NULL);
+    for (uint32_t i = 0; i < l->count; i++)
+        l->speed[i] = device_speed_load(&l->device[i], l->threads, l->cache_dir);
+}
+
+static err_code forecast(device_forecast *to, const device_list *l, uint32_t i,
+                         const device_request *r) {
+    const engine_device *d = &l->device[i];
+    plan_request here = r->ask;
     err e = {0};
-    f->possible = plan_make(&f->plan, &here, &e);
-    f->measured = speed->measured;
-    if (f->possible)
-        f->time = device_predict(speed, d->class, &f->plan, wish->images);
+    here.limits = d->limits;
+    if (r->vram_limit && d->class != ENGINE_CPU &&
+        (!here.limits.memory || r->vram_limit < here.limits.memory))
+        here.limits.memory = r->vram_limit;
+    *to = (device_forecast){.wanted = device_is_wanted(r->want, d, i),
+                            .measured = l->speed[i].measured};
+    to->possible = plan_make(&to->plan, &here, &e);
+    if (to->possible)
+        to->time = device_predict(&l->speed[i], d->class, &to->plan, r->images);
     else
-        snprintf(f->why, sizeof f->why, "%.255s", e.msg);
+        snprintf(to->why, sizeof to->why, "%.255s", e.msg);
     return e.code;
 }
 
-int device_choose(device_forecast *to, const device_wish *wish, const engine_device *list,
-                  const device_speed *speed, uint32_t count, const plan_request *ask, err *e) {
-    int best = -1;
-    bool any = false;
+/* A full list of devices takes 0.04 s and more, and no GPU has started in less than this: a run
+ * that the CPU does in the meantime is the CPU's, and need not ask for a GPU. */
+static const double SOONEST_GPU = 0.1; /* s */
+
+static bool is_sure(const device_request *r, engine_class class, const device_seconds *t) {
+    uint32_t images = r->images ? r->images : 1;
+    return class == ENGINE_CPU && is_auto(r->want) && t->start + images * t->image < SOONEST_GPU;
+}
+
+/* Fills `best` with the forecast of the device to take, and `all`, unless it is NULL, with those of
+ * all devices. */
+static int choose(device_forecast *best, device_forecast *all, const device_list *l,
+                  const device_request *r, err *e) {
+    int found = -1;
+    bool any = false, sure = false;
     err_code code = ERR_NONE;
-    for (uint32_t i = 0; i < count; i++) {
-        to[i] = (device_forecast){.wanted = device_is_wanted(wish->want, &list[i], i)};
-        err_code failed = forecast(&to[i], wish, &list[i], &speed[i], ask);
-        if (!to[i].wanted) continue;
+    text why = {0};
+    for (uint32_t i = 0; i < l->count; i++) {
+        device_forecast f;
+        err_code failed = forecast(&f, l, i, r);
+        if (all) all[i] = f;
+        if (!f.wanted) continue;
         any = true;
-        if (failed) code = failed;
-        if (!to[i].possible) continue;
-        if (best < 0 || to[i].time.all < to[best].time.all) best = (int)i;
+        if (failed) {
+            code = failed;
+            text_add(&why, "%s%s: %s", why.n ? "; " : "", l->device[i].name, f.why);
+        } else if (!sure && (found < 0 || f.time.all < best->time.all ||
+                             is_sure(r, l->device[i].class, &f.time))) {
+            sure = is_sure(r, l->device[i].class, &f.time);
+            found = (int)i;
+            *best = f;
+        }
     }
     if (!any)
-        none_wanted(wish->want, list, count, e);
-    else if (best < 0)
-        none_possible(to, list, count, code, e);
-    return best;
+        none_wanted(r->want, l->device, l->count, e);
+    else if (found < 0)
+        err_set(e, code, "%s", why.s);
+    text_free(&why);
+    return found;
+}
+
+int device_choose(device_forecast *to, const device_list *l, const device_request *r, err *e) {
+    device_forecast best;
+    return choose(&best, to, l, r, e);
+}
+
+/* --- the decision ---------------------------------------------------------------------------- */
+
+/* Seconds that the transforms take on one core of the host, or while as many of its cores could
+ * have done something else: per step of device_steps, in float32 and float64, and per byte moved.
+ */
+static const struct {
+    double step, step64, byte;
+} PRICE[] = {
+    [ENGINE_CPU] = {0.25e-9, 0.6e-9, 0},
+    [ENGINE_GPU] = {8 * 4e-12, 8 * 64e-12, 8 * 3e-10}, /* beside eight cores; doubles at 1/16 */
+    [ENGINE_SOFTWARE] = {2e-8, 4e-8, 3e-10},
+};
+
+static double price(engine_class class, const plan *p) {
+    return device_steps(p) * (p->sample_bytes == 8 ? PRICE[class].step64 : PRICE[class].step) +
+           device_travel_bytes(p) * PRICE[class].byte;
+}
+
+/* Seconds that looking for the best FFT plans may take: no more than half of what they save, which
+ * is about a quarter of each image's time. In less than a second little is found. */
+static double patience_for(const device_seconds *t, uint32_t images) {
+    double saved = 0.25 * t->image * images;
+    return saved > 2 ? fmin(0.5 * saved, 10) : 0;
+}
+
+/* Finds the device; lists all of them only where the CPU is not sure to be taken. */
+static int take(device_forecast *best, device_list *l, const device_request *r, err *e) {
+    if (is_auto(r->want) && l->listed != DEVICES_ALL) {
+        device_list_fill(l, CLASS_NAME[ENGINE_CPU]);
+        int cpu = l->listed == DEVICES_CPU ? choose(best, NULL, l, r, NULL) : -1;
+        if (cpu >= 0 && is_sure(r, ENGINE_CPU, &best->time)) return cpu;
+    }
+    device_list_fill(l, r->want);
+    return choose(best, NULL, l, r, e);
+}
+
+device_way device_way_of(const plan_request *ask) {
+    if (ask->precision == PRECISION_FLOAT64) return WAY_FLOAT64;
+    return ask->half_input ? WAY_HALFS : WAY_FLOAT32;
+}
+
+void device_decide(device_decision *to, device_list *l, const device_request *asked) {
+    for (int way = 0; way < DEVICE_WAYS; way++) {
+        device_choice *c = &to->way[way];
+        device_request r = *asked;
+        device_forecast best;
+        *c = (device_choice){0};
+        r.ask.precision = way == WAY_FLOAT64 ? PRECISION_FLOAT64 : PRECISION_FLOAT32;
+        r.ask.half_input = way == WAY_HALFS;
+        int i = take(&best, l, &r, &c->why);
+        if (i < 0) continue;
+        c->possible = true;
+        c->device = l->device[i];
+        c->plan = best.plan;
+        c->time = best.time;
+        c->patience = patience_for(&best.time, r.images);
+        c->seconds = price(c->device.class, &c->plan);
+    }
 }

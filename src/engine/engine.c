@@ -24,6 +24,7 @@ uint32_t engine_devices(engine_device *to, uint32_t room) {
         for (; at > 0 && RANK[to[at - 1].class] > RANK[d.class]; at--) to[at] = to[at - 1];
         to[at] = d;
     }
+    for (uint32_t i = 0; i < n; i++) to[i].number = (int)i;
     return n;
 }
 
@@ -36,7 +37,9 @@ static const engine_kind *kind_of(engine_class class) {
 
 uint32_t engine_devices_cpu(engine_device *to) {
     const engine_kind *k = kind_of(ENGINE_CPU);
-    return k ? k->devices(to, 1) : 0;
+    uint32_t n = k ? k->devices(to, 1) : 0;
+    if (n) to->number = -1;
+    return n;
 }
 
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {

@@ -41,6 +41,7 @@ typedef enum {
 typedef struct {
     engine_class class;
     uint32_t index; /* within its class's engine: what open takes */
+    int number;     /* in the list of all devices; -1: not known, as the CPU was listed alone */
     char name[ENGINE_NAME];
     char driver[ENGINE_NAME]; /* name and version */
     uint8_t uuid[ENGINE_UUID];
@@ -131,8 +132,8 @@ struct engine {
 
 /* All devices, GPUs first, then the CPU, then software. */
 uint32_t engine_devices(engine_device *to, uint32_t room);
-/* The CPU alone, 0 or 1 of it: does not load every graphics driver of the machine, as a full list
- * does. */
+/* The CPU alone, 0 or 1 of it, without a number: does not load every graphics driver of the
+ * machine, as a full list does. */
 uint32_t engine_devices_cpu(engine_device *to);
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);

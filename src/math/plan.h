@@ -31,7 +31,7 @@ enum { PLAN_X, PLAN_Y, PLAN_AXES };
 enum { PLAN_STAGES = 4, PLAN_MAX_RADIX = 20, PLAN_PASSES = 9 };
 enum { PLAN_MOST_HELD = 20 }; /* numbers of a line in a thread's registers */
 
-/* What a device can do. All zero stands for the CPU engine: no limits, no shapes. */
+/* What a device can do. Without invocations it is the CPU engine: no limits, no shapes. */
 typedef struct {
     uint32_t invocations;  /* of a workgroup */
     uint32_t shared_bytes; /* of a workgroup */

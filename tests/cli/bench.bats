@@ -174,3 +174,24 @@ assert 0 <= d['auto']['image'] < n and 0 <= d['auto']['sequence'] < n
 assert d['devices'][d['auto']['image']]['class'] == 'cpu'"
     "$FFTBLOOM" devices | grep -q '^auto takes [0-9]* for one image'
 }
+
+@test "devices believes the calibration in --cache-dir" {
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    "$FFTBLOOM" bench --calibrate --device cpu --cache-dir "$dir/other" >/dev/null
+    sed -i 's/^start .*/start 1000/' "$dir"/other/device-speed-*
+    cpu=$("$FFTBLOOM" devices | sed -n 's/^\([0-9]*\) *cpu.*/\1/p')
+    "$FFTBLOOM" devices | grep -q "^auto takes $cpu for one image"
+    run "$FFTBLOOM" devices --cache-dir "$dir/other"
+    [[ "$output" != *"auto takes $cpu for one image"* ]]
+}
+
+@test "a plan for the CPU loads no graphics driver" {
+    cd "$dir"
+    "$FFTBLOOM" kernel make gaussian --taps 9 -o kernel.pfm
+    cp kernel.pfm in.pfm
+    VK_LOADER_DEBUG=all "$FFTBLOOM" devices 2>&1 | grep -q DRIVER || skip "the loader is silent"
+    run --separate-stderr env VK_LOADER_DEBUG=all "$FFTBLOOM" plan in.pfm kernel.pfm --device cpu
+    [ "$status" -eq 0 ]
+    [[ "$stderr" != *DRIVER* ]]
+    [[ "$output" == *"-> cpu "* ]] # without the number that it has among all devices
+}

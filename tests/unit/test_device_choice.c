@@ -20,8 +20,9 @@ static const plan_limits GPU_LIMITS = {.invocations = 1024,
                                        .memory = UINT64_C(8) << 30,
                                        .float64 = true};
 
-static void machine(engine_device d[DEVICES], device_speed s[DEVICES]) {
-    memset(d, 0, DEVICES * sizeof *d);
+static void machine(device_list *l) {
+    *l = (device_list){.threads = 2, .count = DEVICES, .listed = DEVICES_ALL};
+    engine_device *d = l->device;
     d[BIG] = (engine_device){.class = ENGINE_GPU,
                              .name = "Acme Titan 9000",
                              .driver = "acme 1",
@@ -34,8 +35,11 @@ static void machine(engine_device d[DEVICES], device_speed s[DEVICES]) {
     d[CPU] = (engine_device){.class = ENGINE_CPU, .name = "Some CPU", .driver = "fftw"};
     d[SOFTWARE] = (engine_device){
         .class = ENGINE_SOFTWARE, .name = "llvmpipe", .uuid = {9}, .limits = GPU_LIMITS};
-    for (int i = 0; i < DEVICES; i++) s[i] = device_speed_default(d[i].class, 2);
-    s[BIG].work /= 10;
+    for (int i = 0; i < DEVICES; i++) {
+        d[i].number = i;
+        l->speed[i] = device_speed_default(d[i].class, 2);
+    }
+    l->speed[BIG].work /= 10;
 }
 
 static plan_request request(uint32_t w, uint32_t h, uint32_t kernel) {
@@ -48,12 +52,10 @@ static plan_request request(uint32_t w, uint32_t h, uint32_t kernel) {
 
 static int choose(const char *want, uint32_t images, uint32_t w, uint32_t h, device_forecast *f,
                   err *e) {
-    engine_device d[DEVICES];
-    device_speed s[DEVICES];
-    machine(d, s);
-    device_wish wish = {.want = want, .images = images};
-    plan_request ask = request(w, h, 256);
-    return device_choose(f, &wish, d, s, DEVICES, &ask, e);
+    device_list l;
+    machine(&l);
+    device_request r = {.want = want, .images = images, .ask = request(w, h, 256)};
+    return device_choose(f, &l, &r, e);
 }
 
 /* --- what is wanted ------------------------------------------------------------------------- */
@@ -102,9 +104,9 @@ static void test_unknown_wishes_say_what_there_is(void **state) {
 static void test_no_device_at_all(void **state) {
     (void)state;
     err e = {0};
-    plan_request ask = request(100, 100, 16);
-    device_wish wish = {0};
-    assert_int_equal(device_choose(NULL, &wish, NULL, NULL, 0, &ask, &e), -1);
+    device_list none = {.listed = DEVICES_ALL};
+    device_request r = {.ask = request(100, 100, 16)};
+    assert_int_equal(device_choose(NULL, &none, &r, &e), -1);
     assert_int_equal(e.code, ERR_NO_DEVICE);
     assert_non_null(strstr(e.msg, "mesa-vulkan-drivers"));
 }
@@ -148,21 +150,87 @@ static void test_least_predicted_time(void **state) {
 
 static void test_memory_limit_and_reasons(void **state) {
     (void)state;
-    engine_device d[DEVICES];
-    device_speed s[DEVICES];
+    device_list l;
     device_forecast f[DEVICES];
-    machine(d, s);
-    plan_request ask = request(4000, 2000, 512);
-    device_wish wish = {.want = "gpu", .vram_limit = 1 << 20};
+    machine(&l);
+    device_request r = {.want = "gpu", .vram_limit = 1 << 20, .ask = request(4000, 2000, 512)};
     err e = {0};
-    assert_int_equal(device_choose(f, &wish, d, s, DEVICES, &ask, &e), -1);
+    assert_int_equal(device_choose(f, &l, &r, &e), -1);
     assert_true(e.code != ERR_NONE);
     assert_non_null(strstr(e.msg, "Acme Titan 9000"));
     assert_non_null(strstr(e.msg, "Acme Mini"));
     assert_null(strstr(e.msg, "Some CPU"));
-    wish.want = "auto"; /* the limit is for devices: the CPU has no plan on a device */
+    r.want = "auto"; /* the limit is for devices: the CPU has no plan on a device */
     e = (err){0};
-    assert_int_equal(device_choose(f, &wish, d, s, DEVICES, &ask, &e), CPU);
+    assert_int_equal(device_choose(f, &l, &r, &e), CPU);
+}
+
+/* --- the decision ----------------------------------------------------------------------------- */
+
+/* What is decided is what is forecast, for every way. */
+static void test_decision_is_the_forecast(void **state) {
+    (void)state;
+    static const char *const WANT[] = {"auto", "all", "cpu", "gpu", "software", "mini"};
+    device_forecast f[DEVICES];
+    for (size_t i = 0; i < 2 * sizeof WANT / sizeof WANT[0]; i++) {
+        device_list l;
+        device_decision d;
+        err e = {0};
+        machine(&l);
+        device_request r = {WANT[i / 2], i % 2 ? 1 : 1000, 0, request(320, 200, 16)};
+        r.ask.tapless = true;
+        device_decide(&d, &l, &r);
+        for (device_way way = 0; way < DEVICE_WAYS; way++) {
+            r.ask.precision = way == WAY_FLOAT64 ? PRECISION_FLOAT64 : PRECISION_FLOAT32;
+            r.ask.half_input = way == WAY_HALFS;
+            assert_int_equal(device_way_of(&r.ask), way);
+            int best = device_choose(f, &l, &r, &e);
+            const device_choice *c = &d.way[way];
+            assert_true(c->possible && c->device.number == best);
+            assert_memory_equal(&c->plan, &f[best].plan, sizeof c->plan);
+            assert_memory_equal(&c->time, &f[best].time, sizeof c->time);
+            assert_int_equal(c->plan.sample_bytes, way == WAY_FLOAT64 ? 8 : 4);
+            assert_int_equal(c->plan.input_bytes > 0, way == WAY_HALFS && best != CPU);
+            assert_true(c->seconds > 0);
+        }
+    }
+}
+
+/* A device without doubles leaves them to another one, or says so. */
+static void test_decision_without_doubles(void **state) {
+    (void)state;
+    device_list l;
+    device_decision d;
+    machine(&l);
+    l.device[BIG].limits.float64 = l.device[SMALL].limits.float64 = false;
+    device_request r = {"gpu", 1000, 0, request(1280, 720, 256)};
+    device_decide(&d, &l, &r);
+    assert_true(d.way[WAY_FLOAT32].possible && !d.way[WAY_FLOAT64].possible);
+    assert_non_null(strstr(d.way[WAY_FLOAT64].why.msg, "64-bit floats"));
+    r.want = "auto";
+    device_decide(&d, &l, &r);
+    assert_int_equal(d.way[WAY_FLOAT32].device.number, BIG);
+    assert_int_equal(d.way[WAY_FLOAT64].device.number, CPU);
+}
+
+/* What the CPU does before a GPU can have started needs no list of GPUs, and gets none. */
+static void test_drivers_are_not_loaded_in_vain(void **state) {
+    (void)state;
+    if (!WITH_FFTW) skip();
+    device_list l = {.threads = 2};
+    device_decision d;
+    device_request r = {"auto", 1, 0, request(64, 48, 16)};
+    r.ask.tapless = true;
+    device_decide(&d, &l, &r);
+    assert_int_equal(l.listed, DEVICES_CPU);
+    assert_int_equal(d.way[WAY_FLOAT32].device.class, ENGINE_CPU);
+    r.want = "cpu";
+    r.images = 100000;
+    device_decide(&d, &l, &r);
+    assert_int_equal(l.listed, DEVICES_CPU);
+    r.want = "auto";
+    device_decide(&d, &l, &r);
+    assert_int_equal(l.listed, DEVICES_ALL);
 }
 
 /* --- speeds that were measured ---------------------------------------------------------------- */
@@ -176,9 +244,10 @@ static void write_at(const char *dir, const char *content) {
 
 static void test_speeds_are_kept_per_device(void **state) {
     (void)state;
-    engine_device d[DEVICES];
-    device_speed s[DEVICES], mine = {0.125, 0.25, 1e-9, 2e-10, false};
-    machine(d, s);
+    device_list l;
+    const engine_device *d = l.device;
+    device_speed mine = {0.125, 0.25, 1e-9, 2e-10, false};
+    machine(&l);
     char dir[] = "/tmp/fftbloom-speed-XXXXXX", command[64];
     assert_non_null(mkdtemp(dir));
     err e = {0};
@@ -219,6 +288,9 @@ int main(void) {
         cmocka_unit_test(test_one_image_is_for_the_cpu_and_a_sequence_for_the_gpu),
         cmocka_unit_test(test_least_predicted_time),
         cmocka_unit_test(test_memory_limit_and_reasons),
+        cmocka_unit_test(test_decision_is_the_forecast),
+        cmocka_unit_test(test_decision_without_doubles),
+        cmocka_unit_test(test_drivers_are_not_loaded_in_vain),
         cmocka_unit_test(test_speeds_are_kept_per_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,8 +175,8 @@ const option OPTIONS[] = {
      .help = "Host memory to use at most, as 8GB; what needs more ends with 75; 0 is no limit."},
     {"vram_limit", OPTION_SIZE, SECTION_DEVICE, RUN, AT(bloom.vram_limit), .value = "SIZE",
      .preset = "0", .help = "Device memory to use at most, as 2GB; 0 is what the device has."},
-    {"cache_dir", OPTION_PATH, SECTION_DEVICE, SPREAD | FOR_CHECK | FOR_CACHE, AT(bloom.cache_dir),
-     .value = "DIR",
+    {"cache_dir", OPTION_PATH, SECTION_DEVICE, SPREAD | FOR_CHECK | FOR_CACHE | FOR_DEVICES,
+     AT(bloom.cache_dir), .value = "DIR",
      .help = "Folder of the spectrum cache; default: $XDG_CACHE_HOME/fftbloom or "
              "~/.cache/fftbloom."},
     {"cache_size", OPTION_SIZE, SECTION_DEVICE, SPREAD | FOR_CHECK | FOR_CACHE,

@@ -50,7 +50,7 @@ void describe_device(const engine_device *d, int index, text *to) {
     text_add(to, "%-3d %-8s %s", index, describe_class(d->class), d->name);
     if (d->driver[0]) text_add(to, ", %s", d->driver);
     if (d->memory) text_add(to, ", %s", text_bytes((double)d->memory, memory));
-    if (d->limits.float64 || d->class == ENGINE_CPU) text_add(to, ", float64");
+    if (d->limits.float64) text_add(to, ", float64");
     if (*describe_uuid(d, uuid)) text_add(to, "\n             %s", uuid);
     text_add(to, "\n");
 }
@@ -253,7 +253,9 @@ void describe_forecast(const device_forecast *f, const engine_device *d, uint32_
                        uint32_t images, text *to) {
     text_add(to, "forecast of %u image%s, file to file\n", images, images == 1 ? "" : "s");
     for (uint32_t i = 0; i < count; i++) {
-        text_add(to, "%s %u %-8s ", (int)i == best ? "->" : "  ", i, describe_class(d[i].class));
+        text_add(to, "%s ", (int)i == best ? "->" : "  ");
+        if (d[i].number >= 0) text_add(to, "%d ", d[i].number);
+        text_add(to, "%-8s ", describe_class(d[i].class));
         if (f[i].possible)
             text_add(to, "%8.3f s: %.3f to start, %.4f an image, %.3f its files", f[i].time.all,
                      f[i].time.start, f[i].time.image, f[i].time.files);
@@ -274,7 +276,7 @@ void describe_forecast_json(const device_forecast *f, const engine_device *d, ui
     text_add(to, "[");
     for (uint32_t i = 0; i < count; i++) {
         text_add(to, "%s\n%*s{\"device\": ", i ? "," : "", n, "");
-        describe_device_json(&d[i], (int)i, to);
+        describe_device_json(&d[i], d[i].number, to);
         text_add(to, ",\n%*s \"wanted\": %s, \"possible\": %s, \"measured\": %s, ", n, "",
                  f[i].wanted ? "true" : "false", f[i].possible ? "true" : "false",
                  f[i].measured ? "true" : "false");

@@ -63,7 +63,7 @@ static void json(const bench_row *r, text *to) {
     const measure_result *m = &r->m;
     engine_times medians = measure_medians(&m->times);
     text_add(to, "\n    {\n      \"device\": ");
-    describe_device_json(r->device, r->index, to);
+    describe_device_json(r->device, r->device->number, to);
     text_add(to, ",\n      \"kernel\": [%u, %u],\n      \"plan\": ", r->kernel[0], r->kernel[1]);
     describe_plan_json(p, 3, to);
     text_add(to,

@@ -13,7 +13,6 @@ typedef enum { BENCH_WORDS, BENCH_JSON, BENCH_CSV } bench_form;
 /* One plan on one device. */
 typedef struct {
     const engine_device *device;
-    int index;
     uint32_t kernel[2];
     uint32_t rounds, queue, in_flight;
     plan plan;

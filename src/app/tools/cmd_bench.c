@@ -25,9 +25,7 @@ typedef struct {
     const settings *s;
     par *threads;
     char folder[CACHE_PATH];
-    engine_device device[ENGINE_DEVICES];
-    device_speed speed[ENGINE_DEVICES];
-    uint32_t devices;
+    device_list devices;
     text out;
     bench_form form;
     uint32_t rows;
@@ -75,23 +73,22 @@ static bool spectrum_for(spectrum_lines *l, const bench *b, const psf *k, const 
 }
 
 /* As many frames as were asked for, or as there is room for; a CPU needs none. */
-static uint32_t in_flight(const bench *b, int index, const plan *p) {
+static uint32_t in_flight(const bench *b, const engine_device *d, const plan *p) {
     uint32_t asked = b->s->in_flight;
-    if (b->device[index].class == ENGINE_CPU || p->frames == asked) return asked;
-    log_note("%s: %" PRIu64 " bytes have room for %u frame in flight, not for %u",
-             b->device[index].name, p->ask.limits.memory, p->frames, asked);
+    if (d->class == ENGINE_CPU || p->frames == asked) return asked;
+    log_note("%s: %" PRIu64 " bytes have room for %u frame in flight, not for %u", d->name,
+             p->ask.limits.memory, p->frames, asked);
     return p->frames;
 }
 
-static bool bench_on(bench *b, int index, const device_forecast *f, const psf *k, err *e) {
+static bool bench_on(bench *b, const engine_device *d, const plan *p, const psf *k, err *e) {
     const settings *s = b->s;
-    bench_row r = {.device = &b->device[index],
-                   .index = index,
+    bench_row r = {.device = d,
                    .kernel = {k->w, k->h},
                    .rounds = s->rounds,
                    .queue = s->queue,
-                   .in_flight = in_flight(b, index, &f->plan),
-                   .plan = f->plan};
+                   .in_flight = in_flight(b, d, p),
+                   .plan = *p};
     spectrum_lines lines = {0};
     double start = clock_now();
     bool ok = spectrum_for(&lines, b, k, &r.plan, e);
@@ -127,18 +124,37 @@ static plan_request request(const bench *b, const bench_case *c, const psf *k) {
                           .frames = b->s->in_flight};
 }
 
-/* On the device that would be chosen, or with --device all on every one that can. */
+/* On the device that a long sequence would take. */
+static bool bench_chosen(bench *b, const device_request *r, const psf *k, err *e) {
+    device_decision d;
+    device_decide(&d, &b->devices, r);
+    const device_choice *c = &d.way[device_way_of(&r->ask)];
+    if (c->possible) return bench_on(b, &c->device, &c->plan, k, e);
+    *e = c->why;
+    return false;
+}
+
+/* On every device that can; one that fails is a warning, as long as another does not. */
+static bool bench_all(bench *b, const device_request *r, const psf *k, err *e) {
+    device_forecast f[ENGINE_DEVICES];
+    uint32_t before = b->rows;
+    device_list_fill(&b->devices, r->want);
+    if (device_choose(f, &b->devices, r, e) < 0) return false;
+    for (uint32_t i = 0; i < b->devices.count; i++) {
+        err one = {0};
+        if (!f[i].possible || bench_on(b, &b->devices.device[i], &f[i].plan, k, &one)) continue;
+        log_warn("%s", one.msg);
+        *e = one;
+    }
+    if (b->rows > before) *e = (err){0};
+    return b->rows > before;
+}
+
 static bool bench_one(bench *b, const bench_case *c, err *e) {
     psf k = {0};
     if (!kernel_for(&k, b, c, e)) return false;
-    const bloom_settings *s = &b->s->bloom;
-    plan_request ask = request(b, c, &k);
-    device_forecast f[ENGINE_DEVICES];
-    device_wish wish = {s->device, UINT32_MAX, s->vram_limit};
-    int best = device_choose(f, &wish, b->device, b->speed, b->devices, &ask, e);
-    bool ok = best >= 0, all = ok && s->device && strcmp(s->device, "all") == 0;
-    for (int i = 0; ok && i < (int)b->devices; i++)
-        if (i == best || (all && f[i].possible)) ok = bench_on(b, i, &f[i], &k, e);
+    device_request r = {b->s->bloom.device, UINT32_MAX, b->s->bloom.vram_limit, request(b, c, &k)};
+    bool ok = strcmp(r.want, "all") == 0 ? bench_all(b, &r, &k, e) : bench_chosen(b, &r, &k, e);
     psf_free(&k);
     return ok;
 }
@@ -204,11 +220,10 @@ static bool bench_sizes(bench *b, err *e) {
 /* --- calibration -------------------------------------------------------------------------------
  */
 
-static void speed_words(bench *b, int i, const device_speed *s) {
-    const engine_device *d = &b->device[i];
+static void speed_words(bench *b, const engine_device *d, const device_speed *s) {
     if (b->s->json) {
         text_add(&b->out, "%s\n    {\"device\": ", b->rows ? "," : "");
-        describe_device_json(d, i, &b->out);
+        describe_device_json(d, d->number, &b->out);
         text_add(&b->out,
                  ",\n     \"start\": %.6g, \"frame\": %.6g, \"transfer\": %.6g, \"work\": %.6g}",
                  s->start, s->frame, s->transfer, s->work);
@@ -223,14 +238,16 @@ static void speed_words(bench *b, int i, const device_speed *s) {
 /* Every device that is wanted; one that fails is a warning, as long as another does not. */
 static bool calibrate(bench *b, err *e) {
     uint32_t wanted = 0, done = 0;
-    for (uint32_t i = 0; i < b->devices; i++) {
-        if (!device_is_wanted(b->s->bloom.device, &b->device[i], i)) continue;
+    device_list_fill(&b->devices, b->s->bloom.device);
+    for (uint32_t i = 0; i < b->devices.count; i++) {
+        const engine_device *d = &b->devices.device[i];
+        if (!device_is_wanted(b->s->bloom.device, d, i)) continue;
         wanted++;
         device_speed s;
         err one = {0};
-        if (measure_speed(&s, &b->device[i], folder(b), b->threads, &one) &&
-            device_speed_save(&b->device[i], par_threads(b->threads), &s, folder(b), &one)) {
-            speed_words(b, (int)i, &s);
+        if (measure_speed(&s, d, folder(b), b->threads, &one) &&
+            device_speed_save(d, b->devices.threads, &s, folder(b), &one)) {
+            speed_words(b, d, &s);
             done++;
         } else {
             log_warn("%s", one.msg);
@@ -247,10 +264,7 @@ static bool calibrate(bench *b, err *e) {
 
 static bool run(bench *b, err *e) {
     if (!cache_path(b->folder, b->s->bloom.cache_dir)) b->folder[0] = 0;
-    if (strcmp(b->s->bloom.device, "cpu") == 0) b->devices = engine_devices_cpu(b->device);
-    if (!b->devices) b->devices = engine_devices(b->device, ENGINE_DEVICES);
-    for (uint32_t i = 0; i < b->devices; i++)
-        b->speed[i] = device_speed_load(&b->device[i], par_threads(b->threads), folder(b));
+    b->devices = (device_list){.threads = par_threads(b->threads), .cache_dir = folder(b)};
     b->form = b->s->json ? BENCH_JSON : b->s->csv ? BENCH_CSV : BENCH_WORDS;
     bool speeds = b->s->calibrate;
     if (speeds && !folder(b))

@@ -8,22 +8,20 @@
 
 enum { ONE = 1, MANY = 1000 };
 
-/* The device that --device auto takes for so many images of 1920 x 1080 and a kernel of 256. */
-static int chosen(const engine_device *d, uint32_t n, uint32_t images, par *threads) {
-    char folder[CACHE_PATH];
-    device_speed speed[ENGINE_DEVICES];
-    device_forecast f[ENGINE_DEVICES];
-    bool kept = cache_path(folder, NULL);
-    for (uint32_t i = 0; i < n; i++)
-        speed[i] = device_speed_load(&d[i], par_threads(threads), kept ? folder : NULL);
-    plan_request ask = {.size = {1920, 1080},
-                        .reach_lo = {128, 128},
-                        .reach_hi = {127, 127},
-                        .channels = 3,
-                        .spectra = 3,
-                        .tapless = true};
-    device_wish wish = {.images = images};
-    return device_choose(f, &wish, d, speed, n, &ask, NULL);
+/* Returns the number of the device that --device auto takes for that many images of 1920 x 1080 and
+ * a kernel of 256; -1 for none. */
+static int chosen(device_list *l, uint32_t images) {
+    device_decision d;
+    device_request r = {.images = images,
+                        .ask = {.size = {1920, 1080},
+                                .reach_lo = {128, 128},
+                                .reach_hi = {127, 127},
+                                .channels = 3,
+                                .spectra = 3,
+                                .tapless = true}};
+    device_decide(&d, l, &r);
+    const device_choice *c = &d.way[WAY_FLOAT32];
+    return c->possible ? c->device.number : -1;
 }
 
 static void as_json(const engine_device *d, uint32_t n, int one, int many, text *to) {
@@ -44,12 +42,16 @@ static void as_words(const engine_device *d, uint32_t n, int one, int many, text
 }
 
 static void list(const cli *c, err *e) {
-    engine_device d[ENGINE_DEVICES];
+    char folder[CACHE_PATH];
     text out = {0};
-    uint32_t n = engine_devices(d, ENGINE_DEVICES);
     par *threads = par_open((int)c->s.jobs, e);
     if (!threads) return;
-    int one = chosen(d, n, ONE, threads), many = chosen(d, n, MANY, threads);
+    device_list l = {.threads = par_threads(threads),
+                     .cache_dir = cache_path(folder, c->s.bloom.cache_dir) ? folder : NULL};
+    device_list_fill(&l, NULL);
+    const engine_device *d = l.device;
+    uint32_t n = l.count;
+    int one = chosen(&l, ONE), many = chosen(&l, MANY);
     (c->s.json ? as_json : as_words)(d, n, one, many, &out);
     if (out.s) fputs(out.s, stdout);
     if (n == 0)

@@ -49,7 +49,7 @@ static void tell(const answer *a) {
         text_add(&out, ",\n  \"kernel\": ");
         text_add_json(&out, a->c->s.kernel);
         text_add(&out, ",\n  \"device\": ");
-        describe_device_json(d, a->best, &out);
+        describe_device_json(d, d->number, &out);
         text_add(&out, ",\n  \"images\": %u,\n  \"forecast\": ", a->images);
         describe_forecast_json(a->forecast, a->device, a->devices, 1, &out);
         text_add(&out, ",\n  \"plan\": ");

@@ -48,7 +48,7 @@ static void cpu_name(char name[ENGINE_NAME]) {
 
 static uint32_t devices(engine_device *to, uint32_t room) {
     if (!room) return 0;
-    *to = (engine_device){.class = ENGINE_CPU};
+    *to = (engine_device){.class = ENGINE_CPU, .limits.float64 = true};
     cpu_name(to->name);
     snprintf(to->driver, sizeof to->driver, "%s", cpu_fft_version());
     return 1;
