@@ -23,6 +23,10 @@ void bloom_defaults(bloom_settings *s) {
     *s = (bloom_settings){.tolerance = 1e-3, .slots = 1, .cache_size = CACHE_BUDGET};
 }
 
+kernel_use bloom_kernel_use(const bloom_settings *s) {
+    return (kernel_use){s->kernel, s->kernel_relative, {s->border[PLAN_X], s->border[PLAN_Y]}};
+}
+
 /* --- opening -------------------------------------------------------------------------------- */
 
 static bool check_settings(const bloom_settings *s, err *e) {
@@ -77,8 +81,9 @@ void bloom_close(bloom **pb) {
 /* How far the kernel spreads light, taps that reach no pixel of the image included. */
 static bool grow(const bloom *b, image_box *box, uint32_t height, err *e) {
     psf k = {0};
+    const kernel_use use = bloom_kernel_use(&b->s);
     const kernel_need need = {1, PSF_SIDE, PSF_SIDE, height};
-    if (!kernel_input_psf(&k, session_kernel(b->session), &b->s, &need, NULL, e)) return false;
+    if (!kernel_source_psf(&k, session_kernel(b->session), &use, &need, NULL, e)) return false;
     bool ok = image_box_grow(box, k.cx, k.cy, k.w - 1 - k.cx, k.h - 1 - k.cy, e);
     psf_free(&k);
     return ok;
@@ -273,13 +278,14 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
     image_part p = h->part[part];
     image head = {.head = *h};
     view v = view_make(&b->s, &head, part, &m.group[0]);
+    kernel_use use = bloom_kernel_use(&b->s);
     kernel_need need = {.channels = v.channels, .height = image_height(&p)};
     layer_map_free(&m);
     if (!choose_windows(b, &p, &w, e)) return false;
     p.data = w.computed;
     need.w = image_width(&p);
     need.h = image_height(&p);
-    bool ok = kernel_input_psf(&k, session_kernel(b->session), &b->s, &need, NULL, e);
+    bool ok = kernel_source_psf(&k, session_kernel(b->session), &use, &need, NULL, e);
     if (ok) {
         *ask = session_request(&b->s, &k, &need);
         ask->precision = precision;

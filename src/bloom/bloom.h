@@ -15,7 +15,7 @@
 #include "device/device_choice.h"
 #include "engine/engine.h"
 #include "image/image.h"
-#include "kernel/psf.h"
+#include "kernel/kernel_source.h"
 #include "kernel/spectrum.h"
 #include "math/plan.h"
 
@@ -54,6 +54,9 @@ typedef struct {
 } bloom_settings;
 
 void bloom_defaults(bloom_settings *s);
+
+/* Returns how these settings use the kernel. */
+kernel_use bloom_kernel_use(const bloom_settings *s);
 
 /* What happened to one image, for the log and the JSON report. */
 enum { BLOOM_NOTES = 8, BLOOM_LEDGER = 64 };

@@ -32,7 +32,7 @@ struct session {
     /* Set by session_open, const afterwards. */
     bloom_settings s;
     par *threads;
-    kernel_input kernel;
+    kernel_source kernel;
     char folder[CACHE_PATH]; /* the cache; "": there is none */
 
     pthread_mutex_t lock;   /* guards everything below, but for what `making` and tickets own */
@@ -71,7 +71,7 @@ session *session_open(const bloom_settings *settings, const char *kernel, par *t
     pthread_cond_init(&s->changed, NULL);
     if (!cache_path(s->folder, settings->cache_dir)) s->folder[0] = 0;
     s->devices = (device_list){.threads = par_threads(threads), .cache_dir = cache_folder(s)};
-    if (!kernel_input_load(&s->kernel, kernel, threads, e)) session_leave(&s);
+    if (!kernel_source_load(&s->kernel, kernel, threads, e)) session_leave(&s);
     return s;
 }
 
@@ -105,13 +105,13 @@ void session_leave(session **ps) {
         s->sizes = n->next;
         free_size(n);
     }
-    kernel_input_free(&s->kernel);
+    kernel_source_free(&s->kernel);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     mem_free(s);
 }
 
-const kernel_input *session_kernel(const session *s) {
+const kernel_source *session_kernel(const session *s) {
     return &s->kernel;
 }
 
@@ -189,7 +189,8 @@ static bool count_seen(session_size *size, err *e) {
 
 static bool make_size(session *s, session_size *size, err *e) {
     double full[PSF_CHANNELS];
-    if (!kernel_input_psf(&size->kernel, &s->kernel, &s->s, &size->need, full, e)) return false;
+    const kernel_use use = bloom_kernel_use(&s->s);
+    if (!kernel_source_psf(&size->kernel, &s->kernel, &use, &size->need, full, e)) return false;
     plan_request ask = session_request(&s->s, &size->kernel, &size->need);
     if (!spread_make(&size->spread, &size->kernel, full, s->s.sharpen, &ask, e)) return false;
     for (uint32_t c = 0; c < size->need.channels; c++) {

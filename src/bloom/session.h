@@ -8,10 +8,10 @@
 #define BLOOM_SESSION_H
 
 #include "bloom/bloom.h"
-#include "bloom/kernel_input.h"
 #include "bloom/promise/sketch.h"
 #include "device/device_choice.h"
 #include "kernel/cache.h"
+#include "kernel/kernel_source.h"
 
 /* What follows from the size of an image. Const once it is made. */
 typedef struct {
@@ -47,7 +47,7 @@ session *session_join(session *s);
 /* Removes a user; the last one frees everything. Sets *s to NULL. */
 void session_leave(session **s);
 
-const kernel_input *session_kernel(const session *s);
+const kernel_source *session_kernel(const session *s);
 
 /* Returns what follows from this size: made for the first who asks, kept for those who follow.
  * Valid until it is given back. */

@@ -12,7 +12,7 @@
  *
  * Wisdom is kept in the folder $BENCH_CACHE. */
 #include "bloom/bloom.h"
-#include "bloom/kernel_input.h"
+#include "kernel/kernel_source.h"
 #include "unit/glare.h"
 
 #include <time.h>
@@ -167,15 +167,16 @@ static void compare(const char *channels, uint32_t w, uint32_t h, uint32_t taps,
     bloom_report *r = malloc(sizeof *r);
     bare base = {0};
     bloom_run(b, from, img, r);
-    kernel_input in = {0};
+    kernel_source in = {0};
+    kernel_use use = bloom_kernel_use(&s);
     kernel_need need = {CHANNELS, w, h, h};
     psf k = {0};
-    CHECK_OK(kernel_input_load(&in, path, threads, &e) &&
-                 kernel_input_psf(&k, &in, &s, &need, NULL, &e),
+    CHECK_OK(kernel_source_load(&in, path, threads, &e) &&
+                 kernel_source_psf(&k, &in, &use, &need, NULL, &e),
              e);
     bare_open(&base, &k, &r->plan, &r->device, from, threads);
     psf_free(&k);
-    kernel_input_free(&in);
+    kernel_source_free(&in);
     bare_run(&base);
     for (int i = 0; i < rounds; i++) {
         double took[2] = {0};

@@ -2,7 +2,7 @@
  * figures of docs/math.md, and attributes of which no weights can be made; and that a kernel is
  * normalised by them. */
 #include "base/mem.h"
-#include "bloom/kernel_input.h"
+#include "kernel/kernel_source.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 
@@ -61,19 +61,19 @@ static void a_kernel_is_weighed(void **state) {
     for (int wide = 0; wide < 2; wide++) {
         image *img = make_image(&part, 1);
         const double *w = wide ? REC2020 : REC709;
-        kernel_input k;
+        kernel_source k;
         psf made;
         for (int c = 0; c < 3; c++) memcpy(img->plane[0][c], TAPS[c], sizeof TAPS[c]);
         if (wide) set_primaries(&img->head.part[0], XY_REC2020, sizeof XY_REC2020);
         const char *path = make_path("weighed.exr");
         CHECK_OK(image_save(path, img, make_threads(), &e), e);
-        CHECK_OK(kernel_input_load(&k, path, make_threads(), &e), e);
-        const bloom_settings s = {.kernel.normalize = PSF_LUMINANCE};
-        CHECK_OK(kernel_input_psf(&made, &k, &s, &(kernel_need){3, 8, 8, 8}, NULL, &e), e);
+        CHECK_OK(kernel_source_load(&k, path, make_threads(), &e), e);
+        const kernel_use use = {.options.normalize = PSF_LUMINANCE};
+        CHECK_OK(kernel_source_psf(&made, &k, &use, &(kernel_need){3, 8, 8, 8}, NULL, &e), e);
         double y = w[0] * 8 + w[1] * 5 + w[2] * 2;
         for (int c = 0; c < 3; c++) CHECK_LE(fabs(made.scale[c] * y - 1), 1e-5);
         psf_free(&made);
-        kernel_input_free(&k);
+        kernel_source_free(&k);
         image_free(&img);
     }
 }

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "bloom/kernel_input.h"
 #include "kernel/cache.h"
+#include "kernel/kernel_source.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -53,11 +53,12 @@ static bool kernel_for(psf *k, const bench *b, const bench_case *c, err *e) {
                            c->kernel);
         return measure_kernel(k, (uint32_t)size, CHANNELS, e);
     }
-    kernel_input in = {0};
+    kernel_source in = {0};
+    kernel_use use = bloom_kernel_use(&b->s->bloom);
     kernel_need need = {CHANNELS, c->w, c->h, c->h};
-    bool ok = kernel_input_load(&in, c->kernel, b->threads, e) &&
-              kernel_input_psf(k, &in, &b->s->bloom, &need, NULL, e);
-    kernel_input_free(&in);
+    bool ok = kernel_source_load(&in, c->kernel, b->threads, e) &&
+              kernel_source_psf(k, &in, &use, &need, NULL, e);
+    kernel_source_free(&in);
     return ok;
 }
 

@@ -7,9 +7,9 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "bloom/kernel_input.h"
 #include "image/format.h"
 #include "kernel/convention.h"
+#include "kernel/kernel_source.h"
 #include "kernel/model.h"
 
 #include <math.h>
@@ -199,12 +199,12 @@ static bool make(const cli *c, par *threads, int *status, err *e) {
 /* --- check ------------------------------------------------------------------------------------ */
 
 static bool look(lint *l, const char *path, par *threads, err *e) {
-    kernel_input in = {0};
-    bool ok = kernel_input_load(&in, path, threads, e);
+    kernel_source in = {0};
+    bool ok = kernel_source_load(&in, path, threads, e);
     if (ok && in.is_spectrum)
         ok = err_set(e, ERR_DATA, "'%s' is a spectrum; give the kernel it was made of", path);
     ok = ok && lint_kernel(l, (const float *const *)in.plane, in.w, in.h, in.channels, e);
-    kernel_input_free(&in);
+    kernel_source_free(&in);
     return ok;
 }
 
@@ -249,15 +249,15 @@ static bool find_center(convention_request *r, const settings *s, const lint *l,
 /* What --normalize, where it was given, multiplies each channel of the kernel by. */
 static bool find_scale(double scale[PSF_CHANNELS], const settings *s, const char *path,
                        par *threads, err *e) {
-    kernel_input in = {0};
+    kernel_source in = {0};
     psf k = {0};
     psf_options o = {.normalize = s->bloom.kernel.normalize};
-    bool ok = kernel_input_load(&in, path, threads, e);
+    bool ok = kernel_source_load(&in, path, threads, e);
     memcpy(o.luminance, in.luminance, sizeof o.luminance);
     ok = ok && psf_make(&k, in.w, in.h, in.channels, (const float *const *)in.plane, &o, e);
     for (uint32_t c = 0; ok && c < k.channels; c++) scale[c] = k.scale[c];
     psf_free(&k);
-    kernel_input_free(&in);
+    kernel_source_free(&in);
     return ok;
 }
 

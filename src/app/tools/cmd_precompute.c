@@ -3,8 +3,8 @@
 #include "app/run/file_set.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "bloom/kernel_input.h"
 #include "kernel/cache.h"
+#include "kernel/kernel_source.h"
 #include "kernel/spectrum_file.h"
 
 #include <inttypes.h>
@@ -13,19 +13,20 @@
 #include <unistd.h>
 
 static bool make_spectrum(spectrum *to, const settings *s, par *threads, bool *hit, err *e) {
-    kernel_input in = {0};
+    kernel_source in = {0};
+    kernel_use use = bloom_kernel_use(&s->bloom);
     psf k = {0};
     if (s->bloom.kernel_relative)
         return err_set(e, ERR_CONFIG,
                        "kernel_scale in heights of the image needs an image; precompute takes a "
                        "factor, such as 1.5");
     cache_place place = {s->bloom.cache_dir, s->bloom.cache_size};
-    bool ok = kernel_input_load(&in, s->kernel, threads, e);
+    bool ok = kernel_source_load(&in, s->kernel, threads, e);
     kernel_need need = {in.channels, PSF_SIDE, PSF_SIDE, in.h};
-    ok = ok && kernel_input_psf(&k, &in, &s->bloom, &need, NULL, e) &&
+    ok = ok && kernel_source_psf(&k, &in, &use, &need, NULL, e) &&
          cache_spectrum(to, &k, &place, threads, hit, e);
     psf_free(&k);
-    kernel_input_free(&in);
+    kernel_source_free(&in);
     return ok;
 }
 

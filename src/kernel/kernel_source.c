@@ -1,4 +1,4 @@
-#include "bloom/kernel_input.h"
+#include "kernel/kernel_source.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -40,7 +40,7 @@ static bool choose_channels(int chosen[3], uint32_t *count, const image_part *p,
     return true;
 }
 
-static bool take_planes(kernel_input *k, const image *img, err *e) {
+static bool take_planes(kernel_source *k, const image *img, err *e) {
     int chosen[3] = {0}, at = 0;
     /* First the parts that have colour, then those that have one channel only. */
     for (int i = 0; i < 2 * img->head.parts && k->channels == 0; i++) {
@@ -61,8 +61,8 @@ static bool take_planes(kernel_input *k, const image *img, err *e) {
     return true;
 }
 
-bool kernel_input_load(kernel_input *k, const char *path, par *threads, err *e) {
-    *k = (kernel_input){.path = path};
+bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e) {
+    *k = (kernel_source){.path = path};
     if (spectrum_file_is(path)) {
         if (!spectrum_file_read(&k->ready, path, e)) return err_in(e, "kernel '%s'", path);
         k->is_spectrum = true;
@@ -73,23 +73,23 @@ bool kernel_input_load(kernel_input *k, const char *path, par *threads, err *e) 
     image *img = image_load(path, NULL, threads, e);
     bool ok = img && take_planes(k, img, e);
     image_free(&img);
-    if (!ok) kernel_input_free(k);
+    if (!ok) kernel_source_free(k);
     return ok;
 }
 
-void kernel_input_free(kernel_input *k) {
+void kernel_source_free(kernel_source *k) {
     for (int c = 0; c < PSF_CHANNELS; c++) mem_free(k->plane[c]);
     spectrum_free(&k->ready);
-    *k = (kernel_input){0};
+    *k = (kernel_source){0};
 }
 
 /* --- the psf for an image ------------------------------------------------------------------- */
 
-static bool make_from_planes(psf *to, const kernel_input *k, const bloom_settings *s, uint32_t h,
+static bool make_from_planes(psf *to, const kernel_source *k, const kernel_use *use, uint32_t h,
                              err *e) {
-    psf_options o = s->kernel;
+    psf_options o = use->options;
     memcpy(o.luminance, k->luminance, sizeof o.luminance);
-    if (s->kernel_relative) o.size = o.size * h / k->h;
+    if (use->relative) o.size = o.size * h / k->h;
     return psf_make(to, k->w, k->h, k->channels, (const float *const *)k->plane, &o, e);
 }
 
@@ -112,7 +112,7 @@ static bool with_luminance(psf *to, const psf *from, const double weight[3], err
 }
 
 /* Takes `k` apart or puts it together until it has 1 or `channels` channels. */
-static bool fit_channels(psf *k, const kernel_input *in, uint32_t channels, err *e) {
+static bool fit_channels(psf *k, const kernel_source *in, uint32_t channels, err *e) {
     psf fitted = {0};
     if (k->channels == 1 || k->channels == channels) return true;
     if (channels == 1) {
@@ -129,9 +129,9 @@ static bool fit_channels(psf *k, const kernel_input *in, uint32_t channels, err 
 }
 
 /* Zero borders: taps that reach no pixel would only make the transforms longer. */
-static bool crop(psf *k, const bloom_settings *s, uint32_t w, uint32_t h, err *e) {
-    bool x = s->border[PLAN_X] == BORDER_ZERO && k->w > w,
-         y = s->border[PLAN_Y] == BORDER_ZERO && k->h > h;
+static bool crop(psf *k, const kernel_use *use, uint32_t w, uint32_t h, err *e) {
+    bool x = use->border[PLAN_X] == BORDER_ZERO && k->w > w,
+         y = use->border[PLAN_Y] == BORDER_ZERO && k->h > h;
     if (!x && !y) return true;
     psf smaller = {0};
     if (!psf_crop(&smaller, k, x ? w : k->w + 1, y ? h : k->h + 1, e)) return false;
@@ -141,25 +141,25 @@ static bool crop(psf *k, const bloom_settings *s, uint32_t w, uint32_t h, err *e
 }
 
 /* A spectrum has the size it was made in, and no other setting can be changed either. */
-static bool take_spectrum(psf *to, const kernel_input *k, const bloom_settings *s, err *e) {
+static bool take_spectrum(psf *to, const kernel_source *k, const kernel_use *use, err *e) {
     const psf *is = &k->ready.kernel;
-    if (s->kernel_relative)
+    if (use->relative)
         return err_set(e, ERR_CONFIG,
                        "the spectrum was made with kernel_scale %.9g, and %.9gh is asked for: a "
                        "size in heights of the image needs the kernel's image, not its spectrum",
-                       is->made.size, s->kernel.size);
-    return psf_made_with(is, &s->kernel, e) && psf_copy(to, is, e);
+                       is->made.size, use->options.size);
+    return psf_made_with(is, &use->options, e) && psf_copy(to, is, e);
 }
 
-bool kernel_input_psf(psf *to, const kernel_input *k, const bloom_settings *s,
-                      const kernel_need *need, double full[PSF_CHANNELS], err *e) {
+bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
+                       const kernel_need *need, double full[PSF_CHANNELS], err *e) {
     psf made = {0};
-    bool ok = k->is_spectrum ? take_spectrum(&made, k, s, e)
-                             : make_from_planes(&made, k, s, need->height, e);
+    bool ok = k->is_spectrum ? take_spectrum(&made, k, use, e)
+                             : make_from_planes(&made, k, use, need->height, e);
     ok = ok && fit_channels(&made, k, need->channels, e);
     for (uint32_t c = 0; ok && full && c < made.channels; c++)
         full[c] = made.scale[c] * made.sum[c];
-    ok = ok && crop(&made, s, need->w, need->h, e);
+    ok = ok && crop(&made, use, need->w, need->h, e);
     if (ok)
         *to = made;
     else

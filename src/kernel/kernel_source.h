@@ -1,0 +1,47 @@
+/* kernel_source.h - a kernel as its file has it, and the psf that an image needs of it.
+ *
+ * The psf depends on the image: the scale may be relative to the image's height, there may be one
+ * luminance channel or three, and taps that reach no pixel are cut off. So the planes of the file
+ * are kept, and a psf is made for each kind of image. Knows nothing of devices. */
+#ifndef KERNEL_KERNEL_SOURCE_H
+#define KERNEL_KERNEL_SOURCE_H
+
+#include "base/par.h"
+#include "kernel/spectrum.h"
+#include "math/plan.h"
+
+typedef struct {
+    const char *path; /* the caller's */
+    uint32_t w, h, channels;
+    float *plane[PSF_CHANNELS]; /* NULL where it is a spectrum */
+    double luminance[3];
+    spectrum ready; /* of a .spectrum file */
+    bool is_spectrum;
+} kernel_source;
+
+/* Takes the first colour group of the first part that has one. Where no part has colour, it takes
+ * the first part that has a single channel. An image without either is refused with the names of
+ * its channels. */
+bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e);
+void kernel_source_free(kernel_source *k);
+
+/* How a run uses its kernel. */
+typedef struct {
+    psf_options options; /* normalize, center, correlate, size */
+    bool relative;       /* options.size counts image heights, not pixels */
+    plan_border border[PLAN_AXES];
+} kernel_use;
+
+/* The image that a kernel is needed for. */
+typedef struct {
+    uint32_t channels; /* 1 (luminance), 3, or 4: colour and alpha, which is spread as luminance */
+    uint32_t w, h;   /* of the pixels that are bloomed; taps that reach none of them are cut off */
+    uint32_t height; /* of the image as it came: a relative scale counts these heights */
+} kernel_need;
+
+/* Makes the psf. A kernel of one channel serves all and stays one. `full`, if not NULL, receives
+ * the scaled sums of the taps before any were cut off. */
+bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
+                       const kernel_need *need, double full[PSF_CHANNELS], err *e);
+
+#endif
