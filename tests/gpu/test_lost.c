@@ -1,12 +1,16 @@
 /* test_lost.c - a device that fails in the middle of a frame: the frame's error says so, its slot
- * is not used again, other frames come back whole, and after that all is as before. The driver
- * fails here because this program has its own vkQueueSubmit and vkWaitForFences. */
-#include "bloom/bloom.h"
+ * is not used again, other frames come back whole, and after that all is as before; where the
+ * device was chosen by `auto`, the CPU does the frame instead. And threads that share an engine
+ * take turns. The driver fails here because this program has its own vkQueueSubmit, vkWaitForFences
+ * and vkAllocateMemory. */
+#include "bloom/session.h"
 #include "engine/gpu/gpu_device.h"
 #include "gpu/pipeline.h"
 #include "unit/glare.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 enum { SLOTS = 2, CHANNELS = 2, W = 19, H = 13, PIXELS = W * H, STEPS = 3 };
 
@@ -36,6 +40,16 @@ VKAPI_ATTR VkResult VKAPI_CALL vkWaitForFences(VkDevice d, uint32_t n, const VkF
                                                VkBool32 all, uint64_t ns) {
     if (waits && --waits == 0) return VK_ERROR_DEVICE_LOST;
     return ((PFN_vkWaitForFences)driver("vkWaitForFences"))(d, n, f, all, ns);
+}
+
+/* Allocations of device memory until all fail; 0: none does. */
+static int allocations;
+
+VKAPI_ATTR VkResult VKAPI_CALL vkAllocateMemory(VkDevice d, const VkMemoryAllocateInfo *a,
+                                                const VkAllocationCallbacks *c, VkDeviceMemory *m) {
+    if (allocations == 1) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    if (allocations) allocations--;
+    return ((PFN_vkAllocateMemory)driver("vkAllocateMemory"))(d, a, c, m);
 }
 
 /* --- engines --------------------------------------------------------------------------------- */
@@ -177,12 +191,141 @@ static void blooms(void **state) {
     bloom_close(&two);
 }
 
+/* --- auto ------------------------------------------------------------------------------------ */
+
+/* A folder of measured speeds by which `auto` takes the Vulkan device, not the CPU. NULL: there is
+ * only one of them. */
+static const char *biased_folder(const char **name) {
+    static const device_speed FAST = {.frame = 1e-9, .work = 1e-18, .measured = true},
+                              SLOW = {.start = 100, .frame = 100, .work = 1, .measured = true};
+    static char folder[4096];
+    bool cpu = false, vulkan = false;
+    err e = {0};
+    snprintf(folder, sizeof folder, "%s", make_path("biased"));
+    for (uint32_t i = 0; i < devices; i++) {
+        bool is_cpu = device[i].class == ENGINE_CPU;
+        CHECK_OK(device_speed_save(&device[i], par_threads(make_threads()), is_cpu ? &SLOW : &FAST,
+                                   folder, &e),
+                 e);
+        if (!is_cpu && !vulkan) *name = device[i].name;
+        cpu |= is_cpu;
+        vulkan |= !is_cpu;
+    }
+    return cpu && vulkan ? folder : NULL;
+}
+
+/* Whether memory, a submission or a frame fails: the image is bloomed on the CPU, the report says
+ * why, and the images after it do not ask the device again. */
+static void auto_takes_the_cpu(void **state) {
+    (void)state;
+    const char *name = NULL, *folder = biased_folder(&name);
+    if (!folder) skip();
+    int *const FAILURE[] = {&allocations, &submissions, &waits};
+    const char *kernel = glare_kernel("auto.exr", glare_power, 5, 5, "R:float");
+    image *img = glare_image("R:float", W, H), *want = glare_copy(img);
+    for (uint32_t i = 0; i < PIXELS; i++) glare_put(img, 0, i, 1 + (float)(i % 7));
+    memcpy(want->plane[0][0], img->plane[0][0], PIXELS * sizeof(float));
+    bloom_report *r = calloc(1, sizeof *r);
+    err e = {0};
+    bloom_settings s = glare_settings("cpu");
+    bloom *b = bloom_open(&s, kernel, make_threads(), &e);
+    CHECK_OK(b && bloom_image(b, want, r, &e), e);
+    bloom_close(&b);
+    for (int f = 0; f < 3; f++) {
+        s = glare_settings("auto");
+        s.cache_dir = folder;
+        s.images = 1000;
+        CHECK_OK((b = bloom_open(&s, kernel, make_threads(), &e)), e);
+        for (int frame = 0; frame < 3; frame++) {
+            image *got = glare_copy(img);
+            if (frame == 1 || f == 0) *FAILURE[f] = 1; /* at once, or after a frame that came */
+            memset(r, 0, sizeof *r);
+            CHECK_OK(bloom_image(b, got, r, &e), e);
+            bool on_cpu = f == 0 || frame > 0, here = f == 0 ? frame == 0 : frame == 1;
+            assert_int_equal(r->device.class == ENGINE_CPU, on_cpu);
+            assert_int_equal(r->notes, here);
+            if (here) assert_non_null(strstr(r->note[0], "the CPU was used instead"));
+            for (uint32_t i = 0; i < PIXELS; i++)
+                CHECK_LE(fabsf(glare_get(got, 0, i) - glare_get(want, 0, i)), 1e-5f);
+            image_free(&got);
+        }
+        allocations = submissions = waits = 0;
+        bloom_close(&b);
+    }
+    free(r);
+    image_free(&img);
+    image_free(&want);
+}
+
+/* --- turns ----------------------------------------------------------------------------------- */
+
+enum { TURNS = 20000 };
+
+typedef struct {
+    session *s;
+    const session_size *size;
+    atomic_bool *wants, *served;
+    atomic_int taken; /* while another waited */
+} user;
+
+/* Takes and gives the engine as it is, again and again. */
+static void *take_turns(void *arg) {
+    user *u = arg;
+    err e = {0};
+    for (int i = 0; i < TURNS && !atomic_load(u->served); i++) {
+        session_lease l = {0};
+        CHECK_OK(session_take(&l, u->s, u->size, CHOICE_FLOAT32, 0, &e), e);
+        if (atomic_load(u->wants)) atomic_fetch_add(&u->taken, 1);
+        session_give(u->s, &l, false, NULL);
+    }
+    return NULL;
+}
+
+/* A thread that needs the engine prepared otherwise gets it while two others keep using it as it
+ * is, and long before they are done. */
+static void turns(void **state) {
+    (void)state;
+    const char *name = NULL;
+    for (int i = 0; !name && glare_device(i); i++)
+        if (strcmp(glare_device(i), "cpu") != 0) name = glare_device(i);
+    if (!name) skip();
+    err e = {0};
+    bloom_settings set = glare_settings(name);
+    set.slots = 2;
+    session *s = session_open(&set, glare_kernel("turns.exr", glare_power, 9, 9, "R:float"),
+                              make_threads(), &e);
+    CHECK_OK(s, e);
+    const session_size *size = session_size_take(s, &(kernel_need){1, W, H, H}, &e);
+    CHECK_OK(size, e);
+    session_lease l = {0};
+    CHECK_OK(session_take(&l, s, size, CHOICE_FLOAT32, 0, &e), e);
+    session_give(s, &l, false, NULL);
+
+    atomic_bool wants = false, served = false;
+    user two[2];
+    pthread_t thread[2];
+    for (int i = 0; i < 2; i++) {
+        two[i] = (user){.s = s, .size = size, .wants = &wants, .served = &served};
+        assert_int_equal(pthread_create(&thread[i], NULL, take_turns, &two[i]), 0);
+    }
+    atomic_store(&wants, true);
+    CHECK_OK(session_take(&l, s, size, CHOICE_FLOAT32, 1, &e), e);
+    atomic_store(&served, true);
+    session_give(s, &l, false, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(thread[i], NULL);
+    assert_true(atomic_load(&two[0].taken) + atomic_load(&two[1].taken) < TURNS);
+    session_size_give(s, size);
+    session_leave(&s);
+}
+
 int main(void) {
     setenv("FFTBLOOM_VALIDATION", "1", 0);
     devices = engine_devices(device, ENGINE_DEVICES);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots),
         cmocka_unit_test(blooms),
+        cmocka_unit_test(auto_takes_the_cpu),
+        cmocka_unit_test(turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
