@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sizes of images that nobody uses and that are kept all the same: the parts of a file, or the
- * frames of a sequence, may take turns. */
+/* The number of sizes kept while no thread uses them: the parts of a file may take turns. */
 enum { KEPT_SIZES = 4 };
 
 typedef struct size_entry {
@@ -35,24 +34,28 @@ struct session {
     kernel_source kernel;
     char folder[CACHE_PATH]; /* the cache; "": there is none */
 
-    pthread_mutex_t lock;   /* guards everything below, but for what `making` and tickets own */
-    pthread_cond_t changed; /* any of it has */
+    /* `lock` guards all fields below, with two exceptions: the thread that is `making` and the
+     * thread that prepares the engine work without it, each on the fields that are its own then.
+     * `changed` is signalled after each change. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
     uint32_t users;
 
-    bool making;       /* a thread is making a size or listing devices; it alone may use these: */
-    size_entry *sizes; /* last used first; its links are read and written under the lock, too */
-    device_list devices;
+    bool making;         /* a thread makes a size or lists devices; `devices` is its own */
+    device_list devices; /* filled when a size is first made */
+    size_entry *sizes;   /* the last used one first */
 
-    uint64_t next_ticket, serving; /* whoever has the ticket that is served may prepare the engine
-                                      when `leases` is 0; these belong to that thread then: */
-    engine *engine;
-    bool failed; /* the engine has, and must be opened again */
-    engine_device on;
+    /* Threads take the engine in the order of their tickets. While `leases` is 0, the thread with
+     * the ticket `serving` may prepare the engine; the four fields after these are its own then. */
+    uint64_t next_ticket, serving;
+    engine *engine;   /* NULL until it is first needed */
+    engine_device on; /* the device that it was opened on */
     prepared ready;
+    bool failed; /* the engine must be opened again */
 
-    uint32_t leases;
-    bool busy[ENGINE_SLOTS];
-    bool on_cpu; /* a GPU failed, and `auto` took the CPU instead */
+    uint32_t leases;         /* slots taken */
+    bool busy[ENGINE_SLOTS]; /* which ones */
+    bool on_cpu;             /* a GPU failed, and the CPU took over */
 };
 
 static const char *cache_folder(const session *s) {
