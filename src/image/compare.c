@@ -258,7 +258,7 @@ image *compare_difference(const comparison *c, const image *a, int part_a, const
     image *to = NULL;
     if (!image_header_copy(&head, &one, e)) return NULL;
     for (int i = 0; i < head.part[0].channels; i++) head.part[0].channel[i].type = PIXEL_FLOAT;
-    to = image_new_unset(&head, e);
+    to = image_new_unset(&head, NULL, e);
     image_header_free(&head);
     difference_work w = {c, a, b, to, part_a, part_b, absolute, scale, NULL};
     w.scratch = mem_raw(c->w, sizeof(float) * (size_t)par_threads(threads), "rows", e);

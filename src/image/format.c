@@ -88,6 +88,10 @@ const image_header *image_reader_header(const image_reader *r) {
     return &r->head;
 }
 
+const char *image_reader_path(const image_reader *r) {
+    return r->path;
+}
+
 uint32_t image_reader_rows(const image_reader *r, int part) {
     return r->format->reader_rows(r->state, part);
 }
@@ -282,30 +286,34 @@ bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e)
 
 /* --- whole images ------------------------------------------------------------------------- */
 
+image *image_read_parts(image_reader *r, const bool *wanted, err *e) {
+    image *img = image_new_unset(&r->head, wanted, e);
+    for (int p = 0; img && p < r->head.parts; p++)
+        if (img->plane[p] && !image_read(r, p, 0, image_height(&r->head.part[p]), img->plane[p], e))
+            image_free(&img);
+    return img;
+}
+
 image *image_load(const char *path, const image_limits *limits, par *threads, err *e) {
-    image *img = NULL;
     image_reader *r = image_open(path, limits, threads, e);
-    if (!r) return NULL;
-    if (!(img = image_new_unset(&r->head, e))) goto fail;
-    for (int p = 0; p < r->head.parts; p++)
-        if (!image_read(r, p, 0, image_height(&r->head.part[p]), img->plane[p], e)) goto fail;
+    image *img = r ? image_read_parts(r, NULL, e) : NULL;
     image_close(&r);
     return img;
-fail:
-    image_free(&img);
-    image_close(&r);
-    return NULL;
+}
+
+bool image_save_parts(const char *path, const image *img, image_reader *rest, par *threads,
+                      err *e) {
+    image_writer *w = image_create(path, &img->head, threads, e);
+    bool ok = w != NULL;
+    for (int p = 0; ok && p < img->head.parts; p++)
+        ok = img->plane[p] ? image_write(w, p, 0, image_height(&img->head.part[p]),
+                                         (const void *const *)img->plane[p], e)
+                           : image_copy_part(w, p, rest, p, e);
+    ok = ok && image_commit(&w, e);
+    image_discard(&w);
+    return ok;
 }
 
 bool image_save(const char *path, const image *img, par *threads, err *e) {
-    image_writer *w = image_create(path, &img->head, threads, e);
-    if (!w) return false;
-    for (int p = 0; p < img->head.parts; p++) {
-        uint32_t rows = image_height(&img->head.part[p]);
-        if (!image_write(w, p, 0, rows, (const void *const *)img->plane[p], e)) {
-            image_discard(&w);
-            return false;
-        }
-    }
-    return image_commit(&w, e);
+    return image_save_parts(path, img, NULL, threads, e);
 }

@@ -29,6 +29,7 @@ typedef struct image_writer image_writer;
 image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e);
 void image_close(image_reader **r);
 const image_header *image_reader_header(const image_reader *r);
+const char *image_reader_path(const image_reader *r);
 /* Rows per chunk of a part: read bands that are multiples of it. */
 uint32_t image_reader_rows(const image_reader *r, int part);
 /* Rows [row, row + rows) of the data window, counted from its top. plane[c] receives channel c
@@ -54,6 +55,12 @@ void image_discard(image_writer **w);
 /* Whole images. */
 image *image_load(const char *path, const image_limits *limits, par *threads, err *e);
 bool image_save(const char *path, const image *img, par *threads, err *e);
+
+/* Images of which some parts stay in their file. image_read_parts reads the parts with
+ * wanted[part], or all for NULL, and leaves the others without planes; image_save_parts copies
+ * these from `rest`, the reader that the image came from. */
+image *image_read_parts(image_reader *r, const bool *wanted, err *e);
+bool image_save_parts(const char *path, const image *img, image_reader *rest, par *threads, err *e);
 
 /* --- for the files of single formats ---
  *

@@ -224,9 +224,7 @@ bool image_header_copy(image_header *to, const image_header *from, err *e) {
     return true;
 }
 
-typedef void *new_fn(size_t count, size_t size, const char *what, err *e);
-
-static bool new_planes(image *img, int part, new_fn *new_plane, err *e) {
+static bool new_planes(image *img, int part, err *e) {
     const image_part *p = &img->head.part[part];
     img->plane[part] = mem_new((size_t)p->channels, sizeof *img->plane[part], "planes", e);
     if (!img->plane[part]) return false;
@@ -235,20 +233,20 @@ static bool new_planes(image *img, int part, new_fn *new_plane, err *e) {
         if (!mem_mul(image_width(p), image_height(p), &samples))
             return err_set(e, ERR_DATA, "a plane of %u x %u does not fit in memory", image_width(p),
                            image_height(p));
-        img->plane[part][c] = new_plane(samples, pixel_bytes(p->channel[c].type), "a plane", e);
+        img->plane[part][c] = mem_raw(samples, pixel_bytes(p->channel[c].type), "a plane", e);
         if (!img->plane[part][c]) return false;
     }
     return true;
 }
 
-static image *make(const image_header *h, new_fn *new_plane, err *e) {
+image *image_new_unset(const image_header *h, const bool *wanted, err *e) {
     image *img = mem_new(1, sizeof *img, "image", e);
     if (!img) return NULL;
     if (!image_header_copy(&img->head, h, e)) goto fail;
     img->plane = mem_new((size_t)h->parts, sizeof *img->plane, "planes", e);
     if (!img->plane) goto fail;
     for (int p = 0; p < h->parts; p++)
-        if (!new_planes(img, p, new_plane, e)) goto fail;
+        if ((!wanted || wanted[p]) && !new_planes(img, p, e)) goto fail;
     return img;
 fail:
     image_free(&img);
@@ -256,11 +254,14 @@ fail:
 }
 
 image *image_new(const image_header *h, err *e) {
-    return make(h, mem_new, e);
-}
-
-image *image_new_unset(const image_header *h, err *e) {
-    return make(h, mem_raw, e);
+    image *img = image_new_unset(h, NULL, e);
+    for (int i = 0; img && i < h->parts; i++) {
+        const image_part *p = &h->part[i];
+        for (int c = 0; c < p->channels; c++)
+            memset(img->plane[i][c], 0,
+                   (size_t)image_width(p) * image_height(p) * pixel_bytes(p->channel[c].type));
+    }
+    return img;
 }
 
 void image_free(image **ip) {

@@ -78,7 +78,8 @@ typedef struct {
 
 typedef struct {
     image_header head;
-    void ***plane; /* plane[part][channel]: width * height samples, rows from the top, packed */
+    void ***plane; /* plane[part][channel]: width * height samples, rows from the top, packed.
+                      plane[part] is NULL for a part that was left in its file */
 } image;
 
 /* --- sizes --- */
@@ -107,8 +108,11 @@ void image_luminance(const image_part *p, double weight[3]);
 /* --- ownership --- */
 bool image_header_copy(image_header *to, const image_header *from, err *e);
 void image_header_free(image_header *h);
-image *image_new(const image_header *h, err *e);       /* copies the header, planes zeroed */
-image *image_new_unset(const image_header *h, err *e); /* planes not zeroed: for who fills them */
+/* Makes an image with a copy of the header and planes of zeros. */
+image *image_new(const image_header *h, err *e);
+/* The same for a caller that fills the planes: they are not zeroed, and only parts with
+ * wanted[part] have any; NULL: all. */
+image *image_new_unset(const image_header *h, const bool *wanted, err *e);
 void image_free(image **img);
 
 /* --- samples --- */

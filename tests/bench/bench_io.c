@@ -90,7 +90,7 @@ static void write_ours(const image *img) {
 
 static void read_theirs(const image *like) {
     err e = {0};
-    image *img = image_new_unset(&like->head, &e);
+    image *img = image_new_unset(&like->head, NULL, &e);
     must(img, &e);
     if (!ref_exr_read(theirs, 0, &img->head.part[0], img->plane[0])) exit(1);
     image_free(&img);

@@ -118,7 +118,8 @@ static bool make(frame_maker *m, seat *on, frame_result *f, bloom_report *made, 
     double t[4] = {clock_now()}, loaded;
     uint64_t clamped = 0;
     file_mark before = file_mark_of(f->input);
-    image *img = image_load(f->input, NULL, m->threads, e);
+    image_reader *r = image_open(f->input, NULL, m->threads, e);
+    image *img = r ? output_load(&r, m->s, f->output, e) : NULL;
     file_mark read = file_mark_of(f->input);
     bool torn = img && !file_mark_same(&before, &read);
     loaded = t[1] = clock_now();
@@ -126,9 +127,14 @@ static bool make(frame_maker *m, seat *on, frame_result *f, bloom_report *made, 
               output_finish(img, m->s, &clamped, e);
     if (img && !ok) err_in(e, "%s", f->input);
     t[2] = clock_now();
-    ok = ok && still_ours(m, f, &before, e) && output_save(f->output, img, m->threads, e);
+    ok = ok && still_ours(m, f, &before, e) && output_save(f->output, img, r, m->threads, e);
+    if (ok && r && !m->s->in_place) { /* parts that stayed in the file were read just now */
+        read = file_mark_of(f->input);
+        torn = torn || !file_mark_same(&before, &read);
+    }
     t[3] = clock_now();
     image_free(&img);
+    image_close(&r);
     if (torn) {
         log_warn("%s changed while it was read; the result may be half old and half new", f->input);
         add_note(made, "the input changed while it was read");

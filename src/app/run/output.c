@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "image/flat/preview.h"
-#include "image/format.h"
 #include "image/layers.h"
 
 #include <math.h>
@@ -112,6 +111,30 @@ static bool each_group(image *img, const settings *s, uint64_t *clamped,
     return true;
 }
 
+static bool is_png(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && strcasecmp(dot, ".png") == 0;
+}
+
+image *output_load(image_reader **r, const settings *s, const char *path, err *e) {
+    const image_header *h = image_reader_header(*r);
+    bool *wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
+    bool ok = wanted != NULL, all = true;
+    for (int part = 0; ok && part < h->parts; part++) {
+        layer_map m;
+        ok = layer_map_make(&m, &h->part[part], s->bloom.layers, s->bloom.exclude, e) ||
+             err_in(e, "%s", image_reader_path(*r));
+        if (!ok) break;
+        wanted[part] = m.groups > 0 || is_png(path);
+        all = all && wanted[part];
+        layer_map_free(&m);
+    }
+    image *img = ok ? image_read_parts(*r, wanted, e) : NULL;
+    mem_free(wanted);
+    if (all) image_close(r);
+    return img;
+}
+
 bool output_prepare(image *img, const settings *s, err *e) {
     uint64_t none = 0;
     for (int part = 0; s->packing && part < img->head.parts; part++)
@@ -136,9 +159,8 @@ static int part_to_show(const image *img) {
     return 0;
 }
 
-bool output_save(const char *path, const image *img, par *threads, err *e) {
-    const char *dot = strrchr(path, '.');
-    if (!dot || strcasecmp(dot, ".png") != 0) return image_save(path, img, threads, e);
+bool output_save(const char *path, const image *img, image_reader *rest, par *threads, err *e) {
+    if (!is_png(path)) return image_save_parts(path, img, rest, threads, e);
     int part = part_to_show(img);
     return preview_write(path, &img->head.part[part], (const void *const *)img->plane[part],
                          threads, &(preview_options){.width = UINT32_MAX}, e);

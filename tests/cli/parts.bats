@@ -1,0 +1,64 @@
+#!/usr/bin/env bats
+# Files of several parts: those in which nothing changes come out as they went in.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 0; }
+    "$FFTBLOOM" --version | grep -q 'OpenEXR): yes' || { export NOT_HERE="built without OpenEXR"; return 0; }
+    export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$FILES"
+    part() { # NAME COMPRESSION, and how to make it
+        local name=$1 packing=$2
+        shift 2
+        oiiotool "$@" -d half --attrib oiio:subimagename "$name" --attrib compression "$packing" -o "$name.exr"
+    }
+    part beauty zip --create 40x30 3 --point:color=50,40,30 7,9
+    for packing in b44 dwaa; do
+        part $packing $packing --pattern noise:type=gaussian:mean=0.5:stddev=0.2 40x30 3 \
+            --chnames crypto00.R,crypto00.G,crypto00.B
+    done
+    oiiotool beauty.exr b44.exr dwaa.exr --siappendall -o in.exr
+    oiiotool --create 9x7 3 --point:color=1,1,1 4,3 --point:color=0.5,0.4,0.3 6,1 -d float -o kernel.exr
+}
+
+setup() {
+    [ -z "$NOT_HERE" ] || skip "$NOT_HERE"
+    cd "$(mktemp -d "$TEST_TMP/XXXXXX")"
+    cp "$FILES"/{in,kernel}.exr .
+    export FFTBLOOM_CACHE_DIR=$PWD/cache
+}
+
+same_part() { # NUMBER A B
+    oiiotool "$2" --subimage "$1" "$3" --subimage "$1" --fail 0 --warn 0 --diff
+}
+
+@test "data parts in lossy codecs stay bit-identical" {
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr
+    run ! same_part 0 in.exr out.exr
+    same_part 1 in.exr out.exr
+    same_part 2 in.exr out.exr
+    # Also where the output takes the input's place, and other channels change their type.
+    cp in.exr again.exr
+    "$FFTBLOOM" again.exr kernel.exr -o again.exr --in-place --pixel-type float
+    same_part 1 in.exr again.exr
+    same_part 2 in.exr again.exr
+    [[ "$("$FFTBLOOM" info again.exr)" == *"colour      R G B, float"*"crypto00.R, half"*"stored as   dwaa"* ]]
+}
+
+@test "another compression is written from the pixels" {
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr --compression zip
+    for n in 1 2; do same_part $n in.exr out.exr; done
+    [ "$("$FFTBLOOM" info out.exr | grep -c 'stored as   zip')" = 3 ]
+}
+
+@test "only the chosen parts are changed, and a window that grows changes no other" {
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr --layers 'crypto00' --window grow
+    same_part 0 in.exr out.exr
+    [[ "$("$FFTBLOOM" info out.exr)" == *"part 0 beauty: 40 x 30"*"part 1 b44: 48 x 36"* ]]
+}
+
+@test "a picture shows colour that was not bloomed" {
+    "$FFTBLOOM" in.exr kernel.exr -o out.png --layers 'crypto00'
+    [ -s out.png ]
+}
