@@ -1,6 +1,7 @@
 /* cmd_apply.c - `fftbloom apply`, also `fftbloom IN KERNEL -o OUT`: files in, files out. */
 #include "app/cli/cli.h"
 #include "app/farm/farm.h"
+#include "app/run/dry_run.h"
 #include "app/run/file_set.h"
 #include "app/run/sequence.h"
 #include "base/file.h"
@@ -88,23 +89,33 @@ static int hand_over(const cli *c, const job *j, err *e) {
     return status;
 }
 
+static int run(runner *r, const cli *c, const job *j, err *e) {
+    frame_maker m = {&c->s, r->stamped ? &r->stamps : NULL, r->threads, ATOMIC_FLAG_INIT};
+    if (c->s.dry_run) {
+        text out = {0};
+        dry_run(&m, j, &out, e);
+        if (out.s) fputs(out.s, stdout);
+        text_free(&out);
+        return 0;
+    }
+    if (c->s.update && !r->stamped)
+        log_warn("--update knows no frames and will remember none: there is no cache folder; give "
+                 "--cache-dir");
+    sequence_run(&m, j, &r->progress, &r->report, e);
+    tell(r, c, e);
+    return r->report.count[FRAME_SKIPPED] ? ERR_SKIPPED : 0;
+}
+
 int cmd_apply(int argc, char **argv, err *e) {
     cli c;
     job j = {0};
     runner r = {0};
     int status = 0;
     if (cli_open(&c, argc, argv, e) && job_open(&j, &c.s, e) && check_outputs(&c.s, &j, e)) {
-        if (c.s.farm != FARM_NONE) {
+        if (c.s.farm != FARM_NONE)
             status = hand_over(&c, &j, e);
-        } else if (open_runner(&r, &c, job_count(&j), e)) {
-            frame_maker m = {&c.s, r.stamped ? &r.stamps : NULL, r.threads, ATOMIC_FLAG_INIT};
-            if (c.s.update && !r.stamped)
-                log_warn("--update knows no frames and will remember none: there is no cache "
-                         "folder; give --cache-dir");
-            sequence_run(&m, &j, &r.progress, &r.report, e);
-            tell(&r, &c, e);
-            if (r.report.count[FRAME_SKIPPED]) status = ERR_SKIPPED;
-        }
+        else if (open_runner(&r, &c, job_count(&j), e))
+            status = run(&r, &c, &j, e);
         close_runner(&r);
     }
     job_close(&j);

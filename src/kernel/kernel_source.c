@@ -71,7 +71,7 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
         return true;
     }
     image *img = image_load(path, NULL, threads, e);
-    bool ok = img && take_planes(k, img, e);
+    bool ok = img ? take_planes(k, img, e) : err_in(e, "kernel");
     image_free(&img);
     if (!ok) kernel_source_free(k);
     return ok;

@@ -139,8 +139,20 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
 @test "no frames at all: 66; bad ranges: 64" {
     run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr
     [ "$status" -eq 66 ]
-    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 5-1
+    [[ "$output" == *"no files match 'in.####.exr' in the folder '.'" ]]
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1004-1001
     [ "$status" -eq 64 ]
+    [[ "$output" == *"frame range 1004-1001 runs backwards; write 1001-1004" ]]
+    run "$FFTBLOOM" in.@@@@.exr kernel.exr -o out.####.exr --frames 1
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"write ####, %04d or \$F4" ]]
+}
+
+@test "an error of the kernel names the kernel first" {
+    echo rubbish >text.txt
+    run "$FFTBLOOM" in.exr text.txt -o out.exr
+    [ "$status" -eq 65 ]
+    [[ "$output" == "fftbloom: error: kernel: 'text.txt'"* ]]
 }
 
 @test "missing frames: an error, or skipped with exit 5" {
@@ -207,6 +219,39 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
     [[ "$stderr" == "fftbloom: warning: --update"*"no cache folder"* ]]
     run --separate-stderr "$FFTBLOOM" in.exr kernel.exr -o out.exr --cache-dir nocache
     [ -z "$stderr" ]
+}
+
+@test "--dry-run lists frames and their plan, and writes nothing" {
+    sequence 0001 0002 0003
+    "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1 --update
+    echo mine >out.0002.exr
+    export FFTBLOOM_CACHE_DIR=$dir/cache
+    snapshot() { find . -printf '%p %s %T@\n' | sort; }
+    before=$(snapshot)
+    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --update --no-clobber \
+        --dry-run --report r.json
+    [ "$status" -eq 0 ]
+    [ "$(snapshot)" = "$before" ]
+    [ "${lines[0]}" = "in.0001.exr -> out.0001.exr: the output is up to date" ]
+    [ "${lines[1]}" = "in.0002.exr -> out.0002.exr: skipped, the output exists" ]
+    [ "${lines[2]}" = "in.0003.exr -> out.0003.exr" ]
+    [[ "${lines[3]}" == "plan     40 x 30 in "*", on "*" s in all" ]]
+    [ "${lines[4]}" = "1 of 3 frames would be made, 1 are up to date, 1 skipped" ]
+    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --dry-run --json \
+        --cache-dir none
+    [ ! -e none ]
+    python3 -c 'import json, sys
+r = json.loads(sys.argv[1])
+assert r["dry_run"] and r["to_do"] == 3 and [f["state"] for f in r["frames"]] == ["to do"] * 3
+assert r["plan"]["image"] == [40, 30] and r["predicted_seconds"] > 0' "$output"
+    [ "$(snapshot)" = "$before" ]
+    # One image; an input that is not there.
+    run "$FFTBLOOM" in.exr kernel.exr -o out.exr --dry-run
+    [ "${lines[0]}" = "in.exr -> out.exr" ]
+    [ ! -e out.exr ]
+    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 3-4 --dry-run
+    [ "$status" -eq 66 ]
+    [ "${lines[1]}" = "in.0004.exr -> out.0004.exr: the input cannot be found" ]
 }
 
 @test "the report tells frames, plan, device, times and settings" {
@@ -357,6 +402,9 @@ P
 
 @test "devices: text and JSON; each index can be used" {
     "$FFTBLOOM" devices | grep -qE '^0 +(gpu|cpu|software)'
+    # The same devices have 64-bit floats in both.
+    [ "$("$FFTBLOOM" devices | grep -c ', float64$')" = \
+        "$("$FFTBLOOM" devices --json | grep -o '"float64": true' | wc -l)" ]
     n=$("$FFTBLOOM" devices --json | python3 -c 'import json, sys; d = json.load(sys.stdin)["devices"]; assert [x["index"] for x in d] == list(range(len(d))); print(len(d))')
     for ((i = 0; i < n; i++)); do "$FFTBLOOM" in.exr kernel.exr -o "d$i.exr" --device "$i"; done
     [ "$(ls d*.exr | wc -l)" -eq "$n" ]

@@ -59,7 +59,7 @@ typedef struct {
     settings s;
     stamps st;
     frame_maker maker;
-    seat seat;
+    device_queue queue;
     bloom_report made;
     frame_result f;
     err e;
@@ -80,21 +80,21 @@ static run *begin(const char *output) {
     set(&r->s, "cache_dir", in_folder("cache"));
     CHECK_OK(stamps_open(&r->st, &r->s, in_folder("cache"), &r->e), r->e);
     r->maker = (frame_maker){&r->s, &r->st, make_threads(), ATOMIC_FLAG_INIT};
-    r->seat.s = r->s.bloom;
-    pthread_mutex_init(&r->seat.lock, NULL);
+    r->queue.s = r->s.bloom;
+    pthread_mutex_init(&r->queue.lock, NULL);
     r->f = (frame_result){.input = in_folder("in.exr"), .output = in_folder(output)};
     return r;
 }
 
 static void end(run *r) {
-    seat_close(&r->seat);
+    device_queue_close(&r->queue);
     stamps_close(&r->st);
     settings_free(&r->s);
     free(r);
 }
 
 static bool make(run *r) {
-    return frame_make(&r->maker, &r->seat, &r->f, &r->made, &r->e);
+    return frame_make(&r->maker, &r->queue, &r->f, &r->made, &r->e);
 }
 
 static bool is_current(const run *r) {

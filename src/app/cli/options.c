@@ -55,6 +55,10 @@ const option OPTIONS[] = {
      .help = "Skip frames whose output was made from the same input, kernel and settings.",
      .about = "What an output was made from is remembered in the cache folder, so that no "
               "metadata of the image changes. An output that was touched since is made anew."},
+    {"dry_run", OPTION_BOOL, SECTION_FILES, FOR_APPLY, AT(dry_run), .preset = "false",
+     .flag_only = true,
+     .help = "Print the frames that would be made and their plan, or the farm's job script, and "
+             "write nothing."},
 
     /* --- light --- */
     {"padding", OPTION_BORDERS, SECTION_LIGHT, RUN, AT(bloom.border),
@@ -218,8 +222,6 @@ const option OPTIONS[] = {
              "template for a scheduler that reads OpenJD.",
      .about = "Frames that --update would skip are left out, so the same command again does only "
               "what is missing. Files and the cache folder must be on disks that all nodes see."},
-    {"dry_run", OPTION_BOOL, SECTION_FARM, FOR_APPLY, AT(dry_run), .preset = "false",
-     .flag_only = true, .help = "Print the farm's job script and submit nothing."},
     {"wait", OPTION_BOOL, SECTION_FARM, FOR_APPLY, AT(wait), .preset = "false", .flag_only = true,
      .help = "Wait until the farm's job is done, gather its reports, and exit with its status."},
     {"chunk", OPTION_INT, SECTION_FARM, FOR_APPLY, AT(chunk), .value = "N", .min = 0, .max = 1e6,

@@ -61,45 +61,35 @@ static void remember(frame_maker *m, const frame_result *f, const file_mark *rea
 
 /* --- what is done -------------------------------------------------------------------------- */
 
-/* There is one: no more threads than that come to a seat. */
-static int find_free(const seat *on) {
-    int i = 0;
-    while (i + 1 < SEAT_FRAMES && on->busy[i]) i++;
-    assert(!on->busy[i]);
-    return i;
+void device_queue_close(device_queue *q) {
+    for (int i = 0; i < QUEUE_FRAMES; i++) bloom_close(&q->bloom[i]);
+    pthread_mutex_destroy(&q->lock);
 }
 
-/* With the seat locked, but not while the image is bloomed if there is room for others. */
-static bool bloom_at(seat *on, int i, image *img, bloom_report *made, err *e) {
-    bloom *b = on->bloom[i];
-    bool shared = on->has_room;
-    on->busy[i] = true;
-    if (shared) pthread_mutex_unlock(&on->lock);
-    bool ok = bloom_image(b, img, made, e);
-    if (shared) pthread_mutex_lock(&on->lock);
-    on->busy[i] = false;
-    on->has_room = ok && on->s.slots > 1 && bloom_has_room(b);
-    return ok;
-}
-
-/* *start: when the device was free. */
-static bool compute(const frame_maker *m, seat *on, image *img, bloom_report *made, double *start,
-                    err *e) {
+/* Blooms the image when it is its turn; *start is when it was. */
+static bool bloom_in_turn(const frame_maker *m, device_queue *on, const char *name, image *img,
+                          bloom_report *made, double *start, err *e) {
     pthread_mutex_lock(&on->lock);
     *start = clock_now();
-    int i = find_free(on);
+    int i = 0; /* one is free, since no more workers than that come to a queue */
+    while (i + 1 < QUEUE_FRAMES && on->busy[i]) i++;
+    assert(!on->busy[i]);
     bloom **b = &on->bloom[i];
     if (!*b)
         *b = i == 0 ? bloom_open(&on->s, m->s->kernel, m->threads, e)
                     : bloom_beside(on->bloom[0], e);
-    bool ok = *b && bloom_at(on, i, img, made, e);
+    bool ok = *b != NULL;
+    if (ok) {
+        bool shared = on->has_room;
+        on->busy[i] = true;
+        if (shared) pthread_mutex_unlock(&on->lock);
+        ok = bloom_image(*b, img, made, e) || err_in(e, "%s", name);
+        if (shared) pthread_mutex_lock(&on->lock);
+        on->busy[i] = false;
+        on->has_room = ok && on->s.slots > 1 && bloom_has_room(*b);
+    }
     pthread_mutex_unlock(&on->lock);
     return ok;
-}
-
-void seat_close(seat *s) {
-    for (int i = 0; i < SEAT_FRAMES; i++) bloom_close(&s->bloom[i]);
-    pthread_mutex_destroy(&s->lock);
 }
 
 /* An input that the result replaces must still be the one that was read. */
@@ -112,9 +102,9 @@ static bool still_ours(const frame_maker *m, const frame_result *f, const file_m
            err_set(e, ERR_RETRY, "'%s' changed while it was bloomed; it is not replaced", f->input);
 }
 
-/* Reads, blooms and writes. The times are those of the frame, without waiting for the seat; of two
- * that have it together each has what it waits for the other. */
-static bool make(frame_maker *m, seat *on, frame_result *f, bloom_report *made, err *e) {
+/* Reads, blooms and writes. The time of blooming does not hold the wait for the device; if two
+ * frames share the device, the time that one waits for the other is counted in both. */
+static bool make(frame_maker *m, device_queue *on, frame_result *f, bloom_report *made, err *e) {
     double t[4] = {clock_now()}, loaded;
     uint64_t clamped = 0;
     file_mark before = file_mark_of(f->input);
@@ -123,9 +113,9 @@ static bool make(frame_maker *m, seat *on, frame_result *f, bloom_report *made, 
     file_mark read = file_mark_of(f->input);
     bool torn = img && !file_mark_same(&before, &read);
     loaded = t[1] = clock_now();
-    bool ok = img && output_prepare(img, m->s, e) && compute(m, on, img, made, &t[1], e) &&
-              output_finish(img, m->s, &clamped, e);
-    if (img && !ok) err_in(e, "%s", f->input);
+    bool ok = img && (output_prepare(img, m->s, e) || err_in(e, "%s", f->input)) &&
+              bloom_in_turn(m, on, f->input, img, made, &t[1], e) &&
+              (output_finish(img, m->s, &clamped, e) || err_in(e, "%s", f->input));
     t[2] = clock_now();
     ok = ok && still_ours(m, f, &before, e) && output_save(f->output, img, r, m->threads, e);
     if (ok && r && !m->s->in_place) { /* parts that stayed in the file were read just now */
@@ -149,8 +139,7 @@ static bool make(frame_maker *m, seat *on, frame_result *f, bloom_report *made, 
     return true;
 }
 
-/* Why a frame needs no work, or must not be done; FRAME_DONE: neither. */
-static frame_state look_at(const frame_maker *m, const frame_result *f, const char **why) {
+frame_state frame_look(const frame_maker *m, const frame_result *f, const char **why) {
     struct stat st;
     /* A file that cannot be looked at for another reason is there: reading it will say why. */
     if (m->s->missing == MISSING_SKIP && stat(f->input, &st) != 0 &&
@@ -169,12 +158,13 @@ static frame_state look_at(const frame_maker *m, const frame_result *f, const ch
     return FRAME_DONE;
 }
 
-bool frame_make(frame_maker *m, seat *on, frame_result *f, bloom_report *made, err *e) {
+bool frame_make(frame_maker *m, device_queue *on, frame_result *f, bloom_report *made, err *e) {
     bool ok = true;
-    f->state = look_at(m, f, &f->why);
+    f->state = frame_look(m, f, &f->why);
     if (f->state == FRAME_SKIPPED) {
         log_note("%s skipped: %s", f->input, f->why);
     } else if (f->state == FRAME_CURRENT) {
+        stamp_use(m->stamps, f->output);
         log_info("%s: %s", f->output, f->why);
     } else {
         f->made = made;

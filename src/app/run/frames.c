@@ -73,7 +73,8 @@ bool frame_pattern_parse(frame_pattern *p, const char *path, err *e) {
     if (fields > 1)
         return err_set(e, ERR_USAGE, "'%s' has %d frame fields; it must have one", path, fields);
     if (digits > 9)
-        return err_set(e, ERR_USAGE, "'%s' asks for %d digits; 9 are the most", path, digits);
+        return err_set(e, ERR_USAGE, "'%s' has a frame field of %d digits; the maximum is 9", path,
+                       digits);
     frame_pattern made = {mem_str(path, e), mem_str(at + n, e), digits};
     if (!made.before || !made.after) {
         frame_pattern_free(&made);
@@ -164,9 +165,14 @@ bool frame_list_parse(frame_list *l, const char *ranges, err *e) {
                     ranges);
             goto fail;
         }
-        if (last < first || step < 1) {
-            err_set(e, ERR_USAGE, "frames '%s': %d-%dx%d must rise, by a step of at least 1",
-                    ranges, first, last, step);
+        if (last < first) {
+            err_set(e, ERR_USAGE, "frame range %d-%d runs backwards; write %d-%d", first, last,
+                    last, first);
+            goto fail;
+        }
+        if (step < 1) {
+            err_set(e, ERR_USAGE, "frame range %d-%dx%d: the step must be at least 1", first, last,
+                    step);
             goto fail;
         }
         for (long n = first; n <= last; n += step)
@@ -196,28 +202,29 @@ static bool number_in(const char *name, const char *before, const frame_pattern 
 bool frame_list_scan(frame_list *l, const frame_pattern *p, err *e) {
     if (strchr(p->after, '/'))
         return err_set(e, ERR_USAGE,
-                       "the frame's number is in the folder's name of '%s#%s': say which "
-                       "frames with --frames",
+                       "the frame number of '%s#%s' is in the name of the folder; list the frames "
+                       "with --frames",
                        p->before, p->after);
     const char *slash = strrchr(p->before, '/'), *before = slash ? slash + 1 : p->before;
     text folder = {0};
     text_add_bytes(&folder, p->before, (size_t)(before - p->before));
-    DIR *dir = opendir(folder.n ? folder.s : ".");
-    bool ok = dir ? true
-                  : err_errno(e, ERR_NO_INPUT, "cannot search the folder '%s' for frames",
-                              folder.n ? folder.s : ".");
-    text_free(&folder);
-    if (!ok) return false;
+    if (!folder.n) text_add(&folder, ".");
+    DIR *dir = opendir(folder.s);
     frame_list made = {0};
     size_t room = 0;
+    bool ok = dir != NULL;
+    if (!ok) err_errno(e, ERR_NO_INPUT, "cannot search the folder '%s' for frames", folder.s);
     for (struct dirent *d; ok && (d = readdir(dir));) {
         int number;
         if (number_in(d->d_name, before, p, &number)) ok = append(&made, number, &room, e);
     }
-    closedir(dir);
-    if (ok && made.count == 0)
-        ok = err_set(e, ERR_NO_INPUT, "no file matches '%s<frame of %d digits or more>%s'",
-                     p->before, p->digits ? p->digits : 1, p->after);
+    if (dir) closedir(dir);
+    if (ok && made.count == 0) {
+        static const char FIELD[] = "#########";
+        ok = err_set(e, ERR_NO_INPUT, "no files match '%s%.*s%s' in the folder '%s'", before,
+                     p->digits ? p->digits : 2, p->digits ? FIELD : "%d", p->after, folder.s);
+    }
+    text_free(&folder);
     if (!ok) {
         frame_list_free(&made);
         return false;

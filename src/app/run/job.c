@@ -41,7 +41,10 @@ bool job_open(job *j, const settings *s, err *e) {
     if (j->sequence) {
         ok = open_sequence(j, s, e);
     } else if (s->frames) {
-        ok = err_set(e, ERR_USAGE, "--frames needs a frame pattern as input, not '%s'", s->input);
+        ok = err_set(
+            e, ERR_USAGE,
+            "--frames needs a frame pattern as the input, not '%s'; write ####, %%04d or $F4",
+            s->input);
     } else if (frame_pattern_is(j->output)) {
         ok = err_set(e, ERR_USAGE, "the output '%s' has a frame field, but the input '%s' has none",
                      j->output, s->input);

@@ -6,31 +6,35 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Threads that each see one frame through are lanes; `lock` guards what follows it. */
+/* A job under way. A worker is a thread that sees one frame after the other through; every worker
+ * belongs to one device, whose queue it waits in. */
 typedef struct {
+    /* Set before the workers start, then only read; a queue has a lock of its own. */
     frame_maker *maker;
     const job *job;
-    seat seat[ENGINE_DEVICES];
-    char name[ENGINE_DEVICES][16]; /* of the seats' devices: indices */
-    int seats;
+    device_queue queue[ENGINE_DEVICES];
+    char name[ENGINE_DEVICES][16]; /* of the queues' devices: indices */
+    int queues;
 
+    /* Guards all that follows. No frame is made while it is held. */
     pthread_mutex_t lock;
-    pthread_cond_t done; /* a frame is */
+    pthread_cond_t done; /* signalled when a frame is done */
     progress *told;
     report *report;
-    size_t next, failed_at;
-    double pace[ENGINE_DEVICES]; /* seconds a frame takes on each seat, 0: not known yet */
+    size_t next;                 /* the frame to be taken next */
+    double pace[ENGINE_DEVICES]; /* seconds a frame takes on each device, 0: not known yet */
     bool failed;
-    err failure;
+    size_t failed_at; /* the first frame, in the order of the job, that failed, */
+    err failure;      /* and why; valid when `failed` */
 } sequence;
 
 typedef struct {
     sequence *q;
-    int seat;
-    bool first; /* of its seat: begins with the frame of the same number */
+    int queue;
+    bool first; /* of its queue: begins with the frame of the same number */
     pthread_t thread;
-    bloom_report made;
-} lane;
+    bloom_report made; /* of the frame at hand */
+} worker;
 
 /* --- which devices ------------------------------------------------------------------------- */
 
@@ -48,9 +52,9 @@ static image_reader *any_image(const sequence *q) {
     return found;
 }
 
-/* A seat for each device that can do the work. None where that cannot be told: the run itself will
- * then say what is wrong. */
-static void seat_all(sequence *q, const bloom_settings *s) {
+/* Makes a queue for each device that can do the work, or none where that is unknown: the run itself
+ * will then say what is wrong. */
+static void queue_all(sequence *q, const bloom_settings *s) {
     image_reader *r = any_image(q);
     bloom *b = r ? bloom_open(s, q->maker->s->kernel, q->maker->threads, NULL) : NULL;
     device_forecast *f = b ? mem_new(ENGINE_DEVICES, sizeof *f, "forecasts", NULL) : NULL;
@@ -60,62 +64,62 @@ static void seat_all(sequence *q, const bloom_settings *s) {
         count = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!f[i].possible) continue;
-        snprintf(q->name[q->seats], sizeof q->name[0], "%u", i);
-        q->seat[q->seats].s = *s;
-        q->seat[q->seats].s.device = q->name[q->seats];
-        q->seats++;
+        snprintf(q->name[q->queues], sizeof q->name[0], "%u", i);
+        q->queue[q->queues].s = *s;
+        q->queue[q->queues].s.device = q->name[q->queues];
+        q->queues++;
     }
     mem_free(f);
     bloom_close(&b);
     image_close(&r);
 }
 
-static void make_seats(sequence *q) {
+static void make_queues(sequence *q) {
     bloom_settings s = q->maker->s->bloom;
     size_t frames = job_count(q->job);
-    s.slots = sequence_lanes(q->maker->s, frames);
+    s.slots = sequence_workers(q->maker->s, frames);
     s.half = q->maker->s->pixels == PIXELS_HALF;
     s.images = frames > UINT32_MAX ? UINT32_MAX : (uint32_t)frames;
-    if (frames > 1 && s.device && strcmp(s.device, "all") == 0) seat_all(q, &s);
-    if (!q->seats) q->seat[q->seats++].s = s;
-    for (int i = 0; i < q->seats; i++) pthread_mutex_init(&q->seat[i].lock, NULL);
+    if (frames > 1 && s.device && strcmp(s.device, "all") == 0) queue_all(q, &s);
+    if (!q->queues) q->queue[q->queues++].s = s;
+    for (int i = 0; i < q->queues; i++) pthread_mutex_init(&q->queue[i].lock, NULL);
 }
 
 /* --- who does what ------------------------------------------------------------------------- */
 
-/* Whether faster devices would have done all that is left before this one were done with a single
- * frame. */
+/* Returns true when faster devices would have done all that is left before this one was done with a
+ * single frame. */
 static bool others_are_sooner(const sequence *q, int mine) {
     double rate = 0; /* frames per second */
-    for (int i = 0; i < q->seats; i++)
+    for (int i = 0; i < q->queues; i++)
         if (q->pace[i] > 0 && q->pace[i] < q->pace[mine]) rate += 1 / q->pace[i];
     return q->pace[mine] * rate > (double)(job_count(q->job) - q->next);
 }
 
-/* Of several devices each shows its pace before it is given frames in advance. The fastest never
- * waits, so that there is no frame that nobody takes. */
-static bool must_wait(const lane *l) {
-    const sequence *q = l->q;
-    bool unknown = q->seats > 1 && !l->first && q->pace[l->seat] == 0;
-    return unknown || others_are_sooner(q, l->seat);
+/* Each of several devices has to show its pace with one frame before it gets frames in advance. The
+ * fastest device never waits, so no frame is left untaken. */
+static bool must_wait(const worker *w) {
+    const sequence *q = w->q;
+    bool unknown = q->queues > 1 && !w->first && q->pace[w->queue] == 0;
+    return unknown || others_are_sooner(q, w->queue);
 }
 
 static bool over(const sequence *q) {
     return q->failed || q->next >= job_count(q->job);
 }
 
-static bool take(lane *l, size_t *index) {
-    sequence *q = l->q;
+static bool take(worker *w, size_t *index) {
+    sequence *q = w->q;
     pthread_mutex_lock(&q->lock);
-    while (!over(q) && must_wait(l)) pthread_cond_wait(&q->done, &q->lock);
+    while (!over(q) && must_wait(w)) pthread_cond_wait(&q->done, &q->lock);
     bool mine = !over(q);
     if (mine) *index = q->next++;
     pthread_mutex_unlock(&q->lock);
     return mine;
 }
 
-static void note_frame(lane *l, size_t index, const frame_result *f, const err *e) {
-    sequence *q = l->q;
+static void note_frame(worker *w, size_t index, const frame_result *f, const err *e) {
+    sequence *q = w->q;
     pthread_mutex_lock(&q->lock);
     report_add(q->report, index, f);
     if (f->state == FRAME_FAILED && (!q->failed || index < q->failed_at)) {
@@ -124,56 +128,56 @@ static void note_frame(lane *l, size_t index, const frame_result *f, const err *
         q->failure = *e;
     }
     if (f->state != FRAME_FAILED) progress_step(q->told, f->output, f->state == FRAME_DONE);
-    if (f->state == FRAME_DONE) q->pace[l->seat] = f->bloom;
+    if (f->state == FRAME_DONE) q->pace[w->queue] = f->bloom;
     pthread_cond_broadcast(&q->done);
     pthread_mutex_unlock(&q->lock);
 }
 
-static void do_frame(lane *l, size_t index) {
-    sequence *q = l->q;
+static void do_frame(worker *w, size_t index) {
+    sequence *q = w->q;
     frame_result f = {0};
     err e = {0};
     char *input = NULL, *output = NULL;
-    l->made = (bloom_report){0};
+    w->made = (bloom_report){0};
     if (job_frame(q->job, index, &input, &output, &f.number, &e)) {
         f.input = input;
         f.output = output;
-        frame_make(q->maker, &q->seat[l->seat], &f, &l->made, &e);
+        frame_make(q->maker, &q->queue[w->queue], &f, &w->made, &e);
     } else {
         f = (frame_result){.state = FRAME_FAILED, .input = "", .output = "", .why = e.msg};
     }
-    note_frame(l, index, &f, &e);
+    note_frame(w, index, &f, &e);
     mem_free(input);
     mem_free(output);
 }
 
-static void *lane_main(void *arg) {
-    lane *l = arg;
-    size_t index = (size_t)l->seat;
-    if (l->first) do_frame(l, index);
-    while (take(l, &index)) do_frame(l, index);
+static void *worker_main(void *arg) {
+    worker *w = arg;
+    size_t index = (size_t)w->queue;
+    if (w->first) do_frame(w, index);
+    while (take(w, &index)) do_frame(w, index);
     return NULL;
 }
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
-uint32_t sequence_lanes(const settings *s, size_t frames) {
-    return frames < 2 || s->bloom.mem_limit ? 1 : SEAT_FRAMES;
+uint32_t sequence_workers(const settings *s, size_t frames) {
+    return frames < 2 || s->bloom.mem_limit ? 1 : QUEUE_FRAMES;
 }
 
-/* The caller's thread is a lane, too, and all those that get no thread of their own. */
-static bool run_lanes(sequence *q, err *e) {
-    size_t frames = job_count(q->job), count = 0, started = 0, seats = (size_t)q->seats;
-    size_t each = sequence_lanes(q->maker->s, frames);
-    lane *all = mem_new(each * seats, sizeof *all, "the frames under way", e);
+/* The caller's thread does the work of the last worker, and of those that get no thread. */
+static bool run_workers(sequence *q, err *e) {
+    size_t frames = job_count(q->job), count = 0, started = 0, queues = (size_t)q->queues;
+    size_t each = sequence_workers(q->maker->s, frames);
+    worker *all = mem_new(each * queues, sizeof *all, "the frames under way", e);
     if (!all) return false;
-    for (; count < each * seats && count < frames; count++)
-        all[count] = (lane){.q = q, .seat = (int)(count % seats), .first = count < seats};
-    q->next = count < seats ? count : seats;
+    for (; count < each * queues && count < frames; count++)
+        all[count] = (worker){.q = q, .queue = (int)(count % queues), .first = count < queues};
+    q->next = count < queues ? count : queues;
     while (started + 1 < count &&
-           pthread_create(&all[started].thread, NULL, lane_main, &all[started]) == 0)
+           pthread_create(&all[started].thread, NULL, worker_main, &all[started]) == 0)
         started++;
-    for (size_t i = started; i < count; i++) lane_main(&all[i]);
+    for (size_t i = started; i < count; i++) worker_main(&all[i]);
     for (size_t i = 0; i < started; i++) pthread_join(all[i].thread, NULL);
     mem_free(all);
     return true;
@@ -188,15 +192,15 @@ bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *
     q->report = r;
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->done, NULL);
-    make_seats(q);
-    bool ok = run_lanes(q, e);
+    make_queues(q);
+    bool ok = run_workers(q, e);
     if (q->failed) {
         ok = false;
         *e = q->failure;
     }
     if (!ok) progress_fail(told, e->msg);
     progress_clear(told);
-    for (int i = 0; i < q->seats; i++) seat_close(&q->seat[i]);
+    for (int i = 0; i < q->queues; i++) device_queue_close(&q->queue[i]);
     pthread_cond_destroy(&q->done);
     pthread_mutex_destroy(&q->lock);
     mem_free(q);

@@ -17,8 +17,8 @@
 #include "app/run/job.h"
 #include "app/run/progress.h"
 
-/* Frames under way at a time on each device, in a job of so many. */
-uint32_t sequence_lanes(const settings *s, size_t frames);
+/* Returns how many frames of a job of this many are under way at a time on each device. */
+uint32_t sequence_workers(const settings *s, size_t frames);
 
 /* Adds every frame that was looked at to the report. The error is that of the first frame, in the
  * order of the job, that failed. */

@@ -97,11 +97,17 @@ bool stamp_is_current(const stamps *st, const char *input, const char *output) {
         have = file_read_all(path.s, 65536, &n, NULL);
     }
     bool same = have && n == want.n && memcmp(have, want.s, n) == 0;
-    if (same) utimensat(AT_FDCWD, path.s, NULL, 0); /* now: those used longest ago are trimmed */
     mem_free(have);
     text_free(&path);
     text_free(&want);
     return same;
+}
+
+void stamp_use(const stamps *st, const char *output) {
+    text path = {0};
+    hash128 name;
+    if (stamp_path(st, output, &name, &path)) utimensat(AT_FDCWD, path.s, NULL, 0);
+    text_free(&path);
 }
 
 /* In place and without a sync: whoever reads half of it takes it for no stamp. */

@@ -40,6 +40,8 @@ bool stamps_open(stamps *st, const settings *s, const char *cache, err *e);
 void stamps_close(stamps *st);
 
 bool stamp_is_current(const stamps *st, const char *input, const char *output);
+/* Notes that the output's stamp was of use now, for trimming. */
+void stamp_use(const stamps *st, const char *output);
 /* Remembers an output that is in place. `read` is the input as it was before it was read: where it
  * has changed since, the output is not current. Fails where the kernel has changed since
  * stamps_open, because nobody knows which one the frame was made with. */

@@ -3,10 +3,9 @@
 #include "app/cli/cli.h"
 #include "app/run/account.h"
 #include "app/run/describe.h"
+#include "app/run/forecast.h"
 #include "app/run/frames.h"
-#include "app/run/sequence.h"
 #include "base/mem.h"
-#include "image/format.h"
 
 #include <stdio.h>
 
@@ -26,70 +25,46 @@ static char *first_input(const char *input, uint32_t *images, err *e) {
     return path;
 }
 
-/* What was asked, and what would be done: how the promise would be kept, the forecasts of all
- * devices for that, and the one to be taken. */
-typedef struct {
-    const cli *c;
-    const char *input;
-    uint32_t images;
-    const engine_device *device;
-    bloom_report predicted;
-    device_forecast *forecast;
-    uint32_t devices;
-    int best;
-} answer;
-
-static void tell(const answer *a) {
+static void tell(const cli *c, const char *input, uint32_t images, const forecast *f) {
     text out = {0};
-    const engine_device *d = &a->device[a->best];
-    const plan *p = &a->forecast[a->best].plan;
-    if (a->c->s.json) {
+    const engine_device *d = &f->device[f->best];
+    const plan *p = &f->each[f->best].plan;
+    if (c->s.json) {
         text_add(&out, "{\n  \"version\": 1,\n  \"input\": ");
-        text_add_json(&out, a->input);
+        text_add_json(&out, input);
         text_add(&out, ",\n  \"kernel\": ");
-        text_add_json(&out, a->c->s.kernel);
+        text_add_json(&out, c->s.kernel);
         text_add(&out, ",\n  \"device\": ");
         describe_device_json(d, d->number, &out);
-        text_add(&out, ",\n  \"images\": %u,\n  \"forecast\": ", a->images);
-        describe_forecast_json(a->forecast, a->device, a->devices, 1, &out);
+        text_add(&out, ",\n  \"images\": %u,\n  \"forecast\": ", images);
+        describe_forecast_json(f->each, f->device, f->devices, 1, &out);
         text_add(&out, ",\n  \"plan\": ");
         describe_plan_json(p, 1, &out);
-        account_json(&a->predicted, 1, &out);
+        account_json(&f->predicted, 1, &out);
         text_add(&out, ",\n  \"notes\": [");
-        for (uint32_t i = 0; i < a->predicted.notes; i++) {
+        for (uint32_t i = 0; i < f->predicted.notes; i++) {
             text_add(&out, i ? ", " : "");
-            text_add_json(&out, a->predicted.note[i]);
+            text_add_json(&out, f->predicted.note[i]);
         }
         text_add(&out, "]\n}\n");
     } else {
         text_add(&out, "device   %s (%s)\n", d->name, describe_class(d->class));
         describe_plan(p, &out);
-        account_prediction(&a->predicted, &out);
-        for (uint32_t i = 0; i < a->predicted.notes; i++)
-            text_add(&out, "note     %s\n", a->predicted.note[i]);
-        describe_forecast(a->forecast, a->device, a->devices, a->best, a->images, &out);
+        account_prediction(&f->predicted, &out);
+        for (uint32_t i = 0; i < f->predicted.notes; i++)
+            text_add(&out, "note     %s\n", f->predicted.note[i]);
+        describe_forecast(f->each, f->device, f->devices, f->best, images, &out);
     }
     fputs(out.s, stdout);
     text_free(&out);
 }
 
 static void plan_input(const cli *c, par *threads, err *e) {
-    answer a = {.c = c, .best = -1};
-    char *input = first_input(c->s.input, &a.images, e);
-    bloom_settings s = c->s.bloom;
-    s.images = a.images;
-    s.slots = sequence_lanes(&c->s, a.images);
-    image *img = input ? image_load(input, NULL, threads, e) : NULL;
-    bloom *b = img ? bloom_open(&s, c->s.kernel, threads, e) : NULL;
-    a.forecast = b ? mem_new(ENGINE_DEVICES, sizeof *a.forecast, "forecasts", e) : NULL;
-    a.input = input;
-    if (a.forecast && bloom_predict(b, img, &a.predicted, e))
-        a.best = bloom_forecast(b, &img->head, a.predicted.promise.method.precision, &a.device,
-                                a.forecast, &a.devices, e);
-    if (a.best >= 0) tell(&a);
-    mem_free(a.forecast);
-    bloom_close(&b);
-    image_free(&img);
+    forecast f = {0};
+    uint32_t images;
+    char *input = first_input(c->s.input, &images, e);
+    if (input && forecast_make(&f, &c->s, input, images, threads, e)) tell(c, input, images, &f);
+    forecast_free(&f);
     mem_free(input);
 }
 
