@@ -22,41 +22,38 @@ static bool refuse_channels(const char *path, const image_header *h, err *e) {
     return false;
 }
 
-/* Which channels of the part are the kernel; none where it has no colour. A part with a single
- * channel of data counts when `lone` is set. */
-static bool choose_channels(int chosen[3], uint32_t *count, const image_part *p, bool lone,
-                            err *e) {
+/* Fills `channels` and `channel`; they stay empty where the part has no colour. A part with a
+ * single channel of data counts when `lone` is set. */
+static bool choose_channels(kernel_source *k, const image_part *p, bool lone, err *e) {
     layer_map m;
     if (!layer_map_make(&m, p, NULL, NULL, e)) return false;
-    *count = 0;
     if (m.groups > 0) {
-        *count = (uint32_t)m.group[0].channels;
-        for (uint32_t i = 0; i < *count; i++) chosen[i] = m.group[0].channel[i];
+        k->channels = (uint32_t)m.group[0].channels;
+        memcpy(k->channel, m.group[0].channel, sizeof k->channel);
     } else if (lone && p->channels == 1) {
-        *count = 1;
-        chosen[0] = 0;
+        k->channels = 1;
+        k->channel[0] = 0;
     }
     layer_map_free(&m);
     return true;
 }
 
 static bool take_planes(kernel_source *k, const image *img, err *e) {
-    int chosen[3] = {0}, at = 0;
     /* First the parts that have colour, then those that have one channel only. */
     for (int i = 0; i < 2 * img->head.parts && k->channels == 0; i++) {
-        at = i % img->head.parts;
-        if (!choose_channels(chosen, &k->channels, &img->head.part[at], i >= img->head.parts, e))
-            return false;
+        k->part = i % img->head.parts;
+        if (!choose_channels(k, &img->head.part[k->part], i >= img->head.parts, e)) return false;
     }
     if (k->channels == 0) return refuse_channels(k->path, &img->head, e);
-    const image_part *p = &img->head.part[at];
+    const image_part *p = &img->head.part[k->part];
     k->w = image_width(p);
     k->h = image_height(p);
     image_luminance(p, k->luminance);
     size_t n = (size_t)k->w * k->h;
     for (uint32_t c = 0; c < k->channels; c++) {
+        int from = k->channel[c];
         if (!(k->plane[c] = mem_raw(n, sizeof(float), "kernel", e))) return false;
-        image_to_float(k->plane[c], img->plane[at][chosen[c]], p->channel[chosen[c]].type, 0, n);
+        image_to_float(k->plane[c], img->plane[k->part][from], p->channel[from].type, 0, n);
     }
     return true;
 }

@@ -13,6 +13,7 @@
 typedef struct {
     const char *path; /* the caller's */
     uint32_t w, h, channels;
+    int part, channel[3];       /* of an image: where in the file the kernel is */
     float *plane[PSF_CHANNELS]; /* NULL where it is a spectrum */
     double luminance[3];
     spectrum ready; /* of a .spectrum file */

@@ -127,6 +127,25 @@ json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))";
     [ "$status" -eq 78 ]
 }
 
+@test "convert --normalize: the channels that a run would take, whatever their names" {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    middle() { oiiotool --dumpdata:empty=0 "$1" | sed -n 's/^ *Pixel (1, 1): *//p'; }
+    for names in r,g,b glow.red,glow.green,glow.blue; do
+        oiiotool --create 3x3 3 --chnames $names --fill:color=1,1,2 3x3 -d float -o k.exr
+        "$FFTBLOOM" kernel convert k.exr --normalize channel -o o.exr
+        [ "$(middle o.exr)" = "0.111111112 0.111111112 0.111111112" ]
+    done
+    for name in G B Y depth; do
+        oiiotool --create 3x3 1 --chnames $name --fill:color=2 3x3 -d float -o k.exr
+        "$FFTBLOOM" kernel convert k.exr --normalize sum -o o.exr
+        [ "$(middle o.exr)" = 0.111111112 ]
+    done
+    # What is not the kernel keeps its values.
+    oiiotool --create 3x3 4 --chnames R,G,B,Z --fill:color=1,1,1,5 3x3 -d float -o k.exr
+    "$FFTBLOOM" kernel convert k.exr --normalize sum -o o.exr
+    [ "$(middle o.exr)" = "0.111111112 0.111111112 0.111111112 5.000000000" ]
+}
+
 @test "convert: oiiotool makes the same picture of its kernel as fftbloom of ours" {
     command -v oiiotool >/dev/null || skip "oiiotool is not installed"
     oiiotool --create 40x40 1 --chnames Y --point:color=8 20,20 --point:color=3 12,25 -d float -o in.exr

@@ -198,21 +198,22 @@ static bool make(const cli *c, par *threads, int *status, err *e) {
 
 /* --- check ------------------------------------------------------------------------------------ */
 
-static bool look(lint *l, const char *path, par *threads, err *e) {
-    kernel_source in = {0};
-    bool ok = kernel_source_load(&in, path, threads, e);
-    if (ok && in.is_spectrum)
-        ok = err_set(e, ERR_DATA, "'%s' is a spectrum; give the kernel it was made of", path);
-    ok = ok && lint_kernel(l, (const float *const *)in.plane, in.w, in.h, in.channels, e);
-    kernel_source_free(&in);
-    return ok;
+static bool load(kernel_source *in, const char *path, par *threads, err *e) {
+    if (!kernel_source_load(in, path, threads, e)) return false;
+    if (!in->is_spectrum) return true;
+    kernel_source_free(in);
+    return err_set(e, ERR_DATA, "'%s' is a spectrum; give the kernel it was made of", path);
 }
 
 static bool check(const cli *c, par *threads, int *status, err *e) {
     lint l;
     text out = {0};
     kernel_finding found[KERNEL_FINDINGS];
-    if (!look(&l, c->word[1], threads, e)) return false;
+    kernel_source in = {0};
+    bool ok = load(&in, c->word[1], threads, e) &&
+              lint_kernel(&l, (const float *const *)in.plane, in.w, in.h, in.channels, e);
+    kernel_source_free(&in);
+    if (!ok) return false;
     if (c->s.json)
         kernel_json(c->word[1], &l, &out);
     else
@@ -246,42 +247,44 @@ static bool find_center(convention_request *r, const settings *s, const lint *l,
     return true;
 }
 
-/* What --normalize, where it was given, multiplies each channel of the kernel by. */
-static bool find_scale(double scale[PSF_CHANNELS], const settings *s, const char *path,
-                       par *threads, err *e) {
-    kernel_source in = {0};
-    psf k = {0};
-    psf_options o = {.normalize = s->bloom.kernel.normalize};
-    bool ok = kernel_source_load(&in, path, threads, e);
-    memcpy(o.luminance, in.luminance, sizeof o.luminance);
-    ok = ok && psf_make(&k, in.w, in.h, in.channels, (const float *const *)in.plane, &o, e);
-    for (uint32_t c = 0; ok && c < k.channels; c++) scale[c] = k.scale[c];
-    psf_free(&k);
-    kernel_source_free(&in);
-    return ok;
-}
-
-/* Of R G B, or of the only one; others are not scaled. */
-static double scale_of(const double scale[PSF_CHANNELS], const char *channel) {
-    static const char NAME[] = "RGB";
-    const char *at = channel[1] ? NULL : strchr(NAME, channel[0]);
-    return at ? scale[at - NAME] : channel[0] == 'Y' && !channel[1] ? scale[0] : 1;
-}
-
 typedef struct {
     convention_request r;
     convention_move m;
-    double scale[PSF_CHANNELS];
-    bool scaled;
+    /* The kernel's channels in the file's only part, and what --normalize multiplies them by. All
+     * other channels keep their values. */
+    int channel[3];
+    double scale[3];
+    uint32_t scaled;    /* how many there are; 0 without --normalize */
     double lost, light; /* sums of |tap| */
 } conversion;
+
+static bool find_scale(conversion *v, const settings *s, const kernel_source *in, err *e) {
+    psf k = {0};
+    psf_options o = {.normalize = s->bloom.kernel.normalize};
+    memcpy(o.luminance, in->luminance, sizeof o.luminance);
+    if (!psf_make(&k, in->w, in->h, in->channels, (const float *const *)in->plane, &o, e))
+        return false;
+    v->scaled = k.channels;
+    for (uint32_t c = 0; c < k.channels; c++) {
+        v->channel[c] = in->channel[c];
+        v->scale[c] = k.scale[c];
+    }
+    psf_free(&k);
+    return true;
+}
+
+static double scale_of(const conversion *v, int channel) {
+    for (uint32_t i = 0; i < v->scaled; i++)
+        if (v->channel[i] == channel) return v->scale[i];
+    return 1;
+}
 
 static bool convert_channel(conversion *v, image *to, const image *from, int c, err *e) {
     const image_part *p = &from->head.part[0], *q = &to->head.part[0];
     size_t n = (size_t)v->r.size[0] * v->r.size[1], made = (size_t)v->m.size[0] * v->m.size[1];
     float *a = mem_raw(n, sizeof *a, "taps", e), *b = mem_raw(made, sizeof *b, "taps", e);
     if (a && b) {
-        double lost, scale = v->scaled ? scale_of(v->scale, p->channel[c].name) : 1;
+        double lost, scale = scale_of(v, c);
         image_to_float(a, from->plane[0][c], p->channel[c].type, 0, n);
         convention_apply(b, a, &v->r, &v->m, &lost);
         for (size_t i = 0; i < n; i++) v->light += fabs((double)a[i]);
@@ -340,12 +343,16 @@ static bool open_conversion(conversion *v, const cli *c, const image *img, par *
     *v = (conversion){.r = {.from = &CONVENTIONS[s->from],
                             .to = &CONVENTIONS[s->to],
                             .size = {image_width(p), image_height(p)},
-                            .window = {p->data.x0, p->data.y0}},
-                      .scaled = is_set(s, "normalize")};
+                            .window = {p->data.x0, p->data.y0}}};
     if (s->taps && !read_taps(v->r.wanted, s->taps, e)) return false;
-    return look(&l, c->word[1], threads, e) && find_center(&v->r, s, &l, e) &&
-           (!v->scaled || find_scale(v->scale, s, c->word[1], threads, e)) &&
-           convention_plan(&v->m, &v->r, e);
+    kernel_source in = {0};
+    bool ok = load(&in, c->word[1], threads, e) &&
+              lint_kernel(&l, (const float *const *)in.plane, in.w, in.h, in.channels, e) &&
+              find_center(&v->r, s, &l, e) &&
+              (!is_set(s, "normalize") || find_scale(v, s, &in, e)) &&
+              convention_plan(&v->m, &v->r, e);
+    kernel_source_free(&in);
+    return ok;
 }
 
 static bool convert(const cli *c, par *threads, int *status, err *e) {
