@@ -235,6 +235,7 @@ static bool no_layer(err *e) {
 
 bool bloom_image(bloom *b, image *img, bloom_report *r, err *e) {
     begin(b, r);
+    if (!layer_globs_check(&img->head, b->s.layers, b->s.exclude, e)) return false;
     /* The whole kernel is its centre: every bit stays, also of NaNs and of zeros' signs. */
     if (b->s.sharpen == 1 && b->s.window == WINDOW_KEEP && !b->s.emit_layer) return true;
     for (int part = 0; part < img->head.parts; part++)
@@ -247,6 +248,7 @@ bool bloom_image(bloom *b, image *img, bloom_report *r, err *e) {
 
 /* The image's first part with a colour group, and that group. */
 static bool first_group(const bloom *b, const image_header *h, layer_map *m, int *part, err *e) {
+    if (!layer_globs_check(h, b->s.layers, b->s.exclude, e)) return false;
     for (*part = 0; *part < h->parts; ++*part) {
         if (!layer_map_make(m, &h->part[*part], b->s.layers, b->s.exclude, e)) return false;
         if (m->groups) return true;

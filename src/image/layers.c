@@ -205,6 +205,74 @@ static bool check_no_uint(const image_part *p, const char *layers, err *e) {
     return true;
 }
 
+/* --- globs that match nothing ------------------------------------------------------------- */
+
+/* The name under which people know a channel: that of its layer, or its own where the layer's name
+ * does not stand for it. */
+static size_t known_name(const image_header *h, const image_part *p, int c, const char **name) {
+    const char *full = p->channel[c].name;
+    size_t n = layer_length(full);
+    bool colour = find_role(p, NULL, full, ROLE_RED) >= 0 ||
+                  find_role(p, NULL, full, ROLE_LUMINANCE) >= 0;
+    *name = full;
+    if (!belongs(p, full)) return strlen(full);
+    if (n) return n;
+    if (colour) *name = h->parts > 1 && p->name ? p->name : "rgba";
+    return strlen(*name);
+}
+
+/* "rgba, Z, id": each name once. */
+static void list_layers(const image_header *h, text *to) {
+    enum { MOST = 32 };
+    const char *seen[MOST];
+    size_t length[MOST], count = 0;
+    for (int i = 0; i < h->parts; i++)
+        for (int c = 0; c < h->part[i].channels; c++) {
+            const char *name;
+            size_t n = known_name(h, &h->part[i], c, &name), k = 0;
+            while (k < count && !(length[k] == n && memcmp(seen[k], name, n) == 0)) k++;
+            if (k < count) continue;
+            text_add(to, "%s", count ? ", " : "");
+            if (count == MOST) {
+                text_add(to, "...");
+                return;
+            }
+            seen[count] = name;
+            length[count++] = n;
+            text_add_bytes(to, name, n);
+        }
+}
+
+static bool matches_some(const char *glob, const image_header *h) {
+    for (int i = 0; i < h->parts; i++)
+        for (int c = 0; c < h->part[i].channels; c++)
+            if (matches(glob, &h->part[i], c)) return true;
+    return false;
+}
+
+static bool check_globs(const char *option, const char *globs, const image_header *h, err *e) {
+    const char *at = globs, *s;
+    size_t n;
+    while (at && next_glob(&at, &s, &n)) {
+        text glob = {0}, names = {0};
+        text_add_bytes(&glob, s, n);
+        bool ok = matches_some(glob.s, h);
+        if (!ok) {
+            list_layers(h, &names);
+            err_set(e, ERR_USAGE, "no layer matches --%s '%s'; this file has: %s", option, glob.s,
+                    names.s);
+        }
+        text_free(&names);
+        text_free(&glob);
+        if (!ok) return false;
+    }
+    return true;
+}
+
+bool layer_globs_check(const image_header *h, const char *layers, const char *exclude, err *e) {
+    return check_globs("layers", layers, h, e) && check_globs("exclude", exclude, h, e);
+}
+
 /* --- groups ------------------------------------------------------------------------------- */
 
 static bool add_group(layer_map *m, layer_group g, const char *name, size_t n, err *e) {

@@ -30,12 +30,16 @@ typedef struct {
  * channels; the unnamed layer also answers to `rgba` and to the name of its part. With `layers`,
  * colour is what it matches, whatever its name, and nothing else; channels that are no R G B become
  * groups of one. `exclude` wins over it. uint channels stay data always: naming one in `layers` is
- * an error (a glob with wildcards just passes them by). A glob of `layers` that matches nothing in
- * the part is not an error here; callers that care look at all parts.
+ * an error (a glob with wildcards just passes them by). A glob that matches nothing in the part is
+ * not an error here, since another part may have it: see layer_globs_check.
  *
  * The unnamed layer's group is the first; the others follow in the order of the channels. */
 bool layer_map_make(layer_map *m, const image_part *p, const char *layers, const char *exclude,
                     err *e);
 void layer_map_free(layer_map *m);
+
+/* Refuses, with ERR_USAGE, a glob that matches no channel of any part; the message lists the layers
+ * that there are. */
+bool layer_globs_check(const image_header *h, const char *layers, const char *exclude, err *e);
 
 #endif

@@ -158,9 +158,33 @@ bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
     # Named, data is light: 7 everywhere stays 7 where nothing is missing around it.
     [ "$(got --layers 'diffuse,Z')" = "8 0.5 7 6" ]
     [ "$(pixel out.exr 0 0 Z)" = 5.25 ]
-    run bloom layers.exr two.exr --layers specular
+    run bloom layers.exr two.exr --exclude '*'
     [ "$status" -eq 65 ]
     [[ "$output" == *"no colour layer"* ]]
+}
+
+@test "globs that match nothing are refused with the layers that there are" {
+    unmatched() { # command line
+        run --separate-stderr "$FFTBLOOM" "$@"
+        echo "$status $stderr"
+        [ "$status" -eq 64 ]
+        [[ "$stderr" == *"layers.exr"*"no layer matches --layers 'specular'; this file has: rgba, Z, diffuse"* ]]
+    }
+    unmatched layers.exr two.exr -o out.exr --layers 'diffuse,specular'
+    unmatched layers.exr two.exr -o out.exr --layers specular --sharpen 1
+    unmatched info layers.exr --layers specular
+    cp layers.exr layers.exr.0001.exr
+    unmatched 'layers.exr.####.exr' two.exr -o 'o.####.exr' --layers specular
+    [ ! -e out.exr ] && [ ! -e o.0001.exr ]
+    run --separate-stderr "$FFTBLOOM" plan layers.exr two.exr --exclude beuty
+    [ "$status" -eq 64 ]
+    [[ "$stderr" == *"no layer matches --exclude 'beuty'"* ]]
+    echo '{"version": 1, "cases": [{"name": "a", "config": {"input": "layers.exr", "kernel": "two.exr", "layers": ["specular"]},
+        "reference": "layers.exr"}]}' >suite.json
+    run --separate-stderr "$FFTBLOOM" check suite.json
+    echo "$output $stderr"
+    [ "$status" -ne 0 ]
+    [[ "$output$stderr" == *"layers.exr"*"no layer matches --layers 'specular'"* ]]
 }
 
 @test "emit_layer: the glare alone, which is what left its place and came to rest" {

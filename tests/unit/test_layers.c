@@ -146,6 +146,36 @@ static void integers_cannot_be_named(void **state) {
     image_free(&img);
 }
 
+static void globs_must_match(void **state) {
+    (void)state;
+    static const struct {
+        const char *layers, *exclude, *says; /* NULL: no error */
+    } CASE[] = {
+        {NULL, NULL, NULL},
+        {"diffuse, rgba", "Z,i?,N.X", NULL},
+        {"beauty", "other", NULL},
+        {"spec,diffuse", NULL,
+         "no layer matches --layers 'spec'; this file has: beauty, N, Z, diffuse, id, other"},
+        {"diffuse,spec*", NULL, "no layer matches --layers 'spec*'; this file has: "},
+        {"*", "diffuse, Depth", "no layer matches --exclude 'Depth'; this file has: "},
+    };
+    err e = {0};
+    make_part part[] = {PART(BEAUTY, 0, 0, 1, 1, .name = "beauty"),
+                        PART("R:half G:half B:half", 0, 0, 1, 1, .name = "other")};
+    image *img = make_image(part, 2), *one = make_image(part, 1);
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        e = (err){0};
+        bool ok = layer_globs_check(&img->head, CASE[i].layers, CASE[i].exclude, &e);
+        assert_int_equal(ok, !CASE[i].says);
+        assert_int_equal(e.code, ok ? ERR_NONE : ERR_USAGE);
+        if (!ok && !strstr(e.msg, CASE[i].says)) fail_msg("'%s'", e.msg);
+    }
+    assert_false(layer_globs_check(&one->head, "other", NULL, &e));
+    assert_non_null(strstr(e.msg, "this file has: rgba, N, Z, diffuse, id"));
+    image_free(&one);
+    image_free(&img);
+}
+
 static void cryptomatte_is_found_by_its_attributes(void **state) {
     (void)state;
     err e = {0};
@@ -192,6 +222,7 @@ int main(void) {
         cmocka_unit_test(data_of_renderers),
         cmocka_unit_test(globs_override),
         cmocka_unit_test(integers_cannot_be_named),
+        cmocka_unit_test(globs_must_match),
         cmocka_unit_test(cryptomatte_is_found_by_its_attributes),
         cmocka_unit_test(the_name_of_a_part_counts),
     };

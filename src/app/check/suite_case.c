@@ -207,7 +207,7 @@ static bool make_result(const case_run *r, case_result *c, image *img, err *e) {
               (b = bloom_open(&wanted, c->c->s.kernel, r->threads, e)) &&
               (c->made = mem_new(1, sizeof *c->made, "a report", e));
     if (ok && !bloom_image(b, img, c->made, &why)) {
-        ok = why.code == ERR_TOLERANCE || err_set(e, why.code, "%s", why.msg);
+        ok = why.code == ERR_TOLERANCE || err_set(e, why.code, "%s: %s", c->c->s.input, why.msg);
         if (ok) end_with(c, &why);
     }
     bloom_close(&b);

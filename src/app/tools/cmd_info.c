@@ -180,6 +180,8 @@ static void part_json(const image_header *h, int number, const layer_map *m, tex
 
 static bool describe(const cli *c, const char *path, const image_header *h, text *to, err *e) {
     bool json = c->s.json;
+    if (!layer_globs_check(h, c->s.bloom.layers, c->s.bloom.exclude, e))
+        return err_in(e, "'%s'", path);
     if (json) {
         text_add(to, "{\n  \"version\": 1,\n  ");
         string_json("file", path, to);
