@@ -1,19 +1,35 @@
 #include "base/file.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
+
+/* open(2), tried again when a signal interrupts it, as may happen on network file systems. */
+static int open_fully(int folder, const char *path, int flags, mode_t mode) {
+    int fd;
+    do fd = openat(folder, path, flags | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
 
 /* --- input ------------------------------------------------------------------------------- */
 
@@ -27,13 +43,10 @@ file_in *file_in_open(const char *path, err *e) {
     file_in *f = mem_new(1, sizeof *f, "file", e);
     if (!f) return NULL;
     struct stat st;
-    f->path = mem_str(path, e);
-    if (!f->path) {
-        mem_free(f);
-        return NULL;
-    }
+    f->fd = -1;
+    if (!(f->path = mem_str(path, e))) goto fail;
     /* A pipe without a writer would be waited for; what is no file is refused below. */
-    f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    f->fd = open_fully(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
     if (f->fd < 0) {
         err_errno(e, ERR_NO_INPUT, "cannot open '%s'", path);
         goto fail;
@@ -67,6 +80,7 @@ void file_in_close(file_in **f) {
 uint64_t file_in_size(const file_in *f) {
     return f->size;
 }
+
 const char *file_in_path(const file_in *f) {
     return f->path;
 }
@@ -108,108 +122,201 @@ uint8_t *file_read_all(const char *path, size_t limit, size_t *bytes, err *e) {
     return data;
 }
 
-/* --- output ------------------------------------------------------------------------------ */
+/* --- temporary files --------------------------------------------------------------------- */
 
-struct file_out {
-    int fd, slot;
-    char *path; /* the final name, symbolic links resolved */
-    char temp[PATH_MAX];
-};
-
-/* What a signal handler must be able to find: the names of temporary files that exist. A slot is
- * taken by storing the pointer and freed by storing NULL, both atomically. */
+/* A signal handler must find the names of all temporary files while other threads make and remove
+ * some. So the names lie in slots that are never freed. A slot belongs to the thread that took it;
+ * its name is valid while `state` is LIVE, which is from just before the file is created until just
+ * after it is gone. Nothing takes a slot once `ending` is set, so no name changes under the
+ * handler. */
 enum { SLOTS = 256 };
-static _Atomic(char *) open_temps[SLOTS];
-static atomic_uint opening; /* threads between creating a file and storing its name */
-static atomic_bool ending;  /* no more files are created */
+enum { FREE, TAKEN, LIVE };
+static struct {
+    atomic_int state;
+    char name[PATH_MAX];
+} slots[SLOTS];
+static atomic_int opening;                /* threads that are about to create a file */
+static _Thread_local atomic_int i_opened; /* of these, this one: its handler must not wait for it */
+static atomic_bool ending;                /* set once; no file is created afterwards */
 
 void file_out_remove_all(void) {
     atomic_store(&ending, true);
-    while (atomic_load(&opening))
-        continue; /* they hold signals back, so none of them is this one */
-    for (int i = 0; i < SLOTS; i++) {
-        char *name = atomic_load(&open_temps[i]);
-        if (name) unlink(name);
-    }
+    /* A thread that saw `ending` unset may create its file any moment. It is waited for, but not
+     * for ever: a network file system may hang. */
+    for (int i = 0; i < 100 && atomic_load(&opening) > atomic_load(&i_opened); i++)
+        poll(NULL, 0, 10);
+    for (int i = 0; i < SLOTS; i++)
+        if (atomic_load(&slots[i].state) == LIVE) unlink(slots[i].name);
 }
 
-static int take_slot(char *name) {
+/* Stops this thread where the program is ending: it will not come to use a file any more. */
+static void begin_opening(void) {
+    atomic_fetch_add(&opening, 1);
+    atomic_store(&i_opened, 1);
+    if (!atomic_load(&ending)) return;
+    atomic_fetch_sub(&opening, 1);
+    for (;;) pause();
+}
+
+static void end_opening(void) {
+    atomic_store(&i_opened, 0);
+    atomic_fetch_sub(&opening, 1);
+}
+
+static int take_slot(void) {
     for (int i = 0; i < SLOTS; i++) {
-        char *empty = NULL;
-        if (atomic_compare_exchange_strong(&open_temps[i], &empty, name)) return i;
+        int empty = FREE;
+        if (atomic_compare_exchange_strong(&slots[i].state, &empty, TAKEN)) return i;
     }
     return -1;
 }
 
-/* The file to replace: `path`, or what it points to. */
-static char *final_name(const char *path, err *e) {
-    struct stat st;
-    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
-        char *real = realpath(path, NULL);
-        if (real) {
-            char *copy = mem_str(real, e);
-            free(real);
-            return copy;
-        }
-    }
-    return mem_str(path, e);
+static void free_slot(int slot) {
+    atomic_store(&slots[slot].state, FREE);
 }
 
-/* From errno; where it is the folder that is missing, that is what the sentence says. */
+/* Fills `to` with the folder of a path, which is "." where the path names none. False: too long. */
+static bool folder_of(const char *path, char to[PATH_MAX]) {
+    const char *slash = strrchr(path, '/');
+    int n = snprintf(to, PATH_MAX, "%.*s", slash && slash != path ? (int)(slash - path) : 1,
+                     slash ? path : ".");
+    if (n < PATH_MAX) return true;
+    errno = ENAMETOOLONG;
+    return false;
+}
+
+/* ".NAME.fftbloom-RANDOM.tmp" beside the file. False: too long. */
+static bool temp_name(const char *path, char to[PATH_MAX]) {
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
+        random = (uint64_t)getpid() << 32 ^ (uint64_t)clock();
+    int n = snprintf(to, PATH_MAX, "%.*s.%.200s.fftbloom-%016" PRIx64 ".tmp", folder, path,
+                     path + folder, random);
+    if (n < PATH_MAX) return true;
+    errno = ENAMETOOLONG;
+    return false;
+}
+
+/* Creates a temporary file and locks it; the lock ends with the process and tells file_sweep that
+ * the file is in use. Returns the descriptor, or -1 with errno. */
+static int create_temp(int slot, const char *path, mode_t mode) {
+    for (int tries = 0; tries < 100; tries++) {
+        char *name = slots[slot].name;
+        if (!temp_name(path, name)) return -1;
+        begin_opening();
+        atomic_store(&slots[slot].state, LIVE);
+        int fd = open_fully(AT_FDCWD, name, O_WRONLY | O_CREAT | O_EXCL, mode);
+        int why = fd < 0 ? errno : EAGAIN;
+        end_opening();
+        struct stat st;
+        if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+            fstat(fd, &st) == 0 && st.st_nlink > 0)
+            return fd;
+        if (fd >= 0) { /* file_sweep of another process was faster than the lock */
+            unlink(name);
+            close(fd);
+        }
+        atomic_store(&slots[slot].state, TAKEN);
+        errno = why;
+        if (fd < 0 && why != EEXIST) return -1;
+    }
+    return -1;
+}
+
+/* Are locks of other machines seen here? Where that is not known, age must tell. */
+static bool locks_are_sure(int fd) {
+    static const uint32_t LOCAL[] = {0xef53 /* ext */,
+                                     0x58465342 /* XFS */,
+                                     0x9123683e /* Btrfs */,
+                                     0x01021994 /* tmpfs */,
+                                     0x794c7630 /* overlay */,
+                                     0x2fc12fc1 /* ZFS */,
+                                     0xf2f52010 /* F2FS */};
+    struct statfs fs;
+    if (fstatfs(fd, &fs) != 0) return false;
+    for (size_t i = 0; i < sizeof LOCAL / sizeof LOCAL[0]; i++)
+        if ((uint32_t)fs.f_type == LOCAL[i]) return true;
+    return false;
+}
+
+void file_sweep(const char *folder) {
+    enum { DAY = 24 * 60 * 60 };
+    DIR *d = opendir(folder);
+    if (!d) return;
+    bool sure = locks_are_sure(dirfd(d));
+    for (struct dirent *f; (f = readdir(d));) {
+        if (!text_glob(".*.fftbloom-????????????????.tmp", f->d_name)) continue;
+        int fd = open_fully(dirfd(d), f->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+        struct stat st;
+        if (fd < 0) continue;
+        bool locked = flock(fd, LOCK_SH | LOCK_NB) == 0, used = !locked && errno == EWOULDBLOCK;
+        if (!used && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+            ((locked && sure) || st.st_mtime < time(NULL) - DAY))
+            unlinkat(dirfd(d), f->d_name, 0);
+        close(fd);
+    }
+    closedir(d);
+}
+
+/* Sweeps a folder the first time that something is written into it. */
+static void sweep_once(const char *folder) {
+    enum { FOLDERS = 64 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two below */
+    static uint64_t swept[FOLDERS];                          /* hashes of names, the latest ones */
+    static unsigned count;
+    uint64_t name = hash_bytes(folder, strlen(folder)).lo;
+    bool known = false;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < FOLDERS && i < count; i++) known |= swept[i] == name;
+    if (!known) swept[count++ % FOLDERS] = name;
+    pthread_mutex_unlock(&lock);
+    if (!known) file_sweep(folder);
+}
+
+/* --- output ------------------------------------------------------------------------------ */
+
+struct file_out {
+    int fd, slot; /* slot: where the temporary file's name is; -1 when there is none */
+    bool keep;    /* never replace a file */
+    char *path;   /* the final name, symbolic links resolved */
+};
+
+/* Returns the file to make or replace: `path`, or what it points to, which need not be there. */
+static char *final_name(const char *path, err *e) {
+    enum { MOST_LINKS = 40 };
+    char at[PATH_MAX], folder[PATH_MAX], to[PATH_MAX];
+    if (snprintf(at, sizeof at, "%s", path) >= PATH_MAX) return mem_str(path, e);
+    for (int i = 0; i < MOST_LINKS; i++) {
+        ssize_t n = readlink(at, to, sizeof to - 1);
+        if (n < 0) return mem_str(at, e);
+        to[n] = 0;
+        if (to[0] != '/') {
+            if (!folder_of(at, folder) || strlen(folder) + (size_t)n + 2 > sizeof at) break;
+            memmove(to + strlen(folder) + 1, to, (size_t)n + 1);
+            memcpy(to, folder, strlen(folder));
+            to[strlen(folder)] = '/';
+        }
+        memcpy(at, to, strlen(to) + 1);
+    }
+    err_set(e, ERR_CANT_CREATE, "cannot create '%s': its symbolic links do not end", path);
+    return NULL;
+}
+
+/* From errno. Where the folder is missing, the sentence says so. */
 static bool cannot_create(const char *path, err *e) {
     struct stat st;
-    const char *slash = strrchr(path, '/');
-    int n = slash ? (int)(slash - path) : 0, why = errno;
+    int why = errno;
     char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%.*s", n, path);
-    if (n && n < PATH_MAX && (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode)))
+    if (strchr(path, '/') && folder_of(path, folder) &&
+        (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode)))
         return err_set(e, ERR_CANT_CREATE, "cannot create '%s': %s '%s'", path,
                        access(folder, F_OK) == 0 ? "there is no folder but a file"
                                                  : "there is no folder",
                        folder);
     errno = why;
     return err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
-}
-
-/* The handler may run in any thread: it waits for those that create a file, and those that would
- * create one after it has begun wait for the end of the program. */
-static void begin_opening(void) {
-    atomic_fetch_add(&opening, 1);
-    if (!atomic_load(&ending)) return;
-    atomic_fetch_sub(&opening, 1);
-    for (;;) pause();
-}
-
-/* Opens the temporary file with the signals that end the program held back, so that it never
- * exists without being in the list that the handler clears. */
-static bool open_temp(file_out *f, err *e) {
-    const char *slash = strrchr(f->path, '/');
-    int dir = slash ? (int)(slash - f->path) + 1 : 0;
-    const char *name = f->path + dir;
-    static atomic_uint serial;
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &old);
-    begin_opening();
-    for (int i = 0; i < 100 && f->fd < 0; i++) {
-        int n = snprintf(f->temp, sizeof f->temp, "%.*s.%.200s.%ld-%u.tmp", dir, f->path, name,
-                         (long)getpid(), atomic_fetch_add(&serial, 1));
-        if (n < 0 || (size_t)n >= sizeof f->temp) {
-            errno = ENAMETOOLONG;
-            break;
-        }
-        f->fd = open(f->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (f->fd < 0 && errno != EEXIST) break;
-    }
-    bool opened = f->fd >= 0;
-    int why = errno;
-    if (opened) f->slot = take_slot(f->temp);
-    atomic_fetch_sub(&opening, 1);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    errno = why;
-    if (!opened) return cannot_create(f->path, e);
-    if (f->slot < 0) return err_set(e, ERR_RETRY, "more than %d outputs open at once", SLOTS);
-    return true;
 }
 
 /* Folders, pipes and devices are never replaced. */
@@ -223,28 +330,71 @@ static bool replaceable(const char *path, err *e) {
 }
 
 bool file_out_possible(const char *path, err *e) {
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    int n = snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-                     slash ? path : ".");
-    if (!replaceable(path, e)) return false;
-    if (n < 0 || n >= PATH_MAX) errno = ENAMETOOLONG;
-    return (n < PATH_MAX && access(folder, W_OK | X_OK) == 0) || cannot_create(path, e);
+    char folder[PATH_MAX], *final = replaceable(path, e) ? final_name(path, e) : NULL;
+    bool ok = final && ((folder_of(final, folder) && access(folder, W_OK | X_OK) == 0) ||
+                        cannot_create(final, e));
+    mem_free(final);
+    return ok;
 }
 
-file_out *file_out_open(const char *path, err *e) {
-    struct stat st;
+/* Gives the new file what the old one had, as far as the system allows. Where the group cannot be
+ * kept, the new group gets no more than everybody had. */
+static void take_over(int fd, const char *path, const struct stat *old) {
+    static const char ACL[] = "system.posix_acl_access";
+    mode_t mode = old->st_mode & 0777;
+    char list[4096];
+    ssize_t n = 0;
+    if (fchown(fd, old->st_uid, old->st_gid) == 0 || fchown(fd, (uid_t)-1, old->st_gid) == 0)
+        n = getxattr(path, ACL, list, sizeof list);
+    else
+        mode = (mode & 0707) | (mode & 007) << 3;
+    bool done = fchmod(fd, mode) == 0 && (n <= 0 || fsetxattr(fd, ACL, list, (size_t)n, 0) == 0);
+    (void)done;
+}
+
+static bool exists(const file_out *f, err *e) {
+    return err_set(e, ERR_SKIPPED, "'%s' exists and is not replaced", f->path);
+}
+
+static file_out *open_out(const char *path, bool keep, err *e) {
+    struct stat old;
+    char folder[PATH_MAX];
     file_out *f = mem_new(1, sizeof *f, "file", e);
     if (!f) return NULL;
-    f->fd = f->slot = -1;
-    if (!(f->path = final_name(path, e)) || !replaceable(path, e) || !open_temp(f, e)) goto fail;
-    /* Keep the permissions of a file that is replaced. */
-    if (stat(f->path, &st) == 0 && fchmod(f->fd, st.st_mode & 0777) != 0) { /* best effort */
+    *f = (file_out){.fd = -1, .slot = -1, .keep = keep};
+    if (!replaceable(path, e) || !(f->path = final_name(path, e))) goto fail;
+    bool replaces = stat(f->path, &old) == 0;
+    if (replaces && keep) {
+        exists(f, e);
+        goto fail;
     }
+    if (folder_of(f->path, folder)) sweep_once(folder);
+    if ((f->slot = take_slot()) < 0) {
+        err_set(e, ERR_RETRY, "more than %d outputs are open at once", SLOTS);
+        goto fail;
+    }
+    /* Nobody may look into a file that is less open than new files are. */
+    if ((f->fd = create_temp(f->slot, f->path, replaces ? 0600 : 0666)) < 0) {
+        cannot_create(f->path, e);
+        goto fail;
+    }
+    if (replaces) take_over(f->fd, f->path, &old);
     return f;
 fail:
     file_out_discard(&f);
     return NULL;
+}
+
+file_out *file_out_open(const char *path, err *e) {
+    return open_out(path, false, e);
+}
+
+file_out *file_out_open_new(const char *path, err *e) {
+    return open_out(path, true, e);
+}
+
+const char *file_out_path(const file_out *f) {
+    return f->path;
 }
 
 bool file_out_write(file_out *f, uint64_t offset, const void *data, size_t bytes, err *e) {
@@ -258,34 +408,74 @@ bool file_out_write(file_out *f, uint64_t offset, const void *data, size_t bytes
     return true;
 }
 
+static int sync_fully(int fd) {
+    int r;
+    do r = fsync(fd);
+    while (r != 0 && errno == EINTR);
+    return r;
+}
+
 static void sync_folder(const char *path) {
-    char dir[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return; /* the rename is done; a folder that cannot be synced is no failure */
-    fsync(fd);
+    char folder[PATH_MAX];
+    int fd = folder_of(path, folder) ? open_fully(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY, 0) : -1;
+    if (fd < 0) return; /* the file is in place; a folder that cannot be synced is no failure */
+    sync_fully(fd);
     close(fd);
+}
+
+/* Puts a file in its place unless there is one: rename where the file system can do it without
+ * replacing, else link. A file system that has neither (FAT) gets an empty file first, which only
+ * one process can create. */
+static bool rename_new(const char *temp, const char *path) {
+    if (renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE) == 0) return true;
+    if (errno == EEXIST) return false;
+    if (link(temp, path) == 0) {
+        unlink(temp);
+        return true;
+    }
+    if (errno == EEXIST) return false;
+    int fd = open_fully(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (fd < 0) return false;
+    close(fd);
+    if (rename(temp, path) == 0) return true;
+    int why = errno;
+    unlink(path);
+    errno = why;
+    return false;
 }
 
 bool file_out_commit(file_out **fp, err *e) {
     file_out *f = *fp;
+    const char *temp = slots[f->slot].name;
     int fd = f->fd;
-    f->fd = -1;
-    bool ok = true;
-    if (fsync(fd) != 0 && errno != EINVAL && errno != EROFS)
-        ok = err_errno(e, ERR_IO, "cannot finish '%s'", f->path);
-    if (close(fd) != 0 && ok) ok = err_errno(e, ERR_IO, "cannot finish '%s'", f->path);
-    if (ok && rename(f->temp, f->path) != 0)
-        ok = err_errno(e, ERR_CANT_CREATE, "cannot put '%s' in its place", f->path);
+    /* Some file systems report a full disk only when a file is closed. So a copy of the descriptor
+     * is closed before the rename; the lock stays with the other until the file has its name. */
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    bool ok = sync_fully(fd) == 0 || errno == EINVAL || errno == EROFS;
+    if (copy >= 0 && close(copy) != 0 && errno != EINTR) ok = false;
+    if (!ok) err_errno(e, ERR_IO, "cannot finish '%s'", f->path);
+    if (ok && (f->keep ? !rename_new(temp, f->path) : rename(temp, f->path) != 0))
+        ok = f->keep && errno == EEXIST
+                 ? exists(f, e)
+                 : err_errno(e, ERR_CANT_CREATE, "cannot put '%s' in its place", f->path);
     if (ok) {
-        atomic_store(&open_temps[f->slot], NULL);
+        free_slot(f->slot);
         f->slot = -1;
-        f->temp[0] = 0;
         sync_folder(f->path);
     }
     file_out_discard(fp);
     return ok;
+}
+
+void file_out_discard(file_out **fp) {
+    file_out *f = *fp;
+    if (!f) return;
+    if (f->slot >= 0 && slots[f->slot].state == LIVE) unlink(slots[f->slot].name);
+    if (f->slot >= 0) free_slot(f->slot);
+    if (f->fd >= 0) close(f->fd);
+    mem_free(f->path);
+    mem_free(f);
+    *fp = NULL;
 }
 
 bool file_write_all(const char *path, const void *bytes, size_t n, err *e) {
@@ -295,21 +485,13 @@ bool file_write_all(const char *path, const void *bytes, size_t n, err *e) {
     return ok;
 }
 
-void file_out_discard(file_out **fp) {
-    file_out *f = *fp;
-    if (!f) return;
-    if (f->fd >= 0) close(f->fd);
-    if (f->temp[0]) unlink(f->temp);
-    if (f->slot >= 0) atomic_store(&open_temps[f->slot], NULL);
-    mem_free(f->path);
-    mem_free(f);
-    *fp = NULL;
-}
+/* --- folders ----------------------------------------------------------------------------- */
 
 bool file_make_dirs(const char *path, err *e) {
     char buf[PATH_MAX];
     int n = snprintf(buf, sizeof buf, "%s", path);
-    if (n < 0 || (size_t)n >= sizeof buf)
+    if (n <= 0) return err_set(e, ERR_CANT_CREATE, "the name of a folder is empty");
+    if ((size_t)n >= sizeof buf)
         return err_set(e, ERR_CANT_CREATE, "the folder name '%.60s...' is too long", path);
     for (char *p = buf + 1;; p++) {
         if (*p != '/' && *p != 0) continue;

@@ -1,8 +1,9 @@
 /* file.h - reading at offsets, writing atomically.
  *
- * An output is written under a temporary name in the same directory, synced and renamed over its
- * place by file_out_commit. Until then the old file, if any, is untouched, and whatever happens -
- * an error, SIGINT, SIGTERM, a full disk - the temporary file goes away. */
+ * An output is written under a temporary name in the same folder, synced and put in its place by
+ * file_out_commit. Until then an old file of that name is untouched. Whatever ends the program (an
+ * error, a signal, a full disk), the temporary file goes away; after SIGKILL the next run that
+ * writes into the folder removes it. The module does not know what is in the files. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -15,41 +16,54 @@
 
 typedef struct file_in file_in;
 
+/* Opens a regular file; pipes and devices are refused. */
 file_in *file_in_open(const char *path, err *e);
 void file_in_close(file_in **f);
 uint64_t file_in_size(const file_in *f);
 const char *file_in_path(const file_in *f);
 
-/* Exactly `bytes` at `offset`, or an error that says how many there were. Thread-safe. */
+/* Reads exactly `bytes` at `offset`, or fails with the number that there were. Thread-safe. */
 bool file_in_read(const file_in *f, uint64_t offset, void *to, size_t bytes, err *e);
 
-/* A whole file of at most `limit` bytes, with a zero byte after its end (not counted). */
+/* Returns a whole file of at most `limit` bytes, with a zero byte after its end (not counted). The
+ * caller frees it with mem_free. */
 uint8_t *file_read_all(const char *path, size_t limit, size_t *bytes, err *e);
 
 /* --- output ------------------------------------------------------------------------------ */
 
 typedef struct file_out file_out;
 
-/* Refuses a path that is a directory. Symbolic links are followed: the file they point to is
- * replaced, the link stays. */
+/* Opens a new file that will replace `path`. It takes over the old file's permissions, and its
+ * owner, group and access list as far as the system allows. A symbolic link is followed: the file
+ * that it points to is replaced or made, the link stays. Folders, pipes and devices are refused. */
 file_out *file_out_open(const char *path, err *e);
-/* Could it be opened, as far as can be seen now? For work that should fail before it starts. Makes
- * nothing. */
+/* Opens an output that never replaces a file. Both this call and file_out_commit fail with
+ * ERR_SKIPPED when there is a file of that name, even if it appeared in between. */
+file_out *file_out_open_new(const char *path, err *e);
+/* Returns the final name, symbolic links resolved. */
+const char *file_out_path(const file_out *f);
+/* Tells whether file_out_open would succeed, as far as can be seen now. Makes nothing. */
 bool file_out_possible(const char *path, err *e);
-/* At any offset, in any order. Thread-safe. */
+/* Writes at any offset, in any order. Thread-safe. */
 bool file_out_write(file_out *f, uint64_t offset, const void *data, size_t bytes, err *e);
-/* Syncs, renames, frees; the file is whole and in place when this returns true. */
+/* Syncs the file, puts it in its place and frees `f`, whatever it returns. The file is whole and in
+ * place when this returns true. */
 bool file_out_commit(file_out **f, err *e);
-/* Writes these bytes as the whole content of a file, by the three calls above. */
-bool file_write_all(const char *path, const void *bytes, size_t n, err *e);
-/* Frees and removes the temporary file; NULL is fine, so it can follow commit. */
+/* Removes the temporary file and frees `f`. NULL is fine, so it can follow commit. */
 void file_out_discard(file_out **f);
 
-/* Removes the temporary files of all open outputs, and lets no other be made: for signal handlers
- * that end the program. Async-signal-safe. */
-void file_out_remove_all(void);
+/* Writes these bytes as the whole content of a file, by open, write and commit. */
+bool file_write_all(const char *path, const void *bytes, size_t n, err *e);
 
-/* mkdir -p */
+/* Removes the temporary files of all open outputs, and lets no other be made: for whatever ends the
+ * program without returning from main. Async-signal-safe. It may take a second, where another
+ * thread is about to create a file. */
+void file_out_remove_all(void);
+/* Removes temporary files that processes which are gone have left in a folder. file_out_open does
+ * this once for every folder. */
+void file_sweep(const char *folder);
+
+/* Makes a folder and the folders above it (mkdir -p). */
 bool file_make_dirs(const char *path, err *e);
 
 #endif

@@ -146,14 +146,15 @@ static uint32_t bands(const image_writer *w, int part) {
     return (image_height(&w->head.part[part]) - 1) / rows + 1;
 }
 
-image_writer *image_create(const char *path, const image_header *h, par *threads, err *e) {
-    const image_format *format = format_of_name(path, e);
-    if (!format) return NULL;
-    image_writer *w = mem_new(1, sizeof *w, "writer", e);
-    if (!w) return NULL;
+/* Takes *file, which may be NULL with an error set. */
+static image_writer *create(const char *path, file_out **file, const image_header *h, par *threads,
+                            err *e) {
+    const image_format *format = *file ? format_of_name(path, e) : NULL;
+    image_writer *w = format ? mem_new(1, sizeof *w, "writer", e) : NULL;
+    if (!w) goto fail;
     w->format = format;
     if (!(w->path = mem_str(path, e)) || !image_header_copy(&w->head, h, e)) goto fail;
-    if (!(w->state = format->create(path, &w->head, threads, e))) {
+    if (!(w->state = format->create(file, &w->head, threads, e))) {
         if (e && !strstr(e->msg, path)) err_in(e, "'%s'", path);
         goto fail;
     }
@@ -163,7 +164,18 @@ image_writer *image_create(const char *path, const image_header *h, par *threads
     return w;
 fail:
     image_discard(&w);
+    file_out_discard(file);
     return NULL;
+}
+
+image_writer *image_create(const char *path, const image_header *h, par *threads, err *e) {
+    file_out *file = format_of_name(path, e) ? file_out_open(path, e) : NULL;
+    return create(path, &file, h, threads, e);
+}
+
+image_writer *image_create_new(const char *path, const image_header *h, par *threads, err *e) {
+    file_out *file = format_of_name(path, e) ? file_out_open_new(path, e) : NULL;
+    return create(path, &file, h, threads, e);
 }
 
 static void free_writer(image_writer *w) {
@@ -301,9 +313,7 @@ image *image_load(const char *path, const image_limits *limits, par *threads, er
     return img;
 }
 
-bool image_save_parts(const char *path, const image *img, image_reader *rest, par *threads,
-                      err *e) {
-    image_writer *w = image_create(path, &img->head, threads, e);
+bool image_save_parts(image_writer *w, const image *img, image_reader *rest, err *e) {
     bool ok = w != NULL;
     for (int p = 0; ok && p < img->head.parts; p++)
         ok = img->plane[p] ? image_write(w, p, 0, image_height(&img->head.part[p]),
@@ -315,5 +325,5 @@ bool image_save_parts(const char *path, const image *img, image_reader *rest, pa
 }
 
 bool image_save(const char *path, const image *img, par *threads, err *e) {
-    return image_save_parts(path, img, NULL, threads, e);
+    return image_save_parts(image_create(path, &img->head, threads, e), img, NULL, e);
 }

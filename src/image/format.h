@@ -11,6 +11,7 @@
 #ifndef IMAGE_FORMAT_H
 #define IMAGE_FORMAT_H
 
+#include "base/file.h"
 #include "base/par.h"
 #include "image/image.h"
 
@@ -43,6 +44,9 @@ bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *co
  * that can be written, or the folder is not there. */
 bool image_can_create(const char *path, err *e);
 image_writer *image_create(const char *path, const image_header *h, par *threads, err *e);
+/* The same, but never replaces a file: this call, or image_commit, fails with ERR_SKIPPED where
+ * there is one of that name, even if it appeared in between. */
+image_writer *image_create_new(const char *path, const image_header *h, par *threads, err *e);
 uint32_t image_writer_rows(const image_writer *w, int part);
 bool image_write(image_writer *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
                  err *e);
@@ -58,9 +62,10 @@ bool image_save(const char *path, const image *img, par *threads, err *e);
 
 /* Images of which some parts stay in their file. image_read_parts reads the parts with
  * wanted[part], or all for NULL, and leaves the others without planes; image_save_parts copies
- * these from `rest`, the reader that the image came from. */
+ * these from `rest`, the reader that the image came from, and commits and frees `w`. NULL for `w`
+ * is the failure of image_create. */
 image *image_read_parts(image_reader *r, const bool *wanted, err *e);
-bool image_save_parts(const char *path, const image *img, image_reader *rest, par *threads, err *e);
+bool image_save_parts(image_writer *w, const image *img, image_reader *rest, err *e);
 
 /* --- for the files of single formats ---
  *
@@ -77,7 +82,8 @@ typedef struct {
     uint32_t (*reader_rows)(const void *r, int part);
     bool (*read)(void *r, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
     void (*close)(void *r);
-    void *(*create)(const char *path, image_header *h, par *threads, err *e);
+    /* Takes *file and leaves NULL there. */
+    void *(*create)(file_out **file, image_header *h, par *threads, err *e);
     uint32_t (*writer_rows)(const void *w, int part);
     bool (*write)(void *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
                   err *e);

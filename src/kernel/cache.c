@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* --- places ------------------------------------------------------------------------------ */
@@ -58,11 +57,6 @@ static bool is_entry_name(const char *name) {
     const char *version = name + hash + 2;
     size_t digits = strspn(version, "0123456789");
     return digits > 0 && digits < 10 && strcmp(version + digits, ".spectrum") == 0;
-}
-
-/* What file_out leaves when its process is killed: ".<name>.<process>-<serial>.tmp". */
-static bool is_left_over(const char *name) {
-    return text_glob(".*.spectrum.*-*.tmp", name);
 }
 
 /* --- one entry --------------------------------------------------------------------------- */
@@ -220,17 +214,19 @@ static bool remove_file(const char *dir, const char *name, err *e) {
     return unlink(path) == 0 || errno == ENOENT || err_errno(e, ERR_IO, "cannot remove '%s'", path);
 }
 
-enum { DAY = 24 * 60 * 60 };
-
-static bool remove_left_over(void *ctx, const char *name, const struct stat *st, err *e) {
-    return !is_left_over(name) || st->st_mtime > time(NULL) - DAY || remove_file(ctx, name, e);
+/* Removes what killed processes left, in every folder of the cache that is written to. */
+static void sweep(const char *dir) {
+    static const char *const FOLDER[] = {"", "/spectra", "/stamps"};
+    char path[CACHE_PATH];
+    for (size_t i = 0; i < sizeof FOLDER / sizeof FOLDER[0]; i++)
+        if (joined(path, dir, FOLDER[i])) file_sweep(path);
 }
 
 bool cache_trim(cache_trimmed *to, const char *dir, uint64_t budget, err *e) {
     cache_list l;
     cache_trimmed t = {0};
-    if (!for_each_file(dir, remove_left_over, (void *)dir, e) || !cache_list_make(&l, dir, e))
-        return false;
+    sweep(dir);
+    if (!cache_list_make(&l, dir, e)) return false;
     bool ok = true, full = false;
     for (size_t i = 0; ok && i < l.count; i++) {
         const cache_entry *x = &l.entry[i];

@@ -58,7 +58,7 @@ void cache_list_free(cache_list *l);
 bool cache_verify(const char *dir, const cache_entry *entry, err *e);
 
 /* Removes spectra, those first that were used longest ago, until at most `budget` bytes are left,
- * and temporary files that a killed process left behind a day ago. */
+ * and the temporary files that killed processes left. */
 typedef struct {
     size_t removed, kept;
     uint64_t removed_bytes, kept_bytes;

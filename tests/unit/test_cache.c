@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -262,9 +263,18 @@ static void the_oldest_go_first(void **state) {
     static const char *const beside[] = {"pipelines.bin", "spectra/notes.txt",
                                          "spectra/0123.v1.spectrum", "spectra/.other.tmp"};
     for (int i = 0; i < 4; i++) put_file(p, beside[i]);
-    put_file(p, "spectra/.aa.v1.spectrum.12-0.tmp"); /* being written */
-    put_file(p, "spectra/.bb.v1.spectrum.13-0.tmp"); /* left over */
-    set_age(p, ".bb.v1.spectrum.13-0.tmp", 100000);
+    /* A temporary file that is being written is locked; the others are left over. */
+    static const char *const temps[] = {"spectra/.a.spectrum.fftbloom-0123456789abcdef.tmp",
+                                        "spectra/.b.spectrum.fftbloom-0123456789abcdef.tmp",
+                                        ".pipelines.bin.fftbloom-0123456789abcdef.tmp",
+                                        "stamps/.c.stamp.fftbloom-0123456789abcdef.tmp"};
+    char path[1024];
+    snprintf(path, sizeof path, "%s/stamps", p.dir);
+    CHECK_OK(file_make_dirs(path, &e), e);
+    for (int i = 0; i < 4; i++) put_file(p, temps[i]);
+    snprintf(path, sizeof path, "%s/%s", p.dir, temps[0]);
+    int used = open(path, O_WRONLY);
+    assert_int_equal(flock(used, LOCK_EX), 0);
 
     cache_list l = list(p);
     assert_int_equal(l.count, 4);
@@ -288,8 +298,8 @@ static void the_oldest_go_first(void **state) {
     CHECK_OK(cache_trim(&t, p.dir, 0, &e), e);
     assert_true(t.kept == 0 && t.removed == 2);
     for (int i = 0; i < 4; i++) assert_true(is_there(p, beside[i]));
-    assert_true(is_there(p, "spectra/.aa.v1.spectrum.12-0.tmp"));
-    assert_false(is_there(p, "spectra/.bb.v1.spectrum.13-0.tmp"));
+    for (int i = 0; i < 4; i++) assert_int_equal(is_there(p, temps[i]), i == 0);
+    close(used);
     for (int i = 0; i < 4; i++) psf_free(&k[i]);
 }
 

@@ -160,7 +160,8 @@ static int part_to_show(const image *img) {
 }
 
 bool output_save(const char *path, const image *img, image_reader *rest, par *threads, err *e) {
-    if (!is_png(path)) return image_save_parts(path, img, rest, threads, e);
+    if (!is_png(path))
+        return image_save_parts(image_create(path, &img->head, threads, e), img, rest, e);
     int part = part_to_show(img);
     return preview_write(path, &img->head.part[part], (const void *const *)img->plane[part],
                          threads, &(preview_options){.width = UINT32_MAX}, e);

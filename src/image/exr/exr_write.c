@@ -63,17 +63,18 @@ static bool write_start(exr_writer *w, err *e) {
     return ok;
 }
 
-void *exr_write_create(const char *path, image_header *h, par *threads, err *e) {
+void *exr_write_create(file_out **file, image_header *h, par *threads, err *e) {
     exr_writer *w = mem_new(1, sizeof *w, "EXR writer", e);
     if (!w) return NULL;
+    w->file = *file;
+    *file = NULL;
     pthread_mutex_init(&w->lock, NULL);
     w->threads = threads;
     w->head = h;
     settle_packing(h);
     w->scratch = mem_new((size_t)par_threads(threads), sizeof *w->scratch, "EXR writer", e);
     w->part = mem_new((size_t)h->parts, sizeof *w->part, "EXR writer", e);
-    if (!w->scratch || !w->part || !(w->file = file_out_open(path, e)) || !write_start(w, e))
-        goto fail;
+    if (!w->scratch || !w->part || !write_start(w, e)) goto fail;
     for (int p = 0; p < h->parts; p++) {
         part_state *s = &w->part[p];
         size_t chunks = (size_t)exr_layout_chunks(&s->layout);

@@ -7,10 +7,11 @@
 #ifndef IMAGE_EXR_WRITE_H
 #define IMAGE_EXR_WRITE_H
 
+#include "base/file.h"
 #include "image/exr/exr_read.h"
 
-/* Compressions that this program cannot write become ZIP in *h, with a note. */
-void *exr_write_create(const char *path, image_header *h, par *threads, err *e);
+/* Takes the file. Compressions that this program cannot write become ZIP in *h, with a note. */
+void *exr_write_create(file_out **file, image_header *h, par *threads, err *e);
 uint32_t exr_write_rows(const void *writer, int part);
 bool exr_write_band(void *writer, int part, uint32_t row, uint32_t rows, const void *const plane[],
                     err *e);

@@ -306,14 +306,16 @@ static bool write_head(hdr_writer *w, err *e) {
     return ok;
 }
 
-static void *hdr_create(const char *path, image_header *h, par *threads, err *e) {
+static void *hdr_create(file_out **file, image_header *h, par *threads, err *e) {
     hdr_writer *w = mem_new(1, sizeof *w, "Radiance writer", e);
     if (!w) return NULL;
+    w->file = *file;
+    *file = NULL;
     w->threads = threads;
     w->head = h;
     if (!flat_check(&w->picture, h, "hdr", false, e)) goto fail;
     w->line = mem_new(image_height(&h->part[0]), sizeof *w->line, "scan lines", e);
-    if (w->line && (w->file = file_out_open(path, e)) && write_head(w, e)) return w;
+    if (w->line && write_head(w, e)) return w;
 fail:
     hdr_discard(w);
     return NULL;

@@ -151,14 +151,15 @@ static void pfm_discard(void *writer) {
     mem_free(w);
 }
 
-static void *pfm_create(const char *path, image_header *h, par *threads, err *e) {
+static void *pfm_create(file_out **file, image_header *h, par *threads, err *e) {
     pfm_writer *w = mem_new(1, sizeof *w, "PFM writer", e);
     if (!w) return NULL;
+    w->file = *file;
+    *file = NULL;
     w->threads = threads;
     w->head = h;
     char head[LONGEST_HEAD];
-    if (!flat_check(&w->picture, h, "pfm", false, e) || !(w->file = file_out_open(path, e)))
-        goto fail;
+    if (!flat_check(&w->picture, h, "pfm", false, e)) goto fail;
     int n = snprintf(head, sizeof head, "P%c\n%" PRIu32 " %" PRIu32 "\n-1.0\n",
                      w->picture.colours == 3 ? 'F' : 'f', image_width(&h->part[0]),
                      image_height(&h->part[0]));

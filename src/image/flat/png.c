@@ -252,17 +252,19 @@ static void png_discard(void *writer) {
     mem_free(w);
 }
 
-static void *png_create(const char *path, image_header *h, par *threads, err *e) {
+static void *png_create(file_out **file, image_header *h, par *threads, err *e) {
     png_writer *w = mem_new(1, sizeof *w, "PNG writer", e);
     if (!w) return NULL;
+    w->file = *file;
+    *file = NULL;
     w->threads = threads;
     w->head = h;
     if (!flat_check(&w->picture, h, "png", true, e)) goto fail;
-    log_note("'%s': png holds 8 bits of sRGB, values above 1 are cut off", path);
+    log_note("'%s': png holds 8 bits of sRGB, values above 1 are cut off", file_out_path(w->file));
     w->channels = w->picture.colours + (w->picture.alpha >= 0);
     size_t width = image_width(&h->part[0]), height = image_height(&h->part[0]);
     w->pixels = mem_raw(width * height, (size_t)w->channels, "the picture", e);
-    if (w->pixels && (w->file = file_out_open(path, e))) return w;
+    if (w->pixels) return w;
 fail:
     png_discard(w);
     return NULL;
