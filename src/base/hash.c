@@ -1,5 +1,7 @@
 #include "base/hash.h"
 
+#include "base/mem.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -18,8 +20,7 @@ hash128 hash_bytes(const void *data, size_t bytes) {
 
 hash_state *hash_begin(void) {
     hash_state *s = calloc(1, sizeof *s);
-    if (!s || !(s->xxh = XXH3_createState()))
-        abort(); /* half a kilobyte: nothing else would run either */
+    if (!s || !(s->xxh = XXH3_createState())) mem_exhausted("a content hash");
     XXH3_128bits_reset(s->xxh);
     return s;
 }

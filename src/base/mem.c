@@ -1,11 +1,17 @@
 #include "base/mem.h"
 
-#include <inttypes.h>
+#include "base/file.h"
+#include "base/machine.h"
+#include "base/number.h"
+#include "base/text.h"
+
 #include <malloc.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { ALIGNMENT = 64 };
 
@@ -30,16 +36,30 @@ bool mem_add(size_t a, size_t b, size_t *out) {
 /* --- the account ----------------------------------------------------------------------------- */
 
 /* Every large buffer of the program comes from here, so one sum decides, and no phase of a run
- * needs a prediction of its own. */
-static uint64_t limit;
+ * needs a prediction of its own. The limit is set before any thread starts and only read later. */
+static uint64_t limit = UINT64_MAX;
+static bool limit_given;
 static atomic_uint_fast64_t used, peak;
 
 void mem_set_limit(uint64_t bytes) {
-    limit = bytes;
+    uint64_t available = machine_memory();
+    limit_given = bytes > 0;
+    limit = limit_given ? bytes : available ? available / 5 * 4 : UINT64_MAX;
 }
+
+uint64_t mem_limit(void) {
+    return limit;
+}
+
+uint64_t mem_left(void) {
+    uint64_t now = mem_used();
+    return now < limit ? limit - now : 0;
+}
+
 uint64_t mem_used(void) {
     return atomic_load(&used);
 }
+
 uint64_t mem_peak(void) {
     return atomic_load(&peak);
 }
@@ -52,14 +72,24 @@ static void *enter(void *p) {
     return p;
 }
 
-/* Two threads that ask at once may both be let through: the limit is met but for one block. */
+/* Two threads that ask at once may both be let through, so the limit may be passed by one block. */
 static bool allowed(size_t bytes, const char *what, err *e) {
-    uint64_t now = mem_used();
-    if (!limit || (now <= limit && bytes <= limit - now)) return true;
-    return err_set(e, ERR_RETRY,
-                   "%s needs %zu bytes; %" PRIu64 " of the %" PRIu64
-                   " that --mem-limit allows are in use",
-                   what, bytes, now, limit);
+    char needs[32], now[32], most[32];
+    if (bytes <= mem_left()) return true;
+    return err_set(e, ERR_RETRY, "%s needs %s; %s of the limit of %s are in use (%s)", what,
+                   text_bytes((double)bytes, needs), text_bytes((double)mem_used(), now),
+                   text_bytes((double)limit, most),
+                   limit_given ? "--mem-limit"
+                               : "80 % of the memory that was available; --mem-limit sets another");
+}
+
+void mem_exhausted(const char *what) {
+    char line[200];
+    int n =
+        snprintf(line, sizeof line, "fftbloom: error: out of memory: there is none for %s\n", what);
+    file_out_remove_all();
+    if (n > 0 && write(STDERR_FILENO, line, min_size((size_t)n, sizeof line - 1)) < 0) n = 0;
+    _exit(ERR_RETRY);
 }
 
 /* --- blocks ---------------------------------------------------------------------------------- */

@@ -10,25 +10,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* *out = a * b (or a + b); false, and *out untouched, when it does not fit. */
+/* Set *out = a * b (or a + b); false, and *out untouched, when it does not fit. */
 bool mem_mul(size_t a, size_t b, size_t *out);
 bool mem_add(size_t a, size_t b, size_t *out);
 
-/* count * size zeroed bytes; `what` names the thing for the message. Free with mem_free. Returns
- * NULL with ERR_RETRY when there is no memory, and never NULL for zero bytes. */
+/* Returns count * size zeroed bytes; `what` names the thing for the message. Free with mem_free.
+ * Returns NULL with ERR_RETRY when there is no memory, and never NULL for zero bytes. */
 void *mem_new(size_t count, size_t size, const char *what, err *e);
-/* The same without zeroing, for large buffers that are written before they are read. */
+/* Does the same without zeroing, for large buffers that are written before they are read. */
 void *mem_raw(size_t count, size_t size, const char *what, err *e);
 void mem_free(void *p);
 
-/* --mem-limit: an allocation that would bring what is allocated here beyond so many bytes fails
- * with ERR_RETRY and both numbers. Set once, before any thread starts; 0: no limit. */
+/* Sets the limit: an allocation that would bring what is allocated here beyond it fails with
+ * ERR_RETRY and all numbers. Call it once, before any thread starts. 0 (no --mem-limit) sets 80 %
+ * of the memory that is available now, and none where that is not known. */
 void mem_set_limit(uint64_t bytes);
-/* Allocated here and not freed yet, and the most that ever was. */
+/* Return the limit (UINT64_MAX: none), the bytes that may still be allocated under it, what is
+ * allocated here and not freed yet, and the most that ever was. */
+uint64_t mem_limit(void);
+uint64_t mem_left(void);
 uint64_t mem_used(void);
 uint64_t mem_peak(void);
 
-/* strdup with an error. */
+/* Ends the program, for the few small allocations that cannot fail in a better way: removes the
+ * temporary files, says that there was no memory for `what`, and exits with ERR_RETRY. */
+_Noreturn void mem_exhausted(const char *what);
+
+/* Copies a string. Free with mem_free. */
 char *mem_str(const char *s, err *e);
 
 #endif

@@ -1,34 +1,38 @@
 #include "base/par.h"
 
+#include "base/machine.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-/* One job at a time. Threads wait until `serial` changes, draw indices from `next`, and the last
- * one to finish wakes the caller.
+/* One job at a time. A job has seats: as many helpers as it has pieces for. A helper that finds a
+ * free seat takes it, draws indices from `next` until none is left, and gives the seat back. When
+ * the caller has no piece left either, seats that nobody took are withdrawn, so that nobody waits
+ * for a thread that has not even woken up.
  *
  * Whoever waits looks again and again for a little while before it sleeps: the passes of an image
  * follow each other at once, and to be woken costs 30 to 100 us, ten times a frame. */
 struct par {
     pthread_mutex_t turn; /* held by the caller whose job it is */
-    pthread_mutex_t lock;
-    pthread_cond_t work, done;
-    pthread_t *thread; /* threads - 1 of them: the caller is worker 0 */
-    int threads, started;
-    atomic_uint serial; /* counts jobs */
-    atomic_int busy;    /* threads still in the current job */
+    pthread_mutex_t lock; /* guards the writing of seats, busy, quit and of the failure */
+    pthread_cond_t work;  /* seats > 0 or quit */
+    pthread_cond_t done;  /* busy == 0 */
+    pthread_t *thread;    /* `helpers` of them; the caller is worker 0 */
+    int helpers;          /* set by par_open */
+    atomic_int seats;     /* free seats of the current job */
+    atomic_int busy;      /* helpers that have a seat */
     atomic_bool quit;
 
+    /* The job: written by the caller under `lock` before there are seats, then only read. */
     par_fn *fn;
     void *ctx;
     size_t count;
     atomic_size_t next;
-    atomic_bool stop;
-    size_t failed_index; /* under lock */
+    atomic_bool stop;    /* a piece has failed */
+    size_t failed_index; /* under lock, as the next */
     err failure;
 };
 
@@ -66,13 +70,13 @@ static void *thread_main(void *arg) {
     start_arg a = *(start_arg *)arg;
     free(arg);
     par *p = a.p;
-    unsigned seen = 0;
     for (;;) {
-        for (int i = 0; i < LOOKS && p->serial == seen && !p->quit; i++) relax();
+        for (int i = 0; i < LOOKS && !p->seats && !p->quit; i++) relax();
         pthread_mutex_lock(&p->lock);
-        while (p->serial == seen && !p->quit) pthread_cond_wait(&p->work, &p->lock);
+        while (!p->seats && !p->quit) pthread_cond_wait(&p->work, &p->lock);
         if (p->quit) break;
-        seen = p->serial;
+        p->seats--;
+        p->busy++;
         pthread_mutex_unlock(&p->lock);
         work_off(p, a.worker);
         pthread_mutex_lock(&p->lock);
@@ -83,39 +87,31 @@ static void *thread_main(void *arg) {
     return NULL;
 }
 
-static int usable_cpus(void) {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (int)n : 1;
-}
-
 par *par_open(int threads, err *e) {
-    if (threads <= 0) threads = usable_cpus();
+    if (threads <= 0) threads = machine_cpus();
     par *p = mem_new(1, sizeof *p, "thread pool", e);
     if (!p) return NULL;
     pthread_mutex_init(&p->turn, NULL);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->done, NULL);
-    p->threads = 1;
     p->thread = mem_new((size_t)threads, sizeof *p->thread, "thread pool", e);
-    if (!p->thread) goto fail;
-    for (int i = 1; i < threads; i++) {
+    if (!p->thread) {
+        par_close(&p);
+        return NULL;
+    }
+    /* Fewer threads than asked for still do the work. */
+    while (p->helpers < threads - 1) {
         start_arg *a = malloc(sizeof *a);
         if (!a) break;
-        *a = (start_arg){p, i};
-        if (pthread_create(&p->thread[i - 1], NULL, thread_main, a) != 0) {
-            free(a); /* fewer threads than asked for still do the work */
+        *a = (start_arg){p, p->helpers + 1};
+        if (pthread_create(&p->thread[p->helpers], NULL, thread_main, a) != 0) {
+            free(a);
             break;
         }
-        p->started++;
+        p->helpers++;
     }
-    p->threads = p->started + 1;
     return p;
-fail:
-    par_close(&p);
-    return NULL;
 }
 
 void par_close(par **pp) {
@@ -125,7 +121,7 @@ void par_close(par **pp) {
     p->quit = true;
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
-    for (int i = 0; i < p->started; i++) pthread_join(p->thread[i], NULL);
+    for (int i = 0; i < p->helpers; i++) pthread_join(p->thread[i], NULL);
     pthread_cond_destroy(&p->done);
     pthread_cond_destroy(&p->work);
     pthread_mutex_destroy(&p->lock);
@@ -135,7 +131,7 @@ void par_close(par **pp) {
 }
 
 int par_threads(const par *p) {
-    return p->threads;
+    return p->helpers + 1;
 }
 
 bool par_for(par *p, size_t count, par_fn *fn, void *ctx, err *e) {
@@ -147,13 +143,16 @@ bool par_for(par *p, size_t count, par_fn *fn, void *ctx, err *e) {
     p->count = count;
     atomic_store(&p->next, 0);
     atomic_store(&p->stop, false);
-    p->busy = count > 1 ? p->started : 0;
-    if (p->busy) {
-        p->serial++;
+    p->seats = (int)min_size(count - 1, (size_t)p->helpers);
+    if (p->seats == p->helpers)
         pthread_cond_broadcast(&p->work);
-    }
+    else
+        for (int i = 0; i < p->seats; i++) pthread_cond_signal(&p->work);
     pthread_mutex_unlock(&p->lock);
     work_off(p, 0);
+    pthread_mutex_lock(&p->lock);
+    p->seats = 0;
+    pthread_mutex_unlock(&p->lock);
     for (int i = 0; i < LOOKS && p->busy; i++) relax();
     pthread_mutex_lock(&p->lock);
     while (p->busy) pthread_cond_wait(&p->done, &p->lock);

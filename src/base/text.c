@@ -1,5 +1,8 @@
 #include "base/text.h"
 
+#include "base/mem.h"
+#include "base/number.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,11 +10,13 @@
 #include <string.h>
 
 static void reserve(text *t, size_t more) {
-    if (t->n + more + 1 <= t->room) return;
+    size_t need;
+    if (!mem_add(t->n + 1, more, &need) || need > SIZE_MAX / 2) mem_exhausted("a text");
+    if (need <= t->room) return;
     size_t room = t->room ? t->room : 256;
-    while (room < t->n + more + 1) room *= 2;
+    while (room < need) room *= 2;
     char *s = realloc(t->s, room);
-    if (!s) abort();
+    if (!s) mem_exhausted("a text");
     t->s = s;
     t->room = room;
 }
@@ -28,7 +33,7 @@ void text_add(text *t, const char *fmt, ...) {
     va_start(ap, fmt);
     int n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
-    if (n < 0) return;
+    if (n < 0) mem_exhausted("a text"); /* longer than INT_MAX */
     reserve(t, (size_t)n);
     va_start(ap, fmt);
     vsnprintf(t->s + t->n, (size_t)n + 1, fmt, ap);
@@ -209,8 +214,7 @@ static int edit_distance(const char *a, const char *b) {
         for (size_t j = 1; j <= n; j++) {
             int change = diagonal + (a[i - 1] != b[j - 1]);
             diagonal = row[j];
-            int keep = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = change < keep ? change : keep;
+            row[j] = min_int(change, min_int(row[j], row[j - 1]) + 1);
         }
     }
     return row[n];

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing string, zero-initialised. Memory that cannot be had ends the program: texts are
- * small, and nothing else would run either. */
+/* A growing string, zero-initialised. Where there is no memory for it the program ends by
+ * mem_exhausted: texts are small, and nothing else would run either. */
 typedef struct {
     char *s; /* NULL, or zero-terminated */
     size_t n, room;

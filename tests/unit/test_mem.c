@@ -1,4 +1,5 @@
 /* The allocator's account, and --mem-limit. */
+#include "base/machine.h"
 #include "base/mem.h"
 #include "base/par.h"
 #include "unit/check.h"
@@ -29,13 +30,20 @@ static void the_limit(void **state) {
     assert_non_null(a);
     assert_null(mem_new(60000, 1, "second", &e));
     assert_int_equal(e.code, ERR_RETRY);
-    assert_non_null(strstr(e.msg, "second needs 60000 bytes"));
+    assert_non_null(strstr(e.msg, "second needs 60.0 kB; "));
     assert_non_null(strstr(e.msg, "--mem-limit"));
     mem_free(a);
     a = mem_new(60000, 1, "second", &e);
     assert_non_null(a);
     mem_free(a);
-    mem_set_limit(0);
+    assert_non_null(strstr(e.msg, "100 kB"));
+    mem_set_limit(0); /* 80 % of what is available */
+    assert_in_range(mem_limit(), machine_memory() / 2, machine_memory());
+    uint64_t left = mem_left();
+    assert_true(left <= mem_limit() && left > 0);
+    assert_null(mem_raw(left + 1000, 1, "too much", &e));
+    assert_int_equal(e.code, ERR_RETRY);
+    assert_non_null(strstr(e.msg, "80 % of"));
     /* A product that does not fit is no matter of the limit. */
     assert_null(mem_new(SIZE_MAX / 2, 3, "too much", &e));
     assert_int_equal(e.code, ERR_DATA);

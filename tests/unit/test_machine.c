@@ -1,0 +1,104 @@
+/* What a container may use, from trees of control groups like those that kernels show. */
+#include "base/machine.h"
+#include "unit/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char root[100], proc[120], groups[120];
+
+static void put(const char *path, const char *content) {
+    char command[600];
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf -- '%s' >'%s/%s'",
+             root, path, content, root, path);
+    assert_int_equal(system(command), 0);
+}
+
+static int fresh(void **state) {
+    (void)state;
+    char command[200];
+    snprintf(command, sizeof command, "rm -rf '%s'/*", root);
+    int failed = system(command);
+    put("proc/meminfo", "MemTotal: 64000000 kB\\nMemAvailable:   40000000 kB\\n");
+    return failed;
+}
+
+static void no_limits(void **state) {
+    (void)state;
+    assert_true(isinf(machine_cpu_quota(proc, groups)));
+    assert_true(machine_memory_at(proc, groups) == 40000000ull * 1024);
+    put("proc/self/cgroup", "0::/a/b\\n");
+    put("cg/a/b/cpu.max", "max 100000\\n");
+    put("cg/a/b/memory.max", "max\\n");
+    put("cg/a/b/memory.current", "1000\\n");
+    assert_true(isinf(machine_cpu_quota(proc, groups)));
+    assert_true(machine_memory_at(proc, groups) == 40000000ull * 1024);
+    assert_true(machine_memory_at("/nowhere", "/nowhere") == 0);
+}
+
+/* Version 2: the least of the group and those above it. Idle file pages do not count as used. */
+static void version_2(void **state) {
+    (void)state;
+    put("proc/self/cgroup", "0::/pods/pod7/box\\n");
+    put("cg/pods/cpu.max", "400000 100000\\n");
+    put("cg/pods/pod7/cpu.max", "150000 100000\\n");
+    put("cg/pods/pod7/box/cpu.max", "max 100000\\n");
+    put("cg/pods/memory.max", "9000000000\\n");
+    put("cg/pods/memory.current", "7000000000\\n");
+    put("cg/pods/memory.stat", "anon 5\\ninactive_file 1000000000\\nactive_file 7\\n");
+    put("cg/pods/pod7/box/memory.max", "4000000000\\n");
+    put("cg/pods/pod7/box/memory.current", "500000000\\n");
+    assert_true(fabs(machine_cpu_quota(proc, groups) - 1.5) < 1e-9);
+    assert_true(machine_memory_at(proc, groups) == 3000000000);
+    put("cg/pods/pod7/box/memory.current", "5000000000\\n"); /* over the limit: not unknown */
+    assert_true(machine_memory_at(proc, groups) == 1);
+}
+
+/* In a container with a name space of its own, or with its part mounted at the root. */
+static void at_the_root(void **state) {
+    (void)state;
+    put("proc/self/cgroup", "0::/\\n");
+    put("cg/cpu.max", "50000 100000\\n");
+    put("cg/memory.max", "1000000\\n");
+    put("cg/memory.current", "0\\n");
+    assert_true(fabs(machine_cpu_quota(proc, groups) - 0.5) < 1e-9);
+    assert_true(machine_memory_at(proc, groups) == 1000000);
+}
+
+static void version_1(void **state) {
+    (void)state;
+    put("proc/self/cgroup", "5:memory:/docker/x\\n4:cpu,cpuacct:/docker/x\\n1:name=systemd:/y\\n");
+    put("cg/cpu/cpu.cfs_quota_us", "250000\\n"); /* the container sees its own part at the root */
+    put("cg/cpu/cpu.cfs_period_us", "100000\\n");
+    put("cg/memory/memory.limit_in_bytes", "2000000\\n");
+    put("cg/memory/memory.usage_in_bytes", "900000\\n");
+    put("cg/memory/memory.stat", "cache 1\\ninactive_file 1\\ntotal_inactive_file 400000\\n");
+    assert_true(fabs(machine_cpu_quota(proc, groups) - 2.5) < 1e-9);
+    assert_true(machine_memory_at(proc, groups) == 1500000);
+    put("cg/cpu/cpu.cfs_quota_us", "-1\\n");
+    assert_true(isinf(machine_cpu_quota(proc, groups)));
+}
+
+static void this_machine(void **state) {
+    (void)state;
+    assert_true(machine_cpus() >= 1);
+    assert_true(machine_memory() > 1000000);
+}
+
+int main(void) {
+    const char *tmp = getenv("TEST_TMP");
+    snprintf(root, sizeof root, "%s/machine.XXXXXX", tmp ? tmp : "/tmp");
+    if (!mkdtemp(root)) return 1;
+    snprintf(proc, sizeof proc, "%s/proc", root);
+    snprintf(groups, sizeof groups, "%s/cg", root);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(no_limits, fresh), cmocka_unit_test_setup(version_2, fresh),
+        cmocka_unit_test_setup(at_the_root, fresh), cmocka_unit_test_setup(version_1, fresh),
+        cmocka_unit_test(this_machine)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    char command[200];
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    return system(command) || failed;
+}
