@@ -196,9 +196,16 @@ fuzz:
 	build-fuzz/fuzz_image -max_len=4096 -timeout=2 -max_total_time=$(FUZZ_SECONDS) \
 	    build-fuzz/found testdata/corpus
 
+# Preloaded into the program by tests/cli/ends.bats.
+FAULTS := $(BUILD)/tests/faults.so
+$(FAULTS): tests/faults/faults.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) -std=c11 -O1 $(WARN) $(DEFS) -shared -fPIC $< -o $@ -ldl
+
 .PHONY: run-tests tests
-tests: $(TESTS)
-run-tests: $(PROG) $(TESTS)
+tests: $(TESTS) $(FAULTS)
+run-tests: $(PROG) $(TESTS) $(FAULTS)
 	@SAN=$(SAN) tests/run.sh $(BUILD)
 
 .PHONY: run-checks format

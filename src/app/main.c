@@ -5,24 +5,49 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Interrupted: the frame at hand is dropped and no temporary file stays. */
+/* Ends the program: the frame at hand is dropped and no temporary file stays. Abort is what FFTW's
+ * planner does when memory ends, so it is told as that. */
 static void on_signal(int number) {
+    static const char ABORTED[] =
+        "fftbloom: error: a library ended the program, most likely because memory ran out\n";
     file_out_remove_all();
-    _exit(128 + number);
+    if (number != SIGABRT) _exit(128 + number);
+    ssize_t unused = write(STDERR_FILENO, ABORTED, sizeof ABORTED - 1);
+    (void)unused;
+    _exit(ERR_RETRY);
 }
 
+/* Catches every signal that would end the program and leave temporary files. A signal that is
+ * ignored stays ignored: nohup and background jobs of scripts rely on that. A file that grows
+ * beyond the limit of the shell (SIGXFSZ) and a reader that goes away (SIGPIPE) become errors of
+ * write. */
 static void catch_signals(void) {
-    struct sigaction a = {.sa_handler = on_signal};
-    sigemptyset(&a.sa_mask);
-    sigaction(SIGINT, &a, NULL);
-    sigaction(SIGTERM, &a, NULL);
-    sigaction(SIGHUP, &a, NULL);
+    static const int ENDS[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,   SIGABRT,
+                               SIGXCPU, SIGUSR1, SIGUSR2, SIGVTALRM, SIGALRM};
+    struct sigaction a = {.sa_handler = on_signal}, old;
+    sigfillset(&a.sa_mask);
+    for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++)
+        if (sigaction(ENDS[i], NULL, &old) != 0 || old.sa_handler != SIG_IGN)
+            sigaction(ENDS[i], &a, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+/* Where standard input, output or error is closed, the next file that is opened would get its
+ * number, and messages would be written into an output. What takes the place fails when it is
+ * used. */
+static void fill_descriptors(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        int way = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", way) < 0 && open("/", O_RDONLY) < 0)
+            _exit(ERR_RETRY);
+    }
 }
 
 static void print_version(void) {
@@ -65,6 +90,7 @@ static int run(int argc, char **argv, err *e) {
 }
 
 int main(int argc, char **argv) {
+    fill_descriptors();
     catch_signals();
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return show_help(argc);

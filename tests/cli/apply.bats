@@ -335,7 +335,8 @@ assert [x["done"] for x in l] == [1, 2] and l[0]["total"] == 2' "$stderr"
 # A long sequence, so that the signal comes while frames are made, on a busy machine, too.
 long_run_stopped_by() { # SIGNAL: its exit status goes to $status
     python3 -c 'import os; [os.symlink("in.exr", f"in.{i:04d}.exr") for i in range(1, 4001)]'
-    "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr &
+    # A shell lets its background jobs ignore SIGINT; a terminal does not.
+    env --default-signal=INT "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr &
     local pid=$!
     for i in {1..500}; do [ -e out.0003.exr ] || sleep 0.02; done
     kill "-$1" $pid

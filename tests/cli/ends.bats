@@ -1,0 +1,113 @@
+#!/usr/bin/env bats
+# How a run ends that cannot finish: signals, closed descriptors, no memory, interrupted calls.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
+    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$dir"
+    cp "$FFTBLOOM_ROOT"/testdata/small.exr in.exr
+    cp "$FFTBLOOM_ROOT"/kernels/small.exr kernel.exr
+    export FFTBLOOM_CACHE_DIR=$dir/cache FFTBLOOM_DEVICE=cpu
+    export FFTBLOOM_CACHE_SIZE=0 # the first fsync is that of the output
+    faults=$(dirname "$FFTBLOOM")/tests/faults.so
+    [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
+}
+
+teardown() {
+    [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true
+}
+
+# Starts a run that stops at its first fsync, when its temporary file is whole; $pid is its process.
+start_waiting() { # command...
+    env FAULT_WAIT="$dir/wait" LD_PRELOAD="$faults" "$@" &
+    pid=$!
+    for i in {1..1000}; do [ -e wait ] && break || sleep 0.01; done
+    ls -A | grep -q '^\.out\.exr\..*\.tmp$'
+}
+
+ended_with() { # STATUS: the run above; no temporary file and no output is there
+    status=0
+    wait $pid || status=$?
+    [ "$status" -eq "$1" ]
+    [ -z "$(find . -name '*.tmp')" ]
+}
+
+@test "signals that end the program leave no temporary file" {
+    for signal in INT:130 TERM:143 HUP:129 QUIT:131 XCPU:152 USR1:138 USR2:140 ALRM:142 ABRT:75; do
+        rm -f wait
+        start_waiting env --default-signal "$FFTBLOOM" in.exr kernel.exr -o out.exr 2>said
+        kill "-${signal%:*}" $pid
+        ended_with "${signal#*:}"
+        [ ! -e out.exr ]
+    done
+    grep -q 'error: a library ended the program, most likely because memory ran out' said
+}
+
+@test "signals that are ignored stay ignored" {
+    trap '' HUP INT
+    start_waiting "$FFTBLOOM" in.exr kernel.exr -o out.exr
+    kill -HUP $pid
+    kill -INT $pid
+    rm wait
+    ended_with 0
+    [ -e out.exr ]
+}
+
+@test "a limit on the size of files: 74, and no temporary file" {
+    run bash -c 'ulimit -f 4; "$FFTBLOOM" in.exr kernel.exr -o out.exr --compression none'
+    [ "$status" -eq 74 ]
+    [[ "$output" == *"File too large"* ]]
+    [ -z "$(find . -name '*.tmp')" ]
+    [ ! -e out.exr ]
+}
+
+@test "what SIGKILL leaves is removed by the next run" {
+    start_waiting "$FFTBLOOM" in.exr kernel.exr -o out.exr
+    kill -KILL $pid
+    wait $pid || true
+    ls -A | grep -q '^\.out\.exr\..*\.tmp$'
+    "$FFTBLOOM" in.exr kernel.exr -o another.exr
+    [ -z "$(ls -A | grep tmp)" ]
+}
+
+@test "closed descriptors: no message can land in an output" {
+    start_waiting "$FFTBLOOM" in.exr kernel.exr -o out.exr -v <&- >&- 2>&-
+    for fd in 0 1 2; do [ "$(readlink /proc/$pid/fd/$fd)" = /dev/null ]; done
+    rm wait
+    ended_with 0
+    run bash -c '"$FFTBLOOM" devices >&-'
+    [ "$status" -eq 74 ]
+}
+
+@test "open, fsync and close are tried again when they are interrupted" {
+    for call in open fsync close; do
+        FAULT_INTERRUPT=$call LD_PRELOAD=$faults "$FFTBLOOM" in.exr kernel.exr -o out.$call.exr
+        cmp out.$call.exr out.open.exr
+    done
+}
+
+# One failure at places all over the run, and memory that ends for good: 75 with a sentence, or a run
+# that could do without. Never another status, no temporary file, no half output.
+@test "out of memory: 75 wherever it happens" {
+    "$FFTBLOOM" in.exr kernel.exr -o want.exr --jobs 1
+    FAULT_COUNT=count LD_PRELOAD=$faults "$FFTBLOOM" in.exr kernel.exr -o out.exr --jobs 1
+    total=$(<count)
+    [ "$total" -gt 200 ]
+    for i in $(seq 1 2 15) $(seq 30 $((total / 16)) "$total"); do
+        for more in "" -; do
+            [ -z "$more" ] || [ $((i % 3)) -eq 0 ] || continue
+            rm -rf cache out.exr
+            status=0
+            FAULT_ALLOC=$i$more LD_PRELOAD=$faults "$FFTBLOOM" in.exr kernel.exr -o out.exr --jobs 1 \
+                2>said || status=$?
+            echo "allocation $i$more: $status $(<said)"
+            [ "$status" -eq 75 ] || [ "$status" -eq 0 ]
+            [ "$status" -eq 0 ] || [ -s said ]
+            [ "$status" -ne 0 ] || cmp out.exr want.exr
+            [ "$status" -eq 0 ] || [ ! -e out.exr ]
+            [ -z "$(find . -name '*.tmp')" ]
+        done
+    done
+}

@@ -1,0 +1,111 @@
+/* faults.c - lets system calls fail or wait, for tests that preload it (LD_PRELOAD).
+ *
+ *   FAULT_ALLOC=n          the n-th allocation of memory fails
+ *   FAULT_ALLOC=n-         ... and all that follow
+ *   FAULT_COUNT=file       the number of allocations is written there at the end
+ *   FAULT_INTERRUPT=name   every second call of open, fsync or close fails with EINTR
+ *   FAULT_WAIT=file        the first fsync makes the file and waits until it is gone, at most 20 s
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static atomic_long allocations, calls;
+static atomic_bool ready, waited;
+static long fail_at;
+static int fail_on;
+static const char *interrupted = "", *wait_for;
+
+__attribute__((constructor)) static void begin(void) {
+    const char *at = getenv("FAULT_ALLOC"), *name = getenv("FAULT_INTERRUPT");
+    fail_at = at ? atol(at) : 0;
+    fail_on = at && strchr(at, '-');
+    if (name) interrupted = name;
+    wait_for = getenv("FAULT_WAIT");
+    ready = 1;
+}
+
+__attribute__((destructor)) static void end(void) {
+    const char *path = getenv("FAULT_COUNT");
+    ready = 0;
+    FILE *f = path ? fopen(path, "w") : NULL;
+    if (!f) return;
+    fprintf(f, "%ld\n", atomic_load(&allocations));
+    fclose(f);
+}
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
+    *__libc_memalign(size_t, size_t);
+
+static int no_memory(void) {
+    if (!ready) return 0;
+    long n = atomic_fetch_add(&allocations, 1) + 1;
+    if (!fail_at || n < fail_at || (n > fail_at && !fail_on)) return 0;
+    errno = ENOMEM;
+    return 1;
+}
+
+void *malloc(size_t n) {
+    return no_memory() ? NULL : __libc_malloc(n);
+}
+void *calloc(size_t a, size_t b) {
+    return no_memory() ? NULL : __libc_calloc(a, b);
+}
+void *realloc(void *p, size_t n) {
+    return no_memory() ? NULL : __libc_realloc(p, n);
+}
+void *aligned_alloc(size_t a, size_t n) {
+    return no_memory() ? NULL : __libc_memalign(a, n);
+}
+void *memalign(size_t a, size_t n) {
+    return no_memory() ? NULL : __libc_memalign(a, n);
+}
+int posix_memalign(void **p, size_t a, size_t n) {
+    *p = no_memory() ? NULL : __libc_memalign(a, n);
+    return *p ? 0 : ENOMEM;
+}
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+static int interrupt(const char *name) {
+    if (!ready || strcmp(name, interrupted) != 0 || atomic_fetch_add(&calls, 1) % 2) return 0;
+    errno = EINTR;
+    return 1;
+}
+
+int openat(int folder, const char *path, int flags, ...) {
+    static int (*real)(int, const char *, int, ...);
+    va_list list;
+    va_start(list, flags);
+    unsigned mode = va_arg(list, unsigned);
+    va_end(list);
+    if (!real) real = (int (*)(int, const char *, int, ...))dlsym(RTLD_NEXT, "openat");
+    return interrupt("open") ? -1 : real(folder, path, flags, mode);
+}
+
+int fsync(int fd) {
+    static int (*real)(int);
+    if (!real) real = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+    if (wait_for && !atomic_exchange(&waited, 1)) {
+        close(open(wait_for, O_WRONLY | O_CREAT, 0666));
+        for (int i = 0; i < 10000 && access(wait_for, F_OK) == 0; i++) usleep(2000);
+    }
+    return interrupt("fsync") ? -1 : real(fd);
+}
+
+/* An interrupted close has closed the file all the same. */
+int close(int fd) {
+    static int (*real)(int);
+    if (!real) real = (int (*)(int))dlsym(RTLD_NEXT, "close");
+    int result = real(fd);
+    return fd > 2 && interrupt("close") ? -1 : result;
+}
