@@ -90,7 +90,8 @@ static int hand_over(const cli *c, const job *j, err *e) {
 }
 
 static int run(runner *r, const cli *c, const job *j, err *e) {
-    frame_maker m = {&c->s, r->stamped ? &r->stamps : NULL, r->threads, ATOMIC_FLAG_INIT};
+    frame_maker m = {&c->s, r->stamped ? &r->stamps : NULL, r->threads, ATOMIC_FLAG_INIT,
+                     ATOMIC_FLAG_INIT};
     if (c->s.dry_run) {
         text out = {0};
         dry_run(&m, j, &out, e);

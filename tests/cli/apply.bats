@@ -148,6 +148,36 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
     [[ "$output" == *"write ####, %04d or \$F4" ]]
 }
 
+@test "IN and KERNEL that have changed places: one warning that says why, and no false alarm" {
+    swapped() { # WORDS arguments...
+        local words=$1
+        shift
+        run --separate-stderr "$FFTBLOOM" "$@" -o out.exr
+        echo "$stderr"
+        [ "$status" -eq 0 ]
+        [[ "$stderr" == "fftbloom: warning: IN and KERNEL may be swapped: the kernel "*"$words"* ]]
+        [ "${#stderr_lines[@]}" -eq 1 ]
+    }
+    local shipped=$FFTBLOOM_ROOT
+    oiiotool in.exr --crop 12x10+5+5 --fullpixels --origin +0+0 -o crop.exr
+    # A kernel that is larger than the image is not wrong in itself.
+    for pair in "$shipped/testdata/small.exr $shipped/kernels/small.exr" "in.exr kernel.exr" \
+        "crop.exr $shipped/kernels/star.exr" "crop.exr in.exr --kernel-center 7,9"; do
+        run --separate-stderr "$FFTBLOOM" $pair -o out.exr
+        [ "$status" -eq 0 ]
+        [ -z "$stderr" ]
+    done
+    swapped "(Z, id)" "$shipped/kernels/small.exr" "$shipped/testdata/small.exr"
+    swapped "is brightest at 7, 9, far from its centre, and larger than the image" kernel.exr in.exr
+    swapped "and the image is brightest at its own centre" "$shipped/kernels/star.exr" in.exr
+    # Once for a sequence; a plan and a dry run say it as well.
+    sequence 0001 0002
+    swapped "larger than the image" crop.exr in.exr --dry-run
+    for i in 1 2; do cp kernel.exr k.000$i.exr; done
+    run --separate-stderr "$FFTBLOOM" k.####.exr in.exr -o out.####.exr
+    [ "${#stderr_lines[@]}" -eq 1 ]
+}
+
 @test "an error of the kernel names the kernel first" {
     echo rubbish >text.txt
     run "$FFTBLOOM" in.exr text.txt -o out.exr

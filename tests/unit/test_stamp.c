@@ -79,7 +79,7 @@ static run *begin(const char *output) {
     set(&r->s, "device", "cpu");
     set(&r->s, "cache_dir", in_folder("cache"));
     CHECK_OK(stamps_open(&r->st, &r->s, in_folder("cache"), &r->e), r->e);
-    r->maker = (frame_maker){&r->s, &r->st, make_threads(), ATOMIC_FLAG_INIT};
+    r->maker = (frame_maker){&r->s, &r->st, make_threads(), ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT};
     r->queue.s = r->s.bloom;
     pthread_mutex_init(&r->queue.lock, NULL);
     r->f = (frame_result){.input = in_folder("in.exr"), .output = in_folder(output)};

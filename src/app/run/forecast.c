@@ -1,6 +1,7 @@
 #include "app/run/forecast.h"
 
 #include "app/run/sequence.h"
+#include "app/run/swap.h"
 #include "base/mem.h"
 #include "image/format.h"
 
@@ -11,6 +12,7 @@ bool forecast_make(forecast *f, const settings *s, const char *input, uint32_t i
     b.images = images;
     b.slots = sequence_workers(s, images);
     image *img = image_load(input, NULL, threads, e);
+    if (img) swap_warn(s, img, threads);
     f->owner = img ? bloom_open(&b, s->kernel, threads, e) : NULL;
     f->each = f->owner ? mem_new(ENGINE_DEVICES, sizeof *f->each, "forecasts", e) : NULL;
     if (f->each && bloom_predict(f->owner, img, &f->predicted, e))

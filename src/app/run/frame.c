@@ -4,6 +4,7 @@
 #include "app/run/describe.h"
 #include "app/run/output.h"
 #include "app/run/progress.h"
+#include "app/run/swap.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "image/format.h"
@@ -112,6 +113,7 @@ static bool make(frame_maker *m, device_queue *on, frame_result *f, bloom_report
     image *img = r ? output_load(&r, m->s, f->output, e) : NULL;
     file_mark read = file_mark_of(f->input);
     bool torn = img && !file_mark_same(&before, &read);
+    if (img && !atomic_flag_test_and_set(&m->looked)) swap_warn(m->s, img, m->threads);
     loaded = t[1] = clock_now();
     bool ok = img && (output_prepare(img, m->s, e) || err_in(e, "%s", f->input)) &&
               bloom_in_turn(m, on, f->input, img, made, &t[1], e) &&
