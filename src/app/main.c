@@ -50,12 +50,6 @@ static void fill_descriptors(void) {
     }
 }
 
-static void print_version(void) {
-    printf("fftbloom " VERSION "\nVulkan engine: yes\nCPU engine (FFTW): %s\n"
-           "PXR24, B44, DWA (OpenEXR): %s\n",
-           WITH_FFTW ? "yes" : "no", WITH_OPENEXR ? "yes" : "no");
-}
-
 static int show_help(int argc) {
     text out = {0};
     if (argc > 1) {
@@ -69,24 +63,22 @@ static int show_help(int argc) {
     return argc > 1 ? 0 : ERR_USAGE;
 }
 
-/* A lone word that is no file and nearly a command is a slip of the finger. */
+/* A word that is no file and nearly a command, or stands alone, is a slip of the finger. */
 static bool is_slip(int argc, char **argv, err *e) {
     const char *near = command_nearest(argv[1]);
-    if (argv[1][0] == '-' || strpbrk(argv[1], "./#%$") || access(argv[1], F_OK) == 0) return false;
-    if (!near && argc > 2) return false;
-    err_set(e, ERR_USAGE, "there is no command '%s'%s%s%s", argv[1], near ? "; did you mean '" : "",
-            near ? near : "", near ? "'?" : "");
-    return true;
+    if (argv[1][0] == '-' || strpbrk(argv[1], "./#%$@") || access(argv[1], F_OK) == 0) return false;
+    if (near) err_set(e, ERR_USAGE, "unknown command '%s'; did you mean '%s'?", argv[1], near);
+    if (!near && argc == 2) err_set(e, ERR_USAGE, "'%s' is neither a command nor a file", argv[1]);
+    return e->code != 0;
 }
 
 /* `fftbloom IN KERNEL -o OUT` is `fftbloom apply IN KERNEL -o OUT`. */
 static int run(int argc, char **argv, err *e) {
+    static char version[] = "version";
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) argv[1] = version;
     const command *c = command_find(argv[1]);
     if (c) return c->run(argc - 1, argv + 1, e);
-    if (is_slip(argc, argv, e)) return (int)e->code;
-    static char apply[] = "apply";
-    argv[0] = apply;
-    return command_find(apply)->run(argc, argv, e);
+    return is_slip(argc, argv, e) ? (int)e->code : command_find("apply")->run(argc, argv, e);
 }
 
 int main(int argc, char **argv) {
@@ -94,10 +86,6 @@ int main(int argc, char **argv) {
     catch_signals();
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return show_help(argc);
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        print_version();
-        return 0;
-    }
     err e = {0};
     int status = run(argc, argv, &e);
     if (e.code) log_error("%s", e.msg);

@@ -203,25 +203,28 @@ bool text_glob_any(const char *patterns, const char *s) {
 
 enum { LONGEST_NAME = 64 };
 
+/* Counts letters that are added, left out, changed, or swapped with the next one. */
 static int edit_distance(const char *a, const char *b) {
-    int row[LONGEST_NAME + 1];
+    int rows[3][LONGEST_NAME + 1];
     size_t m = strlen(a), n = strlen(b);
     if (m > LONGEST_NAME || n > LONGEST_NAME) return LONGEST_NAME;
-    for (size_t j = 0; j <= n; j++) row[j] = (int)j;
+    for (size_t j = 0; j <= n; j++) rows[0][j] = (int)j;
     for (size_t i = 1; i <= m; i++) {
-        int diagonal = row[0];
+        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
         row[0] = (int)i;
         for (size_t j = 1; j <= n; j++) {
-            int change = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = min_int(change, min_int(row[j], row[j - 1]) + 1);
+            int best = min_int(above[j], row[j - 1]) + 1;
+            best = min_int(best, above[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = min_int(best, before[j - 2] + 1);
+            row[j] = best;
         }
     }
-    return row[n];
+    return rows[m % 3][n];
 }
 
 int text_nearest(const char *s, const char *const *names, int count) {
-    int best = -1, distance = 1 + (int)strlen(s) / 3; /* one slip in three letters */
+    int best = -1, distance = (int)strlen(s) / 3; /* one slip in three letters */
     for (int i = 0; i < count; i++) {
         int d = edit_distance(s, names[i]);
         if (d <= distance && (best < 0 || d < distance)) {

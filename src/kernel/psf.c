@@ -66,10 +66,10 @@ static bool check_options(const psf_options *o, uint32_t w, uint32_t h, err *e) 
     const double last[2] = {w - 1.0, h - 1.0};
     for (int i = 0; i < 2; i++)
         if (o->center == PSF_AT && !(o->at[i] >= 0 && o->at[i] <= last[i]))
-            return err_set(e, ERR_CONFIG,
-                           "the kernel's centre %c = %g lies outside the kernel, whose taps are "
-                           "0 to %.0f",
-                           "xy"[i], o -> at[i], last[i]);
+            return err_set(
+                e, ERR_CONFIG,
+                "kernel_center %c = %g lies outside the kernel, whose taps are 0 to %.0f", "xy"[i],
+                o -> at[i], last[i]);
     return true;
 }
 

@@ -94,9 +94,12 @@ note" ]
 }
 
 @test "other words are refused with those that are known" {
-    run --separate-stderr "$FFTBLOOM" cache empty
+    run --separate-stderr "$FFTBLOOM" cache show
     [ "$status" -eq 64 ]
-    [[ "$stderr" == *"path, list, verify or trim, not 'empty'"* ]]
+    [[ "$stderr" == *"unknown cache action 'show'; there are path, list, verify, trim" ]]
+    run --separate-stderr "$FFTBLOOM" cache clear
+    [ "$status" -eq 64 ]
+    [[ "$stderr" == *"unknown cache action 'clear'; did you mean 'trim --cache-size 0'?" ]]
     run "$FFTBLOOM" cache
     [ "$status" -eq 64 ]
     run "$FFTBLOOM" cache trim --cache-size lots

@@ -19,12 +19,12 @@ schema = json.load(open("schema.json"))
 V.check_schema(schema)
 v = V(schema)
 good = [{}, {"sharpen": 0.5}, {"padding": "mirror"}, {"padding": ["mirror", "zero"]},
-        {"padding": {"x": "mirror", "y": "zero"}}, {"mem_limit": "2GB"}, {"mem_limit": 5},
+        {"padding": {"x": "mirror", "y": "zero"}}, {"mem_limit": "2GB"}, {"mem_limit": 0}, {"mem_limit": 5000000},
         {"kernel_center": "peak"}, {"kernel_center": [1, 2.5]}, {"kernel_scale": 2},
         {"kernel_scale": "0.5h"}, {"layers": "a,b"}, {"layers": ["a", "b"]}, {"threshold": "inf"},
         {"verify": 10}, {"update": True}, {"$schema": "x"}, {"frames": "1-10"}]
 bad = [{"sharpen": 2}, {"sharpen": "0.5"}, {"paddin": "zero"}, {"padding": "mirrror"},
-       {"padding": ["zero"]}, {"padding": {"x": "zero"}}, {"mem_limit": "2 elephants"},
+       {"padding": ["zero"]}, {"padding": {"x": "zero"}}, {"mem_limit": "2 elephants"}, {"mem_limit": 5},
        {"kernel_center": "left"}, {"kernel_scale": True}, {"verify": 1.5}, {"update": 1},
        {"layers": [1]}, {"kernel": ""}, {"version": 2}, {"config": "x"}, {"threshold": "infinite"}]
 for want, cases in ((True, good), (False, bad)):
@@ -44,7 +44,7 @@ P
     run "$python" check.py
     echo "$output"
     [ "$status" -eq 0 ]
-    [ "$output" = "ok 34" ]
+    [ "$output" = "ok 36" ]
 }
 
 @test "the shipped config files are valid by the schema, and run" {
@@ -69,7 +69,7 @@ P
         mandoc -T lint -W warning page.1
         # Every option of the command is on its page.
         if [ -n "$c" ]; then
-            "$FFTBLOOM" help "$c" | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | while read -r flag; do
+            "$FFTBLOOM" help "$c" | grep -oE '^ {2,6}(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | while read -r flag; do
                 grep -qF -- "\\${flag#-}" page.1
             done
         fi

@@ -60,10 +60,10 @@ json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))";
     refused 64 "--taps" make gaussian --taps 0 -o k.exr
     refused 64 "--taps" make gaussian --taps 12x -o k.exr
     refused 64 "--taps" make gaussian --taps -5 -o k.exr
-    refused 78 "no light" make ring --param radius=1000 --taps 16 -o k.exr
+    refused 64 "no light" make ring --param radius=1000 --taps 16 -o k.exr
     refused 64 "-o OUT" make gaussian
     refused 64 "MODEL" make
-    refused 64 "make, check, convert or models" invent x
+    refused 64 "unknown kernel action 'invent'; there are make, check, convert, models" invent x
     refused 73 "no/such" make gaussian -o no/such/k.exr
     refused 66 "nope.exr" check nope.exr
     [ ! -e k.exr ]

@@ -47,7 +47,14 @@ value() {
 
 @test "a slip in a command's name is noticed" {
     run "$FFTBLOOM" plna a.exr b.exr
-    [ "$status" -eq 64 ] || [ "$status" -eq 66 ]
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"unknown command 'plna'; did you mean 'plan'?" ]]
+    run "$FFTBLOOM" blom scene.exr
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"'blom' is neither a command nor a file" ]]
+    run "$FFTBLOOM" blom
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"'blom' is neither a command nor a file" ]]
     run "$FFTBLOOM" complteion
     [ "$status" -eq 64 ]
     [[ "$output" == *"did you mean 'completion'?"* ]]
@@ -178,4 +185,132 @@ c = json.load(open("c.json"))
 assert c["sharpen"] == {"value": 0.5, "origin": "flag --sharpen"}, c["sharpen"]
 assert c["kernel"]["value"] is None
 P
+}
+
+says() { # code, words, arguments
+    local code=$1 words=$2
+    shift 2
+    run "$FFTBLOOM" "$@"
+    echo "$* -> $status $output"
+    [ "$status" -eq "$code" ]
+    [[ "$output" == *"$words"* ]]
+}
+
+@test "options that have no effect in the command as given: 64" {
+    none() { # option and condition, arguments
+        says 64 "$1 has no effect $2" "${@:3}"
+        [ "${#lines[@]}" -eq 1 ]
+    }
+    local a="a.exr k.exr -o o.exr"
+    none --knee "without --threshold" $a --knee 1
+    none --knee "without --threshold" plan a.exr k.exr --knee 1
+    none --half-overflow "with --pixel-type float" $a --half-overflow error --pixel-type float
+    none --compression "on an output that is not EXR" a.exr k.exr -o o.pfm --compression zip
+    none --emit-layer "on an output that is not EXR" a.exr k.exr -o o.png --emit-layer glare
+    mkdir folder
+    none --compression "on an output that is not EXR" a.pfm k.exr -o folder --compression zip
+    none --missing "on a single image" $a --missing skip
+    none --chunk "without --farm" $a --chunk 5
+    none --farm-dir "without --farm" $a --farm-dir x
+    none --wait "without --farm slurm" $a --wait
+    none --farm-args "without --farm slurm" $a --farm-args=-pgpu
+    none --wait "without --farm slurm" a.####.exr k.exr -o o.####.exr --farm openjd --wait
+    none --report "with --farm but without --wait" a.####.exr k.exr -o o.####.exr --farm slurm --report r.json
+    none --json "with --farm but without --wait" a.####.exr k.exr -o o.####.exr --farm slurm --json
+    none --progress "with --farm but without --wait" a.####.exr k.exr -o o.####.exr --farm slurm --progress json
+    none --verbose "with --quiet" $a -q -v
+    none --fade "in 'convert'; it is for make" kernel convert k.exr -o o.exr --fade 0.5
+    none --param "in 'check'; it is for make" kernel check k.exr --param radius=3
+    none --output "in 'check'; it is for make, convert" kernel check k.exr -o o.exr
+    none --no-clobber "in 'models'; it is for make, convert" kernel models --no-clobber
+    none --taps "in 'check'; it is for make, convert" kernel check k.exr --taps 3
+    none --normalize "in 'make'; it is for convert" kernel make star -o o.exr --normalize sum
+    none --kernel-center "in 'check'; it is for convert" kernel check k.exr --kernel-center peak
+    none --from "in 'make'; it is for convert" kernel make star -o o.exr --from oiio
+    none --strict "in 'make'; it is for check" kernel make star -o o.exr --strict
+    none --jobs "in 'models'; it is for make, check, convert" kernel models --jobs 2
+    none --cache-size "in 'path'; it is for list, trim" cache path --cache-size 0
+    none --abs "without --output" diff a.exr b.exr -abs
+    none --scale "without --output" diff a.exr b.exr -scale 100
+    none --od "without --output" diff a.exr b.exr -od
+    for o in --bless --keep-going --github --junit=x --tap=x --json=x --html=x --device=cpu --require-cases=1; do
+        none "${o%%=*}" "with --list" check s.json --list $o
+    done
+    [ ! -e o.exr ]
+    # They do no harm in files and variables, which may be for several commands, and none at all
+    # where the command only shows what it has read.
+    "$FFTBLOOM" a.exr --knee 1 --print-config >/dev/null
+    echo '{"version": 1, "knee": 1}' >look.json
+    FFTBLOOM_CHUNK=3 says 66 "cannot open" $a --config look.json
+}
+
+@test "names that people look for are pointed to the right option" {
+    local a="a.exr k.exr -o o.exr"
+    says 64 "the amount of bloom is set by --sharpen" $a --strength 2
+    says 64 "is set by --sharpen" $a --mix=0.5
+    says 64 "use --jobs" $a --threads 4
+    says 64 "use --jobs" $a -j 4
+    says 64 "replaced unless --no-clobber is given" $a --overwrite
+    says 64 "write 'fftbloom --version'" $a --version
+    says 64 "write --param blades=VALUE" kernel make star --blades 7
+    says 64 "apply takes no option --rotate; see 'fftbloom help apply'" $a --rotate 15
+    says 64 "did you mean --padding?" $a --padidng zero
+}
+
+@test "values that are nearly right" {
+    local a="a.exr k.exr -o o.exr"
+    says 64 "--mem-limit 8 is 8 bytes; did you mean 8GB?" $a --mem-limit 8
+    says 64 "--kernel-scale must be a factor (0.5) or a height in image heights (0.5h), from 0.001 to 1000, not '50%'" $a --kernel-scale 50%
+    FFTBLOOM_VRAM_LIMIT=2 says 78 "FFTBLOOM_VRAM_LIMIT: vram_limit 2 is 2 bytes; did you mean 2GB?" $a
+}
+
+@test "standard input and output are not supported, and that is said" {
+    says 64 "input is '-': standard input and output are not supported here" - k.exr -o o.exr
+    says 64 "kernel is '-': standard input" a.exr - -o o.exr
+    says 64 "--output is '-': standard input and output" a.exr k.exr -o -
+    says 64 "'-': standard input is not supported" info -
+    says 64 "'-': standard input is not supported" diff a.exr -
+    says 64 "'-': standard input is not supported" kernel check -
+    echo '{"version": 1, "kernel": "-"}' >look.json
+    says 78 "look.json:1:26: kernel is '-'" a.exr -o o.exr --config look.json
+}
+
+@test "variables that no command reads are warned of, with the nearest name" {
+    printf 'Pf\n1 1\n-1.0\n\0\0\200?' >a.pfm
+    cp a.pfm k.pfm
+    export FFTBLOOM_PADING=mirror FFTBLOOM_HOME=/opt FFTBLOOM_DRY_RUN=1 FFTBLOOM_QQ=1 FFTBLOOM_FADE=1
+    run --separate-stderr "$FFTBLOOM" info a.pfm
+    [ "$status" -eq 0 ]
+    echo "$stderr"
+    [[ "$stderr" == *"FFTBLOOM_PADING is not a variable of this program; did you mean FFTBLOOM_PADDING?"* ]]
+    [[ "$stderr" == *"FFTBLOOM_DRY_RUN is ignored: --dry-run can only be given on the command line"* ]]
+    [[ "$stderr" == *"FFTBLOOM_QQ is not a variable of this program"* ]]
+    [ "${#stderr_lines[@]}" -eq 3 ]
+    run --separate-stderr "$FFTBLOOM" info a.pfm -q
+    [ -z "$stderr" ]
+}
+
+@test "the version: --version, -V, version, and as JSON" {
+    run "$FFTBLOOM" --version
+    [ "$status" -eq 0 ]
+    text=$output
+    for w in -V version; do [ "$("$FFTBLOOM" $w)" = "$text" ]; done
+    "$FFTBLOOM" --version --json | python3 -c 'import json, sys
+v = json.load(sys.stdin)
+assert v["version"] == 1 and v["program"] == "fftbloom " + v["release"]
+assert set(v["libraries"]) == {"vulkan", "fftw", "openexr"}'
+    [ "$("$FFTBLOOM" version --json)" = "$("$FFTBLOOM" --version --json)" ]
+}
+
+@test "a value of the command line that is refused later is 64, one of a file 78" {
+    printf 'Pf\n1 1\n-1.0\n\0\0\200?' >a.pfm
+    cp a.pfm k.pfm
+    says 64 "lies outside the kernel" a.pfm k.pfm -o o.pfm --kernel-center 500,500
+    echo '{"version": 1, "kernel_center": [500, 500]}' >look.json
+    says 78 "lies outside the kernel" a.pfm k.pfm -o o.pfm --config look.json --sharpen 0.5
+}
+
+@test "precompute writes .spectrum files only" {
+    says 64 "precompute writes a .spectrum file, not 'x.exr'" precompute k.exr -o x.exr
+    [ ! -e x.exr ]
 }

@@ -1,9 +1,11 @@
 /* The table of options and the parsers of its types. */
 #include "app/cli/command.h"
+#include "app/cli/option_rules.h"
 #include "app/cli/options.h"
 #include "unit/check.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,8 +81,9 @@ static void accepts(const char *name, const char *value, bool ok) {
     bool set = settings_set(&s, row(name), value, ORIGIN_FLAG, "--x", &e);
     if (set != ok) fail_msg("%s = '%s': %s", name, value, ok ? e.msg : "taken");
     if (!ok) {
+        char flag[OPTION_NAME_ROOM];
         assert_int_equal(e.code, ERR_USAGE);
-        assert_non_null(strstr(e.msg, name));
+        assert_non_null(strstr(e.msg, option_flag(&OPTIONS[row(name)], flag)));
     }
     settings_free(&s);
 }
@@ -123,6 +126,12 @@ static void ranges_and_words(void **state) {
         {"mem_limit", "2 GB", false},
         {"mem_limit", "-1", false},
         {"mem_limit", "1e30", false},
+        {"mem_limit", "8", false},
+        {"mem_limit", "8k", false},
+        {"mem_limit", "0", true},
+        {"input", "-", false},
+        {"input", "./-", true},
+        {"output", "-", false},
         {"mem_limit", "5X", false},
         {"mem_limit", "512MiB", true},
         {"padding", "mirror", true},
@@ -232,8 +241,49 @@ static void names(void **state) {
     assert_null(option_env(option_find("config", FOR_APPLY), buf));
 }
 
+/* Rules name options that a command of theirs takes, and each option is in one rule a command. */
+static void rules_are_sound(void **state) {
+    (void)state;
+    for (int i = 0; i < OPTION_RULE_COUNT; i++) {
+        const option_rule *r = &OPTION_RULES[i];
+        char names[256], *at = NULL;
+        assert_true(!r->holds == !r->otherwise || (!r->holds && !r->actions));
+        snprintf(names, sizeof names, "%s", r->options);
+        for (char *n = strtok_r(names, " ", &at); n; n = strtok_r(NULL, " ", &at))
+            for (int c = 0; c < COMMAND_COUNT; c++)
+                if (r->on & COMMANDS[c].bit && r->on != FOR_ALL && !option_find(n, COMMANDS[c].bit))
+                    fail_msg("%s takes no %s", COMMANDS[c].name, n);
+        if (!r->actions) continue;
+        snprintf(names, sizeof names, "%s", r->actions);
+        for (char *n = strtok_r(names, " ", &at); n; n = strtok_r(NULL, " ", &at))
+            for (int c = 0; c < COMMAND_COUNT; c++)
+                if (r->on & COMMANDS[c].bit) assert_non_null(strstr(COMMANDS[c].word_choices, n));
+    }
+}
+
+/* What a config file or a variable says is not held to the rules. */
+static void rules_hold_for_flags_alone(void **state) {
+    (void)state;
+    settings s;
+    err e = {0};
+    assert_true(settings_init(&s, &e));
+    assert_true(settings_set(&s, row("knee"), "1", ORIGIN_FILE, "look.json:1:1", &e));
+    assert_true(option_rules_check(&s, FOR_APPLY, NULL, &e));
+    assert_true(settings_set(&s, row("knee"), "1", ORIGIN_ENVIRONMENT, "FFTBLOOM_KNEE", &e));
+    assert_true(option_rules_check(&s, FOR_APPLY, NULL, &e));
+    assert_true(settings_set(&s, row("knee"), "1", ORIGIN_FLAG, "--knee", &e));
+    assert_false(option_rules_check(&s, FOR_APPLY, NULL, &e));
+    assert_int_equal(e.code, ERR_USAGE);
+    assert_string_equal(e.msg, "--knee has no effect without --threshold");
+    assert_true(settings_set(&s, row("threshold"), "1", ORIGIN_FILE, "look.json:1:1", &e));
+    assert_true(option_rules_check(&s, FOR_APPLY, NULL, &e));
+    settings_free(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules_are_sound),
+        cmocka_unit_test(rules_hold_for_flags_alone),
         cmocka_unit_test(rows_are_sound),
         cmocka_unit_test(commands_are_sound),
         cmocka_unit_test(defaults_are_those_of_the_contract),

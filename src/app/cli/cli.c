@@ -2,11 +2,15 @@
 
 #include "app/cli/config.h"
 #include "app/cli/help.h"
+#include "app/cli/option_rules.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "kernel/model.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* One flag as it was given: what it sets, and to what. */
 typedef struct {
@@ -26,34 +30,73 @@ typedef struct {
     bool help;
 } reader;
 
-/* --- single arguments ---------------------------------------------------------------------- */
+/* --- unknown options ----------------------------------------------------------------------- */
 
-/* The commands that would take the option, for people who are in the wrong one. */
-static void add_takers(const option *o, text *to) {
-    const char *sep = "; it is for ";
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        if (o->on & COMMANDS[i].bit) {
-            text_add(to, "%s%s", sep, COMMANDS[i].name);
-            sep = ", ";
-        }
+/* Names that people look for, from other tools, and what serves here. */
+static const struct {
+    const char *said; /* with blanks between; letters are short flags */
+    const char *meant;
+    const char *hint; /* instead of "use --MEANT" */
+} OTHER_NAMES[] = {
+    {" strength mix amount intensity opacity blend ", "sharpen",
+     "the amount of bloom is set by --sharpen, from 0 (full bloom) to 1 (none)"},
+    {" threads thread nthreads cores cpus j ", "jobs", NULL},
+    {" overwrite force replace f y ", "clobber",
+     "an existing output is replaced unless --no-clobber is given"},
+    {" border edge boundary wrap mirror ", "padding", NULL},
+    {" size scale radius kernel_size ", "kernel_scale", NULL},
+    {" gpu cpu ", "device", NULL},
+    {" out outfile ", "output", NULL},
+    {" range sequence ", "frames", NULL},
+    {" channels layer ", "layers", NULL},
+    {" bits depth half float ", "pixel_type", NULL},
+    {" memory ram ", "mem_limit", NULL},
+    {" debug ", "verbose", NULL},
+    {" silent s ", "quiet", NULL},
+    {" version V ", NULL, "write 'fftbloom --version'"},
+};
+
+/* "; use --jobs", or "" where nobody looks for the name. */
+static void add_other_name(const reader *r, const char *name, text *hint) {
+    char word[OPTION_NAME_ROOM + 2], flag_name[OPTION_NAME_ROOM];
+    int n = snprintf(word, sizeof word, " %s ", name);
+    for (int i = 0; i < n; i++)
+        if (word[i] == '-') word[i] = '_';
+    for (size_t i = 0; i < sizeof OTHER_NAMES / sizeof OTHER_NAMES[0]; i++) {
+        if (!strstr(OTHER_NAMES[i].said, word)) continue;
+        const char *meant = OTHER_NAMES[i].meant;
+        const option *o = meant ? option_find(meant, r->cmd->bit) : NULL;
+        if (OTHER_NAMES[i].hint && (o || !meant)) text_add(hint, "; %s", OTHER_NAMES[i].hint);
+        if (!OTHER_NAMES[i].hint && o) text_add(hint, "; use %s", option_flag(o, flag_name));
+    }
+    if (r->cmd->bit != FOR_KERNEL) return;
+    for (int m = 0; m < MODEL_COUNT && !hint->n; m++)
+        for (int i = 0; i < model_parameters(&MODELS[m]) && !hint->n; i++)
+            if (strcmp(MODELS[m].parameter[i].name, name) == 0)
+                text_add(hint, "; write --param %s=VALUE", name);
 }
 
 static bool unknown(const reader *r, const char *arg, const char *name, err *e) {
     text hint = {0};
-    const option *other = option_find(name, FOR_ALL);
+    const option *elsewhere = option_find(name, FOR_ALL);
     const char *near = option_nearest(name, r->cmd->bit);
     char spelled[OPTION_NAME_ROOM];
-    if (other) {
-        add_takers(other, &hint);
-    } else if (near) {
+    if (!elsewhere) add_other_name(r, name, &hint);
+    if (elsewhere) {
+        for (int i = 0; i < COMMAND_COUNT; i++)
+            if (elsewhere->on & COMMANDS[i].bit)
+                text_add(&hint, "%s%s", hint.n ? ", " : "; it is for ", COMMANDS[i].name);
+    } else if (!hint.n && near) {
         text_add(&hint, "; did you mean %s?", option_flag(option_find(near, r->cmd->bit), spelled));
-    } else {
+    } else if (!hint.n) {
         text_add(&hint, "; see 'fftbloom help %s'", r->cmd->name);
     }
-    err_set(e, ERR_USAGE, "%s takes no option %s%s", r->cmd->name, arg, hint.s ? hint.s : "");
+    err_set(e, ERR_USAGE, "%s takes no option %s%s", r->cmd->name, arg, hint.s);
     text_free(&hint);
     return false;
 }
+
+/* --- single arguments ---------------------------------------------------------------------- */
 
 /* True when the argument cannot be the value of the flag before it: "--" or a flag by name. */
 static bool is_flag(const reader *r, const char *arg) {
@@ -77,7 +120,7 @@ static bool add_flag(reader *r, const option *o, const char *arg, const char *va
     return true;
 }
 
-/* "--name", "--name=value" or "--no-name", dashes taken off. */
+/* Reads "name", "name=value" or "no-name", which is `arg` without its dashes. */
 static bool long_flag(reader *r, char *arg, const char *body, err *e) {
     char name[OPTION_NAME_ROOM];
     size_t n = strcspn(body, "=");
@@ -96,46 +139,52 @@ static bool long_flag(reader *r, char *arg, const char *body, err *e) {
 
 static bool short_flag(reader *r, char *arg, err *e) {
     const option *o = option_find_letter(arg[1], r->cmd->bit);
-    if (!o) return unknown(r, arg, arg + 1, e);
-    if (o->type != OPTION_BOOL) return add_flag(r, o, arg, arg[2] ? arg + 2 : NULL, e);
-    if (arg[2]) return unknown(r, arg, arg + 1, e);
-    return add_flag(r, o, arg, "true", e);
+    if (!o || (o->type == OPTION_BOOL && arg[2])) return unknown(r, arg, arg + 1, e);
+    const char *value = o->type == OPTION_BOOL ? "true" : arg[2] ? arg + 2 : NULL;
+    return add_flag(r, o, arg, value, e);
 }
 
-/* idiff's spelling, -fail 0.1; but -ofile is -o with its value. */
+/* True for idiff's spelling, -fail 0.1; but -ofile is -o with its value. */
 static bool one_dash_name(const reader *r, const char *arg) {
     char name[OPTION_NAME_ROOM];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(arg + 1, "="), arg + 1);
     return name[0] && name[1] && option_find(name, r->cmd->bit);
 }
 
-static bool read_argument(reader *r, bool *ended, err *e) {
-    char *arg = r->argv[r->at];
-    if (*ended || arg[0] != '-' || !arg[1]) {
-        r->word[r->words++] = arg;
-    } else if (strcmp(arg, "--") == 0) {
-        *ended = true;
-    } else if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
-        r->help = true;
-    } else if (arg[1] == '-') {
-        return long_flag(r, arg, arg + 2, e);
-    } else if (one_dash_name(r, arg)) {
-        return long_flag(r, arg, arg + 1, e);
-    } else {
-        return short_flag(r, arg, e);
+static bool read_line(reader *r, err *e) {
+    bool ended = false, ok = true;
+    for (r->at = 1; ok && r->at < r->argc; r->at++) {
+        char *arg = r->argv[r->at];
+        if (ended || arg[0] != '-' || !arg[1]) {
+            r->word[r->words++] = arg;
+        } else if (strcmp(arg, "--") == 0) {
+            ended = true;
+        } else if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
+            r->help = true;
+        } else if (arg[1] == '-') {
+            ok = long_flag(r, arg, arg + 2, e);
+        } else if (one_dash_name(r, arg)) {
+            ok = long_flag(r, arg, arg + 1, e);
+        } else {
+            ok = short_flag(r, arg, e);
+        }
     }
-    return true;
+    return ok;
 }
 
 /* --- the whole line ------------------------------------------------------------------------ */
 
-static bool read_line(reader *r, err *e) {
-    bool ended = false;
-    for (r->at = 1; r->at < r->argc; r->at++)
-        if (!read_argument(r, &ended, e)) return false;
+static bool set_flags(const reader *r, cli *c, bool config, err *e) {
+    for (int i = 0; i < r->flags; i++) {
+        const flag *f = &r->flag[i];
+        if (config && f->o->at != offsetof(settings, config)) continue;
+        if (!settings_set(&c->s, (int)(f->o - OPTIONS), f->value, ORIGIN_FLAG, f->spelled, e))
+            return false;
+    }
     return true;
 }
 
+/* Sets the options that the first arguments stand for; the others become the cli's words. */
 static bool set_words(reader *r, cli *c, err *e) {
     int n = 0;
     for (; n < r->words && n < COMMAND_WORDS && r->cmd->stands_for[n]; n++) {
@@ -151,70 +200,95 @@ static bool set_words(reader *r, cli *c, err *e) {
     c->word = r->word;
     c->words = r->words - n;
     memmove(c->word, c->word + n, (size_t)c->words * sizeof *c->word);
+    for (int i = 0; i < c->words; i++)
+        if (strcmp(c->word[i], "-") == 0)
+            return err_set(e, ERR_USAGE,
+                           "'-': standard input is not supported; give the name of a file");
     return true;
 }
 
-/* Lowest rank first, so that each source replaces what came before. */
-static bool set_all(reader *r, cli *c, err *e) {
-    for (int i = 0; i < r->flags; i++)
-        if (r->flag[i].o->at == offsetof(settings, config) &&
-            !settings_set(&c->s, (int)(r->flag[i].o - OPTIONS), r->flag[i].value, ORIGIN_FLAG,
-                          r->flag[i].spelled, e))
-            return false;
-    if (c->s.config && !config_load(&c->s, c->s.config, e)) return false;
-    if (!settings_environment(&c->s, r->cmd->bit, e)) return false;
-    for (int i = 0; i < r->flags; i++)
-        if (!settings_set(&c->s, (int)(r->flag[i].o - OPTIONS), r->flag[i].value, ORIGIN_FLAG,
-                          r->flag[i].spelled, e))
-            return false;
-    return set_words(r, c, e);
+/* `fftbloom blom scene.exr`: the first word may have been meant as a command. */
+static bool is_bare_word(const cli *c, const char *word) {
+    return c->cmd->bit == FOR_APPLY && word && !strpbrk(word, "./#%$@") && access(word, F_OK) != 0;
 }
 
 static bool check_needs(const cli *c, err *e) {
-    for (int i = 0; i < COMMAND_WORDS && c->cmd->needs[i]; i++) {
-        const option *o = option_find(c->cmd->needs[i], c->cmd->bit);
+    const command *cmd = c->cmd;
+    for (int i = 0; i < COMMAND_WORDS && cmd->needs[i]; i++) {
+        const option *o = option_find(cmd->needs[i], cmd->bit);
         char name[OPTION_NAME_ROOM];
-        if (!c->s.value[o - OPTIONS].text)
-            return err_set(e, ERR_USAGE, "%s needs %s (%s); usage: fftbloom %s %s", c->cmd->name,
-                           o->value, option_flag(o, name), c->cmd->name, c->cmd->usage);
+        if (c->s.value[o - OPTIONS].text) continue;
+        if (is_bare_word(c, c->s.input))
+            return err_set(e, ERR_USAGE, "'%s' is neither a command nor a file", c->s.input);
+        return err_set(e, ERR_USAGE, "%s needs %s (%s); usage: fftbloom %s %s", cmd->name, o->value,
+                       option_flag(o, name), cmd->name, cmd->usage);
     }
-    if (!c->cmd->stands_for[0] && c->words < c->cmd->min_words)
+    if (!cmd->stands_for[0] && c->words < cmd->min_words)
         return err_set(e, ERR_USAGE, "%s needs %d argument%s, not %d; usage: fftbloom %s %s",
-                       c->cmd->name, c->cmd->min_words, c->cmd->min_words == 1 ? "" : "s", c->words,
-                       c->cmd->name, c->cmd->usage);
-    return true;
+                       cmd->name, cmd->min_words, cmd->min_words == 1 ? "" : "s", c->words,
+                       cmd->name, cmd->usage);
+    return (!c->words || command_check_choice(cmd, c->word[0], e)) &&
+           option_rules_check(&c->s, cmd->bit, c->words ? c->word[0] : NULL, e);
 }
 
-/* Answers --help and --print-config; true when there is still work to do. */
+/* Answers --help and --print-config, or checks what there is to do. */
 static bool answer(const reader *r, cli *c, err *e) {
     text out = {0};
     if (r->help) {
         help_command(c->cmd, &out);
     } else if (c->s.print_config) {
         settings_print(&c->s, c->cmd->bit, c->s.json, &out);
+    } else {
+        return check_needs(c, e);
     }
-    if (!out.s) return check_needs(c, e);
     fputs(out.s, stdout);
     text_free(&out);
     return false;
 }
 
 bool cli_open(cli *c, int argc, char **argv, err *e) {
-    *c = (cli){.cmd = command_find(argv[0])};
+    *c = (cli){.cmd = command_find(argv[0]), .e = e};
+    if (!c->cmd) c->cmd = command_find("apply");
     reader r = {.cmd = c->cmd, .argc = argc, .argv = argv};
     r.flag = mem_new((size_t)argc, sizeof *r.flag, "flags", e);
     r.word = mem_new((size_t)argc, sizeof *r.word, "arguments", e);
     bool ok = r.flag && r.word && settings_init(&c->s, e) && read_line(&r, e);
-    if (ok && !r.help) ok = set_all(&r, c, e);
-    if (ok) ok = answer(&r, c, e);
-    mem_set_limit(c->s.bloom.mem_limit);
+    /* Lowest rank first, so that each source replaces what came before. */
+    if (ok && !r.help)
+        ok = set_flags(&r, c, true, e) && (!c->s.config || config_load(&c->s, c->s.config, e)) &&
+             settings_environment(&c->s, c->cmd->bit, e) && set_flags(&r, c, false, e) &&
+             set_words(&r, c, e);
     log_set_level(c->s.quiet ? LOG_ERROR : c->s.verbose ? LOG_INFO : LOG_NOTE);
+    mem_set_limit(c->s.bloom.mem_limit);
+    if (ok && !r.help) settings_warn_environment();
+    ok = ok && answer(&r, c, e);
     mem_free(r.flag);
     if (!c->word) mem_free(r.word);
     return ok;
 }
 
+/* True when `name` is a word of the sentence, with - and _ being the same. */
+static bool names(const char *sentence, const char *name) {
+    for (const char *p = sentence; *p; p++) {
+        size_t n = 0;
+        while (name[n] && (p[n] == name[n] || (p[n] == '-' && name[n] == '_'))) n++;
+        if (!name[n] && !isalnum((unsigned char)p[n]) && p[n] != '_' &&
+            (p == sentence || (!isalnum((unsigned char)p[-1]) && p[-1] != '_')))
+            return true;
+    }
+    return false;
+}
+
+void cli_blame(const cli *c) {
+    if (!c->e || c->e->code != ERR_CONFIG || c->cmd->bit == FOR_CHECK) return;
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (OPTIONS[i].on & c->cmd->bit && OPTIONS[i].type != OPTION_PATH &&
+            c->s.value[i].origin == ORIGIN_FLAG && names(c->e->msg, OPTIONS[i].name))
+            c->e->code = ERR_USAGE;
+}
+
 void cli_close(cli *c) {
+    if (c->cmd) cli_blame(c);
     settings_free(&c->s);
     mem_free(c->word);
     *c = (cli){0};

@@ -206,12 +206,7 @@ int cmd_completion(int argc, char **argv, err *e) {
     if (cli_open(&c, argc, argv, e)) {
         for (int i = 0; i < 3; i++)
             if (strcmp(c.word[0], SHELL[i].name) == 0) SHELL[i].write(&out);
-        if (out.s) {
-            fputs(out.s, stdout);
-        } else {
-            err_set(e, ERR_USAGE, "there are completions for bash, zsh and fish, not for '%s'",
-                    c.word[0]);
-        }
+        fputs(out.s, stdout);
     }
     text_free(&out);
     cli_close(&c);

@@ -63,6 +63,7 @@ const command COMMANDS[] = {
         .min_words = 1,
         .max_words = 2,
         .word_choices = "make check convert models",
+        .word_name = "kernel action",
         .example = {{"Six spikes in colour.",
                      "fftbloom kernel make star --param blades=6,turn=15 --taps 512 -o star.exr"},
                     {"Is it fit for use?", "fftbloom kernel check star.exr --strict"},
@@ -145,6 +146,7 @@ const command COMMANDS[] = {
         .min_words = 1,
         .max_words = 1,
         .word_choices = "path list verify trim",
+        .word_name = "cache action",
         .example = {{"Where it is.", "fftbloom cache path"},
                     {"Empty it.", "fftbloom cache trim --cache-size 0"}},
         .run = cmd_cache,
@@ -211,6 +213,7 @@ const command COMMANDS[] = {
                  "put \"$schema\": \"fftbloom.schema.json\" into them.",
         .max_words = 1,
         .word_choices = "config suite",
+        .word_name = "schema",
         .example = {{"Keep it beside the config files.", "fftbloom schema > fftbloom.schema.json"},
                     {"The same for suites.", "fftbloom schema suite > suite.schema.json"}},
         .run = cmd_schema,
@@ -223,6 +226,7 @@ const command COMMANDS[] = {
         .min_words = 1,
         .max_words = 1,
         .word_choices = "bash zsh fish",
+        .word_name = "shell",
         .example = {{"For this bash.", "source <(fftbloom completion bash)"},
                     {"For fish, for good.",
                      "fftbloom completion fish > ~/.config/fish/completions/fftbloom.fish"}},
@@ -236,6 +240,7 @@ const command COMMANDS[] = {
         .min_words = 1,
         .max_words = 2,
         .word_choices = "config commands man",
+        .word_name = "page",
         .example = {{"Read the manual page of a command.", "fftbloom docs man apply | man -l -"}},
         .run = cmd_docs,
     },
@@ -246,7 +251,17 @@ const command COMMANDS[] = {
         .summary = "Show the help of the program or of a command.",
         .max_words = 1,
         .word_choices = "*", /* the names of the commands */
+        .word_name = "command",
         .run = cmd_help,
+    },
+    {
+        .name = "version",
+        .bit = FOR_VERSION,
+        .usage = "[--json]",
+        .summary = "Show the version and the libraries that are compiled in.",
+        .about = "fftbloom --version and fftbloom -V are the same.",
+        .example = {{"For scripts.", "fftbloom version --json"}},
+        .run = cmd_version,
     },
 };
 const int COMMAND_COUNT = (int)(sizeof COMMANDS / sizeof COMMANDS[0]);
@@ -285,4 +300,51 @@ const char *command_nearest(const char *name) {
     for (int i = 0; i < COMMAND_COUNT; i++) names[i] = COMMANDS[i].name;
     int best = text_nearest(name, names, COMMAND_COUNT);
     return best < 0 ? NULL : names[best];
+}
+
+void command_choices(const command *c, const char *between, text *to) {
+    const char *words = c->word_choices;
+    if (words && *words == '*')
+        for (int i = 0; i < COMMAND_COUNT; i++)
+            text_add(to, "%s%s", i ? between : "", COMMANDS[i].name);
+    else
+        for (; words && *words; words += strcspn(words, " "), words += *words == ' ')
+            text_add(to, "%s%.*s", words == c->word_choices ? "" : between,
+                     (int)strcspn(words, " "), words);
+}
+
+/* What the cache of other programs is asked for. */
+static bool means_to_empty(const char *word) {
+    static const char *const WORD[] = {"clear", "clean", "empty", "purge", "prune", "delete", "rm"};
+    for (size_t i = 0; i < sizeof WORD / sizeof WORD[0]; i++)
+        if (strcmp(WORD[i], word) == 0) return true;
+    return false;
+}
+
+bool command_check_choice(const command *c, const char *word, err *e) {
+    enum { MOST = 32 };
+    const char *choice[MOST];
+    char *at;
+    text all = {0};
+    int n = 0;
+    if (!c->word_choices) return true;
+    command_choices(c, " ", &all);
+    for (char *p = strtok_r(all.s, " ", &at); p && n < MOST; p = strtok_r(NULL, " ", &at))
+        choice[n++] = p;
+    bool ok = false;
+    for (int i = 0; i < n; i++) ok |= strcmp(choice[i], word) == 0;
+    int near = text_nearest(word, choice, n);
+    const char *meant = c->bit == FOR_CACHE && means_to_empty(word) ? "trim --cache-size 0"
+                        : near >= 0                                 ? choice[near]
+                                                                    : NULL;
+    if (!ok && meant) {
+        err_set(e, ERR_USAGE, "unknown %s '%s'; did you mean '%s'?", c->word_name, word, meant);
+    } else if (!ok) {
+        text list = {0};
+        command_choices(c, ", ", &list);
+        err_set(e, ERR_USAGE, "unknown %s '%s'; there are %s", c->word_name, word, list.s);
+        text_free(&list);
+    }
+    text_free(&all);
+    return ok;
 }

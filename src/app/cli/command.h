@@ -6,6 +6,7 @@
 #define APP_COMMAND_H
 
 #include "base/err.h"
+#include "base/text.h"
 
 #include <stdint.h>
 
@@ -25,8 +26,9 @@ typedef struct {
     /* Arguments that are no flags: how many, and the options that the first ones stand for. */
     int min_words, max_words;
     const char *stands_for[COMMAND_WORDS];
-    /* What those arguments may be, for completions: "apply plan ..."; NULL: files. */
-    const char *word_choices;
+    /* The words that the first of those arguments may be, as "make check", and what one of them is
+     * called; "*" stands for the commands' names. NULL: files. */
+    const char *word_choices, *word_name;
     const char *needs[COMMAND_WORDS]; /* options without which it cannot run */
     command_example example[COMMAND_EXAMPLES];
     /* argv[0] is the command's name. Returns the exit status; on an error sets e and returns its
@@ -41,6 +43,10 @@ extern const int COMMAND_COUNT;
 const command *command_find(const char *name);
 /* The name nearest to what was meant, or NULL. */
 const char *command_nearest(const char *name);
+/* Appends the words that may follow the command, with `between` between them. */
+void command_choices(const command *c, const char *between, text *to);
+/* Returns true where the word is one of them, or anything may follow; else false with ERR_USAGE. */
+bool command_check_choice(const command *c, const char *word, err *e);
 
 /* The exit statuses of the program, for help and man pages. */
 typedef struct {
@@ -57,6 +63,7 @@ int cmd_diff(int argc, char **argv, err *e);
 int cmd_check(int argc, char **argv, err *e);
 int cmd_devices(int argc, char **argv, err *e);
 int cmd_help(int argc, char **argv, err *e);
+int cmd_version(int argc, char **argv, err *e);
 int cmd_schema(int argc, char **argv, err *e);
 int cmd_completion(int argc, char **argv, err *e);
 int cmd_docs(int argc, char **argv, err *e);

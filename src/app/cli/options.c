@@ -20,7 +20,7 @@ enum {
     RUN = FOR_APPLY | FOR_PLAN | FOR_BENCH,
     SPREAD = RUN | FOR_PRECOMPUTE, /* decides the kernel's spectrum */
     TAPS = SPREAD | FOR_KERNEL,
-    LOUD = FOR_ALL & ~(FOR_COMPLETION | FOR_SCHEMA | FOR_DOCS | FOR_HELP),
+    LOUD = FOR_ALL & ~(FOR_COMPLETION | FOR_SCHEMA | FOR_DOCS | FOR_HELP | FOR_VERSION),
     LIMIT = FOR_DIFF | FOR_CASE, /* of a comparison */
 };
 
@@ -175,10 +175,11 @@ const option OPTIONS[] = {
      RUN | FOR_PRECOMPUTE | FOR_CHECK | FOR_DIFF | FOR_KERNEL | FOR_INFO, AT(jobs), .value = "N",
      .min = 0, .max = 1024, .preset = "0", .help = "Host threads; 0 is as many as there are."},
     {"mem_limit", OPTION_SIZE, SECTION_DEVICE, SPREAD, AT(bloom.mem_limit), .value = "SIZE",
-     .preset = "0",
+     .min = 1e6, .preset = "0",
      .help = "Host memory to use at most, as 8GB; what needs more ends with 75; 0 is no limit."},
     {"vram_limit", OPTION_SIZE, SECTION_DEVICE, RUN, AT(bloom.vram_limit), .value = "SIZE",
-     .preset = "0", .help = "Device memory to use at most, as 2GB; 0 is what the device has."},
+     .min = 1e6, .preset = "0",
+     .help = "Device memory to use at most, as 2GB; 0 is what the device has."},
     {"cache_dir", OPTION_PATH, SECTION_DEVICE, SPREAD | FOR_CHECK | FOR_CACHE | FOR_DEVICES,
      AT(bloom.cache_dir), .value = "DIR",
      .help = "Folder of the spectrum cache; default: $XDG_CACHE_HOME/fftbloom or "
@@ -268,8 +269,8 @@ const option OPTIONS[] = {
      .help = "Say nothing but errors."},
     {"verbose", OPTION_BOOL, SECTION_MESSAGES, LOUD, AT(verbose), .preset = "false", .letter = 'v',
      .help = "Say what is done, and why."},
-    {"json", OPTION_BOOL, SECTION_MESSAGES, LOUD & ~FOR_CHECK, AT(json), .preset = "false",
-     .help = "Print the result as JSON on standard output."},
+    {"json", OPTION_BOOL, SECTION_MESSAGES, (LOUD | FOR_VERSION) & ~FOR_CHECK, AT(json),
+     .preset = "false", .help = "Print the result as JSON on standard output."},
     {"progress", OPTION_ENUM, SECTION_MESSAGES, FOR_APPLY | FOR_CHECK, AT(progress),
      .words = WORDS("auto", "deadline", "openjd", "json", "none"), .preset = "auto",
      .help = "How progress is told: a bar on a terminal and else a line every few seconds, the "
@@ -299,13 +300,14 @@ const option OPTIONS[] = {
     {"require_cases", OPTION_INT, SECTION_SUITE, FOR_CHECK, AT(require_cases), .value = "N",
      .min = 0, .max = 1e6, .preset = "0",
      .help = "Fail if fewer than N cases passed; skipped is not passed."},
-    {"junit", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(junit), .value = "FILE",
+    {"junit", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(junit), .value = "FILE", .stdout_too = true,
      .help = "Write the results as JUnit XML; - is standard output."},
-    {"tap", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(tap), .value = "FILE",
+    {"tap", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(tap), .value = "FILE", .stdout_too = true,
      .help = "Write the results as TAP 14; - is standard output."},
     {"json", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(json_file), .value = "FILE",
-     .flag_only = true, .help = "Write the results as JSON; - is standard output."},
-    {"html", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(html), .value = "FILE",
+     .stdout_too = true, .flag_only = true,
+     .help = "Write the results as JSON; - is standard output."},
+    {"html", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(html), .value = "FILE", .stdout_too = true,
      .help = "Write the results as one page with pictures that needs nothing but a browser."},
     {"github", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(github), .preset = "false",
      .help = "Print annotations for GitHub Actions."},
@@ -399,7 +401,7 @@ void option_describe_type(const option *o, text *to) {
         [OPTION_SIZE] = "a size in bytes, such as 2GB",
         [OPTION_BORDERS] = "one or two (x,y) of ",
         [OPTION_CENTER] = "X,Y or one of ",
-        [OPTION_SCALE] = "a number, with an h for image heights,",
+        [OPTION_SCALE] = "a factor (0.5) or a height in image heights (0.5h),",
     };
     text_add(to, "%s", TYPE[o->type]);
     if (o->words) add_words(o, to);

@@ -43,10 +43,11 @@ typedef enum {
     FOR_SCHEMA = 1 << 11,
     FOR_DOCS = 1 << 12,
     FOR_HELP = 1 << 13,
-    FOR_ALL = (1 << 14) - 1,
+    FOR_VERSION = 1 << 14,
+    FOR_ALL = (1 << 15) - 1,
     /* No commands, and the second is in no row: */
-    FOR_CASE = 1 << 14,  /* keys of a case of a suite */
-    FOR_CONFIG = 1 << 15 /* keys of config files: option_in_config */
+    FOR_CASE = 1 << 15,  /* keys of a case of a suite */
+    FOR_CONFIG = 1 << 16 /* keys of config files: option_in_config */
 } option_users;
 
 typedef enum {
@@ -79,6 +80,7 @@ typedef struct {
     const char *about;  /* more, for the reference pages; may be NULL */
     char letter;        /* -o; 0: none */
     bool flag_only;     /* no key of config files, no environment variable */
+    bool stdout_too;    /* of a path: - is standard output */
 } option;
 
 extern const option OPTIONS[];

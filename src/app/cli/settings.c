@@ -1,4 +1,5 @@
 #include "app/cli/options.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 #include <ctype.h>
@@ -9,25 +10,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+extern char **environ;
+
+static const char PREFIX[] = "FFTBLOOM_";
+/* Variables that are no options: two of the program's own, and those by which package managers say
+ * where a program is. */
+static const char *const NO_OPTION[] = {"CACHE_RO", "VALIDATION", "ROOT",   "HOME",
+                                        "DIR",      "PATH",       "PREFIX", "VERSION"};
+
 /* --- one parser per type ----------------------------------------------------------------- */
 
-static void *place(settings *s, const option *o) {
-    return (char *)s + o->at;
+/* What a parser reads, and where it puts it. */
+typedef struct {
+    settings *s;
+    const option *o;
+    const char *value;
+    const char *name; /* for messages: "--padding", or "padding" in files */
+    err *e;
+} source;
+
+static void *place(const source *from) {
+    return (char *)from->s + from->o->at;
 }
 
-static bool bad_value(const option *o, const char *value, err *e) {
+static bool bad_value(const source *from) {
     text want = {0};
-    option_describe_type(o, &want);
-    err_set(e, ERR_CONFIG, "%s must be %s, not '%s'", o->name, want.s, value);
+    option_describe_type(from->o, &want);
+    err_set(from->e, ERR_CONFIG, "%s must be %s, not '%s'", from->name, want.s, from->value);
     text_free(&want);
     return false;
 }
 
-static bool parse_bool(settings *s, const option *o, const char *v, err *e) {
+static bool parse_bool(const source *from) {
     static const char *const WORD[] = {"false", "true", "0", "1", "no", "yes", "off", "on"};
     for (int i = 0; i < 8; i++)
-        if (strcmp(v, WORD[i]) == 0) return *(bool *)place(s, o) = i & 1, true;
-    return bad_value(o, v, e);
+        if (strcmp(from->value, WORD[i]) == 0) return *(bool *)place(from) = i & 1, true;
+    return bad_value(from);
 }
 
 /* A decimal number and nothing else: no blanks, no hexadecimal, no "nan". */
@@ -44,58 +62,73 @@ static bool in_range(const option *o, double x) {
     return x >= o->min && x <= o->max;
 }
 
-static bool parse_int(settings *s, const option *o, const char *v, err *e) {
+static bool parse_int(const source *from) {
     double x;
-    if (!number(v, &x) || x != floor(x) || !in_range(o, x)) return bad_value(o, v, e);
-    *(uint32_t *)place(s, o) = (uint32_t)x;
+    if (!number(from->value, &x) || x != floor(x) || !in_range(from->o, x)) return bad_value(from);
+    *(uint32_t *)place(from) = (uint32_t)x;
     return true;
 }
 
-static bool parse_float(settings *s, const option *o, const char *v, err *e) {
+static bool parse_float(const source *from) {
     double x;
-    if (isinf(o->max) && strcmp(v, "inf") == 0) {
+    if (isinf(from->o->max) && strcmp(from->value, "inf") == 0) {
         x = INFINITY;
-    } else if (!number(v, &x) || !in_range(o, x)) {
-        return bad_value(o, v, e);
+    } else if (!number(from->value, &x) || !in_range(from->o, x)) {
+        return bad_value(from);
     }
-    *(double *)place(s, o) = x;
+    *(double *)place(from) = x;
     return true;
 }
 
-/* The index of a word of the row; -1, and a sentence, when it has no such word. */
-static int word_index(const option *o, const char *v, err *e) {
+/* Returns the index of a word of the row; -1, and a sentence, when it has no such word. */
+static int word_index(const source *from, const char *v) {
+    const char *const *words = from->o->words;
     int n = 0;
-    for (; o->words[n]; n++)
-        if (strcmp(o->words[n], v) == 0) return n;
-    int near = text_nearest(v, o->words, n);
-    bad_value(o, v, e);
-    if (near >= 0 && e) {
-        size_t used = strlen(e->msg);
-        snprintf(e->msg + used, sizeof e->msg - used, "; did you mean '%s'?", o->words[near]);
+    for (; words[n]; n++)
+        if (strcmp(words[n], v) == 0) return n;
+    int near = text_nearest(v, words, n);
+    bad_value(from);
+    if (near >= 0 && from->e) {
+        size_t used = strlen(from->e->msg);
+        snprintf(from->e->msg + used, sizeof from->e->msg - used, "; did you mean '%s'?",
+                 words[near]);
     }
     return -1;
 }
 
-static bool parse_enum(settings *s, const option *o, const char *v, err *e) {
-    int i = word_index(o, v, e);
+static bool parse_enum(const source *from) {
+    int i = word_index(from, from->value);
     if (i < 0) return false;
-    *(uint32_t *)place(s, o) = (uint32_t)i;
+    *(uint32_t *)place(from) = (uint32_t)i;
     return true;
 }
 _Static_assert(sizeof(plan_precision) == sizeof(uint32_t), "enums are stored as 32 bits");
 
 /* The text itself is kept by settings_set. */
-static bool parse_text(settings *s, const option *o, const char *v, err *e) {
-    if (!*v) return err_set(e, ERR_CONFIG, "%s must not be empty", o->name);
-    *(const char **)place(s, o) = v;
+static bool parse_text(const source *from) {
+    if (!*from->value) return err_set(from->e, ERR_CONFIG, "%s must not be empty", from->name);
+    *(const char **)place(from) = from->value;
     return true;
 }
 
-static bool parse_size(settings *s, const option *o, const char *v, err *e) {
+static bool parse_path(const source *from) {
+    if (strcmp(from->value, "-") == 0 && !from->o->stdout_too)
+        return err_set(from->e, ERR_CONFIG,
+                       "%s is '-': standard input and output are not supported here; give the name "
+                       "of a file",
+                       from->name);
+    return parse_text(from);
+}
+
+static bool parse_size(const source *from) {
     static const char UNIT[] = "kMGT";
+    const char *v = from->value;
     char *end;
-    if (!isdigit((unsigned char)*v)) return bad_value(o, v, e);
+    if (!isdigit((unsigned char)*v)) return bad_value(from);
     double x = strtod(v, &end);
+    if (!*end && x > 0 && x < from->o->min)
+        return err_set(from->e, ERR_CONFIG, "%s %s is %s bytes; did you mean %sGB?", from->name, v,
+                       v, v);
     const char *unit = *end ? strchr(UNIT, *end == 'K' ? 'k' : *end) : NULL;
     if (unit) {
         end++;
@@ -104,12 +137,13 @@ static bool parse_size(settings *s, const option *o, const char *v, err *e) {
         for (int i = 0; i <= unit - UNIT; i++) x *= binary ? 1024 : 1000;
     }
     if (*end == 'B') end++;
-    if (*end || !(x < 1e18)) return bad_value(o, v, e);
-    *(uint64_t *)place(s, o) = (uint64_t)x;
+    if (*end || !(x < 1e18) || (x > 0 && x < from->o->min)) return bad_value(from);
+    *(uint64_t *)place(from) = (uint64_t)x;
     return true;
 }
 
-/* The part of v in front of its only comma, and what is behind; false without exactly one. */
+/* Copies what stands in front of v's only comma, and points behind it; false without exactly one.
+ */
 static bool split(const char *v, char first[64], const char **second) {
     const char *comma = strchr(v, ',');
     if (!comma || comma - v >= 64 || strchr(comma + 1, ',')) return false;
@@ -118,53 +152,53 @@ static bool split(const char *v, char first[64], const char **second) {
     return true;
 }
 
-static bool parse_borders(settings *s, const option *o, const char *v, err *e) {
+static bool parse_borders(const source *from) {
     char x[64];
-    const char *y = v;
+    const char *y = from->value;
     int a, b;
-    bool two = split(v, x, &y);
-    if ((a = word_index(o, two ? x : v, e)) < 0 || (b = word_index(o, y, e)) < 0) return false;
-    plan_border *border = place(s, o);
+    bool two = split(from->value, x, &y);
+    if ((a = word_index(from, two ? x : from->value)) < 0 || (b = word_index(from, y)) < 0)
+        return false;
+    plan_border *border = place(from);
     border[PLAN_X] = (plan_border)a;
     border[PLAN_Y] = (plan_border)b;
     return true;
 }
 
-static bool parse_center(settings *s, const option *o, const char *v, err *e) {
-    psf_options *k = place(s, o);
+static bool parse_center(const source *from) {
+    psf_options *k = place(from);
     char first[64];
     const char *second;
     double x, y;
-    if (split(v, first, &second)) {
-        if (!number(first, &x) || !number(second, &y)) return bad_value(o, v, e);
+    if (split(from->value, first, &second)) {
+        if (!number(first, &x) || !number(second, &y)) return bad_value(from);
         k->center = PSF_AT;
         k->at[0] = x;
         k->at[1] = y;
         return true;
     }
-    int i = word_index(o, v, e);
+    int i = word_index(from, from->value);
     if (i < 0) return false;
     k->center = (psf_center)i;
     return true;
 }
 _Static_assert(PSF_MIDDLE == 0 && PSF_CORNER == 3 && PSF_AT == 4, "the row's words are in order");
 
-static bool parse_scale(settings *s, const option *o, const char *v, err *e) {
+static bool parse_scale(const source *from) {
     char digits[64];
-    size_t n = strlen(v);
-    bool relative = n > 0 && v[n - 1] == 'h';
-    snprintf(digits, sizeof digits, "%.*s", (int)(n - relative), v);
+    size_t n = strlen(from->value);
+    bool relative = n > 0 && from->value[n - 1] == 'h';
+    snprintf(digits, sizeof digits, "%.*s", (int)(n - relative), from->value);
     double x;
-    if (n >= sizeof digits || !number(digits, &x) || !in_range(o, x)) return bad_value(o, v, e);
-    s->bloom.kernel.size = x;
-    s->bloom.kernel_relative = relative;
+    if (n >= sizeof digits || !number(digits, &x) || !in_range(from->o, x)) return bad_value(from);
+    from->s->bloom.kernel.size = x;
+    from->s->bloom.kernel_relative = relative;
     return true;
 }
 
-typedef bool parser(settings *, const option *, const char *, err *);
-static parser *const PARSE[OPTION_TYPES] = {
+static bool (*const PARSE[OPTION_TYPES])(const source *) = {
     [OPTION_BOOL] = parse_bool,     [OPTION_INT] = parse_int,     [OPTION_FLOAT] = parse_float,
-    [OPTION_ENUM] = parse_enum,     [OPTION_STRING] = parse_text, [OPTION_PATH] = parse_text,
+    [OPTION_ENUM] = parse_enum,     [OPTION_STRING] = parse_text, [OPTION_PATH] = parse_path,
     [OPTION_LIST] = parse_text,     [OPTION_SIZE] = parse_size,   [OPTION_BORDERS] = parse_borders,
     [OPTION_CENTER] = parse_center, [OPTION_SCALE] = parse_scale,
 };
@@ -174,9 +208,11 @@ static parser *const PARSE[OPTION_TYPES] = {
 bool settings_set(settings *s, int index, const char *value, origin_kind origin, const char *where,
                   err *e) {
     const option *o = &OPTIONS[index];
+    char flag[OPTION_NAME_ROOM];
     setting fresh = {mem_str(value, e), origin, where ? mem_str(where, e) : NULL};
     if (!fresh.text || (where && !fresh.where)) goto fail;
-    if (!PARSE[o->type](s, o, fresh.text, e)) {
+    const char *name = origin == ORIGIN_FLAG && *where == '-' ? option_flag(o, flag) : o->name;
+    if (!PARSE[o->type](&(source){s, o, fresh.text, name, e})) {
         if (e && origin == ORIGIN_FLAG) e->code = ERR_USAGE;
         if (origin == ORIGIN_FILE || origin == ORIGIN_ENVIRONMENT) err_in(e, "%s", where);
         goto fail;
@@ -215,6 +251,32 @@ bool settings_environment(settings *s, uint32_t users, err *e) {
         if (value && *value && !settings_set(s, i, value, ORIGIN_ENVIRONMENT, key, e)) return false;
     }
     return true;
+}
+
+void settings_warn_environment(void) {
+    for (char **v = environ; *v; v++) {
+        char name[OPTION_NAME_ROOM], key[OPTION_NAME_ROOM], right[OPTION_NAME_ROOM];
+        size_t n = strcspn(*v, "=");
+        if (strncmp(*v, PREFIX, strlen(PREFIX)) != 0 || n >= sizeof name || !(*v)[n] ||
+            !(*v)[n + 1])
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)n, *v);
+        snprintf(key, sizeof key, "%s", name + strlen(PREFIX));
+        bool known = false;
+        for (size_t i = 0; i < sizeof NO_OPTION / sizeof NO_OPTION[0]; i++)
+            known |= strcmp(key, NO_OPTION[i]) == 0;
+        for (char *p = key; *p; p++) *p = (char)tolower((unsigned char)*p);
+        const option *o = option_find(key, FOR_ALL);
+        const char *near = option_nearest(key, FOR_ALL);
+        if (known || (o && option_env(o, right) && strcmp(right, name) == 0)) continue;
+        if (o && o->flag_only)
+            log_warn("%s is ignored: %s can only be given on the command line", name,
+                     option_flag(o, right));
+        else if (near && option_env(option_find(near, FOR_ALL), right))
+            log_warn("%s is not a variable of this program; did you mean %s?", name, right);
+        else
+            log_warn("%s is not a variable of this program", name);
+    }
 }
 
 /* --- words ------------------------------------------------------------------------------- */

@@ -77,8 +77,10 @@ void settings_free(settings *s);
  * ERR_USAGE where the origin is a flag) starts with `where`. On failure nothing changes. */
 bool settings_set(settings *s, int index, const char *value, origin_kind origin, const char *where,
                   err *e);
-/* Of the environment: all options that `users` take. */
+/* Sets the options of the environment that `users` take. */
 bool settings_environment(settings *s, uint32_t users, err *e);
+/* Warns of each FFTBLOOM_* variable that no command reads, with the nearest name. */
+void settings_warn_environment(void);
 
 /* The value as JSON of the option's type: true, 3, "mirror", ["a","b"]. */
 void settings_json(const settings *s, int index, text *to);

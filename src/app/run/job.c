@@ -1,5 +1,6 @@
 #include "app/run/job.h"
 
+#include "app/cli/option_rules.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -48,6 +49,8 @@ bool job_open(job *j, const settings *s, err *e) {
     } else if (frame_pattern_is(j->output)) {
         ok = err_set(e, ERR_USAGE, "the output '%s' has a frame field, but the input '%s' has none",
                      j->output, s->input);
+    } else {
+        ok = option_rules_check_single(s, e);
     }
     if (!ok) job_close(j);
     return ok;

@@ -142,7 +142,6 @@ static const struct {
     const char *word;
     bool (*run)(const request *r, text *to, err *e);
 } ACTION[] = {{"path", show_path}, {"list", list}, {"verify", verify}, {"trim", trim}};
-enum { ACTIONS = sizeof ACTION / sizeof ACTION[0] };
 
 static bool act(const cli *c, text *to, err *e) {
     char dir[CACHE_PATH];
@@ -151,10 +150,9 @@ static bool act(const cli *c, text *to, err *e) {
                        "there is no cache folder: give --cache-dir, or set FFTBLOOM_CACHE_DIR, "
                        "XDG_CACHE_HOME or HOME");
     request r = {dir, c->s.bloom.cache_size, c->s.json};
-    for (int i = 0; i < ACTIONS; i++)
-        if (strcmp(c->word[0], ACTION[i].word) == 0) return ACTION[i].run(&r, to, e);
-    return err_set(e, ERR_USAGE, "the cache can be asked for path, list, verify or trim, not '%s'",
-                   c->word[0]);
+    int i = 0; /* the command line has checked the word */
+    while (strcmp(c->word[0], ACTION[i].word) != 0) i++;
+    return ACTION[i].run(&r, to, e);
 }
 
 int cmd_cache(int argc, char **argv, err *e) {

@@ -245,20 +245,19 @@ int cmd_docs(int argc, char **argv, err *e) {
     cli c;
     text out = {0};
     if (cli_open(&c, argc, argv, e)) {
+        const bool man = strcmp(c.word[0], "man") == 0;
         const command *about = c.words > 1 ? command_find(c.word[1]) : NULL;
-        if (strcmp(c.word[0], "config") == 0 && c.words == 1) {
+        if (c.words > 1 && !man) {
+            err_set(e, ERR_USAGE, "one argument too many: '%s'", c.word[1]);
+        } else if (c.words > 1 && !about) {
+            err_set(e, ERR_USAGE, "unknown command '%s'", c.word[1]);
+        } else if (man) {
+            (about ? man_command(about, &out) : man_program(&out));
+        } else if (strcmp(c.word[0], "config") == 0) {
             md_page(&out, e);
-        } else if (strcmp(c.word[0], "commands") == 0 && c.words == 1) {
-            for (int i = 0; i < COMMAND_COUNT; i++) text_add(&out, "%s\n", COMMANDS[i].name);
-        } else if (strcmp(c.word[0], "man") == 0 && (about || c.words == 1)) {
-            if (about)
-                man_command(about, &out);
-            else
-                man_program(&out);
         } else {
-            err_set(e, ERR_USAGE,
-                    "docs prints 'config', 'commands', 'man' or 'man COMMAND', not '%s%s%s'",
-                    c.word[0], c.words > 1 ? " " : "", c.words > 1 ? c.word[1] : "");
+            command_choices(command_find("help"), "\n", &out);
+            text_add(&out, "\n");
         }
     }
     if (out.s && !e->code) fputs(out.s, stdout);

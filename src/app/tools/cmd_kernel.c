@@ -383,18 +383,15 @@ static const struct {
             {"models", NULL, models}};
 
 static bool run(const cli *c, int *status, err *e) {
-    for (size_t i = 0; i < sizeof WORK / sizeof WORK[0]; i++) {
-        if (strcmp(WORK[i].name, c->word[0]) != 0) continue;
-        if (c->words != (WORK[i].argument ? 2 : 1))
-            return err_set(e, ERR_USAGE, "usage: fftbloom kernel %s %s", WORK[i].name,
-                           WORK[i].argument ? WORK[i].argument : "");
-        par *threads = par_open((int)c->s.jobs, e);
-        bool ok = threads && WORK[i].run(c, threads, status, e);
-        if (threads) par_close(&threads);
-        return ok;
-    }
-    return err_set(e, ERR_USAGE, "kernel does make, check, convert or models, not '%s'",
-                   c->word[0]);
+    int i = 0; /* the command line has checked the word */
+    while (strcmp(WORK[i].name, c->word[0]) != 0) i++;
+    if (c->words != (WORK[i].argument ? 2 : 1))
+        return err_set(e, ERR_USAGE, "usage: fftbloom kernel %s %s", WORK[i].name,
+                       WORK[i].argument ? WORK[i].argument : "");
+    par *threads = par_open((int)c->s.jobs, e);
+    bool ok = threads && WORK[i].run(c, threads, status, e);
+    if (threads) par_close(&threads);
+    return ok;
 }
 
 int cmd_kernel(int argc, char **argv, err *e) {

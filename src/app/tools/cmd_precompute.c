@@ -9,6 +9,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,6 +62,11 @@ static bool check_files(const settings *s, err *e) {
 }
 
 static int precompute(const settings *s, err *e) {
+    const char *dot = strrchr(s->output, '.');
+    if (!dot || strcasecmp(dot, ".spectrum") != 0) {
+        err_set(e, ERR_USAGE, "precompute writes a .spectrum file, not '%s'", s->output);
+        return (int)e->code;
+    }
     if (!check_files(s, e)) return (int)e->code;
     if (!s->clobber && access(s->output, F_OK) == 0) {
         log_note("%s skipped: the output exists", s->output);

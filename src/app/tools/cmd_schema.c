@@ -38,8 +38,12 @@ static void add_value(const option *o, text *to) {
                      "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}]}");
         break;
     case OPTION_SIZE:
-        text_add(to, "{\"anyOf\": [{\"type\": \"integer\", \"minimum\": 0}, {\"type\": \"string\", "
-                     "\"pattern\": \"^[0-9]+(\\\\.[0-9]+)?([kKMGT]i?)?B?$\"}]}");
+        text_add(to, "{\"anyOf\": [");
+        if (o->min > 0) text_add(to, "{\"const\": 0}, ");
+        text_add(to,
+                 "{\"type\": \"integer\", \"minimum\": %.15g}, {\"type\": \"string\", "
+                 "\"pattern\": \"^[0-9]+(\\\\.[0-9]+)?([kKMGT]i?)?B?$\"}]}",
+                 o->min);
         break;
     case OPTION_BORDERS:
         text_add(to, "{\"anyOf\": [");
@@ -174,10 +178,7 @@ int cmd_schema(int argc, char **argv, err *e) {
         const char *which = c.words ? c.word[0] : "config";
         for (int i = 0; i < 2; i++)
             if (strcmp(which, SCHEMA[i].name) == 0) SCHEMA[i].write(&defaults, &out);
-        if (out.s)
-            fputs(out.s, stdout);
-        else
-            err_set(e, ERR_USAGE, "there are schemas of 'config' and 'suite', not of '%s'", which);
+        fputs(out.s, stdout);
     }
     text_free(&out);
     settings_free(&defaults);
