@@ -4,6 +4,7 @@
 #   make demo               blooms the shipped scene (installs what is missing first)
 #   make test               all tests (likewise); make test SAN=1 under ASan and UBSan;
 #                           make test ONLY='apply test_plan' runs some of them
+#   make test-fresh         the README's commands in a bare Debian 12 (a chroot; needs root)
 #   make check              formatting, layers, headers, generated files
 #   make install PREFIX=    program, man pages, completions
 #   make bundle             a folder that runs on other machines: dist/fftbloom
@@ -126,6 +127,11 @@ deps-build:
 .PHONY: demo test check run-demo
 demo: deps-build
 	@$(MAKE) --no-print-directory run-demo
+
+# The README's commands in a bare Debian, as a newcomer runs them.
+.PHONY: test-fresh
+test-fresh:
+	@tests/fresh.sh all
 
 run-demo: all
 	@tests/demo.sh $(PROG)

@@ -358,6 +358,7 @@ assert [x["done"] for x in l] == [1, 2] and l[0]["total"] == 2' "$stderr"
     "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr 2>err
     [ "$(tr -d '\n\40-\176' <err | wc -c)" -eq 0 ]
     command -v script || skip "script is not installed"
+    script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip "there is no pseudo-terminal"
     script -qec '"$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr' /dev/null >typed </dev/null
     [ -z "$(grep -a 'error' typed)" ]
 }

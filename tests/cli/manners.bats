@@ -66,6 +66,7 @@ refused() { # STATUS WORDS command...
 
 @test "colour only where stderr is a terminal, and not with NO_COLOR or a dumb one" {
     command -v script >/dev/null || skip "script is not installed"
+    script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip "there is no pseudo-terminal"
     said() { env "$@" script -qec "'$FFTBLOOM' nope.exr kernel.exr -o out.exr" /dev/null </dev/null; }
     red=$'\033[1;31m'
     [[ "$(said TERM=xterm)" == *"$red"error:* ]]

@@ -1,0 +1,51 @@
+#!/bin/bash
+# fresh.sh [demo|all]: is the README right on a machine that has nothing? Makes a bare Debian 12 in
+# a folder of its own (debootstrap, as root), with make and git and no more, clones this checkout's
+# last commit into it, and runs there what the README says: 'make demo' and all recipes, pasted in
+# order into one shell. 'all' runs 'make test' as well. Skips with a word where such a system cannot
+# be made: without root, without debootstrap, without a network.
+what=${1:-demo}
+cd "$(dirname "$0")/.." || exit 1
+skip() {
+    echo "skipped: a bare Debian cannot be made here: $*"
+    exit 0
+}
+[ "$(id -u)" = 0 ] || skip "this needs root"
+command -v apt-get >/dev/null || skip "there is no apt-get"
+tests/deps.sh debootstrap >/dev/null || skip "debootstrap cannot be installed"
+
+root=$(mktemp -d) log=$(mktemp)
+cleanup() {
+    umount "$root/proc" 2>/dev/null
+    mountpoint -q "$root/proc" || rm -rf --one-file-system "$root"
+    rm -f "$log"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
+    grep -oE 'https?://[^ ]+/debian/?( |$)' | head -n 1)
+mirror=${mirror:-http://deb.debian.org/debian}
+debootstrap --variant=minbase --include=make,git,ca-certificates bookworm "$root" "${mirror% }" >"$log" 2>&1 ||
+    skip "debootstrap: $(tail -n 1 "$log")"
+cp /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null
+mount -t proc proc "$root/proc" 2>/dev/null || skip "/proc cannot be mounted in it"
+git -c safe.directory='*' clone -q --no-hardlinks . "$root/root/fftbloom" || exit 1
+
+newcomer() { # script: in the clone, with nothing of ours in the environment
+    chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        bash -c "cd /root/fftbloom && $1"
+}
+step() { # name script
+    local start=$SECONDS
+    if newcomer "$2" >"$log" 2>&1; then
+        echo "ok    $1 on a bare Debian, $((SECONDS - start)) s"
+        return
+    fi
+    echo "FAIL  $1 on a bare Debian:"
+    tail -n 40 "$log"
+    exit 1
+}
+step 'make demo' 'make demo && [ -s out/demo.exr ] && [ -s out/after.png ]'
+awk '/^```sh recipe/ { on = 1; next } /^```/ { on = 0 } on' README.md >"$root/root/recipes.sh"
+step 'the recipes' 'set -e && . /root/recipes.sh'
+[ "$what" = demo ] || step 'make test' 'make test'
