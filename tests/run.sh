@@ -1,47 +1,49 @@
 #!/bin/bash
-# Runs every test program and every bats file against the build in $1; prints one line each, the
-# output of what fails, and a closing count. Programs and files that need what is not there skip
-# with a word. ONLY='apply sequence test_plan' runs those alone.
+# Runs every test program and every bats file against the build in $1, as many at a time as there
+# are processors (JOBS=1: one after the other). Prints one line each, the output of those that fail,
+# and a closing count. Tests that need something that is missing skip with a word.
+# ONLY='apply sequence test_plan' runs those alone.
 build=$(realpath "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
-export FFTBLOOM=$build/fftbloom FFTBLOOM_ROOT=$root
-export FFTBLOOM_CACHE_DIR=$(mktemp -d)
-export TEST_TMP=$(mktemp -d)
+export build root FFTBLOOM=$build/fftbloom FFTBLOOM_ROOT=$root
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS=suppressions=$root/tests/lsan.supp:print_suppressions=0
-trap 'rm -rf "$FFTBLOOM_CACHE_DIR" "$TEST_TMP"' EXIT
-passed=0 failed=0 skipped=0
-log=$TEST_TMP/log
+all=$(mktemp -d)
+export all
+trap 'rm -rf "$all"' EXIT
 
-run_one() { # name command...
-    local name=$1 start=$EPOCHREALTIME
-    shift
-    "$@" >"$log" 2>&1
-    local status=$? seconds
+run_one() { # a test program or a bats file; each has a cache and a folder of its own
+    local name start=$EPOCHREALTIME status seconds p f s
+    name=$(basename "$1")
+    local log=$all/$name.log
+    export TEST_TMP=$all/$name.tmp FFTBLOOM_CACHE_DIR=$all/$name.cache
+    mkdir "$TEST_TMP" "$FFTBLOOM_CACHE_DIR"
+    case $name in
+    *.bats) bats --tap "$1" ;;
+    *) "$1" ;;
+    esac >"$log" 2>&1
+    status=$?
+    rm -rf "$TEST_TMP" "$FFTBLOOM_CACHE_DIR"
     seconds=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f s", b - a }')
     # Test programs and bats both say what they ran.
-    local p f s
     p=$(grep -cE '^\[       OK \]|^ok [0-9]+ ' "$log")
     s=$(grep -cE '^\[  SKIPPED \] [^0-9]|^ok [0-9]+ .*# skip' "$log")
     f=$(grep -cE '^\[  FAILED  \] [a-z].*[^:]$|^not ok ' "$log")
     grep -qE '^ok [0-9]+ ' "$log" && p=$((p - s))
     if [ $status -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
-    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    echo "$p $f $s" >"$all/$name.count"
     if [ $status -eq 0 ]; then
         printf 'ok    %-34s %4d tests%s  %s\n' "$name" "$p" "$([ "$s" -gt 0 ] && echo ", $s skipped")" "$seconds"
     else
-        printf 'FAIL  %-34s (exit %d)\n' "$name" "$status"
-        tail -n 80 "$log"
+        printf 'FAIL  %-34s (exit %d)\n%s\n' "$name" "$status" "$(tail -n 80 "$log")"
     fi
 }
+export -f run_one
 
 cd "$root" || exit 1
 wanted() { [ -z "$ONLY" ] || grep -qwF -- "$(basename "$1" .bats)" <<<"$ONLY"; }
-for t in $(ls "$build"/tests/ | grep -E '^test_[a-z0-9_]+$'); do
-    wanted "$t" && run_one "$t" "$build/tests/$t"
-done
-for b in tests/cli/*.bats; do
-    wanted "$b" && run_one "$(basename "$b")" bats --tap "$b"
-done
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+for t in "$build"/tests/test_* tests/cli/*.bats; do
+    [[ $(basename "$t") =~ ^(test_[a-z0-9_]+|.*\.bats)$ ]] && wanted "$t" && printf '%s\0' "$t"
+done | xargs -0 -r -n 1 -P "${JOBS:-$(nproc)}" bash -c 'run_one "$1"' run_one
+cat "$all"/*.count 2>/dev/null | awk '{ p += $1; f += $2; s += $3 }
+    END { print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped"; exit f > 0 || !NR }'
