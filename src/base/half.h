@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define HALF_MAX 65504.0f /* the largest finite half */
+
 float half_to_float(uint16_t h);
 uint16_t half_from_float(float f);
 

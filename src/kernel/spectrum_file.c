@@ -82,7 +82,10 @@ static file_head head_of(const spectrum *s) {
 
 bool spectrum_file_write(const char *path, const spectrum *s, err *e) {
     file_out *f = file_out_open(path, e);
-    if (!f) return false;
+    return f && spectrum_file_write_to(f, s, e);
+}
+
+bool spectrum_file_write_to(file_out *f, const spectrum *s, err *e) {
     file_head head = head_of(s);
     part p[PARTS];
     list_parts(s, p);

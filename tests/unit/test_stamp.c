@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 /* The program's own calls, which the linker takes instead of the C library's: another process that
- * replaces the file `victim` while it is read, and a count of syncs. */
-static char victim[256];
-static const char *replacement; /* NULL: nobody replaces it */
+ * moves a file over `target` while `victim` is read, and a count of syncs. */
+static char victim[256], target[256];
+static const char *replacement; /* NULL: nobody moves anything */
 static int syncs;
 
 ssize_t pread(int fd, void *to, size_t n, off_t at) {
@@ -24,7 +24,7 @@ ssize_t pread(int fd, void *to, size_t n, off_t at) {
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     ssize_t len = replacement ? readlink(name, path, sizeof path - 1) : -1;
     if (len > 0 && (path[len] = 0, strcmp(path, victim) == 0)) {
-        if (rename(replacement, victim) != 0) abort();
+        if (rename(replacement, target) != 0) abort();
         replacement = NULL;
     }
     return syscall(SYS_pread64, fd, to, n, at);
@@ -101,8 +101,9 @@ static bool is_current(const run *r) {
     return stamp_is_current(&r->st, r->f.input, r->f.output);
 }
 
-static void replace_while_read(const char *file, const char *by) {
+static void put_while_read(const char *file, const char *by, const char *at) {
     snprintf(victim, sizeof victim, "%s", in_folder(file));
+    snprintf(target, sizeof target, "%s", in_folder(at));
     replacement = in_folder(by);
 }
 
@@ -121,7 +122,7 @@ static void input_replaced_while_read(void **state) {
     (void)state;
     make_file("next.exr", 7);
     run *r = begin("out.exr");
-    replace_while_read("in.exr", "next.exr");
+    put_while_read("in.exr", "next.exr", "in.exr");
     CHECK_OK(make(r), r->e);
     assert_null(replacement);
     assert_false(is_current(r));
@@ -151,7 +152,7 @@ static void input_replaced_before_its_result(void **state) {
     make_file("next.exr", 9);
     run *r = begin("in.exr");
     r->s.in_place = true;
-    replace_while_read("in.exr", "next.exr");
+    put_while_read("in.exr", "next.exr", "in.exr");
     assert_false(make(r));
     assert_int_equal(r->e.code, ERR_RETRY);
     image *img = load(in_folder("in.exr"));
@@ -174,12 +175,33 @@ static void kernel_replaced(void **state) {
     /* While its content is hashed, too. */
     make_file("next.exr", 11);
     end(r);
-    replace_while_read("kernel.exr", "next.exr");
+    put_while_read("kernel.exr", "next.exr", "kernel.exr");
     r = begin("out.exr");
     assert_null(replacement);
     CHECK_OK(make(r), r->e);
     assert_false(is_current(r));
     end(r);
+}
+
+/* --no-clobber keeps what appears after the frame was begun, EXR or PNG. */
+static void output_appears(void **state) {
+    (void)state;
+    static const char *const NAME[] = {"new.exr", "new.png"};
+    for (size_t i = 0; i < 2; i++) {
+        make_file("next.exr", 12);
+        run *r = begin(NAME[i]);
+        r->s.clobber = false;
+        put_while_read("in.exr", "next.exr", NAME[i]);
+        CHECK_OK(make(r), r->e);
+        assert_null(replacement);
+        assert_int_equal(r->f.state, FRAME_SKIPPED);
+        assert_false(is_current(r));
+        image *img = load(in_folder(NAME[i]));
+        const float *first = img->plane[0][0];
+        assert_true(first[0] == 12);
+        image_free(&img);
+        end(r);
+    }
 }
 
 static void stamps_are_not_synced(void **state) {
@@ -245,6 +267,7 @@ int main(void) {
         cmocka_unit_test(input_replaced_afterwards),
         cmocka_unit_test(input_replaced_before_its_result),
         cmocka_unit_test(kernel_replaced),
+        cmocka_unit_test(output_appears),
         cmocka_unit_test(stamps_are_not_synced),
         cmocka_unit_test(trimming),
     };

@@ -6,6 +6,7 @@
 #include "app/run/progress.h"
 #include "app/run/swap.h"
 #include "base/clock.h"
+#include "base/half.h"
 #include "base/log.h"
 #include "image/format.h"
 
@@ -119,7 +120,7 @@ static bool make(frame_maker *m, device_queue *on, frame_result *f, bloom_report
               bloom_in_turn(m, on, f->input, img, made, &t[1], e) &&
               (output_finish(img, m->s, &clamped, e) || err_in(e, "%s", f->input));
     t[2] = clock_now();
-    ok = ok && still_ours(m, f, &before, e) && output_save(f->output, img, r, m->threads, e);
+    ok = ok && still_ours(m, f, &before, e) && output_save(f->output, img, r, m->s, m->threads, e);
     if (ok && r && !m->s->in_place) { /* parts that stayed in the file were read just now */
         read = file_mark_of(f->input);
         torn = torn || !file_mark_same(&before, &read);
@@ -133,7 +134,8 @@ static bool make(frame_maker *m, device_queue *on, frame_result *f, bloom_report
     }
     if (!ok) return false;
     if (clamped)
-        add_note(made, "%llu values beyond 65504 were clamped to it", (unsigned long long)clamped);
+        add_note(made, "%llu values beyond %g were clamped to it", (unsigned long long)clamped,
+                 HALF_MAX);
     f->load = loaded - t[0];
     f->bloom = t[2] - t[1];
     f->save = t[3] - t[2];
@@ -173,6 +175,13 @@ bool frame_make(frame_maker *m, device_queue *on, frame_result *f, bloom_report 
         ok = make(m, on, f, made, e);
         if (ok) say_frame(f);
         say_notes(f);
+        if (!ok && e->code == ERR_SKIPPED) { /* --no-clobber */
+            f->state = FRAME_SKIPPED;
+            f->why = "the output appeared while the frame was made";
+            log_note("%s skipped: %s", f->input, f->why);
+            *e = (err){0};
+            ok = true;
+        }
     }
     if (!ok) {
         f->state = FRAME_FAILED;

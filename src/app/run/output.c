@@ -1,14 +1,15 @@
 #include "app/run/output.h"
 
+#include "base/file.h"
+#include "base/half.h"
 #include "base/mem.h"
+#include "image/flat/png.h"
 #include "image/flat/preview.h"
 #include "image/layers.h"
 
 #include <math.h>
 #include <string.h>
 #include <strings.h>
-
-static const float HALF_MOST = 65504;
 
 static size_t samples(const image_part *p) {
     return (size_t)image_width(p) * image_height(p);
@@ -64,7 +65,7 @@ static uint64_t count_over(const group *g) {
     for (int i = 0; i < g->channels; i++) {
         const float *v = g->img->plane[g->part][g->channel[i]];
         for (size_t k = 0; type_of(g, i) == PIXEL_FLOAT && k < samples(p); k++)
-            over += fabsf(v[k]) > HALF_MOST && !isinf(v[k]);
+            over += fabsf(v[k]) > HALF_MAX && !isinf(v[k]);
     }
     return over;
 }
@@ -75,15 +76,16 @@ static bool narrow(const group *g, const settings *s, uint64_t *clamped, err *e)
     uint64_t over = count_over(g);
     if (over && s->bloom.half_overflow == OVERFLOW_FLOAT) return true; /* all stay of one type */
     if (over && s->bloom.half_overflow == OVERFLOW_ERROR)
-        return err_set(e, ERR_BAD_PIXELS,
-                       "channel '%s' and those beside it: %llu values are beyond 65504, the most "
-                       "that half holds; --half-overflow clamp or float goes on",
-                       p->channel[g->channel[0]].name, (unsigned long long)over);
+        return err_set(
+            e, ERR_BAD_PIXELS,
+            "channel '%s' and those beside it: %llu values are beyond %g, the maximum of a "
+            "half float; use --half-overflow clamp or float to continue",
+            p->channel[g->channel[0]].name, (unsigned long long)over, HALF_MAX);
     for (int i = 0; i < g->channels; i++) {
         if (type_of(g, i) != PIXEL_FLOAT) continue;
         float *f = floats_of(g->img, g->part, g->channel[i], e);
         for (size_t k = 0; f && k < samples(p); k++)
-            if (fabsf(f[k]) > HALF_MOST && !isinf(f[k])) f[k] = copysignf(HALF_MOST, f[k]);
+            if (fabsf(f[k]) > HALF_MAX && !isinf(f[k])) f[k] = copysignf(HALF_MAX, f[k]);
         if (!f || !store(g->img, g->part, g->channel[i], f, PIXEL_HALF, e)) return false;
     }
     *clamped += over;
@@ -159,10 +161,23 @@ static int part_to_show(const image *img) {
     return 0;
 }
 
-bool output_save(const char *path, const image *img, image_reader *rest, par *threads, err *e) {
+bool output_save(const char *path, const image *img, image_reader *rest, const settings *s,
+                 par *threads, err *e) {
     if (!is_png(path))
-        return image_save_parts(image_create(path, &img->head, threads, e), img, rest, e);
+        return image_save_parts(
+            (s->clobber ? image_create : image_create_new)(path, &img->head, threads, e), img, rest,
+            e);
     int part = part_to_show(img);
-    return preview_write(path, &img->head.part[part], (const void *const *)img->plane[part],
-                         threads, &(preview_options){.width = UINT32_MAX}, e);
+    const preview_options full = {.width = UINT32_MAX};
+    preview_picture v = {0};
+    size_t bytes;
+    file_out *f = (s->clobber ? file_out_open : file_out_open_new)(path, e);
+    bool ok = f && preview_make(&v, &img->head.part[part], (const void *const *)img->plane[part],
+                                threads, &full, e);
+    uint8_t *png = ok ? png_encode(v.pixel, v.width, v.height, v.channels, &bytes, e) : NULL;
+    ok = png && file_out_write(f, 0, png, bytes, e) && file_out_commit(&f, e);
+    file_out_discard(&f);
+    mem_free(png);
+    mem_free(v.pixel);
+    return ok;
 }

@@ -17,8 +17,10 @@ bool output_prepare(image *img, const settings *s, err *e);
  * values that it changed goes to *clamped. */
 bool output_finish(image *img, const settings *s, uint64_t *clamped, err *e);
 
-/* Writes it: a .png is a tone-mapped picture of the first part with colour, all else the image.
- * `rest` has the parts that are not in memory. */
-bool output_save(const char *path, const image *img, image_reader *rest, par *threads, err *e);
+/* Writes the image; a .png is a tone-mapped picture of the first part with colour. `rest` has the
+ * parts that are not in memory. Without the settings' `clobber` it fails with ERR_SKIPPED, and
+ * changes nothing, when there is a file of that name by the end. */
+bool output_save(const char *path, const image *img, image_reader *rest, const settings *s,
+                 par *threads, err *e);
 
 #endif

@@ -46,6 +46,18 @@ static bool may_write(const settings *s, int *status, err *e) {
     return false;
 }
 
+/* Writes the kernel; *status tells when the output exists by now and is kept. */
+static bool save(const settings *s, const image *img, par *threads, int *status, err *e) {
+    image_writer *w =
+        (s->clobber ? image_create : image_create_new)(s->output, &img->head, threads, e);
+    if (image_save_parts(w, img, NULL, e)) return true;
+    if (e->code != ERR_SKIPPED) return false;
+    *e = (err){0};
+    log_note("%s skipped: the output exists", s->output);
+    *status = ERR_SKIPPED;
+    return false;
+}
+
 /* --- models ----------------------------------------------------------------------------------- */
 
 static void add_model(const model *m, text *to) {
@@ -189,7 +201,7 @@ static bool make(const cli *c, par *threads, int *status, err *e) {
     if (!read_request(&r, &c->s, c->word[1], e) || !may_write(&c->s, status, e)) return !e->code;
     image *img = NULL;
     bool ok = model_make(plane, &channels, &r, threads, e) &&
-              (img = to_image(plane, channels, &r, e)) && image_save(c->s.output, img, threads, e);
+              (img = to_image(plane, channels, &r, e)) && save(&c->s, img, threads, status, e);
     if (ok && c->s.json) say_made(c, &r, channels);
     image_free(&img);
     for (int i = 0; i < MODEL_CHANNELS; i++) mem_free(plane[i]);
@@ -365,7 +377,7 @@ static bool convert(const cli *c, par *threads, int *status, err *e) {
     if (!apart || !may_write(&c->s, status, e)) return !e->code;
     image *img = image_load(c->word[1], NULL, threads, e), *to = NULL;
     bool ok = img && open_conversion(&v, c, img, threads, e) && (to = converted(&v, img, e)) &&
-              image_save(c->s.output, to, threads, e);
+              save(&c->s, to, threads, status, e);
     if (ok) say_converted(c, &v);
     image_free(&img);
     image_free(&to);

@@ -61,6 +61,11 @@ static bool check_files(const settings *s, err *e) {
     return ok;
 }
 
+static int skip(const settings *s) {
+    log_note("%s skipped: the output exists", s->output);
+    return ERR_SKIPPED;
+}
+
 static int precompute(const settings *s, err *e) {
     const char *dot = strrchr(s->output, '.');
     if (!dot || strcasecmp(dot, ".spectrum") != 0) {
@@ -68,20 +73,21 @@ static int precompute(const settings *s, err *e) {
         return (int)e->code;
     }
     if (!check_files(s, e)) return (int)e->code;
-    if (!s->clobber && access(s->output, F_OK) == 0) {
-        log_note("%s skipped: the output exists", s->output);
-        return ERR_SKIPPED;
-    }
+    if (!s->clobber && access(s->output, F_OK) == 0) return skip(s);
     if (!file_out_possible(s->output, e)) return (int)e->code;
     spectrum k = {0};
     bool hit = false;
     par *threads = par_open((int)s->jobs, e);
+    file_out *f = NULL;
     bool ok = threads && make_spectrum(&k, s, threads, &hit, e) &&
-              spectrum_file_write(s->output, &k, e);
+              (f = (s->clobber ? file_out_open : file_out_open_new)(s->output, e)) &&
+              spectrum_file_write_to(f, &k, e);
     if (ok) tell(s, &k, hit);
     spectrum_free(&k);
     if (threads) par_close(&threads);
-    return ok ? 0 : (int)e->code;
+    if (e->code != ERR_SKIPPED) return (int)e->code;
+    *e = (err){0};
+    return skip(s); /* it appeared meanwhile */
 }
 
 int cmd_precompute(int argc, char **argv, err *e) {
