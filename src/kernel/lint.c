@@ -2,6 +2,7 @@
 
 #include "base/half.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,18 +11,62 @@
 typedef struct {
     const float *const *plane;
     uint32_t w, h, channels;
-    double *all; /* the channels added, what is no number taken for zero */
-    double total;
+    double *all;        /* the channels added, bad taps taken for zero, the centre in the middle */
+    double total;       /* their sum */
+    uint32_t shift[2];  /* tap x of `all` is tap (x + shift) % w of the planes */
+    uint32_t centre[2]; /* in `all`: distances are from here */
+    uint32_t rings;     /* whole rings of taps around the centre */
 } work;
-
-/* --- sums ----------------------------------------------------------------------------------- */
 
 static double clean(float v) {
     return isfinite(v) ? (double)v : 0;
 }
 
-static void sum_channel(lint *l, work *k, uint32_t c, double *size) {
+/* --- values --------------------------------------------------------------------------------- */
+
+/* A set of the first values of a channel, as bits; `count` stops at one more than 256. */
+typedef struct {
+    uint32_t slot[1024];
+    bool used[1024];
+    int count;
+} value_set;
+
+static void add_value(value_set *s, float v) {
+    uint32_t bits;
+    if (s->count > 256) return;
+    memcpy(&bits, &v, sizeof bits);
+    uint32_t at = bits * 2654435761u >> 22;
+    while (s->used[at] && s->slot[at] != bits) at = (at + 1) % 1024;
+    if (s->used[at]) return;
+    s->used[at] = true;
+    s->slot[at] = bits;
+    s->count++;
+}
+
+/* True where every value is one of a picture of 8 bits whose white is `white`: a step of 1/255,
+ * linear or with the curve of sRGB. Half floats may have rounded it. */
+static bool fits_8_bits(const value_set *s, double white) {
+    for (int i = 0; i < 1024; i++) {
+        float v;
+        memcpy(&v, &s->slot[i], sizeof v);
+        double at = (double)v / white;
+        if (!s->used[i] || at == 0) continue;
+        double srgb = at <= 0.0031308 ? at * 12.92 : 1.055 * pow(at, 1 / 2.4) - 0.055;
+        if (!(fabs(at * 255 - round(at * 255)) < 1e-3 * at * 255) &&
+            !(fabs(srgb * 255 - round(srgb * 255)) < 1e-3 * srgb * 255))
+            return false;
+    }
+    return true;
+}
+
+static bool looks_like_8_bits(const value_set *s, double high) {
+    return s->count >= 16 && s->count <= 256 && (fits_8_bits(s, 1) || fits_8_bits(s, high));
+}
+
+static void sum_channel(lint *l, work *k, uint32_t c, double *size, double *coarse) {
+    static const double COARSE = 0x1p-20; /* half floats below it have at most 4 bits */
     size_t n = (size_t)k->w * k->h;
+    value_set set = {0};
     l->low[c] = INFINITY, l->high[c] = -INFINITY;
     for (size_t i = 0; i < n; i++) {
         float tap = k->plane[c][i];
@@ -34,67 +79,132 @@ static void sum_channel(lint *l, work *k, uint32_t c, double *size) {
         l->low[c] = fmin(l->low[c], v), l->high[c] = fmax(l->high[c], v);
         *size += fabs(v);
         if (v < 0) l->negative++, l->negative_share -= v;
+        if (fabs(v) < COARSE) *coarse += fabs(v);
+        l->half = l->half && v == as_half;
         l->half_lost += fabs(v - (isfinite(as_half) ? as_half : 0));
         l->half_zero += v != 0 && as_half == 0;
+        add_value(&set, tap);
         k->all[i] += v;
     }
+    l->flat = l->flat && l->low[c] == l->high[c];
+    l->eight_bit = l->eight_bit && looks_like_8_bits(&set, l->high[c]);
     k->total += l->sum[c];
 }
 
 static void add_up(lint *l, work *k) {
-    double size = 0;
-    for (uint32_t c = 0; c < k->channels; c++) sum_channel(l, k, c, &size);
-    if (size > 0) l->negative_share /= size, l->half_lost /= size;
+    double size = 0, coarse = 0;
+    l->flat = l->half = l->eight_bit = true;
+    for (uint32_t c = 0; c < k->channels; c++) sum_channel(l, k, c, &size, &coarse);
+    if (size > 0) l->negative_share /= size, l->half_lost /= size, l->half_coarse = coarse / size;
 }
 
-/* --- places ---------------------------------------------------------------------------------- */
+/* --- the centre ------------------------------------------------------------------------------ */
 
-static void find_places(lint *l, const work *k) {
-    size_t peak = 0, n = (size_t)k->w * k->h;
-    double x = 0, y = 0, odd = 0, size = 0;
+/* Half of |k - k turned about the middle| / |k|, of the taps moved by `shift`. The first taps of an
+ * even side have no partner; darkness takes its place. */
+static double asymmetry(const work *k, const uint32_t shift[2]) {
+    double odd = 0, size = 0;
     uint32_t cx = k->w / 2, cy = k->h / 2;
+    for (uint32_t y = 0; y < k->h; y++)
+        for (uint32_t x = 0; x < k->w; x++) {
+            uint64_t ox = 2ull * cx - x, oy = 2ull * cy - y;
+            bool there = ox < k->w && oy < k->h;
+            double v = k->all[(size_t)((y + shift[1]) % k->h) * k->w + (x + shift[0]) % k->w];
+            double other = there ? k->all[(oy + shift[1]) % k->h * k->w + (ox + shift[0]) % k->w]
+                                 : 0;
+            odd += fabs(v - other) * (there ? 1 : 2);
+            size += fabs(v);
+        }
+    return size > 0 ? odd / (2 * size) : 0;
+}
+
+/* Brings the centre of a kernel in the layout of transforms to the middle. */
+static bool unwrap(work *k, const uint32_t shift[2], err *e) {
+    double *moved = mem_raw((size_t)k->w * k->h, sizeof *moved, "kernel", e);
+    if (!moved) return false;
+    for (uint32_t y = 0; y < k->h; y++)
+        for (uint32_t x = 0; x < k->w; x++)
+            moved[(size_t)y * k->w + x] =
+                k->all[(size_t)((y + shift[1]) % k->h) * k->w + (x + shift[0]) % k->w];
+    mem_free(k->all);
+    k->all = moved;
+    memcpy(k->shift, shift, sizeof k->shift);
+    return true;
+}
+
+static bool find_centre(lint *l, work *k, err *e) {
+    static const uint32_t NO_SHIFT[2] = {0, 0};
+    size_t peak = 0, n = (size_t)k->w * k->h;
+    double x = 0, y = 0;
     for (size_t i = 0; i < n; i++) {
-        uint32_t px = (uint32_t)(i % k->w), py = (uint32_t)(i / k->w);
-        /* The tap on the other side of the middle; there is none for the first ones of an even
-         * side, and nothing is what lies there. */
-        int64_t ox = 2 * (int64_t)cx - px, oy = 2 * (int64_t)cy - py;
-        bool there = ox < k->w && oy < k->h;
-        double other = there ? k->all[(size_t)oy * k->w + (size_t)ox] : 0;
-        odd += fabs(k->all[i] - other) * (there ? 1 : 2);
-        size += fabs(k->all[i]);
-        x += px * k->all[i], y += py * k->all[i];
+        x += (double)(i % k->w) * k->all[i], y += (double)(i / k->w) * k->all[i];
         if (k->all[i] > k->all[peak]) peak = i;
     }
     l->peak[0] = (uint32_t)(peak % k->w), l->peak[1] = (uint32_t)(peak / k->w);
-    l->asymmetry = size > 0 ? odd / (2 * size) : 0;
-    if (!(k->total > 0)) return;
+    l->asymmetry = asymmetry(k, NO_SHIFT);
+    k->centre[0] = k->w / 2, k->centre[1] = k->h / 2;
+    bool middle = l->peak[0] == k->w / 2 && l->peak[1] == k->h / 2;
+    l->centred = middle || l->flat || l->asymmetry < 0.01;
+    if (peak == 0 && !l->centred && k->w > 2 && k->h > 2) {
+        /* Tap 0 comes to floor(n / 2). It is a centre if the kernel then is more symmetric. */
+        const uint32_t shift[2] = {k->w - k->w / 2, k->h - k->h / 2};
+        double moved = asymmetry(k, shift);
+        l->corner = moved < l->asymmetry / 2;
+        if (l->corner && !unwrap(k, shift, e)) return false;
+        if (l->corner) l->asymmetry = moved;
+    }
+    if (!l->centred && !l->corner) memcpy(k->centre, l->peak, sizeof k->centre);
+    for (int a = 0; a < 2; a++) {
+        uint32_t side = a ? k->h : k->w, at = k->centre[a];
+        uint32_t rings = min_u32(at, side - 1 - at) + 1;
+        k->rings = a ? min_u32(k->rings, rings) : rings;
+    }
+    if (!(k->total > 0)) return true;
     l->centroid[0] = x / k->total, l->centroid[1] = y / k->total;
-    l->centre_tap = k->all[(size_t)cy * k->w + cx] / k->total;
+    l->centre_tap = k->all[(size_t)(k->h / 2) * k->w + k->w / 2] / k->total;
+    return true;
 }
 
 /* --- by distance ----------------------------------------------------------------------------- */
 
-/* Means over rings one tap wide around the middle, as far as whole rings go. */
+/* Sums over rings one tap wide around the centre, as far as whole rings go. */
 typedef struct {
     uint32_t rings;
-    double *sum, *square; /* the latter of the differences between neighbours to the right */
-    double *count;
+    double *sum, *count;
+    double *square; /* of the taps */
+    double *rough;  /* squares of how far a tap is from the line through its neighbours */
 } profile;
 
+/* The square of a tap's second difference in the direction in which that is smallest. A spike is
+ * smooth along itself and a ring around itself; noise is rough in every direction. Of white noise
+ * with deviation 1 the mean is 0.279, found by trying. */
+static double roughness(const double *at, size_t w) {
+    const size_t step[4] = {1, w, w + 1, w - 1};
+    double least = INFINITY;
+    for (int i = 0; i < 4; i++) {
+        double d = at[step[i]] - 2 * at[0] + *(at - step[i]);
+        least = fmin(least, d * d / 6);
+    }
+    return least / 0.279;
+}
+
 static bool make_profile(profile *p, const work *k, err *e) {
-    p->rings = ((k->w < k->h ? k->w : k->h) - 1) / 2 + 1;
-    p->sum = mem_new((size_t)p->rings * 3, sizeof *p->sum, "profile", e);
+    p->rings = k->rings;
+    p->sum = mem_new((size_t)p->rings * 4, sizeof *p->sum, "profile", e);
     if (!p->sum) return false;
-    p->square = p->sum + p->rings;
-    p->count = p->square + p->rings;
+    p->count = p->sum + p->rings;
+    p->square = p->count + p->rings;
+    p->rough = p->square + p->rings;
     for (uint32_t y = 0; y < k->h; y++)
         for (uint32_t x = 0; x < k->w; x++) {
-            double dx = (double)x - k->w / 2, dy = (double)y - k->h / 2;
-            size_t ring = (size_t)(sqrt(dx * dx + dy * dy) + 0.5), i = (size_t)y * k->w + x;
+            double dx = (double)x - k->centre[0], dy = (double)y - k->centre[1];
+            size_t ring = (size_t)(sqrt(dx * dx + dy * dy) + 0.5);
+            const double *at = k->all + (size_t)y * k->w + x;
             if (ring >= p->rings) continue;
-            double step = x + 1 < k->w ? k->all[i + 1] - k->all[i] : 0;
-            p->sum[ring] += k->all[i];
-            p->square[ring] += step * step;
+            bool inside = x > 0 && y > 0 && x + 1 < k->w && y + 1 < k->h;
+            p->sum[ring] += *at;
+            p->square[ring] += *at * *at;
+            p->rough[ring] += inside ? roughness(at, k->w) : 0;
             p->count[ring]++;
         }
     return true;
@@ -102,57 +212,71 @@ static bool make_profile(profile *p, const work *k, err *e) {
 
 static void find_radius(lint *l, const profile *p, double total) {
     double sum = 0;
+    l->inner_radius = p->rings;
     for (uint32_t r = 0; r < p->rings; r++) {
         if ((sum += p->sum[r]) < total / 2) continue;
         /* Between this ring and the one before. */
         l->inner_radius = r + 0.5 - (sum - total / 2) / fmax(p->sum[r], 1e-300);
         return;
     }
-    l->inner_radius = p->rings;
 }
 
-/* A straight line through log(light) over log(distance), rings of the outer third. With slope n > 2
- * and mean m at the rim R, what lies outside the rim is 2 pi R^2 m / (n - 2). */
-static void find_tail(lint *l, const profile *p, double total) {
-    uint32_t first = p->rings - p->rings / 3, used = 0;
-    double sx = 0, sy = 0, sxx = 0, sxy = 0, noise = 0, level = 0, count = 0;
-    for (uint32_t r = first < 2 ? 2 : first; r < p->rings; r++) {
-        double mean = p->sum[r] / p->count[r], x = log(r), y;
-        noise += p->square[r], level += p->sum[r], count += p->count[r];
-        if (!(mean > 0)) continue;
-        y = log(mean);
-        sx += x, sy += y, sxx += x * x, sxy += x * y, used++;
+/* A straight line through log(light) over log(distance). */
+typedef struct {
+    double slope; /* of the fall: light ~ distance^-slope */
+    double level; /* log(light) at distance 1 */
+    uint32_t points;
+} fall;
+
+static fall fit_fall(const double *sum, const double *count, uint32_t first, uint32_t end) {
+    double sx = 0, sy = 0, sxx = 0, sxy = 0;
+    fall f = {0};
+    for (uint32_t r = first; r < end; r++) {
+        if (!(sum[r] > 0)) continue;
+        double x = log(r), y = log(sum[r] / count[r]);
+        sx += x, sy += y, sxx += x * x, sxy += x * y, f.points++;
     }
-    if (level > 0) l->noise = sqrt(noise / count / 2) / (level / count);
-    double spread = used * sxx - sx * sx;
-    if (used < 4 || !(spread > 0) || !(level > 1e-9 * total)) return;
-    double slope = -(used * sxy - sx * sy) / spread, rim = p->rings - 0.5;
-    double at_rim = exp((sy + slope * sx) / used - slope * log(rim));
-    l->slope = slope;
-    if (slope <= 2.02) {
+    double spread = f.points * sxx - sx * sx;
+    if (!(spread > 0)) return (fall){0};
+    f.slope = -(f.points * sxy - sx * sy) / spread;
+    f.level = (sy + f.slope * sx) / f.points;
+    return f;
+}
+
+/* Looks at the rings of the outer third. With slope n > 2 and mean m at the rim R, what lies
+ * outside the rim is 2 pi R^2 m / (n - 2). */
+static void find_tail(lint *l, const profile *p, double total) {
+    uint32_t first = max_u32(2, p->rings - p->rings / 3);
+    double rough = 0, square = 0, light = 0, rim = p->rings - 0.5;
+    for (uint32_t r = first; r < p->rings; r++)
+        rough += p->rough[r], square += p->square[r], light += p->sum[r];
+    /* Below a ten-thousandth nothing can be seen of it. */
+    if (light > 1e-4 * total && square > 0) l->noise = sqrt(rough / square);
+    fall f = fit_fall(p->sum, p->count, first, p->rings);
+    if (f.points < 4 || !(light > 1e-9 * total)) return;
+    l->slope = f.slope;
+    if (f.slope <= 2.02) {
         l->beyond = 1, l->enough = INFINITY;
         return;
     }
-    double outside = 2 * M_PI * rim * rim * at_rim / (slope - 2);
-    double all = total + outside;
-    l->beyond = outside / all;
-    if (l->beyond > 1e-3) l->enough = 2 * ceil(rim * pow(l->beyond / 1e-3, 1 / (slope - 2)));
+    double outside = 2 * M_PI * rim * rim * exp(f.level - f.slope * log(rim)) / (f.slope - 2);
+    l->beyond = outside / (total + outside);
+    if (l->beyond > 1e-3) l->enough = 2 * ceil(rim * pow(l->beyond / 1e-3, 1 / (f.slope - 2)));
 }
 
-/* --- the rim ---------------------------------------------------------------------------------- */
+/* --- the border ------------------------------------------------------------------------------- */
 
-/* The corners are the farthest taps: what the darkest of them still has everywhere, a photograph's
- * background has. The mean of an eighth of the side squared, so that noise does not decide. */
+/* The corners are the farthest taps. A photograph's background is the light that even the darkest
+ * of them has. The mean of an eighth of the side squared, so that noise does not decide. */
 static double corner_level(const work *k, int right, int down) {
-    uint32_t n = (k->w < k->h ? k->w : k->h) / 8, x0 = right ? k->w - n : 0,
-             y0 = down ? k->h - n : 0;
+    uint32_t n = min_u32(k->w, k->h) / 8, x0 = right ? k->w - n : 0, y0 = down ? k->h - n : 0;
     double sum = 0;
     for (uint32_t y = y0; y < y0 + n; y++)
         for (uint32_t x = x0; x < x0 + n; x++) sum += k->all[(size_t)y * k->w + x];
     return sum / ((double)n * n);
 }
 
-static void find_rim(lint *l, const work *k) {
+static void find_border(lint *l, const work *k) {
     double border = 0;
     for (uint32_t y = 0; y < k->h; y++)
         for (uint32_t x = 0; x < k->w; x++)
@@ -163,6 +287,84 @@ static void find_rim(lint *l, const work *k) {
     l->background = INFINITY;
     for (int i = 0; i < 4; i++) l->background = fmin(l->background, corner_level(k, i & 1, i / 2));
     l->background_share = l->background * k->w * k->h / k->total;
+}
+
+/* --- a core that was cut off -------------------------------------------------------------------
+ */
+
+/* The taps of a channel that have its highest value, or nearly. */
+typedef struct {
+    double high, low; /* from `low` up they count */
+    uint64_t count;
+    double x, y, radius; /* their middle; the radius of a disc of as many taps */
+    double reach;        /* the mean square of their distances from the middle */
+} plateau;
+
+static double tap_at(const work *k, uint32_t c, uint32_t x, uint32_t y) {
+    return clean(k->plane[c][(size_t)((y + k->shift[1]) % k->h) * k->w + (x + k->shift[0]) % k->w]);
+}
+
+static plateau find_plateau(const work *k, uint32_t c, double high, double tolerance) {
+    plateau p = {.high = high, .low = high * (1 - tolerance)};
+    double xx = 0, yy = 0;
+    for (uint32_t y = 0; y < k->h; y++)
+        for (uint32_t x = 0; x < k->w; x++) {
+            if (tap_at(k, c, x, y) < p.low) continue;
+            p.count++;
+            p.x += x, p.y += y, xx += (double)x * x, yy += (double)y * y;
+        }
+    double n = (double)p.count;
+    p.x /= n, p.y /= n;
+    p.reach = xx / n - p.x * p.x + yy / n - p.y * p.y;
+    p.radius = sqrt(n / M_PI);
+    return p;
+}
+
+/* True where the light around the plateau rises towards it so steeply that it cannot end there. The
+ * highest taps of a smooth core have neighbours of nearly the same value, and around a disc it is
+ * dark: its edge is no part of a slope that goes on outside. */
+static bool is_cut_off(const plateau *p, const double *sum, const double *count, uint32_t rings,
+                       double steep) {
+    /* Not a line, not a ring: at most four times the spread of a disc of as many taps. */
+    if (p->count < 5 || p->reach > 4 * (double)p->count / (2 * M_PI)) return false;
+    uint32_t twice = (uint32_t)(2 * p->radius + 0.5), thrice = (uint32_t)(3 * p->radius + 0.5);
+    if (twice + 2 >= rings) return false;
+    thrice = min_u32(thrice, rings - 1);
+    if (sum[twice] / count[twice] > steep * p->high) return false;
+    if (sum[thrice] / count[thrice] < 1e-3 * p->high) return false;
+    fall f = fit_fall(sum, count, (uint32_t)(p->radius + 1.5),
+                      min_u32(rings, (uint32_t)(4 * p->radius + 2)));
+    return f.points >= 3 && exp(f.level - f.slope * log(p->radius + 0.5)) > 0.3 * p->high;
+}
+
+static bool find_saturation(lint *l, const work *k, err *e) {
+    uint32_t rings = (uint32_t)hypot(k->w, k->h) + 2;
+    double *sum = mem_raw((size_t)rings * 2, sizeof *sum, "profile", e), *count = sum + rings;
+    for (uint32_t c = 0; sum && c < k->channels && !l->flat; c++) {
+        if (!(l->high[c] > 0)) continue;
+        /* 8 bits have steps of a hundredth, and JPEG's blocks wobble by a few; the highest value
+         * they can have, 1, is suspicious in itself. */
+        double tolerance = l->eight_bit ? 0.03 : 0.002;
+        double steep = l->eight_bit || l->high[c] == 1 ? 0.8 : 0.5;
+        plateau p = find_plateau(k, c, l->high[c], tolerance);
+        memset(sum, 0, 2 * rings * sizeof *sum);
+        uint32_t whole = 0; /* rings that the border does not cut */
+        for (uint32_t y = 0; y < k->h; y++)
+            for (uint32_t x = 0; x < k->w; x++) {
+                double dx = x - p.x, dy = y - p.y;
+                uint32_t r = (uint32_t)(sqrt(dx * dx + dy * dy) + 0.5);
+                if (r >= rings) continue;
+                sum[r] += tap_at(k, c, x, y);
+                count[r]++;
+            }
+        whole = (uint32_t)fmax(0, fmin(fmin(p.x, k->w - 1 - p.x), fmin(p.y, k->h - 1 - p.y))) + 1;
+        if (p.count > l->saturated && is_cut_off(&p, sum, count, min_u32(whole, rings), steep)) {
+            l->saturated = p.count;
+            l->saturated_channel = c;
+        }
+    }
+    mem_free(sum);
+    return sum != NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -176,12 +378,13 @@ bool lint_kernel(lint *to, const float *const plane[], uint32_t w, uint32_t h, u
     bool ok = k.all != NULL;
     if (ok) {
         add_up(&l, &k);
-        find_places(&l, &k);
+        ok = find_centre(&l, &k, e);
     }
     if (ok && k.total > 0 && (ok = make_profile(&p, &k, e))) {
         find_radius(&l, &p, k.total);
         find_tail(&l, &p, k.total);
-        find_rim(&l, &k);
+        find_border(&l, &k);
+        ok = find_saturation(&l, &k, e);
     }
     mem_free(p.sum);
     mem_free(k.all);

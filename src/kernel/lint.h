@@ -1,7 +1,8 @@
-/* lint.h - what is to be known about a kernel before it is used: `fftbloom kernel check`.
+/* lint.h - measures a kernel before it is used: `fftbloom kernel check`.
  *
- * Numbers only; which of them deserve a warning, and the sentences, are kernel_words.c's. All
- * sums are in double, over all channels unless they are per channel. */
+ * Gives numbers only. Which of them deserve a warning, and in what words, is kernel_words.c's
+ * business. It sees taps, not files: that a kernel came from an 8-bit picture or from half floats
+ * is found in the values. All sums are in double, over all channels unless they are per channel. */
 #ifndef KERNEL_LINT_H
 #define KERNEL_LINT_H
 
@@ -12,30 +13,49 @@ enum { LINT_CHANNELS = 4 };
 
 typedef struct {
     uint32_t w, h, channels;
-    /* Taps that are no numbers; the figures below take them for zero. */
+    /* Taps that are NaN or infinite; all other figures take them for zero. */
     uint64_t bad;
     uint32_t first_bad[3]; /* channel, x, y */
     double sum[LINT_CHANNELS], low[LINT_CHANNELS], high[LINT_CHANNELS];
+    bool flat; /* every tap of a channel has the same value */
     uint64_t negative;
     double negative_share; /* of the sum of |tap| */
+
+    /* --- the centre --- */
     uint32_t peak[2];
-    double centroid[2];  /* not set where the sum is not above 0 */
+    double centroid[2]; /* 0, 0 where the sum is not above 0 */
+    /* The layout of transforms: tap 0, 0 is the centre. The figures below are then those of the
+     * kernel with its centre moved to the middle. */
+    bool corner;
+    /* The middle is the centre: it has the brightest tap, or the kernel is symmetric about it, as a
+     * disc is. Where it is not, distances below are from the brightest tap. */
+    bool centred;
     double centre_tap;   /* share of the light in the middle tap */
-    double asymmetry;    /* |k - k turned about the middle| / |k|, half of it: 0 to 1 */
-    double inner_radius; /* that holds half of the light, around the peak */
-    double border;       /* share of the light in the outermost ring of taps */
-    double background;   /* the level that the darkest corner of the rim does not fall below */
+    double asymmetry;    /* half of |k - k turned about the middle| / |k|: 0 to 1 */
+    double inner_radius; /* distance within which half of the light lies */
+
+    /* --- the border --- */
+    double border;     /* share of the light in the outermost ring of taps */
+    double background; /* the level that the darkest corner does not fall below */
     double background_share;
-    /* The tail as light ~ distance^-slope in the outer third; what it holds beyond the kernel's
-     * border, as a share of all, and how large a kernel holds 99.9 %. */
+    /* The tail as light ~ distance^-slope in the outer third; the share of all light that it has
+     * beyond the kernel's border; and the side of a kernel that holds 99.9 %. */
     double slope, beyond; /* slope 0: no tail to speak of */
-    double enough;        /* taps a side; 0: the kernel is; INFINITY: no size */
-    double noise;         /* of neighbours in the outer third, relative to their mean */
-    double half_lost;     /* share of the light that rounding to half floats changes */
-    uint64_t half_zero;   /* taps above zero that become zero as half floats */
+    double enough;        /* taps; 0: this kernel does; INFINITY: none does */
+    double noise;         /* of the outer third, relative to its light; 0 where that is nothing */
+
+    /* --- how it was stored --- */
+    /* Taps that share the highest value of a channel although the light around them rises steeply
+     * towards them: the core was cut off. 0: it was not. */
+    uint64_t saturated;
+    uint32_t saturated_channel;
+    bool eight_bit;     /* at most 256 values, as a picture of 8 bits has them */
+    bool half;          /* every tap is a half float */
+    double half_coarse; /* share of the light in taps for which half floats have 4 bits or fewer */
+    double half_lost;   /* share of the light that rounding to half floats changes */
+    uint64_t half_zero; /* taps other than zero that become zero as half floats */
 } lint;
 
-/* `at` is the centre that is meant, for the symmetry. */
 bool lint_kernel(lint *l, const float *const plane[], uint32_t w, uint32_t h, uint32_t channels,
                  err *e);
 

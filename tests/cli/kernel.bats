@@ -74,12 +74,12 @@ json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))";
     [ "$(stat -c %Y.%s k.exr)" = "$before" ]
 }
 
-@test "check: nothing to warn of in the shipped kernels; --strict" {
+@test "check: no warnings about the shipped kernels; --strict" {
     "$FFTBLOOM" kernel check "$FFTBLOOM_ROOT/kernels/star.exr" --strict
     "$FFTBLOOM" kernel make moffat --param slope=1.3 --fade 1 -o cut.exr --taps 65
     run "$FFTBLOOM" kernel check cut.exr
     [ "$status" -eq 0 ]
-    [[ "$output" == *"warning: its tail"*"99.9 %"* ]]
+    [[ "$output" == *"warning: the border cuts off the tail"*"99.9 %"* ]]
     run "$FFTBLOOM" kernel check cut.exr --strict
     [ "$status" -eq 1 ]
     run "$FFTBLOOM" kernel check cut.exr --strict -q
@@ -89,6 +89,23 @@ json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))";
     "$FFTBLOOM" precompute cut.exr -o cut.spectrum
     run "$FFTBLOOM" kernel check cut.spectrum
     [ "$status" -eq 65 ]
+}
+
+@test "check: a photograph with a blown core fails --strict; even sizes are remarked with -v only" {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    star=$FFTBLOOM_ROOT/kernels/star.exr
+    oiiotool "$star" --mulc 1000 --clamp:max=1,1,1 --colorconvert linear sRGB -d uint8 -o blown.png
+    run "$FFTBLOOM" kernel check blown.png --strict
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"warning: the core is saturated: "*"shorter exposure"*"8-bit picture"* ]]
+    oiiotool "$star" --clamp:max=0.02,0.02,0.02 -o clipped.exr
+    run "$FFTBLOOM" kernel check clipped.exr --strict
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"the core is saturated: 5 taps"*"4.62 %"* ]]
+    run "$FFTBLOOM" kernel check "$star"
+    [[ "$output" == *"no warnings" && "$output" != *"even size"* ]]
+    run "$FFTBLOOM" kernel check "$star" -v
+    [[ "$output" == *"note: even size: fftbloom's centre is tap 128, 128; scipy and G'MIC use 127, 127"* ]]
 }
 
 @test "convert: there and back is the same file's pixels" {

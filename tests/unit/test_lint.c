@@ -1,9 +1,13 @@
 /* The linter of kernels: each figure against what the kernel was built to have, each rule against a
  * kernel that breaks it and one that does not. */
 #include "app/tools/kernel_words.h"
+#include "base/mem.h"
+#include "kernel/model.h"
 #include "unit/check.h"
+#include "unit/make_image.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { N = 64 };
@@ -123,20 +127,162 @@ static void rules(void **state) {
         }
 }
 
-/* Half floats lose what the format says they lose. */
+/* A core that was cut off: taps of equal value with a steep slope around them; not a disc, a box, a
+ * line or a smooth top. */
+static void saturation(void **state) {
+    (void)state;
+    power(N, N, 32, 32, 3, 0);
+    for (int i = 0; i < N * N; i++) tap[0][i] = fminf(tap[0][i], 0.2f);
+    lint l = look(N, N, 1);
+    assert_true(l.saturated == 5 && warns(&l, "saturated"));
+    /* In one channel of three. */
+    for (int i = 0; i < N * N; i++) tap[2][i] = fminf(tap[2][i], 0.1f), tap[0][i] = tap[1][i];
+    l = look(N, N, 3);
+    assert_true(l.saturated == 9 && l.saturated_channel == 2);
+    power(N, N, 32, 32, 3, 0);
+    l = look(N, N, 3);
+    assert_true(l.saturated == 0 && !found(&l, "saturated"));
+
+    for (int shape = 0; shape < 4; shape++) {
+        for (int i = 0; i < N * N; i++) {
+            int x = i % N - 32, y = i / N - 32;
+            double r = hypot(x, y);
+            tap[0][i] = (float)(shape == 0 ? r < 8 /* a disc */
+                                : shape == 1
+                                    ? fmax(0, fmin(1, 2 - r / 8)) /* one with a soft edge */
+                                : shape == 2 ? x == 0 && abs(y) < 12
+                                             : exp(-r * r / 800)); /* rounded to 8 bits below */
+            if (shape == 3) tap[0][i] = roundf(tap[0][i] * 255) / 255;
+        }
+        l = look(N, N, 1);
+        assert_true(l.saturated == 0);
+    }
+    assert_true(l.eight_bit && found(&l, "eight_bit") && !warns(&l, "eight_bit"));
+    /* The same overexposed. */
+    for (int i = 0; i < N * N; i++) {
+        double r = hypot(i % N - 32, i / N - 32);
+        tap[0][i] = (float)fmin(1, round(255 * 1.7 * exp(-r * r / 100)) / 255);
+    }
+    l = look(N, N, 1);
+    assert_true(l.eight_bit && l.saturated > 100 && warns(&l, "saturated"));
+}
+
+static int warnings(const lint *l) {
+    kernel_finding f[KERNEL_FINDINGS];
+    int n = 0;
+    for (int i = kernel_findings(f, l); i-- > 0;) n += f[i].warning;
+    return n;
+}
+
+/* One fault is one warning: what follows from it is not said, too. */
+static void consequences(void **state) {
+    (void)state;
+    static float made[N * N];
+    power(N, N, 32, 32, 5, 0);
+    for (int i = 0; i < N * N;
+         i++) { /* a cross, so that neighbours differ, and to nothing outside */
+        int x = abs(i % N - 32), y = abs(i / N - 32);
+        double r = hypot(x, y);
+        made[i] = tap[0][i] * (x == 0 || y == 0 ? 20.0f : 1.0f) * (float)fmax(0, 1 - r / 30);
+    }
+    memset(tap, 0, sizeof tap);
+    memcpy(tap[0], made, sizeof made);
+    lint l = look(N, N, 1);
+    assert_int_equal(warnings(&l), 0);
+    /* Moved, and in the layout of transforms. */
+    for (int wrapped = 0; wrapped < 2; wrapped++) {
+        memset(tap, 0, sizeof tap);
+        for (int i = 0; i < N * N; i++) {
+            int x = i % N + (wrapped ? 32 : 9), y = i / N + (wrapped ? 32 : 5);
+            if (wrapped || (x < N && y < N)) tap[0][y % N * N + x % N] = made[i];
+        }
+        l = look(N, N, 1);
+        assert_true(l.corner == wrapped && warns(&l, "centre"));
+        assert_int_equal(warnings(&l), 1);
+        CHECK_LE(0, l.slope);
+        CHECK_LE(l.noise, 0.2);
+    }
+    /* A constant below everything is not the tail, the border and the centre of gravity as well. */
+    for (int i = 0; i < N * N; i++) tap[0][i] = made[i] + 1e-3f;
+    l = look(N, N, 1);
+    assert_true(warns(&l, "background"));
+    assert_int_equal(warnings(&l), 1);
+    /* Nothing but a constant. */
+    for (int i = 0; i < N * N; i++) tap[0][i] = 0.5f;
+    l = look(33, 33, 1);
+    assert_true(l.flat && found(&l, "flat") && warnings(&l) == 0);
+}
+
+/* White noise is found as what it is; a spike and rings are not noise. */
+static void noise(void **state) {
+    (void)state;
+    uint64_t seed = 1;
+    for (int i = 0; i < N * N; i++)
+        tap[0][i] = 1 + 0.25f * ((float)(make_random(&seed) >> 40) * 0x1p-23f - 1);
+    lint l = look(N, N, 1); /* the deviation of what is even in -1..1 is 0.577 */
+    CHECK_LE(fabs(l.noise - 0.25 * 0.577), 0.03);
+    for (int i = 0; i < N * N; i++) {
+        int x = i % N - 32, y = i / N - 32;
+        tap[0][i] = (float)((1 + cos(hypot(x, y))) * exp(-hypot(x, y) / 16)) + (x == y);
+    }
+    l = look(N, N, 1);
+    CHECK_LE(l.noise, 0.2);
+}
+
+/* What a size would have to be is said only if it could be made. */
+static void sizes(void **state) {
+    (void)state;
+    power(N + 1, N + 1, 32, 32, 2.15, 0);
+    lint l = look(N + 1, N + 1, 1);
+    assert_true(isfinite(l.enough) && l.enough > 1e6);
+    assert_true(strstr(found(&l, "tail")->words, "no practical size") != NULL);
+    power(N + 1, N + 1, 32, 32, -2, 0);
+    l = look(N + 1, N + 1, 1);
+    assert_true(strstr(found(&l, "tail")->words, "does not fall off") != NULL);
+    assert_true(!strchr(found(&l, "tail")->words, '^'));
+}
+
+/* What the program makes passes its own check, at all sizes. */
+static void models_pass(void **state) {
+    (void)state;
+    for (int i = 0; i < MODEL_COUNT; i++)
+        for (uint32_t side = 128; side <= 512; side *= 4) {
+            model_request r = model_defaults(&MODELS[i]);
+            float *plane[MODEL_CHANNELS] = {0};
+            uint32_t channels;
+            err e = {0};
+            lint l;
+            r.w = r.h = side;
+            r.fade = 0.6;
+            /* The others take seconds at that size. */
+            if (side > 128 && strcmp(MODELS[i].name, "moffat") != 0) continue;
+            CHECK_OK(model_make(plane, &channels, &r, make_threads(), &e), e);
+            CHECK_OK(lint_kernel(&l, (const float *const *)plane, side, side, channels, &e), e);
+            assert_int_equal(warnings(&l), 0);
+            for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[c]);
+        }
+}
+
+/* Half floats lose what the format says they lose. That is said of kernels that are stored so. */
 static void halves(void **state) {
     (void)state;
     memset(tap, 0, sizeof tap);
     tap[0][32 * N + 32] = 1;
     for (int i = 0; i < 100; i++) tap[0][i] = 1e-8f;
     lint l = look(N, N, 1);
-    assert_int_equal(l.half_zero, 100);
+    assert_true(!l.half && l.half_zero == 100 && !found(&l, "half"));
     CHECK_LE(fabs(l.half_lost - 1e-6), 1e-8);
-    assert_true(found(&l, "half") && !warns(&l, "half"));
+    tap[0][32 * N + 32] = 0x1p-14f;
+    for (int i = 0; i < 100; i++) tap[0][i] = 0x1p-22f;
+    l = look(N, N, 1);
+    assert_true(l.half && l.half_zero == 0 && found(&l, "half") && !warns(&l, "half"));
+    CHECK_LE(fabs(l.half_coarse - 100.0 / 356), 1e-9);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(figures), cmocka_unit_test(tails),
-                                       cmocka_unit_test(rules), cmocka_unit_test(halves)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures),    cmocka_unit_test(tails),        cmocka_unit_test(rules),
+        cmocka_unit_test(saturation), cmocka_unit_test(consequences), cmocka_unit_test(noise),
+        cmocka_unit_test(sizes),      cmocka_unit_test(models_pass),  cmocka_unit_test(halves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -229,7 +229,7 @@ static bool check(const cli *c, par *threads, int *status, err *e) {
     if (c->s.json)
         kernel_json(c->word[1], &l, &out);
     else
-        kernel_words(c->word[1], &l, &out);
+        kernel_words(c->word[1], &l, c->s.verbose, &out);
     if (!c->s.quiet || c->s.json) fputs(out.s, stdout);
     text_free(&out);
     *status = c->s.strict && kernel_findings(found, &l) && found[0].warning;

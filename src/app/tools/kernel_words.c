@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Taps a side: kernels beyond this are not worth their transforms. */
+static const double PRACTICAL_SIDE = 16384;
+
 typedef struct {
     kernel_finding *to;
     int count;
@@ -32,51 +35,70 @@ static double total(const lint *l) {
     return sum;
 }
 
+/* True where all taps share some light. Of a flat kernel and of a box that fills its taps this is
+ * the kernel itself. */
+static bool has_background(const lint *l) {
+    return !l->flat && l->background > 0 && l->background_share > 0.01 && fabs(l->slope) < 0.5;
+}
+
 static void judge_taps(findings *f, const lint *l) {
     if (l->bad)
         say(f, true, "not_finite",
-            "%" PRIu64 " taps are NaN or infinite, the first in channel %u at %u, %u; the kernel "
-            "is refused until they are mended",
+            "%" PRIu64
+            " taps are NaN or infinite, the first in channel %u at %u, %u; a run refuses "
+            "this kernel (oiiotool --fixnan black replaces them)",
             l->bad, l->first_bad[0], l->first_bad[1], l->first_bad[2]);
     if (!(total(l) > 0))
-        say(f, true, "sum", "the taps add up to %g: it can be used only with --normalize none",
+        say(f, true, "sum", "the taps add up to %g: the kernel works only with --normalize none",
             total(l));
     if (l->negative)
         say(f, true, "negative",
             "%" PRIu64 " taps are below zero and hold %.3g %% of the whole: dark rings will show "
-            "around lights; clip them unless they are meant",
+            "around lights; unless they are meant, clip them (oiiotool --maxc 0)",
             l->negative, 100 * l->negative_share);
+    if (l->saturated)
+        say(f, true, "saturated",
+            "the core is saturated: %" PRIu64 " taps of channel %u share its highest value, though "
+            "the light rises steeply towards them, and the middle tap holds only %.3g %%; the "
+            "whole "
+            "picture will turn soft; make the kernel from a shorter exposure",
+            l->saturated, l->saturated_channel, 100 * l->centre_tap);
+    if (l->flat && l->w * (uint64_t)l->h > 1)
+        say(f, false, "flat", "all taps are equal: this kernel is a box blur");
 }
 
 static void judge_centre(findings *f, const lint *l) {
     uint32_t mx = l->w / 2, my = l->h / 2;
-    /* A disc is as bright beside its middle; symmetry then says where its centre is. */
-    bool peaked = (l->peak[0] == mx && l->peak[1] == my) || l->asymmetry < 0.01;
-    double dx = l->centroid[0] - mx, dy = l->centroid[1] - my, off = hypot(dx, dy);
+    /* Without the background, whose own centre is between the taps of an even side. */
+    double share = has_background(l) ? l->background_share : 0;
+    double dx = (l->centroid[0] - share * (l->w - 1) / 2) / (1 - share) - mx;
+    double dy = (l->centroid[1] - share * (l->h - 1) / 2) / (1 - share) - my, off = hypot(dx, dy);
     if (!(total(l) > 0)) return;
-    if (l->peak[0] == 0 && l->peak[1] == 0 && l->w > 2 && l->h > 2)
+    if (l->corner)
         say(f, true, "centre",
-            "the brightest tap is in the corner, as transforms have it: use --kernel-center "
-            "corner");
-    else if (!peaked && l->w % 2 == 0 && l->peak[0] == mx - 1 && (l->h % 2 || l->peak[1] == my - 1))
+            "the brightest tap is in the corner, the layout of transforms: use --kernel-center "
+            "corner, or 'kernel convert --from wrapped'");
+    else if (!l->centred && l->w % 2 == 0 && l->peak[0] == mx - 1 &&
+             (l->h % 2 || l->peak[1] == my - 1))
         say(f, true, "centre",
-            "the brightest tap is %u, %u, and the middle here is %u, %u: a kernel of a tool that "
-            "counts from (n - 1) / 2; use --kernel-center peak, or 'kernel convert --from scipy'",
+            "the brightest tap is %u, %u, and the middle here is %u, %u: the kernel comes from a "
+            "tool whose middle is (n - 1) / 2; use --kernel-center peak, or 'kernel convert --from "
+            "scipy'",
             l->peak[0], l->peak[1], mx, my);
-    else if (!peaked)
+    else if (!l->centred)
         say(f, true, "centre",
             "the brightest tap is %u, %u, and the middle is %u, %u: the picture will move by %d, "
             "%d unless --kernel-center peak is given",
             l->peak[0], l->peak[1], mx, my, (int)l->peak[0] - (int)mx, (int)l->peak[1] - (int)my);
-    if (peaked && off > 0.05)
+    else if (off > 0.05)
         say(f, off > 0.5, "centroid",
             "the centre of gravity is %.2f, %.2f, %.2f taps from the middle: light moves by that "
             "much; --kernel-center centroid holds it in place",
-            l->centroid[0], l->centroid[1], off);
-    if (l->asymmetry > 0.01)
+            mx + dx, my + dy, off);
+    if (l->asymmetry > 0.01 && !l->flat && (l->centred || l->corner))
         say(f, false, "symmetry",
-            "it is not symmetric (%.3g %% differ after half a turn), so its orientation matters: "
-            "fftbloom convolves; for a kernel of a tool that correlates use --correlate",
+            "the kernel is not symmetric (%.3g %% differ after half a turn), so its orientation "
+            "matters: fftbloom convolves; for a kernel of a tool that correlates use --correlate",
             100 * l->asymmetry);
 }
 
@@ -91,50 +113,66 @@ static void judge_colour(findings *f, const lint *l) {
             100 * (high - low) / high);
 }
 
-static void judge_rim(findings *f, const lint *l) {
-    bool flat = l->background > 0 && l->background_share > 0.01 && fabs(l->slope) < 0.5;
-    if (flat)
+/* The background comes first: where there is one, the tail and the border's light are part of it.
+ */
+static void judge_border(findings *f, const lint *l) {
+    if (l->flat) return;
+    if (has_background(l))
         say(f, true, "background",
-            "a background of %.3g lies under everything and holds %.3g %% of the light: it is "
-            "spread evenly over the kernel's square; subtract it",
-            l->background, 100 * l->background_share);
+            "a background of about %.3g in each channel lies under everything and holds %.3g %% of "
+            "the light: it will be spread evenly over the kernel's square; subtract it (oiiotool "
+            "--subc)",
+            l->background / l->channels, 100 * l->background_share);
+    else if (l->enough > 0 && l->slope < 0.5)
+        say(f, true, "tail",
+            "the light does not fall off towards the border: the kernel is cut off and its square "
+            "will show around bright lights; it needs more taps, or a smaller pattern");
     else if (isinf(l->enough))
         say(f, true, "tail",
-            "towards its border light falls only as distance^-%.2f: no size would hold all of "
-            "it, and the border will show around bright lights",
+            "the tail hardly falls off (distance^-%.2f): no size holds all of it, the kernel is "
+            "cut off and its square will show; let it fade to zero ('kernel make' has --fade)",
             l->slope);
+    else if (l->enough > PRACTICAL_SIDE)
+        say(f, true, "tail",
+            "the border cuts off the tail (distance^-%.2f): about %.3g %% of the light would lie "
+            "outside, and no practical size would hold 99.9 %%; let it fade to zero ('kernel make' "
+            "has --fade)",
+            l->slope, 100 * l->beyond);
     else if (l->enough > 0)
         say(f, true, "tail",
-            "its tail (distance^-%.2f) is cut off by the border: about %.3g %% of the light would "
-            "lie outside; a side of %.0f taps would hold 99.9 %%",
+            "the border cuts off the tail (distance^-%.2f): about %.3g %% of the light would lie "
+            "outside; a side of %.0f taps would hold 99.9 %% ('kernel make' has --taps and --fade)",
             l->slope, 100 * l->beyond, l->enough);
-    if (l->border > 1e-3 && l->w > 8 && l->h > 8)
+    if (!has_background(l) && l->border > 1e-3 && l->w > 8 && l->h > 8)
         say(f, true, "border",
             "the outermost taps hold %.3g %% of the light: the kernel's square will show around "
-            "bright lights; fade it out",
+            "bright lights; let the kernel fade to zero before its border",
             100 * l->border);
-    if (l->noise > 0.2 && l->border > 1e-6)
+    if (l->noise > 0.2)
         say(f, true, "noise",
-            "neighbours in the outer third differ by %.0f %% of their mean: noise, which becomes a "
-            "fixed pattern around lights; smooth the kernel",
+            "the outer third is noisy (neighbouring taps differ by %.0f %%): a fixed pattern will "
+            "show around bright lights; average more exposures, or smooth it (oiiotool --median)",
             100 * l->noise);
 }
 
 static void judge_storage(findings *f, const lint *l) {
-    if (l->half_zero)
-        say(f, l->half_lost > 1e-3, "half",
-            "as half floats %" PRIu64 " taps would become zero and %.2g %% of the light would "
-            "change: keep it as float",
-            l->half_zero, 100 * l->half_lost);
+    if (l->eight_bit)
+        say(f, false, "eight_bit",
+            "the taps have the values of an 8-bit picture: light below 1/3300 of its white is "
+            "missing; a float or half image of the source keeps the tail");
+    if (l->half && l->half_coarse > 1e-3)
+        say(f, false, "half",
+            "%.2g %% of the light is in taps below 1e-6, for which half floats have 4 bits or "
+            "fewer: make the kernel again as 32-bit float",
+            100 * l->half_coarse);
     if (l->w % 2 == 0 || l->h % 2 == 0)
         say(f, false, "parity",
-            "an even number of taps: the centre is %u, %u here, and one before that in some other "
-            "tools",
-            l->w / 2, l->h / 2);
+            "even size: fftbloom's centre is tap %u, %u; scipy and G'MIC use %u, %u", l->w / 2,
+            l->h / 2, (l->w - 1) / 2, (l->h - 1) / 2);
 }
 
 int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l) {
-    static void (*const RULE[])(findings *, const lint *) = {judge_taps, judge_centre, judge_rim,
+    static void (*const RULE[])(findings *, const lint *) = {judge_taps, judge_centre, judge_border,
                                                              judge_colour, judge_storage};
     kernel_finding all[KERNEL_FINDINGS];
     findings f = {all, 0};
@@ -148,7 +186,7 @@ int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l) {
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-void kernel_words(const char *path, const lint *l, text *to) {
+void kernel_words(const char *path, const lint *l, bool verbose, text *to) {
     kernel_finding found[KERNEL_FINDINGS];
     int n = kernel_findings(found, l), warnings = 0;
     text_add(to, "%s: %u x %u taps, %u channel%s\n", path, l->w, l->h, l->channels,
@@ -163,11 +201,12 @@ void kernel_words(const char *path, const lint *l, text *to) {
              "the outermost\n",
              100 * l->centre_tap, l->inner_radius, 100 * l->border);
     for (int i = 0; i < n; i++) {
+        /* True of every second kernel, and of no consequence for most. */
+        if (!verbose && strcmp(found[i].key, "parity") == 0) continue;
         warnings += found[i].warning;
         text_add(to, "%s: %s\n", found[i].warning ? "warning" : "note", found[i].words);
     }
-    text_add(to, warnings ? "%d warning%s\n" : "nothing to warn of\n", warnings,
-             warnings == 1 ? "" : "s");
+    text_add(to, warnings ? "%d warning%s\n" : "no warnings\n", warnings, warnings == 1 ? "" : "s");
 }
 
 static void add_number(text *to, const char *key, double v) {
@@ -212,9 +251,12 @@ void kernel_json(const char *path, const lint *l, text *to) {
                   {"beyond_border", l->beyond},
                   {"side_for_999", l->enough},
                   {"noise", l->noise},
-                  {"half_lost", l->half_lost}};
+                  {"half_lost", l->half_lost},
+                  {"half_coarse", l->half_coarse}};
     for (size_t i = 0; i < sizeof NUMBER / sizeof NUMBER[0]; i++)
         add_number(to, NUMBER[i].key, NUMBER[i].value);
+    text_add(to, ",\n  \"saturated\": %" PRIu64 ", \"eight_bit\": %s, \"half\": %s", l->saturated,
+             l->eight_bit ? "true" : "false", l->half ? "true" : "false");
     text_add(to, ",\n  \"findings\": [");
     for (int i = 0; i < n; i++) {
         text_add(to, "%s\n    {\"level\": \"%s\", \"key\": \"%s\", \"words\": ", i ? "," : "",

@@ -16,7 +16,8 @@ enum { KERNEL_FINDINGS = 24 };
 /* Returns how many; the warnings come first. */
 int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l);
 
-void kernel_words(const char *path, const lint *l, text *to);
+/* Adds the report to read. `verbose` has the remarks that hold for every second kernel, too. */
+void kernel_words(const char *path, const lint *l, bool verbose, text *to);
 void kernel_json(const char *path, const lint *l, text *to);
 
 #endif
