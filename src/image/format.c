@@ -4,20 +4,45 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 static const image_format *const FORMAT[] = {&FORMAT_EXR, &FORMAT_HDR, &FORMAT_PFM, &FORMAT_PNG};
 enum { FORMATS = sizeof FORMAT / sizeof *FORMAT, LONGEST_MAGIC = 16 };
 
-/* "exr, hdr, pfm, png": for messages. */
-static const char *known_formats(char *to, size_t room) {
-    size_t n = 0;
-    to[0] = 0;
-    for (int i = 0; i < FORMATS && n < room; i++)
-        n += (size_t)snprintf(to + n, room - n, "%s%s", i ? ", " : "", FORMAT[i]->name);
-    return to;
+/* Formats that people try. They are not read, but recognised, so that the message can say how to
+ * convert the file. `linear`: they may hold linear light; all others hold sRGB. */
+static const struct {
+    const char *name;
+    bool linear;
+    size_t at, bytes; /* where the magic bytes stand */
+    const char *magic;
+} FOREIGN[] = {
+    {"a JPEG file", false, 0, 3, "\xff\xd8\xff"}, {"a TIFF file", true, 0, 4, "II*\0"},
+    {"a TIFF file", true, 0, 4, "MM\0*"},         {"a TIFF file", true, 0, 4, "II+\0"},
+    {"a TIFF file", true, 0, 4, "MM\0+"},         {"a GIF file", false, 0, 4, "GIF8"},
+    {"a WebP file", false, 8, 4, "WEBP"},         {"an HEIF or AVIF file", false, 4, 4, "ftyp"},
+    {"a JPEG 2000 file", true, 4, 4, "jP  "},     {"a DPX file", true, 0, 4, "SDPX"},
+    {"a DPX file", true, 0, 4, "XPDS"},           {"a Photoshop file", true, 0, 4, "8BPS"},
+};
+
+/* No image of a format that is read: what it is instead. */
+static bool refuse_content(const char *path, const uint8_t *head, size_t n, err *e) {
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    int stem = (int)(dot && dot != path ? (size_t)(dot - path) : strlen(path));
+    for (size_t i = 0; i < sizeof FOREIGN / sizeof *FOREIGN; i++)
+        if (n >= FOREIGN[i].at + FOREIGN[i].bytes &&
+            memcmp(head + FOREIGN[i].at, FOREIGN[i].magic, FOREIGN[i].bytes) == 0)
+            return err_set(
+                e, ERR_DATA,
+                "'%s' is %s, which is not supported; convert it, for example: "
+                "oiiotool '%s' %s-o '%.*s.exr'%s",
+                path, FOREIGN[i].name, path, FOREIGN[i].linear ? "" : "--colorconvert sRGB linear ",
+                stem, path,
+                FOREIGN[i].linear ? " (with --colorconvert sRGB linear if it is not linear)" : "");
+    return err_set(e, ERR_DATA,
+                   "'%s' is not a recognised image format (.exr, .hdr, .pfm or .png)%s", path,
+                   n == 0 ? ": the file is empty" : "");
 }
 
 /* --- readers ------------------------------------------------------------------------------ */
@@ -39,9 +64,7 @@ static const image_format *format_of_content(const char *path, err *e) {
     if (!ok) return NULL;
     for (int i = 0; i < FORMATS; i++)
         if (n >= FORMAT[i]->magic && FORMAT[i]->match(head, n)) return FORMAT[i];
-    char names[64];
-    err_set(e, ERR_DATA, "'%s' is no image of a known format (%s)%s", path,
-            known_formats(names, sizeof names), n == 0 ? ": the file is empty" : "");
+    refuse_content(path, head, n, e);
     return NULL;
 }
 
@@ -131,9 +154,8 @@ static const image_format *format_of_name(const char *path, err *e) {
             name += n + (name[n] == ',');
         }
     }
-    char names[64];
-    err_set(e, ERR_CANT_CREATE, "'%s': the ending says no format that can be written (%s)", path,
-            known_formats(names, sizeof names));
+    err_set(e, ERR_CANT_CREATE,
+            "cannot write '%s': unsupported extension; use .exr, .hdr, .pfm or .png", path);
     return NULL;
 }
 

@@ -24,7 +24,8 @@ setup() {
 refused() { # code, words of the sentence, arguments
     local code=$1 words=$2
     shift 2
-    run --separate-stderr "$FFTBLOOM" "$@" -o out.exr
+    [[ " $* " == *" -o "* ]] || set -- "$@" -o out.exr
+    run --separate-stderr "$FFTBLOOM" "$@"
     echo "$status $stderr"
     [ "$status" -eq "$code" ]
     [[ "$stderr" == "fftbloom: error: "*"$words"* ]]
@@ -56,7 +57,7 @@ open(sys.argv[1], "wb").write(b"Pf\n2 2\n-1.0\n" + struct.pack("<4f", 1, float(s
 
 @test "kernels without colour" {
     oiiotool --create 4x4 3 --chnames N.x,N.y,N.z -d float -o normals.exr
-    refused 65 "no colour channels (R G B, or Y, or a single one), but 3 others: N.x, N.y, N.z" in.exr normals.exr
+    refused 65 "no colour channels (R G B, or Y, or a single one), but 3 others: N.x, N.y, N.z" in.exr normals.exr -q
 }
 
 @test "a kernel of several parts is the first one that has colour" {
@@ -259,6 +260,20 @@ assert (p["promise"]["bright_spots"], p["promise"]["core"], p["promise"]["kept"]
     [ "$status" -eq 64 ]
     [[ "$output" == *"bilinear is sampled in 32-bit floats"* ]]
     [ ! -e "$dir/never.exr" ]
+}
+
+@test "formats that are not supported: what to do instead" {
+    refused 73 "cannot write 'o.jpg': unsupported extension; use .exr, .hdr, .pfm or .png" in.exr kernel.exr -o o.jpg
+    oiiotool in.exr -o "a b.jpg"
+    refused 65 "'a b.jpg' is a JPEG file, which is not supported; convert it" in.exr "a b.jpg"
+    refused 65 "'a b.jpg' is a JPEG file" "a b.jpg" kernel.exr
+    # The command that it names does it.
+    eval "$(sed "s/.*for example: //" <<<"$stderr")"
+    "$FFTBLOOM" "a b.exr" kernel.exr -o out.exr
+    rm out.exr
+    oiiotool in.exr -d float -o a.tif
+    refused 65 "'a.tif' is a TIFF file" a.tif kernel.exr
+    [[ "$stderr" == *"oiiotool 'a.tif' -o 'a.exr' (with --colorconvert sRGB linear if it is not linear)" ]]
 }
 
 # The scene of the article that this method is from, not part of this project.

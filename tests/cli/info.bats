@@ -68,7 +68,7 @@ make_beauty() {
     echo nonsense >"$dir/bad.exr"
     run --separate-stderr "$FFTBLOOM" info "$dir/bad.exr"
     [ "$status" -eq 65 ]
-    [[ "$stderr" == *"no image of a known format"* ]]
+    [[ "$stderr" == *"not a recognised image format"* ]]
     [ -z "$output" ]
     run --separate-stderr "$FFTBLOOM" info
     [ "$status" -eq 64 ]

@@ -291,11 +291,37 @@ static void content_decides_not_the_name(void **state) {
     image *back = load(misnamed);
     assert_string_equal(back->head.format, "exr");
     image_free(&back);
-    refuse(write_file("c.exr", "nothing of the kind", 19), "no image of a known format");
+    refuse(write_file("c.exr", "nothing of the kind", 19),
+           "is not a recognised image format (.exr, .hdr, .pfm or .png)");
     refuse(write_file("d.exr", "", 0), "empty");
     assert_false(image_save(make_path("e.jpeg"), img, make_threads(), &e));
     assert_int_equal(e.code, ERR_CANT_CREATE);
+    assert_non_null(strstr(e.msg, "unsupported extension; use .exr, .hdr, .pfm or .png"));
     image_free(&img);
+}
+
+static void other_formats_are_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *bytes, *says;
+        size_t n;
+    } CASE[] = {
+        {"\xff\xd8\xff\xe0"
+         "12345678",
+         "f.jpg' is a JPEG file, which is not supported; convert it", 12},
+        {"II*\0"
+         "12345678",
+         "is a TIFF file", 12},
+        {"MM\0*"
+         "12345678",
+         "is a TIFF file", 12},
+        {"RIFF1234WEBP", "is a WebP file", 12},
+        {"RIFF1234WAVE", "not a recognised", 12},
+        {"1234ftyp", "is an HEIF", 8},
+        {"\xff\xd8", "not a recognised", 2},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++)
+        refuse(write_file("f.jpg", CASE[i].bytes, CASE[i].n), CASE[i].says);
 }
 
 static void what_a_format_cannot_hold_is_refused(void **state) {
@@ -330,6 +356,7 @@ int main(void) {
         cmocka_unit_test(pfm_comes_back_bit_by_bit),
         cmocka_unit_test(pfm_nonsense_is_refused),
         cmocka_unit_test(content_decides_not_the_name),
+        cmocka_unit_test(other_formats_are_named),
         cmocka_unit_test(what_a_format_cannot_hold_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
