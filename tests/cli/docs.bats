@@ -100,6 +100,16 @@ complete_bash() { # the words of a command line: what bash offers for the last o
     [ "$(complete_bash fftbloom apply --padding = mi)" = mirror ]
     [ "$(complete_bash fftbloom completion z)" = zsh ]
     [ "$(complete_bash fftbloom help sch)" = schema ]
+    # --json is a switch, but takes a file in check.
+    [ "$(complete_bash fftbloom apply --json --sharp)" = --sharpen ]
+    local last='source <("$FFTBLOOM" completion bash); compopt() { echo files; }'
+    last+='; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _fftbloom'
+    [ "$(bash -c "$last" _ fftbloom check --json '')" = files ]
+    # What follows an action depends on it.
+    [ "$(complete_bash fftbloom kernel con)" = convert ]
+    [ "$(complete_bash fftbloom kernel make air)" = airy ]
+    [ -z "$(complete_bash fftbloom kernel check ma)" ]
+    [ "$(complete_bash fftbloom docs man app)" = apply ]
 }
 
 @test "zsh and fish take their completions" {
@@ -111,6 +121,9 @@ complete_bash() { # the words of a command line: what bash offers for the last o
     [ "$(zsh -c 'autoload -U compinit; compinit -u -D; source ./_fftbloom; echo $_comps[fftbloom]')" = _fftbloom ]
     [ "$(fish -c 'source f.fish; complete -C "fftbloom completion z"')" = zsh ]
     [[ "$(fish -c 'source f.fish; complete -C "fftbloom a.exr --sharp"')" == --sharpen* ]]
+    [ "$(fish -c 'source f.fish; complete -C "fftbloom kernel con"')" = convert ]
+    [ "$(fish -c 'source f.fish; complete -C "fftbloom kernel make air"')" = airy ]
+    [ -z "$(fish -c 'source f.fish; complete -C "fftbloom kernel check make"')" ]
 }
 
 @test "completions of another shell: 64" {

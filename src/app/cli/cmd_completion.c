@@ -1,11 +1,13 @@
-/* cmd_completion.c - `fftbloom completion`: the tables as completions of bash, zsh and fish. */
+/* cmd_completion.c - `fftbloom completion`: the tables as completions of bash, zsh and fish. It
+ * knows the shells' languages and nothing of what options mean. */
 #include "app/cli/cli.h"
 #include "app/cli/options.h"
+#include "kernel/model.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* For the inside of a string in single quotes; `also` are characters that take a backslash. */
+/* Appends the inside of a string in single quotes; `also` are characters that take a backslash. */
 static void add_quoted(text *to, const char *s, const char *also) {
     for (; *s; s++) {
         if (*s == '\'') {
@@ -21,29 +23,41 @@ static void add_words(const option *o, text *to) {
 }
 
 static void add_names(const char *between, text *to) {
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        text_add(to, "%s%s", i ? between : "", COMMANDS[i].name);
+    command_choices(command_find("help"), between, to);
 }
 
-/* The fixed words that may follow the command; "*" in its row stands for the commands' names. */
-static void add_choices(const command *c, text *to) {
-    if (!c->word_choices) return;
-    if (strcmp(c->word_choices, "*") == 0) {
-        add_names(" ", to);
-    } else {
-        text_add(to, "%s", c->word_choices);
-    }
+/* Appends the words that may follow the command's first word, and returns that word; NULL where no
+ * command's do. */
+static const char *add_second_words(const command *c, text *to) {
+    if (c->bit == FOR_DOCS) return add_names(" ", to), "man";
+    if (c->bit != FOR_KERNEL) return NULL;
+    for (int i = 0; i < MODEL_COUNT; i++) text_add(to, "%s%s", i ? " " : "", MODELS[i].name);
+    return "make";
 }
 
 /* --- bash -------------------------------------------------------------------------------- */
 
+/* "*:--padding | *:-p", or "check:--json" where another row has the same name. */
+static void bash_pattern(const option *o, text *to) {
+    char flag[OPTION_NAME_ROOM];
+    int rows = 0;
+    for (int i = 0; i < OPTION_COUNT; i++) rows += strcmp(OPTIONS[i].name, o->name) == 0;
+    const char *sep = "";
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (!(o->on & COMMANDS[i].bit) || (rows == 1 && *sep)) continue;
+        const char *of = rows == 1 ? "*" : COMMANDS[i].name;
+        text_add(to, "%s%s:%s", sep, of, option_flag(o, flag));
+        if (o->letter) text_add(to, " | %s:-%c", of, o->letter);
+        sep = " | ";
+    }
+}
+
 static void bash_values(text *to) {
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option *o = &OPTIONS[i];
-        char flag[OPTION_NAME_ROOM];
         if (o->type == OPTION_BOOL) continue;
-        text_add(to, "    %s", option_flag(o, flag));
-        if (o->letter) text_add(to, " | -%c", o->letter);
+        text_add(to, "    ");
+        bash_pattern(o, to);
         if (o->words) {
             text_add(to, ") COMPREPLY=($(compgen -W '");
             add_words(o, to);
@@ -55,14 +69,26 @@ static void bash_values(text *to) {
 }
 
 static void bash_command(const command *c, text *to) {
+    text second = {0};
+    const char *first = add_second_words(c, &second);
     text_add(to, "    %s)\n        flags='--help", c->name);
     for (int i = 0; i < OPTION_COUNT; i++) {
         char flag[OPTION_NAME_ROOM];
         if (OPTIONS[i].on & c->bit) text_add(to, " %s", option_flag(&OPTIONS[i], flag));
     }
-    text_add(to, "'\n        words='");
-    add_choices(c, to);
-    text_add(to, "' ;;\n");
+    text_add(to, "'\n");
+    if (c->word_choices) {
+        text_add(to, "        if ((COMP_CWORD == 2)); then words='");
+        command_choices(c, " ", to);
+        text_add(to, "'; fi\n");
+    }
+    if (first)
+        text_add(to,
+                 "        if ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[2]} == %s ]]; then words='%s'; "
+                 "fi\n",
+                 first, second.s);
+    text_add(to, "        ;;\n");
+    text_free(&second);
 }
 
 static void bash(text *to) {
@@ -73,11 +99,11 @@ static void bash(text *to) {
                  "    if [[ $cur == = ]]; then cur=; fi\n"
                  "    if [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
                  "    COMPREPLY=()\n"
-                 "    case $prev in\n");
-    bash_values(to);
-    text_add(to, "    esac\n    case ${COMP_WORDS[1]} in ");
+                 "    case ${COMP_WORDS[1]} in ");
     add_names(" | ", to);
-    text_add(to, ") cmd=${COMP_WORDS[1]} ;; esac\n    case $cmd in\n");
+    text_add(to, ") cmd=${COMP_WORDS[1]} ;; esac\n    case $cmd:$prev in\n");
+    bash_values(to);
+    text_add(to, "    esac\n    case $cmd in\n");
     for (int i = 0; i < COMMAND_COUNT; i++) bash_command(&COMMANDS[i], to);
     text_add(to, "    esac\n    if ((COMP_CWORD == 1)); then words='");
     add_names(" ", to);
@@ -117,10 +143,29 @@ static void zsh_option(const option *o, text *to) {
     }
 }
 
+/* The arguments that are no flags. Where the words that may follow depend on the first one, zsh
+ * runs the test when it completes. */
+static void zsh_arguments(const command *c, text *to) {
+    text second = {0};
+    const char *first = add_second_words(c, &second);
+    if (c->word_choices) {
+        text_add(to, " \\\n            '1:%s:(", c->word_name);
+        command_choices(c, " ", to);
+        text_add(to, ")'");
+    }
+    if (first)
+        text_add(to,
+                 " \\\n            '2:argument:{ if [[ $line[1] == %s ]]; then compadd %s; else "
+                 "_files; fi }'",
+                 first, second.s);
+    text_add(to, " \\\n            '*:argument:_files' ;;\n");
+    text_free(&second);
+}
+
 static void zsh(text *to) {
     text_add(to, "#compdef fftbloom\n"
                  "# Completions of fftbloom for zsh; made by `fftbloom completion zsh`.\n"
-                 "_fftbloom() {\n    local cmd=apply\n    local -a commands=(\n");
+                 "_fftbloom() {\n    local cmd=apply line\n    local -a commands=(\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
         text_add(to, "        '%s:", COMMANDS[i].name);
         add_quoted(to, COMMANDS[i].summary, ":\\");
@@ -137,14 +182,7 @@ static void zsh(text *to) {
                  c->name);
         for (int k = 0; k < OPTION_COUNT; k++)
             if (OPTIONS[k].on & c->bit) zsh_option(&OPTIONS[k], to);
-        text_add(to, " \\\n            '*:argument:");
-        if (c->word_choices) {
-            text_add(to, "(");
-            add_choices(c, to);
-            text_add(to, ")' ;;\n");
-        } else {
-            text_add(to, "_files' ;;\n");
-        }
+        zsh_arguments(c, to);
     }
     text_add(to, "    esac\n}\n"
                  "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n    _fftbloom \"$@\"\n"
@@ -152,6 +190,12 @@ static void zsh(text *to) {
 }
 
 /* --- fish -------------------------------------------------------------------------------- */
+
+static void fish_described(const char *s, text *to) {
+    text_add(to, " -d '");
+    for (; *s; s++) text_add(to, "%s%c", *s == '\'' || *s == '\\' ? "\\" : "", *s);
+    text_add(to, "'\n");
+}
 
 static void fish_option(const command *c, const option *o, text *to) {
     char flag[OPTION_NAME_ROOM];
@@ -165,10 +209,32 @@ static void fish_option(const command *c, const option *o, text *to) {
     } else if (o->type != OPTION_BOOL) {
         text_add(to, o->type == OPTION_PATH ? " -r -F" : " -x");
     }
-    text_add(to, " -d '");
-    for (const char *s = o->help; *s; s++)
-        text_add(to, "%s%c", *s == '\'' || *s == '\\' ? "\\" : "", *s);
-    text_add(to, "'\n");
+    fish_described(o->help, to);
+}
+
+static void fish_command(const command *c, text *to) {
+    text second = {0};
+    const char *first = add_second_words(c, &second);
+    text_add(to, "complete -c fftbloom -n __fish_use_subcommand -a %s", c->name);
+    fish_described(c->summary, to);
+    if (c->word_choices) {
+        text_add(
+            to,
+            "complete -c fftbloom -n 'test (__fftbloom_command) = %s; and test (__fftbloom_at) "
+            "= 2' -f -a '",
+            c->name);
+        command_choices(c, " ", to);
+        text_add(to, "'\n");
+    }
+    if (first)
+        text_add(
+            to,
+            "complete -c fftbloom -n 'test (__fftbloom_command) = %s; and test (__fftbloom_at) "
+            "= 3; and contains %s (commandline -opc)' -f -a '%s'\n",
+            c->name, first, second.s);
+    for (int k = 0; k < OPTION_COUNT; k++)
+        if (OPTIONS[k].on & c->bit) fish_option(c, &OPTIONS[k], to);
+    text_free(&second);
 }
 
 static void fish(text *to) {
@@ -176,22 +242,9 @@ static void fish(text *to) {
                  "function __fftbloom_command\n    set -l words (commandline -opc)\n"
                  "    if contains -- \"$words[2]\" ");
     add_names(" ", to);
-    text_add(to, "\n        echo $words[2]\n    else\n        echo apply\n    end\nend\n");
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        const command *c = &COMMANDS[i];
-        text_add(to, "complete -c fftbloom -n __fish_use_subcommand -a %s -d '", c->name);
-        for (const char *s = c->summary; *s; s++)
-            text_add(to, "%s%c", *s == '\'' || *s == '\\' ? "\\" : "", *s);
-        text_add(to, "'\n");
-        if (c->word_choices) {
-            text_add(to, "complete -c fftbloom -n 'test (__fftbloom_command) = %s' -f -a '",
-                     c->name);
-            add_choices(c, to);
-            text_add(to, "'\n");
-        }
-        for (int k = 0; k < OPTION_COUNT; k++)
-            if (OPTIONS[k].on & c->bit) fish_option(c, &OPTIONS[k], to);
-    }
+    text_add(to, "\n        echo $words[2]\n    else\n        echo apply\n    end\nend\n"
+                 "function __fftbloom_at\n    count (commandline -opc)\nend\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) fish_command(&COMMANDS[i], to);
 }
 
 /* ----------------------------------------------------------------------------------------- */
