@@ -176,7 +176,9 @@ const option OPTIONS[] = {
      .min = 0, .max = 1024, .preset = "0", .help = "Host threads; 0 is as many as there are."},
     {"mem_limit", OPTION_SIZE, SECTION_DEVICE, SPREAD, AT(bloom.mem_limit), .value = "SIZE",
      .min = 1e6, .preset = "0",
-     .help = "Host memory to use at most, as 8GB; what needs more ends with 75; 0 is no limit."},
+     .help =
+         "Host memory to use at most, such as 8GB; what needs more ends with 75. 0 is 80 % of the "
+         "memory that is available, container limits included."},
     {"vram_limit", OPTION_SIZE, SECTION_DEVICE, RUN, AT(bloom.vram_limit), .value = "SIZE",
      .min = 1e6, .preset = "0",
      .help = "Device memory to use at most, as 2GB; 0 is what the device has."},
