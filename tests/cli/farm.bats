@@ -255,6 +255,9 @@ S
     FAKE_SAYS='sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' run job
     [ "$status" -eq 75 ]
     [[ "${lines[-1]}" == *"'Batch job submission failed: Socket timed out"* ]]
+    FAKE_SAYS=$'sbatch: unrecognized option \'--bogus\'\nTry "sbatch --help" for more information' run job
+    [ "$status" -eq 64 ]
+    [[ "${lines[-1]}" == *"it says 'sbatch: unrecognized option '--bogus''"* ]]
     # What a plugin of Slurm says beside the number is not the number.
     mv bin/sbatch bin/real
     printf '#!/bin/bash\necho "sbatch: lua: 3 GPUs are free" >&2\nexec "${0%%/*}/real" "$@"\n' >bin/sbatch

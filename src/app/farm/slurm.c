@@ -44,10 +44,13 @@ static int run(const char *const argv[], text *said) {
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Returns the last line that has text, cut out of `said`, without "sbatch: error: " before it: in
- * an error of several lines it is the one that says why. */
+/* Returns the last line, cut out of `said`, without "sbatch: error: " before it: in an error of
+ * several lines it is the one that says why. A hint at --help behind it is cut off. */
 static const char *last_line(text *said) {
-    while (said->n && isspace((unsigned char)said->s[said->n - 1])) said->s[--said->n] = 0;
+    char *hint = strstr(said->s, "Try \"sbatch");
+    if (hint) said->n = (size_t)(hint - said->s);
+    while (said->n && isspace((unsigned char)said->s[said->n - 1])) said->n--;
+    said->s[said->n] = 0;
     const char *line = strrchr(said->s, '\n'), *word;
     line = line ? line + 1 : said->s;
     if ((word = strstr(line, "error: ")) || (word = strstr(line, "fatal: "))) line = word + 7;
@@ -79,9 +82,10 @@ bool slurm_submit(const char *script, char id[SLURM_ID], err *e) {
                 "Slurm cannot be used on this machine: sbatch says '%s'; --dry-run prints the "
                 "script",
                 last_line(&said));
-    else
-        err_set(e, ERR_RETRY, "sbatch refused '%s' with exit status %d: it says '%s'", script,
-                status, last_line(&said));
+    else /* the controller's refusals have these words; sbatch itself refuses wrong arguments */
+        err_set(e, !said.n || strstr(said.s, "Batch job submission failed") ? ERR_RETRY : ERR_USAGE,
+                "sbatch refused '%s' with exit status %d: it says '%s'", script, status,
+                last_line(&said));
     text_free(&said);
     return ok;
 }
