@@ -25,7 +25,7 @@ static void begin(json_out *j, const char *key) {
 static void open(json_out *j, const char *key, bool array) {
     begin(j, key);
     text_add(j->to, array ? "[" : "{");
-    assert(j->depth + 1 < JSON_DEPTH);
+    assert(j->depth + 1 < JSON_OUT_DEPTH);
     uint32_t bit = 1u << ++j->depth;
     j->some &= ~bit;
     j->array = array ? j->array | bit : j->array & ~bit;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { JSON_DEPTH = 16 };
+enum { JSON_OUT_DEPTH = 16 };
 
 /* Begin with `json_out j = {.to = &text}`. A function that writes one value inside a document whose
  * outer part is written elsewhere sets `depth` to the number of objects and arrays around it, so

@@ -91,7 +91,7 @@ static size_t show(const char **s, char piece[8]) {
     const char *from = *s;
     int n = text_utf8(from, &c);
     *s += n ? n : 1;
-    if (n == 0 || c < 0x20 || c == 0x7f)
+    if (n == 0 || c < 0x20 || c == 0x7f || strncmp(from, "##[", 3) == 0)
         return (size_t)snprintf(piece, 8, "\\x%02x", (unsigned char)*from);
     if (is_steering(c)) return (size_t)snprintf(piece, 8, "\\u%04x", c & 0xffff);
     memcpy(piece, from, (size_t)n);

@@ -20,7 +20,7 @@ void text_add_json(text *t, const char *s);
 /* Adds a name or sentence that is to be shown to people or read line by line. Control characters
  * (below 0x20, 0x7f, C1), bytes that are not UTF-8, and the characters that end a line or turn the
  * direction of writing are shown as \x1b or \u202e, so that nothing in it can steer a terminal, end
- * a line or hide. */
+ * a line or hide. "##[" becomes "\x23#[": GitHub's runners take it for a command in any line. */
 void text_add_clean(text *t, const char *s);
 /* Does the same into a buffer, for places that must not allocate. Cuts what does not fit between
  * two characters and returns the length. */

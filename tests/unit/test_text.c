@@ -100,6 +100,7 @@ static void clean_names(void **state) {
          "plain - \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
         {"no\033[31m\xff", "no\\x1b[31m\\xff"},
         {"a\n::error::x\r\t\x7f", "a\\x0a::error::x\\x0d\\x09\\x7f"},
+        {"##[error]x ###[y # ##", "\\x23#[error]x #\\x23#[y # ##"},
         {"\xc2\x9b"
          "31m\xc2\x85",
          "\\u009b31m\\u0085"},
