@@ -1,30 +1,35 @@
 #include "image/compare.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What one row adds to the comparison. Rows are summed in order afterwards, so that the result
- * does not depend on the number of threads. */
+/* The limits that a pixel is over, as bits. */
+enum { OVER_FAIL = 1, OVER_HARD_FAIL = 2, OVER_WARN = 4, OVER_HARD_WARN = 8 };
+
+/* A row's sums. They are added in the order of the rows afterwards, so that the result does not
+ * depend on the number of threads. */
 typedef struct {
     double abs_sum, square_sum, largest, max;
     uint32_t max_x;
     int max_channel;
-    uint64_t failed, warned;
+    uint64_t failed, hard_failed, warned, hard_warned;
     bool unbounded;
 } row_sum;
 
 typedef struct {
-    const image *a, *b;
-    int part_a, part_b;
-    const compare_limits *l;
+    double a, b, max;
+} channel_sum;
+
+typedef struct {
     comparison *c;
     row_sum *row;
-    double *sums;   /* [row][channel][3]: of a, of b, largest difference */
-    float *scratch; /* [worker][2][width][channels] */
+    channel_sum *channel; /* [row][channel] */
+    double *scratch;      /* [worker][2][channel][width] */
 } work;
 
 /* --- what can be compared ------------------------------------------------------------------ */
@@ -73,65 +78,82 @@ static void match_channels(comparison *c, const image_part *p, const image_part 
 
 /* --- values -------------------------------------------------------------------------------- */
 
-/* How far apart two values are; 0 where both are the same, infinite where one is not a number that
- * the other could be near to. */
-static double distance(float a, float b) {
-    if (isfinite(a) && isfinite(b)) return fabs((double)a - b);
+/* Reads samples as doubles, which hold every float and every integer of 32 bits. */
+static void read_samples(double *to, const image *img, int part, int channel, size_t from,
+                         size_t n) {
+    enum { PIECE = 256 };
+    pixel_type type = img->head.part[part].channel[channel].type;
+    const void *plane = img->plane[part][channel];
+    if (type == PIXEL_UINT) {
+        for (size_t i = 0; i < n; i++) to[i] = ((const uint32_t *)plane)[from + i];
+        return;
+    }
+    float piece[PIECE];
+    for (size_t i = 0; i < n; i += PIECE) {
+        size_t count = min_size(PIECE, n - i);
+        image_to_float(piece, plane, type, from + i, count);
+        for (size_t k = 0; k < count; k++) to[i + k] = (double)piece[k];
+    }
+}
+
+/* Returns how far apart two values are: infinitely where one is not finite and the other is not the
+ * same. */
+static double distance(double a, double b) {
+    if (isfinite(a) && isfinite(b)) return fabs(a - b);
     if (isnan(a) && isnan(b)) return 0;
     return a == b ? 0 : INFINITY;
 }
 
-static bool over(double d, float a, float b, double absolute, double relative) {
-    if (!(d > (float)absolute)) return false;
-    return isinf(d) || d > relative * 0.5 * (fabs((double)a) + fabs((double)b));
+static bool over(double d, double mean, double absolute, double relative) {
+    return d > (float)absolute && (isinf(d) || d > relative * mean);
 }
 
-static void add_value(const work *w, row_sum *r, uint32_t x, int channel, float a, float b,
-                      double *sums, bool *fails, bool *warns) {
-    const compare_limits *l = w->l;
-    double d = distance(a, b);
-    if (isfinite(a)) sums[0] += a;
-    if (isfinite(b)) sums[1] += b;
-    if (d > sums[2]) sums[2] = d;
+/* Adds one value to the sums of its row and channel. Returns the limits that it is over. */
+static unsigned add_value(row_sum *r, channel_sum *k, const compare_limits *l, double a, double b) {
+    double d = distance(a, b), mean = 0.5 * (fabs(a) + fabs(b));
+    if (isfinite(a)) k->a += a;
+    if (isfinite(b)) k->b += b;
+    if (d > k->max) k->max = d;
     if (isinf(d)) {
         r->unbounded = true;
     } else if (isfinite(a)) {
         r->abs_sum += d;
         r->square_sum += d * d;
-        r->largest = fmax(r->largest, fmax(fabsf(a), fabsf(b)));
+        r->largest = fmax(r->largest, fmax(fabs(a), fabs(b)));
     }
-    if (d > r->max) {
-        r->max = d;
-        r->max_x = x;
-        r->max_channel = channel;
-    }
-    *fails |= over(d, a, b, l->fail, l->fail_relative);
-    *warns |= over(d, a, b, l->warn, l->warn_relative);
+    return (over(d, mean, l->fail, l->fail_relative) ? OVER_FAIL : 0) |
+           (over(d, mean, l->warn, l->warn_relative) ? OVER_WARN : 0) |
+           (d > (float)l->hard_fail ? OVER_HARD_FAIL : 0) |
+           (d > (float)l->hard_warn ? OVER_HARD_WARN : 0);
 }
 
 static bool compare_row(void *ctx, size_t y, int worker, err *e) {
     (void)e;
     const work *w = ctx;
     const comparison *c = w->c;
-    const image_part *p = &w->a->head.part[w->part_a], *q = &w->b->head.part[w->part_b];
-    size_t n = (size_t)c->w * (size_t)c->channels;
-    float *a = w->scratch + (size_t)worker * 2 * n, *b = a + n;
+    size_t width = c->w, n = width * (size_t)c->channels;
+    double *a = w->scratch + (size_t)worker * 2 * n, *b = a + n;
     for (int i = 0; i < c->channels; i++) {
         const compare_channel *k = &c->channel[i];
-        image_to_float(a + (size_t)i * c->w, w->a->plane[w->part_a][k->a], p->channel[k->a].type,
-                       y * c->w, c->w);
-        image_to_float(b + (size_t)i * c->w, w->b->plane[w->part_b][k->b], q->channel[k->b].type,
-                       y * c->w, c->w);
+        read_samples(a + (size_t)i * width, c->of.a, c->of.part, k->a, y * width, width);
+        read_samples(b + (size_t)i * width, c->of.b, c->of.part, k->b, y * width, width);
     }
     row_sum *r = &w->row[y];
-    double *sums = w->sums + y * 3 * (size_t)c->channels;
+    channel_sum *sums = w->channel + y * (size_t)c->channels;
     for (uint32_t x = 0; x < c->w; x++) {
-        bool fails = false, warns = false;
-        for (int i = 0; i < c->channels; i++)
-            add_value(w, r, x, i, a[(size_t)i * c->w + x], b[(size_t)i * c->w + x], sums + 3 * i,
-                      &fails, &warns);
-        r->failed += fails;
-        r->warned += warns;
+        unsigned limits = 0;
+        for (int i = 0; i < c->channels; i++) {
+            size_t at = (size_t)i * width + x;
+            limits |= add_value(r, &sums[i], &c->limits, a[at], b[at]);
+            if (sums[i].max <= r->max) continue;
+            r->max = sums[i].max;
+            r->max_x = x;
+            r->max_channel = i;
+        }
+        r->failed += (limits & OVER_FAIL) != 0;
+        r->hard_failed += (limits & OVER_HARD_FAIL) != 0;
+        r->warned += (limits & OVER_WARN) != 0;
+        r->hard_warned += (limits & OVER_HARD_WARN) != 0;
     }
     return true;
 }
@@ -147,7 +169,9 @@ static void add_rows(const work *w) {
         largest = fmax(largest, r->largest);
         unbounded |= r->unbounded;
         c->failed += r->failed;
+        c->hard_failed += r->hard_failed;
         c->warned += r->warned;
+        c->hard_warned += r->hard_warned;
         if (r->max > c->max) {
             c->max = r->max;
             c->max_x = c->x0 + (int32_t)r->max_x;
@@ -155,10 +179,10 @@ static void add_rows(const work *w) {
             c->max_channel = r->max_channel;
         }
         for (int i = 0; i < c->channels; i++) {
-            const double *sums = w->sums + ((size_t)y * (size_t)c->channels + (size_t)i) * 3;
-            c->channel[i].sum_a += sums[0];
-            c->channel[i].sum_b += sums[1];
-            c->channel[i].max = fmax(c->channel[i].max, sums[2]);
+            const channel_sum *k = &w->channel[(size_t)y * (size_t)c->channels + (size_t)i];
+            c->channel[i].sum_a += k->a;
+            c->channel[i].sum_b += k->b;
+            c->channel[i].max = fmax(c->channel[i].max, k->max);
         }
     }
     double values = (double)c->pixels * c->channels;
@@ -167,22 +191,39 @@ static void add_rows(const work *w) {
     c->psnr = 20 * log10(largest / c->rms);
 }
 
-/* As idiff 2.4 decides: where no more pixels fail than are allowed to, nothing else counts. */
-static compare_verdict judge(const comparison *c, const compare_limits *l) {
-    double pixels = (double)c->pixels;
-    if (c->failed <= l->allow_failures) return COMPARE_MATCH;
-    if ((double)c->failed > l->fail_percent / 100 * pixels || c->max > (float)l->hard_fail)
-        return COMPARE_FAIL;
-    if ((double)c->warned > l->warn_percent / 100 * pixels || c->max > (float)l->hard_warn)
-        return COMPARE_WARN;
-    return COMPARE_MATCH;
+/* Sets the verdict and what decided it, by the rule of compare_limits. */
+static void judge(comparison *c) {
+    const compare_limits *l = &c->limits;
+    uint64_t allowed = l->allow_failures;
+    bool fails = c->failed > allowed;
+    const struct {
+        bool counts;
+        compare_verdict verdict;
+        uint64_t over;
+        double percent, limit;
+    } rule[] = {
+        {fails, COMPARE_FAIL, c->failed, l->fail_percent, l->fail},
+        {fails || c->hard_failed > allowed, COMPARE_FAIL, c->hard_failed, 0, l->hard_fail},
+        {fails || (l->warn_given && c->warned > allowed), COMPARE_WARN, c->warned, l->warn_percent,
+         l->warn},
+        {fails || c->hard_warned > allowed, COMPARE_WARN, c->hard_warned, 0, l->hard_warn},
+    };
+    for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {
+        if (!rule[i].counts || rule[i].over <= rule[i].percent / 100 * (double)c->pixels) continue;
+        c->verdict = rule[i].verdict;
+        c->over = rule[i].over;
+        c->limit = rule[i].limit;
+        return;
+    }
 }
 
-bool compare_parts(comparison *c, const image *a, int part_a, const image *b, int part_b,
-                   const compare_limits *l, par *threads, err *e) {
-    const image_part *p = &a->head.part[part_a], *q = &b->head.part[part_b];
+bool compare_parts(comparison *c, const compare_pair *of, const compare_limits *l, par *threads,
+                   err *e) {
+    const image_part *p = &of->a->head.part[of->part], *q = &of->b->head.part[of->part];
     size_t rows = image_height(p), width = image_width(p), n = (size_t)p->channels;
-    *c = (comparison){.w = (uint32_t)width,
+    *c = (comparison){.of = *of,
+                      .limits = *l,
+                      .w = (uint32_t)width,
                       .h = (uint32_t)rows,
                       .channels = p->channels,
                       .x0 = p->data.x0,
@@ -196,17 +237,17 @@ bool compare_parts(comparison *c, const image *a, int part_a, const image *b, in
         match_channels(c, p, q);
     }
     if (c->verdict == COMPARE_SIZE) return true;
-    work w = {.a = a, .b = b, .part_a = part_a, .part_b = part_b, .l = l, .c = c};
+    work w = {.c = c};
     w.row = mem_new(rows, sizeof *w.row, "rows", e);
-    w.sums = mem_new(rows * n, 3 * sizeof *w.sums, "rows", e);
-    w.scratch = mem_raw(width * n, 2 * sizeof(float) * (size_t)par_threads(threads), "rows", e);
-    bool ok = w.row && w.sums && w.scratch && par_for(threads, rows, compare_row, &w, e);
+    w.channel = mem_new(rows * n, sizeof *w.channel, "rows", e);
+    w.scratch = mem_raw(width * n, 2 * sizeof(double) * (size_t)par_threads(threads), "rows", e);
+    bool ok = w.row && w.channel && w.scratch && par_for(threads, rows, compare_row, &w, e);
     if (ok) {
         add_rows(&w);
-        c->verdict = judge(c, l);
+        judge(c);
     }
     mem_free(w.row);
-    mem_free(w.sums);
+    mem_free(w.channel);
     mem_free(w.scratch);
     return ok;
 }
@@ -224,9 +265,7 @@ const char *compare_word(compare_verdict v) {
 
 typedef struct {
     const comparison *c;
-    const image *a, *b;
     image *to;
-    int part_a, part_b;
     bool absolute;
     double scale;
     float *scratch; /* [worker][width] */
@@ -235,14 +274,15 @@ typedef struct {
 static bool difference_row(void *ctx, size_t y, int worker, err *e) {
     (void)e;
     const difference_work *w = ctx;
-    const image_part *p = &w->a->head.part[w->part_a], *q = &w->b->head.part[w->part_b];
+    const compare_pair *of = &w->c->of;
+    const image_part *p = &of->a->head.part[of->part], *q = &of->b->head.part[of->part];
     size_t n = w->c->w;
     float *b = w->scratch + (size_t)worker * n;
     for (int i = 0; i < w->c->channels; i++) {
         const compare_channel *k = &w->c->channel[i];
         float *to = (float *)w->to->plane[0][k->a] + y * n;
-        image_to_float(to, w->a->plane[w->part_a][k->a], p->channel[k->a].type, y * n, n);
-        image_to_float(b, w->b->plane[w->part_b][k->b], q->channel[k->b].type, y * n, n);
+        image_to_float(to, of->a->plane[of->part][k->a], p->channel[k->a].type, y * n, n);
+        image_to_float(b, of->b->plane[of->part][k->b], q->channel[k->b].type, y * n, n);
         for (size_t x = 0; x < n; x++) {
             float d = (float)(((double)to[x] - b[x]) * w->scale);
             to[x] = w->absolute ? fabsf(d) : d;
@@ -251,18 +291,16 @@ static bool difference_row(void *ctx, size_t y, int worker, err *e) {
     return true;
 }
 
-image *compare_difference(const comparison *c, const image *a, int part_a, const image *b,
-                          int part_b, bool absolute, double scale, par *threads, err *e) {
-    image_header head = {0},
-                 one = {.format = a->head.format, .part = &a->head.part[part_a], .parts = 1};
-    image *to = NULL;
+image *compare_difference(const comparison *c, bool absolute, double scale, par *threads, err *e) {
+    const image_header *a = &c->of.a->head;
+    image_header head = {0}, one = {.format = a->format, .part = &a->part[c->of.part], .parts = 1};
     if (!image_header_copy(&head, &one, e)) return NULL;
     for (int i = 0; i < head.part[0].channels; i++) head.part[0].channel[i].type = PIXEL_FLOAT;
-    to = image_new_unset(&head, NULL, e);
-    image_header_free(&head);
-    difference_work w = {c, a, b, to, part_a, part_b, absolute, scale, NULL};
+    difference_work w = {.c = c, .absolute = absolute, .scale = scale};
+    w.to = image_new_unset(&head, NULL, e);
     w.scratch = mem_raw(c->w, sizeof(float) * (size_t)par_threads(threads), "rows", e);
-    if (!to || !w.scratch || !par_for(threads, c->h, difference_row, &w, e)) image_free(&to);
+    image_header_free(&head);
+    if (!w.to || !w.scratch || !par_for(threads, c->h, difference_row, &w, e)) image_free(&w.to);
     mem_free(w.scratch);
-    return to;
+    return w.to;
 }

@@ -63,6 +63,7 @@ check() { # status, arguments
     [[ "$output" == *"data windows differ: 3 x 3 at (0, 0) and 40 x 30"* ]]
     one '"reference": "none.exr"'
     check 4 one.json
+    [[ "$output" == "ERROR    one"*"no reference yet: there is no 'none.exr'; run with --bless to create it"* ]]
     one '"reference": "s.json"'
     check 4 one.json
     one '"reference": "refs/plain.exr", "config": {"input": "none.exr"}'
@@ -70,6 +71,72 @@ check() { # status, arguments
     check 2 s.json --set t=0.6 --keep-going
     rm refs/plain.exr
     check 4 s.json --set t=0.6 --keep-going
+}
+
+@test "thresholds: each counts alone, as docs/suites.md says" {
+    # The reference is off by up to 25, all pixels by more than 1e-4.
+    one '"reference": "refs/sharp.exr", "fail": 100'
+    check 0 one.json
+    one '"reference": "refs/sharp.exr", "fail": 100, "hardfail": 1e-4'
+    check 2 one.json
+    [[ "$output" == *"1200 of 1200 pixels differ from refs/sharp.exr by more than 0.0001, the most by "* ]]
+    one '"reference": "refs/sharp.exr", "fail": 100, "warn": 1e-4'
+    check 1 one.json
+    [[ "$output" == *"1200 of 1200 pixels differ from refs/sharp.exr by more than 0.0001, the most by "* ]]
+    one '"reference": "refs/sharp.exr", "fail": 100, "warn": 1e-4, "warnpercent": 100'
+    check 0 one.json
+    one '"reference": "refs/sharp.exr", "fail": 100, "hardwarn": 1e-4, "allowfailures": 1199'
+    check 1 one.json
+    one '"reference": "refs/sharp.exr", "fail": 100, "hardwarn": 1e-4, "hardfail": 1e-4, "allowfailures": 1200'
+    check 0 one.json
+}
+
+@test "names cannot steer a terminal, a runner of GitHub, or the parser of a report" {
+    # Channels and names with line ends, commands, escapes, and bytes that are not UTF-8 or not XML.
+    python3 - <<'P'
+import json, struct
+def attr(name, kind, data): return name + b"\0" + kind + b"\0" + struct.pack("<i", len(data)) + data
+def exr(path, name, value):
+    channel = name + b"\0" + struct.pack("<iBBBBii", 2, 0, 0, 0, 0, 1, 1)
+    box = struct.pack("<4i", 0, 0, 1, 0)
+    head = b"\x76\x2f\x31\x01\x02\0\0\0" + attr(b"channels", b"chlist", channel + b"\0")
+    head += attr(b"compression", b"compression", b"\0") + attr(b"dataWindow", b"box2i", box)
+    head += attr(b"displayWindow", b"box2i", box) + attr(b"lineOrder", b"lineOrder", b"\0")
+    head += attr(b"pixelAspectRatio", b"float", struct.pack("<f", 1))
+    head += attr(b"screenWindowCenter", b"v2f", struct.pack("<2f", 0, 0))
+    head += attr(b"screenWindowWidth", b"float", struct.pack("<f", 1)) + b"\0"
+    row = struct.pack("<ii2f", 0, 8, value, 1)
+    open(path, "wb").write(head + struct.pack("<Q", len(head) + 8) + row)
+evil = b"::q\n::error::x\x1b[31m\xff##[error]y\xef\xbf\xbe"
+exr("a.exr", evil, 1)
+exr("b.exr", evil, 2)
+def case(name, input): return {"name": name, "reference": "b.exr", "config": {
+    "input": input, "kernel": "k.exr", "sharpen": 1, "device": "cpu"}}
+json.dump({"version": 1, "cases": [
+    case("::stop-commands::x", "a.exr"),
+    case("##[error]\x7f\ufffe\u202e", "gone\n::error::z.exr")]}, open("evil.json", "w"), indent=1)
+P
+    clean() { ! LC_ALL=C grep -nP '\x1b|\xff|\x7f|^\s*::|##\[|\xe2\x80\xae' <<<"$1"; }
+    run "$FFTBLOOM" diff a.exr b.exr
+    echo "$output"
+    [ "$status" -eq 2 ]
+    clean "$output"
+    [ "${#lines[@]}" -eq 9 ]
+    check 4 evil.json --keep-going --junit j.xml --tap t.tap --json j.json --html p.html
+    clean "$output"
+    [[ "$output" == *'FAILURE  ::stop-commands::x'*'::q\x0a::error::x\x1b[31m\xff\x23#[error]y'* ]]
+    [[ "$output" == *'ERROR    \x23#[error]\x7f'*'gone\x0a::error::z.exr'* ]]
+    check 0 evil.json --list
+    clean "$output"
+    [ "${lines[0]}" = '\x3a:stop-commands::x' ]
+    check 4 evil.json --keep-going --github
+    clean "$(grep -v '^::error file=evil.json,line=[0-9]*,col=3,title=[^,]*::' <<<"$output")"
+    [ "$(grep -c '^::' <<<"$output")" -eq 2 ]
+    python3 -c '
+import json, xml.etree.ElementTree as E
+E.parse("j.xml")
+json.load(open("j.json"))'
+    ! LC_ALL=C grep -lP '\x1b|\xff' t.tap j.xml
 }
 
 @test "exit codes of the command line and of the suite: 64, 66, 69, 78" {
@@ -109,7 +176,7 @@ check() { # status, arguments
 @test "assertions on energy and accuracy" {
     one '"energy": [0.999, 1.001]'
     check 2 one.json
-    [[ "$output" == *"energy: channel 'R' keeps 0."*" of its light; 0.999 to 1.001 may be"* ]]
+    [[ "$output" == *"energy: channel 'R' keeps 0."*" of its light; allowed are 0.999 to 1.001"* ]]
     one '"energy": {"R": [0.5, 1.1], "[GB]": [0.5, 1.4]}, "config": {"padding": "wrap"}'
     check 0 one.json
     one '"energy": {"Q": [0.5, 1.1]}'
@@ -194,6 +261,15 @@ for k in ("settings", "input", "kernel"): assert re.fullmatch("[0-9a-f]{32}", a[
     check 0 one.json --bless
     "$FFTBLOOM" info new.exr | grep -q 'stored as   zip'
     [ -z "$(ls -A | grep -i tmp)" ]
+}
+
+@test "the cache is the command's, whatever a case says" {
+    one '"reference": "refs/plain.exr", "config": {"cache_dir": "elsewhere", "cache_size": 0}'
+    check 0 one.json --cache-dir here
+    [ -d here ]
+    [ ! -e elsewhere ]
+    FFTBLOOM_CACHE_DIR= HOME=$dir XDG_CACHE_HOME= check 0 one.json
+    [ ! -e elsewhere ]
 }
 
 @test "--junit is XML with every case" {
@@ -312,8 +388,7 @@ P
     check 0 s.json -q
     [ -z "$output$stderr" ]
     check 2 s.json -q --set t=0.6
-    [ -z "$output" ]
-    [ "$stderr" = FAILURE ]
+    [ -z "$output$stderr" ]
     check 0 s.json -v
     [[ "$output$stderr" == *"float32"* ]]
     check 0 s.json --jobs 1

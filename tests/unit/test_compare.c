@@ -44,7 +44,7 @@ static compare_verdict compare(comparison *c, const image *a, const image *b,
                                const compare_limits *l, int threads) {
     err e = {0};
     par *p = par_open(threads, &e);
-    CHECK_OK(compare_parts(c, a, 0, b, 0, l, p, &e), e);
+    CHECK_OK(compare_parts(c, &(compare_pair){a, b, 0}, l, p, &e), e);
     par_close(&p);
     return c->verdict;
 }
@@ -158,8 +158,8 @@ static void other_sizes_and_channels(void **state) {
     image_free(&a);
 }
 
-/* Ten pixels of 100: two differ by 0.5, three more by 0.05. What idiff 2.4.7 says of such a pair.
- */
+/* Of 100 pixels two differ by 0.5, three more by 0.05. idiff 2.4.7 says the same of such a pair but
+ * in the rows that are marked: there a limit counts alone, and idiff says that they match. */
 static void verdicts(void **state) {
     (void)state;
     static const struct {
@@ -167,7 +167,34 @@ static void verdicts(void **state) {
         compare_verdict want;
     } CASE[] = {
         {{.fail = 1e-6, .warn = 1e-6, .hard_fail = INFINITY, .hard_warn = INFINITY}, COMPARE_FAIL},
-        {{.fail = 0.6, .warn = 1e-6, .hard_fail = 0.1, .hard_warn = 0.1}, COMPARE_MATCH},
+        {{.fail = 0.6, .warn = 1e-6, .hard_fail = 0.1, .hard_warn = 0.1}, COMPARE_FAIL}, /* alone */
+        {{.fail = 0.6, .warn = 1e-6, .hard_fail = 0.6, .hard_warn = 0.1}, COMPARE_WARN}, /* alone */
+        {{.fail = 0.6, .warn = 1e-6, .hard_fail = 0.6, .hard_warn = 0.6}, COMPARE_MATCH},
+        {{.fail = 0.6, .warn = 0.1, .hard_fail = 0.6, .hard_warn = 0.6, .warn_given = true},
+         COMPARE_WARN}, /* alone */
+        {{.fail = 0.6,
+          .warn = 0.1,
+          .warn_percent = 2,
+          .hard_fail = 0.6,
+          .hard_warn = 0.6,
+          .warn_given = true},
+         COMPARE_MATCH},
+        {{.fail = 0.6, .allow_failures = 1, .hard_fail = 0.4, .hard_warn = INFINITY},
+         COMPARE_FAIL}, /* alone */
+        {{.fail = 0.6, .allow_failures = 2, .hard_fail = 0.4, .hard_warn = 0.4, .warn = 0.6},
+         COMPARE_MATCH},
+        {{.fail = 0.6,
+          .warn = 0.1,
+          .allow_failures = 2,
+          .hard_fail = 0.6,
+          .hard_warn = 0.6,
+          .warn_given = true},
+         COMPARE_MATCH},
+        {{.fail = 0.1, .fail_relative = 2.1, .warn = 0.1, .hard_fail = 0.4, .hard_warn = INFINITY},
+         COMPARE_FAIL}, /* alone */
+        /* More fail than are allowed to, within the percentage: then one is enough for hardfail. */
+        {{.fail = 0.01, .fail_percent = 50, .allow_failures = 4, .hard_fail = 0.4, .hard_warn = 1},
+         COMPARE_FAIL},
         {{.fail = 0.1,
           .warn = 0.1,
           .fail_percent = 2,
@@ -235,8 +262,26 @@ static void verdicts(void **state) {
         comparison c;
         if (compare(&c, a, b, &CASE[i].l, 1) != CASE[i].want)
             fail_msg("case %zu: %d", i, c.verdict);
+        if (c.verdict == COMPARE_FAIL || c.verdict == COMPARE_WARN)
+            assert_true(c.over == (c.limit < 0.04 ? 5 : 2) && c.max > c.limit);
         compare_free(&c);
     }
+    image_free(&a);
+    image_free(&b);
+}
+
+/* Integers of 32 bits are told apart exactly: floats would round them. */
+static void ids(void **state) {
+    (void)state;
+    image *a = make(5, 4, "Y"), *b = make(5, 4, "Y");
+    a->head.part[0].channel[0].type = b->head.part[0].channel[0].type = PIXEL_UINT;
+    for (int i = 0; i < 20; i++)
+        ((uint32_t *)a->plane[0][0])[i] = ((uint32_t *)b->plane[0][0])[i] = 0xfffffffe;
+    ((uint32_t *)b->plane[0][0])[7] = 0xffffffff;
+    comparison c;
+    assert_int_equal(compare(&c, a, b, &STRICT, 1), COMPARE_FAIL);
+    assert_true(c.failed == 1 && c.max == 1 && c.max_x == 5 && c.max_y == -1);
+    compare_free(&c);
     image_free(&a);
     image_free(&b);
 }
@@ -251,7 +296,7 @@ static void difference_images(void **state) {
     compare(&c, a, b, &STRICT, 1);
     par *p = par_open(2, &e);
     for (int absolute = 0; absolute < 2; absolute++) {
-        image *d = compare_difference(&c, a, 0, b, 0, absolute, 3, p, &e);
+        image *d = compare_difference(&c, absolute, 3, p, &e);
         assert_non_null(d);
         for (int k = 0; k < 3; k++)
             for (uint32_t y = 0; y < 5; y++)
@@ -269,9 +314,10 @@ static void difference_images(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures),    cmocka_unit_test(same_images),
-        cmocka_unit_test(not_finite), cmocka_unit_test(other_sizes_and_channels),
-        cmocka_unit_test(verdicts),   cmocka_unit_test(difference_images),
+        cmocka_unit_test(figures),           cmocka_unit_test(same_images),
+        cmocka_unit_test(not_finite),        cmocka_unit_test(other_sizes_and_channels),
+        cmocka_unit_test(verdicts),          cmocka_unit_test(ids),
+        cmocka_unit_test(difference_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

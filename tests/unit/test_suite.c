@@ -90,7 +90,7 @@ static void bad_cases(void **state) {
                  "23: ", "is a sequence");
     refuses_case("\"name\":\"a\",\"config\":{\"paddin\":\"zero\"}", "45: ", "\"padding\"");
     refuses_case("\"name\":\"a\",\"config\":{\"sharpen\":2}", "55: ", "from 0 to 1");
-    refuses_case("\"name\":\"a\",\"padding\":\"zero\"", "35: ", "belongs into \"config\"");
+    refuses_case("\"name\":\"a\",\"padding\":\"zero\"", "35: ", "belongs in \"config\"");
     refuses_case("\"name\":\"a\",\"failprecent\":1", "35: ", "did you mean \"failpercent\"?");
     refuses_case("\"name\":\"a\",\"failpercent\":101", "49: ", "from 0 to 100");
     refuses_case("\"name\":\"a\",\"fail\":\"x\"", "42: ", "must be a number");

@@ -1,100 +1,102 @@
-/* cmd_diff.c - `fftbloom diff A B`: image comparison in idiff's words and exit statuses. */
+/* cmd_diff.c - `fftbloom diff A B`: compares two images, in idiff's words and exit statuses. */
 #include "app/check/compare_text.h"
 #include "app/cli/cli.h"
 #include "app/run/file_set.h"
 #include "base/log.h"
-#include "base/mem.h"
+#include "base/number.h"
 #include "image/format.h"
 
 #include <stdio.h>
 
 typedef struct {
     const settings *s;
+    compare_limits limits;
     const char *path[2];
     image *img[2];
     par *threads;
-    text json;             /* of the parts so far */
+    text parts;            /* JSON of the parts so far */
+    json_out json;         /* writes it */
     compare_verdict worst; /* of the parts so far */
-    bool written;          /* the difference image: of the first part that differs */
+    bool written;          /* the difference image: it is of the first part that differs */
 } differ;
 
-static bool write_difference(differ *d, const comparison *c, int part, err *e) {
-    if (d->written || !d->s->output || (d->s->diff_only && c->max == 0)) return true;
-    image *diff = compare_difference(c, d->img[0], part, d->img[1], part, d->s->diff_absolute,
-                                     d->s->diff_scale, d->threads, e);
-    bool ok = diff && image_save(d->s->output, diff, d->threads, e);
-    image_free(&diff);
-    d->written = true;
-    return ok;
-}
-
-static void say_part(differ *d, const comparison *c, int part) {
+static void say_part(differ *d, const comparison *c) {
     text out = {0};
-    int parts = d->img[0]->head.parts;
     if (d->s->json) {
-        text_add(&d->json, "%s\n    ", d->json.n ? "," : "");
-        compare_json(c, d->img[0], d->img[1], part, &d->s->compare, &d->json);
+        json_line(&d->json);
+        compare_json(c, &d->json);
         return;
     }
     if (d->s->quiet || (c->verdict == COMPARE_MATCH && !d->s->verbose)) return;
-    if (d->s->all_parts && parts > 1)
-        text_add(&out, "Subimage %d : %u x %u, %d channels\n", part, c->w, c->h, c->channels);
-    compare_words(c, d->img[0], d->img[1], part, &d->s->compare, &out);
+    if (d->s->all_parts && d->img[0]->head.parts > 1)
+        text_add(&out, "Subimage %d : %u x %u, %d channels\n", c->of.part, c->w, c->h, c->channels);
+    compare_words(c, &out);
     fputs(out.s, stdout);
     text_free(&out);
 }
 
 static bool compare_one(differ *d, int part, err *e) {
     comparison c;
-    bool ok = compare_parts(&c, d->img[0], part, d->img[1], part, &d->s->compare, d->threads, e);
+    const compare_pair of = {d->img[0], d->img[1], part};
+    bool ok = compare_parts(&c, &of, &d->limits, d->threads, e);
     if (ok) {
         if (c.verdict > d->worst) d->worst = c.verdict;
-        say_part(d, &c, part);
-        if (c.verdict != COMPARE_SIZE) ok = write_difference(d, &c, part, e);
+        say_part(d, &c);
+    }
+    if (ok && c.verdict != COMPARE_SIZE && d->s->output && !d->written &&
+        (c.max > 0 || !d->s->diff_only)) {
+        image *diff = compare_difference(&c, d->s->diff_absolute, d->s->diff_scale, d->threads, e);
+        ok = diff && image_save(d->s->output, diff, d->threads, e);
+        image_free(&diff);
+        d->written = true;
     }
     compare_free(&c);
     return ok;
 }
 
 static bool compare_all(differ *d, err *e) {
-    int parts[2] = {d->img[0]->head.parts, d->img[1]->head.parts};
-    int most = !d->s->all_parts ? 1 : parts[0] < parts[1] ? parts[0] : parts[1];
+    int a = d->img[0]->head.parts, b = d->img[1]->head.parts;
+    int most = d->s->all_parts ? min_int(a, b) : 1;
+    bool talks = !d->s->quiet && !d->s->json;
+    json_array(&d->json, NULL);
     for (int i = 0; i < most; i++)
         if (!compare_one(d, i, e)) return false;
-    if (d->s->all_parts && parts[0] != parts[1]) {
-        if (!d->s->quiet)
-            log_note("Images had differing numbers of subimages (%d vs %d)", parts[0], parts[1]);
+    json_line(&d->json);
+    json_close(&d->json);
+    if (d->s->all_parts && a != b) {
         if (d->worst < COMPARE_FAIL) d->worst = COMPARE_FAIL;
-    } else if (!d->s->all_parts && (parts[0] > 1 || parts[1] > 1) && !d->s->quiet && !d->s->json) {
-        printf("Only compared the first subimage (of %d and %d, respectively)\n", parts[0],
-               parts[1]);
+        if (!d->s->quiet) log_note("Images had differing numbers of subimages (%d vs %d)", a, b);
+    } else if (talks && (a > 1 || b > 1) && !d->s->all_parts) {
+        printf("Only compared the first subimage (of %d and %d, respectively)\n", a, b);
     }
     return true;
 }
 
 static void say_verdict(const differ *d) {
     text out = {0};
+    json_out j = {.to = &out};
+    if (d->s->quiet && !d->s->json) return;
     if (d->s->json) {
-        text_add(&out, "{\n  \"version\": 1,\n  \"a\": ");
-        text_add_json(&out, d->path[0]);
-        text_add(&out, ",\n  \"b\": ");
-        text_add_json(&out, d->path[1]);
-        text_add(&out,
-                 ",\n  \"verdict\": \"%s\",\n  \"exit_status\": %d,\n  \"parts\": [%s\n  ]\n}\n",
-                 compare_word(d->worst), (int)d->worst, d->json.s ? d->json.s : "");
-    } else if (!d->s->quiet) {
-        text_add(&out, "%s\n", compare_word(d->worst));
+        json_object(&j, NULL);
+        json_line(&j);
+        json_int(&j, "version", 1);
+        json_line(&j);
+        json_string(&j, "a", d->path[0]);
+        json_line(&j);
+        json_string(&j, "b", d->path[1]);
+        json_line(&j);
+        json_string(&j, "verdict", compare_word(d->worst));
+        json_line(&j);
+        json_int(&j, "exit_status", (int)d->worst);
+        json_line(&j);
+        json_raw(&j, "parts", d->parts.s);
+        json_line(&j);
+        json_close(&j);
+    } else {
+        text_add(&out, "%s", compare_word(d->worst));
     }
-    if (out.s) fputs(out.s, stdout);
+    puts(out.s);
     text_free(&out);
-    if (d->s->quiet && d->worst >= COMPARE_FAIL) fputs("FAILURE\n", stderr);
-}
-
-/* A file that cannot be read is idiff's status 4, whatever kept it from being read. */
-static bool load(differ *d, err *e) {
-    for (int i = 0; i < 2; i++)
-        if (!(d->img[i] = image_load(d->path[i], NULL, d->threads, e))) return false;
-    return true;
 }
 
 static bool check_files(const differ *d, err *e) {
@@ -108,21 +110,30 @@ static bool check_files(const differ *d, err *e) {
 }
 
 static int diff(differ *d, err *e) {
-    if (!check_files(d, e)) return (int)e->code;
-    if (!(d->threads = par_open((int)d->s->jobs, e))) return (int)e->code;
-    if (!d->s->quiet && !d->s->json)
-        printf("Comparing \"%s\" and \"%s\"\n", d->path[0], d->path[1]);
-    int status = COMPARE_FILE;
-    if (load(d, e)) {
-        if (compare_all(d, e)) {
-            say_verdict(d);
-            status = (int)d->worst;
-        } else {
-            status = (int)e->code;
+    if (!check_files(d, e) || !(d->threads = par_open((int)d->s->jobs, e))) return (int)e->code;
+    if (!d->s->quiet && !d->s->json) {
+        text names = {0};
+        for (int i = 0; i < 2; i++) {
+            text_add(&names, i ? "\" and \"" : "Comparing \"");
+            text_add_clean(&names, d->path[i]);
         }
+        printf("%s\"\n", names.s);
+        text_free(&names);
+    }
+    /* A file that cannot be read is idiff's status 4; only a lack of memory is worth a retry. */
+    int status;
+    bool loaded = true;
+    for (int i = 0; loaded && i < 2; i++)
+        loaded = (d->img[i] = image_load(d->path[i], NULL, d->threads, e)) != NULL;
+    if (loaded) {
+        bool ok = compare_all(d, e);
+        if (ok) say_verdict(d);
+        status = ok ? (int)d->worst : (int)e->code;
+    } else {
+        status = e->code == ERR_RETRY ? ERR_RETRY : COMPARE_FILE;
     }
     for (int i = 0; i < 2; i++) image_free(&d->img[i]);
-    text_free(&d->json);
+    text_free(&d->parts);
     par_close(&d->threads);
     return status;
 }
@@ -131,7 +142,8 @@ int cmd_diff(int argc, char **argv, err *e) {
     cli c;
     int status = 0;
     if (cli_open(&c, argc, argv, e)) {
-        differ d = {.s = &c.s, .path = {c.word[0], c.word[1]}};
+        differ d = {.s = &c.s, .limits = compare_limits_of(&c.s), .path = {c.word[0], c.word[1]}};
+        d.json = (json_out){.to = &d.parts, .depth = 1};
         status = diff(&d, e);
     } else {
         status = (int)e->code;

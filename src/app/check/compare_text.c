@@ -1,99 +1,119 @@
 #include "app/check/compare_text.h"
 
+#include "app/cli/options.h"
+
 #include <inttypes.h>
 #include <math.h>
 
-/* The values of the worst pixel, in the order of the comparison's channels. */
-static float value_at(const comparison *c, const image *img, int part, int channel) {
-    const image_part *p = &img->head.part[part];
+compare_limits compare_limits_of(const settings *s) {
+    static const char *const SOFT[] = {"warn", "warnrelative", "warnpercent"};
+    compare_limits l = s->compare;
+    for (size_t i = 0; i < sizeof SOFT / sizeof SOFT[0]; i++)
+        l.warn_given |= s->value[option_find(SOFT[i], FOR_DIFF) - OPTIONS].origin != ORIGIN_DEFAULT;
+    return l;
+}
+
+/* The value of the worst pixel in a channel of one of the images. */
+static double value_at(const comparison *c, const image *img, int channel) {
     float f;
     size_t at = (size_t)(c->max_y - c->y0) * c->w + (size_t)(c->max_x - c->x0);
-    image_to_float(&f, img->plane[part][channel], p->channel[channel].type, at, 1);
-    return f;
+    image_to_float(&f, img->plane[c->of.part][channel],
+                   img->head.part[c->of.part].channel[channel].type, at, 1);
+    return (double)f;
 }
 
-static const char *channel_name(const comparison *c, const image *a, int part, int i) {
-    return a->head.part[part].channel[c->channel[i].a].name;
-}
-
-static void add_worst(const comparison *c, const image *a, const image *b, int part, text *to) {
-    text_add(to, "  Max error  = %g", c->max);
-    if (c->max > 0) {
-        text_add(to, " @ (%d, %d, %s)  values are ", c->max_x, c->max_y,
-                 channel_name(c, a, part, c->max_channel));
-        for (int i = 0; i < c->channels; i++)
-            text_add(to, "%s%g", i ? ", " : "", (double)value_at(c, a, part, c->channel[i].a));
-        text_add(to, " vs ");
-        for (int i = 0; i < c->channels; i++)
-            text_add(to, "%s%g", i ? ", " : "", (double)value_at(c, b, part, c->channel[i].b));
-    }
-    text_add(to, "\n");
+static const char *channel_name(const comparison *c, int i) {
+    return c->of.a->head.part[c->of.part].channel[c->channel[i].a].name;
 }
 
 static double ratio(const compare_channel *k) {
     return k->sum_a == k->sum_b ? 1 : k->sum_b / k->sum_a;
 }
 
-void compare_words(const comparison *c, const image *a, const image *b, int part,
-                   const compare_limits *l, text *to) {
+static void add_over(const comparison *c, uint64_t pixels, double limit, const char *name,
+                     text *to) {
+    text_add(to, "  %" PRIu64 " pixels (%.3g%%) over %g%s\n", pixels,
+             100.0 / (double)c->pixels * (double)pixels, limit, name);
+}
+
+void compare_words(const comparison *c, text *to) {
     if (c->verdict == COMPARE_SIZE) {
-        text_add(to, "  %s\n", c->differs);
+        text_add(to, "  ");
+        text_add_clean(to, c->differs);
+        text_add(to, "\n");
         return;
     }
-    double percent = 100.0 / (double)c->pixels;
     text_add(to, "  Mean error = %g\n  RMS error = %g\n  Peak SNR = %g\n", c->mean, c->rms,
              c->psnr);
-    add_worst(c, a, b, part, to);
-    text_add(to, "  %" PRIu64 " pixels (%.3g%%) over %g\n", c->warned, percent * (double)c->warned,
-             l->warn);
-    text_add(to, "  %" PRIu64 " pixels (%.3g%%) over %g\n", c->failed, percent * (double)c->failed,
-             l->fail);
+    text_add(to, "  Max error  = %g", c->max);
+    if (c->max > 0) {
+        text_add(to, " @ (%d, %d, ", c->max_x, c->max_y);
+        text_add_clean(to, channel_name(c, c->max_channel));
+        text_add(to, ")  values are ");
+        for (int i = 0; i < c->channels; i++)
+            text_add(to, "%s%g", i ? ", " : "", value_at(c, c->of.a, c->channel[i].a));
+        text_add(to, " vs ");
+        for (int i = 0; i < c->channels; i++)
+            text_add(to, "%s%g", i ? ", " : "", value_at(c, c->of.b, c->channel[i].b));
+    }
+    text_add(to, "\n");
+    add_over(c, c->warned, c->limits.warn, "", to);
+    add_over(c, c->failed, c->limits.fail, "", to);
+    if (c->hard_warned) add_over(c, c->hard_warned, c->limits.hard_warn, " (hardwarn)", to);
+    if (c->hard_failed) add_over(c, c->hard_failed, c->limits.hard_fail, " (hardfail)", to);
     text_add(to, "  Energy     = ");
-    for (int i = 0; i < c->channels; i++)
-        text_add(to, "%s%s %.7g", i ? ", " : "", channel_name(c, a, part, i),
-                 ratio(&c->channel[i]));
+    for (int i = 0; i < c->channels; i++) {
+        text_add(to, i ? ", " : "");
+        text_add_clean(to, channel_name(c, i));
+        text_add(to, " %.7g", ratio(&c->channel[i]));
+    }
     text_add(to, "\n");
 }
 
-static void add_number(text *to, const char *key, double x) {
-    text_add(to, isfinite(x) ? "\"%s\": %.9g, " : "\"%s\": \"%g\", ", key, x);
-}
-
-void compare_json(const comparison *c, const image *a, const image *b, int part,
-                  const compare_limits *l, text *to) {
-    text_add(to, "{\"part\": %d, \"verdict\": \"%s\", ", part, compare_word(c->verdict));
+void compare_json(const comparison *c, json_out *j) {
+    enum { DIGITS = 9 };
+    json_object(j, NULL);
+    json_int(j, "part", c->of.part);
+    json_string(j, "verdict", compare_word(c->verdict));
     if (c->verdict == COMPARE_SIZE) {
-        text_add(to, "\"differs\": ");
-        text_add_json(to, c->differs);
-        text_add(to, "}");
+        json_string(j, "differs", c->differs);
+        json_close(j);
         return;
     }
-    add_number(to, "mean", c->mean);
-    add_number(to, "rms", c->rms);
-    add_number(to, "psnr", c->psnr);
-    add_number(to, "max", c->max);
-    text_add(to,
-             "\n     \"pixels\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"warned\": %" PRIu64 ", ",
-             c->pixels, c->failed, c->warned);
-    add_number(to, "fail", l->fail);
-    text_add(to, "\n     \"worst\": {\"x\": %d, \"y\": %d, \"channel\": ", c->max_x, c->max_y);
-    text_add_json(to, channel_name(c, a, part, c->max_channel));
-    text_add(to, "},\n     \"channels\": [");
+    json_real_or_word(j, "mean", DIGITS, c->mean);
+    json_real_or_word(j, "rms", DIGITS, c->rms);
+    json_real_or_word(j, "psnr", DIGITS, c->psnr);
+    json_real_or_word(j, "max", DIGITS, c->max);
+    json_line(j);
+    json_uint(j, "pixels", c->pixels);
+    json_uint(j, "failed", c->failed);
+    json_uint(j, "hard_failed", c->hard_failed);
+    json_uint(j, "warned", c->warned);
+    json_uint(j, "hard_warned", c->hard_warned);
+    json_real_or_word(j, "fail", DIGITS, c->limits.fail);
+    json_line(j);
+    json_object(j, "worst");
+    json_int(j, "x", c->max_x);
+    json_int(j, "y", c->max_y);
+    json_string(j, "channel", channel_name(c, c->max_channel));
+    json_close(j);
+    json_line(j);
+    json_array(j, "channels");
     for (int i = 0; i < c->channels; i++) {
         const compare_channel *k = &c->channel[i];
-        text_add(to, "%s\n      {\"name\": ", i ? "," : "");
-        text_add_json(to, channel_name(c, a, part, i));
-        text_add(to, ", ");
-        add_number(to, "max", k->max);
-        add_number(to, "energy_a", k->sum_a);
-        add_number(to, "energy_b", k->sum_b);
-        add_number(to, "energy_ratio", ratio(k));
+        json_line(j);
+        json_object(j, NULL);
+        json_string(j, "name", channel_name(c, i));
+        json_real_or_word(j, "max", DIGITS, k->max);
+        json_real_or_word(j, "energy_a", DIGITS, k->sum_a);
+        json_real_or_word(j, "energy_b", DIGITS, k->sum_b);
+        json_real_or_word(j, "energy_ratio", DIGITS, ratio(k));
         if (c->max > 0) {
-            add_number(to, "worst_a", (double)value_at(c, a, part, k->a));
-            add_number(to, "worst_b", (double)value_at(c, b, part, k->b));
+            json_real_or_word(j, "worst_a", DIGITS, value_at(c, c->of.a, k->a));
+            json_real_or_word(j, "worst_b", DIGITS, value_at(c, c->of.b, k->b));
         }
-        to->s[to->n -= 2] = 0; /* the last ", " */
-        text_add(to, "}");
+        json_close(j);
     }
-    text_add(to, "]}");
+    json_close(j);
+    json_close(j);
 }

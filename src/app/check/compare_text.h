@@ -1,15 +1,19 @@
-/* compare_text.h - comparisons in idiff's words, and in JSON with what idiff does not say. */
+/* compare_text.h - comparisons in idiff's words, and in JSON with figures that idiff does not give.
+ *
+ * The images of a comparison must still be there: their values at the worst pixel are shown. */
 #ifndef APP_COMPARE_TEXT_H
 #define APP_COMPARE_TEXT_H
 
-#include "base/text.h"
-#include "image/compare.h"
+#include "app/cli/settings.h"
+#include "base/json_out.h"
 
-/* The summary as idiff prints it, line by line, and energy per channel. */
-void compare_words(const comparison *c, const image *a, const image *b, int part,
-                   const compare_limits *l, text *to);
-/* {"verdict": ..., "mean": ..., "rms": ..., ...}; numbers that are not finite become strings. */
-void compare_json(const comparison *c, const image *a, const image *b, int part,
-                  const compare_limits *l, text *to);
+/* Returns the limits of `diff` or of a case of a suite. */
+compare_limits compare_limits_of(const settings *s);
+
+/* Adds the summary as idiff prints it, line by line, pixels over the hard limits, and the energy of
+ * each channel. */
+void compare_words(const comparison *c, text *to);
+/* Adds an object as the next item of an array; numbers that are not finite become strings. */
+void compare_json(const comparison *c, json_out *j);
 
 #endif

@@ -1,5 +1,6 @@
 #include "app/check/suite_case.h"
 
+#include "app/check/compare_text.h"
 #include "app/check/suite_bless.h"
 #include "app/run/output.h"
 #include "app/run/progress.h"
@@ -8,13 +9,10 @@
 #include "image/format.h"
 #include "image/window.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
-
-/* What a case is run with. */
-typedef struct {
-    const settings *asked;
-    par *threads;
-} case_run;
 
 static const struct {
     const char *word, *key;
@@ -34,17 +32,37 @@ const engine_device *case_device(const case_result *c) {
     return c->made && c->made->groups ? &c->made->device : NULL;
 }
 
+/* What a case is run with, and its image: the input, then the result. */
+typedef struct {
+    const settings *asked;
+    par *threads;
+    image *img;
+} case_run;
+
 /* --- how a case ends ----------------------------------------------------------------------- */
+
+/* Adds a sentence as a line. Names of files and channels in it may hold anything, so it is cleaned:
+ * it stays one line in every report. */
+__attribute__((format(printf, 2, 3))) static void say(text *to, const char *fmt, ...) {
+    char said[2048];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(said, sizeof said, fmt, ap);
+    va_end(ap);
+    text_add_clean(to, said);
+    text_add(to, "\n");
+}
 
 static void worsen(case_result *c, case_state state, int status) {
     if (state > c->state) c->state = state;
     if (status > c->status) c->status = status;
 }
 
-/* What cannot be read is idiff's 4; a device that is not there skips the case; what the run itself
- * refuses is a failure; anything else keeps its code, so that a farm knows what to try again. */
+/* A file that cannot be read is idiff's 4; a device that is not there skips the case; a broken
+ * tolerance or bad pixels are a failure; anything else keeps its code, so that a farm knows what to
+ * try again. */
 static void end_with(case_result *c, const err *e) {
-    text_add(&c->why, "%s\n", e->msg);
+    say(&c->why, "%s", e->msg);
     switch (e->code) {
     case ERR_NO_DEVICE: c->state = CASE_SKIP; break;
     case ERR_NO_INPUT:
@@ -58,7 +76,8 @@ static void end_with(case_result *c, const err *e) {
 
 /* --- assertions ------------------------------------------------------------------------------ */
 
-static bool assert_energy(case_result *c, const suite_energy *want) {
+static bool assert_energy(case_result *c, const suite_energy *want, json_out *j) {
+    enum { DIGITS = 9 };
     bool found = false, kept = true;
     for (uint32_t i = 0; i < c->made->ledger_rows; i++) {
         const ledger_row *row = &c->made->ledger[i];
@@ -66,39 +85,45 @@ static bool assert_energy(case_result *c, const suite_energy *want) {
         double ratio = row->in == row->out ? 1 : row->out / row->in;
         bool ok = ratio >= want->least && ratio <= want->most;
         found = true;
-        text_add(&c->energy, "%s{\"channel\": ", c->energy.n ? ", " : "");
-        text_add_json(&c->energy, row->channel);
-        text_add(&c->energy, ", \"ratio\": %.9g, \"least\": %.9g, \"most\": %.9g, \"ok\": %s}",
-                 ratio < 1e300 && ratio > -1e300 ? ratio : 1e300, want->least, want->most,
-                 ok ? "true" : "false");
+        json_object(j, NULL);
+        json_string(j, "channel", row->channel);
+        json_real(j, "ratio", DIGITS, ratio < 1e300 && ratio > -1e300 ? ratio : 1e300);
+        json_real(j, "least", DIGITS, want->least);
+        json_real(j, "most", DIGITS, want->most);
+        json_bool(j, "ok", ok);
+        json_close(j);
         if (!ok)
-            text_add(&c->why, "energy: channel '%s' keeps %.7g of its light; %.7g to %.7g may be\n",
-                     row->channel, ratio, want->least, want->most);
+            say(&c->why, "energy: channel '%s' keeps %.7g of its light; allowed are %.7g to %.7g",
+                row->channel, ratio, want->least, want->most);
         kept = kept && ok;
     }
-    if (!found)
-        text_add(&c->why, "energy: no channel that was bloomed matches '%s'\n", want->channels);
+    if (!found) say(&c->why, "energy: no channel that was bloomed matches '%s'", want->channels);
     return found && kept;
 }
 
+/* Returns whether the result keeps the energies that the case asks for. */
 static bool assert_all(case_result *c) {
     bool ok = true;
-    for (size_t i = 0; i < c->c->energies; i++) ok &= assert_energy(c, &c->c->energy[i]);
+    json_out j = {.to = &c->energy, .depth = 3};
+    if (!c->c->energies) return true;
+    json_array(&j, NULL);
+    for (size_t i = 0; i < c->c->energies; i++) ok &= assert_energy(c, &c->c->energy[i], &j);
+    json_close(&j);
     if (!ok) worsen(c, CASE_FAIL, COMPARE_FAIL);
     return ok;
 }
 
 /* --- references ------------------------------------------------------------------------------ */
 
-static bool find_nearest(case_result *c, const image *result, const suite_paths *p, par *threads,
-                         err *e) {
+static bool find_nearest(case_result *c, const suite_matching *with, const suite_paths *p, err *e) {
     for (size_t i = 0; i < p->count; i++) {
         suite_match m;
-        if (!suite_match_make(&m, result, p->path[i], &c->c->s.compare, threads, e)) {
+        if (!suite_match_make(&m, with, p->path[i], e)) {
             suite_match_free(&m);
             return false;
         }
-        bool nearer = i == 0 || suite_match_nearer(&m, &c->match);
+        bool nearer = i == 0 || m.verdict < c->match.verdict ||
+                      (m.verdict == c->match.verdict && m.worst.max < c->match.worst.max);
         suite_match_free(nearer ? &c->match : &m);
         if (nearer) c->match = m;
     }
@@ -111,6 +136,7 @@ static void judge(case_result *c) {
                                     [COMPARE_FAIL] = CASE_FAIL,
                                     [COMPARE_SIZE] = CASE_FAIL,
                                     [COMPARE_FILE] = CASE_ERROR};
+    const comparison *worst = &c->match.worst;
     compare_verdict v = c->match.verdict;
     worsen(c, OF[v], (int)v);
     if (v == COMPARE_FILE || v == COMPARE_SIZE) { /* the words are the whole reason */
@@ -118,25 +144,13 @@ static void judge(case_result *c) {
         text_free(&c->match.words);
     }
     if (v == COMPARE_FAIL || v == COMPARE_WARN)
-        text_add(
-            &c->why, "%llu of %llu pixels differ from %s by more than %g, the most by %g\n",
-            (unsigned long long)(v == COMPARE_WARN ? c->match.worst.warned : c->match.worst.failed),
-            (unsigned long long)c->match.worst.pixels, c->match.path,
-            v == COMPARE_WARN ? c->c->s.compare.warn : c->c->s.compare.fail, c->match.worst.max);
+        say(&c->why,
+            "%" PRIu64 " of %" PRIu64 " pixels differ from %s by more than %g, the most by %g",
+            worst->over, worst->pixels, c->match.path, worst->limit, worst->max);
 }
 
-/* The first alternative becomes the result, and is read back and compared like any other. */
-static bool bless(case_result *c, image *result, const suite_paths *p, const suite_origin *o,
-                  par *threads, err *e) {
-    const suite_paths first = {p->path, 1};
-    if (!suite_bless(p->path[0], result, o, threads, e)) return false;
-    c->blessed = true;
-    suite_match_free(&c->match);
-    return find_nearest(c, result, &first, threads, e);
-}
-
-/* Those for the device; where nothing had to be computed, any will do. Without items: there are
- * none. */
+/* Returns the references for the device; where nothing had to be computed, any will do. Without
+ * items there are none. */
 static const suite_paths *references(const case_result *c, const engine_device *d) {
     const suite_paths *p = &c->c->reference[SUITE_ANY];
     if (d) return suite_references(c->c, d->class);
@@ -144,30 +158,31 @@ static const suite_paths *references(const case_result *c, const engine_device *
     return p;
 }
 
-static void miss_reference(case_result *c, const engine_device *d) {
-    bool referenced = false;
-    for (int i = 0; i < SUITE_CLASSES; i++) referenced |= c->c->reference[i].count > 0;
-    if (!referenced) return;
-    if (c->state == CASE_PASS) c->state = CASE_SKIP;
-    text_add(&c->why, "there is no reference for a device of class %s\n",
-             suite_class_name((int)d->class));
-}
-
-static bool hold_against(const case_run *r, case_result *c, image *result, bool sound, err *e) {
+/* Compares the result with the references, or makes the first of them of it, which is then read
+ * back and compared like any other. `sound`: it breaks no assertion of its own. */
+static bool hold_against(case_result *c, const case_run *r, bool sound, err *e) {
     const engine_device *d = case_device(c);
     const suite_paths *p = references(c, d);
+    const suite_matching with = {r->img, compare_limits_of(&c->c->s), r->threads};
     suite_origin o;
     if (p->count == 0) {
-        miss_reference(c, d);
+        bool referenced = false; /* for another class of device */
+        for (int i = 0; i < SUITE_CLASSES; i++) referenced |= c->c->reference[i].count > 0;
+        if (referenced && c->state == CASE_PASS) c->state = CASE_SKIP;
+        if (referenced)
+            say(&c->why, "there is no reference for a device of class %s",
+                suite_class_name((int)d->class));
         return true;
     }
     bool ok = suite_origin_make(&o, c->c, d ? d : &(engine_device){.name = "none"}, e) &&
-              find_nearest(c, result, p, r->threads, e);
-    if (ok && r->asked->bless && c->match.verdict != COMPARE_MATCH) {
-        if (sound)
-            ok = bless(c, result, p, &o, r->threads, e);
-        else
-            text_add(&c->why, "not blessed: the result breaks the case's own assertions\n");
+              find_nearest(c, &with, p, e);
+    bool differs = ok && r->asked->bless && c->match.verdict != COMPARE_MATCH;
+    if (differs && !sound) say(&c->why, "not blessed: the result breaks the case's own assertions");
+    if (differs && sound) {
+        ok = suite_bless(p->path[0], r->img, &o, r->threads, e);
+        c->blessed = ok;
+        suite_match_free(&c->match);
+        ok = ok && find_nearest(c, &with, &(suite_paths){p->path, 1}, e);
     }
     if (ok) judge(c);
     if (ok && c->match.reference) {
@@ -197,46 +212,46 @@ static bool crop(const suite_case *c, image *img, err *e) {
 
 /* Blooms the image as `apply` does. Where --verify finds the tolerance broken the image is whole:
  * that goes on as a failure. */
-static bool make_result(const case_run *r, case_result *c, image *img, err *e) {
+static bool make_result(case_result *c, const case_run *r, err *e) {
     uint64_t clamped = 0;
     err why = {0};
     bloom *b = NULL;
     bloom_settings wanted = c->c->s.bloom;
     wanted.half = c->c->s.pixels == PIXELS_HALF;
-    bool ok = output_prepare(img, &c->c->s, e) &&
+    bool ok = output_prepare(r->img, &c->c->s, e) &&
               (b = bloom_open(&wanted, c->c->s.kernel, r->threads, e)) &&
               (c->made = mem_new(1, sizeof *c->made, "a report", e));
-    if (ok && !bloom_image(b, img, c->made, &why)) {
+    if (ok && !bloom_image(b, r->img, c->made, &why)) {
         ok = why.code == ERR_TOLERANCE || err_set(e, why.code, "%s: %s", c->c->s.input, why.msg);
         if (ok) end_with(c, &why);
     }
     bloom_close(&b);
-    return ok && output_finish(img, &c->c->s, &clamped, e) && crop(c->c, img, e);
+    return ok && output_finish(r->img, &c->c->s, &clamped, e) && crop(c->c, r->img, e);
 }
 
 void suite_case_run(case_result *c, const settings *asked, par *threads) {
-    const case_run r = {asked, threads};
     err e = {0};
-    double t[4] = {clock_now()};
-    image *img = image_load(c->c->s.input, NULL, threads, &e);
-    t[1] = clock_now();
-    bool ok = img && make_result(&r, c, img, &e);
-    t[2] = clock_now();
-    ok = ok && hold_against(&r, c, img, assert_all(c) && c->state == CASE_PASS, &e);
+    double start = clock_now();
+    case_run r = {asked, threads, image_load(c->c->s.input, NULL, threads, &e)};
+    double loaded = clock_now();
+    bool ok = r.img && make_result(c, &r, &e);
+    double bloomed = clock_now();
+    ok = ok && hold_against(c, &r, assert_all(c) && c->state == CASE_PASS, &e);
     if (ok && asked->html)
-        ok = suite_pictures_make(&c->pictures, img, c->match.path ? &c->match : NULL, threads, &e);
-    t[3] = clock_now();
+        ok = suite_pictures_make(&c->pictures,
+                                 &(suite_matching){.result = r.img, .threads = threads},
+                                 c->match.path ? &c->match : NULL, &e);
     if (!ok) end_with(c, &e);
-    c->load = t[1] - t[0];
-    c->bloom = t[2] - t[1];
-    c->check = t[3] - t[2];
-    image_free(&img);
+    c->load = loaded - start;
+    c->bloom = bloomed - loaded;
+    c->check = clock_now() - bloomed;
+    image_free(&r.img);
     image_free(&c->match.reference);
 }
 
 void suite_case_skip(case_result *c, const char *why) {
     c->state = CASE_SKIP;
-    text_add(&c->why, "%s\n", why);
+    say(&c->why, "%s", why);
 }
 
 void suite_case_free(case_result *c) {

@@ -48,7 +48,7 @@ static bool set_string(char **to, char *fresh) {
 static bool read_name(suite_case_reader *r, const json_document *d, const json_value *v, err *e) {
     if (!set_string(&r->c->name, string_of(r, d, v, false, e))) return false;
     for (const char *p = r->c->name; *p; p++)
-        if ((unsigned char)*p < ' ') return json_err(d, v, e, "a name is one line of text");
+        if ((unsigned char)*p < ' ') return json_err(d, v, e, "a name must be one line of text");
     return true;
 }
 
@@ -123,9 +123,10 @@ static bool read_bounds(const json_document *d, const json_value *v, suite_energ
     const json_value *lo = v->child, *hi = lo ? lo->next : NULL;
     if (v->children != 2 || lo->type != JSON_NUMBER || hi->type != JSON_NUMBER ||
         !(lo->number <= hi->number))
-        return json_err(d, v, e,
-                        "energy needs two numbers, the least and the most that the result's light "
-                        "may be of the input's, as [0.98, 1]");
+        return json_err(
+            d, v, e,
+            "energy needs two numbers, the minimum and the maximum of the result's light "
+            "over the input's: [0.98, 1]");
     to->least = lo->number;
     to->most = hi->number;
     return true;
@@ -178,36 +179,37 @@ static bool read_crop(suite_case_reader *r, const json_document *d, const json_v
 
 const suite_key SUITE_KEYS[] = {
     {"include", KEY_OF_SUITE, STRING | ARRAY, NULL, PATHS,
-     "Suites whose cases come first, and whose variables and defaults hold here, too."},
+     "Suites whose cases come first, and whose variables and defaults hold here as well."},
     {"variables", KEY_OF_SUITE | KEY_OF_CASE, OBJECT, NULL,
      "{\"type\": \"object\", \"additionalProperties\": {\"type\": [\"string\", \"number\", "
      "\"boolean\"]}}",
-     "What ${NAME} stands for in strings."},
+     "The values of ${NAME} in strings."},
     {"defaults", KEY_OF_SUITE, OBJECT, NULL, "{\"$ref\": \"#/$defs/defaults\"}",
-     "What every case starts with."},
+     "Keys that every case starts with."},
     {"cases", KEY_OF_SUITE, ARRAY, NULL,
-     "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/case\"}}", "What is run."},
+     "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/case\"}}",
+     "The cases, in the order in which they run."},
     {"name", KEY_OF_CASE, STRING, read_name, "{\"type\": \"string\", \"minLength\": 1}",
-     "Of the case, unlike all others; ${case} in its strings."},
+     "The case's name, unique in the suite; ${case} in its strings."},
     {"config", KEY_OF_CASE | KEY_OF_DEFAULTS, STRING | OBJECT, read_config,
      "{\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, {\"$ref\": \"#/$defs/config\"}]}",
-     "The options of the run, as a config file or as its content."},
+     "The options of the run, as the path of a config file or as its content."},
     {"reference", KEY_OF_CASE | KEY_OF_DEFAULTS, STRING | ARRAY | OBJECT, read_reference,
      "{\"anyOf\": [" PATHS ", {\"type\": \"object\", \"minProperties\": 1, "
      "\"additionalProperties\": false, \"properties\": {\"cpu\": " PATHS ", \"gpu\": " PATHS
      ", \"software\": " PATHS ", \"any\": " PATHS "}}]}",
-     "The image that the result must match, or several of which one will do, or such for each "
-     "class of device."},
+     "The image that the result must match, or several images, one of which must match, or either "
+     "for each class of device."},
     {"crop", KEY_OF_CASE | KEY_OF_DEFAULTS, ARRAY, read_crop,
      "{\"type\": \"array\", \"minItems\": 4, \"maxItems\": 4, \"items\": {\"type\": \"integer\"}}",
-     "The part of the result that counts: x, y, width, height."},
+     "The part of the result that is compared: x, y, width, height."},
     {"energy", KEY_OF_CASE | KEY_OF_DEFAULTS, ARRAY | OBJECT, read_energy,
      "{\"anyOf\": [" BOUNDS ", {\"type\": \"object\", \"minProperties\": 1, "
      "\"additionalProperties\": " BOUNDS "}]}",
-     "The least and the most that the result's light may be of the input's, in all channels or "
-     "by globs over their names."},
+     "The minimum and the maximum of the result's light over the input's, for all channels or for "
+     "globs over their names."},
     {"skip", KEY_OF_CASE | KEY_OF_DEFAULTS, STRING, read_skip,
-     "{\"type\": \"string\", \"minLength\": 1}", "Why the case must not be run."},
+     "{\"type\": \"string\", \"minLength\": 1}", "The reason why the case must not run."},
 };
 const int SUITE_KEY_COUNT = (int)(sizeof SUITE_KEYS / sizeof SUITE_KEYS[0]);
 
@@ -223,7 +225,7 @@ static bool unknown(const json_document *d, const json_value *v, suite_key_place
     int near = text_nearest(v->key, names, n);
     bool of_run = place != KEY_OF_SUITE && option_find(v->key, FOR_APPLY);
     return json_err_key(d, v, e, "a %s has no key \"%s\"%s%s%s", PLACE[place], v->key,
-                        of_run      ? "; it belongs into \"config\""
+                        of_run      ? "; it belongs in \"config\""
                         : near >= 0 ? "; did you mean \""
                                     : "",
                         !of_run && near >= 0 ? names[near] : "", !of_run && near >= 0 ? "\"?" : "");

@@ -1,53 +1,67 @@
 #include "app/check/suite_match.h"
 
 #include "app/check/compare_text.h"
+#include "base/mem.h"
+#include "image/flat/png.h"
+#include "image/flat/preview.h"
 #include "image/format.h"
 
-static bool match_part(suite_match *m, const image *result, int part, const compare_limits *l,
-                       par *threads, err *e) {
+#include <errno.h>
+#include <unistd.h>
+
+static void add_line(text *to, const char *sentence) {
+    text_add(to, "  ");
+    text_add_clean(to, sentence);
+    text_add(to, "\n");
+}
+
+static bool match_part(suite_match *m, const suite_matching *with, int part, json_out *j, err *e) {
     comparison c;
-    if (!compare_parts(&c, result, part, m->reference, part, l, threads, e)) return false;
+    const compare_pair of = {with->result, m->reference, part};
+    if (!compare_parts(&c, &of, &with->limits, with->threads, e)) return false;
     if (c.verdict > m->verdict) m->verdict = c.verdict;
-    text_add(&m->parts, m->parts.n ? ", " : "");
-    compare_json(&c, result, m->reference, part, l, &m->parts);
+    json_line(j);
+    compare_json(&c, j);
     if (c.verdict != COMPARE_MATCH) {
-        if (result->head.parts > 1) text_add(&m->words, "  part %d\n", part);
-        compare_words(&c, result, m->reference, part, l, &m->words);
+        if (with->result->head.parts > 1) text_add(&m->words, "  part %d\n", part);
+        compare_words(&c, &m->words);
     }
-    if (part == 0 || c.verdict > m->worst.verdict ||
-        (c.verdict == m->worst.verdict && c.max > m->worst.max)) {
-        compare_free(&m->worst);
-        m->worst = c;
-        m->part = part;
-    } else {
-        compare_free(&c);
-    }
+    bool farther = part == 0 || c.verdict > m->worst.verdict ||
+                   (c.verdict == m->worst.verdict && c.max > m->worst.max);
+    compare_free(farther ? &m->worst : &c);
+    if (farther) m->worst = c;
     return true;
 }
 
-bool suite_match_make(suite_match *m, const image *result, const char *path,
-                      const compare_limits *l, par *threads, err *e) {
+bool suite_match_make(suite_match *m, const suite_matching *with, const char *path, err *e) {
     err why = {0};
+    text said = {0};
     *m = (suite_match){.path = path};
-    m->reference = image_load(path, NULL, threads, &why);
+    m->reference = image_load(path, NULL, with->threads, &why);
     if (!m->reference) {
         m->verdict = COMPARE_FILE;
-        text_add(&m->words, "  %s\n", why.msg);
+        if (access(path, F_OK) != 0 && errno == ENOENT)
+            text_add(&said, "no reference yet: there is no '%s'; run with --bless to create it",
+                     path);
+        add_line(&m->words, said.s ? said.s : why.msg);
+        text_free(&said);
         return why.code != ERR_RETRY || err_set(e, ERR_RETRY, "%s", why.msg);
     }
-    int parts[2] = {result->head.parts, m->reference->head.parts};
-    if (parts[0] != parts[1]) {
+    int parts = with->result->head.parts;
+    if (parts != m->reference->head.parts) {
         m->verdict = m->worst.verdict = COMPARE_SIZE;
-        text_add(&m->words, "  the result has %d parts, '%s' has %d\n", parts[0], path, parts[1]);
+        text_add(&said, "the result has %d parts, '%s' has %d", parts, path,
+                 m->reference->head.parts);
+        add_line(&m->words, said.s);
+        text_free(&said);
         return true;
     }
-    for (int i = 0; i < parts[0]; i++)
-        if (!match_part(m, result, i, l, threads, e)) return false;
-    return true;
-}
-
-bool suite_match_nearer(const suite_match *a, const suite_match *b) {
-    return a->verdict != b->verdict ? a->verdict < b->verdict : a->worst.max < b->worst.max;
+    json_out j = {.to = &m->parts, .depth = 3};
+    json_array(&j, NULL);
+    bool ok = true;
+    for (int i = 0; ok && i < parts; i++) ok = match_part(m, with, i, &j, e);
+    json_close(&j);
+    return ok;
 }
 
 void suite_match_free(suite_match *m) {
@@ -56,4 +70,71 @@ void suite_match_free(suite_match *m) {
     text_free(&m->words);
     text_free(&m->parts);
     *m = (suite_match){0};
+}
+
+/* --- pictures -------------------------------------------------------------------------------- */
+
+const char *const SUITE_PICTURE_NAME[PICTURES] = {
+    [PICTURE_REFERENCE] = "reference",
+    [PICTURE_RESULT] = "result",
+    [PICTURE_DIFFERENCE] = "difference",
+    [PICTURE_COLOURS] = "colours",
+};
+
+/* Makes pictures of one exposure, which the first of them finds. */
+typedef struct {
+    suite_pictures *to;
+    par *threads;
+    float exposure; /* 0: not found yet */
+} developer;
+
+static bool develop(developer *d, suite_picture which, const image *img, int part, err *e) {
+    preview_picture v;
+    preview_options o = {.width = SUITE_PICTURES_WIDEST, .exposure = d->exposure};
+    err why = {0};
+    if (!preview_make(&v, &img->head.part[part], (const void *const *)img->plane[part], d->threads,
+                      &o, &why))
+        return why.code == ERR_DATA || err_set(e, why.code, "%s", why.msg);
+    d->exposure = v.exposure;
+    d->to->png[which] = png_encode(v.pixel, v.width, v.height, v.channels, &d->to->bytes[which], e);
+    mem_free(v.pixel);
+    return d->to->png[which] != NULL;
+}
+
+static bool show_differences(suite_pictures *p, const suite_match *m, err *e) {
+    const compare_pair *of = &m->worst.of;
+    heat h;
+    if (!heat_make(&h, &m->worst, of->a, of->part, of->b, of->part, SUITE_PICTURES_WIDEST, e))
+        return false;
+    const uint8_t *pixels[] = {h.amplified, h.colours};
+    bool ok = true;
+    for (int i = 0; ok && i < 2; i++) {
+        int which = PICTURE_DIFFERENCE + i;
+        p->png[which] = png_encode(pixels[i], h.width, h.height, 3, &p->bytes[which], e);
+        ok = p->png[which] != NULL;
+    }
+    p->h = h;
+    p->compared = ok;
+    p->h.amplified = p->h.colours = NULL;
+    heat_free(&h);
+    return ok;
+}
+
+bool suite_pictures_make(suite_pictures *p, const suite_matching *with, const suite_match *m,
+                         err *e) {
+    const image *result = with->result, *reference = m ? m->reference : NULL;
+    int part = m ? m->worst.of.part : 0;
+    developer d = {.to = p, .threads = with->threads};
+    *p = (suite_pictures){.box = result->head.part[part].data};
+    if (reference &&
+        !develop(&d, PICTURE_REFERENCE, reference, part < reference->head.parts ? part : 0, e))
+        return false;
+    if (!develop(&d, PICTURE_RESULT, result, part, e)) return false;
+    return !reference || m->verdict == COMPARE_SIZE || show_differences(p, m, e);
+}
+
+void suite_pictures_free(suite_pictures *p) {
+    for (int i = 0; i < PICTURES; i++) mem_free(p->png[i]);
+    heat_free(&p->h);
+    *p = (suite_pictures){0};
 }

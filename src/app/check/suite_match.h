@@ -1,28 +1,63 @@
-/* suite_match.h - a result beside one reference: all parts compared, and what can be said of it.
+/* suite_match.h - a result beside one reference: all parts compared, and the pictures of both that
+ * a report shows.
  *
  * A reference that cannot be read, or that has another number of parts, is a verdict of its own,
- * COMPARE_FILE and COMPARE_SIZE. */
+ * COMPARE_FILE and COMPARE_SIZE. The module does not know what a verdict means for a case. */
 #ifndef APP_SUITE_MATCH_H
 #define APP_SUITE_MATCH_H
 
-#include "app/check/suite.h"
 #include "base/text.h"
+#include "image/compare.h"
+#include "image/flat/heat.h"
+
+/* What is compared, and how; all of it is the caller's. */
+typedef struct {
+    const image *result;
+    compare_limits limits;
+    par *threads;
+} suite_matching;
 
 typedef struct {
     const char *path;        /* the suite's */
     image *reference;        /* NULL where it could not be read */
     compare_verdict verdict; /* the worst of all parts */
-    int part;                /* the one with the largest difference, */
-    comparison worst;        /* and how it compared; its `a` is the result */
-    text words;              /* of parts that do not match, in idiff's words */
-    text parts;              /* all, as items of a JSON array */
+    comparison worst;        /* of the part that is farthest off; `of.a` is the result */
+    text words;              /* a line each: parts that do not match, in idiff's words */
+    text parts;              /* all parts, as a JSON array; empty where none was compared */
 } suite_match;
 
-/* Fails only where there is no memory. */
-bool suite_match_make(suite_match *m, const image *result, const char *path,
-                      const compare_limits *l, par *threads, err *e);
-/* Is `a` nearer than `b`? */
-bool suite_match_nearer(const suite_match *a, const suite_match *b);
+/* Reads the reference and compares. Fails only where there is no memory. */
+bool suite_match_make(suite_match *m, const suite_matching *with, const char *path, err *e);
 void suite_match_free(suite_match *m);
+
+/* --- pictures ------------------------------------------------------------------------------- */
+
+enum { SUITE_PICTURES_WIDEST = 1024 };
+
+typedef enum {
+    PICTURE_REFERENCE,
+    PICTURE_RESULT,
+    PICTURE_DIFFERENCE,
+    PICTURE_COLOURS,
+    PICTURES
+} suite_picture;
+
+extern const char *const SUITE_PICTURE_NAME[PICTURES]; /* keys in the report's JSON */
+
+/* PNG files in memory, at most SUITE_PICTURES_WIDEST pixels wide. Reference and result are
+ * developed with the same exposure; heat.h describes the two others. */
+typedef struct {
+    uint8_t *png[PICTURES]; /* NULL: there is none */
+    size_t bytes[PICTURES];
+    image_box box; /* the data window that they show */
+    bool compared; /* `h` is set, but for its pixels */
+    heat h;
+} suite_pictures;
+
+/* Makes the pictures of a result; `m` may be NULL where nothing was compared. A part that has no
+ * colour to show has no picture. */
+bool suite_pictures_make(suite_pictures *p, const suite_matching *with, const suite_match *m,
+                         err *e);
+void suite_pictures_free(suite_pictures *p);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* What the command was told about devices and memory wins over the case. */
+/* Options of the command on devices and memory win over those of the case. The cache is the
+ * command's alone: a suite must not choose where files are written, or trimmed. */
 static bool override(suite_case *c, const settings *asked, err *e) {
     for (int i = 0; i < OPTION_COUNT; i++) {
         const setting *v = &asked->value[i];
@@ -16,6 +17,8 @@ static bool override(suite_case *c, const settings *asked, err *e) {
             !settings_set(&c->s, i, v->text, v->origin, v->where, e))
             return false;
     }
+    c->s.bloom.cache_dir = asked->bloom.cache_dir;
+    c->s.bloom.cache_size = asked->bloom.cache_size;
     return true;
 }
 
@@ -71,8 +74,9 @@ static void require(suite_run *r) {
     if (r->status > COMPARE_WARN) return;
     if (r->required_count && !ran_on_required(r)) {
         r->status = ERR_NO_DEVICE;
-        text_add(&r->complaint, "no case ran on the required device '%s'",
-                 r->asked->require_device);
+        text_add(&r->complaint, "no case ran on the required device '");
+        text_add_clean(&r->complaint, r->asked->require_device);
+        text_add(&r->complaint, "'");
     } else if (passed < r->asked->require_cases) {
         r->status = COMPARE_FAIL;
         text_add(&r->complaint, "%zu of %zu cases passed, %u are required", passed, r->count,

@@ -78,11 +78,13 @@ const command COMMANDS[] = {
         .summary = "Compare two images, in idiff's words and exit codes.",
         .about =
             "Options, defaults, words and exit codes are those of OpenImageIO's idiff 2.4, and "
-            "options may be written with one dash, as there. Also said: the ratio of the energies "
-            "of "
-            "B and A per channel. Three things differ: channels are matched by name; images of "
-            "another size, window or set of channels exit with 3 and are not compared; a NaN or "
-            "infinite value on one side only is a failure. There is no perceptual comparison.",
+            "options may be written with one dash, as there. The report adds the ratio of the "
+            "energies of B and A for each channel. These things differ from idiff: channels are "
+            "matched by name; images of another size, window or set of channels exit with 3 and "
+            "are not compared; a NaN or infinite value on one side only is a failure; integer "
+            "channels, such as ids, are compared as they are and not scaled to 0..1; hardfail, and "
+            "the limits of warnings that are given, count even if no pixel is over fail. There is "
+            "no perceptual comparison.",
         .min_words = 2,
         .max_words = 2,
         .example = {{"Up to a thousandth, one pixel in ten thousand excepted.",

@@ -40,7 +40,6 @@ static void tell_end(const teller *t, const suite_run *r) {
         suite_github(r, &end);
         if (end.s) say(&end);
     }
-    if (t->s->quiet && r->status > COMPARE_WARN) fputs("FAILURE\n", stderr);
 }
 
 /* On a terminal the lines of the cases are progress enough. */
@@ -81,7 +80,9 @@ static bool check_files(const suite_run *r, err *e) {
 }
 
 static void list(const suite_run *r) {
-    for (size_t i = 0; i < r->count; i++) puts(r->item[i].c->name);
+    text names = {0};
+    for (size_t i = 0; i < r->count; i++) suite_add_line(&names, r->item[i].c->name);
+    say(&names);
 }
 
 int cmd_check(int argc, char **argv, err *e) {

@@ -1,56 +1,48 @@
-/* suite_json.c - a suite's run as JSON: --json, and what the HTML page shows. docs/suites.md names
+/* suite_json.c - a suite's run as JSON: --json, and the data of the HTML page. docs/suites.md names
  * every key; keys are added, never renamed. */
 #include "app/check/report/suite_report.h"
 #include "app/run/account.h"
 #include "app/run/describe.h"
+#include "base/json_out.h"
 
-#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-static void add_string(text *to, const char *key, const char *value) {
-    text_add(to, ",\n     \"%s\": ", key);
-    text_add_json(to, value);
-}
+enum { DIGITS = 9 };
 
-/* "one\ntwo\n" as ["one", "two"]. */
-static void add_lines(text *to, const char *s) {
-    const char *sep = "";
+/* Adds "one\ntwo\n" as the next items "one", "two". */
+static void add_lines(json_out *j, const char *s) {
     for (; s && *s; s += strcspn(s, "\n"), s += *s == '\n') {
         text line = {0};
         text_add_bytes(&line, s, strcspn(s, "\n"));
-        text_add(to, "%s", sep);
-        text_add_json(to, line.s);
+        json_string(j, NULL, line.s);
         text_free(&line);
-        sep = ", ";
     }
 }
 
-static void add_notes(const case_result *c, text *to) {
-    text all = {0};
-    if (c->notes.s) text_add(&all, "%s", c->notes.s);
-    for (uint32_t i = 0; c->made && i < c->made->notes; i++)
-        text_add(&all, "%s\n", c->made->note[i]);
-    text_add(to, ",\n     \"notes\": [");
-    add_lines(to, all.s);
-    text_add(to, "]");
-    text_free(&all);
+/* Adds JSON that another module has written, and frees it. */
+static void add_raw(json_out *j, const char *key, text *json) {
+    json_line(j);
+    json_raw(j, key, json->s);
+    text_free(json);
 }
 
-static void add_made(const case_result *c, bool pictures, text *to) {
+static void add_made(const case_result *c, bool pictures, json_out *j) {
     const bloom_report *m = c->made;
-    account_json(m, 3, to);
+    text value = {0};
+    account_json(m, j->depth, j->to);
     if (!m->groups) return;
-    text_add(to, ",\n     \"device\": ");
-    describe_device_json(&m->device, -1, to);
-    text_add(to, ",\n     \"times\": ");
-    describe_times_json(&m->times, &m->plan, to);
-    text_add(to, ",\n     \"plan\": ");
-    describe_plan_json(&m->plan, 3, to);
+    describe_device_json(&m->device, -1, &value);
+    add_raw(j, "device", &value);
+    describe_times_json(&m->times, &m->plan, &value);
+    add_raw(j, "times", &value);
+    describe_plan_json(&m->plan, j->depth, &value);
+    add_raw(j, "plan", &value);
     if (!pictures) return;
-    text words = {0};
-    describe_plan(&m->plan, &words);
-    add_string(to, "plan_words", words.s);
-    text_free(&words);
+    describe_plan(&m->plan, &value);
+    json_line(j);
+    json_string(j, "plan_words", value.s);
+    text_free(&value);
 }
 
 /* --- pictures -------------------------------------------------------------------------------- */
@@ -68,83 +60,127 @@ static void add_base64(text *to, const uint8_t *p, size_t n) {
     }
 }
 
-static void add_heat(const case_result *c, text *to) {
-    const heat *h = &c->pictures.h;
-    text_add(to, ", \"gain\": %.9g, \"low\": %.9g, \"high\": %.9g", h->gain, h->low, h->high);
-    text_add(to, ",\n      \"scale\": [");
+static void add_heat(const heat *h, json_out *j) {
+    json_real(j, "gain", DIGITS, h->gain);
+    json_real(j, "low", DIGITS, h->low);
+    json_real(j, "high", DIGITS, h->high);
+    json_line(j);
+    json_array(j, "scale");
     for (int i = 0; i <= 4; i++) {
         uint8_t rgb[3];
+        char name[8];
         heat_colour((float)i / 4, rgb);
-        text_add(to, "%s\"#%02x%02x%02x\"", i ? ", " : "", rgb[0], rgb[1], rgb[2]);
+        snprintf(name, sizeof name, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
+        json_string(j, NULL, name);
     }
-    text_add(to, "],\n      \"histogram\": {\"equal\": %" PRIu64 ", \"from\": %d, ", h->equal,
-             HEAT_LOWEST);
-    text_add(to, "\"per_decade\": %d, \"bins\": [", HEAT_PER_DECADE);
-    for (int i = 0; i < HEAT_BINS; i++) text_add(to, "%s%" PRIu64, i ? ", " : "", h->bin[i]);
-    text_add(to, "]}");
+    json_close(j);
+    json_line(j);
+    json_object(j, "histogram");
+    json_uint(j, "equal", h->equal);
+    json_int(j, "from", HEAT_LOWEST);
+    json_int(j, "per_decade", HEAT_PER_DECADE);
+    json_array(j, "bins");
+    for (int i = 0; i < HEAT_BINS; i++) json_uint(j, NULL, h->bin[i]);
+    json_close(j);
+    json_close(j);
 }
 
-static void add_pictures(const case_result *c, text *to) {
-    const suite_pictures *p = &c->pictures;
+static void add_pictures(const suite_pictures *p, json_out *j) {
     const image_box *b = &p->box;
-    text_add(to, ",\n     \"pictures\": {\"box\": [%d, %d, %d, %d]", b->x0, b->y0,
-             b->x1 - b->x0 + 1, b->y1 - b->y0 + 1);
-    if (p->compared) add_heat(c, to);
+    const int32_t box[] = {b->x0, b->y0, b->x1 - b->x0 + 1, b->y1 - b->y0 + 1};
+    json_line(j);
+    json_object(j, "pictures");
+    json_array(j, "box");
+    for (int i = 0; i < 4; i++) json_int(j, NULL, box[i]);
+    json_close(j);
+    if (p->compared) add_heat(&p->h, j);
     for (int i = 0; i < PICTURES; i++) {
         if (!p->png[i]) continue;
-        text_add(to, ",\n      \"%s\": \"data:image/png;base64,", SUITE_PICTURE_NAME[i]);
-        add_base64(to, p->png[i], p->bytes[i]);
-        text_add(to, "\"");
+        text uri = {0};
+        text_add(&uri, "\"data:image/png;base64,");
+        add_base64(&uri, p->png[i], p->bytes[i]);
+        text_add(&uri, "\"");
+        add_raw(j, SUITE_PICTURE_NAME[i], &uri);
     }
-    text_add(to, "}");
+    json_close(j);
 }
 
 /* --------------------------------------------------------------------------------------------- */
 
-static void add_case(const case_result *c, bool pictures, text *to) {
-    text_add(to, "\n    {\"name\": ");
-    text_add_json(to, c->c->name);
-    text_add(to, ", \"state\": \"%s\", \"status\": %d, \"blessed\": %s", case_state_key(c->state),
-             c->status, c->blessed ? "true" : "false");
-    add_string(to, "file", c->c->file);
-    text_add(to, ", \"line\": %d, \"column\": %d", c->c->line, c->c->column);
-    add_string(to, "input", c->c->s.input);
-    add_string(to, "kernel", c->c->s.kernel);
-    text_add(to, ",\n     \"why\": [");
-    add_lines(to, c->why.s);
-    text_add(to, "]");
-    add_notes(c, to);
-    text_add(to, ",\n     \"seconds\": {\"load\": %.6f, \"bloom\": %.6f, \"check\": %.6f}", c->load,
-             c->bloom, c->check);
-    if (c->match.path) add_string(to, "reference", c->match.path);
-    if (c->origin.s) text_add(to, ",\n     \"origin\": %s", c->origin.s);
-    if (c->match.path)
-        text_add(to, ",\n     \"parts\": [%s]", c->match.parts.s ? c->match.parts.s : "");
-    if (c->match.path) text_add(to, ",\n     \"worst_part\": %d", c->match.part);
-    if (c->energy.s) text_add(to, ",\n     \"energy\": [%s]", c->energy.s);
-    if (c->made) add_made(c, pictures, to);
-    if (pictures && c->made) add_pictures(c, to);
-    text_add(to, "}");
+static void add_case(const case_result *c, bool pictures, json_out *j) {
+    json_line(j);
+    json_object(j, NULL);
+    json_string(j, "name", c->c->name);
+    json_string(j, "state", case_state_key(c->state));
+    json_int(j, "status", c->status);
+    json_bool(j, "blessed", c->blessed);
+    json_line(j);
+    json_string(j, "file", c->c->file);
+    json_int(j, "line", c->c->line);
+    json_int(j, "column", c->c->column);
+    json_line(j);
+    json_string(j, "input", c->c->s.input);
+    json_string(j, "kernel", c->c->s.kernel);
+    json_line(j);
+    json_array(j, "why");
+    add_lines(j, c->why.s);
+    json_close(j);
+    json_line(j);
+    json_array(j, "notes");
+    add_lines(j, c->notes.s);
+    for (uint32_t i = 0; c->made && i < c->made->notes; i++) json_string(j, NULL, c->made->note[i]);
+    json_close(j);
+    json_line(j);
+    json_object(j, "seconds");
+    json_fixed(j, "load", 6, c->load);
+    json_fixed(j, "bloom", 6, c->bloom);
+    json_fixed(j, "check", 6, c->check);
+    json_close(j);
+    if (c->match.path) {
+        json_line(j);
+        json_string(j, "reference", c->match.path);
+        if (c->origin.s) json_raw(j, "origin", c->origin.s);
+        json_line(j);
+        json_raw(j, "parts", c->match.parts.s ? c->match.parts.s : "[]");
+        json_int(j, "worst_part", c->match.worst.of.part);
+    }
+    if (c->energy.s) {
+        json_line(j);
+        json_raw(j, "energy", c->energy.s);
+    }
+    if (c->made) add_made(c, pictures, j);
+    if (c->made && pictures) add_pictures(&c->pictures, j);
+    json_close(j);
 }
 
 void suite_json_run(const suite_run *r, bool pictures, text *to) {
-    text_add(to, "{\n  \"version\": 1,\n  \"program\": \"fftbloom " VERSION "\",\n  \"suite\": ");
-    text_add_json(to, r->s->path);
-    text_add(to, ",\n  \"exit_status\": %d,\n  \"seconds\": %.6f,\n  \"complaint\": ", r->status,
-             r->seconds);
-    if (r->complaint.s)
-        text_add_json(to, r->complaint.s);
-    else
-        text_add(to, "null");
-    text_add(to, ",\n  \"counts\": {");
+    json_out j = {.to = to};
+    json_object(&j, NULL);
+    json_line(&j);
+    json_int(&j, "version", 1);
+    json_line(&j);
+    json_string(&j, "program", "fftbloom " VERSION);
+    json_line(&j);
+    json_string(&j, "suite", r->s->path);
+    json_line(&j);
+    json_int(&j, "exit_status", r->status);
+    json_line(&j);
+    json_fixed(&j, "seconds", 6, r->seconds);
+    json_line(&j);
+    json_string(&j, "complaint", r->complaint.s);
+    json_line(&j);
+    json_object(&j, "counts");
     for (int i = 0; i < CASE_STATES; i++)
-        text_add(to, "%s\"%s\": %zu", i ? ", " : "", case_state_key((case_state)i), r->states[i]);
-    text_add(to, "},\n  \"cases\": [");
-    for (size_t i = 0; i < r->count; i++) {
-        text_add(to, i ? "," : "");
-        add_case(&r->item[i], pictures, to);
-    }
-    text_add(to, "\n  ]\n}\n");
+        json_uint(&j, case_state_key((case_state)i), r->states[i]);
+    json_close(&j);
+    json_line(&j);
+    json_array(&j, "cases");
+    for (size_t i = 0; i < r->count; i++) add_case(&r->item[i], pictures, &j);
+    json_line(&j);
+    json_close(&j);
+    json_line(&j);
+    json_close(&j);
+    text_add(to, "\n");
 }
 
 void suite_json(const suite_run *r, text *to) {

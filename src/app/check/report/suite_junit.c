@@ -3,53 +3,55 @@
 
 #include <string.h>
 
-/* XML 1.0 has no control characters but tab and the ends of lines, escaped or not. */
+/* Adds text as XML 1.0. It has no control characters but tab and the ends of lines, escaped or not,
+ * and neither U+FFFE nor U+FFFF; such characters, and bytes that are not UTF-8, become U+FFFD. */
 static void add_xml(text *to, const char *s) {
     static const char SPECIAL[] = "<>&\"";
     static const char *const ESCAPED[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
-    for (; s && *s; s++) {
+    for (int n; s && *s; s += n ? n : 1) {
+        uint32_t code = 0;
+        n = text_utf8(s, &code);
         const char *at = strchr(SPECIAL, *s);
         if (at)
             text_add(to, "%s", ESCAPED[at - SPECIAL]);
-        else if ((unsigned char)*s < 0x20 && *s != '\n' && *s != '\t')
-            text_add(to, "?");
+        else if (n == 0 || (code < 0x20 && code != '\n' && code != '\t') || code == 0xfffe ||
+                 code == 0xffff)
+            text_add(to, "\xef\xbf\xbd");
         else
-            text_add_bytes(to, s, 1);
+            text_add_bytes(to, s, (size_t)n);
     }
 }
 
+/* An attribute is one clean line. */
 static void add_attribute(text *to, const char *name, const char *value) {
+    text clean = {0};
+    text_add_clean(&clean, value);
     text_add(to, " %s=\"", name);
-    add_xml(to, value);
+    add_xml(to, clean.s);
     text_add(to, "\"");
-}
-
-static void add_outcome(const char *element, const case_result *c, text *to) {
-    char line[SUITE_LINE];
-    text_add(to, "\n      <%s", element);
-    add_attribute(to, "message", suite_first_line(c, line));
-    if (c->state != CASE_SKIP) add_attribute(to, "type", case_state_word(c->state));
-    text_add(to, ">");
-    add_xml(to, c->why.s);
-    add_xml(to, c->match.words.s);
-    text_add(to, "</%s>\n    ", element);
+    text_free(&clean);
 }
 
 static void add_case(const suite_run *r, const case_result *c, text *to) {
-    static const char *const ELEMENT[CASE_STATES] = {
-        [CASE_FAIL] = "failure", [CASE_ERROR] = "error", [CASE_SKIP] = "skipped"};
+    static const char *const ELEMENT[CASE_STATES] = {[CASE_WARN] = "system-out",
+                                                     [CASE_FAIL] = "failure",
+                                                     [CASE_ERROR] = "error",
+                                                     [CASE_SKIP] = "skipped"};
+    const char *element = ELEMENT[c->state];
+    char line[SUITE_LINE];
     text_add(to, "    <testcase");
     add_attribute(to, "name", c->c->name);
     add_attribute(to, "classname", r->s->path);
     add_attribute(to, "file", c->c->file);
     text_add(to, " line=\"%d\" time=\"%.6f\">", c->c->line, c->load + c->bloom + c->check);
-    if (ELEMENT[c->state]) {
-        add_outcome(ELEMENT[c->state], c, to);
-    } else if (c->state == CASE_WARN) {
-        text_add(to, "\n      <system-out>");
+    if (element) {
+        text_add(to, "\n      <%s", element);
+        if (c->state != CASE_WARN) add_attribute(to, "message", suite_first_line(c, line));
+        if (suite_is_bad(c)) add_attribute(to, "type", case_state_word(c->state));
+        text_add(to, ">");
         add_xml(to, c->why.s);
         add_xml(to, c->match.words.s);
-        text_add(to, "</system-out>\n    ");
+        text_add(to, "</%s>\n    ", element);
     }
     text_add(to, "</testcase>\n");
 }

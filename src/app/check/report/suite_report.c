@@ -65,6 +65,10 @@ bool suite_reports_write(const suite_run *r, err *e) {
     return ok;
 }
 
+bool suite_is_bad(const case_result *c) {
+    return c->state == CASE_FAIL || c->state == CASE_ERROR;
+}
+
 const char *suite_first_line(const case_result *c, char buf[SUITE_LINE]) {
     const char *why = c->why.s ? c->why.s : "";
     snprintf(buf, SUITE_LINE, "%.*s", (int)strcspn(why, "\n"), why);

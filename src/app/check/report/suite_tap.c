@@ -3,10 +3,13 @@
 
 #include <string.h>
 
-/* In descriptions # starts a directive and \ escapes. */
+/* In a description # starts a directive and \ escapes. */
 static void add_description(text *to, const char *s) {
-    for (; *s; s++)
-        text_add(to, "%s%c", strchr("#\\", *s) ? "\\" : "", (unsigned char)*s < 0x20 ? ' ' : *s);
+    text clean = {0};
+    text_add_clean(&clean, s);
+    for (const char *p = clean.s; p && *p; p++)
+        text_add(to, "%s%c", strchr("#\\", *p) ? "\\" : "", *p);
+    text_free(&clean);
 }
 
 /* Strings of JSON are strings of YAML. */
@@ -18,8 +21,7 @@ static void add_yaml(text *to, const char *key, const char *value) {
 
 static void add_case(const case_result *c, size_t number, text *to) {
     char line[SUITE_LINE];
-    bool bad = c->state == CASE_FAIL || c->state == CASE_ERROR;
-    text_add(to, "%sok %zu - ", bad ? "not " : "", number);
+    text_add(to, "%sok %zu - ", suite_is_bad(c) ? "not " : "", number);
     add_description(to, c->c->name);
     suite_first_line(c, line);
     if (c->state == CASE_SKIP) {
