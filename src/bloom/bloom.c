@@ -31,14 +31,15 @@ kernel_use bloom_kernel_use(const bloom_settings *s) {
 
 static bool check_settings(const bloom_settings *s, err *e) {
     if (s->spectrum == SPECTRUM_BILINEAR && s->precision == PRECISION_FLOAT64)
-        return err_set(e, ERR_CONFIG,
-                       "spectrum bilinear is sampled in 32-bit floats, precision float64 takes the "
-                       "exact spectrum; leave one of them out");
+        return err_set(
+            e, ERR_CONFIG,
+            "spectrum bilinear works with 32-bit floats only, and precision float64 always "
+            "takes the exact spectrum; remove one of the two options");
     bool dark = s->border[PLAN_X] == BORDER_ZERO && s->border[PLAN_Y] == BORDER_ZERO;
     if (s->window == WINDOW_GROW && !dark)
         return err_set(e, ERR_CONFIG,
-                       "window grow needs padding zero: with padding %s,%s what is outside the "
-                       "image is more of it, without end",
+                       "window grow needs padding zero: with padding %s,%s the image continues "
+                       "without end",
                        plan_border_name(s->border[PLAN_X]), plan_border_name(s->border[PLAN_Y]));
     return true;
 }
@@ -78,7 +79,7 @@ void bloom_close(bloom **pb) {
 
 /* --- windows -------------------------------------------------------------------------------- */
 
-/* How far the kernel spreads light, taps that reach no pixel of the image included. */
+/* Grows the box by the kernel's reach, including taps that reach no pixel of the image. */
 static bool grow(const bloom *b, image_box *box, uint32_t height, err *e) {
     psf k = {0};
     const kernel_use use = bloom_kernel_use(&b->s);
@@ -89,7 +90,7 @@ static bool grow(const bloom *b, image_box *box, uint32_t height, err *e) {
     return ok;
 }
 
-/* What is computed, and what of it is kept. */
+/* The pixels that are computed, and those of them that are kept. */
 typedef struct {
     image_box computed, kept;
 } windows;
@@ -114,8 +115,8 @@ static bool choose_windows(const bloom *b, const image_part *p, windows *w, err 
 
 /* --- layers --------------------------------------------------------------------------------- */
 
-/* The glare of several groups, until all of a part are done: a new channel would move the others.
- */
+/* The glare of several groups. It is kept until all groups of a part are done, because a new
+ * channel moves the others. */
 typedef struct {
     group_glare *group;
     int count;
@@ -147,7 +148,7 @@ static bool add_plane(image *img, int part, const char *name, pixel_type t, floa
     return true;
 }
 
-/* As LAYER.R, LAYER.diffuse.R and so on. */
+/* Adds the glare as LAYER.R, LAYER.diffuse.R and so on. */
 static bool add_layers(const bloom *b, image *img, int part, const glares *g, err *e) {
     bool ok = true;
     for (int i = 0; ok && i < g->count; i++)
@@ -214,10 +215,10 @@ static void begin(const bloom *b, bloom_report *r) {
                    "not the kernel's shape",
                    b->s.threshold);
     if (b->s.spectrum == SPECTRUM_BILINEAR)
-        store_note(r, "spectrum bilinear is for comparison: nothing is promised about its error");
+        store_note(r, "spectrum bilinear is for comparison: its error has no limit");
 }
 
-/* The image is done; whoever asked for proof is told that there is none. */
+/* Refuses the result if --verify found the promise broken. The image is done all the same. */
 static bool judge(const bloom *b, const bloom_report *r, err *e) {
     const bloom_verified *v = &r->verified;
     const verify_pixel *p = &v->found.worst;
@@ -230,13 +231,14 @@ static bool judge(const bloom *b, const bloom_report *r, err *e) {
 }
 
 static bool no_layer(err *e) {
-    return err_set(e, ERR_DATA, "the image has no colour layer to bloom; --layers names some");
+    return err_set(e, ERR_DATA,
+                   "the image has no colour layer to bloom; name layers with --layers");
 }
 
 bool bloom_image(bloom *b, image *img, bloom_report *r, err *e) {
     begin(b, r);
     if (!layer_globs_check(&img->head, b->s.layers, b->s.exclude, e)) return false;
-    /* The whole kernel is its centre: every bit stays, also of NaNs and of zeros' signs. */
+    /* The whole kernel is its centre, so every bit stays, even of NaNs and negative zeros. */
     if (b->s.sharpen == 1 && b->s.window == WINDOW_KEEP && !b->s.emit_layer) return true;
     for (int part = 0; part < img->head.parts; part++)
         if (!bloom_part(b, img, part, r, e)) return false;
@@ -246,7 +248,7 @@ bool bloom_image(bloom *b, image *img, bloom_report *r, err *e) {
 
 /* --- before it is done ---------------------------------------------------------------------- */
 
-/* The image's first part with a colour group, and that group. */
+/* Finds the image's first part with a colour group. */
 static bool first_group(const bloom *b, const image_header *h, layer_map *m, int *part, err *e) {
     if (!layer_globs_check(h, b->s.layers, b->s.exclude, e)) return false;
     for (*part = 0; *part < h->parts; ++*part) {

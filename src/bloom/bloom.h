@@ -1,10 +1,10 @@
 /* bloom.h - one image from pixels to pixels.
  *
- * A bloom is opened with settings and a kernel, and blooms any number of images: what is the same
- * from frame to frame (device, plan, spectrum, buffers) is kept. The image is changed in place:
- * colour groups are convolved, data channels are not touched; `window` may change its data window,
- * `emit_layer` adds channels, `half_overflow` may make half channels float. Knows nothing of JSON
- * or of the command line. */
+ * A bloom is opened with settings and a kernel, and blooms any number of images. It keeps
+ * everything that stays the same from frame to frame: device, plan, spectrum, buffers. An image is
+ * changed in place: colour groups are convolved, data channels stay as they are, `window` may
+ * change the data window, `emit_layer` adds channels, and `half_overflow` may turn half channels
+ * into float. A bloom knows nothing of JSON or of the command line. */
 #ifndef BLOOM_BLOOM_H
 #define BLOOM_BLOOM_H
 
@@ -24,8 +24,8 @@ typedef enum { WINDOW_KEEP, WINDOW_GROW, WINDOW_DISPLAY } bloom_window;
 typedef enum { NAN_ERROR, NAN_ZERO, NAN_INTERPOLATE } bloom_nan;
 typedef enum { OVERFLOW_CLAMP, OVERFLOW_FLOAT, OVERFLOW_ERROR } bloom_overflow;
 
-/* Everything that decides the result. Zeros are the defaults, but for those that bloom_defaults
- * sets; strings belong to the caller and must outlive the bloom. */
+/* Everything that decides the result. Zeros are the defaults, except where bloom_defaults sets
+ * another value. Strings belong to the caller and must outlive the bloom. */
 typedef struct {
     plan_border border[PLAN_AXES];
     plan_axis_order order;
@@ -35,22 +35,22 @@ typedef struct {
     bool kernel_relative; /* kernel.size counts image heights, not pixels */
     double sharpen;       /* 0 .. 1 */
     double tolerance;     /* 1e-3 */
-    uint32_t verify;      /* pixels to recompute directly; 0: none */
+    uint32_t verify;      /* number of pixels to recompute directly; 0: none */
     const char *layers, *exclude;
     bloom_alpha alpha;
     bloom_window window;
     bloom_nan nan;
-    bool half; /* float channels that are bloomed become half */
+    bool half; /* store bloomed float channels as half */
     bloom_overflow half_overflow;
     double threshold, knee; /* threshold 0: off */
     const char *emit_layer; /* NULL: off */
     const char *device;     /* "auto", "cpu", "gpu", "software", an index, uuid or part of a name */
     const char *cache_dir;  /* NULL: the default place */
-    uint64_t cache_size;    /* bytes of kernel spectra kept there; 0: none, and none read */
+    uint64_t cache_size; /* bytes of kernel spectra to keep there; 0: neither keep nor read any */
     uint64_t mem_limit, vram_limit;
     uint32_t slots;  /* frames in flight */
-    uint32_t images; /* how many will be bloomed, as far as is known: decides the device, and
-                        whether its set-up may take longer; 0 stands for 1 */
+    uint32_t images; /* number of images to bloom, if it is known; 0 stands for 1. Decides the
+                        device, and whether its set-up may take longer */
 } bloom_settings;
 
 void bloom_defaults(bloom_settings *s);
@@ -58,7 +58,7 @@ void bloom_defaults(bloom_settings *s);
 /* Returns how these settings use the kernel. */
 kernel_use bloom_kernel_use(const bloom_settings *s);
 
-/* What happened to one image, for the log and the JSON report. */
+/* An account of one image, for the log and the JSON report. */
 enum { BLOOM_NOTES = 8, BLOOM_LEDGER = 64 };
 
 typedef struct {
@@ -67,15 +67,15 @@ typedef struct {
     float value;
 } bloom_bad;
 
-/* How the promise was kept: of the channel that came nearest to breaking it. */
+/* How the promise was kept, for the channel that came nearest to breaking it. */
 typedef struct {
-    double tolerance; /* that was asked for */
+    double tolerance; /* the one that was asked for */
     accuracy method;
     char channel[LEDGER_NAME];
-    uint32_t attempts; /* transforms until the result could be kept, the most of any group */
+    uint32_t attempts; /* transforms until the result was kept: the maximum of all groups */
 } bloom_promise;
 
-/* What --verify found. */
+/* The findings of --verify. */
 typedef struct {
     verify_result found;       /* of all groups together */
     char channel[LEDGER_NAME]; /* of the worst pixel, whose x and y are the image's */
@@ -86,43 +86,45 @@ typedef struct {
     uint32_t groups; /* colour groups convolved */
     plan plan;       /* of the last group */
     engine_device device;
-    engine_times times;                        /* summed over groups and attempts */
-    double spectrum_seconds, contract_seconds; /* the latter: scan, prediction, verify, as far as
-                                                   they are not beside the convolution */
+    engine_times times; /* summed over groups and attempts */
+    double spectrum_seconds;
+    double contract_seconds; /* scan, prediction and verify, if not done during the convolution */
     bool spectrum_cached;
     bloom_promise promise;
     bloom_verified verified;
     uint64_t bad; /* NaN and infinite pixels */
     bloom_bad first_bad[SCAN_BAD];
     ledger_row ledger[BLOOM_LEDGER];
-    uint32_t ledger_rows; /* channels beyond the room are not in it */
+    uint32_t ledger_rows; /* channels after the first BLOOM_LEDGER have no row */
     char note[BLOOM_NOTES][256];
     uint32_t notes;
 } bloom_report;
 
 typedef struct bloom bloom;
 
-/* `kernel` is an image file or a .spectrum file. */
+/* Opens a bloom. `kernel` is an image file or a .spectrum file. */
 bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err *e);
-/* Another one for another thread, with the same settings, kernel and engine: each may bloom an
- * image at the same time, where the settings' slots and the device's memory have room for several.
- */
+/* Opens a bloom for another thread, with the same settings, kernel and engine. Both may bloom an
+ * image at the same time if bloom_has_room. */
 bloom *bloom_beside(const bloom *b, err *e);
-/* Whether they have; known after an image. */
+/* Returns true if the settings' slots and the device's memory have room for a second image at the
+ * same time. Meaningful only after bloom_image has run once. */
 bool bloom_has_room(const bloom *b);
 void bloom_close(bloom **b);
 
-/* ERR_BAD_PIXELS: NaN or infinite pixels, or values beyond half floats, where the settings say that
- * these are errors. ERR_TOLERANCE: --verify found the promise broken; the image is done then, and
- * the report whole. */
+/* Blooms the image and fills the report. ERR_BAD_PIXELS: there are NaN or infinite pixels, or
+ * values beyond half floats, and the settings call these errors. ERR_TOLERANCE: --verify found the
+ * promise broken; the image is done then, and the report complete. */
 bool bloom_image(bloom *b, image *img, bloom_report *r, err *e);
-/* What bloom_image would do about the accuracy of the image's first colour group: the report's
- * promise, plan, device, bad pixels and notes. No device work; the image is changed as bloom_image
- * changes it before it transforms anything. Bad pixels that `nan` refuses count as 0 here. */
+
+/* Fills the report with what bloom_image would do about the accuracy of the image's first colour
+ * group: promise, plan, device, bad pixels and notes. Uses no device. Changes the image as
+ * bloom_image does before it transforms anything. Bad pixels that `nan` refuses count as 0. */
 bool bloom_predict(bloom *b, image *img, bloom_report *r, err *e);
-/* What every device of the machine would do with the image's first colour group in that precision:
- * *list has *count devices, and `to` room for ENGINE_DEVICES. Returns the index of the device that
- * would be taken, or -1. No device work. */
+
+/* Fills `to`, which has room for ENGINE_DEVICES, with what each device of the machine would do with
+ * the image's first colour group in that precision; *list has *count devices. Returns the index of
+ * the device that would be taken, or -1. Uses no device. */
 int bloom_forecast(bloom *b, const image_header *h, plan_precision precision,
                    const engine_device **list, device_forecast *to, uint32_t *count, err *e);
 
