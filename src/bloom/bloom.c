@@ -211,8 +211,8 @@ static void begin(const bloom *b, bloom_report *r) {
     *r = (bloom_report){.promise.tolerance = b->s.tolerance};
     if (b->s.threshold > 0)
         store_note(r,
-                   "only light above %g is spread: this is not what a lens does, and the glare is "
-                   "not the kernel's shape",
+                   "only light above %g is spread: a lens does not do this, and the glare does not "
+                   "have the kernel's shape",
                    b->s.threshold);
     if (b->s.spectrum == SPECTRUM_BILINEAR)
         store_note(r, "spectrum bilinear is for comparison: its error has no limit");
