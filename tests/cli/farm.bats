@@ -99,6 +99,15 @@ P
     [ "$(ls out | wc -l)" -eq 7 ]
 }
 
+@test "options of a config file that have no effect beside the others do not stop the tasks" {
+    echo '{"version": 1, "knee": 0.5, "sharpen": 0.25}' >look.json
+    run --separate-stderr job --wait --config look.json
+    echo "$stderr" fftbloom-farm/*/log.*
+    [ "$status" -eq 0 ]
+    [ "$(ls out | wc -l)" -eq 7 ]
+    grep -qF "'--sharpen=0.25'" fftbloom-farm/*/job.sh
+}
+
 @test "a task that fails, and one that is killed: their statuses, and the rest the next time" {
     head -c 200 "$FILES"/in.exr >in/a.1005.exr
     run --separate-stderr job --wait --report all.json

@@ -112,6 +112,15 @@ bool option_rules_check(const settings *s, uint32_t command, const char *action,
     return true;
 }
 
+bool option_has_effect(const settings *s, uint32_t command, const option *o) {
+    for (int i = 0; i < OPTION_RULE_COUNT; i++) {
+        const option_rule *r = &OPTION_RULES[i];
+        if ((r->on & command) && r->holds && is_among(r->options, o->name) && !r->holds(s))
+            return false;
+    }
+    return true;
+}
+
 bool option_rules_check_single(const settings *s, err *e) {
     for (int i = 0; i < OPTION_RULE_COUNT; i++) {
         const option_rule *r = &OPTION_RULES[i];

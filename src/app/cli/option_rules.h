@@ -15,6 +15,9 @@ bool option_rules_check(const settings *s, uint32_t command, const char *action,
 /* The same for the options that need a sequence, where the input is a single image. */
 bool option_rules_check_single(const settings *s, err *e);
 
+/* Returns whether the option has an effect beside the others, apart from actions and sequences. */
+bool option_has_effect(const settings *s, uint32_t command, const option *o);
+
 /* One row: `options` (names with blanks between) work in the commands `on` where `holds` is true,
  * or, if it is NULL, in the actions `actions`, or, if that is NULL too, in a sequence. */
 typedef struct {

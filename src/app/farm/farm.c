@@ -1,8 +1,9 @@
 #include "app/farm/farm.h"
 
-#include "app/cli/options.h"
+#include "app/cli/option_rules.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "kernel/cache.h"
 
 #include <ctype.h>
@@ -14,55 +15,45 @@
 
 /* --- frames ---------------------------------------------------------------------------------- */
 
-/* How many of the n numbers from `number` on are equally far apart; one alone and two neighbours
- * that are far apart are written one by one. */
-static size_t run_length(const int *number, size_t n) {
-    if (n < 2) return 1;
-    size_t k = 2;
-    while (k < n && number[k] - number[k - 1] == number[1] - number[0]) k++;
-    return k == 2 && number[1] - number[0] > 1 ? 1 : k;
-}
-
 void farm_ranges(const int *number, size_t n, text *to) {
     for (size_t i = 0, k; i < n; i += k) {
-        k = run_length(number + i, n - i);
+        /* k: how many numbers from here on are equally far apart. Two that are no neighbours are
+         * written one by one. */
+        int step = i + 1 < n ? number[i + 1] - number[i] : 0;
+        for (k = 1; i + k < n && number[i + k] - number[i + k - 1] == step;) k++;
+        if (k == 2 && step > 1) k = 1;
         text_add(to, "%s%d", i ? "," : "", number[i]);
         if (k > 1) text_add(to, "-%d", number[i + k - 1]);
-        if (k > 1 && number[i + 1] - number[i] > 1) text_add(to, "x%d", number[i + 1] - number[i]);
+        if (k > 1 && step > 1) text_add(to, "x%d", step);
     }
 }
 
-static bool is_current(const job *j, size_t index, const stamps *st, bool *current, err *e) {
-    char *input = NULL, *output = NULL;
-    const int *number;
-    if (!job_frame(j, index, &input, &output, &number, e)) return false;
-    *current = st && stamp_is_current(st, input, output);
-    mem_free(input);
-    mem_free(output);
-    return true;
-}
-
-enum { USUAL_CHUNK = 10 };
-
 static bool make_chunks(farm *f, const stamps *st, err *e) {
-    size_t count = job_count(f->j), size = f->c->s.chunk ? f->c->s.chunk : USUAL_CHUNK;
+    enum { USUAL = 10 };
+    size_t count = job_count(f->j), size = f->c->s.chunk ? f->c->s.chunk : USUAL;
     int *left = mem_new(count + 1, sizeof *left, "frames", e);
-    bool ok = left != NULL, current;
+    bool ok = left != NULL;
     for (size_t i = 0; ok && i < count; i++) {
-        ok = is_current(f->j, i, st, &current, e);
-        if (ok && current) f->current++;
-        if (ok && !current) left[f->frames++] = f->j->frames.number[i];
+        char *input = NULL, *output = NULL;
+        const int *number;
+        if (!(ok = job_frame(f->j, i, &input, &output, &number, e))) break;
+        if (st && stamp_is_current(st, input, output))
+            f->current++;
+        else
+            left[f->frames++] = *number;
+        mem_free(input);
+        mem_free(output);
     }
     ok = ok && (f->chunk = mem_new(f->frames / size + 1, sizeof *f->chunk, "chunks", e));
     for (size_t i = 0; ok && i < f->frames; i += size)
-        farm_ranges(left + i, f->frames - i < size ? f->frames - i : size, &f->chunk[f->chunks++]);
+        farm_ranges(left + i, min_size(f->frames - i, size), &f->chunk[f->chunks++]);
     mem_free(left);
     return ok;
 }
 
 /* --- places ---------------------------------------------------------------------------------- */
 
-/* `path` from the root, without slashes at its end. */
+/* Returns the path from the root, without slashes at its end. */
 static char *absolute(const char *here, const char *path, err *e) {
     text t = {0};
     text_add(&t, "%s%s%s", path[0] == '/' ? "" : here, path[0] == '/' ? "" : "/", path);
@@ -81,30 +72,18 @@ static void mark_output(farm *f) {
     text whole = {0};
     if (n > 0 && (size_t)n < sizeof folder && realpath(folder, real))
         text_add(&whole, "%s/%s", real, slash ? slash + 1 : output);
-    else /* a folder that holds the frame's number, say */
+    else /* the folder's name may hold the frame's number */
         text_add(&whole, "%s/%s", output[0] == '/' ? "" : f->here, output);
     hash_text(hash_bytes(whole.s, whole.n), f->mark);
     text_free(&whole);
 }
 
-/* Letters, digits and .-_ of a name; any other character becomes an underscore. */
+/* Adds a name, in which all but letters, digits and .-_ become underscores. */
 static void add_plain(text *to, const char *name) {
     enum { LONGEST = 100 };
     for (int i = 0; name[i] && i < LONGEST; i++)
         text_add(to, "%c",
                  isalnum((unsigned char)name[i]) || strchr(".-_", name[i]) ? name[i] : '_');
-}
-
-/* fftbloom-farm/<the output's name>-<its mark>: each output has a folder of its own. */
-static char *usual_folder(const farm *f, err *e) {
-    text t = {0};
-    const char *slash = strrchr(f->j->output, '/');
-    text_add(&t, "%s/fftbloom-farm/", f->here);
-    add_plain(&t, slash ? slash + 1 : f->j->output);
-    text_add(&t, "-%.8s", f->mark);
-    char *copy = mem_str(t.s, e);
-    text_free(&t);
-    return copy;
 }
 
 void farm_job_name(const farm *f, text *to) {
@@ -121,39 +100,23 @@ static bool find_places(farm *f, err *e) {
     if (!getcwd(path, sizeof path)) return err_errno(e, ERR_IO, "cannot find the working folder");
     if (!(f->here = mem_str(path, e))) return false;
     mark_output(f);
-    f->folder = f->c->s.farm_dir ? absolute(f->here, f->c->s.farm_dir, e) : usual_folder(f, e);
+    /* Each output has a folder of its own: fftbloom-farm/NAME-HASH. */
+    text folder = {0};
+    const char *slash = strrchr(f->j->output, '/');
+    text_add(&folder, "fftbloom-farm/");
+    add_plain(&folder, slash ? slash + 1 : f->j->output);
+    text_add(&folder, "-%.8s", f->mark);
+    f->folder = absolute(f->here, f->c->s.farm_dir ? f->c->s.farm_dir : folder.s, e);
+    text_free(&folder);
     if (!f->folder) return false;
     if (!cache_path(cache, f->c->s.bloom.cache_dir)) return true;
     return (f->cache = absolute(f->here, cache, e)) != NULL;
 }
 
-bool farm_open(farm *f, const cli *c, const job *j, const stamps *st, err *e) {
-    *f = (farm){.c = c, .j = j};
-    if (!j->sequence)
-        return err_set(e, ERR_USAGE, "--farm needs a sequence: a frame pattern as input, not '%s'",
-                       j->input);
-    for (const char *p = c->s.farm_args; p && *p; p++)
-        if (iscntrl((unsigned char)*p))
-            return err_set(e, ERR_USAGE,
-                           "--farm-args must be one line, without control characters");
-    if (find_places(f, e) && make_chunks(f, st, e)) return true;
-    farm_close(f);
-    return false;
-}
-
-void farm_close(farm *f) {
-    for (size_t i = 0; i < f->chunks; i++) text_free(&f->chunk[i]);
-    mem_free(f->chunk);
-    mem_free(f->program);
-    mem_free(f->here);
-    mem_free(f->folder);
-    mem_free(f->cache);
-    *f = (farm){0};
-}
-
 /* --- the command of a task ------------------------------------------------------------------- */
 
-/* How it is told, and what a task is told for itself. */
+/* Options that a task is not given as they are: those that it gets for itself, and those on
+ * messages and on the farm. */
 static bool is_own(const option *o) {
     static const char *const NAME[] = {"frames", "report", "update", "cache_dir"};
     for (size_t i = 0; i < sizeof NAME / sizeof NAME[0]; i++)
@@ -168,6 +131,8 @@ void farm_flags(const farm *f, void (*add)(void *ctx, const char *flag), void *c
         const setting *v = &f->c->s.value[i];
         char name[OPTION_NAME_ROOM];
         if (!(o->on & FOR_APPLY) || is_own(o) || v->origin == ORIGIN_DEFAULT || !v->text) continue;
+        /* A config file may hold options without an effect; as flags they would be refused. */
+        if (!option_has_effect(&f->c->s, FOR_APPLY, o)) continue;
         bool no = strncmp(option_flag(o, name), "--no-", 5) == 0;
         text_add(&t, "--%s=%s", name + (no ? 5 : 2), v->text);
         add(ctx, t.s);
@@ -183,43 +148,50 @@ void farm_flags(const farm *f, void (*add)(void *ctx, const char *flag), void *c
     add(ctx, "--farm=none");
 }
 
-void farm_quote(const char *s, text *to) {
-    text_add(to, "'");
-    for (; *s; s++) text_add(to, *s == '\'' ? "'\\''" : "%c", *s);
-    text_add(to, "'");
+/* --- opening and running -----------------------------------------------------------------------
+ */
+
+static bool open_farm(farm *f, const stamps *st, err *e) {
+    const char *args = f->c->s.farm_args;
+    if (!f->j->sequence)
+        return err_set(e, ERR_USAGE, "--farm needs a sequence: a frame pattern as input, not '%s'",
+                       f->j->input);
+    for (; args && *args; args++)
+        if (iscntrl((unsigned char)*args))
+            return err_set(e, ERR_USAGE,
+                           "--farm-args must be one line, without control characters");
+    return find_places(f, e) && make_chunks(f, st, e);
 }
 
-/* --- what is asked for ------------------------------------------------------------------------ */
-
-static int run_slurm(const farm *f, err *e) {
-    if (f->current) log_note("%zu frames are up to date", f->current);
-    if (!f->chunks) {
-        log_note("nothing is left to do");
-        return f->c->s.report ? farm_slurm_gather(f, e) : 0;
-    }
-    if (!farm_slurm_check(f, e)) return (int)e->code;
-    if (!f->c->s.dry_run) return farm_slurm_submit(f, e);
-    text script = {0};
-    farm_slurm_script(f, &script);
-    fputs(script.s, stdout);
-    text_free(&script);
-    return 0;
-}
-
-static int run_openjd(const farm *f, err *e) {
-    text out = {0};
-    if (f->chunks && farm_openjd_template(f, &out, e)) fputs(out.s, stdout);
-    if (!f->chunks) log_note("nothing is left to do");
-    text_free(&out);
-    return (int)e->code;
+static void close_farm(farm *f) {
+    for (size_t i = 0; i < f->chunks; i++) text_free(&f->chunk[i]);
+    mem_free(f->chunk);
+    mem_free(f->program);
+    mem_free(f->here);
+    mem_free(f->folder);
+    mem_free(f->cache);
 }
 
 int farm_run(const cli *c, const job *j, const stamps *st, err *e) {
-    static int (*const RUN[])(const farm *,
-                              err *) = {[FARM_SLURM] = run_slurm, [FARM_OPENJD] = run_openjd};
-    farm f;
-    if (!farm_open(&f, c, j, st, e)) return (int)e->code;
-    int status = RUN[c->s.farm](&f, e);
-    farm_close(&f);
+    farm f = {.c = c, .j = j};
+    text out = {0};
+    int status = 0;
+    bool ok = open_farm(&f, st, e), slurm = c->s.farm == FARM_SLURM;
+    if (ok && slurm && f.current) log_note("%zu frames are up to date", f.current);
+    if (ok && !f.chunks) {
+        log_note("nothing is left to do");
+        if (slurm && c->s.report) status = farm_slurm_gather(&f, e);
+    } else if (ok && slurm) {
+        ok = farm_slurm_check(&f, e);
+        if (ok && c->s.dry_run)
+            farm_slurm_script(&f, &out);
+        else if (ok)
+            status = farm_slurm_submit(&f, e);
+    } else if (ok) {
+        farm_openjd_template(&f, &out, e);
+    }
+    if (out.s && !e->code) fputs(out.s, stdout);
+    text_free(&out);
+    close_farm(&f);
     return e->code ? (int)e->code : status;
 }

@@ -1,17 +1,29 @@
 #include "app/farm/farm.h"
+#include "base/json_out.h"
+#include "base/number.h"
 
 #include <string.h>
 
-/* A step may list so many values of a parameter of text. */
+/* A step may list this many values of a parameter of text. */
 enum { MOST_TASKS = 1024 };
 
 static void add_flag(void *ctx, const char *flag) {
-    text_add(ctx, ", ");
-    text_add_json(ctx, flag);
+    json_string(ctx, NULL, flag);
 }
 
 static void note_braces(void *ctx, const char *flag) {
     if (strstr(flag, "{{")) *(bool *)ctx = true;
+}
+
+/* Adds a parameter of text, for workers that have the program or the files elsewhere. */
+static void add_parameter(json_out *j, const char *name, const char *preset, const char *about) {
+    json_line(j);
+    json_object(j, NULL);
+    json_string(j, "name", name);
+    json_string(j, "type", "STRING");
+    json_string(j, "default", preset);
+    json_string(j, "description", about);
+    json_close(j);
 }
 
 bool farm_openjd_template(const farm *f, text *to, err *e) {
@@ -22,34 +34,54 @@ bool farm_openjd_template(const farm *f, text *to, err *e) {
                        "a path or value with '{{' cannot stand in an OpenJD template");
     if (f->chunks > MOST_TASKS)
         return err_set(e, ERR_USAGE,
-                       "%zu tasks; an OpenJD step may list %d: --chunk %zu or more makes so few",
-                       f->chunks, MOST_TASKS, (f->frames + MOST_TASKS - 1) / MOST_TASKS);
+                       "the job has %zu tasks, and an OpenJD step may list %d; use --chunk %zu or "
+                       "more",
+                       f->chunks, MOST_TASKS, ceil_div_size(f->frames, MOST_TASKS));
+    json_out j = {.to = to};
     text name = {0};
     farm_job_name(f, &name);
-    text_add(to, "{\n  \"specificationVersion\": \"jobtemplate-2023-09\",\n  \"name\": \"%s\"",
-             name.s);
+    json_object(&j, NULL);
+    json_line(&j);
+    json_string(&j, "specificationVersion", "jobtemplate-2023-09");
+    json_line(&j);
+    json_string(&j, "name", name.s);
     text_free(&name);
-    text_add(to, ",\n  \"parameterDefinitions\": [\n    {\"name\": \"Program\", \"type\": "
-                 "\"STRING\", \"default\": ");
-    text_add_json(to, f->program);
-    text_add(to, ", \"description\": \"fftbloom on the workers\"},\n    {\"name\": \"Folder\", "
-                 "\"type\": \"STRING\", \"default\": ");
-    text_add_json(to, f->here);
-    text_add(to, ", \"description\": \"where relative paths are meant from\"}\n  ],\n");
-    text_add(to, "  \"steps\": [\n    {\n      \"name\": \"bloom\",\n      \"parameterSpace\": "
-                 "{\n        \"taskParameterDefinitions\": [\n          {\"name\": \"Frames\", "
-                 "\"type\": \"STRING\", \"range\": [");
-    for (size_t i = 0; i < f->chunks; i++) {
-        text_add(to, i ? ", " : "");
-        text_add_json(to, f->chunk[i].s);
-    }
+    json_line(&j);
+    json_array(&j, "parameterDefinitions");
+    add_parameter(&j, "Program", f->program, "fftbloom on the workers");
+    add_parameter(&j, "Folder", f->here, "the folder at which relative paths start");
+    json_close(&j);
+    json_line(&j);
+    json_array(&j, "steps");
+    json_object(&j, NULL);
+    json_line(&j);
+    json_string(&j, "name", "bloom");
+    json_line(&j);
+    json_object(&j, "parameterSpace");
+    json_array(&j, "taskParameterDefinitions");
+    json_object(&j, NULL);
+    json_string(&j, "name", "Frames");
+    json_string(&j, "type", "STRING");
+    json_array(&j, "range");
+    for (size_t i = 0; i < f->chunks; i++) json_string(&j, NULL, f->chunk[i].s);
+    for (int i = 0; i < 4; i++) json_close(&j); /* of parameterSpace */
+    json_line(&j);
+    json_object(&j, "script");
+    json_object(&j, "actions");
+    json_object(&j, "onRun");
+    json_string(&j, "command", "sh");
     /* The worker's own folder is another: the shell goes to ours, and becomes the program. */
-    text_add(to, "]}\n        ]\n      },\n      \"script\": {\n        \"actions\": {\n          "
-                 "\"onRun\": {\n            \"command\": \"sh\",\n            \"args\": [\"-c\", "
-                 "\"cd \\\"$0\\\" && exec \\\"$@\\\"\", \"{{Param.Folder}}\", "
-                 "\"{{Param.Program}}\", \"apply\"");
-    farm_flags(f, add_flag, to);
-    text_add(to, ", \"--frames={{Task.Param.Frames}}\", \"--progress=openjd\"]\n          }\n"
-                 "        }\n      }\n    }\n  ]\n}\n");
+    static const char *const ARGS[] = {"-c", "cd \"$0\" && exec \"$@\"", "{{Param.Folder}}",
+                                       "{{Param.Program}}", "apply"};
+    json_array(&j, "args");
+    for (size_t i = 0; i < sizeof ARGS / sizeof ARGS[0]; i++) json_string(&j, NULL, ARGS[i]);
+    farm_flags(f, add_flag, &j);
+    json_string(&j, NULL, "--frames={{Task.Param.Frames}}");
+    json_string(&j, NULL, "--progress=openjd");
+    while (j.depth > 0) {
+        if (j.depth <= 2) json_line(&j);
+        json_close(&j);
+    }
+    text_add(to, "\n");
     return true;
 }

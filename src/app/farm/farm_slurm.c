@@ -5,6 +5,7 @@
 #include "app/run/progress.h"
 #include "app/run/report.h"
 #include "base/file.h"
+#include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -16,9 +17,16 @@
 
 /* --- the script ------------------------------------------------------------------------------- */
 
+/* Adds a word for a shell, in single quotes. */
+static void add_quoted(text *to, const char *s) {
+    text_add(to, "'");
+    for (; *s; s++) text_add(to, *s == '\'' ? "'\\''" : "%c", *s);
+    text_add(to, "'");
+}
+
 static void add_flag(void *ctx, const char *flag) {
     text_add(ctx, " \\\n        ");
-    farm_quote(flag, ctx);
+    add_quoted(ctx, flag);
 }
 
 /* A path stands between double quotes in a line that sbatch reads: nothing in it may end the quotes
@@ -61,11 +69,11 @@ void farm_slurm_script(const farm *f, text *to) {
     for (size_t i = 0; i < f->chunks; i++) text_add(to, "    %s\n", f->chunk[i].s);
     text_add(to, ")\ntask=${SLURM_ARRAY_TASK_ID:?submit this script with sbatch}\n"
                  "for wait in 5 30 0; do\n    ");
-    farm_quote(f->program, to);
+    add_quoted(to, f->program);
     text_add(to, " apply");
     farm_flags(f, add_flag, to);
     text_add(to, " \\\n        --frames=\"${frames[task]}\" --progress=none \\\n        --report=");
-    farm_quote(f->folder, to);
+    add_quoted(to, f->folder);
     text_add(to, "/report.$task.json\n    status=$?\n"
                  "    [ $status -eq 75 ] && [ $wait -gt 0 ] || exit $status\n"
                  "    sleep $wait\ndone\n");
@@ -214,13 +222,28 @@ static void gather_one(gathered *g, const char *path, size_t task) {
 
 static bool write_gathered(const farm *f, const gathered *g, err *e) {
     text out = {0};
-    text_add(&out,
-             "{\n  \"version\": 1,\n  \"program\": \"fftbloom " VERSION "\",\n"
-             "  \"exit_status\": %d,\n  \"done\": %zu, \"current\": %zu, \"skipped\": %zu, "
-             "\"failed\": %zu, \"silent\": %zu,\n  \"tasks\": [",
-             g->status, g->count[FRAME_DONE], g->count[FRAME_CURRENT] + f->current,
-             g->count[FRAME_SKIPPED], g->count[FRAME_FAILED], g->silent);
-    text_add(&out, "%s\n  ]\n}\n", g->tasks.s ? g->tasks.s : "");
+    json_out j = {.to = &out};
+    json_object(&j, NULL);
+    json_line(&j);
+    json_int(&j, "version", 1);
+    json_line(&j);
+    json_string(&j, "program", "fftbloom " VERSION);
+    json_line(&j);
+    json_int(&j, "exit_status", g->status);
+    json_line(&j);
+    json_uint(&j, "done", g->count[FRAME_DONE]);
+    json_uint(&j, "current", g->count[FRAME_CURRENT] + f->current);
+    json_uint(&j, "skipped", g->count[FRAME_SKIPPED]);
+    json_uint(&j, "failed", g->count[FRAME_FAILED]);
+    json_uint(&j, "silent", g->silent);
+    json_line(&j);
+    text tasks = {0};
+    text_add(&tasks, "[%s\n  ]", g->tasks.s ? g->tasks.s : "");
+    json_raw(&j, "tasks", tasks.s);
+    text_free(&tasks);
+    json_line(&j);
+    json_close(&j);
+    text_add(&out, "\n");
     bool ok = !f->c->s.report || file_write_all(f->c->s.report, out.s, out.n, e) ||
               err_in(e, "report");
     if (ok && f->c->s.json) fputs(out.s, stdout);
