@@ -66,7 +66,7 @@ assert all(p > 0 for p in t['passes']) and t['total'] >= t['upload'] + t['downlo
     run --separate-stderr bench --in-flight 2
     [[ "${lines[1]}" == *"3 rounds of 1 frame with its transfers, 2 in flight"* ]]
     run bench --in-flight 2 --queue 3
-    [ "$status" -eq 78 ]
+    [ "$status" -eq 64 ]
 }
 
 @test "--in-flight: a device has as many frames as its memory holds, and the plan says so" {

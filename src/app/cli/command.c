@@ -10,23 +10,23 @@ const command COMMANDS[] = {
         .name = "apply",
         .bit = FOR_APPLY,
         .usage = "IN KERNEL -o OUT [options]",
-        .summary = "Bloom an image or a sequence; meant where no command is given.",
+        .summary = "Bloom an image or a sequence (the default command).",
         .about =
-            "Without options the light is convolved with the normalised kernel in linear float, "
-            "darkness outside the image; data layers, metadata and windows stay as they are, and "
-            "the output has the input's pixel type and compression.\n\n"
-            "A frame pattern (####, %04d or $F4) in IN and OUT makes a sequence: one # is four "
-            "digits, a run of n is n digits. Without --frames the folder of IN is searched.",
+            "By default the colour layers are convolved with the normalised kernel in linear "
+            "light; outside the image is black. Data layers, metadata and windows stay as they "
+            "are, and the output has the input's pixel type and compression.\n\nA frame pattern "
+            "(####, %04d or $F4) in IN and OUT makes a sequence: one # is four digits, a run of n "
+            "is n digits. Without --frames the frames are those in the folder of IN.",
         .max_words = 2,
         .stands_for = {"input", "kernel"},
         .needs = {"input", "kernel", "output"},
         .example = {{"Bloom one image.", "fftbloom in.exr star.exr -o out.exr"},
-                    {"A sequence, on the second device, skipping what is done.",
+                    {"Bloom a sequence on the second device, and skip finished frames.",
                      "fftbloom in.####.exr star.exr -o out.####.exr --device 1 --update"},
-                    {"Half the glare, the image mirrored at its border.",
+                    {"Halve the glare, and mirror the image at its border.",
                      "fftbloom in.exr star.exr -o out.exr --sharpen 0.5 --padding mirror"},
-                    {"All options from a file.", "fftbloom --config look.json"},
-                    {"On a Slurm farm; again, for what is missing.",
+                    {"Take all options from a file.", "fftbloom --config look.json"},
+                    {"Use a Slurm farm; run it again for missing frames.",
                      "fftbloom in.####.exr star.exr -o out.####.exr --farm slurm --wait"}},
         .run = cmd_apply,
     },
@@ -34,40 +34,39 @@ const command COMMANDS[] = {
         .name = "precompute",
         .bit = FOR_PRECOMPUTE,
         .usage = "KERNEL -o K.spectrum [options]",
-        .summary = "Make a kernel's spectrum: a portable file to use in its place.",
-        .about = "The spectrum serves images of any size. It also goes into the cache, so that the "
-                 "first run with the kernel finds it there.",
+        .summary = "Compute a kernel's spectrum: a portable file to use in its place.",
+        .about = "The spectrum serves images of any size. It is also stored in the cache, so that "
+                 "the first run with the kernel finds it there.",
         .max_words = 1,
         .stands_for = {"kernel"},
         .needs = {"kernel", "output"},
-        .example = {{"Once, before a job on many machines.",
+        .example = {{"Run it once, before a job on many machines.",
                      "fftbloom precompute star.exr -o star.spectrum"},
-                    {"Then anywhere.", "fftbloom in.exr star.spectrum -o out.exr"}},
+                    {"Then use the spectrum anywhere.",
+                     "fftbloom in.exr star.spectrum -o out.exr"}},
         .run = cmd_precompute,
     },
     {
         .name = "kernel",
         .bit = FOR_KERNEL,
         .usage = "make MODEL -o OUT | check FILE | convert FILE -o OUT | models",
-        .summary = "Make kernels by formula, check them, and convert them between tools.",
-        .about =
-            "make writes a point spread function of a model (models lists them, with their "
-            "parameters): its centre is the tap at half the size, each channel sums to 1, and in "
-            "an EXR file the parameters are attributes.\n\n"
-            "check tells what a kernel will do that its owner may not expect: a centre that is "
-            "not in the middle, a tail that the border cuts off, a background, noise, negative "
-            "taps; and which options help. With --strict a warning makes the exit status 1.\n\n"
-            "convert turns and moves taps from one tool's convention to another's and changes no "
-            "value, unless --normalize is given; --kernel-center says where the centre is where "
-            "the convention does not.",
+        .summary = "Generate kernels from formulas, check them, and convert them between tools.",
+        .about = "make writes the point spread function of a model (models lists the models and "
+                 "their parameters). Its centre is the tap at half the size, each channel sums to "
+                 "1, and an EXR file has the parameters as attributes.\n\ncheck reports problems: "
+                 "an off-centre peak, a cut-off tail, a saturated core, a background, noise, "
+                 "negative taps; and the options that fix them. With --strict a warning makes the "
+                 "exit status 1.\n\nconvert rotates and moves taps from one tool's convention to "
+                 "another's. It changes no value unless --normalize is given. --kernel-center sets "
+                 "the centre where the convention does not.",
         .min_words = 1,
         .max_words = 2,
         .word_choices = "make check convert models",
         .word_name = "kernel action",
-        .example = {{"Six spikes in colour.",
+        .example = {{"Make six spikes in colour.",
                      "fftbloom kernel make star --param blades=6,turn=15 --taps 512 -o star.exr"},
-                    {"Is it fit for use?", "fftbloom kernel check star.exr --strict"},
-                    {"For oiiotool, which correlates.",
+                    {"Check that it is fit for use.", "fftbloom kernel check star.exr --strict"},
+                    {"Convert it for oiiotool, which correlates.",
                      "fftbloom kernel convert star.exr --to oiio -o star_oiio.exr"}},
         .run = cmd_kernel,
     },
@@ -75,7 +74,7 @@ const command COMMANDS[] = {
         .name = "diff",
         .bit = FOR_DIFF,
         .usage = "A B [options]",
-        .summary = "Compare two images, in idiff's words and exit codes.",
+        .summary = "Compare two images, with the options and exit codes of idiff.",
         .about =
             "Options, defaults, words and exit codes are those of OpenImageIO's idiff 2.4, and "
             "options may be written with one dash, as there. The report adds the ratio of the "
@@ -87,9 +86,9 @@ const command COMMANDS[] = {
             "no perceptual comparison.",
         .min_words = 2,
         .max_words = 2,
-        .example = {{"Up to a thousandth, one pixel in ten thousand excepted.",
+        .example = {{"Allow 0.001, and more in one pixel of ten thousand.",
                      "fftbloom diff -fail 0.001 -failpercent 0.01 out.exr reference.exr"},
-                    {"See where.",
+                    {"See where they differ.",
                      "fftbloom diff out.exr reference.exr -abs -scale 100 -o diff.exr"}},
         .run = cmd_diff,
     },
@@ -97,24 +96,23 @@ const command COMMANDS[] = {
         .name = "check",
         .bit = FOR_CHECK,
         .usage = "SUITE.json [options]",
-        .summary = "Run a regression suite: images bloomed and held against references.",
-        .about =
-            "A suite is JSON: cases, each with a config as for apply, reference images, thresholds "
-            "as for diff, and assertions on energy and accuracy; docs/suites.md describes it. The "
-            "exit status is the worst of all cases, as diff has it; a suite that is wrong exits "
-            "with 78 before anything runs. The run stops at the first case that fails, unless "
-            "--keep-going is given. A case is skipped where its device or a reference for its "
-            "class of device is not there.\n\n"
-            "Options on devices and memory win over those of the cases.",
+        .summary = "Run a regression suite: bloom images and compare them with references.",
+        .about = "A suite is a JSON file of cases. Each case has a config as for apply, reference "
+                 "images, thresholds as for diff, and assertions on energy and accuracy; "
+                 "docs/suites.md describes them. The exit status is the worst of all cases, with "
+                 "the codes of diff; a suite that is wrong exits with 78 before anything runs. The "
+                 "run stops at the first case that fails, unless --keep-going is given. A case is "
+                 "skipped if its device is missing, or a reference for its class of "
+                 "device.\n\nOptions for devices and memory override those of the cases.",
         .min_words = 1,
         .max_words = 1,
         .example = {{"Run all cases on the CPU.",
                      "fftbloom check suite.json --device cpu --keep-going"},
-                    {"Make the references, or make them anew after a change that was meant.",
+                    {"Make the references, or update them after an intended change.",
                      "fftbloom check suite.json --bless"},
-                    {"A page to look at, and results for the build server.",
+                    {"Write a page to look at, and results for the build server.",
                      "fftbloom check suite.json --html report.html --junit report.xml"},
-                    {"On a machine that must have a GPU.",
+                    {"Insist on a GPU.",
                      "fftbloom check suite.json --require-device gpu --require-cases 12"}},
         .run = cmd_check,
     },
@@ -123,9 +121,8 @@ const command COMMANDS[] = {
         .bit = FOR_PLAN,
         .usage = "IN KERNEL [options]",
         .summary = "Show what a run would do, and at what cost; no device work.",
-        .about =
-            "Lengths, radices, axis order, device, memory and passes of the first colour layer, "
-            "with the lengths of the article's method, powers of two, beside them.",
+        .about = "Shows lengths, radices, axis order, device, memory and passes of the first "
+                 "colour layer, and how the accuracy that was asked for would be kept.",
         .max_words = 2,
         .stands_for = {"input", "kernel"},
         .needs = {"input", "kernel"},
@@ -138,19 +135,18 @@ const command COMMANDS[] = {
         .bit = FOR_CACHE,
         .usage = "path|list|verify|trim [options]",
         .summary = "Show, check or trim the kernel spectra that are kept between runs.",
-        .about =
-            "path prints the folder. list prints when each spectrum was last used, its size and "
-            "its name. verify reads all of them and exits with 65 when one is broken. trim "
-            "removes those that were used longest ago until --cache-size bytes are left; every "
-            "run that adds one does the same. It also keeps at most 100000 of the stamps by which "
-            "--update knows finished frames, and none with --cache-size 0. Other things in the "
-            "cache folder are not touched.",
+        .about = "path prints the folder. list prints the last use, the size and the name of each "
+                 "spectrum. verify reads all of them and exits with 65 if one is broken. trim "
+                 "removes the least recently used spectra until --cache-size bytes are left; every "
+                 "run that adds a spectrum does the same. It also keeps at most 100000 of the "
+                 "stamps by which --update recognises finished frames, and none with --cache-size "
+                 "0. Other files in the cache folder are not touched.",
         .min_words = 1,
         .max_words = 1,
         .word_choices = "path list verify trim",
         .word_name = "cache action",
-        .example = {{"Where it is.", "fftbloom cache path"},
-                    {"Empty it.", "fftbloom cache trim --cache-size 0"}},
+        .example = {{"Print the folder.", "fftbloom cache path"},
+                    {"Empty the cache.", "fftbloom cache trim --cache-size 0"}},
         .run = cmd_cache,
     },
     {
@@ -159,39 +155,38 @@ const command COMMANDS[] = {
         .usage = "[--size WxH] [--kernel N] [--queue N] [--device DEVICE] [--calibrate]",
         .summary = "Time the passes on a device, or measure the devices.",
         .about =
-            "Frames of noise go through the engine, nothing is read or written. Told are median, "
-            "least and quartiles of --rounds rounds, of each pass and of the frame; the bytes that "
-            "a pass reads and writes, and its speed as a share of that of copies that move as many "
-            "bytes on the same device in the same run. --queue 1 times single frames with their "
-            "transfers, as the host sees them; --queue 50 times 50 frames back to back with the "
-            "data on the device, by the device's clock.\n\n"
-            "--kernel is a file, or the size of a kernel that is made up, or several sizes with "
-            "commas; default: 256. --axis, --precision, --spectrum and --padding are as in a run. "
-            "--device all times every device.\n\n"
-            "With --calibrate the devices are measured, all or those of --device, and the "
-            "result is kept in the cache folder: --device auto takes the device with the least "
-            "predicted time from file to file.",
-        .example = {{"The device that a long sequence would run on.", "fftbloom bench"},
-                    {"The passes themselves, for several sizes.",
+            "Frames of noise go through the engine; nothing is read or written. The result has the "
+            "median, minimum and quartiles of --rounds rounds for each pass and for the frame, the "
+            "bytes that a pass reads and writes, and its speed relative to copies of the same size "
+            "on the same device. --queue 1 times single frames with their transfers, as the host "
+            "sees them; --queue 50 times 50 frames back to back by the device's clock, with the "
+            "data on the device.\n\n--kernel is a file, the size of a generated kernel, or several "
+            "sizes separated by commas; the default is 256. --axis, --precision, --spectrum and "
+            "--padding work as in a run. --device all times every device.\n\nWith --calibrate the "
+            "devices are measured, all of them or those of --device, and their speeds are stored "
+            "in the cache folder: --device auto takes the device with the shortest predicted time "
+            "from file to file.",
+        .example = {{"Time the device that a long sequence would run on.", "fftbloom bench"},
+                    {"Time the passes themselves, for several sizes.",
                      "fftbloom bench --device gpu --size 1920x1080,3840x2160 --kernel 256,512 "
                      "--queue 50"},
-                    {"The CPU, as JSON.",
+                    {"Time the CPU, and print JSON.",
                      "fftbloom bench --device cpu --size 3840x2160 --kernel 512 --json"},
-                    {"Once per machine.", "fftbloom bench --calibrate"}},
+                    {"Measure the devices, once per machine.", "fftbloom bench --calibrate"}},
         .run = cmd_bench,
     },
     {
         .name = "info",
         .bit = FOR_INFO,
         .usage = "FILE [--json]",
-        .summary = "Show what an image file holds, and what of it would be bloomed.",
-        .about = "Parts, windows, how pixels are stored, attributes, and which channels are "
-                 "colour, the alpha that goes with it, or data; --layers and --exclude change the "
-                 "last as they do in a run. No pixel is read.",
+        .summary = "Show what an image file contains, and which channels would be bloomed.",
+        .about = "Shows parts, windows, pixel storage, attributes, and which channels are colour, "
+                 "the alpha that goes with it, or data. --layers and --exclude change the last as "
+                 "they do in a run. No pixels are read.",
         .min_words = 1,
         .max_words = 1,
-        .example = {{"What is in it.", "fftbloom info beauty.exr"},
-                    {"The names of all data channels.",
+        .example = {{"Show what is in it.", "fftbloom info beauty.exr"},
+                    {"List the names of all data channels.",
                      "fftbloom info beauty.exr --json | jq -r "
                      "'.parts[].channels[] | select(.role == \"data\").name'"}},
         .run = cmd_info,
@@ -203,7 +198,7 @@ const command COMMANDS[] = {
         .summary = "List the devices of this machine, the preferred ones first.",
         .about = "--device takes the index, the uuid, a part of the name, or a class: gpu, cpu, "
                  "software (Vulkan on the CPU, for tests).",
-        .example = {{"What there is.", "fftbloom devices"}},
+        .example = {{"List the devices.", "fftbloom devices"}},
         .run = cmd_devices,
     },
     {
@@ -211,8 +206,9 @@ const command COMMANDS[] = {
         .bit = FOR_SCHEMA,
         .usage = "[config|suite]",
         .summary = "Print the JSON Schema of config files or of suites.",
-        .about = "Draft 2020-12. Editors that know JSON Schema complete and check files with it: "
-                 "put \"$schema\": \"fftbloom.schema.json\" into them.",
+        .about =
+            "The schemas follow Draft 2020-12. Editors that know JSON Schema use them to complete "
+            "and check files: put \"$schema\": \"fftbloom.schema.json\" into the files.",
         .max_words = 1,
         .word_choices = "config suite",
         .word_name = "schema",
@@ -224,13 +220,13 @@ const command COMMANDS[] = {
         .name = "completion",
         .bit = FOR_COMPLETION,
         .usage = "bash|zsh|fish",
-        .summary = "Print the completions of a shell.",
+        .summary = "Print completions for a shell.",
         .min_words = 1,
         .max_words = 1,
         .word_choices = "bash zsh fish",
         .word_name = "shell",
-        .example = {{"For this bash.", "source <(fftbloom completion bash)"},
-                    {"For fish, for good.",
+        .example = {{"For the current bash.", "source <(fftbloom completion bash)"},
+                    {"For fish, permanently.",
                      "fftbloom completion fish > ~/.config/fish/completions/fftbloom.fish"}},
         .run = cmd_completion,
     },
@@ -269,25 +265,26 @@ const command COMMANDS[] = {
 const int COMMAND_COUNT = (int)(sizeof COMMANDS / sizeof COMMANDS[0]);
 
 const exit_code EXIT_CODES[] = {
-    {0, "Done; diff and check: match."},
+    {0, "Success; diff and check: the images match."},
     {1, "diff and check: some pixels differ enough to warn; kernel check --strict: warnings."},
     {2, "diff and check: the images differ."},
-    {3, "diff and check: the images are not of the same size or channels."},
+    {3, "diff and check: the images have different sizes or channels."},
     {4, "diff and check: a file could not be read."},
-    {5, "Some frames were skipped, as asked; check: all cases were skipped."},
-    {6, "NaN or infinite pixels in the input, and --nan is error."},
-    {7, "--verify found the tolerance broken."},
+    {5, "Some frames were skipped, as requested; check: all cases were skipped."},
+    {6, "The input has NaN or infinite pixels, and --nan is error."},
+    {7, "--verify found that the tolerance is not met."},
     {64, "The command line is wrong."},
     {65, "The content of a file is wrong."},
-    {66, "An input is not there or cannot be opened."},
+    {66, "An input is missing or cannot be opened."},
     {69, "No device can do the work."},
-    {70, "A bug in this program."},
+    {70, "Internal error: a bug in this program."},
     {73, "The output cannot be created."},
-    {74, "Reading or writing failed half way."},
-    {75, "Worth trying again: device lost, out of memory, disk full."},
-    {78, "A config file or a variable is wrong."},
-    {130, "Interrupted (SIGINT); the frame at hand is dropped, no partial file stays."},
-    {143, "Terminated (SIGTERM); likewise."},
+    {74, "Reading or writing failed."},
+    {75, "Temporary failure, worth another try: device lost, out of memory, disk full."},
+    {78, "A config file or an environment variable is wrong."},
+    {129, "The terminal was closed (SIGHUP); the current frame is dropped."},
+    {130, "Interrupted (SIGINT); the current frame is dropped and no partial file is left."},
+    {143, "Terminated (SIGTERM); the same."},
 };
 const int EXIT_CODE_COUNT = (int)(sizeof EXIT_CODES / sizeof EXIT_CODES[0]);
 

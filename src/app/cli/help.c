@@ -110,14 +110,16 @@ void help_general(text *to) {
         text_add(to, "  %-4d", EXIT_CODES[i].code);
         help_wrap(to, EXIT_CODES[i].means, 6, 6, WIDTH);
     }
-    text_add(to,
-             "\n'fftbloom help COMMAND' has each option of a command. Options can stand in a JSON\n"
-             "file (--config) and in the environment (FFTBLOOM_PADDING=mirror), too.\n");
+    text_add(
+        to,
+        "\n'fftbloom help COMMAND' shows all options of a command. Options can also be set in a\n"
+        "JSON file (--config) or in environment variables (FFTBLOOM_PADDING=mirror).\n");
 }
 
 void help_short(text *to) {
     text_add(to, "usage: fftbloom IN KERNEL -o OUT [options]\n"
                  "       fftbloom COMMAND [arguments] [options]\n\n");
     add_commands(to);
-    text_add(to, "\n'fftbloom --help' says more, 'fftbloom help COMMAND' most.\n");
+    text_add(to,
+             "\n'fftbloom --help' shows more, 'fftbloom help COMMAND' everything on a command.\n");
 }

@@ -32,6 +32,16 @@ static bool writes_difference(const settings *s) {
 static bool runs_cases(const settings *s) {
     return !s->list;
 }
+static bool times_frames(const settings *s) {
+    return !s->calibrate;
+}
+static bool prints_words(const settings *s) {
+    return !s->json;
+}
+/* bench takes the size of a generated kernel, too. */
+static bool reads_kernel(const settings *s) {
+    return s->kernel && s->kernel[strspn(s->kernel, "0123456789,")];
+}
 /* A folder takes the input's name. Names of no format are left to those who write files. */
 static bool writes_exr(const settings *s) {
     struct stat st;
@@ -70,6 +80,14 @@ const option_rule OPTION_RULES[] = {
     {FOR_CHECK,
      "device progress keep_going bless require_device require_cases junit tap json html github",
      runs_cases, "with --list", NULL},
+
+    {FOR_BENCH,
+     "kernel normalize kernel_center kernel_scale correlate spectrum padding axis precision "
+     "pixel_type vram_limit size rounds queue in_flight warm_up csv",
+     times_frames, "with --calibrate", NULL},
+    {FOR_BENCH, "normalize kernel_center kernel_scale correlate", reads_kernel,
+     "without a file as --kernel", NULL},
+    {FOR_BENCH, "csv", prints_words, "with --json", NULL},
 };
 const int OPTION_RULE_COUNT = (int)(sizeof OPTION_RULES / sizeof OPTION_RULES[0]);
 

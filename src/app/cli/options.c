@@ -17,7 +17,8 @@ const char *const SECTION_TITLE[SECTIONS] = {
 #define AT(member) .at = offsetof(settings, member)
 
 enum {
-    RUN = FOR_APPLY | FOR_PLAN | FOR_BENCH,
+    IMAGE = FOR_APPLY | FOR_PLAN, /* needs an image */
+    RUN = IMAGE | FOR_BENCH,
     SPREAD = RUN | FOR_PRECOMPUTE, /* decides the kernel's spectrum */
     TAPS = SPREAD | FOR_KERNEL,
     LOUD = FOR_ALL & ~(FOR_COMPLETION | FOR_SCHEMA | FOR_DOCS | FOR_HELP | FOR_VERSION),
@@ -26,35 +27,36 @@ enum {
 
 const option OPTIONS[] = {
     /* --- files --- */
-    {"input", OPTION_PATH, SECTION_FILES, RUN, AT(input), .value = "IN",
-     .help = "Image to bloom: EXR, HDR, PFM or PNG; a pattern such as shot.####.exr is a sequence.",
-     .about = "The first argument of the command is the same."},
+    {"input", OPTION_PATH, SECTION_FILES, IMAGE, AT(input), .value = "IN",
+     .help = "Image to bloom: EXR, HDR, PFM or PNG. A frame pattern such as shot.####.exr means a "
+             "sequence.",
+     .about = "It can also be given as the first argument."},
     {"kernel", OPTION_PATH, SECTION_FILES, SPREAD, AT(kernel), .value = "KERNEL",
      .help = "Point spread function: an image, or a .spectrum file made by precompute.",
-     .about = "The argument after the input is the same."},
+     .about = "It can also be given as an argument, after the input."},
     {"output", OPTION_PATH, SECTION_FILES, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF,
      AT(output), .value = "OUT", .letter = 'o',
-     .help = "File to write; its ending decides the format.",
-     .about = "A .png is a tone-mapped picture to look at. "
-              "With a sequence as input it needs a frame pattern, too. The name of a folder stands "
-              "for the input's name in that folder. The file appears whole or not at all."},
+     .help = "File to write; its extension decides the format.",
+     .about = "A .png file is a tone-mapped preview. For a sequence the output needs a frame "
+              "pattern, too. If OUT is a folder, the file in it has the name of the input. The "
+              "file appears complete or not at all."},
     {"config", OPTION_PATH, SECTION_FILES, RUN | FOR_PRECOMPUTE, AT(config), .value = "FILE",
      .flag_only = true,
-     .help = "Read options from a JSON file; flags and environment win over it."},
+     .help = "Read options from a JSON file; flags and environment variables override it."},
     {"report", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(report), .value = "FILE",
-     .help = "Write what was done to each frame as JSON: device, plan, times, notes."},
+     .help = "Write a JSON report on each frame: device, plan, times and notes."},
     {"clobber", OPTION_BOOL, SECTION_FILES, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL, AT(clobber),
      .preset = "true",
-     .help =
-         "Whether an output that exists is replaced; else it is left alone, and the status is 5."},
+     .help = "Never overwrite an existing output; skipped frames make the exit status 5.",
+     .about = "In a config file this is \"clobber\": false."},
     {"in_place", OPTION_BOOL, SECTION_FILES, FOR_APPLY, AT(in_place), .preset = "false",
-     .help = "Allow OUT to be IN: the result replaces the input.",
-     .about = "Without it such a command is refused, because each repetition would bloom the image "
-              "once more. With --update a frame that was replaced is not bloomed again."},
+     .help = "Allow OUT to be the same file as IN; the result then replaces the input.",
+     .about = "Without this option such a command is refused, because each repetition would bloom "
+              "the image once more. With --update a frame that was replaced is not bloomed again."},
     {"update", OPTION_BOOL, SECTION_FILES, FOR_APPLY, AT(update), .preset = "false",
-     .help = "Skip frames whose output was made from the same input, kernel and settings.",
-     .about = "What an output was made from is remembered in the cache folder, so that no "
-              "metadata of the image changes. An output that was touched since is made anew."},
+     .help = "Skip frames whose output was already made from the same input, kernel and settings.",
+     .about = "The cache folder remembers how each output was made, so that the metadata of the "
+              "image does not change. An output that has changed since then is made again."},
     {"dry_run", OPTION_BOOL, SECTION_FILES, FOR_APPLY, AT(dry_run), .preset = "false",
      .flag_only = true,
      .help = "Print the frames that would be made and their plan, or the farm's job script, and "
@@ -63,92 +65,95 @@ const option OPTIONS[] = {
     /* --- light --- */
     {"padding", OPTION_BORDERS, SECTION_LIGHT, RUN, AT(bloom.border),
      .words = WORDS("zero", "mirror", "clamp", "wrap"), .preset = "zero",
-     .help = "What is outside the image: darkness, its mirror image, its edge repeated, or its "
-             "other side.",
-     .about =
-         "One word, or one per axis: --padding mirror,zero; in JSON also [\"mirror\",\"zero\"] "
-         "or {\"x\":\"mirror\",\"y\":\"zero\"}."},
-    {"sharpen", OPTION_FLOAT, SECTION_LIGHT, RUN, AT(bloom.sharpen), .value = "T", .min = 0,
+     .help = "How to continue the image beyond its borders: black (zero), mirrored, edge repeated "
+             "(clamp), or wrapped.",
+     .about = "Give one word, or one per axis: --padding mirror,zero; in JSON also "
+              "[\"mirror\",\"zero\"] or {\"x\":\"mirror\",\"y\":\"zero\"}."},
+    {"sharpen", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.sharpen), .value = "T", .min = 0,
      .max = 1, .preset = "0",
-     .help = "Blend the kernel with a point: 0 is the whole bloom, 1 the "
-             "input.",
+     .help = "How much of the original to keep: 0 is full bloom, 1 is the input unchanged.",
      .about = "The kernel becomes (1 - T) k + T delta, which keeps its sum."},
-    {"threshold", OPTION_FLOAT, SECTION_LIGHT, RUN, AT(bloom.threshold), .value = "V", .min = 0,
+    {"threshold", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.threshold), .value = "V", .min = 0,
      .max = INFINITY, .preset = "0",
-     .help = "Spread only what exceeds V and let the rest pass; 0 is off. Not physical.",
+     .help = "Spread only the light above V and let the rest pass unchanged; 0 turns this off. Not "
+             "physical.",
      .about =
          "Energy is kept, but the glare no longer has the kernel's shape; the report says so."},
-    {"knee", OPTION_FLOAT, SECTION_LIGHT, RUN, AT(bloom.knee), .value = "V", .min = 0,
-     .max = INFINITY, .preset = "0", .help = "Width of the soft step around the threshold."},
+    {"knee", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.knee), .value = "V", .min = 0,
+     .max = INFINITY, .preset = "0", .help = "Width of the soft transition around --threshold."},
     {"axis", OPTION_ENUM, SECTION_LIGHT, RUN, AT(bloom.order), .words = WORDS("auto", "x", "y"),
      .preset = "auto", .help = "Axis to transform first; auto takes the cheaper one."},
 
     /* --- kernel --- */
     {"normalize", OPTION_ENUM, SECTION_KERNEL, TAPS, AT(bloom.kernel.normalize),
      .words = WORDS("luminance", "channel", "sum", "none"), .preset = "luminance",
-     .help = "Scale the kernel so that it keeps the light: total luminance, each channel, the mean "
-             "of the channels, or not at all.",
-     .about = "luminance divides all channels by the luminance of their sums, so that the "
-              "kernel's colour survives; channel makes each sum 1, so that white stays white."},
+     .help = "How to scale the kernel so that it keeps the light: total luminance, each channel, "
+             "the mean of the channels, or not at all.",
+     .about = "luminance divides all channels by the luminance of their sums, which keeps the "
+              "kernel's colour; channel makes each sum 1, so white stays white."},
     {"kernel_center", OPTION_CENTER, SECTION_KERNEL, TAPS, AT(bloom.kernel), .value = "X,Y",
      .words = WORDS("middle", "peak", "centroid", "corner"), .preset = "middle",
-     .help =
-         "Where the kernel's centre is: the middle (half the size, rounded down), its peak, its "
-         "centroid, its corner, or X,Y.",
+     .help = "Centre of the kernel: the middle (half the size, rounded down), its peak, its "
+             "centroid, its upper left corner, or X,Y.",
      .about = "X,Y counts taps from the upper left one and may lie between taps."},
     {"kernel_scale", OPTION_SCALE, SECTION_KERNEL, SPREAD, AT(bloom.kernel), .value = "S",
      .min = 1e-3, .max = 1000, .preset = "1",
-     .help = "Size of the kernel: a factor (1 is one tap per pixel), or with an h its height in "
-             "heights of the image, as 0.5h.",
-     .about = "A size in image heights makes a look hold from proxy to full size."},
+     .help = "Size of the kernel: a factor (1 is one tap per pixel), or a height relative to the "
+             "image (0.5h is half the image height).",
+     .about = "A size in image heights keeps the look the same from proxy to full size."},
     {"correlate", OPTION_BOOL, SECTION_KERNEL, SPREAD, AT(bloom.kernel.correlate),
-     .preset = "false", .help = "Turn the kernel by 180 degrees, as tools that correlate do."},
+     .preset = "false", .help = "Rotate the kernel by 180 degrees, as tools that correlate do."},
     {"spectrum", OPTION_ENUM, SECTION_KERNEL, RUN, AT(bloom.spectrum),
      .words = WORDS("resampled", "exact", "bilinear"), .preset = "resampled",
-     .help = "How the kernel's spectrum comes to the image's size: resampled from the cached one, "
-             "transformed anew, or sampled bilinearly (for comparison only)."},
+     .help = "How to get the kernel's spectrum at the image's size: resampled from the cached one, "
+             "computed again, or sampled bilinearly (for comparison only)."},
 
     {"taps", OPTION_STRING, SECTION_KERNEL, FOR_KERNEL, AT(taps), .value = "N|WxH",
-     .help = "Size of the kernel that is written; default: 256 for make, all taps for convert."},
+     .help = "Size of the kernel to write; the default is 256 for make, and all taps for convert."},
     {"param", OPTION_LIST, SECTION_KERNEL, FOR_KERNEL, AT(param), .value = "NAME=V,...",
-     .help = "Parameters of the model that is made, as radius=3; 'kernel models' lists them."},
+     .help = "Parameters of the model, such as radius=3; 'fftbloom kernel models' lists them."},
     {"fade", OPTION_FLOAT, SECTION_KERNEL, FOR_KERNEL, AT(fade), .value = "F", .min = 0, .max = 1,
      .preset = "0.6",
-     .help = "Fade a made kernel out from this part of the way to its border on; 1 does not."},
+     .help = "Fade out a generated kernel from this fraction of the way to its border; 1 turns "
+             "this off."},
     {"from", OPTION_ENUM, SECTION_KERNEL, FOR_KERNEL, AT(from),
      .words = WORDS("fftbloom", "blender", "oiio", "gmic", "scipy", "wrapped"),
-     .preset = "fftbloom", .help = "The tool whose convention the converted kernel follows."},
+     .preset = "fftbloom", .help = "Tool whose convention the input kernel follows."},
     {"to", OPTION_ENUM, SECTION_KERNEL, FOR_KERNEL, AT(to),
      .words = WORDS("fftbloom", "blender", "oiio", "gmic", "scipy", "wrapped"),
-     .preset = "fftbloom", .help = "The tool whose convention it shall follow."},
+     .preset = "fftbloom", .help = "Tool whose convention the output kernel must follow."},
     {"strict", OPTION_BOOL, SECTION_KERNEL, FOR_KERNEL, AT(strict), .preset = "false",
-     .help = "Exit with 1 where check has warnings."},
+     .help = "Exit with 1 if check finds something to warn of."},
 
     /* --- layers and pixels --- */
-    {"layers", OPTION_LIST, SECTION_LAYERS, RUN | FOR_INFO, AT(bloom.layers), .value = "GLOBS",
-     .help = "Layers to bloom, as globs over layer and channel names; default: all colour.",
-     .about = "What matches is taken for colour whatever its name; uint channels never are."},
-    {"exclude", OPTION_LIST, SECTION_LAYERS, RUN | FOR_INFO, AT(bloom.exclude), .value = "GLOBS",
-     .help = "Layers to leave alone, as globs; wins over layers."},
-    {"alpha", OPTION_ENUM, SECTION_LAYERS, RUN, AT(bloom.alpha), .words = WORDS("keep", "convolve"),
-     .preset = "keep", .help = "Leave alpha as it is, or spread it like the light."},
-    {"window", OPTION_ENUM, SECTION_LAYERS, RUN, AT(bloom.window),
+    {"layers", OPTION_LIST, SECTION_LAYERS, IMAGE | FOR_INFO, AT(bloom.layers), .value = "GLOBS",
+     .help = "Layers to bloom, as globs over layer and channel names; the default is all colour "
+             "layers. The unnamed layer is 'rgba'.",
+     .about = "Layers that match are treated as colour whatever their names are, except uint "
+              "channels. A glob that matches nothing is an error."},
+    {"exclude", OPTION_LIST, SECTION_LAYERS, IMAGE | FOR_INFO, AT(bloom.exclude), .value = "GLOBS",
+     .help = "Layers to leave unchanged, as globs; this overrides --layers."},
+    {"alpha", OPTION_ENUM, SECTION_LAYERS, IMAGE, AT(bloom.alpha),
+     .words = WORDS("keep", "convolve"), .preset = "keep",
+     .help = "Leave alpha unchanged, or convolve it like the colour."},
+    {"window", OPTION_ENUM, SECTION_LAYERS, IMAGE, AT(bloom.window),
      .words = WORDS("keep", "grow", "display"), .preset = "keep",
-     .help = "Data window of the output: the input's, wider by the kernel's reach, or the display "
-             "window."},
-    {"nan", OPTION_ENUM, SECTION_LAYERS, RUN, AT(bloom.nan),
+     .help = "Data window of the output: the input's (keep), enlarged by the kernel's reach "
+             "(grow), or the display window."},
+    {"nan", OPTION_ENUM, SECTION_LAYERS, IMAGE, AT(bloom.nan),
      .words = WORDS("error", "zero", "interpolate"), .preset = "error",
-     .help = "NaN and infinite pixels: refuse the frame (exit 6), take zero, or their finite "
-             "neighbours."},
-    {"half_overflow", OPTION_ENUM, SECTION_LAYERS, RUN, AT(bloom.half_overflow),
+     .help = "How to treat NaN and infinite pixels: refuse the frame (exit 6), replace them by "
+             "zero, or interpolate their finite neighbours."},
+    {"half_overflow", OPTION_ENUM, SECTION_LAYERS, IMAGE, AT(bloom.half_overflow),
      .words = WORDS("clamp", "float", "error"), .preset = "clamp",
-     .help = "Output beyond 65504 in a half-float file: clamp it, write float instead, or refuse."},
-    {"emit_layer", OPTION_STRING, SECTION_LAYERS, RUN, AT(bloom.emit_layer), .value = "NAME",
-     .help = "Also write the glare alone, as a layer of this name."},
+     .help = "How to treat results above 65504 in a half-float file: clamp them, write float "
+             "instead, or refuse the frame."},
+    {"emit_layer", OPTION_STRING, SECTION_LAYERS, IMAGE, AT(bloom.emit_layer), .value = "NAME",
+     .help = "Also write the glare alone, as an EXR layer of this name."},
     {"compression", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY, AT(packing),
      .words =
          WORDS("keep", "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa", "dwab"),
-     .preset = "keep", .help = "Compression of EXR output; keep is the input's."},
+     .preset = "keep", .help = "Compression of EXR output; keep uses the input's."},
     {"pixel_type", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY | FOR_BENCH, AT(pixels),
      .words = WORDS("keep", "half", "float"), .preset = "keep",
      .help = "Pixel type of the layers that are bloomed, or of the frame that bench times; data "
@@ -157,74 +162,78 @@ const option OPTIONS[] = {
     /* --- accuracy --- */
     {"precision", OPTION_ENUM, SECTION_ACCURACY, RUN, AT(bloom.precision),
      .words = WORDS("auto", "float32", "float64"), .preset = "auto",
-     .help = "Arithmetic of the transforms; auto takes the cheapest that keeps the tolerance."},
-    {"tolerance", OPTION_FLOAT, SECTION_ACCURACY, RUN, AT(bloom.tolerance), .value = "E",
+     .help = "Arithmetic of the transforms; auto takes the cheapest that meets the tolerance."},
+    {"tolerance", OPTION_FLOAT, SECTION_ACCURACY, IMAGE, AT(bloom.tolerance), .value = "E",
      .min = 1e-12, .max = 1, .preset = "1e-3",
-     .help = "Relative error allowed on pixels above 1e-4 of the image's median."},
-    {"verify", OPTION_INT, SECTION_ACCURACY, FOR_APPLY | FOR_BENCH | FOR_CASE, AT(bloom.verify),
-     .value = "N", .min = 0, .max = 1e6, .preset = "0",
-     .help = "Recompute N random and N worst pixels directly in double; exit 7 if the tolerance is "
-             "broken."},
+     .help = "Allowed relative error of pixels above 1e-4 of the image's median."},
+    {"verify", OPTION_INT, SECTION_ACCURACY, FOR_APPLY | FOR_CASE, AT(bloom.verify), .value = "N",
+     .min = 0, .max = 1e6, .preset = "0",
+     .help = "Recompute N random pixels and the N worst ones directly in double precision; exit "
+             "with 7 if the tolerance is not met."},
 
     /* --- device and memory --- */
     {"device", OPTION_STRING, SECTION_DEVICE, RUN | FOR_CHECK, AT(bloom.device), .value = "DEVICE",
      .preset = "auto",
-     .help = "auto, cpu, gpu, software, all (which share a sequence), or a device's index, uuid or "
-             "part of its name."},
-    {"jobs", OPTION_INT, SECTION_DEVICE,
-     RUN | FOR_PRECOMPUTE | FOR_CHECK | FOR_DIFF | FOR_KERNEL | FOR_INFO, AT(jobs), .value = "N",
-     .min = 0, .max = 1024, .preset = "0", .help = "Host threads; 0 is as many as there are."},
+     .help = "auto, cpu, gpu, software, all (splits a sequence across every device), or a device's "
+             "index, uuid or part of its name."},
+    {"jobs", OPTION_INT, SECTION_DEVICE, RUN | FOR_PRECOMPUTE | FOR_CHECK | FOR_DIFF | FOR_KERNEL,
+     AT(jobs), .value = "N", .min = 0, .max = 1024, .preset = "0",
+     .help = "Number of host threads; 0 uses all that are available."},
     {"mem_limit", OPTION_SIZE, SECTION_DEVICE, SPREAD, AT(bloom.mem_limit), .value = "SIZE",
      .min = 1e6, .preset = "0",
      .help =
-         "Host memory to use at most, such as 8GB; what needs more ends with 75. 0 is 80 % of the "
-         "memory that is available, container limits included."},
+         "Maximum host memory, such as 8GB; a frame that needs more ends with 75. 0 allows 80 % "
+         "of the memory that is available, container limits included."},
     {"vram_limit", OPTION_SIZE, SECTION_DEVICE, RUN, AT(bloom.vram_limit), .value = "SIZE",
      .min = 1e6, .preset = "0",
-     .help = "Device memory to use at most, as 2GB; 0 is what the device has."},
+     .help = "Maximum device memory, such as 2GB; 0 allows all memory of the device."},
     {"cache_dir", OPTION_PATH, SECTION_DEVICE, SPREAD | FOR_CHECK | FOR_CACHE | FOR_DEVICES,
      AT(bloom.cache_dir), .value = "DIR",
-     .help = "Folder of the spectrum cache; default: $XDG_CACHE_HOME/fftbloom or "
+     .help = "Folder of the spectrum cache; the default is $XDG_CACHE_HOME/fftbloom or "
              "~/.cache/fftbloom."},
-    {"cache_size", OPTION_SIZE, SECTION_DEVICE, SPREAD | FOR_CHECK | FOR_CACHE,
+    {"cache_size", OPTION_SIZE, SECTION_DEVICE, IMAGE | FOR_PRECOMPUTE | FOR_CHECK | FOR_CACHE,
      AT(bloom.cache_size), .value = "SIZE", .preset = "2GB",
-     .help = "Kernel spectra to keep in the cache, in bytes; 0 neither reads nor keeps any."},
+     .help = "Maximum size of the spectrum cache; 0 turns it off."},
 
     /* --- bench --- */
     {"size", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(size), .value = "WxH",
-     .preset = "1920x1080", .help = "Size of the frame to time, or several with commas."},
+     .preset = "1920x1080",
+     .help = "Size of the frame to time, or several sizes separated by commas."},
     {"rounds", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(rounds), .value = "N", .min = 1,
      .max = 1000, .preset = "21",
-     .help = "Times to measure; median, least and quartiles are told."},
+     .help = "Number of measurements; the median, minimum and quartiles are reported."},
     {"queue", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(queue), .value = "N", .min = 1, .max = 1000,
      .preset = "1",
-     .help = "Frames of a round: 1 is timed with its transfers, more back to back on the device."},
+     .help =
+         "Frames per round: 1 is timed with its transfers, more run back to back on the device."},
     {"in_flight", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(in_flight), .value = "N", .min = 1,
      .max = ENGINE_SLOTS, .preset = "1",
-     .help = "Frames under way at a time, with --queue 1: while one is computed, others are copied "
-             "to the device and back."},
+     .help = "Frames in progress at the same time, with --queue 1: while one is computed, others "
+             "are copied to the device and back."},
     {"warm_up", OPTION_FLOAT, SECTION_BENCH, FOR_BENCH, AT(warm_up), .value = "S", .min = 0,
      .max = 60, .preset = "0.1",
-     .help = "Seconds of frames that are not counted, at least one frame, before the first round."},
+     .help = "Warm-up in seconds before the first round (at least one frame)."},
     {"calibrate", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(calibrate), .preset = "false",
-     .help = "Measure the devices and keep their speeds in the cache folder, for --device auto."},
+     .help = "Measure the devices and store their speeds in the cache folder, for --device auto."},
     {"csv", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(csv), .preset = "false",
-     .help = "Print the result as comma-separated values, times in seconds."},
+     .help = "Print the result as comma-separated values; times are in seconds."},
 
     /* --- sequences --- */
     {"frames", OPTION_STRING, SECTION_SEQUENCE, FOR_APPLY, AT(frames), .value = "RANGES",
-     .help = "Frames of a pattern, as 1001-1100,1200-1300x2; default: all that are there."},
+     .help = "Frames of the sequence, such as 1001-1100,1200-1300x2; the default is all frames "
+             "that are found."},
     {"missing", OPTION_ENUM, SECTION_SEQUENCE, FOR_APPLY, AT(missing),
      .words = WORDS("error", "skip"), .preset = "error",
-     .help = "A frame whose input is not there: stop, or go on and exit with 5."},
+     .help = "How to treat a frame whose input is missing: stop, or skip it and exit with 5."},
 
     /* --- farm --- */
     {"farm", OPTION_ENUM, SECTION_FARM, FOR_APPLY, AT(farm),
      .words = WORDS("none", "slurm", "openjd"), .preset = "none",
      .help = "Hand the frames of a sequence to a farm: submit them to Slurm, or print a job "
              "template for a scheduler that reads OpenJD.",
-     .about = "Frames that --update would skip are left out, so the same command again does only "
-              "what is missing. Files and the cache folder must be on disks that all nodes see."},
+     .about = "Frames that --update would skip are left out, so the same command makes only the "
+              "missing frames when it is run again. Files and the cache folder must be on disks "
+              "that all nodes see."},
     {"wait", OPTION_BOOL, SECTION_FARM, FOR_APPLY, AT(wait), .preset = "false", .flag_only = true,
      .help = "Wait until the farm's job is done, gather its reports, and exit with its status."},
     {"chunk", OPTION_INT, SECTION_FARM, FOR_APPLY, AT(chunk), .value = "N", .min = 0, .max = 1e6,
@@ -237,34 +246,36 @@ const option OPTIONS[] = {
 
     /* --- comparison --- */
     {"fail", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail), .value = "V", .min = 0,
-     .max = INFINITY, .preset = "1e-6", .help = "A pixel fails when a channel differs by more."},
+     .max = INFINITY, .preset = "1e-6",
+     .help = "A pixel fails if a channel differs by more than V."},
     {"failrelative", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail_relative), .value = "V",
      .min = 0, .max = INFINITY, .preset = "0",
-     .help = "A pixel fails only when it also differs by more than this fraction of its value."},
+     .help = "A pixel fails only if it also differs by more than this fraction of its value."},
     {"failpercent", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail_percent), .value = "P",
      .min = 0, .max = 100, .preset = "0", .help = "Percentage of pixels that may fail."},
     {"hardfail", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.hard_fail), .value = "V",
      .min = 0, .max = INFINITY, .preset = "inf",
-     .help = "Fail if any pixel differs by more, whatever the other limits allow.",
+     .help = "Fail if any pixel differs by more than V, whatever the other limits allow.",
      .about = "idiff 2.4 counts it only when more pixels than allowfailures exceed fail."},
     {"allowfailures", OPTION_INT, SECTION_COMPARE, LIMIT, AT(compare.allow_failures), .value = "N",
      .min = 0, .max = 4294967295.0, .preset = "0",
-     .help = "This many pixels may be over each limit, by any amount."},
+     .help = "Number of pixels that may exceed each limit by any amount."},
     {"warn", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn), .value = "V", .min = 0,
-     .max = INFINITY, .preset = "1e-6", .help = "A pixel warns when a channel differs by more.",
+     .max = INFINITY, .preset = "1e-6",
+     .help = "A pixel warns if a channel differs by more than V.",
      .about =
          "The default only counts when pixels fail but are allowed to. If warn, warnrelative or "
          "warnpercent is given, warnings count alone."},
     {"warnrelative", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn_relative), .value = "V",
      .min = 0, .max = INFINITY, .preset = "0",
-     .help = "A pixel warns only when it also differs by more than this fraction of its value."},
+     .help = "A pixel warns only if it also differs by more than this fraction of its value."},
     {"warnpercent", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn_percent), .value = "P",
      .min = 0, .max = 100, .preset = "0", .help = "Percentage of pixels that may warn."},
     {"hardwarn", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.hard_warn), .value = "V",
      .min = 0, .max = INFINITY, .preset = "inf",
-     .help = "Warn if any pixel differs by more, whatever the other limits allow."},
+     .help = "Warn if any pixel differs by more than V, whatever the other limits allow."},
     {"all", OPTION_BOOL, SECTION_COMPARE, FOR_DIFF, AT(all_parts), .preset = "false", .letter = 'a',
-     .help = "Compare all parts, not only the first."},
+     .help = "Compare all parts instead of the first one."},
     {"od", OPTION_BOOL, SECTION_COMPARE, FOR_DIFF, AT(diff_only), .preset = "false",
      .help = "Write the difference image only if there is a difference."},
     {"abs", OPTION_BOOL, SECTION_COMPARE, FOR_DIFF, AT(diff_absolute), .preset = "false",
@@ -274,40 +285,40 @@ const option OPTIONS[] = {
 
     /* --- messages --- */
     {"quiet", OPTION_BOOL, SECTION_MESSAGES, LOUD, AT(quiet), .preset = "false", .letter = 'q',
-     .help = "Say nothing but errors."},
+     .help = "Print only errors."},
     {"verbose", OPTION_BOOL, SECTION_MESSAGES, LOUD, AT(verbose), .preset = "false", .letter = 'v',
-     .help = "Say what is done, and why."},
+     .help = "Print what is done, and why."},
     {"json", OPTION_BOOL, SECTION_MESSAGES, (LOUD | FOR_VERSION) & ~FOR_CHECK, AT(json),
      .preset = "false", .help = "Print the result as JSON on standard output."},
     {"progress", OPTION_ENUM, SECTION_MESSAGES, FOR_APPLY | FOR_CHECK, AT(progress),
      .words = WORDS("auto", "deadline", "openjd", "json", "none"), .preset = "auto",
-     .help = "How progress is told: a bar on a terminal and else a line every few seconds, the "
-             "lines that a farm's scheduler reads, JSON lines, or not at all."},
+     .help = "How to report progress: a bar on a terminal or else a line every few seconds (auto), "
+             "the lines that a farm's scheduler reads, JSON lines, or not at all."},
     {"print_config", OPTION_BOOL, SECTION_MESSAGES, RUN | FOR_PRECOMPUTE, AT(print_config),
      .preset = "false", .flag_only = true,
-     .help = "Print each option's value and where it came from, and do nothing else."},
+     .help = "Print the value and the origin of each option, and exit."},
 
     /* --- suites --- */
     {"filter", OPTION_LIST, SECTION_SUITE, FOR_CHECK, AT(filter), .value = "GLOBS",
-     .help = "Only the cases whose names these globs match."},
+     .help = "Run only the cases whose names match these globs."},
     {"list", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(list), .preset = "false",
      .help = "Print the names of the cases, and run none."},
     {"keep_going", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(keep_going), .preset = "false",
-     .help = "Go on after a case that fails."},
+     .help = "Continue after a case that fails."},
     {"bless", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(bless), .preset = "false",
      .flag_only = true,
      .help = "Write the references that are missing or differ, with their provenance.",
-     .about = "The reference becomes the result, an EXR file with attributes that say which "
+     .about = "The result becomes the reference: an EXR file with attributes that say which "
               "program, device, settings and inputs made it. References that match stay as they "
-              "are, and a result that breaks the case's energy or verify is not taken."},
+              "are. A result that fails the case's energy or verify assertion is not written."},
     {"set", OPTION_LIST, SECTION_SUITE, FOR_CHECK, AT(set), .value = "NAME=VALUE",
-     .help = "Variables of the suite, with commas between; these win over the suite's own."},
+     .help = "Variables of the suite, separated by commas; these override the suite's own."},
     {"require_device", OPTION_STRING, SECTION_SUITE, FOR_CHECK, AT(require_device),
      .value = "DEVICE",
      .help = "Exit with 69 if the machine has no such device, or no case ran on it."},
     {"require_cases", OPTION_INT, SECTION_SUITE, FOR_CHECK, AT(require_cases), .value = "N",
      .min = 0, .max = 1e6, .preset = "0",
-     .help = "Fail if fewer than N cases passed; skipped is not passed."},
+     .help = "Fail if fewer than N cases passed; skipped cases do not count."},
     {"junit", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(junit), .value = "FILE", .stdout_too = true,
      .help = "Write the results as JUnit XML; - is standard output."},
     {"tap", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(tap), .value = "FILE", .stdout_too = true,
@@ -316,7 +327,7 @@ const option OPTIONS[] = {
      .stdout_too = true, .flag_only = true,
      .help = "Write the results as JSON; - is standard output."},
     {"html", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(html), .value = "FILE", .stdout_too = true,
-     .help = "Write the results as one page with pictures that needs nothing but a browser."},
+     .help = "Write the results as one page with pictures that needs only a browser."},
     {"github", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(github), .preset = "false",
      .help = "Print annotations for GitHub Actions."},
 };
@@ -394,7 +405,7 @@ static void add_words(const option *o, text *to) {
 
 /* "from 0 to 1", "of at least 0" */
 static void add_range(const option *o, text *to) {
-    text_add(to, isinf(o->max) ? " of at least %.15g" : " from %.15g to %.15g", o->min, o->max);
+    text_add(to, isinf(o->max) ? " of %.15g or more" : " from %.15g to %.15g", o->min, o->max);
 }
 
 void option_describe_type(const option *o, text *to) {
@@ -405,7 +416,7 @@ void option_describe_type(const option *o, text *to) {
         [OPTION_ENUM] = "one of ",
         [OPTION_STRING] = "text",
         [OPTION_PATH] = "a path",
-        [OPTION_LIST] = "a list, with commas between",
+        [OPTION_LIST] = "a list separated by commas",
         [OPTION_SIZE] = "a size in bytes, such as 2GB",
         [OPTION_BORDERS] = "one or two (x,y) of ",
         [OPTION_CENTER] = "X,Y or one of ",

@@ -1,5 +1,6 @@
 /* cmd_docs.c - `fftbloom docs`: docs/config.md and the manual pages, from the tables. */
 #include "app/cli/cli.h"
+#include "app/cli/config.h"
 #include "app/cli/help.h"
 #include "app/cli/options.h"
 
@@ -57,19 +58,28 @@ static bool md_page(text *to, err *e) {
     text_add(
         to,
         "# Options\n\nMade by `make generated` from the table in `src/app/cli/options.c`.\n\n"
-        "An option is the same word everywhere: a flag (`--kernel-center peak`), a variable "
-        "(`FFTBLOOM_KERNEL_CENTER=peak`), a key of a config file (`\"kernel_center\": "
-        "\"peak\"`). Flags win over variables, variables over the file given with `--config`, "
-        "the file over the defaults; `--print-config` shows each value and where it came "
-        "from.\n\nA config file is JSON with `\"version\": 1`:\n\n"
+        "An option has the same name everywhere: as a flag (`--kernel-center peak`), as a "
+        "variable (`FFTBLOOM_KERNEL_CENTER=peak`) and as a key of a config file "
+        "(`\"kernel_center\": \"peak\"`). Flags override variables, variables override the file "
+        "given with `--config`, and the file overrides the defaults. `--print-config` shows each "
+        "value and its origin.\n\n"
+        "A flag that has no effect in the command as it is given is refused with exit status 64, "
+        "such as `--knee` without `--threshold`. Config files and variables may serve several "
+        "commands, so what does not apply there is ignored. A variable that begins with "
+        "`FFTBLOOM_` and is no option is warned of.\n\n"
+        "A config file is JSON with `\"version\": 1`:\n\n"
         "```json\n{\n  \"version\": 1,\n  \"kernel\": \"star.exr\",\n  \"sharpen\": 0.3,\n"
         "  \"padding\": {\"x\": \"mirror\", \"y\": \"zero\"},\n  \"exclude\": "
         "[\"ui\", \"matte*\"]\n}\n```\n\n"
-        "Relative paths in it are meant from the file's folder. `\"include\": \"base.json\"`, or a "
-        "list, reads other config files first. An unknown key, a wrong type, "
-        "a value out of range, a comment, a trailing comma or a duplicate key is refused with "
-        "its line and column, exit status 78. `fftbloom schema` prints a JSON Schema for "
-        "editors.\n");
+        "Relative paths start from the folder of the file. `\"include\": \"base.json\"`, or a "
+        "list, reads other config files first, so that the file can change what they say. A file "
+        "with all that it includes may have ");
+    text_add(to, "%d files, %d MB and %d levels. ", CONFIG_FILES, CONFIG_BYTES >> 20, CONFIG_DEPTH);
+    text_add(to,
+             "An unknown key, a wrong type, a value out of range, a comment, a trailing comma or a "
+             "duplicate key is refused with its line and column, exit status 78. A config file is "
+             "trusted like a command line: it may name any file to read or write, and any cache "
+             "folder. `fftbloom schema` prints a JSON Schema for editors.\n");
     for (int section = 0; section < SECTIONS; section++) {
         bool titled = false;
         for (int i = 0; i < OPTION_COUNT; i++) {

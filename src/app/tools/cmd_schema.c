@@ -85,7 +85,10 @@ typedef struct {
 static void add_property(const writer *w, int index, text *to) {
     const option *o = &OPTIONS[index];
     text_add(to, ",\n%s\"%s\": {\n%s  \"description\": ", w->indent, o->name, w->indent);
-    text_add_json(to, o->help);
+    text words = {0};
+    text_add(&words, "%s%s%s", o->help, o->about ? " " : "", o->about ? o->about : "");
+    text_add_json(to, words.s);
+    text_free(&words);
     if (o->preset) {
         text_add(to, ",\n%s  \"default\": ", w->indent);
         settings_json(w->defaults, index, to);
