@@ -107,7 +107,8 @@ static finish_job finish_of(const attempt *a, const outcome *to, bool sinks) {
 static bool run_engine(const attempt *a, outcome *to, const engine_sink *sink, err *e) {
     double tap[PSF_CHANNELS] = {0}, gain[PSF_CHANNELS];
     for (uint32_t c = 0; c < a->v->channels; c++) gain[c] = 1 - a->v->s->sharpen;
-    engine_frame f = {(const void *const *)a->in, a->made, tap, gain, sink, NULL};
+    engine_frame f = {
+        .term = {{(const void *const *)a->in, tap, gain}}, .out = a->made, .sink = sink};
     return engine_submit(to->lease.engine, to->lease.slot, &f, e) &&
            engine_wait(to->lease.engine, to->lease.slot, &to->times, e);
 }

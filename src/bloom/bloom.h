@@ -24,6 +24,10 @@ typedef enum { WINDOW_KEEP, WINDOW_GROW, WINDOW_DISPLAY } bloom_window;
 typedef enum { NAN_ERROR, NAN_ZERO, NAN_INTERPOLATE } bloom_nan;
 typedef enum { OVERFLOW_CLAMP, OVERFLOW_FLOAT, OVERFLOW_ERROR } bloom_overflow;
 
+/* FIXED: the CPU's transforms have the same plans in every run, and so is each bit of the result.
+ * MEASURED: they are the fastest that a measurement found. */
+typedef enum { PLANS_FIXED, PLANS_MEASURED } bloom_plans;
+
 /* Everything that decides the result. Zeros are the defaults, except where bloom_defaults sets
  * another value. Strings belong to the caller and must outlive the bloom. */
 typedef struct {
@@ -44,13 +48,14 @@ typedef struct {
     bloom_overflow half_overflow;
     double threshold, knee; /* threshold 0: off */
     const char *emit_layer; /* NULL: off */
-    const char *device;     /* "auto", "cpu", "gpu", "software", an index, uuid or part of a name */
-    const char *cache_dir;  /* NULL: the default place */
-    uint64_t cache_size; /* bytes of kernel spectra to keep there; 0: neither keep nor read any */
+    bloom_plans plans;
+    const char *device;    /* "auto", "cpu", "gpu", "software", an index, uuid or part of a name */
+    const char *cache_dir; /* NULL: the default place */
+    uint64_t cache_size;   /* bytes of kernel spectra to keep there; 0: neither keep nor read any */
     uint64_t mem_limit, vram_limit;
     uint32_t slots;  /* frames in flight */
     uint32_t images; /* number of images to bloom, if it is known; 0 stands for 1. Decides the
-                        device, and whether its set-up may take longer */
+                        device */
 } bloom_settings;
 
 void bloom_defaults(bloom_settings *s);

@@ -316,7 +316,8 @@ static bool make_lines(spectrum_lines *to, session_lease *l, session *s, const s
 static bool prepare_on(session *s, session_lease *l, const session_size *size,
                        const device_choice *choice, bool *gpu_failed, err *e) {
     spectrum_lines lines = {0};
-    engine_options o = {.timestamps = true, .patience = choice->patience};
+    engine_options o = {.timestamps = true,
+                        .patience = s->s.plans == PLANS_MEASURED ? ENGINE_PATIENCE : 0};
     *gpu_failed = false;
     if (!choice->possible) {
         *e = choice->why;

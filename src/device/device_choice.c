@@ -3,7 +3,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -191,13 +190,6 @@ static double price(engine_class class, const plan *p) {
            device_travel_bytes(p) * PRICE[class].byte;
 }
 
-/* Seconds that looking for the best FFT plans may take: no more than half of what they save, which
- * is about a quarter of each image's time. In less than a second little is found. */
-static double patience_for(const device_seconds *t, uint32_t images) {
-    double saved = 0.25 * t->image * images;
-    return saved > 2 ? fmin(0.5 * saved, 10) : 0;
-}
-
 /* Finds the device; lists all of them only where the CPU is not sure to be taken. */
 static int take(device_forecast *best, device_list *l, const device_request *r, err *e) {
     if (is_auto(r->want) && l->listed != DEVICES_ALL) {
@@ -228,7 +220,6 @@ void device_decide(device_decision *to, device_list *l, const device_request *as
         c->device = l->device[i];
         c->plan = best.plan;
         c->time = best.time;
-        c->patience = patience_for(&best.time, r.images);
         c->seconds = price(c->device.class, &c->plan);
     }
 }

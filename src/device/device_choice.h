@@ -63,7 +63,6 @@ typedef struct {
     engine_device device;
     plan plan;
     device_seconds time;
-    double patience; /* s, for engine_options */
     /* The seconds of one core of the host that the transforms cost: for comparing methods. It
      * follows from round numbers per class of device, so that every machine of a kind decides
      * alike.

@@ -1,21 +1,26 @@
-/* engine.h - what convolves: the interface that the GPU and the CPU engine stand behind.
+/* engine.h - what convolves: the interface of the GPU and the CPU engine.
  *
  * Open a device; prepare a plan with a kernel's spectrum (everything is allocated here); submit
- * frames and wait for them, any number of times; close. A frame in flight occupies a slot; with
- * one slot submit and wait alternate, with more the next frame's upload overlaps. Submit and wait
- * allocate nothing. Slots of a GPU may be used by several threads at a time, each slot by one;
- * whoever prepares, repeats or closes is alone. A slot whose frame the device has failed is refused
- * from then on, until the engine is prepared anew; the others are as they were.
+ * frames and wait for them, any number of times; close. An engine neither scales nor checks pixels
+ * and knows nothing of files, colours or accuracy: that is bloom's work.
  *
- *   out = tap * in + gain * (in convolved with the tail)       per plane
+ *   out = sum over the terms of  tap * in + gain * (in convolved with the spectrum)     per plane
  *
- * The spectrum may be large, so an engine that works on it where it is takes it: k->value,
- * which is of mem_raw, is NULL after prepare then. Whether or not, k is the caller's to free.
+ * A plane is packed rows of floats or doubles, as the plan's precision says; in and out may be the
+ * same memory. Floats that the plan says are all halfs may travel to a device as such; one that is
+ * not a half is an error then.
  *
- * Planes are packed rows of float or double, as the plan's precision says; in and out may be the
- * same memory. Floats of which the plan says that all are halfs may travel to a device as such; one
- * that is none is an error then. The engine neither scales nor checks pixels otherwise: that is
- * bloom's work. */
+ * A frame in flight occupies a slot. With one slot, submit and wait alternate; with several, the
+ * next frame's upload overlaps with the work on this one. Submit and wait allocate nothing.
+ *
+ * Threads: each slot of a GPU may be used by another thread, one thread at a time; all slots of the
+ * CPU belong to one thread. Prepare, time and close need the engine for themselves.
+ *
+ * Errors: ERR_NO_DEVICE is a device that refuses: it is gone, too old, or cannot make what the plan
+ * needs. ERR_RETRY is a device that is lost or has no memory left (or a host that has none). With
+ * both, another device may still do the work. Everything else is wrong on any device. A slot whose
+ * frame the device has failed is refused until the engine is prepared again; the other slots go on.
+ */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
@@ -25,7 +30,8 @@
 
 enum {
     ENGINE_CHANNELS = PSF_CHANNELS,
-    ENGINE_SLOTS = 8, /* frames in flight, at most */
+    ENGINE_TERMS = 1, /* images, each with a spectrum, that end in one result */
+    ENGINE_SLOTS = 8, /* maximum of frames in flight */
     ENGINE_NAME = 256,
     ENGINE_UUID = 16,
     ENGINE_DEVICES = 32
@@ -49,45 +55,42 @@ typedef struct {
     plan_limits limits;
 } engine_device;
 
+/* Seconds that a measurement of FFT plans may take where one is asked for. */
+enum { ENGINE_PATIENCE = 10 };
+
 typedef struct {
     uint32_t slots;  /* frames in flight, up to ENGINE_SLOTS; 0 stands for 1 */
     bool timestamps; /* measure each pass */
-    double patience; /* s that set-up may spend on making frames faster: many will come */
-    bool staged;     /* as if the host did not see the device's memory: for tests */
+    /* 0: the transforms' plans are the same in every run, and so is each bit of the results. Else
+     * the CPU engine may measure that many seconds which plans are fastest, and keeps what it found
+     * in the cache folder. */
+    double patience;
+    bool staged; /* as if the host did not see the device's memory: for tests */
 } engine_options;
 
-/* Takes rows of the result in place of engine_frame.out, where they are: as they are made and still
- * in the cache, or in memory that the device has copied them to. Called by several threads until
- * the frame has been waited for; each row of each plane comes once, in any order, and is gone after
- * the call. Nothing of the image is in it: no tap is added. */
+/* Takes rows of the result in place of engine_frame.out: as they are made and still in the cache,
+ * or where the device has copied them to. It is called by several threads until the frame has been
+ * waited for; each row of each plane comes once, in any order, and is gone after the call. The
+ * image is not part of it: no tap is added. */
 typedef struct {
     void (*row)(void *ctx, uint32_t channel, uint32_t y, int worker, const float *row);
     void *ctx;
 } engine_sink;
 
-/* Gives rows of the image when they are needed, in place of engine_frame.in: those from `first`, a
- * multiple of ENGINE_ROWS, to the next such or to the last, as floats that stay until the same
- * worker asks again. Called by several threads, in any order, once for all rows of a plane; then
- * `plane` is called, before the sink gets any row of it. Where either says no, with NULL or false,
- * the frame fails, without a message. */
-enum { ENGINE_ROWS = 16 };
+/* One image on its way through one spectrum. */
 typedef struct {
-    const float *(*rows)(void *ctx, uint32_t channel, uint32_t first, int worker);
-    bool (*plane)(void *ctx, uint32_t channel);
-    void *ctx;
-} engine_source;
+    const void *const *in;    /* plan.ask.channels planes */
+    const double *tap, *gain; /* per plane */
+} engine_term;
 
 typedef struct {
-    const void *const *in; /* plan.ask.channels planes */
-    void *const *out;
-    const double *tap;           /* per plane */
-    const double *gain;          /* per plane */
-    const engine_sink *sink;     /* only where the engine `sinks`; NULL: none */
-    const engine_source *source; /* only where it `sources`, and with a sink; NULL: none */
+    engine_term term[ENGINE_TERMS];
+    void *const *out;        /* planes; not used where there is a sink */
+    const engine_sink *sink; /* only where the engine `sinks`; NULL: none */
 } engine_frame;
 
 /* Of one frame: on its way to the device and back the host's part and the device's, which may
- * overlap with other frames; what the device cannot tell the time of is left out. */
+ * overlap with other frames; steps whose time the device cannot tell are left out. */
 typedef struct {
     double upload, pass[PLAN_PASSES], download, total; /* seconds */
 } engine_times;
@@ -97,11 +100,12 @@ typedef struct engine engine;
 /* Frames of a benchmark: `count` of them back to back with the data where the device has it. */
 typedef struct {
     uint32_t count;
-    bool ceiling;             /* measure copies, too */
-    double frame;             /* seconds per frame, out: of all together, without stamps between */
-    double pass[PLAN_PASSES]; /* seconds per frame and pass, out: of as many more with stamps */
+    bool ceiling; /* measure copies, too */
+    /* Filled by engine_time: */
+    double frame;             /* seconds per frame: of all together, without stamps between */
+    double pass[PLAN_PASSES]; /* seconds per frame and pass, of as many more frames with stamps */
     /* The same of copies on the device that read and write as many bytes as the passes do (half
-     * and half), one per pass, out: what the device's memory allows; 0 where it has no room. */
+     * and half), one per pass: what the device's memory allows; 0 where it has no room. */
     double copy, copy_pass[PLAN_PASSES];
 } engine_repeat;
 
@@ -126,22 +130,27 @@ typedef struct {
 
 struct engine {
     const engine_calls *call;
-    bool sinks;   /* as it is prepared, it has rows of floats for a sink, */
-    bool sources; /* and takes those of a source */
+    bool sinks; /* as it is prepared, it has rows of floats for a sink */
 };
 
-/* All devices, GPUs first, then the CPU, then software. */
+/* Fills `to` with all devices, GPUs first, then the CPU, then software. Returns how many. */
 uint32_t engine_devices(engine_device *to, uint32_t room);
-/* The CPU alone, 0 or 1 of it, without a number: does not load every graphics driver of the
- * machine, as a full list does. */
+/* Fills `to` with the CPU, without a number, and returns 1, or 0 where this build has no CPU
+ * engine. Does not load every graphics driver of the machine, as a full list does. */
 uint32_t engine_devices_cpu(engine_device *to);
+
+/* Opens a device. `threads` and `cache_dir` (NULL: none) must outlive the engine. */
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
+/* Makes everything that frames of this plan need. `k` is an array of ENGINE_TERMS spectra, which
+ * stay the caller's to free; an engine that works on a large spectrum where it lies takes its
+ * memory, and leaves NULL in k->value. */
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
 bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e);
 bool engine_wait(engine *g, uint32_t slot, engine_times *t, err *e);
-bool engine_run(engine *g, const engine_frame *f, engine_times *t, err *e); /* submit and wait */
-/* For benchmarks: runs f, which leaves its data on the device, then times r->count frames on that.
- * An engine that works in the host's memory runs f so many times. */
+/* Submits to slot 0 and waits. */
+bool engine_run(engine *g, const engine_frame *f, engine_times *t, err *e);
+/* Runs f for a benchmark, which leaves its data on the device, then times r->count frames on that.
+ * An engine that works in the host's memory runs f that many times. */
 bool engine_time(engine *g, const engine_frame *f, engine_repeat *r, err *e);
 void engine_close(engine **g);
 

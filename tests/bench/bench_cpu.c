@@ -8,7 +8,9 @@
  * same image and spectrum and their results are compared. Rounds alternate between the two, so
  * that whatever else the machine does meets both; medians, and the ratio of the medians.
  *
- * Wisdom is kept in the folder $BENCH_CACHE, or not at all. */
+ * The engine's plans are measured like the peer's; beside them its fixed ones are timed, which runs
+ * have that do not ask for measured ones. Wisdom is kept in the folder $BENCH_CACHE, or not at all.
+ */
 #include "base/mem.h"
 #include "base/par.h"
 #include "engine/engine.h"
@@ -132,7 +134,7 @@ static double plain_run(plain *q, float *const in[], float *const out[]) {
 
 /* --- the engine ----------------------------------------------------------------------------- */
 
-static engine *engine_ready(const plan *p, par *threads, const char *cache) {
+static engine *engine_ready(const plan *p, par *threads, const char *cache, double patience) {
     size_t line = p->axis[1].length, plane = 2 * p->halves * line;
     spectrum_lines k = {CHANNELS, p->halves, p->axis[1].length, false, floats(CHANNELS * plane),
                         {0}};
@@ -143,7 +145,7 @@ static engine *engine_ready(const plan *p, par *threads, const char *cache) {
     err e = {0};
     engine_device d = {.class = ENGINE_CPU};
     engine *g = need(engine_open(&d, threads, cache, &e), &e);
-    engine_options o = {.patience = 20};
+    engine_options o = {.patience = patience};
     if (!engine_prepare(g, p, &k, &o, &e)) need(NULL, &e);
     mem_free(k.value);
     return g;
@@ -171,9 +173,13 @@ static void bench(uint32_t w, uint32_t h, uint32_t kernel, int rounds, par *thre
     plan p;
     err e = {0};
     if (!plan_make(&p, &ask, &e)) need(NULL, &e);
-    engine *g = engine_ready(&p, threads, cache);
+    engine *g = engine_ready(&p, threads, cache, 20), *fixed = engine_ready(&p, threads, NULL, 0);
     plain q;
+    char wisdom[1024];
+    snprintf(wisdom, sizeof wisdom, "%s/plain-wisdom", cache ? cache : "");
+    if (cache) fftwf_import_wisdom_from_filename(wisdom);
     plain_open(&q, w, h, p.axis[p.first].length, p.axis[1 - p.first].length, threads);
+    if (cache) fftwf_export_wisdom_to_filename(wisdom);
 
     float *in[CHANNELS], *ours[CHANNELS], *theirs[CHANNELS];
     unsigned seed = 1;
@@ -187,16 +193,17 @@ static void bench(uint32_t w, uint32_t h, uint32_t kernel, int rounds, par *thre
         }
     }
     const double tap[CHANNELS] = {0.25, 0.25, 0.25}, gain[CHANNELS] = {0.75, 0.75, 0.75};
-    engine_frame f = {(const void *const *)in, (void *const *)ours, tap, gain, NULL, NULL};
+    engine_frame f = {.term = {{(const void *const *)in, tap, gain}}, .out = (void *const *)ours};
 
-    double t[2][MAX_ROUNDS], pass[3][MAX_ROUNDS];
+    double t[3][MAX_ROUNDS], pass[3][MAX_ROUNDS];
     for (int r = -1; r < rounds; r++) { /* one round to warm up */
-        engine_times et = {0};
-        if (!engine_run(g, &f, &et, &e)) need(NULL, &e);
+        engine_times et = {0}, ft = {0};
+        if (!engine_run(fixed, &f, &ft, &e) || !engine_run(g, &f, &et, &e)) need(NULL, &e);
         double other = plain_run(&q, in, theirs);
         if (r < 0) continue;
         t[0][r] = et.total;
         t[1][r] = other;
+        t[2][r] = ft.total;
         for (int i = 0; i < 3; i++) pass[i][r] = et.pass[i];
     }
     double worst = 0; /* of the difference between the two */
@@ -205,19 +212,23 @@ static void bench(uint32_t w, uint32_t h, uint32_t kernel, int rounds, par *thre
             worst = fmax(worst, fabs((double)ours[c][i] - (double)theirs[c][i]));
 
     /* The median sorts: the first is the least. */
-    double a = median(t[0], rounds), b = median(t[1], rounds);
+    double a = median(t[0], rounds), b = median(t[1], rounds), c = median(t[2], rounds);
     printf("%ux%u kernel %u, %u x %u, %c first: fftbloom %.2f ms (least %.2f; passes %.2f %.2f "
-           "%.2f), plain FFTW %.2f ms (least %.2f), ratio %.2f, apart by %.1e\n",
+           "%.2f), with fixed plans %.2f ms (least %.2f), plain FFTW %.2f ms (least %.2f), ratio "
+           "%.2f, "
+           "apart by %.1e\n",
            w, h, kernel, q.lx, q.ly, "xy"[p.first], a * 1e3, t[0][0] * 1e3,
            median(pass[0], rounds) * 1e3, median(pass[1], rounds) * 1e3,
-           median(pass[2], rounds) * 1e3, b * 1e3, t[1][0] * 1e3, a / b, worst);
+           median(pass[2], rounds) * 1e3, c * 1e3, t[2][0] * 1e3, b * 1e3, t[1][0] * 1e3, a / b,
+           worst);
     fflush(stdout);
     engine_close(&g);
+    engine_close(&fixed);
     plain_close(&q);
-    for (int c = 0; c < CHANNELS; c++) {
-        mem_free(in[c]);
-        mem_free(ours[c]);
-        mem_free(theirs[c]);
+    for (int i = 0; i < CHANNELS; i++) {
+        mem_free(in[i]);
+        mem_free(ours[i]);
+        mem_free(theirs[i]);
     }
 }
 
@@ -227,15 +238,10 @@ int main(int argc, char **argv) {
     err e = {0};
     par *threads = need(par_open(0, &e), &e);
     fftwf_init_threads();
-    char wisdom[1024];
-    const char *cache = getenv("BENCH_CACHE");
-    snprintf(wisdom, sizeof wisdom, "%s/plain-wisdom", cache ? cache : "");
-    if (cache) fftwf_import_wisdom_from_filename(wisdom);
     printf("%d threads, %d rounds, %s\n", par_threads(threads), rounds, fftwf_version);
     bench(1280, 720, 256, rounds, threads);
     bench(1920, 1080, 256, rounds, threads);
     bench(3840, 2160, 512, rounds, threads);
-    if (cache) fftwf_export_wisdom_to_filename(wisdom);
     par_close(&threads);
     fftwf_cleanup_threads();
     return 0;

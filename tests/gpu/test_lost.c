@@ -72,7 +72,7 @@ static film *make_film(void) {
             m->from[s][c] = m->in[s][c];
             m->to[s][c] = m->got[s][c];
         }
-        m->f[s] = (engine_frame){m->from[s], m->to[s], TAP, GAIN, NULL, NULL};
+        m->f[s] = (engine_frame){.term = {{m->from[s], TAP, GAIN}}, .out = m->to[s]};
     }
     return m;
 }

@@ -17,10 +17,6 @@
 
 enum { CHANNELS = 3, BENCH_LIST = 32 };
 
-/* FFT plans that are measured here are the best that can be had, and are kept for all later runs.
- */
-static const double PATIENCE = 20; /* s */
-
 typedef struct {
     const settings *s;
     par *threads;
@@ -102,7 +98,7 @@ static bool bench_on(bench *b, const engine_device *d, const plan *p, const psf 
                          .queue = s->queue,
                          .in_flight = r.in_flight,
                          .warm_up = s->warm_up,
-                         .patience = PATIENCE};
+                         .patience = s->bloom.plans == PLANS_MEASURED ? ENGINE_PATIENCE : 0};
     ok = ok && measure_device(&r.m, &q, b->threads, e);
     spectrum_lines_free(&lines);
     if (!ok) return false;

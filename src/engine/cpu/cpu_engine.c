@@ -13,7 +13,7 @@ enum { FORWARD, CONVOLVE, INVERSE, PASSES_HERE };
 typedef struct {
     engine base;
     par *threads;
-    char *cache_dir; /* NULL: none */
+    const char *cache_dir; /* NULL: none */
 
     /* From prepare on. */
     plan p;
@@ -108,12 +108,10 @@ static void *new_lines(const cpu_engine *g, size_t count, size_t pitch, const ch
 static bool plan_transforms(cpu_engine *g, double patience, err *e) {
     bool float64 = g->p.ask.precision == PRECISION_FLOAT64;
     for (int i = 0; i < 2; i++) {
-        g->fft[i] = cpu_fft_new(g->p.axis[i].length, float64, patience / 2, e);
-        if (!g->fft[i]) return false;
-        g->beyond[i] = border_map(&g->p.axis[i], e);
-        if (!g->beyond[i]) return false;
+        cpu_fft_request r = {g->p.axis[i].length, float64, patience / 2, g->cache_dir};
+        if (!(g->fft[i] = cpu_fft_new(&r, e)) || !(g->beyond[i] = border_map(&g->p.axis[i], e)))
+            return false;
     }
-    if (patience > 0 && g->cache_dir) cpu_fft_save_wisdom(g->cache_dir);
     return true;
 }
 
@@ -143,7 +141,7 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
         j->beyond[i] = g->beyond[i];
         j->fft[i] = g->fft[i];
     }
-    g->base.sinks = g->base.sources = p->first == PLAN_X && !k->float64;
+    g->base.sinks = p->first == PLAN_X && !k->float64;
     g->kernel = k->value;
     k->value = NULL;
     return true;
@@ -166,8 +164,6 @@ static bool run_plane(cpu_engine *g, engine_times *t, err *e) {
     for (int i = 0; i < PASSES_HERE; i++) {
         double start = clock_now();
         if (!par_for(g->threads, order[i].pieces, order[i].fn, &g->job, e)) return false;
-        const engine_source *source = i == FORWARD ? g->job.source : NULL;
-        if (source && !source->plane(source->ctx, g->job.channel)) return false;
         t->pass[i] += clock_now() - start;
     }
     return true;
@@ -183,16 +179,16 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     *t = (engine_times){0};
     double start = clock_now();
     const plan *p = &g->p;
+    const engine_term *term = &f->term[0];
     size_t plane = (size_t)p->halves * p->axis[1].length * g->pass->complex_bytes;
     for (uint32_t c = 0; c < p->ask.channels; c++) {
         g->job.kernel = (const char *)g->kernel + (p->ask.spectra > 1 ? c * plane : 0);
-        g->job.in = f->in[c];
+        g->job.in = term->in[c];
         g->job.out = f->out[c];
         g->job.channel = c;
         g->job.sink = g->base.sinks ? f->sink : NULL;
-        g->job.source = g->base.sources && g->job.sink ? f->source : NULL;
-        g->job.tap = g->job.sink ? 0 : f->tap[c];
-        g->job.gain = f->gain[c] * g->scale;
+        g->job.tap = g->job.sink ? 0 : term->tap[c];
+        g->job.gain = term->gain[c] * g->scale;
         if (!run_plane(g, t, e)) return false;
     }
     t->total = clock_now() - start;
@@ -266,7 +262,6 @@ static bool repeat(engine *base, const engine_frame *f, engine_repeat *r, err *e
 static void close_engine(engine *base) {
     cpu_engine *g = (cpu_engine *)base;
     unprepare(g);
-    mem_free(g->cache_dir);
     mem_free(g);
 }
 
@@ -277,11 +272,7 @@ static engine *open_engine(const engine_device *d, par *threads, const char *cac
     if (!g) return NULL;
     g->base.call = &CALLS;
     g->threads = threads;
-    if (cache_dir && !(g->cache_dir = mem_str(cache_dir, e))) {
-        close_engine(&g->base);
-        return NULL;
-    }
-    if (cache_dir) cpu_fft_load_wisdom(cache_dir);
+    g->cache_dir = cache_dir;
     return &g->base;
 }
 

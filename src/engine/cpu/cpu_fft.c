@@ -22,6 +22,7 @@ typedef struct {
     void (*run)(void *plan, void *from, void *to);
     int (*import)(const char *text);
     char *(*export)(void);
+    void (*forget)(void);
     void (*free)(void *p);
 } precision;
 
@@ -43,6 +44,7 @@ typedef struct {
                                             P##_line_run,                     \
                                             P##_import_wisdom_from_string,    \
                                             P##_export_wisdom_to_string,      \
+                                            P##_forget_wisdom,                \
                                             P##_free};
 PRECISION(fftwf, "float32")
 PRECISION(fftw, "float64")
@@ -54,43 +56,140 @@ struct cpu_fft {
     void *plan;
 };
 
-/* FFTW's planner and wisdom are global, so their lock must be, too. `measured`: there is wisdom
- * that no file has. */
+/* Guards FFTW's planner and its wisdom, which are global to the process. Every plan begins without
+ * wisdom: else an earlier plan of this process could change a later one. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
-static bool measured[2];
 
-static const double LONG = 4; /* s */
+/* --- wisdom; the planner is locked, and has none of its own ---------------------------------- */
 
-static void *make_plan(int n, const precision *in, double patience, void *from, void *to) {
-    /* The inputs are scratch memory, which leaves FFTW more ways to go. */
-    unsigned flags = FFTW_DESTROY_INPUT;
-    int which = in == PRECISIONS[1];
-    pthread_mutex_lock(&planner);
-    /* What a short measurement found is good enough, but for who asks for a long one. */
-    unsigned level = patience < LONG ? FFTW_MEASURE : FFTW_PATIENT;
-    void *plan = in->plan(n, from, to, flags | level | FFTW_WISDOM_ONLY);
-    if (!plan && patience > 0) {
-        in->limit(patience);
-        plan = in->plan(n, from, to, flags | FFTW_PATIENT);
-        measured[which] = true;
+/* Adds what a measurement holds for: this kind of CPU, and this FFTW with its codelets and threads,
+ * which the head of its empty wisdom tells. */
+static void add_machine(text *id, const precision *in) {
+    static const char *const KEYS[] = {"vendor_id", "cpu family", "model",
+                                       "stepping",  "cache size", "CPU "};
+    char *head = in->export();
+    text_add(id, "%s\n%s\n", fftwf_version, head ? head : "");
+    in->free(head);
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    char line[512];
+    while (f && fgets(line, sizeof line, f) && line[0] != '\n')
+        for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
+            if (strncmp(line, KEYS[i], strlen(KEYS[i])) == 0) {
+                text_add(id, "%s", line);
+                break;
+            }
+    if (f) fclose(f);
+}
+
+/* <cache_dir>/fftw-wisdom-float32-<16 digits of the machine's hash> */
+static void wisdom_path(text *path, const char *cache_dir, const precision *in) {
+    char machine[HASH_TEXT];
+    text id = {0};
+    add_machine(&id, in);
+    hash_text(hash_bytes(id.s, id.n), machine);
+    text_add(path, "%s/fftw-wisdom-%s-%.16s", cache_dir, in->name, machine);
+    text_free(&id);
+}
+
+/* Returns whether FFTW can read the text without ending the program, as it does where a number is
+ * larger than the bits that it keeps of it: after the head, lines of
+ *     (solver registration #flags #flags #impatience #hash #hash #hash #hash)
+ * with 20 bits of flags, those of the first being among those of the second, and 9 of impatience.
+ */
+static bool is_harmless(const char *body) {
+    const char *at = strchr(body, '\n');
+    for (; at; at = strchr(at + 1, '\n')) {
+        unsigned low, high, impatience, sum[4];
+        int id, end = 0;
+        const char *line = at + strspn(at, " \n");
+        if (*line != '(') break;
+        if (sscanf(line, "(%*64[a-zA-Z0-9_] %d #x%8x #x%8x #x%8x #x%8x #x%8x #x%8x #x%8x)%n", &id,
+                   &low, &high, &impatience, &sum[0], &sum[1], &sum[2], &sum[3], &end) != 8 ||
+            !end || low >> 20 || high >> 20 || impatience >> 9 || (low & high) != low)
+            return false;
     }
-    if (!plan) plan = in->plan(n, from, to, flags | FFTW_ESTIMATE);
-    pthread_mutex_unlock(&planner);
+    return at && strcmp(at + strspn(at, " \n"), ")\n") == 0;
+}
+
+/* A file is one line with the hash of the rest, and FFTW's text. */
+static bool import_file(const char *path, const precision *in, err *e) {
+    size_t bytes;
+    uint8_t *data = file_read_all(path, (size_t)16 << 20, &bytes, e);
+    if (!data) return false;
+    char sum[HASH_TEXT];
+    const char *all = (const char *)data, *body = memchr(data, '\n', bytes);
+    bool whole = body && body - all == HASH_TEXT - 1;
+    if (whole) {
+        body++;
+        hash_text(hash_bytes(body, bytes - HASH_TEXT), sum);
+        whole = memcmp(sum, all, HASH_TEXT - 1) == 0;
+    }
+    if (!whole)
+        err_set(e, ERR_DATA, "'%s' is damaged: its first line is not the hash of the rest", path);
+    else if (!is_harmless(body) || !in->import(body))
+        whole = err_set(e, ERR_DATA, "'%s' is not wisdom of %s", path, fftwf_version);
+    mem_free(data);
+    return whole;
+}
+
+static void save_file(const char *path, const char *cache_dir, const precision *in) {
+    err e = {0};
+    char sum[HASH_TEXT];
+    text all = {0};
+    /* Another process may have learnt something meanwhile; what it wrote is joined. */
+    import_file(path, in, NULL);
+    char *body = in->export();
+    if (body) {
+        hash_text(hash_bytes(body, strlen(body)), sum);
+        text_add(&all, "%s\n%s", sum, body);
+    }
+    if (!body || !file_make_dirs(cache_dir, &e) || !file_write_all(path, all.s, all.n, &e))
+        log_warn("FFTW wisdom is not kept: %s", body ? e.msg : "out of memory");
+    in->free(body);
+    text_free(&all);
+}
+
+/* --- plans ----------------------------------------------------------------------------------- */
+
+static void *measured_plan(const cpu_fft_request *r, const precision *in, void *from, void *to) {
+    unsigned flags = FFTW_DESTROY_INPUT;
+    int n = (int)r->length;
+    text path = {0};
+    err e = {0};
+    if (r->cache_dir) wisdom_path(&path, r->cache_dir, in);
+    if (path.s && !import_file(path.s, in, &e) && e.code != ERR_NO_INPUT)
+        log_warn("FFTW wisdom is not used: %s", e.msg);
+    void *plan = in->plan(n, from, to, flags | FFTW_PATIENT | FFTW_WISDOM_ONLY);
+    /* A measurement that ran out of time has left the result of a shorter one. */
+    if (!plan) plan = in->plan(n, from, to, flags | FFTW_MEASURE | FFTW_WISDOM_ONLY);
+    if (!plan) {
+        in->limit(r->patience);
+        plan = in->plan(n, from, to, flags | FFTW_PATIENT);
+        in->limit(FFTW_NO_TIMELIMIT);
+        if (plan && path.s) save_file(path.s, r->cache_dir, in);
+    }
+    text_free(&path);
     return plan;
 }
 
-cpu_fft *cpu_fft_new(uint32_t length, bool float64, double patience, err *e) {
+cpu_fft *cpu_fft_new(const cpu_fft_request *r, err *e) {
     cpu_fft *f = mem_new(1, sizeof *f, "a transform", e);
     if (!f) return NULL;
-    f->in = PRECISIONS[float64];
-    void *from = mem_new(length, f->in->complex_bytes, "a line to plan with", e);
-    void *to = mem_new(length, f->in->complex_bytes, "a line to plan with", e);
+    const precision *in = f->in = PRECISIONS[r->float64];
+    void *from = mem_new(r->length, in->complex_bytes, "a line to plan with", e);
+    void *to = mem_new(r->length, in->complex_bytes, "a line to plan with", e);
     bool lines = from && to;
-    if (lines) f->plan = make_plan((int)length, f->in, patience, from, to);
+    pthread_mutex_lock(&planner);
+    in->forget();
+    if (lines && r->patience > 0) f->plan = measured_plan(r, in, from, to);
+    /* The inputs are scratch memory, which leaves FFTW more ways to go. */
+    if (lines && !f->plan)
+        f->plan = in->plan((int)r->length, from, to, FFTW_DESTROY_INPUT | FFTW_ESTIMATE);
+    pthread_mutex_unlock(&planner);
     mem_free(from);
     mem_free(to);
     if (!f->plan) {
-        if (lines) err_set(e, ERR_INTERNAL, "FFTW has no plan for a length of %u", length);
+        if (lines) err_set(e, ERR_INTERNAL, "FFTW has no plan for a length of %u", r->length);
         cpu_fft_free(&f);
     }
     return f;
@@ -111,98 +210,4 @@ void cpu_fft_run(const cpu_fft *f, void *from, void *to) {
 
 const char *cpu_fft_version(void) {
     return fftwf_version;
-}
-
-/* --- wisdom ------------------------------------------------------------------------------ */
-
-/* What a measurement holds for: this FFTW on this kind of CPU. */
-static void machine_hash(char out[HASH_TEXT]) {
-    static const char *const KEYS[] = {"vendor_id", "cpu family", "model",
-                                       "stepping",  "cache size", "CPU "};
-    text id = {0};
-    text_add(&id, "%s\n", fftwf_version);
-    size_t bytes;
-    FILE *f = fopen("/proc/cpuinfo", "r");
-    char line[512];
-    while (f && fgets(line, sizeof line, f) && line[0] != '\n')
-        for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
-            if (strncmp(line, KEYS[i], strlen(KEYS[i])) == 0) {
-                text_add(&id, "%s", line);
-                break;
-            }
-    if (f) fclose(f);
-    bytes = id.n;
-    hash_text(hash_bytes(id.s, bytes), out);
-    text_free(&id);
-}
-
-/* <cache_dir>/fftw-wisdom-float32-<16 digits of the machine's hash> */
-static void wisdom_path(text *path, const char *cache_dir, const precision *in) {
-    char machine[HASH_TEXT];
-    machine_hash(machine);
-    text_add(path, "%s/fftw-wisdom-%s-%.16s", cache_dir, in->name, machine);
-}
-
-/* A file is one line with the hash of the rest, and FFTW's text. */
-static bool import_file(const char *path, const precision *in, err *e) {
-    size_t bytes;
-    uint8_t *data = file_read_all(path, (size_t)16 << 20, &bytes, e);
-    if (!data) return false;
-    char sum[HASH_TEXT];
-    const char *all = (const char *)data, *body = memchr(data, '\n', bytes);
-    bool whole = body && body - all == HASH_TEXT - 1;
-    if (whole) {
-        body++;
-        hash_text(hash_bytes(body, bytes - HASH_TEXT), sum);
-        whole = memcmp(sum, all, HASH_TEXT - 1) == 0;
-    }
-    if (!whole)
-        err_set(e, ERR_DATA, "'%s' is damaged: its first line is not the hash of the rest", path);
-    else if (!in->import(body))
-        whole = err_set(e, ERR_DATA, "'%s' is not wisdom of FFTW %s", path, fftwf_version);
-    mem_free(data);
-    return whole;
-}
-
-static void load_one(const char *cache_dir, const precision *in) {
-    text path = {0};
-    wisdom_path(&path, cache_dir, in);
-    err e = {0};
-    if (!import_file(path.s, in, &e) && e.code != ERR_NO_INPUT)
-        log_warn("FFTW wisdom is not used: %s", e.msg);
-    text_free(&path);
-}
-
-void cpu_fft_load_wisdom(const char *cache_dir) {
-    pthread_mutex_lock(&planner);
-    for (int i = 0; i < 2; i++) load_one(cache_dir, PRECISIONS[i]);
-    pthread_mutex_unlock(&planner);
-}
-
-static void save_one(const char *cache_dir, const precision *in) {
-    text path = {0};
-    wisdom_path(&path, cache_dir, in);
-    err e = {0};
-    /* Another process may have learnt something meanwhile; what it wrote is joined. */
-    import_file(path.s, in, NULL);
-    char *body = in->export(), sum[HASH_TEXT];
-    text file = {0};
-    if (body) {
-        hash_text(hash_bytes(body, strlen(body)), sum);
-        text_add(&file, "%s\n%s", sum, body);
-    }
-    if (!body || !file_make_dirs(cache_dir, &e) || !file_write_all(path.s, file.s, file.n, &e))
-        log_warn("FFTW wisdom is not kept: %s", body ? e.msg : "out of memory");
-    in->free(body);
-    text_free(&file);
-    text_free(&path);
-}
-
-void cpu_fft_save_wisdom(const char *cache_dir) {
-    pthread_mutex_lock(&planner);
-    for (int i = 0; i < 2; i++) {
-        if (measured[i]) save_one(cache_dir, PRECISIONS[i]);
-        measured[i] = false;
-    }
-    pthread_mutex_unlock(&planner);
 }

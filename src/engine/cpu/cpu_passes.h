@@ -26,7 +26,7 @@
 #include "engine/engine.h"
 #include "math/plan.h"
 
-enum { CPU_LINES = ENGINE_ROWS, CPU_PAIRS = CPU_LINES / 2 };
+enum { CPU_LINES = 16, CPU_PAIRS = CPU_LINES / 2 };
 
 /* Everything a piece of work needs to know. Pitches count complex numbers and are whole cache
  * lines, so that neighbouring pieces never write to the same one. */
@@ -45,7 +45,6 @@ typedef struct {
     void *out;
     double tap, gain;        /* gain: of transforms that are not normalised, of twice the image */
     const engine_sink *sink; /* of rows that are lines; `out` is not written then */
-    const engine_source *source; /* likewise; `in` is not read then */
     uint32_t channel;
 } cpu_job;
 

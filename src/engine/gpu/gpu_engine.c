@@ -12,7 +12,7 @@
 typedef struct {
     engine base;
     uint8_t uuid[ENGINE_UUID];
-    char *cache_dir;
+    const char *cache_dir; /* NULL: none */
     gpu_work w;
     pthread_mutex_t queues; /* one thread at a time may submit */
     uint32_t slots;
@@ -51,7 +51,6 @@ static void gpu_close(engine *base) {
     unprepare(x);
     gpu_device_close(&x->w.g);
     pthread_mutex_destroy(&x->queues);
-    mem_free(x->cache_dir);
     mem_free(x);
 }
 
@@ -219,7 +218,7 @@ static engine *gpu_open(const engine_device *d, par *threads, const char *cache_
     pthread_mutex_init(&x->queues, NULL);
     x->w.threads = threads;
     memcpy(x->uuid, d->uuid, sizeof x->uuid);
-    if (cache_dir && !(x->cache_dir = mem_str(cache_dir, e))) goto fail;
+    x->cache_dir = cache_dir;
     if (!gpu_device_open(&x->w.g, d, e)) goto fail;
     return &x->base;
 fail:

@@ -260,11 +260,11 @@ static gpu_planes planes_of(const gpu_frame *f, const gpu_work *w, bool up) {
 static void fill_weights(const gpu_work *w, void *to, const engine_frame *f) {
     for (uint32_t c = 0; c < w->p.ask.channels; c++) {
         if (w->p.sample_bytes == 8) {
-            ((double *)to)[2 * c] = f->tap[c];
-            ((double *)to)[2 * c + 1] = f->gain[c];
+            ((double *)to)[2 * c] = f->term[0].tap[c];
+            ((double *)to)[2 * c + 1] = f->term[0].gain[c];
         } else {
-            ((float *)to)[2 * c] = (float)f->tap[c];
-            ((float *)to)[2 * c + 1] = (float)f->gain[c];
+            ((float *)to)[2 * c] = (float)f->term[0].tap[c];
+            ((float *)to)[2 * c + 1] = (float)f->term[0].gain[c];
         }
     }
 }
@@ -289,7 +289,7 @@ bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, const engine_frame *from,
     const gpu_device *g = &w->g;
     gpu_planes to = planes_of(f, w, true);
     double start = clock_now();
-    if (!gpu_planes_write(&to, from->in, w->threads, e)) return false;
+    if (!gpu_planes_write(&to, from->term[0].in, w->threads, e)) return false;
     f->host_up = clock_now() - start;
     fill_weights(w, f->weights.map, from);
     for (uint32_t c = 0; c < w->p.ask.channels; c++) f->out[c] = from->out[c];
