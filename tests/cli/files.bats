@@ -107,6 +107,9 @@ J
     refused "each needs a name of its own" check suite.json --html x --junit x
     refused "--json 'ref.exr' is a reference" check suite.json --json ref.exr
     refused "--json 'in.exr' is the input of a case" check suite.json --json in.exr
+    echo '{"version": 1, "input": "in.exr", "kernel": "kernel.exr"}' >look.json
+    echo '{"version": 1, "cases": [{"name": "c", "config": "look.json", "verify": 1}]}' >with.json
+    refused "--json 'look.json' is a config file" check with.json --json look.json
     "$FFTBLOOM" check suite.json --bless # two cases may share a reference
     sed -i 's/ref.exr"}]/in.exr"}]/' suite.json
     refused "a reference" check suite.json --bless

@@ -96,20 +96,21 @@ bool file_set_add_frame(file_set *s, size_t index, const char *input, const char
 
 bool file_set_add_configs(file_set *s, const settings *from, err *e) {
     static const char ROLE[] = "a config file";
-    if (!file_set_add(s, FILE_READ, ROLE, from->config, e)) return false;
-    for (int i = 0; i < SETTINGS_ROOM; i++) {
+    text path = {0};
+    bool ok = file_set_add(s, FILE_READ, ROLE, from->config, e);
+    for (int i = 0; ok && i < SETTINGS_ROOM; i++) {
         const setting *v = &from->value[i];
         if (v->origin != ORIGIN_FILE || !v->where) continue;
-        /* "look.json:7:3" */
+        /* "look.json:7:3"; many values in a row come from one file */
         size_t n = strlen(v->where);
         for (int colons = 0; n > 0 && colons < 2; n--) colons += v->where[n - 1] == ':';
-        text path = {0};
-        text_add_bytes(&path, v->where, n);
-        bool ok = !path.s || file_set_add(s, FILE_READ, ROLE, path.s, e);
+        if (!n || (path.n == n && memcmp(path.s, v->where, n) == 0)) continue;
         text_free(&path);
-        if (!ok) return false;
+        text_add_bytes(&path, v->where, n);
+        ok = file_set_add(s, FILE_READ, ROLE, path.s, e);
     }
-    return true;
+    text_free(&path);
+    return ok;
 }
 
 void file_set_free(file_set *s) {

@@ -72,7 +72,7 @@ static bool check_files(const suite_run *r, err *e) {
         const suite_case *c = r->item[i].c;
         ok = file_set_add(&files, FILE_READ, "the input of a case", c->s.input, e) &&
              file_set_add(&files, FILE_READ, "the kernel of a case", c->s.kernel, e) &&
-             add_references(&files, r, c, e);
+             file_set_add_configs(&files, &c->s, e) && add_references(&files, r, c, e);
     }
     ok = ok && file_set_check(&files, false, e);
     file_set_free(&files);
