@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The defaults of one file; its document stays open until all cases are read. */
+/* The defaults of one file. Its document stays open until all cases are read. */
 typedef struct {
     const json_document *d;
     const json_value *v;
 } defaults;
 
-/* What holds in one file: its own and what it includes. */
+/* Variables and defaults of one file and of the files that it includes. */
 typedef struct {
     variables words;
     defaults *first;
@@ -31,7 +31,7 @@ typedef struct {
     err *e;
 } reader;
 
-/* One more item in a list of the heap; NULL, and an error, where there is no memory. */
+/* Makes room for one more item in a list. Returns NULL, with an error, if there is no memory. */
 static void *more(void *list, size_t count, size_t size, err *e) {
     void *to = realloc(list, (count + 1) * size);
     if (!to) err_set(e, ERR_RETRY, "no memory for a suite of %zu cases", count);
@@ -75,7 +75,7 @@ static bool is_named_already(const reader *r, const suite_case *c) {
     return false;
 }
 
-/* What no single key can say. */
+/* Checks rules that concern several keys. */
 static bool check_case(reader *r, const suite_case *c, const json_document *d,
                        const json_value *v) {
     bool referenced = false;
@@ -169,7 +169,8 @@ static bool include(reader *r, scope *f, const json_document *d, const json_valu
     return true;
 }
 
-/* In the order in which they depend on each other, whatever their order in the file. */
+/* Reads the keys in the order in which they depend on each other, whatever their order in the
+ * file. */
 static bool read_suite(reader *r, scope *f, const json_document *d, const char *file) {
     const json_value *root = json_root(d), *v;
     const option *o;
@@ -186,7 +187,7 @@ static bool read_suite(reader *r, scope *f, const json_document *d, const char *
     return true;
 }
 
-/* Keeps the document, for its defaults, and its path, for where cases stand. */
+/* Keeps the document, which holds defaults, and its path, to which cases refer. */
 static bool read_file(reader *r, scope *f, const char *path, const json_document *from,
                       const json_value *at) {
     suite *s = r->s;

@@ -1,10 +1,10 @@
-/* suite.h - a regression suite as data: what `fftbloom check` runs and what it holds it against.
+/* suite.h - a regression suite as data: the cases that `fftbloom check` runs, and their references.
  *
  * A suite is a JSON file of cases. Everything in it is read and checked before anything runs:
- * includes followed, variables replaced, configs of cases merged from the files and objects that
- * they name, in settings like those of `fftbloom apply`. What is wrong has its file, line and
- * column, the nearest known key, and ERR_CONFIG. docs/suites.md describes the format; the tables of
- * suite_keys.h and options.h decide it.
+ * includes are followed, variables replaced, and the config of each case is merged into settings
+ * like those of `fftbloom apply`. An error names file, line and column and the nearest known key,
+ * with ERR_CONFIG. docs/suites.md describes the format; the tables of suite_keys.h and options.h
+ * define it. The module runs nothing and looks at no image.
  *
  * The suite owns all that it holds. */
 #ifndef APP_SUITE_H
@@ -15,13 +15,13 @@
 
 enum { SUITE_CASES = 10000, SUITE_ANY = ENGINE_SOFTWARE + 1, SUITE_CLASSES };
 
-/* Alternatives: a result is held against the one that it comes nearest to. */
+/* Alternatives: the one that is nearest to the result counts. */
 typedef struct {
     char **path;
     size_t count;
 } suite_paths;
 
-/* Light of the result over light of the input, in the channels that the glob matches. */
+/* Limits of the result's light over the input's, in the channels that the glob matches. */
 typedef struct {
     char *channels;
     double least, most;
@@ -29,7 +29,7 @@ typedef struct {
 
 typedef struct {
     char *name;
-    const char *file; /* where it stands, for annotations; the suite's */
+    const char *file; /* its place, for annotations; the suite's string */
     int line, column;
     settings s;                           /* of the run; s.compare has the thresholds */
     suite_paths reference[SUITE_CLASSES]; /* by engine_class, or SUITE_ANY */
@@ -37,7 +37,7 @@ typedef struct {
     size_t energies;
     bool cropped; /* only `crop` of the result is compared and kept as a reference */
     image_box crop;
-    char *skip; /* why it must not run; NULL: it may */
+    char *skip; /* the reason why it must not run; NULL: it may */
 } suite_case;
 
 typedef struct {
@@ -48,13 +48,13 @@ typedef struct {
     size_t files;
 } suite;
 
-/* `set` is --set's list of variables, or NULL. */
+/* Reads a suite. `set` is the list of variables of --set, or NULL. */
 bool suite_load(suite *s, const char *path, const char *set, err *e);
 void suite_free(suite *s);
 
-/* The references for a device: those of its class, or those for any. */
+/* Returns the references for a device: those of its class, or those for any. */
 const suite_paths *suite_references(const suite_case *c, engine_class device);
-/* "cpu", "gpu", "software", "any" */
+/* Returns "cpu", "gpu", "software" or "any". */
 const char *suite_class_name(int c);
 
 #endif

@@ -3,6 +3,7 @@
 #include "app/cli/fingerprint.h"
 #include "app/run/describe.h"
 #include "base/file.h"
+#include "base/json_out.h"
 #include "image/format.h"
 
 #include <stddef.h>
@@ -12,7 +13,7 @@
 static const struct {
     const char *name, *key;
     size_t at;
-    const char *changed; /* NULL: another one is nothing to speak of */
+    const char *changed; /* NULL: a change is not worth a word */
 } ORIGIN[] = {
     {"fftbloom:version", "version", offsetof(suite_origin, version), NULL},
     {"fftbloom:device", "device", offsetof(suite_origin, device), NULL},
@@ -54,21 +55,6 @@ void suite_origin_free(suite_origin *o) {
     for (int i = 0; i < ORIGINS; i++) text_free(member(o, i));
 }
 
-/* A reference holds what was computed; what packs with loss is packed without. */
-static compression lossless(compression c) {
-    return c <= COMPRESSION_PIZ ? c : COMPRESSION_ZIP;
-}
-
-static bool make_folder(const char *path, err *e) {
-    const char *slash = strrchr(path, '/');
-    if (!slash || slash == path) return true;
-    text folder = {0};
-    text_add_bytes(&folder, path, (size_t)(slash - path));
-    bool ok = file_make_dirs(folder.s, e);
-    text_free(&folder);
-    return ok;
-}
-
 bool suite_bless(const char *path, image *result, const suite_origin *o, par *threads, err *e) {
     const char *dot = strrchr(path, '.');
     if (!dot || strcasecmp(dot, ".exr") != 0)
@@ -81,10 +67,17 @@ bool suite_bless(const char *path, image *result, const suite_origin *o, par *th
                             e))
             return false;
     }
+    /* A reference holds what was computed: compressions with loss are replaced. */
     for (int i = 0; i < result->head.parts; i++)
-        result->head.part[i].packing = lossless(result->head.part[i].packing);
+        if (result->head.part[i].packing > COMPRESSION_PIZ)
+            result->head.part[i].packing = COMPRESSION_ZIP;
     result->head.format = "exr";
-    return make_folder(path, e) && image_save(path, result, threads, e);
+    const char *slash = strrchr(path, '/');
+    text folder = {0};
+    if (slash && slash != path) text_add_bytes(&folder, path, (size_t)(slash - path));
+    bool ok = (!folder.s || file_make_dirs(folder.s, e)) && image_save(path, result, threads, e);
+    text_free(&folder);
+    return ok;
 }
 
 static const image_attr *origin_attr(const image *reference, int i) {
@@ -93,19 +86,17 @@ static const image_attr *origin_attr(const image *reference, int i) {
 }
 
 void suite_origin_json(const image *reference, text *to) {
-    const char *sep = "";
-    text_add(to, "{");
+    json_out j = {.to = to};
+    json_object(&j, NULL);
     for (int i = 0; i < ORIGINS; i++) {
         const image_attr *a = origin_attr(reference, i);
         if (!a) continue;
         text value = {0};
         text_add_bytes(&value, (const char *)a->data, a->bytes);
-        text_add(to, "%s\"%s\": ", sep, ORIGIN[i].key);
-        text_add_json(to, value.s);
+        json_string(&j, ORIGIN[i].key, value.s);
         text_free(&value);
-        sep = ", ";
     }
-    text_add(to, "}");
+    json_close(&j);
 }
 
 void suite_origin_compare(const image *reference, const suite_origin *now, text *to) {

@@ -1,8 +1,9 @@
-/* suite_bless.h - references and where they come from.
+/* suite_bless.h - writes references, and tells from what they were made.
  *
- * A reference is an EXR file with string attributes that say what made it: fftbloom:version,
- * :device, :settings, :input and :kernel (hashes of what decides the pixels). No time, no host and
- * no path: the same run writes the same bytes. */
+ * A reference is an EXR file with string attributes that name its origin: fftbloom:version,
+ * :device, :settings, :input and :kernel (the last three are hashes of what decides the pixels). It
+ * holds no time, host or path, so the same run writes the same bytes. The module does not judge
+ * results. */
 #ifndef APP_SUITE_BLESS_H
 #define APP_SUITE_BLESS_H
 
@@ -13,17 +14,18 @@ typedef struct {
     text version, device, settings, input, kernel;
 } suite_origin;
 
-/* Of a run of the case on a device; reads its input's and its kernel's bytes. */
+/* Fills the origin of a run of the case on a device; reads the bytes of its input and its kernel.
+ */
 bool suite_origin_make(suite_origin *o, const suite_case *c, const engine_device *d, err *e);
 void suite_origin_free(suite_origin *o);
 
-/* Writes the image, whose attributes change, as a reference: atomically, without loss. Makes its
- * folder. Refuses a path that is not .exr. */
+/* Writes the image as a reference, atomically and without loss; its attributes and its compression
+ * change. Makes the folder. Refuses a path that is not .exr. */
 bool suite_bless(const char *path, image *result, const suite_origin *o, par *threads, err *e);
 
-/* What the reference says of its origin, as a JSON object; {} where it says nothing. */
+/* Adds the origin that the reference states, as a JSON object; {} where it states none. */
 void suite_origin_json(const image *reference, text *to);
-/* Sentences, a line each, on what has changed since: settings, input, kernel. */
+/* Adds a sentence, as a line, for each of settings, input and kernel that has changed since. */
 void suite_origin_compare(const image *reference, const suite_origin *now, text *to);
 
 #endif

@@ -19,7 +19,7 @@ const char *suite_class_name(int c) {
     return c == SUITE_ANY ? "any" : describe_class((engine_class)c);
 }
 
-/* A string with its variables replaced, to be freed with mem_free. */
+/* Returns a string with its variables replaced; free it with mem_free. */
 static char *string_of(const suite_case_reader *r, const json_document *d, const json_value *v,
                        bool path, err *e) {
     text t = {0};
@@ -72,7 +72,7 @@ static void free_paths(suite_paths *p) {
     *p = (suite_paths){0};
 }
 
-/* One path, or several in an array. */
+/* Reads one path, or several in an array. */
 static bool read_paths(suite_case_reader *r, const json_document *d, const json_value *v,
                        suite_paths *to, err *e) {
     if (v->type != JSON_STRING && v->type != JSON_ARRAY)
@@ -108,8 +108,8 @@ static bool read_reference(suite_case_reader *r, const json_document *d, const j
         int class = class_of(m->key);
         if (class < 0)
             return json_err_key(d, m, e,
-                                "a reference is for \"cpu\", \"gpu\", \"software\" or \"any\" "
-                                "device, not \"%s\"",
+                                "a reference is for the device \"cpu\", \"gpu\", \"software\" or "
+                                "\"any\", not \"%s\"",
                                 m->key);
         if (!read_paths(r, d, m, &r->c->reference[class], e)) return false;
     }

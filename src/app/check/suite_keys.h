@@ -1,8 +1,8 @@
 /* suite_keys.h - the table of keys of a suite file.
  *
- * One row per key: where it may stand, the JSON types of its value, who reads it, its schema and a
- * sentence. The parser and `fftbloom schema suite` go by this table. Options of FOR_CASE (the
- * thresholds of `diff`, verify) are keys of cases, too, and have their rows in options.c. */
+ * One row per key: the places where it is allowed, the JSON types of its value, its reader, its
+ * schema and a sentence. The parser and `fftbloom schema suite` use this table. Options of FOR_CASE
+ * (the thresholds of `diff`, verify) are keys of cases as well and have their rows in options.c. */
 #ifndef APP_SUITE_KEYS_H
 #define APP_SUITE_KEYS_H
 
@@ -21,8 +21,8 @@ typedef struct {
     const char *name;
     unsigned in;    /* suite_key_place */
     uint32_t types; /* 1 << json_type */
-    /* For keys of cases; a value that is given later replaces, but for a config, which adds to what
-     * is there. NULL: suite.c reads it, because it concerns more than one case. */
+    /* Reads a key of a case. A later value replaces an earlier one; a config adds to it. NULL:
+     * suite.c reads the key, because it concerns more than one case. */
     bool (*read)(suite_case_reader *r, const json_document *d, const json_value *v, err *e);
     const char *schema; /* what its value must be, as JSON */
     const char *help;
@@ -31,8 +31,8 @@ typedef struct {
 extern const suite_key SUITE_KEYS[];
 extern const int SUITE_KEY_COUNT;
 
-/* Checks a member's key and type: a row, or NULL and *o an option of FOR_CASE, or NULL and an error
- * with the nearest name. */
+/* Finds the row of a member's key and checks its type. Returns NULL and sets *o for an option of
+ * FOR_CASE, or returns NULL and sets an error with the nearest name. */
 const suite_key *suite_key_find(const json_document *d, const json_value *v, suite_key_place place,
                                 const option **o, err *e);
 
