@@ -73,7 +73,7 @@ static void *enter(void *p) {
 }
 
 /* Two threads that ask at once may both be let through, so the limit may be passed by one block. */
-static bool allowed(size_t bytes, const char *what, err *e) {
+bool mem_check(uint64_t bytes, const char *what, err *e) {
     char needs[32], now[32], most[32];
     if (bytes <= mem_left()) return true;
     return err_set(e, ERR_RETRY, "%s needs %s; %s of the limit of %s are in use (%s)", what,
@@ -102,7 +102,7 @@ void *mem_raw(size_t count, size_t size, const char *what, err *e) {
         err_set(e, ERR_DATA, "%s: %zu items of %zu bytes do not fit in memory", what, count, size);
         return NULL;
     }
-    if (!allowed(bytes, what, e)) return NULL;
+    if (!mem_check(bytes, what, e)) return NULL;
     void *p = enter(aligned_alloc(alignment, padded / alignment * alignment));
     if (p && alignment == HUGE_PAGE) madvise(p, padded / alignment * alignment, MADV_HUGEPAGE);
     if (!p) err_set(e, ERR_RETRY, "out of memory: %s needs %zu bytes", what, bytes);

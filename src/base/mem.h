@@ -32,6 +32,10 @@ uint64_t mem_left(void);
 uint64_t mem_used(void);
 uint64_t mem_peak(void);
 
+/* Returns false, with the error of an allocation that is refused, where so many bytes may not be
+ * allocated. For work that takes its memory in many pieces, before the first of them. */
+bool mem_check(uint64_t bytes, const char *what, err *e);
+
 /* Ends the program, for the few small allocations that cannot fail in a better way: removes the
  * temporary files, says that there was no memory for `what`, and exits with ERR_RETRY. */
 _Noreturn void mem_exhausted(const char *what);

@@ -69,8 +69,7 @@ static const image_format *format_of_content(const char *path, err *e) {
 }
 
 static image_limits with_defaults(const image_limits *l) {
-    image_limits d = {
-        .samples = (uint64_t)1 << 28, .side = IMAGE_SIDE, .channels = 1024, .parts = 1024};
+    image_limits d = {.samples = UINT64_MAX, .side = IMAGE_SIDE, .channels = 1024, .parts = 1024};
     if (l && l->samples) d.samples = l->samples;
     if (l && l->side) d.side = l->side;
     if (l && l->channels) d.channels = l->channels;

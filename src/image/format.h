@@ -15,9 +15,9 @@
 #include "base/par.h"
 #include "image/image.h"
 
-/* Budgets for hostile files, checked before anything is allocated. Zero means the default. */
+/* Limits for hostile files, checked before anything is allocated. Zero means the default. */
 typedef struct {
-    uint64_t samples;  /* per part, all channels: 2^28 */
+    uint64_t samples;  /* per part, all channels: none, as memory decides */
     uint32_t side;     /* of data and display windows: IMAGE_SIDE */
     uint32_t channels; /* 1024 */
     uint32_t parts;    /* 1024 */

@@ -46,6 +46,12 @@ uint32_t image_height(const image_part *p) {
     return (uint32_t)((int64_t)p->data.y1 - p->data.y0 + 1);
 }
 
+uint64_t image_bytes(const image_part *p) {
+    uint64_t pixel = 0;
+    for (int c = 0; c < p->channels; c++) pixel += pixel_bytes(p->channel[c].type);
+    return pixel * image_width(p) * image_height(p);
+}
+
 /* --- parts -------------------------------------------------------------------------------- */
 
 /* Lists of a part have room for the next power of two, so they grow by appending, and a copy made
@@ -228,11 +234,8 @@ static bool new_planes(image *img, int part, err *e) {
     const image_part *p = &img->head.part[part];
     img->plane[part] = mem_new((size_t)p->channels, sizeof *img->plane[part], "planes", e);
     if (!img->plane[part]) return false;
+    size_t samples = (size_t)image_width(p) * image_height(p);
     for (int c = 0; c < p->channels; c++) {
-        size_t samples;
-        if (!mem_mul(image_width(p), image_height(p), &samples))
-            return err_set(e, ERR_DATA, "a plane of %u x %u does not fit in memory", image_width(p),
-                           image_height(p));
         img->plane[part][c] = mem_raw(samples, pixel_bytes(p->channel[c].type), "a plane", e);
         if (!img->plane[part][c]) return false;
     }
@@ -240,6 +243,10 @@ static bool new_planes(image *img, int part, err *e) {
 }
 
 image *image_new_unset(const image_header *h, const bool *wanted, err *e) {
+    uint64_t bytes = 0;
+    for (int p = 0; p < h->parts; p++)
+        if (!wanted || wanted[p]) bytes += image_bytes(&h->part[p]);
+    if (!mem_check(bytes, "the image", e)) return NULL;
     image *img = mem_new(1, sizeof *img, "image", e);
     if (!img) return NULL;
     if (!image_header_copy(&img->head, h, e)) goto fail;

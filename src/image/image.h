@@ -89,6 +89,7 @@ const char *compression_name(compression c); /* "none", "rle", "zips", ... */
 bool compression_from_name(const char *name, compression *out);
 uint32_t image_width(const image_part *p); /* of the data window: 1 to IMAGE_SIDE */
 uint32_t image_height(const image_part *p);
+uint64_t image_bytes(const image_part *p); /* of the planes of all channels */
 
 /* --- parts --- */
 /* Index of a channel by its full name, or -1. */

@@ -66,8 +66,10 @@ bool image_set_window(image *img, int part, const image_box *box, err *e) {
     image_part *p = &img->head.part[part];
     if (memcmp(&p->data, box, sizeof *box) == 0) return true;
     if (!image_box_check(box, "new data", IMAGE_SIDE, e)) return false;
-    size_t samples = (size_t)((int64_t)box->x1 - box->x0 + 1) *
-                     (size_t)((int64_t)box->y1 - box->y0 + 1);
+    image_part made = *p;
+    made.data = *box;
+    if (!mem_check(image_bytes(&made), "the new data window", e)) return false;
+    size_t samples = (size_t)image_width(&made) * image_height(&made);
     void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
     bool ok = plane != NULL;
     /* All memory is there before any of it is touched. */

@@ -31,6 +31,43 @@ refused() { # code, words of the sentence, arguments
 }
 
 @test "a display window of 17 GB ends before any of it is touched" {
-    refused 75 "needs 17.2 GB; " \
+    refused 75 "the new data window needs 51.5 GB; " \
         "$corpus/wide_display.exr" "$kernel" -o out.exr --window display --mem-limit 2GB
+}
+
+# A header and a table for 16384 x 32768 pixels, whose chunks hold nothing that can be decoded.
+huge() { # FILE
+    python3 - "$1" <<'END'
+import struct, sys
+def attr(name, kind, data): return name.encode() + b"\0" + kind.encode() + b"\0" + struct.pack("<I", len(data)) + data
+channel = lambda name: name + b"\0" + struct.pack("<4I", 1, 0, 1, 1)
+box = struct.pack("<4i", 0, 0, 16383, 32767)
+head = struct.pack("<2I", 20000630, 2)
+head += attr("channels", "chlist", channel(b"B") + channel(b"G") + channel(b"R") + b"\0")
+head += attr("compression", "compression", b"\3") + attr("dataWindow", "box2i", box) + attr("displayWindow", "box2i", box)
+head += attr("lineOrder", "lineOrder", b"\0") + attr("pixelAspectRatio", "float", struct.pack("<f", 1))
+head += attr("screenWindowCenter", "v2f", struct.pack("<2f", 0, 0)) + attr("screenWindowWidth", "float", struct.pack("<f", 1)) + b"\0"
+at = len(head) + 2048 * 8
+open(sys.argv[1], "wb").write(head + b"".join(struct.pack("<Q", at + 9 * i) for i in range(2048))
+                              + b"".join(struct.pack("<iIB", 16 * i, 1, 0) for i in range(2048)))
+END
+}
+
+@test "no image is refused for its number of samples: memory decides, with both numbers" {
+    huge huge.exr
+    [[ "$("$FFTBLOOM" info huge.exr)" == *"16384 x 32768, 3 channels"* ]]
+    refused 75 "the image needs 3.2 GB; " huge.exr "$kernel" -o out.exr --mem-limit 1GB
+    [[ "$stderr" == *"of the limit of 1.0 GB are in use (--mem-limit)" ]]
+}
+
+@test "files that claim more than their length can hold are damaged, whatever the memory" {
+    huge huge.exr
+    head -c 20000 huge.exr >cut.exr
+    refused 65 "incomplete file: chunk" cut.exr "$kernel" -o out.exr --mem-limit 1GB
+    head -c 10000 huge.exr >cut.exr
+    refused 65 "incomplete file: the table of 2048 chunks" cut.exr "$kernel" -o out.exr --mem-limit 1GB
+    printf '#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 60000 +X 60000\n\2\2\1\1' >huge.hdr
+    refused 65 "the file is cut off: 4 bytes do not hold 60000 scan lines" huge.hdr "$kernel" -o out.exr --mem-limit 1GB
+    printf 'PF\n60000 60000\n-1.0\n1234' >huge.pfm
+    refused 65 "the file is cut off: its samples need 43200000000 bytes" huge.pfm "$kernel" -o out.exr --mem-limit 1GB
 }

@@ -149,6 +149,16 @@ static void png_chunks_beyond_2_gigabytes_are_refused(void **state) {
     refuse(write_file("long.png", b.bytes, b.n), "a chunk is too long");
 }
 
+static void png_of_more_than_2_30_samples_is_refused(void **state) {
+    (void)state;
+    buffer b = {.n = 0};
+    uint8_t head[13] = {0, 0, 0x80, 0, 0, 0, 0x80, 0, 8, 2, 0, 0, 0}; /* 32768 x 32768 R G B */
+    add(&b, "\x89PNG\r\n\x1a\n", 8);
+    add_chunk(&b, "IHDR", head, sizeof head);
+    add_chunk(&b, "IEND", NULL, 0);
+    refuse(write_file("large.png", b.bytes, b.n), "1073741824 pixels are too many for a PNG file");
+}
+
 /* A file of 320 x 200 pixels that hardly shrink. */
 static uint8_t *noise_png(uint8_t *samples, size_t *bytes, err *e) {
     uint64_t seed = 3;
@@ -262,6 +272,7 @@ int main(void) {
         cmocka_unit_test(png_is_written),
         cmocka_unit_test(png_bombs_stay_within_the_budget),
         cmocka_unit_test(png_chunks_beyond_2_gigabytes_are_refused),
+        cmocka_unit_test(png_of_more_than_2_30_samples_is_refused),
         cmocka_unit_test(png_counts_as_memory),
         cmocka_unit_test(preview_is_a_picture_of_the_colour),
         cmocka_unit_test(preview_shows_glare_beyond_alpha),

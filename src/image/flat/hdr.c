@@ -180,6 +180,9 @@ static bool take_pixels(hdr_reader *r, const orientation *o, const uint8_t *at, 
                         err *e) {
     size_t n = (size_t)(o->columns ? o->height : o->width);
     size_t lines = (size_t)(o->columns ? o->width : o->height);
+    if (lines > (size_t)(end - at) / 4) /* a line has a pixel, or as many bytes of head */
+        return err_set(e, ERR_DATA, "the file is cut off: %zu bytes do not hold %zu scan lines",
+                       (size_t)(end - at), lines);
     if (!(r->pixels = mem_raw(n * lines, 4, "the picture", e))) return false;
     for (size_t i = 0; i < lines; i++)
         if (!rgbe_read_line(r->pixels + 4 * n * i, n, &at, end, e))

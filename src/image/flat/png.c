@@ -104,8 +104,18 @@ static bool decode(png_reader *r, const uint8_t *bytes, int n, const image_limit
     budget = 2 * (size_t)n + (1 << 20);
     no_memory = (err){0};
     stbi__g_failure_reason = NULL; /* stb does not always give one */
-    if (!stbi_info_from_memory(bytes, n, &w, &height, &channels))
-        return damaged("the header of the PNG file", e);
+    if (!stbi_info_from_memory(bytes, n, &w, &height, &channels)) {
+        /* stb also refuses what has more than 2^30 samples. Its header starts with the sizes. */
+        uint32_t size[2] = {0};
+        if (n >= 24) memcpy(size, bytes + 16, sizeof size);
+        uint64_t pixels = (uint64_t)__builtin_bswap32(size[0]) * __builtin_bswap32(size[1]);
+        if (pixels <= 1 << 28) return damaged("the header of the PNG file", e);
+        return err_set(e, ERR_DATA,
+                       "%" PRIu64
+                       " pixels are too many for a PNG file, of which up to 2^30 samples "
+                       "can be read; convert it to EXR",
+                       pixels);
+    }
     bool alpha = channels == 2 || channels == 4;
     if (!flat_header(h, (uint64_t)w, (uint64_t)height, channels - alpha, alpha, limits, e) ||
         !flat_find(&r->picture, &h->part[0], e))
