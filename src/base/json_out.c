@@ -5,30 +5,54 @@
 #include <math.h>
 #include <string.h>
 
-/* What stands before a member or a closing bracket: a line break, or the blank behind a comma. */
-static void begin_line(json_out *j, bool comma, int depth) {
-    if (comma) text_add(j->to, ",");
-    if (j->line)
-        text_add(j->to, "\n%*s", j->spaces < 0 ? 2 * depth : j->spaces, "");
-    else if (comma)
-        text_add(j->to, " ");
-    j->line = false;
+static void end_line(json_out *j, int depth) {
+    text_add(j->to, "\n%*s", j->spaces < 0 ? 2 * depth : j->spaces, "");
 }
 
+/* Writes what stands before a member: a comma, a line break or a blank, and its key. */
 static void begin(json_out *j, const char *key) {
     uint32_t bit = 1u << j->depth;
-    begin_line(j, j->some & bit, j->depth);
-    j->some |= bit;
+    bool line = j->line || (!j->beside && (j->block & bit));
+    if (!j->line) j->spaces = -1;
+    if (j->some & bit) text_add(j->to, line ? "," : ", ");
+    if (line) end_line(j, j->depth);
     if (key) text_add(j->to, "\"%s\": ", key);
+    j->some |= bit;
+    j->line = j->beside = false;
 }
 
-static void open(json_out *j, const char *key, bool array) {
+static void open(json_out *j, const char *key, bool array, bool block) {
     begin(j, key);
     text_add(j->to, array ? "[" : "{");
     assert(j->depth + 1 < JSON_OUT_DEPTH);
     uint32_t bit = 1u << ++j->depth;
     j->some &= ~bit;
     j->array = array ? j->array | bit : j->array & ~bit;
+    j->block = block ? j->block | bit : j->block & ~bit;
+}
+
+void json_object(json_out *j, const char *key) {
+    open(j, key, false, false);
+}
+
+void json_array(json_out *j, const char *key) {
+    open(j, key, true, false);
+}
+
+void json_block(json_out *j, const char *key) {
+    open(j, key, false, true);
+}
+
+void json_list(json_out *j, const char *key) {
+    open(j, key, true, true);
+}
+
+void json_close(json_out *j) {
+    uint32_t bit = 1u << j->depth--;
+    if (!j->line) j->spaces = -1;
+    if ((j->line || (j->block & bit)) && (j->some & bit)) end_line(j, j->depth);
+    text_add(j->to, j->array & bit ? "]" : "}");
+    j->line = j->beside = false;
 }
 
 void json_line(json_out *j) {
@@ -40,19 +64,8 @@ void json_line_at(json_out *j, int spaces) {
     j->spaces = spaces;
 }
 
-void json_object(json_out *j, const char *key) {
-    open(j, key, false);
-}
-
-void json_array(json_out *j, const char *key) {
-    open(j, key, true);
-}
-
-void json_close(json_out *j) {
-    uint32_t bit = 1u << j->depth;
-    j->line &= (j->some & bit) != 0;
-    begin_line(j, false, --j->depth);
-    text_add(j->to, j->array & bit ? "]" : "}");
+void json_beside(json_out *j) {
+    j->beside = true;
 }
 
 void json_string(json_out *j, const char *key, const char *s) {
@@ -105,8 +118,37 @@ void json_raw(json_out *j, const char *key, const char *json) {
     text_add_bytes(j->to, json, strlen(json));
 }
 
+text *json_here(json_out *j, const char *key) {
+    begin(j, key);
+    return j->to;
+}
+
+void json_ints(json_out *j, const char *key, const int32_t *n, size_t count) {
+    json_array(j, key);
+    for (size_t i = 0; i < count; i++) json_int(j, NULL, n[i]);
+    json_close(j);
+}
+
+void json_reals(json_out *j, const char *key, int digits, const double *v, size_t count) {
+    json_array(j, key);
+    for (size_t i = 0; i < count; i++) json_real(j, NULL, digits, v[i]);
+    json_close(j);
+}
+
 void json_uints(json_out *j, const char *key, const uint32_t *n, size_t count) {
     json_array(j, key);
     for (size_t i = 0; i < count; i++) json_uint(j, NULL, n[i]);
     json_close(j);
+}
+
+json_out json_begin(text *to) {
+    json_out j = {.to = to};
+    json_block(&j, NULL);
+    json_int(&j, "version", 1);
+    return j;
+}
+
+void json_end(json_out *j) {
+    json_close(j);
+    text_add(j->to, "\n");
 }

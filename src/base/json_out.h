@@ -14,28 +14,39 @@
 
 enum { JSON_OUT_DEPTH = 16 };
 
-/* Begin with `json_out j = {.to = &text}`. A function that writes one value inside a document whose
- * outer part is written elsewhere sets `depth` to the number of objects and arrays around it, so
- * that its lines are indented rightly. The writer holds no memory and needs no closing. */
+/* Begin with json_begin, or with `json_out j = {.to = &text}`. A function that writes one value
+ * inside a document whose outer part is written elsewhere sets `depth` to the number of objects and
+ * arrays around it, so that its lines are indented rightly. The writer holds no memory. */
 typedef struct {
     text *to;
     int depth;
     /* Of the writer alone: */
-    bool line;      /* the next member, or the closing bracket, begins a line... */
-    int spaces;     /* ...with so many blanks; -1: by its depth */
-    uint32_t some;  /* bit d: the object or array at depth d has a member */
-    uint32_t array; /* bit d: it is an array */
+    bool line, beside; /* the next member begins a line, or stays on its line, against the usual */
+    int spaces;        /* blanks at the beginning of that line; -1: by its depth */
+    uint32_t some;     /* bit d: what is open at depth d has a member, */
+    uint32_t array;    /* is an array, */
+    uint32_t block;    /* has one member a line */
 } json_out;
 
-/* Lets the next member, or the next closing bracket, begin a new line: indented by two blanks a
- * level, or by `spaces`. It does nothing before the closing bracket of an empty array or object. */
-void json_line(json_out *j);
-void json_line_at(json_out *j, int spaces);
+/* Begin and end a whole document of this program: a block with its version. */
+json_out json_begin(text *to);
+void json_end(json_out *j);
 
-/* Open an object or array as the next member, and close the innermost that is open. */
+/* Open an object or array as the next member, and close the innermost that is open. The members of
+ * a block (an object) or list (an array) stand on lines of their own, indented by two blanks a
+ * level, unless it is empty. */
 void json_object(json_out *j, const char *key);
 void json_array(json_out *j, const char *key);
+void json_block(json_out *j, const char *key);
+void json_list(json_out *j, const char *key);
 void json_close(json_out *j);
+
+/* Lets the next member begin a line though it is in no block, or stay on the line though it is in
+ * one. json_line works for a closing bracket, too, except that of an empty array or object. */
+void json_line(json_out *j);
+void json_beside(json_out *j);
+/* Lets the next member begin a line with so many blanks. */
+void json_line_at(json_out *j, int spaces);
 
 /* Add one member. A string that is NULL becomes null. */
 void json_string(json_out *j, const char *key, const char *s);
@@ -48,9 +59,13 @@ void json_real(json_out *j, const char *key, int digits, double v);
 void json_real_or_word(json_out *j, const char *key, int digits, double v);
 /* Add a number with so many digits behind the point. */
 void json_fixed(json_out *j, const char *key, int decimals, double v);
+/* Add an array of numbers. */
+void json_ints(json_out *j, const char *key, const int32_t *n, size_t count);
+void json_uints(json_out *j, const char *key, const uint32_t *n, size_t count);
+void json_reals(json_out *j, const char *key, int digits, const double *v, size_t count);
 /* Add text that is JSON already. */
 void json_raw(json_out *j, const char *key, const char *json);
-/* Add an array of numbers on one line. */
-void json_uints(json_out *j, const char *key, const uint32_t *n, size_t count);
+/* Begins a member and returns the text, into which the caller writes the member's value as JSON. */
+text *json_here(json_out *j, const char *key);
 
 #endif

@@ -15,49 +15,48 @@ static void is(text *t, const char *want) {
     text_free(t);
 }
 
-static void json_document(void **state) {
+static void json_layout(void **state) {
     (void)state;
     text t = {0};
-    json_out j = {.to = &t};
-    json_object(&j, NULL);
-    json_line(&j);
-    json_int(&j, "version", 1);
-    json_line(&j);
+    json_out j = json_begin(&t);
     json_string(&j, "name", "a\"\\\n\x7f\xff\xc3\xa9");
+    json_beside(&j);
     json_string(&j, "none", NULL);
-    json_line(&j);
-    json_array(&j, "frames");
+    json_list(&j, "frames");
     for (int i = 0; i < 2; i++) {
-        json_line(&j);
         json_object(&j, NULL);
         json_bool(&j, "ok", i == 1);
         json_line_at(&j, 5);
         json_uints(&j, "size", (uint32_t[]){1, 2, 3}, 3);
+        json_line(&j);
+        json_int(&j, "more", -1);
         json_close(&j);
     }
-    json_line(&j);
     json_close(&j);
-    json_line(&j);
-    json_array(&j, "empty");
-    json_line(&j);
+    json_list(&j, "empty");
     json_close(&j);
-    json_object(&j, "also_empty");
+    json_beside(&j);
+    json_block(&j, "also_empty");
     json_close(&j);
     json_raw(&j, "raw", "[1]");
-    json_line(&j);
-    json_close(&j);
+    text_add(json_here(&j, "here"), "{}");
+    json_end(&j);
     assert_int_equal(j.depth, 0);
     is(&t, "{\n"
            "  \"version\": 1,\n"
            "  \"name\": \"a\\\"\\\\\\u000a\x7f\\ufffd\xc3\xa9\", \"none\": null,\n"
            "  \"frames\": [\n"
            "    {\"ok\": false,\n"
-           "     \"size\": [1, 2, 3]},\n"
+           "     \"size\": [1, 2, 3],\n"
+           "      \"more\": -1},\n"
            "    {\"ok\": true,\n"
-           "     \"size\": [1, 2, 3]}\n"
+           "     \"size\": [1, 2, 3],\n"
+           "      \"more\": -1}\n"
            "  ],\n"
-           "  \"empty\": [], \"also_empty\": {}, \"raw\": [1]\n"
-           "}");
+           "  \"empty\": [], \"also_empty\": {},\n"
+           "  \"raw\": [1],\n"
+           "  \"here\": {}\n"
+           "}\n");
 }
 
 /* A part of a document whose rest is written elsewhere. */
@@ -65,11 +64,10 @@ static void json_part(void **state) {
     (void)state;
     text t = {0};
     json_out j = {.to = &t, .depth = 2};
-    json_object(&j, NULL);
-    json_line(&j);
+    json_block(&j, NULL);
     json_uint(&j, "most", UINT64_MAX);
+    json_beside(&j);
     json_int(&j, "least", INT64_MIN);
-    json_line(&j);
     json_close(&j);
     is(&t, "{\n      \"most\": 18446744073709551615, \"least\": -9223372036854775808\n    }");
 }
@@ -151,7 +149,7 @@ static void numbers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_document),       cmocka_unit_test(json_part),
+        cmocka_unit_test(json_layout),         cmocka_unit_test(json_part),
         cmocka_unit_test(json_numbers),        cmocka_unit_test(clean_names),
         cmocka_unit_test(log_lines_are_clean), cmocka_unit_test(numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);

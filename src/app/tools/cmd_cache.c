@@ -2,6 +2,7 @@
  * runs, and the stamps of --update. */
 #include "app/cli/cli.h"
 #include "app/run/stamp.h"
+#include "base/json_out.h"
 #include "base/log.h"
 #include "kernel/cache.h"
 
@@ -25,9 +26,10 @@ static const char *moment(int64_t seconds, char buf[32]) {
     return buf;
 }
 
-static void open_json(const request *r, text *to) {
-    text_add(to, "{\n  \"version\": 1,\n  \"path\": ");
-    text_add_json(to, r->dir);
+static json_out open_json(const request *r, text *to) {
+    json_out j = json_begin(to);
+    json_string(&j, "path", r->dir);
+    return j;
 }
 
 /* --- path, list -------------------------------------------------------------------------- */
@@ -35,8 +37,8 @@ static void open_json(const request *r, text *to) {
 static bool show_path(const request *r, text *to, err *e) {
     (void)e;
     if (r->json) {
-        open_json(r, to);
-        text_add(to, "\n}\n");
+        json_out j = open_json(r, to);
+        json_end(&j);
     } else {
         text_add(to, "%s\n", r->dir);
     }
@@ -44,13 +46,20 @@ static bool show_path(const request *r, text *to, err *e) {
 }
 
 static void list_json(const request *r, const cache_list *l, size_t frames, text *to) {
-    open_json(r, to);
-    text_add(to, ",\n  \"budget\": %" PRIu64 ",\n  \"bytes\": %" PRIu64 ",\n  \"entries\": [",
-             r->budget, l->bytes);
-    for (size_t i = 0; i < l->count; i++)
-        text_add(to, "%s\n    {\"name\": \"%s\", \"bytes\": %" PRIu64 ", \"used\": %" PRId64 "}",
-                 i ? "," : "", l->entry[i].name, l->entry[i].bytes, l->entry[i].used);
-    text_add(to, "%s],\n  \"stamps\": %zu\n}\n", l->count ? "\n  " : "", frames);
+    json_out j = open_json(r, to);
+    json_uint(&j, "budget", r->budget);
+    json_uint(&j, "bytes", l->bytes);
+    json_list(&j, "entries");
+    for (size_t i = 0; i < l->count; i++) {
+        json_object(&j, NULL);
+        json_string(&j, "name", l->entry[i].name);
+        json_uint(&j, "bytes", l->entry[i].bytes);
+        json_int(&j, "used", l->entry[i].used);
+        json_close(&j);
+    }
+    json_close(&j);
+    json_uint(&j, "stamps", frames);
+    json_end(&j);
 }
 
 static bool list(const request *r, text *to, err *e) {
@@ -73,34 +82,34 @@ static bool list(const request *r, text *to, err *e) {
 
 /* --- verify ------------------------------------------------------------------------------ */
 
-static void verified(const request *r, const cache_entry *entry, const char *bad, bool first,
-                     text *to) {
-    if (r->json) {
-        text_add(to, "%s\n    {\"name\": \"%s\", \"ok\": %s", first ? "" : ",", entry->name,
-                 bad ? "false, \"error\": " : "true");
-        if (bad) text_add_json(to, bad);
-        text_add(to, "}");
-    } else {
-        text_add(to, "%s %s%s%s\n", bad ? "bad" : "ok ", entry->name, bad ? ": " : "",
-                 bad ? bad : "");
-    }
-}
-
 static bool verify(const request *r, text *to, err *e) {
     cache_list l;
+    json_out j = {.to = to};
     size_t broken = 0;
     if (!cache_list_make(&l, r->dir, e)) return false;
     if (r->json) {
-        open_json(r, to);
-        text_add(to, ",\n  \"entries\": [");
+        j = open_json(r, to);
+        json_list(&j, "entries");
     }
     for (size_t i = 0; i < l.count; i++) {
         err why = {0};
         bool ok = cache_verify(r->dir, &l.entry[i], &why);
         broken += !ok;
-        verified(r, &l.entry[i], ok ? NULL : why.msg, i == 0, to);
+        if (r->json) {
+            json_object(&j, NULL);
+            json_string(&j, "name", l.entry[i].name);
+            json_bool(&j, "ok", ok);
+            if (!ok) json_string(&j, "error", why.msg);
+            json_close(&j);
+        } else {
+            text_add(to, "%s %s%s%s\n", ok ? "ok " : "bad", l.entry[i].name, ok ? "" : ": ",
+                     why.msg);
+        }
     }
-    if (r->json) text_add(to, "%s]\n}\n", l.count ? "\n  " : "");
+    if (r->json) {
+        json_close(&j);
+        json_end(&j);
+    }
     size_t count = l.count;
     cache_list_free(&l);
     return broken == 0 || err_set(e, ERR_DATA,
@@ -119,12 +128,14 @@ static bool trim(const request *r, text *to, err *e) {
         !stamps_trim(&frames, r->dir, r->budget ? STAMPS_MOST : 0, e))
         return false;
     if (r->json) {
-        open_json(r, to);
-        text_add(to,
-                 ",\n  \"removed\": %zu,\n  \"removed_bytes\": %" PRIu64 ",\n  \"kept\": %zu,\n"
-                 "  \"kept_bytes\": %" PRIu64
-                 ",\n  \"stamps_removed\": %zu,\n  \"stamps_kept\": %zu\n}\n",
-                 t.removed, t.removed_bytes, t.kept, t.kept_bytes, frames.removed, frames.count);
+        json_out j = open_json(r, to);
+        json_uint(&j, "removed", t.removed);
+        json_uint(&j, "removed_bytes", t.removed_bytes);
+        json_uint(&j, "kept", t.kept);
+        json_uint(&j, "kept_bytes", t.kept_bytes);
+        json_uint(&j, "stamps_removed", frames.removed);
+        json_uint(&j, "stamps_kept", frames.count);
+        json_end(&j);
     } else {
         text_add(to, "%zu spectra removed (%s), %zu kept (%s)\n", t.removed,
                  text_bytes((double)t.removed_bytes, removed), t.kept,
