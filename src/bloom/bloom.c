@@ -216,6 +216,12 @@ static void begin(const bloom *b, bloom_report *r) {
                    b->s.threshold);
     if (b->s.spectrum == SPECTRUM_BILINEAR)
         store_note(r, "spectrum bilinear is for comparison: its error has no limit");
+    if (b->s.emit_layer && *b->s.emit_layer)
+        store_note(
+            r,
+            "the tolerance holds for the image; layer '%s' has the same absolute errors, which "
+            "may be more than that of its own, darker pixels",
+            b->s.emit_layer);
 }
 
 /* Refuses the result if --verify found the promise broken. The image is done all the same. */

@@ -75,7 +75,8 @@ static void enter_ledger(const view *v, const light *l, const outcome *o, const 
                             .overflow = half ? st->over_sum : 0,
                             .overflow_pixels = half ? st->over : 0,
                             .negative = st->negative_sum,
-                            .negative_pixels = st->negative};
+                            .negative_pixels = st->negative,
+                            .centre = s->centre[spread_kernel(s, c)]};
         row->size = fmax(fabs(row->in), fabs(row->out));
         if (in->least < 0) row->size = fmax(row->size, sqrt((double)in->pixels * in->squares));
         snprintf(row->channel, sizeof row->channel, "%s", view_name(v, c));

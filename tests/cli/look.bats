@@ -148,6 +148,13 @@ bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
     [ "$(pixel out.exr 10 9 A)$(pixel out.exr 13 10 A)" = "10" ]
     bloom rgba.exr two.exr --alpha convolve
     [ "$(pixel out.exr 10 9 A) $(pixel out.exr 13 10 A)" = "0.75 0.25" ]
+    # The report vouches for what was spread, and for nothing else.
+    rows() { bloom rgba.exr two.exr "$@" --json | python3 -c '
+import json, sys
+f = json.load(sys.stdin)["frames"][0]
+print("".join(r["channel"] for r in f["ledger"]), *["%g" % r["in"] for r in f["ledger"] if r["channel"] == "A"])'; }
+    [ "$(rows)" = RGB ]
+    [ "$(rows --alpha convolve)" = "RGBA 1" ]
 }
 
 @test "layers and exclude choose the light; data is never touched" {
@@ -191,6 +198,15 @@ bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
     bloom in.exr two.exr --emit-layer glare
     [ "$(pixel out.exr 13 10 glare.R,glare.G,glare.B)" = "2 2 2" ]
     [ "$(pixel out.exr 10 9 R)" = 6 ]
+    # The report has what a pixel keeps, and says what is not promised of the layer.
+    bloom in.exr two.exr --emit-layer glare --sharpen 0.5 --report r.json
+    python3 -c '
+import json
+f = json.load(open("r.json"))["frames"][0]
+assert [r["centre"] for r in f["ledger"]] == [0.875] * 3, f["ledger"]
+assert [r["channel"] for r in f["ledger"]] == ["R", "G", "B"]
+assert any("the tolerance holds for the image; layer" in n for n in f["notes"])'
+    [ "$(pixel out.exr 10 9 R) $(pixel out.exr 13 10 R) $(pixel out.exr 13 10 glare.R)" = "7 1 1" ]
     # A name that is taken is refused.
     run bloom layers.exr two.exr --emit-layer diffuse
     [ "$status" -ne 0 ]

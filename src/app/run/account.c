@@ -80,6 +80,7 @@ static void add_row(const ledger_row *row, const char *before, int indent, text 
     add_number(to, ", ", "overflow", row->overflow);
     add_number(to, ", ", "negative", row->negative);
     add_number(to, ", ", "gap", ledger_gap(row));
+    add_number(to, ", ", "centre", row->centre);
     text_add(to,
              ", \"bad_pixels\": %" PRIu64 ", \"overflow_pixels\": %" PRIu64
              ", \"negative_pixels\": %" PRIu64 "}",

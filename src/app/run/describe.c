@@ -222,14 +222,10 @@ static void memory_words(const plan *p, text *to) {
 
 void describe_plan(const plan *p, text *to) {
     const plan_axis *x = &p->axis[p->first == PLAN_X ? 0 : 1], *y = &p->axis[p->first == PLAN_X];
-    double ours = (double)x->length * y->length;
-    double theirs = (double)p->article[0] * p->article[1];
     text_add(to, "image    %u x %u, %u channel%s, kernel reaches %u+%u x %u+%u\n", p->ask.size[0],
              p->ask.size[1], p->ask.channels, p->ask.channels == 1 ? "" : "s", p->ask.reach_lo[0],
              p->ask.reach_hi[0], p->ask.reach_lo[1], p->ask.reach_hi[1]);
-    text_add(to,
-             "lengths  %u x %u; the article's powers of two: %u x %u, %.2f times as many points\n",
-             x->length, y->length, p->article[0], p->article[1], theirs / ours);
+    text_add(to, "lengths  %u x %u\n", x->length, y->length);
     text_add(to, "order    %c first (cost %.4g with x first, %.4g with y first), %s\n",
              AXIS[p->first], p->cost[0], p->cost[1], precision_name(p));
     memory_words(p, to);

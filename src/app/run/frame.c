@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,7 +86,9 @@ static bool bloom_in_turn(const frame_maker *m, device_queue *on, const char *na
         bool shared = on->has_room;
         on->busy[i] = true;
         if (shared) pthread_mutex_unlock(&on->lock);
-        ok = bloom_image(*b, img, made, e) || err_in(e, "%s", name);
+        ok = bloom_image(*b, img, made, e);
+        /* What is wrong with the kernel is not the image's fault. */
+        if (!ok && strncmp(e->msg, "kernel", strlen("kernel")) != 0) err_in(e, "%s", name);
         if (shared) pthread_mutex_lock(&on->lock);
         on->busy[i] = false;
         on->has_room = ok && on->s.slots > 1 && bloom_has_room(*b);

@@ -29,6 +29,7 @@ typedef struct {
     double size; /* what the gap is relative to: the larger of in and out; where pixels below zero
                     may cancel others, at least as much as their magnitudes add up to */
     uint64_t bad_pixels, overflow_pixels, negative_pixels;
+    double centre; /* the kernel's centre tap: a pixel becomes centre * itself + glare */
 } ledger_row;
 
 /* (in + gained - out - spilled - bad - overflow - negative) / size; 0 where all is dark. */
