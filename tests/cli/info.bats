@@ -85,3 +85,13 @@ make_beauty() {
     [ "$status" -eq 65 ]
     [[ "$stderr" == *"'BY' (2 x 2)"* ]]
 }
+
+@test "names from files cannot steer a terminal" {
+    oiiotool --create 4x4 3 --chnames "$(printf 'a\xc2\x9b31m.R,a\xc2\x9b31m.G,a\xc2\x9b31m.B')" \
+        --attrib owner "$(printf 'x\xc2\x9b31m\xff')" -o "$dir/evil.exr"
+    run --separate-stderr "$FFTBLOOM" info "$dir/evil.exr"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *'a\u009b31m.R'* ]]
+    [[ "$output" == *'x\u009b31m\xff'* ]]
+    ! LC_ALL=C grep -q "$(printf '\x9b')" <<<"$output"
+}

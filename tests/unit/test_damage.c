@@ -284,6 +284,30 @@ static void limits_can_be_raised_and_lowered(void **state) {
     image_free(&img);
 }
 
+/* --- memory that ends --------------------------------------------------------------------- */
+
+/* Every allocation of a reader in turn is the one that is refused. */
+static void no_memory_is_not_damage(void **state) {
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        if (!can_read(k)) continue;
+        const char *path = save_kind(k);
+        uint64_t before = mem_used();
+        int refused = 0;
+        for (uint64_t room = 0; room < 600000; room += 10000) {
+            err e = {0};
+            mem_set_limit(before + room + 1);
+            image *img = image_load(path, NULL, one_thread(), &e);
+            if (!img && (e.code != ERR_RETRY || strstr(e.msg, "damaged")))
+                fail_msg("%s with %d bytes: code %d, '%s'", path, (int)room, e.code, e.msg);
+            refused += !img;
+            image_free(&img);
+        }
+        mem_set_limit(0);
+        assert_in_range(refused, 1, 59);
+    }
+}
+
 /* --- windows ------------------------------------------------------------------------------ */
 
 static void windows_are_cut_and_grown(void **state) {
@@ -346,6 +370,7 @@ int main(void) {
         cmocka_unit_test(each_error_says_what_is_wrong),
         cmocka_unit_test(unfinished_renders_are_called_incomplete),
         cmocka_unit_test(limits_can_be_raised_and_lowered),
+        cmocka_unit_test(no_memory_is_not_damage),
         cmocka_unit_test(windows_are_cut_and_grown),
         cmocka_unit_test(windows_may_be_far_apart),
         cmocka_unit_test(memory_stayed_within_the_budget),

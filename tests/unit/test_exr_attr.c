@@ -47,6 +47,18 @@ static void strings(void **state) {
     expect("string", "two\n\33[1mlines", 13, "two  [1mlines", "\"two\\u000a\\u001b[1mlines\"");
     expect("string", "0123456789012345678901234", 25, "01234567890123456789... (25 bytes)",
            "\"0123456789012345678901234\"");
+    expect("string",
+           "C1 \xc2\x9b"
+           "1m \xff",
+           9, "C1 \\u009b1m \\xff",
+           "\"C1 \xc2\x9b"
+           "1m \\ufffd\"");
+    expect("string",
+           "123456789012345678\xe2\x82\xac"
+           "5",
+           22, "123456789012345678... (22 bytes)",
+           "\"123456789012345678\xe2\x82\xac"
+           "5\"");
     expect("stringvector", "\4\0\0\0left\5\0\0\0right", 17, "left, right", "[\"left\", \"right\"]");
     expect("stringvector", "", 0, "", "[]");
 }

@@ -18,11 +18,6 @@ static bool is_exr(const image_header *h) {
 
 /* --- for people --------------------------------------------------------------------------- */
 
-/* Names come from the file: nothing in them may steer a terminal. */
-static void show_name(const char *s, text *to) {
-    for (; *s; s++) text_add_bytes(to, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
-}
-
 static void show_window(const char *what, const image_box *b, text *to) {
     text_add(to, "  %-11s (%d, %d) to (%d, %d)", what, b->x0, b->y0, b->x1, b->y1);
 }
@@ -43,11 +38,11 @@ static void show_groups(const image_part *p, const layer_map *m, text *to) {
         text_add(to, "  %-11s", g ? "" : "colour");
         for (int k = 0; k < l->channels; k++) {
             text_add(to, " ");
-            show_name(p->channel[l->channel[k]].name, to);
+            text_add_clean(to, p->channel[l->channel[k]].name);
         }
         if (l->alpha >= 0) {
             text_add(to, " with ");
-            show_name(p->channel[l->alpha].name, to);
+            text_add_clean(to, p->channel[l->alpha].name);
         }
         text_add(to, ", %s\n", pixel_name(p->channel[l->channel[0]].type));
     }
@@ -55,7 +50,7 @@ static void show_groups(const image_part *p, const layer_map *m, text *to) {
     for (int c = 0; c < p->channels; c++) {
         if (!m->is_data[c]) continue;
         text_add(to, "  %-11s ", first ? "data" : "");
-        show_name(p->channel[c].name, to);
+        text_add_clean(to, p->channel[c].name);
         text_add(to, ", %s\n", pixel_name(p->channel[c].type));
         first = false;
     }
@@ -67,9 +62,9 @@ static void show_attributes(const image_part *p, text *to) {
         const image_attr *a = &p->attr[i];
         if (strcmp(a->type, "chlist") == 0) continue; /* shown as channels */
         text_add(to, "  %-11s ", first ? "attributes" : "");
-        show_name(a->name, to);
+        text_add_clean(to, a->name);
         text_add(to, " (");
-        show_name(a->type, to);
+        text_add_clean(to, a->type);
         text_add(to, "): ");
         exr_attr_text(a, LONGEST_STRING, to);
         text_add(to, "\n");
@@ -80,7 +75,7 @@ static void show_attributes(const image_part *p, text *to) {
 static void show_part(const image_header *h, int number, const layer_map *m, text *to) {
     const image_part *p = &h->part[number];
     text_add(to, "part %d%s", number, p->name ? " " : "");
-    if (p->name) show_name(p->name, to);
+    if (p->name) text_add_clean(to, p->name);
     text_add(to, ": %" PRIu32 " x %" PRIu32 ", %d channel%s\n", image_width(p), image_height(p),
              p->channels, p->channels > 1 ? "s" : "");
     show_window("data", &p->data, to);
@@ -187,7 +182,8 @@ static bool describe(const cli *c, const char *path, const image_header *h, text
         string_json("file", path, to);
         text_add(to, ",\n  \"format\": \"%s\",\n  \"parts\": [", h->format);
     } else {
-        text_add(to, "%s: %s, %d part%s\n", path, h->format, h->parts, h->parts > 1 ? "s" : "");
+        text_add_clean(to, path);
+        text_add(to, ": %s, %d part%s\n", h->format, h->parts, h->parts > 1 ? "s" : "");
     }
     for (int p = 0; p < h->parts; p++) {
         layer_map m;

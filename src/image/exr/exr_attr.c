@@ -81,17 +81,19 @@ typedef struct {
     size_t longest;
 } style;
 
-/* Bytes that are no string yet: no zero at the end, perhaps one within. */
+/* The bytes have no zero at their end, and may have zeros within. For people, control characters
+ * become blanks, and a long string is cut between two characters. */
 static void add_string(const uint8_t *s, size_t n, const style *st, text *to) {
     text copy = {0};
     size_t shown = st->json || n <= st->longest ? n : st->longest;
-    for (size_t i = 0; i < shown; i++)
-        text_add_bytes(&copy,
-                       !st->json && (s[i] < 0x20 || s[i] == 0x7f) ? " " : (const char *)s + i, 1);
+    while (shown < n && shown > 0 && (s[shown] & 0xc0) == 0x80) shown--;
+    text_add_bytes(&copy, (const char *)s, shown);
+    for (size_t i = 0; !st->json && i < shown; i++)
+        if (s[i] < 0x20 || s[i] == 0x7f) copy.s[i] = ' ';
     if (st->json)
-        text_add_json(to, copy.s ? copy.s : "");
+        text_add_json(to, copy.s);
     else
-        text_add(to, "%s", copy.s ? copy.s : "");
+        text_add_clean(to, copy.s);
     if (shown < n) text_add(to, "... (%zu bytes)", n);
     text_free(&copy);
 }

@@ -15,6 +15,7 @@ extern "C" {
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <stdexcept>
 #include <vector>
 
@@ -200,7 +201,10 @@ bool exr_ilm_encode(const exr_shape *shape, const uint8_t *raw, uint8_t *packed,
     try {
         *bytes = encode(shape, raw, packed);
         return true;
+    } catch (const std::bad_alloc &) {
+        return err_set(e, ERR_RETRY, "out of memory while encoding %zu bytes", shape->raw);
     } catch (const std::exception &x) {
-        return err_set(e, ERR_RETRY, "OpenEXR cannot encode %zu bytes: %s", shape->raw, x.what());
+        return err_set(e, ERR_INTERNAL, "OpenEXR cannot encode %zu bytes: %s", shape->raw,
+                       x.what());
     }
 }

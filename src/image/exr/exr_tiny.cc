@@ -13,6 +13,7 @@ extern "C" {
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <vector>
 
 namespace {
@@ -94,11 +95,13 @@ bool unpack(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t
 bool exr_piz_decode(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t *raw,
                     err *e) {
     try {
-        return unpack(shape, packed, bytes, raw, e) || err_in(e, "the PIZ data is damaged");
+        return unpack(shape, packed, bytes, raw, e);
     } catch (const damaged &d) {
         return err_set(e, ERR_DATA, "the PIZ data is damaged: %s", d.what);
+    } catch (const std::bad_alloc &) {
+        return err_set(e, ERR_RETRY, "out of memory: PIZ decoding of %zu bytes", shape->raw);
     } catch (const std::exception &x) {
-        return err_set(e, ERR_RETRY, "PIZ decoding failed: %s", x.what());
+        return err_set(e, ERR_DATA, "the PIZ data is damaged: %s", x.what());
     }
 }
 
@@ -120,7 +123,9 @@ bool exr_piz_encode(const exr_shape *shape, const uint8_t *raw, uint8_t *packed,
             return err_set(e, ERR_INTERNAL, "PIZ encoding failed");
         *bytes = size;
         return true;
+    } catch (const std::bad_alloc &) {
+        return err_set(e, ERR_RETRY, "out of memory: PIZ encoding of %zu bytes", shape->raw);
     } catch (const std::exception &x) {
-        return err_set(e, ERR_RETRY, "PIZ encoding failed: %s", x.what());
+        return err_set(e, ERR_INTERNAL, "PIZ encoding failed: %s", x.what());
     }
 }
