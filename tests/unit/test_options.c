@@ -78,7 +78,7 @@ static void accepts(const char *name, const char *value, bool ok) {
     settings s;
     err e = {0};
     assert_true(settings_init(&s, &e));
-    bool set = settings_set(&s, row(name), value, ORIGIN_FLAG, "--x", &e);
+    bool set = settings_set(&s, row(name), value, (setting_origin){ORIGIN_FLAG, "--x"}, &e);
     if (set != ok) fail_msg("%s = '%s': %s", name, value, ok ? e.msg : "taken");
     if (!ok) {
         char flag[OPTION_NAME_ROOM];
@@ -159,7 +159,8 @@ static void ranges_and_words(void **state) {
 
 static void set(settings *s, const char *name, const char *value) {
     err e = {0};
-    if (!settings_set(s, row(name), value, ORIGIN_FLAG, "--x", &e)) fail_msg("%s", e.msg);
+    if (!settings_set(s, row(name), value, (setting_origin){ORIGIN_FLAG, "--x"}, &e))
+        fail_msg("%s", e.msg);
 }
 
 static void values_land_where_they_belong(void **state) {
@@ -213,7 +214,8 @@ static void failure_changes_nothing(void **state) {
     err e = {0};
     assert_true(settings_init(&s, &e));
     set(&s, "padding", "mirror");
-    assert_false(settings_set(&s, row("padding"), "wrap,nonsense", ORIGIN_FILE, "f:1:2", &e));
+    assert_false(settings_set(&s, row("padding"), "wrap,nonsense",
+                              (setting_origin){ORIGIN_FILE, "f:1:2"}, &e));
     assert_int_equal(e.code, ERR_CONFIG);
     assert_int_equal(strncmp(e.msg, "f:1:2: ", 7), 0);
     assert_int_equal(s.bloom.border[PLAN_X], BORDER_MIRROR);
@@ -267,15 +269,18 @@ static void rules_hold_for_flags_alone(void **state) {
     settings s;
     err e = {0};
     assert_true(settings_init(&s, &e));
-    assert_true(settings_set(&s, row("knee"), "1", ORIGIN_FILE, "look.json:1:1", &e));
+    assert_true(
+        settings_set(&s, row("knee"), "1", (setting_origin){ORIGIN_FILE, "look.json:1:1"}, &e));
     assert_true(option_rules_check(&s, FOR_APPLY, NULL, &e));
-    assert_true(settings_set(&s, row("knee"), "1", ORIGIN_ENVIRONMENT, "FFTBLOOM_KNEE", &e));
+    assert_true(settings_set(&s, row("knee"), "1",
+                             (setting_origin){ORIGIN_ENVIRONMENT, "FFTBLOOM_KNEE"}, &e));
     assert_true(option_rules_check(&s, FOR_APPLY, NULL, &e));
-    assert_true(settings_set(&s, row("knee"), "1", ORIGIN_FLAG, "--knee", &e));
+    assert_true(settings_set(&s, row("knee"), "1", (setting_origin){ORIGIN_FLAG, "--knee"}, &e));
     assert_false(option_rules_check(&s, FOR_APPLY, NULL, &e));
     assert_int_equal(e.code, ERR_USAGE);
     assert_string_equal(e.msg, "--knee has no effect without --threshold");
-    assert_true(settings_set(&s, row("threshold"), "1", ORIGIN_FILE, "look.json:1:1", &e));
+    assert_true(settings_set(&s, row("threshold"), "1",
+                             (setting_origin){ORIGIN_FILE, "look.json:1:1"}, &e));
     assert_true(option_rules_check(&s, FOR_APPLY, NULL, &e));
     settings_free(&s);
 }

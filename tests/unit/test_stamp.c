@@ -68,7 +68,8 @@ typedef struct {
 static void set(settings *s, const char *name, const char *value) {
     err e = {0};
     const option *o = option_find(name, FOR_APPLY);
-    CHECK_OK(settings_set(s, (int)(o - OPTIONS), value, ORIGIN_FLAG, name, &e), e);
+    CHECK_OK(settings_set(s, (int)(o - OPTIONS), value, (setting_origin){ORIGIN_FLAG, name}, &e),
+             e);
 }
 
 static run *begin(const char *output) {

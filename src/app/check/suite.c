@@ -200,9 +200,8 @@ static bool read_file(reader *r, scope *f, const char *path, const json_document
     char *file = mem_str(path, r->e);
     if (!file) return false;
     files[s->files++] = file;
-    config_chain own;
-    const config_chain *outer = r->chain;
-    json_document *d = config_open(&own, outer, file, from, at, r->e);
+    const config_chain *outer = r->chain, own = {file, &r->total, outer, from, at};
+    json_document *d = config_open(&own, r->e);
     if (!d) return false;
     documents[r->documents++] = d;
     const json_value *root = json_root(d);
@@ -219,8 +218,6 @@ static bool read_file(reader *r, scope *f, const char *path, const json_document
 bool suite_load(suite *s, const char *path, const char *set, err *e) {
     scope f = {0};
     reader r = {.s = s, .e = e};
-    const config_chain none = {.total = &r.total};
-    r.chain = &none;
     *s = (suite){0};
     r.set.weaker = &r.of_case;
     r.set.total = &r.expanded;

@@ -14,7 +14,7 @@ static bool override(suite_case *c, const settings *asked, err *e) {
         const setting *v = &asked->value[i];
         if (!(OPTIONS[i].on & FOR_CHECK) || !(OPTIONS[i].on & FOR_APPLY)) continue;
         if (v->text && v->origin != ORIGIN_DEFAULT &&
-            !settings_set(&c->s, i, v->text, v->origin, v->where, e))
+            !settings_set(&c->s, i, v->text, (setting_origin){v->origin, v->where}, e))
             return false;
     }
     c->s.bloom.cache_dir = asked->bloom.cache_dir;

@@ -178,7 +178,8 @@ static bool set_flags(const reader *r, cli *c, bool config, err *e) {
     for (int i = 0; i < r->flags; i++) {
         const flag *f = &r->flag[i];
         if (config && f->o->at != offsetof(settings, config)) continue;
-        if (!settings_set(&c->s, (int)(f->o - OPTIONS), f->value, ORIGIN_FLAG, f->spelled, e))
+        if (!settings_set(&c->s, (int)(f->o - OPTIONS), f->value,
+                          (setting_origin){ORIGIN_FLAG, f->spelled}, e))
             return false;
     }
     return true;
@@ -191,7 +192,8 @@ static bool set_words(reader *r, cli *c, err *e) {
         const option *o = option_find(r->cmd->stands_for[n], r->cmd->bit);
         char where[OPTION_NAME_ROOM];
         snprintf(where, sizeof where, "argument %s", o->value);
-        if (!settings_set(&c->s, (int)(o - OPTIONS), r->word[n], ORIGIN_FLAG, where, e))
+        if (!settings_set(&c->s, (int)(o - OPTIONS), r->word[n],
+                          (setting_origin){ORIGIN_FLAG, where}, e))
             return false;
     }
     if (r->words > r->cmd->max_words)

@@ -1,6 +1,7 @@
 /* cmd_help.c - `fftbloom help [COMMAND]` and `fftbloom version`. */
 #include "app/cli/cli.h"
 #include "app/cli/help.h"
+#include "base/json_out.h"
 
 #include <stdio.h>
 
@@ -19,14 +20,33 @@ int cmd_help(int argc, char **argv, err *e) {
     return (int)e->code;
 }
 
+static void version_json(void) {
+    text out = {0};
+    json_out j = {.to = &out};
+    json_object(&j, NULL);
+    json_line(&j);
+    json_uint(&j, "version", 1);
+    json_line(&j);
+    json_string(&j, "program", "fftbloom " VERSION);
+    json_line(&j);
+    json_string(&j, "release", VERSION);
+    json_line(&j);
+    json_object(&j, "libraries");
+    json_bool(&j, "vulkan", true);
+    json_bool(&j, "fftw", WITH_FFTW);
+    json_bool(&j, "openexr", WITH_OPENEXR);
+    json_close(&j);
+    json_line(&j);
+    json_close(&j);
+    puts(out.s);
+    text_free(&out);
+}
+
 int cmd_version(int argc, char **argv, err *e) {
     cli c;
     if (cli_open(&c, argc, argv, e)) {
         if (c.s.json)
-            printf("{\n  \"version\": 1,\n  \"program\": \"fftbloom " VERSION "\",\n"
-                   "  \"release\": \"" VERSION "\",\n  \"libraries\": {\"vulkan\": true, "
-                   "\"fftw\": %s, \"openexr\": %s}\n}\n",
-                   WITH_FFTW ? "true" : "false", WITH_OPENEXR ? "true" : "false");
+            version_json();
         else
             printf("fftbloom " VERSION "\nVulkan engine: yes\nCPU engine (FFTW): %s\n"
                    "PXR24, B44, DWA (OpenEXR): %s\n",

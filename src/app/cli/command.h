@@ -1,4 +1,4 @@
-/* command.h - the table of commands.
+/* command.h - the table of commands and of the exit statuses. It does not know what a command does.
  *
  * To add a command: one cmd_*.c, its bit in options.h, one row in command.c. The help, the man
  * pages and the completions follow from the row. */
@@ -19,29 +19,29 @@ enum { COMMAND_WORDS = 3, COMMAND_EXAMPLES = 6 };
 
 typedef struct {
     const char *name;
-    uint32_t bit;        /* of option_users: which options it takes */
+    uint32_t bit;        /* of option_users: the options it takes */
     const char *usage;   /* "IN KERNEL -o OUT [options]" */
     const char *summary; /* one line */
     const char *about;   /* paragraphs for the help, with \n\n between; may be NULL */
-    /* Arguments that are no flags: how many, and the options that the first ones stand for. */
+    /* The number of arguments that are no flags, and the options that the first ones set. */
     int min_words, max_words;
     const char *stands_for[COMMAND_WORDS];
-    /* The words that the first of those arguments may be, as "make check", and what one of them is
-     * called; "*" stands for the commands' names. NULL: files. */
+    /* The words that the first of those arguments may be, such as "make check", and the name of
+     * such a word; "*" stands for the names of the commands. NULL: the arguments are files. */
     const char *word_choices, *word_name;
     const char *needs[COMMAND_WORDS]; /* options without which it cannot run */
     command_example example[COMMAND_EXAMPLES];
-    /* argv[0] is the command's name. Returns the exit status; on an error sets e and returns its
-     * code, and main prints the sentence. */
+    /* Runs the command; argv[0] is its name. Returns the exit status. An error sets e, its code is
+     * returned, and main prints the sentence. */
     int (*run)(int argc, char **argv, err *e);
 } command;
 
 extern const command COMMANDS[];
 extern const int COMMAND_COUNT;
 
-/* NULL when there is none of that name. */
+/* Returns NULL if there is no command of that name. */
 const command *command_find(const char *name);
-/* The name nearest to what was meant, or NULL. */
+/* Returns the name nearest to `name`, or NULL if none is near. */
 const char *command_nearest(const char *name);
 /* Appends the words that may follow the command, with `between` between them. */
 void command_choices(const command *c, const char *between, text *to);

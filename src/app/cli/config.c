@@ -43,7 +43,7 @@ bool config_wrong_type(const json_document *d, const json_value *v, const char *
 
 /* --- strings ------------------------------------------------------------------------------- */
 
-/* Paths are meant from where the file is. */
+/* Appends the folder of the file, where a relative path starts. */
 static void add_folder(const json_document *d, const char *path, text *to) {
     const char *name = json_name(d), *slash = strrchr(name, '/');
     if (slash && path[0] && path[0] != '/') text_add_bytes(to, name, (size_t)(slash - name) + 1);
@@ -69,7 +69,7 @@ bool config_text(const variables *words, const json_document *d, const json_valu
     return ok;
 }
 
-/* A string with variables may stand for anything that can be written in a string. */
+/* Returns true for a string with variables, which may stand for a value of any type. */
 static bool has_variables(const config_reader *r, const json_value *v) {
     return r->words && v->type == JSON_STRING && strstr(v->text, "${");
 }
@@ -125,7 +125,8 @@ bool config_member(const config_reader *r, const json_document *d, const json_va
     }
     /* An empty list is the same as the default, none given. */
     if (ok && value.n)
-        ok = settings_set(r->s, (int)(o - OPTIONS), value.s, ORIGIN_FILE, where.s, e);
+        ok = settings_set(r->s, (int)(o - OPTIONS), value.s, (setting_origin){ORIGIN_FILE, where.s},
+                          e);
     else if (ok && v->type == JSON_STRING)
         ok = json_err(d, v, e, "%s must not be empty", o->name);
     text_free(&value);
@@ -207,58 +208,60 @@ static void add_chain(const config_chain *c, const config_chain *first, text *to
     text_add(to, "%s -> ", c->path);
 }
 
-static bool check_chain(const config_chain *outer, const char *path, const json_document *d,
-                        const json_value *at, err *e) {
+static bool check_chain(const config_chain *own, err *e) {
     int depth = 1;
-    for (const config_chain *c = outer; c && c->path; c = c->outer, depth++) {
-        if (!same_file(c->path, path)) continue;
-        if (c == outer) return json_err(d, at, e, "include loop: %s includes itself", path);
+    for (const config_chain *c = own->outer; c; c = c->outer, depth++) {
+        if (!same_file(c->path, own->path)) continue;
+        if (c == own->outer)
+            return json_err(own->from, own->at, e, "include loop: %s includes itself", own->path);
         text loop = {0};
-        add_chain(outer, c, &loop);
-        json_err(d, at, e, "include loop: %s%s", loop.s, path);
+        add_chain(own->outer, c, &loop);
+        json_err(own->from, own->at, e, "include loop: %s%s", loop.s, own->path);
         text_free(&loop);
         return false;
     }
     return depth <= CONFIG_DEPTH ||
-           json_err(d, at, e, "files include each other more than %d deep", CONFIG_DEPTH);
+           json_err(own->from, own->at, e, "files include each other more than %d deep",
+                    CONFIG_DEPTH);
 }
 
-json_document *config_open(config_chain *own, const config_chain *outer, const char *path,
-                           const json_document *from, const json_value *at, err *e) {
-    config_total *total = outer->total;
-    if (!check_chain(outer, path, from, at, e)) return NULL;
+json_document *config_open(const config_chain *own, err *e) {
+    config_total *total = own->total;
+    if (!check_chain(own, e)) return NULL;
     if (++total->files > CONFIG_FILES)
-        return json_err(from, at, e, "includes read more than %d files", CONFIG_FILES), NULL;
-    json_document *d = json_read(path, e);
+        return json_err(own->from, own->at, e, "includes read more than %d files", CONFIG_FILES),
+               NULL;
+    json_document *d = json_read(own->path, e);
     if (!d) return NULL;
     total->bytes += json_bytes(d);
-    if (from && total->bytes > CONFIG_BYTES) {
-        json_err(from, at, e, "includes read more than %d MB", CONFIG_BYTES >> 20);
+    if (own->from && total->bytes > CONFIG_BYTES) {
+        json_err(own->from, own->at, e, "includes read more than %d MB", CONFIG_BYTES >> 20);
         json_free(&d);
-        return NULL;
     }
-    *own = (config_chain){path, outer, total};
     return d;
 }
 
-bool config_file(const config_reader *r, const char *path, const json_document *from,
-                 const json_value *at, err *e) {
-    config_chain own;
-    config_reader inner = *r;
-    inner.chain = &own;
-    json_document *d = config_open(&own, r->chain, path, from, at, e);
+/* Reads the file of r->chain. */
+static bool read_file(const config_reader *r, err *e) {
+    json_document *d = config_open(r->chain, e);
     if (!d) return false;
     const json_value *root = json_root(d);
     bool ok = root->type == JSON_OBJECT
-                  ? config_check_version(d, root, e) && config_object(&inner, d, root, e)
+                  ? config_check_version(d, root, e) && config_object(r, d, root, e)
                   : json_err(d, root, e, "a config file is an object, not %s",
                              json_type_name(root->type));
     json_free(&d);
     return ok;
 }
 
+bool config_file(const config_reader *r, const char *path, const json_document *from,
+                 const json_value *at, err *e) {
+    const config_chain own = {path, r->chain->total, r->chain, from, at};
+    return read_file(&(config_reader){r->s, r->words, &own}, e);
+}
+
 bool config_load(settings *s, const char *path, err *e) {
     config_total total = {0};
-    const config_chain none = {.total = &total};
-    return config_file(&(config_reader){s, NULL, &none}, path, NULL, NULL, e);
+    const config_chain own = {.path = path, .total = &total};
+    return read_file(&(config_reader){s, NULL, &own}, e);
 }

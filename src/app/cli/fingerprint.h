@@ -1,15 +1,16 @@
-/* fingerprint.h - what decides the pixels of an output, as hashes: of the settings that do, and of
- * the contents of files. For --update and for the provenance of references. */
+/* fingerprint.h - fingerprints of settings and files that decide the pixels of an output, for
+ * --update and for the provenance of references. It does not know where an output is computed or
+ * how progress is reported, because these change no pixel. */
 #ifndef APP_FINGERPRINT_H
 #define APP_FINGERPRINT_H
 
 #include "app/cli/settings.h"
 #include "base/hash.h"
 
-/* The options whose change changes pixels or the file, and their values where these are not the
- * defaults, so that an option that is new changes no hash. Not where it is computed, not how it is
- * told. Paths are left out, what the files hold counts. */
+/* Appends the options that change pixels or the file, with their values. Defaults are left out, so
+ * that a new option changes no fingerprint. Paths are left out, because the content counts. */
 void fingerprint_settings(const settings *s, text *to);
+/* Hashes the content of a file. */
 bool fingerprint_file(const char *path, hash128 *to, err *e);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <cjson/cJSON.h>
 #include <stdarg.h>
@@ -74,7 +75,7 @@ static int hex4(const unsigned char *p, const unsigned char *end) {
 static bool scan_escape(scanner *s) {
     int c = s->end - s->p > 1 ? s->p[1] : 0;
     if (c == 0 || !strchr("\"\\/bfnrtu", c))
-        return complain(s, "a backslash in a string needs one of \" \\ / b f n r t u behind it");
+        return complain(s, "after a backslash a string needs one of \" \\ / b f n r t u");
     int bytes = 2;
     if (c == 'u') {
         int v = hex4(s->p + 2, s->end);
@@ -92,30 +93,6 @@ static bool scan_escape(scanner *s) {
     return true;
 }
 
-/* The bytes of the UTF-8 character at p, 0 when it is none. */
-static int utf8_bytes(const unsigned char *p, const unsigned char *end) {
-    static const unsigned char LOWEST[] = {0x80, 0xa0, 0x90}, HIGHEST[] = {0xbf, 0x9f, 0x8f};
-    int n = p[0] < 0x80   ? 1
-            : p[0] < 0xc2 ? 0
-            : p[0] < 0xe0 ? 2
-            : p[0] < 0xf0 ? 3
-            : p[0] < 0xf5 ? 4
-                          : 0;
-    if (n == 0 || end - p < n) return 0;
-    for (int i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80) return 0;
-    if (n > 1) { /* no overlong forms, no surrogates, nothing beyond U+10FFFF */
-        int low = p[0] == 0xe0   ? 1
-                  : p[0] == 0xf0 ? 2
-                                 : 0,
-            high = p[0] == 0xed   ? 1
-                   : p[0] == 0xf4 ? 2
-                                  : 0;
-        if (p[1] < LOWEST[low] || p[1] > HIGHEST[high]) return 0;
-    }
-    return n;
-}
-
 static bool scan_string(scanner *s) {
     scanner start = *s;
     step(s);
@@ -127,7 +104,8 @@ static bool scan_string(scanner *s) {
             if (!scan_escape(s)) return false;
             continue;
         }
-        int n = utf8_bytes(s->p, s->end);
+        uint32_t code;
+        int n = text_utf8((const char *)s->p, &code);
         if (n == 0) return complain(s, "these bytes are not UTF-8");
         while (n--) step(s);
     }

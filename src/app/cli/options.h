@@ -1,9 +1,10 @@
 /* options.h - the table of options.
  *
  * Every option is one row: its JSON key and flag (the same word; flags write - for _), its type,
- * range, default, which commands take it, a sentence of help, and where its value lands in the
+ * range, default, the commands that take it, a sentence of help, and the place of its value in the
  * settings. The parsers of flags, environment and config files, the help, the schema, the
- * reference pages and the completions all read this table and nothing else.
+ * reference pages and the completions all read this table and nothing else. The table does not
+ * know which options need each other; that is in option_rules.h.
  *
  * To add an option: one member in `settings` (or in a struct it holds), one row in options.c. */
 #ifndef APP_OPTIONS_H
@@ -26,8 +27,8 @@ typedef enum {
     OPTION_TYPES
 } option_type;
 
-/* Which commands take an option; each command's row in command.c names its bit. Two rows may have
- * one name where no command takes both. */
+/* The commands that take an option; each command's row in command.c names its bit. Two rows may
+ * have the same name if no command takes both. */
 typedef enum {
     FOR_APPLY = 1 << 0,
     FOR_PRECOMPUTE = 1 << 1,
@@ -72,7 +73,7 @@ typedef struct {
     option_section section;
     uint32_t on;              /* option_users */
     size_t at;                /* offset in settings */
-    const char *value;        /* what the help calls the value: FILE, N */
+    const char *value;        /* the name of the value in the help: FILE, N */
     const char *const *words; /* allowed words, NULL at the end; NULL: any */
     double min, max;
     const char *preset; /* default, as text; NULL: not set */
@@ -87,23 +88,24 @@ extern const option OPTIONS[];
 extern const int OPTION_COUNT;
 extern const char *const SECTION_TITLE[SECTIONS];
 
-/* By name, - and _ being the same, among those that any of `users` takes. NULL: none. */
+/* Find an option that one of `users` takes, by its name (- and _ are the same) or its letter. They
+ * return NULL if there is none. */
 const option *option_find(const char *name, uint32_t users);
 const option *option_find_letter(char letter, uint32_t users);
-/* The name nearest to what was meant, or NULL. */
+/* Returns the name nearest to `name`, or NULL if none is near. */
 const char *option_nearest(const char *name, uint32_t users);
-/* A key of config files for runs. */
+/* Returns true for a key of config files. */
 bool option_in_config(const option *o);
 
-/* The flag with its dashes: "--mem-limit"; "--no-clobber" where the default is true. Returns buf.
- */
 enum { OPTION_NAME_ROOM = 64 };
+/* Writes the flag with its dashes: "--mem-limit", or "--no-clobber" if the default is true. Returns
+ * buf. */
 const char *option_flag(const option *o, char buf[OPTION_NAME_ROOM]);
-/* "FFTBLOOM_MEM_LIMIT", or NULL where the option has none. */
+/* Writes the variable, "FFTBLOOM_MEM_LIMIT". Returns buf, or NULL if the option has none. */
 const char *option_env(const option *o, char buf[OPTION_NAME_ROOM]);
-/* What stands for the value in help: "zero|mirror|clamp|wrap", "FILE"; "" for bool. */
+/* Appends the placeholder of the value in help: "zero|mirror|clamp|wrap", "FILE"; "" for bool. */
 void option_placeholder(const option *o, text *to);
-/* "an integer from 0 to 100", "one of a, b, c": for sentences and reference pages. */
+/* Appends "a whole number from 0 to 100" or "one of a, b, c", for sentences. */
 void option_describe_type(const option *o, text *to);
 
 #endif

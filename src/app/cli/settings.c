@@ -1,4 +1,5 @@
 #include "app/cli/options.h"
+#include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -205,32 +206,28 @@ static bool (*const PARSE[OPTION_TYPES])(const source *) = {
 
 /* --- values ------------------------------------------------------------------------------ */
 
-bool settings_set(settings *s, int index, const char *value, origin_kind origin, const char *where,
-                  err *e) {
+bool settings_set(settings *s, int index, const char *value, setting_origin from, err *e) {
     const option *o = &OPTIONS[index];
     char flag[OPTION_NAME_ROOM];
-    setting fresh = {mem_str(value, e), origin, where ? mem_str(where, e) : NULL};
-    if (!fresh.text || (where && !fresh.where)) goto fail;
-    const char *name = origin == ORIGIN_FLAG && *where == '-' ? option_flag(o, flag) : o->name;
-    if (!PARSE[o->type](&(source){s, o, fresh.text, name, e})) {
-        if (e && origin == ORIGIN_FLAG) e->code = ERR_USAGE;
-        if (origin == ORIGIN_FILE || origin == ORIGIN_ENVIRONMENT) err_in(e, "%s", where);
-        goto fail;
+    setting fresh = {mem_str(value, e), from.kind, from.where ? mem_str(from.where, e) : NULL};
+    bool ok = fresh.text && (!from.where || fresh.where), flagged = from.kind == ORIGIN_FLAG;
+    const char *name = flagged && *from.where == '-' ? option_flag(o, flag) : o->name;
+    if (ok && !PARSE[o->type](&(source){s, o, fresh.text, name, e})) {
+        ok = false;
+        if (e && flagged) e->code = ERR_USAGE;
+        if (!flagged && from.where) err_in(e, "%s", from.where);
     }
-    mem_free(s->value[index].text);
-    mem_free(s->value[index].where);
-    s->value[index] = fresh;
-    return true;
-fail:
-    mem_free(fresh.text);
-    mem_free(fresh.where);
-    return false;
+    setting *old = ok ? &s->value[index] : &fresh;
+    mem_free(old->text);
+    mem_free(old->where);
+    if (ok) *old = fresh;
+    return ok;
 }
 
 bool settings_init(settings *s, err *e) {
     *s = (settings){0};
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (OPTIONS[i].preset && !settings_set(s, i, OPTIONS[i].preset, ORIGIN_DEFAULT, NULL, e))
+        if (OPTIONS[i].preset && !settings_set(s, i, OPTIONS[i].preset, (setting_origin){0}, e))
             return false;
     return true;
 }
@@ -248,7 +245,9 @@ bool settings_environment(settings *s, uint32_t users, err *e) {
         char name[OPTION_NAME_ROOM];
         const char *key = OPTIONS[i].on & users ? option_env(&OPTIONS[i], name) : NULL;
         const char *value = key ? getenv(key) : NULL;
-        if (value && *value && !settings_set(s, i, value, ORIGIN_ENVIRONMENT, key, e)) return false;
+        if (value && *value &&
+            !settings_set(s, i, value, (setting_origin){ORIGIN_ENVIRONMENT, key}, e))
+            return false;
     }
     return true;
 }
@@ -281,7 +280,8 @@ void settings_warn_environment(void) {
 
 /* --- words ------------------------------------------------------------------------------- */
 
-static void json_number(const char *v, text *to) {
+/* Appends the shortest digits that give the same number. */
+static void add_number(const char *v, text *to) {
     double x = strtod(v, NULL);
     if (isinf(x)) {
         text_add_json(to, v);
@@ -295,24 +295,26 @@ static void json_number(const char *v, text *to) {
     }
 }
 
-static void json_list(const char *v, bool numbers, text *to) {
-    text_add(to, "[");
+/* Appends the items of a list with commas as an array. */
+static void add_list(const char *v, bool numbers, text *to) {
+    json_out j = {.to = to};
+    json_array(&j, NULL);
     for (const char *p = v;; p++) {
         p += strspn(p, " ");
         size_t n = strcspn(p, ",");
-        text item = {0};
+        text item = {0}, value = {0};
         text_add_bytes(&item, p, n);
-        if (to->s[to->n - 1] != '[') text_add(to, ", ");
-        if (numbers) {
-            json_number(item.s, to);
-        } else {
-            text_add_json(to, item.s);
-        }
+        if (numbers) add_number(item.s, &value);
+        if (numbers)
+            json_raw(&j, NULL, value.s);
+        else
+            json_string(&j, NULL, item.s);
         text_free(&item);
+        text_free(&value);
         p += n;
         if (!*p) break;
     }
-    text_add(to, "]");
+    json_close(&j);
 }
 
 void settings_json(const settings *s, int index, text *to) {
@@ -328,10 +330,10 @@ void settings_json(const settings *s, int index, text *to) {
         text_add(to, "%" PRIu64, *(const uint64_t *)((const char *)s + o->at));
     } else if (o->type == OPTION_LIST || (o->type == OPTION_BORDERS && pair) ||
                (o->type == OPTION_CENTER && pair)) {
-        json_list(v, o->type == OPTION_CENTER, to);
+        add_list(v, o->type == OPTION_CENTER, to);
     } else if (o->type == OPTION_INT || o->type == OPTION_FLOAT ||
                (o->type == OPTION_SCALE && numeric && v[strlen(v) - 1] != 'h')) {
-        json_number(v, to);
+        add_number(v, to);
     } else {
         text_add_json(to, v);
     }
@@ -350,21 +352,31 @@ void settings_origin(const settings *s, int index, text *to) {
 }
 
 void settings_print(const settings *s, uint32_t users, bool json, text *to) {
-    if (json) text_add(to, "{\n  \"version\": 1");
+    json_out j = {.to = to};
+    if (json) {
+        json_object(&j, NULL);
+        json_line(&j);
+        json_uint(&j, "version", 1);
+    }
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (!(OPTIONS[i].on & users) || OPTIONS[i].flag_only) continue;
         text value = {0}, origin = {0};
         settings_json(s, i, &value);
         settings_origin(s, i, &origin);
         if (json) {
-            text_add(to, ",\n  \"%s\": {\"value\": %s, \"origin\": ", OPTIONS[i].name, value.s);
-            text_add_json(to, origin.s);
-            text_add(to, "}");
+            json_line(&j);
+            json_object(&j, OPTIONS[i].name);
+            json_raw(&j, "value", value.s);
+            json_string(&j, "origin", origin.s);
+            json_close(&j);
         } else {
             text_add(to, "%-14s %-24s %s\n", OPTIONS[i].name, value.s, origin.s);
         }
         text_free(&value);
         text_free(&origin);
     }
-    if (json) text_add(to, "\n}\n");
+    if (!json) return;
+    json_line(&j);
+    json_close(&j);
+    text_add(to, "\n");
 }

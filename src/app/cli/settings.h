@@ -1,9 +1,10 @@
-/* settings.h - what a command was told, and by whom.
+/* settings.h - the values of all options, and where each one came from.
  *
  * Values come as text from defaults, config files, the environment and flags, in this order, and
- * each replaces the one before. One parser per type (settings.c) checks the text and stores it
- * where the option's row says; the text and its origin are kept for --print-config and reports.
- * Strings in the settings belong to it. */
+ * each replaces the one before. One parser per type (settings.c) checks the text and stores it in
+ * the place that the option's row names. The text and its origin are kept for --print-config and
+ * reports. The settings own all strings in them, until settings_free. They do not know the command
+ * line's syntax, nor whether options fit together. */
 #ifndef APP_SETTINGS_H
 #define APP_SETTINGS_H
 
@@ -24,10 +25,17 @@ typedef enum { PIXELS_KEEP, PIXELS_HALF, PIXELS_FLOAT } settings_pixels;
 
 typedef enum { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG } origin_kind;
 
+/* Where a value comes from. */
+typedef struct {
+    origin_kind kind;
+    const char *where; /* "look.json:7:3", "FFTBLOOM_PADDING", "--padding"; NULL for defaults */
+} setting_origin;
+
+/* The text of a value and its origin; `where` is as in setting_origin. */
 typedef struct {
     char *text; /* NULL: not set */
     origin_kind origin;
-    char *where; /* "look.json:7:3", "FFTBLOOM_PADDING", "--padding"; NULL for defaults */
+    char *where;
 } setting;
 
 enum { SETTINGS_ROOM = 128 };
@@ -70,23 +78,24 @@ typedef struct {
     setting value[SETTINGS_ROOM]; /* by the option's index in the table */
 } settings;
 
-bool settings_init(settings *s, err *e); /* the defaults of the table */
+/* Fills in the defaults of the table. */
+bool settings_init(settings *s, err *e);
 void settings_free(settings *s);
 
-/* Checks `value` against row `index` of OPTIONS and stores it. The error (ERR_CONFIG, or
- * ERR_USAGE where the origin is a flag) starts with `where`. On failure nothing changes. */
-bool settings_set(settings *s, int index, const char *value, origin_kind origin, const char *where,
-                  err *e);
+/* Checks `value` against row `index` of OPTIONS and stores a copy. A value that is refused changes
+ * nothing; the code is ERR_USAGE for a flag and ERR_CONFIG for all others. */
+bool settings_set(settings *s, int index, const char *value, setting_origin from, err *e);
 /* Sets the options of the environment that `users` take. */
 bool settings_environment(settings *s, uint32_t users, err *e);
 /* Warns of each FFTBLOOM_* variable that no command reads, with the nearest name. */
 void settings_warn_environment(void);
 
-/* The value as JSON of the option's type: true, 3, "mirror", ["a","b"]. */
+/* Appends the value as JSON of the option's type: true, 3, "mirror", ["a", "b"]. */
 void settings_json(const settings *s, int index, text *to);
-/* "default", "look.json:7:3", "environment FFTBLOOM_PADDING", "flag --padding", "argument IN". */
+/* Appends the origin: "default", "look.json:7:3", "environment FFTBLOOM_PADDING", "flag --padding",
+ * "argument IN". */
 void settings_origin(const settings *s, int index, text *to);
-/* --print-config: every option that `users` take, as a table or as JSON. */
+/* Appends every option that `users` take, as a table or as JSON, for --print-config. */
 void settings_print(const settings *s, uint32_t users, bool json, text *to);
 
 #endif

@@ -1,7 +1,8 @@
 /* variables.h - ${NAME} in the strings of suites.
  *
- * Lists are chained, the strongest first; within a list the first of a name counts. So --set wins
- * over a case, a case over its file, a file over what it includes. "$${" stands for "${". */
+ * Lists are chained, the strongest first; within a list the first of a name counts. So --set
+ * overrides a case, a case its file, and a file its includes. "$${" stands for "${". Variables do
+ * not know the place of a string; the reader of the file adds it to errors. */
 #ifndef APP_VARIABLES_H
 #define APP_VARIABLES_H
 
@@ -14,25 +15,26 @@ typedef struct {
     char *name, *value;
 } variable;
 
-/* How long a string may become when its variables are replaced, and all strings of a suite
- * together: variables of variables would grow without end. */
+/* Maximum bytes of a string once its variables are replaced, and of all strings of a suite
+ * together. Variables of variables would grow without end. */
 enum { VARIABLES_STRING = 64 << 10, VARIABLES_TOTAL = 64 << 20 };
 
 typedef struct variables variables;
 struct variables {
     variable *item;
     size_t count;
-    variables *weaker; /* asked for what is not here; may be NULL */
-    size_t *total;     /* counts the bytes that were made; NULL: they are not counted */
+    variables *weaker; /* the next list to search; may be NULL */
+    size_t *total;     /* sum of the bytes of all results; NULL: not counted */
 };
 
-/* Names are letters, digits and _, and do not start with a digit. The error names no place. */
+/* Adds a copy. A name has letters, digits and _, and does not start with a digit. */
 bool variables_add(variables *v, const char *name, const char *value, err *e);
-/* "NAME=VALUE,NAME=VALUE"; ERR_USAGE with what was wrong. */
+/* Adds the variables of "NAME=VALUE,NAME=VALUE". Fails with ERR_USAGE. */
 bool variables_parse(variables *v, const char *list, err *e);
-/* Moves what `from` has behind what `to` has. */
+/* Moves the variables of `from` to the end of `to`. */
 bool variables_append(variables *to, variables *from, err *e);
-void variables_clear(variables *v); /* the chain stays */
+/* Frees the variables of this list; the chain stays. */
+void variables_clear(variables *v);
 
 /* Appends `s` with its variables replaced. Fails with ERR_CONFIG for a name that is not known, with
  * the nearest one, and where the result exceeds a limit. */
