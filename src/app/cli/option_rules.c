@@ -14,6 +14,10 @@ static bool has_threshold(const settings *s) {
 static bool may_be_half(const settings *s) {
     return s->pixels != PIXELS_FLOAT;
 }
+static bool may_use_cpu(const settings *s) {
+    const char *d = s->bloom.device;
+    return strcmp(d, "gpu") != 0 && strcmp(d, "software") != 0;
+}
 static bool is_loud(const settings *s) {
     return !s->quiet;
 }
@@ -63,6 +67,8 @@ const option_rule OPTION_RULES[] = {
     {RUN, "knee", has_threshold, "without --threshold", NULL},
     {FOR_APPLY, "half_overflow", may_be_half, "with --pixel-type float", NULL},
     {FOR_APPLY, "compression emit_layer", writes_exr, "on an output that is not EXR", NULL},
+    {RUN | FOR_BENCH, "plans", may_use_cpu, "without the CPU, the only device that has such plans",
+     NULL},
     {FOR_APPLY, "missing", NULL, "on a single image", NULL},
     {FOR_APPLY, "chunk farm_dir", is_on_farm, "without --farm", NULL},
     {FOR_APPLY, "wait farm_args", is_on_slurm, "without --farm slurm", NULL},
@@ -82,7 +88,7 @@ const option_rule OPTION_RULES[] = {
      runs_cases, "with --list", NULL},
 
     {FOR_BENCH,
-     "kernel normalize kernel_center kernel_scale correlate spectrum padding axis precision "
+     "kernel normalize kernel_center kernel_scale correlate spectrum padding axis precision plans "
      "pixel_type vram_limit size rounds queue in_flight warm_up csv",
      times_frames, "with --calibrate", NULL},
     {FOR_BENCH, "normalize kernel_center kernel_scale correlate", reads_kernel,
