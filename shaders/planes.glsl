@@ -33,12 +33,18 @@ complex pixels_at(uint p, bool second) {
     return complex(z.x, second ? z.y : real(0));
 }
 
-// The same of halfs. All of them are numbers of a float, too.
-real half_pixel(uint p) { return real(unpackHalf2x16(two_halfs[p / 2] >> 16 * (p % 2)).x); }
+// The same of halfs. They become floats by whole numbers and a product that is exact, since Vulkan lets
+// a device take subnormal halfs for zeros in unpackHalf2x16. Infinities and NaN do not come here.
+real real_of(uint half_bits) {
+    uint m = half_bits & 0x7fffu;
+    float v = m < 0x400u ? float(m) * 5.9604644775390625e-8 : uintBitsToFloat((m << 13) + (112u << 23));
+    return real((half_bits & 0x8000u) != 0u ? -v : v);
+}
+real half_pixel(uint p) { return real_of(two_halfs[p / 2] >> 16 * (p % 2)); }
 complex half_pixels_at(uint p, bool second) {
     if (ROWS) return complex(half_pixel(p), second ? half_pixel(p + IMAGE_PITCH) : real(0));
-    vec2 z = unpackHalf2x16(two_halfs[p / 2]);
-    return complex(z.x, second ? z.y : 0);
+    uint two = two_halfs[p / 2];
+    return complex(real_of(two), second ? real_of(two >> 16) : real(0));
 }
 
 complex load_pair(uint channel, uint pair, int c) { // c < 0: padding

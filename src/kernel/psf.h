@@ -49,9 +49,10 @@ typedef struct {
 } psf;
 
 /* Takes copies of `channels` planes of w * h. A centre between taps is applied as a phase ramp on
- * the spectrum of the kernel padded to twice its size, so the psf grows to that size (and has taps
- * below zero where the kernel has sharp edges); a `size` other than 1 resamples it with its sum
- * kept, onto a grid that has a tap on the centre. */
+ * the spectrum of the kernel padded to the next even length without prime factors above 7 from
+ * twice its size on, so the psf grows to that size (and has taps below zero where the kernel has
+ * sharp edges); a `size` other than 1 resamples it with its sum kept, onto a grid that has a tap on
+ * the centre. */
 bool psf_make(psf *k, uint32_t w, uint32_t h, uint32_t channels, const float *const plane[],
               const psf_options *o, err *e);
 void psf_free(psf *k);

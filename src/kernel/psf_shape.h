@@ -32,7 +32,8 @@ void shape_turn(psf_shape *s);
 bool shape_scale(psf_shape *s, double scale, err *e);
 
 /* Moves a centre between taps onto the nearest one by a phase ramp on the spectrum of the kernel
- * padded to twice its size, along the axes that need it; these grow to that size. The ramp at the
+ * padded to the next even length without prime factors above 7 from twice its size on, along the
+ * axes that need it; these grow to that size. The ramp at the
  * Nyquist frequency is its cosine, which keeps the taps real. */
 bool shape_shift(psf_shape *s, err *e);
 

@@ -213,3 +213,22 @@ assert d['devices'][d['auto']['image']]['class'] == 'cpu'"
     grep -q '"plans": "fixed"' after.exr.json
     grep -q '"plans": "measured"' measured.exr.json
 }
+
+@test "--device all goes on with the devices that can be opened" {
+    command -v oiiotool >/dev/null || skip "no oiiotool"
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
+    FAULTS=$(dirname "$FFTBLOOM")/tests/faults.so
+    cd "$dir"
+    for i in 1 2 3; do oiiotool --pattern noise:type=uniform 40x30 3 -d float -o "in.000$i.exr"; done
+    oiiotool --create 9x9 3 --addc 0.1 -d float -o kernel.exr
+    run --separate-stderr env FAULT_DEVICE=1 LD_PRELOAD="$FAULTS" \
+        "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --device all
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == *"goes on without device '"*"failed with VkResult -13"* ]]
+    [ -e out.0003.exr ]
+    run --separate-stderr env FAULT_DEVICE=1 LD_PRELOAD="$FAULTS" \
+        "$FFTBLOOM" bench --device all --size 64x48 --kernel 16 --rounds 1 --warm-up 0
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == *"failed with VkResult -13"* && "$output" == *"kernel 16 x 16"* ]]
+}

@@ -5,6 +5,7 @@
  *   FAULT_COUNT=file       the number of allocations is written there at the end
  *   FAULT_INTERRUPT=name   every second call of open, fsync or close fails with EINTR
  *   FAULT_WAIT=file        the first fsync makes the file and waits until it is gone, at most 20 s
+ *   FAULT_DEVICE=1         no Vulkan device can be opened
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -108,4 +109,11 @@ int close(int fd) {
     if (!real) real = (int (*)(int))dlsym(RTLD_NEXT, "close");
     int result = real(fd);
     return fd > 2 && interrupt("close") ? -1 : result;
+}
+
+int vkCreateDevice(void *physical, const void *info, const void *allocator, void **device) {
+    typedef int call(void *, const void *, const void *, void **);
+    if (getenv("FAULT_DEVICE")) return -13; /* VK_ERROR_UNKNOWN */
+    call *real = (call *)dlsym(RTLD_NEXT, "vkCreateDevice");
+    return real(physical, info, allocator, device);
 }

@@ -1,5 +1,5 @@
-/* test_gpu_errors.c - what Vulkan says becomes an exit code: 75 where it is worth retrying, 69
- * where there is no device to work with, and 70 for what should not be. */
+/* test_gpu_errors.c - what Vulkan says becomes an exit code: 75 where it is worth retrying, and 69
+ * where a device refuses; what it says about versions and time. */
 #include "engine/gpu/gpu_device.h"
 #include "unit/check.h"
 
@@ -18,12 +18,35 @@ static void codes(void **state) {
     check_code(VK_ERROR_OUT_OF_DEVICE_MEMORY, ERR_RETRY, "out of memory");
     check_code(VK_ERROR_OUT_OF_HOST_MEMORY, ERR_RETRY, "out of host memory");
     check_code(VK_ERROR_INCOMPATIBLE_DRIVER, ERR_NO_DEVICE, "no Vulkan driver");
-    check_code(VK_ERROR_UNKNOWN, ERR_INTERNAL, "vkQueueSubmit");
+    check_code(VK_ERROR_UNKNOWN, ERR_NO_DEVICE, "vkQueueSubmit failed with VkResult -13");
     assert_int_equal(ERR_RETRY, 75);
     assert_int_equal(ERR_NO_DEVICE, 69);
 }
 
+static void old_devices_are_refused(void **state) {
+    (void)state;
+    err e = {0};
+    assert_true(gpu_version_is_enough(VK_API_VERSION_1_1, "new", &e));
+    assert_true(gpu_version_is_enough(VK_MAKE_API_VERSION(0, 1, 3, 200), "new", &e));
+    assert_int_equal(e.code, ERR_NONE);
+    assert_false(gpu_version_is_enough(VK_MAKE_API_VERSION(0, 1, 0, 999), "Old One", &e));
+    assert_int_equal(e.code, ERR_NO_DEVICE);
+    assert_string_equal(e.msg, "device 'Old One' has Vulkan 1.0, and fftbloom needs 1.1");
+}
+
+/* A clock that has begun again between two stamps. */
+static void clocks_of_few_bits(void **state) {
+    (void)state;
+    assert_true(gpu_seconds(2, 64, 5, 9) == 8);
+    assert_true(gpu_seconds(1, 36, (UINT64_C(1) << 36) - 3, 4) == 7);
+    assert_true(gpu_seconds(1, 64, UINT64_MAX - 2, 4) == 7);
+    /* The bits above those that count may hold anything. */
+    assert_true(gpu_seconds(1, 36, UINT64_C(7) << 40 | 10, UINT64_C(9) << 50 | 30) == 20);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(codes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(codes),
+                                       cmocka_unit_test(old_devices_are_refused),
+                                       cmocka_unit_test(clocks_of_few_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "app/run/sequence.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "image/format.h"
 
@@ -64,6 +65,11 @@ static void queue_all(sequence *q, const bloom_settings *s) {
         count = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!f[i].possible) continue;
+        err e = {0};
+        engine *g = engine_open(&device[i], q->maker->threads, NULL, &e);
+        if (!g) log_note("goes on without device '%s': %s", device[i].name, e.msg);
+        if (!g) continue;
+        engine_close(&g);
         snprintf(q->name[q->queues], sizeof q->name[0], "%u", i);
         q->queue[q->queues].s = *s;
         q->queue[q->queues].s.device = q->name[q->queues];

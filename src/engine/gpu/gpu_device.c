@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -32,7 +33,18 @@ bool gpu_failed(const gpu_device *g, VkResult r, const char *what, err *e) {
     for (size_t i = 0; i < sizeof RESULT / sizeof RESULT[0]; i++)
         if (RESULT[i].result == r)
             return err_set(e, RESULT[i].code, "%s: %s (%.*s)", name, RESULT[i].words, call, what);
-    return err_set(e, ERR_INTERNAL, "%s: %.*s failed with VkResult %d", name, call, what, (int)r);
+    return err_set(e, ERR_NO_DEVICE, "%s: %.*s failed with VkResult %d", name, call, what, (int)r);
+}
+
+double gpu_seconds(double tick, uint32_t stamp_bits, uint64_t from, uint64_t to) {
+    uint64_t mask = stamp_bits < 64 ? (UINT64_C(1) << stamp_bits) - 1 : UINT64_MAX;
+    return (double)((to - from) & mask) * tick;
+}
+
+bool gpu_version_is_enough(uint32_t version, const char *name, err *e) {
+    if (version >= VK_API_VERSION_1_1) return true;
+    return err_set(e, ERR_NO_DEVICE, "device '%s' has Vulkan %u.%u, and fftbloom needs 1.1", name,
+                   VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
 }
 
 /* --- instance ------------------------------------------------------------------------------- */
@@ -188,68 +200,6 @@ static bool compute_family(VkPhysicalDevice p, uint32_t *family, uint32_t *times
     return true;
 }
 
-static uint64_t own_memory(VkPhysicalDevice p) {
-    VkPhysicalDeviceMemoryProperties m;
-    vkGetPhysicalDeviceMemoryProperties(p, &m);
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < m.memoryHeapCount; i++)
-        if (m.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT &&
-            m.memoryHeaps[i].size > bytes)
-            bytes = m.memoryHeaps[i].size;
-    return bytes;
-}
-
-static void describe(engine_device *d, VkPhysicalDevice p, uint32_t index) {
-    VkPhysicalDeviceDriverProperties driver = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
-    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
-    VkPhysicalDeviceProperties2 props = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-                                         .pNext = &id};
-    VkPhysicalDeviceFeatures features;
-    vkGetPhysicalDeviceProperties(p, &props.properties);
-    if (props.properties.apiVersion >= VK_API_VERSION_1_2) id.pNext = &driver;
-    vkGetPhysicalDeviceProperties2(p, &props);
-    vkGetPhysicalDeviceFeatures(p, &features);
-    const VkPhysicalDeviceProperties *v = &props.properties;
-    const VkPhysicalDeviceLimits *l = &v->limits;
-    *d = (engine_device){.class = v->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU ? ENGINE_SOFTWARE
-                                                                               : ENGINE_GPU,
-                         .index = index,
-                         .memory = own_memory(p)};
-    snprintf(d->name, sizeof d->name, "%.255s", v->deviceName);
-    if (driver.driverName[0])
-        snprintf(d->driver, sizeof d->driver, "%.120s %.120s", driver.driverName,
-                 driver.driverInfo);
-    else
-        snprintf(d->driver, sizeof d->driver, "version %#x", v->driverVersion);
-    memcpy(d->uuid, id.deviceUUID, sizeof d->uuid);
-    uint32_t size = l->maxComputeWorkGroupSize[0], all = l->maxComputeWorkGroupInvocations;
-    d->limits = (plan_limits){.invocations = size < all ? size : all,
-                              .shared_bytes = l->maxComputeSharedMemorySize,
-                              .buffer_range = l->maxStorageBufferRange,
-                              .memory = d->memory,
-                              .float64 = features.shaderFloat64};
-    memcpy(d->limits.groups, l->maxComputeWorkGroupCount, sizeof d->limits.groups);
-}
-
-uint32_t gpu_device_list(engine_device *to, uint32_t room) {
-    VkPhysicalDevice p[MOST];
-    uint32_t n = MOST, found = 0, family, bits;
-    err ignored;
-    gpu_instance *instance = take_instance(&ignored);
-    if (!instance) return 0;
-    VkResult r = vkEnumeratePhysicalDevices(instance->vk, &n, p);
-    if (r == VK_SUCCESS || r == VK_INCOMPLETE)
-        for (uint32_t i = 0; i < n && found < room; i++)
-            if (compute_family(p[i], &family, &bits)) describe(&to[found++], p[i], i);
-    give_instance(instance);
-    return found;
-}
-
-/* --- opening --------------------------------------------------------------------------------- */
-
-enum { MOST_QUEUES = 1 + GPU_WAYS, EXTENSIONS = 2 };
-
 static bool has_extension(VkPhysicalDevice p, const char *name) {
     VkExtensionProperties x[512];
     uint32_t n = 512;
@@ -259,6 +209,94 @@ static bool has_extension(VkPhysicalDevice p, const char *name) {
         if (strcmp(x[i].extensionName, name) == 0) return true;
     return false;
 }
+
+/* Returns the size of the device's own memory; and in `free` the part of it that this process can
+ * have now, where the driver tells: other processes may hold the rest. */
+static uint64_t own_memory(VkPhysicalDevice p, uint64_t *free) {
+    VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+    VkPhysicalDeviceMemoryProperties2 all = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
+    if (has_extension(p, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME)) all.pNext = &budget;
+    vkGetPhysicalDeviceMemoryProperties2(p, &all);
+    const VkPhysicalDeviceMemoryProperties *m = &all.memoryProperties;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < m->memoryHeapCount; i++) {
+        uint64_t size = m->memoryHeaps[i].size, given = budget.heapBudget[i];
+        if (!(m->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) || size <= bytes) continue;
+        bytes = *free = size;
+        if (given && given < size) *free = given - min_u64(given, budget.heapUsage[i]);
+    }
+    return bytes;
+}
+
+static void describe(engine_device *d, VkPhysicalDevice p, uint32_t index) {
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceMaintenance3Properties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
+    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES,
+                                       .pNext = &sizes};
+    VkPhysicalDeviceProperties2 props = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                         .pNext = &id};
+    VkPhysicalDeviceFeatures features;
+    vkGetPhysicalDeviceProperties(p, &props.properties);
+    if (props.properties.apiVersion >= VK_API_VERSION_1_2) sizes.pNext = &driver;
+    vkGetPhysicalDeviceProperties2(p, &props);
+    vkGetPhysicalDeviceFeatures(p, &features);
+    const VkPhysicalDeviceProperties *v = &props.properties;
+    const VkPhysicalDeviceLimits *l = &v->limits;
+    *d = (engine_device){.class = v->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU ? ENGINE_SOFTWARE
+                                                                               : ENGINE_GPU,
+                         .index = index};
+    uint64_t left = 0;
+    d->memory = own_memory(p, &left);
+    snprintf(d->name, sizeof d->name, "%.255s", v->deviceName);
+    if (driver.driverName[0])
+        snprintf(d->driver, sizeof d->driver, "%.120s %.120s", driver.driverName,
+                 driver.driverInfo);
+    else
+        snprintf(d->driver, sizeof d->driver, "version %#x", v->driverVersion);
+    memcpy(d->uuid, id.deviceUUID, sizeof d->uuid);
+    uint32_t size = l->maxComputeWorkGroupSize[0], all = l->maxComputeWorkGroupInvocations;
+    d->limits = (plan_limits){
+        .invocations = size < all ? size : all,
+        .shared_bytes = l->maxComputeSharedMemorySize,
+        .buffer_range = min_u64(l->maxStorageBufferRange, sizes.maxMemoryAllocationSize),
+        .memory = left,
+        .float64 = features.shaderFloat64};
+    memcpy(d->limits.groups, l->maxComputeWorkGroupCount, sizeof d->limits.groups);
+}
+
+/* A device that is too old is left out with a note, since a plan for it would be in vain. */
+static bool can_be_used(VkPhysicalDevice p) {
+    VkPhysicalDeviceProperties v;
+    uint32_t family, bits;
+    err e = {0};
+    vkGetPhysicalDeviceProperties(p, &v);
+    if (gpu_version_is_enough(v.apiVersion, v.deviceName, &e))
+        return compute_family(p, &family, &bits);
+    log_note("%s", e.msg);
+    return false;
+}
+
+uint32_t gpu_device_list(engine_device *to, uint32_t room) {
+    VkPhysicalDevice p[MOST];
+    uint32_t n = MOST, found = 0;
+    err ignored;
+    gpu_instance *instance = take_instance(&ignored);
+    if (!instance) return 0;
+    VkResult r = vkEnumeratePhysicalDevices(instance->vk, &n, p);
+    if (r == VK_SUCCESS || r == VK_INCOMPLETE)
+        for (uint32_t i = 0; i < n && found < room; i++)
+            if (can_be_used(p[i])) describe(&to[found++], p[i], i);
+    give_instance(instance);
+    return found;
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+enum { MOST_QUEUES = 1 + GPU_WAYS, EXTENSIONS = 2 };
 
 /* Chooses the queues that copy and notes the families of all of them. */
 static void choose_queues(gpu_device *g, gpu_queue_place place[GPU_WAYS]) {
@@ -272,7 +310,7 @@ static void choose_queues(gpu_device *g, gpu_queue_place place[GPU_WAYS]) {
         gpu_queue *c = &g->copies[way];
         bool known = false;
         c->family = place[way].family;
-        c->stamps = q[c->family].timestampValidBits > 0;
+        c->stamp_bits = q[c->family].timestampValidBits;
         for (uint32_t i = 0; i < g->family_count; i++) known |= g->families[i] == c->family;
         if (!known) g->families[g->family_count++] = c->family;
     }
@@ -319,15 +357,20 @@ static bool take_queues(gpu_device *g, const gpu_queue_place place[GPU_WAYS], er
 }
 
 static bool open_device(gpu_device *g, bool float64, err *e) {
-    uint32_t bits, extensions = 0;
+    uint32_t extensions = 0;
     const char *extension[EXTENSIONS];
     gpu_queue_place place[GPU_WAYS];
     VkDeviceQueueCreateInfo queue[1 + GPU_WAYS];
-    if (!compute_family(g->physical, &g->family, &bits))
+    if (!compute_family(g->physical, &g->family, &g->stamp_bits))
         return err_set(e, ERR_NO_DEVICE, "%s has no compute queue", g->name);
-    VkPhysicalDeviceProperties props;
-    vkGetPhysicalDeviceProperties(g->physical, &props);
-    g->tick = bits ? props.limits.timestampPeriod * 1e-9 : 0;
+    VkPhysicalDeviceMaintenance3Properties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
+    VkPhysicalDeviceProperties2 props = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                         .pNext = &sizes};
+    vkGetPhysicalDeviceProperties2(g->physical, &props);
+    if (!gpu_version_is_enough(props.properties.apiVersion, g->name, e)) return false;
+    g->tick = props.properties.limits.timestampPeriod * 1e-9;
+    g->allocation = sizes.maxMemoryAllocationSize;
     vkGetPhysicalDeviceMemoryProperties(g->physical, &g->memory);
     choose_queues(g, place);
     fill_queues(g, place, queue);

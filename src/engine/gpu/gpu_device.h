@@ -19,7 +19,7 @@ typedef struct {
     VkQueue queue;
     uint32_t family;
     VkCommandPool pool;
-    bool stamps; /* it writes timestamps */
+    uint32_t stamp_bits; /* of its timestamps; 0: it writes none */
 } gpu_queue;
 
 typedef struct {
@@ -33,8 +33,10 @@ typedef struct {
     uint32_t families[1 + GPU_WAYS], family_count; /* of all these, each once */
     VkPhysicalDeviceMemoryProperties memory;
     PFN_vkResetQueryPoolEXT reset_queries; /* by the host; NULL: not there */
-    bool statistics; /* pipelines are made with what the compiler has to say: at debug level */
-    double tick;     /* seconds per timestamp unit; 0: the queue has none */
+    bool statistics;     /* pipelines are made with what the compiler has to say: at debug level */
+    double tick;         /* seconds per timestamp unit */
+    uint32_t stamp_bits; /* of the queue that computes */
+    uint64_t allocation; /* maximum of bytes in one piece of memory */
     char name[ENGINE_NAME];
 } gpu_device;
 
@@ -45,6 +47,14 @@ bool gpu_device_open(gpu_device *g, const engine_device *which, err *e);
 void gpu_device_close(gpu_device *g); /* accepts half-open devices */
 /* Messages of the validation layers since the device was opened. */
 unsigned gpu_device_messages(const gpu_device *g);
+
+/* Returns the seconds between two timestamps of a queue, of which only that many bits count: a
+ * clock of 36 bits begins again about every hour. */
+double gpu_seconds(double tick, uint32_t stamp_bits, uint64_t from, uint64_t to);
+
+/* Returns whether a device of that Vulkan version can run the shaders; the error says what it has
+ * and what they need. */
+bool gpu_version_is_enough(uint32_t version, const char *name, err *e);
 
 /* Sets the error for a failed Vulkan call; `what` is the call. Device lost and out of memory are
  * worth a retry. Returns false. */

@@ -14,7 +14,7 @@ typedef struct {
     uint8_t uuid[ENGINE_UUID];
     const char *cache_dir; /* NULL: none */
     gpu_work w;
-    pthread_mutex_t queues; /* one thread at a time may submit */
+    pthread_mutex_t queues; /* held while a frame is given to them: one thread at a time may */
     uint32_t slots;
     gpu_frame slot[ENGINE_SLOTS];
 } gpu_engine;
@@ -165,8 +165,9 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     if (x->slot[slot].lost)
         return err_set(e, ERR_RETRY, "%s: slot %u of %u has lost a frame, and is not to be used",
                        x->w.g.name, slot, x->slots);
+    if (!gpu_frame_load(&x->slot[slot], &x->w, f, e)) return false;
     pthread_mutex_lock(&x->queues);
-    bool ok = gpu_frame_submit(&x->slot[slot], &x->w, f, e);
+    bool ok = gpu_frame_submit(&x->slot[slot], &x->w, e);
     pthread_mutex_unlock(&x->queues);
     return ok;
 }

@@ -116,7 +116,7 @@ static bool has_step(const gpu_work *w, gpu_step step) {
 
 static gpu_queue queue_of(const gpu_work *w, gpu_step step) {
     const gpu_device *g = &w->g;
-    if (step == GPU_STEP_PASSES) return (gpu_queue){g->queue, g->family, g->pool, g->tick > 0};
+    if (step == GPU_STEP_PASSES) return (gpu_queue){g->queue, g->family, g->pool, g->stamp_bits};
     return g->copies[step == GPU_STEP_UP ? GPU_UP : GPU_DOWN];
 }
 
@@ -134,7 +134,7 @@ static uint32_t first_stamp(const gpu_work *w, gpu_step step) {
 static bool record(gpu_frame *f, const gpu_work *w, gpu_step step, err *e) {
     gpu_queue q = queue_of(w, step);
     VkCommandBuffer *c = &f->commands[step];
-    VkQueryPool stamps = q.stamps ? f->stamps : VK_NULL_HANDLE;
+    VkQueryPool stamps = q.stamp_bits ? f->stamps : VK_NULL_HANDLE;
     uint32_t next = first_stamp(w, step);
     if (!has_step(w, step)) return true;
     if (!gpu_begin(&w->g, q.pool, c, 0, e)) return false;
@@ -203,7 +203,7 @@ static bool make_signals(gpu_frame *f, const gpu_work *w, bool timestamps, err *
     for (int i = 0; i < GPU_STEPS - 1; i++)
         VK_TRY(g, vkCreateSemaphore(g->dev, &semaphore, NULL, &f->done[i]), e);
     /* Queues that only copy cannot reset queries. */
-    if (timestamps && g->tick > 0 && g->reset_queries)
+    if (timestamps && g->stamp_bits && g->reset_queries)
         VK_TRY(g, vkCreateQueryPool(g->dev, &q, NULL, &f->stamps), e);
     return true;
 fail:
@@ -285,7 +285,7 @@ static bool submit_steps(const gpu_frame *f, const gpu_work *w, err *e) {
     return true;
 }
 
-bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, const engine_frame *from, err *e) {
+bool gpu_frame_load(gpu_frame *f, const gpu_work *w, const engine_frame *from, err *e) {
     const gpu_device *g = &w->g;
     gpu_planes to = planes_of(f, w, true);
     double start = clock_now();
@@ -296,11 +296,15 @@ bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, const engine_frame *from,
     f->sink = from->sink;
     VK_TRY(g, vkResetFences(g->dev, 1, &f->fence), e);
     if (f->stamps) g->reset_queries(g->dev, f->stamps, 0, first_stamp(w, GPU_STEPS));
+    return true;
+fail:
+    return false;
+}
+
+bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, err *e) {
     f->busy = submit_steps(f, w, e);
     f->lost = !f->busy;
     return f->busy;
-fail:
-    return false;
 }
 
 /* Adds the times between the stamps of a step: to `each` of them in turn. */
@@ -309,13 +313,14 @@ static bool read_step(const gpu_frame *f, const gpu_work *w, gpu_step step, doub
     enum { MOST = 1 + PLAN_PASSES * ENGINE_CHANNELS };
     uint64_t at[MOST];
     uint32_t n = stamps_of(w, step);
-    if (!f->stamps || !has_step(w, step) || !queue_of(w, step).stamps || n > MOST) return true;
+    uint32_t bits = queue_of(w, step).stamp_bits;
+    if (!f->stamps || !has_step(w, step) || !bits || n > MOST) return true;
     VK_TRY(&w->g,
            vkGetQueryPoolResults(w->g.dev, f->stamps, first_stamp(w, step), n, n * sizeof at[0], at,
                                  sizeof at[0], VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
            e);
     for (uint32_t i = 1; i < n; i++)
-        each[(i - 1) % count] += (double)(at[i] - at[i - 1]) * w->g.tick;
+        each[(i - 1) % count] += gpu_seconds(w->g.tick, bits, at[i - 1], at[i]);
     return true;
 fail:
     return false;

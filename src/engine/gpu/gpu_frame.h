@@ -58,8 +58,10 @@ uint32_t gpu_frame_sets(const gpu_work *w);
 bool gpu_frame_make(gpu_frame *f, const gpu_work *w, bool timestamps, err *e);
 void gpu_frame_free(gpu_frame *f, const gpu_work *w); /* accepts half-made ones */
 
-/* One after the other; as engine_submit and engine_wait. */
-bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, const engine_frame *planes, err *e);
+/* One after the other. Load copies the planes to where the device finds them, and may run beside
+ * other frames; submit must not run beside another submit on the same device. */
+bool gpu_frame_load(gpu_frame *f, const gpu_work *w, const engine_frame *planes, err *e);
+bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, err *e);
 bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, engine_times *t, err *e);
 
 /* The passes alone, with a stamp after each unless stamps is NULL: for benchmarks. */

@@ -46,6 +46,11 @@ bool gpu_memory_is_shared(const gpu_device *g, bool *cached) {
 bool gpu_buffer_make(gpu_buffer *b, const gpu_device *g, uint64_t bytes, gpu_use use,
                      const char *name, err *e) {
     b->bytes = bytes ? bytes : 4;
+    if (b->bytes > g->allocation)
+        return err_set(e, ERR_NO_DEVICE,
+                       "%s: buffer '%s' of %" PRIu64 " bytes is more than the %" PRIu64
+                       " that the device gives in one piece",
+                       g->name, name, bytes, g->allocation);
     VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = b->bytes,

@@ -73,16 +73,18 @@ bool gpu_time(const gpu_device *g, const gpu_timing *t, double *all, double *ste
                                .queryCount = room};
     VkQueryPool stamps = VK_NULL_HANDLE;
     bool ok = false;
-    if (g->tick <= 0) return err_set(e, ERR_NO_DEVICE, "%s has no timestamps", g->name);
+    if (!g->stamp_bits) return err_set(e, ERR_NO_DEVICE, "%s has no timestamps", g->name);
     uint64_t *at = mem_new(room, sizeof *at, "timestamps", e);
     if (!at) return false;
     double unit = g->tick / t->count;
+    uint32_t bits = g->stamp_bits;
     VK_TRY(g, vkCreateQueryPool(g->dev, &q, NULL, &stamps), e);
     if (!run(g, t, stamps, room, false, at, 2, e)) goto fail;
-    *all = (double)(at[1] - at[0]) * unit;
+    *all = gpu_seconds(unit, bits, at[0], at[1]);
     if (!run(g, t, stamps, room, true, at, n, e)) goto fail;
     for (uint32_t s = 0; s < t->steps; s++) step[s] = 0;
-    for (uint32_t i = 1; i < n; i++) step[(i - 1) % t->steps] += (double)(at[i] - at[i - 1]) * unit;
+    for (uint32_t i = 1; i < n; i++)
+        step[(i - 1) % t->steps] += gpu_seconds(unit, bits, at[i - 1], at[i]);
     ok = true;
 fail:
     if (stamps) vkDestroyQueryPool(g->dev, stamps, NULL);
