@@ -78,7 +78,6 @@ static void match_channels(comparison *c, const image_part *p, const image_part 
 
 /* --- values -------------------------------------------------------------------------------- */
 
-/* Reads samples as doubles, which hold every float and every integer of 32 bits. */
 static void read_samples(double *to, const image *img, int part, int channel, size_t from,
                          size_t n) {
     enum { PIECE = 256 };
@@ -96,12 +95,15 @@ static void read_samples(double *to, const image *img, int part, int channel, si
     }
 }
 
-/* Returns how far apart two values are: infinitely where one is not finite and the other is not the
- * same. */
-static double distance(double a, double b) {
+void compare_read_row(const comparison *c, const compare_channel *k, size_t y, double *a,
+                      double *b) {
+    read_samples(a, c->of.a, c->of.part, k->a, y * c->w, c->w);
+    read_samples(b, c->of.b, c->of.part, k->b, y * c->w, c->w);
+}
+
+double compare_distance(double a, double b) {
     if (isfinite(a) && isfinite(b)) return fabs(a - b);
-    if (isnan(a) && isnan(b)) return 0;
-    return a == b ? 0 : INFINITY;
+    return (isnan(a) && isnan(b)) || a == b ? 0 : INFINITY;
 }
 
 static bool over(double d, double mean, double absolute, double relative) {
@@ -110,7 +112,7 @@ static bool over(double d, double mean, double absolute, double relative) {
 
 /* Adds one value to the sums of its row and channel. Returns the limits that it is over. */
 static unsigned add_value(row_sum *r, channel_sum *k, const compare_limits *l, double a, double b) {
-    double d = distance(a, b), mean = 0.5 * (fabs(a) + fabs(b));
+    double d = compare_distance(a, b), mean = 0.5 * (fabs(a) + fabs(b));
     if (isfinite(a)) k->a += a;
     if (isfinite(b)) k->b += b;
     if (d > k->max) k->max = d;
@@ -133,11 +135,8 @@ static bool compare_row(void *ctx, size_t y, int worker, err *e) {
     const comparison *c = w->c;
     size_t width = c->w, n = width * (size_t)c->channels;
     double *a = w->scratch + (size_t)worker * 2 * n, *b = a + n;
-    for (int i = 0; i < c->channels; i++) {
-        const compare_channel *k = &c->channel[i];
-        read_samples(a + (size_t)i * width, c->of.a, c->of.part, k->a, y * width, width);
-        read_samples(b + (size_t)i * width, c->of.b, c->of.part, k->b, y * width, width);
-    }
+    for (int i = 0; i < c->channels; i++)
+        compare_read_row(c, &c->channel[i], y, a + (size_t)i * width, b + (size_t)i * width);
     row_sum *r = &w->row[y];
     channel_sum *sums = w->channel + y * (size_t)c->channels;
     for (uint32_t x = 0; x < c->w; x++) {
@@ -268,23 +267,20 @@ typedef struct {
     image *to;
     bool absolute;
     double scale;
-    float *scratch; /* [worker][width] */
+    double *scratch; /* [worker][2][width] */
 } difference_work;
 
 static bool difference_row(void *ctx, size_t y, int worker, err *e) {
     (void)e;
     const difference_work *w = ctx;
-    const compare_pair *of = &w->c->of;
-    const image_part *p = &of->a->head.part[of->part], *q = &of->b->head.part[of->part];
     size_t n = w->c->w;
-    float *b = w->scratch + (size_t)worker * n;
+    double *a = w->scratch + (size_t)worker * 2 * n, *b = a + n;
     for (int i = 0; i < w->c->channels; i++) {
         const compare_channel *k = &w->c->channel[i];
         float *to = (float *)w->to->plane[0][k->a] + y * n;
-        image_to_float(to, of->a->plane[of->part][k->a], p->channel[k->a].type, y * n, n);
-        image_to_float(b, of->b->plane[of->part][k->b], q->channel[k->b].type, y * n, n);
+        compare_read_row(w->c, k, y, a, b);
         for (size_t x = 0; x < n; x++) {
-            float d = (float)(((double)to[x] - b[x]) * w->scale);
+            float d = (float)((a[x] - b[x]) * w->scale);
             to[x] = w->absolute ? fabsf(d) : d;
         }
     }
@@ -298,7 +294,7 @@ image *compare_difference(const comparison *c, bool absolute, double scale, par 
     for (int i = 0; i < head.part[0].channels; i++) head.part[0].channel[i].type = PIXEL_FLOAT;
     difference_work w = {.c = c, .absolute = absolute, .scale = scale};
     w.to = image_new_unset(&head, NULL, e);
-    w.scratch = mem_raw(c->w, sizeof(float) * (size_t)par_threads(threads), "rows", e);
+    w.scratch = mem_raw(c->w, 2 * sizeof(double) * (size_t)par_threads(threads), "rows", e);
     image_header_free(&head);
     if (!w.to || !w.scratch || !par_for(threads, c->h, difference_row, &w, e)) image_free(&w.to);
     mem_free(w.scratch);

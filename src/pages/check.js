@@ -68,7 +68,7 @@ function energy(list) {
   const rows = list.map(e => [
     e.channel, make('span', e.ok ? '' : 'bad', show(e.ratio)), `${show(e.least)} to ${show(e.most)}`,
   ]);
-  return [block('Light kept', table(['channel', 'of the input', 'may be'], rows))];
+  return [block('Light kept', table(['channel', 'of the input', 'allowed'], rows))];
 }
 
 function verify(v) {

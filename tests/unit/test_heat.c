@@ -42,7 +42,7 @@ static void make(fixture *f, uint32_t widest) {
     compare_free(&f->c);
     heat_free(&f->h);
     CHECK_OK(compare_parts(&f->c, &(compare_pair){f->a, f->b, 0}, &limits, f->threads, &e), e);
-    CHECK_OK(heat_make(&f->h, &f->c, f->a, 0, f->b, 0, widest, &e), e);
+    CHECK_OK(heat_make(&f->h, &f->c, widest, &e), e);
 }
 
 static int open_fixture(void **state) {

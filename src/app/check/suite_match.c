@@ -102,10 +102,8 @@ static bool develop(developer *d, suite_picture which, const image *img, int par
 }
 
 static bool show_differences(suite_pictures *p, const suite_match *m, err *e) {
-    const compare_pair *of = &m->worst.of;
     heat h;
-    if (!heat_make(&h, &m->worst, of->a, of->part, of->b, of->part, SUITE_PICTURES_WIDEST, e))
-        return false;
+    if (!heat_make(&h, &m->worst, SUITE_PICTURES_WIDEST, e)) return false;
     const uint8_t *pixels[] = {h.amplified, h.colours};
     bool ok = true;
     for (int i = 0; ok && i < 2; i++) {

@@ -12,11 +12,9 @@ static const double DECADES = 4;
 
 typedef struct {
     const comparison *c;
-    const image *a, *b;
-    int part_a, part_b;
     heat *h;
     float *worst; /* [height][width][3]: the largest difference per pixel of the picture */
-    float *row;   /* two of the image */
+    double *row;  /* two of the image */
 } work;
 
 /* The colours that a channel shows in: bits of R, G, B. */
@@ -32,11 +30,6 @@ static unsigned shows_in(const char *name) {
     return 7;
 }
 
-static float distance(float a, float b) {
-    if (isfinite(a) && isfinite(b)) return fabsf(a - b);
-    return (isnan(a) && isnan(b)) || a == b ? 0 : INFINITY;
-}
-
 static void count(heat *h, float d) {
     if (d == 0) {
         h->equal++;
@@ -49,14 +42,12 @@ static void count(heat *h, float d) {
 static void add_row(work *w, const compare_channel *k, uint32_t y) {
     const comparison *c = w->c;
     heat *h = w->h;
-    const image_part *p = &w->a->head.part[w->part_a], *q = &w->b->head.part[w->part_b];
-    float *a = w->row, *b = w->row + c->w;
-    image_to_float(a, w->a->plane[w->part_a][k->a], p->channel[k->a].type, (size_t)y * c->w, c->w);
-    image_to_float(b, w->b->plane[w->part_b][k->b], q->channel[k->b].type, (size_t)y * c->w, c->w);
-    unsigned in = shows_in(p->channel[k->a].name);
+    double *a = w->row, *b = w->row + c->w;
+    compare_read_row(c, k, y, a, b);
+    unsigned in = shows_in(c->of.a->head.part[c->of.part].channel[k->a].name);
     float *to = w->worst + (size_t)((uint64_t)y * h->height / c->h) * h->width * 3;
     for (uint32_t x = 0; x < c->w; x++) {
-        float d = distance(a[x], b[x]);
+        float d = (float)compare_distance(a[x], b[x]);
         float *pixel = to + (size_t)((uint64_t)x * h->width / c->w) * 3;
         count(h, d);
         for (unsigned i = 0; i < 3; i++)
@@ -105,12 +96,11 @@ static void paint(work *w) {
     }
 }
 
-bool heat_make(heat *h, const comparison *c, const image *a, int part_a, const image *b, int part_b,
-               uint32_t widest, err *e) {
+bool heat_make(heat *h, const comparison *c, uint32_t widest, err *e) {
     *h = (heat){.width = c->w < widest ? c->w : widest};
     h->height = (uint32_t)fmax(1, floor((double)c->h * h->width / c->w + 0.5));
     size_t n = (size_t)h->width * h->height;
-    work w = {c, a, b, part_a, part_b, h, NULL, NULL};
+    work w = {.c = c, .h = h};
     w.worst = mem_new(n, 3 * sizeof *w.worst, "differences", e);
     w.row = mem_raw(c->w, 2 * sizeof *w.row, "a row", e);
     h->amplified = mem_raw(n, 3, "a picture", e);

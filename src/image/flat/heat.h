@@ -23,9 +23,9 @@ typedef struct {
     uint64_t bin[HEAT_BINS];
 } heat;
 
-/* Of a comparison that compare_parts has made and that is not COMPARE_SIZE. */
-bool heat_make(heat *h, const comparison *c, const image *a, int part_a, const image *b, int part_b,
-               uint32_t widest, err *e);
+/* Makes both pictures, at most `widest` pixels wide, of a comparison that compare_parts has made
+ * and that is not COMPARE_SIZE. Its images must still be there. */
+bool heat_make(heat *h, const comparison *c, uint32_t widest, err *e);
 void heat_free(heat *h);
 
 /* The colour of the scale at 0..1, for legends. */
