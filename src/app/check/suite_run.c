@@ -35,7 +35,7 @@ static bool pick(suite_run *r, err *e) {
                                    r->s->count, r->s->path, globs);
 }
 
-/* Keeps those of the machine's devices that are required. */
+/* Finds the devices of this machine that --require-device names. */
 static bool find_required(suite_run *r, err *e) {
     const char *want = r->asked->require_device;
     if (!want) return true;
@@ -68,7 +68,7 @@ static bool ran_on_required(const suite_run *r) {
     return false;
 }
 
-/* Skipped is not passed. */
+/* Holds the run to --require-device and --require-cases: skipped is not passed. */
 static void require(suite_run *r) {
     size_t passed = r->states[CASE_PASS] + r->states[CASE_WARN];
     if (r->status > COMPARE_WARN) return;

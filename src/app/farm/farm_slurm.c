@@ -46,12 +46,12 @@ bool farm_slurm_check(const farm *f, err *e) {
            can_be_quoted("farm folder", f->folder, e);
 }
 
-/* The line by which the script of an earlier job of the same output is known. */
+/* Adds the line by which the script of an earlier job of the same output is recognised. */
 static void add_mark(const farm *f, text *to) {
     text_add(to, "# fftbloom farm %s\n", f->mark);
 }
 
-/* A task that ends with 75 is worth trying again; all others are not. */
+/* Only a task that ends with 75 is worth another try. */
 void farm_slurm_script(const farm *f, text *to) {
     text_add(to, "#!/bin/bash\n");
     add_mark(f, to);

@@ -1,4 +1,4 @@
-/* cmd_check.c - `fftbloom check SUITE.json`: a regression suite, for build servers. */
+/* cmd_check.c - `fftbloom check SUITE.json`: runs a regression suite, for build servers. */
 #include "app/check/report/suite_report.h"
 #include "app/cli/cli.h"
 #include "app/run/file_set.h"
@@ -9,7 +9,7 @@
 
 typedef struct {
     const settings *s;
-    bool words; /* for people, on standard output */
+    bool words; /* lines for people go to standard output */
     progress progress;
 } teller;
 
@@ -30,29 +30,20 @@ static void tell_case(void *ctx, const case_result *c) {
     progress_step(&t->progress, c->c->name, c->state != CASE_SKIP);
 }
 
-static void tell_end(const teller *t, const suite_run *r) {
-    text end = {0};
-    if (t->words) {
-        suite_text_end(r, &end);
-        say(&end);
-    }
-    if (t->s->github) {
-        suite_github(r, &end);
-        if (end.s) say(&end);
-    }
-}
-
 /* On a terminal the lines of the cases are progress enough. */
 static void run(suite_run *r, const settings *s, bool words, err *e) {
     teller t = {.s = s, .words = words};
+    text end = {0};
     bool seen = s->progress == PROGRESS_AUTO && words && isatty(STDOUT_FILENO);
     progress_open(&t.progress, seen ? PROGRESS_NONE : s->progress, s->quiet, r->count);
     suite_run_all(r, tell_case, &t);
-    tell_end(&t, r);
+    if (words) suite_text_end(r, &end);
+    if (s->github) suite_github(r, &end);
+    if (end.s) say(&end);
     suite_reports_write(r, e);
 }
 
-/* --bless writes the first reference of each kind that a case may be held against. */
+/* Adds the references of a case. --bless writes the first one for each class of device. */
 static bool add_references(file_set *to, const suite_run *r, const suite_case *c, err *e) {
     bool ok = true;
     for (int k = 0; ok && k < SUITE_CLASSES; k++)
@@ -62,7 +53,8 @@ static bool add_references(file_set *to, const suite_run *r, const suite_case *c
     return ok;
 }
 
-/* No report may replace another one or a file of the suite, and no reference an input. */
+/* Refuses a report that would replace another one or a file of the suite, and a reference that
+ * would replace an input. */
 static bool check_files(const suite_run *r, err *e) {
     file_set files = {0};
     bool ok = suite_reports_add(r->asked, &files, e);

@@ -1,5 +1,5 @@
-/* suite_html.c - a suite's run as one page: the files of src/pages/, embedded at build time, and
- * the run as JSON in its midst, which the page's script lays out. */
+/* suite_html.c - a suite's run as one page: the files of src/pages/, which are embedded at build
+ * time, and the run as JSON between them. The page's script lays it out. */
 #include "app/check/report/suite_report.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static const char SCRIPT[] = {
 #include "pages/check.js.inc"
     0};
 
-/* In a script element nothing may look like its end; in JSON a < stands in strings only. */
+/* Nothing inside a script element may look like its end. In JSON a < occurs in strings only. */
 static void add_run(const suite_run *r, text *to) {
     text json = {0};
     suite_json_run(r, true, &json);
