@@ -1,105 +1,96 @@
 #include "app/run/account.h"
 
+#include "app/run/describe.h"
+
 #include <inttypes.h>
 #include <math.h>
 
-/* `"key": number`, with as many digits as the value needs to come back the same. */
-static void add_number(text *to, const char *before, const char *key, double v) {
-    text_add(to, "%s\"%s\": ", before, key);
-    text_add(to, isfinite(v) ? "%.17g" : "null", v);
+enum { ALL_DIGITS = 17 }; /* bring a double back as it was */
+
+static void add_real(json_out *j, const char *key, double v) {
+    json_real(j, key, ALL_DIGITS, v);
 }
 
-static void add_string(text *to, const char *before, const char *key, const char *s) {
-    text_add(to, "%s\"%s\": ", before, key);
-    text_add_json(to, s);
-}
-
-static void add_line(text *to, int indent, const char *key) {
-    text_add(to, ",\n%*s\"%s\": ", 2 * indent, "", key);
-}
-
-static const char *precision_name(plan_precision p) {
-    return p == PRECISION_FLOAT64 ? "float64" : "float32";
-}
-
-/* --- bad pixels ------------------------------------------------------------------------------ */
-
-static void add_bad(const bloom_report *r, int indent, text *to) {
-    add_line(to, indent, "bad_pixels");
-    text_add(to, "{\"count\": %" PRIu64 ", \"first\": [", r->bad);
+static void add_bad(const bloom_report *r, json_out *j) {
+    json_line(j);
+    json_object(j, "bad_pixels");
+    json_uint(j, "count", r->bad);
+    json_array(j, "first");
     for (uint64_t i = 0; i < r->bad && i < SCAN_BAD; i++) {
         const bloom_bad *b = &r->first_bad[i];
-        add_string(to, i ? ", {" : "{", "channel", b->channel);
-        text_add(to, ", \"x\": %d, \"y\": %d, \"value\": \"%s\"}", b->x, b->y,
-                 isnan(b->value) ? "nan"
-                 : b->value > 0  ? "inf"
-                                 : "-inf");
+        json_object(j, NULL);
+        json_string(j, "channel", b->channel);
+        json_int(j, "x", b->x);
+        json_int(j, "y", b->y);
+        json_string(j, "value", isnan(b->value) ? "nan" : b->value > 0 ? "inf" : "-inf");
+        json_close(j);
     }
-    text_add(to, "]}");
+    json_close(j);
+    json_close(j);
 }
 
-/* --- the promise ----------------------------------------------------------------------------- */
-
-static void add_promise(const bloom_report *r, int indent, text *to) {
+static void add_promise(const bloom_report *r, json_out *j) {
     const accuracy *a = &r->promise.method;
-    add_line(to, indent, "promise");
-    add_number(to, "{", "tolerance", r->promise.tolerance);
-    text_add(to, ", \"kept\": %s, \"precision\": \"%s\", \"bright_spots\": %.0f, \"core\": %u",
-             a->kept ? "true" : "false", precision_name(a->precision), a->spots, a->core);
-    add_string(to, ", ", "channel", r->promise.channel);
-    add_number(to, ", ", "error", a->floor);
-    add_number(to, ", ", "allowed", a->allowed);
-    add_number(to, ", ", "darkest", a->darkest);
-    text_add(to, ", \"attempts\": %u}", r->promise.attempts);
+    json_line(j);
+    json_object(j, "promise");
+    add_real(j, "tolerance", r->promise.tolerance);
+    json_bool(j, "kept", a->kept);
+    json_string(j, "precision", describe_precision(a->precision == PRECISION_FLOAT64));
+    json_fixed(j, "bright_spots", 0, a->spots);
+    json_uint(j, "core", a->core);
+    json_string(j, "channel", r->promise.channel);
+    add_real(j, "error", a->floor);
+    add_real(j, "allowed", a->allowed);
+    add_real(j, "darkest", a->darkest);
+    json_uint(j, "attempts", r->promise.attempts);
+    json_close(j);
 }
 
-static void add_verified(const bloom_report *r, int indent, text *to) {
+static void add_verified(const bloom_report *r, json_out *j) {
     const bloom_verified *v = &r->verified;
     const verify_pixel *p = &v->found.worst;
-    add_line(to, indent, "verify");
-    text_add(to, "{\"pixels\": %" PRIu64 ", \"broken\": %" PRIu64 ", \"worst\": ", v->found.pixels,
-             v->found.broken);
-    add_string(to, "{", "channel", v->channel);
-    text_add(to, ", \"x\": %d, \"y\": %d", v->x, v->y);
-    add_number(to, ", ", "is", p->got);
-    add_number(to, ", ", "should_be", p->want);
-    add_number(to, ", ", "error", p->error);
-    text_add(to, "}}");
+    json_line(j);
+    json_object(j, "verify");
+    json_uint(j, "pixels", v->found.pixels);
+    json_uint(j, "broken", v->found.broken);
+    json_object(j, "worst");
+    json_string(j, "channel", v->channel);
+    json_int(j, "x", v->x);
+    json_int(j, "y", v->y);
+    add_real(j, "is", p->got);
+    add_real(j, "should_be", p->want);
+    add_real(j, "error", p->error);
+    json_close(j);
+    json_close(j);
 }
 
-/* --- the ledger ------------------------------------------------------------------------------ */
-
-static void add_row(const ledger_row *row, const char *before, int indent, text *to) {
-    text_add(to, "%s\n%*s", before, 2 * indent, "");
-    add_string(to, "{", "channel", row->channel);
-    add_number(to, ", ", "in", row->in);
-    add_number(to, ", ", "gained", row->gained);
-    add_number(to, ", ", "out", row->out);
-    add_number(to, ", ", "spilled", row->spilled);
-    add_number(to, ", ", "bad", row->bad);
-    add_number(to, ", ", "overflow", row->overflow);
-    add_number(to, ", ", "negative", row->negative);
-    add_number(to, ", ", "gap", ledger_gap(row));
-    add_number(to, ", ", "centre", row->centre);
-    text_add(to,
-             ", \"bad_pixels\": %" PRIu64 ", \"overflow_pixels\": %" PRIu64
-             ", \"negative_pixels\": %" PRIu64 "}",
-             row->bad_pixels, row->overflow_pixels, row->negative_pixels);
+static void add_row(const ledger_row *row, json_out *j) {
+    json_object(j, NULL);
+    json_string(j, "channel", row->channel);
+    add_real(j, "in", row->in);
+    add_real(j, "gained", row->gained);
+    add_real(j, "out", row->out);
+    add_real(j, "spilled", row->spilled);
+    add_real(j, "bad", row->bad);
+    add_real(j, "overflow", row->overflow);
+    add_real(j, "negative", row->negative);
+    add_real(j, "gap", ledger_gap(row));
+    add_real(j, "centre", row->centre);
+    json_uint(j, "bad_pixels", row->bad_pixels);
+    json_uint(j, "overflow_pixels", row->overflow_pixels);
+    json_uint(j, "negative_pixels", row->negative_pixels);
+    json_close(j);
 }
 
-static void add_ledger(const bloom_report *r, int indent, text *to) {
-    add_line(to, indent, "ledger");
-    text_add(to, "[");
-    for (uint32_t i = 0; i < r->ledger_rows; i++)
-        add_row(&r->ledger[i], i ? "," : "", indent + 1, to);
-    text_add(to, "\n%*s]", 2 * indent, "");
-}
-
-void account_json(const bloom_report *r, int indent, text *to) {
-    if (r->groups || r->bad) add_bad(r, indent, to);
-    if (r->groups) add_promise(r, indent, to);
-    if (r->verified.found.pixels) add_verified(r, indent, to);
-    if (r->ledger_rows) add_ledger(r, indent, to);
+void account_json(const bloom_report *r, json_out *j) {
+    if (r->groups || r->bad) add_bad(r, j);
+    if (r->groups) add_promise(r, j);
+    if (r->verified.found.pixels) add_verified(r, j);
+    if (!r->ledger_rows) return;
+    json_line(j);
+    json_list(j, "ledger");
+    for (uint32_t i = 0; i < r->ledger_rows; i++) add_row(&r->ledger[i], j);
+    json_close(j);
 }
 
 /* --- words ----------------------------------------------------------------------------------- */

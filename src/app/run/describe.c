@@ -1,13 +1,20 @@
 #include "app/run/describe.h"
 
+#include "base/json_out.h"
+#include "base/number.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char AXIS[] = "xy";
+static const char *const AXIS[] = {"x", "y"};
+
+const char *describe_precision(bool doubles) {
+    return doubles ? "float64" : "float32";
+}
 
 static const char *precision_name(const plan *p) {
-    return p->sample_bytes == 8 ? "float64" : "float32";
+    return describe_precision(p->sample_bytes == 8);
 }
 
 /* --- devices ------------------------------------------------------------------------------- */
@@ -30,19 +37,23 @@ const char *describe_uuid(const engine_device *d, char buf[DESCRIBE_UUID]) {
 void describe_device_json(const engine_device *d, int index, text *to) {
     char uuid[DESCRIBE_UUID];
     const plan_limits *l = &d->limits;
-    text_add(to, "{");
-    if (index >= 0) text_add(to, "\"index\": %d, ", index);
-    text_add(to, "\"class\": \"%s\", \"name\": ", describe_class(d->class));
-    text_add_json(to, d->name);
-    text_add(to, ", \"driver\": ");
-    text_add_json(to, d->driver);
-    text_add(to, ", \"uuid\": \"%s\", \"memory\": %" PRIu64, describe_uuid(d, uuid), d->memory);
-    text_add(to, ", \"limits\": {\"invocations\": %u, \"shared_bytes\": %u, ", l->invocations,
-             l->shared_bytes);
-    text_add(to, "\"groups\": [%u, %u, %u], \"buffer_range\": %" PRIu64, l->groups[0], l->groups[1],
-             l->groups[2], l->buffer_range);
-    text_add(to, ", \"memory\": %" PRIu64 ", \"float64\": %s}}", l->memory,
-             l->float64 ? "true" : "false");
+    json_out j = {.to = to};
+    json_object(&j, NULL);
+    if (index >= 0) json_int(&j, "index", index);
+    json_string(&j, "class", describe_class(d->class));
+    json_string(&j, "name", d->name);
+    json_string(&j, "driver", d->driver);
+    json_string(&j, "uuid", describe_uuid(d, uuid));
+    json_uint(&j, "memory", d->memory);
+    json_object(&j, "limits");
+    json_uint(&j, "invocations", l->invocations);
+    json_uint(&j, "shared_bytes", l->shared_bytes);
+    json_uints(&j, "groups", l->groups, 3);
+    json_uint(&j, "buffer_range", l->buffer_range);
+    json_uint(&j, "memory", l->memory);
+    json_bool(&j, "float64", l->float64);
+    json_close(&j);
+    json_close(&j);
 }
 
 void describe_device(const engine_device *d, int index, text *to) {
@@ -57,53 +68,56 @@ void describe_device(const engine_device *d, int index, text *to) {
 
 /* --- plans --------------------------------------------------------------------------------- */
 
-static void fft_json(const char *key, const plan_fft *f, text *to) {
-    text_add(to, "\"%s\": {\"length\": %u, \"radices\": [", key, f->length);
-    for (uint32_t i = 0; i < f->stages; i++) text_add(to, "%s%u", i ? ", " : "", f->radix[i]);
-    text_add(to, "]}");
+static void fft_json(const char *key, const plan_fft *f, json_out *j) {
+    json_object(j, key);
+    json_uint(j, "length", f->length);
+    json_uints(j, "radices", f->radix, f->stages);
+    json_close(j);
 }
 
-static void axis_json(const plan_axis *a, char name, text *to) {
-    text_add(to, "{\"axis\": \"%c\", \"extent\": %u, \"length\": %u, \"split\": %u, ", name,
-             a->extent, a->length, a->split);
-    text_add(to, "\"border\": \"%s\", \"before\": %u, \"after\": %u, \"one_pass\": %s",
-             plan_border_name(a->border), a->before, a->after, a->one_pass ? "true" : "false");
+static void axis_json(const plan_axis *a, const char *name, json_out *j) {
+    json_object(j, NULL);
+    json_string(j, "axis", name);
+    json_uint(j, "extent", a->extent);
+    json_uint(j, "length", a->length);
+    json_uint(j, "split", a->split);
+    json_string(j, "border", plan_border_name(a->border));
+    json_uint(j, "before", a->before);
+    json_uint(j, "after", a->after);
+    json_bool(j, "one_pass", a->one_pass);
     if (a->one_pass && a->fft.length) {
-        text_add(to, ", \"alone\": %s, ", a->alone ? "true" : "false");
-        fft_json("fft", &a->fft, to);
+        json_bool(j, "alone", a->alone);
+        fft_json("fft", &a->fft, j);
     } else if (!a->one_pass) {
-        text_add(to, ", ");
-        fft_json("outer", &a->outer, to);
-        text_add(to, ", ");
-        fft_json("inner", &a->inner, to);
+        fft_json("outer", &a->outer, j);
+        fft_json("inner", &a->inner, j);
     }
-    text_add(to, "}");
+    json_close(j);
 }
 
 /* Numbers that a thread holds in registers: those of the stage with the most. */
 static uint32_t elements(const plan_pass *p) {
     uint32_t most = 0;
-    for (uint32_t i = 0; i < p->fft.stages; i++) {
-        uint32_t n = p->butterflies[i] * p->fft.radix[i];
-        if (n > most) most = n;
-    }
+    for (uint32_t i = 0; i < p->fft.stages; i++)
+        most = max_u32(most, p->butterflies[i] * p->fft.radix[i]);
     return most;
 }
 
-static const char *yes_no(bool b) {
-    return b ? "true" : "false";
-}
-
-static void pass_json(const plan_pass *p, text *to) {
-    text_add(to, "{\"pass\": \"%s\", \"along\": %u, ", plan_pass_name(p->kind), p->axis);
-    fft_json("fft", &p->fft, to);
-    text_add(to, ", \"lines\": %u, \"threads\": %u, \"elements\": %u, \"butterflies\": [", p->lines,
-             p->threads, elements(p));
-    for (uint32_t i = 0; i < p->fft.stages; i++)
-        text_add(to, "%s%u", i ? ", " : "", p->butterflies[i]);
-    text_add(to, "], \"paired\": %s, \"whole\": %s, ", yes_no(p->paired), yes_no(p->whole));
-    text_add(to, "\"shared_bytes\": %u, \"groups\": [%u, %u, %u], \"bytes\": %" PRIu64 "}",
-             p->shared_bytes, p->groups[0], p->groups[1], p->groups[2], p->bytes);
+static void pass_json(const plan_pass *p, json_out *j) {
+    json_object(j, NULL);
+    json_string(j, "pass", plan_pass_name(p->kind));
+    json_uint(j, "along", p->axis);
+    fft_json("fft", &p->fft, j);
+    json_uint(j, "lines", p->lines);
+    json_uint(j, "threads", p->threads);
+    json_uint(j, "elements", elements(p));
+    json_uints(j, "butterflies", p->butterflies, p->fft.stages);
+    json_bool(j, "paired", p->paired);
+    json_bool(j, "whole", p->whole);
+    json_uint(j, "shared_bytes", p->shared_bytes);
+    json_uints(j, "groups", p->groups, 3);
+    json_uint(j, "bytes", p->bytes);
+    json_close(j);
 }
 
 /* Of the second half spectrum, where passes 1 and 2 leave theirs differently. */
@@ -111,49 +125,59 @@ static uint64_t tiled_bytes(const plan *p) {
     return p->tile != p->tile_in ? p->scratch_bytes : 0;
 }
 
-static void request_json(const plan_request *a, text *to) {
-    text_add(to, "\"image\": [%u, %u], \"reach_before\": [%u, %u], \"reach_after\": [%u, %u], ",
-             a->size[0], a->size[1], a->reach_lo[0], a->reach_lo[1], a->reach_hi[0],
-             a->reach_hi[1]);
-    text_add(to, "\"channels\": %u, \"kernel_channels\": %u", a->channels, a->spectra);
-}
-
 void describe_plan_json(const plan *p, int indent, text *to) {
-    int n = 2 * (indent + 1);
     const plan_axis *x = &p->axis[p->first == PLAN_X ? 0 : 1], *y = &p->axis[p->first == PLAN_X];
-    text_add(to, "{\n%*s", n, "");
-    request_json(&p->ask, to);
-    text_add(to, ",\n%*s\"precision\": \"%s\", \"first\": \"%c\", \"lengths\": [%u, %u], ", n, "",
-             precision_name(p), AXIS[p->first], x->length, y->length);
-    text_add(to, "\"article_lengths\": [%u, %u], \"cost\": [%.6g, %.6g]", p->article[0],
-             p->article[1], p->cost[0], p->cost[1]);
-    text_add(to, ",\n%*s\"half_lines\": %u, \"pitch\": %u, \"image_pitch\": %u, ", n, "", p->halves,
-             p->pitch, p->image_pitch);
-    text_add(to, "\"tile_in\": %u, \"tile\": %u, \"band\": %u, \"channels_per_bind\": %u, ",
-             p->tile_in, p->tile, p->band, p->channels_per_bind);
-    text_add(to, "\"frames\": %u", p->frames);
-    text_add(to, ",\n%*s\"bytes\": {\"image\": %" PRIu64 ", \"scratch\": %" PRIu64, n, "",
-             p->image_bytes, p->scratch_bytes);
-    text_add(to, ", \"input\": %" PRIu64 ", \"tiled\": %" PRIu64, p->input_bytes, tiled_bytes(p));
-    text_add(to, ", \"line\": %" PRIu64 ", \"spectrum\": %" PRIu64 ", \"twiddle\": %" PRIu64,
-             p->line_bytes, p->spectrum_bytes, p->twiddle_bytes);
-    text_add(to, ", \"all\": %" PRIu64 "}", plan_device_bytes(p));
-    text_add(to, ",\n%*s\"axes\": [", n, "");
-    for (int i = 0; i < 2; i++) {
-        text_add(to, "%s\n%*s", i ? "," : "", n + 2, "");
-        axis_json(&p->axis[i], AXIS[i == 0 ? p->first : 1 - p->first], to);
-    }
-    text_add(to, "\n%*s],\n%*s\"passes\": [", n, "", n, "");
-    for (uint32_t i = 0; i < p->passes; i++) {
-        text_add(to, "%s\n%*s", i ? "," : "", n + 2, "");
-        pass_json(&p->pass[i], to);
-    }
-    text_add(to, "%s%*s]\n%*s}", p->passes ? "\n" : "", p->passes ? n : 0, "", n - 2, "");
+    const plan_request *a = &p->ask;
+    json_out j = {.to = to, .depth = indent};
+    json_object(&j, NULL);
+    json_line(&j);
+    json_uints(&j, "image", a->size, PLAN_AXES);
+    json_uints(&j, "reach_before", a->reach_lo, PLAN_AXES);
+    json_uints(&j, "reach_after", a->reach_hi, PLAN_AXES);
+    json_uint(&j, "channels", a->channels);
+    json_uint(&j, "kernel_channels", a->spectra);
+    json_line(&j);
+    json_string(&j, "precision", precision_name(p));
+    json_string(&j, "first", AXIS[p->first]);
+    json_uints(&j, "lengths", (const uint32_t[]){x->length, y->length}, PLAN_AXES);
+    json_uints(&j, "article_lengths", p->article, PLAN_AXES);
+    json_reals(&j, "cost", 6, p->cost, PLAN_AXES);
+    json_line(&j);
+    json_uint(&j, "half_lines", p->halves);
+    json_uint(&j, "pitch", p->pitch);
+    json_uint(&j, "image_pitch", p->image_pitch);
+    json_uint(&j, "tile_in", p->tile_in);
+    json_uint(&j, "tile", p->tile);
+    json_uint(&j, "band", p->band);
+    json_uint(&j, "channels_per_bind", p->channels_per_bind);
+    json_uint(&j, "frames", p->frames);
+    json_line(&j);
+    json_object(&j, "bytes");
+    json_uint(&j, "image", p->image_bytes);
+    json_uint(&j, "scratch", p->scratch_bytes);
+    json_uint(&j, "input", p->input_bytes);
+    json_uint(&j, "tiled", tiled_bytes(p));
+    json_uint(&j, "line", p->line_bytes);
+    json_uint(&j, "spectrum", p->spectrum_bytes);
+    json_uint(&j, "twiddle", p->twiddle_bytes);
+    json_uint(&j, "all", plan_device_bytes(p));
+    json_close(&j);
+    json_line(&j);
+    json_list(&j, "axes");
+    axis_json(&p->axis[0], AXIS[p->first], &j);
+    axis_json(&p->axis[1], AXIS[1 - p->first], &j);
+    json_close(&j);
+    json_line(&j);
+    json_list(&j, "passes");
+    for (uint32_t i = 0; i < p->passes; i++) pass_json(&p->pass[i], &j);
+    json_close(&j);
+    json_line(&j);
+    json_close(&j);
 }
 
 void describe_plan_line(const plan *p, text *to) {
     const plan_axis *x = &p->axis[p->first == PLAN_X ? 0 : 1], *y = &p->axis[p->first == PLAN_X];
-    text_add(to, "%u x %u in %u x %u, %c first, %s%s", p->ask.size[0], p->ask.size[1], x->length,
+    text_add(to, "%u x %u in %u x %u, %s first, %s%s", p->ask.size[0], p->ask.size[1], x->length,
              y->length, AXIS[p->first], precision_name(p), p->input_bytes ? " from halfs" : "");
 }
 
@@ -161,8 +185,8 @@ static void radices(const plan_fft *f, text *to) {
     for (uint32_t i = 0; i < f->stages; i++) text_add(to, "%s%u", i ? " x " : "", f->radix[i]);
 }
 
-static void axis_words(const plan_axis *a, char name, const char *which, text *to) {
-    text_add(to, "%c axis, %s: %u pixels, %s border, %u needed before and %u after: length %u",
+static void axis_words(const plan_axis *a, const char *name, const char *which, text *to) {
+    text_add(to, "%s axis, %s: %u pixels, %s border, %u needed before and %u after: length %u",
              name, which, a->extent, plan_border_name(a->border), a->before, a->after, a->length);
     if (a->one_pass) {
         text_add(to, a->fft.stages ? " = " : "");
@@ -226,7 +250,7 @@ void describe_plan(const plan *p, text *to) {
              p->ask.size[1], p->ask.channels, p->ask.channels == 1 ? "" : "s", p->ask.reach_lo[0],
              p->ask.reach_hi[0], p->ask.reach_lo[1], p->ask.reach_hi[1]);
     text_add(to, "lengths  %u x %u\n", x->length, y->length);
-    text_add(to, "order    %c first (cost %.4g with x first, %.4g with y first), %s\n",
+    text_add(to, "order    %s first (cost %.4g with x first, %.4g with y first), %s\n",
              AXIS[p->first], p->cost[0], p->cost[1], precision_name(p));
     memory_words(p, to);
     axis_words(&p->axis[0], AXIS[p->first], "first", to);
@@ -238,9 +262,15 @@ void describe_plan(const plan *p, text *to) {
 /* --- times --------------------------------------------------------------------------------- */
 
 void describe_times_json(const engine_times *t, const plan *p, text *to) {
-    text_add(to, "{\"upload\": %.6f, \"passes\": [", t->upload);
-    for (uint32_t i = 0; i < p->passes; i++) text_add(to, "%s%.6f", i ? ", " : "", t->pass[i]);
-    text_add(to, "], \"download\": %.6f, \"total\": %.6f}", t->download, t->total);
+    json_out j = {.to = to};
+    json_object(&j, NULL);
+    json_fixed(&j, "upload", 6, t->upload);
+    json_array(&j, "passes");
+    for (uint32_t i = 0; i < p->passes; i++) json_fixed(&j, NULL, 6, t->pass[i]);
+    json_close(&j);
+    json_fixed(&j, "download", 6, t->download);
+    json_fixed(&j, "total", 6, t->total);
+    json_close(&j);
 }
 
 /* --- forecasts ------------------------------------------------------------------------------ */
@@ -268,24 +298,26 @@ void describe_forecast(const device_forecast *f, const engine_device *d, uint32_
 
 void describe_forecast_json(const device_forecast *f, const engine_device *d, uint32_t count,
                             int indent, text *to) {
-    int n = 2 * (indent + 1);
-    text_add(to, "[");
+    json_out j = {.to = to, .depth = indent};
+    json_list(&j, NULL);
     for (uint32_t i = 0; i < count; i++) {
-        text_add(to, "%s\n%*s{\"device\": ", i ? "," : "", n, "");
-        describe_device_json(&d[i], d[i].number, to);
-        text_add(to, ",\n%*s \"wanted\": %s, \"possible\": %s, \"measured\": %s, ", n, "",
-                 f[i].wanted ? "true" : "false", f[i].possible ? "true" : "false",
-                 f[i].measured ? "true" : "false");
-        if (f[i].possible)
-            text_add(to,
-                     "\"seconds\": {\"start\": %.6f, \"image\": %.6f, \"files\": %.6f, "
-                     "\"all\": %.6f}}",
-                     f[i].time.start, f[i].time.image, f[i].time.files, f[i].time.all);
-        else {
-            text_add(to, "\"why\": ");
-            text_add_json(to, f[i].why);
-            text_add(to, "}");
+        json_object(&j, NULL);
+        describe_device_json(&d[i], d[i].number, json_here(&j, "device"));
+        json_line_at(&j, 2 * j.depth - 1);
+        json_bool(&j, "wanted", f[i].wanted);
+        json_bool(&j, "possible", f[i].possible);
+        json_bool(&j, "measured", f[i].measured);
+        if (f[i].possible) {
+            json_object(&j, "seconds");
+            json_fixed(&j, "start", 6, f[i].time.start);
+            json_fixed(&j, "image", 6, f[i].time.image);
+            json_fixed(&j, "files", 6, f[i].time.files);
+            json_fixed(&j, "all", 6, f[i].time.all);
+            json_close(&j);
+        } else {
+            json_string(&j, "why", f[i].why);
         }
+        json_close(&j);
     }
-    text_add(to, "%s%*s]", count ? "\n" : "", count ? n - 2 : 0, "");
+    json_close(&j);
 }

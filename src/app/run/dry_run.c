@@ -22,7 +22,6 @@ static void list_frame(listing *l, const frame_result *f) {
     static const char *const STATE[FRAME_STATES] = {"to do", "current", "skipped", "missing"};
     if (l->m->s->json) {
         json_out *to = &l->json;
-        json_line(to);
         json_object(to, NULL);
         if (f->number) json_int(to, "frame", *f->number);
         json_string(to, "state", STATE[f->state]);
@@ -73,16 +72,8 @@ static bool list_plan(listing *l, err *e) {
         const device_forecast *best = &f.each[f.best];
         const engine_device *d = &f.device[f.best];
         if (l->m->s->json) {
-            text part = {0};
-            describe_device_json(d, d->number, &part);
-            json_line(&l->json);
-            json_raw(&l->json, "device", part.s);
-            text_free(&part);
-            describe_plan_json(&best->plan, 1, &part);
-            json_line(&l->json);
-            json_raw(&l->json, "plan", part.s);
-            text_free(&part);
-            json_line(&l->json);
+            describe_device_json(d, d->number, json_here(&l->json, "device"));
+            describe_plan_json(&best->plan, l->json.depth, json_here(&l->json, "plan"));
             json_fixed(&l->json, "predicted_seconds", 6, best->time.all);
         } else {
             text_add(&l->lines, "plan     ");
@@ -97,33 +88,26 @@ static bool list_plan(listing *l, err *e) {
 bool dry_run(const frame_maker *m, const job *j, text *to, err *e) {
     listing l = {.m = m, .j = j};
     bool json = m->s->json, ok = true;
-    l.json = (json_out){.to = &l.lines};
     if (json) {
-        json_object(&l.json, NULL);
-        json_line(&l.json);
-        json_int(&l.json, "version", 1);
-        json_line(&l.json);
+        l.json = json_begin(&l.lines);
         json_string(&l.json, "program", "fftbloom " VERSION);
-        json_line(&l.json);
         json_bool(&l.json, "dry_run", true);
-        json_line(&l.json);
-        json_array(&l.json, "frames");
+        json_list(&l.json, "frames");
     }
     for (size_t i = 0; ok && i < job_count(j); i++) ok = look_at(&l, i, e);
     if (json) {
-        json_line(&l.json);
         json_close(&l.json);
-        json_line(&l.json);
         json_uint(&l.json, "to_do", l.count[FRAME_DONE]);
+        json_beside(&l.json);
         json_uint(&l.json, "current", l.count[FRAME_CURRENT]);
+        json_beside(&l.json);
         json_uint(&l.json, "skipped", l.count[FRAME_SKIPPED]);
+        json_beside(&l.json);
         json_uint(&l.json, "missing", l.count[FRAME_FAILED]);
     }
     ok = ok && list_plan(&l, e);
     if (json) {
-        json_line(&l.json);
-        json_close(&l.json);
-        text_add(&l.lines, "\n");
+        json_end(&l.json);
     } else if (ok) {
         text_add(&l.lines, "%zu of %zu frames would be made, %zu are up to date, %zu skipped\n",
                  l.count[FRAME_DONE], job_count(j), l.count[FRAME_CURRENT], l.count[FRAME_SKIPPED]);

@@ -8,6 +8,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+enum { FRAME_DEPTH = 2 }; /* objects and arrays around a frame */
+
 bool report_open(report *r, size_t frames, err *e) {
     *r = (report){.start = clock_now(), .frames = frames};
     return (r->frame = mem_new(frames, sizeof *r->frame, "report", e)) != NULL;
@@ -19,75 +21,74 @@ void report_close(report *r) {
     *r = (report){0};
 }
 
-static void add_made(const frame_result *f, text *to) {
+static void add_made(const frame_result *f, json_out *j) {
     const bloom_report *m = f->made;
-    text_add(to, ",\n      \"seconds\": {\"load\": %.6f, \"bloom\": %.6f, \"save\": %.6f, ",
-             f->load, f->bloom, f->save);
-    text_add(to, "\"spectrum\": %.6f, \"contract\": %.6f},\n", m->spectrum_seconds,
-             m->contract_seconds);
-    text_add(to, "      \"spectrum_cached\": %s, \"groups\": %u",
-             m->spectrum_cached ? "true" : "false", m->groups);
+    json_line(j);
+    json_object(j, "seconds");
+    json_fixed(j, "load", 6, f->load);
+    json_fixed(j, "bloom", 6, f->bloom);
+    json_fixed(j, "save", 6, f->save);
+    json_fixed(j, "spectrum", 6, m->spectrum_seconds);
+    json_fixed(j, "contract", 6, m->contract_seconds);
+    json_close(j);
+    json_line(j);
+    json_bool(j, "spectrum_cached", m->spectrum_cached);
+    json_uint(j, "groups", m->groups);
     if (m->groups) {
-        text_add(to, ",\n      \"device\": ");
-        describe_device_json(&m->device, -1, to);
-        text_add(to, ",\n      \"times\": ");
-        describe_times_json(&m->times, &m->plan, to);
-        text_add(to, ",\n      \"plan\": ");
-        describe_plan_json(&m->plan, 3, to);
+        json_line(j);
+        describe_device_json(&m->device, -1, json_here(j, "device"));
+        json_line(j);
+        describe_times_json(&m->times, &m->plan, json_here(j, "times"));
+        json_line(j);
+        describe_plan_json(&m->plan, j->depth, json_here(j, "plan"));
     }
-    account_json(m, 3, to);
-    text_add(to, ",\n      \"notes\": [");
-    for (uint32_t i = 0; i < m->notes; i++) {
-        text_add(to, i ? ", " : "");
-        text_add_json(to, m->note[i]);
-    }
-    text_add(to, "]");
+    account_json(m, j);
+    json_line(j);
+    json_array(j, "notes");
+    for (uint32_t i = 0; i < m->notes; i++) json_string(j, NULL, m->note[i]);
+    json_close(j);
 }
 
 void report_add(report *r, size_t index, const frame_result *f) {
     static const char *const STATE[FRAME_STATES] = {"done", "current", "skipped", "failed"};
-    text *to = &r->frame[index];
-    text_add(to, "\n    {");
-    if (f->number) text_add(to, "\"frame\": %d, ", *f->number);
-    text_add(to, "\"state\": \"%s\",\n      \"input\": ", STATE[f->state]);
-    text_add_json(to, f->input);
-    text_add(to, ", \"output\": ");
-    text_add_json(to, f->output);
+    json_out j = {.to = &r->frame[index], .depth = FRAME_DEPTH};
+    json_object(&j, NULL);
+    if (f->number) json_int(&j, "frame", *f->number);
+    json_string(&j, "state", STATE[f->state]);
+    json_line(&j);
+    json_string(&j, "input", f->input);
+    json_string(&j, "output", f->output);
     if (f->why) {
-        text_add(to, ",\n      \"why\": ");
-        text_add_json(to, f->why);
+        json_line(&j);
+        json_string(&j, "why", f->why);
     }
-    if (f->made) add_made(f, to);
-    text_add(to, "}");
+    if (f->made) add_made(f, &j);
+    json_close(&j);
     r->count[f->state]++;
 }
 
-static void add_settings(const cli *c, text *to) {
-    const char *sep = "";
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        if (!(OPTIONS[i].on & c->cmd->bit) || OPTIONS[i].flag_only) continue;
-        text_add(to, "%s\n    \"%s\": ", sep, OPTIONS[i].name);
-        settings_json(&c->s, i, to);
-        sep = ",";
-    }
-}
-
 void report_text(const report *r, const cli *c, int status, text *to) {
-    text_add(to, "{\n  \"version\": 1,\n  \"program\": \"fftbloom " VERSION "\",\n");
-    text_add(to, "  \"exit_status\": %d,\n  \"seconds\": %.6f,\n", status, clock_now() - r->start);
-    text_add(to, "  \"done\": %zu, \"current\": %zu, \"skipped\": %zu, \"failed\": %zu,\n",
-             r->count[FRAME_DONE], r->count[FRAME_CURRENT], r->count[FRAME_SKIPPED],
-             r->count[FRAME_FAILED]);
-    text_add(to, "  \"settings\": {");
-    add_settings(c, to);
-    text_add(to, "\n  },\n  \"frames\": [");
-    const char *sep = "";
-    for (size_t i = 0; i < r->frames; i++) {
-        if (!r->frame[i].n) continue;
-        text_add(to, "%s%s", sep, r->frame[i].s);
-        sep = ",";
-    }
-    text_add(to, "\n  ]\n}\n");
+    json_out j = json_begin(to);
+    json_string(&j, "program", "fftbloom " VERSION);
+    json_int(&j, "exit_status", status);
+    json_fixed(&j, "seconds", 6, clock_now() - r->start);
+    json_uint(&j, "done", r->count[FRAME_DONE]);
+    json_beside(&j);
+    json_uint(&j, "current", r->count[FRAME_CURRENT]);
+    json_beside(&j);
+    json_uint(&j, "skipped", r->count[FRAME_SKIPPED]);
+    json_beside(&j);
+    json_uint(&j, "failed", r->count[FRAME_FAILED]);
+    json_block(&j, "settings");
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (OPTIONS[i].on & c->cmd->bit && !OPTIONS[i].flag_only)
+            settings_json(&c->s, i, json_here(&j, OPTIONS[i].name));
+    json_close(&j);
+    json_list(&j, "frames");
+    for (size_t i = 0; i < r->frames; i++)
+        if (r->frame[i].n) json_raw(&j, NULL, r->frame[i].s);
+    json_close(&j);
+    json_end(&j);
 }
 
 bool report_write(const report *r, const cli *c, int status, const char *path, err *e) {

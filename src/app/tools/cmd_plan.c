@@ -30,23 +30,20 @@ static void tell(const cli *c, const char *input, uint32_t images, const forecas
     const engine_device *d = &f->device[f->best];
     const plan *p = &f->each[f->best].plan;
     if (c->s.json) {
-        text_add(&out, "{\n  \"version\": 1,\n  \"input\": ");
-        text_add_json(&out, input);
-        text_add(&out, ",\n  \"kernel\": ");
-        text_add_json(&out, c->s.kernel);
-        text_add(&out, ",\n  \"device\": ");
-        describe_device_json(d, d->number, &out);
-        text_add(&out, ",\n  \"images\": %u,\n  \"forecast\": ", images);
-        describe_forecast_json(f->each, f->device, f->devices, 1, &out);
-        text_add(&out, ",\n  \"plan\": ");
-        describe_plan_json(p, 1, &out);
-        account_json(&f->predicted, 1, &out);
-        text_add(&out, ",\n  \"notes\": [");
-        for (uint32_t i = 0; i < f->predicted.notes; i++) {
-            text_add(&out, i ? ", " : "");
-            text_add_json(&out, f->predicted.note[i]);
-        }
-        text_add(&out, "]\n}\n");
+        json_out json = json_begin(&out);
+        json_string(&json, "input", input);
+        json_string(&json, "kernel", c->s.kernel);
+        describe_device_json(d, d->number, json_here(&json, "device"));
+        json_uint(&json, "images", images);
+        describe_forecast_json(f->each, f->device, f->devices, json.depth,
+                               json_here(&json, "forecast"));
+        describe_plan_json(p, json.depth, json_here(&json, "plan"));
+        account_json(&f->predicted, &json);
+        json_array(&json, "notes");
+        for (uint32_t i = 0; i < f->predicted.notes; i++)
+            json_string(&json, NULL, f->predicted.note[i]);
+        json_close(&json);
+        json_end(&json);
     } else {
         text_add(&out, "device   %s (%s)\n", d->name, describe_class(d->class));
         describe_plan(p, &out);

@@ -30,7 +30,7 @@ static void add_raw(json_out *j, const char *key, text *json) {
 static void add_made(const case_result *c, bool pictures, json_out *j) {
     const bloom_report *m = c->made;
     text value = {0};
-    account_json(m, j->depth, j->to);
+    account_json(m, j);
     if (!m->groups) return;
     describe_device_json(&m->device, -1, &value);
     add_raw(j, "device", &value);
