@@ -209,7 +209,7 @@ says() { # code, words, arguments
     none --emit-layer "on an output that is not EXR" a.exr k.exr -o o.png --emit-layer glare
     mkdir folder
     none --compression "on an output that is not EXR" a.pfm k.exr -o folder --compression zip
-    none --plans "without the CPU" $a --plans measured --device gpu
+    none --plans "on a device that is no CPU" $a --plans measured --device gpu
     none --missing "on a single image" $a --missing skip
     none --chunk "without --farm" $a --chunk 5
     none --farm-dir "without --farm" $a --farm-dir x

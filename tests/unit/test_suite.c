@@ -101,7 +101,7 @@ static void bad_cases(void **state) {
     refuses_case("\"name\":\"a\",\"reference\":{}", "47: ", "no reference");
     refuses_case("\"name\":\"a\",\"reference\":\"${x}\"", "47: ", "no variable \"x\"");
     refuses_case("\"name\":\"a\",\"reference\":\"${cas}\"", "47: ", "did you mean \"case\"?");
-    refuses_case("\"name\":\"a\",\"reference\":\"${case\"", "47: ", "without its");
+    refuses_case("\"name\":\"a\",\"reference\":\"${case\"", "47: ", "no closing");
     refuses_case("\"name\":\"a\",\"energy\":[1]", "44: ", "two numbers");
     refuses_case("\"name\":\"a\",\"energy\":[1,0.5]", "44: ", "two numbers");
     refuses_case("\"name\":\"a\",\"energy\":{}", "44: ", "no channel");

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One flag as it was given: what it sets, and to what. */
+/* A flag of the command line. */
 typedef struct {
     const option *o;
     const char *value;
@@ -32,7 +32,7 @@ typedef struct {
 
 /* --- unknown options ----------------------------------------------------------------------- */
 
-/* Names that people look for, from other tools, and what serves here. */
+/* Names that people know from other tools, and the option that serves the purpose here. */
 static const struct {
     const char *said; /* with blanks between; letters are short flags */
     const char *meant;
@@ -56,7 +56,7 @@ static const struct {
     {" version V ", NULL, "write 'fftbloom --version'"},
 };
 
-/* "; use --jobs", or "" where nobody looks for the name. */
+/* Appends "; use --jobs", or nothing if the name is in no such table. */
 static void add_other_name(const reader *r, const char *name, text *hint) {
     char word[OPTION_NAME_ROOM + 2], flag_name[OPTION_NAME_ROOM];
     int n = snprintf(word, sizeof word, " %s ", name);
@@ -98,7 +98,7 @@ static bool unknown(const reader *r, const char *arg, const char *name, err *e) 
 
 /* --- single arguments ---------------------------------------------------------------------- */
 
-/* True when the argument cannot be the value of the flag before it: "--" or a flag by name. */
+/* Returns true for "--" and known flags, which cannot be the value of the flag before them. */
 static bool is_flag(const reader *r, const char *arg) {
     char name[OPTION_NAME_ROOM];
     if (arg[0] != '-' || arg[1] != '-') return false;
@@ -144,7 +144,7 @@ static bool short_flag(reader *r, char *arg, err *e) {
     return add_flag(r, o, arg, value, e);
 }
 
-/* True for idiff's spelling, -fail 0.1; but -ofile is -o with its value. */
+/* Returns true for idiff's spelling, -fail 0.1; but -ofile is -o with its value. */
 static bool one_dash_name(const reader *r, const char *arg) {
     char name[OPTION_NAME_ROOM];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(arg + 1, "="), arg + 1);
@@ -185,7 +185,7 @@ static bool set_flags(const reader *r, cli *c, bool config, err *e) {
     return true;
 }
 
-/* Sets the options that the first arguments stand for; the others become the cli's words. */
+/* Sets the options that the first arguments stand for; all others become c->word. */
 static bool set_words(reader *r, cli *c, err *e) {
     int n = 0;
     for (; n < r->words && n < COMMAND_WORDS && r->cmd->stands_for[n]; n++) {
@@ -269,7 +269,7 @@ bool cli_open(cli *c, int argc, char **argv, err *e) {
     return ok;
 }
 
-/* True when `name` is a word of the sentence, with - and _ being the same. */
+/* Returns true if `name` is a word of the sentence; - and _ are the same. */
 static bool names(const char *sentence, const char *name) {
     for (const char *p = sentence; *p; p++) {
         size_t n = 0;

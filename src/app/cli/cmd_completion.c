@@ -26,8 +26,8 @@ static void add_names(const char *between, text *to) {
     command_choices(command_find("help"), between, to);
 }
 
-/* Appends the words that may follow the command's first word, and returns that word; NULL where no
- * command's do. */
+/* Appends the words that may follow the command's first word, and returns that word. Returns NULL
+ * for commands that have no such words. */
 static const char *add_second_words(const command *c, text *to) {
     if (c->bit == FOR_DOCS) return add_names(" ", to), "man";
     if (c->bit != FOR_KERNEL) return NULL;
@@ -37,7 +37,7 @@ static const char *add_second_words(const command *c, text *to) {
 
 /* --- bash -------------------------------------------------------------------------------- */
 
-/* "*:--padding | *:-p", or "check:--json" where another row has the same name. */
+/* Appends "*:--padding | *:-p", or "check:--json" if another row has the same name. */
 static void bash_pattern(const option *o, text *to) {
     char flag[OPTION_NAME_ROOM];
     int rows = 0;
@@ -143,8 +143,8 @@ static void zsh_option(const option *o, text *to) {
     }
 }
 
-/* The arguments that are no flags. Where the words that may follow depend on the first one, zsh
- * runs the test when it completes. */
+/* Appends the arguments that are no flags. Where the words that may follow depend on the first one,
+ * zsh runs the test when it completes. */
 static void zsh_arguments(const command *c, text *to) {
     text second = {0};
     const char *first = add_second_words(c, &second);

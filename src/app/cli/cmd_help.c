@@ -1,4 +1,4 @@
-/* cmd_help.c - `fftbloom help [COMMAND]` and `fftbloom version`. */
+/* cmd_help.c - `fftbloom help [COMMAND]` and `fftbloom version`; the texts are made in help.c. */
 #include "app/cli/cli.h"
 #include "app/cli/help.h"
 #include "base/json_out.h"

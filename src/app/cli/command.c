@@ -312,7 +312,7 @@ void command_choices(const command *c, const char *between, text *to) {
                      (int)strcspn(words, " "), words);
 }
 
-/* What the cache of other programs is asked for. */
+/* Returns true for words by which other programs empty their cache. */
 static bool means_to_empty(const char *word) {
     static const char *const WORD[] = {"clear", "clean", "empty", "purge", "prune", "delete", "rm"};
     for (size_t i = 0; i < sizeof WORD / sizeof WORD[0]; i++)

@@ -74,7 +74,7 @@ static bool has_variables(const config_reader *r, const json_value *v) {
     return r->words && v->type == JSON_STRING && strstr(v->text, "${");
 }
 
-/* ["a", "b"] as "a,b". */
+/* Appends ["a", "b"] as "a,b". */
 static bool join_array(const config_reader *r, const json_document *d, const json_value *array,
                        const option *o, text *to, err *e) {
     uint32_t item = o->type == OPTION_CENTER ? NUMBER : STRING;
@@ -90,7 +90,7 @@ static bool join_array(const config_reader *r, const json_document *d, const jso
     return true;
 }
 
-/* {"x": "a", "y": "b"} as "a,b". */
+/* Appends {"x": "a", "y": "b"} as "a,b". */
 static bool join_axes(const config_reader *r, const json_document *d, const json_value *object,
                       const option *o, text *to, err *e) {
     for (const json_value *v = object->child; v; v = v->next) {

@@ -64,7 +64,7 @@ static void add_options(uint32_t users, text *to) {
     }
 }
 
-/* Paragraphs stand behind one another with an empty line between. */
+/* Appends paragraphs, which \n\n separates, with an empty line before each. */
 static void add_paragraphs(const char *s, text *to) {
     while (s && *s) {
         const char *end = strstr(s, "\n\n");

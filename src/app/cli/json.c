@@ -22,8 +22,8 @@ struct json_document {
 
 /* --- the scan ------------------------------------------------------------------------------ */
 
-/* Notes one json_value per value, in the order of the document: type and positions, and for
- * numbers, in `text`, where they begin. */
+/* The scanner notes one json_value per value, in the order of the document: its type and position.
+ * The `text` of a number points to its first digit until end_numbers. */
 typedef struct {
     json_document *d;
     const unsigned char *p, *end;
@@ -31,7 +31,7 @@ typedef struct {
     err *e;
 } scanner;
 
-/* Sets the error at the scanner's place. */
+/* Sets an error at the scanner's position. */
 static bool complain(scanner *s, const char *sentence) {
     return err_set(s->e, ERR_CONFIG, "%s:%d:%d: %s", s->d->name, s->line, s->column, sentence);
 }
@@ -71,7 +71,7 @@ static int hex4(const unsigned char *p, const unsigned char *end) {
     return v;
 }
 
-/* At a backslash; leaves the scanner behind the escape. */
+/* Checks the escape at the scanner, and moves behind it. */
 static bool scan_escape(scanner *s) {
     int c = s->end - s->p > 1 ? s->p[1] : 0;
     if (c == 0 || !strchr("\"\\/bfnrtu", c))
@@ -159,7 +159,7 @@ static bool scan_word(scanner *s, json_type *type) {
                        "null, [ or {");
 }
 
-/* A place in the document's list; the index, because the list moves as it grows. */
+/* Adds a value to the document's list and gives its index, because the list moves as it grows. */
 static bool note_value(scanner *s, size_t *index) {
     json_document *d = s->d;
     if (d->values == d->room) {
@@ -188,7 +188,7 @@ static bool scan_key(scanner *s) {
     return skip_blanks(s);
 }
 
-/* Behind the opening bracket. */
+/* Scans what is between the brackets, and the closing one. */
 static bool scan_members(scanner *s, char close) {
     if (!skip_blanks(s)) return false;
     if (peek(s) == close) return step(s), true;
@@ -271,7 +271,7 @@ static bool check_duplicates(json_document *d, json_value *object, err *e) {
     return ok;
 }
 
-/* Value `*index` of the list is `node` of the tree; takes all that is inside, in order. */
+/* Joins value `*index` of the list with `node` of the tree, and all values inside it, in order. */
 static bool join(json_document *d, const cJSON *node, size_t *index, err *e) {
     if (*index >= d->values) return err_set(e, ERR_INTERNAL, "%s: JSON values lost", d->name);
     json_value *v = &d->value[(*index)++], **link = &v->child;
@@ -289,7 +289,8 @@ static bool join(json_document *d, const cJSON *node, size_t *index, err *e) {
     return v->type != JSON_OBJECT || check_duplicates(d, v, e);
 }
 
-/* The byte behind a number is a blank, a comma or a bracket that nobody needs any more. */
+/* Terminates the texts of numbers. The byte behind one is a blank, a comma or a bracket, which is
+ * not needed any more. */
 static void end_numbers(json_document *d) {
     for (size_t i = 0; i < d->values; i++)
         if (d->value[i].type == JSON_NUMBER)
@@ -297,7 +298,7 @@ static void end_numbers(json_document *d) {
                      (long)strspn(d->value[i].text, "+-.eE0123456789")] = 0;
 }
 
-/* cJSON's allocations, counted like all others. What fails is kept for the message. */
+/* cJSON allocates here, so that its memory is counted. The first error is kept for the message. */
 static _Thread_local err cjson_failure;
 
 static void *cjson_new(size_t n) {
@@ -378,25 +379,26 @@ const char *json_type_name(json_type t) {
     return NAME[t];
 }
 
-static bool at_place(const json_document *d, int line, int column, err *e, const char *fmt,
+static bool at_place(const json_document *d, const json_value *at, err *e, const char *fmt,
                      va_list ap) {
     char sentence[sizeof e->msg];
     vsnprintf(sentence, sizeof sentence, fmt, ap);
-    return err_set(e, ERR_CONFIG, "%s:%d:%d: %s", d->name, line, column, sentence);
+    return err_set(e, ERR_CONFIG, "%s:%d:%d: %s", d->name, at->line, at->column, sentence);
 }
 
 bool json_err(const json_document *d, const json_value *at, err *e, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    at_place(d, at->line, at->column, e, fmt, ap);
+    at_place(d, at, e, fmt, ap);
     va_end(ap);
     return false;
 }
 
 bool json_err_key(const json_document *d, const json_value *at, err *e, const char *fmt, ...) {
+    const json_value key = {.line = at->key_line, .column = at->key_column};
     va_list ap;
     va_start(ap, fmt);
-    at_place(d, at->key_line, at->key_column, e, fmt, ap);
+    at_place(d, &key, e, fmt, ap);
     va_end(ap);
     return false;
 }

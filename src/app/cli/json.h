@@ -25,34 +25,35 @@ typedef enum {
 typedef struct json_value json_value;
 struct json_value {
     json_type type;
-    const char *key;  /* NULL but for members of an object */
+    const char *key;  /* of a member of an object; else NULL */
     const char *text; /* a string's content; "true", "false", "null"; a number as it is written */
     double number;
     int line, column;         /* of the value, from 1; columns count characters */
     int key_line, key_column; /* of the key */
     int children;
-    json_value *child, *next; /* the first one inside; the next one beside */
+    json_value *child, *next; /* the first value inside this one; the next one beside it */
 };
 
 typedef struct json_document json_document;
 
 enum { JSON_DEPTH = 64, JSON_BYTES = 16 << 20 };
 
-/* The content of a file; `name` is what errors call it. ERR_CONFIG on bad JSON. */
+/* Read a file, or its content; `name` is its name in errors. They fail with ERR_CONFIG on bad JSON,
+ * and with ERR_RETRY without memory. */
 json_document *json_parse(const char *name, const char *bytes, size_t n, err *e);
 json_document *json_read(const char *path, err *e);
 void json_free(json_document **d);
 
 const json_value *json_root(const json_document *d);
 const char *json_name(const json_document *d);
-/* The length of the file. */
+/* Returns the length of the file. */
 size_t json_bytes(const json_document *d);
-/* The member of an object, or NULL. */
+/* Returns the member of an object, or NULL. */
 const json_value *json_get(const json_value *object, const char *key);
-/* "an object", "a number", "true": what the value is, for sentences. */
+/* Returns "an object", "a number" and so on, for sentences. */
 const char *json_type_name(json_type t);
 
-/* ERR_CONFIG with "NAME:LINE:COLUMN: " in front; json_err_key points to the key. */
+/* Set ERR_CONFIG with "NAME:LINE:COLUMN: " in front, at the value or at its key. */
 bool json_err(const json_document *d, const json_value *at, err *e, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 bool json_err_key(const json_document *d, const json_value *at, err *e, const char *fmt, ...)

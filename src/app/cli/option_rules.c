@@ -42,11 +42,11 @@ static bool times_frames(const settings *s) {
 static bool prints_words(const settings *s) {
     return !s->json;
 }
-/* bench takes the size of a generated kernel, too. */
+/* The kernel of bench may also be the size of a generated one. */
 static bool reads_kernel(const settings *s) {
     return s->kernel && s->kernel[strspn(s->kernel, "0123456789,")];
 }
-/* A folder takes the input's name. Names of no format are left to those who write files. */
+/* In a folder the output has the input's name. An unknown format is refused by its writer. */
 static bool writes_exr(const settings *s) {
     struct stat st;
     const char *path = s->output;
@@ -67,8 +67,7 @@ const option_rule OPTION_RULES[] = {
     {RUN, "knee", has_threshold, "without --threshold", NULL},
     {FOR_APPLY, "half_overflow", may_be_half, "with --pixel-type float", NULL},
     {FOR_APPLY, "compression emit_layer", writes_exr, "on an output that is not EXR", NULL},
-    {RUN | FOR_BENCH, "plans", may_use_cpu, "without the CPU, the only device that has such plans",
-     NULL},
+    {RUN | FOR_BENCH, "plans", may_use_cpu, "on a device that is no CPU", NULL},
     {FOR_APPLY, "missing", NULL, "on a single image", NULL},
     {FOR_APPLY, "chunk farm_dir", is_on_farm, "without --farm", NULL},
     {FOR_APPLY, "wait farm_args", is_on_slurm, "without --farm slurm", NULL},
@@ -99,7 +98,7 @@ const int OPTION_RULE_COUNT = (int)(sizeof OPTION_RULES / sizeof OPTION_RULES[0]
 
 /* --- the check ----------------------------------------------------------------------------- */
 
-/* True when `word` is one of `words`, which have blanks between. */
+/* Returns true if `word` is one of `words`, which blanks separate. */
 static bool is_among(const char *words, const char *word) {
     size_t n = strlen(word);
     for (const char *p = words; (p = strstr(p, word)); p += n)

@@ -412,7 +412,7 @@ static void add_words(const option *o, text *to) {
     for (int i = 0; o->words[i]; i++) text_add(to, "%s%s", i ? ", " : "", o->words[i]);
 }
 
-/* "from 0 to 1", "of at least 0" */
+/* Appends "from 0 to 1" or "of 0 or more". */
 static void add_range(const option *o, text *to) {
     text_add(to, isinf(o->max) ? " of %.15g or more" : " from %.15g to %.15g", o->min, o->max);
 }

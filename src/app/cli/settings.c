@@ -14,14 +14,14 @@
 extern char **environ;
 
 static const char PREFIX[] = "FFTBLOOM_";
-/* Variables that are no options: two of the program's own, and those by which package managers say
- * where a program is. */
+/* Variables that are no options: two that other parts of the program read, and those by which
+ * package managers name the place and the version of a program. */
 static const char *const NO_OPTION[] = {"CACHE_RO", "VALIDATION", "ROOT",   "HOME",
                                         "DIR",      "PATH",       "PREFIX", "VERSION"};
 
 /* --- one parser per type ----------------------------------------------------------------- */
 
-/* What a parser reads, and where it puts it. */
+/* The argument of a parser. */
 typedef struct {
     settings *s;
     const option *o;
@@ -49,7 +49,7 @@ static bool parse_bool(const source *from) {
     return bad_value(from);
 }
 
-/* A decimal number and nothing else: no blanks, no hexadecimal, no "nan". */
+/* Reads a decimal number and nothing else: no blanks, no hexadecimal, no "nan". */
 static bool number(const char *v, double *to) {
     const char *p = v + (*v == '-' || *v == '+');
     if (!isdigit((unsigned char)*p) && *p != '.') return false;
@@ -81,7 +81,7 @@ static bool parse_float(const source *from) {
     return true;
 }
 
-/* Returns the index of a word of the row; -1, and a sentence, when it has no such word. */
+/* Returns the index of a word of the row. Returns -1 and sets the error if it has no such word. */
 static int word_index(const source *from, const char *v) {
     const char *const *words = from->o->words;
     int n = 0;
@@ -105,7 +105,7 @@ static bool parse_enum(const source *from) {
 }
 _Static_assert(sizeof(plan_precision) == sizeof(uint32_t), "enums are stored as 32 bits");
 
-/* The text itself is kept by settings_set. */
+/* Points to the text, which settings_set keeps. */
 static bool parse_text(const source *from) {
     if (!*from->value) return err_set(from->e, ERR_CONFIG, "%s must not be empty", from->name);
     *(const char **)place(from) = from->value;
@@ -143,8 +143,8 @@ static bool parse_size(const source *from) {
     return true;
 }
 
-/* Copies what stands in front of v's only comma, and points behind it; false without exactly one.
- */
+/* Copies the part before v's only comma and points to the part behind it. Returns false if there is
+ * not exactly one comma. */
 static bool split(const char *v, char first[64], const char **second) {
     const char *comma = strchr(v, ',');
     if (!comma || comma - v >= 64 || strchr(comma + 1, ',')) return false;

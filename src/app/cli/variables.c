@@ -22,7 +22,7 @@ static bool grow(variables *v, size_t more, err *e) {
 bool variables_add(variables *v, const char *name, const char *value, err *e) {
     if (!is_name(name, strlen(name)))
         return err_set(e, ERR_CONFIG,
-                       "a variable's name is of letters, digits and _, which '%s' is not", name);
+                       "the name of a variable must be letters, digits and _, not '%s'", name);
     if (!grow(v, 1, e)) return false;
     variable one = {mem_str(name, e), mem_str(value, e)};
     if (!one.name || !one.value) {
@@ -41,8 +41,9 @@ bool variables_parse(variables *v, const char *list, err *e) {
         text key = {0}, value = {0};
         text_add_bytes(&key, p, name);
         text_add_bytes(&value, p + name + 1, name < n ? n - name - 1 : 0);
-        ok = name < n ? variables_add(v, key.s, value.s, e)
-                      : err_set(e, ERR_USAGE, "a variable is set as NAME=VALUE, not '%s'", key.s);
+        ok = name < n
+                 ? variables_add(v, key.s, value.s, e)
+                 : err_set(e, ERR_USAGE, "a variable is set by NAME=VALUE, not by '%s'", key.s);
         if (!ok && e) e->code = ERR_USAGE;
         text_free(&key);
         text_free(&value);
@@ -100,7 +101,9 @@ bool variables_expand(const variables *v, const char *s, text *to, err *e) {
         bool literal = at > s && at[-1] == '$';
         const char *end = literal ? at + 1 : strchr(at, '}');
         text_add_bytes(to, s, (size_t)(at - s));
-        if (!end) return err_set(e, ERR_CONFIG, "\"${\" without its \"}\"; write \"$${\" for it");
+        if (!end)
+            return err_set(e, ERR_CONFIG,
+                           "\"${\" has no closing \"}\"; write \"$${\" for the text \"${\"");
         if (literal) {
             text_add(to, "{"); /* behind the first $, which is there already */
         } else {

@@ -1,170 +1,234 @@
 /* cmd_schema.c - `fftbloom schema`: the tables of options and of a suite's keys as JSON Schema,
- * draft 2020-12. */
+ * draft 2020-12. It knows how values are written, and no option by name. */
 #include "app/check/suite_keys.h"
 #include "app/cli/cli.h"
 #include "app/cli/config.h"
+#include "base/json_out.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static void add_words(const option *o, text *to) {
-    text_add(to, "{\"enum\": [");
-    for (int i = 0; o->words[i]; i++) text_add(to, "%s\"%s\"", i ? ", " : "", o->words[i]);
-    text_add(to, "]}");
+#define TEXT "{\"type\": \"string\", \"minLength\": 1}"
+
+/* --- values ---------------------------------------------------------------------------------- */
+
+static void add_words(json_out *j, const char *key, const option *o) {
+    json_object(j, key);
+    json_array(j, "enum");
+    for (int i = 0; o->words[i]; i++) json_string(j, NULL, o->words[i]);
+    json_close(j);
+    json_close(j);
 }
 
-static void add_number(const option *o, const char *type, text *to) {
-    text_add(to, "{\"type\": \"%s\", \"minimum\": %.15g", type, o->min);
-    if (!isinf(o->max)) text_add(to, ", \"maximum\": %.15g", o->max);
-    text_add(to, "}");
+static void add_pattern(json_out *j, const char *pattern) {
+    json_object(j, NULL);
+    json_string(j, "type", "string");
+    json_string(j, "pattern", pattern);
+    json_close(j);
 }
 
-/* What a value of the row may be: one schema, or several of which one must hold. */
-static void add_value(const option *o, text *to) {
+static void add_number(json_out *j, const option *o, const char *type) {
+    json_object(j, NULL);
+    json_string(j, "type", type);
+    json_real(j, "minimum", 15, o->min);
+    if (o->max > 0 && !isinf(o->max)) json_real(j, "maximum", 15, o->max);
+    json_close(j);
+}
+
+/* Opens an array of two values, whose "items" are still to be written. */
+static void open_pair(json_out *j) {
+    json_object(j, NULL);
+    json_string(j, "type", "array");
+    json_uint(j, "minItems", 2);
+    json_uint(j, "maxItems", 2);
+}
+
+/* Adds the schemas of which a value of the row must meet one. */
+static void add_values(json_out *j, const option *o) {
     switch (o->type) {
-    case OPTION_BOOL: text_add(to, "{\"type\": \"boolean\"}"); break;
-    case OPTION_INT: add_number(o, "integer", to); break;
+    case OPTION_BOOL: json_raw(j, NULL, "{\"type\": \"boolean\"}"); break;
+    case OPTION_INT: add_number(j, o, "integer"); break;
     case OPTION_FLOAT:
-        if (isinf(o->max)) text_add(to, "{\"anyOf\": [{\"const\": \"inf\"}, ");
-        add_number(o, "number", to);
-        if (isinf(o->max)) text_add(to, "]}");
+        if (isinf(o->max)) json_raw(j, NULL, "{\"const\": \"inf\"}");
+        add_number(j, o, "number");
         break;
-    case OPTION_ENUM: add_words(o, to); break;
+    case OPTION_ENUM: add_words(j, NULL, o); break;
     case OPTION_STRING:
-    case OPTION_PATH: text_add(to, "{\"type\": \"string\", \"minLength\": 1}"); break;
+    case OPTION_PATH: json_raw(j, NULL, TEXT); break;
     case OPTION_LIST:
-        text_add(to, "{\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, "
-                     "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}]}");
+        json_raw(j, NULL, TEXT);
+        json_raw(j, NULL, "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}");
         break;
     case OPTION_SIZE:
-        text_add(to, "{\"anyOf\": [");
-        if (o->min > 0) text_add(to, "{\"const\": 0}, ");
-        text_add(to,
-                 "{\"type\": \"integer\", \"minimum\": %.15g}, {\"type\": \"string\", "
-                 "\"pattern\": \"^[0-9]+(\\\\.[0-9]+)?([kKMGT]i?)?B?$\"}]}",
-                 o->min);
+        if (o->min > 0) json_raw(j, NULL, "{\"const\": 0}");
+        add_number(j, o, "integer");
+        add_pattern(j, "^[0-9]+(\\.[0-9]+)?([kKMGT]i?)?B?$");
         break;
     case OPTION_BORDERS:
-        text_add(to, "{\"anyOf\": [");
-        add_words(o, to);
-        text_add(to, ", {\"type\": \"string\", \"pattern\": \"^[a-z]+, *[a-z]+$\"}, {\"type\": "
-                     "\"array\", \"minItems\": 2, \"maxItems\": 2, \"items\": ");
-        add_words(o, to);
-        text_add(to, "}, {\"type\": \"object\", \"required\": [\"x\", \"y\"], "
-                     "\"additionalProperties\": false, \"properties\": {\"x\": ");
-        add_words(o, to);
-        text_add(to, ", \"y\": ");
-        add_words(o, to);
-        text_add(to, "}}]}");
+        add_words(j, NULL, o);
+        add_pattern(j, "^[a-z]+, *[a-z]+$");
+        open_pair(j);
+        add_words(j, "items", o);
+        json_close(j);
+        json_object(j, NULL);
+        json_raw(j, "required", "[\"x\", \"y\"]");
+        json_bool(j, "additionalProperties", false);
+        json_string(j, "type", "object");
+        json_object(j, "properties");
+        add_words(j, "x", o);
+        add_words(j, "y", o);
+        json_close(j);
+        json_close(j);
         break;
     case OPTION_CENTER:
-        text_add(to, "{\"anyOf\": [");
-        add_words(o, to);
-        text_add(to, ", {\"type\": \"string\", \"pattern\": \"^[-+.0-9eE]+, *[-+.0-9eE]+$\"}, "
-                     "{\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, "
-                     "\"items\": {\"type\": \"number\"}}]}");
+        add_words(j, NULL, o);
+        add_pattern(j, "^[-+.0-9eE]+, *[-+.0-9eE]+$");
+        open_pair(j);
+        json_raw(j, "items", "{\"type\": \"number\"}");
+        json_close(j);
         break;
     case OPTION_SCALE:
-        text_add(to, "{\"anyOf\": [");
-        add_number(o, "number", to);
-        text_add(to, ", {\"type\": \"string\", \"pattern\": \"^[-+.0-9eE]+h?$\"}]}");
+        add_number(j, o, "number");
+        add_pattern(j, "^[-+.0-9eE]+h?$");
         break;
     case OPTION_TYPES: break;
     }
 }
 
-/* How a key of a config is written down: in a file of its own, or in a suite, where a string with
- * ${NAME} may stand for any value. */
-typedef struct {
-    const settings *defaults;
-    const char *indent;
-    bool variables;
-} writer;
+/* --- properties ------------------------------------------------------------------------------ */
 
-static void add_property(const writer *w, int index, text *to) {
+/* Adds an option as a property. In a suite a string with ${NAME} may stand for any value. */
+static void add_property(json_out *j, const settings *defaults, int index, bool in_suite) {
     const option *o = &OPTIONS[index];
-    text_add(to, ",\n%s\"%s\": {\n%s  \"description\": ", w->indent, o->name, w->indent);
-    text words = {0};
+    text words = {0}, preset = {0};
     text_add(&words, "%s%s%s", o->help, o->about ? " " : "", o->about ? o->about : "");
-    text_add_json(to, words.s);
-    text_free(&words);
+    json_line(j);
+    json_object(j, o->name);
+    json_line(j);
+    json_string(j, "description", words.s);
     if (o->preset) {
-        text_add(to, ",\n%s  \"default\": ", w->indent);
-        settings_json(w->defaults, index, to);
+        settings_json(defaults, index, &preset);
+        json_line(j);
+        json_raw(j, "default", preset.s);
     }
-    text_add(to, ",\n%s  \"%s\": [", w->indent, w->variables ? "anyOf" : "allOf");
-    add_value(o, to);
-    text_add(to, "%s]\n%s}", w->variables ? ", {\"$ref\": \"#/$defs/variable\"}" : "", w->indent);
+    json_line(j);
+    json_array(j, "anyOf");
+    add_values(j, o);
+    if (in_suite) json_raw(j, NULL, "{\"$ref\": \"#/$defs/variable\"}");
+    json_close(j);
+    json_line(j);
+    json_close(j);
+    text_free(&words);
+    text_free(&preset);
 }
 
-/* The options that config files hold; the caller has written the property before. */
-static void add_config(const writer *w, text *to) {
-    text_add(to, ",\n%s\"include\": {\n%s  \"description\": ", w->indent, w->indent);
-    text_add_json(to, "Config files that are read first.");
-    text_add(to, ",\n%s  \"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, ", w->indent);
-    text_add(to, "{\"type\": \"array\", \"items\": {\"type\": \"string\", \"minLength\": 1}}]\n%s}",
-             w->indent);
+/* Adds a property with a schema that is JSON already. */
+static void add_given(json_out *j, const char *name, const char *help, const char *schema) {
+    json_line(j);
+    json_object(j, name);
+    json_line(j);
+    json_string(j, "description", help);
+    json_line(j);
+    json_array(j, "allOf");
+    json_raw(j, NULL, schema);
+    json_close(j);
+    json_line(j);
+    json_close(j);
+}
+
+static void add_version(json_out *j) {
+    json_line(j);
+    json_raw(j, "$schema", "{\"type\": \"string\"}");
+    json_line(j);
+    json_object(j, "version");
+    json_uint(j, "const", CONFIG_VERSION);
+    json_close(j);
+}
+
+/* Adds the keys of a config file. */
+static void add_config(json_out *j, const settings *defaults, bool in_suite) {
+    add_version(j);
+    add_given(j, "include", "Config files that are read first.",
+              "{\"anyOf\": [" TEXT ", {\"type\": \"array\", \"items\": " TEXT "}]}");
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (option_in_config(&OPTIONS[i])) add_property(w, i, to);
+        if (option_in_config(&OPTIONS[i])) add_property(j, defaults, i, in_suite);
 }
 
-static void add_head(const char *title, text *to) {
-    text_add(to,
-             "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
-             "  \"title\": \"%s\",\n  \"type\": \"object\",\n"
-             "  \"required\": [\"version\"],\n  \"additionalProperties\": false,\n"
-             "  \"properties\": {\n    \"$schema\": {\"type\": \"string\"},\n"
-             "    \"version\": {\"const\": %d}",
-             title, CONFIG_VERSION);
+static void add_keys(json_out *j, suite_key_place place) {
+    for (int i = 0; i < SUITE_KEY_COUNT; i++)
+        if (SUITE_KEYS[i].in & place)
+            add_given(j, SUITE_KEYS[i].name, SUITE_KEYS[i].help, SUITE_KEYS[i].schema);
 }
 
-static void config_schema(const settings *defaults, text *to) {
-    add_head("fftbloom config file", to);
-    add_config(&(writer){defaults, "    ", false}, to);
-    text_add(to, "\n  }\n}\n");
+/* --- schemas --------------------------------------------------------------------------------- */
+
+/* Opens an object schema with a member per line and closed to other keys, and its properties. */
+static void open_object(json_out *j, const char *required) {
+    json_line(j);
+    json_string(j, "type", "object");
+    json_line(j);
+    json_bool(j, "additionalProperties", false);
+    json_line(j);
+    if (required) json_raw(j, "required", required);
+    json_line(j);
+    json_object(j, "properties");
 }
 
-/* --- suites ---------------------------------------------------------------------------------- */
-
-static void add_keys(suite_key_place place, const char *indent, const char *sep, text *to) {
-    for (int i = 0; i < SUITE_KEY_COUNT; i++) {
-        const suite_key *k = &SUITE_KEYS[i];
-        if (!(k->in & place)) continue;
-        text_add(to, "%s\n%s\"%s\": {\n%s  \"description\": ", sep, indent, k->name, indent);
-        text_add_json(to, k->help);
-        text_add(to, ",\n%s  \"allOf\": [%s]\n%s}", indent, k->schema, indent);
-        sep = ",";
-    }
+static void close_object(json_out *j) {
+    json_line(j);
+    json_close(j);
+    json_line(j);
+    json_close(j);
 }
 
-static void add_case(const char *name, suite_key_place place, const writer *w, text *to) {
-    text_add(to, ",\n    \"%s\": {\n      \"type\": \"object\", ", name);
-    text_add(to, "\"additionalProperties\": false, %s\n      \"properties\": {",
-             place == KEY_OF_CASE ? "\"required\": [\"name\"]," : "");
-    add_keys(place, w->indent, "", to);
+static void open_schema(json_out *j, const char *title) {
+    json_object(j, NULL);
+    json_line(j);
+    json_string(j, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    json_line(j);
+    json_string(j, "title", title);
+    open_object(j, "[\"version\"]");
+}
+
+static void config_schema(json_out *j, const settings *defaults) {
+    open_schema(j, "fftbloom config file");
+    add_config(j, defaults, false);
+    close_object(j);
+}
+
+static void add_case(json_out *j, const settings *defaults, bool is_case) {
+    json_line(j);
+    json_object(j, is_case ? "case" : "defaults");
+    open_object(j, is_case ? "[\"name\"]" : NULL);
+    add_keys(j, is_case ? KEY_OF_CASE : KEY_OF_DEFAULTS);
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (OPTIONS[i].on & FOR_CASE) add_property(w, i, to);
-    text_add(to, "\n      }\n    }");
+        if (OPTIONS[i].on & FOR_CASE) add_property(j, defaults, i, true);
+    close_object(j);
 }
 
-static void suite_schema(const settings *defaults, text *to) {
-    const writer w = {defaults, "        ", true};
-    add_head("fftbloom suite", to);
-    add_keys(KEY_OF_SUITE, "    ", ",", to);
-    text_add(to, "\n  },\n  \"$defs\": {\n"
-                 "    \"variable\": {\"type\": \"string\", \"pattern\": \"\\\\$\\\\{\"},\n"
-                 "    \"paths\": {\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, {\"type\": "
-                 "\"array\", \"minItems\": 1, \"items\": {\"type\": \"string\", \"minLength\": "
-                 "1}}]},\n"
-                 "    \"config\": {\n      \"type\": \"object\", \"additionalProperties\": false,\n"
-                 "      \"properties\": {\n        \"$schema\": {\"type\": \"string\"},\n"
-                 "        \"version\": {\"const\": 1}");
-    add_config(&w, to);
-    text_add(to, "\n      }\n    }");
-    add_case("case", KEY_OF_CASE, &w, to);
-    add_case("defaults", KEY_OF_DEFAULTS, &w, to);
-    text_add(to, "\n  }\n}\n");
+static void suite_schema(json_out *j, const settings *defaults) {
+    open_schema(j, "fftbloom suite");
+    add_version(j);
+    add_keys(j, KEY_OF_SUITE);
+    json_line(j);
+    json_close(j);
+    json_line(j);
+    json_object(j, "$defs");
+    json_line(j);
+    json_raw(j, "variable", "{\"type\": \"string\", \"pattern\": \"\\\\$\\\\{\"}");
+    json_line(j);
+    json_raw(j, "paths",
+             "{\"anyOf\": [" TEXT ", {\"type\": \"array\", \"minItems\": 1, \"items\": " TEXT
+             "}]}");
+    json_line(j);
+    json_object(j, "config");
+    open_object(j, NULL);
+    add_config(j, defaults, true);
+    close_object(j);
+    add_case(j, defaults, true);
+    add_case(j, defaults, false);
+    close_object(j);
 }
 
 /* --------------------------------------------------------------------------------------------- */
@@ -172,7 +236,7 @@ static void suite_schema(const settings *defaults, text *to) {
 int cmd_schema(int argc, char **argv, err *e) {
     static const struct {
         const char *name;
-        void (*write)(const settings *defaults, text *to);
+        void (*write)(json_out *j, const settings *defaults);
     } SCHEMA[] = {{"config", config_schema}, {"suite", suite_schema}};
     cli c;
     settings defaults = {0};
@@ -180,8 +244,9 @@ int cmd_schema(int argc, char **argv, err *e) {
     if (cli_open(&c, argc, argv, e) && settings_init(&defaults, e)) {
         const char *which = c.words ? c.word[0] : "config";
         for (int i = 0; i < 2; i++)
-            if (strcmp(which, SCHEMA[i].name) == 0) SCHEMA[i].write(&defaults, &out);
-        fputs(out.s, stdout);
+            if (strcmp(which, SCHEMA[i].name) == 0)
+                SCHEMA[i].write(&(json_out){.to = &out}, &defaults);
+        puts(out.s);
     }
     text_free(&out);
     settings_free(&defaults);
