@@ -2,7 +2,7 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
-/* Seconds since a fixed moment, whatever the time of day is set to meanwhile. */
+/* Returns the seconds since a fixed moment. Setting the time of day does not change it. */
 double clock_now(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* err.h - how every fallible function reports failure.
  *
- * A fallible function returns bool (or a pointer) and takes `err *e` last. The place that knows
- * sets a code and a sentence with the actual numbers; callers prepend what they were doing. Only
- * main prints an error. The code becomes the process exit status, so it is chosen for the person
- * or script that reads it. */
+ * A fallible function returns bool (or a pointer) and takes `err *e` last. The place that finds the
+ * failure sets a code and a sentence with the actual numbers; callers put in front of it what they
+ * were doing. Only main prints an error. The code becomes the exit status of the process, so it is
+ * chosen for the person or script that reads it. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
@@ -30,13 +30,15 @@ typedef struct {
     char msg[1024];
 } err;
 
-/* Both return false, so that `return err_set(...)` reads well. `e` may be NULL. A message that
- * does not fit is cut, never overrun. */
+/* Sets the code and the sentence. Returns false, as the two below do, so that `return err_set(...)`
+ * reads well. `e` may be NULL. A sentence that does not fit is cut. */
 bool err_set(err *e, err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Puts "words: " in front of the sentence. */
 bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Sets from errno after a failed system call: disk full becomes ERR_RETRY, a missing file
- * ERR_NO_INPUT, anything else `code`. The system's words are appended to the sentence. */
+/* Sets from errno after a failed system call, and appends the system's words to the sentence. No
+ * space, memory or descriptors becomes ERR_RETRY; a missing file ERR_NO_INPUT where `code` is
+ * ERR_IO; anything else is `code`. */
 bool err_errno(err *e, err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -1,7 +1,7 @@
 /* hash.h - content hashes (XXH3, 128 bits): cache keys and checksums.
  *
- * Fast enough that hashing a kernel costs nothing beside reading it. Not cryptographic: it tells
- * different contents apart, it does not resist an attacker who may write to the cache. */
+ * It is fast enough that hashing a kernel costs nothing beside reading it. It is not cryptographic:
+ * it tells different contents apart, but does not resist an attacker who can write to the cache. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -14,15 +14,17 @@ typedef struct {
 
 typedef struct hash_state hash_state;
 
+/* Returns the hash of one block of bytes. */
 hash128 hash_bytes(const void *data, size_t bytes);
 
-/* Of several pieces in turn: the same as of their concatenation. */
+/* Hash several pieces in turn, with the same result as for all of them in one block. hash_begin
+ * ends the program where there is no memory (mem_exhausted); hash_end frees the state. */
 hash_state *hash_begin(void);
 void hash_add(hash_state *s, const void *data, size_t bytes);
-hash128 hash_end(hash_state **s); /* frees the state */
+hash128 hash_end(hash_state **s);
 
 enum { HASH_TEXT = 33 };
-/* 32 lower-case hexadecimal digits and a zero. */
+/* Writes 32 lower-case hexadecimal digits and a zero. */
 void hash_text(hash128 h, char out[HASH_TEXT]);
 
 #endif

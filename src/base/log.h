@@ -1,17 +1,23 @@
 /* log.h - messages to people, on stderr. stdout is for data and is never written here.
  *
- * The level is the one global of the program: it is set once, before any thread starts. Each
- * call writes whole lines with one write, so lines of several threads do not mix. "error" and
- * "warning" are coloured where stderr is a terminal, unless NO_COLOR is set. */
+ * A call writes one whole line with one write, so lines of several threads do not mix. Names in it
+ * may come from anywhere: control characters and bytes that are not UTF-8 are shown, not sent
+ * (text_clean). "error" and "warning" are coloured where stderr is a terminal, unless NO_COLOR is
+ * set.
+ *
+ * The level is global: it is set once, before any thread starts. The other global state of the base
+ * is the account and limit of memory (mem.c) and the temporary files that exist (file.c). */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
 typedef enum { LOG_ERROR, LOG_WARN, LOG_NOTE, LOG_INFO, LOG_DEBUG } log_level;
 
-/* LOG_NOTE is the default: warnings and what a person must know. -q = LOG_ERROR, -v = LOG_INFO. */
+/* Set and return the level: messages up to it are written. LOG_NOTE is the default; -q sets
+ * LOG_ERROR, -v LOG_INFO. */
 void log_set_level(log_level level);
 log_level log_get_level(void);
 
+/* Writes "fftbloom: ", the word of the level, and the message. */
 void log_say(log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #define log_error(...) log_say(LOG_ERROR, __VA_ARGS__)

@@ -39,7 +39,7 @@ bool mem_add(size_t a, size_t b, size_t *out) {
  * needs a prediction of its own. The limit is set before any thread starts and only read later. */
 static uint64_t limit = UINT64_MAX;
 static bool limit_given;
-static atomic_uint_fast64_t used, peak;
+static atomic_uint_fast64_t used;
 
 void mem_set_limit(uint64_t bytes) {
     uint64_t available = machine_memory();
@@ -58,18 +58,6 @@ uint64_t mem_left(void) {
 
 uint64_t mem_used(void) {
     return atomic_load(&used);
-}
-
-uint64_t mem_peak(void) {
-    return atomic_load(&peak);
-}
-
-static void *enter(void *p) {
-    if (!p) return NULL;
-    uint64_t bytes = malloc_usable_size(p), now = atomic_fetch_add(&used, bytes) + bytes;
-    for (uint_fast64_t most = atomic_load(&peak); now > most;)
-        if (atomic_compare_exchange_weak(&peak, &most, now)) break;
-    return p;
 }
 
 /* Two threads that ask at once may both be let through, so the limit may be passed by one block. */
@@ -103,9 +91,13 @@ void *mem_raw(size_t count, size_t size, const char *what, err *e) {
         return NULL;
     }
     if (!mem_check(bytes, what, e)) return NULL;
-    void *p = enter(aligned_alloc(alignment, padded / alignment * alignment));
-    if (p && alignment == HUGE_PAGE) madvise(p, padded / alignment * alignment, MADV_HUGEPAGE);
-    if (!p) err_set(e, ERR_RETRY, "out of memory: %s needs %zu bytes", what, bytes);
+    void *p = aligned_alloc(alignment, padded / alignment * alignment);
+    if (!p) {
+        err_set(e, ERR_RETRY, "out of memory: %s needs %zu bytes", what, bytes);
+        return NULL;
+    }
+    if (alignment == HUGE_PAGE) madvise(p, padded / alignment * alignment, MADV_HUGEPAGE);
+    atomic_fetch_add(&used, malloc_usable_size(p));
     return p;
 }
 

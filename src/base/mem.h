@@ -1,7 +1,9 @@
-/* mem.h - checked sizes and aligned memory.
+/* mem.h - checked sizes, aligned memory and its limit.
  *
- * Sizes that come from files are multiplied only here; an overflow is an error, not a small
- * buffer. Memory is zeroed and aligned to 64 bytes (a cache line, and any vector unit). */
+ * Sizes that come from files are multiplied only here; an overflow is an error, not a small buffer.
+ * Memory is aligned to 64 bytes (a cache line, and any vector unit). Everything large that the
+ * program allocates itself is counted here and held to one limit. What libraries allocate (FFTW,
+ * Vulkan drivers) is not known here. */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
@@ -19,18 +21,18 @@ bool mem_add(size_t a, size_t b, size_t *out);
 void *mem_new(size_t count, size_t size, const char *what, err *e);
 /* Does the same without zeroing, for large buffers that are written before they are read. */
 void *mem_raw(size_t count, size_t size, const char *what, err *e);
+/* Frees what this module has allocated; NULL is fine. */
 void mem_free(void *p);
 
 /* Sets the limit: an allocation that would bring what is allocated here beyond it fails with
  * ERR_RETRY and all numbers. Call it once, before any thread starts. 0 (no --mem-limit) sets 80 %
  * of the memory that is available now, and none where that is not known. */
 void mem_set_limit(uint64_t bytes);
-/* Return the limit (UINT64_MAX: none), the bytes that may still be allocated under it, what is
- * allocated here and not freed yet, and the most that ever was. */
+/* Return the limit (UINT64_MAX: none), the bytes that may still be allocated under it, and those
+ * that are allocated here and not freed yet. */
 uint64_t mem_limit(void);
 uint64_t mem_left(void);
 uint64_t mem_used(void);
-uint64_t mem_peak(void);
 
 /* Returns false, with the error of an allocation that is refused, where so many bytes may not be
  * allocated. For work that takes its memory in many pieces, before the first of them. */

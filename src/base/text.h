@@ -13,9 +13,10 @@ typedef struct {
     size_t n, room;
 } text;
 
+/* Add formatted text, and bytes as they are. */
 void text_add(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void text_add_bytes(text *t, const char *bytes, size_t n);
-/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+/* Adds a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void text_add_json(text *t, const char *s);
 /* Adds a name or sentence that is to be shown to people or read line by line. Control characters
  * (below 0x20, 0x7f, C1), bytes that are not UTF-8, and the characters that end a line or turn the
@@ -25,6 +26,7 @@ void text_add_clean(text *t, const char *s);
 /* Does the same into a buffer, for places that must not allocate. Cuts what does not fit between
  * two characters and returns the length. */
 size_t text_clean(char *to, size_t room, const char *s);
+/* Frees the string and leaves an empty text. */
 void text_free(text *t);
 
 /* Returns the length of the UTF-8 sequence at `s`, which ends with a zero byte, and its code point;
@@ -32,16 +34,17 @@ void text_free(text *t);
  * are refused. */
 int text_utf8(const char *s, uint32_t *code);
 
-/* Shell globs: * ? [a-z] [!a-z] and \ for the literal. Letters compare exactly. */
+/* Matches a shell glob: * ? [a-z] [!a-z], and \ before a character that means itself. Upper and
+ * lower case differ. */
 bool text_glob(const char *pattern, const char *s);
-/* Any of a comma-separated list of globs; blanks around commas are ignored. */
+/* Matches any of a comma-separated list of globs; blanks around commas are ignored. */
 bool text_glob_any(const char *patterns, const char *s);
 
-/* The index of the name nearest to `s` by edit distance, or -1 when none is near enough to be
- * what was meant. */
+/* Returns the index of the name nearest to `s` by edit distance, or -1 when none is near enough to
+ * be meant. */
 int text_nearest(const char *s, const char *const *names, int count);
 
-/* "1.5 GB", "720 kB": for people. */
+/* Writes a number of bytes for people, such as "1.5 GB" or "720 kB", and returns buf. */
 const char *text_bytes(double bytes, char buf[32]);
 
 #endif

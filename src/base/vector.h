@@ -19,8 +19,8 @@ typedef float vec8f_any __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t vec8i __attribute__((vector_size(32)));
 #define VECTOR_PICK8(mask, a, b) (vec8f)(((mask) & (vec8i)(a)) | (~(mask) & (vec8i)(b)))
 
-/* Four floats, of a vector or in memory, as doubles: as the compilers make the best of it, one
- * instruction. Eight are added to four doubles. */
+/* Four floats, of a vector or in memory, as doubles; written so that compilers make one instruction
+ * of it. VECTOR_ADD_UP adds eight floats to four doubles. */
 #define VECTOR_DOUBLES(v, i)                                                             \
     (vec4d) {                                                                            \
         (double)(v)[i], (double)(v)[(i) + 1], (double)(v)[(i) + 2], (double)(v)[(i) + 3] \
