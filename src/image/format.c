@@ -114,10 +114,6 @@ const char *image_reader_path(const image_reader *r) {
     return r->path;
 }
 
-uint32_t image_reader_rows(const image_reader *r, int part) {
-    return r->format->reader_rows(r->state, part);
-}
-
 static bool in_part(const image_header *h, int part, uint32_t row, uint32_t rows, err *e) {
     if (part < 0 || part >= h->parts)
         return err_set(e, ERR_INTERNAL, "part %d of %d", part, h->parts);
@@ -147,7 +143,7 @@ struct image_writer {
 static const image_format *format_of_name(const char *path, err *e) {
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     for (int i = 0; dot && i < FORMATS; i++) {
-        for (const char *name = FORMAT[i]->endings; *name;) {
+        for (const char *name = FORMAT[i]->extensions; *name;) {
             size_t n = strcspn(name, ",");
             if (strlen(dot + 1) == n && strncasecmp(dot + 1, name, n) == 0) return FORMAT[i];
             name += n + (name[n] == ',');

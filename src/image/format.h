@@ -1,11 +1,11 @@
-/* format.h - the table of image formats, and files as bands of rows.
+/* format.h - reads and writes image files of any format, in bands of rows or whole.
  *
- * A reader has checked the whole header (and the chunk table) before it returns; no size in it
- * can then surprise anybody. Rows may be read in any order and by bands, so an image larger than
- * memory passes through; a band that covers whole chunks (image_reader_rows) is decoded once.
- * A writer takes bands in any order, each row once, and makes chunks in parallel; bands that do
- * not start and end on chunk borders are refused. Readers and writers of different files are
- * independent, so several frames can be in flight.
+ * image_open checks the whole header and the chunk table, so the caller may trust every size in
+ * them. Bands may be read in any order. A writer takes bands in any order, each row once; a band
+ * must start and end on chunk borders (image_writer_rows). Readers and writers of different files
+ * are independent, so several frames can be in flight; one reader or writer serves one thread at a
+ * time, and does its own work on the pool that it was opened with. This module does not know which
+ * channels are light.
  *
  * To add a format: one file with a `const image_format`, one row in format.c. */
 #ifndef IMAGE_FORMAT_H
@@ -26,23 +26,24 @@ typedef struct {
 typedef struct image_reader image_reader;
 typedef struct image_writer image_writer;
 
-/* The file's content decides its format, not its name. */
+/* Opens a file for reading. Its content decides its format, not its name. The header belongs to the
+ * reader. */
 image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e);
 void image_close(image_reader **r);
 const image_header *image_reader_header(const image_reader *r);
 const char *image_reader_path(const image_reader *r);
-/* Rows per chunk of a part: read bands that are multiples of it. */
-uint32_t image_reader_rows(const image_reader *r, int part);
-/* Rows [row, row + rows) of the data window, counted from its top. plane[c] receives channel c
- * from its first sample, or is NULL to skip it. */
+/* Reads the rows [row, row + rows) of the data window, counted from its top. plane[c] receives
+ * channel c from its first sample, or is NULL to skip it. */
 bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *const plane[],
                 err *e);
 
-/* The format by the name's ending; the header says what to write, parts in its order. What the
- * format cannot hold (a layer in .hdr, an attribute in .pfm) is an error or a note in the log. */
-/* False, with ERR_CANT_CREATE, where image_create would fail whatever the image: the ending is none
- * that can be written, or the folder is not there. */
+/* Returns false, with ERR_CANT_CREATE, where image_create would fail for any image: the file
+ * extension is not supported, or the folder does not exist. */
 bool image_can_create(const char *path, err *e);
+/* Creates a file in the format of its extension. The header says what will be written, with the
+ * parts in its order; it is copied. A thing that the format cannot hold (a layer in .hdr, an
+ * attribute in .pfm) is an error or a note in the log. The file appears under its name in
+ * image_commit; image_discard leaves nothing. */
 image_writer *image_create(const char *path, const image_header *h, par *threads, err *e);
 /* The same, but never replaces a file: this call, or image_commit, fails with ERR_SKIPPED where
  * there is one of that name, even if it appeared in between. */
@@ -50,8 +51,8 @@ image_writer *image_create_new(const char *path, const image_header *h, par *thr
 uint32_t image_writer_rows(const image_writer *w, int part);
 bool image_write(image_writer *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
                  err *e);
-/* A part that is the same in both files, chunk by chunk without decoding where both are EXR with
- * the same packing; else through pixels. */
+/* Copies a part that has the same channels and size in both files: chunk by chunk without decoding
+ * where both are EXR with the same packing, else through pixels. */
 bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e);
 bool image_commit(image_writer **w, err *e); /* every row must have been written */
 void image_discard(image_writer **w);
@@ -69,17 +70,16 @@ bool image_save_parts(image_writer *w, const image *img, image_reader *rest, err
 
 /* --- for the files of single formats ---
  *
- * What they are handed is checked: limits have no zeros, rows lie in the part, bands are whole and
- * come once. The header that open fills and create is given outlives the state; create may change
- * in it what the format cannot write (a compression). Errors need not name the file. */
+ * format.c checks all arguments: limits have no zeros, rows lie in the part, bands are whole and
+ * come once. The header that `open` fills and `create` is given outlives the state; `create` may
+ * change in it what the format cannot write (a compression). Errors need not name the file. */
 typedef struct {
     const char *name;
-    const char *endings; /* "exr" or "hdr,pic" */
-    size_t magic;        /* bytes that `match` wants to see */
+    const char *extensions; /* "exr" or "hdr,pic" */
+    size_t magic;           /* bytes that `match` wants to see */
     bool (*match)(const uint8_t *head, size_t bytes);
     void *(*open)(const char *path, const image_limits *limits, par *threads, image_header *h,
                   err *e);
-    uint32_t (*reader_rows)(const void *r, int part);
     bool (*read)(void *r, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
     void (*close)(void *r);
     /* Takes *file and leaves NULL there. */

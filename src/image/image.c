@@ -29,15 +29,6 @@ const char *compression_name(compression c) {
     return COMPRESSION[c];
 }
 
-bool compression_from_name(const char *name, compression *out) {
-    for (int i = 0; i < COMPRESSIONS; i++) {
-        if (strcmp(name, COMPRESSION[i]) != 0) continue;
-        *out = (compression)i;
-        return true;
-    }
-    return false;
-}
-
 uint32_t image_width(const image_part *p) {
     return (uint32_t)((int64_t)p->data.x1 - p->data.x0 + 1);
 }

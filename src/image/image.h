@@ -86,8 +86,7 @@ typedef struct {
 size_t pixel_bytes(pixel_type t);
 const char *pixel_name(pixel_type t);        /* "uint", "half", "float" */
 const char *compression_name(compression c); /* "none", "rle", "zips", ... */
-bool compression_from_name(const char *name, compression *out);
-uint32_t image_width(const image_part *p); /* of the data window: 1 to IMAGE_SIDE */
+uint32_t image_width(const image_part *p);   /* of the data window: 1 to IMAGE_SIDE */
 uint32_t image_height(const image_part *p);
 uint64_t image_bytes(const image_part *p); /* of the planes of all channels */
 

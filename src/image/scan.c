@@ -1,9 +1,9 @@
 #include "image/scan.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/vector.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -75,7 +75,6 @@ typedef struct {
     block_totals *block; /* of worker i at block + i * across */
     uint32_t across;
     uint32_t pieces, rows;      /* per channel */
-    uint32_t tall;              /* rows of the blocks here: r->block, or a part of that */
     double *sum[SCAN_CHANNELS]; /* of them */
     float *least[SCAN_CHANNELS];
     uint32_t often;   /* after so many rows floats go to sums; 0: there are none */
@@ -184,13 +183,6 @@ static void count_extra(const job *j, bins *p, const float *v, uint32_t x0, uint
     }
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
-static uint32_t larger(uint32_t a, uint32_t b) {
-    return a > b ? a : b;
-}
-
 static void add_extra(const job *j, bins *p, const float *v, uint32_t x0, uint32_t y, uint32_t n) {
     uint32_t end = x0 + n;
     if (!j->r->seen_x && !j->r->seen_y) return;
@@ -198,8 +190,8 @@ static void add_extra(const job *j, bins *p, const float *v, uint32_t x0, uint32
         count_extra(j, p, v, x0, y, x0, end);
         return;
     }
-    count_extra(j, p, v, x0, y, x0, smaller(end, j->lone[0]));
-    count_extra(j, p, v, x0, y, larger(x0, larger(j->lone[1], smaller(end, j->lone[0]))), end);
+    count_extra(j, p, v, x0, y, x0, min_u32(end, j->lone[0]));
+    count_extra(j, p, v, x0, y, max_u32(x0, max_u32(j->lone[1], min_u32(end, j->lone[0]))), end);
 }
 
 /* The samples of a span as floats: where they are, where they are wanted, or in v. */
@@ -241,7 +233,7 @@ static void add_blocks(const job *j, piece *p, const block_totals *block, uint32
         p->sum += sum;
         p->least = least < p->least ? least : p->least;
         if (!j->r->block) continue;
-        size_t at = (size_t)(y / j->tall) * j->across + i;
+        size_t at = (size_t)(y / j->r->block) * j->across + i;
         j->sum[c][at] = sum;
         j->least[c][at] = least;
     }
@@ -267,7 +259,7 @@ static bool is_moderate(const piece *p) {
 static bool scan_rows(const job *j, piece *p, block_totals *block, size_t index, bool careful) {
     const scan_request *r = j->r;
     uint32_t c = (uint32_t)(index / j->pieces), y = (uint32_t)(index % j->pieces) * j->rows;
-    uint32_t end = smaller(r->h, y + j->rows), step = r->block ? SPAN / r->block * r->block : SPAN;
+    uint32_t end = min_u32(r->h, y + j->rows), step = r->block ? SPAN / r->block * r->block : SPAN;
     span_totals t = {{0}, (vec8f){0} - (float)INFINITY};
     bins *tables = p->bins;
     if (tables) memset(tables, 0, sizeof *tables);
@@ -276,8 +268,8 @@ static bool scan_rows(const job *j, piece *p, block_totals *block, size_t index,
     for (; y < end; y++) {
         for (uint32_t x = 0; x < r->w; x += step)
             scan_span(j, p, block + (r->block ? x / r->block : 0), &t, (scan_bad){c, x, y, 0},
-                      smaller(step, r->w - x), careful);
-        bool last = y + 1 == end || (r->block && (y + 1) % j->tall == 0);
+                      min_u32(step, r->w - x), careful);
+        bool last = y + 1 == end || (r->block && (y + 1) % r->block == 0);
         if (j->often && (last || (y + 1) % j->often == 0)) add_floats(block, j->across);
         if (!last) continue;
         add_blocks(j, p, block, c, y);
@@ -321,8 +313,8 @@ static void merge(scan *s, uint32_t c, const piece *p) {
 static bool allocate(scan *s, const scan_request *r, err *e) {
     size_t cells = 0;
     if (r->block) {
-        s->grid_w = (r->w + r->block - 1) / r->block;
-        s->grid_h = (r->h + r->block - 1) / r->block;
+        s->grid_w = ceil_div_u32(r->w, r->block);
+        s->grid_h = ceil_div_u32(r->h, r->block);
         cells = (size_t)s->grid_w * s->grid_h;
     }
     size_t counts = r->histogram ? 2 * SCAN_BINS : 0;
@@ -347,10 +339,9 @@ static bool allocate(scan *s, const scan_request *r, err *e) {
 static void cut(job *j) {
     const scan_request *r = j->r;
     uint32_t unit = r->block ? r->block : ROWS;
-    uint32_t units = (r->h + unit - 1) / unit;
-    j->rows = (units + MAX_PIECES - 1) / MAX_PIECES * unit;
-    j->pieces = (r->h + j->rows - 1) / j->rows;
-    j->tall = r->block;
+    uint32_t units = ceil_div_u32(r->h, unit);
+    j->rows = ceil_div_u32(units, MAX_PIECES) * unit;
+    j->pieces = ceil_div_u32(r->h, j->rows);
     j->often = r->block && vector_wide() ? GROUPS * GROUP / r->block : 0;
     j->lone[0] = 0, j->lone[1] = r->w;
     if (!r->seen_x) return;
@@ -411,88 +402,4 @@ bool scan_make(scan *out, const scan_request *r, par *threads, err *e) {
 void scan_free(scan *s) {
     mem_free(s->memory);
     *s = (scan){0};
-}
-
-/* --- by strips --------------------------------------------------------------------------------*/
-
-struct scanner {
-    job j;
-    scan_request r;
-    void *blocks, *cells;
-    float *floats; /* a strip of each worker */
-};
-
-/* Parts of blocks that lie in one strip. */
-static bool new_cells(scanner *n, err *e) {
-    job *j = &n->j;
-    uint32_t c, channels = n->r.channels;
-    cut(j);
-    j->rows = SCAN_STRIP;
-    j->pieces = (n->r.h + SCAN_STRIP - 1) / SCAN_STRIP;
-    j->tall = smaller(n->r.block, SCAN_STRIP);
-    size_t count = (size_t)j->across * ((n->r.h + j->tall - 1) / j->tall);
-    double *m = n->cells = mem_raw(count * channels * 2, sizeof *m, "statistics", e);
-    for (c = 0; m && c < channels; c++, m += 2 * count) {
-        j->sum[c] = m;
-        j->least[c] = (float *)(m + count);
-    }
-    return c == channels;
-}
-
-scanner *scan_open(scan *s, const scan_request *r, par *threads, err *e) {
-    assert(r->block && (r->block % SCAN_STRIP == 0 || SCAN_STRIP % r->block == 0));
-    assert(!r->histogram && !r->to);
-    scanner *n = mem_new(1, sizeof *n, "scan", e);
-    size_t workers = (size_t)par_threads(threads), strip = (size_t)r->w * SCAN_STRIP;
-    if (!n) return NULL;
-    *s = (scan){.channels = r->channels};
-    n->r = *r;
-    n->j = (job){.r = &n->r, .s = s};
-    if (allocate(s, r, e)) {
-        n->j.across = s->grid_w;
-        n->floats = mem_raw(workers * strip, sizeof *n->floats, "rows", e);
-    }
-    if (!n->floats || !new_cells(n, e) ||
-        !new_pieces(&n->j, (size_t)n->j.pieces * r->channels, NULL, e) ||
-        !(n->j.block = new_blocks(&n->j, threads, &n->blocks, e)))
-        scan_close(&n);
-    return n;
-}
-
-const float *scan_strip(scanner *n, uint32_t channel, uint32_t first, int worker) {
-    const scan_request *r = &n->r;
-    block_totals *block = n->j.block + (size_t)worker * n->j.across;
-    size_t index = (size_t)channel * n->j.pieces + first / SCAN_STRIP;
-    piece *p = &n->j.piece[index];
-    bool floats = r->type[channel] == PIXEL_FLOAT;
-    p->to = floats ? NULL : n->floats + (size_t)worker * r->w * SCAN_STRIP;
-    if (!scan_rows(&n->j, p, block, index, false)) scan_rows(&n->j, p, block, index, true);
-    if (p->bad) return NULL;
-    return floats ? (const float *)r->plane[channel] + (size_t)first * r->w : p->to;
-}
-
-void scan_plane(scanner *n, uint32_t channel) {
-    const job *j = &n->j;
-    scan_channel *to = &j->s->channel[channel];
-    merge_pieces(j, channel);
-    for (uint32_t y = 0; y < n->r.h; y += j->tall)
-        for (uint32_t i = 0; i < j->across; i++) {
-            size_t part = (size_t)(y / j->tall) * j->across + i;
-            size_t at = (size_t)(y / n->r.block) * j->across + i;
-            float least = j->least[channel][part];
-            bool begins = y % n->r.block == 0;
-            to->block_sum[at] = (begins ? 0 : to->block_sum[at]) + j->sum[channel][part];
-            if (begins || least < to->block_least[at]) to->block_least[at] = least;
-        }
-}
-
-void scan_close(scanner **pn) {
-    scanner *n = *pn;
-    if (!n) return;
-    mem_free(n->j.piece);
-    mem_free(n->blocks);
-    mem_free(n->cells);
-    mem_free(n->floats);
-    mem_free(n);
-    *pn = NULL;
 }

@@ -1,9 +1,10 @@
-/* scan.h - what the planes of an image hold, in one parallel pass.
+/* scan.h - measures the planes of an image in one parallel pass.
  *
- * Bad pixels (NaN, infinities) and where they are; sums, extremes, the sums and minima of blocks,
- * and, where it is asked for, a histogram of magnitudes, which takes as long as all the rest. Sums
- * are in double and the same whatever the number of threads. In everything but `bad`, bad pixels
- * stand for 0; extremes of planes that have some mean little.
+ * It counts the bad pixels (NaN, infinities) and notes where the first ones are. It finds sums,
+ * extremes, and the sums and minima of blocks. On request it makes a histogram of magnitudes, which
+ * takes as long as all the rest. Sums are in double and do not depend on the number of threads.
+ * Everything but `bad` counts a bad pixel as 0, so the extremes of a plane with bad pixels are not
+ * those of its good ones. It knows nothing of colour or of kernels.
  *
  * A histogram bin holds an eighth of an octave: bin b goes from scan_bin_floor(b) to
  * scan_bin_floor(b + 1). Bin 0 is zero and what is below 2^-129. */
@@ -51,27 +52,16 @@ typedef struct {
     float *const *to; /* where the samples go as floats, bad ones as they are; or NULL */
 } scan_request;
 
+/* Fills *s, to be freed with scan_free. */
 bool scan_make(scan *s, const scan_request *r, par *threads, err *e);
 void scan_free(scan *s);
 
-/* The same while somebody reads the planes anyway, strip by strip, for blocks of a power of two and
- * with neither histograms nor `to`. scan_strip takes the rows from `first`, a multiple of
- * SCAN_STRIP, to the next such, or to the last, and returns them as floats, which stay until the
- * same worker's next strip; NULL where some are bad. Every strip of a plane is given once, in any
- * order; scan_plane then puts the plane's results into s. Planes that were not given count as dark.
- * On failure s is as scan_free leaves it or is to be freed. */
-enum { SCAN_STRIP = 16 };
-typedef struct scanner scanner;
-scanner *scan_open(scan *s, const scan_request *r, par *threads, err *e);
-const float *scan_strip(scanner *n, uint32_t channel, uint32_t first, int worker);
-void scan_plane(scanner *n, uint32_t channel);
-void scan_close(scanner **n);
-
-/* The least magnitude of a bin; infinity for SCAN_BINS. */
+/* Returns the minimum magnitude of a bin; infinity for SCAN_BINS. */
 float scan_bin_floor(uint32_t bin);
+/* Returns the bin of a value. */
 uint32_t scan_bin(float v);
-/* Median magnitude of the pixels that are not 0, to a sixteenth of an octave; 0 if all are, and
- * where there is no histogram. */
+/* Returns the median magnitude of the pixels that are not 0, to a sixteenth of an octave. Returns 0
+ * where all pixels are 0, and where there is no histogram. */
 double scan_median(const scan_channel *c);
 
 #endif

@@ -1,6 +1,7 @@
 #include "image/window.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,16 +10,9 @@
 /* EXR readers take corners up to this; beyond, widths would not fit 32 bits. */
 enum { FARTHEST = INT32_MAX / 2 };
 
-static int32_t lower(int32_t a, int32_t b) {
-    return a < b ? a : b;
-}
-static int32_t higher(int32_t a, int32_t b) {
-    return a > b ? a : b;
-}
-
 image_box image_box_union(const image_box *a, const image_box *b) {
-    return (image_box){lower(a->x0, b->x0), lower(a->y0, b->y0), higher(a->x1, b->x1),
-                       higher(a->y1, b->y1)};
+    return (image_box){min_int(a->x0, b->x0), min_int(a->y0, b->y0), max_int(a->x1, b->x1),
+                       max_int(a->y1, b->y1)};
 }
 
 bool image_box_holds(const image_box *box, const image_box *in) {
@@ -41,8 +35,8 @@ bool image_box_grow(image_box *box, uint32_t left, uint32_t top, uint32_t right,
 /* The part of `from` that is in `to`, both with the corner of their own plane at 0. */
 static void copy_plane(uint8_t *to, const image_box *tb, const uint8_t *from, const image_box *fb,
                        size_t bytes) {
-    image_box both = {higher(tb->x0, fb->x0), higher(tb->y0, fb->y0), lower(tb->x1, fb->x1),
-                      lower(tb->y1, fb->y1)};
+    image_box both = {max_int(tb->x0, fb->x0), max_int(tb->y0, fb->y0), min_int(tb->x1, fb->x1),
+                      min_int(tb->y1, fb->y1)};
     if (both.x0 > both.x1 || both.y0 > both.y1) return;
     size_t n = ((size_t)(both.x1 - both.x0) + 1) * bytes;
     size_t tw = (size_t)((int64_t)tb->x1 - tb->x0 + 1), fw = (size_t)((int64_t)fb->x1 - fb->x0 + 1);

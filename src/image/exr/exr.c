@@ -10,11 +10,10 @@ static bool match(const uint8_t *head, size_t bytes) {
 
 const image_format FORMAT_EXR = {
     .name = "exr",
-    .endings = "exr,sxr,mxr",
+    .extensions = "exr,sxr,mxr",
     .magic = 4,
     .match = match,
     .open = exr_read_open,
-    .reader_rows = exr_read_rows,
     .read = exr_read_band,
     .close = exr_read_close,
     .create = exr_write_create,

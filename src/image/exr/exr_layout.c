@@ -1,11 +1,8 @@
 #include "image/exr/exr_layout.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "image/exr/exr_chunk.h"
-
-static uint32_t chunks_of(uint32_t length, uint32_t step) {
-    return (length - 1) / step + 1;
-}
 
 static uint32_t level_length(uint32_t length, int level, bool round_up) {
     uint64_t n = ((uint64_t)length + (round_up ? ((uint64_t)1 << level) - 1 : 0)) >> level;
@@ -24,21 +21,17 @@ static uint64_t all_levels(const exr_layout *l, exr_levels levels, bool up) {
     if (levels == LEVELS_ONE) return exr_layout_chunks(l);
     uint64_t sum = 0;
     if (levels == LEVELS_MIPMAP) {
-        int n = level_count(l->w > l->h ? l->w : l->h, up);
+        int n = level_count(max_u32(l->w, l->h), up);
         for (int i = 0; i < n; i++)
-            sum += (uint64_t)chunks_of(level_length(l->w, i, up), l->cols) *
-                   chunks_of(level_length(l->h, i, up), l->lines);
+            sum += (uint64_t)ceil_div_u32(level_length(l->w, i, up), l->cols) *
+                   ceil_div_u32(level_length(l->h, i, up), l->lines);
         return sum;
     }
     for (int y = 0; y < level_count(l->h, up); y++)
         for (int x = 0; x < level_count(l->w, up); x++)
-            sum += (uint64_t)chunks_of(level_length(l->w, x, up), l->cols) *
-                   chunks_of(level_length(l->h, y, up), l->lines);
+            sum += (uint64_t)ceil_div_u32(level_length(l->w, x, up), l->cols) *
+                   ceil_div_u32(level_length(l->h, y, up), l->lines);
     return sum;
-}
-
-static uint32_t smaller(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
 }
 
 bool exr_layout_make(exr_layout *out, const image_part *p, exr_levels levels, bool round_up,
@@ -46,11 +39,11 @@ bool exr_layout_make(exr_layout *out, const image_part *p, exr_levels levels, bo
     exr_layout l = {.w = image_width(p), .h = image_height(p)};
     l.cols = p->tile_w ? p->tile_w : l.w;
     l.lines = p->tile_w ? p->tile_h : exr_chunk_lines(p->packing);
-    l.across = chunks_of(l.w, l.cols);
-    l.down = chunks_of(l.h, l.lines);
+    l.across = ceil_div_u32(l.w, l.cols);
+    l.down = ceil_div_u32(l.h, l.lines);
     l.table = all_levels(&l, levels, round_up);
     for (int c = 0; c < p->channels; c++) l.pixel += pixel_bytes(p->channel[c].type);
-    size_t pixels = (size_t)smaller(l.cols, l.w) * smaller(l.lines, l.h);
+    size_t pixels = (size_t)min_u32(l.cols, l.w) * min_u32(l.lines, l.h);
     /* Chunks state their size in 31 bits. */
     if (!mem_mul(pixels, l.pixel, &l.raw) || l.raw > INT32_MAX)
         return err_set(e, ERR_DATA, "a chunk of %zu pixels of %zu bytes is more than %d bytes",
@@ -62,8 +55,8 @@ bool exr_layout_make(exr_layout *out, const image_part *p, exr_levels levels, bo
 exr_block exr_layout_block(const exr_layout *l, uint64_t index) {
     exr_block b = {.x = (uint32_t)(index % l->across) * l->cols,
                    .y = (uint32_t)(index / l->across) * l->lines};
-    b.w = smaller(l->cols, l->w - b.x);
-    b.h = smaller(l->lines, l->h - b.y);
+    b.w = min_u32(l->cols, l->w - b.x);
+    b.h = min_u32(l->lines, l->h - b.y);
     return b;
 }
 

@@ -39,11 +39,6 @@ void exr_read_close(void *reader) {
     mem_free(r);
 }
 
-uint32_t exr_read_rows(const void *reader, int part) {
-    const exr_reader *r = reader;
-    return r->exr.table[part].layout.lines;
-}
-
 const exr_layout *exr_read_layout(const exr_reader *r, int part) {
     return &r->exr.table[part].layout;
 }

@@ -12,7 +12,6 @@ typedef struct exr_reader exr_reader;
 
 void *exr_read_open(const char *path, const image_limits *limits, par *threads, image_header *h,
                     err *e);
-uint32_t exr_read_rows(const void *reader, int part);
 bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *const plane[],
                    err *e);
 void exr_read_close(void *reader);

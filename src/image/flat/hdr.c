@@ -376,11 +376,10 @@ static bool hdr_commit(void *writer, err *e) {
 
 const image_format FORMAT_HDR = {
     .name = "hdr",
-    .endings = "hdr,pic,rgbe",
+    .extensions = "hdr,pic,rgbe",
     .magic = 2,
     .match = match,
     .open = hdr_open,
-    .reader_rows = one_row,
     .read = hdr_read,
     .close = hdr_close,
     .create = hdr_create,

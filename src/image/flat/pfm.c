@@ -207,11 +207,10 @@ static bool pfm_commit(void *writer, err *e) {
 
 const image_format FORMAT_PFM = {
     .name = "pfm",
-    .endings = "pfm",
+    .extensions = "pfm",
     .magic = 3,
     .match = match,
     .open = pfm_open,
-    .reader_rows = one_row,
     .read = pfm_read,
     .close = pfm_close,
     .create = pfm_create,

@@ -334,11 +334,10 @@ static bool png_commit(void *writer, err *e) {
 
 const image_format FORMAT_PNG = {
     .name = "png",
-    .endings = "png",
+    .extensions = "png",
     .magic = 8,
     .match = match,
     .open = png_open,
-    .reader_rows = one_row,
     .read = png_read,
     .close = png_close,
     .create = png_create,
