@@ -1,8 +1,8 @@
 /* cmd_apply.c - `fftbloom apply`, also `fftbloom IN KERNEL -o OUT`: files in, files out. */
 #include "app/cli/cli.h"
 #include "app/farm/farm.h"
-#include "app/run/dry_run.h"
 #include "app/run/file_set.h"
+#include "app/run/forecast.h"
 #include "app/run/sequence.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 
+/* Everything that a run owns; closed by close_runner, however far it was opened. */
 typedef struct {
     par *threads;
     stamps stamps;
@@ -59,7 +60,7 @@ static void close_runner(runner *r) {
     report_close(&r->report);
 }
 
-/* Writes the reports also of a run that failed; its error stays the one that is told. */
+/* Writes the reports, also of a run that failed, whose own error is then the one that counts. */
 static void tell(const runner *r, const cli *c, err *e) {
     err why = {0};
     int status = e->code ? (int)e->code : r->report.count[FRAME_SKIPPED] ? ERR_SKIPPED : 0;

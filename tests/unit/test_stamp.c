@@ -7,6 +7,7 @@
 #include "unit/load_save.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +16,12 @@
 
 /* The program's own calls, which the linker takes instead of the C library's: another process that
  * moves a file over `target` while `victim` is read, and a count of syncs. */
-static char victim[256], target[256];
+static char victim[PATH_MAX + 256], target[PATH_MAX + 256];
 static const char *replacement; /* NULL: nobody moves anything */
 static int syncs;
 
 ssize_t pread(int fd, void *to, size_t n, off_t at) {
-    char name[64], path[256];
+    char name[64], path[PATH_MAX];
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     ssize_t len = replacement ? readlink(name, path, sizeof path - 1) : -1;
     if (len > 0 && (path[len] = 0, strcmp(path, victim) == 0)) {
@@ -34,10 +35,10 @@ int fsync(int fd) {
     return (int)syscall(SYS_fsync, fd);
 }
 
-static char folder[128];
+static char folder[PATH_MAX];
 
 static const char *in_folder(const char *name) {
-    static char path[8][256];
+    static char path[8][PATH_MAX + 256];
     static int next;
     char *to = path[next++ % 8];
     snprintf(to, sizeof path[0], "%s/%s", folder, name);

@@ -1,17 +1,18 @@
-/* forecast.h - says what a run would do, without device work: how the first image's promise would
- * be kept, the plan, and the time on each device. Writes nothing. */
+/* forecast.h - says what a run would do, without device work: which frames it would make, how the
+ * promise of an image would be kept, the plan, and the time on each device. Writes nothing. */
 #ifndef APP_FORECAST_H
 #define APP_FORECAST_H
 
-#include "app/cli/settings.h"
+#include "app/run/frame.h"
+#include "app/run/job.h"
 
 typedef struct {
     bloom_report predicted;      /* promise, bad pixels and notes of the image */
-    const engine_device *device; /* the machine's, `devices` of them */
+    const engine_device *device; /* those of the machine, `devices` of them */
     device_forecast *each;       /* of each device */
     uint32_t devices;
     int best;     /* the device that would be taken */
-    bloom *owner; /* holds the devices */
+    bloom *owner; /* keeps the list of devices alive */
 } forecast;
 
 /* Reads the image and the kernel. `images` is how many the run has. Free with forecast_free, also
@@ -19,5 +20,10 @@ typedef struct {
 bool forecast_make(forecast *f, const settings *s, const char *input, uint32_t images, par *threads,
                    err *e);
 void forecast_free(forecast *f);
+
+/* Adds for `apply --dry-run`, as text or as JSON, the frames that would be made or passed over, and
+ * the plan of the first. ERR_NO_INPUT where an input is not there and --missing does not skip it;
+ * the list is whole then as well. */
+bool dry_run(const frame_maker *m, const job *j, text *to, err *e);
 
 #endif

@@ -2,8 +2,9 @@
  *
  * A pattern has one field that stands for the frame's number: `#` (four digits; a run of n means n
  * digits), `%04d` or `%d`, `$F4` or `$F`. A number with more digits than the field is written in
- * full. The field is searched in the file's name first, then in its folder's; a path that names a
- * file that exists is never a pattern. Ranges are "1001-1100,1200-1300x2": first, last, step. */
+ * full. The field is searched in the file's name first, then in the names of its folders; a path
+ * that names a file that exists is never a pattern. Ranges are "1001-1100,1200-1300x2": first,
+ * last, step. */
 #ifndef APP_FRAMES_H
 #define APP_FRAMES_H
 
@@ -24,18 +25,18 @@ typedef struct {
 
 enum { FRAMES_MOST = 1000000 };
 
-/* True when the path has a frame field. */
+/* Returns true when the path has a frame field and names no file that exists. */
 bool frame_pattern_is(const char *path);
-/* ERR_USAGE when the path has no field, or two. */
+/* Fails with ERR_USAGE when the path has no field, or two. */
 bool frame_pattern_parse(frame_pattern *p, const char *path, err *e);
 void frame_pattern_free(frame_pattern *p);
-/* The path of one frame; free with mem_free. */
+/* Returns the path of one frame; free with mem_free. */
 char *frame_path(const frame_pattern *p, int number, err *e);
 
-/* ERR_USAGE with what was wrong; refuses more than FRAMES_MOST. */
+/* Reads ranges. Fails with ERR_USAGE and what is wrong; refuses more than FRAMES_MOST frames. */
 bool frame_list_parse(frame_list *l, const char *ranges, err *e);
-/* The frames whose files are there. ERR_NO_INPUT when there is none, and when the field is not in
- * the last part of the path, which only ranges can serve. */
+/* Lists the frames whose files are there. Fails with ERR_NO_INPUT when there is none, and with
+ * ERR_USAGE when the field is in the name of a folder, where only ranges can list them. */
 bool frame_list_scan(frame_list *l, const frame_pattern *p, err *e);
 void frame_list_free(frame_list *l);
 

@@ -15,7 +15,7 @@ static size_t samples(const image_part *p) {
     return (size_t)image_width(p) * image_height(p);
 }
 
-/* The channel as floats; NULL with an error when there is no memory. */
+/* Returns the channel as floats, to be freed with mem_free. */
 static float *floats_of(const image *img, int part, int channel, err *e) {
     const image_part *p = &img->head.part[part];
     float *f = mem_raw(samples(p), sizeof *f, "pixels of another type", e);
@@ -23,7 +23,7 @@ static float *floats_of(const image *img, int part, int channel, err *e) {
     return f;
 }
 
-/* Puts floats in the channel's place, as `type`. Takes f. */
+/* Puts floats in the channel's place, as `type`. Frees f, or makes it the plane. */
 static bool store(image *img, int part, int channel, float *f, pixel_type type, err *e) {
     image_part *p = &img->head.part[part];
     void *plane = f;
@@ -70,17 +70,16 @@ static uint64_t count_over(const group *g) {
     return over;
 }
 
-/* What bloom left as float: alpha, and colour where nothing was convolved. */
+/* Narrows what bloom left as float: alpha, and colour where nothing was convolved. */
 static bool narrow(const group *g, const settings *s, uint64_t *clamped, err *e) {
     const image_part *p = &g->img->head.part[g->part];
     uint64_t over = count_over(g);
     if (over && s->bloom.half_overflow == OVERFLOW_FLOAT) return true; /* all stay of one type */
     if (over && s->bloom.half_overflow == OVERFLOW_ERROR)
-        return err_set(
-            e, ERR_BAD_PIXELS,
-            "channel '%s' and those beside it: %llu values are beyond %g, the maximum of a "
-            "half float; use --half-overflow clamp or float to continue",
-            p->channel[g->channel[0]].name, (unsigned long long)over, HALF_MAX);
+        return err_set(e, ERR_BAD_PIXELS,
+                       "layer of channel '%s': %llu values are beyond %g, the maximum of a "
+                       "half float; use --half-overflow clamp or float to continue",
+                       p->channel[g->channel[0]].name, (unsigned long long)over, HALF_MAX);
     for (int i = 0; i < g->channels; i++) {
         if (type_of(g, i) != PIXEL_FLOAT) continue;
         float *f = floats_of(g->img, g->part, g->channel[i], e);
@@ -149,7 +148,7 @@ bool output_finish(image *img, const settings *s, uint64_t *clamped, err *e) {
     return s->pixels != PIXELS_HALF || each_group(img, s, clamped, narrow, e);
 }
 
-/* The first part with a colour group; the first at all where there is none, for its error. */
+/* Returns the first part with a colour group, or part 0 where there is none, for its error. */
 static int part_to_show(const image *img) {
     for (int i = 0; i < img->head.parts; i++) {
         layer_map m;

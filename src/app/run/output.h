@@ -1,20 +1,20 @@
-/* output.h - the type and packing that an image is written with, where they are not the input's.
- *
- * Only colour changes its pixel type: data channels keep theirs, bit for bit. */
+/* output.h - reads and writes the images of a run, with the pixel type and compression that the
+ * options ask for. Only colour and its alpha change their pixel type: data channels keep theirs,
+ * bit for bit. */
 #ifndef APP_OUTPUT_H
 #define APP_OUTPUT_H
 
 #include "app/cli/settings.h"
 #include "image/format.h"
 
-/* Reads what may change. Parts without colour stay in the file, from which output_save copies them
- * as they are packed; where there are none, *r is closed. `path` is the output's: a .png may show
- * any part, so all are read for it. */
+/* Reads the parts that may change. Parts without colour stay in the file, from which output_save
+ * copies them as they are packed; where there are none, *r is closed. `path` is the output's: a
+ * .png may show any part, so all are read for it. */
 image *output_load(image_reader **r, const settings *s, const char *path, err *e);
-/* Before blooming: --compression, and --pixel-type float. */
+/* Obeys --compression and --pixel-type float; to be called before blooming. */
 bool output_prepare(image *img, const settings *s, err *e);
-/* After it: --pixel-type half, values beyond 65504 treated as --half-overflow says; the count of
- * values that it changed goes to *clamped. */
+/* Obeys --pixel-type half, and --half-overflow for values beyond HALF_MAX; to be called after
+ * blooming. *clamped receives the number of values that were changed. */
 bool output_finish(image *img, const settings *s, uint64_t *clamped, err *e);
 
 /* Writes the image; a .png is a tone-mapped picture of the first part with colour. `rest` has the
