@@ -1,6 +1,7 @@
 /* cmd_devices.c - `fftbloom devices`: what this machine has, and what would be chosen. */
 #include "app/cli/cli.h"
 #include "app/run/describe.h"
+#include "base/json_out.h"
 #include "base/log.h"
 #include "kernel/cache.h"
 
@@ -25,13 +26,15 @@ static int chosen(device_list *l, uint32_t images) {
 }
 
 static void as_json(const engine_device *d, uint32_t n, int one, int many, text *to) {
-    text_add(to, "{\n  \"version\": 1,\n  \"devices\": [");
-    for (uint32_t i = 0; i < n; i++) {
-        text_add(to, "%s\n    ", i ? "," : "");
-        describe_device_json(&d[i], (int)i, to);
-    }
-    text_add(to, "%s],\n  \"auto\": {\"image\": %d, \"sequence\": %d}\n}\n", n ? "\n  " : "", one,
-             many);
+    json_out j = json_begin(to);
+    json_list(&j, "devices");
+    for (uint32_t i = 0; i < n; i++) describe_device_json(&d[i], (int)i, json_here(&j, NULL));
+    json_close(&j);
+    json_object(&j, "auto");
+    json_int(&j, "image", one);
+    json_int(&j, "sequence", many);
+    json_close(&j);
+    json_end(&j);
 }
 
 static void as_words(const engine_device *d, uint32_t n, int one, int many, text *to) {

@@ -1,5 +1,6 @@
 /* cmd_info.c - `fftbloom info FILE`: what an image file holds, and what of it would be bloomed. */
 #include "app/cli/cli.h"
+#include "base/json_out.h"
 #include "image/exr/exr_attr.h"
 #include "image/format.h"
 #include "image/layers.h"
@@ -90,85 +91,72 @@ static void show_part(const image_header *h, int number, const layer_map *m, tex
 
 /* --- as JSON ------------------------------------------------------------------------------ */
 
-static void string_json(const char *key, const char *s, text *to) {
-    text_add(to, "\"%s\": ", key);
-    if (s)
-        text_add_json(to, s);
-    else
-        text_add(to, "null");
+static void window_json(const char *key, const image_box *b, json_out *j) {
+    json_ints(j, key, (int32_t[]){b->x0, b->y0, b->x1, b->y1}, 4);
 }
 
-static void box_json(const char *key, const image_box *b, text *to) {
-    text_add(to, ", \"%s\": [%d, %d, %d, %d]", key, b->x0, b->y0, b->x1, b->y1);
-}
-
-static void channels_json(const image_part *p, const layer_map *m, text *to) {
-    text_add(to, ",\n     \"channels\": [");
+static void part_json(const image_header *h, int number, const layer_map *m, json_out *j) {
+    const image_part *p = &h->part[number];
+    json_line(j);
+    json_object(j, NULL);
+    json_string(j, "name", p->name);
+    json_uint(j, "width", image_width(p));
+    json_uint(j, "height", image_height(p));
+    window_json("data_window", &p->data, j);
+    window_json("display_window", &p->display, j);
+    if (is_exr(h)) {
+        json_line_at(j, 5);
+        json_string(j, "compression", compression_name(p->packing));
+        json_string(j, "line_order", ORDER[p->order]);
+        if (p->tile_w) {
+            json_object(j, "tiles");
+            json_uint(j, "width", p->tile_w);
+            json_uint(j, "height", p->tile_h);
+            json_bool(j, "mipmapped", p->mipmapped);
+            json_close(j);
+        } else {
+            json_string(j, "tiles", NULL);
+        }
+    }
+    json_line_at(j, 5);
+    json_array(j, "channels");
     for (int c = 0; c < p->channels; c++) {
         bool alpha = false;
         for (int g = 0; g < m->groups; g++) alpha |= m->group[g].alpha == c;
-        text_add(to, "%s\n       {", c ? "," : "");
-        string_json("name", p->channel[c].name, to);
-        text_add(to, ", \"type\": \"%s\", \"role\": \"%s\"}", pixel_name(p->channel[c].type),
-                 m->is_data[c] ? "data"
-                 : alpha       ? "alpha"
-                               : "colour");
+        json_line_at(j, 7);
+        json_object(j, NULL);
+        json_string(j, "name", p->channel[c].name);
+        json_string(j, "type", pixel_name(p->channel[c].type));
+        json_string(j, "role", m->is_data[c] ? "data" : alpha ? "alpha" : "colour");
+        json_close(j);
     }
-    text_add(to, "]");
-}
-
-static void groups_json(const image_part *p, const layer_map *m, text *to) {
-    text_add(to, ",\n     \"groups\": [");
+    json_close(j);
+    json_line_at(j, 5);
+    json_array(j, "groups");
     for (int g = 0; g < m->groups; g++) {
         const layer_group *l = &m->group[g];
-        text_add(to, "%s\n       {", g ? "," : "");
-        string_json("layer", l->name, to);
-        text_add(to, ", \"channels\": [");
-        for (int k = 0; k < l->channels; k++) {
-            if (k) text_add(to, ", ");
-            text_add_json(to, p->channel[l->channel[k]].name);
-        }
-        text_add(to, "], ");
-        string_json("alpha", l->alpha >= 0 ? p->channel[l->alpha].name : NULL, to);
-        text_add(to, "}");
+        json_line_at(j, 7);
+        json_object(j, NULL);
+        json_string(j, "layer", l->name);
+        json_array(j, "channels");
+        for (int k = 0; k < l->channels; k++) json_string(j, NULL, p->channel[l->channel[k]].name);
+        json_close(j);
+        json_string(j, "alpha", l->alpha >= 0 ? p->channel[l->alpha].name : NULL);
+        json_close(j);
     }
-    text_add(to, "]");
-}
-
-static void attributes_json(const image_part *p, text *to) {
-    text_add(to, ",\n     \"attributes\": [");
+    json_close(j);
+    json_line_at(j, 5);
+    json_array(j, "attributes");
     for (int i = 0; i < p->attrs; i++) {
-        text_add(to, "%s\n       {", i ? "," : "");
-        string_json("name", p->attr[i].name, to);
-        text_add(to, ", ");
-        string_json("type", p->attr[i].type, to);
-        text_add(to, ", \"value\": ");
-        exr_attr_json(&p->attr[i], to);
-        text_add(to, "}");
+        json_line_at(j, 7);
+        json_object(j, NULL);
+        json_string(j, "name", p->attr[i].name);
+        json_string(j, "type", p->attr[i].type);
+        exr_attr_json(&p->attr[i], json_here(j, "value"));
+        json_close(j);
     }
-    text_add(to, "]");
-}
-
-static void part_json(const image_header *h, int number, const layer_map *m, text *to) {
-    const image_part *p = &h->part[number];
-    text_add(to, "%s\n    {", number ? "," : "");
-    string_json("name", p->name, to);
-    text_add(to, ", \"width\": %" PRIu32 ", \"height\": %" PRIu32, image_width(p), image_height(p));
-    box_json("data_window", &p->data, to);
-    box_json("display_window", &p->display, to);
-    if (is_exr(h)) {
-        text_add(to, ",\n     \"compression\": \"%s\", \"line_order\": \"%s\", \"tiles\": ",
-                 compression_name(p->packing), ORDER[p->order]);
-        if (p->tile_w)
-            text_add(to, "{\"width\": %" PRIu32 ", \"height\": %" PRIu32 ", \"mipmapped\": %s}",
-                     p->tile_w, p->tile_h, p->mipmapped ? "true" : "false");
-        else
-            text_add(to, "null");
-    }
-    channels_json(p, m, to);
-    groups_json(p, m, to);
-    attributes_json(p, to);
-    text_add(to, "}");
+    json_close(j);
+    json_close(j);
 }
 
 /* --- both --------------------------------------------------------------------------------- */
@@ -177,10 +165,12 @@ static bool describe(const cli *c, const char *path, const image_header *h, text
     bool json = c->s.json;
     if (!layer_globs_check(h, c->s.bloom.layers, c->s.bloom.exclude, e))
         return err_in(e, "'%s'", path);
+    json_out j = {.to = to};
     if (json) {
-        text_add(to, "{\n  \"version\": 1,\n  ");
-        string_json("file", path, to);
-        text_add(to, ",\n  \"format\": \"%s\",\n  \"parts\": [", h->format);
+        j = json_begin(to);
+        json_string(&j, "file", path);
+        json_string(&j, "format", h->format);
+        json_array(&j, "parts");
     } else {
         text_add_clean(to, path);
         text_add(to, ": %s, %d part%s\n", h->format, h->parts, h->parts > 1 ? "s" : "");
@@ -190,12 +180,15 @@ static bool describe(const cli *c, const char *path, const image_header *h, text
         if (!layer_map_make(&m, &h->part[p], c->s.bloom.layers, c->s.bloom.exclude, e))
             return false;
         if (json)
-            part_json(h, p, &m, to);
+            part_json(h, p, &m, &j);
         else
             show_part(h, p, &m, to);
         layer_map_free(&m);
     }
-    if (json) text_add(to, "]\n}\n");
+    if (json) {
+        json_close(&j);
+        json_end(&j);
+    }
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include "app/run/file_set.h"
 #include "app/tools/kernel_words.h"
 #include "base/file.h"
+#include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "image/format.h"
@@ -68,34 +69,40 @@ static void add_model(const model *m, text *to) {
     }
 }
 
-static void add_model_json(const model *m, text *to) {
-    text_add(to, "{\"name\": \"%s\", \"channels\": %d, \"help\": ", m->name,
-             m->spectrum == MODEL_GREY ? 1 : MODEL_CHANNELS);
-    text_add_json(to, m->help);
-    text_add(to, ",\n     \"parameters\": [");
+static void add_model_json(const model *m, json_out *j) {
+    json_object(j, NULL);
+    json_string(j, "name", m->name);
+    json_int(j, "channels", m->spectrum == MODEL_GREY ? 1 : MODEL_CHANNELS);
+    json_string(j, "help", m->help);
+    json_line_at(j, 5);
+    json_array(j, "parameters");
     for (int i = 0; i < model_parameters(m); i++) {
         const model_parameter *p = &m->parameter[i];
-        text_add(to, "%s{\"name\": \"%s\", \"default\": %g, \"min\": %g, \"max\": %g, \"help\": ",
-                 i ? ",\n       " : "", p->name, p->preset, p->min, p->max);
-        text_add_json(to, p->help);
-        text_add(to, "}");
+        if (i) json_line_at(j, 7);
+        json_object(j, NULL);
+        json_string(j, "name", p->name);
+        json_real(j, "default", 6, p->preset);
+        json_real(j, "min", 6, p->min);
+        json_real(j, "max", 6, p->max);
+        json_string(j, "help", p->help);
+        json_close(j);
     }
-    text_add(to, "]}");
+    json_close(j);
+    json_close(j);
 }
 
 static bool models(const cli *c, par *threads, int *status, err *e) {
     (void)threads, (void)status, (void)e;
     text out = {0};
-    if (c->s.json) text_add(&out, "{\n  \"version\": 1,\n  \"models\": [");
-    for (int i = 0; i < MODEL_COUNT; i++) {
-        if (c->s.json) {
-            text_add(&out, "%s\n    ", i ? "," : "");
-            add_model_json(&MODELS[i], &out);
-        } else {
-            add_model(&MODELS[i], &out);
-        }
+    if (c->s.json) {
+        json_out j = json_begin(&out);
+        json_list(&j, "models");
+        for (int i = 0; i < MODEL_COUNT; i++) add_model_json(&MODELS[i], &j);
+        json_close(&j);
+        json_end(&j);
+    } else {
+        for (int i = 0; i < MODEL_COUNT; i++) add_model(&MODELS[i], &out);
     }
-    if (c->s.json) text_add(&out, "\n  ]\n}\n");
     fputs(out.s, stdout);
     text_free(&out);
     return true;
@@ -181,15 +188,21 @@ static image *to_image(float *plane[], uint32_t channels, const model_request *r
 
 static void say_made(const cli *c, const model_request *r, uint32_t channels) {
     text out = {0};
-    text_add(&out, "{\n  \"version\": 1,\n  \"output\": ");
-    text_add_json(&out, c->s.output);
-    text_add(&out, ",\n  \"model\": \"%s\",\n  \"parameters\": {", r->of->name);
+    json_out j = json_begin(&out);
+    json_string(&j, "output", c->s.output);
+    json_string(&j, "model", r->of->name);
+    json_object(&j, "parameters");
     for (int i = 0; i < model_parameters(r->of); i++)
-        text_add(&out, "%s\"%s\": %.15g", i ? ", " : "", r->of->parameter[i].name, r->value[i]);
-    text_add(
-        &out,
-        "},\n  \"size\": [%u, %u], \"centre\": [%u, %u], \"channels\": %u, \"fade\": %.15g\n}\n",
-        r->w, r->h, r->w / 2, r->h / 2, channels, r->fade);
+        json_real(&j, r->of->parameter[i].name, 15, r->value[i]);
+    json_close(&j);
+    json_uints(&j, "size", (uint32_t[]){r->w, r->h}, 2);
+    json_beside(&j);
+    json_uints(&j, "centre", (uint32_t[]){r->w / 2, r->h / 2}, 2);
+    json_beside(&j);
+    json_uint(&j, "channels", channels);
+    json_beside(&j);
+    json_real(&j, "fade", 15, r->fade);
+    json_end(&j);
     fputs(out.s, stdout);
     text_free(&out);
 }
@@ -334,13 +347,19 @@ static void say_converted(const cli *c, const conversion *v) {
                  100 * lost, v->m.size[0], v->m.size[1]);
     if (!c->s.json) return;
     text out = {0};
-    text_add(&out, "{\n  \"version\": 1,\n  \"output\": ");
-    text_add_json(&out, c->s.output);
-    text_add(&out,
-             ",\n  \"from\": \"%s\", \"to\": \"%s\", \"turned\": %s,\n  \"size\": [%u, %u], "
-             "\"centre\": [%u, %u], \"lost\": %.9g\n}\n",
-             v->r.from->name, v->r.to->name, v->m.turned ? "true" : "false", v->m.size[0],
-             v->m.size[1], v->m.center[0], v->m.center[1], lost);
+    json_out j = json_begin(&out);
+    json_string(&j, "output", c->s.output);
+    json_string(&j, "from", v->r.from->name);
+    json_beside(&j);
+    json_string(&j, "to", v->r.to->name);
+    json_beside(&j);
+    json_bool(&j, "turned", v->m.turned);
+    json_uints(&j, "size", v->m.size, 2);
+    json_beside(&j);
+    json_ints(&j, "centre", (int32_t[]){(int32_t)v->m.center[0], (int32_t)v->m.center[1]}, 2);
+    json_beside(&j);
+    json_real(&j, "lost", 9, lost);
+    json_end(&j);
     fputs(out.s, stdout);
     text_free(&out);
 }

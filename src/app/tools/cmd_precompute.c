@@ -2,6 +2,7 @@
 #include "app/cli/cli.h"
 #include "app/run/file_set.h"
 #include "base/file.h"
+#include "base/json_out.h"
 #include "base/log.h"
 #include "kernel/cache.h"
 #include "kernel/kernel_source.h"
@@ -38,12 +39,16 @@ static void tell(const settings *s, const spectrum *k, bool hit) {
     stat(s->output, &st);
     if (s->json) {
         text out = {0};
-        text_add(&out, "{\"version\": 1, \"output\": ");
-        text_add_json(&out, s->output);
-        text_add(&out, ", \"bytes\": %" PRIu64 ", \"cached\": %s", (uint64_t)st.st_size,
-                 hit ? "true" : "false");
-        text_add(&out, ", \"kernel\": [%u, %u], \"channels\": %u, \"grid\": [%u, %u]}\n",
-                 k->kernel.w, k->kernel.h, k->kernel.channels, k->m[0], k->m[1]);
+        json_out j = {.to = &out};
+        json_object(&j, NULL);
+        json_int(&j, "version", 1);
+        json_string(&j, "output", s->output);
+        json_uint(&j, "bytes", (uint64_t)st.st_size);
+        json_bool(&j, "cached", hit);
+        json_uints(&j, "kernel", (uint32_t[]){k->kernel.w, k->kernel.h}, 2);
+        json_uint(&j, "channels", k->kernel.channels);
+        json_uints(&j, "grid", (uint32_t[]){k->m[0], k->m[1]}, 2);
+        json_end(&j);
         fputs(out.s, stdout);
         text_free(&out);
     }

@@ -1,5 +1,7 @@
 #include "app/tools/kernel_words.h"
 
+#include "base/json_out.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -209,34 +211,26 @@ void kernel_words(const char *path, const lint *l, bool verbose, text *to) {
     text_add(to, warnings ? "%d warning%s\n" : "no warnings\n", warnings, warnings == 1 ? "" : "s");
 }
 
-static void add_number(text *to, const char *key, double v) {
-    if (isfinite(v))
-        text_add(to, ",\n  \"%s\": %.9g", key, v);
-    else
-        text_add(to, ",\n  \"%s\": \"inf\"", key);
-}
-
-static void add_numbers(text *to, const char *key, const double *v, uint32_t n) {
-    text_add(to, ",\n  \"%s\": [", key);
-    for (uint32_t i = 0; i < n; i++) text_add(to, "%s%.9g", i ? ", " : "", v[i]);
-    text_add(to, "]");
-}
-
 void kernel_json(const char *path, const lint *l, text *to) {
     kernel_finding found[KERNEL_FINDINGS];
     int n = kernel_findings(found, l);
-    text_add(to, "{\n  \"version\": 1,\n  \"kernel\": ");
-    text_add_json(to, path);
-    text_add(to, ",\n  \"size\": [%u, %u], \"channels\": %u", l->w, l->h, l->channels);
-    text_add(to, ",\n  \"middle\": [%u, %u], \"peak\": [%u, %u]", l->w / 2, l->h / 2, l->peak[0],
-             l->peak[1]);
-    add_numbers(to, "centroid", l->centroid, 2);
-    add_numbers(to, "sum", l->sum, l->channels);
-    add_numbers(to, "lowest", l->low, l->channels);
-    add_numbers(to, "highest", l->high, l->channels);
-    text_add(to,
-             ",\n  \"not_finite\": %" PRIu64 ", \"negative\": %" PRIu64 ", \"half_zero\": %" PRIu64,
-             l->bad, l->negative, l->half_zero);
+    json_out j = json_begin(to);
+    json_string(&j, "kernel", path);
+    json_uints(&j, "size", (uint32_t[]){l->w, l->h}, 2);
+    json_beside(&j);
+    json_uint(&j, "channels", l->channels);
+    json_uints(&j, "middle", (uint32_t[]){l->w / 2, l->h / 2}, 2);
+    json_beside(&j);
+    json_uints(&j, "peak", (uint32_t[]){l->peak[0], l->peak[1]}, 2);
+    json_reals(&j, "centroid", 9, l->centroid, 2);
+    json_reals(&j, "sum", 9, l->sum, l->channels);
+    json_reals(&j, "lowest", 9, l->low, l->channels);
+    json_reals(&j, "highest", 9, l->high, l->channels);
+    json_uint(&j, "not_finite", l->bad);
+    json_beside(&j);
+    json_uint(&j, "negative", l->negative);
+    json_beside(&j);
+    json_uint(&j, "half_zero", l->half_zero);
     const struct {
         const char *key;
         double value;
@@ -254,15 +248,20 @@ void kernel_json(const char *path, const lint *l, text *to) {
                   {"half_lost", l->half_lost},
                   {"half_coarse", l->half_coarse}};
     for (size_t i = 0; i < sizeof NUMBER / sizeof NUMBER[0]; i++)
-        add_number(to, NUMBER[i].key, NUMBER[i].value);
-    text_add(to, ",\n  \"saturated\": %" PRIu64 ", \"eight_bit\": %s, \"half\": %s", l->saturated,
-             l->eight_bit ? "true" : "false", l->half ? "true" : "false");
-    text_add(to, ",\n  \"findings\": [");
+        json_real_or_word(&j, NUMBER[i].key, 9, NUMBER[i].value);
+    json_uint(&j, "saturated", l->saturated);
+    json_beside(&j);
+    json_bool(&j, "eight_bit", l->eight_bit);
+    json_beside(&j);
+    json_bool(&j, "half", l->half);
+    json_list(&j, "findings");
     for (int i = 0; i < n; i++) {
-        text_add(to, "%s\n    {\"level\": \"%s\", \"key\": \"%s\", \"words\": ", i ? "," : "",
-                 found[i].warning ? "warning" : "note", found[i].key);
-        text_add_json(to, found[i].words);
-        text_add(to, "}");
+        json_object(&j, NULL);
+        json_string(&j, "level", found[i].warning ? "warning" : "note");
+        json_string(&j, "key", found[i].key);
+        json_string(&j, "words", found[i].words);
+        json_close(&j);
     }
-    text_add(to, "%s]\n}\n", n ? "\n  " : "");
+    json_close(&j);
+    json_end(&j);
 }
