@@ -69,9 +69,17 @@ void device_queue_close(device_queue *q) {
     pthread_mutex_destroy(&q->lock);
 }
 
+/* One frame at work. */
+typedef struct {
+    frame_maker *m;
+    device_queue *on;
+    frame_result *f;
+    bloom_report *made;
+} work;
+
 /* Blooms the image when it is its turn; *start is when it was. */
-static bool bloom_in_turn(const frame_maker *m, device_queue *on, const char *name, image *img,
-                          bloom_report *made, double *start, err *e) {
+static bool bloom_in_turn(const work *w, image *img, double *start, err *e) {
+    device_queue *on = w->on;
     pthread_mutex_lock(&on->lock);
     *start = clock_now();
     int i = 0; /* one is free, since no more workers than that come to a queue */
@@ -79,16 +87,16 @@ static bool bloom_in_turn(const frame_maker *m, device_queue *on, const char *na
     assert(!on->busy[i]);
     bloom **b = &on->bloom[i];
     if (!*b)
-        *b = i == 0 ? bloom_open(&on->s, m->s->kernel, m->threads, e)
+        *b = i == 0 ? bloom_open(&on->s, w->m->s->kernel, w->m->threads, e)
                     : bloom_beside(on->bloom[0], e);
     bool ok = *b != NULL;
     if (ok) {
         bool shared = on->has_room;
         on->busy[i] = true;
         if (shared) pthread_mutex_unlock(&on->lock);
-        ok = bloom_image(*b, img, made, e);
+        ok = bloom_image(*b, img, w->made, e);
         /* What is wrong with the kernel is not the image's fault. */
-        if (!ok && strncmp(e->msg, "kernel", strlen("kernel")) != 0) err_in(e, "%s", name);
+        if (!ok && strncmp(e->msg, "kernel", strlen("kernel")) != 0) err_in(e, "%s", w->f->input);
         if (shared) pthread_mutex_lock(&on->lock);
         on->busy[i] = false;
         on->has_room = ok && on->s.slots > 1 && bloom_has_room(*b);
@@ -109,7 +117,9 @@ static bool still_ours(const frame_maker *m, const frame_result *f, const file_m
 
 /* Reads, blooms and writes. The time of blooming does not hold the wait for the device; if two
  * frames share the device, the time that one waits for the other is counted in both. */
-static bool make(frame_maker *m, device_queue *on, frame_result *f, bloom_report *made, err *e) {
+static bool make(const work *w, err *e) {
+    frame_maker *m = w->m;
+    frame_result *f = w->f;
     double t[4] = {clock_now()}, loaded;
     uint64_t clamped = 0;
     file_mark before = file_mark_of(f->input);
@@ -120,7 +130,7 @@ static bool make(frame_maker *m, device_queue *on, frame_result *f, bloom_report
     if (img && !atomic_flag_test_and_set(&m->looked)) swap_warn(m->s, img, m->threads);
     loaded = t[1] = clock_now();
     bool ok = img && (output_prepare(img, m->s, e) || err_in(e, "%s", f->input)) &&
-              bloom_in_turn(m, on, f->input, img, made, &t[1], e) &&
+              bloom_in_turn(w, img, &t[1], e) &&
               (output_finish(img, m->s, &clamped, e) || err_in(e, "%s", f->input));
     t[2] = clock_now();
     ok = ok && still_ours(m, f, &before, e) && output_save(f->output, img, r, m->s, m->threads, e);
@@ -133,11 +143,11 @@ static bool make(frame_maker *m, device_queue *on, frame_result *f, bloom_report
     image_close(&r);
     if (torn) {
         log_warn("%s changed while it was read; the result may be half old and half new", f->input);
-        add_note(made, "the input changed while it was read");
+        add_note(w->made, "the input changed while it was read");
     }
     if (!ok) return false;
     if (clamped)
-        add_note(made, "%llu values beyond %g were clamped to it", (unsigned long long)clamped,
+        add_note(w->made, "%llu values beyond %g were clamped to it", (unsigned long long)clamped,
                  HALF_MAX);
     f->load = loaded - t[0];
     f->bloom = t[2] - t[1];
@@ -175,7 +185,7 @@ bool frame_make(frame_maker *m, device_queue *on, frame_result *f, bloom_report 
         log_info("%s: %s", f->output, f->why);
     } else {
         f->made = made;
-        ok = make(m, on, f, made, e);
+        ok = make(&(work){m, on, f, made}, e);
         if (ok) say_frame(f);
         say_notes(f);
         if (!ok && e->code == ERR_SKIPPED) { /* --no-clobber */
