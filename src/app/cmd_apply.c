@@ -62,6 +62,7 @@ static void close_runner(runner *r) {
 
 /* Writes the reports, also of a run that failed, whose own error is then the one that counts. */
 static void tell(const runner *r, const cli *c, err *e) {
+    cli_blame(c);
     err why = {0};
     int status = e->code ? (int)e->code : r->report.count[FRAME_SKIPPED] ? ERR_SKIPPED : 0;
     if (c->s.report && !report_write(&r->report, c, status, c->s.report, &why)) {

@@ -256,6 +256,7 @@ says() { # code, words, arguments
     says 64 "use --jobs" $a --threads 4
     says 64 "use --jobs" $a -j 4
     says 64 "replaced unless --no-clobber is given" $a --overwrite
+    says 64 "a .png output is a preview that chooses its own exposure" $a --exposure 2
     says 64 "write 'fftbloom --version'" $a --version
     says 64 "write --param blades=VALUE" kernel make star --blades 7
     says 64 "apply takes no option --rotate; see 'fftbloom help apply'" $a --rotate 15
@@ -310,7 +311,8 @@ assert set(v["libraries"]) == {"vulkan", "fftw", "openexr"}'
 @test "a value of the command line that is refused later is 64, one of a file 78" {
     printf 'Pf\n1 1\n-1.0\n\0\0\200?' >a.pfm
     cp a.pfm k.pfm
-    says 64 "lies outside the kernel" a.pfm k.pfm -o o.pfm --kernel-center 500,500
+    says 64 "lies outside the kernel" a.pfm k.pfm -o o.pfm --kernel-center 500,500 --report r.json
+    grep -q '"exit_status": 64' r.json
     echo '{"version": 1, "kernel_center": [500, 500]}' >look.json
     says 78 "lies outside the kernel" a.pfm k.pfm -o o.pfm --config look.json --sharpen 0.5
 }

@@ -53,6 +53,8 @@ static const struct {
     {" memory ram ", "mem_limit", NULL},
     {" debug ", "verbose", NULL},
     {" silent s ", "quiet", NULL},
+    {" exposure view brightness gain ", "output",
+     "a .png output is a preview that chooses its own exposure; write .exr to keep the values"},
     {" version V ", NULL, "write 'fftbloom --version'"},
 };
 
