@@ -33,7 +33,7 @@ typedef struct {
     struct libdeflate_decompressor *inflate;
 } exr_scratch;
 
-/* Makes s->packed at least so large; s->raw is the business of the two functions below. */
+/* Makes s->packed at least so large. The functions below see to s->raw. */
 bool exr_scratch_packed(exr_scratch *s, size_t bytes, err *e);
 void exr_scratch_free(exr_scratch *s);
 
@@ -44,11 +44,18 @@ typedef struct {
     uint32_t row, rows, width;
 } exr_band;
 
-/* `bytes` bytes in s->packed to those rows of the chunk that lie in the band. */
-bool exr_chunk_decode(exr_scratch *s, const image_part *p, const exr_layout *l, exr_block at,
-                      size_t bytes, const exr_band *to, err *e);
-/* The band's rows of the chunk, all of which it has, to *bytes bytes in s->packed. */
-bool exr_chunk_encode(exr_scratch *s, const image_part *p, const exr_layout *l, exr_block at,
-                      const exr_band *from, size_t *bytes, err *e);
+/* A chunk of a part, and the band that its samples go to or come from. */
+typedef struct {
+    const image_part *part;
+    const exr_layout *layout;
+    const exr_band *band;
+    exr_block at;
+    size_t bytes; /* packed, in the scratch memory of the thread */
+} exr_chunk;
+
+/* Decodes c->bytes bytes in s->packed to those rows of the chunk that lie in the band. */
+bool exr_chunk_decode(exr_scratch *s, const exr_chunk *c, err *e);
+/* Encodes the chunk, all rows of which the band has, to s->packed, and sets c->bytes. */
+bool exr_chunk_encode(exr_scratch *s, exr_chunk *c, err *e);
 
 #endif

@@ -184,10 +184,9 @@ size_t encode(const exr_shape *s, const uint8_t *raw, uint8_t *packed) {
 
 } // namespace
 
-bool exr_ilm_decode(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t *raw,
-                    err *e) {
+bool exr_ilm_decode(exr_scratch *s, const exr_shape *shape, size_t bytes, err *e) {
     try {
-        decode(shape, packed, bytes, raw);
+        decode(shape, s->packed, bytes, s->raw);
         return true;
     } catch (const std::bad_alloc &) {
         return err_set(e, ERR_RETRY, "out of memory while decoding %zu bytes", shape->raw);
@@ -196,10 +195,9 @@ bool exr_ilm_decode(const exr_shape *shape, const uint8_t *packed, size_t bytes,
     }
 }
 
-bool exr_ilm_encode(const exr_shape *shape, const uint8_t *raw, uint8_t *packed, size_t *bytes,
-                    err *e) {
+bool exr_ilm_encode(exr_scratch *s, const exr_shape *shape, size_t *bytes, err *e) {
     try {
-        *bytes = encode(shape, raw, packed);
+        *bytes = encode(shape, s->raw, s->packed);
         return true;
     } catch (const std::bad_alloc &) {
         return err_set(e, ERR_RETRY, "out of memory while encoding %zu bytes", shape->raw);

@@ -8,11 +8,10 @@
 
 #include "image/exr/exr_chunk.h"
 
-/* From `packed` to shape->raw bytes. */
-bool exr_ilm_decode(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t *raw,
-                    err *e);
-/* To at most shape->raw bytes: what does not get smaller is left as it is. */
-bool exr_ilm_encode(const exr_shape *shape, const uint8_t *raw, uint8_t *packed, size_t *bytes,
-                    err *e);
+/* Decodes `bytes` bytes in s->packed to shape->raw bytes in s->raw. */
+bool exr_ilm_decode(exr_scratch *s, const exr_shape *shape, size_t bytes, err *e);
+/* Encodes to at most shape->raw bytes; *bytes is shape->raw where the chunk does not get smaller.
+ */
+bool exr_ilm_encode(exr_scratch *s, const exr_shape *shape, size_t *bytes, err *e);
 
 #endif

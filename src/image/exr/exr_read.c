@@ -90,13 +90,11 @@ static bool decode_chunk(void *ctx, size_t i, int worker, err *e) {
     const exr_layout *l = exr_read_layout(j->r, j->part);
     const image_part *p = exr_read_part(j->r, j->part);
     uint64_t index = j->first + i;
-    exr_block b = exr_layout_block(l, index);
-    size_t bytes;
-    if (exr_read_chunk(j->r, j->part, index, s, &bytes, e) &&
-        exr_chunk_decode(s, p, l, b, bytes, &j->band, e))
+    exr_chunk c = {.part = p, .layout = l, .band = &j->band, .at = exr_layout_block(l, index)};
+    if (exr_read_chunk(j->r, j->part, index, s, &c.bytes, e) && exr_chunk_decode(s, &c, e))
         return true;
     return err_in(e, "part %d, the chunk of %s that starts at pixel (%" PRIu32 ", %" PRIu32 ")",
-                  j->part, compression_name(p->packing), b.x, b.y);
+                  j->part, compression_name(p->packing), c.at.x, c.at.y);
 }
 
 bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *const plane[],

@@ -92,10 +92,9 @@ bool unpack(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t
 
 } // namespace
 
-bool exr_piz_decode(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t *raw,
-                    err *e) {
+bool exr_piz_decode(exr_scratch *s, const exr_shape *shape, size_t bytes, err *e) {
     try {
-        return unpack(shape, packed, bytes, raw, e);
+        return unpack(shape, s->packed, bytes, s->raw, e);
     } catch (const damaged &d) {
         return err_set(e, ERR_DATA, "the PIZ data is damaged: %s", d.what);
     } catch (const std::bad_alloc &) {
@@ -111,14 +110,13 @@ size_t exr_piz_bound(size_t raw) {
     return 2 * raw + 65536 + tinyexr::BITMAP_SIZE + 256;
 }
 
-bool exr_piz_encode(const exr_shape *shape, const uint8_t *raw, uint8_t *packed, size_t *bytes,
-                    err *e) {
+bool exr_piz_encode(exr_scratch *s, const exr_shape *shape, size_t *bytes, err *e) {
     try {
         std::vector<tinyexr::ChannelInfo> channels(size_t(shape->part->channels));
         for (size_t c = 0; c < channels.size(); c++)
             channels[c].requested_pixel_type = shape->part->channel[c].type;
         unsigned int size = 0;
-        if (!tinyexr::CompressPiz(packed, &size, raw, shape->raw, channels, int(shape->w),
+        if (!tinyexr::CompressPiz(s->packed, &size, s->raw, shape->raw, channels, int(shape->w),
                                   int(shape->h)))
             return err_set(e, ERR_INTERNAL, "PIZ encoding failed");
         *bytes = size;

@@ -8,12 +8,10 @@
 
 #include "image/exr/exr_chunk.h"
 
-/* From `packed` to shape->raw bytes. */
-bool exr_piz_decode(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t *raw,
-                    err *e);
-/* Room for what encoding may need, far more than it leaves. */
+/* Decodes `bytes` bytes in s->packed to shape->raw bytes in s->raw. */
+bool exr_piz_decode(exr_scratch *s, const exr_shape *shape, size_t bytes, err *e);
+/* Returns the room that encoding may need in s->packed, far more than it leaves. */
 size_t exr_piz_bound(size_t raw);
-bool exr_piz_encode(const exr_shape *shape, const uint8_t *raw, uint8_t *packed, size_t *bytes,
-                    err *e);
+bool exr_piz_encode(exr_scratch *s, const exr_shape *shape, size_t *bytes, err *e);
 
 #endif

@@ -193,9 +193,9 @@ static bool encode_chunk(void *ctx, size_t i, int worker, err *e) {
     const image_part *p = &j->w->head->part[j->part];
     const exr_layout *l = &j->w->part[j->part].layout;
     uint64_t index = exr_layout_stored(l, p->order, j->first + i);
-    size_t bytes;
-    return exr_chunk_encode(s, p, l, exr_layout_block(l, index), &j->band, &bytes, e) &&
-           add_chunk(j->w, j->part, j->first + i, (packet){s->packed, bytes}, e);
+    exr_chunk c = {.part = p, .layout = l, .band = &j->band, .at = exr_layout_block(l, index)};
+    return exr_chunk_encode(s, &c, e) &&
+           add_chunk(j->w, j->part, j->first + i, (packet){s->packed, c.bytes}, e);
 }
 
 bool exr_write_band(void *writer, int part, uint32_t row, uint32_t rows, const void *const plane[],
