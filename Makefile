@@ -36,7 +36,7 @@ HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 OPT    := $(if $(filter 1,$(SAN)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g $(HARDEN))
 PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(FFTW)),fftw3f fftw3)
 DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_FFTW=$(FFTW) -DWITH_SAN=$(SAN)
-INC    := -Isrc -I$(BUILD) $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
+INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
 CFLAGS   = -std=c11 $(OPT) $(WARN_C) $(DEFS) $(INC) -pthread
 CXXFLAGS = -std=c++17 $(OPT) $(WARN) $(DEFS) $(INC) -pthread
 KEEP   := $(if $(filter 1,$(SAN)),$(BUILD)/san/dlclose.o)

@@ -22,14 +22,14 @@
 #include "image.glsl"
 #include "half.glsl"
 
-layout(constant_id = 50) const uint COUNT = 2; // lines along x of the dispatch
-layout(constant_id = 51) const uint PARTS = 1; // lines per frequency: the outer length of a split one
-layout(constant_id = 52) const bool ONE_KERNEL = false; // the same spectrum for all channels
+layout(constant_id = ID_COUNT) const uint COUNT = 2; // lines along x of the dispatch
+layout(constant_id = ID_PARTS) const uint PARTS = 1; // lines per frequency: the outer length of a split one
+layout(constant_id = ID_ONE_KERNEL) const bool ONE_KERNEL = false; // the same spectrum for all channels
 const bool SPLIT_LINE = PARTS > 1;
 
-layout(std430, set = 0, binding = 1) readonly buffer half_spectrum { complex half_value[]; };
-layout(std430, set = 0, binding = 2) readonly buffer kernel_spectrum { complex kernel[]; };
-layout(std430, set = 0, binding = 7) writeonly buffer convolved_lines { complex convolved[]; };
+layout(std430, set = 0, binding = BIND_HALF) readonly buffer half_spectrum { complex half_value[]; };
+layout(std430, set = 0, binding = BIND_SPECTRUM) readonly buffer kernel_spectrum { complex kernel[]; };
+layout(std430, set = 0, binding = BIND_CONVOLVED) writeonly buffer convolved_lines { complex convolved[]; };
 
 bool exists(butterfly b) {
     return b.on && (COUNT % LINES == 0 || gl_WorkGroupID.x * LINES + b.line < COUNT);

@@ -14,25 +14,25 @@
 // items t, t + threads, ... In most stages neighbouring threads take neighbouring lines; a stage 0
 // with ALONG takes neighbouring numbers of one line, for memory that runs along it.
 
-layout(local_size_x_id = 0) in;
-layout(constant_id = 1) const uint LENGTH = 2;
-layout(constant_id = 2) const uint STAGES = 1;
-layout(constant_id = 3) const uint RADIX_0 = 2;
-layout(constant_id = 4) const uint RADIX_1 = 1;
-layout(constant_id = 5) const uint RADIX_2 = 1;
-layout(constant_id = 6) const uint RADIX_3 = 1;
-layout(constant_id = 7) const uint EACH_0 = 1; // butterflies per thread in stage 0
-layout(constant_id = 8) const uint EACH_1 = 0;
-layout(constant_id = 9) const uint EACH_2 = 0;
-layout(constant_id = 10) const uint EACH_3 = 0;
-layout(constant_id = 11) const uint LINES = 1;
-layout(constant_id = 12) const bool ALONG = false;
-layout(constant_id = 14) const bool BY_FREQUENCY = false;
-layout(constant_id = 13) const uint TWIDDLES = 0; // where this length's tables begin, in entries
+layout(local_size_x_id = ID_THREADS) in;
+layout(constant_id = ID_LENGTH) const uint LENGTH = 2;
+layout(constant_id = ID_STAGES) const uint STAGES = 1;
+layout(constant_id = ID_RADIX) const uint RADIX_0 = 2;
+layout(constant_id = ID_RADIX + 1) const uint RADIX_1 = 1;
+layout(constant_id = ID_RADIX + 2) const uint RADIX_2 = 1;
+layout(constant_id = ID_RADIX + 3) const uint RADIX_3 = 1;
+layout(constant_id = ID_EACH) const uint EACH_0 = 1; // butterflies per thread in stage 0
+layout(constant_id = ID_EACH + 1) const uint EACH_1 = 0;
+layout(constant_id = ID_EACH + 2) const uint EACH_2 = 0;
+layout(constant_id = ID_EACH + 3) const uint EACH_3 = 0;
+layout(constant_id = ID_LINES) const uint LINES = 1;
+layout(constant_id = ID_ALONG) const bool ALONG = false;
+layout(constant_id = ID_BY_FREQUENCY) const bool BY_FREQUENCY = false;
+layout(constant_id = ID_TWIDDLES) const uint TWIDDLES = 0; // where this length's tables begin, in entries
 
-layout(constant_id = 15) const uint COPY = 0; // from there to the same tables once more
-layout(constant_id = 16) const bool PAIRED = false; // last stage: a thread has a butterfly and its mirror image
-layout(constant_id = 17) const bool WHOLE = false;  // whole numbers go through shared memory
+layout(constant_id = ID_COPY) const uint COPY = 0; // from there to the same tables once more
+layout(constant_id = ID_PAIRED) const bool PAIRED = false; // last stage: a thread has a butterfly and its mirror image
+layout(constant_id = ID_WHOLE) const bool WHOLE = false;  // whole numbers go through shared memory
 
 const uint REST_0 = LENGTH / RADIX_0;
 const uint REST_1 = REST_0 / RADIX_1;
@@ -53,13 +53,13 @@ uint rest(uint s) { return s == LAST ? 1 : s == 0 ? REST_0 : s == 1 ? REST_1 : R
 uint stride(uint s) { return s == 0 ? STRIDE_0 : s == 1 ? STRIDE_1 : s == 2 ? STRIDE_2 : 1; }
 uint table(uint s) { return TWIDDLES + (s == 0 ? 0 : s == 1 ? REST_0 : REST_0 + REST_1); }
 
-complex v[20]; // butterfly i of the thread: v[i * radix .. ]
+complex v[MOST_HELD]; // butterfly i of the thread: v[i * radix .. ]
 const uint ADDRESSES = RADIX_0 * STRIDE_0 * LINES;
 shared real exchange_part[WHOLE ? 1 : ADDRESSES];
 shared complex exchange_whole[WHOLE ? ADDRESSES : 1];
 
 // Twiddle factors: entry n of a stage's table holds w^n and w^4n, w = exp(-2 pi i / block).
-layout(std430, set = 0, binding = 3) readonly buffer twiddle_tables { complex2 twiddle[]; };
+layout(std430, set = 0, binding = BIND_TWIDDLES) readonly buffer twiddle_tables { complex2 twiddle[]; };
 
 // --- which butterfly ------------------------------------------------------------------------
 

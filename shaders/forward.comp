@@ -19,8 +19,8 @@
 #include "half.glsl"
 #include "mirror.glsl"
 
-layout(std430, set = 0, binding = 1) writeonly buffer half_spectrum { complex2 half_pair[]; };
-layout(std430, set = 0, binding = 1) writeonly buffer half_of_rows { complex half_value[]; };
+layout(std430, set = 0, binding = BIND_HALF) writeonly buffer half_spectrum { complex2 half_pair[]; };
+layout(std430, set = 0, binding = BIND_HALF) writeonly buffer half_of_rows { complex half_value[]; };
 
 uint pair_of(butterfly b) { return gl_WorkGroupID.x * LINES + b.line; }
 

@@ -5,15 +5,15 @@
 // spectra are (Z(k) + conj Z(L-k)) / 2 and -i (Z(k) - conj Z(L-k)) / 2; the halving is in the
 // kernel's spectrum. The two are neighbours in memory and are stored at once.
 
-layout(constant_id = 40) const uint HALVES = 2;
-layout(constant_id = 41) const uint PITCH = 2;
+layout(constant_id = ID_HALVES) const uint HALVES = 2;
+layout(constant_id = ID_PITCH) const uint PITCH = 2;
 
 // Where rows are lines it is tiled, [channel][k / BAND][m / tile][k % BAND][m % tile]: passes 1 and 3,
 // which take a few m of all k, then touch it in fewer pieces, and pass 2, which takes all m of a k,
 // finds them in tiles that lie side by side.
-layout(constant_id = 42) const uint TILE_IN = 0;  // between passes 1 and 2; 0: not tiled
-layout(constant_id = 43) const uint TILE_OUT = 0; // between passes 2 and 3
-layout(constant_id = 44) const uint BAND = 1;     // frequencies of a tile
+layout(constant_id = ID_TILE_IN) const uint TILE_IN = 0;  // between passes 1 and 2; 0: not tiled
+layout(constant_id = ID_TILE_OUT) const uint TILE_OUT = 0; // between passes 2 and 3
+layout(constant_id = ID_BAND) const uint BAND = 1;     // frequencies of a tile
 const uint BANDS = (HALVES + BAND - 1) / BAND;
 
 uint place_in_tiles(uint tile, uint pitch, uint channel, uint k, uint m) { // in units of m

@@ -4,13 +4,13 @@
 // the image. Outside of the image the border decides; plan_source() in src/math/plan.c is the same
 // in C.
 
-layout(constant_id = 20) const uint EXTENT = 1;     // samples of the image along the line
-layout(constant_id = 21) const uint LENGTH_ALL = 2; // of the circle; LENGTH, unless the line is split
-layout(constant_id = 22) const uint SPLIT = 2;
-layout(constant_id = 23) const uint BORDER = 0;
+layout(constant_id = ID_EXTENT) const uint EXTENT = 1;     // samples of the image along the line
+layout(constant_id = ID_LENGTH_ALL) const uint LENGTH_ALL = 2; // of the circle; LENGTH, unless the line is split
+layout(constant_id = ID_SPLIT) const uint SPLIT = 2;
+layout(constant_id = ID_BORDER) const uint BORDER = 0;
 
 // A row alone is a complex line of half its length, samples 2 n and 2 n + 1 in number n.
-layout(constant_id = 24) const bool ALONE = false;
+layout(constant_id = ID_ALONE) const bool ALONE = false;
 const uint STEP = ALONE ? 2 : 1; // samples of a line in a number
 
 const uint ZERO = 0, CLAMP = 2, WRAP = 3; // 1: mirror

@@ -12,10 +12,10 @@
 #include "complex.glsl"
 #include "fft.glsl"
 
-layout(constant_id = 50) const uint COUNT = 2; // inner lines of a long line
-layout(constant_id = 61) const bool BACK = false;
+layout(constant_id = ID_COUNT) const uint COUNT = 2; // inner lines of a long line
+layout(constant_id = ID_BACK) const bool BACK = false;
 
-layout(std430, set = 0, binding = 5) buffer split_lines { complex split_value[]; };
+layout(std430, set = 0, binding = BIND_SPLIT) buffer split_lines { complex split_value[]; };
 
 bool exists(butterfly b) {
     return b.on && (COUNT % LINES == 0 || gl_WorkGroupID.x * LINES + b.line < COUNT);

@@ -21,8 +21,8 @@
 #include "mirror.glsl"
 #include "join.glsl"
 
-layout(std430, set = 0, binding = 7) readonly buffer half_spectrum { complex2 half_pair[]; };
-layout(std430, set = 0, binding = 7) readonly buffer half_of_rows { complex half_value[]; };
+layout(std430, set = 0, binding = BIND_CONVOLVED) readonly buffer half_spectrum { complex2 half_pair[]; };
+layout(std430, set = 0, binding = BIND_CONVOLVED) readonly buffer half_of_rows { complex half_value[]; };
 
 uint pair_of(butterfly b) { return gl_WorkGroupID.x * LINES + b.line; }
 uint at_frequency(const uint width, uint f, uint q, uint pair) { // f + BLOCKS q
@@ -94,7 +94,7 @@ void load_traded() {
     barrier();
 }
 
-complex old[20];
+complex old[MOST_HELD];
 
 void load_image() {
     [[unroll]] for (uint i = 0; i < EACH_0; ++i) {

@@ -3,9 +3,9 @@
 layout(push_constant) uniform join_constants {
     uint first_channel; // of this dispatch
 };
-layout(std430, set = 0, binding = 4) readonly buffer weights { complex weight[]; }; // tap, gain
+layout(std430, set = 0, binding = BIND_WEIGHTS) readonly buffer weights { complex weight[]; }; // tap, gain
 
-layout(constant_id = 53) const bool JOIN = true; // false: no channel has a tap
+layout(constant_id = ID_JOIN) const bool JOIN = true; // false: no channel has a tap
 
 // The pixels of a pair at index i, as they are before the store. Loads and stores go to the same
 // planes, so a compiler keeps their order: all loads come first, or each would wait for a store.

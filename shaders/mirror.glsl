@@ -9,8 +9,8 @@
 // Half a line of whole numbers takes the room of a line of one component: they go at once.
 
 // exp(-2 pi i k / L), where a row alone has L samples.
-layout(constant_id = 63) const uint LINE_TWIDDLES = 0; // where they begin, in numbers
-layout(std430, set = 0, binding = 3) readonly buffer line_tables { complex line_twiddle[]; };
+layout(constant_id = ID_LINE_TWIDDLES) const uint LINE_TWIDDLES = 0; // where they begin, in numbers
+layout(std430, set = 0, binding = BIND_TWIDDLES) readonly buffer line_tables { complex line_twiddle[]; };
 complex line_root(uint k) { return line_twiddle[LINE_TWIDDLES + k]; }
 
 const uint HALF_RADIX = LAST_RADIX / 2;

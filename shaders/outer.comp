@@ -21,16 +21,16 @@
 #include "planes.glsl"
 #include "join.glsl"
 
-layout(constant_id = 40) const uint HALVES = 2;
-layout(constant_id = 41) const uint PITCH = 2;
-layout(constant_id = 60) const bool FIRST = true;
-layout(constant_id = 61) const bool BACK = false;
-layout(constant_id = 62) const uint INNER = 2;
-layout(constant_id = 63) const uint LINE_TWIDDLES = 0; // where exp(-2 pi i m / L) begins, in numbers
+layout(constant_id = ID_HALVES) const uint HALVES = 2;
+layout(constant_id = ID_PITCH) const uint PITCH = 2;
+layout(constant_id = ID_FIRST) const bool FIRST = true;
+layout(constant_id = ID_BACK) const bool BACK = false;
+layout(constant_id = ID_INNER) const uint INNER = 2;
+layout(constant_id = ID_LINE_TWIDDLES) const uint LINE_TWIDDLES = 0; // where exp(-2 pi i m / L) begins, in numbers
 
-layout(std430, set = 0, binding = 1) buffer half_spectrum { complex half_value[]; };
-layout(std430, set = 0, binding = 5) buffer split_lines { complex split_value[]; };
-layout(std430, set = 0, binding = 3) readonly buffer line_tables { complex line_twiddle[]; };
+layout(std430, set = 0, binding = BIND_HALF) buffer half_spectrum { complex half_value[]; };
+layout(std430, set = 0, binding = BIND_SPLIT) buffer split_lines { complex split_value[]; };
+layout(std430, set = 0, binding = BIND_TWIDDLES) readonly buffer line_tables { complex line_twiddle[]; };
 
 const uint COUNT = FIRST ? PAIRS : HALVES;
 

@@ -4,17 +4,17 @@
 // false), two rows where it is x. A second line beyond the image is zero and is not stored.
 // With ALONE it is one row and its pixels go by twos: the second of them may be beyond the image.
 
-layout(constant_id = 30) const bool X_FIRST = false;
-layout(constant_id = 31) const uint LINE_COUNT = 1; // image lines: the extent across
-layout(constant_id = 32) const uint IMAGE_PITCH = 4;
-layout(constant_id = 33) const uint IMAGE_ROWS = 1;
-layout(constant_id = 34) const bool HALF_INPUT = false; // what is read is halfs
+layout(constant_id = ID_X_FIRST) const bool X_FIRST = false;
+layout(constant_id = ID_LINE_COUNT) const uint LINE_COUNT = 1; // image lines: the extent across
+layout(constant_id = ID_IMAGE_PITCH) const uint IMAGE_PITCH = 4;
+layout(constant_id = ID_IMAGE_ROWS) const uint IMAGE_ROWS = 1;
+layout(constant_id = ID_HALF_INPUT) const bool HALF_INPUT = false; // what is read is halfs
 const uint PAIRS = ALONE ? LINE_COUNT : (LINE_COUNT + 1) / 2;
 const bool ROWS = X_FIRST && !ALONE; // the two are not neighbours in memory
 
-layout(std430, set = 0, binding = 0) IMAGE_ACCESS buffer image_planes { real image[]; };
-layout(std430, set = 0, binding = 0) IMAGE_ACCESS buffer image_columns { complex image_pair[]; };
-layout(std430, set = 0, binding = 0) readonly buffer image_of_halfs { uint two_halfs[]; };
+layout(std430, set = 0, binding = BIND_IMAGE) IMAGE_ACCESS buffer image_planes { real image[]; };
+layout(std430, set = 0, binding = BIND_IMAGE) IMAGE_ACCESS buffer image_columns { complex image_pair[]; };
+layout(std430, set = 0, binding = BIND_IMAGE) readonly buffer image_of_halfs { uint two_halfs[]; };
 
 uint pixel_of(uint channel, uint pair, uint c) { // its first line; the other is one further
     uint line = ALONE ? pair : 2 * pair, x = X_FIRST ? c : line, y = X_FIRST ? line : c;

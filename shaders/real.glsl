@@ -1,4 +1,6 @@
 // real.glsl - the number type of a build: every pass is compiled for 32-bit and for 64-bit floats.
+#include "shared.h"
+
 #ifdef FLOAT64
 #define real     double
 #define complex  dvec2

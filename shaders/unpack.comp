@@ -10,16 +10,16 @@
 #include "real.glsl"
 #include "complex.glsl"
 
-layout(local_size_x_id = 0) in;
-layout(constant_id = 21) const uint LENGTH_ALL = 2;
-layout(constant_id = 31) const uint LINE_COUNT = 1;
-layout(constant_id = 61) const bool BACK = false;
+layout(local_size_x_id = ID_THREADS) in;
+layout(constant_id = ID_LENGTH_ALL) const uint LENGTH_ALL = 2;
+layout(constant_id = ID_LINE_COUNT) const uint LINE_COUNT = 1;
+layout(constant_id = ID_BACK) const bool BACK = false;
 const uint PAIRS = (LINE_COUNT + 1) / 2;
 #include "half.glsl"
 
-layout(std430, set = 0, binding = 1) buffer half_spectrum { complex2 half_pair[]; };
-layout(std430, set = 0, binding = 5) buffer split_lines { complex split_value[]; };
-layout(std430, set = 0, binding = 6) readonly buffer place_table { uint place[]; };
+layout(std430, set = 0, binding = BIND_HALF) buffer half_spectrum { complex2 half_pair[]; };
+layout(std430, set = 0, binding = BIND_SPLIT) buffer split_lines { complex split_value[]; };
+layout(std430, set = 0, binding = BIND_PLACES) readonly buffer place_table { uint place[]; };
 
 void main() {
     uint pair = gl_GlobalInvocationID.x, k = gl_WorkGroupID.y, channel = gl_WorkGroupID.z;

@@ -53,8 +53,8 @@ fail:
 
 bool gpu_copy_make(gpu_copy *c, const gpu_device *g, const gpu_buffer end[2], err *e) {
     *c = (gpu_copy){0};
-    if (gpu_layouts_make(&c->set_layout, &c->layout, g, 2, e) && make_pipeline(c, g, e) &&
-        make_sets(c, g, end, e))
+    if (gpu_layouts_make(&c->set_layout, &c->layout, g, COPY_BINDINGS, e) &&
+        make_pipeline(c, g, e) && make_sets(c, g, end, e))
         return true;
     gpu_copy_free(c, g);
     return false;

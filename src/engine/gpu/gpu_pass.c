@@ -13,45 +13,8 @@
 
 /* --- specialization constants --------------------------------------------------------------- */
 
-/* The ids of the shaders' constants. */
-enum {
-    ID_THREADS = 0,
-    ID_LENGTH,
-    ID_STAGES,
-    ID_RADIX,
-    ID_EACH = ID_RADIX + PLAN_STAGES,
-    ID_LINES = ID_EACH + PLAN_STAGES,
-    ID_ALONG,
-    ID_TWIDDLES,
-    ID_BY_FREQUENCY,
-    ID_COPY,
-    ID_PAIRED,
-    ID_WHOLE,
-    ID_EXTENT = 20,
-    ID_LENGTH_ALL,
-    ID_SPLIT,
-    ID_BORDER,
-    ID_ALONE,
-    ID_X_FIRST = 30,
-    ID_LINE_COUNT,
-    ID_IMAGE_PITCH,
-    ID_IMAGE_ROWS,
-    ID_HALF_INPUT,
-    ID_HALVES = 40,
-    ID_PITCH,
-    ID_TILE_IN,
-    ID_TILE_OUT,
-    ID_BAND,
-    ID_COUNT = 50,
-    ID_PARTS,
-    ID_ONE_KERNEL,
-    ID_JOIN,
-    ID_FIRST = 60,
-    ID_BACK,
-    ID_INNER,
-    ID_LINE_TWIDDLES,
-    MOST_CONSTANTS = 48
-};
+enum { MOST_CONSTANTS = 48 };
+_Static_assert(MOST_HELD == PLAN_MOST_HELD, "shaders have room for what the planner gives them");
 
 typedef struct {
     VkSpecializationMapEntry entry[MOST_CONSTANTS];

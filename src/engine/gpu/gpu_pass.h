@@ -1,25 +1,13 @@
 /* gpu_pass.h - the plan's passes as compute pipelines.
  *
  * Everything a shader must know is a specialization constant that comes from the plan; the ids
- * are those of the shaders' layout(constant_id). One descriptor layout serves all passes. */
+ * and bindings are those of shaders/shared.h. One descriptor layout serves all passes. */
 #ifndef ENGINE_GPU_PASS_H
 #define ENGINE_GPU_PASS_H
 
 #include "engine/gpu/gpu_device.h"
 #include "engine/gpu/gpu_tables.h"
-
-/* The bindings of all shaders. */
-typedef enum {
-    BIND_IMAGE,
-    BIND_HALF,
-    BIND_SPECTRUM,
-    BIND_TWIDDLES,
-    BIND_WEIGHTS,
-    BIND_SPLIT,
-    BIND_PLACES,
-    BIND_CONVOLVED,
-    BINDINGS
-} gpu_binding;
+#include "shaders/shared.h"
 
 typedef struct {
     VkDescriptorSetLayout set_layout;

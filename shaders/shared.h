@@ -1,0 +1,62 @@
+// shared.h - the numbers that shaders and the engine must agree on: ids of specialization
+// constants, bindings, limits. C and GLSL include this one file, so that no number is written
+// twice.
+#ifndef SHADERS_SHARED_H
+#define SHADERS_SHARED_H
+
+// Ids of the specialization constants; shaders/README.md says what each of them means.
+#define ID_THREADS       0
+#define ID_LENGTH        1
+#define ID_STAGES        2
+#define ID_RADIX         3 // and the next three: one for each stage
+#define ID_EACH          7 // likewise
+#define ID_LINES         11
+#define ID_ALONG         12
+#define ID_TWIDDLES      13
+#define ID_BY_FREQUENCY  14
+#define ID_COPY          15
+#define ID_PAIRED        16
+#define ID_WHOLE         17
+#define ID_EXTENT        20
+#define ID_LENGTH_ALL    21
+#define ID_SPLIT         22
+#define ID_BORDER        23
+#define ID_ALONE         24
+#define ID_X_FIRST       30
+#define ID_LINE_COUNT    31
+#define ID_IMAGE_PITCH   32
+#define ID_IMAGE_ROWS    33
+#define ID_HALF_INPUT    34
+#define ID_HALVES        40
+#define ID_PITCH         41
+#define ID_TILE_IN       42
+#define ID_TILE_OUT      43
+#define ID_BAND          44
+#define ID_COUNT         50
+#define ID_PARTS         51
+#define ID_ONE_KERNEL    52
+#define ID_JOIN          53
+#define ID_FIRST         60
+#define ID_BACK          61
+#define ID_INNER         62
+#define ID_LINE_TWIDDLES 63
+
+// Bindings of all passes.
+#define BIND_IMAGE     0
+#define BIND_HALF      1
+#define BIND_SPECTRUM  2
+#define BIND_TWIDDLES  3
+#define BIND_WEIGHTS   4
+#define BIND_SPLIT     5
+#define BIND_PLACES    6
+#define BIND_CONVOLVED 7
+#define BINDINGS       8
+
+// Bindings of the copy that benchmarks time.
+#define COPY_FROM     0
+#define COPY_TO       1
+#define COPY_BINDINGS 2
+
+#define MOST_HELD 20 // numbers of a line in a thread's registers
+
+#endif
