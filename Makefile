@@ -280,8 +280,8 @@ bench-accuracy: $(BUILD)/tests/bench_accuracy
 docs-images: $(MAKERS) $(PROG)
 	@mkdir -p out docs/images
 	@$(BUILD)/assets/make_scene out/half.exr 640 360
-	$(PROG) out/half.exr kernels/star.exr -o docs/images/before.png --sharpen 1
-	$(PROG) out/half.exr kernels/star.exr -o docs/images/after.png --kernel-scale 0.5
+	$(PROG) out/half.exr kernels/star.exr -o docs/images/before.png --exposure 2 --sharpen 1
+	$(PROG) out/half.exr kernels/star.exr -o docs/images/after.png --exposure 2 --kernel-scale 0.5
 	@tests/docs_sampling.sh $(PROG) out/half.exr docs/images
 
 # --- installation -------------------------------------------------------------------------------

@@ -4,8 +4,8 @@ set -e
 prog=$1
 mkdir -p out
 "$prog" testdata/scene.exr kernels/star.exr -o out/demo.exr
-"$prog" testdata/scene.exr kernels/star.exr -o out/before.png --sharpen 1
-"$prog" testdata/scene.exr kernels/star.exr -o out/after.png
+"$prog" testdata/scene.exr kernels/star.exr -o out/before.png --exposure 2 --sharpen 1
+"$prog" testdata/scene.exr kernels/star.exr -o out/after.png --exposure 2
 echo "The scene testdata/scene.exr, bloomed with kernels/star.exr:"
 echo "  out/demo.exr     the result: all layers, Z and id untouched"
 echo "  out/after.png    a picture of it"

@@ -248,3 +248,27 @@ assert any("the tolerance holds for the image; layer" in n for n in f["notes"])'
         "$FFTBLOOM" diff cpu.exr software.exr --fail 1e-5
     done
 }
+
+@test "a PNG picture: one exposure for pictures to compare, opaque, and a word about what is left out" {
+    oiiotool --create 32x24 3 --fill:color=0.18,0.18,0.18 32x24 -d float -o grey.exr
+    oiiotool grey.exr --box:fill=1:color=50,50,50 0,0,15,23 -o hot.exr
+    for name in grey hot; do
+        "$FFTBLOOM" $name.exr two.exr -o $name.png --sharpen 1 --exposure 0
+        "$FFTBLOOM" $name.exr two.exr -o auto_$name.png --sharpen 1
+    done
+    [ "$(pixel grey.png 30 12)" = "$(pixel hot.png 30 12)" ]
+    [ "$(pixel auto_grey.png 30 12)" != "$(pixel auto_hot.png 30 12)" ]
+    run "$FFTBLOOM" grey.exr two.exr -o grey.png --exposure bright
+    [[ "$status" -eq 64 && "$output" == *"a number from -40 to 40 or auto"* ]]
+    run "$FFTBLOOM" grey.exr two.exr -o out.exr --exposure 1
+    [[ "$status" -eq 64 && "$output" == *"--exposure has no effect on an output that is not PNG"* ]]
+    # As a key of a config file; the number comes back as one.
+    echo '{"version": 1, "exposure": -1.5}' >look.json
+    "$FFTBLOOM" grey.exr two.exr -o b.png --config look.json
+    "$FFTBLOOM" --print-config --config look.json | grep -q '^exposure  *-1.5 '
+    "$FFTBLOOM" --print-config | grep -q '^exposure  *"auto"'
+    # Alpha does not come into the picture, and what else is in the file is named.
+    run "$FFTBLOOM" layers.exr two.exr -o layers.png
+    [[ "$status" -eq 0 && "$output" == *"4 channels are left out"* ]]
+    oiiotool --info layers.png | grep -q '3 channel'
+}

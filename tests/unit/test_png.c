@@ -1,6 +1,7 @@
 /* PNG and the preview, against their definitions. */
 #include "base/log.h"
 #include "base/mem.h"
+#include "image/flat/flat.h"
 #include "image/flat/png.h"
 #include "image/flat/preview.h"
 #include "unit/check.h"
@@ -201,6 +202,11 @@ static void png_counts_as_memory(void **state) {
 
 /* --- preview ------------------------------------------------------------------------------ */
 
+/* What a byte stands for in linear light. */
+static float light_at(const preview_picture *p, uint32_t x, uint32_t y, int c) {
+    return flat_from_srgb((float)p->pixel[3 * (y * p->width + x) + (uint32_t)c] / 255);
+}
+
 static void preview_is_a_picture_of_the_colour(void **state) {
     (void)state;
     err e = {0};
@@ -208,50 +214,207 @@ static void preview_is_a_picture_of_the_colour(void **state) {
     image *img = make_image(&m, 1);
     const image_part *p = &img->head.part[0];
     const void *const *plane = (const void *const *)img->plane[0];
-    const char *a = make_path("a.png"), *b = make_path("b.png");
-    preview_options o = {.width = 100};
-    CHECK_OK(preview_write(a, p, plane, make_threads(), &o, &e), e);
-    CHECK_OK(preview_write(b, p, plane, make_threads(), &o, &e), e);
-    check_same_file(a, b);
-    image *small = load(a);
-    assert_int_equal(image_width(&small->head.part[0]), 100);
-    assert_int_equal(image_height(&small->head.part[0]), 75);
-    assert_int_equal(small->head.part[0].channels, 3);
+    const preview_options o = {.width = 100, .whole = true};
+    preview_picture small, again;
+    CHECK_OK(preview_make(&small, p, plane, make_threads(), &o, &e), e);
+    CHECK_OK(preview_make(&again, p, plane, make_threads(), &o, &e), e);
+    assert_true(small.width == 100 && small.height == 75);
+    assert_memory_equal(small.pixel, again.pixel, 3 * 100 * 75);
     /* The disc is a hundred times brighter than the rest, which is still well to be seen. */
-    CHECK_LE(0.9f, sample(small, "G", 30, 45));
-    CHECK_LE(0.02f, sample(small, "G", 80, 10));
-    CHECK_LE(sample(small, "G", 80, 10), 0.6f);
-    o.stops = 2;
-    CHECK_OK(preview_write(b, p, plane, make_threads(), &o, &e), e);
-    image *brighter = load(b);
-    CHECK_LE(sample(small, "G", 80, 10) * 1.2f, sample(brighter, "G", 80, 10));
-    image_free(&brighter);
-    image_free(&small);
+    CHECK_LE(0.9f, light_at(&small, 30, 45, 1));
+    CHECK_LE(0.02f, light_at(&small, 80, 10, 1));
+    CHECK_LE(light_at(&small, 80, 10, 1), 0.6f);
+    mem_free(small.pixel);
+    mem_free(again.pixel);
     image_free(&img);
 }
 
-static void preview_shows_glare_beyond_alpha(void **state) {
-    (void)state;
+/* An image of one part whose pixels in all channels are `light`, and a picture of it. */
+typedef struct {
+    image *img;
+    preview_picture got;
+} picture;
+
+static picture picture_of(const make_part *m, float (*light)(uint32_t x, uint32_t y),
+                          const preview_options *o) {
+    picture p = {.img = make_image(m, 1)};
+    const image_part *part = &p.img->head.part[0];
     err e = {0};
-    make_part m = PART("R:float G:float B:float A:float", 0, 0, 4, 1);
-    image *img = make_image(&m, 1);
-    for (int c = 0; c < 4; c++) {
-        float *v = img->plane[0][c];
-        const float alpha[4] = {1, 1, 0, 0}, light[4] = {0.2f, 0.2f, 0.2f, 0};
-        memcpy(v, strcmp(img->head.part[0].channel[c].name, "A") == 0 ? alpha : light,
-               sizeof alpha);
+    for (int c = 0; c < part->channels; c++)
+        for (uint32_t y = 0, i = 0; y < image_height(part); y++)
+            for (uint32_t x = 0; x < image_width(part); x++, i++)
+                ((float *)p.img->plane[0][c])[i] = light(x, y);
+    part = &p.img->head.part[0];
+    p.img->head.part[0].display = part->data;
+    CHECK_OK(
+        preview_make(&p.got, part, (const void *const *)p.img->plane[0], make_threads(), o, &e), e);
+    return p;
+}
+
+static void drop(picture *p) {
+    image_free(&p->img);
+    mem_free(p->got.pixel);
+}
+
+static const make_part RGB = PART("R:float G:float B:float", 0, 0, 100, 50);
+
+static float grey_left(uint32_t x, uint32_t y) {
+    (void)y;
+    return x < 50 ? 0.18f : 6;
+}
+static float grey_right(uint32_t x, uint32_t y) {
+    (void)y;
+    return x < 50 ? 0.001f : 0.18f;
+}
+
+static void preview_at_a_stated_exposure_is_the_same_for_all(void **state) {
+    (void)state;
+    picture a = picture_of(&RGB, grey_left, &(preview_options){.exposed = true});
+    picture b = picture_of(&RGB, grey_right, &(preview_options){.exposed = true});
+    CHECK_LE(fabsf(light_at(&a.got, 10, 10, 1) - 0.18f), 0.002f);
+    assert_int_equal(a.got.pixel[0], b.got.pixel[3 * 99]);
+    picture brighter = picture_of(&RGB, grey_left, &(preview_options){.exposed = true, .stops = 1});
+    CHECK_LE(0.3f, light_at(&brighter.got, 10, 10, 1));
+    CHECK_LE(light_at(&brighter.got, 10, 10, 1), 0.4f);
+    assert_true(brighter.got.stops == 1);
+    drop(&a), drop(&b), drop(&brighter);
+}
+
+static float dot_and_rounding(uint32_t x, uint32_t y) {
+    if (x == 50 && y == 25) return 1000;
+    return 1e-7f * ((float)((x * 7 + y * 13) % 11) - 5);
+}
+static float candle(uint32_t x, uint32_t y) {
+    return x > 90 && y > 30 ? 0.2f : 1e-4f; /* a thirtieth of the picture has light */
+}
+static float candle_in_candelas(uint32_t x, uint32_t y) {
+    return 1e-9f * candle(x, y);
+}
+
+static void preview_suits_dark_pictures(void **state) {
+    (void)state;
+    picture dot = picture_of(&RGB, dot_and_rounding, NULL);
+    for (size_t i = 0; i < 3 * 100 * 50; i++)
+        assert_true(dot.got.pixel[i] <= 1 || i / 3 == 25 * 100 + 50);
+    CHECK_LE(0.9f, light_at(&dot.got, 50, 25, 0));
+    picture low = picture_of(&RGB, candle, NULL);
+    CHECK_LE(0.18f, light_at(&low.got, 95, 40, 0));
+    CHECK_LE(light_at(&low.got, 95, 40, 0), 0.95f);
+    /* The unit of the light does not decide. */
+    picture unit = picture_of(&RGB, candle_in_candelas, NULL);
+    CHECK_LE(0.6f, light_at(&unit.got, 95, 40, 0));
+    drop(&dot), drop(&low), drop(&unit);
+}
+
+static float one(uint32_t x, uint32_t y) {
+    (void)x, (void)y;
+    return 0.18f;
+}
+
+/* Colours are those of the file's primaries, in those of the screen. */
+static void preview_honours_chromaticities(void **state) {
+    (void)state;
+    static const float XYZ[8] = {1, 0, 0, 1, 0, 0, 1 / 3.0f, 1 / 3.0f};
+    static const float ACESCG[8] = {0.713f, 0.293f, 0.165f,   0.83f,
+                                    0.128f, 0.044f, 0.32168f, 0.33767f};
+    const preview_options o = {.exposed = true};
+    err e = {0};
+    for (int file = 0; file < 2; file++) {
+        picture p = picture_of(&RGB, one, &o);
+        image_part *part = &p.img->head.part[0];
+        /* X Y Z of a red of Rec.709; and a grey, which stays grey. */
+        const double red[3] = {0.4124564, 0.2126729, 0.0193339};
+        for (int c = 0; c < 3; c++)
+            for (int i = 0; i < 5000; i++)
+                ((float *)p.img
+                     ->plane[0][image_find_channel(part, (const char *[]){"R", "G", "B"}[c])])[i] =
+                    file == 0 ? 0.18f * (float)red[c] : 0.18f;
+        CHECK_OK(image_set_attr(part, "chromaticities", "chromaticities", file == 0 ? XYZ : ACESCG,
+                                sizeof XYZ, &e),
+                 e);
+        mem_free(p.got.pixel);
+        CHECK_OK(preview_make(&p.got, part, (const void *const *)p.img->plane[0], make_threads(),
+                              &o, &e),
+                 e);
+        CHECK_LE(fabsf(light_at(&p.got, 9, 9, 0) - 0.18f), 0.002f);
+        for (int c = 1; c < 3; c++)
+            CHECK_LE(fabsf(light_at(&p.got, 9, 9, c) - (file == 0 ? 0 : 0.18f)), 0.002f);
+        drop(&p);
     }
-    const char *path = make_path("alpha.png");
-    CHECK_OK(preview_write(path, &img->head.part[0], (const void *const *)img->plane[0],
-                           make_threads(), NULL, &e),
+}
+
+/* What is not opaque lies over black, and the picture is that of the display window. */
+static void preview_shows_the_display_window(void **state) {
+    (void)state;
+    make_part m = PART("R:float G:float B:float A:float", -10, 5, 40, 20);
+    picture p = picture_of(&m, one, &(preview_options){.exposed = true});
+    image_part *part = &p.img->head.part[0];
+    assert_true(p.got.width == 40 && p.got.height == 20);
+    err e = {0};
+    part->display = (image_box){0, 0, 99, 49};
+    for (int whole = 0; whole < 2; whole++) {
+        preview_options o = {.exposed = true, .whole = whole};
+        mem_free(p.got.pixel);
+        CHECK_OK(preview_make(&p.got, part, (const void *const *)p.img->plane[0], make_threads(),
+                              &o, &e),
+                 e);
+        assert_true(p.got.width == (whole ? 40u : 100u) && p.got.height == (whole ? 20u : 50u));
+    }
+    mem_free(p.got.pixel);
+    CHECK_OK(preview_make(&p.got, part, (const void *const *)p.img->plane[0], make_threads(),
+                          &(preview_options){.exposed = true}, &e),
              e);
-    image *got = load(path);
-    assert_true(sample(got, "A", 0, 0) == 1);
-    CHECK_LE(0.1f, sample(got, "A", 2, 0));
-    CHECK_LE(sample(got, "A", 2, 0), 0.9f);
-    assert_true(sample(got, "A", 3, 0) == 0);
-    image_free(&got);
-    image_free(&img);
+    /* Columns -10 to 29 and rows 5 to 24 have light. */
+    for (uint32_t y = 0; y < 50; y++)
+        for (uint32_t x = 0; x < 100; x++)
+            assert_true((light_at(&p.got, x, y, 0) > 0.1f) == (x < 30 && y >= 5 && y < 25));
+    /* A window of another place altogether, and one that is too large for a picture. */
+    part->display = (image_box){2000000000, -2000000000, 2000000003, -1999999998};
+    mem_free(p.got.pixel);
+    CHECK_OK(
+        preview_make(&p.got, part, (const void *const *)p.img->plane[0], make_threads(), NULL, &e),
+        e);
+    assert_true(p.got.width == 4 && p.got.height == 3 && p.got.pixel[0] == 0);
+    part->display = (image_box){INT32_MIN, INT32_MIN, INT32_MAX, INT32_MAX};
+    preview_picture none;
+    assert_false(preview_make(&none, part, (const void *const *)p.img->plane[0], make_threads(),
+                              &(preview_options){.width = UINT32_MAX}, &e));
+    assert_non_null(strstr(e.msg, "too many"));
+    drop(&p);
+}
+
+/* Four decades, brightest white, colours as they are. */
+static float decades(uint32_t x, uint32_t y) {
+    (void)y;
+    return powf(10, -(float)(x / 20));
+}
+
+static void preview_of_logarithms(void **state) {
+    (void)state;
+    picture p = picture_of(&RGB, decades, &(preview_options){.decades = 4});
+    for (uint32_t i = 0; i < 5; i++)
+        CHECK_LE(fabs(p.got.pixel[3 * 20 * i] - 255 * (1 - 0.25 * i)), 1);
+    drop(&p);
+}
+
+static void preview_says_what_it_leaves_out(void **state) {
+    (void)state;
+    const make_part parts[] = {PART("Z:float", 0, 0, 4, 4),
+                               PART("R:half G:half B:half A:half", 0, 0, 4, 4),
+                               PART("R:half G:half B:half", 0, 0, 4, 4)};
+    const make_part one_part = PART("R:half G:half B:half A:half Z:float id:uint", 0, 0, 4, 4);
+    image *img = make_image(parts, 3), *plain = make_image(&one_part, 1),
+          *all = make_image(parts + 2, 1);
+    text said = {0};
+    assert_int_equal(preview_part(&img->head, &said), 1);
+    assert_non_null(strstr(said.s, "2 of 3 parts are left out"));
+    text_free(&said);
+    assert_int_equal(preview_part(&plain->head, &said), 0);
+    assert_non_null(strstr(said.s, "2 channels are left out"));
+    text_free(&said);
+    assert_int_equal(preview_part(&all->head, &said), 0);
+    assert_true(said.n == 0);
+    image_free(&img), image_free(&plain), image_free(&all);
 }
 
 static void preview_of_data_is_refused(void **state) {
@@ -259,8 +422,9 @@ static void preview_of_data_is_refused(void **state) {
     err e = {0};
     make_part m = PART("Z:float N.X:float", 0, 0, 4, 4);
     image *img = make_image(&m, 1);
-    assert_false(preview_write(make_path("x.png"), &img->head.part[0],
-                               (const void *const *)img->plane[0], make_threads(), NULL, &e));
+    preview_picture none;
+    assert_false(preview_make(&none, &img->head.part[0], (const void *const *)img->plane[0],
+                              make_threads(), NULL, &e));
     assert_non_null(strstr(e.msg, "no colour"));
     image_free(&img);
 }
@@ -275,7 +439,12 @@ int main(void) {
         cmocka_unit_test(png_of_more_than_2_30_samples_is_refused),
         cmocka_unit_test(png_counts_as_memory),
         cmocka_unit_test(preview_is_a_picture_of_the_colour),
-        cmocka_unit_test(preview_shows_glare_beyond_alpha),
+        cmocka_unit_test(preview_at_a_stated_exposure_is_the_same_for_all),
+        cmocka_unit_test(preview_suits_dark_pictures),
+        cmocka_unit_test(preview_honours_chromaticities),
+        cmocka_unit_test(preview_shows_the_display_window),
+        cmocka_unit_test(preview_of_logarithms),
+        cmocka_unit_test(preview_says_what_it_leaves_out),
         cmocka_unit_test(preview_of_data_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

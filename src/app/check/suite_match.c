@@ -85,18 +85,18 @@ const char *const SUITE_PICTURE_NAME[PICTURES] = {
 typedef struct {
     suite_pictures *to;
     par *threads;
-    float exposure; /* 0: not found yet */
+    preview_options as;
 } developer;
 
 static bool develop(developer *d, suite_picture which, const image *img, int part, err *e) {
     preview_picture v;
-    preview_options o = {.width = SUITE_PICTURES_WIDEST, .exposure = d->exposure};
     err why = {0};
     if (!preview_make(&v, &img->head.part[part], (const void *const *)img->plane[part], d->threads,
-                      &o, &why))
+                      &d->as, &why))
         return why.code == ERR_DATA || err_set(e, why.code, "%s", why.msg);
-    d->exposure = v.exposure;
-    d->to->png[which] = png_encode(v.pixel, v.width, v.height, v.channels, &d->to->bytes[which], e);
+    d->as.exposed = true;
+    d->as.stops = v.stops;
+    d->to->png[which] = png_encode(v.pixel, v.width, v.height, 3, &d->to->bytes[which], e);
     mem_free(v.pixel);
     return d->to->png[which] != NULL;
 }
@@ -122,7 +122,8 @@ bool suite_pictures_make(suite_pictures *p, const suite_matching *with, const su
                          err *e) {
     const image *result = with->result, *reference = m ? m->reference : NULL;
     int part = m ? m->worst.of.part : 0;
-    developer d = {.to = p, .threads = with->threads};
+    developer d = {
+        .to = p, .threads = with->threads, .as = {.width = SUITE_PICTURES_WIDEST, .whole = true}};
     *p = (suite_pictures){.box = result->head.part[part].data};
     if (reference &&
         !develop(&d, PICTURE_REFERENCE, reference, part < reference->head.parts ? part : 0, e))

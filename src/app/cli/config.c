@@ -13,7 +13,7 @@ enum {
     OBJECT = 1 << JSON_OBJECT,
 };
 
-uint32_t config_json_types(option_type type, bool may_be_infinite) {
+uint32_t config_json_types(option_type type, bool may_be_word) {
     static const uint32_t TYPES[OPTION_TYPES] = {
         [OPTION_BOOL] = BOOL,
         [OPTION_INT] = NUMBER,
@@ -27,7 +27,7 @@ uint32_t config_json_types(option_type type, bool may_be_infinite) {
         [OPTION_CENTER] = STRING | ARRAY,
         [OPTION_SCALE] = NUMBER | STRING,
     };
-    return TYPES[type] | (type == OPTION_FLOAT && may_be_infinite ? STRING : 0);
+    return TYPES[type] | (type == OPTION_FLOAT && may_be_word ? STRING : 0);
 }
 
 bool config_wrong_type(const json_document *d, const json_value *v, const char *key, uint32_t types,
@@ -110,7 +110,7 @@ static bool join_axes(const config_reader *r, const json_document *d, const json
 
 bool config_member(const config_reader *r, const json_document *d, const json_value *v,
                    const option *o, err *e) {
-    uint32_t types = config_json_types(o->type, isinf(o->max));
+    uint32_t types = config_json_types(o->type, isinf(o->max) || o->words);
     if (!(types >> v->type & 1) && !has_variables(r, v))
         return config_wrong_type(d, v, o->name, types, e);
     text value = {0}, where = {0};

@@ -46,15 +46,22 @@ static bool prints_words(const settings *s) {
 static bool reads_kernel(const settings *s) {
     return s->kernel && s->kernel[strspn(s->kernel, "0123456789,")];
 }
-/* In a folder the output has the input's name. An unknown format is refused by its writer. */
-static bool writes_exr(const settings *s) {
+/* True where the output has this extension. In a folder the output has the input's name. An unknown
+ * format is refused by its writer. */
+static bool writes(const settings *s, const char *extension) {
     struct stat st;
     const char *path = s->output;
     size_t n = path ? strlen(path) : 0;
     if (!n) return true;
     if (path[n - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode))) path = s->input;
     const char *dot = strrchr(path, '.');
-    return !dot || strcasecmp(dot, ".exr") == 0 || !image_can_create(path, NULL);
+    return !dot || strcasecmp(dot, extension) == 0 || !image_can_create(path, NULL);
+}
+static bool writes_exr(const settings *s) {
+    return writes(s, ".exr");
+}
+static bool writes_png(const settings *s) {
+    return writes(s, ".png");
 }
 
 /* --- the table ----------------------------------------------------------------------------- */
@@ -67,6 +74,7 @@ const option_rule OPTION_RULES[] = {
     {RUN, "knee", has_threshold, "without --threshold", NULL},
     {FOR_APPLY, "half_overflow", may_be_half, "with --pixel-type float", NULL},
     {FOR_APPLY, "compression emit_layer", writes_exr, "on an output that is not EXR", NULL},
+    {FOR_APPLY, "exposure", writes_png, "on an output that is not PNG", NULL},
     {RUN | FOR_BENCH, "plans", may_use_cpu, "on a device that is no CPU", NULL},
     {FOR_APPLY, "missing", NULL, "on a single image", NULL},
     {FOR_APPLY, "chunk farm_dir", is_on_farm, "without --farm", NULL},

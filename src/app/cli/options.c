@@ -154,6 +154,11 @@ const option OPTIONS[] = {
      .words =
          WORDS("keep", "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa", "dwab"),
      .preset = "keep", .help = "Compression of EXR output; keep uses the input's."},
+    {"exposure", OPTION_FLOAT, SECTION_LAYERS, FOR_APPLY, AT(exposure), .value = "STOPS",
+     .words = WORDS("auto"), .min = -40, .max = 40, .preset = "auto",
+     .help = "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",
+     .about = "Give the same number for pictures that are to be compared: at 0 a grey of 0.18 is "
+              "shown as 0.18. With auto each picture has its own; -v says which."},
     {"pixel_type", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY | FOR_BENCH, AT(pixels),
      .words = WORDS("keep", "half", "float"), .preset = "keep",
      .help = "Pixel type of the layers that are bloomed, or of the frame that bench times; data "
@@ -432,6 +437,7 @@ void option_describe_type(const option *o, text *to) {
         [OPTION_SCALE] = "a factor (0.5) or a height in image heights (0.5h),",
     };
     text_add(to, "%s", TYPE[o->type]);
-    if (o->words) add_words(o, to);
+    if (o->words && o->type != OPTION_FLOAT) add_words(o, to);
     if (o->max > 0) add_range(o, to);
+    if (o->words && o->type == OPTION_FLOAT) text_add(to, " or %s", o->words[0]);
 }

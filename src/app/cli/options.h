@@ -15,7 +15,7 @@
 typedef enum {
     OPTION_BOOL,    /* bool */
     OPTION_INT,     /* uint32_t */
-    OPTION_FLOAT,   /* double; "inf" where the row's max is infinite */
+    OPTION_FLOAT,   /* double; "inf" where the row's max is infinite; NaN for the row's only word */
     OPTION_ENUM,    /* an enum in the order of the row's words */
     OPTION_STRING,  /* const char * */
     OPTION_PATH,    /* const char *; completions offer files */

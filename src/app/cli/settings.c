@@ -74,6 +74,8 @@ static bool parse_float(const source *from) {
     double x;
     if (isinf(from->o->max) && strcmp(from->value, "inf") == 0) {
         x = INFINITY;
+    } else if (from->o->words && strcmp(from->value, from->o->words[0]) == 0) {
+        x = NAN;
     } else if (!number(from->value, &x) || !in_range(from->o, x)) {
         return bad_value(from);
     }
@@ -331,7 +333,7 @@ void settings_json(const settings *s, int index, text *to) {
     } else if (o->type == OPTION_LIST || (o->type == OPTION_BORDERS && pair) ||
                (o->type == OPTION_CENTER && pair)) {
         add_list(v, o->type == OPTION_CENTER, to);
-    } else if (o->type == OPTION_INT || o->type == OPTION_FLOAT ||
+    } else if (o->type == OPTION_INT || (o->type == OPTION_FLOAT && (!o->words || numeric)) ||
                (o->type == OPTION_SCALE && numeric && v[strlen(v) - 1] != 'h')) {
         add_number(v, to);
     } else {

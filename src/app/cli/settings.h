@@ -68,6 +68,7 @@ typedef struct {
     /* kernel */
     const char *taps, *param;
     double fade;
+    double exposure;   /* stops; NaN: auto */
     uint32_t from, to; /* of CONVENTIONS */
     bool strict;
     /* bench */

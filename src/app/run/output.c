@@ -2,12 +2,14 @@
 
 #include "base/file.h"
 #include "base/half.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "image/flat/png.h"
 #include "image/flat/preview.h"
 #include "image/layers.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <strings.h>
 
@@ -148,16 +150,14 @@ bool output_finish(image *img, const settings *s, uint64_t *clamped, err *e) {
     return s->pixels != PIXELS_HALF || each_group(img, s, clamped, narrow, e);
 }
 
-/* Returns the first part with a colour group, or part 0 where there is none, for its error. */
-static int part_to_show(const image *img) {
-    for (int i = 0; i < img->head.parts; i++) {
-        layer_map m;
-        if (!layer_map_make(&m, &img->head.part[i], NULL, NULL, NULL)) continue;
-        int groups = m.groups;
-        layer_map_free(&m);
-        if (groups) return i;
-    }
-    return 0;
+/* Says what a picture leaves out: once in a run, since all frames of a sequence are alike. */
+static int choose_part(const char *path, const image *img) {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    text left_out = {0};
+    int part = preview_part(&img->head, &left_out);
+    if (left_out.n && !atomic_flag_test_and_set(&said)) log_note("'%s': %s", path, left_out.s);
+    text_free(&left_out);
+    return part;
 }
 
 bool output_save(const char *path, const image *img, image_reader *rest, const settings *s,
@@ -166,15 +166,17 @@ bool output_save(const char *path, const image *img, image_reader *rest, const s
         return image_save_parts(
             (s->clobber ? image_create : image_create_new)(path, &img->head, threads, e), img, rest,
             e);
-    int part = part_to_show(img);
-    const preview_options full = {.width = UINT32_MAX};
+    int part = choose_part(path, img);
+    const preview_options o = {
+        .width = UINT32_MAX, .exposed = !isnan(s->exposure), .stops = (float)s->exposure};
     preview_picture v = {0};
     size_t bytes;
     file_out *f = (s->clobber ? file_out_open : file_out_open_new)(path, e);
     bool ok = f && preview_make(&v, &img->head.part[part], (const void *const *)img->plane[part],
-                                threads, &full, e);
-    uint8_t *png = ok ? png_encode(v.pixel, v.width, v.height, v.channels, &bytes, e) : NULL;
+                                threads, &o, e);
+    uint8_t *png = ok ? png_encode(v.pixel, v.width, v.height, 3, &bytes, e) : NULL;
     ok = png && file_out_write(f, 0, png, bytes, e) && file_out_commit(&f, e);
+    if (ok) log_info("'%s': developed with --exposure %.2f", path, (double)v.stops);
     file_out_discard(&f);
     mem_free(png);
     mem_free(v.pixel);

@@ -51,6 +51,7 @@ static void add_values(json_out *j, const option *o) {
     case OPTION_INT: add_number(j, o, "integer"); break;
     case OPTION_FLOAT:
         if (isinf(o->max)) json_raw(j, NULL, "{\"const\": \"inf\"}");
+        if (o->words) add_words(j, NULL, o);
         add_number(j, o, "number");
         break;
     case OPTION_ENUM: add_words(j, NULL, o); break;

@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <libdeflate.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -252,6 +253,7 @@ typedef struct {
     flat_picture picture;
     int channels;
     uint8_t *pixels;
+    atomic_bool cut_off; /* a value was above 1; the rows' threads set it */
 } png_writer;
 
 static void png_discard(void *writer) {
@@ -270,7 +272,6 @@ static void *png_create(file_out **file, image_header *h, par *threads, err *e) 
     w->threads = threads;
     w->head = h;
     if (!flat_check(&w->picture, h, "png", true, e)) goto fail;
-    log_note("'%s': png holds 8 bits of sRGB, values above 1 are cut off", file_out_path(w->file));
     w->channels = w->picture.colours + (w->picture.alpha >= 0);
     size_t width = image_width(&h->part[0]), height = image_height(&h->part[0]);
     w->pixels = mem_raw(width * height, (size_t)w->channels, "the picture", e);
@@ -295,7 +296,7 @@ static uint8_t to_byte(float v) {
 static bool pack_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
     write_job *j = ctx;
-    const png_writer *w = j->w;
+    png_writer *w = j->w;
     const image_part *p = &w->head->part[0];
     size_t width = image_width(p), n = (size_t)w->channels, colours = (size_t)w->picture.colours;
     float *line = mem_raw(width * 4, sizeof *line, "a row", e);
@@ -307,6 +308,7 @@ static bool pack_row(void *ctx, size_t i, int worker, err *e) {
         for (size_t c = 0; c < colours; c++) {
             float v = line[4 * x + c];
             if (w->picture.alpha >= 0) v = a > 0 ? v / a : 0;
+            if (v > 1) w->cut_off = true;
             to[c] = to_byte(v < 1 ? flat_to_srgb(v) : v);
         }
         if (n > colours) to[colours] = to_byte(a);
@@ -326,6 +328,9 @@ static bool png_write_band(void *writer, int part, uint32_t row, uint32_t rows,
 static bool png_commit(void *writer, err *e) {
     png_writer *w = writer;
     const image_part *p = &w->head->part[0];
+    if (w->cut_off)
+        log_note("'%s': values above 1 are cut off, png holds 8 bits of sRGB",
+                 file_out_path(w->file));
     bool ok = write_pixels(w->file, w->pixels, image_width(p), image_height(p), w->channels, e) &&
               file_out_commit(&w->file, e);
     png_discard(w);

@@ -1,46 +1,134 @@
 #include "image/flat/preview.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "image/flat/flat.h"
-#include "image/flat/png.h"
 #include "image/layers.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { WIDEST = 1920 };
-/* What the average becomes: the grey card of photography. */
+/* The grey card of photography: the average becomes it, and the curve leaves it where it is. */
 static const float MIDDLE_GREY = 0.18f;
 
 typedef struct {
     const image_part *part;
     const void *const *plane;
     flat_picture from;
-    uint32_t width, height; /* of the preview */
-    float *pixel;           /* R G B A, linear */
-    double weight[3];       /* of luminance */
-    float exposure;
+    image_box shown;        /* the window that the picture shows */
+    uint32_t width, height; /* of the picture */
+    bool convert;           /* from the part's primaries... */
+    float matrix[3][3];     /* ...to those of Rec.709 */
+    float *pixel;           /* R G B, linear, Rec.709 */
+    float gain;             /* of the exposure; in logarithms, 1 / the brightest value */
+    float decades;
     uint8_t *bytes;
-    int channels; /* of the PNG file: 3 or 4 */
 } preview;
 
-/* Rows or columns [start, end) of `length` that become number i of `count`. */
-static void box_of(uint32_t i, uint32_t count, uint32_t length, uint32_t *start, uint32_t *end) {
-    *start = (uint32_t)((uint64_t)i * length / count);
-    *end = (uint32_t)(((uint64_t)i + 1) * length / count);
+/* --- primaries ----------------------------------------------------------------------------- */
+
+static const double TO_REC709[3][3] = {{3.2404542, -1.5371385, -0.4985314},
+                                       {-0.9692660, 1.8760108, 0.0415560},
+                                       {0.0556434, -0.2040259, 1.0572252}};
+
+static void multiply(double to[3][3], const double a[3][3], const double b[3][3]) {
+    double made[3][3] = {{0}};
+    for (int i = 0; i < 9; i++)
+        for (int k = 0; k < 3; k++) made[i / 3][i % 3] += a[i / 3][k] * b[k][i % 3];
+    memcpy(to, made, sizeof made);
 }
 
-/* What is no number is not averaged. */
-static void add_row(const preview *v, const float *line, double *sum, uint32_t *count) {
-    uint32_t width = image_width(v->part);
+static void invert(double to[3][3], const double m[3][3]) {
+    double det = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            int a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
+            to[i][j] = m[a][c] * m[b][d] - m[a][d] * m[b][c];
+        }
+    for (int k = 0; k < 3; k++) det += m[0][k] * to[k][0];
+    for (int i = 0; i < 9; i++) to[i / 3][i % 3] /= det;
+}
+
+/* X Y Z of a chromaticity, with Y = 1. */
+static void xyz_of(double to[3], double x, double y) {
+    to[0] = x / y, to[1] = 1, to[2] = (1 - x - y) / y;
+}
+
+/* Adds to `m` the change of a white of `from` into one of `white`: each cone's response is scaled
+ * (Bradford). */
+static void adapt(double m[3][3], const double from[3], const double white[3]) {
+    static const double CONE[3][3] = {
+        {0.8951, 0.2664, -0.1614}, {-0.7502, 1.7135, 0.0367}, {0.0389, -0.0685, 1.0296}};
+    double back[3][3], scaled[3][3];
+    for (int i = 0; i < 3; i++) {
+        double a = 0, b = 0;
+        for (int k = 0; k < 3; k++) a += CONE[i][k] * from[k], b += CONE[i][k] * white[k];
+        for (int k = 0; k < 3; k++) scaled[i][k] = CONE[i][k] * b / a;
+    }
+    invert(back, CONE);
+    multiply(back, back, scaled);
+    multiply(m, back, m);
+}
+
+/* Fills the matrix from a part's chromaticities. White stays white, but for X Y Z itself, which has
+ * none of its own: its 1, 1, 1 is only where the numbers begin. */
+static void read_primaries(preview *v) {
+    static const float REC709[8] = {0.64f, 0.33f, 0.30f, 0.60f, 0.15f, 0.06f, 0.3127f, 0.3290f};
+    static const float XYZ[6] = {1, 0, 0, 1, 0, 0};
+    float xy[8];
+    double m[3][3], back[3][3], white[3], d65[3];
+    const image_attr *a = image_find_attr(v->part, "chromaticities");
+    if (v->from.colours != 3 || !a || a->bytes != sizeof xy) return;
+    memcpy(xy, a->data, sizeof xy);
+    if (memcmp(xy, REC709, sizeof xy) == 0) return;
+    for (int c = 0; c < 3; c++) {
+        m[0][c] = (double)xy[2 * c];
+        m[1][c] = (double)xy[2 * c + 1];
+        m[2][c] = 1 - m[0][c] - m[1][c];
+    }
+    xyz_of(white, (double)xy[6], (double)xy[7]);
+    xyz_of(d65, (double)REC709[6], (double)REC709[7]);
+    /* The primaries are as bright as makes 1, 1, 1 the white. */
+    invert(back, m);
+    double scale[3] = {0};
+    for (int i = 0; i < 9; i++) scale[i / 3] += back[i / 3][i % 3] * white[i % 3];
+    for (int i = 0; i < 9; i++) m[i / 3][i % 3] *= scale[i % 3];
+    if (memcmp(xy, XYZ, sizeof XYZ) != 0) adapt(m, white, d65);
+    multiply(m, TO_REC709, m);
+    v->convert = true;
+    for (int i = 0; i < 9; i++) {
+        v->matrix[i / 3][i % 3] = (float)m[i / 3][i % 3];
+        v->convert = v->convert && isfinite(m[i / 3][i % 3]);
+    }
+}
+
+/* --- fewer pixels --------------------------------------------------------------------------- */
+
+/* Rows or columns [start, end) of `length` that become number i of `count`. */
+static void box_of(uint32_t i, uint32_t count, uint64_t length, int64_t *start, int64_t *end) {
+    *start = (int64_t)(i * length / count);
+    *end = (int64_t)((i + 1ull) * length / count);
+}
+
+typedef struct {
+    double sum[3];
+    uint64_t bad; /* pixels that are no numbers: they are not averaged */
+} box_sum;
+
+/* Adds a row of the data window. */
+static void add_row(const preview *v, const float *line, box_sum *box) {
+    int64_t width = image_width(v->part), left = (int64_t)v->part->data.x0 - v->shown.x0;
+    uint64_t shown = (uint64_t)((int64_t)v->shown.x1 - v->shown.x0 + 1);
     for (uint32_t x = 0; x < v->width; x++) {
-        uint32_t x0, x1;
-        box_of(x, v->width, width, &x0, &x1);
-        for (; x0 < x1; x0++) {
-            const float *s = line + 4 * x0;
-            if (!isfinite(s[0]) || !isfinite(s[1]) || !isfinite(s[2]) || !isfinite(s[3])) continue;
-            for (int c = 0; c < 4; c++) sum[4 * x + (uint32_t)c] += s[c];
-            count[x]++;
+        int64_t from, end;
+        box_of(x, v->width, shown, &from, &end);
+        from = max_i64(from - left, 0), end = min_i64(end - left, width);
+        for (; from < end; from++) {
+            const float *s = line + 3 * from;
+            bool good = isfinite(s[0]) && isfinite(s[1]) && isfinite(s[2]);
+            for (int c = 0; good && c < 3; c++) box[x].sum[c] += s[c];
+            box[x].bad += !good;
         }
     }
 }
@@ -48,73 +136,125 @@ static void add_row(const preview *v, const float *line, double *sum, uint32_t *
 static bool shrink_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
     preview *v = ctx;
-    uint32_t width = image_width(v->part), y0, y1;
-    box_of((uint32_t)i, v->height, image_height(v->part), &y0, &y1);
-    float *line = mem_raw(width, 4 * sizeof *line, "a row", e);
-    double *sum = mem_new(v->width, 4 * sizeof *sum, "a row", e);
-    uint32_t *count = mem_new(v->width, sizeof *count, "a row", e);
-    bool ok = line && sum && count;
-    for (; ok && y0 < y1; y0++) {
-        flat_get(line, 4, &v->from, v->part, v->plane, (size_t)y0 * width, width);
-        add_row(v, line, sum, count);
+    int64_t width = image_width(v->part), height = image_height(v->part), y, end;
+    int64_t above = (int64_t)v->part->data.y0 - v->shown.y0;
+    uint64_t columns = (uint64_t)((int64_t)v->shown.x1 - v->shown.x0 + 1);
+    box_of((uint32_t)i, v->height, (uint64_t)((int64_t)v->shown.y1 - v->shown.y0 + 1), &y, &end);
+    float *line = mem_raw((size_t)width, 3 * sizeof *line, "a row", e);
+    box_sum *box = mem_new(v->width, sizeof *box, "a row", e);
+    bool ok = line && box;
+    uint64_t rows = (uint64_t)(end - y);
+    for (y = max_i64(y - above, 0), end = min_i64(end - above, height); ok && y < end; y++) {
+        flat_get(line, 3, &v->from, v->part, v->plane, (size_t)(y * width), (size_t)width);
+        add_row(v, line, box);
     }
-    float *to = v->pixel + i * v->width * 4;
-    for (uint32_t k = 0; ok && k < 4 * v->width; k++)
-        to[k] = count[k / 4] ? (float)(sum[k] / count[k / 4]) : 0;
-    mem_free(count);
-    mem_free(sum);
+    for (uint32_t x = 0; ok && x < v->width; x++) {
+        float *to = v->pixel + 3 * (i * v->width + x), rgb[3];
+        int64_t from, behind;
+        box_of(x, v->width, columns, &from, &behind);
+        uint64_t n = rows * (uint64_t)(behind - from) - box[x].bad;
+        for (int c = 0; c < 3; c++) to[c] = n ? (float)(box[x].sum[c] / (double)n) : 0;
+        memcpy(rgb, to, sizeof rgb);
+        for (int c = 0; v->convert && c < 3; c++)
+            to[c] = v->matrix[c][0] * rgb[0] + v->matrix[c][1] * rgb[1] + v->matrix[c][2] * rgb[2];
+    }
+    mem_free(box);
     mem_free(line);
     return ok;
 }
 
-static double luminance(const preview *v, const float *rgb) {
-    return v->weight[0] * rgb[0] + v->weight[1] * rgb[1] + v->weight[2] * rgb[2];
+/* --- exposure ------------------------------------------------------------------------------- */
+
+static double luminance(const float *rgb) {
+    return 0.2126 * (double)rgb[0] + 0.7152 * (double)rgb[1] + 0.0722 * (double)rgb[2];
 }
 
-/* Over the pixels that have light: a black background says nothing about exposure. */
-static float exposure_of(const preview *v, float stops) {
-    double sum = 0;
-    size_t n = (size_t)v->width * v->height, lit = 0;
+/* A histogram of log2(luminance / MIDDLE_GREY), of pixels that have light. */
+enum { BINS = 1024, BINS_PER_STOP = 8 };
+typedef struct {
+    uint64_t count[BINS], lit;
+    double mean; /* of the logarithm */
+} light_levels;
+
+/* Pixels below a millionth of the brightest are dark: beside that they are nothing but rounding, in
+ * a transform or in half floats. */
+static void find_levels(light_levels *l, const preview *v) {
+    size_t n = (size_t)v->width * v->height;
+    double peak = 0;
+    for (size_t i = 0; i < n; i++) peak = fmax(peak, luminance(v->pixel + 3 * i));
     for (size_t i = 0; i < n; i++) {
-        double y = luminance(v, v->pixel + 4 * i);
-        if (!(y > 1e-9)) continue;
-        sum += log(y);
-        lit++;
+        double y = luminance(v->pixel + 3 * i);
+        if (!(y > peak * 0x1p-20)) continue;
+        double stops = log2(y / (double)MIDDLE_GREY);
+        l->count[(int)clamp_double(stops * BINS_PER_STOP + BINS / 2.0, 0, BINS - 1)]++;
+        l->mean += stops;
+        l->lit++;
     }
-    float average = lit ? (float)exp(sum / (double)lit) : 1;
-    return MIDDLE_GREY / average * exp2f(stops);
+    if (l->lit) l->mean /= (double)l->lit;
 }
+
+/* The level that all but this share of the lit pixels stay below. */
+static double level_below(const light_levels *l, double share) {
+    uint64_t above = 0;
+    int i = BINS;
+    while (i > 0 && above <= (uint64_t)(share * (double)l->lit)) above += l->count[--i];
+    return (i + 1.0 - BINS / 2.0) / BINS_PER_STOP;
+}
+
+/* The exposure in stops that suits the picture. The mean of the logarithm of its lit pixels becomes
+ * a middle grey, with three limits:
+ *   - Beyond two stops of gain only a quarter more is given: a candle in the dark is a dark
+ * picture.
+ *   - But the brightest thousandth is brought to 1 at least, whatever unit the light is in.
+ *   - The fewer pixels have light, the less they decide: a dot on black is white, not grey. */
+static float suitable_stops(const preview *v) {
+    light_levels l = {0};
+    find_levels(&l, v);
+    double wanted = -l.mean, share = (double)l.lit / ((double)v->width * v->height);
+    if (l.lit == 0) return 0;
+    double stops = wanted > 2 ? 2 + (wanted - 2) / 4 : wanted;
+    stops *= fmin(1, share / 0.02);
+    return (float)fmax(stops, fmin(wanted, 2.5 - level_below(&l, 1e-3)));
+}
+
+/* --- development ----------------------------------------------------------------------------- */
 
 /* A rational curve with a toe and a shoulder, fitted to the reference rendering of ACES by
- * K. Narkowicz (2016). 0 stays 0, large values approach 1. */
+ * K. Narkowicz (2016). The factor keeps middle grey where it is; 0 stays 0, 10 becomes 1. */
 static float film(float x) {
+    x *= 0.723171f;
     if (!(x > 0)) return 0;
     if (x > 1e6f) return 1;
-    float y = x * (2.51f * x + 0.03f) / (x * (2.43f * x + 0.59f) + 0.14f);
-    return y < 1 ? y : 1;
+    return min_float(1, x * (2.51f * x + 0.03f) / (x * (2.43f * x + 0.59f) + 0.14f));
 }
 
 static uint8_t to_byte(float v) {
-    return (uint8_t)(fminf(fmaxf(v, 0), 1) * 255 + 0.5f);
+    return (uint8_t)(clamp_float(v, 0, 1) * 255 + 0.5f);
+}
+
+/* The logarithm decides how bright a pixel is, and the colours keep their proportions. */
+static void develop_logarithm(const preview *v, const float *from, uint8_t *to) {
+    float most = max_float(from[0], max_float(from[1], from[2]));
+    float level = most > 0 ? 1 + log10f(most * v->gain) / v->decades : 0;
+    for (int k = 0; k < 3; k++)
+        to[k] = level > 0 ? to_byte(level * flat_to_srgb(max_float(from[k] / most, 0))) : 0;
 }
 
 static bool develop_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker, (void)e;
     const preview *v = ctx;
     for (size_t x = 0; x < v->width; x++) {
-        const float *from = v->pixel + 4 * (i * v->width + x);
-        uint8_t *to = v->bytes + (size_t)v->channels * (i * v->width + x);
-        float c[3], opacity = fminf(fmaxf(from[3], 0), 1);
-        for (int k = 0; k < 3; k++) {
-            c[k] = film(from[k] * v->exposure);
-            opacity = fmaxf(opacity, c[k]);
-        }
-        for (int k = 0; k < 3; k++)
-            to[k] = to_byte(flat_to_srgb(v->channels == 4 && opacity > 0 ? c[k] / opacity : c[k]));
-        if (v->channels == 4) to[3] = to_byte(opacity);
+        const float *from = v->pixel + 3 * (i * v->width + x);
+        uint8_t *to = v->bytes + 3 * (i * v->width + x);
+        if (v->decades > 0)
+            develop_logarithm(v, from, to);
+        else
+            for (int k = 0; k < 3; k++) to[k] = to_byte(flat_to_srgb(film(from[k] * v->gain)));
     }
     return true;
 }
+
+/* --------------------------------------------------------------------------------------------- */
 
 /* The channels of the first group. */
 static bool pick(preview *v, err *e) {
@@ -124,8 +264,7 @@ static bool pick(preview *v, err *e) {
               err_set(e, ERR_DATA, "there is no colour to make a preview of, only data");
     if (ok) {
         const layer_group *g = &m.group[0];
-        v->from.colours = g->channels;
-        v->from.alpha = g->alpha;
+        v->from = (flat_picture){.colours = g->channels, .alpha = -1};
         for (int k = 0; k < 3; k++) v->from.colour[k] = g->channel[g->channels == 3 ? k : 0];
     }
     layer_map_free(&m);
@@ -133,38 +272,66 @@ static bool pick(preview *v, err *e) {
 }
 
 static void set_size(preview *v, uint32_t widest) {
-    uint32_t w = image_width(v->part), h = image_height(v->part);
-    v->width = w < widest ? w : widest;
-    uint64_t rows = ((uint64_t)h * v->width + w / 2) / w;
-    v->height = rows ? (uint32_t)rows : 1;
+    uint64_t w = (uint64_t)((int64_t)v->shown.x1 - v->shown.x0 + 1);
+    uint64_t h = (uint64_t)((int64_t)v->shown.y1 - v->shown.y0 + 1);
+    v->width = (uint32_t)min_u64(w, widest);
+    v->height = (uint32_t)max_u64((h * v->width + w / 2) / w, 1);
 }
 
 bool preview_make(preview_picture *to, const image_part *p, const void *const plane[], par *threads,
                   const preview_options *o, err *e) {
-    preview v = {.part = p, .plane = plane};
+    static const preview_options USUAL = {0};
+    if (!o) o = &USUAL;
+    preview v = {.part = p, .plane = plane, .shown = o->whole ? p->data : p->display};
+    v.decades = o->decades;
     if (!pick(&v, e)) return false;
-    image_luminance(p, v.weight);
-    set_size(&v, o && o->width ? o->width : WIDEST);
-    v.channels = v.from.alpha >= 0 ? 4 : 3;
+    read_primaries(&v);
+    set_size(&v, o->width ? o->width : WIDEST);
     size_t n = (size_t)v.width * v.height;
-    v.pixel = mem_raw(n, 4 * sizeof *v.pixel, "the preview", e);
-    v.bytes = mem_raw(n, (size_t)v.channels, "the preview", e);
+    if (n > INT32_MAX / 6) /* as many as a PNG file may have */
+        return err_set(e, ERR_DATA, "%u x %u pixels are too many for a picture", v.width, v.height);
+    v.pixel = mem_raw(n, 3 * sizeof *v.pixel, "the preview", e);
+    v.bytes = mem_raw(n, 3, "the preview", e);
     bool ok = v.pixel && v.bytes && par_for(threads, v.height, shrink_row, &v, e);
-    if (ok) v.exposure = o && o->exposure > 0 ? o->exposure : exposure_of(&v, o ? o->stops : 0);
+    float stops = o->stops;
+    if (ok && v.decades > 0) {
+        float most = 0;
+        for (size_t i = 0; i < 3 * n; i++) most = max_float(most, v.pixel[i]);
+        v.gain = 1 / most;
+    } else if (ok) {
+        if (!o->exposed) stops = suitable_stops(&v);
+        v.gain = exp2f(stops);
+    }
     ok = ok && par_for(threads, v.height, develop_row, &v, e);
     mem_free(v.pixel);
     if (ok)
-        *to = (preview_picture){v.bytes, v.width, v.height, v.channels, v.exposure};
+        *to = (preview_picture){v.bytes, v.width, v.height, stops};
     else
         mem_free(v.bytes);
     return ok;
 }
 
-bool preview_write(const char *path, const image_part *p, const void *const plane[], par *threads,
-                   const preview_options *o, err *e) {
-    preview_picture v;
-    if (!preview_make(&v, p, plane, threads, o, e)) return false;
-    bool ok = png_write(path, v.pixel, v.width, v.height, v.channels, e);
-    mem_free(v.pixel);
-    return ok;
+int preview_part(const image_header *h, text *left_out) {
+    layer_map m = {0};
+    int part = 0;
+    /* Without an err a part that cannot be mapped is passed over; the picture's maker says why. */
+    for (; part < h->parts; part++) {
+        if (!layer_map_make(&m, &h->part[part], NULL, NULL, NULL)) continue;
+        if (m.groups > 0) break;
+        layer_map_free(&m);
+    }
+    if (part == h->parts) return 0;
+    const image_part *p = &h->part[part];
+    const layer_group *g = &m.group[0];
+    int shown = g->channels + (g->alpha >= 0);
+    if (left_out && h->parts > 1) text_add(left_out, "%d of %d parts", h->parts - 1, h->parts);
+    if (left_out && p->channels > shown)
+        text_add(left_out, "%s%d channels", left_out->n ? " and " : "", p->channels - shown);
+    if (left_out && left_out->n) {
+        text_add(left_out, " are left out: a picture shows the first colour layer");
+        if (*g->name) text_add(left_out, ", ");
+        text_add_clean(left_out, g->name);
+    }
+    layer_map_free(&m);
+    return part;
 }

@@ -1,33 +1,38 @@
-/* preview.h - a tone-mapped picture to look at, as a PNG file or in memory.
+/* preview.h - a picture to look at, made of an image's first colour group.
  *
- * Takes the first colour group of a part, brings its average (of the logarithm of luminance) to a
- * middle grey, bends highlights down with a curve like film's and encodes sRGB. Where the part has
- * alpha, the picture has it, too, but no less opaque than the light needs that is there: glare
- * beyond the edge of an object stays to be seen. The same image always gives the same file. */
+ * It shows the display window at one exposure, through a curve like film's that bends highlights
+ * down and keeps 0.18 at 0.18, in the primaries of sRGB. It has no alpha: what is not opaque lies
+ * over black. The same image always gives the same picture. It knows nothing of files. */
 #ifndef IMAGE_PREVIEW_H
 #define IMAGE_PREVIEW_H
 
 #include "base/par.h"
+#include "base/text.h"
 #include "image/image.h"
 
 typedef struct {
     uint32_t width; /* at most; larger images are averaged in boxes. 0: 1920 */
-    float stops;    /* of exposure, added to what the average asks for */
-    float exposure; /* the factor itself, of a picture to compare with; 0: by the average */
+    bool whole;     /* show the data window */
+    bool exposed;   /* multiply the light by 2^stops; else by what suits the picture */
+    float stops;
+    float decades; /* above 0: instead of film, the logarithm of the light, so many decades down
+                    * from the brightest pixel */
 } preview_options;
 
 typedef struct {
-    uint8_t *pixel; /* as png_write takes them; free with mem_free */
+    uint8_t *pixel; /* R G B, as png_encode takes them; free with mem_free */
     uint32_t width, height;
-    int channels;   /* 3, or 4 with alpha */
-    float exposure; /* that it was developed with */
+    float stops; /* of exposure that it was developed with */
 } preview_picture;
 
-/* `plane` as in image_write. `o` may be NULL. Refuses a part without any colour. */
+/* Makes the picture of one part; `plane` as in image_write, `o` may be NULL. Refuses a part without
+ * any colour. */
 bool preview_make(preview_picture *to, const image_part *p, const void *const plane[], par *threads,
                   const preview_options *o, err *e);
 
-bool preview_write(const char *path, const image_part *p, const void *const plane[], par *threads,
-                   const preview_options *o, err *e);
+/* Returns the part that a picture of the image shows: the first with colour, or else the first.
+ * Adds to `left_out`, if not NULL, a sentence about the parts and channels that it does not show.
+ */
+int preview_part(const image_header *h, text *left_out);
 
 #endif
