@@ -1,10 +1,11 @@
-/* layers.h - which channels are light and which are data.
+/* layers.h - decides which channels are light and which are data.
  *
- * Colour is what may be blurred: `R G B`, `layer.R layer.G layer.B`, luminance `Y`, capital or not,
- * or as `layer.red` and so on; and a part's only channel, if its name is not one of data. Data must
- * never be touched: uint channels, depth, normals, positions, ids, Cryptomatte, masks, by the words
- * in the names of layer and part and by what Cryptomatte's attributes name. Alpha goes with its
- * colour. Anything that is not clearly colour is data. */
+ * Colour may be blurred: `R G B`, `layer.R layer.G layer.B`, luminance `Y`, in capitals or not, or
+ * as `layer.red` and so on; and a part's only channel, if its name is not one of data. Data must
+ * never be changed: uint channels, depth, normals, positions, ids, Cryptomatte, masks. The words in
+ * the names of layer and part tell data, and so do Cryptomatte's attributes. Alpha goes with its
+ * colour. Any channel that is not clearly colour is data. Only names and types count here, never
+ * pixels. */
 #ifndef IMAGE_LAYERS_H
 #define IMAGE_LAYERS_H
 

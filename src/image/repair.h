@@ -1,4 +1,4 @@
-/* repair.h - what takes the place of bad pixels: NaN and infinities. */
+/* repair.h - replaces bad pixels: NaN and infinities. */
 #ifndef IMAGE_REPAIR_H
 #define IMAGE_REPAIR_H
 
@@ -6,8 +6,8 @@
 #include "image/image.h"
 
 /* Replaces the bad pixels of a half or float plane: by zero, or by the mean of the finite pixels
- * on the smallest square ring around each that has any. What was bad never counts. *added: what
- * took their place adds up to so much; the same on any number of threads. */
+ * on the smallest square ring around each that has any. A pixel that was bad never counts. Sets
+ * *added to the sum of the new values, which is the same on any number of threads. */
 bool repair_plane(double *added, void *plane, pixel_type t, uint32_t w, uint32_t h,
                   bool interpolate, par *threads, err *e);
 

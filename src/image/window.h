@@ -1,4 +1,4 @@
-/* window.h - another data window for a part: cut, or surrounded by zeros. */
+/* window.h - gives a part another data window: cut, or surrounded by zeros. */
 #ifndef IMAGE_WINDOW_H
 #define IMAGE_WINDOW_H
 
@@ -12,11 +12,11 @@ bool image_set_window(image *img, int part, const image_box *box, err *e);
  * may be as far apart as 32 bits allow, so this comes before any width is computed. */
 bool image_box_check(const image_box *box, const char *what, uint32_t most, err *e);
 
-/* The smallest box that holds both; and whether `in` lies in `box`. */
+/* Return the smallest box that holds both, and whether `in` lies in `box`. */
 image_box image_box_union(const image_box *a, const image_box *b);
 bool image_box_holds(const image_box *box, const image_box *in);
 
-/* `box` with so many pixels more on each side. */
+/* Adds pixels on each side of `box`. ERR_CONFIG where a corner leaves the numbers of the format. */
 bool image_box_grow(image_box *box, uint32_t left, uint32_t top, uint32_t right, uint32_t bottom,
                     err *e);
 

@@ -1,18 +1,18 @@
-/* exr_attr.h - what an attribute says, for people and as JSON.
+/* exr_attr.h - shows the value of an attribute to people and as JSON.
  *
- * Attributes travel as raw bytes; this is for showing them. Types that are not in its table, and
- * values that are not what their type promises, are shown by their length. */
+ * Everywhere else attributes are raw bytes. A value of an unknown type, or one that does not have
+ * the size of its type, is shown by its length. */
 #ifndef IMAGE_EXR_ATTR_H
 #define IMAGE_EXR_ATTR_H
 
 #include "base/text.h"
 #include "image/image.h"
 
-/* One line: numbers with blanks between, a string as it is but for control characters and at most
- * `longest` bytes of it. */
+/* Adds one line: numbers with blanks between them, or at most `longest` bytes of a string, in which
+ * nothing can steer a terminal. */
 void exr_attr_text(const image_attr *a, size_t longest, text *to);
-/* A JSON value: a number, an array, a string, or {"bytes": N}. Numbers that JSON does not have
- * become null. */
+/* Adds a JSON value: a number, an array, a string, or {"bytes": N}. NaN and infinities become null.
+ */
 void exr_attr_json(const image_attr *a, text *to);
 
 #endif
