@@ -3,7 +3,6 @@
 #include "engine/gpu/gpu_fold.h"
 
 #include "base/mem.h"
-#include "engine/gpu/gpu_drop.h"
 #include "engine/gpu/gpu_shaders.h"
 #include "engine/gpu/gpu_tables.h"
 #include "unit/check.h"

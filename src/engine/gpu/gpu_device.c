@@ -406,6 +406,7 @@ bool gpu_device_open(gpu_device *g, const engine_device *which, err *e) {
     VkPhysicalDevice p[MOST];
     uint32_t n = MOST;
     snprintf(g->name, sizeof g->name, "%s", which->name);
+    memcpy(g->uuid, which->uuid, sizeof g->uuid);
     if (!(g->instance = take_instance(e))) return false;
     VkResult r = vkEnumeratePhysicalDevices(g->instance->vk, &n, p);
     if (r != VK_SUCCESS && r != VK_INCOMPLETE)

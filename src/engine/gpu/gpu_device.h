@@ -38,6 +38,7 @@ typedef struct {
     uint32_t stamp_bits; /* of the queue that computes */
     uint64_t allocation; /* maximum of bytes in one piece of memory */
     char name[ENGINE_NAME];
+    uint8_t uuid[ENGINE_UUID];
 } gpu_device;
 
 /* All Vulkan devices that have a compute queue. No Vulkan at all is no error: zero devices. */

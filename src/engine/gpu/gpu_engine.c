@@ -11,7 +11,6 @@
 
 typedef struct {
     engine base;
-    uint8_t uuid[ENGINE_UUID];
     const char *cache_dir; /* NULL: none */
     gpu_work w;
     pthread_mutex_t queues; /* held while a frame is given to them: one thread at a time may */
@@ -147,9 +146,10 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     x->slots = slots;
     choose_ways(w, o && o->staged);
     gpu_twiddles t = gpu_twiddles_layout(p);
-    bool ok = gpu_passes_make(&w->passes, &w->g, p, &t, x->uuid, x->cache_dir, w->threads, e) &&
-              upload_twiddles(w, &t, e) && upload_places(w, e) && upload_spectrum(w, k, e) &&
-              make_scratch(w, e) && make_set_pool(x, e);
+    const gpu_passes_request r = {p, &t, x->cache_dir, w->threads};
+    bool ok = gpu_passes_make(&w->passes, &w->g, &r, e) && upload_twiddles(w, &t, e) &&
+              upload_places(w, e) && upload_spectrum(w, k, e) && make_scratch(w, e) &&
+              make_set_pool(x, e);
     for (uint32_t i = 0; ok && i < x->slots; i++)
         ok = gpu_frame_make(&x->slot[i], w, o && o->timestamps, e);
     if (!ok) unprepare(x);
@@ -218,7 +218,6 @@ static engine *gpu_open(const engine_device *d, par *threads, const char *cache_
     x->base.call = &CALLS;
     pthread_mutex_init(&x->queues, NULL);
     x->w.threads = threads;
-    memcpy(x->uuid, d->uuid, sizeof x->uuid);
     x->cache_dir = cache_dir;
     if (!gpu_device_open(&x->w.g, d, e)) goto fail;
     return &x->base;

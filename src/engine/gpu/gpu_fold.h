@@ -17,4 +17,11 @@
 uint32_t gpu_fold(uint32_t *words, size_t count, const uint32_t *id, const uint32_t *value,
                   uint32_t constants);
 
+/* Drops from `words` in place what is not reached from the entry points: functions and blocks, with
+ * the names and decorations of their content, and nops. After folding, most butterflies of a shader
+ * are called from blocks that are not reached; some drivers find that out only after they have
+ * translated every function, half of the time that they need to start. Returns the number of words
+ * that are left. Leaves alone what does not look like a module. */
+size_t gpu_drop(uint32_t *words, size_t count);
+
 #endif

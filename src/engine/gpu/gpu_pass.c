@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "engine/gpu/gpu_drop.h"
 #include "engine/gpu/gpu_fold.h"
 #include "engine/gpu/gpu_shaders.h"
 
@@ -201,14 +200,13 @@ fail:
 
 enum { CACHE_LIMIT = 64 << 20 };
 
-static bool make_cache(gpu_passes *s, const gpu_device *g, const uint8_t uuid[ENGINE_UUID],
-                       const char *dir, err *e) {
+static bool make_cache(gpu_passes *s, const gpu_device *g, const char *dir, err *e) {
     size_t bytes = 0;
     uint8_t *data = NULL;
     if (dir) {
         text path = {0};
         text_add(&path, "%s/pipelines-", dir);
-        for (int i = 0; i < ENGINE_UUID; i++) text_add(&path, "%02x", uuid[i]);
+        for (int i = 0; i < ENGINE_UUID; i++) text_add(&path, "%02x", g->uuid[i]);
         s->cache_path = mem_str(path.s, e);
         text_free(&path);
         if (!s->cache_path) return false;
@@ -237,16 +235,15 @@ static void keep_cache(const gpu_passes *s, const gpu_device *g, size_t before) 
     if (e.code) log_info("pipelines are not kept: %s", e.msg);
 }
 
-bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, const gpu_twiddles *t,
-                     const uint8_t uuid[ENGINE_UUID], const char *cache_dir, par *threads, err *e) {
+bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const gpu_passes_request *r, err *e) {
     *s = (gpu_passes){0};
-    build all = {s, g, p, t};
+    build all = {s, g, r->p, r->t};
     size_t before = 0;
     if (!gpu_layouts_make(&s->set_layout, &s->layout, g, BINDINGS, e) ||
-        !make_cache(s, g, uuid, cache_dir, e))
+        !make_cache(s, g, r->cache_dir, e))
         goto fail;
     vkGetPipelineCacheData(g->dev, s->cache, &before, NULL);
-    if (!par_for(threads, p->passes, make_pipeline, &all, e)) goto fail;
+    if (!par_for(r->threads, r->p->passes, make_pipeline, &all, e)) goto fail;
     if (s->cache_path) keep_cache(s, g, before);
     return true;
 fail:

@@ -17,15 +17,20 @@ typedef struct {
     char *cache_path;                 /* NULL: none on disk */
 } gpu_passes;
 
+typedef struct {
+    const plan *p;
+    const gpu_twiddles *t;
+    const char *cache_dir; /* where pipelines are kept; NULL: nowhere */
+    par *threads;
+} gpu_passes_request;
+
 /* Layouts of a pass with storage buffers at bindings 0 .. bindings - 1, BINDINGS at most, and one
  * 32-bit push constant. */
 bool gpu_layouts_make(VkDescriptorSetLayout *set_layout, VkPipelineLayout *layout,
                       const gpu_device *g, uint32_t bindings, err *e);
 
-/* Pipelines for every pass of the plan, made side by side on `threads`; those on disk under
- * cache_dir (may be NULL) are reused. */
-bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, const gpu_twiddles *t,
-                     const uint8_t uuid[ENGINE_UUID], const char *cache_dir, par *threads, err *e);
+/* Makes pipelines for every pass of the plan, side by side; those on disk are used again. */
+bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const gpu_passes_request *r, err *e);
 void gpu_passes_free(gpu_passes *s, const gpu_device *g);
 
 #endif
