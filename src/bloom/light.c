@@ -82,13 +82,12 @@ static bool refuse(const light *l, const view *v, err *e) {
 
 static bool repair(light *l, const view *v, err *e) {
     const kernel_need *need = &v->size->need;
-    bool interpolate = v->s->nan == NAN_INTERPOLATE;
     for (uint32_t c = 0; c < v->channels; c++) {
         double added;
         if (!l->bad[c]) continue;
-        if (!repair_plane(&added, *view_plane(v, c), v->type[c], need->w, need->h, interpolate,
-                          v->threads, e))
-            return false;
+        const repair_request r = {*view_plane(v, c), v->type[c], need->w, need->h,
+                                  v->s->nan == NAN_INTERPOLATE};
+        if (!repair_plane(&added, &r, v->threads, e)) return false;
         l->bad_light[c] = -added;
     }
     return scan_image(l, v, true, e);

@@ -92,18 +92,19 @@ static bool repair_row(void *ctx, size_t y, int worker, err *e) {
     return true;
 }
 
-bool repair_plane(double *added, void *plane, pixel_type t, uint32_t w, uint32_t h,
-                  bool interpolate, par *threads, err *e) {
-    repair r = {.plane = plane, .type = t, .w = w, .h = h, .interpolate = interpolate};
+bool repair_plane(double *added, const repair_request *ask, par *threads, err *e) {
+    uint32_t w = ask->w, h = ask->h;
+    repair r = {
+        .plane = ask->plane, .type = ask->type, .w = w, .h = h, .interpolate = ask->interpolate};
     size_t n = (size_t)w * h, corners = ((size_t)w + 1) * ((size_t)h + 1);
     r.v = mem_raw(n, sizeof *r.v, "repair of bad pixels", e);
     r.added = r.v ? mem_raw(h, sizeof *r.added, "repair of bad pixels", e) : NULL;
-    if (r.added && interpolate)
+    if (r.added && r.interpolate)
         r.below = mem_raw(corners, sizeof *r.below, "repair of bad pixels", e);
-    bool ok = r.added && (r.below || !interpolate);
+    bool ok = r.added && (r.below || !r.interpolate);
     if (ok) {
-        image_to_float(r.v, plane, t, 0, n);
-        if (interpolate) count_finite(&r);
+        image_to_float(r.v, r.plane, r.type, 0, n);
+        if (r.interpolate) count_finite(&r);
         ok = par_for(threads, h, repair_row, &r, e);
     }
     double sum = 0;

@@ -5,10 +5,16 @@
 #include "base/par.h"
 #include "image/image.h"
 
+typedef struct {
+    void *plane; /* w * h samples, packed */
+    pixel_type type;
+    uint32_t w, h;
+    bool interpolate; /* false: zeros */
+} repair_request;
+
 /* Replaces the bad pixels of a half or float plane: by zero, or by the mean of the finite pixels
  * on the smallest square ring around each that has any. A pixel that was bad never counts. Sets
  * *added to the sum of the new values, which is the same on any number of threads. */
-bool repair_plane(double *added, void *plane, pixel_type t, uint32_t w, uint32_t h,
-                  bool interpolate, par *threads, err *e);
+bool repair_plane(double *added, const repair_request *r, par *threads, err *e);
 
 #endif
