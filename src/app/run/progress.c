@@ -1,6 +1,7 @@
 #include "app/run/progress.h"
 
 #include "base/clock.h"
+#include "base/json_out.h"
 #include "base/log.h"
 
 #include <stdio.h>
@@ -80,9 +81,14 @@ static void step_json(const progress *p, double now, const char *what) {
     double per_second, left;
     text line = {0};
     rate(p, now, &per_second, &left);
-    text_add(&line, "{\"done\": %zu, \"total\": %zu, \"step\": ", p->done, p->total);
-    text_add_json(&line, what);
-    text_add(&line, ", \"seconds\": %.3f, \"left\": %.3f}\n", now - p->start, left);
+    json_out j = {.to = &line};
+    json_object(&j, NULL);
+    json_uint(&j, "done", p->done);
+    json_uint(&j, "total", p->total);
+    json_string(&j, "step", what);
+    json_fixed(&j, "seconds", 3, now - p->start);
+    json_fixed(&j, "left", 3, left);
+    json_end(&j);
     fputs(line.s, stderr);
     text_free(&line);
 }

@@ -52,40 +52,55 @@ static void words(const bench_row *r, text *to) {
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-void bench_report_spread(const measure_spread *s, text *to) {
-    text_add(to,
-             "{\"least\": %.9f, \"low\": %.9f, \"median\": %.9f, \"high\": %.9f, \"most\": %.9f}",
-             s->least, s->low, s->median, s->high, s->most);
+static void spread_json(const measure_spread *s, json_out *j) {
+    json_object(j, "spread");
+    json_fixed(j, "least", 9, s->least);
+    json_fixed(j, "low", 9, s->low);
+    json_fixed(j, "median", 9, s->median);
+    json_fixed(j, "high", 9, s->high);
+    json_fixed(j, "most", 9, s->most);
+    json_close(j);
 }
 
-static void json(const bench_row *r, text *to) {
+void bench_report_json(const bench_row *r, json_out *j) {
     const plan *p = &r->plan;
     const measure_result *m = &r->m;
     engine_times medians = measure_medians(&m->times);
-    text_add(to, "\n    {\n      \"device\": ");
-    describe_device_json(r->device, r->device->number, to);
-    text_add(to, ",\n      \"kernel\": [%u, %u],\n      \"plan\": ", r->kernel[0], r->kernel[1]);
-    describe_plan_json(p, 3, to);
-    text_add(to,
-             ",\n      \"rounds\": %u, \"queue\": %u, \"in_flight\": %u, \"spectrum\": %.9f, "
-             "\"open\": %.9f, "
-             "\"prepare\": %.9f,\n      \"frame\": %.9f, \"least\": %.9f, \"times\": ",
-             r->rounds, r->queue, r->in_flight, r->spectrum, m->open, m->prepare, m->frame.median,
-             m->frame.least);
-    describe_times_json(&medians, p, to);
-    text_add(to, ",\n      \"spread\": ");
-    bench_report_spread(&m->frame, to);
-    text_add(to, ",\n      \"bytes\": %" PRIu64 ", \"copy\": %.9f,\n      \"passes\": [",
-             bytes_of(p), m->copy);
+    json_block(j, NULL);
+    describe_device_json(r->device, r->device->number, json_here(j, "device"));
+    json_uints(j, "kernel", r->kernel, 2);
+    describe_plan_json(p, j->depth, json_here(j, "plan"));
+    json_uint(j, "rounds", r->rounds);
+    json_beside(j);
+    json_uint(j, "queue", r->queue);
+    json_beside(j);
+    json_uint(j, "in_flight", r->in_flight);
+    json_beside(j);
+    json_fixed(j, "spectrum", 9, r->spectrum);
+    json_beside(j);
+    json_fixed(j, "open", 9, m->open);
+    json_beside(j);
+    json_fixed(j, "prepare", 9, m->prepare);
+    json_fixed(j, "frame", 9, m->frame.median);
+    json_beside(j);
+    json_fixed(j, "least", 9, m->frame.least);
+    json_beside(j);
+    describe_times_json(&medians, p, json_here(j, "times"));
+    spread_json(&m->frame, j);
+    json_uint(j, "bytes", bytes_of(p));
+    json_beside(j);
+    json_fixed(j, "copy", 9, m->copy);
+    json_list(j, "passes");
     for (uint32_t i = 0; i < p->passes; i++) {
-        text_add(to,
-                 "%s\n        {\"pass\": \"%s\", \"bytes\": %" PRIu64 ", \"copy\": %.9f, "
-                 "\"spread\": ",
-                 i ? "," : "", plan_pass_name(p->pass[i].kind), p->pass[i].bytes, m->copy_pass[i]);
-        bench_report_spread(&m->times.pass[i], to);
-        text_add(to, "}");
+        json_object(j, NULL);
+        json_string(j, "pass", plan_pass_name(p->pass[i].kind));
+        json_uint(j, "bytes", p->pass[i].bytes);
+        json_fixed(j, "copy", 9, m->copy_pass[i]);
+        spread_json(&m->times.pass[i], j);
+        json_close(j);
     }
-    text_add(to, "\n      ]\n    }");
+    json_close(j);
+    json_close(j);
 }
 
 /* --- CSV ------------------------------------------------------------------------------------- */
@@ -112,10 +127,7 @@ static const char CSV_HEAD[] =
     "open,prepare,frame,least,upload,passes,download,queue,low,high,most,bytes,copy,copy_passes,"
     "pixels,in_flight\n";
 
-void bench_report_row(const bench_row *r, bench_form form, uint32_t count, text *to) {
-    static void (*const ROW[])(const bench_row *, text *) = {
-        [BENCH_WORDS] = words, [BENCH_JSON] = json, [BENCH_CSV] = csv};
-    if (form == BENCH_CSV && !count) text_add(to, "%s", CSV_HEAD);
-    if (form == BENCH_JSON && count) text_add(to, ",");
-    ROW[form](r, to);
+void bench_report_row(const bench_row *r, bool as_csv, uint32_t count, text *to) {
+    if (as_csv && !count) text_add(to, "%s", CSV_HEAD);
+    (as_csv ? csv : words)(r, to);
 }

@@ -4,11 +4,9 @@
 #ifndef APP_BENCH_REPORT_H
 #define APP_BENCH_REPORT_H
 
-#include "base/text.h"
+#include "base/json_out.h"
 #include "device/device_choice.h"
 #include "device/device_measure.h"
-
-typedef enum { BENCH_WORDS, BENCH_JSON, BENCH_CSV } bench_form;
 
 /* One plan on one device. */
 typedef struct {
@@ -20,9 +18,9 @@ typedef struct {
     measure_result m;
 } bench_row;
 
-/* Row number `count` of a list. */
-void bench_report_row(const bench_row *r, bench_form form, uint32_t count, text *to);
-/* A JSON object. */
-void bench_report_spread(const measure_spread *s, text *to);
+/* Writes row number `count` of a table, in words or as CSV. */
+void bench_report_row(const bench_row *r, bool as_csv, uint32_t count, text *to);
+/* Writes a row as the next object of a list. */
+void bench_report_json(const bench_row *r, json_out *j);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct {
     char folder[CACHE_PATH];
     device_list devices;
     text out;
-    bench_form form;
+    json_out json; /* into out, where --json is given */
     uint32_t rows;
 } bench;
 
@@ -102,7 +102,11 @@ static bool bench_on(bench *b, const engine_device *d, const plan *p, const psf 
     ok = ok && measure_device(&r.m, &q, b->threads, e);
     spectrum_lines_free(&lines);
     if (!ok) return false;
-    bench_report_row(&r, b->form, b->rows++, &b->out);
+    if (s->json)
+        bench_report_json(&r, &b->json);
+    else
+        bench_report_row(&r, s->csv, b->rows, &b->out);
+    b->rows++;
     return true;
 }
 
@@ -219,11 +223,14 @@ static bool bench_sizes(bench *b, err *e) {
 
 static void speed_words(bench *b, const engine_device *d, const device_speed *s) {
     if (b->s->json) {
-        text_add(&b->out, "%s\n    {\"device\": ", b->rows ? "," : "");
-        describe_device_json(d, d->number, &b->out);
-        text_add(&b->out,
-                 ",\n     \"start\": %.6g, \"frame\": %.6g, \"transfer\": %.6g, \"work\": %.6g}",
-                 s->start, s->frame, s->transfer, s->work);
+        json_object(&b->json, NULL);
+        describe_device_json(d, d->number, json_here(&b->json, "device"));
+        json_line_at(&b->json, 5);
+        json_real(&b->json, "start", 6, s->start);
+        json_real(&b->json, "frame", 6, s->frame);
+        json_real(&b->json, "transfer", 6, s->transfer);
+        json_real(&b->json, "work", 6, s->work);
+        json_close(&b->json);
     } else {
         text_add(&b->out, "%s: start %.3f s, frame %.3f ms, transfer %.2f GB/s, %.3f Gsteps/s\n",
                  d->name, s->start, s->frame * 1e3, s->transfer > 0 ? 1e-9 / s->transfer : 0,
@@ -262,15 +269,19 @@ static bool calibrate(bench *b, err *e) {
 static bool run(bench *b, err *e) {
     if (!cache_path(b->folder, b->s->bloom.cache_dir)) b->folder[0] = 0;
     b->devices = (device_list){.threads = par_threads(b->threads), .cache_dir = folder(b)};
-    b->form = b->s->json ? BENCH_JSON : b->s->csv ? BENCH_CSV : BENCH_WORDS;
     bool speeds = b->s->calibrate;
     if (speeds && !folder(b))
         return err_set(e, ERR_CANT_CREATE,
                        "there is no cache folder to keep the result in; name one with --cache-dir");
-    if (b->s->json)
-        text_add(&b->out, "{\n  \"version\": 1,\n  \"%s\": [", speeds ? "speeds" : "results");
+    if (b->s->json) {
+        b->json = json_begin(&b->out);
+        json_list(&b->json, speeds ? "speeds" : "results");
+    }
     bool ok = (speeds ? calibrate : bench_sizes)(b, e);
-    if (b->s->json) text_add(&b->out, "\n  ]\n}\n");
+    if (b->s->json) {
+        json_close(&b->json);
+        json_end(&b->json);
+    }
     return ok;
 }
 
