@@ -15,9 +15,13 @@ typedef double vec4d __attribute__((vector_size(32)));
 typedef float vec8f __attribute__((vector_size(32)));
 /* The same at any address: for loads from and stores to rows. */
 typedef float vec8f_any __attribute__((vector_size(32), aligned(4), may_alias));
+typedef double vec4d_any __attribute__((vector_size(32), aligned(8), may_alias));
 
 typedef int32_t vec8i __attribute__((vector_size(32)));
+typedef int64_t vec4l __attribute__((vector_size(32)));
+typedef int32_t vec8i_any __attribute__((vector_size(32), aligned(4), may_alias));
 #define VECTOR_PICK8(mask, a, b) (vec8f)(((mask) & (vec8i)(a)) | (~(mask) & (vec8i)(b)))
+#define VECTOR_PICK4(mask, a, b) (vec4d)(((mask) & (vec4l)(a)) | (~(mask) & (vec4l)(b)))
 
 /* Four floats, of a vector or in memory, as doubles; written so that compilers make one instruction
  * of it. VECTOR_ADD_UP adds eight floats to four doubles. */
@@ -29,24 +33,26 @@ typedef int32_t vec8i __attribute__((vector_size(32)));
 
 #define VECTOR_INLINE static inline __attribute__((always_inline))
 
-/* In functions that are VECTOR_WIDE only: a where it is less (greater), else b; a store past the
- * caches, to a multiple of 32, and what makes all such stores visible to other threads. */
+/* In functions that are VECTOR_WIDE only: a where it is less (greater), else b; a * b + c of
+ * doubles, where the processor rounds it once. */
 #if defined(__x86_64__)
 #include <immintrin.h>
-#define VECTOR_WIDE           __attribute__((target("avx2,fma")))
-#define VECTOR_MIN8(a, b)     (vec8f) _mm256_min_ps(a, b)
-#define VECTOR_MAX8(a, b)     (vec8f) _mm256_max_ps(a, b)
-#define VECTOR_STREAM8(to, v) _mm256_stream_ps(to, v)
-#define VECTOR_STREAMED()     _mm_sfence()
+#define VECTOR_WIDE          __attribute__((target("avx2,fma")))
+#define VECTOR_MIN8(a, b)    (vec8f) _mm256_min_ps(a, b)
+#define VECTOR_MAX8(a, b)    (vec8f) _mm256_max_ps(a, b)
+#define VECTOR_MIN4(a, b)    (vec4d) _mm256_min_pd(a, b)
+#define VECTOR_MAX4(a, b)    (vec4d) _mm256_max_pd(a, b)
+#define VECTOR_FMA4(a, b, c) (vec4d) _mm256_fmadd_pd(a, b, c)
 static inline bool vector_wide(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 #else
 #define VECTOR_WIDE
-#define VECTOR_MIN8(a, b)     VECTOR_PICK8((a) < (b), a, b)
-#define VECTOR_MAX8(a, b)     VECTOR_PICK8((a) > (b), a, b)
-#define VECTOR_STREAM8(to, v) (*(vec8f_any *)(to) = (v))
-#define VECTOR_STREAMED()     (void)0
+#define VECTOR_MIN8(a, b)    VECTOR_PICK8((a) < (b), a, b)
+#define VECTOR_MAX8(a, b)    VECTOR_PICK8((a) > (b), a, b)
+#define VECTOR_MIN4(a, b)    VECTOR_PICK4((a) < (b), a, b)
+#define VECTOR_MAX4(a, b)    VECTOR_PICK4((a) > (b), a, b)
+#define VECTOR_FMA4(a, b, c) ((a) * (b) + (c))
 static inline bool vector_wide(void) {
     return false;
 }

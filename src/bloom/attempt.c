@@ -48,8 +48,8 @@ static void load_doubles(const view *v, void *ctx, uint32_t c, size_t first, siz
     const attempt *a = ctx;
     float f[VIEW_BLOCK];
     image_to_float(f, *view_plane(v, c), v->type[c], first, n);
-    if (!v->all) finish_excess_row(&v->excess, f, f, n);
-    for (size_t i = 0; i < n; i++) ((double *)a->in[c])[first + i] = (double)f[i];
+    for (size_t i = 0; i < n; i++)
+        ((double *)a->in[c])[first + i] = finish_excess_of(&v->excess, (double)f[i]);
 }
 
 static void scale_in(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
@@ -90,6 +90,7 @@ static finish_job finish_of(const attempt *a, const outcome *to, bool sinks) {
                     .core = &a->core,
                     .ledger = &v->size->ledger,
                     .light = a->l->nonnegative,
+                    .signs = a->l->signs,
                     .in = a->wide ? NULL : (float *const *)a->in,
                     .out = to->out,
                     .glare = a->glare};

@@ -12,162 +12,66 @@ enum { STRIP = 16 }; /* rows of a piece */
 /* --- what is spread -------------------------------------------------------------------------- */
 
 /* A parabola joins the two lines at threshold -+ knee. */
-static float excess_of(const finish_excess *x, float v) {
-    float over = v - x->threshold;
+double finish_excess_of(const finish_excess *x, double v) {
+    double over = v - x->threshold;
+    if (!(x->threshold > 0)) return v;
     if (over >= x->knee) return over > 0 ? over : 0;
     if (over <= -x->knee) return 0;
-    float into = over + x->knee;
-    return into * into / (4 * x->knee);
+    return (over + x->knee) * (over + x->knee) / (4 * x->knee);
 }
 
 void finish_excess_row(const finish_excess *x, float *to, const float *from, size_t n) {
-    for (size_t i = 0; i < n; i++) to[i] = x->threshold > 0 ? excess_of(x, from[i]) : from[i];
+    for (size_t i = 0; i < n; i++) to[i] = (float)finish_excess_of(x, (double)from[i]);
 }
 
 /* --- one row --------------------------------------------------------------------------------- */
 
-/* All of one row; `glare` holds what was done in space, and receives all of the glare. NULL: there
- * is none, and nobody asks for it. rest: NULL where there is none. */
+/* The row of a result and what is known of it. */
 typedef struct {
-    float *out, *glare;
-    const float *made, *spread, *rest;
-    float centre, dark;
-    bool light;
-    bool last; /* nobody reads `out` before all is done: it need not go to the caches */
+    float *out;
     uint32_t n;
+    double centre;
+    double dark;
+    bool light;
 } row;
 
 typedef struct {
     double norm, sum;
     uint32_t negative;
-    float negative_sum;
-    float peak, darkest, lowest, largest; /* of |made|, |out| >= dark, glare, |out| */
+    double negative_sum, lowest; /* lowest: of the glare */
+    double peak;                 /* of what the transform made */
+    float darkest, largest;      /* of |out|; darkest: of those that are not below `dark` */
     bool darker;
+    double cancelled;
 } row_totals;
-
-#define ABS8(v) (vec8f)((vec8i)(v)&0x7fffffff)
-
-VECTOR_INLINE double add_up(const vec8f *v) {
-    double s[4];
-    for (int k = 0; k < 4; k++) s[k] = (double)(*v)[k] + (double)(*v)[k + 4];
-    return (s[0] + s[1]) + (s[2] + s[3]);
-}
-
-/* Of n numbers, a multiple of 8. Squares in float: of numbers near 1e19 and beyond, and near 1e-19
- * and below, they are not what they should be. */
-VECTOR_INLINE double add_up_squares(const float *v, uint32_t n) {
-    vec8f all = {0};
-    for (uint32_t i = 0; i < n; i += 8) {
-        vec8f x = *(const vec8f_any *)(v + i);
-        all += x * x;
-    }
-    double squares = add_up(&all);
-    if (squares > 1e-30 && squares < 1e30) return squares;
-    squares = 0;
-    for (uint32_t i = 0; i < n; i++) squares += (double)v[i] * (double)v[i];
-    return squares;
-}
-
-VECTOR_INLINE void join_one(const row *r, row_totals *t, uint32_t i) {
-    float e = r->made[i], g = e + (r->glare ? r->glare[i] : 0);
-    t->norm += (double)e * (double)e;
-    t->peak = fabsf(e) > t->peak ? fabsf(e) : t->peak;
-    t->lowest = g < t->lowest ? g : t->lowest;
-    if (r->light && g < 0) {
-        t->negative++;
-        t->negative_sum += g;
-        g = 0;
-    }
-    float out = r->centre * r->spread[i] + g;
-    if (r->rest) out += r->rest[i];
-    if (r->glare) r->glare[i] = g;
-    float size = fabsf(out);
-    r->out[i] = out;
-    t->sum += (double)out;
-    t->largest = size > t->largest ? size : t->largest;
-    if (size < r->dark)
-        t->darker = true;
-    else
-        t->darkest = size < t->darkest ? size : t->darkest;
-}
 
 /* Sums of as many floats as this, eight at a time, go to a double: few enough that their rounding
  * is far below what the ledger allows where all are of one sign. */
 enum { SPAN = 128 };
 
-VECTOR_INLINE void join_any(const row *r, row_totals *to) {
-    row_totals t = {.darkest = FLT_MAX};
-    vec8f zero = {0}, peak = zero, largest = zero, lowest = zero, darkest = zero + FLT_MAX;
-    vec8f cut = zero;
-    vec8i darker = {0}, count = {0}, may_cut = r->light ? ~(vec8i){0} : (vec8i){0};
-    vec4d sum = {0}; /* light of both signs may all but cancel */
-    uint32_t i = 0, whole = r->n / 8 * 8;
-    while (i < whole) {
-        uint32_t end = i + SPAN < whole ? i + SPAN : whole;
-        t.norm += add_up_squares(r->made + i, end - i); /* before `out`, which may be there, too */
-        for (; i < end; i += 8) {
-            vec8f e = *(const vec8f_any *)(r->made + i), g = e, size = ABS8(e);
-            if (r->glare) g += *(const vec8f_any *)(r->glare + i);
-            peak = VECTOR_PICK8(size > peak, size, peak);
-            lowest = VECTOR_PICK8(g < lowest, g, lowest);
-            vec8i off = (g < zero) & may_cut;
-            count -= off;
-            cut += (vec8f)((vec8i)g & off);
-            g = (vec8f)((vec8i)g & ~off);
-            vec8f out = r->centre * *(const vec8f_any *)(r->spread + i) + g;
-            if (r->rest) out += *(const vec8f_any *)(r->rest + i);
-            if (r->glare) *(vec8f_any *)(r->glare + i) = g;
-            *(vec8f_any *)(r->out + i) = out;
-            for (int k = 0; k < 4; k++) sum[k] += (double)out[k] + (double)out[k + 4];
-            size = ABS8(out);
-            largest = VECTOR_PICK8(size > largest, size, largest);
-            vec8i below = size < zero + r->dark;
-            darker |= below;
-            darkest = VECTOR_PICK8(~below & (size < darkest), size, darkest);
-        }
-    }
-    for (int k = 0; k < 8; k++) {
-        t.peak = fmaxf(t.peak, peak[k]);
-        t.lowest = fminf(t.lowest, lowest[k]);
-        t.largest = fmaxf(t.largest, largest[k]);
-        t.darkest = fminf(t.darkest, darkest[k]);
-        t.darker |= darker[k] != 0;
-        t.negative += (uint32_t)count[k];
-        t.negative_sum += cut[k];
-    }
-    t.sum = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    for (; i < r->n; i++) join_one(r, &t, i);
-    *to = t;
-}
-
-/* An ordinary row: light, nothing done in space, all spread, no rounding noise below zero, nothing
- * darker than `dark`, and of a size whose squares are floats. False where it is none; `out` is to
- * be made again then. Two sums each, since one addition waits for the one before. */
-VECTOR_WIDE static bool join_ordinary(const row *r, row_totals *t) {
-    const float *made = r->made, *in = r->spread;
-    float *to = r->out, centre = r->centre;
+/* The ordinary row, in floats: light, nothing done in space, all spread, no rounding noise below
+ * zero, nothing darker than `dark`, and of a size whose squares are floats. False where the row
+ * turns out not to be ordinary; `out` must be made again then. Terms of one sign cannot cancel, so
+ * all roundings are relative to the result: noise_relative has room for them. Two sums each, since
+ * one addition waits for the one before. */
+VECTOR_WIDE static bool join_ordinary(const row *r, const float *in, const float *made,
+                                      row_totals *t) {
+    float *to = r->out, centre = (float)r->centre;
     const float *next_in = in + 2 * r->n, *next_to = to + 2 * r->n; /* of the next pair of rows */
     vec8f zero = {0}, high = zero, low = zero + FLT_MAX, largest = zero, darkest = zero + FLT_MAX;
     vec4d norm = {0}, sum = {0};
     uint32_t i = 0, whole = r->n / 16 * 16;
-    bool stream = r->last && (uintptr_t)to % 32 == 0;
-    if (!r->light || r->glare || r->rest) return false;
     while (i < whole) {
         uint32_t end = i + SPAN < whole ? i + SPAN : whole;
         vec8f norm_a = zero, norm_b = zero, sum_a = zero, sum_b = zero;
         for (; i < end; i += 16) {
             __builtin_prefetch(next_in + i);
-            if (!stream) __builtin_prefetch(next_to + i, 1);
+            __builtin_prefetch(next_to + i, 1);
             vec8f a = *(const vec8f_any *)(made + i), b = *(const vec8f_any *)(made + i + 8);
             vec8f out_a = centre * *(const vec8f_any *)(in + i) + a;
             vec8f out_b = centre * *(const vec8f_any *)(in + i + 8) + b;
-            if (stream) {
-                VECTOR_STREAM8(to + i, out_a);
-                VECTOR_STREAM8(to + i + 8, out_b);
-            } else {
-                *(vec8f_any *)(to + i) = out_a;
-                *(vec8f_any *)(to + i + 8) = out_b;
-            }
+            *(vec8f_any *)(to + i) = out_a;
+            *(vec8f_any *)(to + i + 8) = out_b;
             norm_a += a * a;
             norm_b += b * b;
             sum_a += out_a;
@@ -182,51 +86,124 @@ VECTOR_WIDE static bool join_ordinary(const row *r, row_totals *t) {
         VECTOR_ADD_UP(norm, norm_a);
         VECTOR_ADD_UP(sum, sum_a);
     }
-    if (stream) VECTOR_STREAMED();
+    float top = 0, bottom = FLT_MAX;
     *t = (row_totals){.norm = (norm[0] + norm[1]) + (norm[2] + norm[3]),
                       .sum = (sum[0] + sum[1]) + (sum[2] + sum[3]),
-                      .lowest = FLT_MAX,
                       .darkest = FLT_MAX};
     for (int k = 0; k < 8; k++) {
-        t->peak = high[k] > t->peak ? high[k] : t->peak;
-        t->lowest = low[k] < t->lowest ? low[k] : t->lowest;
-        t->largest = largest[k] > t->largest ? largest[k] : t->largest;
-        t->darkest = darkest[k] < t->darkest ? darkest[k] : t->darkest;
+        top = fmaxf(top, high[k]);
+        bottom = fminf(bottom, low[k]);
+        t->largest = fmaxf(t->largest, largest[k]);
+        t->darkest = fminf(t->darkest, darkest[k]);
     }
-    if (!(t->lowest >= 0 && t->darkest >= r->dark && t->peak > 1e-15F && t->peak < 1e15F))
-        return false;
-    for (; i < r->n; i++) join_one(r, t, i);
-    return true;
+    for (; i < r->n; i++) {
+        float e = made[i], out = centre * in[i] + e;
+        t->norm += (double)e * (double)e;
+        t->sum += (double)out;
+        top = fmaxf(top, e);
+        bottom = fminf(bottom, e);
+        t->largest = fmaxf(t->largest, out);
+        t->darkest = fminf(t->darkest, out);
+        to[i] = out;
+    }
+    t->peak = (double)top;
+    return bottom >= 0 && (double)t->darkest >= r->dark && top > 1e-15F && top < 1e15F;
 }
 
-VECTOR_WIDE static void join_wide(const row *r, row_totals *t) {
-    join_any(r, t);
-}
-static void join_plain(const row *r, row_totals *t) {
-    join_any(r, t);
+typedef float vec4f __attribute__((vector_size(16)));
+typedef float vec4f_any __attribute__((vector_size(16), aligned(4), may_alias));
+#define SIZE4(v) (vec4d)((vec4l)(v)&INT64_MAX)
+
+/* What join adds up of a row besides `out`, in fours: as many pixels as are whole fours. */
+VECTOR_WIDE static uint32_t join_fours(const row *r, const double *own, double *glare,
+                                       row_totals *t) {
+    vec4d zero = {0}, sum = zero, cut = zero, largest = zero, lowest = zero;
+    vec4d darkest = zero + FLT_MAX, all = darkest, dark = zero + r->dark;
+    vec4l count = {0}, may_cut = r->light ? ~(vec4l){0} : (vec4l){0};
+    uint32_t i = 0;
+    for (; i + 4 <= r->n; i += 4) {
+        vec4d g = *(const vec4d_any *)(glare + i);
+        lowest = VECTOR_MIN4(g, lowest);
+        vec4l off = (g < zero) & may_cut;
+        count -= off;
+        cut += (vec4d)((vec4l)g & off);
+        g = (vec4d)((vec4l)g & ~off);
+        *(vec4d_any *)(glare + i) = g;
+        vec4f out = __builtin_convertvector(*(const vec4d_any *)(own + i) + g, vec4f);
+        *(vec4f_any *)(r->out + i) = out;
+        vec4d v = __builtin_convertvector(out, vec4d), size = SIZE4(v);
+        sum += v;
+        largest = VECTOR_MAX4(size, largest);
+        all = VECTOR_MIN4(size, all);
+        darkest = VECTOR_MIN4(VECTOR_PICK4(size < dark, darkest, size), darkest);
+    }
+    for (int k = 0; k < 4; k++) {
+        t->lowest = fmin(t->lowest, lowest[k]);
+        t->largest = fmaxf(t->largest, (float)largest[k]);
+        t->darkest = fminf(t->darkest, (float)darkest[k]);
+        t->darker |= all[k] < r->dark;
+        t->negative += (uint32_t)count[k];
+        t->negative_sum += cut[k];
+        t->sum += sum[k];
+    }
+    return i;
 }
 
-/* Of doubles, which are rounded once. */
-static void join_doubles(const row *r, const double *made, const float *source, double centre,
-                         row_totals *t) {
-    *t = (row_totals){.darkest = FLT_MAX};
-    for (uint32_t i = 0; i < r->n; i++) {
-        double e = made[i], g = e + (r->glare ? (double)r->glare[i] : 0), in = (double)r->spread[i];
-        t->norm += e * e;
-        t->peak = fmaxf(t->peak, (float)fabs(e));
-        t->lowest = fminf(t->lowest, (float)g);
+/* Any row: in doubles, rounded to a float once, so that terms of both signs may cancel. own: what
+ * the pixel itself gives, the part that is not spread and the centre tap's; glare: all else, cut
+ * off below zero where it is light. */
+static void join(const row *r, const double *own, double *glare, row_totals *t) {
+    for (uint32_t i = vector_wide() ? join_fours(r, own, glare, t) : 0; i < r->n; i++) {
+        double g = glare[i];
+        t->lowest = fmin(t->lowest, g);
         if (r->light && g < 0) {
             t->negative++;
-            t->negative_sum += (float)g;
-            g = 0;
+            t->negative_sum += g;
+            glare[i] = g = 0;
         }
-        float out = (float)((double)source[i] - in + centre * in + g), size = fabsf(out);
-        if (r->glare) r->glare[i] = (float)g;
+        float out = (float)(own[i] + g), size = fabsf(out);
         r->out[i] = out;
         t->sum += (double)out;
         t->largest = fmaxf(t->largest, size);
-        t->darker |= size < r->dark;
-        if (size >= r->dark) t->darkest = fminf(t->darkest, size);
+        if ((double)size < r->dark)
+            t->darker = true;
+        else
+            t->darkest = fminf(t->darkest, size);
+    }
+}
+
+/* What begin does, in fours: as many pixels as are whole fours. */
+VECTOR_WIDE static uint32_t begin_fours(double *glare, double *own, const row *r, const float *in,
+                                        const float *floats, const double *doubles, double back,
+                                        row_totals *t) {
+    vec4d zero = {0}, norm = zero, peak = zero, e;
+    uint32_t i = 0;
+    for (; i + 4 <= r->n; i += 4) {
+        if (floats)
+            e = back * VECTOR_DOUBLES(floats + i, 0);
+        else
+            e = back * *(const vec4d_any *)(doubles + i);
+        *(vec4d_any *)(glare + i) = e;
+        *(vec4d_any *)(own + i) = r->centre * VECTOR_DOUBLES(in + i, 0);
+        norm = VECTOR_FMA4(e, e, norm);
+        peak = VECTOR_MAX4(SIZE4(e), peak);
+    }
+    t->norm = (norm[0] + norm[1]) + (norm[2] + norm[3]);
+    t->peak = fmax(fmax(peak[0], peak[1]), fmax(peak[2], peak[3]));
+    return i;
+}
+
+/* Fills `glare` with what the transform made, scaled back, and notes its norm and peak; fills `own`
+ * with what the pixels give where all of them is spread. */
+static void begin(double *glare, double *own, const row *r, const float *in, const float *floats,
+                  const double *doubles, double back, row_totals *t) {
+    uint32_t i = 0;
+    if (vector_wide()) i = begin_fours(glare, own, r, in, floats, doubles, back, t);
+    for (; i < r->n; i++) {
+        glare[i] = back * (floats ? (double)floats[i] : doubles[i]);
+        own[i] = r->centre * (double)in[i];
+        t->norm += glare[i] * glare[i];
+        t->peak = fmax(t->peak, fabs(glare[i]));
     }
 }
 
@@ -235,7 +212,7 @@ static void join_doubles(const row *r, const double *made, const float *source, 
 struct finish {
     finish_job j;
     finish_stats *row; /* [channel][y] */
-    float *scratch;    /* of each worker */
+    void *scratch;     /* of each worker, scratch_bytes of the job */
     size_t room;
     bool wide;
 };
@@ -252,87 +229,80 @@ static void count_over(finish_stats *st, const float *out, uint32_t n) {
  * which waits for what was just stored. */
 static void set_stats(finish_stats *st, const row_totals *t, double spilled) {
     st->measured.norm = t->norm;
-    st->measured.peak = (double)t->peak;
+    st->measured.peak = t->peak;
     st->measured.darkest = (double)t->darkest;
     st->measured.darker = t->darker;
+    st->measured.cancelled = t->cancelled;
     st->sum = t->sum;
     st->spilled = spilled;
     st->negative = t->negative;
-    st->negative_sum = (double)t->negative_sum;
-    st->negative_worst = t->negative ? (double)t->lowest : 0;
+    st->negative_sum = t->negative_sum;
+    st->negative_worst = t->negative ? t->lowest : 0;
     st->over = 0;
     st->over_sum = 0;
     st->largest = t->largest;
 }
 
-/* What was done in space. */
-static void add_glare(const finish *f, uint32_t c, uint32_t y, float *glare, float *own) {
-    const finish_job *j = &f->j;
-    uint32_t w = j->s->w;
-    memset(glare, 0, w * sizeof *glare);
-    core_row(j->core, c, j->in ? j->in[c] : NULL, y, glare, own);
-    float back = ldexpf(1, -j->exponent[c]);
-    for (uint32_t i = 0; j->core->radius && back != 1 && i < w; i++) glare[i] *= back;
-    bright_row(&j->bright[c], j->s, c, y, glare);
+/* A worker's scratch: in doubles what the pixels themselves give, the glare, what its terms in
+ * space come to without their signs, and the core's own; in floats the row as it came, and what of
+ * it is spread. */
+static size_t scratch_bytes(const finish_job *j) {
+    size_t doubles = 3 * (size_t)j->s->w + core_scratch(j->core) + bright_scratch(j->s),
+           floats = 2 * (size_t)j->s->w;
+    return (doubles * sizeof(double) + floats * sizeof(float) + 127) / 64 * 64;
 }
-
-static void join_floats(const finish *f, row *r, row_totals *t, uint32_t c, float *room) {
-    const finish_job *j = &f->j;
-    /* Where the result takes the place of what the engine made, that is gone after an attempt. */
-    if (f->wide && r->made != r->out && join_ordinary(r, t)) return;
-    if (r->spread == r->out) { /* and is written over by now */
-        image_to_float(room, j->source[c], j->type[c], (size_t)(r->out - j->out[c]), r->n);
-        r->spread = room;
-    }
-    (f->wide ? join_wide : join_plain)(r, t);
-}
-
-/* A worker's scratch: the row as it was, what of it is spread, the rest, what the engine made
- * when that is scaled, the glare, and the core's own. */
-enum { ROWS = 5 };
 
 void finish_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) {
     const finish *f = ctx;
     const finish_job *j = &f->j;
-    uint32_t w = j->s->w;
+    uint32_t w = j->s->w, kernel = spread_kernel(j->s, c);
     size_t first = (size_t)y * w;
     finish_stats *st = &f->row[(size_t)c * j->s->h + y];
     __builtin_prefetch(st, 1); /* nothing has touched its two cache lines before */
     __builtin_prefetch(st + 1, 1);
-    float *in = f->scratch + (size_t)worker * f->room, *excess = in + w, *rest = excess + w,
-          *scaled = rest + w, *glare = scaled + w, *own = glare + w;
+    double *own = (double *)((char *)f->scratch + (size_t)worker * f->room), *glare = own + w;
+    double *magnitude = glare + w, *core = magnitude + w, *taps = core + core_scratch(j->core);
+    float *in = (float *)(taps + bright_scratch(j->s)), *excess = in + w;
     bool all = !(j->excess.threshold > 0), floats = j->type[c] == PIXEL_FLOAT;
     const float *source = floats ? (const float *)j->source[c] : j->same[c] ? j->in[c] : NULL;
     source = source ? source + first : in;
     if (source == in) image_to_float(in, j->source[c], j->type[c], first, w);
     if (!all) finish_excess_row(&j->excess, excess, source, w);
-    for (uint32_t i = 0; !all && i < w; i++) rest[i] = source[i] - excess[i];
+    double spilled = ledger_spill(j->ledger, c, y, all ? source : excess);
+    const double *doubles = j->wide ? (const double *)j->made[c] + first : NULL;
     if (!made && !j->wide) made = (const float *)j->made[c] + first;
-    const float back = ldexpf(1, -j->exponent[c]);
-    for (uint32_t i = 0; made && back != 1 && i < w; i++) scaled[i] = back * made[i];
-    if (back != 1) made = scaled;
-    bool lit = j->core->radius || j->bright[c].count || j->glare;
-    if (lit) add_glare(f, c, y, glare, own);
     row r = {.out = j->out[c] + first,
-             .glare = lit ? glare : NULL,
-             .made = made,
-             .spread = all ? source : excess,
-             .rest = all ? NULL : rest,
-             .centre = (float)j->s->centre[spread_kernel(j->s, c)],
-             .dark = (float)(j->dark[c] / 2),
-             .light = j->light[c],
-             .last = floats && j->out[c] != j->source[c],
-             .n = w};
+             .n = w,
+             .centre = j->s->centre[kernel],
+             .dark = j->dark[c] / 2,
+             .light = j->light[c]};
     row_totals t;
-    double spilled = ledger_spill(j->ledger, c, y, r.spread);
-    if (j->wide)
-        join_doubles(&r, (const double *)j->made[c] + first, source,
-                     j->s->centre[spread_kernel(j->s, c)], &t);
-    else
-        join_floats(f, &r, &t, c, in);
+    bool in_space = j->core->radius || j->bright[c].count, plain = f->wide && !j->wide && all;
+    /* Where the result takes the place of what the engine made, that is gone after an attempt. */
+    plain = plain && r.light && !in_space && !j->glare && !j->exponent[c] && made != r.out;
+    if (!plain || !join_ordinary(&r, source, made, &t)) {
+        if (source == r.out) /* and is written over by now */
+            image_to_float(in, j->source[c], j->type[c], first, w), source = in;
+        t = (row_totals){.darkest = FLT_MAX};
+        double back = ldexp(1, -j->exponent[c]);
+        begin(glare, own, &r, source, made, doubles, back, &t);
+        double *sizes = j->signs[c] && in_space ? magnitude : NULL;
+        if (sizes) memset(sizes, 0, w * sizeof *sizes);
+        if (in_space) core_row(j->core, c, j->in ? j->in[c] : NULL, y, back, glare, sizes, core);
+        if (in_space) bright_row(&j->bright[c], j->s, c, y, glare, sizes, taps);
+        for (uint32_t i = 0; !all && i < w; i++) {
+            double v = (double)source[i], x = finish_excess_of(&j->excess, v);
+            own[i] = v - x + r.centre * x;
+        }
+        join(&r, own, glare, &t);
+        for (uint32_t i = 0; sizes && i < w; i++)
+            if (sizes[i] > 0)
+                t.cancelled =
+                    fmax(t.cancelled, sizes[i] / fmax(fabs((double)r.out[i]), j->dark[c]));
+        for (uint32_t i = 0; j->glare && i < w; i++) j->glare[c][first + i] = (float)glare[i];
+    }
     set_stats(st, &t, spilled);
     if (t.largest > FINISH_HALF) count_over(st, r.out, w);
-    if (j->glare) memcpy(j->glare[c] + first, glare, w * sizeof *glare);
 }
 
 static void merge(finish_stats *to, const finish_stats *from) {
@@ -341,6 +311,7 @@ static void merge(finish_stats *to, const finish_stats *from) {
     m->peak = fmax(m->peak, from->measured.peak);
     m->darkest = fmin(m->darkest, from->measured.darkest);
     m->darker |= from->measured.darker;
+    m->cancelled = fmax(m->cancelled, from->measured.cancelled);
     to->sum += from->sum;
     to->spilled += from->spilled;
     to->negative += from->negative;
@@ -355,11 +326,13 @@ finish *finish_open(const finish_job *j, par *threads, err *e) {
     finish *f = mem_new(1, sizeof *f, "last pass", e);
     if (!f) return NULL;
     *f = (finish){.j = *j, .wide = vector_wide()};
-    f->room = (ROWS * (size_t)j->s->w + core_scratch(j->core) + 31) / 16 * 16;
+    f->room = scratch_bytes(j);
     f->row = mem_raw((size_t)j->s->h * j->s->channels, sizeof *f->row, "statistics", e);
-    if (f->row)
-        f->scratch = mem_raw(f->room * (size_t)par_threads(threads), sizeof *f->scratch, "rows", e);
-    if (!f->scratch) finish_close(&f, NULL);
+    if (f->row) f->scratch = mem_raw(f->room * (size_t)par_threads(threads), 1, "rows", e);
+    if (f->scratch)
+        memset(f->scratch, 0xff, f->room * (size_t)par_threads(threads)); /* as core_row wants it */
+    else
+        finish_close(&f, NULL);
     return f;
 }
 

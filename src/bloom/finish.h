@@ -20,8 +20,9 @@
 
 /* Softly above threshold - knee, by all that exceeds the threshold beyond threshold + knee. */
 typedef struct {
-    float threshold, knee; /* threshold 0: everything is spread */
+    double threshold, knee; /* threshold 0: everything is spread */
 } finish_excess;
+double finish_excess_of(const finish_excess *x, double v);
 void finish_excess_row(const finish_excess *x, float *to, const float *from, size_t n);
 
 typedef struct {
@@ -38,7 +39,8 @@ typedef struct {
     bool same[PSF_CHANNELS]; /* that is the image as it came, as floats */
     float *const *out;       /* may be `made` when that is float */
     float *const *glare;     /* NULL: not wanted */
-    const bool *light;       /* of each: nothing is below zero; read when the channel's rows come */
+    const bool *light;       /* of each: what is spread is not below zero, nor is the kernel */
+    const bool *signs;       /* of each: the image or the kernel is, somewhere: terms may cancel */
     double dark[PSF_CHANNELS];  /* accuracy_dark */
     int exponent[PSF_CHANNELS]; /* the engine was given the image times 2 to that */
 } finish_job;

@@ -26,6 +26,8 @@ static accuracy_facts facts_of(const view *v, const light *l) {
                             .scanned = &l->scanned,
                             .sketch = l->sketched,
                             .dark = l->dark,
+                            .signs = l->signs,
+                            .excess = !v->all,
                             .tolerance = v->s->tolerance,
                             .precision = v->s->precision,
                             .points = (double)first->plan.axis[0].length *

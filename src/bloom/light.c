@@ -58,7 +58,11 @@ static bool scan_excess(light *l, const view *v, err *e) {
 }
 
 static void find_dark(light *l, const view *v) {
-    for (uint32_t c = 0; c < v->channels; c++) l->dark[c] = accuracy_dark(&l->scanned.channel[c]);
+    for (uint32_t c = 0; c < v->channels; c++) {
+        const scan_channel *in = &l->scanned.channel[c];
+        l->dark[c] = accuracy_dark(in);
+        l->signs[c] = !v->size->nonnegative[c] || in->least < 0;
+    }
 }
 
 /* --- bad pixels ------------------------------------------------------------------------------ */

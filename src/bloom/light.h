@@ -10,7 +10,8 @@ typedef struct {
     bool close;                      /* it has histograms */
     double dark[VIEW_CHANNELS];      /* accuracy_dark of the image; 0 without histograms */
     double sum[VIEW_CHANNELS];       /* of the finite pixels as they came */
-    bool nonnegative[VIEW_CHANNELS]; /* neither image nor kernel is below zero anywhere */
+    bool nonnegative[VIEW_CHANNELS]; /* neither what is spread nor the kernel is below zero */
+    bool signs[VIEW_CHANNELS];       /* the image or the kernel is, somewhere */
     sketch sketched[VIEW_CHANNELS];
 
     uint64_t bad[VIEW_CHANNELS], bad_pixels; /* as they came; the first of them: */

@@ -195,7 +195,9 @@ static bool make_size(session *s, session_size *size, err *e) {
     const kernel_use use = bloom_kernel_use(&s->s);
     if (!kernel_source_psf(&size->kernel, &s->kernel, &use, &size->need, full, e)) return false;
     plan_request ask = session_request(&s->s, &size->kernel, &size->need);
-    if (!spread_make(&size->spread, &size->kernel, full, s->s.sharpen, &ask, e)) return false;
+    bool resampled = s->s.spectrum == SPECTRUM_RESAMPLED;
+    spread_request spread_ask = {&size->kernel, full, s->s.sharpen, resampled, &ask};
+    if (!spread_make(&size->spread, &spread_ask, e)) return false;
     for (uint32_t c = 0; c < size->need.channels; c++) {
         bool same = c > 0 && size->spread.kernels == 1;
         size->nonnegative[c] = same ? size->nonnegative[0] : spread_is_positive(&size->spread, c);

@@ -134,14 +134,16 @@ typedef struct {
     const place *place;
     verify_pixel *pixel;
     bool *broken;
-    const float *const *spread; /* what of each pixel is spread */
+    /* What of each pixel is spread, as the sum of two floats; the second is NULL where it is 0. */
+    const float *const *high, *const *low;
 } comparison;
 
 static double definition(const comparison *v, const place *p) {
     const verify_job *j = v->j;
     const psf *k = j->kernel;
     uint32_t kernel = k->channels == 1 ? 0 : p->channel;
-    reference r = {.in = v->spread[p->channel],
+    const float *low = v->low[p->channel];
+    reference r = {.in = v->high[p->channel],
                    .w = j->w,
                    .h = j->h,
                    .border = {j->border[0], j->border[1]},
@@ -154,12 +156,17 @@ static double definition(const comparison *v, const place *p) {
     size_t at = (size_t)p->y * j->w + p->x;
     double in = (double)j->in[p->channel][at], spread_of = (double)r.in[at];
     double bloomed = reference_pixel(&r, p->x, p->y);
+    if (low) {
+        r.in = low;
+        spread_of += (double)low[at];
+        bloomed += reference_pixel(&r, p->x, p->y);
+    }
     return in - spread_of + (1 - j->sharpen) * bloomed + j->sharpen * spread_of;
 }
 
 /* What the type's own rounding may change. */
 static double rounding(pixel_type t, double v) {
-    return t == PIXEL_HALF ? fabs(v) * 0x1p-11 + 0x1p-25 : fabs(v) * 0x1p-24;
+    return t == PIXEL_HALF ? fabs(v) * 0x1p-11 + 0x1p-25 : fabs(v) * 0x1p-24 + 0x1p-150;
 }
 
 static bool compare_pixel(void *ctx, size_t index, int worker, err *e) {
@@ -199,32 +206,42 @@ static bool compare_all(verify_result *r, comparison *v, size_t count, par *thre
     return ok;
 }
 
-/* Planes of what is spread: the image's own where that is all of it. */
-static bool make_spread(const verify_job *j, const float **to, float **made, err *e) {
+/* Planes of what is spread: the image's own where that is all of it, else two floats for what a
+ * double has. made[2c] and made[2c + 1] are to be freed. */
+static bool make_spread(const verify_job *j, const float **high, const float **low, float **made,
+                        err *e) {
     size_t n = (size_t)j->w * j->h;
     for (uint32_t c = 0; c < j->channels; c++) {
-        to[c] = j->in[c];
+        high[c] = j->in[c];
+        low[c] = NULL;
         if (!(j->excess.threshold > 0)) continue;
-        if (!(made[c] = mem_raw(n, sizeof(float), "pixels to verify", e))) return false;
-        finish_excess_row(&j->excess, made[c], j->in[c], n);
-        to[c] = made[c];
+        float *a = made[2 * c] = mem_raw(n, sizeof(float), "pixels to verify", e);
+        float *b = made[2 * c + 1] = mem_raw(n, sizeof(float), "pixels to verify", e);
+        if (!a || !b) return false;
+        for (size_t i = 0; i < n; i++) {
+            double x = finish_excess_of(&j->excess, (double)j->in[c][i]);
+            a[i] = (float)x;
+            b[i] = (float)(x - (double)a[i]);
+        }
+        high[c] = a;
+        low[c] = b;
     }
     return true;
 }
 
 bool verify_run(verify_result *r, const verify_job *j, par *threads, err *e) {
-    const float *spread_of[PSF_CHANNELS];
-    float *made[PSF_CHANNELS] = {0};
+    const float *high[PSF_CHANNELS], *low[PSF_CHANNELS];
+    float *made[2 * PSF_CHANNELS] = {0};
     choice c = {.j = j, .room = 2 * (size_t)j->count, .seed = 1};
     *r = (verify_result){0};
     if (!j->count) return true;
     c.place = mem_raw(c.room, sizeof *c.place, "pixels to verify", e);
-    bool ok = c.place && make_spread(j, spread_of, made, e);
+    bool ok = c.place && make_spread(j, high, low, made, e);
     if (ok) add_random(&c, j->count);
     ok = ok && add_hardest(&c, j->count, e);
-    comparison v = {.j = j, .place = c.place, .spread = spread_of};
+    comparison v = {.j = j, .place = c.place, .high = high, .low = low};
     ok = ok && compare_all(r, &v, c.count, threads, e);
     mem_free(c.place);
-    for (uint32_t i = 0; i < j->channels; i++) mem_free(made[i]);
+    for (uint32_t i = 0; i < 2 * j->channels; i++) mem_free(made[i]);
     return ok;
 }

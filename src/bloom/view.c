@@ -7,7 +7,7 @@ view view_make(const bloom_settings *s, image *img, int part, const layer_group 
               .img = img,
               .part = part,
               .channels = (uint32_t)layer->channels,
-              .excess = {(float)s->threshold, (float)s->knee},
+              .excess = {s->threshold, s->knee},
               .all = !(s->threshold > 0),
               .promised = s->spectrum != SPECTRUM_BILINEAR};
     const image_part *p = &img->head.part[part];

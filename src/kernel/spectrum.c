@@ -91,6 +91,10 @@ static double *compensation(uint32_t size, uint32_t m, err *e) {
     return w;
 }
 
+double spectrum_alias(uint32_t tap, uint32_t size) {
+    return resample_alias((double)tap - middle_of(size), length_next(2 * size, 2));
+}
+
 bool spectrum_make(spectrum *to, const psf *k, par *threads, err *e) {
     spectrum s = {.m = {length_next(2 * k->w, 2), length_next(2 * k->h, 2)}};
     const uint32_t origin[2] = {middle_of(k->w), middle_of(k->h)};

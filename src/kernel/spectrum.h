@@ -34,6 +34,10 @@ bool spectrum_make(spectrum *s, const psf *k, par *threads, err *e); /* copies t
 bool spectrum_copy(spectrum *to, const spectrum *from, err *e);
 void spectrum_free(spectrum *s);
 
+/* Returns what SPECTRUM_RESAMPLED makes of tap `tap`, of `size` along an axis, in other places: in
+ * parts of the tap, all of them together. */
+double spectrum_alias(uint32_t tap, uint32_t size);
+
 /* What an engine takes. */
 typedef struct {
     uint32_t channels, halves, length; /* halves = L1 / 2 + 1 lines of `length` = L2 */

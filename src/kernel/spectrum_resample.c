@@ -30,8 +30,8 @@ static double bessel_i0(double x) {
 
 /* The transform of the unscaled filter at x cycles per grid step. */
 static double transform(double x) {
-    double s = sqrt(beta() * beta() - M_PI * TAPS * x * M_PI * TAPS * x);
-    return TAPS * sinh(s) / s;
+    double s2 = beta() * beta() - M_PI * TAPS * x * M_PI * TAPS * x, s = sqrt(fabs(s2));
+    return TAPS * (s2 > 0 ? sinh(s) : sin(s)) / s;
 }
 
 static double kaiser(double t) {
@@ -45,6 +45,13 @@ static double tent(double t) {
 
 double resample_falloff(double x, uint32_t m) {
     return transform(x / m) / transform(0);
+}
+
+/* The aliases that lie farther away add nothing to the second digit. */
+double resample_alias(double x, uint32_t m) {
+    double sum = 0;
+    for (int n = 1; n <= 3; n++) sum += fabs(transform(x / m + n)) + fabs(transform(x / m - n));
+    return sum / transform(x / m);
 }
 
 /* --- tables ------------------------------------------------------------------------------ */

@@ -35,5 +35,8 @@ bool resample_half(float *to, const resample_request *r, par *threads, err *e);
 /* By what the Kaiser-Bessel filter multiplies the kernel at x taps from the middle of a grid of m:
  * 1 in the middle, smaller outside. */
 double resample_falloff(double x, uint32_t m);
+/* Returns the sum of what appears of a tap at x in other places, relative to the tap: docs/math.md,
+ * "Interpolation, and undoing what it does". */
+double resample_alias(double x, uint32_t m);
 
 #endif

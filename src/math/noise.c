@@ -3,13 +3,14 @@
 #include <float.h>
 #include <math.h>
 
-/* Half an ulp of what is stored, and the range it is stored in. */
+/* Half an ulp of what is stored, and the range it is stored in. For doubles a whole ulp: the
+ * kernel's spectrum is made in doubles, too, so that its own transform rounds as much again. */
 static const struct {
     double unit, smallest, largest;
 } NUMBERS[] = {
     [PRECISION_AUTO] = {0x1p-24, 0x1p-126, FLT_MAX},
     [PRECISION_FLOAT32] = {0x1p-24, 0x1p-126, FLT_MAX},
-    [PRECISION_FLOAT64] = {0x1p-53, DBL_MIN, DBL_MAX},
+    [PRECISION_FLOAT64] = {0x1p-52, DBL_MIN, DBL_MAX},
 };
 
 /* Six standard deviations of what rounding noise was found to be, 0.8 to 1.3 times
@@ -17,17 +18,21 @@ static const struct {
  * rounding of the pixel itself, once per pass and once per axis. */
 static const double SPREAD = 8, GHOST = 2.5, OWN = 5;
 
-noise_tail noise_tail_of(const float *tap, uint32_t w, uint32_t h, uint32_t cx, uint32_t cy,
-                         double scale, uint32_t core) {
+noise_tail noise_tail_of(const noise_taps *k, uint32_t core) {
     noise_tail t = {0};
-    for (uint32_t y = 0; y < h; y++)
-        for (uint32_t x = 0; x < w; x++) {
-            uint32_t dx = x > cx ? x - cx : cx - x, dy = y > cy ? y - cy : cy - y;
+    for (uint32_t y = 0; y < k->h; y++)
+        for (uint32_t x = 0; x < k->w; x++) {
+            uint32_t dx = x > k->cx ? x - k->cx : k->cx - x, dy = y > k->cy ? y - k->cy : k->cy - y;
             if (dx <= core && dy <= core) continue;
-            double k = fabs(scale * (double)tap[(size_t)y * w + x]);
-            t.sum += k;
-            t.norm += k * k;
-            if (k > t.peak) t.peak = k;
+            double tap = fabs(k->scale * (double)k->tap[y * k->pitch + x]);
+            double alias_x = k->alias_x ? tap * k->alias_x[x] : 0,
+                   alias_y = k->alias_x ? tap * k->alias_y[y] : 0;
+            t.sum += tap;
+            t.norm += tap * tap;
+            t.alias_sum += alias_x + alias_y;
+            if (tap > t.peak) t.peak = tap;
+            if (alias_x > t.alias_peak) t.alias_peak = alias_x; /* not in one place, */
+            if (alias_y > t.alias_peak) t.alias_peak = alias_y; /* so not both */
         }
     t.norm = sqrt(t.norm);
     return t;
@@ -45,36 +50,49 @@ static double seen(const scan_channel *c, uint32_t b, bool border) {
 /* Young's inequality bounds a plane's part of the result twice: its norm by its own norm times the
  * tail's sum, or by its sum times the tail's norm; the peak alike. The first is near the truth for
  * what fills the frame, the second for lone bright pixels. So the plane is cut in two by magnitude,
- * wherever that gives the least bound. */
+ * wherever that gives the least bound: docs/math.md, "What is known of e before it is made". */
 static noise_load bound(const scan_channel *c, bool border, uint32_t below, const noise_tail *k) {
-    double sum = 0, squares = 0, high = 0; /* of all; what is in the bins that are cut off */
-    noise_load l = {INFINITY, INFINITY, 0};
-    if (below > SCAN_BINS) below = SCAN_BINS;
-    for (uint32_t b = 0; b < below; b++) {
+    double sum = 0, squares = 0, high = 0; /* of all; of the bins that are cut off */
+    noise_load l = {.norm = INFINITY, .peak = INFINITY, .alias = INFINITY};
+    uint32_t first = 0, end = below < SCAN_BINS ? below : SCAN_BINS;
+    while (end > 0 && seen(c, end - 1, border) == 0) end--;
+    while (first < end && seen(c, first, border) == 0) first++;
+    for (uint32_t b = first; b < end; b++) {
         double n = seen(c, b, border), v = bin_top(b);
         sum += n * v;
         squares += n * v * v;
     }
-    for (uint32_t b = below;; b--) { /* the bins from b on are cut off */
-        if (b < below) {
+    l.gain = fmax(1, k->sum);
+    l.total = sum * l.gain;
+    l.input = sqrt(squares);
+    for (uint32_t b = end;; b--) { /* the bins from b on are cut off */
+        if (b < end) {
             double n = seen(c, b, border), v = bin_top(b);
             high += n * v;
             squares = fmax(0, squares - n * v * v);
         }
-        if (b > 0 && seen(c, b - 1, border) == 0) continue;
+        if (b > first && seen(c, b - 1, border) == 0) continue;
+        double top = b > first ? bin_top(b - 1) : 0;
         l.norm = fmin(l.norm, sqrt(squares) * k->sum + high * k->norm);
-        l.peak = fmin(l.peak, (b ? bin_top(b - 1) * k->sum : 0) + high * k->peak);
-        if (b == 0) break;
+        l.peak = fmin(l.peak, top * k->sum + high * k->peak);
+        l.alias = fmin(l.alias, top * k->alias_sum + high * k->alias_peak);
+        if (b == first) break;
     }
-    l.total = sum * fmax(1, k->sum);
+    l.magnitude = l.peak;
     return l;
 }
 
 /* Without a histogram: by the plane's own norm and peak. */
 static noise_load plain_bound(const scan_channel *c, const noise_tail *k) {
-    double peak = fmax(fabs((double)c->least), fabs((double)c->greatest));
-    return (noise_load){sqrt(c->squares) * k->sum, peak * k->sum,
-                        sqrt((double)c->pixels * c->squares) * fmax(1, k->sum)};
+    double top = fmax(fabs((double)c->least), fabs((double)c->greatest));
+    double input = sqrt(c->squares), gain = fmax(1, k->sum);
+    return (noise_load){.norm = input * k->sum,
+                        .peak = top * k->sum,
+                        .magnitude = top * k->sum,
+                        .alias = top * k->alias_sum,
+                        .total = sqrt((double)c->pixels) * input * gain,
+                        .input = input,
+                        .gain = gain};
 }
 
 noise_load noise_load_bound(const scan_channel *c, uint32_t below, const noise_tail *k) {
@@ -84,39 +102,46 @@ noise_load noise_load_bound(const scan_channel *c, uint32_t below, const noise_t
 noise_load noise_load_known(const scan_channel *c, uint32_t below, const noise_tail *k, double norm,
                             double peak) {
     noise_load all = noise_load_bound(c, below, k), border = {0};
-    double squares = c->count ? 0 : c->squares;
     if (c->count) border = bound(c, true, below, k);
-    for (uint32_t b = 0; c->count && b < below && b < SCAN_BINS; b++)
-        squares += (double)c->count[b] * bin_top(b) * bin_top(b);
-    double known = sqrt(norm * norm + squares * k->norm * k->norm) + border.norm;
-    all.norm = fmin(all.norm, known);
+    double input = c->count ? sqrt(fmax(0, all.input * all.input - border.input * border.input))
+                            : all.input;
+    double own = input * k->norm; /* the way there rounds what the kernel then cancels */
+    all.norm = fmin(all.norm, sqrt(norm * norm + own * own) + border.norm);
     all.peak = fmin(all.peak, peak + border.peak);
     return all;
 }
 
 /* A transform's largest number is at most the sum of all pixels, two lines of them packed; on the
  * way back, where the division by `points` may come last, of all results. */
-static double largest(double points, const noise_load *load) {
-    return 2 * fmax(load->total, points * load->peak);
+static double largest(const noise_transform *t, const noise_load *load) {
+    return 2 * fmax(load->total, t->points * load->peak);
 }
 
-int noise_exponent(plan_precision p, double points, const noise_load *load) {
+int noise_exponent(const noise_transform *t, const noise_load *load) {
     static const int ROOM = 100; /* large numbers are brought below 2^101 */
-    double most = largest(points, load);
-    if (most >= NUMBERS[p].largest / 2) {
+    double most = largest(t, load);
+    if (most >= NUMBERS[t->precision].largest / 2) {
         int e = isfinite(most) ? ROOM - ilogb(most) : NOISE_LOW;
         return e > NOISE_LOW ? e : NOISE_LOW;
     }
     /* Small ones are all in the same place, far from where large ones begin. */
-    bool small = NUMBERS[p].smallest * points > NUMBERS[p].unit * load->peak / 16;
+    double lost = NUMBERS[t->precision].smallest * t->points;
+    bool small = lost > NUMBERS[t->precision].unit * load->peak / 16;
     return small && load->peak > 0 ? NOISE_HIGH : 0;
 }
 
-double noise_floor(plan_precision p, double points, const noise_load *load, int exponent) {
-    double unit = NUMBERS[p].unit;
-    if (!(ldexp(largest(points, load), exponent) < NUMBERS[p].largest)) return INFINITY;
-    double spread = SPREAD * sqrt(fmax(1, log2(points))) * load->norm / sqrt(points);
-    return unit * (spread + GHOST * load->peak) + ldexp(NUMBERS[p].smallest * points, -exponent);
+/* docs/math.md, "The noise floor", has a paragraph for each term. */
+double noise_floor(const noise_transform *t, const noise_load *load, int exponent) {
+    double unit = NUMBERS[t->precision].unit, smallest = NUMBERS[t->precision].smallest;
+    if (!(ldexp(largest(t, load), exponent) < NUMBERS[t->precision].largest)) return INFINITY;
+    double spread = SPREAD * sqrt(fmax(1, log2(t->points))) * load->norm / sqrt(t->points);
+    double ghosts = t->signs ? (GHOST + OWN + 1) * load->magnitude : GHOST * load->peak;
+    double flushed = smallest * t->points * (ldexp(load->gain, -exponent) + load->input);
+    double alias = t->precision == PRECISION_FLOAT64 ? 0 : load->alias;
+    /* Where nothing cancels, the bound on the aliases is too high by as much as that on the peak.
+     */
+    if (!t->signs && load->magnitude > 0) alias *= load->peak / load->magnitude;
+    return unit * (spread + ghosts) + alias + flushed;
 }
 
 double noise_relative(plan_precision p) {

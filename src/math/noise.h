@@ -14,40 +14,65 @@
 #include "image/scan.h"
 #include "math/plan.h"
 
+#include <stdbool.h>
+
 /* The part of a kernel that goes through the transform, scaled. */
 typedef struct {
-    double sum, norm, peak; /* of |tap|, of squares (root), largest |tap| */
+    double sum, norm, peak;       /* of |tap|, of squares (root), largest |tap| */
+    double alias_sum, alias_peak; /* of what a resampled spectrum makes of them elsewhere */
 } noise_tail;
 
 /* What a transform carries: the result on its whole circle. */
 typedef struct {
-    double norm;  /* root of the sum of squares */
-    double peak;  /* largest magnitude */
-    double total; /* sum of magnitudes of the input, times the larger of 1 and the tail's sum */
+    double norm;      /* root of the sum of squares */
+    double peak;      /* largest magnitude */
+    double magnitude; /* bound on what the terms of a pixel add up to where none cancels another */
+    double alias;     /* bound on the aliases of a resampled spectrum at a pixel */
+    double total;     /* sum of magnitudes of the input, times `gain` */
+    double input;     /* root of the sum of squares of the input */
+    double gain;      /* the larger of 1 and the tail's sum */
 } noise_load;
 
-/* Taps farther than `core` from the centre, along x or y; core 0: all but the centre tap. */
-noise_tail noise_tail_of(const float *tap, uint32_t w, uint32_t h, uint32_t cx, uint32_t cy,
-                         double scale, uint32_t core);
+/* How it is transformed. */
+typedef struct {
+    plan_precision precision;
+    double points; /* L1 * L2 */
+    bool signs;    /* image or kernel has numbers below zero: terms may cancel */
+} noise_transform;
 
-/* A bound on what a plane makes, from its histogram, pixels in bin `below` and higher left out, and
- * with what borders show again. For any arrangement of the pixels. Of a scan without histograms,
- * which has no borders, everything is in: a bound that is near where no pixel stands out. */
+/* The taps of a kernel as they lie in memory. */
+typedef struct {
+    const float *tap;
+    size_t pitch; /* from row to row */
+    uint32_t w, h, cx, cy;
+    double scale;
+    /* spectrum_alias of each column and row; NULL: the spectrum is exact */
+    const double *alias_x, *alias_y;
+} noise_taps;
+
+/* Returns the sums of the taps farther than `core` from the centre, along x or y; core 0: of all
+ * but the centre tap. */
+noise_tail noise_tail_of(const noise_taps *k, uint32_t core);
+
+/* Returns a bound on what a plane makes, for any arrangement of its pixels: from its histogram,
+ * without the pixels in bin `below` and higher, and with what borders show again. A scan without
+ * histograms, which has no borders either, counts with all its pixels; the bound is then close
+ * where no pixel is much brighter than the rest. */
 noise_load noise_load_bound(const scan_channel *c, uint32_t below, const noise_tail *k);
 
-/* The same when the result's norm and peak are known or estimated where the image itself is what
- * makes them: much nearer to the truth for many bright pixels, of which a histogram does not tell
- * whether they lie together. What borders show again counts with its bound. */
+/* Returns the same where norm and peak of the result inside the image are known or estimated. That
+ * is much closer for many bright pixels, of which a histogram does not tell whether they lie
+ * together. What borders show again counts with its bound. */
 noise_load noise_load_known(const scan_channel *c, uint32_t below, const noise_tail *k, double norm,
                             double peak);
 
-/* What to scale the input with, as a power of two, so that no number of the transform is too large
+/* Returns the power of two to scale the input with, so that no number of the transform is too large
  * or too small: 0 where none is, else from NOISE_LOW to NOISE_HIGH. The result is scaled back. */
 enum { NOISE_LOW = -60, NOISE_HIGH = 90 };
-int noise_exponent(plan_precision p, double points, const noise_load *load);
+int noise_exponent(const noise_transform *t, const noise_load *load);
 
-/* points: L1 * L2. Infinite where the numbers, so scaled, do not fit the precision. */
-double noise_floor(plan_precision p, double points, const noise_load *load, int exponent);
+/* Returns the floor; infinity where the numbers, so scaled, do not fit the precision. */
+double noise_floor(const noise_transform *t, const noise_load *load, int exponent);
 double noise_relative(plan_precision p);
 
 #endif

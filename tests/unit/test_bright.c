@@ -24,7 +24,7 @@ static spread spread_of(const psf *k, plan_border bx, plan_border by, double sha
     double full[PSF_CHANNELS] = {k->scale[0] * k->sum[0]};
     spread s;
     err e = {0};
-    CHECK_OK(spread_make(&s, k, full, sharpen, &ask, &e), e);
+    CHECK_OK(spread_make(&s, &(spread_request){k, full, sharpen, false, &ask}, &e), e);
     return s;
 }
 
@@ -36,12 +36,13 @@ static void fill(float *v, uint64_t seed) {
     v[0] = 900, v[W - 1] = 800, v[W * H - 1] = 700; /* corners: borders show them most */
 }
 
-static reference reference_of(const spread *s, const float *in) {
+/* `tap`: packed. */
+static reference reference_of(const spread *s, const float *tap, const float *in) {
     return (reference){.in = in,
                        .w = W,
                        .h = H,
                        .border = {s->axis[0].border, s->axis[1].border},
-                       .tap = s->tap,
+                       .tap = tap,
                        .kernel_w = s->kw,
                        .kernel_h = s->kh,
                        .cx = s->cx,
@@ -49,15 +50,33 @@ static reference reference_of(const spread *s, const float *in) {
                        .scale = s->scale[0]};
 }
 
-/* The rows of `got` against the direct sum of `in` with the spread's taps. Floats added one after
- * the other, rounding at random: sqrt(n) half ulps, and twice that for the largest of all pixels.
+static float *packed(const spread *s) {
+    float *tap = malloc((size_t)s->kw * s->kh * sizeof *tap);
+    for (uint32_t y = 0; y < s->kh; y++)
+        memcpy(tap + (size_t)y * s->kw, s->tap + y * s->pitch, s->kw * sizeof *tap);
+    return tap;
+}
+
+/* The rows of `got` against the direct sum of `in` with these taps. Doubles added one after the
+ * other: half an ulp for each term, whatever its sign, of what the terms add up to without signs.
  */
-static void check_plane(const float *got, const spread *s, const float *in) {
-    static double want[W * H];
-    reference r = reference_of(s, in);
+static void check_plane(const double *got, const double *magnitude, const spread *s,
+                        const float *tap, const float *in) {
+    static double want[W * H], most[W * H];
+    static float size[W * H];
+    reference r = reference_of(s, tap, in);
+    float *sizes = malloc((size_t)s->kw * s->kh * sizeof *sizes);
     reference_plane(&r, want);
-    double unit = 0x1p-24 * (4 + 2 * sqrt((double)s->kw * s->kh));
-    for (int i = 0; i < W * H; i++) CHECK_LE(fabs((double)got[i] - want[i]), unit * fabs(want[i]));
+    for (uint32_t i = 0; i < s->kw * s->kh; i++) sizes[i] = fabsf(tap[i]);
+    for (int i = 0; i < W * H; i++) size[i] = fabsf(in[i]);
+    r.tap = sizes, r.in = size;
+    reference_plane(&r, most);
+    double unit = 0x1p-53 * (4 + (double)s->kw * s->kh);
+    for (int i = 0; i < W * H; i++) {
+        CHECK_LE(fabs(got[i] - want[i]), unit * most[i]);
+        CHECK_LE(fabs(magnitude[i] - most[i]), unit * most[i]);
+    }
+    free(sizes);
 }
 
 static void each_border(void (*test)(const psf *k, const spread *s)) {
@@ -73,14 +92,16 @@ static void each_border(void (*test)(const psf *k, const spread *s)) {
 }
 
 static void paste(const psf *k, const spread *s) {
-    static float plane[W * H], bright[W * H], got[W * H];
+    static float plane[W * H], bright[W * H];
+    static double got[W * H], size[W * H];
     (void)k;
     fill(plane, 3);
+    for (int i = 0; i < W * H; i += 3) plane[i] *= -1;
     uint32_t below = scan_bin(1);
     size_t count = 0;
     for (int i = 0; i < W * H; i++) {
         bright[i] = scan_bin(plane[i]) >= below ? plane[i] : 0;
-        count += bright[i] > 0;
+        count += bright[i] != 0;
     }
     bright_list l;
     err e = {0};
@@ -89,8 +110,13 @@ static void paste(const psf *k, const spread *s) {
     assert_true(l.count >= count);
     for (int i = 0; i < W * H; i++) assert_true(scan_bin(plane[i]) < below);
     memset(got, 0, sizeof got);
-    for (uint32_t y = 0; y < H; y++) bright_row(&l, s, 0, y, got + y * W);
-    check_plane(got, s, bright);
+    memset(size, 0, sizeof size);
+    double *scratch = malloc(bright_scratch(s) * sizeof *scratch);
+    for (uint32_t y = 0; y < H; y++) bright_row(&l, s, 0, y, got + y * W, size + y * W, scratch);
+    free(scratch);
+    float *tap = packed(s);
+    check_plane(got, size, s, tap, bright);
+    free(tap);
     bright_free(&l);
 }
 
@@ -101,32 +127,37 @@ static void pasted_pixels_are_their_convolution(void **state) {
 
 static void add_core(const psf *k, const spread *s) {
     static const uint32_t RADIUS[] = {1, 2, 5, CORE_RADIUS};
-    static float plane[W * H], got[W * H];
+    static float plane[W * H];
+    static double got[W * H], size[W * H];
     fill(plane, 5);
+    for (int i = 0; i < W * H; i += 3) plane[i] *= -1;
     for (int i = 0; i < 4; i++) {
         kernel_core c;
         err e = {0};
         CHECK_OK(core_make(&c, s, RADIUS[i], &e), e);
-        float *scratch = mem_raw(core_scratch(&c), sizeof *scratch, "scratch", &e);
+        double *scratch = mem_raw(core_scratch(&c), sizeof *scratch, "scratch", &e);
+        memset(scratch, 0xff, core_scratch(&c) * sizeof *scratch);
         memset(got, 0, sizeof got);
-        for (uint32_t y = 0; y < H; y++) core_row(&c, 0, plane, y, got + y * W, scratch);
+        memset(size, 0, sizeof size);
+        for (uint32_t y = 0; y < H; y++)
+            core_row(&c, 0, plane, y, 1, got + y * W, size + y * W, scratch);
         /* The core's own taps: all, less what core_cut leaves. */
         psf rest;
         CHECK_OK(psf_copy(&rest, k, &e), e);
         core_cut(&rest, RADIUS[i]);
-        spread only = *s;
-        only.tap = mem_raw((size_t)s->kw * s->kh, sizeof *only.tap, "taps", &e);
+        float *only = packed(s);
         for (uint32_t q = 0; q < s->kw * s->kh; q++) {
             bool centre = q == s->cy * s->kw + s->cx;
             assert_true(!centre || rest.tap[q] == k->tap[q]);
-            only.tap[q] = centre ? 0 : k->tap[q] - rest.tap[q];
+            only[q] = centre ? 0 : k->tap[q] - rest.tap[q];
         }
-        check_plane(got, &only, plane);
+        check_plane(got, size, s, only, plane);
         noise_tail tail = spread_tail(s, 0, RADIUS[i]);
         double sum = 0;
-        for (uint32_t q = 0; q < s->kw * s->kh; q++) sum += s->tap[q] - only.tap[q];
+        for (uint32_t q = 0; q < s->kw * s->kh; q++)
+            sum += q == s->cy * s->kw + s->cx ? 0 : (double)rest.tap[q];
         CHECK_LE(fabs(tail.sum - s->scale[0] * sum), 1e-9);
-        spread_free(&only);
+        free(only);
         psf_free(&rest);
         mem_free(scratch);
         core_free(&c);

@@ -178,6 +178,22 @@ static psf make_kernel(int i) {
     return k;
 }
 
+static noise_tail tail_of(const psf *k, bool resampled) {
+    static double x[MOST_TAPS], y[MOST_TAPS];
+    for (uint32_t i = 0; i < k->w; i++) x[i] = spectrum_alias(i, k->w);
+    for (uint32_t i = 0; i < k->h; i++) y[i] = spectrum_alias(i, k->h);
+    const noise_taps t = {.tap = k->tap,
+                          .pitch = k->w,
+                          .w = k->w,
+                          .h = k->h,
+                          .cx = k->cx,
+                          .cy = k->cy,
+                          .scale = k->scale[0],
+                          .alias_x = resampled ? x : NULL,
+                          .alias_y = resampled ? y : NULL};
+    return noise_tail_of(&t, 0);
+}
+
 /* --- engines --------------------------------------------------------------------------------- */
 
 static plan_request request_of(const psf *k, plan_border b, plan_axis_order o, plan_precision p,
@@ -305,7 +321,8 @@ static void run_scene(int i, const char *where, const runner *r, uint32_t runner
         char what[128];
         snprintf(what, sizeof what, "%.8s: %s, %s", r[k].d->name, SCENE[i].name, where);
         bool zero = r->p.ask.border[0] == BORDER_ZERO;
-        compare(what, got, truth, noise_floor(PRECISION_FLOAT32, points, &load, 0),
+        compare(what, got, truth,
+                noise_floor(&(noise_transform){PRECISION_FLOAT32, points, false}, &load, 0),
                 SCENE[i].near == ALWAYS || (SCENE[i].near == ZERO_BORDER && zero));
     }
 }
@@ -325,7 +342,7 @@ static void run_scenes(int kernel, const variant *v) {
         ask = request_of(&k, v->border, v->order, PRECISION_FLOAT32, &device[i].limits);
         prepare(opened[i], &ask, &s, v->mode, &r[i].p);
     }
-    noise_tail tail = noise_tail_of(k.tap, k.w, k.h, k.cx, k.cy, k.scale[0], 0);
+    noise_tail tail = tail_of(&k, v->mode == SPECTRUM_RESAMPLED);
     char where[64];
     snprintf(where, sizeof where, "%s, %s", KERNEL[kernel].name, v->name);
     for (int i = 0; i < SCENES; i++) run_scene(i, where, r, devices, &tail);
@@ -355,7 +372,7 @@ static void bright_pixels_left_out_do_not_count(void **state) {
     (void)state;
     static float scene[W * H];
     psf k = make_kernel(1);
-    noise_tail tail = noise_tail_of(k.tap, k.w, k.h, k.cx, k.cy, k.scale[0], 0);
+    noise_tail tail = tail_of(&k, false);
     plan_limits none = {0};
     plan_request ask = request_of(&k, BORDER_ZERO, AXIS_X, PRECISION_FLOAT32, &none);
     seed = 1;
@@ -376,33 +393,61 @@ static void bright_pixels_left_out_do_not_count(void **state) {
 static void tails_by_hand(void **state) {
     (void)state;
     static const float TAP[15] = {0, 1, 0, 0, 0, /**/ 2, 3, 100, -4, 8, /**/ 0, 0, 2, 0, 0};
-    noise_tail t = noise_tail_of(TAP, 5, 3, 2, 1, 0.5, 0);
+    static const double ALIAS[5] = {0.1, 0, 0, 0, 0.2};
+    noise_taps k = {
+        .tap = TAP, .pitch = 5, .w = 5, .h = 3, .cx = 2, .cy = 1, .scale = 0.5, .alias_x = ALIAS};
+    k.alias_y = ALIAS + 1; /* zeros */
+    noise_tail t = noise_tail_of(&k, 0);
     CHECK_LE(fabs(t.sum - 10), 1e-12);
     CHECK_LE(fabs(t.norm - 0.5 * sqrt(98)), 1e-12);
     CHECK_LE(fabs(t.peak - 4), 1e-12);
-    t = noise_tail_of(TAP, 5, 3, 2, 1, 0.5, 1);
+    CHECK_LE(fabs(t.alias_sum - 0.5 * (0.1 * 2 + 0.2 * 8)), 1e-12);
+    CHECK_LE(fabs(t.alias_peak - 0.5 * 0.2 * 8), 1e-12);
+    k.alias_x = NULL;
+    t = noise_tail_of(&k, 1);
     CHECK_LE(fabs(t.sum - 5), 1e-12);
     CHECK_LE(fabs(t.norm - 0.5 * sqrt(68)), 1e-12);
-    t = noise_tail_of(TAP, 5, 3, 2, 1, 0.5, 2);
+    assert_true(t.alias_sum == 0 && t.alias_peak == 0);
+    t = noise_tail_of(&k, 2);
     assert_true(t.sum == 0 && t.norm == 0 && t.peak == 0);
 }
+
+static const noise_transform FLOATS = {PRECISION_FLOAT32, 1e6, false},
+                             DOUBLES = {PRECISION_FLOAT64, 1e6, false};
 
 /* Sums beyond the largest float cannot be done in float32, unless they are scaled. */
 static void what_overflows_has_no_floor(void **state) {
     (void)state;
-    noise_load huge = {1, 1, 3e38};
-    assert_true(isinf(noise_floor(PRECISION_FLOAT32, 1e6, &huge, 0)));
-    CHECK_LE(noise_floor(PRECISION_FLOAT64, 1e6, &huge, 0), 1e-12);
-    int down = noise_exponent(PRECISION_FLOAT32, 1e6, &huge);
+    noise_load huge = {.norm = 1, .peak = 1, .total = 3e38, .gain = 1};
+    assert_true(isinf(noise_floor(&FLOATS, &huge, 0)));
+    CHECK_LE(noise_floor(&DOUBLES, &huge, 0), 1e-12);
+    int down = noise_exponent(&FLOATS, &huge);
     assert_true(down < 0 && down >= NOISE_LOW);
-    CHECK_LE(noise_floor(PRECISION_FLOAT32, 1e6, &huge, down), 1e-5);
-    noise_load tiny = {1e-30, 1e-30, 1e-28};
-    CHECK_LE(1e-33, noise_floor(PRECISION_FLOAT32, 1e6, &tiny, 0));
-    assert_int_equal(noise_exponent(PRECISION_FLOAT32, 1e6, &tiny), NOISE_HIGH);
-    CHECK_LE(noise_floor(PRECISION_FLOAT32, 1e6, &tiny, NOISE_HIGH), 1e-36);
-    noise_load one = {1e3, 1, 1e6};
-    assert_int_equal(noise_exponent(PRECISION_FLOAT32, 1e6, &one), 0);
-    assert_int_equal(noise_exponent(PRECISION_FLOAT64, 1e6, &tiny), 0);
+    CHECK_LE(noise_floor(&FLOATS, &huge, down), 1e-5);
+    noise_load tiny = {.norm = 1e-30, .peak = 1e-30, .total = 1e-28, .gain = 1};
+    CHECK_LE(1e-33, noise_floor(&FLOATS, &tiny, 0));
+    assert_int_equal(noise_exponent(&FLOATS, &tiny), NOISE_HIGH);
+    CHECK_LE(noise_floor(&FLOATS, &tiny, NOISE_HIGH), 1e-36);
+    noise_load one = {.norm = 1e3, .peak = 1, .total = 1e6, .gain = 1};
+    assert_int_equal(noise_exponent(&FLOATS, &one), 0);
+    assert_int_equal(noise_exponent(&DOUBLES, &tiny), 0);
+}
+
+/* Where terms may cancel, the peak of the result says nothing about the rounding of the terms. */
+static void what_cancels_counts_with_its_magnitude(void **state) {
+    (void)state;
+    noise_load nothing_left = {.norm = 1, .peak = 0, .magnitude = 1e6, .gain = 1};
+    noise_transform signs = FLOATS;
+    signs.signs = true;
+    CHECK_LE(noise_floor(&FLOATS, &nothing_left, 0), 1e-8);
+    CHECK_LE(0x1p-24 * 1e6, noise_floor(&signs, &nothing_left, 0));
+}
+
+/* A kernel of denormals has a spectrum of them, which floats do not hold. */
+static void tiny_kernels_have_a_floor(void **state) {
+    (void)state;
+    noise_load dark = {.norm = 1e-34, .peak = 1e-37, .magnitude = 1e-37, .input = 1e3, .gain = 1};
+    CHECK_LE(1e-36, noise_floor(&FLOATS, &dark, NOISE_HIGH));
 }
 
 /* Of every magnitude that floats have: no exponent is out of range, and what it gives fits. */
@@ -410,10 +455,11 @@ static void every_magnitude_finds_an_exponent(void **state) {
     (void)state;
     for (int i = -149; i <= 127; i++) {
         double peak = ldexp(1, i), points = 1 << 22;
-        noise_load l = {peak * 2048, peak, peak * points};
-        int e = noise_exponent(PRECISION_FLOAT32, points, &l);
+        noise_load l = {.norm = peak * 2048, .peak = peak, .total = peak * points, .gain = 1};
+        noise_transform t = {PRECISION_FLOAT32, points, false};
+        int e = noise_exponent(&t, &l);
         assert_true(e >= NOISE_LOW && e <= NOISE_HIGH);
-        double floor = noise_floor(PRECISION_FLOAT32, points, &l, e);
+        double floor = noise_floor(&t, &l, e);
         CHECK_LE(floor, 1e-4 * peak);
     }
 }
@@ -424,6 +470,8 @@ int main(void) {
         cmocka_unit_test(bright_pixels_left_out_do_not_count),
         cmocka_unit_test(tails_by_hand),
         cmocka_unit_test(what_overflows_has_no_floor),
+        cmocka_unit_test(what_cancels_counts_with_its_magnitude),
+        cmocka_unit_test(tiny_kernels_have_a_floor),
         cmocka_unit_test(every_magnitude_finds_an_exponent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,17 +10,14 @@
 const uint32_t ACCURACY_CORE[ACCURACY_CORES] = {0, 1, 2, 4, 8};
 
 /* Seconds per product on one core with AVX2: docs/performance.md. */
-static const double PASTE = 0.16e-9, CORE = 0.065e-9;
+static const double PASTE = 0.16e-9, CORE = 0.09e-9;
 
 double accuracy_dark(const scan_channel *c) {
     return ACCURACY_DARK * scan_median(c);
 }
 
 double accuracy_relative(const accuracy *a) {
-    if (a->precision == PRECISION_FLOAT64) return noise_relative(PRECISION_FLOAT64);
-    /* Floats added one after the other, rounding at random: six deviations. */
-    double side = 2.0 * a->core + 1, sums = a->spots + (a->core ? side * side : 0);
-    return noise_relative(PRECISION_FLOAT32) + 2 * 0x1p-24 * sqrt(sums);
+    return noise_relative(a->precision) + 0x1p-53 * (a->terms + 8) + a->cancelled;
 }
 
 /* --- one channel ----------------------------------------------------------------------------- */
@@ -31,8 +28,8 @@ static double spots_of(const scan_channel *c, uint32_t below) {
     return n;
 }
 
-/* The darkest pixel that something is promised for. Where some pixels get less than that, others
- * get just as much: glare fades. */
+/* The darkest pixel that something is promised for. Where some pixels are darker than that, there
+ * are likely to be others that are just so dark: glare fades gradually. */
 static double darkest_of(const accuracy_facts *f, uint32_t c) {
     double dark = f->dark[c];
     if (f->measured) return f->measured[c].darker ? dark : fmax(dark, f->measured[c].darkest);
@@ -45,17 +42,28 @@ static double allowed_of(const accuracy *a, const accuracy_facts *f, uint32_t c,
     return (f->tolerance - accuracy_relative(a)) * darkest;
 }
 
-/* The noise floor; chooses the exponent. */
+static double brightest_of(const scan_channel *in) {
+    return fmax(fabs((double)in->least), fabs((double)in->greatest));
+}
+
+/* Returns the floor of channel c, whose glare inside the image has this norm and peak; chooses the
+ * exponent if that is wanted. */
+static double floor_of(accuracy *a, const accuracy_facts *f, uint32_t c, const noise_tail *tail,
+                       double norm, double peak, bool choose) {
+    const scan_channel *in = &f->scanned->channel[c];
+    noise_transform t = {a->precision, f->points, f->signs[c]};
+    noise_load load = noise_load_known(in, a->below[c], tail, norm, peak);
+    if (choose) a->exponent[c] = noise_exponent(&t, &load);
+    return noise_floor(&t, &load, a->exponent[c]);
+}
+
+/* The floor, from estimates; chooses the exponent. */
 static double predict(accuracy *a, const accuracy_facts *f, uint32_t c, uint32_t ring) {
     const noise_tail *tail = &f->tail[c][ring];
-    const scan_channel *in = &f->scanned->channel[c];
     double share = f->tail[c][0].sum > 0 ? tail->sum / f->tail[c][0].sum : 0;
     /* Inside a block the sketch knows only the mean. */
-    double peak = share * f->sketch[c].peak +
-                  tail->peak * fmax(fabs((double)in->least), fabs((double)in->greatest));
-    noise_load load = noise_load_known(in, a->below[c], tail, share * f->sketch[c].norm, peak);
-    a->exponent[c] = noise_exponent(a->precision, f->points, &load);
-    return noise_floor(a->precision, f->points, &load, a->exponent[c]);
+    double peak = share * f->sketch[c].peak + tail->peak * brightest_of(&f->scanned->channel[c]);
+    return floor_of(a, f, c, tail, share * f->sketch[c].norm, peak, true);
 }
 
 /* How much of what is allowed is used. */
@@ -114,6 +122,7 @@ static uint32_t fewest(accuracy *a, const accuracy_facts *f, uint32_t c, uint32_
 /* In space: a core of the kernel, and as many bright pixels as are needed then. */
 static accuracy in_space(const accuracy_facts *f, uint32_t ring) {
     accuracy a = {.precision = PRECISION_FLOAT32, .core = ACCURACY_CORE[ring]};
+    double side = 2.0 * a.core + 1;
     for (uint32_t c = 0; c < f->s->channels; c++) a.below[c] = SCAN_BINS;
     for (uint32_t c = 0; c < f->s->channels; c++) {
         a.below[c] = fewest(&a, f, c, ring);
@@ -121,6 +130,7 @@ static accuracy in_space(const accuracy_facts *f, uint32_t ring) {
     }
     a.seconds = PASTE * bright_work(f->s, a.spots) +
                 CORE * core_work(f->s, a.core) * f->s->channels;
+    a.terms = fmin(a.spots, (double)f->s->kw * f->s->kh) + (side > 1 ? side * side : 0);
     forecast(&a, f, ring);
     return a;
 }
@@ -168,17 +178,20 @@ static uint32_t core_index(uint32_t radius) {
 void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measured *m) {
     accuracy_facts with = *f;
     with.measured = m;
+    /* Each of the sums' terms is rounded to a double, and what exceeds a threshold to a float:
+     * docs/math.md, "Terms that cancel". */
+    double rounding = 0x1p-53 * (a->terms + 8) + (f->excess ? 0x1p-24 : 0);
+    a->cancelled = 0;
+    for (uint32_t c = 0; c < f->s->channels; c++)
+        a->cancelled = fmax(a->cancelled, rounding * m[c].cancelled);
     for (uint32_t c = 0; c < f->s->channels; c++) {
+        double outside = f->sketch[c].outside;
+        double norm = sqrt(m[c].norm * m[c].norm + outside * outside);
         const noise_tail *tail = &f->tail[c][core_index(a->core)];
-        const sketch *k = &f->sketch[c];
-        double norm = sqrt(m[c].norm * m[c].norm + k->outside * k->outside);
-        noise_load load =
-            noise_load_known(&f->scanned->channel[c], a->below[c], tail, norm, m[c].peak);
-        double floor = isfinite(norm) ? noise_floor(a->precision, f->points, &load, a->exponent[c])
-                                      : INFINITY;
+        double floor = floor_of(a, f, c, tail, norm, m[c].peak, false);
+        if (!isfinite(norm)) floor = INFINITY;
         /* The darkest pixel may be darker by its own error. */
-        double dark = darkest_of(&with, c), limit = f->dark[c];
-        double darkest = fmax(limit, dark - floor);
+        double darkest = fmax(f->dark[c], darkest_of(&with, c) - floor);
         note(a, c, floor, allowed_of(a, f, c, darkest), darkest);
     }
 }

@@ -1,14 +1,14 @@
 /* accuracy.h - the cheapest way to a result that keeps its promise.
  *
  * The promise: |error| <= tolerance * max(|pixel|, 1e-4 of the median), the median being that of
- * the channel's pixels that are not zero; the rounding of what is stored comes on top. What a
- * pixel's error comes to is predicted (math/noise.h); what keeps it down is, in order of price,
- * nothing, the brightest pixels pasted in space (bloom/promise/bright.h), a core of the kernel in
- * space (bloom/promise/core.h), both, or float64.
+ * the channel's pixels that are not zero; the rounding of what is stored comes on top. A pixel's
+ * error is predicted (math/noise.h). In order of price, a result keeps the promise by a plain
+ * transform in floats, with the brightest pixels pasted in space (bloom/promise/bright.h), with a
+ * core of the kernel in space (bloom/promise/core.h), with both, or by float64.
  *
  * Decided before the transform from estimates, and checked after it against what was measured. The
- * prices are of one kind of machine and not measured anew, so that the same input is treated alike
- * everywhere. docs/math.md, "Choosing a method". */
+ * prices are constants, so that the same input is treated alike on every machine. docs/math.md,
+ * "Choosing a method". */
 #ifndef BLOOM_ACCURACY_H
 #define BLOOM_ACCURACY_H
 
@@ -23,6 +23,9 @@ typedef struct {
     double norm, peak; /* of what the transform made, in the image */
     double darkest;    /* least |pixel| of those not far below the promise's floor */
     bool darker;       /* there are pixels far below it */
+    /* The largest, of all pixels, of what the terms that were added in space come to without their
+     * signs, in parts of |pixel| or of dark, whichever is larger; 0 where none is below zero. */
+    double cancelled;
 } accuracy_measured;
 
 typedef struct {
@@ -32,6 +35,8 @@ typedef struct {
     const sketch *sketch; /* of each channel */
     const double *dark; /* accuracy_dark of each channel of the image, of which perhaps only a part
                            is spread; 0 where there are no histograms */
+    const bool *signs;  /* of each channel: image or kernel has numbers below zero */
+    bool excess;        /* the scan is of the excess over a threshold, which floats get rounded */
     double tolerance;
     plan_precision precision;  /* AUTO, or what it has to be */
     double points;             /* of a float32 plan: L1 * L2 */
@@ -45,23 +50,26 @@ typedef struct {
     uint32_t below[PSF_CHANNELS]; /* histogram bin from which on pixels are pasted */
     int exponent[PSF_CHANNELS];   /* of two: what the transform's input is scaled with */
     double spots;                 /* pasted, with what borders show of them, all channels */
+    double terms;                 /* added in space for one pixel, at most */
     double seconds;               /* more than the plain transform takes, on one core */
     /* Of the channel that is nearest to breaking the promise: */
     double floor, allowed, darkest;
     uint32_t channel;
-    double noise[PSF_CHANNELS]; /* the floor of each channel */
-    bool kept;                  /* floor <= allowed, for all channels */
+    double noise[PSF_CHANNELS]; /* the floor of each channel: see accuracy_relative */
+    double cancelled; /* measured: what cancelling terms in space add to accuracy_relative */
+    bool kept;        /* floor <= allowed, for all channels */
 } accuracy;
 
 void accuracy_choose(accuracy *to, const accuracy_facts *f);
 
-/* Whether what came out keeps the promise: sets floor, allowed, darkest, channel and kept. */
+/* Judges what came out: sets floor, allowed, darkest, channel, noise and kept. */
 void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measured *m);
 
-/* What is allowed for a channel's darkest promised pixel of this magnitude. */
-double accuracy_dark(const scan_channel *c); /* 1e-4 of the median */
+/* Returns the magnitude below which a pixel's error is not relative to the pixel any more. */
+double accuracy_dark(const scan_channel *c);
 
-/* Rounding of the pixel itself on the way, as a part of it. */
+/* Returns the part of the error that grows with the pixel. The error of any pixel of channel c is
+ * at most a->noise[c] + accuracy_relative(a) * max(|pixel|, dark). */
 double accuracy_relative(const accuracy *a);
 
 /* "float32, 12 pixels in space: errors up to 3e-7, 9e-7 allowed". */

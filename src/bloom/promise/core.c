@@ -4,14 +4,15 @@
 #include "base/vector.h"
 #include "math/reference.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Tap (dx, dy) from the centre, or 0 where the kernel ends. */
-static float tap_at(const spread *s, uint32_t kernel, int64_t dx, int64_t dy) {
+static double tap_at(const spread *s, uint32_t kernel, int64_t dx, int64_t dy) {
     int64_t x = dx + s->cx, y = dy + s->cy;
     if (x < 0 || y < 0 || x >= s->kw || y >= s->kh) return 0;
-    size_t at = ((size_t)kernel * s->kh + (size_t)y) * s->kw + (size_t)x;
-    return (float)(s->scale[kernel] * (double)s->tap[at]);
+    return s->scale[kernel] *
+           (double)s->tap[((size_t)kernel * s->kh + (size_t)y) * s->pitch + (size_t)x];
 }
 
 bool core_make(kernel_core *out, const spread *s, uint32_t radius, err *e) {
@@ -27,7 +28,7 @@ bool core_make(kernel_core *out, const spread *s, uint32_t radius, err *e) {
         core_free(&c);
         return false;
     }
-    float *to = c.tap;
+    double *to = c.tap;
     int64_t r = radius;
     for (uint32_t k = 0; k < s->kernels; k++)
         for (int64_t dy = -r; dy <= r; dy++)
@@ -44,57 +45,78 @@ void core_free(kernel_core *c) {
     *c = (kernel_core){0};
 }
 
+/* A row of the image with its borders; and behind it, which one it is. */
+static size_t row_room(const kernel_core *c) {
+    return c->s->w + 2 * (size_t)c->radius + 1;
+}
+
 size_t core_scratch(const kernel_core *c) {
-    return c->radius ? c->s->w + 2 * (size_t)c->radius : 0;
+    return c->radius ? (2 * (size_t)c->radius + 1) * row_room(c) : 0;
 }
 
-/* A row with its borders. */
-static void fill_row(const kernel_core *c, const float *row, float *to) {
-    uint32_t w = c->s->w, r = c->radius;
-    memcpy(to + r, row, w * sizeof *to);
-    for (uint32_t i = 0; i < r; i++) to[i] = c->column[i] < 0 ? 0 : row[c->column[i]];
-    for (uint32_t i = w + r; i < w + 2 * r; i++) to[i] = c->column[i] < 0 ? 0 : row[c->column[i]];
+/* Adds to each of n numbers the sum over k of tap[k] * row[x + k], or of these terms' magnitudes.
+ * In doubles, since terms may cancel: the product of two floats is exact, and sums keep 53 bits. */
+VECTOR_INLINE void add_row(double *to, const double *row, const double *tap, uint32_t taps,
+                           uint32_t n, bool magnitudes) {
+    for (uint32_t x = 0; x < n; x++)
+        for (uint32_t k = 0; k < taps; k++)
+            to[x] += magnitudes ? fabs(tap[k] * row[x + k]) : tap[k] * row[x + k];
 }
-
-/* to[x] += sum of tap[k] * row[x + k] */
-VECTOR_INLINE void add_row(float *to, const float *row, const float *tap, uint32_t taps,
-                           uint32_t n) {
+VECTOR_WIDE static void add_wide(double *to, const double *row, const double *tap, uint32_t taps,
+                                 uint32_t n) {
     uint32_t x = 0;
     for (; x + 16 <= n; x += 16) {
-        vec8f a = *(const vec8f_any *)(to + x), b = *(const vec8f_any *)(to + x + 8);
+        vec4d_any *out = (vec4d_any *)(to + x);
+        vec4d a = out[0], b = out[1], c = out[2], d = out[3];
         for (uint32_t k = 0; k < taps; k++) {
-            a += tap[k] * *(const vec8f_any *)(row + x + k);
-            b += tap[k] * *(const vec8f_any *)(row + x + k + 8);
+            const vec4d_any *v = (const vec4d_any *)(row + x + k);
+            vec4d by = tap[k] - (vec4d){0};
+            a = VECTOR_FMA4(by, v[0], a);
+            b = VECTOR_FMA4(by, v[1], b);
+            c = VECTOR_FMA4(by, v[2], c);
+            d = VECTOR_FMA4(by, v[3], d);
         }
-        *(vec8f_any *)(to + x) = a;
-        *(vec8f_any *)(to + x + 8) = b;
+        out[0] = a, out[1] = b, out[2] = c, out[3] = d;
     }
-    for (; x < n; x++)
-        for (uint32_t k = 0; k < taps; k++) to[x] += tap[k] * row[x + k];
+    add_row(to + x, row + x, tap, taps, n - x, false);
 }
 
-VECTOR_WIDE static void add_wide(float *to, const float *row, const float *tap, uint32_t taps,
-                                 uint32_t n) {
-    add_row(to, row, tap, taps, n);
+/* A row as doubles, with its borders, times `by`. */
+VECTOR_INLINE void widen(double *to, const kernel_core *c, const float *row, double by) {
+    uint32_t w = c->s->w, r = c->radius, x = 0;
+    for (; x + 4 <= w; x += 4) *(vec4d_any *)(to + r + x) = by * VECTOR_DOUBLES(row + x, 0);
+    for (; x < w; x++) to[r + x] = by * (double)row[x];
+    for (uint32_t i = 0; i < w + 2 * r; i += i + 1 == r ? w + 1 : 1)
+        to[i] = c->column[i] < 0 ? 0 : by * (double)row[c->column[i]];
 }
-static void add_plain(float *to, const float *row, const float *tap, uint32_t taps, uint32_t n) {
-    add_row(to, row, tap, taps, n);
+VECTOR_WIDE static void widen_wide(double *to, const kernel_core *c, const float *row, double by) {
+    widen(to, c, row, by);
+}
+static void widen_plain(double *to, const kernel_core *c, const float *row, double by) {
+    widen(to, c, row, by);
 }
 
-void core_row(const kernel_core *c, uint32_t channel, const float *in, uint32_t y, float *to,
-              float *scratch) {
+void core_row(const kernel_core *c, uint32_t channel, const float *in, uint32_t y, double by,
+              double *to, double *magnitude, double *scratch) {
     const spread *s = c->s;
     uint32_t side = 2 * c->radius + 1;
-    const float *tap = c->tap + (size_t)spread_kernel(s, channel) * side * side;
+    const double *tap = c->tap + (size_t)spread_kernel(s, channel) * side * side;
     for (uint32_t j = 0; c->radius && j < side; j++, tap += side) {
         int64_t from = (int64_t)y - ((int64_t)j - c->radius);
         from = reference_source(from, s->h, s->axis[PLAN_Y].border);
         if (from < 0) continue;
-        fill_row(c, in + (size_t)from * s->w, scratch);
+        double *row = scratch + (size_t)(from % side) * row_room(c);
+        int64_t wanted = (int64_t)channel * s->h + from, is;
+        double *which = row + row_room(c) - 1;
+        memcpy(&is, which, sizeof is);
+        if (is != wanted)
+            (vector_wide() ? widen_wide : widen_plain)(row, c, in + (size_t)from * s->w, by);
+        memcpy(which, &wanted, sizeof wanted);
         if (vector_wide())
-            add_wide(to, scratch, tap, side, s->w);
+            add_wide(to, row, tap, side, s->w);
         else
-            add_plain(to, scratch, tap, side, s->w);
+            add_row(to, row, tap, side, s->w, false);
+        if (magnitude) add_row(magnitude, row, tap, side, s->w, true);
     }
 }
 

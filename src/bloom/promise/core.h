@@ -13,16 +13,19 @@ enum { CORE_RADIUS = 16 };
 typedef struct {
     uint32_t radius; /* 0: none, and nothing is done */
     const spread *s;
-    float *tap;      /* [kernel][2r + 1][2r + 1], scaled, turned so that rows are read forwards */
+    double *tap;     /* [kernel][2r + 1][2r + 1], scaled, turned so that rows are read forwards */
     int32_t *column; /* w + 2r: which column stands there, -1 for none */
 } kernel_core;
 
 bool core_make(kernel_core *c, const spread *s, uint32_t radius, err *e);
 void core_free(kernel_core *c);
 
-/* Adds the core's part of row y; `in` is the whole plane, `scratch` holds core_scratch floats. */
-void core_row(const kernel_core *c, uint32_t channel, const float *in, uint32_t y, float *to,
-              float *scratch);
+/* Adds `by` times the core's part of row y to `to`, and to `magnitude`, unless that is NULL, what
+ * its terms come to without their signs; `in` is the whole plane. A worker that calls it for one
+ * row after the other has core_scratch doubles for that alone, whose bits were all 1 at first: rows
+ * of the image as doubles, which neighbouring rows of the result share. */
+void core_row(const kernel_core *c, uint32_t channel, const float *in, uint32_t y, double by,
+              double *to, double *magnitude, double *scratch);
 size_t core_scratch(const kernel_core *c);
 
 /* The kernel without its core, but with its centre tap: what the spectrum is made of. */

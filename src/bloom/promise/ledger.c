@@ -68,11 +68,11 @@ static void find_free(uint32_t f[2], uint32_t extent, uint32_t taps, uint32_t ce
 /* Sums of the tail's taps above and left of a corner, [kh + 1][kw + 1]. */
 static void make_table(double *t, const spread *s, uint32_t kernel) {
     size_t pitch = (size_t)s->kw + 1;
-    const float *tap = s->tap + (size_t)kernel * s->kw * s->kh;
+    const float *tap = s->tap + (size_t)kernel * s->kh * s->pitch;
     for (uint32_t y = 0; y < s->kh; y++) {
         double row = 0;
         for (uint32_t x = 0; x < s->kw; x++) {
-            row += (double)tap[(size_t)y * s->kw + x];
+            row += (double)tap[y * s->pitch + x];
             t[(y + 1) * pitch + x + 1] = t[y * pitch + x + 1] + row;
         }
     }

@@ -46,7 +46,7 @@ bool sketch_kernel_make(sketch_kernel *out, const spread *s, err *e) {
                        dy = ((double)y - s->cy) / side + k.cy;
                 uint32_t bx = (uint32_t)dx, by = (uint32_t)dy;
                 double fx = dx - bx, fy = dy - by;
-                double v = s->scale[c] * (double)s->tap[((size_t)c * s->kh + y) * s->kw + x] /
+                double v = s->scale[c] * (double)s->tap[((size_t)c * s->kh + y) * s->pitch + x] /
                            (side * side);
                 double *to = k.tap + ((size_t)c * k.h + by) * k.w + bx;
                 to[0] += v * (1 - fx) * (1 - fy);
@@ -77,8 +77,6 @@ typedef struct {
     double *glare;   /* means of blocks */
     size_t light_pitch, pitch;
 } job;
-
-typedef double vec4d_any __attribute__((vector_size(32), aligned(8), may_alias));
 
 static void fill(const job *j) {
     for (uint32_t y = 0; y < j->gh; y++)

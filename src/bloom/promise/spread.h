@@ -11,18 +11,30 @@
 #include "math/border.h"
 #include "math/noise.h"
 
+enum { SPREAD_MARGIN = 32 };
+
 typedef struct {
     uint32_t w, h, channels; /* of the image */
     border_axis axis[PLAN_AXES];
-    uint32_t kw, kh, cx, cy, kernels;                 /* kernels: 1, or `channels` */
-    float *tap;                                       /* [kernel][y][x]: the tail */
+    uint32_t kw, kh, cx, cy, kernels; /* kernels: 1, or `channels` */
+    /* The tail: tap [kernel][y][x] at tap[(kernel * kh + y) * pitch + x], with SPREAD_MARGIN zeros
+     * before each row of it and after. */
+    float *tap;
+    size_t pitch;
     double scale[PSF_CHANNELS], centre[PSF_CHANNELS]; /* of each kernel */
     double sum[PSF_CHANNELS]; /* of the whole kernel, also of taps that reach no pixel */
+    double *alias[PLAN_AXES]; /* spectrum_alias of each column and row; NULL: an exact spectrum */
 } spread;
 
-/* `full`: the sums of the kernel before it was cropped, scaled. */
-bool spread_make(spread *s, const psf *k, const double full[PSF_CHANNELS], double sharpen,
-                 const plan_request *ask, err *e);
+typedef struct {
+    const psf *kernel;
+    const double *full; /* the scaled sums of the kernel's channels before it was cropped */
+    double sharpen;
+    bool resampled; /* floats get a spectrum that is resampled */
+    const plan_request *ask;
+} spread_request;
+
+bool spread_make(spread *s, const spread_request *r, err *e);
 void spread_free(spread *s);
 
 /* Of image channel c. */
@@ -30,7 +42,7 @@ static inline uint32_t spread_kernel(const spread *s, uint32_t c) {
     return s->kernels == 1 ? 0 : c;
 }
 static inline const float *spread_taps(const spread *s, uint32_t c) {
-    return s->tap + (size_t)spread_kernel(s, c) * s->kw * s->kh;
+    return s->tap + (size_t)spread_kernel(s, c) * s->kh * s->pitch;
 }
 
 /* What is left for a transform when the taps within `core` of the centre are done in space. */
