@@ -13,7 +13,7 @@
 #
 # Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  FFTW=0 (no CPU engine)  SAN=1
 
-VERSION := 0.1.0
+VERSION := $(shell sed -n 's|^## ||p' CHANGELOG.md | head -n 1)
 PREFIX  ?= /usr/local
 ifeq ($(origin CC),default)
 CC := gcc

@@ -36,7 +36,7 @@ double device_travel_bytes(const plan *p) {
     return device_image_bytes(p) * (in + p->sample_bytes) / (2.0 * p->sample_bytes);
 }
 
-/* CPU: one core of an EPYC with guessed FFTW plans; docs/performance.md. Software: lavapipe on the
+/* CPU: one core of an EPYC with guessed FFTW plans; docs/notebook.md. Software: lavapipe on the
  * same core, which is never the faster one, and compiles for most of a second. GPU: an H200 was
  * calibrated at 0.249 s, 0.135 ms, 3.9e-11 s/byte and 3.7e-12 s/step; other cards start as fast, do
  * a step in two or three times that, and sit behind a slower bus. */

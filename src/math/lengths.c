@@ -156,7 +156,7 @@ static bool arrange(plan_fft *f, length_use use) {
 /* Which of two sets of radices is the better one: lower. A complex transform, which lives in its
  * workgroup, minds threads that wait, and a little also small radices; a real one, which lives on
  * memory, minds small radices first, and of rows also a last one that is not 16. Measured in
- * docs/performance.md. */
+ * docs/notebook.md. */
 static double price_of(const plan_fft *f, uint64_t slots, length_use use) {
     double smallest = f->radix[0], share = (double)slots / f->length;
     for (uint32_t s = 1; s < f->stages; s++)

@@ -23,7 +23,7 @@ double length_cost_cpu(uint32_t n);
 
 /* What a transform is for decides the order of its radices. A real one (of two lines at once)
  * wants an even last radix; where columns are its lines, or there are four stages, one that lets a
- * thread hold a butterfly and its mirror image (docs/performance.md has the measurements); a row
+ * thread hold a butterfly and its mirror image (docs/notebook.md has the measurements); a row
  * alone, in a line of half its length, can have an even last radix only. */
 typedef enum { LENGTH_COMPLEX, LENGTH_REAL_ROWS, LENGTH_REAL_COLUMNS, LENGTH_ROW_ALONE } length_use;
 

@@ -175,7 +175,7 @@ uint32_t plan_frequency(const plan_fft *f, uint32_t place) {
 /* --- which axis first, and which lengths ---------------------------------------------------- */
 
 /* Prices of a line and direction, in bytes moved. On a GPU what a pass takes goes by the slots of
- * its lines and by arithmetic more than by the bytes (docs/performance.md, "What a pass takes");
+ * its lines and by arithmetic more than by the bytes (docs/notebook.md, "What a pass takes");
  * the second axis goes there and back in the slots of one. On a CPU arithmetic is nearly all. */
 static double line_price(const plan_axis *a, const plan_request *ask, bool first) {
     double number = 2.0 * sample_bytes(ask), slot = 14, step = 6;
@@ -302,7 +302,7 @@ static uint32_t fill_lines(const plan_fft *f) {
 }
 
 /* Adjacent lines of the first axis make runs in memory: of 16 bytes each in the half spectrum,
- * of 8 in image rows where lines are columns. docs/performance.md has the measurements. */
+ * of 8 in image rows where lines are columns. docs/notebook.md has the measurements. */
 static uint32_t first_lines(const plan_fft *f, uint32_t tuned, uint32_t wanted) {
     uint32_t fill = fill_lines(f);
     return tuned ? tuned : wanted > fill ? wanted : fill;
@@ -481,7 +481,7 @@ uint64_t plan_device_bytes(const plan *p) {
  * cheaper in tiles than in lines; pass 2 reads wide tiles as well as lines. Where no cache holds
  * the half spectrum, pass 2 leaves narrow ones, with a loss that pass 3 makes up for; as other
  * tiles need a second buffer, it is only done there. Rows alone make runs of half the width, and
- * want narrow tiles on both sides (docs/performance.md). */
+ * want narrow tiles on both sides (docs/notebook.md). */
 enum { NARROW_FROM = 96 << 20 };
 
 static uint32_t tile_of(uint32_t tuned, uint32_t own) {

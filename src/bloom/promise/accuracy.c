@@ -9,7 +9,7 @@
 
 const uint32_t ACCURACY_CORE[ACCURACY_CORES] = {0, 1, 2, 4, 8};
 
-/* Seconds per product on one core with AVX2: docs/performance.md. */
+/* Seconds per product on one core with AVX2: docs/notebook.md. */
 static const double PASTE = 0.16e-9, CORE = 0.09e-9;
 
 double accuracy_dark(const scan_channel *c) {

@@ -17,7 +17,7 @@
  * All lines that FFTW sees are contiguous, aligned, and transformed from one buffer to another: of
  * all ways to call FFTW the fastest by a factor of 1.2 (in place) to 4 (adjacent columns at once).
  * Half the number of complex transforms beats real-to-complex ones, too, which FFTW runs at half
- * the speed. docs/performance.md has the figures. */
+ * the speed. docs/notebook.md has the figures. */
 #ifndef ENGINE_CPU_PASSES_H
 #define ENGINE_CPU_PASSES_H
 

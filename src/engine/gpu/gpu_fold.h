@@ -2,7 +2,7 @@
  *
  * The shaders choose radices and borders by `if (CONSTANT == ...)`. Drivers know the constants, but
  * some inline every function before they look at branches: with fifteen radices in four stages
- * that makes thirty times the code, and seconds where milliseconds would do (docs/performance.md).
+ * that makes thirty times the code, and seconds where milliseconds would do (docs/notebook.md).
  * So conditional branches on specialization constants, and on expressions of them, become plain
  * branches here; what is no longer reached gpu_drop takes out. The constants themselves
  * stay, and are given to the driver as usual. */
