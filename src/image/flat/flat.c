@@ -90,6 +90,11 @@ void flat_get(float *to, int count, const flat_picture *f, const image_part *p,
     }
 }
 
+uint32_t flat_one_row(const void *state, int part) {
+    (void)state, (void)part;
+    return 1;
+}
+
 float flat_from_srgb(float v) {
     return v <= 0.04045f ? v / 12.92f : powf((v + 0.055f) / 1.055f, 2.4f);
 }

@@ -1,4 +1,4 @@
-/* flat.h - what the formats that hold one picture have in common.
+/* flat.h - shares code among the formats that hold one picture.
  *
  * Such a picture has one or three colours and perhaps alpha, all float here, and no window but its
  * own. Reading makes channels Y, or R G B, and A of it. Writing takes those channels of the first
@@ -27,6 +27,17 @@ bool flat_check(flat_picture *f, const image_header *h, const char *format, bool
  * is none). */
 void flat_get(float *to, int count, const flat_picture *f, const image_part *p,
               const void *const plane[], size_t first, size_t n);
+
+/* A row of a band, for par_for: what a format's functions of rows get as their context. */
+typedef struct {
+    void *file; /* the format's reader or writer */
+    uint32_t row;
+    void *const *plane;      /* where the samples go */
+    const void *const *from; /* or come from */
+} flat_rows;
+
+/* Returns 1: these formats read and write any rows. */
+uint32_t flat_one_row(const void *state, int part);
 
 /* The curve of sRGB, from 0..1 to 0..1: to linear light, and back. */
 float flat_from_srgb(float v);

@@ -20,11 +20,6 @@ static bool match(const uint8_t *head, size_t bytes) {
     return bytes >= 2 && head[0] == '#' && head[1] == '?';
 }
 
-static uint32_t one_row(const void *state, int part) {
-    (void)state, (void)part;
-    return 1;
-}
-
 /* --- reading ------------------------------------------------------------------------------ */
 
 typedef struct {
@@ -223,16 +218,10 @@ static void *hdr_open(const char *path, const image_limits *limits, par *threads
     return NULL;
 }
 
-typedef struct {
-    hdr_reader *r;
-    uint32_t row;
-    void *const *plane;
-} read_job;
-
 static bool read_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
-    read_job *j = ctx;
-    const hdr_reader *r = j->r;
+    const flat_rows *j = ctx;
+    const hdr_reader *r = j->file;
     size_t width = image_width(&r->head->part[0]);
     uint8_t *rgbe = mem_raw(width, 4, "a row", e);
     float *rgb = mem_raw(3 * width, sizeof *rgb, "a row", e);
@@ -257,7 +246,7 @@ static bool hdr_read(void *reader, int part, uint32_t row, uint32_t rows, void *
                      err *e) {
     (void)part;
     hdr_reader *r = reader;
-    read_job j = {r, row, plane};
+    flat_rows j = {.file = r, .row = row, .plane = plane};
     return par_for(r->threads, rows, read_row, &j, e);
 }
 
@@ -324,24 +313,19 @@ fail:
     return NULL;
 }
 
-typedef struct {
-    hdr_writer *w;
-    uint32_t row;
-    const void *const *plane;
-} write_job;
-
 static bool pack_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
-    write_job *j = ctx;
-    const image_part *p = &j->w->head->part[0];
+    const flat_rows *j = ctx;
+    const hdr_writer *w = j->file;
+    const image_part *p = &w->head->part[0];
     size_t width = image_width(p);
-    packed_line *l = &j->w->line[j->row + i];
+    packed_line *l = &w->line[j->row + i];
     float *rgb = mem_raw(3 * width, sizeof *rgb, "a row", e);
     uint8_t *rgbe = mem_raw(width, 4, "a row", e);
     l->bytes = mem_raw(rgbe_bound(width), 1, "a row", e);
     bool ok = rgb && rgbe && l->bytes;
     if (ok) {
-        flat_get(rgb, 3, &j->w->picture, p, j->plane, i * width, width);
+        flat_get(rgb, 3, &w->picture, p, j->from, i * width, width);
         rgbe_from_floats(rgbe, rgb, width);
         l->n = rgbe_write_line(l->bytes, rgbe, width);
     }
@@ -354,7 +338,7 @@ static bool hdr_write(void *writer, int part, uint32_t row, uint32_t rows,
                       const void *const plane[], err *e) {
     (void)part;
     hdr_writer *w = writer;
-    write_job j = {w, row, plane};
+    flat_rows j = {.file = w, .row = row, .from = plane};
     if (!par_for(w->threads, rows, pack_row, &j, e)) return false;
     uint32_t height = image_height(&w->head->part[0]);
     for (; w->written < height && w->line[w->written].bytes; w->written++) {
@@ -383,7 +367,7 @@ const image_format FORMAT_HDR = {
     .read = hdr_read,
     .close = hdr_close,
     .create = hdr_create,
-    .writer_rows = one_row,
+    .writer_rows = flat_one_row,
     .write = hdr_write,
     .commit = hdr_commit,
     .discard = hdr_discard,

@@ -94,32 +94,22 @@ static void *pfm_open(const char *path, const image_limits *limits, par *threads
     return NULL;
 }
 
-static uint32_t one_row(const void *state, int part) {
-    (void)state, (void)part;
-    return 1;
-}
-
-typedef struct {
-    pfm_reader *r;
-    uint32_t row;
-    void *const *plane;
-} read_job;
-
 static bool read_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
-    read_job *j = ctx;
-    const image_part *p = &j->r->head->part[0];
-    const flat_picture *f = &j->r->picture;
+    const flat_rows *j = ctx;
+    const pfm_reader *r = j->file;
+    const image_part *p = &r->head->part[0];
+    const flat_picture *f = &r->picture;
     size_t width = image_width(p), colours = (size_t)f->colours, n = width * colours;
     uint64_t from_below = image_height(p) - 1 - (j->row + i);
     uint32_t *line = mem_raw(n, sizeof *line, "a row", e);
     if (!line) return false;
-    bool ok = file_in_read(j->r->file, j->r->start + from_below * n * 4, line, n * 4, e);
+    bool ok = file_in_read(r->file, r->start + from_below * n * 4, line, n * 4, e);
     for (size_t k = 0; ok && k < colours; k++) {
         uint32_t *to = j->plane[f->colour[k]];
         for (size_t x = 0; to && x < width; x++) {
             uint32_t v = line[x * colours + k];
-            to[i * width + x] = j->r->swapped ? __builtin_bswap32(v) : v;
+            to[i * width + x] = r->swapped ? __builtin_bswap32(v) : v;
         }
     }
     mem_free(line);
@@ -130,7 +120,7 @@ static bool pfm_read(void *reader, int part, uint32_t row, uint32_t rows, void *
                      err *e) {
     (void)part;
     pfm_reader *r = reader;
-    read_job j = {r, row, plane};
+    flat_rows j = {.file = r, .row = row, .plane = plane};
     return par_for(r->threads, rows, read_row, &j, e);
 }
 
@@ -170,22 +160,17 @@ fail:
     return NULL;
 }
 
-typedef struct {
-    pfm_writer *w;
-    uint32_t row;
-    const void *const *plane;
-} write_job;
-
 static bool write_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
-    write_job *j = ctx;
-    const image_part *p = &j->w->head->part[0];
-    size_t width = image_width(p), n = width * (size_t)j->w->picture.colours;
+    const flat_rows *j = ctx;
+    const pfm_writer *w = j->file;
+    const image_part *p = &w->head->part[0];
+    size_t width = image_width(p), n = width * (size_t)w->picture.colours;
     uint64_t from_below = image_height(p) - 1 - (j->row + i);
     float *line = mem_raw(n, sizeof *line, "a row", e);
     if (!line) return false;
-    flat_get(line, j->w->picture.colours, &j->w->picture, p, j->plane, i * width, width);
-    bool ok = file_out_write(j->w->file, j->w->start + from_below * n * 4, line, n * 4, e);
+    flat_get(line, w->picture.colours, &w->picture, p, j->from, i * width, width);
+    bool ok = file_out_write(w->file, w->start + from_below * n * 4, line, n * 4, e);
     mem_free(line);
     return ok;
 }
@@ -194,7 +179,7 @@ static bool pfm_write(void *writer, int part, uint32_t row, uint32_t rows,
                       const void *const plane[], err *e) {
     (void)part;
     pfm_writer *w = writer;
-    write_job j = {w, row, plane};
+    flat_rows j = {.file = w, .row = row, .from = plane};
     return par_for(w->threads, rows, write_row, &j, e);
 }
 
@@ -214,7 +199,7 @@ const image_format FORMAT_PFM = {
     .read = pfm_read,
     .close = pfm_close,
     .create = pfm_create,
-    .writer_rows = one_row,
+    .writer_rows = flat_one_row,
     .write = pfm_write,
     .commit = pfm_commit,
     .discard = pfm_discard,

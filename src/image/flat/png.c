@@ -147,25 +147,14 @@ static void *png_open(const char *path, const image_limits *limits, par *threads
     return NULL;
 }
 
-static uint32_t one_row(const void *state, int part) {
-    (void)state, (void)part;
-    return 1;
-}
-
-typedef struct {
-    png_reader *r;
-    uint32_t row;
-    void *const *plane;
-} read_job;
-
 static uint32_t value_at(const png_reader *r, size_t i) {
     return r->deep ? ((const uint16_t *)r->pixels)[i] : ((const uint8_t *)r->pixels)[i];
 }
 
 static bool read_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker, (void)e;
-    read_job *j = ctx;
-    const png_reader *r = j->r;
+    const flat_rows *j = ctx;
+    const png_reader *r = j->file;
     const flat_picture *f = &r->picture;
     size_t width = image_width(&r->head->part[0]), n = (size_t)r->channels;
     float *alpha = f->alpha >= 0 ? j->plane[f->alpha] : NULL;
@@ -186,7 +175,7 @@ static bool png_read(void *reader, int part, uint32_t row, uint32_t rows, void *
                      err *e) {
     (void)part;
     png_reader *r = reader;
-    read_job j = {r, row, plane};
+    flat_rows j = {.file = r, .row = row, .plane = plane};
     return par_for(r->threads, rows, read_row, &j, e);
 }
 
@@ -281,12 +270,6 @@ fail:
     return NULL;
 }
 
-typedef struct {
-    png_writer *w;
-    uint32_t row;
-    const void *const *plane;
-} write_job;
-
 static uint8_t to_byte(float v) {
     if (!(v > 0)) return 0;
     return v < 1 ? (uint8_t)(v * 255 + 0.5f) : 255;
@@ -295,13 +278,13 @@ static uint8_t to_byte(float v) {
 /* Colour is divided by alpha; where alpha is 0, nothing is seen of it. */
 static bool pack_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
-    write_job *j = ctx;
-    png_writer *w = j->w;
+    const flat_rows *j = ctx;
+    png_writer *w = j->file;
     const image_part *p = &w->head->part[0];
     size_t width = image_width(p), n = (size_t)w->channels, colours = (size_t)w->picture.colours;
     float *line = mem_raw(width * 4, sizeof *line, "a row", e);
     if (!line) return false;
-    flat_get(line, 4, &w->picture, p, j->plane, i * width, width);
+    flat_get(line, 4, &w->picture, p, j->from, i * width, width);
     uint8_t *to = w->pixels + (j->row + i) * width * n;
     for (size_t x = 0; x < width; x++, to += n) {
         float a = line[4 * x + 3];
@@ -321,7 +304,7 @@ static bool png_write_band(void *writer, int part, uint32_t row, uint32_t rows,
                            const void *const plane[], err *e) {
     (void)part;
     png_writer *w = writer;
-    write_job j = {w, row, plane};
+    flat_rows j = {.file = w, .row = row, .from = plane};
     return par_for(w->threads, rows, pack_row, &j, e);
 }
 
@@ -346,7 +329,7 @@ const image_format FORMAT_PNG = {
     .read = png_read,
     .close = png_close,
     .create = png_create,
-    .writer_rows = one_row,
+    .writer_rows = flat_one_row,
     .write = png_write_band,
     .commit = png_commit,
     .discard = png_discard,
