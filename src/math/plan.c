@@ -418,7 +418,7 @@ enum { WIDE = 8, NARROW = 4, BAND = 16 };
 
 /* --- bytes ---------------------------------------------------------------------------------- */
 
-static uint32_t twiddle_entries(const plan_fft *f) {
+uint32_t plan_twiddle_entries(const plan_fft *f) {
     uint32_t n = 0, rest = f->length;
     for (uint32_t s = 0; s + 1 < f->stages; s++) n += rest /= f->radix[s];
     return n;
@@ -427,8 +427,9 @@ static uint32_t twiddle_entries(const plan_fft *f) {
 /* Two complex numbers per entry of a stage's table, one per number of a split line's; all twice. */
 static uint64_t twiddle_bytes(const plan_axis *a, uint32_t complex_bytes) {
     uint32_t row = a->alone ? (a->fft.length / 2 + 2) / 2 : 0;
-    if (a->one_pass) return 4ull * (twiddle_entries(&a->fft) + row) * complex_bytes;
-    uint64_t n = 2ull * (twiddle_entries(&a->outer) + twiddle_entries(&a->inner)) + a->length;
+    if (a->one_pass) return 4ull * (plan_twiddle_entries(&a->fft) + row) * complex_bytes;
+    uint64_t n = 2ull * (plan_twiddle_entries(&a->outer) + plan_twiddle_entries(&a->inner)) +
+                 a->length;
     return 2 * n * complex_bytes;
 }
 
@@ -519,8 +520,8 @@ static bool check_groups(const plan *p, err *e) {
                 return err_set(e, ERR_CONFIG,
                                "pass %s needs %u workgroups along %c, the device starts %u; use "
                                "--device cpu",
-                               plan_pass_name(p->pass[i].kind), p->pass[i].groups[d], "xyz"[d],
-                               p -> ask.limits.groups[d]);
+                               plan_pass_name(p->pass[i].kind), p->pass[i].groups[d], 'x' + d,
+                               p->ask.limits.groups[d]);
     return true;
 }
 

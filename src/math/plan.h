@@ -41,8 +41,9 @@ typedef struct {
     bool float64;
 } plan_limits;
 
-/* Shapes that a measurement on a device has found better than the planner's own; zeros leave it to
- * the planner, and so does what does not fit. Of an axis, [0] is the first, [1] the second. */
+/* Shapes to take in place of the planner's own, for tests and measurements. Zeros leave the choice
+ * to the planner, and so do shapes that do not fit. Of an axis, [0] is the first, [1] the second.
+ */
 typedef struct {
     uint32_t length[2];
     uint32_t radix[2][PLAN_STAGES];
@@ -142,16 +143,22 @@ typedef struct {
     uint32_t article[2];  /* the power-of-two N + K - 1 lengths, for comparison: x, y */
 } plan;
 
-/* ERR_CONFIG when the request cannot be met, with the numbers and what would meet it. */
+/* Fills p. ERR_CONFIG where the request cannot be met: the message has the numbers and says what
+ * would meet it. */
 bool plan_make(plan *p, const plan_request *ask, err *e);
 
-/* Of the device's memory: for all frames in flight, and what they share. */
+/* Returns the bytes of the device's memory, for all frames in flight and what they share. */
 uint64_t plan_device_bytes(const plan *p);
 
-/* The coordinate in [0, extent) that index i of the circle reads, or -1 where it reads zero. */
+/* Returns the coordinate in [0, extent) that index i of the circle reads, or -1 where it reads
+ * zero. */
 int64_t plan_source(const plan_axis *a, uint32_t i);
 
-/* The frequency that ends at `place` (see plan_fft). */
+/* Returns the entries of a transform's twiddle table: of each stage but the last, one for each
+ * number of the blocks that it leaves. */
+uint32_t plan_twiddle_entries(const plan_fft *f);
+
+/* Returns the frequency that ends at `place` (see plan_fft). */
 uint32_t plan_frequency(const plan_fft *f, uint32_t place);
 
 const char *plan_border_name(plan_border b);

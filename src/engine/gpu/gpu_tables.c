@@ -7,12 +7,6 @@
 
 /* --- twiddle factors ------------------------------------------------------------------------ */
 
-static uint32_t stage_entries(const plan_fft *f) {
-    uint32_t n = 0, rest = f->length;
-    for (uint32_t s = 0; s + 1 < f->stages; s++) n += rest /= f->radix[s];
-    return n;
-}
-
 gpu_twiddles gpu_twiddles_layout(const plan *p) {
     gpu_twiddles t = {0};
     uint32_t entry = 0, complex_bytes = 2 * p->sample_bytes;
@@ -20,15 +14,15 @@ gpu_twiddles gpu_twiddles_layout(const plan *p) {
         const plan_axis *a = &p->axis[i];
         if (a->one_pass) {
             t.fft[i] = entry;
-            entry += stage_entries(&a->fft);
+            entry += plan_twiddle_entries(&a->fft);
             t.line[i] = 2 * entry;
             if (a->alone) entry += (a->fft.length / 2 + 2) / 2;
             continue;
         }
         t.outer[i] = entry;
-        entry += stage_entries(&a->outer);
+        entry += plan_twiddle_entries(&a->outer);
         t.inner[i] = entry;
-        entry += stage_entries(&a->inner);
+        entry += plan_twiddle_entries(&a->inner);
         t.line[i] = 2 * entry;
         entry += (a->length + 1) / 2;
     }
