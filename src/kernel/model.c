@@ -5,9 +5,11 @@
 #include "kernel/model.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,12 +27,25 @@ model_request model_defaults(const model *m) {
 }
 
 static bool no_such(const model *m, const char *assignment, err *e) {
-    text names = {0};
-    for (int i = 0; i < model_parameters(m); i++)
-        text_add(&names, "%s%s", i ? ", " : "", m->parameter[i].name);
-    err_set(e, ERR_USAGE, "'%s' sets nothing of the model %s, which has %s, as in %s=%g",
-            assignment, m->name, names.s, m->parameter[0].name, m->parameter[0].preset);
-    text_free(&names);
+    const char *names[MODEL_PARAMETERS];
+    char name[64];
+    text known = {0};
+    int count = model_parameters(m);
+    for (int i = 0; i < count; i++) {
+        names[i] = m->parameter[i].name;
+        text_add(&known, "%s%s", i ? ", " : "", names[i]);
+    }
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(assignment, "="), assignment);
+    int near = text_nearest(name, names, count);
+    if (!strchr(assignment, '='))
+        err_set(e, ERR_USAGE, "--param '%s' has no value; write NAME=VALUE, for example %s=%g",
+                assignment, names[0], m->parameter[0].preset);
+    else if (near >= 0)
+        err_set(e, ERR_USAGE, "model %s has no parameter '%s'; did you mean '%s'?", m->name, name,
+                names[near]);
+    else
+        err_set(e, ERR_USAGE, "model %s has no parameter '%s'; it has %s", m->name, name, known.s);
+    text_free(&known);
     return false;
 }
 
@@ -191,12 +206,15 @@ static void mean_of(const maker *m, double x, double y, double sum[MODEL_CHANNEL
     for (int c = 0; c < MODEL_CHANNELS; c++) sum[c] /= n * n;
 }
 
-static double fade_at(const model_request *r, double x, double y) {
-    uint32_t side = r->w < r->h ? r->w : r->h;
-    double border = (side - 1) / 2, at = sqrt(x * x + y * y) / (border > 0 ? border : 1);
-    if (r->fade >= 1 || at <= r->fade) return 1;
-    double t = (at - r->fade) / (1 - r->fade);
+/* `at` is the distance as a share of the way to the border. */
+static double fade_at(double fade, double at) {
+    if (fade >= 1 || at <= fade) return 1;
+    double t = (at - fade) / (1 - fade);
     return t >= 1 ? 0 : 1 - t * t * (3 - 2 * t);
+}
+
+static double border_of(uint32_t side) {
+    return side > 2 ? (side - 1) / 2 : 1;
 }
 
 /* Colours that lie outside Rec.709 are clipped. */
@@ -207,7 +225,8 @@ static bool fill_row(void *ctx, size_t row, int worker, err *e) {
     for (uint32_t i = 0; i < m->r->w; i++) {
         double x = (double)i - m->r->w / 2, sum[MODEL_CHANNELS] = {0};
         mean_of(m, x, y, sum);
-        double fade = fade_at(m->r, x, y);
+        double fade =
+            fade_at(m->r->fade, sqrt(x * x + y * y) / border_of(min_u32(m->r->w, m->r->h)));
         for (uint32_t c = 0; c < m->channels; c++)
             m->plane[c][row * m->r->w + i] = (float)(sum[c] > 0 ? sum[c] * fade : 0);
     }
@@ -224,6 +243,36 @@ static bool normalize(float *plane, size_t n, err *e) {
                        sum);
     for (size_t i = 0; i < n; i++) plane[i] = (float)((double)plane[i] / sum);
     return true;
+}
+
+/* Light at green by rings that are a hundredth wider each, and over directions where it has some.
+ */
+double model_kept(const model_request *r, double enough, uint32_t *side) {
+    enum { RINGS = 1320, DIRECTIONS = 48 };
+    const double first = NEAREST, last = MODEL_SIDE / 2, step = log(last / first) / RINGS;
+    double light[RINGS], all = 0, kept = 0;
+    int mirrors = r->of->mirrors ? r->of->mirrors(r->value) : 0;
+    for (int i = 0; i < RINGS; i++) {
+        double at = first * exp((i + 0.5) * step), sum = 0;
+        int n = mirrors ? DIRECTIONS : 1;
+        for (int d = 0; d < n; d++)
+            sum += r->of->light(r->value, at, mirrors ? M_PI / mirrors * (d + 0.5) / n : 0,
+                                MODEL_GREEN) /
+                   n;
+        all += light[i] = sum * at * at; /* of a ring of width at * step */
+    }
+    for (*side = min_u32(r->w, r->h); *side <= MODEL_SIDE; *side += *side / 8 + 1) {
+        /* Without a fade the corners hold light, too: as a disc of the square's area. */
+        double border = border_of(*side), now = 0, reach = r->fade < 1 ? 1 : 1.13;
+        for (int i = 0; i < RINGS; i++) {
+            double at = first * exp((i + 0.5) * step) / border;
+            if (at < reach) now += light[i] * fade_at(r->fade, at);
+        }
+        if (*side == min_u32(r->w, r->h)) kept = all > 0 ? now / all : 1;
+        if (now >= enough * all) return kept;
+    }
+    *side = 0;
+    return kept;
 }
 
 static double turn_of(const model_request *r) {

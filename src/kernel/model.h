@@ -64,6 +64,12 @@ model_request model_defaults(const model *m);
 /* "radius=3" sets one value. ERR_USAGE with the names there are, or the range. */
 bool model_set(model_request *r, const char *assignment, err *e);
 
+/* Returns how much of the model's light the taps keep, 0 to 1: what falls beyond their border, and
+ * what fades before it, is missing. All light is what kernels of MODEL_SIDE taps could hold. If
+ * that is less than `enough`, *side receives the side that keeps `enough`, or 0 where none does;
+ * else the smaller of the two sides. */
+double model_kept(const model_request *r, double enough, uint32_t *side);
+
 /* *channels planes of w * h taps, 1 (grey) or 3 (R G B); free with mem_free. */
 bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_request *r,
                 par *threads, err *e);

@@ -45,6 +45,22 @@ json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))";
     fi
 }
 
+@test "make: a pattern that does not fit its taps; the primaries; a picture instead of a black square" {
+    run "$FFTBLOOM" kernel make gaussian --param sigma=400 --taps 64 -o k.exr
+    [[ "$status" -eq 0 && "$output" == *"warning: 64 x 64 taps keep only "*"of this gaussian's light; --taps "*" would keep 80 %"* ]]
+    run "$FFTBLOOM" kernel make disc --param radius=4000 --taps 64 -o k.exr
+    [[ "$status" -eq 0 && "$output" == *"too large for any kernel"* ]]
+    run "$FFTBLOOM" kernel make star --taps 32 -o k.exr
+    [[ "$status" -eq 0 && -z "$output" ]]
+    "$FFTBLOOM" info k.exr | grep -q 'chromaticities .*0.64'
+    run "$FFTBLOOM" kernel make moffat --taps 64 -o k.png
+    [[ "$status" -eq 0 && "$output" == *"logarithmic scale of six decades"* && "$output" != *"cut off"* ]]
+    "$FFTBLOOM" kernel make moffat --taps 64 -o k.exr
+    # Half way to the border a veil is far from black.
+    command -v oiiotool >/dev/null || return 0
+    oiiotool --dumpdata k.png | awk '/Pixel \(48, 32\)/ { exit !($4 > 40 && $4 < 200) }'
+}
+
 @test "make: what is wrong is said with what would be right" {
     refused() { # STATUS WORDS arguments
         local want=$1 words=$2
@@ -66,6 +82,8 @@ json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))";
     refused 64 "unknown kernel action 'invent'; there are make, check, convert, models" invent x
     refused 73 "no/such" make gaussian -o no/such/k.exr
     refused 66 "nope.exr" check nope.exr
+    refused 64 "model star has no parameter 'blade'; did you mean 'blades'?" make star --param blade=5 -o k.exr
+    refused 64 "write NAME=VALUE, for example radius=1.5" make star --param blades -o k.exr
     [ ! -e k.exr ]
     "$FFTBLOOM" kernel make gaussian --taps 9 -o k.exr
     before=$(stat -c %Y.%s k.exr)

@@ -205,8 +205,9 @@ static void parameters(void **state) {
     err e = {0};
     CHECK_OK(model_set(&r, "blades=8", &e), e);
     assert_true(r.value[1] == 8);
-    static const char *const BAD[][2] = {{"blade=8", "radius, blades, round, turn"},
-                                         {"blades", "radius, blades"},
+    static const char *const BAD[][2] = {{"blade=8", "did you mean 'blades'?"},
+                                         {"f=8", "it has radius, blades, round, turn"},
+                                         {"blades", "write NAME=VALUE, for example radius=1.5"},
                                          {"blades=", "whole number from 3 to 32"},
                                          {"blades=2.5", "whole number"},
                                          {"blades=33", "from 3 to 32, not '33'"},
@@ -244,11 +245,31 @@ static int close_threads(void **state) {
     return 0;
 }
 
+/* How much light the taps keep, against a sum over the taps themselves. */
+static void kept(void **state) {
+    (void)state;
+    uint32_t side;
+    model_request r = request("gaussian", 128, 128);
+    r.fade = 1;
+    r.value[0] = 40;
+    double inside = erf(63.5 / 40 / sqrt(2)), share = model_kept(&r, 0.9, &side);
+    CHECK_LE(fabs(share - inside * inside), 0.02);
+    /* The side that it names does keep as much. */
+    r.w = r.h = side;
+    CHECK_LE(0.9, model_kept(&r, 0.9, &side));
+    r = request("disc", 64, 64);
+    r.value[0] = 4000;
+    CHECK_LE(model_kept(&r, 0.9, &side), 1e-3);
+    r.fade = 0.6;
+    model_kept(&r, 0.9, &side);
+    assert_int_equal(side, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_models), cmocka_unit_test(gaussians), cmocka_unit_test(discs),
         cmocka_unit_test(moffats),    cmocka_unit_test(stars),     cmocka_unit_test(colours),
-        cmocka_unit_test(parameters),
+        cmocka_unit_test(parameters), cmocka_unit_test(kept),
     };
     return cmocka_run_group_tests(tests, open_threads, close_threads);
 }

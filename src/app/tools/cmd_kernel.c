@@ -8,6 +8,8 @@
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "image/flat/png.h"
+#include "image/flat/preview.h"
 #include "image/format.h"
 #include "kernel/convention.h"
 #include "kernel/kernel_source.h"
@@ -16,6 +18,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* True where a flag, a variable or a file has set it. */
@@ -48,10 +51,33 @@ static bool may_write(const settings *s, int *status, err *e) {
 }
 
 /* Writes the kernel; *status tells when the output exists by now and is kept. */
-static bool save(const settings *s, const image *img, par *threads, int *status, err *e) {
-    image_writer *w =
-        (s->clobber ? image_create : image_create_new)(s->output, &img->head, threads, e);
-    if (image_save_parts(w, img, NULL, e)) return true;
+/* Writes a picture of a kernel to look at: as 8 bits of light it would be black but for the middle.
+ */
+static bool save_picture(const settings *s, const image *img, par *threads, err *e) {
+    const preview_options o = {.width = UINT32_MAX, .whole = true, .decades = 6};
+    preview_picture v = {0};
+    size_t bytes;
+    file_out *f = (s->clobber ? file_out_open : file_out_open_new)(s->output, e);
+    bool ok = f && preview_make(&v, &img->head.part[0], (const void *const *)img->plane[0], threads,
+                                &o, e);
+    uint8_t *png = ok ? png_encode(v.pixel, v.width, v.height, 3, &bytes, e) : NULL;
+    ok = png && file_out_write(f, 0, png, bytes, e) && file_out_commit(&f, e);
+    file_out_discard(&f);
+    mem_free(png);
+    mem_free(v.pixel);
+    if (ok)
+        log_note("'%s' is a picture of the kernel on a logarithmic scale of six decades, not a "
+                 "kernel: write .exr for that",
+                 s->output);
+    return ok;
+}
+
+static bool save(const settings *s, const image *img, bool picture, par *threads, int *status,
+                 err *e) {
+    image_writer *w = NULL;
+    if (!picture)
+        w = (s->clobber ? image_create : image_create_new)(s->output, &img->head, threads, e);
+    if (picture ? save_picture(s, img, threads, e) : image_save_parts(w, img, NULL, e)) return true;
     if (e->code != ERR_SKIPPED) return false;
     *e = (err){0};
     log_note("%s skipped: the output exists", s->output);
@@ -149,6 +175,9 @@ static bool read_request(model_request *r, const settings *s, const char *name, 
 
 static const char *const CHANNEL[2][MODEL_CHANNELS] = {{"Y"}, {"R", "G", "B"}};
 
+/* Light that must fall on a model's taps for it to be what was asked for. */
+static const double ENOUGH = 0.8;
+
 static bool describe_in(image_part *part, const model_request *r, err *e) {
     const model *m = r->of;
     bool ok =
@@ -158,6 +187,10 @@ static bool describe_in(image_part *part, const model_request *r, err *e) {
         snprintf(name, sizeof name, "fftbloom.%s", m->parameter[i].name);
         ok = image_set_attr(part, name, "double", &r->value[i], sizeof r->value[i], e);
     }
+    static const float REC709[8] = {0.64f, 0.33f, 0.30f, 0.60f, 0.15f, 0.06f, 0.3127f, 0.3290f};
+    if (m->spectrum != MODEL_GREY)
+        ok = ok &&
+             image_set_attr(part, "chromaticities", "chromaticities", REC709, sizeof REC709, e);
     return ok && image_set_attr(part, "fftbloom.fade", "double", &r->fade, sizeof r->fade, e);
 }
 
@@ -207,6 +240,24 @@ static void say_made(const cli *c, const model_request *r, uint32_t channels) {
     text_free(&out);
 }
 
+static void warn_of_loss(const model_request *r) {
+    uint32_t side;
+    double kept = model_kept(r, ENOUGH, &side);
+    if (kept >= ENOUGH) return;
+    if (side)
+        log_warn("%u x %u taps keep only %.2g %% of this %s's light; --taps %u would keep %.0f %%",
+                 r->w, r->h, 100 * kept, r->of->name, side, 100 * ENOUGH);
+    else
+        log_warn("%u x %u taps keep only %.2g %% of this %s's light: the pattern is too large for "
+                 "any kernel",
+                 r->w, r->h, 100 * kept, r->of->name);
+}
+
+static bool is_png(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && strcasecmp(dot, ".png") == 0;
+}
+
 static bool make(const cli *c, par *threads, int *status, err *e) {
     model_request r;
     float *plane[MODEL_CHANNELS] = {0};
@@ -214,7 +265,9 @@ static bool make(const cli *c, par *threads, int *status, err *e) {
     if (!read_request(&r, &c->s, c->word[1], e) || !may_write(&c->s, status, e)) return !e->code;
     image *img = NULL;
     bool ok = model_make(plane, &channels, &r, threads, e) &&
-              (img = to_image(plane, channels, &r, e)) && save(&c->s, img, threads, status, e);
+              (img = to_image(plane, channels, &r, e)) &&
+              save(&c->s, img, is_png(c->s.output), threads, status, e);
+    if (ok) warn_of_loss(&r);
     if (ok && c->s.json) say_made(c, &r, channels);
     image_free(&img);
     for (int i = 0; i < MODEL_CHANNELS; i++) mem_free(plane[i]);
@@ -396,7 +449,7 @@ static bool convert(const cli *c, par *threads, int *status, err *e) {
     if (!apart || !may_write(&c->s, status, e)) return !e->code;
     image *img = image_load(c->word[1], NULL, threads, e), *to = NULL;
     bool ok = img && open_conversion(&v, c, img, threads, e) && (to = converted(&v, img, e)) &&
-              save(&c->s, to, threads, status, e);
+              save(&c->s, to, false, threads, status, e);
     if (ok) say_converted(c, &v);
     image_free(&img);
     image_free(&to);
