@@ -197,12 +197,20 @@ static bool bloom_part(bloom *b, image *img, int part, bloom_report *r, err *e) 
     windows w;
     image_part *p = &img->head.part[part];
     if (!layer_map_make(&m, p, b->s.layers, b->s.exclude, e)) return false;
-    uint32_t height = image_height(p);
+    uint32_t height = image_height(p), first = r->ledger_rows;
     bool ok = true;
-    if (m.groups)
+    if (m.groups) {
         ok = choose_windows(b, p, &w, e) && image_set_window(img, part, &w.computed, e) &&
-             bloom_groups(b, img, part, &m, height, r, e) &&
-             image_set_window(img, part, &w.kept, e);
+             bloom_groups(b, img, part, &m, height, r, e);
+        bool cuts = ok && !image_box_holds(&w.kept, &w.computed);
+        for (uint32_t i = first; cuts && i < r->ledger_rows; i++) {
+            int c = image_find_channel(p, r->ledger[i].channel);
+            if (c < 0) continue; /* a name that the ledger has cut */
+            ledger_cut(&r->ledger[i], img->plane[part][c], p->channel[c].type, &w.computed,
+                       &w.kept);
+        }
+        ok = ok && image_set_window(img, part, &w.kept, e);
+    }
     layer_map_free(&m);
     return ok;
 }

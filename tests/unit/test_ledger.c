@@ -124,6 +124,25 @@ static void a_wider_window_holds_what_spilled(void **state) {
     image_free(&wide);
 }
 
+/* `out` is what the file holds; what the display window cuts off has spilled. */
+static void a_smaller_window_spills_what_it_cuts(void **state) {
+    (void)state;
+    for (int t = 0; t < 2; t++) {
+        bloom_settings s = glare_settings("cpu");
+        s.kernel.normalize = PSF_PER_CHANNEL;
+        image *img = scene(t ? FLOATS : HALFS, 1), *all = glare_copy(img);
+        free(balance("keep", all, &s));
+        s.window = WINDOW_DISPLAY;
+        img->head.part[0].display = (image_box){10, 5, 29, 24};
+        bloom_report *r = balance("display", img, &s);
+        assert_int_equal(image_width(&img->head.part[0]), 20);
+        for (int c = 0; c < 3; c++) CHECK_LE(r->ledger[c].out, 0.9 * sum_of(all, c));
+        free(r);
+        image_free(&img);
+        image_free(&all);
+    }
+}
+
 static void bad_pixels_are_entered(void **state) {
     (void)state;
     for (int how = NAN_ZERO; how <= NAN_INTERPOLATE; how++)
@@ -393,6 +412,7 @@ int main(void) {
         cmocka_unit_test(every_border_and_setting),
         cmocka_unit_test(kernels_with_any_sum),
         cmocka_unit_test(a_wider_window_holds_what_spilled),
+        cmocka_unit_test(a_smaller_window_spills_what_it_cuts),
         cmocka_unit_test(bad_pixels_are_entered),
         cmocka_unit_test(what_halfs_cannot_hold),
         cmocka_unit_test(every_magnitude_is_alike),

@@ -11,6 +11,21 @@ double ledger_gap(const ledger_row *r) {
     return r->size > 0 ? gap / r->size : 0;
 }
 
+void ledger_cut(ledger_row *r, const void *plane, pixel_type t, const image_box *window,
+                const image_box *kept) {
+    size_t at = 0;
+    double cut = 0;
+    for (int64_t y = window->y0; y <= window->y1; y++)
+        for (int64_t x = window->x0; x <= window->x1; x++, at++) {
+            float v;
+            if (y >= kept->y0 && y <= kept->y1 && x >= kept->x0 && x <= kept->x1) continue;
+            image_to_float(&v, plane, t, at, 1);
+            cut += (double)v;
+        }
+    r->out -= cut;
+    r->spilled += cut;
+}
+
 /* --- what does not depend on the image ---------------------------------------------------------
  */
 

@@ -5,7 +5,8 @@
  *   in        the finite pixels of the file
  *   gained    in times what the kernel's sum is more than 1: a coloured kernel takes from one
  *             channel and gives to another; `normalize none` does what it likes
- *   spilled   what left over the border, less what came in over it
+ *   spilled   what left over the border, less what came in over it; and what a window that is
+ *             smaller than the computed one has cut off
  *   bad       taken out as NaN or infinite; below zero where neighbours' light was put there
  *   overflow  cut off by `half_overflow: clamp`
  *   negative  rounding noise below zero that was cut off: never above zero
@@ -31,6 +32,11 @@ typedef struct {
     uint64_t bad_pixels, overflow_pixels, negative_pixels;
     double centre; /* the kernel's centre tap: a pixel becomes centre * itself + glare */
 } ledger_row;
+
+/* Moves the light of the plane's pixels that lie in `window`, but not in `kept`, from `out` to
+ * `spilled`. */
+void ledger_cut(ledger_row *r, const void *plane, pixel_type t, const image_box *window,
+                const image_box *kept);
 
 /* (in + gained - out - spilled - bad - overflow - negative) / size; 0 where all is dark. */
 double ledger_gap(const ledger_row *r);
