@@ -58,28 +58,39 @@ static bool choose(accuracy *m, accuracy_facts *f, const view *v, light *l, err 
 
 /* --- judging a result: docs/math.md, "The promise" -------------------------------------------- */
 
-/* Rounding noise below zero is cut off; more than noise would be a mistake of this program. */
-static bool is_noise(const view *v, const outcome *o, const accuracy *m, uint32_t *worst) {
+/* Noise below zero, where light cannot be, is cut off. It is also a measurement: where it is larger
+ * than predicted, the measured noise takes the prediction's place and the promise is not kept.
+ * *bug tells if it is so large that only a mistake of this program explains it. */
+static void heed_noise(accuracy *m, const view *v, const outcome *o, err *bug) {
     for (uint32_t c = 0; c < v->channels; c++) {
-        *worst = c;
-        if (o->stats[c].negative && !(-o->stats[c].negative_worst <= m->noise[c])) return false;
+        double found = o->stats[c].negative ? -o->stats[c].negative_worst : 0;
+        if (found <= m->noise[c]) continue;
+        if (!(found <= 16 * m->noise[c]) && !(found < 1e-30))
+            err_set(bug, ERR_INTERNAL,
+                    "channel '%s': the glare has values down to %g where it cannot be below zero; "
+                    "the predicted noise is %g. This is a bug; please report it",
+                    view_name(v, c), -found, m->noise[c]);
+        m->kept = false;
+        m->noise[c] = found;
+        m->floor = fmax(m->floor, found);
     }
-    return true;
 }
 
 /* Judges by what was measured. If the result is not good enough for every pixel above 0, looks
- * closely: perhaps the darkest are so dark that nothing is promised for them. */
+ * closely: perhaps the darkest are so dark that nothing is promised for them. *bug: why the result
+ * cannot be right; ERR_NONE: it can. */
 static bool judge(accuracy *m, const view *v, light *l, const accuracy_facts *f, const outcome *o,
-                  err *e) {
+                  err *bug, err *e) {
     accuracy_measured measured[VIEW_CHANNELS];
-    uint32_t worst;
     for (uint32_t c = 0; c < v->channels; c++) measured[c] = o->stats[c].measured;
+    *bug = (err){0};
     accuracy_check(m, f, measured);
-    m->kept &= is_noise(v, o, m, &worst);
+    heed_noise(m, v, o, bug);
     if (m->kept || l->close || !v->promised) return true;
     if (!light_find_closely(l, v, e)) return false;
+    *bug = (err){0};
     accuracy_check(m, f, measured);
-    m->kept &= is_noise(v, o, m, &worst);
+    heed_noise(m, v, o, bug);
     return true;
 }
 
@@ -262,12 +273,12 @@ static bool convolve(outcome *o, const view *v, light *l, float *const *glare, b
                      err *e) {
     accuracy method;
     accuracy_facts facts;
-    uint32_t worst;
+    err bug;
     if (!choose(&method, &facts, v, l, e)) return false;
     for (uint32_t i = 1;; i++) {
         if (!attempt_run(o, v, l, &method, glare, e)) return false;
         enter_attempt(o, r);
-        if (!judge(&method, v, l, &facts, o, e)) return false;
+        if (!judge(&method, v, l, &facts, o, &bug, e)) return false;
         accuracy tried = method;
         if (method.kept || !v->promised || i == ATTEMPTS || !next_method(&method, &facts, o)) {
             enter_promise(v, &tried, i, r);
@@ -276,11 +287,10 @@ static bool convolve(outcome *o, const view *v, light *l, float *const *glare, b
         log_debug("channel '%s': predicted error %g, allowed %g: trying another method",
                   view_name(v, tried.channel), tried.floor, tried.allowed);
     }
-    if (v->promised && !is_noise(v, o, &method, &worst))
-        return err_set(e, ERR_INTERNAL,
-                       "channel '%s': the glare has values down to %g where it cannot be below "
-                       "zero, more than the predicted noise of %g. This is a bug; please report it",
-                       view_name(v, worst), o->stats[worst].negative_worst, method.noise[worst]);
+    if (v->promised && bug.code) {
+        *e = bug;
+        return false;
+    }
     return true;
 }
 
