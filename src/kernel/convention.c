@@ -25,7 +25,7 @@ uint32_t convention_tap(convention_center c, uint32_t n) {
 /* A window that begins behind 0 gives a number that is far too large. */
 static uint32_t center_of(const convention_request *r, int a) {
     if (r->centered) return r->at[a];
-    if (r->from->center == CENTER_WINDOW) return (uint32_t) - (int64_t)r->window[a];
+    if (r->from->center == CENTER_WINDOW) return (uint32_t)(0 - (int64_t)r->window[a]);
     return convention_tap(r->from->center, r->size[a]);
 }
 

@@ -63,13 +63,14 @@ bool psf_made_with(const psf *k, const psf_options *asked, err *e) {
 static bool check_options(const psf_options *o, uint32_t w, uint32_t h, err *e) {
     if (!(o->size > 0) || !isfinite(o->size))
         return err_set(e, ERR_CONFIG, "kernel_scale is %g; it must be greater than 0", o->size);
-    const double last[2] = {w - 1.0, h - 1.0};
-    for (int i = 0; i < 2; i++)
-        if (o->center == PSF_AT && !(o->at[i] >= 0 && o->at[i] <= last[i]))
-            return err_set(
-                e, ERR_CONFIG,
-                "kernel_center %c = %g lies outside the kernel, whose taps are 0 to %.0f", "xy"[i],
-                o -> at[i], last[i]);
+    for (int i = 0; i < 2 && o->center == PSF_AT; i++) {
+        double at = o->at[i], last = (i ? h : w) - 1.0;
+        if (!(at >= 0 && at <= last))
+            return err_set(e, ERR_CONFIG,
+                           "the kernel's centre %c = %g lies outside the kernel, whose taps are "
+                           "0 to %.0f",
+                           "xy"[i], at, last);
+    }
     return true;
 }
 

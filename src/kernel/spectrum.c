@@ -42,16 +42,25 @@ static void fill_line(const void *ctx, uint32_t i, double *to) {
     }
 }
 
-/* The transform of channel c with the tap `origin` at 0; `first` is the halved axis, everything
- * else in the order x, y. */
-static bool transform_taps(void *to, const psf *k, uint32_t c, uint32_t first,
-                           const uint32_t length[2], const uint32_t origin[2],
-                           const double *const weight[2], bool float64, par *threads, err *e) {
+/* A transform of one channel of a kernel; everything is in the order x, y. */
+typedef struct {
+    const psf *kernel;
+    uint32_t channel;
+    uint32_t first;          /* the axis that is halved */
+    const uint32_t *length;  /* of the transform */
+    uint32_t origin[2];      /* the tap that is at 0 */
+    const double *weight[2]; /* of the taps along each axis, or NULL */
+    bool float64;            /* the result is double */
+} tap_transform;
+
+static bool transform_taps(void *to, const tap_transform *f, par *threads, err *e) {
+    const psf *k = f->kernel;
     const uint32_t size[2] = {k->w, k->h}, center[2] = {k->cx, k->cy};
     const size_t step[2] = {1, k->w};
-    uint32_t a = first, b = 1 - first;
-    tap_lines t = {.tap = k->tap + (size_t)c * k->w * k->h,
-                   .scale = k->scale[c],
+    const uint32_t *length = f->length, *origin = f->origin;
+    uint32_t a = f->first, b = 1 - f->first;
+    tap_lines t = {.tap = k->tap + (size_t)f->channel * k->w * k->h,
+                   .scale = k->scale[f->channel],
                    .size1 = size[a],
                    .size2 = size[b],
                    .center1 = center[a],
@@ -61,15 +70,15 @@ static bool transform_taps(void *to, const psf *k, uint32_t c, uint32_t first,
                    .step2 = step[b],
                    .length1 = length[a],
                    .length2 = length[b],
-                   .weight1 = weight ? weight[a] : NULL,
-                   .weight2 = weight ? weight[b] : NULL};
+                   .weight1 = f->weight[a],
+                   .weight2 = f->weight[b]};
     fft_plane p = {.first = length[a],
                    .second = length[b],
                    .lines = size[b] < length[b] ? size[b] : length[b],
                    .origin = (length[b] - origin[b] % length[b]) % length[b],
                    .fill = fill_line,
                    .ctx = &t,
-                   .float64 = float64};
+                   .float64 = f->float64};
     return fft_half_spectrum(to, &p, threads, e);
 }
 
@@ -97,13 +106,17 @@ double spectrum_alias(uint32_t tap, uint32_t size) {
 
 bool spectrum_make(spectrum *to, const psf *k, par *threads, err *e) {
     spectrum s = {.m = {length_next(2 * k->w, 2), length_next(2 * k->h, 2)}};
-    const uint32_t origin[2] = {middle_of(k->w), middle_of(k->h)};
     double *weight[2] = {compensation(k->w, s.m[0], e), compensation(k->h, s.m[1], e)};
     bool ok = weight[0] && weight[1] && psf_copy(&s.kernel, k, e) &&
               (s.value = mem_raw(spectrum_floats(&s), sizeof *s.value, "kernel spectrum", e));
     for (uint32_t c = 0; ok && c < k->channels; c++)
-        ok = transform_taps(s.value + c * spectrum_channel_floats(&s), k, c, 0, s.m, origin,
-                            (const double *const *)weight, false, threads, e);
+        ok = transform_taps(s.value + c * spectrum_channel_floats(&s),
+                            &(tap_transform){.kernel = k,
+                                             .channel = c,
+                                             .length = s.m,
+                                             .origin = {middle_of(k->w), middle_of(k->h)},
+                                             .weight = {weight[0], weight[1]}},
+                            threads, e);
     mem_free(weight[0]);
     mem_free(weight[1]);
     if (ok)
@@ -158,12 +171,14 @@ static bool at_resampled(spectrum_lines *to, const spectrum *s, uint32_t first,
 
 static bool at_exact(spectrum_lines *to, const spectrum *s, uint32_t first,
                      const uint32_t length[2], par *threads, err *e) {
-    const uint32_t origin[2] = {s->kernel.cx, s->kernel.cy};
     size_t step = line_set_floats(to) * (to->float64 ? sizeof(double) : sizeof(float));
-    for (uint32_t c = 0; c < to->channels; c++)
-        if (!transform_taps((char *)to->value + c * step, &s->kernel, c, first, length, origin,
-                            NULL, to->float64, threads, e))
-            return false;
+    tap_transform f = {.kernel = &s->kernel,
+                       .first = first,
+                       .length = length,
+                       .origin = {s->kernel.cx, s->kernel.cy},
+                       .float64 = to->float64};
+    for (; f.channel < to->channels; f.channel++)
+        if (!transform_taps((char *)to->value + f.channel * step, &f, threads, e)) return false;
     return true;
 }
 
