@@ -67,7 +67,7 @@ static bool check_options(const psf_options *o, uint32_t w, uint32_t h, err *e) 
         double at = o->at[i], last = (i ? h : w) - 1.0;
         if (!(at >= 0 && at <= last))
             return err_set(e, ERR_CONFIG,
-                           "the kernel's centre %c = %g lies outside the kernel, whose taps are "
+                           "kernel_center %c = %g lies outside the kernel, whose taps are "
                            "0 to %.0f",
                            "xy"[i], at, last);
     }

@@ -256,7 +256,7 @@ says() { # code, words, arguments
     says 64 "use --jobs" $a --threads 4
     says 64 "use --jobs" $a -j 4
     says 64 "replaced unless --no-clobber is given" $a --overwrite
-    says 64 "a .png output is a preview that chooses its own exposure" $a --exposure 2
+    says 64 "--exposure has no effect on an output that is not PNG" $a --exposure 2
     says 64 "write 'fftbloom --version'" $a --version
     says 64 "write --param blades=VALUE" kernel make star --blades 7
     says 64 "apply takes no option --rotate; see 'fftbloom help apply'" $a --rotate 15
