@@ -53,8 +53,7 @@ static const struct {
     {" memory ram ", "mem_limit", NULL},
     {" debug ", "verbose", NULL},
     {" silent s ", "quiet", NULL},
-    {" exposure view brightness gain ", "output",
-     "a .png output is a preview that chooses its own exposure; write .exr to keep the values"},
+    {" view brightness gain ", "exposure", NULL},
     {" version V ", NULL, "write 'fftbloom --version'"},
 };
 
