@@ -98,10 +98,11 @@ static void widen_plain(double *to, const kernel_core *c, const float *row, doub
 
 void core_row(const kernel_core *c, uint32_t channel, const float *in, uint32_t y, double by,
               double *to, double *magnitude, double *scratch) {
+    if (!c->radius) return; /* there are no taps to point at */
     const spread *s = c->s;
     uint32_t side = 2 * c->radius + 1;
     const double *tap = c->tap + (size_t)spread_kernel(s, channel) * side * side;
-    for (uint32_t j = 0; c->radius && j < side; j++, tap += side) {
+    for (uint32_t j = 0; j < side; j++, tap += side) {
         int64_t from = (int64_t)y - ((int64_t)j - c->radius);
         from = reference_source(from, s->h, s->axis[PLAN_Y].border);
         if (from < 0) continue;
