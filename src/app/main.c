@@ -63,7 +63,8 @@ static int show_help(int argc) {
     return argc > 1 ? 0 : ERR_USAGE;
 }
 
-/* A word that is no file and nearly a command, or stands alone, is a slip of the finger. */
+/* Returns true if the first word was probably meant as a command: it names no file, and it is
+ * close to a command's name or the only argument. */
 static bool is_slip(int argc, char **argv, err *e) {
     const char *near = command_nearest(argv[1]);
     if (argv[1][0] == '-' || strpbrk(argv[1], "./#%$@") || access(argv[1], F_OK) == 0) return false;

@@ -45,7 +45,7 @@ file_in *file_in_open(const char *path, err *e) {
     struct stat st;
     f->fd = -1;
     if (!(f->path = mem_str(path, e))) goto fail;
-    /* A pipe without a writer would be waited for; what is no file is refused below. */
+    /* Without O_NONBLOCK, open would wait for the writer of a pipe. Pipes are refused below. */
     f->fd = open_fully(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
     if (f->fd < 0) {
         err_errno(e, ERR_NO_INPUT, "cannot open '%s'", path);

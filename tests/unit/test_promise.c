@@ -9,7 +9,7 @@
  *     test_promise RUNS [SEED [DEVICE]]     more of them (make fuzz-promise)
  *     test_promise =TRIAL [SEED [DEVICE]]   one of them, in words
  *
- * Over 600 lines because 17 kinds of scenes, 12 kinds of kernels and the independent sum are one
+ * Over 600 lines because 17 kinds of scenes, 13 kinds of kernels and the independent sum are one
  * tool that shares no code with the program.
  */
 #include "base/log.h"

@@ -110,7 +110,7 @@ void stamp_use(const stamps *st, const char *output) {
     text_free(&path);
 }
 
-/* In place and without a sync: whoever reads half of it takes it for no stamp. */
+/* Writes in place and without a sync. A reader that finds half of a stamp ignores it. */
 static bool write_content(const char *path, const text *content, err *e) {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (fd < 0) return err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
@@ -122,8 +122,7 @@ static bool write_content(const char *path, const text *content, err *e) {
 
 bool stamp_write(const stamps *st, const char *input, const file_mark *read, const char *output,
                  err *e) {
-    /* One output in so many looks whether there are too many stamps: outputs that are written again
-     * and again add none, new ones get there soon enough. */
+    /* Counting stamps takes time, so only one output in 256 does it. */
     enum { LOOK_EVERY = 256 };
     text path = {0}, content = {0};
     hash128 name;
