@@ -199,7 +199,7 @@ static void add_center_tap(float *value, const psf *k, double tap) {
         }
 }
 
-/* The article's method: the spectrum of the whole kernel at the kernel's own size, its middle at
+/* Bilinear sampling: the spectrum of the whole kernel at the kernel's own size, its middle at
  * the origin, read between its frequencies by linear interpolation. */
 static bool at_bilinear(spectrum_lines *to, const spectrum *s, uint32_t first,
                         const uint32_t length[2], par *threads, err *e) {

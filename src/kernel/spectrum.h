@@ -47,9 +47,9 @@ typedef struct {
 } spectrum_lines;
 
 /* first: PLAN_X (0) or PLAN_Y (1), the axis that is halved. `exact` transforms the kernel at the
- * lengths, which must be smooth (2^a 3^b 5^c 7^d) for that, and needs no `value`; `bilinear` is the
- * article's method without its bugs, for comparison: the spectrum of the kernel at its own size,
- * sampled linearly. float64 asks for `exact`, whatever the mode. */
+ * lengths, which must be smooth (2^a 3^b 5^c 7^d) for that, and needs no `value`; `bilinear`,
+ * for comparison, reads the spectrum of the kernel at its own size with linear interpolation.
+ * float64 asks for `exact`, whatever the mode. */
 bool spectrum_at(spectrum_lines *to, const spectrum *s, spectrum_mode mode, uint32_t first,
                  uint32_t length_first, uint32_t length_second, bool float64, par *threads, err *e);
 void spectrum_lines_free(spectrum_lines *l);

@@ -582,7 +582,7 @@ bool plan_make(plan *out, const plan_request *ask, err *e) {
     }
     for (int i = 0; i < 2; i++) {
         uint64_t kernel = (uint64_t)ask->reach_lo[i] + ask->reach_hi[i] + 1;
-        p.article[i] = power_of_two(ask->size[i] + kernel - 1);
+        p.power_of_two[i] = power_of_two(ask->size[i] + kernel - 1);
     }
     *out = p;
     return true;

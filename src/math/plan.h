@@ -140,7 +140,8 @@ typedef struct {
         twiddle_bytes;    /* on the device */
     uint64_t input_bytes; /* not 0: the image travels to the device as halfs, which pass 1 reads */
     double cost[2];       /* model's price with x first, with y first; lower is better */
-    uint32_t article[2];  /* the power-of-two N + K - 1 lengths, for comparison: x, y */
+    uint32_t
+        power_of_two[2]; /* of x and y, for comparison: the first power of two from N + K - 1 */
 } plan;
 
 /* Fills p. ERR_CONFIG where the request cannot be met: the message has the numbers and says what

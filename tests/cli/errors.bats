@@ -168,7 +168,7 @@ for d in json.load(open("d.json"))["devices"]:
 import json, sys
 q = json.load(open(sys.argv[1] + ".json"))
 p = q["plan"]
-for key in ("image reach_before reach_after channels kernel_channels precision first lengths article_lengths cost "
+for key in ("image reach_before reach_after channels kernel_channels precision first lengths power_of_two_lengths cost "
             "half_lines pitch image_pitch tile_in tile band channels_per_bind bytes axes passes").split():
     assert key in p, key
 assert p["half_lines"] == p["axes"][0]["length"] // 2 + 1
@@ -276,10 +276,10 @@ assert (p["promise"]["bright_spots"], p["promise"]["core"], p["promise"]["kept"]
     [[ "$stderr" == *"oiiotool 'a.tif' -o 'a.exr' (with --colorconvert sRGB linear if it is not linear)" ]]
 }
 
-# The scene of the article that this method is from, not part of this project.
-@test "the article's scene, and what its sampling makes of it" {
+# A scene and its flare that are not part of this project.
+@test "a real flare: exact and resampled spectra agree, bilinear sampling does not" {
     scene=$FFTBLOOM_ROOT/../shared/data/article
-    [ -e "$scene/colorexr.exr" ] || skip "the article's scene is not here"
+    [ -e "$scene/colorexr.exr" ] || skip "the scene is not here"
     "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
     "$FFTBLOOM" "$scene/colorexr.exr" "$scene/physical_flare_256.exr" -o ours.exr --device cpu --pixel-type float
     "$FFTBLOOM" "$scene/colorexr.exr" "$scene/physical_flare_256.exr" -o exact.exr --device cpu --pixel-type float --spectrum exact
@@ -289,11 +289,11 @@ assert (p["promise"]["bright_spots"], p["promise"]["core"], p["promise"]["kept"]
     oiiotool exact.exr --ch R,G,B -o b.exr
     oiiotool theirs.exr --ch R,G,B -o c.exr
     same=$(worst a.exr b.exr) lost=$(worst a.exr c.exr)
-    echo "ours - exact: $same, ours - the article's: $lost"
-    # The image's peak is 30; the article's method was measured to be 0.157 off.
+    echo "ours - exact: $same, ours - bilinear: $lost"
+    # The image's peak is 30; bilinear sampling was measured to be 0.157 off.
     awk -v a="$same" -v b="$lost" 'BEGIN { exit !(a < 3e-5 && b > 0.05 && b < 0.5) }'
     "$FFTBLOOM" plan "$scene/colorexr.exr" "$scene/physical_flare_512.exr" --json |
-        grep -q '"article_lengths": \[2048, 2048\]'
+        grep -q '"power_of_two_lengths": \[2048, 2048\]'
     "$FFTBLOOM" devices | grep -q ' software ' || return 0
     oiiotool "$scene/colorexr.exr" --cut 160x120+560+300 -o crop.exr
     "$FFTBLOOM" crop.exr "$scene/physical_flare_256.exr" -o soft.exr --device software --pixel-type float

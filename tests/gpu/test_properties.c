@@ -351,11 +351,11 @@ static void definition(void **state) {
     }
 }
 
-/* --- the article's method -------------------------------------------------------------------- */
+/* --- bilinear spectra ------------------------------------------------------------------------ */
 
 /* What sampling the K frequencies of a line linearly at L others makes of tap x at distance d, on
  * the circle of L: to[d * k + x]. Done by definition, middle of the kernel at the origin. */
-static void article_axis(double *to, uint32_t k, uint32_t l) {
+static void sampled_axis(double *to, uint32_t k, uint32_t l) {
     for (uint32_t d = 0; d < l; d++)
         for (uint32_t x = 0; x < k; x++) {
             double sum = 0, at = (double)x - k / 2;
@@ -371,9 +371,8 @@ static void article_axis(double *to, uint32_t k, uint32_t l) {
         }
 }
 
-/* Its three bugs do not arise: every line's padding is zero, every frequency is multiplied, and
- * the image is not moved. */
-static void article_on(uint32_t index, uint32_t w, uint32_t h, uint32_t k) {
+/* Every line's padding is zero, every frequency is multiplied, and the image is not moved. */
+static void bilinear_on(uint32_t index, uint32_t w, uint32_t h, uint32_t k) {
     size_t n = (size_t)w * h, all = n * COLOURS;
     lens l = make_lens(k, k, k / 2, k / 2, "k.exr", false);
     float *in = noise(all, 5), *want = mem_new(all, sizeof *want, "want", NULL);
@@ -387,7 +386,7 @@ static void article_on(uint32_t index, uint32_t w, uint32_t h, uint32_t k) {
            *ay = mem_new((size_t)ly * k, sizeof *ay, "y", NULL),
            *rows = mem_new((size_t)k * lx, sizeof *rows, "rows", NULL),
            *effective = mem_new((size_t)ly * lx, sizeof *effective, "kernel", NULL);
-    article_axis(ax, k, lx), article_axis(ay, k, ly);
+    sampled_axis(ax, k, lx), sampled_axis(ay, k, ly);
     for (uint32_t c = 0; c < COLOURS; c++) {
         memset(rows, 0, sizeof *rows * k * lx);
         memset(effective, 0, sizeof *effective * ly * lx);
@@ -417,12 +416,12 @@ static void article_on(uint32_t index, uint32_t w, uint32_t h, uint32_t k) {
     mem_free(in), mem_free(want), mem_free(out), mem_free(exact), mem_free(l.tap);
 }
 
-static void article(void **state) {
+static void bilinear(void **state) {
     (void)state;
     if (!devices) skip();
     for (uint32_t i = 0; i < devices; i++) {
-        article_on(i, 48, 40, 16);
-        if (device[i].class == ENGINE_CPU) article_on(i, 37, 50, 13);
+        bilinear_on(i, 48, 40, 16);
+        if (device[i].class == ENGINE_CPU) bilinear_on(i, 37, 50, 13);
     }
 }
 
@@ -433,7 +432,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(properties),    cmocka_unit_test(correlation),
         cmocka_unit_test(all_sharpened), cmocka_unit_test(definition),
-        cmocka_unit_test(article),
+        cmocka_unit_test(bilinear),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     par_close(&threads);

@@ -107,7 +107,7 @@ static double l1_error(const double *ax, const double *ay, const psf *k, int lx,
 }
 
 static const filter FILTERS[] = {
-    {"linear, the article's", 1, 2, false, true, 0.091, 0.58},
+    {"linear", 1, 2, false, true, 0.091, 0.58},
     {"linear, twice as dense, compensated", 2, 2, true, true, 0.015, 0.099},
     {"Kaiser-Bessel, 4 taps", 2, 4, true, false, 2.3e-3, 1.4e-3},
     {"Kaiser-Bessel, 6 taps", 2, 6, true, false, 1.8e-5, 1.4e-5},

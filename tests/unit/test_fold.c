@@ -1,10 +1,10 @@
 /* test_fold.c - what gpu_fold does to SPIR-V: branches by hand, every embedded shader for several
- * sets of constants, rubbish, and modules that end anywhere. And the tables of gpu_tables. */
+ * sets of constants, rubbish, and modules that end anywhere. And the tables of gpu_pass. */
 #include "engine/gpu/gpu_fold.h"
 
 #include "base/mem.h"
+#include "engine/gpu/gpu_pass.h"
 #include "engine/gpu/gpu_shaders.h"
-#include "engine/gpu/gpu_tables.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 
@@ -303,7 +303,8 @@ static void spectrum_order_is_a_permutation(void **state) {
         spectrum_lines l = {
             .channels = 1, .halves = p.halves, .length = p.axis[1].length, .float64 = true};
         l.value = from;
-        CHECK_OK(gpu_spectrum_fill(to, &l, &p, 0, 1, threads, &e), e);
+        gpu_spectrum_part part = {&l, &p, 0, 1};
+        CHECK_OK(gpu_spectrum_fill(to, &part, threads, &e), e);
         double scale = 2.0 * p.axis[0].length * p.axis[1].length;
         for (size_t k = 0; k < n; k++) {
             double v = to[2 * k] * scale - 1;

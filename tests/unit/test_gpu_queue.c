@@ -1,5 +1,5 @@
 /* test_gpu_queue.c - which queues copy: on devices as they are made. */
-#include "engine/gpu/gpu_queue.h"
+#include "engine/gpu/gpu_device.h"
 #include "unit/check.h"
 
 enum {

@@ -241,7 +241,7 @@ static void frequencies_are_a_permutation(void **state) {
     }
 }
 
-static void article_lengths(void **state) {
+static void power_of_two_lengths(void **state) {
     (void)state;
     plan p;
     err e = {0};
@@ -251,10 +251,10 @@ static void article_lengths(void **state) {
                         .channels = 3,
                         .spectra = 3};
     CHECK_OK(plan_make(&p, &ask, &e), e);
-    assert_int_equal(p.article[PLAN_X], 4096);
-    assert_int_equal(p.article[PLAN_Y], 2048);
+    assert_int_equal(p.power_of_two[PLAN_X], 4096);
+    assert_int_equal(p.power_of_two[PLAN_Y], 2048);
     for (int i = 0; i < 2; i++)
-        assert_true(p.axis[i].length < p.article[p.first == PLAN_X ? i : 1 - i]);
+        assert_true(p.axis[i].length < p.power_of_two[p.first == PLAN_X ? i : 1 - i]);
 }
 
 static void smooth_lengths(void **state) {
@@ -278,7 +278,7 @@ int main(void) {
         cmocka_unit_test(known_sizes),
         cmocka_unit_test(extremes),
         cmocka_unit_test(frequencies_are_a_permutation),
-        cmocka_unit_test(article_lengths),
+        cmocka_unit_test(power_of_two_lengths),
         cmocka_unit_test(smooth_lengths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

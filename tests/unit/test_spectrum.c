@@ -1,5 +1,5 @@
 /* Spectra at any lengths: exact ones against the definition, resampled ones against exact ones in
- * frequency and in space, bilinear ones against the article's method done directly. */
+ * frequency and in space, bilinear ones against the same sampling done directly. */
 #include "kernel/spectrum.h"
 #include "math/fft.h"
 #include "unit/kernels.h"
@@ -230,7 +230,7 @@ static void resampled_is_exact(void **state) {
 
 /* --- bilinear --- */
 
-/* The article's way, in double: the spectrum of the whole kernel at its own size with the middle at
+/* Bilinear sampling, in double: the spectrum of the whole kernel at its own size with the middle at
  * the origin; texel addresses repeat; then the ramp that brings the centre to the origin. */
 static void check_bilinear(psf k, uint32_t lx, uint32_t ly) {
     int64_t mx = k.w / 2, my = k.h / 2;
@@ -264,7 +264,7 @@ static void check_bilinear(psf k, uint32_t lx, uint32_t ly) {
     psf_free(&k);
 }
 
-static void bilinear_is_the_articles(void **state) {
+static void bilinear_samples_linearly(void **state) {
     (void)state;
     check_bilinear(kernel_make(POWER_LAW, 64, 64, 1, 32, 32), 128, 216);
     check_bilinear(kernel_make(STAR, 32, 64, 3, 16, 32), 100, 135);
@@ -326,7 +326,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_is_the_definition),
         cmocka_unit_test(resampled_is_exact),
-        cmocka_unit_test(bilinear_is_the_articles),
+        cmocka_unit_test(bilinear_samples_linearly),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(refusals),
     };

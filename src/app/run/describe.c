@@ -140,7 +140,7 @@ void describe_plan_json(const plan *p, int indent, text *to) {
     json_string(&j, "precision", precision_name(p));
     json_string(&j, "first", AXIS[p->first]);
     json_uints(&j, "lengths", (const uint32_t[]){x->length, y->length}, PLAN_AXES);
-    json_uints(&j, "article_lengths", p->article, PLAN_AXES);
+    json_uints(&j, "power_of_two_lengths", p->power_of_two, PLAN_AXES);
     json_reals(&j, "cost", 6, p->cost, PLAN_AXES);
     json_line(&j);
     json_uint(&j, "half_lines", p->halves);

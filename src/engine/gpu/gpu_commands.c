@@ -8,34 +8,40 @@ bool gpu_begin(const gpu_device *g, VkCommandPool pool, VkCommandBuffer *c,
                                          .commandBufferCount = 1};
     VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                      .flags = usage};
+    *c = VK_NULL_HANDLE;
     VK_TRY(g, vkAllocateCommandBuffers(g->dev, &alloc, c), e);
     VK_TRY(g, vkBeginCommandBuffer(*c, &info), e);
     return true;
 fail:
+    if (*c) vkFreeCommandBuffers(g->dev, pool, 1, c);
+    *c = VK_NULL_HANDLE;
     return false;
 }
 
-static void barrier_of(VkCommandBuffer c, VkPipelineStageFlags from, VkAccessFlags wrote,
-                       VkPipelineStageFlags to, VkAccessFlags will) {
-    VkMemoryBarrier b = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = wrote, .dstAccessMask = will};
+void gpu_barrier(VkCommandBuffer c, unsigned before, unsigned after) {
+    static const struct {
+        unsigned by;
+        VkPipelineStageFlags stage;
+        VkAccessFlags reads, writes;
+    } ACCESS[] = {
+        {GPU_BY_PASS, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT,
+         VK_ACCESS_SHADER_WRITE_BIT},
+        {GPU_BY_COPY, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT,
+         VK_ACCESS_TRANSFER_WRITE_BIT},
+        {GPU_BY_HOST, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT, 0},
+    };
+    VkMemoryBarrier b = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+    VkPipelineStageFlags from = 0, to = 0;
+    for (size_t i = 0; i < sizeof ACCESS / sizeof ACCESS[0]; i++) {
+        if (before & ACCESS[i].by) from |= ACCESS[i].stage, b.srcAccessMask |= ACCESS[i].writes;
+        if (after & ACCESS[i].by)
+            to |= ACCESS[i].stage, b.dstAccessMask |= ACCESS[i].reads | ACCESS[i].writes;
+    }
     vkCmdPipelineBarrier(c, from, to, 0, 1, &b, 0, NULL, 0, NULL);
 }
 
-void gpu_barrier_of_passes(VkCommandBuffer c) {
-    VkPipelineStageFlags compute = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
-    barrier_of(c, compute, VK_ACCESS_SHADER_WRITE_BIT, compute,
-               VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
-}
-
-void gpu_barrier_of_passes_to_host(VkCommandBuffer c) {
-    barrier_of(c, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-               VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-}
-
-void gpu_barrier_of_copies_to_host(VkCommandBuffer c) {
-    barrier_of(c, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-               VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+void gpu_stamp(VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
+    if (stamps) vkCmdWriteTimestamp(c, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, stamps, (*next)++);
 }
 
 bool gpu_submit(const gpu_device *g, const gpu_submission *s, err *e) {
@@ -54,20 +60,13 @@ fail:
     return false;
 }
 
-bool gpu_upload(const gpu_device *g, const gpu_buffer *to, const gpu_buffer *from, err *e) {
-    VkCommandBuffer c = VK_NULL_HANDLE;
-    bool ok = gpu_begin(g, g->pool, &c, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, e);
-    if (!ok) goto fail;
-    VkBufferCopy all = {0, 0, from->bytes};
-    vkCmdCopyBuffer(c, from->buf, to->buf, 1, &all);
-    barrier_of(c, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-               VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
+bool gpu_run_once(const gpu_device *g, VkCommandBuffer c, err *e) {
+    bool ok = false;
     VK_TRY(g, vkEndCommandBuffer(c), e);
-    ok = gpu_submit(g, &(gpu_submission){.queue = g->queue, .commands = c}, e);
-    if (ok) VK_TRY(g, vkQueueWaitIdle(g->queue), e);
-    vkFreeCommandBuffers(g->dev, g->pool, 1, &c);
-    return ok;
+    if (!gpu_submit(g, &(gpu_submission){.queue = g->compute.queue, .commands = c}, e)) goto fail;
+    VK_TRY(g, vkQueueWaitIdle(g->compute.queue), e);
+    ok = true;
 fail:
-    if (c) vkFreeCommandBuffers(g->dev, g->pool, 1, &c);
-    return false;
+    vkFreeCommandBuffers(g->dev, g->compute.pool, 1, &c);
+    return ok;
 }

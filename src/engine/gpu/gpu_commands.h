@@ -1,29 +1,40 @@
-/* gpu_commands.h - command buffers: begun, parted by barriers, submitted. */
+/* gpu_commands.h - command buffers: beginning them, barriers and time stamps in them, submitting
+ * them.
+ *
+ * It knows nothing of what the commands do. */
 #ifndef ENGINE_GPU_COMMANDS_H
 #define ENGINE_GPU_COMMANDS_H
 
-#include "engine/gpu/gpu_memory.h"
+#include "engine/gpu/gpu_device.h"
 
-/* A new command buffer that takes commands, for the queue of that pool. */
+/* Makes a command buffer of that pool and begins it. The caller frees it, or gpu_run_once does. */
 bool gpu_begin(const gpu_device *g, VkCommandPool pool, VkCommandBuffer *c,
                VkCommandBufferUsageFlags usage, err *e);
 
-/* From one pass to the next, of the same frame or of two. */
-void gpu_barrier_of_passes(VkCommandBuffer c);
-/* The host sees what passes or copies have written. */
-void gpu_barrier_of_passes_to_host(VkCommandBuffer c);
-void gpu_barrier_of_copies_to_host(VkCommandBuffer c);
+/* Who reads and writes buffers; several may be joined by |. */
+enum { GPU_BY_PASS = 1, GPU_BY_COPY = 2, GPU_BY_HOST = 4 };
 
-/* Commands, what they wait for and what waits for them: NULL where there is none. */
+/* Makes `after` wait for `before`, and see what it has written. Holds for commands of this command
+ * buffer and of others on the same queue. */
+void gpu_barrier(VkCommandBuffer c, unsigned before, unsigned after);
+
+/* Writes the time at which everything before is done to place (*next)++ of `stamps`. Does nothing
+ * where `stamps` is NULL. */
+void gpu_stamp(VkCommandBuffer c, VkQueryPool stamps, uint32_t *next);
+
+/* Commands, the semaphore that they wait for, and what is signalled after them; NULL: none. */
 typedef struct {
     VkQueue queue;
     VkCommandBuffer commands;
     VkSemaphore after, then;
     VkFence fence;
 } gpu_submission;
+
+/* Submits; one thread at a time may do so for each queue. */
 bool gpu_submit(const gpu_device *g, const gpu_submission *s, err *e);
 
-/* Copies a filled host buffer into a device buffer, once, on the queue that computes, and waits. */
-bool gpu_upload(const gpu_device *g, const gpu_buffer *to, const gpu_buffer *from, err *e);
+/* Ends commands that were begun in the pool of g->compute, runs them there, waits for them, and
+ * frees them whether that worked or not. */
+bool gpu_run_once(const gpu_device *g, VkCommandBuffer c, err *e);
 
 #endif

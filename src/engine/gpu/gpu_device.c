@@ -52,14 +52,15 @@ bool gpu_version_is_enough(uint32_t version, const char *name, err *e) {
 struct gpu_instance {
     VkInstance vk;
     VkDebugUtilsMessengerEXT messenger;
-    uint32_t checks;
-    atomic_uint messages;
+    uint32_t checks;      /* of the validation layer, as FFTBLOOM_VALIDATION asked for them */
+    atomic_uint messages; /* any thread of the driver may add to them */
 };
 
 /* Making an instance loads every driver of the machine, which takes 0.05 to 0.1 s, and a run wants
  * it twice: to list the devices and to open one. A driver (NVIDIA's, 580) may even stop loading
- * after some thirty times in one process. So the last instance that is not used waits here for the
- * next who takes it; this is the only state outside of structs, and it is nothing but speed. */
+ * after some thirty times in one process. So the last instance that was given back waits here for
+ * the next user. It is exchanged atomically, and no lock guards it. This is the only state outside
+ * of structs, and it only saves time. */
 static _Atomic(gpu_instance *) idle;
 
 static void destroy_instance(gpu_instance *i) {
@@ -95,34 +96,13 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
     return VK_FALSE;
 }
 
-static bool has_layer(const char *name) {
-    VkLayerProperties layer[64];
-    uint32_t n = 64;
-    VkResult r = vkEnumerateInstanceLayerProperties(&n, layer);
-    if (r != VK_SUCCESS && r != VK_INCOMPLETE) return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (strcmp(layer[i].layerName, name) == 0) return true;
-    return false;
-}
-
-/* Which of the layer's checks FFTBLOOM_VALIDATION asks for; 0: no layer. */
-static uint32_t wanted_checks(VkValidationFeatureEnableEXT check[2]) {
-    const char *v = getenv("FFTBLOOM_VALIDATION");
-    if (!v || !*v || strcmp(v, "0") == 0) return 0;
-    check[0] = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
-    check[1] = VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT;
-    return strcmp(v, "gpu") == 0 ? 2 : 1;
-}
-
-static bool make_instance(gpu_instance *i, const VkValidationFeatureEnableEXT check[2],
-                          uint32_t checks, err *e) {
+/* Makes an instance, with the first `checks` of the validation layer's; 0: without the layer. */
+static bool make_instance(gpu_instance *i, uint32_t checks, err *e) {
     static const char *const LAYER = "VK_LAYER_KHRONOS_validation";
     static const char *const EXTENSION = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
-    if (checks && !has_layer(LAYER))
-        return err_set(e, ERR_NO_DEVICE,
-                       "FFTBLOOM_VALIDATION is set, but %s is not installed "
-                       "(Debian: vulkan-validationlayers)",
-                       LAYER);
+    static const VkValidationFeatureEnableEXT CHECK[] = {
+        VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT,
+        VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT};
     VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                              .pApplicationName = "fftbloom",
                              .apiVersion = VK_API_VERSION_1_1};
@@ -136,7 +116,7 @@ static bool make_instance(gpu_instance *i, const VkValidationFeatureEnableEXT ch
     VkValidationFeaturesEXT features = {.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
                                         .pNext = &debug,
                                         .enabledValidationFeatureCount = checks,
-                                        .pEnabledValidationFeatures = check};
+                                        .pEnabledValidationFeatures = CHECK};
     VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                  .pNext = checks ? &features : NULL,
                                  .pApplicationInfo = &app,
@@ -145,22 +125,24 @@ static bool make_instance(gpu_instance *i, const VkValidationFeatureEnableEXT ch
                                  .enabledExtensionCount = checks ? 1 : 0,
                                  .ppEnabledExtensionNames = &EXTENSION};
     VkResult r = vkCreateInstance(&info, NULL, &i->vk);
-    if (r != VK_SUCCESS) {
-        i->vk = VK_NULL_HANDLE;
-        return gpu_failed(NULL, r, "vkCreateInstance", e);
-    }
+    if (r != VK_SUCCESS) i->vk = VK_NULL_HANDLE;
+    if (checks && r == VK_ERROR_LAYER_NOT_PRESENT)
+        return err_set(e, ERR_NO_DEVICE,
+                       "FFTBLOOM_VALIDATION is set, but %s is not installed "
+                       "(Debian: vulkan-validationlayers)",
+                       LAYER);
+    if (r != VK_SUCCESS) return gpu_failed(NULL, r, "vkCreateInstance", e);
     i->checks = checks;
-    if (!checks) return true;
     PFN_vkCreateDebugUtilsMessengerEXT create = (PFN_vkCreateDebugUtilsMessengerEXT)(void (*)(
         void))vkGetInstanceProcAddr(i->vk, "vkCreateDebugUtilsMessengerEXT");
-    if (create) create(i->vk, &debug, NULL, &i->messenger);
+    if (checks && create) create(i->vk, &debug, NULL, &i->messenger);
     return true;
 }
 
-/* The idle one, where it has the checks that are wanted now, or a new one. */
+/* Takes the idle instance if it has the checks that are wanted now, or makes one. */
 static gpu_instance *take_instance(err *e) {
-    VkValidationFeatureEnableEXT check[2];
-    uint32_t checks = wanted_checks(check);
+    const char *v = getenv("FFTBLOOM_VALIDATION");
+    uint32_t checks = !v || !*v || strcmp(v, "0") == 0 ? 0 : strcmp(v, "gpu") == 0 ? 2 : 1;
     gpu_instance *i = atomic_exchange(&idle, NULL);
     if (i && i->checks == checks) {
         atomic_store(&i->messages, 0);
@@ -168,7 +150,7 @@ static gpu_instance *take_instance(err *e) {
     }
     destroy_instance(i);
     i = mem_new(1, sizeof *i, "Vulkan instance", e);
-    if (i && make_instance(i, check, checks, e)) return i;
+    if (i && make_instance(i, checks, e)) return i;
     destroy_instance(i);
     return NULL;
 }
@@ -184,9 +166,9 @@ enum { MOST = ENGINE_DEVICES, MOST_FAMILIES = 16 };
 static const char *const STATISTICS = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
 static const char *const QUERY_RESET = VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME;
 
-/* The first queue family that computes, preferring one that also draws: drivers give it the whole
- * machine. */
-static bool compute_family(VkPhysicalDevice p, uint32_t *family, uint32_t *timestamp_bits) {
+/* Finds the first queue family that computes, preferring one that also draws: drivers give it the
+ * whole machine. Returns false where none computes. */
+static bool compute_family(VkPhysicalDevice p, gpu_queue *to) {
     VkQueueFamilyProperties q[MOST_FAMILIES];
     uint32_t n = MOST_FAMILIES, best = UINT32_MAX;
     vkGetPhysicalDeviceQueueFamilyProperties(p, &n, q);
@@ -195,8 +177,8 @@ static bool compute_family(VkPhysicalDevice p, uint32_t *family, uint32_t *times
         if (best == UINT32_MAX || q[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) best = i;
     }
     if (best == UINT32_MAX) return false;
-    *family = best;
-    *timestamp_bits = q[best].timestampValidBits;
+    to->family = best;
+    to->stamp_bits = q[best].timestampValidBits;
     return true;
 }
 
@@ -246,11 +228,11 @@ static void describe(engine_device *d, VkPhysicalDevice p, uint32_t index) {
     vkGetPhysicalDeviceFeatures(p, &features);
     const VkPhysicalDeviceProperties *v = &props.properties;
     const VkPhysicalDeviceLimits *l = &v->limits;
-    *d = (engine_device){.class = v->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU ? ENGINE_SOFTWARE
-                                                                               : ENGINE_GPU,
-                         .index = index};
+    bool software = v->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     uint64_t left = 0;
-    d->memory = own_memory(p, &left);
+    *d = (engine_device){.class = software ? ENGINE_SOFTWARE : ENGINE_GPU,
+                         .index = index,
+                         .memory = own_memory(p, &left)};
     snprintf(d->name, sizeof d->name, "%.255s", v->deviceName);
     if (driver.driverName[0])
         snprintf(d->driver, sizeof d->driver, "%.120s %.120s", driver.driverName,
@@ -258,9 +240,8 @@ static void describe(engine_device *d, VkPhysicalDevice p, uint32_t index) {
     else
         snprintf(d->driver, sizeof d->driver, "version %#x", v->driverVersion);
     memcpy(d->uuid, id.deviceUUID, sizeof d->uuid);
-    uint32_t size = l->maxComputeWorkGroupSize[0], all = l->maxComputeWorkGroupInvocations;
     d->limits = (plan_limits){
-        .invocations = size < all ? size : all,
+        .invocations = min_u32(l->maxComputeWorkGroupSize[0], l->maxComputeWorkGroupInvocations),
         .shared_bytes = l->maxComputeSharedMemorySize,
         .buffer_range = min_u64(l->maxStorageBufferRange, sizes.maxMemoryAllocationSize),
         .memory = left,
@@ -268,100 +249,104 @@ static void describe(engine_device *d, VkPhysicalDevice p, uint32_t index) {
     memcpy(d->limits.groups, l->maxComputeWorkGroupCount, sizeof d->limits.groups);
 }
 
-/* A device that is too old is left out with a note, since a plan for it would be in vain. */
-static bool can_be_used(VkPhysicalDevice p) {
-    VkPhysicalDeviceProperties v;
-    uint32_t family, bits;
-    err e = {0};
-    vkGetPhysicalDeviceProperties(p, &v);
-    if (gpu_version_is_enough(v.apiVersion, v.deviceName, &e))
-        return compute_family(p, &family, &bits);
-    log_note("%s", e.msg);
-    return false;
-}
-
 uint32_t gpu_device_list(engine_device *to, uint32_t room) {
     VkPhysicalDevice p[MOST];
     uint32_t n = MOST, found = 0;
-    err ignored;
-    gpu_instance *instance = take_instance(&ignored);
+    err e = {0};
+    gpu_instance *instance = take_instance(&e);
     if (!instance) return 0;
     VkResult r = vkEnumeratePhysicalDevices(instance->vk, &n, p);
-    if (r == VK_SUCCESS || r == VK_INCOMPLETE)
-        for (uint32_t i = 0; i < n && found < room; i++)
-            if (can_be_used(p[i])) describe(&to[found++], p[i], i);
+    if (r != VK_SUCCESS && r != VK_INCOMPLETE) n = 0;
+    for (uint32_t i = 0; i < n && found < room; i++) {
+        VkPhysicalDeviceProperties v;
+        gpu_queue ignored;
+        vkGetPhysicalDeviceProperties(p[i], &v);
+        /* A plan for a device that is too old would be in vain. */
+        if (!gpu_version_is_enough(v.apiVersion, v.deviceName, &e))
+            log_note("%s", e.msg);
+        else if (compute_family(p[i], &ignored))
+            describe(&to[found++], p[i], i);
+    }
     give_instance(instance);
     return found;
 }
 
-/* --- opening --------------------------------------------------------------------------------- */
+/* --- queues ---------------------------------------------------------------------------------- */
+
+void gpu_queue_choose(gpu_queue_place to[GPU_WAYS], const VkQueueFamilyProperties *family,
+                      uint32_t n, uint32_t compute) {
+    static const VkQueueFlags VIDEO = 0x20 | 0x40;  /* decode, encode: of a newer Vulkan */
+    enum { ONLY_COPIES, ANOTHER, THE_SAME, KINDS }; /* of families, the best first */
+    int found = 0;
+    to[GPU_UP] = to[GPU_DOWN] = (gpu_queue_place){compute, 0};
+    for (int kind = 0; kind < KINDS; kind++)
+        for (uint32_t i = 0; i < n; i++) {
+            VkQueueFlags flags = family[i].queueFlags;
+            bool works = flags & (VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT);
+            /* Families for video copy, too, but slowly. */
+            bool fits = kind == ONLY_COPIES
+                            ? flags & VK_QUEUE_TRANSFER_BIT && !works && !(flags & VIDEO)
+                        : kind == ANOTHER ? works && i != compute
+                                          : i == compute;
+            for (uint32_t q = i == compute; fits && q < family[i].queueCount; q++)
+                if (found < GPU_WAYS)
+                    to[found++ == 0 ? GPU_DOWN : GPU_UP] = (gpu_queue_place){i, q};
+        }
+}
 
 enum { MOST_QUEUES = 1 + GPU_WAYS, EXTENSIONS = 2 };
 
-/* Chooses the queues that copy and notes the families of all of them. */
-static void choose_queues(gpu_device *g, gpu_queue_place place[GPU_WAYS]) {
+/* Chooses the queues that copy, notes the families of all queues, and asks for as many queues of
+ * each family as are used. */
+static void choose_queues(gpu_device *g, gpu_queue_place place[GPU_WAYS],
+                          VkDeviceQueueCreateInfo info[MOST_QUEUES]) {
+    static const float PRIORITY[MOST_QUEUES] = {1, 1, 1};
     VkQueueFamilyProperties q[MOST_FAMILIES];
     uint32_t n = MOST_FAMILIES;
     vkGetPhysicalDeviceQueueFamilyProperties(g->physical, &n, q);
-    gpu_queue_choose(place, q, n, g->family);
-    g->families[0] = g->family;
-    g->family_count = 1;
+    gpu_queue_choose(place, q, n, g->compute.family);
+    gpu_queue_place all[MOST_QUEUES] = {{g->compute.family, 0}};
     for (int way = 0; way < GPU_WAYS; way++) {
-        gpu_queue *c = &g->copies[way];
-        bool known = false;
-        c->family = place[way].family;
-        c->stamp_bits = q[c->family].timestampValidBits;
-        for (uint32_t i = 0; i < g->family_count; i++) known |= g->families[i] == c->family;
-        if (!known) g->families[g->family_count++] = c->family;
+        all[1 + way] = place[way];
+        g->copies[way].family = place[way].family;
+        g->copies[way].stamp_bits = q[place[way].family].timestampValidBits;
+    }
+    for (int k = 0; k < MOST_QUEUES; k++) {
+        uint32_t i = 0;
+        while (i < g->family_count && g->families[i] != all[k].family) i++;
+        if (i == g->family_count) {
+            g->families[g->family_count++] = all[k].family;
+            info[i] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                                .queueFamilyIndex = all[k].family,
+                                                .queueCount = 1,
+                                                .pQueuePriorities = PRIORITY};
+        }
+        info[i].queueCount = max_u32(info[i].queueCount, all[k].index + 1);
     }
 }
 
-/* As many queues of each family as are taken. */
-static void fill_queues(const gpu_device *g, const gpu_queue_place place[GPU_WAYS],
-                        VkDeviceQueueCreateInfo *info) {
-    static const float PRIORITY[MOST_QUEUES] = {1, 1, 1};
-    for (uint32_t i = 0; i < g->family_count; i++) {
-        uint32_t count = 1;
-        for (int way = 0; way < GPU_WAYS; way++)
-            if (place[way].family == g->families[i] && place[way].index >= count)
-                count = place[way].index + 1;
-        info[i] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                            .queueFamilyIndex = g->families[i],
-                                            .queueCount = count,
-                                            .pQueuePriorities = PRIORITY};
-    }
-}
-
-static bool make_pool(const gpu_device *g, VkCommandPool *to, uint32_t family, err *e) {
+static bool take_queue(const gpu_device *g, gpu_queue *to, uint32_t index, err *e) {
     VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                    .queueFamilyIndex = family,
+                                    .queueFamilyIndex = to->family,
                                     .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
-    VK_TRY(g, vkCreateCommandPool(g->dev, &info, NULL, to), e);
+    vkGetDeviceQueue(g->dev, to->family, index, &to->queue);
+    if (to != &g->compute && to->queue == g->compute.queue)
+        to->pool = g->compute.pool;
+    else
+        VK_TRY(g, vkCreateCommandPool(g->dev, &info, NULL, &to->pool), e);
     return true;
 fail:
     return false;
 }
 
-static bool take_queues(gpu_device *g, const gpu_queue_place place[GPU_WAYS], err *e) {
-    vkGetDeviceQueue(g->dev, g->family, 0, &g->queue);
-    if (!make_pool(g, &g->pool, g->family, e)) return false;
-    for (int way = 0; way < GPU_WAYS; way++) {
-        gpu_queue *c = &g->copies[way];
-        vkGetDeviceQueue(g->dev, c->family, place[way].index, &c->queue);
-        if (c->queue == g->queue)
-            c->pool = g->pool;
-        else if (!make_pool(g, &c->pool, c->family, e))
-            return false;
-    }
-    return true;
-}
+/* --- opening --------------------------------------------------------------------------------- */
 
 static bool open_device(gpu_device *g, bool float64, err *e) {
     uint32_t extensions = 0;
     const char *extension[EXTENSIONS];
     gpu_queue_place place[GPU_WAYS];
-    VkDeviceQueueCreateInfo queue[1 + GPU_WAYS];
-    if (!compute_family(g->physical, &g->family, &g->stamp_bits))
+    VkDeviceQueueCreateInfo queue[MOST_QUEUES];
+    if (!compute_family(g->physical, &g->compute))
         return err_set(e, ERR_NO_DEVICE, "%s has no compute queue", g->name);
     VkPhysicalDeviceMaintenance3Properties sizes = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
@@ -372,8 +357,7 @@ static bool open_device(gpu_device *g, bool float64, err *e) {
     g->tick = props.properties.limits.timestampPeriod * 1e-9;
     g->allocation = sizes.maxMemoryAllocationSize;
     vkGetPhysicalDeviceMemoryProperties(g->physical, &g->memory);
-    choose_queues(g, place);
-    fill_queues(g, place, queue);
+    choose_queues(g, place, queue);
     VkPhysicalDeviceFeatures features = {.shaderFloat64 = float64};
     VkPhysicalDeviceHostQueryResetFeatures reset = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES,
@@ -397,7 +381,10 @@ static bool open_device(gpu_device *g, bool float64, err *e) {
     if (resets)
         g->reset_queries = (PFN_vkResetQueryPoolEXT)(void (*)(void))vkGetDeviceProcAddr(
             g->dev, "vkResetQueryPoolEXT");
-    return take_queues(g, place, e);
+    bool ok = take_queue(g, &g->compute, 0, e);
+    for (int way = 0; ok && way < GPU_WAYS; way++)
+        ok = take_queue(g, &g->copies[way], place[way].index, e);
+    return ok;
 fail:
     return false;
 }
@@ -421,13 +408,11 @@ void gpu_device_close(gpu_device *g) {
     if (g->dev) {
         vkDeviceWaitIdle(g->dev);
         for (int way = 0; way < GPU_WAYS; way++)
-            if (g->copies[way].pool != g->pool)
+            if (g->copies[way].pool != g->compute.pool)
                 vkDestroyCommandPool(g->dev, g->copies[way].pool, NULL);
-        vkDestroyCommandPool(g->dev, g->pool, NULL);
+        vkDestroyCommandPool(g->dev, g->compute.pool, NULL);
         vkDestroyDevice(g->dev, NULL);
     }
     give_instance(g->instance);
-    g->dev = VK_NULL_HANDLE;
-    g->instance = NULL;
-    g->pool = VK_NULL_HANDLE;
+    *g = (gpu_device){0};
 }

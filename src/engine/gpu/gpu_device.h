@@ -1,55 +1,76 @@
-/* gpu_device.h - Vulkan kept small: an instance, a device with a queue that computes and two that
- * copy, and errors as sentences.
+/* gpu_device.h - a Vulkan device: its instance, one queue that computes, two that copy, and what
+ * Vulkan's errors mean.
  *
- * Headless always. FFTBLOOM_VALIDATION=1 loads the validation layer with synchronisation
- * validation, =gpu adds GPU-assisted validation; each message is printed and counted, and a
- * device with messages fails its next wait. */
+ * It needs no window and no display. It knows nothing of plans, images and shaders.
+ *
+ * FFTBLOOM_VALIDATION=1 loads the validation layer with synchronisation validation, and =gpu adds
+ * GPU-assisted validation. Each message is printed and counted; a frame fails when a device has
+ * messages. */
 #ifndef ENGINE_GPU_DEVICE_H
 #define ENGINE_GPU_DEVICE_H
 
 #include "engine/engine.h"
-#include "engine/gpu/gpu_queue.h"
 
 #include <vulkan/vulkan.h>
 
-typedef struct gpu_instance gpu_instance;
+/* The two directions in which planes travel. */
+enum { GPU_UP, GPU_DOWN, GPU_WAYS };
 
-/* A queue that copies. */
+/* Where a queue is: a family of the device, and an index in it. */
+typedef struct {
+    uint32_t family, index;
+} gpu_queue_place;
+
+/* A queue with the pool that its command buffers come from. */
 typedef struct {
     VkQueue queue;
     uint32_t family;
     VkCommandPool pool;
-    uint32_t stamp_bits; /* of its timestamps; 0: it writes none */
+    uint32_t stamp_bits; /* valid bits of its timestamps; 0: it writes none */
 } gpu_queue;
 
+typedef struct gpu_instance gpu_instance;
+
+/* Everything is set by gpu_device_open and const until gpu_device_close, which frees it. Several
+ * threads may read it. Vulkan wants one thread at a time for each queue and each pool:
+ * gpu_engine.c's `queues` sees to that while frames run, and all other commands (preparing,
+ * benchmarks) run while the engine has no frame. */
 typedef struct {
-    gpu_instance *instance;
+    gpu_instance *instance; /* given back when the device is closed, for the next one to use */
     VkPhysicalDevice physical;
     VkDevice dev;
-    VkQueue queue; /* computes */
-    uint32_t family;
-    VkCommandPool pool;
-    gpu_queue copies[GPU_WAYS];                    /* may be the queue that computes */
-    uint32_t families[1 + GPU_WAYS], family_count; /* of all these, each once */
+    gpu_queue compute;
+    gpu_queue copies[GPU_WAYS];                    /* may be `compute`, then with its pool */
+    uint32_t families[1 + GPU_WAYS], family_count; /* of all these queues, each family once */
     VkPhysicalDeviceMemoryProperties memory;
-    PFN_vkResetQueryPoolEXT reset_queries; /* by the host; NULL: not there */
-    bool statistics;     /* pipelines are made with what the compiler has to say: at debug level */
+    PFN_vkResetQueryPoolEXT reset_queries; /* resets from the host; NULL: the driver has none */
+    bool statistics;     /* pipelines keep the compiler's statistics, for the debug log */
     double tick;         /* seconds per timestamp unit */
-    uint32_t stamp_bits; /* of the queue that computes */
     uint64_t allocation; /* maximum of bytes in one piece of memory */
     char name[ENGINE_NAME];
     uint8_t uuid[ENGINE_UUID];
 } gpu_device;
 
-/* All Vulkan devices that have a compute queue. No Vulkan at all is no error: zero devices. */
+/* Lists the Vulkan devices that have a compute queue, at most `room`. Returns how many; without
+ * Vulkan, 0. */
 uint32_t gpu_device_list(engine_device *to, uint32_t room);
 
+/* Opens a device of the list. `g` must be zeroed, and is to be closed after a failure, too. */
 bool gpu_device_open(gpu_device *g, const engine_device *which, err *e);
-void gpu_device_close(gpu_device *g); /* accepts half-open devices */
-/* Messages of the validation layers since the device was opened. */
+/* Waits for the device and frees everything; accepts half-open devices. */
+void gpu_device_close(gpu_device *g);
+/* Returns the number of messages from the validation layers since the device was opened. */
 unsigned gpu_device_messages(const gpu_device *g);
 
-/* Returns the seconds between two timestamps of a queue, of which only that many bits count: a
+/* Chooses the queues that copy, among n families of which `compute` has the queue that computes, as
+ * its first. Each direction gets a queue of its own, since a download that waits for its frame must
+ * not hold up the upload of the next. The best queues do nothing but copy: they are the device's
+ * copy engines. Then comes any other queue. Where there are too few, uploads share the queue that
+ * computes first, then downloads. */
+void gpu_queue_choose(gpu_queue_place to[GPU_WAYS], const VkQueueFamilyProperties *family,
+                      uint32_t n, uint32_t compute);
+
+/* Returns the seconds between two timestamps of a queue. Only the lowest `stamp_bits` bits count: a
  * clock of 36 bits begins again about every hour. */
 double gpu_seconds(double tick, uint32_t stamp_bits, uint64_t from, uint64_t to);
 
@@ -57,10 +78,11 @@ double gpu_seconds(double tick, uint32_t stamp_bits, uint64_t from, uint64_t to)
  * and what they need. */
 bool gpu_version_is_enough(uint32_t version, const char *name, err *e);
 
-/* Sets the error for a failed Vulkan call; `what` is the call. Device lost and out of memory are
- * worth a retry. Returns false. */
+/* Sets the error for a failed Vulkan call and returns false; `what` is the call. A device that is
+ * lost or out of memory is worth a retry. */
 bool gpu_failed(const gpu_device *g, VkResult r, const char *what, err *e);
 
+/* Makes a Vulkan call; after a failure sets the error and goes to `fail`. */
 #define VK_TRY(g, call, e)                          \
     do {                                            \
         VkResult vk_result = (call);                \

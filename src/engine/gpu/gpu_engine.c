@@ -1,21 +1,26 @@
 /* gpu_engine.c - the plan on a Vulkan device: what all frames share, and the frames in flight.
- * gpu_frame.h tells how a frame goes. */
+ * gpu_frame.h says how a frame goes. */
 #include "base/log.h"
 #include "base/mem.h"
-#include "engine/gpu/gpu_commands.h"
+#include "base/number.h"
 #include "engine/gpu/gpu_frame.h"
 #include "engine/gpu/gpu_time.h"
 
 #include <pthread.h>
 #include <string.h>
 
+/* Frames of different slots may be loaded, submitted and waited for by different threads at the
+ * same time. Everything else (prepare, repeat, close) happens while no frame is in flight, by one
+ * thread, as engine.h demands; then no lock is needed. */
 typedef struct {
     engine base;
     const char *cache_dir; /* NULL: none */
-    gpu_work w;
-    pthread_mutex_t queues; /* held while a frame is given to them: one thread at a time may */
-    uint32_t slots;
-    gpu_frame slot[ENGINE_SLOTS];
+    gpu_work w;            /* its device from open to close, the rest from prepare on */
+    /* Guards the queues of w.g while frames are submitted, since Vulkan allows one thread at a time
+     * for each queue. Copying planes and waiting happen without it. */
+    pthread_mutex_t queues;
+    uint32_t slots;               /* those of slot[] that are made; 0: not prepared */
+    gpu_frame slot[ENGINE_SLOTS]; /* each belongs to the thread that uses it */
 } gpu_engine;
 
 static gpu_engine *of(engine *e) {
@@ -24,7 +29,7 @@ static gpu_engine *of(engine *e) {
 
 /* --- release -------------------------------------------------------------------------------- */
 
-/* Everything that prepare made. */
+/* Frees everything that prepare made; accepts what is half made. */
 static void unprepare(gpu_engine *x) {
     gpu_work *w = &x->w;
     const gpu_device *g = &w->g;
@@ -53,82 +58,66 @@ static void gpu_close(engine *base) {
     mem_free(x);
 }
 
-/* --- tables and spectrum -------------------------------------------------------------------- */
+/* --- preparing ------------------------------------------------------------------------------ */
 
-static bool upload_twiddles(gpu_work *w, const gpu_twiddles *t, err *e) {
-    gpu_buffer host = {0};
-    bool ok = gpu_buffer_make(&w->twiddles, &w->g, t->bytes, GPU_ON_DEVICE, "twiddles", e) &&
-              gpu_buffer_make(&host, &w->g, t->bytes, GPU_UPLOAD, "twiddles on the host", e);
-    if (ok) gpu_twiddles_fill(host.map, &w->p, t);
-    ok = ok && gpu_upload(&w->g, &w->twiddles, &host, e);
-    gpu_buffer_free(&host, &w->g);
-    return ok;
-}
-
-static bool upload_places(gpu_work *w, err *e) {
-    gpu_buffer host = {0};
+static bool upload_tables(gpu_work *w, err *e) {
+    const gpu_twiddles *t = &w->passes.twiddles;
     const plan_axis *a = &w->p.axis[0];
-    uint64_t bytes = a->one_pass ? 0 : a->length * sizeof(uint32_t);
-    bool ok = gpu_buffer_make(&w->places, &w->g, bytes, GPU_ON_DEVICE, "places", e);
-    if (!bytes) return ok;
-    ok = ok && gpu_buffer_make(&host, &w->g, bytes, GPU_UPLOAD, "places on the host", e);
-    if (ok) gpu_places_fill(host.map, a);
-    ok = ok && gpu_upload(&w->g, &w->places, &host, e);
-    gpu_buffer_free(&host, &w->g);
-    return ok;
+    gpu_buffer host = {0};
+    if (!gpu_buffer_make(&host, &w->g, &(gpu_buffer_params){"twiddles", GPU_UPLOAD, t->bytes}, e))
+        return false;
+    gpu_twiddles_fill(host.map, &w->p, t);
+    if (!gpu_upload(&w->twiddles, &w->g, &host, "twiddles", e)) return false;
+    gpu_buffer_params places = {"places", a->one_pass ? GPU_ON_DEVICE : GPU_UPLOAD,
+                                a->one_pass ? 0 : a->length * sizeof(uint32_t)};
+    if (a->one_pass) return gpu_buffer_make(&w->places, &w->g, &places, e); /* never read */
+    if (!gpu_buffer_make(&host, &w->g, &places, e)) return false;
+    gpu_places_fill(host.map, a);
+    return gpu_upload(&w->places, &w->g, &host, "places", e);
 }
 
 static bool upload_spectrum(gpu_work *w, const spectrum_lines *k, err *e) {
     uint64_t plane = w->p.spectrum_bytes / w->p.ask.spectra;
+    bool one = w->p.ask.spectra == 1;
     w->spectrum = mem_new(w->chunks, sizeof *w->spectrum, "buffers", e);
-    if (!w->spectrum) return false;
-    for (uint32_t i = 0; i < w->chunks; i++) {
-        bool one = w->p.ask.spectra == 1;
-        uint32_t count = one ? 1 : gpu_chunk_channels(w, i);
+    for (uint32_t i = 0; w->spectrum && i < w->chunks; i++) {
+        gpu_spectrum_part part = {k, &w->p, one ? 0 : i * w->p.channels_per_bind,
+                                  one ? 1 : gpu_chunk_channels(w, i)};
+        gpu_buffer_params p = {"kernel spectrum on the host", GPU_UPLOAD, plane * part.count};
         gpu_buffer host = {0};
-        bool ok = gpu_buffer_make(&w->spectrum[i], &w->g, plane * count, GPU_ON_DEVICE,
-                                  "kernel spectrum", e) &&
-                  gpu_buffer_make(&host, &w->g, plane * count, GPU_UPLOAD,
-                                  "kernel spectrum on the host", e) &&
-                  gpu_spectrum_fill(host.map, k, &w->p, one ? 0 : i * w->p.channels_per_bind, count,
-                                    w->threads, e) &&
-                  gpu_upload(&w->g, &w->spectrum[i], &host, e);
+        bool ok = gpu_buffer_make(&host, &w->g, &p, e) &&
+                  gpu_spectrum_fill(host.map, &part, w->threads, e);
+        ok = ok && gpu_upload(&w->spectrum[i], &w->g, &host, "kernel spectrum", e);
         gpu_buffer_free(&host, &w->g);
         if (!ok) return false;
     }
-    return true;
+    return w->spectrum != NULL;
 }
 
-/* --- preparing ------------------------------------------------------------------------------ */
-
-static bool make_set_pool(gpu_engine *x, err *e) {
-    uint32_t sets = gpu_frame_sets(&x->w) * x->slots;
+/* Makes the buffers between the passes, for the channels that go through them at a time, and the
+ * pool of the frames' descriptor sets. */
+static bool make_shared(gpu_work *w, uint32_t slots, err *e) {
+    const plan *p = &w->p;
+    uint64_t half = p->scratch_bytes / p->ask.channels * p->channels_per_bind,
+             lines = p->line_bytes / p->ask.channels * p->channels_per_bind;
+    const gpu_buffer_params scratch = {"half spectrum", GPU_ON_DEVICE, half},
+                            tiles = {"half spectrum in tiles", GPU_ON_DEVICE,
+                                     p->tile_in != p->tile ? half : 0},
+                            split = {"split lines", GPU_ON_DEVICE, lines};
+    uint32_t sets = gpu_frame_sets(w) * slots;
     VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, BINDINGS * sets};
     VkDescriptorPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                        .maxSets = sets,
                                        .poolSizeCount = 1,
                                        .pPoolSizes = &size};
-    VK_TRY(&x->w.g, vkCreateDescriptorPool(x->w.g.dev, &info, NULL, &x->w.sets), e);
+    if (!gpu_buffer_make(&w->scratch, &w->g, &scratch, e) ||
+        !gpu_buffer_make(&w->tiles, &w->g, &tiles, e) ||
+        !gpu_buffer_make(&w->split, &w->g, &split, e))
+        return false;
+    VK_TRY(&w->g, vkCreateDescriptorPool(w->g.dev, &info, NULL, &w->sets), e);
     return true;
 fail:
     return false;
-}
-
-/* What lies between the passes: of the channels that go through it at a time. */
-static bool make_scratch(gpu_work *w, err *e) {
-    const plan *p = &w->p;
-    uint64_t half = p->scratch_bytes / p->ask.channels * p->channels_per_bind,
-             lines = p->line_bytes / p->ask.channels * p->channels_per_bind;
-    return gpu_buffer_make(&w->scratch, &w->g, half, GPU_ON_DEVICE, "half spectrum", e) &&
-           gpu_buffer_make(&w->tiles, &w->g, p->tile_in != p->tile ? half : 0, GPU_ON_DEVICE,
-                           "half spectrum in tiles", e) &&
-           gpu_buffer_make(&w->split, &w->g, lines, GPU_ON_DEVICE, "split lines", e);
-}
-
-static void choose_ways(gpu_work *w, bool staged) {
-    bool cached = false, shared = !staged && gpu_memory_is_shared(&w->g, &cached);
-    w->direct[GPU_UP] = shared;
-    w->direct[GPU_DOWN] = shared && cached;
 }
 
 static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *o,
@@ -142,15 +131,15 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
                        p->ask.channels, ENGINE_SLOTS, ENGINE_CHANNELS);
     w->p = *p;
     base->sinks = p->ask.tapless && p->sample_bytes == sizeof(float);
-    w->chunks = (p->ask.channels + p->channels_per_bind - 1) / p->channels_per_bind;
+    w->chunks = ceil_div_u32(p->ask.channels, p->channels_per_bind);
+    bool cached = false, shared = !(o && o->staged) && gpu_memory_is_shared(&w->g, &cached);
+    w->direct[GPU_UP] = shared;
+    w->direct[GPU_DOWN] = shared && cached;
     x->slots = slots;
-    choose_ways(w, o && o->staged);
-    gpu_twiddles t = gpu_twiddles_layout(p);
-    const gpu_passes_request r = {p, &t, x->cache_dir, w->threads};
-    bool ok = gpu_passes_make(&w->passes, &w->g, &r, e) && upload_twiddles(w, &t, e) &&
-              upload_places(w, e) && upload_spectrum(w, k, e) && make_scratch(w, e) &&
-              make_set_pool(x, e);
-    for (uint32_t i = 0; ok && i < x->slots; i++)
+    const gpu_passes_request r = {p, x->cache_dir, w->threads};
+    bool ok = gpu_passes_make(&w->passes, &w->g, &r, e) && upload_tables(w, e) &&
+              upload_spectrum(w, k, e) && make_shared(w, slots, e);
+    for (uint32_t i = 0; ok && i < slots; i++)
         ok = gpu_frame_make(&x->slot[i], w, o && o->timestamps, e);
     if (!ok) unprepare(x);
     return ok || err_in(e, "preparing %s", w->g.name);
@@ -190,7 +179,7 @@ static bool gpu_repeat(engine *base, const engine_frame *f, engine_repeat *r, er
     gpu_engine *x = of(base);
     uint32_t passes = x->w.p.passes;
     double step[PLAN_PASSES * ENGINE_CHANNELS];
-    if (!engine_run(base, f, NULL, e)) return false; /* the data is there, and warm */
+    if (!engine_run(base, f, NULL, e)) return false; /* puts the data on the device */
     gpu_timing t = {r->count, passes * x->w.chunks, record_frame, x};
     if (!gpu_time(&x->w.g, &t, &r->frame, step, e)) return false;
     for (uint32_t i = 0; i < passes; i++) r->pass[i] = 0;
@@ -199,10 +188,9 @@ static bool gpu_repeat(engine *base, const engine_frame *f, engine_repeat *r, er
     uint64_t bytes[PLAN_PASSES];
     for (uint32_t i = 0; i < passes; i++) bytes[i] = x->w.p.pass[i].bytes;
     err why = {0};
-    if (gpu_time_copies(&x->w.g, r->count, bytes, passes, &r->copy, r->copy_pass, &why))
-        return true;
+    if (gpu_time_copies(&x->w.g, r, bytes, passes, &why)) return true;
     if (why.code != ERR_RETRY) return err_set(e, why.code, "%s", why.msg);
-    log_debug("copies are not timed beside the passes: %s", why.msg); /* no room for them */
+    log_debug("copies are not timed beside the passes: %s", why.msg); /* no room for copies */
     r->copy = 0;
     memset(r->copy_pass, 0, sizeof r->copy_pass);
     return true;

@@ -3,25 +3,27 @@
  *
  *   planes -> staging =up=> image =passes=> image =down=> staging -> planes, or a sink's rows
  *
- * Where the host sees the device's memory, planes are written to the image themselves, and there is
- * no step up; where it reads that memory fast, too, they are read from there, and there is none
- * down. Each step is a submission to the queue that does such work, and waits for the one before:
- * so one frame is copied while another one is computed.
+ * Where the host sees the device's memory, it writes planes to the image itself, and there is no
+ * step up; where it reads that memory fast, too, there is no step down. Each step is a submission
+ * to the queue that does such work, and waits for the step before: so one frame is copied while
+ * another one is computed.
  *
- * What belongs to one frame is a gpu_frame; what all frames use, the scratch of which only one does
- * at a time, is a gpu_work. Channels that do not fit one bound buffer are done in chunks, one after
- * the other, through the same scratch. Command buffers are recorded when the frame is made: to run
- * it is a copy, submissions, a fence and a copy. */
+ * A gpu_frame is what belongs to one frame; a gpu_work is what all frames use. Channels that do not
+ * fit one bound buffer are done in chunks, one after the other, through the same scratch. Command
+ * buffers are recorded when the frame is made: running it is a copy, submissions, a fence and a
+ * copy. This module knows nothing of slots and threads: gpu_engine.c hands frames out. */
 #ifndef ENGINE_GPU_FRAME_H
 #define ENGINE_GPU_FRAME_H
 
-#include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/gpu_pass.h"
 
-/* A plan on a device, but for its frames: gpu_engine.c makes and frees it. */
+/* A plan on a device, without its frames. gpu_engine.c makes it when the engine is prepared, and
+ * frees it when the engine is prepared again or closed. In between it is const, and every thread
+ * may read it. The device writes to scratch, tiles and split; one frame's passes use them at a
+ * time, which a barrier before the passes of each frame sees to. */
 typedef struct {
     gpu_device g;
-    par *threads;
+    par *threads; /* the caller's; they copy planes */
     plan p;
     uint32_t chunks;
     bool direct[GPU_WAYS]; /* between planes and image without staging */
@@ -31,40 +33,48 @@ typedef struct {
     VkDescriptorPool sets;
 } gpu_work;
 
-/* What the device does for a frame, each on a queue of its own where it has them. */
+/* The steps of a frame on the device, each on a queue of its own where there are enough. */
 typedef enum { GPU_STEP_UP, GPU_STEP_PASSES, GPU_STEP_DOWN, GPU_STEPS } gpu_step;
 
-/* Channels of a chunk: channels_per_bind, or what is left for the last. */
-uint32_t gpu_chunk_channels(const gpu_work *w, uint32_t chunk);
-
+/* One thread at a time may use a frame; no lock guards it. */
 typedef struct {
-    gpu_buffer up, down, weights; /* up and down: where the image itself does not do */
-    gpu_buffer *input, *image;    /* per chunk; input: of halfs, NULL where there is none */
-    VkDescriptorSet *set;
+    /* Set by gpu_frame_make, const until gpu_frame_free, which frees them. */
+    gpu_buffer up, down, weights;        /* up and down: where the image itself does not do */
+    gpu_buffer *input, *image;           /* per chunk; input: of halfs, NULL where there is none */
+    VkDescriptorSet *set;                /* of w->sets, and freed with it */
     VkCommandBuffer commands[GPU_STEPS]; /* NULL: the host does that step alone */
     VkSemaphore done[GPU_STEPS - 1];     /* of each step, for the next */
-    VkFence fence;
-    VkQueryPool stamps;
-    double host_up; /* s that the host has worked on the way up */
+    VkFence fence;                       /* of the last step */
+    VkQueryPool stamps;                  /* NULL: times are not measured */
+
+    /* From gpu_frame_load until gpu_frame_wait returns. The planes and the sink are the caller's.
+     */
+    double host_up; /* seconds that the host has worked on the way up */
     void *out[ENGINE_CHANNELS];
     const engine_sink *sink;
-    bool busy;
+
+    bool busy; /* submitted and not waited for */
     bool lost; /* it failed on the way: the device may have a part of it, and semaphores are set */
 } gpu_frame;
 
-/* Descriptor sets that each frame takes from w->sets. */
+/* Returns the channels of a chunk: channels_per_bind, or fewer in the last chunk. */
+uint32_t gpu_chunk_channels(const gpu_work *w, uint32_t chunk);
+
+/* Returns how many descriptor sets each frame takes from w->sets. */
 uint32_t gpu_frame_sets(const gpu_work *w);
-/* timestamps: gpu_frame_wait tells times, where the device has them. */
+/* Makes a frame from a zeroed one; the caller frees it after a failure, too. With `timestamps`,
+ * gpu_frame_wait tells times, where the device has them. */
 bool gpu_frame_make(gpu_frame *f, const gpu_work *w, bool timestamps, err *e);
 void gpu_frame_free(gpu_frame *f, const gpu_work *w); /* accepts half-made ones */
 
-/* One after the other. Load copies the planes to where the device finds them, and may run beside
- * other frames; submit must not run beside another submit on the same device. */
+/* Copies the planes to where the device finds them. May run beside other frames. */
 bool gpu_frame_load(gpu_frame *f, const gpu_work *w, const engine_frame *planes, err *e);
+/* Submits a loaded frame. Must not run beside another submit on the same device. */
 bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, err *e);
+/* Waits for a submitted frame and brings its planes back. May run beside other frames. */
 bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, engine_times *t, err *e);
 
-/* The passes alone, with a stamp after each unless stamps is NULL: for benchmarks. */
+/* Records the passes alone, with a gpu_stamp after each: for benchmarks, too. */
 void gpu_frame_record_passes(const gpu_frame *f, const gpu_work *w, VkCommandBuffer c,
                              VkQueryPool stamps, uint32_t *next);
 

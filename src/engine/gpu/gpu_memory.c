@@ -1,5 +1,7 @@
 #include "engine/gpu/gpu_memory.h"
 
+#include "engine/gpu/gpu_commands.h"
+
 #include <inttypes.h>
 
 enum {
@@ -8,7 +10,8 @@ enum {
     CACHED = VK_MEMORY_PROPERTY_HOST_CACHED_BIT
 };
 
-/* What each use must have, and what it would like, best first. */
+/* The properties that each use must have, those that it would like, best first, and those that it
+ * avoids if it can. */
 static const struct {
     VkMemoryPropertyFlags must, like[2], avoid;
 } USE[] = {
@@ -43,19 +46,18 @@ bool gpu_memory_is_shared(const gpu_device *g, bool *cached) {
     return true;
 }
 
-bool gpu_buffer_make(gpu_buffer *b, const gpu_device *g, uint64_t bytes, gpu_use use,
-                     const char *name, err *e) {
-    b->bytes = bytes ? bytes : 4;
+bool gpu_buffer_make(gpu_buffer *b, const gpu_device *g, const gpu_buffer_params *p, err *e) {
+    b->bytes = p->bytes ? p->bytes : 4;
     if (b->bytes > g->allocation)
         return err_set(e, ERR_NO_DEVICE,
                        "%s: buffer '%s' of %" PRIu64 " bytes is more than the %" PRIu64
                        " that the device gives in one piece",
-                       g->name, name, bytes, g->allocation);
+                       g->name, p->name, p->bytes, g->allocation);
     VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = b->bytes,
-        /* Copied by one queue, worked on by another: without handing it
-         * over each time, which costs buffers nothing. */
+        /* One queue copies it and another one works on it. Sharing it spares the barriers that hand
+         * it over, and costs buffers nothing. */
         .sharingMode = g->family_count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
         .queueFamilyIndexCount = g->family_count,
         .pQueueFamilyIndices = g->families,
@@ -66,23 +68,37 @@ bool gpu_buffer_make(gpu_buffer *b, const gpu_device *g, uint64_t bytes, gpu_use
     vkGetBufferMemoryRequirements(g->dev, b->buf, &need);
     VkMemoryAllocateInfo alloc = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                   .allocationSize = need.size,
-                                  .memoryTypeIndex = memory_type(g, need.memoryTypeBits, use)};
+                                  .memoryTypeIndex = memory_type(g, need.memoryTypeBits, p->use)};
     if (alloc.memoryTypeIndex == UINT32_MAX) {
         err_set(e, ERR_NO_DEVICE, "%s has no memory of the kind that is needed", g->name);
         goto fail;
     }
     VK_TRY(g, vkAllocateMemory(g->dev, &alloc, NULL, &b->mem), e);
     VK_TRY(g, vkBindBufferMemory(g->dev, b->buf, b->mem, 0), e);
-    if (use != GPU_ON_DEVICE)
+    if (p->use != GPU_ON_DEVICE)
         VK_TRY(g, vkMapMemory(g->dev, b->mem, 0, VK_WHOLE_SIZE, 0, &b->map), e);
     return true;
 fail:
     gpu_buffer_free(b, g);
-    return err_in(e, "buffer '%s' of %" PRIu64 " bytes", name, bytes);
+    return err_in(e, "buffer '%s' of %" PRIu64 " bytes", p->name, p->bytes);
 }
 
 void gpu_buffer_free(gpu_buffer *b, const gpu_device *g) {
     if (b->buf) vkDestroyBuffer(g->dev, b->buf, NULL);
     if (b->mem) vkFreeMemory(g->dev, b->mem, NULL);
     *b = (gpu_buffer){0};
+}
+
+bool gpu_upload(gpu_buffer *to, const gpu_device *g, gpu_buffer *from, const char *name, err *e) {
+    VkCommandBuffer c;
+    VkBufferCopy all = {0, 0, from->bytes};
+    bool ok = gpu_buffer_make(to, g, &(gpu_buffer_params){name, GPU_ON_DEVICE, from->bytes}, e) &&
+              gpu_begin(g, g->compute.pool, &c, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, e);
+    if (ok) {
+        vkCmdCopyBuffer(c, from->buf, to->buf, 1, &all);
+        gpu_barrier(c, GPU_BY_COPY, GPU_BY_PASS);
+        ok = gpu_run_once(g, c, e);
+    }
+    gpu_buffer_free(from, g);
+    return ok;
 }

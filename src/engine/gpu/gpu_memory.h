@@ -1,14 +1,18 @@
-/* gpu_memory.h - buffers, each with memory of its own: there are few, and they are large. */
+/* gpu_memory.h - buffers on a device, each with memory of its own: there are few, and they are
+ * large.
+ *
+ * It chooses the kind of memory for a use. It does not know what a buffer holds. */
 #ifndef ENGINE_GPU_MEMORY_H
 #define ENGINE_GPU_MEMORY_H
 
 #include "engine/gpu/gpu_device.h"
 
+/* Set by gpu_buffer_make and const until gpu_buffer_free, which zeroes it. */
 typedef struct {
     VkBuffer buf;
     VkDeviceMemory mem;
     VkDeviceSize bytes;
-    void *map; /* buffers that the host sees stay mapped */
+    void *map; /* where the host sees it; NULL for GPU_ON_DEVICE */
 } gpu_buffer;
 
 typedef enum {
@@ -18,14 +22,21 @@ typedef enum {
     GPU_DOWNLOAD,  /* host memory that the host reads and writes, cached where there is such */
 } gpu_use;
 
-/* Whether the host sees the device's own memory, all of it and not a small window; and then whether
- * reading it there is fast, because it is cached. */
+typedef struct {
+    const char *name; /* for the sentence of an error */
+    gpu_use use;
+    uint64_t bytes; /* a buffer of 0 is given 4, so that it can be bound */
+} gpu_buffer_params;
+
+/* Returns whether the host sees the device's own memory, all of it and not a small window. Then
+ * `cached` says whether the host reads it fast. */
 bool gpu_memory_is_shared(const gpu_device *g, bool *cached);
 
-/* `name` is for the error's sentence. A buffer of zero bytes is given four, so that it can be
- * bound. */
-bool gpu_buffer_make(gpu_buffer *b, const gpu_device *g, uint64_t bytes, gpu_use use,
-                     const char *name, err *e);
-void gpu_buffer_free(gpu_buffer *b, const gpu_device *g);
+bool gpu_buffer_make(gpu_buffer *b, const gpu_device *g, const gpu_buffer_params *p, err *e);
+void gpu_buffer_free(gpu_buffer *b, const gpu_device *g); /* accepts what was not made */
+
+/* Makes `to` on the device with the bytes of `from`, which the host has filled; waits for the copy
+ * and frees `from`, whether that worked or not. */
+bool gpu_upload(gpu_buffer *to, const gpu_device *g, gpu_buffer *from, const char *name, err *e);
 
 #endif

@@ -6,9 +6,129 @@
 #include "base/text.h"
 #include "engine/gpu/gpu_fold.h"
 #include "engine/gpu/gpu_shaders.h"
+#include "math/fft.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+/* --- twiddle factors ------------------------------------------------------------------------ */
+
+gpu_twiddles gpu_twiddles_layout(const plan *p) {
+    gpu_twiddles t = {0};
+    uint32_t entry = 0, complex_bytes = 2 * p->sample_bytes;
+    for (int i = 0; i < 2; i++) {
+        const plan_axis *a = &p->axis[i];
+        if (a->one_pass) {
+            t.fft[i] = entry;
+            entry += plan_twiddle_entries(&a->fft);
+            t.line[i] = 2 * entry;
+            if (a->alone) entry += (a->fft.length / 2 + 2) / 2;
+            continue;
+        }
+        t.outer[i] = entry;
+        entry += plan_twiddle_entries(&a->outer);
+        t.inner[i] = entry;
+        entry += plan_twiddle_entries(&a->inner);
+        t.line[i] = 2 * entry;
+        entry += (a->length + 1) / 2;
+    }
+    t.copy = entry;
+    t.bytes = 2 * 2ull * entry * complex_bytes;
+    return t;
+}
+
+/* Writes exp(-2 pi i m / n) as the complex number `index`. */
+static void put_root(void *to, bool float64, uint64_t index, uint64_t m, uint64_t n) {
+    double re, im;
+    fft_root(m, n, &re, &im);
+    gpu_put(to, float64, 2 * index, re);
+    gpu_put(to, float64, 2 * index + 1, im);
+}
+
+static void fill_stages(void *to, bool float64, const plan_fft *f, uint64_t entry) {
+    uint32_t block = f->length;
+    for (uint32_t s = 0; s + 1 < f->stages; s++) {
+        uint32_t rest = block / f->radix[s];
+        for (uint32_t n = 0; n < rest; n++, entry++) {
+            put_root(to, float64, 2 * entry, n, block);
+            put_root(to, float64, 2 * entry + 1, 4ull * n, block);
+        }
+        block = rest;
+    }
+}
+
+void gpu_twiddles_fill(void *to, const plan *p, const gpu_twiddles *t) {
+    bool float64 = p->sample_bytes == 8;
+    for (int i = 0; i < 2; i++) {
+        const plan_axis *a = &p->axis[i];
+        if (a->one_pass) {
+            fill_stages(to, float64, &a->fft, t->fft[i]);
+            for (uint32_t m = 0; a->alone && m <= a->fft.length / 2; m++)
+                put_root(to, float64, t->line[i] + m, m, a->length);
+            continue;
+        }
+        fill_stages(to, float64, &a->outer, t->outer[i]);
+        fill_stages(to, float64, &a->inner, t->inner[i]);
+        for (uint32_t m = 0; m < a->length; m++)
+            put_root(to, float64, t->line[i] + m, m, a->length);
+    }
+    memcpy((char *)to + t->bytes / 2, to, t->bytes / 2);
+}
+
+/* --- the order of frequencies ---------------------------------------------------------------- */
+
+void gpu_places_fill(uint32_t *to, const plan_axis *a) {
+    for (uint32_t o = 0; o < a->outer.length; o++)
+        for (uint32_t i = 0; i < a->inner.length; i++) {
+            uint32_t k = plan_frequency(&a->outer, o) +
+                         a->outer.length * plan_frequency(&a->inner, i);
+            to[k] = o * a->inner.length + i;
+        }
+}
+
+typedef struct {
+    void *to;
+    const gpu_spectrum_part *part;
+    const uint32_t *order; /* order[n]: the frequency that stands at number n of a line */
+    double scale;
+} reorder;
+
+static bool reorder_line(void *ctx, size_t index, int worker, err *e) {
+    (void)worker, (void)e;
+    const reorder *r = ctx;
+    const spectrum_lines *from = r->part->from;
+    bool float64 = r->part->p->sample_bytes == 8;
+    size_t n = from->length, source = (r->part->first * (size_t)from->halves + index) * n;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 2 * (source + r->order[i]), at = 2 * (index * n + i);
+        for (size_t c = 0; c < 2; c++) {
+            double v = from->float64 ? ((const double *)from->value)[k + c]
+                                     : (double)((const float *)from->value)[k + c];
+            gpu_put(r->to, float64, at + c, v * r->scale);
+        }
+    }
+    return true;
+}
+
+bool gpu_spectrum_fill(void *to, const gpu_spectrum_part *part, par *threads, err *e) {
+    const plan_axis *a = &part->p->axis[1];
+    const plan_fft *f = a->one_pass ? &a->fft : &a->inner;
+    uint32_t radix = f->radix[f->stages - 1], blocks = f->length / radix;
+    uint32_t parts = a->one_pass ? 1 : a->outer.length;
+    uint32_t *order = mem_raw(part->from->length, sizeof *order, "frequency order", e);
+    if (!order) return false;
+    for (uint32_t o = 0; o < parts; o++)
+        for (uint32_t q = 0; q < radix; q++)
+            for (uint32_t b = 0; b < blocks; b++) {
+                uint32_t high = a->one_pass ? 0 : plan_frequency(&a->outer, o);
+                order[o * f->length + q * blocks + b] = high +
+                                                        parts * plan_frequency(f, b * radix + q);
+            }
+    reorder job = {to, part, order, 0.5 / part->p->axis[0].length / a->length};
+    bool ok = par_for(threads, (size_t)part->count * part->from->halves, reorder_line, &job, e);
+    mem_free(order);
+    return ok;
+}
 
 /* --- specialization constants --------------------------------------------------------------- */
 
@@ -16,32 +136,17 @@ enum { MOST_CONSTANTS = 48 };
 _Static_assert(MOST_HELD == PLAN_MOST_HELD, "shaders have room for what the planner gives them");
 
 typedef struct {
-    VkSpecializationMapEntry entry[MOST_CONSTANTS];
-    uint32_t value[MOST_CONSTANTS];
-    uint32_t count;
+    uint32_t id[MOST_CONSTANTS], value[MOST_CONSTANTS], count;
 } constants;
 
 static void add(constants *c, uint32_t id, uint32_t value) {
-    c->entry[c->count] =
-        (VkSpecializationMapEntry){id, c->count * (uint32_t)sizeof value, sizeof value};
+    c->id[c->count] = id;
     c->value[c->count++] = value;
 }
 
-static bool is_outer(plan_pass_kind k) {
-    return k == PASS_OUTER || k == PASS_OUTER_BACK;
-}
-static bool is_back(plan_pass_kind k) {
-    return k == PASS_OUTER_BACK || k == PASS_INNER_BACK || k == PASS_PACK;
-}
-static bool is_along_first(plan_pass_kind k) {
-    return k == PASS_FORWARD || k == PASS_INVERSE;
-}
-
 static void add_fft(constants *c, const plan *p, const plan_pass *s, const gpu_twiddles *t) {
-    const plan_axis *a = &p->axis[s->axis];
-    uint32_t table = a->one_pass         ? t->fft[s->axis]
-                     : is_outer(s->kind) ? t->outer[s->axis]
-                                         : t->inner[s->axis];
+    bool outer = s->kind == PASS_OUTER || s->kind == PASS_OUTER_BACK;
+    bool first = s->kind == PASS_FORWARD || s->kind == PASS_INVERSE;
     add(c, ID_LENGTH, s->fft.length);
     add(c, ID_STAGES, s->fft.stages);
     for (uint32_t i = 0; i < PLAN_STAGES; i++) {
@@ -50,12 +155,15 @@ static void add_fft(constants *c, const plan *p, const plan_pass *s, const gpu_t
     }
     add(c, ID_LINES, s->lines);
     /* Along memory: image rows, and the lines of the half spectrum. Outer factors stride. */
-    add(c, ID_ALONG, !is_outer(s->kind) && !(is_along_first(s->kind) && p->first == PLAN_Y));
-    add(c, ID_TWIDDLES, table);
+    add(c, ID_ALONG, !outer && !(first && p->first == PLAN_Y));
+    add(c, ID_TWIDDLES,
+        p->axis[s->axis].one_pass ? t->fft[s->axis]
+        : outer                   ? t->outer[s->axis]
+                                  : t->inner[s->axis]);
     add(c, ID_COPY, t->copy);
     add(c, ID_PAIRED, s->paired);
     add(c, ID_WHOLE, s->whole);
-    add(c, ID_BY_FREQUENCY, is_outer(s->kind) || is_along_first(s->kind));
+    add(c, ID_BY_FREQUENCY, outer || first);
 }
 
 static constants constants_of(const plan *p, const plan_pass *s, const gpu_twiddles *t) {
@@ -84,13 +192,14 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     add(&c, ID_PARTS, parts);
     add(&c, ID_ONE_KERNEL, p->ask.spectra == 1);
     add(&c, ID_FIRST, s->axis == 0);
-    add(&c, ID_BACK, is_back(s->kind));
+    add(&c, ID_BACK,
+        s->kind == PASS_OUTER_BACK || s->kind == PASS_INNER_BACK || s->kind == PASS_PACK);
     add(&c, ID_INNER, a->one_pass ? 1 : a->inner.length);
     add(&c, ID_LINE_TWIDDLES, t->line[s->axis]);
     return c;
 }
 
-/* --- pipelines ------------------------------------------------------------------------------ */
+/* --- layouts -------------------------------------------------------------------------------- */
 
 bool gpu_layouts_make(VkDescriptorSetLayout *set_layout, VkPipelineLayout *layout,
                       const gpu_device *g, uint32_t bindings, err *e) {
@@ -117,20 +226,22 @@ fail:
     return false;
 }
 
-/* A copy of the pass's SPIR-V without the branches that its constants decide, and without the
- * functions that are then called by nobody. */
-static uint32_t *folded_code(gpu_shader code, const constants *c, size_t *bytes, err *e) {
-    uint32_t id[MOST_CONSTANTS];
-    for (uint32_t i = 0; i < c->count; i++) id[i] = c->entry[i].constantID;
-    uint32_t *words = mem_raw(code.bytes, 1, "shader", e);
-    if (!words) return NULL;
-    memcpy(words, code.words, code.bytes);
-    gpu_fold(words, code.bytes / sizeof *words, id, c->value, c->count);
-    *bytes = sizeof *words * gpu_drop(words, code.bytes / sizeof *words);
-    return words;
+void gpu_bind(const gpu_device *g, VkDescriptorSet set, const gpu_buffer *const *buffer,
+              uint32_t bindings) {
+    VkDescriptorBufferInfo info[BINDINGS];
+    VkWriteDescriptorSet w = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                              .dstSet = set,
+                              .descriptorCount = bindings,
+                              .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                              .pBufferInfo = info};
+    for (uint32_t i = 0; i < bindings; i++)
+        info[i] = (VkDescriptorBufferInfo){buffer[i]->buf, 0, VK_WHOLE_SIZE};
+    vkUpdateDescriptorSets(g->dev, 1, &w, 0, NULL);
 }
 
-/* What the compiler made of a pass - registers, spills - to the log. */
+/* --- pipelines ------------------------------------------------------------------------------ */
+
+/* Writes to the log how the compiler did with a pass: registers, spills. */
 static void log_statistics(const gpu_device *g, VkPipeline pipeline, const char *name) {
     PFN_vkGetPipelineExecutableStatisticsKHR get =
         (PFN_vkGetPipelineExecutableStatisticsKHR)(void (*)(void))vkGetDeviceProcAddr(
@@ -156,7 +267,6 @@ typedef struct {
     gpu_passes *s;
     const gpu_device *g;
     const plan *p;
-    const gpu_twiddles *t;
 } build;
 
 /* One piece of a par_for: drivers take a tenth of a second and more for a pass, and may be called
@@ -168,32 +278,36 @@ static bool make_pipeline(void *ctx, size_t index, int worker, err *e) {
     const plan_pass *pass = &b->p->pass[index];
     VkPipeline *to = &b->s->pipeline[index];
     gpu_shader code = gpu_shader_of(pass->kind, b->p->sample_bytes == 8);
-    constants c = constants_of(b->p, pass, b->t);
-    VkShaderModule module = VK_NULL_HANDLE;
-    size_t bytes;
-    uint32_t *words = folded_code(code, &c, &bytes, e);
-    if (!words) return false;
-    VkShaderModuleCreateInfo mi = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = bytes, .pCode = words};
-    VK_TRY(g, vkCreateShaderModule(g->dev, &mi, NULL, &module), e);
-    VkSpecializationInfo special = {c.count, c.entry, c.count * sizeof c.value[0], c.value};
+    constants c = constants_of(b->p, pass, &b->s->twiddles);
+    VkSpecializationMapEntry entry[MOST_CONSTANTS];
+    VkSpecializationInfo special = {c.count, entry, c.count * sizeof c.value[0], c.value};
+    VkShaderModuleCreateInfo mi = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
     VkComputePipelineCreateInfo pi = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
                   .pName = "main",
                   .pSpecializationInfo = &special},
         .layout = b->s->layout};
+    bool ok = false;
+    for (uint32_t i = 0; i < c.count; i++)
+        entry[i] =
+            (VkSpecializationMapEntry){c.id[i], i * (uint32_t)sizeof c.value[0], sizeof c.value[0]};
+    uint32_t *words = mem_raw(code.bytes, 1, "shader", e);
+    if (!words) goto fail;
+    /* Without the branches that the constants decide, and what is not reached after that. */
+    memcpy(words, code.words, code.bytes);
+    gpu_fold(words, code.bytes / sizeof *words, c.id, c.value, c.count);
+    mi.codeSize = sizeof *words * gpu_drop(words, code.bytes / sizeof *words);
+    mi.pCode = words;
+    VK_TRY(g, vkCreateShaderModule(g->dev, &mi, NULL, &pi.stage.module), e);
     VK_TRY(g, vkCreateComputePipelines(g->dev, b->s->cache, 1, &pi, NULL, to), e);
     if (g->statistics) log_statistics(g, *to, plan_pass_name(pass->kind));
-    vkDestroyShaderModule(g->dev, module, NULL);
-    mem_free(words);
-    return true;
+    ok = true;
 fail:
+    vkDestroyShaderModule(g->dev, pi.stage.module, NULL);
     mem_free(words);
-    if (module) vkDestroyShaderModule(g->dev, module, NULL);
-    return err_in(e, "pass '%s'", plan_pass_name(pass->kind));
+    return ok || err_in(e, "pass '%s'", plan_pass_name(pass->kind));
 }
 
 /* --- the cache on disk ---------------------------------------------------------------------- */
@@ -213,7 +327,7 @@ static bool make_cache(gpu_passes *s, const gpu_device *g, const char *dir, err 
         err missing;
         data = file_read_all(s->cache_path, CACHE_LIMIT, &bytes, &missing);
     }
-    /* The driver checks what it is given, and starts afresh when it is not its own. */
+    /* The driver checks the data, and starts empty where they are not its own. */
     VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                       .initialDataSize = data ? bytes : 0,
                                       .pInitialData = data};
@@ -236,8 +350,8 @@ static void keep_cache(const gpu_passes *s, const gpu_device *g, size_t before) 
 }
 
 bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const gpu_passes_request *r, err *e) {
-    *s = (gpu_passes){0};
-    build all = {s, g, r->p, r->t};
+    *s = (gpu_passes){.twiddles = gpu_twiddles_layout(r->p)};
+    build all = {s, g, r->p};
     size_t before = 0;
     if (!gpu_layouts_make(&s->set_layout, &s->layout, g, BINDINGS, e) ||
         !make_cache(s, g, r->cache_dir, e))

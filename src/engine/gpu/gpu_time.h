@@ -1,8 +1,8 @@
 /* gpu_time.h - how long repeated commands take on the device, by its own time stamps.
  *
  * One command buffer repeats the commands without a stamp between them, which gives the time of a
- * whole repetition; a second one has a stamp after each step, which gives the steps, each with
- * about a microsecond of stamping. */
+ * whole repetition. A second one has a stamp after each step, which gives the time of each step,
+ * with about a microsecond of stamping. Nothing else may use the device's queue meanwhile. */
 #ifndef ENGINE_GPU_TIME_H
 #define ENGINE_GPU_TIME_H
 
@@ -10,20 +10,19 @@
 
 typedef struct {
     uint32_t count; /* repetitions */
-    uint32_t steps; /* of a repetition: so many stamps it makes, if `stamps` is there */
+    uint32_t steps; /* of a repetition */
+    /* Records one repetition, with a gpu_stamp after each step. */
     void (*record)(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *next);
     void *ctx;
 } gpu_timing;
 
-/* Seconds per repetition, and of each step. */
+/* Fills `all` with the seconds of a repetition, and step[i] with those of each of its steps. */
 bool gpu_time(const gpu_device *g, const gpu_timing *t, double *all, double *step, err *e);
 
-/* The same for copies on the device, one after the other: step i moves bytes[i], half of them read
- * and half written. What a device does with so many bytes at best. */
-bool gpu_time_copies(const gpu_device *g, uint32_t count, const uint64_t *bytes, uint32_t steps,
-                     double *all, double *step, err *e);
-
-/* A stamp after everything before, if there is a pool. */
-void gpu_stamp(VkCommandBuffer c, VkQueryPool stamps, uint32_t *next);
+/* Fills r->copy and r->copy_pass: the best that the device's memory does for passes that move so
+ * many bytes. Times r->count rounds of copies on the device; copy i reads half of bytes[i] and
+ * writes half. */
+bool gpu_time_copies(const gpu_device *g, engine_repeat *r, const uint64_t *bytes, uint32_t steps,
+                     err *e);
 
 #endif

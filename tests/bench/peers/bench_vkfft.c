@@ -13,6 +13,7 @@
 #define VKFFT_BACKEND 0
 #include "device/device_choice.h"
 #include "device/device_measure.h"
+#include "engine/gpu/gpu_commands.h"
 #include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/gpu_time.h"
 
@@ -113,31 +114,16 @@ static void everything_before(VkCommandBuffer c) {
 static bool once(peer *v, const gpu_buffer *from, const gpu_buffer *to, VkFFTApplication *app,
                  err *e) {
     const gpu_device *g = &v->g;
-    VkCommandBuffer c = VK_NULL_HANDLE;
-    VkCommandBufferAllocateInfo alloc = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                         .commandPool = g->pool,
-                                         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                         .commandBufferCount = 1};
-    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    VkSubmitInfo submit = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &c};
+    VkCommandBuffer c;
     VkFFTLaunchParams launch = {.commandBuffer = &c};
-    bool ok = false;
-    VK_TRY(g, vkAllocateCommandBuffers(g->dev, &alloc, &c), e);
-    VK_TRY(g, vkBeginCommandBuffer(c, &begin), e);
+    if (!gpu_begin(g, g->compute.pool, &c, 0, e)) return false;
     if (app && VkFFTAppend(app, -1, &launch) != VKFFT_SUCCESS) {
-        err_set(e, ERR_INTERNAL, "VkFFTAppend failed");
-        goto fail;
+        vkFreeCommandBuffers(g->dev, g->compute.pool, 1, &c);
+        return err_set(e, ERR_INTERNAL, "VkFFTAppend failed");
     }
     if (!app) vkCmdCopyBuffer(c, from->buf, to->buf, 1, &(VkBufferCopy){0, 0, v->data.bytes});
     everything_before(c);
-    VK_TRY(g, vkEndCommandBuffer(c), e);
-    VK_TRY(g, vkQueueSubmit(g->queue, 1, &submit, VK_NULL_HANDLE), e);
-    VK_TRY(g, vkQueueWaitIdle(g->queue), e);
-    ok = true;
-fail:
-    if (c) vkFreeCommandBuffers(g->dev, g->pool, 1, &c);
-    return ok;
+    return gpu_run_once(g, c, e);
 }
 
 static bool put(peer *v, const gpu_buffer *to, const float *values, err *e) {
@@ -159,9 +145,10 @@ static bool make_peer(peer *v, const problem *p, const engine_device *d, err *e)
     if (!gpu_device_open(&v->g, d, e)) return false;
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VK_TRY(&v->g, vkCreateFence(v->g.dev, &fence, NULL, &v->fence), e);
-    if (!gpu_buffer_make(&v->host, &v->g, bytes, GPU_DOWNLOAD, "host", e) ||
-        !gpu_buffer_make(&v->spectrum, &v->g, bytes, GPU_ON_DEVICE, "spectrum", e) ||
-        !gpu_buffer_make(&v->data, &v->g, bytes, GPU_ON_DEVICE, "data", e))
+    if (!gpu_buffer_make(&v->host, &v->g, &(gpu_buffer_params){"host", GPU_DOWNLOAD, bytes}, e) ||
+        !gpu_buffer_make(&v->spectrum, &v->g,
+                         &(gpu_buffer_params){"spectrum", GPU_ON_DEVICE, bytes}, e) ||
+        !gpu_buffer_make(&v->data, &v->g, &(gpu_buffer_params){"data", GPU_ON_DEVICE, bytes}, e))
         return false;
     VkFFTConfiguration c = {.FFTdim = 2,
                             .size = {p->length[0], p->length[1], 1},
@@ -171,8 +158,8 @@ static bool make_peer(peer *v, const problem *p, const engine_device *d, err *e)
                             .isCompilerInitialized = 1,
                             .physicalDevice = &v->g.physical,
                             .device = &v->g.dev,
-                            .queue = &v->g.queue,
-                            .commandPool = &v->g.pool,
+                            .queue = &v->g.compute.queue,
+                            .commandPool = &v->g.compute.pool,
                             .fence = &v->fence};
     VkFFTConfiguration k = c;
     k.kernelConvolution = 1;
