@@ -91,6 +91,7 @@ static finish_job finish_of(const attempt *a, const outcome *to, bool sinks) {
                     .ledger = &v->size->ledger,
                     .light = a->l->nonnegative,
                     .signs = a->l->signs,
+                    .rounding = accuracy_rounding(a->method, !v->all),
                     .in = a->wide ? NULL : (float *const *)a->in,
                     .out = to->out,
                     .glare = a->glare};

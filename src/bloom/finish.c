@@ -42,7 +42,7 @@ typedef struct {
     double peak;                 /* of what the transform made */
     float darkest, largest;      /* of |out|; darkest: of those that are not below `dark` */
     bool darker;
-    double cancelled;
+    double cancelled, cancelled_part;
 } row_totals;
 
 /* Sums of as many floats as this, eight at a time, go to a double: few enough that their rounding
@@ -233,6 +233,7 @@ static void set_stats(finish_stats *st, const row_totals *t, double spilled) {
     st->measured.darkest = (double)t->darkest;
     st->measured.darker = t->darker;
     st->measured.cancelled = t->cancelled;
+    st->measured.cancelled_part = t->cancelled_part;
     st->sum = t->sum;
     st->spilled = spilled;
     st->negative = t->negative;
@@ -295,10 +296,12 @@ void finish_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made
             own[i] = v - x + r.centre * x;
         }
         join(&r, own, glare, &t);
-        for (uint32_t i = 0; sizes && i < w; i++)
-            if (sizes[i] > 0)
-                t.cancelled =
-                    fmax(t.cancelled, sizes[i] / fmax(fabs((double)r.out[i]), j->dark[c]));
+        for (uint32_t i = 0; sizes && i < w; i++) { /* the pixel should perhaps be less by `off` */
+            double off = j->rounding * sizes[i], size = fabs((double)r.out[i]);
+            if (!(off > 0x1p-26 * size)) continue; /* lost in the pixel's own rounding */
+            t.cancelled = fmax(t.cancelled, off);
+            t.cancelled_part = fmax(t.cancelled_part, off / fmax(size - off, j->dark[c]));
+        }
         for (uint32_t i = 0; j->glare && i < w; i++) j->glare[c][first + i] = (float)glare[i];
     }
     set_stats(st, &t, spilled);
@@ -312,6 +315,7 @@ static void merge(finish_stats *to, const finish_stats *from) {
     m->darkest = fmin(m->darkest, from->measured.darkest);
     m->darker |= from->measured.darker;
     m->cancelled = fmax(m->cancelled, from->measured.cancelled);
+    m->cancelled_part = fmax(m->cancelled_part, from->measured.cancelled_part);
     to->sum += from->sum;
     to->spilled += from->spilled;
     to->negative += from->negative;

@@ -42,6 +42,7 @@ typedef struct {
     const bool *light;       /* of each: what is spread is not below zero, nor is the kernel */
     const bool *signs;       /* of each: the image or the kernel is, somewhere: terms may cancel */
     double dark[PSF_CHANNELS];  /* accuracy_dark */
+    double rounding;            /* accuracy_rounding: of sums in space */
     int exponent[PSF_CHANNELS]; /* the engine was given the image times 2 to that */
 } finish_job;
 

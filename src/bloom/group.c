@@ -27,7 +27,6 @@ static accuracy_facts facts_of(const view *v, const light *l) {
                             .sketch = l->sketched,
                             .dark = l->dark,
                             .signs = l->signs,
-                            .excess = !v->all,
                             .tolerance = v->s->tolerance,
                             .precision = v->s->precision,
                             .points = (double)first->plan.axis[0].length *
@@ -64,14 +63,15 @@ static bool choose(accuracy *m, accuracy_facts *f, const view *v, light *l, err 
 static void heed_noise(accuracy *m, const view *v, const outcome *o, err *bug) {
     for (uint32_t c = 0; c < v->channels; c++) {
         double found = o->stats[c].negative ? -o->stats[c].negative_worst : 0;
-        if (found <= m->noise[c]) continue;
-        if (!(found <= 16 * m->noise[c]) && !(found < 1e-30))
+        if (found <= m->error[c]) continue;
+        if (!(found <= 16 * m->error[c]) && !(found < 1e-30))
             err_set(bug, ERR_INTERNAL,
                     "channel '%s': the glare has values down to %g where it cannot be below zero; "
                     "the predicted noise is %g. This is a bug; please report it",
-                    view_name(v, c), -found, m->noise[c]);
+                    view_name(v, c), -found, m->error[c]);
         m->kept = false;
-        m->noise[c] = found;
+        m->error[c] = found;
+        if (found > m->floor) m->channel = c;
         m->floor = fmax(m->floor, found);
     }
 }

@@ -70,7 +70,7 @@ static double check_promise(const char *what, const image *in, const image *got,
             double t = (double)glare_get(truth, c, i), v = (double)glare_get(got, c, i);
             double error = fabs(v - t) / (tolerance * fmax(fabs(t), dark));
             /* What the program says about itself, rounding of the stored floats on top. */
-            double said = a->noise[c] + (accuracy_relative(a) + 0x1p-23) * fabs(t);
+            double said = a->error[c] + (accuracy_relative(a) + 0x1p-23) * fabs(t);
             if (!(fabs(v - t) <= said))
                 fail_msg("%s: pixel %zu is off by %g, more than %g", what, i, fabs(v - t), said);
             if (!(v >= 0)) fail_msg("%s: pixel %zu is %g", what, i, v);

@@ -560,7 +560,7 @@ static bool check_all(const trial *t, const image *in, const image *got, const b
         image_to_float(a, in->plane[0][c], p->channel[c].type, 0, n);
         image_to_float(b, got->plane[0][c], to, 0, n);
         double *want = define(a, t->w, t->h, mixed ? &t->luminance : &t->k, index, &t->s);
-        ok &= compare(t, p->channel[c].name, a, b, to, want, r->promise.method.noise[index],
+        ok &= compare(t, p->channel[c].name, a, b, to, want, r->promise.method.error[index],
                       &r->promise.method);
         free(want);
     }
@@ -859,6 +859,18 @@ static void denormals_are_rounded_once(void **state) {
     holds("denormals", img, k, &s);
 }
 
+/* Pixels were off by 1.1 to 2.8 times the predicted error. Where light left the image, its ghosts
+ * came back, and only the peak inside the image was counted. In the fourth trial a sum of terms
+ * that cancel had come out too large, and its error was taken in parts of that. */
+static void predictions_that_were_too_low(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t seed, number;
+    } TRIAL[] = {{1011, 630}, {1003, 4415}, {1006, 3033}, {1007, 5973}, {2001, 1368}};
+    for (size_t i = 0; i < sizeof TRIAL / sizeof TRIAL[0]; i++)
+        assert_true(run_trial(TRIAL[i].seed, TRIAL[i].number, "cpu"));
+}
+
 static void what_is_kept_is_kept(void **state) {
     (void)state;
     const char *device;
@@ -897,6 +909,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(equal_terms_round_one_way),
         cmocka_unit_test(aliases_of_a_resampled_spectrum),
         cmocka_unit_test(denormals_are_rounded_once),
+        cmocka_unit_test(predictions_that_were_too_low),
         cmocka_unit_test(what_is_kept_is_kept),
     };
     if (!WITH_FFTW) return 0;

@@ -39,7 +39,7 @@ static void add_promise(const bloom_report *r, json_out *j) {
     json_fixed(j, "bright_spots", 0, a->spots);
     json_uint(j, "core", a->core);
     json_string(j, "channel", r->promise.channel);
-    add_real(j, "error", a->floor);
+    add_real(j, "error", a->error[a->channel]);
     add_real(j, "allowed", a->allowed);
     add_real(j, "darkest", a->darkest);
     json_uint(j, "attempts", r->promise.attempts);

@@ -17,7 +17,13 @@ double accuracy_dark(const scan_channel *c) {
 }
 
 double accuracy_relative(const accuracy *a) {
-    return noise_relative(a->precision) + 0x1p-53 * (a->terms + 8) + a->cancelled;
+    return noise_relative(a->precision) + accuracy_rounding(a, false);
+}
+
+/* Each term is rounded to a double, and what exceeds a threshold to a float: docs/math.md, "Terms
+ * that cancel". */
+double accuracy_rounding(const accuracy *a, bool excess) {
+    return 0x1p-53 * (a->terms + 8) + (excess ? 0x1p-24 : 0);
 }
 
 /* --- one channel ----------------------------------------------------------------------------- */
@@ -36,22 +42,25 @@ static double darkest_of(const accuracy_facts *f, uint32_t c) {
     return fmax(dark, f->sketch[c].darkest);
 }
 
-static double allowed_of(const accuracy *a, const accuracy_facts *f, uint32_t c, double darkest) {
+/* cancelled: what terms that cancel take of the tolerance. */
+static double allowed_of(const accuracy *a, const accuracy_facts *f, uint32_t c, double darkest,
+                         double cancelled) {
     const scan_channel *in = &f->scanned->channel[c];
     if (in->least == 0 && in->greatest == 0) return INFINITY;
-    return (f->tolerance - accuracy_relative(a)) * darkest;
+    return (f->tolerance - accuracy_relative(a) - cancelled) * darkest;
 }
 
 static double brightest_of(const scan_channel *in) {
     return fmax(fabs((double)in->least), fabs((double)in->greatest));
 }
 
-/* Returns the floor of channel c, whose glare inside the image has this norm and peak; chooses the
- * exponent if that is wanted. */
+/* Returns the floor of channel c, whose glare has this norm, and this peak inside the image;
+ * chooses the exponent if that is wanted. Ghosts come from outside the image as well. */
 static double floor_of(accuracy *a, const accuracy_facts *f, uint32_t c, const noise_tail *tail,
                        double norm, double peak, bool choose) {
     const scan_channel *in = &f->scanned->channel[c];
     noise_transform t = {a->precision, f->points, f->signs[c]};
+    peak = fmax(peak, f->sketch[c].peak_outside);
     noise_load load = noise_load_known(in, a->below[c], tail, norm, peak);
     if (choose) a->exponent[c] = noise_exponent(&t, &load);
     return noise_floor(&t, &load, a->exponent[c]);
@@ -82,7 +91,7 @@ static void note(accuracy *a, uint32_t c, double floor, double allowed, double d
     one.kept = floor <= allowed && (c == 0 || a->kept);
     bool kept = one.kept;
     if (c == 0 || strain(&one) > strain(a)) *a = one;
-    a->noise[c] = floor;
+    a->error[c] = floor;
     a->kept = kept;
 }
 
@@ -90,7 +99,7 @@ static void forecast(accuracy *a, const accuracy_facts *f, uint32_t ring) {
     for (uint32_t c = 0; c < f->s->channels; c++) {
         double dark = darkest_of(f, c);
         double floor = predict(a, f, c, ring);
-        note(a, c, floor, allowed_of(a, f, c, dark), dark);
+        note(a, c, floor, allowed_of(a, f, c, dark, 0), dark);
     }
 }
 
@@ -108,7 +117,7 @@ static accuracy plain(const accuracy_facts *f, plan_precision p) {
  * falls as more of the histogram's upper end is taken out. */
 static uint32_t fewest(accuracy *a, const accuracy_facts *f, uint32_t c, uint32_t ring) {
     uint32_t lo = 0, hi = SCAN_BINS + 1; /* enough, too little */
-    double allowed = allowed_of(a, f, c, darkest_of(f, c));
+    double allowed = allowed_of(a, f, c, darkest_of(f, c), 0);
     while (hi - lo > 1) {
         a->below[c] = lo + (hi - lo) / 2;
         if (predict(a, f, c, ring) <= allowed)
@@ -178,12 +187,8 @@ static uint32_t core_index(uint32_t radius) {
 void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measured *m) {
     accuracy_facts with = *f;
     with.measured = m;
-    /* Each of the sums' terms is rounded to a double, and what exceeds a threshold to a float:
-     * docs/math.md, "Terms that cancel". */
-    double rounding = 0x1p-53 * (a->terms + 8) + (f->excess ? 0x1p-24 : 0);
-    a->cancelled = 0;
-    for (uint32_t c = 0; c < f->s->channels; c++)
-        a->cancelled = fmax(a->cancelled, rounding * m[c].cancelled);
+    double cancelled = 0;
+    for (uint32_t c = 0; c < f->s->channels; c++) cancelled = fmax(cancelled, m[c].cancelled_part);
     for (uint32_t c = 0; c < f->s->channels; c++) {
         double outside = f->sketch[c].outside;
         double norm = sqrt(m[c].norm * m[c].norm + outside * outside);
@@ -192,7 +197,8 @@ void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measure
         if (!isfinite(norm)) floor = INFINITY;
         /* The darkest pixel may be darker by its own error. */
         double darkest = fmax(f->dark[c], darkest_of(&with, c) - floor);
-        note(a, c, floor, allowed_of(a, f, c, darkest), darkest);
+        note(a, c, floor, allowed_of(a, f, c, darkest, cancelled), darkest);
+        a->error[c] += m[c].cancelled;
     }
 }
 
@@ -205,7 +211,10 @@ void accuracy_text(const accuracy *a, char *to, size_t room) {
         size_t n = strlen(how);
         snprintf(how + n, sizeof how - n, ", a core of radius %u in space", a->core);
     }
-    snprintf(to, room, "%s%s: errors up to %.2g, %.2g allowed where it is darkest (%.2g)%s",
-             a->precision == PRECISION_FLOAT64 ? "float64" : "float32", how, a->floor, a->allowed,
-             a->darkest, a->kept ? "" : "; the tolerance is not kept");
+    char more[64] = "";
+    if (a->error[a->channel] > a->floor)
+        snprintf(more, sizeof more, " (%.2g where terms cancel)", a->error[a->channel]);
+    snprintf(to, room, "%s%s: errors up to %.2g%s, %.2g allowed where it is darkest (%.2g)%s",
+             a->precision == PRECISION_FLOAT64 ? "float64" : "float32", how, a->floor, more,
+             a->allowed, a->darkest, a->kept ? "" : "; the tolerance is not kept");
 }

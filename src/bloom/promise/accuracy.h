@@ -23,9 +23,10 @@ typedef struct {
     double norm, peak; /* of what the transform made, in the image */
     double darkest;    /* least |pixel| of those not far below the promise's floor */
     bool darker;       /* there are pixels far below it */
-    /* The largest, of all pixels, of what the terms that were added in space come to without their
-     * signs, in parts of |pixel| or of dark, whichever is larger; 0 where none is below zero. */
-    double cancelled;
+    /* How far terms that cancel, added in space, may have put a pixel off by their rounding, where
+     * that is more than the pixel's own: the largest, as it is, and in parts of what the pixel
+     * should be or of dark, whichever is larger. 0 where nothing is below zero. */
+    double cancelled, cancelled_part;
 } accuracy_measured;
 
 typedef struct {
@@ -36,7 +37,6 @@ typedef struct {
     const double *dark; /* accuracy_dark of each channel of the image, of which perhaps only a part
                            is spread; 0 where there are no histograms */
     const bool *signs;  /* of each channel: image or kernel has numbers below zero */
-    bool excess;        /* the scan is of the excess over a threshold, which floats get rounded */
     double tolerance;
     plan_precision precision;  /* AUTO, or what it has to be */
     double points;             /* of a float32 plan: L1 * L2 */
@@ -55,21 +55,26 @@ typedef struct {
     /* Of the channel that is nearest to breaking the promise: */
     double floor, allowed, darkest;
     uint32_t channel;
-    double noise[PSF_CHANNELS]; /* the floor of each channel: see accuracy_relative */
-    double cancelled; /* measured: what cancelling terms in space add to accuracy_relative */
-    bool kept;        /* floor <= allowed, for all channels */
+    bool kept; /* floor <= allowed, for all channels */
+    /* Of each channel: no pixel is off by more than error + accuracy_relative * max(|pixel|, dark).
+     * The floor, and what terms that cancel add to it, which may be at bright pixels. */
+    double error[PSF_CHANNELS];
 } accuracy;
 
 void accuracy_choose(accuracy *to, const accuracy_facts *f);
 
-/* Judges what came out: sets floor, allowed, darkest, channel, noise and kept. */
+/* Judges what came out: sets floor, allowed, darkest, channel, error and kept. */
 void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measured *m);
 
 /* Returns the magnitude below which a pixel's error is not relative to the pixel any more. */
 double accuracy_dark(const scan_channel *c);
 
-/* Returns the part of the error that grows with the pixel. The error of any pixel of channel c is
- * at most a->noise[c] + accuracy_relative(a) * max(|pixel|, dark). */
+/* Returns the rounding of what is added in space for one pixel, in parts of what its terms come to
+ * without their signs. excess: the terms are of the excess over a threshold, which is rounded to
+ * floats. */
+double accuracy_rounding(const accuracy *a, bool excess);
+
+/* Returns the part of the error that grows with the pixel. */
 double accuracy_relative(const accuracy *a);
 
 /* "float32, 12 pixels in space: errors up to 3e-7, 9e-7 allowed". */

@@ -4,7 +4,7 @@
  * to a factor of two or so where the kernel is smooth over a block. It tells where the darkest
  * pixel is likely to end up, which no norm of the image tells, and whether bright pixels lie
  * together. Light that borders bring in is left out, so shadows near them are taken for darker than
- * they are. */
+ * they are. Only `peak_outside` is a bound: nobody can measure what lands outside the image. */
 #ifndef BLOOM_SKETCH_H
 #define BLOOM_SKETCH_H
 
@@ -14,6 +14,9 @@ typedef struct {
     double darkest;       /* the least pixel of the result; 0 where some may be without light */
     double norm, outside; /* roots of sums of squares of the glare: everywhere, outside the image */
     double peak;          /* largest mean of a block */
+    /* No pixel outside the image has more glare, on the circle of a transform. Valid where neither
+     * the image nor the kernel is below zero anywhere. */
+    double peak_outside;
 } sketch;
 
 /* Kernels on the grid, for any number of images. */
@@ -22,8 +25,9 @@ typedef struct {
     uint32_t w, h;   /* of a kernel */
     uint32_t cx, cy; /* the block that a block lights for the most part is itself */
     const spread *s;
-    double *tap; /* [kernel][y][x]: of a block's light, what lands on each pixel of the block that
-                    far away, on average */
+    double *tap;  /* [kernel][y][x]: of a block's light, what lands on each pixel of the block that
+                     far away, on average */
+    double *most; /* the same: what lands on one of them, at most */
 } sketch_kernel;
 
 bool sketch_kernel_make(sketch_kernel *k, const spread *s, err *e);
