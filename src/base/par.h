@@ -1,15 +1,18 @@
 /* par.h - a parallel for on host threads.
  *
- * A pool of threads that is made once and passed to whoever has independent pieces of work.
- * Pieces are handed out one by one in order, so uneven pieces balance. The caller's thread works,
- * too, and a job with few pieces wakes few threads. Several threads may share a pool: their calls
- * take turns. Not re-entrant: a piece must not call par_for on the same pool. */
+ * A pool has a number of threads that may work at the same time. Several threads of the program may
+ * call par_for at the same time: each works on its own pieces, and the pool's helpers go where
+ * pieces are left, to the oldest work first. Pieces are handed out one by one in order, so uneven
+ * pieces balance. A thread that does work of its own between its calls, such as one of several
+ * frames, says so with par_enter: it takes the place of a helper, so that the cores are neither
+ * idle nor fought for. Not re-entrant: a piece must not call par_for on the same pool. */
 #ifndef BASE_PAR_H
 #define BASE_PAR_H
 
 #include "base/err.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct par par;
 
@@ -17,15 +20,24 @@ typedef struct par par;
  * fewer where the system gives no more. */
 par *par_open(int threads, err *e);
 void par_close(par **p);
-/* Returns the number of threads, the caller's counted. */
+/* Returns how many threads work at the same time, the caller's counted. */
 int par_threads(const par *p);
+/* Returns the number of worker indices, which is larger: scratch memory is indexed by them. */
+int par_workers(const par *p);
 
-/* Does one piece. `index` runs over [0, count), `worker` over [0, par_threads): scratch memory may
- * be indexed by it. Returning false stops the handing out of further pieces. */
+/* Counts the calling thread among the threads that work, until par_leave. The lower `age`, the
+ * earlier its pieces get help. Waits while par_threads + PAR_MORE other threads are in. */
+enum { PAR_MORE = 2 };
+void par_enter(par *p, uint64_t age);
+void par_leave(par *p);
+
+/* Does one piece. `index` runs over [0, count), `worker` over [0, par_workers); no two threads that
+ * work at the same time have the same `worker`. Returning false stops the handing out of further
+ * pieces. */
 typedef bool par_fn(void *ctx, size_t index, int worker, err *e);
 
 /* Runs fn for every index and waits. When pieces fail, the error of the lowest failing index that
- * ran is reported. */
+ * ran is reported. A thread that has not entered does so for the call, as the oldest. */
 bool par_for(par *p, size_t count, par_fn *fn, void *ctx, err *e);
 
 #endif

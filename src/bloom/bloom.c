@@ -15,8 +15,6 @@ struct bloom {
     bloom_settings s;
     par *threads;
     session *session;
-    buffers buf;
-    bool room; /* the plan of the last image has room for several frames in flight */
 };
 
 void bloom_defaults(bloom_settings *s) {
@@ -55,24 +53,10 @@ bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err
     return b;
 }
 
-bloom *bloom_beside(const bloom *with, err *e) {
-    bloom *b = mem_new(1, sizeof *b, "bloom", e);
-    if (!b) return NULL;
-    b->s = with->s;
-    b->threads = with->threads;
-    b->session = session_join(with->session);
-    return b;
-}
-
-bool bloom_has_room(const bloom *b) {
-    return b->room;
-}
-
 void bloom_close(bloom **pb) {
     bloom *b = *pb;
     if (!b) return;
-    buffers_free(&b->buf);
-    session_leave(&b->session);
+    session_close(&b->session);
     mem_free(b);
     *pb = NULL;
 }
@@ -163,36 +147,39 @@ static bool add_layers(const bloom *b, image *img, int part, const glares *g, er
 
 /* --- images --------------------------------------------------------------------------------- */
 
-static group_job job_of(bloom *b, image *img, int part, const layer_group *layer, uint32_t height) {
+static group_job job_of(const bloom *b, image *img, int part, const layer_group *layer,
+                        uint32_t height, buffers *buf) {
     return (group_job){.s = &b->s,
                        .threads = b->threads,
                        .session = b->session,
-                       .buf = &b->buf,
+                       .buf = buf,
                        .img = img,
                        .part = part,
                        .layer = layer,
                        .height = height};
 }
 
-static bool bloom_groups(bloom *b, image *img, int part, const layer_map *m, uint32_t height,
+static bool bloom_groups(const bloom *b, image *img, int part, const layer_map *m, uint32_t height,
                          bloom_report *r, err *e) {
     glares g = {0};
+    buffers buf = {0};
     bool emit = b->s.emit_layer && *b->s.emit_layer, ok = true;
     if (emit) {
         g.group = mem_new((size_t)m->groups, sizeof *g.group, "glare", e);
         if (!(ok = g.group != NULL)) return false;
     }
     for (int i = 0; ok && i < m->groups; i++) {
-        group_job j = job_of(b, img, part, &m->group[i], height);
+        group_job j = job_of(b, img, part, &m->group[i], height, &buf);
         if (emit) j.glare = &g.group[g.count++];
         ok = group_bloom(&j, r, e);
     }
     ok = ok && (!emit || add_layers(b, img, part, &g, e));
     free_glares(&g);
+    buffers_free(&buf);
     return ok;
 }
 
-static bool bloom_part(bloom *b, image *img, int part, bloom_report *r, err *e) {
+static bool bloom_part(const bloom *b, image *img, int part, bloom_report *r, err *e) {
     layer_map m;
     windows w;
     image_part *p = &img->head.part[part];
@@ -249,14 +236,13 @@ static bool no_layer(err *e) {
                    "the image has no colour layer to bloom; name layers with --layers");
 }
 
-bool bloom_image(bloom *b, image *img, bloom_report *r, err *e) {
+bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e) {
     begin(b, r);
     if (!layer_globs_check(&img->head, b->s.layers, b->s.exclude, e)) return false;
     /* The whole kernel is its centre, so every bit stays, even of NaNs and negative zeros. */
     if (b->s.sharpen == 1 && b->s.window == WINDOW_KEEP && !b->s.emit_layer) return true;
     for (int part = 0; part < img->head.parts; part++)
         if (!bloom_part(b, img, part, r, e)) return false;
-    b->room = r->plan.frames > 1;
     return r->groups ? judge(b, r, e) : no_layer(e);
 }
 
@@ -273,15 +259,17 @@ static bool first_group(const bloom *b, const image_header *h, layer_map *m, int
     return no_layer(e);
 }
 
-bool bloom_predict(bloom *b, image *img, bloom_report *r, err *e) {
+bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
     layer_map m;
     windows w;
     int part;
+    buffers buf = {0};
     begin(b, r);
     if (!first_group(b, &img->head, &m, &part, e)) return false;
-    group_job j = job_of(b, img, part, &m.group[0], image_height(&img->head.part[part]));
+    group_job j = job_of(b, img, part, &m.group[0], image_height(&img->head.part[part]), &buf);
     bool ok = choose_windows(b, &img->head.part[part], &w, e) &&
               image_set_window(img, part, &w.computed, e) && group_predict(&j, r, e);
+    buffers_free(&buf);
     layer_map_free(&m);
     return ok;
 }
@@ -313,7 +301,7 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
     return ok;
 }
 
-int bloom_forecast(bloom *b, const image_header *h, plan_precision precision,
+int bloom_forecast(const bloom *b, const image_header *h, plan_precision precision,
                    const engine_device **list, device_forecast *to, uint32_t *count, err *e) {
     plan_request ask;
     if (!first_request(b, h, precision, &ask, e)) return -1;

@@ -4,7 +4,8 @@
  * everything that stays the same from frame to frame: device, plan, spectrum, buffers. An image is
  * changed in place: colour groups are convolved, data channels stay as they are, `window` may
  * change the data window, `emit_layer` adds channels, and `half_overflow` may turn half channels
- * into float. A bloom knows nothing of JSON or of the command line. */
+ * into float. Several threads may bloom images with one bloom at the same time. A bloom knows
+ * nothing of JSON or of the command line. */
 #ifndef BLOOM_BLOOM_H
 #define BLOOM_BLOOM_H
 
@@ -109,28 +110,22 @@ typedef struct bloom bloom;
 
 /* Opens a bloom. `kernel` is an image file or a .spectrum file. */
 bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err *e);
-/* Opens a bloom for another thread, with the same settings, kernel and engine. Both may bloom an
- * image at the same time if bloom_has_room. */
-bloom *bloom_beside(const bloom *b, err *e);
-/* Returns true if the settings' slots and the device's memory have room for a second image at the
- * same time. Meaningful only after bloom_image has run once. */
-bool bloom_has_room(const bloom *b);
 void bloom_close(bloom **b);
 
 /* Blooms the image and fills the report. ERR_BAD_PIXELS: there are NaN or infinite pixels, or
  * values beyond half floats, and the settings call these errors. ERR_TOLERANCE: --verify found the
  * promise broken; the image is done then, and the report complete. */
-bool bloom_image(bloom *b, image *img, bloom_report *r, err *e);
+bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e);
 
 /* Fills the report with what bloom_image would do about the accuracy of the image's first colour
  * group: promise, plan, device, bad pixels and notes. Uses no device. Changes the image as
  * bloom_image does before it transforms anything. Bad pixels that `nan` refuses count as 0. */
-bool bloom_predict(bloom *b, image *img, bloom_report *r, err *e);
+bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e);
 
 /* Fills `to`, which has room for ENGINE_DEVICES, with what each device of the machine would do with
  * the image's first colour group in that precision; *list has *count devices. Returns the index of
  * the device that would be taken, or -1. Uses no device. */
-int bloom_forecast(bloom *b, const image_header *h, plan_precision precision,
+int bloom_forecast(const bloom *b, const image_header *h, plan_precision precision,
                    const engine_device **list, device_forecast *to, uint32_t *count, err *e);
 
 #endif

@@ -332,9 +332,9 @@ finish *finish_open(const finish_job *j, par *threads, err *e) {
     *f = (finish){.j = *j, .wide = vector_wide()};
     f->room = scratch_bytes(j);
     f->row = mem_raw((size_t)j->s->h * j->s->channels, sizeof *f->row, "statistics", e);
-    if (f->row) f->scratch = mem_raw(f->room * (size_t)par_threads(threads), 1, "rows", e);
+    if (f->row) f->scratch = mem_raw(f->room * (size_t)par_workers(threads), 1, "rows", e);
     if (f->scratch)
-        memset(f->scratch, 0xff, f->room * (size_t)par_threads(threads)); /* as core_row wants it */
+        memset(f->scratch, 0xff, f->room * (size_t)par_workers(threads)); /* as core_row wants it */
     else
         finish_close(&f, NULL);
     return f;

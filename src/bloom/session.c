@@ -39,7 +39,6 @@ struct session {
      * `changed` is signalled after each change. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    uint32_t users;
 
     bool making;         /* a thread makes a size or lists devices; `devices` is its own */
     device_list devices; /* filled when a size is first made */
@@ -62,26 +61,19 @@ static const char *cache_folder(const session *s) {
     return s->folder[0] ? s->folder : NULL;
 }
 
-/* --- users ----------------------------------------------------------------------------------- */
+/* --- opening -----------------------------------------------------------------------------------
+ */
 
 session *session_open(const bloom_settings *settings, const char *kernel, par *threads, err *e) {
     session *s = mem_new(1, sizeof *s, "session", e);
     if (!s) return NULL;
     s->s = *settings;
     s->threads = threads;
-    s->users = 1;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     if (!cache_path(s->folder, settings->cache_dir)) s->folder[0] = 0;
     s->devices = (device_list){.threads = par_threads(threads), .cache_dir = cache_folder(s)};
-    if (!kernel_source_load(&s->kernel, kernel, threads, e)) session_leave(&s);
-    return s;
-}
-
-session *session_join(session *s) {
-    pthread_mutex_lock(&s->lock);
-    s->users++;
-    pthread_mutex_unlock(&s->lock);
+    if (!kernel_source_load(&s->kernel, kernel, threads, e)) session_close(&s);
     return s;
 }
 
@@ -94,14 +86,10 @@ static void free_size(size_entry *n) {
     mem_free(n);
 }
 
-void session_leave(session **ps) {
+void session_close(session **ps) {
     session *s = *ps;
     if (!s) return;
     *ps = NULL;
-    pthread_mutex_lock(&s->lock);
-    bool last = --s->users == 0;
-    pthread_mutex_unlock(&s->lock);
-    if (!last) return;
     engine_close(&s->engine);
     while (s->sizes) {
         size_entry *n = s->sizes;
@@ -151,7 +139,12 @@ static bool is_auto(const session *s) {
 }
 
 static device_request request_of(const session *s, const plan_request *ask) {
-    return (device_request){s->s.device, s->s.images, s->s.vram_limit, *ask};
+    /* A GPU computes one frame at a time, while another one travels. */
+    return (device_request){.want = s->s.device,
+                            .images = s->s.images,
+                            .vram_limit = s->s.vram_limit,
+                            .gpu_frames = 2,
+                            .ask = *ask};
 }
 
 int session_forecast(session *s, const plan_request *ask, const engine_device **list,

@@ -42,10 +42,8 @@ typedef struct session session;
 /* Reads the kernel. `s` is copied; its strings, `kernel` and `threads` belong to the caller and
  * must outlive the session. Opens no device. */
 session *session_open(const bloom_settings *s, const char *kernel, par *threads, err *e);
-/* Adds a user. */
-session *session_join(session *s);
-/* Removes a user; the last one frees everything. Sets *s to NULL. */
-void session_leave(session **s);
+/* Frees everything and sets *s to NULL. No thread may use it any more. */
+void session_close(session **s);
 
 const kernel_source *session_kernel(const session *s);
 

@@ -9,7 +9,7 @@
 
 enum { VIEW_CHANNELS = LAYER_MAX_CHANNELS };
 
-/* Planes between the image's and the engine's, kept from frame to frame: set 0 holds floats, set 1
+/* Planes between the image's and the engine's, kept from group to group: set 0 holds floats, set 1
  * floats or doubles. They may change places with the image's own. One thread uses them. */
 typedef struct {
     void *plane[2][ENGINE_CHANNELS];

@@ -1,5 +1,6 @@
 #include "device/device_choice.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -113,6 +114,7 @@ static err_code forecast(device_forecast *to, const device_list *l, uint32_t i,
     plan_request here = r->ask;
     err e = {0};
     here.limits = d->limits;
+    if (d->class != ENGINE_CPU && r->gpu_frames) here.frames = min_u32(here.frames, r->gpu_frames);
     if (r->vram_limit && d->class != ENGINE_CPU &&
         (!here.limits.memory || r->vram_limit < here.limits.memory))
         here.limits.memory = r->vram_limit;

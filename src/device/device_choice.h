@@ -32,6 +32,7 @@ typedef struct {
                           * a uuid, with or without dashes; part of a name (3 letters or more) */
     uint32_t images;     /* how many will be done; 0 stands for 1 */
     uint64_t vram_limit; /* 0, or the maximum of bytes that a plan may take on a device */
+    uint32_t gpu_frames; /* in flight on a GPU, at most; 0: as many as `ask` says */
     plan_request ask;    /* its limits are left out: each device has its own */
 } device_request;
 

@@ -13,8 +13,8 @@
  * A frame in flight occupies a slot. With one slot, submit and wait alternate; with several, the
  * next frame's upload overlaps with the work on this one. Submit and wait allocate nothing.
  *
- * Threads: each slot of a GPU may be used by another thread, one thread at a time; all slots of the
- * CPU belong to one thread. Prepare, time and close need the engine for themselves.
+ * Threads: each slot may be used by another thread, one thread at a time. Prepare, time and close
+ * need the engine for themselves.
  *
  * Errors: ERR_NO_DEVICE is a device that refuses: it is gone, too old, or cannot make what the plan
  * needs. ERR_RETRY is a device that is lost or has no memory left (or a host that has none). With
@@ -30,8 +30,8 @@
 
 enum {
     ENGINE_CHANNELS = PSF_CHANNELS,
-    ENGINE_TERMS = 1, /* images, each with a spectrum, that end in one result */
-    ENGINE_SLOTS = 8, /* maximum of frames in flight */
+    ENGINE_TERMS = 1,  /* images, each with a spectrum, that end in one result */
+    ENGINE_SLOTS = 64, /* maximum of frames in flight */
     ENGINE_NAME = 256,
     ENGINE_UUID = 16,
     ENGINE_DEVICES = 32

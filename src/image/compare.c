@@ -239,7 +239,7 @@ bool compare_parts(comparison *c, const compare_pair *of, const compare_limits *
     work w = {.c = c};
     w.row = mem_new(rows, sizeof *w.row, "rows", e);
     w.channel = mem_new(rows * n, sizeof *w.channel, "rows", e);
-    w.scratch = mem_raw(width * n, 2 * sizeof(double) * (size_t)par_threads(threads), "rows", e);
+    w.scratch = mem_raw(width * n, 2 * sizeof(double) * (size_t)par_workers(threads), "rows", e);
     bool ok = w.row && w.channel && w.scratch && par_for(threads, rows, compare_row, &w, e);
     if (ok) {
         add_rows(&w);
@@ -294,7 +294,7 @@ image *compare_difference(const comparison *c, bool absolute, double scale, par 
     for (int i = 0; i < head.part[0].channels; i++) head.part[0].channel[i].type = PIXEL_FLOAT;
     difference_work w = {.c = c, .absolute = absolute, .scale = scale};
     w.to = image_new_unset(&head, NULL, e);
-    w.scratch = mem_raw(c->w, 2 * sizeof(double) * (size_t)par_threads(threads), "rows", e);
+    w.scratch = mem_raw(c->w, 2 * sizeof(double) * (size_t)par_workers(threads), "rows", e);
     image_header_free(&head);
     if (!w.to || !w.scratch || !par_for(threads, c->h, difference_row, &w, e)) image_free(&w.to);
     mem_free(w.scratch);

@@ -359,7 +359,7 @@ static void merge_pieces(const job *j, uint32_t c) {
 
 /* Vectors want addresses that calloc does not promise. */
 static block_totals *new_blocks(job *j, par *threads, void **memory, err *e) {
-    size_t n = (size_t)j->across * (size_t)par_threads(threads) + 1;
+    size_t n = (size_t)j->across * (size_t)par_workers(threads) + 1;
     *memory = mem_raw(n, sizeof(block_totals), "statistics", e);
     return (block_totals *)(((uintptr_t)*memory + 31) / 32 * 32);
 }

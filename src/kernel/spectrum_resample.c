@@ -245,7 +245,7 @@ bool resample_half(float *to, const resample_request *r, par *threads, err *e) {
     bool ok = window_make(&j.along, halves, r->length[a], j.m1, r->shift[a], r->filter, e) &&
               window_make(&j.across, r->length[b], r->length[b], j.m2, r->shift[b], r->filter, e) &&
               (j.middle = mem_raw(j.rows, j.pitch * sizeof(float), "spectrum rows", e)) &&
-              (j.scratch = mem_raw((size_t)par_threads(threads), j.work_size * sizeof(float),
+              (j.scratch = mem_raw((size_t)par_workers(threads), j.work_size * sizeof(float),
                                    "spectrum lines", e));
     for (uint32_t c = 0; ok && c < r->channels; c++) {
         j.from = r->from + c * in;

@@ -329,7 +329,7 @@ bool fft_half_spectrum(void *to, const fft_plane *p, par *threads, err *e) {
     if (!(j.along = fft_new(p->first, e)) || !(j.across = fft_new(p->second, e))) goto done;
     j.middle = mem_raw(p->lines * j.halves + 1, 2 * sizeof(double), "half spectrum", e);
     if (!j.middle) goto done;
-    j.scratch = mem_raw((size_t)par_threads(threads), j.scratch_step * sizeof(double), "lines", e);
+    j.scratch = mem_raw((size_t)par_workers(threads), j.scratch_step * sizeof(double), "lines", e);
     if (!j.scratch) goto done;
     ok = par_for(threads, (p->lines + 2 * FFT_LINES - 1) / (2 * FFT_LINES), lines_pass, &j, e) &&
          par_for(threads, (j.halves + FFT_LINES - 1) / FFT_LINES, across_pass, &j, e);

@@ -570,8 +570,8 @@ static void name_passes(plan *p) {
 
 bool plan_make(plan *out, const plan_request *ask, err *e) {
     if (!check_request(ask, e)) return false;
-    plan p = {.ask = *ask, .sample_bytes = sample_bytes(ask), .frames = 1};
-    if (has_shapes(ask) && ask->frames) p.frames = ask->frames;
+    plan p = {
+        .ask = *ask, .sample_bytes = sample_bytes(ask), .frames = ask->frames ? ask->frames : 1};
     if (!choose_axes(&p, e) || !count_bytes(&p, e)) return false;
     if (has_shapes(ask)) {
         if (!check_memory(&p, e)) return false;

@@ -52,17 +52,49 @@ assert all(f["state"] == "done" and f["seconds"]["bloom"] > 0 for f in frames)'
     for i in 107 108 109; do oiiotool in.$i.exr -d half -o in.$i.exr; done
     FFTBLOOM_VALIDATION=1 "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'all.###.exr' --device software \
         --frames 101-109 --report all.json
-    # A limit leaves no room for frames in advance.
-    "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'one.###.exr' --device software --frames 101-109 \
-        --mem-limit 4GB --report one.json
+    for i in $(seq 101 109); do
+        "$FFTBLOOM" in.$i.exr kernel.exr -o one.$i.exr --device software --report one.$i.json
+    done
     for i in $(seq 101 109); do cmp "all.$i.exr" "one.$i.exr"; done
     python3 -c '
 import json
-together, alone = ([f["plan"] for f in json.load(open(n))["frames"]] for n in ("all.json", "one.json"))
+plans = lambda name: [f["plan"] for f in json.load(open(name))["frames"]]
+together, alone = plans("all.json"), [plans(f"one.{i}.json")[0] for i in range(101, 110)]
 b, a = together[-1]["bytes"], alone[-1]["bytes"]
 assert all(p["frames"] == 2 for p in together) and all(p["frames"] == 1 for p in alone)
 assert b["all"] - a["all"] == a["image"] + a["input"]
 assert len({(tuple(p["image"]), p["bytes"]["input"] > 0) for p in together}) == 3'
+}
+
+@test "frames side by side on the CPU are those made one by one, with any number of threads" {
+    "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'many.###.exr' --device cpu --jobs 7 --report many.json
+    "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'few.###.exr' --device cpu --jobs 1
+    for i in $(seq 101 116); do
+        "$FFTBLOOM" in.$i.exr kernel.exr -o one.$i.exr --device cpu
+        cmp many.$i.exr one.$i.exr
+        cmp few.$i.exr one.$i.exr
+    done
+    python3 -c '
+import json
+frames = json.load(open("many.json"))["frames"]
+assert [f["frame"] for f in frames] == list(range(101, 117))
+assert all(f["plan"]["frames"] == 8 for f in frames)'
+}
+
+@test "--mem-limit: frames that do not fit beside each other are made one after the other" {
+    oiiotool --create 1024x1024 3 --fill:color=0.1,0.2,0.3 1024x1024 -d float -o large.exr
+    for i in 102 103 104 105 106; do cp large.exr in.$i.exr; done
+    # The first frame is small, so it seems that there is room for several.
+    "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'out.###.exr' --frames 101-106 --device cpu --jobs 4 \
+        --mem-limit 100MB -v 2>log
+    grep -q "made again without other frames beside it: .*--mem-limit" log
+    "$FFTBLOOM" large.exr kernel.exr -o one.exr --device cpu
+    for i in 102 103 104 105 106; do cmp out.$i.exr one.exr; done
+    # One that does not fit alone fails.
+    run --separate-stderr "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'bad.###.exr' --frames 101-106 \
+        --device cpu --jobs 4 --mem-limit 40MB
+    [ "$status" -eq 75 ]
+    [[ "$stderr" == *"of the limit of 40.0 MB are in use (--mem-limit)"* ]]
 }
 
 @test "--device all: every device does frames, and each the bytes that its kind does" {

@@ -177,7 +177,8 @@ static void test_decision_is_the_forecast(void **state) {
         device_decision d;
         err e = {0};
         machine(&l);
-        device_request r = {WANT[i / 2], i % 2 ? 1 : 1000, 0, request(320, 200, 16)};
+        device_request r = {
+            .want = WANT[i / 2], .images = i % 2 ? 1 : 1000, .ask = request(320, 200, 16)};
         r.ask.tapless = true;
         device_decide(&d, &l, &r);
         for (device_way way = 0; way < DEVICE_WAYS; way++) {
@@ -203,7 +204,7 @@ static void test_decision_without_doubles(void **state) {
     device_decision d;
     machine(&l);
     l.device[BIG].limits.float64 = l.device[SMALL].limits.float64 = false;
-    device_request r = {"gpu", 1000, 0, request(1280, 720, 256)};
+    device_request r = {.want = "gpu", .images = 1000, .ask = request(1280, 720, 256)};
     device_decide(&d, &l, &r);
     assert_true(d.way[WAY_FLOAT32].possible && !d.way[WAY_FLOAT64].possible);
     assert_non_null(strstr(d.way[WAY_FLOAT64].why.msg, "64-bit floats"));
@@ -219,7 +220,7 @@ static void test_drivers_are_not_loaded_in_vain(void **state) {
     if (!WITH_FFTW) skip();
     device_list l = {.threads = 2};
     device_decision d;
-    device_request r = {"auto", 1, 0, request(64, 48, 16)};
+    device_request r = {.want = "auto", .images = 1, .ask = request(64, 48, 16)};
     r.ask.tapless = true;
     device_decide(&d, &l, &r);
     assert_int_equal(l.listed, DEVICES_CPU);

@@ -1,4 +1,4 @@
-/* The parallel for: each piece once, the lowest failure, and no more workers than pieces. */
+/* The parallel for: each piece once, the lowest failure, several callers at a time. */
 #include "base/par.h"
 #include "unit/check.h"
 
@@ -6,11 +6,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST = 64, THREADS = 4 };
 
 typedef struct {
-    atomic_int done[MOST], at_once[THREADS];
+    atomic_int done[MOST], at_once[4 * THREADS];
     int fail_from; /* pieces from here on fail */
 } job;
 
@@ -27,6 +28,7 @@ static void every_piece_once(void **state) {
     err e = {0};
     par *p = par_open(THREADS, &e);
     assert_int_equal(par_threads(p), THREADS);
+    assert_true(par_workers(p) >= THREADS && par_workers(p) <= 4 * THREADS);
     for (size_t round = 0; round < 20000; round++) {
         job j = {.fail_from = MOST};
         size_t count = round % (round % 10 ? 6 : MOST);
@@ -52,31 +54,173 @@ static void failures(void **state) {
     par_close(&p);
 }
 
-/* Two threads that share the pool take turns. */
-static void *another(void *arg) {
-    for (int round = 0; round < 2000; round++) {
-        job j = {.fail_from = MOST};
-        if (!par_for(arg, 3, piece, &j, NULL)) return arg;
-        for (size_t i = 0; i < 3; i++)
-            if (j.done[i] != 1) return arg;
+/* --- several callers ------------------------------------------------------------------------- */
+
+/* What all callers of a pool share: no two threads may have the same worker at the same time. */
+typedef struct {
+    par *p;
+    atomic_int at_once[4 * THREADS], working, most;
+    uint64_t age;
+    bool enters;
+} crowd;
+
+static void stay(int microseconds) {
+    nanosleep(&(struct timespec){.tv_nsec = microseconds * 1000L}, NULL);
+}
+
+static bool crowded_piece(void *ctx, size_t index, int worker, err *e) {
+    crowd *c = ctx;
+    (void)index;
+    if (worker < 0 || worker >= par_workers(c->p) || atomic_fetch_add(&c->at_once[worker], 1))
+        return err_set(e, ERR_INTERNAL, "shared worker");
+    int now = atomic_fetch_add(&c->working, 1) + 1;
+    for (int most = c->most; now > most && !atomic_compare_exchange_weak(&c->most, &most, now);) {
     }
+    stay(20);
+    atomic_fetch_sub(&c->working, 1);
+    atomic_fetch_sub(&c->at_once[worker], 1);
+    return true;
+}
+
+static void *caller(void *arg) {
+    crowd *c = arg;
+    err e = {0};
+    for (int round = 0; round < 200 && !e.code; round++) {
+        if (c->enters) par_enter(c->p, c->age);
+        par_for(c->p, (size_t)(round % 7), crowded_piece, c, &e);
+        par_for(c->p, 3, crowded_piece, c, &e);
+        if (c->enters) par_leave(c->p);
+    }
+    return e.code ? arg : NULL;
+}
+
+/* Several callers at the same time, more than there are threads. */
+static void callers(void **state) {
+    (void)state;
+    for (int enters = 0; enters < 2; enters++) {
+        enum { CALLERS = THREADS + PAR_MORE + 2 };
+        crowd c = {.p = par_open(THREADS, NULL), .enters = enters};
+        pthread_t t[CALLERS];
+        void *wrong;
+        for (int i = 0; i < CALLERS; i++)
+            assert_int_equal(pthread_create(&t[i], NULL, caller, &c), 0);
+        for (int i = 0; i < CALLERS; i++) {
+            pthread_join(t[i], &wrong);
+            assert_null(wrong);
+        }
+        /* All callers that fit may work, and a helper may be at its last piece beside them. */
+        assert_in_range(c.most, 2, par_workers(c.p));
+        par_close(&c.p);
+    }
+}
+
+/* Threads that have entered take the place of helpers: with as many as the pool has threads, each
+ * piece is done by its caller. */
+static bool own_piece(void *ctx, size_t index, int worker, err *e) {
+    pthread_t *self = ctx;
+    (void)index, (void)worker;
+    stay(50);
+    return pthread_equal(*self, pthread_self()) || err_set(e, ERR_INTERNAL, "a helper");
+}
+
+typedef struct {
+    par *p;
+    pthread_barrier_t *all;
+} full;
+
+static void *full_caller(void *arg) {
+    full *f = arg;
+    err e = {0};
+    pthread_t self = pthread_self();
+    par_enter(f->p, 1);
+    pthread_barrier_wait(f->all);
+    par_for(f->p, 20, own_piece, &self, &e);
+    pthread_barrier_wait(f->all);
+    par_leave(f->p);
+    return e.code ? arg : NULL;
+}
+
+static void no_helpers_when_full(void **state) {
+    (void)state;
+    pthread_barrier_t all;
+    pthread_barrier_init(&all, NULL, THREADS);
+    full f = {par_open(THREADS, NULL), &all};
+    pthread_t t[THREADS];
+    void *wrong;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&t[i], NULL, full_caller, &f), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(t[i], &wrong);
+        assert_null(wrong);
+    }
+    pthread_barrier_destroy(&all);
+    par_close(&f.p);
+}
+
+/* One helper, and two callers that have pieces for it: it goes to the older one. */
+typedef struct {
+    par *p;
+    pthread_barrier_t *both;
+    uint64_t age;
+    pthread_t self;
+    atomic_int helped; /* pieces done by the helper */
+    atomic_bool *go;
+    atomic_int *begun; /* callers that are at their first piece, and so have offered the rest */
+} aged;
+
+static bool aged_piece(void *ctx, size_t index, int worker, err *e) {
+    aged *a = ctx;
+    (void)index, (void)worker, (void)e;
+    if (!pthread_equal(a->self, pthread_self())) atomic_fetch_add(&a->helped, 1);
+    if (!*a->go) atomic_fetch_add(a->begun, 1);
+    while (!*a->go) stay(100);
+    stay(100);
+    return true;
+}
+
+static void *aged_caller(void *arg) {
+    aged *a = arg;
+    a->self = pthread_self();
+    par_enter(a->p, a->age);
+    pthread_barrier_wait(a->both);
+    par_for(a->p, 40, aged_piece, a, NULL);
+    par_leave(a->p);
     return NULL;
 }
 
-static void shared(void **state) {
+static void *idle_caller(void *arg) {
+    aged *a = arg;
+    par_enter(a->p, 0);
+    pthread_barrier_wait(a->both);
+    while (*a->begun < 2) stay(100);
+    par_leave(a->p); /* from now on there is room for one helper */
+    *a->go = true;
+    return NULL;
+}
+
+static void oldest_first(void **state) {
     (void)state;
-    par *p = par_open(THREADS, NULL);
-    pthread_t t;
-    void *wrong;
-    assert_int_equal(pthread_create(&t, NULL, another, p), 0);
-    assert_null(another(p));
-    pthread_join(t, &wrong);
-    assert_null(wrong);
+    pthread_barrier_t both;
+    pthread_barrier_init(&both, NULL, 3);
+    atomic_bool go = false;
+    atomic_int begun = 0;
+    par *p = par_open(3, NULL);
+    aged young = {.p = p, .both = &both, .age = 9, .go = &go, .begun = &begun},
+         old = {.p = p, .both = &both, .age = 2, .go = &go, .begun = &begun},
+         idle = {.p = p, .both = &both, .go = &go, .begun = &begun};
+    pthread_t t[3];
+    assert_int_equal(pthread_create(&t[0], NULL, aged_caller, &young), 0);
+    assert_int_equal(pthread_create(&t[1], NULL, aged_caller, &old), 0);
+    assert_int_equal(pthread_create(&t[2], NULL, idle_caller, &idle), 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], NULL);
+    assert_true(old.helped > young.helped);
+    pthread_barrier_destroy(&both);
     par_close(&p);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_piece_once),
-                                       cmocka_unit_test(failures), cmocka_unit_test(shared)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_piece_once), cmocka_unit_test(failures), cmocka_unit_test(callers),
+        cmocka_unit_test(no_helpers_when_full), cmocka_unit_test(oldest_first)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,8 +16,8 @@ bool forecast_make(forecast *f, const settings *s, const char *input, uint32_t i
     *f = (forecast){.best = -1};
     bloom_settings b = s->bloom;
     b.images = images;
-    b.slots = sequence_workers(s, images);
     image *img = image_load(input, NULL, threads, e);
+    if (img) b.slots = sequence_workers(s, &img->head, threads, images);
     if (img) swap_warn(s, img, threads);
     f->owner = img ? bloom_open(&b, s->kernel, threads, e) : NULL;
     f->each = f->owner ? mem_new(ENGINE_DEVICES, sizeof *f->each, "forecasts", e) : NULL;

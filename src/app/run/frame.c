@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "image/format.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,7 +64,7 @@ static void remember(frame_maker *m, const frame_result *f, const file_mark *rea
 /* --- what is done -------------------------------------------------------------------------- */
 
 void device_queue_close(device_queue *q) {
-    for (int i = 0; i < QUEUE_FRAMES; i++) bloom_close(&q->bloom[i]);
+    bloom_close(&q->bloom);
     pthread_mutex_destroy(&q->lock);
 }
 
@@ -77,31 +76,18 @@ typedef struct {
     bloom_report *made;
 } work;
 
-/* Blooms the image when it is its turn; *start is when it was. */
-static bool bloom_in_turn(const work *w, image *img, double *start, err *e) {
+/* Blooms the image; *start is when the kernel was there. */
+static bool bloom_it(const work *w, image *img, double *start, err *e) {
     device_queue *on = w->on;
     pthread_mutex_lock(&on->lock);
-    *start = clock_now();
-    int i = 0; /* one is free, since no more workers than that come to a queue */
-    while (i + 1 < QUEUE_FRAMES && on->busy[i]) i++;
-    assert(!on->busy[i]);
-    bloom **b = &on->bloom[i];
-    if (!*b)
-        *b = i == 0 ? bloom_open(&on->s, w->m->s->kernel, w->m->threads, e)
-                    : bloom_beside(on->bloom[0], e);
-    bool ok = *b != NULL;
-    if (ok) {
-        bool shared = on->has_room;
-        on->busy[i] = true;
-        if (shared) pthread_mutex_unlock(&on->lock);
-        ok = bloom_image(*b, img, w->made, e);
-        /* What is wrong with the kernel is not the image's fault. */
-        if (!ok && strncmp(e->msg, "kernel", strlen("kernel")) != 0) err_in(e, "%s", w->f->input);
-        if (shared) pthread_mutex_lock(&on->lock);
-        on->busy[i] = false;
-        on->has_room = ok && on->s.slots > 1 && bloom_has_room(*b);
-    }
+    if (!on->bloom) on->bloom = bloom_open(&on->s, w->m->s->kernel, w->m->threads, e);
+    const bloom *b = on->bloom;
     pthread_mutex_unlock(&on->lock);
+    *start = clock_now();
+    if (!b) return false;
+    bool ok = bloom_image(b, img, w->made, e);
+    /* What is wrong with the kernel is not the image's fault. */
+    if (!ok && strncmp(e->msg, "kernel", strlen("kernel")) != 0) err_in(e, "%s", w->f->input);
     return ok;
 }
 
@@ -115,8 +101,8 @@ static bool still_ours(const frame_maker *m, const frame_result *f, const file_m
            err_set(e, ERR_RETRY, "'%s' changed while it was bloomed; it is not replaced", f->input);
 }
 
-/* Reads, blooms and writes. The time of blooming does not hold the wait for the device; if two
- * frames share the device, the time that one waits for the other is counted in both. */
+/* Reads, blooms and writes. Frames that are under way at the same time share cores and device, and
+ * the time that one waits for the others is counted in each. */
 static bool make(const work *w, err *e) {
     frame_maker *m = w->m;
     frame_result *f = w->f;
@@ -130,7 +116,7 @@ static bool make(const work *w, err *e) {
     if (img && !atomic_flag_test_and_set(&m->looked)) swap_warn(m->s, img, m->threads);
     loaded = t[1] = clock_now();
     bool ok = img && (output_prepare(img, m->s, e) || err_in(e, "%s", f->input)) &&
-              bloom_in_turn(w, img, &t[1], e) &&
+              bloom_it(w, img, &t[1], e) &&
               (output_finish(img, m->s, &clamped, e) || err_in(e, "%s", f->input));
     t[2] = clock_now();
     ok = ok && still_ours(m, f, &before, e) && output_save(f->output, img, r, m->s, m->threads, e);

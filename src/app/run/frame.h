@@ -1,9 +1,7 @@
 /* frame.h - makes one frame of a job: reads it, blooms it on a device, and writes it.
  *
- * Several workers may each be busy with a frame. A device queue lets one of them at its device at a
- * time, so that one frame is computed while others are read and written; or QUEUE_FRAMES of them,
- * where the device copies one frame while it computes another. This module knows nothing of other
- * frames or of the order of a sequence. */
+ * Several workers may each be busy with a frame, on one device or on several. This module knows
+ * nothing of other frames or of the order of a sequence. */
 #ifndef APP_FRAME_H
 #define APP_FRAME_H
 
@@ -13,19 +11,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { QUEUE_FRAMES = 2 }; /* at a time on a device, at most */
-
-/* A device, or the choice of one. The caller sets `s` and makes the lock; the rest starts as 0. */
+/* A device, or the choice of one. The caller sets `s` and makes the lock; `bloom` starts as NULL.
+ */
 typedef struct {
-    bloom_settings s; /* only read once workers run */
-    /* Guards all that follows. A worker holds it while it blooms an image, unless has_room. */
-    pthread_mutex_t lock;
-    bloom *bloom[QUEUE_FRAMES]; /* opened when first needed; used by the worker that made it busy */
-    bool busy[QUEUE_FRAMES];
-    bool has_room; /* the device can hold several frames at a time: known after the first one */
+    bloom_settings s;     /* only read once workers run */
+    pthread_mutex_t lock; /* held while the bloom is opened, by the worker that needs it first */
+    bloom *bloom;
 } device_queue;
 
-/* Closes the blooms and destroys the lock. */
+/* Closes the bloom and destroys the lock. */
 void device_queue_close(device_queue *q);
 
 /* What all workers share. */

@@ -2,7 +2,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "image/format.h"
+#include "image/layers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 typedef struct {
     /* Set before the workers start, then only read; a queue has a lock of its own. */
     frame_maker *maker;
+    uint32_t workers; /* frames under way on each device */
     const job *job;
     device_queue queue[ENGINE_DEVICES];
     char name[ENGINE_DEVICES][16]; /* of the queues' devices: indices */
@@ -19,7 +22,9 @@ typedef struct {
 
     /* Guards all that follows. No frame is made while it is held. */
     pthread_mutex_t lock;
-    pthread_cond_t done; /* signalled when a frame is done */
+    pthread_cond_t done; /* signalled when a frame is done or waits to be made alone */
+    size_t under_way;    /* frames */
+    size_t crowded;      /* frames that wait to be made alone, or are: no other begins */
     progress *told;
     report *report;
     size_t next;                 /* the frame to be taken next */
@@ -39,7 +44,7 @@ typedef struct {
 
 /* --- which devices ------------------------------------------------------------------------- */
 
-/* The image that stands for all of them: the first that is there. */
+/* Returns the image that stands for all of them: the first that is there. */
 static image_reader *any_image(const sequence *q) {
     image_reader *found = NULL;
     for (size_t i = 0; !found && i < job_count(q->job); i++) {
@@ -55,8 +60,7 @@ static image_reader *any_image(const sequence *q) {
 
 /* Makes a queue for each device that can do the work, or none where that is unknown: the run itself
  * will then say what is wrong. */
-static void queue_all(sequence *q, const bloom_settings *s) {
-    image_reader *r = any_image(q);
+static void queue_all(sequence *q, const bloom_settings *s, image_reader *r) {
     bloom *b = r ? bloom_open(s, q->maker->s->kernel, q->maker->threads, NULL) : NULL;
     device_forecast *f = b ? mem_new(ENGINE_DEVICES, sizeof *f, "forecasts", NULL) : NULL;
     const engine_device *device;
@@ -77,16 +81,19 @@ static void queue_all(sequence *q, const bloom_settings *s) {
     }
     mem_free(f);
     bloom_close(&b);
-    image_close(&r);
 }
 
 static void make_queues(sequence *q) {
     bloom_settings s = q->maker->s->bloom;
     size_t frames = job_count(q->job);
-    s.slots = sequence_workers(q->maker->s, frames);
+    image_reader *r = frames > 1 ? any_image(q) : NULL;
+    q->workers =
+        r ? sequence_workers(q->maker->s, image_reader_header(r), q->maker->threads, frames) : 1;
+    s.slots = q->workers;
     s.half = q->maker->s->pixels == PIXELS_HALF;
     s.images = frames > UINT32_MAX ? UINT32_MAX : (uint32_t)frames;
-    if (frames > 1 && s.device && strcmp(s.device, "all") == 0) queue_all(q, &s);
+    if (frames > 1 && s.device && strcmp(s.device, "all") == 0) queue_all(q, &s, r);
+    image_close(&r);
     if (!q->queues) q->queue[q->queues++].s = s;
     for (int i = 0; i < q->queues; i++) pthread_mutex_init(&q->queue[i].lock, NULL);
 }
@@ -98,7 +105,7 @@ static void make_queues(sequence *q) {
 static bool others_are_sooner(const sequence *q, int mine) {
     double rate = 0; /* frames per second */
     for (int i = 0; i < q->queues; i++)
-        if (q->pace[i] > 0 && q->pace[i] < q->pace[mine]) rate += 1 / q->pace[i];
+        if (q->pace[i] > 0 && q->pace[i] < q->pace[mine]) rate += q->workers / q->pace[i];
     return q->pace[mine] * rate > (double)(job_count(q->job) - q->next);
 }
 
@@ -117,11 +124,40 @@ static bool over(const sequence *q) {
 static bool take(worker *w, size_t *index) {
     sequence *q = w->q;
     pthread_mutex_lock(&q->lock);
-    while (!over(q) && must_wait(w)) pthread_cond_wait(&q->done, &q->lock);
+    while (!over(q) && (q->crowded || must_wait(w))) pthread_cond_wait(&q->done, &q->lock);
     bool mine = !over(q);
     if (mine) *index = q->next++;
+    q->under_way += mine;
     pthread_mutex_unlock(&q->lock);
     return mine;
+}
+
+static bool make_frame(worker *w, uint64_t age, frame_result *f, err *e) {
+    sequence *q = w->q;
+    w->made = (bloom_report){0};
+    par_enter(q->maker->threads, age);
+    bool ok = frame_make(q->maker, &q->queue[w->queue], f, &w->made, e);
+    par_leave(q->maker->threads);
+    return ok;
+}
+
+/* Makes a frame again that had no memory, or no device, beside the others: when these are done, and
+ * before a new one begins. */
+static void make_alone(worker *w, frame_result *f, err *e) {
+    sequence *q = w->q;
+    pthread_mutex_lock(&q->lock);
+    q->crowded++;
+    q->under_way--;
+    pthread_cond_broadcast(&q->done);
+    while (q->under_way) pthread_cond_wait(&q->done, &q->lock);
+    q->under_way++;
+    pthread_mutex_unlock(&q->lock);
+    log_info("%s: made again without other frames beside it: %s", f->input, e->msg);
+    *e = (err){0};
+    make_frame(w, 0, f, e);
+    pthread_mutex_lock(&q->lock);
+    q->crowded--;
+    pthread_mutex_unlock(&q->lock);
 }
 
 static void note_frame(worker *w, size_t index, const frame_result *f, const err *e) {
@@ -135,6 +171,7 @@ static void note_frame(worker *w, size_t index, const frame_result *f, const err
     }
     if (f->state != FRAME_FAILED) progress_step(q->told, f->output, f->state == FRAME_DONE);
     if (f->state == FRAME_DONE) q->pace[w->queue] = f->bloom;
+    q->under_way--;
     pthread_cond_broadcast(&q->done);
     pthread_mutex_unlock(&q->lock);
 }
@@ -148,7 +185,8 @@ static void do_frame(worker *w, size_t index) {
     if (job_frame(q->job, index, &input, &output, &f.number, &e)) {
         f.input = input;
         f.output = output;
-        frame_make(q->maker, &q->queue[w->queue], &f, &w->made, &e);
+        if (!make_frame(w, index, &f, &e) && e.code == ERR_RETRY && q->workers > 1)
+            make_alone(w, &f, &e);
     } else {
         f = (frame_result){.state = FRAME_FAILED, .input = "", .output = "", .why = e.msg};
     }
@@ -167,19 +205,38 @@ static void *worker_main(void *arg) {
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
-uint32_t sequence_workers(const settings *s, size_t frames) {
-    return frames < 2 || s->bloom.mem_limit ? 1 : QUEUE_FRAMES;
+/* Returns the bytes that a frame needs at most while it is made, but for float64: its planes, two
+ * sets of floats of the largest part, and the half spectrum of a channel. */
+static uint64_t frame_bytes(const image_header *h) {
+    uint64_t planes = 0, most = 0;
+    for (int i = 0; i < h->parts; i++) {
+        const image_part *p = &h->part[i];
+        uint64_t pixels = (uint64_t)image_width(p) * image_height(p);
+        uint32_t channels = (uint32_t)p->channels;
+        for (int c = 0; c < p->channels; c++) planes += pixels * pixel_bytes(p->channel[c].type);
+        most = max_u64(most, pixels * (8 * min_u32(channels, LAYER_MAX_CHANNELS) + 12));
+    }
+    return planes + most;
+}
+
+/* Half of what is left is for what frames share and for what is not foreseen. */
+uint32_t sequence_workers(const settings *s, const image_header *h, const par *threads,
+                          size_t frames) {
+    (void)s;
+    uint64_t fit = mem_left() / 2 / frame_bytes(h);
+    uint64_t most = min_u64((uint64_t)par_threads(threads) + 1, ENGINE_SLOTS);
+    return (uint32_t)max_u64(min_u64(min_u64(most, frames), fit), 1);
 }
 
 /* The caller's thread does the work of the last worker, and of those that get no thread. */
 static bool run_workers(sequence *q, err *e) {
     size_t frames = job_count(q->job), count = 0, started = 0, queues = (size_t)q->queues;
-    size_t each = sequence_workers(q->maker->s, frames);
+    size_t each = q->workers;
     worker *all = mem_new(each * queues, sizeof *all, "the frames under way", e);
     if (!all) return false;
     for (; count < each * queues && count < frames; count++)
         all[count] = (worker){.q = q, .queue = (int)(count % queues), .first = count < queues};
-    q->next = count < queues ? count : queues;
+    q->next = q->under_way = count < queues ? count : queues;
     while (started + 1 < count &&
            pthread_create(&all[started].thread, NULL, worker_main, &all[started]) == 0)
         started++;

@@ -1,15 +1,17 @@
 /* sequence.h - the frames of a job, several at a time.
  *
- * Two frames per device are under way: while one is computed, the other is written and the one
- * after it is read; a GPU has both in flight, on one engine with one kernel's spectrum. With
- * --device all every device that can hold the work takes a frame whenever it is free; the first
- * frames are dealt out in the order of `fftbloom devices`, and at the end no device takes a frame
- * that the others would have done sooner. Which device did a frame is in its report; devices differ
- * in the last bits of a result, but the same kind makes the same bytes.
+ * Where memory allows, as many frames are under way as the pool has threads, and one more: each is
+ * read, bloomed and written by one thread, which needs no other. Where there are fewer frames than
+ * threads, at the end of a sequence or under a low --mem-limit, the pool's threads share the pieces
+ * of the frames that are left, those of the oldest frame first.
  *
- * --mem-limit leaves no room for frames in advance: then there is one per device.
+ * With --device all every device that can hold the work takes a frame whenever it is free; the
+ * first frames are dealt out in the order of `fftbloom devices`, and at the end no device takes a
+ * frame that the others would have done sooner. Which device did a frame is in its report; devices
+ * differ in the last bits of a result, but the same kind makes the same bytes.
  *
- * The frame that fails stops the run; frames that are under way are finished. */
+ * The frame that fails stops the run; frames that are under way are finished. A frame that fails
+ * because there was no memory beside the others is made again alone. */
 #ifndef APP_SEQUENCE_H
 #define APP_SEQUENCE_H
 
@@ -17,8 +19,9 @@
 #include "app/run/job.h"
 #include "app/run/progress.h"
 
-/* Returns how many frames of a job of this many are under way at a time on each device. */
-uint32_t sequence_workers(const settings *s, size_t frames);
+/* Returns how many frames of this header, of a job of `frames`, are under way at a time. */
+uint32_t sequence_workers(const settings *s, const image_header *h, const par *threads,
+                          size_t frames);
 
 /* Adds every frame that was looked at to the report. The error is that of the first frame, in the
  * order of the job, that failed. */

@@ -154,7 +154,10 @@ static bool bench_all(bench *b, const device_request *r, const psf *k, err *e) {
 static bool bench_one(bench *b, const bench_case *c, err *e) {
     psf k = {0};
     if (!kernel_for(&k, b, c, e)) return false;
-    device_request r = {b->s->bloom.device, UINT32_MAX, b->s->bloom.vram_limit, request(b, c, &k)};
+    device_request r = {.want = b->s->bloom.device,
+                        .images = UINT32_MAX,
+                        .vram_limit = b->s->bloom.vram_limit,
+                        .ask = request(b, c, &k)};
     bool ok = strcmp(r.want, "all") == 0 ? bench_all(b, &r, &k, e) : bench_chosen(b, &r, &k, e);
     psf_free(&k);
     return ok;

@@ -120,7 +120,7 @@ bool bright_take(bright_list *out, float *plane, const spread *s, uint32_t below
     j.pixels = j.spots + strips;
     if (j.spots)
         j.places =
-            mem_raw(j.room * (size_t)par_threads(threads), sizeof *j.places, "bright pixels", e);
+            mem_raw(j.room * (size_t)par_workers(threads), sizeof *j.places, "bright pixels", e);
     bool ok = j.places && par_for(threads, strips, count_strip, &j, e);
     for (size_t i = 0; ok && i < strips; i++) {
         size_t n = j.spots[i];

@@ -15,17 +15,22 @@ typedef struct {
     par *threads;
     const char *cache_dir; /* NULL: none */
 
-    /* From prepare on. */
+    /* Set by prepare, then only read. */
     plan p;
     const cpu_passes *pass;
-    cpu_job job;
+    cpu_job job; /* what all frames have in common */
     int32_t *beyond[2];
     cpu_fft *fft[2];
-    void *half, *kernel, *block;
+    void *kernel, *block;
     /* What the transforms leave out: 1 / L for each axis, 1/2 for the parting of two real lines. */
     double scale;
+
+    /* Each slot belongs to the thread that submits to it. */
+    struct {
+        void *half;         /* spectrum of the plane at work */
+        engine_times times; /* of the last frame */
+    } slot[ENGINE_SLOTS];
     uint32_t slots;
-    engine_times *times; /* of each slot's last frame */
 } cpu_engine;
 
 /* --- devices ------------------------------------------------------------------------------ */
@@ -62,12 +67,13 @@ static void unprepare(cpu_engine *g) {
         mem_free(g->beyond[i]);
         g->beyond[i] = NULL;
     }
-    mem_free(g->half);
+    for (uint32_t i = 0; i < ENGINE_SLOTS; i++) {
+        mem_free(g->slot[i].half);
+        g->slot[i].half = NULL;
+    }
     mem_free(g->kernel);
     mem_free(g->block);
-    mem_free(g->times);
-    g->half = g->kernel = g->block = NULL;
-    g->times = NULL;
+    g->kernel = g->block = NULL;
     g->slots = 0;
 }
 
@@ -131,11 +137,12 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     cpu_job *j = &g->job;
     j->block_bytes = cpu_passes_block(j, g->pass);
     if (!plan_transforms(g, o ? o->patience : 0, e)) goto fail;
-    g->half = new_lines(g, cpu_passes_batches(j) * p->halves, CPU_LINES, "half spectrum", e);
-    g->block = mem_raw((size_t)par_threads(g->threads), j->block_bytes, "lines of a worker", e);
-    g->times = mem_new(g->slots, sizeof *g->times, "times", e);
-    if (!g->half || !g->block || !g->times) goto fail;
-    j->half = g->half;
+    for (uint32_t i = 0; i < g->slots; i++)
+        if (!(g->slot[i].half =
+                  new_lines(g, cpu_passes_batches(j) * p->halves, CPU_LINES, "half spectrum", e)))
+            goto fail;
+    g->block = mem_raw((size_t)par_workers(g->threads), j->block_bytes, "lines of a worker", e);
+    if (!g->block) goto fail;
     j->block = g->block;
     for (int i = 0; i < 2; i++) {
         j->beyond[i] = g->beyond[i];
@@ -152,44 +159,46 @@ fail:
 
 /* --- frames ------------------------------------------------------------------------------- */
 
-static bool run_plane(cpu_engine *g, engine_times *t, err *e) {
+static bool run_plane(const cpu_engine *g, cpu_job *j, engine_times *t, err *e) {
     const struct {
         par_fn *fn;
         size_t pieces;
     } order[PASSES_HERE] = {
-        [FORWARD] = {g->pass->forward, cpu_passes_batches(&g->job)},
-        [CONVOLVE] = {g->pass->convolve, cpu_passes_blocks(&g->job)},
-        [INVERSE] = {g->pass->inverse, cpu_passes_batches(&g->job)},
+        [FORWARD] = {g->pass->forward, cpu_passes_batches(j)},
+        [CONVOLVE] = {g->pass->convolve, cpu_passes_blocks(j)},
+        [INVERSE] = {g->pass->inverse, cpu_passes_batches(j)},
     };
     for (int i = 0; i < PASSES_HERE; i++) {
         double start = clock_now();
-        if (!par_for(g->threads, order[i].pieces, order[i].fn, &g->job, e)) return false;
+        if (!par_for(g->threads, order[i].pieces, order[i].fn, j, e)) return false;
         t->pass[i] += clock_now() - start;
     }
     return true;
 }
 
-/* There is nothing to overlap with, all cores being the engine: the work is done here, and wait
- * only hands out the times. */
+/* The work is done here, on the caller's thread and the pool's, and wait only hands out the times.
+ * Frames of several slots share the pool. */
 static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     cpu_engine *g = (cpu_engine *)base;
     if (slot >= g->slots)
         return err_set(e, ERR_INTERNAL, "slot %u of %u was submitted", slot, g->slots);
-    engine_times *t = &g->times[slot];
+    engine_times *t = &g->slot[slot].times;
+    cpu_job j = g->job;
     *t = (engine_times){0};
+    j.half = g->slot[slot].half;
     double start = clock_now();
     const plan *p = &g->p;
     const engine_term *term = &f->term[0];
     size_t plane = (size_t)p->halves * p->axis[1].length * g->pass->complex_bytes;
     for (uint32_t c = 0; c < p->ask.channels; c++) {
-        g->job.kernel = (const char *)g->kernel + (p->ask.spectra > 1 ? c * plane : 0);
-        g->job.in = term->in[c];
-        g->job.out = f->out[c];
-        g->job.channel = c;
-        g->job.sink = g->base.sinks ? f->sink : NULL;
-        g->job.tap = g->job.sink ? 0 : term->tap[c];
-        g->job.gain = term->gain[c] * g->scale;
-        if (!run_plane(g, t, e)) return false;
+        j.kernel = (const char *)g->kernel + (p->ask.spectra > 1 ? c * plane : 0);
+        j.in = term->in[c];
+        j.out = f->out[c];
+        j.channel = c;
+        j.sink = g->base.sinks ? f->sink : NULL;
+        j.tap = j.sink ? 0 : term->tap[c];
+        j.gain = term->gain[c] * g->scale;
+        if (!run_plane(g, &j, t, e)) return false;
     }
     t->total = clock_now() - start;
     return true;
@@ -199,7 +208,7 @@ static bool wait_for(engine *base, uint32_t slot, engine_times *t, err *e) {
     cpu_engine *g = (cpu_engine *)base;
     if (slot >= g->slots)
         return err_set(e, ERR_INTERNAL, "slot %u of %u was waited for", slot, g->slots);
-    if (t) *t = g->times[slot];
+    if (t) *t = g->slot[slot].times;
     return true;
 }
 

@@ -19,7 +19,7 @@ void *exr_read_open(const char *path, const image_limits *limits, par *threads, 
     if (!r) return NULL;
     r->threads = threads;
     r->head = h;
-    r->scratch = mem_new((size_t)par_threads(threads), sizeof *r->scratch, "EXR reader", e);
+    r->scratch = mem_new((size_t)par_workers(threads), sizeof *r->scratch, "EXR reader", e);
     if (!r->scratch || !(r->file = file_in_open(path, e)) ||
         !exr_file_read(&r->exr, h, r->file, limits, e)) {
         exr_read_close(r);
@@ -31,7 +31,7 @@ void *exr_read_open(const char *path, const image_limits *limits, par *threads, 
 void exr_read_close(void *reader) {
     exr_reader *r = reader;
     if (!r) return;
-    for (int i = 0; r->scratch && i < par_threads(r->threads); i++)
+    for (int i = 0; r->scratch && i < par_workers(r->threads); i++)
         exr_scratch_free(&r->scratch[i]);
     mem_free(r->scratch);
     exr_file_free(&r->exr);

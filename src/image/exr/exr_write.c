@@ -72,7 +72,7 @@ void *exr_write_create(file_out **file, image_header *h, par *threads, err *e) {
     w->threads = threads;
     w->head = h;
     settle_packing(h);
-    w->scratch = mem_new((size_t)par_threads(threads), sizeof *w->scratch, "EXR writer", e);
+    w->scratch = mem_new((size_t)par_workers(threads), sizeof *w->scratch, "EXR writer", e);
     w->part = mem_new((size_t)h->parts, sizeof *w->part, "EXR writer", e);
     if (!w->scratch || !w->part || !write_start(w, e)) goto fail;
     for (int p = 0; p < h->parts; p++) {
@@ -98,7 +98,7 @@ void exr_write_discard(void *writer) {
         mem_free(s->waiting);
         mem_free(s->offset);
     }
-    for (int i = 0; w->scratch && i < par_threads(w->threads); i++)
+    for (int i = 0; w->scratch && i < par_workers(w->threads); i++)
         exr_scratch_free(&w->scratch[i]);
     mem_free(w->part);
     mem_free(w->scratch);
