@@ -116,7 +116,7 @@ $(PROG): $(BUILD)/app/main.o $(LIB)
 DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
               libdeflate-dev libopenexr-dev libfftw3-dev libxxhash-dev zlib1g-dev mesa-vulkan-drivers
 DEPS_TEST  := clang clang-format libcmocka-dev bats openimageio-tools vulkan-validationlayers spirv-tools \
-              python3-jsonschema mandoc libclang-rt-14-dev patchelf chromium chromium-driver
+              python3-jsonschema mandoc libclang-rt-14-dev patchelf chromium chromium-driver acl
 
 .PHONY: deps deps-build
 deps:

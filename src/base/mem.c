@@ -64,8 +64,8 @@ uint64_t mem_used(void) {
 bool mem_check(uint64_t bytes, const char *what, err *e) {
     char needs[32], now[32], most[32];
     if (bytes <= mem_left()) return true;
-    return err_set(e, ERR_RETRY, "%s needs %s; %s of the limit of %s are in use (%s)", what,
-                   text_bytes((double)bytes, needs), text_bytes((double)mem_used(), now),
+    return err_set(e, ERR_RETRY, "%s are needed for %s; %s of the limit of %s are in use (%s)",
+                   text_bytes((double)bytes, needs), what, text_bytes((double)mem_used(), now),
                    text_bytes((double)limit, most),
                    limit_given ? "--mem-limit"
                                : "80 % of the memory that was available; --mem-limit sets another");
@@ -93,7 +93,7 @@ void *mem_raw(size_t count, size_t size, const char *what, err *e) {
     if (!mem_check(bytes, what, e)) return NULL;
     void *p = aligned_alloc(alignment, padded / alignment * alignment);
     if (!p) {
-        err_set(e, ERR_RETRY, "out of memory: %s needs %zu bytes", what, bytes);
+        err_set(e, ERR_RETRY, "out of memory: %zu bytes are needed for %s", bytes, what);
         return NULL;
     }
     if (alignment == HUGE_PAGE) madvise(p, padded / alignment * alignment, MADV_HUGEPAGE);

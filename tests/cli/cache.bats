@@ -83,13 +83,13 @@ note" ]
     for i in 1 2 3; do echo x >"$FFTBLOOM_CACHE_DIR/stamps/0000000000000000000000000000000$i.stamp"; done
     echo mine >"$FFTBLOOM_CACHE_DIR/stamps/other"
     run --separate-stderr "$FFTBLOOM" cache list
-    [[ "$stderr" == *"3 stamps of finished frames"* ]]
+    [[ "$stderr" == *"stamps of finished frames: 3, in "* ]]
     run --separate-stderr "$FFTBLOOM" cache list --json
     [ "$(json 'd["stamps"]' <<<"$output")" = 3 ]
     run --separate-stderr "$FFTBLOOM" cache trim --json
     [ "$(json 'd["stamps_removed"], d["stamps_kept"]' <<<"$output")" = "0 3" ]
     run --separate-stderr "$FFTBLOOM" cache trim --cache-size 0
-    [[ "$output" == *"3 stamps of finished frames removed, 0 kept"* ]]
+    [[ "$output" == *"stamps of finished frames: 3 removed, 0 kept"* ]]
     [ "$(ls "$FFTBLOOM_CACHE_DIR/stamps")" = other ]
 }
 

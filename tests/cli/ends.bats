@@ -83,7 +83,10 @@ ended_with() { # STATUS: the run above; no temporary file and no output is there
 
 @test "open, fsync and close are tried again when they are interrupted" {
     for call in open fsync close; do
-        FAULT_INTERRUPT=$call LD_PRELOAD=$faults "$FFTBLOOM" in.exr kernel.exr -o out.$call.exr
+        run --separate-stderr env FAULT_INTERRUPT=$call LD_PRELOAD="$faults" \
+            "$FFTBLOOM" in.exr kernel.exr -o out.$call.exr
+        [ "$status" -eq 0 ]
+        [ -z "$stderr" ] # not even that the input has changed
         cmp out.$call.exr out.open.exr
     done
 }

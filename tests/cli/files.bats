@@ -54,6 +54,18 @@ refused() { # WORDS arguments...: 64, one sentence with these words, and no file
     "$FFTBLOOM" in.exr kernel.exr -o out.exr --report r.json --config look.json
 }
 
+@test "a file that is replaced keeps its access list" {
+    command -v setfacl >/dev/null || skip "setfacl is not installed"
+    cp in.exr out.exr
+    chmod 640 out.exr
+    setfacl -m u:daemon:rw,g:games:r out.exr 2>/dev/null || skip "this file system has no access lists"
+    local before=$(getfacl -c out.exr)
+    [[ "$before" == *user:daemon:rw-*group:games:r--* ]]
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr
+    ! cmp -s in.exr out.exr
+    [ "$(getfacl -c out.exr)" = "$before" ]
+}
+
 @test "an output that is its input needs --in-place, for sequences as well" {
     refused "give --in-place to replace the input" in.exr kernel.exr -o in.exr
     ln -s in.exr link.exr

@@ -31,7 +31,7 @@ refused() { # code, words of the sentence, arguments
 }
 
 @test "a display window of 17 GB ends before any of it is touched" {
-    refused 75 "the new data window needs 51.5 GB; " \
+    refused 75 "51.5 GB are needed for the new data window; " \
         "$corpus/wide_display.exr" "$kernel" -o out.exr --window display --mem-limit 2GB
 }
 
@@ -56,7 +56,7 @@ END
 @test "no image is refused for its number of samples: memory decides, with both numbers" {
     huge huge.exr
     [[ "$("$FFTBLOOM" info huge.exr)" == *"16384 x 32768, 3 channels"* ]]
-    refused 75 "the image needs 3.2 GB; " huge.exr "$kernel" -o out.exr --mem-limit 1GB
+    refused 75 "3.2 GB are needed for the image; " huge.exr "$kernel" -o out.exr --mem-limit 1GB
     [[ "$stderr" == *"of the limit of 1.0 GB are in use (--mem-limit)" ]]
 }
 

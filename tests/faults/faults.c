@@ -103,6 +103,16 @@ int fsync(int fd) {
     return interrupt("fsync") ? -1 : real(fd);
 }
 
+int open(const char *path, int flags, ...) {
+    static int (*real)(const char *, int, ...);
+    va_list list;
+    va_start(list, flags);
+    unsigned mode = va_arg(list, unsigned);
+    va_end(list);
+    if (!real) real = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
+    return interrupt("open") ? -1 : real(path, flags, mode);
+}
+
 /* An interrupted close has closed the file all the same. */
 int close(int fd) {
     static int (*real)(int);

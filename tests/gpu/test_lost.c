@@ -1,8 +1,8 @@
 /* test_lost.c - a device that fails in the middle of a frame: the frame's error says so, its slot
  * is not used again, other frames come back whole, and after that all is as before; where the
  * device was chosen by `auto`, the CPU does the frame instead. And threads that share an engine
- * take turns. The driver fails here because this program has its own vkQueueSubmit, vkWaitForFences
- * and vkAllocateMemory. */
+ * take turns, and copy their planes while another one submits. The driver fails and waits here
+ * because this program has its own vkQueueSubmit, vkWaitForFences and vkAllocateMemory. */
 #include "bloom/session.h"
 #include "engine/gpu/gpu_device.h"
 #include "gpu/pipeline.h"
@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 enum { SLOTS = 2, CHANNELS = 2, W = 19, H = 13, PIXELS = W * H, STEPS = 3 };
 
@@ -30,8 +31,19 @@ static void *driver(const char *name) {
     return f;
 }
 
+/* The next submission waits: until it is let go, or in vain after ten seconds. */
+static atomic_bool hold, held, in_vain;
+
+static void wait_here(void) {
+    if (!atomic_exchange(&hold, false)) return;
+    atomic_store(&held, true);
+    for (int i = 0; atomic_load(&held) && i < 10000; i++) usleep(1000);
+    atomic_store(&in_vain, atomic_exchange(&held, false));
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL vkQueueSubmit(VkQueue q, uint32_t n, const VkSubmitInfo *s,
                                              VkFence f) {
+    wait_here();
     if (submissions && --submissions == 0) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     return ((PFN_vkQueueSubmit)driver("vkQueueSubmit"))(q, n, s, f);
 }
@@ -40,6 +52,14 @@ VKAPI_ATTR VkResult VKAPI_CALL vkWaitForFences(VkDevice d, uint32_t n, const VkF
                                                VkBool32 all, uint64_t ns) {
     if (waits && --waits == 0) return VK_ERROR_DEVICE_LOST;
     return ((PFN_vkWaitForFences)driver("vkWaitForFences"))(d, n, f, all, ns);
+}
+
+/* A frame's fence is reset once its planes are copied. */
+static atomic_int resets;
+
+VKAPI_ATTR VkResult VKAPI_CALL vkResetFences(VkDevice d, uint32_t n, const VkFence *f) {
+    atomic_fetch_add(&resets, 1);
+    return ((PFN_vkResetFences)driver("vkResetFences"))(d, n, f);
 }
 
 /* Allocations of device memory until all fail; 0: none does. */
@@ -140,6 +160,60 @@ static void slots(void **state) {
             run_both(g, m);
             assert_memory_equal(m->got, want->got, sizeof want->got);
         }
+        free(m);
+        free(want);
+        engine_close(&g);
+    }
+    if (!any) skip();
+}
+
+/* --- copies ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    engine *g;
+    film *m;
+    uint32_t slot;
+    err e;
+} submitter;
+
+static void *submit_one(void *arg) {
+    submitter *s = arg;
+    engine_submit(s->g, s->slot, &s->m->f[s->slot], &s->e);
+    return NULL;
+}
+
+/* While the frame of slot 0 is in the middle of its submission, the planes of slot 1 are copied:
+ * writing over them later does not change its result. */
+static void copies_beside_a_submission(void **state) {
+    (void)state;
+    bool any = false;
+    for (uint32_t i = 0; i < devices; i++) {
+        if (device[i].class == ENGINE_CPU) continue;
+        any = true;
+        err e = {0};
+        engine *g = engine_open(&device[i], make_threads(), NULL, &e);
+        CHECK_OK(g, e);
+        film *m = make_film(), *want = make_film();
+        prepare(g, &device[i]);
+        run_both(g, want);
+
+        submitter s[SLOTS] = {{.g = g, .m = m}, {.g = g, .m = m, .slot = 1}};
+        pthread_t thread[SLOTS];
+        atomic_store(&resets, 0);
+        atomic_store(&hold, true);
+        assert_int_equal(pthread_create(&thread[0], NULL, submit_one, &s[0]), 0);
+        while (!atomic_load(&held)) usleep(1000);
+        assert_int_equal(pthread_create(&thread[1], NULL, submit_one, &s[1]), 0);
+        while (atomic_load(&resets) < SLOTS && atomic_load(&held)) usleep(1000);
+        memset(m->in[1], 0, sizeof m->in[1]);
+        atomic_store(&held, false);
+        for (int k = 0; k < SLOTS; k++) pthread_join(thread[k], NULL);
+        assert_false(atomic_load(&in_vain));
+        for (uint32_t k = 0; k < SLOTS; k++) {
+            CHECK_OK(s[k].e.code == 0, s[k].e);
+            CHECK_OK(engine_wait(g, k, NULL, &e), e);
+        }
+        assert_memory_equal(m->got, want->got, sizeof want->got);
         free(m);
         free(want);
         engine_close(&g);
@@ -321,9 +395,8 @@ int main(void) {
     setenv("FFTBLOOM_VALIDATION", "1", 0);
     devices = engine_devices(device, ENGINE_DEVICES);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slots),
-        cmocka_unit_test(blooms),
-        cmocka_unit_test(auto_takes_the_cpu),
+        cmocka_unit_test(slots),  cmocka_unit_test(copies_beside_a_submission),
+        cmocka_unit_test(blooms), cmocka_unit_test(auto_takes_the_cpu),
         cmocka_unit_test(turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void the_limit(void **state) {
     assert_non_null(a);
     assert_null(mem_new(60000, 1, "second", &e));
     assert_int_equal(e.code, ERR_RETRY);
-    assert_non_null(strstr(e.msg, "second needs 60.0 kB; "));
+    assert_non_null(strstr(e.msg, "60.0 kB are needed for second; "));
     assert_non_null(strstr(e.msg, "--mem-limit"));
     mem_free(a);
     a = mem_new(60000, 1, "second", &e);

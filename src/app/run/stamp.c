@@ -20,7 +20,9 @@
 file_mark file_mark_of(const char *path) {
     struct stat st;
     file_mark m = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd;
+    do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    while (fd < 0 && errno == EINTR); /* as may happen on network file systems */
     if (fd >= 0 && fstat(fd, &st) == 0)
         m = (file_mark){true, st.st_dev, st.st_ino, st.st_size, st.st_mtim};
     if (fd >= 0) close(fd);
@@ -36,8 +38,7 @@ bool file_mark_same(const file_mark *a, const file_mark *b) {
 #define FOLDER "stamps"
 #define ENDING ".stamp"
 
-/* --- stamps ------------------------------------------------------------------------------------
- */
+/* --- stamps ----------------------------------------------------------------------------------- */
 
 bool stamps_open(stamps *st, const settings *s, const char *cache, err *e) {
     text look = {0};
@@ -147,8 +148,7 @@ bool stamp_write(const stamps *st, const char *input, const file_mark *read, con
     return ok;
 }
 
-/* --- trimming ----------------------------------------------------------------------------------
- */
+/* --- trimming --------------------------------------------------------------------------------- */
 
 typedef struct {
     char name[HASH_TEXT - 1 + sizeof ENDING];

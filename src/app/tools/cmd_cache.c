@@ -73,7 +73,7 @@ static bool list(const request *r, text *to, err *e) {
         for (size_t i = 0; i < l.count; i++)
             text_add(to, "%s  %9s  %s\n", moment(l.entry[i].used, when),
                      text_bytes((double)l.entry[i].bytes, size), l.entry[i].name);
-        log_note("%zu spectra, %s, in %s/spectra; %zu stamps of finished frames, in %s/stamps",
+        log_note("spectra: %zu, %s, in %s/spectra; stamps of finished frames: %zu, in %s/stamps",
                  l.count, text_bytes((double)l.bytes, size), r->dir, frames.count, r->dir);
     }
     cache_list_free(&l);
@@ -137,11 +137,11 @@ static bool trim(const request *r, text *to, err *e) {
         json_uint(&j, "stamps_kept", frames.count);
         json_end(&j);
     } else {
-        text_add(to, "%zu spectra removed (%s), %zu kept (%s)\n", t.removed,
+        text_add(to, "spectra: %zu removed (%s), %zu kept (%s)\n", t.removed,
                  text_bytes((double)t.removed_bytes, removed), t.kept,
                  text_bytes((double)t.kept_bytes, kept));
         if (frames.removed)
-            text_add(to, "%zu stamps of finished frames removed, %zu kept\n", frames.removed,
+            text_add(to, "stamps of finished frames: %zu removed, %zu kept\n", frames.removed,
                      frames.count);
     }
     return true;
