@@ -81,10 +81,6 @@ uint64_t file_in_size(const file_in *f) {
     return f->size;
 }
 
-const char *file_in_path(const file_in *f) {
-    return f->path;
-}
-
 bool file_in_read(const file_in *f, uint64_t offset, void *to, size_t bytes, err *e) {
     uint8_t *at = to;
     for (size_t done = 0; done < bytes;) {
@@ -149,32 +145,6 @@ void file_out_remove_all(void) {
         if (atomic_load(&slots[i].state) == LIVE) unlink(slots[i].name);
 }
 
-/* Stops this thread where the program is ending: it will not come to use a file any more. */
-static void begin_opening(void) {
-    atomic_fetch_add(&opening, 1);
-    atomic_store(&i_opened, 1);
-    if (!atomic_load(&ending)) return;
-    atomic_fetch_sub(&opening, 1);
-    for (;;) pause();
-}
-
-static void end_opening(void) {
-    atomic_store(&i_opened, 0);
-    atomic_fetch_sub(&opening, 1);
-}
-
-static int take_slot(void) {
-    for (int i = 0; i < SLOTS; i++) {
-        int empty = FREE;
-        if (atomic_compare_exchange_strong(&slots[i].state, &empty, TAKEN)) return i;
-    }
-    return -1;
-}
-
-static void free_slot(int slot) {
-    atomic_store(&slots[slot].state, FREE);
-}
-
 /* Fills `to` with the folder of a path, which is "." where the path names none. False: too long. */
 static bool folder_of(const char *path, char to[PATH_MAX]) {
     const char *slash = strrchr(path, '/');
@@ -205,11 +175,17 @@ static int create_temp(int slot, const char *path, mode_t mode) {
     for (int tries = 0; tries < 100; tries++) {
         char *name = slots[slot].name;
         if (!temp_name(path, name)) return -1;
-        begin_opening();
+        atomic_fetch_add(&opening, 1);
+        atomic_store(&i_opened, 1);
+        if (atomic_load(&ending)) { /* the program ends, and this thread will need no file */
+            atomic_fetch_sub(&opening, 1);
+            for (;;) pause();
+        }
         atomic_store(&slots[slot].state, LIVE);
         int fd = open_fully(AT_FDCWD, name, O_WRONLY | O_CREAT | O_EXCL, mode);
         int why = fd < 0 ? errno : EAGAIN;
-        end_opening();
+        atomic_store(&i_opened, 0);
+        atomic_fetch_sub(&opening, 1);
         struct stat st;
         if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
             fstat(fd, &st) == 0 && st.st_nlink > 0)
@@ -225,7 +201,8 @@ static int create_temp(int slot, const char *path, mode_t mode) {
     return -1;
 }
 
-/* Are locks of other machines seen here? Where that is not known, age must tell. */
+/* Returns whether the locks of all machines are seen here, because the file system is local. On any
+ * other one the age of a file must decide. */
 static bool locks_are_sure(int fd) {
     static const uint32_t LOCAL[] = {0xef53 /* ext */,
                                      0x58465342 /* XFS */,
@@ -356,20 +333,24 @@ static bool exists(const file_out *f, err *e) {
     return err_set(e, ERR_SKIPPED, "'%s' exists and is not replaced", f->path);
 }
 
-static file_out *open_out(const char *path, bool keep, err *e) {
+file_out *file_out_open(const char *path, bool replace, err *e) {
     struct stat old;
     char folder[PATH_MAX];
     file_out *f = mem_new(1, sizeof *f, "file", e);
     if (!f) return NULL;
-    *f = (file_out){.fd = -1, .slot = -1, .keep = keep};
+    *f = (file_out){.fd = -1, .slot = -1, .keep = !replace};
     if (!replaceable(path, e) || !(f->path = final_name(path, e))) goto fail;
     bool replaces = stat(f->path, &old) == 0;
-    if (replaces && keep) {
+    if (replaces && f->keep) {
         exists(f, e);
         goto fail;
     }
     if (folder_of(f->path, folder)) sweep_once(folder);
-    if ((f->slot = take_slot()) < 0) {
+    for (int i = 0; i < SLOTS && f->slot < 0; i++) {
+        int empty = FREE;
+        if (atomic_compare_exchange_strong(&slots[i].state, &empty, TAKEN)) f->slot = i;
+    }
+    if (f->slot < 0) {
         err_set(e, ERR_RETRY, "more than %d outputs are open at once", SLOTS);
         goto fail;
     }
@@ -383,14 +364,6 @@ static file_out *open_out(const char *path, bool keep, err *e) {
 fail:
     file_out_discard(&f);
     return NULL;
-}
-
-file_out *file_out_open(const char *path, err *e) {
-    return open_out(path, false, e);
-}
-
-file_out *file_out_open_new(const char *path, err *e) {
-    return open_out(path, true, e);
 }
 
 const char *file_out_path(const file_out *f) {
@@ -413,14 +386,6 @@ static int sync_fully(int fd) {
     do r = fsync(fd);
     while (r != 0 && errno == EINTR);
     return r;
-}
-
-static void sync_folder(const char *path) {
-    char folder[PATH_MAX];
-    int fd = folder_of(path, folder) ? open_fully(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY, 0) : -1;
-    if (fd < 0) return; /* the file is in place; a folder that cannot be synced is no failure */
-    sync_fully(fd);
-    close(fd);
 }
 
 /* Puts a file in its place unless there is one: rename where the file system can do it without
@@ -459,9 +424,14 @@ bool file_out_commit(file_out **fp, err *e) {
                  ? exists(f, e)
                  : err_errno(e, ERR_CANT_CREATE, "cannot put '%s' in its place", f->path);
     if (ok) {
-        free_slot(f->slot);
+        char folder[PATH_MAX];
+        atomic_store(&slots[f->slot].state, FREE);
         f->slot = -1;
-        sync_folder(f->path);
+        /* The file is in place. A folder that cannot be synced is not a failure. */
+        int dir = folder_of(f->path, folder)
+                      ? open_fully(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY, 0)
+                      : -1;
+        if (dir >= 0) sync_fully(dir), close(dir);
     }
     file_out_discard(fp);
     return ok;
@@ -471,7 +441,7 @@ void file_out_discard(file_out **fp) {
     file_out *f = *fp;
     if (!f) return;
     if (f->slot >= 0 && slots[f->slot].state == LIVE) unlink(slots[f->slot].name);
-    if (f->slot >= 0) free_slot(f->slot);
+    if (f->slot >= 0) atomic_store(&slots[f->slot].state, FREE);
     if (f->fd >= 0) close(f->fd);
     mem_free(f->path);
     mem_free(f);
@@ -479,7 +449,7 @@ void file_out_discard(file_out **fp) {
 }
 
 bool file_write_all(const char *path, const void *bytes, size_t n, err *e) {
-    file_out *f = file_out_open(path, e);
+    file_out *f = file_out_open(path, true, e);
     bool ok = f && file_out_write(f, 0, bytes, n, e) && file_out_commit(&f, e);
     file_out_discard(&f);
     return ok;

@@ -16,11 +16,11 @@
 
 typedef struct file_in file_in;
 
-/* Opens a regular file; pipes and devices are refused. */
+/* Opens a regular file; pipes and devices are refused. file_in_close frees it. */
 file_in *file_in_open(const char *path, err *e);
 void file_in_close(file_in **f);
+/* Returns the bytes that the file had when it was opened. */
 uint64_t file_in_size(const file_in *f);
-const char *file_in_path(const file_in *f);
 
 /* Reads exactly `bytes` at `offset`, or fails with the number that there were. Thread-safe. */
 bool file_in_read(const file_in *f, uint64_t offset, void *to, size_t bytes, err *e);
@@ -33,13 +33,12 @@ uint8_t *file_read_all(const char *path, size_t limit, size_t *bytes, err *e);
 
 typedef struct file_out file_out;
 
-/* Opens a new file that will replace `path`. It takes over the old file's permissions, and its
- * owner, group and access list as far as the system allows. A symbolic link is followed: the file
- * that it points to is replaced or made, the link stays. Folders, pipes and devices are refused. */
-file_out *file_out_open(const char *path, err *e);
-/* Opens an output that never replaces a file. Both this call and file_out_commit fail with
- * ERR_SKIPPED when there is a file of that name, even if it appeared in between. */
-file_out *file_out_open_new(const char *path, err *e);
+/* Opens a new file that will get the name `path`. A symbolic link is followed: the file that it
+ * points to is replaced or made, the link stays. Folders, pipes and devices are refused. With
+ * `replace` the file takes over the old one's permissions, and its owner, group and access list as
+ * far as the system allows. Without, this call and file_out_commit fail with ERR_SKIPPED when there
+ * is a file of that name, even if it appeared in between. */
+file_out *file_out_open(const char *path, bool replace, err *e);
 /* Returns the final name, symbolic links resolved. */
 const char *file_out_path(const file_out *f);
 /* Tells whether file_out_open would succeed, as far as can be seen now. Makes nothing. */

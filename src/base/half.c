@@ -63,26 +63,20 @@ __attribute__((target("avx,f16c"))) static size_t from_floats_f16c(uint16_t *to,
 static int has_f16c(void) {
     return __builtin_cpu_supports("avx2");
 }
-#else
-static size_t to_floats_f16c(float *to, const uint16_t *from, size_t n) {
-    (void)to, (void)from, (void)n;
-    return 0;
-}
-static size_t from_floats_f16c(uint16_t *to, const float *from, size_t n) {
-    (void)to, (void)from, (void)n;
-    return 0;
-}
-static int has_f16c(void) {
-    return 0;
-}
 #endif
 
 void half_to_floats(float *to, const uint16_t *from, size_t n) {
-    size_t i = has_f16c() ? to_floats_f16c(to, from, n) : 0;
+    size_t i = 0;
+#if defined(__x86_64__)
+    if (has_f16c()) i = to_floats_f16c(to, from, n);
+#endif
     for (; i < n; i++) to[i] = half_to_float(from[i]);
 }
 
 void half_from_floats(uint16_t *to, const float *from, size_t n) {
-    size_t i = has_f16c() ? from_floats_f16c(to, from, n) : 0;
+    size_t i = 0;
+#if defined(__x86_64__)
+    if (has_f16c()) i = from_floats_f16c(to, from, n);
+#endif
     for (; i < n; i++) to[i] = half_from_float(from[i]);
 }

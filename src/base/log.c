@@ -22,12 +22,6 @@ static const struct {
     [LOG_DEBUG] = {"debug: ", "\033[2mdebug:\033[0m "},
 };
 
-/* https://no-color.org: any value but the empty one. */
-static bool colors(void) {
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return !(no && *no) && term && *term && strcmp(term, "dumb") != 0 && isatty(STDERR_FILENO);
-}
-
 void log_set_level(log_level level) {
     current = level;
 }
@@ -43,9 +37,13 @@ void log_say(log_level level, const char *fmt, ...) {
     int m = vsnprintf(said, sizeof said, fmt, ap);
     va_end(ap);
     if (m < 0) return;
-    /* Names of files, channels and devices are in there, and they may hold anything. */
+    /* https://no-color.org: any value but the empty one turns colours off. */
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool colored = !(no && *no) && term && *term && strcmp(term, "dumb") != 0 &&
+                   isatty(STDERR_FILENO);
     size_t end = (size_t)snprintf(line, sizeof line, "fftbloom: %s",
-                                  colors() ? WORD[level].colored : WORD[level].plain);
+                                  colored ? WORD[level].colored : WORD[level].plain);
+    /* The message may contain names of files, channels and devices, and these any bytes. */
     end += text_clean(line + end, sizeof line - end - 1, said);
     line[end++] = '\n';
     ssize_t unused = write(STDERR_FILENO, line, end);

@@ -12,8 +12,8 @@
 
 typedef enum { LOG_ERROR, LOG_WARN, LOG_NOTE, LOG_INFO, LOG_DEBUG } log_level;
 
-/* Set and return the level: messages up to it are written. LOG_NOTE is the default; -q sets
- * LOG_ERROR, -v LOG_INFO. */
+/* Set and return the level. Messages up to it are written. LOG_NOTE is the default; -q sets
+ * LOG_ERROR, -v sets LOG_INFO. */
 void log_set_level(log_level level);
 log_level log_get_level(void);
 

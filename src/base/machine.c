@@ -42,12 +42,15 @@ static uint64_t read_key(const char *path, const char *key) {
     return found;
 }
 
+/* Looks at one folder of control groups, of version 1 or 2, for a limit below *least. */
+typedef void look_fn(const char *folder, bool version_2, void *least);
+
 /* Calls `look` for the folder of this process's group and for each above it, up to the root of the
- * tree: any of them may set a limit. `controller` is NULL for version 2, which has one tree.
- * Folders that are not there are passed over: a container often sees only its own part of the tree.
+ * tree, because any of them may set a limit. Version 1 has a tree for each controller, version 2
+ * has one for all. A container often sees only its own part of the tree, so folders may be missing.
  */
 static void for_each_group(const char *proc, const char *cgroups, const char *controller,
-                           void (*look)(const char *folder, void *ctx), void *ctx) {
+                           look_fn *look, void *least) {
     char line[PATH_MAX], folder[PATH_MAX];
     snprintf(line, sizeof line, "%s/self/cgroup", proc);
     FILE *f = fopen(line, "re");
@@ -57,15 +60,15 @@ static void for_each_group(const char *proc, const char *cgroups, const char *co
         char *names = strchr(line, ':'), *path = names ? strchr(++names, ':') : NULL;
         if (!path) continue;
         *path++ = 0;
-        bool ours = !controller && !*names;
-        for (char *rest = names, *name; controller && (name = strsep(&rest, ","));)
+        bool version_2 = !*names, ours = version_2;
+        for (char *rest = names, *name; (name = strsep(&rest, ","));)
             ours |= strcmp(name, controller) == 0;
-        if (!ours || snprintf(folder, sizeof folder, "%s%s%s%s", cgroups, controller ? "/" : "",
-                              controller ? controller : "", path) >= PATH_MAX)
+        if (!ours || snprintf(folder, sizeof folder, "%s%s%s%s", cgroups, version_2 ? "" : "/",
+                              version_2 ? "" : controller, path) >= PATH_MAX)
             continue;
         size_t root = strlen(folder) - strlen(path);
         for (;;) {
-            look(folder, ctx);
+            look(folder, version_2, least);
             char *slash = strrchr(folder + root, '/');
             if (!slash) break;
             *slash = 0;
@@ -76,23 +79,18 @@ static void for_each_group(const char *proc, const char *cgroups, const char *co
 
 /* --- processors ------------------------------------------------------------------------------ */
 
-static void quota_1(const char *folder, void *least) {
-    uint64_t quota, period;
-    if (read_numbers(folder, "cpu.cfs_quota_us", &quota, 1) == 1 && quota != UINT64_MAX &&
-        read_numbers(folder, "cpu.cfs_period_us", &period, 1) == 1 && period > 0)
-        *(double *)least = min_double(*(double *)least, (double)quota / (double)period);
-}
-
-static void quota_2(const char *folder, void *least) {
+static void look_at_quota(const char *folder, bool version_2, void *least) {
     uint64_t max[2]; /* quota and period in microseconds */
-    if (read_numbers(folder, "cpu.max", max, 2) == 2 && max[0] != UINT64_MAX && max[1] > 0)
+    bool there = version_2 ? read_numbers(folder, "cpu.max", max, 2) == 2
+                           : read_numbers(folder, "cpu.cfs_quota_us", &max[0], 1) == 1 &&
+                                 read_numbers(folder, "cpu.cfs_period_us", &max[1], 1) == 1;
+    if (there && max[0] != UINT64_MAX && max[1] > 0)
         *(double *)least = min_double(*(double *)least, (double)max[0] / (double)max[1]);
 }
 
 double machine_cpu_quota(const char *proc, const char *cgroups) {
     double least = (double)INFINITY;
-    for_each_group(proc, cgroups, "cpu", quota_1, &least);
-    for_each_group(proc, cgroups, NULL, quota_2, &least);
+    for_each_group(proc, cgroups, "cpu", look_at_quota, &least);
     return least;
 }
 
@@ -107,26 +105,18 @@ int machine_cpus(void) {
 /* --- memory ---------------------------------------------------------------------------------- */
 
 /* What is left in a group is its limit less what it uses. File pages that were not touched lately
- * do not count as used: the kernel drops them before it kills. */
-static void memory_left(const char *folder, const char *limit, const char *usage, const char *key,
-                        uint64_t *least) {
-    uint64_t most, used;
+ * do not count as used, because the kernel drops them before it kills. */
+static void look_at_memory(const char *folder, bool version_2, void *least) {
+    uint64_t most, used, *left = least;
     char stat[PATH_MAX];
+    const char *limit = version_2 ? "memory.max" : "memory.limit_in_bytes";
+    const char *usage = version_2 ? "memory.current" : "memory.usage_in_bytes";
     if (read_numbers(folder, limit, &most, 1) != 1 || most == UINT64_MAX ||
         read_numbers(folder, usage, &used, 1) != 1)
         return;
     if (snprintf(stat, sizeof stat, "%s/memory.stat", folder) < PATH_MAX)
-        used -= min_u64(used, read_key(stat, key));
-    *least = min_u64(*least, most > used ? most - used : 1);
-}
-
-static void memory_1(const char *folder, void *least) {
-    memory_left(folder, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
-                least);
-}
-
-static void memory_2(const char *folder, void *least) {
-    memory_left(folder, "memory.max", "memory.current", "inactive_file", least);
+        used -= min_u64(used, read_key(stat, version_2 ? "inactive_file" : "total_inactive_file"));
+    *left = min_u64(*left, most > used ? most - used : 1);
 }
 
 uint64_t machine_memory_at(const char *proc, const char *cgroups) {
@@ -134,8 +124,7 @@ uint64_t machine_memory_at(const char *proc, const char *cgroups) {
     if (snprintf(path, sizeof path, "%s/meminfo", proc) >= PATH_MAX) return 0;
     uint64_t kilobytes = read_key(path, "MemAvailable:");
     uint64_t least = kilobytes ? kilobytes * 1024 : UINT64_MAX;
-    for_each_group(proc, cgroups, "memory", memory_1, &least);
-    for_each_group(proc, cgroups, NULL, memory_2, &least);
+    for_each_group(proc, cgroups, "memory", look_at_memory, &least);
     return least == UINT64_MAX ? 0 : least;
 }
 

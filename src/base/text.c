@@ -78,12 +78,6 @@ void text_add_json(text *t, const char *s) {
     text_add_bytes(t, "\"", 1);
 }
 
-/* Line and paragraph separators, and what turns the direction of writing. */
-static bool is_steering(uint32_t c) {
-    return (c >= 0x80 && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-           (c >= 0x2066 && c <= 0x2069);
-}
-
 /* Fills `piece` with the first character of *s as it is shown, moves *s behind it, and returns the
  * number of bytes in `piece`. */
 static size_t show(const char **s, char piece[8]) {
@@ -93,7 +87,10 @@ static size_t show(const char **s, char piece[8]) {
     *s += n ? n : 1;
     if (n == 0 || c < 0x20 || c == 0x7f || strncmp(from, "##[", 3) == 0)
         return (size_t)snprintf(piece, 8, "\\x%02x", (unsigned char)*from);
-    if (is_steering(c)) return (size_t)snprintf(piece, 8, "\\u%04x", c & 0xffff);
+    /* C1 controls, line and paragraph separators, and what turns the direction of writing. */
+    if ((c >= 0x80 && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+        (c >= 0x2066 && c <= 0x2069))
+        return (size_t)snprintf(piece, 8, "\\u%04x", c & 0xffff);
     memcpy(piece, from, (size_t)n);
     return (size_t)n;
 }

@@ -6,7 +6,6 @@
 #include "bloom/session.h"
 #include "bloom/store.h"
 #include "image/layers.h"
-#include "image/window.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -69,7 +68,8 @@ static bool grow(const bloom *b, image_box *box, uint32_t height, err *e) {
     const kernel_use use = bloom_kernel_use(&b->s);
     const kernel_need need = {1, PSF_SIDE, PSF_SIDE, height};
     if (!kernel_source_psf(&k, session_kernel(b->session), &use, &need, NULL, e)) return false;
-    bool ok = image_box_grow(box, k.cx, k.cy, k.w - 1 - k.cx, k.h - 1 - k.cy, e);
+    const image_margins reach = {k.cx, k.cy, k.w - 1 - k.cx, k.h - 1 - k.cy};
+    bool ok = image_box_grow(box, &reach, e);
     psf_free(&k);
     return ok;
 }

@@ -34,71 +34,57 @@ typedef struct {
 
 /* --- what can be compared ------------------------------------------------------------------ */
 
-static int rank(const char *name) {
+/* Lists the channels in their order: R G B A first, the others as in the file. Sets the verdict and
+ * the sentence if the two parts cannot be compared. */
+static void match(comparison *c, const image_part *p, const image_part *q) {
     static const char *const FIRST[] = {"R", "G", "B", "A"};
-    for (int i = 0; i < 4; i++)
-        if (strcmp(name, FIRST[i]) == 0) return i;
-    return 4;
-}
-
-/* R G B A first; the others keep the order of the file. */
-static void list_channels(comparison *c, const image_part *p) {
+    const char *only = NULL, *which = "first";
     int n = 0;
     for (int r = 0; r <= 4; r++)
-        for (int i = 0; i < p->channels; i++)
-            if (rank(p->channel[i].name) == r) c->channel[n++].a = i;
-}
-
-static void size_differs(comparison *c, const image_part *p, const image_part *q) {
-    c->verdict = COMPARE_SIZE;
-    snprintf(c->differs, sizeof c->differs,
-             "data windows differ: %u x %u at (%d, %d) and %u x %u at (%d, %d)", image_width(p),
-             image_height(p), p->data.x0, p->data.y0, image_width(q), image_height(q), q->data.x0,
-             q->data.y0);
-}
-
-static void match_channels(comparison *c, const image_part *p, const image_part *q) {
-    for (int i = 0; i < c->channels; i++) {
-        const char *name = p->channel[c->channel[i].a].name;
-        c->channel[i].b = image_find_channel(q, name);
-        if (c->channel[i].b >= 0) continue;
-        c->verdict = COMPARE_SIZE;
-        snprintf(c->differs, sizeof c->differs, "only the first image has the channel '%.64s'",
-                 name);
-        return;
-    }
-    for (int i = 0; i < q->channels; i++) {
-        if (image_find_channel(p, q->channel[i].name) >= 0) continue;
-        c->verdict = COMPARE_SIZE;
-        snprintf(c->differs, sizeof c->differs, "only the second image has the channel '%.64s'",
-                 q->channel[i].name);
-        return;
-    }
+        for (int i = 0; i < p->channels; i++) {
+            int rank = 0;
+            while (rank < 4 && strcmp(p->channel[i].name, FIRST[rank]) != 0) rank++;
+            if (rank != r) continue;
+            c->channel[n].a = i;
+            c->channel[n].b = image_find_channel(q, p->channel[i].name);
+            if (c->channel[n++].b < 0 && !only) only = p->channel[i].name;
+        }
+    for (int i = 0; i < q->channels && !only; i++)
+        if (image_find_channel(p, q->channel[i].name) < 0)
+            only = q->channel[i].name, which = "second";
+    bool moved = memcmp(&p->data, &q->data, sizeof p->data) != 0;
+    if (moved || only) c->verdict = COMPARE_SIZE;
+    if (moved)
+        snprintf(c->differs, sizeof c->differs,
+                 "data windows differ: %u x %u at (%d, %d) and %u x %u at (%d, %d)", image_width(p),
+                 image_height(p), p->data.x0, p->data.y0, image_width(q), image_height(q),
+                 q->data.x0, q->data.y0);
+    else if (only)
+        snprintf(c->differs, sizeof c->differs, "only the %s image has the channel '%.64s'", which,
+                 only);
 }
 
 /* --- values -------------------------------------------------------------------------------- */
 
-static void read_samples(double *to, const image *img, int part, int channel, size_t from,
-                         size_t n) {
+static void read_row(double *to, const comparison *c, const image *img, int channel, size_t y) {
     enum { PIECE = 256 };
-    pixel_type type = img->head.part[part].channel[channel].type;
-    const void *plane = img->plane[part][channel];
-    if (type == PIXEL_UINT) {
-        for (size_t i = 0; i < n; i++) to[i] = ((const uint32_t *)plane)[from + i];
-        return;
-    }
+    pixel_type type = img->head.part[c->of.part].channel[channel].type;
+    const void *plane = img->plane[c->of.part][channel];
+    size_t from = y * c->w;
     float piece[PIECE];
-    for (size_t i = 0; i < n; i += PIECE) {
-        size_t count = min_size(PIECE, n - i);
-        image_to_float(piece, plane, type, from + i, count);
-        for (size_t k = 0; k < count; k++) to[i + k] = (double)piece[k];
+    for (size_t i = 0; i < c->w; i += PIECE) {
+        size_t count = min_size(PIECE, c->w - i);
+        if (type != PIXEL_UINT) image_to_float(piece, plane, type, from + i, count);
+        for (size_t k = 0; k < count; k++)
+            to[i + k] = type == PIXEL_UINT ? ((const uint32_t *)plane)[from + i + k]
+                                           : (double)piece[k];
     }
 }
 
 void compare_read_row(const comparison *c, const compare_channel *k, size_t y, double *a,
                       double *b) {
-    read_samples(a, c->of.a, c->of.part, k->a, y * c->w, c->w);
-    read_samples(b, c->of.b, c->of.part, k->b, y * c->w, c->w);
+    read_row(a, c, c->of.a, k->a, y);
+    read_row(b, c, c->of.b, k->b, y);
 }
 
 double compare_distance(double a, double b) {
@@ -229,12 +215,7 @@ bool compare_parts(comparison *c, const compare_pair *of, const compare_limits *
                       .y0 = p->data.y0,
                       .pixels = (uint64_t)width * rows};
     if (!(c->channel = mem_new(n, sizeof *c->channel, "channels", e))) return false;
-    list_channels(c, p);
-    if (memcmp(&p->data, &q->data, sizeof p->data) != 0) {
-        size_differs(c, p, q);
-    } else {
-        match_channels(c, p, q);
-    }
+    match(c, p, q);
     if (c->verdict == COMPARE_SIZE) return true;
     work w = {.c = c};
     w.row = mem_new(rows, sizeof *w.row, "rows", e);

@@ -1,12 +1,12 @@
-/* compare.h - how two images differ, and whether that is tolerated.
+/* compare.h - measures how two images differ, and decides whether that is tolerated.
  *
  * The limits have idiff's names. A value is over a limit when it differs by more than the absolute
- * limit and, where a relative one is given, by more than that part of the mean of the two
+ * limit and, if a relative one is given, by more than that part of the mean of the two
  * magnitudes; a pixel is over a limit when any of its channels is. Two NaN are equal, and so are
  * two infinities of one sign. Any other value that is not finite differs without bound.
  *
- * Channels are matched by name. Data windows that differ, or other channels, are not compared:
- * that is a verdict of its own. */
+ * Channels are matched by name. Images whose data windows or channels differ are not compared;
+ * there is a verdict of its own for them. This module knows nothing of files and reports. */
 #ifndef IMAGE_COMPARE_H
 #define IMAGE_COMPARE_H
 

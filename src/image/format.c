@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static const struct {
     {"a DPX file", true, 0, 4, "XPDS"},           {"a Photoshop file", true, 0, 4, "8BPS"},
 };
 
-/* No image of a format that is read: what it is instead. */
+/* Says of a file in no format of this program what it is instead, if that can be seen. */
 static bool refuse_content(const char *path, const uint8_t *head, size_t n, err *e) {
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     int stem = (int)(dot && dot != path ? (size_t)(dot - path) : strlen(path));
@@ -68,21 +69,16 @@ static const image_format *format_of_content(const char *path, err *e) {
     return NULL;
 }
 
-static image_limits with_defaults(const image_limits *l) {
-    image_limits d = {.samples = UINT64_MAX, .side = IMAGE_SIDE, .channels = 1024, .parts = 1024};
-    if (l && l->samples) d.samples = l->samples;
-    if (l && l->side) d.side = l->side;
-    if (l && l->channels) d.channels = l->channels;
-    if (l && l->parts) d.parts = l->parts;
-    return d;
-}
-
 image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e) {
     const image_format *format = format_of_content(path, e);
     if (!format) return NULL;
     image_reader *r = mem_new(1, sizeof *r, "reader", e);
     if (!r) return NULL;
-    image_limits l = with_defaults(limits);
+    image_limits l = limits ? *limits : (image_limits){0};
+    if (!l.samples) l.samples = UINT64_MAX;
+    if (!l.side) l.side = IMAGE_SIDE;
+    if (!l.channels) l.channels = 1024;
+    if (!l.parts) l.parts = 1024;
     r->format = format;
     if (!(r->path = mem_str(path, e))) goto fail;
     if (!(r->state = format->open(path, &l, threads, &r->head, e))) {
@@ -163,15 +159,15 @@ static uint32_t bands(const image_writer *w, int part) {
     return (image_height(&w->head.part[part]) - 1) / rows + 1;
 }
 
-/* Takes *file, which may be NULL with an error set. */
-static image_writer *create(const char *path, file_out **file, const image_header *h, par *threads,
-                            err *e) {
-    const image_format *format = *file ? format_of_name(path, e) : NULL;
-    image_writer *w = format ? mem_new(1, sizeof *w, "writer", e) : NULL;
+image_writer *image_create(const char *path, const image_header *h, bool replace, par *threads,
+                           err *e) {
+    const image_format *format = format_of_name(path, e);
+    file_out *file = format ? file_out_open(path, replace, e) : NULL;
+    image_writer *w = file ? mem_new(1, sizeof *w, "writer", e) : NULL;
     if (!w) goto fail;
     w->format = format;
     if (!(w->path = mem_str(path, e)) || !image_header_copy(&w->head, h, e)) goto fail;
-    if (!(w->state = format->create(file, &w->head, threads, e))) {
+    if (!(w->state = format->create(&file, &w->head, threads, e))) {
         if (e && !strstr(e->msg, path)) err_in(e, "'%s'", path);
         goto fail;
     }
@@ -181,33 +177,19 @@ static image_writer *create(const char *path, file_out **file, const image_heade
     return w;
 fail:
     image_discard(&w);
-    file_out_discard(file);
+    file_out_discard(&file);
     return NULL;
-}
-
-image_writer *image_create(const char *path, const image_header *h, par *threads, err *e) {
-    file_out *file = format_of_name(path, e) ? file_out_open(path, e) : NULL;
-    return create(path, &file, h, threads, e);
-}
-
-image_writer *image_create_new(const char *path, const image_header *h, par *threads, err *e) {
-    file_out *file = format_of_name(path, e) ? file_out_open_new(path, e) : NULL;
-    return create(path, &file, h, threads, e);
-}
-
-static void free_writer(image_writer *w) {
-    for (int p = 0; w->done && p < w->head.parts; p++) mem_free(w->done[p]);
-    mem_free(w->done);
-    image_header_free(&w->head);
-    mem_free(w->path);
-    mem_free(w);
 }
 
 void image_discard(image_writer **wp) {
     image_writer *w = *wp;
     if (!w) return;
     if (w->state) w->format->discard(w->state);
-    free_writer(w);
+    for (int p = 0; w->done && p < w->head.parts; p++) mem_free(w->done[p]);
+    mem_free(w->done);
+    image_header_free(&w->head);
+    mem_free(w->path);
+    mem_free(w);
     *wp = NULL;
 }
 
@@ -258,28 +240,14 @@ bool image_commit(image_writer **wp, err *e) {
 
 /* --- copies ------------------------------------------------------------------------------- */
 
-static bool same_channels(const image_part *a, const image_part *b) {
-    bool same = a->channels == b->channels && image_width(a) == image_width(b) &&
-                image_height(a) == image_height(b);
-    for (int c = 0; same && c < a->channels; c++)
-        same = a->channel[c].type == b->channel[c].type &&
-               strcmp(a->channel[c].name, b->channel[c].name) == 0;
-    return same;
-}
-
 /* About this many samples go through memory at once: enough chunks to keep the threads busy. */
 enum { COPY_SAMPLES = 1 << 23 };
 
-static uint32_t copy_rows(const image_part *p, uint32_t step) {
-    uint64_t per_step = (uint64_t)image_width(p) * (uint64_t)p->channels * step;
-    uint64_t steps = COPY_SAMPLES / per_step, height = image_height(p);
-    if (steps == 0) steps = 1;
-    return steps * step < height ? (uint32_t)(steps * step) : (uint32_t)height;
-}
-
 static bool copy_pixels(image_writer *w, int to, image_reader *r, int from, err *e) {
     const image_part *p = &r->head.part[from];
-    uint32_t height = image_height(p), band = copy_rows(p, image_writer_rows(w, to));
+    uint32_t height = image_height(p), step = image_writer_rows(w, to);
+    uint64_t per_step = (uint64_t)image_width(p) * (uint64_t)p->channels * step;
+    uint32_t band = (uint32_t)min_u64(max_u64(COPY_SAMPLES / per_step, 1) * step, height);
     /* A file whose lines decrease is written from its end, so that no chunk has to wait. */
     bool upwards = w->head.part[to].order == LINES_DECREASING;
     uint32_t count = (height - 1) / band + 1;
@@ -291,7 +259,7 @@ static bool copy_pixels(image_writer *w, int to, image_reader *r, int from, err 
     }
     for (uint32_t i = 0; ok && i < count; i++) {
         uint32_t row = (upwards ? count - 1 - i : i) * band;
-        uint32_t rows = height - row < band ? height - row : band;
+        uint32_t rows = min_u32(height - row, band);
         ok = image_read(r, from, row, rows, plane, e) &&
              image_write(w, to, row, rows, (const void *const *)plane, e);
     }
@@ -303,7 +271,12 @@ static bool copy_pixels(image_writer *w, int to, image_reader *r, int from, err 
 bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e) {
     if (!in_part(&w->head, to, 0, 1, e) || !in_part(&r->head, from, 0, 1, e)) return false;
     const image_part *a = &w->head.part[to], *b = &r->head.part[from];
-    if (!same_channels(a, b))
+    bool same = a->channels == b->channels && image_width(a) == image_width(b) &&
+                image_height(a) == image_height(b);
+    for (int c = 0; same && c < a->channels; c++)
+        same = a->channel[c].type == b->channel[c].type &&
+               strcmp(a->channel[c].name, b->channel[c].name) == 0;
+    if (!same)
         return err_set(e, ERR_INTERNAL, "part %d is not what part %d of '%s' is", to, from,
                        r->path);
     if (w->format != r->format || !w->format->copy_part ||
@@ -342,5 +315,5 @@ bool image_save_parts(image_writer *w, const image *img, image_reader *rest, err
 }
 
 bool image_save(const char *path, const image *img, par *threads, err *e) {
-    return image_save_parts(image_create(path, &img->head, threads, e), img, NULL, e);
+    return image_save_parts(image_create(path, &img->head, true, threads, e), img, NULL, e);
 }

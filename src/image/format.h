@@ -26,8 +26,8 @@ typedef struct {
 typedef struct image_reader image_reader;
 typedef struct image_writer image_writer;
 
-/* Opens a file for reading. Its content decides its format, not its name. The header belongs to the
- * reader. */
+/* Opens a file for reading. Its content decides its format, not its name. NULL for `limits` sets
+ * the defaults. The header and the path belong to the reader. */
 image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e);
 void image_close(image_reader **r);
 const image_header *image_reader_header(const image_reader *r);
@@ -43,26 +43,30 @@ bool image_can_create(const char *path, err *e);
 /* Creates a file in the format of its extension. The header says what will be written, with the
  * parts in its order; it is copied. A thing that the format cannot hold (a layer in .hdr, an
  * attribute in .pfm) is an error or a note in the log. The file appears under its name in
- * image_commit; image_discard leaves nothing. */
-image_writer *image_create(const char *path, const image_header *h, par *threads, err *e);
-/* The same, but never replaces a file: this call, or image_commit, fails with ERR_SKIPPED where
- * there is one of that name, even if it appeared in between. */
-image_writer *image_create_new(const char *path, const image_header *h, par *threads, err *e);
+ * image_commit. Without `replace`, this call or image_commit fails with ERR_SKIPPED when there is a
+ * file of that name, even if it appeared in between. */
+image_writer *image_create(const char *path, const image_header *h, bool replace, par *threads,
+                           err *e);
+/* Returns the rows between chunk borders of a part. */
 uint32_t image_writer_rows(const image_writer *w, int part);
+/* Writes the rows [row, row + rows) of a part; plane[c] holds channel c from its first sample. */
 bool image_write(image_writer *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
                  err *e);
 /* Copies a part that has the same channels and size in both files: chunk by chunk without decoding
- * where both are EXR with the same packing, else through pixels. */
+ * if both are EXR with the same packing, else through pixels. */
 bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e);
-bool image_commit(image_writer **w, err *e); /* every row must have been written */
+/* Puts the file in its place and frees the writer, whatever it returns. Every row must have been
+ * written. */
+bool image_commit(image_writer **w, err *e);
+/* Frees the writer and leaves no file. NULL is fine. */
 void image_discard(image_writer **w);
 
-/* Whole images. */
+/* Read and write a whole image; image_save replaces an old file. */
 image *image_load(const char *path, const image_limits *limits, par *threads, err *e);
 bool image_save(const char *path, const image *img, par *threads, err *e);
 
-/* Images of which some parts stay in their file. image_read_parts reads the parts with
- * wanted[part], or all for NULL, and leaves the others without planes; image_save_parts copies
+/* Serve images of which some parts stay in their file. image_read_parts reads the parts with
+ * wanted[part], or all for NULL, and leaves the others without planes. image_save_parts copies
  * these from `rest`, the reader that the image came from, and commits and frees `w`. NULL for `w`
  * is the failure of image_create. */
 image *image_read_parts(image_reader *r, const bool *wanted, err *e);
@@ -76,7 +80,8 @@ bool image_save_parts(image_writer *w, const image *img, image_reader *rest, err
 typedef struct {
     const char *name;
     const char *extensions; /* "exr" or "hdr,pic" */
-    size_t magic;           /* bytes that `match` wants to see */
+    bool holds_alpha;
+    size_t magic; /* bytes that `match` wants to see */
     bool (*match)(const uint8_t *head, size_t bytes);
     void *(*open)(const char *path, const image_limits *limits, par *threads, image_header *h,
                   err *e);

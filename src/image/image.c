@@ -2,8 +2,11 @@
 
 #include "base/half.h"
 #include "base/mem.h"
+#include "base/number.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- sizes -------------------------------------------------------------------------------- */
@@ -128,9 +131,9 @@ bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e) {
     return true;
 }
 
-/* Rows of the matrix from R G B to X Y Z are the primaries scaled so that R = G = B = 1 is the
- * white point; the scales solve a 3x3 system, here by Cramer's rule. Its middle row is what is
- * asked for. */
+/* The columns of the matrix from R G B to X Y Z are the primaries, scaled so that R = G = B = 1
+ * gives the white point. The scales solve a 3x3 system, here by Cramer's rule. The middle row of
+ * the matrix has the weights of luminance. */
 static bool luminance_of(const float xy[8], double weight[3]) {
     double m[3][3], white[3];
     for (int i = 0; i < 3; i++) {
@@ -170,21 +173,20 @@ void image_luminance(const image_part *p, double weight[3]) {
 
 /* --- ownership ---------------------------------------------------------------------------- */
 
-static void free_part(image_part *p) {
-    for (int c = 0; c < p->channels; c++) mem_free(p->channel[c].name);
-    for (int a = 0; a < p->attrs; a++) free_attr(&p->attr[a]);
-    mem_free(p->channel);
-    mem_free(p->attr);
-    mem_free(p->name);
-}
-
 void image_header_free(image_header *h) {
-    for (int p = 0; p < h->parts; p++) free_part(&h->part[p]);
+    for (int i = 0; i < h->parts; i++) {
+        image_part *p = &h->part[i];
+        for (int c = 0; c < p->channels; c++) mem_free(p->channel[c].name);
+        for (int a = 0; a < p->attrs; a++) free_attr(&p->attr[a]);
+        mem_free(p->channel);
+        mem_free(p->attr);
+        mem_free(p->name);
+    }
     mem_free(h->part);
     *h = (image_header){0};
 }
 
-/* `to` is zeroed; what was copied before a failure is in it, to be freed by the caller. */
+/* After a failure `to` holds what was copied before it, and the caller frees it. */
 static bool copy_part(image_part *to, const image_part *from, err *e) {
     *to = *from;
     to->name = NULL;
@@ -289,19 +291,93 @@ void image_to_float(float *to, const void *plane, pixel_type t, size_t first, si
     }
 }
 
-/* NaN and what is negative become 0, what is too large the largest: as OpenEXR converts. */
-static uint32_t uint_of(float f) {
-    if (!(f > 0)) return 0;
-    return f >= 0x1p32f ? UINT32_MAX : (uint32_t)f;
-}
-
 void image_from_float(void *plane, pixel_type t, size_t first, const float *from, size_t n) {
     uint32_t *u = (uint32_t *)plane + first;
     switch (t) {
     case PIXEL_HALF: half_from_floats((uint16_t *)plane + first, from, n); break;
     case PIXEL_FLOAT: memcpy((float *)plane + first, from, n * sizeof *from); break;
-    case PIXEL_UINT:
-        for (size_t i = 0; i < n; i++) u[i] = uint_of(from[i]);
+    case PIXEL_UINT: /* NaN and negative values become 0, too large ones the largest, as in OpenEXR
+                      */
+        for (size_t i = 0; i < n; i++)
+            u[i] = !(from[i] > 0) ? 0 : from[i] >= 0x1p32f ? UINT32_MAX : (uint32_t)from[i];
         break;
     }
+}
+
+/* --- windows ------------------------------------------------------------------------------ */
+
+/* EXR readers accept corners up to this. Beyond it widths would not fit 32 bits. */
+enum { FARTHEST = INT32_MAX / 2 };
+
+image_box image_box_union(const image_box *a, const image_box *b) {
+    return (image_box){min_int(a->x0, b->x0), min_int(a->y0, b->y0), max_int(a->x1, b->x1),
+                       max_int(a->y1, b->y1)};
+}
+
+bool image_box_holds(const image_box *box, const image_box *in) {
+    return in->x0 >= box->x0 && in->y0 >= box->y0 && in->x1 <= box->x1 && in->y1 <= box->y1;
+}
+
+bool image_box_check(const image_box *b, const char *what, uint32_t most, err *e) {
+    int64_t w = (int64_t)b->x1 - b->x0 + 1, h = (int64_t)b->y1 - b->y0 + 1;
+    if (w > 0 && h > 0 && w <= most && h <= most) return true;
+    return err_set(e, ERR_DATA,
+                   "the %s window (%d,%d)-(%d,%d) has %" PRId64 " x %" PRId64
+                   " pixels; a side may have 1 to %" PRIu32,
+                   what, b->x0, b->y0, b->x1, b->y1, w, h, most);
+}
+
+bool image_box_grow(image_box *box, const image_margins *by, err *e) {
+    const int64_t at[4] = {(int64_t)box->x0 - by->left, (int64_t)box->y0 - by->top,
+                           (int64_t)box->x1 + by->right, (int64_t)box->y1 + by->bottom};
+    for (int i = 0; i < 4; i++)
+        if (llabs(at[i]) > FARTHEST)
+            return err_set(e, ERR_CONFIG,
+                           "the data window would reach to %c = %" PRId64 "; up to %d is possible",
+                           "xy"[i & 1], at[i], FARTHEST);
+    *box = (image_box){(int32_t)at[0], (int32_t)at[1], (int32_t)at[2], (int32_t)at[3]};
+    return true;
+}
+
+/* Copies the part of `from` that is in `to`; both planes begin at the corner of their box. */
+static void copy_plane(uint8_t *to, const image_box *tb, const uint8_t *from, const image_box *fb,
+                       size_t bytes) {
+    image_box both = {max_int(tb->x0, fb->x0), max_int(tb->y0, fb->y0), min_int(tb->x1, fb->x1),
+                      min_int(tb->y1, fb->y1)};
+    if (both.x0 > both.x1 || both.y0 > both.y1) return;
+    size_t n = ((size_t)(both.x1 - both.x0) + 1) * bytes;
+    size_t tw = (size_t)((int64_t)tb->x1 - tb->x0 + 1), fw = (size_t)((int64_t)fb->x1 - fb->x0 + 1);
+    for (int64_t y = both.y0; y <= both.y1; y++) {
+        size_t ty = (size_t)(y - tb->y0), fy = (size_t)(y - fb->y0);
+        memcpy(to + (ty * tw + (size_t)((int64_t)both.x0 - tb->x0)) * bytes,
+               from + (fy * fw + (size_t)((int64_t)both.x0 - fb->x0)) * bytes, n);
+    }
+}
+
+bool image_set_window(image *img, int part, const image_box *box, err *e) {
+    image_part *p = &img->head.part[part];
+    if (memcmp(&p->data, box, sizeof *box) == 0) return true;
+    if (!image_box_check(box, "new data", IMAGE_SIDE, e)) return false;
+    image_part made = *p;
+    made.data = *box;
+    if (!mem_check(image_bytes(&made), "the new data window", e)) return false;
+    size_t samples = (size_t)image_width(&made) * image_height(&made);
+    void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
+    bool ok = plane != NULL;
+    /* All memory is there before any of it is touched. */
+    for (int c = 0; ok && c < p->channels; c++)
+        ok = (plane[c] = mem_raw(samples, pixel_bytes(p->channel[c].type), "a plane", e));
+    for (int c = 0; ok && c < p->channels; c++) {
+        size_t each = pixel_bytes(p->channel[c].type);
+        memset(plane[c], 0, samples * each);
+        copy_plane(plane[c], box, img->plane[part][c], &p->data, each);
+    }
+    void **old = ok ? img->plane[part] : plane;
+    if (ok) {
+        img->plane[part] = plane;
+        p->data = *box;
+    }
+    for (int c = 0; old && c < p->channels; c++) mem_free(old[c]);
+    mem_free(old);
+    return ok;
 }

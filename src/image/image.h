@@ -1,12 +1,11 @@
-/* image.h - what an image file holds, in memory.
+/* image.h - holds in memory what an image file holds.
  *
- * An image is one or more parts (only EXR has more than one); a part has channels with names and
+ * An image has one or more parts (only EXR has more than one). A part has channels with names and
  * pixel types, a data window that is stored, a display window that is shown, and the attributes
- * of its file as raw bytes. Samples are kept in the type they have in the file, so that what is
- * not touched is written back bit for bit; colour is converted to float where it is computed on.
- *
- * Pixels come and go in bands of rows (image/format.h), so the header stands alone: an
- * image_header describes, an `image` is a header with the planes of all its parts. */
+ * of its file as raw bytes. Samples keep the type that they have in the file, so that untouched
+ * ones are written back bit for bit; colour is converted to float where it is computed on. An
+ * image_header describes an image, and an `image` is a header with the planes of its parts. This
+ * module knows nothing of files, nor which channels are light. */
 #ifndef IMAGE_IMAGE_H
 #define IMAGE_IMAGE_H
 
@@ -34,10 +33,14 @@ typedef enum {
 
 typedef enum { LINES_INCREASING, LINES_DECREASING, LINES_RANDOM } line_order;
 
-/* Corners included, as EXR has it: one pixel has x0 == x1. */
+/* A window, corners included, as EXR has it: one pixel has x0 == x1. */
 typedef struct {
     int32_t x0, y0, x1, y1;
 } image_box;
+
+typedef struct {
+    uint32_t left, top, right, bottom; /* pixels */
+} image_margins;
 
 /* The most pixels that a side of a window may have. Readers and image_set_window refuse more, so
  * the sizes of a window fit 32 bits, and the bytes of all its planes 64. */
@@ -91,18 +94,18 @@ uint32_t image_height(const image_part *p);
 uint64_t image_bytes(const image_part *p); /* of the planes of all channels */
 
 /* --- parts --- */
-/* Index of a channel by its full name, or -1. */
+/* Return the index of a channel by its full name, or -1; an attribute, or NULL. */
 int image_find_channel(const image_part *p, const char *name);
 const image_attr *image_find_attr(const image_part *p, const char *name);
-/* Replaces or appends; the bytes are copied. */
+/* Replaces or appends an attribute; copies the bytes. */
 bool image_set_attr(image_part *p, const char *name, const char *type, const void *data,
                     uint32_t bytes, err *e);
 /* Appends without looking for the name: for readers, whose files may hold thousands. */
 bool image_push_attr(image_part *p, const char *name, const char *type, const void *data,
                      uint32_t bytes, err *e);
-/* Keeps EXR's sorting; a name that is there already is an error. */
+/* Inserts a channel at its place in EXR's order. Fails when the name is there already. */
 bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e);
-/* Rec.709 unless the part has a chromaticities attribute: the weights of luminance Y. */
+/* Fills in the weights of luminance Y: those of the part's chromaticities, else of Rec.709. */
 void image_luminance(const image_part *p, double weight[3]);
 
 /* --- ownership --- */
@@ -110,14 +113,27 @@ bool image_header_copy(image_header *to, const image_header *from, err *e);
 void image_header_free(image_header *h);
 /* Makes an image with a copy of the header and planes of zeros. */
 image *image_new(const image_header *h, err *e);
-/* The same for a caller that fills the planes: they are not zeroed, and only parts with
+/* Does the same for a caller that fills the planes: they are not zeroed, and only parts with
  * wanted[part] have any; NULL: all. */
 image *image_new_unset(const image_header *h, const bool *wanted, err *e);
 void image_free(image **img);
 
 /* --- samples --- */
-/* n samples of a plane as float, from sample `first`; uint is converted by value. */
+/* Convert n samples of a plane, from sample `first` on; uint is converted by value. */
 void image_to_float(float *to, const void *plane, pixel_type t, size_t first, size_t n);
 void image_from_float(void *plane, pixel_type t, size_t first, const float *from, size_t n);
+
+/* --- windows --- */
+/* Cuts all channels of a part to `box` and fills what lies outside its old window with zeros.
+ * ERR_DATA if a side of `box` has more than IMAGE_SIDE pixels. */
+bool image_set_window(image *img, int part, const image_box *box, err *e);
+/* Returns false, with ERR_DATA, if a side has no pixel or more than `most`. Windows of files may be
+ * as far apart as 32 bits allow, so this comes before any width is computed. */
+bool image_box_check(const image_box *box, const char *what, uint32_t most, err *e);
+/* Return the smallest box that holds both, and whether `in` lies in `box`. */
+image_box image_box_union(const image_box *a, const image_box *b);
+bool image_box_holds(const image_box *box, const image_box *in);
+/* Adds pixels on each side of `box`. ERR_CONFIG if a corner leaves the numbers of the format. */
+bool image_box_grow(image_box *box, const image_margins *by, err *e);
 
 #endif

@@ -51,8 +51,8 @@ static const char *const DATA_WORD[] = {
     "masks",       "matte",    "mattes",     "multimatte",  "puzzlematte",  "mist",
     "coverage",    "tangent",  "tangents",   "barycentric", "samplecount",
 };
-/* Too short to be found within longer names: these must be all of a part of the name between
- * dots. */
+/* These are too short to be found within longer names: they must be all of what stands between two
+ * dots of a name. */
 static const char *const DATA_NAME[] = {"z", "n", "ng", "ns", "p", "po", "pw", "mv", "xyz"};
 enum {
     DATA_WORDS = sizeof DATA_WORD / sizeof *DATA_WORD,
@@ -65,22 +65,15 @@ static bool is_one_of(const char *s, size_t n, const char *const *list, int coun
     return false;
 }
 
-/* The length of the word at s, within n characters. */
-static size_t word_length(const char *s, size_t n) {
-    size_t i = 0;
-    while (i < n && isalpha((unsigned char)s[i])) {
-        i++;
-        if (i < n && islower((unsigned char)s[i - 1]) && isupper((unsigned char)s[i])) break;
-    }
-    return i;
-}
-
 static bool component_is_data(const char *s, size_t n) {
     if (n >= 6 && strncasecmp(s, "crypto", 6) == 0) return true;
     if (is_one_of(s, n, DATA_NAME, DATA_NAMES) || is_one_of(s, n, DATA_WORD, DATA_WORDS))
         return true;
     for (size_t i = 0; i < n;) {
-        size_t word = word_length(s + i, n - i);
+        size_t word = 0; /* the length of the word at i */
+        for (const char *w = s + i; word < n - i && isalpha((unsigned char)w[word]); word++)
+            if (word && islower((unsigned char)w[word - 1]) && isupper((unsigned char)w[word]))
+                break;
         if (word && is_one_of(s + i, word, DATA_WORD, DATA_WORDS)) return true;
         i += word ? word : 1;
     }
@@ -98,8 +91,8 @@ static bool name_is_data(const char *s, size_t n) {
     return false;
 }
 
-/* Cryptomatte says which layers it lives in: `cryptomatte/<key>/name` is what their names start
- * with. */
+/* Cryptomatte says which layers it lives in: their names start with the value of the attribute
+ * `cryptomatte/<key>/name`. */
 static bool is_cryptomatte(const image_part *p, const char *name) {
     static const char PREFIX[] = "cryptomatte/", SUFFIX[] = "/name";
     for (int i = 0; i < p->attrs; i++) {
@@ -116,7 +109,7 @@ static bool is_cryptomatte(const image_part *p, const char *name) {
 
 /* --- what to take ------------------------------------------------------------------------- */
 
-/* An X beside it makes Y the second of three coordinates. */
+/* Returns whether the layer has an X, beside which Y is the second of three coordinates. */
 static bool has_x(const image_part *p, const char *name) {
     for (int c = 0; c < p->channels; c++)
         if (same_layer(p->channel[c].name, name) &&
@@ -125,17 +118,19 @@ static bool has_x(const image_part *p, const char *name) {
     return false;
 }
 
-/* Of names alone: may this channel be light? */
-static bool looks_like_colour(const image_part *p, int c) {
+/* Returns whether a channel may be light, judged by names and types alone. A part's only channel is
+ * its picture (`lone`), whatever its name, unless that is a name of data. */
+static bool looks_like_colour(const image_part *p, int c, bool lone) {
     const char *name = p->channel[c].name;
     role r = role_of(name);
-    return p->channel[c].type != PIXEL_UINT && r != ROLE_NONE &&
-           !(r == ROLE_LUMINANCE && has_x(p, name)) && !name_is_data(name, layer_length(name)) &&
+    bool may = lone ? r != ROLE_ALPHA : r != ROLE_NONE && !(r == ROLE_LUMINANCE && has_x(p, name));
+    return may && p->channel[c].type != PIXEL_UINT &&
+           !name_is_data(name, lone ? strlen(name) : layer_length(name)) &&
            !(p->name && name_is_data(p->name, strlen(p->name))) && !is_cryptomatte(p, name);
 }
 
-/* The first channel of a role in the layer of `like`, among those that `take` allows (NULL: all).
- * Y is luminance only where no X makes it a coordinate. */
+/* Returns the first channel of a role in the layer of `like`, among those that `take` allows (NULL:
+ * all), or -1. Y is luminance only if no X makes it a coordinate. */
 static int find_role(const image_part *p, const bool *take, const char *like, role r) {
     if (r == ROLE_LUMINANCE && has_x(p, like)) return -1;
     for (int c = 0; c < p->channels; c++)
@@ -145,7 +140,8 @@ static int find_role(const image_part *p, const bool *take, const char *like, ro
     return -1;
 }
 
-/* A layer that is named stands for its colour and alpha, or where it has none, for all it has. */
+/* Returns whether the name of its layer stands for this channel: it stands for colour and alpha, or
+ * in a layer without colour for all channels. */
 static bool belongs(const image_part *p, const char *name) {
     bool rgb = find_role(p, NULL, name, ROLE_RED) >= 0 &&
                find_role(p, NULL, name, ROLE_GREEN) >= 0 &&
@@ -167,7 +163,7 @@ static bool matches(const char *globs, const image_part *p, int c) {
     return text_glob_any(globs, layer);
 }
 
-/* One entry of a list of globs, without blanks around it; moves *at behind it. */
+/* Finds the next entry of a list of globs, without blanks around it, and moves *at behind it. */
 static bool next_glob(const char **at, const char **start, size_t *n) {
     const char *s = *at;
     while (*s == ' ' || *s == ',') s++;
@@ -179,36 +175,34 @@ static bool next_glob(const char **at, const char **start, size_t *n) {
     return true;
 }
 
-/* Does this name stand for uint channels only: one of them, or a layer of nothing else? */
-static bool names_only_uint(const image_part *p, const char *s, size_t n) {
-    int found = 0;
-    for (int c = 0; c < p->channels; c++) {
-        const char *name = p->channel[c].name;
-        bool channel = strlen(name) == n && memcmp(name, s, n) == 0;
-        bool layer = n > 0 && layer_length(name) == n && memcmp(name, s, n) == 0;
-        if (!channel && !layer) continue;
-        if (p->channel[c].type != PIXEL_UINT) return false;
-        found++;
-    }
-    return found > 0;
-}
-
+/* Refuses a name that stands for uint channels only: one of them, or a layer of nothing else. */
 static bool check_no_uint(const image_part *p, const char *layers, err *e) {
     const char *at = layers, *s;
     size_t n;
-    while (next_glob(&at, &s, &n))
-        if (names_only_uint(p, s, n))
+    while (next_glob(&at, &s, &n)) {
+        int uints = 0, others = 0;
+        for (int c = 0; c < p->channels; c++) {
+            const char *name = p->channel[c].name;
+            if (strncmp(name, s, n) != 0 || (strlen(name) != n && layer_length(name) != n))
+                continue;
+            if (p->channel[c].type == PIXEL_UINT)
+                uints++;
+            else
+                others++;
+        }
+        if (uints && !others)
             return err_set(e, ERR_USAGE,
                            "'%.*s' in layers holds integers (uint), which are data and cannot be "
                            "convolved",
                            (int)n, s);
+    }
     return true;
 }
 
 /* --- globs that match nothing ------------------------------------------------------------- */
 
-/* The name under which people know a channel: that of its layer, or its own where the layer's name
- * does not stand for it. */
+/* Finds the name under which people know a channel: that of its layer, or its own if the layer's
+ * name does not stand for it. Returns its length. */
 static size_t known_name(const image_header *h, const image_part *p, int c, const char **name) {
     const char *full = p->channel[c].name;
     size_t n = layer_length(full);
@@ -221,7 +215,7 @@ static size_t known_name(const image_header *h, const image_part *p, int c, cons
     return strlen(*name);
 }
 
-/* "rgba, Z, id": each name once. */
+/* Adds a list such as "rgba, Z, id", each name once. */
 static void list_layers(const image_header *h, text *to) {
     enum { MOST = 32 };
     const char *seen[MOST];
@@ -243,20 +237,16 @@ static void list_layers(const image_header *h, text *to) {
         }
 }
 
-static bool matches_some(const char *glob, const image_header *h) {
-    for (int i = 0; i < h->parts; i++)
-        for (int c = 0; c < h->part[i].channels; c++)
-            if (matches(glob, &h->part[i], c)) return true;
-    return false;
-}
-
 static bool check_globs(const char *option, const char *globs, const image_header *h, err *e) {
     const char *at = globs, *s;
     size_t n;
     while (at && next_glob(&at, &s, &n)) {
         text glob = {0}, names = {0};
         text_add_bytes(&glob, s, n);
-        bool ok = matches_some(glob.s, h);
+        bool ok = false;
+        for (int i = 0; i < h->parts; i++)
+            for (int c = 0; !ok && c < h->part[i].channels; c++)
+                ok = matches(glob.s, &h->part[i], c);
         if (!ok) {
             list_layers(h, &names);
             err_set(e, ERR_USAGE, "no layer matches --%s '%s'; this file has: %s", option, glob.s,
@@ -275,6 +265,14 @@ bool layer_globs_check(const image_header *h, const char *layers, const char *ex
 
 /* --- groups ------------------------------------------------------------------------------- */
 
+/* A map in the making. */
+typedef struct {
+    layer_map map;
+    const image_part *part;
+    bool *take;  /* per channel: it may be in a group */
+    bool forced; /* a channel that is no colour by its name becomes a group of its own */
+} maker;
+
 static bool add_group(layer_map *m, layer_group g, const char *name, size_t n, err *e) {
     if (!(g.name = mem_raw(n + 1, 1, "a name", e))) return false;
     memcpy(g.name, name, n);
@@ -285,9 +283,12 @@ static bool add_group(layer_map *m, layer_group g, const char *name, size_t n, e
     return true;
 }
 
-/* The group that channel c begins, if it does: R G B are one, from their first in the file on. */
-static bool group_from(layer_map *m, const image_part *p, const bool *take, int c, bool forced,
-                       err *e) {
+/* Adds the group that channel c begins, if it begins one. R G B are one group, which begins with
+ * the first of them in the file. */
+static bool add_group_of(maker *k, int c, err *e) {
+    layer_map *m = &k->map;
+    const image_part *p = k->part;
+    const bool *take = k->take;
     const char *name = p->channel[c].name;
     size_t n = layer_length(name);
     int r = find_role(p, take, name, ROLE_RED), g = find_role(p, take, name, ROLE_GREEN),
@@ -297,53 +298,39 @@ static bool group_from(layer_map *m, const image_part *p, const bool *take, int 
     if (rgb && (c == r || c == g || c == b))
         return add_group(m, (layer_group){NULL, {r, g, b}, 3, alpha}, name, n, e);
     if (!rgb && c == y) return add_group(m, (layer_group){NULL, {y, -1, -1}, 1, alpha}, name, n, e);
-    if (!forced || (c == alpha && (rgb || y >= 0))) return true;
+    if (!k->forced || (c == alpha && (rgb || y >= 0))) return true;
     return add_group(m, (layer_group){NULL, {c, -1, -1}, 1, -1}, name, strlen(name), e);
-}
-
-static bool make_groups(layer_map *m, const image_part *p, const bool *take, bool forced, err *e) {
-    for (int named = 0; named < 2; named++)
-        for (int c = 0; c < p->channels; c++) {
-            bool has_name = layer_length(p->channel[c].name) > 0;
-            if (has_name != (bool)named || !take[c] || !m->is_data[c]) continue;
-            if (!group_from(m, p, take, c, forced, e)) return false;
-        }
-    return true;
-}
-
-/* A part's only channel is its picture, whatever its name, unless that is a name of data. */
-static bool is_lone_picture(const image_part *p) {
-    if (p->channels != 1 || p->channel[0].type == PIXEL_UINT) return false;
-    const char *name = p->channel[0].name;
-    return !name_is_data(name, strlen(name)) &&
-           !(p->name && name_is_data(p->name, strlen(p->name))) && !is_cryptomatte(p, name) &&
-           role_of(name) != ROLE_ALPHA;
 }
 
 bool layer_map_make(layer_map *out, const image_part *p, const char *layers, const char *exclude,
                     err *e) {
-    layer_map m = {0};
     size_t n = (size_t)p->channels;
     if (layers && !check_no_uint(p, layers, e)) return false;
-    bool *take = mem_new(n, sizeof *take, "layers", e);
-    m.is_data = mem_new(n, sizeof *m.is_data, "layers", e);
-    m.group = mem_new(n, sizeof *m.group, "layers", e);
-    bool lone = !layers && is_lone_picture(p);
-    bool ok = take && m.is_data && m.group;
+    bool lone = !layers && n == 1 && looks_like_colour(p, 0, true);
+    maker k = {.part = p, .forced = layers || lone};
+    layer_map *m = &k.map;
+    k.take = mem_new(n, sizeof *k.take, "layers", e);
+    m->is_data = mem_new(n, sizeof *m->is_data, "layers", e);
+    m->group = mem_new(n, sizeof *m->group, "layers", e);
+    bool ok = k.take && m->is_data && m->group;
     for (int c = 0; ok && c < p->channels; c++) {
-        m.is_data[c] = true;
-        take[c] = layers ? matches(layers, p, c) && p->channel[c].type != PIXEL_UINT
-                         : lone || looks_like_colour(p, c);
-        if (exclude && matches(exclude, p, c)) take[c] = false;
+        m->is_data[c] = true;
+        k.take[c] = layers ? matches(layers, p, c) && p->channel[c].type != PIXEL_UINT
+                           : lone || looks_like_colour(p, c, false);
+        if (exclude && matches(exclude, p, c)) k.take[c] = false;
     }
-    ok = ok && make_groups(&m, p, take, layers != NULL || lone, e);
-    mem_free(take);
-    if (!ok) {
-        layer_map_free(&m);
-        return false;
-    }
-    *out = m;
-    return true;
+    /* The unnamed layer first. */
+    for (int named = 0; named < 2; named++)
+        for (int c = 0; ok && c < p->channels; c++) {
+            bool has_name = layer_length(p->channel[c].name) > 0;
+            if (has_name == (bool)named && k.take[c] && m->is_data[c]) ok = add_group_of(&k, c, e);
+        }
+    mem_free(k.take);
+    if (ok)
+        *out = *m;
+    else
+        layer_map_free(m);
+    return ok;
 }
 
 void layer_map_free(layer_map *m) {

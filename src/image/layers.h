@@ -26,13 +26,15 @@ typedef struct {
     bool *is_data; /* per channel of the part */
 } layer_map;
 
-/* `layers` and `exclude` are comma-separated globs over layer names and full channel names, or
- * NULL. The name of a layer stands for its colour and alpha, or where it has no colour, for all its
- * channels; the unnamed layer also answers to `rgba` and to the name of its part. With `layers`,
- * colour is what it matches, whatever its name, and nothing else; channels that are no R G B become
- * groups of one. `exclude` wins over it. uint channels stay data always: naming one in `layers` is
- * an error (a glob with wildcards just passes them by). A glob that matches nothing in the part is
- * not an error here, since another part may have it: see layer_globs_check.
+/* Fills the map of a part, to be freed with layer_map_free.
+ *
+ * `layers` and `exclude` are comma-separated globs over layer names and full channel names, or
+ * NULL. The name of a layer stands for its colour and alpha, or in a layer without colour for all
+ * its channels; the unnamed layer also answers to `rgba` and to the name of its part. With
+ * `layers`, exactly the channels that it matches are colour, whatever their names; those that are
+ * not R G B become groups of one. `exclude` wins over it. uint channels stay data always: naming
+ * one in `layers` is an error (a glob with wildcards just passes them by). A glob that matches
+ * nothing in the part is not an error here, since another part may have it: see layer_globs_check.
  *
  * The unnamed layer's group is the first; the others follow in the order of the channels. */
 bool layer_map_make(layer_map *m, const image_part *p, const char *layers, const char *exclude,

@@ -3,32 +3,17 @@
 #include "base/mem.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct {
-    float *v;        /* the plane as it was */
-    uint32_t *below; /* (w + 1) * (h + 1): finite pixels above and left of a corner */
-    void *plane;
-    pixel_type type;
+    const repair_request *ask;
     uint32_t w, h;
-    bool interpolate;
-    double *added; /* by each row */
+    float *v;        /* the plane as it was */
+    uint32_t *below; /* (w + 1) * (h + 1): finite pixels above and left of a corner; or NULL */
+    double *added;   /* by each row */
 } repair;
 
-static void count_finite(repair *r) {
-    size_t pitch = (size_t)r->w + 1;
-    memset(r->below, 0, pitch * sizeof *r->below);
-    for (uint32_t y = 0; y < r->h; y++) {
-        uint32_t row = 0, *to = r->below + (y + 1) * pitch;
-        to[0] = 0;
-        for (uint32_t x = 0; x < r->w; x++) {
-            row += isfinite(r->v[(size_t)y * r->w + x]) ? 1 : 0;
-            to[x + 1] = to[x + 1 - pitch] + row;
-        }
-    }
-}
-
-/* Where the square of radius d around c lies in an axis of n: [0] inclusive, [1] exclusive. */
+/* Finds where the square of radius d around c lies in an axis of n: [0] inclusive, [1] exclusive.
+ */
 static void square(uint32_t c, uint32_t d, uint32_t n, uint32_t at[2]) {
     at[0] = c > d ? c - d : 0;
     at[1] = d < n - c ? c + d + 1 : n;
@@ -43,8 +28,8 @@ static uint32_t finite_within(const repair *r, uint32_t x, uint32_t y, uint32_t 
     return hi[ax[1]] - hi[ax[0]] - lo[ax[1]] + lo[ax[0]];
 }
 
-/* Nothing nearer than d is finite, so the whole square's mean is the ring's. Its inner rows are
- * asked at their ends only. */
+/* Nothing nearer than d is finite, so the whole square's mean is the ring's. Of its inner rows only
+ * the ends are read. */
 static float ring_mean(const repair *r, uint32_t x, uint32_t y, uint32_t d) {
     uint32_t ax[2], ay[2], count = 0;
     double sum = 0;
@@ -84,31 +69,33 @@ static bool repair_row(void *ctx, size_t y, int worker, err *e) {
     for (uint32_t x = 0; x < r->w; x++) {
         size_t at = y * r->w + x;
         if (isfinite(r->v[at])) continue;
-        float good = r->interpolate ? neighbours(r, x, (uint32_t)y) : 0;
-        image_from_float(r->plane, r->type, at, &good, 1);
-        image_to_float(&good, r->plane, r->type, at, 1); /* as it is stored */
+        float good = r->below ? neighbours(r, x, (uint32_t)y) : 0;
+        image_from_float(r->ask->plane, r->ask->type, at, &good, 1);
+        image_to_float(&good, r->ask->plane, r->ask->type, at, 1); /* as it is stored */
         r->added[y] += (double)good;
     }
     return true;
 }
 
 bool repair_plane(double *added, const repair_request *ask, par *threads, err *e) {
-    uint32_t w = ask->w, h = ask->h;
-    repair r = {
-        .plane = ask->plane, .type = ask->type, .w = w, .h = h, .interpolate = ask->interpolate};
-    size_t n = (size_t)w * h, corners = ((size_t)w + 1) * ((size_t)h + 1);
+    repair r = {.ask = ask, .w = ask->w, .h = ask->h};
+    size_t n = (size_t)r.w * r.h, pitch = (size_t)r.w + 1;
     r.v = mem_raw(n, sizeof *r.v, "repair of bad pixels", e);
-    r.added = r.v ? mem_raw(h, sizeof *r.added, "repair of bad pixels", e) : NULL;
-    if (r.added && r.interpolate)
-        r.below = mem_raw(corners, sizeof *r.below, "repair of bad pixels", e);
-    bool ok = r.added && (r.below || !r.interpolate);
-    if (ok) {
-        image_to_float(r.v, r.plane, r.type, 0, n);
-        if (r.interpolate) count_finite(&r);
-        ok = par_for(threads, h, repair_row, &r, e);
+    r.added = r.v ? mem_raw(r.h, sizeof *r.added, "repair of bad pixels", e) : NULL;
+    if (r.added && ask->interpolate)
+        r.below = mem_new(pitch, ((size_t)r.h + 1) * sizeof *r.below, "repair of bad pixels", e);
+    bool ok = r.added && (r.below || !ask->interpolate);
+    if (ok) image_to_float(r.v, ask->plane, ask->type, 0, n);
+    for (uint32_t y = 0; ok && r.below && y < r.h; y++) {
+        uint32_t row = 0, *to = r.below + (y + 1) * pitch;
+        for (uint32_t x = 0; x < r.w; x++) {
+            row += isfinite(r.v[(size_t)y * r.w + x]) ? 1 : 0;
+            to[x + 1] = to[x + 1 - pitch] + row;
+        }
     }
+    ok = ok && par_for(threads, r.h, repair_row, &r, e);
     double sum = 0;
-    for (uint32_t y = 0; ok && y < h; y++) sum += r.added[y];
+    for (uint32_t y = 0; ok && y < r.h; y++) sum += r.added[y];
     if (ok) *added = sum;
     mem_free(r.v);
     mem_free(r.added);

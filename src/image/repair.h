@@ -1,4 +1,5 @@
-/* repair.h - replaces bad pixels: NaN and infinities. */
+/* repair.h - replaces bad pixels (NaN and infinities) of one plane. It does not know what the plane
+ * means; whether bad pixels are an error is decided elsewhere. */
 #ifndef IMAGE_REPAIR_H
 #define IMAGE_REPAIR_H
 

@@ -44,8 +44,8 @@ double scan_median(const scan_channel *c) {
 
 /* --- one piece: some rows of one channel ---------------------------------------------------- */
 
-/* Four tables in turn, so that neighbours of one magnitude do not wait for each other's count. What
- * is not finite falls behind the last bin. */
+/* There are four tables in turn, so that neighbours of one magnitude do not wait for each other's
+ * count. Samples that are not finite fall behind the last bin. */
 enum { TABLES = 4, ALL_BINS = 2048 };
 
 typedef struct {
@@ -62,7 +62,7 @@ typedef struct {
     float *to;  /* where the piece's samples go as floats, or NULL */
 } piece;
 
-/* What a block has added up to so far, and how many blocks lie side by side. */
+/* The totals of a block so far. */
 typedef struct {
     vec4d sum;
     vec8f floats, least; /* floats: not in sum yet */
@@ -73,12 +73,11 @@ typedef struct {
     scan *s;
     piece *piece;
     block_totals *block; /* of worker i at block + i * across */
-    uint32_t across;
-    uint32_t pieces, rows;      /* per channel */
-    double *sum[SCAN_CHANNELS]; /* of them */
-    float *least[SCAN_CHANNELS];
-    uint32_t often;   /* after so many rows floats go to sums; 0: there are none */
-    uint32_t lone[2]; /* columns [0], [1] exclusive: seen once, and no column beyond is */
+    uint32_t across;     /* blocks side by side */
+    uint32_t pieces;     /* of a channel */
+    uint32_t rows;       /* of a piece */
+    uint32_t often;   /* rows after which sums in floats are added to sums in double; 0: none are */
+    uint32_t lone[2]; /* columns [0] to before [1] are seen once, and no others are */
 } job;
 
 typedef struct {
@@ -86,7 +85,15 @@ typedef struct {
     vec8f greatest;
 } span_totals;
 
-/* Samples of any size, in blocks of `run`, the last one shorter. */
+/* One piece in work. */
+typedef struct {
+    const job *j;
+    piece *p;
+    bool careful; /* samples may be bad, or their squares no floats */
+    span_totals totals;
+} scanner;
+
+/* Adds up samples of any size, in blocks of `run`, the last one shorter. */
 static void add_up(block_totals *block, span_totals *to, const float *v, uint32_t n, uint32_t run) {
     span_totals t = *to;
     for (uint32_t i = 0; i < n; block++) {
@@ -111,11 +118,11 @@ static void add_up(block_totals *block, span_totals *to, const float *v, uint32_
     *to = t;
 }
 
-/* Floats that are added up as such, a group after the other: rounding stays below a millionth even
- * if all of it goes one way. */
+/* Floats are added up as such in groups: rounding stays below a millionth even if all of it goes
+ * one way. */
 enum { GROUP = 32, GROUPS = 8, AHEAD = 512 };
 
-/* The same in floats, for samples whose squares are floats, too. */
+/* Does the same in floats, for samples whose squares are floats, too. */
 VECTOR_WIDE static void add_up_floats(block_totals *block, span_totals *to, const float *v,
                                       uint32_t n, uint32_t run) {
     vec8f squares = {0}, greatest = to->greatest;
@@ -148,17 +155,7 @@ VECTOR_WIDE static void add_floats(block_totals *block, uint32_t n) {
     }
 }
 
-/* Notes the bad samples of a span and makes them 0. */
-static void blank(piece *p, float *v, uint32_t n, scan_bad at) {
-    for (uint32_t i = 0; i < n; i++) {
-        if (magnitude(v[i]) < INFINITE) continue;
-        if (p->bad < SCAN_BAD) p->first[p->bad] = (scan_bad){at.channel, at.x + i, at.y, v[i]};
-        p->bad++;
-        v[i] = 0;
-    }
-}
-
-/* Four at a time, by hand: the loop that the compiler makes of it is three times slower. */
+/* Counts four at a time: the loop that the compiler makes of a plain one is three times slower. */
 static void count_bins(bins *p, const float *v, uint32_t n) {
     uint32_t i = 0, *a = p->count[0], *b = p->count[1], *c = p->count[2], *d = p->count[3];
     for (; i + TABLES <= n; i += TABLES) {
@@ -172,58 +169,53 @@ static void count_bins(bins *p, const float *v, uint32_t n) {
     for (; i < n; i++) a[magnitude(v[i]) >> BIN_SHIFT]++;
 }
 
-/* What borders show again of one row's columns [from, to). */
-static void count_extra(const job *j, bins *p, const float *v, uint32_t x0, uint32_t y,
-                        uint32_t from, uint32_t to) {
+/* Adds how often borders show the n samples from `at` on again. */
+static void count_extra(const job *j, bins *p, const float *v, const scan_bad *at, uint32_t n) {
     const scan_request *r = j->r;
-    uint64_t row = r->seen_y ? r->seen_y[y] : 1;
-    for (uint32_t x = from; x < to; x++) {
-        uint32_t m = magnitude(v[x - x0]);
-        p->extra[m >> BIN_SHIFT] += row * (r->seen_x ? r->seen_x[x] : 1) - 1;
+    uint64_t row = r->seen_y ? r->seen_y[at->y] : 1;
+    for (uint32_t x = at->x; x < at->x + n; x++) {
+        if (row == 1 && x >= j->lone[0] && x < j->lone[1])
+            x = j->lone[1] - 1; /* these columns are seen once */
+        else
+            p->extra[magnitude(v[x - at->x]) >> BIN_SHIFT] += row * (r->seen_x ? r->seen_x[x] : 1) -
+                                                              1;
     }
 }
 
-static void add_extra(const job *j, bins *p, const float *v, uint32_t x0, uint32_t y, uint32_t n) {
-    uint32_t end = x0 + n;
-    if (!j->r->seen_x && !j->r->seen_y) return;
-    if (j->r->seen_y && j->r->seen_y[y] > 1) {
-        count_extra(j, p, v, x0, y, x0, end);
-        return;
-    }
-    count_extra(j, p, v, x0, y, x0, min_u32(end, j->lone[0]));
-    count_extra(j, p, v, x0, y, max_u32(x0, max_u32(j->lone[1], min_u32(end, j->lone[0]))), end);
-}
-
-/* The samples of a span as floats: where they are, where they are wanted, or in v. */
-static const float *floats_of(const job *j, const piece *p, scan_bad at, uint32_t n, float *v) {
+/* Scans n samples from `at` on. They lie in one row and start with a block, if there are blocks. */
+static void scan_span(scanner *k, block_totals *block, scan_bad at, uint32_t n) {
+    const job *j = k->j;
     const scan_request *r = j->r;
+    piece *p = k->p;
     uint32_t c = at.channel;
-    size_t first = (size_t)at.y * r->w + at.x, before = (size_t)at.y / j->rows * j->rows * r->w;
-    float *to = p->to ? p->to + (first - before) : v;
-    if (r->type[c] == PIXEL_FLOAT && to == v) return (const float *)r->plane[c] + first;
-    image_to_float(to, r->plane[c], r->type[c], first, n);
-    return to;
-}
-
-/* A span lies in one row and starts with a block, where there are blocks. */
-static void scan_span(const job *j, piece *p, block_totals *block, span_totals *t, scan_bad at,
-                      uint32_t n, bool careful) {
-    const scan_request *r = j->r;
     float own[SPAN];
-    const float *v = floats_of(j, p, at, n, own);
-    if (careful) {
+    /* As floats the samples are where they were, or where they are wanted, or in `own`. */
+    size_t first = (size_t)at.y * r->w + at.x, before = (size_t)at.y / j->rows * j->rows * r->w;
+    float *to = p->to ? p->to + (first - before) : own;
+    const float *v = to;
+    if (r->type[c] == PIXEL_FLOAT && !p->to)
+        v = (const float *)r->plane[c] + first;
+    else
+        image_to_float(to, r->plane[c], r->type[c], first, n);
+    if (k->careful) {
         memmove(own, v, n * sizeof *own);
-        blank(p, own, n, at);
         v = own;
+        for (uint32_t i = 0; i < n; i++) {
+            if (magnitude(own[i]) < INFINITE) continue;
+            if (p->bad < SCAN_BAD) p->first[p->bad] = (scan_bad){c, at.x + i, at.y, own[i]};
+            p->bad++;
+            own[i] = 0;
+        }
     }
     if (p->bins) {
         count_bins(p->bins, v, n);
-        add_extra(j, p->bins, v, at.x, at.y, n);
+        count_extra(j, p->bins, v, &at, n);
     }
-    (j->often && !careful ? add_up_floats : add_up)(block, t, v, n, r->block ? r->block : n);
+    (j->often && !k->careful ? add_up_floats : add_up)(block, &k->totals, v, n,
+                                                       r->block ? r->block : n);
 }
 
-/* A row of blocks is done. */
+/* Takes the totals of a row of blocks that is done. */
 static void add_blocks(const job *j, piece *p, const block_totals *block, uint32_t c, uint32_t y) {
     for (uint32_t i = 0; i < j->across; i++) {
         const block_totals *b = &block[i];
@@ -234,12 +226,12 @@ static void add_blocks(const job *j, piece *p, const block_totals *block, uint32
         p->least = least < p->least ? least : p->least;
         if (!j->r->block) continue;
         size_t at = (size_t)(y / j->r->block) * j->across + i;
-        j->sum[c][at] = sum;
-        j->least[c][at] = least;
+        j->s->channel[c].block_sum[at] = sum;
+        j->s->channel[c].block_least[at] = least;
     }
 }
 
-/* By its parts: the whole of a struct the compiler clears with an instruction that is slow to
+/* Clears each field by itself: for a whole struct the compiler takes an instruction that is slow to
  * start. */
 static void clear_blocks(block_totals *block, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
@@ -249,36 +241,33 @@ static void clear_blocks(block_totals *block, uint32_t n) {
     }
 }
 
-/* Whether squares were floats, and not so small that they were lost. */
-static bool is_moderate(const piece *p) {
-    float most = -p->least > p->greatest ? -p->least : p->greatest;
-    return isfinite(p->squares) && (most == 0 || (most > 1e-15F && most < 1e15F));
-}
-
-/* False where something is not finite, or very large or small: to be done again, with care. */
+/* Returns false if a sample is not finite, or so large or small that squares overflowed or were
+ * lost: the piece must then be done again, with care. */
 static bool scan_rows(const job *j, piece *p, block_totals *block, size_t index, bool careful) {
     const scan_request *r = j->r;
     uint32_t c = (uint32_t)(index / j->pieces), y = (uint32_t)(index % j->pieces) * j->rows;
     uint32_t end = min_u32(r->h, y + j->rows), step = r->block ? SPAN / r->block * r->block : SPAN;
-    span_totals t = {{0}, (vec8f){0} - (float)INFINITY};
+    scanner k = {j, p, careful, {{0}, (vec8f){0} - (float)INFINITY}};
     bins *tables = p->bins;
     if (tables) memset(tables, 0, sizeof *tables);
     *p = (piece){.bins = tables, .to = p->to, .least = INFINITY, .greatest = -INFINITY};
     clear_blocks(block, j->across);
     for (; y < end; y++) {
         for (uint32_t x = 0; x < r->w; x += step)
-            scan_span(j, p, block + (r->block ? x / r->block : 0), &t, (scan_bad){c, x, y, 0},
-                      min_u32(step, r->w - x), careful);
+            scan_span(&k, block + (r->block ? x / r->block : 0), (scan_bad){c, x, y, 0},
+                      min_u32(step, r->w - x));
         bool last = y + 1 == end || (r->block && (y + 1) % r->block == 0);
         if (j->often && (last || (y + 1) % j->often == 0)) add_floats(block, j->across);
         if (!last) continue;
         add_blocks(j, p, block, c, y);
         clear_blocks(block, j->across);
     }
-    p->squares = (t.squares[0] + t.squares[1]) + (t.squares[2] + t.squares[3]);
-    for (int k = 0; k < 8; k++)
-        p->greatest = t.greatest[k] > p->greatest ? t.greatest[k] : p->greatest;
-    return is_moderate(p);
+    const span_totals *t = &k.totals;
+    p->squares = (t->squares[0] + t->squares[1]) + (t->squares[2] + t->squares[3]);
+    for (int i = 0; i < 8; i++)
+        p->greatest = t->greatest[i] > p->greatest ? t->greatest[i] : p->greatest;
+    float most = -p->least > p->greatest ? -p->least : p->greatest;
+    return isfinite(p->squares) && (most == 0 || (most > 1e-15F && most < 1e15F));
 }
 
 static bool scan_piece(void *ctx, size_t index, int worker, err *e) {
@@ -294,20 +283,27 @@ static bool scan_piece(void *ctx, size_t index, int worker, err *e) {
 
 /* --- all pieces ------------------------------------------------------------------------------ */
 
-static void merge(scan *s, uint32_t c, const piece *p) {
+/* Adds up the pieces of a channel in their order, so that the threads do not matter. */
+static void merge(const job *j, uint32_t c) {
+    scan *s = j->s;
     scan_channel *to = &s->channel[c];
-    for (uint64_t i = 0; i < p->bad && i < SCAN_BAD; i++)
-        if (s->bad + i < SCAN_BAD) s->first[s->bad + i] = p->first[i];
-    to->bad += p->bad;
-    s->bad += p->bad;
-    to->sum += p->sum;
-    to->squares += p->squares;
-    if (p->least < to->least) to->least = p->least;
-    if (p->greatest > to->greatest) to->greatest = p->greatest;
-    for (uint32_t b = 0; p->bins && b < SCAN_BINS; b++) {
-        for (int k = 0; k < TABLES; k++) to->count[b] += p->bins->count[k][b];
-        to->extra[b] += p->bins->extra[b];
+    to->least = INFINITY;
+    to->greatest = -INFINITY;
+    for (const piece *p = j->piece + c * j->pieces; p < j->piece + (c + 1) * j->pieces; p++) {
+        for (uint64_t i = 0; i < p->bad && i < SCAN_BAD; i++)
+            if (s->bad + i < SCAN_BAD) s->first[s->bad + i] = p->first[i];
+        to->bad += p->bad;
+        s->bad += p->bad;
+        to->sum += p->sum;
+        to->squares += p->squares;
+        if (p->least < to->least) to->least = p->least;
+        if (p->greatest > to->greatest) to->greatest = p->greatest;
+        for (uint32_t b = 0; p->bins && b < SCAN_BINS; b++) {
+            for (int k = 0; k < TABLES; k++) to->count[b] += p->bins->count[k][b];
+            to->extra[b] += p->bins->extra[b];
+        }
     }
+    if (to->least > to->greatest) to->least = to->greatest = 0;
 }
 
 static bool allocate(scan *s, const scan_request *r, err *e) {
@@ -335,7 +331,7 @@ static bool allocate(scan *s, const scan_request *r, err *e) {
     return true;
 }
 
-/* Pieces are of whole blocks, and their number does not depend on the threads. */
+/* Cuts the channels into pieces of whole blocks. Their number does not depend on the threads. */
 static void cut(job *j) {
     const scan_request *r = j->r;
     uint32_t unit = r->block ? r->block : ROWS;
@@ -349,54 +345,29 @@ static void cut(job *j) {
     while (j->lone[1] > j->lone[0] && r->seen_x[j->lone[1] - 1] > 1) j->lone[1]--;
 }
 
-static void merge_pieces(const job *j, uint32_t c) {
-    scan_channel *to = &j->s->channel[c];
-    to->least = INFINITY;
-    to->greatest = -INFINITY;
-    for (size_t i = 0; i < j->pieces; i++) merge(j->s, c, &j->piece[c * j->pieces + i]);
-    if (to->least > to->greatest) to->least = to->greatest = 0;
-}
-
-/* Vectors want addresses that calloc does not promise. */
-static block_totals *new_blocks(job *j, par *threads, void **memory, err *e) {
-    size_t n = (size_t)j->across * (size_t)par_workers(threads) + 1;
-    *memory = mem_raw(n, sizeof(block_totals), "statistics", e);
-    return (block_totals *)(((uintptr_t)*memory + 31) / 32 * 32);
-}
-
-static bool new_pieces(job *j, size_t pieces, void **memory, err *e) {
-    j->piece = mem_new(pieces, sizeof *j->piece, "statistics", e);
-    if (!j->piece || !j->r->histogram) return j->piece;
-    bins *b = *memory = mem_raw(pieces, sizeof *b, "histograms", e);
-    for (size_t i = 0; b && i < pieces; i++) j->piece[i].bins = &b[i];
-    return b;
-}
-
 bool scan_make(scan *out, const scan_request *r, par *threads, err *e) {
     scan s = {.channels = r->channels};
     job j = {.r = r, .s = &s};
-    void *blocks = NULL, *tables = NULL;
+    bins *tables = NULL;
     cut(&j);
     size_t pieces = (size_t)j.pieces * r->channels;
     bool ok = allocate(&s, r, e);
     j.across = r->block ? s.grid_w : 1;
-    for (uint32_t c = 0; c < r->channels; c++) {
-        j.sum[c] = s.channel[c].block_sum;
-        j.least[c] = s.channel[c].block_least;
-    }
-    ok = ok && new_pieces(&j, pieces, &tables, e) &&
-         (j.block = new_blocks(&j, threads, &blocks, e)) && blocks &&
-         par_for(threads, pieces, scan_piece, &j, e);
-    for (uint32_t c = 0; ok && c < r->channels; c++) merge_pieces(&j, c);
+    j.piece = mem_new(pieces, sizeof *j.piece, "statistics", e);
+    j.block = mem_raw(j.across, (size_t)par_workers(threads) * sizeof *j.block, "statistics", e);
+    if (r->histogram) tables = mem_raw(pieces, sizeof *tables, "histograms", e);
+    ok = ok && j.piece && j.block && (tables || !r->histogram);
+    for (size_t i = 0; ok && i < pieces; i++) j.piece[i].bins = tables ? &tables[i] : NULL;
+    ok = ok && par_for(threads, pieces, scan_piece, &j, e);
+    for (uint32_t c = 0; ok && c < r->channels; c++) merge(&j, c);
     mem_free(j.piece);
     mem_free(tables);
-    mem_free(blocks);
-    if (!ok) {
+    mem_free(j.block);
+    if (ok)
+        *out = s;
+    else
         scan_free(&s);
-        return false;
-    }
-    *out = s;
-    return true;
+    return ok;
 }
 
 void scan_free(scan *s) {

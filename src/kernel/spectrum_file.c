@@ -81,7 +81,7 @@ static file_head head_of(const spectrum *s) {
 }
 
 bool spectrum_file_write(const char *path, const spectrum *s, err *e) {
-    file_out *f = file_out_open(path, e);
+    file_out *f = file_out_open(path, true, e);
     return f && spectrum_file_write_to(f, s, e);
 }
 

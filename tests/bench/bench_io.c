@@ -138,7 +138,7 @@ static void copy_bands(void) {
     image_header h;
     must(image_header_copy(&h, image_reader_header(r), &e), &e);
     h.part[0].packing = COMPRESSION_ZIPS; /* another packing: through pixels */
-    image_writer *w = image_create(whole, &h, pool, &e);
+    image_writer *w = image_create(whole, &h, true, pool, &e);
     must(w, &e);
     must(image_copy_part(w, 0, r, 0, &e), &e);
     must(image_commit(&w, &e), &e);

@@ -10,8 +10,7 @@
 static inline const char *write_file(const char *name, const void *bytes, size_t n) {
     err e = {0};
     const char *path = make_path(name);
-    file_out *f = file_out_open(path, &e);
-    CHECK_OK(f && file_out_write(f, 0, bytes, n, &e) && file_out_commit(&f, &e), e);
+    CHECK_OK(file_write_all(path, bytes, n, &e), e);
     return path;
 }
 

@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/window.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 #include "unit/ref_exr.h"

@@ -263,7 +263,7 @@ static void copied_parts_are_the_same(void **state) {
     assert_true(ref_exr_write(from, img, REF_MIPMAP));
     image_reader *r = image_open(from, NULL, make_threads(), &e);
     CHECK_OK(r, e);
-    image_writer *w = image_create(to, image_reader_header(r), make_threads(), &e);
+    image_writer *w = image_create(to, image_reader_header(r), true, make_threads(), &e);
     CHECK_OK(w, e);
     for (int i = 0; i < 3; i++) CHECK_OK(image_copy_part(w, i, r, i, &e), e);
     image_close(&r);
@@ -291,7 +291,7 @@ static void copies_through_pixels_where_packing_differs(void **state) {
     h.part[0].packing = COMPRESSION_RLE;
     h.part[0].tile_w = 20;
     h.part[0].tile_h = 30;
-    image_writer *w = image_create(to, &h, make_threads(), &e);
+    image_writer *w = image_create(to, &h, true, make_threads(), &e);
     CHECK_OK(w, e);
     CHECK_OK(image_copy_part(w, 0, r, 0, &e), e);
     CHECK_OK(image_commit(&w, &e), e);

@@ -46,7 +46,7 @@ static void check_band_order(const image *img, bool upwards, uint32_t bands) {
     const char *whole = make_path("whole.exr"), *path = make_path("bands.exr");
     save(whole, img);
     const image_part *p = &img->head.part[0];
-    image_writer *w = image_create(path, &img->head, make_threads(), &e);
+    image_writer *w = image_create(path, &img->head, true, make_threads(), &e);
     CHECK_OK(w, e);
     uint32_t step = image_writer_rows(w, 0) * bands, height = image_height(p);
     uint32_t count = (height - 1) / step + 1;
@@ -84,7 +84,7 @@ static void wrong_bands_are_refused(void **state) {
     make_part m = PART("Y:half", 0, 0, 10, 40, .packing = COMPRESSION_ZIP);
     image *img = make_image(&m, 1);
     const void *plane[1] = {img->plane[0][0]};
-    image_writer *w = image_create(make_path("x.exr"), &img->head, make_threads(), &e);
+    image_writer *w = image_create(make_path("x.exr"), &img->head, true, make_threads(), &e);
     CHECK_OK(w, e);
     assert_false(image_write(w, 0, 8, 16, plane, &e));
     assert_false(image_write(w, 0, 0, 15, plane, &e));

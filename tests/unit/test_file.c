@@ -60,7 +60,7 @@ static void replaces(void **state) {
     struct stat st;
     put("a", "old");
     chmod(at("a"), 0604);
-    file_out *f = file_out_open(at("a"), &e);
+    file_out *f = file_out_open(at("a"), true, &e);
     CHECK_OK(f && file_out_write(f, 3, "er", 2, &e) && file_out_write(f, 0, "new", 3, &e), e);
     holds("a", "old");
     assert_int_equal(temporaries(), 1);
@@ -70,7 +70,7 @@ static void replaces(void **state) {
     assert_int_equal(temporaries(), 0);
     stat(at("a"), &st);
     assert_int_equal(st.st_mode & 0777, 0604);
-    assert_false(file_out_open(dir, &e));
+    assert_false(file_out_open(dir, true, &e));
     assert_int_equal(e.code, ERR_CANT_CREATE);
 }
 
@@ -93,15 +93,15 @@ static void never_replaces(void **state) {
     (void)state;
     err e = {0};
     put("here", "mine");
-    assert_null(file_out_open_new(at("here"), &e));
+    assert_null(file_out_open(at("here"), false, &e));
     assert_int_equal(e.code, ERR_SKIPPED);
-    file_out *f = file_out_open_new(at("later"), &e);
+    file_out *f = file_out_open(at("later"), false, &e);
     CHECK_OK(f && file_out_write(f, 0, "late", 4, &e), e);
     put("later", "mine");
     assert_false(file_out_commit(&f, &e));
     assert_int_equal(e.code, ERR_SKIPPED);
     holds("later", "mine");
-    f = file_out_open_new(at("fresh"), &e);
+    f = file_out_open(at("fresh"), false, &e);
     CHECK_OK(f && file_out_write(f, 0, "fresh", 5, &e) && file_out_commit(&f, &e), e);
     holds("fresh", "fresh");
     assert_int_equal(temporaries(), 0);
@@ -144,7 +144,7 @@ static void sweeps(void **state) {
     put("swept/.z.exr.12-0.tmp", "of another program");
     int fd = open(at("swept/.y.exr.fftbloom-0123456789abcdef.tmp"), O_WRONLY);
     assert_int_equal(flock(fd, LOCK_EX), 0);
-    file_out *own = file_out_open(at("swept/own"), &e);
+    file_out *own = file_out_open(at("swept/own"), true, &e);
     assert_non_null(own);
     assert_false(is_there("swept/.x.exr.fftbloom-0123456789abcdef.tmp"));
     assert_true(is_there("swept/.y.exr.fftbloom-0123456789abcdef.tmp"));
@@ -162,7 +162,7 @@ static void *write_for_ever(void *arg) {
     char name[20];
     snprintf(name, sizeof name, "out%d", *(int *)arg);
     for (;;) {
-        file_out *f = file_out_open(at(name), NULL);
+        file_out *f = file_out_open(at(name), true, NULL);
         if (f && (rand() & 1)) file_out_commit(&f, NULL);
         file_out_discard(&f);
     }

@@ -17,7 +17,7 @@ static const size_t HEAD = 136;
 
 static void write_bytes(const uint8_t *data, size_t n) {
     err e = {0};
-    file_out *f = file_out_open(path, &e);
+    file_out *f = file_out_open(path, true, &e);
     CHECK_OK(f && file_out_write(f, 0, data, n, &e) && file_out_commit(&f, &e), e);
 }
 

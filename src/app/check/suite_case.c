@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "image/format.h"
-#include "image/window.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -91,12 +91,13 @@ typedef struct {
 static bool develop(developer *d, suite_picture which, const image *img, int part, err *e) {
     preview_picture v;
     err why = {0};
-    if (!preview_make(&v, &img->head.part[part], (const void *const *)img->plane[part], d->threads,
-                      &d->as, &why))
+    d->as.part = part;
+    if (!preview_make(&v, img, &d->as, d->threads, &why))
         return why.code == ERR_DATA || err_set(e, why.code, "%s", why.msg);
     d->as.exposed = true;
     d->as.stops = v.stops;
-    d->to->png[which] = png_encode(v.pixel, v.width, v.height, 3, &d->to->bytes[which], e);
+    d->to->png[which] =
+        png_encode(&(png_picture){v.pixel, v.width, v.height, 3}, &d->to->bytes[which], e);
     mem_free(v.pixel);
     return d->to->png[which] != NULL;
 }
@@ -108,7 +109,8 @@ static bool show_differences(suite_pictures *p, const suite_match *m, err *e) {
     bool ok = true;
     for (int i = 0; ok && i < 2; i++) {
         int which = PICTURE_DIFFERENCE + i;
-        p->png[which] = png_encode(pixels[i], h.width, h.height, 3, &p->bytes[which], e);
+        p->png[which] =
+            png_encode(&(png_picture){pixels[i], h.width, h.height, 3}, &p->bytes[which], e);
         ok = p->png[which] != NULL;
     }
     p->h = h;

@@ -163,18 +163,18 @@ static int choose_part(const char *path, const image *img) {
 bool output_save(const char *path, const image *img, image_reader *rest, const settings *s,
                  par *threads, err *e) {
     if (!is_png(path))
-        return image_save_parts(
-            (s->clobber ? image_create : image_create_new)(path, &img->head, threads, e), img, rest,
-            e);
+        return image_save_parts(image_create(path, &img->head, s->clobber, threads, e), img, rest,
+                                e);
     int part = choose_part(path, img);
-    const preview_options o = {
-        .width = UINT32_MAX, .exposed = !isnan(s->exposure), .stops = (float)s->exposure};
+    const preview_options o = {.part = part,
+                               .width = UINT32_MAX,
+                               .exposed = !isnan(s->exposure),
+                               .stops = (float)s->exposure};
     preview_picture v = {0};
     size_t bytes;
-    file_out *f = (s->clobber ? file_out_open : file_out_open_new)(path, e);
-    bool ok = f && preview_make(&v, &img->head.part[part], (const void *const *)img->plane[part],
-                                threads, &o, e);
-    uint8_t *png = ok ? png_encode(v.pixel, v.width, v.height, 3, &bytes, e) : NULL;
+    file_out *f = file_out_open(path, s->clobber, e);
+    bool ok = f && preview_make(&v, img, &o, threads, e);
+    uint8_t *png = ok ? png_encode(&(png_picture){v.pixel, v.width, v.height, 3}, &bytes, e) : NULL;
     ok = png && file_out_write(f, 0, png, bytes, e) && file_out_commit(&f, e);
     if (ok) log_info("'%s': developed with --exposure %.2f", path, (double)v.stops);
     file_out_discard(&f);

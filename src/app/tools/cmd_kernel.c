@@ -57,10 +57,9 @@ static bool save_picture(const settings *s, const image *img, par *threads, err 
     const preview_options o = {.width = UINT32_MAX, .whole = true, .decades = 6};
     preview_picture v = {0};
     size_t bytes;
-    file_out *f = (s->clobber ? file_out_open : file_out_open_new)(s->output, e);
-    bool ok = f && preview_make(&v, &img->head.part[0], (const void *const *)img->plane[0], threads,
-                                &o, e);
-    uint8_t *png = ok ? png_encode(v.pixel, v.width, v.height, 3, &bytes, e) : NULL;
+    file_out *f = file_out_open(s->output, s->clobber, e);
+    bool ok = f && preview_make(&v, img, &o, threads, e);
+    uint8_t *png = ok ? png_encode(&(png_picture){v.pixel, v.width, v.height, 3}, &bytes, e) : NULL;
     ok = png && file_out_write(f, 0, png, bytes, e) && file_out_commit(&f, e);
     file_out_discard(&f);
     mem_free(png);
@@ -75,8 +74,7 @@ static bool save_picture(const settings *s, const image *img, par *threads, err 
 static bool save(const settings *s, const image *img, bool picture, par *threads, int *status,
                  err *e) {
     image_writer *w = NULL;
-    if (!picture)
-        w = (s->clobber ? image_create : image_create_new)(s->output, &img->head, threads, e);
+    if (!picture) w = image_create(s->output, &img->head, s->clobber, threads, e);
     if (picture ? save_picture(s, img, threads, e) : image_save_parts(w, img, NULL, e)) return true;
     if (e->code != ERR_SKIPPED) return false;
     *e = (err){0};

@@ -85,8 +85,7 @@ static int precompute(const settings *s, err *e) {
     par *threads = par_open((int)s->jobs, e);
     file_out *f = NULL;
     bool ok = threads && make_spectrum(&k, s, threads, &hit, e) &&
-              (f = (s->clobber ? file_out_open : file_out_open_new)(s->output, e)) &&
-              spectrum_file_write_to(f, &k, e);
+              (f = file_out_open(s->output, s->clobber, e)) && spectrum_file_write_to(f, &k, e);
     if (ok) tell(s, &k, hit);
     spectrum_free(&k);
     if (threads) par_close(&threads);

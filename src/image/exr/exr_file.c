@@ -1,7 +1,6 @@
 #include "image/exr/exr_file.h"
 
 #include "base/mem.h"
-#include "image/window.h"
 
 #include <inttypes.h>
 #include <stdio.h>

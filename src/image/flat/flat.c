@@ -2,87 +2,31 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-bool flat_header(image_header *h, uint64_t width, uint64_t height, int colours, bool alpha,
-                 const image_limits *limits, err *e) {
-    static const char *const NAME[2][3] = {{"Y"}, {"R", "G", "B"}};
-    uint64_t channels = (uint64_t)colours + alpha;
-    if (width == 0 || height == 0 || width > limits->side || height > limits->side)
-        return err_set(e, ERR_DATA,
-                       "%" PRIu64 " x %" PRIu64 " pixels; a side must have 1 to %" PRIu32, width,
-                       height, limits->side);
-    if (width * height > limits->samples / channels)
-        return err_set(e, ERR_DATA,
-                       "%" PRIu64 " x %" PRIu64 " pixels in %" PRIu64
-                       " channels are more than the %" PRIu64 " samples allowed",
-                       width, height, channels, limits->samples);
-    image_part *p = mem_new(1, sizeof *p, "a part", e);
-    if (!p) return false;
-    h->part = p;
-    h->parts = 1;
-    p->data = p->display = (image_box){0, 0, (int32_t)width - 1, (int32_t)height - 1};
-    p->aspect = 1;
-    p->packing = COMPRESSION_ZIP;
-    for (int c = 0; c < colours; c++)
-        if (!image_add_channel(p, NAME[colours == 3][c], PIXEL_FLOAT, e)) return false;
-    return !alpha || image_add_channel(p, "A", PIXEL_FLOAT, e);
-}
-
 bool flat_find(flat_picture *f, const image_part *p, err *e) {
     int r = image_find_channel(p, "R"), g = image_find_channel(p, "G"),
         b = image_find_channel(p, "B"), y = image_find_channel(p, "Y");
-    f->alpha = image_find_channel(p, "A");
-    f->colours = r >= 0 && g >= 0 && b >= 0 ? 3 : 1;
-    if (f->colours == 3)
-        memcpy(f->colour, (int[]){r, g, b}, sizeof f->colour);
-    else
-        memcpy(f->colour, (int[]){y, y, y}, sizeof f->colour);
-    if (f->colour[0] >= 0) return true;
-    return err_set(e, ERR_DATA, "there are neither channels R G B nor a channel Y");
+    bool rgb = r >= 0 && g >= 0 && b >= 0;
+    *f = (flat_picture){p, {y, y, y}, 1, image_find_channel(p, "A")};
+    if (rgb) *f = (flat_picture){p, {r, g, b}, 3, f->alpha};
+    return rgb || y >= 0 ||
+           err_set(e, ERR_DATA, "there are neither channels R G B nor a channel Y");
 }
 
-/* The names of channels that are not in the picture. */
-static void note_left_out(const flat_picture *f, const image_part *p, const char *format,
-                          bool holds_alpha) {
-    text names = {0};
-    for (int c = 0; c < p->channels; c++) {
-        bool held = c == f->colour[0] || c == f->colour[1] || c == f->colour[2] ||
-                    (c == f->alpha && holds_alpha);
-        if (!held) text_add(&names, "%s%s", names.n ? ", " : "", p->channel[c].name);
-    }
-    if (names.n)
-        log_note("%s does not hold these channels, they are left out: %s", format, names.s);
-    text_free(&names);
-}
-
-bool flat_check(flat_picture *f, const image_header *h, const char *format, bool holds_alpha,
-                err *e) {
-    const image_part *p = &h->part[0];
-    if (h->parts > 1)
-        return err_set(e, ERR_DATA, "%s holds one part, this image has %d; write exr", format,
-                       h->parts);
-    if (!flat_find(f, p, e)) return false;
-    note_left_out(f, p, format, holds_alpha);
-    if (!holds_alpha) f->alpha = -1;
-    if (memcmp(&p->data, &p->display, sizeof p->data) != 0)
-        log_note("%s holds no windows: the data window is written, (%d,%d)-(%d,%d)", format,
-                 p->data.x0, p->data.y0, p->data.x1, p->data.y1);
-    return true;
-}
-
-void flat_get(float *to, int count, const flat_picture *f, const image_part *p,
-              const void *const plane[], size_t first, size_t n) {
+void flat_get(float *to, int count, const flat_picture *f, const void *const plane[], size_t y) {
+    size_t n = image_width(f->part);
     float some[256];
     for (int k = 0; k < count; k++) {
         int c = k < 3 ? f->colour[k] : f->alpha;
         for (size_t at = 0; at < n;) {
-            size_t m = n - at < 256 ? n - at : 256;
-            if (c >= 0) image_to_float(some, plane[c], p->channel[c].type, first + at, m);
+            size_t m = min_size(n - at, 256);
+            if (c >= 0) image_to_float(some, plane[c], f->part->channel[c].type, y * n + at, m);
             for (size_t i = 0; i < m; i++)
                 to[(at + i) * (size_t)count + (size_t)k] = c >= 0 ? some[i] : 1;
             at += m;
@@ -90,10 +34,111 @@ void flat_get(float *to, int count, const flat_picture *f, const image_part *p,
     }
 }
 
+/* --- readers and writers ------------------------------------------------------------------ */
+
+void *flat_new(size_t bytes, par_fn *each, par *threads, err *e) {
+    flat_file *f = mem_new(1, bytes, "reader or writer of a picture", e);
+    if (f) *f = (flat_file){.threads = threads, .each = each};
+    return f;
+}
+
+static bool find_picture(flat_file *f, const image_part *p, err *e) {
+    f->width = image_width(p);
+    f->height = image_height(p);
+    return flat_find(&f->picture, p, e);
+}
+
+bool flat_header(flat_file *f, image_header *h, const flat_size *s, const image_limits *limits,
+                 err *e) {
+    static const char *const NAME[2][3] = {{"Y"}, {"R", "G", "B"}};
+    uint64_t channels = (uint64_t)s->colours + s->alpha;
+    if (s->width == 0 || s->height == 0 || s->width > limits->side || s->height > limits->side)
+        return err_set(e, ERR_DATA,
+                       "%" PRIu64 " x %" PRIu64 " pixels; a side must have 1 to %" PRIu32, s->width,
+                       s->height, limits->side);
+    if (s->width * s->height > limits->samples / channels)
+        return err_set(e, ERR_DATA,
+                       "%" PRIu64 " x %" PRIu64 " pixels in %" PRIu64
+                       " channels are more than the %" PRIu64 " samples allowed",
+                       s->width, s->height, channels, limits->samples);
+    image_part *p = mem_new(1, sizeof *p, "a part", e);
+    if (!p) return false;
+    h->part = p;
+    h->parts = 1;
+    p->data = p->display = (image_box){0, 0, (int32_t)s->width - 1, (int32_t)s->height - 1};
+    p->aspect = 1;
+    p->packing = COMPRESSION_ZIP;
+    for (int c = 0; c < s->colours; c++)
+        if (!image_add_channel(p, NAME[s->colours == 3][c], PIXEL_FLOAT, e)) return false;
+    return (!s->alpha || image_add_channel(p, "A", PIXEL_FLOAT, e)) && find_picture(f, p, e);
+}
+
+bool flat_take(flat_file *f, file_out **file, const image_header *h, const image_format *format,
+               err *e) {
+    const image_part *p = &h->part[0];
+    flat_picture *is = &f->picture;
+    text left_out = {0};
+    f->out = *file;
+    *file = NULL;
+    if (h->parts > 1)
+        return err_set(e, ERR_DATA, "%s holds one part, this image has %d; write exr", format->name,
+                       h->parts);
+    if (!find_picture(f, p, e)) return false;
+    for (int c = 0; c < p->channels; c++) {
+        bool held = c == is->colour[0] || c == is->colour[1] || c == is->colour[2] ||
+                    (c == is->alpha && format->holds_alpha);
+        if (!held) text_add(&left_out, "%s%s", left_out.n ? ", " : "", p->channel[c].name);
+    }
+    if (left_out.n)
+        log_note("%s does not hold these channels, they are left out: %s", format->name,
+                 left_out.s);
+    text_free(&left_out);
+    if (!format->holds_alpha) is->alpha = -1;
+    if (memcmp(&p->data, &p->display, sizeof p->data) != 0)
+        log_note("%s holds no windows: the data window is written, (%d,%d)-(%d,%d)", format->name,
+                 p->data.x0, p->data.y0, p->data.x1, p->data.y1);
+    return true;
+}
+
+bool flat_read(void *file, int part, uint32_t row, uint32_t rows, void *const plane[], err *e) {
+    (void)part;
+    flat_file *f = file;
+    f->row = row;
+    f->plane = plane;
+    return par_for(f->threads, rows, f->each, f, e);
+}
+
+bool flat_write(void *file, int part, uint32_t row, uint32_t rows, const void *const plane[],
+                err *e) {
+    (void)part;
+    flat_file *f = file;
+    f->row = row;
+    f->from = plane;
+    return par_for(f->threads, rows, f->each, f, e);
+}
+
+bool flat_commit(void *file, err *e) {
+    flat_file *f = file;
+    bool ok = file_out_commit(&f->out, e);
+    flat_close(f);
+    return ok;
+}
+
+void flat_close(void *file) {
+    flat_file *f = file;
+    if (!f) return;
+    file_in_close(&f->in);
+    file_out_discard(&f->out);
+    mem_free(f->pixels);
+    mem_free(f);
+}
+
 uint32_t flat_one_row(const void *state, int part) {
     (void)state, (void)part;
     return 1;
 }
+
+/* --- sRGB --------------------------------------------------------------------------------- */
 
 float flat_from_srgb(float v) {
     return v <= 0.04045f ? v / 12.92f : powf((v + 0.055f) / 1.055f, 2.4f);

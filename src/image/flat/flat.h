@@ -2,7 +2,7 @@
  *
  * Such a picture has one or three colours and perhaps alpha, all float here, and no window but its
  * own. Reading makes channels Y, or R G B, and A of it. Writing takes those channels of the first
- * part and says in the log what it leaves out. */
+ * part and says in the log what it leaves out. How a format stores its rows is not known here. */
 #ifndef IMAGE_FLAT_H
 #define IMAGE_FLAT_H
 
@@ -10,33 +10,57 @@
 
 /* Where the colours are among the channels of a part. */
 typedef struct {
+    const image_part *part;
     int colour[3]; /* R G B; three times the same for Y */
     int colours;   /* 1 or 3 */
     int alpha;     /* -1: none */
 } flat_picture;
 
-/* Fills *h with one part; holds the size against the limits. */
-bool flat_header(image_header *h, uint64_t width, uint64_t height, int colours, bool alpha,
-                 const image_limits *limits, err *e);
-/* The channels of a part by their names. False, with an error, where there is no picture. */
+/* Finds the picture of a part by the names of its channels. Fails where there is none. */
 bool flat_find(flat_picture *f, const image_part *p, err *e);
-/* For writers: finds the picture and notes what the format does not hold. */
-bool flat_check(flat_picture *f, const image_header *h, const char *format, bool holds_alpha,
-                err *e);
-/* n pixels from sample `first` as `count` floats each: 1 (Y), 3 (R G B), 4 (and A, 1 where there
- * is none). */
-void flat_get(float *to, int count, const flat_picture *f, const image_part *p,
-              const void *const plane[], size_t first, size_t n);
+/* Gets row y of a picture as `count` floats for each pixel: 1 (Y), 3 (R G B), or 4 (and A, which is
+ * 1 where there is none). plane[c] holds channel c of the part, or is NULL if it is not used. */
+void flat_get(float *to, int count, const flat_picture *f, const void *const plane[], size_t y);
 
-/* A row of a band, for par_for: what a format's functions of rows get as their context. */
+/* The part of a reader or writer that all these formats have; the first member of theirs. */
 typedef struct {
-    void *file; /* the format's reader or writer */
+    par *threads;
+    flat_picture picture;
+    par_fn *each;   /* reads or writes row `row + index` of the picture; its ctx is the flat_file */
+    file_in *in;    /* of a reader that keeps its file open, or NULL */
+    file_out *out;  /* of a writer */
+    void *pixels;   /* of a format that holds the whole picture, or NULL */
+    uint32_t width; /* of the picture, as the height: set with it */
+    uint32_t height;
+    /* The band in work, for `each`. */
     uint32_t row;
-    void *const *plane;      /* where the samples go */
+    void *const *plane;      /* where the samples of the band go, */
     const void *const *from; /* or come from */
-} flat_rows;
+} flat_file;
 
-/* Returns 1: these formats read and write any rows. */
+/* Returns a zeroed reader or writer of `bytes` bytes, which begins with a flat_file. */
+void *flat_new(size_t bytes, par_fn *each, par *threads, err *e);
+
+/* Makes the one part of a header and finds its picture; holds the size against the limits. */
+typedef struct {
+    uint64_t width, height;
+    int colours; /* 1 or 3 */
+    bool alpha;
+} flat_size;
+bool flat_header(flat_file *f, image_header *h, const flat_size *size, const image_limits *limits,
+                 err *e);
+/* Begins a writer: takes *file, finds the picture and notes what the format does not hold. */
+bool flat_take(flat_file *f, file_out **file, const image_header *h, const image_format *format,
+               err *e);
+
+/* Serve an image_format. They run `each` for the rows of a band, commit the file and free the
+ * writer, close all files and free the reader or writer; flat_one_row returns 1, since these
+ * formats read and write any rows. */
+bool flat_read(void *file, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
+bool flat_write(void *file, int part, uint32_t row, uint32_t rows, const void *const plane[],
+                err *e);
+bool flat_commit(void *file, err *e);
+void flat_close(void *file);
 uint32_t flat_one_row(const void *state, int part);
 
 /* The curve of sRGB, from 0..1 to 0..1: to linear light, and back. */

@@ -1,14 +1,14 @@
 /* hdr.c - Radiance pictures (.hdr, .pic).
  *
- * Lines of text up to an empty one, a line with the size and the orientation, and scan lines of
- * shared exponents (rgbe.h). EXPOSURE and COLORCORR say by what the stored values were multiplied,
- * so they are divided by them. A reader holds the picture as four bytes for each pixel. XYZE is
- * refused. Of a picture without R G B, Y is written as grey. */
+ * A file has lines of text up to an empty one, a line with the size and the orientation, and scan
+ * lines of pixels whose three mantissas share an exponent. EXPOSURE and COLORCORR say by what the
+ * stored values were multiplied, so they are divided by them. A reader holds the picture as four
+ * bytes for each pixel. XYZE is refused. Of a picture without R G B, Y is written as grey. */
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "image/flat/flat.h"
-#include "image/flat/rgbe.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,13 +20,156 @@ static bool match(const uint8_t *head, size_t bytes) {
     return bytes >= 2 && head[0] == '#' && head[1] == '?';
 }
 
+/* --- scan lines ----------------------------------------------------------------------------
+ *
+ * A line is stored as it stands; in old run lengths, where a pixel 1 1 1 n repeats the one before;
+ * or, from 8 to 32767 pixels, in new ones, each component for itself. */
+
+enum { NEW_SHORTEST = 8, NEW_LONGEST = 32767, RUN_FLAG = 128, RUN_LONGEST = 127, RUN_SHORTEST = 4 };
+
+/* What is left of a file in memory. */
+typedef struct {
+    const uint8_t *at, *end;
+} cursor;
+
+static bool cut_off(err *e) {
+    return err_set(e, ERR_DATA, "the file is cut off within a scan line");
+}
+
+static bool read_new(uint8_t *line, size_t n, cursor *in, err *e) {
+    const uint8_t *p = in->at, *end = in->end;
+    for (size_t c = 0; c < 4; c++) {
+        for (size_t x = 0; x < n;) {
+            if (p == end) return cut_off(e);
+            size_t count = *p++;
+            bool run = count > RUN_FLAG;
+            if (run) count -= RUN_FLAG;
+            if (count == 0 || count > n - x)
+                return err_set(e, ERR_DATA, "a run of %zu pixels at %zu in a scan line of %zu",
+                               count, x, n);
+            if ((size_t)(end - p) < (run ? 1 : count)) return cut_off(e);
+            for (size_t i = 0; i < count; i++) line[4 * (x + i) + c] = run ? *p : p[i];
+            p += run ? 1 : count;
+            x += count;
+        }
+    }
+    in->at = p;
+    return true;
+}
+
+/* Runs that follow each other count in units of 1, 256, 65536: eight bits of the length each. */
+static bool read_old(uint8_t *line, size_t n, cursor *in, err *e) {
+    const uint8_t *p = in->at, *end = in->end;
+    int shift = 0;
+    for (size_t x = 0; x < n;) {
+        if (end - p < 4) return cut_off(e);
+        if (p[0] == 1 && p[1] == 1 && p[2] == 1) {
+            size_t count = shift < 32 ? (size_t)p[3] << shift : 0;
+            if (x == 0 || count > n - x || shift >= 32)
+                return err_set(e, ERR_DATA, "a run of %zu pixels at %zu in a scan line of %zu",
+                               count, x, n);
+            for (; count > 0; count--, x++) memcpy(line + 4 * x, line + 4 * (x - 1), 4);
+            shift += 8;
+        } else {
+            memcpy(line + 4 * x++, p, 4);
+            shift = 0;
+        }
+        p += 4;
+    }
+    in->at = p;
+    return true;
+}
+
+/* Reads one line of n pixels of four bytes and moves behind it. */
+static bool read_line(uint8_t *line, size_t n, cursor *in, err *e) {
+    const uint8_t *p = in->at, *end = in->end;
+    bool is_new = n >= NEW_SHORTEST && n <= NEW_LONGEST && end - p >= 4 && p[0] == 2 && p[1] == 2 &&
+                  !(p[2] & 0x80);
+    if (!is_new) return read_old(line, n, in, e);
+    size_t says = (size_t)p[2] << 8 | p[3];
+    if (says != n)
+        return err_set(e, ERR_DATA, "a scan line says it has %zu pixels, not %zu", says, n);
+    in->at += 4;
+    return read_new(line, n, in, e);
+}
+
+/* Returns the most bytes that a line of n pixels takes when it is written. */
+static size_t line_bound(size_t n) {
+    return 4 + 4 * (n + n / RUN_FLAG + 1);
+}
+
+/* Returns how many bytes from x on are the same, at most what one run holds. */
+static size_t run_at(const uint8_t *from, size_t x, size_t n) {
+    size_t count = 1;
+    while (x + count < n && count < RUN_LONGEST && from[4 * (x + count)] == from[4 * x]) count++;
+    return count;
+}
+
+static uint8_t *write_component(uint8_t *to, const uint8_t *from, size_t n) {
+    for (size_t x = 0; x < n;) {
+        size_t run = run_at(from, x, n), start = x;
+        if (run >= RUN_SHORTEST) {
+            *to++ = (uint8_t)(RUN_FLAG + run);
+            *to++ = from[4 * x];
+            x += run;
+            continue;
+        }
+        while (x < n && x - start < RUN_FLAG && run_at(from, x, n) < RUN_SHORTEST) x++;
+        *to++ = (uint8_t)(x - start);
+        for (size_t i = start; i < x; i++) *to++ = from[4 * i];
+    }
+    return to;
+}
+
+/* Writes one line and returns its length. */
+static size_t write_line(uint8_t *to, const uint8_t *line, size_t n) {
+    if (n < NEW_SHORTEST || n > NEW_LONGEST) {
+        memcpy(to, line, 4 * n);
+        return 4 * n;
+    }
+    memcpy(to, (uint8_t[]){2, 2, (uint8_t)(n >> 8), (uint8_t)n}, 4);
+    uint8_t *at = to + 4;
+    for (int c = 0; c < 4; c++) at = write_component(at, line + c, n);
+    return (size_t)(at - to);
+}
+
+/* --- pixels --------------------------------------------------------------------------------
+ *
+ * A value is m * 2^(e - 136), without the half that some readers add, so that what is written is
+ * what is read. */
+
+static void to_floats(float *to, const uint8_t *from, size_t n) {
+    float unit[256];
+    unit[0] = 0; /* an exponent of 0 means black */
+    for (int i = 1; i < 256; i++) unit[i] = ldexpf(1, i - 136);
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < 3; c++)
+            to[3 * i + c] = (float)from[4 * i + c] * unit[from[4 * i + 3]];
+}
+
+/* Converts one pixel. Negative values and NaN become 0, and too large ones the largest. */
+static void from_floats(uint8_t *to, const float *from) {
+    const float largest = ldexpf(255, 255 - 136);
+    float v[3], most = 0;
+    for (int c = 0; c < 3; c++) {
+        v[c] = from[c] > 0 ? fminf(from[c], largest) : 0;
+        most = fmaxf(most, v[c]);
+    }
+    int e;
+    frexpf(most, &e); /* most < 2^e */
+    /* The largest mantissa is rounded to 128..255, or once more to 256: then one step up. */
+    if (rintf(ldexpf(most, 8 - e)) > 255) e++;
+    if (e < -127) e = -127; /* the smallest exponent, with smaller mantissas */
+    memset(to, 0, 4);
+    if (most == 0) return;
+    for (int c = 0; c < 3; c++) to[c] = (uint8_t)rintf(ldexpf(v[c], 8 - e));
+    to[3] = (uint8_t)(e + 128);
+}
+
 /* --- reading ------------------------------------------------------------------------------ */
 
 typedef struct {
-    par *threads;
-    const image_header *head;
-    flat_picture picture;
-    uint8_t *pixels;       /* in the order of the file */
+    flat_file flat;        /* pixels: four bytes each, in the order of the file */
     ptrdiff_t right, down; /* from a pixel to its neighbours, in pixels */
     size_t origin;         /* of the pixel at the upper left */
     double divide[3];
@@ -35,14 +178,7 @@ typedef struct {
     bool has_primaries;
 } hdr_reader;
 
-static void hdr_close(void *reader) {
-    hdr_reader *r = reader;
-    if (!r) return;
-    mem_free(r->pixels);
-    mem_free(r);
-}
-
-/* All of `count` finite numbers, or nothing. */
+/* Reads `count` finite numbers, all or none. */
 static bool numbers(const char *s, double *to, int count) {
     double v[8];
     for (int i = 0; i < count; i++) {
@@ -55,97 +191,76 @@ static bool numbers(const char *s, double *to, int count) {
     return true;
 }
 
-static bool read_format(hdr_reader *r, const char *v, err *e) {
-    (void)r;
-    if (strcmp(v, "32-bit_rle_rgbe") == 0) return true;
-    if (strcmp(v, "32-bit_rle_xyze") == 0)
-        return err_set(e, ERR_DATA,
-                       "the pixels are XYZE, which is not supported; convert them to RGBE first "
-                       "(Radiance's ra_xyze -r)");
-    return err_set(e, ERR_DATA, "the pixel format '%.40s' is unknown", v);
-}
-
-static bool read_exposure(hdr_reader *r, const char *v, err *e) {
-    double x;
-    if (!numbers(v, &x, 1) || x <= 0)
-        return err_set(e, ERR_DATA, "EXPOSURE=%.40s is no positive number", v);
-    for (int c = 0; c < 3; c++) r->divide[c] *= x;
-    return true;
-}
-
-static bool read_correction(hdr_reader *r, const char *v, err *e) {
-    double x[3];
-    if (!numbers(v, x, 3) || x[0] <= 0 || x[1] <= 0 || x[2] <= 0)
-        return err_set(e, ERR_DATA, "COLORCORR=%.40s are not three positive numbers", v);
-    for (int c = 0; c < 3; c++) r->divide[c] *= x[c];
-    return true;
-}
-
-static bool read_aspect(hdr_reader *r, const char *v, err *e) {
-    double x;
-    if (!numbers(v, &x, 1) || x <= 0)
-        return err_set(e, ERR_DATA, "PIXASPECT=%.40s is no positive number", v);
-    r->aspect *= x;
-    return true;
-}
-
-static bool read_primaries(hdr_reader *r, const char *v, err *e) {
+/* Reads the variable of one line of the header, if it is one that counts. */
+static bool read_variable(hdr_reader *r, const char *line, err *e) {
+    static const char *const NAME[] = {
+        "FORMAT=", "EXPOSURE=", "COLORCORR=", "PIXASPECT=", "PRIMARIES="};
+    enum { FORMAT, EXPOSURE, CORRECTION, ASPECT, PRIMARIES, VARIABLES };
+    int which = 0;
+    while (which < VARIABLES && strncmp(line, NAME[which], strlen(NAME[which])) != 0) which++;
+    const char *v = which < VARIABLES ? line + strlen(NAME[which]) : line;
     double x[8];
-    if (!numbers(v, x, 8)) return err_set(e, ERR_DATA, "PRIMARIES=%.60s are not eight numbers", v);
-    for (int i = 0; i < 8; i++) r->primaries[i] = (float)x[i];
-    r->has_primaries = true;
-    return true;
+    switch (which) {
+    case FORMAT:
+        if (strcmp(v, "32-bit_rle_rgbe") == 0) return true;
+        if (strcmp(v, "32-bit_rle_xyze") == 0)
+            return err_set(e, ERR_DATA,
+                           "the pixels are XYZE, which is not supported; convert them to RGBE "
+                           "first (Radiance's ra_xyze -r)");
+        return err_set(e, ERR_DATA, "the pixel format '%.40s' is unknown", v);
+    case EXPOSURE:
+        if (!numbers(v, x, 1) || x[0] <= 0)
+            return err_set(e, ERR_DATA, "EXPOSURE=%.40s is no positive number", v);
+        for (int c = 0; c < 3; c++) r->divide[c] *= x[0];
+        return true;
+    case CORRECTION:
+        if (!numbers(v, x, 3) || x[0] <= 0 || x[1] <= 0 || x[2] <= 0)
+            return err_set(e, ERR_DATA, "COLORCORR=%.40s are not three positive numbers", v);
+        for (int c = 0; c < 3; c++) r->divide[c] *= x[c];
+        return true;
+    case ASPECT:
+        if (!numbers(v, x, 1) || x[0] <= 0)
+            return err_set(e, ERR_DATA, "PIXASPECT=%.40s is no positive number", v);
+        r->aspect *= x[0];
+        return true;
+    case PRIMARIES:
+        if (!numbers(v, x, 8))
+            return err_set(e, ERR_DATA, "PRIMARIES=%.60s are not eight numbers", v);
+        for (int i = 0; i < 8; i++) r->primaries[i] = (float)x[i];
+        r->has_primaries = true;
+        return true;
+    default: return true;
+    }
 }
-
-static const struct {
-    const char *name;
-    bool (*read)(hdr_reader *r, const char *value, err *e);
-} VARIABLE[] = {
-    {"FORMAT=", read_format},    {"EXPOSURE=", read_exposure},   {"COLORCORR=", read_correction},
-    {"PIXASPECT=", read_aspect}, {"PRIMARIES=", read_primaries},
-};
 
 enum { LONGEST_LINE = 2048 };
 
-/* A line of text without its end. */
-static bool take_line(char line[LONGEST_LINE], const uint8_t **at, const uint8_t *end, err *e) {
-    const uint8_t *stop = memchr(*at, '\n', (size_t)(end - *at));
+/* Reads a line of text without its end. */
+static bool take_line(char line[LONGEST_LINE], cursor *in, err *e) {
+    const uint8_t *stop = memchr(in->at, '\n', (size_t)(in->end - in->at));
     if (!stop) return err_set(e, ERR_DATA, "the file is cut off within its header");
-    size_t n = (size_t)(stop - *at);
+    size_t n = (size_t)(stop - in->at);
     if (n >= LONGEST_LINE)
         return err_set(e, ERR_DATA, "a line of the header has %zu characters", n);
-    memcpy(line, *at, n);
+    memcpy(line, in->at, n);
     if (n > 0 && line[n - 1] == '\r') n--;
     line[n] = 0;
-    *at = stop + 1;
+    in->at = stop + 1;
     return true;
 }
 
-static bool take_variables(hdr_reader *r, const uint8_t **at, const uint8_t *end, err *e) {
-    char line[LONGEST_LINE];
-    do {
-        if (!take_line(line, at, end, e)) return false;
-        for (size_t i = 0; i < sizeof VARIABLE / sizeof *VARIABLE; i++) {
-            size_t n = strlen(VARIABLE[i].name);
-            if (strncmp(line, VARIABLE[i].name, n) == 0 && !VARIABLE[i].read(r, line + n, e))
-                return false;
-        }
-    } while (line[0]);
-    return true;
-}
-
-/* "-Y 480 +X 640": the slow axis first, that is which of them steps from line to line; -Y goes
- * down, +X to the right. */
+/* What a line such as "-Y 480 +X 640" says. The axis that steps from line to line comes first; -Y
+ * goes down, +X to the right. */
 typedef struct {
     bool down, right, columns; /* `columns`: a line of the file is a column of the picture */
     uint64_t width, height;
 } orientation;
 
-static bool take_size(orientation *o, const uint8_t **at, const uint8_t *end, err *e) {
+static bool take_size(orientation *o, cursor *in, err *e) {
     char line[LONGEST_LINE], sign[2], axis[2];
     uint64_t length[2];
     int used = 0;
-    if (!take_line(line, at, end, e)) return false;
+    if (!take_line(line, in, e)) return false;
     bool ok = sscanf(line, " %c%c %9" SCNu64 " %c%c %9" SCNu64 " %n", &sign[0], &axis[0],
                      &length[0], &sign[1], &axis[1], &length[1], &used) == 6 &&
               line[used] == 0;
@@ -162,78 +277,35 @@ static bool take_size(orientation *o, const uint8_t **at, const uint8_t *end, er
     return true;
 }
 
-/* Where pixels lie in the order of the file. */
-static void set_steps(hdr_reader *r, const orientation *o) {
-    ptrdiff_t w = (ptrdiff_t)o->width, h = (ptrdiff_t)o->height;
-    ptrdiff_t x = o->columns ? h : 1, y = o->columns ? 1 : w;
-    r->origin = (size_t)((o->right ? 0 : x * (w - 1)) + (o->down ? 0 : y * (h - 1)));
-    r->right = o->right ? x : -x;
-    r->down = o->down ? y : -y;
-}
-
-static bool take_pixels(hdr_reader *r, const orientation *o, const uint8_t *at, const uint8_t *end,
-                        err *e) {
+static bool take_pixels(hdr_reader *r, const orientation *o, cursor *in, err *e) {
     size_t n = (size_t)(o->columns ? o->height : o->width);
     size_t lines = (size_t)(o->columns ? o->width : o->height);
-    if (lines > (size_t)(end - at) / 4) /* a line has a pixel, or as many bytes of head */
+    if (lines > (size_t)(in->end - in->at) / 4) /* a line has a pixel, or as many bytes of head */
         return err_set(e, ERR_DATA, "the file is cut off: %zu bytes do not hold %zu scan lines",
-                       (size_t)(end - at), lines);
-    if (!(r->pixels = mem_raw(n * lines, 4, "the picture", e))) return false;
+                       (size_t)(in->end - in->at), lines);
+    uint8_t *pixels = r->flat.pixels = mem_raw(n * lines, 4, "the picture", e);
+    if (!pixels) return false;
     for (size_t i = 0; i < lines; i++)
-        if (!rgbe_read_line(r->pixels + 4 * n * i, n, &at, end, e))
+        if (!read_line(pixels + 4 * n * i, n, in, e))
             return err_in(e, "scan line %zu of %zu", i, lines);
     return true;
 }
 
-static bool parse(hdr_reader *r, const uint8_t *bytes, size_t n, const image_limits *limits,
-                  image_header *h, err *e) {
-    const uint8_t *at = bytes, *end = bytes + n;
-    orientation o;
-    if (!take_variables(r, &at, end, e) || !take_size(&o, &at, end, e) ||
-        !flat_header(h, o.width, o.height, 3, false, limits, e) ||
-        !flat_find(&r->picture, &h->part[0], e))
-        return false;
-    set_steps(r, &o);
-    image_part *p = &h->part[0];
-    p->aspect = (float)(1 / r->aspect);
-    if (r->has_primaries && !image_set_attr(p, "chromaticities", "chromaticities", r->primaries,
-                                            sizeof r->primaries, e))
-        return false;
-    return take_pixels(r, &o, at, end, e);
-}
-
-static void *hdr_open(const char *path, const image_limits *limits, par *threads, image_header *h,
-                      err *e) {
-    hdr_reader *r = mem_new(1, sizeof *r, "Radiance reader", e);
-    if (!r) return NULL;
-    *r = (hdr_reader){.threads = threads, .head = h, .divide = {1, 1, 1}, .aspect = 1};
-    /* 4 bytes hold 3 samples; run lengths of one pixel each, the worst, need twice as many. */
-    size_t n, room = 1 << 20, most = SIZE_MAX / 4;
-    if (limits->samples < most / 4) most = (size_t)limits->samples * 3 + room;
-    uint8_t *bytes = file_read_all(path, most, &n, e);
-    bool ok = bytes && parse(r, bytes, n, limits, h, e);
-    mem_free(bytes);
-    if (ok) return r;
-    hdr_close(r);
-    return NULL;
-}
-
 static bool read_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
-    const flat_rows *j = ctx;
-    const hdr_reader *r = j->file;
-    size_t width = image_width(&r->head->part[0]);
+    const hdr_reader *r = ctx;
+    size_t width = r->flat.width;
     uint8_t *rgbe = mem_raw(width, 4, "a row", e);
     float *rgb = mem_raw(3 * width, sizeof *rgb, "a row", e);
     bool ok = rgbe && rgb;
     if (ok) {
-        ptrdiff_t at = (ptrdiff_t)r->origin + r->down * (ptrdiff_t)(j->row + i);
+        ptrdiff_t at = (ptrdiff_t)r->origin + r->down * (ptrdiff_t)(r->flat.row + i);
         for (size_t x = 0; x < width; x++, at += r->right)
-            memcpy(rgbe + 4 * x, r->pixels + 4 * at, 4);
-        rgbe_to_floats(rgb, rgbe, width);
+            memcpy(rgbe + 4 * x, (const uint8_t *)r->flat.pixels + 4 * at, 4);
+        to_floats(rgb, rgbe, width);
     }
     for (int c = 0; ok && c < 3; c++) {
-        float *to = j->plane[r->picture.colour[c]];
+        float *to = r->flat.plane[r->flat.picture.colour[c]];
         for (size_t x = 0; to && x < width; x++)
             to[i * width + x] = (float)(rgb[3 * x + (size_t)c] / r->divide[c]);
     }
@@ -242,12 +314,43 @@ static bool read_row(void *ctx, size_t i, int worker, err *e) {
     return ok;
 }
 
-static bool hdr_read(void *reader, int part, uint32_t row, uint32_t rows, void *const plane[],
-                     err *e) {
-    (void)part;
-    hdr_reader *r = reader;
-    flat_rows j = {.file = r, .row = row, .plane = plane};
-    return par_for(r->threads, rows, read_row, &j, e);
+static bool parse(hdr_reader *r, cursor *in, const image_limits *limits, image_header *h, err *e) {
+    char line[LONGEST_LINE];
+    orientation o = {0};
+    do
+        if (!take_line(line, in, e) || !read_variable(r, line, e)) return false;
+    while (line[0]);
+    if (!take_size(&o, in, e) ||
+        !flat_header(&r->flat, h, &(flat_size){o.width, o.height, 3, false}, limits, e))
+        return false;
+    /* Where pixels lie in the order of the file. */
+    ptrdiff_t width = r->flat.width, height = r->flat.height;
+    ptrdiff_t x = o.columns ? height : 1, y = o.columns ? 1 : width;
+    r->origin = (size_t)((o.right ? 0 : x * (width - 1)) + (o.down ? 0 : y * (height - 1)));
+    r->right = o.right ? x : -x;
+    r->down = o.down ? y : -y;
+    image_part *p = &h->part[0];
+    p->aspect = (float)(1 / r->aspect);
+    if (r->has_primaries && !image_set_attr(p, "chromaticities", "chromaticities", r->primaries,
+                                            sizeof r->primaries, e))
+        return false;
+    return take_pixels(r, &o, in, e);
+}
+
+static void *hdr_open(const char *path, const image_limits *limits, par *threads, image_header *h,
+                      err *e) {
+    hdr_reader *r = flat_new(sizeof *r, read_row, threads, e);
+    if (!r) return NULL;
+    r->divide[0] = r->divide[1] = r->divide[2] = r->aspect = 1;
+    /* 4 bytes hold 3 samples; run lengths of one pixel each, the worst, need twice as many. */
+    size_t n, room = 1 << 20, most = SIZE_MAX / 4;
+    if (limits->samples < most / 4) most = (size_t)limits->samples * 3 + room;
+    uint8_t *bytes = file_read_all(path, most, &n, e);
+    bool ok = bytes && parse(r, &(cursor){bytes, bytes + n}, limits, h, e);
+    mem_free(bytes);
+    if (ok) return r;
+    flat_close(r);
+    return NULL;
 }
 
 /* --- writing ------------------------------------------------------------------------------ */
@@ -258,10 +361,7 @@ typedef struct {
 } packed_line;
 
 typedef struct {
-    file_out *file;
-    par *threads;
-    const image_header *head;
-    flat_picture picture;
+    flat_file flat;
     packed_line *line; /* by row, until its turn has come */
     uint32_t written;  /* rows */
     uint64_t end;      /* of the file */
@@ -269,16 +369,13 @@ typedef struct {
 
 static void hdr_discard(void *writer) {
     hdr_writer *w = writer;
-    if (!w) return;
-    for (uint32_t y = 0; w->line && y < image_height(&w->head->part[0]); y++)
-        mem_free(w->line[y].bytes);
-    mem_free(w->line);
-    file_out_discard(&w->file);
-    mem_free(w);
+    for (uint32_t y = 0; w && w->line && y < w->flat.height; y++) mem_free(w->line[y].bytes);
+    if (w) mem_free(w->line);
+    flat_close(w);
 }
 
 static bool write_head(hdr_writer *w, err *e) {
-    const image_part *p = &w->head->part[0];
+    const image_part *p = w->flat.picture.part;
     const image_attr *a = image_find_attr(p, "chromaticities");
     text t = {0};
     text_add(&t, "#?RADIANCE\n");
@@ -290,60 +387,50 @@ static bool write_head(hdr_writer *w, err *e) {
         text_add(&t, "\n");
     }
     if (p->aspect > 0 && p->aspect != 1) text_add(&t, "PIXASPECT=%.9g\n", 1 / (double)p->aspect);
-    text_add(&t, "FORMAT=32-bit_rle_rgbe\n\n-Y %" PRIu32 " +X %" PRIu32 "\n", image_height(p),
-             image_width(p));
-    bool ok = file_out_write(w->file, 0, t.s, t.n, e);
+    text_add(&t, "FORMAT=32-bit_rle_rgbe\n\n-Y %" PRIu32 " +X %" PRIu32 "\n", w->flat.height,
+             w->flat.width);
+    bool ok = file_out_write(w->flat.out, 0, t.s, t.n, e);
     w->end = t.n;
     text_free(&t);
     return ok;
 }
 
-static void *hdr_create(file_out **file, image_header *h, par *threads, err *e) {
-    hdr_writer *w = mem_new(1, sizeof *w, "Radiance writer", e);
-    if (!w) return NULL;
-    w->file = *file;
-    *file = NULL;
-    w->threads = threads;
-    w->head = h;
-    if (!flat_check(&w->picture, h, "hdr", false, e)) goto fail;
-    w->line = mem_new(image_height(&h->part[0]), sizeof *w->line, "scan lines", e);
-    if (w->line && write_head(w, e)) return w;
-fail:
-    hdr_discard(w);
-    return NULL;
-}
-
 static bool pack_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
-    const flat_rows *j = ctx;
-    const hdr_writer *w = j->file;
-    const image_part *p = &w->head->part[0];
-    size_t width = image_width(p);
-    packed_line *l = &w->line[j->row + i];
+    const hdr_writer *w = ctx;
+    size_t width = w->flat.width;
+    packed_line *l = &w->line[w->flat.row + i];
     float *rgb = mem_raw(3 * width, sizeof *rgb, "a row", e);
     uint8_t *rgbe = mem_raw(width, 4, "a row", e);
-    l->bytes = mem_raw(rgbe_bound(width), 1, "a row", e);
+    l->bytes = mem_raw(line_bound(width), 1, "a row", e);
     bool ok = rgb && rgbe && l->bytes;
     if (ok) {
-        flat_get(rgb, 3, &w->picture, p, j->from, i * width, width);
-        rgbe_from_floats(rgbe, rgb, width);
-        l->n = rgbe_write_line(l->bytes, rgbe, width);
+        flat_get(rgb, 3, &w->flat.picture, w->flat.from, i);
+        for (size_t x = 0; x < width; x++) from_floats(rgbe + 4 * x, rgb + 3 * x);
+        l->n = write_line(l->bytes, rgbe, width);
     }
     mem_free(rgbe);
     mem_free(rgb);
     return ok;
 }
 
+static void *hdr_create(file_out **file, image_header *h, par *threads, err *e) {
+    hdr_writer *w = flat_new(sizeof *w, pack_row, threads, e);
+    if (w && flat_take(&w->flat, file, h, &FORMAT_HDR, e) &&
+        (w->line = mem_new(w->flat.height, sizeof *w->line, "scan lines", e)) && write_head(w, e))
+        return w;
+    hdr_discard(w);
+    return NULL;
+}
+
+/* Packs the rows and writes those whose turn has come: a line's place depends on all before it. */
 static bool hdr_write(void *writer, int part, uint32_t row, uint32_t rows,
                       const void *const plane[], err *e) {
-    (void)part;
     hdr_writer *w = writer;
-    flat_rows j = {.file = w, .row = row, .from = plane};
-    if (!par_for(w->threads, rows, pack_row, &j, e)) return false;
-    uint32_t height = image_height(&w->head->part[0]);
-    for (; w->written < height && w->line[w->written].bytes; w->written++) {
+    if (!flat_write(w, part, row, rows, plane, e)) return false;
+    for (; w->written < w->flat.height && w->line[w->written].bytes; w->written++) {
         packed_line *l = &w->line[w->written];
-        if (!file_out_write(w->file, w->end, l->bytes, l->n, e)) return false;
+        if (!file_out_write(w->flat.out, w->end, l->bytes, l->n, e)) return false;
         w->end += l->n;
         mem_free(l->bytes);
         l->bytes = NULL;
@@ -353,7 +440,7 @@ static bool hdr_write(void *writer, int part, uint32_t row, uint32_t rows,
 
 static bool hdr_commit(void *writer, err *e) {
     hdr_writer *w = writer;
-    bool ok = file_out_commit(&w->file, e);
+    bool ok = file_out_commit(&w->flat.out, e);
     hdr_discard(w);
     return ok;
 }
@@ -364,8 +451,8 @@ const image_format FORMAT_HDR = {
     .magic = 2,
     .match = match,
     .open = hdr_open,
-    .read = hdr_read,
-    .close = hdr_close,
+    .read = flat_read,
+    .close = flat_close,
     .create = hdr_create,
     .writer_rows = flat_one_row,
     .write = hdr_write,

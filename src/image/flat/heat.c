@@ -17,7 +17,7 @@ typedef struct {
     double *row;  /* two of the image */
 } work;
 
-/* The colours that a channel shows in: bits of R, G, B. */
+/* Returns the colours that a channel shows in: bits of R, G, B. */
 static unsigned shows_in(const char *name) {
     const char *dot = strrchr(name, '.');
     const char *last = dot ? dot + 1 : name;
@@ -30,15 +30,6 @@ static unsigned shows_in(const char *name) {
     return 7;
 }
 
-static void count(heat *h, float d) {
-    if (d == 0) {
-        h->equal++;
-        return;
-    }
-    double at = isinf(d) ? HEAT_BINS : floor((log10((double)d) - HEAT_LOWEST) * HEAT_PER_DECADE);
-    h->bin[(int)fmin(fmax(at, 0), HEAT_BINS - 1)]++;
-}
-
 static void add_row(work *w, const compare_channel *k, uint32_t y) {
     const comparison *c = w->c;
     heat *h = w->h;
@@ -49,30 +40,32 @@ static void add_row(work *w, const compare_channel *k, uint32_t y) {
     for (uint32_t x = 0; x < c->w; x++) {
         float d = (float)compare_distance(a[x], b[x]);
         float *pixel = to + (size_t)((uint64_t)x * h->width / c->w) * 3;
-        count(h, d);
+        if (d == 0) {
+            h->equal++;
+        } else {
+            double at = (log10((double)d) - HEAT_LOWEST) * HEAT_PER_DECADE;
+            h->bin[(int)fmin(fmax(floor(at), 0), HEAT_BINS - 1)]++;
+        }
         for (unsigned i = 0; i < 3; i++)
             if (in >> i & 1) pixel[i] = fmaxf(pixel[i], d);
     }
 }
 
-/* What all but a twentieth of the values that differ stay below, as far as the bins tell. */
-static double usual_difference(const heat *h, double most) {
+/* Returns the largest of 1, 2, 5, 10, ... that keeps all but a twentieth of the values that differ
+ * at or below 1, as far as the bins tell. */
+static double choose_gain(const heat *h, double most) {
     uint64_t all = 0, below = 0;
     int i = 0;
     for (int k = 0; k < HEAT_BINS; k++) all += h->bin[k];
     while (i < HEAT_BINS && (below += h->bin[i]) < all - all / 20) i++;
-    return fmin(most, pow(10, HEAT_LOWEST + (i + 1.0) / HEAT_PER_DECADE));
+    double usual = fmin(most, pow(10, HEAT_LOWEST + (i + 1.0) / HEAT_PER_DECADE));
+    if (!(usual > 0) || isinf(usual)) return 1;
+    double decade = pow(10, floor(log10(1 / usual)));
+    return decade * (5 * decade * usual <= 1 ? 5 : 2 * decade * usual <= 1 ? 2 : 1);
 }
 
-/* The largest of 1, 2, 5, 10, ... that keeps `most` at or below 1. */
-static double round_gain(double most) {
-    if (!(most > 0) || isinf(most)) return 1;
-    double decade = pow(10, floor(log10(1 / most)));
-    return decade * (5 * decade * most <= 1 ? 5 : 2 * decade * most <= 1 ? 2 : 1);
-}
-
-/* Black, violet, magenta, orange, nearly white: brightness rises all the way, so that it also
- * reads in grey. */
+/* Goes from black over violet, magenta and orange to nearly white. Brightness rises all the way, so
+ * that the scale also reads in grey. */
 void heat_colour(float at, uint8_t rgb[3]) {
     static const float STOP[5][3] = {
         {0, 0, 0}, {60, 20, 130}, {190, 30, 110}, {250, 140, 30}, {255, 250, 210}};
@@ -109,7 +102,7 @@ bool heat_make(heat *h, const comparison *c, uint32_t widest, err *e) {
     for (uint32_t y = 0; ok && y < c->h; y++)
         for (int i = 0; i < c->channels; i++) add_row(&w, &c->channel[i], y);
     if (ok) {
-        h->gain = round_gain(usual_difference(h, c->max));
+        h->gain = choose_gain(h, c->max);
         h->high = isinf(c->max) || c->max == 0 ? 1 : c->max;
         h->low = h->high * pow(10, -DECADES);
         paint(&w);

@@ -1,23 +1,22 @@
-/* heat.h - where two images differ, for reports: pictures and a histogram.
+/* heat.h - shows where two images differ, for reports: pictures and a histogram.
  *
- * All channels count, whatever they are called: those that end in R, G or B show in that colour,
- * others in grey; where a picture is smaller than the image, a pixel of it shows the largest
- * difference of those that it stands for, so that a single one is never averaged away. */
+ * All channels count. Those whose names end in R, G or B show in that colour, others in grey. If a
+ * picture is smaller than the image, a pixel of it shows the largest difference of those that it
+ * stands for, so that a single one is never averaged away. Verdicts are compare.h's business. */
 #ifndef IMAGE_HEAT_H
 #define IMAGE_HEAT_H
 
 #include "image/compare.h"
 
-/* Bins of a histogram: half decades from 1e-10 to 1e4; what is below or beyond is in the outermost
- * ones. */
+/* Bins of a histogram: half decades from 1e-10 to 1e4. The outermost also hold what is beyond. */
 enum { HEAT_BINS = 28, HEAT_PER_DECADE = 2, HEAT_LOWEST = -10 };
 
 typedef struct {
     uint8_t *amplified; /* RGB: |a - b| * gain, encoded as sRGB; free with heat_free */
     uint8_t *colours;   /* RGB: the largest |a - b| of any channel, on a scale of logarithms */
     uint32_t width, height;
-    double gain;      /* a round number, by all differences but the largest twentieth: a single
-                       * light must not leave the rest black */
+    double gain; /* a round number, chosen by all differences but the largest twentieth, so that
+                  * a single light does not leave the rest black */
     double low, high; /* of the scale: black up to low, white from high */
     uint64_t equal;   /* values without a difference */
     uint64_t bin[HEAT_BINS];
@@ -28,7 +27,7 @@ typedef struct {
 bool heat_make(heat *h, const comparison *c, uint32_t widest, err *e);
 void heat_free(heat *h);
 
-/* The colour of the scale at 0..1, for legends. */
+/* Fills in the colour of the scale at 0..1, for legends. */
 void heat_colour(float at, uint8_t rgb[3]);
 
 #endif

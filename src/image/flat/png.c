@@ -62,32 +62,19 @@ static bool match(const uint8_t *head, size_t bytes) {
 /* --- reading ------------------------------------------------------------------------------ */
 
 typedef struct {
-    par *threads;
-    const image_header *head;
-    flat_picture picture;
-    void *pixels; /* 8 or 16 bits, as in the file */
-    bool deep;    /* 16 */
+    flat_file flat; /* pixels: 8 or 16 bits a sample, as in the file */
+    bool deep;      /* 16 */
     int channels;
     float *linear; /* of each of the 256 or 65536 values */
 } png_reader;
 
 static void png_close(void *reader) {
     png_reader *r = reader;
-    if (!r) return;
-    mem_free(r->pixels);
-    mem_free(r->linear);
-    mem_free(r);
+    if (r) mem_free(r->linear);
+    flat_close(r);
 }
 
-static bool make_curve(png_reader *r, err *e) {
-    uint32_t values = r->deep ? 65536 : 256;
-    if (!(r->linear = mem_raw(values, sizeof *r->linear, "the curve of sRGB", e))) return false;
-    for (uint32_t i = 0; i < values; i++)
-        r->linear[i] = flat_from_srgb((float)i / (float)(values - 1));
-    return true;
-}
-
-/* Why stb failed: no memory, a block beyond the budget, or what it says itself. */
+/* Says why stb failed: no memory, a block beyond the budget, or what it says itself. */
 static bool damaged(const char *what, err *e) {
     if (no_memory.code) {
         if (e) *e = no_memory;
@@ -99,9 +86,16 @@ static bool damaged(const char *what, err *e) {
     return err_set(e, ERR_DATA, "%s is damaged: %s", what, why);
 }
 
-static bool decode(png_reader *r, const uint8_t *bytes, int n, const image_limits *limits,
-                   image_header *h, err *e) {
-    int w, height, channels;
+/* The bytes of a PNG file. */
+typedef struct {
+    const uint8_t *bytes;
+    int n;
+} encoded;
+
+static bool decode(png_reader *r, encoded from, const image_limits *limits, image_header *h,
+                   err *e) {
+    const uint8_t *bytes = from.bytes;
+    int n = from.n, w, height, channels;
     budget = 2 * (size_t)n + (1 << 20);
     no_memory = (err){0};
     stbi__g_failure_reason = NULL; /* stb does not always give one */
@@ -118,65 +112,57 @@ static bool decode(png_reader *r, const uint8_t *bytes, int n, const image_limit
                        pixels);
     }
     bool alpha = channels == 2 || channels == 4;
-    if (!flat_header(h, (uint64_t)w, (uint64_t)height, channels - alpha, alpha, limits, e) ||
-        !flat_find(&r->picture, &h->part[0], e))
-        return false;
+    const flat_size size = {(uint64_t)w, (uint64_t)height, channels - alpha, alpha};
+    if (!flat_header(&r->flat, h, &size, limits, e)) return false;
     r->channels = channels;
     r->deep = stbi_is_16_bit_from_memory(bytes, n);
     /* Rows with their filter bytes, in up to 16 bits and four channels, and as much again while a
      * buffer doubles. */
     budget += ((size_t)w * 8 + 8) * (size_t)height * 2;
-    r->pixels =
+    r->flat.pixels =
         r->deep ? (void *)stbi_load_16_from_memory(bytes, n, &w, &height, &channels, r->channels)
                 : stbi_load_from_memory(bytes, n, &w, &height, &channels, r->channels);
-    return r->pixels ? make_curve(r, e) : damaged("the PNG file", e);
-}
-
-static void *png_open(const char *path, const image_limits *limits, par *threads, image_header *h,
-                      err *e) {
-    png_reader *r = mem_new(1, sizeof *r, "PNG reader", e);
-    if (!r) return NULL;
-    r->threads = threads;
-    r->head = h;
-    size_t n = 0;
-    uint8_t *bytes = file_read_all(path, INT32_MAX, &n, e);
-    bool ok = bytes && decode(r, bytes, (int)n, limits, h, e);
-    mem_free(bytes);
-    if (ok) return r;
-    png_close(r);
-    return NULL;
+    if (!r->flat.pixels) return damaged("the PNG file", e);
+    uint32_t values = r->deep ? 65536 : 256;
+    if (!(r->linear = mem_raw(values, sizeof *r->linear, "the curve of sRGB", e))) return false;
+    for (uint32_t i = 0; i < values; i++)
+        r->linear[i] = flat_from_srgb((float)i / (float)(values - 1));
+    return true;
 }
 
 static uint32_t value_at(const png_reader *r, size_t i) {
-    return r->deep ? ((const uint16_t *)r->pixels)[i] : ((const uint8_t *)r->pixels)[i];
+    return r->deep ? ((const uint16_t *)r->flat.pixels)[i] : ((const uint8_t *)r->flat.pixels)[i];
 }
 
 static bool read_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker, (void)e;
-    const flat_rows *j = ctx;
-    const png_reader *r = j->file;
-    const flat_picture *f = &r->picture;
-    size_t width = image_width(&r->head->part[0]), n = (size_t)r->channels;
-    float *alpha = f->alpha >= 0 ? j->plane[f->alpha] : NULL;
+    const png_reader *r = ctx;
+    const flat_picture *f = &r->flat.picture;
+    size_t width = r->flat.width, n = (size_t)r->channels;
+    float *alpha = f->alpha >= 0 ? r->flat.plane[f->alpha] : NULL;
     for (size_t x = 0; x < width; x++) {
-        size_t at = ((j->row + i) * width + x) * n;
+        size_t at = ((r->flat.row + i) * width + x) * n;
         float a = 1;
         if (f->alpha >= 0) a = (float)value_at(r, at + n - 1) / (r->deep ? 65535.0f : 255.0f);
         if (alpha) alpha[i * width + x] = a;
         for (int c = 0; c < f->colours; c++) {
-            float *to = j->plane[f->colour[c]];
+            float *to = r->flat.plane[f->colour[c]];
             if (to) to[i * width + x] = r->linear[value_at(r, at + (size_t)c)] * a;
         }
     }
     return true;
 }
 
-static bool png_read(void *reader, int part, uint32_t row, uint32_t rows, void *const plane[],
-                     err *e) {
-    (void)part;
-    png_reader *r = reader;
-    flat_rows j = {.file = r, .row = row, .plane = plane};
-    return par_for(r->threads, rows, read_row, &j, e);
+static void *png_open(const char *path, const image_limits *limits, par *threads, image_header *h,
+                      err *e) {
+    png_reader *r = flat_new(sizeof *r, read_row, threads, e);
+    size_t n = 0;
+    uint8_t *bytes = r ? file_read_all(path, INT32_MAX, &n, e) : NULL;
+    bool ok = bytes && decode(r, (encoded){bytes, (int)n}, limits, h, e);
+    mem_free(bytes);
+    if (ok) return r;
+    png_close(r);
+    return NULL;
 }
 
 /* --- writing ------------------------------------------------------------------------------ */
@@ -196,19 +182,19 @@ static unsigned char *deflate(unsigned char *data, int bytes, int *out_bytes, in
     return deflated;
 }
 
-uint8_t *png_encode(const uint8_t *pixels, uint32_t width, uint32_t height, int channels,
-                    size_t *bytes, err *e) {
-    uint64_t size = (uint64_t)width * height * (uint64_t)channels;
+uint8_t *png_encode(const png_picture *p, size_t *bytes, err *e) {
+    uint64_t size = (uint64_t)p->width * p->height * (uint64_t)p->channels;
     if (size > INT32_MAX / 2) {
-        err_set(e, ERR_DATA, "%" PRIu32 " x %" PRIu32 " pixels are too many for a PNG file", width,
-                height);
+        err_set(e, ERR_DATA, "%" PRIu32 " x %" PRIu32 " pixels are too many for a PNG file",
+                p->width, p->height);
         return NULL;
     }
     int n;
     budget = SIZE_MAX;
     no_memory = (err){.code = ERR_RETRY, .msg = "out of memory: deflate"};
     deflated = NULL;
-    unsigned char *png = stbi_write_png_to_mem(pixels, 0, (int)width, (int)height, channels, &n);
+    unsigned char *png =
+        stbi_write_png_to_mem(p->pixel, 0, (int)p->width, (int)p->height, p->channels, &n);
     if (png) {
         *bytes = (size_t)n;
     } else {
@@ -218,79 +204,32 @@ uint8_t *png_encode(const uint8_t *pixels, uint32_t width, uint32_t height, int 
     return png;
 }
 
-static bool write_pixels(file_out *f, const uint8_t *pixels, uint32_t width, uint32_t height,
-                         int channels, err *e) {
-    size_t n = 0;
-    uint8_t *png = png_encode(pixels, width, height, channels, &n, e);
-    bool ok = png && file_out_write(f, 0, png, n, e);
-    mem_free(png);
-    return ok;
-}
-
-bool png_write(const char *path, const uint8_t *pixels, uint32_t width, uint32_t height,
-               int channels, err *e) {
-    file_out *f = file_out_open(path, e);
-    bool ok = f && write_pixels(f, pixels, width, height, channels, e) && file_out_commit(&f, e);
-    file_out_discard(&f);
-    return ok;
-}
-
 typedef struct {
-    file_out *file;
-    par *threads;
-    const image_header *head;
-    flat_picture picture;
+    flat_file flat; /* pixels: the bytes of the picture */
     int channels;
-    uint8_t *pixels;
     atomic_bool cut_off; /* a value was above 1; the rows' threads set it */
 } png_writer;
-
-static void png_discard(void *writer) {
-    png_writer *w = writer;
-    if (!w) return;
-    mem_free(w->pixels);
-    file_out_discard(&w->file);
-    mem_free(w);
-}
-
-static void *png_create(file_out **file, image_header *h, par *threads, err *e) {
-    png_writer *w = mem_new(1, sizeof *w, "PNG writer", e);
-    if (!w) return NULL;
-    w->file = *file;
-    *file = NULL;
-    w->threads = threads;
-    w->head = h;
-    if (!flat_check(&w->picture, h, "png", true, e)) goto fail;
-    w->channels = w->picture.colours + (w->picture.alpha >= 0);
-    size_t width = image_width(&h->part[0]), height = image_height(&h->part[0]);
-    w->pixels = mem_raw(width * height, (size_t)w->channels, "the picture", e);
-    if (w->pixels) return w;
-fail:
-    png_discard(w);
-    return NULL;
-}
 
 static uint8_t to_byte(float v) {
     if (!(v > 0)) return 0;
     return v < 1 ? (uint8_t)(v * 255 + 0.5f) : 255;
 }
 
-/* Colour is divided by alpha; where alpha is 0, nothing is seen of it. */
+/* Colour is divided by alpha. Where alpha is 0, no colour is seen. */
 static bool pack_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
-    const flat_rows *j = ctx;
-    png_writer *w = j->file;
-    const image_part *p = &w->head->part[0];
-    size_t width = image_width(p), n = (size_t)w->channels, colours = (size_t)w->picture.colours;
+    png_writer *w = ctx;
+    const flat_picture *f = &w->flat.picture;
+    size_t width = w->flat.width, n = (size_t)w->channels, colours = (size_t)f->colours;
     float *line = mem_raw(width * 4, sizeof *line, "a row", e);
     if (!line) return false;
-    flat_get(line, 4, &w->picture, p, j->from, i * width, width);
-    uint8_t *to = w->pixels + (j->row + i) * width * n;
+    flat_get(line, 4, f, w->flat.from, i);
+    uint8_t *to = (uint8_t *)w->flat.pixels + (w->flat.row + i) * width * n;
     for (size_t x = 0; x < width; x++, to += n) {
         float a = line[4 * x + 3];
         for (size_t c = 0; c < colours; c++) {
             float v = line[4 * x + c];
-            if (w->picture.alpha >= 0) v = a > 0 ? v / a : 0;
+            if (f->alpha >= 0) v = a > 0 ? v / a : 0;
             if (v > 1) w->cut_off = true;
             to[c] = to_byte(v < 1 ? flat_to_srgb(v) : v);
         }
@@ -300,37 +239,44 @@ static bool pack_row(void *ctx, size_t i, int worker, err *e) {
     return true;
 }
 
-static bool png_write_band(void *writer, int part, uint32_t row, uint32_t rows,
-                           const void *const plane[], err *e) {
-    (void)part;
-    png_writer *w = writer;
-    flat_rows j = {.file = w, .row = row, .from = plane};
-    return par_for(w->threads, rows, pack_row, &j, e);
+static void *png_create(file_out **file, image_header *h, par *threads, err *e) {
+    png_writer *w = flat_new(sizeof *w, pack_row, threads, e);
+    if (w && flat_take(&w->flat, file, h, &FORMAT_PNG, e)) {
+        w->channels = w->flat.picture.colours + (w->flat.picture.alpha >= 0);
+        w->flat.pixels =
+            mem_raw((size_t)w->flat.width * w->flat.height, (size_t)w->channels, "the picture", e);
+        if (w->flat.pixels) return w;
+    }
+    flat_close(w);
+    return NULL;
 }
 
 static bool png_commit(void *writer, err *e) {
     png_writer *w = writer;
-    const image_part *p = &w->head->part[0];
+    const png_picture p = {w->flat.pixels, w->flat.width, w->flat.height, w->channels};
     if (w->cut_off)
         log_note("'%s': values above 1 are cut off, png holds 8 bits of sRGB",
-                 file_out_path(w->file));
-    bool ok = write_pixels(w->file, w->pixels, image_width(p), image_height(p), w->channels, e) &&
-              file_out_commit(&w->file, e);
-    png_discard(w);
+                 file_out_path(w->flat.out));
+    size_t n = 0;
+    uint8_t *png = png_encode(&p, &n, e);
+    bool ok = png && file_out_write(w->flat.out, 0, png, n, e) && file_out_commit(&w->flat.out, e);
+    mem_free(png);
+    flat_close(w);
     return ok;
 }
 
 const image_format FORMAT_PNG = {
     .name = "png",
     .extensions = "png",
+    .holds_alpha = true,
     .magic = 8,
     .match = match,
     .open = png_open,
-    .read = png_read,
+    .read = flat_read,
     .close = png_close,
     .create = png_create,
     .writer_rows = flat_one_row,
-    .write = png_write_band,
+    .write = flat_write,
     .commit = png_commit,
-    .discard = png_discard,
+    .discard = flat_close,
 };

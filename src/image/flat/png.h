@@ -1,4 +1,5 @@
-/* png.h - 8-bit PNG files from bytes, for pictures to look at. */
+/* png.h - makes PNG files of 8 bits from bytes, for pictures to look at. It knows nothing of light.
+ */
 #ifndef IMAGE_PNG_H
 #define IMAGE_PNG_H
 
@@ -7,12 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rows from the top, `channels` bytes a pixel: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA; the colour
- * as sRGB, not multiplied by alpha. The same bytes always give the same file. */
-bool png_write(const char *path, const uint8_t *pixels, uint32_t width, uint32_t height,
-               int channels, err *e);
-/* The file as *bytes bytes; free with mem_free. */
-uint8_t *png_encode(const uint8_t *pixels, uint32_t width, uint32_t height, int channels,
-                    size_t *bytes, err *e);
+typedef struct {
+    const uint8_t *pixel; /* rows from the top, `channels` bytes a pixel, colour as sRGB */
+    uint32_t width, height;
+    int channels; /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA; colour not multiplied by alpha */
+} png_picture;
+
+/* Returns the file, of *bytes bytes, to be freed with mem_free. The same picture always gives the
+ * same file. */
+uint8_t *png_encode(const png_picture *p, size_t *bytes, err *e);
 
 #endif

@@ -13,15 +13,14 @@ enum { WIDEST = 1920 };
 static const float MIDDLE_GREY = 0.18f;
 
 typedef struct {
-    const image_part *part;
-    const void *const *plane;
     flat_picture from;
-    image_box shown;        /* the window that the picture shows */
-    uint32_t width, height; /* of the picture */
-    bool convert;           /* from the part's primaries... */
-    float matrix[3][3];     /* ...to those of Rec.709 */
-    float *pixel;           /* R G B, linear, Rec.709 */
-    float gain;             /* of the exposure; in logarithms, 1 / the brightest value */
+    const void *const *plane; /* of its part */
+    image_box shown;          /* the window that the picture shows */
+    uint32_t width, height;   /* of the picture */
+    bool convert;             /* from the part's primaries... */
+    float matrix[3][3];       /* ...to those of Rec.709 */
+    float *pixel;             /* R G B, linear, Rec.709 */
+    float gain;               /* of the exposure; in logarithms, 1 / the brightest value */
     float decades;
     uint8_t *bytes;
 } preview;
@@ -50,7 +49,7 @@ static void invert(double to[3][3], const double m[3][3]) {
     for (int i = 0; i < 9; i++) to[i / 3][i % 3] /= det;
 }
 
-/* X Y Z of a chromaticity, with Y = 1. */
+/* Fills in X Y Z of a chromaticity, with Y = 1. */
 static void xyz_of(double to[3], double x, double y) {
     to[0] = x / y, to[1] = 1, to[2] = (1 - x - y) / y;
 }
@@ -71,14 +70,14 @@ static void adapt(double m[3][3], const double from[3], const double white[3]) {
     multiply(m, back, m);
 }
 
-/* Fills the matrix from a part's chromaticities. White stays white, but for X Y Z itself, which has
- * none of its own: its 1, 1, 1 is only where the numbers begin. */
+/* Fills the matrix from a part's chromaticities. White stays white. X Y Z itself is an exception:
+ * it has no white of its own, and 1, 1, 1 has no meaning in it. */
 static void read_primaries(preview *v) {
     static const float REC709[8] = {0.64f, 0.33f, 0.30f, 0.60f, 0.15f, 0.06f, 0.3127f, 0.3290f};
     static const float XYZ[6] = {1, 0, 0, 1, 0, 0};
     float xy[8];
     double m[3][3], back[3][3], white[3], d65[3];
-    const image_attr *a = image_find_attr(v->part, "chromaticities");
+    const image_attr *a = image_find_attr(v->from.part, "chromaticities");
     if (v->from.colours != 3 || !a || a->bytes != sizeof xy) return;
     memcpy(xy, a->data, sizeof xy);
     if (memcmp(xy, REC709, sizeof xy) == 0) return;
@@ -89,7 +88,7 @@ static void read_primaries(preview *v) {
     }
     xyz_of(white, (double)xy[6], (double)xy[7]);
     xyz_of(d65, (double)REC709[6], (double)REC709[7]);
-    /* The primaries are as bright as makes 1, 1, 1 the white. */
+    /* The primaries are scaled so that 1, 1, 1 is the white. */
     invert(back, m);
     double scale[3] = {0};
     for (int i = 0; i < 9; i++) scale[i / 3] += back[i / 3][i % 3] * white[i % 3];
@@ -105,7 +104,7 @@ static void read_primaries(preview *v) {
 
 /* --- fewer pixels --------------------------------------------------------------------------- */
 
-/* Rows or columns [start, end) of `length` that become number i of `count`. */
+/* Finds the rows or columns [start, end) of `length` that become number i of `count`. */
 static void box_of(uint32_t i, uint32_t count, uint64_t length, int64_t *start, int64_t *end) {
     *start = (int64_t)(i * length / count);
     *end = (int64_t)((i + 1ull) * length / count);
@@ -113,12 +112,13 @@ static void box_of(uint32_t i, uint32_t count, uint64_t length, int64_t *start, 
 
 typedef struct {
     double sum[3];
-    uint64_t bad; /* pixels that are no numbers: they are not averaged */
+    uint64_t bad; /* pixels that are not finite, which are not averaged */
 } box_sum;
 
 /* Adds a row of the data window. */
 static void add_row(const preview *v, const float *line, box_sum *box) {
-    int64_t width = image_width(v->part), left = (int64_t)v->part->data.x0 - v->shown.x0;
+    const image_part *p = v->from.part;
+    int64_t width = image_width(p), left = (int64_t)p->data.x0 - v->shown.x0;
     uint64_t shown = (uint64_t)((int64_t)v->shown.x1 - v->shown.x0 + 1);
     for (uint32_t x = 0; x < v->width; x++) {
         int64_t from, end;
@@ -136,8 +136,9 @@ static void add_row(const preview *v, const float *line, box_sum *box) {
 static bool shrink_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
     preview *v = ctx;
-    int64_t width = image_width(v->part), height = image_height(v->part), y, end;
-    int64_t above = (int64_t)v->part->data.y0 - v->shown.y0;
+    const image_part *p = v->from.part;
+    int64_t width = image_width(p), height = image_height(p), y, end;
+    int64_t above = (int64_t)p->data.y0 - v->shown.y0;
     uint64_t columns = (uint64_t)((int64_t)v->shown.x1 - v->shown.x0 + 1);
     box_of((uint32_t)i, v->height, (uint64_t)((int64_t)v->shown.y1 - v->shown.y0 + 1), &y, &end);
     float *line = mem_raw((size_t)width, 3 * sizeof *line, "a row", e);
@@ -145,7 +146,7 @@ static bool shrink_row(void *ctx, size_t i, int worker, err *e) {
     bool ok = line && box;
     uint64_t rows = (uint64_t)(end - y);
     for (y = max_i64(y - above, 0), end = min_i64(end - above, height); ok && y < end; y++) {
-        flat_get(line, 3, &v->from, v->part, v->plane, (size_t)(y * width), (size_t)width);
+        flat_get(line, 3, &v->from, v->plane, (size_t)y);
         add_row(v, line, box);
     }
     for (uint32_t x = 0; ok && x < v->width; x++) {
@@ -169,57 +170,43 @@ static double luminance(const float *rgb) {
     return 0.2126 * (double)rgb[0] + 0.7152 * (double)rgb[1] + 0.0722 * (double)rgb[2];
 }
 
-/* A histogram of log2(luminance / MIDDLE_GREY), of pixels that have light. */
-enum { BINS = 1024, BINS_PER_STOP = 8 };
-typedef struct {
-    uint64_t count[BINS], lit;
-    double mean; /* of the logarithm */
-} light_levels;
-
-/* Pixels below a millionth of the brightest are dark: beside that they are nothing but rounding, in
- * a transform or in half floats. */
-static void find_levels(light_levels *l, const preview *v) {
+/* Returns the exposure in stops that suits the picture. The mean of the logarithm of its lit pixels
+ * becomes a middle grey, with three limits:
+ *   - Beyond two stops of gain only a quarter more is given: a candle in the dark is a dark
+ * picture.
+ *   - But the brightest thousandth is brought to 1 at least, whatever unit the light is in.
+ *   - The fewer pixels have light, the less they decide: a dot on black is white, not grey.
+ * Pixels below a millionth of the brightest count as dark, since they may be nothing but rounding,
+ * in a transform or in half floats. */
+static float suitable_stops(const preview *v) {
+    enum { BINS = 1024, BINS_PER_STOP = 8 };
+    uint64_t count[BINS] = {0}, lit = 0, above = 0; /* a histogram of stops from middle grey */
     size_t n = (size_t)v->width * v->height;
-    double peak = 0;
+    double peak = 0, mean = 0;
     for (size_t i = 0; i < n; i++) peak = fmax(peak, luminance(v->pixel + 3 * i));
     for (size_t i = 0; i < n; i++) {
         double y = luminance(v->pixel + 3 * i);
         if (!(y > peak * 0x1p-20)) continue;
         double stops = log2(y / (double)MIDDLE_GREY);
-        l->count[(int)clamp_double(stops * BINS_PER_STOP + BINS / 2.0, 0, BINS - 1)]++;
-        l->mean += stops;
-        l->lit++;
+        count[(int)clamp_double(stops * BINS_PER_STOP + BINS / 2.0, 0, BINS - 1)]++;
+        mean += stops;
+        lit++;
     }
-    if (l->lit) l->mean /= (double)l->lit;
-}
-
-/* The level that all but this share of the lit pixels stay below. */
-static double level_below(const light_levels *l, double share) {
-    uint64_t above = 0;
+    if (lit == 0) return 0;
+    mean /= (double)lit;
+    /* The level that all but the brightest thousandth stay below. */
     int i = BINS;
-    while (i > 0 && above <= (uint64_t)(share * (double)l->lit)) above += l->count[--i];
-    return (i + 1.0 - BINS / 2.0) / BINS_PER_STOP;
-}
-
-/* The exposure in stops that suits the picture. The mean of the logarithm of its lit pixels becomes
- * a middle grey, with three limits:
- *   - Beyond two stops of gain only a quarter more is given: a candle in the dark is a dark
- * picture.
- *   - But the brightest thousandth is brought to 1 at least, whatever unit the light is in.
- *   - The fewer pixels have light, the less they decide: a dot on black is white, not grey. */
-static float suitable_stops(const preview *v) {
-    light_levels l = {0};
-    find_levels(&l, v);
-    double wanted = -l.mean, share = (double)l.lit / ((double)v->width * v->height);
-    if (l.lit == 0) return 0;
+    while (i > 0 && above <= (uint64_t)(1e-3 * (double)lit)) above += count[--i];
+    double brightest = (i + 1.0 - BINS / 2.0) / BINS_PER_STOP;
+    double wanted = -mean, share = (double)lit / ((double)v->width * v->height);
     double stops = wanted > 2 ? 2 + (wanted - 2) / 4 : wanted;
     stops *= fmin(1, share / 0.02);
-    return (float)fmax(stops, fmin(wanted, 2.5 - level_below(&l, 1e-3)));
+    return (float)fmax(stops, fmin(wanted, 2.5 - brightest));
 }
 
 /* --- development ----------------------------------------------------------------------------- */
 
-/* A rational curve with a toe and a shoulder, fitted to the reference rendering of ACES by
+/* Applies a rational curve with a toe and a shoulder, fitted to the reference rendering of ACES by
  * K. Narkowicz (2016). The factor keeps middle grey where it is; 0 stays 0, 10 becomes 1. */
 static float film(float x) {
     x *= 0.723171f;
@@ -232,61 +219,45 @@ static uint8_t to_byte(float v) {
     return (uint8_t)(clamp_float(v, 0, 1) * 255 + 0.5f);
 }
 
-/* The logarithm decides how bright a pixel is, and the colours keep their proportions. */
-static void develop_logarithm(const preview *v, const float *from, uint8_t *to) {
-    float most = max_float(from[0], max_float(from[1], from[2]));
-    float level = most > 0 ? 1 + log10f(most * v->gain) / v->decades : 0;
-    for (int k = 0; k < 3; k++)
-        to[k] = level > 0 ? to_byte(level * flat_to_srgb(max_float(from[k] / most, 0))) : 0;
-}
-
 static bool develop_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker, (void)e;
     const preview *v = ctx;
     for (size_t x = 0; x < v->width; x++) {
         const float *from = v->pixel + 3 * (i * v->width + x);
         uint8_t *to = v->bytes + 3 * (i * v->width + x);
-        if (v->decades > 0)
-            develop_logarithm(v, from, to);
-        else
-            for (int k = 0; k < 3; k++) to[k] = to_byte(flat_to_srgb(film(from[k] * v->gain)));
+        /* The logarithm decides how bright a pixel is, and the colours keep their proportions. */
+        float most = max_float(from[0], max_float(from[1], from[2]));
+        float level = v->decades > 0 && most > 0 ? 1 + log10f(most * v->gain) / v->decades : 0;
+        for (int k = 0; k < 3; k++)
+            if (v->decades > 0)
+                to[k] = level > 0 ? to_byte(level * flat_to_srgb(max_float(from[k] / most, 0))) : 0;
+            else
+                to[k] = to_byte(flat_to_srgb(film(from[k] * v->gain)));
     }
     return true;
 }
 
 /* --------------------------------------------------------------------------------------------- */
 
-/* The channels of the first group. */
-static bool pick(preview *v, err *e) {
+bool preview_make(preview_picture *to, const image *img, const preview_options *o, par *threads,
+                  err *e) {
+    const image_part *p = &img->head.part[o->part];
     layer_map m;
-    if (!layer_map_make(&m, v->part, NULL, NULL, e)) return false;
-    bool ok = m.groups > 0 ||
-              err_set(e, ERR_DATA, "there is no colour to make a preview of, only data");
-    if (ok) {
-        const layer_group *g = &m.group[0];
-        v->from = (flat_picture){.colours = g->channels, .alpha = -1};
-        for (int k = 0; k < 3; k++) v->from.colour[k] = g->channel[g->channels == 3 ? k : 0];
-    }
+    if (!layer_map_make(&m, p, NULL, NULL, e)) return false;
+    layer_group g = m.groups ? m.group[0] : (layer_group){0};
     layer_map_free(&m);
-    return ok;
-}
-
-static void set_size(preview *v, uint32_t widest) {
-    uint64_t w = (uint64_t)((int64_t)v->shown.x1 - v->shown.x0 + 1);
-    uint64_t h = (uint64_t)((int64_t)v->shown.y1 - v->shown.y0 + 1);
-    v->width = (uint32_t)min_u64(w, widest);
-    v->height = (uint32_t)max_u64((h * v->width + w / 2) / w, 1);
-}
-
-bool preview_make(preview_picture *to, const image_part *p, const void *const plane[], par *threads,
-                  const preview_options *o, err *e) {
-    static const preview_options USUAL = {0};
-    if (!o) o = &USUAL;
-    preview v = {.part = p, .plane = plane, .shown = o->whole ? p->data : p->display};
-    v.decades = o->decades;
-    if (!pick(&v, e)) return false;
+    if (!g.channels)
+        return err_set(e, ERR_DATA, "there is no colour to make a preview of, only data");
+    int last = g.channels - 1;
+    preview v = {.from = {p, {g.channel[0], g.channel[last / 2], g.channel[last]}, g.channels, -1},
+                 .plane = (const void *const *)img->plane[o->part],
+                 .shown = o->whole ? p->data : p->display,
+                 .decades = o->decades};
     read_primaries(&v);
-    set_size(&v, o->width ? o->width : WIDEST);
+    uint64_t w = (uint64_t)((int64_t)v.shown.x1 - v.shown.x0 + 1);
+    uint64_t h = (uint64_t)((int64_t)v.shown.y1 - v.shown.y0 + 1);
+    v.width = (uint32_t)min_u64(w, o->width ? o->width : WIDEST);
+    v.height = (uint32_t)max_u64((h * v.width + w / 2) / w, 1);
     size_t n = (size_t)v.width * v.height;
     if (n > INT32_MAX / 6) /* as many as a PNG file may have */
         return err_set(e, ERR_DATA, "%u x %u pixels are too many for a picture", v.width, v.height);

@@ -1,8 +1,9 @@
-/* preview.h - a picture to look at, made of an image's first colour group.
+/* preview.h - makes a picture to look at of an image's first colour group.
  *
- * It shows the display window at one exposure, through a curve like film's that bends highlights
- * down and keeps 0.18 at 0.18, in the primaries of sRGB. It has no alpha: what is not opaque lies
- * over black. The same image always gives the same picture. It knows nothing of files. */
+ * The picture shows the display window at one exposure, in the primaries of sRGB, through a curve
+ * like film's that bends highlights down and keeps 0.18 at 0.18. It has no alpha: pixels that are
+ * not opaque lie over black. The same image always gives the same picture. This module knows
+ * nothing of files. */
 #ifndef IMAGE_PREVIEW_H
 #define IMAGE_PREVIEW_H
 
@@ -11,12 +12,13 @@
 #include "image/image.h"
 
 typedef struct {
+    int part;       /* of the image */
     uint32_t width; /* at most; larger images are averaged in boxes. 0: 1920 */
     bool whole;     /* show the data window */
     bool exposed;   /* multiply the light by 2^stops; else by what suits the picture */
     float stops;
-    float decades; /* above 0: instead of film, the logarithm of the light, so many decades down
-                    * from the brightest pixel */
+    float decades; /* above 0: instead of film, the logarithm of the light, over this many decades
+                    * down from the brightest pixel */
 } preview_options;
 
 typedef struct {
@@ -25,10 +27,9 @@ typedef struct {
     float stops; /* of exposure that it was developed with */
 } preview_picture;
 
-/* Makes the picture of one part; `plane` as in image_write, `o` may be NULL. Refuses a part without
- * any colour. */
-bool preview_make(preview_picture *to, const image_part *p, const void *const plane[], par *threads,
-                  const preview_options *o, err *e);
+/* Makes the picture of one part. Refuses a part without any colour. */
+bool preview_make(preview_picture *to, const image *img, const preview_options *o, par *threads,
+                  err *e);
 
 /* Returns the part that a picture of the image shows: the first with colour, or else the first.
  * Adds to `left_out`, if not NULL, a sentence about the parts and channels that it does not show.
