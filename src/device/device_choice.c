@@ -12,7 +12,7 @@ static const char *const CLASS_NAME[] = {
     [ENGINE_CPU] = "cpu", [ENGINE_GPU] = "gpu", [ENGINE_SOFTWARE] = "software"};
 enum { CLASSES = sizeof CLASS_NAME / sizeof CLASS_NAME[0] };
 
-/* --- what is wanted ------------------------------------------------------------------------- */
+/* --- which devices were asked for ------------------------------------------------------------ */
 
 static bool is_auto(const char *want) {
     return !want || !*want || strcmp(want, "auto") == 0;
@@ -20,16 +20,6 @@ static bool is_auto(const char *want) {
 
 static bool is_any(const char *want) {
     return is_auto(want) || strcmp(want, "all") == 0;
-}
-
-static bool is_class(const char *want) {
-    for (int i = 0; i < CLASSES; i++)
-        if (strcmp(want, CLASS_NAME[i]) == 0) return true;
-    return false;
-}
-
-static bool is_number(const char *want) {
-    return *want && want[strspn(want, "0123456789")] == 0;
 }
 
 static bool is_uuid(const char *want, const engine_device *d) {
@@ -48,8 +38,9 @@ static bool is_uuid(const char *want, const engine_device *d) {
 
 bool device_is_wanted(const char *want, const engine_device *d, uint32_t index) {
     if (is_any(want)) return true;
-    if (is_class(want)) return strcmp(want, CLASS_NAME[d->class]) == 0;
-    if (is_number(want)) {
+    for (int i = 0; i < CLASSES; i++)
+        if (strcmp(want, CLASS_NAME[i]) == 0) return (int)d->class == i;
+    if (want[strspn(want, "0123456789")] == 0) {
         char number[16];
         snprintf(number, sizeof number, "%u", index);
         return strcmp(want, number) == 0;
@@ -57,25 +48,23 @@ bool device_is_wanted(const char *want, const engine_device *d, uint32_t index) 
     return is_uuid(want, d) || (strlen(want) > 2 && strcasestr(d->name, want) != NULL);
 }
 
-/* --- what cannot be done --------------------------------------------------------------------- */
+/* --- errors ---------------------------------------------------------------------------------- */
 
-/* What to install where no device of a class is there; "" where nothing can be. */
+/* What can be installed where a device of a class is wanted and missing. */
 static const char *const INSTALL[CLASSES] = {
     [ENGINE_CPU] = "",
     [ENGINE_GPU] = ("; for a GPU install its Vulkan driver (Debian: mesa-vulkan-drivers, or the "
                     "maker's own)"),
     [ENGINE_SOFTWARE] = "; install a software Vulkan driver (Debian: mesa-vulkan-drivers)"};
 
-static const char *what_to_install(const char *want, const engine_device *list, uint32_t count) {
-    for (int i = 0; i < CLASSES; i++)
-        if (strcmp(want, CLASS_NAME[i]) == 0) return INSTALL[i];
-    for (uint32_t i = 0; i < count; i++)
-        if (list[i].class != ENGINE_CPU) return "";
-    return "; there is no Vulkan driver (Debian: mesa-vulkan-drivers)";
-}
-
+/* Sets the error for a wish that no device meets: the devices that there are, and what to do. */
 static void none_wanted(const char *want, const engine_device *list, uint32_t count, err *e) {
     text there = {0};
+    const char *install = "; there is no Vulkan driver (Debian: mesa-vulkan-drivers)";
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i].class != ENGINE_CPU) install = "";
+    for (int i = 0; i < CLASSES; i++)
+        if (!is_any(want) && strcmp(want, CLASS_NAME[i]) == 0) install = INSTALL[i];
     for (uint32_t i = 0; i < count; i++)
         text_add(&there, "%s%u '%s' (%s)", i ? ", " : "", i, list[i].name,
                  CLASS_NAME[list[i].class]);
@@ -89,8 +78,7 @@ static void none_wanted(const char *want, const engine_device *list, uint32_t co
                 "no device: this build has no CPU engine and there is no Vulkan driver; install "
                 "one (Debian: mesa-vulkan-drivers)");
     else
-        err_set(e, ERR_NO_DEVICE, "no device is '%s'; there are %s%s", want, there.s,
-                what_to_install(want, list, count));
+        err_set(e, ERR_NO_DEVICE, "no device is '%s'; there are %s%s", want, there.s, install);
     text_free(&there);
 }
 
@@ -128,8 +116,8 @@ static err_code forecast(device_forecast *to, const device_list *l, uint32_t i,
     return e.code;
 }
 
-/* A full list of devices takes 0.04 s and more, and no GPU has started in less than this: a run
- * that the CPU does in the meantime is the CPU's, and need not ask for a GPU. */
+/* A full list of devices takes 0.04 s and more, and no GPU has started in less than this. A run
+ * that the CPU finishes in that time needs no list. */
 static const double SOONEST_GPU = 0.1; /* s */
 
 static bool is_sure(const device_request *r, engine_class class, const device_seconds *t) {
@@ -137,29 +125,24 @@ static bool is_sure(const device_request *r, engine_class class, const device_se
     return class == ENGINE_CPU && is_auto(r->want) && t->start + images * t->image < SOONEST_GPU;
 }
 
-/* Fills `best` with the forecast of the device to take, and `all`, unless it is NULL, with those of
- * all devices. */
-static int choose(device_forecast *best, device_forecast *all, const device_list *l,
-                  const device_request *r, err *e) {
+int device_choose(device_forecast *to, const device_list *l, const device_request *r, err *e) {
     int found = -1;
     bool any = false, sure = false;
     err_code code = ERR_NONE;
     text why = {0};
     for (uint32_t i = 0; i < l->count; i++) {
-        device_forecast f;
-        err_code failed = forecast(&f, l, i, r);
-        if (all) all[i] = f;
-        if (!f.wanted) continue;
+        err_code failed = forecast(&to[i], l, i, r);
+        if (!to[i].wanted) continue;
         any = true;
         if (failed) {
             code = failed;
-            text_add(&why, "%s%s: %s", why.n ? "; " : "", l->device[i].name, f.why);
-        } else if (!sure && (found < 0 || f.time.all < best->time.all ||
-                             is_sure(r, l->device[i].class, &f.time))) {
-            sure = is_sure(r, l->device[i].class, &f.time);
-            found = (int)i;
-            *best = f;
+            text_add(&why, "%s%s: %s", why.n ? "; " : "", l->device[i].name, to[i].why);
+            continue;
         }
+        bool surely = is_sure(r, l->device[i].class, &to[i].time);
+        if (sure || (found >= 0 && !surely && !(to[i].time.all < to[found].time.all))) continue;
+        sure = surely;
+        found = (int)i;
     }
     if (!any)
         none_wanted(r->want, l->device, l->count, e);
@@ -169,38 +152,36 @@ static int choose(device_forecast *best, device_forecast *all, const device_list
     return found;
 }
 
-int device_choose(device_forecast *to, const device_list *l, const device_request *r, err *e) {
-    device_forecast best;
-    return choose(&best, to, l, r, e);
-}
-
 /* --- the decision ---------------------------------------------------------------------------- */
 
-/* Seconds that the transforms take on one core of the host, or while as many of its cores could
- * have done something else: per step of device_steps, in float32 and float64, and per byte moved.
- */
+/* The seconds of one core of the host that transforms cost, per step of device_steps in float32 and
+ * in float64, and per byte moved. On a GPU, these are the seconds in which the host's cores could
+ * have done other work: eight cores stand beside it. Doubles run there at 1/16 of the speed. */
 static const struct {
     double step, step64, byte;
 } PRICE[] = {
     [ENGINE_CPU] = {0.25e-9, 0.6e-9, 0},
-    [ENGINE_GPU] = {8 * 4e-12, 8 * 64e-12, 8 * 3e-10}, /* beside eight cores; doubles at 1/16 */
+    [ENGINE_GPU] = {8 * 4e-12, 8 * 64e-12, 8 * 3e-10},
     [ENGINE_SOFTWARE] = {2e-8, 4e-8, 3e-10},
 };
 
-static double price(engine_class class, const plan *p) {
-    return device_steps(p) * (p->sample_bytes == 8 ? PRICE[class].step64 : PRICE[class].step) +
-           device_travel_bytes(p) * PRICE[class].byte;
-}
-
-/* Finds the device; lists all of them only where the CPU is not sure to be taken. */
+/* Finds the device, with its forecast; lists all devices only where the CPU is not sure to be
+ * taken.
+ */
 static int take(device_forecast *best, device_list *l, const device_request *r, err *e) {
+    device_forecast all[ENGINE_DEVICES];
+    int found = -1;
     if (is_auto(r->want) && l->listed != DEVICES_ALL) {
         device_list_fill(l, CLASS_NAME[ENGINE_CPU]);
-        int cpu = l->listed == DEVICES_CPU ? choose(best, NULL, l, r, NULL) : -1;
-        if (cpu >= 0 && is_sure(r, ENGINE_CPU, &best->time)) return cpu;
+        if (l->listed == DEVICES_CPU) found = device_choose(all, l, r, NULL);
+        if (found >= 0 && !is_sure(r, ENGINE_CPU, &all[found].time)) found = -1;
     }
-    device_list_fill(l, r->want);
-    return choose(best, NULL, l, r, e);
+    if (found < 0) {
+        device_list_fill(l, r->want);
+        found = device_choose(all, l, r, e);
+    }
+    if (found >= 0) *best = all[found];
+    return found;
 }
 
 device_way device_way_of(const plan_request *ask) {
@@ -222,6 +203,9 @@ void device_decide(device_decision *to, device_list *l, const device_request *as
         c->device = l->device[i];
         c->plan = best.plan;
         c->time = best.time;
-        c->seconds = price(c->device.class, &c->plan);
+        engine_class class = c->device.class;
+        double step = c->plan.sample_bytes == 8 ? PRICE[class].step64 : PRICE[class].step;
+        c->seconds = device_steps(&c->plan) * step +
+                     device_travel_bytes(&c->plan) * PRICE[class].byte;
     }
 }

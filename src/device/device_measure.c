@@ -12,7 +12,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Where the value at a share of the way from least to most is; between two, in proportion. */
+/* Returns the value at a share of the way from the least to the most, interpolated. */
 static double quantile(const double *sorted, uint32_t n, double share) {
     double at = share * (n - 1);
     uint32_t i = (uint32_t)at;
@@ -33,7 +33,7 @@ engine_times measure_medians(const measure_times *t) {
 
 /* --- one device, one plan -------------------------------------------------------------------- */
 
-/* Numbers between 0 and 1, without zeros and without numbers too small. */
+/* Fills planes with noise between 0 and 1: no zeros, and no numbers so small that they are slow. */
 static void fill_planes(void *const plane[], const plan *p) {
     size_t n = (size_t)p->ask.size[PLAN_X] * p->ask.size[PLAN_Y];
     uint32_t seed = 1;
@@ -55,16 +55,16 @@ typedef struct {
     void *in[ENGINE_CHANNELS], *made[ENGINE_CHANNELS];
     double tap[ENGINE_CHANNELS], gain[ENGINE_CHANNELS];
     engine_frame frame;
-    /* Of each round. */
+    /* Per round: */
     double *seconds;
     engine_times *times;
     engine_repeat *repeat;
-    uint32_t turn; /* frames submitted, with several in flight */
-    double last;   /* when the one before has come back and the next has left */
+    uint32_t turn; /* with several in flight: frames submitted, */
+    double last;   /* and when the last of them left */
 } rounds;
 
-/* Planes of the plan's precision. The engine convolves with the kernel without its centre tap, as
- * bloom has it; scaled, so that many frames on the device in turn do not fade. */
+/* Makes planes of the plan's precision. The kernel has no centre tap, as in bloom; the gain makes
+ * up for it, so that frames do not fade when the device does many of them in turn. */
 static bool rounds_make(rounds *m, err *e) {
     const plan *p = m->r->plan;
     size_t n = (size_t)p->ask.size[PLAN_X] * p->ask.size[PLAN_Y];
@@ -94,40 +94,31 @@ static void rounds_free(rounds *m) {
     mem_free(m->repeat);
 }
 
-/* The oldest frame in flight comes back and another one leaves. */
-static bool next_frame(rounds *m, uint32_t i, err *e) {
-    uint32_t slots = m->r->in_flight, slot = m->turn % slots;
-    bool ok = (m->turn < slots || engine_wait(m->g, slot, &m->times[i], e)) &&
-              engine_submit(m->g, slot, &m->frame, e);
-    double then = m->last;
-    m->last = clock_now();
-    m->seconds[i] = m->last - then;
-    m->turn++;
-    return ok;
-}
-
-/* Until nothing is in flight. */
-static bool land(rounds *m, err *e) {
-    uint32_t slots = m->r->in_flight;
-    for (uint32_t t = m->turn > slots ? m->turn - slots : 0; t < m->turn; t++)
-        if (!engine_wait(m->g, t % slots, NULL, e)) return false;
-    return true;
-}
-
+/* Times one round: the way of one frame; with several in flight, the time from the end of one frame
+ * to that of the next; of a queue, the device's own times. */
 static bool round_one(rounds *m, uint32_t i, err *e) {
-    if (m->r->in_flight > 1) return next_frame(m, i, e);
     engine_repeat *r = &m->repeat[i];
-    if (m->r->queue == 1) {
+    uint32_t slots = m->r->in_flight, slot = m->turn % slots;
+    if (m->r->queue > 1) {
+        *r = (engine_repeat){.count = m->r->queue, .ceiling = true};
+        if (!engine_time(m->g, &m->frame, r, e)) return false;
+        m->seconds[i] = m->times[i].total = r->frame;
+        memcpy(m->times[i].pass, r->pass, sizeof r->pass);
+        return true;
+    }
+    if (slots == 1) {
         double start = clock_now();
         bool ok = engine_run(m->g, &m->frame, &m->times[i], e);
         m->seconds[i] = clock_now() - start;
         return ok;
     }
-    *r = (engine_repeat){.count = m->r->queue, .ceiling = true};
-    if (!engine_time(m->g, &m->frame, r, e)) return false;
-    m->seconds[i] = m->times[i].total = r->frame;
-    memcpy(m->times[i].pass, r->pass, sizeof r->pass);
-    return true;
+    /* The oldest frame in flight comes back, and another one leaves. */
+    if (m->turn++ >= slots && !engine_wait(m->g, slot, &m->times[i], e)) return false;
+    bool ok = engine_submit(m->g, slot, &m->frame, e);
+    double then = m->last;
+    m->last = clock_now();
+    m->seconds[i] = m->last - then;
+    return ok;
 }
 
 enum { TIMES = sizeof(engine_times) / sizeof(double), CEILING_FRAMES = 3 };
@@ -153,11 +144,14 @@ static bool run_rounds(measure_result *to, engine *g, const measure_request *r, 
     rounds m = {.r = r, .g = g};
     bool ok = rounds_make(&m, e);
     double start = clock_now();
-    /* Caches, memory that is touched for the first time, clocks that have to rise. */
+    /* Warm up: caches, memory that is touched for the first time, clocks that have to rise. */
     do ok = ok && round_one(&m, 0, e);
     while (ok && (clock_now() - start < r->warm_up || (r->in_flight > 1 && m.turn < r->in_flight)));
     for (uint32_t i = 0; ok && i < r->rounds; i++) ok = round_one(&m, i, e);
-    ok = ok && land(&m, e);
+    /* Wait until nothing is in flight. */
+    for (uint32_t t = m.turn - (m.turn < r->in_flight ? m.turn : r->in_flight); ok && t < m.turn;
+         t++)
+        ok = engine_wait(g, t % r->in_flight, NULL, e);
     for (int t = 0; ok && t < TIMES; t++) {
         double v[MEASURE_ROUNDS];
         for (uint32_t i = 0; i < r->rounds; i++)
@@ -215,15 +209,13 @@ bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e) {
 
 typedef struct {
     uint32_t w, h, kernel, rounds;
-} trial;
-
-typedef struct {
+    /* Filled by run_trial: */
     measure_result m;
     double bytes, steps;
-} trial_result;
+} trial;
 
-static bool run_trial(trial_result *to, const trial *t, const engine_device *d,
-                      const char *cache_dir, par *threads, err *e) {
+static bool run_trial(trial *t, const engine_device *d, const char *cache_dir, par *threads,
+                      err *e) {
     plan_request ask = {.size = {t->w, t->h},
                         .reach_lo = {t->kernel / 2, t->kernel / 2},
                         .reach_hi = {t->kernel / 2 - 1, t->kernel / 2 - 1},
@@ -238,26 +230,26 @@ static bool run_trial(trial_result *to, const trial *t, const engine_device *d,
               spectrum_at(&lines, &source, SPECTRUM_EXACT, p.first, p.axis[0].length,
                           p.axis[1].length, false, threads, e);
     measure_request r = {d, &p, &lines, cache_dir, t->rounds, 1, 1, 0, 0};
-    ok = ok && measure_device(&to->m, &r, threads, e);
-    to->bytes = device_image_bytes(&p);
-    to->steps = device_steps(&p);
+    ok = ok && measure_device(&t->m, &r, threads, e);
+    t->bytes = device_image_bytes(&p);
+    t->steps = device_steps(&p);
     spectrum_lines_free(&lines);
     spectrum_free(&source);
     return ok;
 }
 
-/* `frame` from a frame so small that little else counts, `transfer` and `work` from a large one;
- * the start is that of the large one, whose programs and tables are those of real work. The least
- * times, not the medians: what else the machine does now is not a property of the device. */
+/* `frame` comes from a frame so small that little else counts. `transfer` and `work` come from a
+ * large one, and so does `start`: its programs and tables are those of real work. The least times
+ * count, not the medians, since other work on this machine is not a property of the device. */
 bool measure_speed(device_speed *to, const engine_device *d, const char *cache_dir, par *threads,
                    err *e) {
-    static const trial SMALL = {64, 48, 8, 15};
-    static const trial LARGE[] = {[ENGINE_CPU] = {1920, 1080, 256, 9},
-                                  [ENGINE_GPU] = {3840, 2160, 512, 9},
-                                  [ENGINE_SOFTWARE] = {480, 270, 64, 3}};
-    trial_result small, large;
-    if (!run_trial(&small, &SMALL, d, cache_dir, threads, e) ||
-        !run_trial(&large, &LARGE[d->class], d, cache_dir, threads, e))
+    static const trial LARGE[] = {
+        [ENGINE_CPU] = {.w = 1920, .h = 1080, .kernel = 256, .rounds = 9},
+        [ENGINE_GPU] = {.w = 3840, .h = 2160, .kernel = 512, .rounds = 9},
+        [ENGINE_SOFTWARE] = {.w = 480, .h = 270, .kernel = 64, .rounds = 3}};
+    trial small = {.w = 64, .h = 48, .kernel = 8, .rounds = 15}, large = LARGE[d->class];
+    if (!run_trial(&small, d, cache_dir, threads, e) ||
+        !run_trial(&large, d, cache_dir, threads, e))
         return false;
     device_speed s = {.start = large.m.open + large.m.prepare,
                       .frame = small.m.frame.least,

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reading and writing an image, s per byte of its planes as float: EXR with ZIP on two cores. It
- * is the same for every device and only has to be of the right size. */
+/* Seconds per byte of an image's planes for reading and writing it: EXR with ZIP on two cores. It
+ * is the same for every device, so a rough value does. */
 static const double FILES = 8e-9;
 
 double device_steps(const plan *p) {
@@ -36,10 +36,10 @@ double device_travel_bytes(const plan *p) {
     return device_image_bytes(p) * (in + p->sample_bytes) / (2.0 * p->sample_bytes);
 }
 
-/* CPU: one core of an EPYC with guessed FFTW plans; docs/notebook.md. Software: lavapipe on the
- * same core, which is never the faster one, and compiles for most of a second. GPU: an H200 was
- * calibrated at 0.249 s, 0.135 ms, 3.9e-11 s/byte and 3.7e-12 s/step; other cards start as fast, do
- * a step in two or three times that, and sit behind a slower bus. */
+/* CPU: one core of an EPYC with estimated FFTW plans (docs/notebook.md). Software: lavapipe on the
+ * same core, which is never faster, and compiles for most of a second. GPU: an H200 was calibrated
+ * at 0.249 s, 0.135 ms, 3.9e-11 s/byte and 3.7e-12 s/step; other cards start as fast, take two or
+ * three times as long for a step, and sit behind a slower bus. */
 device_speed device_speed_default(engine_class class, int threads) {
     static const device_speed DEFAULT[] = {
         [ENGINE_CPU] = {.start = 2e-3, .frame = 1e-4, .transfer = 0, .work = 0.25e-9},
@@ -92,7 +92,7 @@ static void speed_path(text *path, const engine_device *d, int threads, const ch
     text_free(&id);
 }
 
-/* Lines of "key seconds" after one that says what this is; every key, once or more. */
+/* Reads lines of "key seconds" after one that names the format. Every key must be there. */
 static bool parse(device_speed *s, const char *body, err *e) {
     static const char HEAD[] = "fftbloom device speed 1\n";
     if (strncmp(body, HEAD, sizeof HEAD - 1) != 0)

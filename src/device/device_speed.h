@@ -3,13 +3,14 @@
  *   seconds = start + images * (files + frame + transfer * bytes + work * steps)
  *
  * `steps` are those of the transforms (device_steps: one step is one element in one butterfly of
- * radix 2, weighted as length_cost does). Files cost the same on every device, but beside a GPU
- * the host reads the next image while one is computed, so there the longer of the two counts.
+ * radix 2, weighted as length_cost does). Files cost the same on every device. Beside a GPU the
+ * host reads the next image while one is computed, so only the longer of the two counts.
  *
- * The constants are sane defaults per class of device until `fftbloom bench --calibrate` has
- * measured them; then they are kept in the cache directory, one small text file per device. */
-#ifndef BLOOM_DEVICE_SPEED_H
-#define BLOOM_DEVICE_SPEED_H
+ * The constants are defaults per class of device until `fftbloom bench --calibrate` has measured
+ * them; then they are kept in the cache folder, in one small text file per device. This module
+ * opens no device. */
+#ifndef DEVICE_DEVICE_SPEED_H
+#define DEVICE_DEVICE_SPEED_H
 
 #include "engine/engine.h"
 
@@ -21,19 +22,21 @@ typedef struct {
     bool measured;
 } device_speed;
 
-/* Of all planes of one image. */
+/* Returns the steps of the transforms of all planes of one image. */
 double device_steps(const plan *p);
-/* Of all planes, once. */
+/* Returns the bytes of all planes of one image. */
 double device_image_bytes(const plan *p);
-/* The mean of what travels to the device and what comes back: less than the planes where they go
- * there as halfs. */
+/* Returns the mean of the bytes that travel to the device and back. Planes that travel as halfs
+ * count half in one direction. */
 double device_travel_bytes(const plan *p);
 
-/* threads: of the host, for the engines that run on it. */
+/* Returns the default of a class. `threads` are those of the host, for engines that run on it. */
 device_speed device_speed_default(engine_class class, int threads);
 
-/* Defaults where nothing was measured; a damaged file is a warning. cache_dir may be NULL. */
+/* Returns the measured speed, or the default where there is none; warns of a damaged file.
+ * `cache_dir` may be NULL. */
 device_speed device_speed_load(const engine_device *d, int threads, const char *cache_dir);
+/* Keeps a measured speed. */
 bool device_speed_save(const engine_device *d, int threads, const device_speed *s,
                        const char *cache_dir, err *e);
 
@@ -43,6 +46,7 @@ typedef struct {
     double all;          /* s: the whole run */
 } device_seconds;
 
+/* Predicts a run of so many images (0 stands for 1). */
 device_seconds device_predict(const device_speed *s, engine_class class, const plan *p,
                               uint32_t images);
 

@@ -17,7 +17,7 @@ static const int RANK[] = {[ENGINE_GPU] = 0, [ENGINE_CPU] = 1, [ENGINE_SOFTWARE]
 uint32_t engine_devices(engine_device *to, uint32_t room) {
     uint32_t n = 0;
     for (int k = 0; k < KIND_COUNT; k++) n += KINDS[k]->devices(to + n, room - n);
-    /* By insertion: stable, and there are a few. */
+    /* An insertion sort: it is stable, and there are few devices. */
     for (uint32_t i = 1; i < n; i++) {
         engine_device d = to[i];
         uint32_t at = i;

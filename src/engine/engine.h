@@ -1,25 +1,27 @@
-/* engine.h - what convolves: the interface of the GPU and the CPU engine.
+/* engine.h - convolving image planes: the interface of the GPU engine and the CPU engine.
  *
- * Open a device; prepare a plan with a kernel's spectrum (everything is allocated here); submit
- * frames and wait for them, any number of times; close. An engine neither scales nor checks pixels
- * and knows nothing of files, colours or accuracy: that is bloom's work.
+ * Open a device; prepare a plan with a kernel's spectrum, which allocates everything; submit frames
+ * and wait for them, any number of times; close. An engine neither scales nor checks pixels, and
+ * knows nothing of files, colours or accuracy: bloom does that.
  *
  *   out = sum over the terms of  tap * in + gain * (in convolved with the spectrum)     per plane
  *
  * A plane is packed rows of floats or doubles, as the plan's precision says; in and out may be the
- * same memory. Floats that the plan says are all halfs may travel to a device as such; one that is
- * not a half is an error then.
+ * same memory. Where the plan says that all floats are halfs, they may travel to the device as
+ * halfs; a float that is not a half is an error then.
  *
  * A frame in flight occupies a slot. With one slot, submit and wait alternate; with several, the
  * next frame's upload overlaps with the work on this one. Submit and wait allocate nothing.
  *
- * Threads: each slot may be used by another thread, one thread at a time. Prepare, time and close
- * need the engine for themselves.
+ * Threads: several threads may submit and wait at the same time, each with slots of its own.
+ * Prepare, time and close may be called only while no frame is in flight, by one thread. An engine
+ * takes its own locks; the caller needs one only to hand out slots.
  *
- * Errors: ERR_NO_DEVICE is a device that refuses: it is gone, too old, or cannot make what the plan
- * needs. ERR_RETRY is a device that is lost or has no memory left (or a host that has none). With
- * both, another device may still do the work. Everything else is wrong on any device. A slot whose
- * frame the device has failed is refused until the engine is prepared again; the other slots go on.
+ * Errors: ERR_NO_DEVICE says that the device refuses: it is gone, too old, or lacks something that
+ * the plan needs. ERR_RETRY says that the device is lost, or that it or the host has no memory
+ * left. With both, another device may still do the work. All other errors would occur on any
+ * device. After the device has failed a frame, its slot is refused until the engine is prepared
+ * again; the other slots go on.
  */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
@@ -47,111 +49,117 @@ typedef enum {
 typedef struct {
     engine_class class;
     uint32_t index; /* within its class's engine: what open takes */
-    int number;     /* in the list of all devices; -1: not known, as the CPU was listed alone */
+    int number;     /* in the list of all devices; -1: unknown, since only the CPU was listed */
     char name[ENGINE_NAME];
     char driver[ENGINE_NAME]; /* name and version */
     uint8_t uuid[ENGINE_UUID];
-    uint64_t memory; /* bytes of its own, 0 where it shares the host's */
+    uint64_t memory; /* bytes of its own; 0: it shares the host's */
     plan_limits limits;
 } engine_device;
 
-/* Seconds that a measurement of FFT plans may take where one is asked for. */
+/* A good `patience` (see engine_options) where many frames follow. */
 enum { ENGINE_PATIENCE = 10 };
 
 typedef struct {
     uint32_t slots;  /* frames in flight, up to ENGINE_SLOTS; 0 stands for 1 */
     bool timestamps; /* measure each pass */
-    /* 0: the transforms' plans are the same in every run, and so is each bit of the results. Else
-     * the CPU engine may measure that many seconds which plans are fastest, and keeps what it found
-     * in the cache folder. */
+    /* Seconds that the CPU engine may spend measuring which FFT plans are fastest; it keeps the
+     * result in the cache folder. 0: no measurement. The plans are then the same in every run, and
+     * so is each bit of the results. */
     double patience;
-    bool staged; /* as if the host did not see the device's memory: for tests */
+    bool staged; /* act as if the host did not see the device's memory: for tests */
 } engine_options;
 
-/* Takes rows of the result in place of engine_frame.out: as they are made and still in the cache,
- * or where the device has copied them to. It is called by several threads until the frame has been
- * waited for; each row of each plane comes once, in any order, and is gone after the call. The
- * image is not part of it: no tap is added. */
+/* Takes the rows of the result, in place of engine_frame.out: while they are still in the cache, or
+ * from where the device has copied them to. `row` is called by several threads, until engine_wait
+ * returns; each row of each plane comes once, in any order, and is valid during the call. The image
+ * is not added (its `tap` does not count). */
 typedef struct {
     void (*row)(void *ctx, uint32_t channel, uint32_t y, int worker, const float *row);
     void *ctx;
 } engine_sink;
 
-/* One image on its way through one spectrum. */
+/* One image that goes through one spectrum. The arrays are the caller's. */
 typedef struct {
     const void *const *in;    /* plan.ask.channels planes */
     const double *tap, *gain; /* per plane */
 } engine_term;
 
+/* The planes and the sink must stay until engine_wait has returned; the structs and arrays of
+ * pointers only until engine_submit has. */
 typedef struct {
     engine_term term[ENGINE_TERMS];
     void *const *out;        /* planes; not used where there is a sink */
-    const engine_sink *sink; /* only where the engine `sinks`; NULL: none */
+    const engine_sink *sink; /* NULL: none. Only where engine.sinks is true */
 } engine_frame;
 
-/* Of one frame: on its way to the device and back the host's part and the device's, which may
- * overlap with other frames; steps whose time the device cannot tell are left out. */
+/* The seconds of one frame. Upload and download count the host's work and the device's, which may
+ * overlap with other frames. Steps that the device cannot time are 0. */
 typedef struct {
-    double upload, pass[PLAN_PASSES], download, total; /* seconds */
+    double upload, pass[PLAN_PASSES], download, total;
 } engine_times;
 
 typedef struct engine engine;
 
-/* Frames of a benchmark: `count` of them back to back with the data where the device has it. */
+/* A benchmark of `count` frames back to back, with the data on the device. */
 typedef struct {
     uint32_t count;
     bool ceiling; /* measure copies, too */
-    /* Filled by engine_time: */
-    double frame;             /* seconds per frame: of all together, without stamps between */
-    double pass[PLAN_PASSES]; /* seconds per frame and pass, of as many more frames with stamps */
-    /* The same of copies on the device that read and write as many bytes as the passes do (half
-     * and half), one per pass: what the device's memory allows; 0 where it has no room. */
+    /* Filled by engine_time, in seconds: */
+    double frame;             /* per frame, measured without stamps between the passes */
+    double pass[PLAN_PASSES]; /* per frame and pass, measured with stamps on as many more frames */
+    /* The same for copies on the device that move as many bytes as the passes do (half of them
+     * read, half written): the best that the memory allows. 0: the device has no room for them. */
     double copy, copy_pass[PLAN_PASSES];
 } engine_repeat;
 
 /* A row of the table of engines. */
 typedef struct {
     const char *name;
-    /* Appends at most `room` devices; finding none is no error. */
+    /* Fills `to` with at most `room` devices. Returns how many; 0 is not an error. */
     uint32_t (*devices)(engine_device *to, uint32_t room);
     engine *(*open)(const engine_device *d, par *threads, const char *cache_dir, err *e);
 } engine_kind;
 
 extern const engine_kind ENGINE_KIND_GPU, ENGINE_KIND_CPU;
 
-/* What every engine starts with; the rest of the struct is its own. */
+/* The calls of one engine. */
 typedef struct {
     bool (*prepare)(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
     bool (*submit)(engine *g, uint32_t slot, const engine_frame *f, err *e);
-    bool (*wait)(engine *g, uint32_t slot, engine_times *t, err *e); /* t may be NULL */
+    bool (*wait)(engine *g, uint32_t slot, engine_times *t, err *e);
     bool (*repeat)(engine *g, const engine_frame *f, engine_repeat *r, err *e);
     void (*close)(engine *g);
 } engine_calls;
 
+/* The beginning of every engine's own struct. */
 struct engine {
     const engine_calls *call;
-    bool sinks; /* as it is prepared, it has rows of floats for a sink */
+    bool sinks; /* set by prepare: frames may have a sink, which gets rows of floats */
 };
 
 /* Fills `to` with all devices, GPUs first, then the CPU, then software. Returns how many. */
 uint32_t engine_devices(engine_device *to, uint32_t room);
-/* Fills `to` with the CPU, without a number, and returns 1, or 0 where this build has no CPU
- * engine. Does not load every graphics driver of the machine, as a full list does. */
+/* Fills `to` with the CPU, without a number. Returns 1, or 0 where this build has no CPU engine.
+ * Loads no graphics drivers; a full list loads every one of the machine. */
 uint32_t engine_devices_cpu(engine_device *to);
 
 /* Opens a device. `threads` and `cache_dir` (NULL: none) must outlive the engine. */
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
-/* Makes everything that frames of this plan need. `k` is an array of ENGINE_TERMS spectra, which
- * stay the caller's to free; an engine that works on a large spectrum where it lies takes its
- * memory, and leaves NULL in k->value. */
+/* Makes everything that frames of this plan need, in place of what was prepared before. `k` is an
+ * array of ENGINE_TERMS spectra, which the caller frees. An engine that uses a spectrum in place
+ * takes its memory, and leaves NULL in k->value. */
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
+/* Starts a frame in a slot that is free. */
 bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e);
+/* Waits for the frame of a slot, whose planes then hold the result. `t` may be NULL. */
 bool engine_wait(engine *g, uint32_t slot, engine_times *t, err *e);
 /* Submits to slot 0 and waits. */
 bool engine_run(engine *g, const engine_frame *f, engine_times *t, err *e);
-/* Runs f for a benchmark, which leaves its data on the device, then times r->count frames on that.
- * An engine that works in the host's memory runs f that many times. */
+/* Runs f, which leaves its data on the device, then times r->count frames on that data. The CPU
+ * engine runs f that many times. */
 bool engine_time(engine *g, const engine_frame *f, engine_repeat *r, err *e);
+/* Frees everything and sets *g to NULL. */
 void engine_close(engine **g);
 
 #endif

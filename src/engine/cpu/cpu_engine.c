@@ -1,6 +1,8 @@
-/* cpu_engine.c - the engine on the host's cores: memory and order of the passes of cpu_passes.h. */
+/* cpu_engine.c - the engine on the host's cores: the memory and the order of the passes of
+ * cpu_passes.h. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "engine/cpu/cpu_fft.h"
 #include "engine/cpu/cpu_passes.h"
 #include "engine/engine.h"
@@ -8,22 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FORWARD, CONVOLVE, INVERSE, PASSES_HERE };
-
 typedef struct {
     engine base;
-    par *threads;
-    const char *cache_dir; /* NULL: none */
+    par *threads;          /* the caller's */
+    const char *cache_dir; /* the caller's; NULL: none */
 
-    /* Set by prepare, then only read. */
+    /* Made by prepare and freed by unprepare; in between they are const, so that the threads that
+     * submit may share them without a lock. */
     plan p;
     const cpu_passes *pass;
-    cpu_job job; /* what all frames have in common */
-    int32_t *beyond[2];
-    cpu_fft *fft[2];
-    void *kernel, *block;
-    /* What the transforms leave out: 1 / L for each axis, 1/2 for the parting of two real lines. */
-    double scale;
+    cpu_job job;  /* what the planes of all frames have in common */
+    void *kernel; /* the spectra of all planes, taken from the caller */
+    double scale; /* left out by the transforms: 1 / L per axis, 1/2 for two real lines in one */
 
     /* Each slot belongs to the thread that submits to it. */
     struct {
@@ -35,6 +33,7 @@ typedef struct {
 
 /* --- devices ------------------------------------------------------------------------------ */
 
+/* Finds the name that the kernel gives the first processor. */
 static void cpu_name(char name[ENGINE_NAME]) {
     snprintf(name, ENGINE_NAME, "CPU");
     FILE *f = fopen("/proc/cpuinfo", "r");
@@ -63,17 +62,17 @@ static uint32_t devices(engine_device *to, uint32_t room) {
 
 static void unprepare(cpu_engine *g) {
     for (int i = 0; i < 2; i++) {
-        cpu_fft_free(&g->fft[i]);
-        mem_free(g->beyond[i]);
-        g->beyond[i] = NULL;
+        cpu_fft_free(&g->job.fft[i]);
+        mem_free(g->job.beyond[i]);
     }
     for (uint32_t i = 0; i < ENGINE_SLOTS; i++) {
         mem_free(g->slot[i].half);
         g->slot[i].half = NULL;
     }
+    mem_free(g->job.block);
     mem_free(g->kernel);
-    mem_free(g->block);
-    g->kernel = g->block = NULL;
+    g->job = (cpu_job){0};
+    g->kernel = NULL;
     g->slots = 0;
 }
 
@@ -90,65 +89,49 @@ static bool fits(const plan *p, const spectrum_lines *k, err *e) {
                    p->axis[0].length / 2 + 1, p->axis[1].length, float64 ? 64 : 32);
 }
 
-static int32_t *border_map(const plan_axis *a, err *e) {
-    int32_t *map = mem_raw(a->length - a->extent, sizeof *map, "border map", e);
-    for (uint32_t i = a->extent; map && i < a->length; i++)
-        map[i - a->extent] = (int32_t)plan_source(a, i);
-    return map;
-}
-
-/* An odd number of cache lines, so that the same place of many lines does not fall into the same
- * few sets of the cache. */
-static size_t odd_pitch(size_t n) {
-    return ((n + 7) / 8 | 1) * 8;
-}
-
-/* count * pitch complex numbers. */
-static void *new_lines(const cpu_engine *g, size_t count, size_t pitch, const char *what, err *e) {
-    size_t n;
-    if (mem_mul(count, pitch, &n)) return mem_raw(n, g->pass->complex_bytes, what, e);
-    err_set(e, ERR_DATA, "%s: %zu lines of %zu do not fit in memory", what, count, pitch);
-    return NULL;
-}
-
-static bool plan_transforms(cpu_engine *g, double patience, err *e) {
-    bool float64 = g->p.ask.precision == PRECISION_FLOAT64;
-    for (int i = 0; i < 2; i++) {
-        cpu_fft_request r = {g->p.axis[i].length, float64, patience / 2, g->cache_dir};
-        if (!(g->fft[i] = cpu_fft_new(&r, e)) || !(g->beyond[i] = border_map(&g->p.axis[i], e)))
-            return false;
-    }
-    return true;
+/* Makes the transform of an axis, and the map of what its border reads. */
+static bool prepare_axis(cpu_engine *g, int i, double patience, err *e) {
+    const plan_axis *a = &g->p.axis[i];
+    cpu_fft_request r = {a->length, g->p.ask.precision == PRECISION_FLOAT64, patience / 2,
+                         g->cache_dir};
+    int32_t *beyond = mem_raw(a->length - a->extent, sizeof *beyond, "border map", e);
+    g->job.beyond[i] = beyond;
+    for (uint32_t k = a->extent; beyond && k < a->length; k++)
+        beyond[k - a->extent] = (int32_t)plan_source(a, k);
+    return beyond && (g->job.fft[i] = cpu_fft_new(&r, e));
 }
 
 static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *o,
                     err *e) {
     cpu_engine *g = (cpu_engine *)base;
+    cpu_job *j = &g->job;
+    size_t half;
+    uint32_t slots = o && o->slots ? o->slots : 1;
     unprepare(g);
     if (!fits(p, k, e)) return false;
     g->p = *p;
     g->scale = 0.5 / ((double)p->axis[0].length * p->axis[1].length);
-    g->slots = o && o->slots ? o->slots : 1;
+    if (slots > ENGINE_SLOTS)
+        return err_set(e, ERR_INTERNAL, "%u slots; %d are the most", slots, ENGINE_SLOTS);
+    g->slots = slots;
     g->pass = k->float64 ? &CPU_PASSES_FLOAT64 : &CPU_PASSES_FLOAT32;
-    g->job = (cpu_job){
-        .p = &g->p,
-        .line_pitch = odd_pitch(p->axis[0].length),
-    };
-    cpu_job *j = &g->job;
-    j->block_bytes = cpu_passes_block(j, g->pass);
-    if (!plan_transforms(g, o ? o->patience : 0, e)) goto fail;
-    for (uint32_t i = 0; i < g->slots; i++)
-        if (!(g->slot[i].half =
-                  new_lines(g, cpu_passes_batches(j) * p->halves, CPU_LINES, "half spectrum", e)))
-            goto fail;
-    g->block = mem_raw((size_t)par_workers(g->threads), j->block_bytes, "lines of a worker", e);
-    if (!g->block) goto fail;
-    j->block = g->block;
-    for (int i = 0; i < 2; i++) {
-        j->beyond[i] = g->beyond[i];
-        j->fft[i] = g->fft[i];
-    }
     g->base.sinks = p->first == PLAN_X && !k->float64;
+    j->p = &g->p;
+    /* An odd number of cache lines, so that the same place of many lines does not fall into the
+     * same few sets of the cache. */
+    j->line_pitch = (ceil_div_size(p->axis[0].length, 8) | 1) * 8;
+    j->block_bytes = cpu_passes_block(j, g->pass);
+    for (int i = 0; i < 2; i++)
+        if (!prepare_axis(g, i, o ? o->patience : 0, e)) goto fail;
+    if (!mem_mul(cpu_passes_batches(j) * CPU_LINES, p->halves, &half)) {
+        err_set(e, ERR_DATA, "the half spectrum does not fit in memory");
+        goto fail;
+    }
+    j->block = mem_raw((size_t)par_workers(g->threads), j->block_bytes, "lines of a worker", e);
+    if (!j->block) goto fail;
+    for (uint32_t i = 0; i < g->slots; i++)
+        if (!(g->slot[i].half = mem_raw(half, g->pass->complex_bytes, "half spectrum", e)))
+            goto fail;
     g->kernel = k->value;
     k->value = NULL;
     return true;
@@ -159,25 +142,24 @@ fail:
 
 /* --- frames ------------------------------------------------------------------------------- */
 
+/* Does the passes of the plane that the job names. */
 static bool run_plane(const cpu_engine *g, cpu_job *j, engine_times *t, err *e) {
+    size_t batches = cpu_passes_batches(j), blocks = cpu_passes_blocks(j);
     const struct {
         par_fn *fn;
         size_t pieces;
-    } order[PASSES_HERE] = {
-        [FORWARD] = {g->pass->forward, cpu_passes_batches(j)},
-        [CONVOLVE] = {g->pass->convolve, cpu_passes_blocks(j)},
-        [INVERSE] = {g->pass->inverse, cpu_passes_batches(j)},
-    };
-    for (int i = 0; i < PASSES_HERE; i++) {
+    } pass[] = {
+        {g->pass->forward, batches}, {g->pass->convolve, blocks}, {g->pass->inverse, batches}};
+    for (size_t i = 0; i < sizeof pass / sizeof pass[0]; i++) {
         double start = clock_now();
-        if (!par_for(g->threads, order[i].pieces, order[i].fn, j, e)) return false;
+        if (!par_for(g->threads, pass[i].pieces, pass[i].fn, j, e)) return false;
         t->pass[i] += clock_now() - start;
     }
     return true;
 }
 
-/* The work is done here, on the caller's thread and the pool's, and wait only hands out the times.
- * Frames of several slots share the pool. */
+/* Does the work, on the caller's thread and the pool's; wait only hands out the times. Frames of
+ * several slots share the pool. */
 static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     cpu_engine *g = (cpu_engine *)base;
     if (slot >= g->slots)
@@ -224,21 +206,20 @@ typedef struct {
 static bool copy_piece(void *ctx, size_t index, int worker, err *e) {
     (void)worker, (void)e;
     const copied *c = ctx;
-    size_t at = index * COPY_PIECE, left = c->bytes - at;
-    memcpy(c->to + at, c->from + at, left < COPY_PIECE ? left : COPY_PIECE);
+    size_t at = index * COPY_PIECE;
+    memcpy(c->to + at, c->from + at, min_size(c->bytes - at, COPY_PIECE));
     return true;
 }
 
-/* Seconds for each pass's bytes, half read and half written, by all threads; of what is larger
- * than any cache a part is enough. */
+/* Of more than any cache holds, a part is enough. */
 static size_t copy_part(uint64_t bytes) {
-    return bytes / 2 < COPY_MOST ? (size_t)bytes / 2 : COPY_MOST;
+    return (size_t)min_u64(bytes / 2, COPY_MOST);
 }
 
+/* Times copies of each pass's bytes, half of them read and half written, by all threads. */
 static bool time_copies(cpu_engine *g, engine_repeat *r, err *e) {
     size_t most = 0;
-    for (uint32_t i = 0; i < g->p.passes; i++)
-        most = copy_part(g->p.pass[i].bytes) > most ? copy_part(g->p.pass[i].bytes) : most;
+    for (uint32_t i = 0; i < g->p.passes; i++) most = max_size(most, copy_part(g->p.pass[i].bytes));
     char *room = mem_new(2, most, "copies", e);
     bool ok = room != NULL;
     r->copy = 0;
@@ -247,8 +228,8 @@ static bool time_copies(cpu_engine *g, engine_repeat *r, err *e) {
         copied c = {end[i % 2], end[1 - i % 2], copy_part(g->p.pass[i].bytes)};
         double start = clock_now();
         for (uint32_t n = 0; ok && n < r->count; n++)
-            ok = par_for(g->threads, (c.bytes + COPY_PIECE - 1) / COPY_PIECE, copy_piece, &c, e);
-        double share = (double)g->p.pass[i].bytes / 2 / (double)(c.bytes ? c.bytes : 1);
+            ok = par_for(g->threads, ceil_div_size(c.bytes, COPY_PIECE), copy_piece, &c, e);
+        double share = (double)g->p.pass[i].bytes / 2 / (double)max_size(c.bytes, 1);
         r->copy_pass[i] = (clock_now() - start) / r->count * share;
         r->copy += r->copy_pass[i];
     }

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FFTW's float and double halves have the same functions under two prefixes; this is what we use
- * of each, so that the code below is written once. */
+/* FFTW has the same functions for floats and doubles, under two prefixes. These are the ones in
+ * use, so that the code below is written once. */
 typedef struct {
     const char *name;
     size_t complex_bytes;
@@ -51,51 +51,47 @@ PRECISION(fftw, "float64")
 
 static const precision *const PRECISIONS[2] = {&fftwf_precision, &fftw_precision};
 
+/* Const once made, so that threads may share it. */
 struct cpu_fft {
     const precision *in;
     void *plan;
 };
 
-/* Guards FFTW's planner and its wisdom, which are global to the process. Every plan begins without
- * wisdom: else an earlier plan of this process could change a later one. */
+/* Guards FFTW's planner and its wisdom, which are global to the process: planning, destroying and
+ * wisdom need it, and running a plan does not. Every plan begins without wisdom; otherwise an
+ * earlier plan of this process could change a later one. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
 
-/* --- wisdom; the planner is locked, and has none of its own ---------------------------------- */
+/* --- wisdom: all of this runs with `planner` locked, and begins without wisdom ---------------- */
 
-/* Adds what a measurement holds for: this kind of CPU, and this FFTW with its codelets and threads,
- * which the head of its empty wisdom tells. */
-static void add_machine(text *id, const precision *in) {
+/* <cache_dir>/fftw-wisdom-float32-<16 digits>: the hash of what a measurement holds for. That is
+ * this kind of CPU, and this FFTW with its codelets and threads, which the head of its empty wisdom
+ * names. */
+static void wisdom_path(text *path, const char *cache_dir, const precision *in) {
     static const char *const KEYS[] = {"vendor_id", "cpu family", "model",
                                        "stepping",  "cache size", "CPU "};
-    char *head = in->export();
-    text_add(id, "%s\n%s\n", fftwf_version, head ? head : "");
+    char machine[HASH_TEXT], *head = in->export();
+    text id = {0};
+    text_add(&id, "%s\n%s\n", fftwf_version, head ? head : "");
     in->free(head);
     FILE *f = fopen("/proc/cpuinfo", "r");
     char line[512];
     while (f && fgets(line, sizeof line, f) && line[0] != '\n')
         for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
             if (strncmp(line, KEYS[i], strlen(KEYS[i])) == 0) {
-                text_add(id, "%s", line);
+                text_add(&id, "%s", line);
                 break;
             }
     if (f) fclose(f);
-}
-
-/* <cache_dir>/fftw-wisdom-float32-<16 digits of the machine's hash> */
-static void wisdom_path(text *path, const char *cache_dir, const precision *in) {
-    char machine[HASH_TEXT];
-    text id = {0};
-    add_machine(&id, in);
     hash_text(hash_bytes(id.s, id.n), machine);
     text_add(path, "%s/fftw-wisdom-%s-%.16s", cache_dir, in->name, machine);
     text_free(&id);
 }
 
-/* Returns whether FFTW can read the text without ending the program, as it does where a number is
- * larger than the bits that it keeps of it: after the head, lines of
- *     (solver registration #flags #flags #impatience #hash #hash #hash #hash)
- * with 20 bits of flags, those of the first being among those of the second, and 9 of impatience.
- */
+/* Returns whether FFTW can read the text without ending the program, which it does for a number
+ * that has more bits than it keeps. After the head come lines of (solver registration #flags #flags
+ * #impatience #hash #hash #hash #hash) with 20 bits of flags and 9 of impatience. The first flags
+ * must be among the second ones. */
 static bool is_harmless(const char *body) {
     const char *at = strchr(body, '\n');
     for (; at; at = strchr(at + 1, '\n')) {
@@ -111,7 +107,7 @@ static bool is_harmless(const char *body) {
     return at && strcmp(at + strspn(at, " \n"), ")\n") == 0;
 }
 
-/* A file is one line with the hash of the rest, and FFTW's text. */
+/* Reads a file: one line with the hash of the rest, and FFTW's text. */
 static bool import_file(const char *path, const precision *in, err *e) {
     size_t bytes;
     uint8_t *data = file_read_all(path, (size_t)16 << 20, &bytes, e);
@@ -136,7 +132,7 @@ static void save_file(const char *path, const char *cache_dir, const precision *
     err e = {0};
     char sum[HASH_TEXT];
     text all = {0};
-    /* Another process may have learnt something meanwhile; what it wrote is joined. */
+    /* Another process may have written its results meanwhile; they are joined. */
     import_file(path, in, NULL);
     char *body = in->export();
     if (body) {
@@ -182,7 +178,7 @@ cpu_fft *cpu_fft_new(const cpu_fft_request *r, err *e) {
     pthread_mutex_lock(&planner);
     in->forget();
     if (lines && r->patience > 0) f->plan = measured_plan(r, in, from, to);
-    /* The inputs are scratch memory, which leaves FFTW more ways to go. */
+    /* FFTW may overwrite its input, which is scratch memory; that leaves it more choices. */
     if (lines && !f->plan)
         f->plan = in->plan((int)r->length, from, to, FFTW_DESTROY_INPUT | FFTW_ESTIMATE);
     pthread_mutex_unlock(&planner);

@@ -1,5 +1,7 @@
 #include "engine/cpu/cpu_passes.h"
 
+#include "base/number.h"
+
 #include <string.h>
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -10,15 +12,11 @@
 enum { BLOCK_LINES = 8 };
 
 size_t cpu_passes_batches(const cpu_job *j) {
-    return (j->p->axis[1].extent + CPU_LINES - 1) / CPU_LINES;
+    return ceil_div_size(j->p->axis[1].extent, CPU_LINES);
 }
 
 size_t cpu_passes_blocks(const cpu_job *j) {
-    return (j->p->halves + BLOCK_LINES - 1) / BLOCK_LINES;
-}
-
-static size_t max_size(size_t a, size_t b) {
-    return a > b ? a : b;
+    return ceil_div_size(j->p->halves, BLOCK_LINES);
 }
 
 /* Whole cache lines of complex numbers, in both precisions. */
@@ -35,26 +33,22 @@ size_t cpu_passes_block(const cpu_job *j, const cpu_passes *k) {
 /* Numbers too small for a normalised float cost some CPUs a hundred cycles each, and a transform
  * of a nearly black frame can be full of them. They are far below the rounding error of the
  * transform, so while it runs they count as zero. */
+static unsigned fpu_fast(void) {
+    unsigned was = 0;
 #if defined(__SSE__)
-typedef unsigned fpu_mode;
-static fpu_mode fpu_fast(void) {
     enum { FLUSH_TO_ZERO = 0x8000, DENORMALS_ARE_ZERO = 0x40 };
-    fpu_mode was = _mm_getcsr();
+    was = _mm_getcsr();
     _mm_setcsr(was | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO);
+#endif
     return was;
 }
-static void fpu_restore(fpu_mode was) {
-    _mm_setcsr(was);
-}
-#else
-typedef int fpu_mode;
-static fpu_mode fpu_fast(void) {
-    return 0;
-}
-static void fpu_restore(fpu_mode was) {
+
+static void fpu_restore(unsigned was) {
     (void)was;
-}
+#if defined(__SSE__)
+    _mm_setcsr(was);
 #endif
+}
 
 #define REAL    float
 #define NAME(x) x##_float32
