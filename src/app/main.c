@@ -1,5 +1,5 @@
 /* main.c - the process: picks the command, prints the one error, turns it into the exit status. */
-#include "app/cli/command.h"
+#include "app/cli/cli.h"
 #include "app/cli/help.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -50,44 +50,34 @@ static void fill_descriptors(void) {
     }
 }
 
-static int show_help(int argc) {
-    text out = {0};
-    if (argc > 1) {
-        help_general(&out);
-        fputs(out.s, stdout);
-    } else {
-        help_short(&out);
-        fputs(out.s, stderr);
-    }
-    text_free(&out);
-    return argc > 1 ? 0 : ERR_USAGE;
-}
-
-/* Returns true if the first word was probably meant as a command: it names no file, and it is
- * close to a command's name or the only argument. */
-static bool is_slip(int argc, char **argv, err *e) {
-    const char *near = command_nearest(argv[1]);
-    if (argv[1][0] == '-' || strpbrk(argv[1], "./#%$@") || access(argv[1], F_OK) == 0) return false;
-    if (near) err_set(e, ERR_USAGE, "unknown command '%s'; did you mean '%s'?", argv[1], near);
-    if (!near && argc == 2) err_set(e, ERR_USAGE, "'%s' is neither a command nor a file", argv[1]);
-    return e->code != 0;
-}
-
-/* `fftbloom IN KERNEL -o OUT` is `fftbloom apply IN KERNEL -o OUT`. */
+/* Runs the command of the first argument. `fftbloom IN KERNEL -o OUT` is `fftbloom apply ...`. */
 static int run(int argc, char **argv, err *e) {
-    static char version[] = "version";
-    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) argv[1] = version;
-    const command *c = command_find(argv[1]);
-    if (c) return c->run(argc - 1, argv + 1, e);
-    return is_slip(argc, argv, e) ? (int)e->code : command_find("apply")->run(argc, argv, e);
+    const char *name = argv[1];
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) name = "version";
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help", argc = 2;
+    const command *c = command_find(name);
+    if (c) return cli_run(c, argc - 1, argv + 1, e);
+    const char *near = command_nearest(name);
+    if (command_is_bare_word(name) && near)
+        err_set(e, ERR_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
+    else if (command_is_bare_word(name) && argc == 2)
+        err_set(e, ERR_USAGE, "'%s' is neither a command nor a file", name);
+    else
+        return cli_run(command_find("apply"), argc, argv, e);
+    return (int)e->code;
 }
 
 int main(int argc, char **argv) {
     fill_descriptors();
     catch_signals();
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-        return show_help(argc);
     err e = {0};
+    if (argc < 2) {
+        text out = {0};
+        help_short(&out);
+        fputs(out.s, stderr);
+        text_free(&out);
+        return ERR_USAGE;
+    }
     int status = run(argc, argv, &e);
     if (e.code) log_error("%s", e.msg);
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {

@@ -5,20 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-static void end_line(json_out *j, int depth) {
-    text_add(j->to, "\n%*s", j->spaces < 0 ? 2 * depth : j->spaces, "");
-}
-
 /* Writes what stands before a member: a comma, a line break or a blank, and its key. */
 static void begin(json_out *j, const char *key) {
     uint32_t bit = 1u << j->depth;
-    bool line = j->line || (!j->beside && (j->block & bit));
-    if (!j->line) j->spaces = -1;
+    bool line = j->line || (j->block & bit);
     if (j->some & bit) text_add(j->to, line ? "," : ", ");
-    if (line) end_line(j, j->depth);
+    if (line) text_add(j->to, "\n%*s", 2 * j->depth, "");
     if (key) text_add(j->to, "\"%s\": ", key);
     j->some |= bit;
-    j->line = j->beside = false;
+    j->line = false;
 }
 
 static void open(json_out *j, const char *key, bool array, bool block) {
@@ -49,23 +44,14 @@ void json_list(json_out *j, const char *key) {
 
 void json_close(json_out *j) {
     uint32_t bit = 1u << j->depth--;
-    if (!j->line) j->spaces = -1;
-    if ((j->line || (j->block & bit)) && (j->some & bit)) end_line(j, j->depth);
+    if ((j->line || (j->block & bit)) && (j->some & bit))
+        text_add(j->to, "\n%*s", 2 * j->depth, "");
     text_add(j->to, j->array & bit ? "]" : "}");
-    j->line = j->beside = false;
+    j->line = false;
 }
 
 void json_line(json_out *j) {
-    json_line_at(j, -1);
-}
-
-void json_line_at(json_out *j, int spaces) {
     j->line = true;
-    j->spaces = spaces;
-}
-
-void json_beside(json_out *j) {
-    j->beside = true;
 }
 
 void json_string(json_out *j, const char *key, const char *s) {
@@ -74,6 +60,15 @@ void json_string(json_out *j, const char *key, const char *s) {
         text_add_json(j->to, s);
     else
         text_add(j->to, "null");
+}
+
+void json_lines(json_out *j, const char *lines) {
+    for (const char *s = lines; s && *s; s += strcspn(s, "\n"), s += *s == '\n') {
+        text line = {0};
+        text_add_bytes(&line, s, strcspn(s, "\n"));
+        json_string(j, NULL, line.s);
+        text_free(&line);
+    }
 }
 
 void json_bool(json_out *j, const char *key, bool b) {

@@ -21,11 +21,10 @@ typedef struct {
     text *to;
     int depth;
     /* Of the writer alone: */
-    bool line, beside; /* the next member begins a line, or stays on its line, against the usual */
-    int spaces;        /* blanks at the beginning of that line; -1: by its depth */
-    uint32_t some;     /* bit d: what is open at depth d has a member, */
-    uint32_t array;    /* is an array, */
-    uint32_t block;    /* has one member a line */
+    bool line;      /* the next member begins a line though it is in no block */
+    uint32_t some;  /* bit d: what is open at depth d has a member, */
+    uint32_t array; /* is an array, */
+    uint32_t block; /* has one member a line */
 } json_out;
 
 /* Begin and end a whole document of this program: a block with its version. */
@@ -41,12 +40,9 @@ void json_block(json_out *j, const char *key);
 void json_list(json_out *j, const char *key);
 void json_close(json_out *j);
 
-/* Lets the next member begin a line though it is in no block, or stay on the line though it is in
- * one. json_line works for a closing bracket, too, except that of an empty array or object. */
+/* Lets the next member begin a line though it is in no block, or the closing bracket unless the
+ * array or object is empty. */
 void json_line(json_out *j);
-void json_beside(json_out *j);
-/* Lets the next member begin a line with so many blanks. */
-void json_line_at(json_out *j, int spaces);
 
 /* Add one member. A string that is NULL becomes null. */
 void json_string(json_out *j, const char *key, const char *s);
@@ -63,6 +59,8 @@ void json_fixed(json_out *j, const char *key, int decimals, double v);
 void json_ints(json_out *j, const char *key, const int32_t *n, size_t count);
 void json_uints(json_out *j, const char *key, const uint32_t *n, size_t count);
 void json_reals(json_out *j, const char *key, int digits, const double *v, size_t count);
+/* Adds each line of a text as a string of its own; the text may be NULL. */
+void json_lines(json_out *j, const char *lines);
 /* Add text that is JSON already. */
 void json_raw(json_out *j, const char *key, const char *json);
 /* Begins a member and returns the text, into which the caller writes the member's value as JSON. */

@@ -1,6 +1,6 @@
 /* Frame patterns, ranges and the search of a folder. */
 #include "app/farm/farm.h"
-#include "app/run/frames.h"
+#include "app/run/job.h"
 #include "base/mem.h"
 #include "unit/check.h"
 

@@ -20,23 +20,25 @@ static void json_layout(void **state) {
     text t = {0};
     json_out j = json_begin(&t);
     json_string(&j, "name", "a\"\\\n\x7f\xff\xc3\xa9");
-    json_beside(&j);
     json_string(&j, "none", NULL);
     json_list(&j, "frames");
     for (int i = 0; i < 2; i++) {
         json_object(&j, NULL);
         json_bool(&j, "ok", i == 1);
-        json_line_at(&j, 5);
-        json_uints(&j, "size", (uint32_t[]){1, 2, 3}, 3);
         json_line(&j);
+        json_uints(&j, "size", (uint32_t[]){1, 2, 3}, 3);
         json_int(&j, "more", -1);
+        json_line(&j);
         json_close(&j);
     }
     json_close(&j);
     json_list(&j, "empty");
     json_close(&j);
-    json_beside(&j);
     json_block(&j, "also_empty");
+    json_close(&j);
+    json_array(&j, "lines");
+    json_lines(&j, NULL);
+    json_lines(&j, "a\n\"b\"\n\nc");
     json_close(&j);
     json_raw(&j, "raw", "[1]");
     text_add(json_here(&j, "here"), "{}");
@@ -44,16 +46,19 @@ static void json_layout(void **state) {
     assert_int_equal(j.depth, 0);
     is(&t, "{\n"
            "  \"version\": 1,\n"
-           "  \"name\": \"a\\\"\\\\\\u000a\x7f\\ufffd\xc3\xa9\", \"none\": null,\n"
+           "  \"name\": \"a\\\"\\\\\\u000a\x7f\\ufffd\xc3\xa9\",\n"
+           "  \"none\": null,\n"
            "  \"frames\": [\n"
            "    {\"ok\": false,\n"
-           "     \"size\": [1, 2, 3],\n"
-           "      \"more\": -1},\n"
+           "      \"size\": [1, 2, 3], \"more\": -1\n"
+           "    },\n"
            "    {\"ok\": true,\n"
-           "     \"size\": [1, 2, 3],\n"
-           "      \"more\": -1}\n"
+           "      \"size\": [1, 2, 3], \"more\": -1\n"
+           "    }\n"
            "  ],\n"
-           "  \"empty\": [], \"also_empty\": {},\n"
+           "  \"empty\": [],\n"
+           "  \"also_empty\": {},\n"
+           "  \"lines\": [\"a\", \"\\\"b\\\"\", \"\", \"c\"],\n"
            "  \"raw\": [1],\n"
            "  \"here\": {}\n"
            "}\n");
@@ -66,10 +71,10 @@ static void json_part(void **state) {
     json_out j = {.to = &t, .depth = 2};
     json_block(&j, NULL);
     json_uint(&j, "most", UINT64_MAX);
-    json_beside(&j);
     json_int(&j, "least", INT64_MIN);
     json_close(&j);
-    is(&t, "{\n      \"most\": 18446744073709551615, \"least\": -9223372036854775808\n    }");
+    is(&t, "{\n      \"most\": 18446744073709551615,\n"
+           "      \"least\": -9223372036854775808\n    }");
 }
 
 static void json_numbers(void **state) {

@@ -6,14 +6,14 @@
 #include <math.h>
 
 compare_limits compare_limits_of(const settings *s) {
-    static const char *const SOFT[] = {"warn", "warnrelative", "warnpercent"};
     compare_limits l = s->compare;
-    for (size_t i = 0; i < sizeof SOFT / sizeof SOFT[0]; i++)
-        l.warn_given |= s->value[option_find(SOFT[i], FOR_DIFF) - OPTIONS].origin != ORIGIN_DEFAULT;
+    l.warn_given |= settings_given(s, "warn", FOR_DIFF) ||
+                    settings_given(s, "warnrelative", FOR_DIFF) ||
+                    settings_given(s, "warnpercent", FOR_DIFF);
     return l;
 }
 
-/* The value of the worst pixel in a channel of one of the images. */
+/* Returns the value of the worst pixel in a channel of one of the images. */
 static double value_at(const comparison *c, const image *img, int channel) {
     float f;
     size_t at = (size_t)(c->max_y - c->y0) * c->w + (size_t)(c->max_x - c->x0);
@@ -72,7 +72,7 @@ void compare_words(const comparison *c, text *to) {
 
 void compare_json(const comparison *c, json_out *j) {
     enum { DIGITS = 9 };
-    json_object(j, NULL);
+    json_block(j, NULL);
     json_int(j, "part", c->of.part);
     json_string(j, "verdict", compare_word(c->verdict));
     if (c->verdict == COMPARE_SIZE) {
@@ -84,24 +84,20 @@ void compare_json(const comparison *c, json_out *j) {
     json_real_or_word(j, "rms", DIGITS, c->rms);
     json_real_or_word(j, "psnr", DIGITS, c->psnr);
     json_real_or_word(j, "max", DIGITS, c->max);
-    json_line(j);
     json_uint(j, "pixels", c->pixels);
     json_uint(j, "failed", c->failed);
     json_uint(j, "hard_failed", c->hard_failed);
     json_uint(j, "warned", c->warned);
     json_uint(j, "hard_warned", c->hard_warned);
     json_real_or_word(j, "fail", DIGITS, c->limits.fail);
-    json_line(j);
     json_object(j, "worst");
     json_int(j, "x", c->max_x);
     json_int(j, "y", c->max_y);
     json_string(j, "channel", channel_name(c, c->max_channel));
     json_close(j);
-    json_line(j);
-    json_array(j, "channels");
+    json_list(j, "channels");
     for (int i = 0; i < c->channels; i++) {
         const compare_channel *k = &c->channel[i];
-        json_line(j);
         json_object(j, NULL);
         json_string(j, "name", channel_name(c, i));
         json_real_or_word(j, "max", DIGITS, k->max);

@@ -1,7 +1,7 @@
 #include "app/check/suite.h"
 
 #include "app/check/suite_keys.h"
-#include "app/run/frames.h"
+#include "app/run/job.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

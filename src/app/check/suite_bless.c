@@ -1,9 +1,8 @@
 #include "app/check/suite_bless.h"
 
-#include "app/cli/fingerprint.h"
 #include "app/run/describe.h"
+#include "app/run/stamp.h"
 #include "base/file.h"
-#include "base/json_out.h"
 #include "image/format.h"
 
 #include <stddef.h>

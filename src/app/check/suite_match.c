@@ -9,18 +9,11 @@
 #include <errno.h>
 #include <unistd.h>
 
-static void add_line(text *to, const char *sentence) {
-    text_add(to, "  ");
-    text_add_clean(to, sentence);
-    text_add(to, "\n");
-}
-
 static bool match_part(suite_match *m, const suite_matching *with, int part, json_out *j, err *e) {
     comparison c;
     const compare_pair of = {with->result, m->reference, part};
     if (!compare_parts(&c, &of, &with->limits, with->threads, e)) return false;
     if (c.verdict > m->verdict) m->verdict = c.verdict;
-    json_line(j);
     compare_json(&c, j);
     if (c.verdict != COMPARE_MATCH) {
         if (with->result->head.parts > 1) text_add(&m->words, "  part %d\n", part);
@@ -38,26 +31,28 @@ bool suite_match_make(suite_match *m, const suite_matching *with, const char *pa
     text said = {0};
     *m = (suite_match){.path = path};
     m->reference = image_load(path, NULL, with->threads, &why);
+    int parts = with->result->head.parts, others = m->reference ? m->reference->head.parts : 0;
     if (!m->reference) {
         m->verdict = COMPARE_FILE;
         if (access(path, F_OK) != 0 && errno == ENOENT)
             text_add(&said, "no reference yet: there is no '%s'; run with --bless to create it",
                      path);
-        add_line(&m->words, said.s ? said.s : why.msg);
-        text_free(&said);
-        return why.code != ERR_RETRY || err_set(e, ERR_RETRY, "%s", why.msg);
-    }
-    int parts = with->result->head.parts;
-    if (parts != m->reference->head.parts) {
+        else
+            text_add(&said, "%s", why.msg);
+        if (why.code == ERR_RETRY) err_set(e, ERR_RETRY, "%s", why.msg);
+    } else if (parts != others) {
         m->verdict = m->worst.verdict = COMPARE_SIZE;
-        text_add(&said, "the result has %d parts, '%s' has %d", parts, path,
-                 m->reference->head.parts);
-        add_line(&m->words, said.s);
+        text_add(&said, "the result has %d parts, '%s' has %d", parts, path, others);
+    }
+    if (said.s) {
+        text_add(&m->words, "  ");
+        text_add_clean(&m->words, said.s);
+        text_add(&m->words, "\n");
         text_free(&said);
-        return true;
+        return why.code != ERR_RETRY;
     }
     json_out j = {.to = &m->parts, .depth = 3};
-    json_array(&j, NULL);
+    json_list(&j, NULL);
     bool ok = true;
     for (int i = 0; ok && i < parts; i++) ok = match_part(m, with, i, &j, e);
     json_close(&j);

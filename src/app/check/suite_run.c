@@ -52,10 +52,9 @@ static bool find_required(suite_run *r, err *e) {
                    want);
 }
 
-bool suite_run_open(suite_run *r, const suite *s, const settings *asked, err *e) {
-    *r = (suite_run){.s = s, .asked = asked};
-    if (!pick(r, e)) return false;
-    return find_required(r, e) && (r->threads = par_open((int)asked->jobs, e));
+bool suite_run_open(suite_run *r, const suite *s, const cli *c, err *e) {
+    *r = (suite_run){.s = s, .asked = &c->s, .threads = c->threads};
+    return pick(r, e) && find_required(r, e);
 }
 
 static bool ran_on_required(const suite_run *r) {
@@ -112,6 +111,5 @@ void suite_run_close(suite_run *r) {
     mem_free(r->item);
     mem_free(r->required);
     text_free(&r->complaint);
-    if (r->threads) par_close(&r->threads);
     *r = (suite_run){0};
 }

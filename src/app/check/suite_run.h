@@ -6,11 +6,12 @@
 #define APP_SUITE_RUN_H
 
 #include "app/check/suite_case.h"
+#include "app/cli/cli.h"
 
 typedef struct {
     const suite *s;
-    const settings *asked; /* of the command */
-    par *threads;
+    const settings *asked;   /* of the command */
+    par *threads;            /* the command's */
     engine_device *required; /* the `required_count` devices that --require-device names */
     uint32_t required_count;
     case_result *item; /* of the cases that --filter takes */
@@ -22,8 +23,8 @@ typedef struct {
 } suite_run;
 
 /* Picks the cases. ERR_USAGE if there is none; ERR_NO_DEVICE if the machine lacks the device of
- * --require-device. The suite and the settings must outlive the run. */
-bool suite_run_open(suite_run *r, const suite *s, const settings *asked, err *e);
+ * --require-device. The suite and the command must outlive the run. */
+bool suite_run_open(suite_run *r, const suite *s, const cli *c, err *e);
 /* Runs all cases and calls `each` after every one. */
 void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), void *ctx);
 void suite_run_close(suite_run *r);

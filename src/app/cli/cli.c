@@ -10,7 +10,6 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A flag of the command line. */
 typedef struct {
@@ -97,19 +96,20 @@ static bool unknown(const reader *r, const char *arg, const char *name, err *e) 
     return false;
 }
 
-/* --- single arguments ---------------------------------------------------------------------- */
-
-/* Returns true for "--" and known flags, which cannot be the value of the flag before them. */
-static bool is_flag(const reader *r, const char *arg) {
-    char name[OPTION_NAME_ROOM];
-    if (arg[0] != '-' || arg[1] != '-') return false;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(arg + 2, "="), arg + 2);
-    return !*name || option_find(name, r->cmd->bit) ||
-           (strncmp(name, "no-", 3) == 0 && option_find(name + 3, r->cmd->bit));
-}
+/* --- arguments ----------------------------------------------------------------------------- */
 
 static bool add_flag(reader *r, const option *o, const char *arg, const char *value, err *e) {
-    if (!value && r->at + 1 < r->argc && !is_flag(r, r->argv[r->at + 1])) value = r->argv[++r->at];
+    /* The next argument is the value unless it is "--" or a known flag. */
+    if (!value && r->at + 1 < r->argc) {
+        const char *next = r->argv[r->at + 1];
+        char name[OPTION_NAME_ROOM] = "";
+        bool dashes = strncmp(next, "--", 2) == 0;
+        if (dashes) snprintf(name, sizeof name, "%.*s", (int)strcspn(next + 2, "="), next + 2);
+        bool no = strncmp(name, "no-", 3) == 0;
+        if (!dashes || (*name && !option_find(name, r->cmd->bit) &&
+                        !(no && option_find(name + 3, r->cmd->bit))))
+            value = r->argv[++r->at];
+    }
     if (!value) {
         text hint = {0};
         option_placeholder(o, &hint);
@@ -138,48 +138,41 @@ static bool long_flag(reader *r, char *arg, const char *body, err *e) {
     return add_flag(r, o, arg, value, e);
 }
 
+/* Reads "-o", "-ovalue", or idiff's spelling of a long name, "-fail". */
 static bool short_flag(reader *r, char *arg, err *e) {
+    char name[OPTION_NAME_ROOM];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(arg + 1, "="), arg + 1);
+    if (name[0] && name[1] && option_find(name, r->cmd->bit)) return long_flag(r, arg, arg + 1, e);
     const option *o = option_find_letter(arg[1], r->cmd->bit);
     if (!o || (o->type == OPTION_BOOL && arg[2])) return unknown(r, arg, arg + 1, e);
     const char *value = o->type == OPTION_BOOL ? "true" : arg[2] ? arg + 2 : NULL;
     return add_flag(r, o, arg, value, e);
 }
 
-/* Returns true for idiff's spelling, -fail 0.1; but -ofile is -o with its value. */
-static bool one_dash_name(const reader *r, const char *arg) {
-    char name[OPTION_NAME_ROOM];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(arg + 1, "="), arg + 1);
-    return name[0] && name[1] && option_find(name, r->cmd->bit);
-}
-
 static bool read_line(reader *r, err *e) {
     bool ended = false, ok = true;
     for (r->at = 1; ok && r->at < r->argc; r->at++) {
         char *arg = r->argv[r->at];
-        if (ended || arg[0] != '-' || !arg[1]) {
+        if (ended || arg[0] != '-' || !arg[1])
             r->word[r->words++] = arg;
-        } else if (strcmp(arg, "--") == 0) {
+        else if (strcmp(arg, "--") == 0)
             ended = true;
-        } else if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
+        else if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0)
             r->help = true;
-        } else if (arg[1] == '-') {
-            ok = long_flag(r, arg, arg + 2, e);
-        } else if (one_dash_name(r, arg)) {
-            ok = long_flag(r, arg, arg + 1, e);
-        } else {
-            ok = short_flag(r, arg, e);
-        }
+        else
+            ok = arg[1] == '-' ? long_flag(r, arg, arg + 2, e) : short_flag(r, arg, e);
     }
     return ok;
 }
 
 /* --- the whole line ------------------------------------------------------------------------ */
 
-static bool set_flags(const reader *r, cli *c, bool config, err *e) {
+/* Sets --config alone, or all flags. */
+static bool set_flags(const reader *r, settings *s, bool config, err *e) {
     for (int i = 0; i < r->flags; i++) {
         const flag *f = &r->flag[i];
         if (config && f->o->at != offsetof(settings, config)) continue;
-        if (!settings_set(&c->s, (int)(f->o - OPTIONS), f->value,
+        if (!settings_set(s, (int)(f->o - OPTIONS), f->value,
                           (setting_origin){ORIGIN_FLAG, f->spelled}, e))
             return false;
     }
@@ -210,18 +203,14 @@ static bool set_words(reader *r, cli *c, err *e) {
     return true;
 }
 
-/* `fftbloom blom scene.exr`: the first word may have been meant as a command. */
-static bool is_bare_word(const cli *c, const char *word) {
-    return c->cmd->bit == FOR_APPLY && word && !strpbrk(word, "./#%$@") && access(word, F_OK) != 0;
-}
-
 static bool check_needs(const cli *c, err *e) {
     const command *cmd = c->cmd;
     for (int i = 0; i < COMMAND_WORDS && cmd->needs[i]; i++) {
         const option *o = option_find(cmd->needs[i], cmd->bit);
         char name[OPTION_NAME_ROOM];
         if (c->s.value[o - OPTIONS].text) continue;
-        if (is_bare_word(c, c->s.input))
+        /* `fftbloom blom scene.exr`: the first word may have been meant as a command. */
+        if (cmd->bit == FOR_APPLY && c->s.input && command_is_bare_word(c->s.input))
             return err_set(e, ERR_USAGE, "'%s' is neither a command nor a file", c->s.input);
         return err_set(e, ERR_USAGE, "%s needs %s (%s); usage: fftbloom %s %s", cmd->name, o->value,
                        option_flag(o, name), cmd->name, cmd->usage);
@@ -234,40 +223,51 @@ static bool check_needs(const cli *c, err *e) {
            option_rules_check(&c->s, cmd->bit, c->words ? c->word[0] : NULL, e);
 }
 
-/* Answers --help and --print-config, or checks what there is to do. */
-static bool answer(const reader *r, cli *c, err *e) {
-    text out = {0};
-    if (r->help) {
-        help_command(c->cmd, &out);
-    } else if (c->s.print_config) {
-        settings_print(&c->s, c->cmd->bit, c->s.json, &out);
-    } else {
-        return check_needs(c, e);
-    }
-    fputs(out.s, stdout);
-    text_free(&out);
-    return false;
-}
-
-bool cli_open(cli *c, int argc, char **argv, err *e) {
-    *c = (cli){.cmd = command_find(argv[0]), .e = e};
-    if (!c->cmd) c->cmd = command_find("apply");
+/* Reads and checks everything, and sets the log level and the limit of memory. Returns true if the
+ * command is to run: --help and --print-config are answered here. */
+static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     reader r = {.cmd = c->cmd, .argc = argc, .argv = argv};
     r.flag = mem_new((size_t)argc, sizeof *r.flag, "flags", e);
     r.word = mem_new((size_t)argc, sizeof *r.word, "arguments", e);
-    bool ok = r.flag && r.word && settings_init(&c->s, e) && read_line(&r, e);
+    bool ok = r.flag && r.word && settings_init(&c->s, e) && read_line(&r, e), over = r.help;
     /* Lowest rank first, so that each source replaces what came before. */
     if (ok && !r.help)
-        ok = set_flags(&r, c, true, e) && (!c->s.config || config_load(&c->s, c->s.config, e)) &&
-             settings_environment(&c->s, c->cmd->bit, e) && set_flags(&r, c, false, e) &&
+        ok = set_flags(&r, &c->s, true, e) &&
+             (!c->s.config || config_load(&c->s, c->s.config, e)) &&
+             settings_environment(&c->s, c->cmd->bit, e) && set_flags(&r, &c->s, false, e) &&
              set_words(&r, c, e);
+    mem_free(r.flag);
+    if (!c->word) mem_free(r.word);
     log_set_level(c->s.quiet ? LOG_ERROR : c->s.verbose ? LOG_INFO : LOG_NOTE);
     mem_set_limit(c->s.bloom.mem_limit);
     if (ok && !r.help) settings_warn_environment();
-    ok = ok && answer(&r, c, e);
-    mem_free(r.flag);
-    if (!c->word) mem_free(r.word);
-    return ok;
+    if (ok && r.help)
+        help_command(c->cmd, out);
+    else if (ok && (over = c->s.print_config))
+        settings_print(&c->s, c->cmd->bit, c->s.json, out);
+    return ok && !over && check_needs(c, e);
+}
+
+int cli_run(const command *cmd, int argc, char **argv, err *e) {
+    cli c = {.cmd = cmd, .e = e};
+    text out = {0};
+    int status = 0;
+    if (prepare(&c, argc, argv, &out, e) &&
+        (!option_find("jobs", cmd->bit) || (c.threads = par_open((int)c.s.jobs, e))))
+        status = cmd->run(&c, &out, e);
+    if (out.s && !e->code) fputs(out.s, stdout);
+    cli_blame(&c);
+    text_free(&out);
+    par_close(&c.threads);
+    settings_free(&c.s);
+    mem_free(c.word);
+    return e->code ? (int)e->code : status;
+}
+
+void cli_print(text *t) {
+    if (t->s) fputs(t->s, stdout);
+    fflush(stdout);
+    text_free(t);
 }
 
 /* Returns true if `name` is a word of the sentence; - and _ are the same. */
@@ -283,16 +283,9 @@ static bool names(const char *sentence, const char *name) {
 }
 
 void cli_blame(const cli *c) {
-    if (!c->e || c->e->code != ERR_CONFIG || c->cmd->bit == FOR_CHECK) return;
+    if (c->e->code != ERR_CONFIG || c->cmd->bit == FOR_CHECK) return;
     for (int i = 0; i < OPTION_COUNT; i++)
         if (OPTIONS[i].on & c->cmd->bit && OPTIONS[i].type != OPTION_PATH &&
             c->s.value[i].origin == ORIGIN_FLAG && names(c->e->msg, OPTIONS[i].name))
             c->e->code = ERR_USAGE;
-}
-
-void cli_close(cli *c) {
-    if (c->cmd) cli_blame(c);
-    settings_free(&c->s);
-    mem_free(c->word);
-    *c = (cli){0};
 }

@@ -1,4 +1,5 @@
-/* cli.h - the command line of one command, read by the table of options.
+/* cli.h - runs one command: reads its command line by the table of options, calls it, and prints
+ * its result.
  *
  *   --name value   --name=value   --flag   --no-flag   -o value   -ovalue   --   (ends options)
  *
@@ -11,24 +12,26 @@
 #include "app/cli/command.h"
 #include "app/cli/settings.h"
 
-typedef struct {
+/* The command at hand. The command may use everything and owns nothing. */
+struct cli {
     const command *cmd;
     settings s;
     char **word; /* the arguments that stand for no option, in order; they point into argv */
     int words;
-    err *e; /* of cli_open */
-} cli;
+    par *threads; /* as many as --jobs says; NULL where the command does not take --jobs */
+    err *e;       /* of cli_run */
+};
 
-/* Reads and checks everything and sets the log level. argv[0] is the command's name, or any other
- * word where apply is meant. Returns false when the command is over, with e->code as its status:
- * an error, or 0 after --help or --print-config, which are answered here. Call cli_close in both
- * cases. argv and e must outlive the cli. */
-bool cli_open(cli *c, int argc, char **argv, err *e);
+/* Runs a command; argv[0] is its name, or any word where none was given. Returns the exit status:
+ * the error's code, or what the command returned. --help and --print-config are answered here. */
+int cli_run(const command *cmd, int argc, char **argv, err *e);
+
+/* Prints a text now, even if the command fails later, and frees it. */
+void cli_print(text *t);
 
 /* Turns an ERR_CONFIG of a later check into ERR_USAGE where its sentence names an option that the
- * command line has set. cli_close does it, too; reports that hold the exit status need it before.
- */
+ * command line has set. cli_run does it at the end; reports that hold the exit status need it
+ * before. */
 void cli_blame(const cli *c);
-void cli_close(cli *c);
 
 #endif

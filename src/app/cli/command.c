@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <string.h>
+#include <unistd.h>
 
 const command COMMANDS[] = {
     {
@@ -312,38 +313,34 @@ void command_choices(const command *c, const char *between, text *to) {
                      (int)strcspn(words, " "), words);
 }
 
-/* Returns true for words by which other programs empty their cache. */
-static bool means_to_empty(const char *word) {
-    static const char *const WORD[] = {"clear", "clean", "empty", "purge", "prune", "delete", "rm"};
-    for (size_t i = 0; i < sizeof WORD / sizeof WORD[0]; i++)
-        if (strcmp(WORD[i], word) == 0) return true;
-    return false;
+bool command_is_bare_word(const char *word) {
+    return word[0] != '-' && !strpbrk(word, "./#%$@") && access(word, F_OK) != 0;
 }
 
 bool command_check_choice(const command *c, const char *word, err *e) {
     enum { MOST = 32 };
-    const char *choice[MOST];
+    const char *choice[MOST], *meant = NULL;
     char *at;
-    text all = {0};
+    text words = {0}, list = {0};
     int n = 0;
-    if (!c->word_choices) return true;
-    command_choices(c, " ", &all);
-    for (char *p = strtok_r(all.s, " ", &at); p && n < MOST; p = strtok_r(NULL, " ", &at))
+    bool ok = !c->word_choices;
+    command_choices(c, " ", &words);
+    for (char *p = ok ? NULL : strtok_r(words.s, " ", &at); p && n < MOST;
+         p = strtok_r(NULL, " ", &at)) {
+        ok |= strcmp(p, word) == 0;
         choice[n++] = p;
-    bool ok = false;
-    for (int i = 0; i < n; i++) ok |= strcmp(choice[i], word) == 0;
-    int near = text_nearest(word, choice, n);
-    const char *meant = c->bit == FOR_CACHE && means_to_empty(word) ? "trim --cache-size 0"
-                        : near >= 0                                 ? choice[near]
-                                                                    : NULL;
-    if (!ok && meant) {
-        err_set(e, ERR_USAGE, "unknown %s '%s'; did you mean '%s'?", c->word_name, word, meant);
-    } else if (!ok) {
-        text list = {0};
-        command_choices(c, ", ", &list);
-        err_set(e, ERR_USAGE, "unknown %s '%s'; there are %s", c->word_name, word, list.s);
-        text_free(&list);
     }
-    text_free(&all);
+    int near = text_nearest(word, choice, n);
+    if (near >= 0) meant = choice[near];
+    /* words by which other programs empty their cache */
+    if (c->bit == FOR_CACHE && text_glob_any("clear,clean,empty,purge,prune,delete,rm", word))
+        meant = "trim --cache-size 0";
+    command_choices(c, ", ", &list);
+    if (!ok && meant)
+        err_set(e, ERR_USAGE, "unknown %s '%s'; did you mean '%s'?", c->word_name, word, meant);
+    else if (!ok)
+        err_set(e, ERR_USAGE, "unknown %s '%s'; there are %s", c->word_name, word, list.s);
+    text_free(&words);
+    text_free(&list);
     return ok;
 }

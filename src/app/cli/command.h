@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+typedef struct cli cli; /* cli.h */
+
 typedef struct {
     const char *does; /* "Bloom one image" */
     const char *line; /* "fftbloom in.exr star.exr -o out.exr" */
@@ -31,9 +33,9 @@ typedef struct {
     const char *word_choices, *word_name;
     const char *needs[COMMAND_WORDS]; /* options without which it cannot run */
     command_example example[COMMAND_EXAMPLES];
-    /* Runs the command; argv[0] is its name. Returns the exit status. An error sets e, its code is
-     * returned, and main prints the sentence. */
-    int (*run)(int argc, char **argv, err *e);
+    /* Runs the command. It writes its result to `out`, which is printed unless there is an error.
+     * Returns the exit status of a run without an error; of one with an error it is e->code. */
+    int (*run)(cli *c, text *out, err *e);
 } command;
 
 extern const command COMMANDS[];
@@ -43,6 +45,9 @@ extern const int COMMAND_COUNT;
 const command *command_find(const char *name);
 /* Returns the name nearest to `name`, or NULL if none is near. */
 const char *command_nearest(const char *name);
+/* Returns true for a word that could be a command but no path: it has no dot, slash or frame field,
+ * and no file has this name. */
+bool command_is_bare_word(const char *word);
 /* Appends the words that may follow the command, with `between` between them. */
 void command_choices(const command *c, const char *between, text *to);
 /* Returns true where the word is one of them, or anything may follow; else false with ERR_USAGE. */
@@ -56,20 +61,20 @@ typedef struct {
 extern const exit_code EXIT_CODES[];
 extern const int EXIT_CODE_COUNT;
 
-int cmd_apply(int argc, char **argv, err *e);
-int cmd_precompute(int argc, char **argv, err *e);
-int cmd_plan(int argc, char **argv, err *e);
-int cmd_diff(int argc, char **argv, err *e);
-int cmd_check(int argc, char **argv, err *e);
-int cmd_devices(int argc, char **argv, err *e);
-int cmd_help(int argc, char **argv, err *e);
-int cmd_version(int argc, char **argv, err *e);
-int cmd_schema(int argc, char **argv, err *e);
-int cmd_completion(int argc, char **argv, err *e);
-int cmd_docs(int argc, char **argv, err *e);
-int cmd_bench(int argc, char **argv, err *e);
-int cmd_cache(int argc, char **argv, err *e);
-int cmd_kernel(int argc, char **argv, err *e);
-int cmd_info(int argc, char **argv, err *e);
+int cmd_apply(cli *c, text *out, err *e);
+int cmd_precompute(cli *c, text *out, err *e);
+int cmd_plan(cli *c, text *out, err *e);
+int cmd_diff(cli *c, text *out, err *e);
+int cmd_check(cli *c, text *out, err *e);
+int cmd_devices(cli *c, text *out, err *e);
+int cmd_help(cli *c, text *out, err *e);
+int cmd_version(cli *c, text *out, err *e);
+int cmd_schema(cli *c, text *out, err *e);
+int cmd_completion(cli *c, text *out, err *e);
+int cmd_docs(cli *c, text *out, err *e);
+int cmd_bench(cli *c, text *out, err *e);
+int cmd_cache(cli *c, text *out, err *e);
+int cmd_kernel(cli *c, text *out, err *e);
+int cmd_info(cli *c, text *out, err *e);
 
 #endif

@@ -1,8 +1,9 @@
 #include "app/cli/help.h"
 
+#include "app/cli/cli.h"
 #include "app/cli/options.h"
+#include "base/json_out.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { WIDTH = 80, COLUMN = 28 };
@@ -28,53 +29,18 @@ void help_wrap(text *to, const char *s, int at, int indent, int width) {
 
 static void add_option(const option *o, text *to) {
     char flag[OPTION_NAME_ROOM];
-    text head = {0};
-    if (o->letter) {
-        text_add(&head, "  -%c, %s", o->letter, option_flag(o, flag));
-    } else {
-        text_add(&head, "      %s", option_flag(o, flag));
-    }
-    if (o->type != OPTION_BOOL) {
-        text_add(&head, " ");
-        option_placeholder(o, &head);
-    }
-    text_add(to, "%s", head.s);
-    if (head.n + 2 > COLUMN) {
-        text_add(to, "\n%*s", COLUMN, "");
-    } else {
-        text_add(to, "%*s", COLUMN - (int)head.n, "");
-    }
-    text words = {0};
+    text head = {0}, words = {0};
+    if (o->letter) text_add(&head, "  -%c, ", o->letter);
+    text_add(&head, "%s%s%s", o->letter ? "" : "      ", option_flag(o, flag),
+             o->type == OPTION_BOOL ? "" : " ");
+    option_placeholder(o, &head);
+    bool fits = head.n + 2 <= COLUMN;
+    text_add(to, "%s%s%*s", head.s, fits ? "" : "\n", fits ? COLUMN - (int)head.n : COLUMN, "");
     text_add(&words, "%s", o->help);
     if (o->preset && o->type != OPTION_BOOL) text_add(&words, " [%s]", o->preset);
     help_wrap(to, words.s, COLUMN, COLUMN, WIDTH);
     text_free(&words);
     text_free(&head);
-}
-
-static void add_options(uint32_t users, text *to) {
-    for (int section = 0; section < SECTIONS; section++) {
-        bool titled = false;
-        for (int i = 0; i < OPTION_COUNT; i++) {
-            if (!(OPTIONS[i].on & users) || (int)OPTIONS[i].section != section) continue;
-            if (!titled) text_add(to, "\n%s:\n", SECTION_TITLE[section]);
-            titled = true;
-            add_option(&OPTIONS[i], to);
-        }
-    }
-}
-
-/* Appends paragraphs, which \n\n separates, with an empty line before each. */
-static void add_paragraphs(const char *s, text *to) {
-    while (s && *s) {
-        const char *end = strstr(s, "\n\n");
-        text one = {0};
-        text_add_bytes(&one, s, end ? (size_t)(end - s) : strlen(s));
-        text_add(to, "\n");
-        help_wrap(to, one.s, 0, 0, WIDTH);
-        text_free(&one);
-        s = end ? end + 2 : NULL;
-    }
 }
 
 static void add_examples(const command *c, text *to) {
@@ -87,10 +53,24 @@ void help_command(const command *c, text *to) {
     add_examples(c, to);
     text_add(to, "%sUsage: fftbloom %s%s%s\n", c->example[0].line ? "\n" : "", c->name,
              *c->usage ? " " : "", c->usage);
-    add_paragraphs(c->about, to);
-    add_options(c->bit, to);
+    for (const char *s = c->about, *end; s; s = end ? end + 2 : NULL) {
+        text paragraph = {0};
+        end = strstr(s, "\n\n");
+        text_add_bytes(&paragraph, s, end ? (size_t)(end - s) : strlen(s));
+        text_add(to, "\n");
+        help_wrap(to, paragraph.s, 0, 0, WIDTH);
+        text_free(&paragraph);
+    }
+    int section = -1;
+    for (const option *o = NULL; (o = option_next(o, c->bit)); section = (int)o->section) {
+        if ((int)o->section != section) text_add(to, "\n%s:\n", SECTION_TITLE[o->section]);
+        add_option(o, to);
+    }
     text_add(to, "      --help                Show this text.\n");
 }
+
+static const char USAGE[] = " fftbloom IN KERNEL -o OUT [options]\n"
+                            "       fftbloom COMMAND [arguments] [options]\n\n";
 
 static void add_commands(text *to) {
     for (int i = 0; i < COMMAND_COUNT; i++) {
@@ -99,11 +79,10 @@ static void add_commands(text *to) {
     }
 }
 
-void help_general(text *to) {
+static void help_general(text *to) {
     text_add(to, "fftbloom blooms HDR images with a real point spread function.\n\n");
     add_examples(command_find("apply"), to);
-    text_add(to, "\nUsage: fftbloom IN KERNEL -o OUT [options]\n"
-                 "       fftbloom COMMAND [arguments] [options]\n\nCommands:\n");
+    text_add(to, "\nUsage:%sCommands:\n", USAGE);
     add_commands(to);
     text_add(to, "\nExit status:\n");
     for (int i = 0; i < EXIT_CODE_COUNT; i++) {
@@ -117,9 +96,38 @@ void help_general(text *to) {
 }
 
 void help_short(text *to) {
-    text_add(to, "usage: fftbloom IN KERNEL -o OUT [options]\n"
-                 "       fftbloom COMMAND [arguments] [options]\n\n");
+    text_add(to, "usage:%s", USAGE);
     add_commands(to);
     text_add(to,
              "\n'fftbloom --help' shows more, 'fftbloom help COMMAND' everything on a command.\n");
+}
+
+int cmd_help(cli *c, text *out, err *e) {
+    (void)e;
+    if (c->words)
+        help_command(command_find(c->word[0]), out);
+    else
+        help_general(out);
+    return 0;
+}
+
+int cmd_version(cli *c, text *out, err *e) {
+    (void)e;
+    if (!c->s.json) {
+        text_add(out,
+                 "fftbloom " VERSION "\nVulkan engine: yes\nCPU engine (FFTW): %s\n"
+                 "PXR24, B44, DWA (OpenEXR): %s\n",
+                 WITH_FFTW ? "yes" : "no", WITH_OPENEXR ? "yes" : "no");
+        return 0;
+    }
+    json_out j = json_begin(out);
+    json_string(&j, "program", "fftbloom " VERSION);
+    json_string(&j, "release", VERSION);
+    json_object(&j, "libraries");
+    json_bool(&j, "vulkan", true);
+    json_bool(&j, "fftw", WITH_FFTW);
+    json_bool(&j, "openexr", WITH_OPENEXR);
+    json_close(&j);
+    json_end(&j);
+    return 0;
 }

@@ -1,14 +1,11 @@
-/* help.h - the texts of --help, made of the tables of commands and options. It knows the width of
- * a terminal, and no command by name but apply. */
+/* help.h - the texts of --help and of `fftbloom help` and `version`, made of the tables of commands
+ * and options. It knows the width of a terminal, and no command by name but apply. */
 #ifndef APP_HELP_H
 #define APP_HELP_H
 
 #include "app/cli/command.h"
-#include "base/text.h"
 
-/* Append the help of the program, its short form for `fftbloom` alone, and the help of a command.
- */
-void help_general(text *to);
+/* Append the short help for `fftbloom` alone, and the help of a command. */
 void help_short(text *to);
 void help_command(const command *c, text *to);
 

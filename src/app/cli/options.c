@@ -376,6 +376,15 @@ const option *option_find_letter(char letter, uint32_t users) {
     return NULL;
 }
 
+const option *option_next(const option *last, uint32_t users) {
+    int i = last ? (int)(last - OPTIONS) + 1 : 0;
+    for (int section = last ? (int)last->section : 0; section < SECTIONS; section++, i = 0)
+        for (; i < OPTION_COUNT; i++)
+            if ((int)OPTIONS[i].section == section && is_taken_by(&OPTIONS[i], users))
+                return &OPTIONS[i];
+    return NULL;
+}
+
 const char *option_nearest(const char *name, uint32_t users) {
     const char *names[SETTINGS_ROOM];
     char plain[OPTION_NAME_ROOM];
@@ -413,15 +422,6 @@ void option_placeholder(const option *o, text *to) {
     if (o->value) text_add(to, "%s%s", o->words ? "|" : "", o->value);
 }
 
-static void add_words(const option *o, text *to) {
-    for (int i = 0; o->words[i]; i++) text_add(to, "%s%s", i ? ", " : "", o->words[i]);
-}
-
-/* Appends "from 0 to 1" or "of 0 or more". */
-static void add_range(const option *o, text *to) {
-    text_add(to, isinf(o->max) ? " of %.15g or more" : " from %.15g to %.15g", o->min, o->max);
-}
-
 void option_describe_type(const option *o, text *to) {
     static const char *const TYPE[OPTION_TYPES] = {
         [OPTION_BOOL] = "true or false",
@@ -437,7 +437,9 @@ void option_describe_type(const option *o, text *to) {
         [OPTION_SCALE] = "a factor (0.5) or a height in image heights (0.5h),",
     };
     text_add(to, "%s", TYPE[o->type]);
-    if (o->words && o->type != OPTION_FLOAT) add_words(o, to);
-    if (o->max > 0) add_range(o, to);
+    for (int i = 0; o->words && o->words[i] && o->type != OPTION_FLOAT; i++)
+        text_add(to, "%s%s", i ? ", " : "", o->words[i]);
+    if (o->max > 0)
+        text_add(to, isinf(o->max) ? " of %.15g or more" : " from %.15g to %.15g", o->min, o->max);
     if (o->words && o->type == OPTION_FLOAT) text_add(to, " or %s", o->words[0]);
 }

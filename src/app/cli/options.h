@@ -94,6 +94,9 @@ const option *option_find(const char *name, uint32_t users);
 const option *option_find_letter(char letter, uint32_t users);
 /* Returns the name nearest to `name`, or NULL if none is near. */
 const char *option_nearest(const char *name, uint32_t users);
+/* Returns the first option that one of `users` takes, or the one after `last`, in the order of the
+ * sections; NULL at the end. */
+const option *option_next(const option *last, uint32_t users);
 /* Returns true for a key of config files. */
 bool option_in_config(const option *o);
 

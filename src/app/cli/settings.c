@@ -280,6 +280,10 @@ void settings_warn_environment(void) {
     }
 }
 
+bool settings_given(const settings *s, const char *name, uint32_t users) {
+    return s->value[option_find(name, users) - OPTIONS].origin != ORIGIN_DEFAULT;
+}
+
 /* --- words ------------------------------------------------------------------------------- */
 
 /* Appends the shortest digits that give the same number. */
@@ -354,19 +358,14 @@ void settings_origin(const settings *s, int index, text *to) {
 }
 
 void settings_print(const settings *s, uint32_t users, bool json, text *to) {
-    json_out j = {.to = to};
-    if (json) {
-        json_object(&j, NULL);
-        json_line(&j);
-        json_uint(&j, "version", 1);
-    }
+    json_out j;
+    if (json) j = json_begin(to);
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (!(OPTIONS[i].on & users) || OPTIONS[i].flag_only) continue;
         text value = {0}, origin = {0};
         settings_json(s, i, &value);
         settings_origin(s, i, &origin);
         if (json) {
-            json_line(&j);
             json_object(&j, OPTIONS[i].name);
             json_raw(&j, "value", value.s);
             json_string(&j, "origin", origin.s);
@@ -377,8 +376,5 @@ void settings_print(const settings *s, uint32_t users, bool json, text *to) {
         text_free(&value);
         text_free(&origin);
     }
-    if (!json) return;
-    json_line(&j);
-    json_close(&j);
-    text_add(to, "\n");
+    if (json) json_end(&j);
 }

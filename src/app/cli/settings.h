@@ -91,6 +91,8 @@ bool settings_environment(settings *s, uint32_t users, err *e);
 /* Warns of each FFTBLOOM_* variable that no command reads, with the nearest name. */
 void settings_warn_environment(void);
 
+/* Returns true if the option that one of `users` takes has a value that is not its default's. */
+bool settings_given(const settings *s, const char *name, uint32_t users);
 /* Appends the value as JSON of the option's type: true, 3, "mirror", ["a", "b"]. */
 void settings_json(const settings *s, int index, text *to);
 /* Appends the origin: "default", "look.json:7:3", "environment FFTBLOOM_PADDING", "flag --padding",

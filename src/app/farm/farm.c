@@ -34,15 +34,13 @@ static bool make_chunks(farm *f, const stamps *st, err *e) {
     int *left = mem_new(count + 1, sizeof *left, "frames", e);
     bool ok = left != NULL;
     for (size_t i = 0; ok && i < count; i++) {
-        char *input = NULL, *output = NULL;
-        const int *number;
-        if (!(ok = job_frame(f->j, i, &input, &output, &number, e))) break;
-        if (st && stamp_is_current(st, input, output))
+        job_files files;
+        if (!(ok = job_frame(f->j, i, &files, e))) break;
+        if (st && stamp_is_current(st, files.input, files.output))
             f->current++;
         else
-            left[f->frames++] = *number;
-        mem_free(input);
-        mem_free(output);
+            left[f->frames++] = *files.number;
+        job_files_free(&files);
     }
     ok = ok && (f->chunk = mem_new(f->frames / size + 1, sizeof *f->chunk, "chunks", e));
     for (size_t i = 0; ok && i < f->frames; i += size)
@@ -115,24 +113,19 @@ static bool find_places(farm *f, err *e) {
 
 /* --- the command of a task ------------------------------------------------------------------- */
 
-/* Options that a task is not given as they are: those that it gets for itself, and those on
- * messages and on the farm. */
-static bool is_own(const option *o) {
-    static const char *const NAME[] = {"frames", "report", "update", "cache_dir"};
-    for (size_t i = 0; i < sizeof NAME / sizeof NAME[0]; i++)
-        if (strcmp(o->name, NAME[i]) == 0) return true;
-    return o->flag_only || o->section == SECTION_MESSAGES || o->section == SECTION_FARM;
-}
-
 void farm_flags(const farm *f, void (*add)(void *ctx, const char *flag), void *ctx) {
     text t = {0};
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option *o = &OPTIONS[i];
         const setting *v = &f->c->s.value[i];
         char name[OPTION_NAME_ROOM];
-        if (!(o->on & FOR_APPLY) || is_own(o) || v->origin == ORIGIN_DEFAULT || !v->text) continue;
-        /* A config file may hold options without an effect; as flags they would be refused. */
-        if (!option_has_effect(&f->c->s, FOR_APPLY, o)) continue;
+        if (!(o->on & FOR_APPLY) || v->origin == ORIGIN_DEFAULT || !v->text) continue;
+        /* A task has messages, farm options and these of its own. A config file may hold options
+         * without an effect; as flags they would be refused. */
+        if (o->flag_only || o->section == SECTION_MESSAGES || o->section == SECTION_FARM ||
+            text_glob_any("frames,report,update,cache_dir", o->name) ||
+            !option_has_effect(&f->c->s, FOR_APPLY, o))
+            continue;
         bool no = strncmp(option_flag(o, name), "--no-", 5) == 0;
         text_add(&t, "--%s=%s", name + (no ? 5 : 2), v->text);
         add(ctx, t.s);
@@ -148,50 +141,33 @@ void farm_flags(const farm *f, void (*add)(void *ctx, const char *flag), void *c
     add(ctx, "--farm=none");
 }
 
-/* --- opening and running -----------------------------------------------------------------------
- */
+/* --- opening and running --------------------------------------------------------------------- */
 
-static bool open_farm(farm *f, const stamps *st, err *e) {
-    const char *args = f->c->s.farm_args;
-    if (!f->j->sequence)
-        return err_set(e, ERR_USAGE, "--farm needs a sequence: a frame pattern as input, not '%s'",
-                       f->j->input);
-    for (; args && *args; args++)
-        if (iscntrl((unsigned char)*args))
-            return err_set(e, ERR_USAGE,
-                           "--farm-args must be one line, without control characters");
-    return find_places(f, e) && make_chunks(f, st, e);
-}
-
-static void close_farm(farm *f) {
-    for (size_t i = 0; i < f->chunks; i++) text_free(&f->chunk[i]);
-    mem_free(f->chunk);
-    mem_free(f->program);
-    mem_free(f->here);
-    mem_free(f->folder);
-    mem_free(f->cache);
-}
-
-int farm_run(const cli *c, const job *j, const stamps *st, err *e) {
+int farm_run(const cli *c, const job *j, const stamps *st, text *out, err *e) {
     farm f = {.c = c, .j = j};
-    text out = {0};
     int status = 0;
-    bool ok = open_farm(&f, st, e), slurm = c->s.farm == FARM_SLURM;
-    if (ok && slurm && f.current) log_note("%zu frames are up to date", f.current);
-    if (ok && !f.chunks) {
-        log_note("nothing is left to do");
-        if (slurm && c->s.report) status = farm_slurm_gather(&f, e);
-    } else if (ok && slurm) {
-        ok = farm_slurm_check(&f, e);
-        if (ok && c->s.dry_run)
-            farm_slurm_script(&f, &out);
-        else if (ok)
-            status = farm_slurm_submit(&f, e);
-    } else if (ok) {
-        farm_openjd_template(&f, &out, e);
+    bool slurm = c->s.farm == FARM_SLURM;
+    if (!j->sequence)
+        err_set(e, ERR_USAGE, "--farm needs a sequence: a frame pattern as input, not '%s'",
+                j->input);
+    for (const char *p = c->s.farm_args; !e->code && p && *p; p++)
+        if (iscntrl((unsigned char)*p))
+            err_set(e, ERR_USAGE, "--farm-args must be one line, without control characters");
+    if (!e->code && find_places(&f, e) && make_chunks(&f, st, e)) {
+        if (slurm && f.current) log_note("%zu frames are up to date", f.current);
+        if (!f.chunks) log_note("nothing is left to do");
+        if (!f.chunks && slurm && c->s.report)
+            status = farm_slurm_gather(&f, out, e);
+        else if (f.chunks && slurm && farm_slurm_check(&f, e))
+            status = c->s.dry_run ? (farm_slurm_script(&f, out), 0) : farm_slurm_submit(&f, out, e);
+        else if (f.chunks && !slurm)
+            farm_openjd_template(&f, out, e);
     }
-    if (out.s && !e->code) fputs(out.s, stdout);
-    text_free(&out);
-    close_farm(&f);
-    return e->code ? (int)e->code : status;
+    for (size_t i = 0; i < f.chunks; i++) text_free(&f.chunk[i]);
+    mem_free(f.chunk);
+    mem_free(f.program);
+    mem_free(f.here);
+    mem_free(f.folder);
+    mem_free(f.cache);
+    return status;
 }

@@ -32,9 +32,9 @@ typedef struct {
     size_t current;        /* frames that are up to date */
 } farm;
 
-/* Does what --farm asks for. Returns the exit status; on an error sets e. `st` is NULL where there
- * is no cache folder for stamps. */
-int farm_run(const cli *c, const job *j, const stamps *st, err *e);
+/* Does what --farm asks for, and writes what is for standard output to `out`. Returns the exit
+ * status where there is no error. `st` is NULL where there is no cache folder for stamps. */
+int farm_run(const cli *c, const job *j, const stamps *st, text *out, err *e);
 
 /* Adds n rising numbers as --frames takes them: "1001-1010,1020,1031-1035x2". */
 void farm_ranges(const int *number, size_t n, text *to);
@@ -49,10 +49,12 @@ void farm_job_name(const farm *f, text *to);
 bool farm_slurm_check(const farm *f, err *e);
 /* Adds the script of the array job. */
 void farm_slurm_script(const farm *f, text *to);
-/* Writes the script, submits it and, with --wait, waits and gathers. Returns the exit status. */
-int farm_slurm_submit(const farm *f, err *e);
-/* Writes the reports of the tasks as one. Returns the worst of their statuses. */
-int farm_slurm_gather(const farm *f, err *e);
+/* Writes the script, submits it and, with --wait, waits and gathers; otherwise it writes the job's
+ * number to `out`. Returns the exit status where there is no error. */
+int farm_slurm_submit(const farm *f, text *out, err *e);
+/* Writes the reports of the tasks as one, to --report and with --json to `out`. Returns the worst
+ * of their statuses. */
+int farm_slurm_gather(const farm *f, text *out, err *e);
 
 /* Adds a job template. Returns false where a path or a value cannot be written into one. */
 bool farm_openjd_template(const farm *f, text *to, err *e);

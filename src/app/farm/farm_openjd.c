@@ -17,7 +17,6 @@ static void note_braces(void *ctx, const char *flag) {
 
 /* Adds a parameter of text, for workers that have the program or the files elsewhere. */
 static void add_parameter(json_out *j, const char *name, const char *preset, const char *about) {
-    json_line(j);
     json_object(j, NULL);
     json_string(j, "name", name);
     json_string(j, "type", "STRING");
@@ -27,6 +26,9 @@ static void add_parameter(json_out *j, const char *name, const char *preset, con
 }
 
 bool farm_openjd_template(const farm *f, text *to, err *e) {
+    /* The worker's own folder is another: the shell goes to ours, and becomes the program. */
+    static const char COMMAND[] = "-c\ncd \"$0\" && exec \"$@\"\n{{Param.Folder}}\n"
+                                  "{{Param.Program}}\napply";
     bool braces = strstr(f->folder, "{{") != NULL || strstr(f->here, "{{") != NULL;
     farm_flags(f, note_braces, &braces);
     if (braces)
@@ -40,23 +42,17 @@ bool farm_openjd_template(const farm *f, text *to, err *e) {
     json_out j = {.to = to};
     text name = {0};
     farm_job_name(f, &name);
-    json_object(&j, NULL);
-    json_line(&j);
+    json_block(&j, NULL);
     json_string(&j, "specificationVersion", "jobtemplate-2023-09");
-    json_line(&j);
     json_string(&j, "name", name.s);
     text_free(&name);
-    json_line(&j);
-    json_array(&j, "parameterDefinitions");
+    json_list(&j, "parameterDefinitions");
     add_parameter(&j, "Program", f->program, "fftbloom on the workers");
     add_parameter(&j, "Folder", f->here, "the folder at which relative paths start");
     json_close(&j);
-    json_line(&j);
     json_array(&j, "steps");
-    json_object(&j, NULL);
-    json_line(&j);
+    json_block(&j, NULL);
     json_string(&j, "name", "bloom");
-    json_line(&j);
     json_object(&j, "parameterSpace");
     json_array(&j, "taskParameterDefinitions");
     json_object(&j, NULL);
@@ -65,23 +61,16 @@ bool farm_openjd_template(const farm *f, text *to, err *e) {
     json_array(&j, "range");
     for (size_t i = 0; i < f->chunks; i++) json_string(&j, NULL, f->chunk[i].s);
     for (int i = 0; i < 4; i++) json_close(&j); /* of parameterSpace */
-    json_line(&j);
     json_object(&j, "script");
     json_object(&j, "actions");
     json_object(&j, "onRun");
     json_string(&j, "command", "sh");
-    /* The worker's own folder is another: the shell goes to ours, and becomes the program. */
-    static const char *const ARGS[] = {"-c", "cd \"$0\" && exec \"$@\"", "{{Param.Folder}}",
-                                       "{{Param.Program}}", "apply"};
     json_array(&j, "args");
-    for (size_t i = 0; i < sizeof ARGS / sizeof ARGS[0]; i++) json_string(&j, NULL, ARGS[i]);
+    json_lines(&j, COMMAND);
     farm_flags(f, add_flag, &j);
     json_string(&j, NULL, "--frames={{Task.Param.Frames}}");
     json_string(&j, NULL, "--progress=openjd");
-    while (j.depth > 0) {
-        if (j.depth <= 2) json_line(&j);
-        json_close(&j);
-    }
-    text_add(to, "\n");
+    while (j.depth > 1) json_close(&j);
+    json_end(&j);
     return true;
 }

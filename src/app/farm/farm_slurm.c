@@ -46,15 +46,12 @@ bool farm_slurm_check(const farm *f, err *e) {
            can_be_quoted("farm folder", f->folder, e);
 }
 
-/* Adds the line by which the script of an earlier job of the same output is recognised. */
-static void add_mark(const farm *f, text *to) {
-    text_add(to, "# fftbloom farm %s\n", f->mark);
-}
+/* The line by which the script of an earlier job of the same output is recognised. */
+#define MARK "# fftbloom farm "
 
 /* Only a task that ends with 75 is worth another try. */
 void farm_slurm_script(const farm *f, text *to) {
-    text_add(to, "#!/bin/bash\n");
-    add_mark(f, to);
+    text_add(to, "#!/bin/bash\n" MARK "%s\n", f->mark);
     text_add(to, "# %zu frames in %zu tasks; made by `fftbloom apply --farm slurm`.\n", f->frames,
              f->chunks);
     text_add(to, "#SBATCH --job-name=");
@@ -80,12 +77,6 @@ void farm_slurm_script(const farm *f, text *to) {
 }
 
 /* --- the farm's folder ---------------------------------------------------------------------- */
-
-static text script_path(const farm *f) {
-    text t = {0};
-    text_add(&t, "%s/job.sh", f->folder);
-    return t;
-}
 
 static text report_path(const farm *f, size_t task) {
     text t = {0};
@@ -114,8 +105,8 @@ static bool is_free(const farm *f, const char *script, err *e) {
     size_t n = 0;
     char *old = (char *)file_read_all(script, MOST, &n, &why);
     text mark = {0};
-    add_mark(f, &mark);
-    bool ours = old && strstr(old, mark.s), other = old && strstr(old, "\n# fftbloom farm ");
+    text_add(&mark, MARK "%s\n", f->mark);
+    bool ours = old && strstr(old, mark.s), other = old && strstr(old, "\n" MARK);
     text_free(&mark);
     mem_free(old);
     if (ours) return true;
@@ -132,13 +123,14 @@ static bool is_free(const farm *f, const char *script, err *e) {
     return true;
 }
 
+/* Writes the script, and removes the reports of an earlier submission: they would be taken for
+ * those of this one. */
 static bool write_script(const farm *f, const char *path, err *e) {
     text script = {0};
     farm_slurm_script(f, &script);
     bool ok = file_make_dirs(f->folder, e) && is_free(f, path, e) &&
               file_write_all(path, script.s, script.n, e);
     text_free(&script);
-    /* Reports of an earlier submission would be taken for this one's. */
     for (size_t i = 0; ok && (i < f->chunks || has_report(f, i)); i++) {
         text old = report_path(f, i);
         unlink(old.s);
@@ -147,33 +139,10 @@ static bool write_script(const farm *f, const char *path, err *e) {
     return ok;
 }
 
-/* --- the job ---------------------------------------------------------------------------------- */
-
-typedef struct {
-    const farm *f;
-    progress p;
-    size_t seen; /* reports */
-} watcher;
-
-static void watch(void *ctx) {
-    watcher *w = ctx;
-    for (size_t now = count_reports(w->f); w->seen < now; w->seen++)
-        progress_step(&w->p, w->f->chunk[w->seen].s, true);
-}
-
-static bool wait_for(const farm *f, const char *id, err *e) {
-    watcher w = {.f = f};
-    progress_open(&w.p, f->c->s.progress, f->c->s.quiet, f->chunks);
-    bool ok = slurm_wait(
-        id, &(slurm_waiting){.pause = 0.1, .patience = 900, .asked = watch, .ctx = &w}, e);
-    progress_clear(&w.p);
-    return ok;
-}
-
 /* --- reports ---------------------------------------------------------------------------------- */
 
 typedef struct {
-    text tasks;
+    json_out tasks;
     size_t count[FRAME_STATES], silent;
     int status;
 } gathered;
@@ -190,15 +159,14 @@ static bool read_count(const json_value *root, const char *key, size_t most, siz
 
 /* Adds a task's report. Returns false, and adds nothing, where its numbers are none of a report. */
 static bool count_report(gathered *g, const json_value *root) {
-    static const char *const NAME[FRAME_STATES] = {"done", "current", "skipped", "failed"};
     size_t status = ERR_INTERNAL, count[FRAME_STATES] = {0};
-    if (!read_count(root, "exit_status", 255, &status)) return false;
-    for (int i = 0; i < FRAME_STATES; i++)
-        if (!read_count(root, NAME[i], INT_MAX, &count[i])) return false;
-    for (int i = 0; i < FRAME_STATES; i++) g->count[i] += count[i];
+    bool ok = read_count(root, "exit_status", 255, &status);
+    for (int i = 0; ok && i < FRAME_STATES; i++)
+        ok = read_count(root, REPORT_STATE[i], INT_MAX, &count[i]);
+    for (int i = 0; ok && i < FRAME_STATES; i++) g->count[i] += count[i];
     /* A failure hides that frames were skipped, not the other way round. */
-    if (status && (!g->status || g->status == ERR_SKIPPED)) g->status = (int)status;
-    return true;
+    if (ok && status && (!g->status || g->status == ERR_SKIPPED)) g->status = (int)status;
+    return ok;
 }
 
 static void gather_one(gathered *g, const char *path, size_t task) {
@@ -208,9 +176,8 @@ static void gather_one(gathered *g, const char *path, size_t task) {
     char *bytes = (char *)file_read_all(path, MOST, &n, &why);
     json_document *d = bytes ? json_parse(path, bytes, n, &why) : NULL;
     if (d && count_report(g, json_root(d))) {
-        while (n && isspace((unsigned char)bytes[n - 1])) n--;
-        text_add(&g->tasks, g->tasks.n ? ",\n" : "\n");
-        text_add_bytes(&g->tasks, bytes, n);
+        while (n && isspace((unsigned char)bytes[n - 1])) bytes[--n] = 0;
+        json_raw(&g->tasks, NULL, bytes);
     } else {
         log_error("task %zu left no report: %s%s", task, d ? path : why.msg,
                   d ? " has numbers that no report has" : "");
@@ -220,68 +187,69 @@ static void gather_one(gathered *g, const char *path, size_t task) {
     mem_free(bytes);
 }
 
-static bool write_gathered(const farm *f, const gathered *g, err *e) {
-    text out = {0};
-    json_out j = {.to = &out};
-    json_object(&j, NULL);
-    json_line(&j);
-    json_int(&j, "version", 1);
-    json_line(&j);
-    json_string(&j, "program", "fftbloom " VERSION);
-    json_line(&j);
-    json_int(&j, "exit_status", g->status);
-    json_line(&j);
-    json_uint(&j, "done", g->count[FRAME_DONE]);
-    json_uint(&j, "current", g->count[FRAME_CURRENT] + f->current);
-    json_uint(&j, "skipped", g->count[FRAME_SKIPPED]);
-    json_uint(&j, "failed", g->count[FRAME_FAILED]);
-    json_uint(&j, "silent", g->silent);
-    json_line(&j);
-    text tasks = {0};
-    text_add(&tasks, "[%s\n  ]", g->tasks.s ? g->tasks.s : "");
-    json_raw(&j, "tasks", tasks.s);
-    text_free(&tasks);
-    json_line(&j);
-    json_close(&j);
-    text_add(&out, "\n");
-    bool ok = !f->c->s.report || file_write_all(f->c->s.report, out.s, out.n, e) ||
-              err_in(e, "report");
-    if (ok && f->c->s.json) fputs(out.s, stdout);
-    text_free(&out);
-    return ok;
-}
-
-int farm_slurm_gather(const farm *f, err *e) {
-    gathered g = {0};
+int farm_slurm_gather(const farm *f, text *out, err *e) {
+    text tasks = {0}, all = {0};
+    gathered g = {.tasks = {.to = &tasks, .depth = 1}, .count = {[FRAME_CURRENT] = f->current}};
+    json_list(&g.tasks, NULL);
     for (size_t i = 0; i < f->chunks; i++) {
         text path = report_path(f, i);
         gather_one(&g, path.s, i);
         text_free(&path);
     }
+    json_close(&g.tasks);
     /* A task without a report was killed, or its node is gone: the same command does it again. */
     if (g.silent && (!g.status || g.status == ERR_SKIPPED)) g.status = ERR_RETRY;
-    bool ok = write_gathered(f, &g, e);
+    json_out j = json_begin(&all);
+    json_string(&j, "program", "fftbloom " VERSION);
+    json_int(&j, "exit_status", g.status);
+    report_counts_json(&j, g.count);
+    json_uint(&j, "silent", g.silent);
+    json_raw(&j, "tasks", tasks.s);
+    json_end(&j);
+    bool ok = !f->c->s.report || file_write_all(f->c->s.report, all.s, all.n, e) ||
+              err_in(e, "report");
+    if (ok && f->c->s.json) text_add_bytes(out, all.s, all.n);
     if (ok && g.status)
         log_note("%zu frames failed, %zu were skipped, %zu tasks left no report; logs are in '%s'",
                  g.count[FRAME_FAILED], g.count[FRAME_SKIPPED], g.silent, f->folder);
-    text_free(&g.tasks);
-    return ok ? g.status : (int)e->code;
+    text_free(&tasks);
+    text_free(&all);
+    return g.status;
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- the job ---------------------------------------------------------------------------------- */
 
-int farm_slurm_submit(const farm *f, err *e) {
+typedef struct {
+    const farm *f;
+    progress p;
+    size_t seen; /* reports */
+} watcher;
+
+static void watch(void *ctx) {
+    watcher *w = ctx;
+    for (size_t now = count_reports(w->f); w->seen < now; w->seen++)
+        progress_step(&w->p, w->f->chunk[w->seen].s, true);
+}
+
+int farm_slurm_submit(const farm *f, text *out, err *e) {
+    const settings *s = &f->c->s;
     char id[SLURM_ID];
-    text script = script_path(f);
-    bool ok = (!f->c->s.wait || slurm_can_wait(e)) && write_script(f, script.s, e) &&
+    text script = {0};
+    text_add(&script, "%s/job.sh", f->folder);
+    bool ok = (!s->wait || slurm_can_wait(e)) && write_script(f, script.s, e) &&
               slurm_submit(script.s, id, e);
     text_free(&script);
-    if (!ok) return (int)e->code;
+    if (!ok) return 0;
     log_note("job %s: %zu frames in %zu tasks; script, logs and reports in '%s'", id, f->frames,
              f->chunks, f->folder);
-    if (!f->c->s.wait) {
-        printf("%s\n", id);
+    if (!s->wait) {
+        text_add(out, "%s\n", id);
         return 0;
     }
-    return wait_for(f, id, e) ? farm_slurm_gather(f, e) : (int)e->code;
+    watcher w = {.f = f};
+    const slurm_waiting how = {.pause = 0.1, .patience = 900, .asked = watch, .ctx = &w};
+    progress_open(&w.p, s->progress, s->quiet, f->chunks);
+    ok = slurm_wait(id, &how, e);
+    progress_clear(&w.p);
+    return ok ? farm_slurm_gather(f, out, e) : 0;
 }

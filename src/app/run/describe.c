@@ -1,20 +1,17 @@
 #include "app/run/describe.h"
 
-#include "base/json_out.h"
 #include "base/number.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char *const AXIS[] = {"x", "y"};
+enum { ALL_DIGITS = 17 }; /* bring a double back as it was */
 
-const char *describe_precision(bool doubles) {
+static const char *precision(bool doubles) {
     return doubles ? "float64" : "float32";
-}
-
-static const char *precision_name(const plan *p) {
-    return describe_precision(p->sample_bytes == 8);
 }
 
 /* --- devices ------------------------------------------------------------------------------- */
@@ -25,48 +22,51 @@ const char *describe_class(engine_class c) {
     return NAME[c];
 }
 
-const char *describe_uuid(const engine_device *d, char buf[DESCRIBE_UUID]) {
+/* Writes 32 hexadecimal digits, as --device takes them, or "" where the device has no uuid. */
+static const char *uuid_of(const engine_device *d, char buf[2 * ENGINE_UUID + 1]) {
     static const uint8_t NONE[ENGINE_UUID];
-    char *p = buf;
-    *p = 0;
-    if (memcmp(d->uuid, NONE, ENGINE_UUID) == 0) return buf;
-    for (int i = 0; i < ENGINE_UUID; i++) p += sprintf(p, "%02x", d->uuid[i]);
+    buf[0] = 0;
+    if (memcmp(d->uuid, NONE, ENGINE_UUID) != 0)
+        for (int i = 0; i < ENGINE_UUID; i++) sprintf(buf + 2 * i, "%02x", d->uuid[i]);
     return buf;
 }
 
-void describe_device_json(const engine_device *d, int index, text *to) {
-    char uuid[DESCRIBE_UUID];
+void describe_device_json(json_out *j, const char *key, const engine_device *d, int index) {
+    char uuid[2 * ENGINE_UUID + 1];
     const plan_limits *l = &d->limits;
-    json_out j = {.to = to};
-    json_object(&j, NULL);
-    if (index >= 0) json_int(&j, "index", index);
-    json_string(&j, "class", describe_class(d->class));
-    json_string(&j, "name", d->name);
-    json_string(&j, "driver", d->driver);
-    json_string(&j, "uuid", describe_uuid(d, uuid));
-    json_uint(&j, "memory", d->memory);
-    json_object(&j, "limits");
-    json_uint(&j, "invocations", l->invocations);
-    json_uint(&j, "shared_bytes", l->shared_bytes);
-    json_uints(&j, "groups", l->groups, 3);
-    json_uint(&j, "buffer_range", l->buffer_range);
-    json_uint(&j, "memory", l->memory);
-    json_bool(&j, "float64", l->float64);
-    json_close(&j);
-    json_close(&j);
+    json_object(j, key);
+    if (index >= 0) json_int(j, "index", index);
+    json_string(j, "class", describe_class(d->class));
+    json_string(j, "name", d->name);
+    json_string(j, "driver", d->driver);
+    json_string(j, "uuid", uuid_of(d, uuid));
+    json_uint(j, "memory", d->memory);
+    json_object(j, "limits");
+    json_uint(j, "invocations", l->invocations);
+    json_uint(j, "shared_bytes", l->shared_bytes);
+    json_uints(j, "groups", l->groups, 3);
+    json_uint(j, "buffer_range", l->buffer_range);
+    json_uint(j, "memory", l->memory);
+    json_bool(j, "float64", l->float64);
+    json_close(j);
+    json_close(j);
 }
 
 void describe_device(const engine_device *d, int index, text *to) {
-    char uuid[DESCRIBE_UUID], memory[32];
+    char uuid[2 * ENGINE_UUID + 1], memory[32];
     text_add(to, "%-3d %-8s %s", index, describe_class(d->class), d->name);
     if (d->driver[0]) text_add(to, ", %s", d->driver);
     if (d->memory) text_add(to, ", %s", text_bytes((double)d->memory, memory));
     if (d->limits.float64) text_add(to, ", float64");
-    if (*describe_uuid(d, uuid)) text_add(to, "\n             %s", uuid);
+    if (*uuid_of(d, uuid)) text_add(to, "\n             %s", uuid);
     text_add(to, "\n");
 }
 
 /* --- plans --------------------------------------------------------------------------------- */
+
+static uint32_t length_along(const plan *p, uint32_t axis) {
+    return p->axis[p->first == axis ? 0 : 1].length;
+}
 
 static void fft_json(const char *key, const plan_fft *f, json_out *j) {
     json_object(j, key);
@@ -95,7 +95,7 @@ static void axis_json(const plan_axis *a, const char *name, json_out *j) {
     json_close(j);
 }
 
-/* Numbers that a thread holds in registers: those of the stage with the most. */
+/* Returns how many numbers a thread holds in registers: those of the stage with the most. */
 static uint32_t elements(const plan_pass *p) {
     uint32_t most = 0;
     for (uint32_t i = 0; i < p->fft.stages; i++)
@@ -120,65 +120,64 @@ static void pass_json(const plan_pass *p, json_out *j) {
     json_close(j);
 }
 
-/* Of the second half spectrum, where passes 1 and 2 leave theirs differently. */
+/* Returns the size of the second half spectrum, where passes 1 and 2 leave theirs differently. */
 static uint64_t tiled_bytes(const plan *p) {
     return p->tile != p->tile_in ? p->scratch_bytes : 0;
 }
 
-void describe_plan_json(const plan *p, int indent, text *to) {
-    const plan_axis *x = &p->axis[p->first == PLAN_X ? 0 : 1], *y = &p->axis[p->first == PLAN_X];
+void describe_plan_json(json_out *j, const char *key, const plan *p) {
     const plan_request *a = &p->ask;
-    json_out j = {.to = to, .depth = indent};
-    json_object(&j, NULL);
-    json_line(&j);
-    json_uints(&j, "image", a->size, PLAN_AXES);
-    json_uints(&j, "reach_before", a->reach_lo, PLAN_AXES);
-    json_uints(&j, "reach_after", a->reach_hi, PLAN_AXES);
-    json_uint(&j, "channels", a->channels);
-    json_uint(&j, "kernel_channels", a->spectra);
-    json_line(&j);
-    json_string(&j, "precision", precision_name(p));
-    json_string(&j, "first", AXIS[p->first]);
-    json_uints(&j, "lengths", (const uint32_t[]){x->length, y->length}, PLAN_AXES);
-    json_uints(&j, "power_of_two_lengths", p->power_of_two, PLAN_AXES);
-    json_reals(&j, "cost", 6, p->cost, PLAN_AXES);
-    json_line(&j);
-    json_uint(&j, "half_lines", p->halves);
-    json_uint(&j, "pitch", p->pitch);
-    json_uint(&j, "image_pitch", p->image_pitch);
-    json_uint(&j, "tile_in", p->tile_in);
-    json_uint(&j, "tile", p->tile);
-    json_uint(&j, "band", p->band);
-    json_uint(&j, "channels_per_bind", p->channels_per_bind);
-    json_uint(&j, "frames", p->frames);
-    json_line(&j);
-    json_object(&j, "bytes");
-    json_uint(&j, "image", p->image_bytes);
-    json_uint(&j, "scratch", p->scratch_bytes);
-    json_uint(&j, "input", p->input_bytes);
-    json_uint(&j, "tiled", tiled_bytes(p));
-    json_uint(&j, "line", p->line_bytes);
-    json_uint(&j, "spectrum", p->spectrum_bytes);
-    json_uint(&j, "twiddle", p->twiddle_bytes);
-    json_uint(&j, "all", plan_device_bytes(p));
-    json_close(&j);
-    json_line(&j);
-    json_list(&j, "axes");
-    axis_json(&p->axis[0], AXIS[p->first], &j);
-    axis_json(&p->axis[1], AXIS[1 - p->first], &j);
-    json_close(&j);
-    json_line(&j);
-    json_list(&j, "passes");
-    for (uint32_t i = 0; i < p->passes; i++) pass_json(&p->pass[i], &j);
-    json_close(&j);
-    json_line(&j);
-    json_close(&j);
+    const uint32_t lengths[] = {length_along(p, PLAN_X), length_along(p, PLAN_Y)};
+    json_object(j, key);
+    json_line(j);
+    json_uints(j, "image", a->size, PLAN_AXES);
+    json_uints(j, "reach_before", a->reach_lo, PLAN_AXES);
+    json_uints(j, "reach_after", a->reach_hi, PLAN_AXES);
+    json_uint(j, "channels", a->channels);
+    json_uint(j, "kernel_channels", a->spectra);
+    json_line(j);
+    json_string(j, "precision", precision(p->sample_bytes == 8));
+    json_string(j, "first", AXIS[p->first]);
+    json_uints(j, "lengths", lengths, PLAN_AXES);
+    json_uints(j, "power_of_two_lengths", p->power_of_two, PLAN_AXES);
+    json_reals(j, "cost", 6, p->cost, PLAN_AXES);
+    json_line(j);
+    json_uint(j, "half_lines", p->halves);
+    json_uint(j, "pitch", p->pitch);
+    json_uint(j, "image_pitch", p->image_pitch);
+    json_uint(j, "tile_in", p->tile_in);
+    json_uint(j, "tile", p->tile);
+    json_uint(j, "band", p->band);
+    json_uint(j, "channels_per_bind", p->channels_per_bind);
+    json_uint(j, "frames", p->frames);
+    json_line(j);
+    json_object(j, "bytes");
+    json_uint(j, "image", p->image_bytes);
+    json_uint(j, "scratch", p->scratch_bytes);
+    json_uint(j, "input", p->input_bytes);
+    json_uint(j, "tiled", tiled_bytes(p));
+    json_uint(j, "line", p->line_bytes);
+    json_uint(j, "spectrum", p->spectrum_bytes);
+    json_uint(j, "twiddle", p->twiddle_bytes);
+    json_uint(j, "all", plan_device_bytes(p));
+    json_close(j);
+    json_line(j);
+    json_list(j, "axes");
+    axis_json(&p->axis[0], AXIS[p->first], j);
+    axis_json(&p->axis[1], AXIS[1 - p->first], j);
+    json_close(j);
+    json_line(j);
+    json_list(j, "passes");
+    for (uint32_t i = 0; i < p->passes; i++) pass_json(&p->pass[i], j);
+    json_close(j);
+    json_line(j);
+    json_close(j);
 }
 
 void describe_plan_line(const plan *p, text *to) {
-    const plan_axis *x = &p->axis[p->first == PLAN_X ? 0 : 1], *y = &p->axis[p->first == PLAN_X];
-    text_add(to, "%u x %u in %u x %u, %s first, %s%s", p->ask.size[0], p->ask.size[1], x->length,
-             y->length, AXIS[p->first], precision_name(p), p->input_bytes ? " from halfs" : "");
+    text_add(to, "%u x %u in %u x %u, %s first, %s%s", p->ask.size[0], p->ask.size[1],
+             length_along(p, PLAN_X), length_along(p, PLAN_Y), AXIS[p->first],
+             precision(p->sample_bytes == 8), p->input_bytes ? " from halfs" : "");
 }
 
 static void radices(const plan_fft *f, text *to) {
@@ -219,25 +218,28 @@ static void pass_words(const plan_pass *p, text *to) {
     text_add(to, ", %s\n", text_bytes((double)p->bytes, bytes));
 }
 
-/* One buffer of the device's memory. */
-static void buffer_words(const char *name, uint64_t bytes, const char *before, text *to) {
-    char b[32];
-    if (bytes) text_add(to, "%s%s %s", before, name, text_bytes((double)bytes, b));
-}
-
 static void memory_words(const plan *p, text *to) {
+    const struct {
+        const char *name;
+        uint64_t bytes;
+        uint32_t tile;
+    } BUFFER[] = {{"image", p->image_bytes, 0},
+                  {"as halfs", p->input_bytes, 0},
+                  {"half spectrum", p->scratch_bytes, p->tile_in},
+                  {"a second one", tiled_bytes(p), p->tile},
+                  {"split lines", p->line_bytes, 0},
+                  {"kernel", p->spectrum_bytes, 0},
+                  {"tables", p->twiddle_bytes, 0}};
     char b[32];
+    const char *sep = "";
     text_add(to, "memory   %s: ", text_bytes((double)plan_device_bytes(p), b));
-    buffer_words("image", p->image_bytes, "", to);
-    buffer_words("as halfs", p->input_bytes, ", ", to);
-    if (p->frames > 1) text_add(to, ", of %u frames in flight each", p->frames);
-    buffer_words("half spectrum", p->scratch_bytes, ", ", to);
-    if (p->tile_in) text_add(to, " in tiles of %u", p->tile_in);
-    buffer_words("a second one", tiled_bytes(p), ", ", to);
-    if (tiled_bytes(p) && p->tile) text_add(to, " in tiles of %u", p->tile);
-    buffer_words("split lines", p->line_bytes, ", ", to);
-    buffer_words("kernel", p->spectrum_bytes, ", ", to);
-    buffer_words("tables", p->twiddle_bytes, ", ", to);
+    for (size_t i = 0; i < sizeof BUFFER / sizeof BUFFER[0]; i++) {
+        if (i == 2 && p->frames > 1) text_add(to, ", of %u frames in flight each", p->frames);
+        if (!BUFFER[i].bytes) continue;
+        text_add(to, "%s%s %s", sep, BUFFER[i].name, text_bytes((double)BUFFER[i].bytes, b));
+        if (BUFFER[i].tile) text_add(to, " in tiles of %u", BUFFER[i].tile);
+        sep = ", ";
+    }
     if (p->channels_per_bind < p->ask.channels)
         text_add(to, "; %u channel%s at a time", p->channels_per_bind,
                  p->channels_per_bind == 1 ? "" : "s");
@@ -245,13 +247,13 @@ static void memory_words(const plan *p, text *to) {
 }
 
 void describe_plan(const plan *p, text *to) {
-    const plan_axis *x = &p->axis[p->first == PLAN_X ? 0 : 1], *y = &p->axis[p->first == PLAN_X];
-    text_add(to, "image    %u x %u, %u channel%s, kernel reaches %u+%u x %u+%u\n", p->ask.size[0],
-             p->ask.size[1], p->ask.channels, p->ask.channels == 1 ? "" : "s", p->ask.reach_lo[0],
-             p->ask.reach_hi[0], p->ask.reach_lo[1], p->ask.reach_hi[1]);
-    text_add(to, "lengths  %u x %u\n", x->length, y->length);
+    const plan_request *a = &p->ask;
+    text_add(to, "image    %u x %u, %u channel%s, kernel reaches %u+%u x %u+%u\n", a->size[0],
+             a->size[1], a->channels, a->channels == 1 ? "" : "s", a->reach_lo[0], a->reach_hi[0],
+             a->reach_lo[1], a->reach_hi[1]);
+    text_add(to, "lengths  %u x %u\n", length_along(p, PLAN_X), length_along(p, PLAN_Y));
     text_add(to, "order    %s first (cost %.4g with x first, %.4g with y first), %s\n",
-             AXIS[p->first], p->cost[0], p->cost[1], precision_name(p));
+             AXIS[p->first], p->cost[0], p->cost[1], precision(p->sample_bytes == 8));
     memory_words(p, to);
     axis_words(&p->axis[0], AXIS[p->first], "first", to);
     axis_words(&p->axis[1], AXIS[1 - p->first], "second", to);
@@ -259,65 +261,136 @@ void describe_plan(const plan *p, text *to) {
     for (uint32_t i = 0; i < p->passes; i++) pass_words(&p->pass[i], to);
 }
 
-/* --- times --------------------------------------------------------------------------------- */
-
-void describe_times_json(const engine_times *t, const plan *p, text *to) {
-    json_out j = {.to = to};
-    json_object(&j, NULL);
-    json_fixed(&j, "upload", 6, t->upload);
-    json_array(&j, "passes");
-    for (uint32_t i = 0; i < p->passes; i++) json_fixed(&j, NULL, 6, t->pass[i]);
-    json_close(&j);
-    json_fixed(&j, "download", 6, t->download);
-    json_fixed(&j, "total", 6, t->total);
-    json_close(&j);
+void describe_times_json(json_out *j, const char *key, const engine_times *t, const plan *p) {
+    json_object(j, key);
+    json_fixed(j, "upload", 6, t->upload);
+    json_array(j, "passes");
+    for (uint32_t i = 0; i < p->passes; i++) json_fixed(j, NULL, 6, t->pass[i]);
+    json_close(j);
+    json_fixed(j, "download", 6, t->download);
+    json_fixed(j, "total", 6, t->total);
+    json_close(j);
 }
 
-/* --- forecasts ------------------------------------------------------------------------------ */
+/* --- results ------------------------------------------------------------------------------- */
 
-void describe_forecast(const device_forecast *f, const engine_device *d, uint32_t count, int best,
-                       uint32_t images, text *to) {
-    text_add(to, "forecast of %u image%s, file to file\n", images, images == 1 ? "" : "s");
-    for (uint32_t i = 0; i < count; i++) {
-        text_add(to, "%s ", (int)i == best ? "->" : "  ");
-        if (d[i].number >= 0) text_add(to, "%d ", d[i].number);
-        text_add(to, "%-8s ", describe_class(d[i].class));
-        if (f[i].possible)
-            text_add(to, "%8.3f s: %.3f to start, %.4f an image, %.3f its files", f[i].time.all,
-                     f[i].time.start, f[i].time.image, f[i].time.files);
-        else
-            text_add(to, "cannot: %s", f[i].why);
-        text_add(to, "; %s%s\n", d[i].name, f[i].wanted ? "" : " (not asked for)");
-    }
-    uint32_t defaults = 0;
-    for (uint32_t i = 0; i < count; i++) defaults += !f[i].measured;
-    if (defaults)
-        text_add(to, "   %sfrom default speeds; `fftbloom bench --calibrate` measures them\n",
-                 defaults < count ? "partly " : "");
+static void add_real(json_out *j, const char *key, double v) {
+    json_real(j, key, ALL_DIGITS, v);
 }
 
-void describe_forecast_json(const device_forecast *f, const engine_device *d, uint32_t count,
-                            int indent, text *to) {
-    json_out j = {.to = to, .depth = indent};
-    json_list(&j, NULL);
-    for (uint32_t i = 0; i < count; i++) {
-        json_object(&j, NULL);
-        describe_device_json(&d[i], d[i].number, json_here(&j, "device"));
-        json_line_at(&j, 2 * j.depth - 1);
-        json_bool(&j, "wanted", f[i].wanted);
-        json_bool(&j, "possible", f[i].possible);
-        json_bool(&j, "measured", f[i].measured);
-        if (f[i].possible) {
-            json_object(&j, "seconds");
-            json_fixed(&j, "start", 6, f[i].time.start);
-            json_fixed(&j, "image", 6, f[i].time.image);
-            json_fixed(&j, "files", 6, f[i].time.files);
-            json_fixed(&j, "all", 6, f[i].time.all);
-            json_close(&j);
-        } else {
-            json_string(&j, "why", f[i].why);
-        }
-        json_close(&j);
+static void bad_json(const bloom_report *r, json_out *j) {
+    json_object(j, "bad_pixels");
+    json_uint(j, "count", r->bad);
+    json_array(j, "first");
+    for (uint64_t i = 0; i < r->bad && i < SCAN_BAD; i++) {
+        const bloom_bad *b = &r->first_bad[i];
+        json_object(j, NULL);
+        json_string(j, "channel", b->channel);
+        json_int(j, "x", b->x);
+        json_int(j, "y", b->y);
+        json_string(j, "value", isnan(b->value) ? "nan" : b->value > 0 ? "inf" : "-inf");
+        json_close(j);
     }
-    json_close(&j);
+    json_close(j);
+    json_close(j);
+}
+
+static void promise_json(const bloom_report *r, json_out *j) {
+    const accuracy *a = &r->promise.method;
+    json_object(j, "promise");
+    add_real(j, "tolerance", r->promise.tolerance);
+    json_bool(j, "kept", a->kept);
+    json_string(j, "precision", precision(a->precision == PRECISION_FLOAT64));
+    json_fixed(j, "bright_spots", 0, a->spots);
+    json_uint(j, "core", a->core);
+    json_string(j, "channel", r->promise.channel);
+    add_real(j, "error", a->error[a->channel]);
+    add_real(j, "allowed", a->allowed);
+    add_real(j, "darkest", a->darkest);
+    json_uint(j, "attempts", r->promise.attempts);
+    json_close(j);
+}
+
+static void verified_json(const bloom_report *r, json_out *j) {
+    const bloom_verified *v = &r->verified;
+    const verify_pixel *p = &v->found.worst;
+    json_object(j, "verify");
+    json_uint(j, "pixels", v->found.pixels);
+    json_uint(j, "broken", v->found.broken);
+    json_object(j, "worst");
+    json_string(j, "channel", v->channel);
+    json_int(j, "x", v->x);
+    json_int(j, "y", v->y);
+    add_real(j, "is", p->got);
+    add_real(j, "should_be", p->want);
+    add_real(j, "error", p->error);
+    json_close(j);
+    json_close(j);
+}
+
+static void ledger_json(const ledger_row *row, json_out *j) {
+    json_object(j, NULL);
+    json_string(j, "channel", row->channel);
+    add_real(j, "in", row->in);
+    add_real(j, "gained", row->gained);
+    add_real(j, "out", row->out);
+    add_real(j, "spilled", row->spilled);
+    add_real(j, "bad", row->bad);
+    add_real(j, "overflow", row->overflow);
+    add_real(j, "negative", row->negative);
+    add_real(j, "gap", ledger_gap(row));
+    add_real(j, "centre", row->centre);
+    json_uint(j, "bad_pixels", row->bad_pixels);
+    json_uint(j, "overflow_pixels", row->overflow_pixels);
+    json_uint(j, "negative_pixels", row->negative_pixels);
+    json_close(j);
+}
+
+void describe_result_json(json_out *j, const bloom_report *r) {
+    if (r->groups || r->bad) bad_json(r, j);
+    if (r->groups) promise_json(r, j);
+    if (r->verified.found.pixels) verified_json(r, j);
+    if (!r->ledger_rows) return;
+    json_list(j, "ledger");
+    for (uint32_t i = 0; i < r->ledger_rows; i++) ledger_json(&r->ledger[i], j);
+    json_close(j);
+}
+
+void describe_made_json(json_out *j, const bloom_report *r) {
+    if (r->groups) {
+        describe_device_json(j, "device", &r->device, -1);
+        describe_times_json(j, "times", &r->times, &r->plan);
+        describe_plan_json(j, "plan", &r->plan);
+    }
+    describe_result_json(j, r);
+}
+
+void describe_notes_json(json_out *j, const char *lines, const bloom_report *r) {
+    json_array(j, "notes");
+    json_lines(j, lines);
+    for (uint32_t i = 0; r && i < r->notes; i++) json_string(j, NULL, r->note[i]);
+    json_close(j);
+}
+
+void describe_promise(const bloom_report *r, text *to) {
+    char how[200];
+    const bloom_bad *b = &r->first_bad[0];
+    accuracy_text(&r->promise.method, how, sizeof how);
+    text_add(to, "promise  tolerance %g, channel '%s' is nearest to it: %s\n", r->promise.tolerance,
+             r->promise.channel, how);
+    if (r->bad)
+        text_add(to,
+                 "bad      %" PRIu64 " pixel%s NaN or infinite, the first in channel '%s' at %d, "
+                 "%d\n",
+                 r->bad, r->bad == 1 ? " is" : "s are", b->channel, b->x, b->y);
+}
+
+void describe_verified(const bloom_report *r, text *to) {
+    const bloom_verified *v = &r->verified;
+    const verify_pixel *p = &v->found.worst;
+    text_add(to,
+             "verified %" PRIu64 " pixels: the worst is off by %.2g, the tolerance is %g; channel "
+             "'%s' is %.9g at %d, %d, by the definition %.9g",
+             v->found.pixels, p->error, r->promise.tolerance, v->channel, p->got, v->x, v->y,
+             p->want);
 }

@@ -1,34 +1,37 @@
-/* describe.h - devices, plans and times in words and in JSON, for commands and reports.
+/* describe.h - devices, plans, times and what vouches for a result, in words and in JSON.
  *
- * The JSON is an interface: docs/report.md names every key; keys are added, never changed. */
+ * The JSON is an interface: docs/report.md names every key; keys are added, never changed. Numbers
+ * that JSON has no word for are null. The module computes nothing and does not know who asks. */
 #ifndef APP_DESCRIBE_H
 #define APP_DESCRIBE_H
 
-#include "base/text.h"
-#include "device/device_choice.h"
+#include "base/json_out.h"
+#include "bloom/bloom.h"
 
-/* Add one JSON value each. `index` is the device's in the list, or -1 where it is not known;
- * `indent` is the depth of the line that the value starts on, in steps of two blanks. */
-void describe_device_json(const engine_device *d, int index, text *to);
-void describe_plan_json(const plan *p, int indent, text *to);
-void describe_times_json(const engine_times *t, const plan *p, text *to);
+/* Add one member each; `key` is NULL in an array. `index` is the device's in the list, or -1 where
+ * it is not known. */
+void describe_device_json(json_out *j, const char *key, const engine_device *d, int index);
+void describe_plan_json(json_out *j, const char *key, const plan *p);
+void describe_times_json(json_out *j, const char *key, const engine_times *t, const plan *p);
 
-const char *describe_class(engine_class c);   /* "cpu", "gpu", "software" */
-const char *describe_precision(bool doubles); /* "float32", "float64" */
-/* 32 hexadecimal digits, as --device takes them, or "" when the device has none. */
-enum { DESCRIBE_UUID = 33 };
-const char *describe_uuid(const engine_device *d, char buf[DESCRIBE_UUID]);
+/* Add the members on an image's result: bad pixels, the promise and how it was kept, the findings
+ * of --verify, the energy ledger. Leaves out those that there is nothing to say about. */
+void describe_result_json(json_out *j, const bloom_report *r);
+/* Adds the same, after the device, the times and the plan of an image that was bloomed. */
+void describe_made_json(json_out *j, const bloom_report *r);
+/* Adds the members "notes": those of the report, which may be NULL, after `lines`, which may be
+ * NULL, too. */
+void describe_notes_json(json_out *j, const char *lines, const bloom_report *r);
+
+const char *describe_class(engine_class c); /* "cpu", "gpu", "software" */
 
 void describe_device(const engine_device *d, int index, text *to);
 void describe_plan(const plan *p, text *to);
-/* Adds the time that each of `count` devices would take for `images` images; `best` marks the one
- * that would be taken. */
-void describe_forecast(const device_forecast *f, const engine_device *d, uint32_t count, int best,
-                       uint32_t images, text *to);
-/* Adds a JSON array with an object per device. */
-void describe_forecast_json(const device_forecast *f, const engine_device *d, uint32_t count,
-                            int indent, text *to);
 /* Adds "1920 x 1080 in 2048 x 1215, y first, float32": one line for logs. */
 void describe_plan_line(const plan *p, text *to);
+/* Adds "promise  tolerance 0.001, ...", for `fftbloom plan`. */
+void describe_promise(const bloom_report *r, text *to);
+/* Adds "verified 2000 pixels, the worst off by 1e-5 ...", for logs. */
+void describe_verified(const bloom_report *r, text *to);
 
 #endif

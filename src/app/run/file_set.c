@@ -1,9 +1,16 @@
 #include "app/run/file_set.h"
 
+#include "app/cli/options.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "image/format.h"
+#include "image/layers.h"
+#include "kernel/kernel_source.h"
+#include "kernel/spectrum_file.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,11 +128,6 @@ void file_set_free(file_set *s) {
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
-/* Inputs may be one file, and so may files that are written again. */
-static bool may_share(const item *a, const item *b) {
-    return a->use == b->use && a->use != FILE_WRITTEN;
-}
-
 static bool is_own_frame(const item *a, const item *b) {
     return a->frame != NO_FRAME && a->frame == b->frame;
 }
@@ -150,46 +152,184 @@ static bool refuse(const item *a, const item *b, err *e) {
                    same ? "" : "'");
 }
 
+static int order_of(uint64_t a, uint64_t b) {
+    return (a > b) - (a < b);
+}
+
 static int by_inode(const void *a, const void *b) {
     const item *x = a, *y = b;
     if (x->exists != y->exists) return x->exists ? -1 : 1;
-    if (x->device != y->device) return x->device < y->device ? -1 : 1;
-    return (x->inode > y->inode) - (x->inode < y->inode);
+    return x->device != y->device ? order_of(x->device, y->device) : order_of(x->inode, y->inode);
 }
 
 static int by_place(const void *a, const void *b) {
     const item *x = a, *y = b;
-    if (x->place.hi != y->place.hi) return x->place.hi < y->place.hi ? -1 : 1;
-    return (x->place.lo > y->place.lo) - (x->place.lo < y->place.lo);
+    return x->place.hi != y->place.hi ? order_of(x->place.hi, y->place.hi)
+                                      : order_of(x->place.lo, y->place.lo);
 }
 
-/* Judges the files [from, to), which are one. */
-static bool judge(const file_set *s, size_t from, size_t to, bool in_place, err *e) {
-    for (size_t i = from; i < to; i++) {
-        const item *a = &s->item[i];
-        if (a->use == FILE_READ) continue;
-        for (size_t k = from; k < to; k++) {
-            const item *b = &s->item[k];
-            if (k == i || may_share(a, b) || (in_place && is_own_frame(a, b))) continue;
-            return refuse(a, b, e);
-        }
-    }
-    return true;
-}
-
-static bool judge_all(file_set *s, int (*order)(const void *, const void *), bool in_place,
-                      err *e) {
+/* Judges all runs of items that `order` calls one file. Inputs may be one file, and so may files
+ * that are written again. */
+static bool judge(file_set *s, int (*order)(const void *, const void *), bool in_place, err *e) {
     qsort(s->item, s->count, sizeof *s->item, order);
-    for (size_t i = 0, end; i < s->count; i = end) {
-        end = i + 1;
-        if (order == by_inode && !s->item[i].exists) break;
-        while (end < s->count && order(&s->item[i], &s->item[end]) == 0) end++;
-        if (!judge(s, i, end, in_place, e)) return false;
+    for (size_t from = 0, to; from < s->count; from = to) {
+        to = from + 1;
+        if (order == by_inode && !s->item[from].exists) break;
+        while (to < s->count && order(&s->item[from], &s->item[to]) == 0) to++;
+        for (size_t i = from; i < to; i++)
+            for (size_t k = from; k < to; k++) {
+                const item *a = &s->item[i], *b = &s->item[k];
+                if (k == i || a->use == FILE_READ || (a->use == b->use && a->use != FILE_WRITTEN) ||
+                    (in_place && is_own_frame(a, b)))
+                    continue;
+                return refuse(a, b, e);
+            }
     }
     return true;
 }
 
 bool file_set_check(file_set *s, bool in_place, err *e) {
-    return s->count == 0 ||
-           (judge_all(s, by_place, in_place, e) && judge_all(s, by_inode, in_place, e));
+    return s->count == 0 || (judge(s, by_place, in_place, e) && judge(s, by_inode, in_place, e));
+}
+
+bool file_set_apart(const file_set_file *file, size_t count, const settings *configs, err *e) {
+    file_set set = {0};
+    bool ok = !configs || file_set_add_configs(&set, configs, e);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = file_set_add(&set, file[i].use, file[i].role, file[i].path, e);
+    ok = ok && file_set_check(&set, false, e);
+    file_set_free(&set);
+    return ok;
+}
+
+/* --- IN and KERNEL exchanged ------------------------------------------------------------------ */
+
+/* Planes of one size whose sum is looked at, and its brightest pixel. */
+typedef struct {
+    uint32_t w, h;
+    int channels;
+    const void *plane[LAYER_MAX_CHANNELS];
+    pixel_type type[LAYER_MAX_CHANNELS];
+    /* The brightest pixel, its value, and the sum of all: find_brightest fills them in. */
+    uint32_t x, y;
+    double peak, sum;
+} colours;
+
+/* At most so far from the centre, as a part of the size, is at the centre; farther than FAR is far
+ * from it. */
+static const double NEAR = 1.0 / 16, FAR = 1.0 / 8;
+/* An image whose brightest pixel is this many times its mean looks like a kernel. */
+static const double PEAKED = 20;
+
+static bool is_within(const colours *p, double part) {
+    return fabs(p->x - (p->w - 1) / 2.0) <= fmax(1, part * p->w) &&
+           fabs(p->y - (p->h - 1) / 2.0) <= fmax(1, part * p->h);
+}
+
+/* Looks at the middle rows first. With `give_up` it stops as soon as a pixel far from the centre is
+ * brighter than those before it, which in most images is soon. */
+static bool find_brightest(colours *p, bool give_up) {
+    float *row = mem_raw(2 * (size_t)p->w, sizeof *row, "a row", NULL), *sum = row + p->w;
+    uint32_t from = p->h / 2 - p->h / 16, n = p->h / 8 + 1;
+    p->peak = -INFINITY;
+    for (uint32_t i = 0; row && i < p->h; i++) {
+        uint32_t y = (from + i) % p->h;
+        memset(sum, 0, p->w * sizeof *sum);
+        for (int c = 0; c < p->channels; c++) {
+            image_to_float(row, p->plane[c], p->type[c], (size_t)y * p->w, p->w);
+            for (uint32_t x = 0; x < p->w; x++) sum[x] += row[x];
+        }
+        for (uint32_t x = 0; x < p->w; x++) {
+            if (!isfinite(sum[x])) continue;
+            p->sum += fabs((double)sum[x]);
+            if (sum[x] <= p->peak) continue;
+            p->peak = sum[x];
+            p->x = x;
+            p->y = y;
+        }
+        if (give_up && i >= n && !is_within(p, NEAR)) break;
+    }
+    mem_free(row);
+    return row && p->peak > -INFINITY;
+}
+
+static bool image_looks_like_kernel(const image *img) {
+    layer_map m;
+    colours p = {0};
+    for (int part = 0; !p.channels && part < img->head.parts; part++) {
+        const image_part *from = &img->head.part[part];
+        if (!layer_map_make(&m, from, NULL, NULL, NULL)) return false;
+        p.w = image_width(from);
+        p.h = image_height(from);
+        for (int c = 0; m.groups && c < m.group[0].channels; c++) {
+            int at = m.group[0].channel[c];
+            if (!img->plane[part] || !img->plane[part][at]) continue;
+            p.type[p.channels] = from->channel[at].type;
+            p.plane[p.channels++] = img->plane[part][at];
+        }
+        layer_map_free(&m);
+    }
+    return p.channels && find_brightest(&p, true) && is_within(&p, NEAR) &&
+           p.peak * p.w * p.h > PEAKED * p.sum;
+}
+
+/* Adds the names of up to four channels that are neither the kernel's colour nor its alpha. */
+static void add_other_channels(const image_header *h, text *to) {
+    int named = 0;
+    bool found = false; /* the part whose first group is the kernel */
+    for (int part = 0; part < h->parts; part++) {
+        layer_map m;
+        const image_part *p = &h->part[part];
+        if ((h->parts == 1 && p->channels == 1) || !layer_map_make(&m, p, NULL, NULL, NULL)) return;
+        const layer_group *kernel = m.groups && !found ? &m.group[0] : NULL;
+        found = found || kernel;
+        for (int c = 0; c < p->channels; c++) {
+            bool plain = kernel && kernel->alpha == c;
+            for (int i = 0; kernel && i < kernel->channels; i++) plain |= kernel->channel[i] == c;
+            if (!plain && named++ < 4) text_add(to, "%s%s", to->n ? ", " : "", p->channel[c].name);
+        }
+        layer_map_free(&m);
+    }
+    if (named > 4) text_add(to, ", and %d more", named - 4);
+}
+
+/* Tells in *at where the kernel is brightest. */
+static bool kernel_is_off_centre(const settings *s, colours *at, par *threads) {
+    kernel_source k;
+    if (!kernel_source_load(&k, s->kernel, threads, NULL)) return false;
+    *at = (colours){.w = k.w, .h = k.h};
+    for (; at->channels < (int)k.channels; at->channels++) {
+        at->plane[at->channels] = k.plane[at->channels];
+        at->type[at->channels] = PIXEL_FLOAT;
+    }
+    bool off = find_brightest(at, false) && !is_within(at, FAR);
+    kernel_source_free(&k);
+    return off;
+}
+
+void file_set_warn_swapped(const settings *s, const image *img, par *threads) {
+    static const char MAYBE[] = "IN and KERNEL may be swapped";
+    const image_part *in = &img->head.part[0];
+    image_reader *r = spectrum_file_is(s->kernel) ? NULL
+                                                  : image_open(s->kernel, NULL, threads, NULL);
+    if (!r) return;
+    const image_header *head = image_reader_header(r);
+    uint32_t w = image_width(&head->part[0]), h = image_height(&head->part[0]);
+    text others = {0};
+    colours at;
+    add_other_channels(head, &others);
+    image_close(&r);
+    double scale = s->bloom.kernel.size;
+    if (s->bloom.kernel_relative) scale *= (double)image_height(in) / h;
+    bool larger = w * scale > image_width(in) && h * scale > image_height(in);
+    if (others.n) {
+        log_warn("%s: the kernel '%s' has channels that a kernel has no use for (%s)", MAYBE,
+                 s->kernel, others.s);
+    } else if (!settings_given(s, "kernel_center", FOR_APPLY) &&
+               (larger || image_looks_like_kernel(img)) && kernel_is_off_centre(s, &at, threads)) {
+        log_warn("%s: the kernel '%s' is brightest at %u, %u, far from its centre, and %s", MAYBE,
+                 s->kernel, at.x, at.y,
+                 larger ? "larger than the image" : "the image is brightest at its own centre");
+    }
+    text_free(&others);
 }

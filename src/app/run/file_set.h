@@ -1,9 +1,10 @@
-/* file_set.h - all files that a command reads and writes, to refuse before any work a command whose
- * outputs would replace each other or one of its inputs.
+/* file_set.h - all files that a command reads and writes: refuses, before any work, a command whose
+ * outputs would replace each other or one of its inputs, and warns where the image and the kernel
+ * have probably changed places.
  *
  * Two paths are one file when they have the same device and inode, or the same folder and name
- * (links followed) where a file is not there yet. The module looks at names only: it opens and
- * makes nothing, and it does not know whether an output can be written. */
+ * (links followed) where a file is not there yet. The set looks at names only: it opens and makes
+ * nothing, and it does not know whether an output can be written. */
 #ifndef APP_FILE_SET_H
 #define APP_FILE_SET_H
 
@@ -32,7 +33,18 @@ bool file_set_add_configs(file_set *s, const settings *from, err *e);
 /* Returns true when no output is another file of the set; `in_place` allows a frame's output to be
  * its own input. Otherwise sets ERR_USAGE with both names. */
 bool file_set_check(file_set *s, bool in_place, err *e);
-
 void file_set_free(file_set *s);
+
+/* Checks a few files, and the config files of `configs` (which may be NULL), at once. */
+typedef struct {
+    file_use use;
+    const char *role, *path;
+} file_set_file;
+bool file_set_apart(const file_set_file *file, size_t count, const settings *configs, err *e);
+
+/* Logs one warning with the reason, or nothing. Both IN and KERNEL are images, so nothing fails
+ * where they are exchanged; but a kernel has no layers besides colour, and its brightest tap is at
+ * its centre. `img` is the image as it was read. */
+void file_set_warn_swapped(const settings *s, const image *img, par *threads);
 
 #endif

@@ -1,9 +1,8 @@
 #include "app/run/forecast.h"
 
 #include "app/run/describe.h"
+#include "app/run/file_set.h"
 #include "app/run/sequence.h"
-#include "app/run/swap.h"
-#include "base/json_out.h"
 #include "base/mem.h"
 #include "image/format.h"
 
@@ -13,12 +12,12 @@
 
 bool forecast_make(forecast *f, const settings *s, const char *input, uint32_t images, par *threads,
                    err *e) {
-    *f = (forecast){.best = -1};
+    *f = (forecast){.best = -1, .images = images};
     bloom_settings b = s->bloom;
     b.images = images;
     image *img = image_load(input, NULL, threads, e);
-    if (img) b.slots = sequence_workers(s, &img->head, threads, images);
-    if (img) swap_warn(s, img, threads);
+    if (img) b.slots = sequence_workers(&img->head, threads, images);
+    if (img) file_set_warn_swapped(s, img, threads);
     f->owner = img ? bloom_open(&b, s->kernel, threads, e) : NULL;
     f->each = f->owner ? mem_new(ENGINE_DEVICES, sizeof *f->each, "forecasts", e) : NULL;
     if (f->each && bloom_predict(f->owner, img, &f->predicted, e))
@@ -34,16 +33,62 @@ void forecast_free(forecast *f) {
     *f = (forecast){.best = -1};
 }
 
+void forecast_words(const forecast *f, text *to) {
+    uint32_t defaults = 0;
+    text_add(to, "forecast of %u image%s, file to file\n", f->images, f->images == 1 ? "" : "s");
+    for (uint32_t i = 0; i < f->devices; i++) {
+        const device_forecast *one = &f->each[i];
+        const engine_device *d = &f->device[i];
+        defaults += !one->measured;
+        text_add(to, "%s ", (int)i == f->best ? "->" : "  ");
+        if (d->number >= 0) text_add(to, "%d ", d->number);
+        text_add(to, "%-8s ", describe_class(d->class));
+        if (one->possible)
+            text_add(to, "%8.3f s: %.3f to start, %.4f an image, %.3f its files", one->time.all,
+                     one->time.start, one->time.image, one->time.files);
+        else
+            text_add(to, "cannot: %s", one->why);
+        text_add(to, "; %s%s\n", d->name, one->wanted ? "" : " (not asked for)");
+    }
+    if (defaults)
+        text_add(to, "   %sfrom default speeds; `fftbloom bench --calibrate` measures them\n",
+                 defaults < f->devices ? "partly " : "");
+}
+
+void forecast_json(const forecast *f, json_out *j, const char *key) {
+    json_list(j, key);
+    for (uint32_t i = 0; i < f->devices; i++) {
+        const device_forecast *one = &f->each[i];
+        json_block(j, NULL);
+        describe_device_json(j, "device", &f->device[i], f->device[i].number);
+        json_bool(j, "wanted", one->wanted);
+        json_bool(j, "possible", one->possible);
+        json_bool(j, "measured", one->measured);
+        if (one->possible) {
+            json_object(j, "seconds");
+            json_fixed(j, "start", 6, one->time.start);
+            json_fixed(j, "image", 6, one->time.image);
+            json_fixed(j, "files", 6, one->time.files);
+            json_fixed(j, "all", 6, one->time.all);
+            json_close(j);
+        } else {
+            json_string(j, "why", one->why);
+        }
+        json_close(j);
+    }
+    json_close(j);
+}
+
 /* --- all frames ------------------------------------------------------------------------------- */
 
 typedef struct {
     const frame_maker *m;
     const job *j;
     size_t count[FRAME_STATES]; /* FRAME_DONE: would be made; FRAME_FAILED: the input is missing */
-    char *first;                /* input of the first frame that would be made; to be freed */
-    char *missing;              /* the first input that is not there; likewise */
+    job_files first;            /* of the first frame that would be made; to be freed */
+    job_files missing;          /* of the first frame whose input is not there; likewise */
     text lines;
-    json_out json;
+    json_out json; /* into `lines`, where --json is given */
 } listing;
 
 static void list_frame(listing *l, const frame_result *f) {
@@ -67,41 +112,38 @@ static void list_frame(listing *l, const frame_result *f) {
 }
 
 static bool look_at(listing *l, size_t index, err *e) {
-    frame_result f = {0};
-    char *input, *output;
+    job_files files;
     struct stat st;
-    if (!job_frame(l->j, index, &input, &output, &f.number, e)) return false;
-    f.input = input;
-    f.output = output;
+    if (!job_frame(l->j, index, &files, e)) return false;
+    frame_result f = {.number = files.number, .input = files.input, .output = files.output};
     f.state = frame_look(l->m, &f, &f.why);
-    if (f.state == FRAME_DONE && stat(input, &st) != 0) {
+    if (f.state == FRAME_DONE && stat(f.input, &st) != 0) {
         f.state = FRAME_FAILED;
         f.why = "the input cannot be found";
     }
     list_frame(l, &f);
-    l->count[f.state]++;
-    char **keep = f.state == FRAME_DONE ? &l->first : f.state == FRAME_FAILED ? &l->missing : NULL;
-    if (keep && !*keep) {
-        *keep = input;
-        input = NULL;
-    }
-    mem_free(input);
-    mem_free(output);
+    job_files *keep = f.state == FRAME_DONE     ? &l->first
+                      : f.state == FRAME_FAILED ? &l->missing
+                                                : NULL;
+    if (l->count[f.state]++ == 0 && keep)
+        *keep = files;
+    else
+        job_files_free(&files);
     return true;
 }
 
-/* The plan of the first frame that would be made. */
+/* Adds the plan of the first frame that would be made. */
 static bool list_plan(listing *l, err *e) {
     forecast f;
-    bool ok = true;
-    if (!l->first) return true;
-    if ((ok = forecast_make(&f, l->m->s, l->first, (uint32_t)l->count[FRAME_DONE], l->m->threads,
-                            e))) {
+    if (!l->first.input) return true;
+    bool ok = forecast_make(&f, l->m->s, l->first.input, (uint32_t)l->count[FRAME_DONE],
+                            l->m->threads, e);
+    if (ok) {
         const device_forecast *best = &f.each[f.best];
         const engine_device *d = &f.device[f.best];
         if (l->m->s->json) {
-            describe_device_json(d, d->number, json_here(&l->json, "device"));
-            describe_plan_json(&best->plan, l->json.depth, json_here(&l->json, "plan"));
+            describe_device_json(&l->json, "device", d, d->number);
+            describe_plan_json(&l->json, "plan", &best->plan);
             json_fixed(&l->json, "predicted_seconds", 6, best->time.all);
         } else {
             text_add(&l->lines, "plan     ");
@@ -126,26 +168,23 @@ bool dry_run(const frame_maker *m, const job *j, text *to, err *e) {
     if (json) {
         json_close(&l.json);
         json_uint(&l.json, "to_do", l.count[FRAME_DONE]);
-        json_beside(&l.json);
         json_uint(&l.json, "current", l.count[FRAME_CURRENT]);
-        json_beside(&l.json);
         json_uint(&l.json, "skipped", l.count[FRAME_SKIPPED]);
-        json_beside(&l.json);
         json_uint(&l.json, "missing", l.count[FRAME_FAILED]);
     }
     ok = ok && list_plan(&l, e);
-    if (json) {
+    if (json)
         json_end(&l.json);
-    } else if (ok) {
+    else if (ok)
         text_add(&l.lines, "%zu of %zu frames would be made, %zu are up to date, %zu skipped\n",
                  l.count[FRAME_DONE], job_count(j), l.count[FRAME_CURRENT], l.count[FRAME_SKIPPED]);
-    }
-    if (ok && l.missing)
+    const char *missing = l.missing.input;
+    if (ok && missing)
         ok = err_set(e, ERR_NO_INPUT, "%zu input%s cannot be found, the first is '%s'",
-                     l.count[FRAME_FAILED], l.count[FRAME_FAILED] == 1 ? "" : "s", l.missing);
-    if (!json || ok || l.missing) text_add(to, "%s", l.lines.s ? l.lines.s : "");
+                     l.count[FRAME_FAILED], l.count[FRAME_FAILED] == 1 ? "" : "s", missing);
+    if (!json || ok || missing) text_add(to, "%s", l.lines.s ? l.lines.s : "");
     text_free(&l.lines);
-    mem_free(l.first);
-    mem_free(l.missing);
+    job_files_free(&l.first);
+    job_files_free(&l.missing);
     return ok;
 }

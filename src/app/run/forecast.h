@@ -11,8 +11,9 @@ typedef struct {
     const engine_device *device; /* those of the machine, `devices` of them */
     device_forecast *each;       /* of each device */
     uint32_t devices;
-    int best;     /* the device that would be taken */
-    bloom *owner; /* keeps the list of devices alive */
+    int best;        /* the device that would be taken */
+    uint32_t images; /* of the run */
+    bloom *owner;    /* keeps the list of devices alive */
 } forecast;
 
 /* Reads the image and the kernel. `images` is how many the run has. Free with forecast_free, also
@@ -20,6 +21,11 @@ typedef struct {
 bool forecast_make(forecast *f, const settings *s, const char *input, uint32_t images, par *threads,
                    err *e);
 void forecast_free(forecast *f);
+
+/* Add the time that each device would take: as lines for people, which mark the one that would be
+ * taken, or as a JSON array with an object per device. */
+void forecast_words(const forecast *f, text *to);
+void forecast_json(const forecast *f, json_out *j, const char *key);
 
 /* Adds for `apply --dry-run`, as text or as JSON, the frames that would be made or passed over, and
  * the plan of the first. ERR_NO_INPUT where an input is not there and --missing does not skip it;

@@ -1,10 +1,8 @@
 #include "app/run/frame.h"
 
-#include "app/run/account.h"
 #include "app/run/describe.h"
+#include "app/run/file_set.h"
 #include "app/run/output.h"
-#include "app/run/progress.h"
-#include "app/run/swap.h"
 #include "base/clock.h"
 #include "base/half.h"
 #include "base/log.h"
@@ -17,30 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- what is said -------------------------------------------------------------------------- */
-
-static void say_frame(const frame_result *f) {
-    text line = {0};
-    const bloom_report *m = f->made;
-    text_add(&line, "%s -> %s: ", f->input, f->output);
-    if (m->groups) {
-        describe_plan_line(&m->plan, &line);
-        text_add(&line, ", on %s; ", m->device.name);
-    }
-    text_add(&line, "load %.3f s, bloom %.3f s, save %.3f s", f->load, f->bloom, f->save);
-    log_info("%s", line.s);
-    text_free(&line);
-}
-
-/* Also of a frame that failed: what led to it. */
-static void say_notes(const frame_result *f) {
-    const bloom_report *m = f->made;
-    for (uint32_t i = 0; i < m->notes; i++) log_info("%s: %s", f->input, m->note[i]);
-    if (!m->verified.found.pixels) return;
-    text line = {0};
-    account_verified(m, &line);
-    log_info("%s: %s", f->input, line.s);
-    text_free(&line);
+void device_queue_close(device_queue *q) {
+    bloom_close(&q->bloom);
+    pthread_mutex_destroy(&q->lock);
 }
 
 __attribute__((format(printf, 2, 3))) static void add_note(bloom_report *made, const char *fmt,
@@ -50,22 +27,6 @@ __attribute__((format(printf, 2, 3))) static void add_note(bloom_report *made, c
     va_start(args, fmt);
     vsnprintf(made->note[made->notes++], sizeof made->note[0], fmt, args);
     va_end(args);
-}
-
-static void remember(frame_maker *m, const frame_result *f, const file_mark *read) {
-    err why = {0};
-    if (!m->stamps || stamp_write(m->stamps, f->input, read, f->output, &why)) return;
-    if (atomic_flag_test_and_set(&m->forgets)) return;
-    log_say(m->s->update ? LOG_WARN : LOG_INFO,
-            "--update will not know '%s' next time, and perhaps other frames: %s", f->output,
-            why.msg);
-}
-
-/* --- what is done -------------------------------------------------------------------------- */
-
-void device_queue_close(device_queue *q) {
-    bloom_close(&q->bloom);
-    pthread_mutex_destroy(&q->lock);
 }
 
 /* One frame at work. */
@@ -91,35 +52,33 @@ static bool bloom_it(const work *w, image *img, double *start, err *e) {
     return ok;
 }
 
-/* An input that the result replaces must still be the one that was read. */
-static bool still_ours(const frame_maker *m, const frame_result *f, const file_mark *read, err *e) {
-    file_mark in, out;
-    if (!m->s->in_place) return true;
-    in = file_mark_of(f->input);
-    out = file_mark_of(f->output);
-    return !file_mark_same(&in, &out) || file_mark_same(&in, read) ||
-           err_set(e, ERR_RETRY, "'%s' changed while it was bloomed; it is not replaced", f->input);
-}
-
 /* Reads, blooms and writes. Frames that are under way at the same time share cores and device, and
  * the time that one waits for the others is counted in each. */
 static bool make(const work *w, err *e) {
     frame_maker *m = w->m;
     frame_result *f = w->f;
+    const output to = {f->output, m->s, m->threads};
     double t[4] = {clock_now()}, loaded;
     uint64_t clamped = 0;
     file_mark before = file_mark_of(f->input);
     image_reader *r = image_open(f->input, NULL, m->threads, e);
-    image *img = r ? output_load(&r, m->s, f->output, e) : NULL;
+    image *img = r ? output_load(&to, &r, e) : NULL;
     file_mark read = file_mark_of(f->input);
     bool torn = img && !file_mark_same(&before, &read);
-    if (img && !atomic_flag_test_and_set(&m->looked)) swap_warn(m->s, img, m->threads);
+    if (img && !atomic_flag_test_and_set(&m->looked)) file_set_warn_swapped(m->s, img, m->threads);
     loaded = t[1] = clock_now();
     bool ok = img && (output_prepare(img, m->s, e) || err_in(e, "%s", f->input)) &&
               bloom_it(w, img, &t[1], e) &&
               (output_finish(img, m->s, &clamped, e) || err_in(e, "%s", f->input));
     t[2] = clock_now();
-    ok = ok && still_ours(m, f, &before, e) && output_save(f->output, img, r, m->s, m->threads, e);
+    if (ok && m->s->in_place) {
+        /* An input that the result replaces must still be the one that was read. */
+        file_mark in = file_mark_of(f->input), out = file_mark_of(f->output);
+        if (file_mark_same(&in, &out) && !file_mark_same(&in, &before))
+            ok = err_set(e, ERR_RETRY, "'%s' changed while it was bloomed; it is not replaced",
+                         f->input);
+    }
+    ok = ok && output_save(&to, img, r, e);
     if (ok && r && !m->s->in_place) { /* parts that stayed in the file were read just now */
         read = file_mark_of(f->input);
         torn = torn || !file_mark_same(&before, &read);
@@ -138,8 +97,33 @@ static bool make(const work *w, err *e) {
     f->load = loaded - t[0];
     f->bloom = t[2] - t[1];
     f->save = t[3] - t[2];
-    if (!torn) remember(m, f, &before);
+    err why = {0};
+    if (!torn && m->stamps && !stamp_write(m->stamps, f->input, &before, f->output, &why) &&
+        !atomic_flag_test_and_set(&m->forgets))
+        log_say(m->s->update ? LOG_WARN : LOG_INFO,
+                "--update will not know '%s' next time, and perhaps other frames: %s", f->output,
+                why.msg);
     return true;
+}
+
+/* Says what became of a frame, also of one that failed. */
+static void log_frame(const frame_result *f, bool ok) {
+    const bloom_report *m = f->made;
+    text line = {0};
+    if (ok) {
+        text_add(&line, "%s -> %s: ", f->input, f->output);
+        if (m->groups) {
+            describe_plan_line(&m->plan, &line);
+            text_add(&line, ", on %s; ", m->device.name);
+        }
+        log_info("%sload %.3f s, bloom %.3f s, save %.3f s", line.s, f->load, f->bloom, f->save);
+    }
+    for (uint32_t i = 0; i < m->notes; i++) log_info("%s: %s", f->input, m->note[i]);
+    text_free(&line);
+    if (!m->verified.found.pixels) return;
+    describe_verified(m, &line);
+    log_info("%s: %s", f->input, line.s);
+    text_free(&line);
 }
 
 frame_state frame_look(const frame_maker *m, const frame_result *f, const char **why) {
@@ -172,8 +156,7 @@ bool frame_make(frame_maker *m, device_queue *on, frame_result *f, bloom_report 
     } else {
         f->made = made;
         ok = make(&(work){m, on, f, made}, e);
-        if (ok) say_frame(f);
-        say_notes(f);
+        log_frame(f, ok);
         if (!ok && e->code == ERR_SKIPPED) { /* --no-clobber */
             f->state = FRAME_SKIPPED;
             f->why = "the output appeared while the frame was made";

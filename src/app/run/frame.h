@@ -27,7 +27,7 @@ typedef struct {
     const settings *s;
     const stamps *stamps; /* NULL: there is no cache folder for them */
     par *threads;
-    atomic_flag looked;  /* set when an image was held against the kernel (swap.h) */
+    atomic_flag looked;  /* set when an image was held against the kernel (file_set.h) */
     atomic_flag forgets; /* set when the log has said that stamps cannot be written */
 } frame_maker;
 

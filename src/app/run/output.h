@@ -1,16 +1,24 @@
 /* output.h - reads and writes the images of a run, with the pixel type and compression that the
  * options ask for. Only colour and its alpha change their pixel type: data channels keep theirs,
- * bit for bit. */
+ * bit for bit. The module knows nothing of sequences or of how an image is bloomed. */
 #ifndef APP_OUTPUT_H
 #define APP_OUTPUT_H
 
 #include "app/cli/settings.h"
+#include "image/flat/preview.h"
 #include "image/format.h"
 
+/* An output of a run. */
+typedef struct {
+    const char *path;
+    const settings *s;
+    par *threads;
+} output;
+
 /* Reads the parts that may change. Parts without colour stay in the file, from which output_save
- * copies them as they are packed; where there are none, *r is closed. `path` is the output's: a
- * .png may show any part, so all are read for it. */
-image *output_load(image_reader **r, const settings *s, const char *path, err *e);
+ * copies them as they are packed; where there are none, *r is closed. A .png may show any part, so
+ * all are read for it. */
+image *output_load(const output *o, image_reader **r, err *e);
 /* Obeys --compression and --pixel-type float; to be called before blooming. */
 bool output_prepare(image *img, const settings *s, err *e);
 /* Obeys --pixel-type half, and --half-overflow for values beyond HALF_MAX; to be called after
@@ -20,7 +28,11 @@ bool output_finish(image *img, const settings *s, uint64_t *clamped, err *e);
 /* Writes the image; a .png is a tone-mapped picture of the first part with colour. `rest` has the
  * parts that are not in memory. Without the settings' `clobber` it fails with ERR_SKIPPED, and
  * changes nothing, when there is a file of that name by the end. */
-bool output_save(const char *path, const image *img, image_reader *rest, const settings *s,
-                 par *threads, err *e);
+bool output_save(const output *o, const image *img, image_reader *rest, err *e);
+
+/* Returns true if the file's extension makes it a picture. */
+bool output_is_picture(const char *path);
+/* Writes a picture of one part, and tells in as->stops the exposure that it was developed with. */
+bool output_picture(const output *o, const image *img, preview_options *as, err *e);
 
 #endif

@@ -6,6 +6,7 @@
 #define APP_REPORT_H
 
 #include "app/cli/cli.h"
+#include "base/json_out.h"
 
 typedef enum {
     FRAME_DONE,
@@ -14,6 +15,8 @@ typedef enum {
     FRAME_FAILED,
     FRAME_STATES
 } frame_state;
+
+extern const char *const REPORT_STATE[FRAME_STATES]; /* "done", "current", ... */
 
 typedef struct {
     const int *number; /* NULL for a lone image */
@@ -36,6 +39,8 @@ typedef struct {
 bool report_open(report *r, size_t frames, err *e);
 /* Adds one frame, in any order. Not for several threads at once. */
 void report_add(report *r, size_t index, const frame_result *f);
+/* Adds the members "done", "current", "skipped" and "failed". */
+void report_counts_json(json_out *j, const size_t count[FRAME_STATES]);
 /* Adds the whole report. */
 void report_text(const report *r, const cli *c, int status, text *to);
 /* Writes the whole report, atomically. */

@@ -48,12 +48,10 @@ typedef struct {
 static image_reader *any_image(const sequence *q) {
     image_reader *found = NULL;
     for (size_t i = 0; !found && i < job_count(q->job); i++) {
-        char *input, *output;
-        const int *number;
-        if (!job_frame(q->job, i, &input, &output, &number, NULL)) break;
-        found = image_open(input, NULL, q->maker->threads, NULL);
-        mem_free(input);
-        mem_free(output);
+        job_files f;
+        if (!job_frame(q->job, i, &f, NULL)) break;
+        found = image_open(f.input, NULL, q->maker->threads, NULL);
+        job_files_free(&f);
     }
     return found;
 }
@@ -87,8 +85,7 @@ static void make_queues(sequence *q) {
     bloom_settings s = q->maker->s->bloom;
     size_t frames = job_count(q->job);
     image_reader *r = frames > 1 ? any_image(q) : NULL;
-    q->workers =
-        r ? sequence_workers(q->maker->s, image_reader_header(r), q->maker->threads, frames) : 1;
+    q->workers = r ? sequence_workers(image_reader_header(r), q->maker->threads, frames) : 1;
     s.slots = q->workers;
     s.half = q->maker->s->pixels == PIXELS_HALF;
     s.images = frames > UINT32_MAX ? UINT32_MAX : (uint32_t)frames;
@@ -100,32 +97,29 @@ static void make_queues(sequence *q) {
 
 /* --- who does what ------------------------------------------------------------------------- */
 
-/* Returns true when faster devices would have done all that is left before this one was done with a
- * single frame. */
-static bool others_are_sooner(const sequence *q, int mine) {
-    double rate = 0; /* frames per second */
-    for (int i = 0; i < q->queues; i++)
-        if (q->pace[i] > 0 && q->pace[i] < q->pace[mine]) rate += q->workers / q->pace[i];
-    return q->pace[mine] * rate > (double)(job_count(q->job) - q->next);
+static bool is_over(const sequence *q) {
+    return q->failed || q->next >= job_count(q->job);
 }
 
-/* Each of several devices has to show its pace with one frame before it gets frames in advance. The
- * fastest device never waits, so no frame is left untaken. */
+/* Returns true while this worker must leave the next frame to others. */
 static bool must_wait(const worker *w) {
     const sequence *q = w->q;
-    bool unknown = q->queues > 1 && !w->first && q->pace[w->queue] == 0;
-    return unknown || others_are_sooner(q, w->queue);
-}
-
-static bool over(const sequence *q) {
-    return q->failed || q->next >= job_count(q->job);
+    double mine = q->pace[w->queue], rate = 0; /* rate: frames per second of faster devices */
+    if (q->crowded) return true;
+    /* Each of several devices has to show its pace with one frame before it gets frames in advance.
+     * The fastest device never waits, so no frame is left untaken. */
+    if (q->queues > 1 && !w->first && mine == 0) return true;
+    for (int i = 0; i < q->queues; i++)
+        if (q->pace[i] > 0 && q->pace[i] < mine) rate += q->workers / q->pace[i];
+    /* They would have done all that is left before this one was done with a single frame. */
+    return mine * rate > (double)(job_count(q->job) - q->next);
 }
 
 static bool take(worker *w, size_t *index) {
     sequence *q = w->q;
     pthread_mutex_lock(&q->lock);
-    while (!over(q) && (q->crowded || must_wait(w))) pthread_cond_wait(&q->done, &q->lock);
-    bool mine = !over(q);
+    while (!is_over(q) && must_wait(w)) pthread_cond_wait(&q->done, &q->lock);
+    bool mine = !is_over(q);
     if (mine) *index = q->next++;
     q->under_way += mine;
     pthread_mutex_unlock(&q->lock);
@@ -160,39 +154,31 @@ static void make_alone(worker *w, frame_result *f, err *e) {
     pthread_mutex_unlock(&q->lock);
 }
 
-static void note_frame(worker *w, size_t index, const frame_result *f, const err *e) {
-    sequence *q = w->q;
-    pthread_mutex_lock(&q->lock);
-    report_add(q->report, index, f);
-    if (f->state == FRAME_FAILED && (!q->failed || index < q->failed_at)) {
-        q->failed = true;
-        q->failed_at = index;
-        q->failure = *e;
-    }
-    if (f->state != FRAME_FAILED) progress_step(q->told, f->output, f->state == FRAME_DONE);
-    if (f->state == FRAME_DONE) q->pace[w->queue] = f->bloom;
-    q->under_way--;
-    pthread_cond_broadcast(&q->done);
-    pthread_mutex_unlock(&q->lock);
-}
-
 static void do_frame(worker *w, size_t index) {
     sequence *q = w->q;
-    frame_result f = {0};
+    frame_result f = {.state = FRAME_FAILED, .input = "", .output = ""};
     err e = {0};
-    char *input = NULL, *output = NULL;
-    w->made = (bloom_report){0};
-    if (job_frame(q->job, index, &input, &output, &f.number, &e)) {
-        f.input = input;
-        f.output = output;
+    job_files files;
+    if (job_frame(q->job, index, &files, &e)) {
+        f = (frame_result){.number = files.number, .input = files.input, .output = files.output};
         if (!make_frame(w, index, &f, &e) && e.code == ERR_RETRY && q->workers > 1)
             make_alone(w, &f, &e);
     } else {
-        f = (frame_result){.state = FRAME_FAILED, .input = "", .output = "", .why = e.msg};
+        f.why = e.msg;
     }
-    note_frame(w, index, &f, &e);
-    mem_free(input);
-    mem_free(output);
+    pthread_mutex_lock(&q->lock);
+    report_add(q->report, index, &f);
+    if (f.state == FRAME_FAILED && (!q->failed || index < q->failed_at)) {
+        q->failed = true;
+        q->failed_at = index;
+        q->failure = e;
+    }
+    if (f.state != FRAME_FAILED) progress_step(q->told, f.output, f.state == FRAME_DONE);
+    if (f.state == FRAME_DONE) q->pace[w->queue] = f.bloom;
+    q->under_way--;
+    pthread_cond_broadcast(&q->done);
+    pthread_mutex_unlock(&q->lock);
+    job_files_free(&files);
 }
 
 static void *worker_main(void *arg) {
@@ -220,9 +206,7 @@ static uint64_t frame_bytes(const image_header *h) {
 }
 
 /* Half of what is left is for what frames share and for what is not foreseen. */
-uint32_t sequence_workers(const settings *s, const image_header *h, const par *threads,
-                          size_t frames) {
-    (void)s;
+uint32_t sequence_workers(const image_header *h, const par *threads, size_t frames) {
     uint64_t fit = mem_left() / 2 / frame_bytes(h);
     uint64_t most = min_u64((uint64_t)par_threads(threads) + 1, ENGINE_SLOTS);
     return (uint32_t)max_u64(min_u64(min_u64(most, frames), fit), 1);

@@ -20,8 +20,7 @@
 #include "app/run/progress.h"
 
 /* Returns how many frames of this header, of a job of `frames`, are under way at a time. */
-uint32_t sequence_workers(const settings *s, const image_header *h, const par *threads,
-                          size_t frames);
+uint32_t sequence_workers(const image_header *h, const par *threads, size_t frames);
 
 /* Adds every frame that was looked at to the report. The error is that of the first frame, in the
  * order of the job, that failed. */

@@ -1,6 +1,6 @@
 #include "app/run/stamp.h"
 
-#include "app/cli/fingerprint.h"
+#include "app/cli/options.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -35,10 +35,47 @@ bool file_mark_same(const file_mark *a, const file_mark *b) {
            a->time.tv_nsec == b->time.tv_nsec;
 }
 
-#define FOLDER "stamps"
-#define ENDING ".stamp"
+/* --- fingerprints ----------------------------------------------------------------------------- */
+
+void fingerprint_settings(const settings *s, text *to) {
+    static const bool DECIDES[SECTIONS] = {[SECTION_LIGHT] = true,
+                                           [SECTION_KERNEL] = true,
+                                           [SECTION_LAYERS] = true,
+                                           [SECTION_ACCURACY] = true};
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const option *o = &OPTIONS[i];
+        const char *v = s->value[i].text;
+        if (!(o->on & FOR_APPLY) || !DECIDES[o->section]) continue;
+        if (!v || (o->preset && strcmp(v, o->preset) == 0)) continue;
+        text_add(to, "%s ", o->name);
+        settings_json(s, i, to);
+        text_add(to, "\n");
+    }
+}
+
+bool fingerprint_file(const char *path, hash128 *to, err *e) {
+    enum { PIECE = 1 << 20 };
+    file_in *f = file_in_open(path, e);
+    uint8_t *piece = mem_raw(PIECE, 1, "hashing", e);
+    hash_state *h = hash_begin();
+    bool ok = f && piece;
+    uint64_t size = f ? file_in_size(f) : 0;
+    for (uint64_t at = 0; ok && at < size; at += PIECE) {
+        size_t n = size - at < PIECE ? (size_t)(size - at) : PIECE;
+        ok = file_in_read(f, at, piece, n, e);
+        if (ok) hash_add(h, piece, n);
+    }
+    hash128 sum = hash_end(&h);
+    if (ok) *to = sum;
+    mem_free(piece);
+    file_in_close(&f);
+    return ok;
+}
 
 /* --- stamps ----------------------------------------------------------------------------------- */
+
+#define FOLDER "stamps"
+#define ENDING ".stamp"
 
 bool stamps_open(stamps *st, const settings *s, const char *cache, err *e) {
     text look = {0};

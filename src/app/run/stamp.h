@@ -1,10 +1,12 @@
-/* stamp.h - remembers what an output was made from, for --update.
+/* stamp.h - remembers what an output was made from, for --update; and the fingerprints of settings
+ * and files that decide pixels, also for the provenance of references.
  *
  * A stamp is a small file in the folder `stamps` of the cache folder, named by a hash of the
  * output's absolute path. It holds a hash of the settings that decide pixels and of the kernel's
  * content, and size and time of input and output. So nothing is put into the image or beside it.
  * An output is current when all of that is as it was. A stamp that is missing, old or broken only
- * means that the frame is made again, so stamps are neither synced nor locked. */
+ * means that the frame is made again, so stamps are neither synced nor locked. The module does not
+ * know where an output is computed or how progress is reported: these change no pixel. */
 #ifndef APP_STAMP_H
 #define APP_STAMP_H
 
@@ -26,6 +28,12 @@ typedef struct {
 file_mark file_mark_of(const char *path);
 /* False as well where one of them is not known. */
 bool file_mark_same(const file_mark *a, const file_mark *b);
+
+/* Appends the options that change pixels or the file, with their values. Defaults are left out, so
+ * that a new option changes no fingerprint. Paths are left out, because the content counts. */
+void fingerprint_settings(const settings *s, text *to);
+/* Hashes the content of a file. */
+bool fingerprint_file(const char *path, hash128 *to, err *e);
 
 typedef struct {
     char *cache;        /* the cache folder */

@@ -1,13 +1,13 @@
 /* cmd_bench.c - `fftbloom bench`: what each pass takes on a device; or measures the devices for
- * the predictions of `--device auto`. */
+ * the predictions of `--device auto`. The JSON is an interface: docs/performance.md names its keys;
+ * keys are added, never changed. */
 #include "app/cli/cli.h"
 #include "app/run/describe.h"
-#include "app/tools/bench_report.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "device/device_measure.h"
 #include "kernel/cache.h"
-#include "kernel/kernel_source.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,14 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHANNELS = 3, BENCH_LIST = 32 };
+enum { CHANNELS = 3, BENCH_LIST = 32, NANO = 9 };
 
 typedef struct {
     const settings *s;
     par *threads;
-    char folder[CACHE_PATH];
+    const char *folder; /* of the cache; NULL: there is none */
     device_list devices;
-    text out;
+    text *out;
     json_out json; /* into out, where --json is given */
     uint32_t rows;
 } bench;
@@ -33,9 +33,119 @@ typedef struct {
     const char *kernel;
 } bench_case;
 
-static const char *folder(const bench *b) {
-    return b->folder[0] ? b->folder : NULL;
+/* One plan on one device. */
+typedef struct {
+    const engine_device *device;
+    uint32_t kernel[2];
+    uint32_t rounds, queue, in_flight;
+    const plan *plan;
+    uint64_t bytes;  /* read and written by all passes */
+    double spectrum; /* s: the kernel's spectrum, at the plan's lengths */
+    measure_result m;
+} row;
+
+/* --- how a row is shown ------------------------------------------------------------------------
+ */
+
+/* copy: seconds that a copy of as many bytes takes; 0: there is none to compare with. */
+static void add_line(text *to, const char *name, const measure_spread *s, double bytes,
+                     double copy) {
+    text_add(to, "  %-10s %10.4f ms  %10.4f  %7.4f - %7.4f", name, s->median * 1e3, s->least * 1e3,
+             s->low * 1e3, s->high * 1e3);
+    if (bytes > 0)
+        text_add(to, "  %9.1f MB %8.1f GB/s", bytes * 1e-6, bytes / fmax(s->median, 1e-9) * 1e-9);
+    if (copy > 0) text_add(to, "  %3.0f %%", 100 * copy / fmax(s->median, 1e-9));
+    text_add(to, "\n");
 }
+
+static void add_words(const row *r, text *to) {
+    const plan *p = r->plan;
+    const measure_result *m = &r->m;
+    double output = device_image_bytes(p), input = 2 * device_travel_bytes(p) - output;
+    bool single = r->queue == 1, transfers = single && r->device->class != ENGINE_CPU;
+    text_add(to, "%s, kernel %u x %u: ", r->device->name, r->kernel[0], r->kernel[1]);
+    describe_plan_line(p, to);
+    text_add(to, "\n  %u rounds of %u frame%s%s", r->rounds, r->queue, single ? "" : "s",
+             single ? " with its transfers" : " back to back, the data on the device");
+    if (r->in_flight > 1) text_add(to, ", %u in flight", r->in_flight);
+    text_add(to, "\n  %-10s %13s  %10s  %17s  %12s %13s  of a copy's\n", "", "median", "least",
+             "quartiles", "moved", "speed");
+    if (transfers) add_line(to, "upload", &m->times.upload, input, 0);
+    for (uint32_t i = 0; i < p->passes; i++)
+        add_line(to, plan_pass_name(p->pass[i].kind), &m->times.pass[i], (double)p->pass[i].bytes,
+                 m->copy_pass[i]);
+    if (transfers) add_line(to, "download", &m->times.download, output, 0);
+    add_line(to, "frame", &m->frame, single ? 0 : (double)r->bytes, single ? 0 : m->copy);
+    text_add(to, "  once: spectrum %.1f ms, open %.1f ms, prepare %.1f ms\n", r->spectrum * 1e3,
+             m->open * 1e3, m->prepare * 1e3);
+}
+
+static void spread_json(const measure_spread *s, json_out *j) {
+    json_object(j, "spread");
+    json_fixed(j, "least", NANO, s->least);
+    json_fixed(j, "low", NANO, s->low);
+    json_fixed(j, "median", NANO, s->median);
+    json_fixed(j, "high", NANO, s->high);
+    json_fixed(j, "most", NANO, s->most);
+    json_close(j);
+}
+
+static void add_json(const row *r, json_out *j) {
+    const plan *p = r->plan;
+    const measure_result *m = &r->m;
+    engine_times medians = measure_medians(&m->times);
+    json_block(j, NULL);
+    describe_device_json(j, "device", r->device, r->device->number);
+    json_uints(j, "kernel", r->kernel, 2);
+    describe_plan_json(j, "plan", p);
+    json_uint(j, "rounds", r->rounds);
+    json_uint(j, "queue", r->queue);
+    json_uint(j, "in_flight", r->in_flight);
+    json_fixed(j, "spectrum", NANO, r->spectrum);
+    json_fixed(j, "open", NANO, m->open);
+    json_fixed(j, "prepare", NANO, m->prepare);
+    json_fixed(j, "frame", NANO, m->frame.median);
+    json_fixed(j, "least", NANO, m->frame.least);
+    describe_times_json(j, "times", &medians, p);
+    spread_json(&m->frame, j);
+    json_uint(j, "bytes", r->bytes);
+    json_fixed(j, "copy", NANO, m->copy);
+    json_list(j, "passes");
+    for (uint32_t i = 0; i < p->passes; i++) {
+        json_object(j, NULL);
+        json_string(j, "pass", plan_pass_name(p->pass[i].kind));
+        json_uint(j, "bytes", p->pass[i].bytes);
+        json_fixed(j, "copy", NANO, m->copy_pass[i]);
+        spread_json(&m->times.pass[i], j);
+        json_close(j);
+    }
+    json_close(j);
+    json_close(j);
+}
+
+/* Adds a line of seconds; the passes of a plan share a field, since a plan may have more than
+ * three. */
+static void add_csv(const row *r, text *to) {
+    const plan *p = r->plan;
+    const measure_result *m = &r->m;
+    text_add(to, "\"%s\",%s,%u,%u,%u,%u,%s,%u,%u,%u,", r->device->name,
+             describe_class(r->device->class), p->ask.size[0], p->ask.size[1], r->kernel[0],
+             r->kernel[1], p->first == PLAN_X ? "x" : "y", p->axis[0].length, p->axis[1].length,
+             r->rounds);
+    text_add(to, "%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,", r->spectrum, m->open, m->prepare,
+             m->frame.median, m->frame.least, m->times.upload.median);
+    for (uint32_t i = 0; i < p->passes; i++)
+        text_add(to, "%s%.9f", i ? " " : "", m->times.pass[i].median);
+    text_add(to, ",%.9f,%u,%.9f,%.9f,%.9f,%" PRIu64 ",%.9f,", m->times.download.median, r->queue,
+             m->frame.low, m->frame.high, m->frame.most, r->bytes, m->copy);
+    for (uint32_t i = 0; i < p->passes; i++) text_add(to, "%s%.9f", i ? " " : "", m->copy_pass[i]);
+    text_add(to, ",%s,%u\n", p->input_bytes ? "half" : "float", r->in_flight);
+}
+
+static const char CSV_HEAD[] =
+    "device,class,width,height,kernel_width,kernel_height,first,length_1,length_2,rounds,spectrum,"
+    "open,prepare,frame,least,upload,passes,download,queue,low,high,most,bytes,copy,copy_passes,"
+    "pixels,in_flight\n";
 
 /* --- what is measured --------------------------------------------------------------------------
  */
@@ -45,7 +155,7 @@ static bool kernel_for(psf *k, const bench *b, const bench_case *c, err *e) {
     if (c->kernel[strspn(c->kernel, "0123456789")] == 0) {
         unsigned long size = strtoul(c->kernel, NULL, 10);
         if (size < 1 || size > 16384)
-            return err_set(e, ERR_USAGE, "--kernel %s: a size from 1 to 16384, or a file",
+            return err_set(e, ERR_USAGE, "--kernel %s: give a size from 1 to 16384, or a file",
                            c->kernel);
         return measure_kernel(k, (uint32_t)size, CHANNELS, e);
     }
@@ -69,31 +179,29 @@ static bool spectrum_for(spectrum_lines *l, const bench *b, const psf *k, const 
     return ok;
 }
 
-/* As many frames as were asked for, or as there is room for; a CPU needs none. */
-static uint32_t in_flight(const bench *b, const engine_device *d, const plan *p) {
-    uint32_t asked = b->s->in_flight;
-    if (d->class == ENGINE_CPU || p->frames == asked) return asked;
-    log_note("%s: %" PRIu64 " bytes have room for %u frame in flight, not for %u", d->name,
-             p->ask.limits.memory, p->frames, asked);
-    return p->frames;
-}
-
 static bool bench_on(bench *b, const engine_device *d, const plan *p, const psf *k, err *e) {
     const settings *s = b->s;
-    bench_row r = {.device = d,
-                   .kernel = {k->w, k->h},
-                   .rounds = s->rounds,
-                   .queue = s->queue,
-                   .in_flight = in_flight(b, d, p),
-                   .plan = *p};
+    row r = {.device = d,
+             .kernel = {k->w, k->h},
+             .rounds = s->rounds,
+             .queue = s->queue,
+             .in_flight = s->in_flight,
+             .plan = p};
+    /* As many frames as were asked for, or as there is room for; a CPU needs none. */
+    if (d->class != ENGINE_CPU && p->frames != s->in_flight) {
+        log_note("%s: %" PRIu64 " bytes have room for %u frame in flight, not for %u", d->name,
+                 p->ask.limits.memory, p->frames, s->in_flight);
+        r.in_flight = p->frames;
+    }
+    for (uint32_t i = 0; i < p->passes; i++) r.bytes += p->pass[i].bytes;
     spectrum_lines lines = {0};
     double start = clock_now();
-    bool ok = spectrum_for(&lines, b, k, &r.plan, e);
+    bool ok = spectrum_for(&lines, b, k, p, e);
     r.spectrum = clock_now() - start;
-    measure_request q = {.device = r.device,
-                         .plan = &r.plan,
+    measure_request q = {.device = d,
+                         .plan = p,
                          .kernel = &lines,
-                         .cache_dir = folder(b),
+                         .cache_dir = b->folder,
                          .rounds = s->rounds,
                          .queue = s->queue,
                          .in_flight = r.in_flight,
@@ -102,40 +210,17 @@ static bool bench_on(bench *b, const engine_device *d, const plan *p, const psf 
     ok = ok && measure_device(&r.m, &q, b->threads, e);
     spectrum_lines_free(&lines);
     if (!ok) return false;
+    if (s->csv && !b->rows) text_add(b->out, "%s", CSV_HEAD);
     if (s->json)
-        bench_report_json(&r, &b->json);
+        add_json(&r, &b->json);
     else
-        bench_report_row(&r, s->csv, b->rows, &b->out);
+        (s->csv ? add_csv : add_words)(&r, b->out);
     b->rows++;
     return true;
 }
 
-static plan_request request(const bench *b, const bench_case *c, const psf *k) {
-    const bloom_settings *s = &b->s->bloom;
-    return (plan_request){.size = {c->w, c->h},
-                          .reach_lo = {k->cx, k->cy},
-                          .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
-                          .border = {s->border[PLAN_X], s->border[PLAN_Y]},
-                          .order = s->order,
-                          .precision = s->precision,
-                          .channels = CHANNELS,
-                          .spectra = k->channels,
-                          .tapless = true,
-                          .half_input = b->s->pixels == PIXELS_HALF,
-                          .frames = b->s->in_flight};
-}
-
-/* On the device that a long sequence would take. */
-static bool bench_chosen(bench *b, const device_request *r, const psf *k, err *e) {
-    device_decision d;
-    device_decide(&d, &b->devices, r);
-    const device_choice *c = &d.way[device_way_of(&r->ask)];
-    if (c->possible) return bench_on(b, &c->device, &c->plan, k, e);
-    *e = c->why;
-    return false;
-}
-
-/* On every device that can; one that fails is a warning, as long as another does not. */
+/* Times a case on every device that can; one that fails is a warning, as long as another does not.
+ */
 static bool bench_all(bench *b, const device_request *r, const psf *k, err *e) {
     device_forecast f[ENGINE_DEVICES];
     uint32_t before = b->rows;
@@ -151,56 +236,55 @@ static bool bench_all(bench *b, const device_request *r, const psf *k, err *e) {
     return b->rows > before;
 }
 
+/* Times a case on all devices, or on the one that a long sequence would take. */
 static bool bench_one(bench *b, const bench_case *c, err *e) {
+    const bloom_settings *s = &b->s->bloom;
     psf k = {0};
     if (!kernel_for(&k, b, c, e)) return false;
-    device_request r = {.want = b->s->bloom.device,
+    device_request r = {.want = s->device,
                         .images = UINT32_MAX,
-                        .vram_limit = b->s->bloom.vram_limit,
-                        .ask = request(b, c, &k)};
-    bool ok = strcmp(r.want, "all") == 0 ? bench_all(b, &r, &k, e) : bench_chosen(b, &r, &k, e);
+                        .vram_limit = s->vram_limit,
+                        .ask = {.size = {c->w, c->h},
+                                .reach_lo = {k.cx, k.cy},
+                                .reach_hi = {k.w - 1 - k.cx, k.h - 1 - k.cy},
+                                .border = {s->border[PLAN_X], s->border[PLAN_Y]},
+                                .order = s->order,
+                                .precision = s->precision,
+                                .channels = CHANNELS,
+                                .spectra = k.channels,
+                                .tapless = true,
+                                .half_input = b->s->pixels == PIXELS_HALF,
+                                .frames = b->s->in_flight}};
+    bool ok;
+    if (strcmp(s->device, "all") == 0) {
+        ok = bench_all(b, &r, &k, e);
+    } else {
+        device_decision d;
+        device_decide(&d, &b->devices, &r);
+        const device_choice *way = &d.way[device_way_of(&r.ask)];
+        ok = way->possible && bench_on(b, &way->device, &way->plan, &k, e);
+        if (!way->possible) *e = way->why;
+    }
     psf_free(&k);
     return ok;
 }
 
-/* --- cases -------------------------------------------------------------------------------------
- */
-
-/* "1920x1080" at the start of `at`; the characters it takes, or 0. */
-static int read_size(const char *at, uint32_t *w, uint32_t *h) {
-    int used = 0;
-    if (strspn(at, "0123456789x") > 11) return 0;
-    if (at[strspn(at, "0123456789x")] == '-' || sscanf(at, "%ux%u%n", w, h, &used) != 2) return 0;
-    return (at[used] && at[used] != ',') || !*w || !*h ? 0 : used;
-}
-
-/* One size, or several with commas. */
+/* Reads "1920x1080", or several sizes with commas. */
 static bool read_sizes(uint32_t size[BENCH_LIST][2], int *count, const char *list, err *e) {
     int n = 0;
     for (const char *at = list;; at++) {
-        int used = n < BENCH_LIST ? read_size(at, &size[n][0], &size[n][1]) : 0;
-        if (!used)
+        size_t length = strcspn(at, ",");
+        int used = 0;
+        if (n < BENCH_LIST && length <= 11 && length == strspn(at, "0123456789x"))
+            sscanf(at, "%ux%u%n", &size[n][0], &size[n][1], &used);
+        if (!length || (size_t)used != length || !size[n][0] || !size[n][1])
             return err_set(e, ERR_USAGE,
-                           "--size %s: sizes such as 1920x1080 are wanted, with commas between, "
-                           "%d at most",
+                           "--size %s: give sizes such as 1920x1080, with commas between, %d at "
+                           "most",
                            list, BENCH_LIST);
         n++;
         at += used;
         if (!*at) break;
-    }
-    *count = n;
-    return true;
-}
-
-/* One kernel, or several sizes of such as are made here, with commas; cuts `list` to pieces. */
-static bool read_kernels(const char *kernel[BENCH_LIST], int *count, char *list, err *e) {
-    int n = 0;
-    bool sizes = list[strspn(list, "0123456789,")] == 0;
-    for (char *at = list; at; n++) {
-        if (n == BENCH_LIST) return err_set(e, ERR_USAGE, "--kernel: %d sizes at most", BENCH_LIST);
-        kernel[n] = at;
-        at = sizes ? strchr(at, ',') : NULL;
-        if (at) *at++ = 0;
     }
     *count = n;
     return true;
@@ -212,8 +296,18 @@ static bool bench_sizes(bench *b, err *e) {
     const char *kernel[BENCH_LIST];
     int sizes = 0, kernels = 0;
     char *list = mem_str(b->s->kernel ? b->s->kernel : "256", e);
-    bool ok = list && read_sizes(size, &sizes, b->s->size, e) &&
-              read_kernels(kernel, &kernels, list, e);
+    bool ok = list && read_sizes(size, &sizes, b->s->size, e);
+    /* One file, or sizes with commas; the list is cut to pieces. */
+    bool many = ok && list[strspn(list, "0123456789,")] == 0;
+    for (char *at = ok ? list : NULL; ok && at; kernels++) {
+        if (kernels == BENCH_LIST) {
+            ok = err_set(e, ERR_USAGE, "--kernel: give %d sizes at most", BENCH_LIST);
+            break;
+        }
+        kernel[kernels] = at;
+        at = many ? strchr(at, ',') : NULL;
+        if (at) *at++ = 0;
+    }
     for (int i = 0; ok && i < sizes; i++)
         for (int k = 0; ok && k < kernels; k++)
             ok = bench_one(b, &(bench_case){size[i][0], size[i][1], kernel[k]}, e);
@@ -224,27 +318,30 @@ static bool bench_sizes(bench *b, err *e) {
 /* --- calibration -------------------------------------------------------------------------------
  */
 
-static void speed_words(bench *b, const engine_device *d, const device_speed *s) {
+static void add_speed(bench *b, const engine_device *d, const device_speed *s) {
+    json_out *j = &b->json;
     if (b->s->json) {
-        json_object(&b->json, NULL);
-        describe_device_json(d, d->number, json_here(&b->json, "device"));
-        json_line_at(&b->json, 5);
-        json_real(&b->json, "start", 6, s->start);
-        json_real(&b->json, "frame", 6, s->frame);
-        json_real(&b->json, "transfer", 6, s->transfer);
-        json_real(&b->json, "work", 6, s->work);
-        json_close(&b->json);
+        json_block(j, NULL);
+        describe_device_json(j, "device", d, d->number);
+        json_real(j, "start", 6, s->start);
+        json_real(j, "frame", 6, s->frame);
+        json_real(j, "transfer", 6, s->transfer);
+        json_real(j, "work", 6, s->work);
+        json_close(j);
     } else {
-        text_add(&b->out, "%s: start %.3f s, frame %.3f ms, transfer %.2f GB/s, %.3f Gsteps/s\n",
+        text_add(b->out, "%s: start %.3f s, frame %.3f ms, transfer %.2f GB/s, %.3f Gsteps/s\n",
                  d->name, s->start, s->frame * 1e3, s->transfer > 0 ? 1e-9 / s->transfer : 0,
                  s->work > 0 ? 1e-9 / s->work : 0);
     }
-    b->rows++;
 }
 
-/* Every device that is wanted; one that fails is a warning, as long as another does not. */
+/* Measures every device that is wanted; one that fails is a warning, as long as another does not.
+ */
 static bool calibrate(bench *b, err *e) {
     uint32_t wanted = 0, done = 0;
+    if (!b->folder)
+        return err_set(e, ERR_CANT_CREATE,
+                       "there is no cache folder to keep the result in; name one with --cache-dir");
     device_list_fill(&b->devices, b->s->bloom.device);
     for (uint32_t i = 0; i < b->devices.count; i++) {
         const engine_device *d = &b->devices.device[i];
@@ -252,9 +349,9 @@ static bool calibrate(bench *b, err *e) {
         wanted++;
         device_speed s;
         err one = {0};
-        if (measure_speed(&s, d, folder(b), b->threads, &one) &&
-            device_speed_save(d, b->devices.threads, &s, folder(b), &one)) {
-            speed_words(b, d, &s);
+        if (measure_speed(&s, d, b->folder, b->threads, &one) &&
+            device_speed_save(d, b->devices.threads, &s, b->folder, &one)) {
+            add_speed(b, d, &s);
             done++;
         } else {
             log_warn("%s", one.msg);
@@ -266,37 +363,20 @@ static bool calibrate(bench *b, err *e) {
     return done > 0;
 }
 
-/* --- the command -------------------------------------------------------------------------------
- */
-
-static bool run(bench *b, err *e) {
-    if (!cache_path(b->folder, b->s->bloom.cache_dir)) b->folder[0] = 0;
-    b->devices = (device_list){.threads = par_threads(b->threads), .cache_dir = folder(b)};
-    bool speeds = b->s->calibrate;
-    if (speeds && !folder(b))
-        return err_set(e, ERR_CANT_CREATE,
-                       "there is no cache folder to keep the result in; name one with --cache-dir");
-    if (b->s->json) {
-        b->json = json_begin(&b->out);
-        json_list(&b->json, speeds ? "speeds" : "results");
+int cmd_bench(cli *c, text *out, err *e) {
+    char folder[CACHE_PATH];
+    bench b = {.s = &c->s, .threads = c->threads, .out = out};
+    bool json = c->s.json, speeds = c->s.calibrate;
+    if (cache_path(folder, c->s.bloom.cache_dir)) b.folder = folder;
+    b.devices = (device_list){.threads = par_threads(c->threads), .cache_dir = b.folder};
+    if (json) {
+        b.json = json_begin(out);
+        json_list(&b.json, speeds ? "speeds" : "results");
     }
-    bool ok = (speeds ? calibrate : bench_sizes)(b, e);
-    if (b->s->json) {
-        json_close(&b->json);
-        json_end(&b->json);
+    (speeds ? calibrate : bench_sizes)(&b, e);
+    if (json) {
+        json_close(&b.json);
+        json_end(&b.json);
     }
-    return ok;
-}
-
-int cmd_bench(int argc, char **argv, err *e) {
-    cli c;
-    bench b = {.s = &c.s};
-    if (cli_open(&c, argc, argv, e)) {
-        b.threads = par_open((int)c.s.jobs, e);
-        if (b.threads && run(&b, e)) fputs(b.out.s, stdout);
-        par_close(&b.threads);
-    }
-    text_free(&b.out);
-    cli_close(&c);
-    return (int)e->code;
+    return 0;
 }

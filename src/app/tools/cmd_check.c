@@ -4,7 +4,6 @@
 #include "app/run/file_set.h"
 #include "app/run/progress.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 typedef struct {
@@ -13,20 +12,12 @@ typedef struct {
     progress progress;
 } teller;
 
-static void say(text *t) {
-    fputs(t->s, stdout);
-    fflush(stdout);
-    text_free(t);
-}
-
 static void tell_case(void *ctx, const case_result *c) {
     teller *t = ctx;
     text line = {0};
     progress_clear(&t->progress);
-    if (t->words) {
-        suite_text_case(c, t->s->verbose, &line);
-        say(&line);
-    }
+    if (t->words) suite_text_case(c, t->s->verbose, &line);
+    cli_print(&line);
     progress_step(&t->progress, c->c->name, c->state != CASE_SKIP);
 }
 
@@ -39,7 +30,7 @@ static void run(suite_run *r, const settings *s, bool words, err *e) {
     suite_run_all(r, tell_case, &t);
     if (words) suite_text_end(r, &end);
     if (s->github) suite_github(r, &end);
-    if (end.s) say(&end);
+    cli_print(&end);
     suite_reports_write(r, e);
 }
 
@@ -71,30 +62,17 @@ static bool check_files(const suite_run *r, err *e) {
     return ok;
 }
 
-static void list(const suite_run *r) {
-    text names = {0};
-    for (size_t i = 0; i < r->count; i++) suite_add_line(&names, r->item[i].c->name);
-    say(&names);
-}
-
-int cmd_check(int argc, char **argv, err *e) {
-    cli c;
+int cmd_check(cli *c, text *out, err *e) {
     suite s = {0};
     suite_run r = {0};
-    int status = 0;
-    if (cli_open(&c, argc, argv, e)) {
-        bool taken;
-        if (suite_reports_check(&c.s, &taken, e) && suite_load(&s, c.word[0], c.s.set, e) &&
-            suite_run_open(&r, &s, &c.s, e) && check_files(&r, e)) {
-            if (c.s.list)
-                list(&r);
-            else
-                run(&r, &c.s, !taken && !c.s.quiet, e);
-            status = r.status;
-        }
+    bool taken;
+    if (suite_reports_check(&c->s, &taken, e) && suite_load(&s, c->word[0], c->s.set, e) &&
+        suite_run_open(&r, &s, c, e) && check_files(&r, e)) {
+        for (size_t i = 0; c->s.list && i < r.count; i++) suite_add_line(out, r.item[i].c->name);
+        if (!c->s.list) run(&r, &c->s, !taken && !c->s.quiet, e);
     }
+    int status = r.status;
     suite_run_close(&r);
     suite_free(&s);
-    cli_close(&c);
-    return e->code ? (int)e->code : status;
+    return status;
 }

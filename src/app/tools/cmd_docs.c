@@ -46,15 +46,9 @@ static void md_option(const settings *defaults, const option *o, text *to) {
     text_add(to, "\n\n");
 }
 
-static bool used(const option *o) {
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        if (o->on & COMMANDS[i].bit) return true;
-    return false;
-}
-
-static bool md_page(text *to, err *e) {
+static void md_page(text *to, err *e) {
     settings defaults;
-    bool ok = settings_init(&defaults, e);
+    settings_init(&defaults, e);
     text_add(
         to,
         "# Options\n\nMade by `make generated` from the table in `src/app/cli/options.c`.\n\n"
@@ -80,33 +74,19 @@ static bool md_page(text *to, err *e) {
              "duplicate key is refused with its line and column, exit status 78. A config file is "
              "trusted like a command line: it may name any file to read or write, and any cache "
              "folder. `fftbloom schema` prints a JSON Schema for editors.\n");
-    for (int section = 0; section < SECTIONS; section++) {
-        bool titled = false;
-        for (int i = 0; i < OPTION_COUNT; i++) {
-            if ((int)OPTIONS[i].section != section || !used(&OPTIONS[i])) continue;
-            if (!titled) text_add(to, "\n## %s\n\n", SECTION_TITLE[section]);
-            titled = true;
-            md_option(&defaults, &OPTIONS[i], to);
-        }
+    int section = -1;
+    for (const option *o = NULL; (o = option_next(o, FOR_ALL)); section = (int)o->section) {
+        if ((int)o->section != section) text_add(to, "\n## %s\n\n", SECTION_TITLE[o->section]);
+        md_option(&defaults, o, to);
     }
     while (to->n > 1 && to->s[to->n - 2] == '\n') to->s[--to->n] = 0;
     settings_free(&defaults);
-    return ok;
 }
 
 /* --- manual pages ---------------------------------------------------------------------- */
 
-/* Lines of an mdoc page: backslashes and leading dots escaped. */
-static void man_escape(const char *s, text *to) {
-    bool start = true;
-    for (; *s; s++) {
-        if (start && (*s == '.' || *s == '\'')) text_add(to, "\\&");
-        text_add(to, *s == '\\' ? "\\e" : "%c", *s);
-        start = *s == '\n';
-    }
-}
-
-/* Each sentence starts a line of its own, as mdoc wants it; \n\n starts a paragraph. */
+/* Appends the lines of a text. Each sentence starts a line of its own, as mdoc wants it; \n\n
+ * starts a paragraph. Backslashes and leading dots are escaped. */
 static void man_text(const char *s, text *to) {
     while (*s) {
         const char *end = s;
@@ -116,7 +96,11 @@ static void man_text(const char *s, text *to) {
         text sentence = {0}, lines = {0};
         text_add_bytes(&sentence, s, (size_t)(end - s) + (*end == '.'));
         help_wrap(&lines, sentence.s, 0, 0, 76);
-        man_escape(lines.s, to);
+        for (const char *p = lines.s; *p; p++) {
+            bool start = p == lines.s || p[-1] == '\n';
+            if (start && (*p == '.' || *p == '\'')) text_add(to, "\\&");
+            text_add(to, *p == '\\' ? "\\e" : "%c", *p);
+        }
         text_free(&sentence);
         text_free(&lines);
         s = *end == '.' ? end + 2 : end;
@@ -143,22 +127,6 @@ static void man_option(const option *o, text *to) {
     if (option_env(o, env)) text_add(to, "Variable:\n.Ev %s .\n", env);
 }
 
-static void man_options(const command *c, text *to) {
-    text_add(to, ".Sh OPTIONS\n");
-    for (int section = 0; section < SECTIONS; section++) {
-        bool titled = false;
-        for (int i = 0; i < OPTION_COUNT; i++) {
-            if (!(OPTIONS[i].on & c->bit) || (int)OPTIONS[i].section != section) continue;
-            if (!titled) text_add(to, ".Ss %s\n.Bl -tag -width Ds\n", SECTION_TITLE[section]);
-            titled = true;
-            man_option(&OPTIONS[i], to);
-        }
-        if (titled) text_add(to, ".El\n");
-    }
-    text_add(to,
-             ".Ss Help\n.Bl -tag -width Ds\n.It Fl \\-help\nShow a summary of the options.\n.El\n");
-}
-
 static void man_exit(text *to) {
     text_add(to, ".Sh EXIT STATUS\n.Bl -tag -width Ds\n");
     for (int i = 0; i < EXIT_CODE_COUNT; i++) {
@@ -178,23 +146,18 @@ static void man_examples(const command *c, text *to) {
     }
 }
 
-/* "Print x." as "print x": how NAME wants it. */
-static void man_name(const char *name, const char *summary, text *to) {
-    text_add(to, ".Sh NAME\n.Nm %s\n.Nd %c%.*s\n", name, tolower((unsigned char)*summary),
-             (int)strlen(summary) - 2, summary + 1);
-}
-
-static void man_head(const char *name, text *to) {
+/* Begins a page. NAME takes the summary "Print x." as "print x". */
+static void man_head(const char *name, const char *summary, text *to) {
     text_add(to, ".\\\" Made by `make generated` from the tables in src/app.\n.Dd %s\n.Dt ", DATE);
     for (const char *p = name; *p; p++) text_add(to, "%c", toupper((unsigned char)*p));
-    text_add(to, " 1\n.Os\n");
+    text_add(to, " 1\n.Os\n.Sh NAME\n.Nm %s\n.Nd %c%.*s\n", name, tolower((unsigned char)*summary),
+             (int)strlen(summary) - 2, summary + 1);
 }
 
 static void man_command(const command *c, text *to) {
     char name[64];
     snprintf(name, sizeof name, "fftbloom-%s", c->name);
-    man_head(name, to);
-    man_name(name, c->summary, to);
+    man_head(name, c->summary, to);
     text_add(to, ".Sh SYNOPSIS\n.Nm fftbloom %s\n", c->name);
     if (*c->usage) text_add(to, ".Ar %s\n", c->usage);
     text_add(to, ".Sh DESCRIPTION\n");
@@ -203,13 +166,25 @@ static void man_command(const command *c, text *to) {
         text_add(to, ".Pp\n");
         man_text(c->about, to);
     }
-    man_options(c, to);
+    text_add(to, ".Sh OPTIONS\n");
+    int section = -1;
+    for (const option *o = NULL; (o = option_next(o, c->bit)); section = (int)o->section) {
+        if ((int)o->section != section)
+            text_add(to, "%s.Ss %s\n.Bl -tag -width Ds\n", section < 0 ? "" : ".El\n",
+                     SECTION_TITLE[o->section]);
+        man_option(o, to);
+    }
+    text_add(to,
+             "%s.Ss Help\n.Bl -tag -width Ds\n.It Fl \\-help\nShow a summary of the "
+             "options.\n.El\n",
+             section < 0 ? "" : ".El\n");
     man_exit(to);
     man_examples(c, to);
     text_add(to, ".Sh SEE ALSO\n.Xr fftbloom 1\n");
 }
 
-/* In the order of the alphabet: the next name is the smallest that is larger than the last. */
+/* Names the pages in the order of the alphabet: the next name is the smallest that is larger than
+ * the last. */
 static void man_references(text *to) {
     const char *last = "";
     for (int n = 0; n < COMMAND_COUNT; n++) {
@@ -224,8 +199,7 @@ static void man_references(text *to) {
 }
 
 static void man_program(text *to) {
-    man_head("fftbloom", to);
-    man_name("fftbloom", "bloom HDR images with a real point spread function.", to);
+    man_head("fftbloom", "bloom HDR images with a real point spread function.", to);
     text_add(to,
              ".Sh SYNOPSIS\n.Nm\n.Ar IN KERNEL\n.Fl o Ar OUT\n.Op Ar options\n.Nm\n.Ar COMMAND\n"
              ".Op Ar arguments\n.Op Ar options\n.Sh DESCRIPTION\n");
@@ -251,27 +225,22 @@ static void man_program(text *to) {
 
 /* ----------------------------------------------------------------------------------------- */
 
-int cmd_docs(int argc, char **argv, err *e) {
-    cli c;
-    text out = {0};
-    if (cli_open(&c, argc, argv, e)) {
-        const bool man = strcmp(c.word[0], "man") == 0;
-        const command *about = c.words > 1 ? command_find(c.word[1]) : NULL;
-        if (c.words > 1 && !man) {
-            err_set(e, ERR_USAGE, "one argument too many: '%s'", c.word[1]);
-        } else if (c.words > 1 && !about) {
-            err_set(e, ERR_USAGE, "unknown command '%s'", c.word[1]);
-        } else if (man) {
-            (about ? man_command(about, &out) : man_program(&out));
-        } else if (strcmp(c.word[0], "config") == 0) {
-            md_page(&out, e);
-        } else {
-            command_choices(command_find("help"), "\n", &out);
-            text_add(&out, "\n");
-        }
+int cmd_docs(cli *c, text *out, err *e) {
+    const bool man = strcmp(c->word[0], "man") == 0;
+    const command *about = c->words > 1 ? command_find(c->word[1]) : NULL;
+    if (c->words > 1 && !man) {
+        err_set(e, ERR_USAGE, "one argument too many: '%s'", c->word[1]);
+    } else if (c->words > 1 && !about) {
+        err_set(e, ERR_USAGE, "unknown command '%s'", c->word[1]);
+    } else if (about) {
+        man_command(about, out);
+    } else if (man) {
+        man_program(out);
+    } else if (strcmp(c->word[0], "config") == 0) {
+        md_page(out, e);
+    } else {
+        command_choices(command_find("help"), "\n", out);
+        text_add(out, "\n");
     }
-    if (out.s && !e->code) fputs(out.s, stdout);
-    text_free(&out);
-    cli_close(&c);
-    return (int)e->code;
+    return 0;
 }

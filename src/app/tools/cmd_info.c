@@ -6,7 +6,6 @@
 #include "image/layers.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { LONGEST_STRING = 100 }; /* in lines for people; Cryptomatte manifests go on for pages */
@@ -18,20 +17,6 @@ static bool is_exr(const image_header *h) {
 }
 
 /* --- for people --------------------------------------------------------------------------- */
-
-static void show_window(const char *what, const image_box *b, text *to) {
-    text_add(to, "  %-11s (%d, %d) to (%d, %d)", what, b->x0, b->y0, b->x1, b->y1);
-}
-
-static void show_storage(const image_part *p, text *to) {
-    text_add(to, "  %-11s %s, ", "stored as", compression_name(p->packing));
-    if (p->tile_w)
-        text_add(to, "tiles of %" PRIu32 " x %" PRIu32 "%s", p->tile_w, p->tile_h,
-                 p->mipmapped ? " with smaller levels (only the largest is used)" : "");
-    else
-        text_add(to, "scan lines");
-    text_add(to, ", line order %s\n", ORDER[p->order]);
-}
 
 static void show_groups(const image_part *p, const layer_map *m, text *to) {
     for (int g = 0; g < m->groups; g++) {
@@ -79,12 +64,20 @@ static void show_part(const image_header *h, int number, const layer_map *m, tex
     if (p->name) text_add_clean(to, p->name);
     text_add(to, ": %" PRIu32 " x %" PRIu32 ", %d channel%s\n", image_width(p), image_height(p),
              p->channels, p->channels > 1 ? "s" : "");
-    show_window("data", &p->data, to);
-    text_add(to, "\n");
-    show_window("display", &p->display, to);
+    const image_box *d = &p->data, *s = &p->display;
+    text_add(to, "  %-11s (%d, %d) to (%d, %d)\n", "data", d->x0, d->y0, d->x1, d->y1);
+    text_add(to, "  %-11s (%d, %d) to (%d, %d)", "display", s->x0, s->y0, s->x1, s->y1);
     if (p->aspect != 1) text_add(to, ", pixel aspect %g", (double)p->aspect);
     text_add(to, "\n");
-    if (is_exr(h)) show_storage(p, to);
+    if (is_exr(h)) {
+        text_add(to, "  %-11s %s, ", "stored as", compression_name(p->packing));
+        if (p->tile_w)
+            text_add(to, "tiles of %" PRIu32 " x %" PRIu32 "%s", p->tile_w, p->tile_h,
+                     p->mipmapped ? " with smaller levels (only the largest is used)" : "");
+        else
+            text_add(to, "scan lines");
+        text_add(to, ", line order %s\n", ORDER[p->order]);
+    }
     show_groups(p, m, to);
     show_attributes(p, to);
 }
@@ -97,15 +90,13 @@ static void window_json(const char *key, const image_box *b, json_out *j) {
 
 static void part_json(const image_header *h, int number, const layer_map *m, json_out *j) {
     const image_part *p = &h->part[number];
-    json_line(j);
-    json_object(j, NULL);
+    json_block(j, NULL);
     json_string(j, "name", p->name);
     json_uint(j, "width", image_width(p));
     json_uint(j, "height", image_height(p));
     window_json("data_window", &p->data, j);
     window_json("display_window", &p->display, j);
     if (is_exr(h)) {
-        json_line_at(j, 5);
         json_string(j, "compression", compression_name(p->packing));
         json_string(j, "line_order", ORDER[p->order]);
         if (p->tile_w) {
@@ -118,12 +109,10 @@ static void part_json(const image_header *h, int number, const layer_map *m, jso
             json_string(j, "tiles", NULL);
         }
     }
-    json_line_at(j, 5);
-    json_array(j, "channels");
+    json_list(j, "channels");
     for (int c = 0; c < p->channels; c++) {
         bool alpha = false;
         for (int g = 0; g < m->groups; g++) alpha |= m->group[g].alpha == c;
-        json_line_at(j, 7);
         json_object(j, NULL);
         json_string(j, "name", p->channel[c].name);
         json_string(j, "type", pixel_name(p->channel[c].type));
@@ -131,11 +120,9 @@ static void part_json(const image_header *h, int number, const layer_map *m, jso
         json_close(j);
     }
     json_close(j);
-    json_line_at(j, 5);
-    json_array(j, "groups");
+    json_list(j, "groups");
     for (int g = 0; g < m->groups; g++) {
         const layer_group *l = &m->group[g];
-        json_line_at(j, 7);
         json_object(j, NULL);
         json_string(j, "layer", l->name);
         json_array(j, "channels");
@@ -145,10 +132,8 @@ static void part_json(const image_header *h, int number, const layer_map *m, jso
         json_close(j);
     }
     json_close(j);
-    json_line_at(j, 5);
-    json_array(j, "attributes");
+    json_list(j, "attributes");
     for (int i = 0; i < p->attrs; i++) {
-        json_line_at(j, 7);
         json_object(j, NULL);
         json_string(j, "name", p->attr[i].name);
         json_string(j, "type", p->attr[i].type);
@@ -170,7 +155,7 @@ static bool describe(const cli *c, const char *path, const image_header *h, text
         j = json_begin(to);
         json_string(&j, "file", path);
         json_string(&j, "format", h->format);
-        json_array(&j, "parts");
+        json_list(&j, "parts");
     } else {
         text_add_clean(to, path);
         text_add(to, ": %s, %d part%s\n", h->format, h->parts, h->parts > 1 ? "s" : "");
@@ -192,20 +177,11 @@ static bool describe(const cli *c, const char *path, const image_header *h, text
     return true;
 }
 
-static bool info(const cli *c, text *to, err *e) {
+int cmd_info(cli *c, text *out, err *e) {
     par *threads = par_open(1, e);
     image_reader *r = threads ? image_open(c->word[0], NULL, threads, e) : NULL;
-    bool ok = r && describe(c, c->word[0], image_reader_header(r), to, e);
+    if (r) describe(c, c->word[0], image_reader_header(r), out, e);
     image_close(&r);
     par_close(&threads);
-    return ok;
-}
-
-int cmd_info(int argc, char **argv, err *e) {
-    cli c;
-    text out = {0};
-    if (cli_open(&c, argc, argv, e) && info(&c, &out, e)) fputs(out.s, stdout);
-    text_free(&out);
-    cli_close(&c);
-    return (int)e->code;
+    return 0;
 }

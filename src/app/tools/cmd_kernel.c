@@ -3,14 +3,11 @@
 #include "app/cli/cli.h"
 #include "app/cli/options.h"
 #include "app/run/file_set.h"
+#include "app/run/output.h"
 #include "app/tools/kernel_words.h"
-#include "base/file.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/flat/png.h"
-#include "image/flat/preview.h"
-#include "image/format.h"
 #include "kernel/convention.h"
 #include "kernel/kernel_source.h"
 #include "kernel/model.h"
@@ -18,91 +15,69 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
-/* True where a flag, a variable or a file has set it. */
-static bool is_set(const settings *s, const char *name) {
-    return s->value[option_find(name, FOR_KERNEL) - OPTIONS].origin != ORIGIN_DEFAULT;
-}
-
-/* "256" or "300x200". */
+/* Reads "256" or "300x200". */
 static bool read_taps(uint32_t to[2], const char *from, err *e) {
     unsigned w, h;
     char x, more;
     int n = sscanf(from, "%u%c%u%c", &w, &x, &h, &more);
     if (!(n == 1 || (n == 3 && x == 'x')) || from[0] == '-')
-        return err_set(e, ERR_USAGE, "--taps must be N or WxH, as 256 or 300x200, not '%s'", from);
+        return err_set(e, ERR_USAGE, "--taps must be N or WxH, such as 256 or 300x200, not '%s'",
+                       from);
     to[0] = w;
     to[1] = n == 3 ? h : w;
     if (to[0] < 1 || to[1] < 1 || to[0] > PSF_SIDE || to[1] > PSF_SIDE)
-        return err_set(e, ERR_USAGE, "--taps %s: 1 to %d a side are possible", from, PSF_SIDE);
+        return err_set(e, ERR_USAGE, "--taps %s: a side must have 1 to %d taps", from, PSF_SIDE);
     return true;
 }
 
-/* Whether there is anything to do; false with no error where an output that exists is kept. */
+static bool skip(const settings *s, int *status) {
+    log_note("%s skipped: the output exists", s->output);
+    *status = ERR_SKIPPED;
+    return false;
+}
+
+/* Returns whether there is anything to do: false with no error where an output that exists is kept.
+ */
 static bool may_write(const settings *s, int *status, err *e) {
     if (!s->output)
         return err_set(e, ERR_USAGE, "an output is needed (-o OUT); see 'fftbloom help kernel'");
     if (s->clobber || access(s->output, F_OK) != 0) return image_can_create(s->output, e);
-    log_note("%s skipped: the output exists", s->output);
-    *status = ERR_SKIPPED;
-    return false;
+    return skip(s, status);
 }
 
-/* Writes the kernel; *status tells when the output exists by now and is kept. */
-/* Writes a picture of a kernel to look at: as 8 bits of light it would be black but for the middle.
- */
-static bool save_picture(const settings *s, const image *img, par *threads, err *e) {
-    const preview_options o = {.width = UINT32_MAX, .whole = true, .decades = 6};
-    preview_picture v = {0};
-    size_t bytes;
-    file_out *f = file_out_open(s->output, s->clobber, e);
-    bool ok = f && preview_make(&v, img, &o, threads, e);
-    uint8_t *png = ok ? png_encode(&(png_picture){v.pixel, v.width, v.height, 3}, &bytes, e) : NULL;
-    ok = png && file_out_write(f, 0, png, bytes, e) && file_out_commit(&f, e);
-    file_out_discard(&f);
-    mem_free(png);
-    mem_free(v.pixel);
-    if (ok)
-        log_note("'%s' is a picture of the kernel on a logarithmic scale of six decades, not a "
-                 "kernel: write .exr for that",
-                 s->output);
-    return ok;
-}
-
-static bool save(const settings *s, const image *img, bool picture, par *threads, int *status,
-                 err *e) {
-    image_writer *w = NULL;
-    if (!picture) w = image_create(s->output, &img->head, s->clobber, threads, e);
-    if (picture ? save_picture(s, img, threads, e) : image_save_parts(w, img, NULL, e)) return true;
-    if (e->code != ERR_SKIPPED) return false;
+/* Writes the kernel, or with `picture` a picture to look at: as 8 bits of light it would be black
+ * but for the middle. Returns false with no error where the output exists by now and is kept. */
+static bool save(const cli *c, const image *img, bool picture, int *status, err *e) {
+    const settings *s = &c->s;
+    bool ok;
+    if (picture) {
+        preview_options as = {.width = UINT32_MAX, .whole = true, .decades = 6};
+        ok = output_picture(&(output){s->output, s, c->threads}, img, &as, e);
+        if (ok)
+            log_note("'%s' is a picture of the kernel on a logarithmic scale of six decades, not a "
+                     "kernel: write .exr for that",
+                     s->output);
+    } else {
+        ok = image_save_parts(image_create(s->output, &img->head, s->clobber, c->threads, e), img,
+                              NULL, e);
+    }
+    if (ok || e->code != ERR_SKIPPED) return ok;
     *e = (err){0};
-    log_note("%s skipped: the output exists", s->output);
-    *status = ERR_SKIPPED;
-    return false;
+    return skip(s, status);
 }
 
 /* --- models ----------------------------------------------------------------------------------- */
 
-static void add_model(const model *m, text *to) {
-    text_add(to, "%-10s%s\n", m->name, m->help);
-    for (int i = 0; i < model_parameters(m); i++) {
-        const model_parameter *p = &m->parameter[i];
-        text_add(to, "  %-12s%s, %g to %g [%g]\n", p->name, p->help, p->min, p->max, p->preset);
-    }
-}
-
 static void add_model_json(const model *m, json_out *j) {
-    json_object(j, NULL);
+    json_block(j, NULL);
     json_string(j, "name", m->name);
     json_int(j, "channels", m->spectrum == MODEL_GREY ? 1 : MODEL_CHANNELS);
     json_string(j, "help", m->help);
-    json_line_at(j, 5);
-    json_array(j, "parameters");
+    json_list(j, "parameters");
     for (int i = 0; i < model_parameters(m); i++) {
         const model_parameter *p = &m->parameter[i];
-        if (i) json_line_at(j, 7);
         json_object(j, NULL);
         json_string(j, "name", p->name);
         json_real(j, "default", 6, p->preset);
@@ -115,21 +90,30 @@ static void add_model_json(const model *m, json_out *j) {
     json_close(j);
 }
 
-static bool models(const cli *c, par *threads, int *status, err *e) {
-    (void)threads, (void)status, (void)e;
-    text out = {0};
+static void models(const cli *c, int *status, text *out, err *e) {
+    (void)status, (void)e;
+    json_out j;
     if (c->s.json) {
-        json_out j = json_begin(&out);
+        j = json_begin(out);
         json_list(&j, "models");
-        for (int i = 0; i < MODEL_COUNT; i++) add_model_json(&MODELS[i], &j);
+    }
+    for (int i = 0; i < MODEL_COUNT; i++) {
+        const model *m = &MODELS[i];
+        if (c->s.json) {
+            add_model_json(m, &j);
+            continue;
+        }
+        text_add(out, "%-10s%s\n", m->name, m->help);
+        for (int k = 0; k < model_parameters(m); k++) {
+            const model_parameter *p = &m->parameter[k];
+            text_add(out, "  %-12s%s, %g to %g [%g]\n", p->name, p->help, p->min, p->max,
+                     p->preset);
+        }
+    }
+    if (c->s.json) {
         json_close(&j);
         json_end(&j);
-    } else {
-        for (int i = 0; i < MODEL_COUNT; i++) add_model(&MODELS[i], &out);
     }
-    fputs(out.s, stdout);
-    text_free(&out);
-    return true;
 }
 
 /* --- make ------------------------------------------------------------------------------------- */
@@ -171,12 +155,9 @@ static bool read_request(model_request *r, const settings *s, const char *name, 
     return true;
 }
 
-static const char *const CHANNEL[2][MODEL_CHANNELS] = {{"Y"}, {"R", "G", "B"}};
-
-/* Light that must fall on a model's taps for it to be what was asked for. */
-static const double ENOUGH = 0.8;
-
-static bool describe_in(image_part *part, const model_request *r, err *e) {
+/* Adds the model and its parameters as attributes. */
+static bool add_attributes(image_part *part, const model_request *r, err *e) {
+    static const float REC709[8] = {0.64f, 0.33f, 0.30f, 0.60f, 0.15f, 0.06f, 0.3127f, 0.3290f};
     const model *m = r->of;
     bool ok =
         image_set_attr(part, "fftbloom.model", "string", m->name, (uint32_t)strlen(m->name), e);
@@ -185,21 +166,14 @@ static bool describe_in(image_part *part, const model_request *r, err *e) {
         snprintf(name, sizeof name, "fftbloom.%s", m->parameter[i].name);
         ok = image_set_attr(part, name, "double", &r->value[i], sizeof r->value[i], e);
     }
-    static const float REC709[8] = {0.64f, 0.33f, 0.30f, 0.60f, 0.15f, 0.06f, 0.3127f, 0.3290f};
     if (m->spectrum != MODEL_GREY)
         ok = ok &&
              image_set_attr(part, "chromaticities", "chromaticities", REC709, sizeof REC709, e);
     return ok && image_set_attr(part, "fftbloom.fade", "double", &r->fade, sizeof r->fade, e);
 }
 
-static bool describe_channels(image_part *part, uint32_t channels, err *e) {
-    bool ok = true;
-    for (uint32_t c = 0; c < channels && ok; c++)
-        ok = image_add_channel(part, CHANNEL[channels > 1][c], PIXEL_FLOAT, e);
-    return ok;
-}
-
 static image *to_image(float *plane[], uint32_t channels, const model_request *r, err *e) {
+    static const char *const NAME[2][MODEL_CHANNELS] = {{"Y"}, {"R", "G", "B"}};
     image_part part = {.data = {0, 0, (int32_t)r->w - 1, (int32_t)r->h - 1},
                        .aspect = 1,
                        .packing = COMPRESSION_ZIP};
@@ -207,19 +181,20 @@ static image *to_image(float *plane[], uint32_t channels, const model_request *r
     const image_header plain = {"exr", &part, 1};
     image_header head;
     if (!image_header_copy(&head, &plain, e)) return NULL;
-    bool ok = describe_in(&head.part[0], r, e) && describe_channels(&head.part[0], channels, e);
+    bool ok = add_attributes(&head.part[0], r, e);
+    for (uint32_t c = 0; c < channels && ok; c++)
+        ok = image_add_channel(&head.part[0], NAME[channels > 1][c], PIXEL_FLOAT, e);
     image *img = ok ? image_new(&head, e) : NULL;
     image_header_free(&head);
     for (uint32_t c = 0; c < channels && img; c++) {
-        int at = image_find_channel(&img->head.part[0], CHANNEL[channels > 1][c]);
+        int at = image_find_channel(&img->head.part[0], NAME[channels > 1][c]);
         memcpy(img->plane[0][at], plane[c], (size_t)r->w * r->h * sizeof(float));
     }
     return img;
 }
 
-static void say_made(const cli *c, const model_request *r, uint32_t channels) {
-    text out = {0};
-    json_out j = json_begin(&out);
+static void made_json(const cli *c, const model_request *r, uint32_t channels, text *out) {
+    json_out j = json_begin(out);
     json_string(&j, "output", c->s.output);
     json_string(&j, "model", r->of->name);
     json_object(&j, "parameters");
@@ -227,18 +202,15 @@ static void say_made(const cli *c, const model_request *r, uint32_t channels) {
         json_real(&j, r->of->parameter[i].name, 15, r->value[i]);
     json_close(&j);
     json_uints(&j, "size", (uint32_t[]){r->w, r->h}, 2);
-    json_beside(&j);
     json_uints(&j, "centre", (uint32_t[]){r->w / 2, r->h / 2}, 2);
-    json_beside(&j);
     json_uint(&j, "channels", channels);
-    json_beside(&j);
     json_real(&j, "fade", 15, r->fade);
     json_end(&j);
-    fputs(out.s, stdout);
-    text_free(&out);
 }
 
+/* Warns if less of the model's light than this falls on its taps: it is not what was asked for. */
 static void warn_of_loss(const model_request *r) {
+    static const double ENOUGH = 0.8;
     uint32_t side;
     double kept = model_kept(r, ENOUGH, &side);
     if (kept >= ENOUGH) return;
@@ -251,53 +223,46 @@ static void warn_of_loss(const model_request *r) {
                  r->w, r->h, 100 * kept, r->of->name);
 }
 
-static bool is_png(const char *path) {
-    const char *dot = strrchr(path, '.');
-    return dot && strcasecmp(dot, ".png") == 0;
-}
-
-static bool make(const cli *c, par *threads, int *status, err *e) {
+static void make(const cli *c, int *status, text *out, err *e) {
     model_request r;
     float *plane[MODEL_CHANNELS] = {0};
     uint32_t channels = 0;
-    if (!read_request(&r, &c->s, c->word[1], e) || !may_write(&c->s, status, e)) return !e->code;
     image *img = NULL;
-    bool ok = model_make(plane, &channels, &r, threads, e) &&
-              (img = to_image(plane, channels, &r, e)) &&
-              save(&c->s, img, is_png(c->s.output), threads, status, e);
-    if (ok) warn_of_loss(&r);
-    if (ok && c->s.json) say_made(c, &r, channels);
+    if (!read_request(&r, &c->s, c->word[1], e) || !may_write(&c->s, status, e)) return;
+    if (model_make(plane, &channels, &r, c->threads, e) &&
+        (img = to_image(plane, channels, &r, e)) &&
+        save(c, img, output_is_picture(c->s.output), status, e)) {
+        warn_of_loss(&r);
+        if (c->s.json) made_json(c, &r, channels, out);
+    }
     image_free(&img);
     for (int i = 0; i < MODEL_CHANNELS; i++) mem_free(plane[i]);
-    return ok;
 }
 
 /* --- check ------------------------------------------------------------------------------------ */
 
-static bool load(kernel_source *in, const char *path, par *threads, err *e) {
-    if (!kernel_source_load(in, path, threads, e)) return false;
-    if (!in->is_spectrum) return true;
-    kernel_source_free(in);
-    return err_set(e, ERR_DATA, "'%s' is a spectrum; give the kernel it was made of", path);
+/* Reads a kernel and the linter's numbers. Free `in` with kernel_source_free, also after a failure.
+ */
+static bool load(kernel_source *in, lint *l, const cli *c, err *e) {
+    if (!kernel_source_load(in, c->word[1], c->threads, e)) return false;
+    if (in->is_spectrum)
+        return err_set(e, ERR_DATA, "'%s' is a spectrum; give the kernel it was made of",
+                       c->word[1]);
+    return lint_kernel(l, (const float *const *)in->plane, in->w, in->h, in->channels, e);
 }
 
-static bool check(const cli *c, par *threads, int *status, err *e) {
+static void check(const cli *c, int *status, text *out, err *e) {
     lint l;
-    text out = {0};
     kernel_finding found[KERNEL_FINDINGS];
     kernel_source in = {0};
-    bool ok = load(&in, c->word[1], threads, e) &&
-              lint_kernel(&l, (const float *const *)in.plane, in.w, in.h, in.channels, e);
+    bool ok = load(&in, &l, c, e);
     kernel_source_free(&in);
-    if (!ok) return false;
+    if (!ok) return;
     if (c->s.json)
-        kernel_json(c->word[1], &l, &out);
-    else
-        kernel_words(c->word[1], &l, c->s.verbose, &out);
-    if (!c->s.quiet || c->s.json) fputs(out.s, stdout);
-    text_free(&out);
+        kernel_json(c->word[1], &l, out);
+    else if (!c->s.quiet)
+        kernel_words(c->word[1], &l, c->s.verbose, out);
     *status = c->s.strict && kernel_findings(found, &l) && found[0].warning;
-    return true;
 }
 
 /* --- convert ---------------------------------------------------------------------------------- */
@@ -305,7 +270,7 @@ static bool check(const cli *c, par *threads, int *status, err *e) {
 /* --kernel-center, where it was given, overrides the convention's. */
 static bool find_center(convention_request *r, const settings *s, const lint *l, err *e) {
     const psf_options *k = &s->bloom.kernel;
-    r->centered = is_set(s, "kernel_center") && k->center != PSF_MIDDLE;
+    r->centered = settings_given(s, "kernel_center", FOR_KERNEL) && k->center != PSF_MIDDLE;
     for (int a = 0; a < 2 && r->centered; a++) {
         double at = k->center == PSF_AT         ? k->at[a]
                     : k->center == PSF_CENTROID ? floor(l->centroid[a] + 0.5)
@@ -349,18 +314,14 @@ static bool find_scale(conversion *v, const settings *s, const kernel_source *in
     return true;
 }
 
-static double scale_of(const conversion *v, int channel) {
-    for (uint32_t i = 0; i < v->scaled; i++)
-        if (v->channel[i] == channel) return v->scale[i];
-    return 1;
-}
-
 static bool convert_channel(conversion *v, image *to, const image *from, int c, err *e) {
     const image_part *p = &from->head.part[0], *q = &to->head.part[0];
     size_t n = (size_t)v->r.size[0] * v->r.size[1], made = (size_t)v->m.size[0] * v->m.size[1];
     float *a = mem_raw(n, sizeof *a, "taps", e), *b = mem_raw(made, sizeof *b, "taps", e);
     if (a && b) {
-        double lost, scale = scale_of(v, c);
+        double lost, scale = 1;
+        for (uint32_t i = 0; i < v->scaled; i++)
+            if (v->channel[i] == c) scale = v->scale[i];
         image_to_float(a, from->plane[0][c], p->channel[c].type, 0, n);
         convention_apply(b, a, &v->r, &v->m, &lost);
         for (size_t i = 0; i < n; i++) v->light += fabs((double)a[i]);
@@ -374,7 +335,7 @@ static bool convert_channel(conversion *v, image *to, const image *from, int c, 
     return ok;
 }
 
-/* The same channels and attributes in a window of the new size. */
+/* Returns the same channels and attributes in a window of the new size. */
 static image *converted(conversion *v, const image *from, err *e) {
     image_header head;
     const image_part *p = &from->head.part[0];
@@ -391,95 +352,73 @@ static image *converted(conversion *v, const image *from, err *e) {
     return to;
 }
 
-static void say_converted(const cli *c, const conversion *v) {
+/* Says what convert did, in the log and with --json in `out`. */
+static void tell(const cli *c, const conversion *v, text *out) {
     double lost = v->light > 0 ? v->lost / v->light : 0;
     if (lost > 0)
         log_warn("%s: %.3g %% of the light lay outside %u x %u taps and is gone", c->s.output,
                  100 * lost, v->m.size[0], v->m.size[1]);
     if (!c->s.json) return;
-    text out = {0};
-    json_out j = json_begin(&out);
+    json_out j = json_begin(out);
     json_string(&j, "output", c->s.output);
     json_string(&j, "from", v->r.from->name);
-    json_beside(&j);
     json_string(&j, "to", v->r.to->name);
-    json_beside(&j);
     json_bool(&j, "turned", v->m.turned);
     json_uints(&j, "size", v->m.size, 2);
-    json_beside(&j);
     json_ints(&j, "centre", (int32_t[]){(int32_t)v->m.center[0], (int32_t)v->m.center[1]}, 2);
-    json_beside(&j);
     json_real(&j, "lost", 9, lost);
     json_end(&j);
-    fputs(out.s, stdout);
-    text_free(&out);
 }
 
-static bool open_conversion(conversion *v, const cli *c, const image *img, par *threads, err *e) {
+static bool open_conversion(conversion *v, const cli *c, const image *img, err *e) {
     const settings *s = &c->s;
     const image_part *p = &img->head.part[0];
     lint l;
     if (img->head.parts != 1)
-        return err_set(e, ERR_DATA, "'%s' has %d parts; a kernel to convert has one", c->word[1],
-                       img->head.parts);
+        return err_set(e, ERR_DATA, "'%s' has %d parts; a kernel to convert must have one",
+                       c->word[1], img->head.parts);
     *v = (conversion){.r = {.from = &CONVENTIONS[s->from],
                             .to = &CONVENTIONS[s->to],
                             .size = {image_width(p), image_height(p)},
                             .window = {p->data.x0, p->data.y0}}};
     if (s->taps && !read_taps(v->r.wanted, s->taps, e)) return false;
     kernel_source in = {0};
-    bool ok = load(&in, c->word[1], threads, e) &&
-              lint_kernel(&l, (const float *const *)in.plane, in.w, in.h, in.channels, e) &&
-              find_center(&v->r, s, &l, e) &&
-              (!is_set(s, "normalize") || find_scale(v, s, &in, e)) &&
+    bool ok = load(&in, &l, c, e) && find_center(&v->r, s, &l, e) &&
+              (!settings_given(s, "normalize", FOR_KERNEL) || find_scale(v, s, &in, e)) &&
               convention_plan(&v->m, &v->r, e);
     kernel_source_free(&in);
     return ok;
 }
 
-static bool convert(const cli *c, par *threads, int *status, err *e) {
+static void convert(const cli *c, int *status, text *out, err *e) {
+    const file_set_file FILES[] = {{FILE_READ, "the kernel", c->word[1]},
+                                   {FILE_WRITTEN, "the output", c->s.output}};
     conversion v;
-    file_set files = {0};
-    bool apart = file_set_add(&files, FILE_READ, "the kernel", c->word[1], e) &&
-                 file_set_add(&files, FILE_WRITTEN, "the output", c->s.output, e) &&
-                 file_set_check(&files, false, e);
-    file_set_free(&files);
-    if (!apart || !may_write(&c->s, status, e)) return !e->code;
-    image *img = image_load(c->word[1], NULL, threads, e), *to = NULL;
-    bool ok = img && open_conversion(&v, c, img, threads, e) && (to = converted(&v, img, e)) &&
-              save(&c->s, to, false, threads, status, e);
-    if (ok) say_converted(c, &v);
+    if (!file_set_apart(FILES, 2, NULL, e) || !may_write(&c->s, status, e)) return;
+    image *img = image_load(c->word[1], NULL, c->threads, e), *to = NULL;
+    if (img && open_conversion(&v, c, img, e) && (to = converted(&v, img, e)) &&
+        save(c, to, false, status, e))
+        tell(c, &v, out);
     image_free(&img);
     image_free(&to);
-    return ok;
 }
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name, *argument;
-    bool (*run)(const cli *c, par *threads, int *status, err *e);
-} WORK[] = {{"make", "MODEL", make},
-            {"check", "FILE", check},
-            {"convert", "FILE", convert},
-            {"models", NULL, models}};
-
-static bool run(const cli *c, int *status, err *e) {
-    int i = 0; /* the command line has checked the word */
+int cmd_kernel(cli *c, text *out, err *e) {
+    static const struct {
+        const char *name, *argument;
+        void (*run)(const cli *c, int *status, text *out, err *e);
+    } WORK[] = {{"make", "MODEL", make},
+                {"check", "FILE", check},
+                {"convert", "FILE", convert},
+                {"models", NULL, models}};
+    int i = 0, status = 0; /* the command line has checked the word */
     while (strcmp(WORK[i].name, c->word[0]) != 0) i++;
-    if (c->words != (WORK[i].argument ? 2 : 1))
-        return err_set(e, ERR_USAGE, "usage: fftbloom kernel %s %s", WORK[i].name,
-                       WORK[i].argument ? WORK[i].argument : "");
-    par *threads = par_open((int)c->s.jobs, e);
-    bool ok = threads && WORK[i].run(c, threads, status, e);
-    if (threads) par_close(&threads);
-    return ok;
-}
-
-int cmd_kernel(int argc, char **argv, err *e) {
-    cli c;
-    int status = 0;
-    if (cli_open(&c, argc, argv, e)) run(&c, &status, e);
-    cli_close(&c);
-    return e->code ? (int)e->code : status;
+    if (c->words == (WORK[i].argument ? 2 : 1))
+        WORK[i].run(c, &status, out, e);
+    else
+        err_set(e, ERR_USAGE, "usage: fftbloom kernel %s %s", WORK[i].name,
+                WORK[i].argument ? WORK[i].argument : "");
+    return status;
 }

@@ -8,8 +8,6 @@
 #include "kernel/kernel_source.h"
 #include "kernel/spectrum_file.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -33,71 +31,45 @@ static bool make_spectrum(spectrum *to, const settings *s, par *threads, bool *h
     return ok;
 }
 
-static void tell(const settings *s, const spectrum *k, bool hit) {
+static void tell(const settings *s, const spectrum *k, bool hit, text *out) {
     struct stat st = {0};
     char size[32];
     stat(s->output, &st);
-    if (s->json) {
-        text out = {0};
-        json_out j = {.to = &out};
-        json_object(&j, NULL);
-        json_int(&j, "version", 1);
-        json_string(&j, "output", s->output);
-        json_uint(&j, "bytes", (uint64_t)st.st_size);
-        json_bool(&j, "cached", hit);
-        json_uints(&j, "kernel", (uint32_t[]){k->kernel.w, k->kernel.h}, 2);
-        json_uint(&j, "channels", k->kernel.channels);
-        json_uints(&j, "grid", (uint32_t[]){k->m[0], k->m[1]}, 2);
-        json_end(&j);
-        fputs(out.s, stdout);
-        text_free(&out);
-    }
     log_info("%s: kernel of %u x %u, %u channels, %s%s", s->output, k->kernel.w, k->kernel.h,
              k->kernel.channels, text_bytes((double)st.st_size, size),
              hit ? ", from the cache" : "");
+    if (!s->json) return;
+    json_out j = json_begin(out);
+    json_string(&j, "output", s->output);
+    json_uint(&j, "bytes", (uint64_t)st.st_size);
+    json_bool(&j, "cached", hit);
+    json_uints(&j, "kernel", (uint32_t[]){k->kernel.w, k->kernel.h}, 2);
+    json_uint(&j, "channels", k->kernel.channels);
+    json_uints(&j, "grid", (uint32_t[]){k->m[0], k->m[1]}, 2);
+    json_end(&j);
 }
 
-static bool check_files(const settings *s, err *e) {
-    file_set files = {0};
-    bool ok = file_set_add(&files, FILE_READ, "the kernel", s->kernel, e) &&
-              file_set_add(&files, FILE_WRITTEN, "the output", s->output, e) &&
-              file_set_add_configs(&files, s, e) && file_set_check(&files, false, e);
-    file_set_free(&files);
-    return ok;
-}
-
-static int skip(const settings *s) {
-    log_note("%s skipped: the output exists", s->output);
-    return ERR_SKIPPED;
-}
-
-static int precompute(const settings *s, err *e) {
+int cmd_precompute(cli *c, text *out, err *e) {
+    const settings *s = &c->s;
+    const file_set_file FILES[] = {{FILE_READ, "the kernel", s->kernel},
+                                   {FILE_WRITTEN, "the output", s->output}};
     const char *dot = strrchr(s->output, '.');
-    if (!dot || strcasecmp(dot, ".spectrum") != 0) {
+    if (!dot || strcasecmp(dot, ".spectrum") != 0)
         err_set(e, ERR_USAGE, "precompute writes a .spectrum file, not '%s'", s->output);
-        return (int)e->code;
+    if (e->code || !file_set_apart(FILES, 2, s, e)) return 0;
+    bool skip = !s->clobber && access(s->output, F_OK) == 0, hit = false;
+    if (!skip && file_out_possible(s->output, e)) {
+        spectrum k = {0};
+        file_out *f = NULL;
+        if (make_spectrum(&k, s, c->threads, &hit, e) &&
+            (f = file_out_open(s->output, s->clobber, e)) && spectrum_file_write_to(f, &k, e))
+            tell(s, &k, hit, out);
+        spectrum_free(&k);
     }
-    if (!check_files(s, e)) return (int)e->code;
-    if (!s->clobber && access(s->output, F_OK) == 0) return skip(s);
-    if (!file_out_possible(s->output, e)) return (int)e->code;
-    spectrum k = {0};
-    bool hit = false;
-    par *threads = par_open((int)s->jobs, e);
-    file_out *f = NULL;
-    bool ok = threads && make_spectrum(&k, s, threads, &hit, e) &&
-              (f = file_out_open(s->output, s->clobber, e)) && spectrum_file_write_to(f, &k, e);
-    if (ok) tell(s, &k, hit);
-    spectrum_free(&k);
-    if (threads) par_close(&threads);
-    if (e->code != ERR_SKIPPED) return (int)e->code;
-    *e = (err){0};
-    return skip(s); /* it appeared meanwhile */
-}
-
-int cmd_precompute(int argc, char **argv, err *e) {
-    cli c;
-    int status = 0;
-    if (cli_open(&c, argc, argv, e)) status = precompute(&c.s, e);
-    cli_close(&c);
-    return e->code ? (int)e->code : status;
+    if (e->code == ERR_SKIPPED) { /* the output appeared meanwhile */
+        *e = (err){0};
+        skip = true;
+    }
+    if (skip) log_note("%s skipped: the output exists", s->output);
+    return skip ? ERR_SKIPPED : 0;
 }

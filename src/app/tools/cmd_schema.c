@@ -6,7 +6,6 @@
 #include "base/json_out.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define TEXT "{\"type\": \"string\", \"minLength\": 1}"
@@ -102,46 +101,31 @@ static void add_values(json_out *j, const option *o) {
 /* Adds an option as a property. In a suite a string with ${NAME} may stand for any value. */
 static void add_property(json_out *j, const settings *defaults, int index, bool in_suite) {
     const option *o = &OPTIONS[index];
-    text words = {0}, preset = {0};
+    text words = {0};
     text_add(&words, "%s%s%s", o->help, o->about ? " " : "", o->about ? o->about : "");
-    json_line(j);
-    json_object(j, o->name);
-    json_line(j);
+    json_block(j, o->name);
     json_string(j, "description", words.s);
-    if (o->preset) {
-        settings_json(defaults, index, &preset);
-        json_line(j);
-        json_raw(j, "default", preset.s);
-    }
-    json_line(j);
+    if (o->preset) settings_json(defaults, index, json_here(j, "default"));
     json_array(j, "anyOf");
     add_values(j, o);
     if (in_suite) json_raw(j, NULL, "{\"$ref\": \"#/$defs/variable\"}");
     json_close(j);
-    json_line(j);
     json_close(j);
     text_free(&words);
-    text_free(&preset);
 }
 
 /* Adds a property with a schema that is JSON already. */
 static void add_given(json_out *j, const char *name, const char *help, const char *schema) {
-    json_line(j);
-    json_object(j, name);
-    json_line(j);
+    json_block(j, name);
     json_string(j, "description", help);
-    json_line(j);
     json_array(j, "allOf");
     json_raw(j, NULL, schema);
     json_close(j);
-    json_line(j);
     json_close(j);
 }
 
 static void add_version(json_out *j) {
-    json_line(j);
     json_raw(j, "$schema", "{\"type\": \"string\"}");
-    json_line(j);
     json_object(j, "version");
     json_uint(j, "const", CONFIG_VERSION);
     json_close(j);
@@ -164,93 +148,58 @@ static void add_keys(json_out *j, suite_key_place place) {
 
 /* --- schemas --------------------------------------------------------------------------------- */
 
-/* Opens an object schema with a member per line and closed to other keys, and its properties. */
-static void open_object(json_out *j, const char *required) {
-    json_line(j);
+/* Opens an object schema that is closed to other keys, and its properties. close_object closes
+ * both. */
+static void open_object(json_out *j, const char *key, const char *title, const char *required) {
+    json_block(j, key);
+    if (title) json_string(j, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    if (title) json_string(j, "title", title);
     json_string(j, "type", "object");
-    json_line(j);
     json_bool(j, "additionalProperties", false);
-    json_line(j);
     if (required) json_raw(j, "required", required);
-    json_line(j);
-    json_object(j, "properties");
+    json_block(j, "properties");
 }
 
 static void close_object(json_out *j) {
-    json_line(j);
     json_close(j);
-    json_line(j);
     json_close(j);
-}
-
-static void open_schema(json_out *j, const char *title) {
-    json_object(j, NULL);
-    json_line(j);
-    json_string(j, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    json_line(j);
-    json_string(j, "title", title);
-    open_object(j, "[\"version\"]");
 }
 
 static void config_schema(json_out *j, const settings *defaults) {
-    open_schema(j, "fftbloom config file");
+    open_object(j, NULL, "fftbloom config file", "[\"version\"]");
     add_config(j, defaults, false);
     close_object(j);
 }
 
-static void add_case(json_out *j, const settings *defaults, bool is_case) {
-    json_line(j);
-    json_object(j, is_case ? "case" : "defaults");
-    open_object(j, is_case ? "[\"name\"]" : NULL);
-    add_keys(j, is_case ? KEY_OF_CASE : KEY_OF_DEFAULTS);
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (OPTIONS[i].on & FOR_CASE) add_property(j, defaults, i, true);
-    close_object(j);
-}
-
 static void suite_schema(json_out *j, const settings *defaults) {
-    open_schema(j, "fftbloom suite");
+    open_object(j, NULL, "fftbloom suite", "[\"version\"]");
     add_version(j);
     add_keys(j, KEY_OF_SUITE);
-    json_line(j);
     json_close(j);
-    json_line(j);
-    json_object(j, "$defs");
-    json_line(j);
+    json_block(j, "$defs");
     json_raw(j, "variable", "{\"type\": \"string\", \"pattern\": \"\\\\$\\\\{\"}");
-    json_line(j);
     json_raw(j, "paths",
              "{\"anyOf\": [" TEXT ", {\"type\": \"array\", \"minItems\": 1, \"items\": " TEXT
              "}]}");
-    json_line(j);
-    json_object(j, "config");
-    open_object(j, NULL);
+    open_object(j, "config", NULL, NULL);
     add_config(j, defaults, true);
     close_object(j);
-    add_case(j, defaults, true);
-    add_case(j, defaults, false);
+    for (int is_case = 1; is_case >= 0; is_case--) {
+        open_object(j, is_case ? "case" : "defaults", NULL, is_case ? "[\"name\"]" : NULL);
+        add_keys(j, is_case ? KEY_OF_CASE : KEY_OF_DEFAULTS);
+        for (int i = 0; i < OPTION_COUNT; i++)
+            if (OPTIONS[i].on & FOR_CASE) add_property(j, defaults, i, true);
+        close_object(j);
+    }
     close_object(j);
 }
 
-/* --------------------------------------------------------------------------------------------- */
-
-int cmd_schema(int argc, char **argv, err *e) {
-    static const struct {
-        const char *name;
-        void (*write)(json_out *j, const settings *defaults);
-    } SCHEMA[] = {{"config", config_schema}, {"suite", suite_schema}};
-    cli c;
-    settings defaults = {0};
-    text out = {0};
-    if (cli_open(&c, argc, argv, e) && settings_init(&defaults, e)) {
-        const char *which = c.words ? c.word[0] : "config";
-        for (int i = 0; i < 2; i++)
-            if (strcmp(which, SCHEMA[i].name) == 0)
-                SCHEMA[i].write(&(json_out){.to = &out}, &defaults);
-        puts(out.s);
-    }
-    text_free(&out);
+int cmd_schema(cli *c, text *out, err *e) {
+    settings defaults;
+    json_out j = {.to = out};
+    bool of_suite = c->words && strcmp(c->word[0], "suite") == 0;
+    if (settings_init(&defaults, e)) (of_suite ? suite_schema : config_schema)(&j, &defaults);
+    text_add(out, "\n");
     settings_free(&defaults);
-    cli_close(&c);
-    return (int)e->code;
+    return 0;
 }

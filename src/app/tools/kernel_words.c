@@ -217,19 +217,15 @@ void kernel_json(const char *path, const lint *l, text *to) {
     json_out j = json_begin(to);
     json_string(&j, "kernel", path);
     json_uints(&j, "size", (uint32_t[]){l->w, l->h}, 2);
-    json_beside(&j);
     json_uint(&j, "channels", l->channels);
     json_uints(&j, "middle", (uint32_t[]){l->w / 2, l->h / 2}, 2);
-    json_beside(&j);
     json_uints(&j, "peak", (uint32_t[]){l->peak[0], l->peak[1]}, 2);
     json_reals(&j, "centroid", 9, l->centroid, 2);
     json_reals(&j, "sum", 9, l->sum, l->channels);
     json_reals(&j, "lowest", 9, l->low, l->channels);
     json_reals(&j, "highest", 9, l->high, l->channels);
     json_uint(&j, "not_finite", l->bad);
-    json_beside(&j);
     json_uint(&j, "negative", l->negative);
-    json_beside(&j);
     json_uint(&j, "half_zero", l->half_zero);
     const struct {
         const char *key;
@@ -250,9 +246,7 @@ void kernel_json(const char *path, const lint *l, text *to) {
     for (size_t i = 0; i < sizeof NUMBER / sizeof NUMBER[0]; i++)
         json_real_or_word(&j, NUMBER[i].key, 9, NUMBER[i].value);
     json_uint(&j, "saturated", l->saturated);
-    json_beside(&j);
     json_bool(&j, "eight_bit", l->eight_bit);
-    json_beside(&j);
     json_bool(&j, "half", l->half);
     json_list(&j, "findings");
     for (int i = 0; i < n; i++) {

@@ -1,49 +1,11 @@
 /* suite_json.c - a suite's run as JSON: --json, and the data of the HTML page. docs/suites.md names
  * every key; keys are added, never renamed. */
 #include "app/check/report/suite_report.h"
-#include "app/run/account.h"
 #include "app/run/describe.h"
-#include "base/json_out.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { DIGITS = 9 };
-
-/* Adds "one\ntwo\n" as the next items "one", "two". */
-static void add_lines(json_out *j, const char *s) {
-    for (; s && *s; s += strcspn(s, "\n"), s += *s == '\n') {
-        text line = {0};
-        text_add_bytes(&line, s, strcspn(s, "\n"));
-        json_string(j, NULL, line.s);
-        text_free(&line);
-    }
-}
-
-/* Adds JSON that another module has written, and frees it. */
-static void add_raw(json_out *j, const char *key, text *json) {
-    json_line(j);
-    json_raw(j, key, json->s);
-    text_free(json);
-}
-
-static void add_made(const case_result *c, bool pictures, json_out *j) {
-    const bloom_report *m = c->made;
-    text value = {0};
-    account_json(m, j);
-    if (!m->groups) return;
-    describe_device_json(&m->device, -1, &value);
-    add_raw(j, "device", &value);
-    describe_times_json(&m->times, &m->plan, &value);
-    add_raw(j, "times", &value);
-    describe_plan_json(&m->plan, j->depth, &value);
-    add_raw(j, "plan", &value);
-    if (!pictures) return;
-    describe_plan(&m->plan, &value);
-    json_line(j);
-    json_string(j, "plan_words", value.s);
-    text_free(&value);
-}
 
 /* --- pictures -------------------------------------------------------------------------------- */
 
@@ -64,7 +26,6 @@ static void add_heat(const heat *h, json_out *j) {
     json_real(j, "gain", DIGITS, h->gain);
     json_real(j, "low", DIGITS, h->low);
     json_real(j, "high", DIGITS, h->high);
-    json_line(j);
     json_array(j, "scale");
     for (int i = 0; i <= 4; i++) {
         uint8_t rgb[3];
@@ -74,7 +35,6 @@ static void add_heat(const heat *h, json_out *j) {
         json_string(j, NULL, name);
     }
     json_close(j);
-    json_line(j);
     json_object(j, "histogram");
     json_uint(j, "equal", h->equal);
     json_int(j, "from", HEAT_LOWEST);
@@ -88,19 +48,15 @@ static void add_heat(const heat *h, json_out *j) {
 static void add_pictures(const suite_pictures *p, json_out *j) {
     const image_box *b = &p->box;
     const int32_t box[] = {b->x0, b->y0, b->x1 - b->x0 + 1, b->y1 - b->y0 + 1};
-    json_line(j);
-    json_object(j, "pictures");
-    json_array(j, "box");
-    for (int i = 0; i < 4; i++) json_int(j, NULL, box[i]);
-    json_close(j);
+    json_block(j, "pictures");
+    json_ints(j, "box", box, 4);
     if (p->compared) add_heat(&p->h, j);
     for (int i = 0; i < PICTURES; i++) {
         if (!p->png[i]) continue;
-        text uri = {0};
-        text_add(&uri, "\"data:image/png;base64,");
-        add_base64(&uri, p->png[i], p->bytes[i]);
-        text_add(&uri, "\"");
-        add_raw(j, SUITE_PICTURE_NAME[i], &uri);
+        text *uri = json_here(j, SUITE_PICTURE_NAME[i]);
+        text_add(uri, "\"data:image/png;base64,");
+        add_base64(uri, p->png[i], p->bytes[i]);
+        text_add(uri, "\"");
     }
     json_close(j);
 }
@@ -108,79 +64,58 @@ static void add_pictures(const suite_pictures *p, json_out *j) {
 /* --------------------------------------------------------------------------------------------- */
 
 static void add_case(const case_result *c, bool pictures, json_out *j) {
-    json_line(j);
-    json_object(j, NULL);
+    json_block(j, NULL);
     json_string(j, "name", c->c->name);
     json_string(j, "state", case_state_key(c->state));
     json_int(j, "status", c->status);
     json_bool(j, "blessed", c->blessed);
-    json_line(j);
     json_string(j, "file", c->c->file);
     json_int(j, "line", c->c->line);
     json_int(j, "column", c->c->column);
-    json_line(j);
     json_string(j, "input", c->c->s.input);
     json_string(j, "kernel", c->c->s.kernel);
-    json_line(j);
     json_array(j, "why");
-    add_lines(j, c->why.s);
+    json_lines(j, c->why.s);
     json_close(j);
-    json_line(j);
-    json_array(j, "notes");
-    add_lines(j, c->notes.s);
-    for (uint32_t i = 0; c->made && i < c->made->notes; i++) json_string(j, NULL, c->made->note[i]);
-    json_close(j);
-    json_line(j);
+    describe_notes_json(j, c->notes.s, c->made);
     json_object(j, "seconds");
     json_fixed(j, "load", 6, c->load);
     json_fixed(j, "bloom", 6, c->bloom);
     json_fixed(j, "check", 6, c->check);
     json_close(j);
     if (c->match.path) {
-        json_line(j);
         json_string(j, "reference", c->match.path);
         if (c->origin.s) json_raw(j, "origin", c->origin.s);
-        json_line(j);
         json_raw(j, "parts", c->match.parts.s ? c->match.parts.s : "[]");
         json_int(j, "worst_part", c->match.worst.of.part);
     }
-    if (c->energy.s) {
-        json_line(j);
-        json_raw(j, "energy", c->energy.s);
+    if (c->energy.s) json_raw(j, "energy", c->energy.s);
+    if (c->made) describe_made_json(j, c->made);
+    if (c->made && c->made->groups && pictures) {
+        text words = {0};
+        describe_plan(&c->made->plan, &words);
+        json_string(j, "plan_words", words.s);
+        text_free(&words);
     }
-    if (c->made) add_made(c, pictures, j);
     if (c->made && pictures) add_pictures(&c->pictures, j);
     json_close(j);
 }
 
 void suite_json_run(const suite_run *r, bool pictures, text *to) {
-    json_out j = {.to = to};
-    json_object(&j, NULL);
-    json_line(&j);
-    json_int(&j, "version", 1);
-    json_line(&j);
+    json_out j = json_begin(to);
     json_string(&j, "program", "fftbloom " VERSION);
-    json_line(&j);
     json_string(&j, "suite", r->s->path);
-    json_line(&j);
     json_int(&j, "exit_status", r->status);
-    json_line(&j);
     json_fixed(&j, "seconds", 6, r->seconds);
-    json_line(&j);
     json_string(&j, "complaint", r->complaint.s);
-    json_line(&j);
     json_object(&j, "counts");
     for (int i = 0; i < CASE_STATES; i++)
         json_uint(&j, case_state_key((case_state)i), r->states[i]);
     json_close(&j);
-    json_line(&j);
-    json_array(&j, "cases");
+    json_list(&j, "cases");
     for (size_t i = 0; i < r->count; i++) add_case(&r->item[i], pictures, &j);
-    json_line(&j);
     json_close(&j);
-    json_line(&j);
-    json_close(&j);
-    text_add(to, "\n");
+    json_end(&j);
 }
 
 void suite_json(const suite_run *r, text *to) {

@@ -5,15 +5,14 @@
 
 #include <string.h>
 
-/* --- for people --------------------------------------------------------------------------------
- */
+/* --- for people ------------------------------------------------------------------------------- */
 
 void suite_add_line(text *to, const char *line) {
     size_t blank = strspn(line, " ");
-    bool command = strncmp(line + blank, "::", 2) == 0; /* to a runner of GitHub */
+    bool runs = strncmp(line + blank, "::", 2) == 0; /* to a runner of GitHub */
     text_add_bytes(to, line, blank);
-    if (command) text_add(to, "\\x3a");
-    text_add_clean(to, line + blank + command);
+    if (runs) text_add(to, "\\x3a");
+    text_add_clean(to, line + blank + runs);
     text_add(to, "\n");
 }
 
@@ -70,8 +69,7 @@ void suite_text_end(const suite_run *r, text *to) {
                                          : "FAILURE");
 }
 
-/* --- for GitHub --------------------------------------------------------------------------------
- */
+/* --- for GitHub ------------------------------------------------------------------------------- */
 
 /* `also` are the characters that end a property. */
 static void add_escaped(text *to, const char *s, const char *also) {

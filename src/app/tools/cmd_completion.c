@@ -4,22 +4,22 @@
 #include "app/cli/options.h"
 #include "kernel/model.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Appends the inside of a string in single quotes; `also` are characters that take a backslash. */
 static void add_quoted(text *to, const char *s, const char *also) {
-    for (; *s; s++) {
-        if (*s == '\'') {
+    for (; *s; s++)
+        if (*s == '\'')
             text_add(to, "'\\''");
-        } else {
+        else
             text_add(to, "%s%c", strchr(also, *s) ? "\\" : "", *s);
-        }
-    }
 }
 
-static void add_words(const option *o, text *to) {
-    for (int i = 0; o->words && o->words[i]; i++) text_add(to, "%s%s", i ? " " : "", o->words[i]);
+/* Appends `before`, the words that the option may have, and `after`. */
+static void add_words(const char *before, const option *o, const char *after, text *to) {
+    text_add(to, "%s", before);
+    for (int i = 0; o->words[i]; i++) text_add(to, "%s%s", i ? " " : "", o->words[i]);
+    text_add(to, "%s", after);
 }
 
 static void add_names(const char *between, text *to) {
@@ -37,35 +37,24 @@ static const char *add_second_words(const command *c, text *to) {
 
 /* --- bash -------------------------------------------------------------------------------- */
 
-/* Appends "*:--padding | *:-p", or "check:--json" if another row has the same name. */
-static void bash_pattern(const option *o, text *to) {
+/* Appends a branch for the values of an option. Its pattern is "*:--padding | *:-p", or
+ * "check:--json" if another row has the same name. */
+static void bash_values(const option *o, text *to) {
     char flag[OPTION_NAME_ROOM];
+    bool begun = false;
     int rows = 0;
     for (int i = 0; i < OPTION_COUNT; i++) rows += strcmp(OPTIONS[i].name, o->name) == 0;
-    const char *sep = "";
     for (int i = 0; i < COMMAND_COUNT; i++) {
-        if (!(o->on & COMMANDS[i].bit) || (rows == 1 && *sep)) continue;
+        if (!(o->on & COMMANDS[i].bit) || (rows == 1 && begun)) continue;
         const char *of = rows == 1 ? "*" : COMMANDS[i].name;
-        text_add(to, "%s%s:%s", sep, of, option_flag(o, flag));
+        text_add(to, "%s%s:%s", begun ? " | " : "    ", of, option_flag(o, flag));
         if (o->letter) text_add(to, " | %s:-%c", of, o->letter);
-        sep = " | ";
+        begun = true;
     }
-}
-
-static void bash_values(text *to) {
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        const option *o = &OPTIONS[i];
-        if (o->type == OPTION_BOOL) continue;
-        text_add(to, "    ");
-        bash_pattern(o, to);
-        if (o->words) {
-            text_add(to, ") COMPREPLY=($(compgen -W '");
-            add_words(o, to);
-            text_add(to, "' -- \"$cur\")); return ;;\n");
-        } else {
-            text_add(to, ") %sreturn ;;\n", o->type == OPTION_PATH ? "compopt -o default; " : "");
-        }
-    }
+    if (o->words)
+        add_words(") COMPREPLY=($(compgen -W '", o, "' -- \"$cur\")); return ;;\n", to);
+    else
+        text_add(to, ") %sreturn ;;\n", o->type == OPTION_PATH ? "compopt -o default; " : "");
 }
 
 static void bash_command(const command *c, text *to) {
@@ -102,7 +91,8 @@ static void bash(text *to) {
                  "    case ${COMP_WORDS[1]} in ");
     add_names(" | ", to);
     text_add(to, ") cmd=${COMP_WORDS[1]} ;; esac\n    case $cmd:$prev in\n");
-    bash_values(to);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (OPTIONS[i].type != OPTION_BOOL) bash_values(&OPTIONS[i], to);
     text_add(to, "    esac\n    case $cmd in\n");
     for (int i = 0; i < COMMAND_COUNT; i++) bash_command(&COMMANDS[i], to);
     text_add(to, "    esac\n    if ((COMP_CWORD == 1)); then words='");
@@ -118,36 +108,31 @@ static void bash(text *to) {
 
 static void zsh_option(const option *o, text *to) {
     char flag[OPTION_NAME_ROOM];
-    option_flag(o, flag);
     for (int letter = 0; letter <= (o->letter != 0); letter++) {
         text_add(to, " \\\n            '");
-        if (letter) {
-            text_add(to, "-%c", o->letter);
-        } else {
-            text_add(to, "%s%s", flag, o->type == OPTION_BOOL ? "" : "=");
-        }
-        text_add(to, "[");
+        if (letter)
+            text_add(to, "-%c[", o->letter);
+        else
+            text_add(to, "%s%s[", option_flag(o, flag), o->type == OPTION_BOOL ? "" : "=");
         add_quoted(to, o->help, "[]\\");
         text_add(to, "]");
-        if (o->type != OPTION_BOOL) {
-            text_add(to, ":%s:", o->name);
-            if (o->words) {
-                text_add(to, "(");
-                add_words(o, to);
-                text_add(to, ")");
-            } else if (o->type == OPTION_PATH) {
-                text_add(to, "_files");
-            }
-        }
+        if (o->type != OPTION_BOOL) text_add(to, ":%s:", o->name);
+        if (o->words)
+            add_words("(", o, ")", to);
+        else if (o->type == OPTION_PATH)
+            text_add(to, "_files");
         text_add(to, "'");
     }
 }
 
-/* Appends the arguments that are no flags. Where the words that may follow depend on the first one,
- * zsh runs the test when it completes. */
-static void zsh_arguments(const command *c, text *to) {
+/* Appends the arguments of a command. Where the words that may follow depend on the first one, zsh
+ * runs the test when it completes. */
+static void zsh_command(const command *c, text *to) {
     text second = {0};
     const char *first = add_second_words(c, &second);
+    text_add(to, "    %s)\n        _arguments '--help[Show the help of the command.]'", c->name);
+    for (int k = 0; k < OPTION_COUNT; k++)
+        if (OPTIONS[k].on & c->bit) zsh_option(&OPTIONS[k], to);
     if (c->word_choices) {
         text_add(to, " \\\n            '1:%s:(", c->word_name);
         command_choices(c, " ", to);
@@ -176,14 +161,7 @@ static void zsh(text *to) {
                  "    case $words[2] in ");
     add_names(" | ", to);
     text_add(to, ") cmd=$words[2]; shift words; ((CURRENT--)) ;; esac\n    case $cmd in\n");
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        const command *c = &COMMANDS[i];
-        text_add(to, "    %s)\n        _arguments '--help[Show the help of the command.]'",
-                 c->name);
-        for (int k = 0; k < OPTION_COUNT; k++)
-            if (OPTIONS[k].on & c->bit) zsh_option(&OPTIONS[k], to);
-        zsh_arguments(c, to);
-    }
+    for (int i = 0; i < COMMAND_COUNT; i++) zsh_command(&COMMANDS[i], to);
     text_add(to, "    esac\n}\n"
                  "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n    _fftbloom \"$@\"\n"
                  "else\n    compdef _fftbloom fftbloom\nfi\n");
@@ -191,50 +169,49 @@ static void zsh(text *to) {
 
 /* --- fish -------------------------------------------------------------------------------- */
 
+/* Begins a line that holds for a command, with `also` as a further test. */
+static void fish_begin(const command *c, const char *also, text *to) {
+    text_add(to, "complete -c fftbloom -n 'test (__fftbloom_command) = %s%s'", c->name, also);
+}
+
 static void fish_described(const char *s, text *to) {
     text_add(to, " -d '");
     for (; *s; s++) text_add(to, "%s%c", *s == '\'' || *s == '\\' ? "\\" : "", *s);
     text_add(to, "'\n");
 }
 
-static void fish_option(const command *c, const option *o, text *to) {
-    char flag[OPTION_NAME_ROOM];
-    text_add(to, "complete -c fftbloom -n 'test (__fftbloom_command) = %s' -l %s", c->name,
-             option_flag(o, flag) + 2);
-    if (o->letter) text_add(to, " -s %c", o->letter);
-    if (o->words) {
-        text_add(to, " -x -a '");
-        add_words(o, to);
-        text_add(to, "'");
-    } else if (o->type != OPTION_BOOL) {
-        text_add(to, o->type == OPTION_PATH ? " -r -F" : " -x");
-    }
-    fish_described(o->help, to);
-}
-
 static void fish_command(const command *c, text *to) {
-    text second = {0};
+    text second = {0}, also = {0};
     const char *first = add_second_words(c, &second);
     text_add(to, "complete -c fftbloom -n __fish_use_subcommand -a %s", c->name);
     fish_described(c->summary, to);
     if (c->word_choices) {
-        text_add(
-            to,
-            "complete -c fftbloom -n 'test (__fftbloom_command) = %s; and test (__fftbloom_at) "
-            "= 2' -f -a '",
-            c->name);
+        fish_begin(c, "; and test (__fftbloom_at) = 2", to);
+        text_add(to, " -f -a '");
         command_choices(c, " ", to);
         text_add(to, "'\n");
     }
-    if (first)
-        text_add(
-            to,
-            "complete -c fftbloom -n 'test (__fftbloom_command) = %s; and test (__fftbloom_at) "
-            "= 3; and contains %s (commandline -opc)' -f -a '%s'\n",
-            c->name, first, second.s);
-    for (int k = 0; k < OPTION_COUNT; k++)
-        if (OPTIONS[k].on & c->bit) fish_option(c, &OPTIONS[k], to);
+    if (first) {
+        text_add(&also, "; and test (__fftbloom_at) = 3; and contains %s (commandline -opc)",
+                 first);
+        fish_begin(c, also.s, to);
+        text_add(to, " -f -a '%s'\n", second.s);
+    }
+    for (int k = 0; k < OPTION_COUNT; k++) {
+        const option *o = &OPTIONS[k];
+        char flag[OPTION_NAME_ROOM];
+        if (!(o->on & c->bit)) continue;
+        fish_begin(c, "", to);
+        text_add(to, " -l %s", option_flag(o, flag) + 2);
+        if (o->letter) text_add(to, " -s %c", o->letter);
+        if (o->words)
+            add_words(" -x -a '", o, "'", to);
+        else if (o->type != OPTION_BOOL)
+            text_add(to, o->type == OPTION_PATH ? " -r -F" : " -x");
+        fish_described(o->help, to);
+    }
     text_free(&second);
+    text_free(&also);
 }
 
 static void fish(text *to) {
@@ -249,19 +226,9 @@ static void fish(text *to) {
 
 /* ----------------------------------------------------------------------------------------- */
 
-int cmd_completion(int argc, char **argv, err *e) {
-    static const struct {
-        const char *name;
-        void (*write)(text *to);
-    } SHELL[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
-    cli c;
-    text out = {0};
-    if (cli_open(&c, argc, argv, e)) {
-        for (int i = 0; i < 3; i++)
-            if (strcmp(c.word[0], SHELL[i].name) == 0) SHELL[i].write(&out);
-        fputs(out.s, stdout);
-    }
-    text_free(&out);
-    cli_close(&c);
-    return (int)e->code;
+int cmd_completion(cli *c, text *out, err *e) {
+    (void)e;
+    const char *shell = c->word[0]; /* the command line has checked the word */
+    (*shell == 'b' ? bash : *shell == 'z' ? zsh : fish)(out);
+    return 0;
 }
