@@ -18,7 +18,7 @@ typedef struct {
     bool wide;                    /* doubles */
     bool in_place[VIEW_CHANNELS]; /* the engine reads the image's own plane */
     void *in[PSF_CHANNELS], *made[PSF_CHANNELS];
-    bright_list bright[VIEW_CHANNELS];
+    spot_list spots[VIEW_CHANNELS];
     kernel_core core;
 } attempt;
 
@@ -49,7 +49,7 @@ static void load_doubles(const view *v, void *ctx, uint32_t c, size_t first, siz
     float f[VIEW_BLOCK];
     image_to_float(f, *view_plane(v, c), v->type[c], first, n);
     for (size_t i = 0; i < n; i++)
-        ((double *)a->in[c])[first + i] = finish_excess_of(&v->excess, (double)f[i]);
+        ((double *)a->in[c])[first + i] = join_excess_of(&v->excess, (double)f[i]);
 }
 
 static void scale_in(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
@@ -73,28 +73,29 @@ static bool fill(attempt *a, err *e) {
     if (missing) ok = view_blocks(v, light_load, a->in_place, e);
     for (uint32_t c = 0; ok && c < v->channels; c++)
         if (m->below[c] < SCAN_BINS)
-            ok = bright_take(&a->bright[c], a->in[c], &v->size->spread, m->below[c], v->threads, e);
+            ok = spots_take(&a->spots[c], &(spots_request){&v->size->tail, a->in[c], m->below[c]},
+                            v->threads, e);
     return ok && (!scaled || view_blocks(v, scale_in, a, e));
 }
 
 /* --- transforming and joining ---------------------------------------------------------------- */
 
-static finish_job finish_of(const attempt *a, const outcome *to, bool sinks) {
+static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
     const view *v = a->v;
-    finish_job j = {.s = &v->size->spread,
-                    .type = v->type,
-                    .excess = v->excess,
-                    .made = a->made,
-                    .wide = a->wide,
-                    .bright = a->bright,
-                    .core = &a->core,
-                    .ledger = &v->size->ledger,
-                    .light = a->l->nonnegative,
-                    .signs = a->l->signs,
-                    .rounding = accuracy_rounding(a->method, !v->all),
-                    .in = a->wide ? NULL : (float *const *)a->in,
-                    .out = to->out,
-                    .glare = a->glare};
+    join_job j = {.tail = &v->size->tail,
+                  .type = v->type,
+                  .excess = v->excess,
+                  .made = a->made,
+                  .wide = a->wide,
+                  .spots = a->spots,
+                  .core = &a->core,
+                  .ledger = &v->size->ledger,
+                  .nonnegative = a->l->nonnegative,
+                  .signs = a->l->signs,
+                  .rounding = accuracy_rounding(a->method, !v->all),
+                  .in = a->wide ? NULL : (float *const *)a->in,
+                  .out = to->out,
+                  .glare = a->glare};
     for (uint32_t c = 0; c < v->channels; c++) {
         j.source[c] = *view_plane(v, c);
         j.dark[c] = a->l->dark[c];
@@ -119,17 +120,17 @@ static bool run_engine(const attempt *a, outcome *to, const engine_sink *sink, e
 static bool transform(const attempt *a, outcome *to, bool *engine_failed, err *e) {
     par *threads = a->v->threads;
     bool sinks = to->lease.engine->sinks;
-    finish_job j = finish_of(a, to, sinks);
-    finish *f = sinks ? finish_open(&j, threads, e) : NULL;
+    join_job j = join_of(a, to, sinks);
+    join *f = sinks ? join_open(&j, threads, e) : NULL;
     if (sinks && !f) return false;
-    bool ok = run_engine(a, to, sinks ? &(engine_sink){finish_row, f} : NULL, e);
+    bool ok = run_engine(a, to, sinks ? &(engine_sink){join_row, f} : NULL, e);
     *engine_failed = !ok;
-    if (sinks) finish_close(&f, ok ? to->stats : NULL);
-    return ok && (sinks || finish_join(to->stats, &j, threads, e));
+    if (sinks) join_close(&f, ok ? to->stats : NULL);
+    return ok && (sinks || join_all(to->stats, &j, threads, e));
 }
 
 static void free_attempt(attempt *a) {
-    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) bright_free(&a->bright[c]);
+    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) spots_free(&a->spots[c]);
     core_free(&a->core);
 }
 
@@ -144,7 +145,7 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
         if (!session_take(&to->lease, v->session, v->size, attempt_way(v, method), method->core, e))
             return false;
         a.wide = to->lease.plan.sample_bytes == 8;
-        ok = lay_out(&a, to, e) && core_make(&a.core, &v->size->spread, method->core, e) &&
+        ok = lay_out(&a, to, e) && core_make(&a.core, &v->size->tail, method->core, e) &&
              fill(&a, e) && transform(&a, to, &engine_failed, e);
         if (session_give(v->session, &to->lease, engine_failed, e)) ok = again = true;
         free_attempt(&a);

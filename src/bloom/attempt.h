@@ -7,7 +7,7 @@
 /* What came of it. */
 typedef struct {
     float *out[VIEW_CHANNELS]; /* the result: planes of the view's buffers */
-    finish_stats stats[VIEW_CHANNELS];
+    join_stats stats[VIEW_CHANNELS];
     engine_times times;
     session_lease lease; /* given back; it tells device, plan and the spectrum's seconds */
 } outcome;

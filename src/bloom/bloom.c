@@ -122,7 +122,7 @@ static bool add_plane(image *img, int part, const char *name, pixel_type t, floa
         mem_free(plane);
         return false;
     }
-    finish_store(made, t, 0, from, n);
+    store_floats(made, t, 0, from, n);
     int at = image_find_channel(p, name);
     memcpy(plane, img->plane[part], (size_t)at * sizeof *plane);
     plane[at] = made;

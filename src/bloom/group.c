@@ -21,8 +21,8 @@ static accuracy_facts facts_of(const view *v, const light *l) {
     const device_choice *floats = &c[WAY_FLOAT32], *doubles = &c[WAY_FLOAT64];
     bool only64 = v->s->precision == PRECISION_FLOAT64;
     const device_choice *first = only64 ? doubles : floats;
-    return (accuracy_facts){.s = &v->size->spread,
-                            .tail = v->size->tail,
+    return (accuracy_facts){.tail = &v->size->tail,
+                            .sums = v->size->sums,
                             .scanned = &l->scanned,
                             .sketch = l->sketched,
                             .dark = l->dark,
@@ -94,27 +94,21 @@ static bool judge(accuracy *m, const view *v, light *l, const accuracy_facts *f,
     return true;
 }
 
-static bool same_method(const accuracy *a, const accuracy *b) {
-    return a->precision == b->precision && a->core == b->core &&
-           memcmp(a->exponent, b->exponent, sizeof a->exponent) == 0 &&
-           memcmp(a->below, b->below, sizeof a->below) == 0;
-}
-
 /* The next method after one that failed: by what was measured, or float64 where that would be the
  * same again. False: there is none. */
 static bool next_method(accuracy *m, accuracy_facts *f, const outcome *o) {
     accuracy now = *m;
     accuracy_measured measured[VIEW_CHANNELS];
     if (now.precision == PRECISION_FLOAT64) return false;
-    for (uint32_t c = 0; c < f->s->channels; c++) measured[c] = o->stats[c].measured;
+    for (uint32_t c = 0; c < f->tail->channels; c++) measured[c] = o->stats[c].measured;
     f->measured = measured;
     accuracy_choose(m, f);
-    if (same_method(m, &now) && f->precision == PRECISION_AUTO && isfinite(f->seconds64)) {
+    if (accuracy_same_method(m, &now) && f->precision == PRECISION_AUTO && isfinite(f->seconds64)) {
         f->precision = PRECISION_FLOAT64;
         accuracy_choose(m, f);
     }
     f->measured = NULL;
-    bool other = !same_method(m, &now);
+    bool other = !accuracy_same_method(m, &now);
     if (!other) *m = now;
     return other;
 }

@@ -10,7 +10,7 @@ void light_load(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     float *to = (float *)v->buf->plane[0][c] + first;
     if (in_place[c]) return;
     image_to_float(to, *view_plane(v, c), v->type[c], first, n);
-    if (!v->all) finish_excess_row(&v->excess, to, to, n);
+    if (!v->all) join_excess_row(&v->excess, to, to, n);
 }
 
 /* --- scanning -------------------------------------------------------------------------------- */

@@ -79,7 +79,7 @@ session *session_open(const bloom_settings *settings, const char *kernel, par *t
 
 static void free_size(size_entry *n) {
     psf_free(&n->size.kernel);
-    spread_free(&n->size.spread);
+    tail_free(&n->size.tail);
     sketch_kernel_free(&n->size.sketch);
     ledger_kernel_free(&n->size.ledger);
     for (int a = 0; a < PLAN_AXES; a++) mem_free(n->size.seen[a]);
@@ -175,7 +175,7 @@ static bool decide(session *s, session_size *size, err *e) {
 
 static bool count_seen(session_size *size, err *e) {
     for (int a = 0; a < PLAN_AXES; a++) {
-        const border_axis *axis = &size->spread.axis[a];
+        const border_axis *axis = &size->tail.axis[a];
         size->seen[a] = mem_raw(axis->extent, sizeof(uint32_t), "border", e);
         if (!size->seen[a]) return false;
         for (uint32_t i = 0; i < axis->extent; i++) size->seen[a][i] = border_count(axis, i);
@@ -189,17 +189,17 @@ static bool make_size(session *s, session_size *size, err *e) {
     if (!kernel_source_psf(&size->kernel, &s->kernel, &use, &size->need, full, e)) return false;
     plan_request ask = session_request(&s->s, &size->kernel, &size->need);
     bool resampled = s->s.spectrum == SPECTRUM_RESAMPLED;
-    spread_request spread_ask = {&size->kernel, full, s->s.sharpen, resampled, &ask};
-    if (!spread_make(&size->spread, &spread_ask, e)) return false;
+    tail_request tail_ask = {&size->kernel, full, s->s.sharpen, resampled, &ask};
+    if (!tail_make(&size->tail, &tail_ask, e)) return false;
     for (uint32_t c = 0; c < size->need.channels; c++) {
-        bool same = c > 0 && size->spread.kernels == 1;
-        size->nonnegative[c] = same ? size->nonnegative[0] : spread_is_positive(&size->spread, c);
+        bool same = c > 0 && size->tail.kernels == 1;
+        size->nonnegative[c] = same ? size->nonnegative[0] : tail_is_nonnegative(&size->tail, c);
         for (int i = 0; i < ACCURACY_CORES; i++)
-            size->tail[c][i] = same ? size->tail[0][i]
-                                    : spread_tail(&size->spread, c, ACCURACY_CORE[i]);
+            size->sums[c][i] = same ? size->sums[0][i]
+                                    : tail_sums(&size->tail, c, ACCURACY_CORE[i]);
     }
-    return count_seen(size, e) && sketch_kernel_make(&size->sketch, &size->spread, e) &&
-           ledger_kernel_make(&size->ledger, &size->spread, e) && decide(s, size, e);
+    return count_seen(size, e) && sketch_kernel_make(&size->sketch, &size->tail, e) &&
+           ledger_kernel_make(&size->ledger, &size->tail, e) && decide(s, size, e);
 }
 
 /* Moves the entry to the front and counts its user; with the lock held. */

@@ -17,9 +17,9 @@
 typedef struct {
     kernel_need need;
     psf kernel;
-    spread spread;
-    noise_tail tail[PSF_CHANNELS][ACCURACY_CORES];
-    bool nonnegative[PSF_CHANNELS]; /* the kernel has no taps below zero */
+    kernel_tail tail;
+    noise_tail sums[PSF_CHANNELS][ACCURACY_CORES]; /* tail_sums of each channel and core */
+    bool nonnegative[PSF_CHANNELS];                /* the kernel has no taps below zero */
     sketch_kernel sketch;
     ledger_kernel ledger;
     uint32_t *seen[PLAN_AXES]; /* how often borders show each column and row */

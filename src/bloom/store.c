@@ -1,6 +1,8 @@
 #include "bloom/store.h"
 
+#include "base/half.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,13 +21,13 @@ void store_note(bloom_report *r, const char *fmt, ...) {
 
 /* Finite pixels make no others, unless the kernel's sum is large. */
 static bool check_floats(const view *v, const outcome *o, err *e) {
-    const spread *s = &v->size->spread;
+    const kernel_tail *tail = &v->size->tail;
     for (uint32_t c = 0; c < v->channels; c++)
         if (!isfinite(o->stats[c].largest) || !isfinite(o->stats[c].sum))
             return err_set(e, ERR_BAD_PIXELS,
                            "channel '%s': values of the result are beyond 3.4e38, the largest "
                            "that floats hold; the kernel's sum is %g",
-                           view_name(v, c), s->sum[spread_kernel(s, c)]);
+                           view_name(v, c), tail->sum[tail_kernel(tail, c)]);
     return true;
 }
 
@@ -59,15 +61,15 @@ static bool choose_types(pixel_type to[VIEW_CHANNELS], const view *v, const outc
 
 static void enter_ledger(const view *v, const light *l, const outcome *o, const pixel_type *to,
                          bloom_report *r) {
-    const spread *s = &v->size->spread;
+    const kernel_tail *tail = &v->size->tail;
     for (uint32_t c = 0; c < v->channels && r->ledger_rows < BLOOM_LEDGER; c++) {
-        const finish_stats *st = &o->stats[c];
+        const join_stats *st = &o->stats[c];
         /* Of what is spread: neighbours of bad pixels have been added to it by now. */
         const scan_channel *in = &l->scanned.channel[c];
         bool half = to[c] == PIXEL_HALF;
         ledger_row *row = &r->ledger[r->ledger_rows++];
         *row = (ledger_row){.in = l->sum[c],
-                            .gained = in->sum * (s->sum[spread_kernel(s, c)] - 1),
+                            .gained = in->sum * (tail->sum[tail_kernel(tail, c)] - 1),
                             .out = st->sum - (half ? st->over_sum : 0),
                             .spilled = st->spilled,
                             .bad = l->bad_light[c],
@@ -76,7 +78,7 @@ static void enter_ledger(const view *v, const light *l, const outcome *o, const 
                             .overflow_pixels = half ? st->over : 0,
                             .negative = st->negative_sum,
                             .negative_pixels = st->negative,
-                            .centre = s->centre[spread_kernel(s, c)]};
+                            .centre = tail->centre[tail_kernel(tail, c)]};
         row->size = fmax(fabs(row->in), fabs(row->out));
         if (in->least < 0) row->size = fmax(row->size, sqrt((double)in->pixels * in->squares));
         snprintf(row->channel, sizeof row->channel, "%s", view_name(v, c));
@@ -116,12 +118,18 @@ typedef struct {
     const pixel_type *to;
 } pixels_job;
 
+void store_floats(void *plane, pixel_type t, size_t first, float *from, size_t n) {
+    for (size_t i = 0; t == PIXEL_HALF && i < n; i++)
+        from[i] = clamp_float(from[i], -HALF_MAX, HALF_MAX);
+    image_from_float(plane, t, first, from, n);
+}
+
 static void store_pixels(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     const pixels_job *j = ctx;
     float *from = j->o->out[c] + first;
     if (j->to[c] == PIXEL_FLOAT) return;
     if (j->o->stats[c].over)
-        finish_store(*view_plane(v, c), j->to[c], first, from, n);
+        store_floats(*view_plane(v, c), j->to[c], first, from, n);
     else
         image_from_float(*view_plane(v, c), j->to[c], first, from, n);
 }

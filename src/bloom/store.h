@@ -11,6 +11,10 @@
  * then. Float planes change places with the view's buffers: nothing is copied. */
 bool store_result(const view *v, const light *l, outcome *o, bloom_report *r, err *e);
 
+/* Stores n floats into a plane of `t`, from sample `first` on. In half planes, values beyond 65504
+ * become 65504, in `from` as well. */
+void store_floats(void *plane, pixel_type t, size_t first, float *from, size_t n);
+
 /* Adds a sentence to the report; what does not fit is left out. */
 void store_note(bloom_report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

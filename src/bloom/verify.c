@@ -1,6 +1,8 @@
 #include "bloom/verify.h"
 
+#include "base/half.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "math/reference.h"
 
 #include <math.h>
@@ -178,7 +180,7 @@ static bool compare_pixel(void *ctx, size_t index, int worker, err *e) {
     pixel_type t = j->type[p->channel];
     image_to_float(&got, j->got[p->channel], t, (size_t)p->y * j->w + p->x, 1);
     double want = definition(v, p);
-    if (t == PIXEL_HALF) want = fmax(-FINISH_HALF, fmin(FINISH_HALF, want));
+    if (t == PIXEL_HALF) want = clamp_double(want, -(double)HALF_MAX, (double)HALF_MAX);
     double size = fmax(fabs(want), j->dark[p->channel]), off = fabs((double)got - want);
     v->pixel[index] =
         (verify_pixel){p->channel, p->x, p->y, (double)got, want, off == 0 ? 0 : off / size};
@@ -219,7 +221,7 @@ static bool make_spread(const verify_job *j, const float **high, const float **l
         float *b = made[2 * c + 1] = mem_raw(n, sizeof(float), "pixels to verify", e);
         if (!a || !b) return false;
         for (size_t i = 0; i < n; i++) {
-            double x = finish_excess_of(&j->excess, (double)j->in[c][i]);
+            double x = join_excess_of(&j->excess, (double)j->in[c][i]);
             a[i] = (float)x;
             b[i] = (float)(x - (double)a[i]);
         }

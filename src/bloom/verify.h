@@ -9,7 +9,7 @@
 #define BLOOM_VERIFY_H
 
 #include "base/par.h"
-#include "bloom/finish.h"
+#include "bloom/join.h"
 #include "kernel/psf.h"
 
 typedef struct {
@@ -18,7 +18,7 @@ typedef struct {
     plan_border border[PLAN_AXES];
     uint32_t w, h, channels;
     const float *const *in; /* as it came */
-    finish_excess excess;
+    join_excess excess;
     const void *const *got; /* the result, of these types */
     const pixel_type *type;
     double tolerance;

@@ -3,7 +3,7 @@
 #ifndef BLOOM_VIEW_H
 #define BLOOM_VIEW_H
 
-#include "bloom/finish.h"
+#include "bloom/join.h"
 #include "bloom/session.h"
 #include "image/layers.h"
 
@@ -29,7 +29,7 @@ typedef struct {
     int channel[VIEW_CHANNELS];     /* the part's channels */
     pixel_type type[VIEW_CHANNELS]; /* as they came */
     size_t pixels;
-    finish_excess excess;
+    join_excess excess;
     bool all;      /* all light is spread: there is no threshold */
     bool halfs;    /* all light is spread, and all of it is halfs */
     bool promised; /* a tolerance is kept or said to be broken; not with a bilinear spectrum */

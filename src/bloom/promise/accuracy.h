@@ -2,13 +2,12 @@
  *
  * The promise: |error| <= tolerance * max(|pixel|, 1e-4 of the median), the median being that of
  * the channel's pixels that are not zero; the rounding of what is stored comes on top. A pixel's
- * error is predicted (math/noise.h). In order of price, a result keeps the promise by a plain
- * transform in floats, with the brightest pixels pasted in space (bloom/promise/bright.h), with a
- * core of the kernel in space (bloom/promise/core.h), with both, or by float64.
+ * error is predicted (math/noise.h) for each method in a table, and the cheapest method that keeps
+ * the promise is taken: docs/math.md, "Choosing a method".
  *
- * Decided before the transform from estimates, and checked after it against what was measured. The
- * prices are constants, so that the same input is treated alike on every machine. docs/math.md,
- * "Choosing a method". */
+ * The choice is made before the transform from estimates, and judged after it by what was measured.
+ * The prices are constants, so that the same input is treated alike on every machine. Nothing here
+ * touches a pixel: bloom/attempt.h runs a method. */
 #ifndef BLOOM_ACCURACY_H
 #define BLOOM_ACCURACY_H
 
@@ -30,8 +29,8 @@ typedef struct {
 } accuracy_measured;
 
 typedef struct {
-    const spread *s;
-    const noise_tail (*tail)[ACCURACY_CORES]; /* of each channel */
+    const kernel_tail *tail;
+    const noise_tail (*sums)[ACCURACY_CORES]; /* of each channel: tail_sums */
     const scan *scanned;  /* without histograms: nothing but the plain transform is considered */
     const sketch *sketch; /* of each channel */
     const double *dark; /* accuracy_dark of each channel of the image, of which perhaps only a part
@@ -45,14 +44,17 @@ typedef struct {
 } accuracy_facts;
 
 typedef struct {
-    plan_precision precision; /* FLOAT32 or FLOAT64 */
-    uint32_t core;
+    /* The method: what bloom/attempt.h runs. */
+    const char *method;           /* its name */
+    plan_precision precision;     /* FLOAT32 or FLOAT64 */
+    uint32_t core;                /* radius of the kernel's core that is summed in space */
     uint32_t below[PSF_CHANNELS]; /* histogram bin from which on pixels are pasted */
     int exponent[PSF_CHANNELS];   /* of two: what the transform's input is scaled with */
     double spots;                 /* pasted, with what borders show of them, all channels */
     double terms;                 /* added in space for one pixel, at most */
     double seconds;               /* more than the plain transform takes, on one core */
-    /* Of the channel that is nearest to breaking the promise: */
+
+    /* The verdict, of the channel that is nearest to breaking the promise: */
     double floor, allowed, darkest;
     uint32_t channel;
     bool kept; /* floor <= allowed, for all channels */
@@ -61,10 +63,15 @@ typedef struct {
     double error[PSF_CHANNELS];
 } accuracy;
 
+/* Chooses by what is known before a transform; f->measured: by what the last one turned out to be.
+ */
 void accuracy_choose(accuracy *to, const accuracy_facts *f);
 
 /* Judges what came out: sets floor, allowed, darkest, channel, error and kept. */
 void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measured *m);
+
+/* Returns true if both are run in the same way. */
+bool accuracy_same_method(const accuracy *a, const accuracy *b);
 
 /* Returns the magnitude below which a pixel's error is not relative to the pixel any more. */
 double accuracy_dark(const scan_channel *c);
@@ -77,7 +84,7 @@ double accuracy_rounding(const accuracy *a, bool excess);
 /* Returns the part of the error that grows with the pixel. */
 double accuracy_relative(const accuracy *a);
 
-/* "float32, 12 pixels in space: errors up to 3e-7, 9e-7 allowed". */
+/* Writes "float32, 12 bright spots in space: errors up to 3e-7, 9e-7 allowed ...". */
 void accuracy_text(const accuracy *a, char *to, size_t room);
 
 #endif

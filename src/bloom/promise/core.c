@@ -7,34 +7,30 @@
 #include <math.h>
 #include <string.h>
 
-/* Tap (dx, dy) from the centre, or 0 where the kernel ends. */
-static double tap_at(const spread *s, uint32_t kernel, int64_t dx, int64_t dy) {
-    int64_t x = dx + s->cx, y = dy + s->cy;
-    if (x < 0 || y < 0 || x >= s->kw || y >= s->kh) return 0;
-    return s->scale[kernel] *
-           (double)s->tap[((size_t)kernel * s->kh + (size_t)y) * s->pitch + (size_t)x];
-}
-
-bool core_make(kernel_core *out, const spread *s, uint32_t radius, err *e) {
-    kernel_core c = {.radius = radius, .s = s};
+bool core_make(kernel_core *out, const kernel_tail *tail, uint32_t radius, err *e) {
+    kernel_core c = {.radius = radius, .tail = tail};
     if (!radius) {
         *out = c;
         return true;
     }
-    size_t side = 2 * radius + 1, columns = s->w + 2 * (size_t)radius;
-    c.tap = mem_raw(s->kernels * side * side, sizeof *c.tap, "core of the kernel", e);
+    size_t side = 2 * radius + 1, columns = tail->w + 2 * (size_t)radius;
+    c.tap = mem_new(tail->kernels * side * side, sizeof *c.tap, "core of the kernel", e);
     c.column = mem_raw(columns, sizeof *c.column, "core of the kernel", e);
     if (!c.tap || !c.column) {
         core_free(&c);
         return false;
     }
-    double *to = c.tap;
     int64_t r = radius;
-    for (uint32_t k = 0; k < s->kernels; k++)
-        for (int64_t dy = -r; dy <= r; dy++)
-            for (int64_t dx = r; dx >= -r; dx--) *to++ = tap_at(s, k, dx, dy);
+    for (uint32_t k = 0; k < tail->kernels; k++)
+        for (int64_t i = 0; i < (int64_t)(side * side); i++) {
+            int64_t x = tail->cx + r - i % (int64_t)side, y = tail->cy - r + i / (int64_t)side;
+            if (x < 0 || y < 0 || x >= tail->kw || y >= tail->kh) continue;
+            c.tap[k * side * side + (size_t)i] =
+                tail->scale[k] *
+                (double)tail->tap[((size_t)k * tail->kh + (size_t)y) * tail->pitch + (size_t)x];
+        }
     for (size_t i = 0; i < columns; i++)
-        c.column[i] = (int32_t)reference_source((int64_t)i - r, s->w, s->axis[PLAN_X].border);
+        c.column[i] = (int32_t)reference_source((int64_t)i - r, tail->w, tail->axis[PLAN_X].border);
     *out = c;
     return true;
 }
@@ -45,22 +41,21 @@ void core_free(kernel_core *c) {
     *c = (kernel_core){0};
 }
 
-/* A row of the image with its borders; and behind it, which one it is. */
+/* A row of the image with its borders, and behind it the number of the row. */
 static size_t row_room(const kernel_core *c) {
-    return c->s->w + 2 * (size_t)c->radius + 1;
+    return c->tail->w + 2 * (size_t)c->radius + 1;
 }
 
 size_t core_scratch(const kernel_core *c) {
     return c->radius ? (2 * (size_t)c->radius + 1) * row_room(c) : 0;
 }
 
-/* Adds to each of n numbers the sum over k of tap[k] * row[x + k], or of these terms' magnitudes.
- * In doubles, since terms may cancel: the product of two floats is exact, and sums keep 53 bits. */
-VECTOR_INLINE void add_row(double *to, const double *row, const double *tap, uint32_t taps,
-                           uint32_t n, bool magnitudes) {
+/* Adds to each of n numbers the sum over k of tap[k] * row[x + k]. In doubles, since terms may
+ * cancel (docs/math.md, "Terms that cancel"): the product of two floats is exact, and sums keep 53
+ * bits. */
+static void add_plain(double *to, const double *row, const double *tap, uint32_t taps, uint32_t n) {
     for (uint32_t x = 0; x < n; x++)
-        for (uint32_t k = 0; k < taps; k++)
-            to[x] += magnitudes ? fabs(tap[k] * row[x + k]) : tap[k] * row[x + k];
+        for (uint32_t k = 0; k < taps; k++) to[x] += tap[k] * row[x + k];
 }
 VECTOR_WIDE static void add_wide(double *to, const double *row, const double *tap, uint32_t taps,
                                  uint32_t n) {
@@ -78,12 +73,17 @@ VECTOR_WIDE static void add_wide(double *to, const double *row, const double *ta
         }
         out[0] = a, out[1] = b, out[2] = c, out[3] = d;
     }
-    add_row(to + x, row + x, tap, taps, n - x, false);
+    add_plain(to + x, row + x, tap, taps, n - x);
+}
+static void add_magnitudes(double *to, const double *row, const double *tap, uint32_t taps,
+                           uint32_t n) {
+    for (uint32_t x = 0; x < n; x++)
+        for (uint32_t k = 0; k < taps; k++) to[x] += fabs(tap[k] * row[x + k]);
 }
 
 /* A row as doubles, with its borders, times `by`. */
 VECTOR_INLINE void widen(double *to, const kernel_core *c, const float *row, double by) {
-    uint32_t w = c->s->w, r = c->radius, x = 0;
+    uint32_t w = c->tail->w, r = c->radius, x = 0;
     for (; x + 4 <= w; x += 4) *(vec4d_any *)(to + r + x) = by * VECTOR_DOUBLES(row + x, 0);
     for (; x < w; x++) to[r + x] = by * (double)row[x];
     for (uint32_t i = 0; i < w + 2 * r; i += i + 1 == r ? w + 1 : 1)
@@ -96,28 +96,25 @@ static void widen_plain(double *to, const kernel_core *c, const float *row, doub
     widen(to, c, row, by);
 }
 
-void core_row(const kernel_core *c, uint32_t channel, const float *in, uint32_t y, double by,
-              double *to, double *magnitude, double *scratch) {
+void core_row(const kernel_core *c, const tail_row *r, const core_input *in) {
     if (!c->radius) return; /* there are no taps to point at */
-    const spread *s = c->s;
+    const kernel_tail *tail = c->tail;
     uint32_t side = 2 * c->radius + 1;
-    const double *tap = c->tap + (size_t)spread_kernel(s, channel) * side * side;
+    const double *tap = c->tap + (size_t)tail_kernel(tail, r->channel) * side * side;
     for (uint32_t j = 0; j < side; j++, tap += side) {
-        int64_t from = (int64_t)y - ((int64_t)j - c->radius);
-        from = reference_source(from, s->h, s->axis[PLAN_Y].border);
+        int64_t from = (int64_t)r->y - ((int64_t)j - c->radius);
+        from = reference_source(from, tail->h, tail->axis[PLAN_Y].border);
         if (from < 0) continue;
-        double *row = scratch + (size_t)(from % side) * row_room(c);
-        int64_t wanted = (int64_t)channel * s->h + from, is;
+        double *row = in->scratch + (size_t)(from % side) * row_room(c);
+        int64_t wanted = (int64_t)r->channel * tail->h + from, is;
         double *which = row + row_room(c) - 1;
         memcpy(&is, which, sizeof is);
         if (is != wanted)
-            (vector_wide() ? widen_wide : widen_plain)(row, c, in + (size_t)from * s->w, by);
+            (vector_wide() ? widen_wide : widen_plain)(row, c, in->plane + (size_t)from * tail->w,
+                                                       in->by);
         memcpy(which, &wanted, sizeof wanted);
-        if (vector_wide())
-            add_wide(to, row, tap, side, s->w);
-        else
-            add_row(to, row, tap, side, s->w, false);
-        if (magnitude) add_row(magnitude, row, tap, side, s->w, true);
+        (vector_wide() ? add_wide : add_plain)(r->to, row, tap, side, tail->w);
+        if (r->magnitude) add_magnitudes(r->magnitude, row, tap, side, tail->w);
     }
 }
 
@@ -132,7 +129,7 @@ void core_cut(psf *k, uint32_t radius) {
             }
 }
 
-double core_work(const spread *s, uint32_t radius) {
+double core_work(const kernel_tail *tail, uint32_t radius) {
     double side = radius ? 2.0 * radius + 1 : 0;
-    return side * side * s->w * s->h;
+    return side * side * tail->w * tail->h;
 }

@@ -2,36 +2,43 @@
  *
  * Where the kernel is peaked and large areas are bright, the taps around the centre make most of
  * what a transform would have to carry. Those within `radius` of it, along x and along y, are
- * summed directly; the transform does the rest. */
+ * summed directly; the transform does the rest. Which radius is not decided here
+ * (bloom/promise/accuracy.h). */
 #ifndef BLOOM_CORE_H
 #define BLOOM_CORE_H
 
-#include "bloom/promise/spread.h"
+#include "bloom/promise/tail.h"
 
 enum { CORE_RADIUS = 16 };
 
 typedef struct {
-    uint32_t radius; /* 0: none, and nothing is done */
-    const spread *s;
+    uint32_t radius; /* 0: there is no core, and nothing is done */
+    const kernel_tail *tail;
     double *tap;     /* [kernel][2r + 1][2r + 1], scaled, turned so that rows are read forwards */
-    int32_t *column; /* w + 2r: which column stands there, -1 for none */
+    int32_t *column; /* w + 2r: the column of the image that is read there, -1 for none */
 } kernel_core;
 
-bool core_make(kernel_core *c, const spread *s, uint32_t radius, err *e);
+/* Fills *c, to be freed with core_free. */
+bool core_make(kernel_core *c, const kernel_tail *tail, uint32_t radius, err *e);
 void core_free(kernel_core *c);
 
-/* Adds `by` times the core's part of row y to `to`, and to `magnitude`, unless that is NULL, what
- * its terms come to without their signs; `in` is the whole plane. A worker that calls it for one
- * row after the other has core_scratch doubles for that alone, whose bits were all 1 at first: rows
- * of the image as doubles, which neighbouring rows of the result share. */
-void core_row(const kernel_core *c, uint32_t channel, const float *in, uint32_t y, double by,
-              double *to, double *magnitude, double *scratch);
+/* A plane, and the place of one worker. */
+typedef struct {
+    const float *plane;
+    double by; /* the core's part is multiplied with it */
+    /* core_scratch doubles, whose bits were all 1 at first: rows of the image as doubles, which
+     * neighbouring rows of the result share. For core_row alone. */
+    double *scratch;
+} core_input;
+
+/* Adds the core's part of a row. */
+void core_row(const kernel_core *c, const tail_row *r, const core_input *in);
 size_t core_scratch(const kernel_core *c);
 
-/* The kernel without its core, but with its centre tap: what the spectrum is made of. */
+/* Takes the core out of the kernel, but not its centre tap: the spectrum is made of the rest. */
 void core_cut(psf *k, uint32_t radius);
 
-/* Multiplications of one plane. */
-double core_work(const spread *s, uint32_t radius);
+/* Returns the number of multiplications of one plane. */
+double core_work(const kernel_tail *tail, uint32_t radius);
 
 #endif

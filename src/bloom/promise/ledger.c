@@ -1,6 +1,7 @@
 #include "bloom/promise/ledger.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/vector.h"
 
 #include <math.h>
@@ -26,10 +27,9 @@ void ledger_cut(ledger_row *r, const void *plane, pixel_type t, const image_box 
     r->spilled += cut;
 }
 
-/* --- what does not depend on the image ---------------------------------------------------------
- */
+/* --- what does not depend on the image: docs/math.md, "Energy ledger" ------------------------- */
 
-/* Taps of an axis that land in the image, for each place where a pixel of it is seen. */
+/* Taps from .. to - 1 of an axis land in the image, for each place where a pixel of it is seen. */
 typedef struct {
     uint32_t from, to;
 } range;
@@ -37,17 +37,6 @@ typedef struct {
     uint32_t *first; /* of each column (row), and behind the last: its first range */
     range *range;
 } landings;
-
-/* Taps from .. to - 1 land in the image when a pixel is seen at `place`. */
-static range landing(int64_t place, uint32_t extent, uint32_t taps, uint32_t centre) {
-    int64_t from = (int64_t)centre - place, to = from + extent;
-    return (range){(uint32_t)(from < 0      ? 0
-                              : from > taps ? taps
-                                            : from),
-                   (uint32_t)(to < 0      ? 0
-                              : to > taps ? taps
-                                          : to)};
-}
 
 static bool find_landings(landings *l, const border_axis *b, uint32_t taps, uint32_t centre,
                           err *e) {
@@ -60,8 +49,11 @@ static bool find_landings(landings *l, const border_axis *b, uint32_t taps, uint
     if (ok) l->first[0] = n = 0;
     for (uint32_t i = 0; ok && i < b->extent; i++) {
         uint32_t count = border_places(b, i, places);
-        for (uint32_t k = 0; k < count; k++)
-            l->range[n++] = landing(places[k], b->extent, taps, centre);
+        for (uint32_t k = 0; k < count; k++) {
+            int64_t from = (int64_t)centre - places[k];
+            l->range[n++] = (range){(uint32_t)clamp_i64(from, 0, taps),
+                                    (uint32_t)clamp_i64(from + b->extent, 0, taps)};
+        }
         l->first[i + 1] = n;
     }
     mem_free(places);
@@ -74,20 +66,19 @@ static void free_landings(landings *l) {
 }
 
 /* What a border repeats lies within reach of it: others are seen once, and lose nothing. */
-static void find_free(uint32_t f[2], uint32_t extent, uint32_t taps, uint32_t centre) {
-    uint32_t near = centre > taps - 1 - centre ? centre : taps - 1 - centre;
-    f[0] = near < extent ? near : extent;
-    f[1] = extent - f[0] > f[0] ? extent - f[0] : f[0];
+static void find_middle(uint32_t m[2], uint32_t extent, uint32_t taps, uint32_t centre) {
+    m[0] = min_u32(max_u32(centre, taps - 1 - centre), extent);
+    m[1] = max_u32(extent - m[0], m[0]);
 }
 
 /* Sums of the tail's taps above and left of a corner, [kh + 1][kw + 1]. */
-static void make_table(double *t, const spread *s, uint32_t kernel) {
-    size_t pitch = (size_t)s->kw + 1;
-    const float *tap = s->tap + (size_t)kernel * s->kh * s->pitch;
-    for (uint32_t y = 0; y < s->kh; y++) {
+static void make_table(double *t, const kernel_tail *tail, uint32_t kernel) {
+    size_t pitch = (size_t)tail->kw + 1;
+    const float *tap = tail->tap + (size_t)kernel * tail->kh * tail->pitch;
+    for (uint32_t y = 0; y < tail->kh; y++) {
         double row = 0;
-        for (uint32_t x = 0; x < s->kw; x++) {
-            row += (double)tap[y * s->pitch + x];
+        for (uint32_t x = 0; x < tail->kw; x++) {
+            row += (double)tap[y * tail->pitch + x];
             t[(y + 1) * pitch + x + 1] = t[y * pitch + x + 1] + row;
         }
     }
@@ -108,48 +99,50 @@ static void column_sums(double *sums, const double *table, size_t pitch, const l
  * no pixel were cut off, or near the top and the bottom. */
 static void find_lost(float *to, const ledger_kernel *k, uint32_t kernel, const double *sums,
                       const landings *l) {
-    const spread *s = k->s;
-    const uint32_t *free = k->free[PLAN_X];
-    double scale = s->scale[kernel], all = s->sum[kernel] - s->centre[kernel];
-    for (uint32_t x = 0; x < s->w; x++) {
+    const kernel_tail *tail = k->tail;
+    const uint32_t *middle = k->middle[PLAN_X];
+    double scale = tail->scale[kernel], all = tail->sum[kernel] - tail->centre[kernel];
+    for (uint32_t x = 0; x < tail->w; x++) {
         double lands = 0;
-        if (x == free[0]) x = free[1];
-        if (x == s->w) break;
+        if (x == middle[0]) x = middle[1];
+        if (x == tail->w) break;
         for (uint32_t i = l->first[x]; i < l->first[x + 1]; i++)
             lands += sums[l->range[i].to] - sums[l->range[i].from];
         *to++ = (float)(all - scale * lands);
     }
-    double middle = all - scale * sums[s->kw];
-    *to = fabs(middle) > 1e-12 * fabs(s->sum[kernel]) ? (float)middle : 0;
+    double rest = all - scale * sums[tail->kw];
+    *to = fabs(rest) > 1e-12 * fabs(tail->sum[kernel]) ? (float)rest : 0;
 }
 
 static void fill(ledger_kernel *k, double *table, double *sums, const landings l[PLAN_AXES]) {
-    const uint32_t *free = k->free[PLAN_Y];
+    const uint32_t *middle = k->middle[PLAN_Y];
     float *to = k->lost;
-    for (uint32_t kernel = 0; kernel < k->s->kernels; kernel++) {
-        make_table(table, k->s, kernel);
+    for (uint32_t kernel = 0; kernel < k->tail->kernels; kernel++) {
+        make_table(table, k->tail, kernel);
         for (uint32_t i = 0; i < k->rows; i++, to += k->columns) {
-            uint32_t y = i < free[0] ? i : i + 1 < k->rows ? i - free[0] + free[1] : free[0];
-            if (y == k->s->h) continue; /* no row is far from the borders */
-            column_sums(sums, table, (size_t)k->s->kw + 1, &l[PLAN_Y], y);
+            uint32_t y = i < middle[0]     ? i
+                         : i + 1 < k->rows ? i - middle[0] + middle[1]
+                                           : middle[0];
+            if (y == k->tail->h) continue; /* no row is far from the borders */
+            column_sums(sums, table, (size_t)k->tail->kw + 1, &l[PLAN_Y], y);
             find_lost(to, k, kernel, sums, &l[PLAN_X]);
         }
     }
 }
 
-bool ledger_kernel_make(ledger_kernel *out, const spread *s, err *e) {
-    ledger_kernel k = {.s = s};
+bool ledger_kernel_make(ledger_kernel *out, const kernel_tail *tail, err *e) {
+    ledger_kernel k = {.tail = tail};
     landings l[PLAN_AXES] = {{0}};
-    size_t pitch = (size_t)s->kw + 1;
-    find_free(k.free[PLAN_X], s->w, s->kw, s->cx);
-    find_free(k.free[PLAN_Y], s->h, s->kh, s->cy);
-    k.columns = k.free[PLAN_X][0] + s->w - k.free[PLAN_X][1] + 1;
-    k.rows = k.free[PLAN_Y][0] + s->h - k.free[PLAN_Y][1] + 1;
-    k.lost = mem_new((size_t)k.rows * k.columns * s->kernels, sizeof *k.lost, "ledger", e);
-    double *table = k.lost ? mem_new(pitch * (s->kh + 2), sizeof *table, "ledger", e) : NULL;
-    bool ok = table && find_landings(&l[PLAN_X], &s->axis[PLAN_X], s->kw, s->cx, e) &&
-              find_landings(&l[PLAN_Y], &s->axis[PLAN_Y], s->kh, s->cy, e);
-    if (ok) fill(&k, table, table + pitch * (s->kh + 1), l);
+    size_t pitch = (size_t)tail->kw + 1;
+    find_middle(k.middle[PLAN_X], tail->w, tail->kw, tail->cx);
+    find_middle(k.middle[PLAN_Y], tail->h, tail->kh, tail->cy);
+    k.columns = k.middle[PLAN_X][0] + tail->w - k.middle[PLAN_X][1] + 1;
+    k.rows = k.middle[PLAN_Y][0] + tail->h - k.middle[PLAN_Y][1] + 1;
+    k.lost = mem_new((size_t)k.rows * k.columns * tail->kernels, sizeof *k.lost, "ledger", e);
+    double *table = k.lost ? mem_new(pitch * (tail->kh + 2), sizeof *table, "ledger", e) : NULL;
+    bool ok = table && find_landings(&l[PLAN_X], &tail->axis[PLAN_X], tail->kw, tail->cx, e) &&
+              find_landings(&l[PLAN_Y], &tail->axis[PLAN_Y], tail->kh, tail->cy, e);
+    if (ok) fill(&k, table, table + pitch * (tail->kh + 1), l);
     free_landings(&l[PLAN_X]);
     free_landings(&l[PLAN_Y]);
     mem_free(table);
@@ -163,20 +156,12 @@ void ledger_kernel_free(ledger_kernel *k) {
     *k = (ledger_kernel){0};
 }
 
-/* --- one image ---------------------------------------------------------------------------------
- */
+/* --- one image -------------------------------------------------------------------------------- */
 
 /* In floats, SPAN of them at most: what rounding adds is far below what the ledger allows. */
 enum { SPAN = 64 };
 
-/* Sums of floats near 1e38 are beyond them. */
-static double weigh_with_care(const float *v, const float *by, uint32_t n) {
-    double all = 0;
-    for (uint32_t i = 0; i < n; i++) all += (double)v[i] * (by ? (double)by[i] : 1);
-    return all;
-}
-
-/* by NULL: 1. */
+/* Returns the sum of n numbers, each times its weight; by NULL: the weights are 1. */
 VECTOR_INLINE double weigh(const float *v, const float *by, uint32_t n) {
     vec4d all = {0};
     uint32_t i = 0, whole = n / 16 * 16;
@@ -193,17 +178,20 @@ VECTOR_INLINE double weigh(const float *v, const float *by, uint32_t n) {
     }
     for (; i < n; i++) all[0] += (double)v[i] * (by ? (double)by[i] : 1);
     double sum = (all[0] + all[1]) + (all[2] + all[3]);
-    return isfinite(sum) ? sum : weigh_with_care(v, by, n);
+    if (isfinite(sum)) return sum;
+    sum = 0; /* sums of floats near 1e38 are beyond them */
+    for (i = 0; i < n; i++) sum += (double)v[i] * (by ? (double)by[i] : 1);
+    return sum;
 }
 
 VECTOR_INLINE double spill(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *v) {
-    const uint32_t *fx = k->free[PLAN_X], *fy = k->free[PLAN_Y];
-    uint32_t row = y < fy[0] ? y : y < fy[1] ? k->rows - 1 : y - fy[1] + fy[0];
+    const uint32_t *mx = k->middle[PLAN_X], *my = k->middle[PLAN_Y];
+    uint32_t row = y < my[0] ? y : y < my[1] ? k->rows - 1 : y - my[1] + my[0];
     const float *lost = k->lost +
-                        ((size_t)spread_kernel(k->s, channel) * k->rows + row) * k->columns;
-    double middle = (double)lost[k->columns - 1];
-    return weigh(v, lost, fx[0]) + weigh(v + fx[1], lost + fx[0], k->s->w - fx[1]) +
-           (middle != 0 ? middle * weigh(v + fx[0], NULL, fx[1] - fx[0]) : 0);
+                        ((size_t)tail_kernel(k->tail, channel) * k->rows + row) * k->columns;
+    double rest = (double)lost[k->columns - 1];
+    return weigh(v, lost, mx[0]) + weigh(v + mx[1], lost + mx[0], k->tail->w - mx[1]) +
+           (rest != 0 ? rest * weigh(v + mx[0], NULL, mx[1] - mx[0]) : 0);
 }
 VECTOR_WIDE static double spill_wide(const ledger_kernel *k, uint32_t channel, uint32_t y,
                                      const float *v) {

@@ -16,12 +16,12 @@
  * than left.
  *
  * Spilled light is found from the image and the kernel's cumulative sums, not as a difference, so
- * the equation is a check of the whole run: it holds to 1e-6 of `in`. docs/math.md, "Energy
- * ledger". */
+ * the equation is a check of the whole run: it holds to 1e-6 of `in` (docs/math.md, "Energy
+ * ledger"). A ledger knows nothing of how the result was made. */
 #ifndef BLOOM_LEDGER_H
 #define BLOOM_LEDGER_H
 
-#include "bloom/promise/spread.h"
+#include "bloom/promise/tail.h"
 
 enum { LEDGER_NAME = 128 };
 typedef struct {
@@ -38,22 +38,25 @@ typedef struct {
 void ledger_cut(ledger_row *r, const void *plane, pixel_type t, const image_box *window,
                 const image_box *kept);
 
-/* (in + gained - out - spilled - bad - overflow - negative) / size; 0 where all is dark. */
+/* Returns (in + gained - out - spilled - bad - overflow - negative) / size; 0 where all is dark. */
 double ledger_gap(const ledger_row *r);
 
-/* What the kernel, the size and the borders say about it, for any number of images. */
+/* What the kernel, the size and the borders say about light that spills, for any number of images.
+ */
 typedef struct {
-    const spread *s;
-    uint32_t free[PLAN_AXES][2]; /* from the first of these to before the second all are alike: no
-                                    column (row) reaches a border */
-    uint32_t rows, columns;      /* of a table: those that do, and behind them one for all others */
+    const kernel_tail *tail;
+    /* Columns (rows) from middle[..][0] to before middle[..][1] are alike: none reaches a border.
+     */
+    uint32_t middle[PLAN_AXES][2];
+    uint32_t rows, columns; /* of a table: all others, and behind them one for these */
     float *lost; /* [kernel][row][column]: the part of a pixel that is spread over the border */
 } ledger_kernel;
 
-bool ledger_kernel_make(ledger_kernel *k, const spread *s, err *e);
+/* Fills *k, to be freed with ledger_kernel_free. */
+bool ledger_kernel_make(ledger_kernel *k, const kernel_tail *tail, err *e);
 void ledger_kernel_free(ledger_kernel *k);
 
-/* What of a row is spread over the border, net; `spread` is the row as it is spread. */
-double ledger_spill(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *spread);
+/* Returns the light of a row that is spread over the border, net. v: what is spread of the row. */
+double ledger_spill(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *v);
 
 #endif

@@ -1,14 +1,15 @@
 /* sketch.h - the glare on a coarse grid: what the result will be like, before it is made.
  *
- * The sums of blocks, convolved with the kernel's sums over blocks. An estimate, not a bound: good
- * to a factor of two or so where the kernel is smooth over a block. It tells where the darkest
+ * The sums of blocks are convolved with the kernel's sums over blocks. That tells where the darkest
  * pixel is likely to end up, which no norm of the image tells, and whether bright pixels lie
- * together. Light that borders bring in is left out, so shadows near them are taken for darker than
- * they are. Only `peak_outside` is a bound: nobody can measure what lands outside the image. */
+ * together. It is an estimate, good to a factor of two or so where the kernel is smooth over a
+ * block. Only `peak_outside` is a bound, because nobody can measure what lands outside the image.
+ * A sketch leaves out the light that borders bring in, so it takes shadows near them for darker
+ * than they are. */
 #ifndef BLOOM_SKETCH_H
 #define BLOOM_SKETCH_H
 
-#include "bloom/promise/spread.h"
+#include "bloom/promise/tail.h"
 
 typedef struct {
     double darkest;       /* the least pixel of the result; 0 where some may be without light */
@@ -23,17 +24,18 @@ typedef struct {
 typedef struct {
     uint32_t block;  /* side of the blocks */
     uint32_t w, h;   /* of a kernel */
-    uint32_t cx, cy; /* the block that a block lights for the most part is itself */
-    const spread *s;
-    double *tap;  /* [kernel][y][x]: of a block's light, what lands on each pixel of the block that
+    uint32_t cx, cy; /* its centre: the light of a block that falls back on the block */
+    const kernel_tail *tail;
+    double *mean; /* [kernel][y][x]: of a block's light, what lands on each pixel of the block that
                      far away, on average */
     double *most; /* the same: what lands on one of them, at most */
 } sketch_kernel;
 
-bool sketch_kernel_make(sketch_kernel *k, const spread *s, err *e);
+/* Fills *k, to be freed with sketch_kernel_free. */
+bool sketch_kernel_make(sketch_kernel *k, const kernel_tail *tail, err *e);
 void sketch_kernel_free(sketch_kernel *k);
 
-/* Of one channel of a scan with blocks of k->block. */
+/* Sketches one channel of a scan with blocks of k->block. */
 bool sketch_make(sketch *to, const sketch_kernel *k, const scan *scanned, uint32_t channel, err *e);
 
 #endif

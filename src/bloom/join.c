@@ -1,6 +1,8 @@
-#include "bloom/finish.h"
+#include "bloom/join.h"
 
+#include "base/half.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/vector.h"
 
 #include <float.h>
@@ -12,7 +14,7 @@ enum { STRIP = 16 }; /* rows of a piece */
 /* --- what is spread -------------------------------------------------------------------------- */
 
 /* A parabola joins the two lines at threshold -+ knee. */
-double finish_excess_of(const finish_excess *x, double v) {
+double join_excess_of(const join_excess *x, double v) {
     double over = v - x->threshold;
     if (!(x->threshold > 0)) return v;
     if (over >= x->knee) return over > 0 ? over : 0;
@@ -20,19 +22,24 @@ double finish_excess_of(const finish_excess *x, double v) {
     return (over + x->knee) * (over + x->knee) / (4 * x->knee);
 }
 
-void finish_excess_row(const finish_excess *x, float *to, const float *from, size_t n) {
-    for (size_t i = 0; i < n; i++) to[i] = (float)finish_excess_of(x, (double)from[i]);
+void join_excess_row(const join_excess *x, float *to, const float *from, size_t n) {
+    for (size_t i = 0; i < n; i++) to[i] = (float)join_excess_of(x, (double)from[i]);
 }
 
 /* --- one row --------------------------------------------------------------------------------- */
 
-/* The row of a result and what is known of it. */
+/* A row of a result, and what it is made of. */
 typedef struct {
     float *out;
     uint32_t n;
     double centre;
     double dark;
-    bool light;
+    bool nonnegative;
+    const float *in;       /* the row as it came */
+    const float *floats;   /* what the transform made, or */
+    const double *doubles; /* this */
+    double back;           /* which is to be multiplied with it */
+    double *own, *glare;   /* what the pixels give themselves; all else */
 } row;
 
 typedef struct {
@@ -49,13 +56,13 @@ typedef struct {
  * is far below what the ledger allows where all are of one sign. */
 enum { SPAN = 128 };
 
-/* The ordinary row, in floats: light, nothing done in space, all spread, no rounding noise below
- * zero, nothing darker than `dark`, and of a size whose squares are floats. False where the row
- * turns out not to be ordinary; `out` must be made again then. Terms of one sign cannot cancel, so
- * all roundings are relative to the result: noise_relative has room for them. Two sums each, since
- * one addition waits for the one before. */
-VECTOR_WIDE static bool join_ordinary(const row *r, const float *in, const float *made,
-                                      row_totals *t) {
+/* Makes an ordinary row, in floats: nothing below zero, nothing added in space, all spread, nothing
+ * darker than `dark`, and of a size whose squares are floats. Returns false where the row turns out
+ * not to be ordinary; `out` must be made again then. Terms of one sign cannot cancel, so all
+ * roundings are relative to the result: noise_relative has room for them. Two sums each, since one
+ * addition waits for the one before. */
+VECTOR_WIDE static bool make_ordinary(const row *r, row_totals *t) {
+    const float *in = r->in, *made = r->floats;
     float *to = r->out, centre = (float)r->centre;
     const float *next_in = in + 2 * r->n, *next_to = to + 2 * r->n; /* of the next pair of rows */
     vec8f zero = {0}, high = zero, low = zero + FLT_MAX, largest = zero, darkest = zero + FLT_MAX;
@@ -114,12 +121,13 @@ typedef float vec4f __attribute__((vector_size(16)));
 typedef float vec4f_any __attribute__((vector_size(16), aligned(4), may_alias));
 #define SIZE4(v) (vec4d)((vec4l)(v)&INT64_MAX)
 
-/* What join adds up of a row besides `out`, in fours: as many pixels as are whole fours. */
-VECTOR_WIDE static uint32_t join_fours(const row *r, const double *own, double *glare,
-                                       row_totals *t) {
+/* Does what `finish` does, as far as the pixels are whole fours; returns how many these are. */
+VECTOR_WIDE static uint32_t finish_fours(const row *r, row_totals *t) {
+    const double *own = r->own;
+    double *glare = r->glare;
     vec4d zero = {0}, sum = zero, cut = zero, largest = zero, lowest = zero;
     vec4d darkest = zero + FLT_MAX, all = darkest, dark = zero + r->dark;
-    vec4l count = {0}, may_cut = r->light ? ~(vec4l){0} : (vec4l){0};
+    vec4l count = {0}, may_cut = r->nonnegative ? ~(vec4l){0} : (vec4l){0};
     uint32_t i = 0;
     for (; i + 4 <= r->n; i += 4) {
         vec4d g = *(const vec4d_any *)(glare + i);
@@ -149,19 +157,19 @@ VECTOR_WIDE static uint32_t join_fours(const row *r, const double *own, double *
     return i;
 }
 
-/* Any row: in doubles, rounded to a float once, so that terms of both signs may cancel. own: what
- * the pixel itself gives, the part that is not spread and the centre tap's; glare: all else, cut
- * off below zero where it is light. */
-static void join(const row *r, const double *own, double *glare, row_totals *t) {
-    for (uint32_t i = vector_wide() ? join_fours(r, own, glare, t) : 0; i < r->n; i++) {
-        double g = glare[i];
+/* Makes `out` of any row from r->own and r->glare: in doubles, rounded to a float once, so that
+ * terms of both signs may cancel (docs/math.md, "Terms that cancel"). Glare below zero is cut off
+ * where there can be none. */
+static void finish(const row *r, row_totals *t) {
+    for (uint32_t i = vector_wide() ? finish_fours(r, t) : 0; i < r->n; i++) {
+        double g = r->glare[i];
         t->lowest = fmin(t->lowest, g);
-        if (r->light && g < 0) {
+        if (r->nonnegative && g < 0) {
             t->negative++;
             t->negative_sum += g;
-            glare[i] = g = 0;
+            r->glare[i] = g = 0;
         }
-        float out = (float)(own[i] + g), size = fabsf(out);
+        float out = (float)(r->own[i] + g), size = fabsf(out);
         r->out[i] = out;
         t->sum += (double)out;
         t->largest = fmaxf(t->largest, size);
@@ -172,10 +180,11 @@ static void join(const row *r, const double *own, double *glare, row_totals *t) 
     }
 }
 
-/* What begin does, in fours: as many pixels as are whole fours. */
-VECTOR_WIDE static uint32_t begin_fours(double *glare, double *own, const row *r, const float *in,
-                                        const float *floats, const double *doubles, double back,
-                                        row_totals *t) {
+/* Does what `begin` does, as far as the pixels are whole fours; returns how many these are. */
+VECTOR_WIDE static uint32_t begin_fours(const row *r, row_totals *t) {
+    const float *in = r->in, *floats = r->floats;
+    const double *doubles = r->doubles;
+    double *own = r->own, *glare = r->glare, back = r->back;
     vec4d zero = {0}, norm = zero, peak = zero, e;
     uint32_t i = 0;
     for (; i + 4 <= r->n; i += 4) {
@@ -193,41 +202,31 @@ VECTOR_WIDE static uint32_t begin_fours(double *glare, double *own, const row *r
     return i;
 }
 
-/* Fills `glare` with what the transform made, scaled back, and notes its norm and peak; fills `own`
- * with what the pixels give where all of them is spread. */
-static void begin(double *glare, double *own, const row *r, const float *in, const float *floats,
-                  const double *doubles, double back, row_totals *t) {
-    uint32_t i = 0;
-    if (vector_wide()) i = begin_fours(glare, own, r, in, floats, doubles, back, t);
-    for (; i < r->n; i++) {
-        glare[i] = back * (floats ? (double)floats[i] : doubles[i]);
-        own[i] = r->centre * (double)in[i];
-        t->norm += glare[i] * glare[i];
-        t->peak = fmax(t->peak, fabs(glare[i]));
+/* Fills r->glare with what the transform made, scaled back, and notes its norm and peak; fills
+ * r->own with what the pixels give where all of them is spread. */
+static void begin(const row *r, row_totals *t) {
+    for (uint32_t i = vector_wide() ? begin_fours(r, t) : 0; i < r->n; i++) {
+        double g = r->back * (r->floats ? (double)r->floats[i] : r->doubles[i]);
+        r->glare[i] = g;
+        r->own[i] = r->centre * (double)r->in[i];
+        t->norm += g * g;
+        t->peak = fmax(t->peak, fabs(g));
     }
 }
 
 /* --- all rows -------------------------------------------------------------------------------- */
 
-struct finish {
-    finish_job j;
-    finish_stats *row; /* [channel][y] */
-    void *scratch;     /* of each worker, scratch_bytes of the job */
+struct join {
+    join_job j;
+    join_stats *row; /* [channel][y] */
+    void *scratch;   /* of each worker, `room` bytes */
     size_t room;
     bool wide;
 };
 
-static void count_over(finish_stats *st, const float *out, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) {
-        if (!(fabsf(out[i]) > FINISH_HALF)) continue;
-        st->over++;
-        st->over_sum += (double)out[i] - copysign(FINISH_HALF, (double)out[i]);
-    }
-}
-
 /* Number by number: a whole struct would be made elsewhere and copied in larger pieces, each of
  * which waits for what was just stored. */
-static void set_stats(finish_stats *st, const row_totals *t, double spilled) {
+static void set_stats(join_stats *st, const row_totals *t, double spilled) {
     st->measured.norm = t->norm;
     st->measured.peak = t->peak;
     st->measured.darkest = (double)t->darkest;
@@ -244,71 +243,105 @@ static void set_stats(finish_stats *st, const row_totals *t, double spilled) {
     st->largest = t->largest;
 }
 
-/* A worker's scratch: in doubles what the pixels themselves give, the glare, what its terms in
- * space come to without their signs, and the core's own; in floats the row as it came, and what of
- * it is spread. */
-static size_t scratch_bytes(const finish_job *j) {
-    size_t doubles = 3 * (size_t)j->s->w + core_scratch(j->core) + bright_scratch(j->s),
-           floats = 2 * (size_t)j->s->w;
+/* A worker's scratch: in doubles what the pixels give themselves, the glare, what its terms in
+ * space come to without their signs, and what core_row and spots_row want; in floats the row as it
+ * came, and what of it is spread. */
+typedef struct {
+    double *own, *glare, *magnitude, *core, *spots;
+    float *in, *excess;
+} scratch;
+
+static size_t scratch_bytes(const join_job *j) {
+    size_t doubles = 3 * (size_t)j->tail->w + core_scratch(j->core) + spots_scratch(j->tail),
+           floats = 2 * (size_t)j->tail->w;
     return (doubles * sizeof(double) + floats * sizeof(float) + 127) / 64 * 64;
 }
 
-void finish_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) {
-    const finish *f = ctx;
-    const finish_job *j = &f->j;
-    uint32_t w = j->s->w, kernel = spread_kernel(j->s, c);
+static scratch lay_out(const join_job *j, void *at) {
+    size_t w = j->tail->w;
+    scratch s = {.own = at};
+    s.glare = s.own + w;
+    s.magnitude = s.glare + w;
+    s.core = s.magnitude + w;
+    s.spots = s.core + core_scratch(j->core);
+    s.in = (float *)(s.spots + spots_scratch(j->tail));
+    s.excess = s.in + w;
+    return s;
+}
+
+/* Adds what is done in space to the glare. Returns true if s->magnitude is valid. */
+static bool add_in_space(const join *f, uint32_t c, uint32_t y, const row *r, const scratch *s) {
+    const join_job *j = &f->j;
+    if (!j->core->radius && !j->spots[c].count) return false;
+    tail_row to = {c, y, r->glare, j->signs[c] ? s->magnitude : NULL};
+    if (to.magnitude) memset(s->magnitude, 0, r->n * sizeof *s->magnitude);
+    core_row(j->core, &to, &(core_input){j->in ? j->in[c] : NULL, r->back, s->core});
+    spots_row(&j->spots[c], &to, s->spots);
+    return to.magnitude;
+}
+
+void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) {
+    const join *f = ctx;
+    const join_job *j = &f->j;
+    uint32_t w = j->tail->w;
     size_t first = (size_t)y * w;
-    finish_stats *st = &f->row[(size_t)c * j->s->h + y];
+    join_stats *st = &f->row[(size_t)c * j->tail->h + y];
     __builtin_prefetch(st, 1); /* nothing has touched its two cache lines before */
     __builtin_prefetch(st + 1, 1);
-    double *own = (double *)((char *)f->scratch + (size_t)worker * f->room), *glare = own + w;
-    double *magnitude = glare + w, *core = magnitude + w, *taps = core + core_scratch(j->core);
-    float *in = (float *)(taps + bright_scratch(j->s)), *excess = in + w;
+    scratch s = lay_out(j, (char *)f->scratch + (size_t)worker * f->room);
     bool all = !(j->excess.threshold > 0), floats = j->type[c] == PIXEL_FLOAT;
     const float *source = floats ? (const float *)j->source[c] : j->same[c] ? j->in[c] : NULL;
-    source = source ? source + first : in;
-    if (source == in) image_to_float(in, j->source[c], j->type[c], first, w);
-    if (!all) finish_excess_row(&j->excess, excess, source, w);
-    double spilled = ledger_spill(j->ledger, c, y, all ? source : excess);
-    const double *doubles = j->wide ? (const double *)j->made[c] + first : NULL;
+    source = source ? source + first : s.in;
+    if (source == s.in) image_to_float(s.in, j->source[c], j->type[c], first, w);
+    if (!all) join_excess_row(&j->excess, s.excess, source, w);
+    double spilled = ledger_spill(j->ledger, c, y, all ? source : s.excess);
     if (!made && !j->wide) made = (const float *)j->made[c] + first;
     row r = {.out = j->out[c] + first,
              .n = w,
-             .centre = j->s->centre[kernel],
+             .centre = j->tail->centre[tail_kernel(j->tail, c)],
              .dark = j->dark[c] / 2,
-             .light = j->light[c]};
+             .nonnegative = j->nonnegative[c],
+             .in = source,
+             .floats = made,
+             .doubles = j->wide ? (const double *)j->made[c] + first : NULL,
+             .back = ldexp(1, -j->exponent[c]),
+             .own = s.own,
+             .glare = s.glare};
     row_totals t;
-    bool in_space = j->core->radius || j->bright[c].count, plain = f->wide && !j->wide && all;
+    bool plain = f->wide && !j->wide && all && r.nonnegative && !j->core->radius &&
+                 !j->spots[c].count && !j->glare && !j->exponent[c];
     /* Where the result takes the place of what the engine made, that is gone after an attempt. */
-    plain = plain && r.light && !in_space && !j->glare && !j->exponent[c] && made != r.out;
-    if (!plain || !join_ordinary(&r, source, made, &t)) {
-        if (source == r.out) /* and is written over by now */
-            image_to_float(in, j->source[c], j->type[c], first, w), source = in;
-        t = (row_totals){.darkest = FLT_MAX};
-        double back = ldexp(1, -j->exponent[c]);
-        begin(glare, own, &r, source, made, doubles, back, &t);
-        double *sizes = j->signs[c] && in_space ? magnitude : NULL;
-        if (sizes) memset(sizes, 0, w * sizeof *sizes);
-        if (in_space) core_row(j->core, c, j->in ? j->in[c] : NULL, y, back, glare, sizes, core);
-        if (in_space) bright_row(&j->bright[c], j->s, c, y, glare, sizes, taps);
-        for (uint32_t i = 0; !all && i < w; i++) {
-            double v = (double)source[i], x = finish_excess_of(&j->excess, v);
-            own[i] = v - x + r.centre * x;
+    if (!plain || made == r.out || !make_ordinary(&r, &t)) {
+        if (source == r.out) { /* and is written over by now */
+            image_to_float(s.in, j->source[c], j->type[c], first, w);
+            r.in = source = s.in;
         }
-        join(&r, own, glare, &t);
-        for (uint32_t i = 0; sizes && i < w; i++) { /* the pixel should perhaps be less by `off` */
-            double off = j->rounding * sizes[i], size = fabs((double)r.out[i]);
+        t = (row_totals){.darkest = FLT_MAX};
+        begin(&r, &t);
+        bool sized = add_in_space(f, c, y, &r, &s);
+        for (uint32_t i = 0; !all && i < w; i++) {
+            double v = (double)source[i], x = join_excess_of(&j->excess, v);
+            s.own[i] = v - x + r.centre * x;
+        }
+        finish(&r, &t);
+        for (uint32_t i = 0; sized && i < w; i++) { /* a pixel should perhaps be less by `off` */
+            double off = j->rounding * s.magnitude[i], size = fabs((double)r.out[i]);
             if (!(off > 0x1p-26 * size)) continue; /* lost in the pixel's own rounding */
             t.cancelled = fmax(t.cancelled, off);
             t.cancelled_part = fmax(t.cancelled_part, off / fmax(size - off, j->dark[c]));
         }
-        for (uint32_t i = 0; j->glare && i < w; i++) j->glare[c][first + i] = (float)glare[i];
+        for (uint32_t i = 0; j->glare && i < w; i++) j->glare[c][first + i] = (float)s.glare[i];
     }
     set_stats(st, &t, spilled);
-    if (t.largest > FINISH_HALF) count_over(st, r.out, w);
+    for (uint32_t i = 0; t.largest > HALF_MAX && i < w; i++) {
+        double out = (double)r.out[i], half = (double)HALF_MAX;
+        if (!(fabs(out) > half)) continue;
+        st->over++;
+        st->over_sum += out - copysign(half, out);
+    }
 }
 
-static void merge(finish_stats *to, const finish_stats *from) {
+static void merge(join_stats *to, const join_stats *from) {
     accuracy_measured *m = &to->measured;
     m->norm += from->measured.norm;
     m->peak = fmax(m->peak, from->measured.peak);
@@ -326,27 +359,27 @@ static void merge(finish_stats *to, const finish_stats *from) {
     to->largest = from->largest > to->largest ? from->largest : to->largest;
 }
 
-finish *finish_open(const finish_job *j, par *threads, err *e) {
-    finish *f = mem_new(1, sizeof *f, "last pass", e);
+join *join_open(const join_job *j, par *threads, err *e) {
+    join *f = mem_new(1, sizeof *f, "last pass", e);
     if (!f) return NULL;
-    *f = (finish){.j = *j, .wide = vector_wide()};
+    *f = (join){.j = *j, .wide = vector_wide()};
     f->room = scratch_bytes(j);
-    f->row = mem_raw((size_t)j->s->h * j->s->channels, sizeof *f->row, "statistics", e);
+    f->row = mem_raw((size_t)j->tail->h * j->tail->channels, sizeof *f->row, "statistics", e);
     if (f->row) f->scratch = mem_raw(f->room * (size_t)par_workers(threads), 1, "rows", e);
     if (f->scratch)
         memset(f->scratch, 0xff, f->room * (size_t)par_workers(threads)); /* as core_row wants it */
     else
-        finish_close(&f, NULL);
+        join_close(&f, NULL);
     return f;
 }
 
-void finish_close(finish **pf, finish_stats *st) {
-    finish *f = *pf;
+void join_close(join **pf, join_stats *st) {
+    join *f = *pf;
     if (!f) return;
-    for (uint32_t c = 0; st && c < f->j.s->channels; c++) {
+    for (uint32_t c = 0; st && c < f->j.tail->channels; c++) {
         accuracy_measured *m = &st[c].measured;
-        st[c] = (finish_stats){.measured.darkest = INFINITY};
-        for (size_t y = 0; y < f->j.s->h; y++) merge(&st[c], &f->row[c * f->j.s->h + y]);
+        st[c] = (join_stats){.measured.darkest = INFINITY};
+        for (size_t y = 0; y < f->j.tail->h; y++) merge(&st[c], &f->row[c * f->j.tail->h + y]);
         m->norm = sqrt(m->norm);
         if (m->darkest == FLT_MAX) m->darkest = 0;
     }
@@ -357,28 +390,18 @@ void finish_close(finish **pf, finish_stats *st) {
 }
 
 static bool join_strip(void *ctx, size_t index, int worker, err *e) {
-    finish *f = ctx;
+    join *f = ctx;
     (void)e;
-    size_t strips = (f->j.s->h + STRIP - 1) / STRIP;
-    uint32_t y = (uint32_t)(index % strips) * STRIP;
-    uint32_t end = y + STRIP < f->j.s->h ? y + STRIP : f->j.s->h;
-    for (; y < end; y++) finish_row(f, (uint32_t)(index / strips), y, worker, NULL);
+    size_t strips = ceil_div_u32(f->j.tail->h, STRIP);
+    uint32_t y = (uint32_t)(index % strips) * STRIP, end = min_u32(y + STRIP, f->j.tail->h);
+    for (; y < end; y++) join_row(f, (uint32_t)(index / strips), y, worker, NULL);
     return true;
 }
 
-bool finish_join(finish_stats *st, const finish_job *j, par *threads, err *e) {
-    finish *f = finish_open(j, threads, e);
-    size_t strips = (j->s->h + STRIP - 1) / STRIP;
-    bool ok = f && par_for(threads, strips * j->s->channels, join_strip, f, e);
-    finish_close(&f, ok ? st : NULL);
+bool join_all(join_stats *st, const join_job *j, par *threads, err *e) {
+    join *f = join_open(j, threads, e);
+    size_t strips = ceil_div_u32(j->tail->h, STRIP);
+    bool ok = f && par_for(threads, strips * j->tail->channels, join_strip, f, e);
+    join_close(&f, ok ? st : NULL);
     return ok;
-}
-
-void finish_store(void *plane, pixel_type t, size_t first, float *from, size_t n) {
-    if (t == PIXEL_HALF)
-        for (size_t i = 0; i < n; i++)
-            from[i] = from[i] > FINISH_HALF    ? FINISH_HALF
-                      : from[i] < -FINISH_HALF ? -FINISH_HALF
-                                               : from[i];
-    image_from_float(plane, t, first, from, n);
 }

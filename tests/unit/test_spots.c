@@ -1,7 +1,7 @@
-/* test_bright.c - pasted pixels and the kernel's core against the definition: what is taken out and
+/* test_spots.c - pasted pixels and the kernel's core against the definition: what is taken out and
  * pasted, and what the core adds, must be what the direct sum says, under all borders. */
-#include "bloom/promise/bright.h"
 #include "bloom/promise/core.h"
+#include "bloom/promise/spots.h"
 
 #include "math/reference.h"
 #include "unit/check.h"
@@ -14,7 +14,7 @@
 
 enum { W = 41, H = 29 };
 
-static spread spread_of(const psf *k, plan_border bx, plan_border by, double sharpen) {
+static kernel_tail tail_of(const psf *k, plan_border bx, plan_border by, double sharpen) {
     plan_request ask = {.size = {W, H},
                         .reach_lo = {k->cx, k->cy},
                         .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
@@ -22,9 +22,9 @@ static spread spread_of(const psf *k, plan_border bx, plan_border by, double sha
                         .channels = 1,
                         .spectra = 1};
     double full[PSF_CHANNELS] = {k->scale[0] * k->sum[0]};
-    spread s;
+    kernel_tail s;
     err e = {0};
-    CHECK_OK(spread_make(&s, &(spread_request){k, full, sharpen, false, &ask}, &e), e);
+    CHECK_OK(tail_make(&s, &(tail_request){k, full, sharpen, false, &ask}, &e), e);
     return s;
 }
 
@@ -37,41 +37,41 @@ static void fill(float *v, uint64_t seed) {
 }
 
 /* `tap`: packed. */
-static reference reference_of(const spread *s, const float *tap, const float *in) {
+static reference reference_of(const kernel_tail *tail, const float *tap, const float *in) {
     return (reference){.in = in,
                        .w = W,
                        .h = H,
-                       .border = {s->axis[0].border, s->axis[1].border},
+                       .border = {tail->axis[0].border, tail->axis[1].border},
                        .tap = tap,
-                       .kernel_w = s->kw,
-                       .kernel_h = s->kh,
-                       .cx = s->cx,
-                       .cy = s->cy,
-                       .scale = s->scale[0]};
+                       .kernel_w = tail->kw,
+                       .kernel_h = tail->kh,
+                       .cx = tail->cx,
+                       .cy = tail->cy,
+                       .scale = tail->scale[0]};
 }
 
-static float *packed(const spread *s) {
-    float *tap = malloc((size_t)s->kw * s->kh * sizeof *tap);
-    for (uint32_t y = 0; y < s->kh; y++)
-        memcpy(tap + (size_t)y * s->kw, s->tap + y * s->pitch, s->kw * sizeof *tap);
+static float *packed(const kernel_tail *tail) {
+    float *tap = malloc((size_t)tail->kw * tail->kh * sizeof *tap);
+    for (uint32_t y = 0; y < tail->kh; y++)
+        memcpy(tap + (size_t)y * tail->kw, tail->tap + y * tail->pitch, tail->kw * sizeof *tap);
     return tap;
 }
 
 /* The rows of `got` against the direct sum of `in` with these taps. Doubles added one after the
  * other: half an ulp for each term, whatever its sign, of what the terms add up to without signs.
  */
-static void check_plane(const double *got, const double *magnitude, const spread *s,
+static void check_plane(const double *got, const double *magnitude, const kernel_tail *tail,
                         const float *tap, const float *in) {
     static double want[W * H], most[W * H];
     static float size[W * H];
-    reference r = reference_of(s, tap, in);
-    float *sizes = malloc((size_t)s->kw * s->kh * sizeof *sizes);
+    reference r = reference_of(tail, tap, in);
+    float *sizes = malloc((size_t)tail->kw * tail->kh * sizeof *sizes);
     reference_plane(&r, want);
-    for (uint32_t i = 0; i < s->kw * s->kh; i++) sizes[i] = fabsf(tap[i]);
+    for (uint32_t i = 0; i < tail->kw * tail->kh; i++) sizes[i] = fabsf(tap[i]);
     for (int i = 0; i < W * H; i++) size[i] = fabsf(in[i]);
     r.tap = sizes, r.in = size;
     reference_plane(&r, most);
-    double unit = 0x1p-53 * (4 + (double)s->kw * s->kh);
+    double unit = 0x1p-53 * (4 + (double)tail->kw * tail->kh);
     for (int i = 0; i < W * H; i++) {
         CHECK_LE(fabs(got[i] - want[i]), unit * most[i]);
         CHECK_LE(fabs(magnitude[i] - most[i]), unit * most[i]);
@@ -79,19 +79,20 @@ static void check_plane(const double *got, const double *magnitude, const spread
     free(sizes);
 }
 
-static void each_border(void (*test)(const psf *k, const spread *s)) {
+static void each_border(void (*test)(const psf *k, const kernel_tail *tail)) {
     static const uint32_t SIZE[][4] = {{9, 7, 4, 3}, {12, 5, 0, 4}, {60, 33, 30, 16}, {1, 3, 0, 1}};
     for (int i = 0; i < 4; i++)
         for (int b = 0; b < BORDERS * BORDERS; b++) {
             psf k = kernel_make(POWER_LAW, SIZE[i][0], SIZE[i][1], 1, SIZE[i][2], SIZE[i][3]);
-            spread s = spread_of(&k, (plan_border)(b / BORDERS), (plan_border)(b % BORDERS), 0.25);
+            kernel_tail s =
+                tail_of(&k, (plan_border)(b / BORDERS), (plan_border)(b % BORDERS), 0.25);
             test(&k, &s);
-            spread_free(&s);
+            tail_free(&s);
             psf_free(&k);
         }
 }
 
-static void paste(const psf *k, const spread *s) {
+static void paste(const psf *k, const kernel_tail *tail) {
     static float plane[W * H], bright[W * H];
     static double got[W * H], size[W * H];
     (void)k;
@@ -103,21 +104,22 @@ static void paste(const psf *k, const spread *s) {
         bright[i] = scan_bin(plane[i]) >= below ? plane[i] : 0;
         count += bright[i] != 0;
     }
-    bright_list l;
+    spot_list l;
     err e = {0};
-    CHECK_OK(bright_take(&l, plane, s, below, make_threads(), &e), e);
+    CHECK_OK(spots_take(&l, &(spots_request){tail, plane, below}, make_threads(), &e), e);
     assert_int_equal(l.pixels, count);
     assert_true(l.count >= count);
     for (int i = 0; i < W * H; i++) assert_true(scan_bin(plane[i]) < below);
     memset(got, 0, sizeof got);
     memset(size, 0, sizeof size);
-    double *scratch = malloc(bright_scratch(s) * sizeof *scratch);
-    for (uint32_t y = 0; y < H; y++) bright_row(&l, s, 0, y, got + y * W, size + y * W, scratch);
+    double *scratch = malloc(spots_scratch(tail) * sizeof *scratch);
+    for (uint32_t y = 0; y < H; y++)
+        spots_row(&l, &(tail_row){0, y, got + y * W, size + y * W}, scratch);
     free(scratch);
-    float *tap = packed(s);
-    check_plane(got, size, s, tap, bright);
+    float *tap = packed(tail);
+    check_plane(got, size, tail, tap, bright);
     free(tap);
-    bright_free(&l);
+    spots_free(&l);
 }
 
 static void pasted_pixels_are_their_convolution(void **state) {
@@ -125,7 +127,7 @@ static void pasted_pixels_are_their_convolution(void **state) {
     each_border(paste);
 }
 
-static void add_core(const psf *k, const spread *s) {
+static void add_core(const psf *k, const kernel_tail *tail) {
     static const uint32_t RADIUS[] = {0, 1, 2, 5, CORE_RADIUS};
     static float plane[W * H];
     static double got[W * H], size[W * H];
@@ -134,29 +136,30 @@ static void add_core(const psf *k, const spread *s) {
     for (size_t i = 0; i < sizeof RADIUS / sizeof RADIUS[0]; i++) {
         kernel_core c;
         err e = {0};
-        CHECK_OK(core_make(&c, s, RADIUS[i], &e), e);
+        CHECK_OK(core_make(&c, tail, RADIUS[i], &e), e);
         double *scratch = mem_raw(core_scratch(&c) + 1, sizeof *scratch, "scratch", &e);
         memset(scratch, 0xff, core_scratch(&c) * sizeof *scratch);
         memset(got, 0, sizeof got);
         memset(size, 0, sizeof size);
+        core_input in = {plane, 1, scratch};
         for (uint32_t y = 0; y < H; y++)
-            core_row(&c, 0, plane, y, 1, got + y * W, size + y * W, scratch);
+            core_row(&c, &(tail_row){0, y, got + y * W, size + y * W}, &in);
         /* The core's own taps: all, less what core_cut leaves. */
         psf rest;
         CHECK_OK(psf_copy(&rest, k, &e), e);
         core_cut(&rest, RADIUS[i]);
-        float *only = packed(s);
-        for (uint32_t q = 0; q < s->kw * s->kh; q++) {
-            bool centre = q == s->cy * s->kw + s->cx;
+        float *only = packed(tail);
+        for (uint32_t q = 0; q < tail->kw * tail->kh; q++) {
+            bool centre = q == tail->cy * tail->kw + tail->cx;
             assert_true(!centre || rest.tap[q] == k->tap[q]);
             only[q] = centre ? 0 : k->tap[q] - rest.tap[q];
         }
-        check_plane(got, size, s, only, plane);
-        noise_tail tail = spread_tail(s, 0, RADIUS[i]);
+        check_plane(got, size, tail, only, plane);
+        noise_tail sums = tail_sums(tail, 0, RADIUS[i]);
         double sum = 0;
-        for (uint32_t q = 0; q < s->kw * s->kh; q++)
-            sum += q == s->cy * s->kw + s->cx ? 0 : (double)rest.tap[q];
-        CHECK_LE(fabs(tail.sum - s->scale[0] * sum), 1e-9);
+        for (uint32_t q = 0; q < tail->kw * tail->kh; q++)
+            sum += q == tail->cy * tail->kw + tail->cx ? 0 : (double)rest.tap[q];
+        CHECK_LE(fabs(sums.sum - tail->scale[0] * sum), 1e-9);
         free(only);
         psf_free(&rest);
         mem_free(scratch);
@@ -172,15 +175,15 @@ static void core_is_its_convolution(void **state) {
 static void centre_and_sum_hold_the_sharpening(void **state) {
     (void)state;
     psf k = kernel_make(STAR, 15, 15, 1, 7, 7);
-    spread s = spread_of(&k, BORDER_ZERO, BORDER_ZERO, 0.25);
+    kernel_tail s = tail_of(&k, BORDER_ZERO, BORDER_ZERO, 0.25);
     CHECK_LE(fabs(s.sum[0] - 1), 1e-6);
     double centre = 0.75 * k.scale[0] * (double)k.tap[7 * 15 + 7] + 0.25;
     CHECK_LE(fabs(s.centre[0] - centre), 1e-12);
-    CHECK_LE(fabs(s.centre[0] + spread_tail(&s, 0, 0).sum - 1), 1e-6);
-    assert_true(spread_is_positive(&s, 0));
+    CHECK_LE(fabs(s.centre[0] + tail_sums(&s, 0, 0).sum - 1), 1e-6);
+    assert_true(tail_is_nonnegative(&s, 0));
     s.tap[3] = -1e-6f;
-    assert_false(spread_is_positive(&s, 0));
-    spread_free(&s);
+    assert_false(tail_is_nonnegative(&s, 0));
+    tail_free(&s);
     psf_free(&k);
 }
 

@@ -1,52 +1,53 @@
-/* finish.h - the last pass: everything that makes a pixel comes together, and is looked at.
+/* join.h - the last pass: everything that makes a pixel comes together, and is measured.
  *
  *   spread(in)   what of a pixel is spread: all of it, or its excess over a threshold
- *   glare        what the transform made, and what was done in space
+ *   glare        what the transform made, and what was added in space
  *   out          in - spread(in) + centre * spread(in) + glare
  *
- * Glare of light is light: where image and kernel have nothing below zero, rounding noise that does
- * is cut off, and counted. One pass to floats and statistics, which decide whether the result can
- * be kept; a second one to the image's own types. Where the engine hands out rows as it makes them,
- * the first pass costs no way through memory. */
-#ifndef BLOOM_FINISH_H
-#define BLOOM_FINISH_H
+ * Glare of light is light: where image and kernel have nothing below zero, glare below zero is
+ * rounding noise, which is cut off and counted. The pass makes floats and statistics, which decide
+ * whether the result can be kept; it does not decide that itself, and does not know the image's own
+ * types of pixels (bloom/store.h). Where the engine hands out rows as it makes them, the pass costs
+ * no way through memory. */
+#ifndef BLOOM_JOIN_H
+#define BLOOM_JOIN_H
 
 #include "base/par.h"
 #include "bloom/promise/accuracy.h"
-#include "bloom/promise/bright.h"
 #include "bloom/promise/core.h"
 #include "bloom/promise/ledger.h"
+#include "bloom/promise/spots.h"
 #include "image/image.h"
 
 /* Softly above threshold - knee, by all that exceeds the threshold beyond threshold + knee. */
 typedef struct {
     double threshold, knee; /* threshold 0: everything is spread */
-} finish_excess;
-double finish_excess_of(const finish_excess *x, double v);
-void finish_excess_row(const finish_excess *x, float *to, const float *from, size_t n);
+} join_excess;
+/* Returns what is spread of a pixel with the value v. */
+double join_excess_of(const join_excess *x, double v);
+/* Does so for n pixels, and rounds to floats. */
+void join_excess_row(const join_excess *x, float *to, const float *from, size_t n);
 
 typedef struct {
-    const spread *s;
+    const kernel_tail *tail;
     const void *source[PSF_CHANNELS]; /* the image's planes, as they came */
     const pixel_type *type;
-    finish_excess excess;
+    join_excess excess;
     void *const *made; /* by the engine, with no centre tap; double if `wide` */
     bool wide;
-    const bright_list *bright; /* of each channel */
+    const spot_list *spots; /* of each channel */
     const kernel_core *core;
     const ledger_kernel *ledger;
     float *const *in;        /* what the engine was given; of doubles: NULL */
     bool same[PSF_CHANNELS]; /* that is the image as it came, as floats */
     float *const *out;       /* may be `made` when that is float */
     float *const *glare;     /* NULL: not wanted */
-    const bool *light;       /* of each: what is spread is not below zero, nor is the kernel */
+    const bool *nonnegative; /* of each: neither what is spread nor the kernel is below zero */
     const bool *signs;       /* of each: the image or the kernel is, somewhere: terms may cancel */
     double dark[PSF_CHANNELS];  /* accuracy_dark */
     double rounding;            /* accuracy_rounding: of sums in space */
     int exponent[PSF_CHANNELS]; /* the engine was given the image times 2 to that */
-} finish_job;
-
-enum { FINISH_HALF = 65504 };
+} join_job;
 
 typedef struct {
     accuracy_measured measured;
@@ -56,20 +57,17 @@ typedef struct {
     uint64_t over;                       /* |out| > 65504 */
     double over_sum;                     /* by how much, signed */
     float largest;                       /* |out| */
-} finish_stats;
+} join_stats;
 
 /* The pass: opened, given every row of every plane once, by any worker in any order, and closed.
- * finish_row fits an engine's sink; `made` is the engine's row of floats, or NULL where it is in
+ * join_row fits an engine's sink; `made` is the engine's row of floats, or NULL where it is in
  * j->made. st: one per channel; the same whatever the number of threads. */
-typedef struct finish finish;
-finish *finish_open(const finish_job *j, par *threads, err *e);
-void finish_row(void *f, uint32_t channel, uint32_t y, int worker, const float *made);
-void finish_close(finish **f, finish_stats *st);
+typedef struct join join;
+join *join_open(const join_job *j, par *threads, err *e);
+void join_row(void *f, uint32_t channel, uint32_t y, int worker, const float *made);
+void join_close(join **f, join_stats *st);
 
-/* All of it, from j->made. */
-bool finish_join(finish_stats *st, const finish_job *j, par *threads, err *e);
-
-/* n floats into a plane of `t`; half values beyond 65504 become that. */
-void finish_store(void *plane, pixel_type t, size_t first, float *from, size_t n);
+/* Does the whole pass, from j->made. */
+bool join_all(join_stats *st, const join_job *j, par *threads, err *e);
 
 #endif

@@ -1,0 +1,276 @@
+#include "bloom/promise/spots.h"
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/vector.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- taking out: docs/math.md, "Choosing a method" -------------------------------------------- */
+
+static int by_bands(const void *a, const void *b) {
+    const spot *p = a, *q = b;
+    if (p->band != q->band) return p->band < q->band ? -1 : 1;
+    if (p->y != q->y) return p->y < q->y ? -1 : 1;
+    return (p->x > q->x) - (p->x < q->x);
+}
+
+enum { STRIP = 16 };
+
+typedef struct {
+    spot_list *l;
+    float *plane;
+    int32_t least;          /* the magnitude that is taken, as bits */
+    size_t *spots, *pixels; /* of each strip; then the index of its first spot */
+    int64_t *places;        /* of each worker */
+    size_t room;
+} job;
+
+/* The bits of a magnitude: they have the order of magnitudes. */
+static int32_t magnitude(float v) {
+    int32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits & INT32_MAX;
+}
+
+/* Returns the next pixel of a row, from x on, that is taken; or w. */
+static uint32_t next_spot(const float *row, uint32_t x, uint32_t w, int32_t least) {
+    for (; x + 64 <= w; x += 64) { /* whole stretches without any: no difference is below zero */
+        vec8i any = {0};
+        for (int i = 0; i < 64; i += 8)
+            any |= (least - 1) - (*(const vec8i_any *)(row + x + i) & INT32_MAX);
+        if ((any[0] | any[1] | any[2] | any[3] | any[4] | any[5] | any[6] | any[7]) < 0) break;
+    }
+    while (x < w && magnitude(row[x]) < least) x++;
+    return x;
+}
+
+static bool count_strip(void *ctx, size_t strip, int worker, err *e) {
+    const job *j = ctx;
+    const kernel_tail *tail = j->l->tail;
+    (void)worker, (void)e;
+    uint32_t y = (uint32_t)strip * STRIP, end = min_u32(y + STRIP, tail->h);
+    for (; y < end; y++) {
+        const float *row = j->plane + (size_t)y * tail->w;
+        size_t rows = border_count(&tail->axis[PLAN_Y], y);
+        for (uint32_t x = 0; (x = next_spot(row, x, tail->w, j->least)) < tail->w; x++) {
+            j->pixels[strip]++;
+            j->spots[strip] += rows * border_count(&tail->axis[PLAN_X], x);
+        }
+    }
+    return true;
+}
+
+/* Four spots that are pasted together should cover nearly the same columns, so a band is an eighth
+ * of the kernel wide, and no wider than the zeros beside each row of taps. Places behind a border
+ * may lie before column 0. */
+static bool take_strip(void *ctx, size_t strip, int worker, err *e) {
+    const job *j = ctx;
+    const kernel_tail *tail = j->l->tail;
+    const border_axis *across = &tail->axis[PLAN_X], *down = &tail->axis[PLAN_Y];
+    (void)e;
+    uint32_t width = clamp_u32(tail->kw / 8, 1, TAIL_MARGIN);
+    int64_t *ys = j->places + (size_t)worker * j->room, *xs = ys + border_most(down);
+    spot *to = j->l->spot + j->spots[strip];
+    uint32_t y = (uint32_t)strip * STRIP, end = min_u32(y + STRIP, tail->h);
+    for (; j->pixels[strip] && y < end; y++) {
+        float *row = j->plane + (size_t)y * tail->w;
+        uint32_t rows = border_places(down, y, ys);
+        for (uint32_t x = 0; (x = next_spot(row, x, tail->w, j->least)) < tail->w; x++) {
+            uint32_t columns = border_places(across, x, xs);
+            for (uint32_t i = 0; i < rows * columns; i++) {
+                int64_t at = xs[i % columns];
+                *to++ = (spot){.band = (uint32_t)(at + across->before) / width,
+                               .x = (int32_t)at,
+                               .y = (int32_t)ys[i / columns],
+                               .v = row[x]};
+            }
+            row[x] = 0;
+        }
+    }
+    return true;
+}
+
+/* Sorts the spots and finds the bands. */
+static bool sort_spots(spot_list *l, err *e) {
+    qsort(l->spot, l->count, sizeof *l->spot, by_bands);
+    for (size_t i = 0; i < l->count; i++)
+        l->bands += i == 0 || l->spot[i].band != l->spot[i - 1].band;
+    if (!(l->band = mem_raw(l->bands + 1, sizeof *l->band, "bright pixels", e))) return false;
+    size_t *to = l->band;
+    for (size_t i = 0; i < l->count; i++)
+        if (i == 0 || l->spot[i].band != l->spot[i - 1].band) *to++ = i;
+    *to = l->count;
+    return true;
+}
+
+bool spots_take(spot_list *out, const spots_request *r, par *threads, err *e) {
+    static const char WHAT[] = "bright pixels";
+    const kernel_tail *tail = r->tail;
+    spot_list l = {.tail = tail};
+    size_t strips = ceil_div_u32(tail->h, STRIP);
+    job j = {.l = &l, .plane = r->plane, .least = magnitude(scan_bin_floor(r->below))};
+    j.room = (size_t)border_most(&tail->axis[PLAN_X]) + border_most(&tail->axis[PLAN_Y]);
+    j.spots = mem_new(2 * strips, sizeof *j.spots, WHAT, e);
+    j.pixels = j.spots + strips;
+    if (j.spots)
+        j.places = mem_raw(j.room * (size_t)par_workers(threads), sizeof *j.places, WHAT, e);
+    bool ok = j.places && par_for(threads, strips, count_strip, &j, e);
+    for (size_t i = 0; ok && i < strips; i++) {
+        size_t n = j.spots[i];
+        j.spots[i] = l.count;
+        l.count += n;
+        l.pixels += j.pixels[i];
+    }
+    ok = ok && (l.spot = mem_raw(l.count, sizeof *l.spot, WHAT, e)) &&
+         par_for(threads, strips, take_strip, &j, e) && sort_spots(&l, e);
+    mem_free(j.spots);
+    mem_free(j.places);
+    if (ok)
+        *out = l;
+    else
+        spots_free(&l);
+    return ok;
+}
+
+void spots_free(spot_list *l) {
+    mem_free(l->spot);
+    mem_free(l->band);
+    *l = (spot_list){0};
+}
+
+double spots_work(const kernel_tail *tail, double spots) {
+    return spots * min_u32(tail->kw, tail->w) * min_u32(tail->kh, tail->h);
+}
+
+/* --- pasting: docs/math.md, "Terms that cancel" ----------------------------------------------- */
+
+/* Several rows of taps are added to a row at once: one by one, most of the time would go into
+ * loading and storing the sums. */
+enum { AT_ONCE = 4 };
+typedef struct {
+    const float *tap[AT_ONCE];
+    const double *wide[AT_ONCE]; /* the same taps as doubles; NULL: there are none */
+    double by[AT_ONCE];
+} taps;
+
+/* Adds to n numbers, as far as these are whole eights; returns how many that are. */
+VECTOR_INLINE VECTOR_WIDE uint32_t add_eights(double *to, const taps *t, uint32_t n, bool wide) {
+    const float *f[AT_ONCE] = {t->tap[0], t->tap[1], t->tap[2], t->tap[3]};
+    const double *d[AT_ONCE] = {t->wide[0], t->wide[1], t->wide[2], t->wide[3]};
+    vec4d zero = {0},
+          by[AT_ONCE] = {zero + t->by[0], zero + t->by[1], zero + t->by[2], zero + t->by[3]};
+    uint32_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        vec4d a = *(vec4d_any *)(to + i), b = *(vec4d_any *)(to + i + 4);
+#pragma GCC unroll 4
+        for (int k = 0; k < AT_ONCE; k++) {
+            if (wide) {
+                a = VECTOR_FMA4(by[k], *(const vec4d_any *)(d[k] + i), a);
+                b = VECTOR_FMA4(by[k], *(const vec4d_any *)(d[k] + i + 4), b);
+            } else {
+                a = VECTOR_FMA4(by[k], VECTOR_DOUBLES(f[k] + i, 0), a);
+                b = VECTOR_FMA4(by[k], VECTOR_DOUBLES(f[k] + i, 4), b);
+            }
+        }
+        *(vec4d_any *)(to + i) = a;
+        *(vec4d_any *)(to + i + 4) = b;
+    }
+    return i;
+}
+VECTOR_WIDE static uint32_t add_floats(double *to, const taps *t, uint32_t n) {
+    return add_eights(to, t, n, false);
+}
+VECTOR_WIDE static uint32_t add_doubles(double *to, const taps *t, uint32_t n) {
+    return add_eights(to, t, n, true);
+}
+
+VECTOR_WIDE static void widen(double *to, const float *from, size_t n) {
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4) *(vec4d_any *)(to + i) = VECTOR_DOUBLES(from + i, 0);
+    for (; i < n; i++) to[i] = (double)from[i];
+}
+
+/* Adds the row's part of `n` neighbours of a band, at most AT_ONCE. Their taps are read over the
+ * columns of all of them, where some have zeros. wide: the tap row of all, in doubles, or NULL. */
+static void paste(const kernel_tail *tail, const tail_row *r, const spot *const *p, uint32_t n,
+                  const double *wide) {
+    taps t = {.tap = {NULL}};
+    double scale = tail->scale[tail_kernel(tail, r->channel)];
+    int64_t low = p[0]->x, high = p[0]->x;
+    for (uint32_t k = 1; k < n; k++) {
+        low = min_i64(low, p[k]->x);
+        high = max_i64(high, p[k]->x);
+    }
+    int64_t from = max_i64(0, low - tail->cx), stop = min_i64(tail->w, high - tail->cx + tail->kw);
+    if (from >= stop) return;
+    for (uint32_t k = 0; k < AT_ONCE; k++) {
+        const spot *one = p[k < n ? k : 0]; /* the first again, times 0 */
+        int64_t q = (int64_t)r->y - one->y + tail->cy, at = from - one->x + tail->cx;
+        t.tap[k] = tail_taps(tail, r->channel) + q * (int64_t)tail->pitch + at;
+        if (wide) t.wide[k] = wide + at + TAIL_MARGIN;
+        if (k < n) t.by[k] = scale * (double)one->v;
+    }
+    uint32_t columns = (uint32_t)(stop - from), i = 0;
+    double *to = r->to + from;
+    if (vector_wide()) i = (wide ? add_doubles : add_floats)(to, &t, columns);
+    for (; i < columns; i++)
+        to[i] += (t.by[0] * (double)t.tap[0][i] + t.by[1] * (double)t.tap[1][i]) +
+                 (t.by[2] * (double)t.tap[2][i] + t.by[3] * (double)t.tap[3][i]);
+    for (i = 0; r->magnitude && i < columns; i++)
+        for (uint32_t k = 0; k < n; k++)
+            r->magnitude[from + i] += fabs(t.by[k] * (double)t.tap[k][i]);
+}
+
+/* Returns the first of these spots in row y or below it. */
+static const spot *first_from(const spot *p, const spot *end, int64_t y) {
+    if (p == end || p->y >= y) return p;
+    if (end[-1].y < y) return end;
+    while (p < end) {
+        const spot *mid = p + (end - p) / 2;
+        if (mid->y < y)
+            p = mid + 1;
+        else
+            end = mid;
+    }
+    return p;
+}
+
+size_t spots_scratch(const kernel_tail *tail) {
+    return tail->pitch;
+}
+
+/* Rows of many spots share their row of taps, which is made doubles for them. From other rows,
+ * spots of different rows are pasted together. */
+void spots_row(const spot_list *l, const tail_row *r, double *scratch) {
+    const kernel_tail *tail = l->tail;
+    for (size_t i = 0; i < l->bands; i++) {
+        int64_t last = (int64_t)r->y + tail->cy; /* kernel row 0 lies here */
+        const spot *p = l->spot + l->band[i], *end = l->spot + l->band[i + 1], *some[AT_ONCE];
+        uint32_t n = 0;
+        p = first_from(p, end, last - (int64_t)tail->kh + 1);
+        end = first_from(p, end, last + 1);
+        while (p < end) {
+            const spot *next = p;
+            while (next < end && next->y == p->y) next++;
+            bool many = vector_wide() && next - p >= AT_ONCE;
+            if (many)
+                widen(scratch,
+                      tail_taps(tail, r->channel) - TAIL_MARGIN +
+                          (last - p->y) * (int64_t)tail->pitch,
+                      tail->pitch);
+            for (; many && next - p >= AT_ONCE; p += AT_ONCE) {
+                const spot *these[AT_ONCE] = {p, p + 1, p + 2, p + 3};
+                paste(tail, r, these, AT_ONCE, scratch);
+            }
+            while (p < next) {
+                some[n++] = p++;
+                if (n == AT_ONCE) paste(tail, r, some, n, NULL);
+                n %= AT_ONCE;
+            }
+        }
+        if (n) paste(tail, r, some, n, NULL);
+    }
+}

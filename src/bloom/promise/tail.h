@@ -1,0 +1,65 @@
+/* tail.h - the kernel as bloom applies it to images of one size.
+ *
+ *   out = centre * in + in convolved with (scale * tail)
+ *
+ * The tail is the kernel without its centre tap; `sharpen` is in both factors already. Everything
+ * that adds up light in space works from here: spots, the core, the sketch, the ledger. A tail
+ * knows the image's size and borders, but nothing of its pixels or of transforms. */
+#ifndef BLOOM_TAIL_H
+#define BLOOM_TAIL_H
+
+#include "kernel/psf.h"
+#include "math/border.h"
+#include "math/noise.h"
+
+enum { TAIL_MARGIN = 32 };
+
+typedef struct {
+    uint32_t w, h, channels; /* of the image */
+    border_axis axis[PLAN_AXES];
+    uint32_t kw, kh, cx, cy, kernels; /* kernels: 1, or `channels` */
+    /* Tap [kernel][y][x] is at tap[(kernel * kh + y) * pitch + x]. There are TAIL_MARGIN zeros
+     * before each row and after it. */
+    float *tap;
+    size_t pitch;
+    double scale[PSF_CHANNELS], centre[PSF_CHANNELS]; /* of each kernel */
+    double sum[PSF_CHANNELS]; /* of the whole kernel, also of taps that reach no pixel */
+    double *alias[PLAN_AXES]; /* spectrum_alias of each column and row; NULL: an exact spectrum */
+} kernel_tail;
+
+typedef struct {
+    const psf *kernel;
+    const double *full; /* the scaled sums of the kernel's channels before it was cropped */
+    double sharpen;
+    bool resampled; /* floats get a spectrum that is resampled */
+    const plan_request *ask;
+} tail_request;
+
+/* Fills *t, to be freed with tail_free. */
+bool tail_make(kernel_tail *t, const tail_request *r, err *e);
+void tail_free(kernel_tail *t);
+
+/* Returns the index of the kernel of image channel c. */
+static inline uint32_t tail_kernel(const kernel_tail *t, uint32_t c) {
+    return t->kernels == 1 ? 0 : c;
+}
+/* Returns the first tap of image channel c. */
+static inline const float *tail_taps(const kernel_tail *t, uint32_t c) {
+    return t->tap + (size_t)tail_kernel(t, c) * t->kh * t->pitch;
+}
+
+/* Returns the sums of what is left for a transform when the taps within `core` of the centre are
+ * summed in space. */
+noise_tail tail_sums(const kernel_tail *t, uint32_t c, uint32_t core);
+
+/* Returns true if neither a tap nor the centre is below zero, so that light stays light. */
+bool tail_is_nonnegative(const kernel_tail *t, uint32_t c);
+
+/* A row of the result while terms in space are added to it: by spots_row and core_row. */
+typedef struct {
+    uint32_t channel, y;
+    double *to;
+    double *magnitude; /* receives what the terms come to without their signs; NULL: not wanted */
+} tail_row;
+
+#endif
