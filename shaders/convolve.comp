@@ -6,12 +6,13 @@
 //      half spectrum        one workgroup = LINES lines      half spectrum
 //      [c][k][m]     -->    of a channel                -->  the same, or tiled   --> pass 3
 //
-// The lines k = 0 and k = L1/2 are lines like all others. Padding is made on load and dropped on
-// store. The kernel's spectrum lies in the order in which the transform leaves its frequencies:
-// [c][line][q][butterfly], so that neighbouring threads read neighbouring numbers; it holds the
+// The lines k = 0 and k = L1/2 are treated as all others. Padding is made on load and dropped on
+// store. The kernel's spectrum is in the order in which the transform leaves its frequencies,
+// [c][line][q][butterfly], so that neighbouring threads read neighbouring numbers. It contains the
 // factor 1 / (2 L1 L2) of both transforms and of unpacking.
 //
-// With SPLIT_LINE the lines are the inner factors of longer ones: whole, contiguous, LENGTH apart.
+// With SPLIT_LINE the lines are the inner factors of longer ones. They are contiguous, LENGTH apart,
+// and have no padding.
 //
 // Dispatch:  x = lines / LINES, y = lines / COUNT, z = channels.
 // Binds:     1 lines, read;  2 kernel's spectrum, read;  3 twiddles, read;  7 lines, written: the
@@ -23,7 +24,7 @@
 #include "half.glsl"
 
 layout(constant_id = ID_COUNT) const uint COUNT = 2; // lines along x of the dispatch
-layout(constant_id = ID_PARTS) const uint PARTS = 1; // lines per frequency: the outer length of a split one
+layout(constant_id = ID_PARTS) const uint PARTS = 1; // lines per frequency: the outer length of a split line
 layout(constant_id = ID_ONE_KERNEL) const bool ONE_KERNEL = false; // the same spectrum for all channels
 const bool SPLIT_LINE = PARTS > 1;
 
@@ -37,7 +38,8 @@ bool exists(butterfly b) {
 uint line_of(butterfly b) { return gl_WorkGroupID.y * COUNT + gl_WorkGroupID.x * LINES + b.line; }
 uint first_of(butterfly b) { return (gl_WorkGroupID.z * HALVES * PARTS + line_of(b)) * PITCH; }
 
-uint half_place(const uint tile, butterfly b, uint m, uint n, const uint step) { // of m + n step
+// The place of number m + n step of a line.
+uint half_place(const uint tile, butterfly b, uint m, uint n, const uint step) {
     return SPLIT_LINE ? first_of(b) + m + n * step : place_along(tile, gl_WorkGroupID.z, line_of(b), m, n, step);
 }
 

@@ -1,6 +1,6 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
-// copy.comp - moves bytes and does nothing else: what `fftbloom bench` holds the passes against.
+// copy.comp - moves bytes and does nothing else: `fftbloom bench` compares the passes with it.
 //
 // Dispatch:  x, y: workgroups of 256 threads, 16 bytes each.
 // Binds:     0 from, read;  1 to, written.

@@ -1,18 +1,19 @@
-// fft.glsl - the transform of lines of a workgroup: registers v[], one shared array.
+// fft.glsl - transforms the lines of a workgroup, in registers v[] and one shared array.
 //
-// Knows nothing about images or bindings. A pass loads the inputs of stage 0 into v[], calls
-// fft_forward(), finds the outputs of the last stage in v[], and the other way round with
-// fft_inverse(). Decimation in frequency forward, its mirror image inverse, so that
-// transform-multiply-transform never reorders: see docs/math.md, "The transform in a workgroup".
+// It knows nothing about images or bindings. A pass loads the inputs of stage 0 into v[], calls
+// fft_forward(), and finds the outputs of the last stage in v[]; fft_inverse() goes from the last
+// stage to stage 0. The forward transform is a decimation in frequency and the inverse is its mirror
+// image, so that transform, multiply, transform never reorders anything: see docs/math.md, "The
+// transform in a workgroup".
 //
 // Stage s cuts blocks of radix(s) * rest(s) numbers into radix(s) blocks of rest(s), in place.
-// Each butterfly reads the places that it then writes, so one barrier separates writing from
-// reading and none is needed before the next write. Only one component at a time goes through
-// shared memory: that halves it, and more workgroups fit on a processor.
+// Each butterfly writes to the places that it has read, so one barrier separates writing from reading
+// and none is needed before the next write. Only one component at a time goes through shared memory,
+// unless WHOLE: that halves its size, and more workgroups fit on a processor.
 //
 // A workgroup has LINES lines. Its butterflies of a stage are counted by `item`; thread t does
-// items t, t + threads, ... In most stages neighbouring threads take neighbouring lines; a stage 0
-// with ALONG takes neighbouring numbers of one line, for memory that runs along it.
+// items t, t + threads, ... In most stages neighbouring threads take neighbouring lines. In stage 0
+// with ALONG they take neighbouring numbers of one line, because memory runs along the line.
 
 layout(local_size_x_id = ID_THREADS) in;
 layout(constant_id = ID_LENGTH) const uint LENGTH = 2;
@@ -30,9 +31,9 @@ layout(constant_id = ID_ALONG) const bool ALONG = false;
 layout(constant_id = ID_BY_FREQUENCY) const bool BY_FREQUENCY = false;
 layout(constant_id = ID_TWIDDLES) const uint TWIDDLES = 0; // where this length's tables begin, in entries
 
-layout(constant_id = ID_COPY) const uint COPY = 0; // from there to the same tables once more
+layout(constant_id = ID_COPY) const uint COPY = 0; // from there to a copy of the tables
 layout(constant_id = ID_PAIRED) const bool PAIRED = false; // last stage: a thread has a butterfly and its mirror image
-layout(constant_id = ID_WHOLE) const bool WHOLE = false;  // whole numbers go through shared memory
+layout(constant_id = ID_WHOLE) const bool WHOLE = false;  // both components go through shared memory at once
 
 const uint REST_0 = LENGTH / RADIX_0;
 const uint REST_1 = REST_0 / RADIX_1;
@@ -58,7 +59,7 @@ const uint ADDRESSES = RADIX_0 * STRIDE_0 * LINES;
 shared real exchange_part[WHOLE ? 1 : ADDRESSES];
 shared complex exchange_whole[WHOLE ? ADDRESSES : 1];
 
-// Twiddle factors: entry n of a stage's table holds w^n and w^4n, w = exp(-2 pi i / block).
+// Twiddle factors: entry n of a stage's table has w^n and w^4n, with w = exp(-2 pi i / block).
 layout(std430, set = 0, binding = BIND_TWIDDLES) readonly buffer twiddle_tables { complex2 twiddle[]; };
 
 // --- which butterfly ------------------------------------------------------------------------
@@ -69,8 +70,8 @@ struct butterfly {
     bool on;
 };
 
-// The frequencies L - k of those of butterfly f, by frequency, are butterfly BLOCKS - f's; those of
-// 0 and BLOCKS / 2 are their own, and share a thread where PAIRED.
+// With BY_FREQUENCY, the mirror images L - k of the frequencies k of butterfly f are in butterfly
+// BLOCKS - f. Butterflies 0 and BLOCKS / 2 are their own mirror images, and share a thread where PAIRED.
 uint mirror_of(uint f) { return f == 0 ? BLOCKS / 2 : BLOCKS - f; }
 
 butterfly butterfly_of(const uint s, uint i) {
@@ -83,7 +84,7 @@ butterfly butterfly_of(const uint s, uint i) {
     return butterfly(line, j, turns * gl_WorkGroupSize.x == count * LINES || item < count * LINES);
 }
 
-// The last stage's block that holds the frequencies f + BLOCKS q: the digits of f reversed.
+// Returns the last stage's block that holds the frequencies f + BLOCKS q: the digits of f reversed.
 uint block_of(uint f) {
     if (STAGES < 3) return f;
     uint q1 = f % RADIX_0, q2 = f / RADIX_0 % RADIX_1;
@@ -91,7 +92,7 @@ uint block_of(uint f) {
     return (q1 * RADIX_1 + q2) * RADIX_2 + f / (RADIX_0 * RADIX_1);
 }
 
-// The place in the line of a butterfly's first number; the others follow at distance rest(s).
+// Returns the place in the line of a butterfly's first number; the others follow at distance rest(s).
 // The last stage's butterflies are counted by place, or, with BY_FREQUENCY, so that butterfly f
 // holds the frequencies f + BLOCKS q.
 uint place_of(const uint s, uint j) {
@@ -155,14 +156,14 @@ void dft7(uint a, uint b, uint c, uint d, uint e, uint f, uint g) {
     v[g] = m1 - n1;
 }
 
-// a exp(-2 pi i m / 9).
+// Returns a exp(-2 pi i m / 9).
 complex turn9(complex a, uint m) { // m of 1 2 4
     if (m == 1) return mul(a, complex(real(0.76604444311897803520LF), real(-0.64278760968653932632LF)));
     if (m == 2) return mul(a, complex(real(0.17364817766693034885LF), real(-0.98480775301220805937LF)));
     return mul(a, complex(real(-0.93969262078590838405LF), real(-0.34202014332566873304LF)));
 }
 
-// Threes of threes: numbers 3 a + b, frequencies a + 3 b.
+// Three transforms of three, twice: numbers 3 a + b, frequencies a + 3 b.
 void dft9(uint a, uint b, uint c, uint d, uint e, uint f, uint g, uint h, uint i) {
     dft3(a, d, g);
     dft3(b, e, h);
@@ -192,8 +193,9 @@ void dft9(uint a, uint b, uint c, uint d, uint e, uint f, uint g, uint h, uint i
 #define DFT_7 dft7(PICK(0), PICK(1), PICK(2), PICK(3), PICK(4), PICK(5), PICK(6))
 #define DFT_9 dft9(PICK(0), PICK(1), PICK(2), PICK(3), PICK(4), PICK(5), PICK(6), PICK(7), PICK(8))
 
-// R = P * Q without a common factor (Good and Thomas): numbers n = Q a + P b, frequencies by the
-// Chinese remainder theorem; no twiddles in between. KP is 1 mod P and 0 mod Q, KQ vice versa.
+// R = P * Q without a common factor, by the algorithm of Good and Thomas: numbers n = Q a + P b,
+// frequencies by the Chinese remainder theorem, no twiddles in between. KP is 1 mod P and 0 mod Q, KQ
+// is 0 mod P and 1 mod Q.
 #define DFT_COPRIME(P, Q, KP, KQ)                                                                  \
     const uint R = P * Q;                                                                          \
     complex t[R];                                                                                  \
@@ -211,7 +213,7 @@ void dft15(uint at) { DFT_COPRIME(3, 5, 10, 6) }
 void dft18(uint at) { DFT_COPRIME(2, 9, 9, 10) }
 void dft20(uint at) { DFT_COPRIME(4, 5, 5, 16) }
 
-// a exp(-2 pi i m / 16).
+// Returns a exp(-2 pi i m / 16).
 const real C16 = real(0.92387953251128675613LF), S16 = real(0.38268343236508977173LF);
 const real C8 = real(0.70710678118654752440LF);
 complex turn16(complex a, uint m) { // m of 1 2 3 4 6 9
@@ -238,8 +240,8 @@ complex turn16(complex a, uint m) { // m of 1 2 3 4 6 9
 void dft8(uint at) { DFT_TWO(2, 4, turn16) }
 void dft16(uint at) { DFT_TWO(4, 4, turn16) }
 
-// One function per stage, so that every branch is on a specialization constant alone: the host
-// folds those before a driver sees them (src/engine/gpu/gpu_fold.h).
+// There is one function per stage, so that each branch depends only on specialization constants. The
+// host decides such branches before a driver sees them (src/engine/gpu/gpu_fold.h).
 #define DFT_STAGE(S)                                                                               \
     void dft_of_stage_##S(uint at) {                                                               \
         if (RADIX_##S == 2) dft2(at, at + 1);                                                      \
@@ -290,7 +292,7 @@ void twist_stage(const uint s, const uint copy) {
     }
 }
 
-// Address of a butterfly's first number; the others follow at address_step.
+// Returns the address of a butterfly's first number; the others follow at address_step.
 uint address_of(const uint s, butterfly b) {
     uint a;
     if (s == LAST && BY_FREQUENCY) {
@@ -308,8 +310,8 @@ uint address_of(const uint s, butterfly b) {
 }
 uint address_step(const uint s) { return stride(s) * LINES; }
 
-// Component c; or with WHOLE both. What a stage has of its own is asked for once, outside of the
-// loops: they are unrolled before a compiler simplifies what is in them.
+// Writes component c, or with WHOLE both, to shared memory. The numbers of the stage are computed once,
+// outside the loops, since a compiler unrolls loops before it simplifies their content.
 void write_part(const uint s, const uint c) {
     uint count = each(s), R = radix(s), step = address_step(s);
     [[unroll]] for (uint i = 0; i < count; ++i) {
@@ -334,7 +336,7 @@ void read_part(const uint s, const uint c) {
     }
 }
 
-// From the places of stage `from` to those of stage `to`.
+// Moves v[] from the places of stage `from` to those of stage `to`.
 void exchange(const uint from, const uint to) {
     write_part(from, 0);
     barrier();
@@ -358,7 +360,7 @@ void fft_forward() {
     if (STAGES > 3) { leave_stage(2); dft_stage_3(); }
 }
 
-// The inverse reads its twiddles from a copy of the tables. From the same ones a compiler keeps all
+// The inverse reads its twiddles from a copy of the tables. With the same tables, a compiler keeps all
 // powers in registers from the forward transform to the inverse: 113 registers instead of 62 in
 // convolve.comp on an H200, and a quarter more time.
 //

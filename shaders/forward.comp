@@ -1,13 +1,14 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// forward.comp - pass 1 of 3: real FFT along the first axis, two lines in each complex one; with
-// ALONE, a long row in a complex one of half its length.
+// forward.comp - pass 1 of 3: real FFT along the first axis. Two lines go through one complex
+// transform, or with ALONE, a long row goes through one of half its length.
 //
 //      image planes         one workgroup = LINES pairs of      half spectrum
 //      [c][y][x]     -->    neighbouring lines of a channel  -->   [c][k][m]  --> pass 2
 //
-// Lines that are padding do not exist here; padding along the line is made on load.
+// Lines that are all padding are left out; padding along a line is made on load.
+//
 // Dispatch:  x = pairs / LINES, z = channels.
 // Binds:     0 image, read;  1 half spectrum, written;  3 twiddles, read.
 #include "real.glsl"
@@ -48,7 +49,8 @@ void store(uint f, uint q, uint pair, complex z, complex mirrored) {
     }
 }
 
-// Where a thread has Z(k) and Z(L - k). In the thread of f = 0 each butterfly mirrors itself.
+// Stores where one thread has both Z(k) and Z(L - k). In the thread of f = 0 each butterfly is its own
+// mirror image.
 void store_paired() {
     const uint R = LAST_RADIX;
     butterfly b = butterfly_of(LAST, 0);
@@ -62,8 +64,9 @@ void store_paired() {
     if (self) store(0, HALF_RADIX, pair, v[HALF_RADIX], v[HALF_RADIX]);
 }
 
+// Stores where another thread of the workgroup has Z(L - k): threads trade through shared memory.
 void store_traded() {
-    barrier(); // the last exchange has been read
+    barrier(); // all threads have read the last exchange
     [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
         butterfly b = butterfly_of(LAST, i);
         if (b.on)

@@ -3,8 +3,8 @@
 #extension GL_EXT_control_flow_attributes : require
 // inner.comp - the inner factor of a split line along the first axis, forward or (BACK) inverse.
 //
-// In place on contiguous lines; frequencies stay where the transform leaves them, and unpack.comp
-// knows where that is.
+// It works in place on contiguous lines. Frequencies stay where the transform leaves them;
+// unpack.comp finds them there by a table.
 //
 // Dispatch:  x = inner lines of a long line / LINES, y = long lines (pairs), z = channels.
 // Binds:     3 twiddles, read;  5 split lines, read and written.

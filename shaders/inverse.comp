@@ -1,13 +1,13 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// inverse.comp - pass 3 of 3: inverse real FFT along the first axis, joined with the image.
+// inverse.comp - pass 3 of 3: inverse real FFT along the first axis; the result joins the image.
 //
 //      half spectrum        one workgroup = LINES pairs of        image planes
 //      [c][k][m]     -->    neighbouring lines of a channel  -->  [c][y][x], in place
 //
-// Padding is dropped on store. What is stored is tap * image + gain * convolution: the kernel's
-// centre tap and the sharpening never went through the transform.
+// Padding is dropped on store. It stores tap * image + gain * convolution: the kernel's centre tap and
+// the sharpening do not go through the transform.
 //
 // Dispatch:  x = pairs / LINES, z = channels.
 // Binds:     0 image, read and written;  3 twiddles, read;  7 half spectrum, read.
@@ -29,8 +29,8 @@ uint at_frequency(const uint width, uint f, uint q, uint pair) { // f + BLOCKS q
     return place_across(TILE_OUT, width, gl_WorkGroupID.z, f, pair, q, BLOCKS);
 }
 
-// Z(k) and Z(L - k), k = f + BLOCKS q. A second line that is not in the image is not written by pass
-// 2 either.
+// Returns Z(k) and Z(L - k) for k = f + BLOCKS q. Pass 2 does not write a second line that is not in
+// the image, so it is taken as zero.
 complex2 fetch(uint f, uint q, uint pair) {
     if (!has_pair(pair)) return complex2(0);
     if (ALONE) {
@@ -43,7 +43,8 @@ complex2 fetch(uint f, uint q, uint pair) {
     return complex2(pack(h), pack_mirrored(h));
 }
 
-// Where a thread has Z(k) and Z(L - k); in the thread of f = 0 each butterfly mirrors itself.
+// Loads where one thread has both Z(k) and Z(L - k). In the thread of f = 0 each butterfly is its own
+// mirror image.
 void load_paired() {
     const uint R = LAST_RADIX;
     butterfly b = butterfly_of(LAST, 0);
@@ -65,8 +66,9 @@ void load_paired() {
     }
 }
 
-// The lower half of the last stage's numbers is here; the upper half is what the partners have,
-// traded for theirs. Components are swapped, as the inverse transform wants them.
+// Loads where another thread of the workgroup has Z(L - k). This thread fetches the lower half of its
+// numbers of the last stage, and trades with its partners for the upper half. Components are swapped,
+// as the inverse transform needs them.
 void load_traded() {
     [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
         butterfly b = butterfly_of(LAST, i);
@@ -119,7 +121,7 @@ void store() {
 void main() {
     if (PAIRED) load_paired();
     else load_traded();
-    load_image(); // early: the transform hides the way to memory
+    load_image(); // now, so that the transform hides the latency
     fft_inverse();
     store();
 }

@@ -1,4 +1,4 @@
-// join.glsl - the last store: the convolved tail joins the centre tap, in the image's place.
+// join.glsl - the last store: writes tap * image + gain * convolution over the image.
 
 layout(push_constant) uniform join_constants {
     uint first_channel; // of this dispatch
@@ -7,8 +7,8 @@ layout(std430, set = 0, binding = BIND_WEIGHTS) readonly buffer weights { comple
 
 layout(constant_id = ID_JOIN) const bool JOIN = true; // false: no channel has a tap
 
-// The pixels of a pair at index i, as they are before the store. Loads and stores go to the same
-// planes, so a compiler keeps their order: all loads come first, or each would wait for a store.
+// The pixels of a pair at index i, before the store. Loads and stores go to the same planes, so a
+// compiler keeps their order. Therefore all loads come first; otherwise each would wait for a store.
 complex load_old(uint channel, uint pair, uint i) {
     if (!JOIN || !has_pair(pair)) return complex(0);
     return pixels_at(pixel_of(channel, pair, i), has_second(pair, i));

@@ -1,15 +1,16 @@
 // mirror.glsl - trading Z(k) with Z(L - k) inside a workgroup.
 //
-// Needs BY_FREQUENCY: butterfly f of the last stage holds the frequencies f + BLOCKS q. The lower
-// half of them (q < R/2, R even) stays; the partners L - k of those stand in the upper half of
-// butterfly BLOCKS - f, in the place (BLOCKS - f) + BLOCKS (R/2 - 1 - q) of the half line of upper
-// frequencies. That formula holds for f = 0, too, but for k = 0, which is its own partner; and the
-// place 0 of f = 0 is the frequency L/2, which is its own partner as well.
+// It needs BY_FREQUENCY: butterfly f of the last stage holds the frequencies f + BLOCKS q. The lower
+// half of them (q < R/2, R even) stays. Their partners L - k are in the upper half of butterfly
+// BLOCKS - f, at place (BLOCKS - f) + BLOCKS (R/2 - 1 - q) of the half line of upper frequencies. The
+// formula holds for f = 0, too, except for k = 0, which is its own partner. Place 0 of f = 0 is the
+// frequency L/2, which is also its own partner.
 //
-// Half a line of whole numbers takes the room of a line of one component: they go at once.
+// Half a line of complex numbers fits where a whole line of one component does, so both components go
+// at once.
 
-// exp(-2 pi i k / L), where a row alone has L samples.
-layout(constant_id = ID_LINE_TWIDDLES) const uint LINE_TWIDDLES = 0; // where they begin, in numbers
+// exp(-2 pi i k / L) for rows of L samples that go by themselves (ALONE).
+layout(constant_id = ID_LINE_TWIDDLES) const uint LINE_TWIDDLES = 0; // where they begin, in complex numbers
 layout(std430, set = 0, binding = BIND_TWIDDLES) readonly buffer line_tables { complex line_twiddle[]; };
 complex line_root(uint k) { return line_twiddle[LINE_TWIDDLES + k]; }
 

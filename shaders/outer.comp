@@ -3,13 +3,13 @@
 #extension GL_EXT_control_flow_attributes : require
 // outer.comp - the outer factor of a line too long for a workgroup (four-step split), both ways.
 //
-// The line's numbers n = INNER a + b are, for each b, transformed over a; that is this pass, which
-// strides through memory and therefore takes LINES neighbouring b's at a time. Multiplied with
-// exp(-2 pi i b k / L) they are left at [place of k][b]: the inner factor's lines, contiguous.
-// BACK is the mirror image: twiddles, inverse over k, numbers back to their places.
+// A line has the numbers n = INNER a + b. For each b, this pass transforms over a. It strides through
+// memory, and therefore takes LINES neighbouring b at a time. It multiplies by exp(-2 pi i b k / L) and
+// leaves the numbers at [place of k][b], where the lines of the inner factor are contiguous. BACK does
+// the reverse: twiddles, inverse transform over k, numbers back to their places.
 //
-// Along the first axis (FIRST) the far end is the image, two lines in each complex one; along the
-// second it is the half spectrum.
+// Along the first axis (FIRST) it reads or writes the image at the other end, two lines in each
+// complex one; along the second axis the half spectrum.
 //
 // Dispatch:  x = INNER / LINES, y = lines (pairs of the image, or frequencies), z = channels.
 // Binds:     0 image;  1 half spectrum;  3 twiddles;  4 weights;  5 split lines.
@@ -53,7 +53,7 @@ void store_far(uint n, complex z) {
     else half_value[half_at(n)] = z;
 }
 
-// exp(-2 pi i b k / L), k the frequency that butterfly b of the last stage holds at q.
+// Returns exp(-2 pi i b k / L), where k is the frequency that butterfly b of the last stage has at q.
 complex line_root(butterfly b, uint q) {
     return line_twiddle[LINE_TWIDDLES + inner_of(b) * (b.j + BLOCKS * q)];
 }

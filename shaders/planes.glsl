@@ -2,21 +2,22 @@
 //
 // A pair is lines 2g and 2g + 1 of the first axis: two columns where that axis is y (X_FIRST
 // false), two rows where it is x. A second line beyond the image is zero and is not stored.
-// With ALONE it is one row and its pixels go by twos: the second of them may be beyond the image.
+// With ALONE it is one row, whose pixels go two at a time; the second may be beyond the image.
 
 layout(constant_id = ID_X_FIRST) const bool X_FIRST = false;
-layout(constant_id = ID_LINE_COUNT) const uint LINE_COUNT = 1; // image lines: the extent across
+layout(constant_id = ID_LINE_COUNT) const uint LINE_COUNT = 1; // image lines: the extent of the other axis
 layout(constant_id = ID_IMAGE_PITCH) const uint IMAGE_PITCH = 4;
 layout(constant_id = ID_IMAGE_ROWS) const uint IMAGE_ROWS = 1;
-layout(constant_id = ID_HALF_INPUT) const bool HALF_INPUT = false; // what is read is halfs
+layout(constant_id = ID_HALF_INPUT) const bool HALF_INPUT = false; // the image that is read has halfs
 const uint PAIRS = ALONE ? LINE_COUNT : (LINE_COUNT + 1) / 2;
-const bool ROWS = X_FIRST && !ALONE; // the two are not neighbours in memory
+const bool ROWS = X_FIRST && !ALONE; // the two pixels of a pair are not neighbours in memory
 
 layout(std430, set = 0, binding = BIND_IMAGE) IMAGE_ACCESS buffer image_planes { real image[]; };
 layout(std430, set = 0, binding = BIND_IMAGE) IMAGE_ACCESS buffer image_columns { complex image_pair[]; };
 layout(std430, set = 0, binding = BIND_IMAGE) readonly buffer image_of_halfs { uint two_halfs[]; };
 
-uint pixel_of(uint channel, uint pair, uint c) { // its first line; the other is one further
+// The pixel of a pair's first line at coordinate c; that of the second line is one line further.
+uint pixel_of(uint channel, uint pair, uint c) {
     uint line = ALONE ? pair : 2 * pair, x = X_FIRST ? c : line, y = X_FIRST ? line : c;
     return (channel * IMAGE_ROWS + y) * IMAGE_PITCH + x;
 }
@@ -26,15 +27,16 @@ bool has_second(uint pair, uint c) {
     return LINE_COUNT % 2 == 0 || 2 * pair + 1 < LINE_COUNT;
 }
 
-// Two neighbouring pixels are one number; rows have an even pitch, so that it exists at the end.
+// Two neighbouring pixels are one complex number; rows have an even pitch, so that the last one exists.
 complex pixels_at(uint p, bool second) {
     if (ROWS) return complex(image[p], second ? image[p + IMAGE_PITCH] : real(0));
     complex z = image_pair[p / 2];
     return complex(z.x, second ? z.y : real(0));
 }
 
-// The same of halfs. They become floats by whole numbers and a product that is exact, since Vulkan lets
-// a device take subnormal halfs for zeros in unpackHalf2x16. Infinities and NaN do not come here.
+// The same for halfs. Integer operations and an exact product turn them into floats, since Vulkan
+// allows a device to take subnormal halfs for zeros in unpackHalf2x16. Infinities and NaN do not occur
+// here.
 real real_of(uint half_bits) {
     uint m = half_bits & 0x7fffu;
     float v = m < 0x400u ? float(m) * 5.9604644775390625e-8 : uintBitsToFloat((m << 13) + (112u << 23));
@@ -60,7 +62,8 @@ real load_pixel(uint channel, uint row, int c) {
     return HALF_INPUT ? half_pixel(p) : image[p];
 }
 
-// Leg r of butterfly j. Two pixels of a row come from two places where they are not in the image.
+// Loads leg r of butterfly j. With ALONE, the two pixels of a number in the border may come from two
+// places.
 complex load_leg(uint channel, uint pair, uint r, uint j) {
     if (!ALONE || BORDER == ZERO || STEP * REST_0 * (r + 1) <= EXTENT)
         return load_pair(channel, pair, source_of_leg(r, j));

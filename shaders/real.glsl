@@ -1,4 +1,4 @@
-// real.glsl - the number type of a build: every pass is compiled for 32-bit and for 64-bit floats.
+// real.glsl - the number types of a build: every pass is compiled for 32-bit and for 64-bit floats.
 #include "shared.h"
 
 #ifdef FLOAT64
@@ -8,5 +8,5 @@
 #else
 #define real     float
 #define complex  vec2
-#define complex2 vec4 // two neighbours in memory
+#define complex2 vec4 // two complex numbers that are neighbours in memory
 #endif

@@ -1,6 +1,6 @@
 // shared.h - the numbers that shaders and the engine must agree on: ids of specialization
-// constants, bindings, limits. C and GLSL include this one file, so that no number is written
-// twice.
+// constants, bindings, limits. C and GLSL both include this file, so that each number is written
+// once.
 #ifndef SHADERS_SHARED_H
 #define SHADERS_SHARED_H
 
@@ -8,8 +8,8 @@
 #define ID_THREADS       0
 #define ID_LENGTH        1
 #define ID_STAGES        2
-#define ID_RADIX         3 // and the next three: one for each stage
-#define ID_EACH          7 // likewise
+#define ID_RADIX         3 // and the next three: one id for each stage
+#define ID_EACH          7 // and the next three
 #define ID_LINES         11
 #define ID_ALONG         12
 #define ID_TWIDDLES      13
@@ -52,11 +52,11 @@
 #define BIND_CONVOLVED 7
 #define BINDINGS       8
 
-// Bindings of the copy that benchmarks time.
+// Bindings of the copy that benchmarks run for comparison.
 #define COPY_FROM     0
 #define COPY_TO       1
 #define COPY_BINDINGS 2
 
-#define MOST_HELD 20 // numbers of a line in a thread's registers
+#define MOST_HELD 20 // complex numbers that a thread keeps in registers
 
 #endif

@@ -1,9 +1,9 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
-// unpack.comp - between split lines of the first axis and the half spectrum: two real lines out of
-// a complex one, or (BACK) a complex one out of two.
+// unpack.comp - between split lines of the first axis and the half spectrum: takes the spectra of two
+// real lines out of that of a complex one, or (BACK) makes that of a complex one.
 //
-// Only where the first axis is split; otherwise forward.comp and inverse.comp do it in passing.
+// It runs only where the first axis is split; otherwise forward.comp and inverse.comp do this.
 //
 // Dispatch:  x = pairs / threads, y = frequencies 0 .. L/2, z = channels.
 // Binds:     1 half spectrum;  5 split lines;  6 places: where the transform leaves frequency k.
