@@ -1,4 +1,5 @@
-/* gpu_shaders.h - the SPIR-V of every pass, embedded in the program. */
+/* gpu_shaders.h - the SPIR-V of every pass, embedded in the program. The build makes it from
+ * shaders/; nothing here knows what it does. */
 #ifndef ENGINE_GPU_SHADERS_H
 #define ENGINE_GPU_SHADERS_H
 
@@ -9,7 +10,9 @@ typedef struct {
     size_t bytes;
 } gpu_shader;
 
-gpu_shader gpu_shader_copy(void);
+/* Returns the shader of a pass. It lives as long as the program. */
 gpu_shader gpu_shader_of(plan_pass_kind kind, bool float64);
+/* Returns the shader that copies, for benchmarks. */
+gpu_shader gpu_shader_copy(void);
 
 #endif
