@@ -37,14 +37,14 @@ struct par {
     int helpers; /* threads - 1 */
     pthread_t *thread;
 
-    /* Guards all that follows. The atomics are written under it and read without it, too. */
+    /* Guards all that follows. The atomics are read without it, too, and `active` may grow so. */
     pthread_mutex_t lock;
     pthread_cond_t work; /* for helpers: there may be pieces, and a thread less at work */
     pthread_cond_t left; /* a caller's index is free */
     bool *taken;         /* par_workers of them: the index is a caller's now */
     job *oldest;
     atomic_int jobs;   /* in the list */
-    atomic_int active; /* threads at work: callers that have entered, and helpers */
+    atomic_int active; /* threads at work: callers that have entered and do not rest, and helpers */
     atomic_bool quit;
 };
 
@@ -203,6 +203,18 @@ void par_leave(par *p) {
     if (p->jobs) pthread_cond_signal(&p->work);
     pthread_cond_signal(&p->left);
     pthread_mutex_unlock(&p->lock);
+}
+
+void par_rest(par *p) {
+    if (here.pool != p) return;
+    pthread_mutex_lock(&p->lock);
+    p->active--;
+    if (p->jobs) pthread_cond_signal(&p->work);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void par_resume(par *p) {
+    if (here.pool == p) p->active++;
 }
 
 /* Puts the job behind those that are as old, and wakes as many helpers as it has use for. */

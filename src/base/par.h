@@ -31,6 +31,11 @@ enum { PAR_MORE = 2 };
 void par_enter(par *p, uint64_t age);
 void par_leave(par *p);
 
+/* A thread that has entered and waits for a device or for another thread calls par_rest before and
+ * par_resume after: meanwhile a helper may work in its place. Of other threads they do nothing. */
+void par_rest(par *p);
+void par_resume(par *p);
+
 /* Does one piece. `index` runs over [0, count), `worker` over [0, par_workers); no two threads that
  * work at the same time have the same `worker`. Returning false stops the handing out of further
  * pieces. */

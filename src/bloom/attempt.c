@@ -139,15 +139,17 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
     bool ok = true, again = true;
     *to = (outcome){0};
     while (ok && again) {
-        attempt a = {.v = v, .l = l, .method = method, .glare = glare};
+        device_way way = attempt_way(v, method);
+        attempt a = {.v = v, .l = l, .method = method, .glare = glare, .wide = way == WAY_FLOAT64};
         bool engine_failed = false;
         again = false;
-        if (!session_take(&to->lease, v->session, v->size, attempt_way(v, method), method->core, e))
-            return false;
-        a.wide = to->lease.plan.sample_bytes == 8;
+        /* The engine is taken when the planes are ready, since other frames wait for it. */
         ok = lay_out(&a, to, e) && core_make(&a.core, &v->size->tail, method->core, e) &&
-             fill(&a, e) && transform(&a, to, &engine_failed, e);
-        if (session_give(v->session, &to->lease, engine_failed, e)) ok = again = true;
+             fill(&a, e) && session_take(&to->lease, v->session, v->size, way, method->core, e);
+        if (ok) {
+            ok = transform(&a, to, &engine_failed, e);
+            if (session_give(v->session, &to->lease, engine_failed, e)) ok = again = true;
+        }
         free_attempt(&a);
     }
     return ok;

@@ -107,10 +107,12 @@ const kernel_source *session_kernel(const session *s) {
 }
 
 static void begin_making(session *s) {
+    par_rest(s->threads);
     pthread_mutex_lock(&s->lock);
     while (s->making) pthread_cond_wait(&s->changed, &s->lock);
     s->making = true;
     pthread_mutex_unlock(&s->lock);
+    par_resume(s->threads);
 }
 
 static void end_making(session *s) {
@@ -139,11 +141,11 @@ static bool is_auto(const session *s) {
 }
 
 static device_request request_of(const session *s, const plan_request *ask) {
-    /* A GPU computes one frame at a time, while another one travels. */
+    /* A GPU computes one frame at a time, while others travel there and back. */
     return (device_request){.want = s->s.device,
                             .images = s->s.images,
                             .vram_limit = s->s.vram_limit,
-                            .gpu_frames = 2,
+                            .gpu_frames = 4,
                             .ask = *ask};
 }
 
@@ -392,11 +394,13 @@ bool session_take(session_lease *l, session *s, const session_size *size, device
                   uint32_t core, err *e) {
     const prepared want = {.need = size->need, .way = way, .core = core};
     bool ok = true;
+    par_rest(s->threads);
     pthread_mutex_lock(&s->lock);
     uint64_t ticket = s->next_ticket++;
     while (s->serving != ticket ||
            (s->leases && !(is_ready(s, &want) && free_slot(s) < ENGINE_SLOTS)))
         pthread_cond_wait(&s->changed, &s->lock);
+    par_resume(s->threads);
     if (!is_ready(s, &want)) {
         pthread_mutex_unlock(&s->lock);
         ok = prepare(s, l, size, &want, e);

@@ -502,7 +502,7 @@ static void choose_tiles(plan *p) {
 static bool check_memory(plan *p, err *e) {
     uint64_t has = p->ask.limits.memory;
     choose_tiles(p);
-    if (has && plan_device_bytes(p) > has) p->frames = 1;
+    while (has && p->frames > 1 && plan_device_bytes(p) > has) p->frames--;
     if (has && plan_device_bytes(p) > has) p->tile_in = p->tile = 0;
     if (has && plan_device_bytes(p) > has) p->input_bytes = 0;
     uint64_t all = plan_device_bytes(p);

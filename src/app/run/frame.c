@@ -40,7 +40,9 @@ typedef struct {
 /* Blooms the image; *start is when the kernel was there. */
 static bool bloom_it(const work *w, image *img, double *start, err *e) {
     device_queue *on = w->on;
+    par_rest(w->m->threads);
     pthread_mutex_lock(&on->lock);
+    par_resume(w->m->threads);
     if (!on->bloom) on->bloom = bloom_open(&on->s, w->m->s->kernel, w->m->threads, e);
     const bloom *b = on->bloom;
     pthread_mutex_unlock(&on->lock);

@@ -356,7 +356,10 @@ bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, engine_times *to, err *e) {
     engine_times t = {.upload = f->host_up};
     f->busy = false;
     f->lost = true;
-    VK_TRY(&w->g, vkWaitForFences(w->g.dev, 1, &f->fence, VK_TRUE, UINT64_MAX), e);
+    par_rest(w->threads);
+    VkResult done = vkWaitForFences(w->g.dev, 1, &f->fence, VK_TRUE, UINT64_MAX);
+    par_resume(w->threads);
+    VK_TRY(&w->g, done, e);
     f->lost = false;
     for (int step = 0; to && step < GPU_STEPS; step++)
         if (!read_step(f, w, (gpu_step)step, &t, e)) return false;
