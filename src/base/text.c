@@ -232,6 +232,14 @@ int text_nearest(const char *s, const char *const *names, int count) {
     return best;
 }
 
+const char *text_meant(char buf[TEXT_MEANT], const char *s, const char *const *names, int count,
+                       char quote) {
+    int near = text_nearest(s, names, count);
+    buf[0] = 0;
+    if (near >= 0) snprintf(buf, TEXT_MEANT, "; did you mean %c%s%c?", quote, names[near], quote);
+    return buf;
+}
+
 const char *text_bytes(double bytes, char buf[32]) {
     static const char *const UNIT[] = {"B", "kB", "MB", "GB", "TB"};
     int u = 0;

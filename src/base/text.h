@@ -44,6 +44,12 @@ bool text_glob_any(const char *patterns, const char *s);
  * be meant. */
 int text_nearest(const char *s, const char *const *names, int count);
 
+/* Writes "; did you mean 'star'?" with the nearest name in these quotes, or "" where none is near,
+ * and returns buf. */
+enum { TEXT_MEANT = 128 };
+const char *text_meant(char buf[TEXT_MEANT], const char *s, const char *const *names, int count,
+                       char quote);
+
 /* Writes a number of bytes for people, such as "1.5 GB" or "720 kB", and returns buf. */
 const char *text_bytes(double bytes, char buf[32]);
 

@@ -13,8 +13,8 @@ static bool load(settings *s, const char *content, size_t n, err *e) {
     const json_value *root = json_root(d);
     config_total total = {0};
     const config_chain chain = {.path = "look.json", .total = &total};
-    bool ok = root->type == JSON_OBJECT && config_check_version(d, root, e) &&
-              config_object(&(config_reader){s, NULL, &chain}, d, root, e);
+    bool ok = root->type == JSON_OBJECT && config_check_version(root, e) &&
+              config_object(&(config_reader){s, NULL, &chain}, root, e);
     json_free(&d);
     return ok;
 }

@@ -249,7 +249,7 @@ static void rules_are_sound(void **state) {
     for (int i = 0; i < OPTION_RULE_COUNT; i++) {
         const option_rule *r = &OPTION_RULES[i];
         char names[256], *at = NULL;
-        assert_true(!r->holds == !r->otherwise || (!r->holds && !r->actions));
+        assert_true(!r->where == !r->otherwise || (!r->where && !r->actions));
         snprintf(names, sizeof names, "%s", r->options);
         for (char *n = strtok_r(names, " ", &at); n; n = strtok_r(NULL, " ", &at))
             for (int c = 0; c < COMMAND_COUNT; c++)

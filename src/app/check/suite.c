@@ -7,16 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The defaults of one file. Its document stays open until all cases are read. */
-typedef struct {
-    const json_document *d;
-    const json_value *v;
-} defaults;
-
-/* Variables and defaults of one file and of the files that it includes. */
+/* Variables and defaults of one file and of the files that it includes. The documents that hold the
+ * defaults stay open until all cases are read. */
 typedef struct {
     variables words;
-    defaults *first;
+    const json_value **first;
     size_t count;
 } scope;
 
@@ -40,16 +35,15 @@ static void *more(void *list, size_t count, size_t size, err *e) {
 
 /* --- one case ------------------------------------------------------------------------------ */
 
-static bool read_variables(reader *r, variables *to, const json_document *d,
-                           const json_value *object) {
+static bool read_variables(reader *r, variables *to, const json_value *object) {
     for (const json_value *v = object->child; v; v = v->next) {
         text value = {0};
         err why = {0};
         uint32_t types = 1 << JSON_STRING | 1 << JSON_NUMBER | 1 << JSON_BOOL;
-        if (!(types >> v->type & 1)) return config_wrong_type(d, v, v->key, types, r->e);
-        bool ok = config_text(&r->set, d, v, false, &value, r->e);
+        if (!(types >> v->type & 1)) return config_wrong_type(v, v->key, types, r->e);
+        bool ok = config_text(&r->set, v, false, &value, r->e);
         if (ok && !variables_add(to, v->key, value.s ? value.s : "", &why))
-            ok = json_err_key(d, v, r->e, "%s", why.msg);
+            ok = json_err_key(v, r->e, "%s", why.msg);
         text_free(&value);
         if (!ok) return false;
     }
@@ -57,84 +51,75 @@ static bool read_variables(reader *r, variables *to, const json_document *d,
 }
 
 /* Keys of a case or of defaults; name and variables were read before. */
-static bool read_keys(reader *r, suite_case_reader *to, const json_document *d,
-                      const json_value *object, suite_key_place place) {
+static bool read_keys(reader *r, suite_case_reader *to, const json_value *object,
+                      suite_key_place place) {
     for (const json_value *v = object->child; v; v = v->next) {
         const option *o;
-        const suite_key *k = suite_key_find(d, v, place, &o, r->e);
+        const suite_key *k = suite_key_find(v, place, &o, r->e);
         if (!k && !o) return false;
-        if (o && !config_member(&to->config, d, v, o, r->e)) return false;
-        if (k && k->read && !k->read(to, d, v, r->e)) return false;
+        if (o && !config_member(&to->config, v, o, r->e)) return false;
+        if (k && k->read && !k->read(to, v, r->e)) return false;
     }
     return true;
 }
 
-static bool is_named_already(const reader *r, const suite_case *c) {
-    for (size_t i = 0; i + 1 < r->s->count; i++)
-        if (strcmp(r->s->item[i].name, c->name) == 0) return true;
-    return false;
-}
-
 /* Checks rules that concern several keys. */
-static bool check_case(reader *r, const suite_case *c, const json_document *d,
-                       const json_value *v) {
+static bool check_case(reader *r, const suite_case *c, const json_value *v) {
     bool referenced = false;
     for (int i = 0; i < SUITE_CLASSES; i++) referenced |= c->reference[i].count > 0;
-    if (is_named_already(r, c))
-        return json_err(d, v, r->e, "there is a case \"%s\" already", c->name);
+    for (size_t i = 0; i + 1 < r->s->count; i++)
+        if (strcmp(r->s->item[i].name, c->name) == 0)
+            return json_err(v, r->e, "there is a case \"%s\" already", c->name);
     if (!c->s.input || !c->s.kernel)
-        return json_err(d, v, r->e, "the config of \"%s\" names no %s", c->name,
+        return json_err(v, r->e, "the config of \"%s\" names no %s", c->name,
                         c->s.input ? "kernel" : "input");
     if (frame_pattern_is(c->s.input))
-        return json_err(d, v, r->e, "a case is one image; the input of \"%s\" is a sequence: %s",
+        return json_err(v, r->e, "a case is one image; the input of \"%s\" is a sequence: %s",
                         c->name, c->s.input);
     if (!referenced && !c->energies && !c->s.bloom.verify)
-        return json_err(d, v, r->e,
-                        "\"%s\" needs a reference, energy or verify: nothing is checked", c->name);
+        return json_err(v, r->e, "\"%s\" needs a reference, energy or verify: nothing is checked",
+                        c->name);
     return true;
 }
 
-static bool fill_case(reader *r, const scope *f, suite_case *c, const json_document *d,
-                      const json_value *v) {
+static bool fill_case(reader *r, const scope *f, suite_case *c, const json_value *v) {
     suite_case_reader to = {{&c->s, &r->set, r->chain}, c};
     const json_value *name = json_get(v, "name"), *words = json_get(v, "variables");
     const option *o;
     if (!settings_init(&c->s, r->e)) return false;
-    if (!name) return json_err(d, v, r->e, "a case needs a \"name\"");
-    if (words && !suite_key_find(d, words, KEY_OF_CASE, &o, r->e)) return false;
-    if (words && !read_variables(r, &r->of_case, d, words)) return false;
-    const suite_key *key = suite_key_find(d, name, KEY_OF_CASE, &o, r->e);
-    if (!key || !key->read(&to, d, name, r->e)) return false;
+    if (!name) return json_err(v, r->e, "a case needs a \"name\"");
+    if (words && !suite_key_find(words, KEY_OF_CASE, &o, r->e)) return false;
+    if (words && !read_variables(r, &r->of_case, words)) return false;
+    const suite_key *key = suite_key_find(name, KEY_OF_CASE, &o, r->e);
+    if (!key || !key->read(&to, name, r->e)) return false;
     if (!variables_add(&r->of_case, "case", c->name, r->e)) return false;
     for (size_t i = 0; i < f->count; i++)
-        if (!read_keys(r, &to, f->first[i].d, f->first[i].v, KEY_OF_DEFAULTS)) return false;
-    return read_keys(r, &to, d, v, KEY_OF_CASE) && check_case(r, c, d, v);
+        if (!read_keys(r, &to, f->first[i], KEY_OF_DEFAULTS)) return false;
+    return read_keys(r, &to, v, KEY_OF_CASE) && check_case(r, c, v);
 }
 
-static bool add_case(reader *r, const scope *f, const json_document *d, const json_value *v,
-                     const char *file) {
+static bool add_case(reader *r, const scope *f, const json_value *v, const char *file) {
     suite *s = r->s;
     if (v->type != JSON_OBJECT)
-        return json_err(d, v, r->e, "a case is an object, not %s", json_type_name(v->type));
+        return json_err(v, r->e, "a case is an object, not %s", json_type_name(v->type));
     if (s->count == SUITE_CASES)
-        return json_err(d, v, r->e, "a suite has at most %d cases", SUITE_CASES);
+        return json_err(v, r->e, "a suite has at most %d cases", SUITE_CASES);
     suite_case *item = more(s->item, s->count, sizeof *item, r->e);
     if (!item) return false;
     s->item = item;
     suite_case *c = &item[s->count++];
     *c = (suite_case){.file = file, .line = v->line, .column = v->column};
-    bool ok = fill_case(r, f, c, d, v);
+    bool ok = fill_case(r, f, c, v);
     variables_clear(&r->of_case);
     return ok;
 }
 
 /* --- one file ------------------------------------------------------------------------------ */
 
-static bool read_file(reader *r, scope *f, const char *path, const json_document *from,
-                      const json_value *at);
+static bool read_file(reader *r, scope *f, const char *path, const json_value *at);
 
-static bool take_defaults(reader *r, scope *f, defaults one) {
-    defaults *list = more(f->first, f->count, sizeof *list, r->e);
+static bool take_defaults(reader *r, scope *f, const json_value *one) {
+    const json_value **list = more(f->first, f->count, sizeof *list, r->e);
     if (!list) return false;
     f->first = list;
     list[f->count++] = one;
@@ -146,27 +131,24 @@ static void free_scope(scope *f) {
     free(f->first);
 }
 
-static bool include_one(reader *r, scope *f, const json_document *d, const json_value *v) {
+static bool include(reader *r, scope *f, const json_value *v) {
+    if (v->type == JSON_ARRAY) {
+        bool ok = true;
+        for (v = v->child; ok && v; v = v->next)
+            ok = v->type == JSON_STRING ? include(r, f, v)
+                                        : config_wrong_type(v, "include", 1 << JSON_STRING, r->e);
+        return ok;
+    }
     scope inner = {0};
-    text path = {0};
-    if (v->type != JSON_STRING) return config_wrong_type(d, v, "include", 1 << JSON_STRING, r->e);
-    bool ok = config_text(&r->set, d, v, true, &path, r->e) &&
-              (path.n > 0 || json_err(d, v, r->e, "include must not be empty"));
+    char *path = config_string(&r->set, v, "include", true, r->e);
     f->words.weaker = &inner.words;
-    ok = ok && read_file(r, &inner, path.s, d, v);
+    bool ok = path && read_file(r, &inner, path, v);
     f->words.weaker = NULL;
     ok = ok && variables_append(&f->words, &inner.words, r->e);
     for (size_t i = 0; ok && i < inner.count; i++) ok = take_defaults(r, f, inner.first[i]);
     free_scope(&inner);
-    text_free(&path);
+    mem_free(path);
     return ok;
-}
-
-static bool include(reader *r, scope *f, const json_document *d, const json_value *v) {
-    if (v->type == JSON_STRING) return include_one(r, f, d, v);
-    for (v = v->child; v; v = v->next)
-        if (!include_one(r, f, d, v)) return false;
-    return true;
 }
 
 /* Reads the keys in the order in which they depend on each other, whatever their order in the
@@ -176,20 +158,19 @@ static bool read_suite(reader *r, scope *f, const json_document *d, const char *
     const option *o;
     for (v = root->child; v; v = v->next)
         if (strcmp(v->key, "version") != 0 && strcmp(v->key, "$schema") != 0 &&
-            !suite_key_find(d, v, KEY_OF_SUITE, &o, r->e))
+            !suite_key_find(v, KEY_OF_SUITE, &o, r->e))
             return false;
-    if ((v = json_get(root, "variables")) && !read_variables(r, &f->words, d, v)) return false;
-    if ((v = json_get(root, "include")) && !include(r, f, d, v)) return false;
-    if ((v = json_get(root, "defaults")) && !take_defaults(r, f, (defaults){d, v})) return false;
+    if ((v = json_get(root, "variables")) && !read_variables(r, &f->words, v)) return false;
+    if ((v = json_get(root, "include")) && !include(r, f, v)) return false;
+    if ((v = json_get(root, "defaults")) && !take_defaults(r, f, v)) return false;
     if ((v = json_get(root, "cases")))
         for (v = v->child; v; v = v->next)
-            if (!add_case(r, f, d, v, file)) return false;
+            if (!add_case(r, f, v, file)) return false;
     return true;
 }
 
 /* Keeps the document, which holds defaults, and its path, to which cases refer. */
-static bool read_file(reader *r, scope *f, const char *path, const json_document *from,
-                      const json_value *at) {
+static bool read_file(reader *r, scope *f, const char *path, const json_value *at) {
     suite *s = r->s;
     json_document **documents = more(r->document, r->documents, sizeof *documents, r->e);
     if (!documents) return false;
@@ -200,15 +181,15 @@ static bool read_file(reader *r, scope *f, const char *path, const json_document
     char *file = mem_str(path, r->e);
     if (!file) return false;
     files[s->files++] = file;
-    const config_chain *outer = r->chain, own = {file, &r->total, outer, from, at};
+    const config_chain *outer = r->chain, own = {file, &r->total, outer, at};
     json_document *d = config_open(&own, r->e);
     if (!d) return false;
     documents[r->documents++] = d;
     const json_value *root = json_root(d);
     if (root->type != JSON_OBJECT)
-        return json_err(d, root, r->e, "a suite is an object, not %s", json_type_name(root->type));
+        return json_err(root, r->e, "a suite is an object, not %s", json_type_name(root->type));
     r->chain = &own;
-    bool ok = config_check_version(d, root, r->e) && read_suite(r, f, d, file);
+    bool ok = config_check_version(root, r->e) && read_suite(r, f, d, file);
     r->chain = outer;
     return ok;
 }
@@ -223,7 +204,7 @@ bool suite_load(suite *s, const char *path, const char *set, err *e) {
     r.set.total = &r.expanded;
     r.of_case.weaker = &f.words;
     bool ok = (s->path = mem_str(path, e)) && (!set || variables_parse(&r.set, set, e)) &&
-              read_file(&r, &f, path, NULL, NULL);
+              read_file(&r, &f, path, NULL);
     if (ok && s->count == 0) ok = err_set(e, ERR_CONFIG, "%s: the suite has no cases", path);
     for (size_t i = 0; i < r.documents; i++) json_free(&r.document[i]);
     free(r.document);
@@ -234,12 +215,8 @@ bool suite_load(suite *s, const char *path, const char *set, err *e) {
 }
 
 static void free_case(suite_case *c) {
-    for (int i = 0; i < SUITE_CLASSES; i++) {
-        for (size_t k = 0; k < c->reference[i].count; k++) mem_free(c->reference[i].path[k]);
-        mem_free(c->reference[i].path);
-    }
-    for (size_t i = 0; i < c->energies; i++) mem_free(c->energy[i].channels);
-    mem_free(c->energy);
+    suite_clear_references(c);
+    suite_clear_energy(c);
     mem_free(c->name);
     mem_free(c->skip);
     settings_free(&c->s);

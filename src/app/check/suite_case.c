@@ -3,7 +3,6 @@
 #include "app/check/compare_text.h"
 #include "app/check/suite_bless.h"
 #include "app/run/output.h"
-#include "app/run/progress.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "image/format.h"
@@ -75,41 +74,43 @@ static void end_with(case_result *c, const err *e) {
 
 /* --- assertions ------------------------------------------------------------------------------ */
 
-static bool assert_energy(case_result *c, const suite_energy *want, json_out *j) {
+/* Holds the channels' light to the energies that the case asks for, and returns whether all keep
+ * them. */
+static bool assert_energies(case_result *c) {
     enum { DIGITS = 9 };
-    bool found = false, kept = true;
-    for (uint32_t i = 0; i < c->made->ledger_rows; i++) {
-        const ledger_row *row = &c->made->ledger[i];
-        if (!text_glob(want->channels, row->channel)) continue;
-        double ratio = row->in == row->out ? 1 : row->out / row->in;
-        bool ok = ratio >= want->least && ratio <= want->most;
-        found = true;
-        json_object(j, NULL);
-        json_string(j, "channel", row->channel);
-        json_real(j, "ratio", DIGITS, ratio < 1e300 && ratio > -1e300 ? ratio : 1e300);
-        json_real(j, "least", DIGITS, want->least);
-        json_real(j, "most", DIGITS, want->most);
-        json_bool(j, "ok", ok);
-        json_close(j);
-        if (!ok)
-            say(&c->why, "energy: channel '%s' keeps %.7g of its light; allowed are %.7g to %.7g",
-                row->channel, ratio, want->least, want->most);
-        kept = kept && ok;
-    }
-    if (!found) say(&c->why, "energy: no channel that was bloomed matches '%s'", want->channels);
-    return found && kept;
-}
-
-/* Returns whether the result keeps the energies that the case asks for. */
-static bool assert_all(case_result *c) {
-    bool ok = true;
+    bool kept = true;
     json_out j = {.to = &c->energy, .depth = 3};
     if (!c->c->energies) return true;
     json_array(&j, NULL);
-    for (size_t i = 0; i < c->c->energies; i++) ok &= assert_energy(c, &c->c->energy[i], &j);
+    for (size_t k = 0; k < c->c->energies; k++) {
+        const suite_energy *want = &c->c->energy[k];
+        bool found = false;
+        for (uint32_t i = 0; i < c->made->ledger_rows; i++) {
+            const ledger_row *row = &c->made->ledger[i];
+            if (!text_glob(want->channels, row->channel)) continue;
+            double ratio = row->in == row->out ? 1 : row->out / row->in;
+            bool ok = ratio >= want->least && ratio <= want->most;
+            json_object(&j, NULL);
+            json_string(&j, "channel", row->channel);
+            json_real(&j, "ratio", DIGITS, ratio < 1e300 && ratio > -1e300 ? ratio : 1e300);
+            json_real(&j, "least", DIGITS, want->least);
+            json_real(&j, "most", DIGITS, want->most);
+            json_bool(&j, "ok", ok);
+            json_close(&j);
+            if (!ok)
+                say(&c->why,
+                    "energy: channel '%s' keeps %.7g of its light; allowed are %.7g to %.7g",
+                    row->channel, ratio, want->least, want->most);
+            kept &= ok;
+            found = true;
+        }
+        if (!found)
+            say(&c->why, "energy: no channel that was bloomed matches '%s'", want->channels);
+        kept &= found;
+    }
     json_close(&j);
-    if (!ok) worsen(c, CASE_FAIL, COMPARE_FAIL);
-    return ok;
+    if (!kept) worsen(c, CASE_FAIL, COMPARE_FAIL);
+    return kept;
 }
 
 /* --- references ------------------------------------------------------------------------------ */
@@ -148,22 +149,15 @@ static void judge(case_result *c) {
             worst->over, worst->pixels, c->match.path, worst->limit, worst->max);
 }
 
-/* Returns the references for the device; where nothing had to be computed, any will do. Without
- * items there are none. */
-static const suite_paths *references(const case_result *c, const engine_device *d) {
-    const suite_paths *p = &c->c->reference[SUITE_ANY];
-    if (d) return suite_references(c->c, d->class);
-    for (int i = 0; i < SUITE_CLASSES && !p->count; i++) p = &c->c->reference[i];
-    return p;
-}
-
 /* Compares the result with the references, or makes the first of them of it, which is then read
  * back and compared like any other. `sound`: it breaks no assertion of its own. */
 static bool hold_against(case_result *c, const case_run *r, bool sound, err *e) {
     const engine_device *d = case_device(c);
-    const suite_paths *p = references(c, d);
+    const suite_paths *p = d ? suite_references(c->c, d->class) : &c->c->reference[SUITE_ANY];
     const suite_matching with = {r->img, compare_limits_of(&c->c->s), r->threads};
     suite_origin o;
+    /* Where nothing had to be computed, any references will do. */
+    for (int i = 0; !d && i < SUITE_CLASSES && !p->count; i++) p = &c->c->reference[i];
     if (p->count == 0) {
         bool referenced = false; /* for another class of device */
         for (int i = 0; i < SUITE_CLASSES; i++) referenced |= c->c->reference[i].count > 0;
@@ -235,7 +229,7 @@ void suite_case_run(case_result *c, const settings *asked, par *threads) {
     double loaded = clock_now();
     bool ok = r.img && make_result(c, &r, &e);
     double bloomed = clock_now();
-    ok = ok && hold_against(c, &r, assert_all(c) && c->state == CASE_PASS, &e);
+    ok = ok && hold_against(c, &r, assert_energies(c) && c->state == CASE_PASS, &e);
     if (ok && asked->html)
         ok = suite_pictures_make(&c->pictures,
                                  &(suite_matching){.result = r.img, .threads = threads},

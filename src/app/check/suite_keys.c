@@ -19,24 +19,9 @@ const char *suite_class_name(int c) {
     return c == SUITE_ANY ? "any" : describe_class((engine_class)c);
 }
 
-/* Returns a string with its variables replaced; free it with mem_free. */
-static char *string_of(const suite_case_reader *r, const json_document *d, const json_value *v,
-                       bool path, err *e) {
-    text t = {0};
-    char *s = NULL;
-    if (v->type != JSON_STRING) {
-        config_wrong_type(d, v, v->key ? v->key : "an item", STRING, e);
-    } else if (config_text(r->config.words, d, v, path, &t, e)) {
-        if (t.n)
-            s = mem_str(t.s, e);
-        else
-            json_err(d, v, e, "must not be empty");
-    }
-    text_free(&t);
-    return s;
-}
-
-static bool set_string(char **to, char *fresh) {
+/* Replaces a string by the one at v. */
+static bool read_string(suite_case_reader *r, const json_value *v, char **to, err *e) {
+    char *fresh = config_string(r->config.words, v, v->key, false, e);
     if (!fresh) return false;
     mem_free(*to);
     *to = fresh;
@@ -45,21 +30,21 @@ static bool set_string(char **to, char *fresh) {
 
 /* --- name, skip, config -------------------------------------------------------------------- */
 
-static bool read_name(suite_case_reader *r, const json_document *d, const json_value *v, err *e) {
-    if (!set_string(&r->c->name, string_of(r, d, v, false, e))) return false;
+static bool read_name(suite_case_reader *r, const json_value *v, err *e) {
+    if (!read_string(r, v, &r->c->name, e)) return false;
     for (const char *p = r->c->name; *p; p++)
-        if ((unsigned char)*p < ' ') return json_err(d, v, e, "a name must be one line of text");
+        if ((unsigned char)*p < ' ') return json_err(v, e, "a name must be one line of text");
     return true;
 }
 
-static bool read_skip(suite_case_reader *r, const json_document *d, const json_value *v, err *e) {
-    return set_string(&r->c->skip, string_of(r, d, v, false, e));
+static bool read_skip(suite_case_reader *r, const json_value *v, err *e) {
+    return read_string(r, v, &r->c->skip, e);
 }
 
-static bool read_config(suite_case_reader *r, const json_document *d, const json_value *v, err *e) {
-    if (v->type == JSON_OBJECT) return config_object(&r->config, d, v, e);
-    char *path = string_of(r, d, v, true, e);
-    bool ok = path && config_file(&r->config, path, d, v, e);
+static bool read_config(suite_case_reader *r, const json_value *v, err *e) {
+    if (v->type == JSON_OBJECT) return config_object(&r->config, v, e);
+    char *path = config_string(r->config.words, v, "config", true, e);
+    bool ok = path && config_file(&r->config, path, v, e);
     mem_free(path);
     return ok;
 }
@@ -72,17 +57,20 @@ static void free_paths(suite_paths *p) {
     *p = (suite_paths){0};
 }
 
+void suite_clear_references(suite_case *c) {
+    for (int i = 0; i < SUITE_CLASSES; i++) free_paths(&c->reference[i]);
+}
+
 /* Reads one path, or several in an array. */
-static bool read_paths(suite_case_reader *r, const json_document *d, const json_value *v,
-                       suite_paths *to, err *e) {
+static bool read_paths(suite_case_reader *r, const json_value *v, suite_paths *to, err *e) {
     if (v->type != JSON_STRING && v->type != JSON_ARRAY)
-        return config_wrong_type(d, v, v->key, STRING | ARRAY, e);
+        return config_wrong_type(v, v->key, STRING | ARRAY, e);
     size_t n = v->type == JSON_ARRAY ? (size_t)v->children : 1;
-    if (n == 0) return json_err(d, v, e, "needs at least one reference");
+    if (n == 0) return json_err(v, e, "needs at least one reference");
     suite_paths fresh = {.path = mem_new(n, sizeof *fresh.path, "references", e)};
     const json_value *one = v->type == JSON_ARRAY ? v->child : v;
     for (; fresh.path && fresh.count < n; one = one->next) {
-        char *path = string_of(r, d, one, true, e);
+        char *path = config_string(r->config.words, one, "a reference", true, e);
         if (!path) {
             free_paths(&fresh);
             return false;
@@ -94,37 +82,31 @@ static bool read_paths(suite_case_reader *r, const json_document *d, const json_
     return fresh.path != NULL;
 }
 
-static int class_of(const char *key) {
-    for (int c = 0; c < SUITE_CLASSES; c++)
-        if (strcmp(key, suite_class_name(c)) == 0) return c;
-    return -1;
-}
-
-static bool read_reference(suite_case_reader *r, const json_document *d, const json_value *v,
-                           err *e) {
-    for (int i = 0; i < SUITE_CLASSES; i++) free_paths(&r->c->reference[i]);
-    if (v->type != JSON_OBJECT) return read_paths(r, d, v, &r->c->reference[SUITE_ANY], e);
+static bool read_reference(suite_case_reader *r, const json_value *v, err *e) {
+    suite_clear_references(r->c);
+    if (v->type != JSON_OBJECT) return read_paths(r, v, &r->c->reference[SUITE_ANY], e);
     for (const json_value *m = v->child; m; m = m->next) {
-        int class = class_of(m->key);
-        if (class < 0)
-            return json_err_key(d, m, e,
+        int class = 0;
+        while (class < SUITE_CLASSES && strcmp(m->key, suite_class_name(class)) != 0) class ++;
+        if (class == SUITE_CLASSES)
+            return json_err_key(m, e,
                                 "a reference is for the device \"cpu\", \"gpu\", \"software\" or "
                                 "\"any\", not \"%s\"",
                                 m->key);
-        if (!read_paths(r, d, m, &r->c->reference[class], e)) return false;
+        if (!read_paths(r, m, &r->c->reference[class], e)) return false;
     }
-    return v->children > 0 || json_err(d, v, e, "names no reference");
+    return v->children > 0 || json_err(v, e, "names no reference");
 }
 
 /* --- energy, crop ---------------------------------------------------------------------------- */
 
-static bool read_bounds(const json_document *d, const json_value *v, suite_energy *to, err *e) {
-    if (v->type != JSON_ARRAY) return config_wrong_type(d, v, "energy", ARRAY, e);
+static bool read_bounds(const json_value *v, suite_energy *to, err *e) {
+    if (v->type != JSON_ARRAY) return config_wrong_type(v, "energy", ARRAY, e);
     const json_value *lo = v->child, *hi = lo ? lo->next : NULL;
     if (v->children != 2 || lo->type != JSON_NUMBER || hi->type != JSON_NUMBER ||
         !(lo->number <= hi->number))
         return json_err(
-            d, v, e,
+            v, e,
             "energy needs two numbers, the minimum and the maximum of the result's light "
             "over the input's: [0.98, 1]");
     to->least = lo->number;
@@ -132,23 +114,23 @@ static bool read_bounds(const json_document *d, const json_value *v, suite_energ
     return true;
 }
 
-static void free_energy(suite_case *c) {
+void suite_clear_energy(suite_case *c) {
     for (size_t i = 0; i < c->energies; i++) mem_free(c->energy[i].channels);
     mem_free(c->energy);
     c->energy = NULL;
     c->energies = 0;
 }
 
-static bool read_energy(suite_case_reader *r, const json_document *d, const json_value *v, err *e) {
+static bool read_energy(suite_case_reader *r, const json_value *v, err *e) {
     suite_case *c = r->c;
     size_t n = v->type == JSON_OBJECT ? (size_t)v->children : 1;
-    if (n == 0) return json_err(d, v, e, "energy names no channel");
-    free_energy(c);
+    if (n == 0) return json_err(v, e, "energy names no channel");
+    suite_clear_energy(c);
     if (!(c->energy = mem_new(n, sizeof *c->energy, "energy", e))) return false;
     const json_value *m = v->type == JSON_OBJECT ? v->child : v;
     for (; c->energies < n; m = m->next) {
         suite_energy *to = &c->energy[c->energies];
-        if (!read_bounds(d, m, to, e)) return false;
+        if (!read_bounds(m, to, e)) return false;
         if (!(to->channels = mem_str(v->type == JSON_OBJECT ? m->key : "*", e))) return false;
         c->energies++;
     }
@@ -156,7 +138,7 @@ static bool read_energy(suite_case_reader *r, const json_document *d, const json
 }
 
 /* [x, y, width, height] */
-static bool read_crop(suite_case_reader *r, const json_document *d, const json_value *v, err *e) {
+static bool read_crop(suite_case_reader *r, const json_value *v, err *e) {
     double n[4] = {0};
     int i = 0;
     for (const json_value *m = v->child; m && i < 4; m = m->next, i++)
@@ -164,7 +146,7 @@ static bool read_crop(suite_case_reader *r, const json_document *d, const json_v
     bool ok = v->children == 4;
     for (i = 0; i < 4; i++) ok = ok && n[i] == floor(n[i]) && fabs(n[i]) <= INT_MAX / 4;
     if (!ok || n[2] < 1 || n[3] < 1)
-        return json_err(d, v, e, "crop needs four whole numbers: x, y, width, height");
+        return json_err(v, e, "crop needs four whole numbers: x, y, width, height");
     int32_t x = (int32_t)n[0], y = (int32_t)n[1];
     r->c->cropped = true;
     r->c->crop = (image_box){x, y, x + (int32_t)n[2] - 1, y + (int32_t)n[3] - 1};
@@ -213,7 +195,7 @@ const suite_key SUITE_KEYS[] = {
 };
 const int SUITE_KEY_COUNT = (int)(sizeof SUITE_KEYS / sizeof SUITE_KEYS[0]);
 
-static bool unknown(const json_document *d, const json_value *v, suite_key_place place, err *e) {
+static bool unknown(const json_value *v, suite_key_place place, err *e) {
     static const char *const PLACE[] = {
         [KEY_OF_SUITE] = "suite", [KEY_OF_CASE] = "case", [KEY_OF_DEFAULTS] = "default"};
     const char *names[SETTINGS_ROOM + sizeof SUITE_KEYS / sizeof SUITE_KEYS[0]];
@@ -222,26 +204,24 @@ static bool unknown(const json_document *d, const json_value *v, suite_key_place
         if (SUITE_KEYS[i].in & place) names[n++] = SUITE_KEYS[i].name;
     for (int i = 0; i < OPTION_COUNT && place != KEY_OF_SUITE; i++)
         if (OPTIONS[i].on & FOR_CASE) names[n++] = OPTIONS[i].name;
-    int near = text_nearest(v->key, names, n);
+    char meant[TEXT_MEANT];
     bool of_run = place != KEY_OF_SUITE && option_find(v->key, FOR_APPLY);
-    return json_err_key(d, v, e, "a %s has no key \"%s\"%s%s%s", PLACE[place], v->key,
-                        of_run      ? "; it belongs in \"config\""
-                        : near >= 0 ? "; did you mean \""
-                                    : "",
-                        !of_run && near >= 0 ? names[near] : "", !of_run && near >= 0 ? "\"?" : "");
+    return json_err_key(v, e, "a %s has no key \"%s\"%s", PLACE[place], v->key,
+                        of_run ? "; it belongs in \"config\""
+                               : text_meant(meant, v->key, names, n, '"'));
 }
 
-const suite_key *suite_key_find(const json_document *d, const json_value *v, suite_key_place place,
-                                const option **o, err *e) {
+const suite_key *suite_key_find(const json_value *v, suite_key_place place, const option **o,
+                                err *e) {
     *o = NULL;
     for (int i = 0; i < SUITE_KEY_COUNT; i++) {
         const suite_key *k = &SUITE_KEYS[i];
         if (!(k->in & place) || strcmp(k->name, v->key) != 0) continue;
         if (k->types >> v->type & 1) return k;
-        config_wrong_type(d, v, v->key, k->types, e);
+        config_wrong_type(v, v->key, k->types, e);
         return NULL;
     }
     if (place != KEY_OF_SUITE && !strchr(v->key, '-')) *o = option_find(v->key, FOR_CASE);
-    if (!*o) unknown(d, v, place, e);
+    if (!*o) unknown(v, place, e);
     return NULL;
 }

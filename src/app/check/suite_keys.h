@@ -23,7 +23,7 @@ typedef struct {
     uint32_t types; /* 1 << json_type */
     /* Reads a key of a case. A later value replaces an earlier one; a config adds to it. NULL:
      * suite.c reads the key, because it concerns more than one case. */
-    bool (*read)(suite_case_reader *r, const json_document *d, const json_value *v, err *e);
+    bool (*read)(suite_case_reader *r, const json_value *v, err *e);
     const char *schema; /* what its value must be, as JSON */
     const char *help;
 } suite_key;
@@ -33,7 +33,11 @@ extern const int SUITE_KEY_COUNT;
 
 /* Finds the row of a member's key and checks its type. Returns NULL and sets *o for an option of
  * FOR_CASE, or returns NULL and sets an error with the nearest name. */
-const suite_key *suite_key_find(const json_document *d, const json_value *v, suite_key_place place,
-                                const option **o, err *e);
+const suite_key *suite_key_find(const json_value *v, suite_key_place place, const option **o,
+                                err *e);
+
+/* Free what a case has so far of these keys, and leave none. */
+void suite_clear_references(suite_case *c);
+void suite_clear_energy(suite_case *c);
 
 #endif

@@ -57,21 +57,17 @@ bool suite_run_open(suite_run *r, const suite *s, const cli *c, err *e) {
     return pick(r, e) && find_required(r, e);
 }
 
-static bool ran_on_required(const suite_run *r) {
-    for (size_t i = 0; i < r->count; i++) {
-        const engine_device *d = case_device(&r->item[i]);
-        if (!d || r->item[i].state == CASE_SKIP) continue;
-        for (uint32_t k = 0; k < r->required_count; k++)
-            if (r->required[k].class == d->class && r->required[k].index == d->index) return true;
-    }
-    return false;
-}
-
 /* Holds the run to --require-device and --require-cases: skipped is not passed. */
 static void require(suite_run *r) {
     size_t passed = r->states[CASE_PASS] + r->states[CASE_WARN];
+    bool ran = false; /* on a required device */
     if (r->status > COMPARE_WARN) return;
-    if (r->required_count && !ran_on_required(r)) {
+    for (size_t i = 0; i < r->count; i++) {
+        const engine_device *d = r->item[i].state == CASE_SKIP ? NULL : case_device(&r->item[i]);
+        for (uint32_t k = 0; d && k < r->required_count; k++)
+            ran |= r->required[k].class == d->class && r->required[k].index == d->index;
+    }
+    if (r->required_count && !ran) {
         r->status = ERR_NO_DEVICE;
         text_add(&r->complaint, "no case ran on the required device '");
         text_add_clean(&r->complaint, r->asked->require_device);

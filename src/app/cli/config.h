@@ -27,9 +27,8 @@ typedef struct config_chain config_chain;
 struct config_chain {
     const char *path;
     config_total *total;       /* of the whole document */
-    const config_chain *outer; /* the file that names it; it and the next two are NULL at the top */
-    const json_document *from;
-    const json_value *at; /* of `from` */
+    const config_chain *outer; /* the file that names it, and where: both NULL at the top */
+    const json_value *at;
 };
 
 /* Where the values of a file go. */
@@ -47,22 +46,21 @@ bool config_load(settings *s, const char *path, err *e);
  * a limit. Free the document with json_free. */
 json_document *config_open(const config_chain *own, err *e);
 
-/* Read the file that is named at `at` of `from`, the members of one object except `version` and
- * `$schema`, or one member, for files that hold configs among other things. */
-bool config_file(const config_reader *r, const char *path, const json_document *from,
-                 const json_value *at, err *e);
-bool config_object(const config_reader *r, const json_document *d, const json_value *object,
-                   err *e);
-bool config_member(const config_reader *r, const json_document *d, const json_value *v,
-                   const option *o, err *e);
+/* Read the file that is named at `at`, the members of one object except `version` and `$schema`, or
+ * one member, for files that hold configs among other things. */
+bool config_file(const config_reader *r, const char *path, const json_value *at, err *e);
+bool config_object(const config_reader *r, const json_value *object, err *e);
+bool config_member(const config_reader *r, const json_value *v, const option *o, err *e);
+/* Returns a string with its variables replaced, to be freed with mem_free. Refuses another type and
+ * an empty string; `what` names the value. */
+char *config_string(const variables *words, const json_value *v, const char *what, bool path,
+                    err *e);
 /* Appends a string with its variables replaced; a path also with the folder of its file. */
-bool config_text(const variables *words, const json_document *d, const json_value *v, bool path,
-                 text *to, err *e);
+bool config_text(const variables *words, const json_value *v, bool path, text *to, err *e);
 /* Sets the error "must be a string, not a number"; `types` are bits 1 << json_type. */
-bool config_wrong_type(const json_document *d, const json_value *v, const char *key, uint32_t types,
-                       err *e);
+bool config_wrong_type(const json_value *v, const char *key, uint32_t types, err *e);
 /* Checks that the object has "version": 1. */
-bool config_check_version(const json_document *d, const json_value *object, err *e);
+bool config_check_version(const json_value *object, err *e);
 
 /* Returns the JSON types that an option may have, as bits 1 << json_type. */
 uint32_t config_json_types(option_type type, bool may_be_word);

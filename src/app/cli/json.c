@@ -23,7 +23,7 @@ struct json_document {
 /* --- the scan ------------------------------------------------------------------------------ */
 
 /* The scanner notes one json_value per value, in the order of the document: its type and position.
- * The `text` of a number points to its first digit until end_numbers. */
+ * The `text` of a number points to its first digit; it is terminated last of all. */
 typedef struct {
     json_document *d;
     const unsigned char *p, *end;
@@ -173,20 +173,11 @@ static bool note_value(scanner *s, size_t *index) {
     }
     *index = d->values++;
     d->value[*index] =
-        (json_value){.line = s->line, .column = s->column, .text = (const char *)s->p};
+        (json_value){.of = d, .line = s->line, .column = s->column, .text = (const char *)s->p};
     return true;
 }
 
 static bool scan_value(scanner *s, int key_line, int key_column);
-
-static bool scan_key(scanner *s) {
-    if (peek(s) < 0) return complain(s, "the file ends inside an object");
-    if (peek(s) != '"') return complain(s, "expected a key in double quotes");
-    if (!scan_string(s) || !skip_blanks(s)) return false;
-    if (peek(s) != ':') return complain(s, "expected a colon after the key");
-    step(s);
-    return skip_blanks(s);
-}
 
 /* Scans what is between the brackets, and the closing one. */
 static bool scan_members(scanner *s, char close) {
@@ -194,7 +185,14 @@ static bool scan_members(scanner *s, char close) {
     if (peek(s) == close) return step(s), true;
     for (;;) {
         int line = s->line, column = s->column;
-        if (close == '}' && !scan_key(s)) return false;
+        if (close == '}') {
+            if (peek(s) < 0) return complain(s, "the file ends inside an object");
+            if (peek(s) != '"') return complain(s, "expected a key in double quotes");
+            if (!scan_string(s) || !skip_blanks(s)) return false;
+            if (peek(s) != ':') return complain(s, "expected a colon after the key");
+            step(s);
+            if (!skip_blanks(s)) return false;
+        }
         if (!scan_value(s, line, column) || !skip_blanks(s)) return false;
         if (peek(s) == close) return step(s), true;
         if (peek(s) != ',')
@@ -255,7 +253,7 @@ static int by_key(const void *a, const void *b) {
     return order ? order : (x > y) - (x < y);
 }
 
-static bool check_duplicates(json_document *d, json_value *object, err *e) {
+static bool check_duplicates(json_value *object, err *e) {
     if (object->children < 2) return true;
     json_value **member = mem_new((size_t)object->children, sizeof *member, "keys", e);
     if (!member) return false;
@@ -265,8 +263,8 @@ static bool check_duplicates(json_document *d, json_value *object, err *e) {
     qsort(member, (size_t)n, sizeof *member, by_key);
     for (int i = 1; i < n && ok; i++)
         if (strcmp(member[i - 1]->key, member[i]->key) == 0)
-            ok = json_err_key(d, member[i], e, "\"%s\" was already given in line %d",
-                              member[i]->key, member[i - 1]->key_line);
+            ok = json_err_key(member[i], e, "\"%s\" was already given in line %d", member[i]->key,
+                              member[i - 1]->key_line);
     mem_free(member);
     return ok;
 }
@@ -286,16 +284,7 @@ static bool join(json_document *d, const cJSON *node, size_t *index, err *e) {
         if (!join(d, c, index, e)) return false;
         link = &(*link)->next;
     }
-    return v->type != JSON_OBJECT || check_duplicates(d, v, e);
-}
-
-/* Terminates the texts of numbers. The byte behind one is a blank, a comma or a bracket, which is
- * not needed any more. */
-static void end_numbers(json_document *d) {
-    for (size_t i = 0; i < d->values; i++)
-        if (d->value[i].type == JSON_NUMBER)
-            d->bytes[d->value[i].text - d->bytes +
-                     (long)strspn(d->value[i].text, "+-.eE0123456789")] = 0;
+    return v->type != JSON_OBJECT || check_duplicates(v, e);
 }
 
 /* cJSON allocates here, so that its memory is counted. The first error is kept for the message. */
@@ -303,17 +292,6 @@ static _Thread_local err cjson_failure;
 
 static void *cjson_new(size_t n) {
     return mem_raw(n, 1, "JSON values", &cjson_failure);
-}
-
-static cJSON *decode(const json_document *d, size_t n, err *e) {
-    cJSON_InitHooks(&(cJSON_Hooks){cjson_new, mem_free});
-    cjson_failure = (err){0};
-    cJSON *tree = cJSON_ParseWithLengthOpts(d->bytes, n + 1, NULL, true);
-    if (!tree && cjson_failure.code)
-        *e = cjson_failure;
-    else if (!tree)
-        err_set(e, ERR_CONFIG, "%s: this JSON cannot be decoded", d->name);
-    return tree;
 }
 
 json_document *json_parse(const char *name, const char *bytes, size_t n, err *e) {
@@ -324,9 +302,19 @@ json_document *json_parse(const char *name, const char *bytes, size_t n, err *e)
     memcpy(d->bytes, bytes, n);
     d->length = n;
     if (!scan_document(d, n, e)) goto fail;
-    if (!(d->tree = decode(d, n, e))) goto fail;
+    cJSON_InitHooks(&(cJSON_Hooks){cjson_new, mem_free});
+    cjson_failure = (err){0};
+    if (!(d->tree = cJSON_ParseWithLengthOpts(d->bytes, n + 1, NULL, true))) {
+        *e = cjson_failure;
+        if (!e->code) err_set(e, ERR_CONFIG, "%s: this JSON cannot be decoded", name);
+        goto fail;
+    }
     if (!join(d, d->tree, &index, e)) goto fail;
-    end_numbers(d);
+    /* The byte behind a number is a blank, a comma or a bracket, which is not needed any more. */
+    for (size_t i = 0; i < d->values; i++)
+        if (d->value[i].type == JSON_NUMBER)
+            d->bytes[d->value[i].text - d->bytes +
+                     (long)strspn(d->value[i].text, "+-.eE0123456789")] = 0;
     return d;
 fail:
     json_free(&d);
@@ -357,6 +345,7 @@ void json_free(json_document **d) {
 const json_value *json_root(const json_document *d) {
     return d->value;
 }
+
 const char *json_name(const json_document *d) {
     return d->name;
 }
@@ -379,26 +368,21 @@ const char *json_type_name(json_type t) {
     return NAME[t];
 }
 
-static bool at_place(const json_document *d, const json_value *at, err *e, const char *fmt,
-                     va_list ap) {
+bool json_err(const json_value *at, err *e, const char *fmt, ...) {
     char sentence[sizeof e->msg];
+    va_list ap;
+    va_start(ap, fmt);
     vsnprintf(sentence, sizeof sentence, fmt, ap);
-    return err_set(e, ERR_CONFIG, "%s:%d:%d: %s", d->name, at->line, at->column, sentence);
+    va_end(ap);
+    return err_set(e, ERR_CONFIG, "%s:%d:%d: %s", at->of->name, at->line, at->column, sentence);
 }
 
-bool json_err(const json_document *d, const json_value *at, err *e, const char *fmt, ...) {
+bool json_err_key(const json_value *at, err *e, const char *fmt, ...) {
+    char sentence[sizeof e->msg];
     va_list ap;
     va_start(ap, fmt);
-    at_place(d, at, e, fmt, ap);
+    vsnprintf(sentence, sizeof sentence, fmt, ap);
     va_end(ap);
-    return false;
-}
-
-bool json_err_key(const json_document *d, const json_value *at, err *e, const char *fmt, ...) {
-    const json_value key = {.line = at->key_line, .column = at->key_column};
-    va_list ap;
-    va_start(ap, fmt);
-    at_place(d, &key, e, fmt, ap);
-    va_end(ap);
-    return false;
+    return json_err(&(json_value){.of = at->of, .line = at->key_line, .column = at->key_column}, e,
+                    "%s", sentence);
 }

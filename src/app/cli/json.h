@@ -22,8 +22,10 @@ typedef enum {
     JSON_TYPES
 } json_type;
 
+typedef struct json_document json_document;
 typedef struct json_value json_value;
 struct json_value {
+    const json_document *of;
     json_type type;
     const char *key;  /* of a member of an object; else NULL */
     const char *text; /* a string's content; "true", "false", "null"; a number as it is written */
@@ -33,8 +35,6 @@ struct json_value {
     int children;
     json_value *child, *next; /* the first value inside this one; the next one beside it */
 };
-
-typedef struct json_document json_document;
 
 enum { JSON_DEPTH = 64, JSON_BYTES = 16 << 20 };
 
@@ -54,9 +54,9 @@ const json_value *json_get(const json_value *object, const char *key);
 const char *json_type_name(json_type t);
 
 /* Set ERR_CONFIG with "NAME:LINE:COLUMN: " in front, at the value or at its key. */
-bool json_err(const json_document *d, const json_value *at, err *e, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-bool json_err_key(const json_document *d, const json_value *at, err *e, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+bool json_err(const json_value *at, err *e, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+bool json_err_key(const json_value *at, err *e, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -8,46 +8,8 @@
 
 /* --- conditions ---------------------------------------------------------------------------- */
 
-static bool has_threshold(const settings *s) {
-    return s->bloom.threshold > 0;
-}
-static bool may_be_half(const settings *s) {
-    return s->pixels != PIXELS_FLOAT;
-}
-static bool may_use_cpu(const settings *s) {
-    const char *d = s->bloom.device;
-    return strcmp(d, "gpu") != 0 && strcmp(d, "software") != 0;
-}
-static bool is_loud(const settings *s) {
-    return !s->quiet;
-}
-static bool is_on_farm(const settings *s) {
-    return s->farm != FARM_NONE;
-}
-static bool is_on_slurm(const settings *s) {
-    return s->farm == FARM_SLURM;
-}
-static bool sees_the_end(const settings *s) {
-    return s->farm == FARM_NONE || s->wait;
-}
-static bool writes_difference(const settings *s) {
-    return s->output != NULL;
-}
-static bool runs_cases(const settings *s) {
-    return !s->list;
-}
-static bool times_frames(const settings *s) {
-    return !s->calibrate;
-}
-static bool prints_words(const settings *s) {
-    return !s->json;
-}
-/* The kernel of bench may also be the size of a generated one. */
-static bool reads_kernel(const settings *s) {
-    return s->kernel && s->kernel[strspn(s->kernel, "0123456789,")];
-}
-/* True where the output has this extension. In a folder the output has the input's name. An unknown
- * format is refused by its writer. */
+/* Returns true where the output has this extension. In a folder the output has the input's name. An
+ * unknown format is refused by its writer. */
 static bool writes(const settings *s, const char *extension) {
     struct stat st;
     const char *path = s->output;
@@ -57,11 +19,28 @@ static bool writes(const settings *s, const char *extension) {
     const char *dot = strrchr(path, '.');
     return !dot || strcasecmp(dot, extension) == 0 || !image_can_create(path, NULL);
 }
-static bool writes_exr(const settings *s) {
-    return writes(s, ".exr");
-}
-static bool writes_png(const settings *s) {
-    return writes(s, ".png");
+
+static bool holds(option_condition c, const settings *s) {
+    const char *device = s->bloom.device, *kernel = s->kernel;
+    switch (c) {
+    case WHERE_ALWAYS: break;
+    case WHERE_LOUD: return !s->quiet;
+    case WHERE_THRESHOLD: return s->bloom.threshold > 0;
+    case WHERE_HALF: return s->pixels != PIXELS_FLOAT;
+    case WHERE_EXR: return writes(s, ".exr");
+    case WHERE_PNG: return writes(s, ".png");
+    case WHERE_CPU: return strcmp(device, "gpu") != 0 && strcmp(device, "software") != 0;
+    case WHERE_FARM: return s->farm != FARM_NONE;
+    case WHERE_SLURM: return s->farm == FARM_SLURM;
+    case WHERE_END_IS_SEEN: return s->farm == FARM_NONE || s->wait;
+    case WHERE_DIFFERENCE: return s->output != NULL;
+    case WHERE_CASES: return !s->list;
+    case WHERE_TIMES: return !s->calibrate;
+    case WHERE_KERNEL_FILE: /* the kernel of bench may also be the size of a generated one */
+        return kernel && kernel[strspn(kernel, "0123456789,")];
+    case WHERE_WORDS: return !s->json;
+    }
+    return true;
 }
 
 /* --- the table ----------------------------------------------------------------------------- */
@@ -69,38 +48,38 @@ static bool writes_png(const settings *s) {
 enum { RUN = FOR_APPLY | FOR_PLAN };
 
 const option_rule OPTION_RULES[] = {
-    {FOR_ALL, "verbose", is_loud, "with --quiet", NULL},
+    {FOR_ALL, "verbose", WHERE_LOUD, "with --quiet", NULL},
 
-    {RUN, "knee", has_threshold, "without --threshold", NULL},
-    {FOR_APPLY, "half_overflow", may_be_half, "with --pixel-type float", NULL},
-    {FOR_APPLY, "compression emit_layer", writes_exr, "on an output that is not EXR", NULL},
-    {FOR_APPLY, "exposure", writes_png, "on an output that is not PNG", NULL},
-    {RUN | FOR_BENCH, "plans", may_use_cpu, "on a device that is no CPU", NULL},
-    {FOR_APPLY, "missing", NULL, "on a single image", NULL},
-    {FOR_APPLY, "chunk farm_dir", is_on_farm, "without --farm", NULL},
-    {FOR_APPLY, "wait farm_args", is_on_slurm, "without --farm slurm", NULL},
-    {FOR_APPLY, "report json progress", sees_the_end, "with --farm but without --wait", NULL},
+    {RUN, "knee", WHERE_THRESHOLD, "without --threshold", NULL},
+    {FOR_APPLY, "half_overflow", WHERE_HALF, "with --pixel-type float", NULL},
+    {FOR_APPLY, "compression emit_layer", WHERE_EXR, "on an output that is not EXR", NULL},
+    {FOR_APPLY, "exposure", WHERE_PNG, "on an output that is not PNG", NULL},
+    {RUN | FOR_BENCH, "plans", WHERE_CPU, "on a device that is no CPU", NULL},
+    {FOR_APPLY, "missing", WHERE_ALWAYS, "on a single image", NULL},
+    {FOR_APPLY, "chunk farm_dir", WHERE_FARM, "without --farm", NULL},
+    {FOR_APPLY, "wait farm_args", WHERE_SLURM, "without --farm slurm", NULL},
+    {FOR_APPLY, "report json progress", WHERE_END_IS_SEEN, "with --farm but without --wait", NULL},
 
-    {FOR_KERNEL, "param fade", NULL, NULL, "make"},
-    {FOR_KERNEL, "output clobber taps", NULL, NULL, "make convert"},
-    {FOR_KERNEL, "from to normalize kernel_center", NULL, NULL, "convert"},
-    {FOR_KERNEL, "strict", NULL, NULL, "check"},
-    {FOR_KERNEL, "jobs", NULL, NULL, "make check convert"},
-    {FOR_CACHE, "cache_size", NULL, NULL, "list trim"},
+    {FOR_KERNEL, "param fade", WHERE_ALWAYS, NULL, "make"},
+    {FOR_KERNEL, "output clobber taps", WHERE_ALWAYS, NULL, "make convert"},
+    {FOR_KERNEL, "from to normalize kernel_center", WHERE_ALWAYS, NULL, "convert"},
+    {FOR_KERNEL, "strict", WHERE_ALWAYS, NULL, "check"},
+    {FOR_KERNEL, "jobs", WHERE_ALWAYS, NULL, "make check convert"},
+    {FOR_CACHE, "cache_size", WHERE_ALWAYS, NULL, "list trim"},
 
-    {FOR_DIFF, "od abs scale", writes_difference, "without --output", NULL},
+    {FOR_DIFF, "od abs scale", WHERE_DIFFERENCE, "without --output", NULL},
 
     {FOR_CHECK,
      "device progress keep_going bless require_device require_cases junit tap json html github",
-     runs_cases, "with --list", NULL},
+     WHERE_CASES, "with --list", NULL},
 
     {FOR_BENCH,
      "kernel normalize kernel_center kernel_scale correlate spectrum padding axis precision plans "
      "pixel_type vram_limit size rounds queue in_flight warm_up csv",
-     times_frames, "with --calibrate", NULL},
-    {FOR_BENCH, "normalize kernel_center kernel_scale correlate", reads_kernel,
+     WHERE_TIMES, "with --calibrate", NULL},
+    {FOR_BENCH, "normalize kernel_center kernel_scale correlate", WHERE_KERNEL_FILE,
      "without a file as --kernel", NULL},
-    {FOR_BENCH, "csv", prints_words, "with --json", NULL},
+    {FOR_BENCH, "csv", WHERE_WORDS, "with --json", NULL},
 };
 const int OPTION_RULE_COUNT = (int)(sizeof OPTION_RULES / sizeof OPTION_RULES[0]);
 
@@ -136,9 +115,9 @@ static bool refuse(const option_rule *r, const settings *s, uint32_t command, co
 bool option_rules_check(const settings *s, uint32_t command, const char *action, err *e) {
     for (int i = 0; i < OPTION_RULE_COUNT; i++) {
         const option_rule *r = &OPTION_RULES[i];
-        if (!(r->on & command) || (!r->holds && !r->actions)) continue;
-        bool holds = r->holds ? r->holds(s) : !action || is_among(r->actions, action);
-        if (!holds && !refuse(r, s, command, action, e)) return false;
+        if (!(r->on & command) || (!r->where && !r->actions)) continue;
+        bool ok = r->where ? holds(r->where, s) : !action || is_among(r->actions, action);
+        if (!ok && !refuse(r, s, command, action, e)) return false;
     }
     return true;
 }
@@ -146,8 +125,7 @@ bool option_rules_check(const settings *s, uint32_t command, const char *action,
 bool option_has_effect(const settings *s, uint32_t command, const option *o) {
     for (int i = 0; i < OPTION_RULE_COUNT; i++) {
         const option_rule *r = &OPTION_RULES[i];
-        if ((r->on & command) && r->holds && is_among(r->options, o->name) && !r->holds(s))
-            return false;
+        if ((r->on & command) && is_among(r->options, o->name) && !holds(r->where, s)) return false;
     }
     return true;
 }
@@ -155,7 +133,7 @@ bool option_has_effect(const settings *s, uint32_t command, const option *o) {
 bool option_rules_check_single(const settings *s, err *e) {
     for (int i = 0; i < OPTION_RULE_COUNT; i++) {
         const option_rule *r = &OPTION_RULES[i];
-        if (!r->holds && !r->actions && !refuse(r, s, r->on, NULL, e)) return false;
+        if (!r->where && !r->actions && !refuse(r, s, r->on, NULL, e)) return false;
     }
     return true;
 }

@@ -18,12 +18,31 @@ bool option_rules_check_single(const settings *s, err *e);
 /* Returns whether the option has an effect beside the others, apart from actions and sequences. */
 bool option_has_effect(const settings *s, uint32_t command, const option *o);
 
-/* One row: `options` (names with blanks between) work in the commands `on` where `holds` is true,
- * or, if it is NULL, in the actions `actions`, or, if that is NULL too, in a sequence. */
+/* Conditions on the settings of a command. */
+typedef enum {
+    WHERE_ALWAYS,
+    WHERE_LOUD, /* without --quiet */
+    WHERE_THRESHOLD,
+    WHERE_HALF, /* the output may be half floats */
+    WHERE_EXR,  /* the output may be in this format */
+    WHERE_PNG,
+    WHERE_CPU, /* the device may be the CPU */
+    WHERE_FARM,
+    WHERE_SLURM,
+    WHERE_END_IS_SEEN, /* the frames are made before the command ends */
+    WHERE_DIFFERENCE,  /* diff writes an image */
+    WHERE_CASES,       /* check runs cases */
+    WHERE_TIMES,       /* bench times frames */
+    WHERE_KERNEL_FILE, /* the kernel is read from a file */
+    WHERE_WORDS        /* without --json */
+} option_condition;
+
+/* One row: `options` (names with blanks between) work in the commands `on` where the condition
+ * holds, or, if there is none, in the actions `actions`, or, if these are NULL, in a sequence. */
 typedef struct {
     uint32_t on;
     const char *options;
-    bool (*holds)(const settings *s);
+    option_condition where;
     const char *otherwise; /* "without --threshold" */
     const char *actions;   /* "make convert" */
 } option_rule;

@@ -16,8 +16,7 @@ extern char **environ;
 static const char PREFIX[] = "FFTBLOOM_";
 /* Variables that are no options: two that other parts of the program read, and those by which
  * package managers name the place and the version of a program. */
-static const char *const NO_OPTION[] = {"CACHE_RO", "VALIDATION", "ROOT",   "HOME",
-                                        "DIR",      "PATH",       "PREFIX", "VERSION"};
+static const char NO_OPTION[] = "CACHE_RO,VALIDATION,ROOT,HOME,DIR,PATH,PREFIX,VERSION";
 
 /* --- one parser per type ----------------------------------------------------------------- */
 
@@ -89,12 +88,12 @@ static int word_index(const source *from, const char *v) {
     int n = 0;
     for (; words[n]; n++)
         if (strcmp(words[n], v) == 0) return n;
-    int near = text_nearest(v, words, n);
     bad_value(from);
-    if (near >= 0 && from->e) {
+    if (from->e) {
+        char meant[TEXT_MEANT];
         size_t used = strlen(from->e->msg);
-        snprintf(from->e->msg + used, sizeof from->e->msg - used, "; did you mean '%s'?",
-                 words[near]);
+        snprintf(from->e->msg + used, sizeof from->e->msg - used, "%s",
+                 text_meant(meant, v, words, n, '\''));
     }
     return -1;
 }
@@ -263,9 +262,7 @@ void settings_warn_environment(void) {
             continue;
         snprintf(name, sizeof name, "%.*s", (int)n, *v);
         snprintf(key, sizeof key, "%s", name + strlen(PREFIX));
-        bool known = false;
-        for (size_t i = 0; i < sizeof NO_OPTION / sizeof NO_OPTION[0]; i++)
-            known |= strcmp(key, NO_OPTION[i]) == 0;
+        bool known = text_glob_any(NO_OPTION, key);
         for (char *p = key; *p; p++) *p = (char)tolower((unsigned char)*p);
         const option *o = option_find(key, FOR_ALL);
         const char *near = option_nearest(key, FOR_ALL);

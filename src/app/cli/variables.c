@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_name(const char *s, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (!isalnum((unsigned char)s[i]) && s[i] != '_') return false;
-    return n > 0 && !isdigit((unsigned char)s[0]);
-}
-
 static bool grow(variables *v, size_t more, err *e) {
     variable *item = realloc(v->item, (v->count + more + 1) * sizeof *item);
     if (!item) return err_set(e, ERR_RETRY, "no memory for %zu variables", v->count + more);
@@ -20,7 +14,9 @@ static bool grow(variables *v, size_t more, err *e) {
 }
 
 bool variables_add(variables *v, const char *name, const char *value, err *e) {
-    if (!is_name(name, strlen(name)))
+    bool is_name = *name && !isdigit((unsigned char)*name);
+    for (const char *p = name; *p; p++) is_name &= isalnum((unsigned char)*p) || *p == '_';
+    if (!is_name)
         return err_set(e, ERR_CONFIG,
                        "the name of a variable must be letters, digits and _, not '%s'", name);
     if (!grow(v, 1, e)) return false;
@@ -83,10 +79,9 @@ static bool unknown(const variables *v, const char *name, err *e) {
     int n = 0;
     for (; v; v = v->weaker)
         for (size_t i = 0; i < v->count && n < MOST; i++) names[n++] = v->item[i].name;
-    int near = text_nearest(name, names, n);
-    return err_set(e, ERR_CONFIG, "there is no variable \"%s\"%s%s%s", name,
-                   near < 0 ? "" : "; did you mean \"", near < 0 ? "" : names[near],
-                   near < 0 ? "" : "\"?");
+    char meant[TEXT_MEANT];
+    return err_set(e, ERR_CONFIG, "there is no variable \"%s\"%s", name,
+                   text_meant(meant, name, names, n, '"'));
 }
 
 bool variables_expand(const variables *v, const char *s, text *to, err *e) {

@@ -61,21 +61,6 @@ static char *absolute(const char *here, const char *path, err *e) {
     return copy;
 }
 
-/* Fills `mark` with a hash of the output's absolute path, whatever links lead to its folder. */
-static void mark_output(farm *f) {
-    char folder[PATH_MAX], real[PATH_MAX];
-    const char *output = f->j->output, *slash = strrchr(output, '/');
-    int n = slash ? snprintf(folder, sizeof folder, "%.*s", (int)(slash - output) + 1, output)
-                  : snprintf(folder, sizeof folder, "%s", f->here);
-    text whole = {0};
-    if (n > 0 && (size_t)n < sizeof folder && realpath(folder, real))
-        text_add(&whole, "%s/%s", real, slash ? slash + 1 : output);
-    else /* the folder's name may hold the frame's number */
-        text_add(&whole, "%s/%s", output[0] == '/' ? "" : f->here, output);
-    hash_text(hash_bytes(whole.s, whole.n), f->mark);
-    text_free(&whole);
-}
-
 /* Adds a name, in which all but letters, digits and .-_ become underscores. */
 static void add_plain(text *to, const char *name) {
     enum { LONGEST = 100 };
@@ -97,12 +82,18 @@ static bool find_places(farm *f, err *e) {
     if (!(f->program = mem_str(path, e))) return false;
     if (!getcwd(path, sizeof path)) return err_errno(e, ERR_IO, "cannot find the working folder");
     if (!(f->here = mem_str(path, e))) return false;
-    mark_output(f);
+    /* A hash of the output's absolute path, whatever links lead to its folder; the folder's name
+     * may hold the frame's number, and is then taken as it is. */
+    text whole = {0};
+    const char *output = f->j->output, *slash = strrchr(output, '/');
+    if (!stamp_real_path(output, &whole))
+        text_add(&whole, "%s/%s", output[0] == '/' ? "" : f->here, output);
+    hash_text(hash_bytes(whole.s, whole.n), f->mark);
+    text_free(&whole);
     /* Each output has a folder of its own: fftbloom-farm/NAME-HASH. */
     text folder = {0};
-    const char *slash = strrchr(f->j->output, '/');
     text_add(&folder, "fftbloom-farm/");
-    add_plain(&folder, slash ? slash + 1 : f->j->output);
+    add_plain(&folder, slash ? slash + 1 : output);
     text_add(&folder, "-%.8s", f->mark);
     f->folder = absolute(f->here, f->c->s.farm_dir ? f->c->s.farm_dir : folder.s, e);
     text_free(&folder);

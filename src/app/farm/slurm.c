@@ -103,19 +103,16 @@ typedef enum { OVER, QUEUED, UNKNOWN } answer;
 /* Accounting is asked where the controller does not answer: the job is over when all that is
  * recorded of it has ended. */
 static answer ask_sacct(const char *id) {
-    static const char *const ENDED[] = {"COMPLETED", "FAILED",    "CANCELLED",     "TIMEOUT",
-                                        "NODE_FAIL", "PREEMPTED", "OUT_OF_MEMORY", "BOOT_FAIL",
-                                        "DEADLINE",  "REVOKED"};
+    /* With more words behind them, such as "CANCELLED by 1000". */
+    static const char ENDED[] = "COMPLETED*,FAILED*,CANCELLED*,TIMEOUT*,NODE_FAIL*,PREEMPTED*,"
+                                "OUT_OF_MEMORY*,BOOT_FAIL*,DEADLINE*,REVOKED*";
     text said = {0};
     answer a = UNKNOWN;
     int status =
         run((const char *[]){"sacct", "-n", "-X", "-P", "-o", "State", "-j", id, NULL}, &said);
-    for (char *line = said.s; status == 0 && *line && a != QUEUED;) {
-        size_t n = strcspn(line, "\n"), i = 0, kinds = sizeof ENDED / sizeof ENDED[0];
-        while (i < kinds && strncmp(line, ENDED[i], strlen(ENDED[i])) != 0) i++;
-        a = i < kinds ? OVER : QUEUED;
-        line += n + (line[n] == '\n');
-    }
+    char *at = NULL, *line = status == 0 ? strtok_r(said.s, "\n", &at) : NULL;
+    for (; line && a != QUEUED; line = strtok_r(NULL, "\n", &at))
+        a = text_glob_any(ENDED, line) ? OVER : QUEUED;
     text_free(&said);
     return a;
 }
@@ -129,12 +126,6 @@ static answer ask(const char *id, text *said) {
     return strstr(said->s, "Invalid job id") ? OVER : ask_sacct(id);
 }
 
-static void sleep_for(double seconds) {
-    struct timespec left = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
-    }
-}
-
 bool slurm_wait(const char *id, const slurm_waiting *w, err *e) {
     enum { LONGEST = 10 };
     text said = {0};
@@ -142,7 +133,8 @@ bool slurm_wait(const char *id, const slurm_waiting *w, err *e) {
     double pause = w->pause, answered = clock_now();
     bool patient = true;
     while (a != OVER && patient) {
-        sleep_for(pause);
+        struct timespec left = {(time_t)pause, (long)((pause - (double)(time_t)pause) * 1e9)};
+        while (nanosleep(&left, &left) != 0 && errno == EINTR) continue;
         pause = pause < LONGEST / 2 ? 2 * pause : LONGEST;
         answer before = a;
         a = ask(id, &said);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/json_out.h"
 #include "base/log.h"
+#include "base/number.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,34 +18,20 @@ void progress_open(progress *p, settings_progress mode, bool quiet, size_t total
     p->terminal = isatty(STDERR_FILENO) == 1;
 }
 
-const char *progress_time(double seconds, char buf[32]) {
-    long s = seconds > 0 && seconds < 1e9 ? (long)(seconds + 0.5) : 0;
-    if (s >= 3600) {
-        snprintf(buf, 32, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
-    } else {
-        snprintf(buf, 32, "%ld:%02ld", s / 60, s % 60);
-    }
-    return buf;
-}
-
-/* Steps per second, and the seconds left at this rate; 0 while nothing is known. */
+/* Finds the steps per second, and the seconds left at this rate; 0 while nothing is known. */
 static void rate(const progress *p, double now, double *per_second, double *left) {
     double worked = (double)(p->done - p->passed), time = now - p->start;
     *per_second = worked > 0 && time > 0 ? worked / time : 0;
     *left = *per_second > 0 ? (double)(p->total - p->done) / *per_second : 0;
 }
 
-static void draw_bar(progress *p, double now) {
+static void draw_bar(progress *p, double per_second, const char *left) {
     struct winsize w;
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
-    double per_second, left;
-    char tail[128], time[32];
-    rate(p, now, &per_second, &left);
+    char tail[128];
     int n = snprintf(tail, sizeof tail, " %zu/%zu  %.3g/s  %s left", p->done, p->total, per_second,
-                     progress_time(left, time));
-    int width = columns - n - 3;
-    if (width > 50) width = 50;
-    if (width < 4) width = 0;
+                     left);
+    int width = columns - n - 3 < 4 ? 0 : min_int(columns - n - 3, 50);
     int full = (int)((double)width * (double)p->done / (double)p->total);
     char bar[64];
     memset(bar, '#', sizeof bar);
@@ -54,26 +41,25 @@ static void draw_bar(progress *p, double now) {
     p->drawn = true;
 }
 
-static void say_line(const progress *p, double now) {
+static void step_auto(progress *p, double now) {
     double per_second, left;
     char time[32];
-    rate(p, now, &per_second, &left);
-    log_note("%zu of %zu done, %.3g per second, %s left", p->done, p->total, per_second,
-             progress_time(left, time));
-}
-
-static void step_auto(progress *p, double now) {
-    double wait = p->terminal ? BAR_EVERY : LINE_EVERY;
     if (p->quiet || p->total < 2) return;
-    if (p->terminal && p->done == p->total) {
+    if (p->done == p->total) {
         progress_clear(p);
-    } else if (now - p->last >= wait && p->done < p->total) {
+    } else if (now - p->last >= (p->terminal ? BAR_EVERY : LINE_EVERY)) {
         p->last = now;
-        if (p->terminal) {
-            draw_bar(p, now);
-        } else {
-            say_line(p, now);
-        }
+        rate(p, now, &per_second, &left);
+        long t = left > 0 && left < 1e9 ? (long)(left + 0.5) : 0;
+        if (t >= 3600)
+            snprintf(time, sizeof time, "%ld:%02ld:%02ld", t / 3600, t / 60 % 60, t % 60);
+        else
+            snprintf(time, sizeof time, "%ld:%02ld", t / 60, t % 60);
+        if (p->terminal)
+            draw_bar(p, per_second, time);
+        else
+            log_note("%zu of %zu done, %.3g per second, %s left", p->done, p->total, per_second,
+                     time);
     }
 }
 

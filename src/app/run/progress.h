@@ -27,7 +27,4 @@ void progress_clear(progress *p);
 /* Tells the scheduler that the job has failed, with this sentence. */
 void progress_fail(progress *p, const char *sentence);
 
-/* Returns "0:26" or "1:02:03". */
-const char *progress_time(double seconds, char buf[32]);
-
 #endif

@@ -96,23 +96,31 @@ void stamps_close(stamps *st) {
     *st = (stamps){0};
 }
 
-/* The path of an output's stamp. The output may not exist yet, so its folder is resolved. */
-static bool stamp_path(const stamps *st, const char *output, hash128 *name, text *to) {
-    char folder[PATH_MAX], real[PATH_MAX], digits[HASH_TEXT];
+bool stamp_real_path(const char *output, text *to) {
+    char folder[PATH_MAX], real[PATH_MAX];
     const char *slash = strrchr(output, '/');
     int n = snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - output) + 1 : 1,
                      slash ? output : ".");
     if (n < 0 || (size_t)n >= sizeof folder || !realpath(folder, real)) return false;
-    text whole = {0};
-    text_add(&whole, "%s/%s", real, slash ? slash + 1 : output);
-    *name = hash_bytes(whole.s, whole.n);
-    hash_text(*name, digits);
-    text_free(&whole);
-    text_add(to, "%s/" FOLDER "/%s" ENDING, st->cache, digits);
+    text_add(to, "%s/%s", real, slash ? slash + 1 : output);
     return true;
 }
 
-/* The content that the stamp must have for the output to be current. */
+/* Appends the path of an output's stamp. */
+static bool stamp_path(const stamps *st, const char *output, hash128 *name, text *to) {
+    char digits[HASH_TEXT];
+    text whole = {0};
+    bool ok = stamp_real_path(output, &whole);
+    if (ok) {
+        *name = hash_bytes(whole.s, whole.n);
+        hash_text(*name, digits);
+        text_add(to, "%s/" FOLDER "/%s" ENDING, st->cache, digits);
+    }
+    text_free(&whole);
+    return ok;
+}
+
+/* Appends the content that the stamp must have for the output to be current. */
 static void stamp_content(const stamps *st, const char *input, const file_mark *in,
                           const file_mark *out, text *to) {
     char look[HASH_TEXT];
@@ -148,35 +156,32 @@ void stamp_use(const stamps *st, const char *output) {
     text_free(&path);
 }
 
-/* Writes in place and without a sync. A reader that finds half of a stamp ignores it. */
-static bool write_content(const char *path, const text *content, err *e) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    if (fd < 0) return err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
-    bool ok = write(fd, content->s, content->n) == (ssize_t)content->n;
-    if (!ok) err_errno(e, ERR_IO, "cannot write '%s'", path);
-    close(fd);
-    return ok;
-}
-
 bool stamp_write(const stamps *st, const char *input, const file_mark *read, const char *output,
                  err *e) {
     /* Counting stamps takes time, so only one output in 256 does it. */
     enum { LOOK_EVERY = 256 };
-    text path = {0}, content = {0};
+    text path = {0}, content = {0}, folder = {0};
     hash128 name;
     file_mark kernel = file_mark_of(st->kernel), out = file_mark_of(output);
     file_mark in = file_mark_of(input);
     if (!file_mark_same(&kernel, &st->read))
         return err_set(e, ERR_RETRY, "the kernel '%s' changed during the run", st->kernel);
-    if (!out.known || !stamp_path(st, output, &name, &path)) {
-        text_free(&path);
+    if (!out.known || !stamp_path(st, output, &name, &path))
         return err_set(e, ERR_IO, "cannot look at '%s' again", output);
-    }
     /* An input that was replaced by its result is up to date as it is now. */
     stamp_content(st, input, file_mark_same(&in, &out) ? &out : read, &out, &content);
-    text folder = {0};
     text_add(&folder, "%s/" FOLDER, st->cache);
-    bool ok = file_make_dirs(folder.s, e) && write_content(path.s, &content, e);
+    bool ok = file_make_dirs(folder.s, e);
+    if (ok) {
+        /* In place and without a sync: a reader that finds half of a stamp ignores it. */
+        int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+        int fd = open(path.s, flags, 0666);
+        if (fd < 0)
+            ok = err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path.s);
+        else if (write(fd, content.s, content.n) != (ssize_t)content.n)
+            ok = err_errno(e, ERR_IO, "cannot write '%s'", path.s);
+        if (fd >= 0) close(fd);
+    }
     if (ok && name.lo % LOOK_EVERY == 0)
         stamps_trim(&(stamps_kept){0}, st->cache, STAMPS_MOST, NULL);
     text_free(&folder);
@@ -199,18 +204,14 @@ static int last_used_first(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-static bool is_stamp(const char *name) {
-    size_t digits = strspn(name, "0123456789abcdef");
-    return digits == HASH_TEXT - 1 && strcmp(name + digits, ENDING) == 0;
-}
-
-/* Names, and with `used` the times of at most `room` of them; returns how many there are. */
+/* Returns how many stamps there are; with `to` it fills in at most `room` of them. */
 static size_t read_names(DIR *d, stamp_file *to, size_t room) {
     size_t n = 0;
     struct stat st;
     rewinddir(d);
     for (struct dirent *f; (f = readdir(d));) {
-        if (!is_stamp(f->d_name)) continue;
+        size_t digits = strspn(f->d_name, "0123456789abcdef");
+        if (digits != HASH_TEXT - 1 || strcmp(f->d_name + digits, ENDING) != 0) continue;
         if (to && (n == room || fstatat(dirfd(d), f->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0))
             continue;
         if (to) {

@@ -35,6 +35,10 @@ void fingerprint_settings(const settings *s, text *to);
 /* Hashes the content of a file. */
 bool fingerprint_file(const char *path, hash128 *to, err *e);
 
+/* Appends the absolute path of an output that may not exist yet, with the links of its folder
+ * followed. Returns false where there is no such folder. */
+bool stamp_real_path(const char *output, text *to);
+
 typedef struct {
     char *cache;        /* the cache folder */
     const char *kernel; /* the settings' */

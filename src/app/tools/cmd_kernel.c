@@ -125,10 +125,9 @@ static bool unknown_model(const char *name, err *e) {
         names[i] = MODELS[i].name;
         text_add(&known, "%s%s", i ? ", " : "", names[i]);
     }
-    int near = text_nearest(name, names, MODEL_COUNT);
-    err_set(e, ERR_USAGE, "there is no model '%s'%s%s%s; there are %s", name,
-            near < 0 ? "" : "; did you mean '", near < 0 ? "" : names[near], near < 0 ? "" : "'?",
-            known.s);
+    char meant[TEXT_MEANT];
+    err_set(e, ERR_USAGE, "there is no model '%s'%s; there are %s", name,
+            text_meant(meant, name, names, MODEL_COUNT, '\''), known.s);
     text_free(&known);
     return false;
 }
