@@ -699,31 +699,34 @@ static void draw_trial(trial *t, uint64_t session) {
 
 enum { SCENES_EACH = 4 }; /* trials that share kernel, settings and size, as frames do */
 
+/* The last trial that run_trial has opened. The ones after it may use it, too; main closes it. */
+static trial last;
+
 /* Runs the trial `number`; false where something is broken. */
 static bool run_trial(uint64_t seed, uint64_t number, const char *device) {
-    static trial t;
     static uint64_t opened;
     uint64_t session = number / SCENES_EACH;
-    if (!t.bloom || opened != session || t.seed != seed || strcmp(t.device, device) != 0) {
-        close_trial(&t);
-        t = (trial){.seed = seed, .device = device, .s = glare_settings(device)};
-        draw_trial(&t, session);
+    trial *t = &last;
+    if (!t->bloom || opened != session || t->seed != seed || strcmp(t->device, device) != 0) {
+        close_trial(t);
+        *t = (trial){.seed = seed, .device = device, .s = glare_settings(device)};
+        draw_trial(t, session);
         opened = session;
     }
-    t.number = number;
+    t->number = number;
     stream = seed * 0xd1342543de82ef95u + number * 0x2545f4914f6cdd1du;
     int kind = (int)one_of(SCENES);
-    t.scene = SCENE[kind].name;
-    image *img = glare_image(t.channels, t.w, t.h);
-    plane p = new_plane(t.w, t.h);
+    t->scene = SCENE[kind].name;
+    image *img = glare_image(t->channels, t->w, t->h);
+    plane p = new_plane(t->w, t->h);
     for (int c = 0; c < img->head.part[0].channels; c++) {
         if (c == 0 || one_of(2)) SCENE[kind].make(&p);
-        for (uint32_t i = 0; i < t.w * t.h; i++) {
-            float most = t.type == PIXEL_HALF ? 65504.0f : 3e38f;
+        for (uint32_t i = 0; i < t->w * t->h; i++) {
+            float most = t->type == PIXEL_HALF ? 65504.0f : 3e38f;
             glare_put(img, c, i, fmaxf(-most, fminf(most, p.v[i])));
         }
     }
-    bool ok = bloom_one(&t, img);
+    bool ok = bloom_one(t, img);
     image_free(&img);
     free(p.v);
     return ok;
@@ -913,5 +916,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(what_is_kept_is_kept),
     };
     if (!WITH_FFTW) return 0;
-    return argc > 1 ? run_many(argc, argv) : cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = argc > 1 ? run_many(argc, argv) : cmocka_run_group_tests(tests, NULL, NULL);
+    close_trial(&last);
+    return failed;
 }
