@@ -87,10 +87,10 @@ bool repair_plane(double *added, const repair_request *ask, par *threads, err *e
     bool ok = r.added && (r.below || !ask->interpolate);
     if (ok) image_to_float(r.v, ask->plane, ask->type, 0, n);
     for (uint32_t y = 0; ok && r.below && y < r.h; y++) {
-        uint32_t row = 0, *to = r.below + (y + 1) * pitch;
+        uint32_t row = 0, *above = r.below + y * pitch, *to = above + pitch;
         for (uint32_t x = 0; x < r.w; x++) {
             row += isfinite(r.v[(size_t)y * r.w + x]) ? 1 : 0;
-            to[x + 1] = to[x + 1 - pitch] + row;
+            to[x + 1] = above[x + 1] + row;
         }
     }
     ok = ok && par_for(threads, r.h, repair_row, &r, e);
