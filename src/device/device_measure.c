@@ -100,7 +100,7 @@ static bool round_one(rounds *m, uint32_t i, err *e) {
     engine_repeat *r = &m->repeat[i];
     uint32_t slots = m->r->in_flight, slot = m->turn % slots;
     if (m->r->queue > 1) {
-        *r = (engine_repeat){.count = m->r->queue, .ceiling = true};
+        *r = (engine_repeat){.count = m->r->queue};
         if (!engine_time(m->g, &m->frame, r, e)) return false;
         m->seconds[i] = m->times[i].total = r->frame;
         memcpy(m->times[i].pass, r->pass, sizeof r->pass);
@@ -126,7 +126,7 @@ _Static_assert(sizeof(measure_times) == TIMES * sizeof(measure_spread), "one spr
 
 static bool ceiling(rounds *m, measure_result *to, err *e) {
     if (m->r->queue == 1) {
-        m->repeat[0] = (engine_repeat){.count = CEILING_FRAMES, .ceiling = true};
+        m->repeat[0] = (engine_repeat){.count = CEILING_FRAMES};
         if (!engine_time(m->g, &m->frame, &m->repeat[0], e)) return false;
     }
     double v[MEASURE_ROUNDS];

@@ -104,7 +104,6 @@ typedef struct engine engine;
 /* A benchmark of `count` frames back to back, with the data on the device. */
 typedef struct {
     uint32_t count;
-    bool ceiling; /* measure copies, too */
     /* Filled by engine_time, in seconds: */
     double frame;             /* per frame, measured without stamps between the passes */
     double pass[PLAN_PASSES]; /* per frame and pass, measured with stamps on as many more frames */

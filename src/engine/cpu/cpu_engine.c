@@ -246,7 +246,7 @@ static bool repeat(engine *base, const engine_frame *f, engine_repeat *r, err *e
         r->frame += t.total / r->count;
         for (int k = 0; k < PLAN_PASSES; k++) r->pass[k] += t.pass[k] / r->count;
     }
-    return !r->ceiling || time_copies((cpu_engine *)base, r, e);
+    return time_copies((cpu_engine *)base, r, e);
 }
 
 static void close_engine(engine *base) {

@@ -36,8 +36,6 @@ static void unprepare(gpu_engine *x) {
     if (!g->dev) return;
     vkDeviceWaitIdle(g->dev);
     for (uint32_t i = 0; i < ENGINE_SLOTS; i++) gpu_frame_free(&x->slot[i], w);
-    if (w->sets) vkDestroyDescriptorPool(g->dev, w->sets, NULL);
-    w->sets = VK_NULL_HANDLE;
     for (uint32_t i = 0; w->spectrum && i < w->chunks; i++) gpu_buffer_free(&w->spectrum[i], g);
     mem_free(w->spectrum);
     w->spectrum = NULL;
@@ -94,9 +92,8 @@ static bool upload_spectrum(gpu_work *w, const spectrum_lines *k, err *e) {
     return w->spectrum != NULL;
 }
 
-/* Makes the buffers between the passes, for the channels that go through them at a time, and the
- * pool of the frames' descriptor sets. */
-static bool make_shared(gpu_work *w, uint32_t slots, err *e) {
+/* Makes the buffers between the passes, for the channels that go through them at a time. */
+static bool make_scratch(gpu_work *w, err *e) {
     const plan *p = &w->p;
     uint64_t half = p->scratch_bytes / p->ask.channels * p->channels_per_bind,
              lines = p->line_bytes / p->ask.channels * p->channels_per_bind;
@@ -104,20 +101,9 @@ static bool make_shared(gpu_work *w, uint32_t slots, err *e) {
                             tiles = {"half spectrum in tiles", GPU_ON_DEVICE,
                                      p->tile_in != p->tile ? half : 0},
                             split = {"split lines", GPU_ON_DEVICE, lines};
-    uint32_t sets = gpu_frame_sets(w) * slots;
-    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, BINDINGS * sets};
-    VkDescriptorPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                       .maxSets = sets,
-                                       .poolSizeCount = 1,
-                                       .pPoolSizes = &size};
-    if (!gpu_buffer_make(&w->scratch, &w->g, &scratch, e) ||
-        !gpu_buffer_make(&w->tiles, &w->g, &tiles, e) ||
-        !gpu_buffer_make(&w->split, &w->g, &split, e))
-        return false;
-    VK_TRY(&w->g, vkCreateDescriptorPool(w->g.dev, &info, NULL, &w->sets), e);
-    return true;
-fail:
-    return false;
+    return gpu_buffer_make(&w->scratch, &w->g, &scratch, e) &&
+           gpu_buffer_make(&w->tiles, &w->g, &tiles, e) &&
+           gpu_buffer_make(&w->split, &w->g, &split, e);
 }
 
 static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *o,
@@ -138,7 +124,7 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     x->slots = slots;
     const gpu_passes_request r = {p, x->cache_dir, w->threads};
     bool ok = gpu_passes_make(&w->passes, &w->g, &r, e) && upload_tables(w, e) &&
-              upload_spectrum(w, k, e) && make_shared(w, slots, e);
+              upload_spectrum(w, k, e) && make_scratch(w, e);
     for (uint32_t i = 0; ok && i < slots; i++)
         ok = gpu_frame_make(&x->slot[i], w, o && o->timestamps, e);
     if (!ok) unprepare(x);
@@ -184,7 +170,6 @@ static bool gpu_repeat(engine *base, const engine_frame *f, engine_repeat *r, er
     if (!gpu_time(&x->w.g, &t, &r->frame, step, e)) return false;
     for (uint32_t i = 0; i < passes; i++) r->pass[i] = 0;
     for (uint32_t i = 0; i < t.steps; i++) r->pass[i % passes] += step[i];
-    if (!r->ceiling) return true;
     uint64_t bytes[PLAN_PASSES];
     for (uint32_t i = 0; i < passes; i++) bytes[i] = x->w.p.pass[i].bytes;
     err why = {0};

@@ -50,19 +50,10 @@ static uint32_t first_stamp(const gpu_work *w, gpu_step step) {
  * image. */
 enum { SET_MOST, SET_INNER, SET_INPUT, SETS };
 
-uint32_t gpu_frame_sets(const gpu_work *w) {
-    return SETS * w->chunks;
-}
-
 static bool make_sets(gpu_frame *f, const gpu_work *w, err *e) {
-    f->set = mem_new(gpu_frame_sets(w), sizeof *f->set, "descriptor sets", e);
-    if (!f->set) return false;
-    for (uint32_t i = 0; i < gpu_frame_sets(w); i++) {
-        VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-                                            .descriptorPool = w->sets,
-                                            .descriptorSetCount = 1,
-                                            .pSetLayouts = &w->passes.set_layout};
-        VK_TRY(&w->g, vkAllocateDescriptorSets(w->g.dev, &info, &f->set[i]), e);
+    uint32_t count = SETS * w->chunks;
+    if (!gpu_sets_make(&f->sets, &w->g, &w->passes.layouts, count, e)) return false;
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t chunk = i / SETS, kind = i % SETS;
         const gpu_buffer *lines = kind == SET_INNER ? &w->split : &w->scratch;
         const gpu_buffer *b[BINDINGS] = {
@@ -74,11 +65,9 @@ static bool make_sets(gpu_frame *f, const gpu_work *w, err *e) {
             [BIND_SPLIT] = &w->split,
             [BIND_PLACES] = &w->places,
             [BIND_CONVOLVED] = w->p.tile_in != w->p.tile ? &w->tiles : lines};
-        gpu_bind(&w->g, f->set[i], b, BINDINGS);
+        gpu_bind(f->sets.set[i], &w->g, &w->passes.layouts, b);
     }
     return true;
-fail:
-    return false;
 }
 
 /* --- commands ------------------------------------------------------------------------------- */
@@ -87,15 +76,15 @@ void gpu_frame_record_passes(const gpu_frame *f, const gpu_work *w, VkCommandBuf
                              VkQueryPool stamps, uint32_t *next) {
     for (uint32_t chunk = 0; chunk < w->chunks; chunk++) {
         uint32_t first = chunk * w->p.channels_per_bind;
-        vkCmdPushConstants(c, w->passes.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof first,
-                           &first);
+        vkCmdPushConstants(c, w->passes.layouts.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                           sizeof first, &first);
         for (uint32_t i = 0; i < w->p.passes; i++) {
             const plan_pass *pass = &w->p.pass[i];
             bool inner = !w->p.axis[1].one_pass && pass->kind == PASS_CONVOLVE;
             uint32_t kind = inner ? SET_INNER : i == 0 ? SET_INPUT : SET_MOST;
             vkCmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.pipeline[i]);
-            vkCmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.layout, 0, 1,
-                                    &f->set[chunk * SETS + kind], 0, NULL);
+            vkCmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.layouts.pipeline,
+                                    0, 1, &f->sets.set[chunk * SETS + kind], 0, NULL);
             vkCmdDispatch(c, pass->groups[0], pass->groups[1], gpu_chunk_channels(w, chunk));
             gpu_barrier(c, GPU_BY_PASS, GPU_BY_PASS);
             gpu_stamp(c, stamps, next);
@@ -207,7 +196,7 @@ void gpu_frame_free(gpu_frame *f, const gpu_work *w) {
     gpu_buffer_free(&f->weights, g);
     free_chunks(f->input, w);
     free_chunks(f->image, w);
-    mem_free(f->set);
+    gpu_sets_free(&f->sets, g);
     for (int step = 0; step < GPU_STEPS; step++)
         if (f->commands[step])
             vkFreeCommandBuffers(g->dev, queue_of(w, (gpu_step)step)->pool, 1, &f->commands[step]);

@@ -30,7 +30,6 @@ typedef struct {
     gpu_passes passes;
     gpu_buffer scratch, tiles, split, twiddles, places;
     gpu_buffer *spectrum; /* per chunk */
-    VkDescriptorPool sets;
 } gpu_work;
 
 /* The steps of a frame on the device, each on a queue of its own where there are enough. */
@@ -41,7 +40,7 @@ typedef struct {
     /* Set by gpu_frame_make, const until gpu_frame_free, which frees them. */
     gpu_buffer up, down, weights;        /* up and down: where the image itself does not do */
     gpu_buffer *input, *image;           /* per chunk; input: of halfs, NULL where there is none */
-    VkDescriptorSet *set;                /* of w->sets, and freed with it */
+    gpu_sets sets;                       /* per chunk and kind of pass */
     VkCommandBuffer commands[GPU_STEPS]; /* NULL: the host does that step alone */
     VkSemaphore done[GPU_STEPS - 1];     /* of each step, for the next */
     VkFence fence;                       /* of the last step */
@@ -60,8 +59,6 @@ typedef struct {
 /* Returns the channels of a chunk: channels_per_bind, or fewer in the last chunk. */
 uint32_t gpu_chunk_channels(const gpu_work *w, uint32_t chunk);
 
-/* Returns how many descriptor sets each frame takes from w->sets. */
-uint32_t gpu_frame_sets(const gpu_work *w);
 /* Makes a frame from a zeroed one; the caller frees it after a failure, too. With `timestamps`,
  * gpu_frame_wait tells times, where the device has them. */
 bool gpu_frame_make(gpu_frame *f, const gpu_work *w, bool timestamps, err *e);

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "engine/gpu/gpu_fold.h"
-#include "engine/gpu/gpu_shaders.h"
 #include "math/fft.h"
 
 #include <inttypes.h>
@@ -199,10 +198,9 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     return c;
 }
 
-/* --- layouts -------------------------------------------------------------------------------- */
+/* --- layouts and sets ----------------------------------------------------------------------- */
 
-bool gpu_layouts_make(VkDescriptorSetLayout *set_layout, VkPipelineLayout *layout,
-                      const gpu_device *g, uint32_t bindings, err *e) {
+bool gpu_layouts_make(gpu_layouts *l, const gpu_device *g, uint32_t bindings, err *e) {
     VkDescriptorSetLayoutBinding b[BINDINGS];
     for (uint32_t i = 0; i < bindings; i++)
         b[i] = (VkDescriptorSetLayoutBinding){.binding = i,
@@ -213,28 +211,61 @@ bool gpu_layouts_make(VkDescriptorSetLayout *set_layout, VkPipelineLayout *layou
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
         .bindingCount = bindings,
         .pBindings = b};
-    VK_TRY(g, vkCreateDescriptorSetLayout(g->dev, &set, NULL, set_layout), e);
     VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(uint32_t)};
-    VkPipelineLayoutCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                       .setLayoutCount = 1,
-                                       .pSetLayouts = set_layout,
-                                       .pushConstantRangeCount = 1,
-                                       .pPushConstantRanges = &push};
-    VK_TRY(g, vkCreatePipelineLayout(g->dev, &info, NULL, layout), e);
+    VkPipelineLayoutCreateInfo pipeline = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                           .setLayoutCount = 1,
+                                           .pSetLayouts = &l->set,
+                                           .pushConstantRangeCount = 1,
+                                           .pPushConstantRanges = &push};
+    *l = (gpu_layouts){.bindings = bindings};
+    VK_TRY(g, vkCreateDescriptorSetLayout(g->dev, &set, NULL, &l->set), e);
+    VK_TRY(g, vkCreatePipelineLayout(g->dev, &pipeline, NULL, &l->pipeline), e);
     return true;
 fail:
     return false;
 }
 
-void gpu_bind(const gpu_device *g, VkDescriptorSet set, const gpu_buffer *const *buffer,
-              uint32_t bindings) {
+void gpu_layouts_free(gpu_layouts *l, const gpu_device *g) {
+    vkDestroyPipelineLayout(g->dev, l->pipeline, NULL);
+    vkDestroyDescriptorSetLayout(g->dev, l->set, NULL);
+    *l = (gpu_layouts){0};
+}
+
+bool gpu_sets_make(gpu_sets *s, const gpu_device *g, const gpu_layouts *l, uint32_t count, err *e) {
+    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, l->bindings * count};
+    VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                       .maxSets = count,
+                                       .poolSizeCount = 1,
+                                       .pPoolSizes = &size};
+    if (!(s->set = mem_new(count, sizeof *s->set, "descriptor sets", e))) return false;
+    VK_TRY(g, vkCreateDescriptorPool(g->dev, &pool, NULL, &s->pool), e);
+    for (uint32_t i = 0; i < count; i++) {
+        VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                            .descriptorPool = s->pool,
+                                            .descriptorSetCount = 1,
+                                            .pSetLayouts = &l->set};
+        VK_TRY(g, vkAllocateDescriptorSets(g->dev, &info, &s->set[i]), e);
+    }
+    return true;
+fail:
+    return false;
+}
+
+void gpu_sets_free(gpu_sets *s, const gpu_device *g) {
+    vkDestroyDescriptorPool(g->dev, s->pool, NULL);
+    mem_free(s->set);
+    *s = (gpu_sets){0};
+}
+
+void gpu_bind(VkDescriptorSet set, const gpu_device *g, const gpu_layouts *l,
+              const gpu_buffer *const *buffer) {
     VkDescriptorBufferInfo info[BINDINGS];
     VkWriteDescriptorSet w = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
                               .dstSet = set,
-                              .descriptorCount = bindings,
+                              .descriptorCount = l->bindings,
                               .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                               .pBufferInfo = info};
-    for (uint32_t i = 0; i < bindings; i++)
+    for (uint32_t i = 0; i < l->bindings; i++)
         info[i] = (VkDescriptorBufferInfo){buffer[i]->buf, 0, VK_WHOLE_SIZE};
     vkUpdateDescriptorSets(g->dev, 1, &w, 0, NULL);
 }
@@ -263,50 +294,55 @@ static void log_statistics(const gpu_device *g, VkPipeline pipeline, const char 
     text_free(&t);
 }
 
+bool gpu_pipeline_make(VkPipeline *to, const gpu_device *g, const gpu_layouts *l,
+                       const gpu_pipeline_params *p, err *e) {
+    VkShaderModuleCreateInfo module = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                       .codeSize = p->code.bytes,
+                                       .pCode = p->code.words};
+    VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .pName = "main",
+                  .pSpecializationInfo = p->special},
+        .layout = l->pipeline};
+    VK_TRY(g, vkCreateShaderModule(g->dev, &module, NULL, &info.stage.module), e);
+    VkResult r = vkCreateComputePipelines(g->dev, p->cache, 1, &info, NULL, to);
+    vkDestroyShaderModule(g->dev, info.stage.module, NULL);
+    return r == VK_SUCCESS || gpu_failed(g, r, "vkCreateComputePipelines", e);
+fail:
+    return false;
+}
+
 typedef struct {
     gpu_passes *s;
     const gpu_device *g;
     const plan *p;
 } build;
 
-/* One piece of a par_for: drivers take a tenth of a second and more for a pass, and may be called
- * from several threads, the pipeline cache included. */
-static bool make_pipeline(void *ctx, size_t index, int worker, err *e) {
+/* One piece of a par_for: drivers take a tenth of a second and more for a pass. */
+static bool make_pass(void *ctx, size_t index, int worker, err *e) {
     (void)worker;
     const build *b = ctx;
-    const gpu_device *g = b->g;
     const plan_pass *pass = &b->p->pass[index];
-    VkPipeline *to = &b->s->pipeline[index];
     gpu_shader code = gpu_shader_of(pass->kind, b->p->sample_bytes == 8);
     constants c = constants_of(b->p, pass, &b->s->twiddles);
     VkSpecializationMapEntry entry[MOST_CONSTANTS];
     VkSpecializationInfo special = {c.count, entry, c.count * sizeof c.value[0], c.value};
-    VkShaderModuleCreateInfo mi = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
-    VkComputePipelineCreateInfo pi = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .pName = "main",
-                  .pSpecializationInfo = &special},
-        .layout = b->s->layout};
-    bool ok = false;
     for (uint32_t i = 0; i < c.count; i++)
         entry[i] =
             (VkSpecializationMapEntry){c.id[i], i * (uint32_t)sizeof c.value[0], sizeof c.value[0]};
     uint32_t *words = mem_raw(code.bytes, 1, "shader", e);
-    if (!words) goto fail;
+    if (!words) return false;
     /* Without the branches that the constants decide, and what is not reached after that. */
     memcpy(words, code.words, code.bytes);
     gpu_fold(words, code.bytes / sizeof *words, c.id, c.value, c.count);
-    mi.codeSize = sizeof *words * gpu_drop(words, code.bytes / sizeof *words);
-    mi.pCode = words;
-    VK_TRY(g, vkCreateShaderModule(g->dev, &mi, NULL, &pi.stage.module), e);
-    VK_TRY(g, vkCreateComputePipelines(g->dev, b->s->cache, 1, &pi, NULL, to), e);
-    if (g->statistics) log_statistics(g, *to, plan_pass_name(pass->kind));
-    ok = true;
-fail:
-    vkDestroyShaderModule(g->dev, pi.stage.module, NULL);
+    size_t bytes = sizeof *words * gpu_drop(words, code.bytes / sizeof *words);
+    gpu_pipeline_params p = {{words, bytes}, &special, b->s->cache};
+    bool ok = gpu_pipeline_make(&b->s->pipeline[index], b->g, &b->s->layouts, &p, e);
     mem_free(words);
+    if (ok && b->g->statistics)
+        log_statistics(b->g, b->s->pipeline[index], plan_pass_name(pass->kind));
     return ok || err_in(e, "pass '%s'", plan_pass_name(pass->kind));
 }
 
@@ -353,11 +389,10 @@ bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const gpu_passes_reques
     *s = (gpu_passes){.twiddles = gpu_twiddles_layout(r->p)};
     build all = {s, g, r->p};
     size_t before = 0;
-    if (!gpu_layouts_make(&s->set_layout, &s->layout, g, BINDINGS, e) ||
-        !make_cache(s, g, r->cache_dir, e))
+    if (!gpu_layouts_make(&s->layouts, g, BINDINGS, e) || !make_cache(s, g, r->cache_dir, e))
         goto fail;
     vkGetPipelineCacheData(g->dev, s->cache, &before, NULL);
-    if (!par_for(r->threads, r->p->passes, make_pipeline, &all, e)) goto fail;
+    if (!par_for(r->threads, r->p->passes, make_pass, &all, e)) goto fail;
     if (s->cache_path) keep_cache(s, g, before);
     return true;
 fail:
@@ -368,8 +403,7 @@ fail:
 void gpu_passes_free(gpu_passes *s, const gpu_device *g) {
     for (uint32_t i = 0; i < PLAN_PASSES; i++) vkDestroyPipeline(g->dev, s->pipeline[i], NULL);
     if (s->cache) vkDestroyPipelineCache(g->dev, s->cache, NULL);
-    if (s->layout) vkDestroyPipelineLayout(g->dev, s->layout, NULL);
-    if (s->set_layout) vkDestroyDescriptorSetLayout(g->dev, s->set_layout, NULL);
+    gpu_layouts_free(&s->layouts, g);
     mem_free(s->cache_path);
     *s = (gpu_passes){0};
 }

@@ -9,6 +9,7 @@
 #define ENGINE_GPU_PASS_H
 
 #include "engine/gpu/gpu_memory.h"
+#include "engine/gpu/gpu_shaders.h"
 #include "shaders/shared.h"
 
 /* Where each transform's tables begin in the one buffer of twiddle factors, by the plan's axis.
@@ -45,11 +46,44 @@ static inline void gpu_put(void *to, bool float64, size_t at, double value) {
         ((float *)to)[at] = (float)value;
 }
 
+/* The layouts of a pass: storage buffers at bindings 0 .. bindings - 1, BINDINGS at most, and one
+ * 32-bit push constant. */
+typedef struct {
+    uint32_t bindings;
+    VkDescriptorSetLayout set;
+    VkPipelineLayout pipeline;
+} gpu_layouts;
+
+bool gpu_layouts_make(gpu_layouts *l, const gpu_device *g, uint32_t bindings, err *e);
+void gpu_layouts_free(gpu_layouts *l,
+                      const gpu_device *g); /* accepts half-made ones, as all below */
+
+/* Descriptor sets of one layout, with the pool that they come from. */
+typedef struct {
+    VkDescriptorPool pool;
+    VkDescriptorSet *set;
+} gpu_sets;
+
+bool gpu_sets_make(gpu_sets *s, const gpu_device *g, const gpu_layouts *l, uint32_t count, err *e);
+void gpu_sets_free(gpu_sets *s, const gpu_device *g);
+/* Lets binding i of a set be buffer[i], for all bindings of its layout. */
+void gpu_bind(VkDescriptorSet set, const gpu_device *g, const gpu_layouts *l,
+              const gpu_buffer *const *buffer);
+
+typedef struct {
+    gpu_shader code;
+    const VkSpecializationInfo *special; /* NULL: none */
+    VkPipelineCache cache;               /* NULL: none */
+} gpu_pipeline_params;
+
+/* Makes a pipeline; several threads may do so at the same time, with one cache, too. */
+bool gpu_pipeline_make(VkPipeline *to, const gpu_device *g, const gpu_layouts *l,
+                       const gpu_pipeline_params *p, err *e);
+
 /* Set by gpu_passes_make and const until gpu_passes_free. */
 typedef struct {
     gpu_twiddles twiddles; /* where the shaders look for them */
-    VkDescriptorSetLayout set_layout;
-    VkPipelineLayout layout;
+    gpu_layouts layouts;
     VkPipelineCache cache;
     VkPipeline pipeline[PLAN_PASSES]; /* one per pass of the plan */
     char *cache_path;                 /* where the pipelines are kept; NULL: nowhere */
@@ -64,13 +98,5 @@ typedef struct {
 /* Makes the pipelines of every pass of the plan, side by side; those on disk are used again. */
 bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const gpu_passes_request *r, err *e);
 void gpu_passes_free(gpu_passes *s, const gpu_device *g);
-
-/* Makes the layouts of a pass with storage buffers at bindings 0 .. bindings - 1, BINDINGS at most,
- * and one 32-bit push constant. After a failure the caller frees what was made. */
-bool gpu_layouts_make(VkDescriptorSetLayout *set_layout, VkPipelineLayout *layout,
-                      const gpu_device *g, uint32_t bindings, err *e);
-/* Lets binding i of a set of such a layout be buffer[i]. */
-void gpu_bind(const gpu_device *g, VkDescriptorSet set, const gpu_buffer *const *buffer,
-              uint32_t bindings);
 
 #endif

@@ -5,7 +5,6 @@
 #include "engine/gpu/gpu_commands.h"
 #include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/gpu_pass.h"
-#include "engine/gpu/gpu_shaders.h"
 
 #include <math.h>
 
@@ -79,12 +78,10 @@ enum { GROUP = 256, UNIT = 16, ROW = 32768 }; /* threads; bytes of each; workgro
  * copy commands of a driver may use other, slower hardware.) */
 typedef struct {
     gpu_buffer end[2];
-    VkDescriptorSetLayout set_layout;
-    VkPipelineLayout layout;
+    gpu_layouts layouts;
+    gpu_sets sets; /* two: from the first buffer to the second, and back */
     VkPipeline pipeline;
-    VkDescriptorPool pool;
-    VkDescriptorSet set[2]; /* from the first buffer to the second, and back */
-    const uint64_t *bytes;  /* of each step */
+    const uint64_t *bytes; /* of each step */
     uint32_t steps;
 } copies;
 
@@ -93,54 +90,26 @@ static uint64_t half_of(uint64_t bytes) {
 }
 
 static bool copies_make(copies *k, const gpu_device *g, err *e) {
+    const gpu_pipeline_params shader = {.code = gpu_shader_copy()};
     uint64_t most = UNIT;
     for (uint32_t i = 0; i < k->steps; i++) most = max_u64(most, half_of(k->bytes[i]));
     for (int i = 0; i < 2; i++)
         if (!gpu_buffer_make(&k->end[i], g, &(gpu_buffer_params){"copy", GPU_ON_DEVICE, most}, e))
             return false;
-    if (!gpu_layouts_make(&k->set_layout, &k->layout, g, COPY_BINDINGS, e)) return false;
-
-    gpu_shader code = gpu_shader_copy();
-    VkShaderModuleCreateInfo module = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                       .codeSize = code.bytes,
-                                       .pCode = code.words};
-    VkComputePipelineCreateInfo pipeline = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .pName = "main"},
-        .layout = k->layout};
-    VK_TRY(g, vkCreateShaderModule(g->dev, &module, NULL, &pipeline.stage.module), e);
-    VkResult made =
-        vkCreateComputePipelines(g->dev, VK_NULL_HANDLE, 1, &pipeline, NULL, &k->pipeline);
-    vkDestroyShaderModule(g->dev, pipeline.stage.module, NULL);
-    if (made != VK_SUCCESS) return gpu_failed(g, made, "vkCreateComputePipelines", e);
-
-    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 2 * COPY_BINDINGS};
-    VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                       .maxSets = 2,
-                                       .poolSizeCount = 1,
-                                       .pPoolSizes = &size};
-    VkDescriptorSetLayout layout[2] = {k->set_layout, k->set_layout};
-    VkDescriptorSetAllocateInfo sets = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-                                        .descriptorSetCount = 2,
-                                        .pSetLayouts = layout};
-    VK_TRY(g, vkCreateDescriptorPool(g->dev, &pool, NULL, &k->pool), e);
-    sets.descriptorPool = k->pool;
-    VK_TRY(g, vkAllocateDescriptorSets(g->dev, &sets, k->set), e);
+    if (!gpu_layouts_make(&k->layouts, g, COPY_BINDINGS, e) ||
+        !gpu_pipeline_make(&k->pipeline, g, &k->layouts, &shader, e) ||
+        !gpu_sets_make(&k->sets, g, &k->layouts, 2, e))
+        return false;
     for (int s = 0; s < 2; s++)
-        gpu_bind(g, k->set[s], (const gpu_buffer *const[]){&k->end[s], &k->end[1 - s]},
-                 COPY_BINDINGS);
+        gpu_bind(k->sets.set[s], g, &k->layouts,
+                 (const gpu_buffer *const[]){&k->end[s], &k->end[1 - s]});
     return true;
-fail:
-    return false;
 }
 
 static void copies_free(copies *k, const gpu_device *g) {
-    vkDestroyDescriptorPool(g->dev, k->pool, NULL);
     vkDestroyPipeline(g->dev, k->pipeline, NULL);
-    vkDestroyPipelineLayout(g->dev, k->layout, NULL);
-    vkDestroyDescriptorSetLayout(g->dev, k->set_layout, NULL);
+    gpu_sets_free(&k->sets, g);
+    gpu_layouts_free(&k->layouts, g);
     for (int i = 0; i < 2; i++) gpu_buffer_free(&k->end[i], g);
 }
 
@@ -151,9 +120,10 @@ static void record_copies(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint
     for (uint32_t i = 0; i < k->steps; i++) {
         uint32_t count = (uint32_t)(half_of(k->bytes[i]) / UNIT),
                  groups = ceil_div_u32(count, GROUP);
-        vkCmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, k->layout, 0, 1, &k->set[i % 2],
-                                0, NULL);
-        vkCmdPushConstants(c, k->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof count, &count);
+        vkCmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, k->layouts.pipeline, 0, 1,
+                                &k->sets.set[i % 2], 0, NULL);
+        vkCmdPushConstants(c, k->layouts.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof count,
+                           &count);
         vkCmdDispatch(c, min_u32(groups, ROW), ceil_div_u32(groups, ROW), 1);
         gpu_barrier(c, GPU_BY_PASS, GPU_BY_PASS);
         gpu_stamp(c, stamps, next);
