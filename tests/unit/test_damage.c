@@ -200,6 +200,8 @@ typedef struct {
 
 static const wrong WRONG[] = {
     {"compression", 0, 200, 1, "compression 200 is unknown"},
+    {"compression", 0, 10, 1, "compression 10 (HTJ2K256) is not supported"},
+    {"compression", 0, 12, 1, "compression 12 (ZSTD or LJ2K) is not supported"},
     {"lineOrder", 0, 9, 1, "line order 9 is unknown"},
     {"dataWindow", 0, 500, 4, "data window (500,0)-(8,17) has -491 x 18 pixels"},
     {"dataWindow", 8, 70000, 4, "has 70001 x 18 pixels; a side may have 1 to 65536"},

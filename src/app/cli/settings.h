@@ -47,7 +47,7 @@ typedef struct {
     const char *frames;
     settings_missing missing;
     uint32_t jobs;    /* host threads; 0: all there are */
-    uint32_t packing; /* 0: as the input; else compression + 1 */
+    uint32_t packing; /* 0: as the input; else compression + 1; then zips and zip made small */
     settings_pixels pixels;
     bool clobber, in_place, update;
     settings_progress progress;

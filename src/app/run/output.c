@@ -91,8 +91,13 @@ static bool retype_all(image *img, const settings *s, pixel_type to, uint64_t *c
 }
 
 bool output_prepare(image *img, const settings *s, err *e) {
-    for (int part = 0; s->packing && part < img->head.parts; part++)
-        img->head.part[part].packing = (compression)(s->packing - 1);
+    bool small = s->packing > COMPRESSIONS;
+    for (int part = 0; s->packing && part < img->head.parts; part++) {
+        image_part *p = &img->head.part[part];
+        p->packing = (compression)(small ? s->packing - 1 - COMPRESSIONS + COMPRESSION_ZIPS
+                                         : s->packing - 1);
+        p->small = small;
+    }
     return s->pixels != PIXELS_FLOAT || retype_all(img, s, PIXEL_FLOAT, NULL, e);
 }
 

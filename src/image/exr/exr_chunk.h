@@ -1,10 +1,10 @@
 /* exr_chunk.h - one chunk of an EXR file: bytes to samples and back.
  *
- * One table of codecs: NONE, RLE, ZIPS and ZIP are done here (deflate by libdeflate), PIZ by
- * tinyexr's functions, PXR24, B44, B44A, DWAA and DWAB by OpenEXR where the program is built with
- * it. Each takes the chunk as one run of bytes, line by line, within a line channel by channel;
- * deflate and run lengths take the even bytes of that run and then the odd ones (exr_split.h),
- * which are gathered from and scattered to the planes without a pass of their own.
+ * One table of codecs: NONE and RLE are done here, ZIPS and ZIP are packed by exr_zip and unpacked
+ * by libdeflate, PIZ is done by tinyexr's functions, PXR24, B44, B44A, DWAA and DWAB by OpenEXR
+ * where the program is built with it. Each takes the chunk as one run of bytes, line by line,
+ * within a line channel by channel; ZIP and RLE take the even bytes of that run and then the odd
+ * ones, which are gathered from and scattered to the planes without a pass of their own.
  *
  * A codec trusts nothing in the bytes: damage is an error, or samples of no meaning. */
 #ifndef IMAGE_EXR_CHUNK_H
@@ -24,12 +24,13 @@ typedef struct {
     size_t raw; /* bytes, unpacked */
 } exr_shape;
 
-/* What one thread works with: buffers that grow as needed, and libdeflate's states. Zeroed to
- * start with. */
+/* What one thread works with: buffers that grow as needed, and the states of ZIP. Starts as zeros;
+ * belongs to one thread at a time. */
 typedef struct {
-    uint8_t *packed, *raw;
-    size_t packed_room, raw_room;
-    struct libdeflate_compressor *deflate[2]; /* of the two levels in use */
+    uint8_t *packed, *raw, *other;
+    size_t packed_room, raw_room, other_room;
+    struct exr_zip *zip;
+    struct libdeflate_compressor *deflate; /* of parts that are to be small */
     struct libdeflate_decompressor *inflate;
 } exr_scratch;
 

@@ -1,0 +1,35 @@
+/* exr_zip.h - ZIP in EXR: the byte shuffle, and an encoder of deflate for what comes out of it.
+ *
+ * Before they are packed, the bytes of a chunk are parted into those at even and those at odd
+ * places, and each byte is replaced by its difference from the one before, plus 128: smooth images
+ * become runs of bytes near 128. RLE takes the same bytes.
+ *
+ * Saving a file is mostly this encoder. It is made for two halves whose bytes have nothing in
+ * common, and for noise; the head of exr_zip.c says how. The same bytes give the same stream on
+ * every machine. It does not know about channels. Decoding is left to libdeflate. */
+#ifndef IMAGE_EXR_ZIP_H
+#define IMAGE_EXR_ZIP_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* even[i] = from[2i], odd[i] = from[2i + 1], for n pairs; and back. */
+void exr_split(uint8_t *even, uint8_t *odd, const uint8_t *from, size_t n);
+void exr_join(uint8_t *to, const uint8_t *even, const uint8_t *odd, size_t n);
+
+/* b[i] = b[i] - b[i - 1] + 128 for i > 0, in place; and back. */
+void exr_delta(uint8_t *b, size_t n);
+void exr_undelta(uint8_t *b, size_t n);
+
+/* What one thread packs with. Free with mem_free. */
+typedef struct exr_zip exr_zip;
+exr_zip *exr_zip_new(err *e);
+
+/* Returns the room that packing n bytes may need. */
+size_t exr_zip_bound(size_t n);
+/* Packs n split bytes as a zlib stream and returns its length, which may be beyond n. */
+size_t exr_zip_pack(exr_zip *z, const uint8_t *bytes, size_t n, uint8_t *out);
+
+#endif

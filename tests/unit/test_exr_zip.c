@@ -1,0 +1,167 @@
+/* The encoder of ZIP: zlib reads every stream, streams depend on nothing but the bytes, and they
+ * are no larger than the format and zlib allow. */
+#include "base/mem.h"
+#include "image/exr/exr_zip.h"
+#include "unit/check.h"
+#include "unit/make_image.h"
+
+#include <math.h>
+#include <string.h>
+#include <zlib.h>
+
+/* --- bytes of many kinds ------------------------------------------------------------------ */
+
+static uint32_t below(uint64_t *seed, uint32_t n) {
+    return (uint32_t)(make_random(seed) % n);
+}
+
+static void zeros(uint8_t *b, size_t n, uint64_t *seed) {
+    (void)seed;
+    memset(b, 0, n);
+}
+static void noise(uint8_t *b, size_t n, uint64_t *seed) {
+    for (size_t i = 0; i < n; i++) b[i] = (uint8_t)make_random(seed);
+}
+/* Small numbers around 128, as the high bytes of a smooth image are. */
+static void peaked(uint8_t *b, size_t n, uint64_t *seed) {
+    for (size_t i = 0; i < n; i++)
+        b[i] = (uint8_t)(128 + (int)below(seed, 3) - (int)below(seed, 3));
+}
+/* Each byte half as likely as the one before: the longest Huffman codes there can be. */
+static void steep(uint8_t *b, size_t n, uint64_t *seed) {
+    for (size_t i = 0; i < n; i++) b[i] = (uint8_t)__builtin_ctzll(make_random(seed) | 1ull << 40);
+}
+/* Two bytes of which the second follows from the first. */
+static void pairs(uint8_t *b, size_t n, uint64_t *seed) {
+    noise(b, n, seed);
+    for (size_t i = 1; i < n; i += 2) b[i] = (uint8_t)-b[i - 1];
+}
+/* Repetitions of any length and distance, with literals between them. */
+static void repeats(uint8_t *b, size_t n, uint64_t *seed) {
+    for (size_t i = 0, run; i < n; i += run) {
+        run = 1 + below(seed, below(seed, 4) ? 12 : 700);
+        if (run > n - i) run = n - i;
+        size_t from = i ? below(seed, (uint32_t)i) : 0;
+        for (size_t k = 0; k < run; k++)
+            b[i + k] = i && run > 3 ? b[from + k] : (uint8_t)make_random(seed);
+    }
+}
+/* One half of one kind, the other of another. */
+static void halves(uint8_t *b, size_t n, uint64_t *seed) {
+    noise(b, n / 2, seed);
+    zeros(b + n / 2, n - n / 2, seed);
+}
+
+typedef void fill_fn(uint8_t *b, size_t n, uint64_t *seed);
+static fill_fn *const FILL[] = {zeros, noise, peaked, steep, pairs, repeats, halves};
+enum { FILLS = sizeof FILL / sizeof *FILL };
+
+static const size_t SIZE[] = {1,     2,      3,      4,      7,      63,     64,
+                              65,    66,     127,    128,    129,    257,    258,
+                              259,   1000,   32767,  32768,  40000,  65535,  65536,
+                              99999, 131069, 131070, 131071, 131074, 200003, 700000};
+enum { SIZES = sizeof SIZE / sizeof *SIZE };
+
+/* --- tests -------------------------------------------------------------------------------- */
+
+static void zlib_reads_every_stream(void **state) {
+    (void)state;
+    err e = {0};
+    uint64_t seed = 3;
+    exr_zip *z = exr_zip_new(&e);
+    CHECK_OK(z, e);
+    for (size_t s = 0; s < SIZES; s++)
+        for (int f = 0; f < FILLS; f++) {
+            size_t n = SIZE[s], room = exr_zip_bound(n);
+            /* Buffers end where their bytes end, so that a sanitizer sees what goes beyond. */
+            uint8_t *b = mem_raw(n, 1, "bytes", &e), *packed = mem_raw(room, 1, "packed", &e);
+            uint8_t *back = mem_raw(n, 1, "back", &e);
+            FILL[f](b, n, &seed);
+            size_t bytes = exr_zip_pack(z, b, n, packed);
+            assert_in_range(bytes, 1, room);
+            uLongf got = n;
+            assert_int_equal(uncompress(back, &got, packed, bytes), Z_OK);
+            assert_int_equal(got, n);
+            assert_memory_equal(back, b, n);
+            mem_free(b);
+            mem_free(packed);
+            mem_free(back);
+        }
+    mem_free(z);
+}
+
+static void streams_depend_on_their_bytes_alone(void **state) {
+    (void)state;
+    err e = {0};
+    enum { N = 90001 };
+    uint64_t seed = 8;
+    static uint8_t b[N], other[N];
+    size_t room = exr_zip_bound(N);
+    uint8_t *one = mem_raw(room, 1, "one", &e), *two = mem_raw(room, 1, "two", &e);
+    for (int f = 0; f < FILLS; f++) {
+        FILL[f](b, N, &seed);
+        repeats(other, N, &seed);
+        exr_zip *used = exr_zip_new(&e), *fresh = exr_zip_new(&e);
+        exr_zip_pack(used, other, N, one);
+        size_t n = exr_zip_pack(used, b, N, one), m = exr_zip_pack(fresh, b, N, two);
+        assert_int_equal(n, m);
+        assert_memory_equal(one, two, n);
+        mem_free(used);
+        mem_free(fresh);
+    }
+    mem_free(one);
+    mem_free(two);
+}
+
+/* Samples of a picture with edges, gradients and `grain`, as they stand in a chunk of 16 lines. */
+static size_t picture(uint8_t *to, pixel_type type, float grain) {
+    enum { W = 600, H = 16, C = 3 };
+    static float line[W];
+    static uint8_t run[W * H * C * 4];
+    uint64_t seed = 11;
+    size_t at = 0;
+    for (int y = 0; y < H; y++)
+        for (int c = 0; c < C; c++) {
+            for (int x = 0; x < W; x++) {
+                float shape = 0.4f + 0.3f * sinf(0.02f * (float)(x + 3 * y + 50 * c));
+                if (x % 150 > 90) shape = 0.25f * (float)(c + 1);
+                line[x] = shape + grain * (float)below(&seed, 1 << 20) * 0x1p-20f;
+            }
+            image_from_float(run + at, type, 0, line, W);
+            at += W * pixel_bytes(type);
+        }
+    exr_split(to, to + at / 2, run, at / 2);
+    exr_delta(to, at);
+    return at;
+}
+
+static void sizes_are_those_of_zlib_or_less(void **state) {
+    (void)state;
+    err e = {0};
+    static uint8_t b[200000], packed[400000];
+    exr_zip *z = exr_zip_new(&e);
+    for (int t = PIXEL_HALF; t <= PIXEL_FLOAT; t++)
+        for (int g = 0; g < 4; g++) {
+            size_t n = picture(b, (pixel_type)t, (float[]){0, 0.001f, 0.03f, 0.5f}[g]);
+            uLongf theirs = sizeof packed;
+            compress2(packed, &theirs, b, n, 4); /* as OpenEXR does */
+            size_t ours = exr_zip_pack(z, b, n, packed);
+            if (ours > theirs + theirs * 3 / 100)
+                fail_msg("%s, grain %d: %zu bytes, zlib %lu", pixel_name((pixel_type)t), g, ours,
+                         theirs);
+        }
+    /* What cannot be packed grows by no more than the heads of its blocks. */
+    uint64_t seed = 1;
+    noise(b, sizeof b, &seed);
+    assert_in_range(exr_zip_pack(z, b, sizeof b, packed), 1, sizeof b + 6 + 4 * 6);
+    mem_free(z);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(zlib_reads_every_stream),
+        cmocka_unit_test(streams_depend_on_their_bytes_alone),
+        cmocka_unit_test(sizes_are_those_of_zlib_or_less),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
