@@ -280,8 +280,11 @@ static bool open_engine(session *s, const engine_device *d, err *e) {
 static bool make_lines(spectrum_lines *to, session_lease *l, session *s, const session_size *size,
                        err *e) {
     const plan *p = &s->ready.plan;
-    bool float64 = p->sample_bytes == 8;
-    bool exact = float64 || s->s.spectrum == SPECTRUM_EXACT;
+    const spectrum_request want = {.mode = s->s.spectrum,
+                                   .first = p->first,
+                                   .length = {p->axis[0].length, p->axis[1].length},
+                                   .float64 = p->sample_bytes == 8};
+    bool exact = want.float64 || want.mode == SPECTRUM_EXACT;
     spectrum source = {0};
     psf rest = {0};
     const psf *k = &size->kernel;
@@ -299,9 +302,8 @@ static bool make_lines(spectrum_lines *to, session_lease *l, session *s, const s
     else if (ok && s->kernel.is_spectrum && psf_same(k, &file->kernel))
         ok = spectrum_copy(&source, file, e);
     else if (ok)
-        ok = cache_spectrum(&source, k, &place, s->threads, &l->spectrum_cached, e);
-    ok = ok && spectrum_at(to, &source, s->s.spectrum, p->first, p->axis[0].length,
-                           p->axis[1].length, float64, s->threads, e);
+        ok = cache_spectrum(&source, k, &place, s->threads, e), l->spectrum_cached = source.cached;
+    ok = ok && spectrum_at(to, &source, &want, s->threads, e);
     spectrum_free(&source);
     psf_free(&rest);
     l->spectrum_seconds += clock_now() - start;

@@ -199,8 +199,9 @@ bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e) {
             plane[c][i] = (float)pow(x * x + y * y + 1 + c, -1.5);
         }
     }
+    const psf_planes planes = {size, size, channels, (const float *const *)plane};
     psf_options o = {0};
-    ok = ok && psf_make(to, size, size, channels, (const float *const *)plane, &o, e);
+    ok = ok && psf_make(to, &planes, &o, e);
     for (int c = 0; c < PSF_CHANNELS; c++) mem_free(plane[c]);
     return ok;
 }
@@ -226,9 +227,13 @@ static bool run_trial(trial *t, const engine_device *d, const char *cache_dir, p
     plan p;
     spectrum source = {0};
     spectrum_lines lines = {0};
-    bool ok = plan_make(&p, &ask, e) && measure_kernel(&source.kernel, t->kernel, 3, e) &&
-              spectrum_at(&lines, &source, SPECTRUM_EXACT, p.first, p.axis[0].length,
-                          p.axis[1].length, false, threads, e);
+    spectrum_request want = {.mode = SPECTRUM_EXACT};
+    bool ok = plan_make(&p, &ask, e) && measure_kernel(&source.kernel, t->kernel, 3, e);
+    if (ok) {
+        want.first = p.first;
+        want.length[0] = p.axis[0].length, want.length[1] = p.axis[1].length;
+        ok = spectrum_at(&lines, &source, &want, threads, e);
+    }
     measure_request r = {d, &p, &lines, cache_dir, t->rounds, 1, 1, 0, 0};
     ok = ok && measure_device(&t->m, &r, threads, e);
     t->bytes = device_image_bytes(&p);

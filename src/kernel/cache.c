@@ -33,10 +33,6 @@ bool cache_path(char to[CACHE_PATH], const char *asked) {
     return false;
 }
 
-static bool spectra_folder(char to[CACHE_PATH], const char *dir) {
-    return joined(to, dir, "/spectra");
-}
-
 static bool entry_path(char to[CACHE_PATH], const char *dir, const char *name) {
     int n = snprintf(to, CACHE_PATH, "%s/spectra/%s", dir, name);
     return n > 0 && n < CACHE_PATH;
@@ -50,7 +46,7 @@ static void entry_name(char to[CACHE_NAME], const psf *k) {
     snprintf(to, CACHE_NAME, "%s.v%d.spectrum", hash, SPECTRUM_FILE_VERSION);
 }
 
-/* 32 hexadecimal digits, ".v", a version of any program, ".spectrum". */
+/* Returns whether a name has 32 hexadecimal digits, ".v", any version, and ".spectrum". */
 static bool is_entry_name(const char *name) {
     size_t hash = strspn(name, "0123456789abcdef");
     if (hash != HASH_TEXT - 1 || strncmp(name + hash, ".v", 2) != 0) return false;
@@ -61,20 +57,16 @@ static bool is_entry_name(const char *name) {
 
 /* --- one entry --------------------------------------------------------------------------- */
 
-static bool same_kernel(const psf *k, const char *name) {
-    char own[CACHE_NAME];
-    entry_name(own, k);
-    return strcmp(own, name) == 0;
-}
-
 static bool read_entry(spectrum *s, const char *path, const char *name, err *e) {
+    char own[CACHE_NAME];
     if (!spectrum_file_read(s, path, e)) return false;
-    if (same_kernel(&s->kernel, name)) return true;
+    entry_name(own, &s->kernel);
+    if (strcmp(own, name) == 0) return true;
     spectrum_free(s);
     return err_set(e, ERR_DATA, "spectrum '%s': it is of another kernel than its name says", path);
 }
 
-/* From one tier; false, silently, when the entry is not there. */
+/* Loads an entry from one folder. Returns false, and logs nothing, when it is not there. */
 static bool load(spectrum *s, const psf *k, const char *dir, const char *name, bool own) {
     char path[CACHE_PATH];
     err e = {0};
@@ -88,7 +80,8 @@ static bool load(spectrum *s, const psf *k, const char *dir, const char *name, b
     }
     /* How the psf came about is not part of the key, only what it is. */
     s->kernel.made = k->made;
-    if (own) utimensat(AT_FDCWD, path, NULL, 0); /* now: what trimming goes by */
+    s->cached = true;
+    if (own) utimensat(AT_FDCWD, path, NULL, 0); /* trimming goes by this time */
     log_info("kernel spectrum from the cache: %s", path);
     return true;
 }
@@ -104,21 +97,20 @@ static void store(const spectrum *s, const char *dir, const char *name, uint64_t
                  bytes, budget);
         return;
     }
-    if (!spectra_folder(folder, dir) || !entry_path(path, dir, name)) return;
+    if (!joined(folder, dir, "/spectra") || !entry_path(path, dir, name)) return;
     if (!file_make_dirs(folder, &e) || !spectrum_file_write(path, s, &e) ||
         !cache_trim(&trimmed, dir, budget, &e))
         log_info("the kernel's spectrum is not kept: %s", e.msg);
 }
 
-bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *threads, bool *hit,
-                    err *e) {
+bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *threads, err *e) {
     char dir[CACHE_PATH], name[CACHE_NAME];
     const char *shared = getenv("FFTBLOOM_CACHE_RO");
     bool usable = place->budget > 0 && cache_path(dir, place->dir);
     entry_name(name, k);
-    *hit = (usable && load(s, k, dir, name, true)) ||
-           (place->budget > 0 && shared && *shared && load(s, k, shared, name, false));
-    if (*hit) return true;
+    if ((usable && load(s, k, dir, name, true)) ||
+        (place->budget > 0 && shared && *shared && load(s, k, shared, name, false)))
+        return true;
     if (!spectrum_make(s, k, threads, e)) return false;
     if (usable) store(s, dir, name, place->budget);
     return true;
@@ -132,62 +124,44 @@ static int last_used_first(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-static bool add_entry(cache_list *l, size_t *room, const char *name, const struct stat *st,
-                      err *e) {
-    if (l->count == *room) {
-        size_t more = *room ? 2 * *room : 64;
-        cache_entry *larger = mem_new(more, sizeof *larger, "list of the cache", e);
+/* Appends an entry. The list has room for the next power of two from 64 on. */
+static bool add_entry(cache_list *l, const char *name, const struct stat *st, err *e) {
+    if (l->count == 0 || (l->count >= 64 && (l->count & (l->count - 1)) == 0)) {
+        size_t room = l->count ? 2 * l->count : 64;
+        cache_entry *larger = mem_new(room, sizeof *larger, "list of the cache", e);
         if (!larger) return false;
         if (l->count) memcpy(larger, l->entry, l->count * sizeof *larger);
         mem_free(l->entry);
         l->entry = larger;
-        *room = more;
     }
     cache_entry *to = &l->entry[l->count++];
-    snprintf(to->name, sizeof to->name, "%s", name);
+    snprintf(to->name, sizeof to->name, "%.*s", CACHE_NAME - 1, name);
     to->bytes = (uint64_t)st->st_size;
     to->used = st->st_mtime;
     l->bytes += to->bytes;
     return true;
 }
 
-/* Calls `each` for every file of the folder; a file that goes away meanwhile is passed over. */
-typedef bool each_file(void *ctx, const char *name, const struct stat *st, err *e);
-static bool for_each_file(const char *dir, each_file *each, void *ctx, err *e) {
-    char folder[CACHE_PATH];
-    if (!spectra_folder(folder, dir))
-        return err_set(e, ERR_CONFIG, "the cache folder's name is too long: '%.80s...'", dir);
-    DIR *d = opendir(folder);
-    if (!d) return errno == ENOENT || err_errno(e, ERR_IO, "cannot list '%s'", folder);
-    bool ok = true;
-    for (struct dirent *f; ok && (f = readdir(d));) {
-        struct stat st;
-        if (fstatat(dirfd(d), f->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
-            ok = each(ctx, f->d_name, &st, e);
-    }
-    closedir(d);
-    return ok;
-}
-
-typedef struct {
-    cache_list *list;
-    size_t room;
-} listing;
-
-static bool list_file(void *ctx, const char *name, const struct stat *st, err *e) {
-    listing *l = ctx;
-    return !is_entry_name(name) || add_entry(l->list, &l->room, name, st, e);
-}
-
 bool cache_list_make(cache_list *to, const char *dir, err *e) {
     cache_list l = {0};
-    if (!for_each_file(dir, list_file, &(listing){&l, 0}, e)) {
-        cache_list_free(&l);
-        return false;
+    char folder[CACHE_PATH];
+    if (!joined(folder, dir, "/spectra"))
+        return err_set(e, ERR_CONFIG, "the cache folder's name is too long: '%.80s...'", dir);
+    DIR *d = opendir(folder);
+    bool ok = d || errno == ENOENT || err_errno(e, ERR_IO, "cannot list '%s'", folder);
+    for (struct dirent *f; ok && d && (f = readdir(d));) {
+        struct stat st; /* a file may go away meanwhile */
+        if (is_entry_name(f->d_name) &&
+            fstatat(dirfd(d), f->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+            ok = add_entry(&l, f->d_name, &st, e);
     }
+    if (d) closedir(d);
     if (l.count) qsort(l.entry, l.count, sizeof *l.entry, last_used_first);
-    *to = l;
-    return true;
+    if (ok)
+        *to = l;
+    else
+        cache_list_free(&l);
+    return ok;
 }
 
 void cache_list_free(cache_list *l) {
@@ -207,25 +181,14 @@ bool cache_verify(const char *dir, const cache_entry *entry, err *e) {
 
 /* --- trimming ---------------------------------------------------------------------------- */
 
-/* Another process may have been faster: what is not there any more is removed, too. */
-static bool remove_file(const char *dir, const char *name, err *e) {
-    char path[CACHE_PATH];
-    if (!entry_path(path, dir, name)) return true;
-    return unlink(path) == 0 || errno == ENOENT || err_errno(e, ERR_IO, "cannot remove '%s'", path);
-}
-
-/* Removes what killed processes left, in every folder of the cache that is written to. */
-static void sweep(const char *dir) {
+bool cache_trim(cache_trimmed *to, const char *dir, uint64_t budget, err *e) {
     static const char *const FOLDER[] = {"", "/spectra", "/stamps"};
     char path[CACHE_PATH];
-    for (size_t i = 0; i < sizeof FOLDER / sizeof FOLDER[0]; i++)
-        if (joined(path, dir, FOLDER[i])) file_sweep(path);
-}
-
-bool cache_trim(cache_trimmed *to, const char *dir, uint64_t budget, err *e) {
     cache_list l;
     cache_trimmed t = {0};
-    sweep(dir);
+    /* What killed processes left, in every folder of the cache that is written to. */
+    for (size_t i = 0; i < sizeof FOLDER / sizeof FOLDER[0]; i++)
+        if (joined(path, dir, FOLDER[i])) file_sweep(path);
     if (!cache_list_make(&l, dir, e)) return false;
     bool ok = true, full = false;
     for (size_t i = 0; ok && i < l.count; i++) {
@@ -233,7 +196,9 @@ bool cache_trim(cache_trimmed *to, const char *dir, uint64_t budget, err *e) {
         /* Everything behind the first that does not fit was used longer ago and goes, too. */
         full = full || x->bytes > budget - t.kept_bytes;
         if (full) {
-            ok = remove_file(dir, x->name, e);
+            /* Another process may have been faster: a file that is gone counts as removed. */
+            ok = !entry_path(path, dir, x->name) || unlink(path) == 0 || errno == ENOENT ||
+                 err_errno(e, ERR_IO, "cannot remove '%s'", path);
             t.removed++, t.removed_bytes += x->bytes;
         } else {
             t.kept++, t.kept_bytes += x->bytes;

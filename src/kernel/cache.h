@@ -1,16 +1,13 @@
-/* cache.h - spectra kept between runs, in a folder that many processes share.
+/* cache.h - keeps spectra between runs, in a folder that many processes share.
  *
  *   FOLDER/spectra/<hash of the psf>.v<version of the format>.spectrum
  *
- * Keyed by content: the name of a kernel's file plays no part, and two runs that make the same psf
- * share an entry. Entries appear by rename, so a reader sees a whole one or none; nobody waits for
- * anybody. One that is broken, or not of the kernel its name says, is made again with a warning.
- * A folder that cannot be used is said at LOG_INFO and is never a failure.
- *
- * $FFTBLOOM_CACHE_RO names a second folder that is read after the first and never written.
- *
- * Other things that live in the cache folder are beside `spectra`, and nothing here touches
- * them. */
+ * The key is the content: the name of a kernel's file plays no part, and two runs that make the
+ * same psf share an entry. Entries appear by rename, so a reader sees a whole one or none, and no
+ * process waits for another. If an entry is broken, or its kernel is not the one that its name
+ * says, a warning is logged and the spectrum is made again. A folder that cannot be used is logged
+ * at LOG_INFO and is never a failure. $FFTBLOOM_CACHE_RO names a second folder, which is read after
+ * the first and never written. The module does not touch other things in the cache folder. */
 #ifndef BLOOM_CACHE_H
 #define BLOOM_CACHE_H
 
@@ -19,20 +16,19 @@
 enum { CACHE_PATH = 4096 };
 #define CACHE_BUDGET 2000000000u /* bytes: some 150 kernels of 512 x 512 in three channels */
 
-/* Where, and how much may be kept. */
+/* Where spectra are kept, and how much of them. */
 typedef struct {
     const char *dir; /* NULL: the default place */
     uint64_t budget; /* bytes of all spectra together; 0: nothing is read or kept */
 } cache_place;
 
-/* The cache folder: `asked`, $FFTBLOOM_CACHE_DIR, $XDG_CACHE_HOME/fftbloom or ~/.cache/fftbloom,
- * the first that is there. False when there is none of them. Makes no folder. */
+/* Finds the cache folder: the first that is set of `asked`, $FFTBLOOM_CACHE_DIR,
+ * $XDG_CACHE_HOME/fftbloom and ~/.cache/fftbloom. Returns false when none is. Makes no folder. */
 bool cache_path(char to[CACHE_PATH], const char *asked);
 
-/* The spectrum of `k`, from the cache if it is there, else made and kept there. *hit tells which.
- * Fails only where spectrum_make does. */
-bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *threads, bool *hit,
-                    err *e);
+/* Reads the spectrum of `k` from the cache, or makes it and keeps it there; s->cached tells which.
+ * Fails only if spectrum_make does. */
+bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *threads, err *e);
 
 /* --- for the cache command --- */
 
@@ -49,16 +45,16 @@ typedef struct {
     uint64_t bytes;
 } cache_list;
 
-/* The spectra in the cache folder `dir` (as cache_path gives it); a folder that is not there holds
- * none. */
+/* Lists the spectra in the cache folder `dir`, as cache_path gives it. A folder that does not exist
+ * holds none. */
 bool cache_list_make(cache_list *l, const char *dir, err *e);
 void cache_list_free(cache_list *l);
 
-/* Reads the entry whole: its checksum, and that it holds the kernel its name says. */
+/* Reads a whole entry; checks its checksum, and that it holds the kernel that its name says. */
 bool cache_verify(const char *dir, const cache_entry *entry, err *e);
 
-/* Removes spectra, those first that were used longest ago, until at most `budget` bytes are left,
- * and the temporary files that killed processes left. */
+/* Removes the spectra that were used longest ago, until at most `budget` bytes are left, and the
+ * temporary files of killed processes. */
 typedef struct {
     size_t removed, kept;
     uint64_t removed_bytes, kept_bytes;

@@ -18,39 +18,37 @@ const convention CONVENTIONS[] = {
 };
 const int CONVENTION_COUNT = (int)(sizeof CONVENTIONS / sizeof CONVENTIONS[0]);
 
-uint32_t convention_tap(convention_center c, uint32_t n) {
+/* Returns the tap that is the centre of a side of n taps. */
+static uint32_t center_tap(convention_center c, uint32_t n) {
     return c == CENTER_BEFORE_HALF ? (n - 1) / 2 : n / 2;
-}
-
-/* A window that begins behind 0 gives a number that is far too large. */
-static uint32_t center_of(const convention_request *r, int a) {
-    if (r->centered) return r->at[a];
-    if (r->from->center == CENTER_WINDOW) return (uint32_t)(0 - (int64_t)r->window[a]);
-    return convention_tap(r->from->center, r->size[a]);
-}
-
-/* The smallest side whose centre has `before` taps on one side of it and `after` on the other. */
-static uint64_t smallest(convention_center c, uint64_t before, uint64_t after) {
-    if (c == CENTER_BEFORE_HALF) return after > before ? 2 * after : 2 * before + 1;
-    return before > after ? 2 * before : 2 * after + 1;
 }
 
 bool convention_plan(convention_move *m, const convention_request *r, err *e) {
     convention_move plan = {.turned = r->from->turned != r->to->turned};
     for (int a = 0; a < 2; a++) {
-        uint32_t n = r->size[a], at = center_of(r, a);
+        uint32_t n = r->size[a], at = r->at[a];
+        /* A window that begins behind 0 gives a number that is far too large. */
+        if (!r->centered && r->from->center == CENTER_WINDOW)
+            at = (uint32_t)(0 - (int64_t)r->window[a]);
+        else if (!r->centered)
+            at = center_tap(r->from->center, n);
         if (at >= n)
             return err_set(e, ERR_CONFIG,
                            "the centre %c = %" PRIu32 " lies outside the kernel, whose taps are 0 "
                            "to %" PRIu32,
                            "xy"[a], at, n - 1);
         if (plan.turned) at = n - 1 - at;
-        uint64_t side = r->wanted[a] ? r->wanted[a] : smallest(r->to->center, at, n - 1 - at);
+        /* The smallest side whose centre has as many taps before and after it. */
+        uint64_t before = at, after = n - 1 - at, side = r->wanted[a];
+        if (!side && r->to->center == CENTER_BEFORE_HALF)
+            side = after > before ? 2 * after : 2 * before + 1;
+        else if (!side)
+            side = before > after ? 2 * before : 2 * after + 1;
         if (side > PSF_SIDE)
             return err_set(e, ERR_CONFIG, "a side of %" PRIu64 " taps; at most %d are possible",
                            side, PSF_SIDE);
         plan.size[a] = (uint32_t)side;
-        uint32_t center = convention_tap(r->to->center, plan.size[a]);
+        uint32_t center = center_tap(r->to->center, plan.size[a]);
         plan.offset[a] = (int64_t)center - (int64_t)at;
         plan.center[a] = r->to->center == CENTER_WRAPPED ? 0 : center;
     }
@@ -58,8 +56,8 @@ bool convention_plan(convention_move *m, const convention_request *r, err *e) {
     return true;
 }
 
-/* From a place in the upright picture to where the layout of transforms keeps it, and back: tap
- * floor(n / 2) is at 0. */
+/* Returns where the layout of transforms keeps tap i of the upright picture: tap floor(n / 2) is at
+ * 0. */
 static uint32_t wrapped(uint32_t i, uint32_t n) {
     return (uint32_t)(((uint64_t)i + n - n / 2) % n);
 }

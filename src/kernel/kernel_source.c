@@ -82,15 +82,11 @@ void kernel_source_free(kernel_source *k) {
 
 /* --- the psf for an image ------------------------------------------------------------------- */
 
-static bool make_from_planes(psf *to, const kernel_source *k, const kernel_use *use, uint32_t h,
-                             err *e) {
-    psf_options o = use->options;
-    memcpy(o.luminance, k->luminance, sizeof o.luminance);
-    if (use->relative) o.size = o.size * h / k->h;
-    return psf_make(to, k->w, k->h, k->channels, (const float *const *)k->plane, &o, e);
+psf_planes kernel_source_planes(const kernel_source *k) {
+    return (psf_planes){k->w, k->h, k->channels, (const float *const *)k->plane};
 }
 
-/* Three channels and their luminance, for colour with an alpha that is spread too. */
+/* Makes three channels and their luminance, for colour with an alpha that is spread too. */
 static bool with_luminance(psf *to, const psf *from, const double weight[3], err *e) {
     psf y = {0};
     size_t taps = (size_t)from->w * from->h;
@@ -125,38 +121,39 @@ static bool fit_channels(psf *k, const kernel_source *in, uint32_t channels, err
     return true;
 }
 
-/* Zero borders: taps that reach no pixel would only make the transforms longer. */
-static bool crop(psf *k, const kernel_use *use, uint32_t w, uint32_t h, err *e) {
-    bool x = use->border[PLAN_X] == BORDER_ZERO && k->w > w,
-         y = use->border[PLAN_Y] == BORDER_ZERO && k->h > h;
-    if (!x && !y) return true;
-    psf smaller = {0};
-    if (!psf_crop(&smaller, k, x ? w : k->w + 1, y ? h : k->h + 1, e)) return false;
-    psf_free(k);
-    *k = smaller;
-    return true;
-}
-
-/* A spectrum has the size it was made in, and no other setting can be changed either. */
-static bool take_spectrum(psf *to, const kernel_source *k, const kernel_use *use, err *e) {
+/* Makes the psf from the planes, or takes that of a spectrum: it has the size it was made in, and
+ * no other setting can be changed either. */
+static bool make_or_take(psf *to, const kernel_source *k, const kernel_use *use, uint32_t height,
+                         err *e) {
     const psf *is = &k->ready.kernel;
-    if (use->relative)
+    psf_options o = use->options;
+    if (k->is_spectrum && use->relative)
         return err_set(e, ERR_CONFIG,
                        "the spectrum was made with kernel_scale %.9g, and %.9gh is asked for: a "
                        "size in heights of the image needs the kernel's image, not its spectrum",
-                       is->made.size, use->options.size);
-    return psf_made_with(is, &use->options, e) && psf_copy(to, is, e);
+                       is->made.size, o.size);
+    if (k->is_spectrum) return psf_made_with(is, &o, e) && psf_copy(to, is, e);
+    const psf_planes planes = kernel_source_planes(k);
+    memcpy(o.luminance, k->luminance, sizeof o.luminance);
+    if (use->relative) o.size = o.size * height / k->h;
+    return psf_make(to, &planes, &o, e);
 }
 
 bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
                        const kernel_need *need, double full[PSF_CHANNELS], err *e) {
-    psf made = {0};
-    bool ok = k->is_spectrum ? take_spectrum(&made, k, use, e)
-                             : make_from_planes(&made, k, use, need->height, e);
-    ok = ok && fit_channels(&made, k, need->channels, e);
+    psf made = {0}, cropped;
+    bool ok = make_or_take(&made, k, use, need->height, e) &&
+              fit_channels(&made, k, need->channels, e);
     for (uint32_t c = 0; ok && full && c < made.channels; c++)
         full[c] = made.scale[c] * made.sum[c];
-    ok = ok && crop(&made, use, need->w, need->h, e);
+    /* With zero borders, taps that reach no pixel would only make the transforms longer. */
+    bool x = use->border[PLAN_X] == BORDER_ZERO && made.w > need->w,
+         y = use->border[PLAN_Y] == BORDER_ZERO && made.h > need->h;
+    if (ok && (x || y)) {
+        ok = psf_crop(&cropped, &made, x ? need->w : made.w + 1, y ? need->h : made.h + 1, e);
+        psf_free(&made);
+        if (ok) made = cropped;
+    }
     if (ok)
         *to = made;
     else

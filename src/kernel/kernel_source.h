@@ -1,8 +1,8 @@
-/* kernel_source.h - a kernel as its file has it, and the psf that an image needs of it.
+/* kernel_source.h - holds a kernel as its file has it, and makes the psf that an image needs of it.
  *
  * The psf depends on the image: the scale may be relative to the image's height, there may be one
  * luminance channel or three, and taps that reach no pixel are cut off. So the planes of the file
- * are kept, and a psf is made for each kind of image. Knows nothing of devices. */
+ * are kept, and a psf is made for each kind of image. The module knows nothing of devices. */
 #ifndef KERNEL_KERNEL_SOURCE_H
 #define KERNEL_KERNEL_SOURCE_H
 
@@ -25,6 +25,8 @@ typedef struct {
  * its channels. */
 bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e);
 void kernel_source_free(kernel_source *k);
+/* Returns the planes of a kernel that is not a spectrum. They belong to it. */
+psf_planes kernel_source_planes(const kernel_source *k);
 
 /* How a run uses its kernel. */
 typedef struct {

@@ -43,8 +43,8 @@ static void add_value(value_set *s, float v) {
     s->count++;
 }
 
-/* True where every value is one of a picture of 8 bits whose white is `white`: a step of 1/255,
- * linear or with the curve of sRGB. Half floats may have rounded it. */
+/* Returns whether every value is one of a picture of 8 bits whose white is `white`: a step of
+ * 1/255, linear or with the curve of sRGB. Half floats may have rounded it. */
 static bool fits_8_bits(const value_set *s, double white) {
     for (int i = 0; i < 1024; i++) {
         float v;
@@ -57,10 +57,6 @@ static bool fits_8_bits(const value_set *s, double white) {
             return false;
     }
     return true;
-}
-
-static bool looks_like_8_bits(const value_set *s, double high) {
-    return s->count >= 16 && s->count <= 256 && (fits_8_bits(s, 1) || fits_8_bits(s, high));
 }
 
 static void sum_channel(lint *l, work *k, uint32_t c, double *size, double *coarse) {
@@ -87,21 +83,15 @@ static void sum_channel(lint *l, work *k, uint32_t c, double *size, double *coar
         k->all[i] += v;
     }
     l->flat = l->flat && l->low[c] == l->high[c];
-    l->eight_bit = l->eight_bit && looks_like_8_bits(&set, l->high[c]);
+    l->eight_bit = l->eight_bit && set.count >= 16 && set.count <= 256 &&
+                   (fits_8_bits(&set, 1) || fits_8_bits(&set, l->high[c]));
     k->total += l->sum[c];
-}
-
-static void add_up(lint *l, work *k) {
-    double size = 0, coarse = 0;
-    l->flat = l->half = l->eight_bit = true;
-    for (uint32_t c = 0; c < k->channels; c++) sum_channel(l, k, c, &size, &coarse);
-    if (size > 0) l->negative_share /= size, l->half_lost /= size, l->half_coarse = coarse / size;
 }
 
 /* --- the centre ------------------------------------------------------------------------------ */
 
-/* Half of |k - k turned about the middle| / |k|, of the taps moved by `shift`. The first taps of an
- * even side have no partner; darkness takes its place. */
+/* Returns half of |k - k turned about the middle| / |k|, of the taps moved by `shift`. The first
+ * taps of an even side have no partner; zeros take its place. */
 static double asymmetry(const work *k, const uint32_t shift[2]) {
     double odd = 0, size = 0;
     uint32_t cx = k->w / 2, cy = k->h / 2;
@@ -175,9 +165,9 @@ typedef struct {
     double *rough;  /* squares of how far a tap is from the line through its neighbours */
 } profile;
 
-/* The square of a tap's second difference in the direction in which that is smallest. A spike is
- * smooth along itself and a ring around itself; noise is rough in every direction. Of white noise
- * with deviation 1 the mean is 0.279, found by trying. */
+/* Returns the square of a tap's second difference in the direction in which that is smallest. A
+ * spike is smooth along itself and a ring around itself; noise is rough in every direction. Of
+ * white noise with deviation 1 the mean is 0.279, found by experiment. */
 static double roughness(const double *at, size_t w) {
     const size_t step[4] = {1, w, w + 1, w - 1};
     double least = INFINITY;
@@ -210,17 +200,6 @@ static bool make_profile(profile *p, const work *k, err *e) {
     return true;
 }
 
-static void find_radius(lint *l, const profile *p, double total) {
-    double sum = 0;
-    l->inner_radius = p->rings;
-    for (uint32_t r = 0; r < p->rings; r++) {
-        if ((sum += p->sum[r]) < total / 2) continue;
-        /* Between this ring and the one before. */
-        l->inner_radius = r + 0.5 - (sum - total / 2) / fmax(p->sum[r], 1e-300);
-        return;
-    }
-}
-
 /* A straight line through log(light) over log(distance). */
 typedef struct {
     double slope; /* of the fall: light ~ distance^-slope */
@@ -243,11 +222,15 @@ static fall fit_fall(const double *sum, const double *count, uint32_t first, uin
     return f;
 }
 
-/* Looks at the rings of the outer third. With slope n > 2 and mean m at the rim R, what lies
- * outside the rim is 2 pi R^2 m / (n - 2). */
-static void find_tail(lint *l, const profile *p, double total) {
-    uint32_t first = max_u32(2, p->rings - p->rings / 3);
-    double rough = 0, square = 0, light = 0, rim = p->rings - 0.5;
+/* Finds the radius that holds half of the light, and measures the rings of the outer third. With
+ * slope n > 2 and mean m at the rim R, the light outside the rim is 2 pi R^2 m / (n - 2). */
+static void measure_rings(lint *l, const profile *p, double total) {
+    uint32_t first = max_u32(2, p->rings - p->rings / 3), half = 0;
+    double rough = 0, square = 0, light = 0, rim = p->rings - 0.5, sum = 0;
+    while (half < p->rings && (sum += p->sum[half]) < total / 2) half++;
+    l->inner_radius = p->rings;
+    if (half < p->rings) /* between this ring and the one before */
+        l->inner_radius = half + 0.5 - (sum - total / 2) / fmax(p->sum[half], 1e-300);
     for (uint32_t r = first; r < p->rings; r++)
         rough += p->rough[r], square += p->square[r], light += p->sum[r];
     /* Below a ten-thousandth nothing can be seen of it. */
@@ -267,15 +250,7 @@ static void find_tail(lint *l, const profile *p, double total) {
 /* --- the border ------------------------------------------------------------------------------- */
 
 /* The corners are the farthest taps. A photograph's background is the light that even the darkest
- * of them has. The mean of an eighth of the side squared, so that noise does not decide. */
-static double corner_level(const work *k, int right, int down) {
-    uint32_t n = min_u32(k->w, k->h) / 8, x0 = right ? k->w - n : 0, y0 = down ? k->h - n : 0;
-    double sum = 0;
-    for (uint32_t y = y0; y < y0 + n; y++)
-        for (uint32_t x = x0; x < x0 + n; x++) sum += k->all[(size_t)y * k->w + x];
-    return sum / ((double)n * n);
-}
-
+ * of them has. The mean is over squares of an eighth of the side, so that noise does not decide. */
 static void find_border(lint *l, const work *k) {
     double border = 0;
     for (uint32_t y = 0; y < k->h; y++)
@@ -284,13 +259,19 @@ static void find_border(lint *l, const work *k) {
                 border += k->all[(size_t)y * k->w + x];
     l->border = border / k->total;
     if (k->w < 16 || k->h < 16) return;
+    uint32_t n = min_u32(k->w, k->h) / 8;
     l->background = INFINITY;
-    for (int i = 0; i < 4; i++) l->background = fmin(l->background, corner_level(k, i & 1, i / 2));
+    for (int i = 0; i < 4; i++) {
+        uint32_t x0 = i & 1 ? k->w - n : 0, y0 = i / 2 ? k->h - n : 0;
+        double sum = 0;
+        for (uint32_t y = y0; y < y0 + n; y++)
+            for (uint32_t x = x0; x < x0 + n; x++) sum += k->all[(size_t)y * k->w + x];
+        l->background = fmin(l->background, sum / ((double)n * n));
+    }
     l->background_share = l->background * k->w * k->h / k->total;
 }
 
-/* --- a core that was cut off -------------------------------------------------------------------
- */
+/* --- a core that was cut off ------------------------------------------------------------------ */
 
 /* The taps of a channel that have its highest value, or nearly. */
 typedef struct {
@@ -320,9 +301,9 @@ static plateau find_plateau(const work *k, uint32_t c, double high, double toler
     return p;
 }
 
-/* True where the light around the plateau rises towards it so steeply that it cannot end there. The
- * highest taps of a smooth core have neighbours of nearly the same value, and around a disc it is
- * dark: its edge is no part of a slope that goes on outside. */
+/* Returns whether the light around the plateau rises towards it so steeply that it cannot end
+ * there. The highest taps of a smooth core have neighbours of nearly the same value, and around a
+ * disc it is dark: its edge is not part of a slope that goes on outside. */
 static bool is_cut_off(const plateau *p, const double *sum, const double *count, uint32_t rings,
                        double steep) {
     /* Not a line, not a ring: at most four times the spread of a disc of as many taps. */
@@ -369,20 +350,19 @@ static bool find_saturation(lint *l, const work *k, err *e) {
 
 /* ---------------------------------------------------------------------------------------------- */
 
-bool lint_kernel(lint *to, const float *const plane[], uint32_t w, uint32_t h, uint32_t channels,
-                 err *e) {
-    lint l = {.w = w, .h = h, .channels = channels < LINT_CHANNELS ? channels : LINT_CHANNELS};
-    work k = {.plane = plane, .w = w, .h = h, .channels = l.channels};
+bool lint_kernel(lint *to, const psf_planes *in, err *e) {
+    lint l = {.w = in->w, .h = in->h, .channels = min_u32(in->channels, LINT_CHANNELS)};
+    work k = {.plane = in->plane, .w = in->w, .h = in->h, .channels = l.channels};
     profile p = {0};
-    k.all = mem_new((size_t)w * h, sizeof *k.all, "kernel", e);
-    bool ok = k.all != NULL;
-    if (ok) {
-        add_up(&l, &k);
-        ok = find_centre(&l, &k, e);
-    }
+    double size = 0, coarse = 0;
+    k.all = mem_new((size_t)k.w * k.h, sizeof *k.all, "kernel", e);
+    if (!k.all) return false;
+    l.flat = l.half = l.eight_bit = true;
+    for (uint32_t c = 0; c < k.channels; c++) sum_channel(&l, &k, c, &size, &coarse);
+    if (size > 0) l.negative_share /= size, l.half_lost /= size, l.half_coarse = coarse / size;
+    bool ok = find_centre(&l, &k, e);
     if (ok && k.total > 0 && (ok = make_profile(&p, &k, e))) {
-        find_radius(&l, &p, k.total);
-        find_tail(&l, &p, k.total);
+        measure_rings(&l, &p, k.total);
         find_border(&l, &k);
         ok = find_saturation(&l, &k, e);
     }

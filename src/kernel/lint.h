@@ -1,8 +1,9 @@
 /* lint.h - measures a kernel before it is used: `fftbloom kernel check`.
  *
- * Gives numbers only. Which of them deserve a warning, and in what words, is kernel_words.c's
- * business. It sees taps, not files: that a kernel came from an 8-bit picture or from half floats
- * is found in the values. All sums are in double, over all channels unless they are per channel. */
+ * The module gives numbers only; kernel_words.c decides which of them deserve a warning, and in
+ * what words. It sees taps, not files: whether a kernel came from an 8-bit picture or from half
+ * floats is found in the values. All sums are in double, over all channels unless they are per
+ * channel. */
 #ifndef KERNEL_LINT_H
 #define KERNEL_LINT_H
 
@@ -56,7 +57,7 @@ typedef struct {
     uint64_t half_zero; /* taps other than zero that become zero as half floats */
 } lint;
 
-bool lint_kernel(lint *l, const float *const plane[], uint32_t w, uint32_t h, uint32_t channels,
-                 err *e);
+/* Measures the first LINT_CHANNELS planes. Fails only when there is no memory. */
+bool lint_kernel(lint *l, const psf_planes *in, err *e);
 
 #endif

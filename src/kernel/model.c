@@ -1,7 +1,8 @@
-/* Models without colour are evaluated where they are needed. The others first become a table of
- * log(distance) and direction with the sum over all wavelengths in it: a wavelength stretches a
- * diffraction pattern, on a grid of log(distance) a stretch is a shift, and so fringes far out
- * blend as they do in white light, where a sum over a few wavelengths would leave false rings. */
+/* Models without colour are evaluated where they are needed. The others first become a table over
+ * log(distance) and direction, which holds the sum over all wavelengths. A wavelength stretches a
+ * diffraction pattern, and on a grid of log(distance) a stretch is a shift, so every step of the
+ * grid can have its wavelength. So fringes far out blend as they do in white light; a sum over a
+ * few wavelengths would leave false rings. */
 #include "kernel/model.h"
 
 #include "base/mem.h"
@@ -121,27 +122,22 @@ static void diffract(const maker *m, double angle, double *plain, double (*to)[M
             for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] += m->tint[t][c] * plain[i + t];
 }
 
-static void color(const maker *m, double angle, double (*to)[MODEL_CHANNELS]) {
-    for (size_t i = 0; i < m->radii; i++)
-        for (int t = -m->before; t <= m->after; t++)
-            for (int c = 0; c < MODEL_CHANNELS; c++)
-                to[i][c] += m->tint[t + m->before][c] * m->r->of->light(m->r->value,
-                                                                        at_step((double)i), angle,
-                                                                        step_wavelength(t));
-}
-
 static bool fill_direction(void *ctx, size_t d, int worker, err *e) {
     (void)worker;
     maker *m = ctx;
     double angle = m->directions > 1 ? M_PI / m->mirrors * (double)d / (double)(m->directions - 1)
                                      : 0;
-    if (m->r->of->spectrum == MODEL_COLORED) {
-        color(m, angle, m->grid + d * m->radii);
-        return true;
-    }
+    double(*to)[MODEL_CHANNELS] = m->grid + d * m->radii;
+    for (size_t i = 0; m->r->of->spectrum == MODEL_COLORED && i < m->radii; i++)
+        for (int t = -m->before; t <= m->after; t++) {
+            double light =
+                m->r->of->light(m->r->value, at_step((double)i), angle, step_wavelength(t));
+            for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] += m->tint[t + m->before][c] * light;
+        }
+    if (m->r->of->spectrum == MODEL_COLORED) return true;
     size_t count = m->radii + (size_t)(m->before + m->after + 1);
     double *plain = mem_raw(count, sizeof *plain, "one direction", e);
-    if (plain) diffract(m, angle, plain, m->grid + d * m->radii);
+    if (plain) diffract(m, angle, plain, to);
     mem_free(plain);
     return plain != NULL;
 }
@@ -183,7 +179,7 @@ static void add_from_table(const maker *m, double r, double angle, double sum[MO
                   fd * ((1 - fi) * b[0][c] + fi * b[1][c]);
 }
 
-/* Folded into the first of the pattern's equal parts. */
+/* Returns the direction of a place, folded into the first of the pattern's equal parts. */
 static double folded(const maker *m, double x, double y) {
     if (!m->mirrors) return 0;
     double part = 2 * M_PI / m->mirrors, a = fmod(atan2(y, x) - m->turn, part);
@@ -191,7 +187,7 @@ static double folded(const maker *m, double x, double y) {
     return a > part / 2 ? part - a : a;
 }
 
-/* The mean over the pixel around (x, y), counted from the centre. */
+/* Sums up the mean over the pixel around (x, y), counted from the centre. */
 static void mean_of(const maker *m, double x, double y, double sum[MODEL_CHANNELS]) {
     int n = fabs(x) <= NEAR && fabs(y) <= NEAR ? FINE : COARSE;
     for (int i = 0; i < n * n; i++) {
@@ -206,7 +202,7 @@ static void mean_of(const maker *m, double x, double y, double sum[MODEL_CHANNEL
     for (int c = 0; c < MODEL_CHANNELS; c++) sum[c] /= n * n;
 }
 
-/* `at` is the distance as a share of the way to the border. */
+/* Returns the factor of the fade; `at` is the distance as a share of the way to the border. */
 static double fade_at(double fade, double at) {
     if (fade >= 1 || at <= fade) return 1;
     double t = (at - fade) / (1 - fade);
@@ -245,8 +241,8 @@ static bool normalize(float *plane, size_t n, err *e) {
     return true;
 }
 
-/* Light at green by rings that are a hundredth wider each, and over directions where it has some.
- */
+/* Adds up the light of green by rings, each a hundredth wider than the one before, and over the
+ * directions if the model depends on them. */
 double model_kept(const model_request *r, double enough, uint32_t *side) {
     enum { RINGS = 1320, DIRECTIONS = 48 };
     const double first = NEAREST, last = MODEL_SIDE / 2, step = log(last / first) / RINGS;
@@ -275,16 +271,12 @@ double model_kept(const model_request *r, double enough, uint32_t *side) {
     return kept;
 }
 
-static double turn_of(const model_request *r) {
-    for (int i = 0; i < model_parameters(r->of); i++)
-        if (strcmp(r->of->parameter[i].name, "turn") == 0) return r->value[i] * M_PI / 180;
-    return 0;
-}
-
 bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_request *r,
                 par *threads, err *e) {
     float *made[MODEL_CHANNELS] = {0};
-    maker m = {.r = r, .plane = made, .turn = turn_of(r)};
+    maker m = {.r = r, .plane = made};
+    for (int i = 0; i < model_parameters(r->of); i++)
+        if (strcmp(r->of->parameter[i].name, "turn") == 0) m.turn = r->value[i] * M_PI / 180;
     m.mirrors = r->of->mirrors ? r->of->mirrors(r->value) : 0;
     if (r->w < 1 || r->h < 1 || r->w > MODEL_SIDE || r->h > MODEL_SIDE)
         return err_set(e, ERR_USAGE, "a kernel of %u x %u taps: 1 to %d a side can be made", r->w,

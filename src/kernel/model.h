@@ -1,13 +1,13 @@
-/* model.h - point spread functions by formula: `fftbloom kernel make`.
+/* model.h - makes point spread functions by formula: `fftbloom kernel make`.
  *
- * One table of models. A model is a function for the light at a distance and a direction from the
- * centre, in any unit, and a row with its parameters; docs/kernels.md says where each comes from.
- * To add one: the function and the row, in model_table.c.
+ * A model is a function for the light at a distance and a direction from the centre, in any unit,
+ * and a row with its parameters in one table; docs/kernels.md says where each comes from. To add
+ * one, write the function and the row, in model_table.c.
  *
  * A tap is the mean of the function over its pixel, not its value in the middle, which would be
  * wrong where the function is steep. Taps are not negative; each channel sums to 1, so white stays
  * white. The centre is the tap floor(size / 2). The same request gives the same taps, whatever the
- * number of threads. */
+ * number of threads. The module knows nothing of files. */
 #ifndef KERNEL_MODEL_H
 #define KERNEL_MODEL_H
 
@@ -24,19 +24,19 @@ typedef struct {
     bool whole;       /* only whole numbers */
 } model_parameter;
 
-/* How the light's wavelength comes in: not at all (one channel is made); by stretching the whole
- * pattern in proportion, as diffraction does; or as the function says. */
+/* What the light's wavelength does: nothing (one channel is made); it stretches the whole pattern
+ * in proportion, as diffraction does; or the function takes it. */
 typedef enum { MODEL_GREY, MODEL_DIFFRACTS, MODEL_COLORED } model_spectrum;
 
 typedef struct model {
     const char *name;
     const char *help;                            /* one sentence */
-    model_parameter parameter[MODEL_PARAMETERS]; /* those behind the last have no name */
+    model_parameter parameter[MODEL_PARAMETERS]; /* unused ones at the end have no name */
     model_spectrum spectrum;
     /* r: pixels from the centre; direction: radians, in [0, pi / mirrors); wavelength: nanometres.
-     * Where the model diffracts it is only asked for MODEL_GREEN nm. */
+     * A model that diffracts is called with MODEL_GREEN nm only. */
     double (*light)(const double *p, double r, double direction, double wavelength);
-    /* The pattern is the same after a turn by 2 pi / mirrors and in the mirror; NULL: a function of
+    /* The pattern is the same after a turn by 2 pi / mirrors and in the mirror. NULL: it depends on
      * the distance alone. A parameter `turn`, in degrees, turns it. */
     int (*mirrors)(const double *p);
 } model;
@@ -46,37 +46,39 @@ typedef struct model {
 extern const model MODELS[];
 extern const int MODEL_COUNT;
 
-/* NULL when there is none of that name. */
+/* Returns the model of a name, or NULL. */
 const model *model_find(const char *name);
+/* Returns the number of a model's parameters. */
 int model_parameters(const model *m);
 
 typedef struct {
     const model *of;
     double value[MODEL_PARAMETERS];
     uint32_t w, h;
-    /* From this part of the way to the nearest border on, taps fade smoothly to zero at the border,
-     * so that the kernel's square does not show around a bright light. 1: they do not. */
+    /* The part of the way to the nearest border from which taps fade smoothly to zero at the
+     * border, so that the kernel's square does not show around a bright light. 1: they do not. */
     double fade;
 } model_request;
 
-/* The presets of a model. */
+/* Returns a request with the presets of a model. */
 model_request model_defaults(const model *m);
-/* "radius=3" sets one value. ERR_USAGE with the names there are, or the range. */
+/* Sets one value from text such as "radius=3". Fails with ERR_USAGE; the message has the names of
+ * the parameters, or the range. */
 bool model_set(model_request *r, const char *assignment, err *e);
 
-/* Returns how much of the model's light the taps keep, 0 to 1: what falls beyond their border, and
- * what fades before it, is missing. All light is what kernels of MODEL_SIDE taps could hold. If
- * that is less than `enough`, *side receives the side that keeps `enough`, or 0 where none does;
- * else the smaller of the two sides. */
+/* Returns how much of the model's light the taps keep, 0 to 1. The light that falls beyond their
+ * border, or is taken by the fade, is missing. All light is what kernels of MODEL_SIDE taps could
+ * hold. *side receives the smaller of the two sides; or, if that keeps less than `enough`, the side
+ * that keeps it, or 0 if none does. */
 double model_kept(const model_request *r, double enough, uint32_t *side);
 
-/* *channels planes of w * h taps, 1 (grey) or 3 (R G B); free with mem_free. */
+/* Makes *channels planes of w * h taps, 1 (grey) or 3 (R G B); free them with mem_free. */
 bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_request *r,
                 par *threads, err *e);
 
-/* The colour of a wavelength in nanometres: the CIE 1931 observer as sums of Gaussians (Wyman,
- * Sloan and Shirley, 2013), then Rec.709. Pure colours lie outside its primaries, so some values
- * are below zero. `exponential` is exp, or one that gives the same bits on every machine. */
+/* Fills in the colour of a wavelength in nanometres: the CIE 1931 observer as sums of Gaussians
+ * (Wyman, Sloan and Shirley, 2013), then Rec.709. Pure colours lie outside its primaries, so some
+ * values are below zero. `exponential` is exp, or one that gives the same bits on every machine. */
 void model_color(double wavelength, double (*exponential)(double), double rgb[MODEL_CHANNELS]);
 
 #endif

@@ -1,7 +1,9 @@
+/* psf.c - from planes to a psf: options, taps, centre, shape, normalisation. */
 #include "kernel/psf.h"
 
 #include "base/mem.h"
-#include "kernel/psf_shape.h"
+#include "math/fft.h"
+#include "math/lengths.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,7 +20,7 @@ static size_t taps_of(const psf *k) {
 
 /* --- options ----------------------------------------------------------------------------- */
 
-/* With every default written out, and what does not matter zeroed. */
+/* Returns the options with every default written out, and fields without effect zeroed. */
 static psf_options effective(const psf_options *o) {
     psf_options f = *o;
     if (f.size == 0) f.size = 1;
@@ -28,35 +30,31 @@ static psf_options effective(const psf_options *o) {
     return f;
 }
 
-static bool differs(err *e, const char *name, const char *is, const char *wanted) {
-    return err_set(e, ERR_CONFIG,
-                   "the spectrum was made with %s %s, and %s is asked for: make it again from the "
-                   "kernel with that setting",
-                   name, is, wanted);
-}
-
-static bool differs_number(err *e, const char *name, double is, double wanted) {
-    char a[32], b[32];
-    snprintf(a, sizeof a, "%.9g", is);
-    snprintf(b, sizeof b, "%.9g", wanted);
-    return differs(e, name, a, b);
-}
-
 bool psf_made_with(const psf *k, const psf_options *asked, err *e) {
-    static const char *const no_yes[] = {"false", "true"};
+    static const char *const NO_YES[] = {"false", "true"};
     psf_options is = k->made, want = effective(asked);
-    if (is.normalize != want.normalize)
-        return differs(e, "normalize", NORMALIZE_NAME[is.normalize],
-                       NORMALIZE_NAME[want.normalize]);
-    if (is.center != want.center)
-        return differs(e, "kernel_center", CENTER_NAME[is.center], CENTER_NAME[want.center]);
-    for (int i = 0; i < 2; i++)
-        if (is.at[i] != want.at[i])
-            return differs_number(e, i ? "kernel_center y" : "kernel_center x", is.at[i],
-                                  want.at[i]);
-    if (is.correlate != want.correlate)
-        return differs(e, "correlate", no_yes[is.correlate], no_yes[want.correlate]);
-    if (is.size != want.size) return differs_number(e, "kernel_scale", is.size, want.size);
+    const struct {
+        const char *name, *is, *want; /* words, or NULL for numbers: */
+        double a, b;
+    } setting[] = {
+        {"normalize", NORMALIZE_NAME[is.normalize], NORMALIZE_NAME[want.normalize], 0, 0},
+        {"kernel_center", CENTER_NAME[is.center], CENTER_NAME[want.center], 0, 0},
+        {"kernel_center x", NULL, NULL, is.at[0], want.at[0]},
+        {"kernel_center y", NULL, NULL, is.at[1], want.at[1]},
+        {"correlate", NO_YES[is.correlate], NO_YES[want.correlate], 0, 0},
+        {"kernel_scale", NULL, NULL, is.size, want.size},
+    };
+    for (size_t i = 0; i < sizeof setting / sizeof *setting; i++) {
+        const char *x = setting[i].is, *y = setting[i].want;
+        char a[32], b[32];
+        if (x == y && setting[i].a == setting[i].b) continue; /* words are those of one table */
+        snprintf(a, sizeof a, "%.9g", setting[i].a);
+        snprintf(b, sizeof b, "%.9g", setting[i].b);
+        return err_set(e, ERR_CONFIG,
+                       "the spectrum was made with %s %s, and %s is asked for: make it again from "
+                       "the kernel with that setting",
+                       setting[i].name, x ? x : a, y ? y : b);
+    }
     return true;
 }
 
@@ -74,30 +72,250 @@ static bool check_options(const psf_options *o, uint32_t w, uint32_t h, err *e) 
     return true;
 }
 
+/* --- the shape -----------------------------------------------------------------------------
+ *
+ * A kernel before it is a psf, in double. Its centre may lie between taps. Each step keeps the sum
+ * of the taps and leaves the centre where it was in the picture. */
+
+enum { AXIS_W, AXIS_H };
+
+typedef struct {
+    uint32_t size[2], channels; /* width, height */
+    double *tap;                /* [channel][y][x] */
+    double center[2];           /* x, y */
+} psf_shape;
+
+/* The taps as lines along one axis, over all channels: tap i of line j is at[i * step] from
+ * line_start(j). */
+typedef struct {
+    size_t n, step, lines, inner; /* `inner` lines lie side by side, then comes the next block */
+    size_t line_step, block_step;
+} lines_of;
+
+static lines_of lines_along(const psf_shape *s, int axis) {
+    size_t w = s->size[AXIS_W], h = s->size[AXIS_H];
+    if (axis == AXIS_W) return (lines_of){w, 1, h * s->channels, 1, 0, w};
+    return (lines_of){h, w, w * s->channels, w, 1, w * h};
+}
+
+static double *line_start(const psf_shape *s, const lines_of *l, size_t j) {
+    return s->tap + j / l->inner * l->block_step + j % l->inner * l->line_step;
+}
+
+/* Makes an empty shape of another size along one axis. */
+static bool resized(psf_shape *to, const psf_shape *s, int axis, uint32_t n, err *e) {
+    *to = *s;
+    to->size[axis] = n;
+    size_t count;
+    if (!mem_mul(to->size[AXIS_W], to->size[AXIS_H], &count) ||
+        !mem_mul(count, s->channels, &count))
+        return err_set(e, ERR_CONFIG, "a kernel of %" PRIu32 " x %" PRIu32 " taps is too large",
+                       to->size[AXIS_W], to->size[AXIS_H]);
+    return (to->tap = mem_new(count, sizeof *to->tap, "kernel", e)) != NULL;
+}
+
+static void replace(psf_shape *s, psf_shape *by) {
+    mem_free(s->tap);
+    *s = *by;
+}
+
+/* --- unwrap, turn ------------------------------------------------------------------------ */
+
+static bool unwrap_axis(psf_shape *s, int axis, err *e) {
+    psf_shape to;
+    if (!resized(&to, s, axis, s->size[axis], e)) return false;
+    lines_of l = lines_along(s, axis);
+    for (size_t j = 0; j < l.lines; j++) {
+        const double *from = line_start(s, &l, j);
+        double *at = line_start(&to, &l, j);
+        for (size_t i = 0; i < l.n; i++) at[(i + l.n / 2) % l.n * l.step] = from[i * l.step];
+    }
+    to.center[axis] = (double)(l.n / 2);
+    replace(s, &to);
+    return true;
+}
+
+/* Moves the centre from the corner, with the left and upper parts wrapped around to the far ends
+ * (the layout of transforms), to floor(size / 2). */
+static bool shape_unwrap(psf_shape *s, err *e) {
+    return unwrap_axis(s, AXIS_W, e) && unwrap_axis(s, AXIS_H, e);
+}
+
+/* Turns the kernel by 180 degrees. */
+static void shape_turn(psf_shape *s) {
+    size_t n = (size_t)s->size[AXIS_W] * s->size[AXIS_H];
+    for (uint32_t c = 0; c < s->channels; c++) {
+        double *a = s->tap + c * n;
+        for (size_t i = 0; i < n / 2; i++) {
+            double t = a[i];
+            a[i] = a[n - 1 - i];
+            a[n - 1 - i] = t;
+        }
+    }
+    for (int axis = 0; axis < 2; axis++) s->center[axis] = s->size[axis] - 1 - s->center[axis];
+}
+
+/* --- scale ------------------------------------------------------------------------------- */
+
+/* The kernel as a function of position: every tap times a shape of area 1 around it, a box when
+ * shrinking, a tent when enlarging. A new tap is the integral of that function over its own area,
+ * so all of them together have the sum that the old ones had. These are the integrals up to x. */
+static double box_up_to(double x) {
+    return fmin(fmax(x + 0.5, 0), 1);
+}
+static double tent_up_to(double x) {
+    if (x <= -1) return 0;
+    if (x >= 1) return 1;
+    return x < 0 ? (x + 1) * (x + 1) / 2 : 1 - (1 - x) * (1 - x) / 2;
+}
+
+/* Returns the taps that cover `extent` old taps on one side of the centre's tap. The 1e-9 keeps a
+ * rounding error from adding a tap. */
+static double taps_beside(double extent, double scale) {
+    return fmax(0, ceil(extent * scale - 0.5 - 1e-9));
+}
+
+static bool scale_axis(psf_shape *s, int axis, double scale, err *e) {
+    double (*up_to)(double) = scale < 1 ? box_up_to : tent_up_to;
+    double half = scale < 1 ? 0.5 : 1, center = s->center[axis];
+    double before = taps_beside(center + half, scale);
+    double after = taps_beside(s->size[axis] - 1 - center + half, scale);
+    double n = before + 1 + after;
+    if (n > PSF_SIDE)
+        return err_set(e, ERR_CONFIG,
+                       "kernel_scale %g makes a kernel of %" PRIu32 " taps a side %.0f; at most %d "
+                       "are possible",
+                       scale, s->size[axis], n, PSF_SIDE);
+    psf_shape to;
+    if (!resized(&to, s, axis, (uint32_t)n, e)) return false;
+    lines_of from = lines_along(s, axis), dest = lines_along(&to, axis);
+    for (size_t i = 0; i < dest.n; i++) {
+        double left = center + ((double)i - before - 0.5) / scale, right = left + 1 / scale;
+        double first = fmax(0, floor(left - half)), last = fmin(s->size[axis] - 1.0, right + half);
+        for (size_t q = (size_t)first; (double)q <= last; q++) {
+            double weight = up_to(right - (double)q) - up_to(left - (double)q);
+            for (size_t j = 0; weight > 0 && j < from.lines; j++)
+                line_start(&to, &dest, j)[i * dest.step] += weight *
+                                                            line_start(s, &from, j)[q * from.step];
+        }
+    }
+    to.center[axis] = before;
+    replace(s, &to);
+    return true;
+}
+
+/* Makes the kernel `scale` times as large. The new grid has a tap on the centre, so a centre
+ * between taps ends on one. In shrinking each new tap gathers what its area covers; in enlarging it
+ * gathers the area under straight lines from tap to tap. Taps that are not negative stay so. */
+static bool shape_scale(psf_shape *s, double scale, err *e) {
+    return scale_axis(s, AXIS_W, scale, e) && scale_axis(s, AXIS_H, scale, e);
+}
+
+/* --- shift ------------------------------------------------------------------------------- */
+
+/* Moves all lines by `by` taps to the left; `room` has n * (2 * FFT_STEP + 2) doubles. Eight real
+ * lines go at a time: a ramp of real taps keeps the real and the imaginary line of each complex one
+ * apart. */
+static void shift_lines(psf_shape *to, const lines_of *l, const fft *f, double by, double *room) {
+    double *a = room, *b = a + l->n * FFT_STEP, *ramp = b + l->n * FFT_STEP;
+    for (size_t k = 0; k < l->n; k++) {
+        double signed_k = k <= l->n / 2 ? (double)k : (double)k - (double)l->n;
+        double angle = 2 * M_PI * signed_k * by / (double)l->n;
+        ramp[2 * k] = cos(angle);
+        ramp[2 * k + 1] = 2 * k == l->n ? 0 : sin(angle);
+    }
+    for (size_t from = 0; from < l->lines; from += FFT_STEP) {
+        size_t count = l->lines - from < FFT_STEP ? l->lines - from : FFT_STEP;
+        memset(a, 0, l->n * FFT_STEP * sizeof *a);
+        for (size_t v = 0; v < count; v++) {
+            const double *line = line_start(to, l, from + v);
+            for (size_t i = 0; i < l->n; i++) a[i * FFT_STEP + v] = line[i * l->step];
+        }
+        double *z = fft_forward(f, a, b);
+        for (size_t k = 0; k < l->n; k++)
+            for (int v = 0; v < FFT_LINES; v++) {
+                double *re = z + k * FFT_STEP + v, *im = re + FFT_LINES, x = *re;
+                *re = (x * ramp[2 * k] - *im * ramp[2 * k + 1]) / (double)l->n;
+                *im = (x * ramp[2 * k + 1] + *im * ramp[2 * k]) / (double)l->n;
+            }
+        z = fft_backward(f, z, z == a ? b : a);
+        for (size_t v = 0; v < count; v++) {
+            double *line = line_start(to, l, from + v);
+            for (size_t i = 0; i < l->n; i++) line[i * l->step] = z[i * FFT_STEP + v];
+        }
+    }
+}
+
+/* Makes a copy in the middle of lines twice as long. */
+static bool padded(psf_shape *to, const psf_shape *s, int axis, err *e) {
+    uint32_t n = length_next(2 * s->size[axis], 2);
+    if (n == 0 || n > PSF_SIDE)
+        return err_set(e, ERR_CONFIG,
+                       "a centre between taps doubles the kernel, and %" PRIu32 " taps a side "
+                       "are too many for that: at most %d can be doubled",
+                       s->size[axis], PSF_SIDE / 2);
+    if (!resized(to, s, axis, n, e)) return false;
+    lines_of from = lines_along(s, axis), dest = lines_along(to, axis);
+    size_t offset = (dest.n - from.n) / 2;
+    for (size_t j = 0; j < from.lines; j++) {
+        const double *old = line_start(s, &from, j);
+        double *line = line_start(to, &dest, j) + offset * dest.step;
+        for (size_t i = 0; i < from.n; i++) line[i * dest.step] = old[i * from.step];
+    }
+    to->center[axis] = s->center[axis] + (double)offset;
+    return true;
+}
+
+static bool shift_axis(psf_shape *s, int axis, err *e) {
+    double nearest = floor(s->center[axis] + 0.5), by = s->center[axis] - nearest;
+    if (fabs(by) < PSF_ON_TAP) {
+        s->center[axis] = nearest;
+        return true;
+    }
+    psf_shape to;
+    if (!padded(&to, s, axis, e)) return false;
+    lines_of l = lines_along(&to, axis);
+    fft *f = fft_new((uint32_t)l.n, e);
+    double *room = mem_raw(l.n, (2 * FFT_STEP + 2) * sizeof *room, "kernel lines", e);
+    bool ok = f && room;
+    if (ok) {
+        shift_lines(&to, &l, f, by, room);
+        to.center[axis] = floor(to.center[axis] + 0.5);
+        replace(s, &to);
+    } else {
+        mem_free(to.tap);
+    }
+    mem_free(room);
+    fft_free(&f);
+    return ok;
+}
+
+/* Moves a centre between taps onto the nearest one by a phase ramp on the kernel's spectrum, along
+ * the axes that need it. These grow to at least twice their size (the next even length without
+ * prime factors above 7). The ramp at the Nyquist frequency is its cosine, which keeps the taps
+ * real. */
+static bool shape_shift(psf_shape *s, err *e) {
+    return shift_axis(s, AXIS_W, e) && shift_axis(s, AXIS_H, e);
+}
+
 /* --- taps in ----------------------------------------------------------------------------- */
 
-static bool check_finite(const float *const plane[], uint32_t w, uint32_t h, uint32_t channels,
-                         err *e) {
-    size_t bad = 0, n = (size_t)w * h, first = 0;
+static bool take_planes(psf_shape *s, const psf_planes *in, err *e) {
+    size_t bad = 0, n = (size_t)in->w * in->h, first = 0;
     uint32_t first_channel = 0;
-    for (uint32_t c = 0; c < channels; c++)
-        for (size_t i = 0; i < n; i++)
-            if (!isfinite(plane[c][i]) && bad++ == 0) first_channel = c, first = i;
+    s->tap = mem_raw(n * s->channels, sizeof *s->tap, "kernel", e);
+    if (!s->tap) return false;
+    for (uint32_t c = 0; c < s->channels; c++)
+        for (size_t i = 0; i < n; i++) {
+            s->tap[c * n + i] = (double)in->plane[c][i];
+            if (!isfinite(in->plane[c][i]) && bad++ == 0) first_channel = c, first = i;
+        }
     if (bad == 0) return true;
     return err_set(e, ERR_DATA,
                    "%zu of the kernel's %zu taps are not finite numbers, the first (%g) in channel "
                    "%" PRIu32 " at x %zu, y %zu",
-                   bad, n * channels, (double)plane[first_channel][first], first_channel, first % w,
-                   first / w);
-}
-
-static bool take_planes(psf_shape *s, const float *const plane[], err *e) {
-    size_t n = (size_t)s->size[AXIS_W] * s->size[AXIS_H];
-    s->tap = mem_raw(n * s->channels, sizeof *s->tap, "kernel", e);
-    if (!s->tap) return false;
-    for (uint32_t c = 0; c < s->channels; c++)
-        for (size_t i = 0; i < n; i++) s->tap[c * n + i] = (double)plane[c][i];
-    return true;
+                   bad, n * in->channels, (double)in->plane[first_channel][first], first_channel,
+                   first % in->w, first / in->w);
 }
 
 /* --- centre ------------------------------------------------------------------------------ */
@@ -107,14 +325,6 @@ static double all_channels(const psf_shape *s, size_t i) {
     double sum = 0;
     for (uint32_t c = 0; c < s->channels; c++) sum += s->tap[c * n + i];
     return sum;
-}
-
-static void find_peak(psf_shape *s) {
-    size_t n = (size_t)s->size[AXIS_W] * s->size[AXIS_H], peak = 0;
-    for (size_t i = 1; i < n; i++)
-        if (all_channels(s, i) > all_channels(s, peak)) peak = i;
-    s->center[0] = (double)(peak % s->size[AXIS_W]);
-    s->center[1] = (double)(peak / s->size[AXIS_W]);
 }
 
 static bool find_centroid(psf_shape *s, err *e) {
@@ -137,9 +347,14 @@ static bool find_centroid(psf_shape *s, err *e) {
 }
 
 static bool find_center(psf_shape *s, const psf_options *o, err *e) {
+    size_t w = s->size[AXIS_W], n = w * s->size[AXIS_H], peak = 0;
     for (int i = 0; i < 2; i++) s->center[i] = s->size[i] / 2;
     switch (o->center) {
-    case PSF_PEAK: find_peak(s); return true;
+    case PSF_PEAK:
+        for (size_t i = 1; i < n; i++)
+            if (all_channels(s, i) > all_channels(s, peak)) peak = i;
+        s->center[0] = (double)(peak % w), s->center[1] = (double)(peak / w);
+        return true;
     case PSF_CENTROID: return find_centroid(s, e);
     case PSF_CORNER: return shape_unwrap(s, e);
     case PSF_AT: memcpy(s->center, o->at, sizeof s->center); return true;
@@ -158,39 +373,27 @@ static void sum_up(psf *k) {
     }
 }
 
-/* What the normalisation wants to be 1 in channel c. */
-static double measure(const psf *k, uint32_t c) {
-    double sum = 0;
-    if (k->made.normalize == PSF_NONE) return 1;
-    if (k->made.normalize == PSF_PER_CHANNEL) return k->sum[c];
-    bool weighted = k->made.normalize == PSF_LUMINANCE && k->channels == 3;
-    for (uint32_t i = 0; i < k->channels; i++)
-        sum += k->sum[i] * (weighted ? k->made.luminance[i] : 1.0 / k->channels);
-    return sum;
-}
-
 static bool normalize(psf *k, err *e) {
-    static const char *const what[] = {"luminance sum", "channel sum", "mean sum", ""};
+    static const char *const WHAT[] = {"luminance sum", "channel sum", "mean sum", ""};
+    bool weighted = k->made.normalize == PSF_LUMINANCE && k->channels == 3;
+    double mean = 0;
+    for (uint32_t c = 0; c < k->channels; c++)
+        mean += k->sum[c] * (weighted ? k->made.luminance[c] : 1.0 / k->channels);
     for (uint32_t c = 0; c < k->channels; c++) {
-        double m = measure(k, c);
+        double m = k->made.normalize == PSF_NONE          ? 1
+                   : k->made.normalize == PSF_PER_CHANNEL ? k->sum[c]
+                                                          : mean;
         k->scale[c] = 1 / m;
         if (!(m > 0) || !isfinite(m) || !isfinite(k->scale[c]))
             return err_set(e, ERR_DATA,
                            "the kernel's %s is %g (channel %" PRIu32 "); it must be greater than 0 "
                            "to be brought to 1 (normalize none takes the taps as they are)",
-                           what[k->made.normalize], m, c);
+                           WHAT[k->made.normalize], m, c);
     }
     return true;
 }
 
 /* --- making ------------------------------------------------------------------------------ */
-
-static bool reshape(psf_shape *s, const psf_options *o, err *e) {
-    if (!find_center(s, o, e)) return false;
-    if (o->size != 1 && !shape_scale(s, o->size, e)) return false;
-    if (o->correlate) shape_turn(s);
-    return shape_shift(s, e);
-}
 
 static bool take_shape(psf *k, const psf_shape *s, err *e) {
     k->w = s->size[AXIS_W], k->h = s->size[AXIS_H], k->channels = s->channels;
@@ -208,21 +411,22 @@ static bool take_shape(psf *k, const psf_shape *s, err *e) {
     return normalize(k, e);
 }
 
-bool psf_make(psf *k, uint32_t w, uint32_t h, uint32_t channels, const float *const plane[],
-              const psf_options *o, err *e) {
-    if (w == 0 || h == 0 || w > PSF_SIDE || h > PSF_SIDE)
+bool psf_make(psf *k, const psf_planes *in, const psf_options *options, err *e) {
+    if (in->w == 0 || in->h == 0 || in->w > PSF_SIDE || in->h > PSF_SIDE)
         return err_set(e, ERR_DATA,
                        "the kernel has %" PRIu32 " x %" PRIu32 " taps; 1 to %d a side are possible",
-                       w, h, PSF_SIDE);
-    if (channels == 0 || channels > PSF_CHANNELS)
+                       in->w, in->h, PSF_SIDE);
+    if (in->channels == 0 || in->channels > PSF_CHANNELS)
         return err_set(e, ERR_DATA,
-                       "the kernel has %" PRIu32 " colour channels; 1 to %d are possible", channels,
-                       PSF_CHANNELS);
-    psf made = {.made = effective(o)};
-    if (!check_options(&made.made, w, h, e) || !check_finite(plane, w, h, channels, e))
-        return false;
-    psf_shape s = {.size = {w, h}, .channels = channels};
-    bool ok = take_planes(&s, plane, e) && reshape(&s, &made.made, e) && take_shape(&made, &s, e);
+                       "the kernel has %" PRIu32 " colour channels; 1 to %d are possible",
+                       in->channels, PSF_CHANNELS);
+    psf made = {.made = effective(options)};
+    const psf_options *o = &made.made;
+    psf_shape s = {.size = {in->w, in->h}, .channels = in->channels};
+    bool ok = check_options(o, in->w, in->h, e) && take_planes(&s, in, e) &&
+              find_center(&s, o, e) && (o->size == 1 || shape_scale(&s, o->size, e));
+    if (ok && o->correlate) shape_turn(&s);
+    ok = ok && shape_shift(&s, e) && take_shape(&made, &s, e);
     mem_free(s.tap);
     if (ok)
         *k = made;
@@ -247,7 +451,7 @@ bool psf_copy(psf *to, const psf *from, err *e) {
     return true;
 }
 
-/* The taps of one axis within n - 1 of the centre. */
+/* Finds the taps of one axis within n - 1 of the centre. */
 static void crop_axis(uint32_t size, uint32_t center, uint32_t n, uint32_t *first,
                       uint32_t *count) {
     uint32_t reach = n > 0 ? n - 1 : 0;

@@ -1,12 +1,12 @@
-/* psf.h - the kernel as numbers: taps, centre, normalisation.
+/* psf.h - holds a kernel as numbers: taps, centre, normalisation.
  *
- * A psf is made from image planes, then brought into the one form the rest of the program knows:
- * convolved (not correlated), centred on a whole tap, with a scale per channel that normalises
+ * A psf is made from image planes and has the one form that the rest of the program knows: it is
+ * convolved (not correlated), centred on a whole tap, and has a scale per channel that normalises
  * it. out(p) = sum over taps q of scale * tap(q) * in(p - (q - centre)).
  *
- * Refused with a sentence: no taps or more than PSF_SIDE on a side, a tap that is not finite, a
- * centre outside the kernel, a sum that is zero, negative or not finite (unless normalisation is
- * none). */
+ * Kernels without taps or with more than PSF_SIDE on a side, with taps that are not finite, with
+ * the centre outside, or with a sum that is not above zero (if it is normalised) are refused. The
+ * module knows nothing of files and images. */
 #ifndef KERNEL_PSF_H
 #define KERNEL_PSF_H
 
@@ -17,27 +17,43 @@
 #include <stdint.h>
 
 enum { PSF_CHANNELS = 16, PSF_SIDE = 32768 };
-/* A centre this near to a tap lies on it. */
+/* A centre as near to a tap as this lies on it. */
 #define PSF_ON_TAP 1e-6
 
-/* What becomes 1: the luminance of the channel sums (one scale for all channels, so that the
- * kernel keeps its colour; their mean where there are neither one nor three), each channel's sum,
- * the mean of the sums; or nothing. */
-typedef enum { PSF_LUMINANCE, PSF_PER_CHANNEL, PSF_SUM, PSF_NONE } psf_normalize;
+/* What the normalisation brings to 1. */
+typedef enum {
+    PSF_LUMINANCE,   /* the luminance of the channel sums: one scale for all channels, so that the
+                        kernel keeps its colour. Of one channel the sum; of other numbers but three
+                        the mean of the sums */
+    PSF_PER_CHANNEL, /* each channel's sum */
+    PSF_SUM,         /* the mean of the sums */
+    PSF_NONE         /* nothing */
+} psf_normalize;
 
-/* Which tap is the centre: floor(size / 2); the brightest, all channels added (the first of
- * equals); the centre of gravity; the corner, for kernels in the layout of transforms, whose left
- * and upper parts are wrapped around to the far ends (they are unwrapped); or where `at` says. */
-typedef enum { PSF_MIDDLE, PSF_PEAK, PSF_CENTROID, PSF_CORNER, PSF_AT } psf_center;
+/* Which tap is the centre. */
+typedef enum {
+    PSF_MIDDLE,   /* floor(size / 2) */
+    PSF_PEAK,     /* the brightest, all channels added; the first of equals */
+    PSF_CENTROID, /* the centre of gravity */
+    PSF_CORNER,   /* tap 0, 0: in the layout of transforms the left and upper parts of a kernel are
+                     wrapped around to the far ends. They are unwrapped */
+    PSF_AT        /* psf_options.at */
+} psf_center;
 
 typedef struct {
     psf_normalize normalize;
     psf_center center;
     double at[2];        /* PSF_AT: x, y; may lie between taps */
     bool correlate;      /* turn the kernel by 180 degrees */
-    double size;         /* kernel_scale: 1 = one tap per pixel; 0 stands for 1 */
+    double size;         /* kernel_scale: 1 is one tap per pixel; 0 stands for 1 */
     double luminance[3]; /* weights of Y; zeros stand for Rec.709 */
 } psf_options;
+
+/* A kernel's planes, `channels` of w * h taps each. */
+typedef struct {
+    uint32_t w, h, channels;
+    const float *const *plane;
+} psf_planes;
 
 typedef struct {
     uint32_t w, h, channels;
@@ -48,30 +64,29 @@ typedef struct {
     psf_options made;           /* what it was made with, no zeros standing for defaults */
 } psf;
 
-/* Takes copies of `channels` planes of w * h. A centre between taps is applied as a phase ramp on
- * the spectrum of the kernel padded to the next even length without prime factors above 7 from
- * twice its size on, so the psf grows to that size (and has taps below zero where the kernel has
- * sharp edges); a `size` other than 1 resamples it with its sum kept, onto a grid that has a tap on
- * the centre. */
-bool psf_make(psf *k, uint32_t w, uint32_t h, uint32_t channels, const float *const plane[],
-              const psf_options *o, err *e);
+/* Makes a psf from copies of planes. A `size` other than 1 resamples the kernel, with its sum kept,
+ * onto a grid that has a tap on the centre. Otherwise a centre between taps is applied as a phase
+ * ramp on the kernel's spectrum. For that the kernel is padded to at least twice its size (to the
+ * next even length without prime factors above 7); the psf keeps that size, and has taps below zero
+ * if the kernel has sharp edges. */
+bool psf_make(psf *k, const psf_planes *in, const psf_options *o, err *e);
 void psf_free(psf *k);
 bool psf_copy(psf *to, const psf *from, err *e);
-/* The same taps, centre and scale: the same hash, so the same spectrum. */
+/* Returns whether taps, centre and scale are the same, and so the spectra. */
 bool psf_same(const psf *a, const psf *b);
 
-/* True when `asked` would have made the same psf; else the error names the setting that differs,
- * ERR_CONFIG. For kernels that come as .spectrum files, whose settings cannot be changed. */
+/* Returns true when `asked` would have made the same psf; else the error (ERR_CONFIG) names the
+ * setting that differs. For kernels from .spectrum files, whose settings cannot be changed. */
 bool psf_made_with(const psf *k, const psf_options *asked, err *e);
 
-/* Without the taps that cannot reach any pixel of a w * h image with zero borders: those as far
- * from the centre as the image is wide or high, or farther. The scale stays. */
+/* Makes a psf without the taps that cannot reach any pixel of a w * h image with zero borders:
+ * those at least as far from the centre as the image is wide or high. The scale stays. */
 bool psf_crop(psf *to, const psf *from, uint32_t w, uint32_t h, err *e);
-/* One channel, the luminance-weighted mean of three: for images that have only Y. Of other numbers
- * of channels the plain mean. */
+/* Makes a psf of one channel, for images that have only Y: the mean of three channels, weighted for
+ * luminance, or the plain mean of another number of channels. */
 bool psf_luminance(psf *to, const psf *from, const double weight[3], err *e);
 
-/* Of everything that decides the spectrum: sizes, taps, centre, scale. */
+/* Returns the hash of everything that decides the spectrum: sizes, taps, centre, scale. */
 hash128 psf_hash(const psf *k);
 
 #endif

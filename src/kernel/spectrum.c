@@ -14,9 +14,9 @@ static uint32_t middle_of(uint32_t size) {
 
 /* --- taps as lines for a transform ------------------------------------------------------- */
 
-/* One channel of a kernel as the transform of fft_plane wants it: line i along the first axis, the
- * tap (origin1, origin2) at 0, folded where a length is shorter than the kernel, without the centre
- * tap. Both axes may have weights. */
+/* One channel of a kernel as fft_plane wants it: line i along the first axis, with the tap
+ * (origin1, origin2) at 0 and without the centre tap. It is folded where a length is shorter than
+ * the kernel. Both axes may have weights. */
 typedef struct {
     const float *tap;
     double scale;
@@ -84,15 +84,15 @@ static bool transform_taps(void *to, const tap_transform *f, par *threads, err *
 
 /* --- the source -------------------------------------------------------------------------- */
 
-size_t spectrum_channel_floats(const spectrum *s) {
+static size_t channel_floats(const spectrum *s) {
     return ((size_t)s->m[0] / 2 + 1) * s->m[1] * 2;
 }
 
 size_t spectrum_floats(const spectrum *s) {
-    return spectrum_channel_floats(s) * s->kernel.channels;
+    return channel_floats(s) * s->kernel.channels;
 }
 
-/* What undoes the filter's falloff at each tap of an axis. */
+/* Returns the weights that undo the filter's falloff at each tap of an axis. */
 static double *compensation(uint32_t size, uint32_t m, err *e) {
     double *w = mem_raw(size, sizeof *w, "filter", e);
     for (uint32_t q = 0; w && q < size; q++)
@@ -110,7 +110,7 @@ bool spectrum_make(spectrum *to, const psf *k, par *threads, err *e) {
     bool ok = weight[0] && weight[1] && psf_copy(&s.kernel, k, e) &&
               (s.value = mem_raw(spectrum_floats(&s), sizeof *s.value, "kernel spectrum", e));
     for (uint32_t c = 0; ok && c < k->channels; c++)
-        ok = transform_taps(s.value + c * spectrum_channel_floats(&s),
+        ok = transform_taps(s.value + c * channel_floats(&s),
                             &(tap_transform){.kernel = k,
                                              .channel = c,
                                              .length = s.m,
@@ -151,22 +151,18 @@ static size_t line_set_floats(const spectrum_lines *l) {
     return (size_t)l->halves * l->length * 2;
 }
 
-/* How far the source's origin, its middle, lies from the centre. */
-static void shift_to_center(const psf *k, int64_t shift[2]) {
-    shift[0] = (int64_t)middle_of(k->w) - k->cx;
-    shift[1] = (int64_t)middle_of(k->h) - k->cy;
-}
-
-static bool at_resampled(spectrum_lines *to, const spectrum *s, uint32_t first,
-                         const uint32_t length[2], par *threads, err *e) {
-    resample_request r = {.from = s->value,
-                          .channels = to->channels,
-                          .m = {s->m[0], s->m[1]},
-                          .filter = RESAMPLE_KAISER,
-                          .first = first,
-                          .length = {length[0], length[1]}};
-    shift_to_center(&s->kernel, r.shift);
-    return resample_half(to->value, &r, threads, e);
+/* Returns the request that samples the source; its origin, the kernel's middle, moves to the
+ * kernel's centre. */
+static resample_request from_source(const spectrum *s, uint32_t first, const uint32_t length[2]) {
+    const psf *k = &s->kernel;
+    return (resample_request){
+        .from = s->value,
+        .channels = k->channels,
+        .m = {s->m[0], s->m[1]},
+        .filter = RESAMPLE_KAISER,
+        .first = first,
+        .length = {length[0], length[1]},
+        .shift = {(int64_t)middle_of(k->w) - k->cx, (int64_t)middle_of(k->h) - k->cy}};
 }
 
 static bool at_exact(spectrum_lines *to, const spectrum *s, uint32_t first,
@@ -185,10 +181,8 @@ static bool at_exact(spectrum_lines *to, const spectrum *s, uint32_t first,
 /* Puts the centre tap back into a spectrum [kx][ky] of w * h frequencies whose origin is the
  * kernel's middle. */
 static void add_center_tap(float *value, const psf *k, double tap) {
-    int64_t shift[2];
-    shift_to_center(k, shift);
-    uint64_t x = (uint64_t)((k->w - shift[0] % k->w) % k->w);
-    uint64_t y = (uint64_t)((k->h - shift[1] % k->h) % k->h);
+    uint64_t x = (k->cx + k->w - middle_of(k->w)) % k->w;
+    uint64_t y = (k->cy + k->h - middle_of(k->h)) % k->h;
     for (uint64_t kx = 0; kx <= k->w / 2; kx++)
         for (uint64_t ky = 0; ky < k->h; ky++, value += 2) {
             double ax, bx, ay, by;
@@ -199,26 +193,21 @@ static void add_center_tap(float *value, const psf *k, double tap) {
         }
 }
 
-/* Bilinear sampling: the spectrum of the whole kernel at the kernel's own size, its middle at
- * the origin, read between its frequencies by linear interpolation. */
+/* Makes the spectrum of the whole kernel at the kernel's own size, its middle at the origin, and
+ * reads between its frequencies by linear interpolation. docs/math.md, "What `bilinear` is", says
+ * what is wrong with that. */
 static bool at_bilinear(spectrum_lines *to, const spectrum *s, uint32_t first,
                         const uint32_t length[2], par *threads, err *e) {
     const psf *k = &s->kernel;
     size_t own_floats = ((size_t)k->w / 2 + 1) * k->h * 2, floats = line_set_floats(to);
-    resample_request own = {.from = s->value,
-                            .channels = to->channels,
-                            .m = {s->m[0], s->m[1]},
-                            .filter = RESAMPLE_KAISER,
-                            .length = {k->w, k->h}};
     float *small = mem_raw(own_floats * to->channels, sizeof *small, "kernel spectrum", e);
     if (!small) return false;
-    resample_request r = {.from = small,
-                          .channels = to->channels,
-                          .m = {k->w, k->h},
-                          .filter = RESAMPLE_LINEAR,
-                          .first = first,
-                          .length = {length[0], length[1]}};
-    shift_to_center(k, r.shift);
+    resample_request own = from_source(s, 0, (uint32_t[]){k->w, k->h});
+    resample_request r = from_source(s, first, length);
+    own.shift[0] = own.shift[1] = 0;
+    r.from = small;
+    r.m[0] = k->w, r.m[1] = k->h;
+    r.filter = RESAMPLE_LINEAR;
     bool ok = resample_half(small, &own, threads, e);
     for (uint32_t c = 0; ok && c < to->channels; c++)
         add_center_tap(small + c * own_floats, k, to->tap[c]);
@@ -229,45 +218,40 @@ static bool at_bilinear(spectrum_lines *to, const spectrum *s, uint32_t first,
     return ok;
 }
 
-typedef bool at_mode(spectrum_lines *to, const spectrum *s, uint32_t first,
-                     const uint32_t length[2], par *threads, err *e);
-static const struct {
-    const char *name;
-    at_mode *at;
-} MODE[] = {
-    [SPECTRUM_RESAMPLED] = {"resampled", at_resampled},
-    [SPECTRUM_EXACT] = {"exact", at_exact},
-    [SPECTRUM_BILINEAR] = {"bilinear", at_bilinear},
-};
-
 const char *spectrum_mode_name(spectrum_mode m) {
-    return MODE[m].name;
+    static const char *const NAME[] = {"resampled", "exact", "bilinear"};
+    return NAME[m];
 }
 
-bool spectrum_at(spectrum_lines *to, const spectrum *s, spectrum_mode mode, uint32_t first,
-                 uint32_t length_first, uint32_t length_second, bool float64, par *threads,
+bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *r, par *threads,
                  err *e) {
     const psf *k = &s->kernel;
-    if (length_first == 0 || length_second == 0)
+    spectrum_mode mode = r->float64 ? SPECTRUM_EXACT : r->mode;
+    /* In the order x, y. */
+    const uint32_t length[2] = {r->length[r->first], r->length[1 - r->first]};
+    if (length[0] == 0 || length[1] == 0)
         return err_set(e, ERR_INTERNAL, "a spectrum of %" PRIu32 " x %" PRIu32 " frequencies",
-                       length_first, length_second);
-    if (float64) mode = SPECTRUM_EXACT;
+                       r->length[0], r->length[1]);
     if (mode != SPECTRUM_EXACT && !s->value)
         return err_set(e, ERR_INTERNAL, "a %s spectrum without a source", spectrum_mode_name(mode));
-    const uint32_t length[2] = {first ? length_second : length_first,
-                                first ? length_first : length_second};
     spectrum_lines l = {.channels = k->channels,
-                        .halves = length_first / 2 + 1,
-                        .length = length_second,
-                        .float64 = float64};
+                        .halves = r->length[0] / 2 + 1,
+                        .length = r->length[1],
+                        .float64 = r->float64};
     size_t count, floats;
     if (!mem_mul(l.halves, (size_t)l.length * 2, &floats) || !mem_mul(floats, l.channels, &count))
         return err_set(e, ERR_CONFIG, "a spectrum of %" PRIu32 " x %" PRIu32 " is too large",
-                       length_first, length_second);
-    l.value = mem_raw(count, float64 ? sizeof(double) : sizeof(float), "spectrum", e);
+                       r->length[0], r->length[1]);
+    l.value = mem_raw(count, l.float64 ? sizeof(double) : sizeof(float), "spectrum", e);
     for (uint32_t c = 0; c < k->channels; c++)
         l.tap[c] = k->scale[c] * (double)k->tap[((size_t)c * k->h + k->cy) * k->w + k->cx];
-    bool ok = l.value && MODE[mode].at(&l, s, first, length, threads, e);
+    bool ok = l.value != NULL;
+    const resample_request resampled = from_source(s, r->first, length);
+    switch (mode) {
+    case SPECTRUM_EXACT: ok = ok && at_exact(&l, s, r->first, length, threads, e); break;
+    case SPECTRUM_BILINEAR: ok = ok && at_bilinear(&l, s, r->first, length, threads, e); break;
+    case SPECTRUM_RESAMPLED: ok = ok && resample_half(l.value, &resampled, threads, e); break;
+    }
     if (ok)
         *to = l;
     else

@@ -1,15 +1,15 @@
-/* spectrum.h - the kernel's spectrum: made once per kernel, resampled to any image size.
+/* spectrum.h - makes the spectrum of a kernel once, and resamples it to any image size.
  *
- * The source spectrum is that of the kernel padded to twice its size, without its centre tap,
- * scaled, and divided in space by the transform of the Kaiser-Bessel filter that later interpolates
- * it; its middle, tap floor(size / 2), is at the origin (the FFT shift). From it the spectrum at
- * any pair of lengths follows by a separable filter of 8 taps, to 1e-6 of the peak or better;
- * docs/math.md derives it. Lengths shorter than the kernel fold it, as a circle of that length
- * does.
+ * The source spectrum is made of the kernel without its centre tap, scaled, padded to twice its
+ * size, with its middle (tap floor(size / 2)) at the origin. In space it is also divided by the
+ * transform of the Kaiser-Bessel filter that interpolates it later. From it a separable filter of 8
+ * taps makes the spectrum at any pair of lengths, to 1e-6 of the peak or better; docs/math.md,
+ * "Spectral resampling", derives it. Lengths shorter than the kernel fold it, as a circle of
+ * that length does.
  *
- * Engines get spectrum_lines: the half spectrum at the plan's lengths, in natural order, with the
- * centre tap taken out: image = tap * in + gain * (in conv tail). Normalisation by the transform
- * lengths is the engine's affair. */
+ * Engines get spectrum_lines: the half spectrum at the plan's lengths, in natural order, without
+ * the centre tap: image = tap * in + gain * (in conv tail). The engines normalise by the transform
+ * lengths. The module knows nothing of plans and engines. */
 #ifndef KERNEL_SPECTRUM_H
 #define KERNEL_SPECTRUM_H
 
@@ -18,24 +18,25 @@
 
 typedef enum { SPECTRUM_RESAMPLED, SPECTRUM_EXACT, SPECTRUM_BILINEAR } spectrum_mode;
 
-/* The source: what the cache and .spectrum files hold. The psf travels with it, so that everything
- * a kernel can do a spectrum can do, too. */
+/* The source, as the cache and .spectrum files hold it. The psf is part of it, so that a spectrum
+ * can do everything that a kernel can do. */
 typedef struct {
     psf kernel;
     uint32_t m[2]; /* lengths of the oversampled grid, x and y: even, >= 2 * size, smooth */
     float *value;  /* complex [channel][kx: 0 .. m[0]/2][ky: 0 .. m[1]-1] */
+    bool cached;   /* it was read from the cache */
 } spectrum;
 
-/* Floats in `value` of one channel and of all. */
-size_t spectrum_channel_floats(const spectrum *s);
+/* Returns the floats in `value`. */
 size_t spectrum_floats(const spectrum *s);
 
-bool spectrum_make(spectrum *s, const psf *k, par *threads, err *e); /* copies the psf */
+/* Makes a source, with a copy of the psf. spectrum_free frees it. */
+bool spectrum_make(spectrum *s, const psf *k, par *threads, err *e);
 bool spectrum_copy(spectrum *to, const spectrum *from, err *e);
 void spectrum_free(spectrum *s);
 
-/* Returns what SPECTRUM_RESAMPLED makes of tap `tap`, of `size` along an axis, in other places: in
- * parts of the tap, all of them together. */
+/* Returns what SPECTRUM_RESAMPLED makes of tap number `tap` of `size` in other places along an
+ * axis: the sum, as a part of the tap. */
 double spectrum_alias(uint32_t tap, uint32_t size);
 
 /* What an engine takes. */
@@ -46,12 +47,18 @@ typedef struct {
     double tap[PSF_CHANNELS]; /* the centre tap, which `value` does not hold */
 } spectrum_lines;
 
-/* first: PLAN_X (0) or PLAN_Y (1), the axis that is halved. `exact` transforms the kernel at the
- * lengths, which must be smooth (2^a 3^b 5^c 7^d) for that, and needs no `value`; `bilinear`,
- * for comparison, reads the spectrum of the kernel at its own size with linear interpolation.
- * float64 asks for `exact`, whatever the mode. */
-bool spectrum_at(spectrum_lines *to, const spectrum *s, spectrum_mode mode, uint32_t first,
-                 uint32_t length_first, uint32_t length_second, bool float64, par *threads, err *e);
+typedef struct {
+    spectrum_mode mode;
+    uint32_t first;     /* PLAN_X (0) or PLAN_Y (1): the axis that is halved */
+    uint32_t length[2]; /* of the first axis, of the other one */
+    bool float64;       /* the result is in double; the mode is then SPECTRUM_EXACT */
+} spectrum_request;
+
+/* Makes the spectrum at other lengths. SPECTRUM_EXACT transforms the kernel at these lengths, which
+ * must be smooth (2^a 3^b 5^c 7^d), and needs no `value`. SPECTRUM_BILINEAR samples the spectrum of
+ * the kernel at its own size linearly, as texture units do; it is there for comparison. */
+bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *r, par *threads,
+                 err *e);
 void spectrum_lines_free(spectrum_lines *l);
 
 const char *spectrum_mode_name(spectrum_mode m);

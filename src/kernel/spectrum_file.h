@@ -1,7 +1,7 @@
-/* spectrum_file.h - spectra as files: `.spectrum` files of users and entries of the cache.
+/* spectrum_file.h - reads and writes spectra: `.spectrum` files of users and entries of the cache.
  *
- * Portable (little-endian, fixed widths), checksummed, versioned; docs/formats.md has the layout.
- * A file of a newer version is refused by its number; a damaged one by what does not match. */
+ * The files are portable (little-endian, fixed widths), and have a checksum and a version;
+ * docs/formats.md has the layout. Files of a newer version and damaged ones are refused. */
 #ifndef KERNEL_SPECTRUM_FILE_H
 #define KERNEL_SPECTRUM_FILE_H
 
@@ -10,10 +10,13 @@
 
 enum { SPECTRUM_FILE_VERSION = 1 };
 
-bool spectrum_file_is(const char *path);                               /* by its magic */
-bool spectrum_file_write(const char *path, const spectrum *s, err *e); /* atomic */
+/* Returns whether a file begins as these files do. */
+bool spectrum_file_is(const char *path);
+/* Writes a file and puts it in its place when it is whole. */
+bool spectrum_file_write(const char *path, const spectrum *s, err *e);
 /* Writes into an output that was opened for it, commits and frees it, whatever it returns. */
 bool spectrum_file_write_to(file_out *f, const spectrum *s, err *e);
+/* Reads and checks a whole file; spectrum_free frees what it gives. */
 bool spectrum_file_read(spectrum *s, const char *path, err *e);
 
 #endif

@@ -34,13 +34,11 @@ static double transform(double x) {
     return TAPS * (s2 > 0 ? sinh(s) : sin(s)) / s;
 }
 
-static double kaiser(double t) {
+/* Returns the weight of a grid point t steps away. */
+static double weight_of(resample_filter filter, double t) {
     double u = 2 * t / TAPS;
+    if (filter == RESAMPLE_LINEAR) return fmax(0, 1 - fabs(t));
     return u * u < 1 ? bessel_i0(beta() * sqrt(1 - u * u)) / transform(0) : 0;
-}
-
-static double tent(double t) {
-    return fmax(0, 1 - fabs(t));
 }
 
 double resample_falloff(double x, uint32_t m) {
@@ -71,10 +69,11 @@ static void window_free(window *w) {
     mem_free(w->phase);
 }
 
-/* Of `n` frequencies k / length on a grid of m, so at place k m / length of it. */
-static bool window_make(window *w, uint32_t n, uint32_t length, uint32_t m, int64_t shift,
-                        resample_filter filter, err *e) {
-    double (*shape)(double) = filter == RESAMPLE_KAISER ? kaiser : tent;
+/* Makes the table of one axis, for the first n frequencies k / length on a grid of m: they are at
+ * place k m / length of it. */
+static bool window_make(window *w, const resample_request *r, uint32_t axis, uint32_t n, err *e) {
+    uint32_t length = r->length[axis], m = r->m[axis];
+    int64_t shift = r->shift[axis];
     *w = (window){.n = n};
     if (!(w->base = mem_raw(n, sizeof *w->base, "filter", e)) ||
         !(w->weight = mem_raw(n, sizeof *w->weight, "filter", e)) ||
@@ -88,7 +87,7 @@ static bool window_make(window *w, uint32_t n, uint32_t length, uint32_t m, int6
         w->base[k] = (int32_t)(place / length) - BEFORE;
         for (int t = 0; t < TAPS; t++)
             w->weight[k][2 * t] = w->weight[k][2 * t + 1] =
-                (float)shape(between + BEFORE - (double)t);
+                (float)weight_of(r->filter, between + BEFORE - (double)t);
         if (!shift) continue;
         double re, im;
         fft_root(turns * k, length, &re, &im);
@@ -113,7 +112,7 @@ typedef struct {
     float *to;
 } job;
 
-/* x, y in [0, m). The spectrum of a real kernel is its own mirrored conjugate. */
+/* Reads one value, x, y in [0, m). The spectrum of a real kernel is its own mirrored conjugate. */
 static void source_value(const job *j, uint32_t x, uint32_t y, float to[2]) {
     uint32_t mx = j->ask->m[0], my = j->ask->m[1];
     bool mirrored = x > mx / 2;
@@ -122,12 +121,12 @@ static void source_value(const job *j, uint32_t x, uint32_t y, float to[2]) {
     to[0] = v[0], to[1] = mirrored ? -v[1] : v[1];
 }
 
-/* `i` brought into [0, n). */
+/* Returns i modulo n, in [0, n). */
 static uint32_t wrapped(int64_t i, uint32_t n) {
     return (uint32_t)((i % n + n) % n);
 }
 
-/* Points -BEFORE .. m2 + AFTER of ROWS lines from `row` on. */
+/* Loads the points -BEFORE .. m2 + AFTER of `count` lines from `row` on. */
 static void load_lines(const job *j, int64_t row, uint32_t count, float *to) {
     uint32_t i2 = wrapped(-BEFORE, j->m2), i1[ROWS];
     for (uint32_t v = 0; v < count; v++) i1[v] = wrapped(row + v, j->m1);
@@ -242,8 +241,8 @@ bool resample_half(float *to, const resample_request *r, par *threads, err *e) {
     j.pitch = 2 * (size_t)r->length[b];
     j.line_floats = 2 * ((size_t)j.m2 + TAPS);
     j.work_size = ROWS * j.line_floats;
-    bool ok = window_make(&j.along, halves, r->length[a], j.m1, r->shift[a], r->filter, e) &&
-              window_make(&j.across, r->length[b], r->length[b], j.m2, r->shift[b], r->filter, e) &&
+    bool ok = window_make(&j.along, r, a, halves, e) &&
+              window_make(&j.across, r, b, r->length[b], e) &&
               (j.middle = mem_raw(j.rows, j.pitch * sizeof(float), "spectrum rows", e)) &&
               (j.scratch = mem_raw((size_t)par_workers(threads), j.work_size * sizeof(float),
                                    "spectrum lines", e));

@@ -1,12 +1,13 @@
-/* spectrum_resample.h - a half spectrum sampled at other lengths.
+/* spectrum_resample.h - samples a half spectrum at other lengths.
  *
- * The spectrum of a kernel is a trigonometric polynomial; its values on a grid of m frequencies
+ * The spectrum of a kernel is a trigonometric polynomial: its values on a grid of m frequencies
  * determine those between, and a short filter along each axis finds them. The Kaiser-Bessel filter
- * is right to 1e-7 for spectra on a grid of twice the kernel's size whose kernel was divided by
- * resample_falloff before it was transformed; the linear one is what texture units do, and wrong.
+ * is right to 1e-7 for a grid of twice the kernel's size, if the kernel was divided by
+ * resample_falloff before it was transformed. The linear filter of texture units is not right.
  *
- * Works in float; two passes per channel, each a sum of 8 weighted neighbours: first along the
- * second axis for every line of the source, then whole lines are added along the first axis. */
+ * The work is done in float, in two passes per channel, each a sum of 8 weighted neighbours: first
+ * along the second axis for every line of the source, then along the first axis, where whole lines
+ * are added. The module knows nothing of kernels but their size. */
 #ifndef KERNEL_SPECTRUM_RESAMPLE_H
 #define KERNEL_SPECTRUM_RESAMPLE_H
 
@@ -25,15 +26,15 @@ typedef struct {
     resample_filter filter;
     uint32_t first;     /* 0: the result's halved axis is x; 1: it is y */
     uint32_t length[2]; /* of the result: x, y */
-    int64_t shift[2];   /* moves the kernel by so many taps, x and y, to the right or down */
+    int64_t shift[2];   /* taps, x and y, by which the kernel moves to the right or down */
 } resample_request;
 
-/* to[channel][k1][k2], complex: k1 = 0 .. L1/2 along the first axis, k2 = 0 .. L2-1 along the
+/* Fills to[channel][k1][k2], complex: k1 = 0 .. L1/2 along the first axis, k2 = 0 .. L2-1 along the
  * other. */
 bool resample_half(float *to, const resample_request *r, par *threads, err *e);
 
-/* By what the Kaiser-Bessel filter multiplies the kernel at x taps from the middle of a grid of m:
- * 1 in the middle, smaller outside. */
+/* Returns the factor that the Kaiser-Bessel filter puts on the kernel at x taps from the middle of
+ * a grid of m: 1 in the middle, smaller outside. */
 double resample_falloff(double x, uint32_t m);
 /* Returns the sum of what appears of a tap at x in other places, relative to the tap: docs/math.md,
  * "Interpolation, and undoing what it does". */

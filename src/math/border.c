@@ -5,8 +5,8 @@ border_axis border_of(const plan_request *ask, uint32_t axis) {
                          ask->reach_lo[axis]};
 }
 
-/* Steps of `period` from `at` that stay in [-before, extent + after): the first place of them, and
- * how many there are. */
+/* Finds the first place of the steps of `period` from `at` that lie in [-before, extent + after),
+ * and returns how many there are. */
 static uint32_t steps(const border_axis *a, int64_t at, int64_t period, int64_t *first) {
     int64_t low = -(int64_t)a->before, high = (int64_t)a->extent + a->after;
     *first = at - (at - low) / period * period; /* at - low >= 0 for what is asked here */

@@ -48,51 +48,36 @@ void fft_root(uint64_t t, uint64_t n, double *re, double *im) {
 
 static const uint32_t RADICES[] = {4, 2, 3, 5, 7};
 
-/* False when a factor above 7 is left. */
-static bool factorise(fft *f) {
-    uint32_t rest = f->n;
-    for (size_t i = 0; i < sizeof RADICES / sizeof *RADICES; i++)
+fft *fft_new(uint32_t n, err *e) {
+    fft *f = mem_new(1, sizeof *f, "transform", e);
+    if (!f) return NULL;
+    f->n = n;
+    uint32_t rest = n;
+    size_t count = 0;
+    for (size_t i = 0; n > 0 && i < sizeof RADICES / sizeof *RADICES; i++)
         while (rest % RADICES[i] == 0) {
             rest /= RADICES[i];
+            count += (size_t)rest * (RADICES[i] - 1);
             f->radix[f->stages++] = RADICES[i];
         }
-    return rest == 1;
-}
-
-static void fill_twiddles(fft *f) {
-    double *w = f->twiddle;
-    uint32_t n = f->n;
+    if (rest != 1) {
+        err_set(e, ERR_INTERNAL,
+                "a transform of length %" PRIu32 " is asked for; only 2^a 3^b 5^c 7^d can be done",
+                n);
+        goto fail;
+    }
+    double *w = f->twiddle = mem_raw(count + 1, 2 * sizeof *f->twiddle, "twiddles", e);
+    if (!w) goto fail;
     for (uint32_t i = 0; i < f->stages; i++) {
         uint32_t r = f->radix[i], m = n / r;
         for (uint32_t p = 0; p < m; p++)
             for (uint32_t k = 1; k < r; k++, w += 2) fft_root((uint64_t)p * k, n, w, w + 1);
         n = m;
     }
-}
-
-fft *fft_new(uint32_t n, err *e) {
-    fft *f = mem_new(1, sizeof *f, "transform", e);
-    if (!f) return NULL;
-    f->n = n;
-    if (n == 0 || !factorise(f)) {
-        err_set(e, ERR_INTERNAL,
-                "a transform of length %" PRIu32 " is asked for; only 2^a 3^b 5^c 7^d can be done",
-                n);
-        fft_free(&f);
-        return NULL;
-    }
-    size_t count = 0;
-    for (uint32_t i = 0, rest = n; i < f->stages; i++) {
-        rest /= f->radix[i];
-        count += (size_t)rest * (f->radix[i] - 1);
-    }
-    f->twiddle = mem_raw(count + 1, 2 * sizeof *f->twiddle, "twiddles", e);
-    if (!f->twiddle) {
-        fft_free(&f);
-        return NULL;
-    }
-    fill_twiddles(f);
     return f;
+fail:
+    fft_free(&f);
+    return NULL;
 }
 
 void fft_free(fft **f) {

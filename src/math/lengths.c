@@ -1,15 +1,13 @@
 #include "math/lengths.h"
 
+#include "base/number.h"
+
 #include <math.h>
 #include <string.h>
 
-const uint32_t LENGTH_RADIX[LENGTH_RADICES] = {20, 18, 16, 15, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2};
-
-bool length_is_radix(uint32_t r) {
-    for (int i = 0; i < LENGTH_RADICES; i++)
-        if (LENGTH_RADIX[i] == r) return true;
-    return false;
-}
+/* The radices that the shaders have butterflies for. */
+enum { RADICES = 15 };
+static const uint32_t RADIX[RADICES] = {20, 18, 16, 15, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2};
 
 bool length_is_smooth(uint32_t n) {
     static const uint32_t PRIME[] = {2, 3, 5, 7};
@@ -19,7 +17,7 @@ bool length_is_smooth(uint32_t n) {
     return n == 1;
 }
 
-/* Each odd part 3^b 5^c 7^d, times the smallest power of two that reaches n. */
+/* Tries each odd part 3^b 5^c 7^d, times the smallest power of two that reaches n. */
 uint32_t length_next(uint32_t n, uint32_t multiple) {
     if (n > LENGTH_MAX) return 0;
     uint64_t best = LENGTH_MAX;
@@ -33,8 +31,8 @@ uint32_t length_next(uint32_t n, uint32_t multiple) {
     return (uint32_t)best;
 }
 
-/* log2 of each prime, times what its butterfly costs beyond that of radix 2, 4 and 8: counted in
- * operations per element of the butterflies themselves. */
+/* A step costs log2 of its prime, times the operations per element of its butterfly relative to
+ * those of radix 2, 4 and 8. */
 double length_cost(uint32_t n) {
     static const struct {
         uint32_t prime;
@@ -47,9 +45,9 @@ double length_cost(uint32_t n) {
     return price * n;
 }
 
-/* Factors as measured with FFTW 3.3.10 (SSE2 and AVX, float, measured plans) on 120 lengths from
- * 240 to 4608: 0.085 ns per element and step for a power of two, once or five times; 0.12 where
- * four twos or more are in the length; and where there are fewer, two to four times that. */
+/* The factors were measured with FFTW 3.3.10 (SSE2 and AVX, float, measured plans) on 120 lengths
+ * from 240 to 4608: 0.085 ns per element and step for a power of two, once or five times; 0.12 for
+ * other lengths with four twos or more; two to four times that for those with fewer. */
 double length_cost_cpu(uint32_t n) {
     static const double FEW_TWOS[] = {3.4, 2.7, 1.7, 1.7};
     uint32_t twos = n ? (uint32_t)__builtin_ctz(n) : 0, odd = n >> twos;
@@ -59,11 +57,11 @@ double length_cost_cpu(uint32_t n) {
 
 /* --- radices ---------------------------------------------------------------------------------- */
 
-/* Numbers that a thread may hold: up to 16, and 20 where a radix asks for more or the thread holds
- * nothing else beside a complex transform; 8 where no radix is larger, so that a thread has one
- * butterfly. */
 enum { LIGHT = 16 }; /* numbers that leave room for others in the registers */
 
+/* Returns the numbers that a thread may hold: up to 16; 20 if a radix is larger, or for a complex
+ * transform, beside which the thread holds nothing else; 8 if no radix is larger than 8, so that a
+ * thread has one butterfly. */
 static uint32_t held(const plan_fft *f, length_use use) {
     uint32_t largest = 0;
     for (uint32_t s = 0; s < f->stages; s++)
@@ -72,32 +70,29 @@ static uint32_t held(const plan_fft *f, length_use use) {
     return largest > LIGHT || use == LENGTH_COMPLEX ? PLAN_MOST_HELD : LIGHT;
 }
 
-/* Numbers that each of `threads` threads holds in stage s. */
-static uint32_t numbers_of(const plan_fft *f, uint32_t s, uint32_t threads) {
-    uint32_t each = f->paired && s + 1 == f->stages ? 2 : 1;
-    uint32_t count = f->length / f->radix[s] / each;
-    return (count + threads - 1) / threads * each * f->radix[s];
-}
+enum { SUBGROUP = 32 }; /* threads that most devices start together */
 
-enum { SUBGROUP = 32 }; /* threads that a device starts together, on most */
-
-/* Threads times the numbers they hold, all stages: `length` a stage if every thread is busy, and
- * more if some wait, those that fill up the last subgroup included; a fifth more for the registers
- * where it is more than 16. 0: too many. */
+/* Returns the slots: threads times the numbers they hold, added up over the stages. That is
+ * `length` a stage if every thread is busy, and more if some wait, those that fill up the last
+ * subgroup included; a fifth more for the registers if a thread holds more than 16. Returns 0 if a
+ * thread would hold too many. */
 static uint64_t slots_of(const plan_fft *f, length_use use, uint32_t threads) {
     uint64_t slots = 0;
-    uint32_t most = 0, started = (threads + SUBGROUP - 1) / SUBGROUP * SUBGROUP;
+    uint32_t most = 0, started = ceil_div_u32(threads, SUBGROUP) * SUBGROUP;
     if (threads < SUBGROUP) started = threads; /* lines share a workgroup */
     for (uint32_t s = 0; s < f->stages; s++) {
-        uint32_t n = numbers_of(f, s, threads);
-        if (n > most) most = n;
-        if (n > held(f, use) || (f->paired && s + 1 == f->stages && n > 2 * f->radix[s])) return 0;
+        bool pairs = f->paired && s + 1 == f->stages;
+        uint32_t numbers = (pairs ? 2 : 1) * f->radix[s]; /* of a butterfly, or of a pair of them */
+        uint32_t n = ceil_div_u32(f->length / numbers, threads) * numbers;
+        most = max_u32(most, n);
+        if (n > held(f, use) || (pairs && n > 2 * f->radix[s])) return 0;
         slots += (uint64_t)n * started;
     }
     return most > LIGHT ? slots + slots / 5 : slots;
 }
 
-/* The threads that waste least, and their slots; 0 when the device cannot have so many. */
+/* Chooses the threads that waste least. Returns their slots, or 0 when the device cannot have so
+ * many threads. */
 static uint64_t choose_threads(plan_fft *f, length_use use, uint32_t invocations) {
     uint64_t best = 0;
     for (uint32_t s = 0; s < f->stages; s++)
@@ -133,9 +128,10 @@ static void move_last(plan_fft *f, uint32_t i) {
     f->radix[f->stages - 1] = r;
 }
 
-/* Order of the stages; radices come largest first. The largest goes last, the next one first,
- * small ones between: the outer stages wait for memory, where many numbers at once help. Of a real
- * transform the largest even one goes last, or the largest that pairs. False when there is none. */
+/* Puts the stages into order; the radices come largest first. The largest goes last, the next one
+ * first, and small ones between: the outer stages wait for memory, and many numbers at once help
+ * there. Of a real transform the largest even radix goes last, or the largest that pairs. Returns
+ * false when there is none. */
 static bool arrange(plan_fft *f, length_use use) {
     bool pairs = use == LENGTH_REAL_COLUMNS || (use == LENGTH_REAL_ROWS && f->stages > 3);
     for (uint32_t i = 0; pairs && i < f->stages; i++) {
@@ -153,10 +149,10 @@ static bool arrange(plan_fft *f, length_use use) {
     return true;
 }
 
-/* Which of two sets of radices is the better one: lower. A complex transform, which lives in its
- * workgroup, minds threads that wait, and a little also small radices; a real one, which lives on
- * memory, minds small radices first, and of rows also a last one that is not 16. Measured in
- * docs/notebook.md. */
+/* Returns the price of a set of radices: lower is better. Threads that wait cost a complex
+ * transform most, which works within its workgroup; small radices cost it a little. A real one,
+ * which works on memory, loses most by small radices, and one of rows also by a last radix other
+ * than 16. docs/notebook.md has the measurements. */
 static double price_of(const plan_fft *f, uint64_t slots, length_use use) {
     double smallest = f->radix[0], share = (double)slots / f->length;
     for (uint32_t s = 1; s < f->stages; s++)
@@ -166,43 +162,44 @@ static double price_of(const plan_fft *f, uint64_t slots, length_use use) {
     return 1000 / smallest + (use != LENGTH_REAL_COLUMNS ? 5 * fabs(last - 16) : 0) + share;
 }
 
+/* What is searched for, and the best of what was found. */
 typedef struct {
-    plan_fft fft;
+    length_use use;
+    uint32_t invocations;
+    plan_fft best; /* stages 0: none yet */
     double price;
 } choice;
 
-/* All ways to write `rest` as radices that do not grow, after those already in f. */
-static void search(plan_fft *f, uint32_t rest, int from, uint32_t invocations, length_use use,
-                   choice *best) {
+/* Tries all ways to write `rest` as radices that do not grow, after those already in f. */
+static void search(plan_fft *f, uint32_t rest, int from, choice *c) {
     if (rest == 1) {
-        choice done = {.fft = *f};
-        if (!arrange(&done.fft, use)) return;
-        uint64_t slots = choose_threads(&done.fft, use, invocations);
-        done.price = price_of(&done.fft, slots, use);
-        bool fewer = !best->fft.stages || f->stages < best->fft.stages;
-        bool same = f->stages == best->fft.stages;
-        if (slots && (fewer || (same && done.price < best->price))) *best = done;
+        plan_fft done = *f;
+        if (!arrange(&done, c->use)) return;
+        uint64_t slots = choose_threads(&done, c->use, c->invocations);
+        double price = price_of(&done, slots, c->use);
+        bool fewer = !c->best.stages || f->stages < c->best.stages;
+        bool same = f->stages == c->best.stages;
+        if (slots && (fewer || (same && price < c->price))) c->best = done, c->price = price;
         return;
     }
     if (f->stages == PLAN_STAGES) return;
-    for (int i = from; i < LENGTH_RADICES; i++) {
-        if (rest % LENGTH_RADIX[i]) continue;
-        f->radix[f->stages++] = LENGTH_RADIX[i];
-        search(f, rest / LENGTH_RADIX[i], i, invocations, use, best);
+    for (int i = from; i < RADICES; i++) {
+        if (rest % RADIX[i]) continue;
+        f->radix[f->stages++] = RADIX[i];
+        search(f, rest / RADIX[i], i, c);
         f->radix[--f->stages] = 0;
     }
 }
 
 bool length_radices(plan_fft *f, uint32_t n, uint32_t invocations, length_use use) {
     plan_fft start = {.length = n};
-    choice best = {0};
+    choice c = {.use = use, .invocations = invocations};
     if (n < 2 || !length_is_smooth(n)) return false;
-    search(&start, n, 0, invocations, use, &best);
-    if (best.fft.stages) *f = best.fft;
-    return best.fft.stages > 0;
+    search(&start, n, 0, &c);
+    if (c.best.stages) *f = c.best;
+    return c.best.stages > 0;
 }
 
 uint32_t length_butterflies(const plan_fft *f, uint32_t s, uint32_t lines, uint32_t threads) {
-    uint32_t count = f->length / f->radix[s] * lines;
-    return (count + threads - 1) / threads;
+    return ceil_div_u32(f->length / f->radix[s] * lines, threads);
 }

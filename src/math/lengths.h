@@ -1,4 +1,5 @@
-/* lengths.h - transform lengths 2^a 3^b 5^c 7^d, their radices and their price. */
+/* lengths.h - finds transform lengths 2^a 3^b 5^c 7^d, their radices and their price. It is pure
+ * arithmetic and knows nothing of images and devices but the limits that it is given. */
 #ifndef MATH_LENGTHS_H
 #define MATH_LENGTHS_H
 
@@ -6,39 +7,35 @@
 
 enum { LENGTH_MAX = 1 << 26 };
 
-/* What the shaders have butterflies for, large ones first. */
-enum { LENGTH_RADICES = 15 };
-extern const uint32_t LENGTH_RADIX[LENGTH_RADICES];
-bool length_is_radix(uint32_t r);
-
+/* Returns whether n has no prime factor above 7. */
 bool length_is_smooth(uint32_t n);
-/* The smallest smooth length >= n that is a multiple of `multiple` (1 or 2); 0 beyond LENGTH_MAX.
- */
+/* Returns the smallest smooth length >= n that is a multiple of `multiple` (1 or 2), or 0 beyond
+ * LENGTH_MAX. */
 uint32_t length_next(uint32_t n, uint32_t multiple);
 
-/* Relative price of the arithmetic of one complex transform of a smooth length. */
+/* Return the relative price of the arithmetic of one complex transform of a smooth length: on a
+ * GPU, and on a CPU, whose vector units need factors of two in the length. */
 double length_cost(uint32_t n);
-/* The same on a CPU, whose vector units need factors of two in the length. */
 double length_cost_cpu(uint32_t n);
 
 /* What a transform is for decides the order of its radices. A real one (of two lines at once)
- * wants an even last radix; where columns are its lines, or there are four stages, one that lets a
- * thread hold a butterfly and its mirror image (docs/notebook.md has the measurements); a row
- * alone, in a line of half its length, can have an even last radix only. */
+ * wants an even last radix. If columns are its lines, or there are four stages, it wants one that
+ * lets a thread hold a butterfly and its mirror image (docs/notebook.md has the measurements). A
+ * row alone, in a line of half its length, must have an even last radix. */
 typedef enum { LENGTH_COMPLEX, LENGTH_REAL_ROWS, LENGTH_REAL_COLUMNS, LENGTH_ROW_ALONE } length_use;
 
 /* Chooses radices for a workgroup of at most `invocations` threads: as few stages as possible, then
- * those that leave the fewest threads waiting. False when none fit. */
+ * those that leave the fewest threads waiting. Returns false when none fit. */
 bool length_radices(plan_fft *f, uint32_t n, uint32_t invocations, length_use use);
 
-/* Whether a thread can hold a butterfly of the last stage and its mirror image. */
+/* Returns whether a thread can hold a butterfly of the last stage and its mirror image. */
 bool length_can_pair(const plan_fft *f);
 
-/* Sets the threads of a line with these radices: `wanted` where that many can hold it, or those
- * that wait least. False when the device cannot have enough. */
+/* Sets the threads of a line with these radices: `wanted` if that many can hold it, else those that
+ * wait least. Returns false when the device cannot have enough. */
 bool length_threads(plan_fft *f, length_use use, uint32_t wanted, uint32_t invocations);
 
-/* Butterflies of stage s that one of `threads` threads does for `lines` lines. */
+/* Returns the butterflies of stage s that one of `threads` threads does for `lines` lines. */
 uint32_t length_butterflies(const plan_fft *f, uint32_t s, uint32_t lines, uint32_t threads);
 
 #endif

@@ -1,6 +1,7 @@
 /* plan.c - from the request to the numbers. Reads top down: axes, order, passes, bytes. */
 #include "math/plan.h"
 
+#include "base/number.h"
 #include "math/lengths.h"
 
 #include <inttypes.h>
@@ -28,16 +29,16 @@ static uint32_t sample_bytes(const plan_request *ask) {
 
 /* --- one axis ---------------------------------------------------------------------------- */
 
-/* Shared memory of a line: one component of each number (they are exchanged one after the other;
- * twice that where pass->whole), digits of a place with odd strides against bank conflicts. As in
- * shaders/fft.glsl. */
+/* Returns the shared memory of a line: one component of each number, since components are exchanged
+ * one after the other (twice that if pass->whole). The digits of a place have odd strides against
+ * bank conflicts, as in shaders/fft.glsl. */
 static uint32_t shared_of(const plan_fft *f, uint32_t real_bytes) {
     uint32_t stride = 1;
     for (uint32_t s = f->stages; s-- > 1;) stride = f->radix[s] * stride | 1;
     return f->radix[0] * stride * real_bytes;
 }
 
-/* The tuned radices of an axis, where they are those of the length. */
+/* Takes the tuned radices of an axis, if their product is the length. */
 static bool tuned_radices(plan_fft *f, uint32_t length, const plan_request *ask, length_use use) {
     const plan_tune *t = &ask->tune;
     bool first = use != LENGTH_COMPLEX;
@@ -54,7 +55,7 @@ static bool tuned_radices(plan_fft *f, uint32_t length, const plan_request *ask,
            shared_of(f, sample_bytes(ask)) <= ask->limits.shared_bytes;
 }
 
-/* Radices for a line that one workgroup holds; false when none does. */
+/* Chooses radices for a line that one workgroup holds. Returns false when none can. */
 static bool fits_one_pass(plan_fft *f, uint32_t length, const plan_request *ask, length_use use) {
     plan_fft found;
     if (!length_radices(&found, length, ask->limits.invocations, use)) return false;
@@ -63,24 +64,12 @@ static bool fits_one_pass(plan_fft *f, uint32_t length, const plan_request *ask,
     return true;
 }
 
-/* length = outer * inner, both held by a workgroup, the inner one as large as possible: then the
- * outer pass, which strides through memory, is the short one. */
-static bool split_line(plan_axis *a, const plan_request *ask) {
-    for (uint32_t outer = 2; outer <= a->length / outer; outer++) {
-        if (a->length % outer) continue;
-        if (fits_one_pass(&a->inner, a->length / outer, ask, LENGTH_COMPLEX) &&
-            fits_one_pass(&a->outer, outer, ask, LENGTH_COMPLEX))
-            return true;
-    }
-    return false;
-}
-
 static bool find_radices(plan_fft *f, uint32_t length, const plan_request *ask, length_use use) {
     return tuned_radices(f, length, ask, use) || fits_one_pass(f, length, ask, use);
 }
 
-/* Radices for lines that a workgroup holds whole: pairs of them where it has room for two pairs,
- * else rows by themselves, of which it then has room for two. */
+/* Chooses radices for lines that a workgroup holds whole: pairs of lines if it has room for two
+ * pairs, else rows by themselves, of which it then has room for two. */
 static bool hold_lines(plan_axis *a, const plan_request *ask, uint32_t which, bool first) {
     if (!first) return find_radices(&a->fft, a->length, ask, LENGTH_COMPLEX);
     plan_fft alone;
@@ -103,26 +92,34 @@ static bool axis_set_length(plan_axis *a, uint32_t length, const plan_request *a
     a->one_pass = true;
     if (!has_shapes(ask)) return true;
     a->one_pass = hold_lines(a, ask, which, first);
-    return a->one_pass || split_line(a, ask);
+    if (a->one_pass) return true;
+    /* length = outer * inner, both held by a workgroup, the inner one as large as possible: then
+     * the outer pass, which strides through memory, is the short one. */
+    for (uint32_t outer = 2; outer <= a->length / outer; outer++)
+        if (a->length % outer == 0 &&
+            fits_one_pass(&a->inner, a->length / outer, ask, LENGTH_COMPLEX) &&
+            fits_one_pass(&a->outer, outer, ask, LENGTH_COMPLEX))
+            return true;
+    return false;
 }
 
-/* The shortest length that is right (docs/math.md, "Borders and lengths"). Zero borders: one gap
- * serves both sides. Wrap: the extent itself if it has the right form, else margins that repeat
- * the image, as mirror and clamp have margins. */
+/* Returns whether wrapping needs no margins, because the extent has the form of a length. */
 static bool is_exact_wrap(const plan_axis *a, bool first) {
     return a->border == BORDER_WRAP && a->extent >= 2 && length_is_smooth(a->extent) &&
            !(first && a->extent % 2);
 }
 
+/* Returns the shortest length that is right (docs/math.md, "Borders and lengths"). With zero
+ * borders one gap serves both sides. The other borders have margins, unless wrapping needs none. */
 static uint64_t shortest_length(const plan_axis *a, bool first) {
     uint64_t n = a->extent;
-    if (a->border == BORDER_ZERO) return n + (a->before > a->after ? a->before : a->after);
+    if (a->border == BORDER_ZERO) return n + max_u32(a->before, a->after);
     return is_exact_wrap(a, first) ? n : n + a->before + a->after;
 }
 
 enum { CANDIDATES = 48 };
 
-/* Lengths worth comparing: smooth, long enough, at most a third longer than needed. */
+/* Lists the lengths worth comparing: smooth, long enough, at most a third longer than needed. */
 static uint32_t candidate_lengths(const plan_axis *a, bool first, uint32_t tuned,
                                   uint32_t out[CANDIDATES]) {
     uint64_t least = shortest_length(a, first);
@@ -174,9 +171,10 @@ uint32_t plan_frequency(const plan_fft *f, uint32_t place) {
 
 /* --- which axis first, and which lengths ---------------------------------------------------- */
 
-/* Prices of a line and direction, in bytes moved. On a GPU what a pass takes goes by the slots of
- * its lines and by arithmetic more than by the bytes (docs/notebook.md, "What a pass takes");
- * the second axis goes there and back in the slots of one. On a CPU arithmetic is nearly all. */
+/* Returns the price of a line in one direction, in bytes moved. On a GPU the time of a pass depends
+ * on the slots of its lines and on arithmetic more than on the bytes (docs/notebook.md, "What a
+ * pass takes"); the second axis goes there and back in the slots of one. On a CPU arithmetic is
+ * nearly all. */
 static double line_price(const plan_axis *a, const plan_request *ask, bool first) {
     double number = 2.0 * sample_bytes(ask), slot = 14, step = 6;
     double part = first ? 1 : 0.5; /* of a line, of its slots */
@@ -192,20 +190,13 @@ static double line_price(const plan_axis *a, const plan_request *ask, bool first
     return bytes + slot * part * slots + step * length_cost(a->length);
 }
 
-/* Of a whole run, there and back, from the prices of a line of each axis. */
-static double price(const plan_axis *one, double line_one, const plan_axis *two, double line_two,
-                    uint32_t first) {
-    double halves = one->length / 2 + 1, pairs = (two->extent + 1) / 2;
-    return (first == PLAN_Y ? 1.1 : 1.0) * 2 * pairs * line_one + 2 * halves * line_two;
-}
-
 typedef struct {
     plan_axis axis[CANDIDATES];
     double line[CANDIDATES];
     uint32_t count;
 } candidates;
 
-/* The lengths that the device can do, with their prices. */
+/* Lists the lengths that the device can do, with their prices. */
 static void find_candidates(candidates *c, const plan_request *ask, uint32_t which, bool first) {
     uint32_t list[CANDIDATES];
     plan_axis start = axis_of(ask, which);
@@ -219,7 +210,8 @@ static void find_candidates(candidates *c, const plan_request *ask, uint32_t whi
     }
 }
 
-/* The cheapest pair of lengths for one axis order; a price below zero means none is possible. */
+/* Finds the cheapest pair of lengths for one axis order. A price below zero means that there is
+ * none. */
 static double best_lengths(plan_axis axis[2], const plan_request *ask, uint32_t first) {
     candidates one, two;
     find_candidates(&one, ask, first, true);
@@ -227,7 +219,10 @@ static double best_lengths(plan_axis axis[2], const plan_request *ask, uint32_t 
     double best = -1;
     for (uint32_t i = 0; i < one.count; i++)
         for (uint32_t j = 0; j < two.count; j++) {
-            double p = price(&one.axis[i], one.line[i], &two.axis[j], two.line[j], first);
+            /* A whole run, there and back. */
+            double halves = one.axis[i].length / 2 + 1, pairs = (two.axis[j].extent + 1) / 2;
+            double p = (first == PLAN_Y ? 1.1 : 1.0) * 2 * pairs * one.line[i] +
+                       2 * halves * two.line[j];
             if (best >= 0 && p >= best) continue;
             best = p;
             axis[0] = one.axis[i];
@@ -263,154 +258,118 @@ static bool choose_axes(plan *p, err *e) {
 
 /* --- passes --------------------------------------------------------------------------------- */
 
-static uint32_t minimum(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
-static uint32_t blocks(uint64_t n, uint32_t per) {
-    return (uint32_t)((n + per - 1) / per);
-}
-
-/* The half spectrum of all channels, as passes read and write it. */
+/* Returns the bytes of the half spectrum of all channels, as passes read and write it. */
 static uint64_t half_bytes(const plan *p) {
     return 2ull * p->sample_bytes * p->halves * p->pitch * p->ask.channels;
 }
 
-/* Adds a pass of `count` lines in which a workgroup takes at most `wanted` of them. */
-static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, const plan_fft *f,
-                           uint32_t count, uint32_t wanted) {
+/* Returns the lines that share a workgroup so that it has `least` threads or more. */
+static uint32_t fill_lines(const plan_fft *f, uint32_t least) {
+    return ceil_div_u32(least, f->threads);
+}
+
+/* Returns the transform of a pass of this kind along an axis. */
+static const plan_fft *fft_of(const plan_axis *a, plan_pass_kind kind) {
+    bool outer = kind == PASS_OUTER || kind == PASS_OUTER_BACK;
+    return a->one_pass ? &a->fft : outer ? &a->outer : &a->inner;
+}
+
+/* Adds a pass of `count` lines, of which a workgroup takes at most `wanted`. 0 stands for the lines
+ * that fill a subgroup or two; of an outer factor, whose numbers stand far apart, for at least 8,
+ * which make the runs in memory, and for larger workgroups, because most of its lines are short. */
+static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, uint32_t count,
+                           uint32_t wanted) {
     const plan_limits *l = &p->ask.limits;
+    const plan_fft *f = fft_of(&p->axis[axis], kind);
     plan_pass *s = &p->pass[p->passes++];
     *s = (plan_pass){.kind = kind, .axis = axis, .fft = *f};
     uint32_t bytes = shared_of(f, p->sample_bytes);
-    s->lines = minimum(wanted, minimum(l->invocations / f->threads, l->shared_bytes / bytes));
-    s->lines = minimum(s->lines, count);
+    bool outer = kind == PASS_OUTER || kind == PASS_OUTER_BACK;
+    if (!wanted) wanted = outer ? max_u32(fill_lines(f, 128), 8) : fill_lines(f, 64);
+    s->lines = min_u32(wanted, min_u32(l->invocations / f->threads, l->shared_bytes / bytes));
+    s->lines = min_u32(s->lines, count);
     s->threads = s->lines * f->threads;
     s->shared_bytes = s->lines * bytes;
     for (uint32_t i = 0; i < f->stages; i++)
         s->butterflies[i] = length_butterflies(f, i, s->lines, s->threads);
     s->paired = (kind == PASS_FORWARD || kind == PASS_INVERSE) && f->paired;
     if (s->paired) s->butterflies[f->stages - 1] = 2;
-    s->groups[0] = blocks(count, s->lines);
+    s->groups[0] = ceil_div_u32(count, s->lines);
     s->groups[1] = 1;
     s->groups[2] = p->channels_per_bind;
     return s;
 }
 
-/* Lines that share a workgroup so that no group is smaller than a subgroup or two. */
-static uint32_t fill_lines(const plan_fft *f) {
-    return f->threads >= 64 ? 1 : blocks(64, f->threads);
-}
-
-/* Adjacent lines of the first axis make runs in memory: of 16 bytes each in the half spectrum,
- * of 8 in image rows where lines are columns. docs/notebook.md has the measurements. */
-static uint32_t first_lines(const plan_fft *f, uint32_t tuned, uint32_t wanted) {
-    uint32_t fill = fill_lines(f);
-    return tuned ? tuned : wanted > fill ? wanted : fill;
-}
-
-static uint32_t second_lines(const plan *p, const plan_fft *f) {
-    return p->ask.tune.lines[1] ? p->ask.tune.lines[1] : fill_lines(f);
-}
-
-/* The outer factor's numbers stand far apart, so that lines make the runs; most are short, and a
- * workgroup should not be small. */
-static uint32_t outer_lines(const plan_fft *f) {
-    uint32_t fill = blocks(128, f->threads);
-    return fill > 8 ? fill : 8;
-}
-
-/* What pass 1 and 3 have for lines. */
-static uint32_t first_count(const plan *p, uint32_t pairs) {
-    return p->axis[0].alone ? p->axis[1].extent : pairs;
-}
-
-static void add_forward(plan *p, uint32_t pairs) {
+/* Adds pass 1 or 3 of a first axis that workgroups hold whole. Adjacent lines make runs in memory:
+ * of 16 bytes each in the half spectrum, of 8 in image rows if lines are columns. docs/notebook.md
+ * has the measurements. */
+static void add_whole(plan *p, plan_pass_kind kind, uint32_t pairs, uint64_t image) {
     const plan_axis *a = &p->axis[0];
-    uint64_t image = p->input_bytes ? p->input_bytes : p->image_bytes;
-    uint64_t scratch = half_bytes(p), lines = p->line_bytes;
-    plan_pass *s;
-    if (a->one_pass) {
-        uint32_t wanted = p->first == PLAN_Y ? 4 : 2, tuned = p->ask.tune.lines[0];
-        s = add_pass(p, PASS_FORWARD, 0, &a->fft, first_count(p, pairs),
-                     first_lines(&a->fft, tuned, wanted));
-        s->bytes = image + scratch;
-        return;
-    }
-    s = add_pass(p, PASS_OUTER, 0, &a->outer, a->inner.length, outer_lines(&a->outer));
-    s->groups[1] = pairs;
-    s->bytes = image + lines;
-    s = add_pass(p, PASS_INNER, 0, &a->inner, a->outer.length, fill_lines(&a->inner));
-    s->groups[1] = pairs;
-    s->bytes = 2 * lines;
+    bool back = kind == PASS_INVERSE;
+    uint32_t lines = p->first == PLAN_Y ? 4 : back && p->tile ? 1 : 2;
+    uint32_t tuned = p->ask.tune.lines[back ? 2 : 0];
+    plan_pass *s = add_pass(p, kind, 0, a->alone ? p->axis[1].extent : pairs,
+                            tuned ? tuned : max_u32(lines, fill_lines(&a->fft, 64)));
+    s->bytes = image + half_bytes(p);
 }
 
-/* Half as many barriers for twice the shared memory: pays for short lines. */
-enum { WHOLE_UPTO = 9216 };
-
-static bool wants_whole(const plan_pass *s, const plan *p) {
-    uint32_t bytes = 2 * s->shared_bytes;
-    plan_switch tuned = p->ask.tune.whole;
-    if (tuned == SWITCH_OFF || bytes > p->ask.limits.shared_bytes) return false;
-    return tuned == SWITCH_ON || bytes / s->lines <= WHOLE_UPTO;
+/* Adds one of the passes over a split axis, for each of `groups` lines. */
+static void add_split(plan *p, plan_pass_kind kind, uint32_t axis, uint32_t groups,
+                      uint64_t bytes) {
+    const plan_axis *a = &p->axis[axis];
+    bool outer = kind == PASS_OUTER || kind == PASS_OUTER_BACK;
+    plan_pass *s = add_pass(p, kind, axis, outer ? a->inner.length : a->outer.length, 0);
+    s->groups[1] = groups;
+    s->bytes = bytes;
 }
 
-static void add_convolve(plan *p) {
-    const plan_axis *a = &p->axis[1];
-    if (a->one_pass) {
-        plan_pass *s = add_pass(p, PASS_CONVOLVE, 1, &a->fft, p->halves, second_lines(p, &a->fft));
-        s->bytes = 2 * half_bytes(p) + p->spectrum_bytes;
-        s->whole = wants_whole(s, p);
-        if (s->whole) s->shared_bytes *= 2;
-        return;
-    }
-    plan_pass *s = add_pass(p, PASS_OUTER, 1, &a->outer, a->inner.length, outer_lines(&a->outer));
-    s->groups[1] = p->halves;
-    s->bytes = half_bytes(p) + p->line_bytes;
-    s = add_pass(p, PASS_CONVOLVE, 1, &a->inner, a->outer.length, fill_lines(&a->inner));
-    s->groups[1] = p->halves;
-    s->bytes = 2 * p->line_bytes + p->spectrum_bytes;
-    s = add_pass(p, PASS_OUTER_BACK, 1, &a->outer, a->inner.length, outer_lines(&a->outer));
-    s->groups[1] = p->halves;
-    s->bytes = half_bytes(p) + p->line_bytes;
-}
-
-static void add_inverse(plan *p, uint32_t pairs) {
-    const plan_axis *a = &p->axis[0];
-    uint64_t image = p->image_bytes, scratch = half_bytes(p), lines = p->line_bytes;
-    if (a->one_pass) {
-        uint32_t wanted = p->first == PLAN_Y ? 4 : p->tile ? 1 : 2, tuned = p->ask.tune.lines[2];
-        plan_pass *s = add_pass(p, PASS_INVERSE, 0, &a->fft, first_count(p, pairs),
-                                first_lines(&a->fft, tuned, wanted));
-        s->bytes = (p->ask.tapless ? 1 : 2) * image + scratch;
-        return;
-    }
-    plan_pass *s =
-        add_pass(p, PASS_INNER_BACK, 0, &a->inner, a->outer.length, fill_lines(&a->inner));
-    s->groups[1] = pairs;
-    s->bytes = 2 * lines;
-    s = add_pass(p, PASS_OUTER_BACK, 0, &a->outer, a->inner.length, outer_lines(&a->outer));
-    s->groups[1] = pairs;
-    s->bytes = (p->ask.tapless ? 1 : 2) * image + lines;
-}
-
-/* Between a split first axis and the half spectrum: one thread per frequency and pair. */
+/* Adds the pass between a split first axis and the half spectrum: a thread per frequency and pair.
+ */
 static void add_unpack(plan *p, plan_pass_kind kind, uint32_t pairs) {
-    if (p->axis[0].one_pass) return;
     plan_pass *s = &p->pass[p->passes++];
-    *s = (plan_pass){.kind = kind, .threads = minimum(64, p->ask.limits.invocations), .lines = 1};
-    s->groups[0] = blocks(pairs, s->threads);
+    *s = (plan_pass){.kind = kind, .threads = min_u32(64, p->ask.limits.invocations), .lines = 1};
+    s->groups[0] = ceil_div_u32(pairs, s->threads);
     s->groups[1] = p->halves;
     s->groups[2] = p->channels_per_bind;
     s->bytes = p->line_bytes + half_bytes(p);
 }
 
+/* Whole numbers in shared memory mean half as many barriers for twice the memory. That pays for
+ * lines up to these bytes. */
+enum { WHOLE_UPTO = 9216 };
+
 static void add_passes(plan *p) {
     uint32_t pairs = (p->axis[1].extent + 1) / 2;
-    add_forward(p, pairs);
-    add_unpack(p, PASS_UNPACK, pairs);
-    add_convolve(p);
-    add_unpack(p, PASS_PACK, pairs);
-    add_inverse(p, pairs);
+    uint64_t in = p->input_bytes ? p->input_bytes : p->image_bytes, lines = p->line_bytes;
+    uint64_t out = (p->ask.tapless ? 1 : 2) * p->image_bytes;
+    bool split = !p->axis[0].one_pass;
+    if (split) {
+        add_split(p, PASS_OUTER, 0, pairs, in + lines);
+        add_split(p, PASS_INNER, 0, pairs, 2 * lines);
+        add_unpack(p, PASS_UNPACK, pairs);
+    } else {
+        add_whole(p, PASS_FORWARD, pairs, in);
+    }
+    if (p->axis[1].one_pass) {
+        plan_pass *s = add_pass(p, PASS_CONVOLVE, 1, p->halves, p->ask.tune.lines[1]);
+        plan_switch tuned = p->ask.tune.whole;
+        uint32_t bytes = 2 * s->shared_bytes;
+        s->bytes = 2 * half_bytes(p) + p->spectrum_bytes;
+        s->whole = tuned != SWITCH_OFF && bytes <= p->ask.limits.shared_bytes &&
+                   (tuned == SWITCH_ON || bytes / s->lines <= WHOLE_UPTO);
+        if (s->whole) s->shared_bytes = bytes;
+    } else {
+        add_split(p, PASS_OUTER, 1, p->halves, half_bytes(p) + lines);
+        add_split(p, PASS_CONVOLVE, 1, p->halves, 2 * lines + p->spectrum_bytes);
+        add_split(p, PASS_OUTER_BACK, 1, p->halves, half_bytes(p) + lines);
+    }
+    if (split) {
+        add_unpack(p, PASS_PACK, pairs);
+        add_split(p, PASS_INNER_BACK, 0, pairs, 2 * lines);
+        add_split(p, PASS_OUTER_BACK, 0, pairs, out + lines);
+    } else {
+        add_whole(p, PASS_INVERSE, pairs, out);
+    }
 }
 
 /* Pixels of tiles, and their frequencies. */
@@ -424,7 +383,8 @@ uint32_t plan_twiddle_entries(const plan_fft *f) {
     return n;
 }
 
-/* Two complex numbers per entry of a stage's table, one per number of a split line's; all twice. */
+/* Returns the bytes of an axis's tables: two complex numbers per entry of a stage's, one per number
+ * of a split line's, all of it twice. */
 static uint64_t twiddle_bytes(const plan_axis *a, uint32_t complex_bytes) {
     uint32_t row = a->alone ? (a->fft.length / 2 + 2) / 2 : 0;
     if (a->one_pass) return 4ull * (plan_twiddle_entries(&a->fft) + row) * complex_bytes;
@@ -442,15 +402,12 @@ static bool count_bytes(plan *p, err *e) {
     p->pitch = (a[1].extent + 7) / 8 * 8;
     p->image_pitch = (ask->size[PLAN_X] + 3) / 4 * 4;
     uint64_t image = (uint64_t)p->image_pitch * ask->size[PLAN_Y] * p->sample_bytes;
-    p->band = minimum(BAND, p->halves);
-    uint64_t scratch = (uint64_t)blocks(p->halves, p->band) * p->band * p->pitch * c;
+    p->band = min_u32(BAND, p->halves);
+    uint64_t scratch = (uint64_t)ceil_div_u32(p->halves, p->band) * p->band * p->pitch * c;
     uint64_t spectrum = (uint64_t)p->halves * a[1].length * c;
     if (!a[0].one_pass) lines = pairs * a[0].length * c;
-    if (!a[1].one_pass && spectrum > lines) lines = spectrum;
-    uint64_t largest = image;
-    if (scratch > largest) largest = scratch;
-    if (spectrum > largest) largest = spectrum;
-    if (lines > largest) largest = lines;
+    if (!a[1].one_pass) lines = max_u64(lines, spectrum);
+    uint64_t largest = max_u64(max_u64(image, scratch), max_u64(spectrum, lines));
     p->channels_per_bind = ask->channels;
     if (has_shapes(ask)) {
         if (largest > ask->limits.buffer_range)
@@ -478,11 +435,11 @@ uint64_t plan_device_bytes(const plan *p) {
            p->twiddle_bytes;
 }
 
-/* Tiles, where rows are lines: passes 1 and 3 touch a few pixels of all frequencies, which is
- * cheaper in tiles than in lines; pass 2 reads wide tiles as well as lines. Where no cache holds
- * the half spectrum, pass 2 leaves narrow ones, with a loss that pass 3 makes up for; as other
- * tiles need a second buffer, it is only done there. Rows alone make runs of half the width, and
- * want narrow tiles on both sides (docs/notebook.md). */
+/* The half spectrum has tiles if rows are lines: passes 1 and 3 touch a few pixels of all
+ * frequencies, which is cheaper in tiles than in lines, and pass 2 reads wide tiles as well as
+ * lines. From this size on no cache holds the half spectrum. Pass 2 then leaves narrow tiles, with
+ * a loss that pass 3 makes up for; they need a second buffer, so smaller spectra have none. Rows
+ * alone make runs of half the width, and want narrow tiles on both sides (docs/notebook.md). */
 enum { NARROW_FROM = 96 << 20 };
 
 static uint32_t tile_of(uint32_t tuned, uint32_t own) {
@@ -490,18 +447,15 @@ static uint32_t tile_of(uint32_t tuned, uint32_t own) {
     return possible ? tuned : tuned == 0 ? own : 0;
 }
 
-static void choose_tiles(plan *p) {
-    if (!p->axis[0].one_pass || !p->axis[1].one_pass) return;
-    bool tiled = p->first == PLAN_X, alone = p->axis[0].alone;
-    bool large = p->scratch_bytes >= NARROW_FROM;
-    p->tile_in = tile_of(p->ask.tune.tile_in, !tiled ? 0 : alone ? NARROW : WIDE);
-    p->tile = tile_of(p->ask.tune.tile, !tiled ? 0 : alone || large ? NARROW : WIDE);
-}
-
-/* What costs memory and brings speed alone is left out where it does not fit. */
+/* Chooses tiles. Leaves out what costs memory and brings only speed, if it does not fit. */
 static bool check_memory(plan *p, err *e) {
     uint64_t has = p->ask.limits.memory;
-    choose_tiles(p);
+    if (p->axis[0].one_pass && p->axis[1].one_pass) {
+        bool tiled = p->first == PLAN_X, alone = p->axis[0].alone;
+        bool large = p->scratch_bytes >= NARROW_FROM;
+        p->tile_in = tile_of(p->ask.tune.tile_in, !tiled ? 0 : alone ? NARROW : WIDE);
+        p->tile = tile_of(p->ask.tune.tile, !tiled ? 0 : alone || large ? NARROW : WIDE);
+    }
     while (has && p->frames > 1 && plan_device_bytes(p) > has) p->frames--;
     if (has && plan_device_bytes(p) > has) p->tile_in = p->tile = 0;
     if (has && plan_device_bytes(p) > has) p->input_bytes = 0;
@@ -549,13 +503,8 @@ static bool check_request(const plan_request *ask, err *e) {
     return true;
 }
 
-static uint32_t power_of_two(uint64_t n) {
-    uint32_t p = 1;
-    while (p < n && p < LENGTH_MAX) p *= 2;
-    return p;
-}
-
-/* The three passes by name and size, for reports: without a device's limits there are no shapes. */
+/* Lists the three passes by name and size, for reports: without a device's limits there are no
+ * shapes. */
 static void name_passes(plan *p) {
     const plan_axis *a = p->axis;
     uint64_t halves = p->scratch_bytes * p->ask.channels;
@@ -582,7 +531,9 @@ bool plan_make(plan *out, const plan_request *ask, err *e) {
     }
     for (int i = 0; i < 2; i++) {
         uint64_t kernel = (uint64_t)ask->reach_lo[i] + ask->reach_hi[i] + 1;
-        p.power_of_two[i] = power_of_two(ask->size[i] + kernel - 1);
+        p.power_of_two[i] = 1;
+        while (p.power_of_two[i] < ask->size[i] + kernel - 1 && p.power_of_two[i] < LENGTH_MAX)
+            p.power_of_two[i] *= 2;
     }
     *out = p;
     return true;

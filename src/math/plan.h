@@ -1,9 +1,10 @@
-/* plan.h - every size of a run, decided before anything is allocated.
+/* plan.h - decides every size of a run before anything is allocated.
  *
- * Pure arithmetic: no memory, no files, no device calls. From the extents of image and kernel, the
- * borders and the limits of a device come the transform lengths, the axis order, the radices, the
- * shape of each pass, and the bytes of each buffer. Shaders and the CPU engine obey the plan and
- * decide nothing. A plan can be printed (`fftbloom plan`), compared and tested exhaustively.
+ * Planning is pure arithmetic: no memory, no files, no device calls. From the extents of image and
+ * kernel, the borders and the limits of a device it finds the transform lengths, the axis order,
+ * the radices, the shape of each pass, and the bytes of each buffer. Shaders and the CPU engine
+ * obey the plan and decide nothing. A plan can be printed (`fftbloom plan`), compared and tested
+ * exhaustively.
  *
  * The way of the data (axis 1 is the plan's first axis, axis 2 the other one):
  *

@@ -70,9 +70,9 @@ static void bare_open(bare *b, const psf *k, const plan *p, const engine_device 
         CHECK_OK((b->plane[c] = mem_raw(b->pixels, sizeof(float), "plane", &e)), e);
     }
     CHECK_OK(spectrum_make(&s, k, threads, &e), e);
-    CHECK_OK(spectrum_at(&l, &s, SPECTRUM_RESAMPLED, p->first, p->axis[0].length, p->axis[1].length,
-                         false, threads, &e),
-             e);
+    const spectrum_request want = {
+        SPECTRUM_RESAMPLED, p->first, {p->axis[0].length, p->axis[1].length}, false};
+    CHECK_OK(spectrum_at(&l, &s, &want, threads, &e), e);
     CHECK_OK((b->engine = engine_open(d, threads, getenv("BENCH_CACHE"), &e)), e);
     CHECK_OK(engine_prepare(b->engine, p, &l, &o, &e), e);
     spectrum_lines_free(&l);

@@ -48,8 +48,8 @@ static cache_place place(const char *name) {
 static bool ask(const psf *k, cache_place p) {
     err e = {0};
     spectrum is, want;
-    bool hit;
-    CHECK_OK(cache_spectrum(&is, k, &p, threads, &hit, &e), e);
+    CHECK_OK(cache_spectrum(&is, k, &p, threads, &e), e);
+    bool hit = is.cached;
     CHECK_OK(spectrum_make(&want, k, threads, &e), e);
     assert_memory_equal(is.value, want.value, spectrum_floats(&want) * sizeof *want.value);
     assert_memory_equal(is.kernel.tap, k->tap, (size_t)k->w * k->h * k->channels * sizeof *k->tap);

@@ -17,7 +17,7 @@ static lint look(uint32_t w, uint32_t h, uint32_t channels) {
     const float *plane[3] = {tap[0], tap[1], tap[2]};
     lint l;
     err e = {0};
-    CHECK_OK(lint_kernel(&l, plane, w, h, channels, &e), e);
+    CHECK_OK(lint_kernel(&l, &(psf_planes){w, h, channels, plane}, &e), e);
     return l;
 }
 
@@ -257,7 +257,8 @@ static void models_pass(void **state) {
             /* The others take seconds at that size. */
             if (side > 128 && strcmp(MODELS[i].name, "moffat") != 0) continue;
             CHECK_OK(model_make(plane, &channels, &r, make_threads(), &e), e);
-            CHECK_OK(lint_kernel(&l, (const float *const *)plane, side, side, channels, &e), e);
+            const psf_planes made = {side, side, channels, (const float *const *)plane};
+            CHECK_OK(lint_kernel(&l, &made, &e), e);
             assert_int_equal(warnings(&l), 0);
             for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[c]);
         }

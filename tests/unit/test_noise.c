@@ -174,7 +174,7 @@ static psf make_kernel(int i) {
     psf_options o = {0};
     const float *plane = tap;
     err e = {0};
-    CHECK_OK(psf_make(&k, n, n, 1, &plane, &o, &e), e);
+    CHECK_OK(psf_make(&k, &(psf_planes){n, n, 1, &plane}, &o, &e), e);
     return k;
 }
 
@@ -222,9 +222,11 @@ static void prepare(engine *g, const plan_request *ask, const spectrum *s, spect
     spectrum_lines l;
     engine_options o = {.slots = 1};
     CHECK_OK(plan_make(p, ask, &e), e);
-    CHECK_OK(spectrum_at(&l, s, mode, p->first, p->axis[0].length, p->axis[1].length,
-                         ask->precision == PRECISION_FLOAT64, make_threads(), &e),
-             e);
+    const spectrum_request want = {.mode = mode,
+                                   .first = p->first,
+                                   .length = {p->axis[0].length, p->axis[1].length},
+                                   .float64 = ask->precision == PRECISION_FLOAT64};
+    CHECK_OK(spectrum_at(&l, s, &want, make_threads(), &e), e);
     CHECK_OK(engine_prepare(g, p, &l, &o, &e), e);
     spectrum_lines_free(&l);
 }

@@ -663,11 +663,12 @@ static void draw_settings(trial *t) {
 static void open_trial(trial *t, uint32_t channels) {
     err e = {0};
     psf_options o = t->s.kernel;
-    const float *planes[3] = {t->file[0].v, t->file[1].v, t->file[2].v};
+    const float *taps[3] = {t->file[0].v, t->file[1].v, t->file[2].v};
+    const psf_planes planes = {t->file[0].w, t->file[0].h, channels, taps};
     image_luminance(&(image_part){0}, o.luminance); /* of a file without chromaticities */
-    if (!psf_make(&t->k, t->file[0].w, t->file[0].h, channels, planes, &o, &e)) {
+    if (!psf_make(&t->k, &planes, &o, &e)) {
         t->s.kernel.normalize = o.normalize = PSF_NONE; /* its sum is no number to divide by */
-        CHECK_OK(psf_make(&t->k, t->file[0].w, t->file[0].h, channels, planes, &o, &e), e);
+        CHECK_OK(psf_make(&t->k, &planes, &o, &e), e);
     }
     check_psf(&t->k, t->file, &o);
     CHECK_OK(psf_luminance(&t->luminance, &t->k, o.luminance, &e), e);

@@ -14,7 +14,7 @@ static psf make(uint32_t w, uint32_t h, uint32_t channels, const float *tap, psf
     psf k;
     const float *plane[PSF_CHANNELS];
     for (uint32_t c = 0; c < channels; c++) plane[c] = tap + (size_t)c * w * h;
-    CHECK_OK(psf_make(&k, w, h, channels, plane, &o, &e), e);
+    CHECK_OK(psf_make(&k, &(psf_planes){w, h, channels, plane}, &o, &e), e);
     return k;
 }
 
@@ -24,7 +24,7 @@ static void refused(uint32_t w, uint32_t h, uint32_t channels, const float *tap,
     psf k;
     const float *plane[PSF_CHANNELS + 1];
     for (uint32_t c = 0; c < channels && c <= PSF_CHANNELS; c++) plane[c] = tap + (size_t)c * w * h;
-    assert_false(psf_make(&k, w, h, channels, plane, &o, &e));
+    assert_false(psf_make(&k, &(psf_planes){w, h, channels, plane}, &o, &e));
     assert_int_equal(e.code, code);
     if (!strstr(e.msg, words)) fail_msg("'%s' does not say '%s'", e.msg, words);
 }

@@ -76,7 +76,8 @@ static spectrum_lines at(const spectrum *s, spectrum_mode mode, uint32_t first, 
                          uint32_t l2, bool float64) {
     err e = {0};
     spectrum_lines l;
-    CHECK_OK(spectrum_at(&l, s, mode, first, l1, l2, float64, threads, &e), e);
+    CHECK_OK(spectrum_at(&l, s, &(spectrum_request){mode, first, {l1, l2}, float64}, threads, &e),
+             e);
     assert_int_equal(l.halves, l1 / 2 + 1);
     assert_int_equal(l.length, l2);
     assert_true(l.float64 == float64);
@@ -288,7 +289,8 @@ static void threads_change_nothing(void **state) {
     for (int mode = SPECTRUM_RESAMPLED; mode <= SPECTRUM_BILINEAR; mode++)
         for (uint32_t first = 0; first < 2; first++) {
             spectrum_lines a = at(&s, (spectrum_mode)mode, first, 150, 128, false), b;
-            CHECK_OK(spectrum_at(&b, &s, (spectrum_mode)mode, first, 150, 128, false, one, &e), e);
+            const spectrum_request want = {(spectrum_mode)mode, first, {150, 128}, false};
+            CHECK_OK(spectrum_at(&b, &s, &want, one, &e), e);
             assert_memory_equal(a.value, b.value, (size_t)2 * 76 * 128 * 2 * sizeof(float));
             spectrum_lines_free(&a);
             spectrum_lines_free(&b);
@@ -305,18 +307,26 @@ static void refusals(void **state) {
     spectrum s = source_of(&k);
     spectrum_lines l;
     err e = {0};
-    assert_false(spectrum_at(&l, &s, SPECTRUM_EXACT, 0, 0, 4, false, threads, &e));
+    assert_false(spectrum_at(&l, &s, &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {0, 4}},
+                             threads, &e));
     assert_int_equal(e.code, ERR_INTERNAL);
     e = (err){0};
-    assert_false(spectrum_at(&l, &s, SPECTRUM_EXACT, 0, 4, 11, false, threads, &e));
+    assert_false(spectrum_at(&l, &s, &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {4, 11}},
+                             threads, &e));
     assert_int_equal(e.code, ERR_INTERNAL);
-    CHECK_OK(spectrum_at(&l, &s, SPECTRUM_RESAMPLED, 0, 22, 11, false, threads, &e), e);
+    CHECK_OK(spectrum_at(&l, &s,
+                         &(spectrum_request){.mode = SPECTRUM_RESAMPLED, .length = {22, 11}},
+                         threads, &e),
+             e);
     spectrum_lines_free(&l);
     /* The exact one needs the kernel only; the others need what spectrum_make adds to it. */
     spectrum bare = {.kernel = k};
-    CHECK_OK(spectrum_at(&l, &bare, SPECTRUM_EXACT, 0, 8, 8, false, threads, &e), e);
+    CHECK_OK(spectrum_at(&l, &bare, &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {8, 8}},
+                         threads, &e),
+             e);
     spectrum_lines_free(&l);
-    assert_false(spectrum_at(&l, &bare, SPECTRUM_BILINEAR, 0, 8, 8, false, threads, &e));
+    assert_false(spectrum_at(
+        &l, &bare, &(spectrum_request){.mode = SPECTRUM_BILINEAR, .length = {8, 8}}, threads, &e));
     assert_int_equal(e.code, ERR_INTERNAL);
     spectrum_free(&s);
     psf_free(&k);

@@ -169,12 +169,14 @@ static bool kernel_for(psf *k, const bench *b, const bench_case *c, err *e) {
 }
 
 static bool spectrum_for(spectrum_lines *l, const bench *b, const psf *k, const plan *p, err *e) {
-    bool float64 = p->sample_bytes == 8;
     spectrum source = {0};
-    bool exact = float64 || b->s->bloom.spectrum == SPECTRUM_EXACT;
+    const spectrum_request want = {.mode = b->s->bloom.spectrum,
+                                   .first = p->first,
+                                   .length = {p->axis[0].length, p->axis[1].length},
+                                   .float64 = p->sample_bytes == 8};
+    bool exact = want.float64 || want.mode == SPECTRUM_EXACT;
     bool ok = (exact ? psf_copy(&source.kernel, k, e) : spectrum_make(&source, k, b->threads, e)) &&
-              spectrum_at(l, &source, b->s->bloom.spectrum, p->first, p->axis[0].length,
-                          p->axis[1].length, float64, b->threads, e);
+              spectrum_at(l, &source, &want, b->threads, e);
     spectrum_free(&source);
     return ok;
 }

@@ -247,7 +247,8 @@ static bool load(kernel_source *in, lint *l, const cli *c, err *e) {
     if (in->is_spectrum)
         return err_set(e, ERR_DATA, "'%s' is a spectrum; give the kernel it was made of",
                        c->word[1]);
-    return lint_kernel(l, (const float *const *)in->plane, in->w, in->h, in->channels, e);
+    const psf_planes planes = kernel_source_planes(in);
+    return lint_kernel(l, &planes, e);
 }
 
 static void check(const cli *c, int *status, text *out, err *e) {
@@ -302,8 +303,8 @@ static bool find_scale(conversion *v, const settings *s, const kernel_source *in
     psf k = {0};
     psf_options o = {.normalize = s->bloom.kernel.normalize};
     memcpy(o.luminance, in->luminance, sizeof o.luminance);
-    if (!psf_make(&k, in->w, in->h, in->channels, (const float *const *)in->plane, &o, e))
-        return false;
+    const psf_planes planes = kernel_source_planes(in);
+    if (!psf_make(&k, &planes, &o, e)) return false;
     v->scaled = k.channels;
     for (uint32_t c = 0; c < k.channels; c++) {
         v->channel[c] = in->channel[c];

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool make_spectrum(spectrum *to, const settings *s, par *threads, bool *hit, err *e) {
+static bool make_spectrum(spectrum *to, const settings *s, par *threads, err *e) {
     kernel_source in = {0};
     kernel_use use = bloom_kernel_use(&s->bloom);
     psf k = {0};
@@ -25,24 +25,24 @@ static bool make_spectrum(spectrum *to, const settings *s, par *threads, bool *h
     bool ok = kernel_source_load(&in, s->kernel, threads, e);
     kernel_need need = {in.channels, PSF_SIDE, PSF_SIDE, in.h};
     ok = ok && kernel_source_psf(&k, &in, &use, &need, NULL, e) &&
-         cache_spectrum(to, &k, &place, threads, hit, e);
+         cache_spectrum(to, &k, &place, threads, e);
     psf_free(&k);
     kernel_source_free(&in);
     return ok;
 }
 
-static void tell(const settings *s, const spectrum *k, bool hit, text *out) {
+static void tell(const settings *s, const spectrum *k, text *out) {
     struct stat st = {0};
     char size[32];
     stat(s->output, &st);
     log_info("%s: kernel of %u x %u, %u channels, %s%s", s->output, k->kernel.w, k->kernel.h,
              k->kernel.channels, text_bytes((double)st.st_size, size),
-             hit ? ", from the cache" : "");
+             k->cached ? ", from the cache" : "");
     if (!s->json) return;
     json_out j = json_begin(out);
     json_string(&j, "output", s->output);
     json_uint(&j, "bytes", (uint64_t)st.st_size);
-    json_bool(&j, "cached", hit);
+    json_bool(&j, "cached", k->cached);
     json_uints(&j, "kernel", (uint32_t[]){k->kernel.w, k->kernel.h}, 2);
     json_uint(&j, "channels", k->kernel.channels);
     json_uints(&j, "grid", (uint32_t[]){k->m[0], k->m[1]}, 2);
@@ -57,13 +57,13 @@ int cmd_precompute(cli *c, text *out, err *e) {
     if (!dot || strcasecmp(dot, ".spectrum") != 0)
         err_set(e, ERR_USAGE, "precompute writes a .spectrum file, not '%s'", s->output);
     if (e->code || !file_set_apart(FILES, 2, s, e)) return 0;
-    bool skip = !s->clobber && access(s->output, F_OK) == 0, hit = false;
+    bool skip = !s->clobber && access(s->output, F_OK) == 0;
     if (!skip && file_out_possible(s->output, e)) {
         spectrum k = {0};
         file_out *f = NULL;
-        if (make_spectrum(&k, s, c->threads, &hit, e) &&
-            (f = file_out_open(s->output, s->clobber, e)) && spectrum_file_write_to(f, &k, e))
-            tell(s, &k, hit, out);
+        if (make_spectrum(&k, s, c->threads, e) && (f = file_out_open(s->output, s->clobber, e)) &&
+            spectrum_file_write_to(f, &k, e))
+            tell(s, &k, out);
         spectrum_free(&k);
     }
     if (e->code == ERR_SKIPPED) { /* the output appeared meanwhile */
