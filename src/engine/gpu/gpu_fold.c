@@ -61,12 +61,15 @@ static bool next(cursor *c, uint32_t *words, size_t count) {
 
 /* --- folding branches ------------------------------------------------------------------------ */
 
-/* By result id, of which there are `bound`. */
+/* What is known of a result id. */
 typedef struct {
-    uint32_t *value;
-    uint8_t *known;    /* `value` counts */
-    uint32_t *spec_id; /* its SpecId + 1; 0: none */
-    uint8_t *has_phi;  /* of a label: its block names the blocks that it was entered from */
+    uint32_t value, spec_id; /* spec_id: its SpecId + 1; 0: none */
+    bool known;              /* `value` counts */
+    bool has_phi;            /* of a label: its block names the blocks that it was entered from */
+} fact;
+
+typedef struct {
+    fact *of; /* by id */
     uint32_t bound;
     const uint32_t *given_id, *given; /* SpecIds and values that were given for them */
     uint32_t given_count;
@@ -74,13 +77,13 @@ typedef struct {
 
 static void set(table *t, uint32_t id, uint32_t value) {
     if (id >= t->bound) return;
-    t->value[id] = value;
-    t->known[id] = 1;
+    t->of[id].value = value;
+    t->of[id].known = true;
 }
 
 static bool get(const table *t, uint32_t id, uint32_t *value) {
-    if (id >= t->bound || !t->known[id]) return false;
-    *value = t->value[id];
+    if (id >= t->bound || !t->of[id].known) return false;
+    *value = t->of[id].value;
     return true;
 }
 
@@ -128,7 +131,7 @@ static void note_constant(table *t, const uint32_t *w, uint32_t op, uint32_t len
     } else {
         return;
     }
-    uint32_t spec = w[2] < t->bound ? t->spec_id[w[2]] : 0;
+    uint32_t spec = w[2] < t->bound ? t->of[w[2]].spec_id : 0;
     for (uint32_t i = 0; spec && i < t->given_count; i++)
         if (t->given_id[i] == spec - 1) set(t, w[2], t->given[i]);
 }
@@ -137,7 +140,7 @@ static void note_constant(table *t, const uint32_t *w, uint32_t op, uint32_t len
  * the branch is a loop's). */
 static bool fold_branch(const table *t, uint32_t *w, uint32_t length, uint32_t *merge) {
     uint32_t v;
-    if (!merge || t->has_phi[merge[1] % t->bound] || !get(t, w[1], &v)) return false;
+    if (!merge || t->of[merge[1] % t->bound].has_phi || !get(t, w[1], &v)) return false;
     uint32_t target = v ? w[2] : w[3];
     for (int i = 0; i < 3; i++) merge[i] = NOP_WORD;
     for (uint32_t i = 0; i < length; i++) w[i] = NOP_WORD;
@@ -151,49 +154,46 @@ uint32_t gpu_fold(uint32_t *words, size_t count, const uint32_t *id, const uint3
                   uint32_t constants) {
     if (count < HEADER) return 0;
     table t = {.bound = words[BOUND], .given_id = id, .given = value, .given_count = constants};
-    t.value = mem_new(t.bound, sizeof *t.value, "shader constants", NULL);
-    t.known = mem_new(t.bound, sizeof *t.known, "shader constants", NULL);
-    t.spec_id = mem_new(t.bound, sizeof *t.spec_id, "shader constants", NULL);
-    t.has_phi = mem_new(t.bound, sizeof *t.has_phi, "shader constants", NULL);
+    t.of = mem_new(t.bound, sizeof *t.of, "shader constants", NULL);
     uint32_t folded = 0, label = 0, *merge = NULL;
-    /* Without memory nothing is folded. */
-    bool ready = t.bound && t.value && t.known && t.spec_id && t.has_phi;
+    bool ready = t.bound && t.of; /* without memory nothing is folded */
     for (cursor c = {0}; ready && next(&c, words, count);) {
-        if (c.op == OP_PHI && label) t.has_phi[label % t.bound] = 1;
+        if (c.op == OP_PHI && label) t.of[label % t.bound].has_phi = true;
         if (c.op != OP_PHI) label = c.op == OP_LABEL && c.length == 2 ? c.w[1] : 0;
     }
     for (cursor c = {0}; ready && next(&c, words, count);) {
         uint32_t *w = c.w;
         if (c.op == OP_DECORATE && c.length == 4 && w[2] == SPEC_ID && w[1] < t.bound)
-            t.spec_id[w[1]] = w[3] + 1;
+            t.of[w[1]].spec_id = w[3] + 1;
         if (c.length >= 3) note_constant(&t, w, c.op, c.length);
         if (c.op == OP_BRANCH_CONDITIONAL && c.length >= 4)
             folded += fold_branch(&t, w, c.length, merge);
         merge = c.op == OP_SELECTION_MERGE && c.length == 3 ? w : NULL;
     }
-    mem_free(t.value);
-    mem_free(t.known);
-    mem_free(t.spec_id);
-    mem_free(t.has_phi);
+    mem_free(t.of);
     return folded;
 }
 
 /* --- dropping what is not reached ------------------------------------------------------------ */
 
-/* Ids of functions and of blocks: where they begin, and which of them are reached from `main`. */
+/* Where a function or a block begins, and whether it is reached from `main`. */
+typedef struct {
+    size_t start; /* 0: the id is neither */
+    bool reached;
+    bool gone; /* of any id: the instruction that defines it was left out */
+} place;
+
 typedef struct {
     uint32_t *words;
     size_t count;
-    size_t *start; /* of an id; 0: it is neither */
-    uint8_t *reached;
-    uint8_t *gone; /* of any id: what defined it was left out */
+    place *of; /* by id */
     uint32_t bound;
     uint32_t *todo, waiting; /* functions and blocks that are reached and not yet read */
 } reach;
 
 static void reach_id(reach *r, uint32_t id) {
-    if (id >= r->bound || !r->start[id] || r->reached[id]) return;
-    r->reached[id] = 1;
+    if (id >= r->bound || !r->of[id].start || r->of[id].reached) return;
+    r->of[id].reached = true;
     r->todo[r->waiting++] = id;
 }
 
@@ -204,7 +204,7 @@ static void reach_from(reach *r, size_t start) {
     while (next(&c, r->words, r->count)) {
         const uint32_t *w = c.w;
         uint32_t op = c.op, length = c.length;
-        if (op == OP_LABEL && length >= 2 && w[1] < r->bound) r->reached[w[1]] = 1;
+        if (op == OP_LABEL && length >= 2 && w[1] < r->bound) r->of[w[1]].reached = true;
         if (op == OP_CALL && length >= 4) reach_id(r, w[3]);
         if ((op == OP_SELECTION_MERGE || op == OP_BRANCH) && length >= 2) reach_id(r, w[1]);
         if (op == OP_LOOP_MERGE && length >= 3) reach_id(r, w[1]), reach_id(r, w[2]);
@@ -239,9 +239,9 @@ static size_t keep(uint32_t *words, size_t to, const cursor *c) {
 static bool phis_are_whole(const reach *r) {
     bool here = false;
     for (cursor c = {0}; next(&c, r->words, r->count);) {
-        if (c.op == OP_LABEL && c.length >= 2) here = c.w[1] < r->bound && r->reached[c.w[1]];
+        if (c.op == OP_LABEL && c.length >= 2) here = c.w[1] < r->bound && r->of[c.w[1]].reached;
         for (uint32_t k = 4; here && c.op == OP_PHI && k < c.length; k += 2)
-            if (c.w[k] >= r->bound || !r->reached[c.w[k]]) return false;
+            if (c.w[k] >= r->bound || !r->of[c.w[k]].reached) return false;
     }
     return true;
 }
@@ -252,11 +252,11 @@ static void drop_code(reach *r) {
     bool function = true, block = true; /* wanted */
     for (cursor c = {0}; next(&c, r->words, r->count);) {
         if (c.op == OP_FUNCTION && c.length >= 3)
-            function = c.w[2] >= r->bound || r->reached[c.w[2]];
-        if (c.op == OP_LABEL && c.length >= 2) block = c.w[1] >= r->bound || r->reached[c.w[1]];
+            function = c.w[2] >= r->bound || r->of[c.w[2]].reached;
+        if (c.op == OP_LABEL && c.length >= 2) block = c.w[1] >= r->bound || r->of[c.w[1]].reached;
         if (c.op == OP_FUNCTION_END) block = true;
         uint32_t id = function && block ? 0 : result_of(&c);
-        if (id && id < r->bound) r->gone[id] = 1;
+        if (id && id < r->bound) r->of[id].gone = true;
         if (function && block && c.op != OP_NOP) to = keep(r->words, to, &c);
         if (c.op == OP_FUNCTION_END) function = true;
     }
@@ -268,7 +268,7 @@ static void drop_names(reach *r) {
     size_t to = HEADER;
     for (cursor c = {0}; next(&c, r->words, r->count);) {
         bool names = c.op == OP_NAME || c.op == OP_MEMBER_NAME || c.op == OP_DECORATE;
-        if (names && c.length >= 2 && c.w[1] < r->bound && r->gone[c.w[1]]) continue;
+        if (names && c.length >= 2 && c.w[1] < r->bound && r->of[c.w[1]].gone) continue;
         to = keep(r->words, to, &c);
     }
     r->count = to;
@@ -280,30 +280,25 @@ size_t gpu_drop(uint32_t *words, size_t count) {
     }
     if (count < HEADER || all.at != count) return count; /* not a whole module */
     reach r = {.words = words, .count = count, .bound = words[BOUND]};
-    r.start = mem_new(r.bound, sizeof *r.start, "shader blocks", NULL);
-    r.reached = mem_new(r.bound, sizeof *r.reached, "shader blocks", NULL);
-    r.gone = mem_new(r.bound, sizeof *r.gone, "shader blocks", NULL);
+    r.of = mem_new(r.bound, sizeof *r.of, "shader blocks", NULL);
     r.todo = mem_new(r.bound, sizeof *r.todo, "shader blocks", NULL);
-    bool ready = r.bound && r.start && r.reached && r.gone && r.todo;
-    if (!ready) goto end; /* without memory nothing is dropped */
+    if (!r.bound || !r.of || !r.todo) goto end; /* without memory nothing is dropped */
     for (cursor c = {0}; next(&c, words, count);) {
         uint32_t id = c.op == OP_FUNCTION && c.length >= 3 ? c.w[2]
                       : c.op == OP_LABEL && c.length >= 2  ? c.w[1]
                                                            : 0;
-        if (id && id < r.bound) r.start[id] = c.at;
+        if (id && id < r.bound) r.of[id].start = c.at;
     }
     for (cursor c = {0}; next(&c, words, count);)
         if (c.op == OP_ENTRY_POINT && c.length >= 3) reach_id(&r, c.w[2]);
     bool any = r.waiting > 0;
-    while (r.waiting) reach_from(&r, r.start[r.todo[--r.waiting]]);
+    while (r.waiting) reach_from(&r, r.of[r.todo[--r.waiting]].start);
     if (any && phis_are_whole(&r)) {
         drop_code(&r);
         drop_names(&r);
     }
 end:
-    mem_free(r.start);
-    mem_free(r.reached);
-    mem_free(r.gone);
+    mem_free(r.of);
     mem_free(r.todo);
     return r.count;
 }
