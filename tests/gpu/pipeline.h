@@ -1,6 +1,6 @@
 /* pipeline.h - one case of the convolution pipeline: random image and kernel, a plan, an engine,
- * and the direct sum in double that it is held to. Shares no code with the engines: the kernel's
- * spectrum is a plain DFT, the borders are written out again. */
+ * and the direct sum in double to compare with. It shares no code with the engines: the kernel's
+ * spectrum is a plain DFT, and the borders are written a second time. */
 #ifndef TESTS_PIPELINE_H
 #define TESTS_PIPELINE_H
 

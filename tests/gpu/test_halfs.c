@@ -1,5 +1,5 @@
-/* test_halfs.c - images whose samples are halfs, and travel to the device as such: as near to the
- * direct sum as others, and the same bits as when they travel as floats. */
+/* test_halfs.c - images whose samples are halfs, and travel to the device as such: as close to the
+ * direct sum as other images, and the same bits as when they travel as floats. */
 #include "gpu/pipeline.h"
 #include "unit/check.h"
 

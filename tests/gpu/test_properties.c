@@ -1,6 +1,6 @@
 /* test_properties.c - the program without its command line, from an image and a kernel's file to
- * an image, on the CPU engine and on every Vulkan device: what a convolution is known by, and
- * src/math/reference.c over all borders, modes and widths that prior programs stumble at. */
+ * an image, on the CPU engine and on every Vulkan device: the properties of a convolution, and
+ * src/math/reference.c over all borders and modes, at widths where other programs fail. */
 #include "base/mem.h"
 #include "bloom/bloom.h"
 #include "gpu/pipeline.h"

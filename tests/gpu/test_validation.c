@@ -1,6 +1,6 @@
-/* test_validation.c - what the other GPU tests rest on: that a message of the validation layer
- * fails a run. And one pipeline under GPU-assisted validation, which checks every access of the
- * shaders to their buffers where the driver lets it. */
+/* test_validation.c - a message of the validation layer fails a run; the other GPU tests rely on
+ * that. And one pipeline runs under GPU-assisted validation, which checks every access of the
+ * shaders to their buffers, where the driver supports it. */
 #include "gpu/pipeline.h"
 #include "unit/check.h"
 

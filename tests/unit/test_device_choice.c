@@ -1,5 +1,5 @@
-/* test_device_choice.c - which device is taken, from tables of devices and speeds: no device is
- * touched. */
+/* test_device_choice.c - the choice of a device, from tables of devices and speeds; it opens no
+ * device. */
 #include "device/device_choice.h"
 
 #include "unit/check.h"

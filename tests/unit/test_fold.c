@@ -1,5 +1,6 @@
-/* test_fold.c - what gpu_fold does to SPIR-V: branches by hand, every embedded shader for several
- * sets of constants, rubbish, and modules that end anywhere. And the tables of gpu_pass. */
+/* test_fold.c - gpu_fold and gpu_drop on SPIR-V: branches written by hand, every embedded shader
+ * with several sets of constants, random words, and modules that end anywhere. And the tables of
+ * gpu_pass. */
 #include "engine/gpu/gpu_fold.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* test_gpu_errors.c - what Vulkan says becomes an exit code: 75 where it is worth retrying, and 69
- * where a device refuses; what it says about versions and time. */
+/* test_gpu_errors.c - results of Vulkan become exit codes: 75 where a retry may help, and 69 where
+ * a device refuses. Devices that are too old are refused, and clocks of few bits wrap. */
 #include "engine/gpu/gpu_device.h"
 #include "unit/check.h"
 

@@ -1,4 +1,4 @@
-/* test_gpu_queue.c - which queues copy: on devices as they are made. */
+/* test_gpu_queue.c - the queues that are chosen for copies, on the kinds of devices that exist. */
 #include "engine/gpu/gpu_device.h"
 #include "unit/check.h"
 
