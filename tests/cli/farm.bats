@@ -175,7 +175,7 @@ P
     done
     [ "$(ls -d fftbloom-farm/f.____.exr-* | wc -l)" -eq 2 ]
     # By another way to the same output it is the same folder.
-    (cd a && rm f.1001.exr && run "$FFTBLOOM" ../in/a.####.exr ../kernel.exr -o f.####.exr --farm slurm --farm-dir "$(grep -l a/f ../fftbloom-farm/*/job.sh | xargs -d '\n' dirname)" && echo "$output" && [ "$status" -eq 0 ])
+    (cd a && rm f.1001.exr && run "$FFTBLOOM" ../in/a.####.exr ../kernel.exr -o f.####.exr --farm slurm --farm-dir "$(grep -l -e --output=a/f ../fftbloom-farm/*/job.sh | xargs -d '\n' dirname)" && echo "$output" && [ "$status" -eq 0 ])
     # One folder for two outputs would mix their reports.
     run job --farm-dir mine
     [ "$status" -eq 0 ]
