@@ -14,7 +14,6 @@ typedef struct {
     const view *v;
     const light *l;
     const accuracy *method;
-    float *const *glare;
     bool wide;                    /* doubles */
     bool in_place[VIEW_CHANNELS]; /* the engine reads the image's own plane */
     void *in[PSF_CHANNELS], *made[PSF_CHANNELS];
@@ -95,7 +94,7 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
                   .rounding = accuracy_rounding(a->method, !v->all),
                   .in = a->wide ? NULL : (float *const *)a->in,
                   .out = to->out,
-                  .glare = a->glare};
+                  .glare = v->glare[0] ? v->glare : NULL};
     for (uint32_t c = 0; c < v->channels; c++) {
         j.source[c] = *view_plane(v, c);
         j.dark[c] = a->l->dark[c];
@@ -107,50 +106,44 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
     return j;
 }
 
-static bool run_engine(const attempt *a, outcome *to, const engine_sink *sink, err *e) {
-    double tap[PSF_CHANNELS] = {0}, gain[PSF_CHANNELS];
-    for (uint32_t c = 0; c < a->v->channels; c++) gain[c] = 1 - a->v->s->sharpen;
-    engine_frame f = {
-        .term = {{(const void *const *)a->in, tap, gain}}, .out = a->made, .sink = sink};
-    return engine_submit(to->lease.engine, to->lease.slot, &f, e) &&
-           engine_wait(to->lease.engine, to->lease.slot, &to->times, e);
-}
-
-/* The engine and the last pass: in one, row by row, where the engine can. */
+/* Runs the engine and the last pass: in one, row by row, where the engine can. */
 static bool transform(const attempt *a, outcome *to, bool *engine_failed, err *e) {
     par *threads = a->v->threads;
-    bool sinks = to->lease.engine->sinks;
-    join_job j = join_of(a, to, sinks);
-    join *f = sinks ? join_open(&j, threads, e) : NULL;
-    if (sinks && !f) return false;
-    bool ok = run_engine(a, to, sinks ? &(engine_sink){join_row, f} : NULL, e);
+    engine *g = to->lease.engine;
+    join_job j = join_of(a, to, g->sinks);
+    join *rows = g->sinks ? join_open(&j, threads, e) : NULL;
+    if (g->sinks && !rows) return false;
+    /* The centre tap is added by the last pass, and not by the engine. */
+    double tap[PSF_CHANNELS] = {0}, gain[PSF_CHANNELS];
+    for (uint32_t c = 0; c < a->v->channels; c++) gain[c] = 1 - a->v->s->sharpen;
+    engine_frame f = {.term = {{(const void *const *)a->in, tap, gain}},
+                      .out = a->made,
+                      .sink = rows ? &(engine_sink){join_row, rows} : NULL};
+    bool ok = engine_submit(g, to->lease.slot, &f, e) &&
+              engine_wait(g, to->lease.slot, &to->times, e);
     *engine_failed = !ok;
-    if (sinks) join_close(&f, ok ? to->stats : NULL);
-    return ok && (sinks || join_all(to->stats, &j, threads, e));
+    if (!rows) return ok && join_all(to->stats, &j, threads, e);
+    join_close(&rows, ok ? to->stats : NULL);
+    return ok;
 }
 
-static void free_attempt(attempt *a) {
-    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) spots_free(&a->spots[c]);
-    core_free(&a->core);
-}
-
-bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method,
-                 float *const *glare, err *e) {
+bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e) {
     bool ok = true, again = true;
     *to = (outcome){0};
     while (ok && again) {
-        device_way way = attempt_way(v, method);
-        attempt a = {.v = v, .l = l, .method = method, .glare = glare, .wide = way == WAY_FLOAT64};
+        const session_want want = {v->size, attempt_way(v, method), method->core};
+        attempt a = {.v = v, .l = l, .method = method, .wide = want.way == WAY_FLOAT64};
         bool engine_failed = false;
         again = false;
         /* The engine is taken when the planes are ready, since other frames wait for it. */
         ok = lay_out(&a, to, e) && core_make(&a.core, &v->size->tail, method->core, e) &&
-             fill(&a, e) && session_take(&to->lease, v->session, v->size, way, method->core, e);
+             fill(&a, e) && session_take(&to->lease, v->session, &want, e);
         if (ok) {
             ok = transform(&a, to, &engine_failed, e);
             if (session_give(v->session, &to->lease, engine_failed, e)) ok = again = true;
         }
-        free_attempt(&a);
+        for (uint32_t c = 0; c < VIEW_CHANNELS; c++) spots_free(&a.spots[c]);
+        core_free(&a.core);
     }
     return ok;
 }

@@ -1,10 +1,11 @@
-/* attempt.h - one transform of a group by one method, joined with what is done in space. */
+/* attempt.h - one transform of a group by one method, joined with what is done in space. It runs
+ * what a method says (bloom/promise/accuracy.h), and does not judge what comes of it. */
 #ifndef BLOOM_ATTEMPT_H
 #define BLOOM_ATTEMPT_H
 
 #include "bloom/light.h"
 
-/* What came of it. */
+/* What came of an attempt. */
 typedef struct {
     float *out[VIEW_CHANNELS]; /* the result: planes of the view's buffers */
     join_stats stats[VIEW_CHANNELS];
@@ -12,11 +13,10 @@ typedef struct {
     session_lease lease; /* given back; it tells device, plan and the spectrum's seconds */
 } outcome;
 
-/* Runs it. The image stays as it is. glare: planes that receive the glare alone, or NULL. */
-bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method,
-                 float *const *glare, err *e);
+/* Runs the method, and fills v->glare where that is wanted. The image stays as it is. */
+bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e);
 
-/* Which of a size's choices a method takes: halfs travel as such unless they are scaled. */
+/* Returns which of a size's choices a method takes: halfs travel as such unless they are scaled. */
 device_way attempt_way(const view *v, const accuracy *method);
 
 #endif

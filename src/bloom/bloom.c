@@ -1,7 +1,6 @@
 #include "bloom/bloom.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "bloom/group.h"
 #include "bloom/session.h"
 #include "bloom/store.h"
@@ -99,31 +98,19 @@ static bool choose_windows(const bloom *b, const image_part *p, windows *w, err 
 
 /* --- layers --------------------------------------------------------------------------------- */
 
-/* The glare of several groups. It is kept until all groups of a part are done, because a new
- * channel moves the others. */
-typedef struct {
-    group_glare *group;
-    int count;
-} glares;
-
-static void free_glares(glares *g) {
-    for (int i = 0; i < g->count; i++) group_glare_free(&g->group[i]);
-    mem_free(g->group);
-    *g = (glares){0};
-}
-
-static bool add_plane(image *img, int part, const char *name, pixel_type t, float *from, err *e) {
+/* Adds the glare of a channel to the image as a channel. */
+static bool add_plane(image *img, int part, const group_plane *g, err *e) {
     image_part *p = &img->head.part[part];
     size_t n = (size_t)image_width(p) * image_height(p);
-    void *made = mem_raw(n, pixel_bytes(t), "glare", e);
+    void *made = mem_raw(n, pixel_bytes(g->type), "glare", e);
     void **plane = mem_raw((size_t)p->channels + 1, sizeof *plane, "planes", e);
-    if (!made || !plane || !image_add_channel(p, name, t, e)) {
+    if (!made || !plane || !image_add_channel(p, g->name.s, g->type, e)) {
         mem_free(made);
         mem_free(plane);
         return false;
     }
-    store_floats(made, t, 0, from, n);
-    int at = image_find_channel(p, name);
+    store_floats(made, g->type, 0, g->plane, n);
+    int at = image_find_channel(p, g->name.s);
     memcpy(plane, img->plane[part], (size_t)at * sizeof *plane);
     plane[at] = made;
     memcpy(plane + at + 1, img->plane[part] + at, (size_t)(p->channels - 1 - at) * sizeof *plane);
@@ -132,63 +119,53 @@ static bool add_plane(image *img, int part, const char *name, pixel_type t, floa
     return true;
 }
 
-/* Adds the glare as LAYER.R, LAYER.diffuse.R and so on. */
-static bool add_layers(const bloom *b, image *img, int part, const glares *g, err *e) {
-    bool ok = true;
-    for (int i = 0; ok && i < g->count; i++)
-        for (uint32_t c = 0; ok && c < g->group[i].channels; c++) {
-            text name = {0};
-            text_add(&name, "%s.%s", b->s.emit_layer, g->group[i].name[c]);
-            ok = add_plane(img, part, name.s, g->group[i].type[c], g->group[i].plane[c], e);
-            text_free(&name);
-        }
-    return ok || err_in(e, "layer '%s'", b->s.emit_layer);
-}
-
 /* --- images --------------------------------------------------------------------------------- */
 
-static group_job job_of(const bloom *b, image *img, int part, const layer_group *layer,
-                        uint32_t height, buffers *buf) {
+/* The part's window is as it came: its height is what the kernel's size may be relative to. */
+static group_job job_of(const bloom *b, image *img, int part, buffers *buf) {
     return (group_job){.s = &b->s,
                        .threads = b->threads,
                        .session = b->session,
                        .buf = buf,
                        .img = img,
                        .part = part,
-                       .layer = layer,
-                       .height = height};
+                       .height = image_height(&img->head.part[part])};
 }
 
-static bool bloom_groups(const bloom *b, image *img, int part, const layer_map *m, uint32_t height,
-                         bloom_report *r, err *e) {
-    glares g = {0};
-    buffers buf = {0};
-    bool emit = b->s.emit_layer && *b->s.emit_layer, ok = true;
-    if (emit) {
-        g.group = mem_new((size_t)m->groups, sizeof *g.group, "glare", e);
-        if (!(ok = g.group != NULL)) return false;
-    }
+/* Blooms the groups one after the other; any: the job of any of them. The glare of all of them is
+ * kept until the last one is done, because a new channel moves the others. */
+static bool bloom_groups(const group_job *any, const layer_map *m, bloom_report *r, err *e) {
+    const char *layer = any->s->emit_layer;
+    bool emit = layer && *layer, ok = true;
+    group_glare *glare = emit ? mem_new((size_t)m->groups, sizeof *glare, "glare", e) : NULL;
+    if (emit && !glare) return false;
     for (int i = 0; ok && i < m->groups; i++) {
-        group_job j = job_of(b, img, part, &m->group[i], height, &buf);
-        if (emit) j.glare = &g.group[g.count++];
+        group_job j = *any;
+        j.layer = &m->group[i];
+        j.glare = emit ? &glare[i] : NULL;
         ok = group_bloom(&j, r, e);
     }
-    ok = ok && (!emit || add_layers(b, img, part, &g, e));
-    free_glares(&g);
-    buffers_free(&buf);
+    for (int i = 0; ok && emit && i < m->groups; i++)
+        for (uint32_t c = 0; ok && c < glare[i].channels; c++)
+            ok = add_plane(any->img, any->part, &glare[i].channel[c], e) ||
+                 err_in(e, "layer '%s'", layer);
+    for (int i = 0; emit && i < m->groups; i++) group_glare_free(&glare[i]);
+    mem_free(glare);
     return ok;
 }
 
 static bool bloom_part(const bloom *b, image *img, int part, bloom_report *r, err *e) {
     layer_map m;
     windows w;
+    buffers buf = {0};
     image_part *p = &img->head.part[part];
     if (!layer_map_make(&m, p, b->s.layers, b->s.exclude, e)) return false;
-    uint32_t height = image_height(p), first = r->ledger_rows;
+    const group_job any = job_of(b, img, part, &buf);
+    uint32_t first = r->ledger_rows;
     bool ok = true;
     if (m.groups) {
         ok = choose_windows(b, p, &w, e) && image_set_window(img, part, &w.computed, e) &&
-             bloom_groups(b, img, part, &m, height, r, e);
+             bloom_groups(&any, &m, r, e);
         bool cuts = ok && !image_box_holds(&w.kept, &w.computed);
         for (uint32_t i = first; cuts && i < r->ledger_rows; i++) {
             int c = image_find_channel(p, r->ledger[i].channel);
@@ -198,6 +175,7 @@ static bool bloom_part(const bloom *b, image *img, int part, bloom_report *r, er
         }
         ok = ok && image_set_window(img, part, &w.kept, e);
     }
+    buffers_free(&buf);
     layer_map_free(&m);
     return ok;
 }
@@ -266,7 +244,8 @@ bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
     buffers buf = {0};
     begin(b, r);
     if (!first_group(b, &img->head, &m, &part, e)) return false;
-    group_job j = job_of(b, img, part, &m.group[0], image_height(&img->head.part[part]), &buf);
+    group_job j = job_of(b, img, part, &buf);
+    j.layer = &m.group[0];
     bool ok = choose_windows(b, &img->head.part[part], &w, e) &&
               image_set_window(img, part, &w.computed, e) && group_predict(&j, r, e);
     buffers_free(&buf);
@@ -302,8 +281,8 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
 }
 
 int bloom_forecast(const bloom *b, const image_header *h, plan_precision precision,
-                   const engine_device **list, device_forecast *to, uint32_t *count, err *e) {
+                   bloom_forecasts *to, err *e) {
     plan_request ask;
     if (!first_request(b, h, precision, &ask, e)) return -1;
-    return session_forecast(b->session, &ask, list, to, count, e);
+    return session_forecast(b->session, &ask, to, e);
 }

@@ -106,6 +106,14 @@ typedef struct {
     uint32_t notes;
 } bloom_report;
 
+/* What each device of the machine would do. */
+typedef struct {
+    const engine_device *device; /* those of the machine, `devices` of them; valid as long as the
+                                    bloom */
+    uint32_t devices;
+    device_forecast *each; /* the caller's: room for ENGINE_DEVICES */
+} bloom_forecasts;
+
 typedef struct bloom bloom;
 
 /* Opens a bloom. `kernel` is an image file or a .spectrum file. */
@@ -122,10 +130,10 @@ bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e);
  * bloom_image does before it transforms anything. Bad pixels that `nan` refuses count as 0. */
 bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e);
 
-/* Fills `to`, which has room for ENGINE_DEVICES, with what each device of the machine would do with
- * the image's first colour group in that precision; *list has *count devices. Returns the index of
- * the device that would be taken, or -1. Uses no device. */
+/* Fills to->device, to->devices and to->each with what each device of the machine would do with the
+ * image's first colour group in that precision. Returns the index of the device that would be
+ * taken, or -1. Uses no device. */
 int bloom_forecast(const bloom *b, const image_header *h, plan_precision precision,
-                   const engine_device **list, device_forecast *to, uint32_t *count, err *e);
+                   bloom_forecasts *to, err *e);
 
 #endif

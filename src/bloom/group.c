@@ -16,6 +16,17 @@ enum { ATTEMPTS = 3 };
 
 /* --- choosing a method: docs/math.md, "Choosing a method" ------------------------------------- */
 
+/* The search for a method that keeps the promise of a group. */
+typedef struct {
+    const view *v;
+    light *l;
+    outcome *o;
+    accuracy_facts facts;
+    accuracy method;
+    accuracy_measured measured[VIEW_CHANNELS]; /* of the last attempt */
+    err bug; /* why the last result cannot be right; ERR_NONE: it can */
+} search;
+
 static accuracy_facts facts_of(const view *v, const light *l) {
     const device_choice *c = v->size->decided.way;
     const device_choice *floats = &c[WAY_FLOAT32], *doubles = &c[WAY_FLOAT64];
@@ -37,21 +48,23 @@ static accuracy_facts facts_of(const view *v, const light *l) {
 
 /* Chooses a method for what was found; looks again, with histograms, where the plain transform does
  * not keep the promise. */
-static bool choose(accuracy *m, accuracy_facts *f, const view *v, light *l, err *e) {
-    *f = facts_of(v, l);
+static bool choose(search *s, err *e) {
+    const view *v = s->v;
+    accuracy *m = &s->method;
+    s->facts = facts_of(v, s->l);
     if (!v->promised) {
         /* A core or bright pixels in space would mend what a bilinear spectrum is there to show. */
-        accuracy_facts any = *f;
+        accuracy_facts any = s->facts;
         any.tolerance = 1e300;
         accuracy_choose(m, &any);
         m->kept = false;
         m->allowed = 0;
         return true;
     }
-    accuracy_choose(m, f);
-    if (m->kept || l->close) return true;
-    if (!light_find_closely(l, v, e)) return false;
-    accuracy_choose(m, f);
+    accuracy_choose(m, &s->facts);
+    if (m->kept || s->l->close) return true;
+    if (!light_find_closely(s->l, v, e)) return false;
+    accuracy_choose(m, &s->facts);
     return true;
 }
 
@@ -59,16 +72,19 @@ static bool choose(accuracy *m, accuracy_facts *f, const view *v, light *l, err 
 
 /* Noise below zero, where light cannot be, is cut off. It is also a measurement: where it is larger
  * than predicted, the measured noise takes the prediction's place and the promise is not kept.
- * *bug tells if it is so large that only a mistake of this program explains it. */
-static void heed_noise(accuracy *m, const view *v, const outcome *o, err *bug) {
-    for (uint32_t c = 0; c < v->channels; c++) {
-        double found = o->stats[c].negative ? -o->stats[c].negative_worst : 0;
+ * Where only a mistake of this program explains it, s->bug says so. */
+static void check(search *s) {
+    accuracy *m = &s->method;
+    s->bug = (err){0};
+    accuracy_check(m, &s->facts, s->measured);
+    for (uint32_t c = 0; c < s->v->channels; c++) {
+        double found = s->o->stats[c].negative ? -s->o->stats[c].negative_worst : 0;
         if (found <= m->error[c]) continue;
         if (!(found <= 16 * m->error[c]) && !(found < 1e-30))
-            err_set(bug, ERR_INTERNAL,
+            err_set(&s->bug, ERR_INTERNAL,
                     "channel '%s': the glare has values down to %g where it cannot be below zero; "
                     "the predicted noise is %g. This is a bug; please report it",
-                    view_name(v, c), -found, m->error[c]);
+                    view_name(s->v, c), -found, m->error[c]);
         m->kept = false;
         m->error[c] = found;
         if (found > m->floor) m->channel = c;
@@ -77,39 +93,32 @@ static void heed_noise(accuracy *m, const view *v, const outcome *o, err *bug) {
 }
 
 /* Judges by what was measured. If the result is not good enough for every pixel above 0, looks
- * closely: perhaps the darkest are so dark that nothing is promised for them. *bug: why the result
- * cannot be right; ERR_NONE: it can. */
-static bool judge(accuracy *m, const view *v, light *l, const accuracy_facts *f, const outcome *o,
-                  err *bug, err *e) {
-    accuracy_measured measured[VIEW_CHANNELS];
-    for (uint32_t c = 0; c < v->channels; c++) measured[c] = o->stats[c].measured;
-    *bug = (err){0};
-    accuracy_check(m, f, measured);
-    heed_noise(m, v, o, bug);
-    if (m->kept || l->close || !v->promised) return true;
-    if (!light_find_closely(l, v, e)) return false;
-    *bug = (err){0};
-    accuracy_check(m, f, measured);
-    heed_noise(m, v, o, bug);
+ * closely: perhaps the darkest are so dark that nothing is promised for them. */
+static bool judge(search *s, err *e) {
+    for (uint32_t c = 0; c < s->v->channels; c++) s->measured[c] = s->o->stats[c].measured;
+    check(s);
+    if (s->method.kept || s->l->close || !s->v->promised) return true;
+    if (!light_find_closely(s->l, s->v, e)) return false;
+    check(s);
     return true;
 }
 
-/* The next method after one that failed: by what was measured, or float64 where that would be the
- * same again. False: there is none. */
-static bool next_method(accuracy *m, accuracy_facts *f, const outcome *o) {
-    accuracy now = *m;
-    accuracy_measured measured[VIEW_CHANNELS];
+/* Takes the next method after one that failed: by what was measured, or float64 where that would be
+ * the same again. Returns false if there is none. */
+static bool next_method(search *s) {
+    accuracy_facts *f = &s->facts;
+    accuracy now = s->method;
     if (now.precision == PRECISION_FLOAT64) return false;
-    for (uint32_t c = 0; c < f->tail->channels; c++) measured[c] = o->stats[c].measured;
-    f->measured = measured;
-    accuracy_choose(m, f);
-    if (accuracy_same_method(m, &now) && f->precision == PRECISION_AUTO && isfinite(f->seconds64)) {
+    f->measured = s->measured;
+    accuracy_choose(&s->method, f);
+    if (accuracy_same_method(&s->method, &now) && f->precision == PRECISION_AUTO &&
+        isfinite(f->seconds64)) {
         f->precision = PRECISION_FLOAT64;
-        accuracy_choose(m, f);
+        accuracy_choose(&s->method, f);
     }
     f->measured = NULL;
-    bool other = !accuracy_same_method(m, &now);
-    if (!other) *m = now;
+    bool other = !accuracy_same_method(&s->method, &now);
+    if (!other) s->method = now;
     return other;
 }
 
@@ -164,16 +173,8 @@ static void enter_attempt(const outcome *o, bloom_report *r) {
 /* --- verify ---------------------------------------------------------------------------------- */
 
 static void keep_pixels(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
-    float *const *kept = ctx;
-    image_to_float(kept[c] + first, *view_plane(v, c), v->type[c], first, n);
-}
-
-/* Keeps the planes as they came, for --verify. */
-static bool keep_original(float *kept[VIEW_CHANNELS], const view *v, err *e) {
-    if (!v->s->verify) return true;
-    for (uint32_t c = 0; c < v->channels; c++)
-        if (!(kept[c] = mem_raw(v->pixels, sizeof(float), "pixels to verify", e))) return false;
-    return view_blocks(v, keep_pixels, kept, e);
+    (void)ctx;
+    image_to_float(v->original[c] + first, *view_plane(v, c), v->type[c], first, n);
 }
 
 static void enter_verified(const view *v, const verify_result *found, bloom_report *r) {
@@ -192,8 +193,8 @@ static void enter_verified(const view *v, const verify_result *found, bloom_repo
     to->found.broken = broken;
 }
 
-static bool verify(const view *v, const light *l, const plan *p, float *const *original,
-                   bloom_report *r, err *e) {
+static bool verify(const view *v, const light *l, const outcome *o, bloom_report *r, err *e) {
+    const plan *p = &o->lease.plan;
     const void *got[VIEW_CHANNELS];
     pixel_type type[VIEW_CHANNELS];
     if (!v->s->verify) return true;
@@ -207,7 +208,7 @@ static bool verify(const view *v, const light *l, const plan *p, float *const *o
                     .w = v->size->need.w,
                     .h = v->size->need.h,
                     .channels = v->channels,
-                    .in = (const float *const *)original,
+                    .in = (const float *const *)v->original,
                     .excess = v->excess,
                     .got = got,
                     .type = type,
@@ -223,34 +224,28 @@ static bool verify(const view *v, const light *l, const plan *p, float *const *o
 
 /* --- the glare alone ------------------------------------------------------------------------- */
 
-static bool prepare_glare(float *glare[VIEW_CHANNELS], const view *v, err *e) {
-    for (uint32_t c = 0; c < v->channels; c++)
-        if (!(glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e))) return false;
-    return true;
-}
-
-static bool hand_over_glare(group_glare *to, float *glare[VIEW_CHANNELS], const view *v, err *e) {
+static void hand_over_glare(group_glare *to, view *v) {
+    to->channels = v->channels;
     for (uint32_t c = 0; c < v->channels; c++) {
-        if (!(to->name[c] = mem_str(view_name(v, c), e))) return false;
-        to->type[c] = view_part(v)->channel[v->channel[c]].type;
-        to->plane[c] = glare[c];
-        glare[c] = NULL;
-        to->channels++;
+        group_plane *g = &to->channel[c];
+        text_add(&g->name, "%s.%s", v->s->emit_layer, view_name(v, c));
+        g->type = view_part(v)->channel[v->channel[c]].type;
+        g->plane = v->glare[c];
+        v->glare[c] = NULL;
     }
-    return true;
 }
 
 void group_glare_free(group_glare *g) {
     for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
-        mem_free(g->name[c]);
-        mem_free(g->plane[c]);
+        text_free(&g->channel[c].name);
+        mem_free(g->channel[c].plane);
     }
     *g = (group_glare){0};
 }
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
-/* Makes the view; its size is to be given back, also on failure. */
+/* Makes the view; close_view is to be called, also on failure. */
 static bool open_view(view *v, const group_job *j, err *e) {
     *v = view_make(j->s, j->img, j->part, j->layer);
     v->threads = j->threads;
@@ -262,79 +257,85 @@ static bool open_view(view *v, const group_job *j, err *e) {
     return v->size != NULL;
 }
 
+static void close_view(view *v) {
+    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
+        mem_free(v->original[c]);
+        mem_free(v->glare[c]);
+    }
+    session_size_give(v->session, v->size);
+}
+
+/* Makes the planes of floats that are wanted beside the result, and fills those of --verify. */
+static bool make_planes(view *v, bool glare, err *e) {
+    for (uint32_t c = 0; c < v->channels; c++) {
+        if (v->s->verify &&
+            !(v->original[c] = mem_raw(v->pixels, sizeof(float), "pixels to verify", e)))
+            return false;
+        if (glare && !(v->glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e))) return false;
+    }
+    return !v->s->verify || view_blocks(v, keep_pixels, NULL, e);
+}
+
 /* Tries methods until the promise is kept, or none is left. */
-static bool convolve(outcome *o, const view *v, light *l, float *const *glare, bloom_report *r,
-                     err *e) {
-    accuracy method;
-    accuracy_facts facts;
-    err bug;
-    if (!choose(&method, &facts, v, l, e)) return false;
+static bool convolve(outcome *o, const view *v, light *l, bloom_report *r, err *e) {
+    search s = {.v = v, .l = l, .o = o};
+    if (!choose(&s, e)) return false;
     for (uint32_t i = 1;; i++) {
-        if (!attempt_run(o, v, l, &method, glare, e)) return false;
+        if (!attempt_run(o, v, l, &s.method, e)) return false;
         enter_attempt(o, r);
-        if (!judge(&method, v, l, &facts, o, &bug, e)) return false;
-        accuracy tried = method;
-        if (method.kept || !v->promised || i == ATTEMPTS || !next_method(&method, &facts, o)) {
+        if (!judge(&s, e)) return false;
+        accuracy tried = s.method;
+        if (tried.kept || !v->promised || i == ATTEMPTS || !next_method(&s)) {
             enter_promise(v, &tried, i, r);
             break;
         }
-        log_debug("channel '%s': predicted error %g, allowed %g: trying another method",
-                  view_name(v, tried.channel), tried.floor, tried.allowed);
+        log_debug("channel '%s', %s: predicted error %g, allowed %g: trying another method",
+                  view_name(v, tried.channel), tried.method, tried.floor, tried.allowed);
     }
-    if (v->promised && bug.code) {
-        *e = bug;
-        return false;
-    }
-    return true;
+    if (!v->promised || !s.bug.code) return true;
+    *e = s.bug;
+    return false;
 }
 
 bool group_bloom(const group_job *j, bloom_report *r, err *e) {
     view v;
     light l = {0};
     outcome o = {0};
-    float *original[VIEW_CHANNELS] = {0}, *glare[VIEW_CHANNELS] = {0};
     double t[4] = {0};
 
     bool ok = open_view(&v, j, e);
     t[0] = clock_now();
     bool found = ok && light_find(&l, &v, false, e);
     enter_bad_pixels(&v, &l, r);
-    ok = found && keep_original(original, &v, e) && (!j->glare || prepare_glare(glare, &v, e));
+    ok = found && make_planes(&v, j->glare, e);
     t[1] = clock_now();
-    ok = ok && convolve(&o, &v, &l, j->glare ? glare : NULL, r, e);
-    ok = ok && store_result(&v, &l, &o, r, e);
+    ok = ok && convolve(&o, &v, &l, r, e) && store_result(&v, &l, &o, r, e);
     t[2] = clock_now();
-    ok = ok && verify(&v, &l, &o.lease.plan, original, r, e);
+    ok = ok && verify(&v, &l, &o, r, e);
     t[3] = clock_now();
-    ok = ok && (!j->glare || hand_over_glare(j->glare, glare, &v, e));
-
+    if (ok && j->glare) hand_over_glare(j->glare, &v);
     r->contract_seconds += t[1] - t[0] + t[3] - t[2];
     r->groups += ok;
-    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
-        mem_free(original[c]);
-        mem_free(glare[c]);
-    }
     light_free(&l);
-    session_size_give(j->session, v.size);
+    close_view(&v);
     return ok || (j->layer->name[0] ? err_in(e, "layer '%s'", j->layer->name) : false);
 }
 
 bool group_predict(const group_job *j, bloom_report *r, err *e) {
     view v;
     light l = {0};
-    accuracy method;
-    accuracy_facts facts;
+    search s = {.v = &v, .l = &l};
     bool ok = open_view(&v, j, e) && light_find(&l, &v, true, e);
     enter_bad_pixels(&v, &l, r);
-    ok = ok && choose(&method, &facts, &v, &l, e);
+    ok = ok && choose(&s, e);
     if (ok) {
-        const device_choice *c = &v.size->decided.way[attempt_way(&v, &method)];
-        enter_promise(&v, &method, 0, r);
+        const device_choice *c = &v.size->decided.way[attempt_way(&v, &s.method)];
+        enter_promise(&v, &s.method, 0, r);
         r->plan = c->plan;
         r->device = c->device;
         r->groups++;
     }
     light_free(&l);
-    session_size_give(j->session, v.size);
+    close_view(&v);
     return ok;
 }

@@ -1,15 +1,23 @@
-/* group.h - one colour group of an image: looked at, convolved, checked, stored. */
+/* group.h - one colour group of an image: measured, convolved, judged, stored.
+ *
+ * The way of a group through this folder is group_bloom, in one piece. It knows no files and no
+ * windows: the image is as it is to be computed. */
 #ifndef BLOOM_GROUP_H
 #define BLOOM_GROUP_H
 
+#include "base/text.h"
 #include "bloom/view.h"
 
-/* The glare alone, for emit_layer: planes of floats. */
+/* The glare alone, for emit_layer, as a channel of the image: its name is LAYER.R, LAYER.diffuse.R
+ * and so on. */
+typedef struct {
+    text name;
+    pixel_type type; /* to be stored in */
+    float *plane;
+} group_plane;
 typedef struct {
     uint32_t channels;
-    char *name[VIEW_CHANNELS]; /* of the channel that it is the glare of */
-    pixel_type type[VIEW_CHANNELS];
-    float *plane[VIEW_CHANNELS];
+    group_plane channel[VIEW_CHANNELS];
 } group_glare;
 void group_glare_free(group_glare *g);
 
@@ -21,7 +29,7 @@ typedef struct {
     image *img;
     int part;
     const layer_group *layer;
-    uint32_t height;    /* of the part before its window changed */
+    uint32_t height;    /* of the part before its window changed: kernels may be sized by it */
     group_glare *glare; /* NULL: not wanted */
 } group_job;
 

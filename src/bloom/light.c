@@ -15,21 +15,19 @@ void light_load(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
 
 /* --- scanning -------------------------------------------------------------------------------- */
 
-static bool scan_planes(light *l, const view *v, const void *const *plane, const pixel_type *type,
-                        float *const *to, err *e) {
+/* Returns the request for a scan of planes of these types. */
+static scan_request request_of(const light *l, const view *v, const void *const *plane,
+                               const pixel_type *type) {
     const session_size *size = v->size;
-    scan_request ask = {.w = size->need.w,
-                        .h = size->need.h,
-                        .channels = v->channels,
-                        .plane = plane,
-                        .type = type,
-                        .block = size->sketch.block,
-                        .histogram = l->close,
-                        .seen_x = size->seen[PLAN_X],
-                        .seen_y = size->seen[PLAN_Y],
-                        .to = to};
-    scan_free(&l->scanned);
-    return scan_make(&l->scanned, &ask, v->threads, e);
+    return (scan_request){.w = size->need.w,
+                          .h = size->need.h,
+                          .channels = v->channels,
+                          .plane = plane,
+                          .type = type,
+                          .block = size->sketch.block,
+                          .histogram = l->close,
+                          .seen_x = size->seen[PLAN_X],
+                          .seen_y = size->seen[PLAN_Y]};
 }
 
 /* Half planes become floats on the way, unless only their excess is spread. */
@@ -40,9 +38,13 @@ static bool scan_image(light *l, const view *v, bool load, err *e) {
         plane[c] = *view_plane(v, c);
         to[c] = v->type[c] == PIXEL_FLOAT ? NULL : v->buf->plane[0][c];
     }
-    load &= v->all;
-    v->buf->loaded |= load;
-    return scan_planes(l, v, plane, v->type, load ? to : NULL, e);
+    scan_request ask = request_of(l, v, plane, v->type);
+    if (load && v->all) {
+        ask.to = to;
+        v->buf->loaded = true;
+    }
+    scan_free(&l->scanned);
+    return scan_make(&l->scanned, &ask, v->threads, e);
 }
 
 static bool scan_excess(light *l, const view *v, err *e) {
@@ -54,7 +56,9 @@ static bool scan_excess(light *l, const view *v, err *e) {
         type[c] = PIXEL_FLOAT;
     }
     v->buf->loaded = true;
-    return view_blocks(v, light_load, in_place, e) && scan_planes(l, v, plane, type, NULL, e);
+    scan_free(&l->scanned);
+    scan_request ask = request_of(l, v, plane, type);
+    return view_blocks(v, light_load, in_place, e) && scan_make(&l->scanned, &ask, v->threads, e);
 }
 
 static void find_dark(light *l, const view *v) {
@@ -66,12 +70,6 @@ static void find_dark(light *l, const view *v) {
 }
 
 /* --- bad pixels ------------------------------------------------------------------------------ */
-
-static void note_bad(light *l, const view *v) {
-    l->bad_pixels = l->scanned.bad;
-    memcpy(l->first_bad, l->scanned.first, sizeof l->first_bad);
-    for (uint32_t c = 0; c < v->channels; c++) l->bad[c] = l->scanned.channel[c].bad;
-}
 
 static bool refuse(const light *l, const view *v, err *e) {
     const scan_bad *first = &l->first_bad[0];
@@ -122,7 +120,9 @@ bool light_find(light *l, const view *v, bool ahead, err *e) {
         return false;
     for (uint32_t c = 0; c < v->channels; c++) l->sum[c] = l->scanned.channel[c].sum;
     if (l->scanned.bad) {
-        note_bad(l, v);
+        l->bad_pixels = l->scanned.bad;
+        memcpy(l->first_bad, l->scanned.first, sizeof l->first_bad);
+        for (uint32_t c = 0; c < v->channels; c++) l->bad[c] = l->scanned.channel[c].bad;
         if (s->nan == NAN_ERROR && !ahead) return refuse(l, v, e);
         if (!repair(l, v, e)) return false;
     }

@@ -61,8 +61,7 @@ static const char *cache_folder(const session *s) {
     return s->folder[0] ? s->folder : NULL;
 }
 
-/* --- opening -----------------------------------------------------------------------------------
- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 session *session_open(const bloom_settings *settings, const char *kernel, par *threads, err *e) {
     session *s = mem_new(1, sizeof *s, "session", e);
@@ -149,14 +148,13 @@ static device_request request_of(const session *s, const plan_request *ask) {
                             .ask = *ask};
 }
 
-int session_forecast(session *s, const plan_request *ask, const engine_device **list,
-                     device_forecast *to, uint32_t *count, err *e) {
+int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, err *e) {
     device_request r = request_of(s, ask);
     begin_making(s);
     device_list_fill(&s->devices, r.want);
-    int best = device_choose(to, &s->devices, &r, e);
-    *list = s->devices.device;
-    *count = s->devices.count;
+    int best = device_choose(to->each, &s->devices, &r, e);
+    to->device = s->devices.device;
+    to->devices = s->devices.count;
     end_making(s);
     return best;
 }
@@ -310,33 +308,31 @@ static bool make_lines(spectrum_lines *to, session_lease *l, session *s, const s
     return ok;
 }
 
-/* Prepares the engine for s->ready on the device of `choice`. *gpu_failed: what failed was a GPU,
- * which the CPU may stand in for. */
-static bool prepare_on(session *s, session_lease *l, const session_size *size,
-                       const device_choice *choice, bool *gpu_failed, err *e) {
+typedef enum { PREPARED, NOT_PREPARED, GPU_FAILED } preparation;
+
+/* Prepares the engine for s->ready on the device of `choice`. GPU_FAILED: the CPU may stand in. */
+static preparation prepare_on(session *s, session_lease *l, const session_size *size,
+                              const device_choice *choice, err *e) {
     spectrum_lines lines = {0};
     engine_options o = {.timestamps = true,
-                        .patience = s->s.plans == PLANS_MEASURED ? ENGINE_PATIENCE : 0};
-    *gpu_failed = false;
+                        .patience = s->s.plans == PLANS_MEASURED ? ENGINE_PATIENCE : 0,
+                        .slots = choice->plan.frames};
     if (!choice->possible) {
         *e = choice->why;
-        return false;
+        return NOT_PREPARED;
     }
     s->ready.plan = choice->plan;
-    o.slots = choice->plan.frames;
-    bool may_fall = is_auto(s) && choice->device.class != ENGINE_CPU;
-    if (!open_engine(s, &choice->device, e)) {
-        *gpu_failed = may_fall;
-        return false;
-    }
-    bool ok = make_lines(&lines, l, s, size, e);
-    if (ok && !engine_prepare(s->engine, &s->ready.plan, &lines, &o, e)) {
-        ok = false;
-        *gpu_failed = may_fall;
+    preparation failure = is_auto(s) && choice->device.class != ENGINE_CPU ? GPU_FAILED
+                                                                           : NOT_PREPARED;
+    if (!open_engine(s, &choice->device, e)) return failure;
+    if (!make_lines(&lines, l, s, size, e))
+        failure = NOT_PREPARED;
+    else if (engine_prepare(s->engine, &s->ready.plan, &lines, &o, e))
+        failure = PREPARED;
+    else
         s->failed = true;
-    }
     spectrum_lines_free(&lines);
-    return ok;
+    return failure;
 }
 
 /* With the lock held. */
@@ -349,20 +345,19 @@ static void fall_back(session *s, session_lease *l, const engine_device *d, cons
 }
 
 /* The caller's ticket is served and nobody uses the engine; the lock is not held. */
-static bool prepare(session *s, session_lease *l, const session_size *size, const prepared *want,
-                    err *e) {
-    bool gpu_failed = false, ok = false;
+static bool prepare(session *s, session_lease *l, const session_want *want, err *e) {
+    const session_size *size = want->size;
     const device_choice *first = &size->decided.way[want->way];
-    s->ready = *want;
-    s->ready.valid = false;
-    if (!s->on_cpu || first->device.class == ENGINE_CPU)
-        ok = prepare_on(s, l, size, first, &gpu_failed, e);
+    preparation is = NOT_PREPARED;
+    s->ready = (prepared){.need = size->need, .way = want->way, .core = want->core};
+    if (!s->on_cpu || first->device.class == ENGINE_CPU) is = prepare_on(s, l, size, first, e);
+    bool gpu_failed = is == GPU_FAILED;
     if (gpu_failed) {
         pthread_mutex_lock(&s->lock);
         fall_back(s, l, &first->device, e);
         pthread_mutex_unlock(&s->lock);
     }
-    if (!ok && s->on_cpu && first->device.class != ENGINE_CPU) {
+    if (is != PREPARED && s->on_cpu && first->device.class != ENGINE_CPU) {
         plan_request ask = session_request(&s->s, &size->kernel, &size->need);
         device_request r = request_of(s, &ask);
         device_list list = {.threads = s->devices.threads, .cache_dir = s->devices.cache_dir};
@@ -371,41 +366,38 @@ static bool prepare(session *s, session_lease *l, const session_size *size, cons
         device_decide(&instead, &list, &r);
         const device_choice *c = &instead.way[want->way];
         if (c->possible)
-            ok = prepare_on(s, l, size, c, &gpu_failed, e);
+            is = prepare_on(s, l, size, c, e);
         else if (!gpu_failed)
             *e = c->why;
     }
-    s->ready.valid = ok;
-    return ok;
+    return s->ready.valid = is == PREPARED;
 }
 
-static bool is_ready(const session *s, const prepared *want) {
+static bool is_ready(const session *s, const session_want *want) {
     const prepared *is = &s->ready;
     return is->valid && !s->failed && is->way == want->way && is->core == want->core &&
-           memcmp(&is->need, &want->need, sizeof is->need) == 0;
+           memcmp(&is->need, &want->size->need, sizeof is->need) == 0;
 }
 
-/* ENGINE_SLOTS: none. */
+/* Returns ENGINE_SLOTS if none is free. */
 static uint32_t free_slot(const session *s) {
     for (uint32_t i = 0; i < s->ready.plan.frames && i < ENGINE_SLOTS; i++)
         if (!s->busy[i]) return i;
     return ENGINE_SLOTS;
 }
 
-bool session_take(session_lease *l, session *s, const session_size *size, device_way way,
-                  uint32_t core, err *e) {
-    const prepared want = {.need = size->need, .way = way, .core = core};
+bool session_take(session_lease *l, session *s, const session_want *want, err *e) {
     bool ok = true;
     par_rest(s->threads);
     pthread_mutex_lock(&s->lock);
     uint64_t ticket = s->next_ticket++;
     while (s->serving != ticket ||
-           (s->leases && !(is_ready(s, &want) && free_slot(s) < ENGINE_SLOTS)))
+           (s->leases && !(is_ready(s, want) && free_slot(s) < ENGINE_SLOTS)))
         pthread_cond_wait(&s->changed, &s->lock);
     par_resume(s->threads);
-    if (!is_ready(s, &want)) {
+    if (!is_ready(s, want)) {
         pthread_mutex_unlock(&s->lock);
-        ok = prepare(s, l, size, &want, e);
+        ok = prepare(s, l, want, e);
         pthread_mutex_lock(&s->lock);
     }
     if (ok) {

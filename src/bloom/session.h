@@ -55,18 +55,23 @@ void session_size_give(session *s, const session_size *size);
 /* Returns the request for a plan that this kernel and size make, but for the device's limits. */
 plan_request session_request(const bloom_settings *s, const psf *k, const kernel_need *need);
 
-/* Fills `to` for every device that there is, and *list and *count with these. Returns the index of
- * the one that would be taken, or -1. */
-int session_forecast(session *s, const plan_request *ask, const engine_device **list,
-                     device_forecast *to, uint32_t *count, err *e);
+/* Forecasts for every device that there is. Returns the index of the one that would be taken, or
+ * -1. */
+int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, err *e);
 
-/* Takes a slot of the engine, prepared for that size, the transform `way`, and the kernel without
- * its core of that radius. Threads are served in the order in which they ask: one that needs the
- * engine as it is takes a free slot, one that needs it otherwise waits until nobody uses it and
- * prepares it. A thread must not take a second slot while it has one.
+/* What the engine is to be prepared for: a size, a transform, and the kernel without its core of
+ * that radius. */
+typedef struct {
+    const session_size *size;
+    device_way way;
+    uint32_t core;
+} session_want;
+
+/* Takes a slot of the engine, prepared as `want` says. Threads are served in the order in which
+ * they ask: one that needs the engine as it is takes a free slot, one that needs it otherwise waits
+ * until nobody uses it and prepares it. A thread must not take a second slot while it has one.
  * Where the device was chosen by `auto` and a GPU fails, the session goes over to the CPU. */
-bool session_take(session_lease *l, session *s, const session_size *size, device_way way,
-                  uint32_t core, err *e);
+bool session_take(session_lease *l, session *s, const session_want *want, err *e);
 /* Gives the slot back. failed: the engine could not do what was asked, with `why`; it is opened
  * again for the next who takes a slot. Returns true if the caller should take a slot once more,
  * since the session has gone over to the CPU. */

@@ -34,12 +34,6 @@ static void add(choice *c, uint32_t channel, int64_t x, int64_t y) {
     c->place[c->count++] = (place){channel, (uint32_t)x, (uint32_t)y};
 }
 
-static void add_random(choice *c, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        add(c, (uint32_t)by_chance(c, c->j->channels), (int64_t)by_chance(c, c->j->w),
-            (int64_t)by_chance(c, c->j->h));
-}
-
 /* Of each cell of the image the darkest result that something is promised for, and the brightest
  * pixel; sorted, so that the first ones come from all over the image. */
 typedef struct {
@@ -54,19 +48,9 @@ static int darker_first(const void *a, const void *b) {
 
 enum { CELL = 16 };
 
-static void look_at_row(const verify_job *j, uint32_t c, uint32_t y, const float *got,
-                        extreme *dark, extreme *bright) {
-    for (uint32_t x = 0; x < j->w; x++) {
-        extreme *d = &dark[x / CELL], *b = &bright[x / CELL];
-        float size = fabsf(got[x]), in = fabsf(j->in[c][(size_t)y * j->w + x]);
-        if ((double)size >= j->dark[c] && size < d->v) *d = (extreme){size, {c, x, y}};
-        if (-in < b->v) *b = (extreme){-in, {c, x, y}};
-    }
-}
-
 /* Two lists, [0] dark and [1] bright (negated), of *count cells each. */
 static extreme *find_extremes(const verify_job *j, size_t *count, err *e) {
-    size_t across = (j->w + CELL - 1) / CELL, down = (j->h + CELL - 1) / CELL;
+    size_t across = ceil_div_u32(j->w, CELL), down = ceil_div_u32(j->h, CELL);
     size_t n = across * down * j->channels;
     extreme *list = mem_raw(2 * n, sizeof *list, "pixels to verify", e);
     float *got = mem_raw(j->w, sizeof *got, "pixels to verify", e);
@@ -74,9 +58,15 @@ static extreme *find_extremes(const verify_job *j, size_t *count, err *e) {
         list[i] = (extreme){i < n ? INFINITY : 0, {UINT32_MAX, 0, 0}};
     for (uint32_t c = 0; list && got && c < j->channels; c++)
         for (uint32_t y = 0; y < j->h; y++) {
-            size_t cell = (c * down + y / CELL) * across;
-            image_to_float(got, j->got[c], j->type[c], (size_t)y * j->w, j->w);
-            look_at_row(j, c, y, got, list + cell, list + n + cell);
+            size_t row = (size_t)y * j->w, cells = (c * down + y / CELL) * across;
+            image_to_float(got, j->got[c], j->type[c], row, j->w);
+            for (uint32_t x = 0; x < j->w; x++) {
+                extreme *dark = &list[cells + x / CELL], *bright = dark + n;
+                float size = fabsf(got[x]), in = fabsf(j->in[c][row + x]);
+                if ((double)size >= j->dark[c] && size < dark->v)
+                    *dark = (extreme){size, {c, x, y}};
+                if (-in < bright->v) *bright = (extreme){-in, {c, x, y}};
+            }
         }
     if (!got) mem_free(list), list = NULL;
     mem_free(got);
@@ -166,11 +156,6 @@ static double definition(const comparison *v, const place *p) {
     return in - spread_of + (1 - j->sharpen) * bloomed + j->sharpen * spread_of;
 }
 
-/* What the type's own rounding may change. */
-static double rounding(pixel_type t, double v) {
-    return t == PIXEL_HALF ? fabs(v) * 0x1p-11 + 0x1p-25 : fabs(v) * 0x1p-24 + 0x1p-150;
-}
-
 static bool compare_pixel(void *ctx, size_t index, int worker, err *e) {
     (void)worker, (void)e;
     const comparison *v = ctx;
@@ -184,7 +169,10 @@ static bool compare_pixel(void *ctx, size_t index, int worker, err *e) {
     double size = fmax(fabs(want), j->dark[p->channel]), off = fabs((double)got - want);
     v->pixel[index] =
         (verify_pixel){p->channel, p->x, p->y, (double)got, want, off == 0 ? 0 : off / size};
-    v->broken[index] = !(off <= j->tolerance * size + rounding(t, want));
+    /* The type's own rounding comes on top. */
+    double rounding = t == PIXEL_HALF ? fabs(want) * 0x1p-11 + 0x1p-25
+                                      : fabs(want) * 0x1p-24 + 0x1p-150;
+    v->broken[index] = !(off <= j->tolerance * size + rounding);
     return true;
 }
 
@@ -239,7 +227,9 @@ bool verify_run(verify_result *r, const verify_job *j, par *threads, err *e) {
     if (!j->count) return true;
     c.place = mem_raw(c.room, sizeof *c.place, "pixels to verify", e);
     bool ok = c.place && make_spread(j, high, low, made, e);
-    if (ok) add_random(&c, j->count);
+    for (size_t i = 0; ok && i < j->count; i++)
+        add(&c, (uint32_t)by_chance(&c, j->channels), (int64_t)by_chance(&c, j->w),
+            (int64_t)by_chance(&c, j->h));
     ok = ok && add_hardest(&c, j->count, e);
     comparison v = {.j = j, .place = c.place, .high = high, .low = low};
     ok = ok && compare_all(r, &v, c.count, threads, e);

@@ -347,7 +347,7 @@ static void *take_turns(void *arg) {
     err e = {0};
     for (int i = 0; i < TURNS && !atomic_load(u->served); i++) {
         session_lease l = {0};
-        CHECK_OK(session_take(&l, u->s, u->size, WAY_FLOAT32, 0, &e), e);
+        CHECK_OK(session_take(&l, u->s, &(session_want){u->size, WAY_FLOAT32, 0}, &e), e);
         if (atomic_load(u->wants)) atomic_fetch_add(&u->taken, 1);
         session_give(u->s, &l, false, NULL);
     }
@@ -371,7 +371,7 @@ static void turns(void **state) {
     const session_size *size = session_size_take(s, &(kernel_need){1, W, H, H}, &e);
     CHECK_OK(size, e);
     session_lease l = {0};
-    CHECK_OK(session_take(&l, s, size, WAY_FLOAT32, 0, &e), e);
+    CHECK_OK(session_take(&l, s, &(session_want){size, WAY_FLOAT32, 0}, &e), e);
     session_give(s, &l, false, NULL);
 
     atomic_bool wants = false, served = false;
@@ -382,7 +382,7 @@ static void turns(void **state) {
         assert_int_equal(pthread_create(&thread[i], NULL, take_turns, &two[i]), 0);
     }
     atomic_store(&wants, true);
-    CHECK_OK(session_take(&l, s, size, WAY_FLOAT32, 1, &e), e);
+    CHECK_OK(session_take(&l, s, &(session_want){size, WAY_FLOAT32, 1}, &e), e);
     atomic_store(&served, true);
     session_give(s, &l, false, NULL);
     for (int i = 0; i < 2; i++) pthread_join(thread[i], NULL);

@@ -19,16 +19,17 @@ bool forecast_make(forecast *f, const settings *s, const char *input, uint32_t i
     if (img) b.slots = sequence_workers(&img->head, threads, images);
     if (img) file_set_warn_swapped(s, img, threads);
     f->owner = img ? bloom_open(&b, s->kernel, threads, e) : NULL;
-    f->each = f->owner ? mem_new(ENGINE_DEVICES, sizeof *f->each, "forecasts", e) : NULL;
-    if (f->each && bloom_predict(f->owner, img, &f->predicted, e))
-        f->best = bloom_forecast(f->owner, &img->head, f->predicted.promise.method.precision,
-                                 &f->device, f->each, &f->devices, e);
+    bloom_forecasts *all = &f->all;
+    if (f->owner) all->each = mem_new(ENGINE_DEVICES, sizeof *all->each, "forecasts", e);
+    if (all->each && bloom_predict(f->owner, img, &f->predicted, e))
+        f->best =
+            bloom_forecast(f->owner, &img->head, f->predicted.promise.method.precision, all, e);
     image_free(&img);
     return f->best >= 0;
 }
 
 void forecast_free(forecast *f) {
-    mem_free(f->each);
+    mem_free(f->all.each);
     bloom_close(&f->owner);
     *f = (forecast){.best = -1};
 }
@@ -36,9 +37,9 @@ void forecast_free(forecast *f) {
 void forecast_words(const forecast *f, text *to) {
     uint32_t defaults = 0;
     text_add(to, "forecast of %u image%s, file to file\n", f->images, f->images == 1 ? "" : "s");
-    for (uint32_t i = 0; i < f->devices; i++) {
-        const device_forecast *one = &f->each[i];
-        const engine_device *d = &f->device[i];
+    for (uint32_t i = 0; i < f->all.devices; i++) {
+        const device_forecast *one = &f->all.each[i];
+        const engine_device *d = &f->all.device[i];
         defaults += !one->measured;
         text_add(to, "%s ", (int)i == f->best ? "->" : "  ");
         if (d->number >= 0) text_add(to, "%d ", d->number);
@@ -52,15 +53,15 @@ void forecast_words(const forecast *f, text *to) {
     }
     if (defaults)
         text_add(to, "   %sfrom default speeds; `fftbloom bench --calibrate` measures them\n",
-                 defaults < f->devices ? "partly " : "");
+                 defaults < f->all.devices ? "partly " : "");
 }
 
 void forecast_json(const forecast *f, json_out *j, const char *key) {
     json_list(j, key);
-    for (uint32_t i = 0; i < f->devices; i++) {
-        const device_forecast *one = &f->each[i];
+    for (uint32_t i = 0; i < f->all.devices; i++) {
+        const device_forecast *one = &f->all.each[i];
         json_block(j, NULL);
-        describe_device_json(j, "device", &f->device[i], f->device[i].number);
+        describe_device_json(j, "device", &f->all.device[i], f->all.device[i].number);
         json_bool(j, "wanted", one->wanted);
         json_bool(j, "possible", one->possible);
         json_bool(j, "measured", one->measured);
@@ -139,8 +140,8 @@ static bool list_plan(listing *l, err *e) {
     bool ok = forecast_make(&f, l->m->s, l->first.input, (uint32_t)l->count[FRAME_DONE],
                             l->m->threads, e);
     if (ok) {
-        const device_forecast *best = &f.each[f.best];
-        const engine_device *d = &f.device[f.best];
+        const device_forecast *best = &f.all.each[f.best];
+        const engine_device *d = &f.all.device[f.best];
         if (l->m->s->json) {
             describe_device_json(&l->json, "device", d, d->number);
             describe_plan_json(&l->json, "plan", &best->plan);

@@ -7,13 +7,11 @@
 #include "app/run/job.h"
 
 typedef struct {
-    bloom_report predicted;      /* promise, bad pixels and notes of the image */
-    const engine_device *device; /* those of the machine, `devices` of them */
-    device_forecast *each;       /* of each device */
-    uint32_t devices;
-    int best;        /* the device that would be taken */
-    uint32_t images; /* of the run */
-    bloom *owner;    /* keeps the list of devices alive */
+    bloom_report predicted; /* promise, bad pixels and notes of the image */
+    bloom_forecasts all;    /* of each device */
+    int best;               /* the device that would be taken */
+    uint32_t images;        /* of the run */
+    bloom *owner;           /* keeps the list of devices alive */
 } forecast;
 
 /* Reads the image and the kernel. `images` is how many the run has. Free with forecast_free, also

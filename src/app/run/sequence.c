@@ -60,16 +60,15 @@ static image_reader *any_image(const sequence *q) {
  * will then say what is wrong. */
 static void queue_all(sequence *q, const bloom_settings *s, image_reader *r) {
     bloom *b = r ? bloom_open(s, q->maker->s->kernel, q->maker->threads, NULL) : NULL;
-    device_forecast *f = b ? mem_new(ENGINE_DEVICES, sizeof *f, "forecasts", NULL) : NULL;
-    const engine_device *device;
-    uint32_t count = 0;
-    if (f && bloom_forecast(b, image_reader_header(r), s->precision, &device, f, &count, NULL) < 0)
-        count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!f[i].possible) continue;
+    bloom_forecasts f = {0};
+    if (b) f.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", NULL);
+    if (f.each && bloom_forecast(b, image_reader_header(r), s->precision, &f, NULL) < 0)
+        f.devices = 0;
+    for (uint32_t i = 0; i < f.devices; i++) {
+        if (!f.each[i].possible) continue;
         err e = {0};
-        engine *g = engine_open(&device[i], q->maker->threads, NULL, &e);
-        if (!g) log_note("goes on without device '%s': %s", device[i].name, e.msg);
+        engine *g = engine_open(&f.device[i], q->maker->threads, NULL, &e);
+        if (!g) log_note("goes on without device '%s': %s", f.device[i].name, e.msg);
         if (!g) continue;
         engine_close(&g);
         snprintf(q->name[q->queues], sizeof q->name[0], "%u", i);
@@ -77,7 +76,7 @@ static void queue_all(sequence *q, const bloom_settings *s, image_reader *r) {
         q->queue[q->queues].s.device = q->name[q->queues];
         q->queues++;
     }
-    mem_free(f);
+    mem_free(f.each);
     bloom_close(&b);
 }
 

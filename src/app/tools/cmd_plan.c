@@ -27,8 +27,8 @@ int cmd_plan(cli *c, text *out, err *e) {
     char *input = first_input(c->s.input, &images, e);
     const bloom_report *r = &f.predicted;
     if (input && forecast_make(&f, &c->s, input, images, c->threads, e)) {
-        const engine_device *d = &f.device[f.best];
-        const plan *p = &f.each[f.best].plan;
+        const engine_device *d = &f.all.device[f.best];
+        const plan *p = &f.all.each[f.best].plan;
         if (c->s.json) {
             json_out j = json_begin(out);
             json_string(&j, "input", input);
