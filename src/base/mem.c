@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <malloc.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,73 @@ uint64_t mem_used(void) {
     return atomic_load(&used);
 }
 
+/* --- large blocks that are kept -------------------------------------------------------------- */
+
+/* A sanitizer could not see a use after free of what is kept. */
+enum { KEPT_BLOCKS = WITH_SAN ? 0 : 256 };
+
+static struct {
+    pthread_mutex_t lock; /* guards all that follows */
+    uint64_t most, bytes;
+    size_t count;
+    void *block[256]; /* the one that was freed last is the last */
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Removes kept blocks, the oldest first, until no more than `bytes` are left; with the lock held.
+ */
+static void shrink_kept(uint64_t bytes) {
+    size_t gone = 0;
+    for (; gone < kept.count && kept.bytes > bytes; gone++) {
+        kept.bytes -= malloc_usable_size(kept.block[gone]);
+        free(kept.block[gone]);
+    }
+    kept.count -= gone;
+    memmove(kept.block, kept.block + gone, kept.count * sizeof *kept.block);
+}
+
+void mem_keep(uint64_t bytes) {
+    pthread_mutex_lock(&kept.lock);
+    kept.most = bytes;
+    shrink_kept(bytes);
+    pthread_mutex_unlock(&kept.lock);
+}
+
+/* Returns a kept block of this many bytes, or NULL. Makes room under the limit for a new one then.
+ */
+static void *take_kept(size_t bytes) {
+    void *found = NULL;
+    pthread_mutex_lock(&kept.lock);
+    for (size_t i = kept.count; !found && i-- > 0;) {
+        size_t size = malloc_usable_size(kept.block[i]);
+        if (size < bytes || size - bytes >= HUGE_PAGE) continue;
+        found = kept.block[i];
+        kept.bytes -= size;
+        kept.count--;
+        memmove(kept.block + i, kept.block + i + 1, (kept.count - i) * sizeof *kept.block);
+    }
+    uint64_t left = mem_left();
+    if (!found && kept.bytes && (left < bytes || left - bytes < kept.bytes))
+        shrink_kept(left < bytes ? 0 : left - bytes);
+    pthread_mutex_unlock(&kept.lock);
+    return found;
+}
+
+/* Returns false where the block is not kept. */
+static bool keep(void *p, size_t size) {
+    pthread_mutex_lock(&kept.lock);
+    bool fits = kept.count < KEPT_BLOCKS && size <= kept.most;
+    if (fits) {
+        uint64_t left = mem_left();
+        shrink_kept(min_u64(kept.most - size, left > size ? left - size : 0));
+        kept.block[kept.count++] = p;
+        kept.bytes += size;
+    }
+    pthread_mutex_unlock(&kept.lock);
+    return fits;
+}
+
+/* --- the limit ------------------------------------------------------------------------------- */
+
 /* Two threads that ask at once may both be let through, so the limit may be passed by one block. */
 bool mem_check(uint64_t bytes, const char *what, err *e) {
     char needs[32], now[32], most[32];
@@ -91,12 +159,18 @@ void *mem_raw(size_t count, size_t size, const char *what, err *e) {
         return NULL;
     }
     if (!mem_check(bytes, what, e)) return NULL;
-    void *p = aligned_alloc(alignment, padded / alignment * alignment);
+    size_t whole = padded / alignment * alignment;
+    void *p = alignment == HUGE_PAGE ? take_kept(whole) : NULL;
+    if (p) {
+        atomic_fetch_add(&used, malloc_usable_size(p));
+        return p;
+    }
+    p = aligned_alloc(alignment, whole);
     if (!p) {
         err_set(e, ERR_RETRY, "out of memory: %zu bytes are needed for %s", bytes, what);
         return NULL;
     }
-    if (alignment == HUGE_PAGE) madvise(p, padded / alignment * alignment, MADV_HUGEPAGE);
+    if (alignment == HUGE_PAGE) madvise(p, whole, MADV_HUGEPAGE);
     atomic_fetch_add(&used, malloc_usable_size(p));
     return p;
 }
@@ -108,8 +182,9 @@ void *mem_new(size_t count, size_t size, const char *what, err *e) {
 }
 
 void mem_free(void *p) {
-    if (p) atomic_fetch_sub(&used, malloc_usable_size(p));
-    free(p);
+    size_t size = p ? malloc_usable_size(p) : 0;
+    atomic_fetch_sub(&used, size);
+    if (size < LARGE || !keep(p, size)) free(p);
 }
 
 char *mem_str(const char *s, err *e) {

@@ -34,6 +34,12 @@ uint64_t mem_limit(void);
 uint64_t mem_left(void);
 uint64_t mem_used(void);
 
+/* Keeps up to so many bytes of large blocks that are freed, for the next allocation of their size:
+ * the frames of a sequence use the same sizes again and again, and the system clears each page that
+ * it hands out. What is kept is given up before an allocation is refused. 0, the default, gives
+ * back all that is kept and keeps nothing. */
+void mem_keep(uint64_t bytes);
+
 /* Returns false, with the error of an allocation that is refused, where so many bytes may not be
  * allocated. For work that takes its memory in many pieces, before the first of them. */
 bool mem_check(uint64_t bytes, const char *what, err *e);

@@ -69,8 +69,43 @@ static void threads(void **state) {
     assert_int_equal(mem_used(), before);
 }
 
+/* Large blocks are used again, and given up before the limit refuses anything. */
+static void kept(void **state) {
+    (void)state;
+    err e = {0};
+    enum { BLOCK = 9 << 20 };
+    uint64_t before = mem_used();
+    mem_set_limit(before + 40 * (1 << 20));
+    mem_keep(25 << 20);
+    char *a = mem_raw(BLOCK, 1, "a", &e);
+    assert_non_null(a);
+    memset(a, 7, BLOCK);
+    mem_free(a);
+    assert_int_equal(mem_used(), before);
+    char *b = mem_raw(BLOCK - 1000, 1, "b", &e);
+    if (!WITH_SAN) assert_ptr_equal(a, b);
+    mem_free(b);
+    b = mem_new(BLOCK, 1, "zeros", &e);
+    for (size_t i = 0; i < BLOCK; i++) assert_int_equal(b[i], 0);
+    char *c = mem_raw(BLOCK, 1, "c", &e);
+    assert_true(b && c && b != c);
+    mem_free(b);
+    mem_free(c); /* 18 MB and more are kept, and 40 allowed */
+    a = mem_raw(30 << 20, 1, "more than is left beside what is kept", &e);
+    assert_non_null(a);
+    mem_free(a);
+    for (int i = 0; i < 400; i++) { /* more than are kept, and more bytes */
+        char *some[4];
+        for (int k = 0; k < 4; k++) assert_non_null(some[k] = mem_raw(4 << 20, 1, "some", &e));
+        for (int k = 0; k < 4; k++) mem_free(some[(i + k) % 4]);
+    }
+    mem_keep(0);
+    assert_int_equal(mem_used(), before);
+    mem_set_limit(0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_account), cmocka_unit_test(the_limit),
-                                       cmocka_unit_test(threads)};
+                                       cmocka_unit_test(threads), cmocka_unit_test(kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -239,6 +239,7 @@ bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->done, NULL);
     make_queues(q);
+    if (q->workers > 1) mem_keep(mem_left() / 4);
     bool ok = run_workers(q, e);
     if (q->failed) {
         ok = false;
@@ -246,6 +247,7 @@ bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *
     }
     if (!ok) progress_fail(told, e->msg);
     progress_clear(told);
+    mem_keep(0);
     for (int i = 0; i < q->queues; i++) device_queue_close(&q->queue[i]);
     pthread_cond_destroy(&q->done);
     pthread_mutex_destroy(&q->lock);
