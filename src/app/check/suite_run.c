@@ -1,11 +1,258 @@
 #include "app/check/suite_run.h"
 
+#include "app/check/compare_text.h"
+#include "app/check/suite_bless.h"
 #include "app/cli/options.h"
+#include "app/run/output.h"
 #include "app/run/progress.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "image/format.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+static const struct {
+    const char *word, *key;
+} STATE[CASE_STATES] = {
+    [CASE_PASS] = {"PASS", "pass"},    [CASE_WARN] = {"WARNING", "warn"},
+    [CASE_FAIL] = {"FAILURE", "fail"}, [CASE_ERROR] = {"ERROR", "error"},
+    [CASE_SKIP] = {"SKIPPED", "skip"},
+};
+
+const char *case_state_word(case_state s) {
+    return STATE[s].word;
+}
+const char *case_state_key(case_state s) {
+    return STATE[s].key;
+}
+const engine_device *case_device(const case_result *c) {
+    return c->made && c->made->groups ? &c->made->device : NULL;
+}
+
+/* What a case is run with, and its image: the input, then the result. */
+typedef struct {
+    const settings *asked;
+    par *threads;
+    image *img;
+} case_run;
+
+/* --- how a case ends ----------------------------------------------------------------------- */
+
+/* Adds a sentence as a line. Names of files and channels in it may hold anything, so it is cleaned:
+ * it stays one line in every report. */
+__attribute__((format(printf, 2, 3))) static void say(text *to, const char *fmt, ...) {
+    char said[2048];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(said, sizeof said, fmt, ap);
+    va_end(ap);
+    text_add_clean(to, said);
+    text_add(to, "\n");
+}
+
+static void worsen(case_result *c, case_state state, int status) {
+    if (state > c->state) c->state = state;
+    if (status > c->status) c->status = status;
+}
+
+/* A file that cannot be read is idiff's 4; a device that is not there skips the case; a broken
+ * tolerance or bad pixels are a failure; anything else keeps its code, so that a farm knows what to
+ * try again. */
+static void end_with(case_result *c, const err *e) {
+    say(&c->why, "%s", e->msg);
+    switch (e->code) {
+    case ERR_NO_DEVICE: c->state = CASE_SKIP; break;
+    case ERR_NO_INPUT:
+    case ERR_IO:
+    case ERR_DATA: worsen(c, CASE_ERROR, COMPARE_FILE); break;
+    case ERR_BAD_PIXELS:
+    case ERR_TOLERANCE: worsen(c, CASE_FAIL, COMPARE_FAIL); break;
+    default: worsen(c, CASE_ERROR, (int)e->code);
+    }
+}
+
+/* --- assertions ------------------------------------------------------------------------------ */
+
+/* Holds the channels' light to the energies that the case asks for, and returns whether all keep
+ * them. */
+static bool assert_energies(case_result *c) {
+    enum { DIGITS = 9 };
+    bool kept = true;
+    json_out j = {.to = &c->energy, .depth = 3};
+    if (!c->c->energies) return true;
+    json_array(&j, NULL);
+    for (size_t k = 0; k < c->c->energies; k++) {
+        const suite_energy *want = &c->c->energy[k];
+        bool found = false;
+        for (uint32_t i = 0; i < c->made->ledger_rows; i++) {
+            const ledger_row *row = &c->made->ledger[i];
+            if (!text_glob(want->channels, row->channel)) continue;
+            double ratio = row->in == row->out ? 1 : row->out / row->in;
+            bool ok = ratio >= want->least && ratio <= want->most;
+            json_object(&j, NULL);
+            json_string(&j, "channel", row->channel);
+            json_real(&j, "ratio", DIGITS, ratio < 1e300 && ratio > -1e300 ? ratio : 1e300);
+            json_real(&j, "least", DIGITS, want->least);
+            json_real(&j, "most", DIGITS, want->most);
+            json_bool(&j, "ok", ok);
+            json_close(&j);
+            if (!ok)
+                say(&c->why,
+                    "energy: channel '%s' keeps %.7g of its light; allowed are %.7g to %.7g",
+                    row->channel, ratio, want->least, want->most);
+            kept &= ok;
+            found = true;
+        }
+        if (!found)
+            say(&c->why, "energy: no channel that was bloomed matches '%s'", want->channels);
+        kept &= found;
+    }
+    json_close(&j);
+    if (!kept) worsen(c, CASE_FAIL, COMPARE_FAIL);
+    return kept;
+}
+
+/* --- references ------------------------------------------------------------------------------ */
+
+static bool find_nearest(case_result *c, const suite_matching *with, const suite_paths *p, err *e) {
+    for (size_t i = 0; i < p->count; i++) {
+        suite_match m;
+        if (!suite_match_make(&m, with, p->path[i], e)) {
+            suite_match_free(&m);
+            return false;
+        }
+        bool nearer = i == 0 || m.verdict < c->match.verdict ||
+                      (m.verdict == c->match.verdict && m.worst.max < c->match.worst.max);
+        suite_match_free(nearer ? &c->match : &m);
+        if (nearer) c->match = m;
+    }
+    return true;
+}
+
+static void judge(case_result *c) {
+    static const case_state OF[] = {[COMPARE_MATCH] = CASE_PASS,
+                                    [COMPARE_WARN] = CASE_WARN,
+                                    [COMPARE_FAIL] = CASE_FAIL,
+                                    [COMPARE_SIZE] = CASE_FAIL,
+                                    [COMPARE_FILE] = CASE_ERROR};
+    const comparison *worst = &c->match.worst;
+    compare_verdict v = c->match.verdict;
+    worsen(c, OF[v], (int)v);
+    if (v == COMPARE_FILE || v == COMPARE_SIZE) { /* the words are the whole reason */
+        text_add(&c->why, "%s", c->match.words.s + strspn(c->match.words.s, " "));
+        text_free(&c->match.words);
+    }
+    if (v == COMPARE_FAIL || v == COMPARE_WARN)
+        say(&c->why,
+            "%" PRIu64 " of %" PRIu64 " pixels differ from %s by more than %g, the most by %g",
+            worst->over, worst->pixels, c->match.path, worst->limit, worst->max);
+}
+
+/* Compares the result with the references, or makes the first of them of it, which is then read
+ * back and compared like any other. `sound`: it breaks no assertion of its own. */
+static bool hold_against(case_result *c, const case_run *r, bool sound, err *e) {
+    const engine_device *d = case_device(c);
+    const suite_paths *p = d ? suite_references(c->c, d->class) : &c->c->reference[SUITE_ANY];
+    const suite_matching with = {r->img, compare_limits_of(&c->c->s), r->threads};
+    suite_origin o;
+    /* Where nothing had to be computed, any references will do. */
+    for (int i = 0; !d && i < SUITE_CLASSES && !p->count; i++) p = &c->c->reference[i];
+    if (p->count == 0) {
+        bool referenced = false; /* for another class of device */
+        for (int i = 0; i < SUITE_CLASSES; i++) referenced |= c->c->reference[i].count > 0;
+        if (referenced && c->state == CASE_PASS) c->state = CASE_SKIP;
+        if (referenced)
+            say(&c->why, "there is no reference for a device of class %s",
+                suite_class_name((int)d->class));
+        return true;
+    }
+    bool ok = suite_origin_make(&o, c->c, d ? d : &(engine_device){.name = "none"}, e) &&
+              find_nearest(c, &with, p, e);
+    bool differs = ok && r->asked->bless && c->match.verdict != COMPARE_MATCH;
+    if (differs && !sound) say(&c->why, "not blessed: the result breaks the case's own assertions");
+    if (differs && sound) {
+        ok = suite_bless(p->path[0], r->img, &o, r->threads, e);
+        c->blessed = ok;
+        suite_match_free(&c->match);
+        ok = ok && find_nearest(c, &with, &(suite_paths){p->path, 1}, e);
+    }
+    if (ok) judge(c);
+    if (ok && c->match.reference) {
+        suite_origin_json(c->match.reference, &c->origin);
+        suite_origin_compare(c->match.reference, &o, &c->notes);
+    }
+    suite_origin_free(&o);
+    return ok;
+}
+
+/* --- one case -------------------------------------------------------------------------------- */
+
+static bool crop(const suite_case *c, image *img, err *e) {
+    const image_box *want = &c->crop;
+    for (int i = 0; c->cropped && i < img->head.parts; i++) {
+        const image_box *have = &img->head.part[i].data;
+        if (!image_box_holds(have, want))
+            return err_set(e, ERR_CONFIG,
+                           "crop: x %d to %d, y %d to %d is not inside the result, which has x %d "
+                           "to %d, y %d to %d",
+                           want->x0, want->x1, want->y0, want->y1, have->x0, have->x1, have->y0,
+                           have->y1);
+        if (!image_set_window(img, i, want, e)) return false;
+    }
+    return true;
+}
+
+/* Blooms the image as `apply` does. Where --verify finds the tolerance broken the image is whole:
+ * that goes on as a failure. */
+static bool make_result(case_result *c, const case_run *r, err *e) {
+    uint64_t clamped = 0;
+    err why = {0};
+    bloom *b = NULL;
+    bloom_settings wanted = c->c->s.bloom;
+    wanted.half = c->c->s.pixels == PIXELS_HALF;
+    bool ok = output_prepare(r->img, &c->c->s, e) &&
+              (b = bloom_open(&wanted, c->c->s.kernel, r->threads, e)) &&
+              (c->made = mem_new(1, sizeof *c->made, "a report", e));
+    if (ok && !bloom_image(b, r->img, c->made, &why)) {
+        ok = why.code == ERR_TOLERANCE || err_set(e, why.code, "%s: %s", c->c->s.input, why.msg);
+        if (ok) end_with(c, &why);
+    }
+    bloom_close(&b);
+    return ok && output_finish(r->img, &c->c->s, &clamped, e) && crop(c->c, r->img, e);
+}
+
+static void run_case(case_result *c, const settings *asked, par *threads) {
+    err e = {0};
+    double start = clock_now();
+    case_run r = {asked, threads, image_load(c->c->s.input, NULL, threads, &e)};
+    double loaded = clock_now();
+    bool ok = r.img && make_result(c, &r, &e);
+    double bloomed = clock_now();
+    ok = ok && hold_against(c, &r, assert_energies(c) && c->state == CASE_PASS, &e);
+    if (ok && asked->html)
+        ok = suite_pictures_make(&c->pictures,
+                                 &(suite_matching){.result = r.img, .threads = threads},
+                                 c->match.path ? &c->match : NULL, &e);
+    if (!ok) end_with(c, &e);
+    c->load = loaded - start;
+    c->bloom = bloomed - loaded;
+    c->check = clock_now() - bloomed;
+    image_free(&r.img);
+    image_free(&c->match.reference);
+}
+
+static void free_case(case_result *c) {
+    text *texts[] = {&c->why, &c->notes, &c->origin, &c->energy};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) text_free(texts[i]);
+    mem_free(c->made);
+    suite_match_free(&c->match);
+    suite_pictures_free(&c->pictures);
+}
+
+/* --- all cases ------------------------------------------------------------------------------- */
 
 /* Options of the command on devices and memory win over those of the case. The cache is the
  * command's alone: a suite must not choose where files are written, or trimmed. */
@@ -87,12 +334,13 @@ void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), 
     bool stopped = false;
     for (size_t i = 0; i < r->count; i++) {
         case_result *c = &r->item[i];
-        if (stopped)
-            suite_case_skip(c, "an earlier case failed; --keep-going runs all");
-        else if (c->c->skip)
-            suite_case_skip(c, c->c->skip);
-        else
-            suite_case_run(c, r->asked, r->threads);
+        const char *skip = stopped ? "an earlier case failed; --keep-going runs all" : c->c->skip;
+        if (skip) {
+            c->state = CASE_SKIP;
+            say(&c->why, "%s", skip);
+        } else {
+            run_case(c, r->asked, r->threads);
+        }
         if (c->status > r->status) r->status = c->status;
         if (c->state == CASE_FAIL || c->state == CASE_ERROR) stopped = !r->asked->keep_going;
         r->states[c->state]++;
@@ -103,7 +351,7 @@ void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), 
 }
 
 void suite_run_close(suite_run *r) {
-    for (size_t i = 0; i < r->count; i++) suite_case_free(&r->item[i]);
+    for (size_t i = 0; i < r->count; i++) free_case(&r->item[i]);
     mem_free(r->item);
     mem_free(r->required);
     text_free(&r->complaint);

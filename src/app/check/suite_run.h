@@ -1,12 +1,38 @@
-/* suite_run.h - the cases of a suite, run one after the other.
+/* suite_run.h - the cases of a suite, run one after the other and judged.
  *
- * Only a failure without --keep-going ends a run early. The module prints nothing and knows nothing
- * of reports. */
+ * An image is bloomed as `fftbloom apply` would do it, and compared with its references and
+ * assertions. Whatever goes wrong becomes the case's result, with an exit status, and never an
+ * error of the caller. Only a failure without --keep-going ends a run early. The module prints
+ * nothing and knows nothing of reports. */
 #ifndef APP_SUITE_RUN_H
 #define APP_SUITE_RUN_H
 
-#include "app/check/suite_case.h"
+#include "app/check/suite.h"
+#include "app/check/suite_match.h"
 #include "app/cli/cli.h"
+
+typedef enum { CASE_PASS, CASE_WARN, CASE_FAIL, CASE_ERROR, CASE_SKIP, CASE_STATES } case_state;
+
+typedef struct {
+    const suite_case *c;
+    case_state state;
+    int status;   /* as an exit status */
+    bool blessed; /* the reference was written now */
+    text why;     /* sentences, a clean line each: the failures, or why it is skipped */
+    text notes;   /* the same: what a person should know */
+    double load, bloom, check; /* seconds */
+    bloom_report *made;        /* NULL: the run ended before */
+    suite_match match;         /* with the nearest reference; path NULL: with none. Its images are
+                                * gone when the case is over */
+    text origin;               /* of that reference, as a JSON object */
+    text energy;               /* the assertions on it, as a JSON array; empty: there are none */
+    suite_pictures pictures;   /* only with --html */
+} case_result;
+
+const char *case_state_word(case_state s); /* "PASS", "WARNING", "FAILURE", "ERROR", "SKIPPED" */
+const char *case_state_key(case_state s);  /* "pass", "warn", "fail", "error", "skip" */
+/* Returns the device that it ran on, or NULL. */
+const engine_device *case_device(const case_result *c);
 
 typedef struct {
     const suite *s;

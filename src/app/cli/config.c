@@ -94,10 +94,9 @@ static bool join_array(const config_reader *r, const json_value *array, const op
         text_add(to, to->n ? "," : "");
         if (!config_text(r->words, v, false, to, e)) return false;
     }
-    if (o->type != OPTION_LIST && array->children != 2)
-        return json_err(array, e, "%s must have two values, for x and for y, not %d", o->name,
-                        array->children);
-    return true;
+    return o->type == OPTION_LIST || array->children == 2 ||
+           json_err(array, e, "%s must have two values, for x and for y, not %d", o->name,
+                    array->children);
 }
 
 /* Appends {"x": "a", "y": "b"} as "a,b". */
@@ -109,11 +108,10 @@ static bool join_axes(const config_reader *r, const json_value *object, const op
                                 v->key);
         if (v->type != JSON_STRING) return config_wrong_type(v, o->name, STRING, e);
     }
-    const json_value *x = json_get(object, "x"), *y = json_get(object, "y");
-    if (!x || !y) return json_err(object, e, "%s needs both \"x\" and \"y\"", o->name);
-    if (!config_text(r->words, x, false, to, e)) return false;
+    if (object->children != 2) return json_err(object, e, "%s needs both \"x\" and \"y\"", o->name);
+    bool ok = config_text(r->words, json_get(object, "x"), false, to, e);
     text_add(to, ",");
-    return config_text(r->words, y, false, to, e);
+    return ok && config_text(r->words, json_get(object, "y"), false, to, e);
 }
 
 /* --- members ------------------------------------------------------------------------------- */

@@ -62,23 +62,19 @@ static bool in_range(const option *o, double x) {
     return x >= o->min && x <= o->max;
 }
 
-static bool parse_int(const source *from) {
+static bool parse_number(const source *from) {
     double x;
-    if (!number(from->value, &x) || x != floor(x) || !in_range(from->o, x)) return bad_value(from);
-    *(uint32_t *)place(from) = (uint32_t)x;
-    return true;
-}
-
-static bool parse_float(const source *from) {
-    double x;
-    if (isinf(from->o->max) && strcmp(from->value, "inf") == 0) {
+    bool whole = from->o->type == OPTION_INT;
+    if (isinf(from->o->max) && strcmp(from->value, "inf") == 0)
         x = INFINITY;
-    } else if (from->o->words && strcmp(from->value, from->o->words[0]) == 0) {
+    else if (from->o->words && strcmp(from->value, from->o->words[0]) == 0)
         x = NAN;
-    } else if (!number(from->value, &x) || !in_range(from->o, x)) {
+    else if (!number(from->value, &x) || !in_range(from->o, x) || (whole && x != floor(x)))
         return bad_value(from);
-    }
-    *(double *)place(from) = x;
+    if (whole)
+        *(uint32_t *)place(from) = (uint32_t)x;
+    else
+        *(double *)place(from) = x;
     return true;
 }
 
@@ -199,7 +195,7 @@ static bool parse_scale(const source *from) {
 }
 
 static bool (*const PARSE[OPTION_TYPES])(const source *) = {
-    [OPTION_BOOL] = parse_bool,     [OPTION_INT] = parse_int,     [OPTION_FLOAT] = parse_float,
+    [OPTION_BOOL] = parse_bool,     [OPTION_INT] = parse_number,  [OPTION_FLOAT] = parse_number,
     [OPTION_ENUM] = parse_enum,     [OPTION_STRING] = parse_text, [OPTION_PATH] = parse_path,
     [OPTION_LIST] = parse_text,     [OPTION_SIZE] = parse_size,   [OPTION_BORDERS] = parse_borders,
     [OPTION_CENTER] = parse_center, [OPTION_SCALE] = parse_scale,

@@ -104,8 +104,8 @@ static bool find_places(farm *f, err *e) {
 
 /* --- the command of a task ------------------------------------------------------------------- */
 
-void farm_flags(const farm *f, void (*add)(void *ctx, const char *flag), void *ctx) {
-    text t = {0};
+static bool make_flags(farm *f, err *e) {
+    if (!(f->flag = mem_new((size_t)OPTION_COUNT + 3, sizeof *f->flag, "flags", e))) return false;
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option *o = &OPTIONS[i];
         const setting *v = &f->c->s.value[i];
@@ -118,18 +118,13 @@ void farm_flags(const farm *f, void (*add)(void *ctx, const char *flag), void *c
             !option_has_effect(&f->c->s, FOR_APPLY, o))
             continue;
         bool no = strncmp(option_flag(o, name), "--no-", 5) == 0;
-        text_add(&t, "--%s=%s", name + (no ? 5 : 2), v->text);
-        add(ctx, t.s);
-        text_free(&t);
+        text_add(&f->flag[f->flags++], "--%s=%s", name + (no ? 5 : 2), v->text);
     }
-    if (f->cache) {
-        text_add(&t, "--cache-dir=%s", f->cache);
-        add(ctx, t.s);
-        text_free(&t);
-    }
-    add(ctx, "--update");
+    if (f->cache) text_add(&f->flag[f->flags++], "--cache-dir=%s", f->cache);
+    text_add(&f->flag[f->flags++], "--update");
     /* Schedulers pass the environment on, and FFTBLOOM_FARM in it would submit without end. */
-    add(ctx, "--farm=none");
+    text_add(&f->flag[f->flags++], "--farm=none");
+    return true;
 }
 
 /* --- opening and running --------------------------------------------------------------------- */
@@ -144,7 +139,7 @@ int farm_run(const cli *c, const job *j, const stamps *st, text *out, err *e) {
     for (const char *p = c->s.farm_args; !e->code && p && *p; p++)
         if (iscntrl((unsigned char)*p))
             err_set(e, ERR_USAGE, "--farm-args must be one line, without control characters");
-    if (!e->code && find_places(&f, e) && make_chunks(&f, st, e)) {
+    if (!e->code && find_places(&f, e) && make_flags(&f, e) && make_chunks(&f, st, e)) {
         if (slurm && f.current) log_note("%zu frames are up to date", f.current);
         if (!f.chunks) log_note("nothing is left to do");
         if (!f.chunks && slurm && c->s.report)
@@ -155,7 +150,9 @@ int farm_run(const cli *c, const job *j, const stamps *st, text *out, err *e) {
             farm_openjd_template(&f, out, e);
     }
     for (size_t i = 0; i < f.chunks; i++) text_free(&f.chunk[i]);
+    for (size_t i = 0; i < f.flags; i++) text_free(&f.flag[i]);
     mem_free(f.chunk);
+    mem_free(f.flag);
     mem_free(f.program);
     mem_free(f.here);
     mem_free(f.folder);

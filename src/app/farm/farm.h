@@ -23,10 +23,12 @@
 typedef struct {
     const cli *c;
     const job *j;
-    char *program, *here;  /* absolute paths of this program and of the working folder */
-    char mark[HASH_TEXT];  /* a hash of the output's absolute path */
-    char *folder;          /* absolute: for the script, and for logs and reports of tasks */
-    char *cache;           /* absolute; NULL: there is none */
+    char *program, *here; /* absolute paths of this program and of the working folder */
+    char mark[HASH_TEXT]; /* a hash of the output's absolute path */
+    char *folder;         /* absolute: for the script, and for logs and reports of tasks */
+    char *cache;          /* absolute; NULL: there is none */
+    text *flag;           /* of a task, all but --frames and --report */
+    size_t flags;
     text *chunk;           /* --frames of each task */
     size_t chunks, frames; /* tasks and frames to do */
     size_t current;        /* frames that are up to date */
@@ -38,8 +40,6 @@ int farm_run(const cli *c, const job *j, const stamps *st, text *out, err *e);
 
 /* Adds n rising numbers as --frames takes them: "1001-1010,1020,1031-1035x2". */
 void farm_ranges(const int *number, size_t n, text *to);
-/* Gives the flags of a task, all but --frames and --report, to `add` one after the other. */
-void farm_flags(const farm *f, void (*add)(void *ctx, const char *flag), void *ctx);
 /* Adds "fftbloom-" and the name of the farm's folder, in characters that no scheduler interprets.
  */
 void farm_job_name(const farm *f, text *to);

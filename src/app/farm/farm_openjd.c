@@ -7,14 +7,6 @@
 /* A step may list this many values of a parameter of text. */
 enum { MOST_TASKS = 1024 };
 
-static void add_flag(void *ctx, const char *flag) {
-    json_string(ctx, NULL, flag);
-}
-
-static void note_braces(void *ctx, const char *flag) {
-    if (strstr(flag, "{{")) *(bool *)ctx = true;
-}
-
 /* Adds a parameter of text, for workers that have the program or the files elsewhere. */
 static void add_parameter(json_out *j, const char *name, const char *preset, const char *about) {
     json_object(j, NULL);
@@ -30,7 +22,7 @@ bool farm_openjd_template(const farm *f, text *to, err *e) {
     static const char COMMAND[] = "-c\ncd \"$0\" && exec \"$@\"\n{{Param.Folder}}\n"
                                   "{{Param.Program}}\napply";
     bool braces = strstr(f->folder, "{{") != NULL || strstr(f->here, "{{") != NULL;
-    farm_flags(f, note_braces, &braces);
+    for (size_t i = 0; i < f->flags; i++) braces |= strstr(f->flag[i].s, "{{") != NULL;
     if (braces)
         return err_set(e, ERR_USAGE,
                        "a path or value with '{{' cannot stand in an OpenJD template");
@@ -67,7 +59,7 @@ bool farm_openjd_template(const farm *f, text *to, err *e) {
     json_string(&j, "command", "sh");
     json_array(&j, "args");
     json_lines(&j, COMMAND);
-    farm_flags(f, add_flag, &j);
+    for (size_t i = 0; i < f->flags; i++) json_string(&j, NULL, f->flag[i].s);
     json_string(&j, NULL, "--frames={{Task.Param.Frames}}");
     json_string(&j, NULL, "--progress=openjd");
     while (j.depth > 1) json_close(&j);

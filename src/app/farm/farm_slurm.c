@@ -24,11 +24,6 @@ static void add_quoted(text *to, const char *s) {
     text_add(to, "'");
 }
 
-static void add_flag(void *ctx, const char *flag) {
-    text_add(ctx, " \\\n        ");
-    add_quoted(ctx, flag);
-}
-
 /* A path stands between double quotes in a line that sbatch reads: nothing in it may end the quotes
  * or the line. */
 static bool can_be_quoted(const char *what, const char *path, err *e) {
@@ -68,7 +63,10 @@ void farm_slurm_script(const farm *f, text *to) {
                  "for wait in 5 30 0; do\n    ");
     add_quoted(to, f->program);
     text_add(to, " apply");
-    farm_flags(f, add_flag, to);
+    for (size_t i = 0; i < f->flags; i++) {
+        text_add(to, " \\\n        ");
+        add_quoted(to, f->flag[i].s);
+    }
     text_add(to, " \\\n        --frames=\"${frames[task]}\" --progress=none \\\n        --report=");
     add_quoted(to, f->folder);
     text_add(to, "/report.$task.json\n    status=$?\n"

@@ -24,10 +24,9 @@ struct file_set_item {
     const char *role;
     char *path;      /* as it was given */
     ptrdiff_t frame; /* of a sequence or a lone image; NO_FRAME: of none */
-    bool exists;
-    dev_t device;
-    ino_t inode;
-    hash128 place; /* of its folder's device and inode, and of its name there */
+    /* A hash of the file's device and inode; where it is not there yet, of those of its folder and
+     * its name in it. */
+    hash128 identity;
 };
 typedef struct file_set_item item;
 
@@ -48,26 +47,24 @@ static void follow(char path[PATH_MAX]) {
     }
 }
 
-static void find_place(item *to) {
+static hash128 identity_of(const char *given) {
     char path[PATH_MAX], folder[PATH_MAX];
     struct stat st;
-    if (stat(to->path, &st) == 0) {
-        to->exists = true;
-        to->device = st.st_dev;
-        to->inode = st.st_ino;
-    }
-    snprintf(path, sizeof path, "%s", to->path);
+    text key = {0};
+    snprintf(path, sizeof path, "%s", given);
     follow(path);
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
              slash ? path : ".");
-    text key = {0};
-    if (stat(folder, &st) == 0)
+    if (stat(given, &st) == 0)
+        text_add(&key, "%ju %ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+    else if (stat(folder, &st) == 0)
         text_add(&key, "%ju %ju/%s", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino, name);
     else
         text_add(&key, "%s", path);
-    to->place = hash_bytes(key.s, key.n);
+    hash128 identity = hash_bytes(key.s, key.n);
     text_free(&key);
+    return identity;
 }
 
 /* --- filling ---------------------------------------------------------------------------------- */
@@ -85,7 +82,7 @@ static bool add(file_set *s, const item *as, const char *path, err *e) {
     item *to = &s->item[s->count];
     *to = *as;
     if (!(to->path = mem_str(path, e))) return false;
-    find_place(to);
+    to->identity = identity_of(path);
     s->count++;
     return true;
 }
@@ -152,33 +149,19 @@ static bool refuse(const item *a, const item *b, err *e) {
                    same ? "" : "'");
 }
 
-static int order_of(uint64_t a, uint64_t b) {
-    return (a > b) - (a < b);
+static int by_identity(const void *a, const void *b) {
+    const hash128 *x = &((const item *)a)->identity, *y = &((const item *)b)->identity;
+    return x->hi != y->hi ? (x->hi > y->hi) - (x->hi < y->hi) : (x->lo > y->lo) - (x->lo < y->lo);
 }
 
-static int by_inode(const void *a, const void *b) {
-    const item *x = a, *y = b;
-    if (x->exists != y->exists) return x->exists ? -1 : 1;
-    return x->device != y->device ? order_of(x->device, y->device) : order_of(x->inode, y->inode);
-}
-
-static int by_place(const void *a, const void *b) {
-    const item *x = a, *y = b;
-    return x->place.hi != y->place.hi ? order_of(x->place.hi, y->place.hi)
-                                      : order_of(x->place.lo, y->place.lo);
-}
-
-/* Judges all runs of items that `order` calls one file. Inputs may be one file, and so may files
- * that are written again. */
-static bool judge(file_set *s, int (*order)(const void *, const void *), bool in_place, err *e) {
-    qsort(s->item, s->count, sizeof *s->item, order);
+bool file_set_check(file_set *s, bool in_place, err *e) {
+    if (s->count) qsort(s->item, s->count, sizeof *s->item, by_identity);
     for (size_t from = 0, to; from < s->count; from = to) {
-        to = from + 1;
-        if (order == by_inode && !s->item[from].exists) break;
-        while (to < s->count && order(&s->item[from], &s->item[to]) == 0) to++;
+        for (to = from + 1; to < s->count && !by_identity(&s->item[from], &s->item[to]);) to++;
         for (size_t i = from; i < to; i++)
             for (size_t k = from; k < to; k++) {
                 const item *a = &s->item[i], *b = &s->item[k];
+                /* Inputs may be one file, and so may files that are written again. */
                 if (k == i || a->use == FILE_READ || (a->use == b->use && a->use != FILE_WRITTEN) ||
                     (in_place && is_own_frame(a, b)))
                     continue;
@@ -186,10 +169,6 @@ static bool judge(file_set *s, int (*order)(const void *, const void *), bool in
             }
     }
     return true;
-}
-
-bool file_set_check(file_set *s, bool in_place, err *e) {
-    return s->count == 0 || (judge(s, by_place, in_place, e) && judge(s, by_inode, in_place, e));
 }
 
 bool file_set_apart(const file_set_file *file, size_t count, const settings *configs, err *e) {
