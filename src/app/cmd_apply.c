@@ -32,8 +32,9 @@ static int run(frame_maker *m, const cli *c, const job *j, text *out, err *e) {
     report r;
     err why = {0};
     if (c->s.update && !m->stamps)
-        log_warn("--update knows no frames and will remember none: there is no cache folder; give "
-                 "--cache-dir");
+        log_warn(
+            "--update makes every frame, now and next time: there is no cache folder that could "
+            "remember them; give --cache-dir");
     if (!report_open(&r, job_count(j), e)) return 0;
     progress_open(&told, c->s.progress, c->s.quiet, job_count(j));
     sequence_run(m, j, &told, &r, e);

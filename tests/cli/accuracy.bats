@@ -2,11 +2,10 @@
 # What the program vouches for: bad pixels, the promise, --verify and its exit code, the ledger.
 
 bats_require_minimum_version 1.5.0
+load files
 
 setup_file() {
-    command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 0; }
-    export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$FILES"
+    shared_folder || return 0
     # A dark frame with two suns, and a kernel with a bright centre and a veil.
     oiiotool --create 64x48 3 --fill:color=0.001,0.002,0.003 64x48 --point:color=60000,40000,30000 7,9 \
         --point:color=1000,2000,3000 63,47 -d float -o in.exr
@@ -15,11 +14,7 @@ setup_file() {
 }
 
 setup() {
-    [ -z "$NOT_HERE" ] || skip "$NOT_HERE"
-    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$dir"
-    cp "$FILES"/*.exr .
-    export FFTBLOOM_CACHE_DIR=$dir/cache
+    own_folder
 }
 
 frame() { # PYTHON: a condition on the frame f of r.json
@@ -53,7 +48,7 @@ broken() {
 }
 
 @test "exit 7: tolerance and precision forced beyond what float32 can" {
-    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
+    needs_cpu
     broken --tolerance 1e-9 --precision float32 --device cpu
     [[ "$stderr" == *"the tolerance of 1e-09 is not kept"* ]]
     frame 'not f["promise"]["kept"]'
@@ -67,7 +62,7 @@ broken() {
 }
 
 @test "plan foretells the promise that the run keeps" {
-    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
+    needs_cpu
     "$FFTBLOOM" plan in.exr kernel.exr --device cpu >plan.txt
     grep -qE '^promise  tolerance 0.001, .*bright spots in space: errors up to' plan.txt
     "$FFTBLOOM" plan in.exr kernel.exr --device cpu --json >p.json

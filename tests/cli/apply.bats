@@ -2,11 +2,10 @@
 # `fftbloom apply`: files in, files out, sequences, reports, and the manners of a batch tool.
 
 bats_require_minimum_version 1.5.0
+load files
 
 setup_file() {
-    command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 0; }
-    export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$FILES"
+    shared_folder || return 0
     # A dark image with one bright pixel, and a small lopsided kernel.
     oiiotool --create 40x30 3 --fill:color=0.1,0.2,0.3 40x30 --point:color=50,40,30 7,9 -d half -o in.exr
     oiiotool --create 9x7 3 --fill:color=0.01,0.01,0.02 9x7 --point:color=1,1,1 4,3 \
@@ -14,11 +13,7 @@ setup_file() {
 }
 
 setup() {
-    [ -z "$NOT_HERE" ] || skip "$NOT_HERE"
-    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$dir"
-    cp "$FILES"/*.exr .
-    export FFTBLOOM_CACHE_DIR=$dir/cache
+    own_folder
 }
 
 pixel() { # FILE X Y: the values of a pixel

@@ -2,14 +2,12 @@
 # fftbloom check: the cases of a suite, what it says of them, and its exit codes.
 
 bats_require_minimum_version 1.5.0
+load files
 
 setup_file() {
-    command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 0; }
     "$FFTBLOOM" devices 2>/dev/null | grep -q '^[0-9]* *cpu' || { export NOT_HERE="no CPU engine"; return 0; }
-    export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$FILES"
-    oiiotool --create 40x30 3 --fill:color=0.1,0.2,0.3 40x30 --point:color=50,40,30 7,9 -d half -o in.exr
-    oiiotool --create 9x7 3 --fill:color=0.01,0.01,0.02 9x7 --point:color=1,1,1 4,3 -d float -o k.exr
+    shared_folder || return 0
+    make_images k.exr
     cat >s.json <<'J'
 {
   "version": 1,
@@ -29,10 +27,7 @@ J
 }
 
 setup() {
-    [ -z "$NOT_HERE" ] || skip "$NOT_HERE"
-    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cp -r "$FILES"/* "$dir"
-    cd "$dir"
+    own_folder
 }
 
 # A suite of one case with these members, beside the files.

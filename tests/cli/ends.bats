@@ -2,9 +2,10 @@
 # How a run ends that cannot finish: signals, closed descriptors, no memory, interrupted calls.
 
 bats_require_minimum_version 1.5.0
+load files
 
 setup() {
-    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
+    needs_cpu
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")
     cd "$dir"
     cp "$FFTBLOOM_ROOT"/testdata/small.exr in.exr

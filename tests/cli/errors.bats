@@ -3,34 +3,21 @@
 # and its exit code; and what stands in for a kernel or is named as a device is taken for it.
 
 bats_require_minimum_version 1.5.0
+load files
 
 setup_file() {
-    command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 0; }
-    export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$FILES"
-    oiiotool --create 40x30 3 --fill:color=0.1,0.2,0.3 40x30 --point:color=50,40,30 7,9 -d half -o in.exr
-    oiiotool --create 9x7 3 --fill:color=0.01,0.01,0.02 9x7 --point:color=1,1,1 4,3 -d float -o kernel.exr
+    shared_folder || return 0
+    make_images
     "$FFTBLOOM" precompute kernel.exr -o k.spectrum
 }
 
 setup() {
-    [ -z "$NOT_HERE" ] || skip "$NOT_HERE"
-    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$dir"
-    cp "$FILES"/* .
-    export FFTBLOOM_CACHE_DIR=$dir/cache
+    own_folder
 }
 
-refused() { # code, words of the sentence, arguments
-    local code=$1 words=$2
-    shift 2
+no_output() { # STATUS WORDS arguments...: refused, by default with -o out.exr, which is not there
     [[ " $* " == *" -o "* ]] || set -- "$@" -o out.exr
-    run --separate-stderr "$FFTBLOOM" "$@"
-    echo "$status $stderr"
-    [ "$status" -eq "$code" ]
-    [[ "$stderr" == "fftbloom: error: "*"$words"* ]]
-    [ "$(wc -l <<<"$stderr")" -eq 1 ]
-    [ -z "$output" ]
+    refused "$@"
     [ ! -e out.exr ]
 }
 
@@ -41,23 +28,23 @@ open(sys.argv[1], "wb").write(b"Pf\n2 2\n-1.0\n" + struct.pack("<4f", 1, float(s
 
 @test "kernels that have no sum to divide by" {
     oiiotool --create 4x4 3 -d float -o zero.exr
-    refused 65 "luminance sum is 0" in.exr zero.exr
+    no_output 65 "luminance sum is 0" in.exr zero.exr
     pfm minus.pfm -9
-    refused 65 "luminance sum is -6" in.exr minus.pfm
-    refused 65 "must be greater than 0" in.exr minus.pfm --normalize channel
+    no_output 65 "luminance sum is -6" in.exr minus.pfm
+    no_output 65 "must be greater than 0" in.exr minus.pfm --normalize channel
     "$FFTBLOOM" in.exr minus.pfm -o out.exr --normalize none
 }
 
 @test "kernels that are not numbers, and where" {
     pfm nan.pfm nan
-    refused 65 "1 of the kernel's 4 taps are not finite numbers, the first (nan) in channel 0 at x 1, y 1" in.exr nan.pfm
+    no_output 65 "1 of the kernel's 4 taps are not finite numbers, the first (nan) in channel 0 at x 1, y 1" in.exr nan.pfm
     pfm inf.pfm inf
-    refused 65 "the first (inf)" in.exr inf.pfm
+    no_output 65 "the first (inf)" in.exr inf.pfm
 }
 
 @test "kernels without colour" {
     oiiotool --create 4x4 3 --chnames N.x,N.y,N.z -d float -o normals.exr
-    refused 65 "no colour channels (R G B, or Y, or a single one), but 3 others: N.x, N.y, N.z" in.exr normals.exr -q
+    no_output 65 "no colour channels (R G B, or Y, or a single one), but 3 others: N.x, N.y, N.z" in.exr normals.exr -q
 }
 
 @test "a kernel of several parts is the first one that has colour" {
@@ -75,7 +62,7 @@ open(sys.argv[1], "wb").write(b"Pf\n2 2\n-1.0\n" + struct.pack("<4f", 1, float(s
 
 @test "a config that does not fit the kernel's size" {
     echo '{"version": 1, "kernel_center": [100, 3]}' >c.json
-    refused 78 "x = 100 lies outside the kernel, whose taps are 0 to 8" in.exr kernel.exr --config c.json
+    no_output 78 "x = 100 lies outside the kernel, whose taps are 0 to 8" in.exr kernel.exr --config c.json
 }
 
 spectrum_with() { # OFFSET NUMBER: k.spectrum with this 32-bit number there, checksum and all as it was
@@ -87,16 +74,16 @@ open("bad.spectrum", "wb").write(d)' "$1" "$2"
 
 @test "spectra that are cut short, newer, damaged, of other settings" {
     head -c 1000 k.spectrum >cut.spectrum
-    refused 65 "cut short: 1000 of its $(stat -c %s k.spectrum) bytes" in.exr cut.spectrum
+    no_output 65 "cut short: 1000 of its $(stat -c %s k.spectrum) bytes" in.exr cut.spectrum
     spectrum_with 8 7
-    refused 65 "version 7" in.exr bad.spectrum
+    no_output 65 "version 7" in.exr bad.spectrum
     spectrum_with 400 1234
-    refused 65 "checksum" in.exr bad.spectrum
-    refused 64 "made with kernel_center middle, and peak is asked for" in.exr k.spectrum --kernel-center peak
-    refused 64 "made with normalize luminance, and channel is asked for" in.exr k.spectrum --normalize channel
-    refused 64 "correlate" in.exr k.spectrum --correlate
-    refused 64 "kernel_scale 1, and 1h is asked for" in.exr k.spectrum --kernel-scale 1h
-    refused 64 "kernel_scale 1, and 0.5h is asked for" in.exr k.spectrum --kernel-scale 0.5h
+    no_output 65 "checksum" in.exr bad.spectrum
+    no_output 64 "made with kernel_center middle, and peak is asked for" in.exr k.spectrum --kernel-center peak
+    no_output 64 "made with normalize luminance, and channel is asked for" in.exr k.spectrum --normalize channel
+    no_output 64 "correlate" in.exr k.spectrum --correlate
+    no_output 64 "kernel_scale 1, and 1h is asked for" in.exr k.spectrum --kernel-scale 1h
+    no_output 64 "kernel_scale 1, and 0.5h is asked for" in.exr k.spectrum --kernel-scale 0.5h
 }
 
 @test "a spectrum in the kernel's place, and the second run from the cache: the same bytes" {
@@ -136,11 +123,11 @@ open("bad.spectrum", "wb").write(d)' "$1" "$2"
     "$FFTBLOOM" --version | grep -q 'FFTW): yes' || cpu=no
     for d in gpu software; do
         [ $cpu = yes ] || break # then there is no device at all, which the sentence says
-        refused 69 "no device is '$d'" in.exr kernel.exr --device $d
+        no_output 69 "no device is '$d'" in.exr kernel.exr --device $d
         [[ "$stderr" == *"install"*"mesa-vulkan-drivers"* ]]
     done
-    refused 69 "there is no Vulkan driver" in.exr kernel.exr --device 7
-    refused 69 "there is no Vulkan driver" in.exr kernel.exr --device Nonesuch
+    no_output 69 "there is no Vulkan driver" in.exr kernel.exr --device 7
+    no_output 69 "there is no Vulkan driver" in.exr kernel.exr --device Nonesuch
 }
 
 @test "devices by index, class, part of a name, uuid" {
@@ -227,7 +214,7 @@ P
 }
 
 @test "a coloured .spectrum does for a picture of luminance what its kernel does" {
-    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
+    needs_cpu
     oiiotool --create 40x30 1 --fill:color=0.1 40x30 --point:color=50 7,9 --chnames Y -d float -o y.exr
     oiiotool --create 9x7 3 --fill:color=0.01,0.02,0.03 9x7 --point:color=1,0.5,0.3 4,3 -d float -o colour.exr
     "$FFTBLOOM" precompute colour.exr -o colour.spectrum
@@ -244,7 +231,7 @@ P
 
 # With precision auto this frame would be done in float64, which knows only exact spectra.
 @test "spectrum bilinear is bilinear, whatever the precision would be" {
-    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
+    needs_cpu
     cd "$FFTBLOOM_ROOT"
     for mode in exact bilinear; do
         "$FFTBLOOM" testdata/small.exr kernels/star.exr -o "$dir/$mode.exr" --device cpu --pixel-type float --spectrum $mode
@@ -263,16 +250,16 @@ assert (p["promise"]["bright_spots"], p["promise"]["core"], p["promise"]["kept"]
 }
 
 @test "formats that are not supported: what to do instead" {
-    refused 73 "cannot write 'o.jpg': unsupported extension; use .exr, .hdr, .pfm or .png" in.exr kernel.exr -o o.jpg
+    no_output 73 "cannot write 'o.jpg': unsupported extension; use .exr, .hdr, .pfm or .png" in.exr kernel.exr -o o.jpg
     oiiotool in.exr -o "a b.jpg"
-    refused 65 "'a b.jpg' is a JPEG file, which is not supported; convert it" in.exr "a b.jpg"
-    refused 65 "'a b.jpg' is a JPEG file" "a b.jpg" kernel.exr
+    no_output 65 "'a b.jpg' is a JPEG file, which is not supported; convert it" in.exr "a b.jpg"
+    no_output 65 "'a b.jpg' is a JPEG file" "a b.jpg" kernel.exr
     # The command that it names does it.
     eval "$(sed "s/.*for example: //" <<<"$stderr")"
     "$FFTBLOOM" "a b.exr" kernel.exr -o out.exr
     rm out.exr
     oiiotool in.exr -d float -o a.tif
-    refused 65 "'a.tif' is a TIFF file" a.tif kernel.exr
+    no_output 65 "'a.tif' is a TIFF file" a.tif kernel.exr
     [[ "$stderr" == *"oiiotool 'a.tif' -o 'a.exr' (with --colorconvert sRGB linear if it is not linear)" ]]
 }
 
@@ -280,7 +267,7 @@ assert (p["promise"]["bright_spots"], p["promise"]["core"], p["promise"]["kept"]
 @test "a real flare: exact and resampled spectra agree, bilinear sampling does not" {
     scene=$FFTBLOOM_ROOT/../shared/data/article
     [ -e "$scene/colorexr.exr" ] || skip "the scene is not here"
-    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
+    needs_cpu
     "$FFTBLOOM" "$scene/colorexr.exr" "$scene/physical_flare_256.exr" -o ours.exr --device cpu --pixel-type float
     "$FFTBLOOM" "$scene/colorexr.exr" "$scene/physical_flare_256.exr" -o exact.exr --device cpu --pixel-type float --spectrum exact
     "$FFTBLOOM" "$scene/colorexr.exr" "$scene/physical_flare_256.exr" -o theirs.exr --device cpu --pixel-type float --spectrum bilinear

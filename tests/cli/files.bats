@@ -3,54 +3,45 @@
 # links; and what happens to files while a run is under way.
 
 bats_require_minimum_version 1.5.0
+load files
 
 setup_file() {
-    command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 0; }
-    export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$FILES"
-    oiiotool --create 40x30 3 --fill:color=0.1,0.2,0.3 40x30 --point:color=50,40,30 7,9 -d half -o in.exr
-    oiiotool --create 9x7 3 --fill:color=0.01,0.01,0.02 9x7 --point:color=1,1,1 4,3 -d float -o kernel.exr
+    shared_folder || return 0
+    make_images
 }
 
 setup() {
-    [ -z "$NOT_HERE" ] || skip "$NOT_HERE"
-    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$dir"
-    cp "$FILES"/*.exr .
-    export FFTBLOOM_CACHE_DIR=$dir/cache
+    own_folder
 }
 
-refused() { # WORDS arguments...: 64, one sentence with these words, and no file changes
-    local words=$1 before
-    shift
-    before=$(find . -path ./cache -prune -o -type f -print0 | sort -z | xargs -0 sha256sum)
-    run --separate-stderr "$FFTBLOOM" "$@"
-    echo "$status $stderr"
-    [ "$status" -eq 64 ]
-    [[ "$stderr" == "fftbloom: error: "*"$words"* ]]
-    [ "${#stderr_lines[@]}" -eq 1 ]
-    [ "$(find . -path ./cache -prune -o -type f -print0 | sort -z | xargs -0 sha256sum)" = "$before" ]
+all_files() { find . -path ./cache -prune -o -type f -print0 | sort -z | xargs -0 sha256sum; }
+
+unchanged() { # WORDS arguments...: refused with 64, and no file changes
+    local before
+    before=$(all_files)
+    refused 64 "$@"
+    [ "$(all_files)" = "$before" ]
 }
 
 @test "an output that is the kernel, the report or a config file is refused" {
-    refused "the output 'kernel.exr' is the kernel, which it would replace" in.exr kernel.exr -o kernel.exr
-    refused "the output './kernel.exr' is the kernel 'kernel.exr', which" in.exr kernel.exr -o ./kernel.exr
+    unchanged "the output 'kernel.exr' is the kernel, which it would replace" in.exr kernel.exr -o kernel.exr
+    unchanged "the output './kernel.exr' is the kernel 'kernel.exr', which" in.exr kernel.exr -o ./kernel.exr
     ln -s kernel.exr link.exr
     ln kernel.exr hard.exr
     mkdir -p sub && ln -s .. sub/up
-    refused "the kernel" in.exr kernel.exr -o link.exr
-    refused "the kernel" in.exr kernel.exr -o hard.exr
-    refused "the kernel" in.exr kernel.exr -o sub/up/kernel.exr
+    unchanged "the kernel" in.exr kernel.exr -o link.exr
+    unchanged "the kernel" in.exr kernel.exr -o hard.exr
+    unchanged "the kernel" in.exr kernel.exr -o sub/up/kernel.exr
     # Not there yet: by the folder and the name that links lead to.
     ln -s out.exr soon.exr
-    refused "is also the report; each needs a name of its own" in.exr kernel.exr -o out.exr --report out.exr
-    refused "is also the report" in.exr kernel.exr -o soon.exr --report sub/up/out.exr
-    refused "the report 'in.exr' is the input, which" in.exr kernel.exr -o out.exr --report in.exr
-    refused "the report 'kernel.exr' is the kernel" in.exr kernel.exr -o out.exr --report kernel.exr
+    unchanged "is also the report; each needs a name of its own" in.exr kernel.exr -o out.exr --report out.exr
+    unchanged "is also the report" in.exr kernel.exr -o soon.exr --report sub/up/out.exr
+    unchanged "the report 'in.exr' is the input, which" in.exr kernel.exr -o out.exr --report in.exr
+    unchanged "the report 'kernel.exr' is the kernel" in.exr kernel.exr -o out.exr --report kernel.exr
     echo '{"version": 1, "sharpen": 0.5}' >inner.json
     echo '{"version": 1, "include": "inner.json"}' >look.json
-    refused "a config file" in.exr kernel.exr -o out.exr --config look.json --report look.json
-    refused "a config file" in.exr kernel.exr -o out.exr --config look.json --report inner.json
+    unchanged "a config file" in.exr kernel.exr -o out.exr --config look.json --report look.json
+    unchanged "a config file" in.exr kernel.exr -o out.exr --config look.json --report inner.json
     "$FFTBLOOM" in.exr kernel.exr -o out.exr --report r.json --config look.json
 }
 
@@ -67,16 +58,16 @@ refused() { # WORDS arguments...: 64, one sentence with these words, and no file
 }
 
 @test "an output that is its input needs --in-place, for sequences as well" {
-    refused "give --in-place to replace the input" in.exr kernel.exr -o in.exr
+    unchanged "give --in-place to replace the input" in.exr kernel.exr -o in.exr
     ln -s in.exr link.exr
-    refused "--in-place" in.exr kernel.exr -o link.exr
+    unchanged "--in-place" in.exr kernel.exr -o link.exr
     "$FFTBLOOM" in.exr kernel.exr -o out.exr
     "$FFTBLOOM" in.exr kernel.exr -o in.exr --in-place
     cmp in.exr out.exr
     # --update: a frame that was replaced is not bloomed again.
     cp "$FILES/in.exr" s.0001.exr
     cp "$FILES/in.exr" s.0002.exr
-    refused "--in-place" s.####.exr kernel.exr -o s.####.exr
+    unchanged "--in-place" s.####.exr kernel.exr -o s.####.exr
     "$FFTBLOOM" s.####.exr kernel.exr -o s.####.exr --in-place --update
     cmp s.0001.exr out.exr
     "$FFTBLOOM" s.####.exr kernel.exr -o s.####.exr --in-place --update
@@ -88,12 +79,12 @@ refused() { # WORDS arguments...: 64, one sentence with these words, and no file
     mkdir out
     ln -s a.exr out/in.0001.exr
     ln -s a.exr out/in.0002.exr
-    refused "the outputs of two frames are one file" in.####.exr kernel.exr -o out
+    unchanged "the outputs of two frames are one file" in.####.exr kernel.exr -o out
     rm out/*
     ln -s ../in.0002.exr out/in.0001.exr
-    refused "the output 'out/in.0001.exr' is the input 'in.0002.exr'" in.####.exr kernel.exr -o out --in-place
+    unchanged "the output 'out/in.0001.exr' is the input 'in.0002.exr'" in.####.exr kernel.exr -o out --in-place
     rm out/*
-    refused "the output 'out/in.0002.exr' is also the report; each needs" in.####.exr kernel.exr -o out \
+    unchanged "the output 'out/in.0002.exr' is also the report; each needs" in.####.exr kernel.exr -o out \
         --report out/in.0002.exr
     # Frames may be links to one image.
     ln -sf in.0001.exr in.0002.exr
@@ -103,10 +94,10 @@ refused() { # WORDS arguments...: 64, one sentence with these words, and no file
 
 @test "precompute, kernel convert and diff do not write over what they read" {
     cp kernel.exr k.spectrum
-    refused "the kernel" precompute k.spectrum -o k.spectrum
-    refused "the kernel" kernel convert kernel.exr --to oiio -o ./kernel.exr
-    refused "the difference image 'in.exr' is the first image" diff in.exr kernel.exr -o in.exr
-    refused "the second image" diff in.exr kernel.exr -o kernel.exr
+    unchanged "the kernel" precompute k.spectrum -o k.spectrum
+    unchanged "the kernel" kernel convert kernel.exr --to oiio -o ./kernel.exr
+    unchanged "the difference image 'in.exr' is the first image" diff in.exr kernel.exr -o in.exr
+    unchanged "the second image" diff in.exr kernel.exr -o kernel.exr
 }
 
 @test "check: reports, suite and references stay apart" {
@@ -115,16 +106,16 @@ refused() { # WORDS arguments...: 64, one sentence with these words, and no file
  {"name": "a", "config": {"input": "in.exr", "kernel": "kernel.exr"}, "reference": "ref.exr"},
  {"name": "b", "config": {"input": "in.exr", "kernel": "kernel.exr"}, "reference": "ref.exr"}]}
 J
-    refused "--html 'suite.json' is a file of the suite" check suite.json --html suite.json
-    refused "each needs a name of its own" check suite.json --html x --junit x
-    refused "--json 'ref.exr' is a reference" check suite.json --json ref.exr
-    refused "--json 'in.exr' is the input of a case" check suite.json --json in.exr
+    unchanged "--html 'suite.json' is a file of the suite" check suite.json --html suite.json
+    unchanged "each needs a name of its own" check suite.json --html x --junit x
+    unchanged "--json 'ref.exr' is a reference" check suite.json --json ref.exr
+    unchanged "--json 'in.exr' is the input of a case" check suite.json --json in.exr
     echo '{"version": 1, "input": "in.exr", "kernel": "kernel.exr"}' >look.json
     echo '{"version": 1, "cases": [{"name": "c", "config": "look.json", "verify": 1}]}' >with.json
-    refused "--json 'look.json' is a config file" check with.json --json look.json
+    unchanged "--json 'look.json' is a config file" check with.json --json look.json
     "$FFTBLOOM" check suite.json --bless # two cases may share a reference
     sed -i 's/ref.exr"}]/in.exr"}]/' suite.json
-    refused "a reference" check suite.json --bless
+    unchanged "a reference" check suite.json --bless
     "$FFTBLOOM" check suite.json --list
 }
 

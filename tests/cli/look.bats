@@ -2,11 +2,10 @@
 # What the options of light, layers and windows do to the numbers in the file.
 
 bats_require_minimum_version 1.5.0
+load files
 
 setup_file() {
-    command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 0; }
-    export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$FILES"
+    shared_folder || return 0
     # Darkness but for one pixel of 8 at (10, 9), and a kernel of two taps: 3/4 in its middle, 1/4
     # three pixels to the right and one down.
     oiiotool --create 32x24 3 --point:color=8,8,8 10,9 -d float -o in.exr
@@ -16,12 +15,8 @@ setup_file() {
 }
 
 setup() {
-    [ -z "$NOT_HERE" ] || skip "$NOT_HERE"
-    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
-    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$dir"
-    cp "$FILES"/*.exr .
-    export FFTBLOOM_CACHE_DIR=$dir/cache
+    needs_cpu
+    own_folder
 }
 
 # FILE X Y [CHANNEL]: the values of a pixel, rounded to a millionth.

@@ -3,31 +3,15 @@
 # the shared cache, and statuses that are rare.
 
 bats_require_minimum_version 1.5.0
+load files
 
 setup_file() {
-    command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 0; }
-    export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$FILES"
-    oiiotool --create 40x30 3 --fill:color=0.1,0.2,0.3 40x30 --point:color=50,40,30 7,9 -d half -o in.exr
-    oiiotool --create 9x7 3 --fill:color=0.01,0.01,0.02 9x7 --point:color=1,1,1 4,3 -d float -o kernel.exr
+    shared_folder || return 0
+    make_images
 }
 
 setup() {
-    [ -z "$NOT_HERE" ] || skip "$NOT_HERE"
-    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$dir"
-    cp "$FILES"/*.exr .
-    export FFTBLOOM_CACHE_DIR=$dir/cache
-}
-
-refused() { # STATUS WORDS command...
-    local status_wanted=$1 words=$2
-    shift 2
-    run --separate-stderr "$FFTBLOOM" "$@"
-    [ "$status" -eq "$status_wanted" ]
-    [[ "$stderr" == *"$words"* ]]
-    # One sentence, in one line.
-    [ "${#stderr_lines[@]}" -eq 1 ]
+    own_folder
 }
 
 @test "a folder that is not there: 73, named, before any work" {

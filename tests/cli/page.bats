@@ -2,18 +2,17 @@
 # The page of `fftbloom check --html` in a real browser: tests/browser.py says what it must do.
 
 bats_require_minimum_version 1.5.0
+load files
 
 setup() {
     command -v chromium >/dev/null && command -v chromedriver >/dev/null || skip "no chromium with its driver"
     command -v oiiotool >/dev/null || skip "oiiotool is not installed"
     "$FFTBLOOM" devices 2>/dev/null | grep -q '^[0-9]* *cpu' || skip "no CPU engine"
-    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$dir"
+    own_folder
 }
 
 @test "pictures, slider, filters and keys work, on a phone and in the dark, without a word on the console" {
-    oiiotool --create 40x30 3 --fill:color=0.1,0.2,0.3 40x30 --point:color=50,40,30 7,9 -d half -o in.exr
-    oiiotool --create 9x7 3 --fill:color=0.01,0.01,0.02 9x7 --point:color=1,1,1 4,3 -d float -o k.exr
+    make_images k.exr
     cat >suite.json <<'J'
 {
   "version": 1,

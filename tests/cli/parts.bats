@@ -2,12 +2,11 @@
 # Files of several parts: those in which nothing changes come out as they went in.
 
 bats_require_minimum_version 1.5.0
+load files
 
 setup_file() {
-    command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 0; }
     "$FFTBLOOM" --version | grep -q 'OpenEXR): yes' || { export NOT_HERE="built without OpenEXR"; return 0; }
-    export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$FILES"
+    shared_folder || return 0
     part() { # NAME COMPRESSION, and how to make it
         local name=$1 packing=$2
         shift 2
@@ -23,10 +22,7 @@ setup_file() {
 }
 
 setup() {
-    [ -z "$NOT_HERE" ] || skip "$NOT_HERE"
-    cd "$(mktemp -d "$TEST_TMP/XXXXXX")"
-    cp "$FILES"/{in,kernel}.exr .
-    export FFTBLOOM_CACHE_DIR=$PWD/cache
+    own_folder
 }
 
 same_part() { # NUMBER A B

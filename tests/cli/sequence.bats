@@ -2,11 +2,10 @@
 # Sequences: several frames at a time, on one device or on all there are.
 
 bats_require_minimum_version 1.5.0
+load files
 
 setup_file() {
-    command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 0; }
-    export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$FILES"
+    shared_folder || return 0
     for i in $(seq 101 116); do
         oiiotool --create 64x48 3 --fill:color=0.1,0.2,0.3 64x48 \
             --point:color=50,40,30 $((i - 90)),20 -d float -o "in.$i.exr"
@@ -16,12 +15,8 @@ setup_file() {
 }
 
 setup() {
-    [ -z "$NOT_HERE" ] || skip "$NOT_HERE"
-    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || skip "this build has no CPU engine"
-    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$dir"
-    cp "$FILES"/*.exr .
-    export FFTBLOOM_CACHE_DIR=$dir/cache
+    needs_cpu
+    own_folder
 }
 
 both_devices() {

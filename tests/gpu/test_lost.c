@@ -141,8 +141,9 @@ static void fail_once(engine *g, film *m, int submission) {
     CHECK_OK(engine_wait(g, 1, NULL, &e), e);
 }
 
-static void slots(void **state) {
-    (void)state;
+/* Calls the test for every Vulkan device, with its engine, prepared, and with what both slots give
+ * there. */
+static void on_each_device(void (*test)(const engine_device *d, engine *g, film *m, film *want)) {
     bool any = false;
     for (uint32_t i = 0; i < devices; i++) {
         if (device[i].class == ENGINE_CPU) continue;
@@ -153,18 +154,27 @@ static void slots(void **state) {
         film *m = make_film(), *want = make_film();
         prepare(g, &device[i]);
         run_both(g, want);
-        for (int submission = 0; submission <= STEPS; submission++) {
-            fail_once(g, m, submission);
-            assert_memory_equal(m->got[1], want->got[1], sizeof want->got[1]);
-            prepare(g, &device[i]);
-            run_both(g, m);
-            assert_memory_equal(m->got, want->got, sizeof want->got);
-        }
+        test(&device[i], g, m, want);
         free(m);
         free(want);
         engine_close(&g);
     }
     if (!any) skip();
+}
+
+static void fail_each_submission(const engine_device *d, engine *g, film *m, film *want) {
+    for (int submission = 0; submission <= STEPS; submission++) {
+        fail_once(g, m, submission);
+        assert_memory_equal(m->got[1], want->got[1], sizeof want->got[1]);
+        prepare(g, d);
+        run_both(g, m);
+        assert_memory_equal(m->got, want->got, sizeof want->got);
+    }
+}
+
+static void slots(void **state) {
+    (void)state;
+    on_each_device(fail_each_submission);
 }
 
 /* --- copies ---------------------------------------------------------------------------------- */
@@ -184,41 +194,31 @@ static void *submit_one(void *arg) {
 
 /* While the frame of slot 0 is in the middle of its submission, the planes of slot 1 are copied:
  * writing over them later does not change its result. */
+static void copy_beside(const engine_device *d, engine *g, film *m, film *want) {
+    (void)d;
+    err e = {0};
+    submitter s[SLOTS] = {{.g = g, .m = m}, {.g = g, .m = m, .slot = 1}};
+    pthread_t thread[SLOTS];
+    atomic_store(&resets, 0);
+    atomic_store(&hold, true);
+    assert_int_equal(pthread_create(&thread[0], NULL, submit_one, &s[0]), 0);
+    while (!atomic_load(&held)) usleep(1000);
+    assert_int_equal(pthread_create(&thread[1], NULL, submit_one, &s[1]), 0);
+    while (atomic_load(&resets) < SLOTS && atomic_load(&held)) usleep(1000);
+    memset(m->in[1], 0, sizeof m->in[1]);
+    atomic_store(&held, false);
+    for (int k = 0; k < SLOTS; k++) pthread_join(thread[k], NULL);
+    assert_false(atomic_load(&in_vain));
+    for (uint32_t k = 0; k < SLOTS; k++) {
+        CHECK_OK(s[k].e.code == 0, s[k].e);
+        CHECK_OK(engine_wait(g, k, NULL, &e), e);
+    }
+    assert_memory_equal(m->got, want->got, sizeof want->got);
+}
+
 static void copies_beside_a_submission(void **state) {
     (void)state;
-    bool any = false;
-    for (uint32_t i = 0; i < devices; i++) {
-        if (device[i].class == ENGINE_CPU) continue;
-        any = true;
-        err e = {0};
-        engine *g = engine_open(&device[i], make_threads(), NULL, &e);
-        CHECK_OK(g, e);
-        film *m = make_film(), *want = make_film();
-        prepare(g, &device[i]);
-        run_both(g, want);
-
-        submitter s[SLOTS] = {{.g = g, .m = m}, {.g = g, .m = m, .slot = 1}};
-        pthread_t thread[SLOTS];
-        atomic_store(&resets, 0);
-        atomic_store(&hold, true);
-        assert_int_equal(pthread_create(&thread[0], NULL, submit_one, &s[0]), 0);
-        while (!atomic_load(&held)) usleep(1000);
-        assert_int_equal(pthread_create(&thread[1], NULL, submit_one, &s[1]), 0);
-        while (atomic_load(&resets) < SLOTS && atomic_load(&held)) usleep(1000);
-        memset(m->in[1], 0, sizeof m->in[1]);
-        atomic_store(&held, false);
-        for (int k = 0; k < SLOTS; k++) pthread_join(thread[k], NULL);
-        assert_false(atomic_load(&in_vain));
-        for (uint32_t k = 0; k < SLOTS; k++) {
-            CHECK_OK(s[k].e.code == 0, s[k].e);
-            CHECK_OK(engine_wait(g, k, NULL, &e), e);
-        }
-        assert_memory_equal(m->got, want->got, sizeof want->got);
-        free(m);
-        free(want);
-        engine_close(&g);
-    }
-    if (!any) skip();
+    on_each_device(copy_beside);
 }
 
 /* --- blooms ---------------------------------------------------------------------------------- */

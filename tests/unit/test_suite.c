@@ -98,19 +98,19 @@ static void bad_cases(void **state) {
     refuses_case("\"name\":\"a\",\"reference\":[]", "47: ", "at least one");
     refuses_case("\"name\":\"a\",\"reference\":[1]", "48: ", "must be a string");
     refuses_case("\"name\":\"a\",\"reference\":{\"tpu\":\"x\"}", "48: ", "not \"tpu\"");
-    refuses_case("\"name\":\"a\",\"reference\":{}", "47: ", "no reference");
+    refuses_case("\"name\":\"a\",\"reference\":{}", "47: ", "at least one device");
     refuses_case("\"name\":\"a\",\"reference\":\"${x}\"", "47: ", "no variable \"x\"");
     refuses_case("\"name\":\"a\",\"reference\":\"${cas}\"", "47: ", "did you mean \"case\"?");
     refuses_case("\"name\":\"a\",\"reference\":\"${case\"", "47: ", "no closing");
     refuses_case("\"name\":\"a\",\"energy\":[1]", "44: ", "two numbers");
     refuses_case("\"name\":\"a\",\"energy\":[1,0.5]", "44: ", "two numbers");
-    refuses_case("\"name\":\"a\",\"energy\":{}", "44: ", "no channel");
+    refuses_case("\"name\":\"a\",\"energy\":{}", "44: ", "at least one channel");
     refuses_case("\"name\":\"a\",\"crop\":[0,0,1]", "42: ", "four whole numbers");
     refuses_case("\"name\":\"a\",\"crop\":[0,0,1,0]", "42: ", "four whole numbers");
     refuses_case("\"name\":\"a\",\"crop\":[0,0,1,\"x\"]", "42: ", "four whole numbers");
     refuses_case("\"name\":\"a\",\"skip\":\"\"", "42: ", "must not be empty");
     refuses_case("\"name\":\"a\"," RUNS ",\"verify\":1},{\"name\":\"a\"," RUNS ",\"verify\":1",
-                 "91: ", "a case \"a\" already");
+                 "91: ", "already a case \"a\"");
 }
 
 static void bad_variables_of_the_command(void **state) {

@@ -50,7 +50,7 @@ static bool read_variables(reader *r, variables *to, const json_value *object) {
     return true;
 }
 
-/* Keys of a case or of defaults; name and variables were read before. */
+/* Reads the keys of a case or of defaults; name and variables were read before. */
 static bool read_keys(reader *r, suite_case_reader *to, const json_value *object,
                       suite_key_place place) {
     for (const json_value *v = object->child; v; v = v->next) {
@@ -69,7 +69,8 @@ static bool check_case(reader *r, const suite_case *c, const json_value *v) {
     for (int i = 0; i < SUITE_CLASSES; i++) referenced |= c->reference[i].count > 0;
     for (size_t i = 0; i + 1 < r->s->count; i++)
         if (strcmp(r->s->item[i].name, c->name) == 0)
-            return json_err(v, r->e, "there is a case \"%s\" already", c->name);
+            return json_err(v, r->e, "there is already a case \"%s\"; each needs a name of its own",
+                            c->name);
     if (!c->s.input || !c->s.kernel)
         return json_err(v, r->e, "the config of \"%s\" names no %s", c->name,
                         c->s.input ? "kernel" : "input");
@@ -169,7 +170,7 @@ static bool read_suite(reader *r, scope *f, const json_document *d, const char *
     return true;
 }
 
-/* Keeps the document, which holds defaults, and its path, to which cases refer. */
+/* Reads a file. Keeps its document, which holds defaults, and its path, to which cases refer. */
 static bool read_file(reader *r, scope *f, const char *path, const json_value *at) {
     suite *s = r->s;
     json_document **documents = more(r->document, r->documents, sizeof *documents, r->e);

@@ -1,4 +1,4 @@
-/* suite_bless.h - writes references, and tells from what they were made.
+/* suite_bless.h - writes references, and tells what they were made from.
  *
  * A reference is an EXR file with string attributes that name its origin: fftbloom:version,
  * :device, :settings, :input and :kernel (the last three are hashes of what decides the pixels). It

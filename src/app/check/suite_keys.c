@@ -66,7 +66,7 @@ static bool read_paths(suite_case_reader *r, const json_value *v, suite_paths *t
     if (v->type != JSON_STRING && v->type != JSON_ARRAY)
         return config_wrong_type(v, v->key, STRING | ARRAY, e);
     size_t n = v->type == JSON_ARRAY ? (size_t)v->children : 1;
-    if (n == 0) return json_err(v, e, "needs at least one reference");
+    if (n == 0) return json_err(v, e, "a reference needs at least one path");
     suite_paths fresh = {.path = mem_new(n, sizeof *fresh.path, "references", e)};
     const json_value *one = v->type == JSON_ARRAY ? v->child : v;
     for (; fresh.path && fresh.count < n; one = one->next) {
@@ -95,7 +95,7 @@ static bool read_reference(suite_case_reader *r, const json_value *v, err *e) {
                                 m->key);
         if (!read_paths(r, m, &r->c->reference[class], e)) return false;
     }
-    return v->children > 0 || json_err(v, e, "names no reference");
+    return v->children > 0 || json_err(v, e, "a reference needs at least one device");
 }
 
 /* --- energy, crop ---------------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ void suite_clear_energy(suite_case *c) {
 static bool read_energy(suite_case_reader *r, const json_value *v, err *e) {
     suite_case *c = r->c;
     size_t n = v->type == JSON_OBJECT ? (size_t)v->children : 1;
-    if (n == 0) return json_err(v, e, "energy names no channel");
+    if (n == 0) return json_err(v, e, "energy needs at least one channel");
     suite_clear_energy(c);
     if (!(c->energy = mem_new(n, sizeof *c->energy, "energy", e))) return false;
     const json_value *m = v->type == JSON_OBJECT ? v->child : v;
@@ -137,7 +137,7 @@ static bool read_energy(suite_case_reader *r, const json_value *v, err *e) {
     return true;
 }
 
-/* [x, y, width, height] */
+/* Reads [x, y, width, height]. */
 static bool read_crop(suite_case_reader *r, const json_value *v, err *e) {
     double n[4] = {0};
     int i = 0;

@@ -1,5 +1,5 @@
-/* suite_match.h - a result beside one reference: all parts compared, and the pictures of both that
- * a report shows.
+/* suite_match.h - compares all parts of a result with one reference, and makes the pictures of both
+ * that a report shows.
  *
  * A reference that cannot be read, or that has another number of parts, is a verdict of its own,
  * COMPARE_FILE and COMPARE_SIZE. The module does not know what a verdict means for a case. */

@@ -58,9 +58,9 @@ static void worsen(case_result *c, case_state state, int status) {
     if (status > c->status) c->status = status;
 }
 
-/* A file that cannot be read is idiff's 4; a device that is not there skips the case; a broken
- * tolerance or bad pixels are a failure; anything else keeps its code, so that a farm knows what to
- * try again. */
+/* Ends a case with an error. A file that cannot be read is idiff's 4; a device that is not there
+ * skips the case; a broken tolerance or bad pixels are a failure; anything else keeps its code, so
+ * that a farm knows what to try again. */
 static void end_with(case_result *c, const err *e) {
     say(&c->why, "%s", e->msg);
     switch (e->code) {
@@ -254,7 +254,7 @@ static void free_case(case_result *c) {
 
 /* --- all cases ------------------------------------------------------------------------------- */
 
-/* Options of the command on devices and memory win over those of the case. The cache is the
+/* Lets the command's options on devices and memory win over those of the case. The cache is the
  * command's alone: a suite must not choose where files are written, or trimmed. */
 static bool override(suite_case *c, const settings *asked, err *e) {
     for (int i = 0; i < OPTION_COUNT; i++) {

@@ -41,7 +41,7 @@ typedef struct {
 extern const command COMMANDS[];
 extern const int COMMAND_COUNT;
 
-/* Returns NULL if there is no command of that name. */
+/* Returns the command of that name, or NULL. */
 const command *command_find(const char *name);
 /* Returns the name nearest to `name`, or NULL if none is near. */
 const char *command_nearest(const char *name);

@@ -185,7 +185,7 @@ bool config_object(const config_reader *r, const json_value *object, err *e) {
 
 bool config_check_version(const json_value *object, err *e) {
     const json_value *v = json_get(object, "version");
-    if (!v) return json_err(object, e, "needs \"version\": %d", CONFIG_VERSION);
+    if (!v) return json_err(object, e, "the file needs \"version\": %d", CONFIG_VERSION);
     if (v->type != JSON_NUMBER || v->number != CONFIG_VERSION)
         return json_err(v, e, "version is %s; this program reads version %d only",
                         v->text ? v->text : json_type_name(v->type), CONFIG_VERSION);
@@ -224,12 +224,12 @@ json_document *config_open(const config_chain *own, err *e) {
     config_total *total = own->total;
     if (!check_chain(own, e)) return NULL;
     if (++total->files > CONFIG_FILES)
-        return json_err(own->at, e, "includes read more than %d files", CONFIG_FILES), NULL;
+        return json_err(own->at, e, "more than %d files are included", CONFIG_FILES), NULL;
     json_document *d = json_read(own->path, e);
     if (!d) return NULL;
     total->bytes += json_bytes(d);
     if (own->at && total->bytes > CONFIG_BYTES) {
-        json_err(own->at, e, "includes read more than %d MB", CONFIG_BYTES >> 20);
+        json_err(own->at, e, "the included files have more than %d MB", CONFIG_BYTES >> 20);
         json_free(&d);
     }
     return d;

@@ -40,7 +40,7 @@ static int peek(const scanner *s) {
     return s->p < s->end ? *s->p : -1;
 }
 
-/* Columns count characters: the continuation bytes of UTF-8 do not move. */
+/* Moves by one byte. Columns count characters: the continuation bytes of UTF-8 do not move. */
 static void step(scanner *s) {
     if (*s->p == '\n') {
         s->line++;
@@ -85,7 +85,8 @@ static bool scan_escape(scanner *s) {
         if (v >= 0xd800 && v < 0xe000) {
             bool pair = v < 0xdc00 && s->end - s->p >= 12 && s->p[6] == '\\' && s->p[7] == 'u';
             int low = pair ? hex4(s->p + 8, s->end) : -1;
-            if (low < 0xdc00 || low > 0xdfff) return complain(s, "half of a surrogate pair");
+            if (low < 0xdc00 || low > 0xdfff)
+                return complain(s, "this \\u is half of a surrogate pair; write both halves");
             bytes = 12;
         }
     }
@@ -128,7 +129,7 @@ static bool scan_number(scanner *s) {
     bool zero = peek(s) == '0';
     int n = digits(s);
     if (n == 0) return complain(&start, "a number needs a digit here");
-    if (zero && n > 1) return complain(&start, "a number cannot start with a zero");
+    if (zero && n > 1) return complain(&start, "a number must not start with a zero");
     if (peek(s) == '.') {
         step(s);
         if (digits(s) == 0) return complain(s, "a number needs a digit behind its point");
@@ -154,7 +155,7 @@ static bool scan_word(scanner *s, json_type *type) {
         }
     }
     if (peek(s) < 0) return complain(s, "the file ends where a value should be");
-    if (peek(s) == '\'') return complain(s, "strings and keys stand in double quotes");
+    if (peek(s) == '\'') return complain(s, "strings and keys must be in double quotes");
     return complain(s, "not a value: expected a string in double quotes, a number, true, false, "
                        "null, [ or {");
 }
@@ -216,7 +217,7 @@ static bool scan_value(scanner *s, int key_line, int key_column) {
     int c = peek(s);
     if (c == '{' || c == '[') {
         type = c == '{' ? JSON_OBJECT : JSON_ARRAY;
-        if (++s->depth > JSON_DEPTH) return complain(s, "nested deeper than 64 levels");
+        if (++s->depth > JSON_DEPTH) return complain(s, "values are nested deeper than 64 levels");
         step(s);
         if (!scan_members(s, c == '{' ? '}' : ']')) return false;
         s->depth--;
@@ -237,7 +238,7 @@ static bool scan_document(json_document *d, size_t n, err *e) {
     scanner s = {d, (const unsigned char *)d->bytes, (const unsigned char *)d->bytes + n, 1, 1, 0,
                  e};
     if (n >= 3 && memcmp(d->bytes, "\xef\xbb\xbf", 3) == 0)
-        return complain(&s, "starts with a byte order mark; save it as UTF-8 without one");
+        return complain(&s, "the file starts with a byte order mark; save it as UTF-8 without one");
     if (!skip_blanks(&s)) return false;
     if (s.p == s.end) return complain(&s, "the file is empty; the minimum is {\"version\": 1}");
     if (!scan_value(&s, 0, 0) || !skip_blanks(&s)) return false;

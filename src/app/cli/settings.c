@@ -102,7 +102,7 @@ static bool parse_enum(const source *from) {
 }
 _Static_assert(sizeof(plan_precision) == sizeof(uint32_t), "enums are stored as 32 bits");
 
-/* Points to the text, which settings_set keeps. */
+/* Stores a pointer to the text, which settings_set keeps. */
 static bool parse_text(const source *from) {
     if (!*from->value) return err_set(from->e, ERR_CONFIG, "%s must not be empty", from->name);
     *(const char **)place(from) = from->value;

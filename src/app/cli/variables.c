@@ -37,9 +37,8 @@ bool variables_parse(variables *v, const char *list, err *e) {
         text key = {0}, value = {0};
         text_add_bytes(&key, p, name);
         text_add_bytes(&value, p + name + 1, name < n ? n - name - 1 : 0);
-        ok = name < n
-                 ? variables_add(v, key.s, value.s, e)
-                 : err_set(e, ERR_USAGE, "a variable is set by NAME=VALUE, not by '%s'", key.s);
+        ok = name < n ? variables_add(v, key.s, value.s, e)
+                      : err_set(e, ERR_USAGE, "--set takes NAME=VALUE, not '%s'", key.s);
         if (!ok && e) e->code = ERR_USAGE;
         text_free(&key);
         text_free(&value);

@@ -134,7 +134,9 @@ int farm_run(const cli *c, const job *j, const stamps *st, text *out, err *e) {
     int status = 0;
     bool slurm = c->s.farm == FARM_SLURM;
     if (!j->sequence)
-        err_set(e, ERR_USAGE, "--farm needs a sequence: a frame pattern as input, not '%s'",
+        err_set(e, ERR_USAGE,
+                "--farm needs a sequence; the input must be a frame pattern such as in.####.exr, "
+                "not '%s'",
                 j->input);
     for (const char *p = c->s.farm_args; !e->code && p && *p; p++)
         if (iscntrl((unsigned char)*p))

@@ -1,4 +1,4 @@
-/* farm.h - a job's frames as tasks for the scheduler of a farm: --farm slurm|openjd.
+/* farm.h - hands a job's frames as tasks to the scheduler of a farm: --farm slurm|openjd.
  *
  * A job is cut into chunks of frames. Frames that --update would skip are left out, so the same
  * command again does only what is missing. A task is this program with the same settings written

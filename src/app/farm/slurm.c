@@ -140,7 +140,7 @@ bool slurm_wait(const char *id, const slurm_waiting *w, err *e) {
         a = ask(id, &said);
         if (a != UNKNOWN) answered = clock_now();
         if (a == UNKNOWN && before != UNKNOWN)
-            log_warn("squeue failed, it is asked again: it says '%s'", last_line(&said));
+            log_warn("squeue failed and will be asked again; it says '%s'", last_line(&said));
         patient = clock_now() - answered < w->patience;
         w->asked(w->ctx);
     }

@@ -1,4 +1,4 @@
-/* slurm.h - Slurm's commands: submits a script, and waits for the end of its job.
+/* slurm.h - runs Slurm's commands: submits a script, and waits for the end of its job.
  *
  * The only place that reads the text that sbatch, squeue and sacct print. It knows nothing of
  * frames or reports. */

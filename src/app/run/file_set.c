@@ -208,11 +208,12 @@ static bool is_within(const colours *p, double part) {
 /* Looks at the middle rows first. With `give_up` it stops as soon as a pixel far from the centre is
  * brighter than those before it, which in most images is soon. */
 static bool find_brightest(colours *p, bool give_up) {
-    float *row = mem_raw(2 * (size_t)p->w, sizeof *row, "a row", NULL), *sum = row + p->w;
+    float *row = mem_raw(2 * (size_t)p->w, sizeof *row, "a row", NULL);
     uint32_t from = p->h / 2 - p->h / 16, n = p->h / 8 + 1;
     p->peak = -INFINITY;
     for (uint32_t i = 0; row && i < p->h; i++) {
         uint32_t y = (from + i) % p->h;
+        float *sum = row + p->w;
         memset(sum, 0, p->w * sizeof *sum);
         for (int c = 0; c < p->channels; c++) {
             image_to_float(row, p->plane[c], p->type[c], (size_t)y * p->w, p->w);

@@ -10,13 +10,12 @@
 
 /* --- one image -------------------------------------------------------------------------------- */
 
-bool forecast_make(forecast *f, const settings *s, const char *input, uint32_t images, par *threads,
-                   err *e) {
-    *f = (forecast){.best = -1, .images = images};
+bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     bloom_settings b = s->bloom;
-    b.images = images;
-    image *img = image_load(input, NULL, threads, e);
-    if (img) b.slots = sequence_workers(&img->head, threads, images);
+    image *img = image_load(f->input, NULL, threads, e);
+    f->best = -1;
+    b.images = f->images;
+    if (img) b.slots = sequence_workers(&img->head, threads, f->images);
     if (img) file_set_warn_swapped(s, img, threads);
     f->owner = img ? bloom_open(&b, s->kernel, threads, e) : NULL;
     bloom_forecasts *all = &f->all;
@@ -135,10 +134,9 @@ static bool look_at(listing *l, size_t index, err *e) {
 
 /* Adds the plan of the first frame that would be made. */
 static bool list_plan(listing *l, err *e) {
-    forecast f;
-    if (!l->first.input) return true;
-    bool ok = forecast_make(&f, l->m->s, l->first.input, (uint32_t)l->count[FRAME_DONE],
-                            l->m->threads, e);
+    forecast f = {.input = l->first.input, .images = (uint32_t)l->count[FRAME_DONE]};
+    if (!f.input) return true;
+    bool ok = forecast_make(&f, l->m->s, l->m->threads, e);
     if (ok) {
         const device_forecast *best = &f.all.each[f.best];
         const engine_device *d = &f.all.device[f.best];

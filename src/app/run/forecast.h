@@ -7,17 +7,18 @@
 #include "app/run/job.h"
 
 typedef struct {
+    /* Set by the caller; all else is zero before. */
+    const char *input;
+    uint32_t images; /* of the run */
+
     bloom_report predicted; /* promise, bad pixels and notes of the image */
     bloom_forecasts all;    /* of each device */
     int best;               /* the device that would be taken */
-    uint32_t images;        /* of the run */
     bloom *owner;           /* keeps the list of devices alive */
 } forecast;
 
-/* Reads the image and the kernel. `images` is how many the run has. Free with forecast_free, also
- * after a failure. */
-bool forecast_make(forecast *f, const settings *s, const char *input, uint32_t images, par *threads,
-                   err *e);
+/* Reads the image and the kernel. Free with forecast_free, also after a failure. */
+bool forecast_make(forecast *f, const settings *s, par *threads, err *e);
 void forecast_free(forecast *f);
 
 /* Add the time that each device would take: as lines for people, which mark the one that would be

@@ -103,8 +103,8 @@ static bool make(const work *w, err *e) {
     if (!torn && m->stamps && !stamp_write(m->stamps, f->input, &before, f->output, &why) &&
         !atomic_flag_test_and_set(&m->forgets))
         log_say(m->s->update ? LOG_WARN : LOG_INFO,
-                "--update will not know '%s' next time, and perhaps other frames: %s", f->output,
-                why.msg);
+                "'%s', and perhaps other frames, will be made again by the next --update: %s",
+                f->output, why.msg);
     return true;
 }
 

@@ -31,8 +31,8 @@ typedef struct {
     atomic_flag forgets; /* set when the log has said that stamps cannot be written */
 } frame_maker;
 
-/* Returns why a frame needs no work or must not be done, with a sentence in *why; FRAME_DONE where
- * it has to be made. Writes nothing. */
+/* Returns FRAME_DONE if the frame has to be made; else the reason why it must not be, with a
+ * sentence in *why. Writes nothing. */
 frame_state frame_look(const frame_maker *m, const frame_result *f, const char **why);
 
 /* Fills f, of which the caller has set number and paths, and says in the log what happened. f->made

@@ -83,7 +83,9 @@ char *frame_path(const frame_pattern *p, int number, err *e) {
 /* --- lists --------------------------------------------------------------------------------- */
 
 static bool append(frame_list *l, int number, size_t *room, err *e) {
-    if (l->count >= FRAMES_MOST) return err_set(e, ERR_USAGE, "more than %d frames", FRAMES_MOST);
+    if (l->count >= FRAMES_MOST)
+        return err_set(e, ERR_USAGE, "the sequence has more than %d frames; split it with --frames",
+                       FRAMES_MOST);
     if (l->count == *room) {
         size_t more = *room ? *room * 2 : 64;
         int *grown = realloc(l->number, more * sizeof *grown);

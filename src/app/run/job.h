@@ -30,7 +30,7 @@ enum { FRAMES_MOST = 1000000 };
 
 /* Returns true when the path has a frame field and names no file that exists. */
 bool frame_pattern_is(const char *path);
-/* Fails with ERR_USAGE when the path has no field, or two. */
+/* Cuts the field out of a path. Fails with ERR_USAGE when the path has no field, or two. */
 bool frame_pattern_parse(frame_pattern *p, const char *path, err *e);
 void frame_pattern_free(frame_pattern *p);
 /* Returns the path of one frame; free with mem_free. */
@@ -61,6 +61,7 @@ typedef struct {
     const int *number; /* the job's; NULL for a lone image */
 } job_files;
 
+/* Resolves the input, the output and the frames. */
 bool job_open(job *j, const settings *s, err *e);
 void job_close(job *j);
 

@@ -68,7 +68,7 @@ static void queue_all(sequence *q, const bloom_settings *s, image_reader *r) {
         if (!f.each[i].possible) continue;
         err e = {0};
         engine *g = engine_open(&f.device[i], q->maker->threads, NULL, &e);
-        if (!g) log_note("goes on without device '%s': %s", f.device[i].name, e.msg);
+        if (!g) log_note("device '%s' is not used: %s", f.device[i].name, e.msg);
         if (!g) continue;
         engine_close(&g);
         snprintf(q->name[q->queues], sizeof q->name[0], "%u", i);
@@ -204,14 +204,15 @@ static uint64_t frame_bytes(const image_header *h) {
     return planes + most;
 }
 
-/* Half of what is left is for what frames share and for what is not foreseen. */
+/* Half of the memory that is left stays free for what frames share and for what is not foreseen. */
 uint32_t sequence_workers(const image_header *h, const par *threads, size_t frames) {
     uint64_t fit = mem_left() / 2 / frame_bytes(h);
     uint64_t most = min_u64((uint64_t)par_threads(threads) + 1, ENGINE_SLOTS);
     return (uint32_t)max_u64(min_u64(min_u64(most, frames), fit), 1);
 }
 
-/* The caller's thread does the work of the last worker, and of those that get no thread. */
+/* Runs the workers and waits. The caller's thread does the work of the last one, and of those that
+ * get no thread. */
 static bool run_workers(sequence *q, err *e) {
     size_t frames = job_count(q->job), count = 0, started = 0, queues = (size_t)q->queues;
     size_t each = q->workers;

@@ -1,4 +1,4 @@
-/* sequence.h - the frames of a job, several at a time.
+/* sequence.h - makes the frames of a job, several at a time.
  *
  * Where memory allows, as many frames are under way as the pool has threads, and one more: each is
  * read, bloomed and written by one thread, which needs no other. Where there are fewer frames than

@@ -167,7 +167,7 @@ bool stamp_write(const stamps *st, const char *input, const file_mark *read, con
     if (!file_mark_same(&kernel, &st->read))
         return err_set(e, ERR_RETRY, "the kernel '%s' changed during the run", st->kernel);
     if (!out.known || !stamp_path(st, output, &name, &path))
-        return err_set(e, ERR_IO, "cannot look at '%s' again", output);
+        return err_set(e, ERR_IO, "cannot find '%s' after it was written", output);
     /* An input that was replaced by its result is up to date as it is now. */
     stamp_content(st, input, file_mark_same(&in, &out) ? &out : read, &out, &content);
     text_add(&folder, "%s/" FOLDER, st->cache);

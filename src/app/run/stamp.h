@@ -26,7 +26,7 @@ typedef struct {
 
 /* Opens the file to look at it, since a network disk may answer a plain stat from memory. */
 file_mark file_mark_of(const char *path);
-/* False as well where one of them is not known. */
+/* Returns true if both are known and are the same version of one file. */
 bool file_mark_same(const file_mark *a, const file_mark *b);
 
 /* Appends the options that change pixels or the file, with their values. Defaults are left out, so

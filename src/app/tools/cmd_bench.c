@@ -1,5 +1,5 @@
-/* cmd_bench.c - `fftbloom bench`: what each pass takes on a device; or measures the devices for
- * the predictions of `--device auto`. The JSON is an interface: docs/performance.md names its keys;
+/* cmd_bench.c - `fftbloom bench`: times each pass on a device; or measures the devices for the
+ * predictions of `--device auto`. The JSON is an interface: docs/performance.md names its keys;
  * keys are added, never changed. */
 #include "app/cli/cli.h"
 #include "app/run/describe.h"
@@ -47,7 +47,8 @@ typedef struct {
 /* --- how a row is shown ------------------------------------------------------------------------
  */
 
-/* copy: seconds that a copy of as many bytes takes; 0: there is none to compare with. */
+/* Adds a row of the table. copy: the seconds of a copy of as many bytes; 0: there is none to
+ * compare with. */
 static void add_line(text *to, const char *name, const measure_spread *s, double bytes,
                      double copy) {
     text_add(to, "  %-10s %10.4f ms  %10.4f  %7.4f - %7.4f", name, s->median * 1e3, s->least * 1e3,
@@ -150,7 +151,8 @@ static const char CSV_HEAD[] =
 /* --- what is measured --------------------------------------------------------------------------
  */
 
-/* A number is the size of a kernel made here; anything else is a file. */
+/* Makes or reads a kernel: a number is the size of one that is made here, anything else is a file.
+ */
 static bool kernel_for(psf *k, const bench *b, const bench_case *c, err *e) {
     if (c->kernel[strspn(c->kernel, "0123456789")] == 0) {
         unsigned long size = strtoul(c->kernel, NULL, 10);
@@ -361,7 +363,9 @@ static bool calibrate(bench *b, err *e) {
         }
     }
     if (done) *e = (err){0};
-    if (!wanted) err_set(e, ERR_NO_DEVICE, "no device is '%s'", b->s->bloom.device);
+    if (!wanted)
+        err_set(e, ERR_NO_DEVICE, "no device is '%s'; 'fftbloom devices' lists them",
+                b->s->bloom.device);
     return done > 0;
 }
 

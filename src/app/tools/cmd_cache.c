@@ -1,5 +1,5 @@
-/* cmd_cache.c - `fftbloom cache path|list|verify|trim`: the spectra that are kept between
- * runs, and the stamps of --update. */
+/* cmd_cache.c - `fftbloom cache path|list|verify|trim`: shows, checks and trims the spectra that
+ * are kept between runs, and the stamps of --update. */
 #include "app/cli/cli.h"
 #include "app/run/stamp.h"
 #include "base/json_out.h"

@@ -21,7 +21,8 @@ static void tell_case(void *ctx, const case_result *c) {
     progress_step(&t->progress, c->c->name, c->state != CASE_SKIP);
 }
 
-/* On a terminal the lines of the cases are progress enough. */
+/* Runs the cases and writes all reports. On a terminal the lines of the cases are progress enough.
+ */
 static void run(suite_run *r, const settings *s, bool words, err *e) {
     teller t = {.s = s, .words = words};
     text end = {0};

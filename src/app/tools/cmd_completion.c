@@ -1,5 +1,5 @@
-/* cmd_completion.c - `fftbloom completion`: the tables as completions of bash, zsh and fish. It
- * knows the shells' languages and nothing of what options mean. */
+/* cmd_completion.c - `fftbloom completion`: prints the tables as completions of bash, zsh and
+ * fish. It knows the shells' languages and nothing of what options mean. */
 #include "app/cli/cli.h"
 #include "app/cli/options.h"
 #include "kernel/model.h"

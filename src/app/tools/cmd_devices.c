@@ -1,4 +1,4 @@
-/* cmd_devices.c - `fftbloom devices`: what this machine has, and what would be chosen. */
+/* cmd_devices.c - `fftbloom devices`: lists what this machine has, and what would be chosen. */
 #include "app/cli/cli.h"
 #include "app/run/describe.h"
 #include "kernel/cache.h"

@@ -1,4 +1,4 @@
-/* cmd_docs.c - `fftbloom docs`: docs/config.md and the manual pages, from the tables. */
+/* cmd_docs.c - `fftbloom docs`: prints docs/config.md and the manual pages, made of the tables. */
 #include "app/cli/cli.h"
 #include "app/cli/config.h"
 #include "app/cli/help.h"

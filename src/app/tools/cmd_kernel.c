@@ -1,5 +1,5 @@
-/* cmd_kernel.c - `fftbloom kernel`: kernels by formula, looked at, and brought from and to the
- * conventions of other tools. */
+/* cmd_kernel.c - `fftbloom kernel`: makes kernels by formula, checks them, and brings them from
+ * and to the conventions of other tools. */
 #include "app/cli/cli.h"
 #include "app/cli/options.h"
 #include "app/run/file_set.h"
@@ -42,7 +42,7 @@ static bool skip(const settings *s, int *status) {
  */
 static bool may_write(const settings *s, int *status, err *e) {
     if (!s->output)
-        return err_set(e, ERR_USAGE, "an output is needed (-o OUT); see 'fftbloom help kernel'");
+        return err_set(e, ERR_USAGE, "this needs an output (-o OUT); see 'fftbloom help kernel'");
     if (s->clobber || access(s->output, F_OK) != 0) return image_can_create(s->output, e);
     return skip(s, status);
 }
@@ -146,7 +146,10 @@ static bool read_request(model_request *r, const settings *s, const char *name, 
         char one[64];
         size_t n = strcspn(at, ",");
         snprintf(one, sizeof one, "%.*s", (int)n, at);
-        if (n >= sizeof one) return err_set(e, ERR_USAGE, "--param '%s' is too long", at);
+        if (n >= sizeof one)
+            return err_set(e, ERR_USAGE,
+                           "--param: '%s' is too long; a parameter may have %zu characters", at,
+                           sizeof one - 1);
         if (!model_set(r, one, e)) return false;
         at += n + (at[n] == ',');
         at += strspn(at, " ");
@@ -245,7 +248,7 @@ static void make(const cli *c, int *status, text *out, err *e) {
 static bool load(kernel_source *in, lint *l, const cli *c, err *e) {
     if (!kernel_source_load(in, c->word[1], c->threads, e)) return false;
     if (in->is_spectrum)
-        return err_set(e, ERR_DATA, "'%s' is a spectrum; give the kernel it was made of",
+        return err_set(e, ERR_DATA, "'%s' is a spectrum; give the kernel that it was made from",
                        c->word[1]);
     const psf_planes planes = kernel_source_planes(in);
     return lint_kernel(l, &planes, e);
@@ -267,7 +270,7 @@ static void check(const cli *c, int *status, text *out, err *e) {
 
 /* --- convert ---------------------------------------------------------------------------------- */
 
-/* --kernel-center, where it was given, overrides the convention's. */
+/* Finds the centre that --kernel-center asks for; without it the convention's counts. */
 static bool find_center(convention_request *r, const settings *s, const lint *l, err *e) {
     const psf_options *k = &s->bloom.kernel;
     r->centered = settings_given(s, "kernel_center", FOR_KERNEL) && k->center != PSF_MIDDLE;
@@ -277,7 +280,9 @@ static bool find_center(convention_request *r, const settings *s, const lint *l,
                     : k->center == PSF_PEAK     ? l->peak[a]
                                                 : 0;
         if (at != floor(at) || at < 0)
-            return err_set(e, ERR_USAGE, "convert moves whole taps; a centre at %g lies between",
+            return err_set(e, ERR_USAGE,
+                           "convert moves whole taps: --kernel-center must have whole numbers, "
+                           "from 0, not %g",
                            at);
         r->at[a] = (uint32_t)at;
     }

@@ -1,5 +1,5 @@
-/* cmd_plan.c - `fftbloom plan`: what a run would do, in numbers; no device work. The image is read
- * whole, since its pixels decide how its promise can be kept. */
+/* cmd_plan.c - `fftbloom plan`: shows what a run would do, in numbers; no device work. The image
+ * is read whole, since its pixels decide how its promise can be kept. */
 #include "app/cli/cli.h"
 #include "app/run/describe.h"
 #include "app/run/forecast.h"
@@ -23,10 +23,10 @@ static char *first_input(const char *input, uint32_t *images, err *e) {
 
 int cmd_plan(cli *c, text *out, err *e) {
     forecast f = {0};
-    uint32_t images;
-    char *input = first_input(c->s.input, &images, e);
+    char *input = first_input(c->s.input, &f.images, e);
+    f.input = input;
     const bloom_report *r = &f.predicted;
-    if (input && forecast_make(&f, &c->s, input, images, c->threads, e)) {
+    if (input && forecast_make(&f, &c->s, c->threads, e)) {
         const engine_device *d = &f.all.device[f.best];
         const plan *p = &f.all.each[f.best].plan;
         if (c->s.json) {
@@ -34,7 +34,7 @@ int cmd_plan(cli *c, text *out, err *e) {
             json_string(&j, "input", input);
             json_string(&j, "kernel", c->s.kernel);
             describe_device_json(&j, "device", d, d->number);
-            json_uint(&j, "images", images);
+            json_uint(&j, "images", f.images);
             forecast_json(&f, &j, "forecast");
             describe_plan_json(&j, "plan", p);
             describe_result_json(&j, r);

@@ -1,4 +1,5 @@
-/* cmd_precompute.c - `fftbloom precompute`: a kernel's half spectrum as a portable file. */
+/* cmd_precompute.c - `fftbloom precompute`: computes a kernel's half spectrum as a portable
+ * file. */
 #include "app/cli/cli.h"
 #include "app/run/file_set.h"
 #include "base/file.h"
@@ -19,8 +20,8 @@ static bool make_spectrum(spectrum *to, const settings *s, par *threads, err *e)
     psf k = {0};
     if (s->bloom.kernel_relative)
         return err_set(e, ERR_CONFIG,
-                       "kernel_scale in heights of the image needs an image; precompute takes a "
-                       "factor, such as 1.5");
+                       "kernel_scale in image heights needs an image; give precompute a factor, "
+                       "such as 1.5");
     cache_place place = {s->bloom.cache_dir, s->bloom.cache_size};
     bool ok = kernel_source_load(&in, s->kernel, threads, e);
     kernel_need need = {in.channels, PSF_SIDE, PSF_SIDE, in.h};

@@ -1,5 +1,5 @@
-/* cmd_schema.c - `fftbloom schema`: the tables of options and of a suite's keys as JSON Schema,
- * draft 2020-12. It knows how values are written, and no option by name. */
+/* cmd_schema.c - `fftbloom schema`: prints the tables of options and of a suite's keys as JSON
+ * Schema, draft 2020-12. It knows how values are written, and no option by name. */
 #include "app/check/suite_keys.h"
 #include "app/cli/cli.h"
 #include "app/cli/config.h"
@@ -43,7 +43,7 @@ static void open_pair(json_out *j) {
     json_uint(j, "maxItems", 2);
 }
 
-/* Adds the schemas of which a value of the row must meet one. */
+/* Adds the alternatives: a value of the row must meet one of these schemas. */
 static void add_values(json_out *j, const option *o) {
     switch (o->type) {
     case OPTION_BOOL: json_raw(j, NULL, "{\"type\": \"boolean\"}"); break;

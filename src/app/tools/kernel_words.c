@@ -37,8 +37,8 @@ static double total(const lint *l) {
     return sum;
 }
 
-/* True where all taps share some light. Of a flat kernel and of a box that fills its taps this is
- * the kernel itself. */
+/* Returns true if all taps share some light. In a flat kernel, or a box that fills its taps, that
+ * light is the kernel itself. */
 static bool has_background(const lint *l) {
     return !l->flat && l->background > 0 && l->background_share > 0.01 && fabs(l->slope) < 0.5;
 }
@@ -115,7 +115,7 @@ static void judge_colour(findings *f, const lint *l) {
             100 * (high - low) / high);
 }
 
-/* The background comes first: where there is one, the tail and the border's light are part of it.
+/* Judges the background first: where there is one, the tail and the border's light are part of it.
  */
 static void judge_border(findings *f, const lint *l) {
     if (l->flat) return;

@@ -1,4 +1,5 @@
-/* kernel_words.h - what a linter of kernels has to say, from its numbers. */
+/* kernel_words.h - turns the numbers of the kernel linter into findings: what is wrong, what it
+ * will do to a picture, and what to do about it. It looks at no taps. */
 #ifndef APP_KERNEL_WORDS_H
 #define APP_KERNEL_WORDS_H
 
@@ -6,17 +7,18 @@
 #include "kernel/lint.h"
 
 typedef struct {
-    bool warning;    /* else a remark: worth knowing, nothing to mend */
+    bool warning;    /* else a note: worth knowing, nothing to mend */
     const char *key; /* for scripts: "centre", "tail", ... */
     char words[400]; /* a sentence, and what to do about it */
 } kernel_finding;
 
 enum { KERNEL_FINDINGS = 24 };
 
-/* Returns how many; the warnings come first. */
+/* Fills in the findings, the warnings first, and returns how many there are. */
 int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l);
 
-/* Adds the report to read. `verbose` has the remarks that hold for every second kernel, too. */
+/* Add the report, for people and as JSON. `verbose` adds the notes that hold for every second
+ * kernel. */
 void kernel_words(const char *path, const lint *l, bool verbose, text *to);
 void kernel_json(const char *path, const lint *l, text *to);
 

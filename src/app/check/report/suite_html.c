@@ -14,7 +14,8 @@ static const char SCRIPT[] = {
 #include "pages/check.js.inc"
     0};
 
-/* Nothing inside a script element may look like its end. In JSON a < occurs in strings only. */
+/* Adds the run as JSON. Nothing inside a script element may look like its end; in JSON a < occurs
+ * in strings only. */
 static void add_run(const suite_run *r, text *to) {
     text json = {0};
     suite_json_run(r, true, &json);
@@ -30,7 +31,7 @@ static void add_run(const suite_run *r, text *to) {
     text_free(&json);
 }
 
-/* The page has one line for each of the three. */
+/* Adds the page, in which each of the three marks stands once. */
 void suite_html(const suite_run *r, text *to) {
     static const char *const MARK[] = {"@STYLE@", "@RUN@", "@SCRIPT@"};
     const char *p = PAGE;

@@ -22,7 +22,7 @@ static void add_xml(text *to, const char *s) {
     }
 }
 
-/* An attribute is one clean line. */
+/* Adds an attribute, which is one clean line. */
 static void add_attribute(text *to, const char *name, const char *value) {
     text clean = {0};
     text_add_clean(&clean, value);

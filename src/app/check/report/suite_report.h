@@ -1,4 +1,5 @@
-/* suite_report.h - the table of reports on a suite's run, and what they share.
+/* suite_report.h - the table of reports on a suite's run, and what they share. A report describes a
+ * run that is over, and knows nothing of how it was run.
  *
  * To add a format: a suite_*.c with a writer, an option, one row in suite_report.c. */
 #ifndef APP_SUITE_REPORT_H
@@ -10,8 +11,8 @@
 /* Writes the reports that --junit, --tap, --json and --html ask for, atomically; "-" is standard
  * output. */
 bool suite_reports_write(const suite_run *r, err *e);
-/* Before the run: checks that all of them can be written, and tells in *taken whether one of them
- * takes standard output. ERR_USAGE where two want it. */
+/* Checks before the run that all of them can be written, and tells in *taken whether one of them
+ * takes standard output. ERR_USAGE if two want it. */
 bool suite_reports_check(const settings *asked, bool *taken, err *e);
 /* Adds the files of all reports that were asked for. */
 bool suite_reports_add(const settings *asked, file_set *to, err *e);
@@ -22,7 +23,7 @@ void suite_json(const suite_run *r, text *to);
 void suite_html(const suite_run *r, text *to);
 void suite_github(const suite_run *r, text *to);
 
-/* Lines for people: of a case when it is over, and of all cases at the end. */
+/* Add lines for people: of a case when it is over, and of all cases at the end. */
 void suite_text_case(const case_result *c, bool verbose, text *to);
 void suite_text_end(const suite_run *r, text *to);
 /* Adds one line for people: cleaned, and broken where a build server would take it for a command.

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* In a description # starts a directive and \ escapes. */
+/* Adds a description, in which # would start a directive and \ escapes. */
 static void add_description(text *to, const char *s) {
     text clean = {0};
     text_add_clean(&clean, s);
@@ -12,7 +12,7 @@ static void add_description(text *to, const char *s) {
     text_free(&clean);
 }
 
-/* Strings of JSON are strings of YAML. */
+/* Adds a line of YAML, whose strings may be strings of JSON. */
 static void add_yaml(text *to, const char *key, const char *value) {
     text_add(to, "  %s: ", key);
     text_add_json(to, value);

@@ -71,7 +71,7 @@ void suite_text_end(const suite_run *r, text *to) {
 
 /* --- for GitHub ------------------------------------------------------------------------------- */
 
-/* `also` are the characters that end a property. */
+/* Adds text with GitHub's escapes; `also` are the characters that end a property. */
 static void add_escaped(text *to, const char *s, const char *also) {
     for (; s && *s; s++)
         if (strchr("%\r\n", *s) || strchr(also, *s))
