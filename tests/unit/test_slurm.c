@@ -12,32 +12,56 @@ static void count(void *ctx) {
     ++*(int *)ctx;
 }
 
-static void patience_ends(void **state) {
-    (void)state;
-    char folder[] = "/tmp/slurm-XXXXXX", path[64];
+/* Waits for job 77 with a squeue that fails until it is asked for the `answers`th time, and then
+ * knows of no task. */
+static bool wait_with(int answers, slurm_waiting w, int *asked, err *e) {
+    char folder[] = "/tmp/slurm-XXXXXX", path[64], log[64];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/squeue", folder);
+    snprintf(log, sizeof log, "%s/squeue.log", folder);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
-    fputs("#!/bin/sh\necho 'slurm_load_jobs error: Socket timed out' >&2\nexit 1\n", f);
+    fprintf(f,
+            "#!/bin/sh\necho >>\"$0.log\"\nn=0\nwhile read x; do n=$((n + 1)); done <\"$0.log\"\n"
+            "[ $n -lt %d ] || exit 0\n"
+            "echo 'slurm_load_jobs error: Socket timed out' >&2\nexit 1\n",
+            answers);
     fclose(f);
     assert_int_equal(chmod(path, 0755), 0);
     char *before = strdup(getenv("PATH"));
     assert_int_equal(setenv("PATH", folder, 1), 0);
-    err e = {0};
-    int asked = 0;
-    assert_false(slurm_wait("77", &(slurm_waiting){0.01, 0.2, count, &asked}, &e));
+    w.asked = count;
+    w.ctx = asked;
+    bool over = slurm_wait("77", &w, e);
     setenv("PATH", before, 1);
     free(before);
     unlink(path);
+    unlink(log);
     rmdir(folder);
+    return over;
+}
+
+static void patience_ends(void **state) {
+    (void)state;
+    err e = {0};
+    int asked = 0;
+    assert_false(wait_with(1000, (slurm_waiting){.pause = 0.001, .patience = 0}, &asked, &e));
     assert_int_equal(e.code, ERR_IO);
     assert_non_null(strstr(e.msg, "job 77 may still run"));
     assert_non_null(strstr(e.msg, "squeue says 'Socket timed out'"));
-    assert_true(asked >= 3);
+    assert_int_equal(asked, 1);
+}
+
+static void failures_are_no_answer(void **state) {
+    (void)state;
+    err e = {0};
+    int asked = 0;
+    CHECK_OK(wait_with(4, (slurm_waiting){.pause = 0.001, .patience = 1e9}, &asked, &e), e);
+    assert_int_equal(asked, 4);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(patience_ends)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(patience_ends),
+                                       cmocka_unit_test(failures_are_no_answer)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
