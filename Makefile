@@ -183,14 +183,15 @@ $(BUILD)/tests/%: %.c $(REF) $(LIB) Makefile
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CFLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LDFLAGS) -o $@ -lcmocka $(LIBS)
 
-# Reading and writing beside OpenEXR's library, same file, same threads: make bench-io [THREADS=n]
+# Reading and writing beside OpenEXR's library, same file, same threads:
+# make bench-io [THREADS=n] [IMAGES="a.exr b.exr"]
 $(BUILD)/tests/bench_%: tests/bench/bench_%.c $(REF) $(LIB) Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CFLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LDFLAGS) -o $@ -lcmocka $(LIBS)
 .PHONY: bench-io
 bench-io: $(BUILD)/tests/bench_io
-	$< $(THREADS)
+	$< $(or $(THREADS),0) $(IMAGES)
 
 # Any bytes as an image file, by libFuzzer (clang): make fuzz [FUZZ_SECONDS=n]. What it finds is
 # left in the folder that it starts in; it belongs into testdata/corpus.

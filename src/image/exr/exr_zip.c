@@ -327,18 +327,18 @@ static void find_matches(exr_zip *z) {
 
 /* --- Huffman codes ------------------------------------------------------------------------ */
 
-/* Sorts keys of 9 bits of symbol below 17 bits of count by the count. */
-static void sort_keys(uint32_t *key, int n) {
+/* Sorts keys of 9 bits of symbol below 16 bits of count by the count, 8 bits at a time. */
+static void sort_keys(uint32_t *key, int n, uint32_t largest) {
     uint32_t other[LENGTH_CODES];
-    for (unsigned shift = 9; shift <= 18; shift += 9) {
-        uint32_t place[512] = {0}, at = 0;
-        for (int i = 0; i < n; i++) place[key[i] >> shift & 511]++;
-        for (int d = 0; d < 512; d++) {
+    for (unsigned shift = 9; largest >> (shift - 9); shift += 8) {
+        uint32_t place[256] = {0}, at = 0;
+        for (int i = 0; i < n; i++) place[key[i] >> shift & 255]++;
+        for (int d = 0; d < 256; d++) {
             uint32_t count = place[d];
             place[d] = at;
             at += count;
         }
-        for (int i = 0; i < n; i++) other[place[key[i] >> shift & 511]++] = key[i];
+        for (int i = 0; i < n; i++) other[place[key[i] >> shift & 255]++] = key[i];
         memcpy(key, other, (size_t)n * sizeof *key);
     }
 }
@@ -366,13 +366,17 @@ static void count_depths(const uint32_t *key, int n, uint32_t at_depth[], unsign
 /* Makes the best code of at most `deepest` bits (nearly: depths that are cut off push others
  * down) for n symbols that occur count[] times. */
 static void make_code(huffman *h, const uint32_t *count, int n, unsigned deepest) {
+    static const uint32_t SWAP[] = {[1] = 0x5555, [2] = 0x3333, [4] = 0x0f0f, [8] = 0x00ff};
     uint32_t key[LENGTH_CODES], at_depth[LONGEST_CODE + 1] = {0}, next[LONGEST_CODE + 1];
+    uint32_t largest = 0;
     int used = 0;
     memset(h->length, 0, sizeof h->length);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         if (count[i]) key[used++] = count[i] << 9 | (uint32_t)i;
+        largest = max_u32(largest, count[i]);
+    }
     if (used == 0) return;
-    sort_keys(key, used);
+    sort_keys(key, used, largest);
     if (used == 1)
         at_depth[1] = 1;
     else
@@ -394,9 +398,11 @@ static void make_code(huffman *h, const uint32_t *count, int n, unsigned deepest
         code = (code + at_depth[d]) << 1;
     }
     for (int i = 0; i < n; i++) {
-        uint32_t c = h->length[i] ? next[h->length[i]]++ : 0, reversed = 0;
-        for (unsigned d = 0; d < h->length[i]; d++) reversed = reversed << 1 | (c >> d & 1);
-        h->code[i] = (uint16_t)reversed;
+        if (!h->length[i]) continue;
+        uint32_t c = next[h->length[i]]++ << (16 - h->length[i]);
+        for (unsigned k = 1; k < 16; k *= 2) /* turns the 16 bits round */
+            c = (c >> k & SWAP[k]) | (c & SWAP[k]) << k;
+        h->code[i] = (uint16_t)c;
     }
 }
 
