@@ -14,11 +14,10 @@
 typedef struct {
     uint32_t lines;
     bool split; /* takes the even bytes and then the odd ones, and may change them */
-    /* From `bytes` bytes in s->packed to exactly shape->raw bytes in s->raw. NULL: stored as they
-     * are. */
-    bool (*decode)(exr_scratch *s, const exr_shape *shape, size_t bytes, err *e);
-    /* Back, where s->packed has room for bound(shape->raw) bytes. */
-    bool (*encode)(exr_scratch *s, const exr_shape *shape, size_t *bytes, err *e);
+    /* Decodes s->packed to exactly shape->raw bytes in s->raw. NULL: stored as they are. */
+    bool (*decode)(exr_scratch *s, const exr_shape *shape, err *e);
+    /* Encodes s->raw to s->packed, which has room for bound(shape->raw) bytes. */
+    bool (*encode)(exr_scratch *s, const exr_shape *shape, err *e);
     size_t (*bound)(size_t raw);
 } codec;
 
@@ -36,10 +35,10 @@ static size_t bound_same(size_t raw) {
     return raw;
 }
 
-static bool zip_decode(exr_scratch *s, const exr_shape *shape, size_t bytes, err *e) {
+static bool zip_decode(exr_scratch *s, const exr_shape *shape, err *e) {
     if (!s->inflate && !(s->inflate = libdeflate_alloc_decompressor()))
         return err_set(e, ERR_RETRY, "out of memory: inflate");
-    if (libdeflate_zlib_decompress(s->inflate, s->packed, bytes, s->raw, shape->raw, NULL) !=
+    if (libdeflate_zlib_decompress(s->inflate, s->packed, s->bytes, s->raw, shape->raw, NULL) !=
         LIBDEFLATE_SUCCESS)
         return err_set(e, ERR_DATA, "the deflated data is damaged");
     exr_undelta(s->raw, shape->raw);
@@ -48,27 +47,27 @@ static bool zip_decode(exr_scratch *s, const exr_shape *shape, size_t bytes, err
 
 /* Where the part asks for it, packs with libdeflate, too, and takes what is smaller. Levels 8 and 9
  * save another 0.5 % and take three times as long; images with grain are smaller by exr_zip. */
-static bool zip_encode(exr_scratch *s, const exr_shape *shape, size_t *bytes, err *e) {
+static bool zip_encode(exr_scratch *s, const exr_shape *shape, err *e) {
     enum { SMALL_LEVEL = 7 };
     if (!s->zip && !(s->zip = exr_zip_new(e))) return false;
     exr_delta(s->raw, shape->raw);
-    *bytes = exr_zip_pack(s->zip, s->raw, shape->raw, s->packed);
+    s->bytes = exr_zip_pack(s->zip, s->raw, shape->raw, s->packed);
     if (!shape->part->small) return true;
     if (!s->deflate && !(s->deflate = libdeflate_alloc_compressor(SMALL_LEVEL)))
         return err_set(e, ERR_RETRY, "out of memory: deflate");
-    size_t room = min_size(*bytes, shape->raw);
+    size_t room = min_size(s->bytes, shape->raw);
     if (!grow(&s->other, &s->other_room, room, e)) return false;
     size_t n = libdeflate_zlib_compress(s->deflate, s->raw, shape->raw, s->other, room);
-    if (n && n < *bytes) { /* 0: it does not fit */
+    if (n && n < s->bytes) { /* 0: it does not fit */
         memcpy(s->packed, s->other, n);
-        *bytes = n;
+        s->bytes = n;
     }
     return true;
 }
 
 /* A count n >= 0 is followed by one byte that stands n + 1 times, n < 0 by -n bytes as they are. */
-static bool rle_decode(exr_scratch *s, const exr_shape *shape, size_t bytes, err *e) {
-    const uint8_t *packed = s->packed, *end = packed + bytes;
+static bool rle_decode(exr_scratch *s, const exr_shape *shape, err *e) {
+    const uint8_t *packed = s->packed, *end = packed + s->bytes;
     uint8_t *out = s->raw, *out_end = out + shape->raw;
     while (packed < end) {
         int count = (int8_t)*packed++;
@@ -95,7 +94,7 @@ static size_t rle_bound(size_t raw) {
     return raw + raw / RLE_LONGEST + 2;
 }
 
-static bool rle_encode(exr_scratch *s, const exr_shape *shape, size_t *bytes, err *e) {
+static bool rle_encode(exr_scratch *s, const exr_shape *shape, err *e) {
     (void)e;
     const uint8_t *raw = s->raw;
     exr_delta(s->raw, shape->raw);
@@ -117,19 +116,19 @@ static bool rle_encode(exr_scratch *s, const exr_shape *shape, size_t *bytes, er
         --*literals;
         *out++ = raw[at];
     }
-    *bytes = (size_t)(out - s->packed);
+    s->bytes = (size_t)(out - s->packed);
     return true;
 }
 
 #if !WITH_OPENEXR
-bool exr_ilm_decode(exr_scratch *s, const exr_shape *shape, size_t bytes, err *e) {
-    (void)s, (void)bytes;
+bool exr_ilm_decode(exr_scratch *s, const exr_shape *shape, err *e) {
+    (void)s;
     return err_set(e, ERR_DATA, "%s compression needs OpenEXR, which this program is built without",
                    compression_name(shape->part->packing));
 }
 
-bool exr_ilm_encode(exr_scratch *s, const exr_shape *shape, size_t *bytes, err *e) {
-    return exr_ilm_decode(s, shape, *bytes, e);
+bool exr_ilm_encode(exr_scratch *s, const exr_shape *shape, err *e) {
+    return exr_ilm_decode(s, shape, e);
 }
 #endif
 
@@ -146,12 +145,72 @@ static const codec CODEC[COMPRESSIONS] = {
     [COMPRESSION_DWAB] = {256, false, exr_ilm_decode, exr_ilm_encode, bound_same},
 };
 
-uint32_t exr_chunk_lines(compression c) {
-    return CODEC[c].lines;
-}
-
 bool exr_chunk_known(compression c) {
     return WITH_OPENEXR || CODEC[c].decode != exr_ilm_decode;
+}
+
+/* --- layout ------------------------------------------------------------------------------- */
+
+static uint32_t level_length(uint32_t length, int level, bool round_up) {
+    uint64_t n = ((uint64_t)length + (round_up ? ((uint64_t)1 << level) - 1 : 0)) >> level;
+    return n ? (uint32_t)n : 1;
+}
+
+/* Levels halve a length until it is one: floor(log2(n)) + 1 of them, or with ceil. */
+static int level_count(uint32_t length, bool round_up) {
+    int levels = 1;
+    while (((uint64_t)1 << levels) <= length) levels++;
+    bool power_of_two = ((uint64_t)1 << (levels - 1)) == length;
+    return levels + (round_up && !power_of_two);
+}
+
+static uint64_t all_levels(const exr_layout *l, exr_levels levels, bool up) {
+    if (levels == LEVELS_ONE) return exr_layout_chunks(l);
+    uint64_t sum = 0;
+    if (levels == LEVELS_MIPMAP) {
+        int n = level_count(max_u32(l->w, l->h), up);
+        for (int i = 0; i < n; i++)
+            sum += (uint64_t)ceil_div_u32(level_length(l->w, i, up), l->cols) *
+                   ceil_div_u32(level_length(l->h, i, up), l->lines);
+        return sum;
+    }
+    for (int y = 0; y < level_count(l->h, up); y++)
+        for (int x = 0; x < level_count(l->w, up); x++)
+            sum += (uint64_t)ceil_div_u32(level_length(l->w, x, up), l->cols) *
+                   ceil_div_u32(level_length(l->h, y, up), l->lines);
+    return sum;
+}
+
+bool exr_layout_make(exr_layout *out, const image_part *p, exr_levels levels, bool round_up,
+                     err *e) {
+    exr_layout l = {.w = image_width(p), .h = image_height(p)};
+    l.cols = p->tile_w ? p->tile_w : l.w;
+    l.lines = p->tile_w ? p->tile_h : CODEC[p->packing].lines;
+    l.across = ceil_div_u32(l.w, l.cols);
+    l.down = ceil_div_u32(l.h, l.lines);
+    l.table = all_levels(&l, levels, round_up);
+    for (int c = 0; c < p->channels; c++) l.pixel += pixel_bytes(p->channel[c].type);
+    size_t pixels = (size_t)min_u32(l.cols, l.w) * min_u32(l.lines, l.h);
+    /* Chunks state their size in 31 bits. */
+    if (!mem_mul(pixels, l.pixel, &l.raw) || l.raw > INT32_MAX)
+        return err_set(e, ERR_DATA, "a chunk of %zu pixels of %zu bytes is more than %d bytes",
+                       pixels, l.pixel, INT32_MAX);
+    *out = l;
+    return true;
+}
+
+exr_block exr_layout_block(const exr_layout *l, uint64_t index) {
+    exr_block b = {.x = (uint32_t)(index % l->across) * l->cols,
+                   .y = (uint32_t)(index / l->across) * l->lines};
+    b.w = min_u32(l->cols, l->w - b.x);
+    b.h = min_u32(l->lines, l->h - b.y);
+    return b;
+}
+
+uint64_t exr_layout_stored(const exr_layout *l, line_order order, uint64_t n) {
+    if (order != LINES_DECREASING) return n;
+    uint64_t row = n / l->across, col = n % l->across;
+    return (l->down - 1 - row) * l->across + col;
 }
 
 /* --- scratch memory ----------------------------------------------------------------------- */
@@ -220,30 +279,29 @@ static exr_shape shape_of(const exr_chunk *c) {
 bool exr_chunk_decode(exr_scratch *s, const exr_chunk *c, err *e) {
     const codec *by = &CODEC[c->part->packing];
     exr_shape shape = shape_of(c);
-    if (c->bytes == shape.raw) { /* a chunk that did not get smaller is stored as it is */
+    if (s->bytes == shape.raw) { /* a chunk that did not get smaller is stored as it is */
         each_segment(c, s->packed, scatter);
         return true;
     }
-    if (!by->decode || c->bytes > shape.raw)
-        return err_set(e, ERR_DATA, "the chunk has %zu bytes, its pixels need %zu", c->bytes,
+    if (!by->decode || s->bytes > shape.raw)
+        return err_set(e, ERR_DATA, "the chunk has %zu bytes, its pixels need %zu", s->bytes,
                        shape.raw);
-    if (!grow(&s->raw, &s->raw_room, shape.raw, e) || !by->decode(s, &shape, c->bytes, e))
-        return false;
+    if (!grow(&s->raw, &s->raw_room, shape.raw, e) || !by->decode(s, &shape, e)) return false;
     each_segment(c, s->raw, by->split ? scatter_split : scatter);
     return true;
 }
 
-bool exr_chunk_encode(exr_scratch *s, exr_chunk *c, err *e) {
+bool exr_chunk_encode(exr_scratch *s, const exr_chunk *c, err *e) {
     const codec *by = &CODEC[c->part->packing];
     exr_shape shape = shape_of(c);
     if (!exr_scratch_packed(s, by->bound(shape.raw), e)) return false;
     if (by->encode) {
         if (!grow(&s->raw, &s->raw_room, shape.raw, e)) return false;
         each_segment(c, s->raw, by->split ? gather_split : gather);
-        if (!by->encode(s, &shape, &c->bytes, e)) return false;
-        if (c->bytes < shape.raw) return true;
+        if (!by->encode(s, &shape, e)) return false;
+        if (s->bytes < shape.raw) return true;
     }
     each_segment(c, s->packed, gather);
-    c->bytes = shape.raw;
+    s->bytes = shape.raw;
     return true;
 }

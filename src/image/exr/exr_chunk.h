@@ -1,4 +1,9 @@
-/* exr_chunk.h - one chunk of an EXR file: bytes to samples and back.
+/* exr_chunk.h - how a part of an EXR file is cut into chunks; and one chunk, from bytes to samples
+ * and back.
+ *
+ * A part of scan lines is cut into blocks of as many lines as its compression takes together; a
+ * tiled part into tiles, those at the right and lower edge smaller. Only level 0 is read and
+ * written; the smaller levels of a mip-mapped file count in the length of its table.
  *
  * One table of codecs: NONE and RLE are done here, ZIPS and ZIP are packed by exr_zip and unpacked
  * by libdeflate, PIZ is done by tinyexr's functions, PXR24, B44, B44A, DWAA and DWAB by OpenEXR
@@ -10,11 +15,45 @@
 #ifndef IMAGE_EXR_CHUNK_H
 #define IMAGE_EXR_CHUNK_H
 
-#include "image/exr/exr_layout.h"
+#include "image/image.h"
 
-/* Scan lines that a compression takes together. */
-uint32_t exr_chunk_lines(compression c);
-/* False for the five that need OpenEXR in a program that is built without. */
+/* --- where chunks lie --- */
+
+/* What the `tiles` attribute says about the smaller levels. */
+typedef enum { LEVELS_ONE, LEVELS_MIPMAP, LEVELS_RIPMAP } exr_levels;
+
+typedef struct {
+    uint32_t w, h;         /* of the data window */
+    uint32_t cols, lines;  /* of a chunk that no edge cuts: a tile, or full width x some lines */
+    uint32_t across, down; /* chunks of level 0 */
+    uint64_t table;        /* chunks of all levels */
+    size_t pixel;          /* bytes of one sample of every channel */
+    size_t raw;            /* bytes of the largest chunk, unpacked */
+} exr_layout;
+
+/* Where in the data window a chunk lies. */
+typedef struct {
+    uint32_t x, y, w, h;
+} exr_block;
+
+/* Fills *l for a part whose windows, channels, compression and tile size the caller has checked
+ * against its limits; checks here only that sizes fit the machine. `round_up` is the rounding mode
+ * of the levels. */
+bool exr_layout_make(exr_layout *l, const image_part *p, exr_levels levels, bool round_up, err *e);
+
+/* Returns where chunk `index` of level 0 lies: top to bottom, and from the left within a row of
+ * tiles. */
+exr_block exr_layout_block(const exr_layout *l, uint64_t index);
+static inline uint64_t exr_layout_chunks(const exr_layout *l) {
+    return (uint64_t)l->across * l->down;
+}
+
+/* Returns the index of the n-th chunk in the order in which the part's chunks are stored. */
+uint64_t exr_layout_stored(const exr_layout *l, line_order order, uint64_t n);
+
+/* --- codecs --- */
+
+/* Returns false for the five that need OpenEXR in a program that is built without. */
 bool exr_chunk_known(compression c);
 
 /* What a codec must know of the chunk. */
@@ -29,6 +68,7 @@ typedef struct {
 typedef struct {
     uint8_t *packed, *raw, *other;
     size_t packed_room, raw_room, other_room;
+    size_t bytes; /* of the chunk in `packed` */
     struct exr_zip *zip;
     struct libdeflate_compressor *deflate; /* of parts that are to be small */
     struct libdeflate_decompressor *inflate;
@@ -51,12 +91,11 @@ typedef struct {
     const exr_layout *layout;
     const exr_band *band;
     exr_block at;
-    size_t bytes; /* packed, in the scratch memory of the thread */
 } exr_chunk;
 
-/* Decodes c->bytes bytes in s->packed to those rows of the chunk that lie in the band. */
+/* Decodes the chunk in s->packed to those of its rows that lie in the band. */
 bool exr_chunk_decode(exr_scratch *s, const exr_chunk *c, err *e);
-/* Encodes the chunk, all rows of which the band has, to s->packed, and sets c->bytes. */
-bool exr_chunk_encode(exr_scratch *s, exr_chunk *c, err *e);
+/* Encodes the chunk, all rows of which the band has, to s->packed. */
+bool exr_chunk_encode(exr_scratch *s, const exr_chunk *c, err *e);
 
 #endif

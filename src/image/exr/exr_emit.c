@@ -18,16 +18,9 @@ static void put8(text *t, uint8_t v) {
 static void put32(text *t, uint32_t v) {
     text_add_bytes(t, (const char *)&v, 4);
 }
-static void put_float(text *t, float v) {
-    text_add_bytes(t, (const char *)&v, 4);
-}
 static void put_name(text *t, const char *s) {
     text_add_bytes(t, s, strlen(s) + 1);
 }
-static void put_box(text *t, const image_box *b) {
-    text_add_bytes(t, (const char *)b, sizeof *b);
-}
-
 static void put_channels(text *t, const emitter *m) {
     for (int c = 0; c < m->part->channels; c++) {
         const image_channel *ch = &m->part->channel[c];
@@ -46,12 +39,6 @@ static void put_chunk_count(text *t, const emitter *m) {
 static void put_compression(text *t, const emitter *m) {
     put8(t, (uint8_t)m->part->packing);
 }
-static void put_data_window(text *t, const emitter *m) {
-    put_box(t, &m->part->data);
-}
-static void put_display_window(text *t, const emitter *m) {
-    put_box(t, &m->part->display);
-}
 /* Only tiles may come in any order. */
 static void put_order(text *t, const emitter *m) {
     bool possible = m->part->tile_w || m->part->order != LINES_RANDOM;
@@ -59,18 +46,6 @@ static void put_order(text *t, const emitter *m) {
 }
 static void put_part_name(text *t, const emitter *m) {
     text_add_bytes(t, m->part->name, strlen(m->part->name));
-}
-static void put_aspect(text *t, const emitter *m) {
-    put_float(t, m->part->aspect);
-}
-static void put_centre(text *t, const emitter *m) {
-    (void)m;
-    put_float(t, 0);
-    put_float(t, 0);
-}
-static void put_width(text *t, const emitter *m) {
-    (void)m;
-    put_float(t, 1);
 }
 static void put_tiles(text *t, const emitter *m) {
     put32(t, m->part->tile_w);
@@ -98,71 +73,74 @@ static bool when_named(const emitter *m) {
     return m->part->name != NULL;
 }
 
-/* `add`: where the part has no such attribute. `keep`: where it has one, whether it stays.
- * `value` NULL: it stays as it is. */
-static const struct {
+/* Attributes that are made from fields. A value is what `put` adds; or, without one, the `bytes`
+ * at `place` in the part; or, without these, the part's own value, and `initial` where it has
+ * none. */
+typedef struct {
     const char *name, *type;
-    void (*value)(text *t, const emitter *m);
-    bool (*add)(const emitter *m), (*keep)(const emitter *m);
-    void (*initial)(text *t, const emitter *m); /* for those that stay as they are */
-} FIELD[] = {
-    {"channels", "chlist", put_channels, always, always, NULL},
-    {"chunkCount", "int", put_chunk_count, when_multipart, always, NULL},
-    {"compression", "compression", put_compression, always, always, NULL},
-    {"dataWindow", "box2i", put_data_window, always, always, NULL},
-    {"displayWindow", "box2i", put_display_window, always, always, NULL},
-    {"lineOrder", "lineOrder", put_order, always, always, NULL},
-    {"name", "string", put_part_name, when_named, when_named, NULL},
-    {"pixelAspectRatio", "float", put_aspect, always, always, NULL},
-    {"screenWindowCenter", "v2f", NULL, always, always, put_centre},
-    {"screenWindowWidth", "float", NULL, always, always, put_width},
-    {"tiles", "tiledesc", put_tiles, when_tiled, when_tiled, NULL},
-    {"type", "string", put_type, when_multipart, always, NULL},
+    bool (*add)(const emitter *m);  /* to a part that has no such attribute? */
+    bool (*keep)(const emitter *m); /* in a part that has one? */
+    void (*put)(text *t, const emitter *m);
+    size_t place, bytes;
+    float initial[2];
+} field;
+
+static const field FIELD[] = {
+    {"channels", "chlist", always, always, .put = put_channels},
+    {"chunkCount", "int", when_multipart, always, .put = put_chunk_count},
+    {"compression", "compression", always, always, .put = put_compression},
+    {"dataWindow", "box2i", always, always, .place = offsetof(image_part, data), .bytes = 16},
+    {"displayWindow", "box2i", always, always, .place = offsetof(image_part, display), .bytes = 16},
+    {"lineOrder", "lineOrder", always, always, .put = put_order},
+    {"name", "string", when_named, when_named, .put = put_part_name},
+    {"pixelAspectRatio", "float", always, always, .place = offsetof(image_part, aspect),
+     .bytes = 4},
+    {"screenWindowCenter", "v2f", always, always, .initial = {0, 0}},
+    {"screenWindowWidth", "float", always, always, .initial = {1}},
+    {"tiles", "tiledesc", when_tiled, when_tiled, .put = put_tiles},
+    {"type", "string", when_multipart, always, .put = put_type},
 };
 enum { FIELDS = sizeof FIELD / sizeof *FIELD };
 
-static int field_of(const char *name) {
-    for (int i = 0; i < FIELDS; i++)
-        if (strcmp(FIELD[i].name, name) == 0) return i;
-    return -1;
-}
-
 /* --- headers ------------------------------------------------------------------------------ */
 
-static void emit_made(text *t, const emitter *m, const char *name, const char *type,
-                      void (*value)(text *t, const emitter *m)) {
-    put_name(t, name);
-    put_name(t, type);
+/* Adds the attribute of a field; `own` is the part's attribute of that name, or NULL. */
+static void emit_field(text *t, const emitter *m, const field *f, const image_attr *own) {
+    bool made = f->put || f->bytes;
+    put_name(t, f->name);
+    put_name(t, made || !own ? f->type : own->type);
     size_t size_at = t->n;
     put32(t, 0);
-    value(t, m);
+    if (f->put)
+        f->put(t, m);
+    else if (f->bytes)
+        text_add_bytes(t, (const char *)m->part + f->place, f->bytes);
+    else if (own)
+        text_add_bytes(t, (const char *)own->data, own->bytes);
+    else
+        text_add_bytes(t, (const char *)f->initial, strcmp(f->type, "v2f") == 0 ? 8 : 4);
     uint32_t size = (uint32_t)(t->n - size_at - 4);
     memcpy(t->s + size_at, &size, sizeof size);
 }
 
-static void emit_attr(text *t, const emitter *m, const image_attr *a, int field) {
-    if (field >= 0 && !FIELD[field].keep(m)) return;
-    if (field >= 0 && FIELD[field].value) {
-        emit_made(t, m, a->name, FIELD[field].type, FIELD[field].value);
-        return;
-    }
-    put_name(t, a->name);
-    put_name(t, a->type);
-    put32(t, a->bytes);
-    text_add_bytes(t, (const char *)a->data, a->bytes);
-}
-
 static void emit_part(text *t, const emitter *m) {
     unsigned seen = 0;
-    for (int a = 0; a < m->part->attrs; a++) {
-        int field = field_of(m->part->attr[a].name);
-        if (field >= 0) seen |= 1u << field;
-        emit_attr(t, m, &m->part->attr[a], field);
+    for (int i = 0; i < m->part->attrs; i++) {
+        const image_attr *a = &m->part->attr[i];
+        int f = 0;
+        while (f < FIELDS && strcmp(FIELD[f].name, a->name) != 0) f++;
+        if (f < FIELDS) {
+            seen |= 1u << f;
+            if (FIELD[f].keep(m)) emit_field(t, m, &FIELD[f], a);
+            continue;
+        }
+        put_name(t, a->name);
+        put_name(t, a->type);
+        put32(t, a->bytes);
+        text_add_bytes(t, (const char *)a->data, a->bytes);
     }
-    for (int i = 0; i < FIELDS; i++)
-        if (!(seen & 1u << i) && FIELD[i].add(m))
-            emit_made(t, m, FIELD[i].name, FIELD[i].type,
-                      FIELD[i].value ? FIELD[i].value : FIELD[i].initial);
+    for (int f = 0; f < FIELDS; f++)
+        if (!(seen & 1u << f) && FIELD[f].add(m)) emit_field(t, m, &FIELD[f], NULL);
     put8(t, 0);
 }
 

@@ -8,7 +8,7 @@
 #define IMAGE_EXR_EMIT_H
 
 #include "base/text.h"
-#include "image/exr/exr_layout.h"
+#include "image/exr/exr_chunk.h"
 
 /* Appends magic, version and all headers: what stands before the chunk tables. `layout` has one
  * entry for each part. Refuses what EXR cannot hold: parts without names in a file of several,

@@ -124,28 +124,10 @@ static bool read_compression(part_reader *r, const uint8_t *v, uint32_t n, err *
     return true;
 }
 
-static bool read_data_window(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
-    (void)n, (void)e;
-    memcpy(&r->part->data, v, sizeof r->part->data);
-    return true;
-}
-
-static bool read_display_window(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
-    (void)n, (void)e;
-    memcpy(&r->part->display, v, sizeof r->part->display);
-    return true;
-}
-
 static bool read_order(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
     (void)n;
     if (*v > LINES_RANDOM) return err_set(e, ERR_DATA, "the line order %d is unknown", *v);
     r->part->order = (line_order)*v;
-    return true;
-}
-
-static bool read_aspect(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
-    (void)n, (void)e;
-    memcpy(&r->part->aspect, v, sizeof r->part->aspect);
     return true;
 }
 
@@ -182,31 +164,28 @@ static bool read_name(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
     return (r->part->name = mem_str(name, e));
 }
 
-static bool read_chunk_count(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
-    (void)n, (void)e;
-    memcpy(&r->chunk_count, v, sizeof r->chunk_count);
-    return true;
-}
-
 enum { NEEDED = 1, NEEDED_IF_TILED = 2, NEEDED_IF_MULTIPART = 4 };
 
-/* What an attribute of this name must be; `bytes` 0 is any length. */
+/* What an attribute of this name must be; `bytes` 0 is any length. Its value is read by `read`, or
+ * copied as it is to that place in the part, or in the reader where it says so. */
 static const struct {
     const char *name, *type;
     uint32_t bytes;
     unsigned needed;
     bool (*read)(part_reader *r, const uint8_t *v, uint32_t n, err *e);
+    size_t place;
+    bool in_reader;
 } KNOWN[] = {
-    {"channels", "chlist", 0, NEEDED, read_channels},
-    {"compression", "compression", 1, NEEDED, read_compression},
-    {"dataWindow", "box2i", 16, NEEDED, read_data_window},
-    {"displayWindow", "box2i", 16, NEEDED, read_display_window},
-    {"lineOrder", "lineOrder", 1, NEEDED, read_order},
-    {"pixelAspectRatio", "float", 4, NEEDED, read_aspect},
-    {"tiles", "tiledesc", 9, NEEDED_IF_TILED, read_tiles},
-    {"type", "string", 0, NEEDED_IF_MULTIPART, read_type},
-    {"name", "string", 0, NEEDED_IF_MULTIPART, read_name},
-    {"chunkCount", "int", 4, NEEDED_IF_MULTIPART, read_chunk_count},
+    {"channels", "chlist", 0, NEEDED, read_channels, 0, false},
+    {"compression", "compression", 1, NEEDED, read_compression, 0, false},
+    {"dataWindow", "box2i", 16, NEEDED, NULL, offsetof(image_part, data), false},
+    {"displayWindow", "box2i", 16, NEEDED, NULL, offsetof(image_part, display), false},
+    {"lineOrder", "lineOrder", 1, NEEDED, read_order, 0, false},
+    {"pixelAspectRatio", "float", 4, NEEDED, NULL, offsetof(image_part, aspect), false},
+    {"tiles", "tiledesc", 9, NEEDED_IF_TILED, read_tiles, 0, false},
+    {"type", "string", 0, NEEDED_IF_MULTIPART, read_type, 0, false},
+    {"name", "string", 0, NEEDED_IF_MULTIPART, read_name, 0, false},
+    {"chunkCount", "int", 4, NEEDED_IF_MULTIPART, NULL, offsetof(part_reader, chunk_count), true},
 };
 enum { KNOWN_ATTRS = sizeof KNOWN / sizeof *KNOWN };
 
@@ -220,7 +199,10 @@ static bool understand(part_reader *r, const image_attr *a, err *e) {
             return err_set(e, ERR_DATA, "the attribute '%s' has %" PRIu32 " bytes, not %" PRIu32,
                            a->name, a->bytes, KNOWN[i].bytes);
         r->seen |= 1u << i;
-        return KNOWN[i].read(r, a->data, a->bytes, e);
+        if (KNOWN[i].read) return KNOWN[i].read(r, a->data, a->bytes, e);
+        memcpy((KNOWN[i].in_reader ? (char *)r : (char *)r->part) + KNOWN[i].place, a->data,
+               a->bytes);
+        return true;
     }
     return true;
 }
@@ -248,13 +230,6 @@ static bool take_attr(cursor *c, part_reader *r, const char *name, err *e) {
     return ok;
 }
 
-static bool all_there(const part_reader *r, unsigned needed, err *e) {
-    for (int i = 0; i < KNOWN_ATTRS; i++)
-        if ((KNOWN[i].needed & needed) && !(r->seen & 1u << i))
-            return err_set(e, ERR_DATA, "the attribute '%s' is missing", KNOWN[i].name);
-    return true;
-}
-
 static bool within_limits(const image_part *p, const image_limits *l, err *e) {
     if (!image_box_check(&p->data, "data", l->side, e) ||
         !image_box_check(&p->display, "display", l->side, e))
@@ -273,8 +248,11 @@ static bool finish_part(part_reader *r, exr_table *t, unsigned flags, err *e) {
     if (r->deep || (!multipart && (flags & EXR_DEEP)))
         return err_set(e, ERR_DATA, "this is deep data, which is not supported; flatten it first");
     if (!multipart) r->tiled = flags & EXR_TILED;
-    unsigned needed = NEEDED | (r->tiled ? NEEDED_IF_TILED : 0);
-    if (!all_there(r, needed | (multipart ? NEEDED_IF_MULTIPART : 0), e)) return false;
+    unsigned needed = NEEDED | (r->tiled ? NEEDED_IF_TILED : 0) |
+                      (multipart ? NEEDED_IF_MULTIPART : 0);
+    for (int i = 0; i < KNOWN_ATTRS; i++)
+        if ((KNOWN[i].needed & needed) && !(r->seen & 1u << i))
+            return err_set(e, ERR_DATA, "the attribute '%s' is missing", KNOWN[i].name);
     if (r->subsampled)
         return err_set(e, ERR_DATA,
                        "channel %s is chroma-subsampled, which is not supported; convert the "
@@ -293,16 +271,6 @@ static bool finish_part(part_reader *r, exr_table *t, unsigned flags, err *e) {
         return err_set(e, ERR_DATA, "chunkCount says %d, the data window needs %" PRIu64 " chunks",
                        r->chunk_count, t->layout.table);
     return true;
-}
-
-/* One header, from its first attribute's name on. */
-static bool take_part(cursor *c, char name[LONGEST_NAME + 1], image_part *p, exr_table *t,
-                      const image_limits *limits, unsigned flags, err *e) {
-    part_reader r = {.part = p, .limits = limits};
-    while (*name)
-        if (!take_attr(c, &r, name, e) || !take_name(c, name, "the name of an attribute", e))
-            return false;
-    return finish_part(&r, t, flags, e);
 }
 
 static bool add_part(exr_file *x, image_header *h, const image_limits *limits, err *e) {
@@ -328,7 +296,7 @@ static bool add_part(exr_file *x, image_header *h, const image_limits *limits, e
     return true;
 }
 
-/* "part 2 ('left'): ..." where there are several. */
+/* Puts "part 2 ('left'): " before the error where there are several. Returns false. */
 static bool in_part(const exr_file *x, const image_header *h, int part, err *e) {
     if (!x->multipart) return false;
     const char *name = h->part[part].name;
@@ -352,8 +320,11 @@ static bool take_headers(cursor *c, exr_file *x, image_header *h, const image_li
         if (x->multipart && h->parts && !*name) return true; /* an empty header ends the list */
         if (!add_part(x, h, limits, e)) return false;
         int last = h->parts - 1;
-        if (!take_part(c, name, &h->part[last], &x->table[last], limits, flags, e))
-            return in_part(x, h, last, e);
+        part_reader r = {.part = &h->part[last], .limits = limits};
+        bool ok = true;
+        while (ok && *name)
+            ok = take_attr(c, &r, name, e) && take_name(c, name, "the name of an attribute", e);
+        if (!ok || !finish_part(&r, &x->table[last], flags, e)) return in_part(x, h, last, e);
     } while (x->multipart);
     return true;
 }
@@ -426,18 +397,17 @@ void exr_file_free(exr_file *x) {
     *x = (exr_file){0};
 }
 
-size_t exr_chunk_head_make(uint8_t head[EXR_CHUNK_HEAD], const image_part *p, const exr_layout *l,
-                           int part_number, uint64_t index, uint32_t bytes) {
+size_t exr_chunk_head_make(uint8_t head[EXR_CHUNK_HEAD], const exr_place *at, uint32_t bytes) {
     uint32_t word[6];
     size_t n = 0;
-    if (part_number >= 0) word[n++] = (uint32_t)part_number;
-    if (p->tile_w) {
-        word[n++] = (uint32_t)(index % l->across);
-        word[n++] = (uint32_t)(index / l->across);
+    if (at->number >= 0) word[n++] = (uint32_t)at->number;
+    if (at->part->tile_w) {
+        word[n++] = (uint32_t)(at->index % at->layout->across);
+        word[n++] = (uint32_t)(at->index / at->layout->across);
         word[n++] = 0; /* the level, in x */
         word[n++] = 0; /* and in y */
     } else {
-        word[n++] = (uint32_t)p->data.y0 + (uint32_t)index * l->lines;
+        word[n++] = (uint32_t)at->part->data.y0 + (uint32_t)at->index * at->layout->lines;
     }
     word[n++] = bytes;
     memcpy(head, word, n * 4);

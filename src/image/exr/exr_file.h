@@ -10,7 +10,7 @@
 #define IMAGE_EXR_FILE_H
 
 #include "base/file.h"
-#include "image/exr/exr_layout.h"
+#include "image/exr/exr_chunk.h"
 #include "image/format.h"
 
 typedef struct {
@@ -43,9 +43,15 @@ enum { EXR_CHUNK_HEAD = 24 };
 static inline size_t exr_chunk_head(bool multipart, bool tiled) {
     return (multipart ? 4u : 0u) + (tiled ? 20u : 8u);
 }
-/* Fills the head of a chunk and returns its length. `part_number` is -1 in a file of one part. To
- * check a head that was read, compare all but its last four bytes, the size. */
-size_t exr_chunk_head_make(uint8_t head[EXR_CHUNK_HEAD], const image_part *p, const exr_layout *l,
-                           int part_number, uint64_t index, uint32_t bytes);
+/* Which chunk of a file. */
+typedef struct {
+    const image_part *part;
+    const exr_layout *layout;
+    int number; /* of the part; -1 in a file of one part */
+    uint64_t index;
+} exr_place;
+/* Fills the head of a chunk and returns its length. To check a head that was read, compare all but
+ * its last four bytes, the size. */
+size_t exr_chunk_head_make(uint8_t head[EXR_CHUNK_HEAD], const exr_place *at, uint32_t bytes);
 
 #endif

@@ -15,6 +15,12 @@ enum {
 };
 
 typedef struct {
+    const uint8_t *bytes;
+    uint64_t at, end; /* bits */
+} bits;
+
+typedef struct {
+    bits in;
     uint32_t symbol[SYMBOLS]; /* by length, then by symbol: the order of their codes */
     uint8_t length[SYMBOLS];
     uint32_t fast[1 << FAST_BITS]; /* symbol << 8 | length; 0: none so short */
@@ -24,11 +30,6 @@ typedef struct {
     uint64_t bound[LONGEST + 1];   /* its code, moved up against the top of 64 bits */
     uint32_t repeat;               /* the symbol for "once more" */
 } decoder;
-
-typedef struct {
-    const uint8_t *bytes;
-    uint64_t at, end; /* bits */
-} bits;
 
 /* The next 64 bits, the first of them at the top. */
 static inline uint64_t peek(const bits *b) {
@@ -45,8 +46,9 @@ static uint32_t take(bits *b, unsigned n) {
     return v;
 }
 
-/* Lengths of the codes of symbols first to last. */
-static bool read_lengths(decoder *d, bits *b, uint32_t first, uint32_t last, err *e) {
+/* Reads the lengths of the codes of symbols first to last. */
+static bool read_lengths(decoder *d, uint32_t first, uint32_t last, err *e) {
+    bits *b = &d->in;
     for (uint32_t s = first; s <= last;) {
         if (b->at >= b->end) return err_set(e, ERR_DATA, "the table of Huffman codes is cut off");
         uint32_t length = take(b, 6), zeros = 0;
@@ -63,7 +65,7 @@ static bool read_lengths(decoder *d, bits *b, uint32_t first, uint32_t last, err
     return true;
 }
 
-/* The codes of length n start where half of those of length n + 1 end. */
+/* Assigns the codes: those of length n start where half of those of length n + 1 end. */
 static bool assign_codes(decoder *d, uint32_t first, uint32_t last, err *e) {
     for (uint32_t s = first; s <= last; s++) d->count[d->length[s]]++;
     d->count[0] = 0;
@@ -143,7 +145,21 @@ static size_t read_code(const decoder *d, bits *b, uint16_t *out, size_t i, size
     return times;
 }
 
-static bool read_codes(const decoder *d, bits *b, uint16_t *out, size_t n, err *e) {
+static bool decode(decoder *d, size_t bytes, uint16_t *out, size_t n, err *e) {
+    uint32_t head[HEAD / 4];
+    bits *b = &d->in;
+    if (bytes < HEAD) return err_set(e, ERR_DATA, "the Huffman header is cut off");
+    memcpy(head, b->bytes, sizeof head);
+    uint32_t first = head[0], last = head[1], code_bits = head[3];
+    if (last >= SYMBOLS || first > last)
+        return err_set(e, ERR_DATA, "Huffman codes of symbols %" PRIu32 " to %" PRIu32, first,
+                       last);
+    d->repeat = last;
+    if (!read_lengths(d, first, last, e) || !assign_codes(d, first, last, e)) return false;
+    if (b->at > b->end || code_bits > b->end - b->at)
+        return err_set(e, ERR_DATA, "the Huffman codes are cut off");
+    b->end = b->at + code_bits;
+    fill_fast(d);
     for (size_t i = 0; i < n;) {
         size_t more = read_short_codes(d, b, out + i, n - i);
         if (!more) more = read_code(d, b, out, i, n);
@@ -154,28 +170,11 @@ static bool read_codes(const decoder *d, bits *b, uint16_t *out, size_t n, err *
     return true;
 }
 
-static bool decode(decoder *d, const uint8_t *packed, size_t bytes, uint16_t *out, size_t n,
-                   err *e) {
-    uint32_t head[HEAD / 4];
-    if (bytes < HEAD) return err_set(e, ERR_DATA, "the Huffman header is cut off");
-    memcpy(head, packed, sizeof head);
-    uint32_t first = head[0], last = head[1], code_bits = head[3];
-    if (last >= SYMBOLS || first > last)
-        return err_set(e, ERR_DATA, "Huffman codes of symbols %" PRIu32 " to %" PRIu32, first,
-                       last);
-    bits b = {packed, 8 * HEAD, 8 * (uint64_t)bytes};
-    d->repeat = last;
-    if (!read_lengths(d, &b, first, last, e) || !assign_codes(d, first, last, e)) return false;
-    if (b.at > b.end || code_bits > b.end - b.at)
-        return err_set(e, ERR_DATA, "the Huffman codes are cut off");
-    b.end = b.at + code_bits;
-    fill_fast(d);
-    return read_codes(d, &b, out, n, e);
-}
-
 bool exr_huffman_decode(const uint8_t *packed, size_t bytes, uint16_t *out, size_t n, err *e) {
     decoder *d = mem_new(1, sizeof *d, "a Huffman decoder", e);
-    bool ok = d && decode(d, packed, bytes, out, n, e);
+    if (!d) return false;
+    d->in = (bits){packed, 8 * HEAD, 8 * (uint64_t)bytes};
+    bool ok = decode(d, bytes, out, n, e);
     mem_free(d);
     return ok;
 }

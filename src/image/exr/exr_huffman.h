@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* So many bytes behind the packed ones are read, whatever they hold. */
+/* The decoder may read this many bytes behind the packed ones, whatever they hold. */
 enum { EXR_HUFFMAN_SLACK = 16 };
 
-/* From header, table of lengths and codes in `bytes` bytes to exactly n values. */
+/* Decodes `bytes` bytes, a header, a table of lengths and codes, to exactly n values. */
 bool exr_huffman_decode(const uint8_t *packed, size_t bytes, uint16_t *out, size_t n, err *e);
 
 #endif

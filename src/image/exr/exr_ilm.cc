@@ -184,9 +184,9 @@ size_t encode(const exr_shape *s, const uint8_t *raw, uint8_t *packed) {
 
 } // namespace
 
-bool exr_ilm_decode(exr_scratch *s, const exr_shape *shape, size_t bytes, err *e) {
+bool exr_ilm_decode(exr_scratch *s, const exr_shape *shape, err *e) {
     try {
-        decode(shape, s->packed, bytes, s->raw);
+        decode(shape, s->packed, s->bytes, s->raw);
         return true;
     } catch (const std::bad_alloc &) {
         return err_set(e, ERR_RETRY, "out of memory while decoding %zu bytes", shape->raw);
@@ -195,9 +195,9 @@ bool exr_ilm_decode(exr_scratch *s, const exr_shape *shape, size_t bytes, err *e
     }
 }
 
-bool exr_ilm_encode(exr_scratch *s, const exr_shape *shape, size_t *bytes, err *e) {
+bool exr_ilm_encode(exr_scratch *s, const exr_shape *shape, err *e) {
     try {
-        *bytes = encode(shape, s->raw, s->packed);
+        s->bytes = encode(shape, s->raw, s->packed);
         return true;
     } catch (const std::bad_alloc &) {
         return err_set(e, ERR_RETRY, "out of memory while encoding %zu bytes", shape->raw);

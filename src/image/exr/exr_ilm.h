@@ -8,10 +8,10 @@
 
 #include "image/exr/exr_chunk.h"
 
-/* Decodes `bytes` bytes in s->packed to shape->raw bytes in s->raw. */
-bool exr_ilm_decode(exr_scratch *s, const exr_shape *shape, size_t bytes, err *e);
-/* Encodes to at most shape->raw bytes; *bytes is shape->raw where the chunk does not get smaller.
- */
-bool exr_ilm_encode(exr_scratch *s, const exr_shape *shape, size_t *bytes, err *e);
+/* Decodes the chunk in s->packed to shape->raw bytes in s->raw. */
+bool exr_ilm_decode(exr_scratch *s, const exr_shape *shape, err *e);
+/* Encodes s->raw to at most shape->raw bytes in s->packed, and to as many where the chunk does not
+ * get smaller. */
+bool exr_ilm_encode(exr_scratch *s, const exr_shape *shape, err *e);
 
 #endif

@@ -49,13 +49,13 @@ const image_part *exr_read_part(const exr_reader *r, int part) {
 
 /* --- chunks ------------------------------------------------------------------------------- */
 
-bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *s, size_t *bytes,
-                    err *e) {
+bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *s, err *e) {
     const image_part *p = &r->head->part[part];
     const exr_table *t = &r->exr.table[part];
     uint64_t at = t->offset[index];
     uint8_t head[EXR_CHUNK_HEAD], expected[EXR_CHUNK_HEAD];
-    size_t n = exr_chunk_head_make(expected, p, &t->layout, r->exr.multipart ? part : -1, index, 0);
+    exr_place place = {p, &t->layout, r->exr.multipart ? part : -1, index};
+    size_t n = exr_chunk_head_make(expected, &place, 0);
     if (!file_in_read(r->file, at, head, n, e)) return false;
     if (memcmp(head, expected, n - 4) != 0)
         return err_set(e, ERR_DATA, "at %" PRIu64 ", where it should start, is something else", at);
@@ -71,7 +71,7 @@ bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *
                        "incomplete file: its %" PRIu32 " bytes at %" PRIu64
                        " go beyond the end of the file at %" PRIu64,
                        size, at + n, file_in_size(r->file));
-    *bytes = size;
+    s->bytes = size;
     return exr_scratch_packed(s, size, e) && file_in_read(r->file, at + n, s->packed, size, e);
 }
 
@@ -91,8 +91,7 @@ static bool decode_chunk(void *ctx, size_t i, int worker, err *e) {
     const image_part *p = exr_read_part(j->r, j->part);
     uint64_t index = j->first + i;
     exr_chunk c = {.part = p, .layout = l, .band = &j->band, .at = exr_layout_block(l, index)};
-    if (exr_read_chunk(j->r, j->part, index, s, &c.bytes, e) && exr_chunk_decode(s, &c, e))
-        return true;
+    if (exr_read_chunk(j->r, j->part, index, s, e) && exr_chunk_decode(s, &c, e)) return true;
     return err_in(e, "part %d, the chunk of %s that starts at pixel (%" PRIu32 ", %" PRIu32 ")",
                   j->part, compression_name(p->packing), c.at.x, c.at.y);
 }

@@ -1,4 +1,4 @@
-/* exr_read.h - an EXR file as bands of rows, and as chunks.
+/* exr_read.h - reads an EXR file as bands of rows, and as chunks.
  *
  * What a band needs is read and decoded chunk by chunk on all threads, straight into the planes;
  * nothing of the file is held but its headers and tables, and one chunk for each thread. */
@@ -16,9 +16,9 @@ bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *co
                    err *e);
 void exr_read_close(void *reader);
 
-/* For copies. Chunk `index` of level 0 as it stands in the file, into s->packed. Thread-safe. */
-bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *s, size_t *bytes,
-                    err *e);
+/* Reads chunk `index` of level 0 as it stands in the file into s->packed, for copies. Several
+ * threads may do so at the same time. */
+bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *s, err *e);
 const exr_layout *exr_read_layout(const exr_reader *r, int part);
 const image_part *exr_read_part(const exr_reader *r, int part);
 

@@ -71,9 +71,10 @@ size_t read_bitmap(const std::vector<uint8_t> &in, size_t bytes, std::vector<uin
     return at + n;
 }
 
-bool unpack(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t *raw, err *e) {
+bool unpack(const exr_scratch *s, const exr_shape *shape, err *e) {
+    size_t bytes = s->bytes;
     std::vector<uint8_t> in(bytes + EXR_HUFFMAN_SLACK); /* zeros behind the end */
-    memcpy(in.data(), packed, bytes);
+    memcpy(in.data(), s->packed, bytes);
     std::vector<uint8_t> bitmap(tinyexr::BITMAP_SIZE);
     size_t at = read_bitmap(in, bytes, bitmap);
     if (bytes - at < LENGTH_BYTES) throw damaged{"it is cut off"};
@@ -86,15 +87,15 @@ bool unpack(const exr_shape *shape, const uint8_t *packed, size_t bytes, uint8_t
     if (!exr_huffman_decode(&in[at], length, data.data(), data.size(), e)) return false;
     undo_wavelet(shape, data.data(), largest);
     tinyexr::applyLut(lut.data(), data.data(), int(data.size()));
-    interleave(shape, data.data(), raw);
+    interleave(shape, data.data(), s->raw);
     return true;
 }
 
 } // namespace
 
-bool exr_piz_decode(exr_scratch *s, const exr_shape *shape, size_t bytes, err *e) {
+bool exr_piz_decode(exr_scratch *s, const exr_shape *shape, err *e) {
     try {
-        return unpack(shape, s->packed, bytes, s->raw, e);
+        return unpack(s, shape, e);
     } catch (const damaged &d) {
         return err_set(e, ERR_DATA, "the PIZ data is damaged: %s", d.what);
     } catch (const std::bad_alloc &) {
@@ -110,7 +111,7 @@ size_t exr_piz_bound(size_t raw) {
     return 2 * raw + 65536 + tinyexr::BITMAP_SIZE + 256;
 }
 
-bool exr_piz_encode(exr_scratch *s, const exr_shape *shape, size_t *bytes, err *e) {
+bool exr_piz_encode(exr_scratch *s, const exr_shape *shape, err *e) {
     try {
         std::vector<tinyexr::ChannelInfo> channels(size_t(shape->part->channels));
         for (size_t c = 0; c < channels.size(); c++)
@@ -119,7 +120,7 @@ bool exr_piz_encode(exr_scratch *s, const exr_shape *shape, size_t *bytes, err *
         if (!tinyexr::CompressPiz(s->packed, &size, s->raw, shape->raw, channels, int(shape->w),
                                   int(shape->h)))
             return err_set(e, ERR_INTERNAL, "PIZ encoding failed");
-        *bytes = size;
+        s->bytes = size;
         return true;
     } catch (const std::bad_alloc &) {
         return err_set(e, ERR_RETRY, "out of memory: PIZ encoding of %zu bytes", shape->raw);

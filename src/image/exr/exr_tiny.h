@@ -8,10 +8,11 @@
 
 #include "image/exr/exr_chunk.h"
 
-/* Decodes `bytes` bytes in s->packed to shape->raw bytes in s->raw. */
-bool exr_piz_decode(exr_scratch *s, const exr_shape *shape, size_t bytes, err *e);
+/* Decodes the chunk in s->packed to shape->raw bytes in s->raw. */
+bool exr_piz_decode(exr_scratch *s, const exr_shape *shape, err *e);
 /* Returns the room that encoding may need in s->packed, far more than it leaves. */
 size_t exr_piz_bound(size_t raw);
-bool exr_piz_encode(exr_scratch *s, const exr_shape *shape, size_t *bytes, err *e);
+/* Encodes s->raw to s->packed. */
+bool exr_piz_encode(exr_scratch *s, const exr_shape *shape, err *e);
 
 #endif

@@ -13,12 +13,13 @@ typedef struct {
     size_t bytes;
 } packet;
 
+/* The writer's lock guards `waiting`, `placed` and, until all chunks are placed, `offset`. */
 typedef struct {
-    exr_layout layout;
-    uint64_t *offset; /* by chunk, zero until it has its place */
-    packet *waiting;  /* by place in the line order */
-    uint64_t placed;  /* the first so many of the line order have their place */
-    uint64_t table;   /* where the table goes */
+    exr_layout layout; /* const, as is `table`, once the writer is made */
+    uint64_t *offset;  /* by chunk, zero until it has its place */
+    packet *waiting;   /* by place in the line order */
+    uint64_t placed;   /* so many, the first in the line order, have their place */
+    uint64_t table;    /* where the table goes */
 } part_state;
 
 typedef struct {
@@ -27,23 +28,14 @@ typedef struct {
     image_header *head;
     part_state *part;
     exr_scratch *scratch; /* one for each thread */
-    pthread_mutex_t lock; /* of what is below, and of the parts */
+    pthread_mutex_t lock; /* guards what is below, and what part_state says */
     uint64_t end;         /* of what has a place in the file */
 } exr_writer;
 
 /* --- opening ------------------------------------------------------------------------------ */
 
-static void settle_packing(image_header *h) {
-    for (int p = 0; p < h->parts; p++) {
-        if (exr_chunk_known(h->part[p].packing)) continue;
-        log_note("%s compression needs OpenEXR, which this program is built without; "
-                 "writing zip instead",
-                 compression_name(h->part[p].packing));
-        h->part[p].packing = COMPRESSION_ZIP;
-    }
-}
-
-/* Headers and empty tables: the file's start, whose length does not change any more. */
+/* Writes the headers and leaves room for the tables: the file's start, whose length does not change
+ * any more. */
 static bool write_start(exr_writer *w, err *e) {
     text t = {0};
     exr_layout *layout = mem_new((size_t)w->head->parts, sizeof *layout, "EXR writer", e);
@@ -71,7 +63,13 @@ void *exr_write_create(file_out **file, image_header *h, par *threads, err *e) {
     pthread_mutex_init(&w->lock, NULL);
     w->threads = threads;
     w->head = h;
-    settle_packing(h);
+    for (int p = 0; p < h->parts; p++) {
+        if (exr_chunk_known(h->part[p].packing)) continue;
+        log_note("%s compression needs OpenEXR, which this program is built without; "
+                 "writing zip instead",
+                 compression_name(h->part[p].packing));
+        h->part[p].packing = COMPRESSION_ZIP;
+    }
     w->scratch = mem_new((size_t)par_workers(threads), sizeof *w->scratch, "EXR writer", e);
     w->part = mem_new((size_t)h->parts, sizeof *w->part, "EXR writer", e);
     if (!w->scratch || !w->part || !write_start(w, e)) goto fail;
@@ -117,13 +115,13 @@ uint32_t exr_write_rows(const void *writer, int part) {
 static bool write_chunk(exr_writer *w, int part, uint64_t index, const packet *p, err *e) {
     uint8_t head[EXR_CHUNK_HEAD];
     const part_state *s = &w->part[part];
-    size_t n = exr_chunk_head_make(head, &w->head->part[part], &s->layout,
-                                   w->head->parts > 1 ? part : -1, index, (uint32_t)p->bytes);
+    exr_place at = {&w->head->part[part], &s->layout, w->head->parts > 1 ? part : -1, index};
+    size_t n = exr_chunk_head_make(head, &at, (uint32_t)p->bytes);
     return file_out_write(w->file, s->offset[index], head, n, e) &&
            file_out_write(w->file, s->offset[index] + n, p->data, p->bytes, e);
 }
 
-/* The next chunk in the line order gets its place, under the lock. */
+/* Gives the next chunk in the line order its place; the caller holds the lock. */
 static uint64_t place_next(exr_writer *w, int part, size_t bytes) {
     part_state *s = &w->part[part];
     const image_part *p = &w->head->part[part];
@@ -131,17 +129,6 @@ static uint64_t place_next(exr_writer *w, int part, size_t bytes) {
     s->offset[index] = w->end;
     w->end += exr_chunk_head(w->head->parts > 1, p->tile_w) + bytes;
     return index;
-}
-
-/* A copy waits until its turn has come. */
-static bool keep_chunk(exr_writer *w, int part, uint64_t place, packet p, err *e) {
-    packet copy = {mem_raw(p.bytes, 1, "a chunk", e), p.bytes};
-    if (!copy.data) return false;
-    memcpy(copy.data, p.data, p.bytes);
-    pthread_mutex_lock(&w->lock);
-    w->part[part].waiting[place] = copy;
-    pthread_mutex_unlock(&w->lock);
-    return true;
 }
 
 /* Writes the chunks that have waited for the one before. Writing is outside the lock: places do
@@ -165,15 +152,22 @@ static bool write_waiting(exr_writer *w, int part, err *e) {
     return false;
 }
 
-/* The packed chunk at `place` of the line order, in the caller's memory. */
+/* Adds the packed chunk at `place` of the line order, which is in the caller's memory. Before its
+ * turn, a copy of it waits. */
 static bool add_chunk(exr_writer *w, int part, uint64_t place, packet p, err *e) {
     uint64_t index = 0;
     pthread_mutex_lock(&w->lock);
     bool turn = w->part[part].placed == place;
     if (turn) index = place_next(w, part, p.bytes);
     pthread_mutex_unlock(&w->lock);
-    bool ok = turn ? write_chunk(w, part, index, &p, e) : keep_chunk(w, part, place, p, e);
-    return ok && write_waiting(w, part, e);
+    if (turn) return write_chunk(w, part, index, &p, e) && write_waiting(w, part, e);
+    packet copy = {mem_raw(p.bytes, 1, "a chunk", e), p.bytes};
+    if (!copy.data) return false;
+    memcpy(copy.data, p.data, p.bytes);
+    pthread_mutex_lock(&w->lock);
+    w->part[part].waiting[place] = copy;
+    pthread_mutex_unlock(&w->lock);
+    return write_waiting(w, part, e);
 }
 
 /* --- bands -------------------------------------------------------------------------------- */
@@ -195,7 +189,7 @@ static bool encode_chunk(void *ctx, size_t i, int worker, err *e) {
     uint64_t index = exr_layout_stored(l, p->order, j->first + i);
     exr_chunk c = {.part = p, .layout = l, .band = &j->band, .at = exr_layout_block(l, index)};
     return exr_chunk_encode(s, &c, e) &&
-           add_chunk(j->w, j->part, j->first + i, (packet){s->packed, c.bytes}, e);
+           add_chunk(j->w, j->part, j->first + i, (packet){s->packed, s->bytes}, e);
 }
 
 bool exr_write_band(void *writer, int part, uint32_t row, uint32_t rows, const void *const plane[],
@@ -230,9 +224,8 @@ static bool copy_chunk(void *ctx, size_t i, int worker, err *e) {
     exr_scratch *s = &j->w->scratch[worker];
     const exr_layout *l = &j->w->part[j->part].layout;
     uint64_t index = exr_layout_stored(l, j->w->head->part[j->part].order, i);
-    size_t bytes;
-    return exr_read_chunk(j->r, j->from, index, s, &bytes, e) &&
-           add_chunk(j->w, j->part, i, (packet){s->packed, bytes}, e);
+    return exr_read_chunk(j->r, j->from, index, s, e) &&
+           add_chunk(j->w, j->part, i, (packet){s->packed, s->bytes}, e);
 }
 
 bool exr_write_copy(void *writer, int to, void *reader, int from, err *e) {

@@ -1,4 +1,4 @@
-/* exr_write.h - an EXR file from bands of rows, or from chunks of another file.
+/* exr_write.h - writes an EXR file from bands of rows, or from chunks of another file.
  *
  * Chunks are encoded on all threads and written as soon as their place in the file is known: the
  * place behind the chunk before, in the part's line order. A chunk that comes before its turn
@@ -10,7 +10,8 @@
 #include "base/file.h"
 #include "image/exr/exr_read.h"
 
-/* Takes the file. Compressions that this program cannot write become ZIP in *h, with a note. */
+/* Creates a writer, which takes the file. Compressions that this program cannot write become ZIP in
+ * *h, with a note. */
 void *exr_write_create(file_out **file, image_header *h, par *threads, err *e);
 uint32_t exr_write_rows(const void *writer, int part);
 bool exr_write_band(void *writer, int part, uint32_t row, uint32_t rows, const void *const plane[],
