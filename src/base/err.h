@@ -1,4 +1,4 @@
-/* err.h - how every fallible function reports failure.
+/* err.h - carries a failure from the place that finds it to main.
  *
  * A fallible function returns bool (or a pointer) and takes `err *e` last. The place that finds the
  * failure sets a code and a sentence with the actual numbers; callers put in front of it what they

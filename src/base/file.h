@@ -1,4 +1,4 @@
-/* file.h - reading at offsets, writing atomically.
+/* file.h - reads files at offsets, and writes them atomically.
  *
  * An output is written under a temporary name in the same folder, synced and put in its place by
  * file_out_commit. Until then an old file of that name is untouched. Whatever ends the program (an

@@ -1,8 +1,8 @@
-/* half.h - 16-bit floats, as IEEE 754 and OpenEXR have them.
+/* half.h - converts 16-bit floats, as IEEE 754 and OpenEXR have them.
  *
  * Half to float is exact. Float to half rounds to nearest, ties to even; beyond 65504 it gives
  * infinity. NaN stays NaN with its upper payload bits. Whole rows use the processor's
- * instruction where it has one, with the same results. */
+ * instruction if it has one, with the same results. The module knows nothing of images. */
 #ifndef BASE_HALF_H
 #define BASE_HALF_H
 

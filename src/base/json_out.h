@@ -14,9 +14,10 @@
 
 enum { JSON_OUT_DEPTH = 16 };
 
-/* Begin with json_begin, or with `json_out j = {.to = &text}`. A function that writes one value
- * inside a document whose outer part is written elsewhere sets `depth` to the number of objects and
- * arrays around it, so that its lines are indented rightly. The writer holds no memory. */
+/* A writer begins as json_begin gives it, or as `json_out j = {.to = &text}`. A function that
+ * writes one value inside a document whose outer part is written elsewhere sets `depth` to the
+ * number of objects and arrays around it, which decides how its lines are indented. It holds no
+ * memory. */
 typedef struct {
     text *to;
     int depth;
@@ -49,19 +50,19 @@ void json_string(json_out *j, const char *key, const char *s);
 void json_bool(json_out *j, const char *key, bool b);
 void json_int(json_out *j, const char *key, int64_t n);
 void json_uint(json_out *j, const char *key, uint64_t n);
-/* Add a number with so many digits in all, as %g writes it; 17 bring every double back. */
+/* Adds a number with `digits` digits in all, as %g writes it; 17 bring every double back. */
 void json_real(json_out *j, const char *key, int digits, double v);
-/* The same, but "inf", "-inf" or "nan" for a number that is not finite. */
+/* Does the same, but writes "inf", "-inf" or "nan" for a number that is not finite. */
 void json_real_or_word(json_out *j, const char *key, int digits, double v);
-/* Add a number with so many digits behind the point. */
+/* Adds a number with `decimals` digits behind the point. */
 void json_fixed(json_out *j, const char *key, int decimals, double v);
-/* Add an array of numbers. */
+/* Add an array of `count` numbers. */
 void json_ints(json_out *j, const char *key, const int32_t *n, size_t count);
 void json_uints(json_out *j, const char *key, const uint32_t *n, size_t count);
 void json_reals(json_out *j, const char *key, int digits, const double *v, size_t count);
 /* Adds each line of a text as a string of its own; the text may be NULL. */
 void json_lines(json_out *j, const char *lines);
-/* Add text that is JSON already. */
+/* Adds text that is JSON already. */
 void json_raw(json_out *j, const char *key, const char *json);
 /* Begins a member and returns the text, into which the caller writes the member's value as JSON. */
 text *json_here(json_out *j, const char *key);

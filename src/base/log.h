@@ -1,4 +1,4 @@
-/* log.h - messages to people, on stderr. stdout is for data and is never written here.
+/* log.h - writes messages to people, on stderr. stdout is for data and is never written here.
  *
  * A call writes one whole line with one write, so lines of several threads do not mix. Names in it
  * may come from anywhere: control characters and bytes that are not UTF-8 are shown, not sent

@@ -1,8 +1,8 @@
-/* machine.h - how much of this machine the process may use.
+/* machine.h - finds how much of this machine the process may use.
  *
- * A container may hold far less than the machine has, so the limits of its control groups (cgroup
- * version 1 or 2) count, not only the processors and the memory that the kernel shows. It does not
- * know what the program does with them. */
+ * A container may have far less than the machine, so the limits of its control groups (cgroup
+ * version 1 or 2) count, and not only the processors and the memory that the kernel shows. The
+ * module does not know what the program does with them. */
 #ifndef BASE_MACHINE_H
 #define BASE_MACHINE_H
 
@@ -14,7 +14,8 @@ int machine_cpus(void);
 /* Returns the bytes that can be allocated now without swapping or being killed; 0: not known. */
 uint64_t machine_memory(void);
 
-/* The same with /proc and /sys/fs/cgroup elsewhere, for tests. Infinite where there is no quota. */
+/* Return the same with /proc and /sys/fs/cgroup elsewhere, for tests; the quota is not rounded, and
+ * infinite if there is none. */
 double machine_cpu_quota(const char *proc, const char *cgroups);
 uint64_t machine_memory_at(const char *proc, const char *cgroups);
 

@@ -1,4 +1,4 @@
-/* mem.h - checked sizes, aligned memory and its limit.
+/* mem.h - gives out aligned memory, within a limit, and checks its sizes.
  *
  * Sizes that come from files are multiplied only here; an overflow is an error, not a small buffer.
  * Memory is aligned to 64 bytes (a cache line, and any vector unit). Everything large that the
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Set *out = a * b (or a + b); false, and *out untouched, when it does not fit. */
+/* Set *out = a * b (or a + b). Return false, and leave *out untouched, when that does not fit. */
 bool mem_mul(size_t a, size_t b, size_t *out);
 bool mem_add(size_t a, size_t b, size_t *out);
 
@@ -34,14 +34,14 @@ uint64_t mem_limit(void);
 uint64_t mem_left(void);
 uint64_t mem_used(void);
 
-/* Keeps up to so many bytes of large blocks that are freed, for the next allocation of their size:
- * the frames of a sequence use the same sizes again and again, and the system clears each page that
- * it hands out. What is kept is given up before an allocation is refused. 0, the default, gives
- * back all that is kept and keeps nothing. */
+/* Keeps up to `bytes` of large blocks that are freed, for the next allocation of their size: the
+ * frames of a sequence use the same sizes again and again, and the system clears each page that it
+ * hands out. Blocks that are kept are given back before an allocation is refused. 0, the default,
+ * gives all of them back and keeps none. */
 void mem_keep(uint64_t bytes);
 
-/* Returns false, with the error of an allocation that is refused, where so many bytes may not be
- * allocated. For work that takes its memory in many pieces, before the first of them. */
+/* Returns false, with the error of a refused allocation, when `bytes` more may not be allocated.
+ * For work that takes its memory in many pieces, before the first of them. */
 bool mem_check(uint64_t bytes, const char *what, err *e);
 
 /* Ends the program, for the few small allocations that cannot fail in a better way: removes the

@@ -1,4 +1,4 @@
-/* number.h - the smaller, the larger, limits and rounded-up quotients of numbers.
+/* number.h - finds the smaller and the larger of numbers, limits them, and rounds quotients up.
  *
  * One function per type, so that no argument is converted in silence: min_int, max_u32,
  * clamp_double, ceil_div_size and so on. */

@@ -1,4 +1,5 @@
-/* text.h - strings: a growing buffer, globs, and the nearest of several names. */
+/* text.h - works on strings: a growing buffer, UTF-8, names made safe to show, globs, and the
+ * nearest of several names. It does not know what the strings are for. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 

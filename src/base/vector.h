@@ -1,4 +1,4 @@
-/* vector.h - the compiler's vectors, and hot loops in two versions.
+/* vector.h - gives hot loops the compiler's vectors, in two versions.
  *
  * A hot loop is written once, as a VECTOR_INLINE function over vec4d or vec8f, and called from two
  * functions: a plain one, which the compiler lowers to what every processor of the architecture
@@ -23,8 +23,8 @@ typedef int32_t vec8i_any __attribute__((vector_size(32), aligned(4), may_alias)
 #define VECTOR_PICK8(mask, a, b) (vec8f)(((mask) & (vec8i)(a)) | (~(mask) & (vec8i)(b)))
 #define VECTOR_PICK4(mask, a, b) (vec4d)(((mask) & (vec4l)(a)) | (~(mask) & (vec4l)(b)))
 
-/* Four floats, of a vector or in memory, as doubles; written so that compilers make one instruction
- * of it. VECTOR_ADD_UP adds eight floats to four doubles. */
+/* Make doubles of four floats, of a vector or in memory, in a form that compilers turn into one
+ * instruction; and add eight floats to four doubles. */
 #define VECTOR_DOUBLES(v, i)                                                             \
     (vec4d) {                                                                            \
         (double)(v)[i], (double)(v)[(i) + 1], (double)(v)[(i) + 2], (double)(v)[(i) + 3] \
@@ -33,8 +33,8 @@ typedef int32_t vec8i_any __attribute__((vector_size(32), aligned(4), may_alias)
 
 #define VECTOR_INLINE static inline __attribute__((always_inline))
 
-/* In functions that are VECTOR_WIDE only: a where it is less (greater), else b; a * b + c of
- * doubles, where the processor rounds it once. */
+/* Only in functions that are VECTOR_WIDE: take a where it is less (greater), else b; compute a * b
+ * + c of doubles, rounded once if the processor can. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define VECTOR_WIDE          __attribute__((target("avx2,fma")))

@@ -106,6 +106,11 @@ bool image_push_attr(image_part *p, const char *name, const char *type, const vo
                      uint32_t bytes, err *e);
 /* Inserts a channel at its place in EXR's order. Fails when the name is there already. */
 bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e);
+/* The primaries of Rec.709, as the attribute chromaticities has them: x and y of R G B and white.
+ */
+extern const float IMAGE_REC709[8];
+/* Fills the matrix from R G B to X Y Z for primaries. Returns false when they give none. */
+bool image_to_xyz(const float xy[8], double m[3][3]);
 /* Fills in the weights of luminance Y: those of the part's chromaticities, else of Rec.709. */
 void image_luminance(const image_part *p, double weight[3]);
 

@@ -119,8 +119,8 @@ static void replace(psf_shape *s, psf_shape *by) {
     *s = *by;
 }
 
-/* --- unwrap, turn ------------------------------------------------------------------------ */
-
+/* Moves the centre of an axis from the corner, with what lies before it wrapped around to the far
+ * end (the layout of transforms), to floor(size / 2). */
 static bool unwrap_axis(psf_shape *s, int axis, err *e) {
     psf_shape to;
     if (!resized(&to, s, axis, s->size[axis], e)) return false;
@@ -135,14 +135,8 @@ static bool unwrap_axis(psf_shape *s, int axis, err *e) {
     return true;
 }
 
-/* Moves the centre from the corner, with the left and upper parts wrapped around to the far ends
- * (the layout of transforms), to floor(size / 2). */
-static bool shape_unwrap(psf_shape *s, err *e) {
-    return unwrap_axis(s, AXIS_W, e) && unwrap_axis(s, AXIS_H, e);
-}
-
 /* Turns the kernel by 180 degrees. */
-static void shape_turn(psf_shape *s) {
+static void turn(psf_shape *s) {
     size_t n = (size_t)s->size[AXIS_W] * s->size[AXIS_H];
     for (uint32_t c = 0; c < s->channels; c++) {
         double *a = s->tap + c * n;
@@ -155,15 +149,11 @@ static void shape_turn(psf_shape *s) {
     for (int axis = 0; axis < 2; axis++) s->center[axis] = s->size[axis] - 1 - s->center[axis];
 }
 
-/* --- scale ------------------------------------------------------------------------------- */
-
-/* The kernel as a function of position: every tap times a shape of area 1 around it, a box when
- * shrinking, a tent when enlarging. A new tap is the integral of that function over its own area,
- * so all of them together have the sum that the old ones had. These are the integrals up to x. */
-static double box_up_to(double x) {
-    return fmin(fmax(x + 0.5, 0), 1);
-}
-static double tent_up_to(double x) {
+/* The kernel as a function of position is every tap times a shape of area 1 around it: a box when
+ * shrinking, a tent when enlarging (docs/math.md, "Scale"). A new tap is the integral of that
+ * function over its own area, so the sum stays. Returns the integral of a shape up to x. */
+static double area_up_to(double x, bool box) {
+    if (box) return fmin(fmax(x + 0.5, 0), 1);
     if (x <= -1) return 0;
     if (x >= 1) return 1;
     return x < 0 ? (x + 1) * (x + 1) / 2 : 1 - (1 - x) * (1 - x) / 2;
@@ -175,8 +165,10 @@ static double taps_beside(double extent, double scale) {
     return fmax(0, ceil(extent * scale - 0.5 - 1e-9));
 }
 
+/* Makes an axis `scale` times as long. The new grid has a tap on the centre, so a centre between
+ * taps ends on one. Taps that are not negative stay so. */
 static bool scale_axis(psf_shape *s, int axis, double scale, err *e) {
-    double (*up_to)(double) = scale < 1 ? box_up_to : tent_up_to;
+    bool box = scale < 1;
     double half = scale < 1 ? 0.5 : 1, center = s->center[axis];
     double before = taps_beside(center + half, scale);
     double after = taps_beside(s->size[axis] - 1 - center + half, scale);
@@ -193,7 +185,7 @@ static bool scale_axis(psf_shape *s, int axis, double scale, err *e) {
         double left = center + ((double)i - before - 0.5) / scale, right = left + 1 / scale;
         double first = fmax(0, floor(left - half)), last = fmin(s->size[axis] - 1.0, right + half);
         for (size_t q = (size_t)first; (double)q <= last; q++) {
-            double weight = up_to(right - (double)q) - up_to(left - (double)q);
+            double weight = area_up_to(right - (double)q, box) - area_up_to(left - (double)q, box);
             for (size_t j = 0; weight > 0 && j < from.lines; j++)
                 line_start(&to, &dest, j)[i * dest.step] += weight *
                                                             line_start(s, &from, j)[q * from.step];
@@ -203,15 +195,6 @@ static bool scale_axis(psf_shape *s, int axis, double scale, err *e) {
     replace(s, &to);
     return true;
 }
-
-/* Makes the kernel `scale` times as large. The new grid has a tap on the centre, so a centre
- * between taps ends on one. In shrinking each new tap gathers what its area covers; in enlarging it
- * gathers the area under straight lines from tap to tap. Taps that are not negative stay so. */
-static bool shape_scale(psf_shape *s, double scale, err *e) {
-    return scale_axis(s, AXIS_W, scale, e) && scale_axis(s, AXIS_H, scale, e);
-}
-
-/* --- shift ------------------------------------------------------------------------------- */
 
 /* Moves all lines by `by` taps to the left; `room` has n * (2 * FFT_STEP + 2) doubles. Eight real
  * lines go at a time: a ramp of real taps keeps the real and the imaginary line of each complex one
@@ -266,6 +249,9 @@ static bool padded(psf_shape *to, const psf_shape *s, int axis, err *e) {
     return true;
 }
 
+/* Moves a centre between taps onto the nearest one by a phase ramp on the kernel's spectrum
+ * (docs/math.md, "The centre"). The axis then grows to at least twice its size. The ramp at the
+ * Nyquist frequency is its cosine, which keeps the taps real. */
 static bool shift_axis(psf_shape *s, int axis, err *e) {
     double nearest = floor(s->center[axis] + 0.5), by = s->center[axis] - nearest;
     if (fabs(by) < PSF_ON_TAP) {
@@ -288,14 +274,6 @@ static bool shift_axis(psf_shape *s, int axis, err *e) {
     mem_free(room);
     fft_free(&f);
     return ok;
-}
-
-/* Moves a centre between taps onto the nearest one by a phase ramp on the kernel's spectrum, along
- * the axes that need it. These grow to at least twice their size (the next even length without
- * prime factors above 7). The ramp at the Nyquist frequency is its cosine, which keeps the taps
- * real. */
-static bool shape_shift(psf_shape *s, err *e) {
-    return shift_axis(s, AXIS_W, e) && shift_axis(s, AXIS_H, e);
 }
 
 /* --- taps in ----------------------------------------------------------------------------- */
@@ -356,7 +334,7 @@ static bool find_center(psf_shape *s, const psf_options *o, err *e) {
         s->center[0] = (double)(peak % w), s->center[1] = (double)(peak / w);
         return true;
     case PSF_CENTROID: return find_centroid(s, e);
-    case PSF_CORNER: return shape_unwrap(s, e);
+    case PSF_CORNER: return unwrap_axis(s, AXIS_W, e) && unwrap_axis(s, AXIS_H, e);
     case PSF_AT: memcpy(s->center, o->at, sizeof s->center); return true;
     case PSF_MIDDLE:
     default: return true;
@@ -423,10 +401,11 @@ bool psf_make(psf *k, const psf_planes *in, const psf_options *options, err *e) 
     psf made = {.made = effective(options)};
     const psf_options *o = &made.made;
     psf_shape s = {.size = {in->w, in->h}, .channels = in->channels};
-    bool ok = check_options(o, in->w, in->h, e) && take_planes(&s, in, e) &&
-              find_center(&s, o, e) && (o->size == 1 || shape_scale(&s, o->size, e));
-    if (ok && o->correlate) shape_turn(&s);
-    ok = ok && shape_shift(&s, e) && take_shape(&made, &s, e);
+    bool ok = check_options(o, in->w, in->h, e) && take_planes(&s, in, e) && find_center(&s, o, e);
+    for (int axis = 0; ok && o->size != 1 && axis < 2; axis++)
+        ok = scale_axis(&s, axis, o->size, e);
+    if (ok && o->correlate) turn(&s);
+    ok = ok && shift_axis(&s, AXIS_W, e) && shift_axis(&s, AXIS_H, e) && take_shape(&made, &s, e);
     mem_free(s.tap);
     if (ok)
         *k = made;

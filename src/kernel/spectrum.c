@@ -1,6 +1,7 @@
 #include "kernel/spectrum.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "kernel/spectrum_resample.h"
 #include "math/fft.h"
 #include "math/lengths.h"
@@ -14,34 +15,6 @@ static uint32_t middle_of(uint32_t size) {
 
 /* --- taps as lines for a transform ------------------------------------------------------- */
 
-/* One channel of a kernel as fft_plane wants it: line i along the first axis, with the tap
- * (origin1, origin2) at 0 and without the centre tap. It is folded where a length is shorter than
- * the kernel. Both axes may have weights. */
-typedef struct {
-    const float *tap;
-    double scale;
-    uint32_t size1, size2, center1, center2, origin1;
-    size_t step1, step2; /* from tap to tap along either axis */
-    uint32_t length1, length2;
-    const double *weight1, *weight2; /* or NULL */
-} tap_lines;
-
-static void fill_line(const void *ctx, uint32_t i, double *to) {
-    const tap_lines *t = ctx;
-    /* Advanced by one per tap: `to` is a circle. */
-    uint32_t start = (t->length1 - t->origin1 % t->length1) % t->length1;
-    for (uint64_t q2 = i; q2 < t->size2; q2 += t->length2) {
-        const float *line = t->tap + q2 * t->step2;
-        double scale = t->scale * (t->weight2 ? t->weight2[q2] : 1);
-        uint32_t at = start;
-        for (uint32_t q1 = 0; q1 < t->size1; q1++) {
-            if (q1 != t->center1 || q2 != t->center2)
-                to[at] += scale * (t->weight1 ? t->weight1[q1] : 1) * (double)line[q1 * t->step1];
-            if (++at == t->length1) at = 0;
-        }
-    }
-}
-
 /* A transform of one channel of a kernel; everything is in the order x, y. */
 typedef struct {
     const psf *kernel;
@@ -53,31 +26,37 @@ typedef struct {
     bool float64;            /* the result is double */
 } tap_transform;
 
-static bool transform_taps(void *to, const tap_transform *f, par *threads, err *e) {
+/* Writes line i along the first axis, with the tap `origin` at 0 and without the centre tap. The
+ * kernel is folded where a length is shorter than it. */
+static void fill_line(const void *ctx, uint32_t i, double *to) {
+    const tap_transform *f = ctx;
     const psf *k = f->kernel;
+    uint32_t a = f->first, b = 1 - a, length = f->length[a];
     const uint32_t size[2] = {k->w, k->h}, center[2] = {k->cx, k->cy};
     const size_t step[2] = {1, k->w};
-    const uint32_t *length = f->length, *origin = f->origin;
-    uint32_t a = f->first, b = 1 - f->first;
-    tap_lines t = {.tap = k->tap + (size_t)f->channel * k->w * k->h,
-                   .scale = k->scale[f->channel],
-                   .size1 = size[a],
-                   .size2 = size[b],
-                   .center1 = center[a],
-                   .center2 = center[b],
-                   .origin1 = origin[a],
-                   .step1 = step[a],
-                   .step2 = step[b],
-                   .length1 = length[a],
-                   .length2 = length[b],
-                   .weight1 = f->weight[a],
-                   .weight2 = f->weight[b]};
-    fft_plane p = {.first = length[a],
-                   .second = length[b],
-                   .lines = size[b] < length[b] ? size[b] : length[b],
-                   .origin = (length[b] - origin[b] % length[b]) % length[b],
+    const float *tap = k->tap + (size_t)f->channel * k->w * k->h;
+    const double *weight = f->weight[a];
+    uint32_t start = (length - f->origin[a] % length) % length;
+    for (uint64_t qb = i; qb < size[b]; qb += f->length[b]) {
+        const float *line = tap + qb * step[b];
+        double scale = k->scale[f->channel] * (f->weight[b] ? f->weight[b][qb] : 1);
+        uint32_t at = start; /* advanced by one per tap: `to` is a circle */
+        for (uint32_t qa = 0; qa < size[a]; qa++) {
+            if (qa != center[a] || qb != center[b])
+                to[at] += scale * (weight ? weight[qa] : 1) * (double)line[qa * step[a]];
+            if (++at == length) at = 0;
+        }
+    }
+}
+
+static bool transform_taps(void *to, const tap_transform *f, par *threads, err *e) {
+    uint32_t a = f->first, b = 1 - a, size = b ? f->kernel->h : f->kernel->w;
+    fft_plane p = {.first = f->length[a],
+                   .second = f->length[b],
+                   .lines = min_u32(size, f->length[b]),
+                   .origin = (f->length[b] - f->origin[b] % f->length[b]) % f->length[b],
                    .fill = fill_line,
-                   .ctx = &t,
+                   .ctx = f,
                    .float64 = f->float64};
     return fft_half_spectrum(to, &p, threads, e);
 }
@@ -147,37 +126,6 @@ void spectrum_free(spectrum *s) {
 
 /* --- at lengths: the three modes --------------------------------------------------------- */
 
-static size_t line_set_floats(const spectrum_lines *l) {
-    return (size_t)l->halves * l->length * 2;
-}
-
-/* Returns the request that samples the source; its origin, the kernel's middle, moves to the
- * kernel's centre. */
-static resample_request from_source(const spectrum *s, uint32_t first, const uint32_t length[2]) {
-    const psf *k = &s->kernel;
-    return (resample_request){
-        .from = s->value,
-        .channels = k->channels,
-        .m = {s->m[0], s->m[1]},
-        .filter = RESAMPLE_KAISER,
-        .first = first,
-        .length = {length[0], length[1]},
-        .shift = {(int64_t)middle_of(k->w) - k->cx, (int64_t)middle_of(k->h) - k->cy}};
-}
-
-static bool at_exact(spectrum_lines *to, const spectrum *s, uint32_t first,
-                     const uint32_t length[2], par *threads, err *e) {
-    size_t step = line_set_floats(to) * (to->float64 ? sizeof(double) : sizeof(float));
-    tap_transform f = {.kernel = &s->kernel,
-                       .first = first,
-                       .length = length,
-                       .origin = {s->kernel.cx, s->kernel.cy},
-                       .float64 = to->float64};
-    for (; f.channel < to->channels; f.channel++)
-        if (!transform_taps((char *)to->value + f.channel * step, &f, threads, e)) return false;
-    return true;
-}
-
 /* Puts the centre tap back into a spectrum [kx][ky] of w * h frequencies whose origin is the
  * kernel's middle. */
 static void add_center_tap(float *value, const psf *k, double tap) {
@@ -196,17 +144,17 @@ static void add_center_tap(float *value, const psf *k, double tap) {
 /* Makes the spectrum of the whole kernel at the kernel's own size, its middle at the origin, and
  * reads between its frequencies by linear interpolation. docs/math.md, "What `bilinear` is", says
  * what is wrong with that. */
-static bool at_bilinear(spectrum_lines *to, const spectrum *s, uint32_t first,
-                        const uint32_t length[2], par *threads, err *e) {
-    const psf *k = &s->kernel;
-    size_t own_floats = ((size_t)k->w / 2 + 1) * k->h * 2, floats = line_set_floats(to);
+static bool at_bilinear(spectrum_lines *to, const psf *k, const resample_request *resampled,
+                        par *threads, err *e) {
+    size_t own_floats = ((size_t)k->w / 2 + 1) * k->h * 2;
+    size_t floats = (size_t)to->halves * to->length * 2;
     float *small = mem_raw(own_floats * to->channels, sizeof *small, "kernel spectrum", e);
     if (!small) return false;
-    resample_request own = from_source(s, 0, (uint32_t[]){k->w, k->h});
-    resample_request r = from_source(s, first, length);
+    resample_request own = *resampled, r = *resampled;
+    own.first = 0;
+    own.length[0] = r.m[0] = k->w, own.length[1] = r.m[1] = k->h;
     own.shift[0] = own.shift[1] = 0;
     r.from = small;
-    r.m[0] = k->w, r.m[1] = k->h;
     r.filter = RESAMPLE_LINEAR;
     bool ok = resample_half(small, &own, threads, e);
     for (uint32_t c = 0; ok && c < to->channels; c++)
@@ -238,18 +186,35 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *
                         .halves = r->length[0] / 2 + 1,
                         .length = r->length[1],
                         .float64 = r->float64};
-    size_t count, floats;
+    size_t count, floats, sample = l.float64 ? sizeof(double) : sizeof(float);
     if (!mem_mul(l.halves, (size_t)l.length * 2, &floats) || !mem_mul(floats, l.channels, &count))
         return err_set(e, ERR_CONFIG, "a spectrum of %" PRIu32 " x %" PRIu32 " is too large",
                        r->length[0], r->length[1]);
-    l.value = mem_raw(count, l.float64 ? sizeof(double) : sizeof(float), "spectrum", e);
+    l.value = mem_raw(count, sample, "spectrum", e);
     for (uint32_t c = 0; c < k->channels; c++)
         l.tap[c] = k->scale[c] * (double)k->tap[((size_t)c * k->h + k->cy) * k->w + k->cx];
     bool ok = l.value != NULL;
-    const resample_request resampled = from_source(s, r->first, length);
+    tap_transform taps = {.kernel = k,
+                          .first = r->first,
+                          .length = length,
+                          .origin = {k->cx, k->cy},
+                          .float64 = l.float64};
+    /* The origin of the source, the kernel's middle, moves to the kernel's centre. */
+    const resample_request resampled = {
+        .from = s->value,
+        .channels = k->channels,
+        .m = {s->m[0], s->m[1]},
+        .filter = RESAMPLE_KAISER,
+        .first = r->first,
+        .length = {length[0], length[1]},
+        .shift = {(int64_t)middle_of(k->w) - k->cx, (int64_t)middle_of(k->h) - k->cy}};
     switch (mode) {
-    case SPECTRUM_EXACT: ok = ok && at_exact(&l, s, r->first, length, threads, e); break;
-    case SPECTRUM_BILINEAR: ok = ok && at_bilinear(&l, s, r->first, length, threads, e); break;
+    case SPECTRUM_EXACT:
+        for (; ok && taps.channel < k->channels; taps.channel++)
+            ok =
+                transform_taps((char *)l.value + taps.channel * floats * sample, &taps, threads, e);
+        break;
+    case SPECTRUM_BILINEAR: ok = ok && at_bilinear(&l, k, &resampled, threads, e); break;
     case SPECTRUM_RESAMPLED: ok = ok && resample_half(l.value, &resampled, threads, e); break;
     }
     if (ok)

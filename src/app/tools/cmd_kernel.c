@@ -159,7 +159,6 @@ static bool read_request(model_request *r, const settings *s, const char *name, 
 
 /* Adds the model and its parameters as attributes. */
 static bool add_attributes(image_part *part, const model_request *r, err *e) {
-    static const float REC709[8] = {0.64f, 0.33f, 0.30f, 0.60f, 0.15f, 0.06f, 0.3127f, 0.3290f};
     const model *m = r->of;
     bool ok =
         image_set_attr(part, "fftbloom.model", "string", m->name, (uint32_t)strlen(m->name), e);
@@ -169,8 +168,8 @@ static bool add_attributes(image_part *part, const model_request *r, err *e) {
         ok = image_set_attr(part, name, "double", &r->value[i], sizeof r->value[i], e);
     }
     if (m->spectrum != MODEL_GREY)
-        ok = ok &&
-             image_set_attr(part, "chromaticities", "chromaticities", REC709, sizeof REC709, e);
+        ok = ok && image_set_attr(part, "chromaticities", "chromaticities", IMAGE_REC709,
+                                  sizeof IMAGE_REC709, e);
     return ok && image_set_attr(part, "fftbloom.fade", "double", &r->fade, sizeof r->fade, e);
 }
 

@@ -73,26 +73,15 @@ static void adapt(double m[3][3], const double from[3], const double white[3]) {
 /* Fills the matrix from a part's chromaticities. White stays white. X Y Z itself is an exception:
  * it has no white of its own, and 1, 1, 1 has no meaning in it. */
 static void read_primaries(preview *v) {
-    static const float REC709[8] = {0.64f, 0.33f, 0.30f, 0.60f, 0.15f, 0.06f, 0.3127f, 0.3290f};
     static const float XYZ[6] = {1, 0, 0, 1, 0, 0};
     float xy[8];
-    double m[3][3], back[3][3], white[3], d65[3];
+    double m[3][3], white[3], d65[3];
     const image_attr *a = image_find_attr(v->from.part, "chromaticities");
     if (v->from.colours != 3 || !a || a->bytes != sizeof xy) return;
     memcpy(xy, a->data, sizeof xy);
-    if (memcmp(xy, REC709, sizeof xy) == 0) return;
-    for (int c = 0; c < 3; c++) {
-        m[0][c] = (double)xy[2 * c];
-        m[1][c] = (double)xy[2 * c + 1];
-        m[2][c] = 1 - m[0][c] - m[1][c];
-    }
+    if (memcmp(xy, IMAGE_REC709, sizeof xy) == 0 || !image_to_xyz(xy, m)) return;
     xyz_of(white, (double)xy[6], (double)xy[7]);
-    xyz_of(d65, (double)REC709[6], (double)REC709[7]);
-    /* The primaries are scaled so that 1, 1, 1 is the white. */
-    invert(back, m);
-    double scale[3] = {0};
-    for (int i = 0; i < 9; i++) scale[i / 3] += back[i / 3][i % 3] * white[i % 3];
-    for (int i = 0; i < 9; i++) m[i / 3][i % 3] *= scale[i % 3];
+    xyz_of(d65, (double)IMAGE_REC709[6], (double)IMAGE_REC709[7]);
     if (memcmp(xy, XYZ, sizeof XYZ) != 0) adapt(m, white, d65);
     multiply(m, TO_REC709, m);
     v->convert = true;
