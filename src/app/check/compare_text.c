@@ -3,7 +3,6 @@
 #include "app/cli/options.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 compare_limits compare_limits_of(const settings *s) {
     compare_limits l = s->compare;

@@ -10,8 +10,17 @@
 #include "app/check/suite.h"
 #include "base/text.h"
 
+typedef enum {
+    ORIGIN_VERSION,
+    ORIGIN_DEVICE,
+    ORIGIN_SETTINGS,
+    ORIGIN_INPUT,
+    ORIGIN_KERNEL,
+    SUITE_ORIGINS
+} suite_origin_part;
+
 typedef struct {
-    text version, device, settings, input, kernel;
+    text of[SUITE_ORIGINS];
 } suite_origin;
 
 /* Fills the origin of a run of the case on a device; reads the bytes of its input and its kernel.

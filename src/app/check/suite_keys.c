@@ -5,7 +5,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -100,20 +99,6 @@ static bool read_reference(suite_case_reader *r, const json_value *v, err *e) {
 
 /* --- energy, crop ---------------------------------------------------------------------------- */
 
-static bool read_bounds(const json_value *v, suite_energy *to, err *e) {
-    if (v->type != JSON_ARRAY) return config_wrong_type(v, "energy", ARRAY, e);
-    const json_value *lo = v->child, *hi = lo ? lo->next : NULL;
-    if (v->children != 2 || lo->type != JSON_NUMBER || hi->type != JSON_NUMBER ||
-        !(lo->number <= hi->number))
-        return json_err(
-            v, e,
-            "energy needs two numbers, the minimum and the maximum of the result's light "
-            "over the input's: [0.98, 1]");
-    to->least = lo->number;
-    to->most = hi->number;
-    return true;
-}
-
 void suite_clear_energy(suite_case *c) {
     for (size_t i = 0; i < c->energies; i++) mem_free(c->energy[i].channels);
     mem_free(c->energy);
@@ -129,10 +114,16 @@ static bool read_energy(suite_case_reader *r, const json_value *v, err *e) {
     if (!(c->energy = mem_new(n, sizeof *c->energy, "energy", e))) return false;
     const json_value *m = v->type == JSON_OBJECT ? v->child : v;
     for (; c->energies < n; m = m->next) {
-        suite_energy *to = &c->energy[c->energies];
-        if (!read_bounds(m, to, e)) return false;
-        if (!(to->channels = mem_str(v->type == JSON_OBJECT ? m->key : "*", e))) return false;
-        c->energies++;
+        if (m->type != JSON_ARRAY) return config_wrong_type(m, "energy", ARRAY, e);
+        const json_value *lo = m->child, *hi = lo ? lo->next : NULL;
+        if (m->children != 2 || lo->type != JSON_NUMBER || hi->type != JSON_NUMBER ||
+            !(lo->number <= hi->number))
+            return json_err(m, e,
+                            "energy needs two numbers, the minimum and the maximum of the result's "
+                            "light over the input's: [0.98, 1]");
+        char *channels = mem_str(v->type == JSON_OBJECT ? m->key : "*", e);
+        if (!channels) return false;
+        c->energy[c->energies++] = (suite_energy){channels, lo->number, hi->number};
     }
     return true;
 }

@@ -4,7 +4,6 @@
 #include "app/check/suite_bless.h"
 #include "app/cli/options.h"
 #include "app/run/output.h"
-#include "app/run/progress.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "image/format.h"
@@ -190,23 +189,8 @@ static bool hold_against(case_result *c, const case_run *r, bool sound, err *e) 
 
 /* --- one case -------------------------------------------------------------------------------- */
 
-static bool crop(const suite_case *c, image *img, err *e) {
-    const image_box *want = &c->crop;
-    for (int i = 0; c->cropped && i < img->head.parts; i++) {
-        const image_box *have = &img->head.part[i].data;
-        if (!image_box_holds(have, want))
-            return err_set(e, ERR_CONFIG,
-                           "crop: x %d to %d, y %d to %d is not inside the result, which has x %d "
-                           "to %d, y %d to %d",
-                           want->x0, want->x1, want->y0, want->y1, have->x0, have->x1, have->y0,
-                           have->y1);
-        if (!image_set_window(img, i, want, e)) return false;
-    }
-    return true;
-}
-
-/* Blooms the image as `apply` does. Where --verify finds the tolerance broken the image is whole:
- * that goes on as a failure. */
+/* Blooms the image as `apply` does, and crops it. Where --verify finds the tolerance broken the
+ * image is whole: that goes on as a failure. */
 static bool make_result(case_result *c, const case_run *r, err *e) {
     uint64_t clamped = 0;
     err why = {0};
@@ -221,7 +205,19 @@ static bool make_result(case_result *c, const case_run *r, err *e) {
         if (ok) end_with(c, &why);
     }
     bloom_close(&b);
-    return ok && output_finish(r->img, &c->c->s, &clamped, e) && crop(c->c, r->img, e);
+    ok = ok && output_finish(r->img, &c->c->s, &clamped, e);
+    const image_box *want = &c->c->crop;
+    for (int i = 0; ok && c->c->cropped && i < r->img->head.parts; i++) {
+        const image_box *have = &r->img->head.part[i].data;
+        if (!image_box_holds(have, want))
+            ok = err_set(e, ERR_CONFIG,
+                         "crop: x %d to %d, y %d to %d is not inside the result, which has x %d to "
+                         "%d, y %d to %d",
+                         want->x0, want->x1, want->y0, want->y1, have->x0, have->x1, have->y0,
+                         have->y1);
+        ok = ok && image_set_window(r->img, i, want, e);
+    }
+    return ok;
 }
 
 static void run_case(case_result *c, const settings *asked, par *threads) {
@@ -254,32 +250,28 @@ static void free_case(case_result *c) {
 
 /* --- all cases ------------------------------------------------------------------------------- */
 
-/* Lets the command's options on devices and memory win over those of the case. The cache is the
- * command's alone: a suite must not choose where files are written, or trimmed. */
-static bool override(suite_case *c, const settings *asked, err *e) {
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        const setting *v = &asked->value[i];
-        if (!(OPTIONS[i].on & FOR_CHECK) || !(OPTIONS[i].on & FOR_APPLY)) continue;
-        if (v->text && v->origin != ORIGIN_DEFAULT &&
-            !settings_set(&c->s, i, v->text, (setting_origin){v->origin, v->where}, e))
-            return false;
-    }
-    c->s.bloom.cache_dir = asked->bloom.cache_dir;
-    c->s.bloom.cache_size = asked->bloom.cache_size;
-    return true;
-}
-
+/* Picks the cases of --filter. The command's options on devices and memory win over those of a
+ * case. The cache is the command's alone: a suite must not choose where files are written, or
+ * trimmed. */
 static bool pick(suite_run *r, err *e) {
-    const char *globs = r->asked->filter;
+    const settings *asked = r->asked;
     if (!(r->item = mem_new(r->s->count, sizeof *r->item, "results", e))) return false;
     for (size_t i = 0; i < r->s->count; i++) {
         suite_case *c = &r->s->item[i];
-        if (globs && !text_glob_any(globs, c->name)) continue;
-        if (!override(c, r->asked, e)) return false;
+        if (asked->filter && !text_glob_any(asked->filter, c->name)) continue;
+        for (int k = 0; k < OPTION_COUNT; k++) {
+            const setting *v = &asked->value[k];
+            if (!(OPTIONS[k].on & FOR_CHECK) || !(OPTIONS[k].on & FOR_APPLY)) continue;
+            if (v->text && v->origin != ORIGIN_DEFAULT &&
+                !settings_set(&c->s, k, v->text, (setting_origin){v->origin, v->where}, e))
+                return false;
+        }
+        c->s.bloom.cache_dir = asked->bloom.cache_dir;
+        c->s.bloom.cache_size = asked->bloom.cache_size;
         r->item[r->count++].c = c;
     }
     return r->count > 0 || err_set(e, ERR_USAGE, "none of the %zu cases of %s matches '%s'",
-                                   r->s->count, r->s->path, globs);
+                                   r->s->count, r->s->path, asked->filter);
 }
 
 /* Finds the devices of this machine that --require-device names. */

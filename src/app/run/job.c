@@ -212,20 +212,6 @@ void frame_list_free(frame_list *l) {
 
 /* --- jobs ---------------------------------------------------------------------------------- */
 
-/* Returns OUT, or OUT/name-of-IN where OUT is a folder. */
-static char *output_path(const char *input, const char *output, err *e) {
-    struct stat st;
-    size_t n = strlen(output);
-    bool slash = n && output[n - 1] == '/';
-    if (!slash && !(stat(output, &st) == 0 && S_ISDIR(st.st_mode))) return mem_str(output, e);
-    const char *name = strrchr(input, '/');
-    text path = {0};
-    text_add(&path, "%s%s%s", output, slash ? "" : "/", name ? name + 1 : input);
-    char *copy = mem_str(path.s, e);
-    text_free(&path);
-    return copy;
-}
-
 static bool open_sequence(job *j, const settings *s, err *e) {
     if (!frame_pattern_parse(&j->in, s->input, e)) return err_in(e, "input");
     bool listed = s->frames ? frame_list_parse(&j->frames, s->frames, e)
@@ -243,8 +229,18 @@ static bool open_sequence(job *j, const settings *s, err *e) {
 
 bool job_open(job *j, const settings *s, err *e) {
     *j = (job){.input = s->input, .sequence = frame_pattern_is(s->input)};
-    if (!(j->output = output_path(s->input, s->output, e))) return false;
-    bool ok = true;
+    /* OUT, or OUT/name-of-IN where OUT is a folder. */
+    struct stat st;
+    size_t n = strlen(s->output);
+    bool slash = n && s->output[n - 1] == '/', ok = true;
+    const char *name = strrchr(s->input, '/');
+    text path = {0};
+    text_add(&path, "%s", s->output);
+    if (slash || (stat(s->output, &st) == 0 && S_ISDIR(st.st_mode)))
+        text_add(&path, "%s%s", slash ? "" : "/", name ? name + 1 : s->input);
+    j->output = mem_str(path.s, e);
+    text_free(&path);
+    if (!j->output) return false;
     if (j->sequence) {
         ok = open_sequence(j, s, e);
     } else if (s->frames) {

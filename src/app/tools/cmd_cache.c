@@ -7,7 +7,6 @@
 #include "kernel/cache.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

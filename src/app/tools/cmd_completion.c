@@ -15,11 +15,12 @@ static void add_quoted(text *to, const char *s, const char *also) {
             text_add(to, "%s%c", strchr(also, *s) ? "\\" : "", *s);
 }
 
-/* Appends `before`, the words that the option may have, and `after`. */
-static void add_words(const char *before, const option *o, const char *after, text *to) {
-    text_add(to, "%s", before);
-    for (int i = 0; o->words[i]; i++) text_add(to, "%s%s", i ? " " : "", o->words[i]);
-    text_add(to, "%s", after);
+/* Appends the words that the option may have; `also` as in add_quoted. */
+static void add_words(const option *o, const char *also, text *to) {
+    for (int i = 0; o->words[i]; i++) {
+        text_add(to, i ? " " : "");
+        add_quoted(to, o->words[i], also);
+    }
 }
 
 static void add_names(const char *between, text *to) {
@@ -51,10 +52,15 @@ static void bash_values(const option *o, text *to) {
         if (o->letter) text_add(to, " | %s:-%c", of, o->letter);
         begun = true;
     }
-    if (o->words)
-        add_words(") COMPREPLY=($(compgen -W '", o, "' -- \"$cur\")); return ;;\n", to);
-    else
-        text_add(to, ") %sreturn ;;\n", o->type == OPTION_PATH ? "compopt -o default; " : "");
+    text_add(to, ") ");
+    if (o->words) {
+        text_add(to, "COMPREPLY=($(compgen -W '");
+        add_words(o, "", to);
+        text_add(to, "' -- \"$cur\")); ");
+    } else if (o->type == OPTION_PATH) {
+        text_add(to, "compopt -o default; ");
+    }
+    text_add(to, "return ;;\n");
 }
 
 static void bash_command(const command *c, text *to) {
@@ -117,11 +123,9 @@ static void zsh_option(const option *o, text *to) {
         add_quoted(to, o->help, "[]\\");
         text_add(to, "]");
         if (o->type != OPTION_BOOL) text_add(to, ":%s:", o->name);
-        if (o->words)
-            add_words("(", o, ")", to);
-        else if (o->type == OPTION_PATH)
-            text_add(to, "_files");
-        text_add(to, "'");
+        text_add(to, o->words ? "(" : o->type == OPTION_PATH ? "_files" : "");
+        if (o->words) add_words(o, ":", to); /* a colon would end the action */
+        text_add(to, o->words ? ")'" : "'");
     }
 }
 
@@ -204,10 +208,13 @@ static void fish_command(const command *c, text *to) {
         fish_begin(c, "", to);
         text_add(to, " -l %s", option_flag(o, flag) + 2);
         if (o->letter) text_add(to, " -s %c", o->letter);
-        if (o->words)
-            add_words(" -x -a '", o, "'", to);
-        else if (o->type != OPTION_BOOL)
+        if (o->words) {
+            text_add(to, " -x -a '");
+            add_words(o, "", to);
+            text_add(to, "'");
+        } else if (o->type != OPTION_BOOL) {
             text_add(to, o->type == OPTION_PATH ? " -r -F" : " -x");
+        }
         fish_described(o->help, to);
     }
     text_free(&second);
