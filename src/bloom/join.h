@@ -19,7 +19,8 @@
 #include "bloom/promise/spots.h"
 #include "image/image.h"
 
-/* Softly above threshold - knee, by all that exceeds the threshold beyond threshold + knee. */
+/* What is spread of a pixel, where only light above a threshold is. Between threshold - knee and
+ * threshold + knee it begins softly; beyond that it is all that exceeds the threshold. */
 typedef struct {
     double threshold, knee; /* threshold 0: everything is spread */
 } join_excess;
@@ -59,9 +60,10 @@ typedef struct {
     float largest;                       /* |out| */
 } join_stats;
 
-/* The pass: opened, given every row of every plane once, by any worker in any order, and closed.
+/* The pass is opened, given every row of every plane once, by any worker in any order, and closed.
  * join_row fits an engine's sink; `made` is the engine's row of floats, or NULL where it is in
- * j->made. st: one per channel; the same whatever the number of threads. */
+ * j->made. join_close fills st, which has one place per channel and does not depend on the number
+ * of threads. */
 typedef struct join join;
 join *join_open(const join_job *j, par *threads, err *e);
 void join_row(void *f, uint32_t channel, uint32_t y, int worker, const float *made);

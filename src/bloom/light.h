@@ -1,5 +1,8 @@
 /* light.h - what the planes of a group hold: sums and extremes, bad pixels and how they were
- * repaired, a sketch of the glare. Made before anything is transformed; it decides the method. */
+ * repaired, a sketch of the glare.
+ *
+ * It is found before anything is transformed, and the choice of a method rests on it. It knows
+ * nothing of methods and engines. */
 #ifndef BLOOM_LIGHT_H
 #define BLOOM_LIGHT_H
 

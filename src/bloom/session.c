@@ -159,30 +159,9 @@ int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, e
     return best;
 }
 
-/* Decides for every way in which images of this size may be transformed. The caller is making.
- * Doubles may be impossible, floats must not be, but where doubles are asked for. */
-static bool decide(session *s, session_size *size, err *e) {
-    plan_request ask = session_request(&s->s, &size->kernel, &size->need);
-    device_request r = request_of(s, &ask);
-    device_decide(&size->decided, &s->devices, &r);
-    bool doubles = s->s.precision == PRECISION_FLOAT64;
-    const device_choice *needed = &size->decided.way[doubles ? WAY_FLOAT64 : WAY_FLOAT32];
-    if (!needed->possible) *e = needed->why;
-    return needed->possible;
-}
-
 /* --- sizes ----------------------------------------------------------------------------------- */
 
-static bool count_seen(session_size *size, err *e) {
-    for (int a = 0; a < PLAN_AXES; a++) {
-        const border_axis *axis = &size->tail.axis[a];
-        size->seen[a] = mem_raw(axis->extent, sizeof(uint32_t), "border", e);
-        if (!size->seen[a]) return false;
-        for (uint32_t i = 0; i < axis->extent; i++) size->seen[a][i] = border_count(axis, i);
-    }
-    return true;
-}
-
+/* Fills the size, whose `need` is set. The caller is making. */
 static bool make_size(session *s, session_size *size, err *e) {
     double full[PSF_CHANNELS];
     const kernel_use use = bloom_kernel_use(&s->s);
@@ -198,8 +177,22 @@ static bool make_size(session *s, session_size *size, err *e) {
             size->sums[c][i] = same ? size->sums[0][i]
                                     : tail_sums(&size->tail, c, ACCURACY_CORE[i]);
     }
-    return count_seen(size, e) && sketch_kernel_make(&size->sketch, &size->tail, e) &&
-           ledger_kernel_make(&size->ledger, &size->tail, e) && decide(s, size, e);
+    for (int a = 0; a < PLAN_AXES; a++) {
+        const border_axis *axis = &size->tail.axis[a];
+        size->seen[a] = mem_raw(axis->extent, sizeof(uint32_t), "border", e);
+        if (!size->seen[a]) return false;
+        for (uint32_t i = 0; i < axis->extent; i++) size->seen[a][i] = border_count(axis, i);
+    }
+    if (!sketch_kernel_make(&size->sketch, &size->tail, e) ||
+        !ledger_kernel_make(&size->ledger, &size->tail, e))
+        return false;
+    /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
+    device_request r = request_of(s, &ask);
+    device_decide(&size->decided, &s->devices, &r);
+    bool doubles = s->s.precision == PRECISION_FLOAT64;
+    const device_choice *needed = &size->decided.way[doubles ? WAY_FLOAT64 : WAY_FLOAT32];
+    if (!needed->possible) *e = needed->why;
+    return needed->possible;
 }
 
 /* Moves the entry to the front and counts its user; with the lock held. */

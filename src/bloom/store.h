@@ -1,5 +1,5 @@
 /* store.h - a result on its way into the image: overflow of half floats, pixel types, and the
- * ledger's rows. */
+ * ledger's rows. It takes a result as it is, and does not judge it. */
 #ifndef BLOOM_STORE_H
 #define BLOOM_STORE_H
 

@@ -1,10 +1,11 @@
-/* verify.h - pixels of a finished image, recomputed by the definition.
+/* verify.h - recomputes pixels of a finished image by the definition.
  *
- * Half of them by chance (always the same), half where errors are likeliest: the darkest ones all
- * over the image, the neighbours of the brightest, their ghosts half a transform away, and the
- * borders. Each is summed directly in double by math/reference.h, from the image as it came and
- * the kernel's own taps, and compared with what stands in the image, whose type's rounding is
- * allowed on top of the tolerance. */
+ * Half of the pixels are taken by chance (always the same ones), and half where errors are
+ * likeliest: the darkest pixels all over the image, the neighbours of the brightest, their ghosts
+ * half a transform away, and the borders. Each pixel is summed directly in double by
+ * math/reference.h, from the image as it came and the kernel's own taps. The sum is compared with
+ * the pixel in the image; the rounding of the pixel's type is allowed on top of the tolerance.
+ * Verify knows nothing of how the result was made. */
 #ifndef BLOOM_VERIFY_H
 #define BLOOM_VERIFY_H
 
@@ -37,6 +38,7 @@ typedef struct {
     verify_pixel worst;      /* the largest error */
 } verify_result;
 
+/* Compares j->count pixels by chance and as many hard ones. */
 bool verify_run(verify_result *r, const verify_job *j, par *threads, err *e);
 
 #endif

@@ -1,5 +1,7 @@
-/* view.h - one colour group of an image, and all that blooming it needs. Made once from the image's
- * header and the settings, and const afterwards. */
+/* view.h - one colour group of an image, and all that blooming it needs.
+ *
+ * A view is made once from the image's header and the settings, and is const afterwards. It knows
+ * where pixels are, and does nothing with them. */
 #ifndef BLOOM_VIEW_H
 #define BLOOM_VIEW_H
 
@@ -38,7 +40,7 @@ typedef struct {
     float *glare[VIEW_CHANNELS];    /* receives the glare alone, for emit_layer */
 } view;
 
-/* Fills everything but `size`: what follows from the header, the layer and the settings. */
+/* Returns a view with everything that follows from the header, the layer and the settings. */
 view view_make(const bloom_settings *s, image *img, int part, const layer_group *layer);
 
 image_part *view_part(const view *v);

@@ -38,19 +38,22 @@ noise_tail noise_tail_of(const noise_taps *k, uint32_t core) {
     return t;
 }
 
-/* Magnitudes in bin b are below this. */
+/* Returns a number that no magnitude in bin b reaches. */
 static double bin_top(uint32_t b) {
     return fmin((double)scan_bin_floor(b + 1), FLT_MAX);
 }
 
+/* Returns how often pixels of bin b are seen: in the image and its borders, or in the borders only.
+ */
 static double seen(const scan_channel *c, uint32_t b, bool border) {
     return (double)((border ? 0 : c->count[b]) + c->extra[b]);
 }
 
-/* Young's inequality bounds a plane's part of the result twice: its norm by its own norm times the
- * tail's sum, or by its sum times the tail's norm; the peak alike. The first is near the truth for
- * what fills the frame, the second for lone bright pixels. So the plane is cut in two by magnitude,
- * wherever that gives the least bound: docs/math.md, "What is known of e before it is made". */
+/* Young's inequality has two bounds on the norm of a plane's part of the result: the plane's norm
+ * times the tail's sum, and the plane's sum times the tail's norm; the peak has two of the same
+ * kind. The first is near the truth for light that fills the frame, the second for lone bright
+ * pixels. So the plane is cut in two by magnitude, where that gives the smallest bound:
+ * docs/math.md, "What is known of e before it is made". */
 static noise_load bound(const scan_channel *c, bool border, uint32_t below, const noise_tail *k) {
     double sum = 0, squares = 0, high = 0; /* of all; of the bins that are cut off */
     noise_load l = {.norm = INFINITY, .peak = INFINITY, .alias = INFINITY};
@@ -82,7 +85,7 @@ static noise_load bound(const scan_channel *c, bool border, uint32_t below, cons
     return l;
 }
 
-/* Without a histogram: by the plane's own norm and peak. */
+/* Returns the bound that follows from the plane's norm and peak alone, without a histogram. */
 static noise_load plain_bound(const scan_channel *c, const noise_tail *k) {
     double top = fmax(fabs((double)c->least), fabs((double)c->greatest));
     double input = sqrt(c->squares), gain = fmax(1, k->sum);
@@ -111,8 +114,9 @@ noise_load noise_load_known(const scan_channel *c, uint32_t below, const noise_t
     return all;
 }
 
-/* A transform's largest number is at most the sum of all pixels, two lines of them packed; on the
- * way back, where the division by `points` may come last, of all results. */
+/* Returns a bound on a transform's largest number: the sum of all pixels, or of all results on the
+ * way back, where the division by `points` may come last; twice that, since two lines are one
+ * complex line. docs/math.md, "Scaling". */
 static double largest(const noise_transform *t, const noise_load *load) {
     return 2 * fmax(load->total, t->points * load->peak);
 }

@@ -1,13 +1,13 @@
-/* noise.h - how wrong a pixel that went through a transform can be, predicted.
+/* noise.h - predicts how wrong a pixel that went through a transform can be.
  *
  *   |error|  <=  floor + relative * |pixel|
  *
  * `relative` is rounding of the pixel's own size, and harmless. `floor` is the same everywhere in
- * the frame: the rounding errors of a transform spread over all of it, so one sun sets the floor of
- * every shadow. It follows from what the transform has to carry (noise_load) and from nothing else;
- * the centre tap and whatever else is done in space do not count. Pure arithmetic; docs/math.md,
- * "The noise floor", argues the constants, and tests/unit/test_noise.c holds them to every engine.
- */
+ * the frame, because the rounding errors of a transform spread over all of it: one sun sets the
+ * floor of every shadow. It follows from what the transform has to carry (noise_load) and from
+ * nothing else; this module knows nothing of the centre tap or of what is added in space. It is
+ * pure arithmetic. docs/math.md, "The noise floor", argues the constants, and
+ * tests/unit/test_noise.c holds them to every engine. */
 #ifndef MATH_NOISE_H
 #define MATH_NOISE_H
 
@@ -16,13 +16,13 @@
 
 #include <stdbool.h>
 
-/* The part of a kernel that goes through the transform, scaled. */
+/* The sums of the part of a kernel that goes through the transform, scaled. */
 typedef struct {
     double sum, norm, peak;       /* of |tap|, of squares (root), largest |tap| */
     double alias_sum, alias_peak; /* of what a resampled spectrum makes of them elsewhere */
 } noise_tail;
 
-/* What a transform carries: the result on its whole circle. */
+/* What a transform carries: its result on the whole circle, also where that is no pixel. */
 typedef struct {
     double norm;      /* root of the sum of squares */
     double peak;      /* largest magnitude */
@@ -54,15 +54,15 @@ typedef struct {
  * but the centre tap. */
 noise_tail noise_tail_of(const noise_taps *k, uint32_t core);
 
-/* Returns a bound on what a plane makes, for any arrangement of its pixels: from its histogram,
- * without the pixels in bin `below` and higher, and with what borders show again. A scan without
- * histograms, which has no borders either, counts with all its pixels; the bound is then close
- * where no pixel is much brighter than the rest. */
+/* Returns an upper bound on what a plane makes, for any arrangement of its pixels. It follows from
+ * the plane's histogram, without the pixels in bin `below` and higher, and with the pixels that
+ * borders show again. A scan without histograms, which has no borders either, counts with all its
+ * pixels; the bound is then close unless single pixels are much brighter than the rest. */
 noise_load noise_load_bound(const scan_channel *c, uint32_t below, const noise_tail *k);
 
-/* Returns the same where norm and peak of the result inside the image are known or estimated. That
- * is much closer for many bright pixels, of which a histogram does not tell whether they lie
- * together. What borders show again counts with its bound. */
+/* Returns the same where norm and peak of the result are known or estimated, but for the part that
+ * borders show again, which counts with its bound. That is much closer for many bright pixels,
+ * because a histogram does not tell whether they lie together. */
 noise_load noise_load_known(const scan_channel *c, uint32_t below, const noise_tail *k, double norm,
                             double peak);
 
@@ -73,6 +73,7 @@ int noise_exponent(const noise_transform *t, const noise_load *load);
 
 /* Returns the floor; infinity where the numbers, so scaled, do not fit the precision. */
 double noise_floor(const noise_transform *t, const noise_load *load, int exponent);
+/* Returns the rounding of a pixel itself, in parts of it. */
 double noise_relative(plan_precision p);
 
 #endif
