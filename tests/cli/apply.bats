@@ -237,7 +237,7 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
     echo rubbish >nocache
     run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --update --cache-dir nocache
     [ "$status" -eq 0 ]
-    [[ "$stderr" == "fftbloom: warning: --update will not know"*nocache* ]]
+    [[ "$stderr" == "fftbloom: warning: "*"made again by the next --update: "*nocache* ]]
     [ "${#stderr_lines[@]}" -eq 1 ]
     run --separate-stderr env -u FFTBLOOM_CACHE_DIR -u XDG_CACHE_HOME -u HOME \
         "$FFTBLOOM" in.exr kernel.exr -o out.exr --update
@@ -413,9 +413,13 @@ long_run_stopped_by() { # SIGNAL: its exit status goes to $status
     [[ "$output" == *"lengths  "* && "$output" != *"powers of two"* ]]
     sequence 0005
     "$FFTBLOOM" plan in.####.exr kernel.exr --json >p.json
+    "$FFTBLOOM" devices --json >d.json
     python3 - <<'P'
 import json
-p = json.load(open("p.json"))["plan"]
+said, p = json.load(open("p.json")), json.load(open("p.json"))["plan"]
+# Of the devices it says what `devices` says.
+wide = lambda devices: {d["name"]: d["limits"]["float64"] for d in devices}
+assert wide(f["device"] for f in said["forecast"]) == wide(json.load(open("d.json"))["devices"])
 x, y = p["lengths"]
 # Zero border: at least the image and the kernel's reach. The powers of two are there for comparison.
 assert x >= 40 + 4 and y >= 30 + 3 and p["power_of_two_lengths"] == [64, 64]
