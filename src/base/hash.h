@@ -1,7 +1,8 @@
-/* hash.h - content hashes (XXH3, 128 bits): cache keys and checksums.
+/* hash.h - makes hashes of contents (XXH3, 128 bits), for cache keys and checksums.
  *
- * It is fast enough that hashing a kernel costs nothing beside reading it. It is not cryptographic:
- * it tells different contents apart, but does not resist an attacker who can write to the cache. */
+ * Hashing is fast enough to cost nothing beside reading a kernel. It is not cryptographic: it tells
+ * different contents apart, but does not resist an attacker who can write to the cache. The module
+ * does not know what is hashed. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 

@@ -1,4 +1,4 @@
-/* par.h - a parallel for on host threads.
+/* par.h - runs the pieces of a loop in parallel on host threads.
  *
  * A pool has a number of threads that may work at the same time. Several threads of the program may
  * call par_for at the same time: each works on its own pieces, and the pool's helpers go where

@@ -171,34 +171,41 @@ const char *spectrum_mode_name(spectrum_mode m) {
     return NAME[m];
 }
 
+/* Makes lines whose values are not set yet. */
+static bool new_lines(spectrum_lines *l, const psf *k, const spectrum_request *r, err *e) {
+    size_t count, floats;
+    *l = (spectrum_lines){.channels = k->channels,
+                          .halves = r->length[0] / 2 + 1,
+                          .length = r->length[1],
+                          .float64 = r->float64};
+    if (!mem_mul(l->halves, (size_t)l->length * 2, &floats) ||
+        !mem_mul(floats, l->channels, &count))
+        return err_set(e, ERR_CONFIG, "a spectrum of %" PRIu32 " x %" PRIu32 " is too large",
+                       r->length[0], r->length[1]);
+    l->value = mem_raw(count, l->float64 ? sizeof(double) : sizeof(float), "spectrum", e);
+    for (uint32_t c = 0; c < k->channels; c++)
+        l->tap[c] = k->scale[c] * (double)k->tap[((size_t)c * k->h + k->cy) * k->w + k->cx];
+    return l->value != NULL;
+}
+
 bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *r, par *threads,
                  err *e) {
     const psf *k = &s->kernel;
     spectrum_mode mode = r->float64 ? SPECTRUM_EXACT : r->mode;
-    /* In the order x, y. */
-    const uint32_t length[2] = {r->length[r->first], r->length[1 - r->first]};
+    const uint32_t length[2] = {r->length[r->first], r->length[1 - r->first]}; /* x, y */
+    spectrum_lines l;
     if (length[0] == 0 || length[1] == 0)
         return err_set(e, ERR_INTERNAL, "a spectrum of %" PRIu32 " x %" PRIu32 " frequencies",
                        r->length[0], r->length[1]);
     if (mode != SPECTRUM_EXACT && !s->value)
         return err_set(e, ERR_INTERNAL, "a %s spectrum without a source", spectrum_mode_name(mode));
-    spectrum_lines l = {.channels = k->channels,
-                        .halves = r->length[0] / 2 + 1,
-                        .length = r->length[1],
-                        .float64 = r->float64};
-    size_t count, floats, sample = l.float64 ? sizeof(double) : sizeof(float);
-    if (!mem_mul(l.halves, (size_t)l.length * 2, &floats) || !mem_mul(floats, l.channels, &count))
-        return err_set(e, ERR_CONFIG, "a spectrum of %" PRIu32 " x %" PRIu32 " is too large",
-                       r->length[0], r->length[1]);
-    l.value = mem_raw(count, sample, "spectrum", e);
-    for (uint32_t c = 0; c < k->channels; c++)
-        l.tap[c] = k->scale[c] * (double)k->tap[((size_t)c * k->h + k->cy) * k->w + k->cx];
-    bool ok = l.value != NULL;
+    if (!new_lines(&l, k, r, e)) return false;
     tap_transform taps = {.kernel = k,
                           .first = r->first,
                           .length = length,
                           .origin = {k->cx, k->cy},
                           .float64 = l.float64};
+    size_t step = (size_t)l.halves * l.length * 2 * (l.float64 ? sizeof(double) : sizeof(float));
     /* The origin of the source, the kernel's middle, moves to the kernel's centre. */
     const resample_request resampled = {
         .from = s->value,
@@ -208,14 +215,14 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *
         .first = r->first,
         .length = {length[0], length[1]},
         .shift = {(int64_t)middle_of(k->w) - k->cx, (int64_t)middle_of(k->h) - k->cy}};
+    bool ok = true;
     switch (mode) {
     case SPECTRUM_EXACT:
         for (; ok && taps.channel < k->channels; taps.channel++)
-            ok =
-                transform_taps((char *)l.value + taps.channel * floats * sample, &taps, threads, e);
+            ok = transform_taps((char *)l.value + taps.channel * step, &taps, threads, e);
         break;
-    case SPECTRUM_BILINEAR: ok = ok && at_bilinear(&l, k, &resampled, threads, e); break;
-    case SPECTRUM_RESAMPLED: ok = ok && resample_half(l.value, &resampled, threads, e); break;
+    case SPECTRUM_BILINEAR: ok = at_bilinear(&l, k, &resampled, threads, e); break;
+    case SPECTRUM_RESAMPLED: ok = resample_half(l.value, &resampled, threads, e); break;
     }
     if (ok)
         *to = l;

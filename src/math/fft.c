@@ -106,9 +106,19 @@ VECTOR_INLINE void butterfly4(lane *a) {
     a[3].re = q02 - j13, a[3].im = j02 + q13;
 }
 
-/* Odd radices: elements j and r - j are added and subtracted first, for the cosines of both are
+/* cos and sin of 2 pi t / r for t <= r / 2; the others are cos(r - t) and -sin(r - t). */
+static const double COSINE[MAX_RADIX + 1][4] = {
+    [3] = {1, -0.5},
+    [5] = {1, 0.30901699437494742410, -0.80901699437494742410},
+    [7] = {1, 0.62348980185873353053, -0.22252093395631440429, -0.90096886790241912624}};
+static const double SINE[MAX_RADIX + 1][4] = {
+    [3] = {0, 0.86602540378443864676},
+    [5] = {0, 0.95105651629515357212, 0.58778525229247312917},
+    [7] = {0, 0.78183148246802980871, 0.97492791218182360702, 0.43388373911755812048}};
+
+/* Odd radices: elements j and r - j are added and subtracted first, because the cosines of both are
  * equal and the sines opposite. */
-VECTOR_INLINE void butterfly_odd(lane *a, uint32_t r, const double cosine[], const double sine[]) {
+VECTOR_INLINE void butterfly_odd(lane *a, uint32_t r) {
     lane sum[MAX_RADIX / 2 + 1], difference[MAX_RADIX / 2 + 1], first = a[0];
     uint32_t half = r / 2;
     for (uint32_t j = 1; j <= half; j++) {
@@ -119,45 +129,23 @@ VECTOR_INLINE void butterfly_odd(lane *a, uint32_t r, const double cosine[], con
     for (uint32_t k = 1; k <= half; k++) {
         lane c = first, s = {{0}, {0}};
         for (uint32_t j = 1; j <= half; j++) {
-            uint32_t t = j * k % r;
-            c.re += sum[j].re * cosine[t], c.im += sum[j].im * cosine[t];
-            s.re += difference[j].re * sine[t], s.im += difference[j].im * sine[t];
+            uint32_t t = j * k % r, u = t <= half ? t : r - t;
+            double cosine = COSINE[r][u], sine = t <= half ? SINE[r][u] : -SINE[r][u];
+            c.re += sum[j].re * cosine, c.im += sum[j].im * cosine;
+            s.re += difference[j].re * sine, s.im += difference[j].im * sine;
         }
         a[k].re = c.re + s.im, a[k].im = c.im - s.re;
         a[r - k].re = c.re - s.im, a[r - k].im = c.im + s.re;
     }
 }
 
-/* cos and sin of 2 pi t / r */
-static const double COS3[] = {1, -0.5, -0.5};
-static const double SIN3[] = {0, 0.86602540378443864676, -0.86602540378443864676};
-static const double COS5[] = {1, 0.30901699437494742410, -0.80901699437494742410,
-                              -0.80901699437494742410, 0.30901699437494742410};
-static const double SIN5[] = {0, 0.95105651629515357212, 0.58778525229247312917,
-                              -0.58778525229247312917, -0.95105651629515357212};
-static const double COS7[] = {1,
-                              0.62348980185873353053,
-                              -0.22252093395631440429,
-                              -0.90096886790241912624,
-                              -0.90096886790241912624,
-                              -0.22252093395631440429,
-                              0.62348980185873353053};
-static const double SIN7[] = {0,
-                              0.78183148246802980871,
-                              0.97492791218182360702,
-                              0.43388373911755812048,
-                              -0.43388373911755812048,
-                              -0.97492791218182360702,
-                              -0.78183148246802980871};
-
 VECTOR_INLINE void butterfly(lane *a, uint32_t r) {
-    switch (r) {
-    case 2: butterfly2(a); break;
-    case 3: butterfly_odd(a, 3, COS3, SIN3); break;
-    case 4: butterfly4(a); break;
-    case 5: butterfly_odd(a, 5, COS5, SIN5); break;
-    case 7: butterfly_odd(a, 7, COS7, SIN7); break;
-    }
+    if (r == 2)
+        butterfly2(a);
+    else if (r == 4)
+        butterfly4(a);
+    else
+        butterfly_odd(a, r);
 }
 
 /* --- stages ------------------------------------------------------------------------------ */

@@ -22,40 +22,41 @@ bool flat_find(flat_picture *f, const image_part *p, err *e);
  * 1 where there is none). plane[c] holds channel c of the part, or is NULL if it is not used. */
 void flat_get(float *to, int count, const flat_picture *f, const void *const plane[], size_t y);
 
-/* The part of a reader or writer that all these formats have; the first member of theirs. */
+/* What the readers and writers of all these formats have: the first member of theirs. */
 typedef struct {
     par *threads;
-    flat_picture picture;
-    par_fn *each;   /* reads or writes row `row + index` of the picture; its ctx is the flat_file */
-    file_in *in;    /* of a reader that keeps its file open, or NULL */
-    file_out *out;  /* of a writer */
-    void *pixels;   /* of a format that holds the whole picture, or NULL */
-    uint32_t width; /* of the picture, as the height: set with it */
-    uint32_t height;
-    /* The band in work, for `each`. */
+    par_fn *each;         /* reads or writes row `row + index`; its ctx is the reader or writer */
+    flat_picture picture; /* set by flat_header or flat_take, as the next */
+    uint32_t width, height;
+    /* Closed and freed by flat_close; each may be NULL. */
+    file_in *in;
+    file_out *out;
+    void *pixels; /* of a format that holds the whole picture */
+    /* The band in work, for `each`: where samples go, or come from. */
     uint32_t row;
-    void *const *plane;      /* where the samples of the band go, */
-    const void *const *from; /* or come from */
+    void *const *plane;
+    const void *const *from;
 } flat_file;
 
 /* Returns a zeroed reader or writer of `bytes` bytes, which begins with a flat_file. */
 void *flat_new(size_t bytes, par_fn *each, par *threads, err *e);
 
-/* Makes the one part of a header and finds its picture; holds the size against the limits. */
 typedef struct {
     uint64_t width, height;
     int colours; /* 1 or 3 */
     bool alpha;
 } flat_size;
+
+/* Begins a reader: checks the size against the limits, and fills the header with one part. */
 bool flat_header(flat_file *f, image_header *h, const flat_size *size, const image_limits *limits,
                  err *e);
 /* Begins a writer: takes *file, finds the picture and notes what the format does not hold. */
 bool flat_take(flat_file *f, file_out **file, const image_header *h, const image_format *format,
                err *e);
 
-/* Serve an image_format. They run `each` for the rows of a band, commit the file and free the
- * writer, close all files and free the reader or writer; flat_one_row returns 1, since these
- * formats read and write any rows. */
+/* Serve as functions of an image_format. flat_read and flat_write run `each` for the rows of a
+ * band, flat_commit commits the file and frees the writer, flat_close frees a reader or writer.
+ * flat_one_row returns 1: these formats read and write any rows. */
 bool flat_read(void *file, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
 bool flat_write(void *file, int part, uint32_t row, uint32_t rows, const void *const plane[],
                 err *e);
@@ -63,7 +64,7 @@ bool flat_commit(void *file, err *e);
 void flat_close(void *file);
 uint32_t flat_one_row(const void *state, int part);
 
-/* The curve of sRGB, from 0..1 to 0..1: to linear light, and back. */
+/* Apply the curve of sRGB, from 0..1 to 0..1: to linear light, and back. */
 float flat_from_srgb(float v);
 float flat_to_srgb(float v);
 

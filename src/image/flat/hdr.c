@@ -93,11 +93,6 @@ static bool read_line(uint8_t *line, size_t n, cursor *in, err *e) {
     return read_new(line, n, in, e);
 }
 
-/* Returns the most bytes that a line of n pixels takes when it is written. */
-static size_t line_bound(size_t n) {
-    return 4 + 4 * (n + n / RUN_FLAG + 1);
-}
-
 /* Returns how many bytes from x on are the same, at most what one run holds. */
 static size_t run_at(const uint8_t *from, size_t x, size_t n) {
     size_t count = 1;
@@ -402,7 +397,8 @@ static bool pack_row(void *ctx, size_t i, int worker, err *e) {
     packed_line *l = &w->line[w->flat.row + i];
     float *rgb = mem_raw(3 * width, sizeof *rgb, "a row", e);
     uint8_t *rgbe = mem_raw(width, 4, "a row", e);
-    l->bytes = mem_raw(line_bound(width), 1, "a row", e);
+    /* A line is longest where nothing repeats: a count for every RUN_FLAG bytes. */
+    l->bytes = mem_raw(4 + 4 * (width + width / RUN_FLAG + 1), 1, "a row", e);
     bool ok = rgb && rgbe && l->bytes;
     if (ok) {
         flat_get(rgb, 3, &w->flat.picture, w->flat.from, i);
