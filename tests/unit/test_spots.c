@@ -1,6 +1,8 @@
 /* test_spots.c - pasted pixels and the kernel's core against the definition: what is taken out and
- * pasted, and what the core adds, must be what the direct sum says, under all borders. */
+ * pasted, and what the core adds, must be what the direct sum says, under all borders. And the
+ * sketch's bound on light outside the image against that light. */
 #include "bloom/promise/core.h"
+#include "bloom/promise/sketch.h"
 #include "bloom/promise/spots.h"
 
 #include "math/reference.h"
@@ -172,6 +174,55 @@ static void core_is_its_convolution(void **state) {
     each_border(add_core);
 }
 
+/* The light that leaves the image, on circles of the shortest and of longer lengths: no place has
+ * more of it than the sketch's bound, and the bound is not far from it. */
+static void light_outside_is_bounded(void **state) {
+    (void)state;
+    static const uint32_t SIZE[][4] = {{9, 7, 4, 3}, {12, 5, 0, 4}, {60, 33, 30, 16}, {1, 3, 0, 1}};
+    static float plane[W * H];
+    for (int i = 0; i < 4 * 6; i++) {
+        psf k = kernel_make(i / 8 ? STAR : POWER_LAW, SIZE[i % 4][0], SIZE[i % 4][1], 1,
+                            SIZE[i % 4][2], SIZE[i % 4][3]);
+        kernel_tail t = tail_of(&k, BORDER_ZERO, BORDER_ZERO, 0.25);
+        uint32_t across = W + (uint32_t)fmax(t.cx, t.kw - 1 - t.cx) + 5 * (i / 4 % 2),
+                 down = H + (uint32_t)fmax(t.cy, t.kh - 1 - t.cy) + 3 * (i / 4 % 2);
+        double *circle = calloc((size_t)across * down, sizeof *circle), most = 0;
+        fill(plane, 7 + (uint64_t)i);
+        if (i >= 16) { /* a pixel at each side: their light meets on the circle */
+            memset(plane, 0, sizeof plane);
+            plane[9 * W] = plane[9 * W + W - 2] = 1;
+            for (uint32_t q = 0; q < t.kh * t.kw; q++) t.tap[q / t.kw * t.pitch + q % t.kw] = 1;
+        }
+        for (uint32_t p = 0; p < W * H; p++)
+            for (uint32_t q = 0; q < t.kw * t.kh; q++) {
+                uint32_t x = (across + p % W + q % t.kw - t.cx) % across,
+                         y = (down + p / W + q / t.kw - t.cy) % down;
+                circle[y * across + x] += t.scale[0] * (double)plane[p] *
+                                          (double)t.tap[q / t.kw * t.pitch + q % t.kw];
+            }
+        for (uint32_t p = 0; p < across * down; p++)
+            if (p % across >= W || p / across >= H) most = fmax(most, circle[p]);
+        const void *planes[1] = {plane};
+        pixel_type type = PIXEL_FLOAT;
+        sketch_kernel grid;
+        scan found;
+        sketch drawn;
+        err e = {0};
+        CHECK_OK(sketch_kernel_make(&grid, &t, &e), e);
+        scan_request ask = {
+            .w = W, .h = H, .channels = 1, .plane = planes, .type = &type, .block = grid.block};
+        CHECK_OK(scan_make(&found, &ask, make_threads(), &e), e);
+        CHECK_OK(sketch_make(&drawn, &grid, &found, 0, &e), e);
+        CHECK_LE(most, drawn.peak_outside * (1 + 1e-12));
+        if (most > 0) CHECK_LE(drawn.peak_outside, 20 * most);
+        scan_free(&found);
+        sketch_kernel_free(&grid);
+        free(circle);
+        tail_free(&t);
+        psf_free(&k);
+    }
+}
+
 static void centre_and_sum_hold_the_sharpening(void **state) {
     (void)state;
     psf k = kernel_make(STAR, 15, 15, 1, 7, 7);
@@ -191,6 +242,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pasted_pixels_are_their_convolution),
         cmocka_unit_test(core_is_its_convolution),
+        cmocka_unit_test(light_outside_is_bounded),
         cmocka_unit_test(centre_and_sum_hold_the_sharpening),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
