@@ -217,7 +217,7 @@ S
     [ "$status" -eq 0 ]
     [ "$(wc -l <calls)" -eq 4 ]
     [[ "$stderr" == *"it says 'Unable to contact slurm controller (connect failure)'"* ]]
-    [ "$(grep -c 'it is asked again' <<<"$stderr")" -eq 1 ]
+    [ "$(grep -c 'will be asked again' <<<"$stderr")" -eq 1 ]
     # sacct, where there is one, knows more: pending first, then over.
     rm calls out/* && fake_squeue fails
     cat >bin/sacct <<'S'

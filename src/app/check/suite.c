@@ -215,16 +215,15 @@ bool suite_load(suite *s, const char *path, const char *set, err *e) {
     return ok;
 }
 
-static void free_case(suite_case *c) {
-    suite_clear_references(c);
-    suite_clear_energy(c);
-    mem_free(c->name);
-    mem_free(c->skip);
-    settings_free(&c->s);
-}
-
 void suite_free(suite *s) {
-    for (size_t i = 0; i < s->count; i++) free_case(&s->item[i]);
+    for (size_t i = 0; i < s->count; i++) {
+        suite_case *c = &s->item[i];
+        suite_clear_references(c);
+        suite_clear_energy(c);
+        mem_free(c->name);
+        mem_free(c->skip);
+        settings_free(&c->s);
+    }
     for (size_t i = 0; i < s->files; i++) mem_free(s->file[i]);
     free(s->item);
     free(s->file);

@@ -240,14 +240,6 @@ static void run_case(case_result *c, const settings *asked, par *threads) {
     image_free(&c->match.reference);
 }
 
-static void free_case(case_result *c) {
-    text *texts[] = {&c->why, &c->notes, &c->origin, &c->energy};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) text_free(texts[i]);
-    mem_free(c->made);
-    suite_match_free(&c->match);
-    suite_pictures_free(&c->pictures);
-}
-
 /* --- all cases ------------------------------------------------------------------------------- */
 
 /* Picks the cases of --filter. The command's options on devices and memory win over those of a
@@ -274,9 +266,10 @@ static bool pick(suite_run *r, err *e) {
                                    r->s->count, r->s->path, asked->filter);
 }
 
-/* Finds the devices of this machine that --require-device names. */
-static bool find_required(suite_run *r, err *e) {
-    const char *want = r->asked->require_device;
+bool suite_run_open(suite_run *r, const suite *s, const cli *c, err *e) {
+    const char *want = c->s.require_device;
+    *r = (suite_run){.s = s, .asked = &c->s, .threads = c->threads};
+    if (!pick(r, e)) return false;
     if (!want) return true;
     r->required = mem_new(ENGINE_DEVICES, sizeof *r->required, "devices", e);
     if (!r->required) return false;
@@ -289,11 +282,6 @@ static bool find_required(suite_run *r, err *e) {
                    "the suite requires a device that this machine lacks: '%s'; "
                    "`fftbloom devices` lists what there is",
                    want);
-}
-
-bool suite_run_open(suite_run *r, const suite *s, const cli *c, err *e) {
-    *r = (suite_run){.s = s, .asked = &c->s, .threads = c->threads};
-    return pick(r, e) && find_required(r, e);
 }
 
 /* Holds the run to --require-device and --require-cases: skipped is not passed. */
@@ -343,7 +331,16 @@ void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), 
 }
 
 void suite_run_close(suite_run *r) {
-    for (size_t i = 0; i < r->count; i++) free_case(&r->item[i]);
+    for (size_t i = 0; i < r->count; i++) {
+        case_result *c = &r->item[i];
+        text_free(&c->why);
+        text_free(&c->notes);
+        text_free(&c->origin);
+        text_free(&c->energy);
+        mem_free(c->made);
+        suite_match_free(&c->match);
+        suite_pictures_free(&c->pictures);
+    }
     mem_free(r->item);
     mem_free(r->required);
     text_free(&r->complaint);

@@ -79,22 +79,6 @@ static void add_commands(text *to) {
     }
 }
 
-static void help_general(text *to) {
-    text_add(to, "fftbloom blooms HDR images with a real point spread function.\n\n");
-    add_examples(command_find("apply"), to);
-    text_add(to, "\nUsage:%sCommands:\n", USAGE);
-    add_commands(to);
-    text_add(to, "\nExit status:\n");
-    for (int i = 0; i < EXIT_CODE_COUNT; i++) {
-        text_add(to, "  %-4d", EXIT_CODES[i].code);
-        help_wrap(to, EXIT_CODES[i].means, 6, 6, WIDTH);
-    }
-    text_add(
-        to,
-        "\n'fftbloom help COMMAND' shows all options of a command. Options can also be set in a\n"
-        "JSON file (--config) or in environment variables (FFTBLOOM_PADDING=mirror).\n");
-}
-
 void help_short(text *to) {
     text_add(to, "usage:%s", USAGE);
     add_commands(to);
@@ -104,10 +88,23 @@ void help_short(text *to) {
 
 int cmd_help(cli *c, text *out, err *e) {
     (void)e;
-    if (c->words)
+    if (c->words) {
         help_command(command_find(c->word[0]), out);
-    else
-        help_general(out);
+        return 0;
+    }
+    text_add(out, "fftbloom blooms HDR images with a real point spread function.\n\n");
+    add_examples(command_find("apply"), out);
+    text_add(out, "\nUsage:%sCommands:\n", USAGE);
+    add_commands(out);
+    text_add(out, "\nExit status:\n");
+    for (int i = 0; i < EXIT_CODE_COUNT; i++) {
+        text_add(out, "  %-4d", EXIT_CODES[i].code);
+        help_wrap(out, EXIT_CODES[i].means, 6, 6, WIDTH);
+    }
+    text_add(
+        out,
+        "\n'fftbloom help COMMAND' shows all options of a command. Options can also be set in a\n"
+        "JSON file (--config) or in environment variables (FFTBLOOM_PADDING=mirror).\n");
     return 0;
 }
 

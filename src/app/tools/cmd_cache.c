@@ -17,12 +17,6 @@ typedef struct {
     text *to;
 } request;
 
-static bool path(const request *r, err *e) {
-    (void)e;
-    if (!r->json) text_add(r->to, "%s\n", r->dir);
-    return true;
-}
-
 /* Adds "2026-01-31 12:00:00" in UTC, so that listings of a farm's machines compare. */
 static void add_moment(int64_t seconds, text *to) {
     char buf[32];
@@ -129,7 +123,7 @@ int cmd_cache(cli *c, text *out, err *e) {
     static const struct {
         const char *word;
         bool (*run)(const request *r, err *e);
-    } ACTION[] = {{"path", path}, {"list", list}, {"verify", verify}, {"trim", trim}};
+    } ACTION[] = {{"path", NULL}, {"list", list}, {"verify", verify}, {"trim", trim}};
     char dir[CACHE_PATH];
     int i = 0; /* the command line has checked the word */
     while (strcmp(c->word[0], ACTION[i].word) != 0) i++;
@@ -145,7 +139,8 @@ int cmd_cache(cli *c, text *out, err *e) {
         json_string(&j, "path", dir);
     }
     request r = {dir, c->s.bloom.cache_size, c->s.json ? &j : NULL, out};
-    if (!ACTION[i].run(&r, e)) return 0;
+    if (!ACTION[i].run && !c->s.json) text_add(out, "%s\n", dir);
+    if (ACTION[i].run && !ACTION[i].run(&r, e)) return 0;
     if (c->s.json) json_end(&j);
     cli_print(out);
     return 0;

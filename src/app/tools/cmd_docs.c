@@ -183,21 +183,6 @@ static void man_command(const command *c, text *to) {
     text_add(to, ".Sh SEE ALSO\n.Xr fftbloom 1\n");
 }
 
-/* Names the pages in the order of the alphabet: the next name is the smallest that is larger than
- * the last. */
-static void man_references(text *to) {
-    const char *last = "";
-    for (int n = 0; n < COMMAND_COUNT; n++) {
-        const char *next = NULL;
-        for (int i = 0; i < COMMAND_COUNT; i++) {
-            const char *name = COMMANDS[i].name;
-            if (strcmp(name, last) > 0 && (!next || strcmp(name, next) < 0)) next = name;
-        }
-        text_add(to, ".Xr fftbloom-%s 1%s\n", next, n + 1 < COMMAND_COUNT ? " ," : "");
-        last = next;
-    }
-}
-
 static void man_program(text *to) {
     man_head("fftbloom", "bloom HDR images with a real point spread function.", to);
     text_add(to,
@@ -220,7 +205,17 @@ static void man_program(text *to) {
     man_exit(to);
     man_examples(command_find("apply"), to);
     text_add(to, ".Sh SEE ALSO\n");
-    man_references(to);
+    /* In the order of the alphabet: the next name is the smallest that is larger than the last. */
+    const char *last = "";
+    for (int n = 0; n < COMMAND_COUNT; n++) {
+        const char *next = NULL;
+        for (int i = 0; i < COMMAND_COUNT; i++) {
+            const char *name = COMMANDS[i].name;
+            if (strcmp(name, last) > 0 && (!next || strcmp(name, next) < 0)) next = name;
+        }
+        text_add(to, ".Xr fftbloom-%s 1%s\n", next, n + 1 < COMMAND_COUNT ? " ," : "");
+        last = next;
+    }
 }
 
 /* ----------------------------------------------------------------------------------------- */

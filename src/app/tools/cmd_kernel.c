@@ -118,24 +118,22 @@ static void models(const cli *c, int *status, text *out, err *e) {
 
 /* --- make ------------------------------------------------------------------------------------- */
 
-static bool unknown_model(const char *name, err *e) {
-    const char *names[64];
-    text known = {0};
-    for (int i = 0; i < MODEL_COUNT; i++) {
-        names[i] = MODELS[i].name;
-        text_add(&known, "%s%s", i ? ", " : "", names[i]);
-    }
-    char meant[TEXT_MEANT];
-    err_set(e, ERR_USAGE, "there is no model '%s'%s; there are %s", name,
-            text_meant(meant, name, names, MODEL_COUNT, '\''), known.s);
-    text_free(&known);
-    return false;
-}
-
 static bool read_request(model_request *r, const settings *s, const char *name, err *e) {
     const model *m = model_find(name);
     uint32_t taps[2];
-    if (!m) return unknown_model(name, e);
+    if (!m) {
+        const char *names[64];
+        char meant[TEXT_MEANT];
+        text known = {0};
+        for (int i = 0; i < MODEL_COUNT; i++) {
+            names[i] = MODELS[i].name;
+            text_add(&known, "%s%s", i ? ", " : "", names[i]);
+        }
+        err_set(e, ERR_USAGE, "there is no model '%s'%s; there are %s", name,
+                text_meant(meant, name, names, MODEL_COUNT, '\''), known.s);
+        text_free(&known);
+        return false;
+    }
     *r = model_defaults(m);
     r->fade = s->fade;
     if (!read_taps(taps, s->taps ? s->taps : "256", e)) return false;
@@ -194,21 +192,6 @@ static image *to_image(float *plane[], uint32_t channels, const model_request *r
     return img;
 }
 
-static void made_json(const cli *c, const model_request *r, uint32_t channels, text *out) {
-    json_out j = json_begin(out);
-    json_string(&j, "output", c->s.output);
-    json_string(&j, "model", r->of->name);
-    json_object(&j, "parameters");
-    for (int i = 0; i < model_parameters(r->of); i++)
-        json_real(&j, r->of->parameter[i].name, 15, r->value[i]);
-    json_close(&j);
-    json_uints(&j, "size", (uint32_t[]){r->w, r->h}, 2);
-    json_uints(&j, "centre", (uint32_t[]){r->w / 2, r->h / 2}, 2);
-    json_uint(&j, "channels", channels);
-    json_real(&j, "fade", 15, r->fade);
-    json_end(&j);
-}
-
 /* Warns if less of the model's light than this falls on its taps: it is not what was asked for. */
 static void warn_of_loss(const model_request *r) {
     static const double ENOUGH = 0.8;
@@ -234,7 +217,20 @@ static void make(const cli *c, int *status, text *out, err *e) {
         (img = to_image(plane, channels, &r, e)) &&
         save(c, img, output_is_picture(c->s.output), status, e)) {
         warn_of_loss(&r);
-        if (c->s.json) made_json(c, &r, channels, out);
+        if (c->s.json) {
+            json_out j = json_begin(out);
+            json_string(&j, "output", c->s.output);
+            json_string(&j, "model", r.of->name);
+            json_object(&j, "parameters");
+            for (int i = 0; i < model_parameters(r.of); i++)
+                json_real(&j, r.of->parameter[i].name, 15, r.value[i]);
+            json_close(&j);
+            json_uints(&j, "size", (uint32_t[]){r.w, r.h}, 2);
+            json_uints(&j, "centre", (uint32_t[]){r.w / 2, r.h / 2}, 2);
+            json_uint(&j, "channels", channels);
+            json_real(&j, "fade", 15, r.fade);
+            json_end(&j);
+        }
     }
     image_free(&img);
     for (int i = 0; i < MODEL_CHANNELS; i++) mem_free(plane[i]);
