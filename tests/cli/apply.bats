@@ -181,12 +181,13 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
 }
 
 @test "missing frames: an error, or skipped with exit 5" {
-    sequence 0001 0003
-    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3
+    sequence 0001 0003 0004 0005 0006 0007 0008 0009
+    # With one thread two frames are under way: the first is finished, the last is never begun.
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-9 --jobs 1
     [ "$status" -eq 66 ]
     [[ "$output" == *in.0002.exr* ]]
     [ -s out.0001.exr ]
-    [ ! -e out.0003.exr ]
+    [ ! -e out.0009.exr ]
     run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3 --missing skip
     [ "$status" -eq 5 ]
     [ -s out.0003.exr ]
