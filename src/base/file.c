@@ -23,7 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* open(2), tried again when a signal interrupts it, as may happen on network file systems. */
+/* Does what openat(2) does, again when a signal interrupts it, as may happen on network file
+ * systems. */
 static int open_fully(int folder, const char *path, int flags, mode_t mode) {
     int fd;
     do fd = openat(folder, path, flags | O_CLOEXEC, mode);
@@ -145,7 +146,8 @@ void file_out_remove_all(void) {
         if (atomic_load(&slots[i].state) == LIVE) unlink(slots[i].name);
 }
 
-/* Fills `to` with the folder of a path, which is "." where the path names none. False: too long. */
+/* Fills `to` with the folder of a path, "." if the path has none. Returns false when it is too
+ * long. */
 static bool folder_of(const char *path, char to[PATH_MAX]) {
     const char *slash = strrchr(path, '/');
     int n = snprintf(to, PATH_MAX, "%.*s", slash && slash != path ? (int)(slash - path) : 1,
@@ -155,7 +157,7 @@ static bool folder_of(const char *path, char to[PATH_MAX]) {
     return false;
 }
 
-/* ".NAME.fftbloom-RANDOM.tmp" beside the file. False: too long. */
+/* Makes the name ".NAME.fftbloom-RANDOM.tmp" beside a file. Returns false when it is too long. */
 static bool temp_name(const char *path, char to[PATH_MAX]) {
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash - path) + 1 : 0;
@@ -281,7 +283,7 @@ static char *final_name(const char *path, err *e) {
     return NULL;
 }
 
-/* From errno. Where the folder is missing, the sentence says so. */
+/* Fails for the reason in errno. If the folder is missing, the sentence says so. */
 static bool cannot_create(const char *path, err *e) {
     struct stat st;
     int why = errno;
@@ -296,7 +298,7 @@ static bool cannot_create(const char *path, err *e) {
     return err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
 }
 
-/* Folders, pipes and devices are never replaced. */
+/* Refuses folders, pipes and devices, which are never replaced. */
 static bool replaceable(const char *path, err *e) {
     struct stat st;
     if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) return true;

@@ -19,7 +19,7 @@ typedef struct hash_state hash_state;
 hash128 hash_bytes(const void *data, size_t bytes);
 
 /* Hash several pieces in turn, with the same result as for all of them in one block. hash_begin
- * ends the program where there is no memory (mem_exhausted); hash_end frees the state. */
+ * ends the program if there is no memory (mem_exhausted); hash_end frees the state. */
 hash_state *hash_begin(void);
 void hash_add(hash_state *s, const void *data, size_t bytes);
 hash128 hash_end(hash_state **s);

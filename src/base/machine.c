@@ -104,8 +104,8 @@ int machine_cpus(void) {
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
-/* What is left in a group is its limit less what it uses. File pages that were not touched lately
- * do not count as used, because the kernel drops them before it kills. */
+/* Lowers *least to the memory that is left in a group: its limit less its use. File pages that were
+ * not touched lately do not count as used, because the kernel drops them before it kills. */
 static void look_at_memory(const char *folder, bool version_2, void *least) {
     uint64_t most, used, *left = least;
     char stat[PATH_MAX];

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/* Returns the processors that may be used at the same time, at least 1: those that the process may
- * run on, or the CPU quota rounded up where that is less. */
+/* Returns the number of processors that may be used at the same time, at least 1: those that the
+ * process may run on, or the CPU quota, rounded up, if that is less. */
 int machine_cpus(void);
 /* Returns the bytes that can be allocated now without swapping or being killed; 0: not known. */
 uint64_t machine_memory(void);

@@ -144,7 +144,7 @@ static bool class_matches(const char **p, const char *end, char c) {
     return found != invert;
 }
 
-/* Greedy with one backtracking point: linear in practice, quadratic at worst. */
+/* Matches greedily with one backtracking point: linear in practice, quadratic at worst. */
 static bool glob_range(const char *p, const char *end, const char *s) {
     const char *star = NULL, *mark = NULL;
     while (*s) {

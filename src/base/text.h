@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing string, zero-initialised. Where there is no memory for it the program ends by
+/* A growing string; all zeros are an empty one. If there is no memory for it, the program ends by
  * mem_exhausted: texts are small, and nothing else would run either. */
 typedef struct {
     char *s; /* NULL, or zero-terminated */

@@ -69,7 +69,7 @@ typedef struct {
     bool small; /* ZIP and ZIPS are written smaller, in several times the time; not in the file */
     line_order order;
     uint32_t tile_w, tile_h; /* 0: scan lines */
-    bool mipmapped;          /* the file had more levels; level 0 is what is read */
+    bool mipmapped;          /* the file had more levels; only level 0 is read */
     image_attr *attr;        /* all attributes, those that the fields above repeat included */
     int attrs;
 } image_part;

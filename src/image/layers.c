@@ -38,8 +38,8 @@ static role role_of(const char *name) {
 
 /* --- words that mean data ----------------------------------------------------------------- */
 
-/* A word of the name of a layer or part that says it is data. A name is cut into words at
- * everything that is no letter, and where a capital follows a small letter. */
+/* Words in the name of a layer or part that mean data. A name is cut into words at all characters
+ * that are not letters, and before a capital that follows a small letter. */
 static const char *const DATA_WORD[] = {
     "depth",       "zdepth",   "worldp",     "normal",      "normals",      "bumpnormal",
     "bumpnormals", "position", "positions",  "pos",         "pref",         "nref",
@@ -80,7 +80,7 @@ static bool component_is_data(const char *s, size_t n) {
     return false;
 }
 
-/* Any part of the name between dots. */
+/* Returns whether any part of a name between dots is a name of data. */
 static bool name_is_data(const char *s, size_t n) {
     for (size_t at = 0; at < n;) {
         size_t length = 0;
@@ -91,8 +91,8 @@ static bool name_is_data(const char *s, size_t n) {
     return false;
 }
 
-/* Cryptomatte says which layers it lives in: their names start with the value of the attribute
- * `cryptomatte/<key>/name`. */
+/* Returns whether a channel is one of Cryptomatte. The names of its layers start with the value of
+ * the attribute `cryptomatte/<key>/name`. */
 static bool is_cryptomatte(const image_part *p, const char *name) {
     static const char PREFIX[] = "cryptomatte/", SUFFIX[] = "/name";
     for (int i = 0; i < p->attrs; i++) {
@@ -270,7 +270,7 @@ typedef struct {
     layer_map map;
     const image_part *part;
     bool *take;  /* per channel: it may be in a group */
-    bool forced; /* a channel that is no colour by its name becomes a group of its own */
+    bool forced; /* a channel whose name is not one of colour becomes a group of its own */
 } maker;
 
 static bool add_group(layer_map *m, layer_group g, const char *name, size_t n, err *e) {

@@ -28,8 +28,8 @@ static uint32_t finite_within(const repair *r, uint32_t x, uint32_t y, uint32_t 
     return hi[ax[1]] - hi[ax[0]] - lo[ax[1]] + lo[ax[0]];
 }
 
-/* Nothing nearer than d is finite, so the whole square's mean is the ring's. Of its inner rows only
- * the ends are read. */
+/* Returns the mean of the finite pixels at distance d. Nothing nearer is finite, so that is the
+ * mean of the whole square. Of its inner rows only the ends are read. */
 static float ring_mean(const repair *r, uint32_t x, uint32_t y, uint32_t d) {
     uint32_t ax[2], ay[2], count = 0;
     double sum = 0;

@@ -61,7 +61,7 @@ float scan_bin_floor(uint32_t bin);
 /* Returns the bin of a value. */
 uint32_t scan_bin(float v);
 /* Returns the median magnitude of the pixels that are not 0, to a sixteenth of an octave. Returns 0
- * where all pixels are 0, and where there is no histogram. */
+ * if all pixels are 0, or if there is no histogram. */
 double scan_median(const scan_channel *c);
 
 #endif

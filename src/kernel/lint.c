@@ -249,8 +249,9 @@ static void measure_rings(lint *l, const profile *p, double total) {
 
 /* --- the border ------------------------------------------------------------------------------- */
 
-/* The corners are the farthest taps. A photograph's background is the light that even the darkest
- * of them has. The mean is over squares of an eighth of the side, so that noise does not decide. */
+/* Measures the border and the corners, the farthest taps. A photograph's background is the light
+ * that even the darkest of them has. The mean is over squares of an eighth of the side, so that
+ * noise does not decide. */
 static void find_border(lint *l, const work *k) {
     double border = 0;
     for (uint32_t y = 0; y < k->h; y++)

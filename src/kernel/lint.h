@@ -43,7 +43,7 @@ typedef struct {
      * beyond the kernel's border; and the side of a kernel that holds 99.9 %. */
     double slope, beyond; /* slope 0: no tail to speak of */
     double enough;        /* taps; 0: this kernel does; INFINITY: none does */
-    double noise;         /* of the outer third, relative to its light; 0 where that is nothing */
+    double noise;         /* of the outer third, relative to its light; 0 if it has none */
 
     /* --- how it was stored --- */
     /* Taps that share the highest value of a channel although the light around them rises steeply

@@ -107,7 +107,7 @@ static double step_wavelength(int step) {
     return MODEL_GREEN * exp(-step * STEP);
 }
 
-/* A pattern that is wider by a factor is fainter by its square. */
+/* Adds the patterns of all wavelengths. One that is wider by a factor is fainter by its square. */
 static void diffract(const maker *m, double angle, double *plain, double (*to)[MODEL_CHANNELS]) {
     size_t shifts = (size_t)(m->before + m->after + 1);
     for (size_t i = 0; i < m->radii + shifts; i++) {

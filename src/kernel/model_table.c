@@ -65,7 +65,7 @@ static double cie(const double *p, double r, double direction, double wavelength
 /* Where the first dark ring of a round aperture of radius 1 lies. */
 #define FIRST_DARK 3.8317059702075125
 
-/* The transform of a disc of radius a, at k. */
+/* Returns the transform of a disc of radius a, at k. */
 static double disc_transform(double a, double k) {
     return k * a < 1e-6 ? M_PI * a * a : 2 * M_PI * a * j1(k * a) / k;
 }
@@ -77,9 +77,9 @@ static double airy(const double *p, double r, double direction, double wavelengt
     return f * f;
 }
 
-/* The transform of a regular polygon with its corners on the unit circle, by the divergence
- * theorem: i / k^2 times the sum over the edges of (k . normal) length exp(-i k . middle)
- * sinc(k . edge / 2). */
+/* Computes the transform of a regular polygon with its corners on the unit circle, by the
+ * divergence theorem: i / k^2 times the sum over the edges of (k . normal) length exp(-i k .
+ * middle) sinc(k . edge / 2). */
 static void polygon_transform(int n, double k, double direction, double f[2]) {
     double half = sin(M_PI / n), apothem = cos(M_PI / n);
     f[0] = f[1] = 0;

@@ -116,7 +116,7 @@ bool spectrum_file_is(const char *path) {
     return is;
 }
 
-/* What can be known before anything else is read. */
+/* Checks all that can be known before anything else is read. */
 static bool check_head(const file_head *h, err *e) {
     if (memcmp(h->magic, MAGIC, sizeof MAGIC) != 0)
         return err_set(e, ERR_DATA, "it does not begin as a .spectrum file does");

@@ -12,13 +12,14 @@ enum { TAPS = RESAMPLE_TAPS, BEFORE = TAPS / 2 - 1, AFTER = TAPS / 2 };
 
 /* --- the filter -------------------------------------------------------------------------- */
 
-/* The shape that keeps the aliases of a kernel on a grid of twice its size smallest for this many
- * taps (Beatty, Nishimura and Pauly, IEEE Trans. Med. Imaging 24, 2005, equation 5). */
+/* Returns the shape that keeps the aliases of a kernel on a grid of twice its size smallest for
+ * this many taps (Beatty, Nishimura and Pauly, IEEE Trans. Med. Imaging 24, 2005, equation 5). */
 static double beta(void) {
     return M_PI * sqrt(TAPS * TAPS / 4.0 * 1.5 * 1.5 - 0.8);
 }
 
-/* The modified Bessel function of order zero by its power series: all terms are positive. */
+/* Computes the modified Bessel function of order zero by its power series, whose terms are all
+ * positive. */
 static double bessel_i0(double x) {
     double term = 1, sum = 1;
     for (int k = 1; term > sum * 1e-17; k++) {
@@ -28,7 +29,7 @@ static double bessel_i0(double x) {
     return sum;
 }
 
-/* The transform of the unscaled filter at x cycles per grid step. */
+/* Returns the transform of the unscaled filter at x cycles per grid step. */
 static double transform(double x) {
     double s2 = beta() * beta() - M_PI * TAPS * x * M_PI * TAPS * x, s = sqrt(fabs(s2));
     return TAPS * (s2 > 0 ? sinh(s) : sin(s)) / s;
@@ -45,7 +46,8 @@ double resample_falloff(double x, uint32_t m) {
     return transform(x / m) / transform(0);
 }
 
-/* The aliases that lie farther away add nothing to the second digit. */
+/* Adds the three nearest aliases on each side; those farther away do not change the second digit.
+ */
 double resample_alias(double x, uint32_t m) {
     double sum = 0;
     for (int n = 1; n <= 3; n++) sum += fabs(transform(x / m + n)) + fabs(transform(x / m - n));

@@ -9,11 +9,11 @@ border_axis border_of(const plan_request *ask, uint32_t axis) {
  * and returns how many there are. */
 static uint32_t steps(const border_axis *a, int64_t at, int64_t period, int64_t *first) {
     int64_t low = -(int64_t)a->before, high = (int64_t)a->extent + a->after;
-    *first = at - (at - low) / period * period; /* at - low >= 0 for what is asked here */
+    *first = at - (at - low) / period * period; /* all callers have at >= low */
     return *first < high ? (uint32_t)((high - 1 - *first) / period + 1) : 0;
 }
 
-/* Mirrored samples stand at i and at -1 - i, every 2n. */
+/* Finds the places of a mirrored sample: i and -1 - i, every 2n. */
 static void mirrored(const border_axis *a, uint32_t i, int64_t first[2], uint32_t count[2]) {
     int64_t n = a->extent;
     count[0] = steps(a, (int64_t)i, 2 * n, &first[0]);

@@ -116,8 +116,8 @@ static const double SINE[MAX_RADIX + 1][4] = {
     [5] = {0, 0.95105651629515357212, 0.58778525229247312917},
     [7] = {0, 0.78183148246802980871, 0.97492791218182360702, 0.43388373911755812048}};
 
-/* Odd radices: elements j and r - j are added and subtracted first, because the cosines of both are
- * equal and the sines opposite. */
+/* Does an odd radix: elements j and r - j are added and subtracted first, because the cosines of
+ * both are equal and the sines opposite. */
 VECTOR_INLINE void butterfly_odd(lane *a, uint32_t r) {
     lane sum[MAX_RADIX / 2 + 1], difference[MAX_RADIX / 2 + 1], first = a[0];
     uint32_t half = r / 2;

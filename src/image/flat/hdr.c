@@ -205,22 +205,22 @@ static bool read_variable(hdr_reader *r, const char *line, err *e) {
         return err_set(e, ERR_DATA, "the pixel format '%.40s' is unknown", v);
     case EXPOSURE:
         if (!numbers(v, x, 1) || x[0] <= 0)
-            return err_set(e, ERR_DATA, "EXPOSURE=%.40s is no positive number", v);
+            return err_set(e, ERR_DATA, "EXPOSURE=%.40s is not a positive number", v);
         for (int c = 0; c < 3; c++) r->divide[c] *= x[0];
         return true;
     case CORRECTION:
         if (!numbers(v, x, 3) || x[0] <= 0 || x[1] <= 0 || x[2] <= 0)
-            return err_set(e, ERR_DATA, "COLORCORR=%.40s are not three positive numbers", v);
+            return err_set(e, ERR_DATA, "COLORCORR=%.40s is not three positive numbers", v);
         for (int c = 0; c < 3; c++) r->divide[c] *= x[c];
         return true;
     case ASPECT:
         if (!numbers(v, x, 1) || x[0] <= 0)
-            return err_set(e, ERR_DATA, "PIXASPECT=%.40s is no positive number", v);
+            return err_set(e, ERR_DATA, "PIXASPECT=%.40s is not a positive number", v);
         r->aspect *= x[0];
         return true;
     case PRIMARIES:
         if (!numbers(v, x, 8))
-            return err_set(e, ERR_DATA, "PRIMARIES=%.60s are not eight numbers", v);
+            return err_set(e, ERR_DATA, "PRIMARIES=%.60s is not eight numbers", v);
         for (int i = 0; i < 8; i++) r->primaries[i] = (float)x[i];
         r->has_primaries = true;
         return true;

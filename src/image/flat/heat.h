@@ -8,7 +8,8 @@
 
 #include "image/compare.h"
 
-/* Bins of a histogram: half decades from 1e-10 to 1e4. The outermost also hold what is beyond. */
+/* Bins of a histogram: half decades from 1e-10 to 1e4. The outermost also hold the values beyond.
+ */
 enum { HEAT_BINS = 28, HEAT_PER_DECADE = 2, HEAT_LOWEST = -10 };
 
 typedef struct {

@@ -60,7 +60,8 @@ static bool read_head(pfm *r, const char *path, image_header *h, const image_lim
         return err_set(e, ERR_DATA, "the header of the PFM file is damaged");
     float scale = strtof(s, &end);
     if (*end || !isfinite(scale) || scale == 0)
-        return err_set(e, ERR_DATA, "the scale '%s' of the PFM file is no number but zero", s);
+        return err_set(e, ERR_DATA,
+                       "the scale '%s' of the PFM file is not a number other than zero", s);
     is.colours = kind[1] == 'F' ? 3 : 1;
     r->swapped = scale > 0;
     r->start = (uint64_t)(at - head);

@@ -1,8 +1,8 @@
-/* png.c - PNG, through stb.
+/* png.c - reads and writes PNG, through stb.
  *
- * Read with 8 or 16 bits: sRGB is decoded to linear light and multiplied by alpha, as EXR has it.
- * Written with 8 bits, what is outside 0..1 cut off: a picture for the screen. PNG comes and goes
- * as a whole, so reader and writer hold the picture. */
+ * Files of 8 or 16 bits are read: sRGB is decoded to linear light and multiplied by alpha, as EXR
+ * has it. Files of 8 bits are written, as pictures for the screen: values outside 0..1 are cut off.
+ * stb takes and gives whole pictures, so reader and writer hold one. */
 #include "image/flat/png.h"
 
 #include "base/file.h"
@@ -215,7 +215,7 @@ static uint8_t to_byte(float v) {
     return v < 1 ? (uint8_t)(v * 255 + 0.5f) : 255;
 }
 
-/* Colour is divided by alpha. Where alpha is 0, no colour is seen. */
+/* Packs a row. Colour is divided by alpha; if alpha is 0, no colour is seen. */
 static bool pack_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
     png_writer *w = ctx;
