@@ -156,7 +156,8 @@ typedef struct {
     double by[AT_ONCE];
 } taps;
 
-/* Adds to n numbers, as far as these are whole eights; returns how many that are. */
+/* Adds to n numbers, as far as these are whole eights; returns how many that are. The loop over the
+ * taps has to be unrolled: gcc loads each factor and each pointer again and again else. */
 VECTOR_INLINE VECTOR_WIDE uint32_t add_eights(double *to, const taps *t, uint32_t n, bool wide) {
     const float *f[AT_ONCE] = {t->tap[0], t->tap[1], t->tap[2], t->tap[3]};
     const double *d[AT_ONCE] = {t->wide[0], t->wide[1], t->wide[2], t->wide[3]};
