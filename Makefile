@@ -242,6 +242,11 @@ generated: $(PROG)
 	@tests/generate.sh $(PROG) docs
 
 # --- benchmarks ---------------------------------------------------------------------------------
+
+# From file to file, beside oiiotool reading and writing the same file; ROUNDS=N, FRAMES=N.
+.PHONY: bench-files
+bench-files: $(PROG) $(BUILD)/assets/make_scene
+	@tests/bench/files.py $^ kernels/star.exr $(or $(ROUNDS),5) $(or $(FRAMES),48)
 # The CPU engine beside a plain FFTW program; ROUNDS=N. Wisdom is kept between runs.
 # The GPU beside VkFFT and, where there is PyTorch, cuFFT: make bench-gpu-peers [DEVICE=software];
 # CASES="cases 1280x720/256" for other cases, see tests/bench/peers/peers.sh.
