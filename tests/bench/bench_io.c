@@ -79,10 +79,10 @@ typedef struct {
 } picture;
 
 static const picture PICTURE[] = {
-    {"photograph", 3840, 2160, PIXEL_HALF, 0.004f, 0},
-    {"photograph", 3840, 2160, PIXEL_FLOAT, 0.004f, 0},
+    {"photograph", 1920, 1080, PIXEL_HALF, 0.004f, 0},
+    {"photograph", 1920, 1080, PIXEL_FLOAT, 0.004f, 0},
     {"noise", 1920, 1080, PIXEL_HALF, 0.1f, 0},
-    {"noise", 1920, 1080, PIXEL_FLOAT, 0.1f, 0},
+    {"noise", 3840, 2160, PIXEL_FLOAT, 0.1f, 0},
     {"smooth", 1920, 1080, PIXEL_HALF, 0, 0},
     {"smooth", 1920, 1080, PIXEL_FLOAT, 0, 0},
     {"flat areas", 1920, 1080, PIXEL_HALF, 0, 6},

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "image/exr/exr_emit.h"
 
 #include <pthread.h>
@@ -223,16 +224,21 @@ static bool copy_chunk(void *ctx, size_t i, int worker, err *e) {
     write_job *j = ctx;
     exr_scratch *s = &j->w->scratch[worker];
     const exr_layout *l = &j->w->part[j->part].layout;
-    uint64_t index = exr_layout_stored(l, j->w->head->part[j->part].order, i);
+    uint64_t index = exr_layout_stored(l, j->w->head->part[j->part].order, j->first + i);
     return exr_read_chunk(j->r, j->from, index, s, e) &&
-           add_chunk(j->w, j->part, i, (packet){s->packed, s->bytes}, e);
+           add_chunk(j->w, j->part, j->first + i, (packet){s->packed, s->bytes}, e);
 }
 
+/* Copies a few chunks per thread at a time: while one is slow to come, only so many can wait. */
 bool exr_write_copy(void *writer, int to, void *reader, int from, err *e) {
     exr_writer *w = writer;
     write_job j = {.w = w, .part = to, .r = reader, .from = from};
     uint64_t chunks = exr_layout_chunks(&w->part[to].layout);
-    return par_for(w->threads, (size_t)chunks, copy_chunk, &j, e);
+    uint64_t some = 4 * (uint64_t)par_threads(w->threads);
+    for (; j.first < chunks; j.first += some)
+        if (!par_for(w->threads, (size_t)min_u64(some, chunks - j.first), copy_chunk, &j, e))
+            return false;
+    return true;
 }
 
 /* --- the end ------------------------------------------------------------------------------ */
