@@ -257,14 +257,15 @@ static inline void add_step(exr_zip *z, uint8_t **literal, size_t anchor, step s
     z->step[z->steps++] = s;
 }
 
-/* Finds the steps of a block, looking up `gram` bytes: 4 in noise, and there at even places. Each
- * 2^patience misses, one more place is skipped from then on; each bit saved takes 8 misses back.
- * `gram` and `patience` are constants where this is inlined. */
+/* Finds the steps of a block, looking up `gram` bytes at each place; of noise at even places; of
+ * 16 bytes at every other place, from where a match is found as well. After 2^patience misses one
+ * more place is skipped each time; each bit saved takes 8 misses back. All but z are constants
+ * where this is inlined. */
 static inline __attribute__((always_inline)) void find_steps(exr_zip *z, const unsigned gram,
+                                                             const bool noise,
                                                              const unsigned patience) {
     const uint8_t *b = z->bytes;
-    const bool noise = gram == 4;
-    const size_t pace = noise ? 2 : 1, end = z->to > SLACK ? z->to - SLACK : 0;
+    const size_t pace = noise || gram == 16 ? 2 : 1, end = z->to > SLACK ? z->to - SLACK : 0;
     size_t anchor = z->from, p = noise ? (anchor + 1) & ~(size_t)1 : anchor;
     uint8_t *literal = z->literal;
     unsigned misses = 0;
@@ -316,13 +317,15 @@ static void find_matches(exr_zip *z) {
     z->symbols[END_OF_BLOCK] = 1;
     unsigned mean = estimate_costs(z); /* of a literal, in 1/16 bit */
     if (mean >= 116)
-        find_steps(z, 4, 6);
+        find_steps(z, 4, true, 6);
+    else if (mean >= 69 && z->to - z->from < 16384) /* references are short, and so cheap */
+        find_steps(z, 4, false, 7);
     else if (mean >= 69)
-        find_steps(z, 6, 7);
+        find_steps(z, 5, false, 7);
     else if (mean >= 35)
-        find_steps(z, 8, 7);
+        find_steps(z, 8, false, 7);
     else
-        find_steps(z, 16, 7);
+        find_steps(z, 16, false, 7);
 }
 
 /* --- Huffman codes ------------------------------------------------------------------------ */
