@@ -22,7 +22,7 @@ static const struct {
     {"v3i", NUMBER_INT, 3},       {"v3f", NUMBER_FLOAT, 3},   {"v3d", NUMBER_DOUBLE, 3},
 };
 
-/* Nine digits tell floats apart, seventeen doubles; fewer where they are enough. */
+/* Adds up to nine digits, which tell floats apart, or seventeen for doubles. */
 static void add_real(double v, int digits, bool json, text *to) {
     char buf[40];
     if (!isfinite(v) && json) {
@@ -81,8 +81,8 @@ typedef struct {
     size_t longest;
 } style;
 
-/* The bytes have no zero at their end, and may have zeros within. For people, control characters
- * become blanks, and a long string is cut between two characters. */
+/* Adds a string, whose bytes have no zero at their end, and may have zeros within. For people,
+ * control characters become blanks, and a long string is cut between two characters. */
 static void add_string(const uint8_t *s, size_t n, const style *st, text *to) {
     text copy = {0};
     size_t shown = st->json || n <= st->longest ? n : st->longest;
@@ -103,7 +103,7 @@ static bool show_string(const image_attr *a, const style *st, text *to) {
     return true;
 }
 
-/* Each with its length before it. */
+/* Shows strings, each of which has its length before it. */
 static bool show_strings(const image_attr *a, const style *st, text *to) {
     uint32_t n;
     for (uint32_t at = 0; at < a->bytes; at += n) { /* all there, before anything is said? */
@@ -146,7 +146,7 @@ static bool show_envmap(const image_attr *a, const style *st, text *to) {
     return show_word(a, WORD, 2, st, to);
 }
 
-/* Hours, minutes, seconds and frames, two decimal digits each, with flags between them. */
+/* Shows hours, minutes, seconds and frames: two decimal digits each, with flags between them. */
 static bool show_time_code(const image_attr *a, const style *st, text *to) {
     uint32_t v;
     if (a->bytes != 8) return false;

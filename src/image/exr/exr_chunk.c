@@ -65,7 +65,8 @@ static bool zip_encode(exr_scratch *s, const exr_shape *shape, err *e) {
     return true;
 }
 
-/* A count n >= 0 is followed by one byte that stands n + 1 times, n < 0 by -n bytes as they are. */
+/* Unpacks runs: a count n >= 0 is followed by one byte that stands n + 1 times, n < 0 by -n bytes
+ * as they are. */
 static bool rle_decode(exr_scratch *s, const exr_shape *shape, err *e) {
     const uint8_t *packed = s->packed, *end = packed + s->bytes;
     uint8_t *out = s->raw, *out_end = out + shape->raw;
@@ -156,7 +157,7 @@ static uint32_t level_length(uint32_t length, int level, bool round_up) {
     return n ? (uint32_t)n : 1;
 }
 
-/* Levels halve a length until it is one: floor(log2(n)) + 1 of them, or with ceil. */
+/* Returns how many levels halve a length until it is one: floor(log2(n)) + 1, or with ceil. */
 static int level_count(uint32_t length, bool round_up) {
     int levels = 1;
     while (((uint64_t)1 << levels) <= length) levels++;

@@ -93,7 +93,8 @@ static bool one_channel(part_reader *r, const char *name, const uint8_t *v, err 
     return true;
 }
 
-/* name, zero, type, pLinear, three unused bytes, x and y sampling; a zero byte ends the list. */
+/* Reads, for each channel: name, zero, type, pLinear, three unused bytes, x and y sampling; a zero
+ * byte ends the list. */
 static bool read_channels(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
     if (r->part->channels) return err_set(e, ERR_DATA, "there are two lists of channels");
     for (uint32_t at = 0; at < n;) {

@@ -31,7 +31,7 @@ typedef struct {
     uint32_t repeat;               /* the symbol for "once more" */
 } decoder;
 
-/* The next 64 bits, the first of them at the top. */
+/* Returns the next 64 bits, the first of them at the top. */
 static inline uint64_t peek(const bits *b) {
     const uint8_t *p = b->bytes + (b->at >> 3);
     unsigned shift = b->at & 7;
@@ -97,7 +97,8 @@ static void fill_fast(decoder *d) {
         }
 }
 
-/* A code that is longer than the fast table: its length is the first whose bound it reaches. */
+/* Finds a code that is longer than the fast table: its length is the first whose bound it reaches.
+ */
 static uint32_t long_code(const decoder *d, uint64_t window, unsigned *length) {
     for (unsigned n = FAST_BITS + 1; n <= LONGEST; n++) {
         if (!d->count[n] || window < d->bound[n]) continue;
@@ -110,7 +111,8 @@ static uint32_t long_code(const decoder *d, uint64_t window, unsigned *length) {
     return 0;
 }
 
-/* As many short codes as one window surely holds whole; the end of the bits is checked after. */
+/* Reads as many short codes as one window surely holds whole; the caller checks the end of the
+ * bits. */
 static size_t read_short_codes(const decoder *d, bits *b, uint16_t *out, size_t n) {
     uint64_t window = peek(b);
     size_t i = 0;
@@ -126,8 +128,8 @@ static size_t read_short_codes(const decoder *d, bits *b, uint16_t *out, size_t 
     return i;
 }
 
-/* One code of any kind: a value, or a value once more so many times. Returns how many it gave, or
- * 0 for damage. */
+/* Reads a code of any kind: a value, or the last one a number of times. Returns how many it gave,
+ * or 0 for damage. */
 static size_t read_code(const decoder *d, bits *b, uint16_t *out, size_t i, size_t n) {
     uint64_t window = peek(b);
     uint32_t entry = d->fast[window >> (64 - FAST_BITS)], symbol = entry >> 8;
