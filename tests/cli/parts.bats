@@ -58,3 +58,14 @@ same_part() { # NUMBER A B
     "$FFTBLOOM" in.exr kernel.exr -o out.png --layers 'crypto00'
     [ -s out.png ]
 }
+
+@test "a part that stays as it is takes no memory" {
+    # 18 MB of pixels in a run that may take 12 MB.
+    oiiotool --create 1500x1000 3 --chnames crypto00.R,crypto00.G,crypto00.B -d float \
+        --fullsize 40x30+0+0 --attrib oiio:subimagename large --attrib compression none -o large.exr
+    oiiotool "$FILES/beauty.exr" large.exr --siappendall -o parts.exr
+    "$FFTBLOOM" parts.exr kernel.exr -o out.exr --device cpu --mem-limit 12MB
+    same_part 1 parts.exr out.exr
+    run ! same_part 0 parts.exr out.exr
+    run ! "$FFTBLOOM" parts.exr kernel.exr -o out.exr --device cpu --mem-limit 12MB --layers '*'
+}
