@@ -38,7 +38,7 @@ bool exists(butterfly b) {
 uint line_of(butterfly b) { return gl_WorkGroupID.y * COUNT + gl_WorkGroupID.x * LINES + b.line; }
 uint first_of(butterfly b) { return (gl_WorkGroupID.z * HALVES * PARTS + line_of(b)) * PITCH; }
 
-// The place of number m + n step of a line.
+// Returns the place of number m + n step of a line.
 uint half_place(const uint tile, butterfly b, uint m, uint n, const uint step) {
     return SPLIT_LINE ? first_of(b) + m + n * step : place_along(tile, gl_WorkGroupID.z, line_of(b), m, n, step);
 }

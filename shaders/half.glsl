@@ -29,7 +29,7 @@ uint place_along(const uint tile, uint channel, uint k, uint m, uint n, const ui
     if (step % edge == 0) return place_in_tiles(edge, PITCH, channel, k, m) + n * (step * BAND);
     return place_in_tiles(edge, PITCH, channel, k, m + n * step);
 }
-// The same for k, in units of the `width` numbers that a line has in passes 1 and 3.
+// Returns the same for k, in units of the `width` numbers that a line has in passes 1 and 3.
 uint place_across(const uint tile, const uint width, uint channel, uint k, uint line, uint n, const uint step) {
     const uint edge = max(tile / width, 1), pitch = PITCH / width;
     if (tile == 0) return (channel * HALVES + k) * pitch + line + n * (step * pitch);

@@ -16,7 +16,7 @@ layout(std430, set = 0, binding = BIND_IMAGE) IMAGE_ACCESS buffer image_planes {
 layout(std430, set = 0, binding = BIND_IMAGE) IMAGE_ACCESS buffer image_columns { complex image_pair[]; };
 layout(std430, set = 0, binding = BIND_IMAGE) readonly buffer image_of_halfs { uint two_halfs[]; };
 
-// The pixel of a pair's first line at coordinate c; that of the second line is one line further.
+// Returns the pixel of a pair's first line at coordinate c. That of the second line is one line further.
 uint pixel_of(uint channel, uint pair, uint c) {
     uint line = ALONE ? pair : 2 * pair, x = X_FIRST ? c : line, y = X_FIRST ? line : c;
     return (channel * IMAGE_ROWS + y) * IMAGE_PITCH + x;
@@ -34,9 +34,8 @@ complex pixels_at(uint p, bool second) {
     return complex(z.x, second ? z.y : real(0));
 }
 
-// The same for halfs. Integer operations and an exact product turn them into floats, since Vulkan
-// allows a device to take subnormal halfs for zeros in unpackHalf2x16. Infinities and NaN do not occur
-// here.
+// Do the same for halfs. Integer operations and an exact product turn them into floats, since Vulkan allows a
+// device to take subnormal halfs for zeros in unpackHalf2x16. Infinities and NaN do not occur here.
 real real_of(uint half_bits) {
     uint m = half_bits & 0x7fffu;
     float v = m < 0x400u ? float(m) * 5.9604644775390625e-8 : uintBitsToFloat((m << 13) + (112u << 23));

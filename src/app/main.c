@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Ends the program: the frame at hand is dropped and no temporary file stays. Abort is what FFTW's
- * planner does when memory ends, so it is told as that. */
+/* Ends the program: the frame at hand is dropped and no temporary file stays. FFTW's planner aborts
+ * when memory runs out, so an abort is reported as that. */
 static void on_signal(int number) {
     static const char ABORTED[] =
         "fftbloom: error: a library ended the program, most likely because memory ran out\n";
@@ -40,8 +40,8 @@ static void catch_signals(void) {
 }
 
 /* Where standard input, output or error is closed, the next file that is opened would get its
- * number, and messages would be written into an output. What takes the place fails when it is
- * used. */
+ * number, and messages would be written into an output. What is opened in its place fails when it
+ * is used. */
 static void fill_descriptors(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         int way = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;

@@ -41,7 +41,7 @@ uint64_t mem_used(void);
 void mem_keep(uint64_t bytes);
 
 /* Returns false, with the error of a refused allocation, when `bytes` more may not be allocated.
- * For work that takes its memory in many pieces, before the first of them. */
+ * Work that takes its memory in many pieces calls it before the first of them. */
 bool mem_check(uint64_t bytes, const char *what, err *e);
 
 /* Ends the program, for the few small allocations that cannot fail in a better way: removes the

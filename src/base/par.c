@@ -26,8 +26,9 @@ typedef struct job {
     struct job *younger;
 } job;
 
-/* Whoever waits looks again and again for a little while before it sleeps: the passes of an image
- * follow each other at once, and to be woken costs 30 to 100 us, ten times a frame. */
+/* A thread that waits keeps looking for work for a little while before it sleeps. The passes of an
+ * image follow each other without a break, and waking a thread takes 30 to 100 us, ten times a
+ * frame. */
 enum { LOOKS = 1500 }; /* some 30 us */
 
 struct par {
@@ -37,7 +38,8 @@ struct par {
     int helpers; /* threads - 1 */
     pthread_t *thread;
 
-    /* Guards all that follows. The atomics are read without it, too, and `active` may grow so. */
+    /* Guards all that follows. The atomics are also read without it, and `active` may also grow
+     * without it. */
     pthread_mutex_t lock;
     pthread_cond_t work; /* for helpers: there may be pieces, and a thread less at work */
     pthread_cond_t left; /* a caller's index is free */

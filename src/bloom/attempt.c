@@ -99,7 +99,8 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
         j.source[c] = *view_plane(v, c);
         j.dark[c] = a->l->dark[c];
         j.exponent[c] = a->method->exponent[c];
-        /* Unless the engine writes over it before the last pass reads it. */
+        /* The image's rows serve as they are, unless the engine writes over them before the last
+         * pass reads them. */
         j.same[c] = !a->wide && v->all && a->method->below[c] >= SCAN_BINS && !j.exponent[c] &&
                     (sinks || a->in[c] != a->made[c]);
     }

@@ -132,8 +132,8 @@ static group_job job_of(const bloom *b, image *img, int part, buffers *buf) {
                        .height = image_height(&img->head.part[part])};
 }
 
-/* Blooms the groups one after the other; any: the job of any of them. The glare of all of them is
- * kept until the last one is done, because a new channel moves the others. */
+/* Blooms the groups one after the other. `any` is the job of any of them. The glare of all of them
+ * is kept until the last one is done, because a new channel moves the others. */
 static bool bloom_groups(const group_job *any, const layer_map *m, bloom_report *r, err *e) {
     const char *layer = any->s->emit_layer;
     bool emit = layer && *layer, ok = true;

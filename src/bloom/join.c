@@ -224,8 +224,8 @@ struct join {
     bool wide;
 };
 
-/* Number by number: a whole struct would be made elsewhere and copied in larger pieces, each of
- * which waits for what was just stored. */
+/* Writes number by number. A whole struct would be made elsewhere and copied in larger pieces, and
+ * each of these would wait for what was just stored. */
 static void set_stats(join_stats *st, const row_totals *t, double spilled) {
     st->measured.norm = t->norm;
     st->measured.peak = t->peak;
@@ -310,7 +310,8 @@ void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) 
     row_totals t;
     bool plain = f->wide && !j->wide && all && r.nonnegative && !j->core->radius &&
                  !j->spots[c].count && !j->glare && !j->exponent[c];
-    /* Where the result takes the place of what the engine made, that is gone after an attempt. */
+    /* Where the result is written over what the engine made, the engine's rows are gone after an
+     * attempt. */
     if (!plain || made == r.out || !make_ordinary(&r, &t)) {
         if (source == r.out) { /* and is written over by now */
             image_to_float(s.in, j->source[c], j->type[c], first, w);

@@ -47,8 +47,8 @@ void session_close(session **s);
 
 const kernel_source *session_kernel(const session *s);
 
-/* Returns what follows from this size: made for the first who asks, kept for those who follow.
- * Valid until it is given back. */
+/* Returns what follows from this size: made for the first thread that asks, and kept for those that
+ * follow. Valid until it is given back. */
 const session_size *session_size_take(session *s, const kernel_need *need, err *e);
 void session_size_give(session *s, const session_size *size);
 
@@ -73,8 +73,8 @@ typedef struct {
  * Where the device was chosen by `auto` and a GPU fails, the session goes over to the CPU. */
 bool session_take(session_lease *l, session *s, const session_want *want, err *e);
 /* Gives the slot back. failed: the engine could not do what was asked, with `why`; it is opened
- * again for the next who takes a slot. Returns true if the caller should take a slot once more,
- * since the session has gone over to the CPU. */
+ * again for the next thread that takes a slot. Returns true if the caller should take a slot once
+ * more, since the session has gone over to the CPU. */
 bool session_give(session *s, session_lease *l, bool failed, const err *why);
 
 #endif

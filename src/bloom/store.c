@@ -19,7 +19,7 @@ void store_note(bloom_report *r, const char *fmt, ...) {
 
 /* --- types ----------------------------------------------------------------------------------- */
 
-/* Finite pixels make no others, unless the kernel's sum is large. */
+/* Finite pixels make finite results, unless the kernel's sum is large. */
 static bool check_floats(const view *v, const outcome *o, err *e) {
     const kernel_tail *tail = &v->size->tail;
     for (uint32_t c = 0; c < v->channels; c++)

@@ -185,7 +185,7 @@ static bool compare_all(verify_result *r, comparison *v, size_t count, par *thre
     for (size_t i = 0; ok && i < count; i++) {
         r->broken += v->broken[i];
         bool worse = !(v->pixel[i].error <= r->worst.error);
-        /* One that is broken is shown rather than one that is not. */
+        /* A broken pixel is shown rather than one that is not. */
         if (i == 0 || (v->broken[i] == worst_broken ? worse : v->broken[i])) {
             r->worst = v->pixel[i];
             worst_broken = v->broken[i];

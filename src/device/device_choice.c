@@ -78,7 +78,8 @@ static void none_wanted(const char *want, const engine_device *list, uint32_t co
                 "no device: this build has no CPU engine and there is no Vulkan driver; install "
                 "one (Debian: mesa-vulkan-drivers)");
     else
-        err_set(e, ERR_NO_DEVICE, "no device is '%s'; there are %s%s", want, there.s, install);
+        err_set(e, ERR_NO_DEVICE, "no device is '%s'; the devices are %s%s", want, there.s,
+                install);
     text_free(&there);
 }
 

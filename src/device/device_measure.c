@@ -12,7 +12,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Returns the value at a share of the way from the least to the most, interpolated. */
+/* Returns the value at a share of the way from the minimum to the maximum, interpolated. */
 static double quantile(const double *sorted, uint32_t n, double share) {
     double at = share * (n - 1);
     uint32_t i = (uint32_t)at;
@@ -244,7 +244,7 @@ static bool run_trial(trial *t, const engine_device *d, const char *cache_dir, p
 }
 
 /* `frame` comes from a frame so small that little else counts. `transfer` and `work` come from a
- * large one, and so does `start`: its programs and tables are those of real work. The least times
+ * large one, and so does `start`: its programs and tables are those of real work. The minimum times
  * count, not the medians, since other work on this machine is not a property of the device. */
 bool measure_speed(device_speed *to, const engine_device *d, const char *cache_dir, par *threads,
                    err *e) {

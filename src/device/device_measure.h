@@ -21,7 +21,7 @@ typedef struct {
     double patience;        /* s: engine_options */
 } measure_request;
 
-/* The least, the quartiles and the most of several values. */
+/* The minimum, the quartiles and the maximum of several values. */
 typedef struct {
     double least, low, median, high, most;
 } measure_spread;

@@ -134,7 +134,8 @@ bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e) {
 const float IMAGE_REC709[8] = {0.64f, 0.33f, 0.30f, 0.60f, 0.15f, 0.06f, 0.3127f, 0.3290f};
 
 /* The columns of the matrix are the primaries, scaled so that R = G = B = 1 gives the white point
- * (docs/math.md, "Rec.709 weights"). The scales solve a 3x3 system, here by Cramer's rule. */
+ * (docs/math.md, "Rec.709 weights and chromaticities"). The scales solve a 3x3 system, here by
+ * Cramer's rule. */
 bool image_to_xyz(const float xy[8], double m[3][3]) {
     const double white[3] = {(double)xy[6] / xy[7], 1, (1.0 - (double)xy[6] - xy[7]) / xy[7]};
     for (int i = 0; i < 3; i++) {

@@ -186,7 +186,7 @@ bool cache_trim(cache_trimmed *to, const char *dir, uint64_t budget, err *e) {
     char path[CACHE_PATH];
     cache_list l;
     cache_trimmed t = {0};
-    /* What killed processes left, in every folder of the cache that is written to. */
+    /* Removes what killed processes left in every folder of the cache that is written to. */
     for (size_t i = 0; i < sizeof FOLDER / sizeof FOLDER[0]; i++)
         if (joined(path, dir, FOLDER[i])) file_sweep(path);
     if (!cache_list_make(&l, dir, e)) return false;

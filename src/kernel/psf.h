@@ -23,8 +23,8 @@ enum { PSF_CHANNELS = 16, PSF_SIDE = 32768 };
 /* What the normalisation brings to 1. */
 typedef enum {
     PSF_LUMINANCE,   /* the luminance of the channel sums: one scale for all channels, so that the
-                        kernel keeps its colour. Of one channel the sum; of other numbers but three
-                        the mean of the sums */
+                        kernel keeps its colour. For one channel it is the sum, for other
+                        numbers than one and three the mean of the sums */
     PSF_PER_CHANNEL, /* each channel's sum */
     PSF_SUM,         /* the mean of the sums */
     PSF_NONE         /* nothing */

@@ -172,9 +172,9 @@ uint32_t plan_frequency(const plan_fft *f, uint32_t place) {
 /* --- which axis first, and which lengths ---------------------------------------------------- */
 
 /* Returns the price of a line in one direction, in bytes moved. On a GPU the time of a pass depends
- * on the slots of its lines and on arithmetic more than on the bytes (docs/notebook.md, "What a
- * pass takes"); the second axis goes there and back in the slots of one. On a CPU arithmetic is
- * nearly all. */
+ * on the slots of its lines and on arithmetic more than on the bytes (docs/notebook.md, "A model of
+ * a pass"); the second axis goes there and back in the slots of one. On a CPU arithmetic is nearly
+ * all. */
 static double line_price(const plan_axis *a, const plan_request *ask, bool first) {
     double number = 2.0 * sample_bytes(ask), slot = 14, step = 6;
     double part = first ? 1 : 0.5; /* of a line, of its slots */

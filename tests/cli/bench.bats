@@ -121,7 +121,7 @@ for r in d:
     [ "$status" -eq 66 ]
     run --separate-stderr bench --device quantum
     [ "$status" -eq 69 ]
-    [[ "$stderr" == *"no device is 'quantum'; there are 0 '"* ]]
+    [[ "$stderr" == *"no device is 'quantum'; the devices are 0 '"* ]]
 }
 
 @test "--calibrate keeps the speed of the devices that are asked for" {
@@ -172,7 +172,7 @@ d = json.load(sys.stdin)
 n = len(d['devices'])
 assert 0 <= d['auto']['image'] < n and 0 <= d['auto']['sequence'] < n
 assert d['devices'][d['auto']['image']]['class'] == 'cpu'"
-    "$FFTBLOOM" devices | grep -q '^auto takes [0-9]* for one image'
+    "$FFTBLOOM" devices | grep -q -- '^--device auto takes [0-9]* for one image'
 }
 
 @test "devices believes the calibration in --cache-dir" {
@@ -180,7 +180,7 @@ assert d['devices'][d['auto']['image']]['class'] == 'cpu'"
     "$FFTBLOOM" bench --calibrate --device cpu --cache-dir "$dir/other" >/dev/null
     sed -i 's/^start .*/start 1000/' "$dir"/other/device-speed-*
     cpu=$("$FFTBLOOM" devices | sed -n 's/^\([0-9]*\) *cpu.*/\1/p')
-    "$FFTBLOOM" devices | grep -q "^auto takes $cpu for one image"
+    "$FFTBLOOM" devices | grep -q -- "^--device auto takes $cpu for one image"
     run "$FFTBLOOM" devices --cache-dir "$dir/other"
     [[ "$output" != *"auto takes $cpu for one image"* ]]
 }

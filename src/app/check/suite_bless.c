@@ -10,7 +10,7 @@
 
 static const struct {
     const char *name, *key;
-    const char *changed; /* NULL: a change is not worth a word */
+    const char *changed; /* NULL: a change is not reported */
 } ORIGIN[SUITE_ORIGINS] = {
     [ORIGIN_VERSION] = {"fftbloom:version", "version", NULL},
     [ORIGIN_DEVICE] = {"fftbloom:device", "device", NULL},

@@ -10,7 +10,7 @@
 #include "image/compare.h"
 #include "image/flat/heat.h"
 
-/* What is compared, and how; all of it is the caller's. */
+/* Says what is compared, and how. The caller owns all of it. */
 typedef struct {
     const image *result;
     compare_limits limits;

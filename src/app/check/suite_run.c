@@ -31,7 +31,7 @@ const engine_device *case_device(const case_result *c) {
     return c->made && c->made->groups ? &c->made->device : NULL;
 }
 
-/* What a case is run with, and its image: the input, then the result. */
+/* Holds what a case is run with, and its image: first the input, then the result. */
 typedef struct {
     const settings *asked;
     par *threads;
@@ -150,8 +150,9 @@ static void judge(case_result *c) {
             worst->over, worst->pixels, c->match.path, worst->limit, worst->max);
 }
 
-/* Compares the result with the references, or makes the first of them of it, which is then read
- * back and compared like any other. `sound`: it breaks no assertion of its own. */
+/* Compares the result with the references. With --bless, a result that differs from them becomes
+ * the first of them, which is then read back and compared like any other. `sound`: the result
+ * breaks no assertion of its case. */
 static bool hold_against(case_result *c, const case_run *r, bool sound, err *e) {
     const engine_device *d = case_device(c);
     const suite_paths *p = d ? suite_references(c->c, d->class) : &c->c->reference[SUITE_ANY];
@@ -189,8 +190,8 @@ static bool hold_against(case_result *c, const case_run *r, bool sound, err *e) 
 
 /* --- one case -------------------------------------------------------------------------------- */
 
-/* Blooms the image as `apply` does, and crops it. Where --verify finds the tolerance broken the
- * image is whole: that goes on as a failure. */
+/* Blooms the image as `apply` does, and crops it. If --verify finds the tolerance broken, the image
+ * is whole all the same, and the case goes on as a failure. */
 static bool make_result(case_result *c, const case_run *r, err *e) {
     uint64_t clamped = 0;
     err why = {0};

@@ -19,7 +19,7 @@ typedef struct {
     int status;   /* as an exit status */
     bool blessed; /* the reference was written now */
     text why;     /* sentences, a clean line each: the failures, or why it is skipped */
-    text notes;   /* the same: what a person should know */
+    text notes;   /* the same: human-readable notes */
     double load, bloom, check; /* seconds */
     bloom_report *made;        /* NULL: the run ended before */
     suite_match match;         /* with the nearest reference; path NULL: with none. Its images are

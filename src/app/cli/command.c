@@ -103,7 +103,7 @@ const command COMMANDS[] = {
                  "docs/suites.md describes them. The exit status is the worst of all cases, with "
                  "the codes of diff; a suite that is wrong exits with 78 before anything runs. The "
                  "run stops at the first case that fails, unless --keep-going is given. A case is "
-                 "skipped if its device is missing, or a reference for its class of "
+                 "skipped if its device is missing, or if its references are for other classes of "
                  "device.\n\nOptions for devices and memory override those of the cases.",
         .min_words = 1,
         .max_words = 1,
@@ -182,8 +182,8 @@ const command COMMANDS[] = {
         .usage = "FILE [--json]",
         .summary = "Show what an image file contains, and which channels would be bloomed.",
         .about = "Shows parts, windows, pixel storage, attributes, and which channels are colour, "
-                 "the alpha that goes with it, or data. --layers and --exclude change the last as "
-                 "they do in a run. No pixels are read.",
+                 "alpha or data. --layers and --exclude change these roles as they do in a run. No "
+                 "pixels are read.",
         .min_words = 1,
         .max_words = 1,
         .example = {{"Show what is in it.", "fftbloom info beauty.exr"},

@@ -282,8 +282,8 @@ const option OPTIONS[] = {
      .max = INFINITY, .preset = "1e-6",
      .help = "A pixel warns if a channel differs by more than V.",
      .about =
-         "The default only counts when pixels fail but are allowed to. If warn, warnrelative or "
-         "warnpercent is given, warnings count alone."},
+         "If none of warn, warnrelative and warnpercent is given, pixels warn only when some fail "
+         "within failpercent. If one is given, warnings do not depend on failures."},
     {"warnrelative", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn_relative), .value = "V",
      .min = 0, .max = INFINITY, .preset = "0",
      .help = "A pixel warns only if it also differs by more than this fraction of its value."},

@@ -80,8 +80,8 @@ static bool find_places(farm *f, err *e) {
     if (!(f->program = mem_str(path, e))) return false;
     if (!getcwd(path, sizeof path)) return err_errno(e, ERR_IO, "cannot find the working folder");
     if (!(f->here = mem_str(path, e))) return false;
-    /* A hash of the output's absolute path, whatever links lead to its folder; the folder's name
-     * may hold the frame's number, and is then taken as it is. */
+    /* The mark is a hash of the output's absolute path, with the links of its folder followed. A
+     * folder whose name holds the frame's number is taken as it is. */
     text whole = {0};
     const char *output = f->j->output, *slash = strrchr(output, '/');
     if (!stamp_real_path(output, &whole))

@@ -1,4 +1,4 @@
-/* describe.h - devices, plans, times and what vouches for a result, in words and in JSON.
+/* describe.h - says devices, plans, times and the checks of a result in words and in JSON.
  *
  * The JSON is an interface: docs/report.md names every key; keys are added, never changed. Numbers
  * that JSON has no word for are null. The module computes nothing and does not know who asks. */

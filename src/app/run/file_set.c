@@ -194,8 +194,8 @@ typedef struct {
     double peak, sum;
 } colours;
 
-/* At most so far from the centre, as a part of the size, is at the centre; farther than FAR is far
- * from it. */
+/* A pixel at most this far from the centre, as a part of the size, counts as at the centre. One
+ * that is farther than FAR counts as far from it. */
 static const double NEAR = 1.0 / 16, FAR = 1.0 / 8;
 /* An image whose brightest pixel is this many times its mean looks like a kernel. */
 static const double PEAKED = 20;

@@ -49,7 +49,7 @@ static bool bloom_it(const work *w, image *img, double *start, err *e) {
     *start = clock_now();
     if (!b) return false;
     bool ok = bloom_image(b, img, w->made, e);
-    /* What is wrong with the kernel is not the image's fault. */
+    /* An error of the kernel does not name the image. */
     if (!ok && strncmp(e->msg, "kernel", strlen("kernel")) != 0) err_in(e, "%s", w->f->input);
     return ok;
 }
@@ -130,7 +130,8 @@ static void log_frame(const frame_result *f, bool ok) {
 
 frame_state frame_look(const frame_maker *m, const frame_result *f, const char **why) {
     struct stat st;
-    /* A file that cannot be looked at for another reason is there: reading it will say why. */
+    /* If stat fails for another reason, the file is taken to be there: reading it will say what is
+     * wrong. */
     if (m->s->missing == MISSING_SKIP && stat(f->input, &st) != 0 &&
         (errno == ENOENT || errno == ENOTDIR)) {
         *why = "the input is not there";

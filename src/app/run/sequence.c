@@ -24,7 +24,7 @@ typedef struct {
     pthread_mutex_t lock;
     pthread_cond_t done; /* signalled when a frame is done or waits to be made alone */
     size_t under_way;    /* frames */
-    size_t crowded;      /* frames that wait to be made alone, or are: no other begins */
+    size_t crowded;      /* frames that wait to be made alone, or are being made: no other begins */
     progress *told;
     report *report;
     size_t next;                 /* the frame to be taken next */
@@ -110,7 +110,8 @@ static bool must_wait(const worker *w) {
     if (q->queues > 1 && !w->first && mine == 0) return true;
     for (int i = 0; i < q->queues; i++)
         if (q->pace[i] > 0 && q->pace[i] < mine) rate += q->workers / q->pace[i];
-    /* They would have done all that is left before this one was done with a single frame. */
+    /* The faster devices would do all that is left in the time that this one needs for a single
+     * frame. */
     return mine * rate > (double)(job_count(q->job) - q->next);
 }
 

@@ -15,7 +15,7 @@
 
 #include <sys/stat.h>
 
-/* Which version of a file is there: its inode, size and time. */
+/* Identifies the version of a file: its inode, size and time. */
 typedef struct {
     bool known; /* false: the file could not be opened, and the rest is unset */
     dev_t device;

@@ -191,7 +191,8 @@ static bool bench_on(bench *b, const engine_device *d, const plan *p, const psf 
              .queue = s->queue,
              .in_flight = s->in_flight,
              .plan = p};
-    /* As many frames as were asked for, or as there is room for; a CPU needs none. */
+    /* The plan has as many frames as were asked for, or as the device has room for. A CPU has room
+     * for any. */
     if (d->class != ENGINE_CPU && p->frames != s->in_flight) {
         log_note("%s: %" PRIu64 " bytes have room for %u frame in flight, not for %u", d->name,
                  p->ask.limits.memory, p->frames, s->in_flight);

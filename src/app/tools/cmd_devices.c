@@ -44,7 +44,8 @@ int cmd_devices(cli *c, text *out, err *e) {
         for (uint32_t i = 0; i < l.count; i++) describe_device(&l.device[i], (int)i, out);
         if (l.count)
             text_add(out,
-                     "auto takes %d for one image of 1920 x 1080, %d for a thousand; see plan\n",
+                     "--device auto takes %d for one image of 1920 x 1080 and %d for a thousand; "
+                     "'fftbloom plan' says why\n",
                      one, many);
     }
     cli_print(out);

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the interface that the pages describe; a page must not change from build to build. */
+/* The date of the interface that the pages describe. It is fixed, because a page must not change
+ * from build to build. */
 static const char DATE[] = "November 21, 2026";
 
 /* --- docs/config.md -------------------------------------------------------------------- */
@@ -59,8 +60,8 @@ static void md_page(text *to, err *e) {
         "value and its origin.\n\n"
         "A flag that has no effect in the command as it is given is refused with exit status 64, "
         "such as `--knee` without `--threshold`. Config files and variables may serve several "
-        "commands, so what does not apply there is ignored. A variable that begins with "
-        "`FFTBLOOM_` and is no option is warned of.\n\n"
+        "commands, so options that do not apply to one of them are ignored there. A variable that "
+        "begins with `FFTBLOOM_` and is no option gives a warning.\n\n"
         "A config file is JSON with `\"version\": 1`:\n\n"
         "```json\n{\n  \"version\": 1,\n  \"kernel\": \"star.exr\",\n  \"sharpen\": 0.3,\n"
         "  \"padding\": {\"x\": \"mirror\", \"y\": \"zero\"},\n  \"exclude\": "

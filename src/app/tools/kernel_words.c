@@ -203,7 +203,7 @@ void kernel_words(const char *path, const lint *l, bool verbose, text *to) {
              "the outermost\n",
              100 * l->centre_tap, l->inner_radius, 100 * l->border);
     for (int i = 0; i < n; i++) {
-        /* True of every second kernel, and of no consequence for most. */
+        /* This holds for every second kernel, and matters for few. */
         if (!verbose && strcmp(found[i].key, "parity") == 0) continue;
         warnings += found[i].warning;
         text_add(to, "%s: %s\n", found[i].warning ? "warning" : "note", found[i].words);

@@ -33,7 +33,8 @@ static double darkest_of(const accuracy_facts *f, uint32_t c) {
     return fmax(dark, f->sketch[c].darkest);
 }
 
-/* Returns the floor that keeps the promise of a pixel. used: what else takes of the tolerance. */
+/* Returns the floor that keeps the promise of a pixel. `used` is the part of the tolerance that
+ * other errors take. */
 static double allowed_of(const accuracy_facts *f, uint32_t c, double darkest, double used) {
     const scan_channel *in = &f->scanned->channel[c];
     if (in->least == 0 && in->greatest == 0) return INFINITY;
@@ -240,7 +241,7 @@ void accuracy_text(const accuracy *a, char *to, size_t room) {
     }
     if (a->error[a->channel] > a->floor)
         snprintf(more, sizeof more, " (%.2g where terms cancel)", a->error[a->channel]);
-    snprintf(to, room, "%s%s: errors up to %.2g%s, %.2g allowed where it is darkest (%.2g)%s",
+    snprintf(to, room, "%s%s: errors up to %.2g%s, and %.2g allowed for the darkest pixel (%.2g)%s",
              a->precision == PRECISION_FLOAT64 ? "float64" : "float32", how, a->floor, more,
              a->allowed, a->darkest, a->kept ? "" : "; the tolerance is not kept");
 }

@@ -84,7 +84,7 @@ double accuracy_rounding(const accuracy *a, bool excess);
 /* Returns the part of the error that grows with the pixel. */
 double accuracy_relative(const accuracy *a);
 
-/* Writes "float32, 12 bright spots in space: errors up to 3e-7, 9e-7 allowed ...". */
+/* Writes "float32, 12 bright spots in space: errors up to 3e-7, and 9e-7 allowed ...". */
 void accuracy_text(const accuracy *a, char *to, size_t room);
 
 #endif

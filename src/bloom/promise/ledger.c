@@ -84,8 +84,8 @@ static void make_table(double *t, const kernel_tail *tail, uint32_t kernel) {
     }
 }
 
-/* What the rows of the kernel that land in the image add up to left of each column, for a pixel of
- * row y. */
+/* Fills in, for a pixel of row y, the sums left of each column over those rows of the kernel that
+ * land in the image. */
 static void column_sums(double *sums, const double *table, size_t pitch, const landings *l,
                         uint32_t y) {
     memset(sums, 0, pitch * sizeof *sums);
@@ -95,8 +95,8 @@ static void column_sums(double *sums, const double *table, size_t pitch, const l
     }
 }
 
-/* One row of the result for one kernel. What the middle loses is nothing, but where taps that reach
- * no pixel were cut off, or near the top and the bottom. */
+/* One row of the result for one kernel. The middle loses nothing, unless taps that reach no pixel
+ * were cut off or the row is near the top or the bottom. */
 static void find_lost(float *to, const ledger_kernel *k, uint32_t kernel, const double *sums,
                       const landings *l) {
     const kernel_tail *tail = k->tail;

@@ -153,7 +153,8 @@ static void look(sketch *to, const job *j, double centre) {
             double g = mean_glare(j, x, y), least = INFINITY;
             inside += g * g * area;
             to->peak = max_double(fabs(g), to->peak);
-            /* Glare varies inside a block: no less than half the least of the blocks around it. */
+            /* Glare varies inside a block: the estimate is half the minimum of the blocks around
+             * it. */
             for (int i = 0; i < 9; i++)
                 least = min_double(mean_glare(j, (int64_t)x + i % 3 - 1, (int64_t)y + i / 3 - 1),
                                    least);

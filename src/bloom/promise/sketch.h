@@ -26,9 +26,9 @@ typedef struct {
     uint32_t w, h;   /* of a kernel */
     uint32_t cx, cy; /* its centre: the light of a block that falls back on the block */
     const kernel_tail *tail;
-    double *mean; /* [kernel][y][x]: of a block's light, what lands on each pixel of the block that
-                     far away, on average */
-    double *most; /* the same: what lands on one of them, at most */
+    double *mean; /* [kernel][y][x]: the part of a block's light that lands on a pixel of the block
+                     that far away: the mean over these pixels */
+    double *most; /* the same, but the maximum over these pixels */
 } sketch_kernel;
 
 /* Fills *k, to be freed with sketch_kernel_free. */

@@ -19,7 +19,7 @@ typedef enum {
     GPU_ON_DEVICE, /* storage, copied to and from */
     GPU_SHARED,    /* storage that the host writes in place; only where gpu_memory_is_shared */
     GPU_UPLOAD,    /* host memory that the host writes */
-    GPU_DOWNLOAD,  /* host memory that the host reads and writes, cached where there is such */
+    GPU_DOWNLOAD,  /* host memory that the host reads and writes, cached if it can be */
 } gpu_use;
 
 typedef struct {

@@ -2,8 +2,8 @@
  *
  * One command buffer repeats the commands without a stamp between them, which gives the time of a
  * whole repetition. A second one has a stamp after each step, which gives the time of each step,
- * with about a microsecond of stamping. Nothing else may use the device's queue meanwhile.
- * This module does not know what the commands do, but for the copies that it has itself. */
+ * with about a microsecond of stamping. Nothing else may use the device's queue meanwhile. This
+ * module does not know what the commands do, except for the copies that it makes itself. */
 #ifndef ENGINE_GPU_TIME_H
 #define ENGINE_GPU_TIME_H
 

@@ -1,8 +1,8 @@
 /* exr_file.h - what an EXR file says about itself: headers, attributes, chunk tables.
  *
- * A bounds-checked reader of our own, since the libraries' own header parsers are where damaged
- * files break them: only what has passed here reaches a codec. All sizes are held against the
- * limits and the length of the file before anything is allocated for them.
+ * This is a bounds-checked reader of our own, since the libraries' own header parsers are where
+ * damaged files break them: only what has passed here reaches a codec. All sizes are held against
+ * the limits and the length of the file before anything is allocated for them.
  *
  * Refused, by name: deep data, subsampled channels, and files with chunks that were never
  * written. Every attribute is kept as raw bytes in the part; exr_emit writes them again. */

@@ -1,4 +1,4 @@
-/* tinyexr's implementation lives here and nowhere else; of it only the PIZ functions are called. */
+/* tinyexr's implementation lives here and nowhere else; only its PIZ functions are called. */
 #include <cstdint>
 
 #define TINYEXR_IMPLEMENTATION

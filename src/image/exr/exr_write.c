@@ -19,7 +19,7 @@ typedef struct {
     exr_layout layout; /* const, as is `table`, once the writer is made */
     uint64_t *offset;  /* by chunk, zero until it has its place */
     packet *waiting;   /* by place in the line order */
-    uint64_t placed;   /* so many, the first in the line order, have their place */
+    uint64_t placed;   /* this many, from the first in the line order on, have their place */
     uint64_t table;    /* where the table goes */
 } part_state;
 

@@ -2,22 +2,22 @@
  *
  * Each half of a chunk is cut into blocks of at most 64 KiB, and each block has its own Huffman
  * codes: the low bytes of halfs are nearly noise, the high ones nearly constant, and one code for
- * both costs 6 % of the file. Only where both are flat they share a block.
+ * both costs 6 % of the file. They share a block only where both are flat.
  *
  * A repetition is found by looking its first bytes up in a table of the last place where bytes of
- * the same hash stood. A reference to it costs some 12 to 25 bits, so what is looked up is as long
- * as literals worth that are: 16 bytes where a literal takes up to 2 bits, 4 where it takes 8. What
- * is found is weighed against the literals that it replaces. Where little is gained, places are
- * skipped, the more the longer it lasts: grain costs hardly more than its Huffman codes.
+ * the same hash stood. A reference to it costs some 12 to 25 bits, so as many bytes are looked up
+ * as cost that much when they are literals: 16 bytes where a literal takes up to 2 bits, 4 where it
+ * takes 8. What is found is weighed against the literals that it replaces. Where little is gained,
+ * places are skipped, the more the longer it lasts: grain costs hardly more than its Huffman codes.
  *
  * Floats. Of the bytes of a float, one half of the chunk has 0 and 2, the other 1 and 3, in turns.
  * Sign and exponent (3) rarely change, so the differences before and after it add up to nothing:
- * bytes come in pairs of which the second follows from the first. Deflate cannot say so; but two
+ * bytes come in pairs in which the second follows from the first. Deflate cannot say so; but two
  * such pairs are one of 65536, and the window holds 16384, so that every fourth is repeated in it.
  * Therefore noise is searched at even places, for 4 bytes.
  *
- * docs/performance.md has speed and size beside OpenEXR's library; docs/notebook.md what else was
- * tried. */
+ * docs/performance.md has speed and size beside OpenEXR's library, and docs/notebook.md has what
+ * else was tried. */
 #include "image/exr/exr_zip.h"
 
 #include "base/mem.h"

@@ -90,8 +90,7 @@ bool flat_take(flat_file *f, file_out **file, const image_header *h, const image
         if (!held) text_add(&left_out, "%s%s", left_out.n ? ", " : "", p->channel[c].name);
     }
     if (left_out.n)
-        log_note("%s does not hold these channels, they are left out: %s", format->name,
-                 left_out.s);
+        log_note("%s cannot hold these channels, which are left out: %s", format->name, left_out.s);
     text_free(&left_out);
     if (!format->holds_alpha) is->alpha = -1;
     if (memcmp(&p->data, &p->display, sizeof p->data) != 0)

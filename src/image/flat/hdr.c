@@ -244,8 +244,8 @@ static bool take_line(char line[LONGEST_LINE], cursor *in, err *e) {
     return true;
 }
 
-/* What a line such as "-Y 480 +X 640" says. The axis that steps from line to line comes first; -Y
- * goes down, +X to the right. */
+/* The content of a line such as "-Y 480 +X 640". The axis that steps from line to line comes
+ * first; -Y goes down, +X to the right. */
 typedef struct {
     bool down, right, columns; /* `columns`: a line of the file is a column of the picture */
     uint64_t width, height;

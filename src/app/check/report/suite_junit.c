@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-/* Adds text as XML 1.0. It has no control characters but tab and the ends of lines, escaped or not,
- * and neither U+FFFE nor U+FFFF; such characters, and bytes that are not UTF-8, become U+FFFD. */
+/* Adds text as XML 1.0. XML has no control characters but tab and the ends of lines, escaped or
+ * not, and neither U+FFFE nor U+FFFF; such characters, and bytes that are not UTF-8, become
+ * U+FFFD. */
 static void add_xml(text *to, const char *s) {
     static const char SPECIAL[] = "<>&\"";
     static const char *const ESCAPED[] = {"&lt;", "&gt;", "&amp;", "&quot;"};

@@ -16,7 +16,7 @@ void suite_add_line(text *to, const char *line) {
     text_add(to, "\n");
 }
 
-/* Adds lines, two blanks deeper than they are, but not less deep than four. */
+/* Adds lines, indented by two blanks more than they are, and by at least four. */
 static void add_indented(const char *lines, text *to) {
     while (lines && *lines) {
         size_t n = strcspn(lines, "\n"), blank = strspn(lines, " ");
