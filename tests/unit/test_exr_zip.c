@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <zlib.h>
 
 /* --- bytes of many kinds ------------------------------------------------------------------ */
@@ -46,6 +47,12 @@ static void repeats(uint8_t *b, size_t n, uint64_t *seed) {
             b[i + k] = i && run > 3 ? b[from + k] : (uint8_t)make_random(seed);
     }
 }
+/* Noise that comes back after a while: the encoder skips places, and then finds it from behind. */
+static void rounds(uint8_t *b, size_t n, uint64_t *seed) {
+    size_t round = 3000 + below(seed, 20000);
+    noise(b, n < round ? n : round, seed);
+    for (size_t i = round; i < n; i++) b[i] = b[i - round];
+}
 /* One half of one kind, the other of another. */
 static void halves(uint8_t *b, size_t n, uint64_t *seed) {
     noise(b, n / 2, seed);
@@ -53,7 +60,7 @@ static void halves(uint8_t *b, size_t n, uint64_t *seed) {
 }
 
 typedef void fill_fn(uint8_t *b, size_t n, uint64_t *seed);
-static fill_fn *const FILL[] = {zeros, noise, peaked, steep, pairs, repeats, halves};
+static fill_fn *const FILL[] = {zeros, noise, peaked, steep, pairs, repeats, rounds, halves};
 enum { FILLS = sizeof FILL / sizeof *FILL };
 
 static const size_t SIZE[] = {1,     2,      3,      4,      7,      63,     64,
@@ -63,6 +70,38 @@ static const size_t SIZE[] = {1,     2,      3,      4,      7,      63,     64,
 enum { SIZES = sizeof SIZE / sizeof *SIZE };
 
 /* --- tests -------------------------------------------------------------------------------- */
+
+enum { BEFORE = 1 << 17 };
+
+/* Returns room for n bytes. To touch the last 128 KiB before them ends the test. */
+static uint8_t *guarded_new(size_t n) {
+    uint8_t *all =
+        mmap(NULL, BEFORE + n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(all != MAP_FAILED && mprotect(all, BEFORE, PROT_NONE) == 0);
+    return all + BEFORE;
+}
+
+static void guarded_free(uint8_t *p, size_t n) {
+    munmap(p - BEFORE, BEFORE + n);
+}
+
+static void no_byte_before_the_first_is_read(void **state) {
+    (void)state;
+    err e = {0};
+    uint64_t seed = 5;
+    exr_zip *z = exr_zip_new(&e);
+    CHECK_OK(z, e);
+    for (int i = 0; i < 150; i++)
+        for (int f = 0; f < FILLS; f++) {
+            size_t n = 1 + below(&seed, 65536), room = exr_zip_bound(n);
+            uint8_t *b = guarded_new(n), *packed = guarded_new(room);
+            FILL[f](b, n, &seed);
+            assert_in_range(exr_zip_pack(z, b, n, packed), 1, room);
+            guarded_free(b, n);
+            guarded_free(packed, room);
+        }
+    mem_free(z);
+}
 
 static void zlib_reads_every_stream(void **state) {
     (void)state;
@@ -166,6 +205,7 @@ static void sizes_are_those_of_zlib_or_less(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zlib_reads_every_stream),
+        cmocka_unit_test(no_byte_before_the_first_is_read),
         cmocka_unit_test(streams_depend_on_their_bytes_alone),
         cmocka_unit_test(sizes_are_those_of_zlib_or_less),
     };

@@ -115,6 +115,7 @@ enum {
     BLOCK = 65535, /* bytes; the most that a stored block may hold */
     WINDOW = 32768,
     LONGEST_MATCH = 258,
+    FARTHEST_BACK = LONGEST_MATCH - 8, /* from the place that was looked up to a match's start */
     LOOKUP_BITS = 14,
     SLACK = 64, /* before the end of a block no match starts here, so that loads stay inside */
     END_OF_BLOCK = 256,
@@ -284,8 +285,10 @@ static inline __attribute__((always_inline)) void find_steps(exr_zip *z, const u
             m = p + ((unsigned)__builtin_ctzll(differ) >> 3);
         } else {
             m = match_end(z, p, distance);
-            while (start > anchor && start > distance && b[start - 1] == b[start - 1 - distance])
-                start--;
+            /* Not so far back that the longest match would end before p: all that the table has
+             * lies before the place that is looked up next. */
+            size_t least = max_size(max_size(anchor, distance), p - min_size(p, FARTHEST_BACK));
+            while (start > least && b[start - 1] == b[start - 1 - distance]) start--;
             if (m > start + LONGEST_MATCH) m = start + LONGEST_MATCH;
         }
         unsigned length = (unsigned)(m - start);
