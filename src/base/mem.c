@@ -112,6 +112,15 @@ static void *take_kept(size_t bytes) {
     return found;
 }
 
+/* Gives all kept blocks back to the system. Returns false where there is none. */
+static bool give_back(void) {
+    pthread_mutex_lock(&kept.lock);
+    bool any = kept.count > 0;
+    shrink_kept(0);
+    pthread_mutex_unlock(&kept.lock);
+    return any;
+}
+
 /* Returns false where the block is not kept. */
 static bool keep(void *p, size_t size) {
     pthread_mutex_lock(&kept.lock);
@@ -166,6 +175,7 @@ void *mem_raw(size_t count, size_t size, const char *what, err *e) {
         return p;
     }
     p = aligned_alloc(alignment, whole);
+    if (!p && give_back()) p = aligned_alloc(alignment, whole);
     if (!p) {
         err_set(e, ERR_RETRY, "out of memory: %zu bytes are needed for %s", bytes, what);
         return NULL;

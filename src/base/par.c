@@ -146,7 +146,9 @@ par *par_open(int threads, err *e) {
         }
         p->helpers++;
     }
+    pthread_mutex_lock(&p->lock); /* helpers look at it */
     p->threads = p->helpers + 1;
+    pthread_mutex_unlock(&p->lock);
     return p;
 }
 

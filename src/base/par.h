@@ -26,7 +26,7 @@ int par_threads(const par *p);
 int par_workers(const par *p);
 
 /* Counts the calling thread among the threads that work, until par_leave. The lower `age`, the
- * earlier its pieces get help. Waits while par_threads + PAR_MORE other threads are in. */
+ * earlier its pieces get help. Waits while more than par_threads + PAR_MORE threads are in. */
 enum { PAR_MORE = 2 };
 void par_enter(par *p, uint64_t age);
 void par_leave(par *p);

@@ -4,7 +4,10 @@
 #include "base/par.h"
 #include "unit/check.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static void the_account(void **state) {
     (void)state;
@@ -104,8 +107,34 @@ static void kept(void **state) {
     mem_set_limit(0);
 }
 
+/* What is kept is also given up before the system refuses a block. */
+static void kept_or_refused(void **state) {
+    (void)state;
+    err e = {0};
+    struct rlimit all, now;
+    unsigned long pages = 0;
+    if (WITH_SAN) skip(); /* nothing is kept, and a sanitizer needs all the addresses */
+    mem_keep(200 << 20);
+    char *a = mem_raw(120 << 20, 1, "a", &e);
+    assert_non_null(a);
+    mem_free(a);
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert_true(f && fscanf(f, "%lu", &pages) == 1);
+    fclose(f);
+    assert_int_equal(getrlimit(RLIMIT_AS, &all), 0);
+    now = all;
+    now.rlim_cur = pages * (rlim_t)sysconf(_SC_PAGESIZE) + (8 << 20);
+    assert_int_equal(setrlimit(RLIMIT_AS, &now), 0);
+    a = mem_raw(90 << 20, 1, "more than the system has", &e);
+    assert_int_equal(setrlimit(RLIMIT_AS, &all), 0);
+    CHECK_OK(a, e);
+    mem_free(a);
+    mem_keep(0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_account), cmocka_unit_test(the_limit),
-                                       cmocka_unit_test(threads), cmocka_unit_test(kept)};
+                                       cmocka_unit_test(threads), cmocka_unit_test(kept),
+                                       cmocka_unit_test(kept_or_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
