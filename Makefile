@@ -207,7 +207,7 @@ fuzz:
 	build-fuzz/fuzz_image -max_len=4096 -timeout=2 -max_total_time=$(FUZZ_SECONDS) \
 	    build-fuzz/found testdata/corpus
 
-# Preloaded into the program by tests/cli/ends.bats.
+# Preloaded into the program by bats files.
 FAULTS := $(BUILD)/tests/faults.so
 $(FAULTS): tests/faults/faults.c Makefile
 	@mkdir -p $(@D)

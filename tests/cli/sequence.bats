@@ -81,8 +81,9 @@ assert all(f["plan"]["frames"] == 8 for f in frames)'
     for i in 102 103 104 105 106; do cp large.exr in.$i.exr; done
     # The first frame is small, so it seems that there is room for several.
     "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'out.###.exr' --frames 101-106 --device cpu --jobs 4 \
-        --mem-limit 100MB -v 2>log
+        --mem-limit 100MB -v --report made.json 2>log
     grep -q "made again without other frames beside it: .*--mem-limit" log
+    [ "$(grep -c '"why"' made.json)" -eq 0 ]
     "$FFTBLOOM" large.exr kernel.exr -o one.exr --device cpu
     for i in 102 103 104 105 106; do cmp out.$i.exr one.exr; done
     # One that does not fit alone fails.
@@ -110,6 +111,20 @@ for f in frames:
         assert open(f["output"], "rb").read() == alone, (kind, f["frame"])
 assert {"cpu", "software"} <= seen, seen
 PY
+}
+
+@test "--device all: one thread does the work of those that the system does not give" {
+    [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
+    both_devices || skip "this machine has not both the CPU engine and software Vulkan"
+    alone=(env FAULT_THREADS=1 LD_PRELOAD="$(dirname "$FFTBLOOM")/tests/faults.so" timeout 60)
+    "${alone[@]}" "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'out.###.exr' --device all --report all.json
+    grep -q '"done": 16,' all.json
+    # A frame that has no memory does not wait for one that was not begun.
+    oiiotool --create 1024x1024 3 -d float -o in.103.exr
+    run --separate-stderr "${alone[@]}" "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'bad.###.exr' \
+        --device all --mem-limit 20MB
+    [ "$status" -eq 75 ]
+    [[ "$stderr" == *"of the limit of 20.0 MB are in use (--mem-limit)"* ]]
 }
 
 @test "--device all of one image is the choice of the best" {

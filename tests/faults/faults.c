@@ -6,15 +6,18 @@
  *   FAULT_INTERRUPT=name   every second call of open, fsync or close fails with EINTR
  *   FAULT_WAIT=file        the first fsync makes the file and waits until it is gone, at most 20 s
  *   FAULT_DEVICE=1         no Vulkan device can be opened
+ *   FAULT_THREADS=1        the program, but no library, can begin no thread
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -126,4 +129,16 @@ int vkCreateDevice(void *physical, const void *info, const void *allocator, void
     if (getenv("FAULT_DEVICE")) return -13; /* VK_ERROR_UNKNOWN */
     call *real = (call *)dlsym(RTLD_NEXT, "vkCreateDevice");
     return real(physical, info, allocator, device);
+}
+
+/* --- threads --------------------------------------------------------------------------------- */
+
+int pthread_create(pthread_t *to, const pthread_attr_t *attr, void *(*fn)(void *), void *arg) {
+    typedef int call(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    Dl_info from, program;
+    if (getenv("FAULT_THREADS") && dladdr(__builtin_return_address(0), &from) &&
+        dladdr((void *)getauxval(AT_ENTRY), &program) && from.dli_fbase == program.dli_fbase)
+        return EAGAIN;
+    call *real = (call *)dlsym(RTLD_NEXT, "pthread_create");
+    return real(to, attr, fn, arg);
 }

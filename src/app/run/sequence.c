@@ -115,12 +115,15 @@ static bool must_wait(const worker *w) {
     return mine * rate > (double)(job_count(q->job) - q->next);
 }
 
-static bool take(worker *w, size_t *index) {
+/* Begins the next frame, or the one at *index that was dealt out. Returns false when none is left.
+ */
+static bool take(worker *w, bool dealt, size_t *index) {
     sequence *q = w->q;
     pthread_mutex_lock(&q->lock);
-    while (!is_over(q) && must_wait(w)) pthread_cond_wait(&q->done, &q->lock);
-    bool mine = !is_over(q);
-    if (mine) *index = q->next++;
+    while (dealt ? q->crowded > 0 : !is_over(q) && must_wait(w))
+        pthread_cond_wait(&q->done, &q->lock);
+    bool mine = dealt || !is_over(q);
+    if (mine && !dealt) *index = q->next++;
     q->under_way += mine;
     pthread_mutex_unlock(&q->lock);
     return mine;
@@ -148,6 +151,7 @@ static void make_alone(worker *w, frame_result *f, err *e) {
     pthread_mutex_unlock(&q->lock);
     log_info("%s: made again without other frames beside it: %s", f->input, e->msg);
     *e = (err){0};
+    *f = (frame_result){.number = f->number, .input = f->input, .output = f->output};
     make_frame(w, 0, f, e);
     pthread_mutex_lock(&q->lock);
     q->crowded--;
@@ -184,8 +188,7 @@ static void do_frame(worker *w, size_t index) {
 static void *worker_main(void *arg) {
     worker *w = arg;
     size_t index = (size_t)w->queue;
-    if (w->first) do_frame(w, index);
-    while (take(w, &index)) do_frame(w, index);
+    for (bool dealt = w->first; take(w, dealt, &index); dealt = false) do_frame(w, index);
     return NULL;
 }
 
@@ -221,7 +224,7 @@ static bool run_workers(sequence *q, err *e) {
     if (!all) return false;
     for (; count < each * queues && count < frames; count++)
         all[count] = (worker){.q = q, .queue = (int)(count % queues), .first = count < queues};
-    q->next = q->under_way = count < queues ? count : queues;
+    q->next = count < queues ? count : queues;
     while (started + 1 < count &&
            pthread_create(&all[started].thread, NULL, worker_main, &all[started]) == 0)
         started++;
