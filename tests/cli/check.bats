@@ -131,7 +131,7 @@ P
 import json, xml.etree.ElementTree as E
 E.parse("j.xml")
 json.load(open("j.json"))'
-    ! LC_ALL=C grep -lP '\x1b|\xff' t.tap j.xml
+    ! LC_ALL=C grep -lP '\x1b|\xff' t.tap j.xml || false
 }
 
 @test "exit codes of the command line and of the suite: 64, 66, 69, 78" {
@@ -232,7 +232,7 @@ for k in ("settings", "input", "kernel"): assert re.fullmatch("[0-9a-f]{32}", a[
     check 0 s.json --bless --set t=0.6
     [[ "$output" == *"sharp"*"blessed refs/sharp.exr"* ]]
     cmp before/plain.exr refs/plain.exr
-    ! cmp before/sharp.exr refs/sharp.exr
+    ! cmp before/sharp.exr refs/sharp.exr || false
     check 0 s.json --set t=0.6
     check 0 s.json --bless
     cmp before/sharp.exr refs/sharp.exr
@@ -306,7 +306,7 @@ assert s.get("tests") == "2" and s.findall("testcase")[1].find("failure").get("m
     [[ "$output" == *'  severity: "fail"'* ]]
     [[ "${lines[-1]}" == 'ok 3 - mirror <&>\#" # SKIP an earlier case failed'* ]]
     [ "$(grep -cE '^(not )?ok [0-9]+' <<<"$output")" -eq 3 ]
-    ! grep -qE -v '^(TAP version 14$|1\.\.3$|(not )?ok [0-9]+ - |  )' <<<"$output"
+    ! grep -qE -v '^(TAP version 14$|1\.\.3$|(not )?ok [0-9]+ - |  )' <<<"$output" || false
     check 0 s.json --tap t.tap
     [ "$(cat t.tap | tail -1)" = 'ok 3 - mirror <&>\#"' ]
     check 2 s.json --tap - --require-cases 9
