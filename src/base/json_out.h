@@ -21,7 +21,7 @@ enum { JSON_OUT_DEPTH = 16 };
 typedef struct {
     text *to;
     int depth;
-    /* Of the writer alone: */
+    /* The writer's own: */
     bool line;      /* the next member begins a line though it is in no block */
     uint32_t some;  /* bit d: what is open at depth d has a member, */
     uint32_t array; /* is an array, */

@@ -32,7 +32,8 @@ void par_enter(par *p, uint64_t age);
 void par_leave(par *p);
 
 /* A thread that has entered and waits for a device or for another thread calls par_rest before and
- * par_resume after: meanwhile a helper may work in its place. Of other threads they do nothing. */
+ * par_resume after: meanwhile a helper may work in its place. For threads that have not entered,
+ * the two do nothing. */
 void par_rest(par *p);
 void par_resume(par *p);
 

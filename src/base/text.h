@@ -19,7 +19,7 @@ void text_add(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)
 void text_add_bytes(text *t, const char *bytes, size_t n);
 /* Adds a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void text_add_json(text *t, const char *s);
-/* Adds a name or sentence that is to be shown to people or read line by line. Control characters
+/* Adds a name or sentence for people, or for programs that read line by line. Control characters
  * (below 0x20, 0x7f, C1), bytes that are not UTF-8, and the characters that end a line or turn the
  * direction of writing are shown as \x1b or \u202e, so that nothing in it can steer a terminal, end
  * a line or hide. "##[" becomes "\x23#[": GitHub's runners take it for a command in any line. */

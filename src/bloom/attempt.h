@@ -1,11 +1,11 @@
 /* attempt.h - one transform of a group by one method, joined with what is done in space. It runs
- * what a method says (bloom/promise/accuracy.h), and does not judge what comes of it. */
+ * what a method says (bloom/promise/accuracy.h), and does not judge the result. */
 #ifndef BLOOM_ATTEMPT_H
 #define BLOOM_ATTEMPT_H
 
 #include "bloom/light.h"
 
-/* What came of an attempt. */
+/* The outcome of an attempt. */
 typedef struct {
     float *out[VIEW_CHANNELS]; /* the result: planes of the view's buffers */
     join_stats stats[VIEW_CHANNELS];

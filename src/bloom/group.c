@@ -245,7 +245,7 @@ void group_glare_free(group_glare *g) {
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
-/* Makes the view; close_view is to be called, also on failure. */
+/* Makes the view. The caller calls close_view, also after a failure. */
 static bool open_view(view *v, const group_job *j, err *e) {
     *v = view_make(j->s, j->img, j->part, j->layer);
     v->threads = j->threads;

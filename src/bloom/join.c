@@ -38,7 +38,7 @@ typedef struct {
     const float *in;       /* the row as it came */
     const float *floats;   /* what the transform made, or */
     const double *doubles; /* this */
-    double back;           /* which is to be multiplied with it */
+    double back;           /* by which it must be multiplied */
     double *own, *glare;   /* what the pixels give themselves; all else */
 } row;
 
@@ -243,9 +243,9 @@ static void set_stats(join_stats *st, const row_totals *t, double spilled) {
     st->largest = t->largest;
 }
 
-/* A worker's scratch: in doubles what the pixels give themselves, the glare, what its terms in
- * space come to without their signs, and what core_row and spots_row want; in floats the row as it
- * came, and what of it is spread. */
+/* A worker's scratch. In doubles: what the pixels give themselves, the glare, the sums of the
+ * magnitudes of its terms in space, and the scratch of core_row and spots_row. In floats: the row
+ * as it came, and the part of it that is spread. */
 typedef struct {
     double *own, *glare, *magnitude, *core, *spots;
     float *in, *excess;

@@ -19,8 +19,9 @@
 #include "bloom/promise/spots.h"
 #include "image/image.h"
 
-/* What is spread of a pixel, where only light above a threshold is. Between threshold - knee and
- * threshold + knee it begins softly; beyond that it is all that exceeds the threshold. */
+/* The part of a pixel that is spread, where only light above a threshold is spread. It begins
+ * softly between threshold - knee and threshold + knee; beyond that it is all light above the
+ * threshold. */
 typedef struct {
     double threshold, knee; /* threshold 0: everything is spread */
 } join_excess;

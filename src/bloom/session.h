@@ -59,7 +59,7 @@ plan_request session_request(const bloom_settings *s, const psf *k, const kernel
  * -1. */
 int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, err *e);
 
-/* What the engine is to be prepared for: a size, a transform, and the kernel without its core of
+/* What the engine must be prepared for: a size, a transform, and the kernel without its core of
  * that radius. */
 typedef struct {
     const session_size *size;

@@ -64,7 +64,8 @@ static void enter_ledger(const view *v, const light *l, const outcome *o, const 
     const kernel_tail *tail = &v->size->tail;
     for (uint32_t c = 0; c < v->channels && r->ledger_rows < BLOOM_LEDGER; c++) {
         const join_stats *st = &o->stats[c];
-        /* Of what is spread: neighbours of bad pixels have been added to it by now. */
+        /* These are the sums of the light that is spread, in which bad pixels already have their
+         * new values. */
         const scan_channel *in = &l->scanned.channel[c];
         bool half = to[c] == PIXEL_HALF;
         ledger_row *row = &r->ledger[r->ledger_rows++];

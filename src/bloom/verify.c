@@ -34,8 +34,8 @@ static void add(choice *c, uint32_t channel, int64_t x, int64_t y) {
     c->place[c->count++] = (place){channel, (uint32_t)x, (uint32_t)y};
 }
 
-/* Of each cell of the image the darkest result that something is promised for, and the brightest
- * pixel; sorted, so that the first ones come from all over the image. */
+/* Holds, for each cell of the image, the darkest result that something is promised for and the
+ * brightest pixel. They are sorted, so that the first ones come from all over the image. */
 typedef struct {
     float v;
     place at;
@@ -126,7 +126,8 @@ typedef struct {
     const place *place;
     verify_pixel *pixel;
     bool *broken;
-    /* What of each pixel is spread, as the sum of two floats; the second is NULL where it is 0. */
+    /* The part of each pixel that is spread, as the sum of two floats; the second is NULL where it
+     * is 0. */
     const float *const *high, *const *low;
 } comparison;
 
@@ -196,8 +197,8 @@ static bool compare_all(verify_result *r, comparison *v, size_t count, par *thre
     return ok;
 }
 
-/* Planes of what is spread: the image's own where that is all of it, else two floats for what a
- * double has. made[2c] and made[2c + 1] are to be freed. */
+/* Makes planes of the light that is spread: the image's own where all of it is, else two floats
+ * that together hold a double. The caller frees made[2c] and made[2c + 1]. */
 static bool make_spread(const verify_job *j, const float **high, const float **low, float **made,
                         err *e) {
     size_t n = (size_t)j->w * j->h;

@@ -46,7 +46,7 @@ typedef struct {
     double all;          /* s: the whole run */
 } device_seconds;
 
-/* Predicts a run of so many images (0 stands for 1). */
+/* Predicts a run of this number of images (0 stands for 1). */
 device_seconds device_predict(const device_speed *s, engine_class class, const plan *p,
                               uint32_t images);
 

@@ -29,7 +29,7 @@ static uint32_t finite_within(const repair *r, uint32_t x, uint32_t y, uint32_t 
 }
 
 /* Returns the mean of the finite pixels at distance d. Nothing nearer is finite, so that is the
- * mean of the whole square. Of its inner rows only the ends are read. */
+ * mean of the whole square. Only the ends of its inner rows are read. */
 static float ring_mean(const repair *r, uint32_t x, uint32_t y, uint32_t d) {
     uint32_t ax[2], ay[2], count = 0;
     double sum = 0;

@@ -166,7 +166,7 @@ typedef struct {
 } profile;
 
 /* Returns the square of a tap's second difference in the direction in which that is smallest. A
- * spike is smooth along itself and a ring around itself; noise is rough in every direction. Of
+ * spike is smooth along itself and a ring around itself; noise is rough in every direction. For
  * white noise with deviation 1 the mean is 0.279, found by experiment. */
 static double roughness(const double *at, size_t w) {
     const size_t step[4] = {1, w, w + 1, w - 1};
@@ -233,7 +233,7 @@ static void measure_rings(lint *l, const profile *p, double total) {
         l->inner_radius = half + 0.5 - (sum - total / 2) / fmax(p->sum[half], 1e-300);
     for (uint32_t r = first; r < p->rings; r++)
         rough += p->rough[r], square += p->square[r], light += p->sum[r];
-    /* Below a ten-thousandth nothing can be seen of it. */
+    /* Less than a ten-thousandth cannot be seen. */
     if (light > 1e-4 * total && square > 0) l->noise = sqrt(rough / square);
     fall f = fit_fall(p->sum, p->count, first, p->rings);
     if (f.points < 4 || !(light > 1e-9 * total)) return;

@@ -91,8 +91,8 @@ static uint64_t slots_of(const plan_fft *f, length_use use, uint32_t threads) {
     return most > LIGHT ? slots + slots / 5 : slots;
 }
 
-/* Chooses the threads that waste least. Returns their slots, or 0 when the device cannot have so
- * many threads. */
+/* Chooses the number of threads that wastes least. Returns their slots, or 0 if the device cannot
+ * have that many threads. */
 static uint64_t choose_threads(plan_fft *f, length_use use, uint32_t invocations) {
     uint64_t best = 0;
     for (uint32_t s = 0; s < f->stages; s++)
@@ -130,7 +130,7 @@ static void move_last(plan_fft *f, uint32_t i) {
 
 /* Puts the stages into order; the radices come largest first. The largest goes last, the next one
  * first, and small ones between: the outer stages wait for memory, and many numbers at once help
- * there. Of a real transform the largest even radix goes last, or the largest that pairs. Returns
+ * there. In a real transform the largest even radix goes last, or the largest that pairs. Returns
  * false when there is none. */
 static bool arrange(plan_fft *f, length_use use) {
     bool pairs = use == LENGTH_REAL_COLUMNS || (use == LENGTH_REAL_ROWS && f->stages > 3);

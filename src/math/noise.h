@@ -22,7 +22,7 @@ typedef struct {
     double alias_sum, alias_peak; /* of what a resampled spectrum makes of them elsewhere */
 } noise_tail;
 
-/* What a transform carries: its result on the whole circle, also where that is no pixel. */
+/* What a transform carries: its result on the whole circle, also at places that are no pixels. */
 typedef struct {
     double norm;      /* root of the sum of squares */
     double peak;      /* largest magnitude */

@@ -43,8 +43,8 @@ typedef struct {
 } plan_limits;
 
 /* Shapes to take in place of the planner's own, for tests and measurements. Zeros leave the choice
- * to the planner, and so do shapes that do not fit. Of an axis, [0] is the first, [1] the second.
- */
+ * to the planner, and so do shapes that do not fit. Where a member has one entry per axis, [0] is
+ * the first axis and [1] the second. */
 typedef struct {
     uint32_t length[2];
     uint32_t radix[2][PLAN_STAGES];

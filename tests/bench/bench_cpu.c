@@ -211,7 +211,7 @@ static void bench(uint32_t w, uint32_t h, uint32_t kernel, int rounds, par *thre
         for (size_t i = 0; i < (size_t)w * h; i++)
             worst = fmax(worst, fabs((double)ours[c][i] - (double)theirs[c][i]));
 
-    /* The median sorts: the first is the least. */
+    /* The median sorts, so the first is the minimum. */
     double a = median(t[0], rounds), b = median(t[1], rounds), c = median(t[2], rounds);
     printf("%ux%u kernel %u, %u x %u, %c first: fftbloom %.2f ms (least %.2f; passes %.2f %.2f "
            "%.2f), with fixed plans %.2f ms (least %.2f), plain FFTW %.2f ms (least %.2f), ratio "

@@ -230,7 +230,8 @@ static inline const char *pipe_text(const pipe_case *c, const pipe_result *r, ch
 
 typedef void pipe_test(const pipe_case *c, const engine_device *d, engine *g);
 
-/* Runs the cases that device d can do on an engine of it; false when it does not open. */
+/* Opens an engine on device d and runs the cases that the device can do. Returns false if it does
+ * not open. */
 static inline bool pipe_on(const engine_device *d, par *threads, const pipe_case *c, size_t count,
                            pipe_test *run, err *e) {
     engine *g = engine_open(d, threads, NULL, e);

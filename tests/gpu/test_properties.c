@@ -26,7 +26,7 @@ typedef struct {
 /* A peak, a skirt and some dirt: not symmetric, all positive, coloured. */
 static lens make_lens(uint32_t w, uint32_t h, uint32_t cx, uint32_t cy, const char *name,
                       bool turned) {
-    /* Of Rec. 709's primaries and D65: B G R. */
+    /* The weights of Rec.709's primaries and D65, in the order B G R. */
     static const double WEIGHT[COLOURS] = {0.0721923, 0.7151687, 0.2126390};
     err e = {0};
     const make_part part = PART("B:float G:float R:float", 0, 0, w, h, .packing = COMPRESSION_NONE);
@@ -160,7 +160,7 @@ static void properties_on(uint32_t index) {
     for (size_t i = 0; i < all; i++) want[i] = 2 * a[i] + 30 * kernel[i];
     CHECK_LE(differ(sum, want, all), 1e-6);
 
-    /* What stays inside keeps its energy, channel by channel the kernel's sum. */
+    /* Light that stays inside keeps its energy: each channel is multiplied by the kernel's sum. */
     for (uint32_t c = 0; c < COLOURS; c++) {
         double energy = 0, gain = 0;
         for (size_t i = 0; i < n; i++) energy += (double)kernel[c * n + i];
@@ -235,8 +235,8 @@ typedef struct {
     plan_precision precision;
 } scene;
 
-/* What a spectrum of 8 taps may be off, as a part of the kernel's sum: docs/math.md, "As it is
- * done". The exact one is float's rounding of each number. */
+/* The error that a spectrum of 8 taps may have, as a part of the kernel's sum: docs/math.md, "As it
+ * is done". The exact one is float's rounding of each number. */
 static double spectrum_error(spectrum_mode m) {
     return m == SPECTRUM_RESAMPLED ? 3e-7 : 0;
 }
@@ -337,8 +337,8 @@ static void definition(void **state) {
     if (!devices) skip();
     for (uint32_t d = 0; d < devices; d++) {
         hide_vulkan(device[d].class == ENGINE_CPU);
-        /* A driver compiles anew for every size: few of them where that costs a second. These two
-         * are sharpened by 0.3 and in float64. */
+        /* A driver compiles again for every size, so there are few of them where that takes a
+         * second. These two are sharpened by 0.3 and in float64. */
         bool cpu = device[d].class == ENGINE_CPU;
         for (int i = cpu ? 0 : 1; i < 176; i += cpu ? 1 : 118) {
             scene c = scene_of(i);

@@ -41,7 +41,7 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Of what is not 0. */
+/* Returns the median of the pixels that are not 0. */
 static float median_of(const image *img, int c) {
     const image_part *p = &img->head.part[0];
     size_t n = 0, all = (size_t)image_width(p) * image_height(p);
@@ -58,7 +58,8 @@ static float median_of(const image *img, int c) {
 
 /* --- the promise ----------------------------------------------------------------------------- */
 
-/* Of every pixel of every channel; returns the largest error found, in parts of what is allowed. */
+/* Checks every pixel of every channel, and returns the largest error found, in parts of what is
+ * allowed. */
 static double check_promise(const char *what, const image *in, const image *got, const image *truth,
                             double tolerance, const accuracy *a) {
     const image_part *p = &got->head.part[0];
@@ -69,7 +70,8 @@ static double check_promise(const char *what, const image *in, const image *got,
         for (size_t i = 0; i < (size_t)image_width(p) * image_height(p); i++) {
             double t = (double)glare_get(truth, c, i), v = (double)glare_get(got, c, i);
             double error = fabs(v - t) / (tolerance * fmax(fabs(t), dark));
-            /* What the program says about itself, rounding of the stored floats on top. */
+            /* Checks what the program says about itself; the rounding of the stored floats comes on
+             * top. */
             double said = a->error[c] + (accuracy_relative(a) + 0x1p-23) * fabs(t);
             if (!(fabs(v - t) <= said))
                 fail_msg("%s: pixel %zu is off by %g, more than %g", what, i, fabs(v - t), said);

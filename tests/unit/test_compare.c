@@ -158,8 +158,9 @@ static void other_sizes_and_channels(void **state) {
     image_free(&a);
 }
 
-/* Of 100 pixels two differ by 0.5, three more by 0.05. idiff 2.4.7 says the same of such a pair but
- * in the rows that are marked: there a limit counts alone, and idiff says that they match. */
+/* Two of 100 pixels differ by 0.5, and three more by 0.05. idiff 2.4.7 says the same about such a
+ * pair, except in the rows that are marked: there a limit counts alone, and idiff says that the
+ * images match. */
 static void verdicts(void **state) {
     (void)state;
     static const struct {

@@ -14,7 +14,7 @@ typedef struct {
     const float *tap;
 } picture;
 
-/* What a light at the origin throws to (x, y), by the tool's own rule. */
+/* Returns the light that a light at the origin throws to (x, y), by the tool's own rule. */
 static float thrown(const picture *k, int x, int y) {
     int qx = k->of->turned ? (int)k->cx - x : (int)k->cx + x;
     int qy = k->of->turned ? (int)k->cy - y : (int)k->cy + y;

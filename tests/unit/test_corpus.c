@@ -1,5 +1,5 @@
-/* The corpus of the fuzzer, without a fuzzer: seeds, and whatever has once been a finding. What
- * goes wrong is seen by the sanitizers (make SAN=1); here, that nothing hangs or aborts. */
+/* The corpus of the fuzzer, without a fuzzer: the seeds, and every file that was once a finding.
+ * This test sees that nothing hangs or aborts; the sanitizers (make SAN=1) see the rest. */
 #include "base/file.h"
 #include "base/mem.h"
 #include "fuzz/fuzz_image.c"

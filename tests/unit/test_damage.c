@@ -1,6 +1,6 @@
 /* Damaged files: cut off at every byte, and with single bytes changed by chance. Each must give an
- * image or an error with a sentence, in no time and within the budget of memory. What is wrong
- * beyond that is seen by the sanitizers (make SAN=1). */
+ * image or an error with a sentence, in no time and within the budget of memory. The sanitizers
+ * (make SAN=1) see what is wrong beyond that. */
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"

@@ -167,7 +167,7 @@ static void test_memory_limit_and_reasons(void **state) {
 
 /* --- the decision ----------------------------------------------------------------------------- */
 
-/* What is decided is what is forecast, for every way. */
+/* The decision is the one that was forecast, for every way. */
 static void test_decision_is_the_forecast(void **state) {
     (void)state;
     static const char *const WANT[] = {"auto", "all", "cpu", "gpu", "software", "mini"};
@@ -214,7 +214,8 @@ static void test_decision_without_doubles(void **state) {
     assert_int_equal(d.way[WAY_FLOAT64].device.number, CPU);
 }
 
-/* What the CPU does before a GPU can have started needs no list of GPUs, and gets none. */
+/* A run that the CPU finishes before a GPU can have started needs no list of GPUs, and gets
+ * none. */
 static void test_drivers_are_not_loaded_in_vain(void **state) {
     (void)state;
     if (!WITH_FFTW) skip();

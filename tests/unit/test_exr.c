@@ -47,8 +47,8 @@ static image *load_ref(const char *path, const image *like) {
     return img;
 }
 
-/* What OpenEXR writes of an image, we read as OpenEXR does; what we write of it, OpenEXR reads as
- * it reads its own; and in both files it sees the same attributes. */
+/* We read a file that OpenEXR wrote as OpenEXR does. OpenEXR reads the file that we write of the
+ * same image as it reads its own, and sees the same attributes in both files. */
 static void check_both_ways(const image *img) {
     const char *theirs = make_path("theirs.exr"), *ours = make_path("ours.exr");
     assert_true(ref_exr_write(theirs, img, REF_ONE_LEVEL));

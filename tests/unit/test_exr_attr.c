@@ -1,4 +1,4 @@
-/* What attributes say, in words and in JSON, and that damaged values are shown by their length. */
+/* Attributes in words and in JSON; damaged values are shown by their length. */
 #include "image/exr/exr_attr.h"
 #include "unit/check.h"
 

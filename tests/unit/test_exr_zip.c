@@ -195,7 +195,7 @@ static void sizes_are_those_of_zlib_or_less(void **state) {
                 fail_msg("%s, grain %d: %zu bytes, zlib %lu", pixel_name((pixel_type)t), g, ours,
                          theirs);
         }
-    /* What cannot be packed grows by no more than the heads of its blocks. */
+    /* Bytes that cannot be packed grow by no more than the heads of their blocks. */
     uint64_t seed = 1;
     noise(b, sizeof b, &seed);
     assert_in_range(exr_zip_pack(z, b, sizeof b, packed), 1, sizeof b + 6 + 4 * 6);

@@ -50,8 +50,8 @@ static double complex *roots(int n) {
     return to;
 }
 
-/* What each tap of a line of K becomes on a circle of L when its spectrum goes through the filter:
- * matrix[n * K + q], n counted from the middle tap. */
+/* Returns the matrix of what each tap q of a line of K becomes at place n of a circle of L when its
+ * spectrum goes through the filter: [n * K + q], n counted from the middle tap. */
 static double *line_matrix(const filter *f, int K, int L) {
     int M = f->over * K;
     double complex *mixed = mem_raw((size_t)L * (size_t)K, sizeof *mixed, "spectra", NULL);
@@ -86,7 +86,7 @@ static double *line_matrix(const filter *f, int K, int L) {
     return to;
 }
 
-/* Of a kernel of K by K on a circle of lx by ly, relative to its sum. */
+/* Returns the error for a kernel of K by K on a circle of lx by ly, relative to its sum. */
 static double l1_error(const double *ax, const double *ay, const psf *k, int lx, int ly) {
     int K = (int)k->w;
     double error = 0;

@@ -106,7 +106,7 @@ static void functions_that_nobody_calls(void **state) {
     memcpy(a, w, sizeof w);
     a[42] = 10; /* the branch to %12 goes to %10 instead */
     assert_int_equal(gpu_drop(a, ALL), ALL - NOP);
-    /* What is no module stays as it is. */
+    /* Words that are not a module stay as they are. */
     memcpy(a, w, sizeof w);
     a[9] = OP(5, 300);
     assert_int_equal(gpu_drop(a, ALL), ALL);

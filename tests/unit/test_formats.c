@@ -174,8 +174,9 @@ static void xyze_and_nonsense_are_refused(void **state) {
     }
 }
 
-/* What was read of a .hdr file is written as the same pixels; other values are rounded to within
- * half a step of eight bits; and what it cannot hold becomes the nearest it can. */
+/* Pixels that were read from a .hdr file are written as the same pixels. Other values are rounded
+ * to within half a step of eight bits, and values that the format cannot hold become the nearest
+ * that it can. */
 static void hdr_is_written(void **state) {
     (void)state;
     err e = {0};

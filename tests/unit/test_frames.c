@@ -163,7 +163,7 @@ static void scanning(void **state) {
 
 /* --- back to ranges ------------------------------------------------------------------------ */
 
-/* What a task of a farm is told is what it reads: for every subset of a few numbers. */
+/* A task of a farm reads the frames that it was given, for every subset of a few numbers. */
 static void ranges_of_numbers(void **state) {
     (void)state;
     enum { BITS = 12 };

@@ -57,7 +57,8 @@ static bloom_report *balance(const char *what, image *img, const bloom_settings 
                       row->negative),
                  1e-6 * size);
         CHECK_LE(fabs(row->in - in[c]), 1e-9 * size);
-        /* What is stored, but for its rounding: half an ulp of each pixel, on average of none. */
+        /* The sum of what is stored. Rounding may put each pixel off by half an ulp, and averages
+         * out. */
         CHECK_LE(fabs(row->out - sum_of(img, c)), (half ? 0x1p-11 : 1e-7) * size);
         CHECK_LE(row->negative, 0);
     }
@@ -103,7 +104,7 @@ static void kernels_with_any_sum(void **state) {
     }
 }
 
-/* What spills into the dark is what a wider window holds more. */
+/* The light that spills into the dark is the light that a wider window holds in addition. */
 static void a_wider_window_holds_what_spilled(void **state) {
     (void)state;
     bloom_settings s = glare_settings("cpu");
@@ -231,8 +232,8 @@ static void every_magnitude_is_alike(void **state) {
         }
 }
 
-/* Also where y is first, and the result takes the place of what the engine made. Of lone pixels,
- * which what the transform makes is far darker than. */
+/* Also where y is first, and the result takes the place of what the engine made. The pixels are
+ * lone ones, and what the transform makes is far darker than they are. */
 static void predictions_scale_with_the_image(void **state) {
     (void)state;
     static const int POWER[] = {0, -62, 70};

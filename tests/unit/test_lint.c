@@ -60,7 +60,7 @@ static void figures(void **state) {
     CHECK_LE(fabs(l.centre_tap - 1 / sum), 1e-9);
 }
 
-/* What the fitted tail says lies outside, against a sum over a plane ten times as wide. */
+/* The light that the fitted tail puts outside, against a sum over a plane ten times as wide. */
 static void tails(void **state) {
     (void)state;
     power(N + 1, N + 1, 32, 32, 3, 0);
@@ -229,7 +229,7 @@ static void noise(void **state) {
     CHECK_LE(l.noise, 0.2);
 }
 
-/* What a size would have to be is said only if it could be made. */
+/* A size is recommended only if a kernel of that size can be made. */
 static void sizes(void **state) {
     (void)state;
     power(N + 1, N + 1, 32, 32, 2.15, 0);
@@ -242,7 +242,7 @@ static void sizes(void **state) {
     assert_true(!strchr(found(&l, "tail")->words, '^'));
 }
 
-/* What the program makes passes its own check, at all sizes. */
+/* Kernels that the program makes pass its own check, at all sizes. */
 static void models_pass(void **state) {
     (void)state;
     for (int i = 0; i < MODEL_COUNT; i++)

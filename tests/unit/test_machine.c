@@ -1,4 +1,5 @@
-/* What a container may use, from trees of control groups like those that kernels show. */
+/* The processors and memory that a container may use, from trees of control groups like those that
+ * kernels show. */
 #include "base/machine.h"
 #include "unit/check.h"
 

@@ -369,7 +369,7 @@ static void no_error_is_above_its_prediction(void **state) {
     print_message("largest error / prediction: %.2f\n", tightest);
 }
 
-/* What is left out of the histogram's upper end is not predicted any more. */
+/* Pixels that are left out of the histogram's upper end are no longer predicted. */
 static void bright_pixels_left_out_do_not_count(void **state) {
     (void)state;
     static float scene[W * H];
@@ -452,7 +452,7 @@ static void tiny_kernels_have_a_floor(void **state) {
     CHECK_LE(1e-36, noise_floor(&FLOATS, &dark, NOISE_HIGH));
 }
 
-/* Of every magnitude that floats have: no exponent is out of range, and what it gives fits. */
+/* For every magnitude that floats have, no exponent is out of range, and the scaled numbers fit. */
 static void every_magnitude_finds_an_exponent(void **state) {
     (void)state;
     for (int i = -149; i <= 127; i++) {

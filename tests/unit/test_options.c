@@ -263,7 +263,7 @@ static void rules_are_sound(void **state) {
     }
 }
 
-/* What a config file or a variable says is not held to the rules. */
+/* Values from a config file or a variable are not held to the rules. */
 static void rules_hold_for_flags_alone(void **state) {
     (void)state;
     settings s;

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What Vulkan guarantees of every device, two real ones, and the CPU engine. */
+/* The limits that Vulkan guarantees for every device, those of two real ones, and the CPU
+ * engine. */
 static const plan_limits LIMITS[] = {
     {.invocations = 128,
      .shared_bytes = 16384,

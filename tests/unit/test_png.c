@@ -205,7 +205,7 @@ static void png_counts_as_memory(void **state) {
 
 /* --- preview ------------------------------------------------------------------------------ */
 
-/* What a byte stands for in linear light. */
+/* Returns the linear light that a byte stands for. */
 static float light_at(const preview_picture *p, uint32_t x, uint32_t y, int c) {
     return flat_from_srgb((float)p->pixel[3 * (y * p->width + x) + (uint32_t)c] / 255);
 }
@@ -341,7 +341,7 @@ static void preview_honours_chromaticities(void **state) {
     }
 }
 
-/* What is not opaque lies over black, and the picture is that of the display window. */
+/* Pixels that are not opaque lie over black, and the picture shows the display window. */
 static void preview_shows_the_display_window(void **state) {
     (void)state;
     make_part m = PART("R:float G:float B:float A:float", -10, 5, 40, 20);

@@ -424,7 +424,7 @@ static void sum_row(double *sum, double *rest, double *wide, const double *in, u
     }
 }
 
-/* What of a pixel is spread: the documented formula, in double. */
+/* Returns the part of a pixel that is spread, by the documented formula, in double. */
 static double excess(double v, double threshold, double knee) {
     if (!(threshold > 0)) return v;
     double over = v - threshold;

@@ -1,4 +1,4 @@
-/* .spectrum files: what is written is read; whatever else is refused with a sentence. */
+/* .spectrum files: what is written is read, and anything else is refused with a sentence. */
 #include "base/file.h"
 #include "base/hash.h"
 #include "kernel/spectrum_file.h"

@@ -59,9 +59,8 @@ static float *packed(const kernel_tail *tail) {
     return tap;
 }
 
-/* The rows of `got` against the direct sum of `in` with these taps. Doubles added one after the
- * other: half an ulp for each term, whatever its sign, of what the terms add up to without signs.
- */
+/* The rows of `got` against the direct sum of `in` with these taps. Adding doubles one after the
+ * other rounds each term, of either sign, by half an ulp of the sum of all magnitudes. */
 static void check_plane(const double *got, const double *magnitude, const kernel_tail *tail,
                         const float *tap, const float *in) {
     static double want[W * H], most[W * H];

@@ -27,7 +27,7 @@ static bool load(suite *s, const char *name, const char *set, err *e) {
     return suite_load(s, path, set, e);
 }
 
-/* What stands in the file of that name, without the folder. */
+/* Returns the content of the file of that name, without the folder. */
 static const char *tail(const char *path) {
     size_t n = strlen(folder);
     return path && strncmp(path, folder, n) == 0 ? path + n + 1 : path;
@@ -163,7 +163,7 @@ static void a_whole_suite(void **state) {
     CHECK_OK(load(&s, "s.json", NULL, &e), e);
     assert_int_equal(s.count, 3);
 
-    /* Of the included file; the including one's variables win there, too. */
+    /* This case is of the included file; the including file's variables win there, too. */
     const suite_case *c = &s.item[0];
     assert_string_equal(c->name, "first");
     assert_string_equal(tail(c->file), "base.json");

@@ -100,8 +100,8 @@ bool slurm_can_wait(err *e) {
 
 typedef enum { OVER, QUEUED, UNKNOWN } answer;
 
-/* Accounting is asked where the controller does not answer: the job is over when all that is
- * recorded of it has ended. */
+/* If the controller does not answer, accounting is asked: the job is over when every task on record
+ * has ended. */
 static answer ask_sacct(const char *id) {
     /* With more words behind them, such as "CANCELLED by 1000". */
     static const char ENDED[] = "COMPLETED*,FAILED*,CANCELLED*,TIMEOUT*,NODE_FAIL*,PREEMPTED*,"

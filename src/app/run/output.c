@@ -137,7 +137,8 @@ bool output_save(const output *o, const image *img, image_reader *rest, err *e) 
     if (!output_is_picture(o->path))
         return image_save_parts(image_create(o->path, &img->head, o->s->clobber, o->threads, e),
                                 img, rest, e);
-    /* What a picture leaves out is said once in a run: all frames of a sequence are alike. */
+    /* The log says once in a run what a picture leaves out, since all frames of a sequence are
+     * alike. */
     text left_out = {0};
     preview_options as = {.part = preview_part(&img->head, &left_out),
                           .width = UINT32_MAX,

@@ -24,8 +24,8 @@ typedef struct {
     frame_state state;
     const char *why;          /* why it is not done; may be NULL */
     double load, bloom, save; /* seconds */
-    /* NULL where the frame was not begun. Of a frame that failed it holds what was known by then.
-     */
+    /* NULL where the frame was not begun. For a frame that failed it holds what was known by
+     * then. */
     const bloom_report *made;
 } frame_result;
 

@@ -119,7 +119,7 @@ static double price_float64(const accuracy *a, const accuracy_facts *f) {
     return f->seconds64 - f->seconds;
 }
 
-/* From the sketch, which knows only the mean of a block. */
+/* Forecasts the floor of channel c from the sketch, which knows only the mean of a block. */
 static double forecast(accuracy *a, const accuracy_facts *f, uint32_t c) {
     const scan_channel *in = &f->scanned->channel[c];
     const noise_tail *sums = sums_of(a, f, c);

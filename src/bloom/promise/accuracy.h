@@ -58,8 +58,8 @@ typedef struct {
     double floor, allowed, darkest;
     uint32_t channel;
     bool kept; /* floor <= allowed, for all channels */
-    /* Of each channel: no pixel is off by more than error + accuracy_relative * max(|pixel|, dark).
-     * The floor, and what terms that cancel add to it, which may be at bright pixels. */
+    /* For each channel, no pixel is off by more than error + accuracy_relative * max(|pixel|,
+     * dark). It is the floor plus what terms that cancel add to it, perhaps at bright pixels. */
     double error[PSF_CHANNELS];
 } accuracy;
 

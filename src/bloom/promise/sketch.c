@@ -127,8 +127,8 @@ static double mean_glare(const job *j, int64_t x, int64_t y) {
     return j->glare[(in_y + j->k->cy) * j->pitch + in_x + j->k->cx];
 }
 
-/* Returns the bound on one pixel outside. What leaves the image on one side meets, on the circle,
- * what leaves it on the other. */
+/* Returns the bound on one pixel outside. On the circle, light that leaves the image on one side
+ * meets light that leaves it on the other. */
 static double peak_outside(const job *j) {
     double most[3][3] = {{0}};
     for (uint32_t y = 0; y < j->h; y++)

@@ -243,8 +243,8 @@ size_t spots_scratch(const kernel_tail *tail) {
     return tail->pitch;
 }
 
-/* Rows of many spots share their row of taps, which is made doubles for them. From other rows,
- * spots of different rows are pasted together. */
+/* The spots of a row that has many share their row of taps, which is converted to doubles for them.
+ * The spots of other rows are pasted together across rows. */
 void spots_row(const spot_list *l, const tail_row *r, double *scratch) {
     const kernel_tail *tail = l->tail;
     for (size_t i = 0; i < l->bands; i++) {

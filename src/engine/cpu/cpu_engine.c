@@ -211,7 +211,7 @@ static bool copy_piece(void *ctx, size_t index, int worker, err *e) {
     return true;
 }
 
-/* Of more than any cache holds, a part is enough. */
+/* Returns how many bytes to copy: of more than any cache holds, a part is enough. */
 static size_t copy_part(uint64_t bytes) {
     return (size_t)min_u64(bytes / 2, COPY_MOST);
 }

@@ -55,7 +55,7 @@ typedef struct {
  * Vulkan, 0. */
 uint32_t gpu_device_list(engine_device *to, uint32_t room);
 
-/* Opens a device of the list. `g` must be zeroed, and is to be closed after a failure, too. */
+/* Opens a device of the list. `g` must be zeroed; the caller closes it after a failure, too. */
 bool gpu_device_open(gpu_device *g, const engine_device *which, err *e);
 /* Waits for the device and frees everything; accepts half-open devices. */
 void gpu_device_close(gpu_device *g);

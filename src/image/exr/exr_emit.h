@@ -1,9 +1,9 @@
 /* exr_emit.h - the header bytes of an EXR file, from what it had and what it is now.
  *
- * Attributes come out in their order and byte for byte, but for those that say what the fields of
- * image_part say: these are made from the fields, which are the same unless somebody meant to
- * change them. Levels become one, since only level 0 is written. What the format requires and the
- * part lacks (a part that came from another format) is added. */
+ * Attributes come out in their order and byte for byte, except for those that repeat fields of
+ * image_part: these are made from the fields, which are the same unless somebody meant to change
+ * them. Levels become one, since only level 0 is written. What the format requires and the part
+ * lacks (a part that came from another format) is added. */
 #ifndef IMAGE_EXR_EMIT_H
 #define IMAGE_EXR_EMIT_H
 

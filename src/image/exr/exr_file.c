@@ -167,8 +167,8 @@ static bool read_name(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
 
 enum { NEEDED = 1, NEEDED_IF_TILED = 2, NEEDED_IF_MULTIPART = 4 };
 
-/* What an attribute of this name must be; `bytes` 0 is any length. Its value is read by `read`, or
- * copied as it is to that place in the part, or in the reader where it says so. */
+/* What an attribute of this name must be; `bytes` 0 allows any length. Its value is read by `read`,
+ * or copied as it is to `place` in the part, or in the reader if the row says so. */
 static const struct {
     const char *name, *type;
     uint32_t bytes;

@@ -1,8 +1,8 @@
 /* exr_ilm.h - PXR24, B44, B44A, DWAA and DWAB, through OpenEXR's C++ library.
  *
- * The library reads and writes files, not chunks; so it is handed a file in memory that consists
- * of a fresh header and the one chunk. What it sees of a damaged file is that chunk's data alone,
- * with sizes that have been checked. It runs on the calling thread. Exceptions do not leave. */
+ * The library reads and writes files, not chunks; so it is handed a file in memory that consists of
+ * a fresh header and the one chunk. Of a damaged file it sees only that chunk's data, with sizes
+ * that have been checked. It runs on the calling thread. Exceptions do not leave. */
 #ifndef IMAGE_EXR_ILM_H
 #define IMAGE_EXR_ILM_H
 

@@ -229,7 +229,7 @@ static bool copy_chunk(void *ctx, size_t i, int worker, err *e) {
            add_chunk(j->w, j->part, j->first + i, (packet){s->packed, s->bytes}, e);
 }
 
-/* Copies a few chunks per thread at a time: while one is slow to come, only so many can wait. */
+/* Copies a few chunks per thread at a time: if one is slow to come, only these can wait. */
 bool exr_write_copy(void *writer, int to, void *reader, int from, err *e) {
     exr_writer *w = writer;
     write_job j = {.w = w, .part = to, .r = reader, .from = from};

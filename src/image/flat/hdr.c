@@ -27,7 +27,7 @@ static bool match(const uint8_t *head, size_t bytes) {
 
 enum { NEW_SHORTEST = 8, NEW_LONGEST = 32767, RUN_FLAG = 128, RUN_LONGEST = 127, RUN_SHORTEST = 4 };
 
-/* What is left of a file in memory. */
+/* The bytes of a file in memory that are still to be read. */
 typedef struct {
     const uint8_t *at, *end;
 } cursor;
