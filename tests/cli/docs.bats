@@ -136,3 +136,30 @@ complete_bash() { # the words of a command line: what bash offers for the last o
     run bash -c '"$FFTBLOOM" schema >/dev/full'
     [ "$status" -eq 74 ]
 }
+
+@test "the pages name every key of the JSON that they describe" {
+    "$FFTBLOOM" kernel make star --taps 33 -o kernel.exr
+    image=$FFTBLOOM_ROOT/testdata/small.exr
+    "$FFTBLOOM" kernel check kernel.exr --json >kernels.json
+    "$FFTBLOOM" info "$image" --json >images.json
+    "$FFTBLOOM" "$image" kernel.exr -o out.exr --device cpu --verify 4 --report report.json
+    "$FFTBLOOM" plan "$image" kernel.exr --json >report-plan.json
+    "$FFTBLOOM" "$image" kernel.exr -o dry.exr --dry-run --json >report-dry.json
+    "$FFTBLOOM" devices --json >report-devices.json
+    run "$FFTBLOOM" diff out.exr "$image" --json
+    [ "$status" -eq 2 ]
+    echo "$output" >suites.json
+    python3 - "$FFTBLOOM_ROOT/docs" <<'P'
+import glob, json, re, sys
+def keys(v):
+    if isinstance(v, list):
+        return set().union(*map(keys, v))
+    if not isinstance(v, dict):
+        return set()
+    return set(v).union(*(keys(w) for k, w in v.items() if k != "settings"))
+for name in glob.glob("*.json"):
+    page = open("%s/%s.md" % (sys.argv[1], re.match("[a-z]*", name)[0])).read()
+    named = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", page))))
+    assert not keys(json.load(open(name))) - named, (name, keys(json.load(open(name))) - named)
+P
+}
