@@ -2,7 +2,7 @@
 #
 #   make                    the program, build/fftbloom
 #   make demo               blooms the shipped scene (installs what is missing first)
-#   make test               all tests (likewise); make test SAN=1 under ASan and UBSan;
+#   make test               all tests (installs what they need, too); SAN=1 under ASan and UBSan;
 #                           make test ONLY='apply test_plan' runs some of them
 #   make test-fresh         the README's commands in a bare Debian 12 (a chroot; needs root)
 #   make check              formatting, layers, headers, generated files
@@ -90,11 +90,11 @@ $(BUILD)/%.o: src/%.cc Makefile
 	$(call say,CXX,$<)
 	$(Q)$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
-# tinyexr's PIZ coder shifts as it pleases, harmlessly.
+# tinyexr's PIZ coder makes shifts that the sanitizer reports; they are harmless.
 $(BUILD)/image/exr/exr_tiny.o: CXXFLAGS += -fno-sanitize=shift -w
-# Its inner loops of 4 and 8 rounds are to be unrolled.
+# The inner loops of exr_zip, of 4 and 8 rounds, must be unrolled.
 $(BUILD)/image/exr/exr_zip.o: CFLAGS += -O3
-# stb adds nothing to no pointer and copies nothing there where a chunk of a PNG file is empty.
+# Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
 $(BUILD)/image/flat/png.o: CFLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu/gpu_shaders.o: $(SPV)
 $(BUILD)/app/check/report/suite_html.o: $(PAGES)
@@ -176,7 +176,7 @@ $(BUILD)/tests/%.o: tests/unit/%.c Makefile
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CFLAGS) -Itests -MMD -MP -c $< -o $@
 
-# Kept, though nothing but patterns asks for them.
+# Keeps these files, which only pattern rules ask for.
 .SECONDARY: $(REF)
 $(BUILD)/tests/%: %.c $(REF) $(LIB) Makefile
 	@mkdir -p $(@D)
@@ -194,7 +194,7 @@ bench-io: $(BUILD)/tests/bench_io
 	$< $(or $(THREADS),0) $(IMAGES)
 
 # Any bytes as an image file, by libFuzzer (clang): make fuzz [FUZZ_SECONDS=n]. What it finds is
-# left in the folder that it starts in; it belongs into testdata/corpus.
+# left in the folder that it starts in; add it to testdata/corpus.
 FUZZ_SECONDS ?= 60
 FUZZ_OPT := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=undefined
 $(BUILD)/fuzz_image: tests/fuzz/fuzz_image.c $(LIB)
@@ -283,7 +283,7 @@ $(BUILD)/bench_cpu: tests/bench/bench_cpu.c $(LIB) Makefile
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CFLAGS) $< $(LIB) $(LDFLAGS) -o $@ -lfftw3f_threads $(LIBS)
 
-# What the promise costs beside the bare convolution; ROUNDS=N.
+# The cost of the promise beside the bare convolution; ROUNDS=N.
 .PHONY: bench-accuracy
 bench-accuracy: $(BUILD)/tests/bench_accuracy
 	@mkdir -p $(BUILD)/bench-cache

@@ -19,12 +19,12 @@ done
 cp docs/man/*.1 "$to/share/man/man1/"
 cp LICENSE "$to/LICENSE"
 cat >"$to/README.txt" <<'TXT'
-fftbloom, a folder that runs where it lies. Start bin/fftbloom; it finds its libraries in lib/.
+fftbloom, in a folder that can be moved anywhere. Start bin/fftbloom; it finds its libraries in lib/.
 A GPU needs its Vulkan driver installed; without one the CPU does the work.
 
 The program is under the MIT licence (LICENSE). The libraries in lib/ keep their own. FFTW (libfftw3)
-is under the GNU General Public License: whoever passes this folder on does so under its terms, or
-builds without it (make bundle FFTW=0).
+is under the GNU General Public License. If you pass this folder on, you must do so under its terms;
+make bundle FFTW=0 makes a folder without FFTW.
 TXT
 size=$(du -sm "$to" | cut -f1)
 echo "bundle: $to, $size MB"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What is lost by sampling a kernel's spectrum bilinearly, and what is kept by resampling it: a
+# Measures what is lost by sampling a kernel's spectrum bilinearly and kept by resampling it: a
 # picture of each difference from the exact result, 20 times as bright, and the figures of
 # docs/math.md, "What `bilinear` is".
 #     docs_sampling.sh PROGRAM SCENE FOLDER-FOR-PICTURES

@@ -2,7 +2,7 @@
 # fresh.sh [demo|all]: is the README right on a machine that has nothing? Makes a bare Debian 12 in
 # a folder of its own (debootstrap, as root), with make and git and no more, clones this checkout's
 # last commit into it, and runs there what the README says: 'make demo' and all recipes, pasted in
-# order into one shell. 'all' runs 'make test' as well. Skips with a word where such a system cannot
+# order into one shell. 'all' runs 'make test' as well. Skips and says so where such a system cannot
 # be made: without root, without debootstrap, without a network.
 what=${1:-demo}
 cd "$(dirname "$0")/.." || exit 1

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs every test program and every bats file against the build in $1, as many at a time as there
 # are processors (JOBS=1: one after the other). Prints one line each, the output of those that fail,
-# and a closing count. Tests that need something that is missing skip with a word.
+# and a closing count. Tests that need something that is missing skip and say so.
 # ONLY='apply sequence test_plan' runs those alone.
 build=$(realpath "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)

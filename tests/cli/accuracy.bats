@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What the program vouches for: bad pixels, the promise, --verify and its exit code, the ledger.
+# The checks of a result: bad pixels, the promise, --verify and its exit code, the ledger.
 
 bats_require_minimum_version 1.5.0
 load files
@@ -75,7 +75,7 @@ assert (a["precision"], a["bright_spots"], a["core"]) == (b["precision"], b["bri
 assert a["attempts"] == 0 and b["attempts"] == 1 and a["kept"]
 assert p["plan"]["lengths"] == f["plan"]["lengths"]
 P
-    # What needs float64 is planned, and priced, in float64.
+    # An image that needs float64 is planned, and priced, in float64.
     "$FFTBLOOM" plan in.exr kernel.exr --device cpu --json --tolerance 1e-8 >p.json
     python3 -c 'import json; p = json.load(open("p.json")); assert p["promise"]["precision"] == p["plan"]["precision"] == "float64"'
     run --separate-stderr "$FFTBLOOM" in.exr kernel.exr -o out.exr --device cpu -v

@@ -191,7 +191,7 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
     run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3 --missing skip
     [ "$status" -eq 5 ]
     [ -s out.0003.exr ]
-    # What cannot be looked at for another reason is no gap.
+    # A file that cannot be looked at for another reason is not a gap.
     ln -s in.0002.exr in.0002.exr
     run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3 --missing skip
     [ "$status" -eq 66 ]

@@ -1,4 +1,4 @@
-# What make does: no more than what changed asks for, and no less. Nothing is built here: make is
+# make does what a change asks for, no more and no less. Nothing is built here: make is
 # asked what it would do if a file were new.
 
 setup() {
@@ -26,7 +26,7 @@ dependencies() { # the dependency files of sources that are there: older builds 
         depends=$(grep -l " $h\( \|$\)" $(dependencies) | sed 's/d$/o/' | sort)
         [ -n "$depends" ] || [ "$h" = src/engine/cpu/cpu_passes.h ]
         [ "$(would $h)" = "$depends" ]
-        # The dependency files are right: whoever names the header in its own text is among them.
+        # The dependency files are right: a file that names the header in its own text is among them.
         for c in $(grep -lE "#include \"${h#src/}\"" $(find src -name "*.c")); do
             o=$build/${c#src/}
             o=${o%.c}.o

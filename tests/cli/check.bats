@@ -239,7 +239,7 @@ for k in ("settings", "input", "kernel"): assert re.fullmatch("[0-9a-f]{32}", a[
     rm -r refs
     check 0 s.json --bless
     diff -r before refs
-    # What changed since the reference was made is said where it does not match.
+    # Where a result does not match, the report says what changed since the reference was made.
     check 2 s.json --set t=0.6 --keep-going
     [[ "$output" == *"the reference was made with other settings"* ]]
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What the tables generate: schema, manual pages, completions.
+# The schema, manual pages and completions that the tables generate; the keys on the pages.
 
 setup() {
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")
@@ -105,7 +105,7 @@ complete_bash() { # the words of a command line: what bash offers for the last o
     local last='source <("$FFTBLOOM" completion bash); compopt() { echo files; }'
     last+='; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _fftbloom'
     [ "$(bash -c "$last" _ fftbloom check --json '')" = files ]
-    # What follows an action depends on it.
+    # The words after an action depend on the action.
     [ "$(complete_bash fftbloom kernel con)" = convert ]
     [ "$(complete_bash fftbloom kernel make air)" = airy ]
     [ -z "$(complete_bash fftbloom kernel check ma)" ]

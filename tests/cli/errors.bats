@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What goes wrong before anything is convolved - kernels, .spectrum files, devices - has its sentence
-# and its exit code; and what stands in for a kernel or is named as a device is taken for it.
+# Errors before anything is convolved - kernels, .spectrum files, devices - have their sentences and
+# exit codes. A file that can serve as a kernel, and each name of a device, is accepted.
 
 bats_require_minimum_version 1.5.0
 load files

@@ -83,7 +83,7 @@ P
     [ "$status" -eq 0 ]
     [[ "$stderr" == *"nothing is left to do"* ]]
     [ "$(wc -l <sbatch.log)" -eq 1 ]
-    # Other settings make all of them anew; a frame that is gone, only that.
+    # Other settings make all frames again; if a frame is gone, only that one is made.
     [[ "$(job --dry-run --sharpen 0.5)" == *"7 frames in 3 tasks"* ]]
     rm out/b.1007.exr
     [[ "$(job --dry-run 2>/dev/null)" == *"1 frames in 1 tasks"*"    1007"* ]]
@@ -267,7 +267,7 @@ S
     FAKE_SAYS=$'sbatch: unrecognized option \'--bogus\'\nTry "sbatch --help" for more information' run job
     [ "$status" -eq 64 ]
     [[ "${lines[-1]}" == *"it says 'sbatch: unrecognized option '--bogus''"* ]]
-    # What a plugin of Slurm says beside the number is not the number.
+    # Words of a Slurm plugin beside the number are not taken for the number.
     mv bin/sbatch bin/real
     printf '#!/bin/bash\necho "sbatch: lua: 3 GPUs are free" >&2\nexec "${0%%/*}/real" "$@"\n' >bin/sbatch
     chmod +x bin/sbatch

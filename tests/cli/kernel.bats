@@ -175,7 +175,7 @@ json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))";
         "$FFTBLOOM" kernel convert k.exr --normalize sum -o o.exr
         [ "$(middle o.exr)" = 0.111111112 ]
     done
-    # What is not the kernel keeps its values.
+    # Channels that are not the kernel keep their values.
     oiiotool --create 3x3 4 --chnames R,G,B,Z --fill:color=1,1,1,5 3x3 -d float -o k.exr
     "$FFTBLOOM" kernel convert k.exr --normalize sum -o o.exr
     [ "$(middle o.exr)" = "0.111111112 0.111111112 0.111111112 5.000000000" ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What the options of light, layers and windows do to the numbers in the file.
+# The effect of the options of light, layers and windows on the numbers in the file.
 
 bats_require_minimum_version 1.5.0
 load files
@@ -126,7 +126,7 @@ bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
     bloom in.exr two.exr --window grow
     [ "$(box out.exr)" = "-4, -4, 35, 27" ]
     [ "$(pixel out.exr 13 10)" = "2 2 2" ]
-    # What a cropped image's light throws into the rest of the display window.
+    # The light that a cropped image throws into the rest of the display window.
     oiiotool in.exr --cut 8x8+8+8 --fullsize 32x24+0+0 --origin +8+8 -o crop.exr
     [ "$(box crop.exr)" = "8, 8, 15, 15" ]
     oiiotool --create 15x15 1 --chnames Y --point:color=3 7,7 --point:color=1 14,8 -d float -o far.exr
