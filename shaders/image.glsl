@@ -8,6 +8,7 @@ layout(constant_id = ID_EXTENT) const uint EXTENT = 1;     // samples of the ima
 layout(constant_id = ID_LENGTH_ALL) const uint LENGTH_ALL = 2; // of the circle; LENGTH, unless the line is split
 layout(constant_id = ID_SPLIT) const uint SPLIT = 2;
 layout(constant_id = ID_BORDER) const uint BORDER = 0;
+layout(constant_id = ID_BEFORE) const uint BEFORE = 0; // samples before the image that a tap needs
 
 // With ALONE a row is a complex line of half its length, with samples 2 n and 2 n + 1 in number n.
 layout(constant_id = ID_ALONE) const bool ALONE = false;
@@ -21,6 +22,7 @@ int source_of(uint i) {
     if (BORDER == ZERO) return i < EXTENT ? int(i) : -1;
     int c = i < SPLIT ? int(i) : int(i) - int(LENGTH_ALL);
     if (c >= 0 && c < n) return c;
+    if (c < -int(BEFORE)) return -1;
     if (BORDER == CLAMP) return c < 0 ? 0 : n - 1;
     if (BORDER == WRAP) return c < 0 ? n - 1 - (-1 - c) % n : c % n;
     c = (c < 0 ? -1 - c : c) % (2 * n); // mirror

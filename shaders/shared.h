@@ -22,6 +22,7 @@
 #define ID_SPLIT         22
 #define ID_BORDER        23
 #define ID_ALONE         24
+#define ID_BEFORE        25
 #define ID_X_FIRST       30
 #define ID_LINE_COUNT    31
 #define ID_IMAGE_PITCH   32

@@ -152,6 +152,7 @@ static plan_axis axis_of(const plan_request *ask, uint32_t which) {
 int64_t plan_source(const plan_axis *a, uint32_t i) {
     int64_t n = a->extent, c = i < a->split ? (int64_t)i : (int64_t)i - a->length;
     if (c >= 0 && c < n) return c;
+    if (c < -(int64_t)a->before) return -1;
     switch (a->border) {
     case BORDER_CLAMP: return c < 0 ? 0 : n - 1;
     case BORDER_WRAP: return (c % n + n) % n;

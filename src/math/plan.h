@@ -83,7 +83,8 @@ typedef struct {
 } plan_fft;
 
 /* One axis: image samples 0 .. extent-1 stand at the same indices of a circle of `length`.
- * Index i >= split stands for coordinate i - length (before the image); the rest behind it. */
+ * Index i >= split stands for coordinate i - length (before the image); the rest behind it. What no
+ * tap needs, from split to length - before, is zero. */
 typedef struct {
     uint32_t extent, length, split;
     plan_border border;

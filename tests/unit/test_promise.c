@@ -870,7 +870,7 @@ static void predictions_that_were_too_low(void **state) {
     (void)state;
     static const struct {
         uint64_t seed, number;
-    } TRIAL[] = {{1011, 630}, {1003, 4415}, {1006, 3033}, {1007, 5973}, {2001, 1368}};
+    } TRIAL[] = {{1011, 630}, {1003, 4415}, {1006, 3033}, {1007, 5973}, {2001, 1368}, {4004, 1717}};
     for (size_t i = 0; i < sizeof TRIAL / sizeof TRIAL[0]; i++)
         assert_true(run_trial(TRIAL[i].seed, TRIAL[i].number, "cpu"));
 }

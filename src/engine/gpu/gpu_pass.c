@@ -175,6 +175,7 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     add(&c, ID_LENGTH_ALL, a->length);
     add(&c, ID_SPLIT, a->split);
     add(&c, ID_BORDER, a->border);
+    add(&c, ID_BEFORE, a->before);
     add(&c, ID_ALONE, a->alone);
     add(&c, ID_X_FIRST, p->first == PLAN_X);
     add(&c, ID_LINE_COUNT, p->axis[1].extent);
