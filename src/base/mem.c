@@ -63,14 +63,13 @@ uint64_t mem_used(void) {
 
 /* --- large blocks that are kept -------------------------------------------------------------- */
 
-/* A sanitizer could not see a use after free of what is kept. */
-enum { KEPT_BLOCKS = WITH_SAN ? 0 : 256 };
+enum { KEPT_BLOCKS = 256 };
 
 static struct {
     pthread_mutex_t lock; /* guards all that follows */
     uint64_t most, bytes;
     size_t count;
-    void *block[256]; /* the one that was freed last is the last */
+    void *block[KEPT_BLOCKS]; /* the one that was freed last is the last */
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Removes kept blocks, the oldest first, until no more than `bytes` are left; with the lock held.
@@ -124,7 +123,8 @@ static bool give_back(void) {
 /* Returns false where the block is not kept. */
 static bool keep(void *p, size_t size) {
     pthread_mutex_lock(&kept.lock);
-    bool fits = kept.count < KEPT_BLOCKS && size <= kept.most;
+    /* A sanitizer could not see a use after free of what is kept. */
+    bool fits = !WITH_SAN && kept.count < KEPT_BLOCKS && size <= kept.most;
     if (fits) {
         uint64_t left = mem_left();
         shrink_kept(min_u64(kept.most - size, left > size ? left - size : 0));
