@@ -1,56 +1,102 @@
 /* cmd_apply.c - `fftbloom apply`, also `fftbloom IN KERNEL -o OUT`: files in, files out. */
 #include "app/farm/farm.h"
+#include "app/run/ending.h"
 #include "app/run/file_set.h"
 #include "app/run/forecast.h"
 #include "app/run/sequence.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "image/format.h"
 #include "kernel/cache.h"
 
-/* Checks before any work what would else fail at the end of the first frame; and that no output is
- * another output, or an input. */
-static bool check_outputs(const settings *s, const job *j, err *e) {
+#include <string.h>
+
+/* Checks that no output is another output, or an input. */
+static bool check_names(const settings *s, const job *j, err *e) {
     file_set files = {0};
     job_files f;
     bool ok = true;
     for (size_t i = 0; ok && i < job_count(j); i++) {
-        ok = job_frame(j, i, &f, e) && (i > 0 || image_can_create(f.output, e)) &&
-             file_set_add_frame(&files, i, f.input, f.output, e);
+        ok = job_frame(j, i, &f, e) && file_set_add_frame(&files, i, f.input, f.output, e);
         job_files_free(&f);
     }
     ok = ok && file_set_add(&files, FILE_READ, "the kernel", s->kernel, e) &&
          file_set_add(&files, FILE_WRITTEN, "the report", s->report, e) &&
          file_set_add_configs(&files, s, e) && file_set_check(&files, s->in_place, e);
     file_set_free(&files);
+    return ok;
+}
+
+/* Checks before any work what would else fail at the end of the first frame. */
+static bool check_outputs(const settings *s, const job *j, err *e) {
+    job_files f;
+    bool ok = job_frame(j, 0, &f, e);
+    ok = ok && image_can_create(f.output, e);
+    job_files_free(&f);
     return ok && (!s->report || file_out_possible(s->report, e) || err_in(e, "report"));
 }
 
-/* Makes all frames, and writes the reports, also of a run that fails: its own error counts then. */
-static int run(frame_maker *m, const cli *c, const job *j, text *out, err *e) {
+/* Returns how an interrupted run goes on. Without stamps --update makes all frames again. */
+static const char *how_to_go_on(const frame_maker *m) {
+    if (!m->stamps) return "";
+    return m->s->update ? "; the same command goes on" : "; the same command with --update goes on";
+}
+
+/* Writes the reports. The run's own error counts, if it has one. */
+static void write_reports(const report *r, cli *c, int status, text *out, err *e) {
+    err why = {0};
+    if (c->s.report && !report_write(r, c, status, c->s.report, &why)) {
+        if (!e->code)
+            *e = why;
+        else if (strcmp(e->msg, why.msg) != 0)
+            log_error("%s", why.msg);
+    }
+    if (c->s.json) report_text(r, c, e->code ? (int)e->code : status, out);
+    c->answered = true;
+    cli_print(out);
+}
+
+/* Makes all frames, and writes the reports, also of a run that fails. */
+static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     progress told;
     report r;
-    err why = {0};
     if (c->s.update && !m->stamps)
         log_warn(
             "--update makes every frame, now and next time: there is no cache folder that could "
             "remember them; give --cache-dir");
     if (!report_open(&r, job_count(j), e)) return 0;
     progress_open(&told, c->s.progress, c->s.quiet, job_count(j));
-    sequence_run(m, j, &told, &r, e);
+    bool seen = ending_is_told(&c->s, j);
+    if (seen) progress_promise(&told, how_to_go_on(m));
+    bool finished = sequence_run(m, j, &told, &r, e);
+    if (finished && seen) ending_say(j, &r, &told);
+    /* The messages of a run that went on after failures are in the log already. */
+    bool said = finished && r.failure.code;
+    if (said) *e = r.failure;
     cli_blame(c);
-    int skipped = r.count[FRAME_SKIPPED] ? ERR_SKIPPED : 0,
+    int skipped = r.count[FRAME_SKIPPED] || r.missing ? ERR_SKIPPED : 0,
         status = e->code ? (int)e->code : skipped;
-    if (c->s.report && !report_write(&r, c, status, c->s.report, &why)) {
-        if (e->code)
-            log_error("%s", why.msg);
-        else
-            *e = why;
-    }
-    if (c->s.json) report_text(&r, c, status, out);
-    cli_print(out);
+    write_reports(&r, c, status, out, e);
+    if (said) *e = (err){0};
     report_close(&r);
-    return skipped;
+    return status;
+}
+
+/* Writes the report of a run that failed before its first frame. `apart`: no other file of the
+ * command is known to have the report's name. */
+static void report_early(cli *c, bool apart, text *out, err *e) {
+    const settings *s = &c->s;
+    report r = {.start = clock_now()};
+    const file_set_file files[] = {{FILE_READ, "the input", s->input},
+                                   {FILE_READ, "the kernel", s->kernel},
+                                   {FILE_READ, "the output", s->output},
+                                   {FILE_WRITTEN, "the report", s->report}};
+    err clash = {0};
+    cli_blame(c);
+    if (!apart || !file_set_apart(files, sizeof files / sizeof files[0], s, &clash))
+        c->s.report = NULL;
+    write_reports(&r, c, (int)e->code, out, e);
 }
 
 int cmd_apply(cli *c, text *out, err *e) {
@@ -58,8 +104,11 @@ int cmd_apply(cli *c, text *out, err *e) {
     job j = {0};
     stamps st = {0};
     int status = 0;
-    bool stamped = cache_path(folder, c->s.bloom.cache_dir);
-    if (job_open(&j, &c->s, e) && check_outputs(&c->s, &j, e) &&
+    bool stamped = cache_path(folder, c->s.bloom.cache_dir), opened = job_open(&j, &c->s, e);
+    /* Of frames that are not known, a report with the extension of an image may be one. */
+    bool apart = opened ? check_names(&c->s, &j, e)
+                        : !c->s.report || !image_can_create(c->s.report, NULL);
+    if (opened && apart && check_outputs(&c->s, &j, e) &&
         (!stamped || stamps_open(&st, &c->s, folder, e))) {
         frame_maker m = {&c->s, stamped ? &st : NULL, c->threads, ATOMIC_FLAG_INIT,
                          ATOMIC_FLAG_INIT};
@@ -67,11 +116,14 @@ int cmd_apply(cli *c, text *out, err *e) {
             status = farm_run(c, &j, m.stamps, out, e);
         } else if (c->s.dry_run) {
             dry_run(&m, &j, out, e);
+            c->answered = out->n > 0;
             cli_print(out);
         } else {
             status = run(&m, c, &j, out, e);
         }
     }
+    bool end_is_seen = !c->s.dry_run && (c->s.farm == FARM_NONE || c->s.wait);
+    if (e->code && !c->answered && end_is_seen) report_early(c, apart, out, e);
     stamps_close(&st);
     job_close(&j);
     return status;

@@ -17,10 +17,8 @@ static void on_signal(int number) {
     static const char ABORTED[] =
         "fftbloom: error: a library ended the program, most likely because memory ran out\n";
     file_out_remove_all();
-    if (number != SIGABRT) _exit(128 + number);
-    ssize_t unused = write(STDERR_FILENO, ABORTED, sizeof ABORTED - 1);
-    (void)unused;
-    _exit(ERR_RETRY);
+    log_last_words(number == SIGABRT ? ABORTED : NULL);
+    _exit(number == SIGABRT ? ERR_RETRY : 128 + number);
 }
 
 /* Catches every signal that would end the program and leave temporary files. A signal that is

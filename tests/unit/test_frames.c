@@ -188,11 +188,37 @@ static void ranges_of_numbers(void **state) {
     text_free(&t);
 }
 
+static void gaps_are(const char *frames, size_t missing, const char *want) {
+    frame_pattern p;
+    frame_list l;
+    text t = {0};
+    err e = {0};
+    CHECK_OK(frame_pattern_parse(&p, "a.###.exr", &e), e);
+    CHECK_OK(frame_list_parse(&l, frames, &e), e);
+    assert_int_equal(frame_list_gaps(&l, &p, &t), missing);
+    assert_string_equal(t.s ? t.s : "", want);
+    text_free(&t);
+    frame_list_free(&l);
+    frame_pattern_free(&p);
+}
+
+static void gaps(void **state) {
+    (void)state;
+    gaps_are("5", 0, "");
+    gaps_are("1-9", 0, "");
+    gaps_are("1,3", 1, "002");
+    gaps_are("1-9x2", 0, "");
+    gaps_are("1-9x2,10", 4, "002, 004, 006, 008");
+    gaps_are("1-3,7,1001-1002,1004", 997, "004-006, 008-1000, 1003");
+    gaps_are("1-23x2,24", 11, "002, 004, 006, 008, 010, 012, 014, 016, ... (11 gaps)");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns), cmocka_unit_test(no_patterns),
         cmocka_unit_test(ranges),   cmocka_unit_test(bad_ranges),
         cmocka_unit_test(scanning), cmocka_unit_test(ranges_of_numbers),
+        cmocka_unit_test(gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -248,6 +248,25 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     return ok && !over && check_needs(c, e);
 }
 
+/* Returns true where standard output is to be JSON, also if the command line was not understood. */
+static bool wants_json(const cli *c, int argc, char **argv) {
+    const option *o = option_find("json", c->cmd->bit);
+    bool asked = c->s.json;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        asked |= strcmp(argv[i], "--json") == 0;
+    return asked && o && o->type == OPTION_BOOL;
+}
+
+static void print_failure(const err *e) {
+    text to = {0};
+    json_out j = json_begin(&to);
+    json_string(&j, "program", "fftbloom " VERSION);
+    json_int(&j, "exit_status", e->code);
+    cli_error_json(&j, e);
+    json_end(&j);
+    cli_print(&to);
+}
+
 int cli_run(const command *cmd, int argc, char **argv, err *e) {
     cli c = {.cmd = cmd, .e = e};
     text out = {0};
@@ -257,11 +276,20 @@ int cli_run(const command *cmd, int argc, char **argv, err *e) {
         status = cmd->run(&c, &out, e);
     if (out.s && !e->code) fputs(out.s, stdout);
     cli_blame(&c);
+    if (e->code && !c.answered && wants_json(&c, argc, argv)) print_failure(e);
     text_free(&out);
     par_close(&c.threads);
     settings_free(&c.s);
     mem_free(c.word);
     return e->code ? (int)e->code : status;
+}
+
+void cli_error_json(json_out *j, const err *e) {
+    if (!e->code) return;
+    json_object(j, "error");
+    json_int(j, "code", e->code);
+    json_string(j, "message", e->msg);
+    json_close(j);
 }
 
 void cli_print(text *t) {

@@ -11,6 +11,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/settings.h"
+#include "base/json_out.h"
 
 /* The command at hand. The command may use everything and owns nothing. */
 struct cli {
@@ -18,16 +19,21 @@ struct cli {
     settings s;
     char **word; /* the arguments that stand for no option, in order; they point into argv */
     int words;
-    par *threads; /* as many as --jobs says; NULL where the command does not take --jobs */
-    err *e;       /* of cli_run */
+    par *threads;  /* as many as --jobs says; NULL where the command does not take --jobs */
+    err *e;        /* of cli_run */
+    bool answered; /* set by a command whose report or JSON is written although it fails */
 };
 
 /* Runs a command; argv[0] is its name, or any word where none was given. Returns the exit status:
- * the error's code, or what the command returned. --help and --print-config are answered here. */
+ * the error's code, or what the command returned. --help and --print-config are answered here, and
+ * a failure with --json, unless the command has done it. */
 int cli_run(const command *cmd, int argc, char **argv, err *e);
 
 /* Prints a text now, even if the command fails later, and frees it. */
 void cli_print(text *t);
+
+/* Adds the member "error", with the code and the message, where there is one. */
+void cli_error_json(json_out *j, const err *e);
 
 /* Turns an ERR_CONFIG of a later check into ERR_USAGE where its sentence names an option that the
  * command line has set. cli_run does it at the end; reports that hold the exit status need it

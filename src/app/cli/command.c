@@ -271,7 +271,9 @@ const exit_code EXIT_CODES[] = {
     {2, "diff and check: the images differ."},
     {3, "diff and check: the images have different sizes or channels."},
     {4, "diff and check: a file could not be read."},
-    {5, "Some frames were skipped, as requested; check: all cases were skipped."},
+    {5, "Some frames were skipped, as requested, or had no input (--keep-going); check: all cases "
+        "were "
+        "skipped."},
     {6, "The input has NaN or infinite pixels, and --nan is error."},
     {7, "--verify found that the tolerance is not met."},
     {64, "The command line is wrong."},

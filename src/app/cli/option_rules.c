@@ -55,7 +55,7 @@ const option_rule OPTION_RULES[] = {
     {FOR_APPLY, "compression emit_layer", WHERE_EXR, "on an output that is not EXR", NULL},
     {FOR_APPLY, "exposure", WHERE_PNG, "on an output that is not PNG", NULL},
     {RUN | FOR_BENCH, "plans", WHERE_CPU, "on a device that is no CPU", NULL},
-    {FOR_APPLY, "missing", WHERE_ALWAYS, "on a single image", NULL},
+    {FOR_APPLY, "missing keep_going", WHERE_ALWAYS, "on a single image", NULL},
     {FOR_APPLY, "chunk farm_dir", WHERE_FARM, "without --farm", NULL},
     {FOR_APPLY, "wait farm_args", WHERE_SLURM, "without --farm slurm", NULL},
     {FOR_APPLY, "report json progress", WHERE_END_IS_SEEN, "with --farm but without --wait", NULL},

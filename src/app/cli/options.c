@@ -243,6 +243,11 @@ const option OPTIONS[] = {
     {"missing", OPTION_ENUM, SECTION_SEQUENCE, FOR_APPLY, AT(missing),
      .words = WORDS("error", "skip"), .preset = "error",
      .help = "How to treat a frame whose input is missing: stop, or skip it and exit with 5."},
+    {"keep_going", OPTION_BOOL, SECTION_SEQUENCE, FOR_APPLY, AT(keep_going), .preset = "false",
+     .help = "Continue after a frame that fails, and exit with the status of the first such frame; "
+             "with 5 if only inputs were missing.",
+     .about = "Each failure is reported when it happens, and a closing line counts them. A kernel "
+              "that cannot be used still stops the run."},
 
     /* --- farm --- */
     {"farm", OPTION_ENUM, SECTION_FARM, FOR_APPLY, AT(farm),

@@ -46,6 +46,7 @@ typedef struct {
     const char *config, *report;
     const char *frames;
     settings_missing missing;
+    bool keep_going;  /* also of check */
     uint32_t jobs;    /* host threads; 0: all there are */
     uint32_t packing; /* 0: as the input; else compression + 1; then zips and zip made small */
     settings_pixels pixels;
@@ -64,7 +65,7 @@ typedef struct {
     const char *filter, *set, *require_device;
     const char *junit, *tap, *json_file, *html;
     uint32_t require_cases;
-    bool list, keep_going, bless, github;
+    bool list, bless, github;
     /* kernel */
     const char *taps, *param;
     double fade;

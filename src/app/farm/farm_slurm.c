@@ -225,7 +225,9 @@ typedef struct {
 static void watch(void *ctx) {
     watcher *w = ctx;
     for (size_t now = count_reports(w->f); w->seen < now; w->seen++)
-        progress_step(&w->p, w->f->chunk[w->seen].s, true);
+        progress_step(&w->p, &(progress_event){.what = w->f->chunk[w->seen].s,
+                                               .state = REPORT_STATE[FRAME_DONE],
+                                               .worked = true});
 }
 
 int farm_slurm_submit(const farm *f, text *out, err *e) {
@@ -247,6 +249,6 @@ int farm_slurm_submit(const farm *f, text *out, err *e) {
     const slurm_waiting how = {.pause = 0.1, .patience = 900, .asked = watch, .ctx = &w};
     progress_open(&w.p, s->progress, s->quiet, f->chunks);
     ok = slurm_wait(id, &how, e);
-    progress_clear(&w.p);
+    progress_close(&w.p);
     return ok ? farm_slurm_gather(f, out, e) : 0;
 }

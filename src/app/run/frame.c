@@ -47,6 +47,7 @@ static bool bloom_it(const work *w, image *img, double *start, err *e) {
     const bloom *b = on->bloom;
     pthread_mutex_unlock(&on->lock);
     *start = clock_now();
+    w->f->hopeless = !b;
     if (!b) return false;
     bool ok = bloom_image(b, img, w->made, e);
     /* An error of the kernel does not name the image. */
@@ -67,6 +68,11 @@ static bool make(const work *w, err *e) {
     image *img = r ? output_load(&to, &r, e) : NULL;
     file_mark read = file_mark_of(f->input);
     bool torn = img && !file_mark_same(&before, &read);
+    if (img) {
+        const image_box *b = &img->head.part[0].display;
+        f->size[0] = (uint32_t)(b->x1 - b->x0) + 1;
+        f->size[1] = (uint32_t)(b->y1 - b->y0) + 1;
+    }
     if (img && !atomic_flag_test_and_set(&m->looked)) file_set_warn_swapped(m->s, img, m->threads);
     loaded = t[1] = clock_now();
     bool ok = img && (output_prepare(img, m->s, e) || err_in(e, "%s", f->input)) &&
@@ -128,12 +134,15 @@ static void log_frame(const frame_result *f, bool ok) {
     text_free(&line);
 }
 
-frame_state frame_look(const frame_maker *m, const frame_result *f, const char **why) {
+/* Returns true where there is no such file. If stat fails for another reason, the file is taken to
+ * be there: reading it will say what is wrong. */
+static bool is_missing(const char *input) {
     struct stat st;
-    /* If stat fails for another reason, the file is taken to be there: reading it will say what is
-     * wrong. */
-    if (m->s->missing == MISSING_SKIP && stat(f->input, &st) != 0 &&
-        (errno == ENOENT || errno == ENOTDIR)) {
+    return stat(input, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+frame_state frame_look(const frame_maker *m, const frame_result *f, const char **why) {
+    if (m->s->missing == MISSING_SKIP && is_missing(f->input)) {
         *why = "the input is not there";
         return FRAME_SKIPPED;
     }
@@ -171,6 +180,7 @@ bool frame_make(frame_maker *m, device_queue *on, frame_result *f, bloom_report 
     if (!ok) {
         f->state = FRAME_FAILED;
         f->why = e->msg;
+        f->missing = e->code == ERR_NO_INPUT && !f->hopeless && is_missing(f->input);
     }
     return ok;
 }

@@ -35,9 +35,9 @@ typedef struct {
  * sentence in *why. Writes nothing. */
 frame_state frame_look(const frame_maker *m, const frame_result *f, const char **why);
 
-/* Fills f, of which the caller has set number and paths, and says in the log what happened. f->made
- * points to `made` afterwards where the frame was begun. Returns false when the frame has failed;
- * f->why points into e then. */
+/* Fills f, of which the caller has set number and paths, and says in the log what happened, but not
+ * why a frame has failed. f->made points to `made` afterwards where the frame was begun. Returns
+ * false when the frame has failed; f->why points into e then. */
 bool frame_make(frame_maker *m, device_queue *on, frame_result *f, bloom_report *made, err *e);
 
 #endif

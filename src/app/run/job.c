@@ -1,6 +1,7 @@
 #include "app/run/job.h"
 
 #include "app/cli/option_rules.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 #include <dirent.h>
@@ -205,6 +206,30 @@ bool frame_list_scan(frame_list *l, const frame_pattern *p, err *e) {
     return keep(l, &made, ok);
 }
 
+/* Adds "1005-1007", or "1005" where there is only one. */
+static void add_range(const frame_pattern *p, int first, int last, text *to) {
+    text_add(to, "%0*d", p->digits, first);
+    if (last > first) text_add(to, "-%0*d", p->digits, last);
+}
+
+size_t frame_list_gaps(const frame_list *l, const frame_pattern *p, text *to) {
+    enum { NAMED = 8 };
+    const int *n = l->number;
+    size_t missing = 0, gaps = 0, even = 1;
+    while (even < l->count && n[even] - n[even - 1] == n[1] - n[0]) even++;
+    if (even == l->count && l->count > 2) return 0;
+    for (size_t i = 1; i < l->count; i++) {
+        if (n[i] == n[i - 1] + 1) continue;
+        missing += (size_t)(n[i] - n[i - 1] - 1);
+        if (gaps++ < NAMED) {
+            if (gaps > 1) text_add(to, ", ");
+            add_range(p, n[i - 1] + 1, n[i] - 1, to);
+        }
+    }
+    if (gaps > NAMED) text_add(to, ", ... (%zu gaps)", gaps);
+    return missing;
+}
+
 void frame_list_free(frame_list *l) {
     free(l->number);
     *l = (frame_list){0};
@@ -212,11 +237,21 @@ void frame_list_free(frame_list *l) {
 
 /* --- jobs ---------------------------------------------------------------------------------- */
 
+static void note_gaps(const job *j) {
+    text gaps = {0};
+    size_t missing = frame_list_gaps(&j->frames, &j->in, &gaps);
+    if (missing)
+        log_note("frame%s %s of %s %s not there", missing == 1 ? "" : "s", gaps.s, j->input,
+                 missing == 1 ? "is" : "are");
+    text_free(&gaps);
+}
+
 static bool open_sequence(job *j, const settings *s, err *e) {
     if (!frame_pattern_parse(&j->in, s->input, e)) return err_in(e, "input");
     bool listed = s->frames ? frame_list_parse(&j->frames, s->frames, e)
                             : frame_list_scan(&j->frames, &j->in, e);
     if (!listed) return false;
+    if (!s->frames) note_gaps(j);
     if (frame_pattern_is(j->output))
         return frame_pattern_parse(&j->out, j->output, e) || err_in(e, "output");
     if (j->frames.count > 1)
@@ -264,6 +299,15 @@ void job_close(job *j) {
     frame_list_free(&j->frames);
     mem_free(j->output);
     *j = (job){0};
+}
+
+void job_outputs(const job *j, text *to) {
+    const frame_list *l = &j->frames;
+    if (!j->out.before) text_add(to, "%s", j->output);
+    if (!j->out.before) return;
+    text_add(to, "%s", j->out.before);
+    add_range(&j->out, l->number[0], l->number[l->count - 1], to);
+    text_add(to, "%s", j->out.after);
 }
 
 size_t job_count(const job *j) {

@@ -42,6 +42,10 @@ bool frame_list_parse(frame_list *l, const char *ranges, err *e);
  * ERR_USAGE when the field is in the name of a folder, where only ranges can list them. */
 bool frame_list_scan(frame_list *l, const frame_pattern *p, err *e);
 void frame_list_free(frame_list *l);
+/* Adds the numbers that are missing between those of the list, "1003, 1005-1007", as the pattern
+ * writes them, and returns how many. Frames that are equally far apart have no gaps. Of many gaps
+ * the first are named. */
+size_t frame_list_gaps(const frame_list *l, const frame_pattern *p, text *to);
 
 /* --- jobs --------------------------------------------------------------------------------------
  */
@@ -61,7 +65,8 @@ typedef struct {
     const int *number; /* the job's; NULL for a lone image */
 } job_files;
 
-/* Resolves the input, the output and the frames. */
+/* Resolves the input, the output and the frames. Logs a note on gaps in a sequence whose frames
+ * were searched for. */
 bool job_open(job *j, const settings *s, err *e);
 void job_close(job *j);
 
@@ -69,5 +74,7 @@ size_t job_count(const job *j);
 /* Finds the files of frame `index`. Free them with job_files_free, which accepts zeros. */
 bool job_frame(const job *j, size_t index, job_files *to, err *e);
 void job_files_free(job_files *f);
+/* Adds the outputs of a sequence in a few words: "b.1001-1024.exr". */
+void job_outputs(const job *j, text *to);
 
 #endif

@@ -20,12 +20,12 @@ void progress_open(progress *p, settings_progress mode, bool quiet, size_t total
 
 /* Finds the steps per second, and the seconds left at this rate; 0 while nothing is known. */
 static void rate(const progress *p, double now, double *per_second, double *left) {
-    double worked = (double)(p->done - p->passed), time = now - p->start;
+    double worked = (double)(p->done - p->passed - p->failed), time = now - p->start;
     *per_second = worked > 0 && time > 0 ? worked / time : 0;
     *left = *per_second > 0 ? (double)(p->total - p->done) / *per_second : 0;
 }
 
-static void draw_bar(progress *p, double per_second, const char *left) {
+static void draw_bar(const progress *p, double per_second, const char *left) {
     struct winsize w;
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
     char tail[128];
@@ -36,9 +36,9 @@ static void draw_bar(progress *p, double per_second, const char *left) {
     char bar[64];
     memset(bar, '#', sizeof bar);
     memset(bar + full, '.', sizeof bar - (size_t)full);
-    fprintf(stderr, "\r\033[K[%.*s]%s", width, bar, tail);
-    fflush(stderr);
-    p->drawn = true;
+    char line[256];
+    snprintf(line, sizeof line, "[%.*s]%s", width, bar, tail);
+    log_status(line);
 }
 
 static void step_auto(progress *p, double now) {
@@ -46,9 +46,10 @@ static void step_auto(progress *p, double now) {
     char time[32];
     if (p->quiet || p->total < 2) return;
     if (p->done == p->total) {
-        progress_clear(p);
+        log_status(NULL);
     } else if (now - p->last >= (p->terminal ? BAR_EVERY : LINE_EVERY)) {
         p->last = now;
+        p->seen = true;
         rate(p, now, &per_second, &left);
         long t = left > 0 && left < 1e9 ? (long)(left + 0.5) : 0;
         if (t >= 3600)
@@ -63,15 +64,17 @@ static void step_auto(progress *p, double now) {
     }
 }
 
-static void step_json(const progress *p, double now, const char *what) {
+static void step_json(const progress *p, double now, const progress_event *event) {
     double per_second, left;
     text line = {0};
     rate(p, now, &per_second, &left);
     json_out j = {.to = &line};
     json_object(&j, NULL);
+    if (event->frame) json_int(&j, "frame", *event->frame);
+    json_string(&j, "state", event->state);
     json_uint(&j, "done", p->done);
     json_uint(&j, "total", p->total);
-    json_string(&j, "step", what);
+    json_string(&j, "step", event->what);
     json_fixed(&j, "seconds", 3, now - p->start);
     json_fixed(&j, "left", 3, left);
     json_end(&j);
@@ -79,10 +82,30 @@ static void step_json(const progress *p, double now, const char *what) {
     text_free(&line);
 }
 
-void progress_step(progress *p, const char *what, bool worked) {
+/* Says in the last words how many frames are there. A frame that was just put in its place may not
+ * be counted yet. */
+static void prepare_last_words(const progress *p) {
+    text line = {0};
+    if (!p->interrupted) return;
+    text_add(&line, "interrupted: %zu of %zu written", p->done - p->passed - p->failed, p->total);
+    if (p->passed) text_add(&line, ", %zu up to date or skipped", p->passed);
+    if (p->failed) text_add(&line, ", %zu failed", p->failed);
+    text_add(&line, "%s", p->interrupted);
+    log_keep_last_words(line.s);
+    text_free(&line);
+}
+
+void progress_promise(progress *p, const char *how_it_goes_on) {
+    p->interrupted = how_it_goes_on;
+    prepare_last_words(p);
+}
+
+void progress_step(progress *p, const progress_event *event) {
     double now = clock_now();
     p->done++;
-    p->passed += !worked;
+    p->failed += event->failed;
+    p->passed += !event->worked && !event->failed;
+    prepare_last_words(p);
     double percent = 100 * (double)p->done / (double)p->total;
     switch (p->mode) {
     case PROGRESS_AUTO: step_auto(p, now); break;
@@ -90,26 +113,24 @@ void progress_step(progress *p, const char *what, bool worked) {
     case PROGRESS_OPENJD: {
         /* The scheduler obeys what stands at the start of a line: a name must not end one. */
         text name = {0};
-        text_add_clean(&name, what);
+        text_add_clean(&name, event->what);
         printf("openjd_status: %s\nopenjd_progress: %.1f\n", name.s ? name.s : "", percent);
         text_free(&name);
         break;
     }
-    case PROGRESS_JSON: step_json(p, now, what); break;
+    case PROGRESS_JSON: step_json(p, now, event); break;
     case PROGRESS_NONE: break;
     }
     fflush(stdout);
 }
 
-void progress_clear(progress *p) {
-    if (!p->drawn) return;
-    fprintf(stderr, "\r\033[K");
-    fflush(stderr);
-    p->drawn = false;
+void progress_close(progress *p) {
+    log_status(NULL);
+    if (p->interrupted) log_keep_last_words(NULL);
+    p->interrupted = NULL;
 }
 
-void progress_fail(progress *p, const char *sentence) {
-    progress_clear(p);
+void progress_fail(const progress *p, const char *sentence) {
     if (p->mode != PROGRESS_OPENJD) return;
     text line = {0};
     text_add_clean(&line, sentence);

@@ -6,7 +6,8 @@
  *   json      one object a line on stderr
  *   none      nothing
  *
- * Not for several threads at once. */
+ * Where a signal ends the job, the last words on stderr (log.h) say how far it was. Not for several
+ * threads at once. */
 #ifndef APP_PROGRESS_H
 #define APP_PROGRESS_H
 
@@ -14,17 +15,29 @@
 
 typedef struct {
     settings_progress mode;
-    bool quiet, terminal, drawn;
-    size_t total, done, passed; /* passed: steps among `done` that took no work */
+    bool quiet, terminal, seen; /* seen: a bar or a line was written */
+    size_t total, done;
+    size_t passed, failed;   /* steps among `done` that took no work, and that failed */
+    const char *interrupted; /* how an interrupted job goes on; NULL: it says nothing */
     double start, last;
 } progress;
 
+typedef struct {
+    const char *what;  /* the name of the step */
+    const char *state; /* a word for JSON */
+    const int *frame;  /* its number, or NULL */
+    bool worked;       /* counts for the rate */
+    bool failed;
+} progress_event;
+
 void progress_open(progress *p, settings_progress mode, bool quiet, size_t total);
-/* Counts one more step, named `what`. Steps that took no work do not count for the rate. */
-void progress_step(progress *p, const char *what, bool worked);
-/* Removes the bar from its line, so that other messages can be written. */
-void progress_clear(progress *p);
+/* Prepares "interrupted: 1 of 24 written" and these words, which outlive p, for a signal. */
+void progress_promise(progress *p, const char *how_it_goes_on);
+/* Counts one more step. */
+void progress_step(progress *p, const progress_event *event);
+/* Removes the bar and what was prepared for a signal. */
+void progress_close(progress *p);
 /* Tells the scheduler that the job has failed, with this sentence. */
-void progress_fail(progress *p, const char *sentence);
+void progress_fail(const progress *p, const char *sentence);
 
 #endif

@@ -6,6 +6,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+#include <string.h>
+
 enum { FRAME_DEPTH = 2 }; /* objects and arrays around a frame */
 
 const char *const REPORT_STATE[FRAME_STATES] = {"done", "current", "skipped", "failed"};
@@ -17,8 +19,15 @@ bool report_open(report *r, size_t frames, err *e) {
 
 void report_close(report *r) {
     for (size_t i = 0; r->frame && i < r->frames; i++) text_free(&r->frame[i]);
+    text_free(&r->devices);
     mem_free(r->frame);
     *r = (report){0};
+}
+
+static void add_device(report *r, const engine_device *d) {
+    const char *name = d->class == ENGINE_CPU ? "CPU" : d->name;
+    if (r->devices.s && strstr(r->devices.s, name)) return;
+    text_add(&r->devices, "%s%s", r->devices.n ? " + " : "", name);
 }
 
 void report_add(report *r, size_t index, const frame_result *f) {
@@ -45,6 +54,8 @@ void report_add(report *r, size_t index, const frame_result *f) {
     }
     json_close(&j);
     r->count[f->state]++;
+    r->missing += f->missing;
+    if (f->state == FRAME_DONE && m && m->groups) add_device(r, &m->device);
 }
 
 void report_counts_json(json_out *j, const size_t count[FRAME_STATES]) {
@@ -55,6 +66,7 @@ void report_text(const report *r, const cli *c, int status, text *to) {
     json_out j = json_begin(to);
     json_string(&j, "program", "fftbloom " VERSION);
     json_int(&j, "exit_status", status);
+    cli_error_json(&j, c->e);
     json_fixed(&j, "seconds", 6, clock_now() - r->start);
     report_counts_json(&j, r->count);
     json_block(&j, "settings");

@@ -23,6 +23,9 @@ typedef struct {
     const char *input, *output;
     frame_state state;
     const char *why;          /* why it is not done; may be NULL */
+    bool missing;             /* it failed because the input is not there */
+    bool hopeless;            /* it failed for want of what all frames need, the kernel */
+    uint32_t size[2];         /* of the frame, its display window; zeros: unknown */
     double load, bloom, save; /* seconds */
     /* NULL where the frame was not begun. For a frame that failed it holds what was known by
      * then. */
@@ -33,6 +36,12 @@ typedef struct {
     text *frame; /* JSON of each, in the order of the job; empty where it was not looked at */
     size_t frames;
     size_t count[FRAME_STATES];
+    size_t missing; /* of those that failed: the input is not there */
+    text devices;   /* the names of those that made frames: "CPU" */
+    /* Of a run that went on after frames that failed (--keep-going): that of the first one, in the
+     * order of the job, that failed for another reason than a missing input. Code 0: there is none.
+     */
+    err failure;
     double start;
 } report;
 
@@ -41,7 +50,7 @@ bool report_open(report *r, size_t frames, err *e);
 void report_add(report *r, size_t index, const frame_result *f);
 /* Adds the members "done", "current", "skipped" and "failed". */
 void report_counts_json(json_out *j, const size_t count[FRAME_STATES]);
-/* Adds the whole report. */
+/* Adds the whole report, with the error of the command. `r` may have no frames. */
 void report_text(const report *r, const cli *c, int status, text *to);
 /* Writes the whole report, atomically. */
 bool report_write(const report *r, const cli *c, int status, const char *path, err *e);

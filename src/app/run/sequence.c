@@ -9,6 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The first of several failures in the order of the job. */
+typedef struct {
+    bool there; /* the rest is valid */
+    size_t at;  /* the frame */
+    err why;
+} failure;
+
 /* A job under way. A worker is a thread that sees one frame after the other through; every worker
  * belongs to one device, whose queue it waits in. */
 typedef struct {
@@ -29,9 +36,11 @@ typedef struct {
     report *report;
     size_t next;                 /* the frame to be taken next */
     double pace[ENGINE_DEVICES]; /* seconds a frame takes on each device, 0: not known yet */
-    bool failed;
-    size_t failed_at; /* the first frame, in the order of the job, that failed, */
-    err failure;      /* and why; valid when `failed` */
+    failure stop;                /* no frame is begun after it */
+    failure worst;    /* with --keep-going: of the others, where more than an input is missing */
+    uint32_t size[2]; /* of the first frame that was read; zeros: none yet */
+    int sized;        /* its number */
+    bool resized;     /* another frame has another size, and that was said */
 } sequence;
 
 typedef struct {
@@ -97,7 +106,7 @@ static void make_queues(sequence *q) {
 /* --- who does what ------------------------------------------------------------------------- */
 
 static bool is_over(const sequence *q) {
-    return q->failed || q->next >= job_count(q->job);
+    return q->stop.there || q->next >= job_count(q->job);
 }
 
 /* Returns true while this worker must leave the next frame to others. */
@@ -158,6 +167,27 @@ static void make_alone(worker *w, frame_result *f, err *e) {
     pthread_mutex_unlock(&q->lock);
 }
 
+static void keep_first(failure *f, size_t index, const err *why) {
+    if (!f->there || index < f->at) *f = (failure){true, index, *why};
+}
+
+/* Says once that the frames of a sequence have different sizes. */
+static void compare_size(sequence *q, const frame_result *f) {
+    if (!f->size[0] || !f->number || q->resized) return;
+    if (!q->size[0]) {
+        memcpy(q->size, f->size, sizeof q->size);
+        q->sized = *f->number;
+    }
+    q->resized = memcmp(q->size, f->size, sizeof q->size) != 0;
+    if (q->resized)
+        log_note("the frame size changes: frame %d is %u x %u, frame %d is %u x %u%s", q->sized,
+                 q->size[0], q->size[1], *f->number, f->size[0], f->size[1],
+                 q->maker->s->bloom.kernel_relative
+                     ? ""
+                     : "; the kernel keeps its size in pixels, unless --kernel-scale gives it in "
+                       "image heights (0.5h)");
+}
+
 static void do_frame(worker *w, size_t index) {
     sequence *q = w->q;
     frame_result f = {.state = FRAME_FAILED, .input = "", .output = ""};
@@ -170,14 +200,18 @@ static void do_frame(worker *w, size_t index) {
     } else {
         f.why = e.msg;
     }
+    bool failed = f.state == FRAME_FAILED, goes_on = q->maker->s->keep_going && !f.hopeless;
     pthread_mutex_lock(&q->lock);
     report_add(q->report, index, &f);
-    if (f.state == FRAME_FAILED && (!q->failed || index < q->failed_at)) {
-        q->failed = true;
-        q->failed_at = index;
-        q->failure = e;
-    }
-    if (f.state != FRAME_FAILED) progress_step(q->told, f.output, f.state == FRAME_DONE);
+    if (failed && goes_on) log_error("%s", e.msg);
+    if (failed && goes_on && !f.missing) keep_first(&q->worst, index, &e);
+    if (failed && !goes_on) keep_first(&q->stop, index, &e);
+    compare_size(q, &f);
+    progress_step(q->told, &(progress_event){.what = f.output,
+                                             .state = REPORT_STATE[f.state],
+                                             .frame = f.number,
+                                             .worked = f.state == FRAME_DONE,
+                                             .failed = failed});
     if (f.state == FRAME_DONE) q->pace[w->queue] = f.bloom;
     q->under_way--;
     pthread_cond_broadcast(&q->done);
@@ -246,12 +280,13 @@ bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *
     make_queues(q);
     if (q->workers > 1) mem_keep(mem_left() / 4);
     bool ok = run_workers(q, e);
-    if (q->failed) {
+    if (q->stop.there) {
         ok = false;
-        *e = q->failure;
+        *e = q->stop.why;
     }
-    if (!ok) progress_fail(told, e->msg);
-    progress_clear(told);
+    if (q->worst.there) r->failure = q->worst.why;
+    progress_close(told);
+    if (!ok || q->worst.there) progress_fail(told, ok ? r->failure.msg : e->msg);
     mem_keep(0);
     for (int i = 0; i < q->queues; i++) device_queue_close(&q->queue[i]);
     pthread_cond_destroy(&q->done);

@@ -10,8 +10,9 @@
  * frame that the others would have done sooner. Which device did a frame is in its report; devices
  * differ in the last bits of a result, but the same kind makes the same bytes.
  *
- * The frame that fails stops the run; frames that are under way are finished. A frame that fails
- * because there was no memory beside the others is made again alone. */
+ * The frame that fails stops the run; frames that are under way are finished. With --keep-going the
+ * others are made, unless the kernel cannot be used. A frame that fails because there
+ * was no memory beside the others is made again alone. */
 #ifndef APP_SEQUENCE_H
 #define APP_SEQUENCE_H
 
@@ -22,8 +23,9 @@
 /* Returns how many frames of this header, of a job of `frames`, are under way at a time. */
 uint32_t sequence_workers(const image_header *h, const par *threads, size_t frames);
 
-/* Adds every frame that was looked at to the report. The error is that of the first frame, in the
- * order of the job, that failed. */
+/* Adds every frame that was looked at to the report. Returns false where a frame has stopped the
+ * run; the error is that of the first such frame in the order of the job. Failures after which the
+ * run went on are in the log, and the one that counts is in r->failure. */
 bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *e);
 
 #endif

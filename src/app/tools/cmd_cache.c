@@ -143,5 +143,6 @@ int cmd_cache(cli *c, text *out, err *e) {
     if (ACTION[i].run && !ACTION[i].run(&r, e)) return 0;
     if (c->s.json) json_end(&j);
     cli_print(out);
+    c->answered = true;
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "app/cli/cli.h"
 #include "app/run/file_set.h"
 #include "app/run/progress.h"
+#include "base/log.h"
 
 #include <unistd.h>
 
@@ -15,10 +16,12 @@ typedef struct {
 static void tell_case(void *ctx, const case_result *c) {
     teller *t = ctx;
     text line = {0};
-    progress_clear(&t->progress);
+    log_status(NULL);
     if (t->words) suite_text_case(c, t->s->verbose, &line);
     cli_print(&line);
-    progress_step(&t->progress, c->c->name, c->state != CASE_SKIP);
+    progress_step(&t->progress, &(progress_event){.what = c->c->name,
+                                                  .state = case_state_key(c->state),
+                                                  .worked = c->state != CASE_SKIP});
 }
 
 /* Runs the cases and writes all reports. On a terminal the lines of the cases are progress enough.

@@ -49,6 +49,7 @@ int cmd_devices(cli *c, text *out, err *e) {
                      one, many);
     }
     cli_print(out);
+    c->answered = true;
     if (l.count == 0)
         err_set(e, ERR_NO_DEVICE,
                 "no device: install a Vulkan driver (Debian: mesa-vulkan-drivers), or build with "

@@ -1,0 +1,20 @@
+/* ending.h - tells people how a sequence ended, in one line on stderr.
+ *
+ *   24 frames in 12.1 s (2.0/s) -> b.1001-1024.exr, CPU; 2 failed
+ *
+ * The line is for people: schedulers and scripts have --progress, --report and --json. The module
+ * does not decide what an ending means for the exit status. */
+#ifndef APP_ENDING_H
+#define APP_ENDING_H
+
+#include "app/run/job.h"
+#include "app/run/progress.h"
+#include "app/run/report.h"
+
+/* Returns true where people are told of the ending: of several frames, without --quiet and --json,
+ * and where no script reads the messages. */
+bool ending_is_told(const settings *s, const job *j);
+/* Writes the line: after failures always, else where a person has seen the progress. */
+void ending_say(const job *j, const report *r, const progress *p);
+
+#endif

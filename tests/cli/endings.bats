@@ -1,0 +1,326 @@
+#!/usr/bin/env bats
+# How a sequence ends: frames that fail, --keep-going, the closing line, signals, JSON of failures.
+
+bats_require_minimum_version 1.5.0
+load files
+
+setup_file() {
+    shared_folder || return 0
+    make_images
+}
+
+setup() {
+    needs_cpu
+    own_folder
+    export FFTBLOOM_DEVICE=cpu
+    for i in 1001 1002 1003 1004 1005 1006; do cp in.exr in.$i.exr; done
+}
+
+bloom() { run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr "$@"; }
+report() { python3 -c "import json; r = json.load(open('${2:-r.json}')); assert $1, r"; }
+made() { ls out.*.exr | xargs; }
+
+# A sequence so long that a signal comes while frames are made.
+many() { python3 -c 'import os, sys
+for i in range(1, int(sys.argv[1]) + 1): os.symlink("in.exr", f"s.{i:04d}.exr")' "$1"; }
+
+needs_pty() { python3 -c 'import pty; pty.openpty()' 2>/dev/null || skip "there is no pseudo-terminal"; }
+
+# Runs a command on a terminal of 80 columns and prints what the terminal got. With PRESS=FILE,
+# Ctrl-C is typed when the file is there.
+on_terminal() {
+    cat >terminal.py <<'P'
+import fcntl, os, pty, select, struct, sys, termios, time
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    os.execvp(sys.argv[1], sys.argv[1:])
+press, got = os.environ.get("PRESS"), b""
+end = time.time() + 60
+while time.time() < end:
+    if press and os.path.exists(press):
+        os.write(fd, b"\x03")
+        press = None
+    if not select.select([fd], [], [], 0.01)[0]:
+        continue
+    try:
+        data = os.read(fd, 65536)
+    except OSError:
+        break
+    if not data:
+        break
+    got += data
+sys.stdout.buffer.write(got)
+status = os.waitpid(pid, 0)[1]
+sys.exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 1)
+P
+    python3 terminal.py "$@"
+}
+
+# What a terminal shows in the end: the last text of each line.
+shown() { python3 -c '
+import sys
+for line in sys.stdin.buffer.read().decode().split("\n"):
+    line = line.rstrip("\r").split("\r\x1b[K")[-1]
+    print(line)'; }
+
+@test "--keep-going: a missing, a corrupt and an unreadable frame; the others are made" {
+    rm in.1001.exr
+    head -c 300 in.1003.exr >cut && mv cut in.1003.exr
+    rm in.1005.exr && mkdir in.1005.exr
+    bloom --frames 1001-1006 --keep-going --report r.json
+    [ "$status" -eq 65 ] # of 1003: 1001 is only missing, 1005 comes later
+    [ "$(made)" = "out.1002.exr out.1004.exr out.1006.exr" ]
+    for i in 1002 1004 1006; do cmp out.$i.exr out.1002.exr; done
+    [ -z "$output" ]
+    [ "$(grep -c '^fftbloom: error: ' <<<"$stderr")" -eq 3 ]
+    grep -q "^fftbloom: error: cannot open 'in.1001.exr'" <<<"$stderr"
+    grep -q "^fftbloom: error: 'in.1003.exr': .*the file ends at 300" <<<"$stderr"
+    grep -q "^fftbloom: error: 'in.1005.exr' is not a regular file" <<<"$stderr"
+    [[ "${stderr_lines[-1]}" == "fftbloom: 3 frames in "*" -> out.1001-1006.exr, CPU; 3 failed (1 input missing)" ]]
+    [ "${#stderr_lines[@]}" -eq 4 ]
+    report 'r["exit_status"] == r["error"]["code"] == 65 and "in.1003.exr" in r["error"]["message"]'
+    report '[f["state"] for f in r["frames"]] == ["failed", "done"] * 3'
+    report '(r["done"], r["failed"]) == (3, 3) and "in.1005.exr" in r["frames"][4]["why"]'
+    # The status is that of the first failure in the order of the job, whoever is first in time.
+    mv in.1003.exr in.1006.exr
+    cp in.exr in.1003.exr
+    bloom --frames 1001-1006 --keep-going -q
+    [ "$status" -eq 66 ]
+    [ "${#stderr_lines[@]}" -eq 3 ]
+}
+
+@test "--keep-going: 5 where only inputs are missing, 0 where nothing fails" {
+    rm in.1001.exr in.1004.exr
+    bloom --frames 1001-1006 --keep-going --report r.json
+    [ "$status" -eq 5 ]
+    [[ "${stderr_lines[-1]}" == *"; 2 failed (2 inputs missing)" ]]
+    report '(r["exit_status"], r["done"], r["failed"]) == (5, 4, 2) and "error" not in r'
+    bloom --keep-going --frames 1002-1003,1005-1006
+    [ "$status" -eq 0 ]
+    [ -z "$output$stderr" ]
+    # Without it the first one stops the run, as one error.
+    rm out.*
+    bloom --frames 1001-1006 --report r.json
+    [ "$status" -eq 66 ]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    report 'r["error"]["code"] == 66 and r["failed"] == 1'
+    # An input that cannot be opened although it is there counts as another failure.
+    ln -s in.1004.exr in.1004.exr
+    bloom --frames 1001-1006 --keep-going
+    [ "$status" -eq 66 ]
+    [ "$(made)" = "out.1002.exr out.1003.exr out.1005.exr out.1006.exr" ]
+}
+
+@test "--keep-going stops where the kernel cannot be used" {
+    echo rubbish >bad.exr
+    run --separate-stderr "$FFTBLOOM" in.####.exr bad.exr -o out.####.exr --keep-going
+    [ "$status" -eq 65 ]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    run --separate-stderr "$FFTBLOOM" in.####.exr nope.exr -o out.####.exr --keep-going
+    [ "$status" -eq 66 ]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "--keep-going is for sequences: 64 elsewhere" {
+    refused 64 "--keep-going has no effect on a single image" in.exr kernel.exr -o out.exr --keep-going
+    FFTBLOOM_KEEP_GOING=true "$FFTBLOOM" in.exr kernel.exr -o out.exr
+}
+
+@test "--keep-going with openjd and deadline: progress reaches the end, the failure is told" {
+    head -c 300 in.1003.exr >cut && mv cut in.1003.exr
+    bloom --keep-going --progress openjd
+    [ "$status" -eq 65 ]
+    [[ "$output" == *"openjd_progress: 100.0"*"openjd_fail: 'in.1003.exr'"* ]]
+    [[ "$stderr" == "fftbloom: error: "*in.1003.exr* ]] && [ "${#stderr_lines[@]}" -eq 1 ]
+    bloom --keep-going --progress deadline
+    [[ "$output" == *"Progress: 100%" ]]
+    [[ "${stderr_lines[-1]}" == *"; 1 failed" ]]
+}
+
+@test "gaps in frames that were searched for are one line" {
+    rm in.1002.exr in.1004.exr in.1005.exr
+    bloom
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "fftbloom: frames 1002, 1004-1005 of in.####.exr are not there" ]
+    cp in.exr in.1002.exr
+    cp in.exr in.1005.exr
+    bloom
+    [ "$stderr" = "fftbloom: frame 1004 of in.####.exr is not there" ]
+    bloom -q
+    [ -z "$stderr" ]
+    # Frames that were asked for have no gaps, nor have frames on twos.
+    bloom --frames 1001,1003,1006
+    [ -z "$stderr" ]
+    rm in.1002.exr in.1006.exr
+    bloom
+    [ -z "$stderr" ]
+}
+
+@test "a change of the frame size is one note" {
+    for i in 1003 1004; do oiiotool --create 20x10 3 -d half -o in.$i.exr; done
+    bloom --jobs 1
+    [ "$status" -eq 0 ]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    [[ "$stderr" == "fftbloom: the frame size changes: frame 100"*"40 x 30"*"; the kernel keeps its size in pixels"* ]]
+    [[ "$stderr" == *"20 x 10"* ]]
+    bloom --jobs 1 --kernel-scale 0.5h
+    [[ "$stderr" == *"frame size changes"* ]] && [[ "$stderr" != *"keeps its size"* ]]
+    # A data window that moves in the same frame is none.
+    for i in 1003 1004; do oiiotool in.exr --crop 20x10+3+3 --fullpixels -d half -o a.exr; oiiotool in.exr --crop 20x10+3+3 -d half -o in.$i.exr; done
+    bloom
+    [ -z "$stderr" ]
+}
+
+@test "the closing line on a terminal, and only where a person looks" {
+    needs_pty
+    on_terminal "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr >typed
+    [[ "$(shown <typed)" =~ ^fftbloom:\ 6\ frames\ in\ [0-9.]+\ s\ \([0-9.]+/s\)\ -\>\ out.1001-1006.exr,\ CPU$ ]]
+    on_terminal "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --update >typed
+    [ "$(shown <typed)" = "fftbloom: no frame was made; 6 up to date" ]
+    on_terminal "$FFTBLOOM" in.exr kernel.exr -o out.exr >typed
+    [ -z "$(cat typed)" ]
+    for o in -q --json '--progress json' '--progress openjd' '--progress none'; do
+        on_terminal "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr $o >typed
+        ! grep -q '6 frames in' typed || false
+    done
+    bloom
+    [ -z "$stderr" ]
+}
+
+@test "errors on a terminal do not share a line with the bar" {
+    needs_pty
+    many 400
+    for i in 0150 0250 0350; do rm s.$i.exr && echo x >s.$i.exr; done
+    on_terminal "$FFTBLOOM" s.####.exr kernel.exr -o out.####.exr --keep-going >typed || [ $? -eq 65 ]
+    shown <typed >seen
+    [ "$(grep -c "^fftbloom: .*error:.* 's.0[123]50.exr'" seen)" -eq 3 ]
+    [ "$(grep -c '^\[' seen)" -eq 0 ]
+    [[ "$(tail -n 2 seen | head -n 1)" == *"; 3 failed" || "$(tail -n 1 seen)" == *"; 3 failed" ]]
+}
+
+@test "Ctrl-C on a terminal: the bar goes, one line says how to go on" {
+    needs_pty
+    many 4000
+    status=0
+    PRESS=out.0003.exr on_terminal "$FFTBLOOM" s.####.exr kernel.exr -o out.####.exr >typed || status=$?
+    [ "$status" -eq 130 ]
+    shown <typed >seen
+    grep -qE '^fftbloom: interrupted: [0-9]+ of 4000 written; the same command with --update goes on$' seen
+    # It is the last, and a whole line.
+    [ -z "$(tail -n 1 seen)" ]
+    [ "$(grep -c . seen)" -eq 1 ]
+    [ -z "$(ls -A | grep tmp)" ]
+    # What it says is so, but for frames that were put in their place just then.
+    n=$(sed -n 's/.*interrupted: \([0-9]*\) of.*/\1/p' seen) there=$(ls out.*.exr | wc -l)
+    [ "$n" -le "$there" ] && [ "$((there - n))" -le 16 ]
+    "$FFTBLOOM" s.####.exr kernel.exr -o out.####.exr --frames "1-$n" --update --report r.json
+    report 'r["current"] > 0'
+}
+
+@test "SIGTERM in a log: the same line; nothing with -q, --json or for schedulers" {
+    many 4000
+    stopped() { # options...
+        rm -f out.*
+        env --default-signal=TERM "$FFTBLOOM" s.####.exr kernel.exr -o out.####.exr "$@" >said 2>&1 &
+        local pid=$!
+        for i in {1..500}; do [ -e out.0003.exr ] || sleep 0.02; done
+        kill -TERM $pid
+        status=0
+        wait $pid || status=$?
+        [ "$status" -eq 143 ]
+    }
+    stopped --update
+    [[ "$(tail -n 1 said)" =~ ^fftbloom:\ interrupted:\ [0-9]+\ of\ 4000\ written.*\;\ the\ same\ command\ goes\ on$ ]]
+    for o in -q --json '--progress openjd' '--progress json'; do
+        stopped $o --frames 3-4000
+        ! grep -q interrupted said || false
+    done
+}
+
+@test "a signal is obeyed where nobody reads the messages" {
+    many 4000
+    mkfifo pipe
+    exec 9<>pipe
+    # The pipe is full.
+    timeout 1 dd if=/dev/zero of=pipe bs=4096 oflag=nonblock status=none 2>/dev/null || true
+    env --default-signal=TERM "$FFTBLOOM" s.####.exr kernel.exr -o out.####.exr 2>pipe 9<&- &
+    local pid=$!
+    for i in {1..500}; do [ -e out.0003.exr ] || sleep 0.02; done
+    [ -e out.0003.exr ]
+    kill -TERM $pid
+    for i in {1..500}; do kill -0 $pid 2>/dev/null || break; sleep 0.02; done
+    ! kill -0 $pid 2>/dev/null || false
+    exec 9<&-
+}
+
+@test "JSON for every ending, also before the first frame" {
+    fails() { # STATUS arguments...: --json prints an object with the error, and nothing else
+        local code=$1
+        shift
+        run --separate-stderr "$FFTBLOOM" "$@" --json
+        echo "$status $output $stderr"
+        [ "$status" -eq "$code" ]
+        [[ "$stderr" == "fftbloom: error: "* ]]
+        python3 -c 'import json, sys
+r, code, said = json.loads(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+assert r["version"] == 1 and r["exit_status"] == code == r["error"]["code"], r
+assert said.endswith(r["error"]["message"]), (said, r)' "$output" "$code" "$stderr"
+    }
+    fails 66 in.exr nope.exr -o out.exr
+    fails 66 nope.exr kernel.exr -o out.exr
+    fails 66 nope.####.exr kernel.exr -o out.####.exr
+    fails 64 in.exr kernel.exr -o out.exr --paddin mirror
+    fails 64 in.exr kernel.exr -o kernel.exr
+    fails 64 in.exr kernel.exr
+    fails 64 in.exr kernel.exr -o out.exr --kernel-center 500,500
+    fails 73 in.exr kernel.exr -o no/out.exr
+    echo '{"paddin": "mirror"}' >look.json
+    fails 78 in.exr kernel.exr -o out.exr --config look.json
+    fails 66 plan nope.exr kernel.exr
+    fails 66 info nope.exr
+    [ ! -e out.exr ]
+    # Where the result says what is wrong, it is the one object.
+    "$FFTBLOOM" precompute kernel.exr -o k.spectrum
+    printf x | dd of="$(ls cache/spectra/*)" bs=1 seek=200 conv=notrunc status=none
+    run --separate-stderr "$FFTBLOOM" cache verify --json
+    [ "$status" -eq 65 ]
+    python3 -c 'import json, sys; assert "error" not in json.loads(sys.argv[1])' "$output"
+    # --report, the same.
+    run "$FFTBLOOM" in.exr nope.exr -o out.exr --report r.json
+    [ "$status" -eq 66 ]
+    report 'r["exit_status"] == 66 and "nope.exr" in r["error"]["message"] and r["frames"] == []'
+    report 'r["settings"]["kernel"] == "nope.exr"'
+    run "$FFTBLOOM" nope.####.exr kernel.exr -o out.####.exr --report r.json
+    report 'r["error"]["code"] == 66 and "nope" in r["error"]["message"]'
+    # A success has no error.
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr --report r.json
+    report '"error" not in r and r["exit_status"] == 0'
+}
+
+@test "the report of a run that is refused replaces no other file" {
+    cp kernel.exr same.exr
+    run "$FFTBLOOM" in.exr kernel.exr -o out.exr --report kernel.exr
+    [ "$status" -eq 64 ]
+    cmp kernel.exr same.exr
+    cp in.1003.exr same.exr
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.exr --report in.1003.exr
+    [ "$status" -eq 64 ]
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 5-1 --report in.1003.exr
+    [ "$status" -eq 64 ]
+    cmp in.1003.exr same.exr
+}
+
+@test "--progress json: one object a line, with frame and state, also of frames that fail" {
+    rm in.1002.exr
+    bloom --frames 1001-1006 --keep-going --update --progress json -q
+    bloom --frames 1001-1006 --keep-going --update --progress json -q
+    [ "$status" -eq 5 ]
+    [ -z "$output" ]
+    python3 -c 'import json, sys
+l = [json.loads(x) for x in sys.argv[1].splitlines() if not x.startswith("fftbloom: error: ")]
+assert [x["done"] for x in l] == list(range(1, 7)) and all(x["total"] == 6 for x in l), l
+assert sorted((x["frame"], x["state"]) for x in l) == [
+    (i, "failed" if i == 1002 else "current") for i in range(1001, 1007)], l
+assert all(x["seconds"] >= 0 and x["left"] >= 0 and x["step"] == "out.%d.exr" % x["frame"] for x in l)' "$stderr"
+}
