@@ -83,11 +83,11 @@ static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     return status;
 }
 
-/* Writes the report of a run that failed before its first frame. `apart`: no other file of the
- * command is known to have the report's name. */
-static void report_early(cli *c, bool apart, text *out, err *e) {
+/* Writes the report of a run that began at `start` and failed before its first frame. `apart`: no
+ * other file of the command is known to have the report's name. */
+static void report_early(cli *c, double start, bool apart, text *out, err *e) {
     const settings *s = &c->s;
-    report r = {.start = clock_now()};
+    report r = {.start = start};
     const file_set_file files[] = {{FILE_READ, "the input", s->input},
                                    {FILE_READ, "the kernel", s->kernel},
                                    {FILE_READ, "the output", s->output},
@@ -101,6 +101,7 @@ static void report_early(cli *c, bool apart, text *out, err *e) {
 
 int cmd_apply(cli *c, text *out, err *e) {
     char folder[CACHE_PATH];
+    double start = clock_now();
     job j = {0};
     stamps st = {0};
     int status = 0;
@@ -123,7 +124,7 @@ int cmd_apply(cli *c, text *out, err *e) {
         }
     }
     bool end_is_seen = !c->s.dry_run && (c->s.farm == FARM_NONE || c->s.wait);
-    if (e->code && !c->answered && end_is_seen) report_early(c, apart, out, e);
+    if (e->code && !c->answered && end_is_seen) report_early(c, start, apart, out, e);
     stamps_close(&st);
     job_close(&j);
     return status;

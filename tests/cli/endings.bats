@@ -112,6 +112,27 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
     [ "$(made)" = "out.1002.exr out.1003.exr out.1005.exr out.1006.exr" ]
 }
 
+@test "--keep-going with several devices, whose first frames fail" {
+    rm in.1001.exr in.1002.exr
+    head -c 300 in.1004.exr >cut && mv cut in.1004.exr
+    bloom --frames 1001-1006 --keep-going --device all --report r.json
+    [ "$status" -eq 65 ]
+    [ "$(made)" = "out.1003.exr out.1005.exr out.1006.exr" ]
+    report '[f["state"] == "done" for f in r["frames"]] == [False, False, True, False, True, True]'
+}
+
+@test "--keep-going: a frame that does not fit into the memory, and one with bad pixels" {
+    oiiotool --create 3000x2000 3 -d float -o in.1002.exr
+    oiiotool in.exr --point:color=inf,1,1 3,3 -d float -o in.1004.exr
+    bloom --keep-going --mem-limit 60MB --report r.json
+    [ "$status" -eq 75 ]
+    [ "$(made)" = "out.1001.exr out.1003.exr out.1005.exr out.1006.exr" ]
+    report '[f["frame"] for f in r["frames"] if f["state"] == "failed"] == [1002, 1004]'
+    report 'r["frames"][3]["bad_pixels"]["count"] == 1'
+    bloom --keep-going --frames 1003-1006
+    [ "$status" -eq 6 ]
+}
+
 @test "--keep-going stops where the kernel cannot be used" {
     echo rubbish >bad.exr
     run --separate-stderr "$FFTBLOOM" in.####.exr bad.exr -o out.####.exr --keep-going
@@ -232,6 +253,9 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
     }
     stopped --update
     [[ "$(tail -n 1 said)" =~ ^fftbloom:\ interrupted:\ [0-9]+\ of\ 4000\ written.*\;\ the\ same\ command\ goes\ on$ ]]
+    # Without a folder that remembers frames, --update would make all of them again.
+    (unset FFTBLOOM_CACHE_DIR HOME XDG_CACHE_HOME && stopped)
+    [[ "$(tail -n 1 said)" =~ ^fftbloom:\ interrupted:\ [0-9]+\ of\ 4000\ written$ ]]
     for o in -q --json '--progress openjd' '--progress json'; do
         stopped $o --frames 3-4000
         ! grep -q interrupted said || false

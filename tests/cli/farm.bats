@@ -277,6 +277,10 @@ assert [t["exit_status"] for t in d["tasks"]] == [65, 0], d'
     [ "$status" -eq 69 ]
     [ "$(grep -vc 'are not there$' <<<"$output")" -eq 1 ]
     [[ "$output" == *"sbatch says 'Could not establish a configuration source'"* ]]
+    # A report is written of that, too.
+    FAKE_SAYS='sbatch: fatal: Could not establish a configuration source' run job --wait --report all.json
+    [ "$status" -eq 69 ]
+    "$python" -c 'import json; d = json.load(open("all.json")); assert d["error"]["code"] == d["exit_status"] == 69, d'
     FAKE_SAYS='sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' run job
     [ "$status" -eq 75 ]
     [[ "${lines[-1]}" == *"'Batch job submission failed: Socket timed out"* ]]
