@@ -37,10 +37,11 @@ static bool check_outputs(const settings *s, const job *j, err *e) {
     return ok && (!s->report || file_out_possible(s->report, e) || err_in(e, "report"));
 }
 
-/* Returns how an interrupted run goes on. Without stamps --update makes all frames again. */
+/* Returns how to continue an interrupted run. Without stamps --update makes all frames again. */
 static const char *how_to_go_on(const frame_maker *m) {
     if (!m->stamps) return "";
-    return m->s->update ? "; the same command goes on" : "; the same command with --update goes on";
+    return m->s->update ? "; run the same command again to continue"
+                        : "; run the same command with --update to continue";
 }
 
 /* Writes the reports. The run's own error counts, if it has one. */

@@ -227,7 +227,7 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
     PRESS=out.0003.exr on_terminal "$FFTBLOOM" s.####.exr kernel.exr -o out.####.exr >typed || status=$?
     [ "$status" -eq 130 ]
     shown <typed >seen
-    grep -qE '^fftbloom: interrupted: [0-9]+ of 4000 written; the same command with --update goes on$' seen
+    grep -qE '^fftbloom: interrupted: [0-9]+ of 4000 written; run the same command with --update to continue$' seen
     # It is the last, and a whole line.
     [ -z "$(tail -n 1 seen)" ]
     [ "$(grep -c . seen)" -eq 1 ]
@@ -252,7 +252,7 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
         [ "$status" -eq 143 ]
     }
     stopped --update
-    [[ "$(tail -n 1 said)" =~ ^fftbloom:\ interrupted:\ [0-9]+\ of\ 4000\ written.*\;\ the\ same\ command\ goes\ on$ ]]
+    [[ "$(tail -n 1 said)" =~ ^fftbloom:\ interrupted:\ [0-9]+\ of\ 4000\ written.*\;\ run\ the\ same\ command\ again\ to\ continue$ ]]
     # Without a folder that remembers frames, --update would make all of them again.
     (unset FFTBLOOM_CACHE_DIR HOME XDG_CACHE_HOME && stopped)
     [[ "$(tail -n 1 said)" =~ ^fftbloom:\ interrupted:\ [0-9]+\ of\ 4000\ written$ ]]

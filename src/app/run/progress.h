@@ -18,7 +18,7 @@ typedef struct {
     bool quiet, terminal, seen; /* seen: a bar or a line was written */
     size_t total, done;
     size_t passed, failed;   /* steps among `done` that took no work, and that failed */
-    const char *interrupted; /* how an interrupted job goes on; NULL: it says nothing */
+    const char *interrupted; /* how to continue an interrupted job; NULL: it says nothing */
     double start, last;
 } progress;
 

@@ -38,9 +38,8 @@ typedef struct {
     size_t count[FRAME_STATES];
     size_t missing; /* of those that failed: the input is not there */
     text devices;   /* the names of those that made frames: "CPU" */
-    /* Of a run that went on after frames that failed (--keep-going): that of the first one, in the
-     * order of the job, that failed for another reason than a missing input. Code 0: there is none.
-     */
+    /* For a run with --keep-going: the error of the first frame, in the order of the job, that
+     * failed for another reason than a missing input. Code 0: there is none. */
     err failure;
     double start;
 } report;

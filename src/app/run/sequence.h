@@ -10,9 +10,9 @@
  * frame that the others would have done sooner. Which device did a frame is in its report; devices
  * differ in the last bits of a result, but the same kind makes the same bytes.
  *
- * The frame that fails stops the run; frames that are under way are finished. With --keep-going the
- * others are made, unless the kernel cannot be used. A frame that fails because there
- * was no memory beside the others is made again alone. */
+ * A frame that fails stops the run; frames that are under way are finished. With --keep-going the
+ * others are made, unless the kernel cannot be used. A frame that fails because there was no memory
+ * beside the others is made again alone. */
 #ifndef APP_SEQUENCE_H
 #define APP_SEQUENCE_H
 
