@@ -303,7 +303,7 @@ static bool make_lines(spectrum_lines *to, session_lease *l, session *s, const s
 
 typedef enum { PREPARED, NOT_PREPARED, GPU_FAILED } preparation;
 
-/* Prepares the engine for s->ready on the device of `choice`. GPU_FAILED: the CPU may stand in. */
+/* Prepares the engine for s->ready on the device of `choice`. GPU_FAILED: the device failed. */
 static preparation prepare_on(session *s, session_lease *l, const session_size *size,
                               const device_choice *choice, err *e) {
     spectrum_lines lines = {0};
@@ -315,8 +315,7 @@ static preparation prepare_on(session *s, session_lease *l, const session_size *
         return NOT_PREPARED;
     }
     s->ready.plan = choice->plan;
-    preparation failure = is_auto(s) && choice->device.class != ENGINE_CPU ? GPU_FAILED
-                                                                           : NOT_PREPARED;
+    preparation failure = choice->device.class != ENGINE_CPU ? GPU_FAILED : NOT_PREPARED;
     if (!open_engine(s, &choice->device, e)) return failure;
     if (!make_lines(&lines, l, s, size, e))
         failure = NOT_PREPARED;
@@ -326,6 +325,12 @@ static preparation prepare_on(session *s, session_lease *l, const session_size *
         s->failed = true;
     spectrum_lines_free(&lines);
     return failure;
+}
+
+/* Returns whether the CPU does what a device of this class has failed to do. */
+static bool cpu_stands_in(const session *s, engine_class class) {
+    engine_device cpu;
+    return is_auto(s) && class != ENGINE_CPU && engine_devices_cpu(&cpu) > 0;
 }
 
 /* With the lock held. */
@@ -344,7 +349,7 @@ static bool prepare(session *s, session_lease *l, const session_want *want, err 
     preparation is = NOT_PREPARED;
     s->ready = (prepared){.need = size->need, .way = want->way, .core = want->core};
     if (!s->on_cpu || first->device.class == ENGINE_CPU) is = prepare_on(s, l, size, first, e);
-    bool gpu_failed = is == GPU_FAILED;
+    bool gpu_failed = is == GPU_FAILED && cpu_stands_in(s, first->device.class);
     if (gpu_failed) {
         pthread_mutex_lock(&s->lock);
         fall_back(s, l, &first->device, e);
@@ -412,12 +417,8 @@ bool session_give(session *s, session_lease *l, bool failed, const err *why) {
     s->busy[l->slot] = false;
     s->leases--;
     s->failed |= failed;
-    bool again = failed && is_auto(s) && l->device.class != ENGINE_CPU;
-    if (again) {
-        engine_device cpu;
-        again = engine_devices_cpu(&cpu) > 0;
-        if (again) fall_back(s, l, &l->device, why);
-    }
+    bool again = failed && cpu_stands_in(s, l->device.class);
+    if (again) fall_back(s, l, &l->device, why);
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
     return again;

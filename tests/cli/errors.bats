@@ -288,3 +288,14 @@ assert (p["promise"]["bright_spots"], p["promise"]["core"], p["promise"]["kept"]
     same=$(worst soft.exr cpu.exr)
     awk -v a="$same" 'BEGIN { exit !(a < 3e-5) }'
 }
+
+@test "a GPU that fails is an error where there is no CPU engine, which is not promised then" {
+    "$FFTBLOOM" --version | grep -q 'FFTW): yes' && skip "this build has a CPU engine"
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
+    run --separate-stderr env FAULT_DEVICE=1 LD_PRELOAD="$(dirname "$FFTBLOOM")/tests/faults.so" \
+        "$FFTBLOOM" in.exr kernel.exr -o out.exr
+    [ "$status" -eq 69 ]
+    [[ "$stderr" == "fftbloom: error: in.exr: "*"failed with VkResult -13" ]]
+    [ ! -e out.exr ]
+}
