@@ -67,9 +67,8 @@ def one(kind, size, pixel):
         theirs.append(copy(name, "copy.exr"))
     (a, cpu, memory), (b, _, their_memory) = medians(ours), medians(theirs)
     speeds = "".join(f"{megabytes / s:8.0f}" for s in medians(steps))
-    larger = os.path.getsize("out.exr") / os.path.getsize("copy.exr")
     print(f"{kind:6} {size:6} {pixel:6} {a:8.3f} {b:8.3f} {a / b:7.2f} {cpu:8.3f} {speeds}"
-          f" {memory:8.0f} {their_memory:8.0f} {larger:7.2f}", flush=True)
+          f" {memory:8.0f} {their_memory:8.0f}", flush=True)
 
 
 def sequence(kind, size, pixel):
@@ -99,7 +98,7 @@ with tempfile.TemporaryDirectory(dir=place) as folder:
     os.environ["FFTBLOOM_CACHE_DIR"] = os.path.join(folder, "cache")
     print(f"{len(processors)} processors, medians of {rounds}; MB/s are of pixels")
     print("                    seconds oiiotool   ratio CPU time     load   bloom    save"
-          "       MB     oiio    size")
+          "       MB     oiio")
     for case in CASES:
         one(*case)
     for kind in ("plate", "scene"):

@@ -10,11 +10,12 @@
  * takes 8. What is found is weighed against the literals that it replaces. Where little is gained,
  * places are skipped, the more the longer it lasts: grain costs hardly more than its Huffman codes.
  *
- * Floats. Of the bytes of a float, one half of the chunk has 0 and 2, the other 1 and 3, in turns.
- * Sign and exponent (3) rarely change, so the differences before and after it add up to nothing:
- * bytes come in pairs in which the second follows from the first. Deflate cannot say so; but two
- * such pairs are one of 65536, and the window holds 16384, so that every fourth is repeated in it.
- * Therefore noise is searched at even places, for 4 bytes.
+ * Floats. One half of the chunk holds the bytes 0 and 2 of each float in turns, the other half the
+ * bytes 1 and 3. Byte 3, with sign and exponent, rarely changes. Then the difference that leads to
+ * it and the one that leads away from it are opposite numbers: bytes come in pairs of which the
+ * second follows from the first. Deflate has no code for that. But two such pairs are one of 65536
+ * possibilities, and the window has 16384 pairs, so that one in four occurs in it already.
+ * Therefore noise is searched for 4 bytes, at even places.
  *
  * docs/performance.md has speed and size beside OpenEXR's library, and docs/notebook.md has what
  * else was tried. */
