@@ -302,7 +302,8 @@ P
     python3 - <<'P'
 import json
 r = json.load(open("r.json"))
-assert r["exit_status"] == 66 and [f["state"] for f in r["frames"]] == ["done", "failed"]
+# The frame after the one that fails may have begun before that was known.
+assert r["exit_status"] == 66 and [f["state"] for f in r["frames"]][:2] == ["done", "failed"]
 assert "in.0002.exr" in r["frames"][1]["why"]
 P
 }
