@@ -425,6 +425,8 @@ bool file_out_commit(file_out **fp, err *e) {
         ok = f->keep && errno == EEXIST
                  ? exists(f, e)
                  : err_errno(e, ERR_CANT_CREATE, "cannot put '%s' in its place", f->path);
+    /* The program ends, and has removed the file already: that is not a failure to tell of. */
+    while (!ok && atomic_load(&ending)) pause();
     if (ok) {
         char folder[PATH_MAX];
         atomic_store(&slots[f->slot].state, FREE);

@@ -30,9 +30,10 @@ needs_pty() { python3 -c 'import pty; pty.openpty()' 2>/dev/null || skip "there 
 # Ctrl-C is typed when the file is there.
 on_terminal() {
     cat >terminal.py <<'P'
-import fcntl, os, pty, select, struct, sys, termios, time
+import fcntl, os, pty, select, signal, struct, sys, termios, time
 pid, fd = pty.fork()
 if pid == 0:
+    signal.signal(signal.SIGINT, signal.SIG_DFL) # in the background it is ignored
     fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     os.execvp(sys.argv[1], sys.argv[1:])
 press, got = os.environ.get("PRESS"), b""
@@ -224,7 +225,7 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
     needs_pty
     many 4000
     status=0
-    PRESS=out.0003.exr on_terminal "$FFTBLOOM" s.####.exr kernel.exr -o out.####.exr >typed || status=$?
+    PRESS=out.0040.exr on_terminal "$FFTBLOOM" s.####.exr kernel.exr -o out.####.exr >typed || status=$?
     [ "$status" -eq 130 ]
     shown <typed >seen
     grep -qE '^fftbloom: interrupted: [0-9]+ of 4000 written; run the same command with --update to continue$' seen
@@ -251,11 +252,12 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
         wait $pid || status=$?
         [ "$status" -eq 143 ]
     }
+    told() { grep -qE "^fftbloom: interrupted: [0-9]+ of 4000 written$1\$" said || { cat said && false; }; }
     stopped --update
-    [[ "$(tail -n 1 said)" =~ ^fftbloom:\ interrupted:\ [0-9]+\ of\ 4000\ written.*\;\ run\ the\ same\ command\ again\ to\ continue$ ]]
+    told '.*; run the same command again to continue'
     # Without a folder that remembers frames, --update would make all of them again.
     (unset FFTBLOOM_CACHE_DIR HOME XDG_CACHE_HOME && stopped)
-    [[ "$(tail -n 1 said)" =~ ^fftbloom:\ interrupted:\ [0-9]+\ of\ 4000\ written$ ]]
+    told ''
     for o in -q --json '--progress openjd' '--progress json'; do
         stopped $o --frames 3-4000
         ! grep -q interrupted said || false
