@@ -152,8 +152,8 @@ static void streams_depend_on_their_bytes_alone(void **state) {
     mem_free(two);
 }
 
-/* Samples of a picture with edges, gradients and `grain`, as they stand in a chunk of so many
- * lines; without any of it where the grain is negative. */
+/* Samples of a picture with edges, gradients and `grain`, as they stand in a chunk of `lines`
+ * lines. If the grain is negative, the picture has six flat stripes instead. */
 static size_t picture(uint8_t *to, pixel_type type, float grain, int lines) {
     enum { W = 600, H = 16, C = 3 };
     static float line[W];

@@ -292,7 +292,7 @@ static void content_decides_not_the_name(void **state) {
     image *back = load(misnamed);
     assert_string_equal(back->head.format, "exr");
     image_free(&back);
-    refuse(write_file("c.exr", "nothing of the kind", 19),
+    refuse(write_file("c.exr", "this is not an image", 20),
            "is not a recognised image format (.exr, .hdr, .pfm or .png)");
     refuse(write_file("d.exr", "", 0), "empty");
     assert_false(image_save(make_path("e.jpeg"), img, make_threads(), &e));

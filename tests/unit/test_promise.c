@@ -667,7 +667,7 @@ static void open_trial(trial *t, uint32_t channels) {
     const psf_planes planes = {t->file[0].w, t->file[0].h, channels, taps};
     image_luminance(&(image_part){0}, o.luminance); /* of a file without chromaticities */
     if (!psf_make(&t->k, &planes, &o, &e)) {
-        t->s.kernel.normalize = o.normalize = PSF_NONE; /* its sum is no number to divide by */
+        t->s.kernel.normalize = o.normalize = PSF_NONE; /* its sum cannot be normalised */
         CHECK_OK(psf_make(&t->k, &planes, &o, &e), e);
     }
     check_psf(&t->k, t->file, &o);

@@ -11,8 +11,8 @@
 #include "app/run/progress.h"
 #include "app/run/report.h"
 
-/* Returns true where people are told of the ending: of several frames, without --quiet and --json,
- * and where no script reads the messages. */
+/* Returns true if a closing line may be written: the job has several frames, neither --quiet nor
+ * --json is given, and the progress is not in a form that programs read. */
 bool ending_is_told(const settings *s, const job *j);
 /* Writes the line: after failures always, else where a person has seen the progress. */
 void ending_say(const job *j, const report *r, const progress *p);

@@ -134,7 +134,7 @@ static void log_frame(const frame_result *f, bool ok) {
     text_free(&line);
 }
 
-/* Returns true where there is no such file. If stat fails for another reason, the file is taken to
+/* Returns true if the file does not exist. If stat fails for another reason, the file is taken to
  * be there: reading it will say what is wrong. */
 static bool is_missing(const char *input) {
     struct stat st;

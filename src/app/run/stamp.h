@@ -36,7 +36,7 @@ void fingerprint_settings(const settings *s, text *to);
 bool fingerprint_file(const char *path, hash128 *to, err *e);
 
 /* Appends the absolute path of an output that may not exist yet, with the links of its folder
- * followed. Returns false where there is no such folder. */
+ * followed. Returns false if that folder does not exist. */
 bool stamp_real_path(const char *output, text *to);
 
 typedef struct {
