@@ -109,6 +109,9 @@ complete_bash() { # the words of a command line: what bash offers for the last o
     [ "$(complete_bash fftbloom kernel con)" = convert ]
     [ "$(complete_bash fftbloom kernel make air)" = airy ]
     [ -z "$(complete_bash fftbloom kernel check ma)" ]
+    [ "$(complete_bash fftbloom kernel check --str)" = --strict ]
+    [ -z "$(complete_bash fftbloom kernel check --par)" ]
+    [ "$(complete_bash fftbloom help kernel con)" = convert ]
     [ "$(complete_bash fftbloom docs man app)" = apply ]
 }
 
@@ -162,4 +165,20 @@ for name in glob.glob("*.json"):
     named = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", page))))
     assert not keys(json.load(open(name))) - named, (name, keys(json.load(open(name))) - named)
 P
+}
+
+@test "the help of an action shows its own options; of a command without actions: 64" {
+    run "$FFTBLOOM" help kernel check
+    [[ "$status" -eq 0 && "$output" == *"Usage: fftbloom kernel check FILE"*"--strict"* && "$output" != *"--fade"* ]]
+    [ "$output" = "$("$FFTBLOOM" kernel check --help)" ]
+    run "$FFTBLOOM" help kernel
+    for action in $("$FFTBLOOM" completion bash | sed -n "/^    kernel)/,/words=/s/.*words='\(.*\)';.*/\1/p"); do
+        [[ "$output" == *$'\n'"  $action"* ]]
+        "$FFTBLOOM" help kernel "$action" | grep -q "^Usage: fftbloom kernel $action"
+        "$FFTBLOOM" docs man kernel | grep -q "^.It Ic $action"
+    done
+    run "$FFTBLOOM" help kernel invent
+    [[ "$status" -eq 64 && "$output" == *"unknown kernel action 'invent'"* ]]
+    run "$FFTBLOOM" help apply kernel
+    [[ "$status" -eq 64 && "$output" == *"apply has no actions"* ]]
 }

@@ -79,7 +79,8 @@ json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))";
     refused 64 "no light" make ring --param radius=1000 --taps 16 -o k.exr
     refused 64 "-o OUT" make gaussian
     refused 64 "MODEL" make
-    refused 64 "unknown kernel action 'invent'; there are make, check, convert, models" invent x
+    refused 64 "unknown kernel action 'invent'; there are make, models, " invent x
+    refused 64 "kernel needs an action: make, models, "
     refused 73 "no/such" make gaussian -o no/such/k.exr
     refused 66 "nope.exr" check nope.exr
     refused 64 "model star has no parameter 'blade'; did you mean 'blades'?" make star --param blade=5 -o k.exr

@@ -1,6 +1,6 @@
 /* The linter of kernels: each figure against what the kernel was built to have, each rule against a
  * kernel that breaks it and one that does not. */
-#include "app/tools/kernel_words.h"
+#include "app/kernel/kernel_words.h"
 #include "base/mem.h"
 #include "kernel/model.h"
 #include "unit/check.h"

@@ -251,17 +251,39 @@ static void rules_are_sound(void **state) {
     for (int i = 0; i < OPTION_RULE_COUNT; i++) {
         const option_rule *r = &OPTION_RULES[i];
         char names[256], *at = NULL;
-        assert_true(!r->where == !r->otherwise || (!r->where && !r->actions));
+        assert_true(r->otherwise || !r->where);
         snprintf(names, sizeof names, "%s", r->options);
         for (char *n = strtok_r(names, " ", &at); n; n = strtok_r(NULL, " ", &at))
             for (int c = 0; c < COMMAND_COUNT; c++)
                 if (r->on & COMMANDS[c].bit && r->on != FOR_ALL && !option_find(n, COMMANDS[c].bit))
                     fail_msg("%s takes no %s", COMMANDS[c].name, n);
-        if (!r->actions) continue;
-        snprintf(names, sizeof names, "%s", r->actions);
-        for (char *n = strtok_r(names, " ", &at); n; n = strtok_r(NULL, " ", &at))
-            for (int c = 0; c < COMMAND_COUNT; c++)
-                if (r->on & COMMANDS[c].bit) assert_non_null(strstr(COMMANDS[c].word_choices, n));
+    }
+}
+
+/* Actions name options that their command takes, and each option of the command has an action. */
+static void actions_are_sound(void **state) {
+    (void)state;
+    for (int c = 0; c < COMMAND_COUNT; c++) {
+        const command *of = &COMMANDS[c];
+        assert_true(!of->actions == (of->run != NULL));
+        for (const command_action *a = of->actions; a && a->name; a++) {
+            char names[256], *at = NULL;
+            size_t n = strlen(a->help);
+            assert_true(a->run && a->help[n - 1] == '.' && a->min_words <= a->max_words);
+            assert_true(a->max_words < of->max_words || of->max_words == 1);
+            assert_ptr_equal(command_find_action(of, a->name), a);
+            assert_true(strlen(a->options) < sizeof names);
+            snprintf(names, sizeof names, "%s", a->options);
+            for (char *o = strtok_r(names, " ", &at); o; o = strtok_r(NULL, " ", &at))
+                if (!option_find(o, of->bit)) fail_msg("%s takes no %s", of->name, o);
+        }
+        for (int i = 0; of->actions && i < OPTION_COUNT; i++) {
+            text names = {0};
+            if (!(OPTIONS[i].on & of->bit)) continue;
+            option_actions(&OPTIONS[i], of, &names);
+            if (!names.n) fail_msg("no action of %s takes %s", of->name, OPTIONS[i].name);
+            text_free(&names);
+        }
     }
 }
 
@@ -273,23 +295,24 @@ static void rules_hold_for_flags_alone(void **state) {
     assert_true(settings_init(&s, &e));
     assert_true(
         settings_set(&s, row("knee"), "1", (setting_origin){ORIGIN_FILE, "look.json:1:1"}, &e));
-    assert_true(option_rules_check(&s, FOR_APPLY, NULL, &e));
+    assert_true(option_rules_check(&s, FOR_APPLY, &e));
     assert_true(settings_set(&s, row("knee"), "1",
                              (setting_origin){ORIGIN_ENVIRONMENT, "FFTBLOOM_KNEE"}, &e));
-    assert_true(option_rules_check(&s, FOR_APPLY, NULL, &e));
+    assert_true(option_rules_check(&s, FOR_APPLY, &e));
     assert_true(settings_set(&s, row("knee"), "1", (setting_origin){ORIGIN_FLAG, "--knee"}, &e));
-    assert_false(option_rules_check(&s, FOR_APPLY, NULL, &e));
+    assert_false(option_rules_check(&s, FOR_APPLY, &e));
     assert_int_equal(e.code, ERR_USAGE);
     assert_string_equal(e.msg, "--knee has no effect without --threshold");
     assert_true(settings_set(&s, row("threshold"), "1",
                              (setting_origin){ORIGIN_FILE, "look.json:1:1"}, &e));
-    assert_true(option_rules_check(&s, FOR_APPLY, NULL, &e));
+    assert_true(option_rules_check(&s, FOR_APPLY, &e));
     settings_free(&s);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_are_sound),
+        cmocka_unit_test(actions_are_sound),
         cmocka_unit_test(rules_hold_for_flags_alone),
         cmocka_unit_test(rows_are_sound),
         cmocka_unit_test(commands_are_sound),

@@ -203,7 +203,22 @@ static bool set_words(reader *r, cli *c, err *e) {
     return true;
 }
 
-static bool check_needs(const cli *c, err *e) {
+/* Finds the action, and checks its words and options. */
+static bool check_action(cli *c, err *e) {
+    if (!c->cmd->actions) return true;
+    const command_action *a = c->action = command_find_action(c->cmd, c->word[0]);
+    int words = c->words - 1;
+    if (words < a->min_words)
+        return err_set(e, ERR_USAGE, "%s %s needs %d argument%s, not %d; usage: fftbloom %s %s %s",
+                       c->cmd->name, a->name, a->min_words, a->min_words == 1 ? "" : "s", words,
+                       c->cmd->name, a->name, a->usage);
+    if (words > a->max_words)
+        return err_set(e, ERR_USAGE, "one argument too many: '%s'; usage: fftbloom %s %s %s",
+                       c->word[a->max_words + 1], c->cmd->name, a->name, a->usage);
+    return option_rules_check_action(&c->s, c->cmd, a, e);
+}
+
+static bool check_needs(cli *c, err *e) {
     const command *cmd = c->cmd;
     for (int i = 0; i < COMMAND_WORDS && cmd->needs[i]; i++) {
         const option *o = option_find(cmd->needs[i], cmd->bit);
@@ -215,12 +230,20 @@ static bool check_needs(const cli *c, err *e) {
         return err_set(e, ERR_USAGE, "%s needs %s (%s); usage: fftbloom %s %s", cmd->name, o->value,
                        option_flag(o, name), cmd->name, cmd->usage);
     }
+    if (cmd->actions && !c->words) {
+        text names = {0};
+        command_choices(cmd, ", ", &names);
+        err_set(e, ERR_USAGE, "%s needs an action: %s; see 'fftbloom help %s'", cmd->name, names.s,
+                cmd->name);
+        text_free(&names);
+        return false;
+    }
     if (!cmd->stands_for[0] && c->words < cmd->min_words)
         return err_set(e, ERR_USAGE, "%s needs %d argument%s, not %d; usage: fftbloom %s %s",
                        cmd->name, cmd->min_words, cmd->min_words == 1 ? "" : "s", c->words,
                        cmd->name, cmd->usage);
-    return (!c->words || command_check_choice(cmd, c->word[0], e)) &&
-           option_rules_check(&c->s, cmd->bit, c->words ? c->word[0] : NULL, e);
+    return (!c->words || command_check_choice(cmd, c->word[0], e)) && check_action(c, e) &&
+           option_rules_check(&c->s, cmd->bit, e);
 }
 
 /* Reads and checks everything, and sets the log level and the limit of memory. Returns true if the
@@ -237,14 +260,14 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
              settings_environment(&c->s, c->cmd->bit, e) && set_flags(&r, &c->s, false, e) &&
              set_words(&r, c, e);
     mem_free(r.flag);
-    if (!c->word) mem_free(r.word);
     log_set_level(c->s.quiet ? LOG_ERROR : c->s.verbose ? LOG_INFO : LOG_NOTE);
     mem_set_limit(c->s.bloom.mem_limit);
     if (ok && !r.help) settings_warn_environment();
     if (ok && r.help)
-        help_command(c->cmd, out);
+        help_command(c->cmd, r.words ? command_find_action(c->cmd, r.word[0]) : NULL, out);
     else if (ok && (over = c->s.print_config))
         settings_print(&c->s, c->cmd->bit, c->s.json, out);
+    if (!c->word) mem_free(r.word);
     return ok && !over && check_needs(c, e);
 }
 
@@ -273,7 +296,7 @@ int cli_run(const command *cmd, int argc, char **argv, err *e) {
     int status = 0;
     if (prepare(&c, argc, argv, &out, e) &&
         (!option_find("jobs", cmd->bit) || (c.threads = par_open((int)c.s.jobs, e))))
-        status = cmd->run(&c, &out, e);
+        status = (c.action ? c.action->run : cmd->run)(&c, &out, e);
     if (out.s && !e->code) fputs(out.s, stdout);
     cli_blame(&c);
     if (e->code && !c.answered && wants_json(&c, argc, argv)) print_failure(e);

@@ -16,6 +16,7 @@
 /* The command at hand. The command may use everything and owns nothing. */
 struct cli {
     const command *cmd;
+    const command_action *action; /* NULL where the command has none */
     settings s;
     char **word; /* the arguments that stand for no option, in order; they point into argv */
     int words;

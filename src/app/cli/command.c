@@ -50,26 +50,20 @@ const command COMMANDS[] = {
     {
         .name = "kernel",
         .bit = FOR_KERNEL,
-        .usage = "make MODEL -o OUT | check FILE | convert FILE -o OUT | models",
-        .summary = "Generate kernels from formulas, check them, and convert them between tools.",
-        .about = "make writes the point spread function of a model (models lists the models and "
-                 "their parameters). Its centre is the tap at half the size, each channel sums to "
-                 "1, and an EXR file has the parameters as attributes.\n\ncheck reports problems: "
-                 "an off-centre peak, a cut-off tail, a saturated core, a background, noise, "
-                 "negative taps; and the options that fix them. With --strict a warning makes the "
-                 "exit status 1.\n\nconvert rotates and moves taps from one tool's convention to "
-                 "another's. It changes no value unless --normalize is given. --kernel-center sets "
-                 "the centre where the convention does not.",
+        .usage = "ACTION [arguments] [options]",
+        .summary = "Make kernels from formulas, check them, and convert them between tools.",
+        .about = "A kernel is the picture of one point of light, the point spread function with "
+                 "which images are convolved. 'fftbloom help kernel ACTION' shows all of an "
+                 "action.",
         .min_words = 1,
-        .max_words = 2,
-        .word_choices = "make check convert models",
+        .max_words = 64,
         .word_name = "kernel action",
+        .actions = KERNEL_ACTIONS,
         .example = {{"Make six spikes in colour.",
                      "fftbloom kernel make star --param blades=6,turn=15 --taps 512 -o star.exr"},
                     {"Check that it is fit for use.", "fftbloom kernel check star.exr --strict"},
                     {"Convert it for oiiotool, which correlates.",
                      "fftbloom kernel convert star.exr --to oiio -o star_oiio.exr"}},
-        .run = cmd_kernel,
     },
     {
         .name = "diff",
@@ -134,21 +128,14 @@ const command COMMANDS[] = {
     {
         .name = "cache",
         .bit = FOR_CACHE,
-        .usage = "path|list|verify|trim [options]",
+        .usage = "ACTION [options]",
         .summary = "Show, check or trim the kernel spectra that are kept between runs.",
-        .about = "path prints the folder. list prints the last use, the size and the name of each "
-                 "spectrum. verify reads all of them and exits with 65 if one is broken. trim "
-                 "removes the least recently used spectra until --cache-size bytes are left; every "
-                 "run that adds a spectrum does the same. It also keeps at most 100000 of the "
-                 "stamps by which --update recognises finished frames, and none with --cache-size "
-                 "0. Other files in the cache folder are not touched.",
         .min_words = 1,
         .max_words = 1,
-        .word_choices = "path list verify trim",
         .word_name = "cache action",
+        .actions = CACHE_ACTIONS,
         .example = {{"Print the folder.", "fftbloom cache path"},
                     {"Empty the cache.", "fftbloom cache trim --cache-size 0"}},
-        .run = cmd_cache,
     },
     {
         .name = "bench",
@@ -246,9 +233,9 @@ const command COMMANDS[] = {
     {
         .name = "help",
         .bit = FOR_HELP,
-        .usage = "[COMMAND]",
-        .summary = "Show the help of the program or of a command.",
-        .max_words = 1,
+        .usage = "[COMMAND [ACTION]]",
+        .summary = "Show the help of the program, of a command or of one of its actions.",
+        .max_words = 2,
         .word_choices = "*", /* the names of the commands */
         .word_name = "command",
         .run = cmd_help,
@@ -297,6 +284,12 @@ const command *command_find(const char *name) {
     return NULL;
 }
 
+const command_action *command_find_action(const command *c, const char *name) {
+    for (const command_action *a = c->actions; a && a->name; a++)
+        if (strcmp(a->name, name) == 0) return a;
+    return NULL;
+}
+
 const char *command_nearest(const char *name) {
     const char *names[sizeof COMMANDS / sizeof COMMANDS[0]];
     for (int i = 0; i < COMMAND_COUNT; i++) names[i] = COMMANDS[i].name;
@@ -306,6 +299,8 @@ const char *command_nearest(const char *name) {
 
 void command_choices(const command *c, const char *between, text *to) {
     const char *words = c->word_choices;
+    for (const command_action *a = c->actions; a && a->name; a++)
+        text_add(to, "%s%s", a == c->actions ? "" : between, a->name);
     if (words && *words == '*')
         for (int i = 0; i < COMMAND_COUNT; i++)
             text_add(to, "%s%s", i ? between : "", COMMANDS[i].name);
@@ -325,7 +320,7 @@ bool command_check_choice(const command *c, const char *word, err *e) {
     char *at;
     text words = {0}, list = {0};
     int n = 0;
-    bool ok = !c->word_choices;
+    bool ok = !c->word_choices && !c->actions;
     command_choices(c, " ", &words);
     for (char *p = ok ? NULL : strtok_r(words.s, " ", &at); p && n < MOST;
          p = strtok_r(NULL, " ", &at)) {

@@ -17,7 +17,21 @@ typedef struct {
     const char *line; /* "fftbloom in.exr star.exr -o out.exr" */
 } command_example;
 
-enum { COMMAND_WORDS = 3, COMMAND_EXAMPLES = 6 };
+enum { COMMAND_WORDS = 3, COMMAND_EXAMPLES = 6, COMMAND_ACTION_EXAMPLES = 2 };
+
+/* What some commands do is named by their first word: `fftbloom kernel make`. Each such action is a
+ * row of the command's table; its help, its completions, and the refusal of options that it does
+ * not take follow from the row. */
+typedef struct {
+    const char *name;
+    const char *usage; /* what follows the name: "MODEL -o OUT [options]" */
+    const char *help; /* sentences, the first of which says all in short; \n\n between paragraphs */
+    int min_words, max_words; /* the arguments after the name */
+    const char *options;      /* names with blanks between; besides, it takes those for messages */
+    void (*words)(text *to);  /* appends the words that may follow, blanks between; NULL: files */
+    command_example example[COMMAND_ACTION_EXAMPLES];
+    int (*run)(cli *c, text *out, err *e); /* as command.run */
+} command_action;
 
 typedef struct {
     const char *name;
@@ -28,14 +42,16 @@ typedef struct {
     /* The number of arguments that are no flags, and the options that the first ones set. */
     int min_words, max_words;
     const char *stands_for[COMMAND_WORDS];
-    /* The words that the first of those arguments may be, such as "make check", and the name of
-     * such a word; "*" stands for the names of the commands. NULL: the arguments are files. */
+    /* The words that the first of those arguments may be, such as "bash zsh", and the name of such
+     * a word; "*" stands for the names of the commands. NULL: they are the names of `actions`, or,
+     * if this is NULL, too, the arguments are files. */
     const char *word_choices, *word_name;
+    const command_action *actions;    /* a row without a name ends them */
     const char *needs[COMMAND_WORDS]; /* options without which it cannot run */
     command_example example[COMMAND_EXAMPLES];
     /* Runs the command. It writes its result to `out`, which is printed unless there is an error.
      * Returns the exit status of a run without an error; of one with an error it is e->code. */
-    int (*run)(cli *c, text *out, err *e);
+    int (*run)(cli *c, text *out, err *e); /* NULL: each action has its own */
 } command;
 
 extern const command COMMANDS[];
@@ -48,6 +64,8 @@ const char *command_nearest(const char *name);
 /* Returns true for a word that could be a command but no path: it has no dot, slash or frame field,
  * and no file has this name. */
 bool command_is_bare_word(const char *word);
+/* Returns the action of that name, or NULL; also where the command has no actions. */
+const command_action *command_find_action(const command *c, const char *name);
 /* Appends the words that may follow the command, with `between` between them. */
 void command_choices(const command *c, const char *between, text *to);
 /* Returns true where the word is one of them, or anything may follow; else false with ERR_USAGE. */
@@ -73,8 +91,7 @@ int cmd_schema(cli *c, text *out, err *e);
 int cmd_completion(cli *c, text *out, err *e);
 int cmd_docs(cli *c, text *out, err *e);
 int cmd_bench(cli *c, text *out, err *e);
-int cmd_cache(cli *c, text *out, err *e);
-int cmd_kernel(cli *c, text *out, err *e);
+extern const command_action CACHE_ACTIONS[], KERNEL_ACTIONS[];
 int cmd_info(cli *c, text *out, err *e);
 
 #endif

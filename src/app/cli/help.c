@@ -1,6 +1,7 @@
 #include "app/cli/help.h"
 
 #include "app/cli/cli.h"
+#include "app/cli/option_rules.h"
 #include "app/cli/options.h"
 #include "base/json_out.h"
 
@@ -27,7 +28,8 @@ void help_wrap(text *to, const char *s, int at, int indent, int width) {
     text_add(to, "\n");
 }
 
-static void add_option(const option *o, text *to) {
+/* With `c`, adds the actions that take the option, unless all do. */
+static void add_option(const option *o, const command *c, text *to) {
     char flag[OPTION_NAME_ROOM];
     text head = {0}, words = {0};
     if (o->letter) text_add(&head, "  -%c, ", o->letter);
@@ -38,22 +40,24 @@ static void add_option(const option *o, text *to) {
     text_add(to, "%s%s%*s", head.s, fits ? "" : "\n", fits ? COLUMN - (int)head.n : COLUMN, "");
     text_add(&words, "%s", o->help);
     if (o->preset && o->type != OPTION_BOOL) text_add(&words, " [%s]", o->preset);
+    if (c && c->actions && o->section != SECTION_MESSAGES) {
+        text_add(&words, " (");
+        option_actions(o, c, &words);
+        text_add(&words, ")");
+    }
     help_wrap(to, words.s, COLUMN, COLUMN, WIDTH);
     text_free(&words);
     text_free(&head);
 }
 
-static void add_examples(const command *c, text *to) {
-    for (int i = 0; i < COMMAND_EXAMPLES && c->example[i].line; i++)
-        text_add(to, "  # %s\n  %s\n", c->example[i].does, c->example[i].line);
+static void add_examples(const command_example *example, int most, text *to) {
+    for (int i = 0; i < most && example[i].line; i++)
+        text_add(to, "  # %s\n  %s\n", example[i].does, example[i].line);
+    if (example[0].line) text_add(to, "\n");
 }
 
-void help_command(const command *c, text *to) {
-    text_add(to, "fftbloom %s: %s\n\n", c->name, c->summary);
-    add_examples(c, to);
-    text_add(to, "%sUsage: fftbloom %s%s%s\n", c->example[0].line ? "\n" : "", c->name,
-             *c->usage ? " " : "", c->usage);
-    for (const char *s = c->about, *end; s; s = end ? end + 2 : NULL) {
+static void add_paragraphs(const char *s, text *to) {
+    for (const char *end; s; s = end ? end + 2 : NULL) {
         text paragraph = {0};
         end = strstr(s, "\n\n");
         text_add_bytes(&paragraph, s, end ? (size_t)(end - s) : strlen(s));
@@ -61,12 +65,57 @@ void help_command(const command *c, text *to) {
         help_wrap(to, paragraph.s, 0, 0, WIDTH);
         text_free(&paragraph);
     }
+}
+
+/* Adds the options of a command, or of one of its actions. */
+static void add_options(const command *c, const command_action *a, text *to) {
     int section = -1;
-    for (const option *o = NULL; (o = option_next(o, c->bit)); section = (int)o->section) {
+    for (const option *o = NULL; (o = option_next(o, c->bit));) {
+        if (a && !option_is_for_action(o, a)) continue;
         if ((int)o->section != section) text_add(to, "\n%s:\n", SECTION_TITLE[o->section]);
-        add_option(o, to);
+        add_option(o, a ? NULL : c, to);
+        section = (int)o->section;
     }
     text_add(to, "      --help                Show this text.\n");
+}
+
+size_t help_summary(const char *sentences) {
+    const char *end = strstr(sentences, ". ");
+    const char *paragraph = strstr(sentences, ".\n");
+    if (!end || (paragraph && paragraph < end)) end = paragraph;
+    return end ? (size_t)(end - sentences) + 1 : strlen(sentences);
+}
+
+static void add_actions(const command *c, text *to) {
+    text_add(to, "\nActions:\n");
+    for (const command_action *a = c->actions; a && a->name; a++) {
+        text words = {0};
+        text_add_bytes(&words, a->help, help_summary(a->help));
+        text_add(to, "  %s%s%s\n%*s", a->name, *a->usage ? " " : "", a->usage, 8, "");
+        help_wrap(to, words.s, 8, 8, WIDTH);
+        text_free(&words);
+    }
+}
+
+static void help_action(const command *c, const command_action *a, text *to) {
+    text_add(to, "fftbloom %s %s\n\n", c->name, a->name);
+    add_examples(a->example, COMMAND_ACTION_EXAMPLES, to);
+    text_add(to, "Usage: fftbloom %s %s%s%s\n", c->name, a->name, *a->usage ? " " : "", a->usage);
+    add_paragraphs(a->help, to);
+    add_options(c, a, to);
+}
+
+void help_command(const command *c, const command_action *a, text *to) {
+    if (a) {
+        help_action(c, a, to);
+        return;
+    }
+    text_add(to, "fftbloom %s: %s\n\n", c->name, c->summary);
+    add_examples(c->example, COMMAND_EXAMPLES, to);
+    text_add(to, "Usage: fftbloom %s%s%s\n", c->name, *c->usage ? " " : "", c->usage);
+    add_paragraphs(c->about, to);
+    if (c->actions) add_actions(c, to);
+    add_options(c, NULL, to);
 }
 
 static const char USAGE[] = " fftbloom IN KERNEL -o OUT [options]\n"
@@ -87,14 +136,18 @@ void help_short(text *to) {
 }
 
 int cmd_help(cli *c, text *out, err *e) {
-    (void)e;
     if (c->words) {
-        help_command(command_find(c->word[0]), out);
+        const command *of = command_find(c->word[0]);
+        if (c->words == 1 || (of->actions && command_check_choice(of, c->word[1], e)))
+            help_command(of, c->words == 1 ? NULL : command_find_action(of, c->word[1]), out);
+        else if (!of->actions)
+            err_set(e, ERR_USAGE, "%s has no actions, and so no help on '%s'", of->name,
+                    c->word[1]);
         return 0;
     }
     text_add(out, "fftbloom blooms HDR images with a real point spread function.\n\n");
-    add_examples(command_find("apply"), out);
-    text_add(out, "\nUsage:%sCommands:\n", USAGE);
+    add_examples(command_find("apply")->example, COMMAND_EXAMPLES, out);
+    text_add(out, "Usage:%sCommands:\n", USAGE);
     add_commands(out);
     text_add(out, "\nExit status:\n");
     for (int i = 0; i < EXIT_CODE_COUNT; i++) {

@@ -5,9 +5,12 @@
 
 #include "app/cli/command.h"
 
-/* Append the short help for `fftbloom` alone, and the help of a command. */
+/* Append the short help for `fftbloom` alone, and the help of a command or, if `a` is not NULL, of
+ * one of its actions. */
 void help_short(text *to);
-void help_command(const command *c, text *to);
+void help_command(const command *c, const command_action *a, text *to);
+/* Returns the length of the first sentence. */
+size_t help_summary(const char *sentences);
 
 /* Appends `s`, broken at blanks into lines of at most `width` columns. The first line begins at
  * column `at`, all others at column `indent`. */

@@ -48,38 +48,31 @@ static bool holds(option_condition c, const settings *s) {
 enum { RUN = FOR_APPLY | FOR_PLAN };
 
 const option_rule OPTION_RULES[] = {
-    {FOR_ALL, "verbose", WHERE_LOUD, "with --quiet", NULL},
+    {FOR_ALL, "verbose", WHERE_LOUD, "with --quiet"},
 
-    {RUN, "knee", WHERE_THRESHOLD, "without --threshold", NULL},
-    {FOR_APPLY, "half_overflow", WHERE_HALF, "with --pixel-type float", NULL},
-    {FOR_APPLY, "compression emit_layer", WHERE_EXR, "on an output that is not EXR", NULL},
-    {FOR_APPLY, "exposure", WHERE_PNG, "on an output that is not PNG", NULL},
-    {RUN | FOR_BENCH, "plans", WHERE_CPU, "on a device that is no CPU", NULL},
-    {FOR_APPLY, "missing keep_going", WHERE_ALWAYS, "on a single image", NULL},
-    {FOR_APPLY, "chunk farm_dir", WHERE_FARM, "without --farm", NULL},
-    {FOR_APPLY, "wait farm_args", WHERE_SLURM, "without --farm slurm", NULL},
-    {FOR_APPLY, "report json progress", WHERE_END_IS_SEEN, "with --farm but without --wait", NULL},
+    {RUN, "knee", WHERE_THRESHOLD, "without --threshold"},
+    {FOR_APPLY, "half_overflow", WHERE_HALF, "with --pixel-type float"},
+    {FOR_APPLY, "compression emit_layer", WHERE_EXR, "on an output that is not EXR"},
+    {FOR_APPLY, "exposure", WHERE_PNG, "on an output that is not PNG"},
+    {RUN | FOR_BENCH, "plans", WHERE_CPU, "on a device that is no CPU"},
+    {FOR_APPLY, "missing keep_going", WHERE_ALWAYS, "on a single image"},
+    {FOR_APPLY, "chunk farm_dir", WHERE_FARM, "without --farm"},
+    {FOR_APPLY, "wait farm_args", WHERE_SLURM, "without --farm slurm"},
+    {FOR_APPLY, "report json progress", WHERE_END_IS_SEEN, "with --farm but without --wait"},
 
-    {FOR_KERNEL, "param fade", WHERE_ALWAYS, NULL, "make"},
-    {FOR_KERNEL, "output clobber taps", WHERE_ALWAYS, NULL, "make convert"},
-    {FOR_KERNEL, "from to normalize kernel_center", WHERE_ALWAYS, NULL, "convert"},
-    {FOR_KERNEL, "strict", WHERE_ALWAYS, NULL, "check"},
-    {FOR_KERNEL, "jobs", WHERE_ALWAYS, NULL, "make check convert"},
-    {FOR_CACHE, "cache_size", WHERE_ALWAYS, NULL, "list trim"},
-
-    {FOR_DIFF, "od abs scale", WHERE_DIFFERENCE, "without --output", NULL},
+    {FOR_DIFF, "od abs scale", WHERE_DIFFERENCE, "without --output"},
 
     {FOR_CHECK,
      "device progress keep_going bless require_device require_cases junit tap json html github",
-     WHERE_CASES, "with --list", NULL},
+     WHERE_CASES, "with --list"},
 
     {FOR_BENCH,
      "kernel normalize kernel_center kernel_scale correlate spectrum padding axis precision plans "
      "pixel_type vram_limit size rounds queue in_flight warm_up csv",
-     WHERE_TIMES, "with --calibrate", NULL},
+     WHERE_TIMES, "with --calibrate"},
     {FOR_BENCH, "normalize kernel_center kernel_scale correlate", WHERE_KERNEL_FILE,
-     "without a file as --kernel", NULL},
-    {FOR_BENCH, "csv", WHERE_WORDS, "with --json", NULL},
+     "without a file as --kernel"},
+    {FOR_BENCH, "csv", WHERE_WORDS, "with --json"},
 };
 const int OPTION_RULE_COUNT = (int)(sizeof OPTION_RULES / sizeof OPTION_RULES[0]);
 
@@ -94,38 +87,56 @@ static bool is_among(const char *words, const char *word) {
 }
 
 /* Refuses the first option of the command line that the rule is about. */
-static bool refuse(const option_rule *r, const settings *s, uint32_t command, const char *action,
-                   err *e) {
+static bool refuse(const option_rule *r, const settings *s, uint32_t bit, err *e) {
     char flag[OPTION_NAME_ROOM];
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option *o = &OPTIONS[i];
-        if (!(o->on & command) || s->value[i].origin != ORIGIN_FLAG) continue;
+        if (!(o->on & bit) || s->value[i].origin != ORIGIN_FLAG) continue;
         if (!is_among(r->options, o->name)) continue;
-        option_flag(o, flag);
-        if (!r->actions) return err_set(e, ERR_USAGE, "%s has no effect %s", flag, r->otherwise);
+        return err_set(e, ERR_USAGE, "%s has no effect %s", option_flag(o, flag), r->otherwise);
+    }
+    return true;
+}
+
+bool option_rules_check(const settings *s, uint32_t bit, err *e) {
+    for (int i = 0; i < OPTION_RULE_COUNT; i++) {
+        const option_rule *r = &OPTION_RULES[i];
+        if ((r->on & bit) && r->where && !holds(r->where, s) && !refuse(r, s, bit, e)) return false;
+    }
+    return true;
+}
+
+bool option_is_for_action(const option *o, const command_action *a) {
+    return o->section == SECTION_MESSAGES || is_among(a->options, o->name);
+}
+
+void option_actions(const option *o, const command *c, text *to) {
+    size_t before = to->n;
+    for (const command_action *a = c->actions; a && a->name; a++)
+        if (option_is_for_action(o, a)) text_add(to, "%s%s", to->n > before ? ", " : "", a->name);
+}
+
+bool option_rules_check_action(const settings *s, const command *c, const command_action *a,
+                               err *e) {
+    char flag[OPTION_NAME_ROOM];
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const option *o = &OPTIONS[i];
+        if (!(o->on & c->bit) || s->value[i].origin != ORIGIN_FLAG || option_is_for_action(o, a))
+            continue;
         text of = {0};
-        for (const char *p = r->actions; *p; p++) text_add(&of, *p == ' ' ? ", " : "%c", *p);
-        err_set(e, ERR_USAGE, "%s has no effect in '%s'; it is for %s", flag, action, of.s);
+        option_actions(o, c, &of);
+        err_set(e, ERR_USAGE, "%s has no effect in '%s'; it is for %s", option_flag(o, flag),
+                a->name, of.s);
         text_free(&of);
         return false;
     }
     return true;
 }
 
-bool option_rules_check(const settings *s, uint32_t command, const char *action, err *e) {
+bool option_has_effect(const settings *s, uint32_t bit, const option *o) {
     for (int i = 0; i < OPTION_RULE_COUNT; i++) {
         const option_rule *r = &OPTION_RULES[i];
-        if (!(r->on & command) || (!r->where && !r->actions)) continue;
-        bool ok = r->where ? holds(r->where, s) : !action || is_among(r->actions, action);
-        if (!ok && !refuse(r, s, command, action, e)) return false;
-    }
-    return true;
-}
-
-bool option_has_effect(const settings *s, uint32_t command, const option *o) {
-    for (int i = 0; i < OPTION_RULE_COUNT; i++) {
-        const option_rule *r = &OPTION_RULES[i];
-        if ((r->on & command) && is_among(r->options, o->name) && !holds(r->where, s)) return false;
+        if ((r->on & bit) && is_among(r->options, o->name) && !holds(r->where, s)) return false;
     }
     return true;
 }
@@ -133,7 +144,7 @@ bool option_has_effect(const settings *s, uint32_t command, const option *o) {
 bool option_rules_check_single(const settings *s, err *e) {
     for (int i = 0; i < OPTION_RULE_COUNT; i++) {
         const option_rule *r = &OPTION_RULES[i];
-        if (!r->where && !r->actions && !refuse(r, s, r->on, NULL, e)) return false;
+        if (!r->where && !refuse(r, s, r->on, e)) return false;
     }
     return true;
 }

@@ -3,20 +3,29 @@
  * An option of the command line that would do nothing in the command as it is given is refused, so
  * that nobody believes it was obeyed. The rules are one table in option_rules.c, with a condition
  * and the words for it. Only options of the command line are held to it: a config file or a
- * variable may serve several commands. The rules know settings, not the content of files. */
+ * variable may serve several commands. An action takes the options that its
+ * row names (command.h). The rules know settings, not the content of files. */
 #ifndef APP_OPTION_RULES_H
 #define APP_OPTION_RULES_H
 
+#include "app/cli/command.h"
 #include "app/cli/options.h"
 
-/* Returns false with ERR_USAGE where an option of the command line has no effect. `command` is the
- * command's bit; `action` is its first word, such as "make", or NULL. */
-bool option_rules_check(const settings *s, uint32_t command, const char *action, err *e);
+/* Returns false with ERR_USAGE where an option of the command line has no effect. `bit` is the
+ * command's bit. */
+bool option_rules_check(const settings *s, uint32_t bit, err *e);
 /* The same for the options that need a sequence, where the input is a single image. */
 bool option_rules_check_single(const settings *s, err *e);
+/* The same for the options that the action of a command does not take. */
+bool option_rules_check_action(const settings *s, const command *c, const command_action *a,
+                               err *e);
+/* Returns whether an action takes an option of its command. */
+bool option_is_for_action(const option *o, const command_action *a);
+/* Appends the names of the actions that take an option: "make, check". */
+void option_actions(const option *o, const command *c, text *to);
 
 /* Returns whether the option has an effect beside the others, apart from actions and sequences. */
-bool option_has_effect(const settings *s, uint32_t command, const option *o);
+bool option_has_effect(const settings *s, uint32_t bit, const option *o);
 
 /* Conditions on the settings of a command. */
 typedef enum {
@@ -38,13 +47,12 @@ typedef enum {
 } option_condition;
 
 /* One row: `options` (names with blanks between) work in the commands `on` where the condition
- * holds, or, if there is none, in the actions `actions`, or, if these are NULL, in a sequence. */
+ * holds, or, if there is none, in a sequence. */
 typedef struct {
     uint32_t on;
     const char *options;
     option_condition where;
     const char *otherwise; /* "without --threshold" */
-    const char *actions;   /* "make convert" */
 } option_rule;
 
 extern const option_rule OPTION_RULES[];

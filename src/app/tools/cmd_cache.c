@@ -118,15 +118,9 @@ static bool trim(const request *r, err *e) {
     return true;
 }
 
-int cmd_cache(cli *c, text *out, err *e) {
-    /* Each returns false where it has nothing to show. */
-    static const struct {
-        const char *word;
-        bool (*run)(const request *r, err *e);
-    } ACTION[] = {{"path", NULL}, {"list", list}, {"verify", verify}, {"trim", trim}};
+/* Prints the folder, or what `work` says of it. */
+static int with_folder(cli *c, text *out, bool (*work)(const request *r, err *e), err *e) {
     char dir[CACHE_PATH];
-    int i = 0; /* the command line has checked the word */
-    while (strcmp(c->word[0], ACTION[i].word) != 0) i++;
     if (!cache_path(dir, c->s.bloom.cache_dir)) {
         err_set(e, ERR_CONFIG,
                 "there is no cache folder: give --cache-dir, or set FFTBLOOM_CACHE_DIR, "
@@ -139,10 +133,54 @@ int cmd_cache(cli *c, text *out, err *e) {
         json_string(&j, "path", dir);
     }
     request r = {dir, c->s.bloom.cache_size, c->s.json ? &j : NULL, out};
-    if (!ACTION[i].run && !c->s.json) text_add(out, "%s\n", dir);
-    if (ACTION[i].run && !ACTION[i].run(&r, e)) return 0;
+    if (!work && !c->s.json) text_add(out, "%s\n", dir);
+    if (work && !work(&r, e)) return 0;
     if (c->s.json) json_end(&j);
     cli_print(out);
     c->answered = true;
     return 0;
 }
+
+static int cache_folder(cli *c, text *out, err *e) {
+    return with_folder(c, out, NULL, e);
+}
+
+static int cache_show(cli *c, text *out, err *e) {
+    return with_folder(c, out, list, e);
+}
+
+static int cache_read(cli *c, text *out, err *e) {
+    return with_folder(c, out, verify, e);
+}
+
+static int cache_shrink(cli *c, text *out, err *e) {
+    return with_folder(c, out, trim, e);
+}
+
+const command_action CACHE_ACTIONS[] = {
+    {.name = "path",
+     .usage = "",
+     .help = "Print the folder.",
+     .options = "cache_dir",
+     .run = cache_folder},
+    {.name = "list",
+     .usage = "",
+     .help = "List the last use, the size and the name of each spectrum.",
+     .options = "cache_dir cache_size",
+     .run = cache_show},
+    {.name = "verify",
+     .usage = "",
+     .help = "Read all spectra, and exit with 65 if one is broken.",
+     .options = "cache_dir",
+     .run = cache_read},
+    {.name = "trim",
+     .usage = "",
+     .help = "Remove the least recently used spectra until --cache-size bytes are left. Every run "
+             "that adds a spectrum does the same. It also keeps at most 100000 of the stamps by "
+             "which --update recognises finished frames, and none with --cache-size 0. Other "
+             "files in the cache folder are not touched.",
+     .options = "cache_dir cache_size",
+     .example = {{"Empty the cache.", "fftbloom cache trim --cache-size 0"}},
+     .run = cache_shrink},
+    {0},
+};

@@ -1,8 +1,7 @@
 /* cmd_completion.c - `fftbloom completion`: prints the tables as completions of bash, zsh and
  * fish. It knows the shells' languages and nothing of what options mean. */
 #include "app/cli/cli.h"
-#include "app/cli/options.h"
-#include "kernel/model.h"
+#include "app/cli/option_rules.h"
 
 #include <string.h>
 
@@ -27,13 +26,37 @@ static void add_names(const char *between, text *to) {
     command_choices(command_find("help"), between, to);
 }
 
-/* Appends the words that may follow the command's first word, and returns that word. Returns NULL
- * for commands that have no such words. */
-static const char *add_second_words(const command *c, text *to) {
-    if (c->bit == FOR_DOCS) return add_names(" ", to), "man";
-    if (c->bit != FOR_KERNEL) return NULL;
-    for (int i = 0; i < MODEL_COUNT; i++) text_add(to, "%s%s", i ? " " : "", MODELS[i].name);
-    return "make";
+/* Words that may follow the first word of a command. */
+typedef struct {
+    const char *after;
+    text words;
+} second_words;
+
+enum { SECOND_MOST = 64 };
+
+/* Fills in one row for each first word that other words may follow, and returns how many there are.
+ * Free them with free_second_words. */
+static int find_second_words(second_words to[SECOND_MOST], const command *c) {
+    int n = 0;
+    if (c->bit == FOR_DOCS) {
+        to[n] = (second_words){.after = "man"};
+        add_names(" ", &to[n++].words);
+    }
+    for (int i = 0; c->bit == FOR_HELP && i < COMMAND_COUNT; i++)
+        if (COMMANDS[i].actions) {
+            to[n] = (second_words){.after = COMMANDS[i].name};
+            command_choices(&COMMANDS[i], " ", &to[n++].words);
+        }
+    for (const command_action *a = c->actions; a && a->name && n < SECOND_MOST; a++)
+        if (a->words) {
+            to[n] = (second_words){.after = a->name};
+            a->words(&to[n++].words);
+        }
+    return n;
+}
+
+static void free_second_words(second_words *of, int n) {
+    while (n-- > 0) text_free(&of[n].words);
 }
 
 /* --- bash -------------------------------------------------------------------------------- */
@@ -63,27 +86,44 @@ static void bash_values(const option *o, text *to) {
     text_add(to, "return ;;\n");
 }
 
-static void bash_command(const command *c, text *to) {
-    text second = {0};
-    const char *first = add_second_words(c, &second);
-    text_add(to, "    %s)\n        flags='--help", c->name);
+/* Appends the flags of a command, or of one of its actions. */
+static void bash_flags(const command *c, const command_action *a, text *to) {
+    text_add(to, "flags='--help");
     for (int i = 0; i < OPTION_COUNT; i++) {
         char flag[OPTION_NAME_ROOM];
-        if (OPTIONS[i].on & c->bit) text_add(to, " %s", option_flag(&OPTIONS[i], flag));
+        if (OPTIONS[i].on & c->bit && (!a || option_is_for_action(&OPTIONS[i], a)))
+            text_add(to, " %s", option_flag(&OPTIONS[i], flag));
     }
-    text_add(to, "'\n");
-    if (c->word_choices) {
+    text_add(to, "'");
+}
+
+static void bash_command(const command *c, text *to) {
+    second_words second[SECOND_MOST];
+    int seconds = find_second_words(second, c);
+    text_add(to, "    %s)\n        ", c->name);
+    bash_flags(c, NULL, to);
+    text_add(to, "\n");
+    if (c->actions) {
+        text_add(to, "        case ${COMP_WORDS[2]} in\n");
+        for (const command_action *a = c->actions; a->name; a++) {
+            text_add(to, "        %s) ", a->name);
+            bash_flags(c, a, to);
+            text_add(to, " ;;\n");
+        }
+        text_add(to, "        esac\n");
+    }
+    if (c->word_choices || c->actions) {
         text_add(to, "        if ((COMP_CWORD == 2)); then words='");
         command_choices(c, " ", to);
         text_add(to, "'; fi\n");
     }
-    if (first)
+    for (int i = 0; i < seconds; i++)
         text_add(to,
                  "        if ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[2]} == %s ]]; then words='%s'; "
                  "fi\n",
-                 first, second.s);
+                 second[i].after, second[i].words.s);
     text_add(to, "        ;;\n");
-    text_free(&second);
+    free_second_words(second, seconds);
 }
 
 static void bash(text *to) {
@@ -132,23 +172,24 @@ static void zsh_option(const option *o, text *to) {
 /* Appends the arguments of a command. Where the words that may follow depend on the first one, zsh
  * runs the test when it completes. */
 static void zsh_command(const command *c, text *to) {
-    text second = {0};
-    const char *first = add_second_words(c, &second);
+    second_words second[SECOND_MOST];
+    int seconds = find_second_words(second, c);
     text_add(to, "    %s)\n        _arguments '--help[Show the help of the command.]'", c->name);
     for (int k = 0; k < OPTION_COUNT; k++)
         if (OPTIONS[k].on & c->bit) zsh_option(&OPTIONS[k], to);
-    if (c->word_choices) {
+    if (c->word_choices || c->actions) {
         text_add(to, " \\\n            '1:%s:(", c->word_name);
         command_choices(c, " ", to);
         text_add(to, ")'");
     }
-    if (first)
-        text_add(to,
-                 " \\\n            '2:argument:{ if [[ $line[1] == %s ]]; then compadd %s; else "
-                 "_files; fi }'",
-                 first, second.s);
+    if (seconds) {
+        text_add(to, " \\\n            '2:argument:{ case $line[1] in");
+        for (int i = 0; i < seconds; i++)
+            text_add(to, " %s) compadd %s ;;", second[i].after, second[i].words.s);
+        text_add(to, " *) _files ;; esac }'");
+    }
     text_add(to, " \\\n            '*:argument:_files' ;;\n");
-    text_free(&second);
+    free_second_words(second, seconds);
 }
 
 static void zsh(text *to) {
@@ -185,21 +226,23 @@ static void fish_described(const char *s, text *to) {
 }
 
 static void fish_command(const command *c, text *to) {
-    text second = {0}, also = {0};
-    const char *first = add_second_words(c, &second);
+    second_words second[SECOND_MOST];
+    int seconds = find_second_words(second, c);
     text_add(to, "complete -c fftbloom -n __fish_use_subcommand -a %s", c->name);
     fish_described(c->summary, to);
-    if (c->word_choices) {
+    if (c->word_choices || c->actions) {
         fish_begin(c, "; and test (__fftbloom_at) = 2", to);
         text_add(to, " -f -a '");
         command_choices(c, " ", to);
         text_add(to, "'\n");
     }
-    if (first) {
+    for (int i = 0; i < seconds; i++) {
+        text also = {0};
         text_add(&also, "; and test (__fftbloom_at) = 3; and contains %s (commandline -opc)",
-                 first);
+                 second[i].after);
         fish_begin(c, also.s, to);
-        text_add(to, " -f -a '%s'\n", second.s);
+        text_add(to, " -f -a '%s'\n", second[i].words.s);
+        text_free(&also);
     }
     for (int k = 0; k < OPTION_COUNT; k++) {
         const option *o = &OPTIONS[k];
@@ -217,8 +260,7 @@ static void fish_command(const command *c, text *to) {
         }
         fish_described(o->help, to);
     }
-    text_free(&second);
-    text_free(&also);
+    free_second_words(second, seconds);
 }
 
 static void fish(text *to) {

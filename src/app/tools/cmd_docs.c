@@ -2,7 +2,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/config.h"
 #include "app/cli/help.h"
-#include "app/cli/options.h"
+#include "app/cli/option_rules.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -112,7 +112,8 @@ static void man_text(const char *s, text *to) {
     }
 }
 
-static void man_option(const option *o, text *to) {
+/* `c` is the command whose page it is. */
+static void man_option(const option *o, const command *c, text *to) {
     char flag[OPTION_NAME_ROOM], env[OPTION_NAME_ROOM];
     text_add(to, ".It ");
     if (o->letter) text_add(to, "Fl %c , ", o->letter);
@@ -126,6 +127,22 @@ static void man_option(const option *o, text *to) {
     if (o->about) man_text(o->about, to);
     if (o->preset && o->type != OPTION_BOOL) text_add(to, "The default is %s.\n", o->preset);
     if (option_env(o, env)) text_add(to, "Variable:\n.Ev %s .\n", env);
+    if (c->actions && o->section != SECTION_MESSAGES) {
+        text_add(to, "Actions: ");
+        option_actions(o, c, to);
+        text_add(to, ".\n");
+    }
+}
+
+static void man_actions(const command *c, text *to) {
+    text_add(to, ".Ss Actions\n.Bl -tag -width Ds\n");
+    for (const command_action *a = c->actions; a->name; a++) {
+        text_add(to, ".It Ic %s%s%s\n", a->name, *a->usage ? " Ar " : "", a->usage);
+        man_text(a->help, to);
+        for (int i = 0; i < COMMAND_ACTION_EXAMPLES && a->example[i].line; i++)
+            text_add(to, ".Bd -literal -offset indent\n%s\n.Ed\n", a->example[i].line);
+    }
+    text_add(to, ".El\n");
 }
 
 static void man_exit(text *to) {
@@ -167,13 +184,14 @@ static void man_command(const command *c, text *to) {
         text_add(to, ".Pp\n");
         man_text(c->about, to);
     }
+    if (c->actions) man_actions(c, to);
     text_add(to, ".Sh OPTIONS\n");
     int section = -1;
     for (const option *o = NULL; (o = option_next(o, c->bit)); section = (int)o->section) {
         if ((int)o->section != section)
             text_add(to, "%s.Ss %s\n.Bl -tag -width Ds\n", section < 0 ? "" : ".El\n",
                      SECTION_TITLE[o->section]);
-        man_option(o, to);
+        man_option(o, c, to);
     }
     text_add(to,
              "%s.Ss Help\n.Bl -tag -width Ds\n.It Fl \\-help\nShow a summary of the "

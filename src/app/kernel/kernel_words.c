@@ -1,4 +1,4 @@
-#include "app/tools/kernel_words.h"
+#include "app/kernel/kernel_words.h"
 
 #include "base/json_out.h"
 

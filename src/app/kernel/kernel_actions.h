@@ -1,0 +1,18 @@
+/* kernel_actions.h - the functions of the actions of `fftbloom kernel`. The table in
+ * kernel_actions.c has their rows (app/cli/command.h says what a row is).
+ *
+ * To add an action: one function here, one row there; `make generated`. */
+#ifndef APP_KERNEL_ACTIONS_H
+#define APP_KERNEL_ACTIONS_H
+
+#include "app/cli/cli.h"
+
+int kernel_make(cli *c, text *out, err *e);
+int kernel_models(cli *c, text *out, err *e);
+int kernel_check(cli *c, text *out, err *e);
+int kernel_convert(cli *c, text *out, err *e);
+
+/* Append the words that may follow an action, for completions. */
+void kernel_model_names(text *to);
+
+#endif

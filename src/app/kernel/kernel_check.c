@@ -1,0 +1,18 @@
+/* kernel_check.c - `fftbloom kernel check`: what is wrong with a kernel. */
+#include "app/kernel/kernel_actions.h"
+#include "app/kernel/kernel_files.h"
+#include "app/kernel/kernel_words.h"
+
+int kernel_check(cli *c, text *out, err *e) {
+    lint l;
+    kernel_finding found[KERNEL_FINDINGS];
+    kernel_source in = {0};
+    bool ok = kernel_load(&in, &l, c, c->word[1], e);
+    kernel_source_free(&in);
+    if (!ok) return 0;
+    if (c->s.json)
+        kernel_json(c->word[1], &l, out);
+    else if (!c->s.quiet)
+        kernel_words(c->word[1], &l, c->s.verbose, out);
+    return c->s.strict && kernel_findings(found, &l) && found[0].warning;
+}

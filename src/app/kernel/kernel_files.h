@@ -1,0 +1,23 @@
+/* kernel_files.h - reads and writes the kernels of `fftbloom kernel`, for all its actions. */
+#ifndef APP_KERNEL_FILES_H
+#define APP_KERNEL_FILES_H
+
+#include "app/cli/cli.h"
+#include "kernel/kernel_source.h"
+#include "kernel/lint.h"
+
+/* Reads --taps, "256" or "300x200". */
+bool kernel_read_taps(uint32_t to[2], const char *from, err *e);
+
+/* Reads the kernel of a file and the linter's numbers. Free `in` with kernel_source_free, also
+ * after a failure. */
+bool kernel_load(kernel_source *in, lint *l, const cli *c, const char *path, err *e);
+
+/* Returns whether there is anything to do: false with no error, and a status, where an output that
+ * exists is kept. */
+bool kernel_may_write(const settings *s, int *status, err *e);
+/* Writes the kernel, or with `picture` a picture to look at: as 8 bits of light it would be black
+ * but for the middle. Returns false with no error where the output exists by now and is kept. */
+bool kernel_save(const cli *c, const image *img, bool picture, int *status, err *e);
+
+#endif
