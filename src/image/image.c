@@ -5,7 +5,6 @@
 #include "base/number.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,36 +132,25 @@ bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e) {
 
 const float IMAGE_REC709[8] = {0.64f, 0.33f, 0.30f, 0.60f, 0.15f, 0.06f, 0.3127f, 0.3290f};
 
-/* The columns of the matrix are the primaries, scaled so that R = G = B = 1 gives the white point
- * (docs/math.md, "Rec.709 weights and chromaticities"). The scales solve a 3x3 system, here by
- * Cramer's rule. */
-bool image_to_xyz(const float xy[8], double m[3][3]) {
-    const double white[3] = {(double)xy[6] / xy[7], 1, (1.0 - (double)xy[6] - xy[7]) / xy[7]};
-    for (int i = 0; i < 3; i++) {
-        m[0][i] = xy[2 * i];
-        m[1][i] = xy[2 * i + 1];
-        m[2][i] = 1.0 - m[0][i] - m[1][i];
+bool image_primaries(const image_part *p, primaries *to) {
+    float xy[8];
+    matrix m;
+    const image_attr *a = image_find_attr(p, "chromaticities");
+    if (a && a->bytes == sizeof xy) {
+        memcpy(xy, a->data, sizeof xy);
+        *to = primaries_from_floats(xy);
+        if (primaries_to_xyz(&m, to)) return true;
     }
-    double scale[3], det = 0;
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
-        double minor[3] = {m[1][j] * m[2][k] - m[2][j] * m[1][k],
-                           m[2][j] * m[0][k] - m[0][j] * m[2][k],
-                           m[0][j] * m[1][k] - m[1][j] * m[0][k]};
-        scale[i] = white[0] * minor[0] + white[1] * minor[1] + white[2] * minor[2];
-        det = m[0][i] * minor[0] + m[1][i] * minor[1] + m[2][i] * minor[2];
-    }
-    for (int i = 0; i < 9; i++) m[i / 3][i % 3] = m[i / 3][i % 3] * scale[i % 3] / det;
-    return isfinite(m[1][0]) && isfinite(m[1][1]) && isfinite(m[1][2]);
+    *to = primaries_from_floats(IMAGE_REC709);
+    return false;
 }
 
 void image_luminance(const image_part *p, double weight[3]) {
-    double m[3][3];
-    float xy[8];
-    const image_attr *a = image_find_attr(p, "chromaticities");
-    if (a && a->bytes == sizeof xy) memcpy(xy, a->data, sizeof xy);
-    if (!a || a->bytes != sizeof xy || !image_to_xyz(xy, m)) image_to_xyz(IMAGE_REC709, m);
-    memcpy(weight, m[1], sizeof m[1]);
+    primaries is;
+    matrix m = MATRIX_IDENTITY;
+    image_primaries(p, &is);
+    primaries_to_xyz(&m, &is);
+    memcpy(weight, m.m[1], sizeof m.m[1]);
 }
 
 /* --- ownership ---------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #define IMAGE_IMAGE_H
 
 #include "base/err.h"
+#include "colour/primaries.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -109,8 +110,9 @@ bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e);
 /* The primaries of Rec.709, as the attribute chromaticities has them: x and y of R G B and white.
  */
 extern const float IMAGE_REC709[8];
-/* Fills the matrix from R G B to X Y Z for primaries. Returns false when they give none. */
-bool image_to_xyz(const float xy[8], double m[3][3]);
+/* Fills in what the part's attribute chromaticities says. Returns false, with Rec.709, where it
+ * says nothing that can be used. */
+bool image_primaries(const image_part *p, primaries *to);
 /* Fills in the weights of luminance Y: those of the part's chromaticities, else of Rec.709. */
 void image_luminance(const image_part *p, double weight[3]);
 

@@ -25,70 +25,14 @@ typedef struct {
     uint8_t *bytes;
 } preview;
 
-/* --- primaries ----------------------------------------------------------------------------- */
-
-static const double TO_REC709[3][3] = {{3.2404542, -1.5371385, -0.4985314},
-                                       {-0.9692660, 1.8760108, 0.0415560},
-                                       {0.0556434, -0.2040259, 1.0572252}};
-
-static void multiply(double to[3][3], const double a[3][3], const double b[3][3]) {
-    double made[3][3] = {{0}};
-    for (int i = 0; i < 9; i++)
-        for (int k = 0; k < 3; k++) made[i / 3][i % 3] += a[i / 3][k] * b[k][i % 3];
-    memcpy(to, made, sizeof made);
-}
-
-static void invert(double to[3][3], const double m[3][3]) {
-    double det = 0;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            int a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
-            to[i][j] = m[a][c] * m[b][d] - m[a][d] * m[b][c];
-        }
-    for (int k = 0; k < 3; k++) det += m[0][k] * to[k][0];
-    for (int i = 0; i < 9; i++) to[i / 3][i % 3] /= det;
-}
-
-/* Fills in X Y Z of a chromaticity, with Y = 1. */
-static void xyz_of(double to[3], double x, double y) {
-    to[0] = x / y, to[1] = 1, to[2] = (1 - x - y) / y;
-}
-
-/* Adds to `m` the change of a white of `from` into one of `white`: each cone's response is scaled
- * (Bradford). */
-static void adapt(double m[3][3], const double from[3], const double white[3]) {
-    static const double CONE[3][3] = {
-        {0.8951, 0.2664, -0.1614}, {-0.7502, 1.7135, 0.0367}, {0.0389, -0.0685, 1.0296}};
-    double back[3][3], scaled[3][3];
-    for (int i = 0; i < 3; i++) {
-        double a = 0, b = 0;
-        for (int k = 0; k < 3; k++) a += CONE[i][k] * from[k], b += CONE[i][k] * white[k];
-        for (int k = 0; k < 3; k++) scaled[i][k] = CONE[i][k] * b / a;
-    }
-    invert(back, CONE);
-    multiply(back, back, scaled);
-    multiply(m, back, m);
-}
-
-/* Fills the matrix from a part's chromaticities. White stays white. X Y Z itself is an exception:
- * it has no white of its own, and 1, 1, 1 has no meaning in it. */
+/* Fills the matrix from a part's primaries. White stays white. */
 static void read_primaries(preview *v) {
-    static const float XYZ[6] = {1, 0, 0, 1, 0, 0};
-    float xy[8];
-    double m[3][3], white[3], d65[3];
-    const image_attr *a = image_find_attr(v->from.part, "chromaticities");
-    if (v->from.colours != 3 || !a || a->bytes != sizeof xy) return;
-    memcpy(xy, a->data, sizeof xy);
-    if (memcmp(xy, IMAGE_REC709, sizeof xy) == 0 || !image_to_xyz(xy, m)) return;
-    xyz_of(white, (double)xy[6], (double)xy[7]);
-    xyz_of(d65, (double)IMAGE_REC709[6], (double)IMAGE_REC709[7]);
-    if (memcmp(xy, XYZ, sizeof XYZ) != 0) adapt(m, white, d65);
-    multiply(m, TO_REC709, m);
-    v->convert = true;
-    for (int i = 0; i < 9; i++) {
-        v->matrix[i / 3][i % 3] = (float)m[i / 3][i % 3];
-        v->convert = v->convert && isfinite(m[i / 3][i % 3]);
-    }
+    primaries is;
+    matrix m;
+    v->convert = v->from.colours == 3 && image_primaries(v->from.part, &is) &&
+                 !primaries_same(&is, PRIMARIES_REC709) &&
+                 primaries_convert(&m, &is, PRIMARIES_REC709);
+    for (int i = 0; i < 9 && v->convert; i++) v->matrix[i / 3][i % 3] = (float)m.m[i / 3][i % 3];
 }
 
 /* --- fewer pixels --------------------------------------------------------------------------- */

@@ -1,0 +1,27 @@
+/* curve.h - the curves by which files code light: sRGB, gammas, and the logarithms of cameras and
+ * film.
+ *
+ * Decoding gives linear light, in which 0.18 is a grey card for curves of the scene, and 1 is white
+ * for curves of a display. Values below 0 and above 1 are decoded by the same formulas, which all
+ * continue there; a gamma is mirrored at 0. */
+#ifndef COLOUR_CURVE_H
+#define COLOUR_CURVE_H
+
+typedef struct curve {
+    const char *name;      /* "srgb", as in names of colour spaces (space.h) */
+    const char *title;     /* "sRGB", for people */
+    const char *primaries; /* those that go with it, where a file names none: primaries.h */
+    double (*decode)(const struct curve *c, double v); /* NULL: known, but not supported */
+    double (*encode)(const struct curve *c, double v);
+    double gamma; /* of a pure gamma */
+} curve;
+
+extern const curve CURVES[];
+extern const int CURVE_COUNT;
+/* CURVES[0]: linear light, which is not changed. */
+extern const curve *const CURVE_LINEAR;
+
+/* Returns the curve of a name, or NULL. Letters may be small or capital. */
+const curve *curve_find(const char *name);
+
+#endif

@@ -1,0 +1,94 @@
+#include "colour/space.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* What people and programs call a space. Those that are offered are shown in messages. */
+static const struct {
+    const char *name, *means;
+    bool offered;
+} ALIAS[] = {
+    {"linear", "lin", true},
+    {"lin_rec709", "lin_rec709", true},
+    {"lin_p3d65", "lin_p3d65", true},
+    {"lin_rec2020", "lin_rec2020", true},
+    {"acescg", "lin_ap1", true},
+    {"aces2065-1", "lin_ap0", true},
+    {"srgb", "srgb", true},
+    {"gamma18", "g18", true},
+    {"gamma22", "g22", true},
+    {"gamma24", "g24", true},
+    {"gamma26", "g26", true},
+    {"bt709", "itu709_rec709", true},
+    {"logc3", "arrilogc3", true},
+    {"logc4", "arrilogc4", true},
+    {"slog3", "slog3", true},
+    {"slog3-sgamut3", "slog3_sgamut3", true},
+    {"acescct", "acescct", true},
+    {"vlog", "vlog", true},
+    {"log3g10", "redlog3g10", true},
+    {"cineon", "cineon", true},
+    /* oiio:ColorSpace */
+    {"scene_linear", "lin", false},
+    {"lin_srgb", "lin_rec709", false},
+    {"rec709", "itu709_rec709", false},
+    {"gamma1.8", "g18", false},
+    {"gamma2.2", "g22", false},
+    {"gamma2.4", "g24", false},
+    {"gammacorrected1.8", "g18", false},
+    {"gammacorrected2.2", "g22", false},
+    {"gammacorrected2.4", "g24", false},
+    {"kodaklog", "cineon", false},
+    {"alexav3logc", "arrilogc3", false},
+    {"aces", "lin_ap0", false},
+    {"s-log3", "slog3", false},
+    {"v-log", "vlog", false},
+};
+
+enum { LONGEST = 64 };
+
+/* Cuts the name into its two halves, in `word`, and returns the second: NULL where there is none.
+ */
+static char *halve(char *word) {
+    static const char *const STATE[] = {"_scene", "_display"};
+    size_t n = strlen(word);
+    for (int i = 0; i < 2; i++) {
+        size_t m = strlen(STATE[i]);
+        if (n > m && strcasecmp(word + n - m, STATE[i]) == 0) word[n - m] = 0;
+    }
+    char *cut = strchr(word, '_');
+    if (!cut) return NULL;
+    *cut = 0;
+    return cut + 1;
+}
+
+bool space_find(colour_space *to, const char *name) {
+    char word[LONGEST];
+    const char *colon = strchr(name, ':'), *is = colon ? colon + 1 : name;
+    for (size_t i = 0; i < sizeof ALIAS / sizeof ALIAS[0]; i++)
+        if (strcasecmp(ALIAS[i].name, is) == 0) {
+            is = ALIAS[i].means;
+            break;
+        }
+    if (strlen(is) >= sizeof word) return false;
+    strcpy(word, is);
+    const char *second = halve(word);
+    /* The light of a projector in XYZ is XYZ. */
+    if (second && strcasecmp(second, "xyzd65") == 0) second = "ciexyzd65";
+    const curve *c = curve_find(word);
+    const primaries_row *p = second ? primaries_find(second) : NULL;
+    if (!c || (second && !p && c->decode)) return false;
+    *to = (colour_space){c, p, p != NULL};
+    if (!p && c->primaries) to->primaries = primaries_find(c->primaries);
+    return true;
+}
+
+void space_describe(const colour_space *s, text *to) {
+    text_add(to, "%s", s->curve->title);
+    if (s->primaries) text_add(to, ", %s primaries", s->primaries->title);
+}
+
+void space_names(text *to) {
+    for (size_t i = 0; i < sizeof ALIAS / sizeof ALIAS[0]; i++)
+        if (ALIAS[i].offered) text_add(to, i ? ", %s" : "%s", ALIAS[i].name);
+}

@@ -1,0 +1,27 @@
+/* space.h - names of colour spaces: a curve and primaries.
+ *
+ * A name has the form of a colorInteropID: CURVE_PRIMARIES, and _scene or _display after it, as
+ * lin_ap1_scene or srgb_rec709_display. A word before a colon (ocio:) is passed over. A curve alone
+ * has the primaries that go with it. Names that people and programs use are known, too: sRGB,
+ * ACEScg, LogC3. Letters may be small or capital. */
+#ifndef COLOUR_SPACE_H
+#define COLOUR_SPACE_H
+
+#include "base/text.h"
+#include "colour/curve.h"
+#include "colour/primaries.h"
+
+typedef struct {
+    const curve *curve;
+    const primaries_row *primaries; /* NULL: not known */
+    bool primaries_named;           /* by the name itself, not as those that go with the curve */
+} colour_space;
+
+/* Returns false, and leaves *to alone, where the name means no space that is known. */
+bool space_find(colour_space *to, const char *name);
+/* Adds the space in words: "sRGB, Rec.709 primaries". */
+void space_describe(const colour_space *s, text *to);
+/* Adds the names that people use, with commas between them. */
+void space_names(text *to);
+
+#endif
