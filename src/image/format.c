@@ -132,6 +132,7 @@ struct image_writer {
     const image_format *format;
     void *state;
     image_header head;
+    par *threads;
     char *path;
     uint8_t **done; /* done[part][band]: each band of image_writer_rows is written once */
 };
@@ -166,6 +167,7 @@ image_writer *image_create(const char *path, const image_header *h, bool replace
     image_writer *w = file ? mem_new(1, sizeof *w, "writer", e) : NULL;
     if (!w) goto fail;
     w->format = format;
+    w->threads = threads;
     if (!(w->path = mem_str(path, e)) || !image_header_copy(&w->head, h, e)) goto fail;
     if (!(w->state = format->create(&file, &w->head, threads, e))) {
         if (e && !strstr(e->msg, path)) err_in(e, "'%s'", path);
@@ -240,30 +242,78 @@ bool image_commit(image_writer **wp, err *e) {
 
 /* --- copies ------------------------------------------------------------------------------- */
 
-/* About this many samples go through memory at once: enough chunks to keep the threads busy. */
-enum { COPY_SAMPLES = 1 << 23 };
+/* About this many bytes go through memory at once; and at least the chunks that keep the threads
+ * busy, unless memory is scarce. */
+enum { COPY_BYTES = 1 << 24 };
 
-static bool copy_pixels(image_writer *w, int to, image_reader *r, int from, err *e) {
-    const image_part *p = &r->head.part[from];
-    uint32_t height = image_height(p), step = image_writer_rows(w, to);
-    uint64_t per_step = (uint64_t)image_width(p) * (uint64_t)p->channels * step;
-    uint32_t band = (uint32_t)min_u64(max_u64(COPY_SAMPLES / per_step, 1) * step, height);
+/* Rows that are written with some channels from memory and the others from a file. */
+typedef struct {
+    image_writer *w;
+    int to;
+    image_reader *r;
+    int from;
+    const void *const
+        *have;           /* [channel] of the new part: whole planes; NULL where the file has it */
+    uint32_t band;       /* rows in memory */
+    void **made, **read; /* [channel] of the new part; where the reader puts each of its own */
+} mixture;
+
+static const image_part *new_part(const mixture *m) {
+    return &m->w->head.part[m->to];
+}
+
+/* Finds what comes from the file, and makes room for `band` rows of it. */
+static bool open_mixture(mixture *m, err *e) {
+    const image_part *p = new_part(m), *q = &m->r->head.part[m->from];
+    uint32_t height = image_height(p), step = image_writer_rows(m->w, m->to);
+    size_t width = image_width(p), row = 0;
+    m->made = mem_new((size_t)p->channels, sizeof *m->made, "planes", e);
+    m->read = mem_new((size_t)q->channels, sizeof *m->read, "planes", e);
+    if (!m->made || !m->read) return false;
+    for (int c = 0; c < p->channels; c++)
+        if (!m->have || !m->have[c]) row += width * pixel_bytes(p->channel[c].type);
+    /* A thread that packs a chunk, or unpacks one, has it in memory several times. */
+    uint64_t most = mem_left() / 8 / (row * step), least = (uint64_t)par_threads(m->w->threads);
+    uint64_t steps = max_u64(COPY_BYTES / (row * step), least);
+    m->band = (uint32_t)min_u64(max_u64(min_u64(steps, most), 1) * step, height);
+    for (int c = 0; c < p->channels; c++) {
+        const image_channel *is = &p->channel[c];
+        int own = image_find_channel(q, is->name);
+        if (m->have && m->have[c]) continue;
+        if (own < 0 || q->channel[own].type != is->type)
+            return err_set(e, ERR_INTERNAL, "channel '%s' is not in '%s'", is->name, m->r->path);
+        m->made[c] = mem_raw(width * m->band, pixel_bytes(is->type), "a plane", e);
+        if (!(m->read[own] = m->made[c])) return false;
+    }
+    return true;
+}
+
+/* Writes rows, at most a band. `plane` has room for all channels. */
+static bool write_mixture(const mixture *m, const void **plane, uint32_t row, uint32_t rows,
+                          err *e) {
+    const image_part *p = new_part(m);
+    for (int c = 0; c < p->channels; c++)
+        plane[c] = m->made[c] ? m->made[c]
+                              : (const uint8_t *)m->have[c] +
+                                    (size_t)row * image_width(p) * pixel_bytes(p->channel[c].type);
+    return image_read(m->r, m->from, row, rows, m->read, e) &&
+           image_write(m->w, m->to, row, rows, plane, e);
+}
+
+static bool copy_pixels(mixture m, err *e) {
+    const image_part *p = new_part(&m);
+    const void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
+    bool ok = plane && open_mixture(&m, e);
     /* A file whose lines decrease is written from its end, so that no chunk has to wait. */
-    bool upwards = w->head.part[to].order == LINES_DECREASING;
-    uint32_t count = (height - 1) / band + 1;
-    void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
-    bool ok = plane != NULL;
-    for (int c = 0; ok && c < p->channels; c++) {
-        size_t samples = (size_t)image_width(p) * band;
-        ok = (plane[c] = mem_raw(samples, pixel_bytes(p->channel[c].type), "a plane", e));
-    }
+    bool upwards = p->order == LINES_DECREASING;
+    uint32_t height = image_height(p), count = ok ? (height - 1) / m.band + 1 : 0;
     for (uint32_t i = 0; ok && i < count; i++) {
-        uint32_t row = (upwards ? count - 1 - i : i) * band;
-        uint32_t rows = min_u32(height - row, band);
-        ok = image_read(r, from, row, rows, plane, e) &&
-             image_write(w, to, row, rows, (const void *const *)plane, e);
+        uint32_t row = (upwards ? count - 1 - i : i) * m.band;
+        ok = write_mixture(&m, plane, row, min_u32(height - row, m.band), e);
     }
-    for (int c = 0; plane && c < p->channels; c++) mem_free(plane[c]);
+    for (int c = 0; m.made && c < p->channels; c++) mem_free(m.made[c]);
+    mem_free(m.made);
+    mem_free(m.read);
     mem_free(plane);
     return ok;
 }
@@ -281,14 +331,14 @@ bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e)
                        r->path);
     if (w->format != r->format || !w->format->copy_part ||
         !w->format->can_copy(w->state, to, r->state, from))
-        return copy_pixels(w, to, r, from, e);
+        return copy_pixels((mixture){.w = w, .to = to, .r = r, .from = from}, e);
     return claim(w, to, 0, image_height(a), e) &&
            (w->format->copy_part(w->state, to, r->state, from, e) || err_in(e, "'%s'", r->path));
 }
 
 /* --- whole images ------------------------------------------------------------------------- */
 
-image *image_read_parts(image_reader *r, const bool *wanted, err *e) {
+image *image_read_parts(image_reader *r, bool *const *wanted, err *e) {
     image *img = image_new_unset(&r->head, wanted, e);
     for (int p = 0; img && p < r->head.parts; p++)
         if (img->plane[p] && !image_read(r, p, 0, image_height(&r->head.part[p]), img->plane[p], e))
@@ -303,12 +353,20 @@ image *image_load(const char *path, const image_limits *limits, par *threads, er
     return img;
 }
 
+static bool save_part(image_writer *w, const image *img, int part, image_reader *rest, err *e) {
+    const image_part *p = &img->head.part[part];
+    const void *const *plane = (const void *const *)img->plane[part];
+    if (!plane) return image_copy_part(w, part, rest, part, e);
+    for (int c = 0; c < p->channels; c++)
+        if (!plane[c])
+            return copy_pixels(
+                (mixture){.w = w, .to = part, .r = rest, .from = part, .have = plane}, e);
+    return image_write(w, part, 0, image_height(p), plane, e);
+}
+
 bool image_save_parts(image_writer *w, const image *img, image_reader *rest, err *e) {
     bool ok = w != NULL;
-    for (int p = 0; ok && p < img->head.parts; p++)
-        ok = img->plane[p] ? image_write(w, p, 0, image_height(&img->head.part[p]),
-                                         (const void *const *)img->plane[p], e)
-                           : image_copy_part(w, p, rest, p, e);
+    for (int p = 0; ok && p < img->head.parts; p++) ok = save_part(w, img, p, rest, e);
     ok = ok && image_commit(&w, e);
     image_discard(&w);
     return ok;

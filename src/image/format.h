@@ -65,11 +65,12 @@ void image_discard(image_writer **w);
 image *image_load(const char *path, const image_limits *limits, par *threads, err *e);
 bool image_save(const char *path, const image *img, par *threads, err *e);
 
-/* Serve images of which some parts stay in their file. image_read_parts reads the parts with
- * wanted[part], or all for NULL, and leaves the others without planes. image_save_parts copies
- * these from `rest`, the reader that the image came from, and commits and frees `w`. NULL for `w`
- * is the failure of image_create. */
-image *image_read_parts(image_reader *r, const bool *wanted, err *e);
+/* Serve images of which some parts or channels stay in their file. image_read_parts reads the
+ * channels with wanted[part][channel], no channel of a part whose wanted[part] is NULL, and all of
+ * them where `wanted` is NULL; the others have no planes. image_save_parts takes these from `rest`,
+ * the reader that the image came from: whole parts as they are packed, single channels a few rows
+ * at a time. It commits and frees `w`. NULL for `w` is the failure of image_create. */
+image *image_read_parts(image_reader *r, bool *const *wanted, err *e);
 bool image_save_parts(image_writer *w, const image *img, image_reader *rest, err *e);
 
 /* --- for the files of single formats ---

@@ -40,8 +40,13 @@ uint32_t image_height(const image_part *p) {
 }
 
 uint64_t image_bytes(const image_part *p) {
+    return image_channel_bytes(p, NULL);
+}
+
+uint64_t image_channel_bytes(const image_part *p, const bool *wanted) {
     uint64_t pixel = 0;
-    for (int c = 0; c < p->channels; c++) pixel += pixel_bytes(p->channel[c].type);
+    for (int c = 0; c < p->channels; c++)
+        if (!wanted || wanted[c]) pixel += pixel_bytes(p->channel[c].type);
     return pixel * image_width(p) * image_height(p);
 }
 
@@ -205,22 +210,25 @@ bool image_header_copy(image_header *to, const image_header *from, err *e) {
     return true;
 }
 
-static bool new_planes(image *img, int part, err *e) {
+/* wanted: NULL for all. */
+static bool new_planes(image *img, int part, const bool *wanted, err *e) {
     const image_part *p = &img->head.part[part];
     img->plane[part] = mem_new((size_t)p->channels, sizeof *img->plane[part], "planes", e);
     if (!img->plane[part]) return false;
     size_t samples = (size_t)image_width(p) * image_height(p);
     for (int c = 0; c < p->channels; c++) {
+        if (wanted && !wanted[c]) continue;
         img->plane[part][c] = mem_raw(samples, pixel_bytes(p->channel[c].type), "a plane", e);
         if (!img->plane[part][c]) return false;
     }
     return true;
 }
 
-image *image_new_unset(const image_header *h, const bool *wanted, err *e) {
+image *image_new_unset(const image_header *h, bool *const *wanted, err *e) {
     uint64_t bytes = 0;
     for (int p = 0; p < h->parts; p++)
-        if (!wanted || wanted[p]) bytes += image_bytes(&h->part[p]);
+        if (!wanted || wanted[p])
+            bytes += image_channel_bytes(&h->part[p], wanted ? wanted[p] : NULL);
     if (!mem_check(bytes, "the image", e)) return NULL;
     image *img = mem_new(1, sizeof *img, "image", e);
     if (!img) return NULL;
@@ -228,7 +236,7 @@ image *image_new_unset(const image_header *h, const bool *wanted, err *e) {
     img->plane = mem_new((size_t)h->parts, sizeof *img->plane, "planes", e);
     if (!img->plane) goto fail;
     for (int p = 0; p < h->parts; p++)
-        if ((!wanted || wanted[p]) && !new_planes(img, p, e)) goto fail;
+        if ((!wanted || wanted[p]) && !new_planes(img, p, wanted ? wanted[p] : NULL, e)) goto fail;
     return img;
 fail:
     image_free(&img);

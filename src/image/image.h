@@ -83,8 +83,9 @@ typedef struct {
 
 typedef struct {
     image_header head;
-    void ***plane; /* plane[part][channel]: width * height samples, rows from the top, packed.
-                      plane[part] is NULL for a part that was left in its file */
+    /* plane[part][channel]: width * height samples, rows from the top, packed. plane[part] is NULL
+     * for a part that was left in its file, plane[part][channel] for such a channel. */
+    void ***plane;
 } image;
 
 /* --- sizes --- */
@@ -94,6 +95,8 @@ const char *compression_name(compression c); /* "none", "rle", "zips", ... */
 uint32_t image_width(const image_part *p);   /* of the data window: 1 to IMAGE_SIDE */
 uint32_t image_height(const image_part *p);
 uint64_t image_bytes(const image_part *p); /* of the planes of all channels */
+/* Returns the bytes of the planes of those channels with wanted[channel]; NULL: all. */
+uint64_t image_channel_bytes(const image_part *p, const bool *wanted);
 
 /* --- parts --- */
 /* Return the index of a channel by its full name, or -1; an attribute, or NULL. */
@@ -121,9 +124,9 @@ bool image_header_copy(image_header *to, const image_header *from, err *e);
 void image_header_free(image_header *h);
 /* Makes an image with a copy of the header and planes of zeros. */
 image *image_new(const image_header *h, err *e);
-/* Does the same for a caller that fills the planes: they are not zeroed, and only parts with
- * wanted[part] have any; NULL: all. */
-image *image_new_unset(const image_header *h, const bool *wanted, err *e);
+/* Does the same for a caller that fills the planes: they are not zeroed, and only channels with
+ * wanted[part][channel] have one. NULL for a part: none of its channels; NULL for `wanted`: all. */
+image *image_new_unset(const image_header *h, bool *const *wanted, err *e);
 void image_free(image **img);
 
 /* --- samples --- */

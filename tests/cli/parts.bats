@@ -69,3 +69,26 @@ same_part() { # NUMBER A B
     run ! same_part 0 parts.exr out.exr
     run ! "$FFTBLOOM" parts.exr kernel.exr -o out.exr --device cpu --mem-limit 12MB --layers '*'
 }
+
+@test "data that outweighs the colour beside it stays in the file, bit for bit" {
+    # 60 channels of 500 x 400 pixels in halfs: 24 MB, of which the colour is 1.2.
+    local names
+    names=R,G,B$(printf ',id%02d.x,id%02d.y,id%02d.z' {1..57} | cut -d, -f1-58)
+    oiiotool --pattern noise:type=gaussian:mean=0.5:stddev=0.2 500x400 60 --chnames "$names" -d half \
+        --attrib compression zip -o many.exr
+    same_data() {
+        oiiotool "$1" --ch "${names#R,G,B,}" -o a.exr "$2" --ch "${names#R,G,B,}" -o b.exr
+        oiiotool a.exr b.exr --fail 0 --warn 0 --diff
+    }
+    "$FFTBLOOM" many.exr kernel.exr -o out.exr --device cpu --mem-limit 20MB --jobs 2 --tolerance 1
+    same_data many.exr out.exr
+    run ! oiiotool many.exr out.exr --fail 0 --warn 0 --diff
+    # A window that may change takes all channels into memory: the same result in another way.
+    "$FFTBLOOM" many.exr kernel.exr -o whole.exr --device cpu --tolerance 1 --window display
+    cmp out.exr whole.exr
+    # With channels that are added, that change their type, and where the input is replaced.
+    "$FFTBLOOM" many.exr kernel.exr -o out.exr --emit-layer glow --pixel-type float
+    same_data many.exr out.exr
+    "$FFTBLOOM" many.exr kernel.exr -o many.exr --in-place --device cpu --tolerance 1
+    cmp many.exr whole.exr
+}

@@ -155,7 +155,7 @@ static void change_one_part(const char *from, const char *to) {
     err e = {0};
     image_reader *r = image_open(from, NULL, make_threads(), &e);
     CHECK_OK(r, e);
-    const bool wanted[3] = {true};
+    bool all[3] = {true, true, true}, *wanted[3] = {all};
     image *img = image_read_parts(r, wanted, &e);
     CHECK_OK(img, e);
     image_writer *w = image_create(to, &img->head, true, make_threads(), &e);

@@ -113,22 +113,47 @@ bool output_is_picture(const char *path) {
     return dot && strcasecmp(dot, ".png") == 0;
 }
 
+/* Decides which channels of a part are read. Data stays in the file where it takes more than the
+ * colour beside it: it is unpacked once more when the result is written, which takes less time than
+ * carrying it through memory. A few channels of data (depth) are not worth that. */
+static bool *choose_channels(const output *o, const image_part *p, err *e) {
+    bool *wanted = mem_new((size_t)p->channels, sizeof *wanted, "channels", e);
+    layer_map m;
+    if (!wanted || !layer_map_make(&m, p, o->s->bloom.layers, o->s->bloom.exclude, e)) {
+        mem_free(wanted);
+        return NULL;
+    }
+    bool picture = output_is_picture(o->path), colour = m.groups > 0;
+    for (int i = 0; i < m.groups; i++) {
+        const layer_group *g = &m.group[i];
+        for (int c = 0; c < g->channels; c++) wanted[g->channel[c]] = true;
+        if (g->alpha >= 0) wanted[g->alpha] = true;
+    }
+    bool all = picture || (colour && (o->s->bloom.window != WINDOW_KEEP ||
+                                      image_bytes(p) <= 2 * image_channel_bytes(p, wanted)));
+    for (int c = 0; all && c < p->channels; c++) wanted[c] = true;
+    layer_map_free(&m);
+    return wanted;
+}
+
 image *output_load(const output *o, image_reader **r, err *e) {
     const image_header *h = image_reader_header(*r);
-    bool *wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
+    bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
     bool ok = wanted != NULL, all = true;
-    for (int part = 0; ok && part < h->parts; part++) {
-        layer_map m;
-        ok = layer_map_make(&m, &h->part[part], o->s->bloom.layers, o->s->bloom.exclude, e) ||
-             err_in(e, "%s", image_reader_path(*r));
+    for (int i = 0; ok && i < h->parts; i++) {
+        const image_part *p = &h->part[i];
+        ok = (wanted[i] = choose_channels(o, p, e)) || err_in(e, "%s", image_reader_path(*r));
         if (!ok) break;
-        wanted[part] = m.groups > 0 || output_is_picture(o->path);
-        all = all && wanted[part];
-        layer_map_free(&m);
+        bool some = memchr(wanted[i], true, (size_t)p->channels);
+        all = all && !memchr(wanted[i], false, (size_t)p->channels);
+        if (some) continue;
+        mem_free(wanted[i]);
+        wanted[i] = NULL;
     }
     image *img = ok ? image_read_parts(*r, wanted, e) : NULL;
+    for (int i = 0; wanted && i < h->parts; i++) mem_free(wanted[i]);
     mem_free(wanted);
-    if (all) image_close(r);
+    if (img && all) image_close(r);
     return img;
 }
 

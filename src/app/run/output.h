@@ -15,9 +15,9 @@ typedef struct {
     par *threads;
 } output;
 
-/* Reads the parts that may change. Parts without colour stay in the file, from which output_save
- * copies them as they are packed; where there are none, *r is closed. A .png may show any part, so
- * all are read for it. */
+/* Reads the channels that may change. Parts without colour stay in the file, from which output_save
+ * copies them as they are packed, and so do channels of data where they are many; where nothing
+ * does, *r is closed. A .png may show any part, so all are read for it. */
 image *output_load(const output *o, image_reader **r, err *e);
 /* Obeys --compression and --pixel-type float; to be called before blooming. */
 bool output_prepare(image *img, const settings *s, err *e);
