@@ -11,7 +11,7 @@
 #   make docs-images        the pictures of README and docs, and their figures
 #   make assets             the shipped scene and kernels, from their programs
 #
-# Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  FFTW=0 (no CPU engine)  SAN=1
+# Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  FFTW=0 (no CPU engine)  LAB=0 (no bench fft)  SAN=1
 
 VERSION := $(shell sed -n 's|^## ||p' CHANGELOG.md | head -n 1)
 PREFIX  ?= /usr/local
@@ -22,10 +22,12 @@ endif
 CXX     := $(if $(findstring clang,$(CC)),clang++,g++)
 OPENEXR ?= $(shell pkg-config --exists OpenEXR 2>/dev/null && echo 1 || echo 0)
 FFTW    ?= $(shell pkg-config --exists fftw3f fftw3 2>/dev/null && echo 1 || echo 0)
+# The lab is src/lab and shaders/lab; without these folders everything else builds.
+LAB     ?= $(if $(wildcard src/lab/lab.h),1,0)
 SAN     ?= 0
 
 # Each combination of switches has a folder of its own, so that none is built from another's objects.
-BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(findstring clang,$(CC)),-clang)$(if $(filter 0,$(OPENEXR)),-noexr)$(if $(filter 0,$(FFTW)),-nofftw)
+BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(findstring clang,$(CC)),-clang)$(if $(filter 0,$(OPENEXR)),-noexr)$(if $(filter 0,$(FFTW)),-nofftw)$(if $(filter 0,$(LAB)),-nolab)
 
 # What compilers warn of depends on how far they optimise; the plain build is the one that decides.
 WARN   := -Wall -Wextra -Wshadow -Wvla $(if $(filter 1,$(SAN)),,-Werror)
@@ -35,7 +37,7 @@ comma  := ,
 HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 OPT    := $(if $(filter 1,$(SAN)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g $(HARDEN))
 PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(FFTW)),fftw3f fftw3)
-DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_FFTW=$(FFTW) -DWITH_SAN=$(SAN)
+DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_FFTW=$(FFTW) -DWITH_LAB=$(LAB) -DWITH_SAN=$(SAN)
 INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
 CFLAGS   = -std=c11 $(OPT) $(WARN_C) $(DEFS) $(INC) -pthread
 CXXFLAGS = -std=c++17 $(OPT) $(WARN) $(DEFS) $(INC) -pthread
@@ -45,7 +47,7 @@ LDFLAGS += $(OPT) -Wl,-z,relro,-z,now
 
 # Folders below src/ are two or three deep.
 sources = $(wildcard src/*/*.$1 src/*/*/*.$1 src/*/*/*/*.$1)
-ALL_C  := $(filter-out $(if $(filter 0,$(FFTW)),src/engine/cpu/%.c),$(call sources,c))
+ALL_C  := $(filter-out $(if $(filter 0,$(FFTW)),src/engine/cpu/%.c) $(if $(filter 0,$(LAB)),src/lab/%.c src/app/tools/bench_lab.c),$(call sources,c))
 ALL_CC := $(filter-out $(if $(filter 0,$(OPENEXR)),src/image/exr/exr_ilm.cc),$(call sources,cc))
 # The slow ones first, so that no core waits for them at the end.
 OBJ    := $(ALL_CC:src/%.cc=$(BUILD)/%.o) $(ALL_C:src/%.c=$(BUILD)/%.o)
@@ -73,6 +75,13 @@ $(BUILD)/shaders/%_f64.inc: shaders/%.comp
 	$(call say,GLSL,$<)
 	$(Q)$(GLSL) -DFLOAT64 -MF $@.d -MT $@ $< -o $@
 
+# The lab's shaders know no 64-bit floats.
+LAB_SPV := $(patsubst %.comp,$(BUILD)/%.inc,$(wildcard shaders/lab/*.comp))
+$(BUILD)/shaders/lab/%.inc: shaders/lab/%.comp
+	@mkdir -p $(@D)
+	$(call say,GLSL,$<)
+	$(Q)$(GLSL) -MF $@.d -MT $@ $< -o $@
+
 # --- pages: HTML, its style and its script, as numbers that C includes ---------------------------
 PAGES := $(patsubst src/%,$(BUILD)/%.inc,$(wildcard src/pages/*))
 $(BUILD)/pages/%.inc: src/pages/%
@@ -97,6 +106,7 @@ $(BUILD)/image/exr/exr_zip.o: CFLAGS += -O3
 # Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
 $(BUILD)/image/flat/png.o: CFLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu/gpu_shaders.o: $(SPV)
+$(BUILD)/lab/lab_shaders.o: $(LAB_SPV)
 $(BUILD)/app/check/report/suite_html.o: $(PAGES)
 
 $(BUILD)/san/%.o: tests/san/%.c Makefile
@@ -112,7 +122,7 @@ $(PROG): $(BUILD)/app/main.o $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
--include $(OBJ:.o=.d) $(wildcard $(BUILD)/shaders/*.d) $(wildcard $(BUILD)/tests/*.d)
+-include $(OBJ:.o=.d) $(wildcard $(BUILD)/shaders/*.d $(BUILD)/shaders/lab/*.d) $(wildcard $(BUILD)/tests/*.d)
 
 # --- what is needed -----------------------------------------------------------------------------
 DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
@@ -159,7 +169,8 @@ assets: $(MAKERS)
 	@tests/make_assets.sh $(BUILD)/assets .
 
 # --- tests --------------------------------------------------------------------------------------
-TEST_C := $(wildcard tests/unit/test_*.c tests/gpu/test_*.c)
+LAB_TESTS := $(wildcard tests/*/test_lab*.c tests/*/test_nabla*.c tests/*/test_article*.c)
+TEST_C := $(filter-out $(if $(filter 0,$(LAB)),$(LAB_TESTS)),$(wildcard tests/unit/test_*.c tests/gpu/test_*.c))
 TESTS  := $(foreach t,$(notdir $(TEST_C:.c=)),$(BUILD)/tests/$(t))
 vpath test_%.c tests/unit tests/gpu
 

@@ -232,3 +232,38 @@ assert d['devices'][d['auto']['image']]['class'] == 'cpu'"
     [ "$status" -eq 0 ]
     [[ "$stderr" == *"failed with VkResult -13"* && "$output" == *"kernel 16 x 16"* ]]
 }
+
+# --- bench fft: tests/gpu/test_lab.c has the transforms themselves --------------------------------
+
+fft() { "$FFTBLOOM" bench fft --rounds 2 "$@"; }
+
+@test "bench fft: words, JSON and CSV have a row per transform and size" {
+    run --separate-stderr fft --size 16..64 --device cpu --algorithm ct2-dit
+    [ "$status" -eq 0 ] && [ "${#lines[@]}" -eq 5 ]
+    fft --size 16,64 --device cpu --algorithm ct2-dit --json | python3 -c "
+import json, sys
+d = json.load(sys.stdin)['results']
+assert [r['size'] for r in d] == [16, 64]
+for r in d:
+    assert r['algorithm'] == 'ct2-dit' and r['device'] == 'cpu' and r['bytes'] == 16 * r['size'] ** 2
+    for way in ('forward', 'inverse'):
+        assert 0 < r[way]['least'] <= r[way]['median'] and 0 < r[way]['rms'] < 1e-6 > r[way]['worst'] / 8"
+    run --separate-stderr fft --size 16,64 --device cpu --algorithm ct2-dit --csv
+    [ "${#lines[@]}" -eq 3 ] && [ "$(awk -F, '{print NF}' <<<"$output" | uniq | wc -l)" -eq 1 ]
+}
+
+@test "bench fft: names and sizes that are wrong are refused, and options that do nothing" {
+    refused() { run --separate-stderr fft --device cpu "${@:2}"; [ "$status" -eq 64 ] && [[ "$stderr" == *"$1"* ]]; }
+    refused "'fft3' is unknown; there are all, " --algorithm fft3
+    refused "'' is unknown" --algorithm ct2-dit,
+    for s in 0 15 4097 8..16 64..32 16x16 1,,2 -16 16..x; do refused "give sizes from 16 to 4096" --size "$s"; done
+    refused "no transform that was asked for takes it; lengths are" --size 17
+    refused "no transform that was asked for takes it" --size 48 --algorithm ct2-dit
+    refused "--kernel has no effect in 'fft'; it is for frames" --kernel 256
+    run --separate-stderr bench --algorithm all
+    [ "$status" -eq 64 ] && [[ "$stderr" == *"--algorithm has no effect in 'frames'; it is for fft"* ]]
+    run --separate-stderr fft --device cpu --algorithm ct2-stages
+    [ "$status" -eq 69 ] && [[ "$stderr" == *"ct2-stages runs on a GPU"* ]]
+    run --separate-stderr "$FFTBLOOM" bench fff
+    [ "$status" -eq 64 ] && [[ "$stderr" == *"did you mean 'fft'"* ]]
+}

@@ -49,3 +49,12 @@ dependencies() { # the dependency files of sources that are there: older builds 
 @test "where nothing has changed there is nothing to do" {
     make --no-print-directory -q BUILD="$build" all
 }
+
+@test "without the lab nothing but the command bench is built otherwise" {
+    for d in src/lab shaders/lab; do [ -d $d ] || skip "there is no lab"; done
+    made() { make --no-print-directory -n -B BUILD="$TEST_TMP/none" all "$@" | grep -oE '(src|shaders)/[a-z0-9_/]+\.(c|cc|comp)\b' | sort -u; }
+    diff <(made LAB=0) <(made | grep -vE '/lab/|/bench_lab\.c')
+    # No other file includes it.
+    [ "$(grep -rlE '#include "(shaders/)?lab/' src | grep -v ^src/lab/)" = src/app/tools/bench_lab.c ]
+    gcc -std=c11 -D_GNU_SOURCE -DWITH_LAB=0 -Isrc -fsyntax-only -Wall -Werror src/app/tools/cmd_bench.c
+}

@@ -47,6 +47,7 @@ typedef struct {
      * if this is NULL, too, the arguments are files. */
     const char *word_choices, *word_name;
     const command_action *actions;    /* a row without a name ends them */
+    bool acts_alone;                  /* without a word it does the first action */
     const char *needs[COMMAND_WORDS]; /* options without which it cannot run */
     command_example example[COMMAND_EXAMPLES];
     /* Runs the command. It writes its result to `out`, which is printed unless there is an error.
@@ -90,8 +91,7 @@ int cmd_version(cli *c, text *out, err *e);
 int cmd_schema(cli *c, text *out, err *e);
 int cmd_completion(cli *c, text *out, err *e);
 int cmd_docs(cli *c, text *out, err *e);
-int cmd_bench(cli *c, text *out, err *e);
-extern const command_action CACHE_ACTIONS[], KERNEL_ACTIONS[];
+extern const command_action BENCH_ACTIONS[], CACHE_ACTIONS[], KERNEL_ACTIONS[];
 int cmd_info(cli *c, text *out, err *e);
 
 #endif

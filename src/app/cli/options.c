@@ -216,7 +216,10 @@ const option OPTIONS[] = {
     /* --- bench --- */
     {"size", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(size), .value = "WxH",
      .preset = "1920x1080",
-     .help = "Size of the frame to time, or several sizes separated by commas."},
+     .help = "Size of the frame to time, or several sizes separated by commas.",
+     .about =
+         "bench fft times N x N: give N, several of them, or 128..4096, where each is twice the "
+         "one before. Its default is 128..1024."},
     {"rounds", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(rounds), .value = "N", .min = 1,
      .max = 1000, .preset = "21",
      .help = "Number of measurements; the median, minimum and quartiles are reported."},
@@ -235,6 +238,9 @@ const option OPTIONS[] = {
      .help = "Measure the devices and store their speeds in the cache folder, for --device auto."},
     {"csv", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(csv), .preset = "false",
      .help = "Print the result as comma-separated values; times are in seconds."},
+
+    {"algorithm", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(algorithm), .value = "NAMES",
+     .preset = "all", .help = "Transforms for bench fft: all, or names separated by commas."},
 
     /* --- sequences --- */
     {"frames", OPTION_STRING, SECTION_SEQUENCE, FOR_APPLY, AT(frames), .value = "RANGES",

@@ -77,6 +77,7 @@ typedef struct {
     uint32_t rounds, queue, in_flight;
     double warm_up;
     bool calibrate, csv;
+    const char *algorithm;
     setting value[SETTINGS_ROOM]; /* by the option's index in the table */
 } settings;
 

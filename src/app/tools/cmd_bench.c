@@ -1,8 +1,9 @@
 /* cmd_bench.c - `fftbloom bench`: times each pass on a device; or measures the devices for the
- * predictions of `--device auto`. The JSON is an interface: docs/performance.md names its keys;
- * keys are added, never changed. */
+ * predictions of `--device auto`. The JSON is an interface:
+ * docs/performance.md names its keys; keys are added, never changed. */
 #include "app/cli/cli.h"
 #include "app/run/describe.h"
+#include "app/tools/bench_lab.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -370,7 +371,10 @@ static bool calibrate(bench *b, err *e) {
     return done > 0;
 }
 
-int cmd_bench(cli *c, text *out, err *e) {
+/* --- the actions -------------------------------------------------------------------------------
+ */
+
+static int bench_frames(cli *c, text *out, err *e) {
     char folder[CACHE_PATH];
     bench b = {.s = &c->s, .threads = c->threads, .out = out};
     bool json = c->s.json, speeds = c->s.calibrate;
@@ -387,3 +391,37 @@ int cmd_bench(cli *c, text *out, err *e) {
     }
     return 0;
 }
+
+const command_action BENCH_ACTIONS[] = {
+    {.name = "frames",
+     .usage = "[--size WxH] [--kernel N] [--queue N] [--device DEVICE] [--calibrate]",
+     .help = "Time the passes of frames, which is also done without a word. Frames of noise go "
+             "through the engine; nothing is read or written. The result has the median, minimum "
+             "and quartiles of --rounds rounds for each pass and for the frame, the bytes that a "
+             "pass reads and writes, and its speed relative to copies of the same size on the same "
+             "device. --queue 1 times single frames with their transfers, as the host sees them; "
+             "--queue 50 times 50 frames back to back by the device's clock, with the data on the "
+             "device.\n\n--kernel is a file, the size of a generated kernel, or several sizes "
+             "separated by commas; the default is 256. --axis, --precision, --spectrum and "
+             "--padding work as in a run. --device all times every device.\n\nWith --calibrate "
+             "the devices are measured, all of them or those of --device, and their speeds are "
+             "stored in the cache folder: --device auto takes the device with the shortest "
+             "predicted time from file to file.",
+     .options = "kernel config padding axis normalize kernel_center kernel_scale correlate "
+                "spectrum pixel_type precision plans device jobs mem_limit vram_limit cache_dir "
+                "size rounds queue in_flight warm_up calibrate csv",
+     .run = bench_frames},
+#if WITH_LAB
+    {.name = "fft",
+     .usage = "[--size N] [--algorithm NAMES] [--device DEVICE]",
+     .help = "Time transforms of N x N complex numbers, forward and inverse: textbook ones on a "
+             "thread of the CPU and on a GPU, and those of this program. Each is checked against a "
+             "transform in double. docs/fft.md explains them.",
+     .options = "size algorithm device rounds csv jobs mem_limit",
+     .example = {{"Compare those of a GPU.",
+                  "fftbloom bench fft --size 128..4096 --algorithm ct2-stages,ct2-axis --device "
+                  "gpu"}},
+     .run = bench_fft},
+#endif
+    {0},
+};

@@ -1,0 +1,20 @@
+// ids.h - the numbers that the lab's shaders and src/lab must agree on, beside those of
+// ../shared.h: C and GLSL both include this file.
+#ifndef SHADERS_LAB_IDS_H
+#define SHADERS_LAB_IDS_H
+
+#include "../shared.h"
+
+// Ids of specialization constants.
+#define LAB_COLUMNS 100 // the lines are columns of the image, not rows
+#define LAB_INVERSE 101
+#define LAB_EACH    102 // butterflies of a thread
+
+// Bindings of all shaders of the lab.
+#define LAB_FROM     0
+#define LAB_TO       1
+#define LAB_MORE     2 // where a transform needs a second table
+#define LAB_TABLE    BIND_TWIDDLES
+#define LAB_BINDINGS 4
+
+#endif

@@ -1,0 +1,210 @@
+#include "lab/lab_bench.h"
+
+#include "base/json_out.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SIZES = 32, MOST_NAMES = 32 };
+
+typedef struct {
+    const lab_bench_request *r;
+    uint32_t size[MOST_SIZES], sizes;
+    bool named[MOST_NAMES], all; /* which transforms, and whether "all" chose them */
+    lab_gpu gpu;
+    text *out;
+    json_out json;
+} bench;
+
+/* --- what is asked for ----------------------------------------------------------------------- */
+
+static bool add_size(bench *b, uint32_t n, err *e) {
+    for (uint32_t i = 0; i < b->sizes; i++)
+        if (b->size[i] == n) return true;
+    if (b->sizes == MOST_SIZES)
+        return err_set(e, ERR_USAGE, "--size: give %d sizes at most", MOST_SIZES);
+    b->size[b->sizes++] = n;
+    return true;
+}
+
+/* Reads "128..1024,1080": sizes with commas between; ".." doubles the first up to the second. */
+static bool read_sizes(bench *b, const char *list, err *e) {
+    for (const char *at = list;; at++) {
+        unsigned from = 0, to = 0;
+        int used = 0;
+        size_t length = strcspn(at, ",");
+        if (sscanf(at, "%5u%n..%5u%n", &from, &used, &to, &used) < 2) to = from;
+        if (!length || (size_t)used != length || at[0] == '+' || at[0] == '-' || to < from ||
+            from < LAB_LEAST || to > LAB_MOST)
+            return err_set(
+                e, ERR_USAGE,
+                "--size %s: give sizes from %d to %d, such as 512, 128..1024 (each twice "
+                "the one before) or 640,1080",
+                list, LAB_LEAST, LAB_MOST);
+        for (unsigned n = from; n <= to; n *= 2)
+            if (!add_size(b, n, e)) return false;
+        at += length;
+        if (!*at) return true;
+    }
+}
+
+static bool read_names(bench *b, const char *list, err *e) {
+    const char *names[MOST_NAMES];
+    for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) names[i] = LAB_TRANSFORMS[i].name;
+    b->all = strcmp(list, "all") == 0;
+    for (const char *at = list; !b->all;) {
+        size_t length = strcspn(at, ",");
+        int i = 0;
+        while (i < LAB_TRANSFORM_COUNT && (strncmp(at, names[i], length) != 0 || names[i][length]))
+            i++;
+        if (i == LAB_TRANSFORM_COUNT) {
+            text known = {0};
+            for (int k = 0; k < LAB_TRANSFORM_COUNT; k++) text_add(&known, ", %s", names[k]);
+            err_set(e, ERR_USAGE, "--algorithm: '%.*s' is unknown; there are all%s", (int)length,
+                    at, known.s);
+            text_free(&known);
+            return false;
+        }
+        b->named[i] = true;
+        at += length;
+        if (!*at++) break;
+    }
+    for (int i = 0; b->all && i < LAB_TRANSFORM_COUNT; i++) b->named[i] = true;
+    return true;
+}
+
+/* Each size must be one that some transform takes. */
+static bool check(bench *b, err *e) {
+    for (uint32_t s = 0; s < b->sizes; s++) {
+        bool taken = false;
+        for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) {
+            const lab_transform *t = &LAB_TRANSFORMS[i];
+            taken |= b->named[i] && t->takes(b->size[s]);
+        }
+        if (!taken)
+            return err_set(
+                e, ERR_USAGE, "--size %u: no transform that was asked for takes it%s", b->size[s],
+                lab_takes_smooth(b->size[s]) ? ""
+                                             : "; lengths are powers of two, or products "
+                                               "of 2, 3, 5 and 7");
+    }
+    for (int i = 0; i < LAB_TRANSFORM_COUNT; i++)
+        if (b->named[i] && !b->all && LAB_TRANSFORMS[i].program && !b->r->gpu)
+            return err_set(e, ERR_NO_DEVICE, "%s runs on a GPU, and --device gave none",
+                           LAB_TRANSFORMS[i].name);
+    return true;
+}
+
+/* --- how a result is shown ------------------------------------------------------------------- */
+
+static const char *const WAY[LAB_WAYS] = {"forward", "inverse"};
+
+static double larger(const double v[LAB_WAYS]) {
+    return v[0] >= v[1] ? v[0] : v[1];
+}
+
+static void add_words(bench *b, const lab_transform *t, uint32_t n, const lab_result *r) {
+    const lab_account *a = &r->account;
+    double mean = (r->seconds[0].median + r->seconds[1].median) / 2;
+    text_add(b->out, "%5u  %-16s %11.4f %11.4f %9.2f %6.2f x", n, t->name,
+             r->seconds[0].median * 1e3, r->seconds[1].median * 1e3, (double)a->bytes * 1e-6,
+             r->copy > 0 ? mean / r->copy : 0);
+    if (t->program)
+        text_add(b->out, " %6u %8u %7.1f", a->dispatches, a->barriers, a->shared / 1024.0);
+    else
+        text_add(b->out, " %6s %8s %7s", "-", "-", "-");
+    text_add(b->out, "  %8.2g  %8.2g\n", larger(r->worst), larger(r->rms));
+}
+
+static void add_json(bench *b, const lab_transform *t, uint32_t n, const lab_result *r) {
+    json_out *j = &b->json;
+    json_block(j, NULL);
+    json_string(j, "algorithm", t->name);
+    json_string(j, "about", t->about);
+    json_string(j, "device", t->program ? b->r->gpu->name : "cpu");
+    json_uint(j, "size", n);
+    json_uint(j, "rounds", r->rounds);
+    for (int way = 0; way < LAB_WAYS; way++) {
+        json_object(j, WAY[way]);
+        json_fixed(j, "least", 9, r->seconds[way].least);
+        json_fixed(j, "low", 9, r->seconds[way].low);
+        json_fixed(j, "median", 9, r->seconds[way].median);
+        json_fixed(j, "high", 9, r->seconds[way].high);
+        json_real(j, "worst", 3, r->worst[way]);
+        json_real(j, "rms", 3, r->rms[way]);
+        json_close(j);
+    }
+    json_uint(j, "bytes", r->account.bytes);
+    json_fixed(j, "copy", 9, r->copy);
+    if (t->program) {
+        json_uint(j, "dispatches", r->account.dispatches);
+        json_uint(j, "barriers", r->account.barriers);
+        json_uint(j, "shared", r->account.shared);
+    }
+    json_close(j);
+}
+
+static void add_csv(bench *b, const lab_transform *t, uint32_t n, const lab_result *r) {
+    const lab_account *a = &r->account;
+    text_add(b->out, "%s,\"%s\",%u,%u,%.9f,%.9f,%" PRIu64 ",%.9f,", t->name,
+             t->program ? b->r->gpu->name : "cpu", n, r->rounds, r->seconds[0].median,
+             r->seconds[1].median, a->bytes, r->copy);
+    text_add(b->out, "%u,%u,%u,%.3g,%.3g,%.3g,%.3g\n", a->dispatches, a->barriers, a->shared,
+             r->worst[0], r->rms[0], r->worst[1], r->rms[1]);
+}
+
+static void begin(bench *b) {
+    if (b->r->output == LAB_JSON) {
+        b->json = json_begin(b->out);
+        json_list(&b->json, "results");
+    } else if (b->r->output == LAB_CSV) {
+        text_add(b->out, "algorithm,device,size,rounds,forward,inverse,bytes,copy,dispatches,"
+                         "barriers,shared,forward_worst,forward_rms,inverse_worst,inverse_rms\n");
+    } else {
+        text_add(b->out,
+                 "n x n complex numbers, float; %s, and one thread of the CPU; medians of up to %u "
+                 "rounds\n%5s  %-16s %11s %11s %9s %8s %6s %8s %7s  %8s  %8s\n",
+                 b->r->gpu ? b->r->gpu->name : "no GPU", b->r->rounds, "n", "algorithm",
+                 "forward ms", "inverse ms", "MB moved", "copies", "disp.", "barriers", "KB sh.",
+                 "worst", "rms");
+    }
+}
+
+/* --- all of it ------------------------------------------------------------------------------- */
+
+static bool run_size(bench *b, uint32_t n, err *e) {
+    lab_truth truth = {0};
+    bool ok = lab_truth_make(&truth, n, b->r->threads, e);
+    for (int i = 0; ok && i < LAB_TRANSFORM_COUNT; i++) {
+        const lab_transform *t = &LAB_TRANSFORMS[i];
+        lab_result result;
+        if (!b->named[i] || !t->takes(n) || (t->program && !b->r->gpu)) continue;
+        ok = lab_run(&result, &(lab_request){t, &truth, &b->gpu, b->r->rounds}, e);
+        if (!ok) break;
+        (b->r->output == LAB_JSON  ? add_json
+         : b->r->output == LAB_CSV ? add_csv
+                                   : add_words)(b, t, n, &result);
+    }
+    lab_truth_free(&truth);
+    return ok;
+}
+
+bool lab_bench_fft(text *out, const lab_bench_request *r, err *e) {
+    bench b = {.r = r, .out = out};
+    if (!read_sizes(&b, r->sizes ? r->sizes : "128..1024", e) ||
+        !read_names(&b, r->algorithms ? r->algorithms : "all", e) || !check(&b, e))
+        return false;
+    bool ok = !r->gpu || lab_gpu_open(&b.gpu, r->gpu, e);
+    begin(&b);
+    for (uint32_t i = 0; ok && i < b.sizes; i++) ok = run_size(&b, b.size[i], e);
+    if (r->output == LAB_JSON) {
+        json_close(&b.json);
+        json_end(&b.json);
+    }
+    if (r->gpu) lab_gpu_close(&b.gpu);
+    return ok;
+}

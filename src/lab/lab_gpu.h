@@ -1,0 +1,53 @@
+/* lab_gpu.h - runs programs (lab.h) on a Vulkan device, and times them.
+ *
+ * It uses the engine's device, buffers, pipelines and clock, and nothing of its passes. It does not
+ * know what a program computes. */
+#ifndef LAB_LAB_GPU_H
+#define LAB_LAB_GPU_H
+
+#include "engine/gpu/gpu_pass.h"
+#include "lab/lab.h"
+
+/* A device that is open. */
+typedef struct {
+    gpu_device g;
+    plan_limits limits;
+    uint32_t subgroup; /* see lab_ask */
+} lab_gpu;
+
+/* Opens a device from a zeroed one; the caller closes it after a failure, too. */
+bool lab_gpu_open(lab_gpu *g, const engine_device *d, err *e);
+void lab_gpu_close(lab_gpu *g);
+
+/* Makes one pipeline of a shader, without the branches that its constants rule out. */
+bool lab_gpu_pipeline(VkPipeline *to, const gpu_device *g, const gpu_layouts *l,
+                      const lab_shader *s, err *e);
+
+/* A program with its pipelines, tables and images. */
+typedef struct {
+    const lab_gpu *g;
+    const lab_program *p;
+    gpu_layouts layouts;
+    gpu_sets sets; /* two: from A to B, and back */
+    VkPipeline pipeline[LAB_SHADERS];
+    gpu_buffer image[2], table, more, up, down;
+} lab_ready;
+
+/* Makes it from a zeroed one; the caller frees it after a failure, too. Program and device must
+ * outlive it. */
+bool lab_ready_make(lab_ready *r, const lab_gpu *g, const lab_program *p, err *e);
+void lab_ready_free(lab_ready *r);
+
+/* Records one transform, with a barrier after each step. `sets` are those of the images: two. */
+void lab_record(const lab_ready *r, VkCommandBuffer c, const VkDescriptorSet *sets, int way);
+
+/* Transforms an image there and back to the host. A message of the validation layer is a failure.
+ */
+bool lab_run_once(lab_ready *r, lab_complex *image, int way, err *e);
+/* Fills seconds[way] with the time of one transform: of `count` there and back, one after the
+ * other. */
+bool lab_time(lab_ready *r, uint32_t count, double seconds[LAB_WAYS], err *e);
+/* Sets the seconds of a copy of n x n complex numbers on the device. */
+bool lab_time_copy(const lab_gpu *g, uint32_t n, uint32_t count, double *seconds, err *e);
+
+#endif

@@ -1,0 +1,10 @@
+/* lab_shaders.h - the SPIR-V of the lab's shaders, embedded in the program. The build makes it from
+ * shaders/lab/. */
+#ifndef LAB_LAB_SHADERS_H
+#define LAB_LAB_SHADERS_H
+
+#include "engine/gpu/gpu_shaders.h"
+
+extern const gpu_shader LAB_CT2_STAGES;
+
+#endif

@@ -1,0 +1,111 @@
+/* textbook_cpu.c - the transforms that textbooks have, on one thread of the CPU.
+ *
+ * Each is a function of one line; rows come first, then columns, which are copied to a line and
+ * back. All read the same roots of unity, w(m) = exp(-2 pi i m / n), or with `inverse` their
+ * conjugates. */
+#include "base/mem.h"
+#include "lab/forms.h"
+#include "math/fft.h"
+
+#include <string.h>
+
+typedef struct textbook textbook;
+
+struct textbook {
+    uint32_t n;
+    bool inverse;
+    lab_complex *root, *line, *spare; /* n numbers each */
+    /* Transforms `line`, with `spare` as scratch; leaves the result in `to`. */
+    void (*form)(const textbook *t, lab_complex *to, lab_complex *line);
+};
+
+static lab_complex add(lab_complex a, lab_complex b) {
+    return (lab_complex){a.re + b.re, a.im + b.im};
+}
+static lab_complex sub(lab_complex a, lab_complex b) {
+    return (lab_complex){a.re - b.re, a.im - b.im};
+}
+static lab_complex mul(lab_complex a, lab_complex b) {
+    return (lab_complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+static lab_complex w(const textbook *t, uint32_t m) {
+    lab_complex r = t->root[m];
+    if (t->inverse) r.im = -r.im;
+    return r;
+}
+
+/* --- the forms ------------------------------------------------------------------------------- */
+
+/* Decimation in time: the input in the order of reversed bits, then stages that join transforms of
+ * h numbers to transforms of 2h, in place: X[j] = E[j] + w(j) O[j], X[j + h] = E[j] - w(j) O[j]. */
+static void ct2_dit(const textbook *t, lab_complex *to, lab_complex *line) {
+    uint32_t n = t->n;
+    for (uint32_t i = 0, r = 0; i < n; i++) {
+        to[r] = line[i];
+        uint32_t bit = n / 2; /* add 1 to r from the left */
+        while (bit && (r & bit)) r ^= bit, bit /= 2;
+        r |= bit;
+    }
+    for (uint32_t h = 1; h < n; h *= 2)
+        for (uint32_t start = 0; start < n; start += 2 * h)
+            for (uint32_t j = 0; j < h; j++) {
+                lab_complex e = to[start + j], o = mul(to[start + j + h], w(t, j * (n / (2 * h))));
+                to[start + j] = add(e, o);
+                to[start + j + h] = sub(e, o);
+            }
+}
+
+/* --- rows, then columns ---------------------------------------------------------------------- */
+
+static void textbook_free(void *made) {
+    textbook *t = made;
+    if (!t) return;
+    mem_free(t->root);
+    mem_free(t->line);
+    mem_free(t->spare);
+    mem_free(t);
+}
+
+static void *textbook_make(uint32_t n, err *e,
+                           void (*form)(const textbook *, lab_complex *, lab_complex *)) {
+    textbook *t = mem_new(1, sizeof *t, "textbook transform", e);
+    if (!t) return NULL;
+    *t = (textbook){.n = n, .form = form};
+    t->root = mem_raw(n, sizeof *t->root, "roots of unity", e);
+    t->line = mem_raw(n, sizeof *t->line, "line", e);
+    t->spare = mem_raw(n, sizeof *t->spare, "line", e);
+    if (!t->root || !t->line || !t->spare) {
+        textbook_free(t);
+        return NULL;
+    }
+    for (uint32_t m = 0; m < n; m++) {
+        double re, im;
+        fft_root(m, n, &re, &im);
+        t->root[m] = (lab_complex){(float)re, (float)im};
+    }
+    return t;
+}
+
+static void textbook_run(void *made, lab_complex *image, int way) {
+    textbook *t = made;
+    uint32_t n = t->n;
+    float scale = way == LAB_BACKWARD ? 1 / (float)n : 1;
+    t->inverse = way == LAB_BACKWARD;
+    for (int columns = 0; columns < 2; columns++)
+        for (uint32_t l = 0; l < n; l++) {
+            lab_complex *first = columns ? image + l : image + (size_t)l * n;
+            size_t step = columns ? n : 1;
+            for (uint32_t i = 0; i < n; i++) t->line[i] = first[i * step];
+            t->form(t, t->spare, t->line);
+            for (uint32_t i = 0; i < n; i++)
+                first[i * step] = (lab_complex){scale * t->spare[i].re, scale * t->spare[i].im};
+        }
+}
+
+#define FORM(NAME, form)                           \
+    static void *make_##form(uint32_t n, err *e) { \
+        return textbook_make(n, e, form);          \
+    }                                              \
+    const lab_cpu_form NAME = {make_##form, textbook_run, textbook_free}
+
+FORM(LAB_CT2_DIT, ct2_dit);

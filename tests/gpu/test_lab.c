@@ -1,0 +1,113 @@
+/* Every transform of the lab, at every size it takes, forward and inverse, on the CPU and on a
+ * Vulkan device under the validation layers: against a transform in double, which is compared with
+ * the definition first. LAB_TEST_MOST=4096 goes on to larger sizes. */
+#include "unit/check.h"
+
+#include "base/mem.h"
+#include "engine/engine.h"
+#include "lab/lab_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static par *threads;
+static engine_device device;
+static bool has_device;
+
+/* The definition, one axis after the other. */
+static void define(double *image, uint32_t n) {
+    double *line = calloc(n, 2 * sizeof *line);
+    for (int columns = 0; columns < 2; columns++)
+        for (uint32_t l = 0; l < n; l++) {
+            double *first = image + 2 * (size_t)l * (columns ? 1 : n);
+            size_t step = 2 * (size_t)(columns ? n : 1);
+            for (uint32_t k = 0; k < n; k++) {
+                double re = 0, im = 0;
+                for (uint32_t i = 0; i < n; i++) {
+                    double angle = -2 * M_PI * (double)(k * i % n) / n, c = cos(angle),
+                           s = sin(angle);
+                    re += first[i * step] * c - first[i * step + 1] * s;
+                    im += first[i * step] * s + first[i * step + 1] * c;
+                }
+                line[2 * k] = re, line[2 * k + 1] = im;
+            }
+            for (uint32_t k = 0; k < n; k++)
+                first[k * step] = line[2 * k], first[k * step + 1] = line[2 * k + 1];
+        }
+    free(line);
+}
+
+static void the_reference_is_the_definition(void **state) {
+    (void)state;
+    static const uint32_t SIZE[] = {16, 20, 28, 60, 64};
+    for (size_t s = 0; s < sizeof SIZE / sizeof SIZE[0]; s++) {
+        uint32_t n = SIZE[s];
+        lab_truth t = {0};
+        err e = {0};
+        CHECK_OK(lab_truth_make(&t, n, threads, &e), e);
+        double *want = calloc((size_t)n * n, 2 * sizeof *want);
+        for (size_t i = 0; i < (size_t)n * n; i++)
+            want[2 * i] = (double)t.image[i].re, want[2 * i + 1] = (double)t.image[i].im;
+        define(want, n);
+        for (size_t i = 0; i < 2 * (size_t)n * n; i++)
+            CHECK_LE(fabs(want[i] - t.spectrum[i]), 1e-12 * n);
+        free(want);
+        lab_truth_free(&t);
+    }
+}
+
+/* docs/math.md, "The error of a transform"; a sum of n terms in a row has n levels. */
+static double bound(const lab_transform *t, uint32_t n) {
+    double levels = strcmp(t->name, "dft") == 0 ? 2.0 * n : 2 * log2(n);
+    return 0x1p-24 * (3 + 0.7 * sqrt(levels));
+}
+
+static void check_all(uint32_t n, const lab_gpu *gpu) {
+    lab_truth truth = {0};
+    err e = {0};
+    CHECK_OK(lab_truth_make(&truth, n, threads, &e), e);
+    for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) {
+        const lab_transform *t = &LAB_TRANSFORMS[i];
+        lab_result r;
+        if (!t->takes(n) || (t->program && !gpu)) continue;
+        CHECK_OK(lab_run(&r, &(lab_request){t, &truth, gpu, 0}, &e), e);
+        for (int way = 0; way < LAB_WAYS; way++)
+            if (!(r.rms[way] <= bound(t, n)) || !(r.worst[way] <= 8 * bound(t, n)))
+                fail_msg("%s of %u, way %d: rms %g, worst %g, bound %g", t->name, n, way,
+                         r.rms[way], r.worst[way], bound(t, n));
+        assert_true(r.account.bytes >= 16ull * n * n);
+    }
+    lab_truth_free(&truth);
+}
+
+static void every_transform_at_every_size(void **state) {
+    (void)state;
+    static const uint32_t SIZE[] = {16,  20,  32,  60,  64,   98,   128,
+                                    135, 256, 360, 512, 1024, 2048, 4096};
+    const char *most = getenv("LAB_TEST_MOST");
+    uint32_t end = most ? (uint32_t)atoi(most) : 256;
+    lab_gpu gpu = {0};
+    err e = {0};
+    if (has_device) CHECK_OK(lab_gpu_open(&gpu, &device, &e), e);
+    for (size_t s = 0; s < sizeof SIZE / sizeof SIZE[0] && SIZE[s] <= end; s++)
+        check_all(SIZE[s], has_device ? &gpu : NULL);
+    if (has_device) lab_gpu_close(&gpu);
+}
+
+int main(void) {
+    engine_device all[ENGINE_DEVICES];
+    setenv("FFTBLOOM_VALIDATION", "1", 0);
+    uint32_t n = engine_devices(all, ENGINE_DEVICES);
+    for (uint32_t i = 0; i < n && !has_device; i++)
+        if (all[i].class != ENGINE_CPU) device = all[i], has_device = true;
+    threads = par_open(2, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_reference_is_the_definition),
+        cmocka_unit_test(every_transform_at_every_size),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    par_close(&threads);
+    return failed;
+}
