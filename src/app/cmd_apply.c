@@ -18,10 +18,12 @@ static bool check_names(const settings *s, const job *j, err *e) {
     job_files f;
     bool ok = true;
     for (size_t i = 0; ok && i < job_count(j); i++) {
-        ok = job_frame(j, i, &f, e) && file_set_add_frame(&files, i, f.input, f.output, e);
+        ok =
+            job_frame(j, i, &f, e) && file_set_add_frame(&files, i, f.input, f.output, e) &&
+            (!(i == 0 || j->kernels) || file_set_add(&files, FILE_READ, "the kernel", f.kernel, e));
         job_files_free(&f);
     }
-    ok = ok && file_set_add(&files, FILE_READ, "the kernel", s->kernel, e) &&
+    ok = ok && file_set_add(&files, FILE_READ, "the keys", s->keys, e) &&
          file_set_add(&files, FILE_WRITTEN, "the report", s->report, e) &&
          file_set_add_configs(&files, s, e) && file_set_check(&files, s->in_place, e);
     file_set_free(&files);
@@ -39,9 +41,9 @@ static bool check_outputs(const settings *s, const job *j, err *e) {
 
 /* Returns how to continue an interrupted run. Without stamps --update makes all frames again. */
 static const char *how_to_go_on(const frame_maker *m) {
-    if (!m->stamps) return "";
-    return m->s->update ? "; run the same command again to continue"
-                        : "; run the same command with --update to continue";
+    if (!m->recipes->cache) return "";
+    return m->recipes->s->update ? "; run the same command again to continue"
+                                 : "; run the same command with --update to continue";
 }
 
 /* Writes the reports. The run's own error counts, if it has one. */
@@ -62,12 +64,12 @@ static void write_reports(const report *r, cli *c, int status, text *out, err *e
 static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     progress told;
     report r;
-    if (c->s.update && !m->stamps)
+    if (c->s.update && !m->recipes->cache)
         log_warn(
             "--update makes every frame, now and next time: there is no cache folder that could "
             "remember them; give --cache-dir");
-    if (!report_open(&r, job_count(j), e)) return 0;
-    progress_open(&told, c->s.progress, c->s.quiet, job_count(j));
+    if (!progress_open(&told, &c->s, job_count(j), e) || !report_open(&r, job_count(j), e))
+        return 0;
     bool seen = ending_is_told(&c->s, j);
     if (seen) progress_promise(&told, how_to_go_on(m));
     bool finished = sequence_run(m, j, &told, &r, e);
@@ -104,18 +106,17 @@ int cmd_apply(cli *c, text *out, err *e) {
     char folder[CACHE_PATH];
     double start = clock_now();
     job j = {0};
-    stamps st = {0};
+    recipes all = {0};
     int status = 0;
     bool stamped = cache_path(folder, c->s.bloom.cache_dir), opened = job_open(&j, &c->s, e);
     /* Of frames that are not known, a report with the extension of an image may be one. */
     bool apart = opened ? check_names(&c->s, &j, e)
                         : !c->s.report || !image_can_create(c->s.report, NULL);
     if (opened && apart && check_outputs(&c->s, &j, e) &&
-        (!stamped || stamps_open(&st, &c->s, folder, e))) {
-        frame_maker m = {&c->s, stamped ? &st : NULL, c->threads, ATOMIC_FLAG_INIT,
-                         ATOMIC_FLAG_INIT};
+        recipes_open(&all, &c->s, &j, stamped ? folder : NULL, e)) {
+        frame_maker m = {&all, c->threads, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT};
         if (c->s.farm != FARM_NONE) {
-            status = farm_run(c, &j, m.stamps, out, e);
+            status = farm_run(c, &j, &all, out, e);
         } else if (c->s.dry_run) {
             dry_run(&m, &j, out, e);
             c->answered = out->n > 0;
@@ -126,7 +127,6 @@ int cmd_apply(cli *c, text *out, err *e) {
     }
     bool end_is_seen = !c->s.dry_run && (c->s.farm == FARM_NONE || c->s.wait);
     if (e->code && !c->answered && end_is_seen) report_early(c, start, apart, out, e);
-    stamps_close(&st);
     job_close(&j);
     return status;
 }

@@ -46,7 +46,7 @@ static void bad_configs(void **state) {
     refuses("{\"version\": 1, \"dry_run\": true}",
             "look.json:1:16: ", "cannot be set in a config file, only by --dry-run");
     refuses("{\"version\": 1, \"sharpen\": \"0.5\"}",
-            "look.json:1:27: ", "must be a number, not a string");
+            "look.json:1:27: ", "must be a number or an object, not a string");
     refuses("{\"version\": 1, \"sharpen\": 1.5}", "look.json:1:27: ", "from 0 to 1, not '1.5'");
     refuses("{\"version\": 1, \"sharpen\": 1e400}", "look.json:1:27: ", "from 0 to 1");
     refuses("{\"version\": 1, \"verify\": 1.5}", "look.json:1:26: ", "whole number");

@@ -35,6 +35,26 @@ static void patterns(void **state) {
     path_is("a.####.exr", -3, "a.-003.exr");
     path_is("d##/a.####.exr", 1, "d##/a.0001.exr");
     path_is("%s.#.exr", 1, "%s.0001.exr");
+    path_is("a.@@@@.exr", 7, "a.0007.exr");
+    path_is("a.@.exr", 12, "a.12.exr");
+}
+
+static void views(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *view, *want;
+    } CASE[] = {{"%V/a_%v.####.exr", "left", "left/a_l.####.exr"},
+                {"a.exr", "left", "a.exr"},
+                {"a%V", "r", "ar"},
+                {"%V%v%%V", "xy", "xyx%xy"},
+                {"%V", NULL, "%V"}};
+    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+        err e = {0};
+        char *got = frame_view_path(CASE[i].path, CASE[i].view, &e);
+        assert_string_equal(got, CASE[i].want);
+        assert_int_equal(frame_views_in(CASE[i].path), strchr(CASE[i].path, '%') != NULL);
+        mem_free(got);
+    }
 }
 
 static void no_patterns(void **state) {
@@ -215,10 +235,10 @@ static void gaps(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns), cmocka_unit_test(no_patterns),
-        cmocka_unit_test(ranges),   cmocka_unit_test(bad_ranges),
-        cmocka_unit_test(scanning), cmocka_unit_test(ranges_of_numbers),
-        cmocka_unit_test(gaps),
+        cmocka_unit_test(patterns),          cmocka_unit_test(views),
+        cmocka_unit_test(no_patterns),       cmocka_unit_test(ranges),
+        cmocka_unit_test(bad_ranges),        cmocka_unit_test(scanning),
+        cmocka_unit_test(ranges_of_numbers), cmocka_unit_test(gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,11 +58,14 @@ static void make_file(const char *name, uint64_t seed) {
 /* One frame, in.exr to out.exr, of a run that has just begun. */
 typedef struct {
     settings s;
-    stamps st;
+    job j;
+    recipes all;
     frame_maker maker;
     device_queue queue;
     bloom_report made;
     frame_result f;
+    job_files files;
+    stamp stamp;
     err e;
 } run;
 
@@ -80,27 +83,32 @@ static run *begin(const char *output) {
     set(&r->s, "kernel", in_folder("kernel.exr"));
     set(&r->s, "device", "cpu");
     set(&r->s, "cache_dir", in_folder("cache"));
-    CHECK_OK(stamps_open(&r->st, &r->s, in_folder("cache"), &r->e), r->e);
-    r->maker = (frame_maker){&r->s, &r->st, make_threads(), ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT};
+    set(&r->s, "input", in_folder("in.exr"));
+    set(&r->s, "output", in_folder(output));
+    CHECK_OK(job_open(&r->j, &r->s, &r->e), r->e);
+    CHECK_OK(job_frame(&r->j, 0, &r->files, &r->e), r->e);
+    CHECK_OK(recipes_open(&r->all, &r->s, &r->j, r->s.bloom.cache_dir, &r->e), r->e);
+    r->maker = (frame_maker){&r->all, make_threads(), ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT};
     r->queue.s = r->s.bloom;
     pthread_mutex_init(&r->queue.lock, NULL);
-    r->f = (frame_result){.input = in_folder("in.exr"), .output = in_folder(output)};
+    r->stamp = (stamp){r->all.cache, &r->all.look, r->files.input, r->files.output};
     return r;
 }
 
 static void end(run *r) {
     device_queue_close(&r->queue);
-    stamps_close(&r->st);
+    job_files_free(&r->files);
+    job_close(&r->j);
     settings_free(&r->s);
     free(r);
 }
 
 static bool make(run *r) {
-    return frame_make(&r->maker, &r->queue, &r->f, &r->made, &r->e);
+    return frame_make(&r->maker, &r->queue, &r->files, &r->f, &r->made, &r->e);
 }
 
 static bool is_current(const run *r) {
-    return stamp_is_current(&r->st, r->f.input, r->f.output);
+    return stamp_is_current(&r->stamp);
 }
 
 static void put_while_read(const char *file, const char *by, const char *at) {
@@ -139,9 +147,9 @@ static void input_replaced_afterwards(void **state) {
     err e = {0};
     run *r = begin("out.exr");
     CHECK_OK(make(r), r->e);
-    file_mark read = file_mark_of(r->f.input);
+    file_mark read = file_mark_of(r->files.input);
     make_file("in.exr", 8);
-    CHECK_OK(stamp_write(&r->st, r->f.input, &read, r->f.output, &e), e);
+    CHECK_OK(stamp_write(&r->stamp, &read, &e), e);
     assert_false(is_current(r));
     CHECK_OK(make(r), r->e);
     assert_true(is_current(r));
@@ -211,9 +219,9 @@ static void stamps_are_not_synced(void **state) {
     err e = {0};
     run *r = begin("out.exr");
     CHECK_OK(make(r), r->e);
-    file_mark read = file_mark_of(r->f.input);
+    file_mark read = file_mark_of(r->files.input);
     syncs = 0;
-    CHECK_OK(stamp_write(&r->st, r->f.input, &read, r->f.output, &e), e);
+    CHECK_OK(stamp_write(&r->stamp, &read, &e), e);
     assert_int_equal(syncs, 0);
     CHECK_OK(file_write_all(in_folder("x"), "x", 1, &e), e); /* they are counted */
     assert_true(syncs > 0);

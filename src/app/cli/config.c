@@ -14,7 +14,7 @@ enum {
     OBJECT = 1 << JSON_OBJECT,
 };
 
-uint32_t config_json_types(option_type type, bool may_be_word) {
+uint32_t config_json_types(const option *o) {
     static const uint32_t TYPES[OPTION_TYPES] = {
         [OPTION_BOOL] = BOOL,
         [OPTION_INT] = NUMBER,
@@ -28,7 +28,8 @@ uint32_t config_json_types(option_type type, bool may_be_word) {
         [OPTION_CENTER] = STRING | ARRAY,
         [OPTION_SCALE] = NUMBER | STRING,
     };
-    return TYPES[type] | (type == OPTION_FLOAT && may_be_word ? STRING : 0);
+    bool may_be_word = o->type == OPTION_FLOAT && (isinf(o->max) || o->words);
+    return TYPES[o->type] | (may_be_word ? STRING : 0) | (o->keyed ? OBJECT : 0);
 }
 
 bool config_wrong_type(const json_value *v, const char *key, uint32_t types, err *e) {
@@ -113,10 +114,24 @@ static bool join_axes(const config_reader *r, const json_value *object, const op
     return ok && config_text(r->words, json_get(object, "y"), false, to, e);
 }
 
+/* Appends {"1001": 0, "1050": 1} as "1001:0,1050:1". */
+static bool join_keys(const config_reader *r, const json_value *object, const option *o, text *to,
+                      err *e) {
+    if (!object->children)
+        return json_err(object, e, "%s has no keys; write {\"1001\": 0, \"1050\": 1}", o->name);
+    for (const json_value *v = object->child; v; v = v->next) {
+        if (v->type != JSON_NUMBER && v->type != JSON_STRING)
+            return config_wrong_type(v, o->name, NUMBER | STRING, e);
+        text_add(to, "%s%s:", to->n ? "," : "", v->key);
+        if (!config_text(r->words, v, false, to, e)) return false;
+    }
+    return true;
+}
+
 /* --- members ------------------------------------------------------------------------------- */
 
 bool config_member(const config_reader *r, const json_value *v, const option *o, err *e) {
-    uint32_t types = config_json_types(o->type, isinf(o->max) || o->words);
+    uint32_t types = config_json_types(o);
     if (!(types >> v->type & 1) && !has_variables(r, v))
         return config_wrong_type(v, o->name, types, e);
     text value = {0}, where = {0};
@@ -125,7 +140,7 @@ bool config_member(const config_reader *r, const json_value *v, const option *o,
     if (v->type == JSON_ARRAY) {
         ok = join_array(r, v, o, &value, e);
     } else if (v->type == JSON_OBJECT) {
-        ok = join_axes(r, v, o, &value, e);
+        ok = o->keyed ? join_keys(r, v, o, &value, e) : join_axes(r, v, o, &value, e);
     } else {
         ok = config_text(r->words, v, o->type == OPTION_PATH, &value, e);
     }

@@ -63,6 +63,6 @@ bool config_wrong_type(const json_value *v, const char *key, uint32_t types, err
 bool config_check_version(const json_value *object, err *e);
 
 /* Returns the JSON types that an option may have, as bits 1 << json_type. */
-uint32_t config_json_types(option_type type, bool may_be_word);
+uint32_t config_json_types(const option *o);
 
 #endif

@@ -39,6 +39,7 @@ static bool holds(option_condition c, const settings *s) {
     case WHERE_KERNEL_FILE: /* the kernel of bench may also be the size of a generated one */
         return kernel && kernel[strspn(kernel, "0123456789,")];
     case WHERE_WORDS: return !s->json;
+    case WHERE_PROGRESS_IS_JSON: return s->progress == PROGRESS_JSON;
     }
     return true;
 }
@@ -49,6 +50,7 @@ enum { RUN = FOR_APPLY | FOR_PLAN };
 
 const option_rule OPTION_RULES[] = {
     {FOR_ALL, "verbose", WHERE_LOUD, "with --quiet"},
+    {FOR_APPLY | FOR_CHECK, "progress_fd", WHERE_PROGRESS_IS_JSON, "without --progress json"},
 
     {RUN, "knee", WHERE_THRESHOLD, "without --threshold"},
     {FOR_APPLY, "half_overflow", WHERE_HALF, "with --pixel-type float"},

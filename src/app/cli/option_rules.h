@@ -43,7 +43,8 @@ typedef enum {
     WHERE_CASES,       /* check runs cases */
     WHERE_TIMES,       /* bench times frames */
     WHERE_KERNEL_FILE, /* the kernel is read from a file */
-    WHERE_WORDS        /* without --json */
+    WHERE_PROGRESS_IS_JSON,
+    WHERE_WORDS /* without --json */
 } option_condition;
 
 /* One row: `options` (names with blanks between) work in the commands `on` where the condition

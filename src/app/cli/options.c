@@ -70,17 +70,18 @@ const option OPTIONS[] = {
      .about = "Give one word, or one per axis: --padding mirror,zero; in JSON also "
               "[\"mirror\",\"zero\"] or {\"x\":\"mirror\",\"y\":\"zero\"}."},
     {"sharpen", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.sharpen), .value = "T", .min = 0,
-     .max = 1, .preset = "0",
+     .max = 1, .preset = "0", .keyed = true,
      .help = "How much of the original to keep: 0 is full bloom, 1 is the input unchanged.",
      .about = "The kernel becomes (1 - T) k + T delta, which keeps its sum."},
     {"threshold", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.threshold), .value = "V", .min = 0,
-     .max = INFINITY, .preset = "0",
+     .max = INFINITY, .preset = "0", .keyed = true,
      .help = "Spread only the light above V and let the rest pass unchanged; 0 turns this off. Not "
              "physical.",
      .about =
          "Energy is kept, but the glare no longer has the kernel's shape; the report says so."},
     {"knee", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.knee), .value = "V", .min = 0,
-     .max = INFINITY, .preset = "0", .help = "Width of the soft transition around --threshold."},
+     .max = INFINITY, .preset = "0", .keyed = true,
+     .help = "Width of the soft transition around --threshold."},
     {"axis", OPTION_ENUM, SECTION_LIGHT, RUN, AT(bloom.order), .words = WORDS("auto", "x", "y"),
      .preset = "auto", .help = "Axis to transform first; auto takes the cheaper one."},
 
@@ -97,7 +98,7 @@ const option OPTIONS[] = {
              "centroid, its upper left corner, or X,Y.",
      .about = "X,Y counts taps from the upper left one and may lie between taps."},
     {"kernel_scale", OPTION_SCALE, SECTION_KERNEL, SPREAD, AT(bloom.kernel), .value = "S",
-     .min = 1e-3, .max = 1000, .preset = "1",
+     .min = 1e-3, .max = 1000, .preset = "1", .keyed = true,
      .help = "Size of the kernel: a factor (1 is one tap per pixel), or a height relative to the "
              "image (0.5h is half the image height).",
      .about = "A size in image heights keeps the look the same from proxy to full size."},
@@ -159,7 +160,7 @@ const option OPTIONS[] = {
          "size where an image is smooth, nothing where it has grain. The pixels and the "
          "format are the same."},
     {"exposure", OPTION_FLOAT, SECTION_LAYERS, FOR_APPLY, AT(exposure), .value = "STOPS",
-     .words = WORDS("auto"), .min = -40, .max = 40, .preset = "auto",
+     .words = WORDS("auto"), .min = -40, .max = 40, .preset = "auto", .keyed = true,
      .help = "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",
      .about = "Give the same number for pictures that are to be compared: at 0 a grey of 0.18 is "
               "shown as 0.18. With auto each picture has its own; -v says which."},
@@ -246,11 +247,24 @@ const option OPTIONS[] = {
     {"frames", OPTION_STRING, SECTION_SEQUENCE, FOR_APPLY, AT(frames), .value = "RANGES",
      .help = "Frames of the sequence, such as 1001-1100,1200-1300x2; the default is all frames "
              "that are found."},
+    {"views", OPTION_LIST, SECTION_SEQUENCE, IMAGE, AT(views), .value = "NAMES",
+     .preset = "left,right",
+     .help = "Names of the views for %V (the name) and %v (its first letter) in IN, KERNEL and "
+             "OUT.",
+     .about = "Each view is an image of its own; each frame is made once for each view."},
+    {"keys", OPTION_PATH, SECTION_SEQUENCE, IMAGE, AT(keys), .value = "FILE.csv",
+     .help = "Read values that change from frame to frame from a CSV file: a column \"frame\", and "
+             "one for each option.",
+     .about = "The first line names the columns: frame,sharpen,kernel_scale. Between the frames of "
+              "the file values are linear; before the first and after the last they stay the same. "
+              "--sharpen 1001:0,1050:1, or {\"1001\": 0, \"1050\": 1} in a config file, does the "
+              "same for one option. Options that can change are sharpen, threshold, knee, "
+              "kernel_scale and exposure."},
     {"missing", OPTION_ENUM, SECTION_SEQUENCE, FOR_APPLY, AT(missing),
      .words = WORDS("error", "skip"), .preset = "error",
      .help = "How to treat a frame whose input is missing: stop, or skip it and exit with 5."},
     {"keep_going", OPTION_BOOL, SECTION_SEQUENCE, FOR_APPLY, AT(keep_going), .preset = "false",
-     .help = "Continue after a frame that fails, and exit with the status of the first such frame; "
+     .help = "Continue after a frame that fails, and exit with the status of the worst failure; "
              "with 5 if only inputs were missing.",
      .about = "Each failure is reported when it happens, and a closing line counts them. A kernel "
               "that cannot be used still stops the run."},
@@ -323,6 +337,10 @@ const option OPTIONS[] = {
      .words = WORDS("auto", "deadline", "openjd", "json", "none"), .preset = "auto",
      .help = "How to report progress: a bar on a terminal or else a line every few seconds (auto), "
              "the lines that a farm's scheduler reads, JSON lines, or not at all."},
+    {"progress_fd", OPTION_INT, SECTION_MESSAGES, FOR_APPLY | FOR_CHECK, AT(progress_fd),
+     .value = "N", .min = 1, .max = 1023, .preset = "2", .flag_only = true,
+     .help = "File descriptor for the lines of --progress json; the default is standard error.",
+     .about = "The caller opens it: fftbloom ... --progress json --progress-fd 3 3>progress.jsonl"},
     {"print_config", OPTION_BOOL, SECTION_MESSAGES, RUN | FOR_PRECOMPUTE, AT(print_config),
      .preset = "false", .flag_only = true,
      .help = "Print the value and the origin of each option, and exit."},

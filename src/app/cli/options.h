@@ -67,7 +67,7 @@ typedef enum {
     SECTIONS
 } option_section;
 
-typedef struct {
+typedef struct option {
     const char *name; /* the JSON key */
     option_type type;
     option_section section;
@@ -82,6 +82,7 @@ typedef struct {
     char letter;        /* -o; 0: none */
     bool flag_only;     /* no key of config files, no environment variable */
     bool stdout_too;    /* of a path: - is standard output */
+    bool keyed;         /* may have a value for each frame (keyed.h) */
 } option;
 
 extern const option OPTIONS[];

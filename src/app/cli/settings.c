@@ -1,3 +1,4 @@
+#include "app/cli/keyed.h"
 #include "app/cli/options.h"
 #include "base/json_out.h"
 #include "base/log.h"
@@ -202,16 +203,46 @@ static bool (*const PARSE[OPTION_TYPES])(const source *) = {
 
 /* --- values ------------------------------------------------------------------------------ */
 
+/* Checks each value of a keyed one, and leaves the first in the option's place. *canonical receives
+ * the keys in rising order. */
+static bool parse_keyed(const source *from, char **canonical) {
+    keyed k;
+    err why = {0};
+    bool ok = true;
+    if (!keyed_parse(&k, from->value, &why))
+        return err_set(from->e, why.code, "%s: %s", from->name, why.msg);
+    for (size_t i = k.count; ok && i--;) {
+        text value = {0};
+        keyed_add_key(&k, i, &value);
+        source one = *from;
+        one.value = value.s;
+        ok = PARSE[from->o->type](&one) || err_in(from->e, "frame %d", k.key[i].frame);
+        text_free(&value);
+    }
+    text all = {0};
+    keyed_add_text(&k, &all);
+    ok = ok && (*canonical = mem_str(all.s, from->e));
+    text_free(&all);
+    keyed_free(&k);
+    return ok;
+}
+
 bool settings_set(settings *s, int index, const char *value, setting_origin from, err *e) {
     const option *o = &OPTIONS[index];
     char flag[OPTION_NAME_ROOM];
     setting fresh = {mem_str(value, e), from.kind, from.where ? mem_str(from.where, e) : NULL};
     bool ok = fresh.text && (!from.where || fresh.where), flagged = from.kind == ORIGIN_FLAG;
     const char *name = flagged && *from.where == '-' ? option_flag(o, flag) : o->name;
-    if (ok && !PARSE[o->type](&(source){s, o, fresh.text, name, e})) {
+    char *keys = NULL;
+    const source read = {s, o, fresh.text, name, e};
+    if (ok && !(o->keyed && keyed_is(value) ? parse_keyed(&read, &keys) : PARSE[o->type](&read))) {
         ok = false;
         if (e && flagged) e->code = ERR_USAGE;
         if (!flagged && from.where) err_in(e, "%s", from.where);
+    }
+    if (keys) {
+        mem_free(fresh.text);
+        fresh.text = keys;
     }
     setting *old = ok ? &s->value[index] : &fresh;
     mem_free(old->text);
@@ -272,6 +303,41 @@ void settings_warn_environment(void) {
     }
 }
 
+/* Returns true if option `index` has a value for each frame. */
+static bool has_keys(const settings *s, int index) {
+    return OPTIONS[index].keyed && s->value[index].text && keyed_is(s->value[index].text);
+}
+
+const option *settings_keyed(const settings *s) {
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (has_keys(s, i)) return &OPTIONS[i];
+    return NULL;
+}
+
+bool settings_at(settings *to, const settings *s, int frame, const char *kernel, err *e) {
+    *to = (settings){0};
+    bool ok = true;
+    for (int i = 0; ok && i < OPTION_COUNT; i++) {
+        const setting *v = &s->value[i];
+        const setting_origin from = {v->origin, v->where};
+        keyed k = {0};
+        text at = {0};
+        bool is_kernel = OPTIONS[i].at == offsetof(settings, kernel) && OPTIONS[i].on & FOR_APPLY;
+        if (!v->text) continue;
+        if (has_keys(s, i)) {
+            ok = keyed_parse(&k, v->text, e);
+            if (ok) keyed_add_at(&k, frame, &at);
+            keyed_free(&k);
+        } else {
+            text_add(&at, "%s", is_kernel ? kernel : v->text);
+        }
+        ok = ok && settings_set(to, i, at.s, from, e);
+        text_free(&at);
+    }
+    if (!ok) settings_free(to);
+    return ok;
+}
+
 bool settings_given(const settings *s, const char *name, uint32_t users) {
     return s->value[option_find(name, users) - OPTIONS].origin != ORIGIN_DEFAULT;
 }
@@ -322,6 +388,11 @@ void settings_json(const settings *s, int index, text *to) {
     bool numeric = v && isdigit((unsigned char)v[*v == '-' || *v == '+' || *v == '.']);
     if (!v) {
         text_add(to, "null");
+    } else if (has_keys(s, index)) {
+        keyed k;
+        if (!keyed_parse(&k, v, NULL)) return;
+        keyed_add_json(&k, to);
+        keyed_free(&k);
     } else if (o->type == OPTION_BOOL) {
         text_add(to, *(const bool *)((const char *)s + o->at) ? "true" : "false");
     } else if (o->type == OPTION_SIZE) {

@@ -44,7 +44,7 @@ typedef struct {
     bloom_settings bloom;
     const char *input, *kernel, *output;
     const char *config, *report;
-    const char *frames;
+    const char *frames, *views, *keys;
     settings_missing missing;
     bool keep_going;  /* also of check */
     uint32_t jobs;    /* host threads; 0: all there are */
@@ -52,6 +52,7 @@ typedef struct {
     settings_pixels pixels;
     bool clobber, in_place, update;
     settings_progress progress;
+    uint32_t progress_fd;
     bool quiet, verbose, json, print_config;
     settings_farm farm;
     bool dry_run, wait;
@@ -92,6 +93,12 @@ bool settings_set(settings *s, int index, const char *value, setting_origin from
 bool settings_environment(settings *s, uint32_t users, err *e);
 /* Warns of each FFTBLOOM_* variable that no command reads, with the nearest name. */
 void settings_warn_environment(void);
+
+/* Returns the first option whose value is keyed by frame, or NULL. */
+const struct option *settings_keyed(const settings *s);
+/* Makes the settings of one frame: each keyed value becomes the one at this frame, and the kernel
+ * is the file of that path. Free them with settings_free. */
+bool settings_at(settings *to, const settings *s, int frame, const char *kernel, err *e);
 
 /* Returns true if the option that one of `users` takes has a value that is not its default's. */
 bool settings_given(const settings *s, const char *name, uint32_t users);

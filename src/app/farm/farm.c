@@ -26,7 +26,16 @@ void farm_ranges(const int *number, size_t n, text *to) {
     }
 }
 
-static bool make_chunks(farm *f, const stamps *st, err *e) {
+/* Returns true if --update would pass over frame `index` in its view. */
+static bool is_current(const recipes *all, const job_files *files) {
+    recipe how;
+    bool current = recipe_make(&how, all, files, NULL) && how.stamped &&
+                   stamp_is_current(&how.stamp);
+    recipe_free(&how);
+    return current;
+}
+
+static bool make_chunks(farm *f, const recipes *all, err *e) {
     enum { USUAL = 10 };
     size_t count = job_count(f->j), size = f->c->s.chunk ? f->c->s.chunk : USUAL;
     int *left = mem_new(count + 1, sizeof *left, "frames", e);
@@ -34,9 +43,9 @@ static bool make_chunks(farm *f, const stamps *st, err *e) {
     for (size_t i = 0; ok && i < count; i++) {
         job_files files;
         if (!(ok = job_frame(f->j, i, &files, e))) break;
-        if (st && stamp_is_current(st, files.input, files.output))
+        if (is_current(all, &files))
             f->current++;
-        else
+        else if (!f->frames || left[f->frames - 1] != *files.number) /* or another view did it */
             left[f->frames++] = *files.number;
         job_files_free(&files);
     }
@@ -113,6 +122,7 @@ static bool make_flags(farm *f, err *e) {
          * without an effect; as flags they would be refused. */
         if (o->flag_only || o->section == SECTION_MESSAGES || o->section == SECTION_FARM ||
             text_glob_any("frames,report,update,cache_dir", o->name) ||
+            (f->c->s.keys && v->where && strcmp(v->where, f->c->s.keys) == 0) ||
             !option_has_effect(&f->c->s, FOR_APPLY, o))
             continue;
         bool no = strncmp(option_flag(o, name), "--no-", 5) == 0;
@@ -127,7 +137,7 @@ static bool make_flags(farm *f, err *e) {
 
 /* --- opening and running --------------------------------------------------------------------- */
 
-int farm_run(const cli *c, const job *j, const stamps *st, text *out, err *e) {
+int farm_run(const cli *c, const job *j, const recipes *all, text *out, err *e) {
     farm f = {.c = c, .j = j};
     int status = 0;
     bool slurm = c->s.farm == FARM_SLURM;
@@ -139,7 +149,7 @@ int farm_run(const cli *c, const job *j, const stamps *st, text *out, err *e) {
     for (const char *p = c->s.farm_args; !e->code && p && *p; p++)
         if (iscntrl((unsigned char)*p))
             err_set(e, ERR_USAGE, "--farm-args must be one line, without control characters");
-    if (!e->code && find_places(&f, e) && make_flags(&f, e) && make_chunks(&f, st, e)) {
+    if (!e->code && find_places(&f, e) && make_flags(&f, e) && make_chunks(&f, all, e)) {
         if (slurm && f.current) log_note("%zu frames are up to date", f.current);
         if (!f.chunks) log_note("nothing is left to do");
         if (!f.chunks && slurm && c->s.report)

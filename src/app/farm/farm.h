@@ -16,7 +16,7 @@
 
 #include "app/cli/cli.h"
 #include "app/run/job.h"
-#include "app/run/stamp.h"
+#include "app/run/recipe.h"
 
 /* Const once farm_run has filled it, which also frees it. The command line and the job are the
  * caller's. */
@@ -35,8 +35,8 @@ typedef struct {
 } farm;
 
 /* Does what --farm asks for, and writes what is for standard output to `out`. Returns the exit
- * status where there is no error. `st` is NULL where there is no cache folder for stamps. */
-int farm_run(const cli *c, const job *j, const stamps *st, text *out, err *e);
+ * status where there is no error. */
+int farm_run(const cli *c, const job *j, const recipes *all, text *out, err *e);
 
 /* Adds n rising numbers as --frames takes them: "1001-1010,1020,1031-1035x2". */
 void farm_ranges(const int *number, size_t n, text *to);

@@ -247,8 +247,7 @@ int farm_slurm_submit(const farm *f, text *out, err *e) {
     }
     watcher w = {.f = f};
     const slurm_waiting how = {.pause = 0.1, .patience = 900, .asked = watch, .ctx = &w};
-    progress_open(&w.p, s->progress, s->quiet, f->chunks);
-    ok = slurm_wait(id, &how, e);
+    ok = progress_open(&w.p, s, f->chunks, e) && slurm_wait(id, &how, e);
     progress_close(&w.p);
     return ok ? farm_slurm_gather(f, out, e) : 0;
 }

@@ -93,10 +93,11 @@ typedef struct {
 
 static void list_frame(listing *l, const frame_result *f) {
     static const char *const STATE[FRAME_STATES] = {"to do", "current", "skipped", "missing"};
-    if (l->m->s->json) {
+    if (l->m->recipes->s->json) {
         json_out *to = &l->json;
         json_object(to, NULL);
         if (f->number) json_int(to, "frame", *f->number);
+        if (f->view) json_string(to, "view", f->view);
         json_string(to, "state", STATE[f->state]);
         json_string(to, "input", f->input);
         json_string(to, "output", f->output);
@@ -114,9 +115,17 @@ static void list_frame(listing *l, const frame_result *f) {
 static bool look_at(listing *l, size_t index, err *e) {
     job_files files;
     struct stat st;
+    recipe how;
     if (!job_frame(l->j, index, &files, e)) return false;
-    frame_result f = {.number = files.number, .input = files.input, .output = files.output};
-    f.state = frame_look(l->m, &f, &f.why);
+    if (!recipe_make(&how, l->m->recipes, &files, e)) {
+        recipe_free(&how);
+        job_files_free(&files);
+        return false;
+    }
+    frame_result f = {
+        .number = files.number, .view = files.view, .input = files.input, .output = files.output};
+    f.state = frame_look(&how, &files, &f.why);
+    recipe_free(&how);
     if (f.state == FRAME_DONE && stat(f.input, &st) != 0) {
         f.state = FRAME_FAILED;
         f.why = "the input cannot be found";
@@ -135,12 +144,14 @@ static bool look_at(listing *l, size_t index, err *e) {
 /* Adds the plan of the first frame that would be made. */
 static bool list_plan(listing *l, err *e) {
     forecast f = {.input = l->first.input, .images = (uint32_t)l->count[FRAME_DONE]};
+    recipe how = {0};
     if (!f.input) return true;
-    bool ok = forecast_make(&f, l->m->s, l->m->threads, e);
+    bool ok = recipe_make(&how, l->m->recipes, &l->first, e) &&
+              forecast_make(&f, how.s, l->m->threads, e);
     if (ok) {
         const device_forecast *best = &f.all.each[f.best];
         const engine_device *d = &f.all.device[f.best];
-        if (l->m->s->json) {
+        if (how.s->json) {
             describe_device_json(&l->json, "device", d, d->number);
             describe_plan_json(&l->json, "plan", &best->plan);
             json_fixed(&l->json, "predicted_seconds", 6, best->time.all);
@@ -151,12 +162,13 @@ static bool list_plan(listing *l, err *e) {
         }
     }
     forecast_free(&f);
+    recipe_free(&how);
     return ok;
 }
 
 bool dry_run(const frame_maker *m, const job *j, text *to, err *e) {
     listing l = {.m = m, .j = j};
-    bool json = m->s->json, ok = true;
+    bool json = m->recipes->s->json, ok = true;
     if (json) {
         l.json = json_begin(&l.lines);
         json_string(&l.json, "program", "fftbloom " VERSION);

@@ -15,10 +15,68 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* --- blooms ---------------------------------------------------------------------------------- */
+
+static void close_unused(device_queue *q) {
+    for (size_t i = 0; i < sizeof q->bloom / sizeof q->bloom[0]; i++) {
+        queue_bloom *b = &q->bloom[i];
+        if (b->users) continue;
+        bloom_close(&b->bloom);
+        text_free(&b->recipe);
+    }
+}
+
 void device_queue_close(device_queue *q) {
-    bloom_close(&q->bloom);
+    close_unused(q);
     pthread_mutex_destroy(&q->lock);
 }
+
+/* Finds the open bloom of that recipe, or else an entry for it: there are as many as frames under
+ * way, and one more. */
+static queue_bloom *find_bloom(device_queue *q, const char *name) {
+    queue_bloom *free = NULL;
+    for (size_t i = sizeof q->bloom / sizeof q->bloom[0]; i--;) {
+        queue_bloom *b = &q->bloom[i];
+        if (b->bloom && strcmp(b->recipe.s, name) == 0) return b;
+        if (!b->users) free = b;
+    }
+    return free;
+}
+
+/* Opens the bloom of a recipe, unless it is open. Where it is a new one, those that no frame uses
+ * are closed first. */
+static queue_bloom *take_bloom(device_queue *q, const recipe *r, const frame_maker *m, err *e) {
+    text name = {0};
+    recipe_name(r, m->recipes, &name);
+    text_add(&name, "%s", "");
+    pthread_mutex_lock(&q->lock);
+    queue_bloom *b = find_bloom(q, name.s);
+    if (!b->bloom || strcmp(b->recipe.s, name.s) != 0) {
+        bloom_settings s = r->s->bloom;
+        s.device = q->s.device;
+        s.slots = q->s.slots;
+        s.images = q->s.images;
+        s.half = q->s.half;
+        close_unused(q);
+        if ((b->bloom = bloom_open(&s, r->s->kernel, m->threads, e))) {
+            b->recipe = name;
+            name = (text){0};
+        }
+    }
+    bool ok = b->bloom != NULL;
+    b->users += ok;
+    pthread_mutex_unlock(&q->lock);
+    text_free(&name);
+    return ok ? b : NULL;
+}
+
+static void give_bloom(device_queue *q, queue_bloom *b) {
+    pthread_mutex_lock(&q->lock);
+    b->users--;
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* --- one frame ------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static void add_note(bloom_report *made, const char *fmt,
                                                            ...) {
@@ -32,6 +90,7 @@ __attribute__((format(printf, 2, 3))) static void add_note(bloom_report *made, c
 /* One frame at work. */
 typedef struct {
     frame_maker *m;
+    const recipe *how;
     device_queue *on;
     frame_result *f;
     bloom_report *made;
@@ -39,17 +98,14 @@ typedef struct {
 
 /* Blooms the image; *start is when the kernel was there. */
 static bool bloom_it(const work *w, image *img, double *start, err *e) {
-    device_queue *on = w->on;
     par_rest(w->m->threads);
-    pthread_mutex_lock(&on->lock);
+    queue_bloom *b = take_bloom(w->on, w->how, w->m, e);
     par_resume(w->m->threads);
-    if (!on->bloom) on->bloom = bloom_open(&on->s, w->m->s->kernel, w->m->threads, e);
-    const bloom *b = on->bloom;
-    pthread_mutex_unlock(&on->lock);
     *start = clock_now();
-    w->f->hopeless = !b;
+    w->f->hopeless = !b && !w->m->recipes->vary;
     if (!b) return false;
-    bool ok = bloom_image(b, img, w->made, e);
+    bool ok = bloom_image(b->bloom, img, w->made, e);
+    give_bloom(w->on, b);
     /* An error of the kernel does not name the image. */
     if (!ok && strncmp(e->msg, "kernel", strlen("kernel")) != 0) err_in(e, "%s", w->f->input);
     return ok;
@@ -60,7 +116,8 @@ static bool bloom_it(const work *w, image *img, double *start, err *e) {
 static bool make(const work *w, err *e) {
     frame_maker *m = w->m;
     frame_result *f = w->f;
-    const output to = {f->output, m->s, m->threads};
+    const settings *s = w->how->s;
+    const output to = {f->output, s, m->threads};
     double t[4] = {clock_now()}, loaded;
     uint64_t clamped = 0;
     file_mark before = file_mark_of(f->input);
@@ -73,13 +130,13 @@ static bool make(const work *w, err *e) {
         f->size[0] = (uint32_t)(b->x1 - b->x0) + 1;
         f->size[1] = (uint32_t)(b->y1 - b->y0) + 1;
     }
-    if (img && !atomic_flag_test_and_set(&m->looked)) file_set_warn_swapped(m->s, img, m->threads);
+    if (img && !atomic_flag_test_and_set(&m->looked)) file_set_warn_swapped(s, img, m->threads);
     loaded = t[1] = clock_now();
-    bool ok = img && (output_prepare(img, m->s, e) || err_in(e, "%s", f->input)) &&
+    bool ok = img && (output_prepare(img, s, e) || err_in(e, "%s", f->input)) &&
               bloom_it(w, img, &t[1], e) &&
-              (output_finish(img, m->s, &clamped, e) || err_in(e, "%s", f->input));
+              (output_finish(img, s, &clamped, e) || err_in(e, "%s", f->input));
     t[2] = clock_now();
-    if (ok && m->s->in_place) {
+    if (ok && s->in_place) {
         /* An input that the result replaces must still be the one that was read. */
         file_mark in = file_mark_of(f->input), out = file_mark_of(f->output);
         if (file_mark_same(&in, &out) && !file_mark_same(&in, &before))
@@ -87,7 +144,7 @@ static bool make(const work *w, err *e) {
                          f->input);
     }
     ok = ok && output_save(&to, img, r, e);
-    if (ok && r && !m->s->in_place) { /* parts that stayed in the file were read just now */
+    if (ok && r && !s->in_place) { /* parts that stayed in the file were read just now */
         read = file_mark_of(f->input);
         torn = torn || !file_mark_same(&before, &read);
     }
@@ -106,9 +163,9 @@ static bool make(const work *w, err *e) {
     f->bloom = t[2] - t[1];
     f->save = t[3] - t[2];
     err why = {0};
-    if (!torn && m->stamps && !stamp_write(m->stamps, f->input, &before, f->output, &why) &&
+    if (!torn && w->how->stamped && !stamp_write(&w->how->stamp, &before, &why) &&
         !atomic_flag_test_and_set(&m->forgets))
-        log_say(m->s->update ? LOG_WARN : LOG_INFO,
+        log_say(s->update ? LOG_WARN : LOG_INFO,
                 "'%s', and perhaps other frames, will be made again by the next --update: %s",
                 f->output, why.msg);
     return true;
@@ -141,33 +198,41 @@ static bool is_missing(const char *input) {
     return stat(input, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-frame_state frame_look(const frame_maker *m, const frame_result *f, const char **why) {
-    if (m->s->missing == MISSING_SKIP && is_missing(f->input)) {
+frame_state frame_look(const recipe *r, const job_files *f, const char **why) {
+    if (r->s->missing == MISSING_SKIP && is_missing(f->input)) {
         *why = "the input is not there";
         return FRAME_SKIPPED;
     }
-    if (m->s->update && m->stamps && stamp_is_current(m->stamps, f->input, f->output)) {
+    if (r->s->update && r->stamped && stamp_is_current(&r->stamp)) {
         *why = "the output is up to date";
         return FRAME_CURRENT;
     }
-    if (!m->s->clobber && access(f->output, F_OK) == 0) {
+    if (!r->s->clobber && access(f->output, F_OK) == 0) {
         *why = "the output exists";
         return FRAME_SKIPPED;
     }
     return FRAME_DONE;
 }
 
-bool frame_make(frame_maker *m, device_queue *on, frame_result *f, bloom_report *made, err *e) {
-    bool ok = true;
-    f->state = frame_look(m, f, &f->why);
-    if (f->state == FRAME_SKIPPED) {
+bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_result *f,
+                bloom_report *made, err *e) {
+    recipe how;
+    *f = (frame_result){.number = files->number,
+                        .view = files->view,
+                        .input = files->input,
+                        .output = files->output};
+    bool ok = recipe_make(&how, m->recipes, files, e);
+    if (ok) f->state = frame_look(&how, files, &f->why);
+    if (!ok) {
+        f->state = FRAME_FAILED;
+    } else if (f->state == FRAME_SKIPPED) {
         log_note("%s skipped: %s", f->input, f->why);
     } else if (f->state == FRAME_CURRENT) {
-        stamp_use(m->stamps, f->output);
+        stamp_use(&how.stamp);
         log_info("%s: %s", f->output, f->why);
     } else {
         f->made = made;
-        ok = make(&(work){m, on, f, made}, e);
+        ok = make(&(work){m, &how, on, f, made}, e);
         log_frame(f, ok);
         if (!ok && e->code == ERR_SKIPPED) { /* --no-clobber */
             f->state = FRAME_SKIPPED;
@@ -182,5 +247,6 @@ bool frame_make(frame_maker *m, device_queue *on, frame_result *f, bloom_report 
         f->why = e->msg;
         f->missing = e->code == ERR_NO_INPUT && !f->hopeless && is_missing(f->input);
     }
+    recipe_free(&how);
     return ok;
 }

@@ -5,27 +5,33 @@
 #ifndef APP_FRAME_H
 #define APP_FRAME_H
 
+#include "app/run/recipe.h"
 #include "app/run/report.h"
-#include "app/run/stamp.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* A device, or the choice of one. The caller sets `s` and makes the lock; `bloom` starts as NULL.
+/* A bloom that frames of the same recipe share. */
+typedef struct {
+    text recipe; /* its name */
+    bloom *bloom;
+    uint32_t users; /* frames that use it now */
+} queue_bloom;
+
+/* A device, or the choice of one. The caller sets `s` and makes the lock; the rest starts as zeros.
  */
 typedef struct {
-    bloom_settings s;     /* only read once workers run */
-    pthread_mutex_t lock; /* held while the bloom is opened, by the worker that needs it first */
-    bloom *bloom;
+    bloom_settings s;     /* only read once workers run; device and slots are the queue's */
+    pthread_mutex_t lock; /* guards the blooms; held while one is opened */
+    queue_bloom bloom[ENGINE_SLOTS + 2];
 } device_queue;
 
-/* Closes the bloom and destroys the lock. */
+/* Closes the blooms and destroys the lock. */
 void device_queue_close(device_queue *q);
 
 /* What all workers share. */
 typedef struct {
-    const settings *s;
-    const stamps *stamps; /* NULL: there is no cache folder for them */
+    const recipes *recipes;
     par *threads;
     atomic_flag looked;  /* set when an image was held against the kernel (file_set.h) */
     atomic_flag forgets; /* set when the log has said that stamps cannot be written */
@@ -33,11 +39,12 @@ typedef struct {
 
 /* Returns FRAME_DONE if the frame has to be made; else the reason why it must not be, with a
  * sentence in *why. Writes nothing. */
-frame_state frame_look(const frame_maker *m, const frame_result *f, const char **why);
+frame_state frame_look(const recipe *r, const job_files *f, const char **why);
 
-/* Fills f, of which the caller has set number and paths, and says in the log what happened, but not
+/* Makes the frame of these files and fills f; says in the log what happened, but not
  * why a frame has failed. f->made points to `made` afterwards where the frame was begun. Returns
  * false when the frame has failed; f->why points into e then. */
-bool frame_make(frame_maker *m, device_queue *on, frame_result *f, bloom_report *made, err *e);
+bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_result *f,
+                bloom_report *made, err *e);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/number.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,10 +13,14 @@
 
 static const double BAR_EVERY = 0.1, LINE_EVERY = 5;
 
-void progress_open(progress *p, settings_progress mode, bool quiet, size_t total) {
-    *p = (progress){.mode = mode, .quiet = quiet, .total = total, .start = clock_now()};
+bool progress_open(progress *p, const settings *s, size_t total, err *e) {
+    *p = (progress){.mode = s->progress, .quiet = s->quiet, .total = total, .start = clock_now()};
+    p->fd = (int)s->progress_fd;
     p->last = p->start;
     p->terminal = isatty(STDERR_FILENO) == 1;
+    return fcntl(p->fd, F_GETFD) >= 0 || p->mode != PROGRESS_JSON ||
+           err_set(e, ERR_USAGE, "--progress-fd %d is not open; write %d>FILE behind the command",
+                   p->fd, p->fd);
 }
 
 /* Finds the steps per second, and the seconds left at this rate; 0 while nothing is known. */
@@ -78,7 +83,7 @@ static void step_json(const progress *p, double now, const progress_event *event
     json_fixed(&j, "seconds", 3, now - p->start);
     json_fixed(&j, "left", 3, left);
     json_end(&j);
-    fputs(line.s, stderr);
+    dprintf(p->fd, "%s", line.s);
     text_free(&line);
 }
 

@@ -3,7 +3,7 @@
  *   auto      a bar on a terminal, else a line every few seconds; nothing for a single step
  *   deadline  "Progress: 42%" on stdout, which Deadline's stdout handlers read
  *   openjd    "openjd_progress: 42.0" and "openjd_status: ..." on stdout
- *   json      one object a line on stderr
+ *   json      one object a line on stderr, or on --progress-fd
  *   none      nothing
  *
  * Where a signal ends the job, the last words on stderr (log.h) say how far it was. Not for several
@@ -15,6 +15,7 @@
 
 typedef struct {
     settings_progress mode;
+    int fd;                     /* for JSON */
     bool quiet, terminal, seen; /* seen: a bar or a line was written */
     size_t total, done;
     size_t passed, failed;   /* steps among `done` that took no work, and that failed */
@@ -30,7 +31,8 @@ typedef struct {
     bool failed;
 } progress_event;
 
-void progress_open(progress *p, settings_progress mode, bool quiet, size_t total);
+/* Fails with ERR_USAGE where --progress-fd is not open. */
+bool progress_open(progress *p, const settings *s, size_t total, err *e);
 /* Prepares "interrupted: 1 of 24 written" and these words, which outlive p, for a signal. */
 void progress_promise(progress *p, const char *how_it_goes_on);
 /* Counts one more step. */

@@ -35,6 +35,7 @@ void report_add(report *r, size_t index, const frame_result *f) {
     json_out j = {.to = &r->frame[index], .depth = FRAME_DEPTH};
     json_block(&j, NULL);
     if (f->number) json_int(&j, "frame", *f->number);
+    if (f->view) json_string(&j, "view", f->view);
     json_string(&j, "state", REPORT_STATE[f->state]);
     json_string(&j, "input", f->input);
     json_string(&j, "output", f->output);

@@ -20,6 +20,7 @@ extern const char *const REPORT_STATE[FRAME_STATES]; /* "done", "current", ... *
 
 typedef struct {
     const int *number; /* NULL for a lone image */
+    const char *view;  /* NULL: there are none */
     const char *input, *output;
     frame_state state;
     const char *why;          /* why it is not done; may be NULL */
@@ -38,8 +39,8 @@ typedef struct {
     size_t count[FRAME_STATES];
     size_t missing; /* of those that failed: the input is not there */
     text devices;   /* the names of those that made frames: "CPU" */
-    /* For a run with --keep-going: the error of the first frame, in the order of the job, that
-     * failed for another reason than a missing input. Code 0: there is none. */
+    /* For a run with --keep-going: the worst error of a frame, but for missing inputs. Code 0:
+     * there is none. */
     err failure;
     double start;
 } report;

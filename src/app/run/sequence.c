@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first of several failures in the order of the job. */
+/* One of several failures, with its place in the job. */
 typedef struct {
     bool there; /* the rest is valid */
     size_t at;  /* the frame */
@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
     /* Set before the workers start, then only read; a queue has a lock of its own. */
     frame_maker *maker;
+    const settings *s;
     uint32_t workers; /* frames under way on each device */
     const job *job;
     device_queue queue[ENGINE_DEVICES];
@@ -37,7 +38,7 @@ typedef struct {
     size_t next;                 /* the frame to be taken next */
     double pace[ENGINE_DEVICES]; /* seconds a frame takes on each device, 0: not known yet */
     failure stop;                /* no frame is begun after it */
-    failure worst;    /* with --keep-going: of the others, where more than an input is missing */
+    failure worst;    /* with --keep-going: the worst of the others, but for missing inputs */
     uint32_t size[2]; /* of the first frame that was read; zeros: none yet */
     int sized;        /* its number */
     bool resized;     /* another frame has another size, and that was said */
@@ -53,22 +54,20 @@ typedef struct {
 
 /* --- which devices ------------------------------------------------------------------------- */
 
-/* Returns the image that stands for all of them: the first that is there. */
-static image_reader *any_image(const sequence *q) {
-    image_reader *found = NULL;
-    for (size_t i = 0; !found && i < job_count(q->job); i++) {
-        job_files f;
-        if (!job_frame(q->job, i, &f, NULL)) break;
-        found = image_open(f.input, NULL, q->maker->threads, NULL);
-        job_files_free(&f);
+/* Returns the image that stands for all of them: the first that is there, and its files. */
+static image_reader *any_image(const sequence *q, job_files *f) {
+    for (size_t i = 0; i < job_count(q->job) && job_frame(q->job, i, f, NULL); i++) {
+        image_reader *found = image_open(f->input, NULL, q->maker->threads, NULL);
+        if (found) return found;
+        job_files_free(f);
     }
-    return found;
+    return NULL;
 }
 
 /* Makes a queue for each device that can do the work, or none where that is unknown: the run itself
  * will then say what is wrong. */
-static void queue_all(sequence *q, const bloom_settings *s, image_reader *r) {
-    bloom *b = r ? bloom_open(s, q->maker->s->kernel, q->maker->threads, NULL) : NULL;
+static void queue_all(sequence *q, const bloom_settings *s, image_reader *r, const char *kernel) {
+    bloom *b = r ? bloom_open(s, kernel, q->maker->threads, NULL) : NULL;
     bloom_forecasts f = {0};
     if (b) f.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", NULL);
     if (f.each && bloom_forecast(b, image_reader_header(r), s->precision, &f, NULL) < 0)
@@ -90,15 +89,17 @@ static void queue_all(sequence *q, const bloom_settings *s, image_reader *r) {
 }
 
 static void make_queues(sequence *q) {
-    bloom_settings s = q->maker->s->bloom;
+    bloom_settings s = q->s->bloom;
     size_t frames = job_count(q->job);
-    image_reader *r = frames > 1 ? any_image(q) : NULL;
+    job_files f = {0};
+    image_reader *r = frames > 1 ? any_image(q, &f) : NULL;
     q->workers = r ? sequence_workers(image_reader_header(r), q->maker->threads, frames) : 1;
     s.slots = q->workers;
-    s.half = q->maker->s->pixels == PIXELS_HALF;
+    s.half = q->s->pixels == PIXELS_HALF;
     s.images = frames > UINT32_MAX ? UINT32_MAX : (uint32_t)frames;
-    if (frames > 1 && s.device && strcmp(s.device, "all") == 0) queue_all(q, &s, r);
+    if (frames > 1 && s.device && strcmp(s.device, "all") == 0) queue_all(q, &s, r, f.kernel);
     image_close(&r);
+    job_files_free(&f);
     if (!q->queues) q->queue[q->queues++].s = s;
     for (int i = 0; i < q->queues; i++) pthread_mutex_init(&q->queue[i].lock, NULL);
 }
@@ -138,18 +139,18 @@ static bool take(worker *w, bool dealt, size_t *index) {
     return mine;
 }
 
-static bool make_frame(worker *w, uint64_t age, frame_result *f, err *e) {
+static bool make_frame(worker *w, uint64_t age, const job_files *files, frame_result *f, err *e) {
     sequence *q = w->q;
     w->made = (bloom_report){0};
     par_enter(q->maker->threads, age);
-    bool ok = frame_make(q->maker, &q->queue[w->queue], f, &w->made, e);
+    bool ok = frame_make(q->maker, &q->queue[w->queue], files, f, &w->made, e);
     par_leave(q->maker->threads);
     return ok;
 }
 
 /* Makes a frame again that had no memory, or no device, beside the others: when these are done, and
  * before a new one begins. */
-static void make_alone(worker *w, frame_result *f, err *e) {
+static void make_alone(worker *w, const job_files *files, frame_result *f, err *e) {
     sequence *q = w->q;
     pthread_mutex_lock(&q->lock);
     q->crowded++;
@@ -160,8 +161,7 @@ static void make_alone(worker *w, frame_result *f, err *e) {
     pthread_mutex_unlock(&q->lock);
     log_info("%s: made again without other frames beside it: %s", f->input, e->msg);
     *e = (err){0};
-    *f = (frame_result){.number = f->number, .input = f->input, .output = f->output};
-    make_frame(w, 0, f, e);
+    make_frame(w, 0, files, f, e);
     pthread_mutex_lock(&q->lock);
     q->crowded--;
     pthread_mutex_unlock(&q->lock);
@@ -169,6 +169,17 @@ static void make_alone(worker *w, frame_result *f, err *e) {
 
 static void keep_first(failure *f, size_t index, const err *why) {
     if (!f->there || index < f->at) *f = (failure){true, index, *why};
+}
+
+/* Returns how bad a failure is: one after which the same command may succeed is the least. */
+static int badness(err_code code) {
+    return code == ERR_INTERNAL ? 2 : code != ERR_RETRY;
+}
+
+static void keep_worst(failure *f, size_t index, const err *why) {
+    int more = f->there ? badness(why->code) - badness(f->why.code) : 1;
+    if (more > 0) *f = (failure){true, index, *why};
+    if (more == 0) keep_first(f, index, why);
 }
 
 /* Says once that the frames of a sequence have different sizes. */
@@ -182,7 +193,7 @@ static void compare_size(sequence *q, const frame_result *f) {
     if (q->resized)
         log_note("the frame size changes: frame %d is %u x %u, frame %d is %u x %u%s", q->sized,
                  q->size[0], q->size[1], *f->number, f->size[0], f->size[1],
-                 q->maker->s->bloom.kernel_relative
+                 q->s->bloom.kernel_relative
                      ? ""
                      : "; the kernel keeps its size in pixels, unless --kernel-scale gives it in "
                        "image heights (0.5h)");
@@ -194,17 +205,16 @@ static void do_frame(worker *w, size_t index) {
     err e = {0};
     job_files files;
     if (job_frame(q->job, index, &files, &e)) {
-        f = (frame_result){.number = files.number, .input = files.input, .output = files.output};
-        if (!make_frame(w, index, &f, &e) && e.code == ERR_RETRY && q->workers > 1)
-            make_alone(w, &f, &e);
+        if (!make_frame(w, index, &files, &f, &e) && e.code == ERR_RETRY && q->workers > 1)
+            make_alone(w, &files, &f, &e);
     } else {
         f.why = e.msg;
     }
-    bool failed = f.state == FRAME_FAILED, goes_on = q->maker->s->keep_going && !f.hopeless;
+    bool failed = f.state == FRAME_FAILED, goes_on = q->s->keep_going && !f.hopeless;
     pthread_mutex_lock(&q->lock);
     report_add(q->report, index, &f);
     if (failed && goes_on) log_error("%s", e.msg);
-    if (failed && goes_on && !f.missing) keep_first(&q->worst, index, &e);
+    if (failed && goes_on && !f.missing) keep_worst(&q->worst, index, &e);
     if (failed && !goes_on) keep_first(&q->stop, index, &e);
     compare_size(q, &f);
     progress_step(q->told, &(progress_event){.what = f.output,
@@ -272,6 +282,7 @@ bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *
     sequence *q = mem_new(1, sizeof *q, "the devices of a sequence", e);
     if (!q) return false;
     q->maker = m;
+    q->s = m->recipes->s;
     q->job = j;
     q->told = told;
     q->report = r;

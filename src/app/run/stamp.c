@@ -76,23 +76,18 @@ bool fingerprint_file(const char *path, hash128 *to, err *e) {
 #define FOLDER "stamps"
 #define ENDING ".stamp"
 
-bool stamps_open(stamps *st, const settings *s, const char *cache, err *e) {
+bool stamp_look_at(stamp_look *l, const settings *s, err *e) {
     text look = {0};
     hash128 kernel;
     char sum[HASH_TEXT];
-    *st = (stamps){.kernel = s->kernel, .read = file_mark_of(s->kernel)};
+    *l = (stamp_look){.kernel = s->kernel, .read = file_mark_of(s->kernel)};
     if (!fingerprint_file(s->kernel, &kernel, e)) return err_in(e, "kernel");
     hash_text(kernel, sum);
     text_add(&look, "fftbloom " VERSION "\nkernel %s\n", sum);
     fingerprint_settings(s, &look);
-    st->look = hash_bytes(look.s, look.n);
+    l->hash = hash_bytes(look.s, look.n);
     text_free(&look);
-    return (st->cache = mem_str(cache, e)) != NULL;
-}
-
-void stamps_close(stamps *st) {
-    mem_free(st->cache);
-    *st = (stamps){0};
+    return true;
 }
 
 bool stamp_real_path(const char *output, text *to) {
@@ -106,10 +101,10 @@ bool stamp_real_path(const char *output, text *to) {
 }
 
 /* Appends the path of an output's stamp. */
-static bool stamp_path(const stamps *st, const char *output, hash128 *name, text *to) {
+static bool stamp_path(const stamp *st, hash128 *name, text *to) {
     char digits[HASH_TEXT];
     text whole = {0};
-    bool ok = stamp_real_path(output, &whole);
+    bool ok = stamp_real_path(st->output, &whole);
     if (ok) {
         *name = hash_bytes(whole.s, whole.n);
         hash_text(*name, digits);
@@ -120,25 +115,24 @@ static bool stamp_path(const stamps *st, const char *output, hash128 *name, text
 }
 
 /* Appends the content that the stamp must have for the output to be current. */
-static void stamp_content(const stamps *st, const char *input, const file_mark *in,
-                          const file_mark *out, text *to) {
+static void stamp_content(const stamp *st, const file_mark *in, const file_mark *out, text *to) {
     char look[HASH_TEXT];
-    hash_text(st->look, look);
+    hash_text(st->look->hash, look);
     text_add(to, "fftbloom stamp 1\nlook %s\n", look);
     text_add(to, "input %jd bytes at %jd.%09ld %s\n", (intmax_t)in->size, (intmax_t)in->time.tv_sec,
-             in->time.tv_nsec, input);
+             in->time.tv_nsec, st->input);
     text_add(to, "output %jd bytes at %jd.%09ld\n", (intmax_t)out->size, (intmax_t)out->time.tv_sec,
              out->time.tv_nsec);
 }
 
-bool stamp_is_current(const stamps *st, const char *input, const char *output) {
+bool stamp_is_current(const stamp *st) {
     text path = {0}, want = {0};
     hash128 name;
     size_t n = 0;
     uint8_t *have = NULL;
-    file_mark in = file_mark_of(input), out = file_mark_of(output);
-    if (in.known && out.known && stamp_path(st, output, &name, &path)) {
-        stamp_content(st, input, &in, &out, &want);
+    file_mark in = file_mark_of(st->input), out = file_mark_of(st->output);
+    if (in.known && out.known && stamp_path(st, &name, &path)) {
+        stamp_content(st, &in, &out, &want);
         have = file_read_all(path.s, 65536, &n, NULL);
     }
     bool same = have && n == want.n && memcmp(have, want.s, n) == 0;
@@ -148,27 +142,26 @@ bool stamp_is_current(const stamps *st, const char *input, const char *output) {
     return same;
 }
 
-void stamp_use(const stamps *st, const char *output) {
+void stamp_use(const stamp *st) {
     text path = {0};
     hash128 name;
-    if (stamp_path(st, output, &name, &path)) utimensat(AT_FDCWD, path.s, NULL, 0);
+    if (stamp_path(st, &name, &path)) utimensat(AT_FDCWD, path.s, NULL, 0);
     text_free(&path);
 }
 
-bool stamp_write(const stamps *st, const char *input, const file_mark *read, const char *output,
-                 err *e) {
+bool stamp_write(const stamp *st, const file_mark *read, err *e) {
     /* Counting stamps takes time, so only one output in 256 does it. */
     enum { LOOK_EVERY = 256 };
     text path = {0}, content = {0}, folder = {0};
     hash128 name;
-    file_mark kernel = file_mark_of(st->kernel), out = file_mark_of(output);
-    file_mark in = file_mark_of(input);
-    if (!file_mark_same(&kernel, &st->read))
-        return err_set(e, ERR_RETRY, "the kernel '%s' changed during the run", st->kernel);
-    if (!out.known || !stamp_path(st, output, &name, &path))
-        return err_set(e, ERR_IO, "cannot find '%s' after it was written", output);
+    file_mark kernel = file_mark_of(st->look->kernel), out = file_mark_of(st->output);
+    file_mark in = file_mark_of(st->input);
+    if (!file_mark_same(&kernel, &st->look->read))
+        return err_set(e, ERR_RETRY, "the kernel '%s' changed during the run", st->look->kernel);
+    if (!out.known || !stamp_path(st, &name, &path))
+        return err_set(e, ERR_IO, "cannot find '%s' after it was written", st->output);
     /* An input that was replaced by its result is up to date as it is now. */
-    stamp_content(st, input, file_mark_same(&in, &out) ? &out : read, &out, &content);
+    stamp_content(st, file_mark_same(&in, &out) ? &out : read, &out, &content);
     text_add(&folder, "%s/" FOLDER, st->cache);
     bool ok = file_make_dirs(folder.s, e);
     if (ok) {

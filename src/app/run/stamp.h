@@ -39,26 +39,31 @@ bool fingerprint_file(const char *path, hash128 *to, err *e);
  * followed. Returns false if that folder does not exist. */
 bool stamp_real_path(const char *output, text *to);
 
+/* What decides an output beside its input. */
 typedef struct {
-    char *cache;        /* the cache folder */
     const char *kernel; /* the settings' */
     file_mark read;     /* the kernel, when its content was hashed */
-    hash128 look;       /* of settings, kernel and program */
-} stamps;
+    hash128 hash;       /* of settings, kernel and program */
+} stamp_look;
 
-/* Reads the kernel's bytes. `cache` is the cache folder, and the settings must outlive the stamps.
+/* Reads the kernel's bytes. The settings must outlive the look. */
+bool stamp_look_at(stamp_look *l, const settings *s, err *e);
+
+/* One output and what it is made from; `cache` is the cache folder. The strings are the caller's.
  */
-bool stamps_open(stamps *st, const settings *s, const char *cache, err *e);
-void stamps_close(stamps *st);
+typedef struct {
+    const char *cache;
+    const stamp_look *look;
+    const char *input, *output;
+} stamp;
 
-bool stamp_is_current(const stamps *st, const char *input, const char *output);
+bool stamp_is_current(const stamp *st);
 /* Notes that the output's stamp was of use now, for trimming. */
-void stamp_use(const stamps *st, const char *output);
+void stamp_use(const stamp *st);
 /* Remembers an output that is in place. `read` is the input as it was before it was read: where it
- * has changed since, the output is not current. Fails where the kernel has changed since
- * stamps_open, because nobody knows which one the frame was made with. */
-bool stamp_write(const stamps *st, const char *input, const file_mark *read, const char *output,
-                 err *e);
+ * has changed since, the output is not current. Fails where the kernel has changed since the look
+ * was made, because nobody knows which one the frame was made with. */
+bool stamp_write(const stamp *st, const file_mark *read, err *e);
 
 enum { STAMPS_MOST = 100000 };
 typedef struct {

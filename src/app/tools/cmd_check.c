@@ -30,7 +30,8 @@ static void run(suite_run *r, const settings *s, bool words, err *e) {
     teller t = {.s = s, .words = words};
     text end = {0};
     bool seen = s->progress == PROGRESS_AUTO && words && isatty(STDOUT_FILENO);
-    progress_open(&t.progress, seen ? PROGRESS_NONE : s->progress, s->quiet, r->count);
+    if (!progress_open(&t.progress, s, r->count, e)) return;
+    if (seen) t.progress.mode = PROGRESS_NONE;
     suite_run_all(r, tell_case, &t);
     if (words) suite_text_end(r, &end);
     if (s->github) suite_github(r, &end);

@@ -3,43 +3,33 @@
 #include "app/cli/cli.h"
 #include "app/run/describe.h"
 #include "app/run/forecast.h"
-#include "base/mem.h"
-
-/* Returns the input, or the first frame of its pattern, and how many there are. */
-static char *first_input(const char *input, uint32_t *images, err *e) {
-    frame_pattern p = {0};
-    frame_list l = {0};
-    *images = 1;
-    if (!frame_pattern_is(input)) return mem_str(input, e);
-    char *path = NULL;
-    if (frame_pattern_parse(&p, input, e) && frame_list_scan(&l, &p, e)) {
-        path = frame_path(&p, l.number[0], e);
-        *images = (uint32_t)l.count;
-    }
-    frame_list_free(&l);
-    frame_pattern_free(&p);
-    return path;
-}
+#include "app/run/recipe.h"
 
 int cmd_plan(cli *c, text *out, err *e) {
     forecast f = {0};
-    char *input = first_input(c->s.input, &f.images, e);
-    f.input = input;
+    job j = {0};
+    job_files first = {0};
+    recipes all;
+    recipe how = {0};
+    bool ok = job_open(&j, &c->s, e) && job_frame(&j, 0, &first, e) &&
+              recipes_open(&all, &c->s, &j, NULL, e) && recipe_make(&how, &all, &first, e);
+    f.input = first.input;
+    f.images = (uint32_t)(j.views ? job_count(&j) : 0);
     const bloom_report *r = &f.predicted;
-    if (input && forecast_make(&f, &c->s, c->threads, e)) {
+    if (ok && forecast_make(&f, how.s, c->threads, e)) {
         const engine_device *d = &f.all.device[f.best];
         const plan *p = &f.all.each[f.best].plan;
         if (c->s.json) {
-            json_out j = json_begin(out);
-            json_string(&j, "input", input);
-            json_string(&j, "kernel", c->s.kernel);
-            describe_device_json(&j, "device", d, d->number);
-            json_uint(&j, "images", f.images);
-            forecast_json(&f, &j, "forecast");
-            describe_plan_json(&j, "plan", p);
-            describe_result_json(&j, r);
-            describe_notes_json(&j, NULL, r);
-            json_end(&j);
+            json_out to = json_begin(out);
+            json_string(&to, "input", f.input);
+            json_string(&to, "kernel", how.s->kernel);
+            describe_device_json(&to, "device", d, d->number);
+            json_uint(&to, "images", f.images);
+            forecast_json(&f, &to, "forecast");
+            describe_plan_json(&to, "plan", p);
+            describe_result_json(&to, r);
+            describe_notes_json(&to, NULL, r);
+            json_end(&to);
         } else {
             text_add(out, "device   %s (%s)\n", d->name, describe_class(d->class));
             describe_plan(p, out);
@@ -49,6 +39,8 @@ int cmd_plan(cli *c, text *out, err *e) {
         }
     }
     forecast_free(&f);
-    mem_free(input);
+    recipe_free(&how);
+    job_files_free(&first);
+    job_close(&j);
     return 0;
 }

@@ -94,6 +94,13 @@ static void add_values(json_out *j, const option *o) {
         break;
     case OPTION_TYPES: break;
     }
+    if (!o->keyed) return;
+    json_object(j, NULL);
+    json_string(j, "type", "object");
+    json_uint(j, "minProperties", 1);
+    json_raw(j, "propertyNames", "{\"pattern\": \"^-?[0-9]+$\"}");
+    json_raw(j, "additionalProperties", "{\"type\": [\"number\", \"string\"]}");
+    json_close(j);
 }
 
 /* --- properties ------------------------------------------------------------------------------ */

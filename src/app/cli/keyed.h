@@ -1,0 +1,40 @@
+/* keyed.h - values that change from frame to frame: "1001:0,1050:1".
+ *
+ * A keyed value is a list of keys, each a frame and a value. Between two keys the value is linear
+ * in the frame's number; before the first key and after the last one it stays as it is there. The
+ * text is what --sharpen and its like take; {"1001": 0, "1050": 1} is the same in a config file;
+ * and a CSV file (--keys) has a column of keys for each option. The module knows nothing of what
+ * the values are for. */
+#ifndef APP_KEYED_H
+#define APP_KEYED_H
+
+#include "base/err.h"
+#include "base/text.h"
+
+#include <stddef.h>
+
+typedef struct {
+    int frame;
+    double value;
+    char unit[2]; /* "" or "h", of --kernel-scale; all keys have the same */
+} keyed_key;
+
+typedef struct {
+    keyed_key *key; /* rising */
+    size_t count;
+} keyed;
+
+/* Returns true for text that has keys. */
+bool keyed_is(const char *value);
+/* Reads keys in any order. Fails with ERR_CONFIG and what is wrong. */
+bool keyed_parse(keyed *k, const char *value, err *e);
+void keyed_free(keyed *k);
+
+/* Adds one key's value, or the value at a frame, as an option takes it. */
+void keyed_add_key(const keyed *k, size_t index, text *to);
+void keyed_add_at(const keyed *k, int frame, text *to);
+/* Adds all keys, as an option takes them or as a JSON object. */
+void keyed_add_text(const keyed *k, text *to);
+void keyed_add_json(const keyed *k, text *to);
+
+#endif

@@ -1,0 +1,135 @@
+#include "app/cli/keys_file.h"
+
+#include "app/cli/options.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COLUMNS = 32, FILE_BYTES = 64 << 20 };
+
+/* One column: an option, or the frames (NULL). */
+typedef struct {
+    const option *of;
+    text keys;
+} column;
+
+typedef struct {
+    const char *path;
+    int line;
+    column column[COLUMNS];
+    int columns, frame; /* frame: the column of that name */
+} reader;
+
+static bool wrong(const reader *r, err *e, const char *what, const char *value) {
+    return err_set(e, ERR_CONFIG, "%s:%d: %s '%s'", r->path, r->line, what, value);
+}
+
+/* Cuts the next cell from a line, without blanks around it. Returns NULL at the end. */
+static char *next_cell(char **line) {
+    char *cell = *line;
+    if (!cell) return NULL;
+    char *comma = strchr(cell, ',');
+    *line = comma ? comma + 1 : NULL;
+    if (comma) *comma = 0;
+    cell += strspn(cell, " \t");
+    size_t n = strlen(cell);
+    while (n && isspace((unsigned char)cell[n - 1])) cell[--n] = 0;
+    return cell;
+}
+
+static bool read_header(reader *r, char *line, const settings *s, uint32_t users, err *e) {
+    char flag[OPTION_NAME_ROOM];
+    r->frame = -1;
+    for (char *name; (name = next_cell(&line)); r->columns++) {
+        if (r->columns == COLUMNS)
+            return err_set(e, ERR_CONFIG, "%s:%d: more than %d columns", r->path, r->line, COLUMNS);
+        if (strcmp(name, "frame") == 0) {
+            r->frame = r->columns;
+            continue;
+        }
+        const option *o = option_find(name, users), *near = NULL;
+        if (!o && option_nearest(name, users))
+            near = option_find(option_nearest(name, users), users);
+        if (!o)
+            return err_set(e, ERR_CONFIG, "%s:%d: there is no option '%s'%s%s%s", r->path, r->line,
+                           name, near ? "; did you mean '" : "", near ? near->name : "",
+                           near ? "'?" : "");
+        if (!o->keyed)
+            return err_set(e, ERR_CONFIG, "%s:%d: %s cannot change from frame to frame", r->path,
+                           r->line, name);
+        if (s->value[o - OPTIONS].origin == ORIGIN_FLAG)
+            return err_set(e, ERR_CONFIG, "%s:%d: %s is also given by %s; remove one of the two",
+                           r->path, r->line, name, option_flag(o, flag));
+        for (int i = 0; i < r->columns; i++)
+            if (r->column[i].of == o) return wrong(r, e, "two columns are named", name);
+        r->column[r->columns].of = o;
+    }
+    return r->frame >= 0 ||
+           err_set(e, ERR_CONFIG,
+                   "%s:%d: the first line must name the columns, one of them 'frame'", r->path,
+                   r->line);
+}
+
+static bool read_frame(reader *r, char *line, err *e) {
+    char *cell[COLUMNS];
+    int cells = 0;
+    for (char *c; (c = next_cell(&line)); cells++) {
+        if (cells == r->columns)
+            return err_set(e, ERR_CONFIG, "%s:%d: more than the %d cells that the first line names",
+                           r->path, r->line, r->columns);
+        cell[cells] = c;
+    }
+    if (cells <= r->frame || !*cell[r->frame])
+        return err_set(e, ERR_CONFIG, "%s:%d: the line has no frame", r->path, r->line);
+    for (int i = 0; i < cells; i++) {
+        text *keys = &r->column[i].keys;
+        if (i == r->frame || !*cell[i]) continue;
+        if (strchr(cell[i], ':')) return wrong(r, e, "expected a number, not", cell[i]);
+        text_add(keys, "%s%s:%s", keys->n ? "," : "", cell[r->frame], cell[i]);
+    }
+    return true;
+}
+
+static bool read_lines(reader *r, char *bytes, const settings *s, uint32_t users, err *e) {
+    for (char *line = bytes, *end; line; line = end) {
+        if ((end = strchr(line, '\n'))) *end++ = 0;
+        r->line++;
+        if (!line[strspn(line, " \t\r")] || *line == '#') continue;
+        if (!(r->columns ? read_frame(r, line, e) : read_header(r, line, s, users, e)))
+            return false;
+    }
+    return r->columns || err_set(e, ERR_CONFIG, "%s: the file is empty", r->path);
+}
+
+/* Sets the option of each column that has keys. */
+static bool set_columns(const reader *r, settings *s, err *e) {
+    for (int i = 0; i < r->columns; i++) {
+        const column *c = &r->column[i];
+        if (i == r->frame) continue;
+        if (!c->keys.n)
+            return err_set(e, ERR_CONFIG, "%s: the column '%s' is empty", r->path, c->of->name);
+        if (!settings_set(s, (int)(c->of - OPTIONS), c->keys.s,
+                          (setting_origin){ORIGIN_FILE, r->path}, e))
+            return false;
+    }
+    return true;
+}
+
+bool keys_file_load(settings *s, const char *path, uint32_t users, err *e) {
+    reader *r = mem_new(1, sizeof *r, "the columns of --keys", e);
+    if (!r) return false;
+    size_t n = 0;
+    uint8_t *file = file_read_all(path, FILE_BYTES, &n, e);
+    char *bytes = file ? mem_new(n + 1, 1, "the text of --keys", e) : NULL;
+    if (bytes) memcpy(bytes, file, n);
+    r->path = path;
+    bool ok = bytes && read_lines(r, bytes, s, users, e) && set_columns(r, s, e);
+    for (int i = 0; i < r->columns; i++) text_free(&r->column[i].keys);
+    mem_free(bytes);
+    mem_free(file);
+    mem_free(r);
+    return ok;
+}
