@@ -106,12 +106,12 @@ complete_bash() { # the words of a command line: what bash offers for the last o
     last+='; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _fftbloom'
     [ "$(bash -c "$last" _ fftbloom check --json '')" = files ]
     # The words after an action depend on the action.
-    [ "$(complete_bash fftbloom kernel con)" = convert ]
+    [ "$(complete_bash fftbloom kernel conve)" = convert ]
     [ "$(complete_bash fftbloom kernel make air)" = airy ]
     [ -z "$(complete_bash fftbloom kernel check ma)" ]
     [ "$(complete_bash fftbloom kernel check --str)" = --strict ]
     [ -z "$(complete_bash fftbloom kernel check --par)" ]
-    [ "$(complete_bash fftbloom help kernel con)" = convert ]
+    [ "$(complete_bash fftbloom help kernel conve)" = convert ]
     [ "$(complete_bash fftbloom docs man app)" = apply ]
 }
 
@@ -124,7 +124,7 @@ complete_bash() { # the words of a command line: what bash offers for the last o
     [ "$(zsh -c 'autoload -U compinit; compinit -u -D; source ./_fftbloom; echo $_comps[fftbloom]')" = _fftbloom ]
     [ "$(fish -c 'source f.fish; complete -C "fftbloom completion z"')" = zsh ]
     [[ "$(fish -c 'source f.fish; complete -C "fftbloom a.exr --sharp"')" == --sharpen* ]]
-    [ "$(fish -c 'source f.fish; complete -C "fftbloom kernel con"')" = convert ]
+    [ "$(fish -c 'source f.fish; complete -C "fftbloom kernel conve"')" = convert ]
     [ "$(fish -c 'source f.fish; complete -C "fftbloom kernel make air"')" = airy ]
     [ -z "$(fish -c 'source f.fish; complete -C "fftbloom kernel check make"')" ]
 }

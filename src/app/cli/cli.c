@@ -10,6 +10,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A flag of the command line. */
@@ -150,11 +151,17 @@ static bool short_flag(reader *r, char *arg, err *e) {
     return add_flag(r, o, arg, value, e);
 }
 
+/* Returns whether this is a number below zero, as in `kernel rotate star.exr -90`. */
+static bool is_number(const char *arg) {
+    char *end;
+    return strchr("0123456789.", arg[1]) && (strtod(arg, &end), !*end);
+}
+
 static bool read_line(reader *r, err *e) {
     bool ended = false, ok = true;
     for (r->at = 1; ok && r->at < r->argc; r->at++) {
         char *arg = r->argv[r->at];
-        if (ended || arg[0] != '-' || !arg[1])
+        if (ended || arg[0] != '-' || !arg[1] || is_number(arg))
             r->word[r->words++] = arg;
         else if (strcmp(arg, "--") == 0)
             ended = true;

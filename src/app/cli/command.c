@@ -51,7 +51,7 @@ const command COMMANDS[] = {
         .name = "kernel",
         .bit = FOR_KERNEL,
         .usage = "ACTION [arguments] [options]",
-        .summary = "Make kernels from formulas, check them, and convert them between tools.",
+        .summary = "Make, change, check and convert kernels.",
         .about = "A kernel is the picture of one point of light, the point spread function with "
                  "which images are convolved. 'fftbloom help kernel ACTION' shows all of an "
                  "action.",

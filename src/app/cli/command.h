@@ -22,13 +22,15 @@ enum { COMMAND_WORDS = 3, COMMAND_EXAMPLES = 6, COMMAND_ACTION_EXAMPLES = 2 };
 /* What some commands do is named by their first word: `fftbloom kernel make`. Each such action is a
  * row of the command's table; its help, its completions, and the refusal of options that it does
  * not take follow from the row. */
-typedef struct {
+typedef struct command_action {
     const char *name;
     const char *usage; /* what follows the name: "MODEL -o OUT [options]" */
     const char *help; /* sentences, the first of which says all in short; \n\n between paragraphs */
     int min_words, max_words; /* the arguments after the name */
     const char *options;      /* names with blanks between; besides, it takes those for messages */
     void (*words)(text *to);  /* appends the words that may follow, blanks between; NULL: files */
+    /* Appends "name\thelp\n" for each parameter that --param sets; NULL: it has none. */
+    void (*parameters)(const struct command_action *a, text *to);
     command_example example[COMMAND_ACTION_EXAMPLES];
     int (*run)(cli *c, text *out, err *e); /* as command.run */
 } command_action;

@@ -102,6 +102,16 @@ static void help_action(const command *c, const command_action *a, text *to) {
     add_examples(a->example, COMMAND_ACTION_EXAMPLES, to);
     text_add(to, "Usage: fftbloom %s %s%s%s\n", c->name, a->name, *a->usage ? " " : "", a->usage);
     add_paragraphs(a->help, to);
+    text names = {0};
+    char *at = NULL;
+    if (a->parameters) a->parameters(a, &names);
+    if (names.n) text_add(to, "\nParameters (--param NAME=V,...):\n");
+    for (char *p = names.n ? strtok_r(names.s, "\n", &at) : NULL; p;
+         p = strtok_r(NULL, "\n", &at)) {
+        text_add(to, "  %-12.*s", (int)strcspn(p, "\t"), p);
+        help_wrap(to, strchr(p, '\t') + 1, 14, 14, WIDTH);
+    }
+    text_free(&names);
     add_options(c, a, to);
 }
 

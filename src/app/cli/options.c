@@ -110,13 +110,16 @@ const option OPTIONS[] = {
              "computed again, or sampled bilinearly (for comparison only)."},
 
     {"taps", OPTION_STRING, SECTION_KERNEL, FOR_KERNEL, AT(taps), .value = "N|WxH",
-     .help = "Size of the kernel to write; the default is 256 for make, and all taps for convert."},
+     .help = "Size of the kernel to write; the default is 256 for make, and all taps for others."},
     {"param", OPTION_LIST, SECTION_KERNEL, FOR_KERNEL, AT(param), .value = "NAME=V,...",
-     .help = "Parameters of the model, such as radius=3; 'fftbloom kernel models' lists them."},
+     .help =
+         "Parameters of a model, such as radius=3 ('fftbloom kernel models' lists them), or of an "
+         "action ('fftbloom help kernel ACTION')."},
     {"fade", OPTION_FLOAT, SECTION_KERNEL, FOR_KERNEL, AT(fade), .value = "F", .min = 0, .max = 1,
      .preset = "0.6",
-     .help = "Fade out a generated kernel from this fraction of the way to its border; 1 turns "
-             "this off."},
+     .help =
+         "Fade out a kernel from this fraction of the way to its border; 1 turns this off. make "
+         "fades by default, others only if it is given."},
     {"from", OPTION_ENUM, SECTION_KERNEL, FOR_KERNEL, AT(from),
      .words = WORDS("fftbloom", "blender", "oiio", "gmic", "scipy", "wrapped"),
      .preset = "fftbloom", .help = "Tool whose convention the input kernel follows."},

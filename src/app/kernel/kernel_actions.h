@@ -11,8 +11,13 @@ int kernel_make(cli *c, text *out, err *e);
 int kernel_models(cli *c, text *out, err *e);
 int kernel_check(cli *c, text *out, err *e);
 int kernel_convert(cli *c, text *out, err *e);
+/* Serves every row of EDITS (kernel/edit/edit.h): the action has the edit's name. */
+int kernel_edit(cli *c, text *out, err *e);
 
 /* Append the words that may follow an action, for completions. */
 void kernel_model_names(text *to);
+
+/* Append the parameters of an action. */
+void kernel_edit_details(const command_action *a, text *to);
 
 #endif

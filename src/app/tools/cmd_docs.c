@@ -128,9 +128,11 @@ static void man_option(const option *o, const command *c, text *to) {
     if (o->preset && o->type != OPTION_BOOL) text_add(to, "The default is %s.\n", o->preset);
     if (option_env(o, env)) text_add(to, "Variable:\n.Ev %s .\n", env);
     if (c->actions && o->section != SECTION_MESSAGES) {
-        text_add(to, "Actions: ");
-        option_actions(o, c, to);
-        text_add(to, ".\n");
+        text actions = {0};
+        option_actions(o, c, &actions);
+        text_add(to, "Actions:\n");
+        man_text(actions.s, to);
+        text_free(&actions);
     }
 }
 
@@ -139,6 +141,17 @@ static void man_actions(const command *c, text *to) {
     for (const command_action *a = c->actions; a->name; a++) {
         text_add(to, ".It Ic %s%s%s\n", a->name, *a->usage ? " Ar " : "", a->usage);
         man_text(a->help, to);
+        text names = {0};
+        char *at = NULL;
+        if (a->parameters) a->parameters(a, &names);
+        if (names.n) text_add(to, "Parameters, for\n.Fl \\-param :\n.Bl -tag -width Ds\n");
+        for (char *p = names.n ? strtok_r(names.s, "\n", &at) : NULL; p;
+             p = strtok_r(NULL, "\n", &at)) {
+            text_add(to, ".It Cm %.*s\n", (int)strcspn(p, "\t"), p);
+            man_text(strchr(p, '\t') + 1, to);
+        }
+        if (names.n) text_add(to, ".El\n");
+        text_free(&names);
         for (int i = 0; i < COMMAND_ACTION_EXAMPLES && a->example[i].line; i++)
             text_add(to, ".Bd -literal -offset indent\n%s\n.Ed\n", a->example[i].line);
     }

@@ -1,0 +1,424 @@
+/* kernel_edit.c - the actions of `fftbloom kernel` that make one kernel of others: reads the words
+ * FILE[:AMOUNT][@X,Y], runs the edit of the action's name, writes the result and says what changed.
+ */
+#include "app/cli/options.h"
+#include "app/kernel/kernel_actions.h"
+#include "app/kernel/kernel_files.h"
+#include "app/run/file_set.h"
+#include "app/run/output.h"
+#include "base/json_out.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "colour/primaries.h"
+#include "image/format.h"
+#include "kernel/edit/edit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What an edit needs of the files besides the taps. */
+typedef struct {
+    const edit *of;
+    edit_request r;
+    edit_account told;
+    edit_kernel made;
+    char path[EDIT_INPUTS][4096];
+    image_header head; /* of the first file with colour, or of the first file */
+    primaries colour;  /* of the result */
+    bool coloured;     /* `colour` is that of a file that says it */
+    double light, lost, faded;
+} editing;
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+/* Reads "0.5" or "1/60". */
+static bool read_amount(double *to, const char *from) {
+    char *end;
+    double v = strtod(from, &end);
+    if (end == from) return false;
+    if (*end == '/') {
+        const char *below = end + 1;
+        v /= strtod(below, &end);
+        if (end == below) return false;
+    }
+    *to = v;
+    return !*end && isfinite(v);
+}
+
+/* Takes FILE:AMOUNT@X,Y apart. A word that is the name of a file has no amount. */
+static bool read_word(editing *w, int i, const char *word, err *e) {
+    edit_input *in = &w->r.input[i];
+    char *path = w->path[i];
+    in->amount = NAN;
+    if (snprintf(path, sizeof w->path[i], "%s", word) >= (int)sizeof w->path[i])
+        return err_set(e, ERR_USAGE, "a path of %zu characters is too long", strlen(word));
+    char *at = access(path, F_OK) != 0 ? strrchr(path, '@') : NULL;
+    if (at) {
+        char more;
+        if (!w->of->moves ||
+            sscanf(at + 1, "%lf,%lf%c", &in->offset[0], &in->offset[1], &more) != 2)
+            return err_set(e, ERR_USAGE, "'%s': %s", word,
+                           w->of->moves ? "an offset is @X,Y in taps, such as @3,-1.5"
+                                        : "this action moves nothing, so it takes no @X,Y");
+        *at = 0;
+    }
+    char *colon = access(path, F_OK) != 0 ? strrchr(path, ':') : NULL;
+    if (colon) {
+        if (!w->of->amount || !read_amount(&in->amount, colon + 1) || !(in->amount > 0))
+            return err_set(e, ERR_USAGE, "'%s': there is no such file, and '%s' is not %s", word,
+                           colon + 1,
+                           w->of->amount ? w->of->amount : "something that this action takes");
+        *colon = 0;
+    }
+    const char *slash = strrchr(path, '/');
+    text_clean(in->name, sizeof in->name, slash ? slash + 1 : path);
+    return true;
+}
+
+static bool set_parameter(editing *w, int i, const char *value, err *e) {
+    const edit_parameter *p = &w->of->parameter[i];
+    char *end;
+    double v = strtod(value, &end);
+    if (*end || end == value || !(v >= p->min && v <= p->max))
+        return err_set(e, ERR_USAGE, "%s of %s must be a number from %g to %g, not '%s'", p->name,
+                       w->of->name, p->min, p->max, value);
+    w->r.value[i] = v;
+    return true;
+}
+
+/* Reads "15" or "2x1" into the first parameters. */
+static bool read_last_word(editing *w, const char *word, err *e) {
+    char one[64];
+    for (int i = 0; *word; i++) {
+        size_t n = strcspn(word, "x");
+        snprintf(one, sizeof one, "%.*s", (int)n, word);
+        if (i == edit_parameters(w->of))
+            return err_set(e, ERR_USAGE, "'%s' is one number too many for %s", one, w->of->name);
+        if (!set_parameter(w, i, one, e)) return false;
+        word += n + (word[n] == 'x');
+    }
+    return true;
+}
+
+/* Reads --param "name=value,name=value". */
+static bool read_parameters(editing *w, const char *from, err *e) {
+    int count = edit_parameters(w->of);
+    const char *names[EDIT_PARAMETERS];
+    for (int i = 0; i < count; i++) names[i] = w->of->parameter[i].name;
+    while (from && *from) {
+        char one[128], meant[TEXT_MEANT];
+        size_t n = strcspn(from, ",");
+        snprintf(one, sizeof one, "%.*s", (int)n, from);
+        char *value = strchr(one, '=');
+        if (value) *value++ = 0;
+        int i = 0;
+        while (i < count && strcmp(names[i], one) != 0) i++;
+        if (i == count || !value)
+            return err_set(e, ERR_USAGE,
+                           "%s has no parameter '%s'%s; see 'fftbloom help kernel %s'", w->of->name,
+                           one, text_meant(meant, one, names, count, '\''), w->of->name);
+        if (!set_parameter(w, i, value, e)) return false;
+        from += n + (from[n] == ',');
+        from += strspn(from, " ");
+    }
+    return true;
+}
+
+static bool read_words(editing *w, const cli *c, err *e) {
+    const settings *s = &c->s;
+    w->of = edit_find(c->action->name);
+    w->r.threads = c->threads;
+    w->r.inputs = c->words - 1 - w->of->last_word;
+    for (int i = 0; i < edit_parameters(w->of); i++) w->r.value[i] = w->of->parameter[i].preset;
+    for (int i = 0; i < w->r.inputs; i++)
+        if (!read_word(w, i, c->word[1 + i], e)) return false;
+    return (!w->of->last_word || read_last_word(w, c->word[c->words - 1], e)) &&
+           read_parameters(w, s->param, e) && (!s->taps || kernel_read_taps(w->r.taps, s->taps, e));
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+/* Reads the primaries of a part, if it names any. */
+static bool part_primaries(const image_part *p, primaries *to) {
+    const image_attr *a = image_find_attr(p, "chromaticities");
+    float xy[8];
+    if (!a || a->bytes != sizeof xy) return false;
+    memcpy(xy, a->data, sizeof xy);
+    *to = primaries_from_floats(xy);
+    return true;
+}
+
+/* Brings a coloured kernel to the primaries of the first one that names any: a tap is the colour
+ * that a white light has there. */
+static bool match_colour(editing *w, edit_input *in, const primaries *from, err *e) {
+    edit_kernel *k = &in->kernel;
+    const size_t n = (size_t)k->w * k->h;
+    matrix m;
+    if (k->channels != 3 || !w->coloured || primaries_same(from, &w->colour)) return true;
+    if (!primaries_convert(&m, from, &w->colour))
+        return err_set(e, ERR_DATA, "'%s' has chromaticities that no colours can be made of",
+                       in->name);
+    for (size_t i = 0; i < n; i++) {
+        double rgb[3] = {k->tap[i], k->tap[n + i], k->tap[2 * n + i]};
+        matrix_apply(rgb, &m, rgb);
+        for (size_t c = 0; c < 3; c++) k->tap[c * n + i] = rgb[c];
+    }
+    edit_say(&w->told, "primaries", 1, "%s was converted to the primaries of the first kernel",
+             in->name);
+    return true;
+}
+
+static bool take_header(editing *w, const kernel_source *k, const char *path, primaries *is,
+                        par *threads, err *e) {
+    image_reader *reader = image_open(path, NULL, threads, e);
+    if (!reader) return false;
+    const image_header *h = image_reader_header(reader);
+    *is = *PRIMARIES_REC709;
+    bool says = k->channels == 3 && part_primaries(&h->part[k->part], is);
+    bool first = !w->head.parts, better = says && !w->coloured, ok = true;
+    if (first || better) {
+        const image_header one = {"exr", &h->part[k->part], 1};
+        image_header_free(&w->head);
+        ok = image_header_copy(&w->head, &one, e);
+    }
+    if (better) w->colour = *is, w->coloured = true;
+    image_close(&reader);
+    return ok;
+}
+
+/* Finds the tap that --kernel-center asks for. */
+static bool find_centre(editing *w, const settings *s, const lint *l, err *e) {
+    const psf_options *k = &s->bloom.kernel;
+    if (!settings_given(s, "kernel_center", FOR_KERNEL)) return true;
+    const uint32_t size[2] = {l->w, l->h};
+    for (int a = 0; a < 2; a++) {
+        double at = k->center == PSF_AT         ? k->at[a]
+                    : k->center == PSF_CENTROID ? l->centroid[a]
+                    : k->center == PSF_PEAK     ? l->peak[a]
+                    : k->center == PSF_MIDDLE   ? size[a] / 2
+                                                : 0;
+        if (!(at > -0.5 && at < size[a] - 0.5))
+            return err_set(e, ERR_USAGE, "--kernel-center: %g lies outside the %u taps", at,
+                           size[a]);
+        w->r.at[a] = (uint32_t)floor(at + 0.5);
+    }
+    w->r.centred = true;
+    return true;
+}
+
+static bool read_input(editing *w, const cli *c, int i, err *e) {
+    edit_input *in = &w->r.input[i];
+    kernel_source k = {0};
+    lint l;
+    primaries is;
+    bool ok = kernel_load(&k, &l, c, w->path[i], e) &&
+              (k.channels <= EDIT_CHANNELS ||
+               err_set(e, ERR_DATA, "'%s' has %u channels", w->path[i], k.channels)) &&
+              take_header(w, &k, w->path[i], &is, c->threads, e) &&
+              (!w->of->from_photo || i > 0 || find_centre(w, &c->s, &l, e)) &&
+              edit_new(&in->kernel, k.w, k.h, k.channels, e);
+    size_t bad = 0, n = (size_t)k.w * k.h;
+    for (uint32_t ch = 0; ok && ch < k.channels; ch++)
+        for (size_t t = 0; t < n; t++) {
+            double v = (double)k.plane[ch][t];
+            bad += !isfinite(v);
+            in->kernel.tap[ch * n + t] = isfinite(v) ? v : 0;
+        }
+    if (ok && l.eight_bit) in->quantum = 1 / 255.0;
+    if (bad && !w->of->from_photo)
+        ok = err_set(e, ERR_DATA,
+                     "%zu taps of '%s' are not finite numbers; 'kernel clean' makes them zero", bad,
+                     w->path[i]);
+    else if (bad)
+        edit_say(&w->told, "not_finite", (double)bad, "%zu taps that were NaN or infinite are zero",
+                 bad);
+    kernel_source_free(&k);
+    return ok && match_colour(w, in, &is, e);
+}
+
+/* --- the result ------------------------------------------------------------------------------- */
+
+/* Adds what was done, after what was done before. */
+static bool add_history(const editing *w, const cli *c, image_part *p, err *e) {
+    const image_attr *before = image_find_attr(p, "fftbloom.edit");
+    text t = {0};
+    if (before && w->of->same_shape) text_add(&t, "%.*s; ", (int)before->bytes, before->data);
+    text_add(&t, "%s", w->of->name);
+    for (int i = 1; i < c->words; i++) {
+        const char *slash = strrchr(c->word[i], '/');
+        text_add(&t, " %s", slash ? slash + 1 : c->word[i]);
+    }
+    for (int i = 0; i < edit_parameters(w->of); i++)
+        text_add(&t, " %s=%.9g", w->of->parameter[i].name, w->r.value[i]);
+    bool ok = image_set_attr(p, "fftbloom.edit", "string", t.s, (uint32_t)t.n, e);
+    text_free(&t);
+    return ok;
+}
+
+/* Copies the attributes that are still true: those of the model only where the picture is the
+ * same. */
+static bool add_attributes(const editing *w, const cli *c, image_part *p, err *e) {
+    const image_part *from = &w->head.part[0];
+    bool ok = true;
+    for (int i = 0; i < from->attrs && ok && w->of->same_shape; i++) {
+        const image_attr *a = &from->attr[i];
+        if (strncmp(a->name, "fftbloom.", 9) == 0)
+            ok = image_set_attr(p, a->name, a->type, a->data, a->bytes, e);
+    }
+    if (ok && w->made.channels == 3 && (w->coloured || w->of->apply == edit_disperse)) {
+        float xy[8];
+        primaries_to_floats(xy, w->coloured ? &w->colour : PRIMARIES_REC709);
+        ok = image_set_attr(p, "chromaticities", "chromaticities", xy, sizeof xy, e);
+    }
+    return ok && add_history(w, c, p, e);
+}
+
+static image *to_image(const editing *w, const cli *c, err *e) {
+    static const char *const NAME[2][EDIT_CHANNELS] = {{"Y"}, {"R", "G", "B"}};
+    const edit_kernel *k = &w->made;
+    const size_t n = (size_t)k->w * k->h;
+    image_part part = {.data = {0, 0, (int32_t)k->w - 1, (int32_t)k->h - 1},
+                       .aspect = 1,
+                       .packing = COMPRESSION_ZIP};
+    part.display = part.data;
+    const image_header plain = {"exr", &part, 1};
+    image_header head;
+    if (!image_header_copy(&head, &plain, e)) return NULL;
+    bool ok = add_attributes(w, c, &head.part[0], e);
+    for (uint32_t i = 0; i < k->channels && ok; i++)
+        ok = image_add_channel(&head.part[0], NAME[k->channels > 1][i], PIXEL_FLOAT, e);
+    image *img = ok ? image_new(&head, e) : NULL;
+    image_header_free(&head);
+    for (uint32_t i = 0; i < k->channels && img; i++) {
+        float *to = img->plane[0][image_find_channel(&img->head.part[0], NAME[k->channels > 1][i])];
+        for (size_t t = 0; t < n; t++) to[t] = (float)k->tap[i * n + t];
+    }
+    return img;
+}
+
+/* --- what is said ----------------------------------------------------------------------------- */
+
+static void add_json(const editing *w, const cli *c, text *out) {
+    const edit_kernel *k = &w->made;
+    json_out j = json_begin(out);
+    json_string(&j, "output", c->s.output);
+    json_string(&j, "edit", w->of->name);
+    json_list(&j, "inputs");
+    for (int i = 0; i < w->r.inputs; i++) {
+        json_object(&j, NULL);
+        json_string(&j, "path", w->path[i]);
+        json_uints(&j, "size", (uint32_t[]){w->r.input[i].kernel.w, w->r.input[i].kernel.h}, 2);
+        if (isfinite(w->r.input[i].amount)) json_real(&j, "amount", 15, w->r.input[i].amount);
+        if (w->of->moves) json_reals(&j, "offset", 15, w->r.input[i].offset, 2);
+        json_close(&j);
+    }
+    json_close(&j);
+    json_object(&j, "parameters");
+    for (int i = 0; i < edit_parameters(w->of); i++)
+        json_real(&j, w->of->parameter[i].name, 15, w->r.value[i]);
+    json_close(&j);
+    json_uints(&j, "size", (uint32_t[]){k->w, k->h}, 2);
+    json_uints(&j, "centre", (uint32_t[]){k->w / 2, k->h / 2}, 2);
+    json_uint(&j, "channels", k->channels);
+    json_real(&j, "light_before", 15, w->light);
+    json_real(&j, "light", 15, edit_light(k) / k->channels);
+    json_real(&j, "lost", 9, w->lost);
+    json_real(&j, "faded", 9, w->faded);
+    json_list(&j, "changed");
+    for (int i = 0; i < w->told.sayings; i++) {
+        json_object(&j, NULL);
+        json_string(&j, "key", w->told.saying[i].key);
+        json_real_or_word(&j, "value", 9, w->told.saying[i].value);
+        json_string(&j, "words", w->told.saying[i].words);
+        json_close(&j);
+    }
+    json_close(&j);
+    if (w->told.ring) {
+        json_list(&j, "rings");
+        for (uint32_t i = 0; i < w->told.rings; i++) {
+            json_object(&j, NULL);
+            json_uint(&j, "radius", i);
+            json_real(&j, "light", 9, w->told.ring[i].light);
+            json_real_or_word(&j, "deviation", 4, w->told.ring[i].deviation);
+            json_int(&j, "exposures", w->told.ring[i].exposures);
+            json_close(&j);
+        }
+        json_close(&j);
+    }
+    json_end(&j);
+}
+
+static void add_words(const editing *w, const cli *c, text *out) {
+    const edit_kernel *k = &w->made;
+    text_add(out, "%s: %u x %u taps, %u channel%s\n", c->s.output, k->w, k->h, k->channels,
+             k->channels == 1 ? "" : "s");
+    for (int i = 0; i < w->told.sayings; i++) text_add(out, "  %s\n", w->told.saying[i].words);
+    if (w->faded > 0)
+        text_add(out, "  the fade to the border took %.3g %% of the light\n", 100 * w->faded);
+    text_add(out, "  the channels sum to %.6g, before to %.6g (means)\n",
+             edit_light(k) / k->channels, w->light);
+}
+
+/* Brings the result to the size and the fade that were asked for. */
+static bool finish(editing *w, const cli *c, err *e) {
+    edit_kernel *k = &w->made;
+    if (w->r.taps[0] && !edit_fit(k, w->r.taps[0], w->r.taps[1], &w->lost, e)) return false;
+    if (w->lost > 0)
+        log_warn("%s: %.3g %% of the light lay outside %u x %u taps and is gone", c->s.output,
+                 100 * w->lost, k->w, k->h);
+    if (settings_given(&c->s, "fade", FOR_KERNEL)) w->faded = edit_fade(k, c->s.fade);
+    if (w->of->from_photo) edit_normalize(k);
+    return true;
+}
+
+/* Refuses an output that is one of the inputs. */
+static bool files_apart(const editing *w, const settings *s, err *e) {
+    file_set_file file[EDIT_INPUTS + 1];
+    for (int i = 0; i < w->r.inputs; i++)
+        file[i] = (file_set_file){FILE_READ, "the kernel", w->path[i]};
+    file[w->r.inputs] = (file_set_file){FILE_WRITTEN, "the output", s->output};
+    return file_set_apart(file, (size_t)w->r.inputs + 1, NULL, e);
+}
+
+static bool run(editing *w, cli *c, int *status, err *e) {
+    if (!read_words(w, c, e) || !files_apart(w, &c->s, e) || !kernel_may_write(&c->s, status, e))
+        return false;
+    for (int i = 0; i < w->r.inputs; i++)
+        if (!read_input(w, c, i, e)) return false;
+    for (int i = 0; i < w->r.inputs; i++)
+        w->light += edit_light(&w->r.input[i].kernel) / w->r.input[i].kernel.channels / w->r.inputs;
+    if (!w->of->apply(&w->made, &w->r, &w->told, e) || !finish(w, c, e)) return false;
+    image *img = to_image(w, c, e);
+    bool ok = img && kernel_save(c, img, output_is_picture(c->s.output), status, e);
+    image_free(&img);
+    return ok;
+}
+
+int kernel_edit(cli *c, text *out, err *e) {
+    int status = 0;
+    editing *w = mem_new(1, sizeof *w, "an edit", e);
+    if (!w) return 0;
+    if (run(w, c, &status, e)) {
+        if (c->s.json)
+            add_json(w, c, out);
+        else if (!c->s.quiet)
+            add_words(w, c, out);
+    }
+    for (int i = 0; i < w->r.inputs; i++) edit_free(&w->r.input[i].kernel);
+    edit_free(&w->made);
+    edit_account_free(&w->told);
+    image_header_free(&w->head);
+    mem_free(w);
+    return status;
+}
+
+void kernel_edit_details(const command_action *a, text *to) {
+    const edit *d = edit_find(a->name);
+    for (int i = 0; i < edit_parameters(d); i++) {
+        const edit_parameter *p = &d->parameter[i];
+        text_add(to, "%s\t%s; %g to %g [%g]\n", p->name, p->help, p->min, p->max, p->preset);
+    }
+}

@@ -1,0 +1,133 @@
+/* edit.h - changes kernels: `fftbloom kernel rotate`, `mix`, `clean` and their like.
+ *
+ * An edit is a function from kernels to a kernel and a row in one table (edit_table.c). It works in
+ * double and gives the same taps whatever the number of threads. Light is moved and never lost in
+ * silence: a result is as large as it must be to hold every tap that is not zero, and each edit
+ * says in numbers what it changed. The module knows nothing of files.
+ *
+ * To add an edit: its function, its row in edit_table.c, and its action (app/kernel). */
+#ifndef KERNEL_EDIT_H
+#define KERNEL_EDIT_H
+
+#include "base/par.h"
+
+#include <stdint.h>
+
+enum { EDIT_PARAMETERS = 6, EDIT_INPUTS = 16, EDIT_SAYINGS = 24, EDIT_CHANNELS = 3 };
+
+/* A kernel of 1 or 3 channels whose centre is tap floor(size / 2) of each side. */
+typedef struct {
+    uint32_t w, h, channels;
+    double *tap; /* [channel][y][x]; free with edit_free */
+} edit_kernel;
+
+typedef struct {
+    edit_kernel kernel;
+    double amount; /* FILE:AMOUNT; NaN where none was given */
+    double offset[2];
+    double
+        quantum;   /* the step of values of 8 bits relative to their white; 0: not such a picture */
+    char name[64]; /* for what the edit says */
+} edit_input;
+
+typedef struct {
+    const char *name;
+    double preset, min, max;
+    const char *help;
+} edit_parameter;
+
+typedef struct {
+    edit_input input[EDIT_INPUTS];
+    int inputs;
+    double value[EDIT_PARAMETERS];
+    uint32_t taps[2]; /* of the result, which edit_fit then makes so; 0: as large as it must be */
+    /* Edits of photographs look for the centre, or take the tap `at` of each input for it. */
+    bool centred;
+    uint32_t at[2];
+    par *threads;
+} edit_request;
+
+/* One thing that an edit has changed: a number for scripts, a sentence for people. */
+typedef struct {
+    const char *key;
+    double value;
+    char words[200];
+} edit_saying;
+
+/* How far a ring can be trusted: its mean light, the relative standard error of that, and how many
+ * exposures it was measured in. */
+typedef struct {
+    double light, deviation;
+    int exposures;
+} edit_ring;
+
+typedef struct {
+    edit_saying saying[EDIT_SAYINGS];
+    int sayings;
+    edit_ring *ring; /* [distance in taps]; NULL where the edit measures none */
+    uint32_t rings;
+} edit_account;
+
+typedef struct edit {
+    const char *name;
+    int least, most;    /* inputs */
+    const char *amount; /* what FILE:AMOUNT means; NULL: inputs have none */
+    bool moves;         /* inputs may be moved: FILE@X,Y */
+    bool last_word;     /* the last word sets the first parameters: 15, or 2x1 */
+    bool same_shape;    /* the result is the same picture: attributes of its model stay true */
+    bool from_photo;    /* centres are looked for */
+    edit_parameter parameter[EDIT_PARAMETERS];
+    bool (*apply)(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
+} edit;
+
+extern const edit EDITS[];
+extern const int EDIT_COUNT;
+
+/* Returns the edit of a name, or NULL; and the number of an edit's parameters. */
+const edit *edit_find(const char *name);
+int edit_parameters(const edit *d);
+
+/* Makes a kernel of zeros. */
+bool edit_new(edit_kernel *k, uint32_t w, uint32_t h, uint32_t channels, err *e);
+void edit_free(edit_kernel *k);
+bool edit_copy(edit_kernel *to, const edit_kernel *from, err *e);
+void edit_account_free(edit_account *a);
+
+/* Returns the light of all channels, or of one. */
+double edit_light(const edit_kernel *k);
+double edit_channel_light(const edit_kernel *k, uint32_t c);
+/* Multiplies all taps so that the mean of the channels' sums is 1, unless it is not above 0. */
+void edit_normalize(edit_kernel *k);
+/* Adds a sentence to the account. */
+void edit_say(edit_account *a, const char *key, double value, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The taps that are not zero: how far they reach from the centre. */
+typedef struct {
+    uint32_t before[2], after[2]; /* x and y */
+} edit_reach;
+
+edit_reach edit_reach_of(const edit_kernel *k);
+/* Returns the smallest side of which the centre has so many taps before and after it, and which is
+ * not below `least`. */
+uint32_t edit_side(uint32_t before, uint32_t after, uint32_t least);
+
+/* Changes the size, with the centre in its place; the light of taps that find no place goes into
+ * *lost, as a share of all. */
+bool edit_fit(edit_kernel *k, uint32_t w, uint32_t h, double *lost, err *e);
+/* Lets the taps fall smoothly to zero from the part `fade` of the way to the nearest border on.
+ * Returns the share of the light that this takes. */
+double edit_fade(edit_kernel *k, double fade);
+
+/* The edits. */
+bool edit_rotate(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
+bool edit_stretch(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
+bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
+bool edit_pad(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
+bool edit_disperse(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
+bool edit_mix(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
+bool edit_convolve(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
+bool edit_clean(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
+bool edit_merge(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
+
+#endif

@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# The actions of `fftbloom kernel` that make one kernel of others.
+
+bats_require_minimum_version 1.5.0
+load files
+
+setup() {
+    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$dir"
+    export FFTBLOOM_CACHE_DIR=$dir/cache
+}
+
+python=/usr/bin/python3
+json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))"; }
+kernel() { "$FFTBLOOM" kernel "$@"; }
+
+@test "edits: rotate, stretch, mix, convolve, disperse, crop and pad say what they change" {
+    kernel make star --param blades=6 --taps 64 -o star.exr
+    kernel make moffat --taps 65 -o veil.exr
+    run kernel rotate star.exr 60 -o t.exr
+    [[ "$status" -eq 0 && "$output" == "t.exr: 65 x 65 taps, 3 channels"*"turned by 60 degrees"*"sum to 1,"* ]]
+    # Six spikes look the same after 60 degrees; a turn by 90 is the same as turned spikes.
+    kernel rotate star.exr 90 -o t.exr -q
+    kernel make star --param blades=6,turn=100 --taps 64 -o turned.exr
+    "$FFTBLOOM" diff t.exr turned.exr --fail 1e-6 --warn 1e-6
+    kernel rotate t.exr -90 -o back.exr -q
+    "$FFTBLOOM" diff star.exr back.exr --fail 0 --warn 0
+    "$FFTBLOOM" info back.exr | grep -q 'fftbloom.edit .*rotate star.exr 90.*rotate t.exr -90'
+    "$FFTBLOOM" info back.exr | grep -q 'fftbloom.model .*star'
+    kernel stretch star.exr 1 -o t.exr -q
+    "$FFTBLOOM" diff star.exr t.exr --fail 0 --warn 0
+    kernel stretch star.exr 2x1 -o t.exr --json | json "d['size'][1], d['size'][0] > 100, abs(d['light'] - 1) < 1e-6" | grep -qxF "(64, True, True)"
+    run ! grep -q fftbloom.model <("$FFTBLOOM" info t.exr)
+    kernel mix star.exr:0.7 veil.exr:0.3@2,-1 -o m.exr --json | json "d['inputs'][1]['amount'], d['inputs'][1]['offset'], d['channels'], [c['key'] for c in d['changed']]" | grep -qxF "(0.3, [2, -1], 3, ['share', 'share'])"
+    "$FFTBLOOM" info m.exr | grep -q 'chromaticities .*0.64'
+    run kernel mix star.exr:1 veil.exr:1 -o m.exr
+    [[ "$output" == *"the shares add up to 2"* ]]
+    kernel convolve star.exr veil.exr -o c.exr --taps 64 --json | json "d['size'], 0 < d['lost'] < 0.1" | grep -qxF "([64, 64], True)"
+    kernel disperse veil.exr -o d.exr --json | json "d['channels'], d['parameters']['wavelength'], d['size'][0] > 65" | grep -qxF "(3, 550, True)"
+    run kernel crop veil.exr -o s.exr --param keep=0.9
+    [[ "$status" -eq 0 && "$output" == *"hold all but "*"% of the light"* ]]
+    run kernel crop veil.exr --taps 21 -o s.exr
+    [[ "$status" -eq 0 && "$output" == *"warning: s.exr: "*"lay outside 21 x 21 taps"* ]]
+    kernel crop veil.exr --taps 33 --fade 0.5 -o s.exr
+    kernel pad s.exr --taps 65x41 -o p.exr --json | json "d['size'], d['lost']" | grep -qxF "([65, 41], 0)"
+    # What is padded blooms as before; what is mixed is the sum of what its parts bloom.
+    kernel crop p.exr --taps 33 -o back.exr -q
+    "$FFTBLOOM" diff s.exr back.exr --fail 0 --warn 0
+    kernel rotate star.exr 10 -o t.png
+    [ "$(head -c 4 t.png | tail -c 3)" = PNG ]
+}
+
+@test "edits: what is wrong is said with what would be right" {
+    kernel make disc --param radius=3 --taps 9 -o k.exr
+    refused 64 "'k.exr:0,5': there is no such file, and '0,5' is not a share of the light" kernel mix k.exr:0,5 k.exr -o o.exr
+    refused 64 "an offset is @X,Y" kernel mix k.exr:1@3 k.exr -o o.exr
+    refused 64 "takes no @X,Y" kernel crop k.exr@1,1 -o o.exr
+    refused 66 "nope.exr" kernel rotate nope.exr 3 -o o.exr
+    refused 64 "angle of rotate must be a number" kernel rotate k.exr much -o o.exr
+    refused 64 "needs 2 arguments, not 1" kernel rotate k.exr -o o.exr
+    refused 64 "one number too many" kernel stretch k.exr 1x2x3 -o o.exr
+    refused 64 "did you mean 'wavelength'?" kernel disperse k.exr --param wavelenght=3 -o o.exr
+    refused 64 "must rise" kernel disperse k.exr --param from=700,to=400 -o o.exr
+    refused 64 "pad needs a size" kernel pad k.exr -o o.exr
+    refused 64 "use crop" kernel pad k.exr --taps 5 -o o.exr
+    refused 64 "use pad" kernel crop k.exr --taps 50 -o o.exr
+    refused 64 "k.exr" kernel rotate k.exr 3 -o k.exr
+    refused 64 "it is for make" kernel rotate k.exr 3 -o o.exr --fade 0.5
+    [ ! -e o.exr ]
+    # A file whose name looks like an amount is a file.
+    cp k.exr a:2
+    kernel mix a:2 a:2:0.5 -o o.exr -q
+    run kernel rotate k.exr 3 -o o.exr --no-clobber
+    [ "$status" -eq 5 ]
+}
+
+@test "edits: kernels of different primaries are brought to those of the first" {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    kernel make star --taps 32 -o a.exr
+    oiiotool a.exr --attrib:type=float[8] chromaticities 0.713,0.293,0.165,0.83,0.128,0.044,0.32168,0.33767 -o b.exr
+    run kernel mix a.exr:0.5 b.exr:0.5 -o m.exr
+    [[ "$status" -eq 0 && "$output" == *"b.exr was converted to the primaries of the first kernel"* ]]
+    run kernel mix a.exr:0.5 a.exr:0.5 -o m.exr
+    [[ "$output" != *"converted"* ]]
+    "$FFTBLOOM" diff a.exr m.exr --fail 1e-7 --warn 1e-7
+}

@@ -1,0 +1,291 @@
+/* Edits of kernels, each against a plain reference in double: the definition, written down anew. */
+#include "app/cli/command.h"
+#include "base/mem.h"
+#include "kernel/edit/edit.h"
+#include "unit/check.h"
+#include "unit/make_image.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static edit_kernel noise(uint32_t w, uint32_t h, uint32_t channels, uint64_t seed) {
+    edit_kernel k;
+    err e = {0};
+    CHECK_OK(edit_new(&k, w, h, channels, &e), e);
+    for (size_t i = 0; i < (size_t)w * h * channels; i++)
+        k.tap[i] = (double)(make_random(&seed) >> 40) * 0x1p-24;
+    return k;
+}
+
+/* Returns the tap at x, y from the centre, or 0. */
+static double at(const edit_kernel *k, uint32_t c, int x, int y) {
+    int px = x + (int)k->w / 2, py = y + (int)k->h / 2;
+    if (px < 0 || py < 0 || px >= (int)k->w || py >= (int)k->h) return 0;
+    return k->tap[((size_t)c * k->h + (size_t)py) * k->w + (size_t)px];
+}
+
+static edit_kernel apply(const char *name, edit_request *r) {
+    edit_kernel to = {0};
+    edit_account told = {0};
+    err e = {0};
+    const edit *d = edit_find(name);
+    assert_non_null(d);
+    r->threads = make_threads();
+    CHECK_OK(d->apply(&to, r, &told, &e), e);
+    for (int i = 0; i < told.sayings; i++) assert_true(strlen(told.saying[i].words) > 5);
+    edit_account_free(&told);
+    return to;
+}
+
+static edit_kernel apply_1(const char *name, const edit_kernel *k, double a, double b, double c) {
+    edit_request r = {.inputs = 1, .value = {a, b, c}};
+    r.input[0].kernel = *k;
+    return apply(name, &r);
+}
+
+static void right_angles(void **state) {
+    (void)state;
+    const uint32_t size[4][2] = {{7, 7}, {8, 8}, {9, 4}, {6, 11}};
+    for (int s = 0; s < 4; s++)
+        for (int q = -1; q <= 4; q++) {
+            edit_kernel k = noise(size[s][0], size[s][1], 1 + 2 * (s & 1), 5);
+            edit_kernel t = apply_1("rotate", &k, 90 * q, 0, 0);
+            assert_true(t.channels == k.channels);
+            for (uint32_t c = 0; c < k.channels; c++)
+                for (int y = -6; y <= 6; y++)
+                    for (int x = -6; x <= 6; x++) {
+                        int tx = x, ty = y;
+                        for (int i = 0; i < (q + 4) % 4; i++) {
+                            int old = tx;
+                            tx = -ty, ty = old; /* right becomes down */
+                        }
+                        assert_true(at(&t, c, tx, ty) == at(&k, c, x, y));
+                    }
+            CHECK_LE(fabs(edit_light(&t) - edit_light(&k)), 1e-12 * edit_light(&k));
+            edit_free(&t);
+            edit_free(&k);
+        }
+}
+
+/* The share of a tap, by points: 100 * 100 of them a tap are off by at most their spacing along the
+ * edges of a square, 4 * 1.5 / 100 of its value. */
+static void any_angle(void **state) {
+    (void)state;
+    enum { N = 100 };
+    edit_kernel k = noise(9, 8, 1, 3), t = apply_1("rotate", &k, 33, 0, 0);
+    double c = cos(33 * M_PI / 180), s = sin(33 * M_PI / 180), mean_error = 0;
+    for (int y = -7; y <= 7; y++)
+        for (int x = -7; x <= 7; x++) {
+            double sum = 0;
+            for (int i = 0; i < N * N; i++) {
+                double px = x + (i % N + 0.5) / N - 0.5, py = y + (i / N + 0.5) / N - 0.5;
+                sum +=
+                    at(&k, 0, (int)floor(px * c + py * s + 0.5), (int)floor(py * c - px * s + 0.5));
+            }
+            CHECK_LE(fabs(sum / (N * N) - at(&t, 0, x, y)), 0.06);
+            mean_error += (sum / (N * N) - at(&t, 0, x, y)) / 225;
+        }
+    CHECK_LE(fabs(mean_error), 1e-3);
+    CHECK_LE(fabs(edit_light(&t) - edit_light(&k)), 1e-12 * edit_light(&k));
+    for (size_t i = 0; i < (size_t)t.w * t.h; i++) CHECK_LE(0, t.tap[i]);
+    edit_kernel back = apply_1("rotate", &t, -33, 0, 0);
+    CHECK_LE(fabs(edit_light(&back) - edit_light(&k)), 1e-12 * edit_light(&k));
+    edit_free(&back);
+    edit_free(&t);
+    edit_free(&k);
+}
+
+/* The area under a tap's shape between two places, by points. */
+static double shape_area(double from, double to, bool box) {
+    enum { N = 4000 };
+    double sum = 0;
+    for (int i = 0; i < N; i++) {
+        double x = fabs(from + (to - from) * (i + 0.5) / N);
+        sum += box ? x < 0.5 : fmax(0, 1 - x);
+    }
+    return sum * (to - from) / N;
+}
+
+static void stretches(void **state) {
+    (void)state;
+    const double by[4][2] = {{1, 1}, {2, 1}, {0.5, 0.7}, {1.3, 3}};
+    edit_kernel k = noise(8, 7, 1, 9);
+    for (int s = 0; s < 4; s++) {
+        edit_kernel t = apply_1("stretch", &k, by[s][0], by[s][1], 0);
+        CHECK_LE(fabs(edit_light(&t) - edit_light(&k)), 1e-12 * edit_light(&k));
+        for (int y = -12; y <= 12; y++)
+            for (int x = -12; x <= 12; x++) {
+                double sum = 0, sx = by[s][0], sy = by[s][1];
+                if (s == 0) {
+                    assert_true(at(&t, 0, x, y) == at(&k, 0, x, y));
+                    continue;
+                }
+                for (int j = -4; j <= 4; j++)
+                    for (int i = -4; i <= 4; i++)
+                        if (at(&k, 0, i, j) > 0 && fabs(i - x / sx) < 3 && fabs(j - y / sy) < 3)
+                            sum += at(&k, 0, i, j) *
+                                   shape_area((x - 0.5) / sx - i, (x + 0.5) / sx - i, sx <= 1) *
+                                   shape_area((y - 0.5) / sy - j, (y + 0.5) / sy - j, sy <= 1);
+                CHECK_LE(fabs(sum - at(&t, 0, x, y)), 5e-3);
+            }
+        edit_free(&t);
+    }
+    edit_free(&k);
+}
+
+static void mixes(void **state) {
+    (void)state;
+    edit_request r = {.inputs = 3};
+    edit_kernel k[3] = {noise(6, 5, 3, 1), noise(9, 9, 1, 2), noise(3, 4, 1, 3)};
+    const double share[3] = {0.5, 0.3, 0.2}, move[3][2] = {{0, 0}, {2, -3}, {0.25, -0.5}};
+    for (int i = 0; i < 3; i++) {
+        r.input[i].kernel = k[i], r.input[i].amount = share[i];
+        memcpy(r.input[i].offset, move[i], sizeof move[i]);
+    }
+    edit_kernel t = apply("mix", &r);
+    assert_true(t.channels == 3);
+    for (uint32_t c = 0; c < 3; c++)
+        for (int y = -9; y <= 9; y++)
+            for (int x = -9; x <= 9; x++) {
+                double sum = 0;
+                for (int i = 0; i < 3; i++) {
+                    double fx = move[i][0] - floor(move[i][0]), fy = move[i][1] - floor(move[i][1]);
+                    int dx = x - (int)floor(move[i][0]), dy = y - (int)floor(move[i][1]);
+                    uint32_t ci = k[i].channels == 3 ? c : 0;
+                    sum += share[i] * k[i].channels / edit_light(&k[i]) *
+                           ((1 - fx) * (1 - fy) * at(&k[i], ci, dx, dy) +
+                            fx * (1 - fy) * at(&k[i], ci, dx - 1, dy) +
+                            (1 - fx) * fy * at(&k[i], ci, dx, dy - 1) +
+                            fx * fy * at(&k[i], ci, dx - 1, dy - 1));
+                }
+                CHECK_LE(fabs(sum - at(&t, c, x, y)), 1e-14);
+            }
+    CHECK_LE(fabs(edit_light(&t) / 3 - 1), 1e-12);
+    edit_free(&t);
+    for (int i = 0; i < 3; i++) edit_free(&k[i]);
+}
+
+static void convolves(void **state) {
+    (void)state;
+    const uint32_t size[4][4] = {{5, 5, 7, 7}, {4, 6, 6, 4}, {1, 1, 9, 8}, {8, 3, 5, 12}};
+    for (int s = 0; s < 4; s++) {
+        edit_request r = {.inputs = 2};
+        edit_kernel a = noise(size[s][0], size[s][1], 1, 4),
+                    b = noise(size[s][2], size[s][3], 3, 6);
+        r.input[0].kernel = a, r.input[1].kernel = b;
+        edit_kernel t = apply("convolve", &r);
+        for (uint32_t c = 0; c < 3; c++)
+            for (int y = -14; y <= 14; y++)
+                for (int x = -14; x <= 14; x++) {
+                    double sum = 0;
+                    for (int j = -6; j <= 6; j++)
+                        for (int i = -6; i <= 6; i++)
+                            sum += at(&a, 0, i, j) * at(&b, c, x - i, y - j);
+                    CHECK_LE(fabs(sum - at(&t, c, x, y)), 1e-12);
+                }
+        edit_free(&t);
+        edit_free(&a);
+        edit_free(&b);
+    }
+}
+
+static double mean_radius(const edit_kernel *k, uint32_t c) {
+    double sum = 0, all = 0;
+    for (int y = -(int)k->h; y <= (int)k->h; y++)
+        for (int x = -(int)k->w; x <= (int)k->w; x++)
+            sum += hypot(x, y) * at(k, c, x, y), all += at(k, c, x, y);
+    return sum / all;
+}
+
+/* One wavelength is a stretch by its ratio, to the last bit. Of all, red is widest; white stays
+ * white; and the ring that they make together lies between the first and the last. */
+static void disperses(void **state) {
+    (void)state;
+    edit_kernel k = noise(9, 8, 1, 7);
+    const double w[3] = {550, 412.5, 687.5};
+    for (int i = 0; i < 3; i++) {
+        edit_kernel t = apply_1("disperse", &k, 550, w[i], w[i]);
+        edit_kernel s = apply_1("stretch", &k, w[i] / 550, w[i] / 550, 0);
+        double grey = edit_light(&s);
+        for (uint32_t c = 0; c < 3; c++)
+            for (int y = -8; y <= 8; y++)
+                for (int x = -8; x <= 8; x++)
+                    CHECK_LE(fabs(at(&t, c, x, y) - at(&s, 0, x, y)), 1e-14 * grey);
+        edit_free(&t);
+        edit_free(&s);
+    }
+    edit_free(&k);
+    err e = {0};
+    CHECK_OK(edit_new(&k, 101, 101, 1, &e), e);
+    for (int i = 0; i < 101 * 101; i++)
+        k.tap[i] = exp(-pow(hypot(i % 101 - 50, i / 101 - 50) - 30, 2) / 8);
+    edit_kernel t = apply_1("disperse", &k, 550, 390, 710);
+    double r[3];
+    for (uint32_t c = 0; c < 3; c++) {
+        r[c] = mean_radius(&t, c) / mean_radius(&k, 0);
+        CHECK_LE(fabs(edit_channel_light(&t, c) - edit_light(&k)), 1e-9 * edit_light(&k));
+        CHECK_LE(390 / 550.0, r[c]);
+        CHECK_LE(r[c], 710 / 550.0);
+    }
+    assert_true(r[0] > r[1] + 0.05 && r[1] > r[2] + 0.05);
+    /* The primaries of Rec.709 are seen at about 610, 540 and 460 nm. */
+    CHECK_LE(fabs(r[0] - 610 / 550.0), 0.05);
+    CHECK_LE(fabs(r[1] - 540 / 550.0), 0.05);
+    CHECK_LE(fabs(r[2] - 460 / 550.0), 0.05);
+    edit_free(&t);
+    edit_free(&k);
+}
+
+static void sizes(void **state) {
+    (void)state;
+    err e = {0};
+    double lost;
+    edit_kernel k = noise(8, 7, 3, 8), t;
+    CHECK_OK(edit_copy(&t, &k, &e), e);
+    CHECK_OK(edit_fit(&t, 11, 12, &lost, &e), e);
+    assert_true(lost == 0 && t.w == 11 && t.h == 12);
+    for (int y = -9; y < 9; y++)
+        for (int x = -9; x < 9; x++) assert_true(at(&t, 2, x, y) == at(&k, 2, x, y));
+    CHECK_OK(edit_fit(&t, 3, 3, &lost, &e), e);
+    CHECK_LE(fabs(lost - (1 - edit_light(&t) / edit_light(&k))), 1e-12);
+    edit_free(&t);
+    edit_free(&k);
+    /* The smallest square that keeps a share. */
+    CHECK_OK(edit_new(&k, 41, 41, 1, &e), e);
+    for (int i = 0; i < 41 * 41; i++) k.tap[i] = exp(-hypot(i % 41 - 20, i / 41 - 20));
+    t = apply_1("crop", &k, 0.99, 0, 0);
+    CHECK_LE(0.99 * edit_light(&k), edit_light(&t));
+    CHECK_OK(edit_fit(&t, t.w - 2, t.h - 2, &lost, &e), e);
+    assert_true(edit_light(&t) < 0.99 * edit_light(&k));
+    edit_free(&t);
+    /* A fade takes what it says and leaves the middle. */
+    double before = edit_light(&k), taken = edit_fade(&k, 0.5);
+    CHECK_LE(fabs(edit_light(&k) - (1 - taken) * before), 1e-12 * before);
+    assert_true(taken > 0 && at(&k, 0, 20, 0) == 0 && at(&k, 0, 10, 0) == exp(-10));
+    edit_free(&k);
+}
+
+/* Each edit has an action of its name, which takes as many words and names its parameters. */
+static void actions(void **state) {
+    (void)state;
+    for (int i = 0; i < EDIT_COUNT; i++) {
+        const edit *d = &EDITS[i];
+        const command_action *a = command_find_action(command_find("kernel"), d->name);
+        assert_non_null(a);
+        assert_int_equal(a->min_words, d->least + d->last_word);
+        assert_int_equal(a->max_words, d->most + d->last_word);
+        assert_true((strstr(a->options, "param") != NULL) ==
+                    (edit_parameters(d) > 0 && !d->last_word));
+        assert_true((strstr(a->usage, "@X,Y") != NULL) == d->moves);
+        assert_true(!d->amount == !strchr(a->usage, ':'));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(right_angles), cmocka_unit_test(any_angle),
+                                       cmocka_unit_test(stretches),    cmocka_unit_test(mixes),
+                                       cmocka_unit_test(convolves),    cmocka_unit_test(disperses),
+                                       cmocka_unit_test(sizes),        cmocka_unit_test(actions)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
