@@ -47,7 +47,7 @@ LDFLAGS += $(OPT) -Wl,-z,relro,-z,now
 
 # Folders below src/ are two or three deep.
 sources = $(wildcard src/*/*.$1 src/*/*/*.$1 src/*/*/*/*.$1)
-ALL_C  := $(filter-out $(if $(filter 0,$(FFTW)),src/engine/cpu/%.c) $(if $(filter 0,$(LAB)),src/lab/%.c src/app/tools/bench_lab.c),$(call sources,c))
+ALL_C  := $(filter-out $(if $(filter 0,$(FFTW)),src/engine/cpu/%.c src/lab/fftw.c) $(if $(filter 0,$(LAB)),src/lab/%.c src/app/tools/bench_lab.c),$(call sources,c))
 ALL_CC := $(filter-out $(if $(filter 0,$(OPENEXR)),src/image/exr/exr_ilm.cc),$(call sources,cc))
 # The slow ones first, so that no core waits for them at the end.
 OBJ    := $(ALL_CC:src/%.cc=$(BUILD)/%.o) $(ALL_C:src/%.c=$(BUILD)/%.o)
@@ -75,8 +75,14 @@ $(BUILD)/shaders/%_f64.inc: shaders/%.comp
 	$(call say,GLSL,$<)
 	$(Q)$(GLSL) -DFLOAT64 -MF $@.d -MT $@ $< -o $@
 
-# The lab's shaders know no 64-bit floats.
-LAB_SPV := $(patsubst %.comp,$(BUILD)/%.inc,$(wildcard shaders/lab/*.comp))
+# The lab's shaders know no 64-bit floats. Those that use line.glsl have a form in shared memory, too.
+LAB_COMP := $(wildcard shaders/lab/*.comp)
+LAB_SPV  := $(LAB_COMP:%.comp=$(BUILD)/%.inc) \
+            $(patsubst %.comp,$(BUILD)/%_shared.inc,$(if $(LAB_COMP),$(shell grep -l '"line.glsl"' $(LAB_COMP))))
+$(BUILD)/shaders/lab/%_shared.inc: shaders/lab/%.comp
+	@mkdir -p $(@D)
+	$(call say,GLSL,$<)
+	$(Q)$(GLSL) -DSHARED=true -MF $@.d -MT $@ $< -o $@
 $(BUILD)/shaders/lab/%.inc: shaders/lab/%.comp
 	@mkdir -p $(@D)
 	$(call say,GLSL,$<)

@@ -5,8 +5,19 @@
 
 #include "lab/lab.h"
 
-extern const lab_cpu_form LAB_CT2_DIT;
+extern const lab_cpu_form LAB_DFT, LAB_CT2_RECURSIVE, LAB_CT2_DIT, LAB_CT2_DIF, LAB_FFTW;
 
 bool lab_ct2_stages(lab_program *to, const lab_ask *ask, err *e);
+bool lab_ct2_axis(lab_program *to, const lab_ask *ask, err *e);
+bool lab_stockham2(lab_program *to, const lab_ask *ask, err *e);
+bool lab_stockham2_wide(lab_program *to, const lab_ask *ask, err *e);
+bool lab_stockham4(lab_program *to, const lab_ask *ask, err *e);
+bool lab_stockham2_shared(lab_program *to, const lab_ask *ask, err *e);
+bool lab_stockham4_shared(lab_program *to, const lab_ask *ask, err *e);
+bool lab_stockham4_shared_wide(lab_program *to, const lab_ask *ask, err *e);
+bool lab_ours(lab_program *to, const lab_ask *ask, err *e);
+
+/* Returns the smallest power of two that is not below n. */
+uint32_t lab_next_power(uint32_t n);
 
 #endif

@@ -7,15 +7,72 @@
 
 #include <assert.h>
 
+/* The definition takes n^3 steps. */
+static bool takes_small(uint32_t n) {
+    return lab_takes_smooth(n) && n <= 512;
+}
+
 const lab_transform LAB_TRANSFORMS[] = {
+    {.name = "dft", .about = "CPU: the definition", .takes = takes_small, .cpu = &LAB_DFT},
+    {.name = "ct2-recursive",
+     .about = "CPU: Cooley-Tukey radix 2, recursive",
+     .takes = lab_takes_power,
+     .cpu = &LAB_CT2_RECURSIVE},
     {.name = "ct2-dit",
-     .about = "CPU: Cooley-Tukey radix 2, decimation in time",
+     .about = "CPU: Cooley-Tukey radix 2, decimation in time, in place",
      .takes = lab_takes_power,
      .cpu = &LAB_CT2_DIT},
+    {.name = "ct2-dif",
+     .about = "CPU: Cooley-Tukey radix 2, decimation in frequency, in place",
+     .takes = lab_takes_power,
+     .cpu = &LAB_CT2_DIF},
+#if WITH_FFTW
+    {.name = "fftw",
+     .about = "CPU: FFTW, one thread, planned by measuring",
+     .takes = lab_takes_smooth,
+     .cpu = &LAB_FFTW},
+#endif
     {.name = "ct2-stages",
      .about = "Cooley-Tukey radix 2, one dispatch per stage",
      .takes = lab_takes_power,
      .program = lab_ct2_stages},
+    {.name = "ct2-axis",
+     .about = "Cooley-Tukey radix 2, one dispatch per axis",
+     .takes = lab_takes_power,
+     .program = lab_ct2_axis},
+    {.name = "stockham2",
+     .about = "Stockham radix 2, one dispatch per axis",
+     .takes = lab_takes_power,
+     .program = lab_stockham2},
+    {.name = "stockham2-wide",
+     .about = "Stockham radix 2, four butterflies a thread",
+     .takes = lab_takes_power,
+     .program = lab_stockham2_wide},
+    {.name = "stockham4",
+     .about = "Stockham radix 4, one dispatch per axis",
+     .takes = lab_takes_power,
+     .program = lab_stockham4},
+    {.name = "stockham2-shared",
+     .about = "Stockham radix 2, in shared memory between the stages",
+     .takes = lab_takes_power,
+     .program = lab_stockham2_shared},
+    {.name = "stockham4-shared",
+     .about = "Stockham radix 4, in shared memory between the stages",
+     .takes = lab_takes_power,
+     .program = lab_stockham4_shared},
+    {.name = "stockham4-shared-wide",
+     .about = "the same with four butterflies a thread",
+     .takes = lab_takes_power,
+     .program = lab_stockham4_shared_wide},
+    {.name = "ours",
+     .about = "the transform of this program: mixed radices up to 20, in registers",
+     .takes = lab_takes_smooth,
+     .program = lab_ours},
+    {.name = "ours-pow2",
+     .about = "the same at the next power of two",
+     .takes = lab_takes_smooth,
+     .program = lab_ours,
+     .length = lab_next_power},
 };
 const int LAB_TRANSFORM_COUNT = (int)(sizeof LAB_TRANSFORMS / sizeof LAB_TRANSFORMS[0]);
 

@@ -101,7 +101,8 @@ typedef struct {
     const char *name;
     const char *about; /* one sentence without a full stop */
     bool (*takes)(uint32_t n);
-    const lab_cpu_form *cpu;                                      /* or NULL, and */
+    uint32_t (*length)(uint32_t n); /* what it transforms where n is asked for; NULL: n */
+    const lab_cpu_form *cpu;        /* or NULL, and */
     bool (*program)(lab_program *to, const lab_ask *ask, err *e); /* from a zeroed one */
 } lab_transform;
 

@@ -110,7 +110,7 @@ static double larger(const double v[LAB_WAYS]) {
 static void add_words(bench *b, const lab_transform *t, uint32_t n, const lab_result *r) {
     const lab_account *a = &r->account;
     double mean = (r->seconds[0].median + r->seconds[1].median) / 2;
-    text_add(b->out, "%5u  %-16s %11.4f %11.4f %9.2f %6.2f x", n, t->name,
+    text_add(b->out, "%5u  %-21s %11.4f %11.4f %9.2f %6.2f x", n, t->name,
              r->seconds[0].median * 1e3, r->seconds[1].median * 1e3, (double)a->bytes * 1e-6,
              r->copy > 0 ? mean / r->copy : 0);
     if (t->program)
@@ -127,6 +127,7 @@ static void add_json(bench *b, const lab_transform *t, uint32_t n, const lab_res
     json_string(j, "about", t->about);
     json_string(j, "device", t->program ? b->r->gpu->name : "cpu");
     json_uint(j, "size", n);
+    json_uint(j, "length", t->length ? t->length(n) : n);
     json_uint(j, "rounds", r->rounds);
     for (int way = 0; way < LAB_WAYS; way++) {
         json_object(j, WAY[way]);
@@ -167,7 +168,7 @@ static void begin(bench *b) {
     } else {
         text_add(b->out,
                  "n x n complex numbers, float; %s, and one thread of the CPU; medians of up to %u "
-                 "rounds\n%5s  %-16s %11s %11s %9s %8s %6s %8s %7s  %8s  %8s\n",
+                 "rounds\n%5s  %-21s %11s %11s %9s %8s %6s %8s %7s  %8s  %8s\n",
                  b->r->gpu ? b->r->gpu->name : "no GPU", b->r->rounds, "n", "algorithm",
                  "forward ms", "inverse ms", "MB moved", "copies", "disp.", "barriers", "KB sh.",
                  "worst", "rms");
@@ -182,7 +183,12 @@ static bool run_size(bench *b, uint32_t n, err *e) {
     for (int i = 0; ok && i < LAB_TRANSFORM_COUNT; i++) {
         const lab_transform *t = &LAB_TRANSFORMS[i];
         lab_result result;
+        uint32_t length = t->length ? t->length(n) : n;
         if (!b->named[i] || !t->takes(n) || (t->program && !b->r->gpu)) continue;
+        if (length != truth.n) {
+            lab_truth_free(&truth);
+            if (!(ok = lab_truth_make(&truth, length, b->r->threads, e))) break;
+        }
         ok = lab_run(&result, &(lab_request){t, &truth, &b->gpu, b->r->rounds}, e);
         if (!ok) break;
         (b->r->output == LAB_JSON  ? add_json

@@ -18,21 +18,23 @@ typedef struct {
     double *scratch; /* two of n * FFT_STEP per worker */
 } lines_job;
 
-/* Transforms FFT_LINES neighbouring rows or columns. */
+/* Transforms FFT_LINES neighbouring rows or columns, or those that are left. */
 static bool transform_lines(void *ctx, size_t index, int worker, err *e) {
     (void)e;
     const lines_job *j = ctx;
     size_t n = j->n, step = 2 * (j->columns ? n : 1), line = 2 * (j->columns ? 1 : n);
     double *a = j->scratch + (size_t)worker * 2 * n * FFT_STEP, *b = a + n * FFT_STEP;
     double *first = j->image + index * FFT_LINES * line;
+    size_t lines = min_size(FFT_LINES, n - index * FFT_LINES);
+    memset(a, 0, n * FFT_STEP * sizeof *a);
     for (size_t i = 0; i < n; i++)
-        for (size_t l = 0; l < FFT_LINES; l++) {
+        for (size_t l = 0; l < lines; l++) {
             a[i * FFT_STEP + l] = first[l * line + i * step];
             a[i * FFT_STEP + FFT_LINES + l] = first[l * line + i * step + 1];
         }
     a = fft_forward(j->f, a, b);
     for (size_t i = 0; i < n; i++)
-        for (size_t l = 0; l < FFT_LINES; l++) {
+        for (size_t l = 0; l < lines; l++) {
             first[l * line + i * step] = a[i * FFT_STEP + l];
             first[l * line + i * step + 1] = a[i * FFT_STEP + FFT_LINES + l];
         }
@@ -47,7 +49,7 @@ bool lab_transform_double(double *image, uint32_t n, par *threads, err *e) {
     bool ok = f && j.scratch;
     for (int columns = 0; ok && columns < 2; columns++) {
         j.columns = columns;
-        ok = par_for(threads, n / FFT_LINES, transform_lines, &j, e);
+        ok = par_for(threads, ceil_div_u32(n, FFT_LINES), transform_lines, &j, e);
     }
     mem_free(j.scratch);
     fft_free(&f);

@@ -4,6 +4,30 @@
 static const uint32_t ct2_stages[] = {
 #include "shaders/lab/ct2_stages.inc"
 };
+static const uint32_t ct2_axis[] = {
+#include "shaders/lab/ct2_axis.inc"
+};
+static const uint32_t stockham2[] = {
+#include "shaders/lab/stockham2.inc"
+};
+static const uint32_t stockham2_shared[] = {
+#include "shaders/lab/stockham2_shared.inc"
+};
+static const uint32_t stockham4[] = {
+#include "shaders/lab/stockham4.inc"
+};
+static const uint32_t stockham4_shared[] = {
+#include "shaders/lab/stockham4_shared.inc"
+};
+static const uint32_t ours[] = {
+#include "shaders/lab/ours.inc"
+};
 /* clang-format on */
 
 const gpu_shader LAB_CT2_STAGES = {ct2_stages, sizeof ct2_stages};
+const gpu_shader LAB_CT2_AXIS = {ct2_axis, sizeof ct2_axis};
+const gpu_shader LAB_STOCKHAM2 = {stockham2, sizeof stockham2};
+const gpu_shader LAB_STOCKHAM2_SHARED = {stockham2_shared, sizeof stockham2_shared};
+const gpu_shader LAB_STOCKHAM4 = {stockham4, sizeof stockham4};
+const gpu_shader LAB_STOCKHAM4_SHARED = {stockham4_shared, sizeof stockham4_shared};
+const gpu_shader LAB_OURS = {ours, sizeof ours};

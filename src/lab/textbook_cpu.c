@@ -15,7 +15,7 @@ struct textbook {
     uint32_t n;
     bool inverse;
     lab_complex *root, *line, *spare; /* n numbers each */
-    /* Transforms `line`, with `spare` as scratch; leaves the result in `to`. */
+    /* Transforms `line`, which it may destroy, into `to`. */
     void (*form)(const textbook *t, lab_complex *to, lab_complex *line);
 };
 
@@ -36,16 +36,52 @@ static lab_complex w(const textbook *t, uint32_t m) {
 
 /* --- the forms ------------------------------------------------------------------------------- */
 
-/* Decimation in time: the input in the order of reversed bits, then stages that join transforms of
- * h numbers to transforms of 2h, in place: X[j] = E[j] + w(j) O[j], X[j + h] = E[j] - w(j) O[j]. */
-static void ct2_dit(const textbook *t, lab_complex *to, lab_complex *line) {
-    uint32_t n = t->n;
+/* The definition: X[k] = sum of x[i] w(i k). */
+static void dft(const textbook *t, lab_complex *to, lab_complex *line) {
+    for (uint32_t k = 0; k < t->n; k++) {
+        lab_complex sum = {0, 0};
+        for (uint32_t i = 0, m = 0; i < t->n; i++, m += k, m -= m >= t->n ? t->n : 0)
+            sum = add(sum, mul(line[i], w(t, m)));
+        to[k] = sum;
+    }
+}
+
+/* Transforms from[0], from[step], from[2 step] .. into m neighbours: the even ones, then the odd
+ * ones, and then X[j] = E[j] + w(j) O[j], X[j + m/2] = E[j] - w(j) O[j]. */
+static void recurse(const textbook *t, lab_complex *to, const lab_complex *from, uint32_t step) {
+    uint32_t m = t->n / step, h = m / 2;
+    if (m == 1) {
+        *to = *from;
+        return;
+    }
+    recurse(t, to, from, 2 * step);
+    recurse(t, to + h, from + step, 2 * step);
+    for (uint32_t j = 0; j < h; j++) {
+        lab_complex e = to[j], o = mul(to[j + h], w(t, j * step));
+        to[j] = add(e, o);
+        to[j + h] = sub(e, o);
+    }
+}
+
+static void ct2_recursive(const textbook *t, lab_complex *to, lab_complex *line) {
+    recurse(t, to, line, 1);
+}
+
+/* Copies a line to the order of reversed bits. */
+static void reverse_bits(lab_complex *to, const lab_complex *from, uint32_t n) {
     for (uint32_t i = 0, r = 0; i < n; i++) {
-        to[r] = line[i];
+        to[r] = from[i];
         uint32_t bit = n / 2; /* add 1 to r from the left */
         while (bit && (r & bit)) r ^= bit, bit /= 2;
         r |= bit;
     }
+}
+
+/* Decimation in time: the input in the order of reversed bits, then stages that join transforms of
+ * h numbers to transforms of 2h, in place: X[j] = E[j] + w(j) O[j], X[j + h] = E[j] - w(j) O[j]. */
+static void ct2_dit(const textbook *t, lab_complex *to, lab_complex *line) {
+    uint32_t n = t->n;
+    reverse_bits(to, line, n);
     for (uint32_t h = 1; h < n; h *= 2)
         for (uint32_t start = 0; start < n; start += 2 * h)
             for (uint32_t j = 0; j < h; j++) {
@@ -53,6 +89,20 @@ static void ct2_dit(const textbook *t, lab_complex *to, lab_complex *line) {
                 to[start + j] = add(e, o);
                 to[start + j + h] = sub(e, o);
             }
+}
+
+/* Decimation in frequency, the mirror image: stages that part a transform of 2h numbers into two of
+ * h, in place: (a + b) and (a - b) w(j); at the end the order of reversed bits is put right. */
+static void ct2_dif(const textbook *t, lab_complex *to, lab_complex *line) {
+    uint32_t n = t->n;
+    for (uint32_t h = n / 2; h > 0; h /= 2)
+        for (uint32_t start = 0; start < n; start += 2 * h)
+            for (uint32_t j = 0; j < h; j++) {
+                lab_complex a = line[start + j], b = line[start + j + h];
+                line[start + j] = add(a, b);
+                line[start + j + h] = mul(sub(a, b), w(t, j * (n / (2 * h))));
+            }
+    reverse_bits(to, line, n);
 }
 
 /* --- rows, then columns ---------------------------------------------------------------------- */
@@ -108,4 +158,7 @@ static void textbook_run(void *made, lab_complex *image, int way) {
     }                                              \
     const lab_cpu_form NAME = {make_##form, textbook_run, textbook_free}
 
+FORM(LAB_DFT, dft);
+FORM(LAB_CT2_RECURSIVE, ct2_recursive);
 FORM(LAB_CT2_DIT, ct2_dit);
+FORM(LAB_CT2_DIF, ct2_dif);
