@@ -20,7 +20,7 @@ typedef enum {
     PROGRESS_JSON,
     PROGRESS_NONE
 } settings_progress;
-typedef enum { FARM_NONE, FARM_SLURM, FARM_OPENJD } settings_farm;
+typedef enum { FARM_NONE, FARM_SLURM, FARM_OPENJD, FARM_TEMPLATE } settings_farm;
 typedef enum { PIXELS_KEEP, PIXELS_HALF, PIXELS_FLOAT } settings_pixels;
 
 typedef enum { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG } origin_kind;
@@ -59,7 +59,7 @@ typedef struct {
     settings_farm farm;
     bool dry_run, wait;
     uint32_t chunk; /* frames per task; 0: as many as is usual */
-    const char *farm_args, *farm_dir;
+    const char *farm_args, *farm_dir, *farm_template;
     /* diff */
     compare_limits compare;
     bool diff_absolute, diff_only, all_parts;
