@@ -75,10 +75,11 @@ $(BUILD)/shaders/%_f64.inc: shaders/%.comp
 	$(call say,GLSL,$<)
 	$(Q)$(GLSL) -DFLOAT64 -MF $@.d -MT $@ $< -o $@
 
-# The lab's shaders know no 64-bit floats. Those that use line.glsl have a form in shared memory, too.
+# The lab's shaders know no 64-bit floats. Those that include one of these have a form that goes
+# through shared memory alone, too.
 LAB_COMP := $(wildcard shaders/lab/*.comp)
 LAB_SPV  := $(LAB_COMP:%.comp=$(BUILD)/%.inc) \
-            $(patsubst %.comp,$(BUILD)/%_shared.inc,$(if $(LAB_COMP),$(shell grep -l '"line.glsl"' $(LAB_COMP))))
+            $(patsubst %.comp,$(BUILD)/%_shared.inc,$(if $(LAB_COMP),$(shell grep -lE '"(line|nabla|article).glsl"' $(LAB_COMP))))
 $(BUILD)/shaders/lab/%_shared.inc: shaders/lab/%.comp
 	@mkdir -p $(@D)
 	$(call say,GLSL,$<)

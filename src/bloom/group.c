@@ -252,9 +252,7 @@ static bool open_view(view *v, const group_job *j, err *e) {
     v->session = j->session;
     v->buf = j->buf;
     const image_part *p = view_part(v);
-    kernel_need need = {
-        .channels = v->channels, .w = image_width(p), .h = image_height(p), .height = j->height};
-    view_primaries(v, need.primaries);
+    kernel_need need = {v->channels, image_width(p), image_height(p), j->height};
     v->size = session_size_take(j->session, &need, e);
     return v->size != NULL;
 }

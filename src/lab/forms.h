@@ -20,4 +20,8 @@ bool lab_ours(lab_program *to, const lab_ask *ask, err *e);
 /* Returns the smallest power of two that is not below n. */
 uint32_t lab_next_power(uint32_t n);
 
+/* nabla_gpu.c: with shuffles where the device has them, and without. */
+bool lab_nabla(lab_program *to, const lab_ask *ask, err *e);
+bool lab_nabla_shared(lab_program *to, const lab_ask *ask, err *e);
+
 #endif

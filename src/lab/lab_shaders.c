@@ -22,6 +22,30 @@ static const uint32_t stockham4_shared[] = {
 static const uint32_t ours[] = {
 #include "shaders/lab/ours.inc"
 };
+static const uint32_t nabla[] = {
+#include "shaders/lab/nabla.inc"
+};
+static const uint32_t nabla_shared[] = {
+#include "shaders/lab/nabla_shared.inc"
+};
+static const uint32_t article_forward[] = {
+#include "shaders/lab/article_forward.inc"
+};
+static const uint32_t article_forward_shared[] = {
+#include "shaders/lab/article_forward_shared.inc"
+};
+static const uint32_t article_convolve[] = {
+#include "shaders/lab/article_convolve.inc"
+};
+static const uint32_t article_convolve_shared[] = {
+#include "shaders/lab/article_convolve_shared.inc"
+};
+static const uint32_t article_inverse[] = {
+#include "shaders/lab/article_inverse.inc"
+};
+static const uint32_t article_inverse_shared[] = {
+#include "shaders/lab/article_inverse_shared.inc"
+};
 /* clang-format on */
 
 const gpu_shader LAB_CT2_STAGES = {ct2_stages, sizeof ct2_stages};
@@ -31,3 +55,11 @@ const gpu_shader LAB_STOCKHAM2_SHARED = {stockham2_shared, sizeof stockham2_shar
 const gpu_shader LAB_STOCKHAM4 = {stockham4, sizeof stockham4};
 const gpu_shader LAB_STOCKHAM4_SHARED = {stockham4_shared, sizeof stockham4_shared};
 const gpu_shader LAB_OURS = {ours, sizeof ours};
+
+const gpu_shader LAB_NABLA[2] = {{nabla_shared, sizeof nabla_shared}, {nabla, sizeof nabla}};
+const gpu_shader LAB_ARTICLE[2][3] = {{{article_forward_shared, sizeof article_forward_shared},
+                                       {article_convolve_shared, sizeof article_convolve_shared},
+                                       {article_inverse_shared, sizeof article_inverse_shared}},
+                                      {{article_forward, sizeof article_forward},
+                                       {article_convolve, sizeof article_convolve},
+                                       {article_inverse, sizeof article_inverse}}};

@@ -267,3 +267,46 @@ for r in d:
     run --separate-stderr "$FFTBLOOM" bench fff
     [ "$status" -eq 64 ] && [[ "$stderr" == *"did you mean 'fft'"* ]]
 }
+
+# --- bench --engine article: tests/gpu/test_article.c has the bloom itself -------------------------
+
+article() {
+    "$FFTBLOOM" bench --engine article --device software --size 64x48,48x40 --kernel 16 --rounds 1 \
+        --warm-up 0 "$@"
+}
+
+@test "--engine article: both orders of the article's bloom, and ours, on one device" {
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    "$FFTBLOOM" help bench frames | grep -q -- --engine
+    run --separate-stderr article
+    [ "$status" -eq 0 ] && [ "${#lines[@]}" -eq 10 ]
+    [[ "${lines[2]}" == *"article      x  128 x   64 "* && "${lines[4]}" == *fftbloom* ]]
+    article --queue 2 --json | python3 -c "
+import json, sys
+d = json.load(sys.stdin)['results']
+assert [(r['bloom'], r['image'][0]) for r in d] == [
+    (b, w) for w in (64, 48) for b in ('article', 'article', 'fftbloom')]
+for r in d:
+    assert r['kernel'] == 16 and r['rounds'] == 1 and r['queue'] == 2 and r['copy'] > 0
+    assert r['bytes'] == sum(p['bytes'] for p in r['passes']) and r['frame']['least'] > 0
+    assert [p['pass'] for p in r['passes']] == ['forward', 'convolve', 'inverse']
+    assert all(p['copy'] > 0 and p['seconds']['median'] > 0 for p in r['passes'])
+    assert 'published' not in r and r['error']['pixels'] > 0
+    assert r['error']['rms'] > 1e-3 if r['bloom'] == 'article' else r['error']['worst'] < 1e-4
+assert [r['first'] for r in d[:2]] == ['x', 'y'] and d[1]['lengths'] == [64, 128]"
+    article --csv | python3 -c "
+import csv, sys
+rows = list(csv.reader(sys.stdin))
+assert len(rows) == 7 and all(len(r) == len(rows[0]) for r in rows), rows"
+}
+
+@test "--engine article: what the article cannot do is refused" {
+    refused() { run --separate-stderr bench --engine article "${@:2}"; [[ "$stderr" == *"$1"* ]]; }
+    refused "--axis has no effect with --engine article" --axis x
+    [ "$status" -eq 64 ]
+    refused "needs a GPU, or --device software"
+    [ "$status" -eq 69 ]
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    refused "a side of 100, not a power of two" --device software --kernel 100
+    [ "$status" -eq 64 ]
+}

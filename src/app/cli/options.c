@@ -167,17 +167,6 @@ const option OPTIONS[] = {
      .help = "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",
      .about = "Give the same number for pictures that are to be compared: at 0 a grey of 0.18 is "
               "shown as 0.18. With auto each picture has its own; -v says which."},
-    {"input_space", OPTION_SPACE, SECTION_LAYERS, IMAGE, AT(input_space), .value = "SPACE",
-     .help = "Colour space of the image, such as srgb, logc3 or acescg; its colours are decoded to "
-             "linear light. The default is what the file says, or linear Rec.709.",
-     .about = "A file that says that its colours are coded by a curve is refused without this "
-              "option. The output is linear, and its attributes say so; see --output-space. "
-              "docs/colour.md lists the spaces."},
-    {"output_space", OPTION_SPACE, SECTION_LAYERS, FOR_APPLY, AT(output_space), .value = "SPACE",
-     .words = WORDS("input"),
-     .help = "Colour space of the output; the default is linear in the primaries of the image, and "
-             "input is the space that --input-space names.",
-     .about = "Colours are converted to the primaries of the space, white stays white."},
     {"pixel_type", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY | FOR_BENCH, AT(pixels),
      .words = WORDS("keep", "half", "float"), .preset = "keep",
      .help = "Pixel type of the layers that are bloomed, or of the frame that bench times; data "
@@ -254,6 +243,11 @@ const option OPTIONS[] = {
     {"csv", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(csv), .preset = "false",
      .help = "Print the result as comma-separated values; times are in seconds."},
 
+    {"engine", OPTION_ENUM, SECTION_BENCH, FOR_BENCH, AT(rival),
+     .words = WORDS("fftbloom", "article"), .preset = "fftbloom",
+     .help = "Bloom to time: ours; or that of an article beside ours (docs/fft.md), on a GPU, with "
+             "the data on the device and zero borders. Kernels are then square, their sides powers "
+             "of two."},
     {"algorithm", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(algorithm), .value = "NAMES",
      .preset = "all", .help = "Transforms for bench fft: all, or names separated by commas."},
 
@@ -285,9 +279,9 @@ const option OPTIONS[] = {
 
     /* --- farm --- */
     {"farm", OPTION_ENUM, SECTION_FARM, FOR_APPLY, AT(farm),
-     .words = WORDS("none", "slurm", "openjd", "template"), .preset = "none",
-     .help = "Hand the frames of a sequence to a farm: submit them to Slurm, print a job template "
-             "for a scheduler that reads OpenJD, or fill in a template of yours.",
+     .words = WORDS("none", "slurm", "openjd"), .preset = "none",
+     .help = "Hand the frames of a sequence to a farm: submit them to Slurm, or print a job "
+             "template for a scheduler that reads OpenJD.",
      .about = "Frames that --update would skip are left out, so the same command makes only the "
               "missing frames when it is run again. Files and the cache folder must be on disks "
               "that all nodes see."},
@@ -300,11 +294,6 @@ const option OPTIONS[] = {
     {"farm_dir", OPTION_PATH, SECTION_FARM, FOR_APPLY, AT(farm_dir), .value = "DIR",
      .help = "Folder for the job's script, logs and reports. The default is "
              "fftbloom-farm/NAME-HASH, a folder of its own for each output."},
-
-    {"farm_template", OPTION_PATH, SECTION_FARM, FOR_APPLY, AT(farm_template), .value = "FILE",
-     .help = "Text file that --farm template fills in and prints: the words @NAME@, @PROGRAM@, "
-             "@ARGS@, @SHELL_ARGS@, @FOLDER@, @FRAMES@, @FIRST@, @LAST@, @COUNT@ and @CHUNK@.",
-     .about = "docs/farm.md explains the words, and has templates for Deadline."},
 
     /* --- comparison --- */
     {"fail", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail), .value = "V", .min = 0,
@@ -486,14 +475,12 @@ void option_describe_type(const option *o, text *to) {
         [OPTION_SIZE] = "a size in bytes, such as 2GB",
         [OPTION_BORDERS] = "one or two (x,y) of ",
         [OPTION_CENTER] = "X,Y or one of ",
-        [OPTION_SPACE] = "a colour space",
         [OPTION_SCALE] = "a factor (0.5) or a height in image heights (0.5h),",
     };
     text_add(to, "%s", TYPE[o->type]);
-    bool list = o->type != OPTION_FLOAT && o->type != OPTION_SPACE;
-    for (int i = 0; list && o->words && o->words[i]; i++)
+    for (int i = 0; o->words && o->words[i] && o->type != OPTION_FLOAT; i++)
         text_add(to, "%s%s", i ? ", " : "", o->words[i]);
     if (o->max > 0)
         text_add(to, isinf(o->max) ? " of %.15g or more" : " from %.15g to %.15g", o->min, o->max);
-    if (o->words && !list) text_add(to, " or %s", o->words[0]);
+    if (o->words && o->type == OPTION_FLOAT) text_add(to, " or %s", o->words[0]);
 }

@@ -20,7 +20,8 @@ typedef enum {
     PROGRESS_JSON,
     PROGRESS_NONE
 } settings_progress;
-typedef enum { FARM_NONE, FARM_SLURM, FARM_OPENJD, FARM_TEMPLATE } settings_farm;
+typedef enum { RIVAL_NONE, RIVAL_ARTICLE } settings_rival;
+typedef enum { FARM_NONE, FARM_SLURM, FARM_OPENJD } settings_farm;
 typedef enum { PIXELS_KEEP, PIXELS_HALF, PIXELS_FLOAT } settings_pixels;
 
 typedef enum { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG } origin_kind;
@@ -50,8 +51,6 @@ typedef struct {
     uint32_t jobs;    /* host threads; 0: all there are */
     uint32_t packing; /* 0: as the input; else compression + 1; then zips and zip made small */
     settings_pixels pixels;
-    const char *input_space,
-        *output_space; /* names that space_find knows, or "input"; NULL: none */
     bool clobber, in_place, update;
     settings_progress progress;
     uint32_t progress_fd;
@@ -59,7 +58,7 @@ typedef struct {
     settings_farm farm;
     bool dry_run, wait;
     uint32_t chunk; /* frames per task; 0: as many as is usual */
-    const char *farm_args, *farm_dir, *farm_template;
+    const char *farm_args, *farm_dir;
     /* diff */
     compare_limits compare;
     bool diff_absolute, diff_only, all_parts;
@@ -81,6 +80,7 @@ typedef struct {
     double warm_up;
     bool calibrate, csv;
     const char *algorithm;
+    settings_rival rival;
     setting value[SETTINGS_ROOM]; /* by the option's index in the table */
 } settings;
 

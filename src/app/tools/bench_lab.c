@@ -38,3 +38,19 @@ int bench_fft(cli *c, text *out, err *e) {
     if (find_gpu(&r.gpu, &devices, s->bloom.device, e)) lab_bench_fft(out, &r, e);
     return 0;
 }
+
+bool bench_article(const bench_article_out *to, const article_request *ask, device_list *devices,
+                   err *e) {
+    article_request r = *ask;
+    article_row row[ARTICLE_ROWS];
+    if (!find_gpu(&r.device, devices, to->s->bloom.device, e)) return false;
+    if (!r.device)
+        return err_set(e, ERR_NO_DEVICE, "--engine article needs a GPU, or --device software");
+    if (!article_compare(row, &r, e)) return false;
+    if (to->s->csv && to->first) text_add(to->out, "%s", ARTICLE_CSV_HEAD);
+    if (to->s->json)
+        article_json(to->json, &r, row);
+    else
+        (to->s->csv ? article_csv : article_words)(to->out, &r, row);
+    return true;
+}

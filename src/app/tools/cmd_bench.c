@@ -3,12 +3,14 @@
  * docs/performance.md names its keys; keys are added, never changed. */
 #include "app/cli/cli.h"
 #include "app/run/describe.h"
-#include "app/tools/bench_lab.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "device/device_measure.h"
 #include "kernel/cache.h"
+#if WITH_LAB
+#include "app/tools/bench_lab.h"
+#endif
 
 #include <inttypes.h>
 #include <math.h>
@@ -164,7 +166,7 @@ static bool kernel_for(psf *k, const bench *b, const bench_case *c, err *e) {
     }
     kernel_source in = {0};
     kernel_use use = bloom_kernel_use(&b->s->bloom);
-    kernel_need need = {.channels = CHANNELS, .w = c->w, .h = c->h, .height = c->h};
+    kernel_need need = {CHANNELS, c->w, c->h, c->h};
     bool ok = kernel_source_load(&in, c->kernel, b->threads, e) &&
               kernel_source_psf(k, &in, &use, &need, NULL, e);
     kernel_source_free(&in);
@@ -242,11 +244,34 @@ static bool bench_all(bench *b, const device_request *r, const psf *k, err *e) {
     return b->rows > before;
 }
 
+/* Times the article's bloom beside ours, where this build has it. */
+static bool bench_rival(bench *b, const bench_case *c, const psf *k, err *e) {
+#if WITH_LAB
+    const article_request r = {.kernel = k,
+                               .size = {c->w, c->h},
+                               .rounds = b->s->rounds,
+                               .queue = b->s->queue,
+                               .warm_up = b->s->warm_up,
+                               .cache_dir = b->folder,
+                               .threads = b->threads};
+    return bench_article(&(bench_article_out){b->s, b->out, &b->json, !b->rows++}, &r, &b->devices,
+                         e);
+#else
+    (void)b, (void)c, (void)k;
+    return err_set(e, ERR_USAGE, "--engine article: this build has no lab (LAB=0)");
+#endif
+}
+
 /* Times a case on all devices, or on the one that a long sequence would take. */
 static bool bench_one(bench *b, const bench_case *c, err *e) {
     const bloom_settings *s = &b->s->bloom;
     psf k = {0};
     if (!kernel_for(&k, b, c, e)) return false;
+    if (b->s->rival == RIVAL_ARTICLE) {
+        bool done = bench_rival(b, c, &k, e);
+        psf_free(&k);
+        return done;
+    }
     device_request r = {.want = s->device,
                         .images = UINT32_MAX,
                         .vram_limit = s->vram_limit,
@@ -406,10 +431,12 @@ const command_action BENCH_ACTIONS[] = {
              "--padding work as in a run. --device all times every device.\n\nWith --calibrate "
              "the devices are measured, all of them or those of --device, and their speeds are "
              "stored in the cache folder: --device auto takes the device with the shortest "
-             "predicted time from file to file.",
+             "predicted time from file to file.\n\n--engine article times the bloom of an article "
+             "beside ours, in both orders of the axes, and compares both with the definition; "
+             "docs/fft.md has its table.",
      .options = "kernel config padding axis normalize kernel_center kernel_scale correlate "
                 "spectrum pixel_type precision plans device jobs mem_limit vram_limit cache_dir "
-                "size rounds queue in_flight warm_up calibrate csv",
+                "size rounds queue in_flight warm_up calibrate csv engine",
      .run = bench_frames},
 #if WITH_LAB
     {.name = "fft",

@@ -1,0 +1,56 @@
+/* article.h - the bloom of the article, whole, on a Vulkan device: three passes with the transform
+ * `nabla`, along one axis, along the other and back, and back along the first.
+ *
+ * Lengths are powers of two that hold image and kernel side by side. The kernel is square, its side
+ * a power of two, and its spectrum is made at that size and sampled linearly; docs/fft.md says what
+ * that costs. Borders are zero. Pixels are red, green, blue and alpha; alpha becomes 1.
+ *
+ * It does what the article describes, and mends what its program does otherwise: zero and middle
+ * frequency of the first axis are lines of their own, so that both get the same borders and the
+ * same product as all others; images of any width and height come out whole and unmoved; the
+ * spectrum goes round where it ends; factors come from a table made in double. Two things differ
+ * on purpose: pixels are in buffers and not in textures, and the spectrum is sampled by four loads
+ * and not by a texture unit, which has 8 bits for the place between two texels. */
+#ifndef LAB_ARTICLE_H
+#define LAB_ARTICLE_H
+
+#include "kernel/psf.h"
+#include "lab/lab_gpu.h"
+#include "lab/nabla.h"
+
+enum { ARTICLE_FORWARD, ARTICLE_CONVOLVE, ARTICLE_INVERSE, ARTICLE_PASSES };
+
+typedef struct {
+    uint32_t size[PLAN_AXES]; /* of the image */
+    uint32_t kernel;          /* taps along each axis */
+    uint32_t first;           /* PLAN_X or PLAN_Y: the axis of passes 1 and 3 */
+} article_ask;
+
+/* Every size. */
+typedef struct {
+    article_ask ask;
+    nabla_line line[2]; /* of the first axis, of the other */
+    uint32_t extent[2]; /* pixels along them */
+    uint64_t image_bytes, pair_bytes, half_bytes, spectrum_bytes; /* of the buffers */
+    uint64_t bytes[ARTICLE_PASSES];                               /* that a pass reads and writes */
+} article_plan;
+
+bool article_plan_make(article_plan *to, const article_ask *ask, const nabla_limits *limits,
+                       err *e);
+
+typedef struct article article;
+
+/* Makes pipelines, tables and buffers. Only `g` must outlive it. */
+article *article_open(const lab_gpu *g, const article_plan *p, const psf *kernel, par *threads,
+                      err *e);
+void article_close(article **a);
+
+/* Blooms an image there and back: planes of packed rows, red, green and blue. A message of the
+ * validation layer is a failure. */
+bool article_run(article *a, const float *const in[], float *const out[], err *e);
+
+/* Times `count` frames back to back on what the device holds: seconds of a frame, and of each of
+ * its passes. */
+bool article_time(article *a, uint32_t count, double *frame, double pass[ARTICLE_PASSES], err *e);
+
+#endif

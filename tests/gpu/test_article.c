@@ -1,0 +1,239 @@
+/* The article's bloom and its transform on a Vulkan device, under the validation layers: with
+ * shuffles and without, with few threads and many, and so with 2 to 16 numbers a thread.
+ *
+ * The bloom is compared with a direct sum in double. Sampling a spectrum linearly, from the length
+ * K of the kernel to the length L of the transform, repeats the kernel every K pixels and
+ * multiplies it by (sin(pi d / K) / (L / K sin(pi d / L)))^2 at distance d, on each axis. So the
+ * sum needs no spectrum, and shares nothing with what it checks. */
+#include "unit/check.h"
+
+#include "base/mem.h"
+#include "lab/article_bench.h"
+#include "lab/lab_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHANNELS = 3 };
+
+static par *threads;
+static engine_device device;
+static bool has_device;
+
+static double noise(uint64_t *seed) { /* 0 to 1 */
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*seed >> 11) * 0x1p-53;
+}
+
+/* docs/math.md, "The error of a transform". */
+static double bound(double levels) {
+    return 0x1p-24 * (3 + 0.7 * sqrt(levels));
+}
+
+/* --- the transform ---------------------------------------------------------------------------- */
+
+/* 2, 4, 8 and 16 numbers a thread, which only long lines have on a whole device. */
+static void lines_of_every_shape(void **state) {
+    (void)state;
+    if (!has_device) skip();
+    const uint32_t n = 32;
+    lab_truth truth = {0};
+    lab_gpu whole = {0};
+    err e = {0};
+    int checked = 0;
+    CHECK_OK(lab_gpu_open(&whole, &device, &e), e);
+    CHECK_OK(lab_truth_make(&truth, n, threads, &e), e);
+    for (uint32_t each = 2; each <= NABLA_EACH; each *= 2)
+        for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) {
+            const lab_transform *t = &LAB_TRANSFORMS[i];
+            lab_gpu gpu = whole;
+            lab_result r;
+            if (strncmp(t->name, "nabla", 5) != 0) continue;
+            gpu.limits.invocations = n / each;
+            CHECK_OK(lab_run(&r, &(lab_request){t, &truth, &gpu, 0}, &e), e);
+            for (int way = 0; way < LAB_WAYS; way++) {
+                CHECK_LE(r.rms[way], bound(2 * log2(n)));
+                CHECK_LE(r.worst[way], 8 * bound(2 * log2(n)));
+            }
+            assert_int_equal(r.account.shared, 8 * n / each);
+            checked++;
+        }
+    assert_int_equal(checked, 2 * 4);
+    lab_truth_free(&truth);
+    lab_gpu_close(&whole);
+}
+
+/* --- the bloom -------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t w, h, kernel, cx, cy, channels; /* the last three of the kernel */
+    uint32_t threads;                        /* maximum of a workgroup */
+    bool shuffles;
+    uint32_t first;
+} bloom_case;
+
+static const bloom_case CASE[] = {
+    {13, 10, 8, 4, 4, 3, 1024, true, PLAN_X},  /* 32 x 32 */
+    {13, 10, 8, 4, 4, 3, 1024, false, PLAN_Y}, /* through shared memory */
+    {24, 9, 8, 4, 4, 3, 8, true, PLAN_Y},      /* 4 numbers a thread, and odd sizes */
+    {9, 24, 8, 4, 4, 3, 4, false, PLAN_Y},     /* 8 numbers a thread */
+    {9, 25, 8, 3, 6, 3, 16, true, PLAN_X},     /* another centre */
+    {9, 25, 8, 3, 6, 3, 16, true, PLAN_Y},     /* the same from the other side */
+    {7, 6, 16, 8, 8, 1, 1024, true, PLAN_X},   /* the kernel is larger than the image, and grey */
+    {1, 1, 4, 2, 2, 3, 1024, true, PLAN_Y},    /* a line that is alone */
+    {62, 50, 16, 8, 8, 3, 1024, true, PLAN_X}, /* 62: 4 does not divide it; 128 x 128 */
+};
+
+/* The factor of a tap at distance d: see above. */
+static double ghost(int64_t d, uint32_t k, uint32_t l) {
+    if (d == 0) return 1;
+    double s = sin(M_PI * (double)d / k) / ((double)l / k * sin(M_PI * (double)d / l));
+    return s * s;
+}
+
+/* Pixel x, y, from the image on a circle of lx * ly. */
+static double direct(const bloom_case *c, const float *in, const float *tap, double scale,
+                     uint32_t lx, uint32_t ly, int64_t x, int64_t y) {
+    int64_t k = c->kernel;
+    double sum = 0;
+    for (int64_t v = 0; v < c->h; v++)
+        for (int64_t u = 0; u < c->w; u++) {
+            int64_t dx = x - u, dy = y - v;
+            int64_t tx = ((dx + c->cx) % k + k) % k, ty = ((dy + c->cy) % k + k) % k;
+            sum += (double)in[v * c->w + u] * (double)tap[ty * k + tx] * ghost(dx, c->kernel, lx) *
+                   ghost(dy, c->kernel, ly);
+        }
+    return scale * sum;
+}
+
+static void check_bloom(const bloom_case *c, const lab_gpu *whole) {
+    lab_gpu gpu = *whole;
+    size_t pixels = (size_t)c->w * c->h, taps = (size_t)c->kernel * c->kernel;
+    float *in[CHANNELS], *out[CHANNELS], *plane[CHANNELS];
+    uint64_t seed = 7 + c->w;
+    psf kernel = {0};
+    article_plan p;
+    err e = {0};
+    for (int i = 0; i < CHANNELS; i++) {
+        in[i] = calloc(pixels, sizeof(float));
+        out[i] = calloc(pixels, sizeof(float));
+        plane[i] = calloc(taps, sizeof(float));
+        for (size_t n = 0; n < pixels; n++) in[i][n] = (float)noise(&seed);
+        for (size_t n = 0; n < taps; n++) plane[i][n] = (float)noise(&seed);
+    }
+    const psf_planes planes = {c->kernel, c->kernel, c->channels, (const float *const *)plane};
+    const psf_options centre = {.center = PSF_AT, .at = {c->cx, c->cy}};
+    CHECK_OK(psf_make(&kernel, &planes, &centre, &e), e);
+    if (!c->shuffles) gpu.subgroup = 0;
+    const nabla_limits limits = {c->threads, gpu.limits.shared_bytes, gpu.subgroup};
+    const article_ask ask = {{c->w, c->h}, c->kernel, c->first};
+    CHECK_OK(article_plan_make(&p, &ask, &limits, &e), e);
+    article *a = article_open(&gpu, &p, &kernel, threads, &e);
+    CHECK_OK(a, e);
+    CHECK_OK(article_run(a, (const float *const *)in, out, &e), e);
+    uint32_t lx = p.line[c->first != PLAN_X].length, ly = p.line[c->first == PLAN_X].length;
+    double limit = bound(2 * log2((double)lx * ly)), difference = 0, all = 0, worst = 0;
+    for (int i = 0; i < CHANNELS; i++)
+        for (size_t n = 0; n < pixels; n++) {
+            uint32_t from = c->channels == 1 ? 0 : (uint32_t)i;
+            double want = direct(c, in[i], kernel.tap + from * taps, kernel.scale[from], lx, ly,
+                                 (int64_t)(n % c->w), (int64_t)(n / c->w));
+            double d = fabs((double)out[i][n] - want);
+            difference += d * d;
+            all += want * want;
+            worst = fmax(worst, isnan(d) ? INFINITY : d);
+        }
+    double rms = sqrt(all / (double)(CHANNELS * pixels));
+    if (!(sqrt(difference / all) <= limit) || !(worst / rms <= 8 * limit))
+        fail_msg("%u x %u, kernel %u, %u threads, %s first: rms %g, worst %g, bound %g", c->w, c->h,
+                 c->kernel, c->threads, c->first == PLAN_X ? "x" : "y", sqrt(difference / all),
+                 worst / rms, limit);
+    article_close(&a);
+    psf_free(&kernel);
+    for (int i = 0; i < CHANNELS; i++) free(in[i]), free(out[i]), free(plane[i]);
+}
+
+static void bloom_is_the_sum(void **state) {
+    (void)state;
+    if (!has_device) skip();
+    lab_gpu gpu = {0};
+    err e = {0};
+    CHECK_OK(lab_gpu_open(&gpu, &device, &e), e);
+    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) check_bloom(&CASE[i], &gpu);
+    lab_gpu_close(&gpu);
+}
+
+/* Lengths hold image and kernel side by side, and buffers what the passes write. */
+static void plans(void **state) {
+    (void)state;
+    const nabla_limits limits = {1024, 49152, 32};
+    err e = {0};
+    article_plan p;
+    CHECK_OK(article_plan_make(&p, &(article_ask){{1920, 1080}, 256, PLAN_Y}, &limits, &e), e);
+    assert_int_equal(p.line[0].length, 2048);
+    assert_int_equal(p.line[1].length, 4096);
+    assert_int_equal(p.line[1].threads, 512);
+    assert_int_equal(p.extent[0], 1080);
+    assert_int_equal(p.pair_bytes, 3ull * 960 * 2048 * 8);
+    assert_int_equal(p.half_bytes, 3ull * 1025 * 1920 * 8);
+    assert_int_equal(p.spectrum_bytes, 3ull * 129 * 256 * 8);
+    assert_int_equal(p.bytes[ARTICLE_CONVOLVE], p.pair_bytes + p.half_bytes + p.spectrum_bytes);
+    CHECK_OK(article_plan_make(&p, &(article_ask){{769, 768}, 256, PLAN_X}, &limits, &e), e);
+    assert_int_equal(p.line[0].length, 1024); /* 769 + 255 */
+    assert_false(article_plan_make(&p, &(article_ask){{64, 64}, 48, PLAN_X}, &limits, &e));
+    assert_int_equal(e.code, ERR_USAGE);
+    assert_false(article_plan_make(&p, &(article_ask){{9000, 64}, 256, PLAN_X}, &limits, &e));
+    assert_int_equal(e.code, ERR_NO_DEVICE);
+}
+
+/* A kernel of which the article's bloom loses much, ours nothing: the table says so. */
+static void the_table(void **state) {
+    (void)state;
+    if (!has_device) skip();
+    psf k = {0};
+    err e = {0};
+    article_row row[ARTICLE_ROWS];
+    CHECK_OK(measure_kernel(&k, 16, CHANNELS, &e), e);
+    const article_request r = {.device = &device,
+                               .kernel = &k,
+                               .size = {61, 37},
+                               .rounds = 2,
+                               .queue = 2,
+                               .threads = threads};
+    CHECK_OK(article_compare(row, &r, &e), e);
+    for (int i = 0; i < ARTICLE_ROWS; i++) {
+        for (int t = 0; t < ARTICLE_TIMES; t++) assert_true(row[i].time[t].least > 0);
+        for (int p = 0; p < ARTICLE_PASSES; p++) assert_true(row[i].bytes[p] > 61 * 37 * 12);
+        assert_true(row[i].published <= 0);
+    }
+    assert_int_equal(row[ARTICLE_X].first, PLAN_X);
+    assert_int_equal(row[ARTICLE_Y].first, PLAN_Y);
+    assert_int_equal(row[ARTICLE_X].length[0], 128);
+    assert_int_equal(row[ARTICLE_Y].length[0], 64);
+    /* Which axis is first changes nothing but rounding. */
+    CHECK_LE(fabs(row[ARTICLE_X].rms - row[ARTICLE_Y].rms), 1e-5);
+    assert_true(row[ARTICLE_X].worst > 1e-3);
+    CHECK_LE(row[ARTICLE_OURS].worst, 1e-4);
+    CHECK_LE(row[ARTICLE_OURS].rms, 2e-6);
+    psf_free(&k);
+}
+
+int main(void) {
+    engine_device all[ENGINE_DEVICES];
+    setenv("FFTBLOOM_VALIDATION", "1", 0);
+    uint32_t n = engine_devices(all, ENGINE_DEVICES);
+    for (uint32_t i = 0; i < n && !has_device; i++)
+        if (all[i].class != ENGINE_CPU) device = all[i], has_device = true;
+    threads = par_open(2, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_of_every_shape),
+        cmocka_unit_test(bloom_is_the_sum),
+        cmocka_unit_test(plans),
+        cmocka_unit_test(the_table),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    par_close(&threads);
+    return failed;
+}
