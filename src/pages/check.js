@@ -140,8 +140,9 @@ function viewer(root, pictures, part) {
   const at = q => root.querySelector(q);
   const stage = at('.stage'), wipe = at('.wipe'), left = at('.left'), right = at('.right');
   const names = Object.keys(VIEWS).filter(v => pictures && pictures[v]);
-  if (!names.length) {
-    at('.viewer').remove();
+  if (names.length < 2) {
+    const thumbnail = Object.assign(make('img', 'thumbnail'), {src: pictures && pictures.result});
+    at('.viewer').replaceWith(...(names.length ? [thumbnail] : []));
     return;
   }
   for (const select of [left, right])

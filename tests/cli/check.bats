@@ -241,7 +241,39 @@ for k in ("settings", "input", "kernel"): assert re.fullmatch("[0-9a-f]{32}", a[
     diff -r before refs
     # Where a result does not match, the report says what changed since the reference was made.
     check 2 s.json --set t=0.6 --keep-going
-    [[ "$output" == *"the reference was made with other settings"* ]]
+    [[ "$output" == *"the reference was made with other settings: sharpen 0.5 -> 0.6"* ]]
+}
+
+@test "settings that changed since the reference are listed, also to and from a default" {
+    one '"reference": "new.exr", "config": {"sharpen": 0.5, "padding": "mirror"}'
+    check 0 one.json --bless
+    one '"reference": "new.exr", "config": {"padding": "mirror", "threshold": 1}'
+    check 2 one.json
+    [[ "$output" == *"made with other settings: sharpen 0.5 -> 0, threshold 0 -> 1"* ]]
+    one '"reference": "plain.exr"'
+    check 0 one.json --bless
+    one '"reference": "plain.exr", "config": {"sharpen": 0.25}'
+    check 2 one.json
+    [[ "$output" == *"made with other settings: sharpen 0 -> 0.25"* ]]
+    # A reference from before this was written down.
+    oiiotool plain.exr --eraseattrib 'fftbloom:look' -o plain.exr
+    check 2 one.json
+    [[ "$output" == *"made with other settings"* && "$output" != *"->"* ]]
+}
+
+@test "a page of a hundred passing cases has thumbnails and less than 10 MB" {
+    oiiotool --pattern noise:type=gaussian:mean=0.5:stddev=0.2 1280x720 3 -d half -o noise.exr
+    python3 - <<'P'
+import json
+case = {"reference": "noise-ref.exr", "config": {"input": "noise.exr", "kernel": "k.exr", "device": "cpu"}}
+json.dump({"version": 1, "cases": [dict(case, name=f"case {i}") for i in range(4)]}, open("many.json", "w"))
+P
+    check 0 many.json --bless
+    check 0 many.json --html page.html
+    grep -q 'data:image/png;base64' page.html
+    local base=$(stat -c %s page.html)
+    echo "$base bytes for 4 cases"
+    [ "$base" -lt 450000 ]
 }
 
 @test "--bless takes no result that breaks its own assertions, and no file without room" {
@@ -296,6 +328,25 @@ s = E.fromstring(sys.stdin.read()).find("testsuite")
 assert s.get("tests") == "2" and s.findall("testcase")[1].find("failure").get("message") == "1 of 1 cases passed, 9 are required"'
 }
 
+@test "--junit-style strict has only the attributes and elements of Jenkins' schema" {
+    rm refs/plain.exr
+    check 4 s.json --set t=0.6 --keep-going --junit j.xml --junit-style strict --require-cases 9
+    python3 - <<'P'
+import xml.etree.ElementTree as E
+ALLOWED = {
+    "testsuites": {"name", "time", "tests", "failures", "errors", "disabled"},
+    "testsuite": {"name", "tests", "failures", "errors", "time", "disabled", "skipped", "timestamp",
+                  "hostname", "id", "package"},
+    "testcase": {"name", "assertions", "time", "classname", "status"},
+    "failure": {"type", "message"}, "error": {"type", "message"}, "skipped": {"type", "message"},
+    "system-out": set(), "system-err": set(),
+}
+for e in E.parse("j.xml").iter():
+    assert set(e.attrib) <= ALLOWED[e.tag], (e.tag, e.attrib)
+P
+    check 64 s.json --junit-style strict
+}
+
 @test "--tap is TAP 14" {
     check 2 s.json --set t=0.6 --tap -
     [ "${lines[0]}" = "TAP version 14" ]
@@ -323,7 +374,8 @@ assert r["counts"] == {"pass": 2, "warn": 0, "fail": 1, "error": 0, "skip": 0}
 plain, sharp, mirror = r["cases"]
 assert plain["energy"][0]["ok"] and plain["verify"]["broken"] == 0 and plain["verify"]["pixels"] >= 8
 assert sharp["state"] == "fail" and sharp["status"] == 2 and sharp["parts"][0]["worst"]["x"] == 7
-assert "the reference was made with other settings" in sharp["notes"]
+assert "the reference was made with other settings: sharpen 0.5 -> 0.6" in sharp["notes"]
+assert sharp["origin"]["look"] == "sharpen 0.5\n", sharp["origin"]
 assert mirror["parts"][0]["pixels"] == 16 * 8 and mirror["origin"]["device"].startswith("cpu")
 assert plain["device"]["class"] == "cpu" and len(plain["times"]["passes"]) == len(plain["plan"]["passes"])
 assert "pictures" not in plain
@@ -360,7 +412,7 @@ assert "url(" not in page and "@import" not in page and "@STYLE@" not in page
 run = json.loads(re.search(r'id="run">(.*?)</script>', page, re.S).group(1))
 assert [c["name"] for c in run["cases"]] == ["plain", "sharp", 'mirror <&>#"']
 for c in run["cases"]:
-    for name in ("reference", "result", "difference", "colours"):
+    for name in ("reference", "result", "difference", "colours") if c["state"] == "fail" else ("result",):
         head, data = c["pictures"][name].split(",")
         png = base64.b64decode(data, validate=True)
         assert head == "data:image/png;base64" and png[:8] == b"\x89PNG\r\n\x1a\n"

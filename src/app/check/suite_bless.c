@@ -1,10 +1,12 @@
 #include "app/check/suite_bless.h"
 
+#include "app/cli/options.h"
 #include "app/run/describe.h"
 #include "app/run/stamp.h"
 #include "base/file.h"
 #include "image/format.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -17,6 +19,7 @@ static const struct {
     [ORIGIN_SETTINGS] = {"fftbloom:settings", "settings", "other settings"},
     [ORIGIN_INPUT] = {"fftbloom:input", "input", "another input"},
     [ORIGIN_KERNEL] = {"fftbloom:kernel", "kernel", "another kernel"},
+    [ORIGIN_LOOK] = {"fftbloom:look", "look", NULL},
 };
 
 static void add_hash(text *to, hash128 sum) {
@@ -39,7 +42,8 @@ bool suite_origin_make(suite_origin *o, const suite_case *c, const engine_device
     add_hash(&o->of[ORIGIN_SETTINGS], hash_bytes(look.s, look.n));
     add_hash(&o->of[ORIGIN_INPUT], input);
     add_hash(&o->of[ORIGIN_KERNEL], kernel);
-    text_free(&look);
+    if (!look.n) text_add(&look, "\n"); /* all are defaults */
+    o->of[ORIGIN_LOOK] = look;
     return true;
 }
 
@@ -91,12 +95,65 @@ void suite_origin_json(const image *reference, text *to) {
     json_close(&j);
 }
 
+/* Finds the value of a setting in the lines of a look, without quotes; "" where it has its default
+ * value. */
+static void add_value(const char *look, const char *name, size_t n, text *to) {
+    for (const char *s = look; s && *s; s = strchr(s, '\n') ? strchr(s, '\n') + 1 : NULL) {
+        if (strncmp(s, name, n) != 0 || s[n] != ' ') continue;
+        for (s += n + 1; *s && *s != '\n'; s++)
+            if (*s != '"') text_add_bytes(to, s, 1);
+        return;
+    }
+    char key[OPTION_NAME_ROOM];
+    snprintf(key, sizeof key, "%.*s", (int)n, name);
+    const option *o = option_find(key, FOR_APPLY);
+    text_add(to, "%s", o && o->preset ? o->preset : "none");
+}
+
+/* Adds the settings of the lines `these` that are others in `was` and `now`. `except`: lines whose
+ * settings are passed over. */
+static void add_changes(const char *these, const char *except, const char *was, const char *now,
+                        text *to) {
+    for (const char *s = these; s && *s; s = strchr(s, '\n') ? strchr(s, '\n') + 1 : NULL) {
+        size_t n = strcspn(s, " \n");
+        if (!n) continue;
+        text before = {0}, after = {0}, twice = {0};
+        text_add(&twice, "\n");
+        text_add_bytes(&twice, s, n);
+        text_add(&twice, " ");
+        bool seen = except && (strncmp(except, twice.s + 1, n + 1) == 0 || strstr(except, twice.s));
+        add_value(was, s, n, &before);
+        add_value(now, s, n, &after);
+        if (!seen && strcmp(before.s, after.s) != 0)
+            text_add(to, "%s%.*s %s -> %s", to->n ? ", " : "", (int)n, s, before.s, after.s);
+        text_free(&before);
+        text_free(&after);
+        text_free(&twice);
+    }
+}
+
+/* Adds ": sharpen 0.5 -> 0.55" where the reference says what its settings were. */
+static void add_changed_settings(const image *reference, const suite_origin *now, text *to) {
+    const image_attr *a = origin_attr(reference, ORIGIN_LOOK);
+    const char *is = now->of[ORIGIN_LOOK].s ? now->of[ORIGIN_LOOK].s : "";
+    text was = {0}, changes = {0};
+    if (a) text_add_bytes(&was, (const char *)a->data, a->bytes);
+    if (a) add_changes(was.s, NULL, was.s, is, &changes);
+    if (a) add_changes(is, was.s, was.s, is, &changes);
+    if (changes.n) text_add(to, ": ");
+    if (changes.n) text_add_clean(to, changes.s);
+    text_free(&was);
+    text_free(&changes);
+}
+
 void suite_origin_compare(const image *reference, const suite_origin *now, text *to) {
     for (int i = 0; i < SUITE_ORIGINS; i++) {
         const image_attr *a = origin_attr(reference, i);
         const text *t = &now->of[i];
         if (!ORIGIN[i].changed || !a || (a->bytes == t->n && memcmp(a->data, t->s, t->n) == 0))
             continue;
-        text_add(to, "the reference was made with %s\n", ORIGIN[i].changed);
+        text_add(to, "the reference was made with %s", ORIGIN[i].changed);
+        if (i == ORIGIN_SETTINGS) add_changed_settings(reference, now, to);
+        text_add(to, "\n");
     }
 }

@@ -1,9 +1,9 @@
 /* suite_bless.h - writes references, and tells what they were made from.
  *
  * A reference is an EXR file with string attributes that name its origin: fftbloom:version,
- * :device, :settings, :input and :kernel (the last three are hashes of what decides the pixels). It
- * holds no time, host or path, so the same run writes the same bytes. The module does not judge
- * results. */
+ * :device, :settings, :input and :kernel (the last three are hashes of what decides the pixels),
+ * and :look, the settings that are not at their defaults, a line each. It holds no time, host or
+ * path, so the same run writes the same bytes. The module does not judge results. */
 #ifndef APP_SUITE_BLESS_H
 #define APP_SUITE_BLESS_H
 
@@ -16,6 +16,7 @@ typedef enum {
     ORIGIN_SETTINGS,
     ORIGIN_INPUT,
     ORIGIN_KERNEL,
+    ORIGIN_LOOK,
     SUITE_ORIGINS
 } suite_origin_part;
 
@@ -34,7 +35,8 @@ bool suite_bless(const char *path, image *result, const suite_origin *o, par *th
 
 /* Adds the origin that the reference states, as a JSON object; {} where it states none. */
 void suite_origin_json(const image *reference, text *to);
-/* Adds a sentence, as a line, for each of settings, input and kernel that has changed since. */
+/* Adds a sentence, as a line, for each of settings, input and kernel that has changed since; of the
+ * settings it lists which ones, where the reference has them: "sharpen 0.5 -> 0.55". */
 void suite_origin_compare(const image *reference, const suite_origin *now, text *to);
 
 #endif

@@ -32,7 +32,7 @@ void suite_match_free(suite_match *m);
 
 /* --- pictures ------------------------------------------------------------------------------- */
 
-enum { SUITE_PICTURES_WIDEST = 1024 };
+enum { SUITE_PICTURES_WIDEST = 1024, SUITE_THUMBNAIL_WIDEST = 192 };
 
 typedef enum {
     PICTURE_REFERENCE,
@@ -44,8 +44,8 @@ typedef enum {
 
 extern const char *const SUITE_PICTURE_NAME[PICTURES]; /* keys in the report's JSON */
 
-/* PNG files in memory, at most SUITE_PICTURES_WIDEST pixels wide. Reference and result are
- * developed with the same exposure; heat.h describes the two others. */
+/* PNG files in memory. Reference and result are developed with the same exposure; heat.h describes
+ * the two others. A result that needs no look is only a thumbnail. */
 typedef struct {
     uint8_t *png[PICTURES]; /* NULL: there is none */
     size_t bytes[PICTURES];
@@ -54,10 +54,12 @@ typedef struct {
     heat h;
 } suite_pictures;
 
-/* Makes the pictures of a result; `m` may be NULL where nothing was compared. A part that has no
- * colour to show has no picture. */
+/* Makes the pictures of a result and of what it was compared with. A part that has no colour to
+ * show has no picture. */
 bool suite_pictures_make(suite_pictures *p, const suite_matching *with, const suite_match *m,
                          err *e);
+/* Makes only the thumbnail of a result, of its first part. */
+bool suite_thumbnail_make(suite_pictures *p, const suite_matching *with, err *e);
 void suite_pictures_free(suite_pictures *p);
 
 #endif

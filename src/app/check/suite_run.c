@@ -229,10 +229,11 @@ static void run_case(case_result *c, const settings *asked, par *threads) {
     bool ok = r.img && make_result(c, &r, &e);
     double bloomed = clock_now();
     ok = ok && hold_against(c, &r, assert_energies(c) && c->state == CASE_PASS, &e);
+    const suite_matching shown = {.result = r.img, .threads = threads};
     if (ok && asked->html)
-        ok = suite_pictures_make(&c->pictures,
-                                 &(suite_matching){.result = r.img, .threads = threads},
-                                 c->match.path ? &c->match : NULL, &e);
+        ok = c->match.path && c->state != CASE_PASS
+                 ? suite_pictures_make(&c->pictures, &shown, &c->match, &e)
+                 : suite_thumbnail_make(&c->pictures, &shown, &e);
     if (!ok) end_with(c, &e);
     c->load = loaded - start;
     c->bloom = bloomed - loaded;

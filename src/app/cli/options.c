@@ -376,6 +376,11 @@ const option OPTIONS[] = {
      .help = "Fail if fewer than N cases passed; skipped cases do not count."},
     {"junit", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(junit), .value = "FILE", .stdout_too = true,
      .help = "Write the results as JUnit XML; - is standard output."},
+    {"junit_style", OPTION_ENUM, SECTION_SUITE, FOR_CHECK, AT(junit_style),
+     .words = WORDS("full", "strict"), .preset = "full",
+     .help =
+         "Attributes of the JUnit XML: all that GitLab reads, with file and line (full), or only "
+         "those of the schema that Jenkins' xUnit plugin checks (strict)."},
     {"tap", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(tap), .value = "FILE", .stdout_too = true,
      .help = "Write the results as TAP 14; - is standard output."},
     {"json", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(json_file), .value = "FILE",

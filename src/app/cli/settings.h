@@ -21,7 +21,8 @@ typedef enum {
     PROGRESS_NONE
 } settings_progress;
 typedef enum { RIVAL_NONE, RIVAL_ARTICLE } settings_rival;
-typedef enum { FARM_NONE, FARM_SLURM, FARM_OPENJD } settings_farm;
+typedef enum { FARM_NONE, FARM_SLURM, FARM_OPENJD, FARM_TEMPLATE } settings_farm;
+typedef enum { JUNIT_FULL, JUNIT_STRICT } settings_junit;
 typedef enum { PIXELS_KEEP, PIXELS_HALF, PIXELS_FLOAT } settings_pixels;
 
 typedef enum { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG } origin_kind;
@@ -66,6 +67,7 @@ typedef struct {
     /* check */
     const char *filter, *set, *require_device;
     const char *junit, *tap, *json_file, *html;
+    settings_junit junit_style;
     uint32_t require_cases;
     bool list, bless, github;
     /* kernel */

@@ -43,8 +43,11 @@ static void add_case(const suite_run *r, const case_result *c, text *to) {
     text_add(to, "    <testcase");
     add_attribute(to, "name", c->c->name);
     add_attribute(to, "classname", r->s->path);
-    add_attribute(to, "file", c->c->file);
-    text_add(to, " line=\"%d\" time=\"%.6f\">", c->c->line, c->load + c->bloom + c->check);
+    if (r->asked->junit_style == JUNIT_FULL) {
+        add_attribute(to, "file", c->c->file);
+        text_add(to, " line=\"%d\"", c->c->line);
+    }
+    text_add(to, " time=\"%.6f\">", c->load + c->bloom + c->check);
     if (element) {
         text_add(to, "\n      <%s", element);
         if (c->state != CASE_WARN) add_attribute(to, "message", suite_first_line(c, line));
@@ -59,15 +62,15 @@ static void add_case(const suite_run *r, const case_result *c, text *to) {
 
 void suite_junit(const suite_run *r, text *to) {
     size_t complaints = r->complaint.s != NULL;
-    text counts = {0};
-    text_add(&counts,
-             " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.6f\"",
+    text counts = {0}, skipped = {0};
+    text_add(&counts, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" time=\"%.6f\"",
              r->count + complaints, r->states[CASE_FAIL] + complaints, r->states[CASE_ERROR],
-             r->states[CASE_SKIP], r->seconds);
-    text_add(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites%s>\n  <testsuite",
-             counts.s);
+             r->seconds);
+    text_add(&skipped, " skipped=\"%zu\"", r->states[CASE_SKIP]);
+    text_add(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites%s%s>\n  <testsuite",
+             counts.s, r->asked->junit_style == JUNIT_FULL ? skipped.s : "");
     add_attribute(to, "name", r->s->path);
-    text_add(to, "%s>\n", counts.s);
+    text_add(to, "%s%s>\n", counts.s, skipped.s);
     for (size_t i = 0; i < r->count; i++) add_case(r, &r->item[i], to);
     if (complaints) {
         text_add(to, "    <testcase name=\"requirements\"");
@@ -78,4 +81,5 @@ void suite_junit(const suite_run *r, text *to) {
     }
     text_add(to, "  </testsuite>\n</testsuites>\n");
     text_free(&counts);
+    text_free(&skipped);
 }
