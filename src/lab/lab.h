@@ -100,6 +100,7 @@ void lab_program_free(lab_program *p);
 typedef struct {
     const char *name;
     const char *about; /* one sentence without a full stop */
+    bool own;          /* it is this program's: the plot shows it bold */
     bool (*takes)(uint32_t n);
     uint32_t (*length)(uint32_t n); /* what it transforms where n is asked for; NULL: n */
     const lab_cpu_form *cpu;        /* or NULL, and */

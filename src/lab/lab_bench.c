@@ -1,15 +1,17 @@
 #include "lab/lab_bench.h"
 
+#include "base/file.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "lab/lab_plot.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SIZES = 32, MOST_NAMES = 32 };
+enum { MOST_SIZES = 32, MOST_NAMES = 32, MOST_POINTS = MOST_SIZES * (MOST_NAMES + 1) };
 
 typedef struct {
     const lab_bench_request *r;
@@ -18,6 +20,8 @@ typedef struct {
     lab_gpu gpu;
     text *out;
     json_out json;
+    lab_point *point; /* for the plot: one per result, and one per size for copies */
+    uint32_t points;
 } bench;
 
 /* --- what is asked for ----------------------------------------------------------------------- */
@@ -77,8 +81,13 @@ static bool read_names(bench *b, const char *list, err *e) {
     return true;
 }
 
-/* Each size must be one that some transform takes. */
+/* Each size must be one that some transform takes. A plot that cannot be written is refused before
+ * anything is timed. */
 static bool check(bench *b, err *e) {
+    const char *plot = b->r->plot, *dot = plot ? strrchr(plot, '.') : NULL;
+    if (plot && (!dot || strcmp(dot, ".svg") != 0))
+        return err_set(e, ERR_USAGE, "--plot %s: name a file that ends in .svg", plot);
+    if (plot && !file_out_possible(plot, e)) return false;
     for (uint32_t s = 0; s < b->sizes; s++) {
         bool taken = false;
         for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) {
@@ -175,6 +184,30 @@ static void begin(bench *b) {
     }
 }
 
+/* --- the plot -------------------------------------------------------------------------------- */
+
+static void add_point(bench *b, const lab_transform *t, uint32_t n, double seconds) {
+    if (b->points < MOST_POINTS && seconds > 0) b->point[b->points++] = (lab_point){t, n, seconds};
+}
+
+static void add_points(bench *b, const lab_transform *t, uint32_t n, const lab_result *r) {
+    double image = 2 * sizeof(lab_complex) * (double)n * n;
+    add_point(b, t, n, (r->seconds[0].median + r->seconds[1].median) / 2);
+    bool copied = false;
+    for (uint32_t i = 0; i < b->points; i++) copied |= !b->point[i].t && b->point[i].n == n;
+    if (t->program && !t->length && !copied)
+        add_point(b, NULL, n, r->copy * image / (double)r->account.bytes);
+}
+
+static bool write_plot(const bench *b, err *e) {
+    text svg = {0};
+    const char *device = b->r->gpu ? b->r->gpu->name : "no GPU";
+    bool ok = lab_plot(&svg, b->point, b->points, device, e) &&
+              file_write_all(b->r->plot, svg.s, svg.n, e);
+    text_free(&svg);
+    return ok;
+}
+
 /* --- all of it ------------------------------------------------------------------------------- */
 
 static bool run_size(bench *b, uint32_t n, err *e) {
@@ -194,6 +227,7 @@ static bool run_size(bench *b, uint32_t n, err *e) {
         (b->r->output == LAB_JSON  ? add_json
          : b->r->output == LAB_CSV ? add_csv
                                    : add_words)(b, t, n, &result);
+        add_points(b, t, n, &result);
     }
     lab_truth_free(&truth);
     return ok;
@@ -204,13 +238,16 @@ bool lab_bench_fft(text *out, const lab_bench_request *r, err *e) {
     if (!read_sizes(&b, r->sizes ? r->sizes : "128..1024", e) ||
         !read_names(&b, r->algorithms ? r->algorithms : "all", e) || !check(&b, e))
         return false;
-    bool ok = !r->gpu || lab_gpu_open(&b.gpu, r->gpu, e);
+    b.point = mem_raw(MOST_POINTS, sizeof *b.point, "points", e);
+    bool ok = b.point && (!r->gpu || lab_gpu_open(&b.gpu, r->gpu, e));
     begin(&b);
     for (uint32_t i = 0; ok && i < b.sizes; i++) ok = run_size(&b, b.size[i], e);
+    if (ok && r->plot) ok = write_plot(&b, e);
     if (r->output == LAB_JSON) {
         json_close(&b.json);
         json_end(&b.json);
     }
     if (r->gpu) lab_gpu_close(&b.gpu);
+    mem_free(b.point);
     return ok;
 }

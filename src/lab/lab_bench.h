@@ -1,5 +1,5 @@
 /* lab_bench.h - `fftbloom bench fft`: the transforms of the lab at several sizes, as words, JSON or
- * comma-separated values. docs/fft.md names the keys of the JSON. */
+ * comma-separated values, and as a picture. docs/fft.md names the keys of the JSON. */
 #ifndef LAB_LAB_BENCH_H
 #define LAB_LAB_BENCH_H
 
@@ -14,7 +14,8 @@ typedef struct {
     const engine_device *gpu; /* NULL: only those of the CPU */
     uint32_t rounds;
     lab_output output;
-    par *threads; /* for the reference; what is timed has one thread, or the GPU */
+    const char *plot; /* the SVG file to write; NULL: none */
+    par *threads;     /* for the reference; what is timed has one thread, or the GPU */
 } lab_bench_request;
 
 bool lab_bench_fft(text *out, const lab_bench_request *r, err *e);

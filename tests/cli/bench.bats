@@ -310,3 +310,29 @@ assert len(rows) == 7 and all(len(r) == len(rows[0]) for r in rows), rows"
     refused "a side of 100, not a power of two" --device software --kernel 100
     [ "$status" -eq 64 ]
 }
+
+@test "bench fft --plot: names at the ends of the lines, none over another" {
+    fft --size 16..64 --device cpu --plot "$dir/p.svg" >/dev/null
+    fft --size 16 --device cpu --algorithm ct2-dit --plot "$dir/one.svg" >/dev/null
+    python3 - "$dir" <<'E'
+import sys, xml.etree.ElementTree as xml
+ns = '{http://www.w3.org/2000/svg}'
+for name in ('p', 'one'):
+    root = xml.parse(f'{sys.argv[1]}/{name}.svg').getroot()
+    lines = root.findall(ns + 'polyline')
+    names = [t for t in root.findall(ns + 'text') if t.text in
+             ('dft', 'ct2-recursive', 'ct2-dit', 'ct2-dif', 'fftw')]
+    assert len(lines) == len(names) and len(names) in ((1,) if name == 'one' else (4, 5))
+    at = sorted(float(t.get('y')) for t in names)
+    assert all(b - a > 16.9 for a, b in zip(at, at[1:])), at
+    for p in lines:
+        for x, y in (map(float, q.split(',')) for q in p.get('points').split()):
+            assert 72 <= x <= 760 and 70 <= y <= 620
+E
+    # A picture that cannot be written is refused before anything is timed.
+    run --separate-stderr fft --size 16 --device cpu --plot "$dir/no/p.svg"
+    [ "$status" -eq 73 ] && [ -z "$output" ]
+    run --separate-stderr fft --size 16 --device cpu --plot "$dir/p.png"
+    [ "$status" -eq 64 ] && [[ "$stderr" == *"name a file that ends in .svg"* ]]
+    [ "$(ls "$dir")" = "one.svg"$'\n'"p.svg" ]
+}

@@ -250,6 +250,8 @@ const option OPTIONS[] = {
              "of two."},
     {"algorithm", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(algorithm), .value = "NAMES",
      .preset = "all", .help = "Transforms for bench fft: all, or names separated by commas."},
+    {"plot", OPTION_PATH, SECTION_BENCH, FOR_BENCH, AT(plot), .value = "OUT.svg", .flag_only = true,
+     .help = "Draw the times of bench fft, too: a picture for browsers and for paper."},
 
     /* --- sequences --- */
     {"frames", OPTION_STRING, SECTION_SEQUENCE, FOR_APPLY, AT(frames), .value = "RANGES",

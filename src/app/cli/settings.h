@@ -81,7 +81,7 @@ typedef struct {
     uint32_t rounds, queue, in_flight;
     double warm_up;
     bool calibrate, csv;
-    const char *algorithm;
+    const char *algorithm, *plot;
     settings_rival rival;
     setting value[SETTINGS_ROOM]; /* by the option's index in the table */
 } settings;

@@ -33,6 +33,7 @@ int bench_fft(cli *c, text *out, err *e) {
         .output = s->json  ? LAB_JSON
                   : s->csv ? LAB_CSV
                            : LAB_WORDS,
+        .plot = s->plot,
         .threads = c->threads,
     };
     if (find_gpu(&r.gpu, &devices, s->bloom.device, e)) lab_bench_fft(out, &r, e);

@@ -440,14 +440,12 @@ const command_action BENCH_ACTIONS[] = {
      .run = bench_frames},
 #if WITH_LAB
     {.name = "fft",
-     .usage = "[--size N] [--algorithm NAMES] [--device DEVICE]",
+     .usage = "[--size N] [--algorithm NAMES] [--device DEVICE] [--plot OUT.svg]",
      .help = "Time transforms of N x N complex numbers, forward and inverse: textbook ones on a "
              "thread of the CPU and on a GPU, and those of this program. Each is checked against a "
              "transform in double. docs/fft.md explains them.",
-     .options = "size algorithm device rounds csv jobs mem_limit",
-     .example = {{"Compare those of a GPU.",
-                  "fftbloom bench fft --size 128..4096 --algorithm ct2-stages,ct2-axis --device "
-                  "gpu"}},
+     .options = "size algorithm plot device rounds csv jobs mem_limit",
+     .example = {{"Draw the times.", "fftbloom bench fft --size 128..4096 --plot fft.svg"}},
      .run = bench_fft},
 #endif
     {0},
