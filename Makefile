@@ -106,6 +106,8 @@ $(BUILD)/%.o: src/%.cc Makefile
 	$(call say,CXX,$<)
 	$(Q)$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
+# Generated kernels have the same bits on every machine.
+$(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/kernel/make/*.c)) $(BUILD)/math/fft.o: CFLAGS += -ffp-contract=off
 # tinyexr's PIZ coder makes shifts that the sanitizer reports; they are harmless.
 $(BUILD)/image/exr/exr_tiny.o: CXXFLAGS += -fno-sanitize=shift -w
 # The inner loops of exr_zip, of 4 and 8 rounds, must be unrolled.

@@ -16,9 +16,9 @@
  * not show. `small` also has a ghost on one side, by which its orientation can be seen. */
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/steady.h"
 #include "image/format.h"
-#include "kernel/model.h"
-#include "testdata/steady.h"
+#include "kernel/make/lamp.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -127,7 +127,7 @@ static bool make_star(star *s, const recipe *r, par *threads, err *e) {
         /* A pattern that is wider by a factor is fainter by its square; steps of the logarithm
          * are wavelength * STEP nanometres long. */
         double wavelength = MIDDLE * steady_exp(-((double)t - s->before) * STEP);
-        model_color(wavelength, steady_exp, s->tint[t]);
+        lamp_rec709(wavelength, steady_exp, s->tint[t]);
         for (int c = 0; c < CHANNELS; c++) s->tint[t][c] *= MIDDLE / wavelength;
     }
     return par_for(threads, DIRECTIONS, fill_direction, s, e);

@@ -6,14 +6,14 @@
  * along the view axis, 1e10 where there is nothing) and id (uint, 0 sky, 1 floor, 2... the rest).
  *
  * Nothing is random and no function of the C library is used that may differ in a bit
- * (testdata/steady.h), so the file is the same wherever it is made. Every pixel takes 4 rays, and
+ * (base/steady.h), so the file is the same wherever it is made. Every pixel takes 4 rays, and
  * 16 where these differ. Light comes from the sun, the sky and the wires; shadows and occlusion
  * by spheres are closed formulas with soft edges, so there is no noise, which also packs well. */
 #include "base/half.h"
 #include "base/mem.h"
 #include "base/par.h"
+#include "base/steady.h"
 #include "image/format.h"
-#include "testdata/steady.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,12 +135,12 @@ static vec on_line(double t) { /* a cable across the sky, hanging through */
     return v(9.5 * s, 4.75 + 0.55 * s * s + 0.35 * s, 6.5);
 }
 
-static void make_wire(wire *w, vec (*curve)(double), int links, double thick, vec light,
+static void make_wire(wire *w, vec (*shape)(double), int links, double thick, vec light,
                       int lamps) {
     double length = 0;
     w->light = light, w->thick = thick, w->links = links, w->lamps = lamps;
     for (int i = 0; i <= links; i++) {
-        w->point[i] = curve((double)i / links);
+        w->point[i] = shape((double)i / links);
         if (i > 0) {
             vec step = sub(w->point[i], w->point[i - 1]);
             length += sqrt(dot(step, step));
@@ -156,7 +156,7 @@ static void make_wire(wire *w, vec (*curve)(double), int links, double thick, ve
         }
         w->ball_radius[g] = sqrt(far) + thick;
     }
-    for (int i = 0; i < lamps; i++) w->lamp[i] = curve((i + 0.5) / lamps);
+    for (int i = 0; i < lamps; i++) w->lamp[i] = shape((i + 0.5) / lamps);
     w->lamp_power = SPILL * 2 * thick * length / lamps;
 }
 

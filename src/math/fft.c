@@ -1,6 +1,7 @@
 #include "math/fft.h"
 
 #include "base/mem.h"
+#include "base/steady.h"
 #include "base/vector.h"
 
 #include <inttypes.h>
@@ -29,8 +30,10 @@ _Static_assert(sizeof(lane) == FFT_STEP * sizeof(double), "fft.h promises this l
 
 static const double TWO_PI = 6.283185307179586476925286766559;
 
+typedef double wave(double);
+
 /* The angle is brought into the first octant by integers, where sin and cos lose nothing. */
-void fft_root(uint64_t t, uint64_t n, double *re, double *im) {
+static void root(uint64_t t, uint64_t n, wave *sine, wave *cosine, double *re, double *im) {
     t %= n;
     bool below = 2 * t > n; /* the lower half plane, mirrored up */
     if (below) t = n - t;
@@ -39,16 +42,20 @@ void fft_root(uint64_t t, uint64_t n, double *re, double *im) {
     bool steep = 4 * right2 > n;
     double angle = steep ? TWO_PI * ((double)n / 4 - (double)right2 / 2) / (double)n
                          : TWO_PI * ((double)right2 / 2) / (double)n;
-    double c = steep ? sin(angle) : cos(angle), s = steep ? cos(angle) : sin(angle);
+    double c = steep ? sine(angle) : cosine(angle), s = steep ? cosine(angle) : sine(angle);
     *re = left ? -c : c;
     *im = below ? s : -s;
+}
+
+void fft_root(uint64_t t, uint64_t n, double *re, double *im) {
+    root(t, n, sin, cos, re, im);
 }
 
 /* --- lengths ----------------------------------------------------------------------------- */
 
 static const uint32_t RADICES[] = {4, 2, 3, 5, 7};
 
-fft *fft_new(uint32_t n, err *e) {
+static fft *new_with(uint32_t n, wave *sine, wave *cosine, err *e) {
     fft *f = mem_new(1, sizeof *f, "transform", e);
     if (!f) return NULL;
     f->n = n;
@@ -71,13 +78,22 @@ fft *fft_new(uint32_t n, err *e) {
     for (uint32_t i = 0; i < f->stages; i++) {
         uint32_t r = f->radix[i], m = n / r;
         for (uint32_t p = 0; p < m; p++)
-            for (uint32_t k = 1; k < r; k++, w += 2) fft_root((uint64_t)p * k, n, w, w + 1);
+            for (uint32_t k = 1; k < r; k++, w += 2)
+                root((uint64_t)p * k, n, sine, cosine, w, w + 1);
         n = m;
     }
     return f;
 fail:
     fft_free(&f);
     return NULL;
+}
+
+fft *fft_new(uint32_t n, err *e) {
+    return new_with(n, sin, cos, e);
+}
+
+static fft *new_for(const fft_plane *p, uint32_t n, err *e) {
+    return p->steady ? new_with(n, steady_sin_near, steady_cos_near, e) : fft_new(n, e);
 }
 
 void fft_free(fft **f) {
@@ -299,7 +315,7 @@ bool fft_half_spectrum(void *to, const fft_plane *p, par *threads, err *e) {
     j.scratch_step = longest * (2 * FFT_STEP + 1) + FFT_STEP;
     j.scratch_step -= j.scratch_step % FFT_STEP; /* each worker's part stays aligned */
     bool ok = false;
-    if (!(j.along = fft_new(p->first, e)) || !(j.across = fft_new(p->second, e))) goto done;
+    if (!(j.along = new_for(p, p->first, e)) || !(j.across = new_for(p, p->second, e))) goto done;
     j.middle = mem_raw(p->lines * j.halves + 1, 2 * sizeof(double), "half spectrum", e);
     if (!j.middle) goto done;
     j.scratch = mem_raw((size_t)par_workers(threads), j.scratch_step * sizeof(double), "lines", e);

@@ -36,6 +36,7 @@ typedef struct {
     void (*fill)(const void *ctx, uint32_t i, double *to);
     const void *ctx;
     bool float64; /* of the result: complex double instead of complex float */
+    bool steady;  /* without the C library's sin and cos: the same bits on every machine */
 } fft_plane;
 
 /* Fills the half spectrum to[k1][k2], k1 = 0 .. first / 2, k2 = 0 .. second - 1. */

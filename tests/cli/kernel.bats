@@ -61,6 +61,19 @@ json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))";
     oiiotool --dumpdata k.png | awk '/Pixel \(48, 32\)/ { exit !($4 > 40 && $4 < 200) }'
 }
 
+@test "make: lengths by the camera, the light, the primaries" {
+    "$FFTBLOOM" kernel make star --param fnumber=8,pitch=4um,turn=0 --taps 65 -o a.exr
+    "$FFTBLOOM" kernel make star --param radius=1.34163686,turn=0 --taps 65 -o b.exr
+    "$FFTBLOOM" diff a.exr b.exr --fail 1e-6
+    "$FFTBLOOM" kernel make airy --param light=sodium,primaries=ap1 --taps 33 -o c.exr
+    "$FFTBLOOM" info c.exr | grep -q 'chromaticities .*0.713'
+    run "$FFTBLOOM" kernel make star --param fnumber=8 -o k.exr
+    [[ "$status" -eq 64 && "$output" == *"needs the size of a pixel: pitch=, or sensor= and width="* ]]
+    run "$FFTBLOOM" kernel make airy --param light=sodum -o k.exr
+    [[ "$status" -eq 64 && "$output" == *"did you mean 'sodium'?"* ]]
+    [ ! -e k.exr ]
+}
+
 @test "make: what is wrong is said with what would be right" {
     refused() { # STATUS WORDS arguments
         local want=$1 words=$2
@@ -70,8 +83,8 @@ json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))";
         [[ "$output" == *"$words"* ]]
     }
     refused 64 "did you mean 'gaussian'" make gausian -o k.exr
-    refused 64 "sigma" make gaussian --param width=3 -o k.exr
-    refused 64 "from 0.1 to 2000, not '0'" make gaussian --param sigma=0 -o k.exr
+    refused 64 "sigma" make gaussian --param span=3 -o k.exr
+    refused 64 "from 0.1 to 2000, or a length such as 20um, 0.05deg or 0.002w, not '0'" make gaussian --param sigma=0 -o k.exr
     refused 64 "whole number" make star --param blades=5.5 -o k.exr
     refused 64 "--taps" make gaussian --taps 0 -o k.exr
     refused 64 "--taps" make gaussian --taps 12x -o k.exr

@@ -2,7 +2,7 @@
  * kernel that breaks it and one that does not. */
 #include "app/kernel/kernel_words.h"
 #include "base/mem.h"
-#include "kernel/model.h"
+#include "kernel/make/model.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 

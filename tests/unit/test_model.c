@@ -1,7 +1,7 @@
 /* Kernels by formula: against integrals in closed form, a numeric transform, and properties that
  * every model has. */
 #include "base/mem.h"
-#include "kernel/model.h"
+#include "kernel/make/model.h"
 #include "unit/check.h"
 
 #include <math.h>
@@ -127,7 +127,7 @@ static void moffats(void **state) {
 /* --- diffraction ------------------------------------------------------------------------------ */
 
 /* |transform|^2 of the aperture, summed over a fine grid of points within the polygon. */
-static double summed(int blades, double round, double kx, double ky) {
+static double summed(int blades, double kx, double ky) {
     enum { SIDE = 501 };
     double re = 0, im = 0, cell = 2.0 / (SIDE - 1);
     for (int i = 0; i < SIDE; i++)
@@ -137,37 +137,34 @@ static double summed(int blades, double round, double kx, double ky) {
                 double a = 2 * M_PI * b / blades;
                 if (x * cos(a) + y * sin(a) > cos(M_PI / blades)) open = 0;
             }
-            open = (1 - round) * open + round * (x * x + y * y <= 1);
             re += open * cos(kx * x + ky * y);
             im -= open * sin(kx * x + ky * y);
         }
     return (re * re + im * im) * cell * cell * cell * cell;
 }
 
+static double look(const model *m, const double *p, double r, double a) {
+    return m->light(p, r * cos(a), r * sin(a), MODEL_GREEN);
+}
+
 static void stars(void **state) {
     (void)state;
     const model *m = model_find("star");
-    static const struct {
-        int blades;
-        double round;
-    } CASE[] = {{6, 0}, {5, 0.3}, {3, 0}};
+    static const int CASE[] = {6, 5, 3};
     for (int i = 0; i < 3; i++) {
-        double p[MODEL_PARAMETERS] = {3.8317059702075125, CASE[i].blades, CASE[i].round, 0};
+        double p[MODEL_PARAMETERS] = {3.8317059702075125, CASE[i]};
         double whole = m->light(p, 0, 0, MODEL_GREEN);
         int parts = m->mirrors(p);
-        assert_int_equal(parts, CASE[i].blades % 2 ? 2 * CASE[i].blades : 6);
+        assert_int_equal(parts, CASE[i] % 2 ? 2 * CASE[i] : 6);
         /* With this radius pixels are the transform's own unit. */
         for (int k = 0; k < 6; k++) {
             double r = 1.7 * k, a = 0.37 * M_PI / parts * k;
-            double want = summed(CASE[i].blades, CASE[i].round, r * cos(a), r * sin(a));
+            double want = summed(CASE[i], r * cos(a), r * sin(a)), light = look(m, p, r, a);
             /* The grid's edges are stairs: half a cell of the aperture's rim. */
-            CHECK_LE(fabs(m->light(p, r, a, MODEL_GREEN) - want), 0.01 * whole);
+            CHECK_LE(fabs(light - want), 0.01 * whole);
             /* Turned by a part, and mirrored, it is the same. */
-            double b = a + 2 * M_PI / parts;
-            CHECK_LE(fabs(m->light(p, r, b, MODEL_GREEN) - m->light(p, r, a, MODEL_GREEN)),
-                     1e-9 * whole);
-            CHECK_LE(fabs(m->light(p, r, -a, MODEL_GREEN) - m->light(p, r, a, MODEL_GREEN)),
-                     1e-9 * whole);
+            CHECK_LE(fabs(look(m, p, r, a + 2 * M_PI / parts) - light), 1e-9 * whole);
+            CHECK_LE(fabs(look(m, p, r, -a) - light), 1e-9 * whole);
         }
     }
 }
@@ -246,30 +243,117 @@ static int close_threads(void **state) {
 }
 
 /* How much light the taps keep, against a sum over the taps themselves. */
+static double kept_by(const model_request *r, double enough, uint32_t *side) {
+    err e = {0};
+    double share;
+    CHECK_OK(model_kept(&share, side, r, enough, threads, &e), e);
+    return share;
+}
+
 static void kept(void **state) {
     (void)state;
     uint32_t side;
+    err e = {0};
     model_request r = request("gaussian", 128, 128);
     r.fade = 1;
     r.value[0] = 40;
-    double inside = erf(63.5 / 40 / sqrt(2)), share = model_kept(&r, 0.9, &side);
+    double inside = erf(63.5 / 40 / sqrt(2)), share = kept_by(&r, 0.9, &side);
     CHECK_LE(fabs(share - inside * inside), 0.02);
     /* The side that it names does keep as much. */
     r.w = r.h = side;
-    CHECK_LE(0.9, model_kept(&r, 0.9, &side));
+    CHECK_LE(0.9, kept_by(&r, 0.9, &side));
     r = request("disc", 64, 64);
     r.value[0] = 4000;
-    CHECK_LE(model_kept(&r, 0.9, &side), 1e-3);
+    CHECK_LE(kept_by(&r, 0.9, &side), 1e-3);
     r.fade = 0.6;
-    model_kept(&r, 0.9, &side);
+    kept_by(&r, 0.9, &side);
     assert_int_equal(side, 0);
+    /* Outside a distance R an opening of area A and rim L leaves L / (pi A k) of its light. */
+    r = request("aperture", 128, 128);
+    r.fade = 1;
+    r.value[0] = 2;
+    double k = 3.8317 / 2 * 63 * 1.13;
+    CHECK_LE(fabs(kept_by(&r, 0.9, &side) - (1 - 2 / (M_PI * k))), 2e-3);
+    /* A line along x, of which 64 taps hold a share. */
+    r = request("streak", 64, 64);
+    r.fade = 1;
+    CHECK_LE(fabs(kept_by(&r, 0.9, &side) - (0.8 + 0.2 * (1 - 20 / (20 + 31 * 1.13)))), 0.01);
+    /* The smallest usual size that keeps enough. */
+    r = request("gaussian", 1, 1);
+    CHECK_OK(model_fit(&r, 0.999, threads, &e), e);
+    assert_true(r.w == 64 && r.h == 64);
+    r.value[0] = 20;
+    CHECK_OK(model_fit(&r, 0.999, threads, &e), e);
+    assert_int_equal(r.w, 192);
+    CHECK_LE(0.999, kept_by(&r, 0.999, &side));
+    r = request("moffat", 1, 1);
+    CHECK_OK(model_fit(&r, 0.999, threads, &e), e);
+    assert_int_equal(r.w, MODEL_AUTO);
+}
+
+/* Lengths in units of the camera, and what it takes to know them. */
+static double resolved(const char *name, int parameter, const char *const *set) {
+    err e = {0};
+    double p[MODEL_PARAMETERS];
+    model_request r = request(name, 16, 16);
+    for (; *set; set++) CHECK_OK(model_set(&r, *set, &e), e);
+    CHECK_OK(model_resolve(p, &r, &e), e);
+    return p[parameter];
+}
+
+#define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void units(void **state) {
+    (void)state;
+    double dark = 1.2196698912665045 * 0.55;
+    CHECK_LE(fabs(resolved("star", 0, SET("fnumber=8", "pitch=4um")) - dark * 2), 1e-12);
+    CHECK_LE(
+        fabs(resolved("airy", 0, SET("fnumber=8", "sensor=36mm", "width=4000")) - dark * 8 / 9),
+        1e-12);
+    /* A lens of 18 mm sees 90 degrees on 36 mm. */
+    CHECK_LE(fabs(resolved("star", 0, SET("fnumber=8", "hfov=90", "focal=18", "width=4000")) -
+                  dark * 8 / 9),
+             1e-9);
+    CHECK_LE(fabs(resolved("cie", 0, SET("hfov=90", "width=2000")) - 180 / M_PI / 1000), 1e-12);
+    CHECK_LE(fabs(resolved("spencer", 0, SET("focal=50", "pitch=5")) - 180 / M_PI * 1e-4), 1e-12);
+    CHECK_LE(fabs(resolved("gaussian", 0, SET("sigma=0.002w", "width=4096")) - 8.192), 1e-12);
+    CHECK_LE(fabs(resolved("gaussian", 0, SET("sigma=20um", "pitch=5um")) - 4), 1e-12);
+    CHECK_LE(fabs(resolved("moffat", 0, SET("core=0.5deg", "hfov=90", "width=2000")) -
+                  0.5 / (180 / M_PI / 1000)),
+             1e-9);
+    CHECK_LE(fabs(resolved("halation", 0, SET("radius=120", "pitch=6")) - 20), 1e-12);
+    CHECK_LE(fabs(resolved("halation", 0, SET("radius=30px")) - 30), 1e-12);
+    CHECK_LE(fabs(resolved("halation", 0, SET("radius=120")) - 10), 1e-12);
+    static const char *const BAD[][4] = {
+        {"star", "fnumber=8", "fall=1", "no parameter 'fall'"},
+        {"star", "fnumber=8", "radius=2", "give one of the two"},
+        {"star", "fnumber=8", "turn=3", "needs the size of a pixel: pitch="},
+        {"gaussian", "sigma=0.002w", "sigma=0.002w", "takes width="},
+        {"gaussian", "sigma=3", "fnumber=8", "no parameter 'fnumber'"},
+        {"gaussian", "sigma=3", "light=d65", "no parameter 'light'"},
+        {"gaussian", "sigma=3m", "sigma=3", "or a length such as 20um"},
+        {"gaussian", "sigma=0.9w", "width=8000", "is 7200 pixels; the most is 2000"},
+        {"airy", "light=laser", "radius=3", "light=laser needs its wavelength="},
+        {"airy", "light=sodum", "radius=3", "did you mean 'sodium'?"},
+        {"airy", "primaries=rec710", "radius=3", "no primaries 'rec710'"},
+        {"airy", "fnumber=1000", "pitch=0.01", "the most is 1000"},
+    };
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+        err e = {0};
+        double p[MODEL_PARAMETERS];
+        model_request r = request(BAD[i][0], 16, 16);
+        assert_false(model_set(&r, BAD[i][1], &e) && model_set(&r, BAD[i][2], &e) &&
+                     model_resolve(p, &r, &e));
+        assert_int_equal(e.code, ERR_USAGE);
+        if (!strstr(e.msg, BAD[i][3])) fail_msg("%s: %s", BAD[i][3], e.msg);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_models), cmocka_unit_test(gaussians), cmocka_unit_test(discs),
         cmocka_unit_test(moffats),    cmocka_unit_test(stars),     cmocka_unit_test(colours),
-        cmocka_unit_test(parameters), cmocka_unit_test(kept),
+        cmocka_unit_test(parameters), cmocka_unit_test(kept),      cmocka_unit_test(units),
     };
     return cmocka_run_group_tests(tests, open_threads, close_threads);
 }

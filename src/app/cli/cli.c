@@ -6,7 +6,7 @@
 #include "app/cli/option_rules.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "kernel/model.h"
+#include "kernel/make/model.h"
 
 #include <ctype.h>
 #include <stdio.h>

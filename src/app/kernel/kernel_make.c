@@ -5,7 +5,7 @@
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "kernel/model.h"
+#include "kernel/make/model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +105,8 @@ static bool read_request(model_request *r, const settings *s, const char *name, 
 /* Adds the model and its parameters as attributes. */
 static bool add_attributes(image_part *part, const model_request *r, err *e) {
     const model *m = r->of;
+    float xy[8];
+    primaries_to_floats(xy, &r->colours->is);
     bool ok =
         image_set_attr(part, "fftbloom.model", "string", m->name, (uint32_t)strlen(m->name), e);
     for (int i = 0; ok && i < model_parameters(m); i++) {
@@ -113,8 +115,7 @@ static bool add_attributes(image_part *part, const model_request *r, err *e) {
         ok = image_set_attr(part, name, "double", &r->value[i], sizeof r->value[i], e);
     }
     if (m->spectrum != MODEL_GREY)
-        ok = ok && image_set_attr(part, "chromaticities", "chromaticities", IMAGE_REC709,
-                                  sizeof IMAGE_REC709, e);
+        ok = ok && image_set_attr(part, "chromaticities", "chromaticities", xy, sizeof xy, e);
     return ok && image_set_attr(part, "fftbloom.fade", "double", &r->fade, sizeof r->fade, e);
 }
 
@@ -140,11 +141,11 @@ static image *to_image(float *plane[], uint32_t channels, const model_request *r
 }
 
 /* Warns if less of the model's light than this falls on its taps: it is not what was asked for. */
-static void warn_of_loss(const model_request *r) {
+static void warn_of_loss(const model_request *r, par *threads) {
     static const double ENOUGH = 0.8;
     uint32_t side;
-    double kept = model_kept(r, ENOUGH, &side);
-    if (kept >= ENOUGH) return;
+    double kept;
+    if (!model_kept(&kept, &side, r, ENOUGH, threads, NULL) || kept >= ENOUGH) return;
     if (side)
         log_warn("%u x %u taps keep only %.2g %% of this %s's light; --taps %u would keep %.0f %%",
                  r->w, r->h, 100 * kept, r->of->name, side, 100 * ENOUGH);
@@ -165,7 +166,7 @@ int kernel_make(cli *c, text *out, err *e) {
     if (model_make(plane, &channels, &r, c->threads, e) &&
         (img = to_image(plane, channels, &r, e)) &&
         kernel_save(c, img, output_is_picture(c->s.output), &status, e)) {
-        warn_of_loss(&r);
+        warn_of_loss(&r, c->threads);
         if (c->s.json) {
             json_out j = json_begin(out);
             json_string(&j, "output", c->s.output);

@@ -3,7 +3,7 @@
 #include "base/number.h"
 #include "kernel/edit/edit.h"
 #include "kernel/edit/stretch.h"
-#include "kernel/model.h"
+#include "kernel/make/lamp.h"
 #include "math/fft.h"
 #include "math/lengths.h"
 
@@ -273,7 +273,7 @@ bool edit_disperse(edit_kernel *to, const edit_request *r, edit_account *told, e
     bool ok = edit_new(to, side[0], side[1], EDIT_CHANNELS, e);
     for (int i = 0; i < count && ok; i++) {
         double w = first * pow(last / first, (i + 0.5) / count), color[EDIT_CHANNELS];
-        model_color(w, exp, color);
+        lamp_rec709(w, exp, color);
         for (int c = 0; c < EDIT_CHANNELS; c++) color[c] *= w; /* nanometres of a step */
         ok = add_wavelength(to, &grey, w / at, count > 1 ? color : WHITE, r->threads, e);
     }

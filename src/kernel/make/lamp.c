@@ -1,0 +1,71 @@
+#include "kernel/make/lamp.h"
+
+#include "base/steady.h"
+
+/* --- the observer -------------------------------------------------------------------------- */
+
+static double bell(double (*exponential)(double), double x, double middle, double below,
+                   double above) {
+    double t = (x - middle) / (x < middle ? below : above);
+    return exponential(-0.5 * t * t);
+}
+
+void lamp_xyz(double w, double (*e)(double), double xyz[3]) {
+    xyz[0] = 1.056 * bell(e, w, 599.8, 37.9, 31.0) + 0.362 * bell(e, w, 442.0, 16.0, 26.7) -
+             0.065 * bell(e, w, 501.1, 20.4, 26.2);
+    xyz[1] = 0.821 * bell(e, w, 568.8, 46.9, 40.5) + 0.286 * bell(e, w, 530.9, 16.3, 31.1);
+    xyz[2] = 1.217 * bell(e, w, 437.0, 11.8, 36.0) + 0.681 * bell(e, w, 459.0, 26.0, 13.8);
+}
+
+void lamp_rec709(double w, double (*e)(double), double rgb[3]) {
+    double v[3];
+    lamp_xyz(w, e, v);
+    rgb[0] = 3.2404542 * v[0] - 1.5371385 * v[1] - 0.4985314 * v[2];
+    rgb[1] = -0.9692660 * v[0] + 1.8760108 * v[1] + 0.0415560 * v[2];
+    rgb[2] = 0.0556434 * v[0] - 0.2040259 * v[1] + 1.0572252 * v[2];
+}
+
+/* --- spectra ------------------------------------------------------------------------------- */
+
+/* The CIE's standard illuminant D65, every 10 nm from 380. */
+static double daylight(double w) {
+    static const double D65[] = {49.9755, 54.6482, 82.7549, 91.4860, 93.4318, 86.6823, 104.865,
+                                 117.008, 117.812, 114.861, 115.923, 108.811, 109.354, 107.802,
+                                 104.790, 107.689, 104.405, 104.046, 100.000, 96.3342, 95.7880,
+                                 88.6856, 90.0062, 89.5991, 87.6987, 83.2886, 83.6992, 80.0268,
+                                 80.2146, 82.2778, 78.2842, 69.7213, 71.6091, 74.3490, 61.6040};
+    enum { LAST = sizeof D65 / sizeof D65[0] - 1 };
+    double at = (w - 380) / 10;
+    if (at <= 0) return D65[0];
+    if (at >= LAST) return D65[LAST];
+    int i = (int)at;
+    return D65[i] + (at - i) * (D65[i + 1] - D65[i]);
+}
+
+/* The CIE's standard illuminant A: Planck's law, by the constants of its definition. */
+static double tungsten(double w) {
+    double t = 560 / w;
+    return 100 * t * t * t * t * t * (steady_exp(1.435e7 / (2848 * 560.0)) - 1) /
+           (steady_exp(1.435e7 / (2848 * w)) - 1);
+}
+
+/* A white LED of about 4000 K: what the blue diode leaves, and its phosphor. A drawing of the usual
+ * shape, not a measurement. */
+static double led(double w) {
+    return 0.9 * bell(steady_exp, w, 452, 9, 12) + bell(steady_exp, w, 585, 65, 60);
+}
+
+static double equal(double w) {
+    (void)w;
+    return 1;
+}
+
+const lamp LAMPS[] = {
+    {"d65", "daylight, CIE D65", daylight, 0},
+    {"tungsten", "a filament, CIE illuminant A", tungsten, 0},
+    {"led", "a white LED of 4000 K", led, 0},
+    {"equal", "the same power at every wavelength", equal, 0},
+    {"sodium", "a sodium street lamp: one line at 589.3 nm", 0, 589.3},
+    {"laser", "one line, at wavelength=", 0, 0},
+};
+const int LAMP_COUNT = (int)(sizeof LAMPS / sizeof LAMPS[0]);

@@ -1,0 +1,32 @@
+/* lamp.h - the lights that a kernel can be made for, each by its spectrum, and the colour that a
+ * wavelength has for the eye.
+ *
+ * A channel of a kernel always sums to 1, because the light's own colour is in the picture already.
+ * The spectrum decides how a pattern that depends on the wavelength is blended within each channel.
+ * The module does not know which primaries the channels stand for. */
+#ifndef KERNEL_MAKE_LAMP_H
+#define KERNEL_MAKE_LAMP_H
+
+#define LAMP_VIOLET 390.0 /* nanometres: the ends of what is summed */
+#define LAMP_RED    710.0
+
+typedef struct lamp {
+    const char *name;
+    const char *help;
+    double (*power)(double wavelength); /* per nanometre, in any unit; NULL: a line */
+    double line;                        /* its wavelength; 0: the caller gives one */
+} lamp;
+
+extern const lamp LAMPS[];
+extern const int LAMP_COUNT;
+
+/* Fills in the CIE 1931 observer's response to a wavelength in nanometres, as sums of Gaussians
+ * (Wyman, Sloan and Shirley, 2013). `exponential` is exp, or one that gives the same bits on every
+ * machine. */
+void lamp_xyz(double wavelength, double (*exponential)(double), double xyz[3]);
+
+/* Does the same in Rec.709. Pure colours lie outside its primaries, so some values are below zero.
+ */
+void lamp_rec709(double wavelength, double (*exponential)(double), double rgb[3]);
+
+#endif

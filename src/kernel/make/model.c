@@ -1,0 +1,600 @@
+/* Models without colour are evaluated where they are needed. The others first become a table over
+ * log(distance) and direction, which holds the sum over all wavelengths. A wavelength stretches a
+ * diffraction pattern, and on a grid of log(distance) a stretch is a shift, so every step of the
+ * grid can have its wavelength. So fringes far out blend as they do in white light; a sum over a
+ * few wavelengths would leave false rings. */
+#include "kernel/make/model.h"
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/steady.h"
+#include "base/text.h"
+#include "kernel/make/pattern.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double NEAREST = 0.01; /* pixels: the innermost distance of the table */
+static const double STEP = 0.005;   /* of log(distance), and of log(wavelength) */
+/* Samples per pixel's side: the farther from the centre, the flatter the pattern. */
+enum { FINE = 48, COARSE = 5, STEEP = 64 };
+
+/* --- requests ------------------------------------------------------------------------------ */
+
+const model_parameter MODEL_SETUP[MODEL_SETUPS] = {
+    {"fnumber", 0, 0.5, 1000, "of the lens", MODEL_NUMBER},
+    {"pitch", 0, 1e-3, 1000, "micrometres of the sensor that a pixel covers", MODEL_NUMBER},
+    {"hfov", 0, 0.01, 179, "horizontal field of view, in degrees", MODEL_NUMBER},
+    {"focal", 0, 0.1, 1e5, "length of the lens, in millimetres", MODEL_NUMBER},
+    {"sensor", 0, 0.1, 1000, "its width, in millimetres", MODEL_NUMBER},
+    {"width", 0, 1, 1e6, "of the image, in pixels", MODEL_WHOLE},
+    {"wavelength", 0, LAMP_VIOLET, LAMP_RED, "of a laser, in nanometres", MODEL_NUMBER},
+};
+
+model_request model_defaults(const model *m) {
+    model_request r = {
+        .of = m, .w = 256, .h = 256, .fade = 1, .light = &LAMPS[0], .colours = &PRIMARIES_TABLE[0]};
+    for (int i = 0; i < model_parameters(m); i++) {
+        r.value[i] = m->parameter[i].preset;
+        if (m->parameter[i].kind == MODEL_FILM) r.unit[i] = UNIT_UM;
+    }
+    return r;
+}
+
+/* --- assignments --- */
+
+static bool no_such(const model *m, const char *assignment, err *e) {
+    enum { WORDS = MODEL_PARAMETERS + MODEL_SETUPS + 2 };
+    const char *names[WORDS];
+    char name[64];
+    text known = {0};
+    int own = model_parameters(m), count = own;
+    for (int i = 0; i < own; i++) {
+        names[i] = m->parameter[i].name;
+        text_add(&known, "%s%s", i ? ", " : "", names[i]);
+    }
+    for (int i = 0; i < MODEL_SETUPS; i++)
+        if (!model_ignores(m, MODEL_SETUP[i].name)) names[count++] = MODEL_SETUP[i].name;
+    if (!model_ignores(m, "light")) names[count++] = "light", names[count++] = "primaries";
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(assignment, "="), assignment);
+    int near = text_nearest(name, names, count);
+    if (!strchr(assignment, '='))
+        err_set(e, ERR_USAGE, "--param '%s' has no value; write NAME=VALUE, for example %s=%g",
+                assignment, names[0], m->parameter[0].preset);
+    else if (near >= 0)
+        err_set(e, ERR_USAGE, "model %s has no parameter '%s'; did you mean '%s'?", m->name, name,
+                names[near]);
+    else
+        err_set(e, ERR_USAGE, "model %s has no parameter '%s'; it has %s", m->name, name, known.s);
+    text_free(&known);
+    return false;
+}
+
+static bool is_length(model_kind k) {
+    return k == MODEL_LENGTH || k == MODEL_FILM || k == MODEL_RING;
+}
+
+/* Returns the unit after a number, or -1. */
+static int read_unit(const model_parameter *p, const char *word) {
+    static const char *const UNIT[] = {"", "um", "deg", "w"};
+    for (int i = 0; is_length(p->kind) && i < 4; i++)
+        if (strcmp(word, UNIT[i]) == 0)
+            return i == UNIT_PLAIN && p->kind == MODEL_FILM ? UNIT_UM : i;
+    if (is_length(p->kind)) return strcmp(word, "px") == 0 ? UNIT_PLAIN : -1;
+    bool own = (strcmp(p->name, "pitch") == 0 && strcmp(word, "um") == 0) ||
+               ((strcmp(p->name, "focal") == 0 || strcmp(p->name, "sensor") == 0) &&
+                strcmp(word, "mm") == 0) ||
+               (strcmp(p->name, "wavelength") == 0 && strcmp(word, "nm") == 0);
+    return !*word || own ? UNIT_PLAIN : -1;
+}
+
+static bool set_number(const model_parameter *p, const model *m, const char *from, double *value,
+                       model_unit *unit, err *e) {
+    char *end;
+    double v = strtod(from, &end);
+    int u = end == from ? -1 : read_unit(p, end);
+    /* A range in pixels says nothing about micrometres; model_resolve looks at the result. */
+    bool other = u > UNIT_PLAIN && !(p->kind == MODEL_FILM && u == UNIT_UM);
+    if (u < 0 || !isfinite(v) || (other ? !(v >= 0) : !(v >= p->min && v <= p->max)) ||
+        (p->kind == MODEL_WHOLE && v != floor(v)))
+        return err_set(
+            e, ERR_USAGE, "%s of the model %s must be a %s from %g to %g%s, not '%s'", p->name,
+            m->name, p->kind == MODEL_WHOLE ? "whole number" : "number", p->min, p->max,
+            is_length(p->kind) ? ", or a length such as 20um, 0.05deg or 0.002w" : "", from);
+    *value = v;
+    *unit = (model_unit)u;
+    return true;
+}
+
+static bool set_light(model_request *r, const char *name, err *e) {
+    const char *names[16];
+    char meant[TEXT_MEANT];
+    text known = {0};
+    for (int i = 0; i < LAMP_COUNT; i++) {
+        names[i] = LAMPS[i].name;
+        text_add(&known, "%s%s", i ? ", " : "", names[i]);
+        if (strcmp(name, names[i]) == 0) r->light = &LAMPS[i];
+    }
+    bool ok = strcmp(r->light->name, name) == 0;
+    if (!ok)
+        err_set(e, ERR_USAGE, "there is no light '%s'%s; there are %s", name,
+                text_meant(meant, name, names, LAMP_COUNT, '\''), known.s);
+    text_free(&known);
+    return ok;
+}
+
+bool model_ignores(const model *m, const char *name) {
+    bool rings = false, lengths = false,
+         coloured = m->spectrum == MODEL_DIFFRACTS || m->spectrum == MODEL_COLORED;
+    for (int i = 0; i < model_parameters(m); i++) {
+        rings |= m->parameter[i].kind == MODEL_RING;
+        lengths |= is_length(m->parameter[i].kind) || m->parameter[i].kind == MODEL_VIEW;
+    }
+    if (strcmp(name, "fnumber") == 0) return !rings;
+    if (text_glob_any("light,primaries,wavelength", name)) return !coloured;
+    return text_glob_any("pitch,hfov,focal,sensor,width", name) && !lengths;
+}
+
+bool model_set(model_request *r, const char *assignment, err *e) {
+    char name[32];
+    size_t n = strcspn(assignment, "=");
+    const char *value = assignment + n + 1;
+    if (!assignment[n] || n >= sizeof name) return no_such(r->of, assignment, e);
+    memcpy(name, assignment, n);
+    name[n] = 0;
+    for (int i = 0; i < model_parameters(r->of); i++)
+        if (strcmp(r->of->parameter[i].name, name) == 0)
+            return r->given[i] =
+                       set_number(&r->of->parameter[i], r->of, value, &r->value[i], &r->unit[i], e);
+    if (model_ignores(r->of, name)) return no_such(r->of, assignment, e);
+    if (strcmp(name, "light") == 0) return set_light(r, value, e);
+    if (strcmp(name, "primaries") == 0) {
+        const primaries_row *row = primaries_find(value);
+        if (row) r->colours = row;
+        return row || err_set(e, ERR_USAGE, "there are no primaries '%s'", value);
+    }
+    model_unit unit;
+    for (int i = 0; i < MODEL_SETUPS; i++)
+        if (strcmp(MODEL_SETUP[i].name, name) == 0)
+            return set_number(&MODEL_SETUP[i], r->of, value, &r->setup[i], &unit, e);
+    return no_such(r->of, assignment, e);
+}
+
+/* --- units --- */
+
+static double tangent(double degrees) {
+    double a = degrees * STEADY_PI / 180;
+    return steady_sin(a) / steady_cos(a);
+}
+
+/* Returns micrometres per pixel, or 0 where the camera is not known well enough. */
+static double find_pitch(const double *s) {
+    if (s[SETUP_PITCH] > 0) return s[SETUP_PITCH];
+    double sensor = s[SETUP_SENSOR];
+    if (!(sensor > 0)) sensor = 2 * s[SETUP_FOCAL] * tangent(s[SETUP_HFOV] / 2);
+    return s[SETUP_WIDTH] > 0 ? 1000 * sensor / s[SETUP_WIDTH] : 0;
+}
+
+/* Returns the degrees that the pixel in the middle covers, or 0. */
+static double find_view(const double *s) {
+    double wide = 0;
+    if (s[SETUP_HFOV] > 0 && s[SETUP_WIDTH] > 0)
+        wide = 2 * tangent(s[SETUP_HFOV] / 2) / s[SETUP_WIDTH];
+    else if (s[SETUP_FOCAL] > 0)
+        wide = find_pitch(s) / 1000 / s[SETUP_FOCAL];
+    return wide * 180 / STEADY_PI;
+}
+
+static bool resolve_length(double *to, const model_request *r, int i, err *e) {
+    static const double FILM_PITCH = 12; /* of a frame of Super 35 in 2K */
+    const model_parameter *p = &r->of->parameter[i];
+    double pitch = find_pitch(r->setup), view = find_view(r->setup), v = r->value[i];
+    if (p->kind == MODEL_FILM && r->unit[i] == UNIT_UM && !(pitch > 0)) pitch = FILM_PITCH;
+    double per[] = {[UNIT_PLAIN] = 1,
+                    [UNIT_UM] = pitch > 0 ? 1 / pitch : 0,
+                    [UNIT_DEG] = view > 0 ? 1 / view : 0,
+                    [UNIT_WIDTH] = r->setup[SETUP_WIDTH]};
+    static const char *const NEEDS[] = {
+        "", "pitch=, or sensor= and width=", "hfov= and width=, or focal= and pitch=", "width="};
+    if (per[r->unit[i]] == 0)
+        return err_set(e, ERR_USAGE, "%s of the model %s: to know it in pixels takes %s", p->name,
+                       r->of->name, NEEDS[r->unit[i]]);
+    *to = v * per[r->unit[i]];
+    /* What is too small to matter may be so. */
+    double high = p->kind == MODEL_FILM ? MODEL_SIDE : p->max;
+    if (*to > high)
+        return err_set(e, ERR_USAGE, "%s of the model %s is %.4g pixels; the most is %g", p->name,
+                       r->of->name, *to, high);
+    if (p->kind != MODEL_FILM) *to = fmax(*to, p->min);
+    return true;
+}
+
+bool model_resolve(double to[MODEL_PARAMETERS], const model_request *r, err *e) {
+    memcpy(to, r->value, sizeof r->value);
+    for (int i = 0; i < model_parameters(r->of); i++) {
+        const model_parameter *p = &r->of->parameter[i];
+        if (p->kind == MODEL_VIEW && !r->given[i] && find_view(r->setup) > 0)
+            to[i] = clamp_double(find_view(r->setup), p->min, p->max);
+        if (is_length(p->kind) && !resolve_length(&to[i], r, i, e)) return false;
+        if (p->kind != MODEL_RING || !(r->setup[SETUP_FNUMBER] > 0)) continue;
+        double pitch = find_pitch(r->setup);
+        if (r->given[i] || !(pitch > 0))
+            return err_set(e, ERR_USAGE, "fnumber=%g %s", r->setup[SETUP_FNUMBER],
+                           r->given[i]
+                               ? "decides the radius: give one of the two"
+                               : "needs the size of a pixel: pitch=, or sensor= and width=");
+        to[i] = 1.2196698912665045 * MODEL_GREEN / 1000 * r->setup[SETUP_FNUMBER] / pitch;
+        if (to[i] > p->max)
+            return err_set(e, ERR_USAGE,
+                           "f/%g makes a first dark ring of %.4g pixels; the most is %g",
+                           r->setup[SETUP_FNUMBER], to[i], p->max);
+        to[i] = fmax(to[i], p->min);
+    }
+    if (r->light->power || r->light->line > 0 || r->setup[SETUP_WAVELENGTH] > 0) return true;
+    return err_set(e, ERR_USAGE, "light=%s needs its wavelength=", r->light->name);
+}
+
+/* --- the table ------------------------------------------------------------------------------ */
+
+typedef struct {
+    const model_request *r;
+    const model *of;
+    double p[MODEL_PARAMETERS];
+    pattern *opening; /* NULL: the model's own formula has the pattern */
+    int turns;        /* the pattern is the same after a turn by 2 pi / turns, 0: by any angle, */
+    bool mirrored;    /* and in the mirror */
+    double turn_c, turn_s;
+    double reference; /* nanometres: the wavelength of shift 0 */
+    double widest;    /* what the pattern of `reference` is stretched by, against that of green */
+    size_t radii, directions;
+    int before, after; /* wavelengths as steps from the reference: red below, violet above */
+    double (*tint)[MODEL_CHANNELS];
+    double (*grid)[MODEL_CHANNELS]; /* [direction][radius]; NULL: no table is needed */
+    uint32_t channels;
+    float **plane;
+} maker;
+
+/* Where the first dark ring of a round opening of radius 1 lies. */
+static const double FIRST_DARK = 3.8317059702075125;
+
+/* Returns pixels from the centre to beyond the farthest tap. */
+static double corner(const model_request *r) {
+    return sqrt((double)r->w * r->w + (double)r->h * r->h) / 2 + 2;
+}
+
+/* Returns the wavelength whose pattern is the narrowest. */
+static double shortest(const maker *m) {
+    return m->r->light->power ? LAMP_VIOLET : m->reference;
+}
+
+static double at_step(double step) {
+    return NEAREST * steady_exp(step * STEP);
+}
+
+static double step_wavelength(const maker *m, int step) {
+    return m->reference * steady_exp(-step * STEP);
+}
+
+static double light_at(const maker *m, double x, double y, double colour) {
+    if (!m->opening) return m->of->light(m->p, x, y, colour);
+    double k = FIRST_DARK / m->p[0];
+    return pattern_at(m->opening, k * x, k * y);
+}
+
+/* Returns the angle that the directions of the table cover. */
+static double sector(const maker *m) {
+    return m->turns ? 2 * STEADY_PI / m->turns / (m->mirrored ? 2 : 1) : 0;
+}
+
+/* Returns the pixels between the first dark ring and the peak, over 1.22: one fringe. */
+static double fringe(const maker *m) {
+    return m->p[0] / 1.2196698912665045;
+}
+
+/* Adds the patterns of all wavelengths. One that is wider by a factor is fainter by its square.
+ * Fringes narrower than a step are averaged over it. */
+static void diffract(const maker *m, double angle, double *plain, double (*to)[MODEL_CHANNELS]) {
+    size_t shifts = (size_t)(m->before + m->after + 1);
+    double c = steady_cos(angle), s = steady_sin(angle);
+    for (size_t i = 0; i < m->radii + shifts; i++) {
+        double r = at_step((double)i - m->before) / m->widest;
+        int n = 1 + (int)clamp_double(8 * STEP * r / fringe(m), 0, 60);
+        plain[i] = 0;
+        for (int f = 0; f < n; f++) {
+            double at = r * (1 + STEP * ((f + 0.5) / n - 0.5));
+            plain[i] += light_at(m, at * c, at * s, MODEL_GREEN) / n;
+        }
+    }
+    for (size_t i = 0; i < m->radii; i++)
+        for (size_t t = 0; t < shifts; t++)
+            for (int k = 0; k < MODEL_CHANNELS; k++) to[i][k] += m->tint[t][k] * plain[i + t];
+}
+
+static bool fill_direction(void *ctx, size_t d, int worker, err *e) {
+    (void)worker;
+    maker *m = ctx;
+    double angle = m->directions > 1 ? sector(m) * (double)d / (double)(m->directions - 1) : 0;
+    double(*to)[MODEL_CHANNELS] = m->grid + d * m->radii;
+    for (size_t i = 0; m->of->spectrum == MODEL_COLORED && i < m->radii; i++)
+        for (int t = -m->before; t <= m->after; t++) {
+            double r = at_step((double)i);
+            double light =
+                light_at(m, r * steady_cos(angle), r * steady_sin(angle), step_wavelength(m, t));
+            for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] += m->tint[t + m->before][c] * light;
+        }
+    if (m->of->spectrum == MODEL_COLORED) return true;
+    size_t count = m->radii + (size_t)(m->before + m->after + 1);
+    double *plain = mem_raw(count, sizeof *plain, "one direction", e);
+    if (plain) diffract(m, angle, plain, to);
+    mem_free(plain);
+    return plain != NULL;
+}
+
+/* Fills in what each wavelength adds to each channel. A channel that gets next to nothing of a
+ * light (blue, of sodium) is given what the eye sees of it: its kernel has to sum to 1, too. */
+static bool make_tints(maker *m, err *e) {
+    static const double FAINT = 0.02;
+    matrix to_xyz, to_rgb;
+    double sum[MODEL_CHANNELS] = {0}, most = 0;
+    const lamp *l = m->r->light;
+    m->tint = mem_new((size_t)(m->before + m->after + 1), sizeof *m->tint, "colours", e);
+    if (!m->tint) return false;
+    if (!primaries_to_xyz(&to_xyz, &m->r->colours->is) || !matrix_invert(&to_rgb, &to_xyz))
+        return err_set(e, ERR_CONFIG, "the primaries %s make no colours", m->r->colours->name);
+    for (int pass = 0; pass < 2; pass++)
+        for (int t = -m->before; t <= m->after; t++) {
+            double *tint = m->tint[t + m->before], w = step_wavelength(m, t), xyz[3], rgb[3];
+            lamp_xyz(w, steady_exp, xyz);
+            matrix_apply(rgb, &to_rgb, xyz);
+            /* Steps of the logarithm are wavelength * STEP nanometres long. A pattern that is wider
+             * by a factor is fainter by its square. */
+            double power = (l->power ? l->power(w) : 1) * w / MODEL_GREEN, wide = w / MODEL_GREEN;
+            double spread = m->of->spectrum == MODEL_DIFFRACTS ? 1 / (wide * wide) : 1;
+            for (int c = 0; c < MODEL_CHANNELS; c++) {
+                if (pass == 0) sum[c] += power * rgb[c];
+                tint[c] = power * spread * (sum[c] >= FAINT * most ? rgb[c] : xyz[1]);
+            }
+            if (pass == 0) most = fmax(sum[0], fmax(sum[1], sum[2]));
+        }
+    return true;
+}
+
+static bool make_table(maker *m, par *threads, err *e) {
+    const lamp *l = m->r->light;
+    double far = corner(m->r);
+    m->widest = m->reference / MODEL_GREEN;
+    m->before = l->power ? (int)(steady_log(LAMP_RED / MODEL_GREEN) / STEP) : 0;
+    m->after = l->power ? (int)(steady_log(MODEL_GREEN / LAMP_VIOLET) / STEP) : 0;
+    m->radii = (size_t)(steady_log(far / NEAREST) / STEP) + 3;
+    /* At the far end a third of a fringe apart, or half a pixel where the formula costs little. */
+    double apart = fmax(fringe(m) * m->widest / 3, 0.2);
+    if (!m->opening) apart = fmin(apart, 0.5);
+    m->directions = m->turns ? (size_t)(far * sector(m) / apart) + 64 : 1;
+    m->grid = mem_new(m->radii * m->directions, sizeof *m->grid, "the pattern", e);
+    return m->grid && make_tints(m, e) && par_for(threads, m->directions, fill_direction, m, e);
+}
+
+/* --- taps ----------------------------------------------------------------------------------- */
+
+static void add_from_table(const maker *m, double r, double angle, double sum[MODEL_CHANNELS]) {
+    double i = r > NEAREST ? steady_log(r / NEAREST) / STEP : 0;
+    double d = m->directions > 1 ? angle / sector(m) * (double)(m->directions - 1) : 0;
+    size_t ri = (size_t)i, di = (size_t)d;
+    if (ri > m->radii - 2) ri = m->radii - 2;
+    if (m->directions > 1 && di > m->directions - 2) di = m->directions - 2;
+    double fi = i - (double)ri, fd = d - (double)di;
+    const double(*a)[MODEL_CHANNELS] = (const void *)(m->grid + di * m->radii + ri);
+    const double(*b)[MODEL_CHANNELS] = m->directions > 1 ? a + m->radii : a;
+    for (int c = 0; c < MODEL_CHANNELS; c++)
+        sum[c] += (1 - fd) * ((1 - fi) * a[0][c] + fi * a[1][c]) +
+                  fd * ((1 - fi) * b[0][c] + fi * b[1][c]);
+}
+
+/* Returns the direction of a place, folded into the first of the pattern's equal parts. */
+static double folded(const maker *m, double x, double y) {
+    if (!m->turns) return 0;
+    double part = 2 * STEADY_PI / m->turns, a = fmod(steady_atan2(y, x), part);
+    if (a < 0) a += part;
+    return m->mirrored && a > part / 2 ? part - a : a;
+}
+
+/* Sums up the mean over the pixel around (x, y), counted from the centre. */
+static void mean_of(const maker *m, double x, double y, double sum[MODEL_CHANNELS]) {
+    double away = fmax(fabs(x), fabs(y));
+    int n = (int)clamp_double(STEEP / fmax(away, 1), COARSE, FINE);
+    for (int i = 0; i < n * n; i++) {
+        double sx = x + (i % n + 0.5) / n - 0.5, sy = y + (i / n + 0.5) / n - 0.5;
+        double px = sx * m->turn_c + sy * m->turn_s, py = sy * m->turn_c - sx * m->turn_s;
+        if (m->grid)
+            add_from_table(m, sqrt(px * px + py * py), folded(m, px, py), sum);
+        else
+            for (uint32_t c = 0; c < m->channels; c++) sum[c] += light_at(m, px, py, c);
+    }
+    for (int c = 0; c < MODEL_CHANNELS; c++) sum[c] /= n * n;
+}
+
+/* Returns the factor of the fade; `at` is the distance as a share of the way to the border. */
+static double fade_at(double fade, double at) {
+    if (fade >= 1 || at <= fade) return 1;
+    double t = (at - fade) / (1 - fade);
+    return t >= 1 ? 0 : 1 - t * t * (3 - 2 * t);
+}
+
+static double border_of(uint32_t side) {
+    return side > 2 ? (side - 1) / 2 : 1;
+}
+
+/* Colours that lie outside Rec.709 are clipped. */
+static bool fill_row(void *ctx, size_t row, int worker, err *e) {
+    (void)worker, (void)e;
+    maker *m = ctx;
+    double y = (double)row - m->r->h / 2;
+    for (uint32_t i = 0; i < m->r->w; i++) {
+        double x = (double)i - m->r->w / 2, sum[MODEL_CHANNELS] = {0};
+        mean_of(m, x, y, sum);
+        double fade =
+            fade_at(m->r->fade, sqrt(x * x + y * y) / border_of(min_u32(m->r->w, m->r->h)));
+        for (uint32_t c = 0; c < m->channels; c++)
+            m->plane[c][row * m->r->w + i] = (float)(sum[c] > 0 ? sum[c] * fade : 0);
+    }
+    return true;
+}
+
+static bool normalize(float *plane, size_t n, err *e) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (double)plane[i];
+    if (!(sum > 0) || !isfinite(sum))
+        return err_set(e, ERR_CONFIG,
+                       "no light falls on these taps: their sum is %g; make the kernel larger, or "
+                       "the pattern smaller",
+                       sum);
+    for (size_t i = 0; i < n; i++) plane[i] = (float)((double)plane[i] / sum);
+    return true;
+}
+
+/* --- light that is kept ------------------------------------------------------------------------
+ */
+
+/* Prepares what does not depend on the taps. `far` in pixels is where the pattern of an opening may
+ * end. Free it with close_maker, also after a failure. */
+static bool open_maker(maker *m, const model_request *r, double far, par *threads, err *e) {
+    const lamp *l = r->light;
+    *m = (maker){.r = r, .of = r->of, .turn_c = 1};
+    m->reference = l->power ? MODEL_GREEN : l->line > 0 ? l->line : r->setup[SETUP_WAVELENGTH];
+    if (!model_resolve(m->p, r, e)) return false;
+    for (int i = 0; i < model_parameters(r->of); i++)
+        if (strcmp(r->of->parameter[i].name, "turn") == 0) {
+            m->turn_c = steady_cos(m->p[i] * STEADY_PI / 180);
+            m->turn_s = steady_sin(m->p[i] * STEADY_PI / 180);
+        }
+    pupil open = {0};
+    m->turns = r->of->mirrors ? r->of->mirrors(m->p) : 0;
+    m->mirrored = true;
+    if (!r->of->opening || !r->of->opening(&open, m->p)) return true;
+    if (!r->of->mirrors) m->turns = 2, m->mirrored = false;
+    if (r->mask) {
+        open.shape = PUPIL_MASK;
+        open.mask = r->mask, open.mask_w = r->mask_w, open.mask_h = r->mask_h;
+    }
+    double reach = FIRST_DARK / m->p[0] * far * MODEL_GREEN / shortest(m);
+    m->opening = pattern_new(&open, reach, threads, e);
+    return m->opening != NULL;
+}
+
+static void close_maker(maker *m) {
+    pattern_free(&m->opening);
+    mem_free(m->tint);
+    mem_free(m->grid);
+}
+
+/* Rings, each a hundredth wider than the one before, and their light. */
+enum { RINGS = 1320 };
+typedef struct {
+    const maker *m;
+    double light[RINGS], first, step;
+} rings;
+
+static double ring_radius(const rings *k, int i) {
+    return k->first * steady_exp((i + 0.5) * k->step);
+}
+
+/* Adds up the light of green, or of all channels, over the directions if the model depends on them.
+ */
+static bool fill_ring(void *ctx, size_t i, int worker, err *e) {
+    (void)worker, (void)e;
+    rings *k = ctx;
+    const maker *m = k->m;
+    double at = ring_radius(k, (int)i), sum = 0;
+    int n = m->turns ? (int)clamp_double(8 * at / m->turns, 48, m->opening ? 720 : 20000) : 1;
+    bool tinted = m->of->spectrum == MODEL_TINTED;
+    for (int d = 0; d < n; d++) {
+        double a = sector(m) * (d + 0.5) / n, x = at * steady_cos(a), y = at * steady_sin(a);
+        for (int c = 0; c < (tinted ? MODEL_CHANNELS : 1); c++)
+            sum += light_at(m, x, y, tinted ? c : MODEL_GREEN) / n;
+    }
+    k->light[i] = sum * at * at; /* of a ring of width at * step */
+    return true;
+}
+
+static double kept_by(const rings *k, uint32_t side) {
+    /* Without a fade the corners hold light, too: as a disc of the square's area. */
+    double border = border_of(side), now = 0, all = 0, reach = k->m->r->fade < 1 ? 1 : 1.13;
+    for (int i = 0; i < RINGS; i++) {
+        double at = ring_radius(k, i) / border;
+        all += k->light[i];
+        if (at < reach) now += k->light[i] * fade_at(k->m->r->fade, at);
+    }
+    return all > 0 ? now / all : 1;
+}
+
+/* The pattern of an opening goes on beyond these pixels as its edges make it. */
+static bool measure(rings *k, maker *m, const model_request *r, par *threads, err *e) {
+    double p[MODEL_PARAMETERS];
+    k->m = m;
+    k->first = NEAREST, k->step = steady_log(MODEL_SIDE / 2 / NEAREST) / RINGS;
+    return model_resolve(p, r, e) && open_maker(m, r, 50 * p[0], threads, e) &&
+           par_for(threads, RINGS, fill_ring, k, e);
+}
+
+bool model_kept(double *kept, uint32_t *side, const model_request *r, double enough, par *threads,
+                err *e) {
+    maker m = {0};
+    rings *k = mem_new(1, sizeof *k, "rings", e);
+    uint32_t now = min_u32(r->w, r->h);
+    bool ok = k && measure(k, &m, r, threads, e);
+    if (ok) {
+        *kept = kept_by(k, now);
+        *side = now;
+        while (*side <= MODEL_SIDE && kept_by(k, *side) < enough) *side += *side / 8 + 1;
+        if (*side > MODEL_SIDE) *side = 0;
+    }
+    close_maker(&m);
+    mem_free(k);
+    return ok;
+}
+
+bool model_fit(model_request *r, double enough, par *threads, err *e) {
+    static const uint32_t USUAL[] = {64, 96, 128, 192, 256, 384, 512, 768, MODEL_AUTO};
+    maker m = {0};
+    rings *k = mem_new(1, sizeof *k, "rings", e);
+    bool ok = k && measure(k, &m, r, threads, e);
+    size_t i = 0;
+    while (ok && USUAL[i] < MODEL_AUTO && kept_by(k, USUAL[i]) < enough) i++;
+    if (ok) r->w = r->h = USUAL[i];
+    close_maker(&m);
+    mem_free(k);
+    return ok;
+}
+
+/* ------------------------------------------------------------------------------------------------
+ */
+
+bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_request *r,
+                par *threads, err *e) {
+    float *made[MODEL_CHANNELS] = {0};
+    maker m = {0};
+    if (r->w < 1 || r->h < 1 || r->w > MODEL_SIDE || r->h > MODEL_SIDE)
+        return err_set(e, ERR_USAGE, "a kernel of %u x %u taps: 1 to %d a side can be made", r->w,
+                       r->h, MODEL_SIDE);
+    bool ok = open_maker(&m, r, corner(r), threads, e);
+    m.plane = made;
+    m.channels = r->of->spectrum == MODEL_GREY ? 1 : MODEL_CHANNELS;
+    size_t n = (size_t)r->w * r->h;
+    if (ok && (r->of->spectrum == MODEL_DIFFRACTS || r->of->spectrum == MODEL_COLORED))
+        ok = make_table(&m, threads, e);
+    for (uint32_t c = 0; ok && c < m.channels; c++)
+        ok = (made[c] = mem_raw(n, sizeof(float), "taps", e)) != NULL;
+    ok = ok && par_for(threads, r->h, fill_row, &m, e);
+    for (uint32_t c = 0; ok && c < m.channels; c++) ok = normalize(made[c], n, e);
+    close_maker(&m);
+    for (int c = 0; c < MODEL_CHANNELS; c++) {
+        if (ok)
+            plane[c] = made[c];
+        else
+            mem_free(made[c]);
+    }
+    if (ok) *channels = m.channels;
+    return ok;
+}

@@ -1,0 +1,129 @@
+/* model.h - makes point spread functions by formula: `fftbloom kernel make`.
+ *
+ * A model is a function for the light at a place, counted from the centre in pixels, and a row with
+ * its parameters in one table; docs/kernels.md says where each comes from. To add one, write the
+ * function and the row, in model_table.c. Models of an opening draw it instead (pupil.h), and its
+ * diffraction is computed.
+ *
+ * A tap is the mean of the function over its pixel, not its value in the middle, which would be
+ * wrong where the function is steep. Taps are not negative; each channel sums to 1, so white stays
+ * white. The centre is the tap floor(size / 2). The same request gives the same taps, whatever the
+ * machine and the number of threads: no function of the C library is used that may differ in a bit
+ * (base/steady.h). The module knows nothing of files. */
+#ifndef KERNEL_MAKE_MODEL_H
+#define KERNEL_MAKE_MODEL_H
+
+#include "base/par.h"
+#include "colour/primaries.h"
+#include "kernel/make/lamp.h"
+#include "kernel/make/pupil.h"
+
+#include <stdint.h>
+
+enum { MODEL_PARAMETERS = 16, MODEL_CHANNELS = 3, MODEL_SIDE = 8192 };
+
+typedef enum {
+    MODEL_NUMBER,
+    MODEL_WHOLE,  /* only whole numbers */
+    MODEL_LENGTH, /* pixels; 24um, 0.05deg or 0.002w (widths of the image) are turned into them */
+    MODEL_FILM,   /* the same, but a number alone counts micrometres */
+    MODEL_RING,   /* a length, which follows from fnumber where that is given */
+    MODEL_VIEW    /* degrees per pixel, which follow from the camera where that is given */
+} model_kind;
+
+typedef struct {
+    const char *name;
+    double preset, min, max; /* of a length: in its plain unit */
+    const char *help;        /* with its unit */
+    model_kind kind;
+} model_parameter;
+
+/* What the light's wavelength does: nothing (one channel is made); it stretches the whole pattern
+ * in proportion, as diffraction does; the function takes it; or the function takes the channel. */
+typedef enum { MODEL_GREY, MODEL_DIFFRACTS, MODEL_COLORED, MODEL_TINTED } model_spectrum;
+
+typedef struct model {
+    const char *name;
+    const char *help;                            /* one sentence */
+    model_parameter parameter[MODEL_PARAMETERS]; /* unused ones at the end have no name */
+    model_spectrum spectrum;
+    /* `colour` is the wavelength in nanometres, or for a tinted model the channel. A model that
+     * diffracts is called with MODEL_GREEN only. */
+    double (*light)(const double *p, double x, double y, double colour);
+    /* The pattern is the same after a turn by 2 pi / mirrors and in the mirror. NULL: it depends on
+     * the distance alone, or it is that of an opening. A parameter `turn`, in degrees, turns it. */
+    int (*mirrors)(const double *p);
+    /* Fills in the opening whose diffraction is the pattern; the first parameter is then the radius
+     * of a round opening's first dark ring. Returns false where `light` has the pattern. */
+    bool (*opening)(pupil *to, const double *p);
+} model;
+
+#define MODEL_GREEN 550.0
+
+extern const model MODELS[];
+extern const int MODEL_COUNT;
+
+/* Returns the model of a name, or NULL. */
+const model *model_find(const char *name);
+/* Returns the number of a model's parameters. */
+int model_parameters(const model *m);
+
+/* What every model may be told beside its parameters; 0 is not given. */
+enum {
+    SETUP_FNUMBER,
+    SETUP_PITCH,  /* micrometres per pixel */
+    SETUP_HFOV,   /* degrees */
+    SETUP_FOCAL,  /* millimetres */
+    SETUP_SENSOR, /* its width in millimetres */
+    SETUP_WIDTH,  /* of the image, in pixels */
+    SETUP_WAVELENGTH,
+    MODEL_SETUPS
+};
+extern const model_parameter MODEL_SETUP[MODEL_SETUPS];
+
+typedef enum { UNIT_PLAIN, UNIT_UM, UNIT_DEG, UNIT_WIDTH } model_unit;
+
+typedef struct {
+    const model *of;
+    double value[MODEL_PARAMETERS];
+    model_unit unit[MODEL_PARAMETERS];
+    bool given[MODEL_PARAMETERS];
+    double setup[MODEL_SETUPS];
+    const lamp *light;
+    const primaries_row *colours; /* what R G B mean */
+    /* An opening as an image, as pupil.h has it; the caller's. NULL: the model's own. */
+    const float *mask;
+    uint32_t mask_w, mask_h;
+    uint32_t w, h;
+    /* The part of the way to the nearest border from which taps fade smoothly to zero at the
+     * border, so that the kernel's square does not show around a bright light. 1: they do not. */
+    double fade;
+} model_request;
+
+/* Returns a request with the presets of a model. */
+model_request model_defaults(const model *m);
+/* Sets one value from text such as "radius=3", "pitch=4um" or "light=sodium". Fails with ERR_USAGE;
+ * the message has the names of the parameters, or the range. */
+bool model_set(model_request *r, const char *assignment, err *e);
+/* Returns whether a name is one of those that model_set takes for every model but that mean nothing
+ * to this one: a light where the model has no colour. */
+bool model_ignores(const model *m, const char *name);
+/* Turns every unit into that of the parameter's formula. Fails with ERR_USAGE where the camera is
+ * not known well enough. */
+bool model_resolve(double p[MODEL_PARAMETERS], const model_request *r, err *e);
+
+/* Finds how much of the model's light the taps keep, 0 to 1. The light that falls beyond their
+ * border, or is taken by the fade, is missing. All light is what kernels of MODEL_SIDE taps could
+ * hold. *side receives the smaller of the two sides; or, if that keeps less than `enough`, the side
+ * that keeps it, or 0 if none does. */
+bool model_kept(double *kept, uint32_t *side, const model_request *r, double enough, par *threads,
+                err *e);
+/* Sets w and h to the smallest usual size, up to MODEL_AUTO, that keeps `enough` of the light. */
+enum { MODEL_AUTO = 1024 };
+bool model_fit(model_request *r, double enough, par *threads, err *e);
+
+/* Makes *channels planes of w * h taps, 1 (grey) or 3 (R G B); free them with mem_free. */
+bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_request *r,
+                par *threads, err *e);
+
+#endif

@@ -1,0 +1,330 @@
+#include "base/steady.h"
+#include "kernel/make/model.h"
+
+#include <math.h>
+#include <string.h>
+
+static double distance(double x, double y) {
+    return sqrt(x * x + y * y);
+}
+
+/* --- by distance --------------------------------------------------------------------------- */
+
+static double gaussian(const double *p, double x, double y, double colour) {
+    (void)colour;
+    return steady_exp(-0.5 * (x * x + y * y) / (p[0] * p[0]));
+}
+
+static double moffat(const double *p, double x, double y, double colour) {
+    (void)colour;
+    return steady_pow(1 + (x * x + y * y) / (p[0] * p[0]), -p[1]);
+}
+
+static double disc(const double *p, double x, double y, double colour) {
+    (void)colour;
+    double in = (p[0] - distance(x, y)) / p[1] + 0.5; /* 0 to 1 across the edge */
+    return in >= 1 ? 1 : in <= 0 ? 0 : in;
+}
+
+static double ring(const double *p, double x, double y, double colour) {
+    (void)colour;
+    double off = (distance(x, y) - p[0]) / p[1];
+    return steady_exp(-0.5 * off * off);
+}
+
+/* --- a sharp core, and a share of the light beside it ---------------------------------------- */
+
+/* Each of these sums to 1 over the plane. */
+static double bell(double x, double y, double sigma) {
+    return steady_exp(-0.5 * (x * x + y * y) / (sigma * sigma)) / (2 * STEADY_PI * sigma * sigma);
+}
+
+/* A line both ways along x: (1 + |x| / length)^-slope, and a bell across. */
+static double line(double x, double y, double length, double slope, double width) {
+    static const double ROOT = 2.50662827463100050242; /* of 2 pi */
+    return (slope - 1) / (2 * length) * steady_pow(1 + fabs(x) / length, -slope) *
+           steady_exp(-0.5 * y * y / (width * width)) / (ROOT * width);
+}
+
+/* Light that the film's base throws back makes a ring around every light, at the angle of total
+ * reflection; it falls off to both sides. The red layer lies nearest to the base. */
+static double halation(const double *p, double x, double y, double channel) {
+    double radius = p[0], fall = p[1], share = p[2 + (int)channel], off = distance(x, y) - radius;
+    double whole = 2 * STEADY_PI * fall * (2 * radius + fall * steady_exp(-radius / fall));
+    return (1 - share) * bell(x, y, p[5]) + share * steady_exp(-fabs(off) / fall) / whole;
+}
+
+static double streak(const double *p, double x, double y, double colour) {
+    int lines = (int)p[0];
+    double share = p[1], sum = 0;
+    (void)colour;
+    for (int i = 0; i < lines; i++) {
+        double c = steady_cos(STEADY_PI * i / lines), s = steady_sin(STEADY_PI * i / lines);
+        sum += line(c * x + s * y, c * y - s * x, p[2], p[3], p[4]) / lines;
+    }
+    return (1 - share) * bell(x, y, p[5]) + share * sum;
+}
+
+static int streak_mirrors(const double *p) {
+    return 2 * (int)p[0];
+}
+
+static double anamorphic(const double *p, double x, double y, double channel) {
+    double share = p[3 + (int)channel];
+    return (1 - share) * bell(x, y, p[6]) + share * line(x, y, p[0], p[1], p[2]);
+}
+
+static int anamorphic_mirrors(const double *p) {
+    (void)p;
+    return 2;
+}
+
+/* --- the eye ------------------------------------------------------------------------------- */
+
+/* Spencer et al. 1995: the pupil's own spread, two slopes of scattered light, and the ring that
+ * the lens's fibres make, with its radius in proportion to the wavelength. Adaptation 0, 1, 2:
+ * photopic, mesopic, scotopic; weights between them are blended. */
+static double spencer(const double *p, double x, double y, double wavelength) {
+    static const double WEIGHT[3][4] = {
+        {0.384, 0.478, 0.138, 0}, {0.368, 0.478, 0.138, 0.016}, {0.282, 0.478, 0.207, 0.033}};
+    double t = distance(x, y) * p[0], off = t - 3 * wavelength / 568, near = t + 0.02;
+    double term[4] = {2.61e6 * steady_exp(-(t / 0.02) * (t / 0.02)), 20.91 / (near * near * near),
+                      72.37 / (near * near), 436.9 * 568 / wavelength * steady_exp(-off * off)};
+    int i = p[1] < 1 ? 0 : 1;
+    double blend = p[1] - i, sum = 0;
+    for (int k = 0; k < 4; k++)
+        sum += term[k] * ((1 - blend) * WEIGHT[i][k] + blend * WEIGHT[i + 1][k]);
+    return sum;
+}
+
+/* The CIE's total glare function (CIE 135/1, Vos and van den Berg 1999), with the observer's age
+ * and the pigmentation of the eyes. */
+static double cie(const double *p, double x, double y, double wavelength) {
+    (void)wavelength;
+    double t = distance(x, y) * p[0], share = p[1] / 70, pigment = p[2];
+    double old = share * share * share * share;
+    double a = 1 + (t / 0.0046) * (t / 0.0046), b = 1 + (t / 0.045) * (t / 0.045),
+           c = 1 + (t / 0.1) * (t / 0.1);
+    return (1 - 0.08 * old) * (9.2e6 / (a * sqrt(a)) + 1.5e5 / (b * sqrt(b))) +
+           (1 + 1.6 * old) *
+               (400 / c + 3e-8 * t * t + pigment * (1300 / (c * sqrt(c)) + 0.8 / sqrt(c))) +
+           2.5e-3 * pigment;
+}
+
+/* --- diffraction: |transform of the aperture|^2 ---------------------------------------------- */
+
+/* Where the first dark ring of a round aperture of radius 1 lies. */
+#define FIRST_DARK 3.8317059702075125
+
+/* Returns the transform of a disc of radius a, at k. */
+static double disc_transform(double a, double k) {
+    return k * a < 1e-6 ? STEADY_PI * a * a : 2 * STEADY_PI * a * steady_j1(k * a) / k;
+}
+
+static double airy(const double *p, double x, double y, double wavelength) {
+    (void)wavelength;
+    double k = FIRST_DARK * distance(x, y) / p[0];
+    double f = disc_transform(1, k) - disc_transform(p[1], k);
+    return f * f;
+}
+
+/* Straight blades have a closed form, by the divergence theorem over a regular polygon with its
+ * corners on the unit circle: i / k^2 times the sum over the edges of (k . normal) length exp(-i k
+ * . middle) sinc(k . edge / 2). Curved ones are drawn. */
+static double star(const double *p, double x, double y, double wavelength) {
+    (void)wavelength;
+    int n = (int)p[1];
+    double fine = FIRST_DARK / p[0], kx = fine * x, ky = fine * y, square = kx * kx + ky * ky;
+    double half = steady_sin(STEADY_PI / n), apothem = steady_cos(STEADY_PI / n), f[2] = {0, 0};
+    if (square < 1e-8) return n * half * apothem * n * half * apothem;
+    double step_c = 2 * apothem * apothem - 1, step_s = 2 * apothem * half, c = 1, s = 0;
+    for (int i = 0; i < n; i++) {
+        double across = kx * c + ky * s, along = (ky * c - kx * s) * half, turned = c;
+        double size = 2 * half * across / square *
+                      (fabs(along) < 1e-9 ? 1 : steady_sin(along) / along);
+        f[0] += size * steady_sin(across * apothem);
+        f[1] += size * steady_cos(across * apothem);
+        c = c * step_c - s * step_s, s = s * step_c + turned * step_s;
+    }
+    return f[0] * f[0] + f[1] * f[1];
+}
+
+static bool star_opening(pupil *to, const double *p) {
+    to->blades = (int)p[1];
+    to->curvature = p[2];
+    return p[2] > 0;
+}
+
+/* The square of the transform is the same on both sides of the centre, so an odd number of edges
+ * makes twice as many spikes. */
+static int star_mirrors(const double *p) {
+    int n = (int)p[1];
+    return n % 2 ? 2 * n : n;
+}
+
+static bool aperture_opening(pupil *to, const double *p) {
+    to->blades = p[1] < 3 ? 0 : (int)p[1];
+    to->curvature = p[2];
+    to->shape = p[4] > 0 ? PUPIL_HEART : PUPIL_IRIS;
+    to->obstruction = p[5];
+    to->vanes = (int)p[6];
+    to->vane_width = p[7];
+    to->dust = (int)p[8];
+    to->scratches = (int)p[9];
+    to->fibres = (int)p[10];
+    to->lashes = (int)p[11];
+    to->smudges = (int)p[12];
+    to->seed = (uint32_t)p[13];
+    return true;
+}
+
+/* --- the table ----------------------------------------------------------------------------- */
+
+#define CORE \
+    { "core", 0.35, 0.05, 1000, "deviation of the light that stays, in pixels", MODEL_LENGTH }
+
+const model MODELS[] = {
+    {"gaussian",
+     "A bell: soft focus, or a lens's residual blur.",
+     {{"sigma", 3, 0.1, 2000, "standard deviation, in pixels", MODEL_LENGTH}},
+     MODEL_GREY,
+     gaussian,
+     NULL,
+     NULL},
+    {"moffat",
+     "A core with a power-law tail, as scattering makes it: (1 + (r / core)^2)^-slope.",
+     {{"core", 2, 0.05, 1000, "radius of the core, in pixels", MODEL_LENGTH},
+      {"slope", 1.5, 1.01, 20,
+       "the tail falls as the distance to the power of minus twice this; 1.5 is a veil of dust",
+       MODEL_NUMBER}},
+     MODEL_GREY,
+     moffat,
+     NULL,
+     NULL},
+    {"disc",
+     "A flat disc: a round aperture out of focus.",
+     {{"radius", 16, 0.5, 4000, "in pixels", MODEL_LENGTH},
+      {"edge", 1, 0.01, 1000, "its width, in pixels", MODEL_LENGTH}},
+     MODEL_GREY,
+     disc,
+     NULL,
+     NULL},
+    {"ring",
+     "A ring: mist, frost.",
+     {{"radius", 40, 0, 4000, "in pixels", MODEL_LENGTH},
+      {"width", 4, 0.1, 1000, "deviation, in pixels", MODEL_LENGTH}},
+     MODEL_GREY,
+     ring,
+     NULL,
+     NULL},
+    {"halation",
+     "Halation in film: a red-orange ring of light that the base throws back.",
+     {{"radius", 110, 0, 1e5, "of the ring, in micrometres of film", MODEL_FILM},
+      {"fall", 80, 0.1, 1e5, "light falls to 1/e in this distance, in micrometres", MODEL_FILM},
+      {"red", 0.12, 0, 1, "share of red light that is thrown back", MODEL_NUMBER},
+      {"green", 0.03, 0, 1, "of green", MODEL_NUMBER},
+      {"blue", 0.003, 0, 1, "of blue", MODEL_NUMBER},
+      CORE},
+     MODEL_TINTED,
+     halation,
+     NULL,
+     NULL},
+    {"streak",
+     "A star filter: lines through every light, from grooves in glass.",
+     {{"lines", 2, 1, 16, "through the centre; each makes two points", MODEL_WHOLE},
+      {"share", 0.2, 0, 1, "of the light that the lines get", MODEL_NUMBER},
+      {"length", 20, 0.1, 4000, "where a line begins to fall off, in pixels", MODEL_LENGTH},
+      {"slope", 2, 1.05, 20, "it falls as the distance to the power of minus this", MODEL_NUMBER},
+      {"width", 0.5, 0.1, 1000, "deviation across a line, in pixels", MODEL_LENGTH},
+      CORE,
+      {"turn", 45, -360, 360, "of the lines, in degrees", MODEL_NUMBER}},
+     MODEL_GREY,
+     streak,
+     streak_mirrors,
+     NULL},
+    {"anamorphic",
+     "The blue line that the cylinders of an anamorphic lens draw through every light.",
+     {{"length", 60, 0.1, 4000, "where the line begins to fall off, in pixels", MODEL_LENGTH},
+      {"slope", 2, 1.05, 20, "it falls as the distance to the power of minus this", MODEL_NUMBER},
+      {"width", 0.6, 0.1, 1000, "deviation across the line, in pixels", MODEL_LENGTH},
+      {"red", 0.02, 0, 1, "share of red light that the line gets", MODEL_NUMBER},
+      {"green", 0.06, 0, 1, "of green", MODEL_NUMBER},
+      {"blue", 0.18, 0, 1, "of blue", MODEL_NUMBER},
+      CORE,
+      {"turn", 0, -360, 360, "of the line, in degrees", MODEL_NUMBER}},
+     MODEL_TINTED,
+     anamorphic,
+     anamorphic_mirrors,
+     NULL},
+    {"spencer",
+     "Glare in the human eye, the four terms of Spencer et al.; dark-adapted with a coloured ring.",
+     {{"pixel", 0.02, 1e-4, 1, "degrees of view that a pixel covers", MODEL_VIEW},
+      {"adaptation", 0, 0, 2, "0 daylight, 1 dusk, 2 night", MODEL_NUMBER}},
+     MODEL_COLORED,
+     spencer,
+     NULL,
+     NULL},
+    {"cie",
+     "Glare in the human eye, the CIE's total glare function.",
+     {{"pixel", 0.02, 1e-4, 1, "degrees of view that a pixel covers", MODEL_VIEW},
+      {"age", 35, 1, 110, "of the observer, in years", MODEL_NUMBER},
+      {"pigment", 0.5, 0, 1.2, "0 dark eyes, 0.5 brown, 1 blue, 1.2 very light", MODEL_NUMBER}},
+     MODEL_GREY,
+     cie,
+     NULL,
+     NULL},
+    {"airy",
+     "Diffraction at a round aperture, in colour; with a round obstruction, a mirror telescope.",
+     {{"radius", 3, 0.3, 1000, "of the first dark ring in green light, in pixels", MODEL_RING},
+      {"obstruction", 0, 0, 0.95,
+       "radius of the disc that covers the middle, in radii of the aperture", MODEL_NUMBER}},
+     MODEL_DIFFRACTS,
+     airy,
+     NULL,
+     NULL},
+    {"star",
+     "Diffraction at an aperture of blades, in colour: a spike from each edge to both sides.",
+     {{"radius", 1.5, 0.3, 1000, "of the first dark ring if the aperture were round, in pixels",
+       MODEL_RING},
+      {"blades", 6, 3, 32, "edges of the aperture", MODEL_WHOLE},
+      {"round", 0, 0, 1, "curvature of the blades: 0 straight, 1 a round aperture", MODEL_NUMBER},
+      {"turn", 10, -360, 360, "of the spikes, in degrees", MODEL_NUMBER}},
+     MODEL_DIFFRACTS,
+     star,
+     star_mirrors,
+     star_opening},
+    {"aperture",
+     "Diffraction at any opening, in colour: an iris, a telescope, dirty glass, an image.",
+     {{"radius", 1.5, 0.3, 1000, "of the first dark ring if the opening were round, in pixels",
+       MODEL_RING},
+      {"blades", 0, 0, 32, "edges of the opening; 0 is round", MODEL_WHOLE},
+      {"round", 0, 0, 1, "curvature of the blades: 0 straight, 1 a round opening", MODEL_NUMBER},
+      {"turn", 10, -360, 360, "of the pattern, in degrees", MODEL_NUMBER},
+      {"heart", 0, 0, 1, "1: the opening is a heart", MODEL_WHOLE},
+      {"obstruction", 0, 0, 0.95, "radius of the disc that covers the middle", MODEL_NUMBER},
+      {"vanes", 0, 0, 8, "arms that hold it", MODEL_WHOLE},
+      {"vane", 0.02, 0.001, 0.5, "width of an arm", MODEL_NUMBER},
+      {"dust", 0, 0, 2000, "specks on the glass", MODEL_WHOLE},
+      {"scratches", 0, 0, 200, "on the glass", MODEL_WHOLE},
+      {"fibres", 0, 0, 50, "on the glass", MODEL_WHOLE},
+      {"lashes", 0, 0, 50, "of an eye, from above", MODEL_WHOLE},
+      {"smudges", 0, 0, 20, "of grease, wiped", MODEL_WHOLE},
+      {"seed", 1, 0, 1e9, "decides where they are", MODEL_WHOLE}},
+     MODEL_DIFFRACTS,
+     NULL,
+     NULL,
+     aperture_opening},
+};
+const int MODEL_COUNT = (int)(sizeof MODELS / sizeof MODELS[0]);
+
+const model *model_find(const char *name) {
+    for (int i = 0; i < MODEL_COUNT; i++)
+        if (strcmp(MODELS[i].name, name) == 0) return &MODELS[i];
+    return NULL;
+}
+
+int model_parameters(const model *m) {
+    int n = 0;
+    while (n < MODEL_PARAMETERS && m->parameter[n].name) n++;
+    return n;
+}

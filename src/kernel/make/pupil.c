@@ -1,0 +1,295 @@
+#include "kernel/make/pupil.h"
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/steady.h"
+
+#include <math.h>
+
+typedef struct {
+    double x, y;
+} spot;
+
+/* --- edges ---------------------------------------------------------------------------------- */
+
+/* Returns how much of a half plane is covered at a distance from its edge, in samples: the step,
+ * blurred by a triangle two samples wide. Inside is below zero. */
+static double cover(double d) {
+    if (d <= -1) return 1;
+    if (d >= 1) return 0;
+    return d < 0 ? 1 - (1 + d) * (1 + d) / 2 : (1 - d) * (1 - d) / 2;
+}
+
+/* The same of a strip, which may be thinner than a sample. */
+static double cover_strip(double d, double half) {
+    return cover(d - half) - cover(d + half);
+}
+
+/* The transform of a triangle is sinc squared. */
+double pupil_blur(const pupil *p, double turns) {
+    double x = STEADY_PI * turns, s = x < 1e-6 ? 1 : steady_sin(x) / x;
+    return p->shape == PUPIL_MASK ? 1 : s * s;
+}
+
+/* --- dirt ----------------------------------------------------------------------------------- */
+
+/* Returns numbers from 0 to 1 that look random: splitmix64. */
+static double chance(uint64_t *state) {
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+static double between(uint64_t *state, double low, double high) {
+    return low + (high - low) * chance(state);
+}
+
+static spot in_disc(uint64_t *state) {
+    double r = sqrt(chance(state)), a = between(state, 0, 2 * STEADY_PI);
+    return (spot){r * steady_cos(a), r * steady_sin(a)};
+}
+
+/* A line that gets thinner towards its end, as links. */
+enum { LINKS = 24 };
+typedef struct {
+    spot at[LINKS + 1];
+    double width, taper; /* the width at its end is width * (1 - taper) */
+    double stops;        /* share of the light that it takes */
+    spot low, high;      /* a box around it */
+} hair;
+
+/* A patch of grease. Wiped, it has fine parallel ridges, which throw a streak across themselves. */
+typedef struct {
+    spot at, along;
+    double length, width, stops;
+    double ridges[12], phase[12];
+} smudge;
+
+typedef struct {
+    spot at;
+    double radius, stops;
+} speck;
+
+typedef struct {
+    speck *speck;
+    hair *hair;
+    smudge *smudge;
+    int specks, hairs, smudges;
+} dirt;
+
+/* Most specks are small: radii are even in their logarithm. */
+static speck make_speck(uint64_t *s) {
+    spot at = in_disc(s);
+    double radius = 0.004 * steady_exp(chance(s) * 2.2);
+    return (speck){at, radius, between(s, 0.5, 1)};
+}
+
+/* A curve from `from` that starts in a direction and turns as it goes. */
+static void bend(hair *h, spot from, double direction, double length, double turn, double more) {
+    h->at[0] = h->low = h->high = from;
+    for (int i = 0; i < LINKS; i++) {
+        double t = (i + 0.5) / LINKS;
+        double a = direction + turn * t + more * t * t;
+        h->at[i + 1].x = h->at[i].x + length / LINKS * steady_cos(a);
+        h->at[i + 1].y = h->at[i].y + length / LINKS * steady_sin(a);
+        h->low.x = fmin(h->low.x, h->at[i + 1].x), h->low.y = fmin(h->low.y, h->at[i + 1].y);
+        h->high.x = fmax(h->high.x, h->at[i + 1].x), h->high.y = fmax(h->high.y, h->at[i + 1].y);
+    }
+}
+
+static hair make_scratch(uint64_t *s) {
+    hair h = {.width = between(s, 0.002, 0.006), .taper = 0.7, .stops = between(s, 0.4, 0.9)};
+    double direction = between(s, 0, 2 * STEADY_PI), length = between(s, 0.15, 0.9);
+    spot from = in_disc(s);
+    bend(&h, from, direction, length, between(s, -0.15, 0.15), 0);
+    return h;
+}
+
+static hair make_fibre(uint64_t *s) {
+    hair h = {.width = between(s, 0.005, 0.010), .stops = between(s, 0.7, 1)};
+    double direction = between(s, 0, 2 * STEADY_PI), length = between(s, 0.4, 1.3);
+    spot from = in_disc(s);
+    double turn = between(s, -3, 3);
+    bend(&h, from, direction, length, turn, between(s, -4, 4));
+    return h;
+}
+
+/* Lashes hang into the opening from above, and spread to the sides. */
+static hair make_lash(uint64_t *s, int i, int count) {
+    double side = (i + between(s, 0.2, 0.8)) / count * 2 - 1;
+    hair h = {.width = between(s, 0.018, 0.030), .taper = 0.9, .stops = 1};
+    double reach = between(s, 0.35, 0.75), turn = between(s, 0.1, 0.5);
+    bend(&h, (spot){side * 0.95, -1.02}, STEADY_PI / 2 - 0.6 * side, reach, side < 0 ? turn : -turn,
+         0);
+    return h;
+}
+
+static smudge make_smudge(uint64_t *s) {
+    double a = between(s, -0.5, 0.5), r = between(s, 0, 0.6), b = between(s, 0, 2 * STEADY_PI);
+    smudge m = {{r * steady_cos(b), r * steady_sin(b)},
+                {steady_cos(a), steady_sin(a)},
+                between(s, 0.4, 0.9),
+                between(s, 0.15, 0.4),
+                between(s, 0.3, 0.6),
+                {0},
+                {0}};
+    for (int i = 0; i < 12; i++)
+        m.ridges[i] = 10 * steady_exp(2.6 * chance(s)), m.phase[i] = between(s, 0, 2 * STEADY_PI);
+    return m;
+}
+
+/* Each kind has numbers of its own, so that more dust does not move the scratches. */
+static bool make_dirt(dirt *d, const pupil *p, err *e) {
+    int hairs = p->scratches + p->fibres + p->lashes;
+    d->speck = mem_raw((size_t)p->dust + 1, sizeof *d->speck, "dust", e);
+    d->hair = mem_raw((size_t)hairs + 1, sizeof *d->hair, "hairs", e);
+    d->smudge = mem_raw((size_t)p->smudges + 1, sizeof *d->smudge, "smudges", e);
+    if (!d->speck || !d->hair || !d->smudge) return false;
+    uint64_t state[5];
+    for (int i = 0; i < 5; i++) state[i] = ((uint64_t)p->seed * 5 + (uint64_t)i) << 20;
+    for (int i = 0; i < p->dust; i++) d->speck[d->specks++] = make_speck(&state[0]);
+    for (int i = 0; i < p->scratches; i++) d->hair[d->hairs++] = make_scratch(&state[1]);
+    for (int i = 0; i < p->fibres; i++) d->hair[d->hairs++] = make_fibre(&state[2]);
+    for (int i = 0; i < p->lashes; i++) d->hair[d->hairs++] = make_lash(&state[3], i, p->lashes);
+    for (int i = 0; i < p->smudges; i++) d->smudge[d->smudges++] = make_smudge(&state[4]);
+    return true;
+}
+
+static void free_dirt(dirt *d) {
+    mem_free(d->speck);
+    mem_free(d->hair);
+    mem_free(d->smudge);
+}
+
+/* --- one sample ----------------------------------------------------------------------------- */
+
+typedef struct {
+    const pupil *p;
+    dirt dirt;
+    double *to;
+    uint32_t side;
+    double fine;        /* samples per radius */
+    double reach, edge; /* of the blades' arcs: centre and radius */
+    double blade_x[32], blade_y[32], vane_x[8], vane_y[8]; /* directions */
+} drawing;
+
+/* Blades open an iris as the part that discs of a larger radius have in common; straight blades are
+ * half planes. */
+static double iris_distance(const drawing *d, double x, double y) {
+    double away = -INFINITY;
+    if (!d->p->blades) return sqrt(x * x + y * y) - 1;
+    for (int i = 0; i < d->p->blades; i++) {
+        double u = x * d->blade_x[i] + y * d->blade_y[i];
+        double v = y * d->blade_x[i] - x * d->blade_y[i];
+        double at = d->p->curvature > 0 ? sqrt((u - d->reach) * (u - d->reach) + v * v) - d->edge
+                                        : u - d->edge;
+        away = fmax(away, at);
+    }
+    return away;
+}
+
+/* A square on its corner, and two discs on its upper sides. */
+static double heart_distance(double x, double y) {
+    static const double HALF = 0.35355339059327376220; /* 1 / (2 sqrt 2) */
+    double down = y + 0.12, square = (fabs(x) + fabs(down) - 2 * HALF) * 2 * HALF;
+    double u = fabs(x) - HALF, v = down + HALF;
+    return fmin(square, sqrt(u * u + v * v) - 0.5);
+}
+
+/* Between samples the image's pixels are joined by lines; beyond its border it is dark. */
+static double mask_at(const pupil *p, double x, double y) {
+    double half = max_u32(p->mask_w, p->mask_h) / 2.0;
+    double u = x * half + p->mask_w / 2.0 - 0.5, v = y * half + p->mask_h / 2.0 - 0.5;
+    double fu = u - floor(u), fv = v - floor(v), sum = 0;
+    for (int i = 0; i < 4; i++) {
+        double px = floor(u) + i % 2, py = floor(v) + i / 2;
+        if (px < 0 || py < 0 || px >= p->mask_w || py >= p->mask_h) continue;
+        double weight = (i % 2 ? fu : 1 - fu) * (i / 2 ? fv : 1 - fv);
+        sum += weight * (double)p->mask[(size_t)py * p->mask_w + (size_t)px];
+    }
+    return sum;
+}
+
+static double link_cover(const drawing *d, const hair *h, int i, double x, double y) {
+    double ax = h->at[i].x, ay = h->at[i].y;
+    double ux = h->at[i + 1].x - ax, uy = h->at[i + 1].y - ay;
+    double t = ((x - ax) * ux + (y - ay) * uy) / (ux * ux + uy * uy);
+    t = clamp_double(t, 0, 1);
+    double dx = x - ax - t * ux, dy = y - ay - t * uy;
+    double half = h->width / 2 * (1 - h->taper * (i + t) / LINKS);
+    double far = sqrt(dx * dx + dy * dy) - half;
+    return far * d->fine >= 1 ? 0 : cover_strip((far + half) * d->fine, half * d->fine);
+}
+
+static double hair_cover(const drawing *d, const hair *h, double x, double y) {
+    double most = 0, more = h->width + 2 / d->fine;
+    if (x < h->low.x - more || x > h->high.x + more || y < h->low.y - more || y > h->high.y + more)
+        return 0;
+    for (int i = 0; i < LINKS; i++) most = fmax(most, link_cover(d, h, i, x, y));
+    return most;
+}
+
+static double smudge_passes(const smudge *m, double x, double y) {
+    double u = ((x - m->at.x) * m->along.x + (y - m->at.y) * m->along.y) / m->length;
+    double v = (y - m->at.y) * m->along.x - (x - m->at.x) * m->along.y, w = v / m->width;
+    double patch = u * u + w * w, ridges = 0;
+    if (patch > 9) return 1;
+    for (int i = 0; i < 12; i++) ridges += steady_sin(m->ridges[i] * v + m->phase[i]) / 12;
+    return 1 - m->stops * steady_exp(-patch) * clamp_double(0.5 + 1.5 * ridges, 0, 1);
+}
+
+static double passes(const drawing *d, double x, double y) {
+    const pupil *p = d->p;
+    double open = p->shape == PUPIL_MASK
+                      ? mask_at(p, x, y)
+                      : cover(d->fine * (p->shape == PUPIL_HEART ? heart_distance(x, y)
+                                                                 : iris_distance(d, x, y)));
+    if (open <= 0) return 0;
+    if (p->obstruction > 0) open *= 1 - cover(d->fine * (sqrt(x * x + y * y) - p->obstruction));
+    for (int i = 0; i < p->vanes; i++)
+        if (x * d->vane_x[i] + y * d->vane_y[i] > 0)
+            open *= 1 - cover_strip(d->fine * (y * d->vane_x[i] - x * d->vane_y[i]),
+                                    d->fine * p->vane_width / 2);
+    for (int i = 0; i < d->dirt.specks; i++) {
+        const speck *k = &d->dirt.speck[i];
+        double dx = x - k->at.x, dy = y - k->at.y, far = k->radius + 2 / d->fine;
+        if (dx * dx + dy * dy < far * far)
+            open *= 1 - k->stops * cover(d->fine * (sqrt(dx * dx + dy * dy) - k->radius));
+    }
+    for (int i = 0; i < d->dirt.hairs; i++)
+        open *= 1 - d->dirt.hair[i].stops * hair_cover(d, &d->dirt.hair[i], x, y);
+    for (int i = 0; i < d->dirt.smudges; i++) open *= smudge_passes(&d->dirt.smudge[i], x, y);
+    return open;
+}
+
+static bool draw_row(void *ctx, size_t row, int worker, err *e) {
+    (void)worker, (void)e;
+    const drawing *d = ctx;
+    for (uint32_t i = 0; i < d->side; i++)
+        d->to[row * d->side + i] = passes(d, (i + 0.5 - PUPIL_MARGIN) / d->fine - 1,
+                                          ((double)row + 0.5 - PUPIL_MARGIN) / d->fine - 1);
+    return true;
+}
+
+bool pupil_draw(double *to, uint32_t across, const pupil *p, par *threads, err *e) {
+    uint32_t side = across + 2 * PUPIL_MARGIN;
+    drawing d = {.p = p, .to = to, .side = side, .fine = across / 2.0};
+    for (int i = 0; i < p->blades; i++) {
+        d.blade_x[i] = steady_cos(2 * STEADY_PI * i / p->blades);
+        d.blade_y[i] = steady_sin(2 * STEADY_PI * i / p->blades);
+    }
+    for (int i = 0; i < p->vanes; i++) {
+        d.vane_x[i] = steady_cos(2 * STEADY_PI * (i + 0.5) / p->vanes);
+        d.vane_y[i] = steady_sin(2 * STEADY_PI * (i + 0.5) / p->vanes);
+    }
+    if (p->blades) {
+        double half = steady_sin(STEADY_PI / p->blades),
+               apothem = steady_cos(STEADY_PI / p->blades);
+        d.edge = p->curvature > 0 ? 1 / p->curvature : apothem;
+        d.reach = p->curvature > 0 ? apothem - sqrt(d.edge * d.edge - half * half) : 0;
+    }
+    bool ok = make_dirt(&d.dirt, p, e) && par_for(threads, side, draw_row, &d, e);
+    free_dirt(&d.dirt);
+    return ok;
+}

@@ -1,0 +1,41 @@
+/* pupil.h - draws the opening that light passes: an iris of blades, what stands before it, and the
+ * dirt on the glass.
+ *
+ * Lengths count radii of the opening: the corners of the iris lie on the circle of radius 1. Edges
+ * are drawn by their distance, blurred over two pixels in a way that pattern.c knows and takes
+ * back. Dirt is placed by numbers from a seed, so the same request always draws the same specks.
+ * The module does not know what light does behind the opening. */
+#ifndef KERNEL_MAKE_PUPIL_H
+#define KERNEL_MAKE_PUPIL_H
+
+#include "base/par.h"
+
+#include <stdint.h>
+
+typedef enum { PUPIL_IRIS, PUPIL_HEART, PUPIL_MASK } pupil_shape;
+
+typedef struct {
+    pupil_shape shape;
+    int blades;         /* of the iris; 0: it is round */
+    double curvature;   /* of the blades' edges: 0 straight, 1 a circle */
+    double obstruction; /* radius of a disc that covers the middle */
+    int vanes;          /* that hold it, from the middle outwards */
+    double vane_width;
+    /* How many there are on the glass. */
+    int dust, scratches, fibres, lashes, smudges;
+    uint32_t seed;
+    /* What an image lets through: 0 to 1, rows from the top. The longer side has length 2. */
+    const float *mask;
+    uint32_t mask_w, mask_h;
+} pupil;
+
+/* Draws the samples of a square around the opening: the share of the light's amplitude that passes.
+ * There are `across` of them in a width of 2, and PUPIL_MARGIN more on each side, into which edges
+ * are blurred; rows from the top. */
+enum { PUPIL_MARGIN = 2 };
+bool pupil_draw(double *to, uint32_t across, const pupil *p, par *threads, err *e);
+
+/* Returns by what the blur of edges has lowered the transform, at `turns` periods per sample. */
+double pupil_blur(const pupil *p, double turns);
+
+#endif

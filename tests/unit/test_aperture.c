@@ -1,0 +1,373 @@
+/* Diffraction at openings that are drawn: against Bessel's functions, the closed form of a polygon,
+ * and what the shapes are known for. */
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/steady.h"
+#include "kernel/make/model.h"
+#include "kernel/make/pattern.h"
+#include "unit/check.h"
+
+#include <math.h>
+#include <string.h>
+
+static par *threads;
+
+static pattern *pattern_of(const pupil *p, double reach) {
+    err e = {0};
+    pattern *made = pattern_new(p, reach, threads, &e);
+    if (!made) fail_msg("%s", e.msg);
+    return made;
+}
+
+/* --- arithmetic ------------------------------------------------------------------------------- */
+
+static void steady(void **state) {
+    (void)state;
+    for (int i = 0; i < 4000; i++) {
+        double x = i * 0.05 + 1e-3, a = i * 0.01 - 20;
+        CHECK_LE(fabs(steady_j1(x) - j1(x)), 2e-11);
+        CHECK_LE(fabs(steady_atan2(sin(a), cos(a)) - atan2(sin(a), cos(a))), 1e-14);
+        CHECK_LE(fabs(steady_pow(x, -1.7) / pow(x, -1.7) - 1), 1e-13);
+    }
+    assert_true(steady_atan2(0, 0) == 0);
+}
+
+/* --- a round opening -------------------------------------------------------------------------- */
+
+static double airy(double k) {
+    double a = k < 1e-9 ? 1 : 2 * j1(k) / k;
+    return a * a;
+}
+
+static void circle(void **state) {
+    (void)state;
+    pupil round = {0};
+    pattern *p = pattern_of(&round, 700);
+    double peak = pattern_at(p, 0, 0);
+    CHECK_LE(fabs(peak - 1), 3e-6);
+    for (int i = 0; i < 4000; i++) {
+        double k = 700.0 * i / 4000, a = 0.37 * i;
+        double got = pattern_at(p, k * cos(a), k * sin(a));
+        CHECK_LE(fabs(got / peak - airy(k)), 1e-6);
+        /* Far out, against the height of the rings there. */
+        CHECK_LE(fabs(got / peak - airy(k)), 0.06 * 8 / M_PI / (1 + k * k * k));
+    }
+    /* The first dark ring holds 1 - J0^2 of the light. */
+    double in = 0, step = 3.8317059702075125 / 2000;
+    for (int i = 0; i < 2000; i++) {
+        double k = (i + 0.5) * step;
+        in += pattern_at(p, k * 0.6, k * 0.8) * 2 * M_PI * k * step;
+    }
+    CHECK_LE(fabs(in / (4 * M_PI) - (1 - j0(3.8317059702075125) * j0(3.8317059702075125))), 1e-5);
+    CHECK_LE(fabs(in / (4 * M_PI) - 0.838), 5e-4);
+    /* Beyond the reach it goes on as edges do: 8 times fainter an octave farther out. */
+    assert_true(pattern_at(p, 1e6, 0) > 0 &&
+                pattern_at(p, 1e6, 3e5) == 8 * pattern_at(p, 2e6, 6e5));
+    pattern_free(&p);
+}
+
+/* The model `airy` and the model `aperture` make the same taps. */
+static void models_agree(void **state) {
+    (void)state;
+    float *plane[2][MODEL_CHANNELS];
+    for (int i = 0; i < 2; i++) {
+        err e = {0};
+        uint32_t channels;
+        model_request r = model_defaults(model_find(i ? "aperture" : "airy"));
+        r.w = r.h = 65;
+        CHECK_OK(model_set(&r, "radius=3", &e), e);
+        CHECK_OK(model_make(plane[i], &channels, &r, threads, &e), e);
+    }
+    for (int c = 0; c < MODEL_CHANNELS; c++)
+        for (int i = 0; i < 65 * 65; i++)
+            CHECK_LE(fabs((double)plane[0][c][i] - (double)plane[1][c][i]),
+                     2e-5 * (double)plane[0][c][32 * 65 + 32]);
+    for (int i = 0; i < 2; i++)
+        for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[i][c]);
+}
+
+/* --- blades ----------------------------------------------------------------------------------- */
+
+static void polygon(void **state) {
+    (void)state;
+    const model *star = model_find("star");
+    for (int blades = 3; blades <= 8; blades += 5) {
+        pupil iris = {.blades = blades};
+        pattern *p = pattern_of(&iris, 300);
+        double v[MODEL_PARAMETERS] = {3.8317059702075125, blades};
+        double peak = star->light(v, 0, 0, MODEL_GREEN);
+        for (int i = 0; i < 2000; i++) {
+            double k = 0.15 * i, a = 0.61 * i, x = k * cos(a), y = k * sin(a);
+            CHECK_LE(fabs(pattern_at(p, x, y) / pattern_at(p, 0, 0) -
+                          star->light(v, x, y, MODEL_GREEN) / peak),
+                     1e-5);
+        }
+        pattern_free(&p);
+    }
+}
+
+/* Light at a distance by direction, in parts of 1/720 of a turn. */
+static void around(const pattern *p, double to[720]) {
+    for (int d = 0; d < 720; d++) {
+        double a = 2 * M_PI * d / 720;
+        to[d] = 0;
+        for (int i = 0; i < 60; i++) {
+            double k = 200 * (1 + i / 120.0);
+            to[d] += pattern_at(p, k * cos(a), k * sin(a));
+        }
+    }
+}
+
+/* An even number of straight blades makes as many spikes, an odd number twice as many; each spike
+ * is at right angles to a blade. The rounder the blades, the weaker the spikes. */
+static void spikes(void **state) {
+    (void)state;
+    for (int blades = 4; blades <= 9; blades++) {
+        double light[720], mean = 0;
+        int count = 0, want = blades % 2 ? 2 * blades : blades;
+        pupil iris = {.blades = blades};
+        pattern *p = pattern_of(&iris, 300);
+        around(p, light);
+        for (int d = 0; d < 720; d++) mean += light[d] / 720;
+        for (int d = 0; d < 720; d++) {
+            bool top = light[d] > 3 * mean; /* and the highest of 4 degrees to both sides */
+            for (int i = -8; i <= 8; i++)
+                top = top && (light[d] > light[(d + i + 720) % 720] ||
+                              (i >= 0 && light[d] == light[(d + i) % 720]));
+            if (!top) continue;
+            count++;
+            double off = fmod(d + 360.0 / want, 720.0 / want) - 360.0 / want;
+            CHECK_LE(fabs(off), 1.01);
+        }
+        assert_int_equal(count, want);
+        pattern_free(&p);
+    }
+    double strength[3];
+    for (int i = 0; i < 3; i++) {
+        double light[720], mean = 0;
+        pupil iris = {.blades = 6, .curvature = 0.45 * i + 0.05};
+        pattern *p = pattern_of(&iris, 300);
+        around(p, light);
+        for (int d = 0; d < 720; d++) mean += light[d] / 720;
+        strength[i] = light[0] / mean;
+        pattern_free(&p);
+    }
+    assert_true(strength[0] > 2 * strength[1] && strength[1] > 1.5 * strength[2]);
+    CHECK_LE(strength[2], 2.5);
+}
+
+/* Blades whose curvature is 1 are a circle. */
+static void round_blades(void **state) {
+    (void)state;
+    pupil iris = {.blades = 7, .curvature = 1};
+    pattern *p = pattern_of(&iris, 60);
+    for (int i = 0; i < 200; i++)
+        CHECK_LE(fabs(pattern_at(p, 0.18 * i, 0.24 * i) - airy(0.3 * i)), 5e-5);
+    pattern_free(&p);
+}
+
+/* --- what is drawn ---------------------------------------------------------------------------- */
+
+/* An image of a disc is a disc; dirt comes from its seed alone and only takes light. */
+static void drawn(void **state) {
+    (void)state;
+    enum { N = 256, M = 64 + 2 * PUPIL_MARGIN };
+    static float mask[N * N];
+    for (int i = 0; i < N * N; i++)
+        mask[i] = (float)clamp_double(
+            N / 2 - 2 - hypot(i % N + 0.5 - N / 2, i / N + 0.5 - N / 2) + 0.5, 0, 1);
+    pupil image = {.shape = PUPIL_MASK, .mask = mask, .mask_w = N, .mask_h = N};
+    pattern *p = pattern_of(&image, 60);
+    double scale = (N / 2 - 2.0) / (N / 2), peak = pattern_at(p, 0, 0);
+    for (int i = 0; i < 200; i++)
+        CHECK_LE(fabs(pattern_at(p, 0.18 * i, 0.24 * i) / peak - airy(0.3 * i * scale)), 1e-3);
+    pattern_free(&p);
+
+    static double plain[M * M], a[M * M], b[M * M];
+    err e = {0};
+    pupil clean = {.blades = 5}, dirty = {.blades = 5,
+                                          .dust = 50,
+                                          .scratches = 5,
+                                          .fibres = 2,
+                                          .lashes = 6,
+                                          .smudges = 2,
+                                          .seed = 7};
+    CHECK_OK(pupil_draw(plain, 64, &clean, threads, &e), e);
+    CHECK_OK(pupil_draw(a, 64, &dirty, threads, &e), e);
+    CHECK_OK(pupil_draw(b, 64, &dirty, threads, &e), e);
+    assert_memory_equal(a, b, sizeof a);
+    double taken = 0, all = 0;
+    for (int i = 0; i < M * M; i++) {
+        assert_true(a[i] >= 0 && a[i] <= plain[i] && plain[i] <= 1);
+        taken += plain[i] - a[i], all += plain[i];
+    }
+    assert_true(taken > 0.02 * all && taken < 0.6 * all);
+    dirty.seed = 8;
+    CHECK_OK(pupil_draw(b, 64, &dirty, threads, &e), e);
+    assert_true(memcmp(a, b, sizeof a) != 0);
+    /* A regular pentagon with its corners on the unit circle. */
+    CHECK_LE(fabs(all / (32 * 32) - 2.5 * sin(2 * M_PI / 5)), 2e-3);
+}
+
+/* --- wavelengths and sizes -------------------------------------------------------------------- */
+
+static void make(float *plane[MODEL_CHANNELS], const char *name, uint32_t side,
+                 const char *const *set) {
+    err e = {0};
+    uint32_t channels;
+    model_request r = model_defaults(model_find(name));
+    r.w = r.h = side;
+    for (; *set; set++) CHECK_OK(model_set(&r, *set, &e), e);
+    CHECK_OK(model_make(plane, &channels, &r, threads, &e), e);
+    assert_int_equal(channels, 3);
+}
+
+#define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* The pattern of 660 nm is that of 440 nm, larger by one and a half. */
+static void wavelengths(void **state) {
+    (void)state;
+    static const char *const NAME[] = {"aperture", "star", "airy"};
+    for (int i = 0; i < 3; i++) {
+        float *a[MODEL_CHANNELS], *b[MODEL_CHANNELS];
+        make(a, NAME[i], 64, SET("light=laser", "wavelength=660", "radius=2"));
+        make(b, NAME[i], 64, SET("light=laser", "wavelength=440", "radius=3"));
+        for (int c = 0; c < MODEL_CHANNELS; c++) {
+            for (int t = 0; t < 64 * 64; t++)
+                CHECK_LE(fabs((double)a[c][t] - (double)b[c][t]), 1e-6 * (double)b[c][t]);
+            mem_free(a[c]), mem_free(b[c]);
+        }
+    }
+}
+
+/* The light of rings around the centre, one tap wide; of a kernel that is three times as fine,
+ * three taps wide: each tap lies in a tap of the coarse kernel. */
+static void ring_sums(double *to, int rings, const float *plane, int side, int finer) {
+    memset(to, 0, (size_t)rings * sizeof *to);
+    for (int y = 0; y < side; y++)
+        for (int x = 0; x < side; x++) {
+            double u = floor((double)(x - side / 2) / finer + 0.5),
+                   v = floor((double)(y - side / 2) / finer + 0.5);
+            int r = (int)(hypot(u, v) + 0.5);
+            if (r < rings) to[r] += (double)plane[y * side + x];
+        }
+}
+
+/* The same lens and film at 1.4K and at 4K: each ring has the same light. */
+static void sizes(void **state) {
+    (void)state;
+    enum { SMALL = 97, RINGS = 45 };
+    static const char *const NAME[] = {"aperture", "star", "airy", "spencer"};
+    for (int i = 0; i < 4; i++) {
+        float *a[MODEL_CHANNELS], *b[MODEL_CHANNELS];
+        const char *lens[5] = {"width=1365", "fnumber=22", "sensor=24"};
+        const char *eye[5] = {"width=1365", "hfov=20"};
+        const char **set = i == 3 ? eye : lens;
+        if (i < 2) set[3] = "blades=7";
+        make(a, NAME[i], SMALL, set);
+        set[0] = "width=4095";
+        make(b, NAME[i], 3 * SMALL, set);
+        for (int c = 0; c < MODEL_CHANNELS; c++) {
+            double one[RINGS], three[RINGS];
+            ring_sums(one, RINGS, a[c], SMALL, 1);
+            ring_sums(three, RINGS, b[c], 3 * SMALL, 3);
+            for (int r = 0; r < RINGS; r++) CHECK_LE(fabs(one[r] - three[r]), 1e-3 * three[r]);
+            mem_free(a[c]), mem_free(b[c]);
+        }
+    }
+}
+
+/* --- the eye, by the published formulas ------------------------------------------------------- */
+
+static double angle_of(int i) {
+    return 0.002 * pow(1.6, i); /* degrees; 20 of them reach 15 */
+}
+
+static void spencer(void **state) {
+    (void)state;
+    const model *m = model_find("spencer");
+    static const double PHOTOPIC[] = {0.384, 0.478, 0.138, 0},
+                        MESOPIC[] = {0.368, 0.478, 0.138, 0.016},
+                        SCOTOPIC[] = {0.282, 0.478, 0.207, 0.033};
+    const double *weight[] = {PHOTOPIC, MESOPIC, SCOTOPIC};
+    for (int s = 0; s < 3; s++)
+        for (int i = 0; i < 20; i++) {
+            double t = angle_of(i), w = 400 + 15 * i, p[MODEL_PARAMETERS] = {0.02, s};
+            double want = weight[s][0] * 2.61e6 * exp(-pow(t / 0.02, 2)) +
+                          weight[s][1] * 20.91 * pow(t + 0.02, -3) +
+                          weight[s][2] * 72.37 * pow(t + 0.02, -2) +
+                          weight[s][3] * 436.9 * (568 / w) * exp(-pow(t - 3 * w / 568, 2));
+            CHECK_LE(fabs(m->light(p, t / 0.02 * 0.6, t / 0.02 * 0.8, w) / want - 1), 1e-6);
+        }
+}
+
+static void vos(void **state) {
+    (void)state;
+    const model *m = model_find("cie");
+    for (int s = 0; s < 3; s++)
+        for (int i = 0; i < 20; i++) {
+            double t = angle_of(i), age = 20 + 30 * s, pigment = 0.5 * s;
+            double p[MODEL_PARAMETERS] = {0.02, age, pigment}, old = pow(age / 70, 4);
+            double want = (1 - 0.08 * old) * (9.2e6 / pow(1 + pow(t / 0.0046, 2), 1.5) +
+                                              1.5e5 / pow(1 + pow(t / 0.045, 2), 1.5)) +
+                          (1 + 1.6 * old) * ((400 / (1 + pow(t / 0.1, 2)) + 3e-8 * t * t) +
+                                             pigment * (1300 / pow(1 + pow(t / 0.1, 2), 1.5) +
+                                                        0.8 / pow(1 + pow(t / 0.1, 2), 0.5))) +
+                          2.5e-3 * pigment;
+            CHECK_LE(fabs(m->light(p, t / 0.02, 0, MODEL_GREEN) / want - 1), 1e-6);
+        }
+}
+
+/* --- the lights ------------------------------------------------------------------------------- */
+
+/* Each white light is as white as its definition says, and each laser makes the same kernel in all
+ * channels. */
+static void lights(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        double x, y, within;
+    } WHITE[] = {{"d65", 0.3127, 0.3290, 0.004},
+                 {"tungsten", 0.4476, 0.4074, 0.004},
+                 {"equal", 1 / 3.0, 1 / 3.0, 0.004},
+                 {"led", 0.3805, 0.3768, 0.004}};
+    for (size_t i = 0; i < sizeof WHITE / sizeof WHITE[0]; i++) {
+        const lamp *l = LAMPS;
+        while (strcmp(l->name, WHITE[i].name) != 0) l++;
+        double sum[3] = {0}, v[3];
+        for (int w = 380; w <= 720; w++) {
+            lamp_xyz(w, exp, v);
+            for (int k = 0; k < 3; k++) sum[k] += v[k] * l->power(w);
+        }
+        double all = sum[0] + sum[1] + sum[2];
+        CHECK_LE(fabs(sum[0] / all - WHITE[i].x), WHITE[i].within);
+        CHECK_LE(fabs(sum[1] / all - WHITE[i].y), WHITE[i].within);
+    }
+    float *a[MODEL_CHANNELS];
+    make(a, "airy", 33, SET("light=sodium", "radius=4"));
+    for (int t = 0; t < 33 * 33; t++)
+        for (int c = 1; c < MODEL_CHANNELS; c++)
+            CHECK_LE(fabs((double)a[c][t] - (double)a[0][t]), 1e-6 * (double)a[0][t]);
+    for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(a[c]);
+}
+
+static int open_threads(void **state) {
+    (void)state;
+    err e = {0};
+    return (threads = par_open(2, &e)) ? 0 : -1;
+}
+static int close_threads(void **state) {
+    (void)state;
+    par_close(&threads);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steady),  cmocka_unit_test(circle),      cmocka_unit_test(models_agree),
+        cmocka_unit_test(polygon), cmocka_unit_test(spikes),      cmocka_unit_test(round_blades),
+        cmocka_unit_test(drawn),   cmocka_unit_test(wavelengths), cmocka_unit_test(sizes),
+        cmocka_unit_test(spencer), cmocka_unit_test(vos),         cmocka_unit_test(lights),
+    };
+    return cmocka_run_group_tests(tests, open_threads, close_threads);
+}
