@@ -1,4 +1,4 @@
-// article.glsl - what the three passes of the article's bloom share: sizes, pixels, roots.
+// article.glsl - what the three passes of the article's bloom share: sizes, pixels, factors.
 //
 //     image  --pass 1-->  pairs of lines  --pass 2-->  half spectrum  --pass 3-->  result
 //
@@ -23,7 +23,7 @@ const uint PAIRS = (LINES + 1) / 2;
 const uint HALVES = FIRST / 2 + 1; // lines of the half spectrum
 const uint CHANNELS = ARTICLE_CHANNELS;
 
-layout(std430, set = 0, binding = ARTICLE_TABLE) readonly buffer root_table { complex root[]; };
+layout(std430, set = 0, binding = ARTICLE_TABLE) readonly buffer factor_table { complex root[]; };
 
 // Returns where pixel i of a line of the first axis is; `on` says whether there is one.
 uint pixel_at(uint line, uint i) { return X_FIRST ? line * EXTENT + i : i * LINES + line; }

@@ -9,7 +9,7 @@
 // The factor 2 is in the spectrum, and so are the lengths of the transforms.
 //
 // Dispatch:  x = lines of the half spectrum, y = channels.
-// Binds:     pairs, read;  half spectrum, written;  roots;  spectrum, read.
+// Binds:     pairs, read;  half spectrum, written;  factors;  spectrum, read.
 #include "article.glsl"
 
 layout(std430, set = 0, binding = ARTICLE_PAIRS) readonly buffer pair_lines { complex pairs[]; };

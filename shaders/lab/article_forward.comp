@@ -6,7 +6,7 @@
 // and the imaginary part of one complex line, which goes through the first axis.
 //
 // Dispatch:  a workgroup per pair of lines, along x.
-// Binds:     image, read;  pairs, written;  roots.
+// Binds:     image, read;  pairs, written;  factors.
 #include "article.glsl"
 
 layout(std430, set = 0, binding = ARTICLE_IMAGE) readonly buffer image_pixels { vec4 image[]; };

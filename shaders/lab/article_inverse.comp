@@ -10,7 +10,7 @@
 // images. Those of one register are all in one other register, which turned() names.
 //
 // Dispatch:  a workgroup per pair of lines, along x.
-// Binds:     half spectrum, read;  roots;  result, written.
+// Binds:     half spectrum, read;  factors;  result, written.
 #include "article.glsl"
 
 layout(std430, set = 0, binding = ARTICLE_HALF) readonly buffer half_lines { complex halves[]; };

@@ -5,7 +5,7 @@
 // nabla.comp - the article's transform along one axis of an image: see nabla.glsl.
 //
 // Dispatch:  a workgroup per line, along x.
-// Binds:     `from`, read;  `to`, written;  roots.
+// Binds:     `from`, read;  `to`, written;  factors.
 #include "lab.glsl"
 #include "nabla.h"
 #include "nabla.glsl"

@@ -17,13 +17,13 @@
 // The pairs of registers go through the same steps, one after the other, as if each were a thread of
 // its own. Partners of one subgroup trade by a shuffle, others through shared memory.
 //
-// Who includes this declares N, root[] and THREADS as the size of the workgroup. With SHARED
+// Who includes this declares N, root[] and the size of the workgroup, THREADS. The factors of span s
+// begin at root[s]: exp(-pi i j / s) for j < s, side by side for the threads that read them. With SHARED
 // there are no shuffles, for devices that have none. src/lab/nabla.h does the same sums of indices.
 
 layout(constant_id = NABLA_THREAD_BITS) const uint THREAD_BITS = 0;
 layout(constant_id = NABLA_EACH_BITS) const uint EACH_BITS = 1;
 layout(constant_id = NABLA_SUBGROUP) const uint SUBGROUP = 1;
-layout(constant_id = NABLA_ROOTS) const uint ROOTS = 2;
 const uint THREADS = 1 << THREAD_BITS;
 const uint EACH = 1 << EACH_BITS;
 
@@ -61,10 +61,8 @@ void trade(uint a, uint span) {
         v[a + 1] = theirs;
 }
 
-// exp(-2 pi i j / (2 span)), where j counts the butterflies of a block: the bits below the span.
-complex factor(uint a, uint span) {
-    return root[(a * THREADS + thread()) % span * (ROOTS / (2 * span))];
-}
+// The factor of a butterfly: the bits of its place that are below the span count it.
+complex factor(uint a, uint span) { return root[span + (a * THREADS + thread()) % span]; }
 
 void butterfly(uint a, uint b, uint span) {
     complex p = v[a], q = v[b];

@@ -9,7 +9,6 @@
 #define NABLA_THREAD_BITS 120 // log2 of the threads
 #define NABLA_EACH_BITS   121 // log2 of the numbers of a thread
 #define NABLA_SUBGROUP    122 // partners nearer than this trade by a shuffle
-#define NABLA_ROOTS       123 // root[m] = exp(-2 pi i m / ROOTS)
 
 #define ARTICLE_EXTENT        130 // pixels of the image along the first axis
 #define ARTICLE_LINES         131 // and along the second one

@@ -52,23 +52,14 @@ struct article {
     gpu_buffer buffer[ARTICLE_BINDINGS], up, down;
 };
 
-/* The roots of unity for both axes: those of the longer one. */
-static uint32_t roots_of(const article_plan *p) {
-    return max_u32(p->line[0].length, p->line[1].length);
-}
-
-static bool upload_roots(article *a, err *e) {
-    uint32_t n = roots_of(&a->p);
+/* The factors for both axes: those of the longer one. */
+static bool upload_factors(article *a, err *e) {
+    uint32_t n = max_u32(a->p.line[0].length, a->p.line[1].length);
     gpu_buffer host = {0};
-    gpu_buffer_params params = {"roots", GPU_UPLOAD, (uint64_t)n * NABLA_NUMBER};
+    gpu_buffer_params params = {"factors", GPU_UPLOAD, (uint64_t)n * NABLA_NUMBER};
     if (!gpu_buffer_make(&host, a->g, &params, e)) return false;
-    for (uint32_t m = 0; m < n; m++) {
-        double re, im;
-        fft_root(m, n, &re, &im);
-        ((float *)host.map)[2 * m] = (float)re;
-        ((float *)host.map)[2 * m + 1] = (float)im;
-    }
-    return gpu_upload(&a->buffer[ARTICLE_TABLE], a->g, &host, "roots", e);
+    nabla_fill_factors(host.map, n);
+    return gpu_upload(&a->buffer[ARTICLE_TABLE], a->g, &host, "factors", e);
 }
 
 /* A channel of the kernel, in the orientation of the first axis. */
@@ -124,7 +115,7 @@ static bool make_pipelines(article *a, err *e) {
         lab_program one = {0};
         lab_add_shader(&one, LAB_ARTICLE[a->shuffles][i]);
         lab_add_constant(&one, ID_LENGTH, l.length);
-        nabla_add_constants(&one, l, roots_of(p));
+        nabla_add_constants(&one, l);
         lab_add_constant(&one, ARTICLE_EXTENT, p->extent[0]);
         lab_add_constant(&one, ARTICLE_LINES, p->extent[1]);
         lab_add_constant(&one, ARTICLE_X_FIRST, p->ask.first == PLAN_X);
@@ -157,7 +148,7 @@ article *article_open(const lab_gpu *g, const article_plan *p, const psf *kernel
     article *a = mem_new(1, sizeof *a, "the article's bloom", e);
     if (!a) return NULL;
     *a = (article){.g = &g->g, .p = *p, .shuffles = g->subgroup > 0};
-    if (!make_buffers(a, e) || !upload_roots(a, e) || !upload_spectrum(a, kernel, threads, e) ||
+    if (!make_buffers(a, e) || !upload_factors(a, e) || !upload_spectrum(a, kernel, threads, e) ||
         !gpu_layouts_make(&a->layouts, a->g, ARTICLE_BINDINGS, e) ||
         !gpu_sets_make(&a->sets, a->g, &a->layouts, 1, e) || !make_pipelines(a, e))
         goto fail;

@@ -5,8 +5,11 @@
 #include "lab/lab.h"
 #include "lab/nabla.h"
 
-/* Adds the constants of nabla.glsl to the shader that was added last. The table has `roots`
- * entries, exp(-2 pi i m / roots), and `roots` is a multiple of the length. */
-void nabla_add_constants(lab_program *p, nabla_line l, uint32_t roots);
+/* Adds the constants of nabla.glsl to the shader that was added last. */
+void nabla_add_constants(lab_program *p, nabla_line l);
+
+/* Fills the table of factors that it reads, `length` complex numbers, for lines of this length and
+ * of all shorter ones: number s + j is exp(-pi i j / s), for each power of two s and j < s. */
+void nabla_fill_factors(float *to, uint32_t length);
 
 #endif
