@@ -65,7 +65,7 @@ void bloom_close(bloom **pb) {
 static bool grow(const bloom *b, image_box *box, uint32_t height, err *e) {
     psf k = {0};
     const kernel_use use = bloom_kernel_use(&b->s);
-    const kernel_need need = {1, PSF_SIDE, PSF_SIDE, height};
+    const kernel_need need = {.channels = 1, .w = PSF_SIDE, .h = PSF_SIDE, .height = height};
     if (!kernel_source_psf(&k, session_kernel(b->session), &use, &need, NULL, e)) return false;
     const image_margins reach = {k.cx, k.cy, k.w - 1 - k.cx, k.h - 1 - k.cy};
     bool ok = image_box_grow(box, &reach, e);
@@ -265,6 +265,7 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
     view v = view_make(&b->s, &head, part, &m.group[0]);
     kernel_use use = bloom_kernel_use(&b->s);
     kernel_need need = {.channels = v.channels, .height = image_height(&p)};
+    view_primaries(&v, need.primaries);
     layer_map_free(&m);
     if (!choose_windows(b, &p, &w, e)) return false;
     p.data = w.computed;

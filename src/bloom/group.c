@@ -252,7 +252,9 @@ static bool open_view(view *v, const group_job *j, err *e) {
     v->session = j->session;
     v->buf = j->buf;
     const image_part *p = view_part(v);
-    kernel_need need = {v->channels, image_width(p), image_height(p), j->height};
+    kernel_need need = {
+        .channels = v->channels, .w = image_width(p), .h = image_height(p), .height = j->height};
+    view_primaries(v, need.primaries);
     v->size = session_size_take(j->session, &need, e);
     return v->size != NULL;
 }

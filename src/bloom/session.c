@@ -40,7 +40,8 @@ struct session {
     pthread_mutex_t lock;
     pthread_cond_t changed;
 
-    bool making;         /* a thread makes a size or lists devices; `devices` is its own */
+    bool making; /* a thread makes a size or lists devices; `devices` and `told` are its own */
+    bool told;   /* the log has said how the colours of kernel and image go together */
     device_list devices; /* filled when a size is first made */
     size_entry *sizes;   /* the last used one first */
 
@@ -161,11 +162,34 @@ int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, e
 
 /* --- sizes ----------------------------------------------------------------------------------- */
 
+static const char *title_of(const primaries *p) {
+    const primaries_row *row = primaries_like(p);
+    return row ? row->title : "other primaries";
+}
+
+/* Says once how the colours of the kernel and the image go together. The caller is making. */
+static void tell_colours(session *s, const kernel_need *need) {
+    const primaries to = primaries_from_floats(need->primaries);
+    const char *kernel = title_of(&s->kernel.is);
+    kernel_colours how = kernel_source_colours(&s->kernel, need);
+    if (how == KERNEL_AGREES || s->told) return;
+    s->told = true;
+    if (how == KERNEL_CONVERTED)
+        log_info("the kernel is converted from %s to the image's %s", kernel, title_of(&to));
+    else if (how == KERNEL_UNKNOWN)
+        log_note("the kernel does not say its primaries; they are taken to be the image's, %s",
+                 title_of(&to));
+    else
+        log_note("the image does not say its primaries; they are taken to be the kernel's, %s",
+                 kernel);
+}
+
 /* Fills the size, whose `need` is set. The caller is making. */
 static bool make_size(session *s, session_size *size, err *e) {
     double full[PSF_CHANNELS];
     const kernel_use use = bloom_kernel_use(&s->s);
     if (!kernel_source_psf(&size->kernel, &s->kernel, &use, &size->need, full, e)) return false;
+    tell_colours(s, &size->need);
     plan_request ask = session_request(&s->s, &size->kernel, &size->need);
     bool resampled = s->s.spectrum == SPECTRUM_RESAMPLED;
     tail_request tail_ask = {&size->kernel, full, s->s.sharpen, resampled, &ask};

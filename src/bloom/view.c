@@ -25,6 +25,12 @@ view view_make(const bloom_settings *s, image *img, int part, const layer_group 
 image_part *view_part(const view *v) {
     return &v->img->head.part[v->part];
 }
+void view_primaries(const view *v, float xy[8]) {
+    primaries is;
+    bool known = image_primaries(view_part(v), &is);
+    primaries_to_floats(xy, &is);
+    for (int i = 0; i < 8 && !known; i++) xy[i] = 0;
+}
 void **view_plane(const view *v, uint32_t c) {
     return &v->img->plane[v->part][v->channel[c]];
 }

@@ -44,6 +44,8 @@ typedef struct {
 view view_make(const bloom_settings *s, image *img, int part, const layer_group *layer);
 
 image_part *view_part(const view *v);
+/* Writes the chromaticities of the image's primaries, or zeros where they are not known. */
+void view_primaries(const view *v, float xy[8]);
 void **view_plane(const view *v, uint32_t c); /* the image's */
 const char *view_name(const view *v, uint32_t c);
 

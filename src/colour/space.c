@@ -83,6 +83,13 @@ bool space_find(colour_space *to, const char *name) {
     return true;
 }
 
+void space_id(const curve *c, const primaries_row *p, text *to) {
+    static const char CURVE[] = "lin,srgb,g18,g22,g24,g26",
+                      PRIMARIES[] = "rec709,p3d65,rec2020,ap0,ap1,adobergb,ciexyzd65";
+    bool known = text_glob_any(CURVE, c->name) && text_glob_any(PRIMARIES, p->name);
+    text_add(to, "%s%s_%s_scene", known ? "" : "ocio:", c->name, p->name);
+}
+
 void space_describe(const colour_space *s, text *to) {
     text_add(to, "%s", s->curve->title);
     if (s->primaries) text_add(to, ", %s primaries", s->primaries->title);

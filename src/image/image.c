@@ -3,6 +3,7 @@
 #include "base/half.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "colour/space.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -120,6 +121,14 @@ bool image_set_attr(image_part *p, const char *name, const char *type, const voi
     return true;
 }
 
+void image_remove_attr(image_part *p, const char *name) {
+    const image_attr *found = image_find_attr(p, name);
+    if (!found) return;
+    image_attr *at = &p->attr[found - p->attr];
+    free_attr(at);
+    memmove(at, at + 1, (size_t)(p->attr + --p->attrs - at) * sizeof *at);
+}
+
 bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e) {
     if (image_find_channel(p, name) >= 0)
         return err_set(e, ERR_DATA, "there are two channels with the name '%s'", name);
@@ -137,17 +146,71 @@ bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e) {
 
 const float IMAGE_REC709[8] = {0.64f, 0.33f, 0.30f, 0.60f, 0.15f, 0.06f, 0.3127f, 0.3290f};
 
+/* The attributes by which programs name a colour space, the one that counts first: the id of the
+ * Color Interop Forum, and what OpenImageIO and other programs write. */
+static const char *const SPACE_NAMES[] = {"colorInteropID", "oiio:ColorSpace", "colorspace",
+                                          "ColorSpace"};
+
+/* Returns the first attribute that names a space that is known, or NULL. */
+static const image_attr *named_space(const image_part *p, colour_space *to) {
+    char name[64];
+    for (size_t i = 0; i < sizeof SPACE_NAMES / sizeof SPACE_NAMES[0]; i++) {
+        const image_attr *a = image_find_attr(p, SPACE_NAMES[i]);
+        if (!a || strcmp(a->type, "string") != 0 || a->bytes >= sizeof name) continue;
+        memcpy(name, a->data, a->bytes);
+        name[a->bytes] = 0;
+        if (space_find(to, name)) return a;
+    }
+    return NULL;
+}
+
 bool image_primaries(const image_part *p, primaries *to) {
     float xy[8];
     matrix m;
+    colour_space named;
     const image_attr *a = image_find_attr(p, "chromaticities");
+    const image_attr *by = named_space(p, &named);
+    if (by && named.primaries_named && strcmp(by->name, SPACE_NAMES[0]) == 0) {
+        *to = named.primaries->is;
+        return true;
+    }
     if (a && a->bytes == sizeof xy) {
         memcpy(xy, a->data, sizeof xy);
         *to = primaries_from_floats(xy);
         if (primaries_to_xyz(&m, to)) return true;
     }
-    *to = primaries_from_floats(IMAGE_REC709);
-    return false;
+    bool known = by && named.primaries_named;
+    *to = known ? named.primaries->is : primaries_from_floats(IMAGE_REC709);
+    return known;
+}
+
+const curve *image_curve(const image_part *p, const image_attr **by) {
+    colour_space named = {.curve = CURVE_LINEAR};
+    *by = named_space(p, &named);
+    if (named.curve == CURVE_LINEAR) *by = NULL;
+    return named.curve;
+}
+
+bool image_set_space(image_part *p, const curve *c, const primaries *is, err *e) {
+    float xy[8];
+    primaries now;
+    text id = {0};
+    bool known = image_primaries(p, &now), ok = true;
+    if (is) now = *is;
+    known |= is != NULL;
+    const primaries_row *row = known ? primaries_like(&now) : NULL;
+    if (row) space_id(c, row, &id);
+    for (size_t i = 0; ok && i < sizeof SPACE_NAMES / sizeof SPACE_NAMES[0]; i++) {
+        bool there = image_find_attr(p, SPACE_NAMES[i]) != NULL;
+        if (i == 0 ? row != NULL : there && row)
+            ok = image_set_attr(p, SPACE_NAMES[i], "string", id.s, (uint32_t)id.n, e);
+        else if (there)
+            image_remove_attr(p, SPACE_NAMES[i]);
+    }
+    if (known) primaries_to_floats(xy, &now);
+    text_free(&id);
+    return ok &&
+           (!known || image_set_attr(p, "chromaticities", "chromaticities", xy, sizeof xy, e));
 }
 
 void image_luminance(const image_part *p, double weight[3]) {

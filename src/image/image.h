@@ -10,6 +10,7 @@
 #define IMAGE_IMAGE_H
 
 #include "base/err.h"
+#include "colour/curve.h"
 #include "colour/primaries.h"
 
 #include <stddef.h>
@@ -105,6 +106,8 @@ const image_attr *image_find_attr(const image_part *p, const char *name);
 /* Replaces or appends an attribute; copies the bytes. */
 bool image_set_attr(image_part *p, const char *name, const char *type, const void *data,
                     uint32_t bytes, err *e);
+/* Removes an attribute, if it is there. */
+void image_remove_attr(image_part *p, const char *name);
 /* Appends without looking for the name: for readers, whose files may hold thousands. */
 bool image_push_attr(image_part *p, const char *name, const char *type, const void *data,
                      uint32_t bytes, err *e);
@@ -113,10 +116,16 @@ bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e);
 /* The primaries of Rec.709, as the attribute chromaticities has them: x and y of R G B and white.
  */
 extern const float IMAGE_REC709[8];
-/* Fills in what the part's attribute chromaticities says. Returns false, with Rec.709, where it
- * says nothing that can be used. */
+/* Fills in the primaries that the part names: those of its colorInteropID, else of its attribute
+ * chromaticities. Returns false, with Rec.709, where neither says any that can be used. */
 bool image_primaries(const image_part *p, primaries *to);
-/* Fills in the weights of luminance Y: those of the part's chromaticities, else of Rec.709. */
+/* Returns the curve by which the part's attributes say that its colours are coded, and the
+ * attribute in *by; linear, and NULL there, where none says so or its words are not known. */
+const curve *image_curve(const image_part *p, const image_attr **by);
+/* Writes into the part's attributes that its colours are linear or coded by a curve, and in these
+ * primaries; NULL: in those that it has. */
+bool image_set_space(image_part *p, const curve *c, const primaries *is, err *e);
+/* Fills in the weights of luminance Y: those of the part's primaries. */
 void image_luminance(const image_part *p, double weight[3]);
 
 /* --- ownership --- */

@@ -1,5 +1,6 @@
 #include "kernel/kernel_source.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "image/format.h"
@@ -49,11 +50,24 @@ static bool take_planes(kernel_source *k, const image *img, err *e) {
     k->w = image_width(p);
     k->h = image_height(p);
     image_luminance(p, k->luminance);
+    k->known = image_primaries(p, &k->is);
+    const image_attr *by;
+    const curve *coded = image_curve(p, &by);
+    if (!coded->decode)
+        return err_set(e, ERR_DATA,
+                       "kernel '%s' is coded as %s (attribute %s), which is not supported; convert "
+                       "it to linear light first",
+                       k->path, coded->title, by->name);
+    if (by)
+        log_note("kernel '%s' is coded as %s (attribute %s); it is decoded to linear light",
+                 k->path, coded->title, by->name);
     size_t n = (size_t)k->w * k->h;
     for (uint32_t c = 0; c < k->channels; c++) {
         int from = k->channel[c];
         if (!(k->plane[c] = mem_raw(n, sizeof(float), "kernel", e))) return false;
         image_to_float(k->plane[c], img->plane[k->part][from], p->channel[from].type, 0, n);
+        for (size_t i = 0; by && i < n; i++)
+            k->plane[c][i] = (float)coded->decode(coded, (double)k->plane[c][i]);
     }
     return true;
 }
@@ -63,6 +77,7 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
     if (spectrum_file_is(path)) {
         if (!spectrum_file_read(&k->ready, path, e)) return err_in(e, "kernel '%s'", path);
         k->is_spectrum = true;
+        k->is = *PRIMARIES_REC709;
         k->channels = k->ready.kernel.channels;
         memcpy(k->luminance, k->ready.kernel.made.luminance, sizeof k->luminance);
         return true;
@@ -80,11 +95,55 @@ void kernel_source_free(kernel_source *k) {
     *k = (kernel_source){0};
 }
 
-/* --- the psf for an image ------------------------------------------------------------------- */
-
 psf_planes kernel_source_planes(const kernel_source *k) {
     return (psf_planes){k->w, k->h, k->channels, (const float *const *)k->plane};
 }
+
+/* --- colours --------------------------------------------------------------------------------- */
+
+/* Returns whether the image's primaries are known. */
+static bool image_is(primaries *to, const kernel_need *need) {
+    static const float NONE[8];
+    *to = primaries_from_floats(need->primaries);
+    return memcmp(need->primaries, NONE, sizeof NONE) != 0;
+}
+
+kernel_colours kernel_source_colours(const kernel_source *k, const kernel_need *need) {
+    primaries to;
+    bool known = image_is(&to, need);
+    if (k->channels != 3 || (!known && !k->known)) return KERNEL_AGREES;
+    if (primaries_same(known ? &to : PRIMARIES_REC709, k->known ? &k->is : PRIMARIES_REC709))
+        return KERNEL_AGREES;
+    return !known ? IMAGE_UNKNOWN : !k->known ? KERNEL_UNKNOWN : KERNEL_CONVERTED;
+}
+
+/* Fills the weights of luminance in the primaries that the psf has, and converts the planes into
+ * `made`, three planes to be freed, where these are not the kernel's own. */
+static bool agree(float *made[3], double luminance[3], const kernel_source *k,
+                  const kernel_need *need, err *e) {
+    primaries to;
+    matrix xyz, m;
+    kernel_colours how = kernel_source_colours(k, need);
+    size_t n = (size_t)k->w * k->h;
+    memcpy(luminance, k->luminance, sizeof k->luminance);
+    if (how != KERNEL_CONVERTED && how != KERNEL_UNKNOWN) return true;
+    image_is(&to, need);
+    if (!primaries_to_xyz(&xyz, &to) || !primaries_convert(&m, &k->is, &to))
+        return err_set(e, ERR_DATA, "its colours cannot be converted to those of the image");
+    memcpy(luminance, xyz.m[1], sizeof xyz.m[1]);
+    if (how == KERNEL_UNKNOWN) return true;
+    for (int c = 0; c < 3; c++)
+        if (!(made[c] = mem_raw(n, sizeof(float), "kernel", e))) return false;
+    for (size_t i = 0; i < n; i++) {
+        double rgb[3];
+        for (int c = 0; c < 3; c++) rgb[c] = (double)k->plane[c][i];
+        matrix_apply(rgb, &m, rgb);
+        for (int c = 0; c < 3; c++) made[c][i] = (float)rgb[c];
+    }
+    return true;
+}
+
+/* --- the psf for an image ------------------------------------------------------------------- */
 
 /* Makes three channels and their luminance, for colour with an alpha that is spread too. */
 static bool with_luminance(psf *to, const psf *from, const double weight[3], err *e) {
@@ -109,9 +168,9 @@ static bool fit_channels(psf *k, const kernel_source *in, uint32_t channels, err
     psf fitted = {0};
     if (k->channels == 1 || k->channels == channels) return true;
     if (channels == 1) {
-        if (!psf_luminance(&fitted, k, in->luminance, e)) return false;
+        if (!psf_luminance(&fitted, k, k->made.luminance, e)) return false;
     } else if (k->channels == 3 && channels == 4) {
-        if (!with_luminance(&fitted, k, in->luminance, e)) return false;
+        if (!with_luminance(&fitted, k, k->made.luminance, e)) return false;
     } else {
         return err_set(e, ERR_DATA, "kernel '%s' has %u channels; 1 or 3 can bloom an image",
                        in->path, k->channels);
@@ -123,8 +182,8 @@ static bool fit_channels(psf *k, const kernel_source *in, uint32_t channels, err
 
 /* Makes the psf from the planes, or takes that of a spectrum: it has the size it was made in, and
  * no other setting can be changed either. */
-static bool make_or_take(psf *to, const kernel_source *k, const kernel_use *use, uint32_t height,
-                         err *e) {
+static bool make_or_take(psf *to, const kernel_source *k, const kernel_use *use,
+                         const kernel_need *need, err *e) {
     const psf *is = &k->ready.kernel;
     psf_options o = use->options;
     if (k->is_spectrum && use->relative)
@@ -133,17 +192,20 @@ static bool make_or_take(psf *to, const kernel_source *k, const kernel_use *use,
                        "size in heights of the image needs the kernel's image, not its spectrum",
                        is->made.size, o.size);
     if (k->is_spectrum) return psf_made_with(is, &o, e) && psf_copy(to, is, e);
-    const psf_planes planes = kernel_source_planes(k);
-    memcpy(o.luminance, k->luminance, sizeof o.luminance);
-    if (use->relative) o.size = o.size * height / k->h;
-    return psf_make(to, &planes, &o, e);
+    psf_planes planes = kernel_source_planes(k);
+    float *made[3] = {NULL};
+    bool ok = agree(made, o.luminance, k, need, e);
+    if (made[0]) planes.plane = (const float *const *)made;
+    if (use->relative) o.size = o.size * need->height / k->h;
+    ok = ok && psf_make(to, &planes, &o, e);
+    for (int c = 0; c < 3; c++) mem_free(made[c]);
+    return ok;
 }
 
 bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
                        const kernel_need *need, double full[PSF_CHANNELS], err *e) {
     psf made = {0}, cropped;
-    bool ok = make_or_take(&made, k, use, need->height, e) &&
-              fit_channels(&made, k, need->channels, e);
+    bool ok = make_or_take(&made, k, use, need, e) && fit_channels(&made, k, need->channels, e);
     for (uint32_t c = 0; ok && full && c < made.channels; c++)
         full[c] = made.scale[c] * made.sum[c];
     /* With zero borders, taps that reach no pixel would only make the transforms longer. */

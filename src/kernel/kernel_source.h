@@ -7,6 +7,7 @@
 #define KERNEL_KERNEL_SOURCE_H
 
 #include "base/par.h"
+#include "colour/primaries.h"
 #include "kernel/spectrum.h"
 #include "math/plan.h"
 
@@ -15,6 +16,8 @@ typedef struct {
     uint32_t w, h, channels;
     int part, channel[3];       /* of an image: where in the file the kernel is */
     float *plane[PSF_CHANNELS]; /* NULL where it is a spectrum */
+    primaries is;               /* those that its colours are in; Rec.709 where none are known */
+    bool known;
     double luminance[3];
     spectrum ready; /* of a .spectrum file */
     bool is_spectrum;
@@ -40,10 +43,24 @@ typedef struct {
     uint32_t channels; /* 1 (luminance), 3, or 4: colour and alpha, which is spread as luminance */
     uint32_t w, h;   /* of the pixels that are bloomed; taps that reach none of them are cut off */
     uint32_t height; /* of the image as it came: a relative scale counts these heights */
+    float primaries[8]; /* of the image, as its chromaticities; zeros: not known */
 } kernel_need;
 
-/* Makes the psf. A kernel of one channel serves all and stays one. `full`, if not NULL, receives
- * the scaled sums of the taps before any were cut off. */
+/* How the primaries of a kernel and of an image go together. */
+typedef enum {
+    KERNEL_AGREES,    /* they are the same, those of Rec.709 where they are not known; or the kernel
+                         has one channel */
+    KERNEL_CONVERTED, /* both are known, and the kernel is converted */
+    KERNEL_UNKNOWN,   /* the image's are known alone: the kernel is taken to have them */
+    IMAGE_UNKNOWN     /* the kernel's are known alone: the image is taken to have them */
+} kernel_colours;
+
+/* Returns how the two go together. */
+kernel_colours kernel_source_colours(const kernel_source *k, const kernel_need *need);
+
+/* Makes the psf. A kernel in other primaries than the image is converted: it is the picture of a
+ * white point, and is converted as any picture is. A kernel of one channel serves all and stays
+ * one. `full`, if not NULL, receives the scaled sums of the taps before any were cut off. */
 bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
                        const kernel_need *need, double full[PSF_CHANNELS], err *e);
 

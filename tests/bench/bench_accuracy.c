@@ -169,7 +169,7 @@ static void compare(const char *channels, uint32_t w, uint32_t h, uint32_t taps,
     bloom_run(b, from, img, r);
     kernel_source in = {0};
     kernel_use use = bloom_kernel_use(&s);
-    kernel_need need = {CHANNELS, w, h, h};
+    kernel_need need = {.channels = CHANNELS, .w = w, .h = h, .height = h};
     psf k = {0};
     CHECK_OK(kernel_source_load(&in, path, threads, &e) &&
                  kernel_source_psf(&k, &in, &use, &need, NULL, &e),

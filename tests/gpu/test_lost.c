@@ -368,7 +368,8 @@ static void turns(void **state) {
     session *s = session_open(&set, glare_kernel("turns.exr", glare_power, 9, 9, "R:float"),
                               make_threads(), &e);
     CHECK_OK(s, e);
-    const session_size *size = session_size_take(s, &(kernel_need){1, W, H, H}, &e);
+    const session_size *size =
+        session_size_take(s, &(kernel_need){.channels = 1, .w = W, .h = H, .height = H}, &e);
     CHECK_OK(size, e);
     session_lease l = {0};
     CHECK_OK(session_take(&l, s, &(session_want){size, WAY_FLOAT32, 0}, &e), e);

@@ -69,7 +69,10 @@ static void a_kernel_is_weighed(void **state) {
         CHECK_OK(image_save(path, img, make_threads(), &e), e);
         CHECK_OK(kernel_source_load(&k, path, make_threads(), &e), e);
         const kernel_use use = {.options.normalize = PSF_LUMINANCE};
-        CHECK_OK(kernel_source_psf(&made, &k, &use, &(kernel_need){3, 8, 8, 8}, NULL, &e), e);
+        CHECK_OK(kernel_source_psf(&made, &k, &use,
+                                   &(kernel_need){.channels = 3, .w = 8, .h = 8, .height = 8}, NULL,
+                                   &e),
+                 e);
         double y = w[0] * 8 + w[1] * 5 + w[2] * 2;
         for (int c = 0; c < 3; c++) CHECK_LE(fabs(made.scale[c] * y - 1), 1e-5);
         psf_free(&made);

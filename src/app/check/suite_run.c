@@ -198,7 +198,7 @@ static bool make_result(case_result *c, const case_run *r, err *e) {
     bloom *b = NULL;
     bloom_settings wanted = c->c->s.bloom;
     wanted.half = c->c->s.pixels == PIXELS_HALF;
-    bool ok = output_prepare(r->img, &c->c->s, e) &&
+    bool ok = output_prepare(r->img, &c->c->s, r->threads, e) &&
               (b = bloom_open(&wanted, c->c->s.kernel, r->threads, e)) &&
               (c->made = mem_new(1, sizeof *c->made, "a report", e));
     if (ok && !bloom_image(b, r->img, c->made, &why)) {
@@ -206,7 +206,7 @@ static bool make_result(case_result *c, const case_run *r, err *e) {
         if (ok) end_with(c, &why);
     }
     bloom_close(&b);
-    ok = ok && output_finish(r->img, &c->c->s, &clamped, e);
+    ok = ok && output_finish(r->img, &c->c->s, &clamped, r->threads, e);
     const image_box *want = &c->c->crop;
     for (int i = 0; ok && c->c->cropped && i < r->img->head.parts; i++) {
         const image_box *have = &r->img->head.part[i].data;

@@ -27,6 +27,7 @@ uint32_t config_json_types(const option *o) {
         [OPTION_BORDERS] = STRING | ARRAY | OBJECT,
         [OPTION_CENTER] = STRING | ARRAY,
         [OPTION_SCALE] = NUMBER | STRING,
+        [OPTION_SPACE] = STRING,
     };
     bool may_be_word = o->type == OPTION_FLOAT && (isinf(o->max) || o->words);
     return TYPES[o->type] | (may_be_word ? STRING : 0) | (o->keyed ? OBJECT : 0);

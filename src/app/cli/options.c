@@ -167,6 +167,17 @@ const option OPTIONS[] = {
      .help = "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",
      .about = "Give the same number for pictures that are to be compared: at 0 a grey of 0.18 is "
               "shown as 0.18. With auto each picture has its own; -v says which."},
+    {"input_space", OPTION_SPACE, SECTION_LAYERS, IMAGE, AT(input_space), .value = "SPACE",
+     .help = "Colour space of the image, such as srgb, logc3 or acescg; its colours are decoded to "
+             "linear light. The default is what the file says, or linear Rec.709.",
+     .about = "A file that says that its colours are coded by a curve is refused without this "
+              "option. The output is linear, and its attributes say so; see --output-space. "
+              "docs/colour.md lists the spaces."},
+    {"output_space", OPTION_SPACE, SECTION_LAYERS, FOR_APPLY, AT(output_space), .value = "SPACE",
+     .words = WORDS("input"),
+     .help = "Colour space of the output; the default is linear in the primaries of the image, and "
+             "input is the space that --input-space names.",
+     .about = "Colours are converted to the primaries of the space, white stays white."},
     {"pixel_type", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY | FOR_BENCH, AT(pixels),
      .words = WORDS("keep", "half", "float"), .preset = "keep",
      .help = "Pixel type of the layers that are bloomed, or of the frame that bench times; data "
@@ -482,12 +493,14 @@ void option_describe_type(const option *o, text *to) {
         [OPTION_SIZE] = "a size in bytes, such as 2GB",
         [OPTION_BORDERS] = "one or two (x,y) of ",
         [OPTION_CENTER] = "X,Y or one of ",
+        [OPTION_SPACE] = "a colour space",
         [OPTION_SCALE] = "a factor (0.5) or a height in image heights (0.5h),",
     };
     text_add(to, "%s", TYPE[o->type]);
-    for (int i = 0; o->words && o->words[i] && o->type != OPTION_FLOAT; i++)
+    bool list = o->type != OPTION_FLOAT && o->type != OPTION_SPACE;
+    for (int i = 0; list && o->words && o->words[i]; i++)
         text_add(to, "%s%s", i ? ", " : "", o->words[i]);
     if (o->max > 0)
         text_add(to, isinf(o->max) ? " of %.15g or more" : " from %.15g to %.15g", o->min, o->max);
-    if (o->words && o->type == OPTION_FLOAT) text_add(to, " or %s", o->words[0]);
+    if (o->words && !list) text_add(to, " or %s", o->words[0]);
 }

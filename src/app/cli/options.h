@@ -24,6 +24,7 @@ typedef enum {
     OPTION_BORDERS, /* plan_border[2]: one word, or two as x,y */
     OPTION_CENTER,  /* psf_options: a word, or x,y */
     OPTION_SCALE,   /* settings: 1.5 (of the kernel's size) or 0.5h (of the image's height) */
+    OPTION_SPACE,   /* const char *: a colour space that space_find knows, or one of the words */
     OPTION_TYPES
 } option_type;
 

@@ -3,6 +3,7 @@
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "colour/space.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -194,11 +195,28 @@ static bool parse_scale(const source *from) {
     return true;
 }
 
+static bool parse_space(const source *from) {
+    colour_space is;
+    bool word = from->o->words && strcmp(from->value, from->o->words[0]) == 0;
+    bool found = word || space_find(&is, from->value);
+    if (found && !word && !is.curve->decode)
+        return err_set(from->e, ERR_CONFIG, "%s: %s is not supported", from->name, is.curve->title);
+    if (found) return parse_text(from);
+    text names = {0};
+    space_names(&names);
+    err_set(from->e, ERR_CONFIG,
+            "%s '%s' is not a colour space that is known: %s, or a colorInteropID such as "
+            "srgb_p3d65_scene",
+            from->name, from->value, names.s);
+    text_free(&names);
+    return false;
+}
+
 static bool (*const PARSE[OPTION_TYPES])(const source *) = {
     [OPTION_BOOL] = parse_bool,     [OPTION_INT] = parse_number,  [OPTION_FLOAT] = parse_number,
     [OPTION_ENUM] = parse_enum,     [OPTION_STRING] = parse_text, [OPTION_PATH] = parse_path,
     [OPTION_LIST] = parse_text,     [OPTION_SIZE] = parse_size,   [OPTION_BORDERS] = parse_borders,
-    [OPTION_CENTER] = parse_center, [OPTION_SCALE] = parse_scale,
+    [OPTION_CENTER] = parse_center, [OPTION_SCALE] = parse_scale, [OPTION_SPACE] = parse_space,
 };
 
 /* --- values ------------------------------------------------------------------------------ */

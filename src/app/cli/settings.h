@@ -52,6 +52,8 @@ typedef struct {
     uint32_t jobs;    /* host threads; 0: all there are */
     uint32_t packing; /* 0: as the input; else compression + 1; then zips and zip made small */
     settings_pixels pixels;
+    const char *input_space,
+        *output_space; /* names that space_find knows, or "input"; NULL: none */
     bool clobber, in_place, update;
     settings_progress progress;
     uint32_t progress_fd;

@@ -1,5 +1,6 @@
 #include "app/run/forecast.h"
 
+#include "app/run/colours.h"
 #include "app/run/describe.h"
 #include "app/run/file_set.h"
 #include "app/run/sequence.h"
@@ -20,7 +21,8 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     f->owner = img ? bloom_open(&b, s->kernel, threads, e) : NULL;
     bloom_forecasts *all = &f->all;
     if (f->owner) all->each = mem_new(ENGINE_DEVICES, sizeof *all->each, "forecasts", e);
-    if (all->each && bloom_predict(f->owner, img, &f->predicted, e))
+    bool linear = all->each && colours_to_linear(img, s, threads, e);
+    if (linear && bloom_predict(f->owner, img, &f->predicted, e))
         f->best =
             bloom_forecast(f->owner, &img->head, f->predicted.promise.method.precision, all, e);
     image_free(&img);

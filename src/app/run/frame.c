@@ -132,9 +132,9 @@ static bool make(const work *w, err *e) {
     }
     if (img && !atomic_flag_test_and_set(&m->looked)) file_set_warn_swapped(s, img, m->threads);
     loaded = t[1] = clock_now();
-    bool ok = img && (output_prepare(img, s, e) || err_in(e, "%s", f->input)) &&
+    bool ok = img && (output_prepare(img, s, m->threads, e) || err_in(e, "%s", f->input)) &&
               bloom_it(w, img, &t[1], e) &&
-              (output_finish(img, s, &clamped, e) || err_in(e, "%s", f->input));
+              (output_finish(img, s, &clamped, m->threads, e) || err_in(e, "%s", f->input));
     t[2] = clock_now();
     if (ok && s->in_place) {
         /* An input that the result replaces must still be the one that was read. */

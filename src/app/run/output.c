@@ -1,5 +1,6 @@
 #include "app/run/output.h"
 
+#include "app/run/colours.h"
 #include "base/file.h"
 #include "base/half.h"
 #include "base/log.h"
@@ -90,7 +91,7 @@ static bool retype_all(image *img, const settings *s, pixel_type to, uint64_t *c
     return ok;
 }
 
-bool output_prepare(image *img, const settings *s, err *e) {
+bool output_prepare(image *img, const settings *s, par *threads, err *e) {
     bool small = s->packing > COMPRESSIONS;
     for (int part = 0; s->packing && part < img->head.parts; part++) {
         image_part *p = &img->head.part[part];
@@ -98,12 +99,14 @@ bool output_prepare(image *img, const settings *s, err *e) {
                                          : s->packing - 1);
         p->small = small;
     }
-    return s->pixels != PIXELS_FLOAT || retype_all(img, s, PIXEL_FLOAT, NULL, e);
+    return (s->pixels != PIXELS_FLOAT || retype_all(img, s, PIXEL_FLOAT, NULL, e)) &&
+           colours_to_linear(img, s, threads, e);
 }
 
-bool output_finish(image *img, const settings *s, uint64_t *clamped, err *e) {
+bool output_finish(image *img, const settings *s, uint64_t *clamped, par *threads, err *e) {
     *clamped = 0;
-    return s->pixels != PIXELS_HALF || retype_all(img, s, PIXEL_HALF, clamped, e);
+    return colours_for_output(img, s, threads, e) &&
+           (s->pixels != PIXELS_HALF || retype_all(img, s, PIXEL_HALF, clamped, e));
 }
 
 /* --- files -------------------------------------------------------------------------------- */
@@ -129,8 +132,10 @@ static bool *choose_channels(const output *o, const image_part *p, err *e) {
         for (int c = 0; c < g->channels; c++) wanted[g->channel[c]] = true;
         if (g->alpha >= 0) wanted[g->alpha] = true;
     }
-    bool all = picture || (colour && (o->s->bloom.window != WINDOW_KEEP ||
-                                      image_bytes(p) <= 2 * image_channel_bytes(p, wanted)));
+    bool changes = o->s->input_space || o->s->output_space; /* all layers of colour */
+    bool all = picture || changes ||
+               (colour && (o->s->bloom.window != WINDOW_KEEP ||
+                           image_bytes(p) <= 2 * image_channel_bytes(p, wanted)));
     for (int c = 0; all && c < p->channels; c++) wanted[c] = true;
     layer_map_free(&m);
     return wanted;

@@ -19,11 +19,11 @@ typedef struct {
  * copies them as they are packed, and so do channels of data where they are many; where nothing
  * does, *r is closed. A .png may show any part, so all are read for it. */
 image *output_load(const output *o, image_reader **r, err *e);
-/* Obeys --compression and --pixel-type float; to be called before blooming. */
-bool output_prepare(image *img, const settings *s, err *e);
-/* Obeys --pixel-type half, and --half-overflow for values beyond HALF_MAX; to be called after
- * blooming. *clamped receives the number of values that were changed. */
-bool output_finish(image *img, const settings *s, uint64_t *clamped, err *e);
+/* Obeys --compression, --pixel-type float and --input-space; to be called before blooming. */
+bool output_prepare(image *img, const settings *s, par *threads, err *e);
+/* Obeys --output-space, --pixel-type half, and --half-overflow for values beyond HALF_MAX; to be
+ * called after blooming. *clamped receives the number of values that were changed. */
+bool output_finish(image *img, const settings *s, uint64_t *clamped, par *threads, err *e);
 
 /* Writes the image; a .png is a tone-mapped picture of the first part with colour. `rest` has the
  * parts that are not in memory. Without the settings' `clobber` it fails with ERR_SKIPPED, and

@@ -166,7 +166,7 @@ static bool kernel_for(psf *k, const bench *b, const bench_case *c, err *e) {
     }
     kernel_source in = {0};
     kernel_use use = bloom_kernel_use(&b->s->bloom);
-    kernel_need need = {CHANNELS, c->w, c->h, c->h};
+    kernel_need need = {.channels = CHANNELS, .w = c->w, .h = c->h, .height = c->h};
     bool ok = kernel_source_load(&in, c->kernel, b->threads, e) &&
               kernel_source_psf(k, &in, &use, &need, NULL, e);
     kernel_source_free(&in);

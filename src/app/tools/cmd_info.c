@@ -59,6 +59,17 @@ static void show_attributes(const image_part *p, text *to) {
     }
 }
 
+/* Shows the primaries and the curve of the colours, as far as the part says them. */
+static void show_space(const image_part *p, text *to) {
+    primaries is;
+    const image_attr *by;
+    const curve *c = image_curve(p, &by);
+    bool known = image_primaries(p, &is);
+    const primaries_row *row = primaries_like(&is);
+    text_add(to, "  %-11s %s, %s%s\n", "space", c->title, row ? row->title : "other",
+             known ? " primaries" : " primaries (the file does not say)");
+}
+
 static void show_part(const image_header *h, int number, const layer_map *m, text *to) {
     const image_part *p = &h->part[number];
     text_add(to, "part %d%s", number, p->name ? " " : "");
@@ -80,6 +91,7 @@ static void show_part(const image_header *h, int number, const layer_map *m, tex
         text_add(to, ", line order %s\n", ORDER[p->order]);
     }
     show_groups(p, m, to);
+    if (m->groups) show_space(p, to);
     show_attributes(p, to);
 }
 
@@ -132,6 +144,14 @@ static void part_json(const image_header *h, int number, const layer_map *m, jso
         json_string(j, "alpha", l->alpha >= 0 ? p->channel[l->alpha].name : NULL);
         json_close(j);
     }
+    json_close(j);
+    primaries is;
+    const image_attr *by;
+    bool known = image_primaries(p, &is);
+    const primaries_row *row = primaries_like(&is);
+    json_object(j, "space");
+    json_string(j, "curve", image_curve(p, &by)->name);
+    json_string(j, "primaries", !known ? NULL : row ? row->name : "other");
     json_close(j);
     json_list(j, "attributes");
     for (int i = 0; i < p->attrs; i++) {

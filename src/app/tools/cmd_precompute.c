@@ -24,7 +24,7 @@ static bool make_spectrum(spectrum *to, const settings *s, par *threads, err *e)
                        "such as 1.5");
     cache_place place = {s->bloom.cache_dir, s->bloom.cache_size};
     bool ok = kernel_source_load(&in, s->kernel, threads, e);
-    kernel_need need = {in.channels, PSF_SIDE, PSF_SIDE, in.h};
+    kernel_need need = {.channels = in.channels, .w = PSF_SIDE, .h = PSF_SIDE, .height = in.h};
     ok = ok && kernel_source_psf(&k, &in, &use, &need, NULL, e) &&
          cache_spectrum(to, &k, &place, threads, e);
     psf_free(&k);

@@ -55,6 +55,7 @@ static void add_values(json_out *j, const option *o) {
         break;
     case OPTION_ENUM: add_words(j, NULL, o); break;
     case OPTION_STRING:
+    case OPTION_SPACE:
     case OPTION_PATH: json_raw(j, NULL, TEXT); break;
     case OPTION_LIST:
         json_raw(j, NULL, TEXT);
