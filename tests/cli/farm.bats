@@ -162,7 +162,8 @@ P
     # Blanks and patterns of Slurm are only names. The fake sbatch reads %a and %% as Slurm does.
     run job --farm-dir 'shot_%j, 50% --wrap=x/' --wait
     [ "$status" -eq 0 ]
-    grep -qx '#SBATCH --job-name=fftbloom-shot__j__50__--wrap_x' 'shot_%j, 50% --wrap=x/job.sh'
+    grep -qx '#SBATCH --job-name=bloom-b-1001-1010' 'shot_%j, 50% --wrap=x/job.sh'
+    "$FFTBLOOM" in/a.####.exr kernel.exr -o 'out/%j, x.$F4.exr' --farm slurm --dry-run | grep -qx '#SBATCH --job-name=bloom-_j__x-1001-1010'
     [ "$(ls 'shot_%j, 50% --wrap=x' | xargs)" = "job.sh log.0.txt log.1.txt log.2.txt report.0.json report.1.json report.2.json" ]
     [ ! -e pwned ]
 }
@@ -301,14 +302,17 @@ assert [t["exit_status"] for t in d["tasks"]] == [65, 0], d'
     cat >play.py <<'P'
 import json, re, subprocess
 t = json.load(open("template.json"))
-assert t["specificationVersion"] == "jobtemplate-2023-09" and len(t["name"]) <= 128
-assert set(t) == {"specificationVersion", "name", "parameterDefinitions", "steps"}
+assert t["specificationVersion"] == "jobtemplate-2023-09" and t["extensions"] == ["TASK_CHUNKING"]
+assert set(t) == {"specificationVersion", "extensions", "name", "parameterDefinitions", "steps"}
+assert t["name"] == "bloom-b-1001-1010", t["name"]
 params = {f"Param.{p['name']}": p["default"] for p in t["parameterDefinitions"]}
+assert params["Param.Frames"] == "1001-1003,1005-1009:2,1010", params
 step, = t["steps"]
 task, = step["parameterSpace"]["taskParameterDefinitions"]
-assert task["type"] == "STRING" and task["range"] == ["1001-1003", "1005-1009x2", "1010"]
+assert task["type"] == "CHUNK[INT]" and task["range"] == "{{Param.Frames}}"
+assert task["chunks"] == {"defaultTaskCount": 3, "rangeConstraint": "NONCONTIGUOUS"}
 run = step["script"]["actions"]["onRun"]
-for value in task["range"]:
+for value in ["1001-1003", "1005-1009:2", "1010"]:
     names = dict(params, **{f"Task.Param.{task['name']}": value})
     fill = lambda s: re.sub(r"\{\{ *([\w.]+) *\}\}", lambda m: names[m[1]], s)
     made = subprocess.run([fill(run["command"])] + [fill(a) for a in run["args"]], cwd="/",
@@ -323,6 +327,46 @@ P
     "$FFTBLOOM" in/a.1010.exr kernel.exr -o one.exr --sharpen 0.5
     cmp one.exr out/b.1010.exr
     run "$FFTBLOOM" in/a.####.exr kernel.exr -o 'out/{{x}}.####.exr' --farm openjd
+    [ "$status" -eq 64 ]
+}
+
+@test "a template of the user: Deadline's command line plugin runs the job" {
+    local recipes=$FFTBLOOM_ROOT/docs/farm
+    for i in job plugin; do
+        "$FFTBLOOM" in/a.####.exr kernel.exr -o "out/the b.####.exr" --farm template \
+            --farm-template "$recipes/deadline_$i.txt" --chunk 2 --sharpen 0.5 >$i.txt
+    done
+    grep -qx 'Name=bloom-the_b-1001-1010' job.txt
+    grep -qx 'Frames=1001-1003,1005-1009x2,1010' job.txt
+    run "$python" "$FFTBLOOM_ROOT/tests/cli/deadlinecommand.py" job.txt plugin.txt
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"1001-1002: exit 0, [50, 100]"* ]]
+    [ "$(ls out | wc -l)" -eq 7 ]
+    "$FFTBLOOM" in/a.1010.exr kernel.exr -o one.exr --sharpen 0.5
+    cmp one.exr "out/the b.1010.exr"
+    # A frame that fails is the task's exit status.
+    rm -r out && mkdir out
+    echo broken >in/a.1005.exr
+    run "$python" "$FFTBLOOM_ROOT/tests/cli/deadlinecommand.py" job.txt plugin.txt
+    [ "$status" -eq 65 ]
+    [[ "$output" == *"1005-1005: exit 65"*"a.1005.exr"* ]]
+}
+
+@test "a template's words: all of them, quoted for a shell, and none that is not there" {
+    printf '#!/bin/sh\n# @NAME@ @COUNT@ of @FIRST@-@LAST@, user@host @lower@\ncd "@FOLDER@"\nfor f in $(echo @FRAMES@ | tr , " "); do "@PROGRAM@" @SHELL_ARGS@ --frames=$f; done\n' >mine.sh
+    "$FFTBLOOM" in/a.####.exr kernel.exr -o out/b.####.exr --farm template --farm-template mine.sh >made.sh
+    grep -qx '# bloom-b-1001-1010 7 of 1001-1010, user@host @lower@' made.sh
+    sh made.sh
+    [ "$(ls out | wc -l)" -eq 7 ]
+    echo '@CHUNKS@' >mine.sh
+    run "$FFTBLOOM" in/a.####.exr kernel.exr -o out/c.####.exr --farm template --farm-template mine.sh
+    [ "$status" -eq 78 ] || [ "$status" -eq 64 ]
+    [[ "$output" == *"there is no word @CHUNKS@; did you mean 'CHUNK'?"* ]]
+    run "$FFTBLOOM" in/a.####.exr kernel.exr -o out/c.####.exr --farm template
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"needs --farm-template FILE"* ]]
+    run "$FFTBLOOM" in/a.####.exr kernel.exr -o out/c.####.exr --farm slurm --farm-template mine.sh
     [ "$status" -eq 64 ]
 }
 

@@ -195,7 +195,7 @@ static void ranges_of_numbers(void **state) {
         text t = {0};
         frame_list l;
         err e = {0};
-        farm_ranges(number, n, &t);
+        farm_ranges(number, n, set & 1 ? 'x' : ':', &t);
         CHECK_OK(frame_list_parse(&l, t.s, &e), e);
         assert_int_equal(l.count, n);
         assert_memory_equal(l.number, number, n * sizeof *number);
@@ -203,7 +203,7 @@ static void ranges_of_numbers(void **state) {
         text_free(&t);
     }
     text t = {0};
-    farm_ranges((const int[]){1, 2, 3, 5, 9, 13, 20}, 7, &t);
+    farm_ranges((const int[]){1, 2, 3, 5, 9, 13, 20}, 7, 'x', &t);
     assert_string_equal(t.s, "1-3,5-13x4,20");
     text_free(&t);
 }

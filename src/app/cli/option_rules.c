@@ -32,6 +32,7 @@ static bool holds(option_condition c, const settings *s) {
     case WHERE_CPU: return strcmp(device, "gpu") != 0 && strcmp(device, "software") != 0;
     case WHERE_FARM: return s->farm != FARM_NONE;
     case WHERE_SLURM: return s->farm == FARM_SLURM;
+    case WHERE_TEMPLATE: return s->farm == FARM_TEMPLATE;
     case WHERE_END_IS_SEEN: return s->farm == FARM_NONE || s->wait;
     case WHERE_DIFFERENCE: return s->output != NULL;
     case WHERE_CASES: return !s->list;
@@ -60,8 +61,9 @@ const option_rule OPTION_RULES[] = {
     {FOR_APPLY, "exposure", WHERE_PNG, "on an output that is not PNG"},
     {RUN | FOR_BENCH, "plans", WHERE_CPU, "on a device that is no CPU"},
     {FOR_APPLY, "missing keep_going", WHERE_ALWAYS, "on a single image"},
-    {FOR_APPLY, "chunk farm_dir", WHERE_FARM, "without --farm"},
-    {FOR_APPLY, "wait farm_args", WHERE_SLURM, "without --farm slurm"},
+    {FOR_APPLY, "chunk", WHERE_FARM, "without --farm"},
+    {FOR_APPLY, "wait farm_args farm_dir", WHERE_SLURM, "without --farm slurm"},
+    {FOR_APPLY, "farm_template", WHERE_TEMPLATE, "without --farm template"},
     {FOR_APPLY, "report json progress", WHERE_END_IS_SEEN, "with --farm but without --wait"},
 
     {FOR_DIFF, "od abs scale", WHERE_DIFFERENCE, "without --output"},

@@ -38,6 +38,7 @@ typedef enum {
     WHERE_CPU, /* the device may be the CPU */
     WHERE_FARM,
     WHERE_SLURM,
+    WHERE_TEMPLATE,
     WHERE_END_IS_SEEN, /* the frames are made before the command ends */
     WHERE_DIFFERENCE,  /* diff writes an image */
     WHERE_CASES,       /* check runs cases */

@@ -292,9 +292,9 @@ const option OPTIONS[] = {
 
     /* --- farm --- */
     {"farm", OPTION_ENUM, SECTION_FARM, FOR_APPLY, AT(farm),
-     .words = WORDS("none", "slurm", "openjd"), .preset = "none",
-     .help = "Hand the frames of a sequence to a farm: submit them to Slurm, or print a job "
-             "template for a scheduler that reads OpenJD.",
+     .words = WORDS("none", "slurm", "openjd", "template"), .preset = "none",
+     .help = "Hand the frames of a sequence to a farm: submit them to Slurm, print a job template "
+             "for a scheduler that reads OpenJD, or fill in a template of yours.",
      .about = "Frames that --update would skip are left out, so the same command makes only the "
               "missing frames when it is run again. Files and the cache folder must be on disks "
               "that all nodes see."},
@@ -307,6 +307,11 @@ const option OPTIONS[] = {
     {"farm_dir", OPTION_PATH, SECTION_FARM, FOR_APPLY, AT(farm_dir), .value = "DIR",
      .help = "Folder for the job's script, logs and reports. The default is "
              "fftbloom-farm/NAME-HASH, a folder of its own for each output."},
+
+    {"farm_template", OPTION_PATH, SECTION_FARM, FOR_APPLY, AT(farm_template), .value = "FILE",
+     .help = "Text file that --farm template fills in and prints: the words @NAME@, @PROGRAM@, "
+             "@ARGS@, @SHELL_ARGS@, @FOLDER@, @FRAMES@, @FIRST@, @LAST@, @COUNT@ and @CHUNK@.",
+     .about = "docs/farm.md explains the words, and has templates for Deadline."},
 
     /* --- comparison --- */
     {"fail", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail), .value = "V", .min = 0,

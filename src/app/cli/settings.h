@@ -61,7 +61,7 @@ typedef struct {
     settings_farm farm;
     bool dry_run, wait;
     uint32_t chunk; /* frames per task; 0: as many as is usual */
-    const char *farm_args, *farm_dir;
+    const char *farm_args, *farm_dir, *farm_template;
     /* diff */
     compare_limits compare;
     bool diff_absolute, diff_only, all_parts;

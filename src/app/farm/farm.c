@@ -13,7 +13,7 @@
 
 /* --- frames ---------------------------------------------------------------------------------- */
 
-void farm_ranges(const int *number, size_t n, text *to) {
+void farm_ranges(const int *number, size_t n, char mark, text *to) {
     for (size_t i = 0, k; i < n; i += k) {
         /* k: how many numbers from here on are equally far apart. Two that are no neighbours are
          * written one by one. */
@@ -22,7 +22,7 @@ void farm_ranges(const int *number, size_t n, text *to) {
         if (k == 2 && step > 1) k = 1;
         text_add(to, "%s%d", i ? "," : "", number[i]);
         if (k > 1) text_add(to, "-%d", number[i + k - 1]);
-        if (k > 1 && step > 1) text_add(to, "x%d", step);
+        if (k > 1 && step > 1) text_add(to, "%c%d", mark, step);
     }
 }
 
@@ -38,8 +38,9 @@ static bool is_current(const recipes *all, const job_files *files) {
 static bool make_chunks(farm *f, const recipes *all, err *e) {
     enum { USUAL = 10 };
     size_t count = job_count(f->j), size = f->c->s.chunk ? f->c->s.chunk : USUAL;
-    int *left = mem_new(count + 1, sizeof *left, "frames", e);
+    int *left = f->left = mem_new(count + 1, sizeof *left, "frames", e);
     bool ok = left != NULL;
+    f->each = size;
     for (size_t i = 0; ok && i < count; i++) {
         job_files files;
         if (!(ok = job_frame(f->j, i, &files, e))) break;
@@ -51,8 +52,7 @@ static bool make_chunks(farm *f, const recipes *all, err *e) {
     }
     ok = ok && (f->chunk = mem_new(f->frames / size + 1, sizeof *f->chunk, "chunks", e));
     for (size_t i = 0; ok && i < f->frames; i += size)
-        farm_ranges(left + i, min_size(f->frames - i, size), &f->chunk[f->chunks++]);
-    mem_free(left);
+        farm_ranges(left + i, min_size(f->frames - i, size), 'x', &f->chunk[f->chunks++]);
     return ok;
 }
 
@@ -77,8 +77,16 @@ static void add_plain(text *to, const char *name) {
 }
 
 void farm_job_name(const farm *f, text *to) {
-    text_add(to, "fftbloom-");
-    add_plain(to, strrchr(f->folder, '/') + 1);
+    const char *slash = strrchr(f->j->output, '/'), *name = slash ? slash + 1 : f->j->output;
+    frame_pattern p = {0};
+    text shot = {0};
+    if (frame_path_parse(&p, name, NULL)) text_add(&shot, "%s", p.before);
+    while (shot.n && strchr("._- ", shot.s[shot.n - 1])) shot.s[--shot.n] = 0;
+    text_add(to, "bloom-");
+    if (shot.n) add_plain(to, shot.s);
+    text_add(to, "%s%d-%d", shot.n ? "-" : "", f->left[0], f->left[f->frames - 1]);
+    text_free(&shot);
+    frame_pattern_free(&p);
 }
 
 static bool find_places(farm *f, err *e) {
@@ -111,6 +119,18 @@ static bool find_places(farm *f, err *e) {
 
 /* --- the command of a task ------------------------------------------------------------------- */
 
+void farm_add_quoted(const char *word, text *to) {
+    text_add(to, "'");
+    for (; *word; word++) text_add(to, *word == '\'' ? "'\\''" : "%c", *word);
+    text_add(to, "'");
+}
+
+/* Returns what must stand before a path: tasks of OpenJD do not start in our working folder. */
+static const char *path_start(const farm *f, const option *o, const char *value) {
+    bool moves = f->c->s.farm == FARM_OPENJD && o->type == OPTION_PATH && value[0] != '/';
+    return moves ? FARM_OPENJD_FOLDER : "";
+}
+
 static bool make_flags(farm *f, err *e) {
     if (!(f->flag = mem_new((size_t)OPTION_COUNT + 3, sizeof *f->flag, "flags", e))) return false;
     for (int i = 0; i < OPTION_COUNT; i++) {
@@ -126,7 +146,8 @@ static bool make_flags(farm *f, err *e) {
             !option_has_effect(&f->c->s, FOR_APPLY, o))
             continue;
         bool no = strncmp(option_flag(o, name), "--no-", 5) == 0;
-        text_add(&f->flag[f->flags++], "--%s=%s", name + (no ? 5 : 2), v->text);
+        text_add(&f->flag[f->flags++], "--%s=%s%s", name + (no ? 5 : 2), path_start(f, o, v->text),
+                 v->text);
     }
     if (f->cache) text_add(&f->flag[f->flags++], "--cache-dir=%s", f->cache);
     text_add(&f->flag[f->flags++], "--update");
@@ -140,12 +161,14 @@ static bool make_flags(farm *f, err *e) {
 int farm_run(const cli *c, const job *j, const recipes *all, text *out, err *e) {
     farm f = {.c = c, .j = j};
     int status = 0;
-    bool slurm = c->s.farm == FARM_SLURM;
+    bool slurm = c->s.farm == FARM_SLURM, template = c->s.farm == FARM_TEMPLATE;
     if (!j->sequence)
         err_set(e, ERR_USAGE,
                 "--farm needs a sequence; the input must be a frame pattern such as in.####.exr, "
                 "not '%s'",
                 j->input);
+    if (template && !c->s.farm_template)
+        err_set(e, ERR_USAGE, "--farm template needs --farm-template FILE");
     for (const char *p = c->s.farm_args; !e->code && p && *p; p++)
         if (iscntrl((unsigned char)*p))
             err_set(e, ERR_USAGE, "--farm-args must be one line, without control characters");
@@ -156,11 +179,14 @@ int farm_run(const cli *c, const job *j, const recipes *all, text *out, err *e) 
             status = farm_slurm_gather(&f, out, e);
         else if (f.chunks && slurm && farm_slurm_check(&f, e))
             status = c->s.dry_run ? (farm_slurm_script(&f, out), 0) : farm_slurm_submit(&f, out, e);
+        else if (f.chunks && template)
+            farm_template_fill(&f, out, e);
         else if (f.chunks && !slurm)
             farm_openjd_template(&f, out, e);
     }
     for (size_t i = 0; i < f.chunks; i++) text_free(&f.chunk[i]);
     for (size_t i = 0; i < f.flags; i++) text_free(&f.flag[i]);
+    mem_free(f.left);
     mem_free(f.chunk);
     mem_free(f.flag);
     mem_free(f.program);

@@ -1,4 +1,4 @@
-/* farm.h - hands a job's frames as tasks to the scheduler of a farm: --farm slurm|openjd.
+/* farm.h - hands a job's frames as tasks to the scheduler of a farm: --farm slurm|openjd|template.
  *
  * A job is cut into chunks of frames. Frames that --update would skip are left out, so the same
  * command again does only what is missing. A task is this program with the same settings written
@@ -8,7 +8,8 @@
  *
  *   slurm    an array job: the script is printed (--dry-run), or submitted with sbatch; --wait
  *            waits for its end and gathers the reports of its tasks
- *   openjd   a job template (jobtemplate-2023-09), which is printed for another scheduler
+ *   openjd   a job template (jobtemplate-2023-09 with TASK_CHUNKING), which is printed
+ *   template a text file of the user, whose words are filled in and which is printed
  *
  * The module knows how to describe tasks; it blooms nothing. */
 #ifndef APP_FARM_H
@@ -27,10 +28,13 @@ typedef struct {
     char mark[HASH_TEXT]; /* a hash of the output's absolute path */
     char *folder;         /* absolute: for the script, and for logs and reports of tasks */
     char *cache;          /* absolute; NULL: there is none */
-    text *flag;           /* of a task, all but --frames and --report */
+    text *flag;           /* of a task, all but --frames and --report; paths are relative to `here`,
+                             or start with FARM_OPENJD_FOLDER */
     size_t flags;
+    int *left;             /* the frames to do, rising */
     text *chunk;           /* --frames of each task */
     size_t chunks, frames; /* tasks and frames to do */
+    size_t each;           /* frames of a task */
     size_t current;        /* frames that are up to date */
 } farm;
 
@@ -38,10 +42,11 @@ typedef struct {
  * status where there is no error. */
 int farm_run(const cli *c, const job *j, const recipes *all, text *out, err *e);
 
-/* Adds n rising numbers as --frames takes them: "1001-1010,1020,1031-1035x2". */
-void farm_ranges(const int *number, size_t n, text *to);
-/* Adds "fftbloom-" and the name of the farm's folder, in characters that no scheduler interprets.
- */
+/* Adds n rising numbers as --frames takes them, "1001-1010,1020,1031-1035x2". `step` is the
+ * character before a step: 'x', or ':' as OpenJD writes it. */
+void farm_ranges(const int *number, size_t n, char step, text *to);
+/* Adds the name of the output and the frames to do, "bloom-shot010-1001-1100", in characters that
+ * no scheduler interprets. */
 void farm_job_name(const farm *f, text *to);
 
 /* Returns false where the path of the working folder or of the farm's folder cannot be written into
@@ -56,7 +61,15 @@ int farm_slurm_submit(const farm *f, text *out, err *e);
  * of their statuses. */
 int farm_slurm_gather(const farm *f, text *out, err *e);
 
+/* Relative paths of a job template start at this parameter. */
+#define FARM_OPENJD_FOLDER "{{Param.Folder}}/"
 /* Adds a job template. Returns false where a path or a value cannot be written into one. */
 bool farm_openjd_template(const farm *f, text *to, err *e);
+
+/* Adds the file of --farm-template with its words filled in. */
+bool farm_template_fill(const farm *f, text *to, err *e);
+
+/* Adds a word for a POSIX shell, in single quotes. */
+void farm_add_quoted(const char *word, text *to);
 
 #endif

@@ -16,13 +16,6 @@
 
 /* --- the script ------------------------------------------------------------------------------- */
 
-/* Adds a word for a shell, in single quotes. */
-static void add_quoted(text *to, const char *s) {
-    text_add(to, "'");
-    for (; *s; s++) text_add(to, *s == '\'' ? "'\\''" : "%c", *s);
-    text_add(to, "'");
-}
-
 /* A path stands between double quotes in a line that sbatch reads: nothing in it may end the quotes
  * or the line. */
 static bool can_be_quoted(const char *what, const char *path, err *e) {
@@ -60,14 +53,14 @@ void farm_slurm_script(const farm *f, text *to) {
     for (size_t i = 0; i < f->chunks; i++) text_add(to, "    %s\n", f->chunk[i].s);
     text_add(to, ")\ntask=${SLURM_ARRAY_TASK_ID:?submit this script with sbatch}\n"
                  "for wait in 5 30 0; do\n    ");
-    add_quoted(to, f->program);
+    farm_add_quoted(f->program, to);
     text_add(to, " apply");
     for (size_t i = 0; i < f->flags; i++) {
         text_add(to, " \\\n        ");
-        add_quoted(to, f->flag[i].s);
+        farm_add_quoted(f->flag[i].s, to);
     }
     text_add(to, " \\\n        --frames=\"${frames[task]}\" --progress=none \\\n        --report=");
-    add_quoted(to, f->folder);
+    farm_add_quoted(f->folder, to);
     text_add(to, "/report.$task.json\n    status=$?\n"
                  "    [ $status -eq 75 ] && [ $wait -gt 0 ] || exit $status\n"
                  "    sleep $wait\ndone\n");
