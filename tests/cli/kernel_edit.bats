@@ -84,3 +84,35 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
     [[ "$output" != *"converted"* ]]
     "$FFTBLOOM" diff a.exr m.exr --fail 1e-7 --warn 1e-7
 }
+
+# A lamp as a phone sees it: 8 bits, noise, a background, white at 1.
+photograph() { # EXPOSURE NAME [SEED]
+    oiiotool lamp.exr --ch Y,Y,Y --chnames R,G,B --mulc "$1" --addc 0.01 --clamp:max=1,1,1 --colorconvert linear sRGB \
+        --noise:type=gaussian:stddev=0.003:seed="${3:-1}" --clamp:min=0,0,0:max=1,1,1 -d uint8 -o "$2"
+}
+
+@test "clean and merge: from pictures of a lamp to a kernel that check passes" {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    kernel make moffat --param core=2.5,slope=1.5 --fade 1 --taps 241 -o lamp.exr
+    peak=$("$FFTBLOOM" kernel check lamp.exr --json | json "d['highest'][0]")
+    times() { "$python" -c "print($1 / $peak)"; }
+    photograph "$(times 0.9)" short.png 1
+    photograph "$(times 30)" middle.png 2
+    photograph "$(times 900)" long.png 3
+    run kernel check middle.png --strict
+    [ "$status" -eq 1 ]
+    run kernel clean middle.png -o one.exr --fade 0.7
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"a background of 0.0"*"extrapolated from its flank"*"noise was replaced by a fall-off"* ]]
+    kernel clean middle.png short.png -o two.exr --fade 0.7 --json | json "[c['key'] for c in d['changed']]" | grep -q "core_measured"
+    kernel check two.exr --strict
+    # Exposures as numbers, as fractions, and measured.
+    kernel merge short.png:0.9 middle.png:30 long.png:900 -o m.exr --json >m.json
+    json "[r['exposures'] for r in d['rings']][0], d['rings'][40]['deviation'] < 0.02, len(d['rings']) == 121" <m.json | grep -qxF "(1, True, True)"
+    run kernel merge short.png middle.png long.png -o m.exr
+    [[ "$status" -eq 0 && "$output" == *"middle.png has "*"times the exposure of short.png"*"known to 2 % within "*"decades of light"* ]]
+    kernel clean m.exr -o k.exr --fade 0.7 -q
+    kernel check k.exr --strict
+    refused 64 "of every file" kernel merge short.png:1 middle.png -o x.exr
+    refused 65 "no shorter exposure" kernel clean short.png middle.png -o x.exr
+}

@@ -129,5 +129,35 @@ const command_action KERNEL_ACTIONS[] = {
         .options = "output clobber taps fade jobs",
         .run = kernel_edit,
     },
+    {
+        .name = "clean",
+        .usage = "PHOTO [SHORTER[:EXPOSURE]...] -o OUT [options]",
+        .help = "Make a kernel of a photograph of a lamp: find its centre, take the background "
+                "out, restore a core that is cut off, replace the noise of the tail by the "
+                "fall-off before it, and set taps below zero to zero. The core comes from shorter "
+                "exposures if there are any, and else from its flank. An EXPOSURE is relative to "
+                "the photograph's, or PHOTO has one, too; it is measured if it is not given.",
+        .min_words = 1,
+        .max_words = 16,
+        .options = "output clobber taps param fade kernel_center jobs",
+        .parameters = kernel_edit_details,
+        .example = {{"Clean a photograph, and let it end smoothly.",
+                     "fftbloom kernel clean lamp.png -o lamp.exr --fade 0.8"}},
+        .run = kernel_edit,
+    },
+    {
+        .name = "merge",
+        .usage = "PHOTO[:EXPOSURE]... -o OUT [options]",
+        .help = "Make one kernel of several exposures of the same lamp, which may differ by "
+                "thousands. Each tap is the mean of the exposures that know it, weighted by how "
+                "well they do; --json has the confidence of each ring. Without EXPOSURE (1/60) "
+                "their ratios are measured. 'kernel clean' then takes the background out.",
+        .min_words = 2,
+        .max_words = 16,
+        .options = "output clobber taps fade kernel_center jobs",
+        .example = {{"Three exposures, 1/4000 to 1 second.",
+                     "fftbloom kernel merge a.png:1/4000 b.png:1/60 c.png:1 -o lamp.exr"}},
+        .run = kernel_edit,
+    },
     {0},
 };

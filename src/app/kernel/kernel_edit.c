@@ -227,7 +227,10 @@ static bool read_input(editing *w, const cli *c, int i, err *e) {
             bad += !isfinite(v);
             in->kernel.tap[ch * n + t] = isfinite(v) ? v : 0;
         }
-    if (ok && l.eight_bit) in->quantum = 1 / 255.0;
+    /* The darkest light of 8 bits is its step there. */
+    for (size_t t = 0; ok && l.eight_bit && t < n * k.channels; t++)
+        if (in->kernel.tap[t] > 0 && (in->quantum == 0 || in->kernel.tap[t] < in->quantum))
+            in->quantum = in->kernel.tap[t];
     if (bad && !w->of->from_photo)
         ok = err_set(e, ERR_DATA,
                      "%zu taps of '%s' are not finite numbers; 'kernel clean' makes them zero", bad,

@@ -62,6 +62,27 @@ const edit EDITS[] = {
         .same_shape = true,
         .apply = edit_pad,
     },
+    {
+        .name = "clean",
+        .least = 1,
+        .most = EDIT_INPUTS,
+        .amount = "an exposure",
+        .from_photo = true,
+        .parameter = {{"background", 1, 0, 1, "1 takes a background out, 0 leaves it"},
+                      {"noise", 2, 0, 100,
+                       "rings whose light is not so many times the noise of a tap are replaced by "
+                       "a fall-off; 0 leaves them"},
+                      {"core", 1, 0, 1, "1 restores a core that is cut off, 0 leaves it"}},
+        .apply = edit_clean,
+    },
+    {
+        .name = "merge",
+        .least = 2,
+        .most = EDIT_INPUTS,
+        .amount = "an exposure",
+        .from_photo = true,
+        .apply = edit_merge,
+    },
 };
 const int EDIT_COUNT = (int)(sizeof EDITS / sizeof EDITS[0]);
 

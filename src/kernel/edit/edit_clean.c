@@ -1,0 +1,255 @@
+/* edit_clean.c - makes a kernel of a photograph of a lamp: finds the centre, takes the background
+ * out, restores a saturated core, replaces the noise of the tail, and clips what is below zero. */
+#include "base/mem.h"
+#include "base/number.h"
+#include "kernel/edit/edit.h"
+#include "kernel/edit/photo.h"
+#include "kernel/edit/ring.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BACKGROUND, NOISE, CORE }; /* parameters */
+
+typedef struct {
+    edit_kernel k;
+    ring_map rings;
+    double quantum;
+    edit_account *told;
+} cleaning;
+
+static double *plane(const cleaning *w, uint32_t c) {
+    return w->k.tap + c * (size_t)w->k.w * w->k.h;
+}
+
+/* --- the background --------------------------------------------------------------------------- */
+
+/* The outer four fifths are a fall-off over a constant; the fit tells them apart. A constant that
+ * is within three of its deviations of zero is none, and one that is not most of what the outermost
+ * ring has is a tail that does not follow the law. */
+static void take_background_out(cleaning *w) {
+    const size_t n = (size_t)w->k.w * w->k.h;
+    double before = edit_light(&w->k), level = 0, taken = 0;
+    for (uint32_t c = 0; c < w->k.channels && w->rings.rings > 16; c++) {
+        double *tap = plane(w, c);
+        uint32_t end = w->rings.rings;
+        double noise = fmax(ring_noise(&w->rings, tap, end / 2, end), w->quantum / 4);
+        ring_fall f = ring_fit_fall(&w->rings, tap, max_u32(4, end / 5), end, noise, true);
+        double outermost = ring_robust_mean(&w->rings, tap, end - 1);
+        if (!(f.background > 3 * f.deviation && f.background > 0.5 * outermost)) continue;
+        for (size_t i = 0; i < n; i++) tap[i] -= f.background;
+        level += f.background / w->k.channels;
+        taken += f.background * (double)n;
+    }
+    if (taken > 0 && before > 0)
+        edit_say(w->told, "background", taken / before,
+                 "a background of %.3g was taken out; it held %.3g %% of the light", level,
+                 100 * taken / before);
+}
+
+/* --- the core --------------------------------------------------------------------------------- */
+
+/* Fills in the light of the shorter exposures, in the units of the longest, where they are not
+ * saturated themselves; 0 elsewhere. They come in any order; the longest that will do counts. */
+static bool take_shorter(edit_kernel *to, const cleaning *w, const edit_request *r,
+                         const uint32_t at[2], err *e) {
+    const size_t n = (size_t)w->k.w * w->k.h;
+    double *ratio_of = mem_new(n * w->k.channels, sizeof *ratio_of, "ratios", e);
+    photo_core cut = {.in = mem_new(n, 1, "the core", e)};
+    bool ok = ratio_of && cut.in && edit_new(to, w->k.w, w->k.h, w->k.channels, e);
+    for (int i = 1; ok && i < r->inputs; i++) {
+        edit_kernel s = {0};
+        const edit_input *in = &r->input[i], *first = &r->input[0];
+        if (in->kernel.w != first->kernel.w || in->kernel.h != first->kernel.h ||
+            in->kernel.channels != first->kernel.channels) {
+            ok = err_set(e, ERR_DATA, "'%s' and '%s' have different sizes or channels", in->name,
+                         first->name);
+            break;
+        }
+        ok = edit_copy(&s, &in->kernel, e) && photo_recentre(&s, at, NULL, e);
+        for (uint32_t c = 0; ok && c < s.channels; c++) {
+            double *tap = s.tap + c * n, *longer = plane(w, c), high = 0;
+            uint32_t end = w->rings.rings, outer = end - 1 - end / 5;
+            double noise = ring_noise(&w->rings, tap, end / 2, end), ground = 0;
+            for (uint32_t q = outer; q < end; q++)
+                ground += ring_robust_mean(&w->rings, tap, q) / (end - outer);
+            for (size_t t = 0; t < n; t++) tap[t] -= ground, high = fmax(high, longer[t]);
+            double ratio = photo_ratio(longer, tap, n, high, noise);
+            if (isfinite(in->amount))
+                ratio = (isfinite(first->amount) ? first->amount : 1) / in->amount;
+            if (!(ratio > 1)) {
+                ok = err_set(e, ERR_DATA,
+                             "'%s' is no shorter exposure of '%s': no taps say how much "
+                             "shorter; write %s:0.1 for a tenth of the light",
+                             in->name, first->name, in->name);
+                break;
+            }
+            if (c == 0)
+                edit_say(w->told, "exposure", ratio, "%s has 1/%.4g of the light of %s", in->name,
+                         ratio, first->name);
+            bool saturated = photo_find_core(&cut, tap, &w->rings, in->quantum > 0, e);
+            for (size_t t = 0; t < n; t++) {
+                double *best = &ratio_of[c * n + t];
+                if ((saturated && cut.in[t]) || !(tap[t] > 0) || (*best > 0 && *best < ratio))
+                    continue;
+                to->tap[c * n + t] = tap[t] * ratio, *best = ratio;
+            }
+        }
+        edit_free(&s);
+    }
+    mem_free(ratio_of);
+    mem_free(cut.in);
+    return ok;
+}
+
+/* Puts the light of shorter exposures, or of the flank's extrapolation, where the core is cut off.
+ */
+static bool restore_core(cleaning *w, const edit_kernel *shorter, err *e) {
+    const size_t n = (size_t)w->k.w * w->k.h;
+    photo_core cut = {.in = mem_new(n, 1, "the core", e)};
+    if (!cut.in) return false;
+    double before = 0, after = 0;
+    uint64_t measured = 0, guessed = 0;
+    for (uint32_t c = 0; c < w->k.channels; c++) {
+        double *tap = plane(w, c);
+        if (!photo_find_core(&cut, tap, &w->rings, w->quantum > 0, e)) continue;
+        for (size_t i = 0; i < n; i++) {
+            if (!cut.in[i]) continue;
+            double x = (double)(i % w->k.w) - w->k.w / 2, y = (double)(i / w->k.w) - w->k.h / 2;
+            double v = fmax(photo_flank_at(&cut.flank, hypot(x, y)), tap[i]);
+            bool there = shorter->tap && shorter->tap[c * n + i] > 0;
+            if (there) v = shorter->tap[c * n + i];
+            before += tap[i], after += v;
+            measured += there, guessed += !there;
+            tap[i] = v;
+        }
+    }
+    mem_free(cut.in);
+    if (measured)
+        edit_say(w->told, "core_measured", (double)measured,
+                 "%.0f taps of the saturated core come from shorter exposures", (double)measured);
+    if (guessed)
+        edit_say(w->told, "core_extrapolated", (double)guessed,
+                 "%.0f taps of the saturated core are extrapolated from its flank; a shorter "
+                 "exposure would measure them",
+                 (double)guessed);
+    if (measured + guessed) {
+        double share = (after - before) / edit_light(&w->k);
+        edit_say(w->told, "core_light", share, "the core gained %.3g %% of all light", 100 * share);
+    }
+    return true;
+}
+
+/* --- the tail --------------------------------------------------------------------------------- */
+
+/* Returns the first ring from which taps are not `times` the noise, or 0 if none. */
+static uint32_t first_noisy(const cleaning *w, const double *tap, double noise, double times) {
+    uint32_t end = w->rings.rings;
+    double sum = 0; /* over eight rings, so that none decides alone */
+    for (uint32_t r = 4; r < end; r++) {
+        sum += ring_robust_mean(&w->rings, tap, r);
+        if (r >= 12) sum -= ring_robust_mean(&w->rings, tap, r - 8);
+        if (r >= 11 && sum / 8 < times * noise) return r - 7;
+    }
+    return 0;
+}
+
+/* Returns the mean of the 25 taps around one, or of those of them that there are. */
+static double local_mean(const edit_kernel *k, const double *tap, size_t i) {
+    uint32_t x = (uint32_t)(i % k->w), y = (uint32_t)(i / k->w), n = 0;
+    double sum = 0;
+    for (uint32_t py = y > 2 ? y - 2 : 0; py <= y + 2 && py < k->h; py++)
+        for (uint32_t px = x > 2 ? x - 2 : 0; px <= x + 2 && px < k->w; px++)
+            sum += tap[(size_t)py * k->w + px], n++;
+    return sum / n;
+}
+
+/* Replaces taps from ring `first` on, blended in over a sixth of the way, by what falls off as the
+ * rings before it do. Spikes that stand out of the noise are kept, and those that only their mean
+ * shows are smoothed. Returns the change of light, or INFINITY without memory. */
+static double replace_tail(cleaning *w, double *tap, uint32_t first, double noise, double times,
+                           const ring_fall *fall, err *e) {
+    const size_t n = (size_t)w->k.w * w->k.h;
+    double *made = mem_raw(n, sizeof *made, "a tail", e), change = 0, level = 0, want = 0;
+    ring_fall f = *fall;
+    if (!made) return INFINITY;
+    for (uint32_t r = first - max_u32(1, first / 4); r < first; r++)
+        level += ring_robust_mean(&w->rings, tap, r), want += ring_fall_at(&f, r);
+    if (want > 0) f.level *= fmax(level, 0) / want;
+    for (size_t i = 0; i < n; i++) {
+        double x = (double)(i % w->k.w) - w->k.w / 2, y = (double)(i / w->k.w) - w->k.h / 2;
+        double d = hypot(x, y), blend = clamp_double(6 * (d / first - 5.0 / 6), 0, 1);
+        double v = ring_fall_at(&f, d), local = blend > 0 ? local_mean(&w->k, tap, i) : 0;
+        /* A mean of 25 taps has a fifth of their noise: 3 of its deviations are no chance. */
+        double apart = (local - v) / (noise / 5);
+        v += clamp_double(apart - 2.5, 0, 1) * (local - v);
+        blend *= clamp_double(2.5 - 2 * local / (times * noise), 0, 1);
+        made[i] = tap[i] + blend * (v - tap[i]);
+        change += made[i] - tap[i];
+    }
+    memcpy(tap, made, n * sizeof *tap);
+    mem_free(made);
+    return change;
+}
+
+static bool clean_tail(cleaning *w, double times, err *e) {
+    double change = 0, all = edit_light(&w->k), slope = 0;
+    uint32_t nearest = 0;
+    for (uint32_t c = 0; c < w->k.channels && times > 0 && w->rings.rings > 16; c++) {
+        double *tap = plane(w, c);
+        uint32_t end = w->rings.rings;
+        double noise = fmax(ring_noise(&w->rings, tap, 2 * end / 3, end), w->quantum);
+        uint32_t first = noise > 0 ? first_noisy(w, tap, noise, times) : 0;
+        if (!first) continue;
+        ring_fall f = ring_fit_fall(&w->rings, tap, max_u32(2, first / 3), first, noise, false);
+        if (!(f.level > 0)) f = (ring_fall){0};
+        slope = f.slope;
+        change += replace_tail(w, tap, first, noise, times, &f, e);
+        if (isinf(change)) return false;
+        if (!nearest || first < nearest) nearest = first;
+    }
+    if (nearest)
+        edit_say(w->told, "tail", nearest,
+                 "from %u taps on, noise was replaced by a fall-off as distance^-%.2f; the light "
+                 "changed by %.3g %%",
+                 nearest, slope, 100 * change / all);
+    return true;
+}
+
+static void clip_negative(cleaning *w) {
+    const size_t n = (size_t)w->k.w * w->k.h * w->k.channels;
+    double light = edit_light(&w->k), below = 0;
+    uint64_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (w->k.tap[i] < 0) below -= w->k.tap[i], count++, w->k.tap[i] = 0;
+    if (count)
+        edit_say(w->told, "negative", (double)count,
+                 "%.0f taps below zero, of %.3g %% of the light, are zero", (double)count,
+                 100 * below / light);
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+bool edit_clean(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
+    cleaning w = {.told = told, .quantum = r->input[0].quantum};
+    edit_kernel shorter = {0};
+    const uint32_t *at = r->at;
+    uint32_t found[2];
+    photo_find_centre(found, &r->input[0].kernel);
+    if (!r->centred) at = found;
+    bool ok = edit_copy(&w.k, &r->input[0].kernel, e) && photo_recentre(&w.k, at, told, e) &&
+              ring_map_make(&w.rings, w.k.w, w.k.h, e);
+    if (ok && r->value[BACKGROUND] > 0) take_background_out(&w);
+    if (ok && r->inputs > 1) ok = take_shorter(&shorter, &w, r, at, e);
+    if (ok && r->value[CORE] > 0) ok = restore_core(&w, &shorter, e);
+    ok = ok && clean_tail(&w, r->value[NOISE], e);
+    if (ok) clip_negative(&w);
+    if (ok && !told->sayings) edit_say(told, "nothing", 0, "there was nothing to clean");
+    edit_free(&shorter);
+    ring_map_free(&w.rings);
+    if (ok)
+        *to = w.k;
+    else
+        edit_free(&w.k);
+    return ok;
+}

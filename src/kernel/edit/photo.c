@@ -1,0 +1,151 @@
+#include "kernel/edit/photo.h"
+
+#include "base/mem.h"
+#include "base/number.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- the centre ------------------------------------------------------------------------------- */
+
+/* Marks the taps of at least `least` that hang together with tap `from`, and returns how many. */
+static uint32_t mark_piece(uint8_t *in, const double *tap, uint32_t w, uint32_t h, size_t from,
+                           double least, uint32_t *stack) {
+    uint32_t top = 0, count = 0;
+    if (!(tap[from] >= least)) return 0;
+    stack[top++] = (uint32_t)from, in[from] = 1;
+    while (top > 0) {
+        uint32_t i = stack[--top], x = i % w, y = i / w;
+        const uint32_t beside[4] = {x > 0 ? i - 1 : i, x + 1 < w ? i + 1 : i, y > 0 ? i - w : i,
+                                    y + 1 < h ? i + w : i};
+        count++;
+        for (int b = 0; b < 4; b++)
+            if (!in[beside[b]] && tap[beside[b]] >= least)
+                in[beside[b]] = 1, stack[top++] = beside[b];
+    }
+    return count;
+}
+
+double photo_find_centre(uint32_t at[2], const edit_kernel *k) {
+    const size_t n = (size_t)k->w * k->h;
+    err e = {0};
+    double *all = mem_new(n, sizeof *all, "all channels", &e), x = 0, y = 0, sum = 0;
+    uint32_t *stack = mem_new(n, sizeof *stack, "a piece", &e);
+    uint8_t *in = mem_new(n, 1, "a piece", &e);
+    size_t peak = 0;
+    at[0] = k->w / 2, at[1] = k->h / 2;
+    for (size_t i = 0; all && stack && in && i < n; i++) {
+        for (uint32_t c = 0; c < k->channels; c++) all[i] += k->tap[c * n + i];
+        if (all[i] > all[peak]) peak = i;
+    }
+    if (all && stack && in && all[peak] > 0) {
+        double half = all[peak] / 2;
+        mark_piece(in, all, k->w, k->h, peak, half, stack);
+        for (size_t i = 0; i < n; i++) {
+            double v = in[i] ? all[i] - half : 0;
+            x += v * (double)(i % k->w), y += v * (double)(i / k->w), sum += v;
+        }
+        at[0] = (uint32_t)floor(x / sum + 0.5), at[1] = (uint32_t)floor(y / sum + 0.5);
+    }
+    mem_free(all);
+    mem_free(stack);
+    mem_free(in);
+    return sum > 0 ? hypot(x / sum - at[0], y / sum - at[1]) : 0;
+}
+
+bool photo_recentre(edit_kernel *k, const uint32_t at[2], edit_account *told, err *e) {
+    const uint32_t size[2] = {k->w, k->h};
+    uint32_t side[2], first[2];
+    if (at[0] >= k->w || at[1] >= k->h)
+        return err_set(e, ERR_CONFIG, "the centre %u, %u lies outside the %u x %u taps", at[0],
+                       at[1], k->w, k->h);
+    for (int a = 0; a < 2; a++) {
+        uint32_t before = at[a], after = size[a] - 1 - at[a];
+        side[a] = before > after ? 2 * after + 2 : 2 * before + 1;
+        first[a] = at[a] - side[a] / 2;
+    }
+    if (side[0] == k->w && side[1] == k->h) return true;
+    edit_kernel to;
+    double before = edit_light(k);
+    if (!edit_new(&to, side[0], side[1], k->channels, e)) return false;
+    for (uint32_t c = 0; c < k->channels; c++)
+        for (uint32_t y = 0; y < to.h; y++)
+            memcpy(to.tap + ((size_t)c * to.h + y) * to.w,
+                   k->tap + ((size_t)c * k->h + y + first[1]) * k->w + first[0],
+                   to.w * sizeof *to.tap);
+    if (told)
+        edit_say(told, "centre", at[0],
+                 "tap %u, %u is the centre: the picture was cut to the %u x %u taps around it",
+                 at[0], at[1], to.w, to.h);
+    if (told && before > 0)
+        edit_say(told, "cut", 1 - edit_light(&to) / before,
+                 "that cut %.3g %% of its light, the background's included",
+                 100 * (1 - edit_light(&to) / before));
+    edit_free(k);
+    *k = to;
+    return true;
+}
+
+/* --- the core --------------------------------------------------------------------------------- */
+
+double photo_flank_at(const photo_flank *f, double r) {
+    return exp(f->level - f->slope * log1p(r / f->width * (r / f->width)));
+}
+
+/* Fits the rings outside `radius`. For one width it is a straight line through the logarithms, in
+ * which a ring counts by its noise and by a fiftieth, since no flank follows the law better. */
+static bool fit_flank(photo_flank *best, const double *tap, const ring_map *m, double radius) {
+    enum { MOST = 256 };
+    double at[MOST], light[MOST], weight[MOST], least = INFINITY;
+    double noise = ring_noise(m, tap, m->rings / 2, m->rings);
+    uint32_t first = (uint32_t)(radius + 1.5), end = min_u32((uint32_t)(3 * radius + 8), m->rings);
+    int n = 0;
+    for (uint32_t r = first; r < end && n < MOST; r++) {
+        double y = ring_robust_mean(m, tap, r), error = noise / (y * sqrt(ring_count(m, r)));
+        if (!(y > 0)) break;
+        at[n] = ring_distance(m, r), light[n] = log(y), weight[n] = 1 / (error * error + 4e-4);
+        n++;
+    }
+    for (double width = fmax(radius / 8, 0.2); n > 3 && width <= 6 * radius + 4; width *= 1.04) {
+        double s1 = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;
+        for (int i = 0; i < n; i++) {
+            double x = -log1p(at[i] / width * (at[i] / width)), y = light[i], w = weight[i];
+            s1 += w, sx += w * x, sy += w * y, sxx += w * x * x, sxy += w * x * y, syy += w * y * y;
+        }
+        double det = s1 * sxx - sx * sx;
+        if (!(det > 0)) continue;
+        photo_flank f = {(sxx * sy - sx * sxy) / det, width, (s1 * sxy - sx * sy) / det};
+        double sum = syy - f.level * sy - f.slope * sxy;
+        if (f.slope > 0.3 && f.slope < 30 && sum < least) least = sum, *best = f;
+    }
+    return isfinite(least);
+}
+
+bool photo_find_core(photo_core *c, const double *tap, const ring_map *m, bool coarse, err *e) {
+    const size_t n = (size_t)m->w * m->h, middle = (size_t)(m->h / 2) * m->w + m->w / 2;
+    uint32_t *stack = mem_new(n, sizeof *stack, "the core", e);
+    if (!stack) return false;
+    memset(c->in, 0, n);
+    c->high = tap[middle];
+    for (uint32_t i = 0; i < m->first[min_u32(m->rings, 3)]; i++)
+        c->high = fmax(c->high, tap[m->tap[i]]);
+    c->count = mark_piece(c->in, tap, m->w, m->h, middle, c->high * (coarse ? 0.97 : 0.998), stack);
+    c->radius = sqrt(c->count / M_PI);
+    mem_free(stack);
+    return c->count >= 5 && c->high > 0 && fit_flank(&c->flank, tap, m, c->radius) &&
+           photo_flank_at(&c->flank, 0) > 1.15 * c->high;
+}
+
+/* --- exposures -------------------------------------------------------------------------------- */
+
+/* Taps are chosen by the longer exposure alone, in which noise is small: to choose by the shorter
+ * one would prefer those whose noise is above zero. */
+double photo_ratio(const double *longer, const double *shorter, size_t n, double white,
+                   double noise) {
+    double a = 0, b = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (longer[i] > 0.9 * white || longer[i] < fmax(0.2 * white, 4 * noise)) continue;
+        a += longer[i], b += shorter[i];
+    }
+    return b > 0 ? a / b : 0;
+}

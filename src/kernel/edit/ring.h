@@ -1,0 +1,43 @@
+/* ring.h - looks at a plane ring by ring around its middle, robustly: photographs have noise,
+ * reflections and other lamps, which must not decide what a ring is like. */
+#ifndef KERNEL_RING_H
+#define KERNEL_RING_H
+
+#include "kernel/edit/edit.h"
+
+/* The taps of a plane in rings one tap wide; ring r is of the taps r - 0.5 to r + 0.5 away. Only
+ * rings that lie inside the plane count. */
+typedef struct {
+    uint32_t w, h, rings;
+    uint32_t *first; /* ring r is tap[first[r]] to tap[first[r + 1] - 1] */
+    uint32_t *tap;
+    double *room; /* for sorting taps, and one number a ring behind them */
+} ring_map;
+
+bool ring_map_make(ring_map *m, uint32_t w, uint32_t h, err *e);
+void ring_map_free(ring_map *m);
+
+/* Returns the number of taps of a ring, their mean distance, their mean, and the mean of those
+ * between the fifth and the last fifth in order of light. */
+uint32_t ring_count(const ring_map *m, uint32_t r);
+double ring_distance(const ring_map *m, uint32_t r);
+double ring_mean(const ring_map *m, const double *plane, uint32_t r);
+double ring_robust_mean(const ring_map *m, const double *plane, uint32_t r);
+
+/* Returns the deviation of the noise in the rings [from, to): of each tap from the mean of its
+ * neighbours, by the median, so that structure does not count. */
+double ring_noise(const ring_map *m, const double *plane, uint32_t from, uint32_t to);
+
+/* A fall-off: light = level * distance^-slope + background. */
+typedef struct {
+    double level, slope, background;
+    double deviation; /* of the background */
+} ring_fall;
+
+/* Fits a fall-off to the robust means of the rings [from, to), whose taps have `noise`; with
+ * `ground` also a background, else it is 0. level is 0 where nothing falls off. */
+ring_fall ring_fit_fall(const ring_map *m, const double *plane, uint32_t from, uint32_t to,
+                        double noise, bool ground);
+double ring_fall_at(const ring_fall *f, double distance);
+
+#endif

@@ -1,0 +1,226 @@
+/* Kernels of photographs: known kernels, photographed by a camera that is written down here (8
+ * bits, the curve of sRGB, noise, white at 1), must come back. */
+#include "base/mem.h"
+#include "kernel/edit/edit.h"
+#include "unit/check.h"
+#include "unit/make_image.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { W = 341, H = 333, CX = 172, CY = 165, REACH = 150 };
+
+typedef double light_at(double x, double y);
+
+static double moffat(double x, double y) {
+    return pow(1 + (x * x + y * y) / (1.4 * 1.4), -1.5);
+}
+
+static double soft(double x, double y) {
+    return pow(1 + (x * x + y * y) / 16, -1.6);
+}
+
+/* Six rays on a veil. */
+static double star(double x, double y) {
+    double r = hypot(x, y);
+    double ray = pow(cos(3 * atan2(y, x)), 40) * r * r / (25 + r * r);
+    return pow(1 + r * r / 9, -1.6) + 0.5 * ray * pow(1 + r * r / 9, -1.2);
+}
+
+static double normal(uint64_t *seed) {
+    double sum = 0;
+    for (int i = 0; i < 12; i++) sum += (double)(make_random(seed) >> 40) * 0x1p-24;
+    return sum - 6;
+}
+
+static double encode(double v) {
+    return v <= 0.0031308 ? v * 12.92 : 1.055 * pow(v, 1 / 2.4) - 0.055;
+}
+
+static double decode(double s) {
+    return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4);
+}
+
+/* `codes` is the deviation of the noise, in steps of the 8 bits. */
+static edit_input photograph(light_at *light, double exposure, double ground, double codes,
+                             uint64_t seed) {
+    edit_input in = {.amount = NAN, .quantum = decode(1 / 255.0), .name = "lamp.png"};
+    err e = {0};
+    CHECK_OK(edit_new(&in.kernel, W, H, 1, &e), e);
+    for (int i = 0; i < W * H; i++) {
+        double v = exposure * light(i % W - CX, i / W - CY) + ground;
+        double code = round(encode(fmin(v, 1)) * 255 + codes * normal(&seed));
+        in.kernel.tap[i] = decode(fmin(fmax(code, 0), 255) / 255);
+    }
+    return in;
+}
+
+static edit_kernel apply(const char *name, edit_request *r, edit_account *told) {
+    edit_kernel to = {0};
+    err e = {0};
+    r->threads = make_threads();
+    CHECK_OK(edit_find(name)->apply(&to, r, told, &e), e);
+    for (int i = 0; i < r->inputs; i++) edit_free(&r->input[i].kernel);
+    return to;
+}
+
+static const edit_saying *said(const edit_account *a, const char *key) {
+    for (int i = 0; i < a->sayings; i++)
+        if (strcmp(a->saying[i].key, key) == 0) return &a->saying[i];
+    return NULL;
+}
+
+/* Returns the mean of a ring of a kernel, or with NULL of the light itself. */
+static double ring(const edit_kernel *k, light_at *light, int radius) {
+    double sum = 0, count = 0;
+    for (int y = -radius; y <= radius; y++)
+        for (int x = -radius; x <= radius; x++) {
+            if ((int)(hypot(x, y) + 0.5) != radius) continue;
+            sum += light ? light(x, y)
+                         : k->tap[(size_t)(y + (int)k->h / 2) * k->w + (size_t)(x + (int)k->w / 2)];
+            count++;
+        }
+    return sum / count;
+}
+
+/* Three exposures of 8 bits, up to 3000 times apart: every ring to 2 %, over six decades. */
+static void merge_recovers(void **state) {
+    (void)state;
+    for (int measured = 0; measured < 2; measured++) {
+        edit_request r = {.inputs = 3, .value = {0}};
+        edit_account told = {0};
+        const double exposure[3] = {3000, 0.9, 55};
+        for (int i = 0; i < 3; i++) {
+            r.input[i] = photograph(moffat, exposure[i], 0, 0.7, (uint64_t)i + 1);
+            if (!measured) r.input[i].amount = exposure[i];
+        }
+        edit_kernel k = apply("merge", &r, &told);
+        double is_all = 0, all = 0, low = 1;
+        for (int i = 0; i <= REACH; i++)
+            is_all += ring(&k, NULL, i) * fmax(i, 0.16),
+                all += ring(NULL, moffat, i) * fmax(i, 0.16);
+        for (int i = 0; i <= REACH; i++) {
+            double is = ring(&k, NULL, i) / is_all * all, want = ring(NULL, moffat, i);
+            CHECK_LE(fabs(is / want - 1), 0.02);
+            low = fmin(low, want);
+            /* What it says of itself is neither boast nor doubt. */
+            CHECK_LE(told.ring[i].deviation, 0.05);
+            assert_true(told.ring[i].exposures >= 1 && told.ring[i].exposures <= 3);
+        }
+        CHECK_LE(low, 1e-6);
+        assert_true(said(&told, "known_to_0.02") != NULL);
+        CHECK_LE(140, said(&told, "known_to_0.02")->value);
+        const edit_saying *longest = &told.saying[0];
+        for (int i = 0; i < told.sayings; i++)
+            if (strcmp(told.saying[i].key, "exposure") == 0) longest = &told.saying[i];
+        CHECK_LE(fabs(longest->value / (3000 / 0.9) - 1), measured ? 0.02 : 1e-12);
+        edit_free(&k);
+        edit_account_free(&told);
+    }
+}
+
+/* Exposures that do not say the truth are noticed. */
+static void merge_doubts(void **state) {
+    (void)state;
+    edit_request r = {.inputs = 2};
+    edit_account told = {0};
+    r.input[0] = photograph(moffat, 0.9, 0, 0.7, 1), r.input[0].amount = 1;
+    r.input[1] = photograph(moffat, 45, 0, 0.7, 2), r.input[1].amount = 100;
+    edit_kernel k = apply("merge", &r, &told);
+    const edit_saying *s = said(&told, "exposure_differs");
+    assert_non_null(s);
+    CHECK_LE(fabs(s->value - 50), 1.5);
+    double most = 0;
+    for (uint32_t i = 0; i < told.rings; i++)
+        if (told.ring[i].exposures > 1) most = fmax(most, told.ring[i].deviation);
+    CHECK_LE(0.1, most);
+    edit_free(&k);
+    edit_account_free(&told);
+}
+
+typedef struct {
+    double taps, rings;
+} difference;
+
+/* Returns how much of the light is at the wrong place in the kernel: summed tap by tap, noise
+ * included, and summed over rings. Both have sum 1 over the square of this half side. */
+static difference wrong(const edit_kernel *k, light_at *light, int half) {
+    double is = 0, want = 0, by_ring[2 * REACH] = {0};
+    difference d = {0};
+    for (int pass = 0; pass < 2; pass++)
+        for (int y = -half; y <= half; y++)
+            for (int x = -half; x <= half; x++) {
+                double v = k->tap[(size_t)(y + (int)k->h / 2) * k->w + (size_t)(x + (int)k->w / 2)];
+                double off = pass ? v / is - light(x, y) / want : 0;
+                if (pass == 0) is += v, want += light(x, y);
+                d.taps += fabs(off);
+                by_ring[(int)(hypot(x, y) + 0.5)] += off;
+            }
+    for (int r = 0; r < 2 * REACH; r++) d.rings += fabs(by_ring[r]);
+    return d;
+}
+
+/* A clipped picture with a background and noise: 5 % of the light. The rays' own noise stays. */
+static void clean_recovers(void **state) {
+    (void)state;
+    light_at *const LIGHT[2] = {soft, star};
+    for (int l = 0; l < 2; l++) {
+        edit_request r = {.inputs = 1, .value = {1, 2, 1}};
+        edit_account told = {0};
+        r.input[0] = photograph(LIGHT[l], 3, 0.02, 1, 7);
+        double raw = 0;
+        for (int i = 0; i < W * H; i++) raw += r.input[0].kernel.tap[i];
+        edit_kernel k = apply("clean", &r, &told);
+        assert_true(k.w == 338 && k.h == 331); /* the centre is 172, 165 of 341 x 333 */
+        assert_true(said(&told, "background") && said(&told, "core_extrapolated"));
+        difference d = wrong(&k, LIGHT[l], 150);
+        CHECK_LE(d.rings, 0.05);
+        CHECK_LE(d.taps, l == 0 ? 0.05 : 0.08);
+        for (size_t i = 0; i < (size_t)k.w * k.h; i++) CHECK_LE(0, k.tap[i]);
+        edit_free(&k);
+        edit_account_free(&told);
+    }
+}
+
+/* With shorter exposures the core may be cut off far below its top. */
+static void clean_takes_shorter(void **state) {
+    (void)state;
+    for (int given = 0; given < 2; given++) {
+        edit_request r = {.inputs = 3, .value = {1, 2, 1}};
+        edit_account told = {0};
+        r.input[0] = photograph(star, 40, 0.02, 1, 7);
+        r.input[1] = photograph(star, 0.6, 0.0003, 1, 8);
+        r.input[2] = photograph(star, 4, 0.002, 1, 9);
+        if (given) r.input[1].amount = 0.6 / 40, r.input[2].amount = 0.1;
+        edit_kernel k = apply("clean", &r, &told);
+        assert_true(said(&told, "core_measured") && !said(&told, "core_extrapolated"));
+        CHECK_LE(wrong(&k, star, 150).taps, 0.05);
+        edit_free(&k);
+        edit_account_free(&told);
+    }
+}
+
+/* A kernel without faults stays as it is, to the bit. */
+static void clean_leaves(void **state) {
+    (void)state;
+    edit_request r = {.inputs = 1, .value = {1, 2, 1}};
+    edit_account told = {0};
+    err e = {0};
+    CHECK_OK(edit_new(&r.input[0].kernel, 129, 129, 1, &e), e);
+    for (int i = 0; i < 129 * 129; i++) r.input[0].kernel.tap[i] = star(i % 129 - 64, i / 129 - 64);
+    edit_kernel k = apply("clean", &r, &told);
+    assert_non_null(said(&told, "nothing"));
+    assert_true(k.w == 129 && k.h == 129);
+    for (int i = 0; i < 129 * 129; i++) assert_true(k.tap[i] == star(i % 129 - 64, i / 129 - 64));
+    edit_free(&k);
+    edit_account_free(&told);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(merge_recovers), cmocka_unit_test(merge_doubts),
+        cmocka_unit_test(clean_recovers), cmocka_unit_test(clean_takes_shorter),
+        cmocka_unit_test(clean_leaves)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
