@@ -88,6 +88,7 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
                   .wide = a->wide,
                   .spots = a->spots,
                   .core = &a->core,
+                  .floats = a->method->floats > 0,
                   .ledger = &v->size->ledger,
                   .nonnegative = a->l->nonnegative,
                   .signs = a->l->signs,

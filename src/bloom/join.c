@@ -39,6 +39,7 @@ typedef struct {
     const float *floats;   /* what the transform made, or */
     const double *doubles; /* this */
     double back;           /* by which it must be multiplied */
+    const float *space;    /* what was added in space, as floats; NULL: nothing, or doubles */
     double *own, *glare;   /* what the pixels give themselves; all else */
 } row;
 
@@ -56,13 +57,13 @@ typedef struct {
  * is far below what the ledger allows where all are of one sign. */
 enum { SPAN = 128 };
 
-/* Makes an ordinary row, in floats: nothing below zero, nothing added in space, all spread, nothing
- * darker than `dark`, and of a size whose squares are floats. Returns false where the row turns out
- * not to be ordinary; `out` must be made again then. Terms of one sign cannot cancel, so all
- * roundings are relative to the result: noise_relative has room for them. Two sums each, since one
- * addition waits for the one before. */
-VECTOR_WIDE static bool make_ordinary(const row *r, row_totals *t) {
-    const float *in = r->in, *made = r->floats;
+/* Makes an ordinary row, in floats: nothing below zero, all spread, nothing darker than `dark`, and
+ * of a size whose squares are floats. Returns false where the row turns out not to be ordinary;
+ * `out` must be made again then. Terms of one sign cannot cancel, so all roundings are relative to
+ * the result: accuracy_relative has room for them. Two sums each, since one addition waits for the
+ * one before. */
+VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool space) {
+    const float *in = r->in, *made = r->floats, *added = r->space;
     float *to = r->out, centre = (float)r->centre;
     const float *next_in = in + 2 * r->n, *next_to = to + 2 * r->n; /* of the next pair of rows */
     vec8f zero = {0}, high = zero, low = zero + FLT_MAX, largest = zero, darkest = zero + FLT_MAX;
@@ -75,15 +76,20 @@ VECTOR_WIDE static bool make_ordinary(const row *r, row_totals *t) {
             __builtin_prefetch(next_in + i);
             __builtin_prefetch(next_to + i, 1);
             vec8f a = *(const vec8f_any *)(made + i), b = *(const vec8f_any *)(made + i + 8);
+            norm_a += a * a;
+            norm_b += b * b;
+            high = VECTOR_MAX8(VECTOR_MAX8(a, b), high);
+            if (space) {
+                high = VECTOR_MAX8(VECTOR_MAX8(-a, -b), high);
+                a += *(const vec8f_any *)(added + i);
+                b += *(const vec8f_any *)(added + i + 8);
+            }
             vec8f out_a = centre * *(const vec8f_any *)(in + i) + a;
             vec8f out_b = centre * *(const vec8f_any *)(in + i + 8) + b;
             *(vec8f_any *)(to + i) = out_a;
             *(vec8f_any *)(to + i + 8) = out_b;
-            norm_a += a * a;
-            norm_b += b * b;
             sum_a += out_a;
             sum_b += out_b;
-            high = VECTOR_MAX8(VECTOR_MAX8(a, b), high);
             low = VECTOR_MIN8(VECTOR_MIN8(a, b), low);
             largest = VECTOR_MAX8(VECTOR_MAX8(out_a, out_b), largest);
             darkest = VECTOR_MIN8(VECTOR_MIN8(out_a, out_b), darkest);
@@ -104,17 +110,23 @@ VECTOR_WIDE static bool make_ordinary(const row *r, row_totals *t) {
         t->darkest = fminf(t->darkest, darkest[k]);
     }
     for (; i < r->n; i++) {
-        float e = made[i], out = centre * in[i] + e;
+        float e = made[i], g = space ? e + added[i] : e, out = centre * in[i] + g;
         t->norm += (double)e * (double)e;
         t->sum += (double)out;
-        top = fmaxf(top, e);
-        bottom = fminf(bottom, e);
+        top = fmaxf(top, space ? fabsf(e) : e);
+        bottom = fminf(bottom, g);
         t->largest = fmaxf(t->largest, out);
         t->darkest = fminf(t->darkest, out);
         to[i] = out;
     }
     t->peak = (double)top;
     return bottom >= 0 && (double)t->darkest >= r->dark && top > 1e-15F && top < 1e15F;
+}
+VECTOR_WIDE static bool make_ordinary(const row *r, row_totals *t) {
+    return make_floats(r, t, false);
+}
+VECTOR_WIDE static bool make_ordinary_and_space(const row *r, row_totals *t) {
+    return make_floats(r, t, true);
 }
 
 typedef float vec4f __attribute__((vector_size(16)));
@@ -244,16 +256,16 @@ static void set_stats(join_stats *st, const row_totals *t, double spilled) {
 }
 
 /* A worker's scratch. In doubles: what the pixels give themselves, the glare, the sums of the
- * magnitudes of its terms in space, and the scratch of core_row and spots_row. In floats: the row
- * as it came, and the part of it that is spread. */
+ * magnitudes of its terms in space, and the scratch of core_row. In floats: the row
+ * as it came, the part of it that is spread, what the engine made, and what is added in space. */
 typedef struct {
-    double *own, *glare, *magnitude, *core, *spots;
-    float *in, *excess;
+    double *own, *glare, *magnitude, *core;
+    float *in, *excess, *made, *space;
 } scratch;
 
 static size_t scratch_bytes(const join_job *j) {
-    size_t doubles = 3 * (size_t)j->tail->w + core_scratch(j->core) + spots_scratch(j->tail),
-           floats = 2 * (size_t)j->tail->w;
+    size_t doubles = 3 * (size_t)j->tail->w + core_scratch(j->core),
+           floats = 4 * (size_t)j->tail->w;
     return (doubles * sizeof(double) + floats * sizeof(float) + 127) / 64 * 64;
 }
 
@@ -263,9 +275,11 @@ static scratch lay_out(const join_job *j, void *at) {
     s.glare = s.own + w;
     s.magnitude = s.glare + w;
     s.core = s.magnitude + w;
-    s.spots = s.core + core_scratch(j->core);
-    s.in = (float *)(s.spots + spots_scratch(j->tail));
+    s.in = (float *)(s.core + core_scratch(j->core));
+
     s.excess = s.in + w;
+    s.made = s.excess + w;
+    s.space = s.made + w;
     return s;
 }
 
@@ -273,11 +287,26 @@ static scratch lay_out(const join_job *j, void *at) {
 static bool add_in_space(const join *f, uint32_t c, uint32_t y, const row *r, const scratch *s) {
     const join_job *j = &f->j;
     if (!j->core->radius && !j->spots[c].count) return false;
-    tail_row to = {c, y, r->glare, j->signs[c] ? s->magnitude : NULL};
+    tail_row to = {c, y, r->glare, j->signs[c] ? s->magnitude : NULL, NULL};
     if (to.magnitude) memset(s->magnitude, 0, r->n * sizeof *s->magnitude);
     core_row(j->core, &to, &(core_input){j->in ? j->in[c] : NULL, r->back, s->core});
-    spots_row(&j->spots[c], &to, s->spots);
+    spots_row(&j->spots[c], &to);
     return to.magnitude;
+}
+
+/* Makes a row in floats, if it is an ordinary one. */
+static bool make_in_floats(const join *f, uint32_t c, uint32_t y, row *r, const scratch *s,
+                           row_totals *t) {
+    const join_job *j = &f->j;
+    bool spots = j->spots[c].count;
+    if (!j->core->radius && !spots) return make_ordinary(r, t);
+    if (j->core->radius)
+        core_floats(j->core, c, y, j->in[c], s->space);
+    else
+        memset(s->space, 0, r->n * sizeof *s->space);
+    if (spots) spots_row(&j->spots[c], &(tail_row){.channel = c, .y = y, .floats = s->space});
+    r->space = s->space;
+    return make_ordinary_and_space(r, t);
 }
 
 void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) {
@@ -308,11 +337,14 @@ void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) 
              .own = s.own,
              .glare = s.glare};
     row_totals t;
-    bool plain = f->wide && !j->wide && all && r.nonnegative && !j->core->radius &&
-                 !j->spots[c].count && !j->glare && !j->exponent[c];
-    /* Where the result is written over what the engine made, the engine's rows are gone after an
-     * attempt. */
-    if (!plain || made == r.out || !make_ordinary(&r, &t)) {
+    bool in_space = j->core->radius || j->spots[c].count;
+    bool ordinary = f->wide && !j->wide && all && r.nonnegative && !j->glare && !j->exponent[c] &&
+                    (!in_space || j->floats);
+    if (ordinary && made == r.out) { /* what the engine made is written over */
+        memcpy(s.made, made, w * sizeof *made);
+        r.floats = s.made;
+    }
+    if (!ordinary || !make_in_floats(f, c, y, &r, &s, &t)) {
         if (source == r.out) { /* and is written over by now */
             image_to_float(s.in, j->source[c], j->type[c], first, w);
             r.in = source = s.in;

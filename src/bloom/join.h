@@ -39,6 +39,7 @@ typedef struct {
     bool wide;
     const spot_list *spots; /* of each channel */
     const kernel_core *core;
+    bool floats; /* sums in space may be in floats where nothing is below zero */
     const ledger_kernel *ledger;
     float *const *in;        /* what the engine was given; of doubles: NULL */
     bool same[PSF_CHANNELS]; /* that is the image as it came, as floats */

@@ -107,7 +107,7 @@ static bool sketch_channel(void *ctx, size_t c, int worker, err *e) {
     light *l = j->l;
     (void)worker;
     l->nonnegative[c] = j->v->size->nonnegative[c] && l->scanned.channel[c].least >= 0;
-    return sketch_make(&l->sketched[c], &j->v->size->sketch, &l->scanned, (uint32_t)c, e);
+    return sketch_make(&l->sketched[c], &j->v->size->sketch, &l->scanned, (uint32_t)c, l->close, e);
 }
 
 bool light_find(light *l, const view *v, bool ahead, err *e) {
@@ -134,9 +134,9 @@ bool light_find(light *l, const view *v, bool ahead, err *e) {
 bool light_find_closely(light *l, const view *v, err *e) {
     if (l->close) return true;
     l->close = true;
-    bool ok = scan_image(l, v, false, e);
-    if (ok) find_dark(l, v);
-    return ok;
+    if (!scan_image(l, v, false, e)) return false;
+    find_dark(l, v);
+    return par_for(v->threads, v->channels, sketch_channel, &(sketch_job){l, v}, e);
 }
 
 void light_free(light *l) {

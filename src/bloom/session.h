@@ -18,8 +18,8 @@ typedef struct {
     kernel_need need;
     psf kernel;
     kernel_tail tail;
-    noise_tail sums[PSF_CHANNELS][ACCURACY_CORES]; /* tail_sums of each channel and core */
-    bool nonnegative[PSF_CHANNELS];                /* the kernel has no taps below zero */
+    noise_tail sums[PSF_CHANNELS][CORES]; /* tail_sums of each channel and core */
+    bool nonnegative[PSF_CHANNELS];       /* the kernel has no taps below zero */
     sketch_kernel sketch;
     ledger_kernel ledger;
     uint32_t *seen[PLAN_AXES]; /* how often borders show each column and row */

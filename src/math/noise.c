@@ -18,13 +18,27 @@ static const struct {
  * rounding of the pixel itself, once per pass and once per axis. */
 static const double SPREAD = 8, GHOST = 2.5, OWN = 5;
 
+/* Returns a number that no magnitude in bin b reaches. */
+static double bin_top(uint32_t b) {
+    return fmin((double)scan_bin_floor(b + 1), FLT_MAX);
+}
+
+static double tap_of(const noise_taps *k, uint32_t core, uint32_t x, uint32_t y) {
+    uint32_t dx = x > k->cx ? x - k->cx : k->cx - x, dy = y > k->cy ? y - k->cy : k->cy - y;
+    return dx <= core && dy <= core ? 0 : fabs(k->scale * (double)k->tap[y * k->pitch + x]);
+}
+
+/* Returns the index in noise_tail.size of a tap that is this part of the peak. */
+static uint32_t size_of(double part) {
+    uint32_t i = scan_bin(1) - scan_bin((float)part);
+    return i < NOISE_SIZES ? i : NOISE_SIZES - 1;
+}
+
 noise_tail noise_tail_of(const noise_taps *k, uint32_t core) {
     noise_tail t = {0};
     for (uint32_t y = 0; y < k->h; y++)
         for (uint32_t x = 0; x < k->w; x++) {
-            uint32_t dx = x > k->cx ? x - k->cx : k->cx - x, dy = y > k->cy ? y - k->cy : k->cy - y;
-            if (dx <= core && dy <= core) continue;
-            double tap = fabs(k->scale * (double)k->tap[y * k->pitch + x]);
+            double tap = tap_of(k, core, x, y);
             double alias_x = k->alias_x ? tap * k->alias_x[x] : 0,
                    alias_y = k->alias_x ? tap * k->alias_y[y] : 0;
             t.sum += tap;
@@ -35,18 +49,41 @@ noise_tail noise_tail_of(const noise_taps *k, uint32_t core) {
             if (alias_y > t.alias_peak) t.alias_peak = alias_y; /* so not both */
         }
     t.norm = sqrt(t.norm);
+    for (uint32_t y = 0; y < k->h; y++)
+        for (uint32_t x = 0; x < k->w; x++) {
+            double tap = tap_of(k, core, x, y);
+            if (tap > 0) t.size[size_of(tap / t.peak)]++;
+        }
     return t;
-}
-
-/* Returns a number that no magnitude in bin b reaches. */
-static double bin_top(uint32_t b) {
-    return fmin((double)scan_bin_floor(b + 1), FLT_MAX);
 }
 
 /* Returns how often pixels of bin b are seen: in the image and its borders, or in the borders only.
  */
 static double seen(const scan_channel *c, uint32_t b, bool border) {
     return (double)((border ? 0 : c->count[b]) + c->extra[b]);
+}
+
+/* Returns a bound on the peak: no arrangement of the pixels makes more than the one in which the
+ * largest pixel meets the largest tap, the second largest pixel the second largest tap, and so on.
+ */
+static double together(const scan_channel *c, bool border, uint32_t below, const noise_tail *k) {
+    double most = 0, tap = k->peak, taps = k->size[0];
+    uint32_t i = 0; /* the bin of taps that is used up, from the largest on */
+    for (uint32_t b = below < SCAN_BINS ? below : SCAN_BINS; b-- > 0;) {
+        double n = seen(c, b, border), v = bin_top(b);
+        while (n > 0) {
+            while (taps <= 0) {
+                if (++i == NOISE_SIZES) return most;
+                taps = k->size[i];
+                tap = k->peak * bin_top(scan_bin(1) - i);
+            }
+            double pairs = fmin(n, taps);
+            most += pairs * v * tap;
+            n -= pairs;
+            taps -= pairs;
+        }
+    }
+    return most;
 }
 
 /* Young's inequality has two bounds on the norm of a plane's part of the result: the plane's norm
@@ -81,7 +118,8 @@ static noise_load bound(const scan_channel *c, bool border, uint32_t below, cons
         l.alias = fmin(l.alias, top * k->alias_sum + high * k->alias_peak);
         if (b == first) break;
     }
-    l.magnitude = l.peak;
+    l.alias_of = l.peak;
+    l.magnitude = l.peak = fmin(l.peak, together(c, border, below, k));
     return l;
 }
 
@@ -93,6 +131,7 @@ static noise_load plain_bound(const scan_channel *c, const noise_tail *k) {
                         .peak = top * k->sum,
                         .magnitude = top * k->sum,
                         .alias = top * k->alias_sum,
+                        .alias_of = top * k->sum,
                         .total = sqrt((double)c->pixels) * input * gain,
                         .input = input,
                         .gain = gain};
@@ -144,7 +183,7 @@ double noise_floor(const noise_transform *t, const noise_load *load, int exponen
     double alias = t->precision == PRECISION_FLOAT64 ? 0 : load->alias;
     /* Where nothing cancels, the bound on the aliases is too high by as much as that on the peak.
      */
-    if (!t->signs && load->magnitude > 0) alias *= load->peak / load->magnitude;
+    if (!t->signs && load->alias_of > 0) alias *= load->peak / load->alias_of;
     return unit * (spread + ghosts) + alias + flushed;
 }
 

@@ -16,10 +16,15 @@
 
 #include <stdbool.h>
 
-/* The sums of the part of a kernel that goes through the transform, scaled. */
+/* The part of a kernel that goes through the transform, scaled: its sums, and how many taps there
+ * are of which magnitude. */
+enum { NOISE_SIZES = 256 };
 typedef struct {
     double sum, norm, peak;       /* of |tap|, of squares (root), largest |tap| */
     double alias_sum, alias_peak; /* of what a resampled spectrum makes of them elsewhere */
+    /* How many taps are in the i-th bin below that of the peak, where tap / peak has the bins of a
+     * scan; the last one counts all that are smaller. */
+    uint32_t size[NOISE_SIZES];
 } noise_tail;
 
 /* What a transform carries: its result on the whole circle, also at places that are no pixels. */
@@ -27,7 +32,8 @@ typedef struct {
     double norm;      /* root of the sum of squares */
     double peak;      /* largest magnitude */
     double magnitude; /* bound on what the terms of a pixel add up to where none cancels another */
-    double alias;     /* bound on the aliases of a resampled spectrum at a pixel */
+    double alias;     /* bound on the aliases of a resampled spectrum at a pixel, */
+    double alias_of;  /* where the result's largest magnitude is this */
     double total;     /* sum of magnitudes of the input, times `gain` */
     double input;     /* root of the sum of squares of the input */
     double gain;      /* the larger of 1 and the tail's sum */

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const uint32_t ACCURACY_CORE[ACCURACY_CORES] = {0, 1, 2, 4, 8};
-
 double accuracy_dark(const scan_channel *c) {
     return ACCURACY_DARK * scan_median(c);
 }
@@ -20,7 +18,7 @@ double accuracy_rounding(const accuracy *a, bool excess) {
 }
 
 double accuracy_relative(const accuracy *a) {
-    return noise_relative(a->precision) + accuracy_rounding(a, false);
+    return noise_relative(a->precision) + accuracy_rounding(a, false) + a->floats;
 }
 
 /* --- one channel ----------------------------------------------------------------------------- */
@@ -42,9 +40,7 @@ static double allowed_of(const accuracy_facts *f, uint32_t c, double darkest, do
 }
 
 static const noise_tail *sums_of(const accuracy *a, const accuracy_facts *f, uint32_t c) {
-    uint32_t i = 0;
-    while (i + 1 < ACCURACY_CORES && ACCURACY_CORE[i] != a->core) i++;
-    return &f->sums[c][i];
+    return &f->sums[c][core_index(a->core)];
 }
 
 static noise_transform transform_of(const accuracy *a, const accuracy_facts *f, uint32_t c) {
@@ -55,7 +51,7 @@ static noise_transform transform_of(const accuracy *a, const accuracy_facts *f, 
  * the image. Ghosts come from outside the image as well: docs/math.md, "The noise floor". */
 static noise_load load_of(const accuracy *a, const accuracy_facts *f, uint32_t c, double norm,
                           double peak) {
-    peak = fmax(peak, f->sketch[c].peak_outside);
+    peak = fmax(peak, f->sketch[c].most[core_index(a->core)].outside);
     return noise_load_known(&f->scanned->channel[c], a->below[c], sums_of(a, f, c), norm, peak);
 }
 
@@ -110,22 +106,25 @@ static double price_nothing(const accuracy *a, const accuracy_facts *f) {
 }
 /* Seconds per product on one core with AVX2: docs/notebook.md. */
 static double price_in_space(const accuracy *a, const accuracy_facts *f) {
-    static const double PASTE = 0.16e-9, CORE = 0.09e-9;
-    return PASTE * spots_work(f->tail, a->spots) +
-           CORE * core_work(f->tail, a->core) * f->tail->channels;
+    static const double PASTE[] = {0.1e-9, 0.04e-9}, CORE[] = {0.09e-9, 0.03e-9};
+    bool floats = a->floats > 0;
+    return PASTE[floats] * spots_work(f->tail, a->spots) +
+           CORE[floats] * core_work(f->tail, a->core) * f->tail->channels;
 }
 static double price_float64(const accuracy *a, const accuracy_facts *f) {
     (void)a;
     return f->seconds64 - f->seconds;
 }
 
-/* Forecasts the floor of channel c from the sketch, which knows only the mean of a block. */
+/* Forecasts the floor of channel c from the sketch, which knows only the mean of a block. Where it
+ * has looked closely, the peak is not guessed, but no lower than it can turn out to be. */
 static double forecast(accuracy *a, const accuracy_facts *f, uint32_t c) {
     const scan_channel *in = &f->scanned->channel[c];
     const noise_tail *sums = sums_of(a, f, c);
     double whole = f->sums[c][0].sum, share = whole > 0 ? sums->sum / whole : 0;
     double brightest = fmax(fabs((double)in->least), fabs((double)in->greatest));
     double peak = share * f->sketch[c].peak + sums->peak * brightest;
+    if (a->core) peak = f->sketch[c].most[core_index(a->core)].inside;
     noise_load load = load_of(a, f, c, share * f->sketch[c].norm, peak);
     noise_transform t = transform_of(a, f, c);
     a->exponent[c] = noise_exponent(&t, &load);
@@ -145,12 +144,27 @@ static const method METHOD[] = {
 };
 enum { METHODS = sizeof METHOD / sizeof METHOD[0] };
 
+/* The most of the tolerance that sums in floats, in space, may take. */
+static double room_for_floats(const accuracy_facts *f) {
+    return f->tolerance / 16;
+}
+
+/* Returns what they put a pixel off; 0 where that is too much, and they must be in doubles. Four
+ * more roundings add the parts up. */
+static double rounding_of_floats(const accuracy *a, const accuracy_facts *f) {
+    double off = 0x1p-22;
+    if (a->spots > 0) off += spots_rounding(f->tail, a->spots);
+    if (a->core) off += core_rounding(a->core);
+    return (a->spots > 0 || a->core) && off < room_for_floats(f) ? off : 0;
+}
+
 /* Takes the fewest bright pixels out of channel c that keep its promise: the floor falls as more of
  * the histogram's upper end is taken. */
 static void take_spots(accuracy *a, const method *m, const accuracy_facts *f, uint32_t c) {
     const scan_channel *in = &f->scanned->channel[c];
     uint32_t lo = 0, hi = SCAN_BINS + 1; /* enough, too little */
-    double allowed = allowed_of(f, c, darkest_of(f, c), accuracy_relative(a)), count = 0;
+    double used = accuracy_relative(a) + room_for_floats(f), count = 0;
+    double allowed = allowed_of(f, c, darkest_of(f, c), used);
     while (hi - lo > 1) {
         a->below[c] = lo + (hi - lo) / 2;
         if (m->forecast(a, f, c) <= allowed)
@@ -169,6 +183,7 @@ static accuracy candidate(const method *m, const accuracy_facts *f) {
     double side = 2.0 * m->core + 1;
     for (uint32_t c = 0; c < PSF_CHANNELS; c++) a.below[c] = SCAN_BINS;
     for (uint32_t c = 0; m->spots && c < f->tail->channels; c++) take_spots(&a, m, f, c);
+    a.floats = rounding_of_floats(&a, f);
     a.terms = fmin(a.spots, (double)f->tail->kw * f->tail->kh) + (m->core ? side * side : 0);
     a.seconds = m->price(&a, f);
     for (uint32_t c = 0; c < f->tail->channels; c++) {

@@ -13,8 +13,6 @@
 
 #include "bloom/promise/sketch.h"
 
-enum { ACCURACY_CORES = 5 };
-extern const uint32_t ACCURACY_CORE[ACCURACY_CORES]; /* radii: 0, 1, 2, 4 ... */
 #define ACCURACY_DARK 1e-4 /* of the median: darker pixels are promised no relative error */
 
 /* Per channel, what a result turned out to be. */
@@ -30,7 +28,7 @@ typedef struct {
 
 typedef struct {
     const kernel_tail *tail;
-    const noise_tail (*sums)[ACCURACY_CORES]; /* of each channel: tail_sums */
+    const noise_tail (*sums)[CORES]; /* of each channel: tail_sums */
     const scan *scanned;  /* without histograms: nothing but the plain transform is considered */
     const sketch *sketch; /* of each channel */
     const double *dark; /* accuracy_dark of each channel of the image, of which perhaps only a part
@@ -52,7 +50,10 @@ typedef struct {
     int exponent[PSF_CHANNELS];   /* of two: what the transform's input is scaled with */
     double spots;                 /* pasted, with what borders show of them, all channels */
     double terms;                 /* added in space for one pixel, at most */
-    double seconds;               /* more than the plain transform takes, on one core */
+    /* Where nothing is below zero, these terms may be added up in floats, which puts a pixel off by
+     * this part of it; 0: they may not. */
+    double floats;
+    double seconds; /* more than the plain transform takes, on one core */
 
     /* The verdict, of the channel that is nearest to breaking the promise: */
     double floor, allowed, darkest;

@@ -7,6 +7,14 @@
 #include <math.h>
 #include <string.h>
 
+const uint32_t CORE_RADII[CORES] = {0, 1, 2, 4, 8};
+
+uint32_t core_index(uint32_t radius) {
+    uint32_t i = 0;
+    while (i + 1 < CORES && CORE_RADII[i] != radius) i++;
+    return i;
+}
+
 bool core_make(kernel_core *out, const kernel_tail *tail, uint32_t radius, err *e) {
     kernel_core c = {.radius = radius, .tail = tail};
     if (!radius) {
@@ -15,8 +23,9 @@ bool core_make(kernel_core *out, const kernel_tail *tail, uint32_t radius, err *
     }
     size_t side = 2 * radius + 1, columns = tail->w + 2 * (size_t)radius;
     c.tap = mem_new(tail->kernels * side * side, sizeof *c.tap, "core of the kernel", e);
+    c.rounded = mem_raw(tail->kernels * side * side, sizeof *c.rounded, "core of the kernel", e);
     c.column = mem_raw(columns, sizeof *c.column, "core of the kernel", e);
-    if (!c.tap || !c.column) {
+    if (!c.tap || !c.rounded || !c.column) {
         core_free(&c);
         return false;
     }
@@ -29,6 +38,7 @@ bool core_make(kernel_core *out, const kernel_tail *tail, uint32_t radius, err *
                 tail->scale[k] *
                 (double)tail->tap[((size_t)k * tail->kh + (size_t)y) * tail->pitch + (size_t)x];
         }
+    for (size_t i = 0; i < tail->kernels * side * side; i++) c.rounded[i] = (float)c.tap[i];
     for (size_t i = 0; i < columns; i++)
         c.column[i] = (int32_t)reference_source((int64_t)i - r, tail->w, tail->axis[PLAN_X].border);
     *out = c;
@@ -37,6 +47,7 @@ bool core_make(kernel_core *out, const kernel_tail *tail, uint32_t radius, err *
 
 void core_free(kernel_core *c) {
     mem_free(c->tap);
+    mem_free(c->rounded);
     mem_free(c->column);
     *c = (kernel_core){0};
 }
@@ -117,6 +128,83 @@ void core_row(const kernel_core *c, const tail_row *r, const core_input *in) {
         if (r->magnitude) add_magnitudes(r->magnitude, row, tap, side, tail->w);
     }
 }
+
+/* --- in floats ------------------------------------------------------------------------------- */
+
+/* The rows of the image that a row of the result is made of, from the top; NULL: dark. */
+typedef struct {
+    const float *row[2 * CORE_RADIUS + 1], *tap;
+    uint32_t side;
+} rows;
+
+enum { AT_ONCE = 32 }; /* columns */
+
+/* Makes AT_ONCE columns, of which all taps lie in the image. Each row of taps has a sum of its own,
+ * so that a tap is rounded no more than 2 * side times. */
+VECTOR_WIDE static void make_columns(const rows *r, uint32_t x, float *to) {
+    vec8f zero = {0}, a = zero, b = zero, c = zero, d = zero;
+    const float *tap = r->tap;
+    for (uint32_t j = 0; j < r->side; j++, tap += r->side) {
+        if (!r->row[j]) continue;
+        const float *row = r->row[j] + x;
+        vec8f e = zero, f = zero, g = zero, h = zero;
+        for (uint32_t k = 0; k < r->side; k++) {
+            const vec8f_any *v = (const vec8f_any *)(row + k);
+            vec8f by = tap[k] - zero;
+            e = VECTOR_FMA8(by, v[0], e);
+            f = VECTOR_FMA8(by, v[1], f);
+            g = VECTOR_FMA8(by, v[2], g);
+            h = VECTOR_FMA8(by, v[3], h);
+        }
+        a += e, b += f, c += g, d += h;
+    }
+    vec8f_any *out = (vec8f_any *)to;
+    out[0] = a, out[1] = b, out[2] = c, out[3] = d;
+}
+
+/* Makes the columns from x to before `end`, with their borders. */
+static void make_edge(const kernel_core *c, const rows *r, uint32_t x, uint32_t end, float *to) {
+    for (; x < end; x++) {
+        float sum = 0;
+        for (uint32_t j = 0; j < r->side; j++) {
+            float part = 0;
+            for (uint32_t k = 0; r->row[j] && k < r->side; k++)
+                if (c->column[x + k] >= 0)
+                    part += r->tap[j * r->side + k] * r->row[j][c->column[x + k]];
+            sum += part;
+        }
+        to[x] = sum;
+    }
+}
+
+void core_floats(const kernel_core *c, uint32_t channel, uint32_t y, const float *plane,
+                 float *to) {
+    const kernel_tail *tail = c->tail;
+    uint32_t radius = c->radius, w = tail->w, x = radius;
+    rows r = {.side = 2 * radius + 1};
+    r.tap = c->rounded + (size_t)tail_kernel(tail, channel) * r.side * r.side;
+    for (uint32_t j = 0; j < r.side; j++) {
+        int64_t from =
+            reference_source((int64_t)y + radius - j, tail->h, tail->axis[PLAN_Y].border);
+        r.row[j] = from < 0 ? NULL : plane + (size_t)from * w;
+    }
+    if (!vector_wide() || w < 2 * radius + AT_ONCE) {
+        make_edge(c, &r, 0, w, to);
+        return;
+    }
+    make_edge(c, &r, 0, radius, to);
+    for (; x + radius + AT_ONCE <= w; x += AT_ONCE) make_columns(&r, x - radius, to + x);
+    x = w - radius - AT_ONCE; /* some of these once more */
+    make_columns(&r, x - radius, to + x);
+    make_edge(c, &r, w - radius, w, to);
+}
+
+/* The tap is rounded, too. */
+double core_rounding(uint32_t radius) {
+    return 0x1p-24 * (2 * (2.0 * radius + 1) + 1);
+}
+
+/* --- the rest of the kernel ------------------------------------------------------------------ */
 
 void core_cut(psf *k, uint32_t radius) {
     for (uint32_t c = 0; c < k->channels; c++)

@@ -9,12 +9,17 @@
 
 #include "bloom/promise/tail.h"
 
-enum { CORE_RADIUS = 16 };
+enum { CORE_RADIUS = 16, CORES = 5 };
+extern const uint32_t CORE_RADII[CORES]; /* that methods use: 0, 1, 2, 4 ... */
+
+/* Returns which of these `radius` is. */
+uint32_t core_index(uint32_t radius);
 
 typedef struct {
     uint32_t radius; /* 0: there is no core, and nothing is done */
     const kernel_tail *tail;
     double *tap;     /* [kernel][2r + 1][2r + 1], scaled, turned so that rows are read forwards */
+    float *rounded;  /* the same as floats */
     int32_t *column; /* w + 2r: the column of the image that is read there, -1 for none */
 } kernel_core;
 
@@ -34,6 +39,11 @@ typedef struct {
 /* Adds the core's part of a row. */
 void core_row(const kernel_core *c, const tail_row *r, const core_input *in);
 size_t core_scratch(const kernel_core *c);
+
+/* Writes the core's part of row y of a channel, in floats: for terms of one sign, of which each sum
+ * is off by at most core_rounding of itself. */
+void core_floats(const kernel_core *c, uint32_t channel, uint32_t y, const float *plane, float *to);
+double core_rounding(uint32_t radius);
 
 /* Takes the core out of the kernel, but not its centre tap: the spectrum is made of the rest. */
 void core_cut(psf *k, uint32_t radius);

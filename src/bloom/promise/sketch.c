@@ -20,6 +20,32 @@ static uint32_t reach(uint32_t taps, uint32_t side) {
     return ceil_div_u32(taps + side - 1, side);
 }
 
+/* A block moved by this tap covers parts of four: tents in x and in y. */
+static void add_tap(sketch_kernel *k, uint32_t c, uint32_t x, uint32_t y) {
+    const kernel_tail *t = k->tail;
+    double side = k->block, x_off = (double)x - t->cx, y_off = (double)y - t->cy;
+    double dx = x_off / side + k->cx, dy = y_off / side + k->cy;
+    uint32_t bx = (uint32_t)dx, by = (uint32_t)dy;
+    double fx = dx - bx, fy = dy - by, from_centre = fmax(fabs(x_off), fabs(y_off));
+    double tap = t->scale[c] * (double)t->tap[((size_t)c * t->kh + y) * t->pitch + x];
+    for (uint32_t i = 0; i < 4; i++) {
+        double part = (i % 2 ? fx : 1 - fx) * (i / 2 ? fy : 1 - fy);
+        uint32_t to_x = bx + i % 2, to_y = by + i / 2;
+        size_t to = ((size_t)c * k->h + to_y) * k->w + to_x;
+        if (!(part > 0)) continue;
+        k->mean[to] += tap / (side * side) * part;
+        uint32_t near_x = to_x + 1 - k->cx, near_y = to_y + 1 - k->cy; /* wrap below 0 */
+        if (near_x >= 3 || near_y >= 3) {
+            k->most[to] = max_double(tap, k->most[to]);
+            continue;
+        }
+        for (uint32_t r = 0; r < CORES && (!r || from_centre > CORE_RADII[r]); r++) {
+            double *near = &k->near[c][r][3 * near_y + near_x];
+            *near = max_double(tap, *near);
+        }
+    }
+}
+
 bool sketch_kernel_make(sketch_kernel *out, const kernel_tail *tail, err *e) {
     sketch_kernel k = {.tail = tail, .block = FINEST};
     for (; k.block < SCAN_BLOCK; k.block *= 2) {
@@ -32,33 +58,22 @@ bool sketch_kernel_make(sketch_kernel *out, const kernel_tail *tail, err *e) {
     k.h = k.cy + 1 + reach(tail->kh - 1 - tail->cy, k.block);
     size_t cells = (size_t)k.w * k.h;
     k.mean = mem_new(2 * cells * tail->kernels, sizeof *k.mean, "sketch of the kernel", e);
-    if (!k.mean) return false;
+    k.near = mem_new(tail->kernels, sizeof *k.near, "sketch of the kernel", e);
+    if (!k.mean || !k.near) {
+        sketch_kernel_free(&k);
+        return false;
+    }
     k.most = k.mean + cells * tail->kernels;
-    double side = k.block;
     for (uint32_t c = 0; c < tail->kernels; c++)
         for (uint32_t y = 0; y < tail->kh; y++)
-            for (uint32_t x = 0; x < tail->kw; x++) {
-                /* A block moved by this tap covers parts of four: tents in x and in y. */
-                double dx = ((double)x - tail->cx) / side + k.cx,
-                       dy = ((double)y - tail->cy) / side + k.cy;
-                uint32_t bx = (uint32_t)dx, by = (uint32_t)dy;
-                double fx = dx - bx, fy = dy - by;
-                double tap = tail->scale[c] *
-                             (double)tail->tap[((size_t)c * tail->kh + y) * tail->pitch + x];
-                for (uint32_t i = 0; i < 4; i++) {
-                    double part = (i % 2 ? fx : 1 - fx) * (i / 2 ? fy : 1 - fy);
-                    size_t to = c * cells + (by + i / 2) * (size_t)k.w + bx + i % 2;
-                    if (!(part > 0)) continue;
-                    k.mean[to] += tap / (side * side) * part;
-                    k.most[to] = fmax(k.most[to], tap);
-                }
-            }
+            for (uint32_t x = 0; x < tail->kw; x++) add_tap(&k, c, x, y);
     *out = k;
     return true;
 }
 
 void sketch_kernel_free(sketch_kernel *k) {
     mem_free(k->mean);
+    mem_free(k->near);
     *k = (sketch_kernel){0};
 }
 
@@ -68,13 +83,16 @@ enum { LANES = 8 };
 
 typedef struct {
     const sketch_kernel *k;
-    const double *mean, *most; /* of the channel's kernel */
+    uint32_t kernel; /* of the channel */
+    bool close;
     const scan_channel *in;
-    uint32_t gw, gh;         /* of the image, in blocks */
-    uint32_t whole[2];       /* columns and rows of its blocks that are all image */
-    uint32_t w, h;           /* of the glare: gw + k->w - 1, gh + k->h - 1 */
-    double *light;           /* the image's blocks, with LANES or more zeros beside each row */
-    double *glare, *highest; /* means of blocks; a bound, of blocks that have pixels outside */
+    uint32_t gw, gh;   /* of the image, in blocks */
+    uint32_t whole[2]; /* columns and rows of its blocks that are all image */
+    uint32_t w, h;     /* of the glare: gw + k->w - 1, gh + k->h - 1 */
+    double *light;     /* the image's blocks, with LANES or more zeros beside each row */
+    double *glare;     /* means of blocks */
+    double *most;      /* bounds, without what is near; not close: of blocks with pixels
+                          outside */
     size_t light_pitch, pitch;
 } job;
 
@@ -86,6 +104,7 @@ VECTOR_INLINE void make_lanes(const job *j, const double *taps, double *glare, u
     uint32_t from = x >= j->gw ? x - j->gw + 1 : 0;
     uint32_t to = x + LANES < k->w ? x + LANES : k->w;
     vec4d a = {0}, b = {0};
+    taps += (size_t)j->kernel * k->w * k->h;
     for (uint32_t from_y = first; from_y <= last; from_y++) {
         const double *tap = taps + (size_t)(y - from_y) * k->w;
         const double *light = j->light + from_y * j->light_pitch + LANES + x;
@@ -109,8 +128,8 @@ VECTOR_INLINE void make_glare(const job *j) {
         for (uint32_t x = 0; x < j->w; x += LANES) {
             bool inside = side_of(j, PLAN_Y, y) == 1 && side_of(j, PLAN_X, x) == 1 &&
                           side_of(j, PLAN_X, x + LANES - 1) == 1;
-            make_lanes(j, j->mean, j->glare, x, y);
-            if (!inside) make_lanes(j, j->most, j->highest, x, y);
+            make_lanes(j, j->k->mean, j->glare, x, y);
+            if (j->close || !inside) make_lanes(j, j->k->most, j->most, x, y);
         }
 }
 VECTOR_WIDE static void make_glare_wide(const job *j) {
@@ -127,22 +146,36 @@ static double mean_glare(const job *j, int64_t x, int64_t y) {
     return j->glare[(in_y + j->k->cy) * j->pitch + in_x + j->k->cx];
 }
 
-/* Returns the bound on one pixel outside. On the circle, light that leaves the image on one side
- * meets light that leaves it on the other. */
-static double peak_outside(const job *j) {
+/* Returns a bound on block (x, y), together with what comes from the blocks beside it. */
+static double bound_of(const job *j, const double near[9], uint32_t x, uint32_t y) {
+    double most = j->most[y * j->pitch + x];
+    for (uint32_t i = 0; i < 9; i++) {
+        uint32_t from_x = x + 1 - j->k->cx - i % 3, from_y = y + 1 - j->k->cy - i / 3;
+        if (from_x >= j->gw || from_y >= j->gh) continue; /* also where they wrap below 0 */
+        most += near[i] * j->light[from_y * j->light_pitch + LANES + from_x];
+    }
+    return most;
+}
+
+/* Bounds the glare of a kernel without its core. On the circle, light that leaves the image on one
+ * side meets light that leaves it on the other. */
+static sketch_bound bound_without(const job *j, uint32_t core) {
     double most[3][3] = {{0}};
     for (uint32_t y = 0; y < j->h; y++)
         for (uint32_t x = 0; x < j->w; x++) {
             double *m = &most[side_of(j, PLAN_Y, y)][side_of(j, PLAN_X, x)];
-            if (m != &most[1][1]) *m = max_double(j->highest[y * j->pitch + x], *m);
+            if (j->close || m != &most[1][1])
+                *m = max_double(bound_of(j, j->k->near[j->kernel][core], x, y), *m);
         }
-    return fmax(fmax(most[1][0] + most[1][2], most[0][1] + most[2][1]),
-                most[0][0] + most[0][2] + most[2][0] + most[2][2]);
+    return (sketch_bound){.inside = j->close ? most[1][1] : INFINITY,
+                          .outside = fmax(fmax(most[1][0] + most[1][2], most[0][1] + most[2][1]),
+                                          most[0][0] + most[0][2] + most[2][0] + most[2][2])};
 }
 
 static void look(sketch *to, const job *j, double centre) {
     double area = (double)j->k->block * j->k->block, all = 0, inside = 0;
-    *to = (sketch){.darkest = INFINITY, .peak_outside = peak_outside(j)};
+    *to = (sketch){.darkest = INFINITY};
+    for (uint32_t i = 0; i < CORES; i++) to->most[i] = bound_without(j, i);
     for (uint32_t y = 0; y < j->h; y++)
         for (uint32_t x = 0; x < j->w; x++) {
             double g = j->glare[y * j->pitch + x];
@@ -167,11 +200,10 @@ static void look(sketch *to, const job *j, double centre) {
 }
 
 bool sketch_make(sketch *to, const sketch_kernel *k, const scan *scanned, uint32_t channel,
-                 err *e) {
-    uint32_t kernel = tail_kernel(k->tail, channel);
+                 bool close, err *e) {
     job j = {.k = k,
-             .mean = k->mean + (size_t)kernel * k->w * k->h,
-             .most = k->most + (size_t)kernel * k->w * k->h,
+             .kernel = tail_kernel(k->tail, channel),
+             .close = close,
              .in = &scanned->channel[channel],
              .gw = scanned->grid_w,
              .gh = scanned->grid_h,
@@ -184,12 +216,12 @@ bool sketch_make(sketch *to, const sketch_kernel *k, const scan *scanned, uint32
     j.light = mem_new(lit + 2 * made, sizeof *j.light, "sketch of the glare", e);
     if (!j.light) return false;
     j.glare = j.light + lit;
-    j.highest = j.glare + made;
+    j.most = j.glare + made;
     for (uint32_t y = 0; y < j.gh; y++)
         memcpy(j.light + y * j.light_pitch + LANES, j.in->block_sum + (size_t)y * j.gw,
                j.gw * sizeof *j.light);
     (vector_wide() ? make_glare_wide : make_glare_plain)(&j);
-    look(to, &j, k->tail->centre[kernel]);
+    look(to, &j, k->tail->centre[j.kernel]);
     mem_free(j.light);
     return true;
 }

@@ -17,7 +17,7 @@ static int by_bands(const void *a, const void *b) {
     return (p->x > q->x) - (p->x < q->x);
 }
 
-enum { STRIP = 16 };
+enum { STRIP = 16, COLUMNS = 16 }; /* of a piece; added to at once */
 
 typedef struct {
     spot_list *l;
@@ -63,15 +63,20 @@ static bool count_strip(void *ctx, size_t strip, int worker, err *e) {
     return true;
 }
 
-/* Four spots that are pasted together should cover nearly the same columns, so a band is an eighth
- * of the kernel wide, and no wider than the zeros beside each row of taps. Places behind a border
- * may lie before column 0. */
+/* Returns the columns of a band. Four spots that are pasted together should cover nearly the same
+ * columns, so that is an eighth of the kernel; a whole vector more must fit into the zeros beside
+ * each row of taps. */
+static uint32_t band_width(const kernel_tail *tail) {
+    return clamp_u32(tail->kw / 8, 1, TAIL_MARGIN - COLUMNS);
+}
+
+/* Places behind a border may lie before column 0. */
 static bool take_strip(void *ctx, size_t strip, int worker, err *e) {
     const job *j = ctx;
     const kernel_tail *tail = j->l->tail;
     const border_axis *across = &tail->axis[PLAN_X], *down = &tail->axis[PLAN_Y];
     (void)e;
-    uint32_t width = clamp_u32(tail->kw / 8, 1, TAIL_MARGIN);
+    uint32_t width = band_width(tail);
     int64_t *ys = j->places + (size_t)worker * j->room, *xs = ys + border_most(down);
     spot *to = j->l->spot + j->spots[strip];
     uint32_t y = (uint32_t)strip * STRIP, end = min_u32(y + STRIP, tail->h);
@@ -152,15 +157,13 @@ double spots_work(const kernel_tail *tail, double spots) {
 enum { AT_ONCE = 4 };
 typedef struct {
     const float *tap[AT_ONCE];
-    const double *wide[AT_ONCE]; /* the same taps as doubles; NULL: there are none */
     double by[AT_ONCE];
 } taps;
 
 /* Adds to n numbers, as far as these are whole eights; returns how many that are. The loop over the
  * taps has to be unrolled: gcc loads each factor and each pointer again and again else. */
-VECTOR_INLINE VECTOR_WIDE uint32_t add_eights(double *to, const taps *t, uint32_t n, bool wide) {
+VECTOR_WIDE static uint32_t add_to_doubles(double *to, const taps *t, uint32_t n) {
     const float *f[AT_ONCE] = {t->tap[0], t->tap[1], t->tap[2], t->tap[3]};
-    const double *d[AT_ONCE] = {t->wide[0], t->wide[1], t->wide[2], t->wide[3]};
     vec4d zero = {0},
           by[AT_ONCE] = {zero + t->by[0], zero + t->by[1], zero + t->by[2], zero + t->by[3]};
     uint32_t i = 0;
@@ -168,36 +171,37 @@ VECTOR_INLINE VECTOR_WIDE uint32_t add_eights(double *to, const taps *t, uint32_
         vec4d a = *(vec4d_any *)(to + i), b = *(vec4d_any *)(to + i + 4);
 #pragma GCC unroll 4
         for (int k = 0; k < AT_ONCE; k++) {
-            if (wide) {
-                a = VECTOR_FMA4(by[k], *(const vec4d_any *)(d[k] + i), a);
-                b = VECTOR_FMA4(by[k], *(const vec4d_any *)(d[k] + i + 4), b);
-            } else {
-                a = VECTOR_FMA4(by[k], VECTOR_DOUBLES(f[k] + i, 0), a);
-                b = VECTOR_FMA4(by[k], VECTOR_DOUBLES(f[k] + i, 4), b);
-            }
+            a = VECTOR_FMA4(by[k], VECTOR_DOUBLES(f[k] + i, 0), a);
+            b = VECTOR_FMA4(by[k], VECTOR_DOUBLES(f[k] + i, 4), b);
         }
         *(vec4d_any *)(to + i) = a;
         *(vec4d_any *)(to + i + 4) = b;
     }
     return i;
 }
-VECTOR_WIDE static uint32_t add_floats(double *to, const taps *t, uint32_t n) {
-    return add_eights(to, t, n, false);
-}
-VECTOR_WIDE static uint32_t add_doubles(double *to, const taps *t, uint32_t n) {
-    return add_eights(to, t, n, true);
-}
 
-VECTOR_WIDE static void widen(double *to, const float *from, size_t n) {
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4) *(vec4d_any *)(to + i) = VECTOR_DOUBLES(from + i, 0);
-    for (; i < n; i++) to[i] = (double)from[i];
+/* Does the same with floats, COLUMNS at a time. */
+VECTOR_WIDE static uint32_t add_to_floats(float *to, const taps *t, uint32_t n) {
+    const float *f[AT_ONCE] = {t->tap[0], t->tap[1], t->tap[2], t->tap[3]};
+    vec8f zero = {0}, by[AT_ONCE] = {zero + (float)t->by[0], zero + (float)t->by[1],
+                                     zero + (float)t->by[2], zero + (float)t->by[3]};
+    uint32_t i = 0;
+    for (; i + COLUMNS <= n; i += COLUMNS) {
+        vec8f a = zero, b = zero;
+#pragma GCC unroll 4
+        for (int k = 0; k < AT_ONCE; k++) {
+            a = VECTOR_FMA8(by[k], *(const vec8f_any *)(f[k] + i), a);
+            b = VECTOR_FMA8(by[k], *(const vec8f_any *)(f[k] + i + 8), b);
+        }
+        *(vec8f_any *)(to + i) += a;
+        *(vec8f_any *)(to + i + 8) += b;
+    }
+    return i;
 }
 
 /* Adds the row's part of `n` neighbours of a band, at most AT_ONCE. Their taps are read over the
- * columns of all of them, where some have zeros. wide: the tap row of all, in doubles, or NULL. */
-static void paste(const kernel_tail *tail, const tail_row *r, const spot *const *p, uint32_t n,
-                  const double *wide) {
+ * columns of all of them, where some have zeros. */
+static void paste(const kernel_tail *tail, const tail_row *r, const spot *const *p, uint32_t n) {
     taps t = {.tap = {NULL}};
     double scale = tail->scale[tail_kernel(tail, r->channel)];
     int64_t low = p[0]->x, high = p[0]->x;
@@ -211,15 +215,21 @@ static void paste(const kernel_tail *tail, const tail_row *r, const spot *const 
         const spot *one = p[k < n ? k : 0]; /* the first again, times 0 */
         int64_t q = (int64_t)r->y - one->y + tail->cy, at = from - one->x + tail->cx;
         t.tap[k] = tail_taps(tail, r->channel) + q * (int64_t)tail->pitch + at;
-        if (wide) t.wide[k] = wide + at + TAIL_MARGIN;
         if (k < n) t.by[k] = scale * (double)one->v;
     }
+    stop = min_i64(tail->w, from + (stop - from + COLUMNS - 1) / COLUMNS * COLUMNS);
     uint32_t columns = (uint32_t)(stop - from), i = 0;
-    double *to = r->to + from;
-    if (vector_wide()) i = (wide ? add_doubles : add_floats)(to, &t, columns);
-    for (; i < columns; i++)
-        to[i] += (t.by[0] * (double)t.tap[0][i] + t.by[1] * (double)t.tap[1][i]) +
-                 (t.by[2] * (double)t.tap[2][i] + t.by[3] * (double)t.tap[3][i]);
+    if (vector_wide())
+        i = r->floats ? add_to_floats(r->floats + from, &t, columns)
+                      : add_to_doubles(r->to + from, &t, columns);
+    for (; i < columns; i++) {
+        double sum = (t.by[0] * (double)t.tap[0][i] + t.by[1] * (double)t.tap[1][i]) +
+                     (t.by[2] * (double)t.tap[2][i] + t.by[3] * (double)t.tap[3][i]);
+        if (r->floats)
+            r->floats[from + i] += (float)sum;
+        else
+            r->to[from + i] += sum;
+    }
     for (i = 0; r->magnitude && i < columns; i++)
         for (uint32_t k = 0; k < n; k++)
             r->magnitude[from + i] += fabs(t.by[k] * (double)t.tap[k][i]);
@@ -239,13 +249,7 @@ static const spot *first_from(const spot *p, const spot *end, int64_t y) {
     return p;
 }
 
-size_t spots_scratch(const kernel_tail *tail) {
-    return tail->pitch;
-}
-
-/* The spots of a row that has many share their row of taps, which is converted to doubles for them.
- * The spots of other rows are pasted together across rows. */
-void spots_row(const spot_list *l, const tail_row *r, double *scratch) {
+void spots_row(const spot_list *l, const tail_row *r) {
     const kernel_tail *tail = l->tail;
     for (size_t i = 0; i < l->bands; i++) {
         int64_t last = (int64_t)r->y + tail->cy; /* kernel row 0 lies here */
@@ -253,25 +257,19 @@ void spots_row(const spot_list *l, const tail_row *r, double *scratch) {
         uint32_t n = 0;
         p = first_from(p, end, last - (int64_t)tail->kh + 1);
         end = first_from(p, end, last + 1);
-        while (p < end) {
-            const spot *next = p;
-            while (next < end && next->y == p->y) next++;
-            bool many = vector_wide() && next - p >= AT_ONCE;
-            if (many)
-                widen(scratch,
-                      tail_taps(tail, r->channel) - TAIL_MARGIN +
-                          (last - p->y) * (int64_t)tail->pitch,
-                      tail->pitch);
-            for (; many && next - p >= AT_ONCE; p += AT_ONCE) {
-                const spot *these[AT_ONCE] = {p, p + 1, p + 2, p + 3};
-                paste(tail, r, these, AT_ONCE, scratch);
-            }
-            while (p < next) {
-                some[n++] = p++;
-                if (n == AT_ONCE) paste(tail, r, some, n, NULL);
-                n %= AT_ONCE;
-            }
+        for (; p < end; p++) {
+            some[n++] = p;
+            if (n == AT_ONCE) paste(tail, r, some, n);
+            n %= AT_ONCE;
         }
-        if (n) paste(tail, r, some, n, NULL);
+        if (n) paste(tail, r, some, n);
     }
+}
+
+/* A sum of AT_ONCE terms rounds as often, and each spot's value was rounded. Then these sums are
+ * added up; each band that reaches a pixel may end with a sum of fewer terms. */
+double spots_rounding(const kernel_tail *tail, double spots) {
+    double most = fmin(spots, (double)tail->kw * tail->kh);
+    double bands = fmin(most, (double)tail->kw / band_width(tail) + 2);
+    return 0x1p-24 * (most / AT_ONCE + bands + AT_ONCE + 1);
 }

@@ -37,10 +37,10 @@ typedef struct {
 bool spots_take(spot_list *l, const spots_request *r, par *threads, err *e);
 void spots_free(spot_list *l);
 
-/* Adds what the spots make of a row, without their own centre taps. scratch: spots_scratch doubles.
- */
-void spots_row(const spot_list *l, const tail_row *r, double *scratch);
-size_t spots_scratch(const kernel_tail *tail);
+/* Adds what the spots make of a row, without their own centre taps. Into floats: each sum of terms
+ * of one sign is off by at most spots_rounding of itself. */
+void spots_row(const spot_list *l, const tail_row *r);
+double spots_rounding(const kernel_tail *tail, double spots);
 
 /* Returns the number of multiplications of all rows, at most. */
 double spots_work(const kernel_tail *tail, double spots);

@@ -12,7 +12,7 @@
 #include "math/border.h"
 #include "math/noise.h"
 
-enum { TAIL_MARGIN = 32 };
+enum { TAIL_MARGIN = 48 };
 
 typedef struct {
     uint32_t w, h, channels; /* of the image */
@@ -60,6 +60,7 @@ typedef struct {
     uint32_t channel, y;
     double *to;
     double *magnitude; /* receives what the terms come to without their signs; NULL: not wanted */
+    float *floats;     /* for terms of one sign: takes the sums in place of `to`; or NULL */
 } tail_row;
 
 #endif
