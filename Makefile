@@ -11,7 +11,7 @@
 #   make docs-images        the pictures of README and docs, and their figures
 #   make assets             the shipped scene and kernels, from their programs
 #
-# Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  FFTW=0 (no CPU engine)  LAB=0 (no bench fft)  SAN=1
+# Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  OCIO=0 (no OpenColorIO)  FFTW=0 (no CPU engine)  LAB=0 (no bench fft)  SAN=1
 
 VERSION := $(shell sed -n 's|^## ||p' CHANGELOG.md | head -n 1)
 PREFIX  ?= /usr/local
@@ -21,13 +21,14 @@ endif
 # A C compiler brings the C++ compiler of its own family.
 CXX     := $(if $(findstring clang,$(CC)),clang++,g++)
 OPENEXR ?= $(shell pkg-config --exists OpenEXR 2>/dev/null && echo 1 || echo 0)
+OCIO    ?= $(shell pkg-config --exists OpenColorIO 2>/dev/null && echo 1 || echo 0)
 FFTW    ?= $(shell pkg-config --exists fftw3f fftw3 2>/dev/null && echo 1 || echo 0)
 # The lab is src/lab and shaders/lab; without these folders everything else builds.
 LAB     ?= $(if $(wildcard src/lab/lab.h),1,0)
 SAN     ?= 0
 
 # Each combination of switches has a folder of its own, so that none is built from another's objects.
-BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(findstring clang,$(CC)),-clang)$(if $(filter 0,$(OPENEXR)),-noexr)$(if $(filter 0,$(FFTW)),-nofftw)$(if $(filter 0,$(LAB)),-nolab)
+BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(findstring clang,$(CC)),-clang)$(if $(filter 0,$(OPENEXR)),-noexr)$(if $(filter 0,$(OCIO)),-noocio)$(if $(filter 0,$(FFTW)),-nofftw)$(if $(filter 0,$(LAB)),-nolab)
 
 # What compilers warn of depends on how far they optimise; the plain build is the one that decides.
 WARN   := -Wall -Wextra -Wshadow -Wvla $(if $(filter 1,$(SAN)),,-Werror)
@@ -36,7 +37,7 @@ comma  := ,
 # Overruns end the program instead of going on; measured to cost nothing.
 HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 OPT    := $(if $(filter 1,$(SAN)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g $(HARDEN))
-PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(FFTW)),fftw3f fftw3)
+PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO) $(if $(filter 1,$(FFTW)),fftw3f fftw3)
 DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_FFTW=$(FFTW) -DWITH_LAB=$(LAB) -DWITH_SAN=$(SAN)
 INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
 CFLAGS   = -std=c11 $(OPT) $(WARN_C) $(DEFS) $(INC) -pthread
@@ -108,6 +109,8 @@ $(BUILD)/%.o: src/%.cc Makefile
 
 # Generated kernels have the same bits on every machine.
 $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/kernel/make/*.c)) $(BUILD)/math/fft.o: CFLAGS += -ffp-contract=off
+$(BUILD)/image/flat/screen_ocio.o: CXXFLAGS += -DWITH_OCIO=$(OCIO)
+$(BUILD)/app/cli/help.o: CFLAGS += -DWITH_OCIO=$(OCIO)
 # tinyexr's PIZ coder makes shifts that the sanitizer reports; they are harmless.
 $(BUILD)/image/exr/exr_tiny.o: CXXFLAGS += -fno-sanitize=shift -w
 # The inner loops of exr_zip, of 4 and 8 rounds, must be unrolled.
@@ -135,7 +138,7 @@ $(PROG): $(BUILD)/app/main.o $(LIB)
 
 # --- what is needed -----------------------------------------------------------------------------
 DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
-              libdeflate-dev libopenexr-dev libfftw3-dev libxxhash-dev zlib1g-dev mesa-vulkan-drivers
+              libdeflate-dev libopenexr-dev libopencolorio-dev libfftw3-dev libxxhash-dev zlib1g-dev mesa-vulkan-drivers
 DEPS_TEST  := clang clang-format libcmocka-dev bats openimageio-tools ffmpeg vulkan-validationlayers spirv-tools \
               python3-jsonschema mandoc libclang-rt-14-dev patchelf chromium chromium-driver acl
 

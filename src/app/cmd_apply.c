@@ -3,6 +3,7 @@
 #include "app/run/ending.h"
 #include "app/run/file_set.h"
 #include "app/run/forecast.h"
+#include "app/run/output.h"
 #include "app/run/sequence.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -20,6 +21,7 @@ static bool check_names(const settings *s, const job *j, err *e) {
     for (size_t i = 0; ok && i < job_count(j); i++) {
         ok =
             job_frame(j, i, &f, e) && file_set_add_frame(&files, i, f.input, f.output, e) &&
+            file_set_add(&files, FILE_WRITTEN, "the picture before", f.before, e) &&
             (!(i == 0 || j->kernels) || file_set_add(&files, FILE_READ, "the kernel", f.kernel, e));
         job_files_free(&f);
     }
@@ -34,7 +36,10 @@ static bool check_names(const settings *s, const job *j, err *e) {
 static bool check_outputs(const settings *s, const job *j, err *e) {
     job_files f;
     bool ok = job_frame(j, 0, &f, e);
-    ok = ok && image_can_create(f.output, e);
+    ok = ok && image_can_create(f.output, e) &&
+         (!f.before || (file_out_possible(f.before, e) &&
+                        (output_is_picture(f.before) ||
+                         err_set(e, ERR_USAGE, "--before '%s' must be a .png file", f.before))));
     job_files_free(&f);
     return ok && (!s->report || file_out_possible(s->report, e) || err_in(e, "report"));
 }
@@ -114,8 +119,11 @@ int cmd_apply(cli *c, text *out, err *e) {
                         : !c->s.report || !image_can_create(c->s.report, NULL);
     if (opened && apart && check_outputs(&c->s, &j, e) &&
         recipes_open(&all, &c->s, &j, stamped ? folder : NULL, e)) {
-        frame_maker m = {&all, c->threads, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT};
-        if (c->s.farm != FARM_NONE) {
+        frame_maker m = {&all, c->threads, NULL, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT};
+        bool picture = output_is_picture(c->s.output);
+        if (picture && !(m.screen = screen_open(c->s.view, e))) {
+            status = e->code;
+        } else if (c->s.farm != FARM_NONE) {
             status = farm_run(c, &j, &all, out, e);
         } else if (c->s.dry_run) {
             dry_run(&m, &j, out, e);
@@ -124,6 +132,7 @@ int cmd_apply(cli *c, text *out, err *e) {
         } else {
             status = run(&m, c, &j, out, e);
         }
+        screen_close(&m.screen);
     }
     bool end_is_seen = !c->s.dry_run && (c->s.farm == FARM_NONE || c->s.wait);
     if (e->code && !c->answered && end_is_seen) report_early(c, start, apart, out, e);

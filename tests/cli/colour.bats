@@ -148,6 +148,74 @@ print(*["%.4f" % (8 * x / y) for x in v])')
     [ "$(pixel out.exr)" = "0.50000 0.10702 0.02544 0.50000 0.50000" ]
 }
 
+@test "views: plain sRGB, film, and those of an OpenColorIO config" {
+    cat >c.ocio <<'END'
+ocio_profile_version: 2
+roles: {aces_interchange: ap0, scene_linear: ap0, default: ap0}
+file_rules:
+  - !<Rule> {name: Default, colorspace: ap0}
+displays:
+  screen:
+    - !<View> {name: twice, colorspace: doubled}
+    - !<View> {name: square root, colorspace: root}
+  other:
+    - !<View> {name: raw, colorspace: ap0}
+colorspaces:
+  - !<ColorSpace>
+    name: ap0
+  - !<ColorSpace>
+    name: doubled
+    from_scene_reference: !<MatrixTransform> {matrix: [2,0,0,0,0,2,0,0,0,0,2,0,0,0,0,1]}
+  - !<ColorSpace>
+    name: root
+    from_scene_reference: !<ExponentTransform> {value: [2,2,2,1], direction: inverse}
+END
+    oiiotool --create 8x8 3 --fill:color=0.25,0.25,0.25 8x8 -d float -o grey.exr
+    shown() { # VIEW: the bytes of a grey of 0.25
+        OCIO=c.ocio "$FFTBLOOM" grey.exr point.exr -o v.png --device cpu --exposure 0 --view "$1"
+        oiiotool --dumpdata v.png | sed -n 's/^ *Pixel (0, 0): \([0-9 ]*\) (.*/\1/p'
+    }
+    [ "$(shown srgb)" = "137 137 137" ]
+    [ "$(shown film)" = "141 141 141" ]
+    run "$FFTBLOOM" grey.exr point.exr -o v.png --view nothing
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"there are film, srgb, ocio"* ]]
+    "$FFTBLOOM" --version | grep -q "OpenColorIO: yes" || skip "built without OpenColorIO"
+    [ "$(shown ocio)" = "128 128 128" ]
+    [ "$(shown "ocio:square root")" = "128 128 128" ]
+    [ "$(shown ocio:other/raw)" = "64 64 64" ]
+    # A red of Rec.709 at 1 reaches the config as ACES2065-1, which this view doubles.
+    oiiotool --create 8x8 3 --fill:color=0.5,0,0 8x8 -d float -o grey.exr
+    [ "$(shown ocio:twice)" = "112 23 4" ]
+    run --separate-stderr shown ocio:screen/none
+    [[ "$stderr" == *"has no view 'none'; it has 'twice', 'square root'"* ]]
+    run env -u OCIO "$FFTBLOOM" grey.exr point.exr -o v.png --view ocio
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"needs the variable OCIO"* ]]
+}
+
+@test "before: the same light has the same bytes in both pictures, also in sequences" {
+    # A grey plate with a hot spot whose glare does not reach its corner.
+    oiiotool --create 64x48 3 --fill:color=0.18,0.18,0.18 64x48 --point:color=900,900,900 32,24 -d float -o hot.exr
+    oiiotool --create 9x9 1 --chnames Y --fill:color=0.01 9x9 --point:color=1 4,4 -d float -o soft.exr
+    "$FFTBLOOM" hot.exr soft.exr -o after.png --before before.png --padding clamp --device cpu
+    byte() { oiiotool --dumpdata "$1" | sed -n "s/^ *Pixel ($2): \([0-9]*\) .*/\1/p"; }
+    [ "$(byte after.png "2, 2")" = "$(byte before.png "2, 2")" ]
+    [ "$(byte after.png "30, 24")" -gt "$(byte before.png "30, 24")" ]
+    for i in 1 2; do cp hot.exr hot.$i.exr; done
+    "$FFTBLOOM" hot.@.exr soft.exr -o a.@.png --before b.@.png --device cpu
+    [ -s b.1.png ] && cmp b.1.png b.2.png
+    rm b.2.png
+    "$FFTBLOOM" hot.@.exr soft.exr -o a.@.png --before b.@.png --device cpu --update
+    [ -s b.2.png ]
+    refused() { run "$FFTBLOOM" "$@" --device cpu; echo "$output"; [ "$status" -eq 64 ]; }
+    refused hot.@.exr soft.exr -o a.@.png --before b.png
+    refused hot.exr soft.exr -o a.png --before a.png
+    refused hot.exr soft.exr -o a.exr --before b.png
+    refused hot.exr soft.exr -o a.png --before b.exr
+    refused hot.exr soft.exr -o a.png --output-space srgb
+}
+
 @test "a kernel that is coded is decoded, and a PNG is what --input-space says" {
     oiiotool --create 3x1 1 --chnames Y --fill:color=0.5 3x1 --point:color=1 1,0 -d float --attrib colorInteropID srgb_rec709_scene -o coded.exr
     run --separate-stderr bloom in.exr coded.exr

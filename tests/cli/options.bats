@@ -305,7 +305,7 @@ says() { # code, words, arguments
     "$FFTBLOOM" --version --json | python3 -c 'import json, sys
 v = json.load(sys.stdin)
 assert v["version"] == 1 and v["program"] == "fftbloom " + v["release"]
-assert set(v["libraries"]) == {"vulkan", "fftw", "openexr"}'
+assert set(v["libraries"]) == {"vulkan", "fftw", "openexr", "opencolorio"}'
     [ "$("$FFTBLOOM" version --json)" = "$("$FFTBLOOM" --version --json)" ]
 }
 

@@ -54,7 +54,7 @@ static const struct {
     {" memory ram ", "mem_limit", NULL},
     {" debug ", "verbose", NULL},
     {" silent s ", "quiet", NULL},
-    {" view brightness gain ", "exposure", NULL},
+    {" brightness gain ", "exposure", NULL},
     {" version V ", NULL, "write 'fftbloom --version'"},
 };
 

@@ -176,8 +176,8 @@ int cmd_version(cli *c, text *out, err *e) {
     if (!c->s.json) {
         text_add(out,
                  "fftbloom " VERSION "\nVulkan engine: yes\nCPU engine (FFTW): %s\n"
-                 "PXR24, B44, DWA (OpenEXR): %s\n",
-                 WITH_FFTW ? "yes" : "no", WITH_OPENEXR ? "yes" : "no");
+                 "PXR24, B44, DWA (OpenEXR): %s\nOpenColorIO: %s\n",
+                 WITH_FFTW ? "yes" : "no", WITH_OPENEXR ? "yes" : "no", WITH_OCIO ? "yes" : "no");
         return 0;
     }
     json_out j = json_begin(out);
@@ -187,6 +187,7 @@ int cmd_version(cli *c, text *out, err *e) {
     json_bool(&j, "vulkan", true);
     json_bool(&j, "fftw", WITH_FFTW);
     json_bool(&j, "openexr", WITH_OPENEXR);
+    json_bool(&j, "opencolorio", WITH_OCIO);
     json_close(&j);
     json_end(&j);
     return 0;

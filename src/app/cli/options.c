@@ -40,6 +40,10 @@ const option OPTIONS[] = {
      .about = "A .png file is a tone-mapped preview. For a sequence the output needs a frame "
               "pattern, too. If OUT is a folder, the file in it has the name of the input. The "
               "file appears complete or not at all."},
+    {"before", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(before), .value = "FILE",
+     .help =
+         "Also write a picture of the image before it is bloomed, with the exposure and view of "
+         "the output, which must be a PNG picture, too."},
     {"config", OPTION_PATH, SECTION_FILES, RUN | FOR_PRECOMPUTE, AT(config), .value = "FILE",
      .flag_only = true,
      .help = "Read options from a JSON file; flags and environment variables override it."},
@@ -167,6 +171,12 @@ const option OPTIONS[] = {
      .help = "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",
      .about = "Give the same number for pictures that are to be compared: at 0 a grey of 0.18 is "
               "shown as 0.18. With auto each picture has its own; -v says which."},
+    {"view", OPTION_STRING, SECTION_LAYERS, FOR_APPLY, AT(view), .value = "NAME", .preset = "film",
+     .help = "How a PNG picture shows the light: film (highlights bend down), srgb (as it is, cut "
+             "off above 1), or ocio:DISPLAY/VIEW of the OpenColorIO config in $OCIO.",
+     .about =
+         "ocio alone is the config's default display and view, ocio:VIEW a view of the default "
+         "display. See docs/colour.md."},
     {"input_space", OPTION_SPACE, SECTION_LAYERS, IMAGE, AT(input_space), .value = "SPACE",
      .help = "Colour space of the image, such as srgb, logc3 or acescg; its colours are decoded to "
              "linear light. The default is what the file says, or linear Rec.709.",

@@ -45,6 +45,7 @@ enum { SETTINGS_ROOM = 128 };
 typedef struct {
     bloom_settings bloom;
     const char *input, *kernel, *output;
+    const char *before; /* a picture of the input; NULL: none */
     const char *config, *report;
     const char *frames, *views, *keys;
     settings_missing missing;
@@ -75,6 +76,7 @@ typedef struct {
     /* kernel */
     const char *taps, *param;
     double fade;
+    const char *view;  /* of screen_open */
     double exposure;   /* stops; NaN: auto */
     uint32_t from, to; /* of CONVENTIONS */
     bool strict;

@@ -47,7 +47,8 @@ bool kernel_save(const cli *c, const image *img, bool picture, int *status, err 
     bool ok;
     if (picture) {
         preview_options as = {.width = UINT32_MAX, .whole = true, .decades = 6};
-        ok = output_picture(&(output){s->output, s, c->threads}, img, &as, e);
+        ok = output_picture(&(output){.path = s->output, .s = s, .threads = c->threads}, img, &as,
+                            e);
         if (ok)
             log_note("'%s' is a picture of the kernel on a logarithmic scale of six decades, not a "
                      "kernel: write .exr for that",

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/half.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "image/format.h"
 
 #include <errno.h>
@@ -94,6 +95,7 @@ typedef struct {
     device_queue *on;
     frame_result *f;
     bloom_report *made;
+    const char *before; /* the path of a picture of the input; NULL: none */
 } work;
 
 /* Blooms the image; *start is when the kernel was there. */
@@ -117,7 +119,8 @@ static bool make(const work *w, err *e) {
     frame_maker *m = w->m;
     frame_result *f = w->f;
     const settings *s = w->how->s;
-    const output to = {f->output, s, m->threads};
+    const output to = {f->output, s, m->threads, m->screen};
+    preview_light came = {0};
     double t[4] = {clock_now()}, loaded;
     uint64_t clamped = 0;
     file_mark before = file_mark_of(f->input);
@@ -133,7 +136,7 @@ static bool make(const work *w, err *e) {
     if (img && !atomic_flag_test_and_set(&m->looked)) file_set_warn_swapped(s, img, m->threads);
     loaded = t[1] = clock_now();
     bool ok = img && (output_prepare(img, s, m->threads, e) || err_in(e, "%s", f->input)) &&
-              bloom_it(w, img, &t[1], e) &&
+              (!w->before || output_take(&to, img, &came, e)) && bloom_it(w, img, &t[1], e) &&
               (output_finish(img, s, &clamped, m->threads, e) || err_in(e, "%s", f->input));
     t[2] = clock_now();
     if (ok && s->in_place) {
@@ -143,7 +146,8 @@ static bool make(const work *w, err *e) {
             ok = err_set(e, ERR_RETRY, "'%s' changed while it was bloomed; it is not replaced",
                          f->input);
     }
-    ok = ok && output_save(&to, img, r, e);
+    ok = ok && output_save(&to, img, r, &(output_before){w->before, &came}, e);
+    mem_free(came.pixel);
     if (ok && r && !s->in_place) { /* parts that stayed in the file were read just now */
         read = file_mark_of(f->input);
         torn = torn || !file_mark_same(&before, &read);
@@ -203,7 +207,8 @@ frame_state frame_look(const recipe *r, const job_files *f, const char **why) {
         *why = "the input is not there";
         return FRAME_SKIPPED;
     }
-    if (r->s->update && r->stamped && stamp_is_current(&r->stamp)) {
+    bool all = !f->before || access(f->before, F_OK) == 0;
+    if (r->s->update && r->stamped && all && stamp_is_current(&r->stamp)) {
         *why = "the output is up to date";
         return FRAME_CURRENT;
     }
@@ -232,7 +237,7 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
         log_info("%s: %s", f->output, f->why);
     } else {
         f->made = made;
-        ok = make(&(work){m, &how, on, f, made}, e);
+        ok = make(&(work){m, &how, on, f, made, files->before}, e);
         log_frame(f, ok);
         if (!ok && e->code == ERR_SKIPPED) { /* --no-clobber */
             f->state = FRAME_SKIPPED;

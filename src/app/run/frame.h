@@ -7,6 +7,7 @@
 
 #include "app/run/recipe.h"
 #include "app/run/report.h"
+#include "image/flat/screen.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -33,6 +34,7 @@ void device_queue_close(device_queue *q);
 typedef struct {
     const recipes *recipes;
     par *threads;
+    screen *screen;      /* of pictures; NULL: there are none */
     atomic_flag looked;  /* set when an image was held against the kernel (file_set.h) */
     atomic_flag forgets; /* set when the log has said that stamps cannot be written */
 } frame_maker;

@@ -62,6 +62,7 @@ static bool open_views(job *j, const settings *s, err *e) {
         if (!open_path(&v->input, s->input, v->name, e)) return err_in(e, "input");
         if (!open_path(&v->kernel, s->kernel, v->name, e)) return err_in(e, "kernel");
         if (j->output && !open_path(&v->output, j->output, v->name, e)) return err_in(e, "output");
+        if (s->before && !open_path(&v->before, s->before, v->name, e)) return err_in(e, "before");
     }
     j->kernels = j->view[0].kernel.after || frame_views_in(s->kernel);
     return true;
@@ -85,11 +86,14 @@ static bool list_frames(job *j, const settings *s, err *e) {
                             : frame_list_scan(&j->frames, &v->input, e);
     if (!listed) return false;
     if (!s->frames) note_gaps(j);
-    return !j->output || v->output.after || j->frames.count == 1 ||
+    const char *one = j->output && !v->output.after          ? j->output
+                      : v->before.before && !v->before.after ? s->before
+                                                             : NULL;
+    return !one || j->frames.count == 1 ||
            err_set(e, ERR_USAGE,
                    "%zu frames would go into the one file '%s'; give the output a frame "
                    "pattern, such as out.####.exr",
-                   j->frames.count, j->output);
+                   j->frames.count, one);
 }
 
 /* Refuses what only a sequence can have. */
@@ -98,6 +102,7 @@ static bool check_lone(const job *j, const settings *s, err *e) {
         const char *role, *path;
         bool field;
     } OTHER[] = {{"output", j->output, j->view[0].output.after},
+                 {"picture", s->before, j->view[0].before.after},
                  {"kernel", s->kernel, j->view[0].kernel.after}};
     if (s->frames)
         return err_set(
@@ -149,6 +154,7 @@ void job_close(job *j) {
         frame_pattern_free(&j->view[i].input);
         frame_pattern_free(&j->view[i].kernel);
         frame_pattern_free(&j->view[i].output);
+        frame_pattern_free(&j->view[i].before);
         mem_free(j->view[i].name);
     }
     mem_free(j->view);
@@ -181,9 +187,11 @@ bool job_frame(const job *j, size_t index, job_files *to, err *e) {
     *to = (job_files){.input = frame_path(&v->input, n, e),
                       .kernel = frame_path(&v->kernel, n, e),
                       .output = j->output ? frame_path(&v->output, n, e) : NULL,
+                      .before = v->before.before ? frame_path(&v->before, n, e) : NULL,
                       .number = number,
                       .view = v->name};
-    bool ok = to->input && to->kernel && (to->output || !j->output);
+    bool ok = to->input && to->kernel && (to->output || !j->output) &&
+              (to->before || !v->before.before);
     if (!ok) job_files_free(to);
     return ok;
 }
@@ -192,5 +200,6 @@ void job_files_free(job_files *f) {
     mem_free(f->input);
     mem_free(f->kernel);
     mem_free(f->output);
+    mem_free(f->before);
     *f = (job_files){0};
 }

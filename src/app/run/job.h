@@ -13,7 +13,7 @@
 /* The paths of one view: patterns where they have a field for the frame's number. */
 typedef struct {
     char *name; /* NULL where no path has a field for a view */
-    frame_pattern input, kernel, output;
+    frame_pattern input, kernel, output, before;
 } job_view;
 
 /* Const once it is open. */
@@ -30,6 +30,7 @@ typedef struct {
 /* The files of one frame in one view. */
 typedef struct {
     char *input, *kernel, *output;
+    char *before;      /* NULL: no such picture is asked for */
     const int *number; /* the job's; NULL for a lone image */
     const char *view;  /* the job's; NULL: there are none */
 } job_files;

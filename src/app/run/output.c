@@ -105,7 +105,8 @@ bool output_prepare(image *img, const settings *s, par *threads, err *e) {
 
 bool output_finish(image *img, const settings *s, uint64_t *clamped, par *threads, err *e) {
     *clamped = 0;
-    return colours_for_output(img, s, threads, e) &&
+    bool picture = s->output && output_is_picture(s->output); /* converts by itself */
+    return (picture || colours_for_output(img, s, threads, e)) &&
            (s->pixels != PIXELS_HALF || retype_all(img, s, PIXEL_HALF, clamped, e));
 }
 
@@ -162,35 +163,65 @@ image *output_load(const output *o, image_reader **r, err *e) {
     return img;
 }
 
-bool output_save(const output *o, const image *img, image_reader *rest, err *e) {
+/* The log says once in a run what a picture leaves out, since all frames of a sequence are alike.
+ */
+static preview_options options_of(const output *o, const image *img) {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    if (!output_is_picture(o->path))
-        return image_save_parts(image_create(o->path, &img->head, o->s->clobber, o->threads, e),
-                                img, rest, e);
-    /* The log says once in a run what a picture leaves out, since all frames of a sequence are
-     * alike. */
     text left_out = {0};
     preview_options as = {.part = preview_part(&img->head, &left_out),
                           .width = UINT32_MAX,
                           .exposed = !isnan(o->s->exposure),
-                          .stops = (float)o->s->exposure};
+                          .stops = (float)o->s->exposure,
+                          .on = o->screen};
     if (left_out.n && !atomic_flag_test_and_set(&said)) log_note("'%s': %s", o->path, left_out.s);
     text_free(&left_out);
-    bool ok = output_picture(o, img, &as, e);
-    if (ok) log_info("'%s': developed with --exposure %.2f", o->path, (double)as.stops);
-    return ok;
+    return as;
 }
 
-bool output_picture(const output *o, const image *img, preview_options *as, err *e) {
+/* Writes a picture and tells in as->stops the exposure that it was developed with. */
+static bool save_picture(const char *path, const output *o, const preview_light *l,
+                         preview_options *as, err *e) {
     preview_picture v = {0};
     size_t bytes;
-    file_out *f = file_out_open(o->path, o->s->clobber, e);
-    bool ok = f && preview_make(&v, img, as, o->threads, e);
+    file_out *f = file_out_open(path, o->s->clobber, e);
+    bool ok = f && preview_develop(&v, l, as, o->threads, e);
     uint8_t *png = ok ? png_encode(&(png_picture){v.pixel, v.width, v.height, 3}, &bytes, e) : NULL;
     ok = png && file_out_write(f, 0, png, bytes, e) && file_out_commit(&f, e);
     as->stops = v.stops;
     file_out_discard(&f);
     mem_free(png);
     mem_free(v.pixel);
+    return ok;
+}
+
+bool output_take(const output *o, const image *img, preview_light *to, err *e) {
+    const preview_options as = options_of(o, img);
+    return preview_take(to, img, &as, o->threads, e);
+}
+
+bool output_save(const output *o, const image *img, image_reader *rest, const output_before *before,
+                 err *e) {
+    if (!output_is_picture(o->path))
+        return image_save_parts(image_create(o->path, &img->head, o->s->clobber, o->threads, e),
+                                img, rest, e);
+    preview_options as = options_of(o, img);
+    preview_light l = {0};
+    bool ok = preview_take(&l, img, &as, o->threads, e);
+    /* The exposure suits the output, so it is found first; the output's file is the last one. */
+    if (ok && before->path) {
+        if (!as.exposed) as.stops = preview_stops(&l);
+        as.exposed = true;
+        ok = save_picture(before->path, o, before->light, &as, e);
+    }
+    ok = ok && save_picture(o->path, o, &l, &as, e);
+    mem_free(l.pixel);
+    if (ok) log_info("'%s': developed with --exposure %.2f", o->path, (double)as.stops);
+    return ok;
+}
+
+bool output_picture(const output *o, const image *img, preview_options *as, err *e) {
+    preview_light l = {0};
+    bool ok = preview_take(&l, img, as, o->threads, e) && save_picture(o->path, o, &l, as, e);
+    mem_free(l.pixel);
     return ok;
 }

@@ -13,7 +13,14 @@ typedef struct {
     const char *path;
     const settings *s;
     par *threads;
+    const screen *screen; /* of pictures; NULL: film */
 } output;
+
+/* A picture of the image as it was before, to be developed like that of the output. */
+typedef struct {
+    const char *path;           /* NULL: none */
+    const preview_light *light; /* of output_take */
+} output_before;
 
 /* Reads the channels that may change. Parts without colour stay in the file, from which output_save
  * copies them as they are packed, and so do channels of data where they are many; where nothing
@@ -25,10 +32,14 @@ bool output_prepare(image *img, const settings *s, par *threads, err *e);
  * called after blooming. *clamped receives the number of values that were changed. */
 bool output_finish(image *img, const settings *s, uint64_t *clamped, par *threads, err *e);
 
-/* Writes the image; a .png is a tone-mapped picture of the first part with colour. `rest` has the
- * parts that are not in memory. Without the settings' `clobber` it fails with ERR_SKIPPED, and
- * changes nothing, when there is a file of that name by the end. */
-bool output_save(const output *o, const image *img, image_reader *rest, err *e);
+/* Takes the light of a picture of the image as it is now. Free its pixels with mem_free. */
+bool output_take(const output *o, const image *img, preview_light *to, err *e);
+
+/* Writes the image, and the picture before; a .png is a tone-mapped picture of the first part with
+ * colour. `rest` has the parts that are not in memory. Without the settings' `clobber` it fails
+ * with ERR_SKIPPED, and changes nothing, when there is a file of that name by the end. */
+bool output_save(const output *o, const image *img, image_reader *rest, const output_before *before,
+                 err *e);
 
 /* Returns true if the file's extension makes it a picture. */
 bool output_is_picture(const char *path);

@@ -16,23 +16,23 @@ typedef struct {
     flat_picture from;
     const void *const *plane; /* of its part */
     image_box shown;          /* the window that the picture shows */
-    uint32_t width, height;   /* of the picture */
     bool convert;             /* from the part's primaries... */
-    float matrix[3][3];       /* ...to those of Rec.709 */
-    float *pixel;             /* R G B, linear, Rec.709 */
-    float gain;               /* of the exposure; in logarithms, 1 / the brightest value */
-    float decades;
-    uint8_t *bytes;
-} preview;
+    matrix to;                /* ...to those of the screen */
+    preview_light made;
+} taking;
 
-/* Fills the matrix from a part's primaries. White stays white. */
-static void read_primaries(preview *v) {
+/* Fills in the matrix from a part's primaries to the screen's. White stays white. */
+static void choose_primaries(taking *v, const primaries *wanted) {
     primaries is;
-    matrix m;
-    v->convert = v->from.colours == 3 && image_primaries(v->from.part, &is) &&
-                 !primaries_same(&is, PRIMARIES_REC709) &&
-                 primaries_convert(&m, &is, PRIMARIES_REC709);
-    for (int i = 0; i < 9 && v->convert; i++) v->matrix[i / 3][i % 3] = (float)m.m[i / 3][i % 3];
+    matrix xyz;
+    bool known = image_primaries(v->from.part, &is);
+    if (!wanted) wanted = &is;
+    v->convert = v->from.colours == 3 && (known || wanted != PRIMARIES_REC709) &&
+                 !primaries_same(&is, wanted) && primaries_convert(&v->to, &is, wanted);
+    if (primaries_same(wanted, PRIMARIES_REC709) || !primaries_to_xyz(&xyz, wanted))
+        memcpy(v->made.luminance, (double[]){0.2126, 0.7152, 0.0722}, sizeof v->made.luminance);
+    else
+        memcpy(v->made.luminance, xyz.m[1], sizeof v->made.luminance);
 }
 
 /* --- fewer pixels --------------------------------------------------------------------------- */
@@ -49,13 +49,13 @@ typedef struct {
 } box_sum;
 
 /* Adds a row of the data window. */
-static void add_row(const preview *v, const float *line, box_sum *box) {
+static void add_row(const taking *v, const float *line, box_sum *box) {
     const image_part *p = v->from.part;
     int64_t width = image_width(p), left = (int64_t)p->data.x0 - v->shown.x0;
     uint64_t shown = (uint64_t)((int64_t)v->shown.x1 - v->shown.x0 + 1);
-    for (uint32_t x = 0; x < v->width; x++) {
+    for (uint32_t x = 0; x < v->made.width; x++) {
         int64_t from, end;
-        box_of(x, v->width, shown, &from, &end);
+        box_of(x, v->made.width, shown, &from, &end);
         from = max_i64(from - left, 0), end = min_i64(end - left, width);
         for (; from < end; from++) {
             const float *s = line + 3 * from;
@@ -68,29 +68,30 @@ static void add_row(const preview *v, const float *line, box_sum *box) {
 
 static bool shrink_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
-    preview *v = ctx;
+    taking *v = ctx;
     const image_part *p = v->from.part;
     int64_t width = image_width(p), height = image_height(p), y, end;
     int64_t above = (int64_t)p->data.y0 - v->shown.y0;
     uint64_t columns = (uint64_t)((int64_t)v->shown.x1 - v->shown.x0 + 1);
-    box_of((uint32_t)i, v->height, (uint64_t)((int64_t)v->shown.y1 - v->shown.y0 + 1), &y, &end);
+    box_of((uint32_t)i, v->made.height, (uint64_t)((int64_t)v->shown.y1 - v->shown.y0 + 1), &y,
+           &end);
     float *line = mem_raw((size_t)width, 3 * sizeof *line, "a row", e);
-    box_sum *box = mem_new(v->width, sizeof *box, "a row", e);
+    box_sum *box = mem_new(v->made.width, sizeof *box, "a row", e);
     bool ok = line && box;
     uint64_t rows = (uint64_t)(end - y);
     for (y = max_i64(y - above, 0), end = min_i64(end - above, height); ok && y < end; y++) {
         flat_get(line, 3, &v->from, v->plane, (size_t)y);
         add_row(v, line, box);
     }
-    for (uint32_t x = 0; ok && x < v->width; x++) {
-        float *to = v->pixel + 3 * (i * v->width + x), rgb[3];
+    for (uint32_t x = 0; ok && x < v->made.width; x++) {
+        float *to = v->made.pixel + 3 * (i * v->made.width + x);
         int64_t from, behind;
-        box_of(x, v->width, columns, &from, &behind);
+        box_of(x, v->made.width, columns, &from, &behind);
         uint64_t n = rows * (uint64_t)(behind - from) - box[x].bad;
         for (int c = 0; c < 3; c++) to[c] = n ? (float)(box[x].sum[c] / (double)n) : 0;
-        memcpy(rgb, to, sizeof rgb);
-        for (int c = 0; v->convert && c < 3; c++)
-            to[c] = v->matrix[c][0] * rgb[0] + v->matrix[c][1] * rgb[1] + v->matrix[c][2] * rgb[2];
+        double rgb[3] = {(double)to[0], (double)to[1], (double)to[2]};
+        if (v->convert) matrix_apply(rgb, &v->to, rgb);
+        for (int c = 0; v->convert && c < 3; c++) to[c] = (float)rgb[c];
     }
     mem_free(box);
     mem_free(line);
@@ -99,11 +100,13 @@ static bool shrink_row(void *ctx, size_t i, int worker, err *e) {
 
 /* --- exposure ------------------------------------------------------------------------------- */
 
-static double luminance(const float *rgb) {
-    return 0.2126 * (double)rgb[0] + 0.7152 * (double)rgb[1] + 0.0722 * (double)rgb[2];
+static double luminance(const preview_light *l, size_t pixel) {
+    const float *rgb = l->pixel + 3 * pixel;
+    const double *w = l->luminance;
+    return w[0] * (double)rgb[0] + w[1] * (double)rgb[1] + w[2] * (double)rgb[2];
 }
 
-/* Returns the exposure in stops that suits the picture. The mean of the logarithm of its lit pixels
+/* The mean of the logarithm of its lit pixels
  * becomes a middle grey, with three limits:
  *   - Beyond two stops of gain only a quarter more is given: a candle in the dark is a dark
  * picture.
@@ -111,14 +114,14 @@ static double luminance(const float *rgb) {
  *   - The fewer pixels have light, the less they decide: a dot on black is white, not grey.
  * Pixels below a millionth of the brightest count as dark, since they may be nothing but rounding,
  * in a transform or in half floats. */
-static float suitable_stops(const preview *v) {
+float preview_stops(const preview_light *v) {
     enum { BINS = 1024, BINS_PER_STOP = 8 };
     uint64_t count[BINS] = {0}, lit = 0, above = 0; /* a histogram of stops from middle grey */
     size_t n = (size_t)v->width * v->height;
     double peak = 0, mean = 0;
-    for (size_t i = 0; i < n; i++) peak = fmax(peak, luminance(v->pixel + 3 * i));
+    for (size_t i = 0; i < n; i++) peak = fmax(peak, luminance(v, i));
     for (size_t i = 0; i < n; i++) {
-        double y = luminance(v->pixel + 3 * i);
+        double y = luminance(v, i);
         if (!(y > peak * 0x1p-20)) continue;
         double stops = log2(y / (double)MIDDLE_GREY);
         count[(int)clamp_double(stops * BINS_PER_STOP + BINS / 2.0, 0, BINS - 1)]++;
@@ -139,40 +142,73 @@ static float suitable_stops(const preview *v) {
 
 /* --- development ----------------------------------------------------------------------------- */
 
-/* Applies a rational curve with a toe and a shoulder, fitted to the reference rendering of ACES by
- * K. Narkowicz (2016). The factor keeps middle grey where it is; 0 stays 0, 10 becomes 1. */
-static float film(float x) {
-    x *= 0.723171f;
-    if (!(x > 0)) return 0;
-    if (x > 1e6f) return 1;
-    return min_float(1, x * (2.51f * x + 0.03f) / (x * (2.43f * x + 0.59f) + 0.14f));
-}
-
 static uint8_t to_byte(float v) {
     return (uint8_t)(clamp_float(v, 0, 1) * 255 + 0.5f);
 }
 
+typedef struct {
+    const preview_light *from;
+    const screen *on;
+    float gain;    /* of the exposure; in logarithms, 1 / the brightest value */
+    float decades; /* of preview_options */
+    uint8_t *bytes;
+} developing;
+
 static bool develop_row(void *ctx, size_t i, int worker, err *e) {
+    (void)worker;
+    const developing *d = ctx;
+    size_t n = 3 * (size_t)d->from->width;
+    const float *from = d->from->pixel + i * n;
+    uint8_t *to = d->bytes + i * n;
+    float *line = mem_raw(n, sizeof *line, "a row", e);
+    if (!line) return false;
+    for (size_t k = 0; k < n; k++) line[k] = from[k] * d->gain;
+    bool ok = screen_show(d->on, line, n / 3, e);
+    for (size_t k = 0; k < n; k++) to[k] = to_byte(line[k]);
+    mem_free(line);
+    return ok;
+}
+
+/* The logarithm decides how bright a pixel is, and the colours keep their proportions. */
+static bool develop_row_of_decades(void *ctx, size_t i, int worker, err *e) {
     (void)worker, (void)e;
-    const preview *v = ctx;
-    for (size_t x = 0; x < v->width; x++) {
-        const float *from = v->pixel + 3 * (i * v->width + x);
-        uint8_t *to = v->bytes + 3 * (i * v->width + x);
-        /* The logarithm decides how bright a pixel is, and the colours keep their proportions. */
+    const developing *d = ctx;
+    for (size_t x = 0; x < d->from->width; x++) {
+        const float *from = d->from->pixel + 3 * (i * d->from->width + x);
+        uint8_t *to = d->bytes + 3 * (i * d->from->width + x);
         float most = max_float(from[0], max_float(from[1], from[2]));
-        float level = v->decades > 0 && most > 0 ? 1 + log10f(most * v->gain) / v->decades : 0;
+        float level = most > 0 ? 1 + log10f(most * d->gain) / d->decades : 0;
         for (int k = 0; k < 3; k++)
-            if (v->decades > 0)
-                to[k] = level > 0 ? to_byte(level * flat_to_srgb(max_float(from[k] / most, 0))) : 0;
-            else
-                to[k] = to_byte(flat_to_srgb(film(from[k] * v->gain)));
+            to[k] = level > 0 ? to_byte(level * flat_to_srgb(max_float(from[k] / most, 0))) : 0;
     }
     return true;
 }
 
+bool preview_develop(preview_picture *to, const preview_light *l, const preview_options *o,
+                     par *threads, err *e) {
+    size_t n = (size_t)l->width * l->height;
+    float stops = o->stops, most = 0;
+    developing d = {.from = l, .on = o->on ? o->on : SCREEN_FILM, .decades = o->decades};
+    if (!(d.bytes = mem_raw(n, 3, "the preview", e))) return false;
+    if (o->decades > 0) {
+        for (size_t i = 0; i < 3 * n; i++) most = max_float(most, l->pixel[i]);
+        d.gain = 1 / most;
+    } else {
+        if (!o->exposed) stops = preview_stops(l);
+        d.gain = exp2f(stops);
+    }
+    bool ok =
+        par_for(threads, l->height, o->decades > 0 ? develop_row_of_decades : develop_row, &d, e);
+    if (ok)
+        *to = (preview_picture){d.bytes, l->width, l->height, stops};
+    else
+        mem_free(d.bytes);
+    return ok;
+}
+
 /* --------------------------------------------------------------------------------------------- */
 
-bool preview_make(preview_picture *to, const image *img, const preview_options *o, par *threads,
+bool preview_take(preview_light *to, const image *img, const preview_options *o, par *threads,
                   err *e) {
     const image_part *p = &img->head.part[o->part];
     layer_map m;
@@ -182,36 +218,32 @@ bool preview_make(preview_picture *to, const image *img, const preview_options *
     if (!g.channels)
         return err_set(e, ERR_DATA, "there is no colour to make a preview of, only data");
     int last = g.channels - 1;
-    preview v = {.from = {p, {g.channel[0], g.channel[last / 2], g.channel[last]}, g.channels, -1},
-                 .plane = (const void *const *)img->plane[o->part],
-                 .shown = o->whole ? p->data : p->display,
-                 .decades = o->decades};
-    read_primaries(&v);
+    taking v = {.from = {p, {g.channel[0], g.channel[last / 2], g.channel[last]}, g.channels, -1},
+                .plane = (const void *const *)img->plane[o->part],
+                .shown = o->whole ? p->data : p->display};
+    choose_primaries(&v, screen_primaries(o->on ? o->on : SCREEN_FILM));
     uint64_t w = (uint64_t)((int64_t)v.shown.x1 - v.shown.x0 + 1);
     uint64_t h = (uint64_t)((int64_t)v.shown.y1 - v.shown.y0 + 1);
-    v.width = (uint32_t)min_u64(w, o->width ? o->width : WIDEST);
-    v.height = (uint32_t)max_u64((h * v.width + w / 2) / w, 1);
-    size_t n = (size_t)v.width * v.height;
+    v.made.width = (uint32_t)min_u64(w, o->width ? o->width : WIDEST);
+    v.made.height = (uint32_t)max_u64((h * v.made.width + w / 2) / w, 1);
+    size_t n = (size_t)v.made.width * v.made.height;
     if (n > INT32_MAX / 6) /* as many as a PNG file may have */
-        return err_set(e, ERR_DATA, "%u x %u pixels are too many for a picture", v.width, v.height);
-    v.pixel = mem_raw(n, 3 * sizeof *v.pixel, "the preview", e);
-    v.bytes = mem_raw(n, 3, "the preview", e);
-    bool ok = v.pixel && v.bytes && par_for(threads, v.height, shrink_row, &v, e);
-    float stops = o->stops;
-    if (ok && v.decades > 0) {
-        float most = 0;
-        for (size_t i = 0; i < 3 * n; i++) most = max_float(most, v.pixel[i]);
-        v.gain = 1 / most;
-    } else if (ok) {
-        if (!o->exposed) stops = suitable_stops(&v);
-        v.gain = exp2f(stops);
-    }
-    ok = ok && par_for(threads, v.height, develop_row, &v, e);
-    mem_free(v.pixel);
+        return err_set(e, ERR_DATA, "%u x %u pixels are too many for a picture", v.made.width,
+                       v.made.height);
+    v.made.pixel = mem_raw(n, 3 * sizeof *v.made.pixel, "the preview", e);
+    bool ok = v.made.pixel && par_for(threads, v.made.height, shrink_row, &v, e);
     if (ok)
-        *to = (preview_picture){v.bytes, v.width, v.height, stops};
+        *to = v.made;
     else
-        mem_free(v.bytes);
+        mem_free(v.made.pixel);
+    return ok;
+}
+
+bool preview_make(preview_picture *to, const image *img, const preview_options *o, par *threads,
+                  err *e) {
+    preview_light l = {0};
+    bool ok = preview_take(&l, img, o, threads, e) && preview_develop(to, &l, o, threads, e);
+    mem_free(l.pixel);
     return ok;
 }
 

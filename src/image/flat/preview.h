@@ -1,14 +1,16 @@
 /* preview.h - makes a picture to look at of an image's first colour group.
  *
- * The picture shows the display window at one exposure, in the primaries of sRGB, through a curve
- * like film's that bends highlights down and keeps 0.18 at 0.18. It has no alpha: pixels that are
- * not opaque lie over black. The same image always gives the same picture. This module knows
- * nothing of files. */
+ * The picture shows the display window at one exposure on a screen (screen.h), in the screen's
+ * primaries. It has no alpha: pixels that are not opaque lie over black. The same image always
+ * gives the same picture. It is made in two steps, so that several pictures can have the exposure
+ * that suits one of them: the light of the picture, and its development. This module knows nothing
+ * of files. */
 #ifndef IMAGE_PREVIEW_H
 #define IMAGE_PREVIEW_H
 
 #include "base/par.h"
 #include "base/text.h"
+#include "image/flat/screen.h"
 #include "image/image.h"
 
 typedef struct {
@@ -17,8 +19,9 @@ typedef struct {
     bool whole;     /* show the data window */
     bool exposed;   /* multiply the light by 2^stops; else by what suits the picture */
     float stops;
-    float decades; /* above 0: instead of film, the logarithm of the light, over this many decades
-                    * down from the brightest pixel */
+    float decades;    /* above 0: instead of a screen, the logarithm of the light, over this many
+                       * decades down from the brightest pixel */
+    const screen *on; /* NULL: SCREEN_FILM */
 } preview_options;
 
 typedef struct {
@@ -27,7 +30,22 @@ typedef struct {
     float stops; /* of exposure that it was developed with */
 } preview_picture;
 
-/* Makes the picture of one part. Refuses a part without any colour. */
+/* The light of a picture: linear R G B in the primaries of the screen. */
+typedef struct {
+    float *pixel; /* free with mem_free */
+    uint32_t width, height;
+    double luminance[3]; /* the weights of its luminance */
+} preview_light;
+
+/* Takes the light of one part. Refuses a part without any colour. */
+bool preview_take(preview_light *to, const image *img, const preview_options *o, par *threads,
+                  err *e);
+/* Returns the exposure in stops that suits it. */
+float preview_stops(const preview_light *l);
+/* Develops it. */
+bool preview_develop(preview_picture *to, const preview_light *l, const preview_options *o,
+                     par *threads, err *e);
+/* Does both. */
 bool preview_make(preview_picture *to, const image *img, const preview_options *o, par *threads,
                   err *e);
 

@@ -1,0 +1,30 @@
+/* screen.h - turns light into the colours of a screen, for pictures to look at.
+ *
+ * A screen takes light that is linear, in primaries of its choice and at the exposure that it is to
+ * have, and gives what a picture file holds: film bends highlights down as film does, srgb shows
+ * the light as it is and cuts off above 1, and ocio asks a config of OpenColorIO. A screen is const
+ * once it is open and may serve several threads. */
+#ifndef IMAGE_SCREEN_H
+#define IMAGE_SCREEN_H
+
+#include "base/err.h"
+#include "colour/primaries.h"
+
+#include <stddef.h>
+
+typedef struct screen screen;
+
+/* Opens a screen by its name: "film", "srgb", "ocio" (the config's default display and view),
+ * "ocio:VIEW" or "ocio:DISPLAY/VIEW". The config is that of $OCIO. An unknown name is refused with
+ * the names that there are. */
+screen *screen_open(const char *name, err *e);
+void screen_close(screen **s);
+/* Returns the primaries that light must be in, or NULL: it is taken as it is. */
+const primaries *screen_primaries(const screen *s);
+/* Replaces R G B of `pixels` pixels by what a picture holds, 0 to 1. */
+bool screen_show(const screen *s, float *rgb, size_t pixels, err *e);
+
+/* The screen of pictures whose maker has not chosen one: film. */
+extern const screen *const SCREEN_FILM;
+
+#endif

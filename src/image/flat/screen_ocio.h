@@ -1,0 +1,25 @@
+/* screen_ocio.h - displays and views of an OpenColorIO config, through its C++ library.
+ *
+ * The config is that of $OCIO. Light is given to it as ACES2065-1 where the config says which of
+ * its spaces that is (the role aces_interchange), else as its role scene_linear: then the image
+ * must be in the primaries of that role, which the config does not tell. Exceptions do not leave.
+ */
+#ifndef IMAGE_SCREEN_OCIO_H
+#define IMAGE_SCREEN_OCIO_H
+
+#include "base/err.h"
+#include "colour/primaries.h"
+
+#include <stddef.h>
+
+typedef struct screen_ocio screen_ocio;
+
+/* `name` is "DISPLAY/VIEW", "VIEW" or "": what is missing is the config's default. */
+screen_ocio *screen_ocio_open(const char *name, err *e);
+void screen_ocio_close(screen_ocio **s);
+/* Returns the primaries that light must be in, or NULL: it is taken as it is. */
+const primaries *screen_ocio_primaries(const screen_ocio *s);
+/* Replaces R G B by the colours of the display. */
+bool screen_ocio_show(const screen_ocio *s, float *rgb, size_t pixels, err *e);
+
+#endif
