@@ -9,22 +9,25 @@
 // The factor 2 is in the spectrum, and so are the lengths of the transforms.
 //
 // Dispatch:  x = lines of the half spectrum, y = channels.
-// Binds:     pairs, read;  half spectrum, written;  factors;  spectrum, read.
+// Binds:     pairs, read;  half spectrum, written;  factors;  set 1: spectrum, sampled.
 #include "article.glsl"
 
 layout(std430, set = 0, binding = ARTICLE_PAIRS) readonly buffer pair_lines { complex pairs[]; };
 layout(std430, set = 0, binding = ARTICLE_HALF) writeonly buffer half_lines { complex halves[]; };
-layout(std430, set = 0, binding = ARTICLE_SPECTRUM) readonly buffer kernel_lines { complex spectrum[]; };
+layout(set = 1, binding = 0) uniform sampler2DArray spectrum;
+layout(constant_id = ARTICLE_FILTERS) const bool FILTERS = true;
 
-// The kernel's spectrum is as large as the kernel; between its frequencies, it is interpolated. The
-// second axis goes round; the first one ends in the middle, at KERNEL / 2.
+complex texel(uvec2 at, uint c) { return texelFetch(spectrum, ivec3(at.x % KERNEL, at.y, c), 0).xy; }
+
+// The spectrum is as large as the kernel. Between its frequencies it is interpolated, and it goes
+// round along the second axis. The middle of its first texel is frequency 0.
 complex sampled(uint c, uint k1, uint k2) {
-    uint at1 = k1 * KERNEL, at2 = k2 * KERNEL;
-    uint row = c * (KERNEL / 2 + 1) + at1 / FIRST, next = at1 % FIRST == 0 ? row : row + 1;
-    uint left = at2 / N, right = (left + 1) % KERNEL;
-    float down = float(at1 % FIRST) / float(FIRST), across = float(at2 % N) / float(N);
-    return mix(mix(spectrum[row * KERNEL + left], spectrum[row * KERNEL + right], across),
-               mix(spectrum[next * KERNEL + left], spectrum[next * KERNEL + right], across), down);
+    vec2 share = vec2(k2, k1) / vec2(N, FIRST);
+    if (FILTERS) return textureLod(spectrum, vec3(share + 0.5 / KERNEL, c), 0).xy;
+    uvec2 at = uvec2(share * KERNEL);
+    vec2 between = fract(share * KERNEL);
+    return mix(mix(texel(at, c), texel(at + uvec2(1, 0), c), between.x),
+               mix(texel(at + uvec2(0, 1), c), texel(at + uvec2(1, 1), c), between.x), between.y);
 }
 
 void main() {

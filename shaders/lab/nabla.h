@@ -16,15 +16,15 @@
 #define ARTICLE_FIRST         133 // length of the transform along the first axis
 #define ARTICLE_FIRST_THREADS 134 // threads that do it
 #define ARTICLE_KERNEL        135 // taps of the kernel along each axis
+#define ARTICLE_FILTERS       136 // texture units interpolate
 
 // Bindings of the article's passes.
 #define ARTICLE_IMAGE    0 // rgba, row by row: read by pass 1
 #define ARTICLE_PAIRS    1 // complex [channel][pair of lines][Nabla order]
 #define ARTICLE_HALF     2 // complex [channel][number of the lower half, then the middle][line]
 #define ARTICLE_TABLE    BIND_TWIDDLES
-#define ARTICLE_SPECTRUM 4 // complex [channel][0 .. KERNEL / 2][KERNEL]
-#define ARTICLE_RESULT   5 // rgba: written by pass 3
-#define ARTICLE_BINDINGS 6
+#define ARTICLE_RESULT   4 // rgba: written by pass 3
+#define ARTICLE_BINDINGS 5
 
 #define ARTICLE_CHANNELS 3
 

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "engine/gpu/gpu_commands.h"
 #include "engine/gpu/gpu_time.h"
+#include "lab/article_texture.h"
 #include "lab/lab_shaders.h"
 #include "lab/nabla_gpu.h"
 #include "math/fft.h"
@@ -23,9 +24,9 @@ bool article_plan_make(article_plan *to, const article_ask *ask, const nabla_lim
                        err *e) {
     uint32_t k = ask->kernel;
     article_plan p = {.ask = *ask, .extent = {ask->size[ask->first], ask->size[!ask->first]}};
-    if (!k || k & (k - 1))
-        return err_set(e, ERR_USAGE, "the article's kernel has a side of %u, not a power of two",
-                       k);
+    if (k < 4 || k & (k - 1))
+        return err_set(e, ERR_USAGE,
+                       "the article's kernel has a side of %u, not a power of two from 4 on", k);
     for (int a = 0; a < 2; a++)
         if (!nabla_choose(&p.line[a], power_of_two(p.extent[a] + k - 1), limits, e)) return false;
     uint64_t pixels = (uint64_t)p.extent[0] * p.extent[1];
@@ -50,6 +51,7 @@ struct article {
     gpu_sets sets; /* one */
     VkPipeline pipeline[ARTICLE_PASSES];
     gpu_buffer buffer[ARTICLE_BINDINGS], up, down;
+    article_texture spectrum;
 };
 
 /* The factors for both axes: those of the longer one. */
@@ -81,17 +83,18 @@ static void fill_line(const void *ctx, uint32_t i, double *to) {
 
 /* The spectrum has the factors that the passes leave out: 1 / (L1 L2) of the inverse transforms,
  * and 1/2 of parting the pairs. */
-static bool upload_spectrum(article *a, const psf *k, par *threads, err *e) {
+static bool make_spectrum(article *a, const psf *k, par *threads, err *e) {
     const article_plan *p = &a->p;
-    gpu_buffer host = {0};
-    gpu_buffer_params params = {"kernel's spectrum", GPU_UPLOAD, p->spectrum_bytes};
-    bool x_first = p->ask.first == PLAN_X,
-         ok = (k->w == p->ask.kernel && k->h == k->w) ||
-              err_set(e, ERR_USAGE, "the article's kernel is square: %u x %u is not", k->w, k->h);
-    ok = ok && gpu_buffer_make(&host, a->g, &params, e);
+    uint32_t n = k->w;
+    bool x_first = p->ask.first == PLAN_X, ok = true;
+    double lengths = 2.0 * p->line[0].length * p->line[1].length;
+    size_t layer = (size_t)n * (n / 2 + 1) * 2;
+    if (n != p->ask.kernel || k->h != n)
+        return err_set(e, ERR_USAGE, "the article's kernel is square: %u x %u is not", n, k->h);
+    float *host = mem_raw(CHANNELS * layer, sizeof *host, "the kernel's spectrum", e);
+    if (!host) return false;
     for (uint32_t c = 0; ok && c < CHANNELS; c++) {
-        uint32_t n = k->w, from = k->channels == 1 ? 0 : c;
-        double lengths = 2.0 * p->line[0].length * p->line[1].length;
+        uint32_t from = k->channels == 1 ? 0 : c;
         kernel_plane plane = {k, k->tap + (size_t)from * n * n, k->scale[from] / lengths, x_first};
         fft_plane f = {.first = n,
                        .second = n,
@@ -99,14 +102,30 @@ static bool upload_spectrum(article *a, const psf *k, par *threads, err *e) {
                        .origin = (n - (x_first ? k->cy : k->cx)) % n,
                        .fill = fill_line,
                        .ctx = &plane};
-        ok = fft_half_spectrum((float *)host.map + (size_t)c * 2 * n * (n / 2 + 1), &f, threads, e);
+        ok = fft_half_spectrum(host + c * layer, &f, threads, e);
     }
-    ok = ok && gpu_upload(&a->buffer[ARTICLE_SPECTRUM], a->g, &host, "kernel's spectrum", e);
-    gpu_buffer_free(&host, a->g);
+    ok = ok && article_texture_make(&a->spectrum, a->g,
+                                    &(article_layers){host, n, CHANNELS, p->ask.fetch}, e);
+    mem_free(host);
     return ok;
 }
 
 /* --- passes ----------------------------------------------------------------------------------- */
+
+/* The buffers are set 0, and the texture is set 1. */
+static bool make_layouts(article *a, err *e) {
+    if (!gpu_layouts_make(&a->layouts, a->g, ARTICLE_BINDINGS, e)) return false;
+    const VkDescriptorSetLayout sets[] = {a->layouts.set, a->spectrum.layout};
+    VkPipelineLayoutCreateInfo both = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                       .setLayoutCount = 2,
+                                       .pSetLayouts = sets};
+    vkDestroyPipelineLayout(a->g->dev, a->layouts.pipeline, NULL);
+    a->layouts.pipeline = VK_NULL_HANDLE;
+    VK_TRY(a->g, vkCreatePipelineLayout(a->g->dev, &both, NULL, &a->layouts.pipeline), e);
+    return true;
+fail:
+    return false;
+}
 
 static bool make_pipelines(article *a, err *e) {
     const article_plan *p = &a->p;
@@ -122,6 +141,7 @@ static bool make_pipelines(article *a, err *e) {
         lab_add_constant(&one, ARTICLE_FIRST, p->line[0].length);
         lab_add_constant(&one, ARTICLE_FIRST_THREADS, p->line[0].threads);
         lab_add_constant(&one, ARTICLE_KERNEL, p->ask.kernel);
+        lab_add_constant(&one, ARTICLE_FILTERS, a->spectrum.filters);
         if (!lab_gpu_pipeline(&a->pipeline[i], a->g, &a->layouts, &one.shader[0], e)) return false;
     }
     return true;
@@ -148,9 +168,9 @@ article *article_open(const lab_gpu *g, const article_plan *p, const psf *kernel
     article *a = mem_new(1, sizeof *a, "the article's bloom", e);
     if (!a) return NULL;
     *a = (article){.g = &g->g, .p = *p, .shuffles = g->subgroup > 0};
-    if (!make_buffers(a, e) || !upload_factors(a, e) || !upload_spectrum(a, kernel, threads, e) ||
-        !gpu_layouts_make(&a->layouts, a->g, ARTICLE_BINDINGS, e) ||
-        !gpu_sets_make(&a->sets, a->g, &a->layouts, 1, e) || !make_pipelines(a, e))
+    if (!make_buffers(a, e) || !upload_factors(a, e) || !make_spectrum(a, kernel, threads, e) ||
+        !make_layouts(a, e) || !gpu_sets_make(&a->sets, a->g, &a->layouts, 1, e) ||
+        !make_pipelines(a, e))
         goto fail;
     const gpu_buffer *bound[ARTICLE_BINDINGS];
     for (int i = 0; i < ARTICLE_BINDINGS; i++) bound[i] = &a->buffer[i];
@@ -165,6 +185,7 @@ void article_close(article **to) {
     article *a = *to;
     if (!a) return;
     for (int i = 0; i < ARTICLE_PASSES; i++) vkDestroyPipeline(a->g->dev, a->pipeline[i], NULL);
+    article_texture_free(&a->spectrum, a->g);
     gpu_sets_free(&a->sets, a->g);
     gpu_layouts_free(&a->layouts, a->g);
     for (int i = 0; i < ARTICLE_BINDINGS; i++) gpu_buffer_free(&a->buffer[i], a->g);
@@ -179,7 +200,8 @@ static void record(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *n
     const article *a = ctx;
     uint32_t pairs = ceil_div_u32(a->p.extent[1], 2), halves = a->p.line[0].length / 2 + 1;
     const uint32_t groups[ARTICLE_PASSES][2] = {{pairs, 1}, {halves, CHANNELS}, {pairs, 1}};
-    vkCmdBindDescriptorSets(c, COMPUTE, a->layouts.pipeline, 0, 1, a->sets.set, 0, NULL);
+    const VkDescriptorSet sets[] = {a->sets.set[0], a->spectrum.set};
+    vkCmdBindDescriptorSets(c, COMPUTE, a->layouts.pipeline, 0, 2, sets, 0, NULL);
     for (int i = 0; i < ARTICLE_PASSES; i++) {
         vkCmdBindPipeline(c, COMPUTE, a->pipeline[i]);
         vkCmdDispatch(c, groups[i][0], groups[i][1], 1);

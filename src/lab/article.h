@@ -2,15 +2,15 @@
  * `nabla`, along one axis, along the other and back, and back along the first.
  *
  * Lengths are powers of two that hold image and kernel side by side. The kernel is square, its side
- * a power of two, and its spectrum is made at that size and sampled linearly; docs/fft.md says what
- * that costs. Borders are zero. Pixels are red, green, blue and alpha; alpha becomes 1.
+ * a power of two, and its spectrum is made at that size and sampled linearly, by the texture units
+ * where they can; docs/fft.md says what that costs. Borders are zero. Pixels are red, green, blue
+ * and alpha; alpha becomes 1.
  *
- * It does what the article describes, and mends what its program does otherwise: zero and middle
- * frequency of the first axis are lines of their own, so that both get the same borders and the
- * same product as all others; images of any width and height come out whole and unmoved; the
- * spectrum goes round where it ends; factors come from a table made in double. Two things differ
- * on purpose: pixels are in buffers and not in textures, and the spectrum is sampled by four loads
- * and not by a texture unit, which has 8 bits for the place between two texels. */
+ * It does what the article describes, and mends what its program does otherwise: the zero and the
+ * middle frequency of the first axis are lines of their own, so that both get the same borders and
+ * the same product as all others; images of any width and height come out whole and unmoved; the
+ * spectrum goes round where it ends; factors come from a table made in double. Pixels are in
+ * buffers and not in textures. */
 #ifndef LAB_ARTICLE_H
 #define LAB_ARTICLE_H
 
@@ -24,6 +24,7 @@ typedef struct {
     uint32_t size[PLAN_AXES]; /* of the image */
     uint32_t kernel;          /* taps along each axis */
     uint32_t first;           /* PLAN_X or PLAN_Y: the axis of passes 1 and 3 */
+    bool fetch;               /* the shader interpolates the spectrum, though texture units could */
 } article_ask;
 
 /* Every size. */

@@ -157,7 +157,7 @@ static bool article_round(void *of, uint32_t count, double to[ARTICLE_TIMES], er
 
 static bool run_article(article_row *to, const lab_gpu *g, const scene *s, uint32_t first, err *e) {
     const article_request *r = s->r;
-    const article_ask ask = {{r->size[PLAN_X], r->size[PLAN_Y]}, r->kernel->w, first};
+    const article_ask ask = {{r->size[PLAN_X], r->size[PLAN_Y]}, r->kernel->w, first, false};
     const nabla_limits limits = {g->limits.invocations, g->limits.shared_bytes, g->subgroup};
     article_plan p;
     if (!article_plan_make(&p, &ask, &limits, e)) return false;

@@ -72,18 +72,19 @@ typedef struct {
     uint32_t threads;                        /* maximum of a workgroup */
     bool shuffles;
     uint32_t first;
+    bool fetch; /* see article_ask */
 } bloom_case;
 
 static const bloom_case CASE[] = {
-    {13, 10, 8, 4, 4, 3, 1024, true, PLAN_X},  /* 32 x 32 */
-    {13, 10, 8, 4, 4, 3, 1024, false, PLAN_Y}, /* through shared memory */
-    {24, 9, 8, 4, 4, 3, 8, true, PLAN_Y},      /* 4 numbers a thread, and odd sizes */
-    {9, 24, 8, 4, 4, 3, 4, false, PLAN_Y},     /* 8 numbers a thread */
-    {9, 25, 8, 3, 6, 3, 16, true, PLAN_X},     /* another centre */
-    {9, 25, 8, 3, 6, 3, 16, true, PLAN_Y},     /* the same from the other side */
-    {7, 6, 16, 8, 8, 1, 1024, true, PLAN_X},   /* the kernel is larger than the image, and grey */
-    {1, 1, 4, 2, 2, 3, 1024, true, PLAN_Y},    /* a line that is alone */
-    {62, 50, 16, 8, 8, 3, 1024, true, PLAN_X}, /* 62: 4 does not divide it; 128 x 128 */
+    {13, 10, 8, 4, 4, 3, 1024, true, PLAN_X, false},  /* 32 x 32 */
+    {13, 10, 8, 4, 4, 3, 1024, false, PLAN_Y, false}, /* through shared memory */
+    {24, 9, 8, 4, 4, 3, 8, true, PLAN_Y, true},       /* 4 numbers a thread, no texture units */
+    {9, 24, 8, 4, 4, 3, 4, false, PLAN_Y, false},     /* 8 numbers a thread */
+    {9, 25, 8, 3, 6, 3, 16, true, PLAN_X, false},     /* another centre */
+    {9, 25, 8, 3, 6, 3, 16, true, PLAN_Y, false},     /* the same from the other side */
+    {7, 6, 16, 8, 8, 1, 1024, true, PLAN_X, true},    /* a grey kernel, larger than the image */
+    {1, 1, 4, 2, 2, 3, 1024, true, PLAN_Y, false},    /* a line that is alone */
+    {62, 50, 16, 8, 8, 3, 1024, true, PLAN_X, false}, /* 62: 4 does not divide it; 128 x 128 */
 };
 
 /* The factor of a tap at distance d: see above. */
@@ -128,7 +129,7 @@ static void check_bloom(const bloom_case *c, const lab_gpu *whole) {
     CHECK_OK(psf_make(&kernel, &planes, &centre, &e), e);
     if (!c->shuffles) gpu.subgroup = 0;
     const nabla_limits limits = {c->threads, gpu.limits.shared_bytes, gpu.subgroup};
-    const article_ask ask = {{c->w, c->h}, c->kernel, c->first};
+    const article_ask ask = {{c->w, c->h}, c->kernel, c->first, c->fetch};
     CHECK_OK(article_plan_make(&p, &ask, &limits, &e), e);
     article *a = article_open(&gpu, &p, &kernel, threads, &e);
     CHECK_OK(a, e);
@@ -171,7 +172,8 @@ static void plans(void **state) {
     const nabla_limits limits = {1024, 49152, 32};
     err e = {0};
     article_plan p;
-    CHECK_OK(article_plan_make(&p, &(article_ask){{1920, 1080}, 256, PLAN_Y}, &limits, &e), e);
+    CHECK_OK(article_plan_make(&p, &(article_ask){{1920, 1080}, 256, PLAN_Y, false}, &limits, &e),
+             e);
     assert_int_equal(p.line[0].length, 2048);
     assert_int_equal(p.line[1].length, 4096);
     assert_int_equal(p.line[1].threads, 512);
@@ -180,11 +182,12 @@ static void plans(void **state) {
     assert_int_equal(p.half_bytes, 3ull * 1025 * 1920 * 8);
     assert_int_equal(p.spectrum_bytes, 3ull * 129 * 256 * 8);
     assert_int_equal(p.bytes[ARTICLE_CONVOLVE], p.pair_bytes + p.half_bytes + p.spectrum_bytes);
-    CHECK_OK(article_plan_make(&p, &(article_ask){{769, 768}, 256, PLAN_X}, &limits, &e), e);
+    CHECK_OK(article_plan_make(&p, &(article_ask){{769, 768}, 256, PLAN_X, false}, &limits, &e), e);
     assert_int_equal(p.line[0].length, 1024); /* 769 + 255 */
-    assert_false(article_plan_make(&p, &(article_ask){{64, 64}, 48, PLAN_X}, &limits, &e));
+    assert_false(article_plan_make(&p, &(article_ask){{64, 64}, 48, PLAN_X, false}, &limits, &e));
     assert_int_equal(e.code, ERR_USAGE);
-    assert_false(article_plan_make(&p, &(article_ask){{9000, 64}, 256, PLAN_X}, &limits, &e));
+    assert_false(
+        article_plan_make(&p, &(article_ask){{9000, 64}, 256, PLAN_X, false}, &limits, &e));
     assert_int_equal(e.code, ERR_NO_DEVICE);
 }
 
