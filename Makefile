@@ -11,7 +11,7 @@
 #   make docs-images        the pictures of README and docs, and their figures
 #   make assets             the shipped scene and kernels, from their programs
 #
-# Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  OCIO=0 (no OpenColorIO)  FFTW=0 (no CPU engine)  LAB=0 (no bench fft)  SAN=1
+# Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  OCIO=0 (no OpenColorIO)  FFTW=0 (no CPU engine)  LAB=0 (no bench fft and ocean)  SAN=1
 
 VERSION := $(shell sed -n 's|^## ||p' CHANGELOG.md | head -n 1)
 PREFIX  ?= /usr/local
@@ -320,6 +320,10 @@ docs-images: $(MAKERS) $(PROG)
 	$(PROG) out/half.exr kernels/star.exr -o docs/images/before.png --exposure 2 --sharpen 1
 	$(PROG) out/half.exr kernels/star.exr -o docs/images/after.png --exposure 2 --kernel-scale 0.5
 	@tests/docs_sampling.sh $(PROG) out/half.exr docs/images
+ifeq ($(LAB),1)
+	$(PROG) bench ocean --size 1024 --algorithm ours --rounds 1 -o out/ocean.exr
+	$(PROG) out/ocean.exr kernels/star.exr -o docs/images/ocean.png --kernel-scale 0.5 --padding mirror --exposure -0.3
+endif
 
 # --- installation -------------------------------------------------------------------------------
 COMPLETIONS := bash:share/bash-completion/completions/fftbloom zsh:share/zsh/site-functions/_fftbloom \

@@ -17,4 +17,14 @@
 #define LAB_TABLE    BIND_TWIDDLES
 #define LAB_BINDINGS 4
 
+// The bench scene `ocean`: its bindings, the metres of its side, and the frames after which it repeats.
+#define OCEAN_WAVES     0
+#define OCEAN_TURNS     1
+#define OCEAN_ROOTS     2
+#define OCEAN_FREQUENCY 3
+#define OCEAN_IMAGE     4 // and the next three
+#define OCEAN_BINDINGS  8
+#define OCEAN_PATCH     320
+#define OCEAN_LOOP      4096
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "lab/lab_choice.h"
 #include "lab/lab_plot.h"
 
 #include <inttypes.h>
@@ -11,12 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SIZES = 32, MOST_NAMES = 32, MOST_POINTS = MOST_SIZES * (MOST_NAMES + 1) };
+enum { MOST_POINTS = LAB_MOST_SIZES * (LAB_MOST_TRANSFORMS + 1) };
 
 typedef struct {
     const lab_bench_request *r;
-    uint32_t size[MOST_SIZES], sizes;
-    bool named[MOST_NAMES], all; /* which transforms, and whether "all" chose them */
+    lab_choice choice;
     lab_gpu gpu;
     text *out;
     json_out json;
@@ -24,88 +24,12 @@ typedef struct {
     uint32_t points;
 } bench;
 
-/* --- what is asked for ----------------------------------------------------------------------- */
-
-static bool add_size(bench *b, uint32_t n, err *e) {
-    for (uint32_t i = 0; i < b->sizes; i++)
-        if (b->size[i] == n) return true;
-    if (b->sizes == MOST_SIZES)
-        return err_set(e, ERR_USAGE, "--size: give %d sizes at most", MOST_SIZES);
-    b->size[b->sizes++] = n;
-    return true;
-}
-
-/* Reads "128..1024,1080": sizes with commas between; ".." doubles the first up to the second. */
-static bool read_sizes(bench *b, const char *list, err *e) {
-    for (const char *at = list;; at++) {
-        unsigned from = 0, to = 0;
-        int used = 0;
-        size_t length = strcspn(at, ",");
-        if (sscanf(at, "%5u%n..%5u%n", &from, &used, &to, &used) < 2) to = from;
-        if (!length || (size_t)used != length || at[0] == '+' || at[0] == '-' || to < from ||
-            from < LAB_LEAST || to > LAB_MOST)
-            return err_set(
-                e, ERR_USAGE,
-                "--size %s: give sizes from %d to %d, such as 512, 128..1024 (each twice "
-                "the one before) or 640,1080",
-                list, LAB_LEAST, LAB_MOST);
-        for (unsigned n = from; n <= to; n *= 2)
-            if (!add_size(b, n, e)) return false;
-        at += length;
-        if (!*at) return true;
-    }
-}
-
-static bool read_names(bench *b, const char *list, err *e) {
-    const char *names[MOST_NAMES];
-    for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) names[i] = LAB_TRANSFORMS[i].name;
-    b->all = strcmp(list, "all") == 0;
-    for (const char *at = list; !b->all;) {
-        size_t length = strcspn(at, ",");
-        int i = 0;
-        while (i < LAB_TRANSFORM_COUNT && (strncmp(at, names[i], length) != 0 || names[i][length]))
-            i++;
-        if (i == LAB_TRANSFORM_COUNT) {
-            text known = {0};
-            for (int k = 0; k < LAB_TRANSFORM_COUNT; k++) text_add(&known, ", %s", names[k]);
-            err_set(e, ERR_USAGE, "--algorithm: '%.*s' is unknown; there are all%s", (int)length,
-                    at, known.s);
-            text_free(&known);
-            return false;
-        }
-        b->named[i] = true;
-        at += length;
-        if (!*at++) break;
-    }
-    for (int i = 0; b->all && i < LAB_TRANSFORM_COUNT; i++) b->named[i] = true;
-    return true;
-}
-
-/* Each size must be one that some transform takes. A plot that cannot be written is refused before
- * anything is timed. */
-static bool check(bench *b, err *e) {
-    const char *plot = b->r->plot, *dot = plot ? strrchr(plot, '.') : NULL;
+/* A plot that cannot be written is refused before anything is timed. */
+static bool check_plot(const char *plot, err *e) {
+    const char *dot = plot ? strrchr(plot, '.') : NULL;
     if (plot && (!dot || strcmp(dot, ".svg") != 0))
         return err_set(e, ERR_USAGE, "--plot %s: name a file that ends in .svg", plot);
-    if (plot && !file_out_possible(plot, e)) return false;
-    for (uint32_t s = 0; s < b->sizes; s++) {
-        bool taken = false;
-        for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) {
-            const lab_transform *t = &LAB_TRANSFORMS[i];
-            taken |= b->named[i] && t->takes(b->size[s]);
-        }
-        if (!taken)
-            return err_set(
-                e, ERR_USAGE, "--size %u: no transform that was asked for takes it%s", b->size[s],
-                lab_takes_smooth(b->size[s]) ? ""
-                                             : "; lengths are powers of two, or products "
-                                               "of 2, 3, 5 and 7");
-    }
-    for (int i = 0; i < LAB_TRANSFORM_COUNT; i++)
-        if (b->named[i] && !b->all && LAB_TRANSFORMS[i].program && !b->r->gpu)
-            return err_set(e, ERR_NO_DEVICE, "%s runs on a GPU, and --device gave none",
-                           LAB_TRANSFORMS[i].name);
-    return true;
+    return !plot || file_out_possible(plot, e);
 }
 
 /* --- how a result is shown ------------------------------------------------------------------- */
@@ -217,7 +141,7 @@ static bool run_size(bench *b, uint32_t n, err *e) {
         const lab_transform *t = &LAB_TRANSFORMS[i];
         lab_result result;
         uint32_t length = t->length ? t->length(n) : n;
-        if (!b->named[i] || !t->takes(n) || (t->program && !b->r->gpu)) continue;
+        if (!b->choice.wanted[i] || !t->takes(n) || (t->program && !b->r->gpu)) continue;
         if (length != truth.n) {
             lab_truth_free(&truth);
             if (!(ok = lab_truth_make(&truth, length, b->r->threads, e))) break;
@@ -235,13 +159,13 @@ static bool run_size(bench *b, uint32_t n, err *e) {
 
 bool lab_bench_fft(text *out, const lab_bench_request *r, err *e) {
     bench b = {.r = r, .out = out};
-    if (!read_sizes(&b, r->sizes ? r->sizes : "128..1024", e) ||
-        !read_names(&b, r->algorithms ? r->algorithms : "all", e) || !check(&b, e))
+    if (!lab_choice_read(&b.choice, r->sizes ? r->sizes : "128..1024", r->algorithms, r->gpu, e) ||
+        !check_plot(r->plot, e))
         return false;
     b.point = mem_raw(MOST_POINTS, sizeof *b.point, "points", e);
     bool ok = b.point && (!r->gpu || lab_gpu_open(&b.gpu, r->gpu, e));
     begin(&b);
-    for (uint32_t i = 0; ok && i < b.sizes; i++) ok = run_size(&b, b.size[i], e);
+    for (uint32_t i = 0; ok && i < b.choice.sizes; i++) ok = run_size(&b, b.choice.size[i], e);
     if (ok && r->plot) ok = write_plot(&b, e);
     if (r->output == LAB_JSON) {
         json_close(&b.json);

@@ -10,7 +10,7 @@ typedef enum { LAB_WORDS, LAB_JSON, LAB_CSV } lab_output;
 
 typedef struct {
     const char *sizes;        /* "128,1080" or "128..4096", which doubles; NULL: 128..1024 */
-    const char *algorithms;   /* "all", or names with commas between; NULL: all */
+    const char *algorithms;   /* "all", or names with commas between */
     const engine_device *gpu; /* NULL: only those of the CPU */
     uint32_t rounds;
     lab_output output;

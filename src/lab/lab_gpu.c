@@ -50,13 +50,22 @@ bool lab_gpu_pipeline(VkPipeline *to, const gpu_device *g, const gpu_layouts *l,
 
 /* --- a program ------------------------------------------------------------------------------- */
 
-static bool make_table(gpu_buffer *to, const gpu_device *g, const float *from, size_t bytes,
-                       err *e) {
+bool lab_gpu_upload(gpu_buffer *to, const gpu_device *g, const void *from, size_t bytes, err *e) {
     gpu_buffer host = {0};
     if (!gpu_buffer_make(&host, g, &(gpu_buffer_params){"table", GPU_UPLOAD, bytes}, e))
         return false;
     if (bytes) memcpy(host.map, from, bytes);
     return gpu_upload(to, g, &host, "table", e);
+}
+
+void lab_bind(const lab_ready *r, const VkDescriptorSet *sets, const gpu_buffer image[2]) {
+    for (int back = 0; back < 2; back++) {
+        const gpu_buffer *bound[LAB_BINDINGS] = {[LAB_FROM] = &image[back],
+                                                 [LAB_TO] = &image[1 - back],
+                                                 [LAB_MORE] = &r->more,
+                                                 [LAB_TABLE] = &r->table};
+        gpu_bind(sets[back], &r->g->g, &r->layouts, bound);
+    }
 }
 
 bool lab_ready_make(lab_ready *r, const lab_gpu *g, const lab_program *p, err *e) {
@@ -69,18 +78,12 @@ bool lab_ready_make(lab_ready *r, const lab_gpu *g, const lab_program *p, err *e
                          e) ||
         !gpu_buffer_make(&r->up, d, &(gpu_buffer_params){"upload", GPU_UPLOAD, bytes}, e) ||
         !gpu_buffer_make(&r->down, d, &(gpu_buffer_params){"download", GPU_DOWNLOAD, bytes}, e) ||
-        !make_table(&r->table, d, p->table, p->table_bytes, e) ||
-        !make_table(&r->more, d, p->more, p->more_bytes, e) ||
+        !lab_gpu_upload(&r->table, d, p->table, p->table_bytes, e) ||
+        !lab_gpu_upload(&r->more, d, p->more, p->more_bytes, e) ||
         !gpu_layouts_make(&r->layouts, d, LAB_BINDINGS, e) ||
         !gpu_sets_make(&r->sets, d, &r->layouts, 2, e))
         return false;
-    for (int back = 0; back < 2; back++) {
-        const gpu_buffer *bound[LAB_BINDINGS] = {[LAB_FROM] = &r->image[back],
-                                                 [LAB_TO] = &r->image[1 - back],
-                                                 [LAB_MORE] = &r->more,
-                                                 [LAB_TABLE] = &r->table};
-        gpu_bind(r->sets.set[back], d, &r->layouts, bound);
-    }
+    lab_bind(r, r->sets.set, r->image);
     for (uint32_t i = 0; i < p->shaders; i++)
         if (!lab_gpu_pipeline(&r->pipeline[i], d, &r->layouts, &p->shader[i], e)) return false;
     return true;
@@ -97,15 +100,19 @@ void lab_ready_free(lab_ready *r) {
     *r = (lab_ready){0};
 }
 
-void lab_record(const lab_ready *r, VkCommandBuffer c, const VkDescriptorSet *sets, int way) {
+void lab_record(const lab_ready *r, VkCommandBuffer c, const VkDescriptorSet *sets, uint32_t count,
+                int way) {
     const VkPipelineBindPoint COMPUTE = VK_PIPELINE_BIND_POINT_COMPUTE;
     for (uint32_t i = 0; i < r->p->steps[way]; i++) {
         const lab_step *s = &r->p->step[way][i];
         vkCmdBindPipeline(c, COMPUTE, r->pipeline[s->shader]);
-        vkCmdBindDescriptorSets(c, COMPUTE, r->layouts.pipeline, 0, 1, &sets[s->back], 0, NULL);
         vkCmdPushConstants(c, r->layouts.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof s->push,
                            &s->push);
-        vkCmdDispatch(c, s->groups[0], s->groups[1], s->groups[2]);
+        for (uint32_t k = 0; k < count; k++) {
+            vkCmdBindDescriptorSets(c, COMPUTE, r->layouts.pipeline, 0, 1, &sets[2 * k + s->back],
+                                    0, NULL);
+            vkCmdDispatch(c, s->groups[0], s->groups[1], s->groups[2]);
+        }
         gpu_barrier(c, GPU_BY_PASS, GPU_BY_PASS);
     }
 }
@@ -120,7 +127,7 @@ bool lab_run_once(lab_ready *r, lab_complex *image, int way, err *e) {
     gpu_barrier(c, GPU_BY_PASS, GPU_BY_COPY);
     vkCmdCopyBuffer(c, r->up.buf, r->image[0].buf, 1, &all);
     gpu_barrier(c, GPU_BY_COPY, GPU_BY_PASS);
-    lab_record(r, c, r->sets.set, way);
+    lab_record(r, c, r->sets.set, 1, way);
     gpu_barrier(c, GPU_BY_PASS, GPU_BY_COPY);
     vkCmdCopyBuffer(c, r->image[0].buf, r->down.buf, 1, &all);
     gpu_barrier(c, GPU_BY_COPY, GPU_BY_HOST);
@@ -136,7 +143,7 @@ bool lab_run_once(lab_ready *r, lab_complex *image, int way, err *e) {
 static void record_both(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
     const lab_ready *r = ctx;
     for (int way = 0; way < LAB_WAYS; way++) {
-        lab_record(r, c, r->sets.set, way);
+        lab_record(r, c, r->sets.set, 1, way);
         gpu_stamp(c, stamps, next);
     }
 }

@@ -38,8 +38,16 @@ typedef struct {
 bool lab_ready_make(lab_ready *r, const lab_gpu *g, const lab_program *p, err *e);
 void lab_ready_free(lab_ready *r);
 
-/* Records one transform, with a barrier after each step. `sets` are those of the images: two. */
-void lab_record(const lab_ready *r, VkCommandBuffer c, const VkDescriptorSet *sets, int way);
+/* Lets two sets of the program's layout stand for another pair of images A and B. */
+void lab_bind(const lab_ready *r, const VkDescriptorSet *sets, const gpu_buffer image[2]);
+
+/* Makes a buffer on the device with these bytes. */
+bool lab_gpu_upload(gpu_buffer *to, const gpu_device *g, const void *from, size_t bytes, err *e);
+
+/* Records the transforms of `count` images side by side, with a barrier after each step. Each image
+ * has two sets, as lab_ready.sets. */
+void lab_record(const lab_ready *r, VkCommandBuffer c, const VkDescriptorSet *sets, uint32_t count,
+                int way);
 
 /* Transforms an image there and back to the host. A message of the validation layer is a failure.
  */

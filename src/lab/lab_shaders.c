@@ -46,6 +46,9 @@ static const uint32_t article_inverse[] = {
 static const uint32_t article_inverse_shared[] = {
 #include "shaders/lab/article_inverse_shared.inc"
 };
+static const uint32_t ocean[] = {
+#include "shaders/lab/ocean.inc"
+};
 /* clang-format on */
 
 const gpu_shader LAB_CT2_STAGES = {ct2_stages, sizeof ct2_stages};
@@ -55,6 +58,7 @@ const gpu_shader LAB_STOCKHAM2_SHARED = {stockham2_shared, sizeof stockham2_shar
 const gpu_shader LAB_STOCKHAM4 = {stockham4, sizeof stockham4};
 const gpu_shader LAB_STOCKHAM4_SHARED = {stockham4_shared, sizeof stockham4_shared};
 const gpu_shader LAB_OURS = {ours, sizeof ours};
+const gpu_shader LAB_OCEAN = {ocean, sizeof ocean};
 
 const gpu_shader LAB_NABLA[2] = {{nabla_shared, sizeof nabla_shared}, {nabla, sizeof nabla}};
 const gpu_shader LAB_ARTICLE[2][3] = {{{article_forward_shared, sizeof article_forward_shared},

@@ -6,7 +6,7 @@
 #include "engine/gpu/gpu_shaders.h"
 
 extern const gpu_shader LAB_CT2_STAGES, LAB_CT2_AXIS, LAB_STOCKHAM2, LAB_STOCKHAM2_SHARED,
-    LAB_STOCKHAM4, LAB_STOCKHAM4_SHARED, LAB_OURS;
+    LAB_STOCKHAM4, LAB_STOCKHAM4_SHARED, LAB_OURS, LAB_OCEAN;
 
 /* By whether subgroups shuffle; the second also by pass. */
 extern const gpu_shader LAB_NABLA[2], LAB_ARTICLE[2][3];

@@ -336,3 +336,32 @@ E
     [ "$status" -eq 64 ] && [[ "$stderr" == *"name a file that ends in .svg"* ]]
     [ "$(ls "$dir")" = "one.svg"$'\n'"p.svg" ]
 }
+
+@test "bench ocean: frames by transform, checked against double, and a view" {
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    sea() { "$FFTBLOOM" bench ocean --device software --size 64 --rounds 1 "$@"; }
+    export FFTBLOOM_VALIDATION=1
+    run --separate-stderr sea --algorithm ours,nabla
+    [ "$status" -eq 0 ] && [ "${#lines[@]}" -eq 4 ]
+    sea --algorithm ours,ct2-axis --json | python3 -c "
+import json, sys
+d = json.load(sys.stdin)['results']
+assert [r['algorithm'] for r in d] == ['ct2-axis', 'ours']
+for r in d:
+    assert r['size'] == 64 and 0 < r['rms'] < 1e-6 and r['worst'] < 5e-6
+    assert abs(r['frames_per_second'] * r['frame']['median'] - 1) < 1e-3"
+    sea --algorithm stockham4 --csv | python3 -c "
+import csv, sys
+rows = list(csv.reader(sys.stdin))
+assert len(rows) == 2 and len(rows[0]) == len(rows[1]) and rows[1][0] == 'stockham4'"
+    sea --algorithm ours -o "$dir/sea.exr" >/dev/null
+    "$FFTBLOOM" info "$dir/sea.exr" | grep -q "960 x 540"
+    refused() { run --separate-stderr sea "${@:2}"; [ "$status" -eq 64 ] && [[ "$stderr" == *"$1"* ]]; }
+    refused "the sea is made on a GPU" --algorithm ct2-dit
+    refused "a sea has an even side, from 64 on" --size 32
+    refused "a sea has an even side, from 64 on" --size 135
+    run --separate-stderr sea --device cpu
+    [ "$status" -eq 69 ]
+    run --separate-stderr sea -o "$dir/no/sea.exr"
+    [ "$status" -eq 73 ]
+}

@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "engine/engine.h"
 #include "lab/lab_run.h"
+#include "lab/ocean.h"
+#include "shaders/lab/ids.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -96,6 +98,73 @@ static void every_transform_at_every_size(void **state) {
     if (has_device) lab_gpu_close(&gpu);
 }
 
+/* The height of the sea, or with `potential` the field whose gradient the displacements are, at any
+ * place: a sum over its waves. */
+static double sum_of_waves(const ocean *o, uint32_t frame, bool potential, double x, double y) {
+    double sum = 0, n = o->n, step = 2 * M_PI / OCEAN_PATCH;
+    for (uint32_t i = 0; i < o->n * o->n; i++) {
+        int fx = (int)(i % o->n), fy = (int)(i / o->n);
+        double kx = step * (2 * fx < (int)o->n ? fx : fx - (int)o->n);
+        double ky = step * (2 * fy < (int)o->n ? fy : fy - (int)o->n), k = hypot(kx, ky);
+        double turn = 2 * M_PI * (double)((uint64_t)o->turns[i] * frame % OCEAN_LOOP) / OCEAN_LOOP;
+        const float *w = o->wave[i];
+        double here = kx * x + ky * y;
+        /* Real parts of h0(k) exp(i (here + turn)) and of conj(h0(-k)) exp(i (here - turn)). */
+        double part = w[0] * cos(here + turn) - w[1] * sin(here + turn) + w[2] * cos(here - turn) -
+                      w[3] * sin(here - turn);
+        if (k > 0) sum += potential ? part / k : part;
+    }
+    return sum / (n * n);
+}
+
+static void the_sea_is_the_sum_of_its_waves(void **state) {
+    (void)state;
+    enum { N = 64, FRAME = 1234 };
+    const double e = 1e-3 * OCEAN_PATCH / N;
+    ocean o = {0};
+    err error = {0};
+    double *image[OCEAN_IMAGES];
+    for (int i = 0; i < OCEAN_IMAGES; i++)
+        image[i] = mem_raw(N * N, 2 * sizeof(double), "image", NULL);
+    CHECK_OK(ocean_make(&o, N, &error) && ocean_fields(image, &o, FRAME, threads, &error), error);
+#define H(p, q) sum_of_waves(&o, FRAME, false, (p), (q))
+#define P(p, q) sum_of_waves(&o, FRAME, true, (p), (q))
+    for (uint32_t i = 5; i < N * N; i += 977) {
+        double x = i % N * (double)OCEAN_PATCH / N, y = i / N * (double)OCEAN_PATCH / N;
+        const double want[OCEAN_IMAGES][2] = {
+            {H(x, y),
+             (P(x + e, y - e) - P(x + e, y + e) + P(x - e, y + e) - P(x - e, y - e)) / (4 * e * e)},
+            {(P(x - e, y) - P(x + e, y)) / (2 * e), (P(x, y - e) - P(x, y + e)) / (2 * e)},
+            {(H(x + e, y) - H(x - e, y)) / (2 * e), (H(x, y + e) - H(x, y - e)) / (2 * e)},
+            {(2 * P(x, y) - P(x - e, y) - P(x + e, y)) / (e * e),
+             (2 * P(x, y) - P(x, y - e) - P(x, y + e)) / (e * e)}};
+        for (int f = 0; f < OCEAN_IMAGES; f++)
+            for (int part = 0; part < 2; part++)
+                CHECK_LE(fabs(image[f][2 * i + part] - want[f][part]), 1e-5);
+    }
+    for (int i = 0; i < OCEAN_IMAGES; i++) mem_free(image[i]);
+    ocean_free(&o);
+}
+
+/* A finer grid has the waves of a coarser one, so it shows the same sea. */
+static void a_finer_sea_has_the_same_waves(void **state) {
+    (void)state;
+    ocean coarse = {0}, fine = {0};
+    err e = {0};
+    CHECK_OK(ocean_make(&coarse, 64, &e) && ocean_make(&fine, 128, &e), e);
+    for (int y = -31; y < 32; y++)
+        for (int x = -31; x < 32; x++) {
+            size_t c = (size_t)((y + 64) % 64) * 64 + (size_t)((x + 64) % 64);
+            size_t f = (size_t)((y + 128) % 128) * 128 + (size_t)((x + 128) % 128);
+            assert_int_equal(coarse.turns[c], fine.turns[f]);
+            for (int i = 0; i < 4; i++) /* both times n^2 */
+                CHECK_LE(fabs(4 * (double)coarse.wave[c][i] - (double)fine.wave[f][i]),
+                         1e-6 * fabs((double)fine.wave[f][i]));
+        }
+    ocean_free(&coarse);
+    ocean_free(&fine);
+}
+
 int main(void) {
     engine_device all[ENGINE_DEVICES];
     setenv("FFTBLOOM_VALIDATION", "1", 0);
@@ -106,6 +175,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_reference_is_the_definition),
         cmocka_unit_test(every_transform_at_every_size),
+        cmocka_unit_test(the_sea_is_the_sum_of_its_waves),
+        cmocka_unit_test(a_finer_sea_has_the_same_waves),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     par_close(&threads);

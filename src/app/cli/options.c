@@ -34,9 +34,9 @@ const option OPTIONS[] = {
     {"kernel", OPTION_PATH, SECTION_FILES, SPREAD, AT(kernel), .value = "KERNEL",
      .help = "Point spread function: an image, or a .spectrum file made by precompute.",
      .about = "It can also be given as an argument, after the input."},
-    {"output", OPTION_PATH, SECTION_FILES, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF,
-     AT(output), .value = "OUT", .letter = 'o',
-     .help = "File to write; its extension decides the format.",
+    {"output", OPTION_PATH, SECTION_FILES,
+     FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_BENCH, AT(output), .value = "OUT",
+     .letter = 'o', .help = "File to write; its extension decides the format.",
      .about = "A .png file is a tone-mapped preview. For a sequence the output needs a frame "
               "pattern, too. If OUT is a folder, the file in it has the name of the input. The "
               "file appears complete or not at all."},
@@ -244,7 +244,8 @@ const option OPTIONS[] = {
      .help = "Size of the frame to time, or several sizes separated by commas.",
      .about =
          "bench fft times N x N: give N, several of them, or 128..4096, where each is twice the "
-         "one before. Its default is 128..1024."},
+         "one before. Its default is 128..1024. bench ocean takes the same; its default is "
+         "512,1024."},
     {"rounds", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(rounds), .value = "N", .min = 1,
      .max = 1000, .preset = "21",
      .help = "Number of measurements; the median, minimum and quartiles are reported."},
@@ -270,7 +271,8 @@ const option OPTIONS[] = {
              "the data on the device and zero borders. Kernels are then square, their sides powers "
              "of two."},
     {"algorithm", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(algorithm), .value = "NAMES",
-     .preset = "all", .help = "Transforms for bench fft: all, or names separated by commas."},
+     .preset = "all",
+     .help = "Transforms for bench fft and bench ocean: all, or names separated by commas."},
     {"plot", OPTION_PATH, SECTION_BENCH, FOR_BENCH, AT(plot), .value = "OUT.svg", .flag_only = true,
      .help = "Draw the times of bench fft, too: a picture for browsers and for paper."},
 

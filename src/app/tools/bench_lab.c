@@ -5,6 +5,7 @@
 #include "app/cli/options.h"
 #include "device/device_choice.h"
 #include "lab/lab_bench.h"
+#include "lab/ocean_bench.h"
 
 /* Sets *gpu to the Vulkan device that --device names, or the first one; to NULL where only the CPU
  * is wanted, or there is no other. */
@@ -23,20 +24,29 @@ static bool find_gpu(const engine_device **gpu, device_list *devices, const char
            err_set(e, ERR_NO_DEVICE, "no device is '%s'; 'fftbloom devices' lists them", want);
 }
 
-int bench_fft(cli *c, text *out, err *e) {
+static lab_bench_request request_of(const cli *c) {
     const settings *s = &c->s;
+    return (lab_bench_request){.sizes = settings_given(s, "size", FOR_BENCH) ? s->size : NULL,
+                               .algorithms = s->algorithm,
+                               .rounds = s->rounds,
+                               .output = s->json  ? LAB_JSON
+                                         : s->csv ? LAB_CSV
+                                                  : LAB_WORDS,
+                               .plot = s->plot,
+                               .threads = c->threads};
+}
+
+int bench_fft(cli *c, text *out, err *e) {
     device_list devices = {.threads = par_threads(c->threads)};
-    lab_bench_request r = {
-        .sizes = settings_given(s, "size", FOR_BENCH) ? s->size : NULL,
-        .algorithms = s->algorithm,
-        .rounds = s->rounds,
-        .output = s->json  ? LAB_JSON
-                  : s->csv ? LAB_CSV
-                           : LAB_WORDS,
-        .plot = s->plot,
-        .threads = c->threads,
-    };
-    if (find_gpu(&r.gpu, &devices, s->bloom.device, e)) lab_bench_fft(out, &r, e);
+    lab_bench_request r = request_of(c);
+    if (find_gpu(&r.gpu, &devices, c->s.bloom.device, e)) lab_bench_fft(out, &r, e);
+    return 0;
+}
+
+int bench_ocean(cli *c, text *out, err *e) {
+    device_list devices = {.threads = par_threads(c->threads)};
+    lab_bench_request r = request_of(c);
+    if (find_gpu(&r.gpu, &devices, c->s.bloom.device, e)) lab_bench_ocean(out, &r, c->s.output, e);
     return 0;
 }
 

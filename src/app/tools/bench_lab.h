@@ -8,6 +8,7 @@
 #include "lab/article_bench.h"
 
 int bench_fft(cli *c, text *out, err *e);
+int bench_ocean(cli *c, text *out, err *e);
 
 /* Where the article's bloom and ours are shown. */
 typedef struct {

@@ -447,6 +447,14 @@ const command_action BENCH_ACTIONS[] = {
      .options = "size algorithm plot device rounds csv jobs mem_limit",
      .example = {{"Draw the times.", "fftbloom bench fft --size 128..4096 --plot fft.svg"}},
      .run = bench_fft},
+    {.name = "ocean",
+     .usage = "[--size N] [--algorithm NAMES] [--device DEVICE] [-o PICTURE]",
+     .help = "Time the frames of an animated sea, by the transform that makes them: four of N x N "
+             "complex numbers a frame. A frame is compared with one in double. With -o a view of "
+             "that frame is written, in linear light. docs/fft.md describes the sea.",
+     .options = "size algorithm output device rounds csv jobs mem_limit",
+     .example = {{"See the sea.", "fftbloom bench ocean --size 512 -o sea.exr"}},
+     .run = bench_ocean},
 #endif
     {0},
 };

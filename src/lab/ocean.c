@@ -1,0 +1,125 @@
+#include "lab/ocean.h"
+
+#include "base/mem.h"
+#include "lab/lab_run.h"
+#include "math/fft.h"
+#include "shaders/lab/ids.h"
+
+#include <math.h>
+
+static const double G = 9.81, WIND = 13; /* m/s^2, m/s */
+static const double WIND_X = 0.8, WIND_Y = 0.6;
+static const double LOOP_SECONDS = 120;
+static const double STEP = 2 * M_PI / OCEAN_PATCH; /* between wave numbers */
+
+/* --- the waves at the beginning -------------------------------------------------------------- */
+
+/* Phillips' spectrum but for a factor: waves much longer than the wind can make, much shorter than
+ * a hand, across the wind, and against it, are few. */
+static double phillips(double kx, double ky) {
+    const double longest = WIND * WIND / G, shortest = 0.06;
+    double k2 = kx * kx + ky * ky;
+    if (k2 == 0) return 0;
+    double along = (kx * WIND_X + ky * WIND_Y) / sqrt(k2);
+    double p = exp(-1 / (k2 * longest * longest)) / (k2 * k2) * along * along *
+               exp(-k2 * shortest * shortest);
+    return along < 0 ? 0.07 * p : p;
+}
+
+/* The mean square of the height is that of a sea that the wind has blown over for long: its highest
+ * third of the waves is 0.21 WIND^2 / G high (Pierson and Moskowitz), four times the root of that
+ * mean. The sum is over waves that every grid of 256 and more has. */
+static double amplitude(void) {
+    double sum = 0, root = 0.21 * WIND * WIND / G / 4;
+    for (int y = -128; y < 128; y++)
+        for (int x = -128; x < 128; x++) sum += phillips(x * STEP, y * STEP);
+    return root / sqrt(sum);
+}
+
+/* Two normal numbers that belong to a wave, the same on every grid: Box and Muller's, from a hash.
+ */
+static void normals(int x, int y, double to[2]) {
+    uint64_t h = (uint64_t)(x + 65536) << 32 | (uint32_t)(y + 65536);
+    double u[2];
+    for (int i = 0; i < 2; i++) { /* splitmix64 */
+        uint64_t z = h += UINT64_C(0x9e3779b97f4a7c15);
+        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+        u[i] = ((double)((z ^ z >> 31) >> 11) + 0.5) * 0x1p-53;
+    }
+    double radius = sqrt(-2 * log(u[0]));
+    to[0] = radius * cos(2 * M_PI * u[1]);
+    to[1] = radius * sin(2 * M_PI * u[1]);
+}
+
+static int signed_of(uint32_t f, uint32_t n) {
+    return f < n / 2 ? (int)f : (int)f - (int)n;
+}
+
+static void h0_of(double to[2], int x, int y, double scale) {
+    double g[2], a = scale * sqrt(phillips(x * STEP, y * STEP) / 2);
+    normals(x, y, g);
+    to[0] = a * g[0];
+    to[1] = a * g[1];
+}
+
+bool ocean_make(ocean *o, uint32_t n, err *e) {
+    o->n = n;
+    o->wave = mem_new((size_t)n * n, sizeof *o->wave, "waves", e);
+    o->turns = mem_new((size_t)n * n, sizeof *o->turns, "turns of waves", e);
+    if (!o->wave || !o->turns) return false;
+    double scale = amplitude() * (double)n * n;
+    for (uint32_t fy = 0; fy < n; fy++)
+        for (uint32_t fx = 0; fx < n; fx++) {
+            int x = signed_of(fx, n), y = signed_of(fy, n);
+            size_t i = (size_t)fy * n + fx;
+            double here[2], there[2];
+            o->turns[i] = (uint32_t)(sqrt(G * STEP * hypot(x, y)) * LOOP_SECONDS / (2 * M_PI));
+            /* The wave of n / 2 has no mirror image on the grid, and so no real field. */
+            if (2 * x == -(int)n || 2 * y == -(int)n) continue;
+            h0_of(here, x, y, scale);
+            h0_of(there, -x, -y, scale);
+            o->wave[i][0] = (float)here[0], o->wave[i][1] = (float)here[1];
+            o->wave[i][2] = (float)there[0], o->wave[i][3] = (float)-there[1];
+        }
+    return true;
+}
+
+void ocean_free(ocean *o) {
+    mem_free(o->wave);
+    mem_free(o->turns);
+    *o = (ocean){0};
+}
+
+/* --- a moment -------------------------------------------------------------------------------- */
+
+/* Sets the four spectra of one wave, conjugated: the transform that follows goes forward, and the
+ * inverse is the conjugate of that. */
+static void spectra_of(double *const image[OCEAN_IMAGES], const ocean *o, size_t i,
+                       uint32_t frame) {
+    double kx = STEP * signed_of((uint32_t)(i % o->n), o->n), c, s;
+    double ky = STEP * signed_of((uint32_t)(i / o->n), o->n), k = hypot(kx, ky);
+    double ux = k > 0 ? kx / k : 0, uy = k > 0 ? ky / k : 0;
+    const float *w = o->wave[i];
+    fft_root((uint64_t)o->turns[i] * frame, OCEAN_LOOP, &c, &s);
+    s = -s; /* exp(+i ...) */
+    double a = (double)w[0], b = (double)w[1], p = (double)w[2], q = (double)w[3];
+    double re = a * c - b * s + p * c + q * s, im = a * s + b * c + q * c - p * s;
+    const double factor[OCEAN_IMAGES][2] = {{1, kx * uy}, {uy, -ux}, {-ky, kx}, {kx * ux, ky * uy}};
+    for (int f = 0; f < OCEAN_IMAGES; f++) {
+        image[f][2 * i] = re * factor[f][0] - im * factor[f][1];
+        image[f][2 * i + 1] = -(re * factor[f][1] + im * factor[f][0]);
+    }
+}
+
+bool ocean_fields(double *const image[OCEAN_IMAGES], const ocean *o, uint32_t frame, par *threads,
+                  err *e) {
+    size_t count = (size_t)o->n * o->n;
+    for (size_t i = 0; i < count; i++) spectra_of(image, o, i, frame);
+    for (int f = 0; f < OCEAN_IMAGES; f++) {
+        if (!lab_transform_double(image[f], o->n, threads, e)) return false;
+        for (size_t i = 0; i < count; i++)
+            image[f][2 * i] /= (double)count, image[f][2 * i + 1] /= -(double)count;
+    }
+    return true;
+}

@@ -1,0 +1,32 @@
+/* ocean.h - a sea after Tessendorf ("Simulating Ocean Water", 2001): its waves, and its fields at
+ * one moment in double.
+ *
+ * The sea is a square of OCEAN_PATCH metres that repeats itself on all sides. Its waves have
+ * Phillips' spectrum and are the same in every run; a finer grid has the waves of a coarser one,
+ * and shorter ones. Their speeds are multiples of one, so that the sea also repeats itself after
+ * OCEAN_LOOP frames. shaders/lab/ocean.comp says which fields there are. */
+#ifndef LAB_OCEAN_H
+#define LAB_OCEAN_H
+
+#include "base/par.h"
+#include "lab/lab.h"
+
+enum { OCEAN_IMAGES = 4 };
+
+/* Made by ocean_make from a zeroed one; ocean_free frees it. */
+typedef struct {
+    uint32_t n;
+    /* At [y][x] for the wave of frequencies x and y: h0(k) and conj(h0(-k)), times n^2, which the
+     * inverse transforms divide by; and how many 1 / OCEAN_LOOP of a turn it makes in a frame. */
+    float (*wave)[4];
+    uint32_t *turns;
+} ocean;
+
+bool ocean_make(ocean *o, uint32_t n, err *e);
+void ocean_free(ocean *o);
+
+/* Fills the four complex images of a frame, n * n pairs of doubles each. */
+bool ocean_fields(double *const image[OCEAN_IMAGES], const ocean *o, uint32_t frame, par *threads,
+                  err *e);
+
+#endif
