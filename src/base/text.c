@@ -116,6 +116,36 @@ size_t text_clean(char *to, size_t room, const char *s) {
     return at;
 }
 
+void text_add_xml(text *to, const char *s) {
+    static const char SPECIAL[] = "<>&\"";
+    static const char *const ESCAPED[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
+    for (int n; s && *s; s += n ? n : 1) {
+        uint32_t code = 0;
+        n = text_utf8(s, &code);
+        const char *at = strchr(SPECIAL, *s);
+        if (at)
+            text_add(to, "%s", ESCAPED[at - SPECIAL]);
+        else if (n == 0 || (code < 0x20 && code != '\n' && code != '\t') || code == 0xfffe ||
+                 code == 0xffff)
+            text_add(to, "\xef\xbf\xbd");
+        else
+            text_add_bytes(to, s, (size_t)n);
+    }
+}
+
+void text_add_base64(text *to, const uint8_t *p, size_t n) {
+    static const char DIGIT[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t three = (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) |
+                         (i + 2 < n ? p[i + 2] : 0);
+        char four[4];
+        for (int k = 0; k < 4; k++) four[k] = DIGIT[three >> (18 - 6 * k) & 63];
+        if (i + 1 >= n) four[2] = '=';
+        if (i + 2 >= n) four[3] = '=';
+        text_add_bytes(to, four, 4);
+    }
+}
+
 void text_free(text *t) {
     free(t->s);
     *t = (text){0};

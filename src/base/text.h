@@ -27,6 +27,12 @@ void text_add_clean(text *t, const char *s);
 /* Does the same into a buffer, for places that must not allocate. Cuts what does not fit between
  * two characters and returns the length. */
 size_t text_clean(char *to, size_t room, const char *s);
+/* Adds text as XML 1.0. XML has no control characters but tab and the ends of lines, escaped or
+ * not, and neither U+FFFE nor U+FFFF; such characters, and bytes that are not UTF-8, become
+ * U+FFFD. */
+void text_add_xml(text *t, const char *s);
+/* Adds bytes in base 64, as data URIs have them. */
+void text_add_base64(text *t, const uint8_t *bytes, size_t n);
 /* Frees the string and leaves an empty text. */
 void text_free(text *t);
 

@@ -222,15 +222,36 @@ static fall fit_fall(const double *sum, const double *count, uint32_t first, uin
     return f;
 }
 
-/* Finds the radius that holds half of the light, and measures the rings of the outer third. With
+/* Returns the distance within which a share of the light lies, found between rings. */
+static double radius_of(const profile *p, double light) {
+    double sum = 0;
+    for (uint32_t r = 0; r < p->rings; r++) {
+        sum += p->sum[r];
+        if (sum >= light) return r + 0.5 - (sum - light) / fmax(p->sum[r], 1e-300);
+    }
+    return p->rings;
+}
+
+/* Finds what the light outside a disc is: as much as falls into its middle from a white field
+ * around it. */
+static void find_glare(lint *l, const work *k) {
+    double within = 0;
+    l->glare_disc = max_u32(3, min_u32(k->w, k->h) / 10);
+    for (uint32_t y = 0; y < k->h; y++)
+        for (uint32_t x = 0; x < k->w; x++)
+            if (hypot((double)x - k->centre[0], (double)y - k->centre[1]) <= l->glare_disc / 2)
+                within += k->all[(size_t)y * k->w + x];
+    l->glare = 1 - within / k->total;
+}
+
+/* Finds the radii that hold shares of the light, and measures the rings of the outer third. With
  * slope n > 2 and mean m at the rim R, the light outside the rim is 2 pi R^2 m / (n - 2). */
 static void measure_rings(lint *l, const profile *p, double total) {
-    uint32_t first = max_u32(2, p->rings - p->rings / 3), half = 0;
-    double rough = 0, square = 0, light = 0, rim = p->rings - 0.5, sum = 0;
-    while (half < p->rings && (sum += p->sum[half]) < total / 2) half++;
-    l->inner_radius = p->rings;
-    if (half < p->rings) /* between this ring and the one before */
-        l->inner_radius = half + 0.5 - (sum - total / 2) / fmax(p->sum[half], 1e-300);
+    uint32_t first = max_u32(2, p->rings - p->rings / 3);
+    double rough = 0, square = 0, light = 0, rim = p->rings - 0.5;
+    l->inner_radius = radius_of(p, 0.5 * total);
+    l->radius_90 = radius_of(p, 0.9 * total);
+    l->radius_99 = radius_of(p, 0.99 * total);
     for (uint32_t r = first; r < p->rings; r++)
         rough += p->rough[r], square += p->square[r], light += p->sum[r];
     /* Less than a ten-thousandth cannot be seen. */
@@ -364,6 +385,7 @@ bool lint_kernel(lint *to, const psf_planes *in, err *e) {
     bool ok = find_centre(&l, &k, e);
     if (ok && k.total > 0 && (ok = make_profile(&p, &k, e))) {
         measure_rings(&l, &p, k.total);
+        find_glare(&l, &k);
         find_border(&l, &k);
         ok = find_saturation(&l, &k, e);
     }

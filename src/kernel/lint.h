@@ -31,9 +31,15 @@ typedef struct {
     /* The middle is the centre: it has the brightest tap, or the kernel is symmetric about it, as a
      * disc is. Where it is not, distances below are from the brightest tap. */
     bool centred;
-    double centre_tap;   /* share of the light in the middle tap */
-    double asymmetry;    /* half of |k - k turned about the middle| / |k|: 0 to 1 */
-    double inner_radius; /* distance within which half of the light lies */
+    double centre_tap; /* share of the light in the middle tap */
+    double asymmetry;  /* half of |k - k turned about the middle| / |k|: 0 to 1 */
+    /* Distances within which 50, 90 and 99 % of the light lie; those beyond the last whole ring are
+     * that ring's. */
+    double inner_radius, radius_90, radius_99;
+    /* The veiling glare index as ISO 9358 measures it: of the light of an endless white field, the
+     * part that falls into the middle of a black disc, whose diameter is a tenth of the shorter
+     * side, but at least three taps. */
+    double glare, glare_disc;
 
     /* --- the border --- */
     double border;     /* share of the light in the outermost ring of taps */

@@ -58,6 +58,18 @@ static void figures(void **state) {
     for (int i = 0; i < (N + 1) * (N + 1); i++) sum += (double)tap[0][i];
     CHECK_LE(fabs(l.sum[1] - sum), 1e-9 * sum);
     CHECK_LE(fabs(l.centre_tap - 1 / sum), 1e-9);
+    /* Of white all around, a black disc's middle gets what the kernel has outside it. */
+    double outside = 0, within = 0;
+    assert_true(l.glare_disc == 6);
+    for (int i = 0; i < (N + 1) * (N + 1); i++) {
+        double r = hypot(i % (N + 1) - 32, i / (N + 1) - 32);
+        outside += r > 3 ? (double)tap[0][i] : 0;
+        within += r <= l.radius_90 ? (double)tap[0][i] : 0;
+    }
+    CHECK_LE(fabs(l.glare - outside / sum), 1e-9);
+    CHECK_LE(fabs(within / sum - 0.9), 0.05);
+    CHECK_LE(l.inner_radius, l.radius_90);
+    CHECK_LE(l.radius_90, l.radius_99);
 }
 
 /* The light that the fitted tail puts outside, against a sum over a plane ten times as wide. */

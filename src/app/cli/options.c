@@ -124,6 +124,9 @@ const option OPTIONS[] = {
      .help =
          "Fade out a kernel from this fraction of the way to its border; 1 turns this off. make "
          "fades by default, others only if it is given."},
+    {"decades", OPTION_FLOAT, SECTION_KERNEL, FOR_KERNEL, AT(decades), .value = "N", .min = 1,
+     .max = 16, .preset = "6",
+     .help = "Powers of ten that the false colours of show cover, down from the brightest tap."},
     {"from", OPTION_ENUM, SECTION_KERNEL, FOR_KERNEL, AT(from),
      .words = WORDS("fftbloom", "blender", "oiio", "gmic", "scipy", "wrapped"),
      .preset = "fftbloom", .help = "Tool whose convention the input kernel follows."},

@@ -75,7 +75,7 @@ typedef struct {
     bool list, bless, github;
     /* kernel */
     const char *taps, *param;
-    double fade;
+    double fade, decades;
     const char *view;  /* of screen_open */
     double exposure;   /* stops; NaN: auto */
     uint32_t from, to; /* of CONVENTIONS */

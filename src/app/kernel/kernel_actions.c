@@ -48,6 +48,19 @@ const command_action KERNEL_ACTIONS[] = {
         .run = kernel_convert,
     },
     {
+        .name = "show",
+        .usage = "FILE -o PAGE.svg|PICTURE.png [options]",
+        .help = "Draw a kernel. An SVG is a page for a browser or for paper: the kernel in false "
+                "colours on a logarithmic scale, its light by distance with the curve of its model "
+                "beside it, the energy within each radius, and a few lights that it blooms. A PNG "
+                "is the false colours with their scale. --json has the figures of each ring.",
+        .min_words = 1,
+        .max_words = 1,
+        .options = "output clobber decades jobs",
+        .example = {{"See a kernel.", "fftbloom kernel show star.exr -o star.svg"}},
+        .run = kernel_show,
+    },
+    {
         .name = "disperse",
         .usage = "FILE -o OUT [options]",
         .help = "Make a grey kernel coloured, as diffraction is: stretch it in proportion to each "

@@ -199,9 +199,13 @@ void kernel_words(const char *path, const lint *l, bool verbose, text *to) {
         text_add(to, "  channel %u sum %.9g, from %.6g to %.6g\n", c, l->sum[c], l->low[c],
                  l->high[c]);
     text_add(to,
-             "  light     %.3g %% in the middle tap, half of it within %.2f taps, %.2g %% in "
-             "the outermost\n",
-             100 * l->centre_tap, l->inner_radius, 100 * l->border);
+             "  light     %.3g %% in the middle tap; 50, 90 and 99 %% within %.2f, %.2f and %.2f "
+             "taps; %.2g %% in the outermost\n",
+             100 * l->centre_tap, l->inner_radius, l->radius_90, l->radius_99, 100 * l->border);
+    text_add(to,
+             "  glare     %.3g %% in the middle of a black disc %.0f taps across, on white (ISO "
+             "9358)\n",
+             100 * l->glare, l->glare_disc);
     for (int i = 0; i < n; i++) {
         /* This holds for every second kernel, and matters for few. */
         if (!verbose && strcmp(found[i].key, "parity") == 0) continue;
@@ -233,6 +237,10 @@ void kernel_json(const char *path, const lint *l, text *to) {
     } NUMBER[] = {{"negative_share", l->negative_share},
                   {"centre_share", l->centre_tap},
                   {"half_light_radius", l->inner_radius},
+                  {"radius_90", l->radius_90},
+                  {"radius_99", l->radius_99},
+                  {"veiling_glare", l->glare},
+                  {"veiling_glare_disc", l->glare_disc},
                   {"border_share", l->border},
                   {"asymmetry", l->asymmetry},
                   {"background", l->background},

@@ -9,19 +9,6 @@ enum { DIGITS = 9 };
 
 /* --- pictures -------------------------------------------------------------------------------- */
 
-static void add_base64(text *to, const uint8_t *p, size_t n) {
-    static const char DIGIT[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < n; i += 3) {
-        uint32_t three = (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) |
-                         (i + 2 < n ? p[i + 2] : 0);
-        char four[4];
-        for (int k = 0; k < 4; k++) four[k] = DIGIT[three >> (18 - 6 * k) & 63];
-        if (i + 1 >= n) four[2] = '=';
-        if (i + 2 >= n) four[3] = '=';
-        text_add_bytes(to, four, 4);
-    }
-}
-
 static void add_heat(const heat *h, json_out *j) {
     json_real(j, "gain", DIGITS, h->gain);
     json_real(j, "low", DIGITS, h->low);
@@ -55,7 +42,7 @@ static void add_pictures(const suite_pictures *p, json_out *j) {
         if (!p->png[i]) continue;
         text *uri = json_here(j, SUITE_PICTURE_NAME[i]);
         text_add(uri, "\"data:image/png;base64,");
-        add_base64(uri, p->png[i], p->bytes[i]);
+        text_add_base64(uri, p->png[i], p->bytes[i]);
         text_add(uri, "\"");
     }
     json_close(j);

@@ -3,32 +3,12 @@
 
 #include <string.h>
 
-/* Adds text as XML 1.0. XML has no control characters but tab and the ends of lines, escaped or
- * not, and neither U+FFFE nor U+FFFF; such characters, and bytes that are not UTF-8, become
- * U+FFFD. */
-static void add_xml(text *to, const char *s) {
-    static const char SPECIAL[] = "<>&\"";
-    static const char *const ESCAPED[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
-    for (int n; s && *s; s += n ? n : 1) {
-        uint32_t code = 0;
-        n = text_utf8(s, &code);
-        const char *at = strchr(SPECIAL, *s);
-        if (at)
-            text_add(to, "%s", ESCAPED[at - SPECIAL]);
-        else if (n == 0 || (code < 0x20 && code != '\n' && code != '\t') || code == 0xfffe ||
-                 code == 0xffff)
-            text_add(to, "\xef\xbf\xbd");
-        else
-            text_add_bytes(to, s, (size_t)n);
-    }
-}
-
 /* Adds an attribute, which is one clean line. */
 static void add_attribute(text *to, const char *name, const char *value) {
     text clean = {0};
     text_add_clean(&clean, value);
     text_add(to, " %s=\"", name);
-    add_xml(to, clean.s);
+    text_add_xml(to, clean.s);
     text_add(to, "\"");
     text_free(&clean);
 }
@@ -53,8 +33,8 @@ static void add_case(const suite_run *r, const case_result *c, text *to) {
         if (c->state != CASE_WARN) add_attribute(to, "message", suite_first_line(c, line));
         if (suite_is_bad(c)) add_attribute(to, "type", case_state_word(c->state));
         text_add(to, ">");
-        add_xml(to, c->why.s);
-        add_xml(to, c->match.words.s);
+        text_add_xml(to, c->why.s);
+        text_add_xml(to, c->match.words.s);
         text_add(to, "</%s>\n    ", element);
     }
     text_add(to, "</testcase>\n");

@@ -1,0 +1,197 @@
+/* kernel_show.c - `fftbloom kernel show`: a page or a picture by which a kernel can be judged. */
+#include "app/kernel/kernel_actions.h"
+#include "app/kernel/kernel_files.h"
+#include "app/kernel/kernel_page.h"
+#include "app/run/file_set.h"
+#include "base/file.h"
+#include "base/json_out.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "image/format.h"
+#include "kernel/make/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* --- how the kernel was made -------------------------------------------------------------------
+ */
+
+/* Reads an attribute that is text; "" where there is none. */
+static void text_attr(char *to, size_t room, const image_part *p, const char *name) {
+    const image_attr *a = image_find_attr(p, name);
+    *to = 0;
+    if (!a || strcmp(a->type, "string") != 0) return;
+    char raw[512];
+    snprintf(raw, sizeof raw, "%.*s", (int)min_u32(a->bytes, sizeof raw - 1),
+             (const char *)a->data);
+    text_clean(to, room, raw);
+}
+
+/* Fills in the parameters that the file has; the others keep their presets. */
+static void read_parameters(model_request *r, const image_part *p) {
+    for (int i = 0; i < model_parameters(r->of); i++) {
+        char name[96];
+        snprintf(name, sizeof name, "fftbloom.%s", r->of->parameter[i].name);
+        const image_attr *a = image_find_attr(p, name);
+        if (a && strcmp(a->type, "double") == 0 && a->bytes == sizeof(double))
+            memcpy(&r->value[i], a->data, sizeof(double));
+    }
+}
+
+/* Computes the model's own curve, in one wavelength, and scales it to the rings: by the median of
+ * their quotients, so that a fade or a core that was cut off does not count. */
+static bool add_curve(kernel_page *k, const model_request *r, err *e) {
+    enum { POINTS = 600 };
+    double last = min_u32(k->w, k->h) / 2.0, quotient[POINTS];
+    const uint32_t green = k->channels > 1 ? 1 : 0;
+    int n = 0;
+    k->curve_at = mem_new(POINTS, sizeof *k->curve_at, "a curve", e);
+    k->curve = mem_new(POINTS, sizeof *k->curve, "a curve", e);
+    if (!k->curve_at || !k->curve) return false;
+    for (int i = 0; i < POINTS; i++) {
+        double at = 0.5 * pow(last / 0.5, i / (POINTS - 1.0));
+        k->curve_at[i] = at;
+        k->curve[i] = r->of->light(r->value, at, 0, MODEL_GREEN);
+        double whole = floor(at + 0.5);
+        if (at < 2 || at > 0.5 * last || whole >= k->rings) continue;
+        double v = r->of->light(r->value, whole, 0, MODEL_GREEN), ring = k->mean[green][(int)whole];
+        if (v > 0 && ring > 0) quotient[n++] = ring / v;
+    }
+    for (int i = 1; i < n; i++)
+        for (int j = i; j > 0 && quotient[j] < quotient[j - 1]; j--) {
+            double t = quotient[j];
+            quotient[j] = quotient[j - 1], quotient[j - 1] = t;
+        }
+    for (int i = 0; n > 0 && i < POINTS; i++) k->curve[i] *= quotient[n / 2];
+    k->curve_points = n > 0 ? POINTS : 0;
+    return true;
+}
+
+/* Says how the kernel was made, and adds the curve of a model that has one: a formula of the
+ * distance alone. */
+static bool add_origin(kernel_page *k, const image_part *p, text *words, char *label, size_t room,
+                       err *e) {
+    char name[64], edit[256];
+    text_attr(name, sizeof name, p, "fftbloom.model");
+    text_attr(edit, sizeof edit, p, "fftbloom.edit");
+    const model *m = *name ? model_find(name) : NULL;
+    if (*name) text_add(words, "model %s", name);
+    if (m) {
+        model_request r = model_defaults(m);
+        read_parameters(&r, p);
+        for (int i = 0; i < model_parameters(m); i++)
+            text_add(words, "%s%s %.4g", i ? ", " : ": ", m->parameter[i].name, r.value[i]);
+        snprintf(label, room, "%s's formula%s", name, m->spectrum == MODEL_GREY ? "" : ", 550 nm");
+        k->curve_name = label;
+        if (m->light && !m->mirrors && !m->opening && m->spectrum != MODEL_TINTED &&
+            !add_curve(k, &r, e))
+            return false;
+    }
+    if (*edit) text_add(words, "%s%s", words->n ? "; " : "", edit);
+    k->origin = words->n ? words->s : "";
+    return true;
+}
+
+/* --- output ------------------------------------------------------------------------------------
+ */
+
+static bool write_file(const char *path, const void *bytes, size_t n, bool replace, err *e) {
+    file_out *f = file_out_open(path, replace, e);
+    if (f && file_out_write(f, 0, bytes, n, e)) return file_out_commit(&f, e);
+    file_out_discard(&f);
+    return false;
+}
+
+static void add_json(const kernel_page *k, const cli *c, const char *path, text *out) {
+    json_out j = json_begin(out);
+    json_string(&j, "kernel", path);
+    json_string(&j, "output", c->s.output);
+    json_uints(&j, "size", (uint32_t[]){k->w, k->h}, 2);
+    json_uint(&j, "channels", k->channels);
+    json_real(&j, "decades", 9, k->decades);
+    json_string(&j, "curve", k->curve_points ? k->curve_name : NULL);
+    json_real(&j, "veiling_glare", 9, k->figures->glare);
+    json_list(&j, "rings");
+    for (uint32_t r = 0; r < k->rings; r++) {
+        double mean[PAGE_CHANNELS], within[PAGE_CHANNELS];
+        for (uint32_t i = 0; i < k->channels; i++)
+            mean[i] = k->mean[i][r], within[i] = k->within[i][r];
+        json_object(&j, NULL);
+        json_uint(&j, "radius", r);
+        json_reals(&j, "light", 9, mean, k->channels);
+        json_reals(&j, "within", 9, within, k->channels);
+        json_close(&j);
+    }
+    json_close(&j);
+    json_end(&j);
+}
+
+static bool has_ending(const char *path, const char *ending) {
+    const char *dot = strrchr(path, '.');
+    return dot && strcasecmp(dot, ending) == 0;
+}
+
+static bool draw(kernel_page *k, const cli *c, err *e) {
+    if (has_ending(c->s.output, ".svg")) {
+        text page = {0};
+        bool ok = kernel_page_svg(k, c->threads, &page, e) &&
+                  write_file(c->s.output, page.s, page.n, c->s.clobber, e);
+        text_free(&page);
+        return ok;
+    }
+    size_t bytes = 0;
+    uint8_t *png = kernel_page_png(k, &bytes, e);
+    bool ok = png && write_file(c->s.output, png, bytes, c->s.clobber, e);
+    mem_free(png);
+    return ok;
+}
+
+static bool show(cli *c, const kernel_source *in, const lint *l, text *out, err *e) {
+    const char *path = c->word[1], *slash = strrchr(path, '/');
+    kernel_page k = {.figures = l, .w = in->w, .h = in->h, .decades = c->s.decades};
+    char name[256], label[128];
+    text words = {0};
+    text_clean(name, sizeof name, slash ? slash + 1 : path);
+    k.name = name;
+    k.channels = in->channels >= PAGE_CHANNELS ? PAGE_CHANNELS : 1;
+    for (uint32_t i = 0; i < k.channels; i++) k.plane[i] = in->plane[i];
+    memcpy(k.chromaticities, IMAGE_REC709, sizeof k.chromaticities);
+    image_reader *reader = image_open(path, NULL, c->threads, e);
+    bool ok = reader && kernel_page_measure(&k, e);
+    if (ok) {
+        const image_part *p = &image_reader_header(reader)->part[in->part];
+        const image_attr *a = image_find_attr(p, "chromaticities");
+        if (a && a->bytes == sizeof k.chromaticities)
+            memcpy(k.chromaticities, a->data, sizeof k.chromaticities);
+        ok = add_origin(&k, p, &words, label, sizeof label, e);
+    }
+    image_close(&reader);
+    ok = ok && draw(&k, c, e);
+    if (ok && c->s.json) add_json(&k, c, path, out);
+    kernel_page_free(&k);
+    text_free(&words);
+    return ok;
+}
+
+int kernel_show(cli *c, text *out, err *e) {
+    const settings *s = &c->s;
+    const file_set_file FILES[] = {{FILE_READ, "the kernel", c->word[1]},
+                                   {FILE_WRITTEN, "the output", s->output}};
+    kernel_source in = {0};
+    lint l;
+    if (!s->output)
+        err_set(e, ERR_USAGE, "show needs an output: -o PAGE.svg or -o PICTURE.png");
+    else if (!has_ending(s->output, ".svg") && !has_ending(s->output, ".png"))
+        err_set(e, ERR_USAGE, "show writes .svg (a page) and .png (a picture), not '%s'",
+                s->output);
+    else if (file_set_apart(FILES, 2, NULL, e) && kernel_load(&in, &l, c, c->word[1], e))
+        show(c, &in, &l, out, e);
+    kernel_source_free(&in);
+    if (e->code != ERR_SKIPPED) return 0;
+    *e = (err){0};
+    log_note("%s skipped: the output exists", s->output);
+    return ERR_SKIPPED;
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# `fftbloom kernel show`: the page and the picture of a kernel.
+
+bats_require_minimum_version 1.5.0
+load files
+
+setup() {
+    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
+    cd "$dir"
+    export FFTBLOOM_CACHE_DIR=$dir/cache
+}
+
+python=/usr/bin/python3
+json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))"; }
+kernel() { "$FFTBLOOM" kernel "$@"; }
+
+@test "show: an SVG page that is whole, well formed and the same twice" {
+    kernel make spencer --param adaptation=2 --taps 128 -o eye.exr
+    kernel show eye.exr -o eye.svg --json >eye.json
+    kernel show eye.exr -o again.svg --jobs 1
+    cmp eye.svg again.svg
+    "$python" - <<'PY'
+import base64, re, xml.etree.ElementTree as tree
+page = tree.parse("eye.svg").getroot()
+words = " ".join(page.itertext())
+for w in ("eye.exr", "model spencer", "adaptation 2", "Light by distance", "Encircled energy",
+          "spencer's formula, 550 nm", "veiling glare", "false colours over 6 decades"):
+    assert w in words, w
+ns = "{http://www.w3.org/2000/svg}"
+pictures = [i.get("href") for i in page.iter(ns + "image")]
+assert len(pictures) == 3, pictures
+for i, p in enumerate(pictures):
+    assert p.startswith("data:image/png;base64,")
+    open(f"{i}.png", "wb").write(base64.b64decode(p.split(",")[1]))
+assert "http" not in open("eye.svg").read().replace("http://www.w3.org/2000/svg", "")
+PY
+    # The figures of the page are those of its JSON and of check.
+    json "d['curve'], len(d['rings']) > 64, abs(d['rings'][-1]['within'][1] - 1) < 1e-9" <eye.json | grep -qxF "(\"spencer's formula, 550 nm\", True, True)"
+    [ "$(json "d['veiling_glare']" <eye.json)" = "$(kernel check eye.exr --json | json "d['veiling_glare']")" ]
+    command -v oiiotool >/dev/null || return 0
+    [[ "$(oiiotool --info 0.png)" == *"128 x  128"* && "$(oiiotool --info 2.png)" == *"1120 x  200"* ]]
+}
+
+@test "show: the scene is the kernel's own: of a point, lights stay points" {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    oiiotool --create 1x1 1 --chnames Y --fill:color=1 1x1 -d float -o point.exr
+    kernel show point.exr -o point.svg
+    "$python" - <<'PY'
+import base64, xml.etree.ElementTree as tree
+p = [i.get("href") for i in tree.parse("point.svg").getroot().iter("{http://www.w3.org/2000/svg}image")]
+open("scene.png", "wb").write(base64.b64decode(p[2].split(",")[1]))
+PY
+
+    oiiotool scene.png --cut 3x1+889+100 -o row.png
+    oiiotool --dumpdata row.png >row.txt
+    "$python" - <<'PY'
+import re
+rows = [l.split(":")[1].split()[0] for l in open("row.txt") if "Pixel" in l]
+assert rows[0] == rows[2] != rows[1], rows
+PY
+}
+
+@test "show: a picture with its scale; make -o x.png; what is wrong" {
+    kernel make star --taps 64 -o star.exr
+    kernel show star.exr -o star.png --decades 4
+    [ "$(head -c 4 star.png | tail -c 3)" = PNG ]
+    refused 64 "show needs an output" kernel show star.exr
+    refused 64 "show writes .svg" kernel show star.exr -o star.pdf
+    refused 64 "decades" kernel show star.exr -o star.png --decades 0
+    refused 73 "no/such" kernel show star.exr -o no/such/x.svg
+    refused 64 "star.exr" kernel show star.exr -o ./star.exr
+    run kernel show star.exr -o star.png --no-clobber
+    [ "$status" -eq 5 ]
+    run "$FFTBLOOM" kernel check star.exr --decades 4
+    [ "$status" -eq 64 ]
+}
