@@ -6,8 +6,9 @@
 #                           make test ONLY='apply test_plan' runs some of them
 #   make test-fresh         the README's commands in a bare Debian 12 (a chroot; needs root)
 #   make check              formatting, layers, headers, generated files
-#   make install PREFIX=    program, man pages, completions
+#   make install PREFIX=    program, kernels, man pages, completions, documents
 #   make bundle             a folder that runs on other machines: dist/fftbloom
+#   make deb                a Debian package: dist/fftbloom_VERSION_ARCH.deb
 #   make docs-images        the pictures of README and docs, and their figures
 #   make assets             the shipped scene and kernels, from their programs
 #
@@ -36,7 +37,9 @@ WARN_C := $(WARN) -Wmissing-prototypes -Wstrict-prototypes
 comma  := ,
 # Overruns end the program instead of going on; measured to cost nothing.
 HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong
-OPT    := $(if $(filter 1,$(SAN)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g $(HARDEN))
+# No path of this machine is in what is built: two builds are the same bytes.
+PLACE  := -ffile-prefix-map=$(CURDIR)/=
+OPT    := $(PLACE) $(if $(filter 1,$(SAN)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g $(HARDEN))
 PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO) $(if $(filter 1,$(FFTW)),fftw3f fftw3)
 DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_FFTW=$(FFTW) -DWITH_LAB=$(LAB) -DWITH_SAN=$(SAN)
 INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
@@ -140,7 +143,7 @@ $(PROG): $(BUILD)/app/main.o $(LIB)
 DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
               libdeflate-dev libopenexr-dev libopencolorio-dev libfftw3-dev libxxhash-dev zlib1g-dev mesa-vulkan-drivers
 DEPS_TEST  := clang clang-format libcmocka-dev bats openimageio-tools ffmpeg vulkan-validationlayers spirv-tools \
-              python3-jsonschema mandoc libclang-rt-14-dev patchelf chromium chromium-driver acl
+              python3-jsonschema mandoc libclang-rt-14-dev patchelf chromium chromium-driver acl dpkg-dev lintian
 
 .PHONY: deps deps-build
 deps:
@@ -330,20 +333,35 @@ COMPLETIONS := bash:share/bash-completion/completions/fftbloom zsh:share/zsh/sit
                fish:share/fish/vendor_completions.d/fftbloom.fish
 DEST := $(DESTDIR)$(PREFIX)
 
-.PHONY: install uninstall bundle clean help
+# Each entry is a folder and the files that go into it.
+SHARE := man/man1:docs/man/*.1 fftbloom/kernels:kernels/*.exr doc/fftbloom:README.md \
+         doc/fftbloom:CHANGELOG.md doc/fftbloom:LICENSE doc/fftbloom/docs:docs/*.* \
+         doc/fftbloom/docs/images:docs/images/* doc/fftbloom/docs/farm:docs/farm/*
+
+.PHONY: install uninstall bundle deb clean help
 install: all
 	install -Dm755 $(PROG) $(DEST)/bin/fftbloom
-	install -d $(DEST)/share/man/man1
-	install -m644 docs/man/*.1 $(DEST)/share/man/man1
+	@for s in $(SHARE); do \
+	    install -d "$(DEST)/share/$${s%%:*}" && install -m644 $${s#*:} "$(DEST)/share/$${s%%:*}" || exit 1; \
+	done
 	@for c in $(COMPLETIONS); do \
 	    install -d "$(DEST)/$$(dirname $${c#*:})" && $(PROG) completion $${c%%:*} >"$(DEST)/$${c#*:}" || exit 1; \
 	done
 uninstall:
 	rm -f $(DEST)/bin/fftbloom $(patsubst docs/man/%,$(DEST)/share/man/man1/%,$(wildcard docs/man/*.1)) \
 	    $(foreach c,$(COMPLETIONS),$(DEST)/$(lastword $(subst :, ,$(c))))
+	rm -rf $(DEST)/share/fftbloom $(DEST)/share/doc/fftbloom
 
 bundle: all
-	@tests/bundle.sh $(PROG) dist/fftbloom
+	@rm -rf dist/fftbloom
+	@$(MAKE) --no-print-directory -s install DESTDIR= PREFIX=$(CURDIR)/dist/fftbloom
+	@tests/bundle.sh dist/fftbloom
+
+deb: all
+	@tests/deps.sh dpkg-dev
+	@rm -rf dist/deb
+	@$(MAKE) --no-print-directory -s install DESTDIR=$(CURDIR)/dist/deb PREFIX=/usr
+	@tests/deb.sh $(CURDIR)/dist/deb dist
 
 clean:
 	rm -rf build build-* dist out

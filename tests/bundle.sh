@@ -1,14 +1,11 @@
 #!/bin/sh
-# A folder that runs on other x86-64 Linux machines of the same age or newer: the program $1, and
-# beside it in lib/ the libraries it needs, but for the C library. Nothing to install there but a
-# Vulkan driver. The folder is $2.
+# Makes the folder $1, into which `make install` has put the program, one that runs on other x86-64
+# Linux machines of the same age or newer: beside the program go, in lib/, the libraries it needs, but
+# for the C library. Nothing to install there but a Vulkan driver.
 set -e
-prog=$1 to=$2
-rm -rf "$to"
-mkdir -p "$to/bin" "$to/lib" "$to/share/man/man1"
-cp "$prog" "$to/bin/fftbloom"
-strip "$to/bin/fftbloom"
-patchelf --set-rpath '$ORIGIN/../lib' "$to/bin/fftbloom"
+to=$1
+prog=$to/bin/fftbloom
+mkdir -p "$to/lib"
 # Every machine has these, and they must be the ones that fit its kernel and each other.
 own='libc\.so|libm\.so|libpthread|libdl\.so|librt\.so|ld-linux'
 ldd "$prog" | awk '$2 == "=>" { print $1, $3 }' | grep -vE "^($own)" | while read -r name path; do
@@ -16,10 +13,12 @@ ldd "$prog" | awk '$2 == "=>" { print $1, $3 }' | grep -vE "^($own)" | while rea
     strip --strip-unneeded "$to/lib/$name"
     patchelf --set-rpath '$ORIGIN' "$to/lib/$name"
 done
-cp docs/man/*.1 "$to/share/man/man1/"
+strip "$prog"
+patchelf --set-rpath '$ORIGIN/../lib' "$prog"
 cp LICENSE "$to/LICENSE"
 cat >"$to/README.txt" <<'TXT'
 fftbloom, in a folder that can be moved anywhere. Start bin/fftbloom; it finds its libraries in lib/.
+share/ has the kernels, the documents, the man pages, and completions for bash, zsh and fish.
 A GPU needs its Vulkan driver installed; without one the CPU does the work.
 
 The program is under the MIT licence (LICENSE). The libraries in lib/ keep their own. FFTW (libfftw3)

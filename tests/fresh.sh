@@ -1,9 +1,10 @@
 #!/bin/bash
 # fresh.sh [demo|all]: is the README right on a machine that has nothing? Makes a bare Debian 12 in
 # a folder of its own (debootstrap, as root), with make and git and no more, clones this checkout's
-# last commit into it, and runs there what the README says: 'make demo' and all recipes, pasted in
-# order into one shell. 'all' runs 'make test' as well. Skips and says so where such a system cannot
-# be made: without root, without debootstrap, without a network.
+# last commit into it, and runs there what the README says: the Debian package is installed, used and
+# removed; then 'make demo' and all recipes, pasted in order into one shell. 'all' runs 'make test' as
+# well. Skips and says so where such a system cannot be made: without root, without debootstrap,
+# without a network.
 what=${1:-demo}
 cd "$(dirname "$0")/.." || exit 1
 skip() {
@@ -45,6 +46,15 @@ step() { # name script
     tail -n 40 "$log"
     exit 1
 }
+# The package, before the system has anything else: it brings what it needs, and takes all of its own
+# away again.
+make -s deb >"$log" 2>&1 || { cat "$log"; exit 1; }
+cp dist/fftbloom_*.deb "$root/root/fftbloom.deb"
+step 'the package' 'export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq && apt-get install -y -qq --no-install-recommends /root/fftbloom.deb &&
+    fftbloom testdata/small.exr /usr/share/fftbloom/kernels/small.exr -o /root/out.exr --device cpu &&
+    fftbloom info /root/out.exr && dpkg --purge fftbloom && rm /root/out.exr &&
+    ! find / -xdev -path /root -prune -o -path "/var/*" -prune -o -name "*fftbloom*" -print | grep .'
 step 'make demo' 'make demo && [ -s out/demo.exr ] && [ -s out/after.png ]'
 awk '/^```sh recipe/ { on = 1; next } /^```/ { on = 0 } on' README.md >"$root/root/recipes.sh"
 step 'the recipes' 'set -e && . /root/recipes.sh'

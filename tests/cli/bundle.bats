@@ -1,13 +1,25 @@
 # The relocatable folder, and the installation.
 
-setup() { cd "$FFTBLOOM_ROOT"; }
+setup() {
+    cd "$FFTBLOOM_ROOT"
+    build=$(realpath --relative-to=. "$(dirname "$FFTBLOOM")")
+}
+
+install_to() { # PREFIX [DESTDIR]
+    make -s --no-print-directory install PREFIX="$1" DESTDIR="$2" BUILD="$build" -o all
+}
+
+bundle() { # FOLDER
+    install_to "$1" && sh tests/bundle.sh "$1"
+}
 
 @test "the bundle runs from another place with nothing but itself" {
     command -v patchelf >/dev/null || skip "patchelf is not installed"
     [ "${SAN:-0}" = 0 ] || skip "a sanitizer's program is not bundled"
-    sh tests/bundle.sh "$FFTBLOOM" "$TEST_TMP/b"
+    bundle "$TEST_TMP/b"
     mv "$TEST_TMP/b" "$TEST_TMP/moved"
     cd /
+    [ -s "$TEST_TMP/moved/share/bash-completion/completions/fftbloom" ]
     run env -i "$TEST_TMP/moved/bin/fftbloom" --version
     [ "$status" -eq 0 ]
     run env -i HOME="$TEST_TMP" "$TEST_TMP/moved/bin/fftbloom" "$FFTBLOOM_ROOT/testdata/small.exr" \
@@ -20,7 +32,7 @@ setup() { cd "$FFTBLOOM_ROOT"; }
 @test "the bundle names no folder of the machine that built it" {
     command -v patchelf >/dev/null || skip "patchelf is not installed"
     [ "${SAN:-0}" = 0 ] || skip "a sanitizer's program is not bundled"
-    sh tests/bundle.sh "$FFTBLOOM" "$TEST_TMP/b2"
+    bundle "$TEST_TMP/b2"
     run grep -rlaF "$FFTBLOOM_ROOT" "$TEST_TMP/b2"
     [ -z "$output" ]
 }
@@ -44,7 +56,7 @@ setup() { cd "$FFTBLOOM_ROOT"; }
     for f in $(ldd "$FFTBLOOM" | grep -oE '/[^ ]*/(libc|libm|ld-linux-x86-64)\.so[.0-9]*' | sort -u); do
         cp -L "$f" "$bare$(case $f in *ld-linux*) echo /lib64 ;; *) echo /lib/x86_64-linux-gnu ;; esac)"
     done
-    sh tests/bundle.sh "$FFTBLOOM" "$bare/b"
+    bundle "$bare/b"
     cp testdata/small.exr "$bare/in.exr"
     cp kernels/small.exr "$bare/kernel.exr"
     run unshare -m sh -c "mount -t proc proc '$bare/proc' && exec env -i $(command -v chroot) '$bare' /b/bin/fftbloom /in.exr /kernel.exr -o /out.exr --device cpu"
@@ -55,14 +67,58 @@ setup() { cd "$FFTBLOOM_ROOT"; }
 }
 
 @test "make install puts program, pages and completions under PREFIX, uninstall takes them away" {
-    build=$(realpath --relative-to=. "$(dirname "$FFTBLOOM")")
-    make -s --no-print-directory install PREFIX="$TEST_TMP/i" BUILD="$build" -o all
+    install_to "$TEST_TMP/i"
     [ "$("$TEST_TMP/i/bin/fftbloom" --version)" = "$("$FFTBLOOM" --version)" ]
     for f in man/man1/fftbloom.1 bash-completion/completions/fftbloom zsh/site-functions/_fftbloom \
-        fish/vendor_completions.d/fftbloom.fish; do
+        fish/vendor_completions.d/fftbloom.fish fftbloom/kernels/star.exr doc/fftbloom/README.md \
+        doc/fftbloom/docs/farm.md doc/fftbloom/docs/farm/deadline_job.txt; do
         [ -s "$TEST_TMP/i/share/$f" ]
     done
     [ "$(find "$TEST_TMP/i/share/man" -type f | wc -l)" -eq "$(ls docs/man | wc -l)" ]
     make -s --no-print-directory uninstall PREFIX="$TEST_TMP/i" BUILD="$build"
     [ -z "$(find "$TEST_TMP/i" -type f)" ]
+}
+
+deb() { # FOLDER: makes a package in it
+    install_to /usr "$1/root" && tests/deb.sh "$1/root" "$1"
+}
+
+@test "make deb: lintian finds nothing, and the package has what is installed" {
+    command -v dpkg-shlibdeps >/dev/null && command -v lintian >/dev/null || skip "lintian or dpkg-dev is not installed"
+    [ "${SAN:-0}" = 0 ] || skip "a sanitizer's program is not packaged"
+    deb "$TEST_TMP/deb"
+    file=$(echo "$TEST_TMP"/deb/*.deb)
+    run lintian --allow-root --fail-on error,warning "$file"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    dpkg-deb --info "$file" | grep -q 'Depends:.*libfftw3'
+    for f in bin/fftbloom share/man/man1/fftbloom.1.gz share/doc/fftbloom/copyright share/fftbloom/kernels/star.exr \
+        share/bash-completion/completions/fftbloom; do
+        dpkg-deb --contents "$file" | grep -q " ./usr/$f\$"
+    done
+    dpkg-deb --extract "$file" "$TEST_TMP/deb/x"
+    [ "$("$TEST_TMP/deb/x/usr/bin/fftbloom" --version)" = "$("$FFTBLOOM" --version)" ]
+}
+
+@test "the same files make the same package, whatever the time and the folder" {
+    command -v dpkg-shlibdeps >/dev/null || skip "dpkg-dev is not installed"
+    [ "${SAN:-0}" = 0 ] || skip "a sanitizer's program is not packaged"
+    export SOURCE_DATE_EPOCH=1700000000
+    deb "$TEST_TMP/one"
+    sleep 1.1
+    deb "$TEST_TMP/another"
+    cmp "$TEST_TMP"/one/*.deb "$TEST_TMP"/another/*.deb
+}
+
+@test "an object that is built in another folder is the same" {
+    [ "${SAN:-0}" = 0 ] || skip "with sanitizers, paths stay in the program"
+    mkdir -p "$TEST_TMP/elsewhere"
+    cp -r Makefile CHANGELOG.md src shaders "$TEST_TMP/elsewhere"
+    for f in base/file engine/cpu/cpu_passes app/main; do
+        [ -e "src/$f.c" ] || continue
+        make -s --no-print-directory "$build/$f.o" BUILD="$build"
+        make -s --no-print-directory -C "$TEST_TMP/elsewhere" "$build/$f.o" BUILD="$build"
+        cmp "$build/$f.o" "$TEST_TMP/elsewhere/$build/$f.o"
+    done
 }
