@@ -45,16 +45,15 @@ static void add_value(value_set *s, float v) {
 
 /* Returns whether every value is one of a picture of 8 bits whose white is `white`: a step of
  * 1/255, linear or with the curve of sRGB. Half floats may have rounded it. */
-static bool fits_8_bits(const value_set *s, double white) {
+static bool fits_8_bits(const value_set *s, double white, bool linear) {
     for (int i = 0; i < 1024; i++) {
         float v;
         memcpy(&v, &s->slot[i], sizeof v);
         double at = (double)v / white;
         if (!s->used[i] || at == 0) continue;
         double srgb = at <= 0.0031308 ? at * 12.92 : 1.055 * pow(at, 1 / 2.4) - 0.055;
-        if (!(fabs(at * 255 - round(at * 255)) < 1e-3 * at * 255) &&
-            !(fabs(srgb * 255 - round(srgb * 255)) < 1e-3 * srgb * 255))
-            return false;
+        double code = 255 * (linear ? at : srgb);
+        if (!(fabs(code - round(code)) < 1e-3 * code)) return false;
     }
     return true;
 }
@@ -83,8 +82,11 @@ static void sum_channel(lint *l, work *k, uint32_t c, double *size, double *coar
         k->all[i] += v;
     }
     l->flat = l->flat && l->low[c] == l->high[c];
-    l->eight_bit = l->eight_bit && set.count >= 16 && set.count <= 256 &&
-                   (fits_8_bits(&set, 1) || fits_8_bits(&set, l->high[c]));
+    bool few = set.count >= 16 && set.count <= 256;
+    bool linear = few && (fits_8_bits(&set, 1, true) || fits_8_bits(&set, l->high[c], true));
+    bool srgb = few && (fits_8_bits(&set, 1, false) || fits_8_bits(&set, l->high[c], false));
+    l->eight_bit = l->eight_bit && (linear || srgb);
+    l->not_decoded = l->not_decoded && linear && !srgb;
     k->total += l->sum[c];
 }
 
@@ -268,6 +270,42 @@ static void measure_rings(lint *l, const profile *p, double total) {
     if (l->beyond > 1e-3) l->enough = 2 * ceil(rim * pow(l->beyond / 1e-3, 1 / (f.slope - 2)));
 }
 
+/* Finds a tail that ends all at once: its last rings have what the fall-off before them leads to,
+ * and the next ones have nothing. A fade falls below it first, and a disc does not fall off. */
+static void find_cut(lint *l, const profile *p, double total) {
+    uint32_t last = p->rings;
+    while (last > 0 && !(p->sum[last - 1] > 0)) last--;
+    if (last < 12 || last > 0.9 * p->rings) return;
+    fall f = fit_fall(p->sum, p->count, last / 3, last - 2);
+    if (f.points < 4 || f.slope < 1) return;
+    for (uint32_t r = last - 4; r < last - 1; r++)
+        if (p->sum[r] / p->count[r] < 0.6 * exp(f.level - f.slope * log(r))) return;
+    double slope = fmax(f.slope, 2.05), rim = last - 0.5;
+    double level = f.level + (slope - f.slope) * log(rim);
+    double outside = 2 * M_PI * rim * rim * exp(level - slope * log(rim)) / (slope - 2);
+    if (outside / (total + outside) < 1e-3) return;
+    l->cut_at = last;
+    l->cut_off = outside / (total + outside);
+}
+
+/* Finds the smallest square around the centre that holds all but a millionth of the light. */
+static bool find_useful(lint *l, const work *k, err *e) {
+    uint32_t most = max_u32(k->w, k->h), at = 0;
+    double *light = mem_new(most + 1, sizeof *light, "light by distance", e), sum = 0, all = 0;
+    if (!light) return false;
+    for (uint32_t y = 0; y < k->h; y++)
+        for (uint32_t x = 0; x < k->w; x++) {
+            int64_t dx = (int64_t)x - k->centre[0], dy = (int64_t)y - k->centre[1];
+            double v = fabs(k->all[(size_t)y * k->w + x]);
+            light[max_i64(dx < 0 ? -dx : dx, dy < 0 ? -dy : dy)] += v;
+            all += v;
+        }
+    while (at < most && (sum += light[at]) < (1 - 1e-6) * all) at++;
+    mem_free(light);
+    l->useful = min_u32(2 * at + 1, most);
+    return true;
+}
+
 /* --- the border ------------------------------------------------------------------------------- */
 
 /* Measures the border and the corners, the farthest taps. A photograph's background is the light
@@ -327,7 +365,7 @@ static plateau find_plateau(const work *k, uint32_t c, double high, double toler
  * there. The highest taps of a smooth core have neighbours of nearly the same value, and around a
  * disc it is dark: its edge is not part of a slope that goes on outside. */
 static bool is_cut_off(const plateau *p, const double *sum, const double *count, uint32_t rings,
-                       double steep) {
+                       double steep, double *middle) {
     /* Not a line, not a ring: at most four times the spread of a disc of as many taps. */
     if (p->count < 5 || p->reach > 4 * (double)p->count / (2 * M_PI)) return false;
     uint32_t twice = (uint32_t)(2 * p->radius + 0.5), thrice = (uint32_t)(3 * p->radius + 0.5);
@@ -337,6 +375,7 @@ static bool is_cut_off(const plateau *p, const double *sum, const double *count,
     if (sum[thrice] / count[thrice] < 1e-3 * p->high) return false;
     fall f = fit_fall(sum, count, (uint32_t)(p->radius + 1.5),
                       min_u32(rings, (uint32_t)(4 * p->radius + 2)));
+    *middle = exp(f.level) / p->high; /* at a distance of one tap: the law has no middle */
     return f.points >= 3 && exp(f.level - f.slope * log(p->radius + 0.5)) > 0.3 * p->high;
 }
 
@@ -361,7 +400,10 @@ static bool find_saturation(lint *l, const work *k, err *e) {
                 count[r]++;
             }
         whole = (uint32_t)fmax(0, fmin(fmin(p.x, k->w - 1 - p.x), fmin(p.y, k->h - 1 - p.y))) + 1;
-        if (p.count > l->saturated && is_cut_off(&p, sum, count, min_u32(whole, rings), steep)) {
+        double middle;
+        if (p.count > l->saturated &&
+            is_cut_off(&p, sum, count, min_u32(whole, rings), steep, &middle)) {
+            l->flank_middle = middle;
             l->saturated = p.count;
             l->saturated_channel = c;
         }
@@ -379,15 +421,16 @@ bool lint_kernel(lint *to, const psf_planes *in, err *e) {
     double size = 0, coarse = 0;
     k.all = mem_new((size_t)k.w * k.h, sizeof *k.all, "kernel", e);
     if (!k.all) return false;
-    l.flat = l.half = l.eight_bit = true;
+    l.flat = l.half = l.eight_bit = l.not_decoded = true;
     for (uint32_t c = 0; c < k.channels; c++) sum_channel(&l, &k, c, &size, &coarse);
     if (size > 0) l.negative_share /= size, l.half_lost /= size, l.half_coarse = coarse / size;
     bool ok = find_centre(&l, &k, e);
     if (ok && k.total > 0 && (ok = make_profile(&p, &k, e))) {
         measure_rings(&l, &p, k.total);
         find_glare(&l, &k);
+        find_cut(&l, &p, k.total);
         find_border(&l, &k);
-        ok = find_saturation(&l, &k, e);
+        ok = find_saturation(&l, &k, e) && find_useful(&l, &k, e);
     }
     mem_free(p.sum);
     mem_free(k.all);

@@ -49,14 +49,22 @@ typedef struct {
      * beyond the kernel's border; and the side of a kernel that holds 99.9 %. */
     double slope, beyond; /* slope 0: no tail to speak of */
     double enough;        /* taps; 0: this kernel does; INFINITY: none does */
-    double noise;         /* of the outer third, relative to its light; 0 if it has none */
+    /* The ring at which light that falls off ends all at once, far inside the border, and the share
+     * that the same fall-off has beyond it. 0: it does not. */
+    uint32_t cut_at;
+    double cut_off;
+    uint32_t useful; /* side of the square that holds all but a millionth of the light */
+    double noise;    /* of the outer third, relative to its light; 0 if it has none */
 
     /* --- how it was stored --- */
     /* Taps that share the highest value of a channel although the light around them rises steeply
      * towards them: the core was cut off. 0: it was not. */
     uint64_t saturated;
     uint32_t saturated_channel;
-    bool eight_bit;     /* at most 256 values, as a picture of 8 bits has them */
+    double flank_middle; /* of a saturated core: how many times its light the flank leads to */
+    /* At most 256 values, as a picture of 8 bits has them; and these are steps of linear light, as
+     * in a picture of sRGB that was not decoded. */
+    bool eight_bit, not_decoded;
     bool half;          /* every tap is a half float */
     double half_coarse; /* share of the light in taps for which half floats have 4 bits or fewer */
     double half_lost;   /* share of the light that rounding to half floats changes */

@@ -48,7 +48,7 @@ static void judge_taps(findings *f, const lint *l) {
         say(f, true, "not_finite",
             "%" PRIu64
             " taps are NaN or infinite, the first in channel %u at %u, %u; a run refuses "
-            "this kernel (oiiotool --fixnan black replaces them)",
+            "this kernel ('kernel clean' makes them zero)",
             l->bad, l->first_bad[0], l->first_bad[1], l->first_bad[2]);
     if (!(total(l) > 0))
         say(f, true, "sum", "the taps add up to %g: the kernel works only with --normalize none",
@@ -56,15 +56,15 @@ static void judge_taps(findings *f, const lint *l) {
     if (l->negative)
         say(f, true, "negative",
             "%" PRIu64 " taps are below zero and hold %.3g %% of the whole: dark rings will show "
-            "around lights; unless they are meant, clip them (oiiotool --maxc 0)",
+            "around lights; unless they are meant, clip them ('kernel clean')",
             l->negative, 100 * l->negative_share);
     if (l->saturated)
         say(f, true, "saturated",
             "the core is saturated: %" PRIu64 " taps of channel %u share its highest value, though "
-            "the light rises steeply towards them, and the middle tap holds only %.3g %%; the "
-            "whole "
-            "picture will turn soft; make the kernel from a shorter exposure",
-            l->saturated, l->saturated_channel, 100 * l->centre_tap);
+            "the light rises steeply towards them, to about %.2g times as much, and the middle tap "
+            "holds only %.3g %%; the whole picture will turn soft; take a shorter exposure "
+            "('kernel merge'), or restore the core ('kernel clean')",
+            l->saturated, l->saturated_channel, l->flank_middle, 100 * l->centre_tap);
     if (l->flat && l->w * (uint64_t)l->h > 1)
         say(f, false, "flat", "all taps are equal: this kernel is a box blur");
 }
@@ -90,7 +90,9 @@ static void judge_centre(findings *f, const lint *l) {
     else if (!l->centred)
         say(f, true, "centre",
             "the brightest tap is %u, %u, and the middle is %u, %u: the picture will move by %d, "
-            "%d unless --kernel-center peak is given",
+            "%d unless --kernel-center peak is given, or 'kernel convert --kernel-center peak' "
+            "moves "
+            "it",
             l->peak[0], l->peak[1], mx, my, (int)l->peak[0] - (int)mx, (int)l->peak[1] - (int)my);
     else if (off > 0.05)
         say(f, off > 0.5, "centroid",
@@ -122,8 +124,8 @@ static void judge_border(findings *f, const lint *l) {
     if (has_background(l))
         say(f, true, "background",
             "a background of about %.3g in each channel lies under everything and holds %.3g %% of "
-            "the light: it will be spread evenly over the kernel's square; subtract it (oiiotool "
-            "--subc)",
+            "the light: it will be spread evenly over the kernel's square; take it out ('kernel "
+            "clean')",
             l->background / l->channels, 100 * l->background_share);
     else if (l->enough > 0 && l->slope < 0.5)
         say(f, true, "tail",
@@ -132,32 +134,53 @@ static void judge_border(findings *f, const lint *l) {
     else if (isinf(l->enough))
         say(f, true, "tail",
             "the tail hardly falls off (distance^-%.2f): no size holds all of it, the kernel is "
-            "cut off and its square will show; let it fade to zero ('kernel make' has --fade)",
+            "cut off and its square will show; let it fade to zero ('kernel crop --fade 0.6')",
             l->slope);
     else if (l->enough > PRACTICAL_SIDE)
         say(f, true, "tail",
             "the border cuts off the tail (distance^-%.2f): about %.3g %% of the light would lie "
-            "outside, and no practical size would hold 99.9 %%; let it fade to zero ('kernel make' "
-            "has --fade)",
+            "outside, and no practical size would hold 99.9 %%; let it fade to zero ('kernel crop "
+            "--fade 0.6')",
             l->slope, 100 * l->beyond);
     else if (l->enough > 0)
         say(f, true, "tail",
             "the border cuts off the tail (distance^-%.2f): about %.3g %% of the light would lie "
-            "outside; a side of %.0f taps would hold 99.9 %% ('kernel make' has --taps and --fade)",
+            "outside; a side of %.0f taps would hold 99.9 %%; make it larger, or let it fade to "
+            "zero "
+            "('kernel crop --fade 0.6')",
             l->slope, 100 * l->beyond, l->enough);
     if (!has_background(l) && l->border > 1e-3 && l->w > 8 && l->h > 8)
         say(f, true, "border",
             "the outermost taps hold %.3g %% of the light: the kernel's square will show around "
-            "bright lights; let the kernel fade to zero before its border",
+            "bright lights; let it fade to zero before its border ('kernel crop --fade 0.6')",
             100 * l->border);
     if (l->noise > 0.2)
         say(f, true, "noise",
             "the outer third is noisy (neighbouring taps differ by %.0f %%): a fixed pattern will "
-            "show around bright lights; average more exposures, or smooth it (oiiotool --median)",
+            "show around bright lights; merge more exposures ('kernel merge'), or replace the "
+            "noise "
+            "('kernel clean')",
             100 * l->noise);
 }
 
 static void judge_storage(findings *f, const lint *l) {
+    if (l->cut_at)
+        say(f, true, "clipped_tail",
+            "the tail ends all at once %u taps from the middle, as black does in 8 bits: about "
+            "%.2g "
+            "%% of the light is missing; take a longer exposure ('kernel merge'), or let the tail "
+            "go on ('kernel clean')",
+            l->cut_at, 100 * l->cut_off);
+    if (l->useful < 0.7 * (l->w > l->h ? l->w : l->h) && l->useful > 1)
+        say(f, false, "large",
+            "the middle %u x %u taps hold all but a millionth of the light; the rest only costs "
+            "time ('kernel crop --taps %u')",
+            l->useful, l->useful, l->useful);
+    if (l->not_decoded)
+        say(f, true, "not_decoded",
+            "the values are 8-bit steps of linear light: probably a picture in sRGB that was not "
+            "decoded, whose tail is far too bright; decode it (oiiotool --colorconvert sRGB "
+            "linear)");
     if (l->eight_bit)
         say(f, false, "eight_bit",
             "the taps have the values of an 8-bit picture: light below 1/3300 of its white is "
@@ -254,7 +277,12 @@ void kernel_json(const char *path, const lint *l, text *to) {
     for (size_t i = 0; i < sizeof NUMBER / sizeof NUMBER[0]; i++)
         json_real_or_word(&j, NUMBER[i].key, 9, NUMBER[i].value);
     json_uint(&j, "saturated", l->saturated);
+    json_real(&j, "flank_middle", 9, l->flank_middle);
+    json_uint(&j, "cut_at", l->cut_at);
+    json_real(&j, "cut_off", 9, l->cut_off);
+    json_uint(&j, "useful_side", l->useful);
     json_bool(&j, "eight_bit", l->eight_bit);
+    json_bool(&j, "not_decoded", l->not_decoded);
     json_bool(&j, "half", l->half);
     json_list(&j, "findings");
     for (int i = 0; i < n; i++) {
