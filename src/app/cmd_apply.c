@@ -12,6 +12,7 @@
 #include "kernel/cache.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* Checks that no output is another output, or an input. */
 static bool check_names(const settings *s, const job *j, err *e) {
@@ -21,8 +22,9 @@ static bool check_names(const settings *s, const job *j, err *e) {
     for (size_t i = 0; ok && i < job_count(j); i++) {
         ok =
             job_frame(j, i, &f, e) && file_set_add_frame(&files, i, f.input, f.output, e) &&
-            file_set_add(&files, FILE_WRITTEN, "the picture before", f.before, e) &&
             (!(i == 0 || j->kernels) || file_set_add(&files, FILE_READ, "the kernel", f.kernel, e));
+        for (int k = 0; ok && k < JOB_SIDES; k++)
+            ok = file_set_add(&files, FILE_WRITTEN, JOB_SIDE_ROLE[k], f.side[k], e);
         job_files_free(&f);
     }
     ok = ok && file_set_add(&files, FILE_READ, "the keys", s->keys, e) &&
@@ -36,10 +38,15 @@ static bool check_names(const settings *s, const job *j, err *e) {
 static bool check_outputs(const settings *s, const job *j, err *e) {
     job_files f;
     bool ok = job_frame(j, 0, &f, e);
-    ok = ok && image_can_create(f.output, e) &&
-         (!f.before || (file_out_possible(f.before, e) &&
-                        (output_is_picture(f.before) ||
-                         err_set(e, ERR_USAGE, "--before '%s' must be a .png file", f.before))));
+    static const char *const EXTENSION[JOB_SIDES] = {[JOB_BEFORE] = ".png", [JOB_EMITTED] = ".exr"};
+    ok = ok && image_can_create(f.output, e);
+    for (int k = 0; ok && k < JOB_SIDES; k++) {
+        const char *dot = f.side[k] ? strrchr(f.side[k], '.') : EXTENSION[k];
+        ok = (dot && strcasecmp(dot, EXTENSION[k]) == 0) ||
+             err_set(e, ERR_USAGE, "%s, '%s', must be a %s file", JOB_SIDE_ROLE[k], f.side[k],
+                     EXTENSION[k]);
+        ok = ok && (!f.side[k] || file_out_possible(f.side[k], e));
+    }
     job_files_free(&f);
     return ok && (!s->report || file_out_possible(s->report, e) || err_in(e, "report"));
 }
@@ -119,7 +126,11 @@ int cmd_apply(cli *c, text *out, err *e) {
                         : !c->s.report || !image_can_create(c->s.report, NULL);
     if (opened && apart && check_outputs(&c->s, &j, e) &&
         recipes_open(&all, &c->s, &j, stamped ? folder : NULL, e)) {
-        frame_maker m = {&all, c->threads, NULL, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT};
+        frame_maker m = {.recipes = &all,
+                         .threads = c->threads,
+                         .stamped = ATOMIC_FLAG_INIT,
+                         .looked = ATOMIC_FLAG_INIT,
+                         .forgets = ATOMIC_FLAG_INIT};
         bool picture = output_is_picture(c->s.output);
         if (picture && !(m.screen = screen_open(c->s.view, e))) {
             status = e->code;

@@ -117,7 +117,7 @@ static bool transform(const attempt *a, outcome *to, bool *engine_failed, err *e
     if (g->sinks && !rows) return false;
     /* The centre tap is added by the last pass, and not by the engine. */
     double tap[PSF_CHANNELS] = {0}, gain[PSF_CHANNELS];
-    for (uint32_t c = 0; c < a->v->channels; c++) gain[c] = 1 - a->v->s->sharpen;
+    for (uint32_t c = 0; c < a->v->channels; c++) gain[c] = 1 - a->v->sharpen;
     engine_frame f = {.term = {{(const void *const *)a->in, tap, gain}},
                       .out = a->made,
                       .sink = rows ? &(engine_sink){join_row, rows} : NULL};

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "bloom/group.h"
+#include "bloom/mask.h"
 #include "bloom/session.h"
 #include "bloom/store.h"
 #include "image/layers.h"
@@ -41,7 +42,7 @@ static bool check_settings(const bloom_settings *s, err *e) {
 }
 
 bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err *e) {
-    if (!check_settings(s, e)) return NULL;
+    if (!check_settings(s, e) || !layer_light_check(s, e)) return NULL;
     bloom *b = mem_new(1, sizeof *b, "bloom", e);
     if (!b) return NULL;
     b->s = *s;
@@ -132,9 +133,52 @@ static group_job job_of(const bloom *b, image *img, int part, buffers *buf) {
                        .height = image_height(&img->head.part[part])};
 }
 
+/* The masks of a part, one for each of its groups, from before its window changed. */
+typedef struct {
+    mask *of;
+    int groups;
+} mask_set;
+
+static bool make_masks(mask_set *to, const bloom *b, const image *img, int part, const layer_map *m,
+                       err *e) {
+    layer_light is;
+    bool ok = (to->of = mem_new((size_t)m->groups + 1, sizeof *to->of, "masks", e)) != NULL;
+    to->groups = m->groups;
+    for (int i = 0; ok && i < m->groups; i++) {
+        ok = layer_light_of(&is, &b->s, &img->head.part[part], &m->group[i], e);
+        if (ok && is.mask[0]) ok = mask_make(&to->of[i], img, part, is.mask, e);
+    }
+    return ok;
+}
+
+static void free_masks(mask_set *s) {
+    for (int i = 0; s->of && i < s->groups; i++) mask_free(&s->of[i]);
+    mem_free(s->of);
+}
+
+/* Does something with a group by the settings of its layer: leaves in it what the mask lets
+ * through, and afterwards adds the rest. */
+typedef bool group_fn(const group_job *j, bloom_report *r, err *e);
+
+static bool with_light(group_fn *f, group_job *j, const mask *m, bloom_report *r, err *e) {
+    layer_light is;
+    mask_rest rest = {{NULL}};
+    bool alpha = j->s->alpha == ALPHA_CONVOLVE;
+    if (!layer_light_of(&is, j->s, &j->img->head.part[j->part], j->layer, e)) return false;
+    j->light = &is;
+    if (is.threshold > 0 && !(j->s->threshold > 0))
+        store_note(r, "layer '%.100s': only light above %g is spread",
+                   *j->layer->name ? j->layer->name : "rgba", is.threshold);
+    bool ok = (!m->value || mask_take(&rest, m, j->img, j->part, j->layer, alpha, e)) && f(j, r, e);
+    if (ok) mask_give(&rest, j->img, j->part, j->layer);
+    mask_rest_free(&rest);
+    return ok;
+}
+
 /* Blooms the groups one after the other. `any` is the job of any of them. The glare of all of them
  * is kept until the last one is done, because a new channel moves the others. */
-static bool bloom_groups(const group_job *any, const layer_map *m, bloom_report *r, err *e) {
+static bool bloom_groups(const group_job *any, const layer_map *m, const mask_set *masks,
+                         bloom_report *r, err *e) {
     const char *layer = any->s->emit_layer;
     bool emit = layer && *layer, ok = true;
     group_glare *glare = emit ? mem_new((size_t)m->groups, sizeof *glare, "glare", e) : NULL;
@@ -143,7 +187,7 @@ static bool bloom_groups(const group_job *any, const layer_map *m, bloom_report 
         group_job j = *any;
         j.layer = &m->group[i];
         j.glare = emit ? &glare[i] : NULL;
-        ok = group_bloom(&j, r, e);
+        ok = with_light(group_bloom, &j, &masks->of[i], r, e);
     }
     for (int i = 0; ok && emit && i < m->groups; i++)
         for (uint32_t c = 0; ok && c < glare[i].channels; c++)
@@ -158,14 +202,15 @@ static bool bloom_part(const bloom *b, image *img, int part, bloom_report *r, er
     layer_map m;
     windows w;
     buffers buf = {0};
+    mask_set masks = {0};
     image_part *p = &img->head.part[part];
     if (!layer_map_make(&m, p, b->s.layers, b->s.exclude, e)) return false;
     const group_job any = job_of(b, img, part, &buf);
     uint32_t first = r->ledger_rows;
     bool ok = true;
     if (m.groups) {
-        ok = choose_windows(b, p, &w, e) && image_set_window(img, part, &w.computed, e) &&
-             bloom_groups(&any, &m, r, e);
+        ok = make_masks(&masks, b, img, part, &m, e) && choose_windows(b, p, &w, e) &&
+             image_set_window(img, part, &w.computed, e) && bloom_groups(&any, &m, &masks, r, e);
         bool cuts = ok && !image_box_holds(&w.kept, &w.computed);
         for (uint32_t i = first; cuts && i < r->ledger_rows; i++) {
             int c = image_find_channel(p, r->ledger[i].channel);
@@ -175,6 +220,7 @@ static bool bloom_part(const bloom *b, image *img, int part, bloom_report *r, er
         }
         ok = ok && image_set_window(img, part, &w.kept, e);
     }
+    free_masks(&masks);
     buffers_free(&buf);
     layer_map_free(&m);
     return ok;
@@ -195,6 +241,9 @@ static void begin(const bloom *b, bloom_report *r) {
             "the tolerance holds for the image; layer '%s' has the same absolute errors, which "
             "may be more than that of its own, darker pixels",
             b->s.emit_layer);
+    if (b->s.mask)
+        store_note(r, "only light within the mask '%.200s' is spread; the ledger counts no other",
+                   b->s.mask);
 }
 
 /* Refuses the result if --verify found the promise broken. The image is done all the same. */
@@ -218,7 +267,8 @@ bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e) {
     begin(b, r);
     if (!layer_globs_check(&img->head, b->s.layers, b->s.exclude, e)) return false;
     /* The whole kernel is its centre, so every bit stays, even of NaNs and negative zeros. */
-    if (b->s.sharpen == 1 && b->s.window == WINDOW_KEEP && !b->s.emit_layer) return true;
+    if (b->s.sharpen == 1 && b->s.window == WINDOW_KEEP && !b->s.emit_layer && !b->s.per_layer)
+        return true;
     for (int part = 0; part < img->head.parts; part++)
         if (!bloom_part(b, img, part, r, e)) return false;
     return r->groups ? judge(b, r, e) : no_layer(e);
@@ -245,9 +295,13 @@ bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
     begin(b, r);
     if (!first_group(b, &img->head, &m, &part, e)) return false;
     group_job j = job_of(b, img, part, &buf);
+    mask_set masks = {0};
     j.layer = &m.group[0];
-    bool ok = choose_windows(b, &img->head.part[part], &w, e) &&
-              image_set_window(img, part, &w.computed, e) && group_predict(&j, r, e);
+    bool ok = make_masks(&masks, b, img, part, &m, e) &&
+              choose_windows(b, &img->head.part[part], &w, e) &&
+              image_set_window(img, part, &w.computed, e) &&
+              with_light(group_predict, &j, &masks.of[0], r, e);
+    free_masks(&masks);
     buffers_free(&buf);
     layer_map_free(&m);
     return ok;
@@ -259,10 +313,15 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
     int part;
     psf k = {0};
     windows w;
+    layer_light is;
     if (!first_group(b, h, &m, &part, e)) return false;
+    if (!layer_light_of(&is, &b->s, &h->part[part], &m.group[0], e)) {
+        layer_map_free(&m);
+        return false;
+    }
     image_part p = h->part[part];
     image head = {.head = *h};
-    view v = view_make(&b->s, &head, part, &m.group[0]);
+    view v = view_make(&b->s, &head, part, &m.group[0], &is);
     kernel_use use = bloom_kernel_use(&b->s);
     kernel_need need = {.channels = v.channels, .height = image_height(&p)};
     view_primaries(&v, need.primaries);

@@ -23,6 +23,8 @@
 typedef enum { ALPHA_KEEP, ALPHA_CONVOLVE } bloom_alpha;
 typedef enum { WINDOW_KEEP, WINDOW_GROW, WINDOW_DISPLAY } bloom_window;
 typedef enum { NAN_ERROR, NAN_ZERO, NAN_INTERPOLATE } bloom_nan;
+/* GLARE: all light that left its pixel. ADDITIVE: the result minus the image. */
+typedef enum { EMIT_GLARE, EMIT_ADDITIVE } bloom_emit;
 typedef enum { OVERFLOW_CLAMP, OVERFLOW_FLOAT, OVERFLOW_ERROR } bloom_overflow;
 
 /* FIXED: the CPU's transforms have the same plans in every run, and so is each bit of the result.
@@ -48,7 +50,10 @@ typedef struct {
     bool half; /* store bloomed float channels as half */
     bloom_overflow half_overflow;
     double threshold, knee; /* threshold 0: off */
+    const char *mask;       /* a channel: where light may spread from; NULL: everywhere */
+    const char *per_layer;  /* settings of single layers (layer_light.h); NULL: none */
     const char *emit_layer; /* NULL: off */
+    bloom_emit emit;
     bloom_plans plans;
     const char *device;    /* "auto", "cpu", "gpu", "software", an index, uuid or part of a name */
     const char *cache_dir; /* NULL: the default place */

@@ -203,7 +203,7 @@ static bool verify(const view *v, const light *l, const outcome *o, bloom_report
         type[c] = view_part(v)->channel[v->channel[c]].type;
     }
     verify_job j = {.kernel = &v->size->kernel,
-                    .sharpen = v->s->sharpen,
+                    .sharpen = v->sharpen,
                     .border = {v->s->border[PLAN_X], v->s->border[PLAN_Y]},
                     .w = v->size->need.w,
                     .h = v->size->need.h,
@@ -223,6 +223,18 @@ static bool verify(const view *v, const light *l, const outcome *o, bloom_report
 }
 
 /* --- the glare alone ------------------------------------------------------------------------- */
+
+/* What a compositor adds to the image: the result minus the image as it came. */
+static void subtract_image(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+    enum { SOME = 1024 };
+    const outcome *o = ctx;
+    float was[SOME];
+    for (size_t at = first; at < first + n; at += SOME) {
+        size_t m = first + n - at < SOME ? first + n - at : SOME;
+        image_to_float(was, *view_plane(v, c), v->type[c], at, m);
+        for (size_t i = 0; i < m; i++) v->glare[c][at + i] = o->out[c][at + i] - was[i];
+    }
+}
 
 static void hand_over_glare(group_glare *to, view *v) {
     to->channels = v->channels;
@@ -247,13 +259,16 @@ void group_glare_free(group_glare *g) {
 
 /* Makes the view. The caller calls close_view, also after a failure. */
 static bool open_view(view *v, const group_job *j, err *e) {
-    *v = view_make(j->s, j->img, j->part, j->layer);
+    *v = view_make(j->s, j->img, j->part, j->layer, j->light);
     v->threads = j->threads;
     v->session = j->session;
     v->buf = j->buf;
     const image_part *p = view_part(v);
-    kernel_need need = {
-        .channels = v->channels, .w = image_width(p), .h = image_height(p), .height = j->height};
+    kernel_need need = {.channels = v->channels,
+                        .w = image_width(p),
+                        .h = image_height(p),
+                        .height = j->height,
+                        .sharpen = v->sharpen};
     view_primaries(v, need.primaries);
     v->size = session_size_take(j->session, &need, e);
     return v->size != NULL;
@@ -311,7 +326,9 @@ bool group_bloom(const group_job *j, bloom_report *r, err *e) {
     enter_bad_pixels(&v, &l, r);
     ok = found && make_planes(&v, j->glare, e);
     t[1] = clock_now();
-    ok = ok && convolve(&o, &v, &l, r, e) && store_result(&v, &l, &o, r, e);
+    ok = ok && convolve(&o, &v, &l, r, e) &&
+         (!j->glare || j->s->emit != EMIT_ADDITIVE || view_blocks(&v, subtract_image, &o, e)) &&
+         store_result(&v, &l, &o, r, e);
     t[2] = clock_now();
     ok = ok && verify(&v, &l, &o, r, e);
     t[3] = clock_now();

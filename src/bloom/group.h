@@ -29,6 +29,7 @@ typedef struct {
     image *img;
     int part;
     const layer_group *layer;
+    const layer_light *light; /* of the layer */
     uint32_t height;    /* of the part before its window changed: kernels may be sized by it */
     group_glare *glare; /* NULL: not wanted */
 } group_job;

@@ -192,7 +192,7 @@ static bool make_size(session *s, session_size *size, err *e) {
     tell_colours(s, &size->need);
     plan_request ask = session_request(&s->s, &size->kernel, &size->need);
     bool resampled = s->s.spectrum == SPECTRUM_RESAMPLED;
-    tail_request tail_ask = {&size->kernel, full, s->s.sharpen, resampled, &ask};
+    tail_request tail_ask = {&size->kernel, full, size->need.sharpen, resampled, &ask};
     if (!tail_make(&size->tail, &tail_ask, e)) return false;
     for (uint32_t c = 0; c < size->need.channels; c++) {
         bool same = c > 0 && size->tail.kernels == 1;
@@ -396,8 +396,10 @@ static bool prepare(session *s, session_lease *l, const session_want *want, err 
 
 static bool is_ready(const session *s, const session_want *want) {
     const prepared *is = &s->ready;
+    kernel_need need = want->size->need;
+    need.sharpen = is->need.sharpen; /* the engine works without it */
     return is->valid && !s->failed && is->way == want->way && is->core == want->core &&
-           memcmp(&is->need, &want->size->need, sizeof is->need) == 0;
+           memcmp(&is->need, &need, sizeof need) == 0;
 }
 
 /* Returns ENGINE_SLOTS if none is free. */

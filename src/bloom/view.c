@@ -2,13 +2,15 @@
 
 #include "base/mem.h"
 
-view view_make(const bloom_settings *s, image *img, int part, const layer_group *layer) {
+view view_make(const bloom_settings *s, image *img, int part, const layer_group *layer,
+               const layer_light *light) {
     view v = {.s = s,
               .img = img,
               .part = part,
               .channels = (uint32_t)layer->channels,
-              .excess = {s->threshold, s->knee},
-              .all = !(s->threshold > 0),
+              .sharpen = light->sharpen,
+              .excess = {light->threshold, light->knee},
+              .all = !(light->threshold > 0),
               .promised = s->spectrum != SPECTRUM_BILINEAR};
     const image_part *p = &img->head.part[part];
     v.pixels = (size_t)image_width(p) * image_height(p);

@@ -6,6 +6,7 @@
 #define BLOOM_VIEW_H
 
 #include "bloom/join.h"
+#include "bloom/layer_light.h"
 #include "bloom/session.h"
 #include "image/layers.h"
 
@@ -31,6 +32,7 @@ typedef struct {
     int channel[VIEW_CHANNELS];     /* the part's channels */
     pixel_type type[VIEW_CHANNELS]; /* as they came */
     size_t pixels;
+    double sharpen;
     join_excess excess;
     bool all;      /* all light is spread: there is no threshold */
     bool halfs;    /* all light is spread, and all of it is halfs */
@@ -41,7 +43,8 @@ typedef struct {
 } view;
 
 /* Returns a view with everything that follows from the header, the layer and the settings. */
-view view_make(const bloom_settings *s, image *img, int part, const layer_group *layer);
+view view_make(const bloom_settings *s, image *img, int part, const layer_group *layer,
+               const layer_light *light);
 
 image_part *view_part(const view *v);
 /* Writes the chromaticities of the image's primaries, or zeros where they are not known. */

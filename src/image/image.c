@@ -223,17 +223,22 @@ void image_luminance(const image_part *p, double weight[3]) {
 
 /* --- ownership ---------------------------------------------------------------------------- */
 
+static void free_part(image_part *p) {
+    for (int c = 0; c < p->channels; c++) mem_free(p->channel[c].name);
+    for (int a = 0; a < p->attrs; a++) free_attr(&p->attr[a]);
+    mem_free(p->channel);
+    mem_free(p->attr);
+    mem_free(p->name);
+}
+
 void image_header_free(image_header *h) {
-    for (int i = 0; i < h->parts; i++) {
-        image_part *p = &h->part[i];
-        for (int c = 0; c < p->channels; c++) mem_free(p->channel[c].name);
-        for (int a = 0; a < p->attrs; a++) free_attr(&p->attr[a]);
-        mem_free(p->channel);
-        mem_free(p->attr);
-        mem_free(p->name);
-    }
+    for (int i = 0; i < h->parts; i++) free_part(&h->part[i]);
     mem_free(h->part);
     *h = (image_header){0};
+}
+
+void image_header_cut(image_header *h, int count) {
+    while (h->parts > count) free_part(&h->part[--h->parts]);
 }
 
 /* Copies a part. After a failure `to` holds what was copied before it, and the caller frees it. */

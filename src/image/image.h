@@ -129,6 +129,8 @@ bool image_set_space(image_part *p, const curve *c, const primaries *is, err *e)
 void image_luminance(const image_part *p, double weight[3]);
 
 /* --- ownership --- */
+/* Frees the parts from `count` on, which have no planes. */
+void image_header_cut(image_header *h, int count);
 bool image_header_copy(image_header *to, const image_header *from, err *e);
 void image_header_free(image_header *h);
 /* Makes an image with a copy of the header and planes of zeros. */

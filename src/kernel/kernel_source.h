@@ -44,6 +44,7 @@ typedef struct {
     uint32_t w, h;   /* of the pixels that are bloomed; taps that reach none of them are cut off */
     uint32_t height; /* of the image as it came: a relative scale counts these heights */
     float primaries[8]; /* of the image, as its chromaticities; zeros: not known */
+    double sharpen;     /* not of the kernel: what is made of it beside this depends on it */
 } kernel_need;
 
 /* How the primaries of a kernel and of an image go together. */

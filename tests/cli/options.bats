@@ -252,8 +252,7 @@ says() { # code, words, arguments
 
 @test "names that people look for are pointed to the right option" {
     local a="a.exr k.exr -o o.exr"
-    says 64 "the amount of bloom is set by --sharpen" $a --strength 2
-    says 64 "is set by --sharpen" $a --mix=0.5
+    says 64 "use --amount" $a --strength 2
     says 64 "use --jobs" $a --threads 4
     says 64 "use --jobs" $a -j 4
     says 64 "replaced unless --no-clobber is given" $a --overwrite

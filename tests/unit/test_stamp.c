@@ -88,7 +88,11 @@ static run *begin(const char *output) {
     CHECK_OK(job_open(&r->j, &r->s, &r->e), r->e);
     CHECK_OK(job_frame(&r->j, 0, &r->files, &r->e), r->e);
     CHECK_OK(recipes_open(&r->all, &r->s, &r->j, r->s.bloom.cache_dir, &r->e), r->e);
-    r->maker = (frame_maker){&r->all, make_threads(), NULL, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT};
+    r->maker = (frame_maker){.recipes = &r->all,
+                             .threads = make_threads(),
+                             .stamped = ATOMIC_FLAG_INIT,
+                             .looked = ATOMIC_FLAG_INIT,
+                             .forgets = ATOMIC_FLAG_INIT};
     r->queue.s = r->s.bloom;
     pthread_mutex_init(&r->queue.lock, NULL);
     r->stamp = (stamp){r->all.cache, &r->all.look, r->files.input, r->files.output};

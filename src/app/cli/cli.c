@@ -39,8 +39,7 @@ static const struct {
     const char *meant;
     const char *hint; /* instead of "use --MEANT" */
 } OTHER_NAMES[] = {
-    {" strength mix amount intensity opacity blend ", "sharpen",
-     "the amount of bloom is set by --sharpen, from 0 (full bloom) to 1 (none)"},
+    {" strength intensity opacity blend ", "amount", NULL},
     {" threads thread nthreads cores cpus j ", "jobs", NULL},
     {" overwrite force replace f y ", "clobber",
      "an existing output is replaced unless --no-clobber is given"},

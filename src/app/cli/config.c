@@ -1,6 +1,7 @@
 #include "app/cli/config.h"
 
 #include "base/mem.h"
+#include "bloom/layer_light.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,6 +29,7 @@ uint32_t config_json_types(const option *o) {
         [OPTION_CENTER] = STRING | ARRAY,
         [OPTION_SCALE] = NUMBER | STRING,
         [OPTION_SPACE] = STRING,
+        [OPTION_AMOUNT] = NUMBER | STRING,
     };
     bool may_be_word = o->type == OPTION_FLOAT && (isinf(o->max) || o->words);
     return TYPES[o->type] | (may_be_word ? STRING : 0) | (o->keyed ? OBJECT : 0);
@@ -129,9 +131,39 @@ static bool join_keys(const config_reader *r, const json_value *object, const op
     return true;
 }
 
+/* Sets per_layer from {"rim": {"amount": 0.2}}, the other form of "layers". */
+static bool layer_settings(const config_reader *r, const json_value *object, err *e) {
+    text list = {0}, where = {0};
+    bool ok = true;
+    err why = {0};
+    for (const json_value *layer = object->child; ok && layer; layer = layer->next) {
+        ok = layer->type == JSON_OBJECT || config_wrong_type(layer, layer->key, OBJECT, e);
+        for (const json_value *v = ok ? layer->child : NULL; ok && v; v = v->next) {
+            bool name = strcmp(v->key, "mask") == 0;
+            uint32_t type = name ? STRING : NUMBER;
+            ok = (type >> v->type & 1) || has_variables(r, v) ||
+                 config_wrong_type(v, v->key, type, e);
+            text_add(&list, "%s%s:%s=", list.n ? "," : "", layer->key, v->key);
+            ok = ok && config_text(r->words, v, false, &list, e);
+            if (ok && !layer_light_check(&(bloom_settings){.per_layer = list.s}, &why))
+                ok = json_err(v, e, "%s", why.msg);
+        }
+    }
+    text_add(&where, "%s:%d:%d", json_name(object->of), object->line, object->column);
+    const option *o = option_find("per_layer", FOR_APPLY);
+    if (ok && list.n)
+        ok = settings_set(r->s, (int)(o - OPTIONS), list.s, (setting_origin){ORIGIN_FILE, where.s},
+                          e);
+    text_free(&list);
+    text_free(&where);
+    return ok;
+}
+
 /* --- members ------------------------------------------------------------------------------- */
 
 bool config_member(const config_reader *r, const json_value *v, const option *o, err *e) {
+    if (v->type == JSON_OBJECT && o->at == offsetof(settings, bloom.layers))
+        return layer_settings(r, v, e);
     uint32_t types = config_json_types(o);
     if (!(types >> v->type & 1) && !has_variables(r, v))
         return config_wrong_type(v, o->name, types, e);

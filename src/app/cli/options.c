@@ -44,6 +44,10 @@ const option OPTIONS[] = {
      .help =
          "Also write a picture of the image before it is bloomed, with the exposure and view of "
          "the output, which must be a PNG picture, too."},
+    {"emit_file", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(emit_file), .value = "FILE",
+     .help = "Write the glare alone into an EXR file of its own, and not into the output.",
+     .about = "Its channels have the names of the image's, with the layer of --emit-layer before "
+              "them if it is given. For a sequence it needs a frame pattern."},
     {"config", OPTION_PATH, SECTION_FILES, RUN | FOR_PRECOMPUTE, AT(config), .value = "FILE",
      .flag_only = true,
      .help = "Read options from a JSON file; flags and environment variables override it."},
@@ -77,6 +81,17 @@ const option OPTIONS[] = {
      .max = 1, .preset = "0", .keyed = true,
      .help = "How much of the original to keep: 0 is full bloom, 1 is the input unchanged.",
      .about = "The kernel becomes (1 - T) k + T delta, which keeps its sum."},
+    {"amount", OPTION_AMOUNT, SECTION_LIGHT, IMAGE, AT(bloom.sharpen), .value = "A",
+     .means = "sharpen",
+     .help =
+         "Strength of the bloom, as a fraction or a percentage: 1 - sharpen. The default is 1."},
+    {"mix", OPTION_AMOUNT, SECTION_LIGHT, IMAGE, AT(bloom.sharpen), .value = "A",
+     .means = "sharpen", .help = "The same as --amount."},
+    {"mask", OPTION_STRING, SECTION_LIGHT, IMAGE, AT(bloom.mask), .value = "LAYER",
+     .help = "Spread only light under this mask, a channel or a layer with one channel: all where "
+             "it is 1, none where it is 0.",
+     .about = "Other light passes unchanged, and receives glare as everything does. See "
+              "docs/comp.md."},
     {"threshold", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.threshold), .value = "V", .min = 0,
      .max = INFINITY, .preset = "0", .keyed = true,
      .help = "Spread only the light above V and let the rest pass unchanged; 0 turns this off. Not "
@@ -161,6 +176,20 @@ const option OPTIONS[] = {
              "instead, or refuse the frame."},
     {"emit_layer", OPTION_STRING, SECTION_LAYERS, IMAGE, AT(bloom.emit_layer), .value = "NAME",
      .help = "Also write the glare alone, as an EXR layer of this name."},
+    {"emit", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY, AT(bloom.emit),
+     .words = WORDS("glare", "additive"), .preset = "glare",
+     .help = "What --emit-layer and --emit-file write: all light that left its pixel (glare), or "
+             "the output minus the input (additive).",
+     .about = "docs/comp.md has the formulas."},
+    {"per_layer", OPTION_LIST, SECTION_LAYERS, IMAGE, AT(bloom.per_layer),
+     .value = "LAYER:NAME=V,...",
+     .help = "Settings of single layers: sharpen, amount, threshold, knee or mask, such as "
+             "rim:amount=0.2.",
+     .about = "LAYER is a glob, and the unnamed layer is rgba; what stands later wins. In a config "
+              "file this can also be an object in \"layers\": {\"rim\": {\"amount\": 0.2}}."},
+    {"stamp", OPTION_BOOL, SECTION_LAYERS, FOR_APPLY, AT(stamp), .preset = "false",
+     .help = "Write into the EXR file how it was made: version, input, kernel and settings.",
+     .about = "A note is given if an image with such attributes is bloomed again."},
     {"compression", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY, AT(packing),
      .words = WORDS("keep", "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa",
                     "dwab", "zips:small", "zip:small"),
@@ -514,6 +543,7 @@ void option_describe_type(const option *o, text *to) {
         [OPTION_BORDERS] = "one or two (x,y) of ",
         [OPTION_CENTER] = "X,Y or one of ",
         [OPTION_SPACE] = "a colour space",
+        [OPTION_AMOUNT] = "a fraction (0.3) or a percentage (30%)",
         [OPTION_SCALE] = "a factor (0.5) or a height in image heights (0.5h),",
     };
     text_add(to, "%s", TYPE[o->type]);

@@ -25,6 +25,7 @@ typedef enum {
     OPTION_CENTER,  /* psf_options: a word, or x,y */
     OPTION_SCALE,   /* settings: 1.5 (of the kernel's size) or 0.5h (of the image's height) */
     OPTION_SPACE,   /* const char *: a colour space that space_find knows, or one of the words */
+    OPTION_AMOUNT,  /* another option's complement to 1: 0.3, or 30% */
     OPTION_TYPES
 } option_type;
 
@@ -83,6 +84,7 @@ typedef struct option {
     char letter;        /* -o; 0: none */
     bool flag_only;     /* no key of config files, no environment variable */
     bool stdout_too;    /* of a path: - is standard output */
+    const char *means;  /* another name for that option, which has the value; NULL: none */
     bool keyed;         /* may have a value for each frame (keyed.h) */
 } option;
 

@@ -212,11 +212,26 @@ static bool parse_space(const source *from) {
     return false;
 }
 
+/* Reads a fraction or a percentage of the whole. */
+static bool parse_amount(const source *from) {
+    char digits[64];
+    double x;
+    size_t n = strlen(from->value);
+    bool percent = n > 0 && from->value[n - 1] == '%';
+    snprintf(digits, sizeof digits, "%.*s", (int)(n - percent), from->value);
+    if (n >= sizeof digits || !number(digits, &x)) return bad_value(from);
+    if (percent) x /= 100;
+    if (!(x >= 0 && x <= 1)) return bad_value(from);
+    *(double *)place(from) = 1 - x;
+    return true;
+}
+
 static bool (*const PARSE[OPTION_TYPES])(const source *) = {
     [OPTION_BOOL] = parse_bool,     [OPTION_INT] = parse_number,  [OPTION_FLOAT] = parse_number,
     [OPTION_ENUM] = parse_enum,     [OPTION_STRING] = parse_text, [OPTION_PATH] = parse_path,
     [OPTION_LIST] = parse_text,     [OPTION_SIZE] = parse_size,   [OPTION_BORDERS] = parse_borders,
     [OPTION_CENTER] = parse_center, [OPTION_SCALE] = parse_scale, [OPTION_SPACE] = parse_space,
+    [OPTION_AMOUNT] = parse_amount,
 };
 
 /* --- values ------------------------------------------------------------------------------ */
@@ -261,6 +276,14 @@ bool settings_set(settings *s, int index, const char *value, setting_origin from
     if (keys) {
         mem_free(fresh.text);
         fresh.text = keys;
+    }
+    if (ok && o->means) { /* the value is the other option's, and so are its text and origin */
+        index = (int)(option_find(o->means, o->on) - OPTIONS);
+        text shortest = {0};
+        text_add(&shortest, "%.15g", *(const double *)((const char *)s + OPTIONS[index].at));
+        mem_free(fresh.text);
+        ok = (fresh.text = mem_str(shortest.s, e)) != NULL;
+        text_free(&shortest);
     }
     setting *old = ok ? &s->value[index] : &fresh;
     mem_free(old->text);
@@ -442,7 +465,7 @@ void settings_print(const settings *s, uint32_t users, bool json, text *to) {
     json_out j;
     if (json) j = json_begin(to);
     for (int i = 0; i < OPTION_COUNT; i++) {
-        if (!(OPTIONS[i].on & users) || OPTIONS[i].flag_only) continue;
+        if (!(OPTIONS[i].on & users) || OPTIONS[i].flag_only || OPTIONS[i].means) continue;
         text value = {0}, origin = {0};
         settings_json(s, i, &value);
         settings_origin(s, i, &origin);

@@ -45,7 +45,9 @@ enum { SETTINGS_ROOM = 128 };
 typedef struct {
     bloom_settings bloom;
     const char *input, *kernel, *output;
-    const char *before; /* a picture of the input; NULL: none */
+    const char *before;    /* a picture of the input; NULL: none */
+    const char *emit_file; /* the glare; NULL: none */
+    bool stamp;            /* write provenance into the image */
     const char *config, *report;
     const char *frames, *views, *keys;
     settings_missing missing;

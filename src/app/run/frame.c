@@ -1,6 +1,7 @@
 #include "app/run/frame.h"
 
 #include "app/run/describe.h"
+#include "app/run/emit.h"
 #include "app/run/file_set.h"
 #include "app/run/output.h"
 #include "base/clock.h"
@@ -54,6 +55,7 @@ static queue_bloom *take_bloom(device_queue *q, const recipe *r, const frame_mak
     queue_bloom *b = find_bloom(q, name.s);
     if (!b->bloom || strcmp(b->recipe.s, name.s) != 0) {
         bloom_settings s = r->s->bloom;
+        if (r->s->emit_file && !s.emit_layer) s.emit_layer = EMIT_LAYER;
         s.device = q->s.device;
         s.slots = q->s.slots;
         s.images = q->s.images;
@@ -95,7 +97,7 @@ typedef struct {
     device_queue *on;
     frame_result *f;
     bloom_report *made;
-    const char *before; /* the path of a picture of the input; NULL: none */
+    const job_files *files;
 } work;
 
 /* Blooms the image; *start is when the kernel was there. */
@@ -134,9 +136,14 @@ static bool make(const work *w, err *e) {
         f->size[1] = (uint32_t)(b->y1 - b->y0) + 1;
     }
     if (img && !atomic_flag_test_and_set(&m->looked)) file_set_warn_swapped(s, img, m->threads);
+    if (img && output_is_stamped(img) && !atomic_flag_test_and_set(&m->stamped))
+        log_note("%s was bloomed already (its attribute fftbloom:version says so); now it is "
+                 "bloomed once more",
+                 f->input);
     loaded = t[1] = clock_now();
     bool ok = img && (output_prepare(img, s, m->threads, e) || err_in(e, "%s", f->input)) &&
-              (!w->before || output_take(&to, img, &came, e)) && bloom_it(w, img, &t[1], e) &&
+              (!w->files->side[JOB_BEFORE] || output_take(&to, img, &came, e)) &&
+              bloom_it(w, img, &t[1], e) &&
               (output_finish(img, s, &clamped, m->threads, e) || err_in(e, "%s", f->input));
     t[2] = clock_now();
     if (ok && s->in_place) {
@@ -146,7 +153,10 @@ static bool make(const work *w, err *e) {
             ok = err_set(e, ERR_RETRY, "'%s' changed while it was bloomed; it is not replaced",
                          f->input);
     }
-    ok = ok && output_save(&to, img, r, &(output_before){w->before, &came}, e);
+    ok = ok && (!w->files->side[JOB_EMITTED] ||
+                emit_save(img, s, w->files->side[JOB_EMITTED], m->threads, e));
+    if (ok && s->stamp) ok = output_stamp(img, s, f->input, e);
+    ok = ok && output_save(&to, img, r, &(output_before){w->files->side[JOB_BEFORE], &came}, e);
     mem_free(came.pixel);
     if (ok && r && !s->in_place) { /* parts that stayed in the file were read just now */
         read = file_mark_of(f->input);
@@ -207,7 +217,8 @@ frame_state frame_look(const recipe *r, const job_files *f, const char **why) {
         *why = "the input is not there";
         return FRAME_SKIPPED;
     }
-    bool all = !f->before || access(f->before, F_OK) == 0;
+    bool all = true;
+    for (int k = 0; k < JOB_SIDES; k++) all &= !f->side[k] || access(f->side[k], F_OK) == 0;
     if (r->s->update && r->stamped && all && stamp_is_current(&r->stamp)) {
         *why = "the output is up to date";
         return FRAME_CURRENT;
@@ -237,7 +248,7 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
         log_info("%s: %s", f->output, f->why);
     } else {
         f->made = made;
-        ok = make(&(work){m, &how, on, f, made, files->before}, e);
+        ok = make(&(work){m, &how, on, f, made, files}, e);
         log_frame(f, ok);
         if (!ok && e->code == ERR_SKIPPED) { /* --no-clobber */
             f->state = FRAME_SKIPPED;

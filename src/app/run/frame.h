@@ -35,6 +35,7 @@ typedef struct {
     const recipes *recipes;
     par *threads;
     screen *screen;      /* of pictures; NULL: there are none */
+    atomic_flag stamped; /* set when the log has said that an image was bloomed already */
     atomic_flag looked;  /* set when an image was held against the kernel (file_set.h) */
     atomic_flag forgets; /* set when the log has said that stamps cannot be written */
 } frame_maker;

@@ -9,6 +9,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+const char *const JOB_SIDE_ROLE[JOB_SIDES] = {
+    [JOB_BEFORE] = "the picture before",
+    [JOB_EMITTED] = "the glare's file",
+};
+
+static const char *side_path(const settings *s, job_side k) {
+    return k == JOB_BEFORE ? s->before : s->emit_file;
+}
+
 /* --- views ---------------------------------------------------------------------------------- */
 
 /* Fills in the names of the views that the paths ask for: those of --views, or one without a name.
@@ -62,7 +71,11 @@ static bool open_views(job *j, const settings *s, err *e) {
         if (!open_path(&v->input, s->input, v->name, e)) return err_in(e, "input");
         if (!open_path(&v->kernel, s->kernel, v->name, e)) return err_in(e, "kernel");
         if (j->output && !open_path(&v->output, j->output, v->name, e)) return err_in(e, "output");
-        if (s->before && !open_path(&v->before, s->before, v->name, e)) return err_in(e, "before");
+        for (int k = 0; k < JOB_SIDES; k++) {
+            const char *path = side_path(s, (job_side)k);
+            if (path && !open_path(&v->side[k], path, v->name, e))
+                return err_in(e, "%s", JOB_SIDE_ROLE[k]);
+        }
     }
     j->kernels = j->view[0].kernel.after || frame_views_in(s->kernel);
     return true;
@@ -86,9 +99,9 @@ static bool list_frames(job *j, const settings *s, err *e) {
                             : frame_list_scan(&j->frames, &v->input, e);
     if (!listed) return false;
     if (!s->frames) note_gaps(j);
-    const char *one = j->output && !v->output.after          ? j->output
-                      : v->before.before && !v->before.after ? s->before
-                                                             : NULL;
+    const char *one = j->output && !v->output.after ? j->output : NULL;
+    for (int k = 0; k < JOB_SIDES; k++)
+        if (v->side[k].before && !v->side[k].after) one = side_path(s, (job_side)k);
     return !one || j->frames.count == 1 ||
            err_set(e, ERR_USAGE,
                    "%zu frames would go into the one file '%s'; give the output a frame "
@@ -102,7 +115,8 @@ static bool check_lone(const job *j, const settings *s, err *e) {
         const char *role, *path;
         bool field;
     } OTHER[] = {{"output", j->output, j->view[0].output.after},
-                 {"picture", s->before, j->view[0].before.after},
+                 {"picture", s->before, j->view[0].side[JOB_BEFORE].after},
+                 {"glare's file", s->emit_file, j->view[0].side[JOB_EMITTED].after},
                  {"kernel", s->kernel, j->view[0].kernel.after}};
     if (s->frames)
         return err_set(
@@ -154,7 +168,7 @@ void job_close(job *j) {
         frame_pattern_free(&j->view[i].input);
         frame_pattern_free(&j->view[i].kernel);
         frame_pattern_free(&j->view[i].output);
-        frame_pattern_free(&j->view[i].before);
+        for (int k = 0; k < JOB_SIDES; k++) frame_pattern_free(&j->view[i].side[k]);
         mem_free(j->view[i].name);
     }
     mem_free(j->view);
@@ -187,11 +201,11 @@ bool job_frame(const job *j, size_t index, job_files *to, err *e) {
     *to = (job_files){.input = frame_path(&v->input, n, e),
                       .kernel = frame_path(&v->kernel, n, e),
                       .output = j->output ? frame_path(&v->output, n, e) : NULL,
-                      .before = v->before.before ? frame_path(&v->before, n, e) : NULL,
                       .number = number,
                       .view = v->name};
-    bool ok = to->input && to->kernel && (to->output || !j->output) &&
-              (to->before || !v->before.before);
+    bool ok = to->input && to->kernel && (to->output || !j->output);
+    for (int k = 0; ok && k < JOB_SIDES; k++)
+        if (v->side[k].before) ok = (to->side[k] = frame_path(&v->side[k], n, e)) != NULL;
     if (!ok) job_files_free(to);
     return ok;
 }
@@ -200,6 +214,6 @@ void job_files_free(job_files *f) {
     mem_free(f->input);
     mem_free(f->kernel);
     mem_free(f->output);
-    mem_free(f->before);
+    for (int k = 0; k < JOB_SIDES; k++) mem_free(f->side[k]);
     *f = (job_files){0};
 }

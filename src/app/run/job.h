@@ -10,10 +10,15 @@
 #include "app/cli/settings.h"
 #include "app/run/frame_pattern.h"
 
+/* What a frame may write beside its output: the picture of --before, the glare of --emit-file. */
+typedef enum { JOB_BEFORE, JOB_EMITTED, JOB_SIDES } job_side;
+extern const char *const JOB_SIDE_ROLE[JOB_SIDES]; /* for messages */
+
 /* The paths of one view: patterns where they have a field for the frame's number. */
 typedef struct {
     char *name; /* NULL where no path has a field for a view */
-    frame_pattern input, kernel, output, before;
+    frame_pattern input, kernel, output;
+    frame_pattern side[JOB_SIDES]; /* .before is NULL where it is not asked for */
 } job_view;
 
 /* Const once it is open. */
@@ -30,9 +35,9 @@ typedef struct {
 /* The files of one frame in one view. */
 typedef struct {
     char *input, *kernel, *output;
-    char *before;      /* NULL: no such picture is asked for */
-    const int *number; /* the job's; NULL for a lone image */
-    const char *view;  /* the job's; NULL: there are none */
+    char *side[JOB_SIDES]; /* NULL: not asked for */
+    const int *number;     /* the job's; NULL for a lone image */
+    const char *view;      /* the job's; NULL: there are none */
 } job_files;
 
 /* Resolves the input, the kernel, the output (which may not be given) and the frames. Logs a note

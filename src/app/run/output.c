@@ -1,6 +1,7 @@
 #include "app/run/output.h"
 
 #include "app/run/colours.h"
+#include "app/run/stamp.h"
 #include "base/file.h"
 #include "base/half.h"
 #include "base/log.h"
@@ -110,6 +111,36 @@ bool output_finish(image *img, const settings *s, uint64_t *clamped, par *thread
            (s->pixels != PIXELS_HALF || retype_all(img, s, PIXEL_HALF, clamped, e));
 }
 
+/* --- provenance --------------------------------------------------------------------------- */
+
+bool output_is_stamped(const image *img) {
+    for (int i = 0; i < img->head.parts; i++)
+        if (image_find_attr(&img->head.part[i], "fftbloom:version")) return true;
+    return false;
+}
+
+bool output_stamp(image *img, const settings *s, const char *input, err *e) {
+    hash128 kernel;
+    char hash[2][HASH_TEXT];
+    text look = {0};
+    const char *slash = strrchr(input, '/');
+    if (!fingerprint_file(s->kernel, &kernel, e)) return false;
+    fingerprint_settings(s, &look);
+    hash_text(kernel, hash[0]);
+    hash_text(hash_bytes(look.s, look.n), hash[1]);
+    const char *const ATTR[][2] = {{"fftbloom:version", "fftbloom " VERSION},
+                                   {"fftbloom:source", slash ? slash + 1 : input},
+                                   {"fftbloom:kernel", hash[0]},
+                                   {"fftbloom:settings", hash[1]},
+                                   {"fftbloom:look", look.n ? look.s : "\n"}};
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof ATTR / sizeof ATTR[0]; i++)
+        ok = image_set_attr(&img->head.part[0], ATTR[i][0], "string", ATTR[i][1],
+                            (uint32_t)strlen(ATTR[i][1]), e);
+    text_free(&look);
+    return ok;
+}
+
 /* --- files -------------------------------------------------------------------------------- */
 
 bool output_is_picture(const char *path) {
@@ -133,7 +164,9 @@ static bool *choose_channels(const output *o, const image_part *p, err *e) {
         for (int c = 0; c < g->channels; c++) wanted[g->channel[c]] = true;
         if (g->alpha >= 0) wanted[g->alpha] = true;
     }
-    bool changes = o->s->input_space || o->s->output_space; /* all layers of colour */
+    /* Spaces change all layers of colour, and a mask may be any channel of any part. */
+    bool changes = o->s->input_space || o->s->output_space || o->s->bloom.mask ||
+                   o->s->bloom.per_layer;
     bool all = picture || changes ||
                (colour && (o->s->bloom.window != WINDOW_KEEP ||
                            image_bytes(p) <= 2 * image_channel_bytes(p, wanted)));

@@ -32,6 +32,12 @@ bool output_prepare(image *img, const settings *s, par *threads, err *e);
  * called after blooming. *clamped receives the number of values that were changed. */
 bool output_finish(image *img, const settings *s, uint64_t *clamped, par *threads, err *e);
 
+/* Return whether the image says that this program has made it, and write into its attributes how it
+ * was made: fftbloom:version, :source (the name of the input), :settings, :kernel (hashes) and
+ * :look, the settings in words. */
+bool output_is_stamped(const image *img);
+bool output_stamp(image *img, const settings *s, const char *input, err *e);
+
 /* Takes the light of a picture of the image as it is now. Free its pixels with mem_free. */
 bool output_take(const output *o, const image *img, preview_light *to, err *e);
 

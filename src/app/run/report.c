@@ -72,7 +72,7 @@ void report_text(const report *r, const cli *c, int status, text *to) {
     report_counts_json(&j, r->count);
     json_block(&j, "settings");
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (OPTIONS[i].on & c->cmd->bit && !OPTIONS[i].flag_only)
+        if (OPTIONS[i].on & c->cmd->bit && !OPTIONS[i].flag_only && !OPTIONS[i].means)
             settings_json(&c->s, i, json_here(&j, OPTIONS[i].name));
     json_close(&j);
     json_list(&j, "frames");

@@ -54,12 +54,19 @@ static void add_values(json_out *j, const option *o) {
         add_number(j, o, "number");
         break;
     case OPTION_ENUM: add_words(j, NULL, o); break;
+    case OPTION_AMOUNT:
+        json_raw(j, NULL, "{\"type\": \"number\", \"minimum\": 0, \"maximum\": 1}");
+        add_pattern(j, "^[0-9.]+%?$");
+        break;
     case OPTION_STRING:
     case OPTION_SPACE:
     case OPTION_PATH: json_raw(j, NULL, TEXT); break;
     case OPTION_LIST:
         json_raw(j, NULL, TEXT);
         json_raw(j, NULL, "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}");
+        if (o->at == offsetof(settings, bloom.layers)) /* settings of single layers */
+            json_raw(j, NULL,
+                     "{\"type\": \"object\", \"additionalProperties\": {\"type\": \"object\"}}");
         break;
     case OPTION_SIZE:
         if (o->min > 0) json_raw(j, NULL, "{\"const\": 0}");

@@ -1,0 +1,78 @@
+#include "bloom/layer_light.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One item of the list, cut into its pieces. */
+typedef struct {
+    char glob[LAYER_MASK], name[32], value[LAYER_MASK];
+} item;
+
+static bool cut(item *to, const char *s, size_t n, err *e) {
+    const char *colon = memchr(s, ':', n);
+    const char *equals = colon ? memchr(colon, '=', (size_t)(s + n - colon)) : NULL;
+    if (!equals || colon - s >= LAYER_MASK || equals - colon > 31 || s + n - equals > LAYER_MASK)
+        return err_set(e, ERR_CONFIG, "per_layer '%.*s': expected LAYER:NAME=VALUE", (int)n, s);
+    snprintf(to->glob, sizeof to->glob, "%.*s", (int)(colon - s), s);
+    snprintf(to->name, sizeof to->name, "%.*s", (int)(equals - colon - 1), colon + 1);
+    snprintf(to->value, sizeof to->value, "%.*s", (int)(s + n - equals - 1), equals + 1);
+    return true;
+}
+
+/* Sets one value of the light. */
+static bool set(layer_light *to, const item *i, err *e) {
+    const struct {
+        const char *name;
+        double *at, max;
+    } NUMBER[] = {{"sharpen", &to->sharpen, 1},
+                  {"amount", &to->sharpen, 1},
+                  {"threshold", &to->threshold, HUGE_VAL},
+                  {"knee", &to->knee, HUGE_VAL}};
+    char *end;
+    if (strcmp(i->name, "mask") == 0) {
+        snprintf(to->mask, sizeof to->mask, "%s", i->value);
+        return true;
+    }
+    for (size_t k = 0; k < sizeof NUMBER / sizeof NUMBER[0]; k++) {
+        if (strcmp(i->name, NUMBER[k].name) != 0) continue;
+        double v = strtod(i->value, &end);
+        if (*end || end == i->value || !(v >= 0 && v <= NUMBER[k].max) || isinf(v))
+            return err_set(e, ERR_CONFIG,
+                           "per_layer: %s of '%s' must be a number from 0%s, not '%s'", i->name,
+                           i->glob, NUMBER[k].max == 1 ? " to 1" : "", i->value);
+        *NUMBER[k].at = strcmp(i->name, "amount") == 0 ? 1 - v : v;
+        return true;
+    }
+    return err_set(e, ERR_CONFIG,
+                   "per_layer: '%s' is not a setting of a layer; there are sharpen, amount, "
+                   "threshold, knee and mask",
+                   i->name);
+}
+
+bool layer_light_of(layer_light *to, const bloom_settings *s, const image_part *p,
+                    const layer_group *layer, err *e) {
+    layer_light made = {.sharpen = s->sharpen, .threshold = s->threshold, .knee = s->knee};
+    const char *list = s->per_layer ? s->per_layer : "";
+    if (s->mask) snprintf(made.mask, sizeof made.mask, "%s", s->mask);
+    for (size_t n; *(list += strspn(list, " ,")); list += n) {
+        item i;
+        layer_light ignored = made;
+        n = strcspn(list, ",");
+        if (!cut(&i, list, n, e)) return false;
+        bool unnamed = layer && !*layer->name;
+        bool mine = layer && (text_glob(i.glob, unnamed ? "rgba" : layer->name) ||
+                              (unnamed && p->name && text_glob(i.glob, p->name)));
+        if (!set(mine ? &made : &ignored, &i, e)) return false;
+    }
+    *to = made;
+    return true;
+}
+
+bool layer_light_check(const bloom_settings *s, err *e) {
+    layer_light any;
+    return layer_light_of(&any, s, NULL, NULL, e);
+}
