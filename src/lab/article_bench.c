@@ -25,10 +25,10 @@ static const struct {
     {1920, 1080, 512, {4.4, 4.4}},
 };
 
-static double published(const article_request *r, uint32_t first) {
+double article_published(const uint32_t size[PLAN_AXES], uint32_t kernel, uint32_t first) {
     for (size_t i = 0; i < sizeof PUBLISHED / sizeof PUBLISHED[0]; i++)
-        if (PUBLISHED[i].w == r->size[PLAN_X] && PUBLISHED[i].h == r->size[PLAN_Y] &&
-            PUBLISHED[i].kernel == r->kernel->w)
+        if (PUBLISHED[i].w == size[PLAN_X] && PUBLISHED[i].h == size[PLAN_Y] &&
+            PUBLISHED[i].kernel == kernel)
             return PUBLISHED[i].ms[first] * 1e-3;
     return 0;
 }
@@ -169,7 +169,7 @@ static bool run_article(article_row *to, const lab_gpu *g, const scene *s, uint3
     compare(to, s);
     to->bloom = "article";
     to->first = first;
-    to->published = published(r, first);
+    to->published = article_published(r->size, r->kernel->w, first);
     for (int i = 0; i < 2; i++) to->length[i] = p.line[i].length;
     for (int i = 0; i < ARTICLE_PASSES; i++) to->bytes[i] = p.bytes[i];
     return true;

@@ -44,6 +44,10 @@ typedef struct {
     par *threads;
 } article_request;
 
+/* Returns the seconds of a frame that the article has for an image, a square kernel and the axis of
+ * pass 1; 0: none. */
+double article_published(const uint32_t size[PLAN_AXES], uint32_t kernel, uint32_t first);
+
 /* Measures all rows. */
 bool article_compare(article_row to[ARTICLE_ROWS], const article_request *r, err *e);
 
