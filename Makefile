@@ -143,7 +143,7 @@ $(PROG): $(BUILD)/app/main.o $(LIB)
 DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
               libdeflate-dev libopenexr-dev libopencolorio-dev libfftw3-dev libxxhash-dev zlib1g-dev mesa-vulkan-drivers
 DEPS_TEST  := clang clang-format libcmocka-dev bats openimageio-tools ffmpeg vulkan-validationlayers spirv-tools \
-              python3-jsonschema mandoc libclang-rt-14-dev patchelf chromium chromium-driver acl dpkg-dev lintian
+              python3-jsonschema mandoc libclang-rt-14-dev patchelf chromium chromium-driver acl dpkg-dev lintian python3-yaml
 
 .PHONY: deps deps-build
 deps:
@@ -336,7 +336,8 @@ DEST := $(DESTDIR)$(PREFIX)
 # Each entry is a folder and the files that go into it.
 SHARE := man/man1:docs/man/*.1 fftbloom/kernels:kernels/*.exr doc/fftbloom:README.md \
          doc/fftbloom:CHANGELOG.md doc/fftbloom:LICENSE doc/fftbloom/docs:docs/*.* \
-         doc/fftbloom/docs/images:docs/images/* doc/fftbloom/docs/farm:docs/farm/*
+         doc/fftbloom/docs/images:docs/images/* doc/fftbloom/docs/farm:docs/farm/* \
+         doc/fftbloom/docs/recipes:docs/recipes/*
 
 .PHONY: install uninstall bundle deb clean help
 install: all
