@@ -315,6 +315,15 @@ bench-accuracy: $(BUILD)/tests/bench_accuracy
 	@mkdir -p $(BUILD)/bench-cache
 	@BENCH_CACHE=$(BUILD)/bench-cache $< $(ROUNDS)
 
+# What it costs where there are lights, from file to file: make bench-promise [ROUNDS=n]
+.PHONY: bench-promise
+bench-promise: $(PROG) $(BUILD)/tests/bench_street
+	@mkdir -p $(BUILD)/bench-promise
+	@$(BUILD)/tests/bench_street $(BUILD)/bench-promise/street.exr 1280 720 5000
+	@FFTBLOOM_CACHE_DIR=$(BUILD)/bench-promise tests/bench/promise.py $(PROG) \
+	    $(BUILD)/bench-promise/street.exr testdata/scene.exr kernels/star.exr \
+	    $(BUILD)/bench-promise $(ROUNDS)
+
 # The README's pictures: the scene at half size, before and after; and what bilinear sampling loses.
 .PHONY: docs-images
 docs-images: $(MAKERS) $(PROG)

@@ -24,7 +24,7 @@ static scan_request request_of(const light *l, const view *v, const void *const 
                           .channels = v->channels,
                           .plane = plane,
                           .type = type,
-                          .block = size->sketch.block,
+                          .block = size->sketch.block / (l->close ? size->sketch.cells : 1),
                           .histogram = l->close,
                           .seen_x = size->seen[PLAN_X],
                           .seen_y = size->seen[PLAN_Y]};

@@ -197,8 +197,10 @@ static bool make_size(session *s, session_size *size, err *e) {
     for (uint32_t c = 0; c < size->need.channels; c++) {
         bool same = c > 0 && size->tail.kernels == 1;
         size->nonnegative[c] = same ? size->nonnegative[0] : tail_is_nonnegative(&size->tail, c);
-        for (int i = 0; i < CORES; i++)
-            size->sums[c][i] = same ? size->sums[0][i] : tail_sums(&size->tail, c, CORE_RADII[i]);
+        if (same)
+            memcpy(size->sums[c], size->sums[0], sizeof size->sums[c]);
+        else
+            tail_sums(size->sums[c], &size->tail, c, CORE_RADII, CORES);
     }
     for (int a = 0; a < PLAN_AXES; a++) {
         const border_axis *axis = &size->tail.axis[a];

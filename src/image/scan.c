@@ -5,6 +5,7 @@
 #include "base/vector.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 /* 8 bits of exponent and 3 of the mantissa; the last bin ends at infinity. */
@@ -58,7 +59,7 @@ typedef struct {
     uint64_t bad;
     double sum, squares;
     float least, greatest;
-    bins *bins; /* NULL: no histogram */
+    bins *bins; /* the worker's; NULL: no histogram */
     float *to;  /* where the piece's samples go as floats, or NULL */
 } piece;
 
@@ -72,10 +73,12 @@ typedef struct {
     const scan_request *r;
     scan *s;
     piece *piece;
-    block_totals *block; /* of worker i at block + i * across */
-    uint32_t across;     /* blocks side by side */
-    uint32_t pieces;     /* of a channel */
-    uint32_t rows;       /* of a piece */
+    block_totals *block;      /* of worker i at block + i * across */
+    bins *tables;             /* of each worker; NULL: no histogram */
+    pthread_mutex_t counting; /* guards the channels' histograms */
+    uint32_t across;          /* blocks side by side */
+    uint32_t pieces;          /* of a channel */
+    uint32_t rows;            /* of a piece */
     uint32_t often;   /* rows after which sums in floats are added to sums in double; 0: none are */
     uint32_t lone[2]; /* columns [0] to before [1] are seen once, and no others are */
 } job;
@@ -126,7 +129,22 @@ enum { GROUP = 32, GROUPS = 8, AHEAD = 512 };
 VECTOR_WIDE static void add_up_floats(block_totals *block, span_totals *to, const float *v,
                                       uint32_t n, uint32_t run) {
     vec8f squares = {0}, greatest = to->greatest;
-    for (uint32_t i = 0; i < n; block++) {
+    uint32_t i = 0;
+    for (; run == 8 && i + GROUP <= n; i += GROUP, block += GROUP / 8) {
+        const vec8f_any *x = (const vec8f_any *)(v + i);
+        vec8f a = x[0], b = x[1], c = x[2], d = x[3];
+        block[0].floats += a;
+        block[1].floats += b;
+        block[2].floats += c;
+        block[3].floats += d;
+        block[0].least = VECTOR_MIN8(a, block[0].least);
+        block[1].least = VECTOR_MIN8(b, block[1].least);
+        block[2].least = VECTOR_MIN8(c, block[2].least);
+        block[3].least = VECTOR_MIN8(d, block[3].least);
+        squares += (a * a + b * b) + (c * c + d * d);
+        greatest = VECTOR_MAX8(VECTOR_MAX8(VECTOR_MAX8(a, b), VECTOR_MAX8(c, d)), greatest);
+    }
+    for (; i < n; block++) {
         uint32_t end = n - i < run ? n : i + run;
         vec8f sum = block->floats, least = block->least;
         for (; i + GROUP <= end; i += GROUP) {
@@ -270,14 +288,26 @@ static bool scan_rows(const job *j, piece *p, block_totals *block, size_t index,
     return isfinite(p->squares) && (most == 0 || (most > 1e-15F && most < 1e15F));
 }
 
+/* Counts do not depend on the order of the pieces. */
+static void add_bins(job *j, scan_channel *to, const bins *from) {
+    pthread_mutex_lock(&j->counting);
+    for (uint32_t b = 0; b < SCAN_BINS; b++) {
+        for (int k = 0; k < TABLES; k++) to->count[b] += from->count[k][b];
+        to->extra[b] += from->extra[b];
+    }
+    pthread_mutex_unlock(&j->counting);
+}
+
 static bool scan_piece(void *ctx, size_t index, int worker, err *e) {
-    const job *j = ctx;
+    job *j = ctx;
     (void)e;
     block_totals *block = j->block + (size_t)worker * j->across;
     piece *p = &j->piece[index];
     size_t c = index / j->pieces, y = index % j->pieces * j->rows;
     if (j->r->to && j->r->to[c]) p->to = j->r->to[c] + y * j->r->w;
+    if (j->tables) p->bins = &j->tables[worker];
     if (!scan_rows(j, p, block, index, false)) scan_rows(j, p, block, index, true);
+    if (p->bins) add_bins(j, &j->s->channel[c], p->bins);
     return true;
 }
 
@@ -298,12 +328,15 @@ static void merge(const job *j, uint32_t c) {
         to->squares += p->squares;
         if (p->least < to->least) to->least = p->least;
         if (p->greatest > to->greatest) to->greatest = p->greatest;
-        for (uint32_t b = 0; p->bins && b < SCAN_BINS; b++) {
-            for (int k = 0; k < TABLES; k++) to->count[b] += p->bins->count[k][b];
-            to->extra[b] += p->bins->extra[b];
-        }
     }
     if (to->least > to->greatest) to->least = to->greatest = 0;
+    to->first_bin = SCAN_BINS;
+    for (uint32_t b = 0; to->count && b < SCAN_BINS; b++) {
+        if (!to->count[b]) continue;
+        to->first_bin = min_u32(b, to->first_bin);
+        to->end_bin = b + 1;
+        to->again |= to->extra[b] > 0;
+    }
 }
 
 static bool allocate(scan *s, const scan_request *r, err *e) {
@@ -347,21 +380,20 @@ static void cut(job *j) {
 
 bool scan_make(scan *out, const scan_request *r, par *threads, err *e) {
     scan s = {.channels = r->channels};
-    job j = {.r = r, .s = &s};
-    bins *tables = NULL;
+    job j = {.r = r, .s = &s, .counting = PTHREAD_MUTEX_INITIALIZER};
     cut(&j);
     size_t pieces = (size_t)j.pieces * r->channels;
     bool ok = allocate(&s, r, e);
     j.across = r->block ? s.grid_w : 1;
     j.piece = mem_new(pieces, sizeof *j.piece, "statistics", e);
     j.block = mem_raw(j.across, (size_t)par_workers(threads) * sizeof *j.block, "statistics", e);
-    if (r->histogram) tables = mem_raw(pieces, sizeof *tables, "histograms", e);
-    ok = ok && j.piece && j.block && (tables || !r->histogram);
-    for (size_t i = 0; ok && i < pieces; i++) j.piece[i].bins = tables ? &tables[i] : NULL;
+    if (r->histogram)
+        j.tables = mem_raw((size_t)par_workers(threads), sizeof *j.tables, "histograms", e);
+    ok = ok && j.piece && j.block && (j.tables || !r->histogram);
     ok = ok && par_for(threads, pieces, scan_piece, &j, e);
     for (uint32_t c = 0; ok && c < r->channels; c++) merge(&j, c);
     mem_free(j.piece);
-    mem_free(tables);
+    mem_free(j.tables);
     mem_free(j.block);
     if (ok)
         *out = s;

@@ -25,8 +25,11 @@ typedef struct {
     uint64_t pixels, bad;
     double sum, squares;
     float least, greatest;
-    uint64_t *count;   /* SCAN_BINS: pixels by magnitude; NULL: no histogram */
-    uint64_t *extra;   /* SCAN_BINS: how often borders show them again; NULL likewise */
+    uint64_t *count; /* SCAN_BINS: pixels by magnitude; NULL: no histogram */
+    uint64_t *extra; /* SCAN_BINS: how often borders show them again; NULL likewise */
+    uint32_t first_bin,
+        end_bin;       /* the bins that have pixels are from first_bin to before end_bin */
+    bool again;        /* borders show some pixels again */
     double *block_sum; /* grid_w * grid_h, or NULL */
     float *block_least;
 } scan_channel;

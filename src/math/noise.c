@@ -23,38 +23,48 @@ static double bin_top(uint32_t b) {
     return fmin((double)scan_bin_floor(b + 1), FLT_MAX);
 }
 
-static double tap_of(const noise_taps *k, uint32_t core, uint32_t x, uint32_t y) {
+static uint32_t from_centre(const noise_taps *k, uint32_t x, uint32_t y) {
     uint32_t dx = x > k->cx ? x - k->cx : k->cx - x, dy = y > k->cy ? y - k->cy : k->cy - y;
-    return dx <= core && dy <= core ? 0 : fabs(k->scale * (double)k->tap[y * k->pitch + x]);
+    return dx > dy ? dx : dy;
 }
 
-/* Returns the index in noise_tail.size of a tap that is this part of the peak. */
-static uint32_t size_of(double part) {
-    uint32_t i = scan_bin(1) - scan_bin((float)part);
-    return i < NOISE_SIZES ? i : NOISE_SIZES - 1;
+static double tap_of(const noise_taps *k, uint32_t x, uint32_t y) {
+    return fabs(k->scale * (double)k->tap[y * k->pitch + x]);
 }
 
-noise_tail noise_tail_of(const noise_taps *k, uint32_t core) {
-    noise_tail t = {0};
-    for (uint32_t y = 0; y < k->h; y++)
-        for (uint32_t x = 0; x < k->w; x++) {
-            double tap = tap_of(k, core, x, y);
+/* Enters the taps that are farther than `beyond` from the centre, and not farther than `to`. The
+ * norm is squared. */
+static void add_taps(noise_tail *t, const noise_taps *k, uint32_t beyond, uint32_t to) {
+    uint32_t left = k->cx > to ? k->cx - to : 0, top = k->cy > to ? k->cy - to : 0;
+    uint32_t right = k->w - 1 - k->cx > to ? k->cx + to : k->w - 1,
+             low = k->h - 1 - k->cy > to ? k->cy + to : k->h - 1;
+    for (uint32_t y = top; y <= low; y++)
+        for (uint32_t x = left; x <= right; x++) {
+            double tap = tap_of(k, x, y);
+            if (!(tap > 0) || from_centre(k, x, y) <= beyond) continue;
             double alias_x = k->alias_x ? tap * k->alias_x[x] : 0,
                    alias_y = k->alias_x ? tap * k->alias_y[y] : 0;
-            t.sum += tap;
-            t.norm += tap * tap;
-            t.alias_sum += alias_x + alias_y;
-            if (tap > t.peak) t.peak = tap;
-            if (alias_x > t.alias_peak) t.alias_peak = alias_x; /* not in one place, */
-            if (alias_y > t.alias_peak) t.alias_peak = alias_y; /* so not both */
+            t->sum += tap;
+            t->norm += tap * tap;
+            t->alias_sum += alias_x + alias_y;
+            if (tap > t->peak) t->peak = tap;
+            if (alias_x > t->alias_peak) t->alias_peak = alias_x; /* not in one place, */
+            if (alias_y > t->alias_peak) t->alias_peak = alias_y; /* so not both */
+            uint32_t i = scan_bin(1) - scan_bin((float)(tap / t->top));
+            t->size[i < NOISE_SIZES ? i : NOISE_SIZES - 1]++;
         }
-    t.norm = sqrt(t.norm);
+}
+
+void noise_tails(noise_tail *to, const noise_taps *k, const uint32_t *core, uint32_t n) {
+    noise_tail t = {0};
     for (uint32_t y = 0; y < k->h; y++)
-        for (uint32_t x = 0; x < k->w; x++) {
-            double tap = tap_of(k, core, x, y);
-            if (tap > 0) t.size[size_of(tap / t.peak)]++;
-        }
-    return t;
+        for (uint32_t x = 0; x < k->w; x++)
+            if (x != k->cx || y != k->cy) t.top = fmax(t.top, tap_of(k, x, y));
+    for (uint32_t i = n; i-- > 0;) {
+        add_taps(&t, k, core[i], i + 1 < n ? core[i + 1] : UINT32_MAX);
+        to[i] = t;
+        to[i].norm = sqrt(t.norm);
+    }
 }
 
 /* Returns how often pixels of bin b are seen: in the image and its borders, or in the borders only.
@@ -66,16 +76,17 @@ static double seen(const scan_channel *c, uint32_t b, bool border) {
 /* Returns a bound on the peak: no arrangement of the pixels makes more than the one in which the
  * largest pixel meets the largest tap, the second largest pixel the second largest tap, and so on.
  */
-static double together(const scan_channel *c, bool border, uint32_t below, const noise_tail *k) {
+static double together(const scan_channel *c, bool border, uint32_t first, uint32_t end,
+                       const noise_tail *k) {
     double most = 0, tap = k->peak, taps = k->size[0];
     uint32_t i = 0; /* the bin of taps that is used up, from the largest on */
-    for (uint32_t b = below < SCAN_BINS ? below : SCAN_BINS; b-- > 0;) {
+    for (uint32_t b = end; b-- > first;) {
         double n = seen(c, b, border), v = bin_top(b);
         while (n > 0) {
             while (taps <= 0) {
                 if (++i == NOISE_SIZES) return most;
                 taps = k->size[i];
-                tap = k->peak * bin_top(scan_bin(1) - i);
+                tap = fmin(k->peak, k->top * bin_top(scan_bin(1) - i));
             }
             double pairs = fmin(n, taps);
             most += pairs * v * tap;
@@ -94,9 +105,8 @@ static double together(const scan_channel *c, bool border, uint32_t below, const
 static noise_load bound(const scan_channel *c, bool border, uint32_t below, const noise_tail *k) {
     double sum = 0, squares = 0, high = 0; /* of all; of the bins that are cut off */
     noise_load l = {.norm = INFINITY, .peak = INFINITY, .alias = INFINITY};
-    uint32_t first = 0, end = below < SCAN_BINS ? below : SCAN_BINS;
-    while (end > 0 && seen(c, end - 1, border) == 0) end--;
-    while (first < end && seen(c, first, border) == 0) first++;
+    uint32_t end = border && !c->again ? 0 : below < c->end_bin ? below : c->end_bin;
+    uint32_t first = c->first_bin < end ? c->first_bin : end;
     for (uint32_t b = first; b < end; b++) {
         double n = seen(c, b, border), v = bin_top(b);
         sum += n * v;
@@ -119,7 +129,7 @@ static noise_load bound(const scan_channel *c, bool border, uint32_t below, cons
         if (b == first) break;
     }
     l.alias_of = l.peak;
-    l.magnitude = l.peak = fmin(l.peak, together(c, border, below, k));
+    l.magnitude = l.peak = fmin(l.peak, together(c, border, first, end, k));
     return l;
 }
 

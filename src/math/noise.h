@@ -22,8 +22,9 @@ enum { NOISE_SIZES = 256 };
 typedef struct {
     double sum, norm, peak;       /* of |tap|, of squares (root), largest |tap| */
     double alias_sum, alias_peak; /* of what a resampled spectrum makes of them elsewhere */
-    /* How many taps are in the i-th bin below that of the peak, where tap / peak has the bins of a
+    /* How many taps are in the i-th bin from that of 1 downwards, where tap / top has the bins of a
      * scan; the last one counts all that are smaller. */
+    double top;
     uint32_t size[NOISE_SIZES];
 } noise_tail;
 
@@ -56,9 +57,9 @@ typedef struct {
     const double *alias_x, *alias_y;
 } noise_taps;
 
-/* Returns the sums of the taps farther than `core` from the centre, along x or y; core 0: of all
- * but the centre tap. */
-noise_tail noise_tail_of(const noise_taps *k, uint32_t core);
+/* Fills to[i] with the sums of the taps farther than core[i] from the centre, along x or y; core 0:
+ * of all but the centre tap. The n cores ascend. */
+void noise_tails(noise_tail *to, const noise_taps *k, const uint32_t *core, uint32_t n);
 
 /* Returns an upper bound on what a plane makes, for any arrangement of its pixels. It follows from
  * the plane's histogram, without the pixels in bin `below` and higher, and with the pixels that

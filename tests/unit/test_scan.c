@@ -75,8 +75,8 @@ static void matches_plain_loops(void **state) {
             count[b]++;
             extra[b] += p->seen_x[i % W] * p->seen_y[i / W] - 1;
         }
-        CHECK_LE(fabs(got->sum - sum), 1e-12 * size);
-        CHECK_LE(fabs(got->squares - squares), 1e-12 * squares);
+        CHECK_LE(fabs(got->sum - sum), 10 * 0x1p-24 * size); /* floats were added up in part */
+        CHECK_LE(fabs(got->squares - squares), 10 * 0x1p-24 * squares);
         assert_true(got->least == least && got->greatest == greatest);
         assert_memory_equal(got->count, count, sizeof count);
         assert_memory_equal(got->extra, extra, sizeof extra);
@@ -86,17 +86,19 @@ static void matches_plain_loops(void **state) {
             blocks += got->block_sum[b];
             block_least = fminf(block_least, got->block_least[b]);
         }
-        CHECK_LE(fabs(blocks - sum), 1e-12 * size);
+        CHECK_LE(fabs(blocks - sum), 10 * 0x1p-24 * size);
         assert_true(block_least == least);
     }
-    float v = p->plane[1][20 * W + 30], low = INFINITY;
-    double of_block = 0;
+    float low = INFINITY;
+    double of_block = 0, size_of_block = 0;
     for (int y = 16; y < 24; y++)
         for (int x = 24; x < 32; x++) {
             of_block += p->plane[1][y * W + x];
+            size_of_block += fabs(p->plane[1][y * W + x]);
             low = fminf(low, p->plane[1][y * W + x]);
         }
-    CHECK_LE(fabs(s.channel[1].block_sum[2 * s.grid_w + 3] - of_block), 1e-9 * fabs(v) + 1e-9);
+    CHECK_LE(fabs(s.channel[1].block_sum[2 * s.grid_w + 3] - of_block),
+             10 * 0x1p-24 * size_of_block);
     assert_true(s.channel[1].block_least[2 * s.grid_w + 3] == low);
     scan_free(&s);
     free(p);

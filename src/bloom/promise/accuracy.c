@@ -138,6 +138,7 @@ static const method METHOD[] = {
     {"bright pixels", may_be_in_space, PRECISION_FLOAT32, 0, true, price_in_space, forecast},
     {"core of 1", may_be_in_space, PRECISION_FLOAT32, 1, true, price_in_space, forecast},
     {"core of 2", may_be_in_space, PRECISION_FLOAT32, 2, true, price_in_space, forecast},
+    {"core of 3", may_be_in_space, PRECISION_FLOAT32, 3, true, price_in_space, forecast},
     {"core of 4", may_be_in_space, PRECISION_FLOAT32, 4, true, price_in_space, forecast},
     {"core of 8", may_be_in_space, PRECISION_FLOAT32, 8, true, price_in_space, forecast},
     {"float64", may_be_float64, PRECISION_FLOAT64, 0, false, price_float64, forecast},
@@ -162,9 +163,11 @@ static double rounding_of_floats(const accuracy *a, const accuracy_facts *f) {
  * the histogram's upper end is taken. */
 static void take_spots(accuracy *a, const method *m, const accuracy_facts *f, uint32_t c) {
     const scan_channel *in = &f->scanned->channel[c];
-    uint32_t lo = 0, hi = SCAN_BINS + 1; /* enough, too little */
-    double used = accuracy_relative(a) + room_for_floats(f), count = 0;
-    double allowed = allowed_of(f, c, darkest_of(f, c), used);
+    uint32_t lo = 0, hi = SCAN_BINS; /* enough, too little */
+    double used = accuracy_relative(a), darkest = darkest_of(f, c), count = 0;
+    double core = a->core ? core_rounding(a->core) + 0x1p-22 : 0;
+    if (m->forecast(a, f, c) <= allowed_of(f, c, darkest, used + core)) return;
+    double allowed = allowed_of(f, c, darkest, used + room_for_floats(f));
     while (hi - lo > 1) {
         a->below[c] = lo + (hi - lo) / 2;
         if (m->forecast(a, f, c) <= allowed)

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-const uint32_t CORE_RADII[CORES] = {0, 1, 2, 4, 8};
+const uint32_t CORE_RADII[CORES] = {0, 1, 2, 3, 4, 8};
 
 uint32_t core_index(uint32_t radius) {
     uint32_t i = 0;

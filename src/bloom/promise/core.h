@@ -9,8 +9,8 @@
 
 #include "bloom/promise/tail.h"
 
-enum { CORE_RADIUS = 16, CORES = 5 };
-extern const uint32_t CORE_RADII[CORES]; /* that methods use: 0, 1, 2, 4 ... */
+enum { CORE_RADIUS = 16, CORES = 6 };
+extern const uint32_t CORE_RADII[CORES]; /* that methods use, from 0 on */
 
 /* Returns which of these `radius` is. */
 uint32_t core_index(uint32_t radius);

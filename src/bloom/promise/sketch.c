@@ -11,7 +11,7 @@
 /* --- kernels --------------------------------------------------------------------------------- */
 
 /* As fine as a kernel of a few blocks needs it, and no finer than a million products allow: less
- * than a millisecond. */
+ * than a millisecond. No cell is smaller than the radius of a core. */
 enum { FINEST = 8 };
 static const double WORK = 1e6;
 
@@ -20,29 +20,57 @@ static uint32_t reach(uint32_t taps, uint32_t side) {
     return ceil_div_u32(taps + side - 1, side);
 }
 
-/* A block moved by this tap covers parts of four: tents in x and in y. */
+/* What a tap leads to, on a grid: a block moved by it covers parts of four, which are tents in x
+ * and in y. */
+typedef struct {
+    int32_t x, y; /* of the block, from the one where the light comes from */
+    double part;
+} reached;
+
+static void reach_four(reached to[4], double x, double y, double side) {
+    double dx = x / side, dy = y / side, left = floor(dx), top = floor(dy);
+    double fx = dx - left, fy = dy - top;
+    for (int i = 0; i < 4; i++)
+        to[i] = (reached){(int32_t)left + i % 2, (int32_t)top + i / 2,
+                          (i % 2 ? fx : 1 - fx) * (i / 2 ? fy : 1 - fy)};
+}
+
+/* Returns where (x, y) is in a table of side * side around the origin, or -1. */
+static int32_t place_of(const reached *r, int32_t side) {
+    int32_t x = r->x + side / 2, y = r->y + side / 2;
+    return x < 0 || y < 0 || x >= side || y >= side ? -1 : y * side + x;
+}
+
+static void raise(double *to, double v) {
+    *to = max_double(v, *to);
+}
+
 static void add_tap(sketch_kernel *k, uint32_t c, uint32_t x, uint32_t y) {
     const kernel_tail *t = k->tail;
     double side = k->block, x_off = (double)x - t->cx, y_off = (double)y - t->cy;
-    double dx = x_off / side + k->cx, dy = y_off / side + k->cy;
-    uint32_t bx = (uint32_t)dx, by = (uint32_t)dy;
-    double fx = dx - bx, fy = dy - by, from_centre = fmax(fabs(x_off), fabs(y_off));
+    double from_centre = fmax(fabs(x_off), fabs(y_off));
     double tap = t->scale[c] * (double)t->tap[((size_t)c * t->kh + y) * t->pitch + x];
-    for (uint32_t i = 0; i < 4; i++) {
-        double part = (i % 2 ? fx : 1 - fx) * (i / 2 ? fy : 1 - fy);
-        uint32_t to_x = bx + i % 2, to_y = by + i / 2;
-        size_t to = ((size_t)c * k->h + to_y) * k->w + to_x;
-        if (!(part > 0)) continue;
-        k->mean[to] += tap / (side * side) * part;
-        uint32_t near_x = to_x + 1 - k->cx, near_y = to_y + 1 - k->cy; /* wrap below 0 */
-        if (near_x >= 3 || near_y >= 3) {
-            k->most[to] = max_double(tap, k->most[to]);
-            continue;
-        }
-        for (uint32_t r = 0; r < CORES && (!r || from_centre > CORE_RADII[r]); r++) {
-            double *near = &k->near[c][r][3 * near_y + near_x];
-            *near = max_double(tap, *near);
-        }
+    reached to[4];
+    reach_four(to, x_off, y_off, side);
+    for (int i = 0; i < 4; i++) {
+        size_t at = ((size_t)c * k->h + (size_t)(to[i].y + (int32_t)k->cy)) * k->w +
+                    (size_t)(to[i].x + (int32_t)k->cx);
+        int32_t near = place_of(&to[i], 3);
+        if (!(to[i].part > 0)) continue;
+        double mean = tap / (side * side) * to[i].part;
+        k->mean[at] += mean;
+        if (near >= 0 && from_centre <= CORE_RADII[CORES - 1]) k->near[c].core[near] += mean;
+        raise(near < 0 ? &k->most[at] : &k->near[c].most[near], tap);
+    }
+    reach_four(to, x_off, y_off, side / k->cells);
+    for (int i = 0; i < 4; i++) {
+        int32_t near = place_of(&to[i], 3);
+        to[i].x = -to[i].x; /* rows are turned round */
+        int32_t cell = place_of(&to[i], SKETCH_NEAR);
+        if (!(to[i].part > 0) || cell < 0) continue;
+        if (near < 0) raise(&k->near[c].cell[cell], tap);
+        for (uint32_t r = 0; near >= 0 && r < CORES && (!r || from_centre > CORE_RADII[r]); r++)
+            raise(&k->near[c].centre[near][r], tap);
     }
 }
 
@@ -53,6 +81,7 @@ bool sketch_kernel_make(sketch_kernel *out, const kernel_tail *tail, err *e) {
         if (cells * (2.0 + (double)tail->kw / k.block) * (2.0 + (double)tail->kh / k.block) <= WORK)
             break;
     }
+    k.cells = min_u32(SKETCH_CELLS, k.block / FINEST);
     k.cx = reach(tail->cx, k.block), k.cy = reach(tail->cy, k.block);
     k.w = k.cx + 1 + reach(tail->kw - 1 - tail->cx, k.block);
     k.h = k.cy + 1 + reach(tail->kh - 1 - tail->cy, k.block);
@@ -85,15 +114,18 @@ typedef struct {
     const sketch_kernel *k;
     uint32_t kernel; /* of the channel */
     bool close;
+    uint32_t cells; /* along a block's side, in a close look */
     const scan_channel *in;
-    uint32_t gw, gh;   /* of the image, in blocks */
-    uint32_t whole[2]; /* columns and rows of its blocks that are all image */
-    uint32_t w, h;     /* of the glare: gw + k->w - 1, gh + k->h - 1 */
-    double *light;     /* the image's blocks, with LANES or more zeros beside each row */
-    double *glare;     /* means of blocks */
-    double *most;      /* bounds, without what is near; not close: of blocks with pixels
-                          outside */
+    uint32_t gw, gh; /* of the image, in blocks */
+    uint32_t w, h;   /* of the glare: gw + k->w - 1, gh + k->h - 1 */
+    double *light;   /* the image's blocks, with LANES or more zeros beside each row */
+    double *glare;   /* means of blocks */
+    double *most; /* bounds, without what is near; no close look: of blocks with pixels outside */
     size_t light_pitch, pitch;
+    float *least; /* of the image's blocks, gw * gh */
+    /* The light of cells, and two blocks of zeros around it. */
+    double *cell;
+    size_t cell_pitch;
 } job;
 
 /* LANES blocks of the glare, from all blocks whose light reaches them. */
@@ -117,19 +149,26 @@ VECTOR_INLINE void make_lanes(const job *j, const double *taps, double *glare, u
     *(vec4d_any *)(glare + y * j->pitch + x + 4) = b;
 }
 
-/* Where a block lies beside the image: 0 before it, 1 in it, 2 behind it. */
+/* Where cell i of the glare lies beside the image: 0 before it, 1 in it, 2 behind it. */
 static uint32_t side_of(const job *j, int axis, uint32_t i) {
-    uint32_t first = axis == PLAN_X ? j->k->cx : j->k->cy;
-    return i < first ? 0 : i < first + j->whole[axis] ? 1 : 2;
+    const kernel_tail *t = j->k->tail;
+    uint32_t first = (axis == PLAN_X ? j->k->cx : j->k->cy) * j->cells;
+    uint32_t whole = (axis == PLAN_X ? t->w : t->h) / (j->k->block / j->cells);
+    return i < first ? 0 : i < first + whole ? 1 : 2;
+}
+
+/* Returns whether all cells of LANES blocks from (x, y) on are image. */
+static bool is_inside(const job *j, uint32_t x, uint32_t y) {
+    uint32_t n = j->cells, right = (x + LANES) * n - 1, low = (y + 1) * n - 1;
+    return side_of(j, PLAN_X, x * n) == 1 && side_of(j, PLAN_X, right) == 1 &&
+           side_of(j, PLAN_Y, y * n) == 1 && side_of(j, PLAN_Y, low) == 1;
 }
 
 VECTOR_INLINE void make_glare(const job *j) {
     for (uint32_t y = 0; y < j->h; y++)
         for (uint32_t x = 0; x < j->w; x += LANES) {
-            bool inside = side_of(j, PLAN_Y, y) == 1 && side_of(j, PLAN_X, x) == 1 &&
-                          side_of(j, PLAN_X, x + LANES - 1) == 1;
             make_lanes(j, j->k->mean, j->glare, x, y);
-            if (j->close || !inside) make_lanes(j, j->k->most, j->most, x, y);
+            if (j->close || !is_inside(j, x, y)) make_lanes(j, j->k->most, j->most, x, y);
         }
 }
 VECTOR_WIDE static void make_glare_wide(const job *j) {
@@ -139,43 +178,129 @@ static void make_glare_plain(const job *j) {
     make_glare(j);
 }
 
-/* Returns the mean glare of the image's block (x, y), or of the one that is nearest to it. */
-static double mean_glare(const job *j, int64_t x, int64_t y) {
-    size_t in_x = (size_t)clamp_i64(x, 0, (int64_t)j->gw - 1),
-           in_y = (size_t)clamp_i64(y, 0, (int64_t)j->gh - 1);
-    return j->glare[(in_y + j->k->cy) * j->pitch + in_x + j->k->cx];
-}
-
-/* Returns a bound on block (x, y), together with what comes from the blocks beside it. */
-static double bound_of(const job *j, const double near[9], uint32_t x, uint32_t y) {
-    double most = j->most[y * j->pitch + x];
+/* Returns what the 3 x 3 blocks around block (x, y) of the glare send there. */
+static double from_near(const job *j, const double near[9], uint32_t x, uint32_t y) {
+    double sum = 0;
     for (uint32_t i = 0; i < 9; i++) {
         uint32_t from_x = x + 1 - j->k->cx - i % 3, from_y = y + 1 - j->k->cy - i / 3;
         if (from_x >= j->gw || from_y >= j->gh) continue; /* also where they wrap below 0 */
-        most += near[i] * j->light[from_y * j->light_pitch + LANES + from_x];
+        sum += near[i] * j->light[from_y * j->light_pitch + LANES + from_x];
     }
-    return most;
+    return sum;
 }
 
-/* Bounds the glare of a kernel without its core. On the circle, light that leaves the image on one
- * side meets light that leaves it on the other. */
-static sketch_bound bound_without(const job *j, uint32_t core) {
-    double most[3][3] = {{0}};
+/* The largest bounds by side, for each core. */
+typedef struct {
+    vec4d most[3][3][SKETCH_CORES / 4];
+} sides;
+_Static_assert((int)CORES <= (int)SKETCH_CORES, "two vectors");
+
+/* Returns what cells of the 3 x 3 blocks around send to cell (x, y) of the glare, but for the 3 x 3
+ * cells around it. A few cells more may count: whole vectors are read. */
+VECTOR_INLINE double from_cells(const job *j, uint32_t x, uint32_t y) {
+    uint32_t n = j->cells, half = SKETCH_NEAR / 2;
+    const double *taps = j->k->near[j->kernel].cell;
+    /* Two blocks of zeros come before the image's first. Differences wrap below 0 and back. */
+    uint32_t top = (y / n + 1 - j->k->cy) * n, left = (x / n + 1 - j->k->cx) * n;
+    vec4d sum = {0};
+    for (uint32_t i = 0; i < 3 * n; i++) {
+        const double *light = j->cell + (top + i) * j->cell_pitch + left;
+        const double *tap = taps + (y % n + n + half - i) * SKETCH_NEAR + half - x % n - n;
+        for (uint32_t k = 0; k < 3 * n; k += 4)
+            sum += *(const vec4d_any *)(light + k) * *(const vec4d_any *)(tap + k);
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* Enters a cell into the bounds; `far` comes from all but the 3 x 3 cells around it. */
+VECTOR_INLINE void enter_cell(const job *j, sides *to, uint32_t x, uint32_t y, double far) {
+    uint32_t n = j->cells;
+    const double *light = j->cell + (y + (2 - j->k->cy) * n) * j->cell_pitch +
+                          (x + (2 - j->k->cx) * n); /* wraps below 0 and back */
+    vec4d a = far - (vec4d){0}, b = a;
+    for (int i = 0; i < 9; i++) {
+        double v = *(light - (i / 3 - 1) * (ptrdiff_t)j->cell_pitch - (i % 3 - 1));
+        const vec4d_any *tap = (const vec4d_any *)j->k->near[j->kernel].centre[i];
+        a += v * tap[0];
+        b += v * tap[1];
+    }
+    vec4d *most = to->most[side_of(j, PLAN_Y, y)][side_of(j, PLAN_X, x)];
+    most[0] = VECTOR_PICK4(a > most[0], a, most[0]);
+    most[1] = VECTOR_PICK4(b > most[1], b, most[1]);
+}
+
+/* Enters block (x, y) as a whole, for all cores alike. */
+VECTOR_INLINE void enter_block(const job *j, sides *to, uint32_t x, uint32_t y, double most) {
+    vec4d *m = to->most[side_of(j, PLAN_Y, y * j->cells)][side_of(j, PLAN_X, x * j->cells)];
+    for (int i = 0; i < SKETCH_CORES / 4; i++)
+        for (int k = 0; k < 4; k++) m[i][k] = max_double(most, m[i][k]);
+}
+
+VECTOR_INLINE void find_sides(sides *to, const job *j) {
+    const sketch_kernel *k = j->k;
+    uint32_t n = j->cells;
     for (uint32_t y = 0; y < j->h; y++)
         for (uint32_t x = 0; x < j->w; x++) {
-            double *m = &most[side_of(j, PLAN_Y, y)][side_of(j, PLAN_X, x)];
-            if (j->close || m != &most[1][1])
-                *m = max_double(bound_of(j, j->k->near[j->kernel][core], x, y), *m);
+            double far = j->most[y * j->pitch + x];
+            bool near = x + 1 >= k->cx && x <= k->cx + j->gw && y + 1 >= k->cy &&
+                        y <= k->cy + j->gh;
+            if (!j->close && side_of(j, PLAN_X, x) == 1 && side_of(j, PLAN_Y, y) == 1) continue;
+            if (!near || !j->close)
+                enter_block(j, to, x, y, far + from_near(j, k->near[j->kernel].most, x, y));
+            for (uint32_t i = 0; near && j->close && i < n * n; i++) {
+                uint32_t cx = x * n + i % n, cy = y * n + i / n;
+                enter_cell(j, to, cx, cy, far + from_cells(j, cx, cy));
+            }
         }
-    return (sketch_bound){.inside = j->close ? most[1][1] : INFINITY,
-                          .outside = fmax(fmax(most[1][0] + most[1][2], most[0][1] + most[2][1]),
-                                          most[0][0] + most[0][2] + most[2][0] + most[2][2])};
+}
+VECTOR_WIDE static void find_sides_wide(sides *to, const job *j) {
+    find_sides(to, j);
+}
+static void find_sides_plain(sides *to, const job *j) {
+    find_sides(to, j);
+}
+
+/* Bounds what each core leaves. On the circle, light that leaves the image on one side meets light
+ * that leaves it on the other. */
+static void find_bounds(sketch_bound to[CORES], const job *j) {
+    sides all = {{{{{0}}}}};
+    (vector_wide() ? find_sides_wide : find_sides_plain)(&all, j);
+    for (int r = 0; r < CORES; r++) {
+        double m[3][3];
+        for (int i = 0; i < 9; i++) m[i / 3][i % 3] = all.most[i / 3][i % 3][r / 4][r % 4];
+        to[r] = (sketch_bound){.inside = j->close ? m[1][1] : INFINITY,
+                               .outside = fmax(fmax(m[1][0] + m[1][2], m[0][1] + m[2][1]),
+                                               m[0][0] + m[0][2] + m[2][0] + m[2][2])};
+    }
+}
+
+/* Returns the mean glare of block (x, y) of the glare, without what the largest core makes. */
+static double far_glare(const job *j, uint32_t x, uint32_t y) {
+    return j->glare[y * j->pitch + x] - from_near(j, j->k->near[j->kernel].core, x, y);
+}
+
+/* Estimates the darkest pixel of the image's block (x, y). It has its own light, no less light from
+ * the core than dark neighbours would send it, and three quarters of the least that comes from afar
+ * to the blocks around it; half of it at the image's end, on the line between two blocks. */
+static double darkest_of(const job *j, uint32_t x, uint32_t y, double centre) {
+    double core = 0, own = far_glare(j, x + j->k->cx, y + j->k->cy), far = INFINITY;
+    float least = INFINITY;
+    for (uint32_t i = 0; i < 9; i++) {
+        uint32_t at_x = x + i % 3 - 1, at_y = y + i / 3 - 1; /* wrap below 0 and back */
+        double there = far_glare(j, at_x + j->k->cx, at_y + j->k->cy);
+        bool inside = at_x < j->gw && at_y < j->gh;
+        far = min_double(inside ? 1.0 * there : (own + there) / 4, far);
+        core += j->k->near[j->kernel].core[i];
+        if (inside && j->least[at_y * j->gw + at_x] < least) least = j->least[at_y * j->gw + at_x];
+    }
+    double area = (double)j->k->block * j->k->block;
+    return centre * (double)j->least[y * j->gw + x] + core * area * (double)least + far;
 }
 
 static void look(sketch *to, const job *j, double centre) {
     double area = (double)j->k->block * j->k->block, all = 0, inside = 0;
     *to = (sketch){.darkest = INFINITY};
-    for (uint32_t i = 0; i < CORES; i++) to->most[i] = bound_without(j, i);
+    find_bounds(to->most, j);
     for (uint32_t y = 0; y < j->h; y++)
         for (uint32_t x = 0; x < j->w; x++) {
             double g = j->glare[y * j->pitch + x];
@@ -183,43 +308,55 @@ static void look(sketch *to, const job *j, double centre) {
         }
     for (uint32_t y = 0; y < j->gh; y++)
         for (uint32_t x = 0; x < j->gw; x++) {
-            double g = mean_glare(j, x, y), least = INFINITY;
+            double g = j->glare[(y + j->k->cy) * j->pitch + x + j->k->cx];
             inside += g * g * area;
             to->peak = max_double(fabs(g), to->peak);
-            /* Glare varies inside a block: the estimate is half the minimum of the blocks around
-             * it. */
-            for (int i = 0; i < 9; i++)
-                least = min_double(mean_glare(j, (int64_t)x + i % 3 - 1, (int64_t)y + i / 3 - 1),
-                                   least);
-            double own = centre * (double)j->in->block_least[(size_t)y * j->gw + x];
-            to->darkest = min_double(own + least / 2, to->darkest);
+            to->darkest = min_double(darkest_of(j, x, y, centre), to->darkest);
         }
     to->darkest = fmax(0, to->darkest);
     to->norm = sqrt(all);
     to->outside = sqrt(fmax(0, all - inside));
 }
 
+/* Enters the cells of a scan, as blocks and as cells. */
+static void load(const job *j, const scan *scanned) {
+    uint32_t n = j->cells;
+    for (uint32_t i = 0; i < j->gw * j->gh; i++) j->least[i] = INFINITY;
+    for (uint32_t y = 0; y < scanned->grid_h; y++)
+        for (uint32_t x = 0; x < scanned->grid_w; x++) {
+            size_t from = (size_t)y * scanned->grid_w + x, block = y / n * j->gw + x / n;
+            j->light[y / n * j->light_pitch + LANES + x / n] += j->in->block_sum[from];
+            j->cell[(y + 2 * n) * j->cell_pitch + x + 2 * n] = j->in->block_sum[from];
+            if (j->in->block_least[from] < j->least[block])
+                j->least[block] = j->in->block_least[from];
+        }
+}
+
 bool sketch_make(sketch *to, const sketch_kernel *k, const scan *scanned, uint32_t channel,
                  bool close, err *e) {
+    uint32_t n = close ? k->cells : 1;
     job j = {.k = k,
              .kernel = tail_kernel(k->tail, channel),
              .close = close,
+             .cells = n,
              .in = &scanned->channel[channel],
-             .gw = scanned->grid_w,
-             .gh = scanned->grid_h,
-             .whole = {k->tail->w / k->block, k->tail->h / k->block}};
+             .gw = ceil_div_u32(scanned->grid_w, n),
+             .gh = ceil_div_u32(scanned->grid_h, n)};
     j.w = j.gw + k->w - 1;
     j.h = j.gh + k->h - 1;
     j.light_pitch = (size_t)j.gw + 3 * LANES;
     j.pitch = ceil_div_size(j.w, LANES) * LANES;
-    size_t lit = j.light_pitch * j.gh, made = j.pitch * j.h;
-    j.light = mem_new(lit + 2 * made, sizeof *j.light, "sketch of the glare", e);
+    j.cell_pitch = ((size_t)j.gw + 4) * n;
+    size_t lit = j.light_pitch * j.gh, made = j.pitch * j.h, blocks = (size_t)j.gw * j.gh,
+           cells = j.cell_pitch * (j.gh + 4) * n + 4; /* a vector is read beyond the last */
+    j.light = mem_new(lit + 2 * made + cells + (blocks + 1) / 2, sizeof *j.light,
+                      "sketch of the glare", e);
     if (!j.light) return false;
     j.glare = j.light + lit;
     j.most = j.glare + made;
-    for (uint32_t y = 0; y < j.gh; y++)
-        memcpy(j.light + y * j.light_pitch + LANES, j.in->block_sum + (size_t)y * j.gw,
-               j.gw * sizeof *j.light);
+    j.cell = j.most + made;
+    j.least = (float *)(j.cell + cells);
+    load(&j, scanned);
     (vector_wide() ? make_glare_wide : make_glare_plain)(&j);
     look(to, &j, k->tail->centre[j.kernel]);
     mem_free(j.light);

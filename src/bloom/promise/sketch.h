@@ -14,8 +14,8 @@
 /* What no pixel of the glare exceeds, on the circle of a transform, where neither the image nor the
  * kernel is below zero anywhere. */
 typedef struct {
-    double inside;  /* pixels of blocks that are all image; infinite without a close look */
-    double outside; /* all others */
+    double inside;  /* pixels of cells that are all image; infinite without a close look */
+    double outside; /* all others. Without a close look: of the whole tail, whatever the core */
 } sketch_bound;
 
 typedef struct {
@@ -25,24 +25,36 @@ typedef struct {
     sketch_bound most[CORES]; /* by the core that the kernel has lost */
 } sketch;
 
+/* A block is cut into this many cells along a side for a close look, so that a cell is no smaller
+ * than the largest core. */
+enum { SKETCH_CELLS = 4, SKETCH_NEAR = 4 * SKETCH_CELLS - 1, SKETCH_CORES = 8 };
+
 /* Kernels on the grid, for any number of images. */
 typedef struct {
     uint32_t block;  /* side of the blocks */
+    uint32_t cells;  /* of a block, along a side: up to SKETCH_CELLS */
     uint32_t w, h;   /* of a kernel */
     uint32_t cx, cy; /* its centre: the light of a block that falls back on the block */
     const kernel_tail *tail;
     double *mean; /* [kernel][y][x]: the part of a block's light that lands on a pixel of the block
                      that far away: the mean over these pixels */
-    double *most; /* the same, but the maximum over these pixels. Beside the centre, where cores are
-                     cut out, it is 0 here and stands in `near`: [kernel][CORES][3][3] */
-    double (*near)[CORES][9];
+    double *most; /* the same, but the maximum over these pixels; 0 beside the centre, where `near`
+                     has it */
+    struct {
+        double most[9]; /* of the 3 x 3 blocks around the centre */
+        double core[9]; /* of these: the part of `mean` that is the largest core's */
+        /* In cells: the maximum, but for the 3 x 3 around the centre, with rows turned round; and
+         * these 3 x 3, for each core. */
+        double cell[SKETCH_NEAR * SKETCH_NEAR], centre[9][SKETCH_CORES];
+    } * near; /* [kernel] */
 } sketch_kernel;
 
 /* Fills *k, to be freed with sketch_kernel_free. */
 bool sketch_kernel_make(sketch_kernel *k, const kernel_tail *tail, err *e);
 void sketch_kernel_free(sketch_kernel *k);
 
-/* Sketches one channel of a scan with blocks of k->block. close: see sketch_bound. */
+/* Sketches one channel of a scan with blocks of k->block; close: with blocks of k->block /
+ * k->cells, the bounds are sharper then. */
 bool sketch_make(sketch *to, const sketch_kernel *k, const scan *scanned, uint32_t channel,
                  bool close, err *e);
 

@@ -50,7 +50,7 @@ void tail_free(kernel_tail *t) {
     *t = (kernel_tail){0};
 }
 
-noise_tail tail_sums(const kernel_tail *t, uint32_t c, uint32_t core) {
+void tail_sums(noise_tail *to, const kernel_tail *t, uint32_t c, const uint32_t *core, uint32_t n) {
     const noise_taps k = {.tap = tail_taps(t, c),
                           .pitch = t->pitch,
                           .w = t->kw,
@@ -60,7 +60,7 @@ noise_tail tail_sums(const kernel_tail *t, uint32_t c, uint32_t core) {
                           .scale = t->scale[tail_kernel(t, c)],
                           .alias_x = t->alias[PLAN_X],
                           .alias_y = t->alias[PLAN_Y]};
-    return noise_tail_of(&k, core);
+    noise_tails(to, &k, core, n);
 }
 
 bool tail_is_nonnegative(const kernel_tail *t, uint32_t c) {

@@ -48,9 +48,9 @@ static inline const float *tail_taps(const kernel_tail *t, uint32_t c) {
     return t->tap + (size_t)tail_kernel(t, c) * t->kh * t->pitch;
 }
 
-/* Returns the sums of what is left for a transform when the taps within `core` of the centre are
- * summed in space. */
-noise_tail tail_sums(const kernel_tail *t, uint32_t c, uint32_t core);
+/* Fills to[i] with the sums of what is left for a transform when the taps within core[i] of the
+ * centre are summed in space. The n cores ascend. */
+void tail_sums(noise_tail *to, const kernel_tail *t, uint32_t c, const uint32_t *core, uint32_t n);
 
 /* Returns true if neither a tap nor the centre is below zero, so that light stays light. */
 bool tail_is_nonnegative(const kernel_tail *t, uint32_t c);
