@@ -115,6 +115,29 @@ complete_bash() { # the words of a command line: what bash offers for the last o
     [ "$(complete_bash fftbloom docs man app)" = apply ]
 }
 
+@test "values that depend on machine and files: devices, layers, parameters" {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    oiiotool --create 8x8 5 --chnames R,G,B,rim.Y,Z -d half -o layers.exr
+    words() { "$FFTBLOOM" completion words "$@"; }
+    [ "$(words layers '' -- layers.exr k.exr | xargs)" = "rgba rim Z" ]
+    [ "$(words layers rgba,ri -- apply --x layers.exr)" = "rgba,rim" ]
+    [ "$(words param blades=6,r -- kernel make star | head -1)" = "blades=6,radius=" ]
+    [ "$(words device so -- apply)" = software ]
+    words device '' -- | grep -qx 0
+    [ -z "$(words layers '' -- none.exr)" ]
+    [ -z "$(words padding m -- a)" ]
+    run words layers
+    [ "$status" -eq 64 ]
+    ln -sf "$FFTBLOOM" fftbloom
+    PATH=$PWD:$PATH
+    [ "$(complete_bash fftbloom layers.exr k.exr --layers ri)" = rim ]
+    [ "$(complete_bash fftbloom kernel make star --param blades=6,ra)" = "blades=6,radius=" ]
+    [ "$(complete_bash fftbloom layers.exr --device so)" = software ]
+    command -v fish || return 0
+    "$FFTBLOOM" completion fish >f.fish
+    [[ "$(fish -c 'source f.fish; complete -C "fftbloom layers.exr --layers ri"')" == rim* ]]
+}
+
 @test "zsh and fish take their completions" {
     "$FFTBLOOM" completion zsh >_fftbloom
     "$FFTBLOOM" completion fish >f.fish

@@ -199,11 +199,13 @@ const command COMMANDS[] = {
     {
         .name = "completion",
         .bit = FOR_COMPLETION,
-        .usage = "bash|zsh|fish",
+        .usage = "bash|zsh|fish | words OPTION TYPED -- COMMAND LINE",
         .summary = "Print completions for a shell.",
+        .about = "The shells ask words for the values that only a machine or a file can tell: "
+                 "devices, the layers of an image, the parameters of a model.",
         .min_words = 1,
-        .max_words = 1,
-        .word_choices = "bash zsh fish",
+        .max_words = COMMAND_LINE_WORDS,
+        .word_choices = "bash zsh fish words",
         .word_name = "shell",
         .example = {{"For the current bash.", "source <(fftbloom completion bash)"},
                     {"For fish, permanently.",

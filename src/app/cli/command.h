@@ -17,6 +17,7 @@ typedef struct {
     const char *line; /* "fftbloom in.exr star.exr -o out.exr" */
 } command_example;
 
+enum { COMMAND_LINE_WORDS = 1 << 20 }; /* as many as there are */
 enum { COMMAND_WORDS = 3, COMMAND_EXAMPLES = 6, COMMAND_ACTION_EXAMPLES = 2 };
 
 /* What some commands do is named by their first word: `fftbloom kernel make`. Each such action is a

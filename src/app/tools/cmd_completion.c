@@ -2,6 +2,7 @@
  * fish. It knows the shells' languages and nothing of what options mean. */
 #include "app/cli/cli.h"
 #include "app/cli/option_rules.h"
+#include "app/tools/complete_words.h"
 
 #include <string.h>
 
@@ -76,7 +77,13 @@ static void bash_values(const option *o, text *to) {
         begun = true;
     }
     text_add(to, ") ");
-    if (o->words) {
+    if (complete_asks(o)) {
+        /* Blanks in names stay in them: a line is a word. */
+        text_add(to,
+                 "mapfile -t COMPREPLY < <(fftbloom completion words %s \"$cur\" -- "
+                 "\"${COMP_WORDS[@]:1}\" 2>/dev/null); compopt -o nospace; ",
+                 o->name);
+    } else if (o->words) {
         text_add(to, "COMPREPLY=($(compgen -W '");
         add_words(o, "", to);
         text_add(to, "' -- \"$cur\")); ");
@@ -163,6 +170,13 @@ static void zsh_option(const option *o, text *to) {
         add_quoted(to, o->help, "[]\\");
         text_add(to, "]");
         if (o->type != OPTION_BOOL) text_add(to, ":%s:", o->name);
+        if (complete_asks(o)) {
+            text_add(to,
+                     "{ compadd -S \"\" -- ${(f)\"$(fftbloom completion words %s \"$PREFIX\" -- "
+                     "$line $words 2>/dev/null)\"} }'",
+                     o->name);
+            continue;
+        }
         text_add(to, o->words ? "(" : o->type == OPTION_PATH ? "_files" : "");
         if (o->words) add_words(o, ":", to); /* a colon would end the action */
         text_add(to, o->words ? ")'" : "'");
@@ -251,7 +265,12 @@ static void fish_command(const command *c, text *to) {
         fish_begin(c, "", to);
         text_add(to, " -l %s", option_flag(o, flag) + 2);
         if (o->letter) text_add(to, " -s %c", o->letter);
-        if (o->words) {
+        if (complete_asks(o)) {
+            text_add(to,
+                     " -x -a '(fftbloom completion words %s (commandline -ct | string replace -r "
+                     "\"^--[a-z-]*=\" \"\") -- (commandline -opc)[2..] 2>/dev/null)'",
+                     o->name);
+        } else if (o->words) {
             text_add(to, " -x -a '");
             add_words(o, "", to);
             text_add(to, "'");
@@ -276,8 +295,14 @@ static void fish(text *to) {
 /* ----------------------------------------------------------------------------------------- */
 
 int cmd_completion(cli *c, text *out, err *e) {
-    (void)e;
     const char *shell = c->word[0]; /* the command line has checked the word */
+    bool words = strcmp(shell, "words") == 0;
+    if (words ? c->words < 3 : c->words > 1)
+        return err_set(e, ERR_USAGE, "usage: fftbloom completion %s", c->cmd->usage), 0;
+    if (words) {
+        complete_words(c->word[1], c->word[2], c->word + 3, c->words - 3, out);
+        return 0;
+    }
     (*shell == 'b' ? bash : *shell == 'z' ? zsh : fish)(out);
     return 0;
 }
