@@ -213,3 +213,57 @@ json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))";
         "$FFTBLOOM" diff ours_out.exr back_out.exr --fail 1e-5 --warn 1e-5
     done
 }
+
+# An image and a kernel of W x H taps that no symmetry hides, and what fftbloom makes of them.
+lopsided() { # W H
+    "$python" - "$1" "$2" <<'PY'
+import struct, sys
+def write(path, w, h, taps): # rows from the top; the file begins at the bottom
+    rows = [[taps.get((x, y), 0) for x in range(w)] for y in range(h)]
+    with open(path, "wb") as f:
+        f.write(b"Pf\n%d %d\n-1.0\n" % (w, h))
+        for row in reversed(rows): f.write(struct.pack("<%df" % w, *row))
+write("in.pfm", 40, 36, {(20, 20): 8, (12, 25): 3})
+write("k.pfm", int(sys.argv[1]), int(sys.argv[2]), {(3, 3): 3, (5, 2): 1, (0, 4): 2})
+PY
+    "$FFTBLOOM" in.pfm k.pfm --normalize none -o ours.pfm
+}
+
+@test "convert: scipy makes the same picture of its kernel as fftbloom of ours" {
+    "$python" -c 'import scipy.signal' 2>/dev/null || skip "scipy is not installed"
+    for size in "6 6" "7 6" "8 7"; do
+        lopsided $size
+        "$FFTBLOOM" kernel convert k.pfm --to scipy -o theirs.pfm
+        for kernel in theirs k; do
+            "$python" - in.pfm $kernel.pfm out.pfm <<'PY'
+import sys, numpy, scipy.signal
+def read(path):
+    with open(path, "rb") as f:
+        assert f.readline().strip() == b"Pf"
+        w, h = map(int, f.readline().split())
+        order = "<" if float(f.readline()) < 0 else ">"
+        return numpy.frombuffer(f.read(), order + "f4").reshape(h, w)[::-1]
+def write(path, a):
+    with open(path, "wb") as f:
+        f.write(b"Pf\n%d %d\n-1.0\n" % (a.shape[1], a.shape[0]) + a[::-1].astype("<f4").tobytes())
+write(sys.argv[3], scipy.signal.convolve2d(read(sys.argv[1]), read(sys.argv[2]), mode="same"))
+PY
+            run "$FFTBLOOM" diff ours.pfm out.pfm --fail 1e-4 --warn 1e-4
+            # Unconverted it is another picture, unless both sides are odd.
+            [ "$status" -eq "$([ $kernel = theirs ] && echo 0 || echo 2)" ]
+        done
+    done
+}
+
+@test "convert: G'MIC makes the same picture of its kernel as fftbloom of ours" {
+    command -v gmic >/dev/null || skip "G'MIC is not installed"
+    for size in "6 6" "7 6" "8 7"; do
+        lopsided $size
+        "$FFTBLOOM" kernel convert k.pfm --to gmic -o theirs.pfm
+        for kernel in theirs k; do
+            gmic -v 0 in.pfm $kernel.pfm convolve[0] [1],0 keep[0] o out.pfm
+            run "$FFTBLOOM" diff ours.pfm out.pfm --fail 1e-4 --warn 1e-4
+            [ "$status" -eq "$([ $kernel = theirs ] && echo 0 || echo 2)" ]
+        done
+    done
+}

@@ -116,3 +116,38 @@ photograph() { # EXPOSURE NAME [SEED]
     refused 64 "of every file" kernel merge short.png:1 middle.png -o x.exr
     refused 65 "no shorter exposure" kernel clean short.png middle.png -o x.exr
 }
+
+@test "docs/kernels.md: from a phone picture of a lamp to a kernel, command by command" {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    # What a phone sees: JPEG, noise, the glow of the sky, a lamp off the middle, a warm colour.
+    kernel make star --param radius=2.5,blades=6 --taps 301 -o spikes.exr
+    kernel make moffat --param core=2,slope=1.4 --taps 301 -o veil.exr
+    kernel mix spikes.exr:0.6 veil.exr:0.4 -o lamp.exr -q
+    peak=$(kernel check lamp.exr --json | json "max(d['highest'])")
+    for shot in short:0.8 middle:48 long:2880; do
+        times=$("$python" -c "print(${shot#*:} / $peak)")
+        glow=$("$python" -c "print(${shot#*:} * 8e-6)")
+        oiiotool lamp.exr --mulc "$times" --mulc 1,0.9,0.7 --create 500x440 3 --chnames R,G,B -d float --paste +101+71 \
+            --addc $glow --clamp:max=1,1,1 --colorconvert linear sRGB --noise:type=gaussian:stddev=0.003 \
+            --clamp:min=0,0,0:max=1,1,1 -d uint8 --quality 97 -o "${shot%:*}.jpg"
+    done
+    oiiotool --create 320x240 3 --point:color=900,900,900 100,90 -d half -o in.exr
+    mkdir bin && ln -s "$FFTBLOOM" bin/fftbloom
+    sed -n '/^## From a phone/,/^### How/s/^    //p' "$FFTBLOOM_ROOT/docs/kernels.md" >commands.sh
+    [ "$(grep -c ^fftbloom commands.sh)" -ge 8 ]
+    PATH=$dir/bin:$PATH bash -ex commands.sh >said.txt 2>&1 || { cat said.txt; false; }
+    grep -q "the core is saturated" said.txt
+    grep -q "known to 2 % within" said.txt
+    grep -q "^no warnings" said.txt
+    # What came back is the lamp's kernel: a wrong core, background or tail is far from this.
+    kernel show kernel.exr -o k.png --json >k.json
+    kernel show lamp.exr -o l.png --json >l.json
+    "$python" - <<'PY'
+import json
+k, l = (json.load(open(f))["rings"] for f in ("k.json", "l.json"))
+for r in (2, 5, 10, 20, 40, 80):
+    for c in range(3):
+        a, b = k[r]["within"][c], l[r]["within"][c]
+        assert abs(a - b) < 0.05, (r, c, a, b)
+PY
+}

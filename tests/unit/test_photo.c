@@ -166,7 +166,7 @@ static void clean_recovers(void **state) {
     (void)state;
     light_at *const LIGHT[2] = {soft, star};
     for (int l = 0; l < 2; l++) {
-        edit_request r = {.inputs = 1, .value = {1, 2, 1}};
+        edit_request r = {.inputs = 1, .value = {1, 5, 1}};
         edit_account told = {0};
         r.input[0] = photograph(LIGHT[l], 3, 0.02, 1, 7);
         double raw = 0;
@@ -187,7 +187,7 @@ static void clean_recovers(void **state) {
 static void clean_takes_shorter(void **state) {
     (void)state;
     for (int given = 0; given < 2; given++) {
-        edit_request r = {.inputs = 3, .value = {1, 2, 1}};
+        edit_request r = {.inputs = 3, .value = {1, 5, 1}};
         edit_account told = {0};
         r.input[0] = photograph(star, 40, 0.02, 1, 7);
         r.input[1] = photograph(star, 0.6, 0.0003, 1, 8);
@@ -204,7 +204,7 @@ static void clean_takes_shorter(void **state) {
 /* A kernel without faults stays as it is, to the bit. */
 static void clean_leaves(void **state) {
     (void)state;
-    edit_request r = {.inputs = 1, .value = {1, 2, 1}};
+    edit_request r = {.inputs = 1, .value = {1, 5, 1}};
     edit_account told = {0};
     err e = {0};
     CHECK_OK(edit_new(&r.input[0].kernel, 129, 129, 1, &e), e);

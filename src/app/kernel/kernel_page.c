@@ -490,9 +490,10 @@ bool kernel_page_svg(const kernel_page *k, par *threads, text *to, err *e) {
 /* --- a picture with its scale -------------------------------------------------------------------
  */
 
-/* Digits of 3 x 5 dots, the highest bit first; then minus and e. */
+/* Digits of 3 x 5 dots, the highest bit first; then minus. */
 static const uint16_t GLYPH[] = {075557, 026227, 071747, 071717, 055711, 074717,
-                                 074757, 071122, 075757, 075717, 000700, 035743};
+                                 074757, 071122, 075757, 075717, 000700};
+enum { MINUS = 10 };
 
 typedef struct {
     picture p;
@@ -506,19 +507,24 @@ static void fill_box(const picture *p, uint32_t x, uint32_t y, uint32_t w, uint3
             memcpy(p->pixel + 3 * ((size_t)j * p->w + i), rgb, 3);
 }
 
-static void draw_glyph(const canvas *c, uint32_t x, uint32_t y, int glyph, const uint8_t rgb[3]) {
+/* Draws a digit and returns where the next one begins. */
+static uint32_t draw_glyph(const picture *p, uint32_t x, uint32_t y, uint32_t dot, int glyph,
+                           const uint8_t rgb[3]) {
     for (uint32_t i = 0; i < 15; i++)
         if (GLYPH[glyph] >> (14 - i) & 1)
-            fill_box(&c->p, x + i % 3 * c->dot, y + i / 3 * c->dot, c->dot, c->dot, rgb);
+            fill_box(p, x + i % 3 * dot, y + i / 3 * dot, dot, dot, rgb);
+    return x + 4 * dot;
 }
 
-/* Draws "1", or "1e-3". */
+/* Draws 1, or 10 with a small power above. */
 static void draw_power(const canvas *c, uint32_t x, uint32_t y, int below, const uint8_t rgb[3]) {
-    int glyph[8] = {1, 11, 10}, n = 3;
-    if (below >= 10) glyph[n++] = below / 10;
-    glyph[n++] = below % 10;
-    for (int i = 0; i < (below ? n : 1); i++)
-        draw_glyph(c, x + (uint32_t)i * 4 * c->dot, y, glyph[i], rgb);
+    uint32_t small = max_u32(1, c->dot * 2 / 3), up = y > 2 * c->dot ? y - 2 * c->dot : 0;
+    x = draw_glyph(&c->p, x, y, c->dot, 1, rgb);
+    if (!below) return;
+    x = draw_glyph(&c->p, x, y, c->dot, 0, rgb);
+    x = draw_glyph(&c->p, x, up, small, MINUS, rgb);
+    if (below >= 10) x = draw_glyph(&c->p, x, up, small, below / 10, rgb);
+    draw_glyph(&c->p, x, up, small, below % 10, rgb);
 }
 
 uint8_t *kernel_page_png(const kernel_page *k, size_t *bytes, err *e) {

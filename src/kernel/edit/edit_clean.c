@@ -170,25 +170,27 @@ static double local_mean(const edit_kernel *k, const double *tap, size_t i) {
 static double replace_tail(cleaning *w, double *tap, uint32_t first, double noise, double times,
                            const ring_fall *fall, err *e) {
     const size_t n = (size_t)w->k.w * w->k.h;
-    double *made = mem_raw(n, sizeof *made, "a tail", e), change = 0, level = 0, want = 0;
+    double *local = mem_new(n, sizeof *local, "a tail", e), change = 0, level = 0, want = 0;
+    const uint32_t end = w->rings.rings;
     ring_fall f = *fall;
-    if (!made) return INFINITY;
+    if (!local) return INFINITY;
+    for (size_t i = 0; i < n; i++) local[i] = local_mean(&w->k, tap, i);
+    /* A mean of 25 taps has a fifth of their noise, or more: JPEG's blocks go up and down as one.
+     */
+    double wobble = fmax(noise / 5, ring_scatter(&w->rings, local, 2 * end / 3, end));
     for (uint32_t r = first - max_u32(1, first / 4); r < first; r++)
         level += ring_robust_mean(&w->rings, tap, r), want += ring_fall_at(&f, r);
     if (want > 0) f.level *= fmax(level, 0) / want;
     for (size_t i = 0; i < n; i++) {
         double x = (double)(i % w->k.w) - w->k.w / 2, y = (double)(i / w->k.w) - w->k.h / 2;
         double d = hypot(x, y), blend = clamp_double(6 * (d / first - 5.0 / 6), 0, 1);
-        double v = ring_fall_at(&f, d), local = blend > 0 ? local_mean(&w->k, tap, i) : 0;
-        /* A mean of 25 taps has a fifth of their noise: 3 of its deviations are no chance. */
-        double apart = (local - v) / (noise / 5);
-        v += clamp_double(apart - 2.5, 0, 1) * (local - v);
-        blend *= clamp_double(2.5 - 2 * local / (times * noise), 0, 1);
-        made[i] = tap[i] + blend * (v - tap[i]);
-        change += made[i] - tap[i];
+        double v = ring_fall_at(&f, d), apart = (local[i] - v) / wobble;
+        v += clamp_double(apart - 3.5, 0, 1) * (local[i] - v); /* four deviations are no chance */
+        blend *= clamp_double(2.5 - 2 * local[i] / (times * noise), 0, 1);
+        change += blend * (v - tap[i]);
+        tap[i] += blend * (v - tap[i]);
     }
-    memcpy(tap, made, n * sizeof *tap);
-    mem_free(made);
+    mem_free(local);
     return change;
 }
 

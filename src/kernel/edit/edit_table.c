@@ -69,7 +69,7 @@ const edit EDITS[] = {
         .amount = "an exposure",
         .from_photo = true,
         .parameter = {{"background", 1, 0, 1, "1 takes a background out, 0 leaves it"},
-                      {"noise", 2, 0, 100,
+                      {"noise", 5, 0, 100,
                        "rings whose light is not so many times the noise of a tap are replaced by "
                        "a fall-off; 0 leaves them"},
                       {"core", 1, 0, 1, "1 restores a core that is cut off, 0 leaves it"}},

@@ -85,6 +85,18 @@ double ring_noise(const ring_map *m, const double *plane, uint32_t from, uint32_
     return m->room[n / 2] / 0.6745 / sqrt(1.25);
 }
 
+double ring_scatter(const ring_map *m, const double *plane, uint32_t from, uint32_t to) {
+    double *mean = m->room + (size_t)m->w * m->h;
+    uint32_t n = 0;
+    for (uint32_t r = from; r < to; r++) mean[r] = ring_robust_mean(m, plane, r);
+    for (uint32_t r = from; r < to; r++)
+        for (uint32_t i = m->first[r]; i < m->first[r + 1]; i++)
+            m->room[n++] = fabs(plane[m->tap[i]] - mean[r]);
+    if (n < 16) return 0;
+    qsort(m->room, n, sizeof *m->room, by_value);
+    return m->room[n / 2] / 0.6745;
+}
+
 double ring_fall_at(const ring_fall *f, double distance) {
     return f->level * pow(fmax(distance, 1), -f->slope);
 }

@@ -28,6 +28,10 @@ double ring_robust_mean(const ring_map *m, const double *plane, uint32_t r);
  * neighbours, by the median, so that structure does not count. */
 double ring_noise(const ring_map *m, const double *plane, uint32_t from, uint32_t to);
 
+/* Returns how far taps of the rings [from, to) are from the robust mean of their ring, as the
+ * deviation that noise of the same median would have. */
+double ring_scatter(const ring_map *m, const double *plane, uint32_t from, uint32_t to);
+
 /* A fall-off: light = level * distance^-slope + background. */
 typedef struct {
     double level, slope, background;
