@@ -4,6 +4,7 @@
 #include "app/run/file_set.h"
 #include "app/run/forecast.h"
 #include "app/run/output.h"
+#include "app/run/pipe.h"
 #include "app/run/sequence.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -115,6 +116,7 @@ static void report_early(cli *c, double start, bool apart, text *out, err *e) {
 }
 
 int cmd_apply(cli *c, text *out, err *e) {
+    if (pipe_is(&c->s)) return pipe_run(c, e), 0;
     char folder[CACHE_PATH];
     double start = clock_now();
     job j = {0};

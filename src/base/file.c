@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -257,6 +258,7 @@ static void sweep_once(const char *folder) {
 /* --- output ------------------------------------------------------------------------------ */
 
 struct file_out {
+    bool stream;  /* goes to standard output; fd is a file in memory */
     int fd, slot; /* slot: where the temporary file's name is; -1 when there is none */
     bool keep;    /* never replace a file */
     char *path;   /* the final name, symbolic links resolved */
@@ -340,7 +342,13 @@ file_out *file_out_open(const char *path, bool replace, err *e) {
     char folder[PATH_MAX];
     file_out *f = mem_new(1, sizeof *f, "file", e);
     if (!f) return NULL;
-    *f = (file_out){.fd = -1, .slot = -1, .keep = !replace};
+    *f = (file_out){.fd = -1, .slot = -1, .keep = !replace, .stream = strcmp(path, "-") == 0};
+    if (f->stream) {
+        f->fd = memfd_create("standard output", MFD_CLOEXEC);
+        if (f->fd < 0) err_errno(e, ERR_RETRY, "cannot make a file in memory");
+        if (f->fd < 0 || !(f->path = mem_str("standard output", e))) goto fail;
+        return f;
+    }
     if (!replaceable(path, e) || !(f->path = final_name(path, e))) goto fail;
     bool replaces = stat(f->path, &old) == 0;
     if (replaces && f->keep) {
@@ -411,8 +419,31 @@ static bool rename_new(const char *temp, const char *path) {
     return false;
 }
 
+/* Copies the file in memory to standard output. */
+static bool send_out(const file_out *f, err *e) {
+    enum { SOME = 1 << 18 };
+    uint8_t *some = mem_raw(SOME, 1, "standard output", e);
+    bool ok = some != NULL;
+    ssize_t n = 1;
+    for (off_t at = 0; ok && n > 0; at += n > 0 ? n : 0) {
+        n = pread(f->fd, some, SOME, at);
+        for (ssize_t done = 0, k; ok && done<n; done += k> 0 ? k : 0) {
+            k = write(STDOUT_FILENO, some + done, (size_t)(n - done));
+            if (k < 0 && errno != EINTR)
+                ok = err_errno(e, ERR_IO, "cannot write to standard output");
+        }
+    }
+    mem_free(some);
+    return ok;
+}
+
 bool file_out_commit(file_out **fp, err *e) {
     file_out *f = *fp;
+    if (f->stream) {
+        bool sent = send_out(f, e);
+        file_out_discard(fp);
+        return sent;
+    }
     const char *temp = slots[f->slot].name;
     int fd = f->fd;
     /* Some file systems report a full disk only when a file is closed. So a copy of the descriptor

@@ -33,11 +33,12 @@ uint8_t *file_read_all(const char *path, size_t limit, size_t *bytes, err *e);
 
 typedef struct file_out file_out;
 
-/* Opens a new file that will get the name `path`. A symbolic link is followed: the file that it
- * points to is replaced or made, the link stays. Folders, pipes and devices are refused. With
- * `replace` the file takes over the old one's permissions, and its owner, group and access list as
- * far as the system allows. Without, this call and file_out_commit fail with ERR_SKIPPED when there
- * is a file of that name, even if it appeared in between. */
+/* Opens a new file that will get the name `path`; "-" is standard output, to which the whole
+ * content goes in file_out_commit. A symbolic link is followed: the file that it points to is
+ * replaced or made, the link stays. Folders, pipes and devices are refused. With `replace` the file
+ * takes over the old one's permissions, and its owner, group and access list as far as the system
+ * allows. Without, this call and file_out_commit fail with ERR_SKIPPED when there is a file of that
+ * name, even if it appeared in between. */
 file_out *file_out_open(const char *path, bool replace, err *e);
 /* Returns the final name, symbolic links resolved. */
 const char *file_out_path(const file_out *f);

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-static const image_format *const FORMAT[] = {&FORMAT_EXR, &FORMAT_HDR, &FORMAT_PFM, &FORMAT_PNG};
+static const image_format *const FORMAT[] = {&FORMAT_EXR, &FORMAT_HDR, &FORMAT_PFM, &FORMAT_PNG,
+                                             &FORMAT_RAW};
 enum { FORMATS = sizeof FORMAT / sizeof *FORMAT, LONGEST_MAGIC = 16 };
 
 /* Formats that people try. They are not read, but recognised, so that the message can say how to
@@ -137,7 +138,22 @@ struct image_writer {
     uint8_t **done; /* done[part][band]: each band of image_writer_rows is written once */
 };
 
+/* Returns the format of "exr:-", or NULL. */
+static const image_format *format_of_stream(const char *path) {
+    for (int i = 0; i < FORMATS; i++) {
+        size_t n = strlen(FORMAT[i]->name);
+        if (strncmp(path, FORMAT[i]->name, n) == 0 && strcmp(path + n, ":-") == 0) return FORMAT[i];
+    }
+    return NULL;
+}
+
+bool image_is_stream(const char *path) {
+    return strcmp(path, "-") == 0 || format_of_stream(path);
+}
+
 static const image_format *format_of_name(const char *path, err *e) {
+    const image_format *stream = format_of_stream(path);
+    if (stream) return stream;
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     for (int i = 0; dot && i < FORMATS; i++) {
         for (const char *name = FORMAT[i]->extensions; *name;) {
@@ -146,13 +162,18 @@ static const image_format *format_of_name(const char *path, err *e) {
             name += n + (name[n] == ',');
         }
     }
+    if (image_is_stream(path)) {
+        err_set(e, ERR_CANT_CREATE,
+                "standard output needs the name of a format before it: exr:-, pfm:- and so on");
+        return NULL;
+    }
     err_set(e, ERR_CANT_CREATE,
             "cannot write '%s': unsupported extension; use .exr, .hdr, .pfm or .png", path);
     return NULL;
 }
 
 bool image_can_create(const char *path, err *e) {
-    return format_of_name(path, e) && file_out_possible(path, e);
+    return format_of_name(path, e) && (format_of_stream(path) || file_out_possible(path, e));
 }
 
 static uint32_t bands(const image_writer *w, int part) {
@@ -163,7 +184,8 @@ static uint32_t bands(const image_writer *w, int part) {
 image_writer *image_create(const char *path, const image_header *h, bool replace, par *threads,
                            err *e) {
     const image_format *format = format_of_name(path, e);
-    file_out *file = format ? file_out_open(path, replace, e) : NULL;
+    const char *to = format && format_of_stream(path) ? "-" : path;
+    file_out *file = format ? file_out_open(to, replace, e) : NULL;
     image_writer *w = file ? mem_new(1, sizeof *w, "writer", e) : NULL;
     if (!w) goto fail;
     w->format = format;

@@ -37,6 +37,9 @@ const char *image_reader_path(const image_reader *r);
 bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *const plane[],
                 err *e);
 
+/* Returns whether a path is standard output: "-", or with the name of a format "exr:-". Without a
+ * name image_create does not know what to write. */
+bool image_is_stream(const char *path);
 /* Returns false, with ERR_CANT_CREATE, where image_create would fail for any image: the file
  * extension is not supported, or the folder does not exist. */
 bool image_can_create(const char *path, err *e);
@@ -100,6 +103,6 @@ typedef struct {
     void (*discard)(void *w);
 } image_format;
 
-extern const image_format FORMAT_EXR, FORMAT_HDR, FORMAT_PFM, FORMAT_PNG;
+extern const image_format FORMAT_EXR, FORMAT_HDR, FORMAT_PFM, FORMAT_PNG, FORMAT_RAW;
 
 #endif

@@ -270,10 +270,9 @@ says() { # code, words, arguments
     FFTBLOOM_VRAM_LIMIT=2 says 78 "FFTBLOOM_VRAM_LIMIT: vram_limit 2 is 2 bytes; did you mean 2GB?" $a
 }
 
-@test "standard input and output are not supported, and that is said" {
-    says 64 "input is '-': standard input and output are not supported here" - k.exr -o o.exr
+@test "standard input and output where they are not supported" {
     says 64 "kernel is '-': standard input" a.exr - -o o.exr
-    says 64 "--output is '-': standard input and output" a.exr k.exr -o -
+    says 73 "standard output needs the name of a format before it: exr:-" kernel make star -o -
     says 64 "'-': standard input is not supported" info -
     says 64 "'-': standard input is not supported" diff a.exr -
     says 64 "'-': standard input is not supported" kernel check -

@@ -28,6 +28,7 @@ static bool holds(option_condition c, const settings *s) {
     case WHERE_THRESHOLD: return s->bloom.threshold > 0;
     case WHERE_HALF: return s->pixels != PIXELS_FLOAT;
     case WHERE_EXR: return writes(s, ".exr");
+    case WHERE_STREAM: return s->input && strcmp(s->input, "-") == 0;
     case WHERE_EMITS: return s->bloom.emit_layer || s->emit_file;
     case WHERE_PNG: return writes(s, ".png");
     case WHERE_NO_PICTURE: return !writes(s, ".png") || writes(s, ".exr");
@@ -59,6 +60,7 @@ const option_rule OPTION_RULES[] = {
 
     {RUN, "knee", WHERE_THRESHOLD, "without --threshold"},
     {FOR_APPLY, "half_overflow", WHERE_HALF, "with --pixel-type float"},
+    {FOR_APPLY, "raw", WHERE_STREAM, "without - as the input"},
     {FOR_APPLY, "emit", WHERE_EMITS, "without --emit-layer or --emit-file"},
     {FOR_APPLY, "compression emit_layer stamp", WHERE_EXR, "on an output that is not EXR"},
     {FOR_APPLY, "output_space", WHERE_NO_PICTURE, "on a PNG picture; use --view"},

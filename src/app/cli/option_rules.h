@@ -35,6 +35,7 @@ typedef enum {
     WHERE_HALF, /* the output may be half floats */
     WHERE_EXR,  /* the output may be in this format */
     WHERE_EMITS,
+    WHERE_STREAM,
     WHERE_PNG,
     WHERE_NO_PICTURE,
     WHERE_CPU, /* the device may be the CPU */

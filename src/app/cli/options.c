@@ -30,15 +30,16 @@ const option OPTIONS[] = {
     {"input", OPTION_PATH, SECTION_FILES, IMAGE, AT(input), .value = "IN",
      .help = "Image to bloom: EXR, HDR, PFM or PNG. A frame pattern such as shot.####.exr means a "
              "sequence.",
-     .about = "It can also be given as the first argument."},
+     .about = "It can also be given as the first argument. - is standard input (docs/pipes.md)."},
     {"kernel", OPTION_PATH, SECTION_FILES, SPREAD, AT(kernel), .value = "KERNEL",
      .help = "Point spread function: an image, or a .spectrum file made by precompute.",
      .about = "It can also be given as an argument, after the input."},
     {"output", OPTION_PATH, SECTION_FILES,
      FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_BENCH, AT(output), .value = "OUT",
-     .letter = 'o', .help = "File to write; its extension decides the format.",
+     .letter = 'o', .stdout_too = true, .help = "File to write; its extension decides the format.",
      .about = "A .png file is a tone-mapped preview. For a sequence the output needs a frame "
-              "pattern, too. If OUT is a folder, the file in it has the name of the input. The "
+              "pattern, too. If OUT is a folder, the file in it has the name of the input; - "
+              "and exr:- are standard output. The "
               "file appears complete or not at all."},
     {"before", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(before), .value = "FILE",
      .help =
@@ -48,6 +49,11 @@ const option OPTIONS[] = {
      .help = "Write the glare alone into an EXR file of its own, and not into the output.",
      .about = "Its channels have the names of the image's, with the layer of --emit-layer before "
               "them if it is given. For a sequence it needs a frame pattern."},
+    {"raw", OPTION_STRING, SECTION_FILES, FOR_APPLY, AT(raw), .value = "WxHxC",
+     .help = "Size and channels of raw planes on standard input (IN is -), such as 1920x1080x3; "
+             "with OUT - the result is raw, too.",
+     .about = "The planes are those of ffmpeg's gbrpf32le (3), gbrapf32le (4) or grayf32le (1), "
+              "frame after frame. See docs/pipes.md."},
     {"config", OPTION_PATH, SECTION_FILES, RUN | FOR_PRECOMPUTE, AT(config), .value = "FILE",
      .flag_only = true,
      .help = "Read options from a JSON file; flags and environment variables override it."},

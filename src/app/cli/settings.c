@@ -111,7 +111,8 @@ static bool parse_text(const source *from) {
 }
 
 static bool parse_path(const source *from) {
-    if (strcmp(from->value, "-") == 0 && !from->o->stdout_too)
+    bool stream = from->o->at == offsetof(settings, input) || from->o->stdout_too;
+    if (strcmp(from->value, "-") == 0 && !stream)
         return err_set(from->e, ERR_CONFIG,
                        "%s is '-': standard input and output are not supported here; give the name "
                        "of a file",

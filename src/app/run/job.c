@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "image/format.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -99,7 +100,8 @@ static bool list_frames(job *j, const settings *s, err *e) {
                             : frame_list_scan(&j->frames, &v->input, e);
     if (!listed) return false;
     if (!s->frames) note_gaps(j);
-    const char *one = j->output && !v->output.after ? j->output : NULL;
+    const char *one = NULL;
+    if (j->output && !v->output.after && !image_is_stream(j->output)) one = j->output;
     for (int k = 0; k < JOB_SIDES; k++)
         if (v->side[k].before && !v->side[k].after) one = side_path(s, (job_side)k);
     return !one || j->frames.count == 1 ||

@@ -145,7 +145,7 @@ bool output_stamp(image *img, const settings *s, const char *input, err *e) {
 
 bool output_is_picture(const char *path) {
     const char *dot = strrchr(path, '.');
-    return dot && strcasecmp(dot, ".png") == 0;
+    return (dot && strcasecmp(dot, ".png") == 0) || strcmp(path, "png:-") == 0;
 }
 
 /* Decides which channels of a part are read. Data stays in the file where it takes more than the
@@ -216,7 +216,7 @@ static bool save_picture(const char *path, const output *o, const preview_light 
                          preview_options *as, err *e) {
     preview_picture v = {0};
     size_t bytes;
-    file_out *f = file_out_open(path, o->s->clobber, e);
+    file_out *f = file_out_open(image_is_stream(path) ? "-" : path, o->s->clobber, e);
     bool ok = f && preview_develop(&v, l, as, o->threads, e);
     uint8_t *png = ok ? png_encode(&(png_picture){v.pixel, v.width, v.height, 3}, &bytes, e) : NULL;
     ok = png && file_out_write(f, 0, png, bytes, e) && file_out_commit(&f, e);

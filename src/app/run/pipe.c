@@ -1,0 +1,151 @@
+#include "app/run/pipe.h"
+
+#include "app/cli/options.h"
+#include "app/run/frame.h"
+#include "app/run/job.h"
+#include "app/run/output.h"
+#include "app/run/stream.h"
+#include "base/mem.h"
+#include "image/format.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool pipe_is(const settings *s) {
+    return (s->input && strcmp(s->input, "-") == 0) || (s->output && image_is_stream(s->output));
+}
+
+/* Refuses, with ERR_USAGE, what has no effect on streams. */
+static bool check_options(const settings *s, err *e) {
+    static const char *const NONE[] = {"report", "json",   "update",  "in_place",  "dry_run",
+                                       "farm",   "before", "missing", "keep_going"};
+    for (size_t i = 0; i < sizeof NONE / sizeof NONE[0]; i++) {
+        const option *o = option_find(NONE[i], FOR_APPLY);
+        char flag[OPTION_NAME_ROOM];
+        if (s->value[o - OPTIONS].origin == ORIGIN_FLAG)
+            return err_set(e, ERR_USAGE, "%s has no effect on standard input and output",
+                           option_flag(o, flag));
+    }
+    if (s->emit_file)
+        return err_set(e, ERR_USAGE, "--emit-file has no effect on standard input and output");
+    return true;
+}
+
+/* One run. */
+typedef struct {
+    const settings *s;
+    frame_maker *maker;
+    device_queue queue;
+    bloom_report made;
+    frame_pattern output; /* of files; .before is NULL for a stream */
+    int first;            /* the number of the first frame */
+} piped;
+
+/* Returns "exr:-" where only "-" was given: in the format of the input. */
+static char *output_name(const piped *p, const char *format, size_t index, err *e) {
+    text name = {0};
+    if (p->output.before) return frame_path(&p->output, p->first + (int)index, e);
+    if (strcmp(p->s->output, "-") == 0)
+        text_add(&name, "%s:-", p->s->raw ? "raw" : format);
+    else
+        text_add(&name, "%s", p->s->output);
+    char *copy = mem_str(name.s, e);
+    text_free(&name);
+    return copy;
+}
+
+/* A file in memory is what the user calls standard input. */
+static void rename_input(const char *path, size_t number, err *e) {
+    char *at = e->code ? strstr(e->msg, path) : NULL;
+    if (!at) return;
+    text whole = {0};
+    text_add(&whole, "%.*sstandard input, image %zu%s", (int)(at - e->msg), e->msg, number,
+             at + strlen(path));
+    snprintf(e->msg, sizeof e->msg, "%s", whole.s);
+    text_free(&whole);
+}
+
+static bool make(piped *p, const char *input, const char *format, size_t index, err *e) {
+    frame_result f;
+    job_files files = {.input = (char *)(uintptr_t)input,
+                       .kernel = (char *)(uintptr_t)p->s->kernel,
+                       .output = output_name(p, format, index, e)};
+    par *threads = p->maker->threads;
+    par_enter(threads, index);
+    p->made = (bloom_report){0};
+    bool ok = files.output && frame_make(p->maker, &p->queue, &files, &f, &p->made, e);
+    par_leave(threads);
+    mem_free(files.output);
+    return ok;
+}
+
+static bool make_stream(piped *p, err *e) {
+    stream in;
+    bool ok = stream_open(&in, p->s->raw, e);
+    while (ok && stream_next(&in, e)) {
+        if (in.count > 1 && !p->output.after && p->output.before)
+            ok = err_set(e, ERR_USAGE,
+                         "standard input has more than one image; give the output a frame pattern, "
+                         "such as out.####.exr, or write -");
+        ok = ok && make(p, in.path, in.format, in.count - 1, e);
+        if (!ok) rename_input(in.path, in.count, e);
+    }
+    stream_close(&in);
+    return !e->code;
+}
+
+static bool make_files(piped *p, const job *j, err *e) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < job_count(j); i++) {
+        job_files f;
+        ok = job_frame(j, i, &f, e);
+        const char *dot = ok ? strrchr(f.input, '.') : NULL;
+        ok = ok && make(p, f.input, dot ? dot + 1 : "exr", i, e);
+        job_files_free(&f);
+    }
+    return ok;
+}
+
+/* Makes the frames of the job, or those of standard input where there is no job. */
+static bool make_all(const cli *c, frame_maker *m, const job *j, err *e) {
+    const settings *s = &c->s;
+    frame_list frames = {0};
+    piped *p = mem_new(1, sizeof *p, "a run", e);
+    if (!p) return false;
+    *p = (piped){.s = s, .maker = m, .queue = {.s = s->bloom}, .first = 1};
+    p->queue.s.slots = 1;
+    p->queue.s.half = s->pixels == PIXELS_HALF;
+    p->queue.s.images = j ? (uint32_t)job_count(j) : 1000; /* as for a video */
+    pthread_mutex_init(&p->queue.lock, NULL);
+    bool ok = image_is_stream(s->output) || frame_path_parse(&p->output, s->output, e);
+    if (ok && !j && s->frames && (ok = frame_list_parse(&frames, s->frames, e)))
+        p->first = frames.number[0];
+    mem_keep(mem_left() / 4);
+    ok = ok && (j ? make_files(p, j, e) : make_stream(p, e));
+    mem_keep(0);
+    frame_list_free(&frames);
+    frame_pattern_free(&p->output);
+    device_queue_close(&p->queue);
+    mem_free(p);
+    return ok;
+}
+
+bool pipe_run(const cli *c, err *e) {
+    const settings *s = &c->s;
+    bool from_stream = strcmp(s->input, "-") == 0;
+    job j = {0};
+    recipes all = {0};
+    frame_maker m = {.recipes = &all,
+                     .threads = c->threads,
+                     .stamped = ATOMIC_FLAG_INIT,
+                     .looked = ATOMIC_FLAG_INIT,
+                     .forgets = ATOMIC_FLAG_INIT};
+    bool ok = check_options(s, e) && (from_stream || job_open(&j, s, e)) &&
+              recipes_open(&all, s, &j, NULL, e) &&
+              (!output_is_picture(s->output) || (m.screen = screen_open(s->view, e))) &&
+              make_all(c, &m, from_stream ? NULL : &j, e);
+    screen_close(&m.screen);
+    job_close(&j);
+    return ok;
+}

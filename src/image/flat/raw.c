@@ -1,0 +1,134 @@
+/* raw.c - planes of floats without a header, as ffmpeg's gbrpf32le, gbrapf32le and grayf32le: one
+ * plane after the other, green, blue, red and alpha or grey alone, rows from the top, little
+ * endian.
+ *
+ * Such bytes do not say what they are. So they are written to streams only, and read from files in
+ * which a stream's reader has put a line in front of them (raw.h). */
+#include "image/flat/raw.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "image/flat/flat.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char MAGIC[] = "fftbloom raw";
+
+size_t raw_head(char to[RAW_HEAD], uint32_t width, uint32_t height, uint32_t channels) {
+    memset(to, 0, RAW_HEAD);
+    snprintf(to, RAW_HEAD, "%s %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", MAGIC, width, height,
+             channels);
+    return RAW_HEAD;
+}
+
+/* A reader or a writer. */
+typedef struct {
+    flat_file flat;
+    uint64_t start;         /* of the samples */
+    int channel[4], planes; /* of the part, in the order of the planes */
+} raw;
+
+static bool match(const uint8_t *head, size_t bytes) {
+    return bytes >= sizeof MAGIC - 1 && memcmp(head, MAGIC, sizeof MAGIC - 1) == 0;
+}
+
+static void order_planes(raw *r) {
+    const flat_picture *f = &r->flat.picture;
+    r->channel[0] = f->colour[1];
+    if (f->colours == 3) {
+        r->channel[1] = f->colour[2];
+        r->channel[2] = f->colour[0];
+    }
+    r->planes = f->colours;
+    if (f->alpha >= 0) r->channel[r->planes++] = f->alpha;
+}
+
+static uint64_t place(const raw *r, int plane, size_t row) {
+    uint64_t pixels = (uint64_t)r->flat.width * r->flat.height;
+    return r->start + 4 * ((uint64_t)plane * pixels + (uint64_t)row * r->flat.width);
+}
+
+static bool read_row(void *ctx, size_t i, int worker, err *e) {
+    (void)worker;
+    const raw *r = ctx;
+    size_t width = r->flat.width;
+    bool ok = true;
+    for (int k = 0; ok && k < r->planes; k++) {
+        float *to = r->flat.plane[r->channel[k]];
+        if (to)
+            ok = file_in_read(r->flat.in, place(r, k, r->flat.row + i), to + i * width, width * 4,
+                              e);
+    }
+    return ok;
+}
+
+static void *raw_open(const char *path, const image_limits *limits, par *threads, image_header *h,
+                      err *e) {
+    char head[RAW_HEAD + 1] = {0};
+    uint32_t w, height, channels;
+    raw *r = flat_new(sizeof *r, read_row, threads, e);
+    bool ok = r && (r->flat.in = file_in_open(path, e)) &&
+              file_in_read(r->flat.in, 0, head, RAW_HEAD, e);
+    if (ok && (sscanf(head + sizeof MAGIC - 1, "%" SCNu32 " %" SCNu32 " %" SCNu32, &w, &height,
+                      &channels) != 3 ||
+               (channels != 1 && channels != 3 && channels != 4)))
+        ok = err_set(e, ERR_DATA, "the head of the raw planes is damaged");
+    if (ok) {
+        const flat_size size = {w, height, channels == 1 ? 1 : 3, channels == 4};
+        r->start = RAW_HEAD;
+        ok = flat_header(&r->flat, h, &size, limits, e);
+    }
+    if (ok && file_in_size(r->flat.in) - RAW_HEAD != (uint64_t)w * height * channels * 4)
+        ok = err_set(e, ERR_DATA, "the planes are cut off");
+    if (ok) {
+        order_planes(r);
+        return r;
+    }
+    flat_close(r);
+    return NULL;
+}
+
+static bool write_row(void *ctx, size_t i, int worker, err *e) {
+    (void)worker;
+    const raw *w = ctx;
+    const image_part *p = w->flat.picture.part;
+    size_t width = w->flat.width;
+    float *line = mem_raw(width, sizeof *line, "a row", e);
+    bool ok = line != NULL;
+    for (int k = 0; ok && k < w->planes; k++) {
+        int c = w->channel[k];
+        image_to_float(line, w->flat.from[c], p->channel[c].type, i * width, width);
+        ok = file_out_write(w->flat.out, place(w, k, w->flat.row + i), line, width * 4, e);
+    }
+    mem_free(line);
+    return ok;
+}
+
+static void *raw_create(file_out **file, image_header *h, par *threads, err *e) {
+    raw *w = flat_new(sizeof *w, write_row, threads, e);
+    if (w && flat_take(&w->flat, file, h, &FORMAT_RAW, e)) {
+        order_planes(w);
+        return w;
+    }
+    flat_close(w);
+    return NULL;
+}
+
+const image_format FORMAT_RAW = {
+    .name = "raw",
+    .extensions = "",
+    .holds_alpha = true,
+    .magic = sizeof MAGIC - 1,
+    .match = match,
+    .open = raw_open,
+    .read = flat_read,
+    .close = flat_close,
+    .create = raw_create,
+    .writer_rows = flat_one_row,
+    .write = flat_write,
+    .commit = flat_commit,
+    .discard = flat_close,
+};

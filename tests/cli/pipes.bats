@@ -1,0 +1,117 @@
+#!/usr/bin/env bats
+# Images through standard input and output.
+
+bats_require_minimum_version 1.5.0
+load files
+
+setup_file() {
+    shared_folder || return 0
+    oiiotool --create 32x24 3 --point:color=8,8,8 10,9 -d float -o in.exr
+    oiiotool --create 9x9 1 --chnames Y --point:color=3 4,4 --point:color=1 7,5 -d float -o two.exr
+    "$FFTBLOOM" in.exr two.exr -o in.pfm --sharpen 1 --device cpu
+    # Three frames of raw planes, 4 x 2: green, blue and red.
+    python3 - <<'P'
+import struct
+with open("in.raw", "wb") as f:
+    for frame in range(3):
+        for plane in range(3):
+            f.write(struct.pack("<8f", *[100 * frame + 10 * plane + i for i in range(8)]))
+P
+}
+
+setup() {
+    needs_cpu
+    own_folder
+}
+
+bloom() { "$FFTBLOOM" "$@" --device cpu; }
+
+@test "an image through standard input, output, or both is that of files" {
+    bloom in.exr two.exr -o out.exr
+    bloom in.exr two.exr -o - >a.exr
+    bloom - two.exr -o - <in.exr >b.exr
+    bloom - two.exr -o c.exr <in.exr
+    for f in a b c; do cmp $f.exr out.exr; done
+    bloom in.exr two.exr -o out.pfm
+    bloom in.exr two.exr -o pfm:- | cmp - out.pfm
+    bloom in.exr two.exr -o png:- | head -c 4 | tail -c 3 | grep -q PNG
+}
+
+@test "PFM images one after the other, and into files" {
+    bloom in.pfm two.exr -o out.pfm
+    cat in.pfm in.pfm in.pfm | bloom - two.exr -o - | cmp - <(cat out.pfm out.pfm out.pfm)
+    cat in.pfm in.pfm | bloom - two.exr -o o.@@.pfm --frames 8
+    cmp o.08.pfm out.pfm && cmp o.09.pfm out.pfm
+    run --separate-stderr bash -c 'cat in.pfm in.pfm | "$FFTBLOOM" - two.exr -o one.pfm --device cpu'
+    [ "$status" -eq 64 ]
+    [[ "$stderr" == *"more than one image"*"frame pattern"* ]]
+    # A sequence of files.
+    for i in 1 2; do cp in.exr s.$i.exr; done
+    bloom s.@.exr two.exr -o pfm:- | cmp - <(cat out.pfm out.pfm)
+}
+
+@test "raw planes: their order, many frames, alpha and grey" {
+    bloom - two.exr -o - --raw 4x2x3 --sharpen 1 <in.raw | cmp - in.raw
+    bloom - two.exr -o o.@.exr --raw 4x2x3 --sharpen 1 <in.raw
+    # The second frame's first pixel: red is the third plane.
+    [ "$(oiiotool --dumpdata o.2.exr | sed -n 's/^ *Pixel (0, 0): //p')" = "120.000000000 100.000000000 110.000000000" ]
+    bloom o.@.exr two.exr -o raw:- --sharpen 1 | cmp - in.raw
+    head -c 64 in.raw >short.raw
+    bloom - two.exr -o - --raw 2x2x4 --sharpen 1 <short.raw | cmp - short.raw
+    bloom - two.exr -o - --raw 4x4x1 --sharpen 1 <short.raw | cmp - short.raw
+    # The same numbers as from a file.
+    bloom - two.exr -o - --raw 4x2x3 <in.raw >bloomed.raw
+    bloom o.@.exr two.exr -o raw:- | cmp - bloomed.raw
+}
+
+@test "video in, bloomed video out" {
+    command -v ffmpeg >/dev/null || skip "ffmpeg is not installed"
+    ffmpeg -v error -f lavfi -i "color=black:size=96x64:rate=10" -vf "drawbox=x=40+10*0:y=30:w=4:h=4:color=white:t=fill" \
+        -frames:v 6 -c:v ffv1 -pix_fmt yuv444p v.mkv
+    ffmpeg -v error -i v.mkv -f rawvideo -pix_fmt gbrpf32le - |
+        bloom - "$FFTBLOOM_ROOT/kernels/small.exr" -o - --raw 96x64x3 --input-space gamma24 --output-space input |
+        ffmpeg -v error -f rawvideo -pix_fmt gbrpf32le -s 96x64 -r 10 -i - -c:v ffv1 -pix_fmt yuv444p out.mkv
+    [ "$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 out.mkv)" = 6 ]
+    # The last frame has glare beside the white box, and none at its corner; the box is darker.
+    for f in v out; do ffmpeg -v error -i $f.mkv -f rawvideo -pix_fmt gray - | tail -c 6144 >$f.gray; done
+    byte() { od -An -tu1 -j $(($3 * 96 + $2)) -N 1 $1.gray | tr -d ' '; }
+    [ "$(byte v 46 32)" -eq 0 ] && [ "$(byte out 46 32)" -gt 5 ]
+    [ "$(byte out 42 32)" -lt "$(byte v 42 32)" ] && [ "$(byte out 42 32)" -gt 100 ]
+}
+
+@test "streams that end early, are empty or no images, and readers that go away" {
+    whole() { # status, words, bytes that were written
+        run --separate-stderr bash -c "$4 >got"
+        echo "$status $stderr"
+        [ "$status" -eq "$1" ] && [[ "$stderr" == *"$2"* ]] && [ "$(stat -c %s got)" -eq "$3" ]
+    }
+    whole 65 "ends within image 2: 4 of 96 bytes" 96 'head -c 100 in.raw | "$FFTBLOOM" - two.exr -o - --raw 4x2x3 --device cpu'
+    whole 66 "standard input is empty" 0 '"$FFTBLOOM" - two.exr -o - --device cpu </dev/null'
+    whole 65 "standard input, image 1' is not a recognised image format" 0 'echo hello | "$FFTBLOOM" - two.exr -o - --device cpu'
+    whole 65 "ends within image 1" 0 'head -c 1000 in.pfm | "$FFTBLOOM" - two.exr -o - --device cpu'
+    whole 65 "PFM image 1 of standard input is damaged" 0 'printf "PF\nx y\n-1\n" | "$FFTBLOOM" - two.exr -o - --device cpu'
+    run --separate-stderr bash -c 'for i in 1 2 3 4; do cat in.raw; done | "$FFTBLOOM" - two.exr -o - --raw 4x2x3 --device cpu | true; exit ${PIPESTATUS[1]}'
+    [ "$status" -eq 0 ] || [ "$status" -eq 74 ]
+}
+
+@test "options that speak of files are refused" {
+    refused() {
+        run "$FFTBLOOM" "$@"
+        echo "$output"
+        [ "$status" -eq 64 ] && [[ "$output" == *"has no effect"* ]]
+    }
+    refused in.exr two.exr -o - --json
+    refused - two.exr -o out.exr --update
+    refused - two.exr -o - --report r.json
+    refused in.exr two.exr -o - --dry-run
+    refused in.exr two.exr -o exr:- --emit-file g.exr
+    refused in.exr two.exr -o out.exr --raw 4x2x3
+    for r in 4x2 4x2x2 0x2x3 4x2x3x 99999x1x3; do
+        run "$FFTBLOOM" - two.exr -o - --raw $r
+        [ "$status" -eq 64 ]
+        [[ "$output" == *"expected WIDTHxHEIGHTxCHANNELS"* ]]
+    done
+    # A kernel goes to standard output, too.
+    "$FFTBLOOM" kernel make star --taps 32 -o exr:- >k.exr
+    "$FFTBLOOM" info k.exr | grep -q "32 x 32"
+}
