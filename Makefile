@@ -301,6 +301,20 @@ $(BUILD)/bench_vkfft: tests/bench/peers/bench_vkfft.c $(BUILD)/vkfft/vkFFT.h $(L
 	    -lMachineIndependent -lGenericCodeGen -lOSDependent -lOGLCompiler -lSPIRV -lSPIRV-Tools-opt -lSPIRV-Tools \
 	    $(LIBS)
 
+# The transforms of `bench fft` by VkFFT and, where there is PyTorch, cuFFT: n, seconds forward and
+# inverse, errors: make bench-fft-peers [DEVICE=software] [SIZES="128 256"]
+.PHONY: bench-fft-peers
+bench-fft-peers: $(PROG)
+	@tests/deps.sh $(DEPS_PEERS)
+	@$(MAKE) --no-print-directory $(BUILD)/fft_vkfft
+	$(BUILD)/fft_vkfft $(or $(DEVICE),gpu) $(or $(ROUNDS),15) $(or $(SIZES),128 256 512 1024 2048 4096)
+	@tests/bench/lab/fft_cufft.py $(or $(ROUNDS),15) $(or $(SIZES),128 256 512 1024 2048 4096) || echo "no cuFFT here"
+$(BUILD)/fft_vkfft: tests/bench/lab/fft_vkfft.c $(BUILD)/vkfft/vkFFT.h $(LIB)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(filter-out -W%,$(CFLAGS)) -std=gnu11 -isystem $(BUILD)/vkfft $< $(LIB) $(LDFLAGS) -o $@ -lglslang \
+	    -lMachineIndependent -lGenericCodeGen -lOSDependent -lOGLCompiler -lSPIRV -lSPIRV-Tools-opt -lSPIRV-Tools \
+	    $(LIBS)
+
 .PHONY: bench-cpu
 bench-cpu: $(BUILD)/bench_cpu
 	@mkdir -p $(BUILD)/bench-cache

@@ -146,7 +146,7 @@ static bool run_size(bench *b, uint32_t n, err *e) {
             lab_truth_free(&truth);
             if (!(ok = lab_truth_make(&truth, length, b->r->threads, e))) break;
         }
-        ok = lab_run(&result, &(lab_request){t, &truth, &b->gpu, b->r->rounds}, e);
+        ok = lab_run(&result, &(lab_request){t, &truth, &b->gpu, b->r->rounds, b->r->warm_up}, e);
         if (!ok) break;
         (b->r->output == LAB_JSON  ? add_json
          : b->r->output == LAB_CSV ? add_csv

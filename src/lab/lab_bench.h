@@ -13,6 +13,7 @@ typedef struct {
     const char *algorithms;   /* "all", or names with commas between */
     const engine_device *gpu; /* NULL: only those of the CPU */
     uint32_t rounds;
+    double warm_up; /* see lab_request */
     lab_output output;
     const char *plot; /* the SVG file to write; NULL: none */
     par *threads;     /* for the reference; what is timed has one thread, or the GPU */

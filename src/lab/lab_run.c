@@ -85,9 +85,8 @@ static size_t place_of(const uint32_t *place, uint32_t n, uint32_t x, uint32_t y
     return place ? (size_t)place[y] * n + place[x] : (size_t)y * n + x;
 }
 
-/* Compares `got` with the spectrum, or, on the way back, with the image. */
-static void compare(lab_result *to, int way, const lab_complex *got, const lab_truth *t,
-                    const uint32_t *place) {
+void lab_compare(lab_result *to, int way, const lab_complex *got, const lab_truth *t,
+                 const uint32_t *place) {
     double sum = 0, error = 0, worst = 0;
     for (uint32_t y = 0; y < t->n; y++)
         for (uint32_t x = 0; x < t->n; x++) {
@@ -177,7 +176,7 @@ static bool run_cpu(lab_result *to, const lab_request *r, room *m, err *e) {
         double start = clock_now();
         f->run(made, m->image, way);
         pair += clock_now() - start;
-        compare(to, way, m->image, r->truth, NULL);
+        lab_compare(to, way, m->image, r->truth, NULL);
     }
     uint32_t count = r->rounds ? repeats(to, r, pair) : 0;
     for (uint32_t i = 0; i < to->rounds; i++)
@@ -211,6 +210,10 @@ static bool time_gpu(lab_result *to, const lab_request *r, lab_ready *ready, con
     if (!r->rounds) return true;
     if (!lab_time(ready, 1, one, e)) return false;
     uint32_t count = repeats(to, r, one[0] + one[1]);
+    double start = clock_now();
+    while (clock_now() - start < r->warm_up)
+        if (!lab_time(ready, count, one, e)) return false;
+    count = repeats(to, r, one[0] + one[1]);
     for (uint32_t i = 0; i < to->rounds; i++) {
         if (!lab_time(ready, count, one, e)) return false;
         for (int way = 0; way < LAB_WAYS; way++) m->time[way][i] = one[way];
@@ -231,7 +234,7 @@ static bool run_gpu(lab_result *to, const lab_request *r, room *m, err *e) {
     for (int way = 0; ok && way < LAB_WAYS; way++) {
         fill_input(m->image, way, r->truth, place);
         ok = lab_run_once(&ready, m->image, way, e);
-        if (ok) compare(to, way, m->image, r->truth, place);
+        if (ok) lab_compare(to, way, m->image, r->truth, place);
     }
     to->account = (lab_account){p.bytes, p.steps[LAB_FORWARD], p.barriers, p.shared};
     ok = ok && time_gpu(to, r, &ready, m, e);

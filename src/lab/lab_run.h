@@ -30,11 +30,17 @@ typedef struct {
     double copy; /* seconds in which plain copies of such an image move account.bytes */
 } lab_result;
 
+/* Sets the errors of one way: of `got`, which a transform has made of the truth's image, or of its
+ * spectrum. place[k] is where frequency k is on each axis; NULL: natural order. */
+void lab_compare(lab_result *to, int way, const lab_complex *got, const lab_truth *t,
+                 const uint32_t *place);
+
 typedef struct {
     const lab_transform *t;
     const lab_truth *truth;
     const lab_gpu *gpu; /* for a program */
     uint32_t rounds;    /* at most; 0: it is only checked */
+    double warm_up;     /* s of transforms before the first round: a GPU's clock takes that long */
 } lab_request;
 
 /* Runs it; a result that is wrong is no failure: the errors say so. */

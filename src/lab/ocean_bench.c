@@ -1,5 +1,6 @@
 #include "lab/ocean_bench.h"
 
+#include "base/clock.h"
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -173,15 +174,17 @@ typedef struct {
 static const double ROUND = 2e-3, TOTAL = 2; /* seconds, as in lab_run.c */
 enum { MOST_FRAMES = 100 };
 
-static bool time_frames(row *r, sea *s, uint32_t rounds, err *e) {
+static bool time_frames(row *r, sea *s, const lab_bench_request *q, err *e) {
     const gpu_device *d = &s->ready.g->g;
     gpu_timing t = {1, 1, record_frame, s};
-    double all, step, *seconds = mem_new(rounds, sizeof *seconds, "times", e);
+    double all = 0, step, *seconds = mem_new(q->rounds, sizeof *seconds, "times", e);
     bool ok = seconds && gpu_time(d, &t, &all, &step, e);
-    if (ok) {
+    double start = clock_now();
+    do {
         t.count = (uint32_t)clamp_double(ROUND / fmax(all, 1e-9), 1, MOST_FRAMES);
-        r->rounds = (uint32_t)clamp_double(TOTAL / (t.count * fmax(all, 1e-9)), 1, rounds);
-    }
+        ok = ok && gpu_time(d, &t, &all, &step, e);
+    } while (ok && clock_now() - start < q->warm_up);
+    r->rounds = (uint32_t)clamp_double(TOTAL / (t.count * fmax(all, 1e-9)), 1, q->rounds);
     for (uint32_t i = 0; ok && i < r->rounds; i++) ok = gpu_time(d, &t, &seconds[i], &step, e);
     if (ok) r->frame = measure_spread_of(seconds, r->rounds);
     mem_free(seconds);
@@ -189,11 +192,11 @@ static bool time_frames(row *r, sea *s, uint32_t rounds, err *e) {
 }
 
 static bool run_one(row *r, const lab_gpu *g, const lab_transform *t, const ocean *o,
-                    double *const want[OCEAN_IMAGES], uint32_t rounds, err *e) {
+                    double *const want[OCEAN_IMAGES], const lab_bench_request *q, err *e) {
     sea s = {.o = o};
     *r = (row){.name = t->name, .n = o->n};
     bool ok = sea_make(&s, g, t, e) && check(&s, want, &r->worst, &r->rms, e) &&
-              time_frames(r, &s, rounds, e);
+              time_frames(r, &s, q, e);
     /* The waves and their turns, the spectra, and the transforms. */
     r->bytes = (16 + 4 + 8 * OCEAN_IMAGES) * (uint64_t)o->n * o->n + OCEAN_IMAGES * s.p.bytes;
     sea_free(&s, g);
@@ -276,7 +279,7 @@ static bool run_size(bench *b, uint32_t n, bool draw, err *e) {
     for (int i = 0; ok && i < LAB_TRANSFORM_COUNT; i++) {
         row r;
         if (!takes(b, i, n)) continue;
-        ok = run_one(&r, &b->gpu, &LAB_TRANSFORMS[i], &o, want, b->r->rounds, e);
+        ok = run_one(&r, &b->gpu, &LAB_TRANSFORMS[i], &o, want, b->r, e);
         if (ok) add_row(b, &r);
     }
     if (ok && draw) ok = ocean_view(b->picture, want, n, b->r->threads, e);

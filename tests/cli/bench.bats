@@ -235,7 +235,7 @@ assert d['devices'][d['auto']['image']]['class'] == 'cpu'"
 
 # --- bench fft: tests/gpu/test_lab.c has the transforms themselves --------------------------------
 
-fft() { "$FFTBLOOM" bench fft --rounds 2 "$@"; }
+fft() { "$FFTBLOOM" bench fft --rounds 2 --warm-up 0 "$@"; }
 
 @test "bench fft: words, JSON and CSV have a row per transform and size" {
     run --separate-stderr fft --size 16..64 --device cpu --algorithm ct2-dit
@@ -339,7 +339,7 @@ E
 
 @test "bench ocean: frames by transform, checked against double, and a view" {
     "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
-    sea() { "$FFTBLOOM" bench ocean --device software --size 64 --rounds 1 "$@"; }
+    sea() { "$FFTBLOOM" bench ocean --device software --size 64 --rounds 1 --warm-up 0 "$@"; }
     export FFTBLOOM_VALIDATION=1
     run --separate-stderr sea --algorithm ours,nabla
     [ "$status" -eq 0 ] && [ "${#lines[@]}" -eq 4 ]

@@ -53,7 +53,7 @@ static void lines_of_every_shape(void **state) {
             if (strncmp(t->name, "nabla", 5) != 0) continue;
             if (each == NABLA_EACH && strcmp(t->name, "nabla") == 0) continue; /* slow to compile */
             gpu.limits.invocations = n / each;
-            CHECK_OK(lab_run(&r, &(lab_request){t, &truth, &gpu, 0}, &e), e);
+            CHECK_OK(lab_run(&r, &(lab_request){.t = t, .truth = &truth, .gpu = &gpu}, &e), e);
             for (int way = 0; way < LAB_WAYS; way++) {
                 CHECK_LE(r.rms[way], bound(2 * log2(n)));
                 CHECK_LE(r.worst[way], 8 * bound(2 * log2(n)));

@@ -74,7 +74,7 @@ static void check_all(uint32_t n, const lab_gpu *gpu) {
         const lab_transform *t = &LAB_TRANSFORMS[i];
         lab_result r;
         if (!t->takes(n) || (t->program && !gpu) || (t->length && t->length(n) != n)) continue;
-        CHECK_OK(lab_run(&r, &(lab_request){t, &truth, gpu, 0}, &e), e);
+        CHECK_OK(lab_run(&r, &(lab_request){.t = t, .truth = &truth, .gpu = gpu}, &e), e);
         for (int way = 0; way < LAB_WAYS; way++)
             if (!(r.rms[way] <= bound(t, n)) || !(r.worst[way] <= 8 * bound(t, n)))
                 fail_msg("%s of %u, way %d: rms %g, worst %g, bound %g", t->name, n, way,

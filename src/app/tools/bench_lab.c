@@ -29,6 +29,7 @@ static lab_bench_request request_of(const cli *c) {
     return (lab_bench_request){.sizes = settings_given(s, "size", FOR_BENCH) ? s->size : NULL,
                                .algorithms = s->algorithm,
                                .rounds = s->rounds,
+                               .warm_up = s->warm_up,
                                .output = s->json  ? LAB_JSON
                                          : s->csv ? LAB_CSV
                                                   : LAB_WORDS,
