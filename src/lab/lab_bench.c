@@ -158,7 +158,7 @@ static bool run_size(bench *b, uint32_t n, err *e) {
 }
 
 bool lab_bench_fft(text *out, const lab_bench_request *r, err *e) {
-    bench b = {.r = r, .out = out};
+    bench b = {.r = r, .gpu = {.threads = r->threads}, .out = out};
     if (!lab_choice_read(&b.choice, r->sizes ? r->sizes : "128..1024", r->algorithms, r->gpu, e) ||
         !check_plot(r->plot, e))
         return false;

@@ -68,6 +68,12 @@ void lab_bind(const lab_ready *r, const VkDescriptorSet *sets, const gpu_buffer 
     }
 }
 
+static bool make_pipeline(void *ctx, size_t index, int worker, err *e) {
+    (void)worker;
+    lab_ready *r = ctx;
+    return lab_gpu_pipeline(&r->pipeline[index], &r->g->g, &r->layouts, &r->p->shader[index], e);
+}
+
 bool lab_ready_make(lab_ready *r, const lab_gpu *g, const lab_program *p, err *e) {
     const gpu_device *d = &g->g;
     uint64_t bytes = sizeof(lab_complex) * (uint64_t)p->n * p->n;
@@ -84,8 +90,9 @@ bool lab_ready_make(lab_ready *r, const lab_gpu *g, const lab_program *p, err *e
         !gpu_sets_make(&r->sets, d, &r->layouts, 2, e))
         return false;
     lab_bind(r, r->sets.set, r->image);
+    if (g->threads) return par_for(g->threads, p->shaders, make_pipeline, r, e);
     for (uint32_t i = 0; i < p->shaders; i++)
-        if (!lab_gpu_pipeline(&r->pipeline[i], d, &r->layouts, &p->shader[i], e)) return false;
+        if (!make_pipeline(r, i, 0, e)) return false;
     return true;
 }
 

@@ -5,6 +5,7 @@
 #ifndef LAB_LAB_GPU_H
 #define LAB_LAB_GPU_H
 
+#include "base/par.h"
 #include "engine/gpu/gpu_pass.h"
 #include "lab/lab.h"
 
@@ -13,6 +14,7 @@ typedef struct {
     gpu_device g;
     plan_limits limits;
     uint32_t subgroup; /* see lab_ask */
+    par *threads;      /* the caller's, for making pipelines side by side; NULL: one by one */
 } lab_gpu;
 
 /* Opens a device from a zeroed one; the caller closes it after a failure, too. */

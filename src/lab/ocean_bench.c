@@ -304,7 +304,7 @@ static bool check_choice(const bench *b, err *e) {
 }
 
 bool lab_bench_ocean(text *out, const lab_bench_request *r, const char *picture, err *e) {
-    bench b = {.r = r, .picture = picture, .out = out};
+    bench b = {.r = r, .gpu = {.threads = r->threads}, .picture = picture, .out = out};
     if (!lab_choice_read(&b.choice, r->sizes ? r->sizes : "512,1024", r->algorithms, r->gpu, e) ||
         !check_choice(&b, e))
         return false;
