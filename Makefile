@@ -346,6 +346,7 @@ docs-images: $(MAKERS) $(PROG)
 	$(PROG) out/half.exr kernels/star.exr -o docs/images/before.png --exposure 2 --sharpen 1
 	$(PROG) out/half.exr kernels/star.exr -o docs/images/after.png --exposure 2 --kernel-scale 0.5
 	@tests/docs_sampling.sh $(PROG) out/half.exr docs/images
+	@tests/docs_fft.py docs/images
 ifeq ($(LAB),1)
 	$(PROG) bench ocean --size 1024 --algorithm ours --rounds 1 -o out/ocean.exr
 	$(PROG) out/ocean.exr kernels/star.exr -o docs/images/ocean.png --kernel-scale 0.5 --padding mirror --exposure -0.3

@@ -284,8 +284,12 @@ bool lab_plot(text *svg, const lab_point *point, uint32_t points, const char *de
              "complex numbers</text>\n<text x=\"%d\" y=\"51\" fill=\"#555\">",
              LEFT, LEFT);
     text_add_clean(svg, device);
-    text_add(svg, "; dashed grey: one thread of the CPU. Time of one transform, forward and "
-                  "inverse averaged.</text>\n");
+    for (uint32_t i = 0; i < count; i++)
+        if (s[i].t && s[i].t->cpu) {
+            text_add(svg, "; grey: one thread of the CPU");
+            break;
+        }
+    text_add(svg, ". Time of one transform, forward and inverse averaged.</text>\n");
     add_times(&f);
     add_sizes(&f, point, points);
     text_add(svg,

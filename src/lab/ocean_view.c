@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { WIDTH = 960, HEIGHT = 540, SAMPLES = 3 }; /* a pixel has SAMPLES^2 rays */
+enum { WIDTH = 960, HEIGHT = 540, SAMPLES = 2 }; /* a pixel has SAMPLES^2 rays */
 
 typedef struct {
     float x, y, z; /* z is up; metres */

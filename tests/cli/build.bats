@@ -54,7 +54,9 @@ dependencies() { # the dependency files of sources that are there: older builds 
     for d in src/lab shaders/lab; do [ -d $d ] || skip "there is no lab"; done
     made() { make --no-print-directory -n -B BUILD="$TEST_TMP/none" all "$@" | grep -oE '(src|shaders)/[a-z0-9_/]+\.(c|cc|comp)\b' | sort -u; }
     diff <(made LAB=0) <(made | grep -vE '/lab/|/bench_lab\.c')
-    # No other file includes it.
-    [ "$(grep -rlE '#include "(shaders/)?lab/' src | grep -v ^src/lab/)" = src/app/tools/bench_lab.c ]
+    # Only what is not built then includes it.
+    [ "$(grep -rlE '#include "(shaders/)?lab/' src | grep -vE '^src/lab/|/bench_lab\.[ch]$')" = "" ]
+    gcc -std=c11 -D_GNU_SOURCE -DWITH_LAB=0 -Isrc -MM src/app/tools/cmd_bench.c >"$TEST_TMP/cmd_bench.d"
+    ! grep -E 'lab/|bench_lab' "$TEST_TMP/cmd_bench.d" || false
     gcc -std=c11 -D_GNU_SOURCE -DWITH_LAB=0 -Isrc -fsyntax-only -Wall -Werror src/app/tools/cmd_bench.c
 }
