@@ -275,7 +275,8 @@ bench-files: $(PROG) $(BUILD)/assets/make_scene
 	@tests/bench/files.py $^ kernels/star.exr $(or $(ROUNDS),5) $(or $(FRAMES),48)
 # The CPU engine beside a plain FFTW program; ROUNDS=N. Wisdom is kept between runs.
 # The GPU beside VkFFT and, where there is PyTorch, cuFFT: make bench-gpu-peers [DEVICE=software];
-# CASES="cases 1280x720/256" for other cases, see tests/bench/peers/peers.sh.
+# CASES="cases 1280x720/256" for other cases, see tests/bench/peers/peers.sh; VKFFT=FOLDER for another
+# VkFFT than Debian's.
 .PHONY: bench-gpu bench-gpu-peers bench-gpu-sweep
 bench-gpu: $(PROG)
 	@$< bench --device $(or $(DEVICE),gpu) --queue 50 --kernel 256,512 --size 1280x720,1920x1080,3840x2160,7680x4320
@@ -287,17 +288,25 @@ bench-gpu-sweep: $(PROG)
 	@tests/bench/peers/peers.sh $(BUILD) sweep $(CASES)
 
 # Debian's header with three C++ initialisers made C's, and two members of a table named, since
-# glslang has more of them by now.
-DEPS_PEERS := libvkfft-dev glslang-dev spirv-tools
-$(BUILD)/vkfft/vkFFT.h: Makefile
+# glslang has more of them by now. VKFFT=FOLDER takes another version: the folder of its vkFFT.h.
+DEPS_PEERS := $(if $(VKFFT),,libvkfft-dev) glslang-dev spirv-tools
+.PHONY: FORCE
+$(BUILD)/vkfft/from: FORCE
 	@mkdir -p $(@D)
+	@echo '$(VKFFT)' | cmp -s - $@ || echo '$(VKFFT)' >$@
+$(BUILD)/vkfft/vkFFT.h: Makefile $(BUILD)/vkfft/from
+ifdef VKFFT
+	echo '#include "$(abspath $(VKFFT))/vkFFT.h"' >$@
+else
 	sed -e 's/VkCommandBuffer commandBuffer = {};/VkCommandBuffer commandBuffer = NULL;/' \
 	    -e 's#/\* .limits = \*/ {#.limits = {#' \
 	    -e 's#/\* .maxDualSourceDrawBuffersEXT = \*/#.max_dual_source_draw_buffers_ext =#' \
 	    /usr/include/vkFFT.h >$@
+endif
 $(BUILD)/bench_vkfft: tests/bench/peers/bench_vkfft.c $(BUILD)/vkfft/vkFFT.h $(LIB)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(filter-out -W%,$(CFLAGS)) -std=gnu11 -isystem $(BUILD)/vkfft $< $(LIB) $(LDFLAGS) -o $@ -lglslang \
+	$(Q)$(CC) $(filter-out -W%,$(CFLAGS)) -std=gnu11 -isystem $(BUILD)/vkfft \
+	    $(if $(VKFFT),-isystem $(VKFFT) -isystem /usr/include/glslang/Include) $< $(LIB) $(LDFLAGS) -o $@ -lglslang \
 	    -lMachineIndependent -lGenericCodeGen -lOSDependent -lOGLCompiler -lSPIRV -lSPIRV-Tools-opt -lSPIRV-Tools \
 	    $(LIBS)
 

@@ -4,12 +4,17 @@
  *   bench_vkfft DEVICE WIDTH HEIGHT KERNEL ROUNDS QUEUE
  *
  * VkFFT's fused convolution of a three-channel image with a kernel whose spectrum is ready, in
- * place in a padded buffer (its formatted input and output are wrong together with a convolution),
- * zero padding told, so that it skips what is zero. Lengths: the smallest 2-3-5-7-smooth ones of
- * N + K / 2 and more. A few pixels are compared with the direct sum first.
+ * place in a padded buffer (its formatted input and output are wrong together with a convolution).
+ * VkFFT is told which part of the buffer is zero, so that it skips that part; if a few pixels then
+ * differ from the direct sum, as in VkFFT 1.3.4, it is not told.
  *
- * Prints one line: lengths, then seconds per frame: median, least, quartiles. DEVICE is a class
- * (gpu, software) or an index of `fftbloom devices`. */
+ * VkFFT's time depends on the lengths more than on their size. So several are tried: for each axis
+ * 2-3-5-7-smooth lengths from N + K / 2 on, up to a sixteenth more, and multiples of 32 up to a
+ * third more; first those of x, then those of y with the best of x. The best pair is timed.
+ *
+ * Prints one line: lengths, then seconds per frame: median, least, quartiles; then VkFFT's version,
+ * and "padding" if it was told. DEVICE is a class (gpu, software) or an index of `fftbloom
+ * devices`. */
 #define VKFFT_BACKEND 0
 #include "device/device_choice.h"
 #include "device/device_measure.h"
@@ -24,12 +29,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHANNELS = 3, PIXELS_CHECKED = 8 };
+enum { CHANNELS = 3, PIXELS_CHECKED = 8, LENGTHS = 24 };
 
 typedef struct {
     uint32_t w, h, kernel;
     uint32_t length[2];
     size_t pitch, plane; /* floats: two more than the length of a row, as an in-place r2c has it */
+    bool padding;        /* VkFFT is told where the zeros are */
     float *image, *taps; /* padded planes, as on the device */
 } problem;
 
@@ -42,19 +48,23 @@ typedef struct {
 
 /* --- the problem ------------------------------------------------------------------------------ */
 
-static uint32_t smooth_from(uint32_t n, uint32_t multiple) {
-    for (;; n++) {
-        uint32_t rest = n;
-        for (uint32_t p = 2; p <= 7; p++)
-            while (rest % p == 0) rest /= p;
-        if (rest == 1 && n % multiple == 0) return n;
-    }
+static bool is_smooth(uint32_t n) {
+    for (uint32_t p = 2; p <= 7; p++)
+        while (n % p == 0) n /= p;
+    return n == 1;
+}
+
+/* Lists lengths of an axis, from `least` on. */
+static uint32_t lengths_to_try(uint32_t to[LENGTHS], uint32_t least, uint32_t multiple) {
+    uint32_t n = 0;
+    for (uint32_t l = least; n < LENGTHS && (!n || l <= least + least / 3); l++)
+        if (is_smooth(l) && l % multiple == 0 && (l <= least + least / 16 || l % 32 == 0 || !n))
+            to[n++] = l;
+    return n;
 }
 
 /* Noise, and a round kernel with its centre in the corner that falls off with distance. */
 static bool problem_make(problem *p) {
-    p->length[0] = smooth_from(p->w + p->kernel / 2, 2);
-    p->length[1] = smooth_from(p->h + p->kernel / 2, 1);
     p->pitch = p->length[0] + 2;
     p->plane = p->pitch * p->length[1];
     p->image = calloc(CHANNELS * p->plane, sizeof *p->image);
@@ -175,7 +185,7 @@ static bool make_peer(peer *v, const problem *p, const engine_device *d, err *e)
     c.bufferSize = &bytes;
     const uint32_t extent[2] = {p->w, p->h};
     for (int i = 0; i < 2; i++) {
-        c.performZeropadding[i] = extent[i] < p->length[i];
+        c.performZeropadding[i] = p->padding && extent[i] < p->length[i];
         c.fft_zeropad_left[i] = extent[i];
         c.fft_zeropad_right[i] = p->length[i];
     }
@@ -221,7 +231,8 @@ static void record(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *n
     gpu_stamp(c, stamps, next);
 }
 
-static bool measure(peer *v, const problem *p, uint32_t rounds, uint32_t queue, err *e) {
+static bool measure(peer *v, const problem *p, uint32_t rounds, uint32_t queue, measure_spread *to,
+                    err *e) {
     double *seconds = calloc(rounds, sizeof *seconds);
     gpu_timing t = {queue, 1, record, v};
     bool ok = seconds != NULL;
@@ -231,13 +242,56 @@ static bool measure(peer *v, const problem *p, uint32_t rounds, uint32_t queue, 
         double step;
         ok = put(v, &v->data, p->image, e) && gpu_time(&v->g, &t, &seconds[i], &step, e);
     }
-    if (ok) {
-        measure_spread s = measure_spread_of(seconds, rounds);
-        printf("%u %u %.9f %.9f %.9f %.9f\n", p->length[0], p->length[1], s.median, s.least, s.low,
-               s.high);
-    }
+    if (ok) *to = measure_spread_of(seconds, rounds);
     free(seconds);
     return ok;
+}
+
+/* Times the problem at its lengths, after a check. `right` says whether that failed only. */
+static bool run(problem *p, const engine_device *d, uint32_t rounds, uint32_t queue,
+                measure_spread *to, bool *right, err *e) {
+    peer v = {0};
+    *right = true;
+    bool ok = (problem_make(p) || err_set(e, ERR_RETRY, "no memory")) && make_peer(&v, p, d, e);
+    if (ok) ok = *right = check(&v, p, e);
+    ok = ok && measure(&v, p, rounds, queue, to, e);
+    free_peer(&v);
+    free(p->image);
+    free(p->taps);
+    p->image = p->taps = NULL;
+    return ok;
+}
+
+/* Finds the best lengths, and whether VkFFT may be told of padding. */
+static bool search(problem *p, const engine_device *d, uint32_t queue, err *e) {
+    uint32_t list[2][LENGTHS], count[2] = {lengths_to_try(list[0], p->w + p->kernel / 2, 2),
+                                           lengths_to_try(list[1], p->h + p->kernel / 2, 1)};
+    for (int i = 0; i < 2; i++) { /* begin with many factors of two */
+        p->length[i] = list[i][0];
+        for (uint32_t j = 1; j < count[i]; j++)
+            if (__builtin_ctz(list[i][j]) > __builtin_ctz(p->length[i])) p->length[i] = list[i][j];
+    }
+    p->padding = true;
+    for (int axis = 0; axis < 2; axis++) {
+        uint32_t best = 0;
+        double least = 0;
+        for (uint32_t i = 0; i < count[axis]; i++) {
+            measure_spread s;
+            bool right;
+            err why = {0};
+            p->length[axis] = list[axis][i];
+            bool ok = run(p, d, 3, queue, &s, &right, &why);
+            if (!ok && !right && p->padding) { /* once more, without */
+                p->padding = false;
+                ok = run(p, d, 3, queue, &s, &right, &why);
+            }
+            if (!ok) fprintf(stderr, "VkFFT %u x %u: %s\n", p->length[0], p->length[1], why.msg);
+            if (ok && (!best || s.median < least)) best = list[axis][i], least = s.median;
+        }
+        if (!best) return err_set(e, ERR_INTERNAL, "VkFFT cannot do any length");
+        p->length[axis] = best;
+    }
+    return true;
 }
 
 int main(int argc, char **argv) {
@@ -254,15 +308,19 @@ int main(int argc, char **argv) {
         return 2;
     }
     problem p = {.w = number[0], .h = number[1], .kernel = number[2]};
-    peer v = {0};
+    measure_spread s;
+    bool right;
     err e = {0};
     glslang_initialize_process();
-    bool ok = problem_make(&p) && make_peer(&v, &p, &device[which], &e) && check(&v, &p, &e) &&
-              measure(&v, &p, number[3], number[4], &e);
-    if (!ok) fprintf(stderr, "%s\n", e.code ? e.msg : "no memory");
-    free_peer(&v);
+    bool ok = search(&p, &device[which], number[4], &e) &&
+              run(&p, &device[which], number[3], number[4], &s, &right, &e);
+    int version = VkFFTGetVersion();
+    if (ok)
+        printf("%u %u %.9f %.9f %.9f %.9f %d.%d.%d%s\n", p.length[0], p.length[1], s.median,
+               s.least, s.low, s.high, version / 10000, version / 100 % 100, version % 100,
+               p.padding ? " padding" : "");
+    else
+        fprintf(stderr, "%s\n", e.msg);
     glslang_finalize_process();
-    free(p.image);
-    free(p.taps);
     return !ok;
 }

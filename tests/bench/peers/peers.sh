@@ -28,7 +28,7 @@ ours() { # case rounds queue
         tail -n 1 | sed 's/^"[^"]*",//; s/ /+/g; s/,/ /g'
 }
 
-vkfft() { # case: 1,2 lengths 3 median 4 least 5 low 6 high
+vkfft() { # case: 1,2 lengths 3 median 4 least 5 low 6 high 7 version 8 padding
     local w=${1%%x*} rest=${1#*x}
     timeout "$limit" "$build/bench_vkfft" "$device" "$w" "${rest%/*}" "${rest#*/}" "$rounds" "$queue"
 }
@@ -36,12 +36,13 @@ vkfft() { # case: 1,2 lengths 3 median 4 least 5 low 6 high
 cases_table() {
     [ ${#cases[@]} -gt 0 ] ||
         cases=(1280x720/256 1280x720/512 1920x1080/256 1920x1080/512 3840x2160/512 7680x4320/512)
-    local name
+    local name version=
     name=$("$build/fftbloom" bench --device "$device" --size 32x32 --kernel 8 --rounds 1 --csv |
         tail -n 1 | sed 's/^"\([^"]*\)".*/\1/')
     [ -n "$name" ] || exit 1
     echo "$name; RGB float32, microseconds per frame, medians of $rounds rounds of $queue frames back to back"
     [ -x "$build/bench_vkfft" ] || echo "VkFFT is not measured: there is no $build/bench_vkfft"
+    [ -x "$build/bench_vkfft" ] && echo "VkFFT has its best lengths of a short search; *: it is not told of zero padding, which makes its result wrong"
     : >"$cache/cufft"
     if ! python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
         echo "cuFFT is not measured: there is no python3 with torch and CUDA"
@@ -54,6 +55,7 @@ cases_table() {
         local a v u
         a=$(ours "$c" "$rounds" "$queue")
         v=$([ -x "$build/bench_vkfft" ] && vkfft "$c")
+        [ -n "$v" ] && version=$(echo "$v" | cut -d' ' -f7)
         u=$(grep "^$c " "$cache/cufft")
         # Again, after the peers: what the clocks did in between shows.
         local b
@@ -71,9 +73,10 @@ cases_table() {
                 for (i = 1; i <= k; i++) passes = passes (i > 1 ? "+" : "") us(P[i])
                 printf("%-15s %-13s %9s %-19s %9s %5.0f%%  %-22s %-22s\n", c, A[7] "x" A[8] A[6], us(own),
                     passes, us(A[19]) "-" us(B[20] > A[20] ? B[20] : A[20]), own > 0 ? 100 * A[23] / own : 0,
-                    peer(V[1] "x" V[2], V[3]), peer(U[2] "x" U[3], U[4]))
+                    peer(V[1] "x" V[2] (V[8] == "padding" ? "" : "*"), V[3]), peer(U[2] "x" U[3], U[4]))
             }'
     done
+    [ -n "$version" ] && echo "VkFFT $version"
     echo "copies: the share of the speed of copies that move as many bytes; ratio: fftbloom's time by the peer's"
 }
 
