@@ -11,6 +11,9 @@
 // [c][line][q][butterfly], so that neighbouring threads read neighbouring numbers. It contains the
 // factor 1 / (2 L1 L2) of both transforms and of unpacking.
 //
+// Two lines at a time read and write squares of the half spectrum (half.glsl). A kernel that half a turn
+// leaves as it is has a real spectrum, and half of the bytes (REAL_KERNEL).
+//
 // With SPLIT_LINE the lines are the inner factors of longer ones. They are contiguous, LENGTH apart,
 // and have no padding.
 //
@@ -26,10 +29,12 @@
 layout(constant_id = ID_COUNT) const uint COUNT = 2; // lines along x of the dispatch
 layout(constant_id = ID_PARTS) const uint PARTS = 1; // lines per frequency: the outer length of a split line
 layout(constant_id = ID_ONE_KERNEL) const bool ONE_KERNEL = false; // the same spectrum for all channels
+layout(constant_id = ID_REAL_KERNEL) const bool REAL_KERNEL = false; // the kernel is symmetric, so its spectrum is real
 const bool SPLIT_LINE = PARTS > 1;
 
 layout(std430, set = 0, binding = BIND_HALF) readonly buffer half_spectrum { complex half_value[]; };
 layout(std430, set = 0, binding = BIND_SPECTRUM) readonly buffer kernel_spectrum { complex kernel[]; };
+layout(std430, set = 0, binding = BIND_SPECTRUM) readonly buffer real_spectrum { real real_kernel[]; };
 layout(std430, set = 0, binding = BIND_CONVOLVED) writeonly buffer convolved_lines { complex convolved[]; };
 
 bool exists(butterfly b) {
@@ -51,38 +56,34 @@ complex number_of_leg(butterfly b, uint r) {
     return c < 0 ? complex(0) : half_value[half_place(TILE_IN, b, uint(c), 0, 1)];
 }
 
-void load() {
-    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
-        butterfly b = butterfly_of(0, i);
-        [[unroll]] for (uint r = 0; r < RADIX_0; ++r) v[i * RADIX_0 + r] = number_of_leg(b, r);
+void load(const uint i) {
+    butterfly b = butterfly_of(0, i);
+    FOR_EACH(r, RADIX_0, v[i * RADIX_0 + r] = number_of_leg(b, r))
+}
+
+complex times_kernel(complex z, uint at) { return REAL_KERNEL ? real_kernel[at] * z : mul(z, kernel[at]); }
+
+void multiply(const uint i) {
+    butterfly b = butterfly_of(LAST, i);
+    uint channel = ONE_KERNEL ? 0 : gl_WorkGroupID.z, at = i * LAST_RADIX;
+    uint k = (channel * HALVES * PARTS + line_of(b)) * LENGTH + b.j;
+    if (exists(b)) {
+        FOR_EACH(q, LAST_RADIX, v[at + q] = times_kernel(v[at + q], k + BLOCKS * q).yx)
     }
 }
 
-void multiply() {
-    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
-        butterfly b = butterfly_of(LAST, i);
-        uint channel = ONE_KERNEL ? 0 : gl_WorkGroupID.z;
-        uint at = (channel * HALVES * PARTS + line_of(b)) * LENGTH + b.j;
-        if (exists(b))
-            [[unroll]] for (uint q = 0; q < LAST_RADIX; ++q)
-                v[i * LAST_RADIX + q] = mul(v[i * LAST_RADIX + q], kernel[at + BLOCKS * q]).yx;
-    }
-}
-
-void store() {
-    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
-        butterfly b = butterfly_of(0, i);
-        if (exists(b))
-            [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
-                if (SPLIT_LINE || leg_is_image(r, b.j))
-                    convolved[half_place(TILE_OUT, b, b.j, r, REST_0)] = v[i * RADIX_0 + r].yx;
+void store(const uint i) {
+    butterfly b = butterfly_of(0, i);
+    if (exists(b)) {
+        FOR_EACH(r, RADIX_0, if (SPLIT_LINE || leg_is_image(r, b.j))
+            convolved[half_place(TILE_OUT, b, b.j, r, REST_0)] = v[i * RADIX_0 + r].yx)
     }
 }
 
 void main() {
-    load();
+    FOR_EACH(i, EACH_0, load(i))
     fft_forward();
-    multiply();
+    FOR_EACH(i, EACH_LAST, multiply(i))
     fft_inverse();
-    store();
+    FOR_EACH(i, EACH_0, store(i))
 }

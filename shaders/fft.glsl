@@ -13,7 +13,7 @@
 //
 // A workgroup has LINES lines. Its butterflies of a stage are counted by `item`; thread t does
 // items t, t + threads, ... In most stages neighbouring threads take neighbouring lines. In stage 0
-// with ALONG they take neighbouring numbers of one line, because memory runs along the line.
+// they take RUN neighbouring numbers of one line, because memory runs along the line.
 
 layout(local_size_x_id = ID_THREADS) in;
 layout(constant_id = ID_LENGTH) const uint LENGTH = 2;
@@ -27,7 +27,7 @@ layout(constant_id = ID_EACH + 1) const uint EACH_1 = 0;
 layout(constant_id = ID_EACH + 2) const uint EACH_2 = 0;
 layout(constant_id = ID_EACH + 3) const uint EACH_3 = 0;
 layout(constant_id = ID_LINES) const uint LINES = 1;
-layout(constant_id = ID_ALONG) const bool ALONG = false;
+layout(constant_id = ID_RUN) const uint RUN = 1; // stage 0: numbers of a line that neighbouring threads take before the next line's
 layout(constant_id = ID_BY_FREQUENCY) const bool BY_FREQUENCY = false;
 layout(constant_id = ID_TWIDDLES) const uint TWIDDLES = 0; // where this length's tables begin, in entries
 
@@ -39,6 +39,7 @@ const uint REST_0 = LENGTH / RADIX_0;
 const uint REST_1 = REST_0 / RADIX_1;
 const uint REST_2 = REST_1 / RADIX_2;
 const uint LAST_RADIX = STAGES == 1 ? RADIX_0 : STAGES == 2 ? RADIX_1 : STAGES == 3 ? RADIX_2 : RADIX_3;
+const uint EACH_LAST = STAGES == 1 ? EACH_0 : STAGES == 2 ? EACH_1 : STAGES == 3 ? EACH_2 : EACH_3;
 const uint LAST = STAGES - 1;
 const uint BLOCKS = LENGTH / LAST_RADIX; // butterflies of the last stage
 
@@ -55,6 +56,21 @@ uint stride(uint s) { return s == 0 ? STRIDE_0 : s == 1 ? STRIDE_1 : s == 2 ? ST
 uint table(uint s) { return TWIDDLES + (s == 0 ? 0 : s == 1 ? REST_0 : REST_0 + REST_1); }
 
 complex v[MOST_HELD]; // butterfly i of the thread: v[i * radix .. ]
+
+// Does DO for r = 0 .. COUNT - 1; numbers move between v[] and memory this way. For doubles it is
+// written out. NVIDIA's compiler does not unroll a loop that moves doubles from or to a buffer, and
+// without constant indices it keeps v[] in memory, which takes five times as long.
+#ifndef FLOAT64
+#define FOR_EACH(r, COUNT, DO) [[unroll]] for (uint r = 0; r < COUNT; ++r) { DO; }
+#else
+#define ONCE(r, at, COUNT, DO) { const uint r = at; if (r < COUNT) { DO; } }
+#define FOUR(r, at, COUNT, DO)                                                                     \
+    ONCE(r, at, COUNT, DO) ONCE(r, at + 1, COUNT, DO) ONCE(r, at + 2, COUNT, DO) ONCE(r, at + 3, COUNT, DO)
+#define FOR_EACH(r, COUNT, DO)                                                                     \
+    FOUR(r, 0, COUNT, DO) FOUR(r, 4, COUNT, DO) FOUR(r, 8, COUNT, DO) FOUR(r, 12, COUNT, DO)       \
+    FOUR(r, 16, COUNT, DO)
+#endif
+
 const uint ADDRESSES = RADIX_0 * STRIDE_0 * LINES;
 shared real exchange_part[WHOLE ? 1 : ADDRESSES];
 shared complex exchange_whole[WHOLE ? ADDRESSES : 1];
@@ -78,8 +94,9 @@ butterfly butterfly_of(const uint s, uint i) {
     bool paired = PAIRED && s == LAST;
     uint count = LENGTH / radix(s) / (paired ? 2 : 1), turns = paired ? 1 : each(s);
     uint item = gl_LocalInvocationID.x + (paired ? 0 : i * gl_WorkGroupSize.x);
-    bool along = ALONG && (s == 0 || LINES == 1);
-    uint line = along ? item / count : item % LINES, j = along ? item % count : item / LINES;
+    uint run = s == 0 ? RUN : 1;
+    uint line = item / run % LINES, j = item / (run * LINES) * run + item % run;
+    if (run == count) line = item / count, j = item % count;
     if (paired && i == 1) j = mirror_of(j);
     return butterfly(line, j, turns * gl_WorkGroupSize.x == count * LINES || item < count * LINES);
 }

@@ -25,12 +25,10 @@ layout(std430, set = 0, binding = BIND_HALF) writeonly buffer half_of_rows { com
 
 uint pair_of(butterfly b) { return gl_WorkGroupID.x * LINES + b.line; }
 
-void load() {
-    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
-        butterfly b = butterfly_of(0, i);
-        if (b.on)
-            [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
-                v[i * RADIX_0 + r] = load_leg(gl_WorkGroupID.z, pair_of(b), r, b.j);
+void load(const uint i) {
+    butterfly b = butterfly_of(0, i);
+    if (b.on) {
+        FOR_EACH(r, RADIX_0, v[i * RADIX_0 + r] = load_leg(gl_WorkGroupID.z, pair_of(b), r, b.j))
     }
 }
 
@@ -56,39 +54,42 @@ void store_paired() {
     butterfly b = butterfly_of(LAST, 0);
     bool self = b.j == 0;
     uint pair = pair_of(b), opposite = mirror_of(b.j);
-    if (!b.on) return;
-    [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
-        store(b.j, q, pair, v[q], self ? v[(R - q) % R] : v[2 * R - 1 - q]);
-        store(opposite, q, pair, v[R + q], self ? v[2 * R - 1 - q] : v[R - 1 - q]);
+    if (b.on) {
+        FOR_EACH(q, HALF_RADIX,
+            store(b.j, q, pair, v[q], self ? v[(R - q) % R] : v[2 * R - 1 - q]);
+            store(opposite, q, pair, v[R + q], self ? v[2 * R - 1 - q] : v[R - 1 - q]))
+        if (self) store(0, HALF_RADIX, pair, v[HALF_RADIX], v[HALF_RADIX]);
     }
-    if (self) store(0, HALF_RADIX, pair, v[HALF_RADIX], v[HALF_RADIX]);
 }
 
-// Stores where another thread of the workgroup has Z(L - k): threads trade through shared memory.
-void store_traded() {
-    barrier(); // all threads have read the last exchange
-    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
-        butterfly b = butterfly_of(LAST, i);
-        if (b.on)
-            [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
-                give(upper_of(b, q), v[i * LAST_RADIX + HALF_RADIX + q]);
+// Where another thread of the workgroup has Z(L - k), threads trade through shared memory: each gives
+// the upper half of its numbers, and stores the lower half with what it takes.
+void give_upper(const uint i) {
+    butterfly b = butterfly_of(LAST, i);
+    if (b.on) {
+        FOR_EACH(q, HALF_RADIX, give(upper_of(b, q), v[i * LAST_RADIX + HALF_RADIX + q]))
     }
-    barrier();
-    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
-        butterfly b = butterfly_of(LAST, i);
-        if (!b.on) continue;
-        [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
-            complex z = v[i * LAST_RADIX + q];
-            store(b.j, q, pair_of(b), z, is_zero(b, q) ? z : take(partner_of(b, q)));
-        }
-        complex nyquist = v[i * LAST_RADIX + HALF_RADIX];
-        if (b.j == 0) store(0, HALF_RADIX, pair_of(b), nyquist, nyquist);
+}
+
+void store_traded(const uint i) {
+    butterfly b = butterfly_of(LAST, i);
+    uint at = i * LAST_RADIX;
+    if (b.on) {
+        FOR_EACH(q, HALF_RADIX,
+            store(b.j, q, pair_of(b), v[at + q], is_zero(b, q) ? v[at + q] : take(partner_of(b, q))))
+        if (b.j == 0) store(0, HALF_RADIX, pair_of(b), v[at + HALF_RADIX], v[at + HALF_RADIX]);
     }
 }
 
 void main() {
-    load();
+    FOR_EACH(i, EACH_0, load(i))
     fft_forward();
-    if (PAIRED) store_paired();
-    else store_traded();
+    if (PAIRED) {
+        store_paired();
+        return;
+    }
+    barrier(); // all threads have read the last exchange
+    FOR_EACH(i, EACH_LAST, give_upper(i))
+    barrier();
+    FOR_EACH(i, EACH_LAST, store_traded(i))
 }

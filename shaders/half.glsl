@@ -10,7 +10,8 @@ layout(constant_id = ID_PITCH) const uint PITCH = 2;
 
 // Where the first axis is x it is tiled, [channel][k / BAND][m / tile][k % BAND][m % tile]. Passes 1
 // and 3, which take a few m of all k, then access it in fewer pieces; pass 2, which takes all m of a
-// few k, finds them in tiles side by side.
+// few k, finds them in tiles side by side. In tiles of 2, the numbers of two k at two m are 32 bytes of
+// floats, the least that memory moves, and pass 2 takes two lines at a time.
 layout(constant_id = ID_TILE_IN) const uint TILE_IN = 0;  // between passes 1 and 2; 0: not tiled
 layout(constant_id = ID_TILE_OUT) const uint TILE_OUT = 0; // between passes 2 and 3
 layout(constant_id = ID_BAND) const uint BAND = 1;     // frequencies of a tile

@@ -25,38 +25,44 @@ uint first_of(butterfly b) {
     return line * LENGTH;
 }
 
-void forward() {
-    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
-        butterfly b = butterfly_of(0, i);
-        if (exists(b))
-            [[unroll]] for (uint r = 0; r < RADIX_0; ++r) v[i * RADIX_0 + r] = split_value[first_of(b) + b.j + REST_0 * r];
-    }
-    fft_forward();
-    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
-        butterfly b = butterfly_of(LAST, i);
-        if (exists(b))
-            [[unroll]] for (uint q = 0; q < LAST_RADIX; ++q)
-                split_value[first_of(b) + place_of(LAST, b.j) + q] = v[i * LAST_RADIX + q];
+void load(const uint i) {
+    butterfly b = butterfly_of(0, i);
+    if (exists(b)) {
+        FOR_EACH(r, RADIX_0, v[i * RADIX_0 + r] = split_value[first_of(b) + b.j + REST_0 * r])
     }
 }
 
-void back() {
-    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
-        butterfly b = butterfly_of(LAST, i);
-        if (exists(b))
-            [[unroll]] for (uint q = 0; q < LAST_RADIX; ++q)
-                v[i * LAST_RADIX + q] = split_value[first_of(b) + place_of(LAST, b.j) + q].yx;
+void store_last(const uint i) {
+    butterfly b = butterfly_of(LAST, i);
+    uint to = first_of(b) + place_of(LAST, b.j);
+    if (exists(b)) {
+        FOR_EACH(q, LAST_RADIX, split_value[to + q] = v[i * LAST_RADIX + q])
     }
-    fft_inverse();
-    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
-        butterfly b = butterfly_of(0, i);
-        if (exists(b))
-            [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
-                split_value[first_of(b) + b.j + REST_0 * r] = v[i * RADIX_0 + r].yx;
+}
+
+void load_last(const uint i) {
+    butterfly b = butterfly_of(LAST, i);
+    uint from = first_of(b) + place_of(LAST, b.j);
+    if (exists(b)) {
+        FOR_EACH(q, LAST_RADIX, v[i * LAST_RADIX + q] = split_value[from + q].yx)
+    }
+}
+
+void store(const uint i) {
+    butterfly b = butterfly_of(0, i);
+    if (exists(b)) {
+        FOR_EACH(r, RADIX_0, split_value[first_of(b) + b.j + REST_0 * r] = v[i * RADIX_0 + r].yx)
     }
 }
 
 void main() {
-    if (BACK) back();
-    else forward();
+    if (BACK) {
+        FOR_EACH(i, EACH_LAST, load_last(i))
+        fft_inverse();
+        FOR_EACH(i, EACH_0, store(i))
+    } else {
+        FOR_EACH(i, EACH_0, load(i))
+        fft_forward();
+        FOR_EACH(i, EACH_LAST, store_last(i))
+    }
 }

@@ -50,78 +50,83 @@ void load_paired() {
     butterfly b = butterfly_of(LAST, 0);
     bool self = b.j == 0;
     uint pair = pair_of(b), opposite = mirror_of(b.j);
-    complex low[8], high[8];
-    if (!b.on) return;
-    [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
-        complex2 h = fetch(b.j, q, pair), g = fetch(opposite, q, pair);
-        v[q] = h.yx;
-        v[R + q] = g.yx;
-        low[q] = h.wz;
-        high[q] = g.wz;
-    }
-    low[HALF_RADIX] = self ? fetch(0, HALF_RADIX, pair).yx : complex(0);
-    [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
-        v[2 * R - 1 - q] = self ? high[q] : low[q];
-        v[R - 1 - q] = self ? low[q + 1] : high[q];
+    complex low[MOST_HELD + 1], high[MOST_HELD];
+    if (b.on) {
+        FOR_EACH(q, HALF_RADIX,
+            complex2 h = fetch(b.j, q, pair);
+            complex2 g = fetch(opposite, q, pair);
+            v[q] = h.yx;
+            v[R + q] = g.yx;
+            low[q] = h.wz;
+            high[q] = g.wz)
+        low[HALF_RADIX] = self ? fetch(0, HALF_RADIX, pair).yx : complex(0);
+        FOR_EACH(q, HALF_RADIX,
+            v[2 * R - 1 - q] = self ? high[q] : low[q];
+            v[R - 1 - q] = self ? low[q + 1] : high[q])
     }
 }
 
-// Loads where another thread of the workgroup has Z(L - k). This thread fetches the lower half of its
-// numbers of the last stage, and trades with its partners for the upper half. Components are swapped,
-// as the inverse transform needs them.
-void load_traded() {
-    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
-        butterfly b = butterfly_of(LAST, i);
-        if (!b.on) continue;
-        [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q) {
+// Where another thread of the workgroup has Z(L - k), a thread fetches the lower half of its numbers
+// of the last stage, and trades with its partners for the upper half. Components are swapped, as the
+// inverse transform needs them.
+void fetch_lower(const uint i) {
+    butterfly b = butterfly_of(LAST, i);
+    uint low = i * LAST_RADIX, high = low + HALF_RADIX;
+    if (b.on) {
+        FOR_EACH(q, HALF_RADIX,
             complex2 h = fetch(b.j, q, pair_of(b));
-            v[i * LAST_RADIX + q] = h.yx;
-            v[i * LAST_RADIX + HALF_RADIX + q] = h.wz;
-        }
-        if (b.j == 0) v[i * LAST_RADIX + HALF_RADIX] = fetch(0, HALF_RADIX, pair_of(b)).yx;
+            v[low + q] = h.yx;
+            v[high + q] = h.wz)
+        if (b.j == 0) v[high] = fetch(0, HALF_RADIX, pair_of(b)).yx;
     }
-    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
-        butterfly b = butterfly_of(LAST, i);
-        if (b.on)
-            [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
-                give(is_zero(b, q) ? upper_of(b, q) : partner_of(b, q), v[i * LAST_RADIX + HALF_RADIX + q]);
+}
+
+void give_mirrored(const uint i) {
+    butterfly b = butterfly_of(LAST, i);
+    uint high = i * LAST_RADIX + HALF_RADIX;
+    if (b.on) {
+        FOR_EACH(q, HALF_RADIX, give(is_zero(b, q) ? upper_of(b, q) : partner_of(b, q), v[high + q]))
     }
-    barrier();
-    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
-        butterfly b = butterfly_of(LAST, i);
-        if (b.on)
-            [[unroll]] for (uint q = 0; q < HALF_RADIX; ++q)
-                v[i * LAST_RADIX + HALF_RADIX + q] = take(upper_of(b, q));
+}
+
+void take_upper(const uint i) {
+    butterfly b = butterfly_of(LAST, i);
+    uint high = i * LAST_RADIX + HALF_RADIX;
+    if (b.on) {
+        FOR_EACH(q, HALF_RADIX, v[high + q] = take(upper_of(b, q)))
     }
-    barrier();
 }
 
 complex old[MOST_HELD];
 
-void load_image() {
-    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
-        butterfly b = butterfly_of(0, i);
-        if (b.on)
-            [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
-                if (leg_is_image(r, b.j))
-                    old[i * RADIX_0 + r] = load_old(gl_WorkGroupID.z, pair_of(b), index_of_leg(r, b.j));
+void load_image(const uint i) {
+    butterfly b = butterfly_of(0, i);
+    if (b.on) {
+        FOR_EACH(r, RADIX_0, if (leg_is_image(r, b.j))
+            old[i * RADIX_0 + r] = load_old(gl_WorkGroupID.z, pair_of(b), index_of_leg(r, b.j)))
     }
 }
 
-void store() {
-    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
-        butterfly b = butterfly_of(0, i);
-        if (b.on)
-            [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
-                if (leg_is_image(r, b.j))
-                    store_pair(gl_WorkGroupID.z, pair_of(b), index_of_leg(r, b.j), old[i * RADIX_0 + r], v[i * RADIX_0 + r].yx);
+void store(const uint i) {
+    butterfly b = butterfly_of(0, i);
+    uint at = i * RADIX_0;
+    if (b.on) {
+        FOR_EACH(r, RADIX_0, if (leg_is_image(r, b.j))
+            store_pair(gl_WorkGroupID.z, pair_of(b), index_of_leg(r, b.j), old[at + r], v[at + r].yx))
     }
 }
 
 void main() {
-    if (PAIRED) load_paired();
-    else load_traded();
-    load_image(); // now, so that the transform hides the latency
+    if (PAIRED) {
+        load_paired();
+    } else {
+        FOR_EACH(i, EACH_LAST, fetch_lower(i))
+        FOR_EACH(i, EACH_LAST, give_mirrored(i))
+        barrier();
+        FOR_EACH(i, EACH_LAST, take_upper(i))
+        barrier();
+    }
+    FOR_EACH(i, EACH_0, load_image(i)) // now, so that the transform hides the latency
     fft_inverse();
-    store();
+    FOR_EACH(i, EACH_0, store(i))
 }

@@ -58,39 +58,44 @@ complex line_root(butterfly b, uint q) {
     return line_twiddle[LINE_TWIDDLES + inner_of(b) * (b.j + BLOCKS * q)];
 }
 
-void forward() {
-    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
-        butterfly b = butterfly_of(0, i);
-        if (exists(b))
-            [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
-                v[i * RADIX_0 + r] = load_far((b.j + REST_0 * r) * INNER + inner_of(b));
-    }
-    fft_forward();
-    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
-        butterfly b = butterfly_of(LAST, i);
-        if (exists(b))
-            [[unroll]] for (uint q = 0; q < LAST_RADIX; ++q)
-                split_value[split_at(place_of(LAST, b.j) + q, b)] = mul(v[i * LAST_RADIX + q], line_root(b, q));
+void load(const uint i) {
+    butterfly b = butterfly_of(0, i);
+    if (exists(b)) {
+        FOR_EACH(r, RADIX_0, v[i * RADIX_0 + r] = load_far((b.j + REST_0 * r) * INNER + inner_of(b)))
     }
 }
 
-void back() {
-    [[unroll]] for (uint i = 0; i < each(LAST); ++i) {
-        butterfly b = butterfly_of(LAST, i);
-        if (exists(b))
-            [[unroll]] for (uint q = 0; q < LAST_RADIX; ++q)
-                v[i * LAST_RADIX + q] = mul(split_value[split_at(place_of(LAST, b.j) + q, b)].yx, line_root(b, q));
+void store_last(const uint i) {
+    butterfly b = butterfly_of(LAST, i);
+    uint place = place_of(LAST, b.j);
+    if (exists(b)) {
+        FOR_EACH(q, LAST_RADIX, split_value[split_at(place + q, b)] = mul(v[i * LAST_RADIX + q], line_root(b, q)))
     }
-    fft_inverse();
-    [[unroll]] for (uint i = 0; i < EACH_0; ++i) {
-        butterfly b = butterfly_of(0, i);
-        if (exists(b))
-            [[unroll]] for (uint r = 0; r < RADIX_0; ++r)
-                store_far((b.j + REST_0 * r) * INNER + inner_of(b), v[i * RADIX_0 + r].yx);
+}
+
+void load_last(const uint i) {
+    butterfly b = butterfly_of(LAST, i);
+    uint place = place_of(LAST, b.j);
+    if (exists(b)) {
+        FOR_EACH(q, LAST_RADIX, v[i * LAST_RADIX + q] = mul(split_value[split_at(place + q, b)].yx, line_root(b, q)))
+    }
+}
+
+void store(const uint i) {
+    butterfly b = butterfly_of(0, i);
+    if (exists(b)) {
+        FOR_EACH(r, RADIX_0, store_far((b.j + REST_0 * r) * INNER + inner_of(b), v[i * RADIX_0 + r].yx))
     }
 }
 
 void main() {
-    if (BACK) back();
-    else forward();
+    if (BACK) {
+        FOR_EACH(i, EACH_LAST, load_last(i))
+        fft_inverse();
+        FOR_EACH(i, EACH_0, store(i))
+    } else {
+        FOR_EACH(i, EACH_0, load(i))
+        fft_forward();
+        FOR_EACH(i, EACH_LAST, store_last(i))
+    }
 }

@@ -11,7 +11,7 @@
 #define ID_RADIX         3 // and the next three: one id for each stage
 #define ID_EACH          7 // and the next three
 #define ID_LINES         11
-#define ID_ALONG         12
+#define ID_RUN           12
 #define ID_TWIDDLES      13
 #define ID_BY_FREQUENCY  14
 #define ID_COPY          15
@@ -37,6 +37,7 @@
 #define ID_PARTS         51
 #define ID_ONE_KERNEL    52
 #define ID_JOIN          53
+#define ID_REAL_KERNEL   54
 #define ID_FIRST         60
 #define ID_BACK          61
 #define ID_INNER         62

@@ -132,6 +132,7 @@ plan_request session_request(const bloom_settings *s, const psf *k, const kernel
                           .order = s->order,
                           .channels = need->channels,
                           .spectra = k->channels,
+                          .symmetric = psf_is_symmetric(k),
                           .tapless = true,
                           .frames = s->slots};
 }

@@ -484,6 +484,21 @@ hash128 psf_hash(const psf *k) {
     return hash_end(&s);
 }
 
+/* Returns a tap at x, y from the centre; 0 outside the rectangle. */
+static float tap_at(const psf *k, uint32_t channel, int64_t x, int64_t y) {
+    int64_t at_x = k->cx + x, at_y = k->cy + y;
+    if (at_x < 0 || at_y < 0 || at_x >= k->w || at_y >= k->h) return 0;
+    return k->tap[((size_t)channel * k->h + (size_t)at_y) * k->w + (size_t)at_x];
+}
+
+bool psf_is_symmetric(const psf *k) {
+    for (uint32_t c = 0; c < k->channels; c++)
+        for (int64_t y = -(int64_t)k->cy; y < (int64_t)k->h - k->cy; y++)
+            for (int64_t x = -(int64_t)k->cx; x < (int64_t)k->w - k->cx; x++)
+                if (tap_at(k, c, x, y) != tap_at(k, c, -x, -y)) return false;
+    return true;
+}
+
 bool psf_same(const psf *a, const psf *b) {
     hash128 x = psf_hash(a), y = psf_hash(b);
     return x.lo == y.lo && x.hi == y.hi;

@@ -72,6 +72,8 @@ typedef struct {
 bool psf_make(psf *k, const psf_planes *in, const psf_options *o, err *e);
 void psf_free(psf *k);
 bool psf_copy(psf *to, const psf *from, err *e);
+/* Returns whether half a turn about its centre leaves a psf as it is. Its spectrum is then real. */
+bool psf_is_symmetric(const psf *k);
 /* Returns whether taps, centre and scale are the same, and so the spectra. */
 bool psf_same(const psf *a, const psf *b);
 

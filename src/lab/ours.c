@@ -80,7 +80,7 @@ bool lab_ours(lab_program *to, const lab_ask *ask, err *e) {
                                  used ? length_butterflies(&f, s, lines, threads) : 0);
             }
             lab_add_constant(to, ID_LINES, lines);
-            lab_add_constant(to, ID_ALONG, !columns);
+            lab_add_constant(to, ID_RUN, columns || lines == 1 ? 1 : f.length / f.radix[0]);
             lab_add_constant(to, ID_BY_FREQUENCY, true);
             lab_add_constant(to, ID_TWIDDLES, 0);
             lab_add_constant(to, ID_COPY, entries);

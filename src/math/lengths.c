@@ -74,21 +74,34 @@ enum { SUBGROUP = 32 }; /* threads that most devices start together */
 
 /* Returns the slots: threads times the numbers they hold, added up over the stages. That is
  * `length` a stage if every thread is busy, and more if some wait, those that fill up the last
- * subgroup included; a fifth more for the registers if a thread holds more than 16. Returns 0 if a
- * thread would hold too many. */
-static uint64_t slots_of(const plan_fft *f, length_use use, uint32_t threads) {
+ * subgroup of a workgroup of `lines` lines included. Returns 0 if a thread would hold too many. */
+static uint64_t slots_of(const plan_fft *f, length_use use, uint32_t threads, uint32_t lines,
+                         uint32_t *most) {
     uint64_t slots = 0;
-    uint32_t most = 0, started = ceil_div_u32(threads, SUBGROUP) * SUBGROUP;
-    if (threads < SUBGROUP) started = threads; /* lines share a workgroup */
+    uint32_t started = ceil_div_u32(threads * lines, SUBGROUP) * SUBGROUP / lines;
+    if (threads < SUBGROUP) started = threads; /* more lines share a workgroup */
+    *most = 0;
     for (uint32_t s = 0; s < f->stages; s++) {
         bool pairs = f->paired && s + 1 == f->stages;
         uint32_t numbers = (pairs ? 2 : 1) * f->radix[s]; /* of a butterfly, or of a pair of them */
         uint32_t n = ceil_div_u32(f->length / numbers, threads) * numbers;
-        most = max_u32(most, n);
+        *most = max_u32(*most, n);
         if (n > held(f, use) || (pairs && n > 2 * f->radix[s])) return 0;
         slots += (uint64_t)n * started;
     }
+    return slots;
+}
+
+/* The same for one line, and a fifth more for the registers if a thread holds more than 16. */
+static uint64_t price_of_threads(const plan_fft *f, length_use use, uint32_t threads) {
+    uint32_t most;
+    uint64_t slots = slots_of(f, use, threads, 1, &most);
     return most > LIGHT ? slots + slots / 5 : slots;
+}
+
+/* Returns a number of threads with which one thread does k butterflies of stage s. */
+static uint32_t threads_for(const plan_fft *f, uint32_t s, uint32_t k) {
+    return ceil_div_u32(f->length / f->radix[s], k);
 }
 
 /* Chooses the number of threads that wastes least. Returns their slots, or 0 if the device cannot
@@ -97,8 +110,8 @@ static uint64_t choose_threads(plan_fft *f, length_use use, uint32_t invocations
     uint64_t best = 0;
     for (uint32_t s = 0; s < f->stages; s++)
         for (uint32_t k = 1; k <= held(f, use) / f->radix[s]; k++) {
-            uint32_t t = (f->length / f->radix[s] + k - 1) / k;
-            uint64_t slots = t <= invocations ? slots_of(f, use, t) : 0;
+            uint32_t t = threads_for(f, s, k);
+            uint64_t slots = t <= invocations ? price_of_threads(f, use, t) : 0;
             if (!slots || (best && (slots > best || (slots == best && t >= f->threads)))) continue;
             best = slots;
             f->threads = t;
@@ -107,9 +120,23 @@ static uint64_t choose_threads(plan_fft *f, length_use use, uint32_t invocations
     return best;
 }
 
+bool length_share(plan_fft *f, uint32_t lines, uint32_t invocations) {
+    uint32_t most, threads = 0;
+    uint64_t least = slots_of(f, LENGTH_COMPLEX, f->threads, 1, &most);
+    for (uint32_t s = 0; s < f->stages; s++)
+        for (uint32_t k = 1; k <= held(f, LENGTH_COMPLEX) / f->radix[s]; k++) {
+            uint32_t t = threads_for(f, s, k);
+            uint64_t slots = t * lines <= invocations ? slots_of(f, LENGTH_COMPLEX, t, lines, &most)
+                                                      : 0;
+            if (slots && slots < least) least = slots, threads = t;
+        }
+    if (threads) f->threads = threads;
+    return threads > 0;
+}
+
 bool length_threads(plan_fft *f, length_use use, uint32_t wanted, uint32_t invocations) {
     if (!choose_threads(f, use, invocations)) return false;
-    uint64_t slots = wanted && wanted <= invocations ? slots_of(f, use, wanted) : 0;
+    uint64_t slots = wanted && wanted <= invocations ? price_of_threads(f, use, wanted) : 0;
     if (!slots) return true;
     f->threads = wanted;
     f->slots = (uint32_t)slots;
@@ -143,6 +170,9 @@ static bool arrange(plan_fft *f, length_use use) {
         return true;
     }
     uint32_t last = 0;
+    /* A complex transform's last stage has the kernel's numbers in registers, too. */
+    for (uint32_t i = 0; use == LENGTH_COMPLEX && i < f->stages; i++)
+        if (f->radix[i] == LIGHT) last = i;
     while (use != LENGTH_COMPLEX && last < f->stages && f->radix[last] % 2) last++;
     if (last == f->stages) return false;
     move_last(f, last);

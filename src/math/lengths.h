@@ -35,6 +35,10 @@ bool length_can_pair(const plan_fft *f);
  * wait least. Returns false when the device cannot have enough. */
 bool length_threads(plan_fft *f, length_use use, uint32_t wanted, uint32_t invocations);
 
+/* Returns whether `lines` complex lines fill the subgroups of a workgroup better than one, and then
+ * sets the threads of a line for that. */
+bool length_share(plan_fft *f, uint32_t lines, uint32_t invocations);
+
 /* Returns the butterflies of stage s that one of `threads` threads does for `lines` lines. */
 uint32_t length_butterflies(const plan_fft *f, uint32_t s, uint32_t lines, uint32_t threads);
 

@@ -307,7 +307,8 @@ static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, uint32_t
 static void add_whole(plan *p, plan_pass_kind kind, uint32_t pairs, uint64_t image) {
     const plan_axis *a = &p->axis[0];
     bool back = kind == PASS_INVERSE;
-    uint32_t lines = p->first == PLAN_Y ? 4 : back && p->tile ? 1 : 2;
+    bool single = (back && p->tile) || (p->square && !a->alone);
+    uint32_t lines = p->first == PLAN_Y ? 4 : single ? 1 : 2;
     uint32_t tuned = p->ask.tune.lines[back ? 2 : 0];
     plan_pass *s = add_pass(p, kind, 0, a->alone ? p->axis[1].extent : pairs,
                             tuned ? tuned : max_u32(lines, fill_lines(&a->fft, 64)));
@@ -336,7 +337,7 @@ static void add_unpack(plan *p, plan_pass_kind kind, uint32_t pairs) {
 }
 
 /* Whole numbers in shared memory mean half as many barriers for twice the memory. That pays for
- * lines up to these bytes. */
+ * lines up to these bytes, one line at a time. */
 enum { WHOLE_UPTO = 9216 };
 
 static void add_passes(plan *p) {
@@ -352,11 +353,12 @@ static void add_passes(plan *p) {
         add_whole(p, PASS_FORWARD, pairs, in);
     }
     if (p->axis[1].one_pass) {
-        plan_pass *s = add_pass(p, PASS_CONVOLVE, 1, p->halves, p->ask.tune.lines[1]);
+        uint32_t wanted = p->square > 1 ? p->square : p->ask.tune.lines[1];
+        plan_pass *s = add_pass(p, PASS_CONVOLVE, 1, p->halves, wanted);
         plan_switch tuned = p->ask.tune.whole;
         uint32_t bytes = 2 * s->shared_bytes;
         s->bytes = 2 * half_bytes(p) + p->spectrum_bytes;
-        s->whole = tuned != SWITCH_OFF && bytes <= p->ask.limits.shared_bytes &&
+        s->whole = tuned != SWITCH_OFF && !p->square && bytes <= p->ask.limits.shared_bytes &&
                    (tuned == SWITCH_ON || bytes / s->lines <= WHOLE_UPTO);
         if (s->whole) s->shared_bytes = bytes;
     } else {
@@ -374,7 +376,7 @@ static void add_passes(plan *p) {
 }
 
 /* Pixels of tiles, and their frequencies. */
-enum { WIDE = 8, NARROW = 4, BAND = 16 };
+enum { WIDE = 8, NARROW = 4, PAIR = 2, BAND = 16 };
 
 /* --- bytes ---------------------------------------------------------------------------------- */
 
@@ -405,9 +407,10 @@ static bool count_bytes(plan *p, err *e) {
     uint64_t image = (uint64_t)p->image_pitch * ask->size[PLAN_Y] * p->sample_bytes;
     p->band = min_u32(BAND, p->halves);
     uint64_t scratch = (uint64_t)ceil_div_u32(p->halves, p->band) * p->band * p->pitch * c;
-    uint64_t spectrum = (uint64_t)p->halves * a[1].length * c;
+    uint64_t numbers = (uint64_t)p->halves * a[1].length * c;
+    uint64_t spectrum = numbers / (ask->symmetric && has_shapes(ask) ? 2 : 1);
     if (!a[0].one_pass) lines = pairs * a[0].length * c;
-    if (!a[1].one_pass) lines = max_u64(lines, spectrum);
+    if (!a[1].one_pass) lines = max_u64(lines, numbers);
     uint64_t largest = max_u64(max_u64(image, scratch), max_u64(spectrum, lines));
     p->channels_per_bind = ask->channels;
     if (has_shapes(ask)) {
@@ -436,12 +439,35 @@ uint64_t plan_device_bytes(const plan *p) {
            p->twiddle_bytes;
 }
 
-/* The half spectrum has tiles if rows are lines: passes 1 and 3 touch a few pixels of all
- * frequencies, which is cheaper in tiles than in lines, and pass 2 reads wide tiles as well as
- * lines. From this size on no cache holds the half spectrum. Pass 2 then leaves narrow tiles, with
+/* --- tiles ----------------------------------------------------------------------------------
+ *
+ * The half spectrum has tiles if rows are lines: passes 1 and 3 touch a few pixels of all
+ * frequencies, which is cheaper in tiles than in lines. docs/notebook.md has the measurements.
+ *
+ * Squares: in tiles of two pixels, the numbers of two neighbouring frequencies at two neighbouring
+ * pixels are 32 bytes of floats, the least that memory moves. Passes 1 and 3 move whole pieces with
+ * one pair of rows per workgroup then, and small workgroups suit them. Pass 2 has to take two lines
+ * at a time, and its workgroups grow. (In doubles, one line has 32 bytes of a tile.)
+ *
+ * Wide and narrow tiles: pass 2 takes one line at a time, and reads wide tiles as well as lines.
+ * From NARROW_FROM bytes on no cache holds the half spectrum. Pass 2 then leaves narrow tiles, with
  * a loss that pass 3 makes up for; they need a second buffer, so smaller spectra have none. Rows
- * alone make runs of half the width, and want narrow tiles on both sides (docs/notebook.md). */
-enum { NARROW_FROM = 96 << 20 };
+ * alone make runs of half the width, and want narrow tiles on both sides. */
+enum { NARROW_FROM = 96 << 20, SQUARES_FROM = 1000 };
+
+/* Returns the lines of a square, or 0 where squares do not pay or do not fit. They pay for rows
+ * alone, and where lines are long but the frame is small. */
+static uint32_t choose_square(const plan *p) {
+    const plan_fft *f = &p->axis[1].fft;
+    const plan_limits *l = &p->ask.limits;
+    const plan_tune *t = &p->ask.tune;
+    uint32_t lines = p->sample_bytes == 4 ? 2 : 1;
+    bool fits = lines * shared_of(f, p->sample_bytes) <= l->shared_bytes &&
+                lines * f->threads <= l->invocations && p->halves > 1;
+    bool pays = lines == 1 || p->axis[0].alone ||
+                (p->scratch_bytes < NARROW_FROM && f->length >= SQUARES_FROM);
+    return fits && pays && !t->tile_in && !t->tile && !t->lines[1] ? lines : 0;
+}
 
 static uint32_t tile_of(uint32_t tuned, uint32_t own) {
     bool possible = tuned == 2 || tuned == 4 || tuned == 8; /* they divide the pitch */
@@ -454,11 +480,14 @@ static bool check_memory(plan *p, err *e) {
     if (p->axis[0].one_pass && p->axis[1].one_pass) {
         bool tiled = p->first == PLAN_X, alone = p->axis[0].alone;
         bool large = p->scratch_bytes >= NARROW_FROM;
-        p->tile_in = tile_of(p->ask.tune.tile_in, !tiled ? 0 : alone ? NARROW : WIDE);
-        p->tile = tile_of(p->ask.tune.tile, !tiled ? 0 : alone || large ? NARROW : WIDE);
+        p->square = tiled ? choose_square(p) : 0;
+        if (p->square > 1) length_share(&p->axis[1].fft, p->square, p->ask.limits.invocations);
+        uint32_t in = alone ? NARROW : WIDE, out = alone || large ? NARROW : WIDE;
+        p->tile_in = tile_of(p->ask.tune.tile_in, !tiled ? 0 : p->square ? PAIR : in);
+        p->tile = tile_of(p->ask.tune.tile, !tiled ? 0 : p->square ? PAIR : out);
     }
     while (has && p->frames > 1 && plan_device_bytes(p) > has) p->frames--;
-    if (has && plan_device_bytes(p) > has) p->tile_in = p->tile = 0;
+    if (has && plan_device_bytes(p) > has) p->tile = p->tile_in;
     if (has && plan_device_bytes(p) > has) p->input_bytes = 0;
     uint64_t all = plan_device_bytes(p);
     if (!has || all <= has) return true;

@@ -63,6 +63,7 @@ typedef struct {
     plan_precision precision; /* AUTO stands for float32 here */
     uint32_t channels;        /* image planes convolved in one run */
     uint32_t spectra;         /* kernel channels: 1 or `channels` */
+    bool symmetric;           /* half a turn leaves the kernel as it is, so its spectrum is real */
     bool tapless;             /* no channel has a centre tap: the last pass needs no image */
     bool half_input;          /* every sample of the image is a half; needs tapless */
     uint32_t frames;          /* in flight at a time, where there is room; 0 stands for 1 */
@@ -132,6 +133,8 @@ typedef struct {
     /* Not 0: it is [c][k / band][m / tile][k % band][m % tile] between passes 1 and 2 (tile_in),
      * and between 2 and 3 (tile); in other memory if they differ. */
     uint32_t tile_in, tile, band;
+    uint32_t
+        square; /* not 0: tiles of two pixels, of which pass 2 takes this many lines at a time */
     uint32_t image_pitch;       /* samples from one image row to the next, on the device */
     uint32_t sample_bytes;      /* 4 or 8 */
     uint32_t channels_per_bind; /* planes that one bound buffer holds */

@@ -27,6 +27,7 @@ typedef struct {
     plan_limits shrink; /* nonzero fields replace the device's: smaller workgroups and so on */
     plan_tune tune;
     bool tapless;   /* the kernel's centre is 0, and the engine is told so */
+    bool symmetric; /* half a turn about its middle leaves the kernel as it is; the plan is told */
     bool zero_mean; /* noise of both signs; else light, from 0 to 1 */
     pipe_samples samples;
     double scale; /* of the image; 0 stands for 1 */
@@ -120,6 +121,7 @@ static inline plan_request pipe_request(const pipe_case *c, const engine_device 
                           .channels = c->channels,
                           .spectra = c->spectra,
                           .tapless = c->tapless,
+                          .symmetric = c->symmetric,
                           .half_input = c->samples == PIPE_HALFS_TOLD,
                           .limits = l,
                           .tune = c->tune};
@@ -168,6 +170,11 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
         for (size_t i = 0; i < taps; i++) {
             bool zero = c->tapless && i == (size_t)c->cy * c->kw + c->cx;
             sum += k[s * taps + i] = zero ? 0 : pipe_random(&seed);
+        }
+        for (size_t i = 0; c->symmetric && i < taps / 2; i++) {
+            double *mirrored = &k[s * taps + taps - 1 - i];
+            sum += k[s * taps + i] - *mirrored;
+            *mirrored = k[s * taps + i];
         }
         for (size_t i = 0; i < taps; i++) k[s * taps + i] /= sum;
         pipe_spectrum(spec + s * line, k + s * taps, c, &r->p);

@@ -196,6 +196,28 @@ static void random_requests(void **state) {
 }
 
 /* Everything up to 8K with a 512 kernel must work on real devices, up to 4K on the smallest. */
+/* A real spectrum takes half the memory on a device; the CPU engine keeps complex ones. */
+static void symmetric_kernels(void **state) {
+    (void)state;
+    for (int l = 0; l < KINDS_OF_LIMITS; l++) {
+        plan_request ask = {.size = {640, 360},
+                            .reach_lo = {32, 32},
+                            .reach_hi = {32, 32},
+                            .channels = 3,
+                            .spectra = 3,
+                            .tapless = true,
+                            .limits = LIMITS[l]};
+        plan plain, real;
+        err e = {0};
+        CHECK_OK(plan_make(&plain, &ask, &e), e);
+        ask.symmetric = true;
+        CHECK_OK(plan_make(&real, &ask, &e), e);
+        assert_int_equal(real.spectrum_bytes * (LIMITS[l].invocations ? 2 : 1),
+                         plain.spectrum_bytes);
+        assert_int_equal(real.axis[1].length, plain.axis[1].length);
+    }
+}
+
 static void known_sizes(void **state) {
     (void)state;
     static const uint32_t SIZE[][3] = {{1280, 720, 256},  {1280, 720, 512},   {1366, 768, 256},
@@ -286,6 +308,7 @@ int main(void) {
         cmocka_unit_test(small_requests),
         cmocka_unit_test(random_requests),
         cmocka_unit_test(known_sizes),
+        cmocka_unit_test(symmetric_kernels),
         cmocka_unit_test(extremes),
         cmocka_unit_test(frequencies_are_a_permutation),
         cmocka_unit_test(power_of_two_lengths),

@@ -50,6 +50,29 @@ static void the_middle(void **state) {
         }
 }
 
+/* Half a turn about the centre, in every channel; a row or column without a partner must be zero.
+ */
+static void symmetry(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t w, h, channels;
+        float tap[18];
+        bool symmetric;
+    } K[] = {{1, 1, 1, {3}, true},
+             {3, 3, 1, {1, 2, 3, 4, 5, 4, 3, 2, 1}, true},
+             {3, 3, 1, {1, 2, 1, 2, 5, 2, 1, 2, 3}, false},
+             {3, 3, 2, {1, 2, 3, 4, 5, 4, 3, 2, 1, 1, 2, 3, 4, 5, 6, 3, 2, 1}, false},
+             {2, 1, 1, {0, 1}, true},
+             {2, 1, 1, {1, 1}, false},
+             {4, 3, 1, {0, 1, 2, 3, 0, 4, 5, 4, 0, 3, 2, 1}, true},
+             {4, 3, 1, {0, 1, 2, 3, 1, 4, 5, 4, 0, 3, 2, 1}, false}};
+    for (size_t i = 0; i < sizeof K / sizeof *K; i++) {
+        psf k = make(K[i].w, K[i].h, K[i].channels, K[i].tap, (psf_options){0});
+        if (psf_is_symmetric(&k) != K[i].symmetric) fail_msg("kernel %zu", i);
+        psf_free(&k);
+    }
+}
+
 static void other_centers(void **state) {
     (void)state;
     static const float tap[12] = {0, 0, 1, 0, 0, 3, 1, 0, 0, 0, 1, 0}; /* 4 x 3 */
@@ -411,14 +434,23 @@ static void settings_of_a_spectrum(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_middle),       cmocka_unit_test(other_centers),
-        cmocka_unit_test(the_corner),       cmocka_unit_test(correlation),
-        cmocka_unit_test(what_becomes_one), cmocka_unit_test(sums_in_double),
-        cmocka_unit_test(a_phase_ramp),     cmocka_unit_test(nearly_on_a_tap),
-        cmocka_unit_test(scaling),          cmocka_unit_test(a_box_by_hand),
-        cmocka_unit_test(a_point_enlarged), cmocka_unit_test(refusals),
-        cmocka_unit_test(cropping),         cmocka_unit_test(luminance),
-        cmocka_unit_test(hashes),           cmocka_unit_test(settings_of_a_spectrum),
+        cmocka_unit_test(the_middle),
+        cmocka_unit_test(symmetry),
+        cmocka_unit_test(other_centers),
+        cmocka_unit_test(the_corner),
+        cmocka_unit_test(correlation),
+        cmocka_unit_test(what_becomes_one),
+        cmocka_unit_test(sums_in_double),
+        cmocka_unit_test(a_phase_ramp),
+        cmocka_unit_test(nearly_on_a_tap),
+        cmocka_unit_test(scaling),
+        cmocka_unit_test(a_box_by_hand),
+        cmocka_unit_test(a_point_enlarged),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(cropping),
+        cmocka_unit_test(luminance),
+        cmocka_unit_test(hashes),
+        cmocka_unit_test(settings_of_a_spectrum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

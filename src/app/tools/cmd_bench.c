@@ -283,6 +283,7 @@ static bool bench_one(bench *b, const bench_case *c, err *e) {
                                 .precision = s->precision,
                                 .channels = CHANNELS,
                                 .spectra = k.channels,
+                                .symmetric = psf_is_symmetric(&k),
                                 .tapless = true,
                                 .half_input = b->s->pixels == PIXELS_HALF,
                                 .frames = b->s->in_flight}};

@@ -97,10 +97,11 @@ static bool reorder_line(void *ctx, size_t index, int worker, err *e) {
     const reorder *r = ctx;
     const spectrum_lines *from = r->part->from;
     bool float64 = r->part->p->sample_bytes == 8;
+    size_t parts = r->part->p->ask.symmetric ? 1 : 2; /* of a number: a real one has no second */
     size_t n = from->length, source = (r->part->first * (size_t)from->halves + index) * n;
     for (size_t i = 0; i < n; i++) {
-        size_t k = 2 * (source + r->order[i]), at = 2 * (index * n + i);
-        for (size_t c = 0; c < 2; c++) {
+        size_t k = 2 * (source + r->order[i]), at = parts * (index * n + i);
+        for (size_t c = 0; c < parts; c++) {
             double v = from->float64 ? ((const double *)from->value)[k + c]
                                      : (double)((const float *)from->value)[k + c];
             gpu_put(r->to, float64, at + c, v * r->scale);
@@ -153,8 +154,12 @@ static void add_fft(constants *c, const plan *p, const plan_pass *s, const gpu_t
         add(c, ID_EACH + i, s->butterflies[i]);
     }
     add(c, ID_LINES, s->lines);
-    /* Along memory: image rows, and the lines of the half spectrum. Outer factors stride. */
-    add(c, ID_ALONG, !outer && !(first && p->first == PLAN_Y));
+    /* Along memory: image rows, and the lines of the half spectrum, or two pixels of two of these.
+     * Outer factors stride, and so do columns. */
+    uint32_t count = s->fft.length / s->fft.radix[0];
+    bool across = outer || (first && p->first == PLAN_Y) || s->lines == 1;
+    bool squares = s->kind == PASS_CONVOLVE && p->tile_in == 2 && p->tile == 2;
+    add(c, ID_RUN, across ? 1 : !squares ? count : count % 2 ? 1 : 2);
     add(c, ID_TWIDDLES,
         p->axis[s->axis].one_pass ? t->fft[s->axis]
         : outer                   ? t->outer[s->axis]
@@ -191,6 +196,7 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     add(&c, ID_COUNT, parts > 1 ? parts : p->halves);
     add(&c, ID_PARTS, parts);
     add(&c, ID_ONE_KERNEL, p->ask.spectra == 1);
+    add(&c, ID_REAL_KERNEL, p->ask.symmetric);
     add(&c, ID_FIRST, s->axis == 0);
     add(&c, ID_BACK,
         s->kind == PASS_OUTER_BACK || s->kind == PASS_INNER_BACK || s->kind == PASS_PACK);
