@@ -10,7 +10,8 @@
 #   make bundle             a folder that runs on other machines: dist/fftbloom
 #   make deb                a Debian package: dist/fftbloom_VERSION_ARCH.deb
 #   make docs-images        the pictures of README and docs, and their figures
-#   make assets             the shipped scene and kernels, from their programs
+#   make assets             the shipped scene and kernels, from their programs and recipes
+#   make gallery            docs/gallery.md: each kernel, its profile, and a street at night
 #
 # Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  OCIO=0 (no OpenColorIO)  FFTW=0 (no CPU engine)  LAB=0 (no bench fft and ocean)  SAN=1
 
@@ -180,8 +181,8 @@ $(BUILD)/assets/%: %.c $(LIB) Makefile
 -include $(wildcard $(BUILD)/assets/*.d)
 
 .PHONY: assets
-assets: $(MAKERS)
-	@tests/make_assets.sh $(BUILD)/assets .
+assets: $(MAKERS) $(PROG)
+	@tests/make_assets.sh $(BUILD)/assets $(PROG) .
 
 # --- tests --------------------------------------------------------------------------------------
 LAB_TESTS := $(wildcard tests/*/test_lab*.c tests/*/test_nabla*.c tests/*/test_article*.c)
@@ -361,16 +362,24 @@ ifeq ($(LAB),1)
 	$(PROG) out/ocean.exr kernels/star.exr -o docs/images/ocean.png --kernel-scale 0.5 --padding mirror --exposure -0.3
 endif
 
+# The gallery of kernels, on a street at night that is traced for it.
+.PHONY: gallery
+gallery: $(BUILD)/assets/make_street $(PROG)
+	@mkdir -p out
+	@$(BUILD)/assets/make_street out/street.exr 400 225
+	@tests/docs_gallery.py $(PROG) out/street.exr
+
 # --- installation -------------------------------------------------------------------------------
 COMPLETIONS := bash:share/bash-completion/completions/fftbloom zsh:share/zsh/site-functions/_fftbloom \
                fish:share/fish/vendor_completions.d/fftbloom.fish
 DEST := $(DESTDIR)$(PREFIX)
 
 # Each entry is a folder and the files that go into it.
-SHARE := man/man1:docs/man/*.1 fftbloom/kernels:kernels/*.exr doc/fftbloom:README.md \
-         doc/fftbloom:CHANGELOG.md doc/fftbloom:LICENSE doc/fftbloom/docs:docs/*.* \
-         doc/fftbloom/docs/images:docs/images/* doc/fftbloom/docs/farm:docs/farm/* \
-         doc/fftbloom/docs/recipes:docs/recipes/*
+SHARE := man/man1:docs/man/*.1 fftbloom/kernels:kernels/*.exr fftbloom/kernels:kernels/*.json \
+         doc/fftbloom:README.md doc/fftbloom:CHANGELOG.md doc/fftbloom:LICENSE \
+         doc/fftbloom/docs:docs/*.* doc/fftbloom/docs/images:docs/images/*.* \
+         doc/fftbloom/docs/images/gallery:docs/images/gallery/* \
+         doc/fftbloom/docs/farm:docs/farm/* doc/fftbloom/docs/recipes:docs/recipes/*
 
 .PHONY: install uninstall bundle deb clean help
 install: all

@@ -74,6 +74,107 @@ json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))";
     [ ! -e k.exr ]
 }
 
+@test "make: recipes, their layers, and what is wrong in them" {
+    cat >r.json <<'J'
+{ "about": "a test", "taps": 64, "common": {"fnumber": 11, "pitch": "4um"},
+  "layers": [{"model": "star", "share": 3, "blades": 7}, {"model": "gaussian", "share": 1, "sigma": "8um"}] }
+J
+    "$FFTBLOOM" kernel make r.json -o r.exr --json >made.json
+    [ "$(json "[(l['model'], l['share']) for l in d['layers']], round(d['layers'][1]['parameters']['sigma'], 9), d['size']" <made.json)" = "([('star', 0.75), ('gaussian', 0.25)], 2, [64, 64])" ]
+    # It is the sum of the two.
+    "$FFTBLOOM" kernel make star --param fnumber=11,pitch=4,blades=7 --taps 64 -o a.exr
+    "$FFTBLOOM" kernel make gaussian --param sigma=2 --taps 64 -o b.exr
+    "$FFTBLOOM" kernel mix a.exr:0.75 b.exr:0.25 -o sum.exr
+    "$FFTBLOOM" diff r.exr sum.exr --fail 1e-6
+    # The attribute is a recipe of the same taps.
+    strings -n 40 r.exr | grep -o '{"about".*}' >again.json
+    "$FFTBLOOM" kernel make again.json -o again.exr
+    "$FFTBLOOM" diff r.exr again.exr --fail 0
+    "$FFTBLOOM" info r.exr | grep -q 'comments .*a test'
+    # A parameter of the command line reaches the layers that have it.
+    "$FFTBLOOM" kernel make r.json -o c.exr --param pitch=2um --json | json "round(d['layers'][1]['parameters']['sigma'], 9)" | grep -qx 4
+    wrong() { # WORDS JSON
+        printf '%s' "$2" >w.json
+        run "$FFTBLOOM" kernel make w.json -o w.exr
+        [ "$status" -eq 78 ]
+        [[ "$output" == *"w.json:1:"*"$1"* ]]
+        [ ! -e w.exr ]
+    }
+    wrong "did you mean 'gaussian'" '{"model": "gausian"}'
+    wrong "no parameter 'blade'; did you mean 'blades'?" '{"model": "star", "blade": 7}'
+    wrong "whole number from 3 to 32" '{"model": "star", "blades": 2}'
+    wrong "a layer is an object with a" '{"taps": 64}'
+    wrong "'blades' belongs into a layer" '{"layers": [{"model": "star"}], "blades": 5}'
+    wrong "no layer has a parameter 'light'" '{"layers": [{"model": "gaussian"}], "common": {"light": "d65"}}'
+    wrong "share must be a number above 0" '{"model": "star", "share": 0}'
+    wrong "taps must be" '{"model": "star", "taps": "x"}'
+    wrong "fade must be a number from 0 to 1" '{"model": "star", "fade": 2}'
+    wrong "layers must be an array" '{"layers": []}'
+    run "$FFTBLOOM" kernel make nope.json -o w.exr
+    [ "$status" -eq 66 ]
+    run "$FFTBLOOM" kernel make r.json -o r.json
+    [ "$status" -eq 64 ]
+}
+
+@test "make: an image as the opening, the camera of a plate, taps as the light needs them" {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    oiiotool --create 200x100 1 --fill:color=1 200x100+0+0 -d float -o slit.exr
+    "$FFTBLOOM" kernel make aperture --image slit.exr --param radius=3,turn=0 --taps 65 -o k.exr
+    # A slit twice as wide as high: its pattern is half as wide.
+    oiiotool --dumpdata k.exr | awk '/Pixel \(3[2-9], 32\)/ { split($2, p, /[(,]/); x[p[2]] = $5 }
+        /Pixel \(32, 3[2-9]\)/ { y[$3 + 0] = $5 } END { exit !(x[34] < 0.4 * y[34]) }'
+    run "$FFTBLOOM" kernel make star --image slit.exr -o w.exr
+    [[ "$status" -eq 64 && "$output" == *"model aperture, not of star"* ]]
+    oiiotool --create 2000x10 3 --attrib:type=float aperture 8 --attrib:type=float nominalFocalLength 50 \
+        --attrib:type=float sensorPhotositePitch 4 -d half -o plate.exr
+    "$FFTBLOOM" kernel make star --plate plate.exr --taps 33 -o k.exr --json | json "round(d['parameters']['radius'], 4)" | grep -qx 1.3416
+    "$FFTBLOOM" kernel make cie --plate plate.exr --taps 33 -o k.exr --json 2>/dev/null | json "round(d['parameters']['pixel'], 6)" | grep -qx 0.004584
+    "$FFTBLOOM" kernel make gaussian --param sigma=20 -o k.exr --json | json "d['size']" | grep -qxF '[256, 256]'
+    "$FFTBLOOM" kernel make gaussian --param sigma=20 --taps auto -o k.exr --json | json "d['size']" | grep -qxF '[256, 256]'
+}
+
+@test "list, -k: shipped kernels by their names" {
+    "$FFTBLOOM" kernel list | grep -q '^sunstar  *Sunstar at f/16'
+    [ "$("$FFTBLOOM" kernel list --json | json "len(d['kernels']) >= 18, all(k['about'] for k in d['kernels'])")" = "(True, True)" ]
+    in=$FFTBLOOM_ROOT/testdata/small.exr
+    "$FFTBLOOM" "$in" -k halation -o a.exr
+    "$FFTBLOOM" "$in" "$FFTBLOOM_ROOT/kernels/halation.exr" -o b.exr
+    cmp a.exr b.exr
+    "$FFTBLOOM" kernel check halation --strict
+    "$FFTBLOOM" kernel rotate halation 90 -o turned.exr
+    "$FFTBLOOM" kernel mix halation:0.5 cross:0.5 -o mixed.exr
+    run "$FFTBLOOM" "$in" -k halatoin -o c.exr
+    [[ "$status" -eq 66 && "$output" == *"no shipped kernel of that name; did you mean 'halation'?"* ]]
+    # A file wins over a name, and another folder over the program's.
+    cp "$FFTBLOOM_ROOT/kernels/small.exr" cross
+    "$FFTBLOOM" "$in" -k cross -o d.exr
+    "$FFTBLOOM" "$in" cross -o e.exr
+    cmp d.exr e.exr
+    mkdir mine
+    cp "$FFTBLOOM_ROOT/kernels/small.exr" mine/tiny.exr
+    FFTBLOOM_KERNELS=mine "$FFTBLOOM" "$in" -k tiny -o f.exr
+    cmp d.exr f.exr
+    [ "$("$FFTBLOOM" kernel list --kernels mine | wc -l)" -eq 1 ]
+    run "$FFTBLOOM" kernel list --kernels nowhere
+    [ "$status" -eq 66 ]
+    mkdir looks
+    echo '{"version": 1, "kernel": "halation"}' >looks/look.json
+    "$FFTBLOOM" "$in" --config looks/look.json -o g.exr
+    cmp a.exr g.exr
+}
+
+@test "the shipped kernels are fit for use, and say how they were made" {
+    for k in "$FFTBLOOM_ROOT"/kernels/*.json; do
+        exr=${k%.json}.exr
+        "$FFTBLOOM" kernel check "$exr" --strict >/dev/null
+        "$FFTBLOOM" info "$exr" | grep -q 'fftbloom.recipe'
+        "$FFTBLOOM" info "$exr" --json | grep -q '"R"' || continue
+        "$FFTBLOOM" info "$exr" | grep -q 'chromaticities'
+    done
+    "$FFTBLOOM" kernel make "$FFTBLOOM_ROOT/kernels/halation.json" -o h.exr
+    "$FFTBLOOM" diff h.exr "$FFTBLOOM_ROOT/kernels/halation.exr" --fail 0
+}
+
 @test "make: what is wrong is said with what would be right" {
     refused() { # STATUS WORDS arguments
         local want=$1 words=$2

@@ -230,7 +230,7 @@ says() { # code, words, arguments
     none --kernel-center "in 'check'; it is for convert" kernel check k.exr --kernel-center peak
     none --from "in 'make'; it is for convert" kernel make star -o o.exr --from oiio
     none --strict "in 'make'; it is for check" kernel make star -o o.exr --strict
-    none --jobs "in 'models'; it is for make, check, convert" kernel models --jobs 2
+    none --jobs "in 'models'; it is for make, list, check, convert" kernel models --jobs 2
     none --cache-size "in 'path'; it is for list, trim" cache path --cache-size 0
     none --abs "without --output" diff a.exr b.exr -abs
     none --scale "without --output" diff a.exr b.exr -scale 100

@@ -3,6 +3,7 @@
 #include "app/cli/config.h"
 #include "app/cli/help.h"
 #include "app/cli/keys_file.h"
+#include "app/cli/library.h"
 #include "app/cli/option_rules.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -287,7 +288,7 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     else if (ok && (over = c->s.print_config))
         settings_print(&c->s, c->cmd->bit, c->s.json, out);
     if (!c->word) mem_free(r.word);
-    return ok && !over && check_needs(c, e);
+    return ok && !over && check_needs(c, e) && library_set_kernel(&c->s, c->cmd->bit, e);
 }
 
 /* Returns true where standard output is to be JSON, also if the command line was not understood. */

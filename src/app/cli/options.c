@@ -31,8 +31,10 @@ const option OPTIONS[] = {
      .help = "Image to bloom: EXR, HDR, PFM or PNG. A frame pattern such as shot.####.exr means a "
              "sequence.",
      .about = "It can also be given as the first argument. - is standard input (docs/pipes.md)."},
-    {"kernel", OPTION_PATH, SECTION_FILES, SPREAD, AT(kernel), .value = "KERNEL",
-     .help = "Point spread function: an image, or a .spectrum file made by precompute.",
+    {"kernel", OPTION_PATH, SECTION_FILES, SPREAD, AT(kernel), .value = "KERNEL", .letter = 'k',
+     .help =
+         "Point spread function: an image, a .spectrum file made by precompute, or the name of a "
+         "shipped kernel ('fftbloom kernel list').",
      .about = "It can also be given as an argument, after the input."},
     {"output", OPTION_PATH, SECTION_FILES,
      FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_BENCH, AT(output), .value = "OUT",
@@ -54,6 +56,9 @@ const option OPTIONS[] = {
              "with OUT - the result is raw, too.",
      .about = "The planes are those of ffmpeg's gbrpf32le (3), gbrapf32le (4) or grayf32le (1), "
               "frame after frame. See docs/pipes.md."},
+    {"kernels", OPTION_PATH, SECTION_FILES, IMAGE | FOR_PRECOMPUTE | FOR_KERNEL, AT(kernels),
+     .value = "DIR",
+     .help = "Folder of the shipped kernels, if it is not where the program was installed."},
     {"config", OPTION_PATH, SECTION_FILES, RUN | FOR_PRECOMPUTE, AT(config), .value = "FILE",
      .flag_only = true,
      .help = "Read options from a JSON file; flags and environment variables override it."},
@@ -135,11 +140,16 @@ const option OPTIONS[] = {
              "computed again, or sampled bilinearly (for comparison only)."},
 
     {"taps", OPTION_STRING, SECTION_KERNEL, FOR_KERNEL, AT(taps), .value = "N|WxH",
-     .help = "Size of the kernel to write; the default is 256 for make, and all taps for others."},
+     .help = "Size of the kernel to write. The default is all taps; for make it is auto, the "
+             "smallest usual size that holds 99.9 % of the light, up to 1024."},
     {"param", OPTION_LIST, SECTION_KERNEL, FOR_KERNEL, AT(param), .value = "NAME=V,...",
      .help =
          "Parameters of a model, such as radius=3 ('fftbloom kernel models' lists them), or of an "
          "action ('fftbloom help kernel ACTION')."},
+    {"image", OPTION_PATH, SECTION_KERNEL, FOR_KERNEL, AT(image), .value = "FILE",
+     .help = "Opening for the model aperture: light passes where this image is white."},
+    {"plate", OPTION_PATH, SECTION_KERNEL, FOR_KERNEL, AT(plate), .value = "FILE",
+     .help = "Take f-number, lens, sensor and width from the header of this image."},
     {"fade", OPTION_FLOAT, SECTION_KERNEL, FOR_KERNEL, AT(fade), .value = "F", .min = 0, .max = 1,
      .preset = "0.6",
      .help =

@@ -44,7 +44,7 @@ enum { SETTINGS_ROOM = 128 };
 
 typedef struct {
     bloom_settings bloom;
-    const char *input, *kernel, *output;
+    const char *input, *kernel, *kernels, *output;
     const char *before;    /* a picture of the input; NULL: none */
     const char *emit_file; /* the glare; NULL: none */
     const char *raw;       /* "1920x1080x3"; NULL: no raw planes come in */
@@ -77,7 +77,7 @@ typedef struct {
     uint32_t require_cases;
     bool list, bless, github;
     /* kernel */
-    const char *taps, *param;
+    const char *taps, *param, *image, *plate;
     double fade, decades;
     const char *view;  /* of screen_open */
     double exposure;   /* stops; NaN: auto */

@@ -3,16 +3,20 @@
 const command_action KERNEL_ACTIONS[] = {
     {
         .name = "make",
-        .usage = "MODEL -o OUT [options]",
-        .help = "Write the point spread function of a model. 'fftbloom kernel models' lists the "
-                "models and their parameters. The kernel's centre is the tap at half the size, "
-                "each channel sums to 1, and an EXR file has the parameters as attributes.",
+        .usage = "MODEL|RECIPE.json -o OUT [options]",
+        .help = "Write the point spread function of a model, or of a recipe: a JSON file with "
+                "models whose light is added. 'fftbloom kernel models' lists the models and their "
+                "parameters. The kernel's centre is the tap at half the size, each channel sums to "
+                "1, and an EXR file has the recipe and the parameters as attributes.",
         .min_words = 1,
         .max_words = 1,
-        .options = "output clobber taps param fade jobs",
+        .options = "output clobber taps param image plate fade jobs",
         .words = kernel_model_names,
         .example = {{"Make six spikes in colour.",
-                     "fftbloom kernel make star --param blades=6,turn=15 --taps 512 -o star.exr"}},
+                     "fftbloom kernel make star --param blades=6,turn=15 --taps 512 -o star.exr"},
+                    {"Compute diffraction at a drawn iris, for a lens at f/11 on pixels of 4 um.",
+                     "fftbloom kernel make aperture --image iris.png --param fnumber=11,pitch=4um "
+                     "-o iris.exr"}},
         .run = kernel_make,
     },
     {
@@ -23,6 +27,14 @@ const command_action KERNEL_ACTIONS[] = {
         .run = kernel_models,
     },
     {
+        .name = "list",
+        .usage = "[--json]",
+        .help = "List the kernels that are shipped with the program. Their names can be used "
+                "wherever a kernel is expected: fftbloom in.exr -k sunstar -o out.exr.",
+        .options = "kernels jobs",
+        .run = kernel_list,
+    },
+    {
         .name = "check",
         .usage = "FILE [--strict] [--json]",
         .help = "Report what is wrong with a kernel, and what repairs it: an off-centre peak, a "
@@ -30,7 +42,7 @@ const command_action KERNEL_ACTIONS[] = {
                 "a warning makes the exit status 1.",
         .min_words = 1,
         .max_words = 1,
-        .options = "strict jobs",
+        .options = "strict kernels jobs",
         .example = {{"Check that it is fit for use.", "fftbloom kernel check star.exr --strict"}},
         .run = kernel_check,
     },

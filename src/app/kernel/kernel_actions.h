@@ -9,6 +9,7 @@
 
 int kernel_make(cli *c, text *out, err *e);
 int kernel_models(cli *c, text *out, err *e);
+int kernel_list(cli *c, text *out, err *e);
 int kernel_check(cli *c, text *out, err *e);
 int kernel_show(cli *c, text *out, err *e);
 int kernel_convert(cli *c, text *out, err *e);

@@ -1,9 +1,12 @@
 /* kernel_check.c - `fftbloom kernel check`: what is wrong with a kernel. */
+#include "app/cli/library.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/kernel/kernel_words.h"
 
 int kernel_check(cli *c, text *out, err *e) {
+    char shipped[LIBRARY_PATH];
+    c->word[1] = library_path(shipped, c->word[1], &c->s);
     lint l;
     kernel_finding found[KERNEL_FINDINGS];
     kernel_source in = {0};

@@ -1,5 +1,6 @@
 /* kernel_convert.c - `fftbloom kernel convert`: brings kernels from and to the conventions of other
  * tools. */
+#include "app/cli/library.h"
 #include "app/cli/options.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
@@ -139,6 +140,8 @@ static bool open_conversion(conversion *v, const cli *c, const image *img, err *
 }
 
 int kernel_convert(cli *c, text *out, err *e) {
+    char shipped[LIBRARY_PATH];
+    c->word[1] = library_path(shipped, c->word[1], &c->s);
     int status = 0;
     const file_set_file FILES[] = {{FILE_READ, "the kernel", c->word[1]},
                                    {FILE_WRITTEN, "the output", c->s.output}};

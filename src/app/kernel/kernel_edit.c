@@ -1,6 +1,7 @@
 /* kernel_edit.c - the actions of `fftbloom kernel` that make one kernel of others: reads the words
  * FILE[:AMOUNT][@X,Y], runs the edit of the action's name, writes the result and says what changed.
  */
+#include "app/cli/library.h"
 #include "app/cli/options.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
@@ -49,8 +50,9 @@ static bool read_amount(double *to, const char *from) {
 }
 
 /* Takes FILE:AMOUNT@X,Y apart. A word that is the name of a file has no amount. */
-static bool read_word(editing *w, int i, const char *word, err *e) {
+static bool read_word(editing *w, int i, const char *word, const settings *s, err *e) {
     edit_input *in = &w->r.input[i];
+    char shipped[LIBRARY_PATH];
     char *path = w->path[i];
     in->amount = NAN;
     if (snprintf(path, sizeof w->path[i], "%s", word) >= (int)sizeof w->path[i])
@@ -73,6 +75,9 @@ static bool read_word(editing *w, int i, const char *word, err *e) {
                            w->of->amount ? w->of->amount : "something that this action takes");
         *colon = 0;
     }
+    char *file = library_path(shipped, path, s);
+    if (file != path && snprintf(path, sizeof w->path[i], "%s", file) >= (int)sizeof w->path[i])
+        return err_set(e, ERR_USAGE, "a path of %zu characters is too long", strlen(file));
     const char *slash = strrchr(path, '/');
     text_clean(in->name, sizeof in->name, slash ? slash + 1 : path);
     return true;
@@ -134,7 +139,7 @@ static bool read_words(editing *w, const cli *c, err *e) {
     w->r.inputs = c->words - 1 - w->of->last_word;
     for (int i = 0; i < edit_parameters(w->of); i++) w->r.value[i] = w->of->parameter[i].preset;
     for (int i = 0; i < w->r.inputs; i++)
-        if (!read_word(w, i, c->word[1 + i], e)) return false;
+        if (!read_word(w, i, c->word[1 + i], &c->s, e)) return false;
     return (!w->of->last_word || read_last_word(w, c->word[c->words - 1], e)) &&
            read_parameters(w, s->param, e) && (!s->taps || kernel_read_taps(w->r.taps, s->taps, e));
 }

@@ -1,11 +1,12 @@
-/* kernel_make.c - `fftbloom kernel make` and `models`: kernels by formula. */
+/* kernel_make.c - `fftbloom kernel make` and `models`: kernels by formula and by diffraction. */
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
+#include "app/kernel/kernel_recipe.h"
+#include "app/run/file_set.h"
 #include "app/run/output.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "kernel/make/model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -65,70 +66,47 @@ int kernel_models(cli *c, text *out, err *e) {
 
 /* --- make ------------------------------------------------------------------------------------- */
 
-static bool read_request(model_request *r, const settings *s, const char *name, err *e) {
-    const model *m = model_find(name);
-    uint32_t taps[2];
-    if (!m) {
-        const char *names[64];
-        char meant[TEXT_MEANT];
-        text known = {0};
-        for (int i = 0; i < MODEL_COUNT; i++) {
-            names[i] = MODELS[i].name;
-            text_add(&known, "%s%s", i ? ", " : "", names[i]);
-        }
-        err_set(e, ERR_USAGE, "there is no model '%s'%s; there are %s", name,
-                text_meant(meant, name, names, MODEL_COUNT, '\''), known.s);
-        text_free(&known);
-        return false;
-    }
-    *r = model_defaults(m);
-    r->fade = s->fade;
-    if (!kernel_read_taps(taps, s->taps ? s->taps : "256", e)) return false;
-    r->w = taps[0];
-    r->h = taps[1];
-    const char *at = s->param ? s->param : "";
-    while (*at) {
-        char one[64];
-        size_t n = strcspn(at, ",");
-        snprintf(one, sizeof one, "%.*s", (int)n, at);
-        if (n >= sizeof one)
-            return err_set(e, ERR_USAGE,
-                           "--param: '%s' is too long; a parameter may have %zu characters", at,
-                           sizeof one - 1);
-        if (!model_set(r, one, e)) return false;
-        at += n + (at[n] == ',');
-        at += strspn(at, " ");
-    }
-    return true;
+static bool set_text(image_part *part, const char *name, const char *value, err *e) {
+    return image_set_attr(part, name, "string", value, (uint32_t)strlen(value), e);
 }
 
-/* Adds the model and its parameters as attributes. */
-static bool add_attributes(image_part *part, const model_request *r, err *e) {
-    const model *m = r->of;
-    float xy[8];
-    primaries_to_floats(xy, &r->colours->is);
-    bool ok =
-        image_set_attr(part, "fftbloom.model", "string", m->name, (uint32_t)strlen(m->name), e);
-    for (int i = 0; ok && i < model_parameters(m); i++) {
+/* Adds how the kernel was made: the recipe, and of a single model each parameter. */
+static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t channels, err *e) {
+    const model_request *q = &r->layer[0].request;
+    const primaries_row *colours = NULL;
+    double p[MODEL_PARAMETERS];
+    text json = {0};
+    kernel_recipe_json(r, &json);
+    bool ok = set_text(part, "fftbloom.recipe", json.s, e) &&
+              set_text(part, "software", "fftbloom " VERSION, e) &&
+              (!r->about || set_text(part, "comments", r->about, e)) && model_resolve(p, q, e) &&
+              image_set_attr(part, "fftbloom.fade", "double", &r->fade, sizeof r->fade, e);
+    text_free(&json);
+    if (r->layers == 1) ok = ok && set_text(part, "fftbloom.model", q->of->name, e);
+    for (int i = 0; ok && r->layers == 1 && i < model_parameters(q->of); i++) {
         char name[64];
-        snprintf(name, sizeof name, "fftbloom.%s", m->parameter[i].name);
-        ok = image_set_attr(part, name, "double", &r->value[i], sizeof r->value[i], e);
+        snprintf(name, sizeof name, "fftbloom.%s", q->of->parameter[i].name);
+        ok = image_set_attr(part, name, "double", &p[i], sizeof p[i], e);
     }
-    if (m->spectrum != MODEL_GREY)
-        ok = ok && image_set_attr(part, "chromaticities", "chromaticities", xy, sizeof xy, e);
-    return ok && image_set_attr(part, "fftbloom.fade", "double", &r->fade, sizeof r->fade, e);
+    for (int i = 0; i < r->layers; i++)
+        if (r->layer[i].request.of->spectrum != MODEL_GREY) colours = r->layer[i].request.colours;
+    if (!ok || channels == 1) return ok;
+    float xy[8];
+    primaries_to_floats(xy, &colours->is);
+    return image_set_attr(part, "chromaticities", "chromaticities", xy, sizeof xy, e);
 }
 
-static image *to_image(float *plane[], uint32_t channels, const model_request *r, err *e) {
+static image *to_image(float *plane[], uint32_t channels, const kernel_recipe *r, err *e) {
     static const char *const NAME[2][MODEL_CHANNELS] = {{"Y"}, {"R", "G", "B"}};
     image_part part = {.data = {0, 0, (int32_t)r->w - 1, (int32_t)r->h - 1},
                        .aspect = 1,
-                       .packing = COMPRESSION_ZIP};
+                       .packing = COMPRESSION_ZIP,
+                       .small = true};
     part.display = part.data;
     const image_header plain = {"exr", &part, 1};
     image_header head;
     if (!image_header_copy(&head, &plain, e)) return NULL;
-    bool ok = add_attributes(&head.part[0], r, e);
+    bool ok = add_attributes(&head.part[0], r, channels, e);
     for (uint32_t c = 0; c < channels && ok; c++)
         ok = image_add_channel(&head.part[0], NAME[channels > 1][c], PIXEL_FLOAT, e);
     image *img = ok ? image_new(&head, e) : NULL;
@@ -140,49 +118,84 @@ static image *to_image(float *plane[], uint32_t channels, const model_request *r
     return img;
 }
 
-/* Warns if less of the model's light than this falls on its taps: it is not what was asked for. */
-static void warn_of_loss(const model_request *r, par *threads) {
-    static const double ENOUGH = 0.8;
-    uint32_t side;
-    double kept;
-    if (!model_kept(&kept, &side, r, ENOUGH, threads, NULL) || kept >= ENOUGH) return;
-    if (side)
-        log_warn("%u x %u taps keep only %.2g %% of this %s's light; --taps %u would keep %.0f %%",
-                 r->w, r->h, 100 * kept, r->of->name, side, 100 * ENOUGH);
-    else
-        log_warn("%u x %u taps keep only %.2g %% of this %s's light: the pattern is too large for "
-                 "any kernel",
-                 r->w, r->h, 100 * kept, r->of->name);
+/* Warns of a layer of which less than this falls on its taps: it is not what was asked for. Of taps
+ * that were chosen here, which only the largest size can fail, the limit is told as a note. */
+static void tell_loss(const kernel_recipe *r, par *threads) {
+    static const double POOR = 0.8;
+    for (int i = 0; i < r->layers; i++) {
+        model_request q = r->layer[i].request;
+        uint32_t side;
+        double kept;
+        q.w = r->w, q.h = r->h, q.fade = r->fade;
+        if (!model_kept(&kept, &side, &q, POOR, threads, NULL)) return;
+        if (kept < POOR && side)
+            log_warn("%u x %u taps keep only %.2g %% of this %s's light; --taps %u would keep %.0f "
+                     "%%",
+                     r->w, r->h, 100 * kept, q.of->name, side, 100 * POOR);
+        else if (kept < POOR)
+            log_warn("%u x %u taps keep only %.2g %% of this %s's light: the pattern is too large "
+                     "for any kernel",
+                     r->w, r->h, 100 * kept, q.of->name);
+        else if (r->fits && r->w == MODEL_AUTO && kept < 0.995)
+            log_note("%u x %u taps keep %.1f %% of this %s's light; --taps sets another size", r->w,
+                     r->h, 100 * kept, q.of->name);
+    }
+}
+
+static void add_parameters(json_out *j, const model_request *q) {
+    double p[MODEL_PARAMETERS] = {0};
+    model_resolve(p, q, NULL);
+    json_string(j, "model", q->of->name);
+    json_object(j, "parameters");
+    for (int i = 0; i < model_parameters(q->of); i++)
+        json_real(j, q->of->parameter[i].name, 15, p[i]);
+    json_close(j);
+}
+
+static void tell_json(const cli *c, const kernel_recipe *r, uint32_t channels, text *out) {
+    json_out j = json_begin(out);
+    json_string(&j, "output", c->s.output);
+    if (r->layers == 1) add_parameters(&j, &r->layer[0].request);
+    if (r->layers > 1) json_list(&j, "layers");
+    for (int i = 0; r->layers > 1 && i < r->layers; i++) {
+        json_object(&j, NULL);
+        json_real(&j, "share", 9, r->layer[i].share);
+        add_parameters(&j, &r->layer[i].request);
+        json_close(&j);
+    }
+    if (r->layers > 1) json_close(&j);
+    json_uints(&j, "size", (uint32_t[]){r->w, r->h}, 2);
+    json_uints(&j, "centre", (uint32_t[]){r->w / 2, r->h / 2}, 2);
+    json_uint(&j, "channels", channels);
+    json_real(&j, "fade", 15, r->fade);
+    json_end(&j);
+}
+
+/* The recipe's files must not be the output. */
+static bool apart(const cli *c, err *e) {
+    const file_set_file files[] = {{FILE_READ, "the recipe", c->word[1]},
+                                   {FILE_READ, "the image", c->s.image},
+                                   {FILE_READ, "the plate", c->s.plate},
+                                   {FILE_WRITTEN, "the output", c->s.output}};
+    return file_set_apart(files, sizeof files / sizeof files[0], NULL, e);
 }
 
 int kernel_make(cli *c, text *out, err *e) {
     int status = 0;
-    model_request r;
+    kernel_recipe r;
     float *plane[MODEL_CHANNELS] = {0};
     uint32_t channels = 0;
     image *img = NULL;
-    if (!read_request(&r, &c->s, c->word[1], e) || !kernel_may_write(&c->s, &status, e))
-        return status;
-    if (model_make(plane, &channels, &r, c->threads, e) &&
+    if (kernel_recipe_read(&r, c, c->word[1], e) && apart(c, e) &&
+        kernel_may_write(&c->s, &status, e) &&
+        kernel_recipe_make(plane, &channels, &r, c->threads, e) &&
         (img = to_image(plane, channels, &r, e)) &&
         kernel_save(c, img, output_is_picture(c->s.output), &status, e)) {
-        warn_of_loss(&r, c->threads);
-        if (c->s.json) {
-            json_out j = json_begin(out);
-            json_string(&j, "output", c->s.output);
-            json_string(&j, "model", r.of->name);
-            json_object(&j, "parameters");
-            for (int i = 0; i < model_parameters(r.of); i++)
-                json_real(&j, r.of->parameter[i].name, 15, r.value[i]);
-            json_close(&j);
-            json_uints(&j, "size", (uint32_t[]){r.w, r.h}, 2);
-            json_uints(&j, "centre", (uint32_t[]){r.w / 2, r.h / 2}, 2);
-            json_uint(&j, "channels", channels);
-            json_real(&j, "fade", 15, r.fade);
-            json_end(&j);
-        }
+        tell_loss(&r, c->threads);
+        if (c->s.json) tell_json(c, &r, channels, out);
     }
     image_free(&img);
+    kernel_recipe_free(&r);
     for (int i = 0; i < MODEL_CHANNELS; i++) mem_free(plane[i]);
     return status;
 }

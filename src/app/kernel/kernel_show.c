@@ -1,4 +1,5 @@
 /* kernel_show.c - `fftbloom kernel show`: a page or a picture by which a kernel can be judged. */
+#include "app/cli/library.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/kernel/kernel_page.h"
@@ -177,6 +178,8 @@ static bool show(cli *c, const kernel_source *in, const lint *l, text *out, err 
 }
 
 int kernel_show(cli *c, text *out, err *e) {
+    char shipped[LIBRARY_PATH];
+    c->word[1] = library_path(shipped, c->word[1], &c->s);
     const settings *s = &c->s;
     const file_set_file FILES[] = {{FILE_READ, "the kernel", c->word[1]},
                                    {FILE_WRITTEN, "the output", s->output}};

@@ -105,9 +105,9 @@ model_request model_defaults(const model *m);
 /* Sets one value from text such as "radius=3", "pitch=4um" or "light=sodium". Fails with ERR_USAGE;
  * the message has the names of the parameters, or the range. */
 bool model_set(model_request *r, const char *assignment, err *e);
-/* Returns whether a name is one of those that model_set takes for every model but that mean nothing
- * to this one: a light where the model has no colour. */
-bool model_ignores(const model *m, const char *name);
+/* Returns whether model_set takes this name for the model: its own parameters, and what is common
+ * to all models as far as it has an effect on this one. */
+bool model_takes(const model *m, const char *name);
 /* Turns every unit into that of the parameter's formula. Fails with ERR_USAGE where the camera is
  * not known well enough. */
 bool model_resolve(double p[MODEL_PARAMETERS], const model_request *r, err *e);

@@ -1,0 +1,26 @@
+/* library.h - finds the kernels that are shipped with the program, by their names.
+ *
+ * They lie in one folder: that of --kernels (or FFTBLOOM_KERNELS); else the first of these that is
+ * there: ../share/fftbloom/kernels from the program's own folder, as installed; kernels beside the
+ * program; and ../kernels, as in its source tree. The module knows files by their names alone. */
+#ifndef APP_LIBRARY_H
+#define APP_LIBRARY_H
+
+#include "app/cli/settings.h"
+
+/* Writes the path of a shipped kernel into `room` and returns it. Returns the word where it names
+ * none: it has a dot or a slash, there is a file of that name, or the library has no such kernel.
+ */
+enum { LIBRARY_PATH = 4200 };
+char *library_path(char room[LIBRARY_PATH], char *word, const settings *s);
+
+/* Replaces the option `kernel` by the path of the shipped kernel that it names. Fails with
+ * ERR_NO_INPUT, and with the nearest names, where a word names nothing. */
+bool library_set_kernel(settings *s, uint32_t users, err *e);
+
+/* Writes the library's folder; returns false where there is none. */
+bool library_folder(char to[LIBRARY_PATH], const settings *s);
+/* Appends the names of its kernels, sorted, with blanks between them. */
+void library_names(const settings *s, text *to);
+
+#endif

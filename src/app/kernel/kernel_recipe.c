@@ -1,0 +1,402 @@
+#include "app/kernel/kernel_recipe.h"
+
+#include "app/cli/config.h"
+#include "app/cli/options.h"
+#include "app/kernel/kernel_files.h"
+#include "base/json_out.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "image/format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The share of the light that taps must hold which nobody has chosen. */
+static const double ENOUGH = 0.999;
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+static const model *find_model(const char *name, err *e) {
+    const model *m = model_find(name);
+    if (m) return m;
+    const char *names[64];
+    char meant[TEXT_MEANT];
+    text known = {0};
+    for (int i = 0; i < MODEL_COUNT; i++) {
+        names[i] = MODELS[i].name;
+        text_add(&known, "%s%s", i ? ", " : "", names[i]);
+    }
+    err_set(e, ERR_USAGE, "there is no model '%s'%s; there are %s", name,
+            text_meant(meant, name, names, MODEL_COUNT, '\''), known.s);
+    text_free(&known);
+    return NULL;
+}
+
+static kernel_layer *add_layer(kernel_recipe *r, const model *m, err *e) {
+    if (r->layers == KERNEL_LAYERS) {
+        err_set(e, ERR_CONFIG, "a recipe has at most %d layers", KERNEL_LAYERS);
+        return NULL;
+    }
+    kernel_layer *l = &r->layer[r->layers++];
+    *l = (kernel_layer){.request = model_defaults(m), .share = 1};
+    return l;
+}
+
+/* Remembers name=value as a member of a JSON object. */
+static void remember(text *to, const char *name, const char *value) {
+    char *end;
+    strtod(value, &end);
+    text_add(to, ",");
+    text_add_json(to, name);
+    text_add(to, ":");
+    if (*end || end == value)
+        text_add_json(to, value);
+    else
+        text_add(to, "%s", value);
+}
+
+static bool set(kernel_layer *l, const char *name, const char *value, err *e) {
+    char assignment[96];
+    int n = snprintf(assignment, sizeof assignment, "%s=%s", name, value);
+    if (n >= (int)sizeof assignment)
+        return err_set(e, ERR_USAGE, "'%s' is too long; a parameter may have %zu characters", name,
+                       sizeof assignment - 1);
+    if (!model_set(&l->request, assignment, e)) return false;
+    remember(&l->set, name, value);
+    return true;
+}
+
+/* Reads the image of an opening: its light, from 0 to 1. */
+static bool set_image(kernel_layer *l, const char *path, par *threads, err *e) {
+    kernel_source in = {0};
+    if (l->request.of->light)
+        return err_set(e, ERR_USAGE, "an image is an opening of the model aperture, not of %s",
+                       l->request.of->name);
+    bool ok = kernel_source_load(&in, path, threads, e) &&
+              (!in.is_spectrum || err_set(e, ERR_DATA, "'%s' is a spectrum", path));
+    size_t n = (size_t)in.w * in.h;
+    float *mask = ok ? mem_new(n, sizeof *mask, "the opening", e) : NULL;
+    for (size_t i = 0; mask && i < n; i++) {
+        double sum = 0;
+        for (uint32_t c = 0; c < in.channels; c++)
+            sum += (double)in.plane[c][i] * (in.channels == 3 ? in.luminance[c] : 1);
+        mask[i] = (float)clamp_double(sum, 0, 1);
+    }
+    if (mask) {
+        mem_free(l->mask);
+        l->request.mask = l->mask = mask;
+        l->request.mask_w = in.w, l->request.mask_h = in.h;
+        remember(&l->set, "image", path);
+    }
+    kernel_source_free(&in);
+    return mask != NULL;
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+/* Puts the place in the file in front of what was wrong. */
+static bool at_place(const json_value *v, const err *why, err *e) {
+    return json_err_key(v, e, "%s", why->msg);
+}
+
+static bool set_member(kernel_layer *l, const json_value *v, par *threads, err *e) {
+    err why = {0};
+    if (strcmp(v->key, "model") == 0) return true;
+    if (strcmp(v->key, "share") == 0) {
+        l->share = v->number;
+        return (v->type == JSON_NUMBER && v->number > 0 && isfinite(v->number)) ||
+               json_err(v, e, "share must be a number above 0");
+    }
+    if (strcmp(v->key, "image") == 0) {
+        char *path = config_string(NULL, v, "image", true, e);
+        bool ok = path && (set_image(l, path, threads, &why) || at_place(v, &why, e));
+        mem_free(path);
+        return ok;
+    }
+    if (v->type != JSON_NUMBER && v->type != JSON_STRING)
+        return json_err(v, e, "%s must be a number or a string, not %s", v->key,
+                        json_type_name(v->type));
+    return set(l, v->key, v->text, &why) || at_place(v, &why, e);
+}
+
+/* Sets in all layers what stands in "common" and has an effect on them. */
+static bool set_common(kernel_recipe *r, const json_value *common, par *threads, err *e) {
+    for (const json_value *v = common ? common->child : NULL; v; v = v->next) {
+        bool taken = false;
+        for (int i = 0; i < r->layers; i++) {
+            if (!model_takes(r->layer[i].request.of, v->key)) continue;
+            taken = true;
+            if (!set_member(&r->layer[i], v, threads, e)) return false;
+        }
+        if (!taken) return json_err_key(v, e, "no layer has a parameter '%s'", v->key);
+    }
+    return true;
+}
+
+static bool is_frame(const char *key) {
+    static const char *const KEYS[] = {"version", "$schema", "about",  "taps",
+                                       "fade",    "bits",    "common", "layers"};
+    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
+        if (strcmp(key, KEYS[i]) == 0) return true;
+    return false;
+}
+
+static bool read_layer(kernel_recipe *r, const json_value *object, par *threads, err *e) {
+    err why = {0};
+    const json_value *name = object->type == JSON_OBJECT ? json_get(object, "model") : NULL;
+    if (!name || name->type != JSON_STRING)
+        return json_err(object, e, "a layer is an object with a \"model\"");
+    const model *m = find_model(name->text, &why);
+    kernel_layer *l = m ? add_layer(r, m, &why) : NULL;
+    bool ok = l || json_err(name, e, "%s", why.msg);
+    for (const json_value *v = object->child; ok && v; v = v->next)
+        ok = is_frame(v->key) || set_member(l, v, threads, e);
+    return ok;
+}
+
+static bool read_layers(kernel_recipe *r, const json_value *root, par *threads, err *e) {
+    const json_value *layers = json_get(root, "layers"), *common = json_get(root, "common");
+    bool ok = true;
+    for (const json_value *v = root->child; layers && v; v = v->next)
+        if (!is_frame(v->key)) return json_err_key(v, e, "'%s' belongs into a layer", v->key);
+    if (layers && (layers->type != JSON_ARRAY || !layers->child))
+        return json_err(layers, e, "layers must be an array with at least one layer");
+    if (!layers) ok = read_layer(r, root, threads, e);
+    for (const json_value *v = layers ? layers->child : NULL; ok && v; v = v->next)
+        ok = read_layer(r, v, threads, e);
+    if (common && common->type != JSON_OBJECT)
+        return json_err(common, e, "common must be an object");
+    return ok && set_common(r, common, threads, e);
+}
+
+static bool read_number(double *to, const json_value *v, double low, double high, err *e) {
+    if (!v) return true;
+    *to = v->number;
+    return (v->type == JSON_NUMBER && v->number >= low && v->number <= high) ||
+           json_err(v, e, "%s must be a number from %g to %g", v->key, low, high);
+}
+
+static bool read_size(kernel_recipe *r, const json_value *v, err *e) {
+    uint32_t taps[2];
+    err why = {0};
+    if (!v || strcmp(v->text ? v->text : "", "auto") == 0) return true;
+    if ((v->type != JSON_NUMBER && v->type != JSON_STRING) ||
+        !kernel_read_taps(taps, v->text, &why))
+        return json_err(v, e, "taps must be a number, \"WxH\" or \"auto\"");
+    r->w = taps[0], r->h = taps[1];
+    return true;
+}
+
+static bool read_file(kernel_recipe *r, const char *path, par *threads, err *e) {
+    double bits = r->bits;
+    json_document *d = json_read(path, e);
+    if (!d) return false;
+    const json_value *root = json_root(d), *about;
+    bool ok = root->type == JSON_OBJECT || json_err(root, e, "a recipe is an object");
+    ok = ok && read_layers(r, root, threads, e) && read_size(r, json_get(root, "taps"), e) &&
+         read_number(&r->fade, json_get(root, "fade"), 0, 1, e) &&
+         read_number(&bits, json_get(root, "bits"), 4, 24, e);
+    r->bits = (uint32_t)bits;
+    if (ok && (about = json_get(root, "about")))
+        ok = (r->about = config_string(NULL, about, "about", false, e)) != NULL;
+    json_free(&d);
+    return ok;
+}
+
+/* --- the command line ------------------------------------------------------------------------- */
+
+/* Sets NAME=VALUE in every layer that has such a parameter. */
+static bool set_option(kernel_recipe *r, const char *assignment, err *e) {
+    char name[64];
+    size_t n = strcspn(assignment, "=");
+    snprintf(name, sizeof name, "%.*s", (int)n, assignment);
+    bool taken = false;
+    for (int i = 0; i < r->layers; i++) {
+        if (!assignment[n] || !model_takes(r->layer[i].request.of, name)) continue;
+        taken = true;
+        if (!set(&r->layer[i], name, assignment + n + 1, e)) return false;
+    }
+    /* The first layer says what is wrong with it. */
+    return taken || model_set(&r->layer[0].request, assignment, e);
+}
+
+static bool set_options(kernel_recipe *r, const settings *s, err *e) {
+    const char *at = s->param ? s->param : "";
+    while (*at) {
+        char one[96];
+        size_t n = strcspn(at, ",");
+        snprintf(one, sizeof one, "%.*s", (int)n, at);
+        if (n >= sizeof one)
+            return err_set(e, ERR_USAGE,
+                           "--param: '%s' is too long; a parameter may have %zu characters", at,
+                           sizeof one - 1);
+        if (!set_option(r, one, e)) return false;
+        at += n + (at[n] == ',');
+        at += strspn(at, " ");
+    }
+    return true;
+}
+
+/* --- the camera of a plate -------------------------------------------------------------------- */
+
+/* Attributes of the OpenEXR standard, and what they are here. */
+static const struct {
+    const char *attribute;
+    int setup;
+} CAMERA[] = {{"aperture", SETUP_FNUMBER},           {"sensorPhotositePitch", SETUP_PITCH},
+              {"effectiveFocalLength", SETUP_FOCAL}, {"pinholeFocalLength", SETUP_FOCAL},
+              {"nominalFocalLength", SETUP_FOCAL},   {"sensorOverallDimensions", SETUP_SENSOR}};
+
+/* Sets what the plate's header says of its camera, where nothing else was said. A pixel of the
+ * image need not be a photosite: where the sensor's width is known, it decides. */
+static bool set_plate(kernel_recipe *r, const char *path, par *threads, err *e) {
+    image_reader *in = image_open(path, NULL, threads, e);
+    if (!in) return false;
+    const image_part *p = &image_reader_header(in)->part[0];
+    double found[MODEL_SETUPS] = {0};
+    found[SETUP_WIDTH] = (double)p->display.x1 - p->display.x0 + 1;
+    for (size_t i = 0; i < sizeof CAMERA / sizeof CAMERA[0]; i++) {
+        const image_attr *a = image_find_attr(p, CAMERA[i].attribute);
+        float v;
+        if (!a || a->bytes < sizeof v || found[CAMERA[i].setup] > 0) continue;
+        memcpy(&v, a->data, sizeof v);
+        if (isfinite(v) && v > 0) found[CAMERA[i].setup] = (double)v;
+    }
+    if (found[SETUP_SENSOR] > 0) found[SETUP_PITCH] = 0;
+    bool ok = true;
+    for (int k = 0; k < MODEL_SETUPS; k++)
+        for (int i = 0; ok && found[k] > 0 && i < r->layers; i++) {
+            kernel_layer *l = &r->layer[i];
+            char value[32];
+            bool ring = k == SETUP_FNUMBER && l->request.given[0];
+            if (l->request.setup[k] > 0 || ring || !model_takes(l->request.of, MODEL_SETUP[k].name))
+                continue;
+            snprintf(value, sizeof value, "%.9g", found[k]);
+            ok = set(l, MODEL_SETUP[k].name, value, e);
+        }
+    image_close(&in);
+    return ok || err_in(e, "'%s'", path);
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+/* A name with a dot or a slash is that of a file, as any name is that a file has. */
+static bool is_file(const char *word) {
+    return strpbrk(word, "./") || (!model_find(word) && access(word, F_OK) == 0);
+}
+
+bool kernel_recipe_read(kernel_recipe *r, const cli *c, const char *word, err *e) {
+    const settings *s = &c->s;
+    uint32_t taps[2];
+    *r = (kernel_recipe){.fade = s->fade, .bits = 24};
+    if (is_file(word)) {
+        if (!read_file(r, word, c->threads, e)) return false;
+    } else {
+        const model *m = find_model(word, e);
+        if (!m || !add_layer(r, m, e)) return false;
+    }
+    if (settings_given(s, "fade", FOR_KERNEL)) r->fade = s->fade;
+    if (s->image && !set_image(&r->layer[0], s->image, c->threads, e)) return false;
+    if (!set_options(r, s, e) || (s->plate && !set_plate(r, s->plate, c->threads, e))) return false;
+    if (s->taps && strcmp(s->taps, "auto") == 0) {
+        r->w = r->h = 0;
+    } else if (s->taps) {
+        if (!kernel_read_taps(taps, s->taps, e)) return false;
+        r->w = taps[0], r->h = taps[1];
+    }
+    double all = 0;
+    for (int i = 0; i < r->layers; i++) all += r->layer[i].share;
+    for (int i = 0; i < r->layers; i++) r->layer[i].share /= all;
+    return true;
+}
+
+void kernel_recipe_free(kernel_recipe *r) {
+    for (int i = 0; i < r->layers; i++) {
+        mem_free(r->layer[i].mask);
+        text_free(&r->layer[i].set);
+    }
+    mem_free(r->about);
+    *r = (kernel_recipe){0};
+}
+
+void kernel_recipe_json(const kernel_recipe *r, text *to) {
+    text_add(to, "{");
+    if (r->about) {
+        text_add(to, "\"about\":");
+        text_add_json(to, r->about);
+        text_add(to, ",");
+    }
+    text_add(to, "\"taps\":\"%ux%u\",\"fade\":%.9g,\"bits\":%u,\"layers\":[", r->w, r->h, r->fade,
+             r->bits);
+    for (int i = 0; i < r->layers; i++)
+        text_add(to, "%s{\"model\":\"%s\",\"share\":%.9g%s}", i ? "," : "",
+                 r->layer[i].request.of->name, r->layer[i].share,
+                 r->layer[i].set.s ? r->layer[i].set.s : "");
+    text_add(to, "]}");
+}
+
+/* --- taps ------------------------------------------------------------------------------------- */
+
+/* Takes the largest of the sizes that the layers need. */
+static bool choose_taps(kernel_recipe *r, par *threads, err *e) {
+    r->fits = true;
+    for (int i = 0; i < r->layers; i++) {
+        model_request *q = &r->layer[i].request;
+        q->fade = r->fade;
+        /* A layer with little light may lose more of its own. */
+        double loss = (1 - ENOUGH) / (r->layer[i].share * r->layers);
+        if (!model_fit(q, 1 - fmin(loss, 0.5), threads, e)) return false;
+        r->w = r->h = max_u32(r->w, q->w);
+    }
+    return true;
+}
+
+/* Rounds to the nearest number with so many bits. The few taps that hold much light keep all. */
+static double rounded(double v, uint32_t bits) {
+    static const double MUCH = 1e-4;
+    int exponent;
+    if (v > MUCH) return v;
+    double m = frexp(v, &exponent);
+    return ldexp(floor(ldexp(m, (int)bits) + 0.5), exponent - (int)bits);
+}
+
+/* Adds the layers, each a kernel with the sum 1, by their shares. */
+static bool add_layers(double *sum[MODEL_CHANNELS], uint32_t *channels, const kernel_recipe *r,
+                       par *threads, err *e) {
+    size_t n = (size_t)r->w * r->h;
+    *channels = 1;
+    for (int i = 0; i < r->layers; i++)
+        if (r->layer[i].request.of->spectrum != MODEL_GREY) *channels = MODEL_CHANNELS;
+    for (uint32_t c = 0; c < *channels; c++)
+        if (!(sum[c] = mem_new(n, sizeof(double), "taps", e))) return false;
+    for (int i = 0; i < r->layers; i++) {
+        float *plane[MODEL_CHANNELS] = {0};
+        uint32_t made;
+        model_request q = r->layer[i].request;
+        q.w = r->w, q.h = r->h, q.fade = r->fade;
+        if (!model_make(plane, &made, &q, threads, e)) return false;
+        for (uint32_t c = 0; c < *channels; c++)
+            for (size_t t = 0; t < n; t++)
+                sum[c][t] += r->layer[i].share * (double)plane[made > 1 ? c : 0][t];
+        for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[c]);
+    }
+    return true;
+}
+
+bool kernel_recipe_make(float *plane[MODEL_CHANNELS], uint32_t *channels, kernel_recipe *r,
+                        par *threads, err *e) {
+    double *sum[MODEL_CHANNELS] = {0};
+    if (!r->w && !choose_taps(r, threads, e)) return false;
+    bool ok = add_layers(sum, channels, r, threads, e);
+    size_t n = (size_t)r->w * r->h;
+    for (uint32_t c = 0; ok && c < *channels; c++) {
+        ok = (plane[c] = mem_raw(n, sizeof(float), "taps", e)) != NULL;
+        for (size_t t = 0; ok && t < n; t++) plane[c][t] = (float)rounded(sum[c][t], r->bits);
+    }
+    for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(sum[c]);
+    return ok;
+}
