@@ -95,7 +95,8 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
                   .rounding = accuracy_rounding(a->method, !v->all),
                   .in = a->wide ? NULL : (float *const *)a->in,
                   .out = to->out,
-                  .glare = v->glare[0] ? v->glare : NULL};
+                  .glare = v->glare[0] ? v->glare : NULL,
+                  .kept = v->tile ? v->tile->kept : (tail_kept){0}};
     for (uint32_t c = 0; c < v->channels; c++) {
         j.source[c] = *view_plane(v, c);
         j.dark[c] = a->l->dark[c];

@@ -1,10 +1,12 @@
 #include "bloom/bloom.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "bloom/group.h"
 #include "bloom/mask.h"
 #include "bloom/session.h"
 #include "bloom/store.h"
+#include "bloom/tiled.h"
 #include "image/layers.h"
 
 #include <stdint.h>
@@ -274,6 +276,48 @@ bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e) {
     return r->groups ? judge(b, r, e) : no_layer(e);
 }
 
+/* --- in tiles ------------------------------------------------------------------------------- */
+
+/* Where only some rows are in memory, a window cannot change. */
+static bool check_windows(const bloom *b, const image_part *p, err *e) {
+    layer_map m;
+    windows w;
+    if (!layer_map_make(&m, p, b->s.layers, b->s.exclude, e)) return false;
+    bool ok = !m.groups || choose_windows(b, p, &w, e);
+    bool same = !ok || !m.groups || memcmp(&w.kept, &p->data, sizeof w.kept) == 0;
+    layer_map_free(&m);
+    return ok && (same || err_set(e, ERR_CONFIG,
+                                  "--window would change the data window of an image that does not "
+                                  "fit into the memory, which is bloomed in tiles; use --window "
+                                  "keep, or raise --mem-limit"));
+}
+
+bool bloom_tiled_header(const bloom *b, image_header *h, err *e) {
+    for (int part = 0; part < h->parts; part++)
+        if (!tiled_header(&h->part[part], &b->s, e)) return false;
+    return true;
+}
+
+bool bloom_tiled(const bloom *b, const image_header *h, const bloom_rows *rows, bloom_report *r,
+                 err *e) {
+    begin(b, r);
+    if (!layer_globs_check(h, b->s.layers, b->s.exclude, e)) return false;
+    if (b->s.mask || b->s.per_layer)
+        return err_set(e, ERR_CONFIG,
+                       "--mask and --per-layer need the whole image in memory, into which it does "
+                       "not fit; raise --mem-limit");
+    bool none = b->s.sharpen == 1 && !(b->s.emit_layer && *b->s.emit_layer);
+    for (int part = 0; part < h->parts; part++)
+        if (!check_windows(b, &h->part[part], e)) return false;
+    for (int part = 0; part < h->parts; part++) {
+        const tiled_job j = {&b->s, b->threads, b->session, h, part, rows};
+        uint32_t height = image_height(&h->part[part]);
+        if (none ? !rows->write(rows->ctx, part, 0, height, NULL, e) : !tiled_bloom(&j, r, e))
+            return false;
+    }
+    return none || (r->groups ? judge(b, r, e) : no_layer(e));
+}
+
 /* --- before it is done ---------------------------------------------------------------------- */
 
 /* Finds the image's first part with a colour group. */
@@ -305,6 +349,15 @@ bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
     buffers_free(&buf);
     layer_map_free(&m);
     return ok;
+}
+
+bool bloom_tiling(const bloom *b, const image_header *h, const bloom_rows *rows, tiling *t,
+                  err *e) {
+    layer_map m;
+    tiled_job j = {&b->s, b->threads, b->session, h, 0, rows};
+    if (!first_group(b, h, &m, &j.part, e)) return false;
+    layer_map_free(&m);
+    return check_windows(b, &h->part[j.part], e) && tiled_choose(t, &j, e);
 }
 
 static bool first_request(const bloom *b, const image_header *h, plan_precision precision,
@@ -345,4 +398,19 @@ int bloom_forecast(const bloom *b, const image_header *h, plan_precision precisi
     plan_request ask;
     if (!first_request(b, h, precision, &ask, e)) return -1;
     return session_forecast(b->session, &ask, to, e);
+}
+
+uint64_t bloom_whole_bytes(const bloom *b, const image_header *h) {
+    uint64_t most = 0;
+    for (int i = 0; i < h->parts; i++) {
+        plan_request ask;
+        plan p;
+        const image_header one = {.format = h->format, .part = &h->part[i], .parts = 1};
+        if (!first_request(b, &one, b->s.precision, &ask, NULL) || !plan_make(&p, &ask, NULL))
+            continue;
+        uint64_t half = 2ull * p.sample_bytes * p.halves * p.axis[1].length;
+        uint64_t doubles = p.sample_bytes == 8 ? 8ull * ask.size[PLAN_X] * ask.size[PLAN_Y] : 0;
+        most = max_u64(most, half * (1 + ask.spectra) + doubles * ask.channels);
+    }
+    return most;
 }

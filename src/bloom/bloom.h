@@ -18,7 +18,7 @@
 #include "image/image.h"
 #include "kernel/kernel_source.h"
 #include "kernel/spectrum.h"
-#include "math/plan.h"
+#include "math/tiling.h"
 
 typedef enum { ALPHA_KEEP, ALPHA_CONVOLVE } bloom_alpha;
 typedef enum { WINDOW_KEEP, WINDOW_GROW, WINDOW_DISPLAY } bloom_window;
@@ -96,6 +96,7 @@ typedef struct {
 typedef struct {
     uint32_t groups; /* colour groups convolved */
     plan plan;       /* of the last group */
+    tiling tiles;    /* of the last part that was cut into tiles; zeros: none was */
     engine_device device;
     engine_times times; /* summed over groups and attempts */
     double spectrum_seconds;
@@ -129,6 +130,35 @@ void bloom_close(bloom **b);
  * values beyond half floats, and the settings call these errors. ERR_TOLERANCE: --verify found the
  * promise broken; the image is done then, and the report complete. */
 bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e);
+
+/* Where the rows of an image come from, and where those of its result go, when it is too large for
+ * the memory. */
+typedef struct {
+    void *ctx;
+    uint64_t bytes; /* that reading and writing take at the most */
+    /* Reads rows of a part, as image_read does: any rows, and perhaps several times. */
+    bool (*read)(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
+    /* Returns of how many rows, or multiples of them, `write` is given. */
+    uint32_t (*step)(void *ctx, int part);
+    /* Takes rows of the result: in the order of the part's lines, each once. Channels without a
+     * plane stay as they are; where `plane` is NULL, all do. */
+    bool (*write)(void *ctx, int part, uint32_t row, uint32_t rows, const void *const plane[],
+                  err *e);
+} bloom_rows;
+
+/* Does what bloom_image does with an image that is not in memory: with this header, its pixels
+ * behind `rows`. The result keeps the same promise, and is not the same bit for bit. Where the
+ * pixels are cut into tiles, --window, --mask, --per-layer, --nan interpolate and --half-overflow
+ * float are refused if they would have something to do. */
+bool bloom_tiled(const bloom *b, const image_header *h, const bloom_rows *rows, bloom_report *r,
+                 err *e);
+/* Returns about how many bytes bloom_image takes for its transforms, besides the image's planes and
+ * as many floats. */
+uint64_t bloom_whole_bytes(const bloom *b, const image_header *h);
+/* Changes the header of an image to that of bloom_tiled's result. */
+bool bloom_tiled_header(const bloom *b, image_header *h, err *e);
+/* Chooses the tiles of the first part with colour. */
+bool bloom_tiling(const bloom *b, const image_header *h, const bloom_rows *rows, tiling *t, err *e);
 
 /* Fills the report with what bloom_image would do about the accuracy of the image's first colour
  * group: promise, plan, device, bad pixels and notes. Uses no device. Changes the image as

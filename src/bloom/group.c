@@ -144,8 +144,8 @@ static void enter_promise(const view *v, const accuracy *m, uint32_t attempts, b
     bloom_promise *p = &r->promise;
     const char *channel = view_name(v, m->channel);
     accuracy_text(m, how, sizeof how);
-    log_info("channel '%s': %s", channel, how);
-    if (!m->kept && v->promised)
+    log_say(v->tile ? LOG_DEBUG : LOG_INFO, "channel '%s': %s", channel, how);
+    if (!m->kept && v->promised && !v->tile)
         log_warn("channel '%s': the tolerance of %g is not kept: %s", channel, v->s->tolerance,
                  how);
     if (attempts > p->attempts) p->attempts = attempts;
@@ -208,6 +208,7 @@ static bool verify(const view *v, const light *l, const outcome *o, bloom_report
                     .w = v->size->need.w,
                     .h = v->size->need.h,
                     .channels = v->channels,
+                    .kept = v->tile ? v->tile->kept : (tail_kept){0},
                     .in = (const float *const *)v->original,
                     .excess = v->excess,
                     .got = got,
@@ -263,6 +264,7 @@ static bool open_view(view *v, const group_job *j, err *e) {
     v->threads = j->threads;
     v->session = j->session;
     v->buf = j->buf;
+    v->tile = j->tile;
     const image_part *p = view_part(v);
     kernel_need need = {.channels = v->channels,
                         .w = image_width(p),

@@ -30,8 +30,9 @@ typedef struct {
     int part;
     const layer_group *layer;
     const layer_light *light; /* of the layer */
-    uint32_t height;    /* of the part before its window changed: kernels may be sized by it */
-    group_glare *glare; /* NULL: not wanted */
+    uint32_t height;       /* of the part before its window changed: kernels may be sized by it */
+    const view_tile *tile; /* NULL: the part is a whole image */
+    group_glare *glare;    /* NULL: not wanted */
 } group_job;
 
 /* Blooms the group in place and enters it into the report. */

@@ -294,25 +294,55 @@ static bool add_in_space(const join *f, uint32_t c, uint32_t y, const row *r, co
     return to.magnitude;
 }
 
+/* Returns the part of a row whose result counts. */
+static row kept_of(const row *r, const tail_kept *kept) {
+    row k = *r;
+    k.n = kept->w;
+    k.out += kept->x;
+    k.in += kept->x;
+    if (k.floats) k.floats += kept->x;
+    if (k.doubles) k.doubles += kept->x;
+    if (k.space) k.space += kept->x;
+    k.own += kept->x;
+    k.glare += kept->x;
+    return k;
+}
+
+/* Adds what the transform made of the rest of a row. */
+static void add_margins(row_totals *t, const row *r, const tail_kept *kept) {
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (i == kept->x) i += kept->w;
+        if (i >= r->n) break;
+        double g = (double)r->floats[i];
+        t->norm += g * g;
+        t->peak = fmax(t->peak, fabs(g));
+    }
+}
+
 /* Makes a row in floats, if it is an ordinary one. */
-static bool make_in_floats(const join *f, uint32_t c, uint32_t y, row *r, const scratch *s,
+static bool make_in_floats(const join *f, uint32_t c, uint32_t y, const row *is, const scratch *s,
                            row_totals *t) {
     const join_job *j = &f->j;
-    bool spots = j->spots[c].count;
-    if (!j->core->radius && !spots) return make_ordinary(r, t);
+    const tail_kept all = {0, 0, is->n, j->tail->h}, *kept = j->kept.w ? &j->kept : &all;
+    bool spots = j->spots[c].count, space = j->core->radius || spots;
+    row r = *is;
     if (j->core->radius)
         core_floats(j->core, c, y, j->in[c], s->space);
-    else
-        memset(s->space, 0, r->n * sizeof *s->space);
+    else if (spots)
+        memset(s->space, 0, r.n * sizeof *s->space);
     if (spots) spots_row(&j->spots[c], &(tail_row){.channel = c, .y = y, .floats = s->space});
-    r->space = s->space;
-    return make_ordinary_and_space(r, t);
+    if (space) r.space = s->space;
+    row k = kept_of(&r, kept);
+    if (!(space ? make_ordinary_and_space(&k, t) : make_ordinary(&k, t))) return false;
+    add_margins(t, &r, kept);
+    return true;
 }
 
 void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) {
     const join *f = ctx;
     const join_job *j = &f->j;
     uint32_t w = j->tail->w;
+    const tail_kept every = {0, 0, w, j->tail->h}, kept = j->kept.w ? j->kept : every;
     size_t first = (size_t)y * w;
     join_stats *st = &f->row[(size_t)c * j->tail->h + y];
     __builtin_prefetch(st, 1); /* nothing has touched its two cache lines before */
@@ -340,6 +370,12 @@ void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) 
     bool in_space = j->core->radius || j->spots[c].count;
     bool ordinary = f->wide && !j->wide && all && r.nonnegative && !j->glare && !j->exponent[c] &&
                     (!in_space || j->floats);
+    if (y < kept.y || y - kept.y >= kept.h) { /* a margin: what the transform made is measured */
+        t = (row_totals){.darkest = FLT_MAX};
+        begin(&r, &t);
+        set_stats(st, &t, 0);
+        return;
+    }
     if (ordinary && made == r.out) { /* what the engine made is written over */
         memcpy(s.made, made, w * sizeof *made);
         r.floats = s.made;
@@ -356,9 +392,10 @@ void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) 
             double v = (double)source[i], x = join_excess_of(&j->excess, v);
             s.own[i] = v - x + r.centre * x;
         }
-        finish(&r, &t);
-        for (uint32_t i = 0; sized && i < w; i++) { /* a pixel should perhaps be less by `off` */
-            double off = j->rounding * s.magnitude[i], size = fabs((double)r.out[i]);
+        row k = kept_of(&r, &kept);
+        finish(&k, &t);
+        for (uint32_t i = 0; sized && i < k.n; i++) { /* a pixel should perhaps be less by `off` */
+            double off = j->rounding * s.magnitude[kept.x + i], size = fabs((double)k.out[i]);
             if (!(off > 0x1p-26 * size)) continue; /* lost in the pixel's own rounding */
             t.cancelled = fmax(t.cancelled, off);
             t.cancelled_part = fmax(t.cancelled_part, off / fmax(size - off, j->dark[c]));
@@ -366,8 +403,8 @@ void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) 
         for (uint32_t i = 0; j->glare && i < w; i++) j->glare[c][first + i] = (float)s.glare[i];
     }
     set_stats(st, &t, spilled);
-    for (uint32_t i = 0; t.largest > HALF_MAX && i < w; i++) {
-        double out = (double)r.out[i], half = (double)HALF_MAX;
+    for (uint32_t i = 0; t.largest > HALF_MAX && i < kept.w; i++) {
+        double out = (double)r.out[kept.x + i], half = (double)HALF_MAX;
         if (!(fabs(out) > half)) continue;
         st->over++;
         st->over_sum += out - copysign(half, out);

@@ -47,6 +47,7 @@ typedef struct {
     float *const *glare;     /* NULL: not wanted */
     const bool *nonnegative; /* of each: neither what is spread nor the kernel is below zero */
     const bool *signs;       /* of each: the image or the kernel is, somewhere: terms may cancel */
+    tail_kept kept;          /* pixels that are measured; there is no result for the others */
     double dark[PSF_CHANNELS];  /* accuracy_dark */
     double rounding;            /* accuracy_rounding: of sums in space */
     int exponent[PSF_CHANNELS]; /* the engine was given the image times 2 to that */

@@ -64,7 +64,7 @@ static bool scan_excess(light *l, const view *v, err *e) {
 static void find_dark(light *l, const view *v) {
     for (uint32_t c = 0; c < v->channels; c++) {
         const scan_channel *in = &l->scanned.channel[c];
-        l->dark[c] = accuracy_dark(in);
+        l->dark[c] = v->tile ? v->tile->dark[c] : accuracy_dark(in);
         l->signs[c] = !v->size->nonnegative[c] || in->least < 0;
     }
 }
@@ -107,12 +107,17 @@ static bool sketch_channel(void *ctx, size_t c, int worker, err *e) {
     light *l = j->l;
     (void)worker;
     l->nonnegative[c] = j->v->size->nonnegative[c] && l->scanned.channel[c].least >= 0;
-    return sketch_make(&l->sketched[c], &j->v->size->sketch, &l->scanned, (uint32_t)c, l->close, e);
+    const view_tile *tile = j->v->tile;
+    const sketch_request r = {&j->v->size->sketch, &l->scanned, (uint32_t)c, l->close,
+                              tile ? tile->kept : (tail_kept){0}};
+    return sketch_make(&l->sketched[c], &r, e);
 }
 
 bool light_find(light *l, const view *v, bool ahead, err *e) {
     const bloom_settings *s = v->s;
-    bool dark_outside = s->border[PLAN_X] == BORDER_ZERO && s->border[PLAN_Y] == BORDER_ZERO;
+    bool dark_outside = v->tile
+                            ? v->tile->dark_outside
+                            : s->border[PLAN_X] == BORDER_ZERO && s->border[PLAN_Y] == BORDER_ZERO;
     *l = (light){.close = !dark_outside || s->verify || !v->all};
     v->buf->loaded = false;
     if (!buffers_room(v->buf, 0, v->channels, v->pixels * sizeof(float), e) ||

@@ -19,6 +19,7 @@ typedef struct {
     const verify_job *j;
     place *place;
     size_t count, room;
+    tail_kept kept; /* of the job */
     uint64_t seed;
 } choice;
 
@@ -30,7 +31,8 @@ static uint64_t by_chance(choice *c, uint64_t below) { /* splitmix64 */
 }
 
 static void add(choice *c, uint32_t channel, int64_t x, int64_t y) {
-    if (c->count == c->room || x < 0 || y < 0 || x >= c->j->w || y >= c->j->h) return;
+    const tail_kept *k = &c->kept;
+    if (c->count == c->room || x < k->x || y < k->y || x - k->x >= k->w || y - k->y >= k->h) return;
     c->place[c->count++] = (place){channel, (uint32_t)x, (uint32_t)y};
 }
 
@@ -49,7 +51,9 @@ static int darker_first(const void *a, const void *b) {
 enum { CELL = 16 };
 
 /* Two lists, [0] dark and [1] bright (negated), of *count cells each. */
-static extreme *find_extremes(const verify_job *j, size_t *count, err *e) {
+static extreme *find_extremes(const choice *of, size_t *count, err *e) {
+    const verify_job *j = of->j;
+    const tail_kept *kept = &of->kept;
     size_t across = ceil_div_u32(j->w, CELL), down = ceil_div_u32(j->h, CELL);
     size_t n = across * down * j->channels;
     extreme *list = mem_raw(2 * n, sizeof *list, "pixels to verify", e);
@@ -57,10 +61,10 @@ static extreme *find_extremes(const verify_job *j, size_t *count, err *e) {
     for (size_t i = 0; list && got && i < 2 * n; i++)
         list[i] = (extreme){i < n ? INFINITY : 0, {UINT32_MAX, 0, 0}};
     for (uint32_t c = 0; list && got && c < j->channels; c++)
-        for (uint32_t y = 0; y < j->h; y++) {
+        for (uint32_t y = kept->y; y < kept->y + kept->h; y++) {
             size_t row = (size_t)y * j->w, cells = (c * down + y / CELL) * across;
             image_to_float(got, j->got[c], j->type[c], row, j->w);
-            for (uint32_t x = 0; x < j->w; x++) {
+            for (uint32_t x = kept->x; x < kept->x + kept->w; x++) {
                 extreme *dark = &list[cells + x / CELL], *bright = dark + n;
                 float size = fabsf(got[x]), in = fabsf(j->in[c][row + x]);
                 if ((double)size >= j->dark[c] && size < dark->v)
@@ -92,22 +96,23 @@ static void add_around(choice *c, const place *p) {
 }
 
 static void add_borders(choice *c, size_t n) {
-    const int64_t right = (int64_t)c->j->w - 1, bottom = (int64_t)c->j->h - 1;
+    const tail_kept *of = &c->kept;
+    const int64_t left = of->x, top = of->y, right = left + of->w - 1, bottom = top + of->h - 1;
     for (uint32_t k = 0; k < c->j->channels; k++)
-        for (int i = 0; i < 4; i++) add(c, k, i & 1 ? right : 0, i & 2 ? bottom : 0);
+        for (int i = 0; i < 4; i++) add(c, k, i & 1 ? right : left, i & 2 ? bottom : top);
     for (size_t i = 0; i < n; i++) {
         uint32_t k = (uint32_t)by_chance(c, c->j->channels);
-        int64_t x = (int64_t)by_chance(c, c->j->w), y = (int64_t)by_chance(c, c->j->h);
+        int64_t x = left + (int64_t)by_chance(c, of->w), y = top + (int64_t)by_chance(c, of->h);
         if (i & 1)
-            add(c, k, i & 2 ? right : 0, y);
+            add(c, k, i & 2 ? right : left, y);
         else
-            add(c, k, x, i & 2 ? bottom : 0);
+            add(c, k, x, i & 2 ? bottom : top);
     }
 }
 
 static bool add_hardest(choice *c, size_t n, err *e) {
     size_t cells, end = c->count + n / 2;
-    extreme *list = find_extremes(c->j, &cells, e);
+    extreme *list = find_extremes(c, &cells, e);
     if (!list) return false;
     for (size_t i = 0; i < cells && c->count < end && list[i].at.channel != UINT32_MAX; i++)
         add(c, list[i].at.channel, list[i].at.x, list[i].at.y);
@@ -223,14 +228,15 @@ static bool make_spread(const verify_job *j, const float **high, const float **l
 bool verify_run(verify_result *r, const verify_job *j, par *threads, err *e) {
     const float *high[PSF_CHANNELS], *low[PSF_CHANNELS];
     float *made[2 * PSF_CHANNELS] = {0};
-    choice c = {.j = j, .room = 2 * (size_t)j->count, .seed = 1};
+    const tail_kept all = {0, 0, j->w, j->h};
+    choice c = {.j = j, .room = 2 * (size_t)j->count, .kept = j->kept.w ? j->kept : all, .seed = 1};
     *r = (verify_result){0};
     if (!j->count) return true;
     c.place = mem_raw(c.room, sizeof *c.place, "pixels to verify", e);
     bool ok = c.place && make_spread(j, high, low, made, e);
     for (size_t i = 0; ok && i < j->count; i++)
-        add(&c, (uint32_t)by_chance(&c, j->channels), (int64_t)by_chance(&c, j->w),
-            (int64_t)by_chance(&c, j->h));
+        add(&c, (uint32_t)by_chance(&c, j->channels), c.kept.x + (int64_t)by_chance(&c, c.kept.w),
+            c.kept.y + (int64_t)by_chance(&c, c.kept.h));
     ok = ok && add_hardest(&c, j->count, e);
     comparison v = {.j = j, .place = c.place, .high = high, .low = low};
     ok = ok && compare_all(r, &v, c.count, threads, e);

@@ -18,6 +18,7 @@ typedef struct {
     double sharpen;
     plan_border border[PLAN_AXES];
     uint32_t w, h, channels;
+    tail_kept kept;         /* the pixels to choose from */
     const float *const *in; /* as it came */
     join_excess excess;
     const void *const *got; /* the result, of these types */

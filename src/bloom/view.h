@@ -20,12 +20,21 @@ typedef struct {
     bool loaded;     /* set 0 holds the light that is spread, but for channels read in place */
 } buffers;
 
+/* How a tile lies in the image that it was cut from. */
+typedef struct {
+    tail_kept kept;
+    uint32_t height;    /* of the image */
+    const double *dark; /* accuracy_dark of the image, of each channel of the group */
+    bool dark_outside;  /* no border brings in light that the tile's margins do not have */
+} view_tile;
+
 typedef struct {
     const bloom_settings *s;
     par *threads;
     session *session;
     const session_size *size;
     buffers *buf;
+    const view_tile *tile; /* NULL: it is a whole image */
     image *img;
     int part;
     uint32_t channels;

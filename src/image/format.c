@@ -111,6 +111,10 @@ const char *image_reader_path(const image_reader *r) {
     return r->path;
 }
 
+uint32_t image_reader_rows(const image_reader *r, int part) {
+    return r->format->reader_rows ? r->format->reader_rows(r->state, part) : 1;
+}
+
 static bool in_part(const image_header *h, int part, uint32_t row, uint32_t rows, err *e) {
     if (part < 0 || part >= h->parts)
         return err_set(e, ERR_INTERNAL, "part %d of %d", part, h->parts);
@@ -274,10 +278,10 @@ typedef struct {
     int to;
     image_reader *r;
     int from;
-    const void *const
-        *have;           /* [channel] of the new part: whole planes; NULL where the file has it */
-    uint32_t band;       /* rows in memory */
-    void **made, **read; /* [channel] of the new part; where the reader puts each of its own */
+    uint32_t row, rows;      /* of the part */
+    const void *const *have; /* [channel] of the new part, from `row` on; NULL: from the file */
+    uint32_t band;           /* rows that are in memory of what comes from the file */
+    void **made, **read;     /* [channel] of the new part; where the reader puts each of its own */
 } mixture;
 
 static const image_part *new_part(const mixture *m) {
@@ -287,7 +291,7 @@ static const image_part *new_part(const mixture *m) {
 /* Finds what comes from the file, and makes room for `band` rows of it. */
 static bool open_mixture(mixture *m, err *e) {
     const image_part *p = new_part(m), *q = &m->r->head.part[m->from];
-    uint32_t height = image_height(p), step = image_writer_rows(m->w, m->to);
+    uint32_t step = image_writer_rows(m->w, m->to);
     size_t width = image_width(p), row = 0;
     m->made = mem_new((size_t)p->channels, sizeof *m->made, "planes", e);
     m->read = mem_new((size_t)q->channels, sizeof *m->read, "planes", e);
@@ -297,7 +301,7 @@ static bool open_mixture(mixture *m, err *e) {
     /* A thread that packs a chunk, or unpacks one, has it in memory several times. */
     uint64_t most = mem_left() / 8 / (row * step), least = (uint64_t)par_threads(m->w->threads);
     uint64_t steps = max_u64(COPY_BYTES / (row * step), least);
-    m->band = (uint32_t)min_u64(max_u64(min_u64(steps, most), 1) * step, height);
+    m->band = (uint32_t)min_u64(max_u64(min_u64(steps, most), 1) * step, m->rows);
     for (int c = 0; c < p->channels; c++) {
         const image_channel *is = &p->channel[c];
         int own = image_find_channel(q, is->name);
@@ -315,9 +319,10 @@ static bool write_mixture(const mixture *m, const void **plane, uint32_t row, ui
                           err *e) {
     const image_part *p = new_part(m);
     for (int c = 0; c < p->channels; c++)
-        plane[c] = m->made[c] ? m->made[c]
-                              : (const uint8_t *)m->have[c] +
-                                    (size_t)row * image_width(p) * pixel_bytes(p->channel[c].type);
+        plane[c] = m->made[c]
+                       ? m->made[c]
+                       : (const uint8_t *)m->have[c] + (size_t)(row - m->row) * image_width(p) *
+                                                           pixel_bytes(p->channel[c].type);
     return image_read(m->r, m->from, row, rows, m->read, e) &&
            image_write(m->w, m->to, row, rows, plane, e);
 }
@@ -328,10 +333,10 @@ static bool copy_pixels(mixture m, err *e) {
     bool ok = plane && open_mixture(&m, e);
     /* A file whose lines decrease is written from its end, so that no chunk has to wait. */
     bool upwards = p->order == LINES_DECREASING;
-    uint32_t height = image_height(p), count = ok ? (height - 1) / m.band + 1 : 0;
+    uint32_t count = ok ? (m.rows - 1) / m.band + 1 : 0;
     for (uint32_t i = 0; ok && i < count; i++) {
-        uint32_t row = (upwards ? count - 1 - i : i) * m.band;
-        ok = write_mixture(&m, plane, row, min_u32(height - row, m.band), e);
+        uint32_t at = (upwards ? count - 1 - i : i) * m.band;
+        ok = write_mixture(&m, plane, m.row + at, min_u32(m.rows - at, m.band), e);
     }
     for (int c = 0; m.made && c < p->channels; c++) mem_free(m.made[c]);
     mem_free(m.made);
@@ -353,7 +358,8 @@ bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e)
                        r->path);
     if (w->format != r->format || !w->format->copy_part ||
         !w->format->can_copy(w->state, to, r->state, from))
-        return copy_pixels((mixture){.w = w, .to = to, .r = r, .from = from}, e);
+        return copy_pixels(
+            (mixture){.w = w, .to = to, .r = r, .from = from, .rows = image_height(a)}, e);
     return claim(w, to, 0, image_height(a), e) &&
            (w->format->copy_part(w->state, to, r->state, from, e) || err_in(e, "'%s'", r->path));
 }
@@ -375,20 +381,29 @@ image *image_load(const char *path, const image_limits *limits, par *threads, er
     return img;
 }
 
-static bool save_part(image_writer *w, const image *img, int part, image_reader *rest, err *e) {
-    const image_part *p = &img->head.part[part];
-    const void *const *plane = (const void *const *)img->plane[part];
-    if (!plane) return image_copy_part(w, part, rest, part, e);
-    for (int c = 0; c < p->channels; c++)
-        if (!plane[c])
-            return copy_pixels(
-                (mixture){.w = w, .to = part, .r = rest, .from = part, .have = plane}, e);
-    return image_write(w, part, 0, image_height(p), plane, e);
+bool image_write_beside(image_writer *w, int part, const image_rows *is, image_reader *rest,
+                        err *e) {
+    if (!in_part(&w->head, part, is->row, is->rows, e)) return false;
+    const mixture m = {.w = w,
+                       .to = part,
+                       .r = rest,
+                       .from = part,
+                       .row = is->row,
+                       .rows = is->rows,
+                       .have = is->plane};
+    for (int c = 0; c < w->head.part[part].channels; c++)
+        if (!is->plane[c]) return copy_pixels(m, e);
+    return image_write(w, part, is->row, is->rows, is->plane, e);
 }
 
 bool image_save_parts(image_writer *w, const image *img, image_reader *rest, err *e) {
     bool ok = w != NULL;
-    for (int p = 0; ok && p < img->head.parts; p++) ok = save_part(w, img, p, rest, e);
+    for (int p = 0; ok && p < img->head.parts; p++) {
+        const image_rows all = {0, image_height(&img->head.part[p]),
+                                (const void *const *)img->plane[p]};
+        ok = all.plane ? image_write_beside(w, p, &all, rest, e)
+                       : image_copy_part(w, p, rest, p, e);
+    }
     ok = ok && image_commit(&w, e);
     image_discard(&w);
     return ok;

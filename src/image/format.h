@@ -32,6 +32,8 @@ image_reader *image_open(const char *path, const image_limits *limits, par *thre
 void image_close(image_reader **r);
 const image_header *image_reader_header(const image_reader *r);
 const char *image_reader_path(const image_reader *r);
+/* Returns the rows between chunk borders of a part: what reading a row unpacks at the least. */
+uint32_t image_reader_rows(const image_reader *r, int part);
 /* Reads the rows [row, row + rows) of the data window, counted from its top. plane[c] receives
  * channel c from its first sample, or is NULL to skip it. */
 bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *const plane[],
@@ -55,6 +57,14 @@ uint32_t image_writer_rows(const image_writer *w, int part);
 /* Writes the rows [row, row + rows) of a part; plane[c] holds channel c from its first sample. */
 bool image_write(image_writer *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
                  err *e);
+/* Writes rows likewise. Channels without a plane are taken from the same part of `rest`, which has
+ * the same size, by their names. */
+typedef struct {
+    uint32_t row, rows;
+    const void *const *plane;
+} image_rows;
+bool image_write_beside(image_writer *w, int part, const image_rows *is, image_reader *rest,
+                        err *e);
 /* Copies a part that has the same channels and size in both files: chunk by chunk without decoding
  * if both are EXR with the same packing, else through pixels. */
 bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e);
@@ -90,6 +100,7 @@ typedef struct {
     void *(*open)(const char *path, const image_limits *limits, par *threads, image_header *h,
                   err *e);
     bool (*read)(void *r, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
+    uint32_t (*reader_rows)(const void *r, int part); /* NULL: 1 */
     void (*close)(void *r);
     /* Takes *file and leaves NULL there. */
     void *(*create)(file_out **file, image_header *h, par *threads, err *e);

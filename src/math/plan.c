@@ -153,7 +153,13 @@ int64_t plan_source(const plan_axis *a, uint32_t i) {
     int64_t n = a->extent, c = i < a->split ? (int64_t)i : (int64_t)i - a->length;
     if (c >= 0 && c < n) return c;
     if (c < -(int64_t)a->before) return -1;
-    switch (a->border) {
+    return plan_place(a->border, a->extent, c);
+}
+
+int64_t plan_place(plan_border border, uint32_t extent, int64_t c) {
+    int64_t n = extent;
+    if (c >= 0 && c < n) return c;
+    switch (border) {
     case BORDER_CLAMP: return c < 0 ? 0 : n - 1;
     case BORDER_WRAP: return (c % n + n) % n;
     case BORDER_MIRROR: c = (c % (2 * n) + 2 * n) % (2 * n); return c < n ? c : 2 * n - 1 - c;

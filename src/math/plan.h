@@ -160,6 +160,10 @@ uint64_t plan_device_bytes(const plan *p);
  * zero. */
 int64_t plan_source(const plan_axis *a, uint32_t i);
 
+/* Returns the sample of an axis of `extent` samples that a place shows, before it, in it or behind
+ * it; -1: none, it is zero. */
+int64_t plan_place(plan_border border, uint32_t extent, int64_t place);
+
 /* Returns the entries of a transform's twiddle table: of each stage but the last, one for each
  * number of the blocks that it leaves. */
 uint32_t plan_twiddle_entries(const plan_fft *f);

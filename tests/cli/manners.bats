@@ -30,11 +30,12 @@ setup() {
 
 @test "--mem-limit: 75 with both numbers, from flag, variable and file; enough is enough" {
     oiiotool --create 640x480 3 --fill:color=0.1,0.2,0.3 640x480 -d float -o in.exr
-    refused 75 "of the limit of 3.0 MB are in use (--mem-limit)" in.exr kernel.exr -o out.exr --mem-limit 3MB
+    refused 75 "640 x 480 pixels do not fit, nor do their smallest tiles" in.exr kernel.exr -o out.exr --mem-limit 2MB
     [ ! -e out.exr ]
-    FFTBLOOM_MEM_LIMIT=3MB refused 75 "3.0 MB" in.exr kernel.exr -o out.exr
+    refused 75 "of the limit of 3.0 MB are in use (--mem-limit)" in.exr kernel.exr -o out.png --mem-limit 3MB
+    FFTBLOOM_MEM_LIMIT=3MB refused 75 "3.0 MB" in.exr kernel.exr -o out.png
     echo '{"version": 1, "mem_limit": "3MB"}' >c.json
-    refused 75 "3.0 MB" in.exr kernel.exr -o out.exr --config c.json
+    refused 75 "3.0 MB" in.exr kernel.exr -o out.png --config c.json
     "$FFTBLOOM" in.exr kernel.exr -o out.exr --mem-limit 1GB
 }
 

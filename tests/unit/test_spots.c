@@ -239,7 +239,7 @@ static void light_outside_is_bounded(void **state) {
                             .type = &type,
                             .block = grid.block / (i % 2 ? grid.cells : 1)};
         CHECK_OK(scan_make(&found, &ask, make_threads(), &e), e);
-        CHECK_OK(sketch_make(&drawn, &grid, &found, 0, i % 2, &e), e);
+        CHECK_OK(sketch_make(&drawn, &(sketch_request){&grid, &found, 0, i % 2, {0}}, &e), e);
         CHECK_LE(most, drawn.most[0].outside * (1 + 1e-12));
         CHECK_LE(inside, fmax(drawn.most[0].inside, drawn.most[0].outside) * (1 + 1e-12));
         if (most > 0) CHECK_LE(drawn.most[0].outside, 20 * most);

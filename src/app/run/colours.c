@@ -10,10 +10,9 @@
 
 /* --- what the input is ---------------------------------------------------------------------- */
 
-static bool has_colour(const image *img, int part) {
+static bool has_colour(const image_part *p) {
     layer_map m;
-    if (!img->plane[part] || !layer_map_make(&m, &img->head.part[part], NULL, NULL, NULL))
-        return false;
+    if (!layer_map_make(&m, p, NULL, NULL, NULL)) return false;
     bool some = m.groups > 0;
     layer_map_free(&m);
     return some;
@@ -41,17 +40,26 @@ static void tell_unknown(const image_part *p) {
         log_info("the image does not say what its colours are; they are taken as linear Rec.709");
 }
 
-static bool part_to_linear(image *img, int part, const settings *s, par *threads, err *e) {
-    image_part *p = &img->head.part[part];
+/* Refuses a part that says that its colours are coded. */
+static bool check_part(const image_part *p, err *e) {
     const image_attr *by;
     const curve *coded = image_curve(p, &by);
+    if (by) return refuse(coded, by, e);
+    tell_unknown(p);
+    return true;
+}
+
+bool colours_check(const image_header *h, err *e) {
+    for (int part = 0; part < h->parts; part++)
+        if (has_colour(&h->part[part]) && !check_part(&h->part[part], e)) return false;
+    return true;
+}
+
+static bool part_to_linear(image *img, int part, const settings *s, par *threads, err *e) {
+    image_part *p = &img->head.part[part];
     primaries now;
     colour_space is;
-    if (!s->input_space) {
-        if (by) return refuse(coded, by, e);
-        tell_unknown(p);
-        return true;
-    }
+    if (!s->input_space) return check_part(p, e);
     space_find(&is, s->input_space);
     bool png = strcmp(img->head.format, "png") == 0;
     bool takes = is.primaries_named || (!image_primaries(p, &now) && is.curve != CURVE_LINEAR);
@@ -65,7 +73,9 @@ static bool part_to_linear(image *img, int part, const settings *s, par *threads
 
 bool colours_to_linear(image *img, const settings *s, par *threads, err *e) {
     for (int part = 0; part < img->head.parts; part++)
-        if (has_colour(img, part) && !part_to_linear(img, part, s, threads, e)) return false;
+        if (img->plane[part] && has_colour(&img->head.part[part]) &&
+            !part_to_linear(img, part, s, threads, e))
+            return false;
     return true;
 }
 
@@ -96,6 +106,8 @@ bool colours_for_output(image *img, const settings *s, par *threads, err *e) {
         space_find(&to, s->output_space);
     }
     for (int part = 0; part < img->head.parts; part++)
-        if (has_colour(img, part) && !part_for_output(img, part, &to, threads, e)) return false;
+        if (img->plane[part] && has_colour(&img->head.part[part]) &&
+            !part_for_output(img, part, &to, threads, e))
+            return false;
     return true;
 }

@@ -9,6 +9,8 @@
 
 #include "app/cli/settings.h"
 
+/* Refuses an image whose attributes say that its colours are coded. */
+bool colours_check(const image_header *h, err *e);
 /* Decodes the parts that are in memory, and writes into their attributes what they are now. */
 bool colours_to_linear(image *img, const settings *s, par *threads, err *e);
 /* Converts and codes them for the output, and writes that into their attributes.

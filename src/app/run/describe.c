@@ -356,10 +356,39 @@ void describe_result_json(json_out *j, const bloom_report *r) {
     json_close(j);
 }
 
+void describe_tiles_json(json_out *j, const tiling *t) {
+    json_object(j, "tiles");
+    json_list(j, "image");
+    for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->size[a]);
+    json_close(j);
+    json_list(j, "count");
+    for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->count[a]);
+    json_close(j);
+    json_list(j, "size");
+    for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->tile[a]);
+    json_close(j);
+    json_list(j, "kept");
+    for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->kept[a]);
+    json_close(j);
+    json_uint(j, "channels", t->channels);
+    json_uint(j, "bytes", t->bytes);
+    json_close(j);
+}
+
+void describe_tiles(const tiling *t, text *to) {
+    char b[32];
+    text_add(to, "%u x %u pixels in %u x %u tiles of %u x %u, of which %u x %u count", t->size[0],
+             t->size[1], t->count[0], t->count[1], t->tile[0], t->tile[1], t->kept[0], t->kept[1]);
+    text_add(to, "%s, in rows from file to file: %s",
+             t->channels == 1 ? ", one channel after the other" : "",
+             text_bytes((double)t->bytes, b));
+}
+
 void describe_made_json(json_out *j, const bloom_report *r) {
     if (r->groups) {
         describe_device_json(j, "device", &r->device, -1);
         describe_times_json(j, "times", &r->times, &r->plan);
+        if (r->tiles.channels) describe_tiles_json(j, &r->tiles);
         describe_plan_json(j, "plan", &r->plan);
     }
     describe_result_json(j, r);

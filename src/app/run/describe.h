@@ -14,6 +14,9 @@ void describe_device_json(json_out *j, const char *key, const engine_device *d, 
 void describe_plan_json(json_out *j, const char *key, const plan *p);
 void describe_times_json(json_out *j, const char *key, const engine_times *t, const plan *p);
 
+/* Say how an image is cut into tiles: the member "tiles"; a line without its end. */
+void describe_tiles_json(json_out *j, const tiling *t);
+void describe_tiles(const tiling *t, text *to);
 /* Add the members on an image's result: bad pixels, the promise and how it was kept, the findings
  * of --verify, the energy ledger. Leaves out those that there is nothing to say about. */
 void describe_result_json(json_out *j, const bloom_report *r);

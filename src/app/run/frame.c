@@ -4,6 +4,7 @@
 #include "app/run/emit.h"
 #include "app/run/file_set.h"
 #include "app/run/output.h"
+#include "app/run/rowwise.h"
 #include "base/clock.h"
 #include "base/half.h"
 #include "base/log.h"
@@ -100,19 +101,157 @@ typedef struct {
     const job_files *files;
 } work;
 
-/* Blooms the image; *start is when the kernel was there. */
-static bool bloom_it(const work *w, image *img, double *start, err *e) {
+/* Takes the bloom of the frame's recipe; NULL after a failure. */
+static queue_bloom *open_bloom(const work *w, err *e) {
     par_rest(w->m->threads);
     queue_bloom *b = take_bloom(w->on, w->how, w->m, e);
     par_resume(w->m->threads);
-    *start = clock_now();
     w->f->hopeless = !b && !w->m->recipes->vary;
+    return b;
+}
+
+/* An error of the kernel does not name the image. */
+static void blame_input(const work *w, err *e) {
+    if (strncmp(e->msg, "kernel", strlen("kernel")) != 0 && !strstr(e->msg, w->f->input))
+        err_in(e, "%s", w->f->input);
+}
+
+/* Blooms the image; *start is when the kernel was there. */
+static bool bloom_it(const work *w, image *img, double *start, err *e) {
+    queue_bloom *b = open_bloom(w, e);
+    *start = clock_now();
     if (!b) return false;
     bool ok = bloom_image(b->bloom, img, w->made, e);
     give_bloom(w->on, b);
-    /* An error of the kernel does not name the image. */
-    if (!ok && strncmp(e->msg, "kernel", strlen("kernel")) != 0) err_in(e, "%s", w->f->input);
+    if (!ok) blame_input(w, e);
     return ok;
+}
+
+/* What reading, blooming and writing have come to. */
+typedef struct {
+    double load, bloom, save; /* seconds */
+    uint64_t clamped;         /* values */
+    bool torn;                /* the input changed while it was read */
+} step_account;
+
+static output output_of(const work *w) {
+    return (output){w->f->output, w->how->s, w->m->threads, w->m->screen};
+}
+
+static bool has_changed(const work *w, const file_mark *before) {
+    file_mark now = file_mark_of(w->f->input);
+    return !file_mark_same(before, &now);
+}
+
+/* An input that the result replaces must still be the one that was read. */
+static bool check_input(const work *w, const file_mark *before, err *e) {
+    const frame_result *f = w->f;
+    if (!w->how->s->in_place) return true;
+    file_mark in = file_mark_of(f->input), out = file_mark_of(f->output);
+    if (!file_mark_same(&in, &out) || file_mark_same(&in, before)) return true;
+    return err_set(e, ERR_RETRY, "'%s' changed while it was bloomed; it is not replaced", f->input);
+}
+
+/* Says once in a run that an input has been bloomed before. */
+static void note_stamp(const work *w, const image_header *h) {
+    if (!output_is_stamped(h) || atomic_flag_test_and_set(&w->m->stamped)) return;
+    log_note("%s was bloomed already (its attribute fftbloom:version says so); now it is bloomed "
+             "once more",
+             w->f->input);
+}
+
+/* Makes a frame from an image in memory. */
+static bool make_whole(const work *w, image_reader **r, const file_mark *before, step_account *a,
+                       err *e) {
+    frame_maker *m = w->m;
+    frame_result *f = w->f;
+    const settings *s = w->how->s;
+    const output to = output_of(w);
+    preview_light came = {0};
+    double t[4] = {clock_now()}, loaded;
+    image *img = output_load(&to, r, e);
+    a->torn = img && has_changed(w, before);
+    if (img && !atomic_flag_test_and_set(&m->looked)) file_set_warn_swapped(s, img, m->threads);
+    if (img) note_stamp(w, &img->head);
+    loaded = t[1] = clock_now();
+    bool ok = img && (output_prepare(img, s, m->threads, e) || err_in(e, "%s", f->input)) &&
+              (!w->files->side[JOB_BEFORE] || output_take(&to, img, &came, e)) &&
+              bloom_it(w, img, &t[1], e) &&
+              (output_finish(img, s, &a->clamped, m->threads, e) || err_in(e, "%s", f->input));
+    t[2] = clock_now();
+    ok = ok && check_input(w, before, e) &&
+         (!w->files->side[JOB_EMITTED] ||
+          emit_save(img, s, w->files->side[JOB_EMITTED], m->threads, e)) &&
+         (!s->stamp || output_stamp(&img->head, s, f->input, e)) &&
+         output_save(&to, img, *r, &(output_before){w->files->side[JOB_BEFORE], &came}, e);
+    mem_free(came.pixel);
+    if (ok && *r && !s->in_place) /* what stayed in the file was read just now */
+        a->torn = a->torn || has_changed(w, before);
+    t[3] = clock_now();
+    image_free(&img);
+    a->load = loaded - t[0];
+    a->bloom = t[2] - t[1];
+    a->save = t[3] - t[2];
+    return ok;
+}
+
+/* Makes a frame whose image does not fit into the memory. */
+static bool make_in_rows(const work *w, image_reader *r, const file_mark *before, step_account *a,
+                         err *e) {
+    const output to = output_of(w);
+    rowwise_account s = {0};
+    queue_bloom *b = open_bloom(w, e);
+    double start = clock_now();
+    note_stamp(w, image_reader_header(r));
+    image_writer *made = b ? rowwise_frame(&s, &to, r, b->bloom, w->made, e) : NULL;
+    if (b && !made) blame_input(w, e);
+    if (b) give_bloom(w->on, b);
+    double end = clock_now();
+    a->torn = made && has_changed(w, before);
+    bool ok = made && check_input(w, before, e) && image_commit(&made, e);
+    image_discard(&made);
+    a->load = s.load;
+    a->bloom = end - start - s.load - s.save;
+    a->save = s.save + clock_now() - end;
+    a->clamped = s.clamped;
+    return ok;
+}
+
+/* Returns whether an image can be made in rows. */
+static bool may_be_in_rows(const work *w, const image_reader *r) {
+    const output to = output_of(w);
+    for (int k = 0; k < JOB_SIDES; k++)
+        if (w->files->side[k]) return false;
+    return rowwise_is_possible(&to, image_reader_header(r));
+}
+
+/* Returns whether the image does not fit into the memory. Most do, which is told without the
+ * kernel; *known is false where that is needed and cannot be had. */
+static bool is_too_large(const work *w, const image_reader *r, bool *known, err *e) {
+    const output to = output_of(w);
+    const image_header *h = image_reader_header(r);
+    *known = true;
+    if (!may_be_in_rows(w, r) || !rowwise_may_be_needed(&to, h)) return false;
+    queue_bloom *b = open_bloom(w, e);
+    *known = b != NULL;
+    bool is = b && rowwise_is_needed(&to, h, b->bloom);
+    if (b) give_bloom(w->on, b);
+    return is;
+}
+
+/* Makes a frame in rows that was thought to fit into the memory, and did not. */
+static bool make_after_all(const work *w, image_reader **r, const file_mark *before,
+                           step_account *a, err *e) {
+    err why = *e;
+    if (!*r) *r = image_open(w->f->input, NULL, w->m->threads, e);
+    if (!*r || !may_be_in_rows(w, *r)) {
+        *e = why;
+        return false;
+    }
+    log_info("%s: it is made in rows: %s", w->f->input, e->msg);
+    *e = (err){0};
+    *w->made = (bloom_report){0};
+    return make_in_rows(w, *r, before, a, e);
 }
 
 /* Reads, blooms and writes. Frames that are under way at the same time share cores and device, and
@@ -120,66 +259,36 @@ static bool bloom_it(const work *w, image *img, double *start, err *e) {
 static bool make(const work *w, err *e) {
     frame_maker *m = w->m;
     frame_result *f = w->f;
-    const settings *s = w->how->s;
-    const output to = {f->output, s, m->threads, m->screen};
-    preview_light came = {0};
-    double t[4] = {clock_now()}, loaded;
-    uint64_t clamped = 0;
+    step_account a = {0};
     file_mark before = file_mark_of(f->input);
     image_reader *r = image_open(f->input, NULL, m->threads, e);
-    image *img = r ? output_load(&to, &r, e) : NULL;
-    file_mark read = file_mark_of(f->input);
-    bool torn = img && !file_mark_same(&before, &read);
-    if (img) {
-        const image_box *b = &img->head.part[0].display;
+    if (r) {
+        const image_box *b = &image_reader_header(r)->part[0].display;
         f->size[0] = (uint32_t)(b->x1 - b->x0) + 1;
         f->size[1] = (uint32_t)(b->y1 - b->y0) + 1;
     }
-    if (img && !atomic_flag_test_and_set(&m->looked)) file_set_warn_swapped(s, img, m->threads);
-    if (img && output_is_stamped(img) && !atomic_flag_test_and_set(&m->stamped))
-        log_note("%s was bloomed already (its attribute fftbloom:version says so); now it is "
-                 "bloomed once more",
-                 f->input);
-    loaded = t[1] = clock_now();
-    bool ok = img && (output_prepare(img, s, m->threads, e) || err_in(e, "%s", f->input)) &&
-              (!w->files->side[JOB_BEFORE] || output_take(&to, img, &came, e)) &&
-              bloom_it(w, img, &t[1], e) &&
-              (output_finish(img, s, &clamped, m->threads, e) || err_in(e, "%s", f->input));
-    t[2] = clock_now();
-    if (ok && s->in_place) {
-        /* An input that the result replaces must still be the one that was read. */
-        file_mark in = file_mark_of(f->input), out = file_mark_of(f->output);
-        if (file_mark_same(&in, &out) && !file_mark_same(&in, &before))
-            ok = err_set(e, ERR_RETRY, "'%s' changed while it was bloomed; it is not replaced",
-                         f->input);
-    }
-    ok = ok && (!w->files->side[JOB_EMITTED] ||
-                emit_save(img, s, w->files->side[JOB_EMITTED], m->threads, e));
-    if (ok && s->stamp) ok = output_stamp(img, s, f->input, e);
-    ok = ok && output_save(&to, img, r, &(output_before){w->files->side[JOB_BEFORE], &came}, e);
-    mem_free(came.pixel);
-    if (ok && r && !s->in_place) { /* parts that stayed in the file were read just now */
-        read = file_mark_of(f->input);
-        torn = torn || !file_mark_same(&before, &read);
-    }
-    t[3] = clock_now();
-    image_free(&img);
+    uint64_t refusals = mem_refusals();
+    bool known = r && !f->alone, rows = r && f->alone && is_too_large(w, r, &known, e);
+    bool ok = known &&
+              (rows ? make_in_rows(w, r, &before, &a, e) : make_whole(w, &r, &before, &a, e));
+    if (known && !ok && !rows && f->alone && mem_refusals() > refusals)
+        ok = make_after_all(w, &r, &before, &a, e);
     image_close(&r);
-    if (torn) {
+    if (a.torn) {
         log_warn("%s changed while it was read; the result may be half old and half new", f->input);
         add_note(w->made, "the input changed while it was read");
     }
     if (!ok) return false;
-    if (clamped)
-        add_note(w->made, "%llu values beyond %g were clamped to it", (unsigned long long)clamped,
+    if (a.clamped)
+        add_note(w->made, "%llu values beyond %g were clamped to it", (unsigned long long)a.clamped,
                  HALF_MAX);
-    f->load = loaded - t[0];
-    f->bloom = t[2] - t[1];
-    f->save = t[3] - t[2];
+    f->load = a.load;
+    f->bloom = a.bloom;
+    f->save = a.save;
     err why = {0};
-    if (!torn && w->how->stamped && !stamp_write(&w->how->stamp, &before, &why) &&
+    if (!a.torn && w->how->stamped && !stamp_write(&w->how->stamp, &before, &why) &&
         !atomic_flag_test_and_set(&m->forgets))
-        log_say(s->update ? LOG_WARN : LOG_INFO,
+        log_say(w->how->s->update ? LOG_WARN : LOG_INFO,
                 "'%s', and perhaps other frames, will be made again by the next --update: %s",
                 f->output, why.msg);
     return true;
@@ -191,6 +300,10 @@ static void log_frame(const frame_result *f, bool ok) {
     text line = {0};
     if (ok) {
         text_add(&line, "%s -> %s: ", f->input, f->output);
+        if (m->tiles.channels) {
+            describe_tiles(&m->tiles, &line);
+            text_add(&line, "; each ");
+        }
         if (m->groups) {
             describe_plan_line(&m->plan, &line);
             text_add(&line, ", on %s; ", m->device.name);
@@ -236,7 +349,8 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
     *f = (frame_result){.number = files->number,
                         .view = files->view,
                         .input = files->input,
-                        .output = files->output};
+                        .output = files->output,
+                        .alone = f->alone};
     bool ok = recipe_make(&how, m->recipes, files, e);
     if (ok) f->state = frame_look(&how, files, &f->why);
     if (!ok) {

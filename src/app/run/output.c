@@ -92,14 +92,34 @@ static bool retype_all(image *img, const settings *s, pixel_type to, uint64_t *c
     return ok;
 }
 
-bool output_prepare(image *img, const settings *s, par *threads, err *e) {
+bool output_types(image_header *h, const settings *s, pixel_type from, pixel_type to, err *e) {
+    for (int part = 0; part < h->parts; part++) {
+        layer_map m;
+        image_channel *c = h->part[part].channel;
+        if (!layer_map_make(&m, &h->part[part], s->bloom.layers, s->bloom.exclude, e)) return false;
+        for (int i = 0; i < m.groups; i++) {
+            const layer_group *g = &m.group[i];
+            for (int k = 0; k < g->channels; k++)
+                if (c[g->channel[k]].type == from) c[g->channel[k]].type = to;
+            if (g->alpha >= 0 && c[g->alpha].type == from) c[g->alpha].type = to;
+        }
+        layer_map_free(&m);
+    }
+    return true;
+}
+
+void output_packing(image_header *h, const settings *s) {
     bool small = s->packing > COMPRESSIONS;
-    for (int part = 0; s->packing && part < img->head.parts; part++) {
-        image_part *p = &img->head.part[part];
+    for (int part = 0; s->packing && part < h->parts; part++) {
+        image_part *p = &h->part[part];
         p->packing = (compression)(small ? s->packing - 1 - COMPRESSIONS + COMPRESSION_ZIPS
                                          : s->packing - 1);
         p->small = small;
     }
+}
+
+bool output_prepare(image *img, const settings *s, par *threads, err *e) {
+    output_packing(&img->head, s);
     return (s->pixels != PIXELS_FLOAT || retype_all(img, s, PIXEL_FLOAT, NULL, e)) &&
            colours_to_linear(img, s, threads, e);
 }
@@ -113,13 +133,13 @@ bool output_finish(image *img, const settings *s, uint64_t *clamped, par *thread
 
 /* --- provenance --------------------------------------------------------------------------- */
 
-bool output_is_stamped(const image *img) {
-    for (int i = 0; i < img->head.parts; i++)
-        if (image_find_attr(&img->head.part[i], "fftbloom:version")) return true;
+bool output_is_stamped(const image_header *h) {
+    for (int i = 0; i < h->parts; i++)
+        if (image_find_attr(&h->part[i], "fftbloom:version")) return true;
     return false;
 }
 
-bool output_stamp(image *img, const settings *s, const char *input, err *e) {
+bool output_stamp(image_header *h, const settings *s, const char *input, err *e) {
     hash128 kernel;
     char hash[2][HASH_TEXT];
     text look = {0};
@@ -135,7 +155,7 @@ bool output_stamp(image *img, const settings *s, const char *input, err *e) {
                                    {"fftbloom:look", look.n ? look.s : "\n"}};
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof ATTR / sizeof ATTR[0]; i++)
-        ok = image_set_attr(&img->head.part[0], ATTR[i][0], "string", ATTR[i][1],
+        ok = image_set_attr(&h->part[0], ATTR[i][0], "string", ATTR[i][1],
                             (uint32_t)strlen(ATTR[i][1]), e);
     text_free(&look);
     return ok;
@@ -151,7 +171,7 @@ bool output_is_picture(const char *path) {
 /* Decides which channels of a part are read. Data stays in the file where it takes more than the
  * colour beside it: it is unpacked once more when the result is written, which takes less time than
  * carrying it through memory. A few channels of data (depth) are not worth that. */
-static bool *choose_channels(const output *o, const image_part *p, err *e) {
+bool *output_channels(const output *o, const image_part *p, err *e) {
     bool *wanted = mem_new((size_t)p->channels, sizeof *wanted, "channels", e);
     layer_map m;
     if (!wanted || !layer_map_make(&m, p, o->s->bloom.layers, o->s->bloom.exclude, e)) {
@@ -181,7 +201,7 @@ image *output_load(const output *o, image_reader **r, err *e) {
     bool ok = wanted != NULL, all = true;
     for (int i = 0; ok && i < h->parts; i++) {
         const image_part *p = &h->part[i];
-        ok = (wanted[i] = choose_channels(o, p, e)) || err_in(e, "%s", image_reader_path(*r));
+        ok = (wanted[i] = output_channels(o, p, e)) || err_in(e, "%s", image_reader_path(*r));
         if (!ok) break;
         bool some = memchr(wanted[i], true, (size_t)p->channels);
         all = all && !memchr(wanted[i], false, (size_t)p->channels);

@@ -22,6 +22,13 @@ typedef struct {
     const preview_light *light; /* of output_take */
 } output_before;
 
+/* Obey --compression, and --pixel-type, in a header alone: the second changes the types of colour
+ * and its alpha. */
+void output_packing(image_header *h, const settings *s);
+bool output_types(image_header *h, const settings *s, pixel_type from, pixel_type to, err *e);
+
+/* Returns, for each channel of a part, whether output_load reads it; free with mem_free. */
+bool *output_channels(const output *o, const image_part *p, err *e);
 /* Reads the channels that may change. Parts without colour stay in the file, from which output_save
  * copies them as they are packed, and so do channels of data where they are many; where nothing
  * does, *r is closed. A .png may show any part, so all are read for it. */
@@ -35,8 +42,8 @@ bool output_finish(image *img, const settings *s, uint64_t *clamped, par *thread
 /* Return whether the image says that this program has made it, and write into its attributes how it
  * was made: fftbloom:version, :source (the name of the input), :settings, :kernel (hashes) and
  * :look, the settings in words. */
-bool output_is_stamped(const image *img);
-bool output_stamp(image *img, const settings *s, const char *input, err *e);
+bool output_is_stamped(const image_header *h);
+bool output_stamp(image_header *h, const settings *s, const char *input, err *e);
 
 /* Takes the light of a picture of the image as it is now. Free its pixels with mem_free. */
 bool output_take(const output *o, const image *img, preview_light *to, err *e);

@@ -25,6 +25,7 @@ typedef struct {
     frame_state state;
     const char *why;          /* why it is not done; may be NULL */
     bool missing;             /* it failed because the input is not there */
+    bool alone;               /* no other frame is under way, so it may take all memory */
     bool hopeless;            /* it failed for want of what all frames need, the kernel */
     uint32_t size[2];         /* of the frame, its display window; zeros: unknown */
     double load, bloom, save; /* seconds */

@@ -161,6 +161,7 @@ static void make_alone(worker *w, const job_files *files, frame_result *f, err *
     pthread_mutex_unlock(&q->lock);
     log_info("%s: made again without other frames beside it: %s", f->input, e->msg);
     *e = (err){0};
+    f->alone = true;
     make_frame(w, 0, files, f, e);
     pthread_mutex_lock(&q->lock);
     q->crowded--;
@@ -204,6 +205,7 @@ static void do_frame(worker *w, size_t index) {
     frame_result f = {.state = FRAME_FAILED, .input = "", .output = ""};
     err e = {0};
     job_files files;
+    f.alone = q->workers * (uint32_t)q->queues == 1;
     if (job_frame(q->job, index, &files, &e)) {
         if (!make_frame(w, index, &files, &f, &e) && e.code == ERR_RETRY && q->workers > 1)
             make_alone(w, &files, &f, &e);

@@ -116,10 +116,11 @@ typedef struct {
     bool close;
     uint32_t cells; /* along a block's side, in a close look */
     const scan_channel *in;
-    uint32_t gw, gh; /* of the image, in blocks */
-    uint32_t w, h;   /* of the glare: gw + k->w - 1, gh + k->h - 1 */
-    double *light;   /* the image's blocks, with LANES or more zeros beside each row */
-    double *glare;   /* means of blocks */
+    uint32_t kept[2][2]; /* the first and the last block along each axis that count */
+    uint32_t gw, gh;     /* of the image, in blocks */
+    uint32_t w, h;       /* of the glare: gw + k->w - 1, gh + k->h - 1 */
+    double *light;       /* the image's blocks, with LANES or more zeros beside each row */
+    double *glare;       /* means of blocks */
     double *most; /* bounds, without what is near; no close look: of blocks with pixels outside */
     size_t light_pitch, pitch;
     float *least; /* of the image's blocks, gw * gh */
@@ -279,16 +280,32 @@ static double far_glare(const job *j, uint32_t x, uint32_t y) {
     return j->glare[y * j->pitch + x] - from_near(j, j->k->near[j->kernel].core, x, y);
 }
 
+/* Finds the first and the last block along an axis whose pixels all count; where there is none,
+ * those that have some. `end` is that of the image, whose last block may be smaller. */
+static void kept_blocks(uint32_t to[2], uint32_t from, uint32_t n, uint32_t end, uint32_t side) {
+    to[0] = ceil_div_u32(from, side);
+    to[1] = from + n == end ? (end - 1) / side : (from + n) / side - 1;
+    if ((from + n) / side > to[0] || (from + n == end && to[0] * side < end)) return;
+    to[0] = from / side;
+    to[1] = (from + n - 1) / side;
+}
+
+static bool is_kept(const job *j, uint32_t x, uint32_t y) {
+    const uint32_t *kx = j->kept[PLAN_X], *ky = j->kept[PLAN_Y];
+    return x >= kx[0] && x <= kx[1] && y >= ky[0] && y <= ky[1];
+}
+
 /* Estimates the darkest pixel of the image's block (x, y). It has its own light, no less light from
  * the core than dark neighbours would send it, and three quarters of the least that comes from afar
- * to the blocks around it; half of it at the image's end, on the line between two blocks. */
+ * to the blocks around it; half of it at the image's end, on the line between two blocks.
+ * Margins are as good as the outside. */
 static double darkest_of(const job *j, uint32_t x, uint32_t y, double centre) {
     double core = 0, own = far_glare(j, x + j->k->cx, y + j->k->cy), far = INFINITY;
     float least = INFINITY;
     for (uint32_t i = 0; i < 9; i++) {
         uint32_t at_x = x + i % 3 - 1, at_y = y + i / 3 - 1; /* wrap below 0 and back */
         double there = far_glare(j, at_x + j->k->cx, at_y + j->k->cy);
-        bool inside = at_x < j->gw && at_y < j->gh;
+        bool inside = is_kept(j, at_x, at_y);
         far = min_double(inside ? 1.0 * there : (own + there) / 4, far);
         core += j->k->near[j->kernel].core[i];
         if (inside && j->least[at_y * j->gw + at_x] < least) least = j->least[at_y * j->gw + at_x];
@@ -311,7 +328,8 @@ static void look(sketch *to, const job *j, double centre) {
             double g = j->glare[(y + j->k->cy) * j->pitch + x + j->k->cx];
             inside += g * g * area;
             to->peak = max_double(fabs(g), to->peak);
-            to->darkest = min_double(darkest_of(j, x, y, centre), to->darkest);
+            if (is_kept(j, x, y))
+                to->darkest = min_double(darkest_of(j, x, y, centre), to->darkest);
         }
     to->darkest = fmax(0, to->darkest);
     to->norm = sqrt(all);
@@ -332,16 +350,19 @@ static void load(const job *j, const scan *scanned) {
         }
 }
 
-bool sketch_make(sketch *to, const sketch_kernel *k, const scan *scanned, uint32_t channel,
-                 bool close, err *e) {
-    uint32_t n = close ? k->cells : 1;
+bool sketch_make(sketch *to, const sketch_request *r, err *e) {
+    const sketch_kernel *k = r->kernel;
+    const tail_kept all = {0, 0, k->tail->w, k->tail->h}, *kept = r->kept.w ? &r->kept : &all;
+    uint32_t n = r->close ? k->cells : 1;
     job j = {.k = k,
-             .kernel = tail_kernel(k->tail, channel),
-             .close = close,
+             .kernel = tail_kernel(k->tail, r->channel),
+             .close = r->close,
              .cells = n,
-             .in = &scanned->channel[channel],
-             .gw = ceil_div_u32(scanned->grid_w, n),
-             .gh = ceil_div_u32(scanned->grid_h, n)};
+             .in = &r->scanned->channel[r->channel],
+             .gw = ceil_div_u32(r->scanned->grid_w, n),
+             .gh = ceil_div_u32(r->scanned->grid_h, n)};
+    kept_blocks(j.kept[PLAN_X], kept->x, kept->w, k->tail->w, k->block);
+    kept_blocks(j.kept[PLAN_Y], kept->y, kept->h, k->tail->h, k->block);
     j.w = j.gw + k->w - 1;
     j.h = j.gh + k->h - 1;
     j.light_pitch = (size_t)j.gw + 3 * LANES;
@@ -356,7 +377,7 @@ bool sketch_make(sketch *to, const sketch_kernel *k, const scan *scanned, uint32
     j.most = j.glare + made;
     j.cell = j.most + made;
     j.least = (float *)(j.cell + cells);
-    load(&j, scanned);
+    load(&j, r->scanned);
     (vector_wide() ? make_glare_wide : make_glare_plain)(&j);
     look(to, &j, k->tail->centre[j.kernel]);
     mem_free(j.light);

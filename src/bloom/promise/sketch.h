@@ -53,9 +53,15 @@ typedef struct {
 bool sketch_kernel_make(sketch_kernel *k, const kernel_tail *tail, err *e);
 void sketch_kernel_free(sketch_kernel *k);
 
-/* Sketches one channel of a scan with blocks of k->block; close: with blocks of k->block /
- * k->cells, the bounds are sharper then. */
-bool sketch_make(sketch *to, const sketch_kernel *k, const scan *scanned, uint32_t channel,
-                 bool close, err *e);
+typedef struct {
+    const sketch_kernel *kernel;
+    const scan *scanned; /* with blocks of kernel->block; close: of kernel->block / kernel->cells */
+    uint32_t channel;
+    bool close;     /* the bounds are sharper */
+    tail_kept kept; /* where the darkest pixel is looked for */
+} sketch_request;
+
+/* Sketches one channel of a scan. */
+bool sketch_make(sketch *to, const sketch_request *r, err *e);
 
 #endif

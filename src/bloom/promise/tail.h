@@ -55,6 +55,12 @@ void tail_sums(noise_tail *to, const kernel_tail *t, uint32_t c, const uint32_t 
 /* Returns true if neither a tap nor the centre is below zero, so that light stays light. */
 bool tail_is_nonnegative(const kernel_tail *t, uint32_t c);
 
+/* The pixels of a tile whose result counts; the others are its margins. A width of 0 stands for all
+ * pixels. */
+typedef struct {
+    uint32_t x, y, w, h;
+} tail_kept;
+
 /* A row of the result while terms in space are added to it: by spots_row and core_row. */
 typedef struct {
     uint32_t channel, y;

@@ -43,6 +43,10 @@ const exr_layout *exr_read_layout(const exr_reader *r, int part) {
     return &r->exr.table[part].layout;
 }
 
+uint32_t exr_read_rows(const void *reader, int part) {
+    return exr_read_layout(reader, part)->lines;
+}
+
 const image_part *exr_read_part(const exr_reader *r, int part) {
     return &r->head->part[part];
 }

@@ -14,6 +14,7 @@ void *exr_read_open(const char *path, const image_limits *limits, par *threads, 
                     err *e);
 bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *const plane[],
                    err *e);
+uint32_t exr_read_rows(const void *reader, int part);
 void exr_read_close(void *reader);
 
 /* Reads chunk `index` of level 0 as it stands in the file into s->packed, for copies. Several

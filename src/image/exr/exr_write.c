@@ -272,6 +272,7 @@ const image_format FORMAT_EXR = {
     .match = match,
     .open = exr_read_open,
     .read = exr_read_band,
+    .reader_rows = exr_read_rows,
     .close = exr_read_close,
     .create = exr_write_create,
     .writer_rows = exr_write_rows,

@@ -1,0 +1,35 @@
+/* rowwise.h - makes a frame whose image does not fit into the memory: in rows, from file to file.
+ *
+ * It brings the rows of the input to bloom's tiles and theirs to the output, in the pixel types
+ * that the options ask for. Channels of data go from file to file beside them, bit for bit. */
+#ifndef APP_ROWWISE_H
+#define APP_ROWWISE_H
+
+#include "app/run/output.h"
+#include "bloom/bloom.h"
+
+/* Returns whether an image can be made in this way: its window stays as it is, its colours are not
+ * converted, no mask or settings of single layers are given, and the output is not a picture, which
+ * is developed from the whole image. */
+bool rowwise_is_possible(const output *o, const image_header *h);
+
+/* Return whether an image has to be made in this way: because its planes and what blooming takes do
+ * not fit into the memory that is left, or no device can do the whole of it. The first function
+ * answers for small images without the kernel: false is final. */
+bool rowwise_may_be_needed(const output *o, const image_header *h);
+bool rowwise_is_needed(const output *o, const image_header *h, const bloom *b);
+
+typedef struct {
+    double load, save; /* seconds */
+    uint64_t clamped;  /* values of channels that were not bloomed, but became halfs */
+} rowwise_account;
+
+/* Makes the result and returns its file, which the caller commits or discards; NULL after a
+ * failure. */
+image_writer *rowwise_frame(rowwise_account *a, const output *o, image_reader *from, const bloom *b,
+                            bloom_report *made, err *e);
+
+/* Chooses the tiles of the first part with colour, as rowwise_frame would. */
+bool rowwise_tiling(tiling *t, const output *o, image_reader *from, const bloom *b, err *e);
+
+#endif

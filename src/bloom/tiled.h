@@ -1,0 +1,32 @@
+/* tiled.h - one part of an image that is too large for the memory, bloomed tile by tile.
+ *
+ * The part is read twice, in rows. The first time it is measured: the median, which decides how
+ * dark a pixel must be before nothing is promised for it, bad pixels, and the ledger's sums. The
+ * second time, rows of tiles (math/tiling.h) go through group_bloom, each tile as an image of its
+ * own, and the rows of the result are handed on. In memory are the rows that one row of tiles reads
+ * and makes, and one tile. */
+#ifndef BLOOM_TILED_H
+#define BLOOM_TILED_H
+
+#include "bloom/session.h"
+#include "math/tiling.h"
+
+typedef struct {
+    const bloom_settings *s;
+    par *threads;
+    session *session; /* of whole images */
+    const image_header *head;
+    int part;
+    const bloom_rows *rows;
+} tiled_job;
+
+/* Chooses the tiles of a part with colour. */
+bool tiled_choose(tiling *t, const tiled_job *j, err *e);
+
+/* Blooms the part and enters it into the report. A part without colour stays as it is. */
+bool tiled_bloom(const tiled_job *j, bloom_report *r, err *e);
+
+/* Changes the header of a part to that of its result: types of pixels, and added channels. */
+bool tiled_header(image_part *p, const bloom_settings *s, err *e);
+
+#endif

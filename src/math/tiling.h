@@ -1,0 +1,51 @@
+/* tiling.h - chooses the tiles in which an image is bloomed that is too large for the memory.
+ *
+ * A tile is bloomed as a small image of its own. It has pixels that are kept, and margins that
+ * hold what the kernel brings into these. Along an axis that is cut, the tile's transform
+ * is exactly as long as the tile: what wraps around it falls into the margins (overlap-save). Along
+ * an axis that is not cut, the tile is the image, with the image's borders. All tiles have one
+ * size, so one plan and one spectrum serve them all. Where there is nothing to cut, the one tile is
+ * the image.
+ *
+ * Rows of the image come from a file and go to one: those that a row of tiles reads, and those that
+ * it makes, are in memory. Like a plan, a tiling is pure arithmetic: no memory, no files. */
+#ifndef MATH_TILING_H
+#define MATH_TILING_H
+
+#include "math/plan.h"
+
+typedef struct {
+    plan_request ask;      /* of the whole image; limits and frames do not count */
+    uint64_t memory;       /* bytes that may be taken, all in all */
+    uint64_t fixed;        /* bytes that are taken besides, whatever the tiles */
+    uint32_t rows;         /* rows of the result are written in multiples of this */
+    uint32_t pixel_in;     /* bytes of a pixel of the rows that are read: all channels */
+    uint32_t pixel_out;    /* bytes of a pixel of the result, likewise */
+    uint32_t sample_bytes; /* of the largest sample that is bloomed */
+    bool alone;            /* channels may be bloomed one after the other: the kernel has one */
+} tiling_request;
+
+typedef struct {
+    uint32_t size[PLAN_AXES];   /* of the whole image */
+    bool cut[PLAN_AXES];        /* along this axis there are several tiles */
+    uint32_t tile[PLAN_AXES];   /* pixels of a tile, margins included */
+    uint32_t kept[PLAN_AXES];   /* of these, pixels whose result counts; fewer in the last tile */
+    uint32_t before[PLAN_AXES]; /* margins: pixels in front of the kept ones that these need, */
+    uint32_t after[PLAN_AXES];  /* and behind them. What lies farther behind is of no use */
+    uint32_t count[PLAN_AXES];  /* tiles along the axis */
+    uint32_t channels;          /* bloomed at a time */
+    uint64_t bytes;             /* taken at the most, as far as it is foreseen */
+    double price;               /* of all tiles, in steps of device_speed.h */
+} tiling;
+
+/* Says whether a device can do the plan of a tile. */
+typedef bool tiling_fits(void *ctx, const plan_request *tile);
+
+/* Finds the cheapest tiling that takes no more than the memory, and whose tiles `fits` accepts
+ * (NULL: it accepts all). ERR_RETRY if there is none, with the memory that the smallest takes. */
+bool tiling_choose(tiling *t, const tiling_request *r, tiling_fits *fits, void *ctx, err *e);
+
+/* Returns the request for the plan of a tile. */
+plan_request tiling_ask(const tiling *t, const plan_request *whole);
+
+#endif

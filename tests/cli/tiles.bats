@@ -1,0 +1,162 @@
+#!/usr/bin/env bats
+# Images that do not fit into the memory: bloomed tile by tile, in rows from file to file. The result
+# is compared with that of the whole image; the promise allows a thousandth, and what is asked for
+# here is far less.
+
+bats_require_minimum_version 1.5.0
+load files
+
+setup_file() {
+    shared_folder || return 0
+    # Odd sizes, light at the borders, and a kernel that is not symmetric.
+    oiiotool --pattern noise:type=uniform:min=0.05:max=0.9 501x397 3 --point:color=50,40,30 300,390 \
+        --point:color=9,8,7 0,200 --point:color=500,400,300 500,0 -d float --attrib compression zip -o in.exr
+    oiiotool --create 41x30 3 --fill:color=0.001,0.002,0.003 41x30 --point:color=1,1,1 20,15 \
+        --point:color=0.3,0.2,0.1 3,28 -d float -o kernel.exr
+}
+
+setup() {
+    own_folder
+    needs_cpu
+}
+
+# Blooms the whole image, and tiles of it; their results are alike.
+same() { # LIMIT INPUT options...
+    local limit=$1 input=$2
+    shift 2
+    echo "$input $*"
+    "$FFTBLOOM" "$input" kernel.exr -o whole.exr --device cpu --jobs 2 "$@" --report whole.json
+    "$FFTBLOOM" "$input" kernel.exr -o tiled.exr --device cpu --jobs 2 "$@" --report tiled.json --mem-limit "$limit"
+    "$FFTBLOOM" diff whole.exr tiled.exr --fail 1e-6 --failrelative "${NEAR:-3e-5}"
+    python3 - <<'PY'
+import json
+whole, tiled = (json.load(open(f))["frames"][0] for f in ("whole.json", "tiled.json"))
+assert "tiles" not in whole
+tiles = tiled["tiles"]
+assert tiles["count"][0] * tiles["count"][1] > 3, tiles
+assert tiled["promise"]["kept"] and tiled["groups"] == whole["groups"]
+assert len(tiled["ledger"]) == len(whole["ledger"])
+for a, b in zip(whole["ledger"], tiled["ledger"]):
+    assert abs(b["gap"]) < 1e-6, b
+    assert a["channel"] == b["channel"]
+    for key in ("in", "gained", "out", "spilled", "overflow"):
+        assert abs(a[key] - b[key]) <= 1e-6 * a["in"], (key, a, b)
+PY
+}
+
+@test "tiles give what the whole image gives: borders, axes, and what the options do to pixels" {
+    local options
+    for options in "" "--padding mirror" "--padding clamp,wrap" "--padding wrap,zero" "--axis y" \
+        "--sharpen 0.4" "--threshold 1 --knee 0.5" "--kernel-center 3.25,20.5" "--emit-layer glow" \
+        "--kernel-scale 0.1h --verify 20" "--spectrum exact" "--precision float64"; do
+        same 7MB in.exr $options
+    done
+    NEAR=1e-3 same 6MB in.exr --pixel-type half
+    # Nothing is bloomed, so no bit changes.
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB --sharpen 1
+    "$FFTBLOOM" diff in.exr out.exr --fail 0
+}
+
+@test "tiles of any file: halfs, one channel, alpha, tiled, from the last line up, several parts" {
+    NEAR=1e-3
+    oiiotool in.exr -d half --attrib compression piz -o half.exr
+    same 5MB half.exr --pixel-type float
+    oiiotool in.exr --ch R -d float -o lone.exr
+    same 3MB lone.exr
+    oiiotool in.exr --ch R,G,B,A=0.5 -d half --tile 64 64 -o rgba.exr
+    same 5MB rgba.exr --alpha convolve
+    same 5MB rgba.exr --pixel-type float
+    oiiotool in.exr --attrib openexr:lineOrder decreasingY -o down.exr
+    [[ "$("$FFTBLOOM" info down.exr)" == *"line order decreasing"* ]]
+    same 6MB down.exr
+    oiiotool in.exr --ch R,G,B,id.x=7,Z=R --attrib oiio:subimagename one -o one.exr
+    oiiotool in.exr --chsum --chnames crypto00.R --attrib oiio:subimagename two -o two.exr
+    oiiotool in.exr --mulc 0.5 --attrib oiio:subimagename three -d half -o three.exr
+    oiiotool one.exr two.exr three.exr --siappendall -o parts.exr
+    same 6MB parts.exr
+}
+
+@test "the kernel is larger than what a tile keeps" {
+    "$FFTBLOOM" kernel make moffat --taps 180 --param core=20 -o kernel.exr
+    oiiotool in.exr --resize 1501x397 -o wide.exr
+    same 15MB wide.exr
+    same 15MB wide.exr --padding mirror,clamp
+}
+
+@test "data beside the colour stays as it is, bit for bit, in little memory" {
+    # 60 channels, 24 MB in all; the colour and its floats are 6.
+    local names
+    names=R,G,B$(printf ',id%02d.x,id%02d.y,id%02d.z' {1..57} | cut -d, -f1-58)
+    oiiotool --pattern noise:type=gaussian:mean=0.5:stddev=0.2 500x400 60 --chnames "$names" -d half \
+        --attrib compression none -o many.exr
+    "$FFTBLOOM" many.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB --jobs 2 --report tiled.json --pixel-type float
+    grep -q '"tiles"' tiled.json
+    oiiotool many.exr --ch "${names#R,G,B,}" -o a.exr out.exr --ch "${names#R,G,B,}" -o b.exr
+    oiiotool a.exr b.exr --fail 0 --warn 0 --diff
+    "$FFTBLOOM" many.exr kernel.exr -o whole.exr --device cpu --pixel-type float
+    "$FFTBLOOM" diff whole.exr out.exr --fail 1e-6 --failrelative 1e-5
+}
+
+@test "bad pixels: refused with the first place, or taken as zero" {
+    oiiotool in.exr --point:color=nan,1,1 100,250 -o bad.exr
+    refused 6 "1 pixel is NaN or infinite, the first in channel 'R' at 100, 250" \
+        bad.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB
+    refused 64 "--nan interpolate looks for neighbours in the whole image" \
+        bad.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB --nan interpolate
+    [ ! -e out.exr ]
+    same 6MB bad.exr --nan zero
+    [ "$(python3 -c 'import json; print(json.load(open("tiled.json"))["frames"][0]["bad_pixels"]["count"])')" = 1 ]
+}
+
+@test "values beyond half floats: clamped with one note; float is refused" {
+    oiiotool in.exr --mulc 1000 -o bright.exr
+    NEAR=1e-3 same 5MB bright.exr --pixel-type half
+    [ "$(grep -c 'values beyond 65504 were clamped' tiled.json)" = 1 ]
+    refused 6 "--half-overflow float must know that before the first row is written" \
+        bright.exr kernel.exr -o out.exr --device cpu --mem-limit 5MB --pixel-type half --half-overflow float
+    [ ! -e out.exr ]
+}
+
+@test "what needs the whole image asks for the memory; what no tiles fit into is refused" {
+    refused 75 "of the limit of 6.0 MB are in use (--mem-limit)" \
+        in.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB --window grow
+    refused 75 "of the limit of 6.0 MB are in use (--mem-limit)" \
+        in.exr kernel.exr -o out.png --device cpu --mem-limit 6MB
+    refused 75 "501 x 397 pixels do not fit, nor do their smallest tiles: these need" \
+        in.exr kernel.exr -o out.exr --device cpu --mem-limit 2MB
+    [ ! -e out.exr ]
+}
+
+@test "other formats, and an output in the place of its input" {
+    "$FFTBLOOM" in.exr kernel.exr -o in.pfm --sharpen 1
+    "$FFTBLOOM" in.pfm kernel.exr -o whole.pfm --device cpu
+    "$FFTBLOOM" in.pfm kernel.exr -o tiled.pfm --device cpu --mem-limit 6MB -v 2>log
+    grep -q "tiles of" log
+    "$FFTBLOOM" diff whole.pfm tiled.pfm --failrelative 1e-5
+    "$FFTBLOOM" in.exr kernel.exr -o whole.hdr --device cpu
+    "$FFTBLOOM" in.exr kernel.exr -o tiled.hdr --device cpu --mem-limit 6MB
+    "$FFTBLOOM" diff whole.hdr tiled.hdr --failrelative 0.01 --fail 0.01
+    cp in.exr again.exr
+    "$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB
+    "$FFTBLOOM" again.exr kernel.exr -o again.exr --in-place --device cpu --mem-limit 6MB
+    cmp tiled.exr again.exr
+    # --update knows the result.
+    "$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB --update
+    [[ "$("$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB --update -v 2>&1)" == *"up to date"* ]]
+}
+
+@test "peak resident memory stays below the limit" {
+    [ ! "$SAN" = 1 ] || skip "the sanitizers have memory of their own"
+    # 1800 squared pixels of three floats, 39 MB: a run that takes 115 MB if it may.
+    local side=${LARGE:-1800}
+    oiiotool --pattern noise:type=uniform:min=0.05:max=0.9 "${side}x$side" 3 -d float --attrib compression zip -o large.exr
+    python3 - large.exr "${LIMIT:-60}" <<'PY'
+import os, resource, subprocess, sys
+limit = int(sys.argv[2])
+subprocess.run([os.environ["FFTBLOOM"], sys.argv[1], "kernel.exr", "-o", "out.exr", "--device", "cpu",
+                "--jobs", "2", "--mem-limit", f"{limit}MB"], check=True)
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
+print(f"peak {peak:.1f} MB of {limit} MB")
+assert peak < limit
+PY
+}

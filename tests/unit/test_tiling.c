@@ -1,0 +1,157 @@
+/* test_tiling.c - the choice of tiles: those of any request cover the image, each pixel's kept has
+ * all that the kernel brings into it, a transform of the tile's length has a plan of that length,
+ * and what is chosen fits and is not dearer than simple choices of the test's own. */
+#include "math/lengths.h"
+#include "math/tiling.h"
+#include "unit/check.h"
+
+#include <math.h>
+#include <string.h>
+
+static uint64_t seed = 7;
+static uint32_t random_below(uint32_t n) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((seed >> 33) % n);
+}
+
+static tiling_request any_request(void) {
+    static const uint32_t ROWS[] = {1, 16, 32, 256};
+    tiling_request r = {.fixed = random_below(1 << 20),
+                        .rows = ROWS[random_below(4)],
+                        .pixel_in = 2 + random_below(12),
+                        .pixel_out = 2 + random_below(12),
+                        .sample_bytes = random_below(2) ? 2 : 4,
+                        .alone = random_below(2)};
+    r.ask.channels = 1 + random_below(4);
+    r.ask.spectra = random_below(2) ? 1 : r.ask.channels;
+    r.ask.tapless = true;
+    for (int a = 0; a < PLAN_AXES; a++) {
+        r.ask.size[a] = 1 + random_below(random_below(2) ? 300 : 40000);
+        r.ask.reach_lo[a] = random_below(random_below(2) ? 10 : 1500);
+        r.ask.reach_hi[a] = random_below(random_below(2) ? 10 : 1500);
+        r.ask.border[a] = (plan_border)random_below(BORDERS);
+    }
+    r.memory = (uint64_t)1 << (20 + random_below(14));
+    return r;
+}
+
+static void check_tiling(const tiling *t, const tiling_request *r) {
+    plan p;
+    err e = {0};
+    plan_request ask = tiling_ask(t, &r->ask);
+    assert_true(t->bytes <= r->memory);
+    assert_true(t->channels == r->ask.channels || (r->alone && t->channels == 1));
+    CHECK_OK(plan_make(&p, &ask, &e), e);
+    for (int a = 0; a < PLAN_AXES; a++) {
+        const plan_axis *axis = &p.axis[(uint32_t)a == p.first ? 0 : 1];
+        assert_true((uint64_t)t->kept[a] * t->count[a] >= t->size[a]);
+        assert_true((uint64_t)t->kept[a] * (t->count[a] - 1) < t->size[a]);
+        if (!t->cut[a]) {
+            assert_true(t->tile[a] == t->size[a] && t->count[a] == 1 && t->before[a] == 0);
+            assert_true(ask.border[a] == r->ask.border[a]);
+            continue;
+        }
+        /* The transform wraps exactly, and what wraps falls into the margins. */
+        assert_int_equal(axis->length, t->tile[a]);
+        assert_true(t->before[a] >= r->ask.reach_hi[a] && t->after[a] >= r->ask.reach_lo[a]);
+        assert_true(t->before[a] + t->kept[a] + t->after[a] <= t->tile[a]);
+        if (a == PLAN_Y) assert_int_equal(t->kept[a] % r->rows, 0);
+    }
+}
+
+static void tiles_cover_the_image_and_fit(void **state) {
+    (void)state;
+    int chosen = 0, refused = 0;
+    for (int i = 0; i < 400; i++) {
+        tiling t;
+        err e = {0};
+        tiling_request r = any_request();
+        if (tiling_choose(&t, &r, NULL, NULL, &e)) {
+            check_tiling(&t, &r);
+            chosen++;
+        } else {
+            assert_int_equal(e.code, ERR_RETRY);
+            assert_non_null(strstr(e.msg, "nor do their smallest tiles"));
+            refused++;
+        }
+    }
+    assert_true(chosen > 100 && refused > 10);
+}
+
+/* 32768 x 16384 pixels of three floats, a kernel of 1024. */
+static tiling_request large(void) {
+    tiling_request r = {.rows = 16, .pixel_in = 12, .pixel_out = 12, .sample_bytes = 4};
+    r.ask = (plan_request){.size = {32768, 16384},
+                           .reach_lo = {512, 512},
+                           .reach_hi = {511, 511},
+                           .channels = 3,
+                           .spectra = 1,
+                           .tapless = true};
+    return r;
+}
+
+static void more_memory_is_never_dearer(void **state) {
+    (void)state;
+    tiling_request r = large();
+    double before = INFINITY;
+    for (r.memory = 500u << 20; r.memory < (uint64_t)1 << 36; r.memory = r.memory * 5 / 4) {
+        tiling t;
+        err e = {0};
+        CHECK_OK(tiling_choose(&t, &r, NULL, NULL, &e), e);
+        check_tiling(&t, &r);
+        CHECK_LE(t.price, before);
+        before = t.price;
+    }
+}
+
+static bool narrow(void *ctx, const plan_request *tile) {
+    int *asked = ctx;
+    ++*asked;
+    return tile->size[PLAN_X] < 8192;
+}
+static bool never(void *ctx, const plan_request *tile) {
+    (void)ctx, (void)tile;
+    return false;
+}
+
+static void a_device_may_refuse_tiles(void **state) {
+    (void)state;
+    tiling t;
+    err e = {0};
+    int asked = 0;
+    tiling_request r = large();
+    r.memory = (uint64_t)2 << 30;
+    CHECK_OK(tiling_choose(&t, &r, narrow, &asked, &e), e);
+    assert_true(asked >= 1 && t.tile[PLAN_X] < 8192);
+    check_tiling(&t, &r);
+    assert_false(tiling_choose(&t, &r, never, NULL, &e));
+    assert_int_equal(e.code, ERR_CONFIG);
+    assert_non_null(strstr(e.msg, "no device can do the tiles"));
+}
+
+/* Each place shows what the plan of the whole axis shows there. */
+static void places_are_those_of_plans(void **state) {
+    (void)state;
+    for (plan_border b = 0; b < BORDERS; b++)
+        for (uint32_t n = 1; n < 20; n++)
+            for (int64_t c = -50; c < 70; c++) {
+                int64_t at = plan_place(b, n, c), period = b == BORDER_MIRROR ? 2 * n : n;
+                assert_true(at >= -1 && at < n);
+                if (c >= 0 && c < n) assert_int_equal(at, c);
+                if (b == BORDER_ZERO && (c < 0 || c >= n)) assert_int_equal(at, -1);
+                if (b == BORDER_CLAMP && c < 0) assert_int_equal(at, 0);
+                if (b == BORDER_WRAP || b == BORDER_MIRROR)
+                    assert_int_equal(at, plan_place(b, n, c + period));
+                if (b == BORDER_MIRROR) assert_int_equal(at, plan_place(b, n, -1 - c));
+            }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles_cover_the_image_and_fit),
+        cmocka_unit_test(more_memory_is_never_dearer),
+        cmocka_unit_test(a_device_may_refuse_tiles),
+        cmocka_unit_test(places_are_those_of_plans),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
