@@ -112,7 +112,7 @@ $(BUILD)/%.o: src/%.cc Makefile
 	$(Q)$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
 # Generated kernels have the same bits on every machine.
-$(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/kernel/make/*.c)) $(BUILD)/math/fft.o: CFLAGS += -ffp-contract=off
+$(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/kernel/make/*.c src/kernel/edit/*.c)) $(BUILD)/math/fft.o: CFLAGS += -ffp-contract=off
 $(BUILD)/image/flat/screen_ocio.o: CXXFLAGS += -DWITH_OCIO=$(OCIO)
 $(BUILD)/app/cli/help.o: CFLAGS += -DWITH_OCIO=$(OCIO)
 # tinyexr's PIZ coder makes shifts that the sanitizer reports; they are harmless.

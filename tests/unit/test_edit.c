@@ -266,6 +266,37 @@ static void sizes(void **state) {
     edit_free(&k);
 }
 
+/* No size, no darkness and no negative tap crashes an edit; it may refuse, and then says why. */
+static void odd_kernels(void **state) {
+    (void)state;
+    for (int d = 0; d < EDIT_COUNT; d++)
+        for (int i = 0; i < 9 * 9 * 3; i++) {
+            edit_request r = {.inputs = EDITS[d].least, .threads = make_threads()};
+            edit_account told = {0};
+            edit_kernel to = {0};
+            err e = {0};
+            for (int q = 0; q < r.inputs; q++) {
+                edit_kernel *k = &r.input[q].kernel;
+                *k = noise(1 + (uint32_t)i % 9, 1 + (uint32_t)i / 9 % 9, 1 + 2 * (i & 1), 3);
+                for (size_t t = 0; t < (size_t)k->w * k->h * k->channels; t++)
+                    k->tap[t] *= i / 81 == 0 ? 0 : i / 81 == 1 ? 1 : t % 3 - 1.0;
+                r.input[q].amount = NAN;
+            }
+            for (int p = 0; p < edit_parameters(&EDITS[d]); p++)
+                r.value[p] = p + 1 == d ? EDITS[d].parameter[p].min : EDITS[d].parameter[p].preset;
+            if (strcmp(EDITS[d].name, "rotate") == 0) r.value[0] = i;
+            if (strcmp(EDITS[d].name, "stretch") == 0) r.value[0] = 0.01 + i % 7 * 0.5;
+            bool ok = EDITS[d].apply(&to, &r, &told, &e);
+            assert_true(ok == (e.code == 0));
+            assert_true(ok || strlen(e.msg) > 10);
+            for (size_t t = 0; ok && t < (size_t)to.w * to.h * to.channels; t++)
+                assert_true(isfinite(to.tap[t]));
+            edit_free(&to);
+            edit_account_free(&told);
+            for (int q = 0; q < r.inputs; q++) edit_free(&r.input[q].kernel);
+        }
+}
+
 /* Each edit has an action of its name, which takes as many words and names its parameters. */
 static void actions(void **state) {
     (void)state;
@@ -283,9 +314,9 @@ static void actions(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(right_angles), cmocka_unit_test(any_angle),
-                                       cmocka_unit_test(stretches),    cmocka_unit_test(mixes),
-                                       cmocka_unit_test(convolves),    cmocka_unit_test(disperses),
-                                       cmocka_unit_test(sizes),        cmocka_unit_test(actions)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(right_angles), cmocka_unit_test(any_angle),   cmocka_unit_test(stretches),
+        cmocka_unit_test(mixes),        cmocka_unit_test(convolves),   cmocka_unit_test(disperses),
+        cmocka_unit_test(sizes),        cmocka_unit_test(odd_kernels), cmocka_unit_test(actions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

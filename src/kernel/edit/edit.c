@@ -122,7 +122,8 @@ double edit_fade(edit_kernel *k, double fade) {
         for (uint32_t y = 0; y < k->h; y++)
             for (uint32_t x = 0; x < k->w; x++) {
                 double dx = (double)x - k->w / 2, dy = (double)y - k->h / 2;
-                double t = clamp_double((hypot(dx, dy) / border - fade) / (1 - fade), 0, 1);
+                double t =
+                    clamp_double((sqrt(dx * dx + dy * dy) / border - fade) / (1 - fade), 0, 1);
                 k->tap[((size_t)c * k->h + y) * k->w + x] *= 1 - t * t * (3 - 2 * t);
             }
     return before > 0 ? 1 - edit_light(k) / before : 0;

@@ -1,9 +1,10 @@
 /* edit.h - changes kernels: `fftbloom kernel rotate`, `mix`, `clean` and their like.
  *
  * An edit is a function from kernels to a kernel and a row in one table (edit_table.c). It works in
- * double and gives the same taps whatever the number of threads. Light is moved and never lost in
- * silence: a result is as large as it must be to hold every tap that is not zero, and each edit
- * says in numbers what it changed. The module knows nothing of files.
+ * double and gives the same taps whatever the number of threads; those that shipped kernels may be
+ * made with (all but clean and merge) also whatever the machine (base/steady.h). Light is moved and
+ * never lost in silence: a result is as large as it must be to hold every tap that is not zero, and
+ * each edit says in numbers what it changed. The module knows nothing of files.
  *
  * To add an edit: its function, its row in edit_table.c, and its action (app/kernel). */
 #ifndef KERNEL_EDIT_H

@@ -1,6 +1,7 @@
 /* edit_mix.c - mix, convolve and disperse: several pictures added or multiplied into one. */
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/steady.h"
 #include "kernel/edit/edit.h"
 #include "kernel/edit/stretch.h"
 #include "kernel/make/lamp.h"
@@ -231,8 +232,9 @@ static bool add_wavelength(edit_kernel *to, const edit_kernel *grey, double scal
 
 /* Returns how many wavelengths are needed from `first` to `last`. */
 static int wavelengths(const edit_reach *r, double first, double last) {
-    double far = hypot(max_u32(r->before[0], r->after[0]), max_u32(r->before[1], r->after[1]));
-    return first == last ? 1 : (int)clamp_double(ceil(far * log(last / first)), 16, 2048);
+    double x = max_u32(r->before[0], r->after[0]), y = max_u32(r->before[1], r->after[1]);
+    double far = sqrt(x * x + y * y);
+    return first == last ? 1 : (int)clamp_double(ceil(far * steady_log(last / first)), 16, 2048);
 }
 
 /* Clips what lies outside the primaries, and gives each channel the light of the grey kernel. */
@@ -272,8 +274,8 @@ bool edit_disperse(edit_kernel *to, const edit_request *r, edit_account *told, e
     int count = wavelengths(&reach, first, last);
     bool ok = edit_new(to, side[0], side[1], EDIT_CHANNELS, e);
     for (int i = 0; i < count && ok; i++) {
-        double w = first * pow(last / first, (i + 0.5) / count), color[EDIT_CHANNELS];
-        lamp_rec709(w, exp, color);
+        double w = first * steady_pow(last / first, (i + 0.5) / count), color[EDIT_CHANNELS];
+        lamp_rec709(w, steady_exp, color);
         for (int c = 0; c < EDIT_CHANNELS; c++) color[c] *= w; /* nanometres of a step */
         ok = add_wavelength(to, &grey, w / at, count > 1 ? color : WHITE, r->threads, e);
     }

@@ -1,6 +1,7 @@
 /* edit_shape.c - rotate, stretch, crop and pad. */
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/steady.h"
 #include "kernel/edit/edit.h"
 #include "kernel/edit/stretch.h"
 
@@ -86,8 +87,8 @@ static bool rotate_row(void *ctx, size_t row, int worker, err *e) {
 
 bool edit_rotate(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
     const edit_kernel *k = &r->input[0].kernel;
-    double turn = fmod(r->value[0], 360), angle = turn * M_PI / 180;
-    rotation t = {k, to, cos(angle), sin(angle)};
+    double turn = fmod(r->value[0], 360), angle = turn * STEADY_PI / 180;
+    rotation t = {k, to, steady_cos(angle), steady_sin(angle)};
     bool right = fmod(turn, 90) == 0, across = right && fmod(turn, 180) != 0;
     if (right) t.cosine = round(t.cosine), t.sine = round(t.sine);
     /* How far the squares of the taps that are not zero reach once they are turned. */
