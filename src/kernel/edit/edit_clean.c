@@ -177,6 +177,8 @@ static double replace_tail(cleaning *w, double *tap, uint32_t first, double nois
     for (size_t i = 0; i < n; i++) local[i] = local_mean(&w->k, tap, i);
     /* A mean of 25 taps has a fifth of their noise, or more: JPEG's blocks go up and down as one.
      */
+    /* Of n numbers by chance, the largest is about sqrt(2 ln n) deviations away. */
+    const double chance = sqrt(2 * log((double)n));
     double wobble = fmax(noise / 5, ring_scatter(&w->rings, local, 2 * end / 3, end));
     for (uint32_t r = first - max_u32(1, first / 4); r < first; r++)
         level += ring_robust_mean(&w->rings, tap, r), want += ring_fall_at(&f, r);
@@ -185,7 +187,7 @@ static double replace_tail(cleaning *w, double *tap, uint32_t first, double nois
         double x = (double)(i % w->k.w) - w->k.w / 2, y = (double)(i / w->k.w) - w->k.h / 2;
         double d = hypot(x, y), blend = clamp_double(6 * (d / first - 5.0 / 6), 0, 1);
         double v = ring_fall_at(&f, d), apart = (local[i] - v) / wobble;
-        v += clamp_double(apart - 3.5, 0, 1) * (local[i] - v); /* four deviations are no chance */
+        v += clamp_double(apart - chance, 0, 1) * (local[i] - v);
         blend *= clamp_double(2.5 - 2 * local[i] / (times * noise), 0, 1);
         change += blend * (v - tap[i]);
         tap[i] += blend * (v - tap[i]);
