@@ -326,6 +326,7 @@ bool group_bloom(const group_job *j, bloom_report *r, err *e) {
     t[0] = clock_now();
     bool found = ok && light_find(&l, &v, false, e);
     enter_bad_pixels(&v, &l, r);
+    if (ok && !r->groups && v.size->colours[0]) store_note(r, "%s", v.size->colours);
     ok = found && make_planes(&v, j->glare, e);
     t[1] = clock_now();
     ok = ok && convolve(&o, &v, &l, r, e) &&
@@ -348,6 +349,7 @@ bool group_predict(const group_job *j, bloom_report *r, err *e) {
     search s = {.v = &v, .l = &l};
     bool ok = open_view(&v, j, e) && light_find(&l, &v, true, e);
     enter_bad_pixels(&v, &l, r);
+    if (ok && v.size->colours[0]) store_note(r, "%s", v.size->colours);
     ok = ok && choose(&s, e);
     if (ok) {
         const device_choice *c = &v.size->decided.way[attempt_way(&v, &s.method)];

@@ -41,7 +41,7 @@ struct session {
     pthread_cond_t changed;
 
     bool making; /* a thread makes a size or lists devices; `devices` and `told` are its own */
-    bool told;   /* the log has said how the colours of kernel and image go together */
+    bool told;   /* the log has said that the primaries of kernel or image are not known */
     device_list devices; /* filled when a size is first made */
     size_entry *sizes;   /* the last used one first */
 
@@ -168,21 +168,26 @@ static const char *title_of(const primaries *p) {
     return row ? row->title : "other primaries";
 }
 
-/* Says once how the colours of the kernel and the image go together. The caller is making. */
-static void tell_colours(session *s, const kernel_need *need) {
-    const primaries to = primaries_from_floats(need->primaries);
-    const char *kernel = title_of(&s->kernel.is);
-    kernel_colours how = kernel_source_colours(&s->kernel, need);
-    if (how == KERNEL_AGREES || s->told) return;
-    s->told = true;
+/* Says how the colours of the kernel and the image go together, and in the log once what may
+ * surprise. The caller is making. */
+static void compare_colours(session *s, session_size *size) {
+    const primaries to = primaries_from_floats(size->need.primaries);
+    const char *kernel = title_of(&s->kernel.is), *image_is = title_of(&to);
+    kernel_colours how = kernel_source_colours(&s->kernel, &size->need);
+    if (how == KERNEL_AGREES) return;
     if (how == KERNEL_CONVERTED)
-        log_info("the kernel is converted from %s to the image's %s", kernel, title_of(&to));
+        snprintf(size->colours, sizeof size->colours,
+                 "the kernel is converted from %s to the image's %s", kernel, image_is);
     else if (how == KERNEL_UNKNOWN)
-        log_note("the kernel does not say its primaries; they are taken to be the image's, %s",
-                 title_of(&to));
+        snprintf(size->colours, sizeof size->colours,
+                 "the kernel does not say its primaries; they are taken to be the image's, %s",
+                 image_is);
     else
-        log_note("the image does not say its primaries; they are taken to be the kernel's, %s",
+        snprintf(size->colours, sizeof size->colours,
+                 "the image does not say its primaries; they are taken to be the kernel's, %s",
                  kernel);
+    if (how != KERNEL_CONVERTED && !s->told) log_note("%s", size->colours);
+    s->told |= how != KERNEL_CONVERTED;
 }
 
 /* Fills the size, whose `need` is set. The caller is making. */
@@ -190,7 +195,7 @@ static bool make_size(session *s, session_size *size, err *e) {
     double full[PSF_CHANNELS];
     const kernel_use use = bloom_kernel_use(&s->s);
     if (!kernel_source_psf(&size->kernel, &s->kernel, &use, &size->need, full, e)) return false;
-    tell_colours(s, &size->need);
+    compare_colours(s, size);
     plan_request ask = session_request(&s->s, &size->kernel, &size->need);
     bool resampled = s->s.spectrum == SPECTRUM_RESAMPLED;
     tail_request tail_ask = {&size->kernel, full, size->need.sharpen, resampled, &ask};

@@ -23,6 +23,7 @@ typedef struct {
     sketch_kernel sketch;
     ledger_kernel ledger;
     uint32_t *seen[PLAN_AXES]; /* how often borders show each column and row */
+    char colours[128];         /* how the colours of kernel and image go together; "": they agree */
     device_decision decided;   /* where each transform runs, and with which plan */
 } session_size;
 

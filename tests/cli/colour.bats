@@ -32,7 +32,9 @@ bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
 says() { "$FFTBLOOM" info "$1" | sed -n "s/^ *\(attributes\)\? *$2 ([a-z]*): //p"; }
 
 @test "a kernel in other primaries is converted, where both are known" {
-    run --separate-stderr bloom ap1.exr k709.exr -v
+    run --separate-stderr bloom ap1.exr k709.exr -v --report r.json
+    grep -q "converted from Rec.709 to the image's ACES AP1" r.json
+    "$FFTBLOOM" plan ap1.exr k709.exr --device cpu | grep -q "^note .*the kernel is converted"
     [[ "$stderr" == *"converted from Rec.709 to the image's ACES AP1"* ]]
     # The picture of the kernel at its centre, 4 2 1, in AP1, times 8 and of luminance 8 there.
     want=$(python3 -c '

@@ -106,6 +106,8 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
     refused in.exr two.exr -o - --dry-run
     refused in.exr two.exr -o exr:- --emit-file g.exr
     refused in.exr two.exr -o out.exr --raw 4x2x3
+    run "$FFTBLOOM" plan - two.exr
+    [ "$status" -eq 64 ] && [[ "$output" == *"a plan needs a file"* ]]
     for r in 4x2 4x2x2 0x2x3 4x2x3x 99999x1x3; do
         run "$FFTBLOOM" - two.exr -o - --raw $r
         [ "$status" -eq 64 ]

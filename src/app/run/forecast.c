@@ -7,14 +7,17 @@
 #include "base/mem.h"
 #include "image/format.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 /* --- one image -------------------------------------------------------------------------------- */
 
 bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     bloom_settings b = s->bloom;
-    image *img = image_load(f->input, NULL, threads, e);
     f->best = -1;
+    if (strcmp(f->input, "-") == 0)
+        return err_set(e, ERR_USAGE, "a plan needs a file as the input, not standard input");
+    image *img = image_load(f->input, NULL, threads, e);
     b.images = f->images;
     if (img) b.slots = sequence_workers(&img->head, threads, f->images);
     if (img) file_set_warn_swapped(s, img, threads);
