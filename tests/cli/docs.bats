@@ -123,6 +123,7 @@ complete_bash() { # the words of a command line: what bash offers for the last o
     [ "$(words layers rgba,ri -- apply --x layers.exr)" = "rgba,rim" ]
     [ "$(words param blades=6,r -- kernel make star | head -1)" = "blades=6,radius=" ]
     [ "$(words device so -- apply)" = software ]
+    [ "$(words kernel sunstar -- a.exr | head -1)" = sunstar ]
     words device '' -- | grep -qx 0
     [ -z "$(words layers '' -- none.exr)" ]
     [ -z "$(words padding m -- a)" ]
@@ -133,6 +134,9 @@ complete_bash() { # the words of a command line: what bash offers for the last o
     [ "$(complete_bash fftbloom layers.exr k.exr --layers ri)" = rim ]
     [ "$(complete_bash fftbloom kernel make star --param blades=6,ra)" = "blades=6,radius=" ]
     [ "$(complete_bash fftbloom layers.exr --device so)" = software ]
+    [ "$(complete_bash fftbloom layers.exr -k halat)" = halation ]
+    touch halated.exr
+    [ "$(complete_bash fftbloom layers.exr -k halat | xargs)" = "halation halated.exr" ]
     command -v fish || return 0
     "$FFTBLOOM" completion fish >f.fish
     [[ "$(fish -c 'source f.fish; complete -C "fftbloom layers.exr --layers ri"')" == rim* ]]

@@ -202,7 +202,7 @@ const command COMMANDS[] = {
         .usage = "bash|zsh|fish | words OPTION TYPED -- COMMAND LINE",
         .summary = "Print completions for a shell.",
         .about = "The shells ask words for the values that only a machine or a file can tell: "
-                 "devices, the layers of an image, the parameters of a model.",
+                 "devices, shipped kernels, the layers of an image, the parameters of a model.",
         .min_words = 1,
         .max_words = COMMAND_LINE_WORDS,
         .word_choices = "bash zsh fish words",

@@ -81,8 +81,12 @@ static void bash_values(const option *o, text *to) {
         /* Blanks in names stay in them: a line is a word. */
         text_add(to,
                  "mapfile -t COMPREPLY < <(fftbloom completion words %s \"$cur\" -- "
-                 "\"${COMP_WORDS[@]:1}\" 2>/dev/null); compopt -o nospace; ",
+                 "\"${COMP_WORDS[@]:1}\" 2>/dev/null); ",
                  o->name);
+        if (o->type == OPTION_PATH)
+            text_add(to, "COMPREPLY+=($(compgen -f -- \"$cur\")); compopt -o filenames; ");
+        else
+            text_add(to, "compopt -o nospace; ");
     } else if (o->words) {
         text_add(to, "COMPREPLY=($(compgen -W '");
         add_words(o, "", to);
@@ -173,8 +177,8 @@ static void zsh_option(const option *o, text *to) {
         if (complete_asks(o)) {
             text_add(to,
                      "{ compadd -S \"\" -- ${(f)\"$(fftbloom completion words %s \"$PREFIX\" -- "
-                     "$line $words 2>/dev/null)\"} }'",
-                     o->name);
+                     "$line $words 2>/dev/null)\"}%s }'",
+                     o->name, o->type == OPTION_PATH ? "; _files" : "");
             continue;
         }
         text_add(to, o->words ? "(" : o->type == OPTION_PATH ? "_files" : "");
@@ -267,9 +271,9 @@ static void fish_command(const command *c, text *to) {
         if (o->letter) text_add(to, " -s %c", o->letter);
         if (complete_asks(o)) {
             text_add(to,
-                     " -x -a '(fftbloom completion words %s (commandline -ct | string replace -r "
+                     " %s -a '(fftbloom completion words %s (commandline -ct | string replace -r "
                      "\"^--[a-z-]*=\" \"\") -- (commandline -opc)[2..] 2>/dev/null)'",
-                     o->name);
+                     o->type == OPTION_PATH ? "-r -F" : "-x", o->name);
         } else if (o->words) {
             text_add(to, " -x -a '");
             add_words(o, "", to);
@@ -300,7 +304,8 @@ int cmd_completion(cli *c, text *out, err *e) {
     if (words ? c->words < 3 : c->words > 1)
         return err_set(e, ERR_USAGE, "usage: fftbloom completion %s", c->cmd->usage), 0;
     if (words) {
-        complete_words(c->word[1], c->word[2], c->word + 3, c->words - 3, out);
+        complete_words(
+            &(complete_question){c->word[1], c->word[2], c->word + 3, c->words - 3, &c->s}, out);
         return 0;
     }
     (*shell == 'b' ? bash : *shell == 'z' ? zsh : fish)(out);

@@ -1,5 +1,6 @@
 #include "app/tools/complete_words.h"
 
+#include "app/cli/library.h"
 #include "base/mem.h"
 #include "engine/engine.h"
 #include "image/format.h"
@@ -9,49 +10,48 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is asked. */
+/* An answer that is being made. */
 typedef struct {
-    char *const *line;
-    int words;
+    const complete_question *q;
     const char *typed; /* of the item at hand */
     text before;       /* the items of a list that stand before it */
     text *to;
-} question;
+} answer;
 
 /* Adds a word that begins as what was typed. */
-static void add(const question *q, const char *word, const char *behind) {
-    if (*word && strncmp(word, q->typed, strlen(q->typed)) == 0)
-        text_add(q->to, "%s%s%s\n", q->before.s ? q->before.s : "", word, behind);
+static void add(const answer *a, const char *word, const char *behind) {
+    if (*word && strncmp(word, a->typed, strlen(a->typed)) == 0)
+        text_add(a->to, "%s%s%s\n", a->before.s ? a->before.s : "", word, behind);
 }
 
-static void add_devices(const question *q) {
+static void add_devices(const answer *a) {
     static const char *const CLASS[] = {"auto", "cpu", "gpu", "software", "all"};
     engine_device *d = mem_new(ENGINE_DEVICES, sizeof *d, "devices", NULL);
     uint32_t n = d ? engine_devices(d, ENGINE_DEVICES) : 0;
-    for (size_t i = 0; i < sizeof CLASS / sizeof CLASS[0]; i++) add(q, CLASS[i], "");
+    for (size_t i = 0; i < sizeof CLASS / sizeof CLASS[0]; i++) add(a, CLASS[i], "");
     for (uint32_t i = 0; i < n; i++) {
         text index = {0};
         text_add(&index, "%u", i);
-        add(q, index.s, "");
+        add(a, index.s, "");
         text_free(&index);
     }
     mem_free(d);
 }
 
 /* Adds the layers of the first image of the line. */
-static void add_layers(const question *q) {
+static void add_layers(const answer *a) {
     par *threads = par_open(1, NULL);
     image_reader *r = NULL;
-    for (int i = 0; i < q->words && threads && !r; i++)
-        if (access(q->line[i], R_OK) == 0) r = image_open(q->line[i], NULL, threads, NULL);
+    for (int i = 0; i < a->q->words && threads && !r; i++)
+        if (access(a->q->line[i], R_OK) == 0) r = image_open(a->q->line[i], NULL, threads, NULL);
     const image_header *h = r ? image_reader_header(r) : NULL;
     for (int part = 0; h && part < h->parts; part++) {
         const image_part *p = &h->part[part];
         layer_map m;
         if (!layer_map_make(&m, p, NULL, NULL, NULL)) break;
-        for (int g = 0; g < m.groups; g++) add(q, *m.group[g].name ? m.group[g].name : "rgba", "");
+        for (int g = 0; g < m.groups; g++) add(a, *m.group[g].name ? m.group[g].name : "rgba", "");
         for (int c = 0; c < p->channels; c++)
-            if (m.is_data[c]) add(q, p->channel[c].name, "");
+            if (m.is_data[c]) add(a, p->channel[c].name, "");
         layer_map_free(&m);
     }
     image_close(&r);
@@ -59,21 +59,31 @@ static void add_layers(const question *q) {
 }
 
 /* Adds the parameters of the model in the line. */
-static void add_parameters(const question *q) {
-    for (int i = 0; i < q->words; i++) {
-        const model *m = model_find(q->line[i]);
-        for (int k = 0; m && k < model_parameters(m); k++) add(q, m->parameter[k].name, "=");
+static void add_parameters(const answer *a) {
+    for (int i = 0; i < a->q->words; i++) {
+        const model *m = model_find(a->q->line[i]);
+        for (int k = 0; m && k < model_parameters(m); k++) add(a, m->parameter[k].name, "=");
         if (m) return;
     }
 }
 
+static void add_kernels(const answer *a) {
+    char *at;
+    text names = {0};
+    library_names(a->q->s, &names);
+    for (char *w = names.s ? strtok_r(names.s, " ", &at) : NULL; w; w = strtok_r(NULL, " ", &at))
+        add(a, w, "");
+    text_free(&names);
+}
+
 static const struct {
     const char *name;
-    void (*add)(const question *q);
+    void (*add)(const answer *a);
 } ASKED[] = {
     {"device", add_devices}, {"require_device", add_devices},
     {"layers", add_layers},  {"exclude", add_layers},
     {"mask", add_layers},    {"param", add_parameters},
+    {"kernel", add_kernels},
 };
 enum { ASKED_COUNT = sizeof ASKED / sizeof ASKED[0] };
 
@@ -83,16 +93,15 @@ bool complete_asks(const option *o) {
     return false;
 }
 
-void complete_words(const char *option_name, const char *current, char *const *line, int words,
-                    text *to) {
-    const option *o = option_find(option_name, FOR_ALL);
-    const char *comma = strrchr(current, ',');
-    question q = {.line = line, .words = words, .typed = current, .to = to};
+void complete_words(const complete_question *q, text *to) {
+    const option *o = option_find(q->option, FOR_ALL);
+    const char *comma = strrchr(q->typed, ',');
+    answer a = {.q = q, .typed = q->typed, .to = to};
     if (o && o->type == OPTION_LIST && comma) {
-        q.typed = comma + 1;
-        text_add_bytes(&q.before, current, (size_t)(q.typed - current));
+        a.typed = comma + 1;
+        text_add_bytes(&a.before, q->typed, (size_t)(a.typed - q->typed));
     }
     for (int i = 0; o && i < ASKED_COUNT; i++)
-        if (strcmp(ASKED[i].name, o->name) == 0) ASKED[i].add(&q);
-    text_free(&q.before);
+        if (strcmp(ASKED[i].name, o->name) == 0) ASKED[i].add(&a);
+    text_free(&a.before);
 }
