@@ -304,26 +304,22 @@ else
 	    -e 's#/\* .maxDualSourceDrawBuffersEXT = \*/#.max_dual_source_draw_buffers_ext =#' \
 	    /usr/include/vkFFT.h >$@
 endif
-$(BUILD)/bench_vkfft: tests/bench/peers/bench_vkfft.c $(BUILD)/vkfft/vkFFT.h $(LIB)
-	$(call say,CC,$<)
+$(BUILD)/bench_vkfft: tests/bench/peers/bench_vkfft.c
+$(BUILD)/fft_vkfft: tests/bench/lab/fft_vkfft.c
+$(BUILD)/bench_vkfft $(BUILD)/fft_vkfft: $(BUILD)/vkfft/vkFFT.h $(LIB)
+	$(call say,CC,$(filter %.c,$^))
 	$(Q)$(CC) $(filter-out -W%,$(CFLAGS)) -std=gnu11 -isystem $(BUILD)/vkfft \
-	    $(if $(VKFFT),-isystem $(VKFFT) -isystem /usr/include/glslang/Include) $< $(LIB) $(LDFLAGS) -o $@ -lglslang \
+	    $(if $(VKFFT),-isystem $(VKFFT) -isystem /usr/include/glslang/Include) $(filter %.c,$^) $(LIB) $(LDFLAGS) -o $@ -lglslang \
 	    -lMachineIndependent -lGenericCodeGen -lOSDependent -lOGLCompiler -lSPIRV -lSPIRV-Tools-opt -lSPIRV-Tools \
 	    $(LIBS)
 
-# The transforms of `bench fft` by VkFFT and, where there is PyTorch, cuFFT: n, seconds forward and
-# inverse, errors: make bench-fft-peers [DEVICE=software] [SIZES="128 256"]
+# The transforms of `bench fft` beside VkFFT and, where there is PyTorch, cuFFT:
+# make bench-fft-peers [DEVICE=software] [SIZES="128 256"] [ALGORITHM=ours,nabla]
 .PHONY: bench-fft-peers
 bench-fft-peers: $(PROG)
 	@tests/deps.sh $(DEPS_PEERS)
-	@$(MAKE) --no-print-directory $(BUILD)/fft_vkfft
-	$(BUILD)/fft_vkfft $(or $(DEVICE),gpu) $(or $(ROUNDS),15) $(or $(SIZES),128 256 512 1024 2048 4096)
-	@tests/bench/lab/fft_cufft.py $(or $(ROUNDS),15) $(or $(SIZES),128 256 512 1024 2048 4096) || echo "no cuFFT here"
-$(BUILD)/fft_vkfft: tests/bench/lab/fft_vkfft.c $(BUILD)/vkfft/vkFFT.h $(LIB)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(filter-out -W%,$(CFLAGS)) -std=gnu11 -isystem $(BUILD)/vkfft $< $(LIB) $(LDFLAGS) -o $@ -lglslang \
-	    -lMachineIndependent -lGenericCodeGen -lOSDependent -lOGLCompiler -lSPIRV -lSPIRV-Tools-opt -lSPIRV-Tools \
-	    $(LIBS)
+	@$(MAKE) --no-print-directory $(BUILD)/fft_vkfft || echo "VkFFT cannot be built here"
+	@tests/bench/lab/peers.sh $(BUILD) $(SIZES)
 
 .PHONY: bench-cpu
 bench-cpu: $(BUILD)/bench_cpu
