@@ -289,11 +289,10 @@ const option OPTIONS[] = {
     /* --- bench --- */
     {"size", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(size), .value = "WxH",
      .preset = "1920x1080",
-     .help = "Size of the frame to time, or several sizes separated by commas.",
-     .about =
-         "bench fft times N x N: give N, several of them, or 128..4096, where each is twice the "
-         "one before. Its default is 128..1024. bench ocean takes the same; its default is "
-         "512,1024."},
+     .help =
+         "Size of the frame to time, or several sizes separated by commas; fft and ocean take N "
+         "for N x N, and 128..1024 for all that are twice the one before.",
+     .about = "The default of bench fft is 128..1024, that of bench ocean 512,1024."},
     {"rounds", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(rounds), .value = "N", .min = 1,
      .max = 1000, .preset = "21",
      .help = "Number of measurements; the median, minimum and quartiles are reported."},
