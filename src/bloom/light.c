@@ -13,6 +13,11 @@ void light_load(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     if (!v->all) join_excess_row(&v->excess, to, to, n);
 }
 
+uint32_t light_cell(const light *l, const view *v) {
+    const sketch_kernel *k = &v->size->sketch;
+    return l->close ? k->block / k->cells : k->block;
+}
+
 /* --- scanning -------------------------------------------------------------------------------- */
 
 /* Returns the request for a scan of planes of these types. */
@@ -24,7 +29,7 @@ static scan_request request_of(const light *l, const view *v, const void *const 
                           .channels = v->channels,
                           .plane = plane,
                           .type = type,
-                          .block = size->sketch.block / (l->close ? size->sketch.cells : 1),
+                          .block = light_cell(l, v),
                           .histogram = l->close,
                           .seen_x = size->seen[PLAN_X],
                           .seen_y = size->seen[PLAN_Y]};

@@ -34,6 +34,9 @@ bool light_find(light *l, const view *v, bool ahead, err *e);
 /* Looks again, with histograms: needed where the plain transform does not keep the promise. */
 bool light_find_closely(light *l, const view *v, err *e);
 
+/* Returns the side of the blocks of l->scanned. */
+uint32_t light_cell(const light *l, const view *v);
+
 void light_free(light *l);
 
 /* For view_blocks: puts floats of what is spread into set 0 of the buffers, but for the channels

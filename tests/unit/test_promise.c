@@ -471,6 +471,7 @@ static struct {
     uint64_t runs, kept, refused, wide, spots, core, plain, beyond;
     uint64_t broken;
     double nearest, worst_floor; /* of what is allowed, of what is predicted */
+    uint64_t parts[64];          /* channels by the part: [i] from 2^(-i / 4) downwards */
 } tally;
 
 static void describe(const trial *t, const char *what) {
@@ -534,6 +535,7 @@ static bool compare(const trial *t, const char *name, const float *in, const flo
     }
     if (a->kept && most > tally.nearest) tally.nearest = most;
     if (most_noise > tally.worst_floor) tally.worst_floor = most_noise;
+    if (most_noise > 0) tally.parts[(int)fmax(0, fmin(63, -4 * log2(most_noise)))]++;
     if ((!a->kept || !bad_promise) && !bad_noise) return true;
     char how[300];
     accuracy_text(a, how, sizeof how);
@@ -733,15 +735,25 @@ static bool run_trial(uint64_t seed, uint64_t number, const char *device) {
     return ok;
 }
 
+/* The part of what is predicted that half of the channels do not reach. */
+static double median_part(void) {
+    uint64_t all = 0, above = 0;
+    int i = 0;
+    for (int k = 0; k < 64; k++) all += tally.parts[k];
+    while (i < 63 && 2 * (above += tally.parts[i]) < all) i++;
+    return exp2(-(i + 0.5) / 4);
+}
+
 static void say_tally(const char *device) {
     print_message("%s: %llu results, %llu kept (plain %llu, spots %llu, core %llu, float64 %llu), "
                   "%llu not, %llu beyond floats; %llu BROKEN; nearest %.2g of what is allowed, "
-                  "%.2g of what is predicted\n",
+                  "%.2g of what is predicted, in the median %.2g\n",
                   device, (unsigned long long)tally.runs, (unsigned long long)tally.kept,
                   (unsigned long long)tally.plain, (unsigned long long)tally.spots,
                   (unsigned long long)tally.core, (unsigned long long)tally.wide,
                   (unsigned long long)tally.refused, (unsigned long long)tally.beyond,
-                  (unsigned long long)tally.broken, tally.nearest, tally.worst_floor);
+                  (unsigned long long)tally.broken, tally.nearest, tally.worst_floor,
+                  median_part());
 }
 
 /* --- tests ----------------------------------------------------------------------------------- */

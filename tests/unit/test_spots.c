@@ -117,7 +117,7 @@ static void paste(const psf *k, const kernel_tail *tail) {
     }
     spot_list l;
     err e = {0};
-    CHECK_OK(spots_take(&l, &(spots_request){tail, plane, below}, make_threads(), &e), e);
+    CHECK_OK(spots_take(&l, &(spots_request){tail, plane, below, NULL, 0}, make_threads(), &e), e);
     assert_int_equal(l.pixels, count);
     assert_true(l.count >= count);
     for (int i = 0; i < W * H; i++) assert_true(scan_bin(plane[i]) < below);

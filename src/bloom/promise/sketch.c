@@ -51,6 +51,8 @@ static void add_tap(sketch_kernel *k, uint32_t c, uint32_t x, uint32_t y) {
     double from_centre = fmax(fabs(x_off), fabs(y_off));
     double tap = t->scale[c] * (double)t->tap[((size_t)c * t->kh + y) * t->pitch + x];
     reached to[4];
+    for (uint32_t r = 0; r < CORES && (!r || from_centre > CORE_RADII[r]); r++)
+        raise(&k->near[c].peak[r], tap);
     reach_four(to, x_off, y_off, side);
     for (int i = 0; i < 4; i++) {
         size_t at = ((size_t)c * k->h + (size_t)(to[i].y + (int32_t)k->cy)) * k->w +
@@ -158,9 +160,9 @@ static uint32_t side_of(const job *j, int axis, uint32_t i) {
     return i < first ? 0 : i < first + whole ? 1 : 2;
 }
 
-/* Returns whether all cells of LANES blocks from (x, y) on are image. */
-static bool is_inside(const job *j, uint32_t x, uint32_t y) {
-    uint32_t n = j->cells, right = (x + LANES) * n - 1, low = (y + 1) * n - 1;
+/* Returns whether all cells of `blocks` blocks from (x, y) on are image. */
+static bool is_image(const job *j, uint32_t x, uint32_t y, uint32_t blocks) {
+    uint32_t n = j->cells, right = (x + blocks) * n - 1, low = (y + 1) * n - 1;
     return side_of(j, PLAN_X, x * n) == 1 && side_of(j, PLAN_X, right) == 1 &&
            side_of(j, PLAN_Y, y * n) == 1 && side_of(j, PLAN_Y, low) == 1;
 }
@@ -169,7 +171,7 @@ VECTOR_INLINE void make_glare(const job *j) {
     for (uint32_t y = 0; y < j->h; y++)
         for (uint32_t x = 0; x < j->w; x += LANES) {
             make_lanes(j, j->k->mean, j->glare, x, y);
-            if (j->close || !is_inside(j, x, y)) make_lanes(j, j->k->most, j->most, x, y);
+            if (j->close || !is_image(j, x, y, LANES)) make_lanes(j, j->k->most, j->most, x, y);
         }
 }
 VECTOR_WIDE static void make_glare_wide(const job *j) {
@@ -237,21 +239,48 @@ VECTOR_INLINE void enter_block(const job *j, sides *to, uint32_t x, uint32_t y, 
         for (int k = 0; k < 4; k++) m[i][k] = max_double(most, m[i][k]);
 }
 
+VECTOR_INLINE void enter_cells(const job *j, sides *to, uint32_t x, uint32_t y) {
+    uint32_t n = j->cells;
+    for (uint32_t i = 0; i < n * n; i++) {
+        uint32_t cx = x * n + i % n, cy = y * n + i / n;
+        enter_cell(j, to, cx, cy, j->most[y * j->pitch + x] + from_cells(j, cx, cy));
+    }
+}
+
+static const double ALL[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+
+/* Returns whether no cell of a block in the image can have more than others have, for any core. */
+static bool is_less(const job *j, const sides *than, uint32_t x, uint32_t y) {
+    double near = from_near(j, ALL, x, y), far = j->most[y * j->pitch + x];
+    for (int r = 0; r < CORES; r++)
+        if (far + near * j->k->near[j->kernel].peak[r] > than->most[1][1][r / 4][r % 4])
+            return false;
+    return true;
+}
+
+/* The brightest blocks come first, so that most others need no look at their cells. */
 VECTOR_INLINE void find_sides(sides *to, const job *j) {
     const sketch_kernel *k = j->k;
-    uint32_t n = j->cells;
+    uint32_t brightest[2] = {k->cx, k->cy};
+    double most = -1;
+    for (uint32_t i = 0; j->close && i < j->gw * j->gh; i++) {
+        double light = from_near(j, ALL, k->cx + i % j->gw, k->cy + i / j->gw);
+        if (!(light > most) || !is_image(j, k->cx + i % j->gw, k->cy + i / j->gw, 1)) continue;
+        most = light;
+        brightest[0] = k->cx + i % j->gw, brightest[1] = k->cy + i / j->gw;
+    }
+    if (j->close) enter_cells(j, to, brightest[0], brightest[1]);
     for (uint32_t y = 0; y < j->h; y++)
         for (uint32_t x = 0; x < j->w; x++) {
             double far = j->most[y * j->pitch + x];
             bool near = x + 1 >= k->cx && x <= k->cx + j->gw && y + 1 >= k->cy &&
                         y <= k->cy + j->gh;
-            if (!j->close && side_of(j, PLAN_X, x) == 1 && side_of(j, PLAN_Y, y) == 1) continue;
+            bool inside = is_image(j, x, y, 1);
+            if (!j->close && inside) continue;
             if (!near || !j->close)
                 enter_block(j, to, x, y, far + from_near(j, k->near[j->kernel].most, x, y));
-            for (uint32_t i = 0; near && j->close && i < n * n; i++) {
-                uint32_t cx = x * n + i % n, cy = y * n + i / n;
-                enter_cell(j, to, cx, cy, far + from_cells(j, cx, cy));
-            }
+            else if (!inside || !is_less(j, to, x, y))
+                enter_cells(j, to, x, y);
         }
 }
 VECTOR_WIDE static void find_sides_wide(sides *to, const job *j) {
@@ -296,17 +325,20 @@ static bool is_kept(const job *j, uint32_t x, uint32_t y) {
 }
 
 /* Estimates the darkest pixel of the image's block (x, y). It has its own light, no less light from
- * the core than dark neighbours would send it, and three quarters of the least that comes from afar
- * to the blocks around it; half of it at the image's end, on the line between two blocks.
- * Margins are as good as the outside. */
+ * the core than dark neighbours would send it, and the least that comes from afar to the blocks
+ * around it: three quarters of it at the image's end, on the line between two blocks, and half of
+ * it at a corner. Margins are as good as the outside. */
 static double darkest_of(const job *j, uint32_t x, uint32_t y, double centre) {
     double core = 0, own = far_glare(j, x + j->k->cx, y + j->k->cy), far = INFINITY;
     float least = INFINITY;
     for (uint32_t i = 0; i < 9; i++) {
         uint32_t at_x = x + i % 3 - 1, at_y = y + i / 3 - 1; /* wrap below 0 and back */
         double there = far_glare(j, at_x + j->k->cx, at_y + j->k->cy);
-        bool inside = is_kept(j, at_x, at_y);
-        far = min_double(inside ? 1.0 * there : (own + there) / 4, far);
+        const uint32_t *kx = j->kept[PLAN_X], *ky = j->kept[PLAN_Y];
+        bool in_x = at_x >= kx[0] && at_x <= kx[1], in_y = at_y >= ky[0] && at_y <= ky[1];
+        bool inside = in_x && in_y;
+        double line = (own + there) / 2; /* between a block that counts and one that does not */
+        far = min_double(inside ? there : in_x || in_y ? 0.75 * line : line / 2, far);
         core += j->k->near[j->kernel].core[i];
         if (inside && j->least[at_y * j->gw + at_x] < least) least = j->least[at_y * j->gw + at_x];
     }

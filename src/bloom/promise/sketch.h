@@ -41,8 +41,9 @@ typedef struct {
     double *most; /* the same, but the maximum over these pixels; 0 beside the centre, where `near`
                      has it */
     struct {
-        double most[9]; /* of the 3 x 3 blocks around the centre */
-        double core[9]; /* of these: the part of `mean` that is the largest core's */
+        double most[9];            /* of the 3 x 3 blocks around the centre */
+        double core[9];            /* of these: the part of `mean` that is the largest core's */
+        double peak[SKETCH_CORES]; /* the largest tap, for each core that is cut out */
         /* In cells: the maximum, but for the 3 x 3 around the centre, with rows turned round; and
          * these 3 x 3, for each core. */
         double cell[SKETCH_NEAR * SKETCH_NEAR], centre[9][SKETCH_CORES];

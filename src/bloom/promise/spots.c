@@ -22,7 +22,9 @@ enum { STRIP = 16, COLUMNS = 16 }; /* of a piece; added to at once */
 typedef struct {
     spot_list *l;
     float *plane;
-    int32_t least;          /* the magnitude that is taken, as bits */
+    int32_t least; /* the magnitude that is taken, as bits */
+    const spots_request *r;
+    double enough;          /* light of a block that may have such a pixel */
     size_t *spots, *pixels; /* of each strip; then the index of its first spot */
     int64_t *places;        /* of each worker */
     size_t room;
@@ -35,16 +37,29 @@ static int32_t magnitude(float v) {
     return bits & INT32_MAX;
 }
 
-/* Returns the next pixel of a row, from x on, that is taken; or w. */
-static uint32_t next_spot(const float *row, uint32_t x, uint32_t w, int32_t least) {
-    for (; x + 64 <= w; x += 64) { /* whole stretches without any: no difference is below zero */
-        vec8i any = {0};
-        for (int i = 0; i < 64; i += 8)
-            any |= (least - 1) - (*(const vec8i_any *)(row + x + i) & INT32_MAX);
-        if ((any[0] | any[1] | any[2] | any[3] | any[4] | any[5] | any[6] | any[7]) < 0) break;
+/* Returns whether some of n pixels may be taken. */
+static bool may_have_spots(const float *row, uint32_t n, int32_t least) {
+    vec8i any = {0};
+    if (n % 8) return true;
+    for (uint32_t i = 0; i < n; i += 8) /* no difference is below zero where there are none */
+        any |= (least - 1) - (*(const vec8i_any *)(row + i) & INT32_MAX);
+    return (any[0] | any[1] | any[2] | any[3] | any[4] | any[5] | any[6] | any[7]) < 0;
+}
+
+/* Returns the next pixel of row y, from x on, that is taken; or w. Looks at stretches of pixels, or
+ * only at blocks with enough light. */
+static uint32_t next_spot(const job *j, uint32_t x, uint32_t y) {
+    uint32_t w = j->l->tail->w, side = j->r->block_sum ? j->r->block : 64;
+    const float *row = j->plane + (size_t)y * w;
+    const double *sum = j->r->block_sum;
+    if (sum) sum += (size_t)(y / side) * ((w + side - 1) / side);
+    for (uint32_t i = x / side, end; x < w; i++, x = end) {
+        end = min_u32(w, (i + 1) * side);
+        if ((sum && sum[i] < j->enough) || !may_have_spots(row + x, end - x, j->least)) continue;
+        for (; x < end; x++)
+            if (magnitude(row[x]) >= j->least) return x;
     }
-    while (x < w && magnitude(row[x]) < least) x++;
-    return x;
+    return w;
 }
 
 static bool count_strip(void *ctx, size_t strip, int worker, err *e) {
@@ -53,9 +68,8 @@ static bool count_strip(void *ctx, size_t strip, int worker, err *e) {
     (void)worker, (void)e;
     uint32_t y = (uint32_t)strip * STRIP, end = min_u32(y + STRIP, tail->h);
     for (; y < end; y++) {
-        const float *row = j->plane + (size_t)y * tail->w;
         size_t rows = border_count(&tail->axis[PLAN_Y], y);
-        for (uint32_t x = 0; (x = next_spot(row, x, tail->w, j->least)) < tail->w; x++) {
+        for (uint32_t x = 0; (x = next_spot(j, x, y)) < tail->w; x++) {
             j->pixels[strip]++;
             j->spots[strip] += rows * border_count(&tail->axis[PLAN_X], x);
         }
@@ -83,7 +97,7 @@ static bool take_strip(void *ctx, size_t strip, int worker, err *e) {
     for (; j->pixels[strip] && y < end; y++) {
         float *row = j->plane + (size_t)y * tail->w;
         uint32_t rows = border_places(down, y, ys);
-        for (uint32_t x = 0; (x = next_spot(row, x, tail->w, j->least)) < tail->w; x++) {
+        for (uint32_t x = 0; (x = next_spot(j, x, y)) < tail->w; x++) {
             uint32_t columns = border_places(across, x, xs);
             for (uint32_t i = 0; i < rows * columns; i++) {
                 int64_t at = xs[i % columns];
@@ -116,7 +130,9 @@ bool spots_take(spot_list *out, const spots_request *r, par *threads, err *e) {
     const kernel_tail *tail = r->tail;
     spot_list l = {.tail = tail};
     size_t strips = ceil_div_u32(tail->h, STRIP);
-    job j = {.l = &l, .plane = r->plane, .least = magnitude(scan_bin_floor(r->below))};
+    job j = {.l = &l, .plane = r->plane, .r = r};
+    j.least = magnitude(scan_bin_floor(r->below));
+    j.enough = (1 - 1e-5) * (double)scan_bin_floor(r->below); /* sums were rounded */
     j.room = (size_t)border_most(&tail->axis[PLAN_X]) + border_most(&tail->axis[PLAN_Y]);
     j.spots = mem_new(2 * strips, sizeof *j.spots, WHAT, e);
     j.pixels = j.spots + strips;

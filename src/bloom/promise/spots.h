@@ -30,6 +30,10 @@ typedef struct {
     const kernel_tail *tail;
     float *plane;
     uint32_t below; /* the histogram bin from which on pixels are taken */
+    /* Sums of the plane's blocks, of this side, where no pixel is below zero: a block of less light
+     * than such a pixel has none. NULL: all are looked at. */
+    const double *block_sum;
+    uint32_t block;
 } spots_request;
 
 /* Takes the pixels of bin `below` and higher out of the plane, where they become 0. Fills *l, to be
