@@ -25,6 +25,9 @@ bundle() { # FOLDER
     run env -i HOME="$TEST_TMP" "$TEST_TMP/moved/bin/fftbloom" "$FFTBLOOM_ROOT/testdata/small.exr" \
         "$FFTBLOOM_ROOT/kernels/small.exr" -o "$TEST_TMP/moved.exr" --device software
     [ "$status" -eq 0 ] || [ "$status" -eq 69 ]
+    # Its kernels are found by their names.
+    env -i "$TEST_TMP/moved/bin/fftbloom" kernel list | grep -q '^sunstar '
+    env -i "$TEST_TMP/moved/bin/fftbloom" kernel check halation | grep -q "$TEST_TMP/moved/.*halation.exr"
     run sh -c "ldd $TEST_TMP/moved/bin/fftbloom | grep '=>' | grep -vE 'moved/|libc.so|libm.so|ld-linux|vdso'"
     [ -z "$output" ]
 }

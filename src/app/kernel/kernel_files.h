@@ -16,6 +16,8 @@ bool kernel_load(kernel_source *in, lint *l, const cli *c, const char *path, err
 /* Returns whether there is anything to do: false with no error, and a status, where an output that
  * exists is kept. */
 bool kernel_may_write(const settings *s, int *status, err *e);
+/* Writes these bytes as the output. */
+bool kernel_write(const settings *s, const void *bytes, size_t n, err *e);
 /* Writes the kernel, or with `picture` a picture to look at: as 8 bits of light it would be black
  * but for the middle. Returns false with no error where the output exists by now and is kept. */
 bool kernel_save(const cli *c, const image *img, bool picture, int *status, err *e);

@@ -17,6 +17,16 @@ void kernel_model_names(text *to) {
     for (int i = 0; i < MODEL_COUNT; i++) text_add(to, "%s%s", i ? " " : "", MODELS[i].name);
 }
 
+static void add_parameter_json(const model_parameter *p, bool preset, json_out *j) {
+    json_object(j, NULL);
+    json_string(j, "name", p->name);
+    if (preset) json_real(j, "default", 6, p->preset);
+    json_real(j, "min", 6, p->min);
+    json_real(j, "max", 6, p->max);
+    json_string(j, "help", p->help);
+    json_close(j);
+}
+
 static void add_model_json(const model *m, json_out *j) {
     json_block(j, NULL);
     json_string(j, "name", m->name);
@@ -25,16 +35,31 @@ static void add_model_json(const model *m, json_out *j) {
     json_list(j, "parameters");
     for (int i = 0; i < model_parameters(m); i++) {
         const model_parameter *p = &m->parameter[i];
-        json_object(j, NULL);
-        json_string(j, "name", p->name);
-        json_real(j, "default", 6, p->preset);
-        json_real(j, "min", 6, p->min);
-        json_real(j, "max", 6, p->max);
-        json_string(j, "help", p->help);
-        json_close(j);
+        add_parameter_json(p, true, j);
     }
     json_close(j);
     json_close(j);
+}
+
+/* Tells what is not of one model: the camera, the light, the primaries. */
+static void add_common(json_out *j, text *out) {
+    if (j) json_list(j, "common");
+    for (int i = 0; i < MODEL_SETUPS; i++) {
+        const model_parameter *p = &MODEL_SETUP[i];
+        if (!j) text_add(out, "  %-12s%s, %g to %g\n", p->name, p->help, p->min, p->max);
+        if (j) add_parameter_json(p, false, j);
+    }
+    if (j) json_close(j);
+    if (j) json_list(j, "lights");
+    if (!j) text_add(out, "  %-12s", "light");
+    for (int i = 0; i < LAMP_COUNT; i++) {
+        if (!j) text_add(out, "%s%s", i ? ", " : "", LAMPS[i].name);
+        if (j) json_string(j, NULL, LAMPS[i].name);
+    }
+    if (j) json_close(j);
+    if (!j)
+        text_add(out, " [%s]\n  %-12swhat R, G and B mean: rec709, rec2020, ap1, ... [rec709]\n",
+                 LAMPS[0].name, "primaries");
 }
 
 int kernel_models(cli *c, text *out, err *e) {
@@ -57,10 +82,12 @@ int kernel_models(cli *c, text *out, err *e) {
                      p->preset);
         }
     }
-    if (c->s.json) {
+    if (c->s.json)
         json_close(&j);
-        json_end(&j);
-    }
+    else
+        text_add(out, "\nBesides, as far as they have an effect on the model:\n");
+    add_common(c->s.json ? &j : NULL, out);
+    if (c->s.json) json_end(&j);
     return 0;
 }
 

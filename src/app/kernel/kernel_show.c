@@ -4,7 +4,6 @@
 #include "app/kernel/kernel_files.h"
 #include "app/kernel/kernel_page.h"
 #include "app/run/file_set.h"
-#include "base/file.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -99,13 +98,6 @@ static bool add_origin(kernel_page *k, const image_part *p, text *words, char *l
 /* --- output ------------------------------------------------------------------------------------
  */
 
-static bool write_file(const char *path, const void *bytes, size_t n, bool replace, err *e) {
-    file_out *f = file_out_open(path, replace, e);
-    if (f && file_out_write(f, 0, bytes, n, e)) return file_out_commit(&f, e);
-    file_out_discard(&f);
-    return false;
-}
-
 static void add_json(const kernel_page *k, const cli *c, const char *path, text *out) {
     json_out j = json_begin(out);
     json_string(&j, "kernel", path);
@@ -139,13 +131,13 @@ static bool draw(kernel_page *k, const cli *c, err *e) {
     if (has_ending(c->s.output, ".svg")) {
         text page = {0};
         bool ok = kernel_page_svg(k, c->threads, &page, e) &&
-                  write_file(c->s.output, page.s, page.n, c->s.clobber, e);
+                  kernel_write(&c->s, page.s, page.n, e);
         text_free(&page);
         return ok;
     }
     size_t bytes = 0;
     uint8_t *png = kernel_page_png(k, &bytes, e);
-    bool ok = png && write_file(c->s.output, png, bytes, c->s.clobber, e);
+    bool ok = png && kernel_write(&c->s, png, bytes, e);
     mem_free(png);
     return ok;
 }
