@@ -155,7 +155,7 @@ for d in json.load(open("d.json"))["devices"]:
 import json, sys
 q = json.load(open(sys.argv[1] + ".json"))
 p = q["plan"]
-for key in ("image reach_before reach_after channels kernel_channels precision first lengths power_of_two_lengths cost "
+for key in ("image reach_before reach_after channels kernel_channels kernel_symmetric precision first lengths power_of_two_lengths cost "
             "half_lines pitch image_pitch tile_in tile band channels_per_bind bytes axes passes").split():
     assert key in p, key
 assert p["half_lines"] == p["axes"][0]["length"] // 2 + 1

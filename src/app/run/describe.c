@@ -135,6 +135,7 @@ void describe_plan_json(json_out *j, const char *key, const plan *p) {
     json_uints(j, "reach_after", a->reach_hi, PLAN_AXES);
     json_uint(j, "channels", a->channels);
     json_uint(j, "kernel_channels", a->spectra);
+    json_bool(j, "kernel_symmetric", a->symmetric);
     json_line(j);
     json_string(j, "precision", precision(p->sample_bytes == 8));
     json_string(j, "first", AXIS[p->first]);
