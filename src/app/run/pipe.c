@@ -67,7 +67,7 @@ static void rename_input(const char *path, size_t number, err *e) {
 }
 
 static bool make(piped *p, const char *input, const char *format, size_t index, err *e) {
-    frame_result f;
+    frame_result f = {.alone = true};
     job_files files = {.input = (char *)(uintptr_t)input,
                        .kernel = (char *)(uintptr_t)p->s->kernel,
                        .output = output_name(p, format, index, e)};
