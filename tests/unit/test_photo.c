@@ -43,13 +43,17 @@ static double decode(double s) {
 }
 
 /* `codes` is the deviation of the noise, in steps of the 8 bits. */
+static int64_t moved[2]; /* of the camera */
+
 static edit_input photograph(light_at *light, double exposure, double ground, double codes,
                              uint64_t seed) {
     edit_input in = {.amount = NAN, .quantum = decode(1 / 255.0), .name = "lamp.png"};
     err e = {0};
     CHECK_OK(edit_new(&in.kernel, W, H, 1, &e), e);
     for (int i = 0; i < W * H; i++) {
-        double v = exposure * light(i % W - CX, i / W - CY) + ground;
+        double v = exposure *
+                       light((double)(i % W - CX - moved[0]), (double)(i / W - CY - moved[1])) +
+                   ground;
         double code = round(encode(fmin(v, 1)) * 255 + codes * normal(&seed));
         in.kernel.tap[i] = decode(fmin(fmax(code, 0), 255) / 255);
     }
@@ -143,6 +147,38 @@ typedef struct {
     double taps, rings;
 } difference;
 
+/* A camera that was touched between two exposures: the same kernel as from one that was not. */
+static void merge_moves_back(void **state) {
+    (void)state;
+    edit_kernel k[2];
+    for (int pass = 0; pass < 2; pass++) {
+        edit_request r = {.inputs = 3};
+        edit_account told = {0};
+        for (int i = 0; i < 3; i++) {
+            moved[0] = pass ? 3 * i : 0, moved[1] = pass ? -2 * i : 0;
+            r.input[i] = photograph(star, pow(60, i) * 0.6, 0, 0.7, (uint64_t)i + 1);
+        }
+        moved[0] = moved[1] = 0;
+        k[pass] = apply("merge", &r, &told);
+        const edit_saying *s = said(&told, "moved");
+        assert_true(!s == !pass);
+        if (s) CHECK_LE(fabs(s->value - hypot(3, 2)), 1e-9);
+        edit_account_free(&told);
+    }
+    double off = 0, all = 0;
+    for (int y = -100; y <= 100; y++)
+        for (int x = -100; x <= 100; x++) {
+            double v[2];
+            for (int i = 0; i < 2; i++)
+                v[i] = k[i].tap[(size_t)(y + (int)k[i].h / 2) * k[i].w +
+                                (size_t)(x + (int)k[i].w / 2)];
+            off += fabs(v[0] - v[1]), all += v[0];
+        }
+    CHECK_LE(off, 0.02 * all); /* their noise differs */
+    edit_free(&k[0]);
+    edit_free(&k[1]);
+}
+
 /* Returns how much of the light is at the wrong place in the kernel: summed tap by tap, noise
  * included, and summed over rings. Both have sum 1 over the square of this half side. */
 static difference wrong(const edit_kernel *k, light_at *light, int half) {
@@ -219,8 +255,8 @@ static void clean_leaves(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(merge_recovers), cmocka_unit_test(merge_doubts),
-        cmocka_unit_test(clean_recovers), cmocka_unit_test(clean_takes_shorter),
-        cmocka_unit_test(clean_leaves)};
+        cmocka_unit_test(merge_recovers),      cmocka_unit_test(merge_doubts),
+        cmocka_unit_test(merge_moves_back),    cmocka_unit_test(clean_recovers),
+        cmocka_unit_test(clean_takes_shorter), cmocka_unit_test(clean_leaves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,15 +35,105 @@ static int by_light(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-/* Returns the light at which the exposure is cut off: 1 for 8 bits, the highest value if five taps
+/* Returns the light at which an exposure is cut off: 1 for 8 bits, the highest value if five taps
  * share it, or more than there is. */
-static double white_of(const exposure *x) {
-    const size_t n = (size_t)x->k.w * x->k.h * x->k.channels;
+static double white_of(const edit_input *in) {
+    const edit_kernel *k = &in->kernel;
+    const size_t n = (size_t)k->w * k->h * k->channels;
     double high = 0;
     int same = 0;
-    for (size_t i = 0; i < n; i++) high = fmax(high, x->k.tap[i]);
-    for (size_t i = 0; i < n; i++) same += x->k.tap[i] == high && same < 5;
-    return x->quantum > 0 ? fmax(high, 1) : same < 5 ? 2 * high : high;
+    for (size_t i = 0; i < n; i++) high = fmax(high, k->tap[i]);
+    for (size_t i = 0; i < n; i++) same += k->tap[i] == high && same < 5;
+    return in->quantum > 0 ? fmax(high, 1) : same < 5 ? 2 * high : high;
+}
+
+/* The taps of an exposure that are well exposed. */
+typedef struct {
+    size_t *tap;
+    size_t count;
+} well_exposed;
+
+static bool find_well_exposed(well_exposed *to, const exposure *x, err *e) {
+    const edit_kernel *k = &x->in->kernel;
+    const size_t n = (size_t)k->w * k->h * k->channels;
+    for (int pass = 0; pass < 2; pass++) {
+        size_t count = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (k->tap[i] < 0.05 * x->white || k->tap[i] > 0.9 * x->white) continue;
+            if (pass) to->tap[count] = i;
+            count++;
+        }
+        to->count = count;
+        if (pass == 0 && !(to->tap = mem_new(count, sizeof *to->tap, "taps", e))) return false;
+    }
+    return true;
+}
+
+/* Returns what of the well exposed light of `longer` no multiple of `shorter`, moved by x, y,
+ * explains. */
+static double unlike(const well_exposed *of, const edit_kernel *longer, const edit_kernel *shorter,
+                     int64_t x, int64_t y) {
+    const int64_t w = longer->w, h = longer->h, n = w * h;
+    double ll = 0, ls = 0, ss = 0;
+    for (size_t t = 0; t < of->count; t++) {
+        int64_t i = (int64_t)of->tap[t], px = i % n % w - x, py = i % n / w - y;
+        double v = longer->tap[i], q = 0;
+        if (px >= 0 && py >= 0 && px < w && py < h) q = shorter->tap[i / n * n + py * w + px];
+        ll += v * v, ls += v * q, ss += q * q;
+    }
+    return ss > 0 ? ll - ls * ls / ss : ll;
+}
+
+/* Finds how far the camera has moved between two exposures, in whole taps; less than a tap, or what
+ * explains the picture hardly better, is nothing. */
+static bool find_move(int64_t move[2], const exposure *longer, const exposure *shorter, err *e) {
+    enum { FAR = 8 };
+    const edit_kernel *l = &longer->in->kernel, *s = &shorter->in->kernel;
+    well_exposed of = {0};
+    if (!find_well_exposed(&of, longer, e)) return false;
+    double least = 0.8 * unlike(&of, l, s, 0, 0);
+    move[0] = move[1] = 0;
+    for (int64_t y = -FAR; y <= FAR; y++)
+        for (int64_t x = -FAR; x <= FAR; x++) {
+            double rest = unlike(&of, l, s, x, y);
+            if (rest < least) least = rest, move[0] = x, move[1] = y;
+        }
+    mem_free(of.tap);
+    return true;
+}
+
+/* Cuts all exposures around the same centre, which is found in the shortest, where the core is
+ * smallest. */
+static bool cut_bracket(bracket *b, const edit_request *r, edit_account *told, err *e) {
+    int64_t at[2] = {r->at[0], r->at[1]}, move[2];
+    uint32_t found[2];
+    double lost;
+    if (!r->centred) {
+        photo_find_centre(found, &b->x[0].in->kernel);
+        at[0] = found[0], at[1] = found[1];
+    }
+    for (int i = 0; i < b->count; i++) {
+        exposure *x = &b->x[i];
+        x->white = white_of(x->in);
+        if (i > 0) {
+            if (!find_move(move, x, x - 1, e)) return false;
+            at[0] += move[0], at[1] += move[1];
+            if (move[0] || move[1])
+                edit_say(told, "moved", hypot((double)move[0], (double)move[1]),
+                         "%s was moved back by %d, %d taps: the camera had moved", x->in->name,
+                         -(int)move[0], -(int)move[1]);
+        }
+        const uint32_t middle[2] = {(uint32_t)at[0], (uint32_t)at[1]}; /* far outside if negative */
+        if (!edit_copy(&x->k, &x->in->kernel, e) ||
+            !photo_recentre(&x->k, middle, i ? NULL : told, e))
+            return false;
+        b->w = i ? min_u32(b->w, x->k.w) : x->k.w;
+        b->h = i ? min_u32(b->h, x->k.h) : x->k.h;
+    }
+    for (int i = 0; i < b->count; i++)
+        if (!edit_fit(&b->x[i].k, b->w, b->h, &lost, e)) return false;
+    b->n = (size_t)b->w * b->h;
+    return true;
 }
 
 static bool open_bracket(bracket *b, const edit_request *r, edit_account *told, err *e) {
@@ -61,16 +151,8 @@ static bool open_bracket(bracket *b, const edit_request *r, edit_account *told, 
         return err_set(e, ERR_USAGE, "give the exposure of every file (FILE:1/60), or of none");
     b->count = r->inputs;
     qsort(b->x, (size_t)b->count, sizeof *b->x, by_light);
-    /* In the shortest exposure the core is smallest. */
-    uint32_t at[2] = {r->at[0], r->at[1]};
-    if (!r->centred) photo_find_centre(at, &b->x[0].in->kernel);
-    for (int i = 0; i < b->count; i++)
-        if (!edit_copy(&b->x[i].k, &b->x[i].in->kernel, e) ||
-            !photo_recentre(&b->x[i].k, at, i ? NULL : told, e))
-            return false;
-    b->w = b->x[0].k.w, b->h = b->x[0].k.h, b->channels = b->x[0].k.channels;
-    b->n = (size_t)b->w * b->h;
-    return true;
+    b->channels = first->channels;
+    return cut_bracket(b, r, told, e);
 }
 
 /* Finds noise, white and quantum of each exposure, and how long it was. */
@@ -78,7 +160,6 @@ static bool measure(bracket *b, const ring_map *m, edit_account *told, err *e) {
     for (int i = 0; i < b->count; i++) {
         exposure *x = &b->x[i];
         x->quantum = x->in->quantum;
-        x->white = white_of(x);
         for (uint32_t c = 0; c < b->channels; c++)
             x->noise += ring_noise(m, x->k.tap + c * b->n, m->rings / 2, m->rings) / b->channels;
         x->exposure = isfinite(x->in->amount) ? x->in->amount : 1;
