@@ -1,5 +1,5 @@
 /* The figures and the false colours that `kernel show` draws, against sums over the taps. */
-#include "app/kernel/kernel_page.h"
+#include "app/kernel/kernel_picture.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "image/flat/flat.h"
@@ -70,7 +70,7 @@ static void colours(void **state) {
     err e = {0};
     size_t bytes;
     char path[256];
-    uint8_t *png = kernel_page_png(&k, &bytes, &e);
+    uint8_t *png = kernel_picture_png(&k, &bytes, &e);
     assert_non_null(png);
     snprintf(path, sizeof path, "%s/page.png", getenv("TEST_TMP") ? getenv("TEST_TMP") : "/tmp");
     CHECK_OK(file_write_all(path, png, bytes, &e), e);

@@ -1,6 +1,6 @@
 #include "app/kernel/kernel_files.h"
 
-#include "app/kernel/kernel_page.h"
+#include "app/kernel/kernel_picture.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -70,7 +70,7 @@ static bool save_picture(const settings *s, const image *img, err *e) {
     uint8_t *png = NULL;
     k.figures = &l;
     bool ok = lint_kernel(&l, &planes, e) && kernel_page_measure(&k, e) &&
-              (png = kernel_page_png(&k, &bytes, e)) && kernel_write(s, png, bytes, e);
+              (png = kernel_picture_png(&k, &bytes, e)) && kernel_write(s, png, bytes, e);
     mem_free(png);
     kernel_page_free(&k);
     if (ok)

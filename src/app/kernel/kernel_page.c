@@ -1,10 +1,10 @@
 #include "app/kernel/kernel_page.h"
 
+#include "app/kernel/kernel_scene.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "image/flat/heat.h"
 #include "image/flat/png.h"
-#include "image/flat/preview.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -47,116 +47,6 @@ void kernel_page_free(kernel_page *p) {
     mem_free(p->edge);
     mem_free(p->curve_at);
     mem_free(p->curve);
-}
-
-/* --- false colours ---------------------------------------------------------------------------- */
-
-typedef struct {
-    uint8_t *pixel; /* R G B; free with mem_free */
-    uint32_t w, h;
-} picture;
-
-/* Averages the kernel in squares so that no side is longer than `most`, and shows the logarithm of
- * the mean of its channels. */
-static bool false_colours(picture *to, const kernel_page *p, uint32_t most, err *e) {
-    uint32_t by = ceil_div_u32(max_u32(p->w, p->h), most);
-    *to = (picture){.w = ceil_div_u32(p->w, by), .h = ceil_div_u32(p->h, by)};
-    size_t n = (size_t)to->w * to->h;
-    double *light = mem_new(n, sizeof *light, "false colours", e), high = 0;
-    float *count = mem_new(n, sizeof *count, "false colours", e);
-    to->pixel = mem_raw(n, 3, "false colours", e);
-    bool ok = light && count && to->pixel;
-    for (uint32_t y = 0; ok && y < p->h; y++)
-        for (uint32_t x = 0; x < p->w; x++) {
-            size_t at = (size_t)(y / by) * to->w + x / by;
-            for (uint32_t c = 0; c < p->channels; c++) {
-                float v = p->plane[c][(size_t)y * p->w + x];
-                light[at] += isfinite(v) ? (double)v : 0;
-            }
-            count[at]++;
-        }
-    for (size_t i = 0; ok && i < n; i++) high = fmax(high, light[i] /= (double)count[i]);
-    for (size_t i = 0; ok && i < n; i++) {
-        double at = light[i] > 0 ? 1 + log10(light[i] / high) / p->decades : 0;
-        heat_colour((float)fmax(at, 0), to->pixel + 3 * i);
-    }
-    mem_free(light);
-    mem_free(count);
-    if (!ok) mem_free(to->pixel), to->pixel = NULL;
-    return ok;
-}
-
-/* --- a scene ---------------------------------------------------------------------------------- */
-
-enum { SCENE_W = 1120, SCENE_H = 200, SCENE_LIGHTS = 5, MOON = 14 };
-
-/* Lights of one pixel on a dark wall, each ten times as bright as the one before; and a disc. */
-static const double WALL = 0.02, MOON_LIGHT = 4;
-
-static double light_of(int i) {
-    return pow(10, i + 1);
-}
-
-static const uint32_t PLACE[SCENE_LIGHTS] = {190, 290, 420, 610, 890}, MOON_PLACE = 80;
-
-typedef struct {
-    const kernel_page *p;
-    image *img;
-    double scale[PAGE_CHANNELS]; /* a channel sums to 1, so white stays white */
-} scene;
-
-static void add_light(const scene *s, uint32_t c, double *row, int64_t y, double light, int64_t px,
-                      int64_t py) {
-    const kernel_page *p = s->p;
-    uint32_t from = p->channels > 1 ? c : 0;
-    int64_t ky = y - py + p->h / 2;
-    if (ky < 0 || ky >= p->h) return;
-    const float *tap = p->plane[from] + (size_t)ky * p->w;
-    int64_t first = px - p->w / 2, x0 = max_i64(0, first), x1 = min_i64(SCENE_W, first + p->w);
-    for (int64_t x = x0; x < x1; x++)
-        if (isfinite(tap[x - first])) row[x] += light * s->scale[from] * (double)tap[x - first];
-}
-
-static bool scene_row(void *ctx, size_t y, int worker, err *e) {
-    (void)worker, (void)e;
-    const scene *s = ctx;
-    double row[SCENE_W];
-    for (uint32_t c = 0; c < 3; c++) {
-        for (int x = 0; x < SCENE_W; x++) row[x] = WALL;
-        for (int i = 0; i < SCENE_LIGHTS; i++)
-            add_light(s, c, row, (int64_t)y, light_of(i), PLACE[i], SCENE_H / 2);
-        for (int my = -MOON; my <= MOON; my++)
-            for (int mx = -MOON; mx <= MOON; mx++)
-                if (mx * mx + my * my <= MOON * MOON)
-                    add_light(s, c, row, (int64_t)y, MOON_LIGHT, MOON_PLACE + mx, SCENE_H / 2 + my);
-        float *to = (float *)s->img->plane[0][2 - c] + y * SCENE_W; /* B G R */
-        for (int x = 0; x < SCENE_W; x++) to[x] = (float)row[x];
-    }
-    return true;
-}
-
-static bool make_scene(picture *to, const kernel_page *p, par *threads, err *e) {
-    image_part part = {.data = {0, 0, SCENE_W - 1, SCENE_H - 1}, .aspect = 1};
-    part.display = part.data;
-    const image_header plain = {"exr", &part, 1};
-    image_header head;
-    scene s = {.p = p};
-    preview_picture made;
-    preview_options as = {.width = SCENE_W, .whole = true, .exposed = true, .stops = 0};
-    if (!image_header_copy(&head, &plain, e)) return false;
-    bool ok = image_set_attr(&head.part[0], "chromaticities", "chromaticities", p->chromaticities,
-                             sizeof p->chromaticities, e);
-    for (int c = 0; c < 3 && ok; c++)
-        ok = image_add_channel(&head.part[0], (const char *[]){"R", "G", "B"}[c], PIXEL_FLOAT, e);
-    s.img = ok ? image_new(&head, e) : NULL;
-    image_header_free(&head);
-    for (uint32_t c = 0; c < p->channels; c++)
-        s.scale[c] = p->figures->sum[c] > 0 ? 1 / p->figures->sum[c] : 0;
-    ok = s.img && par_for(threads, SCENE_H, scene_row, &s, e) &&
-         preview_make(&made, s.img, &as, threads, e);
-    image_free(&s.img);
-    if (ok) *to = (picture){made.pixel, made.width, made.height};
-    return ok;
 }
 
 /* --- the page --------------------------------------------------------------------------------- */
@@ -205,8 +95,8 @@ static void add_line(text *to, double x0, double y0, double x1, double y1, const
              x1, y1, class);
 }
 
-static bool add_picture(text *to, const picture *from, double x, double y, double w, double h,
-                        bool sharp, err *e) {
+static bool add_picture(text *to, const kernel_picture *from, double x, double y, double w,
+                        double h, bool sharp, err *e) {
     size_t bytes;
     const png_picture png = {from->pixel, from->w, from->h, 3};
     uint8_t *file = png_encode(&png, &bytes, e);
@@ -343,32 +233,12 @@ static void add_energy(text *to, const kernel_page *k) {
     add_frame(to, &p);
 }
 
-/* The kernel in false colours, circles around the shares of its light, and the scale. */
-static bool add_kernel(text *to, const kernel_page *k, err *e) {
-    const double most = 494, by = most / max_u32(k->w, k->h);
-    const double left = 60, top = 196, w = by * k->w, h = by * k->h;
-    const double x = left + (most - w) / 2, y = top + (most - h) / 2;
-    const double at[3] = {k->figures->inner_radius, k->figures->radius_90, k->figures->radius_99};
-    static const char *const SHARE[3] = {"50 %", "90 %", "99 %"};
-    char word[96];
-    picture made, bar = {.w = 1, .h = 256};
-    uint8_t colours[3 * 256];
-    snprintf(word, sizeof word, "The kernel, false colours over %g decades", k->decades);
-    add_text(to, left, top - 14, "title", word);
-    if (!false_colours(&made, k, 988, e)) return false;
-    text_add(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", left, top, most,
-             most);
-    bool ok = add_picture(to, &made, x, y, w, h, max_u32(k->w, k->h) <= 300, e);
-    mem_free(made.pixel);
-    const double mx = x + by * (k->w / 2 + 0.5), my = y + by * (k->h / 2 + 0.5);
-    double last = 0;
-    for (int i = 0; i < 3; i++) {
-        double r = by * at[i];
-        if (r < 9 || r > most * 0.49 || r < last + 14) continue;
-        last = r;
-        text_add(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" class=\"share\"/>\n", mx, my, r);
-        add_text(to, mx, my - r - 5, "share-label mid", SHARE[i]);
-    }
+/* Adds the distances along the left and the lower edge of the kernel's square, in taps. */
+static void add_ticks(text *to, const kernel_page *k, double left, double top, double most) {
+    const double by = most / max_u32(k->w, k->h);
+    const double mx = left + (most - by * k->w) / 2 + by * (k->w / 2 + 0.5);
+    const double my = top + (most - by * k->h) / 2 + by * (k->h / 2 + 0.5);
+    char word[32];
     /* ticks, the middle is 0: 1, 2 or 5 times a power of ten apart, at most nine of them */
     static const double ROUND[3] = {1, 2, 5};
     double step = 1;
@@ -388,38 +258,70 @@ static bool add_kernel(text *to, const kernel_page *k, err *e) {
         }
     }
     add_text(to, left + most / 2, top + most + 34, "label mid", "taps");
-    /* the scale */
+}
+
+/* Adds the scale of the false colours. */
+static bool add_scale(text *to, const kernel_page *k, double x, double top, double most, err *e) {
+    uint8_t colours[3 * 256];
+    const kernel_picture bar = {colours, 1, 256};
     for (int i = 0; i < 256; i++) heat_colour((float)(255 - i) / 255, colours + 3 * i);
-    bar.pixel = colours;
-    const double sx = left + most + 16;
-    ok = ok && add_picture(to, &bar, sx, top, 14, most, false, e);
-    text_add(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"14\" height=\"%.1f\" class=\"frame\"/>\n", sx,
+    bool ok = add_picture(to, &bar, x, top, 14, most, false, e);
+    text_add(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"14\" height=\"%.1f\" class=\"frame\"/>\n", x,
              top, most);
     int each = k->decades > 8 ? 2 : 1;
     for (int d = 0; d <= (int)k->decades; d += each) {
         double q = top + most * d / k->decades;
-        add_line(to, sx + 14, q, sx + 18, q, "axis");
-        add_power(to, sx + 22, q + 4, "tick", -d);
+        add_line(to, x + 14, q, x + 18, q, "axis");
+        add_power(to, x + 22, q + 4, "tick", -d);
     }
     return ok;
 }
 
+/* The kernel in false colours, circles around the shares of its light, and the scale. */
+static bool add_kernel(text *to, const kernel_page *k, err *e) {
+    const double most = 494, by = most / max_u32(k->w, k->h);
+    const double left = 60, top = 196, w = by * k->w, h = by * k->h;
+    const double x = left + (most - w) / 2, y = top + (most - h) / 2;
+    const double at[3] = {k->figures->inner_radius, k->figures->radius_90, k->figures->radius_99};
+    static const char *const SHARE[3] = {"50 %", "90 %", "99 %"};
+    char word[96];
+    kernel_picture made;
+    snprintf(word, sizeof word, "The kernel, false colours over %g decades", k->decades);
+    add_text(to, left, top - 14, "title", word);
+    if (!kernel_picture_colours(&made, k, 988, e)) return false;
+    text_add(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", left, top, most,
+             most);
+    bool ok = add_picture(to, &made, x, y, w, h, max_u32(k->w, k->h) <= 300, e);
+    mem_free(made.pixel);
+    const double mx = x + by * (k->w / 2 + 0.5), my = y + by * (k->h / 2 + 0.5);
+    double last = 0;
+    for (int i = 0; i < 3; i++) {
+        double r = by * at[i];
+        if (r < 9 || r > most * 0.49 || r < last + 14) continue;
+        last = r;
+        text_add(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" class=\"share\"/>\n", mx, my, r);
+        add_text(to, mx, my - r - 5, "share-label mid", SHARE[i]);
+    }
+    add_ticks(to, k, left, top, most);
+    return ok && add_scale(to, k, left + most + 16, top, most, e);
+}
+
 static bool add_scene(text *to, const kernel_page *k, par *threads, err *e) {
     const double x = 40, y = 764;
-    picture made;
+    kernel_picture made;
     char word[64];
     add_text(to, x, y - 14, "title",
              "What lights become: a disc, and pixels of more and more light");
-    if (!make_scene(&made, k, threads, e)) return false;
+    if (!kernel_scene_make(&made, k, threads, e)) return false;
     bool ok = add_picture(to, &made, x, y, SCENE_W, SCENE_H, false, e);
     mem_free(made.pixel);
     for (int i = 0; i < SCENE_LIGHTS; i++) {
-        snprintf(word, sizeof word, "%.0f", light_of(i));
-        add_text(to, x + PLACE[i], y + SCENE_H + 17, "tick mid", word);
+        snprintf(word, sizeof word, "%.0f", kernel_scene_light(i));
+        add_text(to, x + SCENE_PLACE[i], y + SCENE_H + 17, "tick mid", word);
     }
-    snprintf(word, sizeof word, "disc of %g", MOON_LIGHT);
-    add_text(to, x + MOON_PLACE, y + SCENE_H + 17, "tick mid", word);
-    snprintf(word, sizeof word, "times white, on a wall of %g", WALL);
+    snprintf(word, sizeof word, "disc of %g", SCENE_MOON_LIGHT);
+    add_text(to, x + SCENE_MOON, y + SCENE_H + 17, "tick mid", word);
+    snprintf(word, sizeof word, "times white, on a wall of %g", SCENE_WALL);
     add_text(to, x, y + SCENE_H + 35, "label", word);
     add_text(to, x + SCENE_W, y + SCENE_H + 35, "label end",
              "one tap is one pixel; exposure 0, as in PNG output");
@@ -485,84 +387,4 @@ bool kernel_page_svg(const kernel_page *k, par *threads, text *to, err *e) {
     ok = ok && add_scene(to, k, threads, e);
     text_add(to, "</svg>\n");
     return ok;
-}
-
-/* --- a picture with its scale -------------------------------------------------------------------
- */
-
-/* Digits of 3 x 5 dots, the highest bit first; then minus. */
-static const uint16_t GLYPH[] = {075557, 026227, 071747, 071717, 055711, 074717,
-                                 074757, 071122, 075757, 075717, 000700};
-enum { MINUS = 10 };
-
-typedef struct {
-    picture p;
-    uint32_t dot; /* pixels a side */
-} canvas;
-
-static void fill_box(const picture *p, uint32_t x, uint32_t y, uint32_t w, uint32_t h,
-                     const uint8_t rgb[3]) {
-    for (uint32_t j = y; j < y + h && j < p->h; j++)
-        for (uint32_t i = x; i < x + w && i < p->w; i++)
-            memcpy(p->pixel + 3 * ((size_t)j * p->w + i), rgb, 3);
-}
-
-/* Draws a digit and returns where the next one begins. */
-static uint32_t draw_glyph(const picture *p, uint32_t x, uint32_t y, uint32_t dot, int glyph,
-                           const uint8_t rgb[3]) {
-    for (uint32_t i = 0; i < 15; i++)
-        if (GLYPH[glyph] >> (14 - i) & 1)
-            fill_box(p, x + i % 3 * dot, y + i / 3 * dot, dot, dot, rgb);
-    return x + 4 * dot;
-}
-
-/* Draws 1, or 10 with a small power above. */
-static void draw_power(const canvas *c, uint32_t x, uint32_t y, int below, const uint8_t rgb[3]) {
-    uint32_t small = max_u32(1, c->dot * 2 / 3), up = y > 2 * c->dot ? y - 2 * c->dot : 0;
-    x = draw_glyph(&c->p, x, y, c->dot, 1, rgb);
-    if (!below) return;
-    x = draw_glyph(&c->p, x, y, c->dot, 0, rgb);
-    x = draw_glyph(&c->p, x, up, small, MINUS, rgb);
-    if (below >= 10) x = draw_glyph(&c->p, x, up, small, below / 10, rgb);
-    draw_glyph(&c->p, x, up, small, below % 10, rgb);
-}
-
-uint8_t *kernel_page_png(const kernel_page *k, size_t *bytes, err *e) {
-    enum { SMALLEST = 480, LARGEST = 2048 };
-    static const uint8_t PAPER[3] = {24, 24, 26}, PALE[3] = {225, 225, 225};
-    picture made;
-    uint8_t *file = NULL;
-    if (!false_colours(&made, k, LARGEST, e)) return NULL;
-    /* Small kernels are shown larger, a tap as a square. */
-    uint32_t by = max_u32(1, SMALLEST / max_u32(made.w, made.h));
-    uint32_t w = made.w * by, h = made.h * by, side = max_u32(w, h);
-    canvas c = {.dot = max_u32(3, side / 240)};
-    uint32_t margin = 8 * c.dot, bar = 6 * c.dot, room = 26 * c.dot;
-    c.p = (picture){.w = margin + w + margin + bar + room, .h = max_u32(h, 160) + 2 * margin};
-    c.p.pixel = mem_raw((size_t)c.p.w * c.p.h, 3, "a picture", e);
-    if (c.p.pixel) {
-        fill_box(&c.p, 0, 0, c.p.w, c.p.h, PAPER);
-        for (uint32_t y = 0; y < h; y++)
-            for (uint32_t x = 0; x < w; x++)
-                memcpy(c.p.pixel + 3 * ((size_t)(y + margin) * c.p.w + x + margin),
-                       made.pixel + 3 * ((size_t)(y / by) * made.w + x / by), 3);
-        uint32_t x = margin + w + margin, tall = c.p.h - 2 * margin;
-        for (uint32_t y = 0; y < tall; y++) {
-            uint8_t rgb[3];
-            heat_colour(1 - (float)y / (float)(tall - 1), rgb);
-            fill_box(&c.p, x, margin + y, bar, 1, rgb);
-        }
-        for (int d = 0; d <= (int)k->decades; d++) {
-            uint32_t y = margin + (uint32_t)(tall * d / k->decades);
-            uint32_t half = 5 * c.dot / 2;
-            fill_box(&c.p, x + bar, min_u32(y, margin + tall - 1), 2 * c.dot, max_u32(1, c.dot / 2),
-                     PALE);
-            draw_power(&c, x + bar + 3 * c.dot, min_u32(y - half, c.p.h - 6 * c.dot), d, PALE);
-        }
-        const png_picture png = {c.p.pixel, c.p.w, c.p.h, 3};
-        file = png_encode(&png, bytes, e);
-    }
-    mem_free(c.p.pixel);
-    mem_free(made.pixel);
-    return file;
 }

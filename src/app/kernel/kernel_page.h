@@ -1,5 +1,5 @@
-/* kernel_page.h - draws a kernel: an SVG page with everything that can be seen of it, or its false
- * colours with their scale as a picture. The pages need no other file, script or font. */
+/* kernel_page.h - draws a kernel: an SVG page with everything that can be seen of it. The page
+ * needs no other file, script or font. */
 #ifndef APP_KERNEL_PAGE_H
 #define APP_KERNEL_PAGE_H
 
@@ -33,8 +33,7 @@ typedef struct {
 bool kernel_page_measure(kernel_page *page, err *e);
 void kernel_page_free(kernel_page *page);
 
+/* Appends the page. */
 bool kernel_page_svg(const kernel_page *page, par *threads, text *to, err *e);
-/* Returns a PNG file of *bytes bytes; free with mem_free. */
-uint8_t *kernel_page_png(const kernel_page *page, size_t *bytes, err *e);
 
 #endif

@@ -2,7 +2,7 @@
 #include "app/cli/library.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
-#include "app/kernel/kernel_page.h"
+#include "app/kernel/kernel_picture.h"
 #include "app/run/file_set.h"
 #include "base/json_out.h"
 #include "base/log.h"
@@ -136,7 +136,7 @@ static bool draw(kernel_page *k, const cli *c, err *e) {
         return ok;
     }
     size_t bytes = 0;
-    uint8_t *png = kernel_page_png(k, &bytes, e);
+    uint8_t *png = kernel_picture_png(k, &bytes, e);
     bool ok = png && kernel_write(&c->s, png, bytes, e);
     mem_free(png);
     return ok;
