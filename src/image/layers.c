@@ -107,6 +107,12 @@ static bool is_cryptomatte(const image_part *p, const char *name) {
     return false;
 }
 
+/* Returns whether the part's colorInteropID says that its channels are no colours. */
+static bool is_said_to_be_data(const image_part *p) {
+    const image_attr *a = image_find_attr(p, "colorInteropID");
+    return a && a->bytes == strlen("data") && memcmp(a->data, "data", a->bytes) == 0;
+}
+
 /* --- what to take ------------------------------------------------------------------------- */
 
 /* Returns whether the layer has an X, beside which Y is the second of three coordinates. */
@@ -126,7 +132,8 @@ static bool looks_like_colour(const image_part *p, int c, bool lone) {
     bool may = lone ? r != ROLE_ALPHA : r != ROLE_NONE && !(r == ROLE_LUMINANCE && has_x(p, name));
     return may && p->channel[c].type != PIXEL_UINT &&
            !name_is_data(name, lone ? strlen(name) : layer_length(name)) &&
-           !(p->name && name_is_data(p->name, strlen(p->name))) && !is_cryptomatte(p, name);
+           !(p->name && name_is_data(p->name, strlen(p->name))) && !is_cryptomatte(p, name) &&
+           !is_said_to_be_data(p);
 }
 
 /* Returns the first channel of a role in the layer of `like`, among those that `take` allows (NULL:

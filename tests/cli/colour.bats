@@ -218,6 +218,18 @@ END
     refused hot.exr soft.exr -o a.png --output-space srgb
 }
 
+@test "a part whose id is data is not colour, and a spectrum forgets its primaries" {
+    oiiotool flat.exr --attrib colorInteropID data -o data.exr
+    "$FFTBLOOM" info data.exr | grep -q "data  *B, float"
+    run "$FFTBLOOM" data.exr point.exr -o out.exr
+    [ "$status" -eq 65 ]
+    oiiotool k.exr --attrib:type="float[8]" chromaticities $AP1 -o kap1.exr
+    run --separate-stderr "$FFTBLOOM" precompute kap1.exr -o k.spectrum
+    [[ "$stderr" == *"does not say its primaries"* ]]
+    run --separate-stderr "$FFTBLOOM" precompute k709.exr -o k709.spectrum
+    [ -z "$stderr" ]
+}
+
 @test "a kernel that is coded is decoded, and a PNG is what --input-space says" {
     oiiotool --create 3x1 1 --chnames Y --fill:color=0.5 3x1 --point:color=1 1,0 -d float --attrib colorInteropID srgb_rec709_scene -o coded.exr
     run --separate-stderr bloom in.exr coded.exr

@@ -24,6 +24,9 @@ static bool make_spectrum(spectrum *to, const settings *s, par *threads, err *e)
                        "such as 1.5");
     cache_place place = {s->bloom.cache_dir, s->bloom.cache_size};
     bool ok = kernel_source_load(&in, s->kernel, threads, e);
+    if (ok && in.channels == 3 && in.known && !primaries_same(&in.is, PRIMARIES_REC709))
+        log_note("a .spectrum file does not say its primaries: this one is for images that have "
+                 "those of the kernel");
     kernel_need need = {.channels = in.channels, .w = PSF_SIDE, .h = PSF_SIDE, .height = in.h};
     ok = ok && kernel_source_psf(&k, &in, &use, &need, NULL, e) &&
          cache_spectrum(to, &k, &place, threads, e);
