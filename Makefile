@@ -274,6 +274,10 @@ generated: $(PROG)
 .PHONY: bench-files
 bench-files: $(PROG) $(BUILD)/assets/make_scene
 	@tests/bench/files.py $^ kernels/star.exr $(or $(ROUNDS),5) $(or $(FRAMES),48)
+# Images that do not fit, 4K to 32K, under one limit of memory; FOLDER needs 13 GB of room.
+.PHONY: bench-large
+bench-large: $(PROG)
+	@tests/bench/large.py $< $(or $(LIMIT),2G) $(or $(FOLDER),/tmp) $(WIDTHS)
 # The CPU engine beside a plain FFTW program; ROUNDS=N. Wisdom is kept between runs.
 # The GPU beside VkFFT and, where there is PyTorch, cuFFT: make bench-gpu-peers [DEVICE=software];
 # CASES="cases 1280x720/256" for other cases, see tests/bench/peers/peers.sh; VKFFT=FOLDER for another

@@ -414,3 +414,12 @@ uint64_t bloom_whole_bytes(const bloom *b, const image_header *h) {
     }
     return most;
 }
+
+int bloom_tile_forecast(const bloom *b, const image_header *h, const tiling *t, uint32_t *channels,
+                        bloom_forecasts *to, err *e) {
+    plan_request ask;
+    if (!first_request(b, h, b->s.precision, &ask, e)) return -1;
+    *channels = ask.channels;
+    ask = tiling_ask(t, &ask);
+    return session_forecast(b->session, &ask, to, e);
+}

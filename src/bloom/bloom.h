@@ -159,6 +159,10 @@ uint64_t bloom_whole_bytes(const bloom *b, const image_header *h);
 bool bloom_tiled_header(const bloom *b, image_header *h, err *e);
 /* Chooses the tiles of the first part with colour. */
 bool bloom_tiling(const bloom *b, const image_header *h, const bloom_rows *rows, tiling *t, err *e);
+/* Fills `to` as bloom_forecast does, for one of these tiles; *channels: of the whole image's group,
+ * of which a tile may have one. */
+int bloom_tile_forecast(const bloom *b, const image_header *h, const tiling *t, uint32_t *channels,
+                        bloom_forecasts *to, err *e);
 
 /* Fills the report with what bloom_image would do about the accuracy of the image's first colour
  * group: promise, plan, device, bad pixels and notes. Uses no device. Changes the image as

@@ -145,6 +145,35 @@ PY
     [[ "$("$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB --update -v 2>&1)" == *"up to date"* ]]
 }
 
+@test "plan prints the tiles and their price" {
+    run "$FFTBLOOM" plan in.exr kernel.exr --device cpu --mem-limit 7MB
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"501 x 397 pixels in "*" tiles of "*" count, in rows from file to file: "* ]]
+    [[ "$output" != *promise* ]]
+    "$FFTBLOOM" plan in.exr kernel.exr --device cpu --mem-limit 7MB --json >plan.json
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr --device cpu --mem-limit 7MB --report run.json
+    python3 - <<'PY'
+import json
+plan, run = json.load(open("plan.json")), json.load(open("run.json"))["frames"][0]
+assert plan["tiles"]["image"] == [501, 397] and plan["forecast"][0]["seconds"]["all"] > 0
+for key in ("count", "size", "kept", "channels"):
+    assert plan["tiles"][key] == run["tiles"][key], key
+assert plan["plan"]["image"] == run["plan"]["image"] == run["tiles"]["size"]
+PY
+    refused 75 "nor do their smallest tiles" plan in.exr kernel.exr --device cpu --mem-limit 2MB
+}
+
+@test "--vram-limit: an image that does not fit into a device is cut, too" {
+    "$FFTBLOOM" devices | grep -q software || skip "there is no software Vulkan"
+    "$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device software --vram-limit 3MB --report r.json
+    grep -q '"tiles"' r.json
+    grep -q '"class": "software"' r.json
+    "$FFTBLOOM" in.exr kernel.exr -o whole.exr --device cpu
+    "$FFTBLOOM" diff whole.exr tiled.exr --fail 1e-6 --failrelative 3e-5
+    "$FFTBLOOM" kernel make gaussian --taps 300 -o large.exr
+    refused 64 "no device can do the tiles" in.exr large.exr -o out.exr --device software --vram-limit 1MB
+}
+
 @test "peak resident memory stays below the limit" {
     [ ! "$SAN" = 1 ] || skip "the sanitizers have memory of their own"
     # 1800 squared pixels of three floats, 39 MB: a run that takes 115 MB if it may.

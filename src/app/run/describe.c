@@ -359,16 +359,16 @@ void describe_result_json(json_out *j, const bloom_report *r) {
 
 void describe_tiles_json(json_out *j, const tiling *t) {
     json_object(j, "tiles");
-    json_list(j, "image");
+    json_array(j, "image");
     for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->size[a]);
     json_close(j);
-    json_list(j, "count");
+    json_array(j, "count");
     for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->count[a]);
     json_close(j);
-    json_list(j, "size");
+    json_array(j, "size");
     for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->tile[a]);
     json_close(j);
-    json_list(j, "kept");
+    json_array(j, "kept");
     for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->kept[a]);
     json_close(j);
     json_uint(j, "channels", t->channels);

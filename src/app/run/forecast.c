@@ -3,6 +3,7 @@
 #include "app/run/colours.h"
 #include "app/run/describe.h"
 #include "app/run/file_set.h"
+#include "app/run/rowwise.h"
 #include "app/run/sequence.h"
 #include "base/mem.h"
 #include "image/format.h"
@@ -12,24 +13,56 @@
 
 /* --- one image -------------------------------------------------------------------------------- */
 
+/* Forecasts an image that is in memory, by its pixels. */
+static bool by_pixels(forecast *f, image *img, const settings *s, par *threads, err *e) {
+    file_set_warn_swapped(s, img, threads);
+    if (!colours_to_linear(img, s, threads, e) || !bloom_predict(f->owner, img, &f->predicted, e))
+        return false;
+    plan_precision precision = f->predicted.promise.method.precision;
+    f->best = bloom_forecast(f->owner, &img->head, precision, &f->all, e);
+    return f->best >= 0;
+}
+
+/* Forecasts an image that does not fit, by its header. The forecasts of a tile become those of all
+ * tiles. */
+static bool by_tiles(forecast *f, const output *o, image_reader *r, err *e) {
+    const tiling *t = &f->tiles;
+    uint32_t channels;
+    if (!rowwise_tiling(&f->tiles, o, r, f->owner, e)) return false;
+    f->best = bloom_tile_forecast(f->owner, image_reader_header(r), t, &channels, &f->all, e);
+    double turns = (double)t->count[PLAN_X] * t->count[PLAN_Y] * channels / t->channels;
+    double pixels = (double)t->size[PLAN_X] * t->size[PLAN_Y] * channels;
+    double of_tile = (double)t->tile[PLAN_X] * t->tile[PLAN_Y] * t->channels;
+    for (uint32_t i = 0; f->best >= 0 && i < f->all.devices; i++) {
+        device_seconds *time = &f->all.each[i].time;
+        time->image *= turns;
+        time->files *= pixels / of_tile;
+        time->all = time->start + f->images * (time->image + time->files);
+    }
+    return f->best >= 0;
+}
+
 bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     bloom_settings b = s->bloom;
     f->best = -1;
     if (strcmp(f->input, "-") == 0)
         return err_set(e, ERR_USAGE, "a plan needs a file as the input, not standard input");
-    image *img = image_load(f->input, NULL, threads, e);
+    const output to = {s->output ? s->output : "", s, threads, NULL};
+    image_reader *r = image_open(f->input, NULL, threads, e);
+    const image_header *h = r ? image_reader_header(r) : NULL;
+    bool large = r && rowwise_may_be_needed(&to, h);
+    image *img = r && !large ? image_read_parts(r, NULL, e) : NULL;
     b.images = f->images;
-    if (img) b.slots = sequence_workers(&img->head, threads, f->images);
-    if (img) file_set_warn_swapped(s, img, threads);
-    f->owner = img ? bloom_open(&b, s->kernel, threads, e) : NULL;
-    bloom_forecasts *all = &f->all;
-    if (f->owner) all->each = mem_new(ENGINE_DEVICES, sizeof *all->each, "forecasts", e);
-    bool linear = all->each && colours_to_linear(img, s, threads, e);
-    if (linear && bloom_predict(f->owner, img, &f->predicted, e))
-        f->best =
-            bloom_forecast(f->owner, &img->head, f->predicted.promise.method.precision, all, e);
+    if (r) b.slots = sequence_workers(h, threads, f->images);
+    f->owner = img || large ? bloom_open(&b, s->kernel, threads, e) : NULL;
+    if (f->owner) f->all.each = mem_new(ENGINE_DEVICES, sizeof *f->all.each, "forecasts", e);
+    bool tiles = f->all.each && large && rowwise_is_needed(&to, h, f->owner);
+    if (f->all.each && large && !tiles) img = image_read_parts(r, NULL, e);
+    bool ok = f->all.each &&
+              (tiles ? by_tiles(f, &to, r, e) : img && by_pixels(f, img, s, threads, e));
     image_free(&img);
-    return f->best >= 0;
+    image_close(&r);
+    return ok;
 }
 
 void forecast_free(forecast *f) {

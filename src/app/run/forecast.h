@@ -11,6 +11,7 @@ typedef struct {
     const char *input;
     uint32_t images; /* of the run */
 
+    tiling tiles;           /* where the image does not fit; zeros: it does */
     bloom_report predicted; /* promise, bad pixels and notes of the image */
     bloom_forecasts all;    /* of each device */
     int best;               /* the device that would be taken */

@@ -1,5 +1,6 @@
 /* cmd_plan.c - `fftbloom plan`: shows what a run would do, in numbers; no device work. The image
- * is read whole, since its pixels decide how its promise can be kept. */
+ * is read whole, since its pixels decide how its promise can be kept; but not one that is too large
+ * for the memory, of which the tiles are shown. */
 #include "app/cli/cli.h"
 #include "app/run/describe.h"
 #include "app/run/forecast.h"
@@ -26,14 +27,20 @@ int cmd_plan(cli *c, text *out, err *e) {
             describe_device_json(&to, "device", d, d->number);
             json_uint(&to, "images", f.images);
             forecast_json(&f, &to, "forecast");
+            if (f.tiles.channels) describe_tiles_json(&to, &f.tiles);
             describe_plan_json(&to, "plan", p);
             describe_result_json(&to, r);
             describe_notes_json(&to, NULL, r);
             json_end(&to);
         } else {
             text_add(out, "device   %s (%s)\n", d->name, describe_class(d->class));
+            if (f.tiles.channels) {
+                text_add(out, "tiles    ");
+                describe_tiles(&f.tiles, out);
+                text_add(out, "; each:\n");
+            }
             describe_plan(p, out);
-            describe_promise(r, out);
+            if (r->groups) describe_promise(r, out);
             for (uint32_t i = 0; i < r->notes; i++) text_add(out, "note     %s\n", r->note[i]);
             forecast_words(&f, out);
         }
