@@ -210,7 +210,6 @@ static void add_profile(text *to, const kernel_page *k) {
 
 static void add_energy(text *to, const kernel_page *k) {
     static const double MARK[3] = {0.5, 0.9, 0.99};
-    const double at[3] = {k->figures->inner_radius, k->figures->radius_90, k->figures->radius_99};
     plot p = {.x = 690, .y = 546, .w = 470, .h = 144, .left = log10(0.5), .top = 1};
     char word[64];
     p.right = log10(k->rings);
@@ -227,8 +226,16 @@ static void add_energy(text *to, const kernel_page *k) {
         add_curve(to, &p, k->edge, k->within[c], k->rings, INK[k->channels > 1][c],
                   "stroke-width=\"1.8\" stroke-linejoin=\"round\"");
     for (int i = 0; i < 3; i++) {
-        double x = plot_x(&p, clamp_double(at[i], 0.5, k->rings)), y = plot_y(&p, MARK[i]);
-        text_add(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.4\" class=\"mark\"/>\n", x, y);
+        uint32_t r = 0;
+        double last = 0, is = 0; /* of the mean of the channels, before and behind the mark */
+        for (; r < k->rings && is < MARK[i]; r++) {
+            last = is, is = 0;
+            for (uint32_t c = 0; c < k->channels; c++) is += k->within[c][r] / k->channels;
+        }
+        if (r < 2 || is < MARK[i]) continue;
+        double x0 = plot_x(&p, k->edge[r - 2]), x1 = plot_x(&p, k->edge[r - 1]);
+        text_add(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.4\" class=\"mark\"/>\n",
+                 x0 + (x1 - x0) * (MARK[i] - last) / (is - last), plot_y(&p, MARK[i]));
     }
     add_frame(to, &p);
 }

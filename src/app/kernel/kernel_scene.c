@@ -8,6 +8,8 @@
 enum { MOON = 14 }; /* the disc's radius */
 
 const uint32_t SCENE_PLACE[SCENE_LIGHTS] = {190, 290, 420, 610, 890};
+/* Their rows, the disc's last: streaks of one must not lie over another. */
+static const int64_t ROW[SCENE_LIGHTS + 1] = {130, 70, 150, 60, 100, 85};
 
 double kernel_scene_light(int i) {
     return pow(10, i + 1);
@@ -38,12 +40,12 @@ static bool scene_row(void *ctx, size_t y, int worker, err *e) {
     for (uint32_t c = 0; c < 3; c++) {
         for (int x = 0; x < SCENE_W; x++) row[x] = SCENE_WALL;
         for (int i = 0; i < SCENE_LIGHTS; i++)
-            add_light(s, c, row, (int64_t)y, kernel_scene_light(i), SCENE_PLACE[i], SCENE_H / 2);
+            add_light(s, c, row, (int64_t)y, kernel_scene_light(i), SCENE_PLACE[i], ROW[i]);
         for (int my = -MOON; my <= MOON; my++)
             for (int mx = -MOON; mx <= MOON; mx++)
                 if (mx * mx + my * my <= MOON * MOON)
                     add_light(s, c, row, (int64_t)y, SCENE_MOON_LIGHT, SCENE_MOON + mx,
-                              SCENE_H / 2 + my);
+                              ROW[SCENE_LIGHTS] + my);
         float *to = (float *)s->img->plane[0][2 - c] + y * SCENE_W; /* B G R */
         for (int x = 0; x < SCENE_W; x++) to[x] = (float)row[x];
     }

@@ -74,10 +74,13 @@ static bool add_curve(kernel_page *k, const model_request *r, err *e) {
  * distance alone. */
 static bool add_origin(kernel_page *k, const image_part *p, text *words, char *label, size_t room,
                        err *e) {
-    char name[64], edit[256];
+    enum { LINE = 140 }; /* bytes that fit the page */
+    char name[64], edit[256], about[512];
+    text_attr(about, sizeof about, p, "comments");
     text_attr(name, sizeof name, p, "fftbloom.model");
     text_attr(edit, sizeof edit, p, "fftbloom.edit");
     const model *m = *name ? model_find(name) : NULL;
+    if (*about) text_add(words, "%s%s", about, *name ? "; " : "");
     if (*name) text_add(words, "model %s", name);
     if (m) {
         model_request r = model_defaults(m);
@@ -91,6 +94,12 @@ static bool add_origin(kernel_page *k, const image_part *p, text *words, char *l
             return false;
     }
     if (*edit) text_add(words, "%s%s", words->n ? "; " : "", edit);
+    if (words->n > LINE) {
+        char cut[LINE];
+        text_clean(cut, sizeof cut, words->s);
+        text_free(words);
+        text_add(words, "%s \xe2\x80\xa6", cut);
+    }
     k->origin = words->n ? words->s : "";
     return true;
 }
