@@ -12,8 +12,9 @@
 #include <string.h>
 
 enum {
-    SMALLEST = 1024,
-    LARGEST = 4096, /* samples across the opening */
+    SMALLEST = 1024, /* samples across the opening */
+    LARGE = 2048,    /* beyond which memory counts: 4096 take a gigabyte */
+    LARGEST = 4096,
     PAD = 2,
     WIDTH = 8,    /* of the bump, in steps of the grid */
     TABLE = 2048, /* entries of its table per step */
@@ -84,13 +85,14 @@ static bool transform(pattern *p, uint32_t across, par *threads, err *e) {
     return ok;
 }
 
-/* Samples are pi / reach apart, a quarter of what the reach alone would need: the grid's own copies
- * of the pattern are that far away. */
+/* The grid's own copies of the pattern are 2 pi / (2 / samples) away. At a quarter of that, and for
+ * large grids at a third, the blur of the edges has made them faint. */
 pattern *pattern_new(const pupil *of, double reach, par *threads, err *e) {
     pattern *p = mem_new(1, sizeof *p, "the pattern", e);
     if (!p) return NULL;
     uint32_t samples = SMALLEST;
-    while (samples < LARGEST && STEADY_PI / 4 * samples < reach) samples *= 2;
+    while (samples < LARGEST && STEADY_PI / (samples < LARGE ? 4 : 3) * samples < reach)
+        samples *= 2;
     p->of = *of;
     p->side = PAD * samples;
     /* The grid ends at pi / 2 * samples; the last octave is used at most to 0.8 of that. */
