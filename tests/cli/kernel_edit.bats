@@ -61,6 +61,8 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
     refused 64 "one number too many" kernel stretch k.exr 1x2x3 -o o.exr
     refused 64 "did you mean 'wavelength'?" kernel disperse k.exr --param wavelenght=3 -o o.exr
     refused 64 "must rise" kernel disperse k.exr --param from=700,to=400 -o o.exr
+    refused 64 "no effect with --taps" kernel crop k.exr --taps 5 --param keep=0.9 -o o.exr
+    refused 64 "shorter exposures have no effect" kernel clean k.exr k.exr:0.1 --param core=0 -o o.exr
     refused 64 "pad needs a size" kernel pad k.exr -o o.exr
     refused 64 "use crop" kernel pad k.exr --taps 5 -o o.exr
     refused 64 "use pad" kernel crop k.exr --taps 50 -o o.exr

@@ -135,6 +135,8 @@ static bool read_parameters(editing *w, const char *from, err *e) {
 static bool read_words(editing *w, const cli *c, err *e) {
     const settings *s = &c->s;
     w->of = edit_find(c->action->name);
+    if (w->of->apply == edit_crop && s->taps && s->param)
+        return err_set(e, ERR_USAGE, "--param keep has no effect with --taps: both set the size");
     w->r.threads = c->threads;
     w->r.inputs = c->words - 1 - w->of->last_word;
     for (int i = 0; i < edit_parameters(w->of); i++) w->r.value[i] = w->of->parameter[i].preset;

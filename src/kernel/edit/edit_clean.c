@@ -239,6 +239,9 @@ bool edit_clean(edit_kernel *to, const edit_request *r, edit_account *told, err 
     edit_kernel shorter = {0};
     const uint32_t *at = r->at;
     uint32_t found[2];
+    if (r->inputs > 1 && !(r->value[CORE] > 0))
+        return err_set(e, ERR_USAGE,
+                       "core=0 leaves the core as it is, so shorter exposures have no effect");
     photo_find_centre(found, &r->input[0].kernel);
     if (!r->centred) at = found;
     bool ok = edit_copy(&w.k, &r->input[0].kernel, e) && photo_recentre(&w.k, at, told, e) &&
