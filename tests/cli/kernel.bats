@@ -162,6 +162,15 @@ J
     echo '{"version": 1, "kernel": "halation"}' >looks/look.json
     "$FFTBLOOM" "$in" --config looks/look.json -o g.exr
     cmp a.exr g.exr
+    suite() { # KERNEL
+        echo '{"version": 1, "cases": [{"name": "a", "config": {"input": "'"$in"'", "kernel": "'"$1"'"}, "verify": 4}]}' >looks/s.json
+        run "$FFTBLOOM" check looks/s.json --device cpu
+    }
+    "$FFTBLOOM" devices | grep -q '^[0-9]* *cpu' || skip "no CPU engine"
+    suite halation
+    [ "$status" -eq 0 ]
+    suite halatoin
+    [[ "$status" -eq 78 && "$output" == *"s.json:1:"*"did you mean 'halation'?"* ]]
 }
 
 @test "the shipped kernels are fit for use, and say how they were made" {

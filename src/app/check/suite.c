@@ -1,6 +1,7 @@
 #include "app/check/suite.h"
 
 #include "app/check/suite_keys.h"
+#include "app/cli/library.h"
 #include "app/run/job.h"
 #include "base/mem.h"
 
@@ -99,7 +100,10 @@ static bool fill_case(reader *r, const scope *f, suite_case *c, const json_value
     if (!variables_add(&r->of_case, "case", c->name, r->e)) return false;
     for (size_t i = 0; i < f->count; i++)
         if (!read_keys(r, &to, f->first[i], KEY_OF_DEFAULTS)) return false;
-    return read_keys(r, &to, v, KEY_OF_CASE) && check_case(r, c, v);
+    err why = {0};
+    if (!read_keys(r, &to, v, KEY_OF_CASE)) return false;
+    if (!library_set_kernel(&c->s, FOR_APPLY, &why)) return json_err(v, r->e, "%s", why.msg);
+    return check_case(r, c, v);
 }
 
 static bool add_case(reader *r, const scope *f, const json_value *v, const char *file) {
