@@ -50,6 +50,17 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
     [ "$(head -c 4 t.png | tail -c 3)" = PNG ]
 }
 
+@test "edits: the same bytes with one thread and with four" {
+    kernel make star --param blades=5 --taps 96 -o star.exr
+    kernel make moffat --taps 65 -o veil.exr
+    for edit in "rotate star.exr 17" "stretch star.exr 1.5x0.7" "disperse veil.exr" "convolve star.exr veil.exr" \
+        "mix star.exr:0.5 veil.exr:0.5@1.5,-2"; do
+        kernel $edit -o one.exr --jobs 1 -q
+        kernel $edit -o four.exr --jobs 4 -q
+        cmp one.exr four.exr
+    done
+}
+
 @test "edits: what is wrong is said with what would be right" {
     kernel make disc --param radius=3 --taps 9 -o k.exr
     refused 64 "'k.exr:0,5': there is no such file, and '0,5' is not a share of the light" kernel mix k.exr:0,5 k.exr -o o.exr
