@@ -56,10 +56,12 @@ static bool a_device_fits(void *ctx, const plan_request *tile) {
     return session_forecast(d->session, tile, &f, NULL) >= 0;
 }
 
-/* Libraries take memory that nobody counts, and so does what rounds up to whole pages. */
-static uint64_t memory_for(const bloom_rows *rows) {
-    enum { BESIDE = 32 << 20 };
-    uint64_t left = mem_left(), beside = left / 16 + min_u64(left / 5, BESIDE) + rows->bytes;
+/* Libraries take memory that nobody counts, graphics drivers more than others, and so does what
+ * rounds up to whole pages. */
+static uint64_t memory_for(const tiled_job *j) {
+    bool cpu = j->s->device && strcmp(j->s->device, "cpu") == 0;
+    uint64_t left = mem_left(), libraries = (cpu ? 32u : 128u) << 20;
+    uint64_t beside = left / 16 + min_u64(left / 5, libraries) + j->rows->bytes;
     return left > beside ? left - beside : 0;
 }
 
@@ -98,7 +100,7 @@ static bool choose(tiling *t, const tiled_job *j, const layer_map *m, uint64_t m
 bool tiled_choose(tiling *t, const tiled_job *j, err *e) {
     layer_map m;
     if (!layer_map_make(&m, &j->head->part[j->part], j->s->layers, j->s->exclude, e)) return false;
-    bool ok = choose(t, j, &m, memory_for(j->rows), e);
+    bool ok = choose(t, j, &m, memory_for(j), e);
     layer_map_free(&m);
     return ok;
 }
@@ -205,8 +207,8 @@ static bool open_work(tiled_work *w, const tiled_job *j, err *e) {
         !layer_map_make(&w->m, w->p, j->s->layers, j->s->exclude, e))
         return false;
     w->plane = mem_new((size_t)w->result.part[0].channels, sizeof *w->plane, "planes", e);
-    return w->plane && (!w->m.groups ||
-                        (list_channels(w, e) && choose(&w->t, j, &w->m, memory_for(j->rows), e)));
+    return w->plane &&
+           (!w->m.groups || (list_channels(w, e) && choose(&w->t, j, &w->m, memory_for(j), e)));
 }
 
 /* Frees what follows from the tiles. */

@@ -1,11 +1,12 @@
 #include "math/tiling.h"
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "math/lengths.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <math.h>
 
 /* What is done to a pixel besides its transforms (measuring, joining, copying) takes about as long
  * as this many steps of a transform (docs/notebook.md, "Tiles"). */
@@ -96,28 +97,38 @@ plan_request tiling_ask(const tiling *t, const plan_request *whole) {
 
 /* --- the choice ----------------------------------------------------------------------------- */
 
-/* As many of the cheapest are remembered, in case a device refuses some. */
-enum { BEST = 64 };
-
+/* All cuttings of both axes. */
 typedef struct {
-    tiling best[BEST]; /* the cheapest first */
-    uint32_t count;
-    uint64_t least; /* bytes that any of them all would take */
-} shortlist;
+    const tiling_request *r;
+    cutting axis[PLAN_AXES][CUTTINGS];
+    uint32_t count[PLAN_AXES];
+    double most; /* samples of a tile: those with more are too much for every device */
+} search;
 
-static void consider(shortlist *s, const tiling_request *r, const cutting *x, const cutting *y,
-                     uint32_t channels) {
-    uint64_t bytes = bytes_of(r, x, y, channels);
-    s->least = min_u64(s->least, bytes);
-    if (bytes > r->memory) return;
-    double price = price_of(r, x, y, channels);
-    uint32_t at = s->count;
-    while (at > 0 && s->best[at - 1].price > price) at--;
-    if (at == BEST) return;
-    uint32_t stay = min_u32(s->count, BEST - 1);
-    memmove(s->best + at + 1, s->best + at, (stay - at) * sizeof *s->best);
-    s->best[at] = tiling_of(r, x, y, channels);
-    s->count = stay + 1;
+static double samples_of(const tiling *t) {
+    return (double)t->tile[PLAN_X] * t->tile[PLAN_Y] * t->channels;
+}
+
+/* Finds the cheapest tiling that fits; *least is what the smallest would take.
+ * Returns false if there is none. */
+static bool cheapest(tiling *best, const search *s, uint64_t *least) {
+    const tiling_request *r = s->r;
+    bool alone = r->alone && r->ask.channels > 1, found = false;
+    for (uint32_t i = 0; i < s->count[PLAN_X]; i++)
+        for (uint32_t k = 0; k < s->count[PLAN_Y]; k++)
+            for (int one = 0; one <= alone; one++) {
+                const cutting *x = &s->axis[PLAN_X][i], *y = &s->axis[PLAN_Y][k];
+                uint32_t channels = one ? 1 : r->ask.channels;
+                uint64_t bytes = bytes_of(r, x, y, channels);
+                *least = min_u64(*least, bytes);
+                if (bytes > r->memory) continue;
+                if (found && price_of(r, x, y, channels) >= best->price) continue;
+                tiling t = tiling_of(r, x, y, channels);
+                if (samples_of(&t) > s->most) continue;
+                *best = t;
+                found = true;
+            }
+    return found;
 }
 
 static bool refuse(const tiling_request *r, uint64_t least, err *e) {
@@ -135,20 +146,21 @@ static bool refuse(const tiling_request *r, uint64_t least, err *e) {
                    text_bytes((double)r->memory, has));
 }
 
+/* What a device has no memory for has to be smaller, by this much at a time. */
+static const double SMALLER = 0.94;
+
 bool tiling_choose(tiling *t, const tiling_request *r, tiling_fits *fits, void *ctx, err *e) {
-    cutting x[CUTTINGS], y[CUTTINGS];
-    uint32_t across = list_cuttings(x, r, PLAN_X), down = list_cuttings(y, r, PLAN_Y);
-    shortlist s = {.least = UINT64_MAX};
-    for (uint32_t i = 0; i < across; i++)
-        for (uint32_t k = 0; k < down; k++) {
-            consider(&s, r, &x[i], &y[k], r->ask.channels);
-            if (r->alone && r->ask.channels > 1) consider(&s, r, &x[i], &y[k], 1);
-        }
-    for (uint32_t i = 0; i < s.count; i++) {
-        plan_request ask = tiling_ask(&s.best[i], &r->ask);
-        if (fits && !fits(ctx, &ask)) continue;
-        *t = s.best[i];
-        return true;
+    uint64_t least = UINT64_MAX;
+    search *s = mem_new(1, sizeof *s, "tiles", e);
+    if (!s) return false;
+    *s = (search){.r = r, .most = INFINITY};
+    for (uint32_t a = 0; a < PLAN_AXES; a++) s->count[a] = list_cuttings(s->axis[a], r, a);
+    bool found = false;
+    while (!found && cheapest(t, s, &least)) {
+        plan_request ask = tiling_ask(t, &r->ask);
+        found = !fits || fits(ctx, &ask);
+        s->most = samples_of(t) * SMALLER;
     }
-    return refuse(r, s.least, e);
+    mem_free(s);
+    return found || refuse(r, least, e);
 }

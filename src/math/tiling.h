@@ -8,7 +8,7 @@
  * the image.
  *
  * Rows of the image come from a file and go to one: those that a row of tiles reads, and those that
- * it makes, are in memory. Like a plan, a tiling is pure arithmetic: no memory, no files. */
+ * it makes, are in memory. Like a plan, a tiling is pure arithmetic: no files, no device. */
 #ifndef MATH_TILING_H
 #define MATH_TILING_H
 

@@ -109,6 +109,12 @@ static bool narrow(void *ctx, const plan_request *tile) {
     ++*asked;
     return tile->size[PLAN_X] < 8192;
 }
+/* No tile of more than 1.5 million pixels, as a small device has it. */
+static bool small(void *ctx, const plan_request *tile) {
+    int *asked = ctx;
+    ++*asked;
+    return (uint64_t)tile->size[PLAN_X] * tile->size[PLAN_Y] * tile->channels < 1500000u * 3u;
+}
 static bool never(void *ctx, const plan_request *tile) {
     (void)ctx, (void)tile;
     return false;
@@ -124,6 +130,10 @@ static void a_device_may_refuse_tiles(void **state) {
     CHECK_OK(tiling_choose(&t, &r, narrow, &asked, &e), e);
     assert_true(asked >= 1 && t.tile[PLAN_X] < 8192);
     check_tiling(&t, &r);
+    asked = 0;
+    CHECK_OK(tiling_choose(&t, &r, small, &asked, &e), e);
+    check_tiling(&t, &r);
+    CHECK_LE(asked, 100);
     assert_false(tiling_choose(&t, &r, never, NULL, &e));
     assert_int_equal(e.code, ERR_CONFIG);
     assert_non_null(strstr(e.msg, "no device can do the tiles"));
