@@ -3,7 +3,7 @@
  *
  * A list of settings is "GLOB:NAME=VALUE,GLOB:NAME=VALUE". The names are sharpen, amount (its
  * complement to 1), threshold, knee and mask. Globs match names of layers, the unnamed layer is
- * `rgba`; what stands later in the list wins. */
+ * `rgba`; later settings win. */
 #ifndef BLOOM_LAYER_LIGHT_H
 #define BLOOM_LAYER_LIGHT_H
 

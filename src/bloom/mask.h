@@ -1,4 +1,4 @@
-/* mask.h - a mask says of which pixels light is spread: 1 all of it, 0 none, in between a part.
+/* mask.h - a mask says how much of a pixel's light is spread: 1 all of it, 0 none.
  *
  * The light that is not spread is set aside before a layer is bloomed and added afterwards, so that
  * no light is lost. The blooming itself sees an image that has only the other light. */

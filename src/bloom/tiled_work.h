@@ -1,6 +1,6 @@
 /* tiled_work.h - the state of a part while it is bloomed tile by tile, for the files of tiled.h:
  * tiled_measure.c measures the part, tiled_rows.c holds the rows of it that tiles need, tiled.c
- * does all the rest. */
+ * does the rest. */
 #ifndef BLOOM_TILED_WORK_H
 #define BLOOM_TILED_WORK_H
 
@@ -64,7 +64,7 @@ static inline int tiled_channel(const layer_group *g, uint32_t c) {
     return c < (uint32_t)g->channels ? g->channel[c] : g->alpha;
 }
 
-/* Returns what a group of so many channels needs of the kernel for the whole part, and makes that
+/* Return what a group of `channels` channels needs of the kernel for the whole part, and make that
  * psf. */
 kernel_need tiled_need(const tiled_job *j, uint32_t channels);
 bool tiled_psf(psf *k, const tiled_job *j, const kernel_need *need, double *full, err *e);

@@ -1,8 +1,8 @@
 /* curve.h - the curves by which files code light: sRGB, gammas, and the logarithms of cameras and
  * film.
  *
- * Decoding gives linear light, in which 0.18 is a grey card for curves of the scene, and 1 is white
- * for curves of a display. Values below 0 and above 1 are decoded by the same formulas, which all
+ * Decoding gives linear light. For curves of the scene 0.18 is a grey card, and for curves of a
+ * display 1 is white. Values below 0 and above 1 are decoded by the same formulas, which all
  * continue there; a gamma is mirrored at 0. */
 #ifndef COLOUR_CURVE_H
 #define COLOUR_CURVE_H

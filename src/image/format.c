@@ -168,7 +168,7 @@ static const image_format *format_of_name(const char *path, err *e) {
     }
     if (image_is_stream(path)) {
         err_set(e, ERR_CANT_CREATE,
-                "standard output needs the name of a format before it: exr:-, pfm:- and so on");
+                "standard output needs a format: exr:-, pfm:-, hdr:-, raw:- or png:-");
         return NULL;
     }
     err_set(e, ERR_CANT_CREATE,

@@ -129,7 +129,7 @@ static bool agree(float *made[3], double luminance[3], const kernel_source *k,
     if (how != KERNEL_CONVERTED && how != KERNEL_UNKNOWN) return true;
     image_is(&to, need);
     if (!primaries_to_xyz(&xyz, &to) || !primaries_convert(&m, &k->is, &to))
-        return err_set(e, ERR_DATA, "its colours cannot be converted to those of the image");
+        return err_set(e, ERR_DATA, "its primaries cannot be converted to those of the image");
     memcpy(luminance, xyz.m[1], sizeof xyz.m[1]);
     if (how == KERNEL_UNKNOWN) return true;
     for (int c = 0; c < 3; c++)

@@ -26,7 +26,9 @@ bool article_plan_make(article_plan *to, const article_ask *ask, const nabla_lim
     article_plan p = {.ask = *ask, .extent = {ask->size[ask->first], ask->size[!ask->first]}};
     if (k < 4 || k & (k - 1))
         return err_set(e, ERR_USAGE,
-                       "the article's kernel has a side of %u, not a power of two from 4 on", k);
+                       "--engine article needs a kernel whose side is a power of two, at least 4; "
+                       "this one has %u",
+                       k);
     for (int a = 0; a < 2; a++)
         if (!nabla_choose(&p.line[a], power_of_two(p.extent[a] + k - 1), limits, e)) return false;
     uint64_t pixels = (uint64_t)p.extent[0] * p.extent[1];
@@ -90,7 +92,8 @@ static bool make_spectrum(article *a, const psf *k, par *threads, err *e) {
     double lengths = 2.0 * p->line[0].length * p->line[1].length;
     size_t layer = (size_t)n * (n / 2 + 1) * 2;
     if (n != p->ask.kernel || k->h != n)
-        return err_set(e, ERR_USAGE, "the article's kernel is square: %u x %u is not", n, k->h);
+        return err_set(e, ERR_USAGE, "--engine article needs a square kernel; this one is %u x %u",
+                       n, k->h);
     float *host = mem_raw(CHANNELS * layer, sizeof *host, "the kernel's spectrum", e);
     if (!host) return false;
     for (uint32_t c = 0; ok && c < CHANNELS; c++) {

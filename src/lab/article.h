@@ -6,7 +6,7 @@
  * where they can; docs/fft.md says what that costs. Borders are zero. Pixels are red, green, blue
  * and alpha; alpha becomes 1.
  *
- * It does what the article describes, and mends what its program does otherwise: the zero and the
+ * It does what the article describes, and differs from the article's program: the zero and the
  * middle frequency of the first axis are lines of their own, so that both get the same borders and
  * the same product as all others; images of any width and height come out whole and unmoved; the
  * spectrum goes round where it ends; factors come from a table made in double. Pixels are in

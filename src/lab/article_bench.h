@@ -38,7 +38,7 @@ typedef struct {
     const engine_device *device; /* a Vulkan device */
     const psf *kernel;           /* of one or three channels */
     uint32_t size[PLAN_AXES];
-    uint32_t rounds, queue; /* rounds of so many frames back to back */
+    uint32_t rounds, queue; /* rounds, each of `queue` frames back to back */
     double warm_up;         /* seconds of rounds that are not counted, at least one round */
     const char *cache_dir;  /* of our engine; NULL: none */
     par *threads;

@@ -1,6 +1,6 @@
-/* lab.h - the transforms people know, side by side on one device.
+/* lab.h - the transforms of textbooks and of this program, side by side on one device.
  *
- * A claim of speed should be checked against the algorithms that readers know. Each row of
+ * The lab compares the speed of this program with algorithms that readers know. Each row of
  * LAB_TRANSFORMS is one of them: it transforms n x n complex numbers forward and back, on one
  * thread of the CPU or on a GPU, and gives an account of what it moves. `fftbloom bench fft` times
  * the rows and compares them with a transform in double (lab_run.h); docs/fft.md explains them.

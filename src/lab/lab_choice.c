@@ -69,14 +69,14 @@ bool lab_choice_read(lab_choice *c, const char *sizes, const char *names, bool g
             taken |= c->wanted[i] && LAB_TRANSFORMS[i].takes(c->size[s]);
         if (!taken)
             return err_set(
-                e, ERR_USAGE, "--size %u: no transform that was asked for takes it%s", c->size[s],
+                e, ERR_USAGE, "--size %u: none of the transforms asked for can do it%s", c->size[s],
                 lab_takes_smooth(c->size[s]) ? ""
                                              : "; lengths are powers of two, or products "
                                                "of 2, 3, 5 and 7");
     }
     for (int i = 0; i < LAB_TRANSFORM_COUNT; i++)
         if (c->wanted[i] && !c->all && LAB_TRANSFORMS[i].program && !gpu)
-            return err_set(e, ERR_NO_DEVICE, "%s runs on a GPU, and --device gave none",
+            return err_set(e, ERR_NO_DEVICE, "%s runs on a GPU, and --device chose none",
                            LAB_TRANSFORMS[i].name);
     return true;
 }

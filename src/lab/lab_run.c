@@ -120,8 +120,8 @@ static void fill_input(lab_complex *image, int way, const lab_truth *t, const ui
 
 /* --- rounds ---------------------------------------------------------------------------------- */
 
-/* A round takes at least so many seconds, where a transform is so fast that it can be repeated, and
- * all rounds together not many more than TOTAL: the slow ones have fewer. */
+/* A fast transform is repeated until a round takes at least ROUND seconds. All rounds together take
+ * little more than TOTAL seconds, so slow transforms have fewer rounds. */
 static const double ROUND = 2e-3, TOTAL = 2;
 enum { MOST_REPEATS = 100 };
 

@@ -1,4 +1,4 @@
-/* nabla_gpu.h - what all shaders with the transform `nabla` are told. */
+/* nabla_gpu.h - the constants that all shaders with the transform `nabla` get. */
 #ifndef LAB_NABLA_GPU_H
 #define LAB_NABLA_GPU_H
 

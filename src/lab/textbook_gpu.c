@@ -13,7 +13,7 @@ static uint32_t log2_of(uint32_t n) {
     return l;
 }
 
-/* Returns the bytes of reading and writing the whole image so many times. */
+/* Returns the bytes of reading and writing the whole image `times` times. */
 static uint64_t traffic(uint32_t n, uint64_t times) {
     return 2 * COMPLEX * times * n * n;
 }

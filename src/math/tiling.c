@@ -140,8 +140,8 @@ static bool refuse(const tiling_request *r, uint64_t least, err *e) {
                        r->ask.size[PLAN_X], r->ask.size[PLAN_Y]);
     return err_set(e, ERR_RETRY,
                    "%" PRIu32 " x %" PRIu32
-                   " pixels do not fit, nor do their smallest tiles: these need %s, and there are "
-                   "%s; raise --mem-limit, or use a smaller kernel",
+                   " pixels do not fit into the memory, nor do the smallest tiles: they need %s, "
+                   "and %s of the limit is left; raise --mem-limit, or use a smaller kernel",
                    r->ask.size[PLAN_X], r->ask.size[PLAN_Y], text_bytes((double)least, needs),
                    text_bytes((double)r->memory, has));
 }

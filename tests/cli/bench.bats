@@ -257,8 +257,8 @@ for r in d:
     refused "'fft3' is unknown; there are all, " --algorithm fft3
     refused "'' is unknown" --algorithm ct2-dit,
     for s in 0 15 4097 8..16 64..32 16x16 1,,2 -16 16..x; do refused "give sizes from 16 to 4096" --size "$s"; done
-    refused "no transform that was asked for takes it; lengths are" --size 17
-    refused "no transform that was asked for takes it" --size 48 --algorithm ct2-dit
+    refused "none of the transforms asked for can do it; lengths are" --size 17
+    refused "none of the transforms asked for can do it" --size 48 --algorithm ct2-dit
     refused "--kernel has no effect in 'fft'; it is for frames" --kernel 256
     run --separate-stderr bench --algorithm all
     [ "$status" -eq 64 ] && [[ "$stderr" == *"--algorithm has no effect in 'frames'; it is for fft"* ]]
@@ -307,7 +307,7 @@ assert len(rows) == 7 and all(len(r) == len(rows[0]) for r in rows), rows"
     refused "needs a GPU, or --device software"
     [ "$status" -eq 69 ]
     "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
-    refused "a side of 100, not a power of two" --device software --kernel 100
+    refused "a power of two, at least 4; this one has 100" --device software --kernel 100
     [ "$status" -eq 64 ]
 }
 

@@ -9,7 +9,7 @@ setup() {
     what_if=(make --no-print-directory -n BUILD="$build" -W)
 }
 
-would() { # FILE: the objects that would be made anew
+would() { # FILE: the objects that would be made again
     "${what_if[@]}" "$1" all 2>/dev/null | grep -oE -- '-o [^ ]+\.(o|inc)' | sed 's/^-o //' | sort
 }
 

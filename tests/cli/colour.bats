@@ -65,7 +65,7 @@ print(*["%.4f" % (8 * x / y) for x in v])')
     [ -z "$stderr" ]
     for i in 1 2 3; do cp in.exr s.$i.exr; done
     run --separate-stderr "$FFTBLOOM" 's.%d.exr' k709.exr -o 'o.%d.exr' --device cpu -v
-    [ "$(grep -c "taken as linear Rec.709" <<<"$stderr")" = 1 ]
+    [ "$(grep -c "taken to be linear Rec.709" <<<"$stderr")" = 1 ]
 }
 
 @test "a colorInteropID names the primaries, and counts more than chromaticities" {

@@ -83,7 +83,7 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
     report 'r["exit_status"] == r["error"]["code"] == 65 and "in.1003.exr" in r["error"]["message"]'
     report '[f["state"] for f in r["frames"]] == ["failed", "done"] * 3'
     report '(r["done"], r["failed"]) == (3, 3) and "in.1005.exr" in r["frames"][4]["why"]'
-    # The status is that of the first failure in the order of the job, whoever is first in time.
+    # The status is that of the first failure in the order of the job, not of the first in time.
     mv in.1003.exr in.1006.exr
     cp in.exr in.1003.exr
     bloom --frames 1001-1006 --keep-going -q
@@ -164,11 +164,11 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
     rm in.1002.exr in.1004.exr in.1005.exr
     bloom
     [ "$status" -eq 0 ]
-    [ "$stderr" = "fftbloom: frames 1002, 1004-1005 of in.####.exr are not there" ]
+    [ "$stderr" = "fftbloom: frames 1002, 1004-1005 of in.####.exr are missing" ]
     cp in.exr in.1002.exr
     cp in.exr in.1005.exr
     bloom
-    [ "$stderr" = "fftbloom: frame 1004 of in.####.exr is not there" ]
+    [ "$stderr" = "fftbloom: frame 1004 of in.####.exr is missing" ]
     bloom -q
     [ -z "$stderr" ]
     # Frames that were asked for have no gaps, nor have frames on twos.

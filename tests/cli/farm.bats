@@ -276,7 +276,7 @@ assert [t["exit_status"] for t in d["tasks"]] == [65, 0], d'
 @test "an sbatch that is not configured: no device, in one sentence" {
     FAKE_SAYS=$'sbatch: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host\nsbatch: error: fetch_config: DNS SRV lookup failed\nsbatch: fatal: Could not establish a configuration source' run job
     [ "$status" -eq 69 ]
-    [ "$(grep -vc 'are not there$' <<<"$output")" -eq 1 ]
+    [ "$(grep -vc 'are missing$' <<<"$output")" -eq 1 ]
     [[ "$output" == *"sbatch says 'Could not establish a configuration source'"* ]]
     # A report is written of that, too.
     FAKE_SAYS='sbatch: fatal: Could not establish a configuration source' run job --wait --report all.json
@@ -362,7 +362,7 @@ P
     echo '@CHUNKS@' >mine.sh
     run "$FFTBLOOM" in/a.####.exr kernel.exr -o out/c.####.exr --farm template --farm-template mine.sh
     [ "$status" -eq 78 ] || [ "$status" -eq 64 ]
-    [[ "$output" == *"there is no word @CHUNKS@; did you mean 'CHUNK'?"* ]]
+    [[ "$output" == *"@CHUNKS@ is not a word of templates; did you mean 'CHUNK'?"* ]]
     run "$FFTBLOOM" in/a.####.exr kernel.exr -o out/c.####.exr --farm template
     [ "$status" -eq 64 ]
     [[ "$output" == *"needs --farm-template FILE"* ]]

@@ -18,7 +18,7 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
     kernel make star --param blades=6 --taps 64 -o star.exr
     kernel make moffat --taps 65 -o veil.exr
     run kernel rotate star.exr 60 -o t.exr
-    [[ "$status" -eq 0 && "$output" == "t.exr: 65 x 65 taps, 3 channels"*"turned by 60 degrees"*"sum to 1,"* ]]
+    [[ "$status" -eq 0 && "$output" == "t.exr: 65 x 65 taps, 3 channels"*"turned by 60 degrees"*"sum to 1 on average"* ]]
     # Six spikes look the same after 60 degrees; a turn by 90 is the same as turned spikes.
     kernel rotate star.exr 90 -o t.exr -q
     kernel make star --param blades=6,turn=100 --taps 64 -o turned.exr
@@ -63,7 +63,7 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
 
 @test "edits: what is wrong is said with what would be right" {
     kernel make disc --param radius=3 --taps 9 -o k.exr
-    refused 64 "'k.exr:0,5': there is no such file, and '0,5' is not a share of the light" kernel mix k.exr:0,5 k.exr -o o.exr
+    refused 64 "'k.exr:0,5' is not a file, and '0,5' is not a share of the light" kernel mix k.exr:0,5 k.exr -o o.exr
     refused 64 "an offset is @X,Y" kernel mix k.exr:1@3 k.exr -o o.exr
     refused 64 "takes no @X,Y" kernel crop k.exr@1,1 -o o.exr
     refused 66 "nope.exr" kernel rotate nope.exr 3 -o o.exr
@@ -127,7 +127,7 @@ photograph() { # EXPOSURE NAME [SEED]
     kernel clean m.exr -o k.exr --fade 0.7 -q
     kernel check k.exr --strict
     refused 64 "of every file" kernel merge short.png:1 middle.png -o x.exr
-    refused 65 "no shorter exposure" kernel clean short.png middle.png -o x.exr
+    refused 65 "must be a shorter exposure" kernel clean short.png middle.png -o x.exr
 }
 
 @test "docs/kernels.md: from a phone picture of a lamp to a kernel, command by command" {

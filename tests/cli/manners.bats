@@ -30,7 +30,7 @@ setup() {
 
 @test "--mem-limit: 75 with both numbers, from flag, variable and file; enough is enough" {
     oiiotool --create 640x480 3 --fill:color=0.1,0.2,0.3 640x480 -d float -o in.exr
-    refused 75 "640 x 480 pixels do not fit, nor do their smallest tiles" in.exr kernel.exr -o out.exr --mem-limit 2MB
+    refused 75 "640 x 480 pixels do not fit into the memory, nor do the smallest tiles" in.exr kernel.exr -o out.exr --mem-limit 2MB
     [ ! -e out.exr ]
     refused 75 "of the limit of 3.0 MB are in use (--mem-limit)" in.exr kernel.exr -o out.png --mem-limit 3MB
     FFTBLOOM_MEM_LIMIT=3MB refused 75 "3.0 MB" in.exr kernel.exr -o out.png
@@ -61,7 +61,7 @@ setup() {
     [[ "$output" == "fftbloom: error: "* ]]
 }
 
-@test "the cache: a read-only tier is read, never written; a broken entry is made anew" {
+@test "the cache: a read-only tier is read, never written; a broken entry is made again" {
     "$FFTBLOOM" precompute kernel.exr -o k.spectrum --cache-dir "$dir/shared"
     entry=$(basename "$dir"/shared/spectra/*.spectrum)
     chmod -R a-w shared

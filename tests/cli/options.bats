@@ -272,7 +272,7 @@ says() { # code, words, arguments
 
 @test "standard input and output where they are not supported" {
     says 64 "kernel is '-': standard input" a.exr - -o o.exr
-    says 73 "standard output needs the name of a format before it: exr:-" kernel make star -o -
+    says 73 "standard output needs a format: exr:-" kernel make star -o -
     says 64 "'-': standard input is not supported" info -
     says 64 "'-': standard input is not supported" diff a.exr -
     says 64 "'-': standard input is not supported" kernel check -

@@ -122,7 +122,7 @@ PY
         in.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB --window grow
     refused 75 "of the limit of 6.0 MB are in use (--mem-limit)" \
         in.exr kernel.exr -o out.png --device cpu --mem-limit 6MB
-    refused 75 "501 x 397 pixels do not fit, nor do their smallest tiles: these need" \
+    refused 75 "501 x 397 pixels do not fit into the memory, nor do the smallest tiles: they need" \
         in.exr kernel.exr -o out.exr --device cpu --mem-limit 2MB
     [ ! -e out.exr ]
 }
@@ -160,7 +160,7 @@ for key in ("count", "size", "kept", "channels"):
     assert plan["tiles"][key] == run["tiles"][key], key
 assert plan["plan"]["image"] == run["plan"]["image"] == run["tiles"]["size"]
 PY
-    refused 75 "nor do their smallest tiles" plan in.exr kernel.exr --device cpu --mem-limit 2MB
+    refused 75 "nor do the smallest tiles" plan in.exr kernel.exr --device cpu --mem-limit 2MB
 }
 
 @test "--vram-limit: an image that does not fit into a device is cut, too" {

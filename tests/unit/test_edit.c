@@ -1,4 +1,4 @@
-/* Edits of kernels, each against a plain reference in double: the definition, written down anew. */
+/* Edits of kernels, each against a plain reference in double: the definition, written again. */
 #include "app/cli/command.h"
 #include "base/mem.h"
 #include "kernel/edit/edit.h"

@@ -328,15 +328,15 @@ static void units(void **state) {
         {"star", "fnumber=8", "fall=1", "no parameter 'fall'"},
         {"star", "fnumber=8", "radius=2", "give one of the two"},
         {"star", "fnumber=8", "turn=3", "needs the size of a pixel: pitch="},
-        {"gaussian", "sigma=0.002w", "sigma=0.002w", "takes width="},
+        {"gaussian", "sigma=0.002w", "sigma=0.002w", "needs width="},
         {"gaussian", "sigma=3", "fnumber=8", "no parameter 'fnumber'"},
         {"gaussian", "sigma=3", "light=d65", "no parameter 'light'"},
         {"gaussian", "sigma=3m", "sigma=3", "or a length such as 20um"},
-        {"gaussian", "sigma=0.9w", "width=8000", "is 7200 pixels; the most is 2000"},
-        {"airy", "light=laser", "radius=3", "light=laser needs its wavelength="},
+        {"gaussian", "sigma=0.9w", "width=8000", "is 7200 pixels; the maximum is 2000"},
+        {"airy", "light=laser", "radius=3", "light=laser needs wavelength="},
         {"airy", "light=sodum", "radius=3", "did you mean 'sodium'?"},
-        {"airy", "primaries=rec710", "radius=3", "no primaries 'rec710'"},
-        {"airy", "fnumber=1000", "pitch=0.01", "the most is 1000"},
+        {"airy", "primaries=rec710", "radius=3", "unknown primaries 'rec710'"},
+        {"airy", "fnumber=1000", "pitch=0.01", "the maximum is 1000"},
     };
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
         err e = {0};

@@ -71,7 +71,7 @@ static void tiles_cover_the_image_and_fit(void **state) {
             chosen++;
         } else {
             assert_int_equal(e.code, ERR_RETRY);
-            assert_non_null(strstr(e.msg, "nor do their smallest tiles"));
+            assert_non_null(strstr(e.msg, "nor do the smallest tiles"));
             refused++;
         }
     }

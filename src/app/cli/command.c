@@ -52,9 +52,9 @@ const command COMMANDS[] = {
         .bit = FOR_KERNEL,
         .usage = "ACTION [arguments] [options]",
         .summary = "Make, change, check and convert kernels.",
-        .about = "A kernel is the picture of one point of light, the point spread function with "
-                 "which images are convolved. 'fftbloom help kernel ACTION' shows all of an "
-                 "action.",
+        .about =
+            "A kernel is the picture of one point of light: the point spread function with which "
+            "images are convolved. 'fftbloom help kernel ACTION' describes an action in full.",
         .min_words = 1,
         .max_words = 64,
         .word_name = "kernel action",
@@ -201,8 +201,9 @@ const command COMMANDS[] = {
         .bit = FOR_COMPLETION,
         .usage = "bash|zsh|fish | words OPTION TYPED -- COMMAND LINE",
         .summary = "Print completions for a shell.",
-        .about = "The shells ask words for the values that only a machine or a file can tell: "
-                 "devices, shipped kernels, the layers of an image, the parameters of a model.",
+        .about =
+            "The completions call 'completion words' for values that depend on the machine or on a "
+            "file: devices, shipped kernels, the layers of an image, the parameters of a model.",
         .min_words = 1,
         .max_words = COMMAND_LINE_WORDS,
         .word_choices = "bash zsh fish words",

@@ -1,8 +1,8 @@
 /* keys_file.h - reads values that change from frame to frame from a CSV file: --keys.
  *
  * The first line names the columns: "frame", and options that can be keyed (keyed.h). Every other
- * line is a frame. An empty cell is no key of its column; lines that are empty or begin with # are
- * passed over. */
+ * line is a frame. An empty cell sets no key; empty lines and lines that begin with # are
+ * ignored. */
 #ifndef APP_KEYS_FILE_H
 #define APP_KEYS_FILE_H
 

@@ -82,7 +82,7 @@ static bool no_such(const char *word, const settings *s, err *e) {
     for (char *w = names.s ? strtok_r(names.s, " ", &at) : NULL; w && n < MOST;
          w = strtok_r(NULL, " ", &at))
         name[n++] = w;
-    err_set(e, ERR_NO_INPUT, "there is no file '%s', and no shipped kernel of that name%s%s", word,
+    err_set(e, ERR_NO_INPUT, "'%s' is neither a file nor the name of a shipped kernel%s%s", word,
             text_meant(meant, word, name, n, '\''), n ? "; 'fftbloom kernel list' lists them" : "");
     text_free(&names);
     return false;

@@ -1,7 +1,7 @@
 /* library.h - finds the kernels that are shipped with the program, by their names.
  *
- * They lie in one folder: that of --kernels (or FFTBLOOM_KERNELS); else the first of these that is
- * there: ../share/fftbloom/kernels from the program's own folder, as installed; kernels beside the
+ * They lie in one folder: that of --kernels (or FFTBLOOM_KERNELS), or else the first of these that
+ * exists: ../share/fftbloom/kernels from the program's own folder, as installed; kernels beside the
  * program; and ../kernels, as in its source tree. The module knows files by their names alone. */
 #ifndef APP_LIBRARY_H
 #define APP_LIBRARY_H

@@ -49,8 +49,8 @@ const option OPTIONS[] = {
          "the output, which must be a PNG picture, too."},
     {"emit_file", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(emit_file), .value = "FILE",
      .help = "Write the glare alone into an EXR file of its own, and not into the output.",
-     .about = "Its channels have the names of the image's, with the layer of --emit-layer before "
-              "them if it is given. For a sequence it needs a frame pattern."},
+     .about = "Its channels have the names of the image's channels, with the name of --emit-layer "
+              "before them if that is given. For a sequence it needs a frame pattern."},
     {"raw", OPTION_STRING, SECTION_FILES, FOR_APPLY, AT(raw), .value = "WxHxC",
      .help = "Size and channels of raw planes on standard input (IN is -), such as 1920x1080x3; "
              "with OUT - the result is raw, too.",
@@ -99,10 +99,9 @@ const option OPTIONS[] = {
     {"mix", OPTION_AMOUNT, SECTION_LIGHT, IMAGE, AT(bloom.sharpen), .value = "A",
      .means = "sharpen", .help = "The same as --amount."},
     {"mask", OPTION_STRING, SECTION_LIGHT, IMAGE, AT(bloom.mask), .value = "LAYER",
-     .help = "Spread only light under this mask, a channel or a layer with one channel: all where "
-             "it is 1, none where it is 0.",
-     .about = "Other light passes unchanged, and receives glare as everything does. See "
-              "docs/comp.md."},
+     .help = "Spread only the light under this mask, which is a channel or a layer with one "
+             "channel: all where it is 1, none where it is 0.",
+     .about = "Other light stays where it is. Glare falls on all pixels. See docs/comp.md."},
     {"threshold", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.threshold), .value = "V", .min = 0,
      .max = INFINITY, .preset = "0", .keyed = true,
      .help = "Spread only the light above V and let the rest pass unchanged; 0 turns this off. Not "
@@ -152,9 +151,8 @@ const option OPTIONS[] = {
      .help = "Take f-number, lens, sensor and width from the header of this image."},
     {"fade", OPTION_FLOAT, SECTION_KERNEL, FOR_KERNEL, AT(fade), .value = "F", .min = 0, .max = 1,
      .preset = "0.6",
-     .help =
-         "Fade out a kernel from this fraction of the way to its border; 1 turns this off. make "
-         "fades by default, others only if it is given."},
+     .help = "Fade out a kernel from this fraction of the way to its border; 1 turns this off. "
+             "make fades by default, other actions only with --fade."},
     {"decades", OPTION_FLOAT, SECTION_KERNEL, FOR_KERNEL, AT(decades), .value = "N", .min = 1,
      .max = 16, .preset = "6",
      .help = "Powers of ten that the false colours of show cover, down from the brightest tap."},
@@ -201,7 +199,7 @@ const option OPTIONS[] = {
      .value = "LAYER:NAME=V,...",
      .help = "Settings of single layers: sharpen, amount, threshold, knee or mask, such as "
              "rim:amount=0.2.",
-     .about = "LAYER is a glob, and the unnamed layer is rgba; what stands later wins. In a config "
+     .about = "LAYER is a glob, and the unnamed layer is rgba; later settings win. In a config "
               "file this can also be an object in \"layers\": {\"rim\": {\"amount\": 0.2}}."},
     {"stamp", OPTION_BOOL, SECTION_LAYERS, FOR_APPLY, AT(stamp), .preset = "false",
      .help = "Write into the EXR file how it was made: version, input, kernel and settings.",
@@ -228,14 +226,14 @@ const option OPTIONS[] = {
     {"input_space", OPTION_SPACE, SECTION_LAYERS, IMAGE, AT(input_space), .value = "SPACE",
      .help = "Colour space of the image, such as srgb, logc3 or acescg; its colours are decoded to "
              "linear light. The default is what the file says, or linear Rec.709.",
-     .about = "A file that says that its colours are coded by a curve is refused without this "
-              "option. The output is linear, and its attributes say so; see --output-space. "
+     .about = "Without this option, a file that says that a curve codes its colours is refused. "
+              "The output is linear, and its attributes say so; see --output-space. "
               "docs/colour.md lists the spaces."},
     {"output_space", OPTION_SPACE, SECTION_LAYERS, FOR_APPLY, AT(output_space), .value = "SPACE",
      .words = WORDS("input"),
      .help = "Colour space of the output; the default is linear in the primaries of the image, and "
              "input is the space that --input-space names.",
-     .about = "Colours are converted to the primaries of the space, white stays white."},
+     .about = "Colours are converted to the primaries of the space; white stays white."},
     {"pixel_type", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY | FOR_BENCH, AT(pixels),
      .words = WORDS("keep", "half", "float"), .preset = "keep",
      .help = "Pixel type of the layers that are bloomed, or of the frame that bench times; data "
@@ -314,14 +312,14 @@ const option OPTIONS[] = {
 
     {"engine", OPTION_ENUM, SECTION_BENCH, FOR_BENCH, AT(rival),
      .words = WORDS("fftbloom", "article"), .preset = "fftbloom",
-     .help = "Bloom to time: ours; or that of an article beside ours (docs/fft.md), on a GPU, with "
-             "the data on the device and zero borders. Kernels are then square, their sides powers "
-             "of two."},
+     .help = "Bloom to time: ours, or that of an article beside ours (docs/fft.md). The latter "
+             "runs on a GPU, with the data on the device and zero borders; its kernels must be "
+             "square, with a power of two as their side."},
     {"algorithm", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(algorithm), .value = "NAMES",
      .preset = "all",
      .help = "Transforms for bench fft and bench ocean: all, or names separated by commas."},
     {"plot", OPTION_PATH, SECTION_BENCH, FOR_BENCH, AT(plot), .value = "OUT.svg", .flag_only = true,
-     .help = "Draw the times of bench fft, too: a picture for browsers and for paper."},
+     .help = "Also draw the times of bench fft, as an SVG picture."},
 
     /* --- sequences --- */
     {"frames", OPTION_STRING, SECTION_SEQUENCE, FOR_APPLY, AT(frames), .value = "RANGES",
@@ -368,7 +366,8 @@ const option OPTIONS[] = {
              "fftbloom-farm/NAME-HASH, a folder of its own for each output."},
 
     {"farm_template", OPTION_PATH, SECTION_FARM, FOR_APPLY, AT(farm_template), .value = "FILE",
-     .help = "Text file that --farm template fills in and prints: the words @NAME@, @PROGRAM@, "
+     .help = "Text file that --farm template fills in and prints. It may have the words @NAME@, "
+             "@PROGRAM@, "
              "@ARGS@, @SHELL_ARGS@, @FOLDER@, @FRAMES@, @FIRST@, @LAST@, @COUNT@ and @CHUNK@.",
      .about = "docs/farm.md explains the words, and has templates for Deadline."},
 

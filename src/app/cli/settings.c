@@ -206,7 +206,7 @@ static bool parse_space(const source *from) {
     text names = {0};
     space_names(&names);
     err_set(from->e, ERR_CONFIG,
-            "%s '%s' is not a colour space that is known: %s, or a colorInteropID such as "
+            "%s: unknown colour space '%s'; known are %s, or a colorInteropID such as "
             "srgb_p3d65_scene",
             from->name, from->value, names.s);
     text_free(&names);

@@ -83,7 +83,7 @@ static bool add_word(const farm *f, const char *s, size_t n, text *to, err *e) {
     text word = {0};
     char meant[TEXT_MEANT];
     text_add_bytes(&word, s + 1, n - 2);
-    err_set(e, ERR_CONFIG, "'%s': there is no word @%s@%s", f->c->s.farm_template, word.s,
+    err_set(e, ERR_CONFIG, "'%s': @%s@ is not a word of templates%s", f->c->s.farm_template, word.s,
             text_meant(meant, word.s, names, WORD_COUNT, '\''));
     text_free(&word);
     return false;

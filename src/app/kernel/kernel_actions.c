@@ -62,10 +62,11 @@ const command_action KERNEL_ACTIONS[] = {
     {
         .name = "show",
         .usage = "FILE -o PAGE.svg|PICTURE.png [options]",
-        .help = "Draw a kernel. An SVG is a page for a browser or for paper: the kernel in false "
-                "colours on a logarithmic scale, its light by distance with the curve of its model "
-                "beside it, the energy within each radius, and a few lights that it blooms. A PNG "
-                "is the false colours with their scale. --json has the figures of each ring.",
+        .help =
+            "Draw a kernel. An SVG file is a page to show or print: the kernel in false colours on "
+            "a logarithmic scale, its light by distance with the curve of its model beside it, the "
+            "energy within each radius, and a few lights that it blooms. A PNG file has only the "
+            "false colours with their scale. --json has the figures of each ring.",
         .min_words = 1,
         .max_words = 1,
         .options = "output clobber decades jobs",
@@ -100,7 +101,7 @@ const command_action KERNEL_ACTIONS[] = {
     {
         .name = "convolve",
         .usage = "FILE FILE... -o OUT [options]",
-        .help = "Make the kernel that does what several do one after the other, such as "
+        .help = "Make one kernel with the effect of several, one after the other, such as "
                 "diffraction and then a lens's blur.",
         .min_words = 2,
         .max_words = 16,
@@ -112,8 +113,8 @@ const command_action KERNEL_ACTIONS[] = {
     {
         .name = "rotate",
         .usage = "FILE DEGREES -o OUT [options]",
-        .help = "Turn a kernel clockwise about its centre. Right angles only move taps; others "
-                "divide each tap's light by the areas that it covers.",
+        .help = "Turn a kernel clockwise about its centre. Right angles only move taps; other "
+                "angles divide a tap's light among the taps that it then covers.",
         .min_words = 2,
         .max_words = 2,
         .options = "output clobber taps jobs",
@@ -136,8 +137,8 @@ const command_action KERNEL_ACTIONS[] = {
         .name = "crop",
         .usage = "FILE [--taps N|WxH] -o OUT [options]",
         .help = "Cut a kernel to a size around its centre, or to the smallest square that holds "
-                "99.9 % of its light (--param keep=0.999); what is lost is said. With --fade it "
-                "ends smoothly.",
+                "99.9 % of its light (--param keep=0.999), and print how much light is lost. With "
+                "--fade it ends smoothly.",
         .min_words = 1,
         .max_words = 1,
         .options = "output clobber taps param fade jobs",
@@ -157,11 +158,11 @@ const command_action KERNEL_ACTIONS[] = {
     {
         .name = "clean",
         .usage = "PHOTO [SHORTER[:EXPOSURE]...] -o OUT [options]",
-        .help = "Make a kernel of a photograph of a lamp: find its centre, take the background "
-                "out, restore a core that is cut off, replace the noise of the tail by the "
-                "fall-off before it, and set taps below zero to zero. The core comes from shorter "
-                "exposures if there are any, and else from its flank. An EXPOSURE is relative to "
-                "the photograph's, or PHOTO has one, too; it is measured if it is not given.",
+        .help = "Make a kernel of a photograph of a lamp: find its centre, subtract the "
+                "background, restore a core that is cut off, replace the noise of the tail by a "
+                "smooth fall-off, and set taps below zero to zero. The core comes from shorter "
+                "exposures if you give any, and otherwise from its flank. An EXPOSURE is relative "
+                "to that of PHOTO, which may have one, too. Without it, it is measured.",
         .min_words = 1,
         .max_words = 16,
         .options = "output clobber taps param fade kernel_center jobs",
@@ -174,9 +175,9 @@ const command_action KERNEL_ACTIONS[] = {
         .name = "merge",
         .usage = "PHOTO[:EXPOSURE]... -o OUT [options]",
         .help = "Make one kernel of several exposures of the same lamp, which may differ by "
-                "thousands. Each tap is the mean of the exposures that know it, weighted by how "
-                "well they do; --json has the confidence of each ring. Without EXPOSURE (1/60) "
-                "their ratios are measured. 'kernel clean' then takes the background out.",
+                "thousands. Each tap is the mean of the exposures, weighted by how well each shows "
+                "it; --json has the confidence of each ring. Without EXPOSURE, such as 1/60, their "
+                "ratios are measured. 'kernel clean' then subtracts the background.",
         .min_words = 2,
         .max_words = 16,
         .options = "output clobber taps fade kernel_center jobs",

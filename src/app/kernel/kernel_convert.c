@@ -105,7 +105,7 @@ static image *converted(conversion *v, const image *from, err *e) {
 static void tell(const cli *c, const conversion *v, text *out) {
     double lost = v->light > 0 ? v->lost / v->light : 0;
     if (lost > 0)
-        log_warn("%s: %.3g %% of the light lay outside %u x %u taps and is gone", c->s.output,
+        log_warn("%s: %.3g %% of the light lay outside %u x %u taps and is lost", c->s.output,
                  100 * lost, v->m.size[0], v->m.size[1]);
     if (!c->s.json) return;
     json_out j = json_begin(out);

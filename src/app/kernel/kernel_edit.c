@@ -70,8 +70,7 @@ static bool read_word(editing *w, int i, const char *word, const settings *s, er
     char *colon = access(path, F_OK) != 0 ? strrchr(path, ':') : NULL;
     if (colon) {
         if (!w->of->amount || !read_amount(&in->amount, colon + 1) || !(in->amount > 0))
-            return err_set(e, ERR_USAGE, "'%s': there is no such file, and '%s' is not %s", word,
-                           colon + 1,
+            return err_set(e, ERR_USAGE, "'%s' is not a file, and '%s' is not %s", word, colon + 1,
                            w->of->amount ? w->of->amount : "something that this action takes");
         *colon = 0;
     }
@@ -166,7 +165,8 @@ static bool match_colour(editing *w, edit_input *in, const primaries *from, err 
     matrix m;
     if (k->channels != 3 || !w->coloured || primaries_same(from, &w->colour)) return true;
     if (!primaries_convert(&m, from, &w->colour))
-        return err_set(e, ERR_DATA, "'%s' has chromaticities that no colours can be made of",
+        return err_set(e, ERR_DATA,
+                       "the chromaticities of '%s' are not a usable set; correct or remove them",
                        in->name);
     for (size_t i = 0; i < n; i++) {
         double rgb[3] = {k->tap[i], k->tap[n + i], k->tap[2 * n + i]};
@@ -368,7 +368,7 @@ static void add_words(const editing *w, const cli *c, text *out) {
     for (int i = 0; i < w->told.sayings; i++) text_add(out, "  %s\n", w->told.saying[i].words);
     if (w->faded > 0)
         text_add(out, "  the fade to the border took %.3g %% of the light\n", 100 * w->faded);
-    text_add(out, "  the channels sum to %.6g, before to %.6g (means)\n",
+    text_add(out, "  the channels sum to %.6g on average; before, to %.6g\n",
              edit_light(k) / k->channels, w->light);
 }
 
@@ -377,7 +377,7 @@ static bool finish(editing *w, const cli *c, err *e) {
     edit_kernel *k = &w->made;
     if (w->r.taps[0] && !edit_fit(k, w->r.taps[0], w->r.taps[1], &w->lost, e)) return false;
     if (w->lost > 0)
-        log_warn("%s: %.3g %% of the light lay outside %u x %u taps and is gone", c->s.output,
+        log_warn("%s: %.3g %% of the light lay outside %u x %u taps and is lost", c->s.output,
                  100 * w->lost, k->w, k->h);
     if (settings_given(&c->s, "fade", FOR_KERNEL)) w->faded = edit_fade(k, c->s.fade);
     if (w->of->from_photo) edit_normalize(k);

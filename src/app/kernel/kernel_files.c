@@ -39,8 +39,7 @@ static bool skip(const settings *s, int *status) {
 }
 
 bool kernel_may_write(const settings *s, int *status, err *e) {
-    if (!s->output)
-        return err_set(e, ERR_USAGE, "this needs an output (-o OUT); see 'fftbloom help kernel'");
+    if (!s->output) return err_set(e, ERR_USAGE, "there is no output; give one with -o OUT");
     if (s->clobber || access(s->output, F_OK) != 0) return image_can_create(s->output, e);
     return skip(s, status);
 }

@@ -41,7 +41,7 @@ int kernel_list(cli *c, text *out, err *e) {
     json_out j;
     if (!library_folder(folder, &c->s)) {
         err_set(e, ERR_NO_INPUT,
-                "the folder of the shipped kernels is not there; --kernels says where it is");
+                "cannot find the folder of the shipped kernels; give it with --kernels DIR");
         return 0;
     }
     if (c->s.json) {

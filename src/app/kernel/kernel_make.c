@@ -75,7 +75,7 @@ int kernel_models(cli *c, text *out, err *e) {
             add_model_json(m, &j);
             continue;
         }
-        text_add(out, "%-10s%s\n", m->name, m->help);
+        text_add(out, "%-14s%s\n", m->name, m->help);
         for (int k = 0; k < model_parameters(m); k++) {
             const model_parameter *p = &m->parameter[k];
             text_add(out, "  %-12s%s, %g to %g [%g]\n", p->name, p->help, p->min, p->max,

@@ -74,7 +74,7 @@ static bool set(kernel_layer *l, const char *name, const char *value, err *e) {
 static bool set_image(kernel_layer *l, const char *path, par *threads, err *e) {
     kernel_source in = {0};
     if (l->request.of->light)
-        return err_set(e, ERR_USAGE, "an image is an opening of the model aperture, not of %s",
+        return err_set(e, ERR_USAGE, "an image is for the model aperture; the model %s takes none",
                        l->request.of->name);
     bool ok = kernel_source_load(&in, path, threads, e) &&
               (!in.is_spectrum || err_set(e, ERR_DATA, "'%s' is a spectrum", path));
@@ -355,7 +355,7 @@ static bool choose_taps(kernel_recipe *r, par *threads, err *e) {
     return true;
 }
 
-/* Rounds to the nearest number with so many bits. The few taps that hold much light keep all. */
+/* Rounds to the nearest number with `bits` bits. The few taps that hold much light keep all. */
 static double rounded(double v, uint32_t bits) {
     static const double MUCH = 1e-4;
     int exponent;

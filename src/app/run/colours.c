@@ -37,7 +37,7 @@ static void tell_unknown(const image_part *p) {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     primaries is;
     if (!image_primaries(p, &is) && !atomic_flag_test_and_set(&said))
-        log_info("the image does not say what its colours are; they are taken as linear Rec.709");
+        log_info("the image does not state its colour space; it is taken to be linear Rec.709");
 }
 
 /* Refuses a part that says that its colours are coded. */
@@ -90,8 +90,10 @@ static bool part_for_output(image *img, int part, const colour_space *to, par *t
     image_primaries(p, &now);
     if (converts && !primaries_same(&now, &to->primaries->is) &&
         !primaries_convert(&r.convert, &now, &to->primaries->is))
-        return err_set(e, ERR_DATA, "its primaries cannot be converted to %s",
-                       to->primaries->title);
+        return err_set(
+            e, ERR_DATA,
+            "its primaries cannot be converted to %s; correct or remove its chromaticities",
+            to->primaries->title);
     return recode_part(img, part, &r, threads, e) &&
            image_set_space(p, to->curve, converts ? &to->primaries->is : NULL, e);
 }

@@ -155,8 +155,8 @@ static bool check_input(const work *w, const file_mark *before, err *e) {
 /* Says once in a run that an input has been bloomed before. */
 static void note_stamp(const work *w, const image_header *h) {
     if (!output_is_stamped(h) || atomic_flag_test_and_set(&w->m->stamped)) return;
-    log_note("%s was bloomed already (its attribute fftbloom:version says so); now it is bloomed "
-             "once more",
+    log_note("%s was bloomed already (its attribute fftbloom:version says so); it is bloomed "
+             "again",
              w->f->input);
 }
 

@@ -88,7 +88,7 @@ static void note_gaps(const job *j) {
     text gaps = {0};
     size_t missing = frame_list_gaps(&j->frames, &j->view[0].input, &gaps);
     if (missing)
-        log_note("frame%s %s of %s %s not there", missing == 1 ? "" : "s", gaps.s, j->input,
+        log_note("frame%s %s of %s %s missing", missing == 1 ? "" : "s", gaps.s, j->input,
                  missing == 1 ? "is" : "are");
     text_free(&gaps);
 }

@@ -50,7 +50,7 @@ static bool convert(rowwise *s, void *to, const typed_rows *r, err *e) {
     s->a->clamped += over;
     if (!over || s->o->s->bloom.half_overflow == OVERFLOW_CLAMP) return true;
     return err_set(e, ERR_BAD_PIXELS,
-                   "%llu values of a channel beside the colour are beyond %g, the maximum of a "
+                   "%llu values of a channel that is not colour are beyond %g, the maximum of a "
                    "half float; use --half-overflow clamp or --pixel-type float to continue",
                    (unsigned long long)over, HALF_MAX);
 }

@@ -20,7 +20,7 @@ typedef struct {
                                          that come alone */
     size_t count;                     /* images so far */
     uint8_t ahead[16];                /* bytes that were read to know the format, */
-    size_t n;                         /* so many */
+    size_t n;                         /* the number of these bytes */
 } stream;
 
 /* Begins; `raw` is "WxHxC" or NULL. */

@@ -20,8 +20,8 @@ static bool find_gpu(const engine_device **gpu, device_list *devices, const char
         if (d->class == ENGINE_GPU || (d->class == ENGINE_SOFTWARE && !*gpu)) *gpu = d;
         if (d->class == ENGINE_GPU) break;
     }
-    return some ||
-           err_set(e, ERR_NO_DEVICE, "no device is '%s'; 'fftbloom devices' lists them", want);
+    return some || err_set(e, ERR_NO_DEVICE,
+                           "unknown device '%s'; 'fftbloom devices' lists the devices", want);
 }
 
 static lab_bench_request request_of(const cli *c) {

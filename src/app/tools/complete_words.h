@@ -1,5 +1,5 @@
-/* complete_words.h - finds words for a value that only this machine or the files of a command line
- * can tell: devices, shipped kernels, the layers of the image, the parameters of the model. */
+/* complete_words.h - finds completions for values that depend on this machine or on the files of a
+ * command line: devices, shipped kernels, the layers of the image, the parameters of the model. */
 #ifndef APP_COMPLETE_WORDS_H
 #define APP_COMPLETE_WORDS_H
 

@@ -75,7 +75,7 @@ static void *raw_open(const char *path, const image_limits *limits, par *threads
     if (ok && (sscanf(head + sizeof MAGIC - 1, "%" SCNu32 " %" SCNu32 " %" SCNu32, &w, &height,
                       &channels) != 3 ||
                (channels != 1 && channels != 3 && channels != 4)))
-        ok = err_set(e, ERR_DATA, "the head of the raw planes is damaged");
+        ok = err_set(e, ERR_DATA, "the header of the raw planes is damaged");
     if (ok) {
         const flat_size size = {w, height, channels == 1 ? 1 : 3, channels == 4};
         r->start = RAW_HEAD;

@@ -35,7 +35,7 @@ screen *screen_open(const char *name, err *e) {
     screen *s = NULL;
     if (!known && strcmp(name, "ocio") != 0 && strncmp(name, "ocio:", 5) != 0) {
         err_set(e, ERR_CONFIG,
-                "view '%s' is not known; there are film, srgb, ocio, ocio:VIEW and "
+                "unknown view '%s'; there are film, srgb, ocio, ocio:VIEW and "
                 "ocio:DISPLAY/VIEW",
                 name);
         return NULL;

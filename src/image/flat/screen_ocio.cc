@@ -64,7 +64,8 @@ screen_ocio *open(const std::string &name, err *e) {
     bool interchange = c->hasRole("aces_interchange");
     if (!interchange && !c->hasRole(OCIO::ROLE_SCENE_LINEAR)) {
         err_set(e, ERR_CONFIG,
-                "the OpenColorIO config has neither a role aces_interchange nor scene_linear");
+                "the OpenColorIO config has neither the role aces_interchange nor scene_linear; "
+                "it needs one of them");
         return nullptr;
     }
     OCIO::DisplayViewTransformRcPtr t = OCIO::DisplayViewTransform::Create();
@@ -81,7 +82,7 @@ screen_ocio *open(const std::string &name, err *e) {
 screen_ocio *screen_ocio_open(const char *name, err *e) {
     const char *path = getenv("OCIO");
     if (!path || !*path) {
-        err_set(e, ERR_CONFIG, "view ocio needs the variable OCIO, the path of a config");
+        err_set(e, ERR_CONFIG, "view ocio needs the variable OCIO; set it to the path of a config");
         return nullptr;
     }
     try {
@@ -114,7 +115,8 @@ bool screen_ocio_show(const screen_ocio *s, float *rgb, size_t pixels, err *e) {
 #else
 
 screen_ocio *screen_ocio_open(const char *, err *e) {
-    err_set(e, ERR_CONFIG, "view ocio: this program was built without OpenColorIO");
+    err_set(e, ERR_CONFIG,
+            "view ocio: this program was built without OpenColorIO; use film or srgb");
     return nullptr;
 }
 void screen_ocio_close(screen_ocio **) {}

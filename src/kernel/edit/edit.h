@@ -1,10 +1,11 @@
 /* edit.h - changes kernels: `fftbloom kernel rotate`, `mix`, `clean` and their like.
  *
  * An edit is a function from kernels to a kernel and a row in one table (edit_table.c). It works in
- * double and gives the same taps whatever the number of threads; those that shipped kernels may be
- * made with (all but clean and merge) also whatever the machine (base/steady.h). Light is moved and
- * never lost in silence: a result is as large as it must be to hold every tap that is not zero, and
- * each edit says in numbers what it changed. The module knows nothing of files.
+ * double and gives the same taps whatever the number of threads; all
+ * but clean and merge also give the same taps on every machine (base/steady.h), because shipped
+ * kernels may be made with them. Light is moved and never lost in silence: a result is as large as
+ * it must be to hold every tap that is not zero, and each edit says in numbers what it changed. The
+ * module knows nothing of files.
  *
  * To add an edit: its function, its row in edit_table.c, and its action (app/kernel). */
 #ifndef KERNEL_EDIT_H
@@ -109,8 +110,8 @@ typedef struct {
 } edit_reach;
 
 edit_reach edit_reach_of(const edit_kernel *k);
-/* Returns the smallest side of which the centre has so many taps before and after it, and which is
- * not below `least`. */
+/* Returns the smallest side, `least` or more, whose centre has `before` taps before it and `after`
+ * taps after it. */
 uint32_t edit_side(uint32_t before, uint32_t after, uint32_t least);
 
 /* Changes the size, with the centre in its place; the light of taps that find no place goes into

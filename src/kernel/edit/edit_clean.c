@@ -43,7 +43,7 @@ static void take_background_out(cleaning *w) {
     }
     if (taken > 0 && before > 0)
         edit_say(w->told, "background", taken / before,
-                 "a background of %.3g was taken out; it held %.3g %% of the light", level,
+                 "a background of %.3g was subtracted; it had %.3g %% of the light", level,
                  100 * taken / before);
 }
 
@@ -79,8 +79,9 @@ static bool take_shorter(edit_kernel *to, const cleaning *w, const edit_request 
                 ratio = (isfinite(first->amount) ? first->amount : 1) / in->amount;
             if (!(ratio > 1)) {
                 ok = err_set(e, ERR_DATA,
-                             "'%s' is no shorter exposure of '%s': no taps say how much "
-                             "shorter; write %s:0.1 for a tenth of the light",
+                             "'%s' must be a shorter exposure than '%s', and its taps do "
+                             "not show that; give its exposure, such as %s:0.1 for a "
+                             "tenth of the light",
                              in->name, first->name, in->name);
                 break;
             }
@@ -228,8 +229,8 @@ static void clip_negative(cleaning *w) {
         if (w->k.tap[i] < 0) below -= w->k.tap[i], count++, w->k.tap[i] = 0;
     if (count)
         edit_say(w->told, "negative", (double)count,
-                 "%.0f taps below zero, of %.3g %% of the light, are zero", (double)count,
-                 100 * below / light);
+                 "%.0f taps below zero were set to zero; they had %.3g %% of the light",
+                 (double)count, 100 * below / light);
 }
 
 /* ---------------------------------------------------------------------------------------------- */

@@ -169,7 +169,7 @@ static bool measure(bracket *b, const ring_map *m, edit_account *told, err *e) {
         if (!isfinite(x->in->amount)) {
             if (!(ratio > 1))
                 return err_set(e, ERR_DATA,
-                               "'%s' and '%s' have no well exposed taps in common: give "
+                               "'%s' and '%s' have no well exposed taps in common; give "
                                "their exposures, such as %s:1/60",
                                y->in->name, x->in->name, x->in->name);
             x->exposure = y->exposure * ratio;

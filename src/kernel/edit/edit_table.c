@@ -68,10 +68,10 @@ const edit EDITS[] = {
         .most = EDIT_INPUTS,
         .amount = "an exposure",
         .from_photo = true,
-        .parameter = {{"background", 1, 0, 1, "1 takes a background out, 0 leaves it"},
+        .parameter = {{"background", 1, 0, 1, "1 subtracts a background, 0 leaves it"},
                       {"noise", 5, 0, 100,
-                       "rings whose light is not so many times the noise of a tap are replaced by "
-                       "a fall-off; 0 leaves them"},
+                       "a fall-off replaces rings whose light is less than this many times the "
+                       "noise of a tap; 0 leaves them"},
                       {"core", 1, 0, 1, "1 restores a core that is cut off, 0 leaves it"}},
         .apply = edit_clean,
     },

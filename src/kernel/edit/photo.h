@@ -1,5 +1,5 @@
-/* photo.h - what photographs of a lamp have in common: a centre that is to be found, a core that
- * may be cut off, and exposures of which one is so many times the other. */
+/* photo.h - what photographs of a lamp have in common: a centre that must be found, a core that
+ * may be cut off, and exposures that are multiples of each other. */
 #ifndef KERNEL_PHOTO_H
 #define KERNEL_PHOTO_H
 

@@ -124,7 +124,7 @@ static bool make_tints(maker *m, err *e) {
     m->tint = mem_new((size_t)(m->before + m->after + 1), sizeof *m->tint, "colours", e);
     if (!m->tint) return false;
     if (!primaries_to_xyz(&to_xyz, &m->r->colours->is) || !matrix_invert(&to_rgb, &to_xyz))
-        return err_set(e, ERR_CONFIG, "the primaries %s make no colours", m->r->colours->name);
+        return err_set(e, ERR_CONFIG, "the primaries %s cannot be converted", m->r->colours->name);
     for (int pass = 0; pass < 2; pass++)
         for (int t = -m->before; t <= m->after; t++) {
             double *tint = m->tint[t + m->before], w = step_wavelength(m, t), xyz[3], rgb[3];

@@ -146,7 +146,8 @@ bool model_set(model_request *r, const char *assignment, err *e) {
     if (strcmp(name, "primaries") == 0) {
         const primaries_row *row = primaries_find(value);
         if (row) r->colours = row;
-        return row || err_set(e, ERR_USAGE, "there are no primaries '%s'", value);
+        return row || err_set(e, ERR_USAGE,
+                              "unknown primaries '%s'; docs/colour.md lists the names", value);
     }
     model_unit unit;
     for (int i = 0; i < MODEL_SETUPS; i++)
@@ -192,14 +193,14 @@ static bool resolve_length(double *to, const model_request *r, int i, err *e) {
     static const char *const NEEDS[] = {
         "", "pitch=, or sensor= and width=", "hfov= and width=, or focal= and pitch=", "width="};
     if (per[r->unit[i]] == 0)
-        return err_set(e, ERR_USAGE, "%s of the model %s: to know it in pixels takes %s", p->name,
-                       r->of->name, NEEDS[r->unit[i]]);
+        return err_set(e, ERR_USAGE, "%s of the model %s: converting it to pixels needs %s",
+                       p->name, r->of->name, NEEDS[r->unit[i]]);
     *to = v * per[r->unit[i]];
     /* What is too small to matter may be so. */
     double high = p->kind == MODEL_FILM ? MODEL_SIDE : p->max;
     if (*to > high)
-        return err_set(e, ERR_USAGE, "%s of the model %s is %.4g pixels; the most is %g", p->name,
-                       r->of->name, *to, high);
+        return err_set(e, ERR_USAGE, "%s of the model %s is %.4g pixels; the maximum is %g",
+                       p->name, r->of->name, *to, high);
     if (p->kind != MODEL_FILM) *to = fmax(*to, p->min);
     return true;
 }
@@ -221,10 +222,10 @@ bool model_resolve(double to[MODEL_PARAMETERS], const model_request *r, err *e) 
         to[i] = 1.2196698912665045 * MODEL_GREEN / 1000 * r->setup[SETUP_FNUMBER] / pitch;
         if (to[i] > p->max)
             return err_set(e, ERR_USAGE,
-                           "f/%g makes a first dark ring of %.4g pixels; the most is %g",
+                           "f/%g makes a first dark ring of %.4g pixels; the maximum is %g",
                            r->setup[SETUP_FNUMBER], to[i], p->max);
         to[i] = fmax(to[i], p->min);
     }
     if (r->light->power || r->light->line > 0 || r->setup[SETUP_WAVELENGTH] > 0) return true;
-    return err_set(e, ERR_USAGE, "light=%s needs its wavelength=", r->light->name);
+    return err_set(e, ERR_USAGE, "light=%s needs wavelength=, in nanometres", r->light->name);
 }
