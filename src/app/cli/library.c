@@ -83,7 +83,8 @@ static bool no_such(const char *word, const settings *s, err *e) {
          w = strtok_r(NULL, " ", &at))
         name[n++] = w;
     err_set(e, ERR_NO_INPUT, "'%s' is neither a file nor the name of a shipped kernel%s%s", word,
-            text_meant(meant, word, name, n, '\''), n ? "; 'fftbloom kernel list' lists them" : "");
+            text_meant(meant, word, name, n, '\''),
+            n ? " ('fftbloom kernel list' lists them)" : "");
     text_free(&names);
     return false;
 }

@@ -85,7 +85,7 @@ int kernel_models(cli *c, text *out, err *e) {
     if (c->s.json)
         json_close(&j);
     else
-        text_add(out, "\nBesides, as far as they have an effect on the model:\n");
+        text_add(out, "\nParameters of every model on which they have an effect:\n");
     add_common(c->s.json ? &j : NULL, out);
     if (c->s.json) json_end(&j);
     return 0;

@@ -1,9 +1,9 @@
 /* edit.h - changes kernels: `fftbloom kernel rotate`, `mix`, `clean` and their like.
  *
  * An edit is a function from kernels to a kernel and a row in one table (edit_table.c). It works in
- * double and gives the same taps whatever the number of threads; all
- * but clean and merge also give the same taps on every machine (base/steady.h), because shipped
- * kernels may be made with them. Light is moved and never lost in silence: a result is as large as
+ * double and gives the same taps whatever the number of threads. All edits but clean and merge also
+ * give the same taps on every machine (base/steady.h), because shipped kernels may be made with
+ * them. Light is moved and never lost in silence: a result is as large as
  * it must be to hold every tap that is not zero, and each edit says in numbers what it changed. The
  * module knows nothing of files.
  *
