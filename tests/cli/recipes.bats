@@ -109,6 +109,7 @@ P
 
 @test "make: results that are older than their images are made, and no others" {
     rm in.exr
+    unset MAKEFLAGS MFLAGS MAKELEVEL # of a make that runs this test
     make -s -f "$recipes/bloom.mk"
     bloomed plate.1001.exr plate.1001.bloom.exr
     rm want.exr

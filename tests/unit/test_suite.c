@@ -86,7 +86,7 @@ static void bad_cases(void **state) {
     refuses_case("\"name\":\"a\\nb\"", "31: ", "one line");
     refuses_case("\"name\":\"a\"", "23: ", "names no input");
     refuses_case("\"name\":\"a\"," RUNS, "23: ", "nothing is checked");
-    refuses_case("\"name\":\"a\",\"config\":{\"input\":\"i.####.exr\",\"kernel\":\"k\"}",
+    refuses_case("\"name\":\"a\",\"config\":{\"input\":\"i.####.exr\",\"kernel\":\"k.exr\"}",
                  "23: ", "is a sequence");
     refuses_case("\"name\":\"a\",\"config\":{\"paddin\":\"zero\"}", "45: ", "\"padding\"");
     refuses_case("\"name\":\"a\",\"config\":{\"sharpen\":2}", "55: ", "from 0 to 1");
@@ -131,7 +131,7 @@ static void bad_variables_of_the_command(void **state) {
 /* --- what lands ------------------------------------------------------------------------------ */
 
 static const char BASE[] =
-    "{\"version\": 1, \"variables\": {\"look\": \"base\", \"n\": 4, \"at\": \"${look}/k\"},\n"
+    "{\"version\": 1, \"variables\": {\"look\": \"base\", \"n\": 4, \"at\": \"${look}/k.exr\"},\n"
     " \"defaults\": {\"config\": {\"input\": \"in.exr\", \"padding\": \"mirror\"}, \"fail\": "
     "0.5},\n"
     " \"cases\": [{\"name\": \"first\", \"config\": {\"kernel\": \"${at}\"}, \"verify\": "
@@ -168,7 +168,7 @@ static void a_whole_suite(void **state) {
     assert_string_equal(c->name, "first");
     assert_string_equal(tail(c->file), "base.json");
     assert_int_equal(c->line, 3);
-    assert_string_equal(tail(c->s.kernel), "outer/k");
+    assert_string_equal(tail(c->s.kernel), "outer/k.exr");
     assert_int_equal(c->s.bloom.verify, 4);
     assert_int_equal(c->s.bloom.border[0], BORDER_MIRROR);
 
