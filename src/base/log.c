@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,24 @@ void log_say(log_level level, const char *fmt, ...) {
     line[end++] = '\n';
     ssize_t unused = write(STDERR_FILENO, line, end);
     (void)unused; /* nowhere left to complain */
+}
+
+void log_say_once(log_level level, const char *fmt, ...) {
+    enum { MOST = 64 };
+    static _Atomic uint64_t said_before[MOST]; /* hashes (FNV-1a); 0: free */
+    char said[2048];
+    uint64_t hash = 14695981039346656037u;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(said, sizeof said, fmt, ap);
+    va_end(ap);
+    for (const char *s = said; *s; s++) hash = (hash ^ (uint8_t)*s) * 1099511628211u;
+    for (int i = 0; i < MOST; i++) {
+        uint64_t was = 0;
+        if (atomic_compare_exchange_strong(&said_before[i], &was, hash)) break;
+        if (was == hash) return;
+    }
+    log_say(level, "%s", said);
 }
 
 void log_status(const char *line) {

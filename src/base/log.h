@@ -8,7 +8,7 @@
  *
  * The level is global: it is set once, before any thread starts. The other global state of the base
  * is the account and limit of memory (mem.c), the temporary files that exist (file.c), and here the
- * line of status and the last words. */
+ * line of status, the last words and what was said once. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -21,6 +21,10 @@ log_level log_get_level(void);
 
 /* Writes "fftbloom: ", the word of the level, and the message. */
 void log_say(log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Does the same for a message that the program has not said yet: a sequence says it for its first
+ * frame. */
+void log_say_once(log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Shows a line without an end on a terminal, in place of the one before; NULL removes it. The next
  * message removes it, too. */

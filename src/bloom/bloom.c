@@ -265,9 +265,13 @@ static bool no_layer(err *e) {
                    "the image has no colour layer to bloom; name layers with --layers");
 }
 
+static bool check_globs(const bloom *b, const image_header *h, err *e) {
+    return layer_globs_check(h, b->s.layers, b->s.exclude, e) && layer_light_find(&b->s, h, e);
+}
+
 bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e) {
     begin(b, r);
-    if (!layer_globs_check(&img->head, b->s.layers, b->s.exclude, e)) return false;
+    if (!check_globs(b, &img->head, e)) return false;
     /* The whole kernel is its centre, so every bit stays, even of NaNs and negative zeros. */
     if (b->s.sharpen == 1 && b->s.window == WINDOW_KEEP && !b->s.emit_layer && !b->s.per_layer)
         return true;
@@ -301,7 +305,7 @@ bool bloom_tiled_header(const bloom *b, image_header *h, err *e) {
 bool bloom_tiled(const bloom *b, const image_header *h, const bloom_rows *rows, bloom_report *r,
                  err *e) {
     begin(b, r);
-    if (!layer_globs_check(h, b->s.layers, b->s.exclude, e)) return false;
+    if (!check_globs(b, h, e)) return false;
     if (b->s.mask || b->s.per_layer)
         return err_set(e, ERR_CONFIG,
                        "--mask and --per-layer need the whole image in memory, into which it does "
@@ -322,7 +326,7 @@ bool bloom_tiled(const bloom *b, const image_header *h, const bloom_rows *rows, 
 
 /* Finds the image's first part with a colour group. */
 static bool first_group(const bloom *b, const image_header *h, layer_map *m, int *part, err *e) {
-    if (!layer_globs_check(h, b->s.layers, b->s.exclude, e)) return false;
+    if (!check_globs(b, h, e)) return false;
     for (*part = 0; *part < h->parts; ++*part) {
         if (!layer_map_make(m, &h->part[*part], b->s.layers, b->s.exclude, e)) return false;
         if (m->groups) return true;

@@ -39,18 +39,28 @@ static bool set(layer_light *to, const item *i, err *e) {
     }
     for (size_t k = 0; k < sizeof NUMBER / sizeof NUMBER[0]; k++) {
         if (strcmp(i->name, NUMBER[k].name) != 0) continue;
+        bool amount = strcmp(i->name, "amount") == 0;
         double v = strtod(i->value, &end);
-        if (*end || end == i->value || !(v >= 0 && v <= NUMBER[k].max) || isinf(v))
+        bool read = end != i->value;
+        if (read && amount && *end == '%') v /= 100, end++;
+        if (!read || *end || !(v >= 0 && v <= NUMBER[k].max))
             return err_set(e, ERR_CONFIG,
-                           "per_layer: %s of '%s' must be a number from 0%s, not '%s'", i->name,
-                           i->glob, NUMBER[k].max == 1 ? " to 1" : "", i->value);
-        *NUMBER[k].at = strcmp(i->name, "amount") == 0 ? 1 - v : v;
+                           "per_layer: %s of '%s' must be a number from 0%s%s, not '%s'", i->name,
+                           i->glob, NUMBER[k].max == 1 ? " to 1" : "",
+                           amount ? " or a percentage" : "", i->value);
+        *NUMBER[k].at = amount ? 1 - v : v;
         return true;
     }
     return err_set(e, ERR_CONFIG,
                    "per_layer: '%s' is not a setting of a layer; there are sharpen, amount, "
                    "threshold, knee and mask",
                    i->name);
+}
+
+static bool is_for(const item *i, const image_part *p, const layer_group *layer) {
+    bool unnamed = !*layer->name;
+    return text_glob(i->glob, unnamed ? "rgba" : layer->name) ||
+           (unnamed && p->name && text_glob(i->glob, p->name));
 }
 
 bool layer_light_of(layer_light *to, const bloom_settings *s, const image_part *p,
@@ -63,10 +73,7 @@ bool layer_light_of(layer_light *to, const bloom_settings *s, const image_part *
         layer_light ignored = made;
         n = strcspn(list, ",");
         if (!cut(&i, list, n, e)) return false;
-        bool unnamed = layer && !*layer->name;
-        bool mine = layer && (text_glob(i.glob, unnamed ? "rgba" : layer->name) ||
-                              (unnamed && p->name && text_glob(i.glob, p->name)));
-        if (!set(mine ? &made : &ignored, &i, e)) return false;
+        if (!set(layer && is_for(&i, p, layer) ? &made : &ignored, &i, e)) return false;
     }
     *to = made;
     return true;
@@ -75,4 +82,38 @@ bool layer_light_of(layer_light *to, const bloom_settings *s, const image_part *
 bool layer_light_check(const bloom_settings *s, err *e) {
     layer_light any;
     return layer_light_of(&any, s, NULL, NULL, e);
+}
+
+/* Refuses an item that is for no layer, and lists those that there are. */
+static bool find_layer(const item *i, const bloom_settings *s, const image_header *h, err *e) {
+    text names = {0};
+    bool found = false, ok = true;
+    for (int part = 0; ok && !found && part < h->parts; part++) {
+        layer_map m;
+        const image_part *p = &h->part[part];
+        /* A layer that is excluded here may have settings for other images. */
+        if (!(ok = layer_map_make(&m, p, s->layers, NULL, e))) break;
+        for (int k = 0; k < m.groups; k++) {
+            const char *name = m.group[k].name;
+            found |= is_for(i, p, &m.group[k]);
+            if (!*name) name = h->parts > 1 && p->name ? p->name : "rgba";
+            text_add(&names, "%s%s", names.n ? ", " : "", name);
+        }
+        layer_map_free(&m);
+    }
+    if (ok && !found && names.n)
+        ok = err_set(e, ERR_USAGE, "no layer matches --per-layer '%s'; the colour layers are: %s",
+                     i->glob, names.s);
+    text_free(&names);
+    return ok;
+}
+
+bool layer_light_find(const bloom_settings *s, const image_header *h, err *e) {
+    const char *list = s->per_layer ? s->per_layer : "";
+    for (size_t n; *(list += strspn(list, " ,")); list += n) {
+        item i;
+        n = strcspn(list, ",");
+        if (!cut(&i, list, n, e) || !find_layer(&i, s, h, e)) return false;
+    }
+    return true;
 }

@@ -2,8 +2,8 @@
  * or those that --per-layer has for the layer.
  *
  * A list of settings is "GLOB:NAME=VALUE,GLOB:NAME=VALUE". The names are sharpen, amount (its
- * complement to 1), threshold, knee and mask. Globs match names of layers, the unnamed layer is
- * `rgba`; later settings win. */
+ * complement to 1, or a percentage), threshold, knee and mask. Globs match names of layers, the
+ * unnamed layer is `rgba`; later settings win. */
 #ifndef BLOOM_LAYER_LIGHT_H
 #define BLOOM_LAYER_LIGHT_H
 
@@ -23,5 +23,8 @@ bool layer_light_of(layer_light *to, const bloom_settings *s, const image_part *
                     const layer_group *layer, err *e);
 /* Checks the list alone. */
 bool layer_light_check(const bloom_settings *s, err *e);
+/* Refuses, with ERR_USAGE, a glob that matches no colour layer of any part; the message lists
+ * these. Nothing is refused if there are none. */
+bool layer_light_find(const bloom_settings *s, const image_header *h, err *e);
 
 #endif

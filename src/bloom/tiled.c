@@ -68,7 +68,8 @@ static uint64_t memory_for(const tiled_job *j) {
 static bool choose(tiling *t, const tiled_job *j, const layer_map *m, uint64_t memory, err *e) {
     const image_part *p = &j->head->part[j->part];
     psf k = {0};
-    tiling_request r = {.memory = memory, .rows = j->rows->step(j->rows->ctx, j->part)};
+    tiling_request r = {
+        .memory = memory, .limit = mem_limit(), .rows = j->rows->step(j->rows->ctx, j->part)};
     uint32_t most = 0;
     for (int i = 0; i < m->groups; i++) {
         uint32_t n = tiled_channels(j->s, &m->group[i]);

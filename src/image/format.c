@@ -166,9 +166,15 @@ static const image_format *format_of_name(const char *path, err *e) {
             name += n + (name[n] == ',');
         }
     }
+    size_t n = strlen(path);
     if (image_is_stream(path)) {
         err_set(e, ERR_CANT_CREATE,
                 "standard output needs a format: exr:-, pfm:-, hdr:-, raw:- or png:-");
+        return NULL;
+    }
+    if (n > 2 && strcmp(path + n - 2, ":-") == 0) {
+        err_set(e, ERR_CANT_CREATE,
+                "cannot write '%s': standard output is exr:-, pfm:-, hdr:-, raw:- or png:-", path);
         return NULL;
     }
     err_set(e, ERR_CANT_CREATE,

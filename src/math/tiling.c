@@ -132,7 +132,7 @@ static bool cheapest(tiling *best, const search *s, uint64_t *least) {
 }
 
 static bool refuse(const tiling_request *r, uint64_t least, err *e) {
-    char needs[32], has[32];
+    char needs[32], has[32], limit[32];
     if (least <= r->memory)
         return err_set(e, ERR_CONFIG,
                        "no device can do the tiles that %" PRIu32 " x %" PRIu32
@@ -141,9 +141,9 @@ static bool refuse(const tiling_request *r, uint64_t least, err *e) {
     return err_set(e, ERR_RETRY,
                    "%" PRIu32 " x %" PRIu32
                    " pixels do not fit into the memory, nor do the smallest tiles: they need %s, "
-                   "and %s of the limit is left; raise --mem-limit, or use a smaller kernel",
+                   "and %s of the limit of %s is left; raise --mem-limit, or use a smaller kernel",
                    r->ask.size[PLAN_X], r->ask.size[PLAN_Y], text_bytes((double)least, needs),
-                   text_bytes((double)r->memory, has));
+                   text_bytes((double)r->memory, has), text_bytes((double)r->limit, limit));
 }
 
 /* What a device has no memory for has to be smaller, by this much at a time. */

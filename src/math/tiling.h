@@ -17,6 +17,7 @@
 typedef struct {
     plan_request ask;      /* of the whole image; limits and frames do not count */
     uint64_t memory;       /* bytes that may be taken, all in all */
+    uint64_t limit;        /* of the whole program; for messages only */
     uint64_t fixed;        /* bytes that are taken besides, whatever the tiles */
     uint32_t rows;         /* rows of the result are written in multiples of this */
     uint32_t pixel_in;     /* bytes of a pixel of the rows that are read: all channels */

@@ -140,7 +140,7 @@ print(*["%.4f" % (8 * x / y) for x in v])')
     [[ "$output" == *"acescg"*"logc3"* ]]
     run bloom flat.exr point.exr --input-space pq_rec2020
     [ "$status" -eq 64 ]
-    [[ "$output" == *"PQ is not supported"* ]]
+    [[ "$output" == *"PQ is not supported; convert the image to linear light first"* ]]
 }
 
 @test "curves are applied to the colour and not to its coverage; data stays" {

@@ -119,6 +119,25 @@ with open("n.pfm", "wb") as f:
     refused '{"rim": 2}' "must be an object, not a number"
     run bloom layers.exr two.exr --per-layer rim
     [ "$status" -eq 64 ]
+    for o in nosuch:amount=0.5 rim:amount=0.5,nosuch*:knee=1; do
+        run bloom layers.exr two.exr --per-layer "$o"
+        echo "$output"
+        [ "$status" -eq 64 ]
+        [[ "$output" == *"no layer matches --per-layer 'nosuch"*"'; the colour layers are: rgba, rim" ]]
+    done
+    echo '{"version": 1, "layers": {"nosuch": {"amount": "20%"}}}' >bad.json
+    run "$FFTBLOOM" plan layers.exr two.exr --config bad.json --device cpu
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"no layer matches --per-layer 'nosuch'"* ]]
+    bloom layers.exr two.exr --per-layer rim:amount=0.5 --exclude rim
+    # The spellings that the options take.
+    bloom layers.exr two.exr --per-layer rim:amount=50%,rgba:threshold=inf
+    [ "$(pixel out.exr 10 9 R,rim.R)" = "8 7" ]
+    echo '{"version": 1, "layers": {"rim": {"amount": "50%"}, "rgba": {"threshold": "inf"}}}' >look.json
+    bloom layers.exr two.exr --config look.json
+    [ "$(pixel out.exr 10 9 R,rim.R)" = "8 7" ]
+    refused '{"rim": {"amount": "120%"}}' "from 0 to 1 or a percentage, not '120%'"
+    refused '{"rim": {"sharpen": "20%"}}' "must be a number, not a string"
     # A layer's own threshold of nothing.
     bloom layers.exr two.exr --threshold 6 --per-layer rim:threshold=0
     [ "$(pixel out.exr 10 9 R,rim.R)" = "7.5 6" ]
@@ -132,6 +151,13 @@ with open("n.pfm", "wb") as f:
     [ "$(FFTBLOOM_AMOUNT=1 "$FFTBLOOM" --print-config | awk '$1 == "sharpen" { print $2, $4 }')" = "0 FFTBLOOM_AMOUNT" ]
     echo '{"version": 1, "amount": 0.25}' >look.json
     [ "$("$FFTBLOOM" --config look.json --print-config | awk '$1 == "sharpen" { print $2 }')" = 0.75 ]
+    [ "$("$FFTBLOOM" --config look.json --sharpen 0.5 --print-config | awk '$1 == "sharpen" { print $2 }')" = 0.5 ]
+    for o in "--sharpen 0.2 --amount 0.3" "--mix 0.3 --sharpen 0.2" "--amount 0.3 --mix 0.3"; do
+        set -- $o
+        run "$FFTBLOOM" $o --print-config
+        [ "$status" -eq 64 ]
+        [[ "$output" == *"$1 and $3 set the same value; give one of them"* ]]
+    done
     for v in 2 -1 101% % x; do
         run "$FFTBLOOM" in.exr two.exr -o out.exr --amount=$v
         [ "$status" -eq 64 ]

@@ -164,3 +164,23 @@ for r in (2, 5, 10, 20, 40, 80):
         assert abs(a - b) < 0.05, (r, c, a, b)
 PY
 }
+
+@test "words that name nothing, keys that were meant, sizes that differ" {
+    for o in "check sunstra" "show sunstra -o x.png" "convert sunstra -o x.exr" "rotate sunstra 5 -o x.exr"; do
+        run kernel $o
+        echo "$output"
+        [ "$status" -eq 66 ]
+        [[ "$output" == *"'sunstra' is neither a file nor the name of a shipped kernel; did you mean 'sunstar'?"* ]]
+    done
+    echo '{"version": 1, "layers": [{"model": "star", "shar": 0.5}]}' >r.json
+    run kernel make r.json -o x.exr
+    [[ "$status" -ne 0 && "$output" == *'r.json:1:'*'unknown key "shar"; did you mean "share"?'* ]]
+    kernel make moffat --taps 33 -o a.exr -q
+    kernel make star --taps 65 -o b.exr -q
+    for o in clean merge; do
+        run kernel $o a.exr b.exr -o x.exr
+        echo "$output"
+        [ "$status" -eq 65 ]
+        [[ "$output" == *"'a.exr' has 33 x 33 taps in "*"'b.exr' 65 x 65 in 3; they must be the same"* ]]
+    done
+}

@@ -62,6 +62,13 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
     # The same numbers as from a file.
     bloom - two.exr -o - --raw 4x2x3 <in.raw >bloomed.raw
     bloom o.@.exr two.exr -o raw:- | cmp - bloomed.raw
+    # What raw cannot hold is said once, not for each frame.
+    for f in o.*.exr; do oiiotool "$f" --ch R,G,B,Z=1 -d float -o "z${f#o}"; done
+    bloom z.@.exr two.exr -o raw:- 2>said | cmp - bloomed.raw
+    [ "$(grep -c "raw cannot hold these channels, which are left out: Z" said)" -eq 1 ]
+    run bloom o.1.exr two.exr -o foo:-
+    [ "$status" -eq 73 ]
+    [[ "$output" == *"cannot write 'foo:-': standard output is exr:-, pfm:-, hdr:-, raw:- or png:-"* ]]
 }
 
 @test "video in, bloomed video out" {

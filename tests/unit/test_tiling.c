@@ -66,12 +66,14 @@ static void tiles_cover_the_image_and_fit(void **state) {
         tiling t;
         err e = {0};
         tiling_request r = any_request();
+        r.limit = 64000000000u;
         if (tiling_choose(&t, &r, NULL, NULL, &e)) {
             check_tiling(&t, &r);
             chosen++;
         } else {
             assert_int_equal(e.code, ERR_RETRY);
             assert_non_null(strstr(e.msg, "nor do the smallest tiles"));
+            assert_non_null(strstr(e.msg, " of the limit of 64.0 GB is left"));
             refused++;
         }
     }

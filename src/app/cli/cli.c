@@ -175,6 +175,19 @@ static bool read_line(reader *r, err *e) {
 
 /* --- the whole line ------------------------------------------------------------------------ */
 
+/* Refuses two names of one option: nobody can say which of them is meant to win. */
+static bool check_names(const reader *r, err *e) {
+    for (int i = 0; i < r->flags; i++)
+        for (int k = 0; k < i; k++) {
+            const option *a = r->flag[k].o, *b = r->flag[i].o;
+            char first[OPTION_NAME_ROOM], second[OPTION_NAME_ROOM];
+            if (a == b || a->at != b->at || !(a->means || b->means)) continue;
+            return err_set(e, ERR_USAGE, "%s and %s set the same value; give one of them",
+                           option_flag(a, first), option_flag(b, second));
+        }
+    return true;
+}
+
 /* Sets --config alone, or all flags. */
 static bool set_flags(const reader *r, settings *s, bool config, err *e) {
     for (int i = 0; i < r->flags; i++) {
@@ -269,7 +282,8 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     reader r = {.cmd = c->cmd, .argc = argc, .argv = argv};
     r.flag = mem_new((size_t)argc, sizeof *r.flag, "flags", e);
     r.word = mem_new((size_t)argc, sizeof *r.word, "arguments", e);
-    bool ok = r.flag && r.word && settings_init(&c->s, e) && read_line(&r, e), over = r.help;
+    bool ok = r.flag && r.word && settings_init(&c->s, e) && read_line(&r, e) && check_names(&r, e),
+         over = r.help;
     /* Lowest rank first, so that each source replaces what came before. */
     if (ok && !r.help)
         ok = set_flags(&r, &c->s, true, e) &&

@@ -139,8 +139,11 @@ static bool layer_settings(const config_reader *r, const json_value *object, err
     for (const json_value *layer = object->child; ok && layer; layer = layer->next) {
         ok = layer->type == JSON_OBJECT || config_wrong_type(layer, layer->key, OBJECT, e);
         for (const json_value *v = ok ? layer->child : NULL; ok && v; v = v->next) {
-            bool name = strcmp(v->key, "mask") == 0;
-            uint32_t type = name ? STRING : NUMBER;
+            /* Strings for "20%" and "inf". */
+            bool either = text_glob_any("amount,threshold,knee", v->key);
+            uint32_t type = strcmp(v->key, "mask") == 0 ? STRING
+                            : either                    ? NUMBER | STRING
+                                                        : NUMBER;
             ok = (type >> v->type & 1) || has_variables(r, v) ||
                  config_wrong_type(v, v->key, type, e);
             text_add(&list, "%s%s:%s=", list.n ? "," : "", layer->key, v->key);

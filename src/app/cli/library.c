@@ -44,10 +44,6 @@ static bool find(char to[LIBRARY_PATH], const char *word, const settings *s) {
            access(to, F_OK) == 0;
 }
 
-char *library_path(char room[LIBRARY_PATH], char *word, const settings *s) {
-    return find(room, word, s) ? room : word;
-}
-
 static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -87,6 +83,11 @@ static bool no_such(const char *word, const settings *s, err *e) {
             n ? " ('fftbloom kernel list' lists them)" : "");
     text_free(&names);
     return false;
+}
+
+char *library_path(char room[LIBRARY_PATH], char *word, const settings *s, err *e) {
+    if (!is_name(word) || access(word, F_OK) == 0) return word;
+    return find(room, word, s) ? room : (no_such(word, s, e), NULL);
 }
 
 bool library_set_kernel(settings *s, uint32_t users, err *e) {

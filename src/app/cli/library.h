@@ -8,11 +8,11 @@
 
 #include "app/cli/settings.h"
 
-/* Writes the path of a shipped kernel into `room` and returns it. Returns the word where it names
- * none: it has a dot or a slash, there is a file of that name, or the library has no such kernel.
- */
+/* Writes the path of a shipped kernel into `room` and returns it. Returns the word where it can
+ * name none: it has a dot or a slash, or there is a file of that name. Returns NULL where the
+ * library has no such kernel: ERR_NO_INPUT, with the nearest name. */
 enum { LIBRARY_PATH = 4200 };
-char *library_path(char room[LIBRARY_PATH], char *word, const settings *s);
+char *library_path(char room[LIBRARY_PATH], char *word, const settings *s, err *e);
 
 /* Replaces the option `kernel` by the path of the shipped kernel that it names. Fails with
  * ERR_NO_INPUT, and with the nearest names, where a word names nothing. */

@@ -201,7 +201,13 @@ static bool parse_space(const source *from) {
     bool word = from->o->words && strcmp(from->value, from->o->words[0]) == 0;
     bool found = word || space_find(&is, from->value);
     if (found && !word && !is.curve->decode)
-        return err_set(from->e, ERR_CONFIG, "%s: %s is not supported", from->name, is.curve->title);
+        return err_set(from->e, ERR_CONFIG,
+                       "%s: %s is not supported; convert the image %s, for example with oiiotool "
+                       "--colorconvert",
+                       from->name, is.curve->title,
+                       from->o->at == offsetof(settings, output_space)
+                           ? "that this program writes in linear light"
+                           : "to linear light first");
     if (found) return parse_text(from);
     text names = {0};
     space_names(&names);

@@ -6,7 +6,8 @@
 
 int kernel_check(cli *c, text *out, err *e) {
     char shipped[LIBRARY_PATH];
-    c->word[1] = library_path(shipped, c->word[1], &c->s);
+    c->word[1] = library_path(shipped, c->word[1], &c->s, e);
+    if (!c->word[1]) return 0;
     lint l;
     kernel_finding found[KERNEL_FINDINGS];
     kernel_source in = {0};

@@ -141,7 +141,8 @@ static bool open_conversion(conversion *v, const cli *c, const image *img, err *
 
 int kernel_convert(cli *c, text *out, err *e) {
     char shipped[LIBRARY_PATH];
-    c->word[1] = library_path(shipped, c->word[1], &c->s);
+    c->word[1] = library_path(shipped, c->word[1], &c->s, e);
+    if (!c->word[1]) return 0;
     int status = 0;
     const file_set_file FILES[] = {{FILE_READ, "the kernel", c->word[1]},
                                    {FILE_WRITTEN, "the output", c->s.output}};

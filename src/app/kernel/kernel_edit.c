@@ -74,7 +74,8 @@ static bool read_word(editing *w, int i, const char *word, const settings *s, er
                            w->of->amount ? w->of->amount : "something that this action takes");
         *colon = 0;
     }
-    char *file = library_path(shipped, path, s);
+    char *file = library_path(shipped, path, s, e);
+    if (!file) return false;
     if (file != path && snprintf(path, sizeof w->path[i], "%s", file) >= (int)sizeof w->path[i])
         return err_set(e, ERR_USAGE, "a path of %zu characters is too long", strlen(file));
     const char *slash = strrchr(path, '/');

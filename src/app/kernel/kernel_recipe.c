@@ -103,6 +103,16 @@ static bool at_place(const json_value *v, const err *why, err *e) {
     return json_err_key(v, e, "%s", why->msg);
 }
 
+/* Says of a key that no model has what was meant, if it is near a recipe's own key. */
+static bool near_own_key(const kernel_layer *l, const json_value *v, err *e) {
+    static const char *const OWN[] = {"model", "share", "image"};
+    char meant[TEXT_MEANT];
+    if (model_takes(l->request.of, v->key)) return false;
+    if (!*text_meant(meant, v->key, OWN, sizeof OWN / sizeof OWN[0], '"')) return false;
+    json_err_key(v, e, "unknown key \"%s\"%s", v->key, meant);
+    return true;
+}
+
 static bool set_member(kernel_layer *l, const json_value *v, par *threads, err *e) {
     err why = {0};
     if (strcmp(v->key, "model") == 0) return true;
@@ -117,6 +127,7 @@ static bool set_member(kernel_layer *l, const json_value *v, par *threads, err *
         mem_free(path);
         return ok;
     }
+    if (near_own_key(l, v, e)) return false;
     if (v->type != JSON_NUMBER && v->type != JSON_STRING)
         return json_err(v, e, "%s must be a number or a string, not %s", v->key,
                         json_type_name(v->type));

@@ -180,7 +180,8 @@ static bool show(cli *c, const kernel_source *in, const lint *l, text *out, err 
 
 int kernel_show(cli *c, text *out, err *e) {
     char shipped[LIBRARY_PATH];
-    c->word[1] = library_path(shipped, c->word[1], &c->s);
+    c->word[1] = library_path(shipped, c->word[1], &c->s, e);
+    if (!c->word[1]) return 0;
     const settings *s = &c->s;
     const file_set_file FILES[] = {{FILE_READ, "the kernel", c->word[1]},
                                    {FILE_WRITTEN, "the output", s->output}};

@@ -90,12 +90,13 @@ bool flat_take(flat_file *f, file_out **file, const image_header *h, const image
         if (!held) text_add(&left_out, "%s%s", left_out.n ? ", " : "", p->channel[c].name);
     }
     if (left_out.n)
-        log_note("%s cannot hold these channels, which are left out: %s", format->name, left_out.s);
+        log_say_once(LOG_NOTE, "%s cannot hold these channels, which are left out: %s",
+                     format->name, left_out.s);
     text_free(&left_out);
     if (!format->holds_alpha) is->alpha = -1;
     if (memcmp(&p->data, &p->display, sizeof p->data) != 0)
-        log_note("%s holds no windows: the data window is written, (%d,%d)-(%d,%d)", format->name,
-                 p->data.x0, p->data.y0, p->data.x1, p->data.y1);
+        log_say_once(LOG_NOTE, "%s holds no windows: the data window is written, (%d,%d)-(%d,%d)",
+                     format->name, p->data.x0, p->data.y0, p->data.x1, p->data.y1);
     return true;
 }
 

@@ -60,13 +60,8 @@ static bool take_shorter(edit_kernel *to, const cleaning *w, const edit_request 
     for (int i = 1; ok && i < r->inputs; i++) {
         edit_kernel s = {0};
         const edit_input *in = &r->input[i], *first = &r->input[0];
-        if (in->kernel.w != first->kernel.w || in->kernel.h != first->kernel.h ||
-            in->kernel.channels != first->kernel.channels) {
-            ok = err_set(e, ERR_DATA, "'%s' and '%s' have different sizes or channels", in->name,
-                         first->name);
-            break;
-        }
-        ok = edit_copy(&s, &in->kernel, e) && photo_recentre(&s, at, NULL, e);
+        ok = edit_same_size(first, in, e) && edit_copy(&s, &in->kernel, e) &&
+             photo_recentre(&s, at, NULL, e);
         for (uint32_t c = 0; ok && c < s.channels; c++) {
             double *tap = s.tap + c * n, *longer = plane(w, c), high = 0;
             uint32_t end = w->rings.rings, outer = end - 1 - end / 5;

@@ -137,21 +137,17 @@ static bool cut_bracket(bracket *b, const edit_request *r, edit_account *told, e
 }
 
 static bool open_bracket(bracket *b, const edit_request *r, edit_account *told, err *e) {
-    const edit_kernel *first = &r->input[0].kernel;
     int given = 0;
     for (int i = 0; i < r->inputs; i++) {
-        const edit_kernel *k = &r->input[i].kernel;
         b->x[i].in = &r->input[i];
         given += isfinite(r->input[i].amount);
-        if (k->w != first->w || k->h != first->h || k->channels != first->channels)
-            return err_set(e, ERR_DATA, "'%s' and '%s' have different sizes or channels",
-                           r->input[i].name, r->input[0].name);
+        if (!edit_same_size(&r->input[0], &r->input[i], e)) return false;
     }
     if (given && given < r->inputs)
         return err_set(e, ERR_USAGE, "give the exposure of every file (FILE:1/60), or of none");
     b->count = r->inputs;
     qsort(b->x, (size_t)b->count, sizeof *b->x, by_light);
-    b->channels = first->channels;
+    b->channels = r->input[0].kernel.channels;
     return cut_bracket(b, r, told, e);
 }
 
