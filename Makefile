@@ -39,7 +39,7 @@ comma  := ,
 # Overruns end the program instead of going on; measured to cost nothing.
 HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 # No path of this machine is in what is built: two builds are the same bytes.
-PLACE  := -ffile-prefix-map=$(CURDIR)/=
+PLACE  := -ffile-prefix-map=$(CURDIR)=.
 OPT    := $(PLACE) $(if $(filter 1,$(SAN)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g $(HARDEN))
 PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO) $(if $(filter 1,$(FFTW)),fftw3f fftw3)
 DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_FFTW=$(FFTW) -DWITH_LAB=$(LAB) -DWITH_SAN=$(SAN)
