@@ -69,7 +69,7 @@ say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),@:,@printf '%-5s %s\n'
 # --- shaders: GLSL -> SPIR-V -> numbers that C includes. One file per pass and precision. -------
 COMP := $(wildcard shaders/*.comp)
 SPV  := $(foreach s,$(notdir $(COMP:.comp=)),$(BUILD)/shaders/$(s)_f32.inc $(BUILD)/shaders/$(s)_f64.inc)
-GLSL := glslc --target-env=vulkan1.1 -O0 -Werror -mfmt=num -MD
+GLSL := glslc --target-env=vulkan1.1 -O0 -Werror -I. -mfmt=num -MD
 
 $(BUILD)/shaders/%_f32.inc: shaders/%.comp
 	@mkdir -p $(@D)

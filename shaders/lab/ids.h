@@ -1,9 +1,9 @@
 // ids.h - the numbers that the lab's shaders and src/lab must agree on, beside those of
-// ../shared.h: C and GLSL both include this file.
+// shaders/shared.h: C and GLSL both include this file.
 #ifndef SHADERS_LAB_IDS_H
 #define SHADERS_LAB_IDS_H
 
-#include "../shared.h"
+#include "shaders/shared.h"
 
 // Ids of specialization constants.
 #define LAB_COLUMNS 100 // the lines are columns of the image, not rows

@@ -1,9 +1,9 @@
 // nabla.h - the numbers that the shaders of `nabla` and of the article's bloom agree on with
-// src/lab, beside those of ../shared.h: C and GLSL both include this file.
+// src/lab, beside those of shaders/shared.h: C and GLSL both include this file.
 #ifndef SHADERS_LAB_NABLA_H
 #define SHADERS_LAB_NABLA_H
 
-#include "../shared.h"
+#include "shaders/shared.h"
 
 // Ids of specialization constants.
 #define NABLA_THREAD_BITS 120 // log2 of the threads

@@ -5,9 +5,7 @@ bats_require_minimum_version 1.5.0
 load files
 
 setup() {
-    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$dir"
-    export FFTBLOOM_CACHE_DIR=$dir/cache
+    own_folder
 }
 
 python=/usr/bin/python3
