@@ -158,6 +158,10 @@ with open("n.pfm", "wb") as f:
         [ "$status" -eq 64 ]
         [[ "$output" == *"$1 and $3 set the same value; give one of them"* ]]
     done
+    FFTBLOOM_AMOUNT=1 FFTBLOOM_SHARPEN=0.2 run "$FFTBLOOM" --print-config
+    [ "$status" -eq 78 ]
+    [[ "$output" == *"FFTBLOOM_SHARPEN and FFTBLOOM_AMOUNT set the same value; set one of them"* ]]
+    [ "$(FFTBLOOM_AMOUNT=1 FFTBLOOM_SHARPEN= "$FFTBLOOM" --print-config | awk '$1 == "sharpen" { print $2 }')" = 0 ]
     for v in 2 -1 101% % x; do
         run "$FFTBLOOM" in.exr two.exr -o out.exr --amount=$v
         [ "$status" -eq 64 ]

@@ -65,6 +65,8 @@ static void bad_configs(void **state) {
     refuses("{\"version\": 1, \"mem_limit\": \"2 elephants\"}", "look.json:1:29: ", "size");
     refuses("{\"version\": 1, \"include\": 3}", "look.json:1:27: ", "a string or an array");
     refuses("{\"version\": 1, \"include\": [\"\"]}", "look.json:1:28: ", "must not be empty");
+    refuses("{\"version\": 1, \"sharpen\": 0.5, \"mix\": 0.5}",
+            "look.json:1:32: ", "\"sharpen\" and \"mix\" set the same value; keep one of them");
     refuses("{\"version\": 1, \"sharpen\": \"${x}\"}", "look.json:1:27: ", "must be a number");
 }
 

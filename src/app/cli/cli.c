@@ -181,7 +181,7 @@ static bool check_names(const reader *r, err *e) {
         for (int k = 0; k < i; k++) {
             const option *a = r->flag[k].o, *b = r->flag[i].o;
             char first[OPTION_NAME_ROOM], second[OPTION_NAME_ROOM];
-            if (a == b || a->at != b->at || !(a->means || b->means)) continue;
+            if (!option_same_value(a, b)) continue;
             return err_set(e, ERR_USAGE, "%s and %s set the same value; give one of them",
                            option_flag(a, first), option_flag(b, second));
         }

@@ -507,6 +507,10 @@ const option *option_next(const option *last, uint32_t users) {
     return NULL;
 }
 
+bool option_same_value(const option *a, const option *b) {
+    return a != b && a->at == b->at && (a->means || b->means);
+}
+
 const char *option_nearest(const char *name, uint32_t users) {
     const char *names[SETTINGS_ROOM];
     char plain[OPTION_NAME_ROOM];

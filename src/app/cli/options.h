@@ -96,6 +96,8 @@ extern const char *const SECTION_TITLE[SECTIONS];
  * return NULL if there is none. */
 const option *option_find(const char *name, uint32_t users);
 const option *option_find_letter(char letter, uint32_t users);
+/* Returns true if the two are different names of one value, such as sharpen and amount. */
+bool option_same_value(const option *a, const option *b);
 /* Returns the name nearest to `name`, or NULL if none is near. */
 const char *option_nearest(const char *name, uint32_t users);
 /* Returns the first option that one of `users` takes, or the one after `last`, in the order of the

@@ -315,13 +315,29 @@ void settings_free(settings *s) {
     *s = (settings){0};
 }
 
+/* Returns the value of the option's variable; NULL if there is none, or an empty one. */
+static const char *variable_of(const option *o, uint32_t users, char name[OPTION_NAME_ROOM]) {
+    const char *key = o->on & users ? option_env(o, name) : NULL;
+    const char *value = key ? getenv(key) : NULL;
+    return value && *value ? value : NULL;
+}
+
+/* Refuses variables of two names of one value. */
+static bool check_variables(const option *o, const char *name, uint32_t users, err *e) {
+    char other[OPTION_NAME_ROOM];
+    for (const option *b = OPTIONS; b < o; b++)
+        if (option_same_value(b, o) && variable_of(b, users, other))
+            return err_set(e, ERR_CONFIG, "%s and %s set the same value; set one of them", other,
+                           name);
+    return true;
+}
+
 bool settings_environment(settings *s, uint32_t users, err *e) {
     for (int i = 0; i < OPTION_COUNT; i++) {
         char name[OPTION_NAME_ROOM];
-        const char *key = OPTIONS[i].on & users ? option_env(&OPTIONS[i], name) : NULL;
-        const char *value = key ? getenv(key) : NULL;
-        if (value && *value &&
-            !settings_set(s, i, value, (setting_origin){ORIGIN_ENVIRONMENT, key}, e))
+        const char *value = variable_of(&OPTIONS[i], users, name);
+        if (value && (!check_variables(&OPTIONS[i], name, users, e) ||
+                      !settings_set(s, i, value, (setting_origin){ORIGIN_ENVIRONMENT, name}, e)))
             return false;
     }
     return true;
