@@ -121,7 +121,9 @@ static bool transform(const attempt *a, outcome *to, bool *engine_failed, err *e
     /* The centre tap is added by the last pass, and not by the engine. */
     double tap[PSF_CHANNELS] = {0}, gain[PSF_CHANNELS];
     for (uint32_t c = 0; c < a->v->channels; c++) gain[c] = 1 - a->v->sharpen;
-    engine_frame f = {.term = {{(const void *const *)a->in, tap, gain}},
+    engine_frame f = {.in = {(const void *const *)a->in},
+                      .tap = tap,
+                      .gain = gain,
                       .out = a->made,
                       .sink = rows ? &(engine_sink){join_row, rows} : NULL};
     bool ok = engine_submit(g, to->lease.slot, &f, e) &&

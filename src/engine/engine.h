@@ -4,11 +4,20 @@
  * and wait for them, any number of times; close. An engine neither scales nor checks pixels, and
  * knows nothing of files, colours or accuracy: bloom does that.
  *
- *   out = sum over the terms of  tap * in + gain * (in convolved with the spectrum)     per plane
+ *   out = tap * in + gain * (in convolved with the spectrum)     per plane
  *
- * A plane is packed rows of floats or doubles, as the plan's precision says; in and out may be the
- * same memory. Where the plan says that all floats are halfs, they may travel to the device as
- * halfs; a float that is not a half is an error then.
+ * A plan may have several terms, up to PLAN_TERMS: as many images, each with a spectrum of its own.
+ *
+ *   out = tap * in[0] + gain * sum over terms t of (in[t] convolved with spectrum t)
+ *
+ * The products are added up before the way back, so that n terms cost n forward transforms and one
+ * inverse. Lights go through another kernel than the rest of the image that way; a kernel is the
+ * sum of its pieces, each with the image moved to meet it; and a kernel that changes over the frame
+ * is a sum of kernels, each with the image times its weight. The caller makes these images.
+ *
+ * A plane is packed rows of floats or doubles, as the plan's precision says; the first term's
+ * planes and `out` may be the same memory. Where the plan says that all floats are halfs, they may
+ * travel to the device as halfs; a float that is not a half is an error then.
  *
  * A frame in flight occupies a slot. With one slot, submit and wait alternate; with several, the
  * next frame's upload overlaps with the work on this one. Submit and wait allocate nothing.
@@ -32,7 +41,6 @@
 
 enum {
     ENGINE_CHANNELS = PSF_CHANNELS,
-    ENGINE_TERMS = 1,  /* images, each with a spectrum, that end in one result */
     ENGINE_SLOTS = 64, /* maximum of frames in flight */
     ENGINE_NAME = 256,
     ENGINE_UUID = 16,
@@ -79,18 +87,13 @@ typedef struct {
     void *ctx;
 } engine_sink;
 
-/* One image that goes through one spectrum. The arrays are the caller's. */
-typedef struct {
-    const void *const *in;    /* plan.ask.channels planes */
-    const double *tap, *gain; /* per plane */
-} engine_term;
-
 /* The planes and the sink must stay until engine_wait has returned; the structs and arrays of
  * pointers only until engine_submit has. */
 typedef struct {
-    engine_term term[ENGINE_TERMS];
-    void *const *out;        /* planes; not used where there is a sink */
-    const engine_sink *sink; /* NULL: none. Only where engine.sinks is true */
+    const void *const *in[PLAN_TERMS]; /* of each term of the plan: plan.ask.channels planes */
+    const double *tap, *gain;          /* per plane */
+    void *const *out;                  /* planes; not used where there is a sink */
+    const engine_sink *sink;           /* NULL: none. Only where engine.sinks is true */
 } engine_frame;
 
 /* The seconds of one frame. Upload and download count the host's work and the device's, which may
@@ -146,8 +149,8 @@ uint32_t engine_devices_cpu(engine_device *to);
 /* Opens a device. `threads` and `cache_dir` (NULL: none) must outlive the engine. */
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
 /* Makes everything that frames of this plan need, in place of what was prepared before. `k` is an
- * array of ENGINE_TERMS spectra, which the caller frees. An engine that uses a spectrum in place
- * takes its memory, and leaves NULL in k->value. */
+ * array of a spectrum for each term of the plan, which the caller frees. An engine that uses a
+ * spectrum in place takes its memory, and leaves NULL in its `value`. */
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
 /* Starts a frame in a slot that is free. */
 bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e);

@@ -432,9 +432,9 @@ static bool count_bytes(plan *p, err *e) {
     if (ask->half_input && has_shapes(ask) && p->sample_bytes == 4)
         p->input_bytes = p->image_bytes / 2;
     /* The CPU engine does one channel after the other. */
-    p->scratch_bytes = has_shapes(ask) ? scratch * ask->channels : scratch;
+    p->scratch_bytes = p->terms * (has_shapes(ask) ? scratch * ask->channels : scratch);
     p->line_bytes = lines * ask->channels;
-    p->spectrum_bytes = spectrum * ask->spectra;
+    p->spectrum_bytes = p->terms * spectrum * ask->spectra;
     p->twiddle_bytes = twiddle_bytes(&a[0], (uint32_t)c) + twiddle_bytes(&a[1], (uint32_t)c);
     return true;
 }
@@ -528,6 +528,11 @@ static bool check_request(const plan_request *ask, err *e) {
     }
     if (ask->channels == 0 || (ask->spectra != 1 && ask->spectra != ask->channels))
         return err_set(e, ERR_INTERNAL, "%u channels with %u spectra", ask->channels, ask->spectra);
+    if (ask->terms > PLAN_TERMS)
+        return err_set(e, ERR_INTERNAL, "%u terms; %d are the most", ask->terms, PLAN_TERMS);
+    if (ask->terms > 1 && has_shapes(ask))
+        return err_set(e, ERR_CONFIG, "%u terms, where the device adds up none; use --device cpu",
+                       ask->terms);
     if (ask->half_input && !ask->tapless)
         return err_set(e, ERR_INTERNAL,
                        "an image of halfs is not there for the last pass, which adds centre taps; "
@@ -543,20 +548,22 @@ static bool check_request(const plan_request *ask, err *e) {
  * shapes. */
 static void name_passes(plan *p) {
     const plan_axis *a = p->axis;
-    uint64_t halves = p->scratch_bytes * p->ask.channels;
+    uint64_t halves = p->scratch_bytes / p->terms * p->ask.channels;
     p->passes = 3;
     p->pass[0] = (plan_pass){PASS_FORWARD, .axis = 0, .fft = {.length = a[0].length}};
     p->pass[1] = (plan_pass){PASS_CONVOLVE, .axis = 1, .fft = {.length = a[1].length}};
     p->pass[2] = (plan_pass){PASS_INVERSE, .axis = 0, .fft = {.length = a[0].length}};
-    p->pass[0].bytes = p->image_bytes + halves;
-    p->pass[1].bytes = 2 * halves + p->spectrum_bytes;
+    p->pass[0].bytes = p->terms * (p->image_bytes + halves);
+    p->pass[1].bytes = (p->terms + 1) * halves + p->spectrum_bytes;
     p->pass[2].bytes = halves + (p->ask.tapless ? 1 : 2) * p->image_bytes;
 }
 
 bool plan_make(plan *out, const plan_request *ask, err *e) {
     if (!check_request(ask, e)) return false;
-    plan p = {
-        .ask = *ask, .sample_bytes = sample_bytes(ask), .frames = ask->frames ? ask->frames : 1};
+    plan p = {.ask = *ask,
+              .sample_bytes = sample_bytes(ask),
+              .terms = ask->terms ? ask->terms : 1,
+              .frames = ask->frames ? ask->frames : 1};
     if (!choose_axes(&p, e) || !count_bytes(&p, e)) return false;
     if (has_shapes(ask)) {
         if (!check_memory(&p, e)) return false;

@@ -197,7 +197,7 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
         tap[ch] = (1 - c->gain) + c->gain * k[s * taps + (size_t)c->cy * c->kw + c->cx];
         gain[ch] = c->gain;
     }
-    engine_frame f = {.term = {{from, tap, gain}}, .out = out};
+    engine_frame f = {.in = {from}, .tap = tap, .gain = gain, .out = out};
     engine_options o = {.slots = 1, .staged = c->staged};
     bool ok = engine_prepare(g, &r->p, &sl, &o, e) && engine_run(g, &f, NULL, e) &&
               engine_run(g, &f, NULL, e);

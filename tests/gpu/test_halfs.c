@@ -166,7 +166,7 @@ static void refusals(void **state) {
         CHECK_OK(g && engine_prepare(g, &p, &lines, NULL, &e), e);
         const void *in[] = {plane};
         void *out[] = {plane};
-        engine_frame f = {.term = {{in, &one, &one}}, .out = out};
+        engine_frame f = {.in = {in}, .tap = &one, .gain = &one, .out = out};
         assert_false(engine_run(g, &f, NULL, &e));
         assert_int_equal(e.code, ERR_INTERNAL);
         assert_non_null(strstr(e.msg, "1.00048828"));

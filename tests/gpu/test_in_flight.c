@@ -50,7 +50,7 @@ static void aim(frame *to, film *m, int i, float (*out)[PIXELS]) {
         to->in[c] = m->in[i][c];
         to->out[c] = out[c];
     }
-    to->f = (engine_frame){.term = {{to->in, m->tap, m->gain[i]}}, .out = to->out};
+    to->f = (engine_frame){.in = {to->in}, .tap = m->tap, .gain = m->gain[i], .out = to->out};
 }
 
 /* A different spectrum in every number: what it does to an image does not matter here. */

@@ -218,6 +218,24 @@ static void symmetric_kernels(void **state) {
     }
 }
 
+/* Several terms have a half spectrum and a kernel's spectrum each, and the same shapes. */
+static void terms_take_memory(void **state) {
+    (void)state;
+    plan_request ask = {.size = {640, 360}, .channels = 3, .spectra = 3};
+    plan one, two;
+    err e = {0};
+    CHECK_OK(plan_make(&one, &ask, &e), e);
+    assert_int_equal(one.terms, 1);
+    ask.terms = PLAN_TERMS;
+    CHECK_OK(plan_make(&two, &ask, &e), e);
+    assert_int_equal(two.scratch_bytes, PLAN_TERMS * one.scratch_bytes);
+    assert_int_equal(two.spectrum_bytes, PLAN_TERMS * one.spectrum_bytes);
+    assert_int_equal(two.axis[0].length, one.axis[0].length);
+    ask.terms = PLAN_TERMS + 1;
+    assert_false(plan_make(&two, &ask, &e));
+    assert_int_equal(e.code, ERR_INTERNAL);
+}
+
 static void known_sizes(void **state) {
     (void)state;
     static const uint32_t SIZE[][3] = {{1280, 720, 256},  {1280, 720, 512},   {1366, 768, 256},
@@ -309,6 +327,7 @@ int main(void) {
         cmocka_unit_test(random_requests),
         cmocka_unit_test(known_sizes),
         cmocka_unit_test(symmetric_kernels),
+        cmocka_unit_test(terms_take_memory),
         cmocka_unit_test(extremes),
         cmocka_unit_test(frequencies_are_a_permutation),
         cmocka_unit_test(power_of_two_lengths),

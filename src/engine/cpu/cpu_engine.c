@@ -19,13 +19,14 @@ typedef struct {
      * submit may share them without a lock. */
     plan p;
     const cpu_passes *pass;
-    cpu_job job;  /* what the planes of all frames have in common */
-    void *kernel; /* the spectra of all planes, taken from the caller */
+    cpu_job job;              /* what the planes of all frames have in common */
+    void *kernel[PLAN_TERMS]; /* the spectra of all planes, taken from the caller */
+    size_t half_bytes;        /* of a term's half spectrum */
     double scale; /* left out by the transforms: 1 / L per axis, 1/2 for two real lines in one */
 
     /* Each slot belongs to the thread that submits to it. */
     struct {
-        void *half;         /* spectrum of the plane at work */
+        void *half;         /* spectra of the plane at work, of one term after the other */
         engine_times times; /* of the last frame */
     } slot[ENGINE_SLOTS];
     uint32_t slots;
@@ -69,10 +70,12 @@ static void unprepare(cpu_engine *g) {
         mem_free(g->slot[i].half);
         g->slot[i].half = NULL;
     }
+    for (uint32_t t = 0; t < PLAN_TERMS; t++) {
+        mem_free(g->kernel[t]);
+        g->kernel[t] = NULL;
+    }
     mem_free(g->job.block);
-    mem_free(g->kernel);
     g->job = (cpu_job){0};
-    g->kernel = NULL;
     g->slots = 0;
 }
 
@@ -105,10 +108,11 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
                     err *e) {
     cpu_engine *g = (cpu_engine *)base;
     cpu_job *j = &g->job;
-    size_t half;
+    size_t half, bytes;
     uint32_t slots = o && o->slots ? o->slots : 1;
     unprepare(g);
-    if (!fits(p, k, e)) return false;
+    for (uint32_t t = 0; t < p->terms; t++)
+        if (!fits(p, &k[t], e)) return false;
     g->p = *p;
     g->scale = 0.5 / ((double)p->axis[0].length * p->axis[1].length);
     if (slots > ENGINE_SLOTS)
@@ -123,17 +127,20 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     j->block_bytes = cpu_passes_block(j, g->pass);
     for (int i = 0; i < 2; i++)
         if (!prepare_axis(g, i, o ? o->patience : 0, e)) goto fail;
-    if (!mem_mul(cpu_passes_batches(j) * CPU_LINES, p->halves, &half)) {
+    if (!mem_mul(cpu_passes_batches(j) * CPU_LINES, p->halves, &half) ||
+        !mem_mul(half, p->terms * g->pass->complex_bytes, &bytes)) {
         err_set(e, ERR_DATA, "the half spectrum does not fit in memory");
         goto fail;
     }
     j->block = mem_raw((size_t)par_workers(g->threads), j->block_bytes, "lines of a worker", e);
     if (!j->block) goto fail;
+    g->half_bytes = half * g->pass->complex_bytes;
     for (uint32_t i = 0; i < g->slots; i++)
-        if (!(g->slot[i].half = mem_raw(half, g->pass->complex_bytes, "half spectrum", e)))
-            goto fail;
-    g->kernel = k->value;
-    k->value = NULL;
+        if (!(g->slot[i].half = mem_raw(bytes, 1, "half spectrum", e))) goto fail;
+    for (uint32_t t = 0; t < p->terms; t++) {
+        g->kernel[t] = k[t].value;
+        k[t].value = NULL;
+    }
     return true;
 fail:
     unprepare(g);
@@ -142,14 +149,15 @@ fail:
 
 /* --- frames ------------------------------------------------------------------------------- */
 
-/* Does the passes of the plane that the job names. */
+/* Does the passes of the planes that the job names. */
 static bool run_plane(const cpu_engine *g, cpu_job *j, engine_times *t, err *e) {
     size_t batches = cpu_passes_batches(j), blocks = cpu_passes_blocks(j);
     const struct {
         par_fn *fn;
         size_t pieces;
-    } pass[] = {
-        {g->pass->forward, batches}, {g->pass->convolve, blocks}, {g->pass->inverse, batches}};
+    } pass[] = {{g->pass->forward, g->p.terms * batches},
+                {g->pass->convolve, blocks},
+                {g->pass->inverse, batches}};
     for (size_t i = 0; i < sizeof pass / sizeof pass[0]; i++) {
         double start = clock_now();
         if (!par_for(g->threads, pass[i].pieces, pass[i].fn, j, e)) return false;
@@ -167,19 +175,20 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     engine_times *t = &g->slot[slot].times;
     cpu_job j = g->job;
     *t = (engine_times){0};
-    j.half = g->slot[slot].half;
     double start = clock_now();
     const plan *p = &g->p;
-    const engine_term *term = &f->term[0];
     size_t plane = (size_t)p->halves * p->axis[1].length * g->pass->complex_bytes;
     for (uint32_t c = 0; c < p->ask.channels; c++) {
-        j.kernel = (const char *)g->kernel + (p->ask.spectra > 1 ? c * plane : 0);
-        j.in = term->in[c];
+        for (uint32_t i = 0; i < p->terms; i++) {
+            j.half[i] = (char *)g->slot[slot].half + i * g->half_bytes;
+            j.kernel[i] = (const char *)g->kernel[i] + (p->ask.spectra > 1 ? c * plane : 0);
+            j.in[i] = f->in[i][c];
+        }
         j.out = f->out[c];
         j.channel = c;
         j.sink = g->base.sinks ? f->sink : NULL;
-        j.tap = j.sink ? 0 : term->tap[c];
-        j.gain = term->gain[c] * g->scale;
+        j.tap = j.sink ? 0 : f->tap[c];
+        j.gain = f->gain[c] * g->scale;
         if (!run_plane(g, &j, t, e)) return false;
     }
     t->total = clock_now() - start;

@@ -1,4 +1,5 @@
-/* cpu_passes.h - the three passes of the CPU engine, on one plane of an image.
+/* cpu_passes.h - the three passes of the CPU engine, on one plane of an image, or on one of each
+ * term.
  *
  *   plane --forward--> half spectrum --convolve--> half spectrum --inverse--> plane
  *
@@ -9,11 +10,11 @@
  *              values that go to one line fill whole cache lines.
  *   convolve   takes one line at a time, which stays in the first-level cache: transforms it,
  *              multiplies it by the kernel, conjugates it, and transforms it again, which gives
- *              the conjugate of the inverse.
+ *              the conjugate of the inverse. Products of several terms are added up before that.
  *   inverse    is the first pass backwards; out = tap * in + gain * the line.
  *
- * Only one plane is in work at a time. So only its half spectrum is in memory, which stays in the
- * last-level cache between the passes at the sizes of film frames.
+ * Only one plane of each term is in work at a time. So only its half spectrum is in memory, which
+ * stays in the last-level cache between the passes at the sizes of film frames.
  *
  * All lines that FFTW sees are contiguous, aligned, and transformed from one buffer to another. Of
  * all ways to call FFTW this is the fastest, by a factor of 1.2 (in place) to 4 (adjacent columns
@@ -43,12 +44,12 @@ typedef struct {
     size_t block_bytes;
 
     /* Set for each frame and plane, before its first pass. */
-    void *half;              /* complex [batch][k][CPU_LINES] */
-    const void *kernel;      /* its spectrum: halves lines of axis[1].length */
-    const void *in;          /* the plane, and */
-    void *out;               /* where the result goes */
-    double tap, gain;        /* `gain` undoes the scale of the transforms, too */
-    const engine_sink *sink; /* gets the rows, and `out` is not written; NULL: none */
+    void *half[PLAN_TERMS];         /* complex [batch][k][CPU_LINES]; the first takes the sum */
+    const void *kernel[PLAN_TERMS]; /* the spectra: halves lines of axis[1].length */
+    const void *in[PLAN_TERMS];     /* the planes, and */
+    void *out;                      /* where the result goes */
+    double tap, gain;               /* `gain` undoes the scale of the transforms, too */
+    const engine_sink *sink;        /* gets the rows, and `out` is not written; NULL: none */
     uint32_t channel;
 } cpu_job;
 
@@ -61,7 +62,7 @@ typedef struct {
 extern const cpu_passes CPU_PASSES_FLOAT32, CPU_PASSES_FLOAT64;
 
 /* Returns the number of pieces of a pass. */
-size_t cpu_passes_batches(const cpu_job *j); /* forward, inverse */
+size_t cpu_passes_batches(const cpu_job *j); /* forward, for each term; inverse */
 size_t cpu_passes_blocks(const cpu_job *j);  /* convolve */
 /* Returns the bytes of scratch that one worker needs. */
 size_t cpu_passes_block(const cpu_job *j, const cpu_passes *k);

@@ -287,11 +287,11 @@ bool gpu_frame_load(gpu_frame *f, const gpu_work *w, const engine_frame *from, e
     const gpu_device *g = &w->g;
     bool float64 = w->p.sample_bytes == sizeof(double);
     double start = clock_now();
-    if (!copy_planes(f, w, from->term[0].in, e)) return false;
+    if (!copy_planes(f, w, from->in[0], e)) return false;
     f->host_up = clock_now() - start;
     for (uint32_t c = 0; c < w->p.ask.channels; c++) {
-        gpu_put(f->weights.map, float64, 2 * c, from->term[0].tap[c]);
-        gpu_put(f->weights.map, float64, 2 * c + 1, from->term[0].gain[c]);
+        gpu_put(f->weights.map, float64, 2 * c, from->tap[c]);
+        gpu_put(f->weights.map, float64, 2 * c + 1, from->gain[c]);
         f->out[c] = from->out[c];
     }
     f->sink = from->sink;
