@@ -12,9 +12,9 @@
 enum { BACKGROUND, NOISE, CORE }; /* parameters */
 
 typedef struct {
+    const edit_request *r;
     edit_kernel k;
     ring_map rings;
-    double quantum;
     edit_account *told;
 } cleaning;
 
@@ -33,7 +33,7 @@ static void take_background_out(cleaning *w) {
     for (uint32_t c = 0; c < w->k.channels && w->rings.rings > 16; c++) {
         double *tap = plane(w, c);
         uint32_t end = w->rings.rings;
-        double noise = fmax(ring_noise(&w->rings, tap, end / 2, end), w->quantum / 4);
+        double noise = fmax(ring_noise(&w->rings, tap, end / 2, end), w->r->input[0].quantum / 4);
         ring_fall f = ring_fit_fall(&w->rings, tap, max_u32(4, end / 5), end, noise, true);
         double outermost = ring_robust_mean(&w->rings, tap, end - 1);
         if (!(f.background > 3 * f.deviation && f.background > 0.5 * outermost)) continue;
@@ -49,52 +49,82 @@ static void take_background_out(cleaning *w) {
 
 /* --- the core --------------------------------------------------------------------------------- */
 
-/* Fills in the light of the shorter exposures, in the units of the longest, where they are not
- * saturated themselves; 0 elsewhere. They come in any order; the longest that will do counts. */
-static bool take_shorter(edit_kernel *to, const cleaning *w, const edit_request *r,
-                         const uint32_t at[2], err *e) {
+/* The light of shorter exposures, in the units of the longest. */
+typedef struct {
+    edit_kernel light; /* 0 where all are saturated or too dark */
+    double *ratio;     /* for each tap of `light`: of the exposure that it was taken from */
+    photo_core cut;    /* where the exposure at hand is saturated */
+} shorter_light;
+
+static bool shorter_make(shorter_light *s, const cleaning *w, err *e) {
+    const edit_kernel *k = &w->k;
+    s->ratio = mem_new((size_t)k->w * k->h * k->channels, sizeof *s->ratio, "ratios", e);
+    return s->ratio && photo_core_make(&s->cut, &w->rings, e) &&
+           edit_new(&s->light, k->w, k->h, k->channels, e);
+}
+
+static void shorter_free(shorter_light *s) {
+    edit_free(&s->light);
+    mem_free(s->ratio);
+    photo_core_free(&s->cut);
+}
+
+/* Takes the ground of the outer rings out of a channel of a shorter exposure. Returns how many
+ * times its light `longer` has; 0 if that cannot be told. */
+static double level_shorter(const cleaning *w, double *tap, const double *longer) {
     const size_t n = (size_t)w->k.w * w->k.h;
-    double *ratio_of = mem_new(n * w->k.channels, sizeof *ratio_of, "ratios", e);
-    photo_core cut = {.in = mem_new(n, 1, "the core", e)};
-    bool ok = ratio_of && cut.in && edit_new(to, w->k.w, w->k.h, w->k.channels, e);
-    for (int i = 1; ok && i < r->inputs; i++) {
-        edit_kernel s = {0};
-        const edit_input *in = &r->input[i], *first = &r->input[0];
-        ok = edit_same_size(first, in, e) && edit_copy(&s, &in->kernel, e) &&
-             photo_recentre(&s, at, NULL, e);
-        for (uint32_t c = 0; ok && c < s.channels; c++) {
-            double *tap = s.tap + c * n, *longer = plane(w, c), high = 0;
-            uint32_t end = w->rings.rings, outer = end - 1 - end / 5;
-            double noise = ring_noise(&w->rings, tap, end / 2, end), ground = 0;
-            for (uint32_t q = outer; q < end; q++)
-                ground += ring_robust_mean(&w->rings, tap, q) / (end - outer);
-            for (size_t t = 0; t < n; t++) tap[t] -= ground, high = fmax(high, longer[t]);
-            double ratio = photo_ratio(longer, tap, n, high, noise);
-            if (isfinite(in->amount))
-                ratio = (isfinite(first->amount) ? first->amount : 1) / in->amount;
-            if (!(ratio > 1)) {
-                ok = err_set(e, ERR_DATA,
-                             "'%s' must be a shorter exposure than '%s', and its taps do "
-                             "not show that; give its exposure, such as %s:0.1 for a "
-                             "tenth of the light",
-                             in->name, first->name, in->name);
-                break;
-            }
-            if (c == 0)
-                edit_say(w->told, "exposure", ratio, "%s has 1/%.4g of the light of %s", in->name,
-                         ratio, first->name);
-            bool saturated = photo_find_core(&cut, tap, &w->rings, in->quantum > 0, e);
-            for (size_t t = 0; t < n; t++) {
-                double *best = &ratio_of[c * n + t];
-                if ((saturated && cut.in[t]) || !(tap[t] > 0) || (*best > 0 && *best < ratio))
-                    continue;
-                to->tap[c * n + t] = tap[t] * ratio, *best = ratio;
-            }
-        }
-        edit_free(&s);
+    uint32_t end = w->rings.rings, outer = end - 1 - end / 5;
+    double noise = ring_noise(&w->rings, tap, end / 2, end), ground = 0, high = 0;
+    for (uint32_t q = outer; q < end; q++)
+        ground += ring_robust_mean(&w->rings, tap, q) / (end - outer);
+    for (size_t t = 0; t < n; t++) tap[t] -= ground, high = fmax(high, longer[t]);
+    return photo_ratio(longer, tap, n, high, noise);
+}
+
+/* Takes what a channel of an exposure knows: its taps that are not cut off, unless a longer one had
+ * them. */
+static void take_channel(shorter_light *s, uint32_t c, const double *tap, bool saturated,
+                         double ratio) {
+    const size_t n = (size_t)s->light.w * s->light.h;
+    double *best = s->ratio + c * n, *light = s->light.tap + c * n;
+    for (size_t t = 0; t < n; t++)
+        if (!(saturated && s->cut.in[t]) && tap[t] > 0 && !(best[t] > 0 && best[t] < ratio))
+            light[t] = tap[t] * ratio, best[t] = ratio;
+}
+
+/* Takes what a shorter exposure knows. `k`: its taps, which are changed. */
+static bool take_exposure(shorter_light *s, const cleaning *w, const edit_input *in, edit_kernel *k,
+                          err *e) {
+    const edit_input *first = &w->r->input[0];
+    for (uint32_t c = 0; c < k->channels; c++) {
+        double *tap = k->tap + (size_t)k->w * k->h * c, ratio = level_shorter(w, tap, plane(w, c));
+        if (isfinite(in->amount))
+            ratio = (isfinite(first->amount) ? first->amount : 1) / in->amount;
+        if (!(ratio > 1))
+            return err_set(e, ERR_DATA,
+                           "'%s' must be a shorter exposure than '%s', and its taps do "
+                           "not show that; give its exposure, such as %s:0.1 for a "
+                           "tenth of the light",
+                           in->name, first->name, in->name);
+        if (c == 0)
+            edit_say(w->told, "exposure", ratio, "%s has 1/%.4g of the light of %s", in->name,
+                     ratio, first->name);
+        bool saturated = photo_find_core(&s->cut, tap, &w->rings, in->quantum > 0);
+        take_channel(s, c, tap, saturated, ratio);
     }
-    mem_free(ratio_of);
-    mem_free(cut.in);
+    return true;
+}
+
+/* Takes what the shorter exposures know. They come in any order. */
+static bool take_shorter(shorter_light *s, const cleaning *w, const uint32_t at[2], err *e) {
+    bool ok = shorter_make(s, w, e);
+    for (int i = 1; ok && i < w->r->inputs; i++) {
+        const edit_input *in = &w->r->input[i];
+        edit_kernel k = {0};
+        ok = edit_same_size(&w->r->input[0], in, e) && edit_copy(&k, &in->kernel, e) &&
+             photo_recentre(&k, at, NULL, e) && take_exposure(s, w, in, &k, e);
+        edit_free(&k);
+    }
     return ok;
 }
 
@@ -102,13 +132,13 @@ static bool take_shorter(edit_kernel *to, const cleaning *w, const edit_request 
  */
 static bool restore_core(cleaning *w, const edit_kernel *shorter, err *e) {
     const size_t n = (size_t)w->k.w * w->k.h;
-    photo_core cut = {.in = mem_new(n, 1, "the core", e)};
-    if (!cut.in) return false;
+    photo_core cut;
+    if (!photo_core_make(&cut, &w->rings, e)) return false;
     double before = 0, after = 0;
     uint64_t measured = 0, guessed = 0;
     for (uint32_t c = 0; c < w->k.channels; c++) {
         double *tap = plane(w, c);
-        if (!photo_find_core(&cut, tap, &w->rings, w->quantum > 0, e)) continue;
+        if (!photo_find_core(&cut, tap, &w->rings, w->r->input[0].quantum > 0)) continue;
         for (size_t i = 0; i < n; i++) {
             if (!cut.in[i]) continue;
             double x = (double)(i % w->k.w) - w->k.w / 2, y = (double)(i / w->k.w) - w->k.h / 2;
@@ -120,7 +150,7 @@ static bool restore_core(cleaning *w, const edit_kernel *shorter, err *e) {
             tap[i] = v;
         }
     }
-    mem_free(cut.in);
+    photo_core_free(&cut);
     if (measured)
         edit_say(w->told, "core_measured", (double)measured,
                  "%.0f taps of the saturated core come from shorter exposures", (double)measured);
@@ -198,7 +228,7 @@ static bool clean_tail(cleaning *w, double times, err *e) {
     for (uint32_t c = 0; c < w->k.channels && times > 0 && w->rings.rings > 16; c++) {
         double *tap = plane(w, c);
         uint32_t end = w->rings.rings;
-        double noise = fmax(ring_noise(&w->rings, tap, 2 * end / 3, end), w->quantum);
+        double noise = fmax(ring_noise(&w->rings, tap, 2 * end / 3, end), w->r->input[0].quantum);
         uint32_t first = noise > 0 ? first_noisy(w, tap, noise, times) : 0;
         if (!first) continue;
         ring_fall f = ring_fit_fall(&w->rings, tap, max_u32(2, first / 3), first, noise, false);
@@ -231,24 +261,24 @@ static void clip_negative(cleaning *w) {
 /* ---------------------------------------------------------------------------------------------- */
 
 bool edit_clean(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
-    cleaning w = {.told = told, .quantum = r->input[0].quantum};
-    edit_kernel shorter = {0};
+    cleaning w = {.r = r, .told = told};
+    shorter_light shorter = {0};
     const uint32_t *at = r->at;
     uint32_t found[2];
     if (r->inputs > 1 && !(r->value[CORE] > 0))
         return err_set(e, ERR_USAGE,
                        "core=0 leaves the core as it is, so shorter exposures have no effect");
-    photo_find_centre(found, &r->input[0].kernel);
     if (!r->centred) at = found;
-    bool ok = edit_copy(&w.k, &r->input[0].kernel, e) && photo_recentre(&w.k, at, told, e) &&
+    bool ok = (r->centred || photo_find_centre(found, &r->input[0].kernel, e)) &&
+              edit_copy(&w.k, &r->input[0].kernel, e) && photo_recentre(&w.k, at, told, e) &&
               ring_map_make(&w.rings, w.k.w, w.k.h, e);
     if (ok && r->value[BACKGROUND] > 0) take_background_out(&w);
-    if (ok && r->inputs > 1) ok = take_shorter(&shorter, &w, r, at, e);
-    if (ok && r->value[CORE] > 0) ok = restore_core(&w, &shorter, e);
+    if (ok && r->inputs > 1) ok = take_shorter(&shorter, &w, at, e);
+    if (ok && r->value[CORE] > 0) ok = restore_core(&w, &shorter.light, e);
     ok = ok && clean_tail(&w, r->value[NOISE], e);
     if (ok) clip_negative(&w);
     if (ok && !told->sayings) edit_say(told, "nothing", 0, "there was nothing to clean");
-    edit_free(&shorter);
+    shorter_free(&shorter);
     ring_map_free(&w.rings);
     if (ok)
         *to = w.k;

@@ -109,7 +109,7 @@ static bool cut_bracket(bracket *b, const edit_request *r, edit_account *told, e
     uint32_t found[2];
     double lost;
     if (!r->centred) {
-        photo_find_centre(found, &b->x[0].in->kernel);
+        if (!photo_find_centre(found, &b->x[0].in->kernel, e)) return false;
         at[0] = found[0], at[1] = found[1];
     }
     for (int i = 0; i < b->count; i++) {

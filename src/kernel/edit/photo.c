@@ -26,19 +26,19 @@ static uint32_t mark_piece(uint8_t *in, const double *tap, uint32_t w, uint32_t 
     return count;
 }
 
-double photo_find_centre(uint32_t at[2], const edit_kernel *k) {
+bool photo_find_centre(uint32_t at[2], const edit_kernel *k, err *e) {
     const size_t n = (size_t)k->w * k->h;
-    err e = {0};
-    double *all = mem_new(n, sizeof *all, "all channels", &e), x = 0, y = 0, sum = 0;
-    uint32_t *stack = mem_new(n, sizeof *stack, "a piece", &e);
-    uint8_t *in = mem_new(n, 1, "a piece", &e);
+    double *all = mem_new(n, sizeof *all, "all channels", e), x = 0, y = 0, sum = 0;
+    uint32_t *stack = mem_new(n, sizeof *stack, "a piece", e);
+    uint8_t *in = mem_new(n, 1, "a piece", e);
     size_t peak = 0;
+    bool ok = all && stack && in;
     at[0] = k->w / 2, at[1] = k->h / 2;
-    for (size_t i = 0; all && stack && in && i < n; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         for (uint32_t c = 0; c < k->channels; c++) all[i] += k->tap[c * n + i];
         if (all[i] > all[peak]) peak = i;
     }
-    if (all && stack && in && all[peak] > 0) {
+    if (ok && all[peak] > 0) {
         double half = all[peak] / 2;
         mark_piece(in, all, k->w, k->h, peak, half, stack);
         for (size_t i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ double photo_find_centre(uint32_t at[2], const edit_kernel *k) {
     mem_free(all);
     mem_free(stack);
     mem_free(in);
-    return sum > 0 ? hypot(x / sum - at[0], y / sum - at[1]) : 0;
+    return ok;
 }
 
 bool photo_recentre(edit_kernel *k, const uint32_t at[2], edit_account *told, err *e) {
@@ -121,17 +121,30 @@ static bool fit_flank(photo_flank *best, const double *tap, const ring_map *m, d
     return isfinite(least);
 }
 
-bool photo_find_core(photo_core *c, const double *tap, const ring_map *m, bool coarse, err *e) {
-    const size_t n = (size_t)m->w * m->h, middle = (size_t)(m->h / 2) * m->w + m->w / 2;
-    uint32_t *stack = mem_new(n, sizeof *stack, "the core", e);
-    if (!stack) return false;
-    memset(c->in, 0, n);
+bool photo_core_make(photo_core *c, const ring_map *m, err *e) {
+    const size_t n = (size_t)m->w * m->h;
+    *c = (photo_core){.in = mem_new(n, 1, "the core", e),
+                      .stack = mem_new(n, sizeof *c->stack, "the core", e)};
+    if (c->in && c->stack) return true;
+    photo_core_free(c);
+    return false;
+}
+
+void photo_core_free(photo_core *c) {
+    mem_free(c->in);
+    mem_free(c->stack);
+    *c = (photo_core){0};
+}
+
+bool photo_find_core(photo_core *c, const double *tap, const ring_map *m, bool coarse) {
+    const size_t middle = (size_t)(m->h / 2) * m->w + m->w / 2;
+    memset(c->in, 0, (size_t)m->w * m->h);
     c->high = tap[middle];
     for (uint32_t i = 0; i < m->first[min_u32(m->rings, 3)]; i++)
         c->high = fmax(c->high, tap[m->tap[i]]);
-    c->count = mark_piece(c->in, tap, m->w, m->h, middle, c->high * (coarse ? 0.97 : 0.998), stack);
+    double least = c->high * (coarse ? 0.97 : 0.998);
+    c->count = mark_piece(c->in, tap, m->w, m->h, middle, least, c->stack);
     c->radius = sqrt(c->count / M_PI);
-    mem_free(stack);
     return c->count >= 5 && c->high > 0 && fit_flank(&c->flank, tap, m, c->radius) &&
            photo_flank_at(&c->flank, 0) > 1.15 * c->high;
 }
