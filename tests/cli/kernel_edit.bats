@@ -62,7 +62,9 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
 @test "edits: what is wrong is said with what would be right" {
     kernel make disc --param radius=3 --taps 9 -o k.exr
     refused 64 "'k.exr:0,5' is not a file, and '0,5' is not a share of the light" kernel mix k.exr:0,5 k.exr -o o.exr
-    refused 64 "an offset is @X,Y" kernel mix k.exr:1@3 k.exr -o o.exr
+    for at in 3 nan,0 0,inf 1e300,0 0,-40000 1,2,3; do
+        refused 64 "an offset must be @X,Y in taps" kernel mix k.exr:1@$at k.exr -o o.exr
+    done
     refused 64 "takes no @X,Y" kernel crop k.exr@1,1 -o o.exr
     refused 66 "nope.exr" kernel rotate nope.exr 3 -o o.exr
     refused 64 "angle of rotate must be a number" kernel rotate k.exr much -o o.exr

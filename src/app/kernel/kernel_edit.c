@@ -49,6 +49,13 @@ static bool read_amount(double *to, const char *from) {
     return !*end && isfinite(v);
 }
 
+/* Reads "3,-1.5". */
+static bool read_offset(double to[2], const char *from) {
+    char more;
+    return sscanf(from, "%lf,%lf%c", &to[0], &to[1], &more) == 2 && fabs(to[0]) <= PSF_SIDE &&
+           fabs(to[1]) <= PSF_SIDE;
+}
+
 /* Takes FILE:AMOUNT@X,Y apart. A word that is the name of a file has no amount. */
 static bool read_word(editing *w, int i, const char *word, const settings *s, err *e) {
     edit_input *in = &w->r.input[i];
@@ -59,12 +66,13 @@ static bool read_word(editing *w, int i, const char *word, const settings *s, er
         return err_set(e, ERR_USAGE, "a path of %zu characters is too long", strlen(word));
     char *at = access(path, F_OK) != 0 ? strrchr(path, '@') : NULL;
     if (at) {
-        char more;
-        if (!w->of->moves ||
-            sscanf(at + 1, "%lf,%lf%c", &in->offset[0], &in->offset[1], &more) != 2)
-            return err_set(e, ERR_USAGE, "'%s': %s", word,
-                           w->of->moves ? "an offset is @X,Y in taps, such as @3,-1.5"
-                                        : "this action moves nothing, so it takes no @X,Y");
+        if (!w->of->moves)
+            return err_set(e, ERR_USAGE, "'%s': this action moves nothing, so it takes no @X,Y",
+                           word);
+        if (!read_offset(in->offset, at + 1))
+            return err_set(e, ERR_USAGE,
+                           "'%s': an offset must be @X,Y in taps, such as @3,-1.5, of %d at most",
+                           word, PSF_SIDE);
         *at = 0;
     }
     char *colon = access(path, F_OK) != 0 ? strrchr(path, ':') : NULL;

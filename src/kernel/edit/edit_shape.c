@@ -144,8 +144,8 @@ bool edit_stretch(edit_kernel *to, const edit_request *r, edit_account *told, er
 
 /* --- crop, pad -------------------------------------------------------------------------------- */
 
-/* Returns the smallest side, of the parity of the smaller one, whose square around the centre holds
- * the share `keep` of the light. */
+/* Returns the smallest odd side whose square around the centre holds the share `keep` of the light.
+ */
 static uint32_t side_that_keeps(const edit_kernel *k, double keep, err *e) {
     uint32_t most = max_u32(k->w, k->h) / 2 + 1;
     double *light = mem_new(most + 1, sizeof *light, "light by distance", e), sum = 0, all = 0;
