@@ -91,6 +91,13 @@ J
     strings -n 40 r.exr | grep -o '{"about".*}' >again.json
     "$FFTBLOOM" kernel make again.json -o again.exr
     "$FFTBLOOM" diff r.exr again.exr --fail 0
+    # It is one however the numbers were written.
+    for v in 2.5 +2.5 02.5 2. 0x2p0 25e-1 25E-1; do
+        "$FFTBLOOM" kernel make moffat --taps 33 --param slope=$v -o n.exr
+        "$FFTBLOOM" info n.exr --json | json "[a['value'] for a in d['parts'][0]['attributes'] if a['name'] == 'fftbloom.recipe'][0]" >again.json
+        "$FFTBLOOM" kernel make again.json -o again.exr
+        "$FFTBLOOM" diff n.exr again.exr --fail 0
+    done
     "$FFTBLOOM" info r.exr | grep -q 'comments .*a test'
     # A parameter of the command line reaches the layers that have it.
     "$FFTBLOOM" kernel make r.json -o c.exr --param pitch=2um --json | json "round(d['layers'][1]['parameters']['sigma'], 9)" | grep -qx 4

@@ -46,17 +46,35 @@ static kernel_layer *add_layer(kernel_recipe *r, const model *m, err *e) {
     return l;
 }
 
+/* Returns true if JSON writes a number like this: not +1, .5, 02, 2. or 0x2. */
+static bool is_json_number(const char *v) {
+    static const char DIGITS[] = "0123456789";
+    v += *v == '-';
+    size_t whole = strspn(v, DIGITS);
+    if (whole == 0 || (*v == '0' && whole > 1)) return false;
+    v += whole;
+    if (*v == '.') {
+        size_t part = strspn(v + 1, DIGITS);
+        if (part == 0) return false;
+        v += 1 + part;
+    }
+    if (*v == 'e' || *v == 'E') {
+        v += 1 + (v[1] == '-' || v[1] == '+');
+        if (!*v) return false;
+        v += strspn(v, DIGITS);
+    }
+    return !*v;
+}
+
 /* Remembers name=value as a member of a JSON object. */
 static void remember(text *to, const char *name, const char *value) {
-    char *end;
-    strtod(value, &end);
     text_add(to, ",");
     text_add_json(to, name);
     text_add(to, ":");
-    if (*end || end == value)
-        text_add_json(to, value);
-    else
+    if (is_json_number(value))
         text_add(to, "%s", value);
+    else
+        text_add_json(to, value);
 }
 
 static bool set(kernel_layer *l, const char *name, const char *value, err *e) {
