@@ -150,7 +150,7 @@ uint32_t engine_devices_cpu(engine_device *to);
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
 /* Makes everything that frames of this plan need, in place of what was prepared before. `k` is an
  * array of a spectrum for each term of the plan, which the caller frees. An engine that uses a
- * spectrum in place takes its memory, and leaves NULL in its `value`. */
+ * spectrum in place takes it, and leaves zeros. */
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
 /* Starts a frame in a slot that is free. */
 bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e);

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "kernel/spectrum_resample.h"
 #include "math/fft.h"
 #include "math/lengths.h"
 
@@ -171,7 +170,7 @@ const char *spectrum_mode_name(spectrum_mode m) {
     return NAME[m];
 }
 
-/* Makes lines whose values are not set yet. */
+/* Makes lines without values. Returns false where these would be too large for any memory. */
 static bool new_lines(spectrum_lines *l, const psf *k, const spectrum_request *r, err *e) {
     size_t count, floats;
     *l = (spectrum_lines){.channels = k->channels,
@@ -182,9 +181,15 @@ static bool new_lines(spectrum_lines *l, const psf *k, const spectrum_request *r
         !mem_mul(floats, l->channels, &count))
         return err_set(e, ERR_CONFIG, "a spectrum of %" PRIu32 " x %" PRIu32 " is too large",
                        r->length[0], r->length[1]);
-    l->value = mem_raw(count, l->float64 ? sizeof(double) : sizeof(float), "spectrum", e);
     for (uint32_t c = 0; c < k->channels; c++)
         l->tap[c] = k->scale[c] * (double)k->tap[((size_t)c * k->h + k->cy) * k->w + k->cx];
+    return true;
+}
+
+/* Makes room for the values. */
+static bool new_values(spectrum_lines *l, err *e) {
+    size_t lines = (size_t)l->halves * l->channels;
+    l->value = mem_raw(lines, spectrum_line_bytes(l), "spectrum", e);
     return l->value != NULL;
 }
 
@@ -215,14 +220,14 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *
         .first = r->first,
         .length = {length[0], length[1]},
         .shift = {(int64_t)middle_of(k->w) - k->cx, (int64_t)middle_of(k->h) - k->cy}};
-    bool ok = true;
+    bool ok = mode == SPECTRUM_RESAMPLED || new_values(&l, e);
     switch (mode) {
     case SPECTRUM_EXACT:
         for (; ok && taps.channel < k->channels; taps.channel++)
             ok = transform_taps((char *)l.value + taps.channel * step, &taps, threads, e);
         break;
-    case SPECTRUM_BILINEAR: ok = at_bilinear(&l, k, &resampled, threads, e); break;
-    case SPECTRUM_RESAMPLED: ok = resample_half(l.value, &resampled, threads, e); break;
+    case SPECTRUM_BILINEAR: ok = ok && at_bilinear(&l, k, &resampled, threads, e); break;
+    case SPECTRUM_RESAMPLED: ok = (l.made = resample_open(&resampled, threads, e)); break;
     }
     if (ok)
         *to = l;
@@ -233,5 +238,17 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *
 
 void spectrum_lines_free(spectrum_lines *l) {
     mem_free(l->value);
+    resample_close(&l->made);
     *l = (spectrum_lines){0};
+}
+
+size_t spectrum_line_bytes(const spectrum_lines *l) {
+    return (size_t)l->length * 2 * (l->float64 ? sizeof(double) : sizeof(float));
+}
+
+const void *spectrum_line(const spectrum_lines *l, uint32_t channel, uint32_t k1, void *room) {
+    if (l->value)
+        return (const char *)l->value + ((size_t)channel * l->halves + k1) * spectrum_line_bytes(l);
+    resample_line(l->made, channel, k1, room);
+    return room;
 }

@@ -7,14 +7,16 @@
  * "Spectral resampling", derives it. Lengths shorter than the kernel fold it, as a circle of
  * that length does.
  *
- * Engines get spectrum_lines: the half spectrum at the plan's lengths, in natural order, without
- * the centre tap: image = tap * in + gain * (in conv tail). The engines normalise by the transform
- * lengths. The module knows nothing of plans and engines. */
+ * Engines get spectrum_lines: the half spectrum at the plan's lengths, line by line, in natural
+ * order, without the centre tap: image = tap * in + gain * (in conv tail). A resampled spectrum is
+ * not in memory as a whole; its lines are made when they are needed, and more than once. The
+ * engines normalise by the transform lengths. The module knows nothing of plans and engines. */
 #ifndef KERNEL_SPECTRUM_H
 #define KERNEL_SPECTRUM_H
 
 #include "base/par.h"
 #include "kernel/psf.h"
+#include "kernel/spectrum_resample.h"
 
 typedef enum { SPECTRUM_RESAMPLED, SPECTRUM_EXACT, SPECTRUM_BILINEAR } spectrum_mode;
 
@@ -43,8 +45,9 @@ double spectrum_alias(uint32_t tap, uint32_t size);
 typedef struct {
     uint32_t channels, halves, length; /* halves = L1 / 2 + 1 lines of `length` = L2 */
     bool float64;
-    void *value;              /* complex float or double [channel][k1][k2] */
-    double tap[PSF_CHANNELS]; /* the centre tap, which `value` does not hold */
+    void *value;              /* complex float or double [channel][k1][k2]; or NULL, and */
+    double tap[PSF_CHANNELS]; /* the centre tap, which the lines do not hold */
+    resampling *made;         /* makes the lines; NULL where `value` is not */
 } spectrum_lines;
 
 typedef struct {
@@ -60,6 +63,12 @@ typedef struct {
 bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *r, par *threads,
                  err *e);
 void spectrum_lines_free(spectrum_lines *l);
+
+/* Returns the bytes of a line. */
+size_t spectrum_line_bytes(const spectrum_lines *l);
+/* Returns line k1 of a channel: where it lies, or in `room`, which must have its bytes. Several
+ * threads may ask at the same time. */
+const void *spectrum_line(const spectrum_lines *l, uint32_t channel, uint32_t k1, void *room);
 
 const char *spectrum_mode_name(spectrum_mode m);
 

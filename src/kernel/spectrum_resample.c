@@ -71,6 +71,15 @@ static void window_free(window *w) {
     mem_free(w->phase);
 }
 
+static uint32_t common_divisor(uint32_t a, uint32_t b) {
+    while (b) {
+        uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 /* Makes the table of one axis, for the first n frequencies k / length on a grid of m: they are at
  * place k m / length of it. */
 static bool window_make(window *w, const resample_request *r, uint32_t axis, uint32_t n, err *e) {
@@ -83,11 +92,13 @@ static bool window_make(window *w, const resample_request *r, uint32_t axis, uin
         return false;
     /* Into [0, length): a shift is circular. */
     uint64_t turns = (uint64_t)((shift % length + length) % length);
+    uint32_t period = length / common_divisor(length, m); /* of the places between grid points */
     for (uint32_t k = 0; k < n; k++) {
         uint64_t place = (uint64_t)k * m;
         double between = (double)(place % length) / length;
         w->base[k] = (int32_t)(place / length) - BEFORE;
-        for (int t = 0; t < TAPS; t++)
+        if (k >= period) memcpy(w->weight[k], w->weight[k - period], sizeof *w->weight);
+        for (int t = 0; k < period && t < TAPS; t++)
             w->weight[k][2 * t] = w->weight[k][2 * t + 1] =
                 (float)weight_of(r->filter, between + BEFORE - (double)t);
         if (!shift) continue;
@@ -102,24 +113,32 @@ static bool window_make(window *w, const resample_request *r, uint32_t axis, uin
 
 enum { ROWS = 8 }; /* of one piece of work: adjacent, so that a read across them stays in cache */
 
+struct resampling {
+    window along;    /* of the first axis */
+    uint32_t length; /* of the second */
+    uint32_t rows;   /* of `middle`: -BEFORE .. m1/2 + AFTER at the second axis' length */
+    size_t pitch;    /* floats of a row */
+    float *middle;   /* [channel][row] */
+};
+
+/* The first pass at work. */
 typedef struct {
     const resample_request *ask;
-    const float *from;
-    window along, across;          /* of the first axis, of the second */
-    uint32_t m1, m2, rows;         /* source lengths in that order; rows of `middle` */
-    float *middle;                 /* rows -BEFORE .. m1/2 + AFTER at the second axis' length */
-    size_t pitch;                  /* floats of one of its rows */
+    window across;                 /* of the second axis */
+    uint32_t m1, m2;               /* source lengths: of the first axis, of the second */
     float *scratch;                /* per worker: ROWS padded source lines */
     size_t line_floats, work_size; /* of one such line, of all of a worker's */
-    float *to;
+    resampling *to;
 } job;
 
-/* Reads one value, x, y in [0, m). The spectrum of a real kernel is its own mirrored conjugate. */
-static void source_value(const job *j, uint32_t x, uint32_t y, float to[2]) {
-    uint32_t mx = j->ask->m[0], my = j->ask->m[1];
+/* Reads one value of a channel, x, y in [0, m). The spectrum of a real kernel is its own mirrored
+ * conjugate. */
+static void source_value(const resample_request *r, const float *from, uint32_t at[2],
+                         float to[2]) {
+    uint32_t mx = r->m[0], my = r->m[1], x = at[0], y = at[1];
     bool mirrored = x > mx / 2;
     if (mirrored) x = mx - x, y = y ? my - y : 0;
-    const float *v = j->from + ((size_t)x * my + y) * 2;
+    const float *v = from + ((size_t)x * my + y) * 2;
     to[0] = v[0], to[1] = mirrored ? -v[1] : v[1];
 }
 
@@ -129,17 +148,14 @@ static uint32_t wrapped(int64_t i, uint32_t n) {
 }
 
 /* Loads the points -BEFORE .. m2 + AFTER of `count` lines from `row` on. */
-static void load_lines(const job *j, int64_t row, uint32_t count, float *to) {
-    uint32_t i2 = wrapped(-BEFORE, j->m2), i1[ROWS];
+static void load_lines(const job *j, const float *from, int64_t row, uint32_t count, float *to) {
+    uint32_t first = j->ask->first, i2 = wrapped(-BEFORE, j->m2), i1[ROWS];
     for (uint32_t v = 0; v < count; v++) i1[v] = wrapped(row + v, j->m1);
     for (uint32_t p = 0; p < j->m2 + TAPS; p++) {
-        for (uint32_t v = 0; v < count; v++) {
-            float *at = to + v * j->line_floats + 2 * p;
-            if (j->ask->first == 0)
-                source_value(j, i1[v], i2, at);
-            else
-                source_value(j, i2, i1[v], at);
-        }
+        for (uint32_t v = 0; v < count; v++)
+            source_value(j->ask, from,
+                         first == 0 ? (uint32_t[]){i1[v], i2} : (uint32_t[]){i2, i1[v]},
+                         to + v * j->line_floats + 2 * p);
         if (++i2 == j->m2) i2 = 0;
     }
 }
@@ -166,97 +182,116 @@ VECTOR_WIDE static void across_wide(const window *w, const float *line, float *t
     across_line(w, line, to);
 }
 
-static bool across_pass(void *ctx, size_t piece, int worker, err *e) {
+static bool across_pass(void *ctx, size_t index, int worker, err *e) {
     (void)e;
     const job *j = ctx;
-    uint32_t row = (uint32_t)piece * ROWS, count = j->rows - row < ROWS ? j->rows - row : ROWS;
+    resampling *to = j->to;
+    uint32_t pieces = (to->rows + ROWS - 1) / ROWS;
+    size_t channel = index / pieces;
+    uint32_t row = (uint32_t)(index % pieces) * ROWS;
+    uint32_t count = to->rows - row < ROWS ? to->rows - row : ROWS;
+    const float *from = j->ask->from + channel * (j->ask->m[0] / 2 + 1) * j->ask->m[1] * 2;
     float *lines = j->scratch + (size_t)worker * j->work_size;
-    load_lines(j, (int64_t)row - BEFORE, count, lines);
+    load_lines(j, from, (int64_t)row - BEFORE, count, lines);
     for (uint32_t v = 0; v < count; v++)
-        (vector_wide() ? across_wide : across_plain)(&j->across, lines + v * j->line_floats,
-                                                     j->middle + (row + v) * j->pitch);
+        (vector_wide() ? across_wide
+                       : across_plain)(&j->across, lines + v * j->line_floats,
+                                       to->middle + (channel * to->rows + row + v) * to->pitch);
     return true;
+}
+
+void resample_close(resampling **ps) {
+    resampling *s = *ps;
+    if (!s) return;
+    window_free(&s->along);
+    mem_free(s->middle);
+    mem_free(s);
+    *ps = NULL;
+}
+
+resampling *resample_open(const resample_request *r, par *threads, err *e) {
+    uint32_t a = r->first, b = 1 - a;
+    resampling *s = mem_new(1, sizeof *s, "spectrum rows", e);
+    job j = {.ask = r, .m1 = r->m[a], .m2 = r->m[b], .to = s};
+    if (!s) return NULL;
+    s->length = r->length[b];
+    s->rows = j.m1 / 2 + TAPS;
+    s->pitch = 2 * (size_t)s->length;
+    j.line_floats = 2 * ((size_t)j.m2 + TAPS);
+    j.work_size = ROWS * j.line_floats;
+    bool ok = window_make(&s->along, r, a, r->length[a] / 2 + 1, e) &&
+              window_make(&j.across, r, b, s->length, e) &&
+              (s->middle = mem_raw((size_t)s->rows * r->channels, s->pitch * sizeof(float),
+                                   "spectrum rows", e)) &&
+              (j.scratch = mem_raw((size_t)par_workers(threads), j.work_size * sizeof(float),
+                                   "spectrum lines", e));
+    size_t pieces = (s->rows + ROWS - 1) / ROWS;
+    ok = ok && par_for(threads, pieces * r->channels, across_pass, &j, e);
+    mem_free(j.scratch);
+    window_free(&j.across);
+    if (!ok) resample_close(&s);
+    return s;
 }
 
 /* --- pass 2: along the first axis -------------------------------------------------------- */
 
-/* A tile is LINES lines of the result by SPAN floats: the source rows under it stay in the nearest
- * cache. */
-enum { LINES = 16, SPAN = 512 };
-
-VECTOR_INLINE void along_tile(const job *j, uint32_t from, uint32_t lines, size_t at, size_t n) {
-    for (uint32_t k = from; k < from + lines; k++) {
-        const float *x = j->middle + (size_t)(j->along.base[k] + BEFORE) * j->pitch + at;
-        const float *w = j->along.weight[k], *phase = j->along.phase ? j->along.phase[k] : NULL;
-        float *to = j->to + (size_t)k * 2 * j->across.n + at;
-        size_t i = 0;
-        for (; i + 8 <= n; i += 8) {
-            vec8f sum = *(const vec8f_any *)(x + i) * w[0];
-            for (int t = 1; t < TAPS; t++)
-                sum += *(const vec8f_any *)(x + (size_t)t * j->pitch + i) * w[2 * t];
-            if (phase) {
-                vec8f turned = __builtin_shufflevector(sum, sum, 1, 0, 3, 2, 5, 4, 7, 6);
-                float s = phase[1];
-                sum = sum * phase[0] + turned * (vec8f){-s, s, -s, s, -s, s, -s, s};
-            }
-            *(vec8f_any *)(to + i) = sum;
+VECTOR_INLINE void along_line(const resampling *s, uint32_t channel, uint32_t k, float *to) {
+    size_t row = (size_t)channel * s->rows + (size_t)(s->along.base[k] + BEFORE);
+    const float *x = s->middle + row * s->pitch, *w = s->along.weight[k];
+    const float *phase = s->along.phase ? s->along.phase[k] : NULL;
+    size_t n = s->pitch, i = 0;
+    for (; i + 8 <= n; i += 8) {
+        vec8f sum = *(const vec8f_any *)(x + i) * w[0];
+        for (int t = 1; t < TAPS; t++)
+            sum += *(const vec8f_any *)(x + (size_t)t * s->pitch + i) * w[2 * t];
+        if (phase) {
+            vec8f turned = __builtin_shufflevector(sum, sum, 1, 0, 3, 2, 5, 4, 7, 6);
+            float by = phase[1];
+            sum = sum * phase[0] + turned * (vec8f){-by, by, -by, by, -by, by, -by, by};
         }
-        for (; i < n; i += 2) {
-            float re = 0, im = 0;
-            for (int t = 0; t < TAPS; t++) {
-                re += x[(size_t)t * j->pitch + i] * w[2 * t];
-                im += x[(size_t)t * j->pitch + i + 1] * w[2 * t];
-            }
-            to[i] = phase ? re * phase[0] - im * phase[1] : re;
-            to[i + 1] = phase ? re * phase[1] + im * phase[0] : im;
+        *(vec8f_any *)(to + i) = sum;
+    }
+    for (; i < n; i += 2) {
+        float re = 0, im = 0;
+        for (int t = 0; t < TAPS; t++) {
+            re += x[(size_t)t * s->pitch + i] * w[2 * t];
+            im += x[(size_t)t * s->pitch + i + 1] * w[2 * t];
         }
+        to[i] = phase ? re * phase[0] - im * phase[1] : re;
+        to[i + 1] = phase ? re * phase[1] + im * phase[0] : im;
     }
 }
-static void along_plain(const job *j, uint32_t from, uint32_t lines, size_t at, size_t n) {
-    along_tile(j, from, lines, at, n);
+static void along_plain(const resampling *s, uint32_t channel, uint32_t k, float *to) {
+    along_line(s, channel, k, to);
 }
-VECTOR_WIDE static void along_wide(const job *j, uint32_t from, uint32_t lines, size_t at,
-                                   size_t n) {
-    along_tile(j, from, lines, at, n);
+VECTOR_WIDE static void along_wide(const resampling *s, uint32_t channel, uint32_t k, float *to) {
+    along_line(s, channel, k, to);
 }
 
-static bool along_pass(void *ctx, size_t piece, int worker, err *e) {
-    (void)e, (void)worker;
-    const job *j = ctx;
-    uint32_t from = (uint32_t)piece * LINES, left = j->along.n - from;
-    uint32_t lines = left < LINES ? left : LINES;
-    size_t width = 2 * (size_t)j->across.n;
-    for (size_t at = 0; at < width; at += SPAN)
-        (vector_wide() ? along_wide : along_plain)(j, from, lines, at,
-                                                   width - at < SPAN ? width - at : SPAN);
-    return true;
+void resample_line(const resampling *s, uint32_t channel, uint32_t k1, float *to) {
+    (vector_wide() ? along_wide : along_plain)(s, channel, k1, to);
 }
 
 /* --- both -------------------------------------------------------------------------------- */
 
+typedef struct {
+    const resampling *from;
+    float *to;
+} all_lines;
+
+static bool one_line(void *ctx, size_t index, int worker, err *e) {
+    const all_lines *j = ctx;
+    uint32_t halves = j->from->along.n;
+    (void)worker, (void)e;
+    resample_line(j->from, (uint32_t)(index / halves), (uint32_t)(index % halves),
+                  j->to + index * j->from->pitch);
+    return true;
+}
+
 bool resample_half(float *to, const resample_request *r, par *threads, err *e) {
-    uint32_t a = r->first, b = 1 - a, halves = r->length[a] / 2 + 1;
-    size_t in = ((size_t)r->m[0] / 2 + 1) * r->m[1] * 2;
-    size_t out = (size_t)halves * r->length[b] * 2;
-    job j = {.ask = r, .m1 = r->m[a], .m2 = r->m[b]};
-    j.rows = j.m1 / 2 + TAPS;
-    j.pitch = 2 * (size_t)r->length[b];
-    j.line_floats = 2 * ((size_t)j.m2 + TAPS);
-    j.work_size = ROWS * j.line_floats;
-    bool ok = window_make(&j.along, r, a, halves, e) &&
-              window_make(&j.across, r, b, r->length[b], e) &&
-              (j.middle = mem_raw(j.rows, j.pitch * sizeof(float), "spectrum rows", e)) &&
-              (j.scratch = mem_raw((size_t)par_workers(threads), j.work_size * sizeof(float),
-                                   "spectrum lines", e));
-    for (uint32_t c = 0; ok && c < r->channels; c++) {
-        j.from = r->from + c * in;
-        j.to = to + c * out;
-        ok = par_for(threads, (j.rows + ROWS - 1) / ROWS, across_pass, &j, e) &&
-             par_for(threads, (halves + LINES - 1) / LINES, along_pass, &j, e);
-    }
-    mem_free(j.scratch);
-    mem_free(j.middle);
-    window_free(&j.across);
-    window_free(&j.along);
+    resampling *s = resample_open(r, threads, e);
+    bool ok = s &&
+              par_for(threads, (size_t)s->along.n * r->channels, one_line, &(all_lines){s, to}, e);
+    resample_close(&s);
     return ok;
 }

@@ -5,9 +5,11 @@
  * is right to 1e-7 for a grid of twice the kernel's size, if the kernel was divided by
  * resample_falloff before it was transformed. The linear filter of texture units is not right.
  *
- * The work is done in float, in two passes per channel, each a sum of 8 weighted neighbours: first
- * along the second axis for every line of the source, then along the first axis, where whole lines
- * are added. The module knows nothing of kernels but their size. */
+ * The work is done in float, in two passes, each a sum of 8 weighted neighbours: first along the
+ * second axis for every line of the source, then along the first axis, where whole lines are added.
+ * The first pass makes few lines where the kernel is small. So it is done once, and the second one
+ * makes each line of the result when it is needed: writing all of them to memory and reading them
+ * again takes longer. The module knows nothing of kernels but their size. */
 #ifndef KERNEL_SPECTRUM_RESAMPLE_H
 #define KERNEL_SPECTRUM_RESAMPLE_H
 
@@ -29,8 +31,16 @@ typedef struct {
     int64_t shift[2];   /* taps, x and y, by which the kernel moves to the right or down */
 } resample_request;
 
-/* Fills to[channel][k1][k2], complex: k1 = 0 .. L1/2 along the first axis, k2 = 0 .. L2-1 along the
- * other. */
+/* A spectrum at other lengths after the first pass. Const once it is made. */
+typedef struct resampling resampling;
+
+/* Does the first pass. The request's `from` is not needed any more afterwards. */
+resampling *resample_open(const resample_request *r, par *threads, err *e);
+void resample_close(resampling **s);
+/* Makes line k1 = 0 .. L1/2 along the first axis of a channel: L2 complex numbers. */
+void resample_line(const resampling *s, uint32_t channel, uint32_t k1, float *to);
+
+/* Fills to[channel][k1][k2] with all of them. */
 bool resample_half(float *to, const resample_request *r, par *threads, err *e);
 
 /* Returns the factor that the Kaiser-Bessel filter puts on the kernel at x taps from the middle of

@@ -137,7 +137,7 @@ static double plain_run(plain *q, float *const in[], float *const out[]) {
 static engine *engine_ready(const plan *p, par *threads, const char *cache, double patience) {
     size_t line = p->axis[1].length, plane = 2 * p->halves * line;
     spectrum_lines k = {CHANNELS, p->halves, p->axis[1].length, false, floats(CHANNELS * plane),
-                        {0}};
+                        {0},      NULL};
     for (size_t i = 0; i < (size_t)CHANNELS * p->halves * line; i++) {
         uint32_t k1 = (uint32_t)(i / line % p->halves), k2 = (uint32_t)(i % line);
         ((float *)k.value)[2 * i] = spectrum_value(k1, p->axis[0].length, k2, p->axis[1].length);

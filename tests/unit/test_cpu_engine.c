@@ -170,12 +170,11 @@ static double load(const void *plane, size_t i, bool float64) {
 
 static spectrum_lines lines_of(const setup *s, const plan *p, double *const k[]) {
     size_t n = 2 * (size_t)p->halves * p->axis[1].length, bytes = s->float64 ? 8 : 4;
-    spectrum_lines l = {s->spectra,
-                        p->halves,
-                        p->axis[1].length,
-                        s->float64,
-                        mem_raw(n * s->spectra, bytes, "spectrum", NULL),
-                        {0}};
+    spectrum_lines l = {.channels = s->spectra,
+                        .halves = p->halves,
+                        .length = p->axis[1].length,
+                        .float64 = s->float64};
+    l.value = mem_raw(n * s->spectra, bytes, "spectrum", NULL);
     double *one = mem_raw(n, sizeof *one, "spectrum", NULL);
     for (uint32_t c = 0; c < s->spectra; c++) {
         transform_kernel(one, k[c], s, p);

@@ -19,9 +19,9 @@ typedef struct {
      * submit may share them without a lock. */
     plan p;
     const cpu_passes *pass;
-    cpu_job job;              /* what the planes of all frames have in common */
-    void *kernel[PLAN_TERMS]; /* the spectra of all planes, taken from the caller */
-    size_t half_bytes;        /* of a term's half spectrum */
+    cpu_job job;                       /* what the planes of all frames have in common */
+    spectrum_lines kernel[PLAN_TERMS]; /* taken from the caller */
+    size_t half_bytes;                 /* of a term's half spectrum */
     double scale; /* left out by the transforms: 1 / L per axis, 1/2 for two real lines in one */
 
     /* Each slot belongs to the thread that submits to it. */
@@ -70,10 +70,7 @@ static void unprepare(cpu_engine *g) {
         mem_free(g->slot[i].half);
         g->slot[i].half = NULL;
     }
-    for (uint32_t t = 0; t < PLAN_TERMS; t++) {
-        mem_free(g->kernel[t]);
-        g->kernel[t] = NULL;
-    }
+    for (uint32_t t = 0; t < PLAN_TERMS; t++) spectrum_lines_free(&g->kernel[t]);
     mem_free(g->job.block);
     g->job = (cpu_job){0};
     g->slots = 0;
@@ -138,8 +135,8 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     for (uint32_t i = 0; i < g->slots; i++)
         if (!(g->slot[i].half = mem_raw(bytes, 1, "half spectrum", e))) goto fail;
     for (uint32_t t = 0; t < p->terms; t++) {
-        g->kernel[t] = k[t].value;
-        k[t].value = NULL;
+        g->kernel[t] = k[t];
+        k[t] = (spectrum_lines){0};
     }
     return true;
 fail:
@@ -177,15 +174,15 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     *t = (engine_times){0};
     double start = clock_now();
     const plan *p = &g->p;
-    size_t plane = (size_t)p->halves * p->axis[1].length * g->pass->complex_bytes;
     for (uint32_t c = 0; c < p->ask.channels; c++) {
         for (uint32_t i = 0; i < p->terms; i++) {
             j.half[i] = (char *)g->slot[slot].half + i * g->half_bytes;
-            j.kernel[i] = (const char *)g->kernel[i] + (p->ask.spectra > 1 ? c * plane : 0);
+            j.kernel[i] = &g->kernel[i];
             j.in[i] = f->in[i][c];
         }
         j.out = f->out[c];
         j.channel = c;
+        j.spectrum = p->ask.spectra > 1 ? c : 0;
         j.sink = g->base.sinks ? f->sink : NULL;
         j.tap = j.sink ? 0 : f->tap[c];
         j.gain = f->gain[c] * g->scale;

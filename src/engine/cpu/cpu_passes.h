@@ -44,13 +44,13 @@ typedef struct {
     size_t block_bytes;
 
     /* Set for each frame and plane, before its first pass. */
-    void *half[PLAN_TERMS];         /* complex [batch][k][CPU_LINES]; the first takes the sum */
-    const void *kernel[PLAN_TERMS]; /* the spectra: halves lines of axis[1].length */
-    const void *in[PLAN_TERMS];     /* the planes, and */
-    void *out;                      /* where the result goes */
-    double tap, gain;               /* `gain` undoes the scale of the transforms, too */
-    const engine_sink *sink;        /* gets the rows, and `out` is not written; NULL: none */
-    uint32_t channel;
+    void *half[PLAN_TERMS]; /* complex [batch][k][CPU_LINES]; the first takes the sum */
+    const spectrum_lines *kernel[PLAN_TERMS]; /* halves lines of axis[1].length */
+    const void *in[PLAN_TERMS];               /* the planes, and */
+    void *out;                                /* where the result goes */
+    double tap, gain;                         /* `gain` undoes the scale of the transforms, too */
+    const engine_sink *sink;    /* gets the rows, and `out` is not written; NULL: none */
+    uint32_t channel, spectrum; /* of the planes, of the kernels */
 } cpu_job;
 
 /* The passes for one precision. The context of each is a cpu_job. */

@@ -90,20 +90,24 @@ typedef struct {
     const gpu_spectrum_part *part;
     const uint32_t *order; /* order[n]: the frequency that stands at number n of a line */
     double scale;
+    char *room; /* of each worker: a line of the source */
 } reorder;
 
 static bool reorder_line(void *ctx, size_t index, int worker, err *e) {
-    (void)worker, (void)e;
+    (void)e;
     const reorder *r = ctx;
     const spectrum_lines *from = r->part->from;
+    uint32_t channel = r->part->first + (uint32_t)(index / from->halves);
+    const void *line = spectrum_line(from, channel, (uint32_t)(index % from->halves),
+                                     r->room + (size_t)worker * spectrum_line_bytes(from));
     bool float64 = r->part->p->sample_bytes == 8;
     size_t parts = r->part->p->ask.symmetric ? 1 : 2; /* of a number: a real one has no second */
-    size_t n = from->length, source = (r->part->first * (size_t)from->halves + index) * n;
+    size_t n = from->length;
     for (size_t i = 0; i < n; i++) {
-        size_t k = 2 * (source + r->order[i]), at = parts * (index * n + i);
+        size_t k = 2 * (size_t)r->order[i], at = parts * (index * n + i);
         for (size_t c = 0; c < parts; c++) {
-            double v = from->float64 ? ((const double *)from->value)[k + c]
-                                     : (double)((const float *)from->value)[k + c];
+            double v = from->float64 ? ((const double *)line)[k + c]
+                                     : (double)((const float *)line)[k + c];
             gpu_put(r->to, float64, at + c, v * r->scale);
         }
     }
@@ -116,7 +120,13 @@ bool gpu_spectrum_fill(void *to, const gpu_spectrum_part *part, par *threads, er
     uint32_t radix = f->radix[f->stages - 1], blocks = f->length / radix;
     uint32_t parts = a->one_pass ? 1 : a->outer.length;
     uint32_t *order = mem_raw(part->from->length, sizeof *order, "frequency order", e);
-    if (!order) return false;
+    char *room = order ? mem_raw((size_t)par_workers(threads), spectrum_line_bytes(part->from),
+                                 "spectrum lines", e)
+                       : NULL;
+    if (!room) {
+        mem_free(order);
+        return false;
+    }
     for (uint32_t o = 0; o < parts; o++)
         for (uint32_t q = 0; q < radix; q++)
             for (uint32_t b = 0; b < blocks; b++) {
@@ -124,8 +134,9 @@ bool gpu_spectrum_fill(void *to, const gpu_spectrum_part *part, par *threads, er
                 order[o * f->length + q * blocks + b] = high +
                                                         parts * plan_frequency(f, b * radix + q);
             }
-    reorder job = {to, part, order, 0.5 / part->p->axis[0].length / a->length};
+    reorder job = {to, part, order, 0.5 / part->p->axis[0].length / a->length, room};
     bool ok = par_for(threads, (size_t)part->count * part->from->halves, reorder_line, &job, e);
+    mem_free(room);
     mem_free(order);
     return ok;
 }
