@@ -91,8 +91,8 @@ J
     strings -n 40 r.exr | grep -o '{"about".*}' >again.json
     "$FFTBLOOM" kernel make again.json -o again.exr
     "$FFTBLOOM" diff r.exr again.exr --fail 0
-    # It is one however the numbers were written.
-    for v in 2.5 +2.5 02.5 2. 0x2p0 25e-1 25E-1; do
+    # It is one however the numbers were written, and if they were set twice.
+    for v in 2.5 3,slope=2.5 +2.5 02.5 2. 0x2p0 25e-1 25E-1; do
         "$FFTBLOOM" kernel make moffat --taps 33 --param slope=$v -o n.exr
         "$FFTBLOOM" info n.exr --json | json "[a['value'] for a in d['parts'][0]['attributes'] if a['name'] == 'fftbloom.recipe'][0]" >again.json
         "$FFTBLOOM" kernel make again.json -o again.exr

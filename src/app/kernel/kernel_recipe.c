@@ -66,15 +66,21 @@ static bool is_json_number(const char *v) {
     return !*v;
 }
 
-/* Remembers name=value as a member of a JSON object. */
-static void remember(text *to, const char *name, const char *value) {
-    text_add(to, ",");
-    text_add_json(to, name);
-    text_add(to, ":");
+/* Remembers name=value, in place of what was set before. */
+static void remember(kernel_layer *l, const char *name, const char *value) {
+    int i = 0;
+    while (i < l->settings && strcmp(l->set[i].name.s, name) != 0) i++;
+    if (i == KERNEL_SETTINGS) return;
+    kernel_setting *to = &l->set[i];
+    if (i == l->settings) {
+        text_add(&to->name, "%s", name);
+        l->settings++;
+    }
+    text_free(&to->value);
     if (is_json_number(value))
-        text_add(to, "%s", value);
+        text_add(&to->value, "%s", value);
     else
-        text_add_json(to, value);
+        text_add_json(&to->value, value);
 }
 
 static bool set(kernel_layer *l, const char *name, const char *value, err *e) {
@@ -84,7 +90,7 @@ static bool set(kernel_layer *l, const char *name, const char *value, err *e) {
         return err_set(e, ERR_USAGE, "'%s' is too long; a parameter may have %zu characters", name,
                        sizeof assignment - 1);
     if (!model_set(&l->request, assignment, e)) return false;
-    remember(&l->set, name, value);
+    remember(l, name, value);
     return true;
 }
 
@@ -108,7 +114,7 @@ static bool set_image(kernel_layer *l, const char *path, par *threads, err *e) {
         mem_free(l->mask);
         l->request.mask = l->mask = mask;
         l->request.mask_w = in.w, l->request.mask_h = in.h;
-        remember(&l->set, "image", path);
+        remember(l, "image", path);
     }
     kernel_source_free(&in);
     return mask != NULL;
@@ -346,7 +352,10 @@ bool kernel_recipe_read(kernel_recipe *r, const cli *c, const char *word, err *e
 void kernel_recipe_free(kernel_recipe *r) {
     for (int i = 0; i < r->layers; i++) {
         mem_free(r->layer[i].mask);
-        text_free(&r->layer[i].set);
+        for (int k = 0; k < r->layer[i].settings; k++) {
+            text_free(&r->layer[i].set[k].name);
+            text_free(&r->layer[i].set[k].value);
+        }
     }
     mem_free(r->about);
     *r = (kernel_recipe){0};
@@ -361,10 +370,17 @@ void kernel_recipe_json(const kernel_recipe *r, text *to) {
     }
     text_add(to, "\"taps\":\"%ux%u\",\"fade\":%.9g,\"bits\":%u,\"layers\":[", r->w, r->h, r->fade,
              r->bits);
-    for (int i = 0; i < r->layers; i++)
-        text_add(to, "%s{\"model\":\"%s\",\"share\":%.9g%s}", i ? "," : "",
-                 r->layer[i].request.of->name, r->layer[i].share,
-                 r->layer[i].set.s ? r->layer[i].set.s : "");
+    for (int i = 0; i < r->layers; i++) {
+        const kernel_layer *l = &r->layer[i];
+        text_add(to, "%s{\"model\":\"%s\",\"share\":%.9g", i ? "," : "", l->request.of->name,
+                 l->share);
+        for (int k = 0; k < l->settings; k++) {
+            text_add(to, ",");
+            text_add_json(to, l->set[k].name.s);
+            text_add(to, ":%s", l->set[k].value.s);
+        }
+        text_add(to, "}");
+    }
     text_add(to, "]}");
 }
 

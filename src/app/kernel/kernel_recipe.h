@@ -6,13 +6,21 @@
 #include "app/cli/cli.h"
 #include "kernel/make/model.h"
 
-enum { KERNEL_LAYERS = 8 };
+/* KERNEL_SETTINGS: of a layer, at most: the parameters of its model, the camera, and `image`,
+ * `light` and `primaries`. */
+enum { KERNEL_LAYERS = 8, KERNEL_SETTINGS = MODEL_PARAMETERS + MODEL_SETUPS + 3 };
+
+/* A parameter that was set, as a member of a JSON object. */
+typedef struct {
+    text name, value;
+} kernel_setting;
 
 typedef struct {
     model_request request;
-    double share; /* of the light; those of all layers add up to 1 */
-    float *mask;  /* of an opening, for the request */
-    text set;     /* what was set, as members of a JSON object, for the file's provenance */
+    double share;                        /* of the light; those of all layers add up to 1 */
+    float *mask;                         /* of an opening, for the request */
+    kernel_setting set[KERNEL_SETTINGS]; /* for the file's provenance */
+    int settings;
 } kernel_layer;
 
 typedef struct {
