@@ -72,3 +72,16 @@ PY
     run "$FFTBLOOM" kernel check star.exr --decades 4
     [ "$status" -eq 64 ]
 }
+
+@test "show: parameters in a file that are no numbers of the model do not reach the page" {
+    "$FFTBLOOM" kernel make moffat --taps 33 -o k.exr
+    "$python" - <<'P'
+import struct
+mark = b"fftbloom.slope\0double\0" + struct.pack("<I", 8)
+whole = open("k.exr", "rb").read()
+at = whole.index(mark) + len(mark)
+open("bad.exr", "wb").write(whole[:at] + struct.pack("<d", float("nan")) + whole[at + 8:])
+P
+    "$FFTBLOOM" kernel show bad.exr -o page.svg
+    run ! grep -qE '[ ,"]-?(nan|inf)[ ,"]' page.svg
+}

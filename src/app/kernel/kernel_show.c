@@ -30,14 +30,18 @@ static void text_attr(char *to, size_t room, const image_part *p, const char *na
     text_clean(to, room, raw);
 }
 
-/* Fills in the parameters that the file has; the others keep their presets. */
+/* Fills in the parameters that the file has, if they are possible; the others keep their presets.
+ */
 static void read_parameters(model_request *r, const image_part *p) {
     for (int i = 0; i < model_parameters(r->of); i++) {
+        const model_parameter *is = &r->of->parameter[i];
         char name[96];
-        snprintf(name, sizeof name, "fftbloom.%s", r->of->parameter[i].name);
+        double v = NAN;
+        snprintf(name, sizeof name, "fftbloom.%s", is->name);
         const image_attr *a = image_find_attr(p, name);
-        if (a && strcmp(a->type, "double") == 0 && a->bytes == sizeof(double))
-            memcpy(&r->value[i], a->data, sizeof(double));
+        if (a && strcmp(a->type, "double") == 0 && a->bytes == sizeof v)
+            memcpy(&v, a->data, sizeof v);
+        if (v >= is->min && v <= is->max) r->value[i] = v;
     }
 }
 
