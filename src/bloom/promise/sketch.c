@@ -6,6 +6,7 @@
 #include "base/vector.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- kernels --------------------------------------------------------------------------------- */
@@ -20,24 +21,40 @@ static uint32_t reach(uint32_t taps, uint32_t side) {
     return ceil_div_u32(taps + side - 1, side);
 }
 
-/* What a tap leads to, on a grid: a block moved by it covers parts of four, which are tents in x
- * and in y. */
+/* What the taps of a column (row) lead to, on a grid: a block moved by them covers parts of two, as
+ * two tents. */
 typedef struct {
-    int32_t x, y; /* of the block, from the one where the light comes from */
-    double part;
-} reached;
+    int32_t at; /* the first of the two blocks, from the one where the light comes from */
+    double part[2];
+} tents;
 
-static void reach_four(reached to[4], double x, double y, double side) {
-    double dx = x / side, dy = y / side, left = floor(dx), top = floor(dy);
-    double fx = dx - left, fy = dy - top;
-    for (int i = 0; i < 4; i++)
-        to[i] = (reached){(int32_t)left + i % 2, (int32_t)top + i / 2,
-                          (i % 2 ? fx : 1 - fx) * (i / 2 ? fy : 1 - fy)};
+/* A column (row) of a kernel's taps. */
+typedef struct {
+    uint32_t cores; /* so many cores do not hold it, the smallest ones */
+    bool near;      /* its cells may be among those that are looked at closely */
+    tents block, cell;
+} tap_line;
+
+static tents tents_of(double off, double side) {
+    double d = off / side, low = floor(d), f = d - low;
+    return (tents){(int32_t)low, {1 - f, f}};
+}
+
+/* Fills the lines of an axis. */
+static void find_lines(tap_line *to, const sketch_kernel *k, uint32_t taps, uint32_t centre) {
+    for (uint32_t i = 0; i < taps; i++) {
+        double off = (double)i - centre;
+        to[i] = (tap_line){1, false, tents_of(off, k->block),
+                           tents_of(off, (double)k->block / k->cells)};
+        while (to[i].cores < CORES && fabs(off) > CORE_RADII[to[i].cores]) to[i].cores++;
+        to[i].near = abs(to[i].cell.at) <= SKETCH_NEAR / 2 + 1;
+    }
 }
 
 /* Returns where (x, y) is in a table of side * side around the origin, or -1. */
-static int32_t place_of(const reached *r, int32_t side) {
-    int32_t x = r->x + side / 2, y = r->y + side / 2;
+static int32_t place_of(int32_t x, int32_t y, int32_t side) {
+    x += side / 2;
+    y += side / 2;
     return x < 0 || y < 0 || x >= side || y >= side ? -1 : y * side + x;
 }
 
@@ -45,34 +62,51 @@ static void raise(double *to, double v) {
     *to = max_double(v, *to);
 }
 
-static void add_tap(sketch_kernel *k, uint32_t c, uint32_t x, uint32_t y) {
-    const kernel_tail *t = k->tail;
-    double side = k->block, x_off = (double)x - t->cx, y_off = (double)y - t->cy;
-    double from_centre = fmax(fabs(x_off), fabs(y_off));
-    double tap = t->scale[c] * (double)t->tap[((size_t)c * t->kh + y) * t->pitch + x];
-    reached to[4];
-    for (uint32_t r = 0; r < CORES && (!r || from_centre > CORE_RADII[r]); r++)
-        raise(&k->near[c].peak[r], tap);
-    reach_four(to, x_off, y_off, side);
+/* Enters a tap, from column x and row y, into the cells of kernel c. */
+static void add_to_cells(sketch_kernel *k, uint32_t c, const tap_line *x, const tap_line *y,
+                         double tap) {
+    uint32_t cores = max_u32(x->cores, y->cores);
     for (int i = 0; i < 4; i++) {
-        size_t at = ((size_t)c * k->h + (size_t)(to[i].y + (int32_t)k->cy)) * k->w +
-                    (size_t)(to[i].x + (int32_t)k->cx);
-        int32_t near = place_of(&to[i], 3);
-        if (!(to[i].part > 0)) continue;
-        double mean = tap / (side * side) * to[i].part;
-        k->mean[at] += mean;
-        if (near >= 0 && from_centre <= CORE_RADII[CORES - 1]) k->near[c].core[near] += mean;
+        int32_t at_x = x->cell.at + i % 2, at_y = y->cell.at + i / 2;
+        int32_t near = place_of(at_x, at_y, 3);
+        int32_t cell = place_of(-at_x, -at_y, SKETCH_NEAR); /* rows are turned round */
+        if (!(x->cell.part[i % 2] * y->cell.part[i / 2] > 0) || cell < 0) continue;
+        if (near < 0) raise(&k->near[c].cell[cell], tap);
+        for (uint32_t r = 0; near >= 0 && r < cores; r++) raise(&k->near[c].centre[near][r], tap);
+    }
+}
+
+/* Enters a tap into the blocks. */
+static void add_to_blocks(sketch_kernel *k, uint32_t c, const tap_line *x, const tap_line *y,
+                          double tap) {
+    bool core = max_u32(x->cores, y->cores) < CORES; /* the largest one holds it */
+    double light = tap / ((double)k->block * k->block);
+    for (int i = 0; i < 4; i++) {
+        int32_t at_x = x->block.at + i % 2, at_y = y->block.at + i / 2;
+        double part = x->block.part[i % 2] * y->block.part[i / 2];
+        size_t at = ((size_t)c * k->h + (size_t)(at_y + (int32_t)k->cy)) * k->w +
+                    (size_t)(at_x + (int32_t)k->cx);
+        int32_t near = place_of(at_x, at_y, 3);
+        if (!(part > 0)) continue;
+        k->mean[at] += light * part;
+        if (near >= 0 && core) k->near[c].core[near] += light * part;
         raise(near < 0 ? &k->most[at] : &k->near[c].most[near], tap);
     }
-    reach_four(to, x_off, y_off, side / k->cells);
-    for (int i = 0; i < 4; i++) {
-        int32_t near = place_of(&to[i], 3);
-        to[i].x = -to[i].x; /* rows are turned round */
-        int32_t cell = place_of(&to[i], SKETCH_NEAR);
-        if (!(to[i].part > 0) || cell < 0) continue;
-        if (near < 0) raise(&k->near[c].cell[cell], tap);
-        for (uint32_t r = 0; near >= 0 && r < CORES && (!r || from_centre > CORE_RADII[r]); r++)
-            raise(&k->near[c].centre[near][r], tap);
+}
+
+static void add_taps(sketch_kernel *k, uint32_t c, const tap_line *column, const tap_line *row) {
+    const kernel_tail *t = k->tail;
+    double top[CORES + 1] = {0}; /* the largest tap that so many cores do not hold */
+    for (uint32_t y = 0; y < t->kh; y++)
+        for (uint32_t x = 0; x < t->kw; x++) {
+            double tap = t->scale[c] * (double)t->tap[((size_t)c * t->kh + y) * t->pitch + x];
+            raise(&top[max_u32(column[x].cores, row[y].cores)], tap);
+            add_to_blocks(k, c, &column[x], &row[y], tap);
+            if (column[x].near && row[y].near) add_to_cells(k, c, &column[x], &row[y], tap);
+        }
+    for (uint32_t r = CORES; r-- > 0;) {
+        raise(&top[r], top[r + 1]);
+        k->near[c].peak[r] = top[r + 1];
     }
 }
 
@@ -88,18 +122,23 @@ bool sketch_kernel_make(sketch_kernel *out, const kernel_tail *tail, err *e) {
     k.w = k.cx + 1 + reach(tail->kw - 1 - tail->cx, k.block);
     k.h = k.cy + 1 + reach(tail->kh - 1 - tail->cy, k.block);
     size_t cells = (size_t)k.w * k.h;
+    tap_line *column =
+        mem_raw((size_t)tail->kw + tail->kh, sizeof *column, "sketch of the kernel", e);
     k.mean = mem_new(2 * cells * tail->kernels, sizeof *k.mean, "sketch of the kernel", e);
     k.near = mem_new(tail->kernels, sizeof *k.near, "sketch of the kernel", e);
-    if (!k.mean || !k.near) {
+    bool ok = column && k.mean && k.near;
+    if (ok) {
+        tap_line *row = column + tail->kw;
+        find_lines(column, &k, tail->kw, tail->cx);
+        find_lines(row, &k, tail->kh, tail->cy);
+        k.most = k.mean + cells * tail->kernels;
+        for (uint32_t c = 0; c < tail->kernels; c++) add_taps(&k, c, column, row);
+    } else {
         sketch_kernel_free(&k);
-        return false;
     }
-    k.most = k.mean + cells * tail->kernels;
-    for (uint32_t c = 0; c < tail->kernels; c++)
-        for (uint32_t y = 0; y < tail->kh; y++)
-            for (uint32_t x = 0; x < tail->kw; x++) add_tap(&k, c, x, y);
+    mem_free(column);
     *out = k;
-    return true;
+    return ok;
 }
 
 void sketch_kernel_free(sketch_kernel *k) {
