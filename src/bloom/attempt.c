@@ -114,7 +114,8 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
 /* Runs the engine and the last pass: in one, row by row, where the engine can. */
 static bool transform(const attempt *a, outcome *to, bool *engine_failed, err *e) {
     par *threads = a->v->threads;
-    engine *g = to->lease.engine;
+    const device_lease *at = &to->lease.at;
+    engine *g = at->engine;
     join_job j = join_of(a, to, g->sinks);
     join *rows = g->sinks ? join_open(&j, threads, e) : NULL;
     if (g->sinks && !rows) return false;
@@ -126,8 +127,7 @@ static bool transform(const attempt *a, outcome *to, bool *engine_failed, err *e
                       .gain = gain,
                       .out = a->made,
                       .sink = rows ? &(engine_sink){join_row, rows} : NULL};
-    bool ok = engine_submit(g, to->lease.slot, &f, e) &&
-              engine_wait(g, to->lease.slot, &to->times, e);
+    bool ok = engine_submit(g, at->slot, &f, e) && engine_wait(g, at->slot, &to->times, e);
     *engine_failed = !ok;
     if (!rows) return ok && join_all(to->stats, &j, threads, e);
     join_close(&rows, ok ? to->stats : NULL);

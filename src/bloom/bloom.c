@@ -15,6 +15,7 @@
 struct bloom {
     bloom_settings s;
     par *threads;
+    device_pool *own; /* NULL: the devices are shared */
     session *session;
 };
 
@@ -43,14 +44,27 @@ static bool check_settings(const bloom_settings *s, err *e) {
     return true;
 }
 
-bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err *e) {
+static bloom *new_bloom(const bloom_settings *s, par *threads, err *e) {
     if (!check_settings(s, e) || !layer_light_check(s, e)) return NULL;
     bloom *b = mem_new(1, sizeof *b, "bloom", e);
     if (!b) return NULL;
     b->s = *s;
     if (s->spectrum == SPECTRUM_BILINEAR) b->s.precision = PRECISION_FLOAT32;
     b->threads = threads;
-    if (!(b->session = session_open(&b->s, kernel, threads, e))) bloom_close(&b);
+    return b;
+}
+
+bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err *e) {
+    bloom *b = new_bloom(s, threads, e);
+    if (!b) return NULL;
+    b->own = device_pool_open(threads, s->cache_dir, 0, e);
+    if (!b->own || !(b->session = session_open(&b->s, kernel, b->own, e))) bloom_close(&b);
+    return b;
+}
+
+bloom *bloom_open_on(const bloom_settings *s, const char *kernel, device_pool *devices, err *e) {
+    bloom *b = new_bloom(s, device_pool_threads(devices), e);
+    if (b && !(b->session = session_open(&b->s, kernel, devices, e))) bloom_close(&b);
     return b;
 }
 
@@ -58,6 +72,7 @@ void bloom_close(bloom **pb) {
     bloom *b = *pb;
     if (!b) return;
     session_close(&b->session);
+    device_pool_close(&b->own);
     mem_free(b);
     *pb = NULL;
 }

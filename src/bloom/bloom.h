@@ -13,7 +13,7 @@
 #include "bloom/promise/accuracy.h"
 #include "bloom/promise/ledger.h"
 #include "bloom/verify.h"
-#include "device/device_choice.h"
+#include "device/device_pool.h"
 #include "engine/engine.h"
 #include "image/image.h"
 #include "kernel/kernel_source.h"
@@ -124,6 +124,10 @@ typedef struct bloom bloom;
 
 /* Opens a bloom. `kernel` is an image file or a .spectrum file. */
 bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err *e);
+/* Opens a bloom that shares devices, and the engines on them, with others. The pool must outlive
+ * it.
+ */
+bloom *bloom_open_on(const bloom_settings *s, const char *kernel, device_pool *devices, err *e);
 void bloom_close(bloom **b);
 
 /* Blooms the image and fills the report. ERR_BAD_PIXELS: there are NaN or infinite pixels, or

@@ -1,15 +1,16 @@
-/* session.h - everything that stands ready to bloom images, shared by the threads of a run.
+/* session.h - everything that stands ready to bloom images with one kernel, shared by the threads
+ * of a run.
  *
- * A session holds the kernel as it was read, the devices of the machine, what follows from the size
- * of an image (session_size), and one engine, which is prepared for one size and one way at a time.
- * A thread takes what it needs, works with it without a lock, and gives it back. A session knows
- * nothing of pixels. */
+ * A session holds the kernel as it was read, and what follows from the size of an image
+ * (session_size). Engines come from a pool of devices (device/device_pool.h), which several
+ * sessions may share. A thread takes what it needs, works with it without a lock, and gives it
+ * back. A session knows nothing of pixels. */
 #ifndef BLOOM_SESSION_H
 #define BLOOM_SESSION_H
 
 #include "bloom/bloom.h"
 #include "bloom/promise/sketch.h"
-#include "device/device_choice.h"
+#include "device/device_pool.h"
 #include "kernel/cache.h"
 #include "kernel/kernel_source.h"
 
@@ -17,6 +18,7 @@
 typedef struct {
     kernel_need need;
     psf kernel;
+    hash128 hash; /* of the kernel */
     kernel_tail tail;
     noise_tail sums[PSF_CHANNELS][CORES]; /* tail_sums of each channel and core */
     bool nonnegative[PSF_CHANNELS];       /* the kernel has no taps below zero */
@@ -27,10 +29,9 @@ typedef struct {
     device_decision decided;   /* where each transform runs, and with which plan */
 } session_size;
 
-/* One slot of the prepared engine, from session_take to session_give. Starts as zeros. */
+/* A slot of a prepared engine, from session_take to session_give. Starts as zeros. */
 typedef struct {
-    engine *engine;
-    uint32_t slot;
+    device_lease at;
     engine_device device;
     plan plan;
     double spectrum_seconds; /* spent on the kernel's spectrum, added to with each session_take */
@@ -40,16 +41,17 @@ typedef struct {
 
 typedef struct session session;
 
-/* Reads the kernel. `s` is copied; its strings, `kernel` and `threads` belong to the caller and
+/* Reads the kernel. `s` is copied; its strings, `kernel` and `devices` belong to the caller and
  * must outlive the session. Opens no device. */
-session *session_open(const bloom_settings *s, const char *kernel, par *threads, err *e);
+session *session_open(const bloom_settings *s, const char *kernel, device_pool *devices, err *e);
 /* Frees everything and sets *s to NULL. No thread may use it any more. */
 void session_close(session **s);
 
 const kernel_source *session_kernel(const session *s);
+device_pool *session_devices(const session *s);
 
 /* Returns what follows from this size: made for the first thread that asks, and kept for those that
- * follow. Valid until it is given back. */
+ * follow; threads with other sizes do not wait for it. Valid until it is given back. */
 const session_size *session_size_take(session *s, const kernel_need *need, err *e);
 void session_size_give(session *s, const session_size *size);
 
@@ -68,14 +70,11 @@ typedef struct {
     uint32_t core;
 } session_want;
 
-/* Takes a slot of the engine, prepared as `want` says. Threads are served in the order in which
- * they ask: one that needs the engine as it is takes a free slot, one that needs it otherwise waits
- * until nobody uses it and prepares it. A thread must not take a second slot while it has one.
- * Where the device was chosen by `auto` and a GPU fails, the session goes over to the CPU. */
+/* Takes a slot of an engine that is prepared as `want` says: device_take has the rules. Where the
+ * device was chosen by `auto` and a GPU fails, all sessions of the pool go over to the CPU. */
 bool session_take(session_lease *l, session *s, const session_want *want, err *e);
-/* Gives the slot back. failed: the engine could not do what was asked, with `why`; it is opened
- * again for the next thread that takes a slot. Returns true if the caller should take a slot once
- * more, since the session has gone over to the CPU. */
+/* Gives the slot back. failed: the engine could not do what was asked, with `why`. Returns true if
+ * the caller should take a slot once more, since the CPU has taken over. */
 bool session_give(session *s, session_lease *l, bool failed, const err *why);
 
 #endif

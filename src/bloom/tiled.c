@@ -195,7 +195,8 @@ static bool open_session(tiled_work *w, err *e) {
     w->s.slots = 1;
     w->s.verify = (uint32_t)ceil_div_u64(w->s.verify, tiles);
     w->s.images = (uint32_t)min_u64(tiles * max_u32(w->s.images, 1), UINT32_MAX);
-    w->session = session_open(&w->s, session_kernel(w->j->session)->path, w->j->threads, e);
+    w->session =
+        session_open(&w->s, session_kernel(w->j->session)->path, session_devices(w->j->session), e);
     return w->session != NULL;
 }
 

@@ -54,6 +54,10 @@ engine *engine_open(const engine_device *d, par *threads, const char *cache_dir,
     return NULL;
 }
 
+engine *engine_beside(const engine *g, err *e) {
+    return g->call->beside(g, e);
+}
+
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e) {
     return g->call->prepare(g, p, k, o, e);
 }

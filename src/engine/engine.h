@@ -1,8 +1,9 @@
 /* engine.h - convolving image planes: the interface of the GPU engine and the CPU engine.
  *
  * Open a device; prepare a plan with a kernel's spectrum, which allocates everything; submit frames
- * and wait for them, any number of times; close. An engine neither scales nor checks pixels, and
- * knows nothing of files, colours or accuracy: bloom does that.
+ * and wait for them, any number of times; close. An engine is prepared for one plan at a time, and
+ * several engines may share one open device. An engine neither scales nor checks pixels, and knows
+ * nothing of files, colours or accuracy: bloom does that.
  *
  *   out = tap * in + gain * (in convolved with the spectrum)     per plane
  *
@@ -23,7 +24,8 @@
  * next frame's upload overlaps with the work on this one. Submit and wait allocate nothing.
  *
  * Threads: several threads may submit and wait at the same time, each with slots of its own.
- * Prepare, time and close may be called only while no frame is in flight, by one thread. An engine
+ * Prepare, time and close may be called only while no frame is in flight, by one thread. Engines
+ * that share a device do not count as one here: one is prepared while others have frames. An engine
  * takes its own locks; the caller needs one only to hand out slots.
  *
  * Errors: ERR_NO_DEVICE says that the device refuses: it is gone, too old, or lacks something that
@@ -131,6 +133,7 @@ typedef struct {
     bool (*submit)(engine *g, uint32_t slot, const engine_frame *f, err *e);
     bool (*wait)(engine *g, uint32_t slot, engine_times *t, err *e);
     bool (*repeat)(engine *g, const engine_frame *f, engine_repeat *r, err *e);
+    engine *(*beside)(const engine *g, err *e);
     void (*close)(engine *g);
 } engine_calls;
 
@@ -148,9 +151,13 @@ uint32_t engine_devices_cpu(engine_device *to);
 
 /* Opens a device. `threads` and `cache_dir` (NULL: none) must outlive the engine. */
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
-/* Makes everything that frames of this plan need, in place of what was prepared before. `k` is an
- * array of a spectrum for each term of the plan, which the caller frees. An engine that uses a
- * spectrum in place takes it, and leaves zeros. */
+/* Opens another engine on the device that g has open, which is closed with the last of them. g may
+ * be at work, but must not be closed meanwhile. */
+engine *engine_beside(const engine *g, err *e);
+/* Makes everything that frames of this plan need, in place of what was prepared before; where that
+ * was the same plan, only the spectra are made anew. `k` is an array of a spectrum for each term of
+ * the plan, which the caller frees. An engine that uses a spectrum in place takes it, and leaves
+ * zeros. */
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
 /* Starts a frame in a slot that is free. */
 bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e);

@@ -439,6 +439,18 @@ static bool count_bytes(plan *p, err *e) {
     return true;
 }
 
+/* Structs without holes are compared as bytes. */
+bool plan_same(const plan *p, const plan *q) {
+    const plan_request *a = &p->ask, *b = &q->ask;
+    const plan_limits *k = &a->limits, *l = &b->limits;
+    size_t sizes = offsetof(plan_request, symmetric);
+    return memcmp(a, b, sizes) == 0 && a->symmetric == b->symmetric && a->tapless == b->tapless &&
+           a->half_input == b->half_input && a->terms == b->terms && a->frames == b->frames &&
+           memcmp(k, l, offsetof(plan_limits, groups) + sizeof k->groups) == 0 &&
+           k->float64 == l->float64 && k->buffer_range == l->buffer_range &&
+           k->memory == l->memory && memcmp(&a->tune, &b->tune, sizeof a->tune) == 0;
+}
+
 uint64_t plan_device_bytes(const plan *p) {
     return p->frames * (p->image_bytes + p->input_bytes) +
            p->scratch_bytes * (p->tile_in != p->tile ? 2 : 1) + p->line_bytes + p->spectrum_bytes +

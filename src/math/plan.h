@@ -156,6 +156,9 @@ typedef struct {
  * would meet it. */
 bool plan_make(plan *p, const plan_request *ask, err *e);
 
+/* Returns whether two plans are the same: those of the same request are. */
+bool plan_same(const plan *a, const plan *b);
+
 /* Returns the bytes of the device's memory, for all frames in flight and what they share. */
 uint64_t plan_device_bytes(const plan *p);
 

@@ -114,6 +114,10 @@ typedef struct {
     uint32_t slot;
     err e;
     pthread_t thread;
+    /* Of work_beside: */
+    const pipe_case *c;
+    const engine_device *d;
+    bool same;
 } pilot;
 
 static void *fly_alone(void *arg) {
@@ -142,6 +146,39 @@ static void fly_by_threads(engine *g, film *m) {
         if (p[s].e.code) fail_msg("slot %u: %s", s, p[s].e.msg);
 }
 
+/* An engine on the same device, prepared otherwise, made and closed again and again while the first
+ * one has frames. */
+static void *work_beside(void *arg) {
+    pilot *p = arg;
+    const pipe_case other = {
+        .w = W + 4, .h = H, .kw = 3, .kh = 3, .channels = CHANNELS, .spectra = 1, .tapless = true};
+    film *m = make_film();
+    for (int round = 0; round < 2; round++) {
+        engine *g = engine_beside(p->g, &p->e);
+        if (!g) break;
+        prepare(g, &other, p->d, 1);
+        prepare(g, p->c, p->d, 1);
+        for (int i = 0; i < FRAMES; i++) {
+            frame f;
+            aim(&f, m, i, m->got[i]);
+            if (!engine_run(g, &f.f, NULL, &p->e)) break;
+        }
+        engine_close(&g);
+    }
+    p->same = memcmp(m->got, p->m->want, sizeof m->got) == 0;
+    free(m);
+    return NULL;
+}
+
+static void fly_beside(engine *g, film *m, const pipe_case *c, const engine_device *d) {
+    pilot p = {.g = g, .m = m, .c = c, .d = d};
+    assert_int_equal(pthread_create(&p.thread, NULL, work_beside, &p), 0);
+    fly_by_threads(g, m);
+    pthread_join(p.thread, NULL);
+    if (p.e.code) fail_msg("beside: %s", p.e.msg);
+    assert_true(p.same);
+}
+
 static void check_film(const film *m, const pipe_case *c, const engine_device *d) {
     for (int i = 0; i < FRAMES; i++)
         if (memcmp(m->got[i], m->want[i], sizeof m->want[i]) != 0)
@@ -167,6 +204,9 @@ static void run_on(const pipe_case *c, const engine_device *d) {
     if (d->class != ENGINE_CPU) {
         memset(m->got, 0, sizeof m->got);
         fly_by_threads(g, m);
+        check_film(m, c, d);
+        memset(m->got, 0, sizeof m->got);
+        fly_beside(g, m, c, d);
         check_film(m, c, d);
     }
     /* Two frames that are told apart: the test could not fail otherwise. */

@@ -1,8 +1,8 @@
 /* test_lost.c - a device that fails in the middle of a frame: the frame's error says so, its slot
  * is not used again, other frames come back whole, and after that all is as before; where the
  * device was chosen by `auto`, the CPU does the frame instead. And threads that share an engine
- * take turns, and copy their planes while another one submits. The driver fails and waits here
- * because this program has its own vkQueueSubmit, vkWaitForFences and vkAllocateMemory. */
+ * copy their planes while another one submits. The driver fails and waits here because this program
+ * has its own vkQueueSubmit, vkWaitForFences and vkAllocateMemory. */
 #include "bloom/session.h"
 #include "engine/gpu/gpu_device.h"
 #include "gpu/pipeline.h"
@@ -330,75 +330,14 @@ static void auto_takes_the_cpu(void **state) {
     image_free(&want);
 }
 
-/* --- turns ----------------------------------------------------------------------------------- */
-
-enum { TURNS = 20000 };
-
-typedef struct {
-    session *s;
-    const session_size *size;
-    atomic_bool *wants, *served;
-    atomic_int taken; /* while another waited */
-} user;
-
-/* Takes and gives the engine as it is, again and again. */
-static void *take_turns(void *arg) {
-    user *u = arg;
-    err e = {0};
-    for (int i = 0; i < TURNS && !atomic_load(u->served); i++) {
-        session_lease l = {0};
-        CHECK_OK(session_take(&l, u->s, &(session_want){u->size, WAY_FLOAT32, 0}, &e), e);
-        if (atomic_load(u->wants)) atomic_fetch_add(&u->taken, 1);
-        session_give(u->s, &l, false, NULL);
-    }
-    return NULL;
-}
-
-/* A thread that needs the engine prepared otherwise gets it while two others keep using it as it
- * is, and long before they are done. */
-static void turns(void **state) {
-    (void)state;
-    const char *name = NULL;
-    for (int i = 0; !name && glare_device(i); i++)
-        if (strcmp(glare_device(i), "cpu") != 0) name = glare_device(i);
-    if (!name) skip();
-    err e = {0};
-    bloom_settings set = glare_settings(name);
-    set.slots = 2;
-    session *s = session_open(&set, glare_kernel("turns.exr", glare_power, 9, 9, "R:float"),
-                              make_threads(), &e);
-    CHECK_OK(s, e);
-    const session_size *size =
-        session_size_take(s, &(kernel_need){.channels = 1, .w = W, .h = H, .height = H}, &e);
-    CHECK_OK(size, e);
-    session_lease l = {0};
-    CHECK_OK(session_take(&l, s, &(session_want){size, WAY_FLOAT32, 0}, &e), e);
-    session_give(s, &l, false, NULL);
-
-    atomic_bool wants = false, served = false;
-    user two[2];
-    pthread_t thread[2];
-    for (int i = 0; i < 2; i++) {
-        two[i] = (user){.s = s, .size = size, .wants = &wants, .served = &served};
-        assert_int_equal(pthread_create(&thread[i], NULL, take_turns, &two[i]), 0);
-    }
-    atomic_store(&wants, true);
-    CHECK_OK(session_take(&l, s, &(session_want){size, WAY_FLOAT32, 1}, &e), e);
-    atomic_store(&served, true);
-    session_give(s, &l, false, NULL);
-    for (int i = 0; i < 2; i++) pthread_join(thread[i], NULL);
-    assert_true(atomic_load(&two[0].taken) + atomic_load(&two[1].taken) < TURNS);
-    session_size_give(s, size);
-    session_close(&s);
-}
-
 int main(void) {
     setenv("FFTBLOOM_VALIDATION", "1", 0);
     devices = engine_devices(device, ENGINE_DEVICES);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slots),  cmocka_unit_test(copies_beside_a_submission),
-        cmocka_unit_test(blooms), cmocka_unit_test(auto_takes_the_cpu),
-        cmocka_unit_test(turns),
+        cmocka_unit_test(slots),
+        cmocka_unit_test(copies_beside_a_submission),
+        cmocka_unit_test(blooms),
+        cmocka_unit_test(auto_takes_the_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

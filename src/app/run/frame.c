@@ -20,58 +20,85 @@
 
 /* --- blooms ---------------------------------------------------------------------------------- */
 
-static void close_unused(device_queue *q) {
-    for (size_t i = 0; i < sizeof q->bloom / sizeof q->bloom[0]; i++) {
-        queue_bloom *b = &q->bloom[i];
-        if (b->users) continue;
-        bloom_close(&b->bloom);
-        text_free(&b->recipe);
-    }
+enum { UNUSED = 2 }; /* blooms that are kept though no frame uses them: two views take turns */
+
+void device_queue_open(device_queue *q, const bloom_settings *s, device_pool *devices) {
+    *q = (device_queue){.s = *s, .devices = devices};
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_cond_init(&q->opened, NULL);
 }
 
 void device_queue_close(device_queue *q) {
-    close_unused(q);
+    for (size_t i = 0; i < sizeof q->bloom / sizeof q->bloom[0]; i++) {
+        bloom_close(&q->bloom[i].bloom);
+        text_free(&q->bloom[i].recipe);
+    }
+    pthread_cond_destroy(&q->opened);
     pthread_mutex_destroy(&q->lock);
 }
 
-/* Finds the open bloom of that recipe, or else an entry for it: there are as many as frames under
- * way, and one more. */
+/* Finds the bloom of that recipe, or else an entry for it: an empty one, or that of a bloom which
+ * no frame uses. There are more entries than frames under way. */
 static queue_bloom *find_bloom(device_queue *q, const char *name) {
-    queue_bloom *free = NULL;
+    queue_bloom *empty = NULL, *oldest = NULL;
+    int unused = 0;
     for (size_t i = sizeof q->bloom / sizeof q->bloom[0]; i--;) {
         queue_bloom *b = &q->bloom[i];
-        if (b->bloom && strcmp(b->recipe.s, name) == 0) return b;
-        if (!b->users) free = b;
+        if ((b->bloom || b->opening) && strcmp(b->recipe.s, name) == 0) return b;
+        if (b->users) continue;
+        if (!b->bloom) empty = b;
+        if (!b->bloom) continue;
+        unused++;
+        if (!oldest || b->last < oldest->last) oldest = b;
     }
-    return free;
+    return empty && unused < UNUSED ? empty : oldest ? oldest : empty;
 }
 
-/* Opens the bloom of a recipe, unless it is open. Where it is a new one, those that no frame uses
- * are closed first. */
+/* Opens the bloom of an entry that nobody else uses; gives the lock up meanwhile. */
+static void open_entry(device_queue *q, queue_bloom *b, const recipe *r, err *e) {
+    bloom_settings s = r->s->bloom;
+    bloom *old = b->bloom;
+    if (r->s->emit_file && !s.emit_layer) s.emit_layer = EMIT_LAYER;
+    s.device = q->s.device;
+    s.slots = q->s.slots;
+    s.images = q->s.images;
+    s.half = q->s.half;
+    b->bloom = NULL;
+    b->opening = true;
+    pthread_mutex_unlock(&q->lock);
+    bloom_close(&old);
+    bloom *made = bloom_open_on(&s, r->s->kernel, q->devices, e);
+    pthread_mutex_lock(&q->lock);
+    b->bloom = made;
+    b->opening = false;
+    pthread_cond_broadcast(&q->opened);
+}
+
+/* Takes the bloom of a recipe, which is opened unless it is there. */
 static queue_bloom *take_bloom(device_queue *q, const recipe *r, const frame_maker *m, err *e) {
     text name = {0};
     recipe_name(r, m->recipes, &name);
     text_add(&name, "%s", "");
     pthread_mutex_lock(&q->lock);
     queue_bloom *b = find_bloom(q, name.s);
-    if (!b->bloom || strcmp(b->recipe.s, name.s) != 0) {
-        bloom_settings s = r->s->bloom;
-        if (r->s->emit_file && !s.emit_layer) s.emit_layer = EMIT_LAYER;
-        s.device = q->s.device;
-        s.slots = q->s.slots;
-        s.images = q->s.images;
-        s.half = q->s.half;
-        close_unused(q);
-        if ((b->bloom = bloom_open(&s, r->s->kernel, m->threads, e))) {
-            b->recipe = name;
-            name = (text){0};
-        }
+    bool opens = !b->opening && (!b->bloom || strcmp(b->recipe.s, name.s) != 0);
+    b->users++;
+    b->last = ++q->takes;
+    if (opens) {
+        text_free(&b->recipe);
+        b->recipe = name;
+        name = (text){0};
+        open_entry(q, b, r, e);
     }
+    par_rest(m->threads);
+    while (b->opening) pthread_cond_wait(&q->opened, &q->lock);
+    par_resume(m->threads);
     bool ok = b->bloom != NULL;
-    b->users += ok;
+    b->users -= !ok;
     pthread_mutex_unlock(&q->lock);
     text_free(&name);
-    return ok ? b : NULL;
+    /* It failed for another frame: this one finds out for itself why. */
+    return ok ? b : opens ? NULL : take_bloom(q, r, m, e);
 }
 
 static void give_bloom(device_queue *q, queue_bloom *b) {
@@ -103,9 +130,7 @@ typedef struct {
 
 /* Takes the bloom of the frame's recipe; NULL after a failure. */
 static queue_bloom *open_bloom(const work *w, err *e) {
-    par_rest(w->m->threads);
     queue_bloom *b = take_bloom(w->on, w->how, w->m, e);
-    par_resume(w->m->threads);
     w->f->hopeless = !b && !w->m->recipes->vary;
     return b;
 }

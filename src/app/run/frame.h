@@ -14,20 +14,28 @@
 
 /* A bloom that frames of the same recipe share. */
 typedef struct {
-    text recipe; /* its name */
-    bloom *bloom;
-    uint32_t users; /* frames that use it now */
+    text recipe;    /* its name */
+    bool opening;   /* by a frame that works without the lock */
+    bloom *bloom;   /* NULL while it is opened, or if that failed */
+    uint32_t users; /* frames that open it, wait for it or use it */
+    uint64_t last;  /* when it was last taken */
 } queue_bloom;
 
-/* A device, or the choice of one. The caller sets `s` and makes the lock; the rest starts as zeros.
- */
+/* A device, or the choice of one. */
 typedef struct {
-    bloom_settings s;     /* only read once workers run; device and slots are the queue's */
-    pthread_mutex_t lock; /* guards the blooms; held while one is opened */
-    queue_bloom bloom[ENGINE_SLOTS + 2];
+    /* Only read once workers run. */
+    bloom_settings s; /* device and slots are the queue's */
+    device_pool *devices;
+
+    pthread_mutex_t lock; /* guards the blooms */
+    pthread_cond_t opened;
+    queue_bloom bloom[ENGINE_SLOTS + 4];
+    uint64_t takes;
 } device_queue;
 
-/* Closes the blooms and destroys the lock. */
+/* Makes a queue, whose devices belong to the caller and must outlive it. */
+void device_queue_open(device_queue *q, const bloom_settings *s, device_pool *devices);
+/* Closes the blooms. */
 void device_queue_close(device_queue *q);
 
 /* What all workers share. */

@@ -36,6 +36,7 @@ static bool check_options(const settings *s, err *e) {
 typedef struct {
     const settings *s;
     frame_maker *maker;
+    device_pool *devices;
     device_queue queue;
     bloom_report made;
     frame_pattern output; /* of files; .before is NULL for a stream */
@@ -113,12 +114,15 @@ static bool make_all(const cli *c, frame_maker *m, const job *j, err *e) {
     frame_list frames = {0};
     piped *p = mem_new(1, sizeof *p, "a run", e);
     if (!p) return false;
-    *p = (piped){.s = s, .maker = m, .queue = {.s = s->bloom}, .first = 1};
-    p->queue.s.slots = 1;
-    p->queue.s.half = s->pixels == PIXELS_HALF;
-    p->queue.s.images = j ? (uint32_t)job_count(j) : 1000; /* as for a video */
-    pthread_mutex_init(&p->queue.lock, NULL);
-    bool ok = image_is_stream(s->output) || frame_path_parse(&p->output, s->output, e);
+    *p = (piped){.s = s, .maker = m, .first = 1};
+    bloom_settings b = s->bloom;
+    b.slots = 1;
+    b.half = s->pixels == PIXELS_HALF;
+    b.images = j ? (uint32_t)job_count(j) : 1000; /* as for a video */
+    p->devices = device_pool_open(m->threads, b.cache_dir, 0, e);
+    device_queue_open(&p->queue, &b, p->devices);
+    bool ok = p->devices &&
+              (image_is_stream(s->output) || frame_path_parse(&p->output, s->output, e));
     if (ok && !j && s->frames && (ok = frame_list_parse(&frames, s->frames, e)))
         p->first = frames.number[0];
     mem_keep(mem_left() / 4);
@@ -127,6 +131,7 @@ static bool make_all(const cli *c, frame_maker *m, const job *j, err *e) {
     frame_list_free(&frames);
     frame_pattern_free(&p->output);
     device_queue_close(&p->queue);
+    device_pool_close(&p->devices);
     mem_free(p);
     return ok;
 }

@@ -24,6 +24,7 @@ typedef struct {
     const settings *s;
     uint32_t workers; /* frames under way on each device */
     const job *job;
+    device_pool *devices;
     device_queue queue[ENGINE_DEVICES];
     char name[ENGINE_DEVICES][16]; /* of the queues' devices: indices */
     int queues;
@@ -52,6 +53,10 @@ typedef struct {
     bloom_report made; /* of the frame at hand */
 } worker;
 
+/* Engines that are kept while no frame uses them: a sequence's frames take turns between methods.
+ */
+enum { IDLE = 4 };
+
 /* --- which devices ------------------------------------------------------------------------- */
 
 /* Returns the image that stands for all of them: the first that is there, and its files. */
@@ -67,41 +72,44 @@ static image_reader *any_image(const sequence *q, job_files *f) {
 /* Makes a queue for each device that can do the work, or none where that is unknown: the run itself
  * will then say what is wrong. */
 static void queue_all(sequence *q, const bloom_settings *s, image_reader *r, const char *kernel) {
-    bloom *b = r ? bloom_open(s, kernel, q->maker->threads, NULL) : NULL;
+    bloom *b = r ? bloom_open_on(s, kernel, q->devices, NULL) : NULL;
     bloom_forecasts f = {0};
     if (b) f.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", NULL);
     if (f.each && bloom_forecast(b, image_reader_header(r), s->precision, &f, NULL) < 0)
         f.devices = 0;
     for (uint32_t i = 0; i < f.devices; i++) {
+        bloom_settings own = *s;
         if (!f.each[i].possible) continue;
         err e = {0};
-        engine *g = engine_open(&f.device[i], q->maker->threads, NULL, &e);
-        if (!g) log_note("device '%s' is not used: %s", f.device[i].name, e.msg);
-        if (!g) continue;
-        engine_close(&g);
+        if (!device_pool_start(q->devices, &f.device[i], &e)) {
+            log_note("device '%s' is not used: %s", f.device[i].name, e.msg);
+            continue;
+        }
         snprintf(q->name[q->queues], sizeof q->name[0], "%u", i);
-        q->queue[q->queues].s = *s;
-        q->queue[q->queues].s.device = q->name[q->queues];
-        q->queues++;
+        own.device = q->name[q->queues];
+        device_queue_open(&q->queue[q->queues++], &own, q->devices);
     }
     mem_free(f.each);
     bloom_close(&b);
 }
 
-static void make_queues(sequence *q) {
+static bool make_queues(sequence *q, err *e) {
     bloom_settings s = q->s->bloom;
     size_t frames = job_count(q->job);
     job_files f = {0};
     image_reader *r = frames > 1 ? any_image(q, &f) : NULL;
     q->workers = r ? sequence_workers(image_reader_header(r), q->maker->threads, frames) : 1;
-    s.slots = q->workers;
+    q->devices = device_pool_open(q->maker->threads, s.cache_dir, q->workers > 1 ? IDLE : 0, e);
+    /* Frames with values of their own have engines of their own. */
+    s.slots = q->maker->recipes->vary ? 1 : q->workers;
     s.half = q->s->pixels == PIXELS_HALF;
     s.images = frames > UINT32_MAX ? UINT32_MAX : (uint32_t)frames;
-    if (frames > 1 && s.device && strcmp(s.device, "all") == 0) queue_all(q, &s, r, f.kernel);
+    bool all = frames > 1 && s.device && strcmp(s.device, "all") == 0;
+    if (q->devices && all) queue_all(q, &s, r, f.kernel);
     image_close(&r);
     job_files_free(&f);
-    if (!q->queues) q->queue[q->queues++].s = s;
-    for (int i = 0; i < q->queues; i++) pthread_mutex_init(&q->queue[i].lock, NULL);
+    if (!q->queues) device_queue_open(&q->queue[q->queues++], &s, q->devices);
+    return q->devices != NULL;
 }
 
 /* --- who does what ------------------------------------------------------------------------- */
@@ -148,9 +156,9 @@ static bool make_frame(worker *w, uint64_t age, const job_files *files, frame_re
     return ok;
 }
 
-/* Makes a frame again that had no memory, or no device, beside the others: when these are done, and
- * before a new one begins. */
-static void make_alone(worker *w, const job_files *files, frame_result *f, err *e) {
+/* Makes a frame again that had no memory (crowded), or no device, beside the others: when these are
+ * done, and before a new one begins. */
+static void make_alone(worker *w, bool crowded, const job_files *files, frame_result *f, err *e) {
     sequence *q = w->q;
     pthread_mutex_lock(&q->lock);
     q->crowded++;
@@ -159,7 +167,9 @@ static void make_alone(worker *w, const job_files *files, frame_result *f, err *
     while (q->under_way) pthread_cond_wait(&q->done, &q->lock);
     q->under_way++;
     pthread_mutex_unlock(&q->lock);
-    log_info("%s: made again without other frames beside it: %s", f->input, e->msg);
+    device_pool_trim(q->devices);
+    log_info("%s: made again%s: %s", f->input, crowded ? " without other frames beside it" : "",
+             e->msg);
     *e = (err){0};
     f->alone = true;
     make_frame(w, 0, files, f, e);
@@ -206,9 +216,10 @@ static void do_frame(worker *w, size_t index) {
     err e = {0};
     job_files files;
     f.alone = q->workers * (uint32_t)q->queues == 1;
+    uint64_t refusals = mem_refusals();
     if (job_frame(q->job, index, &files, &e)) {
         if (!make_frame(w, index, &files, &f, &e) && e.code == ERR_RETRY && q->workers > 1)
-            make_alone(w, &files, &f, &e);
+            make_alone(w, mem_refusals() > refusals, &files, &f, &e);
     } else {
         f.why = e.msg;
     }
@@ -290,9 +301,9 @@ bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *
     q->report = r;
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->done, NULL);
-    make_queues(q);
-    if (q->workers > 1) mem_keep(mem_left() / 4);
-    bool ok = run_workers(q, e);
+    bool ok = make_queues(q, e);
+    if (ok && q->workers > 1) mem_keep(mem_left() / 4);
+    ok = ok && run_workers(q, e);
     if (q->stop.there) {
         ok = false;
         *e = q->stop.why;
@@ -302,6 +313,7 @@ bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *
     if (!ok || q->worst.there) progress_fail(told, ok ? r->failure.msg : e->msg);
     mem_keep(0);
     for (int i = 0; i < q->queues; i++) device_queue_close(&q->queue[i]);
+    device_pool_close(&q->devices);
     pthread_cond_destroy(&q->done);
     pthread_mutex_destroy(&q->lock);
     mem_free(q);

@@ -12,7 +12,7 @@
  *
  * A frame that fails stops the run; frames that are under way are finished. With --keep-going the
  * others are made, unless the kernel cannot be used. A frame that fails because there was no memory
- * beside the others is made again alone. */
+ * beside the others, or because its device failed, is made again alone. */
 #ifndef APP_SEQUENCE_H
 #define APP_SEQUENCE_H
 

@@ -29,7 +29,8 @@ typedef struct {
         void *half;         /* spectra of the plane at work, of one term after the other */
         engine_times times; /* of the last frame */
     } slot[ENGINE_SLOTS];
-    uint32_t slots;
+    uint32_t slots; /* 0: not prepared */
+    double patience;
 } cpu_engine;
 
 /* --- devices ------------------------------------------------------------------------------ */
@@ -101,16 +102,31 @@ static bool prepare_axis(cpu_engine *g, int i, double patience, err *e) {
     return beyond && (g->job.fft[i] = cpu_fft_new(&r, e));
 }
 
+static void take_kernels(cpu_engine *g, spectrum_lines *k) {
+    for (uint32_t t = 0; t < g->p.terms; t++) {
+        spectrum_lines_free(&g->kernel[t]);
+        g->kernel[t] = k[t];
+        k[t] = (spectrum_lines){0};
+    }
+}
+
 static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *o,
                     err *e) {
     cpu_engine *g = (cpu_engine *)base;
     cpu_job *j = &g->job;
     size_t half, bytes;
     uint32_t slots = o && o->slots ? o->slots : 1;
-    unprepare(g);
+    double patience = o ? o->patience : 0;
+    bool again = g->slots == slots && g->patience == patience && plan_same(&g->p, p);
+    if (!again) unprepare(g);
     for (uint32_t t = 0; t < p->terms; t++)
         if (!fits(p, &k[t], e)) return false;
+    if (again) {
+        take_kernels(g, k);
+        return true;
+    }
     g->p = *p;
+    g->patience = patience;
     g->scale = 0.5 / ((double)p->axis[0].length * p->axis[1].length);
     if (slots > ENGINE_SLOTS)
         return err_set(e, ERR_INTERNAL, "%u slots; %d are the most", slots, ENGINE_SLOTS);
@@ -123,7 +139,7 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     j->line_pitch = (ceil_div_size(p->axis[0].length, 8) | 1) * 8;
     j->block_bytes = cpu_passes_block(j, g->pass);
     for (int i = 0; i < 2; i++)
-        if (!prepare_axis(g, i, o ? o->patience : 0, e)) goto fail;
+        if (!prepare_axis(g, i, patience, e)) goto fail;
     if (!mem_mul(cpu_passes_batches(j) * CPU_LINES, p->halves, &half) ||
         !mem_mul(half, p->terms * g->pass->complex_bytes, &bytes)) {
         err_set(e, ERR_DATA, "the half spectrum does not fit in memory");
@@ -134,10 +150,7 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     g->half_bytes = half * g->pass->complex_bytes;
     for (uint32_t i = 0; i < g->slots; i++)
         if (!(g->slot[i].half = mem_raw(bytes, 1, "half spectrum", e))) goto fail;
-    for (uint32_t t = 0; t < p->terms; t++) {
-        g->kernel[t] = k[t];
-        k[t] = (spectrum_lines){0};
-    }
+    take_kernels(g, k);
     return true;
 fail:
     unprepare(g);
@@ -261,8 +274,10 @@ static void close_engine(engine *base) {
     mem_free(g);
 }
 
+static engine *beside(const engine *base, err *e);
+
 static engine *open_engine(const engine_device *d, par *threads, const char *cache_dir, err *e) {
-    static const engine_calls CALLS = {prepare, submit, wait_for, repeat, close_engine};
+    static const engine_calls CALLS = {prepare, submit, wait_for, repeat, beside, close_engine};
     (void)d;
     cpu_engine *g = mem_new(1, sizeof *g, "CPU engine", e);
     if (!g) return NULL;
@@ -270,6 +285,11 @@ static engine *open_engine(const engine_device *d, par *threads, const char *cac
     g->threads = threads;
     g->cache_dir = cache_dir;
     return &g->base;
+}
+
+static engine *beside(const engine *base, err *e) {
+    const cpu_engine *g = (const cpu_engine *)base;
+    return open_engine(NULL, g->threads, g->cache_dir, e);
 }
 
 const engine_kind ENGINE_KIND_CPU = {"cpu", devices, open_engine};

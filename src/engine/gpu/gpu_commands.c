@@ -61,12 +61,19 @@ fail:
 }
 
 bool gpu_run_once(const gpu_device *g, VkCommandBuffer c, err *e) {
+    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    gpu_submission s = {.queue = g->compute.queue, .commands = c};
     bool ok = false;
     VK_TRY(g, vkEndCommandBuffer(c), e);
-    if (!gpu_submit(g, &(gpu_submission){.queue = g->compute.queue, .commands = c}, e)) goto fail;
-    VK_TRY(g, vkQueueWaitIdle(g->compute.queue), e);
+    VK_TRY(g, vkCreateFence(g->dev, &info, NULL, &s.fence), e);
+    gpu_device_lock(g);
+    bool sent = gpu_submit(g, &s, e);
+    gpu_device_unlock(g);
+    if (!sent) goto fail;
+    VK_TRY(g, vkWaitForFences(g->dev, 1, &s.fence, VK_TRUE, UINT64_MAX), e);
     ok = true;
 fail:
+    vkDestroyFence(g->dev, s.fence, NULL);
     vkFreeCommandBuffers(g->dev, g->compute.pool, 1, &c);
     return ok;
 }

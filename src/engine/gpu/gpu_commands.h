@@ -30,11 +30,11 @@ typedef struct {
     VkFence fence;
 } gpu_submission;
 
-/* Submits; one thread at a time may do so for each queue. */
+/* Submits; the caller has locked the device's queues. */
 bool gpu_submit(const gpu_device *g, const gpu_submission *s, err *e);
 
-/* Ends commands that were begun in the pool of g->compute, runs them there, waits for them, and
- * frees them whether that worked or not. */
+/* Ends commands that were begun in the pool of g->compute, runs them there beside those of others
+ * that share the device, waits for them, and frees them whether that worked or not. */
 bool gpu_run_once(const gpu_device *g, VkCommandBuffer c, err *e);
 
 #endif

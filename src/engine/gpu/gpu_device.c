@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,11 +50,17 @@ bool gpu_version_is_enough(uint32_t version, const char *name, err *e) {
 
 /* --- instance ------------------------------------------------------------------------------- */
 
-struct gpu_instance {
+typedef struct {
     VkInstance vk;
     VkDebugUtilsMessengerEXT messenger;
     uint32_t checks;      /* of the validation layer, as FFTBLOOM_VALIDATION asked for them */
     atomic_uint messages; /* any thread of the driver may add to them */
+} gpu_instance;
+
+struct gpu_shared {
+    gpu_instance *instance; /* given back when the device is closed, for the next one to use */
+    pthread_mutex_t queues; /* held by a thread that submits to them */
+    atomic_uint users;      /* the last one closes the device */
 };
 
 /* Making an instance loads every driver of the machine, which takes 0.05 to 0.1 s, and a run wants
@@ -156,7 +163,7 @@ static gpu_instance *take_instance(err *e) {
 }
 
 unsigned gpu_device_messages(const gpu_device *g) {
-    return atomic_load(&g->instance->messages);
+    return atomic_load(&g->shared->instance->messages);
 }
 
 /* --- devices -------------------------------------------------------------------------------- */
@@ -325,15 +332,19 @@ static void choose_queues(gpu_device *g, gpu_queue_place place[GPU_WAYS],
     }
 }
 
-static bool take_queue(const gpu_device *g, gpu_queue *to, uint32_t index, err *e) {
-    VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                    .queueFamilyIndex = to->family,
-                                    .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
-    vkGetDeviceQueue(g->dev, to->family, index, &to->queue);
-    if (to != &g->compute && to->queue == g->compute.queue)
-        to->pool = g->compute.pool;
-    else
-        VK_TRY(g, vkCreateCommandPool(g->dev, &info, NULL, &to->pool), e);
+/* Makes the pools of the queues. */
+static bool make_pools(gpu_device *g, err *e) {
+    gpu_queue *all[MOST_QUEUES] = {&g->compute, &g->copies[GPU_UP], &g->copies[GPU_DOWN]};
+    for (int i = 0; i < MOST_QUEUES; i++) all[i]->pool = VK_NULL_HANDLE;
+    for (int i = 0; i < MOST_QUEUES; i++) {
+        VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                        .queueFamilyIndex = all[i]->family,
+                                        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
+        if (i > 0 && all[i]->queue == g->compute.queue)
+            all[i]->pool = g->compute.pool;
+        else
+            VK_TRY(g, vkCreateCommandPool(g->dev, &info, NULL, &all[i]->pool), e);
+    }
     return true;
 fail:
     return false;
@@ -381,10 +392,10 @@ static bool open_device(gpu_device *g, bool float64, err *e) {
     if (resets)
         g->reset_queries = (PFN_vkResetQueryPoolEXT)(void (*)(void))vkGetDeviceProcAddr(
             g->dev, "vkResetQueryPoolEXT");
-    bool ok = take_queue(g, &g->compute, 0, e);
-    for (int way = 0; ok && way < GPU_WAYS; way++)
-        ok = take_queue(g, &g->copies[way], place[way].index, e);
-    return ok;
+    vkGetDeviceQueue(g->dev, g->compute.family, 0, &g->compute.queue);
+    for (int way = 0; way < GPU_WAYS; way++)
+        vkGetDeviceQueue(g->dev, place[way].family, place[way].index, &g->copies[way].queue);
+    return make_pools(g, e);
 fail:
     return false;
 }
@@ -394,8 +405,12 @@ bool gpu_device_open(gpu_device *g, const engine_device *which, err *e) {
     uint32_t n = MOST;
     snprintf(g->name, sizeof g->name, "%s", which->name);
     memcpy(g->uuid, which->uuid, sizeof g->uuid);
-    if (!(g->instance = take_instance(e))) return false;
-    VkResult r = vkEnumeratePhysicalDevices(g->instance->vk, &n, p);
+    gpu_shared *s = g->shared = mem_new(1, sizeof *s, "a device", e);
+    if (!s) return false;
+    pthread_mutex_init(&s->queues, NULL);
+    atomic_init(&s->users, 1);
+    if (!(s->instance = take_instance(e))) return false;
+    VkResult r = vkEnumeratePhysicalDevices(s->instance->vk, &n, p);
     if (r != VK_SUCCESS && r != VK_INCOMPLETE)
         return gpu_failed(g, r, "vkEnumeratePhysicalDevices", e);
     if (which->index >= n)
@@ -404,15 +419,41 @@ bool gpu_device_open(gpu_device *g, const engine_device *which, err *e) {
     return open_device(g, which->limits.float64, e);
 }
 
+bool gpu_device_share(gpu_device *g, const gpu_device *open, err *e) {
+    *g = *open;
+    atomic_fetch_add(&g->shared->users, 1);
+    return make_pools(g, e);
+}
+
 void gpu_device_close(gpu_device *g) {
+    gpu_shared *s = g->shared;
+    if (!s) return;
     if (g->dev) {
-        vkDeviceWaitIdle(g->dev);
+        gpu_device_wait(g);
         for (int way = 0; way < GPU_WAYS; way++)
             if (g->copies[way].pool != g->compute.pool)
                 vkDestroyCommandPool(g->dev, g->copies[way].pool, NULL);
         vkDestroyCommandPool(g->dev, g->compute.pool, NULL);
-        vkDestroyDevice(g->dev, NULL);
     }
-    give_instance(g->instance);
+    if (atomic_fetch_sub(&s->users, 1) == 1) {
+        if (g->dev) vkDestroyDevice(g->dev, NULL);
+        give_instance(s->instance);
+        pthread_mutex_destroy(&s->queues);
+        mem_free(s);
+    }
     *g = (gpu_device){0};
+}
+
+void gpu_device_lock(const gpu_device *g) {
+    pthread_mutex_lock(&g->shared->queues);
+}
+
+void gpu_device_unlock(const gpu_device *g) {
+    pthread_mutex_unlock(&g->shared->queues);
+}
+
+void gpu_device_wait(const gpu_device *g) {
+    gpu_device_lock(g);
+    vkDeviceWaitIdle(g->dev);
+    gpu_device_unlock(g);
 }

@@ -29,14 +29,15 @@ typedef struct {
     uint32_t stamp_bits; /* valid bits of its timestamps; 0: it writes none */
 } gpu_queue;
 
-typedef struct gpu_instance gpu_instance;
+/* What all that share an open device have in common. */
+typedef struct gpu_shared gpu_shared;
 
 /* Everything is set by gpu_device_open and const until gpu_device_close, which frees it. Several
- * threads may read it. Vulkan wants one thread at a time for each queue and each pool:
- * gpu_engine.c's `queues` sees to that while frames run, and all other commands (preparing,
- * benchmarks) run while the engine has no frame. */
+ * threads may read it. Vulkan wants one thread at a time for each queue and each pool: whoever
+ * submits has locked the queues, and a pool belongs to those who prepare and to benchmarks, of whom
+ * there is one at a time. */
 typedef struct {
-    gpu_instance *instance; /* given back when the device is closed, for the next one to use */
+    gpu_shared *shared;
     VkPhysicalDevice physical;
     VkDevice dev;
     gpu_queue compute;
@@ -57,8 +58,16 @@ uint32_t gpu_device_list(engine_device *to, uint32_t room);
 
 /* Opens a device of the list. `g` must be zeroed; the caller closes it after a failure, too. */
 bool gpu_device_open(gpu_device *g, const engine_device *which, err *e);
-/* Waits for the device and frees everything; accepts half-open devices. */
+/* Opens in a zeroed `g` what `open` has open: the same device and queues, and pools of its own. */
+bool gpu_device_share(gpu_device *g, const gpu_device *open, err *e);
+/* Frees the pools; the last one that shares the device waits for it and closes it. Accepts
+ * half-open devices. */
 void gpu_device_close(gpu_device *g);
+/* While the queues are locked, nobody else submits. */
+void gpu_device_lock(const gpu_device *g);
+void gpu_device_unlock(const gpu_device *g);
+/* Waits until the device has nothing to do. */
+void gpu_device_wait(const gpu_device *g);
 /* Returns the number of messages from the validation layers since the device was opened. */
 unsigned gpu_device_messages(const gpu_device *g);
 

@@ -6,7 +6,6 @@
 #include "engine/gpu/gpu_frame.h"
 #include "engine/gpu/gpu_time.h"
 
-#include <pthread.h>
 #include <string.h>
 
 /* Frames of different slots may be loaded, submitted and waited for by different threads at the
@@ -14,11 +13,9 @@
  * thread, as engine.h demands; then no lock is needed. */
 typedef struct {
     engine base;
-    const char *cache_dir; /* NULL: none */
-    gpu_work w;            /* its device from open to close, the rest from prepare on */
-    /* Guards the queues of w.g while frames are submitted, since Vulkan allows one thread at a time
-     * for each queue. Copying planes and waiting happen without it. */
-    pthread_mutex_t queues;
+    const char *cache_dir;        /* NULL: none */
+    gpu_work w;                   /* its device from open to close, the rest from prepare on */
+    engine_options o;             /* as prepared */
     uint32_t slots;               /* those of slot[] that are made; 0: not prepared */
     gpu_frame slot[ENGINE_SLOTS]; /* each belongs to the thread that uses it */
 } gpu_engine;
@@ -34,7 +31,7 @@ static void unprepare(gpu_engine *x) {
     gpu_work *w = &x->w;
     const gpu_device *g = &w->g;
     if (!g->dev) return;
-    vkDeviceWaitIdle(g->dev);
+    gpu_device_wait(g);
     for (uint32_t i = 0; i < ENGINE_SLOTS; i++) gpu_frame_free(&x->slot[i], w);
     for (uint32_t i = 0; w->spectrum && i < w->chunks; i++) gpu_buffer_free(&w->spectrum[i], g);
     mem_free(w->spectrum);
@@ -52,7 +49,6 @@ static void gpu_close(engine *base) {
     gpu_engine *x = of(base);
     unprepare(x);
     gpu_device_close(&x->w.g);
-    pthread_mutex_destroy(&x->queues);
     mem_free(x);
 }
 
@@ -74,18 +70,21 @@ static bool upload_tables(gpu_work *w, err *e) {
     return gpu_upload(&w->places, &w->g, &host, "places", e);
 }
 
+/* Fills the spectrum's buffers, and makes them where they are not there. The host writes to them
+ * where it sees the device's memory. */
 static bool upload_spectrum(gpu_work *w, const spectrum_lines *k, err *e) {
     uint64_t plane = w->p.spectrum_bytes / w->p.ask.spectra;
-    bool one = w->p.ask.spectra == 1;
-    w->spectrum = mem_new(w->chunks, sizeof *w->spectrum, "buffers", e);
+    bool one = w->p.ask.spectra == 1, direct = w->direct[GPU_UP];
+    if (!w->spectrum) w->spectrum = mem_new(w->chunks, sizeof *w->spectrum, "buffers", e);
     for (uint32_t i = 0; w->spectrum && i < w->chunks; i++) {
         gpu_spectrum_part part = {k, &w->p, one ? 0 : i * w->p.channels_per_bind,
                                   one ? 1 : gpu_chunk_channels(w, i)};
-        gpu_buffer_params p = {"kernel spectrum on the host", GPU_UPLOAD, plane * part.count};
-        gpu_buffer host = {0};
-        bool ok = gpu_buffer_make(&host, &w->g, &p, e) &&
-                  gpu_spectrum_fill(host.map, &part, w->threads, e);
-        ok = ok && gpu_upload(&w->spectrum[i], &w->g, &host, "kernel spectrum", e);
+        gpu_buffer_params p = {"kernel spectrum", direct ? GPU_SHARED : GPU_UPLOAD,
+                               plane * part.count};
+        gpu_buffer host = {0}, *to = direct ? &w->spectrum[i] : &host;
+        bool ok = (to->buf || gpu_buffer_make(to, &w->g, &p, e)) &&
+                  gpu_spectrum_fill(to->map, &part, w->threads, e) &&
+                  (direct || gpu_upload(&w->spectrum[i], &w->g, &host, "kernel spectrum", e));
         gpu_buffer_free(&host, &w->g);
         if (!ok) return false;
     }
@@ -106,19 +105,34 @@ static bool make_scratch(gpu_work *w, err *e) {
            gpu_buffer_make(&w->split, &w->g, &split, e);
 }
 
-static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *o,
+/* Returns whether only the spectrum is to be made anew. */
+static bool is_prepared(const gpu_engine *x, const plan *p, const engine_options *o,
+                        uint32_t slots) {
+    if (x->slots != slots || x->o.timestamps != o->timestamps || x->o.staged != o->staged ||
+        !plan_same(&x->w.p, p))
+        return false;
+    for (uint32_t i = 0; i < slots; i++)
+        if (x->slot[i].lost) return false;
+    return true;
+}
+
+static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *given,
                         err *e) {
+    static const engine_options NONE = {0};
     gpu_engine *x = of(base);
     gpu_work *w = &x->w;
-    uint32_t slots = o && o->slots ? o->slots : 1;
+    const engine_options *o = given ? given : &NONE;
+    uint32_t slots = o->slots ? o->slots : 1;
+    if (is_prepared(x, p, o, slots) && upload_spectrum(w, k, NULL)) return true;
     unprepare(x);
     if (slots > ENGINE_SLOTS || p->ask.channels > ENGINE_CHANNELS)
         return err_set(e, ERR_INTERNAL, "%u slots and %u channels; %d and %d are the most", slots,
                        p->ask.channels, ENGINE_SLOTS, ENGINE_CHANNELS);
     w->p = *p;
+    x->o = *o;
     base->sinks = p->ask.tapless && p->sample_bytes == sizeof(float);
     w->chunks = ceil_div_u32(p->ask.channels, p->channels_per_bind);
-    bool cached = false, shared = !(o && o->staged) && gpu_memory_is_shared(&w->g, &cached);
+    bool cached = false, shared = !o->staged && gpu_memory_is_shared(&w->g, &cached);
     w->direct[GPU_UP] = shared;
     w->direct[GPU_DOWN] = shared && cached;
     x->slots = slots;
@@ -126,7 +140,7 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     bool ok = gpu_passes_make(&w->passes, &w->g, &r, e) && upload_tables(w, e) &&
               upload_spectrum(w, k, e) && make_scratch(w, e);
     for (uint32_t i = 0; ok && i < slots; i++)
-        ok = gpu_frame_make(&x->slot[i], w, o && o->timestamps, e);
+        ok = gpu_frame_make(&x->slot[i], w, o->timestamps, e);
     if (!ok) unprepare(x);
     return ok || err_in(e, "preparing %s", w->g.name);
 }
@@ -140,11 +154,8 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     if (x->slot[slot].lost)
         return err_set(e, ERR_RETRY, "%s: slot %u of %u has lost a frame, and is not to be used",
                        x->w.g.name, slot, x->slots);
-    if (!gpu_frame_load(&x->slot[slot], &x->w, f, e)) return false;
-    pthread_mutex_lock(&x->queues);
-    bool ok = gpu_frame_submit(&x->slot[slot], &x->w, e);
-    pthread_mutex_unlock(&x->queues);
-    return ok;
+    return gpu_frame_load(&x->slot[slot], &x->w, f, e) &&
+           gpu_frame_submit(&x->slot[slot], &x->w, e);
 }
 
 static bool wait_for(engine *base, uint32_t slot, engine_times *t, err *e) {
@@ -181,20 +192,33 @@ static bool gpu_repeat(engine *base, const engine_frame *f, engine_repeat *r, er
     return true;
 }
 
-static const engine_calls CALLS = {gpu_prepare, submit, wait_for, gpu_repeat, gpu_close};
-
 /* --- opening -------------------------------------------------------------------------------- */
 
-static engine *gpu_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {
+static engine *beside(const engine *base, err *e);
+static const engine_calls CALLS = {gpu_prepare, submit, wait_for, gpu_repeat, beside, gpu_close};
+
+static gpu_engine *new_engine(par *threads, const char *cache_dir, err *e) {
     gpu_engine *x = mem_new(1, sizeof *x, "engine", e);
     if (!x) return NULL;
     x->base.call = &CALLS;
-    pthread_mutex_init(&x->queues, NULL);
     x->w.threads = threads;
     x->cache_dir = cache_dir;
-    if (!gpu_device_open(&x->w.g, d, e)) goto fail;
-    return &x->base;
-fail:
+    return x;
+}
+
+static engine *gpu_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {
+    gpu_engine *x = new_engine(threads, cache_dir, e);
+    if (!x) return NULL;
+    if (gpu_device_open(&x->w.g, d, e)) return &x->base;
+    gpu_close(&x->base);
+    return NULL;
+}
+
+static engine *beside(const engine *base, err *e) {
+    const gpu_engine *open = (const gpu_engine *)base;
+    gpu_engine *x = new_engine(open->w.threads, open->cache_dir, e);
+    if (!x) return NULL;
+    if (gpu_device_share(&x->w.g, &open->w.g, e)) return &x->base;
     gpu_close(&x->base);
     return NULL;
 }

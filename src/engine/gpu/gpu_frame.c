@@ -306,6 +306,7 @@ bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, err *e) {
     VkSemaphore after = VK_NULL_HANDLE;
     gpu_step last = has_step(w, GPU_STEP_DOWN) ? GPU_STEP_DOWN : GPU_STEP_PASSES;
     bool ok = true;
+    gpu_device_lock(&w->g);
     for (gpu_step step = GPU_STEP_UP; ok && step <= last; step++) {
         if (!has_step(w, step)) continue;
         gpu_submission s = {.queue = queue_of(w, step)->queue,
@@ -316,6 +317,7 @@ bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, err *e) {
         ok = gpu_submit(&w->g, &s, e);
         after = s.then;
     }
+    gpu_device_unlock(&w->g);
     f->busy = ok;
     f->lost = !ok;
     return ok;

@@ -66,7 +66,7 @@ void gpu_frame_free(gpu_frame *f, const gpu_work *w); /* accepts half-made ones 
 
 /* Copies the planes to where the device finds them. May run beside other frames. */
 bool gpu_frame_load(gpu_frame *f, const gpu_work *w, const engine_frame *planes, err *e);
-/* Submits a loaded frame. Must not run beside another submit on the same device. */
+/* Submits a loaded frame. May run beside other frames. */
 bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, err *e);
 /* Waits for a submitted frame and brings its planes back. May run beside other frames. */
 bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, engine_times *t, err *e);

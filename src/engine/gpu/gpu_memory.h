@@ -35,8 +35,8 @@ bool gpu_memory_is_shared(const gpu_device *g, bool *cached);
 bool gpu_buffer_make(gpu_buffer *b, const gpu_device *g, const gpu_buffer_params *p, err *e);
 void gpu_buffer_free(gpu_buffer *b, const gpu_device *g); /* accepts what was not made */
 
-/* Makes `to` on the device with the bytes of `from`, which the host has filled; waits for the copy
- * and frees `from`, whether that worked or not. */
+/* Gives `to`, which is made on the device unless it is there, the bytes of `from`, which the host
+ * has filled; waits for the copy and frees `from`, whether that worked or not. */
 bool gpu_upload(gpu_buffer *to, const gpu_device *g, gpu_buffer *from, const char *name, err *e);
 
 #endif

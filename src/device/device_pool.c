@@ -1,0 +1,363 @@
+#include "device/device_pool.h"
+
+#include "base/mem.h"
+#include "kernel/cache.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* An engine with what it is prepared for. */
+typedef struct device_place {
+    /* Const from when a thread has begun to make it until nobody uses it. */
+    hash128 kernel;
+    device_choice on;
+    double patience;
+    engine *engine; /* while `making`, the thread's own that makes it */
+
+    bool making, gone;     /* gone: it is closed when nobody uses it */
+    uint32_t users;        /* threads that make it, wait for a slot, or have one */
+    uint64_t next, served; /* tickets of those that wait for a slot */
+    bool busy[ENGINE_SLOTS];
+    struct device_place *after;
+} place;
+
+/* A device that is open. */
+typedef struct {
+    engine_device is;
+    engine *engine; /* never prepared: others are opened beside it. NULL: closed */
+    bool opening;
+} opened;
+
+struct device_pool {
+    /* Set by device_pool_open, const afterwards. */
+    par *threads;
+    char folder[CACHE_PATH];
+    const char *cache_dir; /* the folder; NULL: there is none */
+    uint32_t idle;
+
+    pthread_mutex_t listing; /* guards `list` until it is filled */
+    device_list list;
+
+    /* Guards all that follows; `changed` is signalled after each change. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    opened open[ENGINE_DEVICES];
+    uint32_t count;
+    place *first; /* the last used one first */
+
+    atomic_bool gave_up;
+};
+
+/* --- opening and closing --------------------------------------------------------------------- */
+
+device_pool *device_pool_open(par *threads, const char *cache_dir, uint32_t idle, err *e) {
+    device_pool *p = mem_new(1, sizeof *p, "devices", e);
+    if (!p) return NULL;
+    p->threads = threads;
+    p->cache_dir = cache_path(p->folder, cache_dir) ? p->folder : NULL;
+    p->idle = idle;
+    p->list = (device_list){.threads = par_threads(threads), .cache_dir = p->cache_dir};
+    pthread_mutex_init(&p->listing, NULL);
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->changed, NULL);
+    return p;
+}
+
+void device_pool_close(device_pool **pp) {
+    device_pool *p = *pp;
+    if (!p) return;
+    *pp = NULL;
+    device_pool_trim(p);
+    for (uint32_t i = 0; i < p->count; i++) engine_close(&p->open[i].engine);
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->lock);
+    pthread_mutex_destroy(&p->listing);
+    mem_free(p);
+}
+
+par *device_pool_threads(const device_pool *p) {
+    return p->threads;
+}
+
+/* --- the list -------------------------------------------------------------------------------- */
+
+static void lock_list(device_pool *p) {
+    par_rest(p->threads);
+    pthread_mutex_lock(&p->listing);
+    par_resume(p->threads);
+}
+
+void device_pool_decide(device_pool *p, device_decision *to, const device_request *r) {
+    lock_list(p);
+    device_decide(to, &p->list, r);
+    pthread_mutex_unlock(&p->listing);
+}
+
+int device_pool_choose(device_pool *p, device_forecast *to, const device_list **list,
+                       const device_request *r, err *e) {
+    lock_list(p);
+    device_list_fill(&p->list, r->want);
+    int best = device_choose(to, &p->list, r, e);
+    pthread_mutex_unlock(&p->listing);
+    *list = &p->list;
+    return best;
+}
+
+/* --- devices: with the lock held ------------------------------------------------------------- */
+
+static bool same_device(const engine_device *a, const engine_device *b) {
+    return a->class == b->class && a->index == b->index;
+}
+
+static opened *find_open(device_pool *p, const engine_device *d) {
+    for (uint32_t i = 0; i < p->count; i++)
+        if (same_device(&p->open[i].is, d)) return &p->open[i];
+    if (p->count == ENGINE_DEVICES) return NULL;
+    p->open[p->count].is = *d;
+    return &p->open[p->count++];
+}
+
+/* Returns the device, open; gives the lock up meanwhile. */
+static opened *open_device(device_pool *p, const engine_device *d, err *e) {
+    opened *o = find_open(p, d);
+    if (!o) err_set(e, ERR_INTERNAL, "more than %d devices", ENGINE_DEVICES);
+    while (o && o->opening) pthread_cond_wait(&p->changed, &p->lock);
+    if (!o || o->engine) return o;
+    o->opening = true;
+    pthread_mutex_unlock(&p->lock);
+    engine *made = engine_open(d, p->threads, p->cache_dir, e);
+    pthread_mutex_lock(&p->lock);
+    o->engine = made;
+    o->opening = false;
+    pthread_cond_broadcast(&p->changed);
+    return made ? o : NULL;
+}
+
+bool device_pool_start(device_pool *p, const engine_device *d, err *e) {
+    pthread_mutex_lock(&p->lock);
+    bool ok = open_device(p, d, e) != NULL;
+    pthread_mutex_unlock(&p->lock);
+    return ok;
+}
+
+/* --- places: with the lock held -------------------------------------------------------------- */
+
+static void take_out(device_pool *p, const place *is) {
+    for (place **at = &p->first; *at; at = &(*at)->after)
+        if (*at == is) {
+            *at = is->after;
+            return;
+        }
+}
+
+static void put_first(device_pool *p, place *is) {
+    is->after = p->first;
+    p->first = is;
+}
+
+/* Closes an engine that nobody uses; gives the lock up meanwhile. It takes its memory until it is
+ * closed, and so its place stays in the list. */
+static void drop(device_pool *p, place *is) {
+    is->gone = true;
+    is->users = 1;
+    pthread_mutex_unlock(&p->lock);
+    engine_close(&is->engine);
+    pthread_mutex_lock(&p->lock);
+    take_out(p, is);
+    mem_free(is);
+    pthread_cond_broadcast(&p->changed);
+}
+
+/* Returns the place that nobody has used for the longest time, of that device unless it is NULL. */
+static place *oldest_idle(const device_pool *p, const engine_device *d) {
+    place *found = NULL;
+    for (place *i = p->first; i; i = i->after)
+        if (!i->users && (!d || same_device(&i->on.device, d))) found = i;
+    return found;
+}
+
+static void trim(device_pool *p) {
+    for (place *i; (i = oldest_idle(p, NULL));) drop(p, i);
+}
+
+void device_pool_trim(device_pool *p) {
+    pthread_mutex_lock(&p->lock);
+    trim(p);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static place *find(const device_pool *p, const device_task *t) {
+    for (place *i = p->first; i; i = i->after)
+        if (!i->gone && memcmp(&i->kernel, &t->kernel, sizeof i->kernel) == 0 &&
+            same_device(&i->on.device, &t->on->device) && plan_same(&i->on.plan, &t->on->plan))
+            return i;
+    return NULL;
+}
+
+/* Returns the bytes that engines take on a device. */
+static uint64_t used_on(const device_pool *p, const engine_device *d) {
+    uint64_t bytes = 0;
+    for (const place *i = p->first; i; i = i->after)
+        if (same_device(&i->on.device, d)) bytes += plan_device_bytes(&i->on.plan);
+    return bytes;
+}
+
+/* Makes room on the device for one more plan; returns false where that needs others to end first.
+ */
+static bool make_room(device_pool *p, const device_choice *on) {
+    const engine_device *d = &on->device;
+    uint64_t has = on->plan.ask.limits.memory, need = plan_device_bytes(&on->plan);
+    if (!has || d->class == ENGINE_CPU) return true;
+    while (used_on(p, d) + need > has) {
+        place *idle = oldest_idle(p, d);
+        if (!idle) return used_on(p, d) == 0;
+        drop(p, idle);
+    }
+    return true;
+}
+
+/* Returns a place for the task, which the caller makes: an old one that nobody uses where enough of
+ * these are kept, else a new one. Best is one with the same plan, which needs only its spectrum. */
+static place *begin(device_pool *p, const device_task *t, err *e) {
+    uint32_t idle = 0;
+    place *is = oldest_idle(p, &t->on->device);
+    for (place *i = p->first; i; i = i->after) idle += !i->users;
+    for (place *i = p->first; is && i; i = i->after)
+        if (!i->users && same_device(&i->on.device, &t->on->device) &&
+            plan_same(&i->on.plan, &t->on->plan))
+            is = i;
+    if (!is || idle <= p->idle) is = mem_new(1, sizeof *is, "engine", e);
+    if (!is) return NULL;
+    engine *old = is->engine;
+    take_out(p, is);
+    *is = (place){.kernel = t->kernel,
+                  .on = *t->on,
+                  .patience = t->patience,
+                  .engine = old,
+                  .making = true,
+                  .users = 1};
+    put_first(p, is);
+    return is;
+}
+
+/* Makes the engine of a place; gives the lock up meanwhile. */
+static bool make(device_pool *p, place *is, const device_task *t, bool *refused, err *e) {
+    spectrum_lines lines[PLAN_TERMS] = {{0}};
+    const engine_options o = {
+        .timestamps = true, .patience = t->patience, .slots = t->on->plan.frames};
+    const opened *device = is->engine ? NULL : open_device(p, &is->on.device, e);
+    if (device) is->engine = engine_beside(device->engine, e);
+    if ((*refused = !is->engine)) return false;
+    pthread_mutex_unlock(&p->lock);
+    par_resume(p->threads);
+    bool ok = t->spectra(t->ctx, lines, &is->on.plan, e);
+    *refused = ok && !engine_prepare(is->engine, &is->on.plan, lines, &o, e);
+    for (int i = 0; i < PLAN_TERMS; i++) spectrum_lines_free(&lines[i]);
+    par_rest(p->threads);
+    pthread_mutex_lock(&p->lock);
+    return ok && !*refused;
+}
+
+/* --- slots ----------------------------------------------------------------------------------- */
+
+/* Returns ENGINE_SLOTS if none is free. */
+static uint32_t free_slot(const place *is) {
+    for (uint32_t i = 0; i < is->on.plan.frames && i < ENGINE_SLOTS; i++)
+        if (!is->busy[i]) return i;
+    return ENGINE_SLOTS;
+}
+
+/* Ends one use of a place. */
+static void leave(device_pool *p, place *is) {
+    is->users--;
+    if (is->gone && !is->users) drop(p, is);
+    pthread_cond_broadcast(&p->changed);
+}
+
+/* Waits for a slot; false: the place is gone, and the task needs another one. */
+static bool wait_for_slot(device_pool *p, place *is, device_lease *l) {
+    uint64_t ticket = is->next++;
+    while (!is->gone && (is->making || is->served != ticket || free_slot(is) == ENGINE_SLOTS))
+        pthread_cond_wait(&p->changed, &p->lock);
+    if (is->gone) return false;
+    is->served++;
+    *l = (device_lease){is->engine, free_slot(is), is};
+    is->busy[l->slot] = true;
+    take_out(p, is);
+    put_first(p, is);
+    pthread_cond_broadcast(&p->changed);
+    return true;
+}
+
+/* Makes a place for a task that has none, or waits for a change where others have taken what it
+ * needs. Returns false where it cannot be made. */
+static bool make_place(device_pool *p, const device_task *t, bool *refused, err *e) {
+    err why = {0};
+    if (!make_room(p, t->on)) {
+        pthread_cond_wait(&p->changed, &p->lock);
+        return true;
+    }
+    if (find(p, t)) return true; /* the lock was given up */
+    place *is = begin(p, t, e);
+    if (!is) return false;
+    bool alone = p->first == is && !is->after, ok = make(p, is, t, refused, &why);
+    is->making = false;
+    is->gone = !ok;
+    leave(p, is);
+    if (ok) return true;
+    if (alone || why.code != ERR_RETRY) {
+        if (e) *e = why;
+        return false;
+    }
+    trim(p);
+    if (p->first) pthread_cond_wait(&p->changed, &p->lock);
+    return true;
+}
+
+bool device_take(device_lease *l, device_pool *p, const device_task *t, bool *refused, err *e) {
+    bool ok = true, took = false;
+    *refused = false;
+    par_rest(p->threads);
+    pthread_mutex_lock(&p->lock);
+    while (ok && !took) {
+        place *is = find(p, t);
+        if (is) {
+            is->users++;
+            took = wait_for_slot(p, is, l);
+            if (!took) leave(p, is);
+        } else {
+            ok = make_place(p, t, refused, e);
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+    par_resume(p->threads);
+    return took;
+}
+
+void device_give(device_pool *p, device_lease *l, bool failed) {
+    pthread_mutex_lock(&p->lock);
+    place *is = l->place;
+    engine *lost = NULL;
+    is->busy[l->slot] = false;
+    if (failed && !is->gone) {
+        const engine_device d = is->on.device;
+        opened *o = find_open(p, &d);
+        lost = o->engine;
+        o->engine = NULL;
+        for (place *i; (i = oldest_idle(p, &d));) drop(p, i);
+        for (place *i = p->first; i; i = i->after)
+            i->gone |= !i->making && same_device(&i->on.device, &d);
+    }
+    leave(p, is);
+    pthread_mutex_unlock(&p->lock);
+    engine_close(&lost);
+}
+
+bool device_pool_give_up(device_pool *p) {
+    return !atomic_exchange(&p->gave_up, true);
+}
+
+bool device_pool_gave_up(device_pool *p) {
+    return atomic_load(&p->gave_up);
+}

@@ -1,0 +1,280 @@
+/* test_device_pool.c - engines of a pool: several tasks at a time, who waits for whom, what is
+ * kept, and what happens where memory or a device fails. */
+#include "device/device_pool.h"
+#include "unit/check.h"
+#include "unit/make_image.h"
+
+#include "base/mem.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { W = 64, H = 48, TASKS = 6 };
+
+/* --- tasks ----------------------------------------------------------------------------------- */
+
+/* Tasks that differ in their kernel. */
+typedef struct bench {
+    device_pool *pool;
+    device_decision decided;
+    device_task task[TASKS];
+    atomic_int made[TASKS];
+    struct job {
+        struct bench *b;
+        int i;
+    } job[TASKS];
+} bench;
+
+static bool make_spectrum(void *ctx, spectrum_lines *to, const plan *p, err *e) {
+    const struct job *j = ctx;
+    atomic_fetch_add(&j->b->made[j->i], 1);
+    *to = (spectrum_lines){.channels = 1, .halves = p->halves, .length = p->axis[1].length};
+    to->value = mem_new(2 * (size_t)to->halves * to->length, sizeof(float), "spectrum", e);
+    return to->value != NULL;
+}
+
+/* Tasks for images of `size` times W x H on the device of that name, with so many slots. */
+static bench *open_bench(const char *device, uint32_t size, uint32_t slots, uint32_t idle) {
+    err e = {0};
+    bench *b = calloc(1, sizeof *b);
+    CHECK_OK((b->pool = device_pool_open(make_threads(), NULL, idle, &e)), e);
+    const device_request r = {.want = device,
+                              .ask = {.size = {size * W, size * H},
+                                      .reach_lo = {3, 3},
+                                      .reach_hi = {3, 3},
+                                      .channels = 1,
+                                      .spectra = 1,
+                                      .tapless = true,
+                                      .frames = slots}};
+    device_pool_decide(b->pool, &b->decided, &r);
+    CHECK_OK(b->decided.way[WAY_FLOAT32].possible, b->decided.way[WAY_FLOAT32].why);
+    for (int i = 0; i < TASKS; i++) {
+        b->job[i] = (struct job){b, i};
+        b->task[i] = (device_task){.kernel = {1, (uint64_t)i},
+                                   .on = &b->decided.way[WAY_FLOAT32],
+                                   .spectra = make_spectrum,
+                                   .ctx = &b->job[i]};
+    }
+    return b;
+}
+
+static void close_bench(bench *b) {
+    device_pool_close(&b->pool);
+    free(b);
+}
+
+static device_lease take(bench *b, int task) {
+    err e = {0};
+    device_lease l = {0};
+    bool refused;
+    CHECK_OK(device_take(&l, b->pool, &b->task[task], &refused, &e), e);
+    return l;
+}
+
+static void give(bench *b, device_lease l) {
+    device_give(b->pool, &l, false);
+}
+
+static void use(bench *b, int task) {
+    give(b, take(b, task));
+}
+
+/* --- tests ----------------------------------------------------------------------------------- */
+
+/* One thread may hold slots of different tasks here, since it gives them back by itself. */
+static void several_at_a_time(void **state) {
+    (void)state;
+    bench *b = open_bench("cpu", 1, 2, 0);
+    device_lease l[TASKS], again;
+    for (int i = 0; i < TASKS; i++) l[i] = take(b, i);
+    for (int i = 1; i < TASKS; i++) assert_ptr_not_equal(l[i].engine, l[0].engine);
+    again = take(b, 2);
+    assert_ptr_equal(again.engine, l[2].engine);
+    assert_int_not_equal(again.slot, l[2].slot);
+    give(b, again);
+    for (int i = 0; i < TASKS; i++) give(b, l[i]);
+    for (int i = 0; i < TASKS; i++) assert_int_equal(b->made[i], 1);
+    close_bench(b);
+}
+
+/* Engines that nobody uses are kept, as many as the pool was told, the last used ones; one more
+ * stays in the place of the next. */
+static void kept_and_dropped(void **state) {
+    (void)state;
+    for (uint32_t idle = 0; idle < 3; idle++) {
+        bench *b = open_bench("cpu", 1, 1, idle);
+        for (int i = 0; i < 4; i++) use(b, i);
+        use(b, 3);
+        assert_int_equal(b->made[3], 1);
+        for (int i = 3; i >= 0; i--) {
+            atomic_store(&b->made[i], 0);
+            use(b, i);
+            assert_int_equal(b->made[i], 3 - i > (int)idle);
+            if (3 - i > (int)idle) break;
+        }
+        device_pool_trim(b->pool);
+        atomic_store(&b->made[3], 0);
+        use(b, 3);
+        assert_int_equal(b->made[3], 1);
+        close_bench(b);
+    }
+}
+
+/* A plan of another size is another task, whatever its kernel. */
+static void plans_differ(void **state) {
+    (void)state;
+    bench *b = open_bench("cpu", 1, 1, 2), *large = open_bench("cpu", 2, 1, 2);
+    device_lease one = take(b, 0);
+    b->task[1] = b->task[0];
+    b->task[1].on = &large->decided.way[WAY_FLOAT32];
+    device_lease two = take(b, 1);
+    assert_ptr_not_equal(one.engine, two.engine);
+    assert_int_equal(b->made[0], 2);
+    give(b, one);
+    give(b, two);
+    close_bench(b);
+    close_bench(large);
+}
+
+typedef struct {
+    bench *b;
+    int task, turn;
+    atomic_int *turns;
+    atomic_bool has;
+    device_lease l;
+    pthread_t thread;
+} waiter;
+
+static void *wait_for(void *arg) {
+    waiter *w = arg;
+    w->l = take(w->b, w->task);
+    w->turn = atomic_fetch_add(w->turns, 1);
+    atomic_store(&w->has, true);
+    return NULL;
+}
+
+static void start(waiter *w) {
+    assert_int_equal(pthread_create(&w->thread, NULL, wait_for, w), 0);
+    usleep(20000);
+}
+
+/* The first that waits for a slot gets it first. */
+static void first_come(void **state) {
+    (void)state;
+    enum { MANY = 4 };
+    bench *b = open_bench("cpu", 1, 1, 0);
+    atomic_int turns = 0;
+    waiter w[MANY];
+    device_lease l = take(b, 0);
+    for (int i = 0; i < MANY; i++) {
+        w[i] = (waiter){.b = b, .turns = &turns};
+        start(&w[i]);
+    }
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(turns, i);
+        give(b, l);
+        pthread_join(w[i].thread, NULL);
+        assert_int_equal(w[i].turn, i);
+        l = w[i].l;
+    }
+    give(b, l);
+    assert_int_equal(b->made[0], 1);
+    close_bench(b);
+}
+
+/* Where memory is too little for two engines, the second waits for the first; where it is too
+ * little for one, it is refused. */
+static void short_of_memory(void **state) {
+    (void)state;
+    bench *b = open_bench("cpu", 16, 1, 4);
+    uint64_t before = mem_used();
+    device_lease l = take(b, 0);
+    uint64_t one = mem_used() - before;
+    give(b, l);
+    device_pool_trim(b->pool);
+    mem_set_limit(mem_used() + one + one * 3 / 4);
+    use(b, 1); /* kept, until the next needs its memory */
+    l = take(b, 0);
+    atomic_int turns = 0;
+    waiter w = {.b = b, .task = 1, .turns = &turns};
+    start(&w);
+    usleep(20000);
+    assert_false(w.has);
+    give(b, l);
+    pthread_join(w.thread, NULL);
+    give(b, w.l);
+    device_pool_trim(b->pool);
+    mem_set_limit(mem_used() + one / 3);
+    err e = {0};
+    bool refused;
+    assert_false(device_take(&l, b->pool, &b->task[2], &refused, &e));
+    assert_int_equal(e.code, ERR_RETRY);
+    mem_set_limit(UINT64_MAX / 2);
+    use(b, 2);
+    close_bench(b);
+}
+
+/* After a failure all engines of the device are made anew, and those that are in use are closed by
+ * the last that uses them. */
+static void failed(void **state) {
+    (void)state;
+    bench *b = open_bench("cpu", 1, 2, 4);
+    use(b, 2);
+    device_lease l[] = {take(b, 0), take(b, 0), take(b, 1)};
+    device_give(b->pool, &l[0], true);
+    device_lease now = take(b, 0);
+    assert_int_equal(b->made[0], 2);
+    assert_ptr_not_equal(now.engine, l[1].engine);
+    device_give(b->pool, &l[1], true); /* it was given up already */
+    device_lease beside = take(b, 0);
+    assert_ptr_equal(beside.engine, now.engine);
+    use(b, 2);
+    assert_int_equal(b->made[2], 2);
+    give(b, l[2]);
+    give(b, now);
+    give(b, beside);
+    assert_true(device_pool_give_up(b->pool));
+    assert_false(device_pool_give_up(b->pool));
+    close_bench(b);
+}
+
+/* Threads that take and give whatever they like. */
+static void *stir(void *arg) {
+    waiter *w = arg;
+    uint32_t seed = (uint32_t)w->task * 7919 + 1;
+    for (int i = 0; i < 300; i++) {
+        seed = seed * 1664525 + 1013904223;
+        device_lease l = take(w->b, (int)(seed >> 16) % TASKS);
+        if ((seed >> 8) % 16 == 0) device_pool_trim(w->b->pool);
+        device_give(w->b->pool, &l, (seed >> 4) % 64 == 0);
+    }
+    return NULL;
+}
+
+static void many_threads(void **state) {
+    (void)state;
+    enum { MANY = 8 };
+    bench *b = open_bench("cpu", 1, 2, 2);
+    waiter w[MANY];
+    for (int i = 0; i < MANY; i++) {
+        w[i] = (waiter){.b = b, .task = i};
+        assert_int_equal(pthread_create(&w[i].thread, NULL, stir, &w[i]), 0);
+    }
+    for (int i = 0; i < MANY; i++) pthread_join(w[i].thread, NULL);
+    close_bench(b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(several_at_a_time),
+        cmocka_unit_test(kept_and_dropped),
+        cmocka_unit_test(plans_differ),
+        cmocka_unit_test(first_come),
+        cmocka_unit_test(failed),
+        cmocka_unit_test(many_threads),
+        cmocka_unit_test(short_of_memory),
+    };
+    return WITH_FFTW ? cmocka_run_group_tests(tests, NULL, NULL) : 0;
+}
