@@ -34,7 +34,8 @@ typedef int32_t vec8i_any __attribute__((vector_size(32), aligned(4), may_alias)
 #define VECTOR_INLINE static inline __attribute__((always_inline))
 
 /* Only in functions that are VECTOR_WIDE: take a where it is less (greater), else b; compute a * b
- * + c, rounded once if the processor can. */
+ * + c, rounded once if the processor can; keep what was loaded in a register, since gcc loads it
+ * again for each use. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define VECTOR_WIDE          __attribute__((target("avx2,fma")))
@@ -44,6 +45,7 @@ typedef int32_t vec8i_any __attribute__((vector_size(32), aligned(4), may_alias)
 #define VECTOR_MAX4(a, b)    (vec4d) _mm256_max_pd(a, b)
 #define VECTOR_FMA4(a, b, c) (vec4d) _mm256_fmadd_pd(a, b, c)
 #define VECTOR_FMA8(a, b, c) (vec8f) _mm256_fmadd_ps(a, b, c)
+#define VECTOR_KEEP(v)       __asm__("" : "+v"(v))
 static inline bool vector_wide(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
@@ -55,6 +57,7 @@ static inline bool vector_wide(void) {
 #define VECTOR_MAX4(a, b)    VECTOR_PICK4((a) > (b), a, b)
 #define VECTOR_FMA4(a, b, c) ((a) * (b) + (c))
 #define VECTOR_FMA8(a, b, c) ((a) * (b) + (c))
+#define VECTOR_KEEP(v)       ((void)0)
 static inline bool vector_wide(void) {
     return false;
 }

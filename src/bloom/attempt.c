@@ -72,8 +72,12 @@ static bool fill(attempt *a, err *e) {
     if (missing) ok = view_blocks(v, light_load, a->in_place, e);
     for (uint32_t c = 0; ok && c < v->channels; c++) {
         const scan_channel *found = &a->l->scanned.channel[c];
-        const spots_request r = {&v->size->tail, a->in[c], m->below[c],
-                                 found->least >= 0 ? found->block_sum : NULL, light_cell(a->l, v)};
+        const spots_request r = {&v->size->tail,
+                                 c,
+                                 a->in[c],
+                                 m->below[c],
+                                 found->least >= 0 ? found->block_sum : NULL,
+                                 light_cell(a->l, v)};
         if (m->below[c] < SCAN_BINS) ok = spots_take(&a->spots[c], &r, v->threads, e);
     }
     return ok && (!scaled || view_blocks(v, scale_in, a, e));

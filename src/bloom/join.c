@@ -32,6 +32,7 @@ void join_excess_row(const join_excess *x, float *to, const float *from, size_t 
 typedef struct {
     float *out;
     uint32_t n;
+    uint32_t ahead; /* the row that is wanted next is as many below */
     double centre;
     double dark;
     bool nonnegative;
@@ -65,7 +66,7 @@ enum { SPAN = 128 };
 VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool space) {
     const float *in = r->in, *made = r->floats, *added = r->space;
     float *to = r->out, centre = (float)r->centre;
-    const float *next_in = in + 2 * r->n, *next_to = to + 2 * r->n; /* of the next pair of rows */
+    const float *next_in = in + r->ahead * (size_t)r->n, *next_to = to + 2 * r->n;
     vec8f zero = {0}, high = zero, low = zero + FLT_MAX, largest = zero, darkest = zero + FLT_MAX;
     vec4d norm = {0}, sum = {0};
     uint32_t i = 0, whole = r->n / 16 * 16;
@@ -256,16 +257,22 @@ static void set_stats(join_stats *st, const row_totals *t, double spilled) {
 }
 
 /* A worker's scratch. In doubles: what the pixels give themselves, the glare, the sums of the
- * magnitudes of its terms in space, and the scratch of core_row. In floats: the row
- * as it came, the part of it that is spread, what the engine made, and what is added in space. */
+ * magnitudes of its terms in space, and the scratch of core_row. In floats: the row as it came, the
+ * part of it that is spread, and what the engine made; and what is added in space to STENCIL_ROWS
+ * rows at once, with the room for making that. */
 typedef struct {
     double *own, *glare, *magnitude, *core;
-    float *in, *excess, *made, *space;
+    uint64_t *rows; /* which rows `space` has: channel * height + y, over STENCIL_ROWS */
+    float *in, *excess, *made, *space, *room;
 } scratch;
 
+static size_t space_pitch(const join_job *j) {
+    return j->tail->w + STENCIL_MORE;
+}
+
 static size_t scratch_bytes(const join_job *j) {
-    size_t doubles = 3 * (size_t)j->tail->w + core_scratch(j->core),
-           floats = 4 * (size_t)j->tail->w;
+    size_t doubles = 3 * (size_t)j->tail->w + core_scratch(j->core) + 1,
+           floats = 3 * (size_t)j->tail->w + STENCIL_ROWS * space_pitch(j) + spots_room(j->tail);
     return (doubles * sizeof(double) + floats * sizeof(float) + 127) / 64 * 64;
 }
 
@@ -275,11 +282,12 @@ static scratch lay_out(const join_job *j, void *at) {
     s.glare = s.own + w;
     s.magnitude = s.glare + w;
     s.core = s.magnitude + w;
-    s.in = (float *)(s.core + core_scratch(j->core));
-
+    s.rows = (uint64_t *)(s.core + core_scratch(j->core));
+    s.in = (float *)(s.rows + 1);
     s.excess = s.in + w;
     s.made = s.excess + w;
     s.space = s.made + w;
+    s.room = s.space + STENCIL_ROWS * space_pitch(j);
     return s;
 }
 
@@ -287,7 +295,7 @@ static scratch lay_out(const join_job *j, void *at) {
 static bool add_in_space(const join *f, uint32_t c, uint32_t y, const row *r, const scratch *s) {
     const join_job *j = &f->j;
     if (!j->core->radius && !j->spots[c].count) return false;
-    tail_row to = {c, y, r->glare, j->signs[c] ? s->magnitude : NULL, NULL};
+    tail_row to = {c, y, r->glare, j->signs[c] ? s->magnitude : NULL};
     if (to.magnitude) memset(s->magnitude, 0, r->n * sizeof *s->magnitude);
     core_row(j->core, &to, &(core_input){j->in ? j->in[c] : NULL, r->back, s->core});
     spots_row(&j->spots[c], &to);
@@ -319,19 +327,30 @@ static void add_margins(row_totals *t, const row *r, const tail_kept *kept) {
     }
 }
 
+/* Returns what is added in space to row y, in floats: made for some rows at once, which the same
+ * worker wants next. */
+static const float *space_of(const join *f, uint32_t c, uint32_t y, const scratch *s) {
+    const join_job *j = &f->j;
+    uint32_t first = y / STENCIL_ROWS * STENCIL_ROWS, h = j->tail->h;
+    space_rows r = {c, first, min_u32(STENCIL_ROWS, h - first), s->space, space_pitch(j)};
+    uint64_t wanted = (uint64_t)c * h + first;
+    if (*s->rows != wanted) {
+        memset(s->space, 0, r.rows * r.pitch * sizeof *s->space);
+        if (j->core->radius) core_floats(j->core, &r, j->in[c]);
+        if (j->spots[c].count) spots_floats(&j->spots[c], &r, s->room);
+    }
+    *s->rows = wanted;
+    return s->space + (y - first) * r.pitch;
+}
+
 /* Makes a row in floats, if it is an ordinary one. */
 static bool make_in_floats(const join *f, uint32_t c, uint32_t y, const row *is, const scratch *s,
                            row_totals *t) {
     const join_job *j = &f->j;
     const tail_kept all = {0, 0, is->n, j->tail->h}, *kept = j->kept.w ? &j->kept : &all;
-    bool spots = j->spots[c].count, space = j->core->radius || spots;
+    bool space = j->core->radius || j->spots[c].count;
     row r = *is;
-    if (j->core->radius)
-        core_floats(j->core, c, y, j->in[c], s->space);
-    else if (spots)
-        memset(s->space, 0, r.n * sizeof *s->space);
-    if (spots) spots_row(&j->spots[c], &(tail_row){.channel = c, .y = y, .floats = s->space});
-    if (space) r.space = s->space;
+    if (space) r.space = space_of(f, c, y, s);
     row k = kept_of(&r, kept);
     if (!(space ? make_ordinary_and_space(&k, t) : make_ordinary(&k, t))) return false;
     add_margins(t, &r, kept);
@@ -357,6 +376,7 @@ void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) 
     if (!made && !j->wide) made = (const float *)j->made[c] + first;
     row r = {.out = j->out[c] + first,
              .n = w,
+             .ahead = j->core->radius ? STENCIL_ROWS + j->core->radius : 2,
              .centre = j->tail->centre[tail_kernel(j->tail, c)],
              .dark = j->dark[c] / 2,
              .nonnegative = j->nonnegative[c],

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { W = 41, H = 29 };
+enum { W = 41, H = 29, PITCH = W + STENCIL_MORE };
 
 static kernel_tail tail_of(const psf *k, plan_border bx, plan_border by, double sharpen) {
     plan_request ask = {.size = {W, H},
@@ -117,24 +117,31 @@ static void paste(const psf *k, const kernel_tail *tail) {
     }
     spot_list l;
     err e = {0};
-    CHECK_OK(spots_take(&l, &(spots_request){tail, plane, below, NULL, 0}, make_threads(), &e), e);
+    CHECK_OK(spots_take(&l, &(spots_request){tail, 0, plane, below, NULL, 0}, make_threads(), &e),
+             e);
     assert_int_equal(l.pixels, count);
     assert_true(l.count >= count);
     for (int i = 0; i < W * H; i++) assert_true(scan_bin(plane[i]) < below);
     memset(got, 0, sizeof got);
     memset(size, 0, sizeof size);
-    for (uint32_t y = 0; y < H; y++)
-        spots_row(&l, &(tail_row){0, y, got + y * W, size + y * W, NULL});
+    for (uint32_t y = 0; y < H; y++) spots_row(&l, &(tail_row){0, y, got + y * W, size + y * W});
     float *tap = packed(tail);
     check_plane(got, size, tail, tap, bright);
-    for (size_t i = 0; i < l.count; i++) l.spot[i].v = fabsf(l.spot[i].v);
+    for (size_t i = 0; i < l.runs; i++)
+        for (int q = 0; q < SPOT_RUN; q++) l.run[i].v[q] = fabsf(l.run[i].v[q]);
     for (int i = 0; i < W * H; i++) bright[i] = fabsf(bright[i]);
-    for (uint32_t y = 0; y < H; y++) {
-        float *row = plane + y * W;
-        memset(row, 0, W * sizeof *row);
-        spots_row(&l, &(tail_row){.y = y, .floats = row});
+    for (uint32_t rows = 1; rows <= STENCIL_ROWS; rows++) {
+        float *sums = calloc((size_t)H * PITCH, sizeof *sums),
+              *room = malloc(spots_room(tail) * sizeof *room);
+        for (uint32_t y = 0; y < H; y += rows)
+            spots_floats(&l,
+                         &(space_rows){0, y, H - y < rows ? H - y : rows, sums + y * PITCH, PITCH},
+                         room);
+        for (uint32_t y = 0; y < H; y++) memcpy(plane + y * W, sums + y * PITCH, W * sizeof *sums);
+        check_floats(plane, spots_rounding(tail, (double)l.count), tail, tap, bright);
+        free(sums);
+        free(room);
     }
-    check_floats(plane, spots_rounding(tail, (double)l.count), tail, tap, bright);
     free(tap);
     spots_free(&l);
 }
@@ -161,7 +168,7 @@ static void add_core(const psf *k, const kernel_tail *tail) {
         memset(size, 0, sizeof size);
         core_input in = {plane, 1, scratch};
         for (uint32_t y = 0; y < H; y++)
-            core_row(&c, &(tail_row){0, y, got + y * W, size + y * W, NULL}, &in);
+            core_row(&c, &(tail_row){0, y, got + y * W, size + y * W}, &in);
         /* The core's own taps: all, less what core_cut leaves. */
         psf rest;
         CHECK_OK(psf_copy(&rest, k, &e), e);
@@ -174,8 +181,17 @@ static void add_core(const psf *k, const kernel_tail *tail) {
         }
         check_plane(got, size, tail, only, plane);
         for (int q = 0; q < W * H; q++) positive[q] = fabsf(plane[q]);
-        for (uint32_t y = 0; i && y < H; y++) core_floats(&c, 0, y, positive, rounded + y * W);
-        if (i) check_floats(rounded, core_rounding(RADIUS[i]), tail, only, positive);
+        for (uint32_t rows = 1; i && rows <= STENCIL_ROWS; rows++) {
+            float *sums = calloc((size_t)H * PITCH, sizeof *sums);
+            for (uint32_t y = 0; y < H; y += rows)
+                core_floats(
+                    &c, &(space_rows){0, y, H - y < rows ? H - y : rows, sums + y * PITCH, PITCH},
+                    positive);
+            for (uint32_t y = 0; y < H; y++)
+                memcpy(rounded + y * W, sums + y * PITCH, W * sizeof *sums);
+            check_floats(rounded, core_rounding(RADIUS[i]), tail, only, positive);
+            free(sums);
+        }
         noise_tail sums;
         tail_sums(&sums, tail, 0, &RADIUS[i], 1);
         double sum = 0;

@@ -1,6 +1,7 @@
 #include "bloom/promise/core.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/vector.h"
 #include "math/reference.h"
 
@@ -131,75 +132,57 @@ void core_row(const kernel_core *c, const tail_row *r, const core_input *in) {
 
 /* --- in floats ------------------------------------------------------------------------------- */
 
-/* The rows of the image that a row of the result is made of, from the top; NULL: dark. */
-typedef struct {
-    const float *row[2 * CORE_RADIUS + 1], *tap;
-    uint32_t side;
-} rows;
+enum { END = STENCIL_MORE + 1, NARROW = 64 }; /* columns: of a row's first end; of both */
+_Static_assert((int)END >= (int)CORE_RADIUS && NARROW >= 2 * END + CORE_RADIUS,
+               "ends hold borders");
 
-enum { AT_ONCE = 32 }; /* columns */
-
-/* Makes AT_ONCE columns, of which all taps lie in the image. Each row of taps has a sum of its own,
- * so that a tap is rounded no more than 2 * side times. */
-VECTOR_WIDE static void make_columns(const rows *r, uint32_t x, float *to) {
-    vec8f zero = {0}, a = zero, b = zero, c = zero, d = zero;
-    const float *tap = r->tap;
-    for (uint32_t j = 0; j < r->side; j++, tap += r->side) {
-        if (!r->row[j]) continue;
-        const float *row = r->row[j] + x;
-        vec8f e = zero, f = zero, g = zero, h = zero;
-        for (uint32_t k = 0; k < r->side; k++) {
-            const vec8f_any *v = (const vec8f_any *)(row + k);
-            vec8f by = tap[k] - zero;
-            e = VECTOR_FMA8(by, v[0], e);
-            f = VECTOR_FMA8(by, v[1], f);
-            g = VECTOR_FMA8(by, v[2], g);
-            h = VECTOR_FMA8(by, v[3], h);
-        }
-        a += e, b += f, c += g, d += h;
-    }
-    vec8f_any *out = (vec8f_any *)to;
-    out[0] = a, out[1] = b, out[2] = c, out[3] = d;
+/* Adds to n columns from x on, of which taps read borders. */
+static void add_end(stencil s, const kernel_core *c, const float *row, uint32_t x, uint32_t n) {
+    float part[NARROW + 2 * CORE_RADIUS + STENCIL_MORE] = {0};
+    for (uint32_t i = 0; i < n + 2 * c->radius; i++)
+        if (c->column[x + i] >= 0) part[i] = row[c->column[x + i]];
+    for (uint32_t i = 0; i < s.rows; i++) s.to[i] += x;
+    s.row = part;
+    s.n = n;
+    stencil_add(&s);
 }
 
-/* Makes the columns from x to before `end`, with their borders. */
-static void make_edge(const kernel_core *c, const rows *r, uint32_t x, uint32_t end, float *to) {
-    for (; x < end; x++) {
-        float sum = 0;
-        for (uint32_t j = 0; j < r->side; j++) {
-            float part = 0;
-            for (uint32_t k = 0; r->row[j] && k < r->side; k++)
-                if (c->column[x + k] >= 0)
-                    part += r->tap[j * r->side + k] * r->row[j][c->column[x + k]];
-            sum += part;
-        }
-        to[x] = sum;
-    }
-}
-
-void core_floats(const kernel_core *c, uint32_t channel, uint32_t y, const float *plane,
-                 float *to) {
-    const kernel_tail *tail = c->tail;
-    uint32_t radius = c->radius, w = tail->w, x = radius;
-    rows r = {.side = 2 * radius + 1};
-    r.tap = c->rounded + (size_t)tail_kernel(tail, channel) * r.side * r.side;
-    for (uint32_t j = 0; j < r.side; j++) {
-        int64_t from =
-            reference_source((int64_t)y + radius - j, tail->h, tail->axis[PLAN_Y].border);
-        r.row[j] = from < 0 ? NULL : plane + (size_t)from * w;
-    }
-    if (!vector_wide() || w < 2 * radius + AT_ONCE) {
-        make_edge(c, &r, 0, w, to);
+static void add_row(stencil s, const kernel_core *c, const float *row) {
+    uint32_t w = c->tail->w;
+    if (w <= NARROW) {
+        add_end(s, c, row, 0, w);
         return;
     }
-    make_edge(c, &r, 0, radius, to);
-    for (; x + radius + AT_ONCE <= w; x += AT_ONCE) make_columns(&r, x - radius, to + x);
-    x = w - radius - AT_ONCE; /* some of these once more */
-    make_columns(&r, x - radius, to + x);
-    make_edge(c, &r, w - radius, w, to);
+    s.n = (w - END - c->radius) / END * END;
+    add_end(s, c, row, 0, END);
+    add_end(s, c, row, END + s.n, w - END - s.n);
+    for (uint32_t i = 0; i < s.rows; i++) s.to[i] += END;
+    s.row = row + END - c->radius;
+    stencil_add(&s);
 }
 
-/* The tap is rounded, too. */
+void core_floats(const kernel_core *c, const space_rows *r, const float *plane) {
+    const kernel_tail *tail = c->tail;
+    uint32_t radius = c->radius, side = 2 * radius + 1;
+    const float *tap = c->rounded + (size_t)tail_kernel(tail, r->channel) * side * side;
+    int64_t low = (int64_t)r->y - radius, high = (int64_t)r->y + r->rows + radius;
+    stencil s = {.taps = side};
+    for (int64_t y = low; radius && y < high; y++) {
+        int64_t from = reference_source(y, tail->h, tail->axis[PLAN_Y].border);
+        if (from < 0) continue;
+        /* Rows from `first` on, but no more than `side` of them, have row y in reach. */
+        uint32_t first = y > (int64_t)r->y + radius ? (uint32_t)(y - r->y) - radius : 0;
+        uint32_t last = (uint32_t)min_i64(r->rows - 1, y - low);
+        s.rows = last - first + 1;
+        for (uint32_t i = first; i <= last; i++) {
+            s.tap[i - first] = tap + (size_t)(r->y + i + radius - y) * side;
+            s.to[i - first] = r->to + i * r->pitch;
+        }
+        add_row(s, c, plane + (size_t)from * tail->w);
+    }
+}
+
+/* A row of taps, then the rows; and the tap is rounded, too. */
 double core_rounding(uint32_t radius) {
     return 0x1p-24 * (2 * (2.0 * radius + 1) + 1);
 }

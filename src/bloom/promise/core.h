@@ -40,9 +40,9 @@ typedef struct {
 void core_row(const kernel_core *c, const tail_row *r, const core_input *in);
 size_t core_scratch(const kernel_core *c);
 
-/* Writes the core's part of row y of a channel, in floats: for terms of one sign, of which each sum
- * is off by at most core_rounding of itself. */
-void core_floats(const kernel_core *c, uint32_t channel, uint32_t y, const float *plane, float *to);
+/* Adds the core's part of some rows, in floats: for terms of one sign, of which each sum is off by
+ * at most core_rounding of itself. */
+void core_floats(const kernel_core *c, const space_rows *r, const float *plane);
 double core_rounding(uint32_t radius);
 
 /* Takes the core out of the kernel, but not its centre tap: the spectrum is made of the rest. */

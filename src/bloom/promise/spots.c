@@ -81,7 +81,7 @@ static bool count_strip(void *ctx, size_t strip, int worker, err *e) {
  * columns, so that is an eighth of the kernel; a whole vector more must fit into the zeros beside
  * each row of taps. */
 static uint32_t band_width(const kernel_tail *tail) {
-    return clamp_u32(tail->kw / 8, 1, TAIL_MARGIN - COLUMNS);
+    return clamp_u32(tail->kw / 8, SPOT_RUN, TAIL_MARGIN - COLUMNS) / SPOT_RUN * SPOT_RUN;
 }
 
 /* Places behind a border may lie before column 0. */
@@ -125,6 +125,33 @@ static bool sort_spots(spot_list *l, err *e) {
     return true;
 }
 
+/* Makes the runs, for sums in floats. */
+static int by_cells(const void *a, const void *b) {
+    const spot_run *p = a, *q = b;
+    if (p->x != q->x) return p->x < q->x ? -1 : 1;
+    return (p->y > q->y) - (p->y < q->y);
+}
+
+static bool make_runs(spot_list *l, double scale, err *e) {
+    uint32_t before = l->tail->axis[PLAN_X].before;
+    if (!(l->run = mem_raw(l->count + 1, sizeof *l->run, "bright pixels", e))) return false;
+    for (size_t i = 0; i < l->count; i++) { /* neighbours of a row follow one another */
+        const spot *p = &l->spot[i];
+        uint32_t at = (uint32_t)(p->x + (int32_t)before), k = SPOT_RUN - 1 - at % SPOT_RUN;
+        int32_t x = p->x - (int32_t)(at % SPOT_RUN);
+        spot_run *to = l->run + l->runs - 1;
+        if (!l->runs || to->x != x || to->y != p->y) {
+            *++to = (spot_run){.x = x, .y = p->y, .first = k, .end = k + 1};
+            l->runs++;
+        }
+        to->v[k] = (float)(scale * (double)p->v);
+        to->first = min_u32(to->first, k);
+        to->end = max_u32(to->end, k + 1);
+    }
+    qsort(l->run, l->runs, sizeof *l->run, by_cells);
+    return true;
+}
+
 bool spots_take(spot_list *out, const spots_request *r, par *threads, err *e) {
     static const char WHAT[] = "bright pixels";
     const kernel_tail *tail = r->tail;
@@ -146,7 +173,8 @@ bool spots_take(spot_list *out, const spots_request *r, par *threads, err *e) {
         l.pixels += j.pixels[i];
     }
     ok = ok && (l.spot = mem_raw(l.count, sizeof *l.spot, WHAT, e)) &&
-         par_for(threads, strips, take_strip, &j, e) && sort_spots(&l, e);
+         par_for(threads, strips, take_strip, &j, e) && sort_spots(&l, e) &&
+         make_runs(&l, tail->scale[tail_kernel(tail, r->channel)], e);
     mem_free(j.spots);
     mem_free(j.places);
     if (ok)
@@ -159,6 +187,7 @@ bool spots_take(spot_list *out, const spots_request *r, par *threads, err *e) {
 void spots_free(spot_list *l) {
     mem_free(l->spot);
     mem_free(l->band);
+    mem_free(l->run);
     *l = (spot_list){0};
 }
 
@@ -196,25 +225,6 @@ VECTOR_WIDE static uint32_t add_to_doubles(double *to, const taps *t, uint32_t n
     return i;
 }
 
-/* Does the same with floats, COLUMNS at a time. */
-VECTOR_WIDE static uint32_t add_to_floats(float *to, const taps *t, uint32_t n) {
-    const float *f[AT_ONCE] = {t->tap[0], t->tap[1], t->tap[2], t->tap[3]};
-    vec8f zero = {0}, by[AT_ONCE] = {zero + (float)t->by[0], zero + (float)t->by[1],
-                                     zero + (float)t->by[2], zero + (float)t->by[3]};
-    uint32_t i = 0;
-    for (; i + COLUMNS <= n; i += COLUMNS) {
-        vec8f a = zero, b = zero;
-#pragma GCC unroll 4
-        for (int k = 0; k < AT_ONCE; k++) {
-            a = VECTOR_FMA8(by[k], *(const vec8f_any *)(f[k] + i), a);
-            b = VECTOR_FMA8(by[k], *(const vec8f_any *)(f[k] + i + 8), b);
-        }
-        *(vec8f_any *)(to + i) += a;
-        *(vec8f_any *)(to + i + 8) += b;
-    }
-    return i;
-}
-
 /* Adds the row's part of `n` neighbours of a band, at most AT_ONCE. Their taps are read over the
  * columns of all of them, where some have zeros. */
 static void paste(const kernel_tail *tail, const tail_row *r, const spot *const *p, uint32_t n) {
@@ -235,17 +245,10 @@ static void paste(const kernel_tail *tail, const tail_row *r, const spot *const 
     }
     stop = min_i64(tail->w, from + (stop - from + COLUMNS - 1) / COLUMNS * COLUMNS);
     uint32_t columns = (uint32_t)(stop - from), i = 0;
-    if (vector_wide())
-        i = r->floats ? add_to_floats(r->floats + from, &t, columns)
-                      : add_to_doubles(r->to + from, &t, columns);
-    for (; i < columns; i++) {
-        double sum = (t.by[0] * (double)t.tap[0][i] + t.by[1] * (double)t.tap[1][i]) +
-                     (t.by[2] * (double)t.tap[2][i] + t.by[3] * (double)t.tap[3][i]);
-        if (r->floats)
-            r->floats[from + i] += (float)sum;
-        else
-            r->to[from + i] += sum;
-    }
+    if (vector_wide()) i = add_to_doubles(r->to + from, &t, columns);
+    for (; i < columns; i++)
+        r->to[from + i] += (t.by[0] * (double)t.tap[0][i] + t.by[1] * (double)t.tap[1][i]) +
+                           (t.by[2] * (double)t.tap[2][i] + t.by[3] * (double)t.tap[3][i]);
     for (i = 0; r->magnitude && i < columns; i++)
         for (uint32_t k = 0; k < n; k++)
             r->magnitude[from + i] += fabs(t.by[k] * (double)t.tap[k][i]);
@@ -282,10 +285,105 @@ void spots_row(const spot_list *l, const tail_row *r) {
     }
 }
 
-/* A sum of AT_ONCE terms rounds as often, and each spot's value was rounded. Then these sums are
- * added up; each band that reaches a pixel may end with a sum of fewer terms. */
+/* --- pasting in floats ----------------------------------------------------------------------- */
+
+/* The runs of a cell that reach some rows, and their sums. */
+typedef struct {
+    const spot_run *run, *end;
+    const kernel_tail *tail;
+    const space_rows *r;
+    float *to; /* of the first row; `pitch` to the next */
+    size_t pitch;
+} cell;
+
+/* Adds what a row of the kernel makes: row i of the result reads it at the runs of image row
+ * `above` + i. Returns the first run that is above none of the rows. */
+static void add_kernel_row(const cell *c, const spot_run *first, int64_t above) {
+    static const float NONE[SPOT_RUN];
+    const kernel_tail *tail = c->tail;
+    stencil s = {.rows = 0};
+    uint32_t low = SPOT_RUN, high = 0, row = (uint32_t)(first->y - above);
+    for (const spot_run *p = first; p < c->end && p->y < above + c->r->rows; p++) {
+        while (s.rows < p->y - above - row) s.tap[s.rows++] = NONE;
+        s.tap[s.rows++] = p->v;
+        low = min_u32(p->first, low);
+        high = max_u32(p->end, high);
+    }
+    /* Weight k belongs to the column that is SPOT_RUN - 1 - k right of the cell's first. */
+    int64_t right = (int64_t)first->x + SPOT_RUN - 1 - low, left = right - (high - 1 - low);
+    int64_t from = max_i64(0, left - tail->cx),
+            stop = min_i64(tail->w, right - tail->cx + tail->kw);
+    int64_t q = (int64_t)c->r->y - above + tail->cy;
+    if (from >= stop) return;
+    s.row = tail_taps(tail, c->r->channel) + q * (int64_t)tail->pitch + from - right + tail->cx;
+    s.taps = high - low;
+    s.n = (uint32_t)(stop - from);
+    for (uint32_t i = 0; i < s.rows; i++) {
+        s.tap[i] += low;
+        s.to[i] = c->to + (row + i) * c->pitch + from;
+    }
+    stencil_add(&s);
+}
+
+static void add_cell(const cell *c) {
+    const space_rows *r = c->r;
+    int64_t last = (int64_t)r->y + c->tail->cy, above = last - c->tail->kh + 1;
+    const spot_run *first = c->run;
+    for (; above <= last; above++) {
+        while (first < c->end && first->y < above) first++;
+        if (first == c->end) return;
+        if (first->y >= above + r->rows) above = (int64_t)first->y - r->rows + 1;
+        if (above <= last) add_kernel_row(c, first, above);
+    }
+}
+
+/* Cells of fewer runs add straight to the result, and others to rows of their own first, so that
+ * rounding does not grow with the number of runs. */
+enum { FEW_RUNS = 4 };
+
+static size_t room_pitch(const kernel_tail *tail) {
+    return tail->w + STENCIL_MORE;
+}
+
+size_t spots_room(const kernel_tail *tail) {
+    return STENCIL_ROWS * room_pitch(tail);
+}
+
+void spots_floats(const spot_list *l, const space_rows *r, float *room) {
+    const kernel_tail *tail = l->tail;
+    int64_t first = (int64_t)r->y + tail->cy - tail->kh + 1, /* image rows that reach these rows */
+        last = (int64_t)r->y + r->rows - 1 + tail->cy;
+    for (const spot_run *p = l->run, *all = l->run + l->runs, *end; p < all; p = end) {
+        for (end = p; end < all && end->x == p->x; end++) {
+        }
+        cell c = {.run = p, .end = end, .tail = tail, .r = r, .to = r->to, .pitch = r->pitch};
+        while (c.run < c.end && c.run->y < first) c.run++;
+        while (c.run < c.end && c.end[-1].y > last) c.end--;
+        if (c.run == c.end) continue;
+        if (c.end - c.run < FEW_RUNS) {
+            add_cell(&c);
+            continue;
+        }
+        int64_t x = (int64_t)p->x - tail->cx;
+        int64_t from = max_i64(0, x), stop = min_i64(tail->w, x + SPOT_RUN - 1 + tail->kw);
+        if (from >= stop) continue;
+        size_t n = (size_t)(stop - from);
+        c.to = room;
+        c.pitch = room_pitch(tail);
+        for (uint32_t i = 0; i < r->rows; i++)
+            memset(room + i * c.pitch + from, 0, n * sizeof *room);
+        add_cell(&c);
+        for (uint32_t i = 0; i < r->rows; i++) {
+            float *to = r->to + i * r->pitch + from;
+            const float *sum = room + i * c.pitch + from;
+            for (size_t k = 0; k < n; k++) to[k] += sum[k];
+        }
+    }
+}
+
+/* The sum over a run, the runs of a cell, and the cells; and each spot's value was rounded. */
 double spots_rounding(const kernel_tail *tail, double spots) {
-    double most = fmin(spots, (double)tail->kw * tail->kh);
-    double bands = fmin(most, (double)tail->kw / band_width(tail) + 2);
-    return 0x1p-24 * (most / AT_ONCE + bands + AT_ONCE + 1);
+    double cells = (double)tail->kw / SPOT_RUN + 2;
+    double runs = fmin(spots, (double)tail->kh), few = FEW_RUNS - 1;
+    return 0x1p-24 * (SPOT_RUN + runs + fmin(spots, few * cells) + 2);
 }

@@ -16,6 +16,15 @@ typedef struct {
     float v;
 } spot;
 
+/* The spots of a row that lie in a cell of SPOT_RUN columns, scaled: v[k] stands in column
+ * x + SPOT_RUN - 1 - k, since a kernel is read forwards where the image is read backwards. */
+enum { SPOT_RUN = 8 };
+typedef struct {
+    int32_t x, y;        /* x: the cell's first column */
+    uint32_t first, end; /* others than v[first] to before v[end] are 0 */
+    float v[SPOT_RUN];
+} spot_run;
+
 /* Zeros are a list without spots. */
 typedef struct {
     const kernel_tail *tail;
@@ -24,10 +33,13 @@ typedef struct {
     size_t pixels;
     size_t *band; /* the first spot of each band that has some; [bands] is `count` */
     size_t bands;
+    spot_run *run; /* by cells, and in each by rows */
+    size_t runs;
 } spot_list;
 
 typedef struct {
     const kernel_tail *tail;
+    uint32_t channel;
     float *plane;
     uint32_t below; /* the histogram bin from which on pixels are taken */
     /* Sums of the plane's blocks, of this side, where no pixel is below zero: a block of less light
@@ -41,9 +53,13 @@ typedef struct {
 bool spots_take(spot_list *l, const spots_request *r, par *threads, err *e);
 void spots_free(spot_list *l);
 
-/* Adds what the spots make of a row, without their own centre taps. Into floats: each sum of terms
- * of one sign is off by at most spots_rounding of itself. */
+/* Adds what the spots make of a row, without their own centre taps. */
 void spots_row(const spot_list *l, const tail_row *r);
+
+/* Does the same with some rows, in floats: each sum of terms of one sign is off by at most
+ * spots_rounding of itself. `room` is for spots_room floats. */
+void spots_floats(const spot_list *l, const space_rows *r, float *room);
+size_t spots_room(const kernel_tail *tail);
 double spots_rounding(const kernel_tail *tail, double spots);
 
 /* Returns the number of multiplications of all rows, at most. */

@@ -8,6 +8,7 @@
 #ifndef BLOOM_TAIL_H
 #define BLOOM_TAIL_H
 
+#include "bloom/promise/stencil.h"
 #include "kernel/psf.h"
 #include "math/border.h"
 #include "math/noise.h"
@@ -66,7 +67,14 @@ typedef struct {
     uint32_t channel, y;
     double *to;
     double *magnitude; /* receives what the terms come to without their signs; NULL: not wanted */
-    float *floats;     /* for terms of one sign: takes the sums in place of `to`; or NULL */
 } tail_row;
+
+/* The same for some neighbouring rows, in floats, where all terms are of one sign: by spots_floats
+ * and core_floats. Rows have room for STENCIL_MORE columns more, which may be written. */
+typedef struct {
+    uint32_t channel, y, rows; /* at most STENCIL_ROWS rows */
+    float *to;
+    size_t pitch; /* from row to row */
+} space_rows;
 
 #endif
