@@ -379,11 +379,11 @@ bool bloom_tiling(const bloom *b, const image_header *h, const bloom_rows *rows,
     return check_windows(b, &h->part[j.part], e) && tiled_choose(t, &j, e);
 }
 
-static bool first_request(const bloom *b, const image_header *h, plan_precision precision,
-                          plan_request *ask, err *e) {
+/* Finds what the image's first colour group needs of the kernel; *halfs: it is all halfs. */
+static bool first_need(const bloom *b, const image_header *h, kernel_need *need, bool *halfs,
+                       err *e) {
     layer_map m;
     int part;
-    psf k = {0};
     windows w;
     layer_light is;
     if (!first_group(b, h, &m, &part, e)) return false;
@@ -394,22 +394,52 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
     image_part p = h->part[part];
     image head = {.head = *h};
     view v = view_make(&b->s, &head, part, &m.group[0], &is);
-    kernel_use use = bloom_kernel_use(&b->s);
-    kernel_need need = {.channels = v.channels, .height = image_height(&p)};
-    view_primaries(&v, need.primaries);
+    *need = (kernel_need){.channels = v.channels, .height = image_height(&p), .sharpen = v.sharpen};
+    *halfs = v.halfs;
+    view_primaries(&v, need->primaries);
     layer_map_free(&m);
     if (!choose_windows(b, &p, &w, e)) return false;
     p.data = w.computed;
-    need.w = image_width(&p);
-    need.h = image_height(&p);
-    bool ok = kernel_source_psf(&k, session_kernel(b->session), &use, &need, NULL, e);
+    need->w = image_width(&p);
+    need->h = image_height(&p);
+    return true;
+}
+
+static bool first_request(const bloom *b, const image_header *h, plan_precision precision,
+                          plan_request *ask, err *e) {
+    psf k = {0};
+    kernel_need need;
+    bool halfs;
+    kernel_use use = bloom_kernel_use(&b->s);
+    bool ok = first_need(b, h, &need, &halfs, e) &&
+              kernel_source_psf(&k, session_kernel(b->session), &use, &need, NULL, e);
     if (ok) {
         *ask = session_request(&b->s, &k, &need);
         ask->precision = precision;
-        ask->half_input = v.halfs;
+        ask->half_input = halfs;
     }
     psf_free(&k);
     return ok;
+}
+
+void bloom_expect(const bloom *b, const image_header *h, bloom_expected *to) {
+    kernel_need need;
+    session_lease lease = {0};
+    bool halfs, wide = b->s.precision == PRECISION_FLOAT64;
+    err ignored = {0};
+    *to = (bloom_expected){0};
+    if (b->s.sharpen == 1 || !first_need(b, h, &need, &halfs, &ignored)) return;
+    session_want want = {.size = session_size_take(b->session, &need, &ignored),
+                         .way = wide    ? WAY_FLOAT64
+                                : halfs ? WAY_HALFS
+                                        : WAY_FLOAT32};
+    if (!want.size) return;
+    if (session_take(&lease, b->session, &want, &ignored))
+        session_give(b->session, &lease, false, &ignored);
+    session_size_give(b->session, want.size);
+    to->spectrum_seconds = lease.spectrum_seconds;
+    to->spectrum_cached = lease.spectrum_cached;
+    memcpy(to->note, lease.note, sizeof to->note);
 }
 
 int bloom_forecast(const bloom *b, const image_header *h, plan_precision precision,

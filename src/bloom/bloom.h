@@ -130,6 +130,18 @@ bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err
 bloom *bloom_open_on(const bloom_settings *s, const char *kernel, device_pool *devices, err *e);
 void bloom_close(bloom **b);
 
+/* An account of bloom_expect, to be added to the report of the image. */
+typedef struct {
+    double spectrum_seconds;
+    bool spectrum_cached;
+    char note[256]; /* "": none */
+} bloom_expected;
+
+/* Makes ready what a plain transform of the first colour group of such an image needs: what follows
+ * from its size, and the engine. To be called while the image is read; bloom_image does what is
+ * missing. What fails here fails there as well, and is told there. */
+void bloom_expect(const bloom *b, const image_header *h, bloom_expected *to);
+
 /* Blooms the image and fills the report. ERR_BAD_PIXELS: there are NaN or infinite pixels, or
  * values beyond half floats, and the settings call these errors. ERR_TOLERANCE: --verify found the
  * promise broken; the image is done then, and the report complete. */

@@ -106,6 +106,15 @@ open("bad.spectrum", "wb").write(d)' "$1" "$2"
     "$FFTBLOOM" cache verify
 }
 
+@test "the kernel is made ready while the image is read; the image's error comes first, and alone" {
+    head -c "$(( $(stat -c %s in.exr) - 100 ))" in.exr > cut.exr
+    head -c 200 kernel.exr > bad.exr
+    no_output 65 "cut.exr': incomplete file" cut.exr bad.exr --jobs 4
+    no_output 65 "bad.exr" in.exr bad.exr --jobs 4
+    # A device that is missing is told once, too, though it is looked for twice.
+    no_output 69 "no device is '77'" in.exr kernel.exr --jobs 4 --device 77
+}
+
 @test "all is sharpened: every bit comes back, half and float" {
     oiiotool --create 30x20 3 --noise:type=gaussian:mean=0:stddev=10 -d float -o f.exr
     oiiotool f.exr --mulc 0,-1,1 -d float -o f.exr # a plane of zeros with and without a sign

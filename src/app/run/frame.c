@@ -141,12 +141,64 @@ static void blame_input(const work *w, err *e) {
         err_in(e, "%s", w->f->input);
 }
 
+/* What a thread of its own gets ready while the pixels of a run's first frame are read: the kernel,
+ * what follows from the image's size, and the engine. Its failures do not count, since the frame
+ * meets them again. */
+typedef struct {
+    const work *w;
+    image_header head; /* as the image will be when it is bloomed */
+    pthread_t thread;
+    bool runs;
+    queue_bloom *bloom;  /* the thread's until it has ended; NULL after a failure */
+    bloom_expected made; /* likewise */
+} ahead;
+
+static void *get_ready(void *arg) {
+    ahead *a = arg;
+    const work *w = a->w;
+    err ignored = {0};
+    par_enter(w->m->threads, 0);
+    a->bloom = take_bloom(w->on, w->how, w->m, &ignored);
+    if (a->bloom) bloom_expect(a->bloom->bloom, &a->head, &a->made);
+    par_leave(w->m->threads);
+    return NULL;
+}
+
+/* The colours of a coded image are converted first, and its header says other things then. */
+static void start_ahead(ahead *a, const image_header *h) {
+    frame_maker *m = a->w->m;
+    const settings *s = a->w->how->s;
+    if (par_threads(m->threads) < 2 || s->input_space || atomic_flag_test_and_set(&m->begun))
+        return;
+    err ignored = {0};
+    bool floats = s->pixels == PIXELS_FLOAT;
+    a->runs = image_header_copy(&a->head, h, &ignored) &&
+              (!floats || output_types(&a->head, s, PIXEL_HALF, PIXEL_FLOAT, &ignored)) &&
+              pthread_create(&a->thread, NULL, get_ready, a) == 0;
+}
+
+/* Waits for the thread, if it runs. */
+static void end_ahead(ahead *a) {
+    par *threads = a->w->m->threads;
+    par_rest(threads);
+    if (a->runs) pthread_join(a->thread, NULL);
+    par_resume(threads);
+    a->runs = false;
+    if (a->bloom) give_bloom(a->w->on, a->bloom);
+    a->bloom = NULL;
+    image_header_free(&a->head);
+}
+
 /* Blooms the image; *start is when the kernel was there. */
-static bool bloom_it(const work *w, image *img, double *start, err *e) {
+static bool bloom_it(const work *w, image *img, ahead *a, double *start, err *e) {
     queue_bloom *b = open_bloom(w, e);
     *start = clock_now();
     if (!b) return false;
+    end_ahead(a);
     bool ok = bloom_image(b->bloom, img, w->made, e);
+    w->made->spectrum_seconds += a->made.spectrum_seconds;
+    w->made->spectrum_cached |= a->made.spectrum_cached;
+    if (a->made.note[0]) add_note(w->made, "%s", a->made.note);
     give_bloom(w->on, b);
     if (!ok) blame_input(w, e);
     return ok;
@@ -194,6 +246,8 @@ static bool make_whole(const work *w, image_reader **r, const file_mark *before,
     const output to = output_of(w);
     preview_light came = {0};
     double t[4] = {clock_now()}, loaded;
+    ahead beside = {.w = w};
+    start_ahead(&beside, image_reader_header(*r));
     image *img = output_load(&to, r, e);
     a->torn = img && has_changed(w, before);
     if (img && !atomic_flag_test_and_set(&m->looked)) file_set_warn_swapped(s, img, m->threads);
@@ -201,9 +255,10 @@ static bool make_whole(const work *w, image_reader **r, const file_mark *before,
     loaded = t[1] = clock_now();
     bool ok = img && (output_prepare(img, s, m->threads, e) || err_in(e, "%s", f->input)) &&
               (!w->files->side[JOB_BEFORE] || output_take(&to, img, &came, e)) &&
-              bloom_it(w, img, &t[1], e) &&
+              bloom_it(w, img, &beside, &t[1], e) &&
               (output_finish(img, s, &a->clamped, m->threads, e) || err_in(e, "%s", f->input));
     t[2] = clock_now();
+    end_ahead(&beside);
     ok = ok && check_input(w, before, e) &&
          (!w->files->side[JOB_EMITTED] ||
           emit_save(img, s, w->files->side[JOB_EMITTED], m->threads, e)) &&

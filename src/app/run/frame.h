@@ -44,6 +44,7 @@ typedef struct {
     par *threads;
     screen *screen;      /* of pictures; NULL: there are none */
     atomic_flag stamped; /* set when the log has said that an image was bloomed already */
+    atomic_flag begun;   /* set when a frame has begun to get ready what all of them need */
     atomic_flag looked;  /* set when an image was held against the kernel (file_set.h) */
     atomic_flag forgets; /* set when the log has said that stamps cannot be written */
 } frame_maker;

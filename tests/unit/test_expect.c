@@ -1,0 +1,103 @@
+/* What bloom_expect makes ready is what bloom_image then finds, and the result is the same. */
+#include "unit/glare.h"
+
+#include <pthread.h>
+
+enum { W = 97, H = 61 };
+
+typedef struct {
+    const bloom *b;
+    const image_header *h;
+    bloom_expected made;
+    pthread_t thread;
+} expecting;
+
+static void *expect_main(void *arg) {
+    expecting *x = arg;
+    bloom_expect(x->b, x->h, &x->made);
+    return NULL;
+}
+
+static void check(const char *channels, const bloom_settings *s) {
+    const char *kernel = glare_kernel("kernel.exr", glare_power, 33, 21, "R:float G:float B:float");
+    image *alone = glare_image(channels, W, H), *after = glare_copy(alone);
+    bloom_report plain, r;
+    err e = {0};
+    glare_bloom(alone, kernel, s, &plain);
+    assert_true(plain.spectrum_seconds > 0);
+    bloom *b = bloom_open(s, kernel, make_threads(), &e);
+    CHECK_OK(b, e);
+    expecting x[3];
+    for (int i = 0; i < 3; i++) {
+        x[i] = (expecting){.b = b, .h = &after->head};
+        assert_int_equal(pthread_create(&x[i].thread, NULL, expect_main, &x[i]), 0);
+    }
+    double seconds = 0;
+    for (int i = 0; i < 3; i++) {
+        pthread_join(x[i].thread, NULL);
+        seconds += x[i].made.spectrum_seconds;
+        assert_string_equal(x[i].made.note, "");
+    }
+    assert_true(seconds > 0);
+    CHECK_OK(bloom_image(b, after, &r, &e), e);
+    assert_true(r.spectrum_seconds == 0); /* it was there */
+    check_same_pixels(alone, after);
+    bloom_close(&b);
+    image_free(&alone);
+    image_free(&after);
+}
+
+static void is_found(void **state) {
+    (void)state;
+    const char *device;
+    for (int i = 0; (device = glare_device(i)); i++) {
+        bloom_settings s = glare_settings(device);
+        s.tolerance = 1; /* the plain transform does */
+        check("R:half G:half B:half", &s);
+        check("R:float G:float B:float", &s);
+        check("Y:half", &s);
+        s.window = WINDOW_GROW;
+        check("A:half B:half G:half R:half", &s);
+        s.window = WINDOW_KEEP;
+        s.border[PLAN_X] = BORDER_MIRROR;
+        check("A:half B:half G:half R:half", &s);
+    }
+    if (!glare_device(0)) skip();
+    bloom_settings s = glare_settings(glare_device(0));
+    s.precision = PRECISION_FLOAT64;
+    check("R:half G:half B:half", &s);
+}
+
+/* Nothing is told of what cannot be done, or is not needed; it is told when it is tried. */
+static void failures_wait(void **state) {
+    (void)state;
+    err e = {0};
+    bloom_report r;
+    bloom_expected made;
+    if (!glare_device(0)) skip();
+    const char *kernel = glare_kernel("kernel.exr", glare_power, 9, 9, "Y:float");
+    bloom_settings s = glare_settings(glare_device(0));
+    image *img = glare_image("Z:float id:uint", W, H);
+    bloom *b = bloom_open(&s, kernel, make_threads(), &e);
+    CHECK_OK(b, e);
+    bloom_expect(b, &img->head, &made);
+    assert_true(made.spectrum_seconds == 0);
+    assert_false(bloom_image(b, img, &r, &e));
+    assert_non_null(strstr(e.msg, "no colour layer"));
+    bloom_close(&b);
+    image_free(&img);
+    img = glare_image("R:half G:half B:half", W, H);
+    s.device = "none of these";
+    e = (err){0};
+    CHECK_OK((b = bloom_open(&s, kernel, make_threads(), &e)), e);
+    bloom_expect(b, &img->head, &made);
+    assert_false(bloom_image(b, img, &r, &e));
+    assert_int_equal(e.code, ERR_NO_DEVICE);
+    bloom_close(&b);
+    image_free(&img);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(is_found), cmocka_unit_test(failures_wait)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
