@@ -164,6 +164,11 @@ void mem_exhausted(const char *what) {
 
 /* --- blocks ---------------------------------------------------------------------------------- */
 
+uint64_t mem_rounded(uint64_t bytes) {
+    uint64_t alignment = bytes < LARGE ? ALIGNMENT : HUGE_PAGE;
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
 void *mem_raw(size_t count, size_t size, const char *what, err *e) {
     size_t bytes = 0, padded = 0;
     bool fits = mem_mul(count, size, &bytes);

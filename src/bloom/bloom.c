@@ -321,15 +321,16 @@ bool bloom_tiled(const bloom *b, const image_header *h, const bloom_rows *rows, 
                  err *e) {
     begin(b, r);
     if (!check_globs(b, h, e)) return false;
-    if (b->s.mask || b->s.per_layer)
+    if (b->s.mask || (b->s.per_layer && strstr(b->s.per_layer, "mask=")))
         return err_set(e, ERR_CONFIG,
-                       "--mask and --per-layer need the whole image in memory, into which it does "
-                       "not fit; raise --mem-limit");
-    bool none = b->s.sharpen == 1 && !(b->s.emit_layer && *b->s.emit_layer);
+                       "a mask needs the whole image in memory, into which it does not fit; raise "
+                       "--mem-limit");
+    bool none = b->s.sharpen == 1 && !b->s.per_layer && !(b->s.emit_layer && *b->s.emit_layer);
     for (int part = 0; part < h->parts; part++)
         if (!check_windows(b, &h->part[part], e)) return false;
+    session_rest(b->session); /* an attempt to make it whole may have left much in memory */
     for (int part = 0; part < h->parts; part++) {
-        const tiled_job j = {&b->s, b->threads, b->session, h, part, rows};
+        const tiled_job j = {&b->s, b->threads, b->session, h, part, rows, NULL};
         uint32_t height = image_height(&h->part[part]);
         if (none ? !rows->write(rows->ctx, part, 0, height, NULL, e) : !tiled_bloom(&j, r, e))
             return false;
@@ -373,7 +374,7 @@ bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
 bool bloom_tiling(const bloom *b, const image_header *h, const bloom_rows *rows, tiling *t,
                   err *e) {
     layer_map m;
-    tiled_job j = {&b->s, b->threads, b->session, h, 0, rows};
+    tiled_job j = {&b->s, b->threads, b->session, h, 0, rows, NULL};
     if (!first_group(b, h, &m, &j.part, e)) return false;
     layer_map_free(&m);
     return check_windows(b, &h->part[j.part], e) && tiled_choose(t, &j, e);
@@ -458,8 +459,13 @@ uint64_t bloom_whole_bytes(const bloom *b, const image_header *h) {
         if (!first_request(b, &one, b->s.precision, &ask, NULL) || !plan_make(&p, &ask, NULL))
             continue;
         uint64_t half = 2ull * p.sample_bytes * p.halves * p.axis[1].length;
+        /* The taps, the tail and the ledger's table, two copies while the spectrum is made, and
+         * four times as much in the spectrum that others are resampled from. */
+        uint64_t kernel = 9 * sizeof(float) * ask.spectra;
+        for (int a = 0; a < PLAN_AXES; a++)
+            kernel *= (uint64_t)ask.reach_lo[a] + 1 + ask.reach_hi[a];
         uint64_t doubles = p.sample_bytes == 8 ? 8ull * ask.size[PLAN_X] * ask.size[PLAN_Y] : 0;
-        most = max_u64(most, half * (1 + ask.spectra) + doubles * ask.channels);
+        most = max_u64(most, half * (1 + ask.spectra) + doubles * ask.channels + kernel);
     }
     return most;
 }

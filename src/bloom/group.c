@@ -272,6 +272,10 @@ static bool open_view(view *v, const group_job *j, err *e) {
                         .height = j->height,
                         .sharpen = v->sharpen};
     view_primaries(v, need.primaries);
+    if (v->tile && v->tile->whole) {
+        need.whole = v->tile->whole;
+        need.piece = v->tile->piece;
+    }
     v->size = session_size_take(j->session, &need, e);
     return v->size != NULL;
 }

@@ -28,6 +28,7 @@ struct session {
     par *threads;
     device_pool *devices;
     kernel_source kernel;
+    bool borrowed; /* the kernel belongs to another session */
 
     atomic_flag told; /* the log has said that the primaries of kernel or image are not known */
 
@@ -38,8 +39,7 @@ struct session {
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-session *session_open(const bloom_settings *settings, const char *kernel, device_pool *devices,
-                      err *e) {
+static session *new_session(const bloom_settings *settings, device_pool *devices, err *e) {
     session *s = mem_new(1, sizeof *s, "session", e);
     if (!s) return NULL;
     s->s = *settings;
@@ -48,7 +48,21 @@ session *session_open(const bloom_settings *settings, const char *kernel, device
     atomic_flag_clear(&s->told);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->made, NULL);
-    if (!kernel_source_load(&s->kernel, kernel, s->threads, e)) session_close(&s);
+    return s;
+}
+
+session *session_open(const bloom_settings *settings, const char *kernel, device_pool *devices,
+                      err *e) {
+    session *s = new_session(settings, devices, e);
+    if (s && !kernel_source_load(&s->kernel, kernel, s->threads, e)) session_close(&s);
+    return s;
+}
+
+session *session_open_beside(const session *of, const bloom_settings *settings, err *e) {
+    session *s = new_session(settings, of->devices, e);
+    if (!s) return NULL;
+    s->kernel = of->kernel;
+    s->borrowed = true;
     return s;
 }
 
@@ -70,7 +84,7 @@ void session_close(session **ps) {
         s->sizes = n->next;
         free_size(n);
     }
-    kernel_source_free(&s->kernel);
+    if (!s->borrowed) kernel_source_free(&s->kernel);
     pthread_cond_destroy(&s->made);
     pthread_mutex_destroy(&s->lock);
     mem_free(s);
@@ -200,11 +214,12 @@ static size_entry *find_size(session *s, const kernel_need *need) {
     return NULL;
 }
 
-static void drop_unused(session *s) {
+/* Drops what nobody uses, but for `most` sizes. */
+static void drop_unused(session *s, int most) {
     int kept = 0;
     for (size_entry **at = &s->sizes; *at;) {
         size_entry *n = *at;
-        if (n->users || (!n->why.code && kept++ < KEPT_SIZES)) {
+        if (n->users || (!n->why.code && kept++ < most)) {
             at = &n->next;
         } else {
             *at = n->next;
@@ -243,7 +258,7 @@ const session_size *session_size_take(session *s, const kernel_need *need, err *
         n->users--;
         n = NULL;
     }
-    drop_unused(s);
+    drop_unused(s, KEPT_SIZES);
     pthread_mutex_unlock(&s->lock);
     return n ? &n->size : NULL;
 }
@@ -254,6 +269,13 @@ void session_size_give(session *s, const session_size *size) {
     for (size_entry *n = s->sizes; n; n = n->next)
         if (&n->size == size) n->users--;
     pthread_mutex_unlock(&s->lock);
+}
+
+void session_rest(session *s) {
+    pthread_mutex_lock(&s->lock);
+    drop_unused(s, 0);
+    pthread_mutex_unlock(&s->lock);
+    device_pool_trim(s->devices);
 }
 
 /* --- engines --------------------------------------------------------------------------------- */

@@ -17,10 +17,6 @@ static pixel_type becomes(const bloom_settings *s, pixel_type t) {
     return s->half && t == PIXEL_FLOAT ? PIXEL_HALF : t;
 }
 
-static bool emits(const bloom_settings *s) {
-    return s->emit_layer && *s->emit_layer;
-}
-
 bool tiled_header(image_part *p, const bloom_settings *s, err *e) {
     layer_map m = {0};
     text names = {0}; /* of the channels to add: a new one moves the others */
@@ -29,7 +25,8 @@ bool tiled_header(image_part *p, const bloom_settings *s, err *e) {
         for (uint32_t c = 0; c < tiled_channels(s, &m.group[i]); c++) {
             image_channel *is = &p->channel[tiled_channel(&m.group[i], c)];
             is->type = becomes(s, is->type);
-            if (emits(s)) text_add(&names, "%c%s.%s\n", '0' + is->type, s->emit_layer, is->name);
+            if (tiled_emits(s))
+                text_add(&names, "%c%s.%s\n", '0' + is->type, s->emit_layer, is->name);
         }
     for (char *at = names.s; ok && at && *at;) {
         char *end = strchr(at, '\n');
@@ -65,43 +62,59 @@ static uint64_t memory_for(const tiled_job *j) {
     return left > beside ? left - beside : 0;
 }
 
-static bool choose(tiling *t, const tiled_job *j, const layer_map *m, uint64_t memory, err *e) {
+/* What of the part's pixels decides its tiles. */
+static void count_planes(tiling_request *r, const tiled_job *j, const layer_map *m,
+                         uint32_t *most) {
     const image_part *p = &j->head->part[j->part];
-    psf k = {0};
-    tiling_request r = {
-        .memory = memory, .limit = mem_limit(), .rows = j->rows->step(j->rows->ctx, j->part)};
-    uint32_t most = 0;
     for (int i = 0; i < m->groups; i++) {
         uint32_t n = tiled_channels(j->s, &m->group[i]);
-        most = max_u32(most, n);
+        *most = max_u32(*most, n);
+        r->planes += n;
         for (uint32_t c = 0; c < n; c++) {
             pixel_type type = p->channel[tiled_channel(&m->group[i], c)].type;
             uint32_t bytes = (uint32_t)pixel_bytes(becomes(j->s, type));
-            r.pixel_in += (uint32_t)pixel_bytes(type);
-            r.pixel_out += emits(j->s) ? 2 * bytes : bytes;
-            r.sample_bytes = max_u32(r.sample_bytes, (uint32_t)pixel_bytes(type));
+            r->pixel_in += (uint32_t)pixel_bytes(type);
+            r->pixel_out += tiled_emits(j->s) ? 2 * bytes : bytes;
+            r->sample_bytes = max_u32(r->sample_bytes, (uint32_t)pixel_bytes(type));
         }
     }
-    const kernel_need need = tiled_need(j, most);
+    if (tiled_emits(j->s)) r->sample_bytes += 4;
+}
+
+/* Fills in what tiles are chosen by. */
+static bool make_request(tiling_request *r, const tiled_job *j, const layer_map *m, err *e) {
+    psf k = {0};
+    uint32_t most = 0;
+    *r = (tiling_request){.memory = memory_for(j),
+                          .limit = mem_limit(),
+                          .rows = j->rows->step(j->rows->ctx, j->part)};
+    count_planes(r, j, m, &most);
+    const kernel_need need = tiled_need(j, most, j->s->sharpen);
     if (!tiled_psf(&k, j, &need, NULL, e)) return false;
-    r.ask = session_request(j->s, &k, &need);
-    r.ask.precision = j->s->precision;
-    r.alone = k.channels == 1;
-    if (emits(j->s) || j->s->verify) r.sample_bytes += 4;
-    /* The taps, in the file's form, the psf's and the tail's, and twice four times as many in the
-     * spectrum that others are resampled from. */
-    r.fixed = 16 * sizeof(float) * (uint64_t)k.w * k.h * k.channels;
+    r->ask = session_request(j->s, &k, &need);
+    r->ask.precision = j->s->precision;
+    r->kernel = sizeof(float) * (uint64_t)k.w * k.h * k.channels;
     psf_free(&k);
-    device_check d = {j->session, mem_new(ENGINE_DEVICES, sizeof *d.each, "forecasts", e)};
-    bool ok = d.each && tiling_choose(t, &r, a_device_fits, &d, e);
+    return true;
+}
+
+static bool choose(tiling *t, const tiled_job *j, const tiling_request *r, err *e) {
+    device_check d = {j->session, NULL};
+    if (j->cut) {
+        *t = *j->cut;
+        return true;
+    }
+    d.each = mem_new(ENGINE_DEVICES, sizeof *d.each, "forecasts", e);
+    bool ok = d.each && tiling_choose(t, r, a_device_fits, &d, e);
     mem_free(d.each);
     return ok;
 }
 
 bool tiled_choose(tiling *t, const tiled_job *j, err *e) {
     layer_map m;
+    tiling_request r;
     if (!layer_map_make(&m, &j->head->part[j->part], j->s->layers, j->s->exclude, e)) return false;
-    bool ok = choose(t, j, &m, memory_for(j), e);
+    bool ok = make_request(&r, j, &m, e) && choose(t, j, &r, e);
     layer_map_free(&m);
     return ok;
 }
@@ -110,17 +123,21 @@ bool tiled_choose(tiling *t, const tiled_job *j, err *e) {
 
 static bool list_channels(tiled_work *w, err *e) {
     for (int i = 0; i < w->m.groups; i++) w->channels += tiled_channels(w->j->s, &w->m.group[i]);
-    w->list = mem_new(w->channels, sizeof *w->list, "channels", e);
+    w->light = mem_new((size_t)w->m.groups, sizeof *w->light, "layers", e);
+    w->list = w->light ? mem_new(w->channels, sizeof *w->list, "channels", e) : NULL;
     tiled_plane *to = w->list;
-    for (int i = 0; to && i < w->m.groups; i++)
+    for (int i = 0; to && i < w->m.groups; i++) {
+        if (!layer_light_of(&w->light[i], w->j->s, w->p, &w->m.group[i], e)) return false;
         for (uint32_t c = 0; c < tiled_channels(w->j->s, &w->m.group[i]); c++, to++) {
             to->index = tiled_channel(&w->m.group[i], c);
             to->type = w->p->channel[to->index].type;
             to->becomes = becomes(w->j->s, to->type);
+            to->by = &w->light[i];
             to->seen.least = INFINITY;
             to->seen.greatest = -INFINITY;
             to->seen.count = to->count;
         }
+    }
     return w->list != NULL;
 }
 
@@ -140,12 +157,13 @@ static bool make_head(tiled_portion *o, const tiled_work *w, err *e) {
     }
     for (uint32_t c = 0; c < o->count; c++) {
         const tiled_plane *is = &w->list[o->first + c];
-        if (!image_add_channel(p, w->p->channel[is->index].name, is->type, e)) return false;
+        pixel_type type = tiling_pieces(&w->t) > 1 ? PIXEL_FLOAT : is->type;
+        if (!image_add_channel(p, w->p->channel[is->index].name, type, e)) return false;
     }
     o->layer = (layer_group){.name = g->name, .alpha = -1};
     for (uint32_t c = 0; c < o->count; c++) {
         int at = image_find_channel(p, w->p->channel[w->list[o->first + c].index].name);
-        bool alpha = o->count > 1 && c >= (uint32_t)g->channels;
+        bool alpha = o->count > 1 && c >= (uint32_t)g->channels; /* alone it is like any other */
         if (alpha)
             o->layer.alpha = at;
         else
@@ -154,10 +172,22 @@ static bool make_head(tiled_portion *o, const tiled_work *w, err *e) {
     return true;
 }
 
+/* Makes the kernel that tiles see pieces of, for groups of n channels. */
+static bool make_whole(tiled_work *w, uint32_t n, err *e) {
+    psf *k = &w->whole[n];
+    const kernel_need need = tiled_need(w->j, n, 0);
+    if (k->tap) return true;
+    if (!tiled_psf(k, w->j, &need, NULL, e)) return false;
+    for (size_t i = 0; i < (size_t)k->w * k->h * k->channels; i++)
+        w->light_kernel &= k->tap[i] >= 0;
+    return true;
+}
+
 /* The channels of a group together, or each by itself. */
 static bool make_portions(tiled_work *w, err *e) {
     w->portion = mem_new(w->channels, sizeof *w->portion, "tiles", e);
     uint32_t first = 0;
+    w->light_kernel = true;
     for (int i = 0; w->portion && i < w->m.groups; i++) {
         uint32_t n = tiled_channels(w->j->s, &w->m.group[i]);
         uint32_t each = w->t.channels == 1 ? 1 : n;
@@ -166,7 +196,9 @@ static bool make_portions(tiled_work *w, err *e) {
             o->group = &w->m.group[i];
             o->first = first;
             o->count = each;
-            if (!make_head(o, w, e)) return false;
+            o->from = c;
+            if (w->t.apart) o->whole = &w->whole[n];
+            if (!make_head(o, w, e) || (w->t.apart && !make_whole(w, n, e))) return false;
         }
     }
     return w->portion != NULL;
@@ -174,29 +206,39 @@ static bool make_portions(tiled_work *w, err *e) {
 
 static bool make_rows(tiled_work *w, err *e) {
     const tiling *t = &w->t;
-    w->room = t->cut[PLAN_Y] ? t->kept[PLAN_Y] + t->before[PLAN_Y] + t->after[PLAN_Y] : w->h;
+    w->room = t->cut[PLAN_Y] ? t->kept[PLAN_Y] + t->piece[PLAN_Y] - 1 : w->h;
     for (uint32_t c = 0; c < w->channels; c++) {
         tiled_plane *is = &w->list[c];
         size_t made = (size_t)w->w * t->kept[PLAN_Y], bytes = pixel_bytes(is->becomes);
         is->in = mem_raw((size_t)w->w * w->room, pixel_bytes(is->type), "rows", e);
         is->out = is->in ? mem_raw(made, bytes, "rows of the result", e) : NULL;
         if (!is->out) return false;
-        if (emits(w->j->s) && !(is->glare = mem_raw(made, bytes, "glare", e))) return false;
+        if (tiled_emits(w->j->s) && !(is->glare = mem_raw(made, bytes, "glare", e))) return false;
+        if (tiling_pieces(t) == 1) continue;
+        if (!(is->sum = mem_raw(made, sizeof *is->sum, "sums", e))) return false;
     }
     return true;
 }
 
-/* Along an axis that is cut, a tile's transform wraps around. */
+/* Along an axis that is cut, a tile's transform wraps around. The exact spectrum is made at the
+ * tile's lengths, so it needs no other one that is larger. A piece of the kernel gets the light
+ * that is spread, and what it makes is added to sums. */
 static bool open_session(tiled_work *w, err *e) {
+    uint64_t tiles = (uint64_t)w->t.count[PLAN_X] * w->t.count[PLAN_Y];
     w->s = *w->j->s;
     for (int a = 0; a < PLAN_AXES; a++)
         if (w->t.cut[a]) w->s.border[a] = BORDER_WRAP;
-    uint64_t tiles = (uint64_t)w->t.count[PLAN_X] * w->t.count[PLAN_Y];
     w->s.slots = 1;
-    w->s.verify = (uint32_t)ceil_div_u64(w->s.verify, tiles);
+    w->s.verify = 0;
     w->s.images = (uint32_t)min_u64(tiles * max_u32(w->s.images, 1), UINT32_MAX);
-    w->session =
-        session_open(&w->s, session_kernel(w->j->session)->path, session_devices(w->j->session), e);
+    if (w->s.spectrum == SPECTRUM_RESAMPLED) w->s.spectrum = SPECTRUM_EXACT;
+    if (tiling_pieces(&w->t) > 1) {
+        w->s.tolerance /= 2;
+        w->s.emit_layer = NULL;
+        w->s.half = false;
+        w->s.sharpen = w->s.threshold = w->s.knee = 0;
+    }
+    w->session = session_open_beside(w->j->session, &w->s, e);
     return w->session != NULL;
 }
 
@@ -210,7 +252,8 @@ static bool open_work(tiled_work *w, const tiled_job *j, err *e) {
         return false;
     w->plane = mem_new((size_t)w->result.part[0].channels, sizeof *w->plane, "planes", e);
     return w->plane &&
-           (!w->m.groups || (list_channels(w, e) && choose(&w->t, j, &w->m, memory_for(j), e)));
+           (!w->m.groups || (list_channels(w, e) && make_request(&w->ask, j, &w->m, e) &&
+                             choose(&w->t, j, &w->ask, e)));
 }
 
 /* Frees what follows from the tiles. */
@@ -220,13 +263,17 @@ static void drop_tiles(tiled_work *w) {
         mem_free(is->in);
         mem_free(is->out);
         mem_free(is->glare);
+        mem_free(is->sum);
         is->in = is->out = is->glare = NULL;
+        is->sum = NULL;
     }
     for (uint32_t i = 0; i < w->portions; i++) image_header_free(&w->portion[i].head);
     mem_free(w->portion);
     w->portion = NULL;
     w->portions = 0;
     w->from = w->to = 0;
+    for (int i = 0; i <= VIEW_CHANNELS; i++) psf_free(&w->whole[i]);
+    if (w->session) session_rest(w->session);
     session_close(&w->session);
     buffers_free(&w->buf);
 }
@@ -234,170 +281,102 @@ static void drop_tiles(tiled_work *w) {
 static void close_work(tiled_work *w) {
     drop_tiles(w);
     mem_free(w->list);
+    mem_free(w->light);
+    mem_free(w->place);
     mem_free(w->plane);
     layer_map_free(&w->m);
     image_header_free(&w->result);
 }
 
-/* --- tiles ---------------------------------------------------------------------------------- */
+/* --- a band --------------------------------------------------------------------------------- */
 
-/* A tile: its place among the others, and the pixels of it that are kept. */
+/* A band: one row of tiles, whose kept pixels are rows of the result. */
 typedef struct {
     tiled_work *w;
-    tiled_portion *o;
-    image *img;
-    uint32_t x, y;
-    tail_kept kept;
-} tile;
+    uint32_t y, rows;
+    bloom_report *r;
+} band;
 
-/* Fills one row of one channel of a tile. */
-static bool fill_row(void *ctx, size_t index, int worker, err *e) {
-    const tile *at = ctx;
-    const tiled_work *w = at->w;
-    const tiling *t = &w->t;
-    (void)worker, (void)e;
-    uint32_t c = (uint32_t)(index / t->tile[PLAN_Y]), row = (uint32_t)(index % t->tile[PLAN_Y]);
-    const tiled_plane *is = &w->list[at->o->first + c];
-    const image_part *p = &at->o->head.part[0];
-    int to_channel = image_find_channel(p, w->p->channel[is->index].name);
-    size_t each = pixel_bytes(is->type), n = t->tile[PLAN_X];
-    uint8_t *to = (uint8_t *)at->img->plane[0][to_channel] + row * n * each;
-    if (row >= t->before[PLAN_Y] + at->kept.h + t->after[PLAN_Y]) {
-        memset(to, 0, n * each);
-        return true;
+/* Returns whether a piece has taps that are not 0. The corners of round kernels have none. */
+static bool has_taps(const tiled_work *w, const psf_piece *k) {
+    for (uint32_t i = 0; i < w->portions; i++) {
+        const psf *all = w->portion[i].whole;
+        for (uint32_t c = 0; all && c < all->channels; c++)
+            for (uint32_t y = 0; y < k->h; y++)
+                for (uint32_t x = 0; x < k->w; x++)
+                    if (all->tap[((size_t)c * all->h + (size_t)((int64_t)all->cy + k->y) + y) *
+                                     all->w +
+                                 (size_t)((int64_t)all->cx + k->x) + x] != 0)
+                        return true;
     }
-    const uint8_t *from = tiled_row(w, is, (int64_t)at->y - t->before[PLAN_Y] + row);
-    int64_t left = (int64_t)at->x - t->before[PLAN_X];
-    int64_t needed = left + t->before[PLAN_X] + at->kept.w + t->after[PLAN_X];
-    int64_t inside[2] = {max_i64(left, 0), min_i64(needed, w->w)};
-    memcpy(to + (size_t)(inside[0] - left) * each, from + (size_t)inside[0] * each,
-           (size_t)(inside[1] - inside[0]) * each);
-    for (int64_t x = left; x < left + (int64_t)n; x++) {
-        if (x == inside[0]) x = inside[1];
-        if (x >= left + (int64_t)n) break;
-        int64_t source = x < needed ? plan_place(w->j->s->border[PLAN_X], w->w, x) : -1;
-        uint8_t *pixel = to + (size_t)(x - left) * each;
-        if (source < 0)
-            memset(pixel, 0, each);
-        else
-            memcpy(pixel, from + (size_t)source * each, each);
+    return !w->t.apart;
+}
+
+/* Blooms all tiles of the band with one piece of the kernel, or with all of it. */
+static bool bloom_piece(const band *b, const psf_piece *k, err *e) {
+    tiled_work *w = b->w;
+    int64_t top = tiled_first(&w->t, PLAN_Y, b->y, k->y, k->h);
+    uint32_t rows = w->t.cut[PLAN_Y] ? b->rows + k->h - 1 : w->h;
+    bool ok = tiled_hold(w, top, top + rows, e);
+    for (uint32_t i = 0; ok && i < w->portions; i++)
+        for (uint32_t x = 0; ok && x < w->w; x += w->t.kept[PLAN_X])
+            ok = tiled_tile(w, &(tiled_spot){&w->portion[i], k, x, b->y, b->rows}, b->r, e);
+    for (uint32_t c = 0; c < w->channels; c++) {
+        w->list[c].off += w->list[c].off_piece;
+        w->list[c].off_piece = 0;
     }
-    return true;
-}
-
-/* Makes the tile's image. */
-static bool make_tile(tile *at, err *e) {
-    const tiling *t = &at->w->t;
-    image_part *p = &at->o->head.part[0];
-    p->data.x0 = at->w->p->data.x0 + (int32_t)at->x - (int32_t)t->before[PLAN_X];
-    p->data.y0 = at->w->p->data.y0 + (int32_t)at->y - (int32_t)t->before[PLAN_Y];
-    p->data.x1 = p->data.x0 + (int32_t)t->tile[PLAN_X] - 1;
-    p->data.y1 = p->data.y0 + (int32_t)t->tile[PLAN_Y] - 1;
-    p->display = p->data;
-    at->img = image_new_unset(&at->o->head, NULL, e);
-    return at->img &&
-           par_for(at->w->j->threads, (size_t)at->o->count * t->tile[PLAN_Y], fill_row, at, e);
-}
-
-/* Copies what counts of a tile's channel to the rows of the result. */
-static void take_kept(const tile *at, uint8_t *to, const void *plane, pixel_type t) {
-    const tiled_work *w = at->w;
-    size_t each = pixel_bytes(t), n = at->kept.w * each;
-    for (uint32_t y = 0; y < at->kept.h; y++)
-        memcpy(to + ((size_t)y * w->w + at->x) * each,
-               (const uint8_t *)plane +
-                   ((size_t)(at->kept.y + y) * w->t.tile[PLAN_X] + at->kept.x) * each,
-               n);
-}
-
-static bool take_result(const tile *at, group_glare *glare, err *e) {
-    const tiled_work *w = at->w;
-    for (uint32_t c = 0; c < at->o->count; c++) {
-        const tiled_plane *is = &w->list[at->o->first + c];
-        const char *name = w->p->channel[is->index].name;
-        int from = image_find_channel(&at->img->head.part[0], name);
-        if (at->img->head.part[0].channel[from].type != is->becomes)
-            return err_set(e, ERR_BAD_PIXELS,
-                           "channel '%s' has values beyond 65504, the largest that half floats "
-                           "hold; --half-overflow float must know that before the first row is "
-                           "written, which it cannot where an image does not fit into the memory; "
-                           "use --half-overflow clamp or --pixel-type float",
-                           name);
-        take_kept(at, is->out, at->img->plane[0][from], is->becomes);
-        if (!is->glare) continue;
-        size_t n = (size_t)w->t.tile[PLAN_X] * w->t.tile[PLAN_Y];
-        void *made = mem_raw(n, pixel_bytes(is->becomes), "glare", e);
-        if (!made) return false;
-        store_floats(made, is->becomes, 0, glare->channel[c].plane, n);
-        take_kept(at, is->glare, made, is->becomes);
-        mem_free(made);
-    }
-    return true;
-}
-
-/* Adds the rows that a tile has entered into the ledger to those of the part. */
-static void add_ledger(const tile *at, bloom_report *r, uint32_t notes) {
-    uint64_t over = 0;
-    for (uint32_t c = 0; c < r->ledger_rows; c++) {
-        const ledger_row *from = &r->ledger[c];
-        ledger_row *to = &at->w->list[at->o->first + c].row;
-        to->out += from->out;
-        to->overflow += from->overflow;
-        to->overflow_pixels += from->overflow_pixels;
-        to->negative += from->negative;
-        to->negative_pixels += from->negative_pixels;
-        over += from->overflow_pixels;
-    }
-    r->ledger_rows = 0;
-    if (over) r->notes = notes; /* there will be one note for all tiles */
-}
-
-static bool bloom_tile(tile *at, bloom_report *r, err *e) {
-    tiled_work *w = at->w;
-    double dark[VIEW_CHANNELS];
-    group_glare glare = {0};
-    uint32_t notes = r->notes;
-    view_tile is = {.kept = at->kept, .dark = dark, .dark_outside = true};
-    for (uint32_t c = 0; c < at->o->count; c++) dark[c] = w->list[at->o->first + c].dark;
-    for (int a = 0; a < PLAN_AXES; a++)
-        is.dark_outside &= w->t.cut[a] || w->s.border[a] == BORDER_ZERO;
-    layer_light by;
-    if (!layer_light_of(&by, &w->s, &at->img->head.part[0], &at->o->layer, e)) return false;
-    const group_job j = {.s = &w->s,
-                         .threads = w->j->threads,
-                         .session = w->session,
-                         .buf = &w->buf,
-                         .img = at->img,
-                         .part = 0,
-                         .layer = &at->o->layer,
-                         .light = &by,
-                         .height = w->h,
-                         .tile = &is,
-                         .glare = emits(&w->s) ? &glare : NULL};
-    bool ok = group_bloom(&j, r, e) && take_result(at, &glare, e);
-    if (ok) add_ledger(at, r, notes);
-    group_glare_free(&glare);
     return ok;
 }
 
-/* Makes and hands on one row of tiles. */
-static bool bloom_band(tiled_work *w, uint32_t y, uint32_t rows, bloom_report *r, err *e) {
+static psf_piece piece_of(const tiling *t, uint32_t x, uint32_t y) {
+    uint32_t left = x * t->piece[PLAN_X], top = y * t->piece[PLAN_Y];
+    return (psf_piece){.x = (int32_t)((int64_t)left - t->lo[PLAN_X]),
+                       .y = (int32_t)((int64_t)top - t->lo[PLAN_Y]),
+                       .w = min_u32(t->piece[PLAN_X], t->taps[PLAN_X] - left),
+                       .h = min_u32(t->piece[PLAN_Y], t->taps[PLAN_Y] - top)};
+}
+
+/* Finds how dark the darkest pixel is at the least, by the sums of the first piece: others add
+ * light, if nothing is below zero. */
+static void find_least(const band *b) {
+    for (uint32_t c = 0; c < b->w->channels; c++) {
+        tiled_plane *is = &b->w->list[c];
+        double least = INFINITY;
+        for (size_t i = 0; i < (size_t)b->w->w * b->rows; i++) least = fmin(least, is->sum[i]);
+        is->least = b->w->light_kernel && is->seen.least >= 0 ? least : 0;
+    }
+}
+
+/* Blooms the band with one piece of the kernel after the other: first that with the centre. */
+static bool bloom_pieces(const band *b, err *e) {
+    tiled_work *w = b->w;
     const tiling *t = &w->t;
-    bool cut = t->cut[PLAN_Y];
-    if (!tiled_hold(w, (int64_t)y - t->before[PLAN_Y], (int64_t)y + rows + t->after[PLAN_Y], e))
-        return false;
-    for (uint32_t x = 0; x < w->w; x += t->kept[PLAN_X])
-        for (uint32_t i = 0; i < w->portions; i++) {
-            tile at = {.w = w, .o = &w->portion[i], .x = x, .y = y};
-            at.kept = (tail_kept){t->before[PLAN_X], t->before[PLAN_Y],
-                                  min_u32(t->kept[PLAN_X], w->w - x), cut ? rows : w->h};
-            bool ok = make_tile(&at, e) && bloom_tile(&at, r, e);
-            image_free(&at.img);
-            if (!ok) return false;
-        }
+    bool sums = tiling_pieces(t) > 1, ok = true;
+    uint32_t x = t->lo[PLAN_X] / t->piece[PLAN_X], y = t->lo[PLAN_Y] / t->piece[PLAN_Y];
+    uint32_t across = t->pieces[PLAN_X], centre = y * across + x;
+    w->kept = true;
+    for (uint32_t c = 0; c < w->channels; c++) {
+        tiled_plane *is = &w->list[c];
+        is->off = is->least = 0;
+        for (size_t i = 0; sums && i < (size_t)w->w * b->rows; i++) is->sum[i] = 0;
+    }
+    psf_piece k = piece_of(t, x, y);
+    ok = bloom_piece(b, &k, e);
+    if (ok && sums) find_least(b);
+    for (uint32_t i = 0; ok && i < tiling_pieces(t); i++) {
+        k = piece_of(t, i % across, i / across);
+        ok = i == centre || !has_taps(w, &k) || bloom_piece(b, &k, e);
+    }
+    return ok && (!sums || tiled_sum(w, b->y, b->rows, b->r, e));
+}
+
+/* Makes and hands on a band. */
+static bool bloom_band(const band *b, err *e) {
+    tiled_work *w = b->w;
     const bloom_rows *to = w->j->rows;
+    if (!bloom_pieces(b, e) || !tiled_look(w, b->y, b->rows, e)) return false;
     w->writing = true;
-    bool ok = to->write(to->ctx, w->j->part, y, rows, w->plane, e);
+    bool ok = to->write(to->ctx, w->j->part, b->y, b->rows, w->plane, e);
     w->writing = !ok;
     return ok;
 }
@@ -434,6 +413,7 @@ static void enter(tiled_work *w, bloom_report *r, const bloom_report *made) {
     ledger_row kept[BLOOM_LEDGER];
     memcpy(kept, row, sizeof kept);
     *all = *made;
+    if (w->summed) all->promise = w->promise;
     memcpy(all->ledger, kept, sizeof kept);
     all->ledger_rows = rows;
     all->groups = groups + (uint32_t)w->m.groups;
@@ -459,8 +439,9 @@ static bool take_tiles(tiled_work *w, err *e) {
  * image needs it, takes twice as much. Returns false if there are none. */
 static bool take_smaller(tiled_work *w, err *e) {
     tiling smaller;
-    if (e->code != ERR_RETRY || w->writing || mem_refusals() == w->refusals ||
-        !choose(&smaller, w->j, &w->m, w->t.bytes / 5 * 3, NULL))
+    w->ask.memory = w->t.bytes / 5 * 3;
+    if (e->code != ERR_RETRY || w->writing || w->j->cut || mem_refusals() == w->refusals ||
+        !choose(&smaller, w->j, &w->ask, NULL))
         return false;
     drop_tiles(w);
     w->refusals = mem_refusals();
@@ -484,7 +465,7 @@ static bool bloom_bands(tiled_work *w, bloom_report *made, err *e) {
         if (upwards && left > most && left < w->h) row = left - most;
         *before = *made;
         for (uint32_t c = 0; c < w->channels; c++) rows[c] = w->list[c].row;
-        ok = bloom_band(w, row, end - row, made, e);
+        ok = bloom_band(&(band){w, row, end - row, made}, e);
         if (ok) done += end - row;
         if (ok || !take_smaller(w, e)) continue;
         *made = *before;
@@ -503,6 +484,8 @@ static bool bloom_part(tiled_work *w, bloom_report *r, err *e) {
     bool ok = tiled_measure(w, made, e);
     made->ledger_rows = 0;
     ok = ok && bloom_bands(w, made, e);
+    drop_tiles(w);
+    ok = ok && tiled_verify(w, made, e);
     if (ok) {
         enter(w, r, made);
     } else {

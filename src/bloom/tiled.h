@@ -4,7 +4,7 @@
  * dark a pixel must be before nothing is promised for it, bad pixels, and the ledger's sums. The
  * second time, rows of tiles (math/tiling.h) go through group_bloom, each tile as an image of its
  * own, and the rows of the result are handed on. In memory are the rows that one row of tiles reads
- * and makes, and one tile. */
+ * and makes, and one tile. If pixels are to be verified, the part is read a third time. */
 #ifndef BLOOM_TILED_H
 #define BLOOM_TILED_H
 
@@ -18,6 +18,7 @@ typedef struct {
     const image_header *head;
     int part;
     const bloom_rows *rows;
+    const tiling *cut; /* the tiles, for tests; NULL: those that fit are chosen */
 } tiled_job;
 
 /* Chooses the tiles of a part with colour. */

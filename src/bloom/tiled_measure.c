@@ -8,7 +8,7 @@
 
 /* --- the kernel that the whole part needs --------------------------------------------------- */
 
-kernel_need tiled_need(const tiled_job *j, uint32_t channels) {
+kernel_need tiled_need(const tiled_job *j, uint32_t channels, double sharpen) {
     const image_part *p = &j->head->part[j->part];
     image img = {.head = *j->head};
     view v = {.img = &img, .part = j->part};
@@ -16,7 +16,7 @@ kernel_need tiled_need(const tiled_job *j, uint32_t channels) {
                         .w = image_width(p),
                         .h = image_height(p),
                         .height = image_height(p),
-                        .sharpen = j->s->sharpen};
+                        .sharpen = sharpen};
     view_primaries(&v, need.primaries);
     return need;
 }
@@ -114,13 +114,14 @@ static bool measure_strip(tiled_work *w, strip *s, uint32_t channels, bloom_repo
     return true;
 }
 
-static bool make_whole_kernel(whole_kernel *k, const tiled_work *w, uint32_t channels, err *e) {
+static bool make_whole_kernel(whole_kernel *k, const tiled_work *w, uint32_t channels,
+                              double sharpen, err *e) {
     double full[PSF_CHANNELS];
     const tiled_job *j = w->j;
-    const kernel_need need = tiled_need(j, channels);
+    const kernel_need need = tiled_need(j, channels, sharpen);
     if (!tiled_psf(&k->kernel, j, &need, full, e)) return false;
     plan_request ask = session_request(j->s, &k->kernel, &need);
-    const tail_request r = {&k->kernel, full, j->s->sharpen, false, &ask};
+    const tail_request r = {&k->kernel, full, sharpen, false, &ask};
     return tail_make(&k->tail, &r, e) && ledger_kernel_make(&k->ledger, &k->tail, e);
 }
 
@@ -134,7 +135,7 @@ static void free_whole_kernel(whole_kernel *k) {
 static void begin_row(const tiled_work *w, tiled_plane *is, const kernel_tail *tail,
                       uint32_t kernel) {
     const scan_channel *in = &is->seen;
-    double spread = w->j->s->threshold > 0 ? is->spread : in->sum;
+    double spread = is->by->threshold > 0 ? is->spread : in->sum;
     is->row = (ledger_row){.in = in->sum,
                            .gained = spread * (tail->sum[kernel] - 1),
                            .spilled = is->spilled,
@@ -155,11 +156,11 @@ static bool measure_group(tiled_work *w, tiled_plane *first, uint32_t channels, 
     uint8_t *plane[VIEW_CHANNELS] = {0};
     void **all = mem_new((size_t)w->p->channels, sizeof *all, "planes", e);
     strip s = {.w = w, .first = first, .plane = plane, .ledger = &k.ledger};
-    s.excess = (join_excess){w->j->s->threshold, w->j->s->knee};
+    s.excess = (join_excess){first->by->threshold, first->by->knee};
     for (uint32_t c = 0; c < channels; c++) row += w->w * pixel_bytes(first[c].type);
     uint64_t most = min_u64(STRIP, mem_left() / 8);
     some = min_u32(max_u32((uint32_t)(most / (row * unit)), 1) * unit, w->h);
-    bool ok = all && make_whole_kernel(&k, w, channels, e);
+    bool ok = all && make_whole_kernel(&k, w, channels, first->by->sharpen, e);
     for (uint32_t c = 0; ok && c < channels; c++) {
         plane[c] = mem_raw((size_t)w->w * some, pixel_bytes(first[c].type), "rows", e);
         ok = (all[first[c].index] = plane[c]);

@@ -162,6 +162,16 @@ static double definition(const comparison *v, const place *p) {
     return in - spread_of + (1 - j->sharpen) * bloomed + j->sharpen * spread_of;
 }
 
+bool verify_is_broken(verify_pixel *p, pixel_type t, double dark, double tolerance) {
+    if (t == PIXEL_HALF) p->want = clamp_double(p->want, -(double)HALF_MAX, (double)HALF_MAX);
+    double size = fmax(fabs(p->want), dark), off = fabs(p->got - p->want);
+    p->error = off == 0 ? 0 : off / size;
+    /* The type's own rounding comes on top. */
+    double rounding = t == PIXEL_HALF ? fabs(p->want) * 0x1p-11 + 0x1p-25
+                                      : fabs(p->want) * 0x1p-24 + 0x1p-150;
+    return !(off <= tolerance * size + rounding);
+}
+
 static bool compare_pixel(void *ctx, size_t index, int worker, err *e) {
     (void)worker, (void)e;
     const comparison *v = ctx;
@@ -170,15 +180,8 @@ static bool compare_pixel(void *ctx, size_t index, int worker, err *e) {
     float got;
     pixel_type t = j->type[p->channel];
     image_to_float(&got, j->got[p->channel], t, (size_t)p->y * j->w + p->x, 1);
-    double want = definition(v, p);
-    if (t == PIXEL_HALF) want = clamp_double(want, -(double)HALF_MAX, (double)HALF_MAX);
-    double size = fmax(fabs(want), j->dark[p->channel]), off = fabs((double)got - want);
-    v->pixel[index] =
-        (verify_pixel){p->channel, p->x, p->y, (double)got, want, off == 0 ? 0 : off / size};
-    /* The type's own rounding comes on top. */
-    double rounding = t == PIXEL_HALF ? fabs(want) * 0x1p-11 + 0x1p-25
-                                      : fabs(want) * 0x1p-24 + 0x1p-150;
-    v->broken[index] = !(off <= j->tolerance * size + rounding);
+    v->pixel[index] = (verify_pixel){p->channel, p->x, p->y, (double)got, definition(v, p), 0};
+    v->broken[index] = verify_is_broken(&v->pixel[index], t, j->dark[p->channel], j->tolerance);
     return true;
 }
 

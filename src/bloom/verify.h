@@ -39,6 +39,10 @@ typedef struct {
     verify_pixel worst;      /* the largest error */
 } verify_result;
 
+/* Compares p->got, stored as that type, with p->want: limits this to what the type holds, fills
+ * p->error, and returns whether it is more than the tolerance and the type's rounding. */
+bool verify_is_broken(verify_pixel *p, pixel_type t, double dark, double tolerance);
+
 /* Compares j->count pixels by chance and as many hard ones. */
 bool verify_run(verify_result *r, const verify_job *j, par *threads, err *e);
 

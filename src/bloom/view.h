@@ -23,7 +23,8 @@ typedef struct {
 /* How a tile lies in the image that it was cut from. */
 typedef struct {
     tail_kept kept;
-    uint32_t height;    /* of the image */
+    const psf *whole; /* of the image, where only a piece is for this tile; else NULL */
+    psf_piece piece;
     const double *dark; /* accuracy_dark of the image, of each channel of the group */
     bool dark_outside;  /* no border brings in light that the tile's margins do not have */
 } view_tile;

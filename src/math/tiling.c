@@ -19,57 +19,127 @@ static const double ALONE = 1.02;
 /* A way of cutting one axis, or of leaving it whole. */
 typedef struct {
     bool cut;
-    uint32_t tile, kept, count;
+    uint32_t tile, kept, count, piece, pieces;
     uint32_t length; /* of the transform; where nothing is cut, about */
+    double cost;     /* of the transform */
 } cutting;
 
-/* Tiles grow in steps of about a fortieth: enough to choose from. */
-enum { CUTTINGS = 256, STEP = 40 };
+/* Tiles grow in steps of about a fortieth, and of a tenth where the kernel is in pieces: enough to
+ * choose from. */
+enum { CUTTINGS = 1024, STEP = 40, STEP_OF_PIECES = 10 };
+/* A piece has no fewer taps than this. */
+enum { LEAST_PIECE = 8 };
+
+static cutting make_cutting(uint32_t size, uint32_t taps, uint32_t length, uint32_t unit,
+                            uint32_t piece) {
+    cutting c = {.cut = true,
+                 .tile = length,
+                 .piece = piece,
+                 .pieces = ceil_div_u32(taps, piece),
+                 .length = length,
+                 .cost = length_cost_cpu(length)};
+    c.kept = min_u32((length - (piece - 1)) / unit * unit, size);
+    c.count = ceil_div_u32(size, c.kept);
+    return c;
+}
 
 static uint32_t list_cuttings(cutting to[CUTTINGS], const tiling_request *r, uint32_t axis) {
     const plan_request *ask = &r->ask;
     uint32_t before = ask->reach_hi[axis], after = ask->reach_lo[axis], size = ask->size[axis];
-    uint32_t unit = axis == PLAN_Y ? r->rows : 1, n = 0;
+    uint32_t unit = axis == PLAN_Y ? r->rows : 1, n = 0, taps = before + after + 1;
     uint32_t margins = ask->border[axis] == BORDER_ZERO ? max_u32(before, after) : before + after;
-    to[n++] = (cutting){false, size, size, 1, length_next(size + margins, 2)};
-    uint64_t least = (uint64_t)before + after + unit;
-    for (uint32_t l = least < size ? length_next((uint32_t)least, 2) : 0;
-         l && l < size && n < CUTTINGS; l = length_next(l + l / STEP + 1, 2)) {
-        uint32_t kept = (l - before - after) / unit * unit;
-        to[n++] = (cutting){true, l, kept, ceil_div_u32(size, kept), l};
+    uint32_t whole = length_next(size + margins, 2);
+    to[n++] = (cutting){false, size, size, 1, taps, 1, whole, length_cost_cpu(whole)};
+    for (uint32_t piece = taps;; piece = ceil_div_u32(piece, 2)) {
+        if (piece < taps && piece < LEAST_PIECE) break;
+        /* A tile as large as the image is of use only where it sees a piece of the kernel. */
+        uint64_t least = (uint64_t)piece - 1 + unit, end = piece < taps ? least + size : size;
+        uint32_t step = piece < taps ? STEP_OF_PIECES : STEP;
+        for (uint32_t l = least < end ? length_next((uint32_t)least, 2) : 0;
+             l && l < end && n < CUTTINGS; l = length_next(l + l / step + 1, 2))
+            to[n++] = make_cutting(size, taps, l, unit, piece);
+        if (piece == 1) break;
     }
     return n;
 }
 
 /* --- both axes ------------------------------------------------------------------------------ */
 
-static uint64_t bytes_of(const tiling_request *r, const cutting *x, const cutting *y,
-                         uint32_t channels) {
-    const plan_request *ask = &r->ask;
-    uint64_t width = ask->size[PLAN_X], pixels = (uint64_t)x->tile * y->tile;
-    uint64_t held = y->cut ? (uint64_t)y->kept + ask->reach_lo[PLAN_Y] + ask->reach_hi[PLAN_Y]
-                           : y->tile;
-    uint64_t spectra = ask->spectra > 1 ? channels : 1;
-    uint64_t number = ask->precision == PRECISION_FLOAT64 ? 16 : 8;
-    /* The image's own samples, and two sets of floats or one of floats and one of doubles. */
-    uint64_t sample = r->sample_bytes + (number == 16 ? 12 : 8);
-    uint64_t half = ((uint64_t)x->length / 2 + 9) * y->length * number;
-    return r->fixed + width * (held * r->pixel_in + (uint64_t)y->kept * r->pixel_out) +
-           pixels * channels * sample + half * (1 + spectra);
+static bool in_pieces(const cutting *x, const cutting *y) {
+    return x->pieces > 1 || y->pieces > 1;
 }
 
+/* Returns whether a transform sees only a part of the kernel. */
+static bool is_apart(const tiling_request *r, const cutting *x, const cutting *y,
+                     uint32_t channels) {
+    return in_pieces(x, y) || (r->ask.spectra > 1 && channels < r->ask.channels);
+}
+
+/* The bytes of the kernel: of all of it, or of the part that a transform sees, the taps, the tail
+ * and the ledger's table, and two copies of the taps while a spectrum is made. A session keeps some
+ * parts that are not in use, and the whole kernel is there beside them. */
+static uint64_t kernel_bytes(const tiling_request *r, const cutting *x, const cutting *y,
+                             uint32_t channels) {
+    enum { KEPT = 3, COPIES = 2, OTHERS = 4 };
+    bool lone = r->ask.spectra > 1 && channels < r->ask.channels;
+    uint32_t spectra = r->ask.spectra > 1 ? channels : 1;
+    uint32_t parts = x->pieces * y->pieces * (lone ? r->ask.channels : 1);
+    uint64_t part = mem_rounded((uint64_t)x->piece * y->piece * spectra * sizeof(float));
+    if (!is_apart(r, x, y, channels)) return (KEPT + COPIES) * mem_rounded(r->kernel);
+    return mem_rounded(r->kernel) + (KEPT * (1 + min_u32(parts - 1, OTHERS)) + COPIES) * part;
+}
+
+/* The bytes of half spectra: the transform's and the kernel's. A kernel's is made from its rows or
+ * columns, transformed along one axis in double. While the spectrum of another part of the kernel
+ * is made, the one before is still there, and so is the transform's. */
+static uint64_t half_bytes(const tiling_request *r, const cutting *x, const cutting *y,
+                           uint32_t channels) {
+    uint64_t number = r->ask.precision == PRECISION_FLOAT64 ? 16 : 8;
+    uint64_t spectra = r->ask.spectra > 1 ? channels : 1;
+    uint64_t half = ((uint64_t)x->length / 2 + 9) * y->length * number;
+    uint64_t rows = (uint64_t)min_u32(y->piece, y->length) * (x->length / 2 + 1);
+    uint64_t columns = (uint64_t)min_u32(x->piece, x->length) * (y->length / 2 + 1);
+    uint64_t of_kernel = mem_rounded(half * spectra), made = mem_rounded(half);
+    uint64_t middle = mem_rounded(2 * sizeof(double) * max_u64(rows, columns));
+    return is_apart(r, x, y, channels) ? made + 2 * of_kernel + middle
+                                       : of_kernel + max_u64(made, middle);
+}
+
+/* The bytes of rows of all planes, with so many bytes a pixel. */
+static uint64_t rows_bytes(const tiling_request *r, uint64_t rows, uint32_t pixel) {
+    uint64_t all = r->ask.size[PLAN_X] * rows * pixel;
+    return r->planes * mem_rounded(ceil_div_u64(all, r->planes));
+}
+
+static uint64_t bytes_of(const tiling_request *r, const cutting *x, const cutting *y,
+                         uint32_t channels) {
+    bool pieces = in_pieces(x, y), wide = r->ask.precision == PRECISION_FLOAT64;
+    uint64_t pixels = (uint64_t)x->tile * y->tile, held = y->tile;
+    if (y->cut) held = (uint64_t)y->kept + y->piece - 1;
+    /* The image's own samples, and two sets of floats or one of floats and one of doubles. */
+    uint64_t samples = mem_rounded(pixels * (pieces ? 4 : r->sample_bytes)) +
+                       mem_rounded(4 * pixels) + mem_rounded((wide ? 8 : 4) * pixels);
+    uint64_t sums = pieces ? rows_bytes(r, y->kept, r->planes * (uint32_t)sizeof(double)) : 0;
+    return r->fixed + kernel_bytes(r, x, y, channels) + half_bytes(r, x, y, channels) +
+           rows_bytes(r, held, r->pixel_in) + rows_bytes(r, y->kept, r->pixel_out) + sums +
+           channels * samples;
+}
+
+/* A part of the kernel is transformed for each row of tiles. */
 static double price_of(const tiling_request *r, const cutting *x, const cutting *y,
                        uint32_t channels) {
-    double pixels = (double)x->tile * y->tile, all = (double)x->count * y->count;
-    double steps = y->tile * length_cost_cpu(x->length) + x->length * length_cost_cpu(y->length);
-    return all * r->ask.channels * (steps + BESIDE * pixels) *
-           (channels < r->ask.channels ? ALONE : 1);
+    double pixels = (double)x->tile * y->tile, tiles = (double)x->count * y->count;
+    double steps = y->tile * x->cost + x->length * y->cost;
+    double all = tiles * r->ask.channels * (steps + BESIDE * pixels);
+    if (is_apart(r, x, y, channels)) all += (double)y->count * r->ask.spectra * steps;
+    return all * x->pieces * y->pieces * (channels < r->ask.channels ? ALONE : 1);
 }
 
 static tiling tiling_of(const tiling_request *r, const cutting *x, const cutting *y,
                         uint32_t channels) {
     const cutting *c[] = {x, y};
     tiling t = {.channels = channels,
+                .apart = is_apart(r, x, y, channels),
                 .bytes = bytes_of(r, x, y, channels),
                 .price = price_of(r, x, y, channels)};
     for (int a = 0; a < PLAN_AXES; a++) {
@@ -78,8 +148,10 @@ static tiling tiling_of(const tiling_request *r, const cutting *x, const cutting
         t.tile[a] = c[a]->tile;
         t.kept[a] = c[a]->kept;
         t.count[a] = c[a]->count;
-        t.before[a] = c[a]->cut ? r->ask.reach_hi[a] : 0;
-        t.after[a] = c[a]->cut ? r->ask.reach_lo[a] : 0;
+        t.lo[a] = r->ask.reach_lo[a];
+        t.taps[a] = t.lo[a] + 1 + r->ask.reach_hi[a];
+        t.piece[a] = c[a]->piece;
+        t.pieces[a] = c[a]->pieces;
     }
     return t;
 }
@@ -89,9 +161,13 @@ plan_request tiling_ask(const tiling *t, const plan_request *whole) {
     for (int a = 0; a < PLAN_AXES; a++) {
         ask.size[a] = t->tile[a];
         if (t->cut[a]) ask.border[a] = BORDER_WRAP;
+        if (t->pieces[a] == 1) continue;
+        ask.reach_lo[a] = 0;
+        ask.reach_hi[a] = t->piece[a] - 1;
     }
     if (ask.spectra > 1) ask.spectra = t->channels;
     ask.channels = t->channels;
+    ask.symmetric &= tiling_pieces(t) == 1;
     return ask;
 }
 
@@ -113,16 +189,16 @@ static double samples_of(const tiling *t) {
  * Returns false if there is none. */
 static bool cheapest(tiling *best, const search *s, uint64_t *least) {
     const tiling_request *r = s->r;
-    bool alone = r->alone && r->ask.channels > 1, found = false;
+    bool alone = r->ask.channels > 1, found = false;
     for (uint32_t i = 0; i < s->count[PLAN_X]; i++)
         for (uint32_t k = 0; k < s->count[PLAN_Y]; k++)
             for (int one = 0; one <= alone; one++) {
                 const cutting *x = &s->axis[PLAN_X][i], *y = &s->axis[PLAN_Y][k];
                 uint32_t channels = one ? 1 : r->ask.channels;
+                if (found && price_of(r, x, y, channels) >= best->price) continue;
                 uint64_t bytes = bytes_of(r, x, y, channels);
                 *least = min_u64(*least, bytes);
                 if (bytes > r->memory) continue;
-                if (found && price_of(r, x, y, channels) >= best->price) continue;
                 tiling t = tiling_of(r, x, y, channels);
                 if (samples_of(&t) > s->most) continue;
                 *best = t;

@@ -83,6 +83,26 @@ PY
     same 15MB wide.exr --padding mirror,clamp
 }
 
+@test "a kernel that no tile is large enough for is cut into pieces" {
+    "$FFTBLOOM" kernel make moffat --taps 500 --param core=20 -o kernel.exr
+    oiiotool kernel.exr --ch Y,Y,Y --chnames R,G,B --mulc 1,0.9,0.8 -o coloured.exr
+    same 16MB in.exr
+    grep -q '"kernel_pieces": \[1, [248]' tiled.json
+    same 16MB in.exr --padding mirror,clamp --sharpen 0.3 --verify 50
+    [[ "$("$FFTBLOOM" plan in.exr kernel.exr --device cpu --mem-limit 16MB)" == *", the kernel in 1 x "*" pieces of "* ]]
+    mv coloured.exr kernel.exr
+    same 22MB in.exr --verify 50
+    grep -q '"channels": 1, ' tiled.json
+    # In two groups, of three channels and of one.
+    oiiotool in.exr --ch R,G,B,other.Y=G -o two.exr
+    same 24MB two.exr
+}
+
+@test "settings of single layers" {
+    oiiotool in.exr --ch R,G,B,spec.R=B,spec.G=R,spec.B=G -o layers.exr
+    same 9MB layers.exr --per-layer "spec:threshold=1,spec:knee=0.5,rgba:sharpen=0.4"
+}
+
 @test "data beside the colour stays as it is, bit for bit, in little memory" {
     # 60 channels, 24 MB in all; the colour and its floats are 6.
     local names

@@ -20,10 +20,10 @@ static tiling_request any_request(void) {
                         .rows = ROWS[random_below(4)],
                         .pixel_in = 2 + random_below(12),
                         .pixel_out = 2 + random_below(12),
-                        .sample_bytes = random_below(2) ? 2 : 4,
-                        .alone = random_below(2)};
+                        .sample_bytes = random_below(2) ? 2 : 4};
     r.ask.channels = 1 + random_below(4);
     r.ask.spectra = random_below(2) ? 1 : r.ask.channels;
+    r.planes = r.ask.channels;
     r.ask.tapless = true;
     for (int a = 0; a < PLAN_AXES; a++) {
         r.ask.size[a] = 1 + random_below(random_below(2) ? 300 : 40000);
@@ -32,6 +32,9 @@ static tiling_request any_request(void) {
         r.ask.border[a] = (plan_border)random_below(BORDERS);
     }
     r.memory = (uint64_t)1 << (20 + random_below(14));
+    r.kernel = sizeof(float) * r.ask.spectra;
+    for (int a = 0; a < PLAN_AXES; a++)
+        r.kernel *= (uint64_t)r.ask.reach_lo[a] + 1 + r.ask.reach_hi[a];
     return r;
 }
 
@@ -40,22 +43,26 @@ static void check_tiling(const tiling *t, const tiling_request *r) {
     err e = {0};
     plan_request ask = tiling_ask(t, &r->ask);
     assert_true(t->bytes <= r->memory);
-    assert_true(t->channels == r->ask.channels || (r->alone && t->channels == 1));
+    assert_true(t->channels == r->ask.channels || t->channels == 1);
+    bool lone = t->channels < r->ask.channels && r->ask.spectra > 1;
+    assert_true(t->apart == (lone || tiling_pieces(t) > 1));
     CHECK_OK(plan_make(&p, &ask, &e), e);
     for (int a = 0; a < PLAN_AXES; a++) {
         const plan_axis *axis = &p.axis[(uint32_t)a == p.first ? 0 : 1];
         assert_true((uint64_t)t->kept[a] * t->count[a] >= t->size[a]);
         assert_true((uint64_t)t->kept[a] * (t->count[a] - 1) < t->size[a]);
         if (!t->cut[a]) {
-            assert_true(t->tile[a] == t->size[a] && t->count[a] == 1 && t->before[a] == 0);
+            assert_true(t->tile[a] == t->size[a] && t->count[a] == 1 && t->pieces[a] == 1);
             assert_true(ask.border[a] == r->ask.border[a]);
             continue;
         }
         /* The transform wraps exactly, and what wraps falls into the margins. */
         assert_int_equal(axis->length, t->tile[a]);
-        assert_true(t->before[a] >= r->ask.reach_hi[a] && t->after[a] >= r->ask.reach_lo[a]);
-        assert_true(t->before[a] + t->kept[a] + t->after[a] <= t->tile[a]);
-        if (a == PLAN_Y) assert_int_equal(t->kept[a] % r->rows, 0);
+        assert_int_equal(t->taps[a], r->ask.reach_lo[a] + 1 + r->ask.reach_hi[a]);
+        assert_true((uint64_t)t->piece[a] * t->pieces[a] >= t->taps[a]);
+        assert_true((uint64_t)t->piece[a] * (t->pieces[a] - 1) < t->taps[a]);
+        assert_true(t->kept[a] + t->piece[a] - 1 <= t->tile[a]);
+        if (a == PLAN_Y && t->count[a] > 1) assert_int_equal(t->kept[a] % r->rows, 0);
     }
 }
 
@@ -82,7 +89,8 @@ static void tiles_cover_the_image_and_fit(void **state) {
 
 /* 32768 x 16384 pixels of three floats, a kernel of 1024. */
 static tiling_request large(void) {
-    tiling_request r = {.rows = 16, .pixel_in = 12, .pixel_out = 12, .sample_bytes = 4};
+    tiling_request r = {
+        .rows = 16, .pixel_in = 12, .pixel_out = 12, .planes = 3, .sample_bytes = 4};
     r.ask = (plan_request){.size = {32768, 16384},
                            .reach_lo = {512, 512},
                            .reach_hi = {511, 511},

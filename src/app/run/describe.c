@@ -371,6 +371,9 @@ void describe_tiles_json(json_out *j, const tiling *t) {
     json_array(j, "kept");
     for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->kept[a]);
     json_close(j);
+    json_array(j, "kernel_pieces");
+    for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->pieces[a]);
+    json_close(j);
     json_uint(j, "channels", t->channels);
     json_uint(j, "bytes", t->bytes);
     json_close(j);
@@ -380,6 +383,9 @@ void describe_tiles(const tiling *t, text *to) {
     char b[32];
     text_add(to, "%u x %u pixels in %u x %u tiles of %u x %u, of which %u x %u count", t->size[0],
              t->size[1], t->count[0], t->count[1], t->tile[0], t->tile[1], t->kept[0], t->kept[1]);
+    if (tiling_pieces(t) > 1)
+        text_add(to, ", the kernel in %u x %u pieces of %u x %u", t->pieces[0], t->pieces[1],
+                 t->piece[0], t->piece[1]);
     text_add(to, "%s, in rows from file to file: %s",
              t->channels == 1 ? ", one channel after the other" : "",
              text_bytes((double)t->bytes, b));

@@ -205,7 +205,8 @@ bool rowwise_is_possible(const output *o, const image_header *h) {
         changes |= window == WINDOW_DISPLAY &&
                    memcmp(&h->part[i].data, &h->part[i].display, sizeof h->part[i].data) != 0;
     bool colours = o->s->input_space || o->s->output_space;
-    bool beside = o->s->bloom.mask || o->s->bloom.per_layer;
+    const char *layers = o->s->bloom.per_layer;
+    bool beside = o->s->bloom.mask || (layers && strstr(layers, "mask="));
     return !changes && !colours && !beside && !output_is_picture(o->path);
 }
 

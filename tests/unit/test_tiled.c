@@ -1,0 +1,317 @@
+/* test_tiled.c - an image that is bloomed in tiles is the same as one that is bloomed whole: for
+ * all borders, sizes from one pixel on, kernels that are larger than the image, one channel or
+ * three of the kernel, and each way of cutting image and kernel that the planner chooses for some
+ * amount of memory. --verify finds what a tile got wrong. */
+#include "bloom/tiled.h"
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "unit/check.h"
+#include "unit/glare.h"
+#include "unit/make_image.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- files in memory ------------------------------------------------------------------------- */
+
+typedef struct {
+    const image *in;
+    image *out;
+    uint32_t step, next; /* the row to be written next; with lines from the last one up: the end */
+    bool upwards;
+    /* A row that reading gets wrong: after so many rows and until the first ones are written. */
+    uint32_t wrong, right, rows;
+} files;
+
+static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[],
+                      err *e) {
+    files *f = ctx;
+    const image_part *p = &f->in->head.part[part];
+    size_t w = image_width(p);
+    (void)e;
+    assert_true(rows > 0 && row + rows <= image_height(p));
+    for (int c = 0; c < p->channels; c++) {
+        size_t bytes = w * pixel_bytes(p->channel[c].type);
+        if (!plane[c]) continue;
+        memcpy(plane[c], (const uint8_t *)f->in->plane[part][c] + row * bytes, rows * bytes);
+        if (f->right && f->rows >= f->right && f->wrong >= row && f->wrong < row + rows)
+            memset((uint8_t *)plane[c] + (f->wrong - row) * bytes, 0, bytes);
+    }
+    f->rows += rows;
+    return true;
+}
+
+static uint32_t step_of(void *ctx, int part) {
+    (void)part;
+    return ((const files *)ctx)->step;
+}
+
+static bool write_rows(void *ctx, int part, uint32_t row, uint32_t rows, const void *const plane[],
+                       err *e) {
+    files *f = ctx;
+    const image_part *p = &f->out->head.part[part];
+    size_t w = image_width(p);
+    (void)e;
+    f->right = 0;
+    assert_true(row % f->step == 0);
+    assert_true((row + rows) % f->step == 0 || row + rows == image_height(p));
+    assert_int_equal(f->upwards ? row + rows : row, f->next);
+    f->next = f->upwards ? row : row + rows;
+    for (int c = 0; c < p->channels; c++) {
+        size_t bytes = w * pixel_bytes(p->channel[c].type);
+        if (plane[c])
+            memcpy((uint8_t *)f->out->plane[part][c] + row * bytes, plane[c], rows * bytes);
+    }
+    return true;
+}
+
+/* --- one image ------------------------------------------------------------------------------- */
+
+/* One case: an image, a kernel, and settings. */
+typedef struct {
+    image *in, *want; /* want: the whole image in float64 */
+    bloom_settings s;
+    device_pool *devices;
+    session *session;
+    files f;
+    bloom_rows rows;
+    tiled_job job;
+} tried;
+
+static void open_case(tried *t, image *in, const char *kernel, const bloom_settings *s) {
+    err e = {0};
+    *t = (tried){.in = in, .s = *s};
+    t->want = glare_truth(in, kernel, s);
+    t->devices = device_pool_open(make_threads(), NULL, 0, &e);
+    CHECK_OK(t->devices, e);
+    t->session = session_open(&t->s, kernel, t->devices, &e);
+    CHECK_OK(t->session, e);
+    t->f = (files){.in = in, .step = 1, .upwards = in->head.part[0].order == LINES_DECREASING};
+    t->rows = (bloom_rows){&t->f, 0, read_rows, step_of, write_rows};
+    t->job = (tiled_job){&t->s, make_threads(), t->session, &t->in->head, 0, &t->rows, NULL};
+}
+
+static void close_case(tried *t) {
+    session_close(&t->session);
+    device_pool_close(&t->devices);
+    image_free(&t->want);
+    image_free(&t->in);
+}
+
+/* What the planner would ask of these tiles. */
+static tiling_request request_of(const tried *t) {
+    err e = {0};
+    psf k = {0};
+    const image_part *p = &t->in->head.part[0];
+    uint32_t n = (uint32_t)p->channels,
+             pixel = (uint32_t)(image_bytes(p) / image_width(p) / image_height(p));
+    tiling_request r = {
+        .rows = t->f.step, .pixel_in = pixel, .pixel_out = pixel, .planes = n, .sample_bytes = 4};
+    const kernel_use use = bloom_kernel_use(&t->s);
+    const kernel_need need = {
+        .channels = n, .w = image_width(p), .h = image_height(p), .height = image_height(p)};
+    CHECK_OK(kernel_source_psf(&k, session_kernel(t->session), &use, &need, NULL, &e), e);
+    r.ask = session_request(&t->s, &k, &need);
+    r.kernel = 4 * (uint64_t)k.w * k.h * k.channels;
+    psf_free(&k);
+    return r;
+}
+
+static double dark_of(const image *img, int c) {
+    const image_part *p = &img->head.part[0];
+    size_t n = (size_t)image_width(p) * image_height(p);
+    scan s = {0};
+    err e = {0};
+    const void *plane = img->plane[0][c];
+    pixel_type type = p->channel[c].type;
+    const scan_request r = {
+        .w = (uint32_t)n, .h = 1, .channels = 1, .plane = &plane, .type = &type, .histogram = true};
+    CHECK_OK(scan_make(&s, &r, make_threads(), &e), e);
+    double dark = accuracy_dark(&s.channel[0]);
+    scan_free(&s);
+    return dark;
+}
+
+/* Every pixel of the result is what the whole image has, within the tolerance. */
+static void check_result(const tried *t, const tiling *cut) {
+    const image_part *p = &t->want->head.part[0];
+    for (int c = 0; c < p->channels; c++) {
+        int own = image_find_channel(&t->in->head.part[0], p->channel[c].name);
+        double dark = own < 0 ? 0 : dark_of(t->in, own);
+        for (size_t i = 0; i < (size_t)image_width(p) * image_height(p); i++) {
+            float want, got;
+            image_to_float(&want, t->want->plane[0][c], p->channel[c].type, i, 1);
+            image_to_float(&got, t->f.out->plane[0][c], p->channel[c].type, i, 1);
+            double most = t->s.tolerance * fmax(fabs((double)want), dark),
+                   unit = fabs((double)want);
+            most += p->channel[c].type == PIXEL_HALF ? 0x1p-10 * unit + 0x1p-24 : 0x1p-22 * unit;
+            /* The additive layer has the errors of the image. */
+            if (own < 0) most += 1;
+            if (!(fabs((double)got - (double)want) <= most))
+                fail_msg(
+                    "%u x %u, borders %d %d, tiles of %u x %u, kept %u x %u, pieces of %u x %u, "
+                    "channels %u: channel %s, pixel %zu, %zu is %.9g, not %.9g",
+                    cut->size[0], cut->size[1], t->s.border[0], t->s.border[1], cut->tile[0],
+                    cut->tile[1], cut->kept[0], cut->kept[1], cut->piece[0], cut->piece[1],
+                    cut->channels, p->channel[c].name, i % image_width(p), i / image_width(p),
+                    (double)got, (double)want);
+        }
+    }
+}
+
+/* Blooms with these tiles. */
+static void try_tiles(tried *t, const tiling *cut, bloom_report *r) {
+    err e = {0};
+    image_header head = {0};
+    CHECK_OK(image_header_copy(&head, &t->in->head, &e) && tiled_header(&head.part[0], &t->s, &e),
+             e);
+    t->f.out = image_new(&head, &e);
+    t->f.next = t->f.upwards ? image_height(&head.part[0]) : 0;
+    t->f.rows = 0;
+    t->job.cut = cut;
+    *r = (bloom_report){.promise.tolerance = t->s.tolerance};
+    CHECK_OK(tiled_bloom(&t->job, r, &e), e);
+    assert_int_equal(t->f.next, t->f.upwards ? 0 : image_height(&head.part[0]));
+    image_header_free(&head);
+}
+
+/* Returns the number of transforms. Tiles of which one pixel counts would take minutes. */
+static uint64_t turns_of(const tiling *t) {
+    return (uint64_t)t->count[PLAN_X] * t->count[PLAN_Y] * tiling_pieces(t) * 3 / t->channels;
+}
+
+/* Tries all tilings that are chosen for some amount of memory. */
+static int try_all(tried *t, int *in_pieces) {
+    tiling_request r = request_of(t);
+    tiling before = {0};
+    bloom_report *report = mem_new(1, sizeof *report, "report", NULL);
+    int count = 0;
+    for (r.memory = 1 << 26; r.memory > 1 << 10; r.memory = r.memory * 7 / 8) {
+        tiling cut = {0};
+        err e = {0};
+        if (!tiling_choose(&cut, &r, NULL, NULL, &e)) break;
+        if (turns_of(&cut) > 40 || memcmp(&cut, &before, sizeof cut) == 0) continue;
+        before = cut;
+        try_tiles(t, &cut, report);
+        check_result(t, &cut);
+        assert_true(report->promise.method.kept);
+        assert_int_equal(report->verified.found.broken, 0);
+        assert_true(!t->s.verify || report->verified.found.pixels >= t->s.verify);
+        for (uint32_t i = 0; i < report->ledger_rows; i++)
+            CHECK_LE(fabs(ledger_gap(&report->ledger[i])), 1e-6);
+        image_free(&t->f.out);
+        *in_pieces += tiling_pieces(&cut) > 1;
+        count++;
+    }
+    mem_free(report);
+    return count;
+}
+
+static image *any_image(const char *channels, uint32_t w, uint32_t h, line_order order) {
+    return make_image((make_part[]){PART(channels, -3, 5, w, h, .order = order)}, 1);
+}
+
+static bloom_settings settings_of(plan_border x, plan_border y) {
+    bloom_settings s = glare_settings("cpu");
+    s.border[PLAN_X] = x;
+    s.border[PLAN_Y] = y;
+    s.tolerance = 1e-4;
+    s.verify = 20;
+    return s;
+}
+
+/* --- tests ----------------------------------------------------------------------------------- */
+
+static void all_borders_and_sizes(void **state) {
+    (void)state;
+    static const uint32_t SIZE[][2] = {{61, 47}, {9, 150}, {150, 9}, {1, 1},
+                                       {2, 3},   {33, 1},  {1, 40}};
+    enum { SIZES = sizeof SIZE / sizeof SIZE[0] };
+    int count = 0, pieces = 0;
+    for (int x = 0; x < BORDERS; x++)
+        for (int y = 0; y < BORDERS; y++)
+            for (int i = 0; i < SIZES; i++) {
+                /* Even and odd, one channel or three, smaller than the image and larger. */
+                bool three = (x + y + i) % 2, large = (x + i) % 3 == 0;
+                const char *kernel = glare_kernel("kernel.exr", glare_lopsided, large ? 70 : 21,
+                                                  large ? 53 : 16,
+                                                  three ? "R:float G:float B:float" : "R:float");
+                tried t;
+                bloom_settings s = settings_of((plan_border)x, (plan_border)y);
+                open_case(
+                    &t,
+                    any_image("R:float G:float B:float", SIZE[i][0], SIZE[i][1], LINES_INCREASING),
+                    kernel, &s);
+                count += try_all(&t, &pieces);
+                close_case(&t);
+            }
+    print_message("%d tilings, %d with the kernel in pieces\n", count, pieces);
+    assert_true(count > 250 && pieces > 50);
+}
+
+static void all_options(void **state) {
+    (void)state;
+    int count = 0, pieces = 0;
+    for (int i = 0; i < 10; i++) {
+        tried t;
+        bloom_settings s = settings_of(BORDER_ZERO, i % 2 ? BORDER_MIRROR : BORDER_ZERO);
+        s.sharpen = i == 1 ? 0.4 : 0;
+        s.threshold = i == 2 ? 0.5 : 0;
+        s.knee = i == 2 ? 0.2 : 0;
+        s.emit_layer = i == 3 || i == 4 ? "glow" : NULL;
+        s.emit = i == 4 ? EMIT_ADDITIVE : EMIT_GLARE;
+        s.precision = i == 5 ? PRECISION_FLOAT64 : PRECISION_AUTO;
+        s.alpha = i == 6 ? ALPHA_CONVOLVE : ALPHA_KEEP;
+        s.order = i == 7 ? AXIS_Y : AXIS_AUTO;
+        s.per_layer = i == 9 ? "rgba:sharpen=0.3,rgba:threshold=0.4" : NULL;
+        const char *channels = i == 6   ? "R:float G:float B:float A:float"
+                               : i == 8 ? "R:half G:half B:half"
+                                        : "R:float G:float B:float";
+        const char *kernel = glare_kernel("kernel.exr", glare_lopsided, 33, 40,
+                                          i % 2 ? "R:float" : "R:float G:float B:float");
+        open_case(&t, any_image(channels, 70, 64, i % 3 ? LINES_INCREASING : LINES_DECREASING),
+                  kernel, &s);
+        t.f.step = i % 2 ? 16 : 1;
+        count += try_all(&t, &pieces);
+        close_case(&t);
+    }
+    print_message("%d tilings, %d with the kernel in pieces\n", count, pieces);
+    assert_true(count > 25 && pieces > 5);
+}
+
+/* A row that one band reads wrongly is no mistake of the tile's own, but --verify reads the file.
+ */
+static void verify_sees_what_tiles_do_not(void **state) {
+    (void)state;
+    tried t;
+    bloom_settings s = settings_of(BORDER_ZERO, BORDER_ZERO);
+    s.verify = 50;
+    open_case(&t, any_image("R:float G:float B:float", 64, 64, LINES_INCREASING),
+              glare_kernel("kernel.exr", glare_lopsided, 17, 17, "R:float"), &s);
+    tiling_request r = request_of(&t);
+    tiling cut = {0};
+    err e = {0};
+    bloom_report *report = mem_new(1, sizeof *report, "report", &e);
+    for (r.memory = 1 << 26; !cut.cut[PLAN_Y]; r.memory = r.memory * 15 / 16)
+        CHECK_OK(tiling_choose(&cut, &r, NULL, NULL, &e), e);
+    try_tiles(&t, &cut, report);
+    assert_int_equal(report->verified.found.broken, 0);
+    image_free(&t.f.out);
+    t.f.wrong = 10;
+    t.f.right = 64; /* the first reading measures the image */
+    try_tiles(&t, &cut, report);
+    assert_true(report->verified.found.broken > 0);
+    image_free(&t.f.out);
+    mem_free(report);
+    close_case(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_borders_and_sizes),
+        cmocka_unit_test(all_options),
+        cmocka_unit_test(verify_sees_what_tiles_do_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
