@@ -4,7 +4,8 @@
 // convolve.comp - pass 2 of 3: FFT along the second axis, times the kernel's spectrum, and back.
 //
 //      half spectrum        one workgroup = LINES lines      half spectrum
-//      [c][k][m]     -->    of a channel                -->  the same, or tiled   --> pass 3
+//      [t][c][k][m]  -->    of a channel                -->  the same, or tiled   --> pass 3
+//                                                            [c][k][m]
 //
 // The lines k = 0 and k = L1/2 are treated as all others. Padding is made on load and dropped on
 // store. The kernel's spectrum is in the order in which the transform leaves its frequencies,
@@ -13,6 +14,9 @@
 //
 // Two lines at a time read and write squares of the half spectrum (half.glsl). A kernel that half a turn
 // leaves as it is has a real spectrum, and half of the bytes (REAL_KERNEL).
+//
+// With several TERMS, their lines are transformed one after the other, each times its own kernel's
+// spectrum, and the products are added up in registers; the sum goes back in place of the first.
 //
 // With SPLIT_LINE the lines are the inner factors of longer ones. They are contiguous, LENGTH apart,
 // and have no padding.
@@ -29,6 +33,7 @@
 layout(constant_id = ID_COUNT) const uint COUNT = 2; // lines along x of the dispatch
 layout(constant_id = ID_PARTS) const uint PARTS = 1; // lines per frequency: the outer length of a split line
 layout(constant_id = ID_ONE_KERNEL) const bool ONE_KERNEL = false; // the same spectrum for all channels
+layout(constant_id = ID_TERMS) const uint TERMS = 1; // planes of the half spectrum that become one
 layout(constant_id = ID_REAL_KERNEL) const bool REAL_KERNEL = false; // the kernel is symmetric, so its spectrum is real
 const bool SPLIT_LINE = PARTS > 1;
 
@@ -41,32 +46,34 @@ bool exists(butterfly b) {
     return b.on && (COUNT % LINES == 0 || gl_WorkGroupID.x * LINES + b.line < COUNT);
 }
 uint line_of(butterfly b) { return gl_WorkGroupID.y * COUNT + gl_WorkGroupID.x * LINES + b.line; }
-uint first_of(butterfly b) { return (gl_WorkGroupID.z * HALVES * PARTS + line_of(b)) * PITCH; }
+uint first_of(uint plane, butterfly b) { return (plane * HALVES * PARTS + line_of(b)) * PITCH; }
+
+// Planes are counted by term and channel: that of the first term is the channel's number.
+uint plane_of(uint term) { return term * gl_NumWorkGroups.z + gl_WorkGroupID.z; }
 
 // Returns the place of number m + n step of a line.
-uint half_place(const uint tile, butterfly b, uint m, uint n, const uint step) {
-    return SPLIT_LINE ? first_of(b) + m + n * step : place_along(tile, gl_WorkGroupID.z, line_of(b), m, n, step);
+uint half_place(const uint tile, uint plane, butterfly b, uint m, uint n, const uint step) {
+    return SPLIT_LINE ? first_of(plane, b) + m + n * step : place_along(tile, plane, line_of(b), m, n, step);
 }
 
-complex number_of_leg(butterfly b, uint r) {
+complex number_of_leg(uint plane, butterfly b, uint r) {
     if (!exists(b)) return complex(0);
     if (SPLIT_LINE || BORDER == ZERO)
-        return SPLIT_LINE || leg_is_image(r, b.j) ? half_value[half_place(TILE_IN, b, b.j, r, REST_0)] : complex(0);
+        return SPLIT_LINE || leg_is_image(r, b.j) ? half_value[half_place(TILE_IN, plane, b, b.j, r, REST_0)] : complex(0);
     int c = source_of_leg(r, b.j);
-    return c < 0 ? complex(0) : half_value[half_place(TILE_IN, b, uint(c), 0, 1)];
+    return c < 0 ? complex(0) : half_value[half_place(TILE_IN, plane, b, uint(c), 0, 1)];
 }
 
-void load(const uint i) {
+void load(const uint i, uint plane) {
     butterfly b = butterfly_of(0, i);
-    FOR_EACH(r, RADIX_0, v[i * RADIX_0 + r] = number_of_leg(b, r))
+    FOR_EACH(r, RADIX_0, v[i * RADIX_0 + r] = number_of_leg(plane, b, r))
 }
 
 complex times_kernel(complex z, uint at) { return REAL_KERNEL ? real_kernel[at] * z : mul(z, kernel[at]); }
 
-void multiply(const uint i) {
+void multiply(const uint i, uint spectrum) {
     butterfly b = butterfly_of(LAST, i);
-    uint channel = ONE_KERNEL ? 0 : gl_WorkGroupID.z, at = i * LAST_RADIX;
-    uint k = (channel * HALVES * PARTS + line_of(b)) * LENGTH + b.j;
+    uint at = i * LAST_RADIX, k = (spectrum * HALVES * PARTS + line_of(b)) * LENGTH + b.j;
     if (exists(b)) {
         FOR_EACH(q, LAST_RADIX, v[at + q] = times_kernel(v[at + q], k + BLOCKS * q).yx)
     }
@@ -76,14 +83,29 @@ void store(const uint i) {
     butterfly b = butterfly_of(0, i);
     if (exists(b)) {
         FOR_EACH(r, RADIX_0, if (SPLIT_LINE || leg_is_image(r, b.j))
-            convolved[half_place(TILE_OUT, b, b.j, r, REST_0)] = v[i * RADIX_0 + r].yx)
+            convolved[half_place(TILE_OUT, gl_WorkGroupID.z, b, b.j, r, REST_0)] = v[i * RADIX_0 + r].yx)
+    }
+}
+
+complex sum[TERMS > 1 ? MOST_HELD : 1]; // of the products so far
+
+void add_terms() {
+    const uint HELD = EACH_LAST * LAST_RADIX;
+    for (uint t = 1; t < TERMS; ++t) {
+        FOR_EACH(n, HELD, sum[n] = v[n])
+        barrier(); // all threads have read the last exchange
+        FOR_EACH(i, EACH_0, load(i, plane_of(t)))
+        fft_forward();
+        FOR_EACH(i, EACH_LAST, multiply(i, ONE_KERNEL ? t : plane_of(t)))
+        FOR_EACH(n, HELD, v[n] += sum[n])
     }
 }
 
 void main() {
-    FOR_EACH(i, EACH_0, load(i))
+    FOR_EACH(i, EACH_0, load(i, gl_WorkGroupID.z))
     fft_forward();
-    FOR_EACH(i, EACH_LAST, multiply(i))
+    FOR_EACH(i, EACH_LAST, multiply(i, ONE_KERNEL ? 0 : gl_WorkGroupID.z))
+    if (TERMS > 1) add_terms();
     fft_inverse();
     FOR_EACH(i, EACH_0, store(i))
 }

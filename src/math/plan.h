@@ -122,7 +122,7 @@ typedef struct {
     bool paired; /* in the last stage a thread has a butterfly and its mirror image */
     bool whole;  /* whole numbers go through shared memory, not one component at a time */
     uint32_t shared_bytes;
-    uint32_t groups[3]; /* of one dispatch */
+    uint32_t groups[3]; /* of one dispatch; the last: channels, those of each term */
     uint64_t bytes;     /* read and written, all channels */
 } plan_pass;
 
@@ -142,7 +142,7 @@ typedef struct {
     uint32_t channels_per_bind; /* planes that one bound buffer holds */
     plan_pass pass[PLAN_PASSES];
     uint32_t passes;
-    uint32_t terms;  /* at least 1; `image_bytes` are of one, other bytes of all */
+    uint32_t terms;  /* at least 1. All bytes but those of twiddles count those of each term */
     uint32_t frames; /* in flight: each has image and input, the rest is for one at a time */
     uint64_t image_bytes, scratch_bytes, line_bytes, spectrum_bytes,
         twiddle_bytes;    /* on the device */

@@ -21,6 +21,9 @@ static const gpu_buffer *input_of(const gpu_frame *f, uint32_t chunk) {
 static uint64_t bytes_up(const gpu_work *w) {
     return w->p.input_bytes ? w->p.input_bytes : w->p.image_bytes;
 }
+static uint64_t bytes_down(const gpu_work *w) {
+    return w->p.image_bytes / w->p.terms;
+}
 
 /* --- steps ---------------------------------------------------------------------------------- */
 
@@ -85,16 +88,18 @@ void gpu_frame_record_passes(const gpu_frame *f, const gpu_work *w, VkCommandBuf
             vkCmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.pipeline[i]);
             vkCmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.layouts.pipeline,
                                     0, 1, &f->sets.set[chunk * SETS + kind], 0, NULL);
-            vkCmdDispatch(c, pass->groups[0], pass->groups[1], gpu_chunk_channels(w, chunk));
+            uint32_t planes = pass->groups[2] / w->p.channels_per_bind *
+                              gpu_chunk_channels(w, chunk);
+            vkCmdDispatch(c, pass->groups[0], pass->groups[1], planes);
             gpu_barrier(c, GPU_BY_PASS, GPU_BY_PASS);
             gpu_stamp(c, stamps, next);
         }
     }
 }
 
-/* Copies between staging, which has all channels, and the chunks. */
+/* Copies between staging, which has one chunk after the other, and the chunks. */
 static void record_copies(const gpu_frame *f, const gpu_work *w, VkCommandBuffer c, bool up) {
-    uint64_t plane = (up ? bytes_up(w) : w->p.image_bytes) / w->p.ask.channels;
+    uint64_t plane = (up ? bytes_up(w) : bytes_down(w)) / w->p.ask.channels; /* of all terms */
     for (uint32_t i = 0; i < w->chunks; i++) {
         uint64_t at = i * w->p.channels_per_bind * plane, bytes = gpu_chunk_channels(w, i) * plane;
         if (up)
@@ -152,7 +157,7 @@ static gpu_buffer *make_chunks(const gpu_work *w, uint64_t all, bool shared, con
 static bool make_buffers(gpu_frame *f, const gpu_work *w, err *e) {
     bool halfs = w->p.input_bytes > 0, up = w->direct[GPU_UP], down = w->direct[GPU_DOWN];
     const gpu_buffer_params staging_up = {"upload", GPU_UPLOAD, up ? 0 : bytes_up(w)},
-                            staging_down = {"download", GPU_DOWNLOAD, down ? 0 : w->p.image_bytes},
+                            staging_down = {"download", GPU_DOWNLOAD, down ? 0 : bytes_down(w)},
                             weights = {"weights", GPU_UPLOAD,
                                        2ull * w->p.ask.channels * w->p.sample_bytes};
     if (halfs && !(f->input = make_chunks(w, w->p.input_bytes, up, "image of halfs", e)))
@@ -212,8 +217,8 @@ void gpu_frame_free(gpu_frame *f, const gpu_work *w) {
  * whose rows are `pitch` samples apart. */
 typedef struct {
     const plan *p;
-    void *there[ENGINE_CHANNELS]; /* what the device has of each plane */
-    const void *const *in;        /* the way up: from these planes. NULL: down, */
+    void *there[PLAN_TERMS * ENGINE_CHANNELS]; /* what the device has of each plane */
+    const void *const *const *in; /* the way up: from these planes of each term. NULL: down, */
     void *const *out;             /* to these planes, */
     const engine_sink *sink;      /* or to this, unless it is NULL */
     uint32_t bands;               /* of a plane */
@@ -242,17 +247,19 @@ static bool narrow(uint16_t *to, const float *from, size_t n, err *e) {
 
 static bool copy_band(void *ctx, size_t index, int worker, err *e) {
     const plane_copy *j = ctx;
-    uint32_t c = (uint32_t)(index / j->bands), y = (uint32_t)(index % j->bands) * BAND;
+    uint32_t i = (uint32_t)(index / j->bands), y = (uint32_t)(index % j->bands) * BAND;
+    uint32_t c = i % j->p->ask.channels;
+    const void *in = j->in ? j->in[i / j->p->ask.channels][c] : NULL;
     uint32_t w = j->p->ask.size[PLAN_X], end = min_u32(y + BAND, j->p->ask.size[PLAN_Y]);
     size_t row = (size_t)w * j->p->sample_bytes;
     for (; y < end; y++) {
         size_t at = (size_t)y * j->p->image_pitch; /* in samples */
-        uint8_t *there = (uint8_t *)j->there[c] + at * j->p->sample_bytes;
-        if (j->in && j->p->input_bytes) {
-            const float *from = (const float *)j->in[c] + (size_t)y * w;
-            if (!narrow((uint16_t *)j->there[c] + at, from, w, e)) return false;
-        } else if (j->in)
-            memcpy(there, (const uint8_t *)j->in[c] + y * row, row);
+        uint8_t *there = (uint8_t *)j->there[i] + at * j->p->sample_bytes;
+        if (in && j->p->input_bytes) {
+            const float *from = (const float *)in + (size_t)y * w;
+            if (!narrow((uint16_t *)j->there[i] + at, from, w, e)) return false;
+        } else if (in)
+            memcpy(there, (const uint8_t *)in + y * row, row);
         else if (j->sink)
             j->sink->row(j->sink->ctx, c, y, worker, (const float *)(const void *)there);
         else
@@ -263,22 +270,26 @@ static bool copy_band(void *ctx, size_t index, int worker, err *e) {
 
 /* Copies `in` to where the device finds it; or, where that is NULL, the result to where the frame
  * wants it. */
-static bool copy_planes(const gpu_frame *f, const gpu_work *w, const void *const *in, err *e) {
+static bool copy_planes(const gpu_frame *f, const gpu_work *w, const void *const *const *in,
+                        err *e) {
     const plan *p = &w->p;
     plane_copy j = {.p = p,
                     .in = in,
                     .out = f->out,
                     .sink = f->sink,
                     .bands = ceil_div_u32(p->ask.size[PLAN_Y], BAND)};
-    uint64_t plane = (in ? bytes_up(w) : p->image_bytes) / p->ask.channels;
-    for (uint32_t c = 0; c < p->ask.channels; c++) {
-        uint32_t chunk = c / p->channels_per_bind, at = c % p->channels_per_bind;
+    uint32_t terms = in ? p->terms : 1, channels = p->ask.channels, per = p->channels_per_bind;
+    uint64_t plane = (in ? bytes_up(w) : bytes_down(w)) / channels / terms;
+    for (uint32_t i = 0; i < terms * channels; i++) {
+        uint32_t chunk = i % channels / per;
+        uint32_t at = i / channels * gpu_chunk_channels(w, chunk) + i % channels % per;
         const gpu_buffer *seen = in ? input_of(f, chunk) : &f->image[chunk];
         const gpu_buffer *staging = in ? &f->up : &f->down;
-        j.there[c] = w->direct[in ? GPU_UP : GPU_DOWN] ? (uint8_t *)seen->map + at * plane
-                                                       : (uint8_t *)staging->map + c * plane;
+        j.there[i] = w->direct[in ? GPU_UP : GPU_DOWN]
+                         ? (uint8_t *)seen->map + at * plane
+                         : (uint8_t *)staging->map + (chunk * per * terms + at) * plane;
     }
-    return par_for(w->threads, (size_t)j.bands * p->ask.channels, copy_band, &j, e);
+    return par_for(w->threads, (size_t)j.bands * terms * channels, copy_band, &j, e);
 }
 
 /* --- there and back ------------------------------------------------------------------------- */
@@ -287,7 +298,7 @@ bool gpu_frame_load(gpu_frame *f, const gpu_work *w, const engine_frame *from, e
     const gpu_device *g = &w->g;
     bool float64 = w->p.sample_bytes == sizeof(double);
     double start = clock_now();
-    if (!copy_planes(f, w, from->in[0], e)) return false;
+    if (!copy_planes(f, w, from->in, e)) return false;
     f->host_up = clock_now() - start;
     for (uint32_t c = 0; c < w->p.ask.channels; c++) {
         gpu_put(f->weights.map, float64, 2 * c, from->tap[c]);

@@ -38,8 +38,10 @@ typedef enum { GPU_STEP_UP, GPU_STEP_PASSES, GPU_STEP_DOWN, GPU_STEPS } gpu_step
 /* One thread at a time may use a frame; no lock guards it. */
 typedef struct {
     /* Set by gpu_frame_make, const until gpu_frame_free, which frees them. */
-    gpu_buffer up, down, weights;        /* up and down: where the image itself does not do */
-    gpu_buffer *input, *image;           /* per chunk; input: of halfs, NULL where there is none */
+    gpu_buffer up, down, weights; /* up and down: where the image itself does not do */
+    /* Per chunk: the planes of its channels, of one term after the other; the result's are those of
+     * the first. input: of halfs, NULL where there is none. */
+    gpu_buffer *input, *image;
     gpu_sets sets;                       /* per chunk and kind of pass */
     VkCommandBuffer commands[GPU_STEPS]; /* NULL: the host does that step alone */
     VkSemaphore done[GPU_STEPS - 1];     /* of each step, for the next */

@@ -27,7 +27,7 @@ void gpu_twiddles_fill(void *to, const plan *p, const gpu_twiddles *t);
 /* Fills place[k] for each frequency k of a first axis that is split. */
 void gpu_places_fill(uint32_t *to, const plan_axis *a);
 
-/* Channels [first, first + count) of a spectrum. */
+/* Channels [first, first + count) of a term's spectrum. */
 typedef struct {
     const spectrum_lines *from;
     const plan *p;
