@@ -164,6 +164,21 @@ static void compare_colours(session *s, session_size *size) {
         log_note("%s", size->colours);
 }
 
+/* The parts of a size that only need its tail, the longest one first. */
+enum { PART_SKETCH, PART_LEDGER, PART_SUMS };
+
+/* Makes one of them; from PART_SUMS on, what is known of one kernel after the other. */
+static bool make_part(void *ctx, size_t index, int worker, err *e) {
+    session_size *size = ctx;
+    (void)worker;
+    if (index == PART_SKETCH) return sketch_kernel_make(&size->sketch, &size->tail, e);
+    if (index == PART_LEDGER) return ledger_kernel_make(&size->ledger, &size->tail, e);
+    uint32_t c = (uint32_t)index - PART_SUMS;
+    size->nonnegative[c] = tail_is_nonnegative(&size->tail, c);
+    tail_sums(size->sums[c], &size->tail, c, CORE_RADII, CORES);
+    return true;
+}
+
 /* Fills the size, whose `need` is set. */
 static bool make_size(session *s, session_size *size, err *e) {
     double full[PSF_CHANNELS];
@@ -175,13 +190,11 @@ static bool make_size(session *s, session_size *size, err *e) {
     bool resampled = s->s.spectrum == SPECTRUM_RESAMPLED;
     tail_request tail_ask = {&size->kernel, full, size->need.sharpen, resampled, &ask};
     if (!tail_make(&size->tail, &tail_ask, e)) return false;
-    for (uint32_t c = 0; c < size->need.channels; c++) {
-        bool same = c > 0 && size->tail.kernels == 1;
-        size->nonnegative[c] = same ? size->nonnegative[0] : tail_is_nonnegative(&size->tail, c);
-        if (same)
-            memcpy(size->sums[c], size->sums[0], sizeof size->sums[c]);
-        else
-            tail_sums(size->sums[c], &size->tail, c, CORE_RADII, CORES);
+    if (!par_for(s->threads, PART_SUMS + (size_t)size->tail.kernels, make_part, size, e))
+        return false;
+    for (uint32_t c = size->tail.kernels; c < size->need.channels; c++) { /* one serves all */
+        size->nonnegative[c] = size->nonnegative[0];
+        memcpy(size->sums[c], size->sums[0], sizeof size->sums[c]);
     }
     for (int a = 0; a < PLAN_AXES; a++) {
         const border_axis *axis = &size->tail.axis[a];
@@ -189,9 +202,6 @@ static bool make_size(session *s, session_size *size, err *e) {
         if (!size->seen[a]) return false;
         for (uint32_t i = 0; i < axis->extent; i++) size->seen[a][i] = border_count(axis, i);
     }
-    if (!sketch_kernel_make(&size->sketch, &size->tail, e) ||
-        !ledger_kernel_make(&size->ledger, &size->tail, e))
-        return false;
     /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
     device_request r = request_of(s, &ask);
     device_pool_decide(s->devices, &size->decided, &r);

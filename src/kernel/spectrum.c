@@ -246,9 +246,10 @@ size_t spectrum_line_bytes(const spectrum_lines *l) {
     return (size_t)l->length * 2 * (l->float64 ? sizeof(double) : sizeof(float));
 }
 
-const void *spectrum_line(const spectrum_lines *l, uint32_t channel, uint32_t k1, void *room) {
+const void *spectrum_some(const spectrum_lines *l, uint32_t channel, uint32_t k1, uint32_t lines,
+                          void *room) {
     if (l->value)
         return (const char *)l->value + ((size_t)channel * l->halves + k1) * spectrum_line_bytes(l);
-    resample_line(l->made, channel, k1, room);
+    resample_lines(l->made, channel, k1, lines, room);
     return room;
 }

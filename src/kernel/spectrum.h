@@ -66,9 +66,10 @@ void spectrum_lines_free(spectrum_lines *l);
 
 /* Returns the bytes of a line. */
 size_t spectrum_line_bytes(const spectrum_lines *l);
-/* Returns line k1 of a channel: where it lies, or in `room`, which must have its bytes. Several
- * threads may ask at the same time. */
-const void *spectrum_line(const spectrum_lines *l, uint32_t channel, uint32_t k1, void *room);
+/* Returns `lines` lines of a channel from k1 on: where they lie, or in `room`, which must have
+ * their bytes. Several threads may ask at the same time. */
+const void *spectrum_some(const spectrum_lines *l, uint32_t channel, uint32_t k1, uint32_t lines,
+                          void *room);
 
 const char *spectrum_mode_name(spectrum_mode m);
 

@@ -235,11 +235,16 @@ resampling *resample_open(const resample_request *r, par *threads, err *e) {
 
 /* --- pass 2: along the first axis -------------------------------------------------------- */
 
-VECTOR_INLINE void along_line(const resampling *s, uint32_t channel, uint32_t k, float *to) {
-    size_t row = (size_t)channel * s->rows + (size_t)(s->along.base[k] + BEFORE);
-    const float *x = s->middle + row * s->pitch, *w = s->along.weight[k];
+/* Lines are made in pieces of SPAN floats: the source rows under these stay in the nearest cache.
+ */
+enum { SPAN = 512 };
+
+/* Makes n floats of a line, from `at` on. */
+VECTOR_INLINE void along_span(const resampling *s, const float *x, uint32_t k, size_t n,
+                              float *to) {
+    const float *w = s->along.weight[k];
     const float *phase = s->along.phase ? s->along.phase[k] : NULL;
-    size_t n = s->pitch, i = 0;
+    size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         vec8f sum = *(const vec8f_any *)(x + i) * w[0];
         for (int t = 1; t < TAPS; t++)
@@ -261,15 +266,31 @@ VECTOR_INLINE void along_line(const resampling *s, uint32_t channel, uint32_t k,
         to[i + 1] = phase ? re * phase[1] + im * phase[0] : im;
     }
 }
-static void along_plain(const resampling *s, uint32_t channel, uint32_t k, float *to) {
-    along_line(s, channel, k, to);
+
+typedef struct {
+    uint32_t channel, k1, lines;
+    float *to;
+} along_job;
+
+VECTOR_INLINE void along(const resampling *s, const along_job *j) {
+    const float *rows = s->middle + (size_t)j->channel * s->rows * s->pitch;
+    for (size_t at = 0; at < s->pitch; at += SPAN)
+        for (uint32_t i = 0; i < j->lines; i++) {
+            uint32_t k = j->k1 + i;
+            const float *x = rows + (size_t)(s->along.base[k] + BEFORE) * s->pitch + at;
+            size_t left = s->pitch - at;
+            along_span(s, x, k, left < SPAN ? left : SPAN, j->to + i * s->pitch + at);
+        }
 }
-VECTOR_WIDE static void along_wide(const resampling *s, uint32_t channel, uint32_t k, float *to) {
-    along_line(s, channel, k, to);
+static void along_plain(const resampling *s, const along_job *j) {
+    along(s, j);
+}
+VECTOR_WIDE static void along_wide(const resampling *s, const along_job *j) {
+    along(s, j);
 }
 
-void resample_line(const resampling *s, uint32_t channel, uint32_t k1, float *to) {
-    (vector_wide() ? along_wide : along_plain)(s, channel, k1, to);
+void resample_lines(const resampling *s, uint32_t channel, uint32_t k1, uint32_t lines, float *to) {
+    (vector_wide() ? along_wide : along_plain)(s, &(along_job){channel, k1, lines, to});
 }
 
 /* --- both -------------------------------------------------------------------------------- */
@@ -279,19 +300,22 @@ typedef struct {
     float *to;
 } all_lines;
 
-static bool one_line(void *ctx, size_t index, int worker, err *e) {
+enum { SOME = 16 }; /* lines of a piece */
+
+static bool some_lines(void *ctx, size_t index, int worker, err *e) {
     const all_lines *j = ctx;
-    uint32_t halves = j->from->along.n;
+    uint32_t halves = j->from->along.n, pieces = (halves + SOME - 1) / SOME;
+    uint32_t channel = (uint32_t)(index / pieces), k1 = (uint32_t)(index % pieces) * SOME;
     (void)worker, (void)e;
-    resample_line(j->from, (uint32_t)(index / halves), (uint32_t)(index % halves),
-                  j->to + index * j->from->pitch);
+    resample_lines(j->from, channel, k1, halves - k1 < SOME ? halves - k1 : SOME,
+                   j->to + ((size_t)channel * halves + k1) * j->from->pitch);
     return true;
 }
 
 bool resample_half(float *to, const resample_request *r, par *threads, err *e) {
     resampling *s = resample_open(r, threads, e);
-    bool ok = s &&
-              par_for(threads, (size_t)s->along.n * r->channels, one_line, &(all_lines){s, to}, e);
+    size_t pieces = s ? (s->along.n + SOME - 1) / SOME : 0;
+    bool ok = s && par_for(threads, pieces * r->channels, some_lines, &(all_lines){s, to}, e);
     resample_close(&s);
     return ok;
 }

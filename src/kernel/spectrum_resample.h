@@ -37,8 +37,10 @@ typedef struct resampling resampling;
 /* Does the first pass. The request's `from` is not needed any more afterwards. */
 resampling *resample_open(const resample_request *r, par *threads, err *e);
 void resample_close(resampling **s);
-/* Makes line k1 = 0 .. L1/2 along the first axis of a channel: L2 complex numbers. */
-void resample_line(const resampling *s, uint32_t channel, uint32_t k1, float *to);
+/* Makes `lines` lines of a channel, from k1 = 0 .. L1/2 along the first axis on: L2 complex numbers
+ * each. Neighbours are made of nearly the same numbers, and some of them together take less time
+ * than each alone. */
+void resample_lines(const resampling *s, uint32_t channel, uint32_t k1, uint32_t lines, float *to);
 
 /* Fills to[channel][k1][k2] with all of them. */
 bool resample_half(float *to, const resample_request *r, par *threads, err *e);

@@ -78,10 +78,14 @@ static void fill(spectrum_lines *l) {
     if (l->value) return;
     char *all = mem_raw(lines, bytes, "spectrum", NULL);
     for (size_t i = lines; i--;) {
-        const void *line =
-            spectrum_line(l, (uint32_t)(i / l->halves), (uint32_t)(i % l->halves), all + i * bytes);
+        const void *line = spectrum_some(l, (uint32_t)(i / l->halves), (uint32_t)(i % l->halves), 1,
+                                         all + i * bytes);
         assert_ptr_equal(line, all + i * bytes);
     }
+    char *some = mem_raw(l->halves - 1, bytes, "spectrum", NULL);
+    spectrum_some(l, l->channels - 1, 1, l->halves - 1, some);
+    assert_memory_equal(some, all + (lines - l->halves + 1) * bytes, (l->halves - 1) * bytes);
+    mem_free(some);
     l->value = all;
 }
 
@@ -96,7 +100,7 @@ static spectrum_lines at(const spectrum *s, spectrum_mode mode, uint32_t first, 
     assert_true(l.float64 == float64);
     assert_true(!l.value == (mode == SPECTRUM_RESAMPLED && !float64));
     fill(&l);
-    assert_ptr_equal(spectrum_line(&l, 0, 1, NULL), (char *)l.value + spectrum_line_bytes(&l));
+    assert_ptr_equal(spectrum_some(&l, 0, 1, 1, NULL), (char *)l.value + spectrum_line_bytes(&l));
     return l;
 }
 

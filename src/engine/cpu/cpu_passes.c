@@ -26,7 +26,8 @@ static size_t round_pitch(size_t n) {
 
 size_t cpu_passes_block(const cpu_job *j, const cpu_passes *k) {
     size_t batch = 2 * CPU_PAIRS * j->line_pitch;
-    size_t lines = j->p->terms > 1 ? 4 : 3; /* one for the kernel's, one more for the sum */
+    /* Two, one more for the sum, and those of the kernels. */
+    size_t lines = 2 + (j->p->terms > 1) + j->p->terms * BLOCK_LINES;
     size_t line = lines * round_pitch(j->p->axis[1].length + CPU_LINES);
     return max_size(batch, line) * k->complex_bytes;
 }

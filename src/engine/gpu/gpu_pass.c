@@ -98,7 +98,7 @@ static bool reorder_line(void *ctx, size_t index, int worker, err *e) {
     const reorder *r = ctx;
     const spectrum_lines *from = r->part->from;
     uint32_t channel = r->part->first + (uint32_t)(index / from->halves);
-    const void *line = spectrum_line(from, channel, (uint32_t)(index % from->halves),
+    const void *line = spectrum_some(from, channel, (uint32_t)(index % from->halves), 1,
                                      r->room + (size_t)worker * spectrum_line_bytes(from));
     bool float64 = r->part->p->sample_bytes == 8;
     size_t parts = r->part->p->ask.symmetric ? 1 : 2; /* of a number: a real one has no second */
