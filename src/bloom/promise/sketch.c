@@ -71,7 +71,10 @@ static void add_to_cells(sketch_kernel *k, uint32_t c, const tap_line *x, const 
         int32_t near = place_of(at_x, at_y, 3);
         int32_t cell = place_of(-at_x, -at_y, SKETCH_NEAR); /* rows are turned round */
         if (!(x->cell.part[i % 2] * y->cell.part[i / 2] > 0) || cell < 0) continue;
-        if (near < 0) raise(&k->near[c].cell[cell], tap);
+        if (near < 0) {
+            raise(&k->near[c].cell[cell], tap);
+            raise(&k->near[c].beside, tap);
+        }
         for (uint32_t r = 0; near >= 0 && r < cores; r++) raise(&k->near[c].centre[near][r], tap);
     }
 }
@@ -157,11 +160,12 @@ typedef struct {
     bool close;
     uint32_t cells; /* along a block's side, in a close look */
     const scan_channel *in;
-    uint32_t kept[2][2]; /* the first and the last block along each axis that count */
-    uint32_t gw, gh;     /* of the image, in blocks */
-    uint32_t w, h;       /* of the glare: gw + k->w - 1, gh + k->h - 1 */
-    double *light;       /* the image's blocks, with LANES or more zeros beside each row */
-    double *glare;       /* means of blocks */
+    uint32_t kept[2][2];       /* the first and the last block along each axis that count */
+    uint32_t gw, gh;           /* of the image, in blocks */
+    uint32_t first[2], end[2]; /* of the glare's cells along each axis: those in the image */
+    uint32_t w, h;             /* of the glare: gw + k->w - 1, gh + k->h - 1 */
+    double *light;             /* the image's blocks, with LANES or more zeros beside each row */
+    double *glare;             /* means of blocks */
     double *most; /* bounds, without what is near; no close look: of blocks with pixels outside */
     size_t light_pitch, pitch;
     float *least; /* of the image's blocks, gw * gh */
@@ -192,15 +196,12 @@ VECTOR_INLINE void make_lanes(const job *j, const double *taps, double *glare, u
 }
 
 /* Where cell i of the glare lies beside the image: 0 before it, 1 in it, 2 behind it. */
-static uint32_t side_of(const job *j, int axis, uint32_t i) {
-    const kernel_tail *t = j->k->tail;
-    uint32_t first = (axis == PLAN_X ? j->k->cx : j->k->cy) * j->cells;
-    uint32_t whole = (axis == PLAN_X ? t->w : t->h) / (j->k->block / j->cells);
-    return i < first ? 0 : i < first + whole ? 1 : 2;
+VECTOR_INLINE uint32_t side_of(const job *j, int axis, uint32_t i) {
+    return (i >= j->first[axis]) + (i >= j->end[axis]);
 }
 
 /* Returns whether all cells of `blocks` blocks from (x, y) on are image. */
-static bool is_image(const job *j, uint32_t x, uint32_t y, uint32_t blocks) {
+VECTOR_INLINE bool is_image(const job *j, uint32_t x, uint32_t y, uint32_t blocks) {
     uint32_t n = j->cells, right = (x + blocks) * n - 1, low = (y + 1) * n - 1;
     return side_of(j, PLAN_X, x * n) == 1 && side_of(j, PLAN_X, right) == 1 &&
            side_of(j, PLAN_Y, y * n) == 1 && side_of(j, PLAN_Y, low) == 1;
@@ -221,7 +222,7 @@ static void make_glare_plain(const job *j) {
 }
 
 /* Returns what the 3 x 3 blocks around block (x, y) of the glare send there. */
-static double from_near(const job *j, const double near[9], uint32_t x, uint32_t y) {
+VECTOR_INLINE double from_near(const job *j, const double near[9], uint32_t x, uint32_t y) {
     double sum = 0;
     for (uint32_t i = 0; i < 9; i++) {
         uint32_t from_x = x + 1 - j->k->cx - i % 3, from_y = y + 1 - j->k->cy - i / 3;
@@ -237,29 +238,40 @@ typedef struct {
 } sides;
 _Static_assert((int)CORES <= (int)SKETCH_CORES, "two vectors");
 
-/* Returns what cells of the 3 x 3 blocks around send to cell (x, y) of the glare, but for the 3 x 3
+/* A cell of the glare: its block, and its place in that. */
+typedef struct {
+    uint32_t block_x, block_y, x, y;
+} cell;
+
+/* Returns what cells of the 3 x 3 blocks around send to a cell of the glare, but for the 3 x 3
  * cells around it. A few cells more may count: whole vectors are read. */
-VECTOR_INLINE double from_cells(const job *j, uint32_t x, uint32_t y) {
+VECTOR_INLINE double from_cells(const job *j, const cell *c) {
     uint32_t n = j->cells, half = SKETCH_NEAR / 2;
     const double *taps = j->k->near[j->kernel].cell;
     /* Two blocks of zeros come before the image's first. Differences wrap below 0 and back. */
-    uint32_t top = (y / n + 1 - j->k->cy) * n, left = (x / n + 1 - j->k->cx) * n;
-    vec4d sum = {0};
+    uint32_t top = (c->block_y + 1 - j->k->cy) * n, left = (c->block_x + 1 - j->k->cx) * n;
+    vec4d part[3] = {{0}}; /* an addition waits for the one before */
     for (uint32_t i = 0; i < 3 * n; i++) {
         const double *light = j->cell + (top + i) * j->cell_pitch + left;
-        const double *tap = taps + (y % n + n + half - i) * SKETCH_NEAR + half - x % n - n;
-        for (uint32_t k = 0; k < 3 * n; k += 4)
-            sum += *(const vec4d_any *)(light + k) * *(const vec4d_any *)(tap + k);
+        const double *tap = taps + (c->y + n + half - i) * SKETCH_NEAR + half - c->x - n;
+#pragma GCC unroll 3
+        for (uint32_t k = 0; k < 3; k++)
+            if (4 * k < 3 * n)
+                part[k] += *(const vec4d_any *)(light + 4 * k) * *(const vec4d_any *)(tap + 4 * k);
     }
+    vec4d sum = part[0] + part[1] + part[2];
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* Enters a cell into the bounds; `far` comes from all but the 3 x 3 cells around it. */
-VECTOR_INLINE void enter_cell(const job *j, sides *to, uint32_t x, uint32_t y, double far) {
-    uint32_t n = j->cells;
+/* Enters a cell into the bounds. `far` comes from all but the 3 x 3 blocks around its own, which
+ * send no more than `near` from beyond the 3 x 3 cells around it. The exact sum of that takes long,
+ * and most cells cannot have more than others have anyway. */
+VECTOR_INLINE void enter_cell(const job *j, sides *to, const cell *c, double far, double near) {
+    uint32_t n = j->cells, x = c->block_x * n + c->x, y = c->block_y * n + c->y;
     const double *light = j->cell + (y + (2 - j->k->cy) * n) * j->cell_pitch +
                           (x + (2 - j->k->cx) * n); /* wraps below 0 and back */
-    vec4d a = far - (vec4d){0}, b = a;
+    vec4d a = {0}, b = a;
+#pragma GCC unroll 9
     for (int i = 0; i < 9; i++) {
         double v = *(light - (i / 3 - 1) * (ptrdiff_t)j->cell_pitch - (i % 3 - 1));
         const vec4d_any *tap = (const vec4d_any *)j->k->near[j->kernel].centre[i];
@@ -267,6 +279,11 @@ VECTOR_INLINE void enter_cell(const job *j, sides *to, uint32_t x, uint32_t y, d
         b += v * tap[1];
     }
     vec4d *most = to->most[side_of(j, PLAN_Y, y)][side_of(j, PLAN_X, x)];
+    vec4l more = (a + (far + near) > most[0]) | (b + (far + near) > most[1]);
+    if (!(more[0] | more[1] | more[2] | more[3])) return;
+    far += from_cells(j, c);
+    a += far;
+    b += far;
     most[0] = VECTOR_PICK4(a > most[0], a, most[0]);
     most[1] = VECTOR_PICK4(b > most[1], b, most[1]);
 }
@@ -278,21 +295,22 @@ VECTOR_INLINE void enter_block(const job *j, sides *to, uint32_t x, uint32_t y, 
         for (int k = 0; k < 4; k++) m[i][k] = max_double(most, m[i][k]);
 }
 
-VECTOR_INLINE void enter_cells(const job *j, sides *to, uint32_t x, uint32_t y) {
+/* `light` is that of the 3 x 3 blocks around block (x, y). */
+VECTOR_INLINE void enter_cells(const job *j, sides *to, uint32_t x, uint32_t y, double light) {
     uint32_t n = j->cells;
-    for (uint32_t i = 0; i < n * n; i++) {
-        uint32_t cx = x * n + i % n, cy = y * n + i / n;
-        enter_cell(j, to, cx, cy, j->most[y * j->pitch + x] + from_cells(j, cx, cy));
-    }
+    double far = j->most[y * j->pitch + x], near = light * j->k->near[j->kernel].beside;
+    cell c = {.block_x = x, .block_y = y};
+    for (c.y = 0; c.y < n; c.y++)
+        for (c.x = 0; c.x < n; c.x++) enter_cell(j, to, &c, far, near);
 }
 
 static const double ALL[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 /* Returns whether no cell of a block in the image can have more than others have, for any core. */
-static bool is_less(const job *j, const sides *than, uint32_t x, uint32_t y) {
-    double near = from_near(j, ALL, x, y), far = j->most[y * j->pitch + x];
+VECTOR_INLINE bool is_less(const job *j, const sides *than, uint32_t x, uint32_t y, double light) {
+    double far = j->most[y * j->pitch + x];
     for (int r = 0; r < CORES; r++)
-        if (far + near * j->k->near[j->kernel].peak[r] > than->most[1][1][r / 4][r % 4])
+        if (far + light * j->k->near[j->kernel].peak[r] > than->most[1][1][r / 4][r % 4])
             return false;
     return true;
 }
@@ -308,7 +326,9 @@ VECTOR_INLINE void find_sides(sides *to, const job *j) {
         most = light;
         brightest[0] = k->cx + i % j->gw, brightest[1] = k->cy + i / j->gw;
     }
-    if (j->close) enter_cells(j, to, brightest[0], brightest[1]);
+    if (j->close)
+        enter_cells(j, to, brightest[0], brightest[1],
+                    from_near(j, ALL, brightest[0], brightest[1]));
     for (uint32_t y = 0; y < j->h; y++)
         for (uint32_t x = 0; x < j->w; x++) {
             double far = j->most[y * j->pitch + x];
@@ -316,10 +336,12 @@ VECTOR_INLINE void find_sides(sides *to, const job *j) {
                         y <= k->cy + j->gh;
             bool inside = is_image(j, x, y, 1);
             if (!j->close && inside) continue;
-            if (!near || !j->close)
+            if (!near || !j->close) {
                 enter_block(j, to, x, y, far + from_near(j, k->near[j->kernel].most, x, y));
-            else if (!inside || !is_less(j, to, x, y))
-                enter_cells(j, to, x, y);
+                continue;
+            }
+            double light = from_near(j, ALL, x, y);
+            if (!inside || !is_less(j, to, x, y, light)) enter_cells(j, to, x, y, light);
         }
 }
 VECTOR_WIDE static void find_sides_wide(sides *to, const job *j) {
@@ -432,6 +454,9 @@ bool sketch_make(sketch *to, const sketch_request *r, err *e) {
              .in = &r->scanned->channel[r->channel],
              .gw = ceil_div_u32(r->scanned->grid_w, n),
              .gh = ceil_div_u32(r->scanned->grid_h, n)};
+    uint32_t side = k->block / n;
+    j.first[PLAN_X] = k->cx * n, j.end[PLAN_X] = k->cx * n + k->tail->w / side;
+    j.first[PLAN_Y] = k->cy * n, j.end[PLAN_Y] = k->cy * n + k->tail->h / side;
     kept_blocks(j.kept[PLAN_X], kept->x, kept->w, k->tail->w, k->block);
     kept_blocks(j.kept[PLAN_Y], kept->y, kept->h, k->tail->h, k->block);
     j.w = j.gw + k->w - 1;

@@ -47,7 +47,8 @@ typedef struct {
         /* In cells: the maximum, but for the 3 x 3 around the centre, with rows turned round; and
          * these 3 x 3, for each core. */
         double cell[SKETCH_NEAR * SKETCH_NEAR], centre[9][SKETCH_CORES];
-    } * near; /* [kernel] */
+        double beside; /* the maximum of `cell` */
+    } * near;          /* [kernel] */
 } sketch_kernel;
 
 /* Fills *k, to be freed with sketch_kernel_free. */
