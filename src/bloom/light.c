@@ -1,8 +1,10 @@
 #include "bloom/light.h"
 
+#include "base/number.h"
 #include "image/repair.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 void light_load(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
@@ -118,12 +120,43 @@ static bool sketch_channel(void *ctx, size_t c, int worker, err *e) {
     return sketch_make(&l->sketched[c], &r, e);
 }
 
+/* One row of this many stands for them, in pieces of some pixels. */
+enum { SAMPLED = 16, PIECE = 128 };
+
+/* Guesses whether the plain transform will not do, so that such an image is scanned once and not
+ * twice. A wrong guess costs time. The noise is at least a unit of the brightest glare; the darkest
+ * pixel is about its own light and some of the light around it. */
+static bool is_lit(const view *v) {
+    const kernel_tail *tail = &v->size->tail;
+    for (uint32_t c = 0; v->promised && c < v->channels; c++) {
+        double most = 0, least = INFINITY, mean = INFINITY, spread = v->size->sums[c][0].sum;
+        for (uint32_t y = tail->h % SAMPLED / 2; y < tail->h; y += SAMPLED)
+            for (uint32_t x = 0, n; x < tail->w; x += n) {
+                float piece[PIECE];
+                double sum = 0;
+                n = min_u32(PIECE, tail->w - x);
+                image_to_float(piece, *view_plane(v, c), v->type[c], (size_t)y * tail->w + x, n);
+                for (uint32_t i = 0; i < n; i++) {
+                    double size = fabs((double)piece[i]);
+                    sum += size;
+                    most = size > most ? size : most;
+                    least = size < least ? size : least;
+                }
+                mean = sum / n < mean ? sum / n : mean;
+            }
+        double dark = tail->centre[tail_kernel(tail, c)] * least + spread * mean;
+        if (0x1p-24 * spread * most > v->s->tolerance * dark) return true;
+    }
+    return false;
+}
+
 bool light_find(light *l, const view *v, bool ahead, err *e) {
     const bloom_settings *s = v->s;
     bool dark_outside = v->tile
                             ? v->tile->dark_outside
                             : s->border[PLAN_X] == BORDER_ZERO && s->border[PLAN_Y] == BORDER_ZERO;
-    *l = (light){.close = !dark_outside || s->verify || !v->all};
+    *l = (light){.close = !dark_outside || s->verify || !v->all ||
+                          (s->precision != PRECISION_FLOAT64 && is_lit(v))};
     v->buf->loaded = false;
     if (!buffers_room(v->buf, 0, v->channels, v->pixels * sizeof(float), e) ||
         !scan_image(l, v, true, e))

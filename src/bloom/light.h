@@ -27,8 +27,8 @@ typedef struct {
  * way.
  *
  * Histograms take as long as all the rest, so an ordinary image gets none at first: there are some
- * where the border brings light in, where only the excess over a threshold is spread, and where
- * --verify needs the median. */
+ * where a sample of it has lights, where the border brings light in, where only the excess over a
+ * threshold is spread, and where --verify needs the median. */
 bool light_find(light *l, const view *v, bool ahead, err *e);
 
 /* Looks again, with histograms: needed where the plain transform does not keep the promise. */
