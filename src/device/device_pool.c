@@ -1,5 +1,7 @@
 #include "device/device_pool.h"
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "kernel/cache.h"
 
@@ -251,9 +253,13 @@ static bool make(device_pool *p, place *is, const device_task *t, bool *refused,
     if ((*refused = !is->engine)) return false;
     pthread_mutex_unlock(&p->lock);
     par_resume(p->threads);
-    bool ok = t->spectra(t->ctx, lines, &is->on.plan, e);
+    double start = clock_now();
+    bool again = is->engine && !device, ok = t->spectra(t->ctx, lines, &is->on.plan, e);
+    double made = clock_now();
     *refused = ok && !engine_prepare(is->engine, &is->on.plan, lines, &o, e);
     for (int i = 0; i < PLAN_TERMS; i++) spectrum_lines_free(&lines[i]);
+    log_debug("%s: an engine %s: spectrum %.4f s, the rest %.4f s", is->on.device.name,
+              again ? "prepared again" : "prepared", made - start, clock_now() - made);
     par_rest(p->threads);
     pthread_mutex_lock(&p->lock);
     return ok && !*refused;

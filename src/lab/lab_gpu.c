@@ -42,8 +42,7 @@ bool lab_gpu_pipeline(VkPipeline *to, const gpu_device *g, const gpu_layouts *l,
     memcpy(words, s->code.words, s->code.bytes);
     gpu_fold(words, s->code.bytes / sizeof *words, s->id, s->value, s->constants);
     size_t bytes = sizeof *words * gpu_drop(words, s->code.bytes / sizeof *words);
-    bool ok =
-        gpu_pipeline_make(to, g, l, &(gpu_pipeline_params){{words, bytes}, &special, NULL}, e);
+    bool ok = gpu_pipeline_make(to, g, l, &(gpu_pipeline_params){{words, bytes}, &special}, e);
     mem_free(words);
     return ok;
 }

@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,17 +48,11 @@ bool gpu_version_is_enough(uint32_t version, const char *name, err *e) {
 
 /* --- instance ------------------------------------------------------------------------------- */
 
-typedef struct {
+struct gpu_instance {
     VkInstance vk;
     VkDebugUtilsMessengerEXT messenger;
     uint32_t checks;      /* of the validation layer, as FFTBLOOM_VALIDATION asked for them */
     atomic_uint messages; /* any thread of the driver may add to them */
-} gpu_instance;
-
-struct gpu_shared {
-    gpu_instance *instance; /* given back when the device is closed, for the next one to use */
-    pthread_mutex_t queues; /* held by a thread that submits to them */
-    atomic_uint users;      /* the last one closes the device */
 };
 
 /* Making an instance loads every driver of the machine, which takes 0.05 to 0.1 s, and a run wants
@@ -408,6 +400,7 @@ bool gpu_device_open(gpu_device *g, const engine_device *which, err *e) {
     gpu_shared *s = g->shared = mem_new(1, sizeof *s, "a device", e);
     if (!s) return false;
     pthread_mutex_init(&s->queues, NULL);
+    pthread_mutex_init(&s->pipelines.keeping, NULL);
     atomic_init(&s->users, 1);
     if (!(s->instance = take_instance(e))) return false;
     VkResult r = vkEnumeratePhysicalDevices(s->instance->vk, &n, p);
@@ -429,16 +422,21 @@ void gpu_device_close(gpu_device *g) {
     gpu_shared *s = g->shared;
     if (!s) return;
     if (g->dev) {
-        gpu_device_wait(g);
         for (int way = 0; way < GPU_WAYS; way++)
             if (g->copies[way].pool != g->compute.pool)
                 vkDestroyCommandPool(g->dev, g->copies[way].pool, NULL);
         vkDestroyCommandPool(g->dev, g->compute.pool, NULL);
     }
     if (atomic_fetch_sub(&s->users, 1) == 1) {
-        if (g->dev) vkDestroyDevice(g->dev, NULL);
+        if (g->dev) {
+            vkDeviceWaitIdle(g->dev);
+            vkDestroyPipelineCache(g->dev, s->pipelines.cache, NULL);
+            vkDestroyDevice(g->dev, NULL);
+        }
         give_instance(s->instance);
         pthread_mutex_destroy(&s->queues);
+        pthread_mutex_destroy(&s->pipelines.keeping);
+        mem_free(s->pipelines.path);
         mem_free(s);
     }
     *g = (gpu_device){0};

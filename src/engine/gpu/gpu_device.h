@@ -11,6 +11,8 @@
 
 #include "engine/engine.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <vulkan/vulkan.h>
 
 /* The two directions in which planes travel. */
@@ -29,8 +31,23 @@ typedef struct {
     uint32_t stamp_bits; /* valid bits of its timestamps; 0: it writes none */
 } gpu_queue;
 
+typedef struct gpu_instance gpu_instance;
+
+/* Compiled pipelines: gpu_cache.h. */
+typedef struct {
+    VkPipelineCache cache; /* NULL: there is none */
+    char *path;            /* of the file; NULL: there is none */
+    pthread_mutex_t keeping;
+    size_t bytes; /* on disk; guarded by `keeping` */
+} gpu_pipelines;
+
 /* What all that share an open device have in common. */
-typedef struct gpu_shared gpu_shared;
+typedef struct {
+    gpu_instance *instance; /* given back when the device is closed, for the next one to use */
+    pthread_mutex_t queues; /* held by a thread that submits to them */
+    gpu_pipelines pipelines;
+    atomic_uint users; /* the last one closes the device */
+} gpu_shared;
 
 /* Everything is set by gpu_device_open and const until gpu_device_close, which frees it. Several
  * threads may read it. Vulkan wants one thread at a time for each queue and each pool: whoever
@@ -60,8 +77,8 @@ uint32_t gpu_device_list(engine_device *to, uint32_t room);
 bool gpu_device_open(gpu_device *g, const engine_device *which, err *e);
 /* Opens in a zeroed `g` what `open` has open: the same device and queues, and pools of its own. */
 bool gpu_device_share(gpu_device *g, const gpu_device *open, err *e);
-/* Frees the pools; the last one that shares the device waits for it and closes it. Accepts
- * half-open devices. */
+/* Frees the pools, whose commands must have ended; the last one that shares the device closes it.
+ * Accepts half-open devices. */
 void gpu_device_close(gpu_device *g);
 /* While the queues are locked, nobody else submits. */
 void gpu_device_lock(const gpu_device *g);

@@ -13,7 +13,6 @@
  * thread, as engine.h demands; then no lock is needed. */
 typedef struct {
     engine base;
-    const char *cache_dir;        /* NULL: none */
     gpu_work w;                   /* its device from open to close, the rest from prepare on */
     engine_options o;             /* as prepared */
     uint32_t slots;               /* those of slot[] that are made; 0: not prepared */
@@ -30,8 +29,10 @@ static gpu_engine *of(engine *e) {
 static void unprepare(gpu_engine *x) {
     gpu_work *w = &x->w;
     const gpu_device *g = &w->g;
+    bool lost = false;
     if (!g->dev) return;
-    gpu_device_wait(g);
+    for (uint32_t i = 0; i < x->slots; i++) lost |= x->slot[i].lost || x->slot[i].busy;
+    if (lost) gpu_device_wait(g); /* all other frames have ended */
     for (uint32_t i = 0; i < ENGINE_SLOTS; i++) gpu_frame_free(&x->slot[i], w);
     for (uint32_t i = 0; w->spectrum && i < w->chunks; i++) gpu_buffer_free(&w->spectrum[i], g);
     mem_free(w->spectrum);
@@ -141,8 +142,7 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     w->direct[GPU_UP] = shared;
     w->direct[GPU_DOWN] = shared && cached;
     x->slots = slots;
-    const gpu_passes_request r = {p, x->cache_dir, w->threads};
-    bool ok = gpu_passes_make(&w->passes, &w->g, &r, e) && upload_tables(w, e) &&
+    bool ok = gpu_passes_make(&w->passes, &w->g, p, w->threads, e) && upload_tables(w, e) &&
               upload_spectra(w, k, e) && make_scratch(w, e);
     for (uint32_t i = 0; ok && i < slots; i++)
         ok = gpu_frame_make(&x->slot[i], w, o->timestamps, e);
@@ -202,26 +202,28 @@ static bool gpu_repeat(engine *base, const engine_frame *f, engine_repeat *r, er
 static engine *beside(const engine *base, err *e);
 static const engine_calls CALLS = {gpu_prepare, submit, wait_for, gpu_repeat, beside, gpu_close};
 
-static gpu_engine *new_engine(par *threads, const char *cache_dir, err *e) {
+static gpu_engine *new_engine(par *threads, err *e) {
     gpu_engine *x = mem_new(1, sizeof *x, "engine", e);
     if (!x) return NULL;
     x->base.call = &CALLS;
     x->w.threads = threads;
-    x->cache_dir = cache_dir;
     return x;
 }
 
 static engine *gpu_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {
-    gpu_engine *x = new_engine(threads, cache_dir, e);
+    gpu_engine *x = new_engine(threads, e);
     if (!x) return NULL;
-    if (gpu_device_open(&x->w.g, d, e)) return &x->base;
+    if (gpu_device_open(&x->w.g, d, e)) {
+        gpu_cache_open(&x->w.g, cache_dir);
+        return &x->base;
+    }
     gpu_close(&x->base);
     return NULL;
 }
 
 static engine *beside(const engine *base, err *e) {
     const gpu_engine *open = (const gpu_engine *)base;
-    gpu_engine *x = new_engine(open->w.threads, open->cache_dir, e);
+    gpu_engine *x = new_engine(open->w.threads, e);
     if (!x) return NULL;
     if (gpu_device_share(&x->w.g, &open->w.g, e)) return &x->base;
     gpu_close(&x->base);

@@ -1,6 +1,5 @@
 #include "engine/gpu/gpu_pass.h"
 
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -326,7 +325,7 @@ bool gpu_pipeline_make(VkPipeline *to, const gpu_device *g, const gpu_layouts *l
                   .pSpecializationInfo = p->special},
         .layout = l->pipeline};
     VK_TRY(g, vkCreateShaderModule(g->dev, &module, NULL, &info.stage.module), e);
-    VkResult r = vkCreateComputePipelines(g->dev, p->cache, 1, &info, NULL, to);
+    VkResult r = vkCreateComputePipelines(g->dev, gpu_cache(g), 1, &info, NULL, to);
     vkDestroyShaderModule(g->dev, info.stage.module, NULL);
     return r == VK_SUCCESS || gpu_failed(g, r, "vkCreateComputePipelines", e);
 fail:
@@ -357,7 +356,7 @@ static bool make_pass(void *ctx, size_t index, int worker, err *e) {
     memcpy(words, code.words, code.bytes);
     gpu_fold(words, code.bytes / sizeof *words, c.id, c.value, c.count);
     size_t bytes = sizeof *words * gpu_drop(words, code.bytes / sizeof *words);
-    gpu_pipeline_params p = {{words, bytes}, &special, b->s->cache};
+    gpu_pipeline_params p = {{words, bytes}, &special};
     bool ok = gpu_pipeline_make(&b->s->pipeline[index], b->g, &b->s->layouts, &p, e);
     mem_free(words);
     if (ok && b->g->statistics)
@@ -365,64 +364,22 @@ static bool make_pass(void *ctx, size_t index, int worker, err *e) {
     return ok || err_in(e, "pass '%s'", plan_pass_name(pass->kind));
 }
 
-/* --- the cache on disk ---------------------------------------------------------------------- */
+/* --- all passes --------------------------------------------------------------------------- */
 
-enum { CACHE_LIMIT = 64 << 20 };
-
-static bool make_cache(gpu_passes *s, const gpu_device *g, const char *dir, err *e) {
-    size_t bytes = 0;
-    uint8_t *data = NULL;
-    if (dir) {
-        text path = {0};
-        text_add(&path, "%s/pipelines-", dir);
-        for (int i = 0; i < ENGINE_UUID; i++) text_add(&path, "%02x", g->uuid[i]);
-        s->cache_path = mem_str(path.s, e);
-        text_free(&path);
-        if (!s->cache_path) return false;
-        err missing;
-        data = file_read_all(s->cache_path, CACHE_LIMIT, &bytes, &missing);
+bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, par *threads, err *e) {
+    *s = (gpu_passes){.twiddles = gpu_twiddles_layout(p)};
+    build all = {s, g, p};
+    if (gpu_layouts_make(&s->layouts, g, BINDINGS, e) &&
+        par_for(threads, p->passes, make_pass, &all, e)) {
+        gpu_cache_keep(g);
+        return true;
     }
-    /* The driver checks the data, and starts empty where they are not its own. */
-    VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
-                                      .initialDataSize = data ? bytes : 0,
-                                      .pInitialData = data};
-    VkResult r = vkCreatePipelineCache(g->dev, &info, NULL, &s->cache);
-    mem_free(data);
-    return r == VK_SUCCESS || gpu_failed(g, r, "vkCreatePipelineCache", e);
-}
-
-/* A cache that cannot be kept costs time, nothing else. */
-static void keep_cache(const gpu_passes *s, const gpu_device *g, size_t before) {
-    size_t bytes = 0;
-    err e = {0};
-    if (vkGetPipelineCacheData(g->dev, s->cache, &bytes, NULL) != VK_SUCCESS || bytes == before)
-        return;
-    void *data = mem_raw(bytes, 1, "pipeline cache", &e);
-    if (data && vkGetPipelineCacheData(g->dev, s->cache, &bytes, data) == VK_SUCCESS)
-        file_write_all(s->cache_path, data, bytes, &e);
-    mem_free(data);
-    if (e.code) log_info("pipelines are not kept: %s", e.msg);
-}
-
-bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const gpu_passes_request *r, err *e) {
-    *s = (gpu_passes){.twiddles = gpu_twiddles_layout(r->p)};
-    build all = {s, g, r->p};
-    size_t before = 0;
-    if (!gpu_layouts_make(&s->layouts, g, BINDINGS, e) || !make_cache(s, g, r->cache_dir, e))
-        goto fail;
-    vkGetPipelineCacheData(g->dev, s->cache, &before, NULL);
-    if (!par_for(r->threads, r->p->passes, make_pass, &all, e)) goto fail;
-    if (s->cache_path) keep_cache(s, g, before);
-    return true;
-fail:
     gpu_passes_free(s, g);
     return false;
 }
 
 void gpu_passes_free(gpu_passes *s, const gpu_device *g) {
     for (uint32_t i = 0; i < PLAN_PASSES; i++) vkDestroyPipeline(g->dev, s->pipeline[i], NULL);
-    if (s->cache) vkDestroyPipelineCache(g->dev, s->cache, NULL);
     gpu_layouts_free(&s->layouts, g);
-    mem_free(s->cache_path);
     *s = (gpu_passes){0};
 }

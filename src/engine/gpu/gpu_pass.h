@@ -8,6 +8,7 @@
 #ifndef ENGINE_GPU_PASS_H
 #define ENGINE_GPU_PASS_H
 
+#include "engine/gpu/gpu_cache.h"
 #include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/gpu_shaders.h"
 #include "shaders/shared.h"
@@ -73,10 +74,9 @@ void gpu_bind(VkDescriptorSet set, const gpu_device *g, const gpu_layouts *l,
 typedef struct {
     gpu_shader code;
     const VkSpecializationInfo *special; /* NULL: none */
-    VkPipelineCache cache;               /* NULL: none */
 } gpu_pipeline_params;
 
-/* Makes a pipeline; several threads may do so at the same time, with one cache, too. */
+/* Makes a pipeline, with the device's cache; several threads may do so at the same time. */
 bool gpu_pipeline_make(VkPipeline *to, const gpu_device *g, const gpu_layouts *l,
                        const gpu_pipeline_params *p, err *e);
 
@@ -84,19 +84,11 @@ bool gpu_pipeline_make(VkPipeline *to, const gpu_device *g, const gpu_layouts *l
 typedef struct {
     gpu_twiddles twiddles; /* where the shaders look for them */
     gpu_layouts layouts;
-    VkPipelineCache cache;
     VkPipeline pipeline[PLAN_PASSES]; /* one per pass of the plan */
-    char *cache_path;                 /* where the pipelines are kept; NULL: nowhere */
 } gpu_passes;
 
-typedef struct {
-    const plan *p;
-    const char *cache_dir; /* where pipelines are kept; NULL: nowhere */
-    par *threads;
-} gpu_passes_request;
-
-/* Makes the pipelines of every pass of the plan, side by side; those on disk are used again. */
-bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const gpu_passes_request *r, err *e);
+/* Makes the pipelines of every pass of the plan, side by side, with the device's cache. */
+bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, par *threads, err *e);
 void gpu_passes_free(gpu_passes *s, const gpu_device *g);
 
 #endif
