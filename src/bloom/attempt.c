@@ -15,6 +15,7 @@ typedef struct {
     const light *l;
     const accuracy *method;
     bool wide;                    /* doubles */
+    bool halfs;                   /* read from the image's own planes, written as such */
     bool in_place[VIEW_CHANNELS]; /* the engine reads the image's own plane */
     void *in[PSF_CHANNELS], *made[PSF_CHANNELS];
     spot_list spots[VIEW_CHANNELS];
@@ -28,8 +29,14 @@ static bool lay_out(attempt *a, outcome *to, err *e) {
     buffers *b = v->buf;
     bool two = a->wide || m->core;
     size_t bytes = v->pixels * (a->wide ? sizeof(double) : sizeof(float));
-    if (two && !buffers_room(b, 1, v->channels, bytes, e)) return false;
+    if (!buffers_room(b, 0, v->channels, v->pixels * (a->halfs ? 2 : sizeof(float)), e) ||
+        (two && !buffers_room(b, 1, v->channels, bytes, e)))
+        return false;
     for (uint32_t c = 0; c < v->channels; c++) {
+        if (a->halfs) a->in[c] = *view_plane(v, c);
+        to->half[c] = a->halfs ? b->plane[0][c] : NULL;
+    }
+    for (uint32_t c = 0; !a->halfs && c < v->channels; c++) {
         bool own = v->type[c] == PIXEL_FLOAT && v->all && !a->wide && m->below[c] == SCAN_BINS &&
                    m->exponent[c] == 0;
         void *first = b->plane[0][c], *second = b->plane[1][c];
@@ -64,6 +71,7 @@ static bool fill(attempt *a, err *e) {
     const accuracy *m = a->method;
     bool missing = !v->buf->loaded, scaled = false, ok = true;
     v->buf->loaded = false; /* set 0 is written over from here on */
+    if (a->halfs) return true;
     if (a->wide) return view_blocks(v, load_doubles, a, e);
     for (uint32_t c = 0; c < v->channels; c++) { /* floats that were to be read in place */
         missing |= v->type[c] == PIXEL_FLOAT && v->all && !a->in_place[c];
@@ -99,8 +107,9 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
                   .nonnegative = a->l->nonnegative,
                   .signs = a->l->signs,
                   .rounding = accuracy_rounding(a->method, !v->all),
-                  .in = a->wide ? NULL : (float *const *)a->in,
+                  .in = a->wide || a->halfs ? NULL : (float *const *)a->in,
                   .out = to->out,
+                  .half = a->halfs ? to->half : NULL,
                   .glare = v->glare[0] ? v->glare : NULL,
                   .kept = v->tile ? v->tile->kept : (tail_kept){0}};
     for (uint32_t c = 0; c < v->channels; c++) {
@@ -109,8 +118,8 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
         j.exponent[c] = a->method->exponent[c];
         /* The image's rows serve as they are, unless the engine writes over them before the last
          * pass reads them. */
-        j.same[c] = !a->wide && v->all && a->method->below[c] >= SCAN_BINS && !j.exponent[c] &&
-                    (sinks || a->in[c] != a->made[c]);
+        j.same[c] = !a->wide && !a->halfs && v->all && a->method->below[c] >= SCAN_BINS &&
+                    !j.exponent[c] && (sinks || a->in[c] != a->made[c]);
     }
     return j;
 }
@@ -130,6 +139,7 @@ static bool transform(const attempt *a, outcome *to, bool *engine_failed, err *e
                       .tap = tap,
                       .gain = gain,
                       .out = a->made,
+                      .halfs = a->halfs,
                       .sink = rows ? &(engine_sink){join_row, rows} : NULL};
     bool ok = engine_submit(g, at->slot, &f, e) && engine_wait(g, at->slot, &to->times, e);
     *engine_failed = !ok;
@@ -138,18 +148,35 @@ static bool transform(const attempt *a, outcome *to, bool *engine_failed, err *e
     return ok;
 }
 
+/* Returns whether the image's halfs go to the engine as they are: nothing is added in space, which
+ * would need floats. */
+static bool goes_as_halfs(const view *v, const accuracy *m) {
+    bool plain = v->travels && !m->core && attempt_way(v, m) == WAY_HALFS;
+    for (uint32_t c = 0; c < v->channels; c++) plain &= m->below[c] == SCAN_BINS;
+    return plain;
+}
+
+static bool takes_halfs(const session_lease *l) {
+    return l->at.engine->halfs && l->at.engine->sinks;
+}
+
 bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e) {
-    bool ok = true, again = true;
+    bool ok = true, again = true, halfs = goes_as_halfs(v, method);
     *to = (outcome){0};
     while (ok && again) {
         const session_want want = {v->size, attempt_way(v, method), method->core};
-        attempt a = {.v = v, .l = l, .method = method, .wide = want.way == WAY_FLOAT64};
+        attempt a = {
+            .v = v, .l = l, .method = method, .wide = want.way == WAY_FLOAT64, .halfs = halfs};
         bool engine_failed = false;
         again = false;
         /* The engine is taken when the planes are ready, since other frames wait for it. */
         ok = lay_out(&a, to, e) && core_make(&a.core, &v->size->tail, method->core, e) &&
              fill(&a, e) && session_take(&to->lease, v->session, &want, e);
-        if (ok) {
+        if (ok && halfs && !takes_halfs(&to->lease)) { /* the CPU has taken over */
+            session_give(v->session, &to->lease, false, NULL);
+            halfs = false;
+            again = true;
+        } else if (ok) {
             ok = transform(&a, to, &engine_failed, e);
             if (session_give(v->session, &to->lease, engine_failed, e)) ok = again = true;
         }

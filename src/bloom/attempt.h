@@ -7,7 +7,10 @@
 
 /* The outcome of an attempt. */
 typedef struct {
-    float *out[VIEW_CHANNELS]; /* the result: planes of the view's buffers */
+    /* The result: planes of the view's buffers, of floats; or of halfs, where values beyond halfs
+     * have become the largest. */
+    float *out[VIEW_CHANNELS];
+    uint16_t *half[VIEW_CHANNELS]; /* NULL: in floats */
     join_stats stats[VIEW_CHANNELS];
     engine_times times;
     session_lease lease; /* given back; it tells device, plan and the spectrum's seconds */

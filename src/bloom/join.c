@@ -258,12 +258,12 @@ static void set_stats(join_stats *st, const row_totals *t, double spilled) {
 
 /* A worker's scratch. In doubles: what the pixels give themselves, the glare, the sums of the
  * magnitudes of its terms in space, and the scratch of core_row. In floats: the row as it came, the
- * part of it that is spread, and what the engine made; and what is added in space to STENCIL_ROWS
- * rows at once, with the room for making that. */
+ * part of it that is spread, what the engine made, and the result; and what is added in space to
+ * STENCIL_ROWS rows at once, with the room for making that. */
 typedef struct {
     double *own, *glare, *magnitude, *core;
     uint64_t *rows; /* which rows `space` has: channel * height + y, over STENCIL_ROWS */
-    float *in, *excess, *made, *space, *room;
+    float *in, *excess, *made, *out, *space, *room;
 } scratch;
 
 static size_t space_pitch(const join_job *j) {
@@ -272,7 +272,7 @@ static size_t space_pitch(const join_job *j) {
 
 static size_t scratch_bytes(const join_job *j) {
     size_t doubles = 3 * (size_t)j->tail->w + core_scratch(j->core) + 1,
-           floats = 3 * (size_t)j->tail->w + STENCIL_ROWS * space_pitch(j) + spots_room(j->tail);
+           floats = 4 * (size_t)j->tail->w + STENCIL_ROWS * space_pitch(j) + spots_room(j->tail);
     return (doubles * sizeof(double) + floats * sizeof(float) + 127) / 64 * 64;
 }
 
@@ -286,7 +286,8 @@ static scratch lay_out(const join_job *j, void *at) {
     s.in = (float *)(s.rows + 1);
     s.excess = s.in + w;
     s.made = s.excess + w;
-    s.space = s.made + w;
+    s.out = s.made + w;
+    s.space = s.out + w;
     s.room = s.space + STENCIL_ROWS * space_pitch(j);
     return s;
 }
@@ -374,7 +375,7 @@ void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) 
     if (!all) join_excess_row(&j->excess, s.excess, source, w);
     double spilled = ledger_spill(j->ledger, c, y, all ? source : s.excess);
     if (!made && !j->wide) made = (const float *)j->made[c] + first;
-    row r = {.out = j->out[c] + first,
+    row r = {.out = j->half ? s.out : j->out[c] + first,
              .n = w,
              .ahead = j->core->radius ? STENCIL_ROWS + j->core->radius : 2,
              .centre = j->tail->centre[tail_kernel(j->tail, c)],
@@ -428,7 +429,9 @@ void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) 
         if (!(fabs(out) > half)) continue;
         st->over++;
         st->over_sum += out - copysign(half, out);
+        if (j->half) r.out[kept.x + i] = copysignf(HALF_MAX, r.out[kept.x + i]);
     }
+    if (j->half) half_from_floats(j->half[c] + first, r.out, w);
 }
 
 static void merge(join_stats *to, const join_stats *from) {

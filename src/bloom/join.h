@@ -44,6 +44,8 @@ typedef struct {
     float *const *in;        /* what the engine was given; of doubles: NULL */
     bool same[PSF_CHANNELS]; /* that is the image as it came, as floats */
     float *const *out;       /* may be `made` when that is float */
+    uint16_t *const *half;   /* not NULL: the result goes there, as halfs that are all finite, and
+                                not to `out` */
     float *const *glare;     /* NULL: not wanted */
     const bool *nonnegative; /* of each: neither what is spread nor the kernel is below zero */
     const bool *signs;       /* of each: the image or the kernel is, somewhere: terms may cancel */

@@ -37,7 +37,8 @@ static scan_request request_of(const light *l, const view *v, const void *const 
                           .seen_y = size->seen[PLAN_Y]};
 }
 
-/* Half planes become floats on the way, unless only their excess is spread. */
+/* Half planes become floats on the way, unless they travel as they are, or only their excess is
+ * spread. */
 static bool scan_image(light *l, const view *v, bool load, err *e) {
     const void *plane[VIEW_CHANNELS];
     float *to[VIEW_CHANNELS];
@@ -46,7 +47,7 @@ static bool scan_image(light *l, const view *v, bool load, err *e) {
         to[c] = v->type[c] == PIXEL_FLOAT ? NULL : v->buf->plane[0][c];
     }
     scan_request ask = request_of(l, v, plane, v->type);
-    if (load && v->all) {
+    if (load && v->all && !v->travels) {
         ask.to = to;
         v->buf->loaded = true;
     }
@@ -158,9 +159,9 @@ bool light_find(light *l, const view *v, bool ahead, err *e) {
     *l = (light){.close = !dark_outside || s->verify || !v->all ||
                           (s->precision != PRECISION_FLOAT64 && is_lit(v))};
     v->buf->loaded = false;
-    if (!buffers_room(v->buf, 0, v->channels, v->pixels * sizeof(float), e) ||
-        !scan_image(l, v, true, e))
+    if (!v->travels && !buffers_room(v->buf, 0, v->channels, v->pixels * sizeof(float), e))
         return false;
+    if (!scan_image(l, v, true, e)) return false;
     for (uint32_t c = 0; c < v->channels; c++) l->sum[c] = l->scanned.channel[c].sum;
     if (l->scanned.bad) {
         l->bad_pixels = l->scanned.bad;

@@ -101,6 +101,15 @@ static bool make_planes(void *made[VIEW_CHANNELS], const view *v, const pixel_ty
     return true;
 }
 
+/* The result's planes of halfs and the image's own change places. */
+static void swap_halfs(const view *v, const outcome *o) {
+    for (uint32_t c = 0; c < v->channels; c++) {
+        void **own = view_plane(v, c), *old = *own;
+        v->buf->plane[0][c] = old;
+        *own = o->half[c];
+    }
+}
+
 /* The result's plane and the image's own change places; one of another size is not kept. */
 static void swap_plane(const view *v, uint32_t c, const float *out) {
     void **own = view_plane(v, c), *old = *own;
@@ -138,8 +147,13 @@ static void store_pixels(const view *v, void *ctx, uint32_t c, size_t first, siz
 bool store_result(const view *v, const light *l, outcome *o, bloom_report *r, err *e) {
     pixel_type to[VIEW_CHANNELS];
     void *made[VIEW_CHANNELS];
-    if (!check_floats(v, o, e) || !choose_types(to, v, o, r, e) || !make_planes(made, v, to, e))
-        return false;
+    if (!check_floats(v, o, e) || !choose_types(to, v, o, r, e)) return false;
+    if (o->half[0]) {
+        enter_ledger(v, l, o, to, r);
+        swap_halfs(v, o);
+        return true;
+    }
+    if (!make_planes(made, v, to, e)) return false;
     enter_ledger(v, l, o, to, r);
     for (uint32_t c = 0; c < v->channels; c++) {
         if (made[c]) {

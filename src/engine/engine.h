@@ -18,7 +18,8 @@
  *
  * A plane is packed rows of floats or doubles, as the plan's precision says; the first term's
  * planes and `out` may be the same memory. Where the plan says that all floats are halfs, they may
- * travel to the device as halfs; a float that is not a half is an error then.
+ * travel to the device as halfs; a float that is not a half is an error then. Some engines take
+ * planes of halfs as they are.
  *
  * A frame in flight occupies a slot. With one slot, submit and wait alternate; with several, the
  * next frame's upload overlaps with the work on this one. Submit and wait allocate nothing.
@@ -96,6 +97,7 @@ typedef struct {
     const double *tap, *gain;          /* per plane */
     void *const *out;                  /* planes; not used where there is a sink */
     const engine_sink *sink;           /* NULL: none. Only where engine.sinks is true */
+    bool halfs; /* the planes of `in` are halfs. Only where engine.halfs is true */
 } engine_frame;
 
 /* The seconds of one frame. Upload and download count the host's work and the device's, which may
@@ -140,7 +142,9 @@ typedef struct {
 /* The beginning of every engine's own struct. */
 struct engine {
     const engine_calls *call;
-    bool sinks; /* set by prepare: frames may have a sink, which gets rows of floats */
+    /* Set by prepare. */
+    bool sinks; /* frames may have a sink, which gets rows of floats */
+    bool halfs; /* frames may have planes of halfs */
 };
 
 /* Fills `to` with all devices, GPUs first, then the CPU, then software. Returns how many. */

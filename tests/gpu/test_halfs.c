@@ -1,7 +1,10 @@
 /* test_halfs.c - images whose samples are halfs, and travel to the device as such: as close to the
- * direct sum as other images, and the same bits as when they travel as floats. */
+ * direct sum as other images, and the same bits as when they travel as floats; and images that come
+ * back as halfs, too. */
+#include "base/half.h"
 #include "gpu/pipeline.h"
 #include "unit/check.h"
+#include "unit/glare.h"
 
 #include "base/par.h"
 
@@ -173,6 +176,14 @@ static void refusals(void **state) {
         plane[7] = 1;
         e = (err){0};
         CHECK_OK(engine_run(g, &f, NULL, &e), e); /* the slot is free */
+        uint16_t halfs[15] = {[7] = half_from_float(1)};
+        float got[15];
+        assert_true(g->halfs);
+        f.in[0] = (const void *const[]){halfs};
+        f.out = (void *const[]){got};
+        f.halfs = true;
+        CHECK_OK(engine_run(g, &f, NULL, &e), e);
+        assert_memory_equal(got, plane, sizeof got);
         engine_close(&g);
         spectrum_lines_free(&lines);
     }
@@ -213,13 +224,56 @@ static void little_memory(void **state) {
     assert_int_equal(p.pass[0].bytes, p.image_bytes + p.scratch_bytes);
 }
 
+/* A kernel that adds light, so that some values are beyond halfs: what comes back as halfs is what
+ * comes back as floats, clamped and rounded; and the ledger is the same. */
+static void both_ways(void **state) {
+    (void)state;
+    enum { SIDE = 40 };
+    const char *kernel = glare_kernel("wide.exr", glare_bell, 9, 9, "R:float");
+    const char *const name = glare_device(0) ? glare_device(1) : NULL;
+    if (!name) skip();
+    err e = {0};
+    bloom_report *r = calloc(2, sizeof *r);
+    bloom_settings s = glare_settings(name);
+    s.kernel.normalize = PSF_NONE;
+    s.tolerance = 0.5;
+    for (int over = 0; over < 2; over++) {
+        image *img[2];
+        for (int k = 0; k < 2; k++) {
+            img[k] = glare_image("B:half G:half R:half", SIDE, SIDE);
+            for (int c = 0; c < 3; c++)
+                for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
+                    glare_put(img[k], c, i,
+                              (float)((i * (7 + (size_t)c)) % 100 + 1) * (over ? 20 : 1));
+            s.half_overflow = k ? OVERFLOW_FLOAT : OVERFLOW_CLAMP;
+            CHECK_OK(glare_try(img[k], kernel, &s, &r[k], &e), e);
+            assert_true(r[k].plan.input_bytes > 0);
+            assert_int_equal(r[k].promise.method.core, 0);
+        }
+        assert_int_equal(img[0]->head.part[0].channel[0].type, PIXEL_HALF);
+        assert_int_equal(img[1]->head.part[0].channel[0].type, over ? PIXEL_FLOAT : PIXEL_HALF);
+        for (int c = 0; c < 3; c++) {
+            assert_true(r[0].ledger[c].in == r[1].ledger[c].in);
+            assert_true((r[0].ledger[c].overflow_pixels > 0) == over);
+            for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
+                float v = fminf(glare_get(img[1], c, i), HALF_MAX);
+                assert_true(glare_get(img[0], c, i) == half_to_float(half_from_float(v)));
+            }
+        }
+        image_free(&img[0]);
+        image_free(&img[1]);
+    }
+    free(r);
+}
+
 int main(void) {
     setenv("FFTBLOOM_VALIDATION", "1", 0);
     devices = engine_devices(device, ENGINE_DEVICES);
     threads = par_open(0, NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(borders),  cmocka_unit_test(rows_alone), cmocka_unit_test(shapes),
-        cmocka_unit_test(extremes), cmocka_unit_test(refusals),   cmocka_unit_test(little_memory),
+        cmocka_unit_test(borders),   cmocka_unit_test(rows_alone), cmocka_unit_test(shapes),
+        cmocka_unit_test(extremes),  cmocka_unit_test(refusals),   cmocka_unit_test(little_memory),
+        cmocka_unit_test(both_ways),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     par_close(&threads);

@@ -137,6 +137,7 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     w->p = *p;
     x->o = *o;
     base->sinks = p->ask.tapless && p->sample_bytes == sizeof(float);
+    base->halfs = p->input_bytes > 0;
     w->chunks = ceil_div_u32(p->ask.channels, p->channels_per_bind);
     bool cached = false, shared = !o->staged && gpu_memory_is_shared(&w->g, &cached);
     w->direct[GPU_UP] = shared;

@@ -221,6 +221,7 @@ typedef struct {
     const void *const *const *in; /* the way up: from these planes of each term. NULL: down, */
     void *const *out;             /* to these planes, */
     const engine_sink *sink;      /* or to this, unless it is NULL */
+    bool halfs;                   /* `in` has halfs */
     uint32_t bands;               /* of a plane */
 } plane_copy;
 
@@ -255,7 +256,9 @@ static bool copy_band(void *ctx, size_t index, int worker, err *e) {
     for (; y < end; y++) {
         size_t at = (size_t)y * j->p->image_pitch; /* in samples */
         uint8_t *there = (uint8_t *)j->there[i] + at * j->p->sample_bytes;
-        if (in && j->p->input_bytes) {
+        if (in && j->halfs) {
+            memcpy((uint16_t *)j->there[i] + at, (const uint16_t *)in + (size_t)y * w, 2 * w);
+        } else if (in && j->p->input_bytes) {
             const float *from = (const float *)in + (size_t)y * w;
             if (!narrow((uint16_t *)j->there[i] + at, from, w, e)) return false;
         } else if (in)
@@ -268,13 +271,14 @@ static bool copy_band(void *ctx, size_t index, int worker, err *e) {
     return true;
 }
 
-/* Copies `in` to where the device finds it; or, where that is NULL, the result to where the frame
- * wants it. */
-static bool copy_planes(const gpu_frame *f, const gpu_work *w, const void *const *const *in,
-                        err *e) {
+/* Copies the planes of `from` to where the device finds them; or, where that is NULL, the result to
+ * where the frame wants it. */
+static bool copy_planes(const gpu_frame *f, const gpu_work *w, const engine_frame *from, err *e) {
     const plan *p = &w->p;
+    const void *const *const *in = from ? from->in : NULL;
     plane_copy j = {.p = p,
                     .in = in,
+                    .halfs = from && from->halfs,
                     .out = f->out,
                     .sink = f->sink,
                     .bands = ceil_div_u32(p->ask.size[PLAN_Y], BAND)};
@@ -298,7 +302,7 @@ bool gpu_frame_load(gpu_frame *f, const gpu_work *w, const engine_frame *from, e
     const gpu_device *g = &w->g;
     bool float64 = w->p.sample_bytes == sizeof(double);
     double start = clock_now();
-    if (!copy_planes(f, w, from->in, e)) return false;
+    if (!copy_planes(f, w, from, e)) return false;
     f->host_up = clock_now() - start;
     for (uint32_t c = 0; c < w->p.ask.channels; c++) {
         gpu_put(f->weights.map, float64, 2 * c, from->tap[c]);
