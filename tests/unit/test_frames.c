@@ -1,8 +1,10 @@
 /* Frame patterns, ranges and the search of a folder. */
 #include "app/farm/farm.h"
 #include "app/run/job.h"
+#include "app/run/sequence.h"
 #include "base/mem.h"
 #include "unit/check.h"
+#include "unit/make_image.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,12 +235,38 @@ static void gaps(void **state) {
     gaps_are("1-23x2,24", 11, "002, 004, 006, 008, 010, 012, 014, 016, ... (11 gaps)");
 }
 
+/* Channels that stay in the file do not keep frames from being made side by side. */
+static void many_channels(void **state) {
+    (void)state;
+    text list = {0};
+    settings s = {.output = "out.exr"};
+    bloom_defaults(&s.bloom);
+    for (int i = 0; i < 60; i++) text_add(&list, "id%d.x:half ", i);
+    for (int all = 0; all < 2; all++) {
+        text_add(&list, "%s", all ? "" : "R:half G:half B:half");
+        image *small = make_image((make_part[]){PART(list.s, 0, 0, 4, 2)}, 1);
+        image_part *p = &small->head.part[0];
+        p->data.x1 = 4095;
+        p->data.y1 = 2159;
+        /* A frame takes 53 MB of halfs, two sets of floats and a half spectrum, 371 MB in all. */
+        mem_set_limit(mem_used() + 1600000000);
+        s.bloom.mask = all ? "id0" : NULL; /* a mask may be any channel, so all are read */
+        assert_int_equal(sequence_workers(&small->head, &s, make_threads(), 100), all ? 1 : 2);
+        mem_set_limit(0);
+        p->data.x1 = 3;
+        p->data.y1 = 1;
+        image_free(&small);
+    }
+    text_free(&list);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns),          cmocka_unit_test(views),
-        cmocka_unit_test(no_patterns),       cmocka_unit_test(ranges),
-        cmocka_unit_test(bad_ranges),        cmocka_unit_test(scanning),
-        cmocka_unit_test(ranges_of_numbers), cmocka_unit_test(gaps),
+        cmocka_unit_test(patterns),    cmocka_unit_test(views),
+        cmocka_unit_test(no_patterns), cmocka_unit_test(many_channels),
+        cmocka_unit_test(ranges),      cmocka_unit_test(bad_ranges),
+        cmocka_unit_test(scanning),    cmocka_unit_test(ranges_of_numbers),
+        cmocka_unit_test(gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

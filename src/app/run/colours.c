@@ -49,67 +49,71 @@ static bool check_part(const image_part *p, err *e) {
     return true;
 }
 
-bool colours_check(const image_header *h, err *e) {
-    for (int part = 0; part < h->parts; part++)
-        if (has_colour(&h->part[part]) && !check_part(&h->part[part], e)) return false;
-    return true;
-}
-
-static bool part_to_linear(image *img, int part, const settings *s, par *threads, err *e) {
-    image_part *p = &img->head.part[part];
+bool colours_in(colours_step *to, image_part *p, const char *format, const settings *s, err *e) {
     primaries now;
     colour_space is;
+    *to = (colours_step){.any = false};
+    if (!has_colour(p)) return true;
     if (!s->input_space) return check_part(p, e);
     space_find(&is, s->input_space);
-    bool png = strcmp(img->head.format, "png") == 0;
+    bool png = strcmp(format, "png") == 0;
     bool takes = is.primaries_named || (!image_primaries(p, &now) && is.curve != CURVE_LINEAR);
-    const recode r = {.undo = png ? curve_find("srgb") : NULL,
-                      .decode = is.curve,
-                      .encode = CURVE_LINEAR,
-                      .convert = MATRIX_IDENTITY};
-    return ((is.curve == CURVE_LINEAR && !png) || recode_part(img, part, &r, threads, e)) &&
-           image_set_space(p, CURVE_LINEAR, takes ? &is.primaries->is : NULL, e);
+    to->any = is.curve != CURVE_LINEAR || png;
+    to->how = (recode){.undo = png ? curve_find("srgb") : NULL,
+                       .decode = is.curve,
+                       .encode = CURVE_LINEAR,
+                       .convert = MATRIX_IDENTITY};
+    return image_set_space(p, CURVE_LINEAR, takes ? &is.primaries->is : NULL, e);
 }
 
 bool colours_to_linear(image *img, const settings *s, par *threads, err *e) {
-    for (int part = 0; part < img->head.parts; part++)
-        if (img->plane[part] && has_colour(&img->head.part[part]) &&
-            !part_to_linear(img, part, s, threads, e))
+    for (int part = 0; part < img->head.parts; part++) {
+        colours_step step;
+        if (!img->plane[part]) continue;
+        if (!colours_in(&step, &img->head.part[part], img->head.format, s, e) ||
+            (step.any && !recode_part(img, part, &step.how, threads, e)))
             return false;
+    }
     return true;
 }
 
 /* --- what the output is --------------------------------------------------------------------- */
 
-static bool part_for_output(image *img, int part, const colour_space *to, par *threads, err *e) {
-    image_part *p = &img->head.part[part];
+/* Finds the space of the output; false: it stays as it is. */
+static bool find_output(colour_space *to, const settings *s) {
+    if (!s->output_space) return false;
+    if (strcmp(s->output_space, "input") != 0) return space_find(to, s->output_space);
+    if (!s->input_space || !space_find(to, s->input_space)) return false;
+    to->primaries = NULL;
+    return true;
+}
+
+bool colours_out(colours_step *to, image_part *p, const settings *s, err *e) {
     primaries now;
-    recode r = {.decode = CURVE_LINEAR, .encode = to->curve, .convert = MATRIX_IDENTITY};
+    colour_space is;
+    *to = (colours_step){.any = false};
+    if (!has_colour(p) || !find_output(&is, s)) return true;
+    to->any = true;
+    to->how = (recode){.decode = CURVE_LINEAR, .encode = is.curve, .convert = MATRIX_IDENTITY};
     /* Linear alone, and what the input was, keep the primaries. */
-    bool converts = to->primaries && (to->primaries_named || to->curve != CURVE_LINEAR);
+    bool converts = is.primaries && (is.primaries_named || is.curve != CURVE_LINEAR);
     image_primaries(p, &now);
-    if (converts && !primaries_same(&now, &to->primaries->is) &&
-        !primaries_convert(&r.convert, &now, &to->primaries->is))
+    if (converts && !primaries_same(&now, &is.primaries->is) &&
+        !primaries_convert(&to->how.convert, &now, &is.primaries->is))
         return err_set(
             e, ERR_DATA,
             "its primaries cannot be converted to %s; correct or remove its chromaticities",
-            to->primaries->title);
-    return recode_part(img, part, &r, threads, e) &&
-           image_set_space(p, to->curve, converts ? &to->primaries->is : NULL, e);
+            is.primaries->title);
+    return image_set_space(p, is.curve, converts ? &is.primaries->is : NULL, e);
 }
 
 bool colours_for_output(image *img, const settings *s, par *threads, err *e) {
-    colour_space to;
-    if (!s->output_space) return true;
-    if (strcmp(s->output_space, "input") == 0) {
-        if (!s->input_space || !space_find(&to, s->input_space)) return true;
-        to.primaries = NULL;
-    } else {
-        space_find(&to, s->output_space);
-    }
-    for (int part = 0; part < img->head.parts; part++)
-        if (img->plane[part] && has_colour(&img->head.part[part]) &&
-            !part_for_output(img, part, &to, threads, e))
+    for (int part = 0; part < img->head.parts; part++) {
+        colours_step step;
+        if (!img->plane[part]) continue;
+        if (!colours_out(&step, &img->head.part[part], s, e) ||
+            (step.any && !recode_part(img, part, &step.how, threads, e)))
             return false;
+    }
     return true;
 }

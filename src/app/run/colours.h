@@ -8,9 +8,20 @@
 #define APP_COLOURS_H
 
 #include "app/cli/settings.h"
+#include "image/recode.h"
 
-/* Refuses an image whose attributes say that its colours are coded. */
-bool colours_check(const image_header *h, err *e);
+/* What is done to the colours of a part's pixels. */
+typedef struct {
+    bool any; /* else nothing */
+    recode how;
+} colours_step;
+
+/* Find what is done to a part with colour before it is bloomed, and for the output, and write into
+ * its attributes what its colours are afterwards. `format` is that of the file. A part without
+ * colour stays as it is. */
+bool colours_in(colours_step *to, image_part *p, const char *format, const settings *s, err *e);
+bool colours_out(colours_step *to, image_part *p, const settings *s, err *e);
+
 /* Decodes the parts that are in memory, and writes into their attributes what they are now. */
 bool colours_to_linear(image *img, const settings *s, par *threads, err *e);
 /* Converts and codes them for the output, and writes that into their attributes.

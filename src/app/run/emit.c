@@ -5,9 +5,7 @@
 
 #include <string.h>
 
-/* Returns the name that a channel of the image has in the glare's file, or NULL if it is not of the
- * emitted layer. */
-static const char *name_of(const image_channel *c, const settings *s) {
+const char *emit_name(const image_channel *c, const settings *s) {
     const char *layer = s->bloom.emit_layer ? s->bloom.emit_layer : EMIT_LAYER;
     size_t n = strlen(layer);
     if (strncmp(c->name, layer, n) != 0 || c->name[n] != '.') return NULL;
@@ -19,7 +17,7 @@ static bool move_channels(image_part *to, void **planes, image_part *from, void 
                           const settings *s, err *e) {
     int kept = 0, taken = 0;
     for (int c = 0; c < from->channels; c++) {
-        const char *name = name_of(&from->channel[c], s);
+        const char *name = emit_name(&from->channel[c], s);
         image_channel *old = &to->channel[c];
         if (!name) {
             from->channel[kept] = from->channel[c];
@@ -40,7 +38,7 @@ static bool move_channels(image_part *to, void **planes, image_part *from, void 
     return true;
 }
 
-bool emit_save(image *img, const settings *s, const char *path, par *threads, err *e) {
+image *emit_take(image *img, const settings *s, err *e) {
     image *glare = mem_new(1, sizeof *glare, "glare", e);
     bool ok = glare && image_header_copy(&glare->head, &img->head, e) &&
               (glare->plane = mem_new((size_t)img->head.parts, sizeof *glare->plane, "glare", e));
@@ -49,7 +47,7 @@ bool emit_save(image *img, const settings *s, const char *path, par *threads, er
         image_part *from = &img->head.part[i], all = glare->head.part[i];
         bool some = false;
         for (int c = 0; img->plane[i] && c < from->channels; c++)
-            some |= name_of(&from->channel[c], s) != NULL;
+            some |= emit_name(&from->channel[c], s) != NULL;
         /* A part without glare goes to the end, where it is dropped. */
         if (!some) continue;
         glare->head.part[i] = glare->head.part[parts];
@@ -60,8 +58,14 @@ bool emit_save(image *img, const settings *s, const char *path, par *threads, er
         parts++;
     }
     if (ok) image_header_cut(&glare->head, parts);
-    ok = ok &&
-         image_save_parts(image_create(path, &glare->head, s->clobber, threads, e), glare, NULL, e);
+    if (!ok) image_free(&glare);
+    return glare;
+}
+
+bool emit_save(image *img, const settings *s, const char *path, par *threads, err *e) {
+    image *glare = emit_take(img, s, e);
+    bool ok = glare && image_save_parts(image_create(path, &glare->head, s->clobber, threads, e),
+                                        glare, NULL, e);
     image_free(&glare);
     return ok;
 }

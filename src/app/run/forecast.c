@@ -54,7 +54,7 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     bool large = r && rowwise_may_be_needed(&to, h);
     image *img = r && !large ? image_read_parts(r, NULL, e) : NULL;
     b.images = f->images;
-    if (r) b.slots = sequence_workers(h, threads, f->images);
+    if (r) b.slots = sequence_workers(h, s, threads, f->images);
     f->owner = img || large ? bloom_open(&b, s->kernel, threads, e) : NULL;
     if (f->owner) f->all.each = mem_new(ENGINE_DEVICES, sizeof *f->all.each, "forecasts", e);
     bool tiles = f->all.each && large && rowwise_is_needed(&to, h, f->owner);

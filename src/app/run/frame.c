@@ -279,30 +279,31 @@ static bool make_whole(const work *w, image_reader **r, const file_mark *before,
 static bool make_in_rows(const work *w, image_reader *r, const file_mark *before, step_account *a,
                          err *e) {
     const output to = output_of(w);
-    rowwise_account s = {0};
+    rowwise_made made = {.load = 0};
     queue_bloom *b = open_bloom(w, e);
     double start = clock_now();
     note_stamp(w, image_reader_header(r));
-    image_writer *made = b ? rowwise_frame(&s, &to, r, b->bloom, w->made, e) : NULL;
-    if (b && !made) blame_input(w, e);
+    const rowwise_job j = {&to, r, b ? b->bloom : NULL, w->files->side[JOB_EMITTED]};
+    bool ok = b && rowwise_frame(&made, &j, w->made, e);
+    if (b && !ok) blame_input(w, e);
     if (b) give_bloom(w->on, b);
     double end = clock_now();
-    a->torn = made && has_changed(w, before);
-    bool ok = made && check_input(w, before, e) && image_commit(&made, e);
-    image_discard(&made);
-    a->load = s.load;
-    a->bloom = end - start - s.load - s.save;
-    a->save = s.save + clock_now() - end;
-    a->clamped = s.clamped;
+    a->torn = ok && has_changed(w, before);
+    ok = ok && check_input(w, before, e) && (!made.glare || image_commit(&made.glare, e)) &&
+         image_commit(&made.file, e);
+    image_discard(&made.glare);
+    image_discard(&made.file);
+    a->load = made.load;
+    a->bloom = end - start - made.load - made.save;
+    a->save = made.save + clock_now() - end;
+    a->clamped = made.clamped;
     return ok;
 }
 
 /* Returns whether an image can be made in rows. */
 static bool may_be_in_rows(const work *w, const image_reader *r) {
     const output to = output_of(w);
-    for (int k = 0; k < JOB_SIDES; k++)
-        if (w->files->side[k]) return false;
-    return rowwise_is_possible(&to, image_reader_header(r));
+    return !w->files->side[JOB_BEFORE] && rowwise_is_possible(&to, image_reader_header(r));
 }
 
 /* Returns whether the image does not fit into the memory. Most do, which is told without the

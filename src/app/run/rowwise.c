@@ -1,6 +1,7 @@
 #include "app/run/rowwise.h"
 
 #include "app/run/colours.h"
+#include "app/run/emit.h"
 #include "base/clock.h"
 #include "base/half.h"
 #include "base/mem.h"
@@ -13,14 +14,46 @@
 typedef struct {
     const output *o;
     image_reader *from;
-    image_header in;  /* as bloom sees the image: the types that it is to be bloomed in */
-    image_header out; /* as it is written */
-    image_writer *w;
-    rowwise_account *a;
+    image_header in; /* as bloom sees the image: linear, in the types that it is to be bloomed in */
+    image_header mid;             /* as bloom leaves it, in the space of the output */
+    image_header out;             /* as it is written, glare of a file of its own included */
+    colours_step *linear, *coded; /* of each part */
+    image_writer *w, *glare;      /* glare: of emit_file, or NULL */
+    image_header own, apart;      /* of these files */
+    rowwise_made *a;
 } rowwise;
 
 static const image_part *file_part(const rowwise *s, int part) {
     return &image_reader_header(s->from)->part[part];
+}
+
+/* Rows are converted a few at a time, to take little memory. */
+static uint32_t some_rows(const image_part *p, uint32_t unit) {
+    enum { SOME = 4 << 20, PART = 64 };
+    uint64_t row = image_bytes(p) / image_height(p), most = min_u64(SOME, mem_limit() / PART);
+    return max_u32((uint32_t)min_u64(most / (row * unit + 1), IMAGE_SIDE), 1) * unit;
+}
+
+/* Changes the colours of rows of a part, whose header is `p`, in place. */
+static bool recode_rows(const rowwise *s, const colours_step *how, const image_part *p,
+                        void **plane, uint32_t rows, err *e) {
+    image_part some = *p;
+    image img = {.head = {.part = &some, .parts = 1}, .plane = &plane};
+    some.data.y1 = some.data.y0 + (int32_t)rows - 1;
+    return !how->any || recode_part(&img, 0, &how->how, s->o->threads, e);
+}
+
+/* Marks the channels that spaces change, and those that this needs: colour and its alpha. */
+static bool mark_colour(bool *marked, const image_part *p, err *e) {
+    layer_map m;
+    if (!layer_map_make(&m, p, NULL, NULL, e)) return false;
+    for (int i = 0; i < m.groups; i++) {
+        const layer_group *g = &m.group[i];
+        for (int c = 0; c < g->channels; c++) marked[g->channel[c]] = true;
+        if (g->alpha >= 0) marked[g->alpha] = true;
+    }
+    layer_map_free(&m);
+    return true;
 }
 
 /* --- pixel types ---------------------------------------------------------------------------- */
@@ -55,71 +88,239 @@ static bool convert(rowwise *s, void *to, const typed_rows *r, err *e) {
                    (unsigned long long)over, HALF_MAX);
 }
 
-/* Reads channels of a part and converts them to the types of `want`, whose channels `plane` has;
- * channels that `want` adds have no plane. */
-static bool read_as(rowwise *s, int part, const image_part *want, const image_rows *is, err *e) {
+/* --- reading -------------------------------------------------------------------------------- */
+
+/* Reads channels of a part as the file has them, and converts them to the types of s->in. */
+static bool read_types(rowwise *s, int part, const image_rows *is, err *e) {
     const image_part *p = file_part(s, part);
+    const image_channel *to = s->in.part[part].channel;
     size_t n = (size_t)image_width(p) * is->rows;
     void **own = mem_new((size_t)p->channels, sizeof *own, "planes", e);
     bool ok = own != NULL;
     for (int c = 0; ok && c < p->channels; c++) {
-        int to = image_find_channel(want, p->channel[c].name);
-        void *plane = to < 0 ? NULL : (void *)(uintptr_t)is->plane[to];
+        void *plane = (void *)(uintptr_t)is->plane[c];
+        pixel_type type = p->channel[c].type;
         if (!plane) continue;
-        bool same = p->channel[c].type == want->channel[to].type;
-        own[c] = same ? plane : mem_raw(n, pixel_bytes(p->channel[c].type), "rows", e);
+        own[c] = type == to[c].type ? plane : mem_raw(n, pixel_bytes(type), "rows", e);
         ok = own[c] != NULL;
     }
     ok = ok && image_read(s->from, part, is->row, is->rows, own, e);
     for (int c = 0; own && c < p->channels; c++) {
-        int to = own[c] ? image_find_channel(want, p->channel[c].name) : -1;
-        if (to < 0 || own[c] == is->plane[to]) continue;
-        const typed_rows r = {own[c], p->channel[c].type, want->channel[to].type, n};
-        ok = ok && convert(s, (void *)(uintptr_t)is->plane[to], &r, e);
+        if (!own[c] || own[c] == is->plane[c]) continue;
+        const typed_rows r = {own[c], p->channel[c].type, to[c].type, n};
+        ok = ok && convert(s, (void *)(uintptr_t)is->plane[c], &r, e);
         mem_free(own[c]);
     }
     mem_free(own);
     return ok;
 }
 
-/* --- rows ----------------------------------------------------------------------------------- */
+/* Reads channels of a part as bloom sees them: as s->in says. A colour is decoded with all its
+ * channels, so those that are not wanted are read beside. */
+static bool read_some(rowwise *s, int part, const image_rows *is, err *e) {
+    const image_part *p = &s->in.part[part];
+    size_t n = (size_t)image_width(p) * is->rows;
+    if (!s->linear[part].any) return read_types(s, part, is, e);
+    bool *colour = mem_new((size_t)p->channels, sizeof *colour, "channels", e);
+    void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
+    bool ok = colour && plane && mark_colour(colour, p, e), any = false;
+    for (int c = 0; ok && c < p->channels; c++) any |= colour[c] && is->plane[c];
+    for (int c = 0; ok && c < p->channels; c++) {
+        plane[c] = (void *)(uintptr_t)is->plane[c];
+        if (plane[c] || !any || !colour[c]) continue;
+        ok = (plane[c] = mem_raw(n, pixel_bytes(p->channel[c].type), "rows", e));
+    }
+    const image_rows all = {is->row, is->rows, (const void *const *)plane};
+    ok = ok && read_types(s, part, &all, e) &&
+         (!any || recode_rows(s, &s->linear[part], p, plane, is->rows, e));
+    for (int c = 0; plane && c < p->channels; c++)
+        if (plane[c] != is->plane[c]) mem_free(plane[c]);
+    mem_free(plane);
+    mem_free(colour);
+    return ok;
+}
+
+static bool changes_on_the_way(const rowwise *s, int part) {
+    const image_part *a = &s->in.part[part], *b = file_part(s, part);
+    bool any = s->linear[part].any;
+    for (int c = 0; c < a->channels; c++) any |= a->channel[c].type != b->channel[c].type;
+    return any;
+}
 
 static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[],
                       err *e) {
     rowwise *s = ctx;
     double start = clock_now();
-    const image_rows is = {row, rows, (const void *const *)plane};
-    bool ok = read_as(s, part, &s->in.part[part], &is, e);
+    const image_part *p = &s->in.part[part];
+    size_t width = image_width(p);
+    uint32_t some = rows;
+    const void **at = mem_new((size_t)p->channels, sizeof *at, "planes", e);
+    bool ok = at != NULL;
+    if (changes_on_the_way(s, part)) some = some_rows(p, image_reader_rows(s->from, part));
+    for (uint32_t y = 0; ok && y < rows; y += some) {
+        for (int c = 0; c < p->channels; c++)
+            at[c] = plane[c]
+                        ? (const uint8_t *)plane[c] + y * width * pixel_bytes(p->channel[c].type)
+                        : NULL;
+        ok = read_some(s, part, &(image_rows){row + y, min_u32(some, rows - y), at}, e);
+    }
+    mem_free(at);
     s->a->load += clock_now() - start;
     return ok;
 }
 
-static uint32_t step_of(void *ctx, int part) {
-    const rowwise *s = ctx;
-    return image_writer_rows(s->w, part);
+/* --- writing -------------------------------------------------------------------------------- */
+
+static uint32_t greatest_divisor(uint32_t a, uint32_t b) {
+    return b ? greatest_divisor(b, a % b) : a;
 }
 
-/* Writes rows. Channels without a plane whose type changes are converted on the way; all others
- * come from the file as they are. */
-static bool write_beside(rowwise *s, int part, const image_rows *is, err *e) {
-    const image_part *p = &s->out.part[part], *own = file_part(s, part);
-    size_t n = (size_t)image_width(p) * is->rows;
-    const void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
-    const void **made = mem_new((size_t)p->channels, sizeof *made, "planes", e);
-    bool ok = plane && made, any = false;
-    for (int c = 0; ok && c < p->channels; c++) {
-        int from = image_find_channel(own, p->channel[c].name);
-        plane[c] = is->plane ? is->plane[c] : NULL;
-        if (plane[c] || own->channel[from].type == p->channel[c].type) continue;
-        plane[c] = made[c] = mem_raw(n, pixel_bytes(p->channel[c].type), "rows", e);
-        ok = any = plane[c] != NULL;
+/* Returns the part of the glare's file that the part's glare goes to, or -1. */
+static int glare_part(const rowwise *s, int part) {
+    int at = -1;
+    for (int i = 0; s->glare && i <= part; i++) {
+        bool some = false;
+        for (int c = 0; c < s->out.part[i].channels; c++)
+            some |= emit_name(&s->out.part[i].channel[c], s->o->s) != NULL;
+        at += some;
+        if (i == part && !some) return -1;
     }
-    const image_rows in = {is->row, is->rows, made}, out = {is->row, is->rows, plane};
-    ok = ok && (!any || read_as(s, part, p, &in, e)) &&
-         image_write_beside(s->w, part, &out, s->from, e);
-    for (int c = 0; made && c < p->channels; c++) mem_free((void *)(uintptr_t)made[c]);
-    mem_free(made);
-    mem_free(plane);
+    return at;
+}
+
+/* Both files take as many rows at a time. */
+static uint32_t step_of(void *ctx, int part) {
+    const rowwise *s = ctx;
+    uint32_t step = image_writer_rows(s->w, part);
+    int glare = glare_part(s, part);
+    if (glare < 0) return step;
+    uint32_t other = image_writer_rows(s->glare, glare);
+    return step / greatest_divisor(step, other) * other;
+}
+
+/* Rows of a part that is written, on their way to the file. */
+typedef struct {
+    rowwise *s;
+    int part;
+    uint32_t row, rows;
+    void **plane; /* of each channel of s->mid and s->out */
+    bool *mine;   /* to be freed: the others are bloom's */
+} passing;
+
+/* Reads the channels that are not bloomed but change all the same, and copies those of bloom that
+ * do. */
+static bool gather(const passing *w, const void *const *made, bool *changes, err *e) {
+    rowwise *s = w->s;
+    const image_part *p = &s->mid.part[w->part], *own = &s->in.part[w->part];
+    const image_part *file = file_part(s, w->part), *out = &s->out.part[w->part];
+    size_t n = (size_t)image_width(p) * w->rows;
+    bool codes = s->coded[w->part].any, any = false;
+    const void **read = mem_new((size_t)own->channels, sizeof *read, "planes", e);
+    bool ok = read && (!(codes || s->linear[w->part].any) || mark_colour(changes, p, e));
+    for (int c = 0; ok && c < p->channels; c++) {
+        int from = image_find_channel(file, p->channel[c].name);
+        size_t bytes = pixel_bytes(p->channel[c].type);
+        w->plane[c] = made ? (void *)(uintptr_t)made[c] : NULL;
+        if (w->plane[c] && !(codes && changes[c])) continue;
+        bool same = w->plane[c] || file->channel[from].type == out->channel[c].type;
+        if (!w->plane[c] && same && !changes[c]) continue;
+        void *fresh = mem_raw(n, bytes, "rows", e);
+        ok = fresh != NULL;
+        if (ok && w->plane[c]) memcpy(fresh, w->plane[c], n * bytes);
+        if (ok && !w->plane[c]) {
+            read[image_find_channel(own, p->channel[c].name)] = fresh;
+            any = true;
+        }
+        w->plane[c] = fresh;
+        w->mine[c] = true;
+    }
+    ok = ok && (!any || read_some(s, w->part, &(image_rows){w->row, w->rows, read}, e)) &&
+         recode_rows(s, &s->coded[w->part], p, w->plane, w->rows, e);
+    mem_free(read);
+    return ok;
+}
+
+/* Converts to the types of the file. */
+static bool retype(const passing *w, err *e) {
+    const image_part *p = &w->s->mid.part[w->part], *out = &w->s->out.part[w->part];
+    size_t n = (size_t)image_width(p) * w->rows;
+    for (int c = 0; c < p->channels; c++) {
+        const typed_rows r = {w->plane[c], p->channel[c].type, out->channel[c].type, n};
+        if (!w->plane[c] || r.from == r.to) continue;
+        void *fresh = mem_raw(n, pixel_bytes(r.to), "rows", e);
+        bool ok = fresh && convert(w->s, fresh, &r, e);
+        if (w->mine[c]) mem_free(w->plane[c]);
+        w->plane[c] = fresh;
+        w->mine[c] = true;
+        if (!ok) return false;
+    }
+    return true;
+}
+
+/* Hands the rows to one file, or to both. */
+static bool hand_over(const passing *w, err *e) {
+    rowwise *s = w->s;
+    const image_part *all = &s->out.part[w->part];
+    int glare = glare_part(s, w->part);
+    if (glare < 0)
+        return image_write_beside(s->w, w->part,
+                                  &(image_rows){w->row, w->rows, (const void *const *)w->plane},
+                                  s->from, e);
+    const image_part *own = &s->own.part[w->part], *apart = &s->apart.part[glare];
+    size_t most = (size_t)all->channels;
+    const void **to = mem_new(most, sizeof *to, "planes", e);
+    const void **other = mem_new(most, sizeof *other, "planes", e);
+    for (int c = 0; to && other && c < all->channels; c++) {
+        const char *name = emit_name(&all->channel[c], s->o->s);
+        if (name)
+            other[image_find_channel(apart, name)] = w->plane[c];
+        else
+            to[image_find_channel(own, all->channel[c].name)] = w->plane[c];
+    }
+    bool ok = to && other && image_write(s->glare, glare, w->row, w->rows, other, e) &&
+              image_write_beside(s->w, w->part, &(image_rows){w->row, w->rows, to}, s->from, e);
+    mem_free(to);
+    mem_free(other);
+    return ok;
+}
+
+/* Writes rows. Channels without a plane that change are read and changed on the way; all others
+ * come from the file as they are. */
+static bool write_some(rowwise *s, int part, const image_rows *is, err *e) {
+    size_t channels = (size_t)s->out.part[part].channels;
+    passing w = {.s = s, .part = part, .row = is->row, .rows = is->rows};
+    bool *changes = mem_new(channels, sizeof *changes, "channels", e);
+    w.plane = mem_new(channels, sizeof *w.plane, "planes", e);
+    w.mine = mem_new(channels, sizeof *w.mine, "channels", e);
+    bool ok = changes && w.plane && w.mine && gather(&w, is->plane, changes, e) && retype(&w, e) &&
+              hand_over(&w, e);
+    for (size_t c = 0; w.plane && w.mine && c < channels; c++)
+        if (w.mine[c]) mem_free(w.plane[c]);
+    mem_free(changes);
+    mem_free(w.plane);
+    mem_free(w.mine);
+    return ok;
+}
+
+static bool write_beside(rowwise *s, int part, const image_rows *is, err *e) {
+    const image_part *p = &s->out.part[part];
+    size_t width = image_width(p);
+    bool changes = changes_on_the_way(s, part) || s->coded[part].any;
+    for (int c = 0; c < p->channels; c++)
+        changes |= p->channel[c].type != s->mid.part[part].channel[c].type;
+    uint32_t some = changes ? some_rows(p, step_of(s, part)) : is->rows;
+    const void **at = mem_new((size_t)p->channels, sizeof *at, "planes", e);
+    bool ok = at != NULL, upwards = p->order == LINES_DECREASING;
+    uint32_t blocks = ceil_div_u32(is->rows, some);
+    for (uint32_t i = 0; ok && i < blocks; i++) {
+        uint32_t y = (upwards ? blocks - 1 - i : i) * some, rows = min_u32(some, is->rows - y);
+        for (int c = 0; is->plane && c < p->channels; c++)
+            at[c] = is->plane[c] ? (const uint8_t *)is->plane[c] +
+                                       y * width * pixel_bytes(s->mid.part[part].channel[c].type)
+                                 : NULL;
+        ok = write_some(s, part, &(image_rows){is->row + y, rows, is->plane ? at : NULL}, e);
+    }
+    mem_free(at);
     return ok;
 }
 
@@ -132,15 +333,10 @@ static bool same_types(const image_part *a, const image_part *b) {
 /* Writes a part that is not bloomed. */
 static bool write_part(rowwise *s, int part, err *e) {
     const image_part *p = &s->out.part[part];
-    uint32_t height = image_height(p), step = image_writer_rows(s->w, part);
-    if (same_types(p, file_part(s, part))) return image_copy_part(s->w, part, s->from, part, e);
-    uint32_t count = ceil_div_u32(height, step);
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < count; i++) {
-        uint32_t row = (p->order == LINES_DECREASING ? count - 1 - i : i) * step;
-        ok = write_beside(s, part, &(image_rows){row, min_u32(step, height - row), NULL}, e);
-    }
-    return ok;
+    bool spaces = s->linear[part].any || s->coded[part].any;
+    if (!spaces && same_types(p, file_part(s, part)))
+        return image_copy_part(s->w, part, s->from, part, e);
+    return write_beside(s, part, &(image_rows){0, image_height(p), NULL}, e);
 }
 
 static bool write_rows(void *ctx, int part, uint32_t row, uint32_t rows, const void *const plane[],
@@ -157,10 +353,10 @@ static bool write_rows(void *ctx, int part, uint32_t row, uint32_t rows, const v
 
 /* Returns the bytes that reading and writing take at the most. Each thread has a chunk in its
  * hands, read and written, packed and unpacked; and the rows of channels that come from the file
- * are there once more. */
+ * are there once more, and so are some rows that change on the way. */
 static uint64_t bytes_beside(const rowwise *s) {
     enum { TIMES = 3 };
-    uint64_t most = 0, threads = (uint64_t)par_threads(s->o->threads);
+    uint64_t most = 0, some = 0, threads = (uint64_t)par_threads(s->o->threads);
     for (int i = 0; i < s->out.parts; i++) {
         const image_part *p = &s->out.part[i], *own = file_part(s, i);
         uint64_t pixel = image_bytes(p) / image_width(p) / image_height(p);
@@ -169,8 +365,11 @@ static uint64_t bytes_beside(const rowwise *s) {
         uint64_t rows = in * image_reader_rows(s->from, i) +
                         out * (s->w ? image_writer_rows(s->w, i) : image_reader_rows(s->from, i));
         most = max_u64(most, rows * pixel);
+        if (changes_on_the_way(s, i) || s->coded[i].any)
+            some =
+                max_u64(some, pixel * image_width(p) * some_rows(p, image_reader_rows(s->from, i)));
     }
-    return most * threads * TIMES;
+    return (most * threads + some) * TIMES;
 }
 
 /* Returns the bytes of the planes that output_load reads, and the largest part's for floats. */
@@ -204,10 +403,9 @@ bool rowwise_is_possible(const output *o, const image_header *h) {
     for (int i = 0; i < h->parts; i++)
         changes |= window == WINDOW_DISPLAY &&
                    memcmp(&h->part[i].data, &h->part[i].display, sizeof h->part[i].data) != 0;
-    bool colours = o->s->input_space || o->s->output_space;
     const char *layers = o->s->bloom.per_layer;
     bool beside = o->s->bloom.mask || (layers && strstr(layers, "mask="));
-    return !changes && !colours && !beside && !output_is_picture(o->path);
+    return !changes && !beside && !output_is_picture(o->path);
 }
 
 bool rowwise_may_be_needed(const output *o, const image_header *h) {
@@ -234,37 +432,80 @@ bool rowwise_is_needed(const output *o, const image_header *h, const bloom *b) {
 
 static void close_rowwise(rowwise *s) {
     image_header_free(&s->in);
+    image_header_free(&s->mid);
     image_header_free(&s->out);
+    image_header_free(&s->own);
+    image_header_free(&s->apart);
+    mem_free(s->linear);
+    mem_free(s->coded);
 }
 
 /* Makes the headers. */
 static bool open_rowwise(rowwise *s, const bloom *b, err *e) {
     const settings *set = s->o->s;
     const image_header *h = image_reader_header(s->from);
-    if (!colours_check(h, e) || !image_header_copy(&s->in, h, e)) return false;
+    s->linear = mem_new((size_t)h->parts, sizeof *s->linear, "parts", e);
+    s->coded = mem_new((size_t)h->parts, sizeof *s->coded, "parts", e);
+    bool ok = s->linear && s->coded && image_header_copy(&s->in, h, e);
+    if (!ok) return false;
     output_packing(&s->in, set);
     if (set->pixels == PIXELS_FLOAT && !output_types(&s->in, set, PIXEL_HALF, PIXEL_FLOAT, e))
         return false;
-    return image_header_copy(&s->out, &s->in, e) && bloom_tiled_header(b, &s->out, e) &&
-           (set->pixels != PIXELS_HALF || output_types(&s->out, set, PIXEL_FLOAT, PIXEL_HALF, e)) &&
-           (!set->stamp || output_stamp(&s->out, set, image_reader_path(s->from), e));
+    for (int i = 0; ok && i < h->parts; i++)
+        ok = colours_in(&s->linear[i], &s->in.part[i], h->format, set, e);
+    ok = ok && image_header_copy(&s->mid, &s->in, e) && bloom_tiled_header(b, &s->mid, e);
+    for (int i = 0; ok && i < h->parts; i++)
+        ok = colours_out(&s->coded[i], &s->mid.part[i], set, e);
+    return ok && image_header_copy(&s->out, &s->mid, e) &&
+           (set->pixels != PIXELS_HALF || output_types(&s->out, set, PIXEL_FLOAT, PIXEL_HALF, e));
+}
+
+/* Makes the headers of the files: of the one, or of the image without its glare, and of the glare.
+ */
+static bool part_glare(rowwise *s, err *e) {
+    image all = {.plane = NULL};
+    bool ok = image_header_copy(&all.head, &s->out, e) &&
+              (all.plane = mem_new((size_t)s->out.parts, sizeof *all.plane, "planes", e));
+    for (int i = 0; ok && i < s->out.parts; i++) /* no plane is there, but moved all the same */
+        ok = (all.plane[i] =
+                  mem_new((size_t)s->out.part[i].channels, sizeof **all.plane, "planes", e));
+    image *glare = ok ? emit_take(&all, s->o->s, e) : NULL;
+    if (glare) {
+        s->apart = glare->head;
+        glare->head = (image_header){.parts = 0};
+    }
+    for (int i = 0; all.plane && i < s->out.parts; i++) mem_free(all.plane[i]);
+    mem_free(all.plane);
+    s->own = all.head;
+    for (int i = 0; glare && i < s->apart.parts; i++) mem_free(glare->plane[i]);
+    if (glare) mem_free(glare->plane);
+    mem_free(glare);
+    return glare != NULL;
+}
+
+static bool create(rowwise *s, const char *glare, err *e) {
+    const settings *set = s->o->s;
+    bool ok = glare ? part_glare(s, e) : image_header_copy(&s->own, &s->out, e);
+    if (ok && glare)
+        ok = (s->glare = image_create(glare, &s->apart, set->clobber, s->o->threads, e));
+    ok = ok && (!set->stamp || output_stamp(&s->own, set, image_reader_path(s->from), e));
+    return ok && (s->w = image_create(s->o->path, &s->own, set->clobber, s->o->threads, e));
 }
 
 static bloom_rows rows_of(rowwise *s) {
     return (bloom_rows){s, bytes_beside(s), read_rows, step_of, write_rows};
 }
 
-image_writer *rowwise_frame(rowwise_account *a, const output *o, image_reader *from, const bloom *b,
-                            bloom_report *made, err *e) {
-    rowwise s = {.o = o, .from = from, .a = a};
-    *a = (rowwise_account){0};
-    bool ok = open_rowwise(&s, b, e);
-    ok = ok && (s.w = image_create(o->path, &s.out, o->s->clobber, o->threads, e));
+bool rowwise_frame(rowwise_made *to, const rowwise_job *j, bloom_report *made, err *e) {
+    rowwise s = {.o = j->o, .from = j->from, .a = to};
+    *to = (rowwise_made){.load = 0};
+    bool ok = open_rowwise(&s, j->bloom, e) && create(&s, j->glare, e);
     const bloom_rows rows = ok ? rows_of(&s) : (bloom_rows){0};
-    ok = ok && bloom_tiled(b, &s.in, &rows, made, e);
-    if (!ok) image_discard(&s.w);
+    ok = ok && bloom_tiled(j->bloom, &s.in, &rows, made, e);
     close_rowwise(&s);
-    return s.w;
+    to->file = s.w;
+    to->glare = s.glare;
+    return ok;
 }
 
 /* Where there is no writer, its chunks are taken to be the reader's. */

@@ -8,9 +8,8 @@
 #include "app/run/output.h"
 #include "bloom/bloom.h"
 
-/* Returns whether an image can be made in this way: its window stays as it is, its colours are not
- * converted, no mask or settings of single layers are given, and the output is not a picture, which
- * is developed from the whole image. */
+/* Returns whether an image can be made in this way: its window stays as it is, no mask is given,
+ * and the output is not a picture, which is developed from the whole image. */
 bool rowwise_is_possible(const output *o, const image_header *h);
 
 /* Return whether an image has to be made in this way: because its planes and what blooming takes do
@@ -20,14 +19,20 @@ bool rowwise_may_be_needed(const output *o, const image_header *h);
 bool rowwise_is_needed(const output *o, const image_header *h, const bloom *b);
 
 typedef struct {
-    double load, save; /* seconds */
-    uint64_t clamped;  /* values of channels that were not bloomed, but became halfs */
-} rowwise_account;
+    const output *o;
+    image_reader *from;
+    const bloom *bloom;
+    const char *glare; /* a file for the glare alone (emit.h); NULL: none */
+} rowwise_job;
 
-/* Makes the result and returns its file, which the caller commits or discards; NULL after a
- * failure. */
-image_writer *rowwise_frame(rowwise_account *a, const output *o, image_reader *from, const bloom *b,
-                            bloom_report *made, err *e);
+typedef struct {
+    double load, save;          /* seconds */
+    uint64_t clamped;           /* values of channels that were not bloomed, but became halfs */
+    image_writer *file, *glare; /* complete, but not committed; glare: NULL where none is wanted */
+} rowwise_made;
+
+/* Makes the result. The caller commits the files, or discards them, also after a failure. */
+bool rowwise_frame(rowwise_made *to, const rowwise_job *j, bloom_report *made, err *e);
 
 /* Chooses the tiles of the first part with colour, as rowwise_frame would. */
 bool rowwise_tiling(tiling *t, const output *o, image_reader *from, const bloom *b, err *e);

@@ -20,8 +20,10 @@
 #include "app/run/job.h"
 #include "app/run/progress.h"
 
-/* Returns how many frames of this header, of a job of `frames`, are under way at a time. */
-uint32_t sequence_workers(const image_header *h, const par *threads, size_t frames);
+/* Returns how many frames of this header, of a job of `frames`, are under way at a time. Channels
+ * that stay in the file take no memory. */
+uint32_t sequence_workers(const image_header *h, const settings *s, const par *threads,
+                          size_t frames);
 
 /* Adds every frame that was looked at to the report. Returns false where a frame has stopped the
  * run; the error is that of the first such frame in the order of the job. Failures after which the
