@@ -117,8 +117,8 @@ $(BUILD)/image/flat/screen_ocio.o: CXXFLAGS += -DWITH_OCIO=$(OCIO)
 $(BUILD)/app/cli/help.o: CFLAGS += -DWITH_OCIO=$(OCIO)
 # tinyexr's PIZ coder makes shifts that the sanitizer reports; they are harmless.
 $(BUILD)/image/exr/exr_tiny.o: CXXFLAGS += -fno-sanitize=shift -w
-# The inner loops of exr_zip, of 4 and 8 rounds, must be unrolled.
-$(BUILD)/image/exr/exr_zip.o: CFLAGS += -O3
+# Inner loops of 4 to 16 rounds must be unrolled or made vectors.
+$(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_code.o: CFLAGS += -O3
 # Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
 $(BUILD)/image/flat/png.o: CFLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu/gpu_shaders.o: $(SPV)

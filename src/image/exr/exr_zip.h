@@ -26,10 +26,13 @@ void exr_undelta(uint8_t *b, size_t n);
 /* What one thread packs with. Free with mem_free. */
 typedef struct exr_zip exr_zip;
 exr_zip *exr_zip_new(err *e);
+/* Makes it do without instructions that not every processor has. The streams are the same; this is
+ * for tests. */
+void exr_zip_plain(exr_zip *z);
 
 /* Returns the room that packing n bytes may need. */
 size_t exr_zip_bound(size_t n);
-/* Packs n split bytes as a zlib stream and returns its length, which may be beyond n. */
+/* Packs n > 0 split bytes as a zlib stream and returns its length, which may be beyond n. */
 size_t exr_zip_pack(exr_zip *z, const uint8_t *bytes, size_t n, uint8_t *out);
 
 #endif

@@ -1,0 +1,240 @@
+#include "image/exr/exr_code.h"
+
+#include "base/number.h"
+
+#include <stdbool.h>
+
+enum {
+    CODE_LENGTH_CODES = 19,
+    PARTS = 16, /* of a bit: as exactly are lengths known before they are rounded */
+    MOST = 16,  /* more than any length */
+};
+
+/* --- lengths ------------------------------------------------------------------------------ */
+
+/* The symbols that occur, and their lengths before they are rounded: in 1/16 bit and with 15 added,
+ * so that key / PARTS is the length rounded up, and key % PARTS is large where little was added. */
+typedef struct {
+    uint16_t symbol[LENGTH_CODES];
+    uint8_t key[LENGTH_CODES];
+    int n;
+} wanted;
+
+static void want_lengths(wanted *w, const uint32_t *count, int n, unsigned deepest) {
+    uint32_t total = 0;
+    w->n = 0;
+    for (int i = 0; i < n; i++) {
+        total += count[i];
+        w->symbol[w->n] = (uint16_t)i;
+        w->n += count[i] != 0;
+    }
+    int32_t all = float_bits(total), most = (int32_t)(deepest * PARTS + PARTS - 1);
+    for (int i = 0; i < w->n; i++) {
+        int32_t key = ((all - float_bits(count[w->symbol[i]])) >> 19) + PARTS - 1;
+        w->key[i] = (uint8_t)(key < PARTS ? PARTS : key > most ? most : key);
+    }
+}
+
+/* How lengths change from those that are rounded up. Of the symbols of a length, the first ones
+ * change. */
+typedef struct {
+    int16_t less[PARTS][MOST]; /* by key % PARTS and key / PARTS: so many get one bit less */
+    int32_t more[MOST];        /* then so many of each length get one bit more, and again */
+    int32_t less_again[MOST];  /* then so many get one bit less, and again */
+    int32_t at[MOST + 1];      /* how many have each length in the end */
+} changes;
+
+/* Takes a bit from as many symbols of a part as there is room for, the short ones first. Returns
+ * what this takes of the room. */
+static int32_t take_part(int16_t less[MOST], int32_t room, unsigned deepest) {
+    int32_t need = 0;
+    for (unsigned d = 2; d <= deepest; d++) {
+        int32_t fit = (room - need) >> (deepest - d);
+        less[d] = (int16_t)(less[d] < fit ? less[d] : fit);
+        need += less[d] << (deepest - d);
+    }
+    return need;
+}
+
+/* Where lengths were cut off, the sum can be too large: the longest of the others get longer. */
+static int32_t make_room(changes *c, const int16_t weight[MOST], int32_t room, unsigned deepest) {
+    while (room < 0) {
+        unsigned d = deepest - 1;
+        while (!c->at[d]) d--;
+        c->at[d]--;
+        c->at[d + 1]++;
+        c->more[d]++;
+        room += weight[d + 1];
+    }
+    return room;
+}
+
+/* Counts keys in two tables in turns, since equal ones would wait for each other's count. */
+static void count_keys(int16_t to[PARTS][MOST], const wanted *w) {
+    int16_t other[PARTS][MOST] = {{0}};
+    int i = 0;
+    for (; i + 2 <= w->n; i += 2) {
+        to[w->key[i] % PARTS][w->key[i] / PARTS]++;
+        other[w->key[i + 1] % PARTS][w->key[i + 1] / PARTS]++;
+    }
+    if (i < w->n) to[w->key[i] % PARTS][w->key[i] / PARTS]++;
+    for (int part = 0; part < PARTS; part++)
+        for (int d = 0; d < MOST; d++) to[part][d] = (int16_t)(to[part][d] + other[part][d]);
+}
+
+static void plan_changes(changes *c, const wanted *w, unsigned deepest) {
+    memset(c, 0, sizeof *c);
+    int16_t weight[MOST] = {0}; /* what each length takes of Kraft's sum, which is 2^deepest */
+    int16_t less[MOST] = {0};   /* of all parts */
+    int32_t room = 1 << deepest;
+    for (unsigned d = 1; d <= deepest; d++) weight[d] = (int16_t)(1 << (deepest - d));
+    count_keys(c->less, w);
+    for (int part = 0; part < PARTS; part++)
+        for (int d = 0; d < MOST; d++) c->at[d] += c->less[part][d];
+    for (int d = 0; d < MOST; d++) room -= c->at[d] * weight[d];
+    for (int part = 0; part < PARTS; part++) {
+        int32_t need = 0;
+        c->less[part][1] = 0;
+        for (int d = 0; d < MOST; d++) need += c->less[part][d] * weight[d];
+        if (need > room && room > 0) {
+            need = take_part(c->less[part], room, deepest);
+        } else if (need > room) {
+            need = 0;
+            memset(c->less[part], 0, sizeof c->less[part]);
+        }
+        room -= need;
+        for (int d = 0; d < MOST; d++) less[d] = (int16_t)(less[d] + c->less[part][d]);
+    }
+    for (int d = 1; d < MOST; d++) {
+        c->at[d] -= less[d];
+        c->at[d - 1] += less[d];
+    }
+    room = make_room(c, weight, room, deepest);
+    for (unsigned d = deepest; d > 1; d--) {
+        int32_t n = room >> (deepest - d);
+        c->less_again[d] = n = n < c->at[d] ? n : c->at[d];
+        c->at[d] -= n;
+        c->at[d - 1] += n;
+        room -= n * weight[d];
+    }
+}
+
+/* --- codes -------------------------------------------------------------------------------- */
+
+/* Makes the first of 16 bits the lowest. */
+static void turn_round(uint16_t *code, int n) {
+    for (int i = 0; i < n; i++) {
+        uint16_t v = code[i];
+        v = (uint16_t)((v >> 1 & 0x5555) | (v & 0x5555) << 1);
+        v = (uint16_t)((v >> 2 & 0x3333) | (v & 0x3333) << 2);
+        v = (uint16_t)((v >> 4 & 0x0f0f) | (v & 0x0f0f) << 4);
+        code[i] = (uint16_t)(v >> 8 | v << 8);
+    }
+}
+
+void exr_code_make(exr_code *code, const uint32_t *count, int n, unsigned deepest) {
+    wanted w;
+    changes c;
+    uint16_t next[MOST]; /* with the first bit highest of 16 */
+    want_lengths(&w, count, n, deepest);
+    plan_changes(&c, &w, deepest);
+    uint32_t first = 0;
+    for (unsigned d = 1; d <= deepest; d++) {
+        next[d] = (uint16_t)first;
+        first += (uint32_t)c.at[d] << (16 - d);
+    }
+    memset(code->length, 0, (size_t)n);
+    for (int i = 0; i < w.n; i++) {
+        unsigned d = w.key[i] / PARTS;
+        int16_t *less = &c.less[w.key[i] % PARTS][d];
+        int16_t one = *less > 0;
+        *less = (int16_t)(*less - one);
+        d -= (unsigned)one;
+        for (; c.more[d]; d++) c.more[d]--;
+        for (; c.less_again[d]; d--) c.less_again[d]--;
+        code->length[w.symbol[i]] = (uint8_t)d;
+        code->code[w.symbol[i]] = next[d];
+        next[d] = (uint16_t)(next[d] + (1u << (16 - d)));
+    }
+    turn_round(code->code, n);
+}
+
+/* --- the list of lengths ------------------------------------------------------------------ */
+
+typedef struct {
+    int items;
+    uint8_t item[LENGTH_CODES + DISTANCE_CODES], extra[LENGTH_CODES + DISTANCE_CODES];
+    uint32_t count[CODE_LENGTH_CODES];
+} length_list;
+
+static inline void add_item(length_list *l, unsigned item, int extra) {
+    l->item[l->items] = (uint8_t)item;
+    l->extra[l->items++] = (uint8_t)extra;
+    l->count[item]++;
+}
+
+/* Adds `run` equal lengths: 16 repeats the last length 3 to 6 times, 17 and 18 are 3 to 10 and 11
+ * to 138 zeros. */
+static void add_run(length_list *l, unsigned length, int run) {
+    for (int n; length == 0 && run >= 3; run -= n) {
+        n = run < 138 ? run : 138;
+        add_item(l, n < 11 ? 17 : 18, n < 11 ? n - 3 : n - 11);
+    }
+    if (length && run >= 4) {
+        add_item(l, length, 0);
+        run--;
+        for (int n; run >= 3; run -= n) {
+            n = run < 6 ? run : 6;
+            add_item(l, 16, n - 3);
+        }
+    }
+    for (; run > 0; run--) add_item(l, length, 0);
+}
+
+/* Fills *l from n lengths, after which 8 bytes can be read. */
+static void list_lengths(length_list *l, uint8_t *length, int n) {
+    memset(l->count, 0, sizeof l->count);
+    l->items = 0;
+    length[n] = 255; /* ends the last run */
+    for (int i = 0, run; i < n; i += run) {
+        uint64_t same = length[i] * 0x0101010101010101u, next;
+        for (run = 1;; run += 8) {
+            memcpy(&next, length + i + run, 8);
+            if (next != same) break;
+        }
+        run += __builtin_ctzll(next ^ same) >> 3;
+        add_run(l, length[i], run);
+    }
+}
+
+void exr_code_put(bit_writer *to, const exr_code *symbols, const exr_code *distances) {
+    static const uint8_t ORDER[CODE_LENGTH_CODES] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                                     11, 4,  12, 3, 13, 2, 14, 1, 15};
+    static const uint8_t EXTRA[CODE_LENGTH_CODES] = {[16] = 2, [17] = 3, [18] = 7};
+    uint8_t all[LENGTH_CODES + DISTANCE_CODES + 9];
+    length_list l;
+    exr_code code;
+    bit_writer w = *to;
+    int s = LENGTH_CODES, d = DISTANCE_CODES, n = CODE_LENGTH_CODES;
+    while (!symbols->length[s - 1]) s--; /* the end of the block is there */
+    while (d > 1 && !distances->length[d - 1]) d--;
+    memcpy(all, symbols->length, (size_t)s);
+    memcpy(all + s, distances->length, (size_t)d);
+    list_lengths(&l, all, s + d);
+    exr_code_make(&code, l.count, CODE_LENGTH_CODES, 7);
+    while (n > 4 && !code.length[ORDER[n - 1]]) n--;
+    put(&w, (uint64_t)(s - 257), 5);
+    put(&w, (uint64_t)(d - 1), 5);
+    put(&w, (uint64_t)(n - 4), 4);
+    for (int i = 0; i < n; i++) {
+        flush(&w);
+        put(&w, code.length[ORDER[i]], 3);
+    }
+    for (int i = 0; i < l.items; i++) {
+        flush(&w);
+        put(&w, code.code[l.item[i]], code.length[l.item[i]]);
+        put(&w, l.extra[i], EXTRA[l.item[i]]);
+    }
+    flush(&w);
+    *to = w;
+}
