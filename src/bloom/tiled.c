@@ -45,20 +45,24 @@ bool tiled_header(image_part *p, const bloom_settings *s, err *e) {
 typedef struct {
     session *session;
     device_forecast *each;
+    uint64_t memory; /* all in all */
 } device_check;
 
-static bool a_device_fits(void *ctx, const plan_request *tile) {
+/* A device of software has no memory of its own: it takes from that of the tile. */
+static bool a_device_fits(void *ctx, const tiling *t, const plan_request *tile) {
     device_check *d = ctx;
     bloom_forecasts f = {.each = d->each};
-    return session_forecast(d->session, tile, &f, NULL) >= 0;
+    int best = session_forecast(d->session, tile, &f, NULL);
+    if (best < 0 || f.device[best].class != ENGINE_SOFTWARE) return best >= 0;
+    return t->bytes + plan_device_bytes(&d->each[best].plan) <= d->memory;
 }
 
-/* Libraries take memory that nobody counts, graphics drivers more than others, and so does what
- * rounds up to whole pages. */
+/* Libraries take memory that nobody counts, and so does what rounds up to whole pages. A Vulkan
+ * driver takes 50 to 130 MB with its shaders (lavapipe; docs/notebook.md, "Tiles"). */
 static uint64_t memory_for(const tiled_job *j) {
     bool cpu = j->s->device && strcmp(j->s->device, "cpu") == 0;
-    uint64_t left = mem_left(), libraries = (cpu ? 32u : 128u) << 20;
-    uint64_t beside = left / 16 + min_u64(left / 5, libraries) + j->rows->bytes;
+    uint64_t left = mem_left(), libraries = cpu ? TILED_LIBRARIES : TILED_DRIVERS;
+    uint64_t beside = left / 16 + min_u64(left / (cpu ? 5 : 2), libraries) + j->rows->bytes;
     return left > beside ? left - beside : 0;
 }
 
@@ -99,7 +103,7 @@ static bool make_request(tiling_request *r, const tiled_job *j, const layer_map 
 }
 
 static bool choose(tiling *t, const tiled_job *j, const tiling_request *r, err *e) {
-    device_check d = {j->session, NULL};
+    device_check d = {j->session, NULL, r->memory};
     if (j->cut) {
         *t = *j->cut;
         return true;

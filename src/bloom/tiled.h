@@ -11,6 +11,9 @@
 #include "bloom/session.h"
 #include "math/tiling.h"
 
+/* Bytes that are left to libraries, and to them and Vulkan drivers, where there is room. */
+enum { TILED_LIBRARIES = 32 << 20, TILED_DRIVERS = 160 << 20 };
+
 typedef struct {
     const bloom_settings *s;
     par *threads;

@@ -234,7 +234,7 @@ bool tiling_choose(tiling *t, const tiling_request *r, tiling_fits *fits, void *
     bool found = false;
     while (!found && cheapest(t, s, &least)) {
         plan_request ask = tiling_ask(t, &r->ask);
-        found = !fits || fits(ctx, &ask);
+        found = !fits || fits(ctx, t, &ask);
         s->most = samples_of(t) * SMALLER;
     }
     mem_free(s);

@@ -49,7 +49,7 @@ typedef struct {
 } tiling;
 
 /* Says whether a device can do the plan of a tile. */
-typedef bool tiling_fits(void *ctx, const plan_request *tile);
+typedef bool tiling_fits(void *ctx, const tiling *t, const plan_request *tile);
 
 /* Finds the cheapest tiling that takes no more than the memory, and whose tiles `fits` accepts
  * (NULL: it accepts all). ERR_RETRY if there is none, with the memory that the smallest takes. */

@@ -114,19 +114,21 @@ static void more_memory_is_never_dearer(void **state) {
     }
 }
 
-static bool narrow(void *ctx, const plan_request *tile) {
+static bool narrow(void *ctx, const tiling *t, const plan_request *tile) {
+    (void)t;
     int *asked = ctx;
     ++*asked;
     return tile->size[PLAN_X] < 8192;
 }
 /* No tile of more than 1.5 million pixels, as a small device has it. */
-static bool small(void *ctx, const plan_request *tile) {
+static bool small(void *ctx, const tiling *t, const plan_request *tile) {
+    (void)t;
     int *asked = ctx;
     ++*asked;
     return (uint64_t)tile->size[PLAN_X] * tile->size[PLAN_Y] * tile->channels < 1500000u * 3u;
 }
-static bool never(void *ctx, const plan_request *tile) {
-    (void)ctx, (void)tile;
+static bool never(void *ctx, const tiling *t, const plan_request *tile) {
+    (void)ctx, (void)t, (void)tile;
     return false;
 }
 

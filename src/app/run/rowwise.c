@@ -411,7 +411,10 @@ bool rowwise_is_possible(const output *o, const image_header *h) {
 bool rowwise_may_be_needed(const output *o, const image_header *h) {
     uint64_t planes = planes_bytes(o, h);
     if (!rowwise_is_possible(o, h)) return false;
-    return planes > mem_limit() / 4 || may_be_small(o, planes);
+    /* A device that is named may be one of software, which takes its memory from the same. */
+    const char *device = o->s->bloom.device;
+    bool named = device && strcmp(device, "auto") != 0 && strcmp(device, "cpu") != 0;
+    return planes > mem_limit() / (named ? 16 : 4) || may_be_small(o, planes);
 }
 
 bool rowwise_is_needed(const output *o, const image_header *h, const bloom *b) {
