@@ -7,6 +7,7 @@
 #include "bloom/session.h"
 #include "bloom/store.h"
 #include "bloom/tiled.h"
+#include "bloom/tiled_mask.h"
 #include "image/layers.h"
 
 #include <stdint.h>
@@ -317,18 +318,10 @@ bool bloom_tiled_header(const bloom *b, image_header *h, err *e) {
     return true;
 }
 
-bool bloom_tiled(const bloom *b, const image_header *h, const bloom_rows *rows, bloom_report *r,
-                 err *e) {
-    begin(b, r);
-    if (!check_globs(b, h, e)) return false;
-    if (b->s.mask || (b->s.per_layer && strstr(b->s.per_layer, "mask=")))
-        return err_set(e, ERR_CONFIG,
-                       "a mask needs the whole image in memory, into which it does not fit; raise "
-                       "--mem-limit");
+/* Blooms all parts, whose rows are behind their masks. */
+static bool tile_parts(const bloom *b, const image_header *h, const bloom_rows *rows,
+                       bloom_report *r, err *e) {
     bool none = b->s.sharpen == 1 && !b->s.per_layer && !(b->s.emit_layer && *b->s.emit_layer);
-    for (int part = 0; part < h->parts; part++)
-        if (!check_windows(b, &h->part[part], e)) return false;
-    session_rest(b->session); /* an attempt to make it whole may have left much in memory */
     for (int part = 0; part < h->parts; part++) {
         const tiled_job j = {&b->s, b->threads, b->session, h, part, rows, NULL};
         uint32_t height = image_height(&h->part[part]);
@@ -336,6 +329,20 @@ bool bloom_tiled(const bloom *b, const image_header *h, const bloom_rows *rows, 
             return false;
     }
     return none || (r->groups ? judge(b, r, e) : no_layer(e));
+}
+
+bool bloom_tiled(const bloom *b, const image_header *h, const bloom_rows *rows, bloom_report *r,
+                 err *e) {
+    begin(b, r);
+    if (!check_globs(b, h, e)) return false;
+    for (int part = 0; part < h->parts; part++)
+        if (!check_windows(b, &h->part[part], e)) return false;
+    session_rest(b->session); /* an attempt to make it whole may have left much in memory */
+    if (!b->s.mask && !b->s.per_layer) return tile_parts(b, h, rows, r, e);
+    tiled_masks *m = tiled_masks_open(&b->s, h, rows, e);
+    bool ok = m && tile_parts(b, h, tiled_masks_rows(m), r, e);
+    tiled_masks_close(&m);
+    return ok;
 }
 
 /* --- before it is done ---------------------------------------------------------------------- */

@@ -28,12 +28,15 @@ int mask_find(const image_header *h, int *part, const char *name) {
     return c;
 }
 
+bool mask_missing(const char *name, err *e) {
+    return err_set(e, ERR_USAGE,
+                   "the mask '%s' is neither a channel of the image nor a layer with one channel",
+                   name);
+}
+
 bool mask_make(mask *m, const image *img, int part, const char *name, err *e) {
     int c = mask_find(&img->head, &part, name);
-    if (c < 0)
-        return err_set(
-            e, ERR_USAGE,
-            "the mask '%s' is neither a channel of the image nor a layer with one channel", name);
+    if (c < 0) return mask_missing(name, e);
     const image_part *p = &img->head.part[part];
     size_t n = (size_t)image_width(p) * image_height(p);
     *m = (mask){mem_raw(n, sizeof(float), "the mask", e), p->data};

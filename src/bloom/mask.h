@@ -20,6 +20,8 @@ bool mask_make(mask *m, const image *img, int part, const char *name, err *e);
 void mask_free(mask *m);
 /* Returns the channel that mask_make takes, or -1; *part is where it is found. */
 int mask_find(const image_header *h, int *part, const char *name);
+/* The error of a name that is not there. */
+bool mask_missing(const char *name, err *e);
 
 /* The light of a layer that is set aside. */
 typedef struct {

@@ -103,6 +103,23 @@ PY
     same 9MB layers.exr --per-layer "spec:threshold=1,spec:knee=0.5,rgba:sharpen=0.4"
 }
 
+@test "masks: of the part, of another part with another window, of single layers" {
+    oiiotool in.exr --ch R,G,B,A=0.5,spec.R=B,spec.G=R,spec.B=G,m.m=R -o mask.exr
+    NEAR=1e-4
+    same 12MB mask.exr --mask m
+    NEAR=2e-3 same 12MB mask.exr --mask m.m --pixel-type half --emit-layer glow
+    same 12MB mask.exr --per-layer "spec:mask=m,rgba:sharpen=0.4" --alpha convolve
+    oiiotool in.exr --ch R,G,B --attrib oiio:subimagename light --attrib openexr:lineOrder decreasingY -o light.exr
+    oiiotool in.exr --ch R --chnames mask.m --crop 300x200+150+90 --attrib oiio:subimagename far -d half -o far.exr
+    oiiotool light.exr far.exr --siappend -o far.exr
+    same 8MB far.exr --mask mask
+    # Pixels that are not finite come through where nothing of them is spread.
+    oiiotool mask.exr --fill:color=0,0,0,0,0,0,0,0 9x9+100+100 --point:color=nan,1,1,1,0,0,0,0 103,104 -o bad.exr
+    same 12MB bad.exr --mask m.m
+    refused 64 "the mask 'no' is neither a channel of the image nor a layer with one channel" \
+        mask.exr kernel.exr -o out.exr --device cpu --mem-limit 12MB --mask no
+}
+
 @test "colour spaces: all layers of colour are converted, those that are not bloomed, too" {
     oiiotool in.exr --ch R,G,B,A=0.5,spec.R=B,spec.G=R,spec.B=G,Z.Z=0.25 -d half --attrib compression piz -o spaces.exr
     NEAR=1e-3

@@ -403,9 +403,7 @@ bool rowwise_is_possible(const output *o, const image_header *h) {
     for (int i = 0; i < h->parts; i++)
         changes |= window == WINDOW_DISPLAY &&
                    memcmp(&h->part[i].data, &h->part[i].display, sizeof h->part[i].data) != 0;
-    const char *layers = o->s->bloom.per_layer;
-    bool beside = o->s->bloom.mask || (layers && strstr(layers, "mask="));
-    return !changes && !beside && !output_is_picture(o->path);
+    return !changes && !output_is_picture(o->path);
 }
 
 bool rowwise_may_be_needed(const output *o, const image_header *h) {

@@ -8,8 +8,8 @@
 #include "app/run/output.h"
 #include "bloom/bloom.h"
 
-/* Returns whether an image can be made in this way: its window stays as it is, no mask is given,
- * and the output is not a picture, which is developed from the whole image. */
+/* Returns whether an image can be made in this way: its window stays as it is, and the output is
+ * not a picture, which is developed from the whole image. */
 bool rowwise_is_possible(const output *o, const image_header *h);
 
 /* Return whether an image has to be made in this way: because its planes and what blooming takes do
