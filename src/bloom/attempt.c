@@ -14,13 +14,29 @@ typedef struct {
     const view *v;
     const light *l;
     const accuracy *method;
-    bool wide;                    /* doubles */
-    bool halfs;                   /* read from the image's own planes, written as such */
+    bool wide;       /* doubles */
+    bool from_halfs; /* the engine reads the image's halfs */
+    bool to_halfs;   /* the last pass writes halfs; likewise where from_halfs is true */
     bool in_place[VIEW_CHANNELS]; /* the engine reads the image's own plane */
     void *in[PSF_CHANNELS], *made[PSF_CHANNELS];
     spot_list spots[VIEW_CHANNELS];
     kernel_core core;
 } attempt;
+
+/* Decides what is done with halfs as they are. Where a result beyond halfs would be stored as
+ * floats, it must not become halfs before that is known. A result that is made in place stays
+ * floats. */
+static void keep_halfs(attempt *a) {
+    const view *v = a->v;
+    const accuracy *m = a->method;
+    bool plain = !m->core;
+    for (uint32_t c = 0; c < v->channels; c++)
+        plain &= m->below[c] == SCAN_BINS && m->exponent[c] == 0;
+    bool may = v->halfs && !a->wide && !v->tile && !v->glare[0] &&
+               v->s->half_overflow != OVERFLOW_FLOAT;
+    a->from_halfs = may && plain;
+    a->to_halfs = may && (plain || m->core);
+}
 
 /* Decides which plane is read, which is written, and where the result goes. */
 static bool lay_out(attempt *a, outcome *to, err *e) {
@@ -28,15 +44,22 @@ static bool lay_out(attempt *a, outcome *to, err *e) {
     const accuracy *m = a->method;
     buffers *b = v->buf;
     bool two = a->wide || m->core;
-    size_t bytes = v->pixels * (a->wide ? sizeof(double) : sizeof(float));
-    if (!buffers_room(b, 0, v->channels, v->pixels * (a->halfs ? 2 : sizeof(float)), e) ||
+    size_t first_bytes = v->pixels * (a->from_halfs ? sizeof(uint16_t) : sizeof(float));
+    size_t bytes = v->pixels * (a->wide       ? sizeof(double)
+                                : a->to_halfs ? sizeof(uint16_t)
+                                              : sizeof(float));
+    if (!buffers_room(b, 0, v->channels, first_bytes, e) ||
         (two && !buffers_room(b, 1, v->channels, bytes, e)))
         return false;
     for (uint32_t c = 0; c < v->channels; c++) {
-        if (a->halfs) a->in[c] = *view_plane(v, c);
-        to->half[c] = a->halfs ? b->plane[0][c] : NULL;
-    }
-    for (uint32_t c = 0; !a->halfs && c < v->channels; c++) {
+        to->out[c] = NULL;
+        to->half[c] = NULL;
+        if (a->to_halfs) {
+            a->in[c] = a->from_halfs ? *view_plane(v, c) : b->plane[0][c];
+            a->made[c] = NULL;
+            to->half[c] = b->plane[two][c];
+            continue;
+        }
         bool own = v->type[c] == PIXEL_FLOAT && v->all && !a->wide && m->below[c] == SCAN_BINS &&
                    m->exponent[c] == 0;
         void *first = b->plane[0][c], *second = b->plane[1][c];
@@ -71,7 +94,7 @@ static bool fill(attempt *a, err *e) {
     const accuracy *m = a->method;
     bool missing = !v->buf->loaded, scaled = false, ok = true;
     v->buf->loaded = false; /* set 0 is written over from here on */
-    if (a->halfs) return true;
+    if (a->from_halfs) return true;
     if (a->wide) return view_blocks(v, load_doubles, a, e);
     for (uint32_t c = 0; c < v->channels; c++) { /* floats that were to be read in place */
         missing |= v->type[c] == PIXEL_FLOAT && v->all && !a->in_place[c];
@@ -107,9 +130,9 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
                   .nonnegative = a->l->nonnegative,
                   .signs = a->l->signs,
                   .rounding = accuracy_rounding(a->method, !v->all),
-                  .in = a->wide || a->halfs ? NULL : (float *const *)a->in,
+                  .in = a->wide || a->from_halfs ? NULL : (float *const *)a->in,
                   .out = to->out,
-                  .half = a->halfs ? to->half : NULL,
+                  .half = a->to_halfs ? to->half : NULL,
                   .glare = v->glare[0] ? v->glare : NULL,
                   .kept = v->tile ? v->tile->kept : (tail_kept){0}};
     for (uint32_t c = 0; c < v->channels; c++) {
@@ -118,7 +141,7 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
         j.exponent[c] = a->method->exponent[c];
         /* The image's rows serve as they are, unless the engine writes over them before the last
          * pass reads them. */
-        j.same[c] = !a->wide && !a->halfs && v->all && a->method->below[c] >= SCAN_BINS &&
+        j.same[c] = !a->wide && !a->from_halfs && v->all && a->method->below[c] >= SCAN_BINS &&
                     !j.exponent[c] && (sinks || a->in[c] != a->made[c]);
     }
     return j;
@@ -139,8 +162,8 @@ static bool transform(const attempt *a, outcome *to, bool *engine_failed, err *e
                       .tap = tap,
                       .gain = gain,
                       .out = a->made,
-                      .halfs = a->halfs,
-                      .sink = rows ? &(engine_sink){join_row, rows} : NULL};
+                      .sink = rows ? &(engine_sink){join_row, rows} : NULL,
+                      .halfs = a->from_halfs};
     bool ok = engine_submit(g, at->slot, &f, e) && engine_wait(g, at->slot, &to->times, e);
     *engine_failed = !ok;
     if (!rows) return ok && join_all(to->stats, &j, threads, e);
@@ -148,36 +171,29 @@ static bool transform(const attempt *a, outcome *to, bool *engine_failed, err *e
     return ok;
 }
 
-/* Returns whether the image's halfs go to the engine as they are: nothing is added in space, which
- * would need floats. */
-static bool goes_as_halfs(const view *v, const accuracy *m) {
-    bool plain = v->travels && !m->core && attempt_way(v, m) == WAY_HALFS;
-    for (uint32_t c = 0; c < v->channels; c++) plain &= m->below[c] == SCAN_BINS;
-    return plain;
-}
-
-static bool takes_halfs(const session_lease *l) {
-    return l->at.engine->halfs && l->at.engine->sinks;
+/* Goes over to floats where the engine knows no halfs, or does not hand out rows. */
+static bool suit_engine(attempt *a, outcome *to, err *e) {
+    const engine *g = to->lease.at.engine;
+    bool missing = a->from_halfs;
+    if (!a->to_halfs || (g->sinks && (g->halfs || !a->from_halfs))) return true;
+    a->from_halfs = a->to_halfs = false;
+    return lay_out(a, to, e) && (!missing || fill(a, e));
 }
 
 bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e) {
-    bool ok = true, again = true, halfs = goes_as_halfs(v, method);
+    bool ok = true, again = true;
     *to = (outcome){0};
     while (ok && again) {
         const session_want want = {v->size, attempt_way(v, method), method->core};
-        attempt a = {
-            .v = v, .l = l, .method = method, .wide = want.way == WAY_FLOAT64, .halfs = halfs};
+        attempt a = {.v = v, .l = l, .method = method, .wide = want.way == WAY_FLOAT64};
         bool engine_failed = false;
         again = false;
+        keep_halfs(&a);
         /* The engine is taken when the planes are ready, since other frames wait for it. */
         ok = lay_out(&a, to, e) && core_make(&a.core, &v->size->tail, method->core, e) &&
              fill(&a, e) && session_take(&to->lease, v->session, &want, e);
-        if (ok && halfs && !takes_halfs(&to->lease)) { /* the CPU has taken over */
-            session_give(v->session, &to->lease, false, NULL);
-            halfs = false;
-            again = true;
-        } else if (ok) {
-            ok = transform(&a, to, &engine_failed, e);
+        if (ok) {
+            ok = suit_engine(&a, to, e) && transform(&a, to, &engine_failed, e);
             if (session_give(v->session, &to->lease, engine_failed, e)) ok = again = true;
         }
         for (uint32_t c = 0; c < VIEW_CHANNELS; c++) spots_free(&a.spots[c]);

@@ -277,12 +277,7 @@ static bool open_view(view *v, const group_job *j, err *e) {
         need.piece = v->tile->piece;
     }
     v->size = session_size_take(j->session, &need, e);
-    if (!v->size) return false;
-    const device_choice *halfs = &v->size->decided.way[WAY_HALFS];
-    v->travels = v->halfs && halfs->possible && halfs->plan.input_bytes &&
-                 halfs->device.class != ENGINE_CPU && !v->tile && !j->glare &&
-                 v->s->half_overflow != OVERFLOW_FLOAT;
-    return true;
+    return v->size != NULL;
 }
 
 static void close_view(view *v) {

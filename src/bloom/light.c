@@ -37,20 +37,10 @@ static scan_request request_of(const light *l, const view *v, const void *const 
                           .seen_y = size->seen[PLAN_Y]};
 }
 
-/* Half planes become floats on the way, unless they travel as they are, or only their excess is
- * spread. */
-static bool scan_image(light *l, const view *v, bool load, err *e) {
+static bool scan_image(light *l, const view *v, err *e) {
     const void *plane[VIEW_CHANNELS];
-    float *to[VIEW_CHANNELS];
-    for (uint32_t c = 0; c < v->channels; c++) {
-        plane[c] = *view_plane(v, c);
-        to[c] = v->type[c] == PIXEL_FLOAT ? NULL : v->buf->plane[0][c];
-    }
+    for (uint32_t c = 0; c < v->channels; c++) plane[c] = *view_plane(v, c);
     scan_request ask = request_of(l, v, plane, v->type);
-    if (load && v->all && !v->travels) {
-        ask.to = to;
-        v->buf->loaded = true;
-    }
     scan_free(&l->scanned);
     return scan_make(&l->scanned, &ask, v->threads, e);
 }
@@ -59,6 +49,7 @@ static bool scan_excess(light *l, const view *v, err *e) {
     bool in_place[VIEW_CHANNELS] = {0};
     const void *plane[VIEW_CHANNELS];
     pixel_type type[VIEW_CHANNELS];
+    if (!buffers_room(v->buf, 0, v->channels, v->pixels * sizeof(float), e)) return false;
     for (uint32_t c = 0; c < v->channels; c++) {
         plane[c] = v->buf->plane[0][c];
         type[c] = PIXEL_FLOAT;
@@ -100,7 +91,7 @@ static bool repair(light *l, const view *v, err *e) {
         if (!repair_plane(&added, &r, v->threads, e)) return false;
         l->bad_light[c] = -added;
     }
-    return scan_image(l, v, true, e);
+    return scan_image(l, v, e);
 }
 
 /* --- all of it ------------------------------------------------------------------------------- */
@@ -159,9 +150,7 @@ bool light_find(light *l, const view *v, bool ahead, err *e) {
     *l = (light){.close = !dark_outside || s->verify || !v->all ||
                           (s->precision != PRECISION_FLOAT64 && is_lit(v))};
     v->buf->loaded = false;
-    if (!v->travels && !buffers_room(v->buf, 0, v->channels, v->pixels * sizeof(float), e))
-        return false;
-    if (!scan_image(l, v, true, e)) return false;
+    if (!scan_image(l, v, e)) return false;
     for (uint32_t c = 0; c < v->channels; c++) l->sum[c] = l->scanned.channel[c].sum;
     if (l->scanned.bad) {
         l->bad_pixels = l->scanned.bad;
@@ -178,7 +167,7 @@ bool light_find(light *l, const view *v, bool ahead, err *e) {
 bool light_find_closely(light *l, const view *v, err *e) {
     if (l->close) return true;
     l->close = true;
-    if (!scan_image(l, v, false, e)) return false;
+    if (!scan_image(l, v, e)) return false;
     find_dark(l, v);
     return par_for(v->threads, v->channels, sketch_channel, &(sketch_job){l, v}, e);
 }

@@ -23,8 +23,7 @@ typedef struct {
 } light;
 
 /* Looks at the image's planes. Repairs bad pixels in the image, or refuses them; ahead: never
- * refuses, but counts them as 0. Leaves in v->buf what is spread, as far as it is made on the
- * way.
+ * refuses, but counts them as 0. Leaves in v->buf what is spread, where only an excess is.
  *
  * Histograms take as long as all the rest, so an ordinary image gets none at first: there are some
  * where a sample of it has lights, where the border brings light in, where only the excess over a

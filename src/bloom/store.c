@@ -101,23 +101,14 @@ static bool make_planes(void *made[VIEW_CHANNELS], const view *v, const pixel_ty
     return true;
 }
 
-/* The result's planes of halfs and the image's own change places. */
-static void swap_halfs(const view *v, const outcome *o) {
-    for (uint32_t c = 0; c < v->channels; c++) {
-        void **own = view_plane(v, c), *old = *own;
-        v->buf->plane[0][c] = old;
-        *own = o->half[c];
-    }
-}
-
-/* The result's plane and the image's own change places; one of another size is not kept. */
-static void swap_plane(const view *v, uint32_t c, const float *out) {
+/* The result's plane and the image's own change places; one of another type is not kept. */
+static void swap_plane(const view *v, uint32_t c, const void *out, pixel_type is) {
     void **own = view_plane(v, c), *old = *own;
     for (int set = 0; set < 2; set++) {
         void **plane = &v->buf->plane[set][c];
         if (*plane != out) continue;
         *own = *plane;
-        *plane = v->type[c] == PIXEL_FLOAT ? old : NULL;
+        *plane = v->type[c] == is ? old : NULL;
         if (!*plane) mem_free(old);
         return;
     }
@@ -136,8 +127,8 @@ void store_floats(void *plane, pixel_type t, size_t first, float *from, size_t n
 
 static void store_pixels(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     const pixels_job *j = ctx;
+    if (j->to[c] == PIXEL_FLOAT || j->o->half[c]) return;
     float *from = j->o->out[c] + first;
-    if (j->to[c] == PIXEL_FLOAT) return;
     if (j->o->stats[c].over)
         store_floats(*view_plane(v, c), j->to[c], first, from, n);
     else
@@ -147,20 +138,17 @@ static void store_pixels(const view *v, void *ctx, uint32_t c, size_t first, siz
 bool store_result(const view *v, const light *l, outcome *o, bloom_report *r, err *e) {
     pixel_type to[VIEW_CHANNELS];
     void *made[VIEW_CHANNELS];
-    if (!check_floats(v, o, e) || !choose_types(to, v, o, r, e)) return false;
-    if (o->half[0]) {
-        enter_ledger(v, l, o, to, r);
-        swap_halfs(v, o);
-        return true;
-    }
-    if (!make_planes(made, v, to, e)) return false;
+    if (!check_floats(v, o, e) || !choose_types(to, v, o, r, e) || !make_planes(made, v, to, e))
+        return false;
     enter_ledger(v, l, o, to, r);
     for (uint32_t c = 0; c < v->channels; c++) {
         if (made[c]) {
             mem_free(*view_plane(v, c));
             *view_plane(v, c) = made[c];
         } else if (to[c] == PIXEL_FLOAT) {
-            swap_plane(v, c, o->out[c]);
+            swap_plane(v, c, o->out[c], PIXEL_FLOAT);
+        } else if (o->half[c]) {
+            swap_plane(v, c, o->half[c], PIXEL_HALF);
         }
         view_part(v)->channel[v->channel[c]].type = to[c];
     }

@@ -12,8 +12,8 @@
 
 enum { VIEW_CHANNELS = LAYER_MAX_CHANNELS };
 
-/* Planes between the image's and the engine's, kept from group to group: set 0 holds floats, or a
- * result in halfs, set 1 floats or doubles. They may change places with the image's own. One thread
+/* Planes between the image's and the engine's, kept from group to group: set 0 holds floats
+ * or halfs, set 1 floats, halfs or doubles. They may change places with the image's own. One thread
  * uses them. */
 typedef struct {
     void *plane[2][ENGINE_CHANNELS];
@@ -47,7 +47,6 @@ typedef struct {
     join_excess excess;
     bool all;      /* all light is spread: there is no threshold */
     bool halfs;    /* all light is spread, and all of it is halfs */
-    bool travels;  /* these go to a device as they are, and the result may be made as halfs */
     bool promised; /* a tolerance is kept or said to be broken; not with a bilinear spectrum */
     /* Planes of floats beside the result, of group_bloom; NULL where they are not wanted: */
     float *original[VIEW_CHANNELS]; /* the image as it came, for --verify */

@@ -60,7 +60,6 @@ typedef struct {
     double sum, squares;
     float least, greatest;
     bins *bins; /* the worker's; NULL: no histogram */
-    float *to;  /* where the piece's samples go as floats, or NULL */
 } piece;
 
 /* The totals of a block so far. */
@@ -207,14 +206,12 @@ static void scan_span(scanner *k, block_totals *block, scan_bad at, uint32_t n) 
     piece *p = k->p;
     uint32_t c = at.channel;
     float own[SPAN];
-    /* As floats the samples are where they were, or where they are wanted, or in `own`. */
-    size_t first = (size_t)at.y * r->w + at.x, before = (size_t)at.y / j->rows * j->rows * r->w;
-    float *to = p->to ? p->to + (first - before) : own;
-    const float *v = to;
-    if (r->type[c] == PIXEL_FLOAT && !p->to)
+    size_t first = (size_t)at.y * r->w + at.x;
+    const float *v = own;
+    if (r->type[c] == PIXEL_FLOAT)
         v = (const float *)r->plane[c] + first;
     else
-        image_to_float(to, r->plane[c], r->type[c], first, n);
+        image_to_float(own, r->plane[c], r->type[c], first, n);
     if (k->careful) {
         memmove(own, v, n * sizeof *own);
         v = own;
@@ -268,7 +265,7 @@ static bool scan_rows(const job *j, piece *p, block_totals *block, size_t index,
     scanner k = {j, p, careful, {{0}, (vec8f){0} - (float)INFINITY}};
     bins *tables = p->bins;
     if (tables) memset(tables, 0, sizeof *tables);
-    *p = (piece){.bins = tables, .to = p->to, .least = INFINITY, .greatest = -INFINITY};
+    *p = (piece){.bins = tables, .least = INFINITY, .greatest = -INFINITY};
     clear_blocks(block, j->across);
     for (; y < end; y++) {
         for (uint32_t x = 0; x < r->w; x += step)
@@ -303,11 +300,9 @@ static bool scan_piece(void *ctx, size_t index, int worker, err *e) {
     (void)e;
     block_totals *block = j->block + (size_t)worker * j->across;
     piece *p = &j->piece[index];
-    size_t c = index / j->pieces, y = index % j->pieces * j->rows;
-    if (j->r->to && j->r->to[c]) p->to = j->r->to[c] + y * j->r->w;
     if (j->tables) p->bins = &j->tables[worker];
     if (!scan_rows(j, p, block, index, false)) scan_rows(j, p, block, index, true);
-    if (p->bins) add_bins(j, &j->s->channel[c], p->bins);
+    if (p->bins) add_bins(j, &j->s->channel[index / j->pieces], p->bins);
     return true;
 }
 

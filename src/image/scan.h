@@ -52,7 +52,6 @@ typedef struct {
     /* For the histogram: how often each column and row is seen, the image and its borders together;
      * NULL: once. */
     const uint32_t *seen_x, *seen_y;
-    float *const *to; /* where the samples go as floats, bad ones as they are; or NULL */
 } scan_request;
 
 /* Fills *s, to be freed with scan_free. */

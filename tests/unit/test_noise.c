@@ -254,7 +254,7 @@ static scan scan_of(const float *v, const plan_request *ask) {
     }
     const void *list = v;
     pixel_type type = PIXEL_FLOAT;
-    scan_request r = {W, H, 1, &list, &type, 0, true, seen[0], seen[1], NULL};
+    scan_request r = {W, H, 1, &list, &type, 0, true, seen[0], seen[1]};
     scan s;
     err e = {0};
     CHECK_OK(scan_make(&s, &r, make_threads(), &e), e);

@@ -42,8 +42,7 @@ static planes *make_planes(void) {
 }
 
 static scan_request request_of(const planes *p, uint32_t block) {
-    return (scan_request){W,     H,    CHANNELS,  p->list,   p->type,
-                          block, true, p->seen_x, p->seen_y, NULL};
+    return (scan_request){W, H, CHANNELS, p->list, p->type, block, true, p->seen_x, p->seen_y};
 }
 
 static scan scan_of(const scan_request *r, par *threads) {
@@ -204,7 +203,7 @@ static void bins_and_median(void **state) {
     float dark[100] = {0};
     const void *list = dark;
     pixel_type type = PIXEL_FLOAT;
-    scan_request r = {10, 10, 1, &list, &type, 0, true, NULL, NULL, NULL};
+    scan_request r = {10, 10, 1, &list, &type, 0, true, NULL, NULL};
     scan s = scan_of(&r, make_threads());
     assert_true(scan_median(&s.channel[0]) == 0 && s.channel[0].greatest == 0);
     scan_free(&s);

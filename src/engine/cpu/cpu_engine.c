@@ -132,7 +132,7 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
         return err_set(e, ERR_INTERNAL, "%u slots; %d are the most", slots, ENGINE_SLOTS);
     g->slots = slots;
     g->pass = k->float64 ? &CPU_PASSES_FLOAT64 : &CPU_PASSES_FLOAT32;
-    g->base.sinks = p->first == PLAN_X && !k->float64;
+    g->base.sinks = g->base.halfs = p->first == PLAN_X && !k->float64;
     j->p = &g->p;
     /* An odd number of cache lines, so that the same place of many lines does not fall into the
      * same few sets of the cache. */
@@ -197,6 +197,7 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
         j.channel = c;
         j.spectrum = p->ask.spectra > 1 ? c : 0;
         j.sink = g->base.sinks ? f->sink : NULL;
+        j.halfs = g->base.halfs && f->halfs;
         j.tap = j.sink ? 0 : f->tap[c];
         j.gain = f->gain[c] * g->scale;
         if (!run_plane(g, &j, t, e)) return false;

@@ -1,5 +1,6 @@
 #include "engine/cpu/cpu_passes.h"
 
+#include "base/half.h"
 #include "base/number.h"
 
 #include <string.h>

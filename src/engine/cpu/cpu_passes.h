@@ -46,7 +46,8 @@ typedef struct {
     /* Set for each frame and plane, before its first pass. */
     void *half[PLAN_TERMS]; /* complex [batch][k][CPU_LINES]; the first takes the sum */
     const spectrum_lines *kernel[PLAN_TERMS]; /* halves lines of axis[1].length */
-    const void *in[PLAN_TERMS];               /* the planes, and */
+    const void *in[PLAN_TERMS];               /* the planes, */
+    bool halfs;                               /* of halfs, and */
     void *out;                                /* where the result goes */
     double tap, gain;                         /* `gain` undoes the scale of the transforms, too */
     const engine_sink *sink;    /* gets the rows, and `out` is not written; NULL: none */
