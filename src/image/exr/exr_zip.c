@@ -7,8 +7,9 @@
  * A repetition is found by looking its first bytes up in a table of the last place where bytes of
  * the same hash stood. A reference to it costs some 12 to 25 bits, so as many bytes are looked up
  * as cost that much when they are literals, by a sample of the half: 16 bytes where a literal takes
- * up to 2 bits, 4 or 5 where it takes more than 4. Where little is found, places are skipped, the
- * more the longer it lasts: grain costs hardly more than its codes.
+ * up to 2 bits, 4 or 5 where it takes more than 4; one or two fewer in small blocks, where
+ * distances are short. Where little is found, places are skipped, the more the longer it lasts:
+ * grain costs hardly more than its codes.
  *
  * Time goes where the processor guesses wrong which way a branch goes, some 20 cycles each time,
  * and lengths of matches cannot be guessed. Therefore a match is compared, remembered and written
@@ -121,6 +122,7 @@ enum {
     BLOCK = 65535, /* bytes; the most that a stored block may hold */
     WINDOW = 32768,
     LONGEST_MATCH = 258,
+    RUN = 8, /* matches with a shorter distance repeat a byte or a few */
     LOOKUP_BITS = 14,
     SLACK = 64, /* before the end of a block no match starts here, so that loads stay inside */
 };
@@ -301,13 +303,16 @@ static inline size_t match_start(const uint8_t *b, size_t at, size_t distance, s
 }
 
 /* Remembers places of the match [p, m): the first ones and the last ones without a branch for their
- * number, one in 5 between, so that any column comes up in some line. */
-static inline void remember_match(exr_zip *z, size_t p, size_t m, unsigned gram) {
-    enum { EVERY = 5, TAIL = 8 };
+ * number, one in 5 between, so that any column comes up in some line. Places within a run are all
+ * alike; only the last ones are remembered. */
+static inline void remember_match(exr_zip *z, size_t p, size_t m, size_t distance, unsigned gram) {
+    enum { EVERY = 5, TAIL = 8, LAST = 24 };
     remember(z, min_size(p + EVERY, m - 1), gram);
     remember(z, min_size(p + 2 * EVERY, m - 1), gram);
-    for (size_t i = p + 3 * EVERY; i + TAIL < m; i += EVERY) remember(z, i, gram);
-    for (size_t i = m < TAIL ? m : TAIL; i > 0; i--) remember(z, m - i, gram);
+    size_t i = p + 3 * EVERY;
+    if (distance < RUN && i + LAST < m) i = m - LAST;
+    for (; i + TAIL < m; i += EVERY) remember(z, i, gram);
+    for (i = m < TAIL ? m : TAIL; i > 0; i--) remember(z, m - i, gram);
 }
 
 /* Where a search is: the bytes before `anchor` are in steps already. */
@@ -360,8 +365,9 @@ static inline __attribute__((always_inline)) void find_steps(exr_zip *z, block *
         misses -= min_u32((pairs ? 32 : 16) * s.length, misses);
         add_step(&f, k, b, s);
         size_t stop = min_size(m, end);
-        if (!pairs) remember_match(z, p, stop, gram);
-        for (size_t i = p + 2; pairs && i < stop; i += 4) remember(z, i, gram);
+        if (!pairs) remember_match(z, p, stop, distance, gram);
+        for (size_t i = p + 2; pairs && i < stop; i += distance < RUN ? 64 : 4)
+            remember(z, i, gram);
         p = pairs ? (m + 1) & ~(size_t)1 : m;
     }
     *out = f;
@@ -372,16 +378,19 @@ static void find_matches(exr_zip *z, block *k, sample s) {
     finding f = {z->step, z->literal, k->from};
     memset(k->distances, 0, sizeof k->distances);
     memset(k->symbols, 0, sizeof k->symbols);
+    bool small = k->to - k->from < 16384; /* references are short, and so cheap */
     if (s.pairs)
         find_steps(z, k, &f, 4, true, 6);
-    else if (s.bits >= 65 && k->to - k->from < 16384) /* references are short, and so cheap */
+    else if (s.bits >= 65 && small)
         find_steps(z, k, &f, 4, false, 7);
     else if (s.bits >= 65)
         find_steps(z, k, &f, 5, false, 7);
+    else if (s.bits >= 35 && small)
+        find_steps(z, k, &f, 6, false, 6);
     else if (s.bits >= 35)
-        find_steps(z, k, &f, 8, false, 7);
+        find_steps(z, k, &f, 8, false, 6);
     else
-        find_steps(z, k, &f, 16, false, 7);
+        find_steps(z, k, &f, 16, false, 6);
     size_t rest = k->to - f.anchor;
     memcpy(f.literal, z->bytes + f.anchor, rest);
     *f.step++ = (step){(uint32_t)rest, 0, 0};
