@@ -1,6 +1,6 @@
 /* test_in_flight.c - several frames in flight on one engine: they come back whole in any order, the
  * same bits as one after the other, whether the host or the device copies them, into planes or to
- * a sink, from one thread or from several. */
+ * a sink, from one thread or from several, with one term or two. */
 #include "gpu/pipeline.h"
 #include "unit/check.h"
 
@@ -21,7 +21,7 @@ typedef struct {
 } film;
 
 typedef struct {
-    const void *in[CHANNELS];
+    const void *in[2][CHANNELS]; /* of the first term, and of a second */
     void *out[CHANNELS];
     engine_frame f;
     engine_sink sink;
@@ -47,10 +47,12 @@ static film *make_film(void) {
 
 static void aim(frame *to, film *m, int i, float (*out)[PIXELS]) {
     for (int c = 0; c < CHANNELS; c++) {
-        to->in[c] = m->in[i][c];
+        to->in[0][c] = m->in[i][c];
+        to->in[1][c] = m->in[(i + 3) % FRAMES][c];
         to->out[c] = out[c];
     }
-    to->f = (engine_frame){.in = {to->in}, .tap = m->tap, .gain = m->gain[i], .out = to->out};
+    to->f = (engine_frame){
+        .in = {to->in[0], to->in[1]}, .tap = m->tap, .gain = m->gain[i], .out = to->out};
 }
 
 /* A different spectrum in every number: what it does to an image does not matter here. */
@@ -61,13 +63,16 @@ static void prepare(engine *g, const pipe_case *c, const engine_device *d, uint3
     CHECK_OK(plan_make(&p, &ask, &e), e);
     uint64_t seed = 3;
     size_t n = 2 * (size_t)p.halves * p.axis[1].length;
-    float *value = mem_new(n, sizeof *value, "spectrum", &e);
-    for (size_t i = 0; i < n; i++) value[i] = (float)pipe_random(&seed);
-    spectrum_lines lines = {
-        .channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
+    spectrum_lines lines[2];
+    for (uint32_t t = 0; t < p.terms; t++) {
+        float *value = mem_new(n, sizeof *value, "spectrum", &e);
+        for (size_t i = 0; i < n; i++) value[i] = (float)pipe_random(&seed);
+        lines[t] = (spectrum_lines){
+            .channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
+    }
     engine_options o = {.slots = slots, .timestamps = true, .staged = c->staged};
-    CHECK_OK(engine_prepare(g, &p, &lines, &o, &e), e);
-    spectrum_lines_free(&lines);
+    CHECK_OK(engine_prepare(g, &p, lines, &o, &e), e);
+    for (uint32_t t = 0; t < p.terms; t++) spectrum_lines_free(&lines[t]);
 }
 
 static void check_times(const engine_times *t, const engine_device *d) {
@@ -224,7 +229,7 @@ static void run_on(const pipe_case *c, const engine_device *d) {
     engine_close(&g);
 }
 
-static void run_case(bool staged, pipe_samples samples, uint64_t range) {
+static void run_case(bool staged, pipe_samples samples, uint64_t range, uint32_t terms) {
     const pipe_case c = {.w = W,
                          .h = H,
                          .kw = 8,
@@ -234,6 +239,7 @@ static void run_case(bool staged, pipe_samples samples, uint64_t range) {
                          .border = {BORDER_MIRROR, BORDER_ZERO},
                          .channels = CHANNELS,
                          .spectra = 1,
+                         .terms = terms,
                          .gain = 1,
                          .shrink = {.buffer_range = range},
                          .tapless = true,
@@ -246,19 +252,27 @@ static void run_case(bool staged, pipe_samples samples, uint64_t range) {
 
 static void by_the_host(void **state) {
     (void)state;
-    run_case(false, PIPE_HALFS, 0);
+    run_case(false, PIPE_HALFS, 0, 1);
 }
 static void by_the_device(void **state) {
     (void)state;
-    run_case(true, PIPE_HALFS, 0);
+    run_case(true, PIPE_HALFS, 0, 1);
 }
 static void halfs_by_the_host(void **state) {
     (void)state;
-    run_case(false, PIPE_HALFS_TOLD, 0);
+    run_case(false, PIPE_HALFS_TOLD, 0, 1);
 }
 static void halfs_by_the_device_in_chunks(void **state) {
     (void)state;
-    run_case(true, PIPE_HALFS_TOLD, 32768);
+    run_case(true, PIPE_HALFS_TOLD, 32768, 1);
+}
+static void two_terms_by_the_host(void **state) {
+    (void)state;
+    run_case(false, PIPE_HALFS, 0, 2);
+}
+static void two_terms_as_halfs_by_the_device_in_chunks(void **state) {
+    (void)state;
+    run_case(true, PIPE_HALFS_TOLD, 65536, 2);
 }
 
 int main(void) {
@@ -270,6 +284,8 @@ int main(void) {
         cmocka_unit_test(by_the_device),
         cmocka_unit_test(halfs_by_the_host),
         cmocka_unit_test(halfs_by_the_device_in_chunks),
+        cmocka_unit_test(two_terms_by_the_host),
+        cmocka_unit_test(two_terms_as_halfs_by_the_device_in_chunks),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     par_close(&threads);
