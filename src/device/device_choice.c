@@ -36,8 +36,45 @@ static bool is_uuid(const char *want, const engine_device *d) {
     return memcmp(d->uuid, NONE, ENGINE_UUID) != 0 && strcmp(plain, hex) == 0;
 }
 
+bool device_are_several(const char *want) {
+    return want && (strcmp(want, "all") == 0 || strcmp(want, "gpus") == 0 || strchr(want, ','));
+}
+
+/* Fills `word` with what stands in front of the first comma; returns what stands behind it. */
+static const char *next_word(char word[ENGINE_NAME], const char *list) {
+    size_t n = strcspn(list, ",");
+    snprintf(word, ENGINE_NAME, "%.*s", (int)min_size(n, ENGINE_NAME - 1), list);
+    return list + n + (list[n] == ',');
+}
+
+/* Returns whether one of the words between commas names the device. */
+static bool is_in_list(const char *want, const engine_device *d, uint32_t index) {
+    char word[ENGINE_NAME];
+    while (*want) {
+        want = next_word(word, want);
+        if (*word && device_is_wanted(word, d, index)) return true;
+    }
+    return false;
+}
+
+/* Finds a word of a list that names no device, although others do. */
+static bool has_stray(char word[ENGINE_NAME], const char *want, const device_list *l) {
+    for (uint32_t i = 0; i < l->count; i++) /* a name with a comma in it is no list */
+        if (!is_any(want) && strcasestr(l->device[i].name, want)) return false;
+    bool list = !is_any(want) && strchr(want, ',');
+    while (list && *want) {
+        bool any = false;
+        want = next_word(word, want);
+        for (uint32_t i = 0; *word && i < l->count; i++)
+            any |= device_is_wanted(word, &l->device[i], i);
+        if (!any) return true;
+    }
+    return false;
+}
+
 bool device_is_wanted(const char *want, const engine_device *d, uint32_t index) {
     if (is_any(want)) return true;
+    if (strcmp(want, "gpus") == 0) return d->class == ENGINE_GPU;
     for (int i = 0; i < CLASSES; i++)
         if (strcmp(want, CLASS_NAME[i]) == 0) return (int)d->class == i;
     if (want[strspn(want, "0123456789")] == 0) {
@@ -45,7 +82,8 @@ bool device_is_wanted(const char *want, const engine_device *d, uint32_t index) 
         snprintf(number, sizeof number, "%u", index);
         return strcmp(want, number) == 0;
     }
-    return is_uuid(want, d) || (strlen(want) > 2 && strcasestr(d->name, want) != NULL);
+    if (is_uuid(want, d) || (strlen(want) > 2 && strcasestr(d->name, want) != NULL)) return true;
+    return strchr(want, ',') && is_in_list(want, d, index); /* names may have commas, too */
 }
 
 /* --- errors ---------------------------------------------------------------------------------- */
@@ -129,6 +167,7 @@ static bool is_sure(const device_request *r, engine_class class, const device_se
 int device_choose(device_forecast *to, const device_list *l, const device_request *r, err *e) {
     int found = -1;
     bool any = false, sure = false;
+    char stray[ENGINE_NAME];
     err_code code = ERR_NONE;
     text why = {0};
     for (uint32_t i = 0; i < l->count; i++) {
@@ -145,7 +184,10 @@ int device_choose(device_forecast *to, const device_list *l, const device_reques
         sure = surely;
         found = (int)i;
     }
-    if (!any)
+    if (any && has_stray(stray, r->want, l)) {
+        none_wanted(stray, l->device, l->count, e);
+        found = -1;
+    } else if (!any)
         none_wanted(r->want, l->device, l->count, e);
     else if (found < 0)
         err_set(e, code, "%s", why.s);

@@ -29,8 +29,9 @@ void device_list_fill(device_list *l, const char *want);
 
 /* A task, and the devices that may do it. */
 typedef struct {
-    const char *want;    /* "auto" or NULL; "all"; "cpu", "gpu", "software"; an index in the list;
-                          * a uuid, with or without dashes; part of a name (3 letters or more) */
+    const char *want;    /* "auto" or NULL; "all"; "gpus"; "cpu", "gpu", "software"; an index in the
+                          * list; a uuid, with or without dashes; part of a name (3 letters or
+                          * more); or several of these, with commas between them */
     uint32_t images;     /* how many there are; 0 stands for 1 */
     uint64_t vram_limit; /* 0, or the maximum of bytes that a plan may take on a device */
     uint32_t gpu_frames; /* maximum of frames in flight on a GPU; 0: as many as `ask` says */
@@ -46,6 +47,9 @@ typedef struct {
     bool measured; /* its speed was measured; false: it is the default of its class */
 } device_forecast;
 
+/* Returns whether `want` may name several devices that share a sequence: "all", "gpus", or a list.
+ */
+bool device_are_several(const char *want);
 /* Returns whether `want` (see device_request) names device `d`, at `index` of the list. */
 bool device_is_wanted(const char *want, const engine_device *d, uint32_t index);
 

@@ -9,6 +9,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
+/* The most engines of a GPU with the same plan, for tasks that differ in their kernels. */
+enum { MOST_ALIKE = 6 };
+
 /* An engine with what it is prepared for. */
 typedef struct device_place {
     /* Const from when a thread has begun to make it until nobody uses it. */
@@ -189,12 +192,38 @@ void device_pool_trim(device_pool *p) {
     pthread_mutex_unlock(&p->lock);
 }
 
+static bool is_alike(const place *i, const device_task *t) {
+    return !i->gone && same_device(&i->on.device, &t->on->device) &&
+           plan_same(&i->on.plan, &t->on->plan);
+}
+
+/* Returns ENGINE_SLOTS if none is free. */
+static uint32_t free_slot(const place *is) {
+    for (uint32_t i = 0; i < is->on.plan.frames && i < ENGINE_SLOTS; i++)
+        if (!is->busy[i]) return i;
+    return ENGINE_SLOTS;
+}
+
+/* Returns whether one more engine may have the plan of these. Tasks of a single slot each may
+ * differ in their kernels, and get as many engines as there are tasks on the CPU. On a GPU, where a
+ * frame takes less time than an engine, a few are enough. */
+static bool may_be_more(uint32_t alike, const device_task *t) {
+    return alike < (t->on->device.class == ENGINE_CPU ? UINT32_MAX : MOST_ALIKE);
+}
+
+/* Finds the place where the task is to wait for a slot; NULL: it needs another one. */
 static place *find(const device_pool *p, const device_task *t) {
-    for (place *i = p->first; i; i = i->after)
-        if (!i->gone && memcmp(&i->kernel, &t->kernel, sizeof i->kernel) == 0 &&
-            same_device(&i->on.device, &t->on->device) && plan_same(&i->on.plan, &t->on->plan))
-            return i;
-    return NULL;
+    uint32_t alike = 0;
+    place *found = NULL;
+    for (place *i = p->first; i; i = i->after) {
+        if (!is_alike(i, t)) continue;
+        alike++;
+        if (memcmp(&i->kernel, &t->kernel, sizeof i->kernel) != 0) continue;
+        bool free = !i->making && i->served == i->next && free_slot(i) < ENGINE_SLOTS;
+        if (free) return i;
+        found = i;
+    }
+    return t->on->plan.frames > 1 || !may_be_more(alike, t) ? found : NULL;
 }
 
 /* Returns the bytes that engines take on a device. */
@@ -220,16 +249,23 @@ static bool make_room(device_pool *p, const device_choice *on) {
 }
 
 /* Returns a place for the task, which the caller makes: an old one that nobody uses where enough of
- * these are kept, else a new one. Best is one with the same plan, which needs only its spectrum. */
-static place *begin(device_pool *p, const device_task *t, err *e) {
-    uint32_t idle = 0;
-    place *is = oldest_idle(p, &t->on->device);
-    for (place *i = p->first; i; i = i->after) idle += !i->users;
-    for (place *i = p->first; is && i; i = i->after)
-        if (!i->users && same_device(&i->on.device, &t->on->device) &&
-            plan_same(&i->on.plan, &t->on->plan))
-            is = i;
-    if (!is || idle <= p->idle) is = mem_new(1, sizeof *is, "engine", e);
+ * these are kept, else a new one. Best is one with the same plan, which needs only its spectrum.
+ * *wait: there are as many as there may be, and all are in use. */
+static place *begin(device_pool *p, const device_task *t, bool *wait, err *e) {
+    uint32_t idle = 0, alike = 0;
+    place *is = oldest_idle(p, &t->on->device), *same = NULL;
+    for (place *i = p->first; i; i = i->after) {
+        idle += !i->users;
+        alike += is_alike(i, t);
+        if (!i->users && is_alike(i, t)) same = i;
+    }
+    bool more = may_be_more(alike, t);
+    *wait = !more && !same;
+    if (*wait) return NULL;
+    if (same && (!more || idle > p->idle))
+        is = same;
+    else if (!is || idle <= p->idle)
+        is = mem_new(1, sizeof *is, "engine", e);
     if (!is) return NULL;
     engine *old = is->engine;
     take_out(p, is);
@@ -267,13 +303,6 @@ static bool make(device_pool *p, place *is, const device_task *t, bool *refused,
 
 /* --- slots ----------------------------------------------------------------------------------- */
 
-/* Returns ENGINE_SLOTS if none is free. */
-static uint32_t free_slot(const place *is) {
-    for (uint32_t i = 0; i < is->on.plan.frames && i < ENGINE_SLOTS; i++)
-        if (!is->busy[i]) return i;
-    return ENGINE_SLOTS;
-}
-
 /* Ends one use of a place. */
 static void leave(device_pool *p, place *is) {
     is->users--;
@@ -300,13 +329,11 @@ static bool wait_for_slot(device_pool *p, place *is, device_lease *l) {
  * needs. Returns false where it cannot be made. */
 static bool make_place(device_pool *p, const device_task *t, bool *refused, err *e) {
     err why = {0};
-    if (!make_room(p, t->on)) {
-        pthread_cond_wait(&p->changed, &p->lock);
-        return true;
-    }
-    if (find(p, t)) return true; /* the lock was given up */
-    place *is = begin(p, t, e);
-    if (!is) return false;
+    bool wait = !make_room(p, t->on);
+    if (!wait && find(p, t)) return true; /* the lock was given up */
+    place *is = wait ? NULL : begin(p, t, &wait, e);
+    if (wait) pthread_cond_wait(&p->changed, &p->lock);
+    if (!is) return wait;
     bool alone = p->first == is && !is->after, ok = make(p, is, t, refused, &why);
     is->making = false;
     is->gone = !ok;

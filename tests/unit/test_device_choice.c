@@ -88,6 +88,38 @@ static void test_exact_wishes(void **state) {
     }
 }
 
+/* Several devices: by a list, or all GPUs. A word that names none is an error; a name may have
+ * commas.
+ */
+static void test_lists(void **state) {
+    (void)state;
+    static const struct {
+        const char *want;
+        bool several, wanted[DEVICES];
+    } CASE[] = {{"gpus", true, {true, true}},
+                {"all", true, {true, true, true, true}},
+                {"0,2", true, {true, false, true}},
+                {"mini,software", true, {false, true, false, true}},
+                {"gpu,cpu", true, {true, true, true}},
+                {"0", false, {true}},
+                {"auto", false, {true, true, true, true}}};
+    device_forecast f[ENGINE_DEVICES];
+    err e = {0};
+    for (size_t k = 0; k < sizeof CASE / sizeof CASE[0]; k++) {
+        int best = choose(CASE[k].want, 100, 640, 360, f, &e);
+        CHECK_OK(best >= 0, e);
+        assert_true(CASE[k].wanted[best]);
+        assert_int_equal(device_are_several(CASE[k].want), CASE[k].several);
+        for (int i = 0; i < DEVICES; i++) assert_int_equal(f[i].wanted, CASE[k].wanted[i]);
+    }
+    assert_false(device_are_several(NULL));
+    assert_int_equal(choose("0,7", 100, 640, 360, f, &e), -1);
+    assert_non_null(strstr(e.msg, "no device is '7'"));
+    assert_int_equal(choose("0,,1", 100, 640, 360, f, &e), -1);
+    const engine_device comma = {.class = ENGINE_SOFTWARE, .name = "pipe (1, 256 bits)"};
+    assert_true(device_is_wanted(comma.name, &comma, 3));
+}
+
 static void test_unknown_wishes_say_what_there_is(void **state) {
     (void)state;
     static const char *const WANT[] = {"4", "nothing", "ti", "deadbeef", "00000000", "-1", "1x"};
@@ -285,6 +317,7 @@ static void test_speeds_are_kept_per_device(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact_wishes),
+        cmocka_unit_test(test_lists),
         cmocka_unit_test(test_unknown_wishes_say_what_there_is),
         cmocka_unit_test(test_no_device_at_all),
         cmocka_unit_test(test_one_image_is_for_the_cpu_and_a_sequence_for_the_gpu),

@@ -164,10 +164,10 @@ static void start(waiter *w) {
 static void first_come(void **state) {
     (void)state;
     enum { MANY = 4 };
-    bench *b = open_bench("cpu", 1, 1, 0);
+    bench *b = open_bench("cpu", 1, 2, 0);
     atomic_int turns = 0;
     waiter w[MANY];
-    device_lease l = take(b, 0);
+    device_lease l = take(b, 0), other = take(b, 0);
     for (int i = 0; i < MANY; i++) {
         w[i] = (waiter){.b = b, .turns = &turns};
         start(&w[i]);
@@ -180,7 +180,39 @@ static void first_come(void **state) {
         l = w[i].l;
     }
     give(b, l);
+    give(b, other);
     assert_int_equal(b->made[0], 1);
+    close_bench(b);
+}
+
+/* Engines of one slot: a task gets one of its own, also where another has one for the same kernel;
+ * on a GPU only some of them, and then waits for the first that is given back, whatever its kernel
+ * is. */
+static void one_slot_each(void **state) {
+    (void)state;
+    enum { MANY = 6 }; /* MOST_ALIKE */
+    bench *b = open_bench("cpu", 1, 1, 0);
+    device_lease l[MANY + 2];
+    for (int i = 0; i < MANY + 2; i++) l[i] = take(b, 0);
+    assert_int_equal(b->made[0], MANY + 2);
+    for (int i = 0; i < MANY + 2; i++) give(b, l[i]);
+    close_bench(b);
+    engine_device d[ENGINE_DEVICES];
+    uint32_t count = engine_devices(d, ENGINE_DEVICES), at = 0;
+    while (at < count && d[at].class == ENGINE_CPU) at++;
+    if (at == count) return;
+    b = open_bench(d[at].name, 1, 1, 0);
+    for (int i = 0; i < MANY; i++) l[i] = take(b, i % 2);
+    atomic_int turns = 0;
+    waiter w = {.b = b, .task = 2, .turns = &turns};
+    start(&w);
+    assert_false(w.has);
+    give(b, l[3]);
+    pthread_join(w.thread, NULL);
+    assert_ptr_equal(w.l.engine, l[3].engine);
+    give(b, w.l);
+    for (int i = 0; i < MANY; i++)
+        if (i != 3) give(b, l[i]);
     close_bench(b);
 }
 
@@ -268,13 +300,10 @@ static void many_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(several_at_a_time),
-        cmocka_unit_test(kept_and_dropped),
-        cmocka_unit_test(plans_differ),
-        cmocka_unit_test(first_come),
-        cmocka_unit_test(failed),
-        cmocka_unit_test(many_threads),
-        cmocka_unit_test(short_of_memory),
+        cmocka_unit_test(several_at_a_time), cmocka_unit_test(kept_and_dropped),
+        cmocka_unit_test(plans_differ),      cmocka_unit_test(first_come),
+        cmocka_unit_test(one_slot_each),     cmocka_unit_test(failed),
+        cmocka_unit_test(many_threads),      cmocka_unit_test(short_of_memory),
     };
     return WITH_FFTW ? cmocka_run_group_tests(tests, NULL, NULL) : 0;
 }

@@ -263,8 +263,9 @@ const option OPTIONS[] = {
     /* --- device and memory --- */
     {"device", OPTION_STRING, SECTION_DEVICE, RUN | FOR_CHECK, AT(bloom.device), .value = "DEVICE",
      .preset = "auto",
-     .help = "auto, cpu, gpu, software, all (splits a sequence across every device), or a device's "
-             "index, uuid or part of its name."},
+     .help =
+         "auto, cpu, gpu, software, or a device's index, uuid or part of its name. Several with "
+         "commas, gpus or all share the frames of a sequence."},
     {"jobs", OPTION_INT, SECTION_DEVICE, RUN | FOR_PRECOMPUTE | FOR_CHECK | FOR_DIFF | FOR_KERNEL,
      AT(jobs), .value = "N", .min = 0, .max = 1024, .preset = "0",
      .help = "Number of host threads; 0 uses all that are available."},

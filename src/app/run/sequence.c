@@ -70,6 +70,23 @@ static image_reader *any_image(const sequence *q, job_files *f) {
     return NULL;
 }
 
+/* Devices that are opened at the same time. */
+typedef struct {
+    device_pool *devices;
+    const bloom_forecasts *f;
+    bool ok[ENGINE_DEVICES];
+    err why[ENGINE_DEVICES];
+} starting;
+
+static bool start_device(void *ctx, size_t i, int who, err *e) {
+    starting *s = ctx;
+    const device_forecast *is = &s->f->each[i];
+    (void)who, (void)e;
+    s->ok[i] = is->wanted && is->possible &&
+               device_pool_start(s->devices, &s->f->device[i], &s->why[i]);
+    return true;
+}
+
 /* Makes a queue for each device that can do the work, or none where that is unknown: the run itself
  * will then say what is wrong. */
 static void queue_all(sequence *q, const bloom_settings *s, image_reader *r, const char *kernel) {
@@ -78,14 +95,13 @@ static void queue_all(sequence *q, const bloom_settings *s, image_reader *r, con
     if (b) f.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", NULL);
     if (f.each && bloom_forecast(b, image_reader_header(r), s->precision, &f, NULL) < 0)
         f.devices = 0;
+    starting all = {.devices = q->devices, .f = &f};
+    par_for(q->maker->threads, f.devices, start_device, &all, NULL);
     for (uint32_t i = 0; i < f.devices; i++) {
         bloom_settings own = *s;
-        if (!f.each[i].possible) continue;
-        err e = {0};
-        if (!device_pool_start(q->devices, &f.device[i], &e)) {
-            log_note("device '%s' is not used: %s", f.device[i].name, e.msg);
-            continue;
-        }
+        if (all.why[i].code)
+            log_note("device '%s' is not used: %s", f.device[i].name, all.why[i].msg);
+        if (!all.ok[i]) continue;
         snprintf(q->name[q->queues], sizeof q->name[0], "%u", i);
         own.device = q->name[q->queues];
         device_queue_open(&q->queue[q->queues++], &own, q->devices);
@@ -105,8 +121,8 @@ static bool make_queues(sequence *q, err *e) {
     s.slots = q->maker->recipes->vary ? 1 : q->workers;
     s.half = q->s->pixels == PIXELS_HALF;
     s.images = frames > UINT32_MAX ? UINT32_MAX : (uint32_t)frames;
-    bool all = frames > 1 && s.device && strcmp(s.device, "all") == 0;
-    if (q->devices && all) queue_all(q, &s, r, f.kernel);
+    bool several = frames > 1 && device_are_several(s.device);
+    if (q->devices && several) queue_all(q, &s, r, f.kernel);
     image_close(&r);
     job_files_free(&f);
     if (!q->queues) device_queue_open(&q->queue[q->queues++], &s, q->devices);

@@ -5,7 +5,8 @@
  * threads, at the end of a sequence or under a low --mem-limit, the pool's threads share the pieces
  * of the frames that are left, those of the oldest frame first.
  *
- * With --device all every device that can hold the work takes a frame whenever it is free; the
+ * Where --device names several, each of them that can hold the work takes a frame whenever it is
+ * free; the
  * first frames are dealt out in the order of `fftbloom devices`, and at the end no device takes a
  * frame that the others would have done sooner. Which device did a frame is in its report; devices
  * differ in the last bits of a result, but the same kind makes the same bytes.

@@ -25,7 +25,7 @@ static void add(const answer *a, const char *word, const char *behind) {
 }
 
 static void add_devices(const answer *a) {
-    static const char *const CLASS[] = {"auto", "cpu", "gpu", "software", "all"};
+    static const char *const CLASS[] = {"auto", "cpu", "gpu", "gpus", "software", "all"};
     engine_device *d = mem_new(ENGINE_DEVICES, sizeof *d, "devices", NULL);
     uint32_t n = d ? engine_devices(d, ENGINE_DEVICES) : 0;
     for (size_t i = 0; i < sizeof CLASS / sizeof CLASS[0]; i++) add(a, CLASS[i], "");

@@ -177,6 +177,7 @@ typedef struct {
     exr_writer *w;
     int part;
     uint64_t first; /* place in the line order */
+    size_t count;   /* chunks */
     exr_band band;
     const exr_reader *r; /* copies: where from */
     int from;
@@ -193,6 +194,46 @@ static bool encode_chunk(void *ctx, size_t i, int worker, err *e) {
            add_chunk(j->w, j->part, j->first + i, (packet){s->packed, s->bytes}, e);
 }
 
+enum { STRETCH = 1 << 20 }; /* bytes that are written at once */
+
+/* Writes chunks that are not packed, one after the other and many at once. Systems let one thread
+ * at a time write to a file; others would spend their time waiting for it. */
+static bool write_plain(void *ctx, size_t piece, int worker, err *e) {
+    write_job *j = ctx;
+    exr_writer *w = j->w;
+    exr_scratch *s = &w->scratch[worker];
+    const part_state *state = &w->part[j->part];
+    const image_part *p = &w->head->part[j->part];
+    uint8_t *all = mem_raw(STRETCH, 1, "chunks", e);
+    size_t filled = 0;
+    uint64_t at = w->end;
+    bool ok = all != NULL;
+    (void)piece;
+    for (size_t i = 0; ok && i < j->count; i++) {
+        uint64_t index = exr_layout_stored(&state->layout, p->order, j->first + i);
+        exr_chunk c = {p, &state->layout, &j->band, exr_layout_block(&state->layout, index)};
+        exr_place place = {p, &state->layout, w->head->parts > 1 ? j->part : -1, index};
+        if (!(ok = exr_chunk_encode(s, &c, e))) break;
+        place_next(w, j->part, s->bytes);
+        if (filled + EXR_CHUNK_HEAD + s->bytes > STRETCH) {
+            ok = file_out_write(w->file, at, all, filled, e);
+            at += filled;
+            filled = 0;
+        }
+        if (EXR_CHUNK_HEAD + s->bytes > STRETCH) {
+            ok = ok && write_chunk(w, j->part, index, &(packet){s->packed, s->bytes}, e);
+            at = w->end;
+            continue;
+        }
+        filled += exr_chunk_head_make(all + filled, &place, (uint32_t)s->bytes);
+        memcpy(all + filled, s->packed, s->bytes);
+        filled += s->bytes;
+    }
+    ok = ok && file_out_write(w->file, at, all, filled, e);
+    mem_free(all);
+    return ok;
+}
+
 bool exr_write_band(void *writer, int part, uint32_t row, uint32_t rows, const void *const plane[],
                     err *e) {
     exr_writer *w = writer;
@@ -201,8 +242,12 @@ bool exr_write_band(void *writer, int part, uint32_t row, uint32_t rows, const v
     bool upwards = w->head->part[part].order == LINES_DECREASING;
     uint64_t first = (uint64_t)(upwards ? l->down - top - count : top) * l->across;
     /* A band is for both directions; here it is only read. */
-    write_job j = {w, part, first, {(void *const *)plane, row, rows, l->w}, NULL, 0};
-    return par_for(w->threads, (size_t)count * l->across, encode_chunk, &j, e);
+    write_job j = {
+        w,    part, first, (size_t)count * l->across, {(void *const *)plane, row, rows, l->w},
+        NULL, 0};
+    if (w->head->part[part].packing == COMPRESSION_NONE && w->part[part].placed == first)
+        return par_for(w->threads, 1, write_plain, &j, e);
+    return par_for(w->threads, j.count, encode_chunk, &j, e);
 }
 
 /* --- copies ------------------------------------------------------------------------------- */
