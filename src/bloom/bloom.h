@@ -84,6 +84,8 @@ typedef struct {
     accuracy method;
     char channel[LEDGER_NAME];
     uint32_t attempts; /* transforms until the result was kept: the maximum of all groups */
+    uint32_t proved;   /* pixels that were compared with the definition (bloom/prove.h), */
+    double proof;      /* and their largest error, in parts of the predicted one */
 } bloom_promise;
 
 /* The findings of --verify. */

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "bloom/attempt.h"
 #include "bloom/light.h"
+#include "bloom/prove.h"
 #include "bloom/store.h"
 #include "bloom/verify.h"
 
@@ -24,7 +25,8 @@ typedef struct {
     accuracy_facts facts;
     accuracy method;
     accuracy_measured measured[VIEW_CHANNELS]; /* of the last attempt */
-    err bug; /* why the last result cannot be right; ERR_NONE: it can */
+    err bug;      /* why the last result cannot be right; ERR_NONE: it can */
+    proof proved; /* of the last attempt */
 } search;
 
 static accuracy_facts facts_of(const view *v, const light *l) {
@@ -92,15 +94,42 @@ static void check(search *s) {
     }
 }
 
+/* Beyond so many times its prediction, an error is no rounding any more. */
+static const double MISTAKE = 16;
+
+/* Compares some pixels with the definition. A result that is farther from it than predicted is not
+ * kept, whatever was foretold. Pieces of a kernel (view_tile) make no whole pixels. */
+static bool check_proof(search *s, err *e) {
+    const view *v = s->v;
+    accuracy *m = &s->method;
+    proof *p = &s->proved;
+    if (v->tile && v->tile->whole) return true;
+    double seconds = m->precision == PRECISION_FLOAT64 ? s->facts.seconds64 : s->facts.seconds;
+    if (!prove(p, v, s->o, m, s->l->dark, seconds, e)) return false;
+    if (p->worst <= 1) return true;
+    m->kept = false;
+    m->channel = p->channel;
+    m->error[p->channel] = m->floor = fabs(p->got - p->want);
+    if (p->worst > MISTAKE)
+        err_set(&s->bug, ERR_INTERNAL,
+                "channel '%s': the pixel at %u, %u is %g and should be %g, which is %.3g times as "
+                "far off as rounding can put it. This is a bug; please report it",
+                view_name(v, p->channel), p->x, p->y, p->got, p->want, p->worst);
+    return true;
+}
+
 /* Judges by what was measured. If the result is not good enough for every pixel above 0, looks
  * closely: perhaps the darkest are so dark that nothing is promised for them. */
 static bool judge(search *s, err *e) {
+    s->proved = (proof){0};
     for (uint32_t c = 0; c < s->v->channels; c++) s->measured[c] = s->o->stats[c].measured;
     check(s);
-    if (s->method.kept || s->l->close || !s->v->promised) return true;
-    if (!light_find_closely(s->l, s->v, e)) return false;
-    check(s);
-    return true;
+    if (!s->v->promised) return true;
+    if (!s->method.kept && !s->l->close) {
+        if (!light_find_closely(s->l, s->v, e)) return false;
+        check(s);
+    }
+    return !s->method.kept || check_proof(s, e);
 }
 
 /* Takes the next method after one that failed: by what was measured, or float64 where that would be
@@ -310,6 +339,8 @@ static bool convolve(outcome *o, const view *v, light *l, bloom_report *r, err *
         accuracy tried = s.method;
         if (tried.kept || !v->promised || i == ATTEMPTS || !next_method(&s)) {
             enter_promise(v, &tried, i, r);
+            r->promise.proved += s.proved.pixels;
+            r->promise.proof = fmax(r->promise.proof, s.proved.worst);
             break;
         }
         log_debug("channel '%s', %s: predicted error %g, allowed %g: trying another method",

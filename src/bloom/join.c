@@ -472,7 +472,12 @@ void join_close(join **pf, join_stats *st) {
     for (uint32_t c = 0; st && c < f->j.tail->channels; c++) {
         accuracy_measured *m = &st[c].measured;
         st[c] = (join_stats){.measured.darkest = INFINITY};
-        for (size_t y = 0; y < f->j.tail->h; y++) merge(&st[c], &f->row[c * f->j.tail->h + y]);
+        for (uint32_t y = 0; y < f->j.tail->h; y++) {
+            const join_stats *one = &f->row[(size_t)c * f->j.tail->h + y];
+            if (one->measured.darkest < m->darkest) st[c].dark_row = y;
+            if (one->measured.peak > m->peak) st[c].bright_row = y;
+            merge(&st[c], one);
+        }
         m->norm = sqrt(m->norm);
         if (m->darkest == FLT_MAX) m->darkest = 0;
     }

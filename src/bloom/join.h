@@ -63,6 +63,7 @@ typedef struct {
     uint64_t over;                       /* |out| > 65504 */
     double over_sum;                     /* by how much, signed */
     float largest;                       /* |out| */
+    uint32_t dark_row, bright_row;       /* with the darkest, and with the transform's peak */
 } join_stats;
 
 /* The pass is opened, given every row of every plane once, by any worker in any order, and closed.

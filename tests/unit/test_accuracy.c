@@ -2,6 +2,8 @@
  * median), and no light below zero, whatever the frame. */
 #include "unit/street.h"
 
+#include "kernel/spectrum_file.h"
+
 /* --- scenes ---------------------------------------------------------------------------------- */
 
 /* The measurements were of 1280 x 720 and 768 x 512; what is slow gets less. */
@@ -265,6 +267,52 @@ static void lights_take_one_attempt(void **state) {
     free(r);
 }
 
+/* A kernel's spectrum with one value that is not right: a fault that no prediction knows of, since
+ * the file and its checksum are whole. */
+static const char *damaged_spectrum(void) {
+    enum { K = 33 };
+    static float tap[K * K];
+    const float *plane = tap;
+    const char *path = make_path("damaged.spectrum");
+    err e = {0};
+    psf k;
+    spectrum s;
+    for (int i = 0; i < K * K; i++) tap[i] = (float)glare_power(i % K - K / 2, i / K - K / 2, 0);
+    CHECK_OK(psf_make(&k, &(psf_planes){K, K, 1, &plane}, &(psf_options){0}, &e), e);
+    CHECK_OK(spectrum_make(&s, &k, make_threads(), &e), e);
+    s.value[2 * (5 * s.m[1] + 7)] += 1;
+    CHECK_OK(spectrum_file_write(path, &s, &e), e);
+    spectrum_free(&s);
+    psf_free(&k);
+    return path;
+}
+
+/* The result is refuted by the definition: another method is taken, or there is none and the
+ * program says that this is a mistake of its own. */
+static void a_damaged_spectrum_is_found(void **state) {
+    (void)state;
+    bloom_settings s = glare_settings("cpu");
+    const char *kernel = damaged_spectrum();
+    image *img = glare_image("Y:float", 160, 120);
+    uint64_t seed = 3;
+    for (size_t i = 0; i < 160 * 120; i++)
+        glare_put(img, 0, i, (float)(0.5 + street_chance(&seed)));
+    bloom_report *r = keep("a damaged spectrum", img, kernel, &s);
+    assert_int_equal(r->promise.attempts, 2);
+    assert_int_equal(r->promise.method.precision, PRECISION_FLOAT64);
+    assert_true(r->promise.proved > 0 && r->promise.proof <= 1);
+    s.precision = PRECISION_FLOAT32;
+    err e = {0};
+    bloom *b = bloom_open(&s, kernel, make_threads(), &e);
+    CHECK_OK(b, e);
+    assert_false(bloom_image(b, img, r, &e));
+    assert_int_equal(e.code, ERR_INTERNAL);
+    assert_non_null(strstr(e.msg, "as far off as rounding can put it"));
+    bloom_close(&b);
+    image_free(&img);
+    free(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_hot_pixel),
@@ -273,6 +321,7 @@ int main(void) {
         cmocka_unit_test(borders_and_hot_edges),
         cmocka_unit_test(half_of_the_frame_is_bright),
         cmocka_unit_test(lights_take_one_attempt),
+        cmocka_unit_test(a_damaged_spectrum_is_found),
     };
     return WITH_FFTW ? cmocka_run_group_tests(tests, NULL, NULL) : 0; /* the truth is float64's */
 }

@@ -309,6 +309,8 @@ static void promise_json(const bloom_report *r, json_out *j) {
     add_real(j, "allowed", a->allowed);
     add_real(j, "darkest", a->darkest);
     json_uint(j, "attempts", r->promise.attempts);
+    json_uint(j, "proved", r->promise.proved);
+    add_real(j, "proof", r->promise.proof);
     json_close(j);
 }
 
