@@ -154,18 +154,22 @@ void sketch_kernel_free(sketch_kernel *k) {
 
 enum { LANES = 8 };
 
+/* Where the glare lies along an axis: far before the image, within a block of it, in it, within two
+ * blocks behind it, farther behind it. */
+enum { FAR_BEFORE, BEFORE, INSIDE, BEHIND, FAR_BEHIND, ZONES };
+
 typedef struct {
     const sketch_kernel *k;
     uint32_t kernel; /* of the channel */
     bool close;
     uint32_t cells; /* along a block's side, in a close look */
     const scan_channel *in;
-    uint32_t kept[2][2];       /* the first and the last block along each axis that count */
-    uint32_t gw, gh;           /* of the image, in blocks */
-    uint32_t first[2], end[2]; /* of the glare's cells along each axis: those in the image */
-    uint32_t w, h;             /* of the glare: gw + k->w - 1, gh + k->h - 1 */
-    double *light;             /* the image's blocks, with LANES or more zeros beside each row */
-    double *glare;             /* means of blocks */
+    uint32_t kept[2][2];     /* the first and the last block along each axis that count */
+    uint32_t gw, gh;         /* of the image, in blocks */
+    uint32_t zone[2][ZONES]; /* along each axis: the first of the glare's cells in each zone */
+    uint32_t w, h;           /* of the glare: gw + k->w - 1, gh + k->h - 1 */
+    double *light;           /* the image's blocks, with LANES or more zeros beside each row */
+    double *glare;           /* means of blocks */
     double *most; /* bounds, without what is near; no close look: of blocks with pixels outside */
     size_t light_pitch, pitch;
     float *least; /* of the image's blocks, gw * gh */
@@ -195,16 +199,17 @@ VECTOR_INLINE void make_lanes(const job *j, const double *taps, double *glare, u
     *(vec4d_any *)(glare + y * j->pitch + x + 4) = b;
 }
 
-/* Where cell i of the glare lies beside the image: 0 before it, 1 in it, 2 behind it. */
-VECTOR_INLINE uint32_t side_of(const job *j, int axis, uint32_t i) {
-    return (i >= j->first[axis]) + (i >= j->end[axis]);
+/* Returns the zone of cell i of the glare. */
+VECTOR_INLINE uint32_t zone_of(const job *j, int axis, uint32_t i) {
+    const uint32_t *first = j->zone[axis];
+    return (i >= first[1]) + (i >= first[2]) + (i >= first[3]) + (i >= first[4]);
 }
 
 /* Returns whether all cells of `blocks` blocks from (x, y) on are image. */
 VECTOR_INLINE bool is_image(const job *j, uint32_t x, uint32_t y, uint32_t blocks) {
     uint32_t n = j->cells, right = (x + blocks) * n - 1, low = (y + 1) * n - 1;
-    return side_of(j, PLAN_X, x * n) == 1 && side_of(j, PLAN_X, right) == 1 &&
-           side_of(j, PLAN_Y, y * n) == 1 && side_of(j, PLAN_Y, low) == 1;
+    return zone_of(j, PLAN_X, x * n) == INSIDE && zone_of(j, PLAN_X, right) == INSIDE &&
+           zone_of(j, PLAN_Y, y * n) == INSIDE && zone_of(j, PLAN_Y, low) == INSIDE;
 }
 
 VECTOR_INLINE void make_glare(const job *j) {
@@ -232,10 +237,10 @@ VECTOR_INLINE double from_near(const job *j, const double near[9], uint32_t x, u
     return sum;
 }
 
-/* The largest bounds by side, for each core. */
+/* The largest bounds in each zone of y and of x, for each core. */
 typedef struct {
-    vec4d most[3][3][SKETCH_CORES / 4];
-} sides;
+    vec4d most[ZONES][ZONES][SKETCH_CORES / 4];
+} zones;
 _Static_assert((int)CORES <= (int)SKETCH_CORES, "two vectors");
 
 /* A cell of the glare: its block, and its place in that. */
@@ -266,7 +271,7 @@ VECTOR_INLINE double from_cells(const job *j, const cell *c) {
 /* Enters a cell into the bounds. `far` comes from all but the 3 x 3 blocks around its own, which
  * send no more than `near` from beyond the 3 x 3 cells around it. The exact sum of that takes long,
  * and most cells cannot have more than others have anyway. */
-VECTOR_INLINE void enter_cell(const job *j, sides *to, const cell *c, double far, double near) {
+VECTOR_INLINE void enter_cell(const job *j, zones *to, const cell *c, double far, double near) {
     uint32_t n = j->cells, x = c->block_x * n + c->x, y = c->block_y * n + c->y;
     const double *light = j->cell + (y + (2 - j->k->cy) * n) * j->cell_pitch +
                           (x + (2 - j->k->cx) * n); /* wraps below 0 and back */
@@ -278,7 +283,7 @@ VECTOR_INLINE void enter_cell(const job *j, sides *to, const cell *c, double far
         a += v * tap[0];
         b += v * tap[1];
     }
-    vec4d *most = to->most[side_of(j, PLAN_Y, y)][side_of(j, PLAN_X, x)];
+    vec4d *most = to->most[zone_of(j, PLAN_Y, y)][zone_of(j, PLAN_X, x)];
     vec4l more = (a + (far + near) > most[0]) | (b + (far + near) > most[1]);
     if (!(more[0] | more[1] | more[2] | more[3])) return;
     far += from_cells(j, c);
@@ -289,14 +294,14 @@ VECTOR_INLINE void enter_cell(const job *j, sides *to, const cell *c, double far
 }
 
 /* Enters block (x, y) as a whole, for all cores alike. */
-VECTOR_INLINE void enter_block(const job *j, sides *to, uint32_t x, uint32_t y, double most) {
-    vec4d *m = to->most[side_of(j, PLAN_Y, y * j->cells)][side_of(j, PLAN_X, x * j->cells)];
+VECTOR_INLINE void enter_block(const job *j, zones *to, uint32_t x, uint32_t y, double most) {
+    vec4d *m = to->most[zone_of(j, PLAN_Y, y * j->cells)][zone_of(j, PLAN_X, x * j->cells)];
     for (int i = 0; i < SKETCH_CORES / 4; i++)
         for (int k = 0; k < 4; k++) m[i][k] = max_double(most, m[i][k]);
 }
 
 /* `light` is that of the 3 x 3 blocks around block (x, y). */
-VECTOR_INLINE void enter_cells(const job *j, sides *to, uint32_t x, uint32_t y, double light) {
+VECTOR_INLINE void enter_cells(const job *j, zones *to, uint32_t x, uint32_t y, double light) {
     uint32_t n = j->cells;
     double far = j->most[y * j->pitch + x], near = light * j->k->near[j->kernel].beside;
     cell c = {.block_x = x, .block_y = y};
@@ -307,16 +312,16 @@ VECTOR_INLINE void enter_cells(const job *j, sides *to, uint32_t x, uint32_t y, 
 static const double ALL[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 /* Returns whether no cell of a block in the image can have more than others have, for any core. */
-VECTOR_INLINE bool is_less(const job *j, const sides *than, uint32_t x, uint32_t y, double light) {
+VECTOR_INLINE bool is_less(const job *j, const zones *than, uint32_t x, uint32_t y, double light) {
     double far = j->most[y * j->pitch + x];
     for (int r = 0; r < CORES; r++)
-        if (far + light * j->k->near[j->kernel].peak[r] > than->most[1][1][r / 4][r % 4])
+        if (far + light * j->k->near[j->kernel].peak[r] > than->most[INSIDE][INSIDE][r / 4][r % 4])
             return false;
     return true;
 }
 
 /* The brightest blocks come first, so that most others need no look at their cells. */
-VECTOR_INLINE void find_sides(sides *to, const job *j) {
+VECTOR_INLINE void find_zones(zones *to, const job *j) {
     const sketch_kernel *k = j->k;
     uint32_t brightest[2] = {k->cx, k->cy};
     double most = -1;
@@ -344,24 +349,42 @@ VECTOR_INLINE void find_sides(sides *to, const job *j) {
             if (!inside || !is_less(j, to, x, y, light)) enter_cells(j, to, x, y, light);
         }
 }
-VECTOR_WIDE static void find_sides_wide(sides *to, const job *j) {
-    find_sides(to, j);
+VECTOR_WIDE static void find_zones_wide(zones *to, const job *j) {
+    find_zones(to, j);
 }
-static void find_sides_plain(sides *to, const job *j) {
-    find_sides(to, j);
+static void find_zones_plain(zones *to, const job *j) {
+    find_zones(to, j);
 }
 
-/* Bounds what each core leaves. On the circle, light that leaves the image on one side meets light
- * that leaves it on the other. */
+/* Returns the most that light has where it leaves the image on one side and meets, on the circle,
+ * light that leaves it on the other. Where the circle is long enough, no place is near to both. */
+static double both_sides(const double most[ZONES], bool apart) {
+    double before = fmax(most[FAR_BEFORE], most[BEFORE]),
+           behind = fmax(most[FAR_BEHIND], most[BEHIND]);
+    return apart ? fmax(most[FAR_BEFORE] + behind, before + most[FAR_BEHIND]) : before + behind;
+}
+
+/* Bounds what each core leaves. */
 static void find_bounds(sketch_bound to[CORES], const job *j) {
-    sides all = {{{{{0}}}}};
-    (vector_wide() ? find_sides_wide : find_sides_plain)(&all, j);
+    const kernel_tail *t = j->k->tail;
+    zones all = {{{{{0}}}}};
+    /* The circle is longer than the image by this at least. */
+    uint32_t gap[2] = {max_u32(t->cx, t->kw - 1 - t->cx), max_u32(t->cy, t->kh - 1 - t->cy)};
+    bool apart[2] = {gap[PLAN_X] >= 3 * j->k->block, gap[PLAN_Y] >= 3 * j->k->block};
+    (vector_wide() ? find_zones_wide : find_zones_plain)(&all, j);
     for (int r = 0; r < CORES; r++) {
-        double m[3][3];
-        for (int i = 0; i < 9; i++) m[i / 3][i % 3] = all.most[i / 3][i % 3][r / 4][r % 4];
-        to[r] = (sketch_bound){.inside = j->close ? m[1][1] : INFINITY,
-                               .outside = fmax(fmax(m[1][0] + m[1][2], m[0][1] + m[2][1]),
-                                               m[0][0] + m[0][2] + m[2][0] + m[2][2])};
+        double across[ZONES], down[ZONES], corner[2][2] = {{0}};
+        for (int i = 0; i < ZONES * ZONES; i++) {
+            int y = i / ZONES, x = i % ZONES;
+            double most = all.most[y][x][r / 4][r % 4];
+            if (y == INSIDE) across[x] = most;
+            if (x == INSIDE) down[y] = most;
+            if (y != INSIDE && x != INSIDE) raise(&corner[y > INSIDE][x > INSIDE], most);
+        }
+        double corners = corner[0][0] + corner[0][1] + corner[1][0] + corner[1][1];
+        to[r] = (sketch_bound){.inside = j->close ? across[INSIDE] : INFINITY,
+                               .outside = fmax(corners, fmax(both_sides(across, apart[PLAN_X]),
+                                                             both_sides(down, apart[PLAN_Y])))};
     }
 }
 
@@ -443,6 +466,16 @@ static void load(const job *j, const scan *scanned) {
         }
 }
 
+/* Finds the zones of an axis whose image has `whole` whole cells, from cell `first` on. */
+static void find_zone(uint32_t to[ZONES], uint32_t first, uint32_t whole, uint32_t cells) {
+    uint32_t end = first + whole;
+    to[FAR_BEFORE] = 0;
+    to[BEFORE] = first < cells ? 0 : first - cells;
+    to[INSIDE] = first;
+    to[BEHIND] = end;
+    to[FAR_BEHIND] = (ceil_div_u32(end, cells) + 1) * cells;
+}
+
 bool sketch_make(sketch *to, const sketch_request *r, err *e) {
     const sketch_kernel *k = r->kernel;
     const tail_kept all = {0, 0, k->tail->w, k->tail->h}, *kept = r->kept.w ? &r->kept : &all;
@@ -454,9 +487,8 @@ bool sketch_make(sketch *to, const sketch_request *r, err *e) {
              .in = &r->scanned->channel[r->channel],
              .gw = ceil_div_u32(r->scanned->grid_w, n),
              .gh = ceil_div_u32(r->scanned->grid_h, n)};
-    uint32_t side = k->block / n;
-    j.first[PLAN_X] = k->cx * n, j.end[PLAN_X] = k->cx * n + k->tail->w / side;
-    j.first[PLAN_Y] = k->cy * n, j.end[PLAN_Y] = k->cy * n + k->tail->h / side;
+    find_zone(j.zone[PLAN_X], k->cx * n, k->tail->w / (k->block / n), n);
+    find_zone(j.zone[PLAN_Y], k->cy * n, k->tail->h / (k->block / n), n);
     kept_blocks(j.kept[PLAN_X], kept->x, kept->w, k->tail->w, k->block);
     kept_blocks(j.kept[PLAN_Y], kept->y, kept->h, k->tail->h, k->block);
     j.w = j.gw + k->w - 1;
