@@ -22,14 +22,15 @@ typedef struct {
 
 static void want_lengths(wanted *w, const uint32_t *count, int n, unsigned deepest) {
     uint32_t total = 0;
-    w->n = 0;
+    int used = 0;
     for (int i = 0; i < n; i++) {
         total += count[i];
-        w->symbol[w->n] = (uint16_t)i;
-        w->n += count[i] != 0;
+        w->symbol[used] = (uint16_t)i;
+        used += count[i] != 0;
     }
+    w->n = used;
     int32_t all = float_bits(total), most = (int32_t)(deepest * PARTS + PARTS - 1);
-    for (int i = 0; i < w->n; i++) {
+    for (int i = 0; i < used; i++) {
         int32_t key = ((all - float_bits(count[w->symbol[i]])) >> 19) + PARTS - 1;
         w->key[i] = (uint8_t)(key < PARTS ? PARTS : key > most ? most : key);
     }
@@ -161,57 +162,67 @@ void exr_code_make(exr_code *code, const uint32_t *count, int n, unsigned deepes
 
 /* --- the list of lengths ------------------------------------------------------------------ */
 
+enum { LENGTHS = LENGTH_CODES + DISTANCE_CODES, WORDS = LENGTHS / 64 + 1 };
+
 typedef struct {
-    int items;
-    uint8_t item[LENGTH_CODES + DISTANCE_CODES], extra[LENGTH_CODES + DISTANCE_CODES];
+    uint8_t item[LENGTHS + 8], extra[LENGTHS + 8];
     uint32_t count[CODE_LENGTH_CODES];
 } length_list;
 
-static inline void add_item(length_list *l, unsigned item, int extra) {
-    l->item[l->items] = (uint8_t)item;
-    l->extra[l->items++] = (uint8_t)extra;
-    l->count[item]++;
+/* Adds the same length up to 4 times as items from n on, without a branch for the number, which is
+ * as good as random. Returns the number of items. */
+static inline int add_few(length_list *l, int n, unsigned length, int run) {
+    memset(l->item + n, (int)length, 4);
+    memset(l->extra + n, 0, 4);
+    l->count[length] += (uint32_t)run;
+    return n + run;
 }
 
-/* Adds `run` equal lengths: 16 repeats the last length 3 to 6 times, 17 and 18 are 3 to 10 and 11
- * to 138 zeros. */
-static void add_run(length_list *l, unsigned length, int run) {
-    for (int n; length == 0 && run >= 3; run -= n) {
-        n = run < 138 ? run : 138;
-        add_item(l, n < 11 ? 17 : 18, n < 11 ? n - 3 : n - 11);
-    }
-    if (length && run >= 4) {
-        add_item(l, length, 0);
+/* Adds the same length many times: 16 repeats the last length 3 to 6 times, 17 and 18 are 3 to 10
+ * and 11 to 138 zeros. */
+static int add_many(length_list *l, int n, unsigned length, int run) {
+    if (length) {
+        n = add_few(l, n, length, 1);
         run--;
-        for (int n; run >= 3; run -= n) {
-            n = run < 6 ? run : 6;
-            add_item(l, 16, n - 3);
-        }
     }
-    for (; run > 0; run--) add_item(l, length, 0);
+    for (int some; run >= 3; run -= some) {
+        int most = length ? 6 : 138;
+        some = run < most ? run : most;
+        unsigned item = length ? 16 : some < 11 ? 17 : 18;
+        l->item[n] = (uint8_t)item;
+        l->extra[n++] = (uint8_t)(item == 18 ? some - 11 : some - 3);
+        l->count[item]++;
+    }
+    return add_few(l, n, length, run);
 }
 
-/* Fills *l from n lengths, after which 8 bytes can be read. */
-static void list_lengths(length_list *l, uint8_t *length, int n) {
+/* Fills *l from n lengths, which end with another one and zeros, and returns the number of items.
+ * Runs are found by bits that say where the next length is another one. */
+static int list_lengths(length_list *l, const uint8_t length[64 * WORDS + 16], int n) {
+    int start = 0, items = 0;
     memset(l->count, 0, sizeof l->count);
-    l->items = 0;
-    length[n] = 255; /* ends the last run */
-    for (int i = 0, run; i < n; i += run) {
-        uint64_t same = length[i] * 0x0101010101010101u, next;
-        for (run = 1;; run += 8) {
-            memcpy(&next, length + i + run, 8);
-            if (next != same) break;
+    for (int w = 0; w < WORDS; w++) {
+        uint64_t ends = 0;
+        for (int k = 0; k < 4; k++) {
+            const uint8_t *at = length + 64 * w + 16 * k;
+            ends |= (uint64_t)(equal16(at, at + 1) ^ 0xffff) << 16 * k;
         }
-        run += __builtin_ctzll(next ^ same) >> 3;
-        add_run(l, length[i], run);
+        for (; ends && start < n; ends &= ends - 1) {
+            unsigned same = length[start];
+            int run = 64 * w + __builtin_ctzll(ends) + 1 - start;
+            items = run < (same ? 4 : 3) ? add_few(l, items, same, run)
+                                         : add_many(l, items, same, run);
+            start += run;
+        }
     }
+    return items;
 }
 
 void exr_code_put(bit_writer *to, const exr_code *symbols, const exr_code *distances) {
     static const uint8_t ORDER[CODE_LENGTH_CODES] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                                      11, 4,  12, 3, 13, 2, 14, 1, 15};
     static const uint8_t EXTRA[CODE_LENGTH_CODES] = {[16] = 2, [17] = 3, [18] = 7};
-    uint8_t all[LENGTH_CODES + DISTANCE_CODES + 9];
+    uint8_t all[64 * WORDS + 16] = {0};
     length_list l;
     exr_code code;
     bit_writer w = *to;
@@ -220,7 +231,8 @@ void exr_code_put(bit_writer *to, const exr_code *symbols, const exr_code *dista
     while (d > 1 && !distances->length[d - 1]) d--;
     memcpy(all, symbols->length, (size_t)s);
     memcpy(all + s, distances->length, (size_t)d);
-    list_lengths(&l, all, s + d);
+    all[s + d] = 255; /* ends the last run */
+    int items = list_lengths(&l, all, s + d);
     exr_code_make(&code, l.count, CODE_LENGTH_CODES, 7);
     while (n > 4 && !code.length[ORDER[n - 1]]) n--;
     put(&w, (uint64_t)(s - 257), 5);
@@ -230,8 +242,8 @@ void exr_code_put(bit_writer *to, const exr_code *symbols, const exr_code *dista
         flush(&w);
         put(&w, code.length[ORDER[i]], 3);
     }
-    for (int i = 0; i < l.items; i++) {
-        flush(&w);
+    for (int i = 0; i < items; i++) {
+        if (i % 4 == 0) flush(&w); /* four have up to 56 bits */
         put(&w, code.code[l.item[i]], code.length[l.item[i]]);
         put(&w, l.extra[i], EXTRA[l.item[i]]);
     }

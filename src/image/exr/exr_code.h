@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 enum {
     END_OF_BLOCK = 256,
@@ -45,6 +48,19 @@ static inline void flush(bit_writer *w) {
 static inline void to_byte(bit_writer *w) {
     w->count = (w->count + 7) & ~7u;
     flush(w);
+}
+
+/* Returns a bit for each of 16 bytes: whether they are equal, the first lowest. */
+static inline uint32_t equal16(const uint8_t *a, const uint8_t *b) {
+#if defined(__SSE2__)
+    __m128i equal =
+        _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)a), _mm_loadu_si128((const __m128i *)b));
+    return (uint32_t)_mm_movemask_epi8(equal);
+#else
+    uint32_t equal = 0;
+    for (int i = 0; i < 16; i++) equal |= (uint32_t)(a[i] == b[i]) << i;
+    return equal;
+#endif
 }
 
 /* --- codes -------------------------------------------------------------------------------- */

@@ -264,17 +264,6 @@ static inline void remember(exr_zip *z, size_t at, unsigned gram) {
     *look_up(z, z->bytes + at, gram) = (uint16_t)at;
 }
 
-/* Returns a bit for each of 16 bytes: whether they are equal, the first lowest. */
-static inline uint32_t equal16(const uint8_t *a, const uint8_t *b) {
-#if defined(__SSE2__)
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(load(a), load(b)));
-#else
-    uint32_t equal = 0;
-    for (int i = 0; i < 16; i++) equal |= (uint32_t)(a[i] == b[i]) << i;
-    return equal;
-#endif
-}
-
 /* Returns where the match of the bytes at `at` with those `distance` before ends; the first 8
  * bytes are known to be equal, and SLACK bytes follow. Most end within the first 40. */
 static inline size_t match_end(const uint8_t *b, size_t at, size_t distance, size_t to) {
