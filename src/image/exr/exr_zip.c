@@ -1,6 +1,6 @@
 /* How the encoder works.
  *
- * Each half of a chunk is cut into blocks of at most 64 KiB, and each block has its own Huffman
+ * Each half of a chunk is cut into blocks of at most 64 KiB, and each block has its own
  * codes (exr_code.h): the low bytes of halfs are nearly noise, the high ones nearly constant, and
  * one code for both costs 6 % of the file. They share codes only where both are flat.
  *
