@@ -8,6 +8,7 @@
 #include "bloom/store.h"
 #include "bloom/tiled.h"
 #include "bloom/tiled_mask.h"
+#include "bloom/tiled_window.h"
 #include "image/layers.h"
 
 #include <stdint.h>
@@ -298,50 +299,91 @@ bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e) {
 
 /* --- in tiles ------------------------------------------------------------------------------- */
 
-/* Where only some rows are in memory, a window cannot change. */
-static bool check_windows(const bloom *b, const image_part *p, err *e) {
+/* Finds the windows of a part. One without colour keeps its own. */
+static bool box_of(const bloom *b, const image_part *p, tiled_box *box, err *e) {
     layer_map m;
-    windows w;
+    windows w = {p->data, p->data};
     if (!layer_map_make(&m, p, b->s.layers, b->s.exclude, e)) return false;
     bool ok = !m.groups || choose_windows(b, p, &w, e);
-    bool same = !ok || !m.groups || memcmp(&w.kept, &p->data, sizeof w.kept) == 0;
+    *box = (tiled_box){w.computed, w.kept};
     layer_map_free(&m);
-    return ok && (same || err_set(e, ERR_CONFIG,
-                                  "--window would change the data window of an image that does not "
-                                  "fit into the memory, which is bloomed in tiles; use --window "
-                                  "keep, or raise --mem-limit"));
+    return ok;
 }
 
-bool bloom_tiled_header(const bloom *b, image_header *h, err *e) {
-    for (int part = 0; part < h->parts; part++)
-        if (!tiled_header(&h->part[part], &b->s, e)) return false;
+/* What stands between bloom and the rows of a file: windows, and masks before them. */
+typedef struct {
+    const image_header *head; /* as bloom sees it */
+    const bloom_rows *rows;
+    const image_header *came;
+    tiled_box *box;
+    tiled_windows *windows;
+    tiled_masks *masks; /* NULL: there are none */
+} tiled_way;
+
+static void close_way(tiled_way *w) {
+    tiled_masks_close(&w->masks);
+    tiled_windows_close(&w->windows);
+    mem_free(w->box);
+}
+
+/* The caller calls close_way, also after a failure. */
+static bool open_way(tiled_way *w, const bloom *b, const image_header *h, const bloom_rows *rows,
+                     err *e) {
+    *w = (tiled_way){.came = h};
+    w->box = mem_new((size_t)h->parts, sizeof *w->box, "windows", e);
+    bool ok = w->box != NULL;
+    for (int i = 0; ok && i < h->parts; i++) ok = box_of(b, &h->part[i], &w->box[i], e);
+    ok = ok && (w->windows = tiled_windows_open(&b->s, h, w->box, rows, e));
+    if (!ok) return false;
+    w->head = tiled_windows_header(w->windows);
+    w->rows = tiled_windows_rows(w->windows);
+    if (!b->s.mask && !b->s.per_layer) return true;
+    if (!(w->masks = tiled_masks_open(&b->s, w->head, w->rows, e))) return false;
+    w->rows = tiled_masks_rows(w->masks);
     return true;
 }
 
-/* Blooms all parts, whose rows are behind their masks. */
-static bool tile_parts(const bloom *b, const image_header *h, const bloom_rows *rows,
-                       bloom_report *r, err *e) {
-    bool none = b->s.sharpen == 1 && !b->s.per_layer && !(b->s.emit_layer && *b->s.emit_layer);
+static tiled_job job_in_tiles(const bloom *b, const tiled_way *w, int part) {
+    return (tiled_job){.s = &b->s,
+                       .threads = b->threads,
+                       .session = b->session,
+                       .head = w->head,
+                       .part = part,
+                       .height = image_height(&w->came->part[part]),
+                       .rows = w->rows};
+}
+
+bool bloom_tiled_header(const bloom *b, image_header *h, err *e) {
     for (int part = 0; part < h->parts; part++) {
-        const tiled_job j = {&b->s, b->threads, b->session, h, part, rows, NULL};
-        uint32_t height = image_height(&h->part[part]);
-        if (none ? !rows->write(rows->ctx, part, 0, height, NULL, e) : !tiled_bloom(&j, r, e))
+        tiled_box box;
+        if (!box_of(b, &h->part[part], &box, e) || !tiled_header(&h->part[part], &b->s, e))
             return false;
+        h->part[part].data = box.kept;
+    }
+    return true;
+}
+
+static bool tile_parts(const bloom *b, const tiled_way *w, bloom_report *r, err *e) {
+    bool none = b->s.sharpen == 1 && b->s.window == WINDOW_KEEP && !b->s.per_layer &&
+                !(b->s.emit_layer && *b->s.emit_layer);
+    for (int part = 0; part < w->head->parts; part++) {
+        const tiled_job j = job_in_tiles(b, w, part);
+        uint32_t height = image_height(&w->head->part[part]), first = r->ledger_rows;
+        if (none ? !w->rows->write(w->rows->ctx, part, 0, height, NULL, e) : !tiled_bloom(&j, r, e))
+            return false;
+        tiled_windows_cut(w->windows, part, r, first);
     }
     return none || (r->groups ? judge(b, r, e) : no_layer(e));
 }
 
 bool bloom_tiled(const bloom *b, const image_header *h, const bloom_rows *rows, bloom_report *r,
                  err *e) {
+    tiled_way w;
     begin(b, r);
     if (!check_globs(b, h, e)) return false;
-    for (int part = 0; part < h->parts; part++)
-        if (!check_windows(b, &h->part[part], e)) return false;
     session_rest(b->session); /* an attempt to make it whole may have left much in memory */
-    if (!b->s.mask && !b->s.per_layer) return tile_parts(b, h, rows, r, e);
-    tiled_masks *m = tiled_masks_open(&b->s, h, rows, e);
-    bool ok = m && tile_parts(b, h, tiled_masks_rows(m), r, e);
-    tiled_masks_close(&m);
+    bool ok = open_way(&w, b, h, rows, e) && tile_parts(b, &w, r, e);
+    close_way(&w);
     return ok;
 }
 
@@ -381,10 +423,15 @@ bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
 bool bloom_tiling(const bloom *b, const image_header *h, const bloom_rows *rows, tiling *t,
                   err *e) {
     layer_map m;
-    tiled_job j = {&b->s, b->threads, b->session, h, 0, rows, NULL};
-    if (!first_group(b, h, &m, &j.part, e)) return false;
+    tiled_way w;
+    int part;
+    if (!first_group(b, h, &m, &part, e)) return false;
     layer_map_free(&m);
-    return check_windows(b, &h->part[j.part], e) && tiled_choose(t, &j, e);
+    bool ok = open_way(&w, b, h, rows, e);
+    const tiled_job j = ok ? job_in_tiles(b, &w, part) : (tiled_job){.part = part};
+    ok = ok && tiled_choose(t, &j, e);
+    close_way(&w);
+    return ok;
 }
 
 /* Finds what the image's first colour group needs of the kernel; *halfs: it is all halfs. */

@@ -166,7 +166,7 @@ typedef struct {
 
 /* Does what bloom_image does with an image that is not in memory: with this header, its pixels
  * behind `rows`. The result keeps the same promise, and is not the same bit for bit. Where the
- * pixels are cut into tiles, --window, --nan interpolate and --half-overflow float are refused if
+ * pixels are cut into tiles, --nan interpolate and --half-overflow float are refused if
  * they would have something to do. */
 bool bloom_tiled(const bloom *b, const image_header *h, const bloom_rows *rows, bloom_report *r,
                  err *e);

@@ -20,6 +20,7 @@ typedef struct {
     session *session; /* of whole images */
     const image_header *head;
     int part;
+    uint32_t height; /* of the part as it came: kernels may be sized by it */
     const bloom_rows *rows;
     const tiling *cut; /* the tiles, for tests; NULL: those that fit are chosen */
 } tiled_job;

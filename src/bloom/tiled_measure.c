@@ -15,7 +15,7 @@ kernel_need tiled_need(const tiled_job *j, uint32_t channels, double sharpen) {
     kernel_need need = {.channels = channels,
                         .w = image_width(p),
                         .h = image_height(p),
-                        .height = image_height(p),
+                        .height = j->height,
                         .sharpen = sharpen};
     view_primaries(&v, need.primaries);
     return need;

@@ -225,7 +225,7 @@ static bool bloom_image_of(tile *t, bloom_report *r, err *e) {
                          .part = 0,
                          .layer = &o->layer,
                          .light = pieces ? &all : w->list[o->first].by,
-                         .height = w->h,
+                         .height = w->j->height,
                          .tile = &is,
                          .glare = tiled_emits(&w->s) ? &glare : NULL};
     /* Of a piece, the promise that is told is that of this tile, and not the worst of all. */

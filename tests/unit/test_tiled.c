@@ -89,7 +89,12 @@ static void open_case(tried *t, image *in, const char *kernel, const bloom_setti
     CHECK_OK(t->session, e);
     t->f = (files){.in = in, .step = 1, .upwards = in->head.part[0].order == LINES_DECREASING};
     t->rows = (bloom_rows){&t->f, 0, read_rows, step_of, write_rows};
-    t->job = (tiled_job){&t->s, make_threads(), t->session, &t->in->head, 0, &t->rows, NULL};
+    t->job = (tiled_job){.s = &t->s,
+                         .threads = make_threads(),
+                         .session = t->session,
+                         .head = &t->in->head,
+                         .height = image_height(&in->head.part[0]),
+                         .rows = &t->rows};
 }
 
 static void close_case(tried *t) {

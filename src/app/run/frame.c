@@ -301,9 +301,9 @@ static bool make_in_rows(const work *w, image_reader *r, const file_mark *before
 }
 
 /* Returns whether an image can be made in rows. */
-static bool may_be_in_rows(const work *w, const image_reader *r) {
+static bool may_be_in_rows(const work *w) {
     const output to = output_of(w);
-    return !w->files->side[JOB_BEFORE] && rowwise_is_possible(&to, image_reader_header(r));
+    return !w->files->side[JOB_BEFORE] && rowwise_is_possible(&to);
 }
 
 /* Returns whether the image does not fit into the memory. Most do, which is told without the
@@ -312,7 +312,7 @@ static bool is_too_large(const work *w, const image_reader *r, bool *known, err 
     const output to = output_of(w);
     const image_header *h = image_reader_header(r);
     *known = true;
-    if (!may_be_in_rows(w, r) || !rowwise_may_be_needed(&to, h)) return false;
+    if (!may_be_in_rows(w) || !rowwise_may_be_needed(&to, h)) return false;
     queue_bloom *b = open_bloom(w, e);
     *known = b != NULL;
     bool is = b && rowwise_is_needed(&to, h, b->bloom);
@@ -325,7 +325,7 @@ static bool make_after_all(const work *w, image_reader **r, const file_mark *bef
                            step_account *a, err *e) {
     err why = *e;
     if (!*r) *r = image_open(w->f->input, NULL, w->m->threads, e);
-    if (!*r || !may_be_in_rows(w, *r)) {
+    if (!*r || !may_be_in_rows(w)) {
         *e = why;
         return false;
     }

@@ -397,18 +397,13 @@ static bool may_be_small(const output *o, uint64_t planes) {
     return !cpu && (s->vram_limit || planes > 1 << 30);
 }
 
-bool rowwise_is_possible(const output *o, const image_header *h) {
-    bloom_window window = o->s->bloom.window;
-    bool changes = window == WINDOW_GROW;
-    for (int i = 0; i < h->parts; i++)
-        changes |= window == WINDOW_DISPLAY &&
-                   memcmp(&h->part[i].data, &h->part[i].display, sizeof h->part[i].data) != 0;
-    return !changes && !output_is_picture(o->path);
+bool rowwise_is_possible(const output *o) {
+    return !output_is_picture(o->path);
 }
 
 bool rowwise_may_be_needed(const output *o, const image_header *h) {
     uint64_t planes = planes_bytes(o, h);
-    if (!rowwise_is_possible(o, h)) return false;
+    if (!rowwise_is_possible(o)) return false;
     /* A device that is named may be one of software, which takes its memory from the same. */
     const char *device = o->s->bloom.device;
     bool named = device && strcmp(device, "auto") != 0 && strcmp(device, "cpu") != 0;

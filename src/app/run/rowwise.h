@@ -8,9 +8,8 @@
 #include "app/run/output.h"
 #include "bloom/bloom.h"
 
-/* Returns whether an image can be made in this way: its window stays as it is, and the output is
- * not a picture, which is developed from the whole image. */
-bool rowwise_is_possible(const output *o, const image_header *h);
+/* Returns whether an image can be made in this way: a picture is developed from the whole image. */
+bool rowwise_is_possible(const output *o);
 
 /* Return whether an image has to be made in this way: because its planes and what blooming takes do
  * not fit into the memory that is left, or no device can do the whole of it. The first function
