@@ -12,9 +12,10 @@
  *   out = tap * in[0] + gain * sum over terms t of (in[t] convolved with spectrum t)
  *
  * The products are added up before the way back, so that n terms cost n forward transforms and one
- * inverse. Lights go through another kernel than the rest of the image that way; a kernel is the
- * sum of its pieces, each with the image moved to meet it; and a kernel that changes over the frame
- * is a sum of kernels, each with the image times its weight. The caller makes these images.
+ * inverse. That is for a kernel that changes over the frame, which is a sum of kernels, each with
+ * the image times its weight; for a kernel that is a sum of pieces, each with the image moved to
+ * meet it; for lights that go through another kernel than the rest of the image. The caller makes
+ * these images. bloom has one term in all that it does: docs/notebook.md, "Terms".
  *
  * A plane is packed rows of floats or doubles, as the plan's precision says; the first term's
  * planes and `out` may be the same memory. Where the plan says that all floats are halfs, they may
