@@ -206,7 +206,7 @@ PY
 }
 
 @test "what needs the whole image asks for the memory; what no tiles fit into is refused" {
-    refused 75 "of the limit of 6.0 MB are in use (--mem-limit)" \
+    refused 75 "of the limit of 6.0 MB are in use (--mem-limit); a picture is made of the whole image, and not in tiles" \
         in.exr kernel.exr -o out.png --device cpu --mem-limit 6MB
     refused 75 "501 x 397 pixels do not fit into the memory, nor do the smallest tiles: they need" \
         in.exr kernel.exr -o out.exr --device cpu --mem-limit 2MB

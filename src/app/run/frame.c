@@ -323,9 +323,12 @@ static bool is_too_large(const work *w, const image_reader *r, bool *known, err 
 /* Makes a frame in rows that was thought to fit into the memory, and did not. */
 static bool make_after_all(const work *w, image_reader **r, const file_mark *before,
                            step_account *a, err *e) {
-    err why = *e;
+    const err why = *e;
+    if (!may_be_in_rows(w))
+        return err_set(e, why.code, "%s; %s is made of the whole image, and not in tiles", why.msg,
+                       w->files->side[JOB_BEFORE] ? "the picture of --before" : "a picture");
     if (!*r) *r = image_open(w->f->input, NULL, w->m->threads, e);
-    if (!*r || !may_be_in_rows(w)) {
+    if (!*r) {
         *e = why;
         return false;
     }
