@@ -1,9 +1,5 @@
 #include "image/exr/exr_code.h"
 
-#include "base/number.h"
-
-#include <stdbool.h>
-
 enum {
     CODE_LENGTH_CODES = 19,
     PARTS = 16, /* of a bit: as exactly are lengths known before they are rounded */
@@ -30,7 +26,7 @@ static void want_lengths(wanted *w, const uint32_t *count, int n, unsigned deepe
     }
     w->n = used;
     int32_t all = float_bits(total), most = (int32_t)(deepest * PARTS + PARTS - 1);
-    for (int i = 0; i < used; i++) {
+    for (int i = 0; i < used; i++) { /* a float's exponent starts at bit 23, 1/16 of it at 19 */
         int32_t key = ((all - float_bits(count[w->symbol[i]])) >> 19) + PARTS - 1;
         w->key[i] = (uint8_t)(key < PARTS ? PARTS : key > most ? most : key);
     }

@@ -325,7 +325,7 @@ static inline void add_step(finding *f, block *k, const uint8_t *bytes, step s) 
 
 /* Finds the steps of a block, looking up `gram` bytes at each place; of pairs at even places; of
  * 16 bytes at every other place, from where a match is found as well. After 2^patience misses one
- * more place is skipped each time; each byte of a match takes 16 misses back. All but z are
+ * more place is skipped each time; each byte of a match takes 16 misses back. The last three are
  * constants where this is inlined. */
 static inline __attribute__((always_inline)) void find_steps(exr_zip *z, block *k, finding *out,
                                                              const unsigned gram, const bool pairs,
