@@ -163,7 +163,7 @@ static double rounding_of_floats(const accuracy *a, const accuracy_facts *f) {
  * the histogram's upper end is taken. */
 static void take_spots(accuracy *a, const method *m, const accuracy_facts *f, uint32_t c) {
     const scan_channel *in = &f->scanned->channel[c];
-    uint32_t lo = 0, hi = SCAN_BINS; /* enough, too little */
+    uint32_t lo = in->first_bin, hi = in->end_bin; /* enough, too little */
     double used = accuracy_relative(a), darkest = darkest_of(f, c), count = 0;
     double core = a->core ? core_rounding(a->core) + 0x1p-22 : 0;
     if (m->forecast(a, f, c) <= allowed_of(f, c, darkest, used + core)) return;
@@ -176,7 +176,7 @@ static void take_spots(accuracy *a, const method *m, const accuracy_facts *f, ui
             hi = a->below[c];
     }
     a->below[c] = lo;
-    for (uint32_t b = lo; b < SCAN_BINS; b++) count += (double)(in->count[b] + in->extra[b]);
+    for (uint32_t b = lo; b < in->end_bin; b++) count += (double)(in->count[b] + in->extra[b]);
     a->spots += count;
 }
 

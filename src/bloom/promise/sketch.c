@@ -456,14 +456,20 @@ static void look(sketch *to, const job *j, double centre) {
 static void load(const job *j, const scan *scanned) {
     uint32_t n = j->cells;
     for (uint32_t i = 0; i < j->gw * j->gh; i++) j->least[i] = INFINITY;
-    for (uint32_t y = 0; y < scanned->grid_h; y++)
-        for (uint32_t x = 0; x < scanned->grid_w; x++) {
-            size_t from = (size_t)y * scanned->grid_w + x, block = y / n * j->gw + x / n;
-            j->light[y / n * j->light_pitch + LANES + x / n] += j->in->block_sum[from];
-            j->cell[(y + 2 * n) * j->cell_pitch + x + 2 * n] = j->in->block_sum[from];
-            if (j->in->block_least[from] < j->least[block])
-                j->least[block] = j->in->block_least[from];
+    for (uint32_t y = 0; y < scanned->grid_h; y++) {
+        const double *sum = j->in->block_sum + (size_t)y * scanned->grid_w;
+        const float *least = j->in->block_least + (size_t)y * scanned->grid_w;
+        double *row = j->cell + (y + 2 * n) * j->cell_pitch + 2 * n;
+        for (uint32_t block = 0, x = 0; x < scanned->grid_w; block++) {
+            double *light = &j->light[y / n * j->light_pitch + LANES + block];
+            float *to = &j->least[y / n * j->gw + block];
+            for (uint32_t end = min_u32(x + n, scanned->grid_w); x < end; x++) {
+                *light += sum[x];
+                row[x] = sum[x];
+                if (least[x] < *to) *to = least[x];
+            }
         }
+    }
 }
 
 /* Finds the zones of an axis whose image has `whole` whole cells, from cell `first` on. */

@@ -62,12 +62,24 @@ static uint32_t next_spot(const job *j, uint32_t x, uint32_t y) {
     return w;
 }
 
+/* Returns whether a block that row y goes through has enough light. */
+static bool row_may_have_spots(const job *j, uint32_t y) {
+    const double *sum = j->r->block_sum;
+    uint32_t blocks = sum ? ceil_div_u32(j->l->tail->w, j->r->block) : 0;
+    bool any = !sum;
+    if (sum) sum += (size_t)(y / j->r->block) * blocks;
+    for (uint32_t i = 0; i < blocks; i++) any |= sum[i] >= j->enough;
+    return any;
+}
+
 static bool count_strip(void *ctx, size_t strip, int worker, err *e) {
     const job *j = ctx;
     const kernel_tail *tail = j->l->tail;
     (void)worker, (void)e;
     uint32_t y = (uint32_t)strip * STRIP, end = min_u32(y + STRIP, tail->h);
-    for (; y < end; y++) {
+    for (bool any = row_may_have_spots(j, y); y < end; y++) {
+        if (j->r->block && y % j->r->block == 0) any = row_may_have_spots(j, y);
+        if (!any) continue;
         size_t rows = border_count(&tail->axis[PLAN_Y], y);
         for (uint32_t x = 0; (x = next_spot(j, x, y)) < tail->w; x++) {
             j->pixels[strip]++;
