@@ -91,8 +91,8 @@ assert all(f["plan"]["frames"] == 8 for f in frames)'
         --mem-limit 38MB --report made.json
     [ "$(grep -c '"tiles"' made.json)" -eq 5 ]
     "$FFTBLOOM" diff out.103.exr tiled.103.exr --failrelative 1e-5
-    run --separate-stderr "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'bad.###.exr' --frames 101-106 \
-        --device cpu --jobs 4 --mem-limit 40MB --window grow
+    run --separate-stderr "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'bad.###.png' --frames 101-106 \
+        --device cpu --jobs 4 --mem-limit 40MB
     [ "$status" -eq 75 ]
     [[ "$stderr" == *"of the limit of 40.0 MB are in use (--mem-limit)"* ]]
 }
@@ -117,6 +117,35 @@ assert {"cpu", "software"} <= seen, seen
 PY
 }
 
+@test "--device with a list: these devices do frames; a word that names none is refused" {
+    both_devices || skip "this machine has not both the CPU engine and software Vulkan"
+    "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'list.###.exr' --device software,cpu --report list.json
+    python3 - <<'PY'
+import json
+frames = json.load(open("list.json"))["frames"]
+assert {f["device"]["class"] for f in frames} == {"cpu", "software"}
+PY
+    run --separate-stderr "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'none.###.exr' --device cpu,nonesuch
+    [ "$status" -eq 69 ]
+    [[ "$stderr" == *"no device is 'nonesuch'; the devices are "* ]]
+    [ ! -e none.101.exr ]
+}
+
+@test "frames whose kernels, values and methods change share a device: the bytes of frames alone" {
+    # Every other frame has a light, for which the promise needs another method.
+    oiiotool in.101.exr --fill:color=900,800,700 2x2+9+9 -o lit.exr
+    for i in 101 103 105 107; do cp lit.exr varied.$i.exr; done
+    for i in 102 104 106 108; do cp in.102.exr varied.$i.exr; done
+    for device in cpu software; do
+        [ "$device" = cpu ] || both_devices || continue
+        for keys in "--kernel-scale 101:1,108:1.4" "--sharpen 101:0,108:0.5" "--tolerance 1e-3"; do
+            "$FFTBLOOM" 'varied.###.exr' kernel.exr -o 'many.###.exr' --device $device --jobs 4 $keys
+            "$FFTBLOOM" 'varied.###.exr' kernel.exr -o 'one.###.exr' --device $device --jobs 1 $keys
+            for i in 101 102 103 107 108; do cmp many.$i.exr one.$i.exr; done
+        done
+    done
+}
+
 @test "--device all: one thread does the work of those that the system does not give" {
     [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
     both_devices || skip "this machine has not both the CPU engine and software Vulkan"
@@ -125,8 +154,8 @@ PY
     grep -q '"done": 16,' all.json
     # A frame that has no memory does not wait for one that was not begun.
     oiiotool --create 1024x1024 3 -d float -o in.103.exr
-    run --separate-stderr "${alone[@]}" "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'bad.###.exr' \
-        --device all --mem-limit 20MB --window grow
+    run --separate-stderr "${alone[@]}" "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'bad.###.png' \
+        --device all --mem-limit 20MB
     [ "$status" -eq 75 ]
     [[ "$stderr" == *"of the limit of 20.0 MB are in use (--mem-limit)"* ]]
 }
