@@ -290,12 +290,12 @@ static bool make(device_pool *p, place *is, const device_task *t, bool *refused,
     pthread_mutex_unlock(&p->lock);
     par_resume(p->threads);
     double start = clock_now();
-    bool again = is->engine && !device, ok = t->spectra(t->ctx, lines, &is->on.plan, e);
+    bool ok = t->spectra(t->ctx, lines, &is->on.plan, e);
     double made = clock_now();
     *refused = ok && !engine_prepare(is->engine, &is->on.plan, lines, &o, e);
     for (int i = 0; i < PLAN_TERMS; i++) spectrum_lines_free(&lines[i]);
     log_debug("%s: an engine %s: spectrum %.4f s, the rest %.4f s", is->on.device.name,
-              again ? "prepared again" : "prepared", made - start, clock_now() - made);
+              device ? "prepared" : "prepared again", made - start, clock_now() - made);
     par_rest(p->threads);
     pthread_mutex_lock(&p->lock);
     return ok && !*refused;

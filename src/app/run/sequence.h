@@ -6,10 +6,9 @@
  * of the frames that are left, those of the oldest frame first.
  *
  * Where --device names several, each of them that can hold the work takes a frame whenever it is
- * free; the
- * first frames are dealt out in the order of `fftbloom devices`, and at the end no device takes a
- * frame that the others would have done sooner. Which device did a frame is in its report; devices
- * differ in the last bits of a result, but the same kind makes the same bytes.
+ * free. The first frames are dealt out in the order of `fftbloom devices`, and at the end no device
+ * takes a frame that the others would have done sooner. Which device did a frame is in its report;
+ * devices differ in the last bits of a result, but the same kind makes the same bytes.
  *
  * A frame that fails stops the run; frames that are under way are finished. With --keep-going the
  * others are made, unless the kernel cannot be used. A frame that fails because there was no memory
