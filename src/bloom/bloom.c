@@ -504,15 +504,19 @@ int bloom_forecast(const bloom *b, const image_header *h, plan_precision precisi
     return session_forecast(b->session, &ask, to, e);
 }
 
-/* Returns the bytes that a device of software and its driver take from the machine's memory; 0 for
- * others. */
-static uint64_t software_bytes(const bloom *b, const plan_request *ask) {
-    const char *want = b->s.device;
-    if (!want || strcmp(want, "auto") == 0 || strcmp(want, "cpu") == 0) return 0;
+/* Returns the bytes of the machine's memory that a Vulkan device and its driver take: a device of
+ * software has all of its buffers there, a GPU what travels there and back. 0 for the CPU. */
+static uint64_t device_bytes(const bloom *b, const plan_request *ask) {
+    if (b->s.device && strcmp(b->s.device, "cpu") == 0) return 0;
     bloom_forecasts f = {.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", NULL)};
     int best = f.each ? session_forecast(b->session, ask, &f, NULL) : -1;
-    bool is = best >= 0 && f.device[best].class == ENGINE_SOFTWARE;
-    uint64_t bytes = is ? plan_device_bytes(&f.each[best].plan) + TILED_DRIVERS : 0;
+    engine_class class = best >= 0 ? f.device[best].class : ENGINE_CPU;
+    uint64_t bytes = 0;
+    if (class != ENGINE_CPU) {
+        const plan *p = &f.each[best].plan;
+        bytes = TILED_DRIVERS +
+                (class == ENGINE_SOFTWARE ? plan_device_bytes(p) : 2 * p->frames * p->image_bytes);
+    }
     mem_free(f.each);
     return bytes;
 }
@@ -533,7 +537,7 @@ uint64_t bloom_whole_bytes(const bloom *b, const image_header *h) {
             kernel *= (uint64_t)ask.reach_lo[a] + 1 + ask.reach_hi[a];
         uint64_t doubles = p.sample_bytes == 8 ? 8ull * ask.size[PLAN_X] * ask.size[PLAN_Y] : 0;
         uint64_t all = half * (1 + ask.spectra) + doubles * ask.channels + kernel;
-        most = max_u64(most, all + software_bytes(b, &ask));
+        most = max_u64(most, all + device_bytes(b, &ask));
     }
     return most;
 }

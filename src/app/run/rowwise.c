@@ -372,9 +372,12 @@ static uint64_t bytes_beside(const rowwise *s) {
     return (most * threads + some) * TIMES;
 }
 
-/* Returns the bytes of the planes that output_load reads, and the largest part's for floats. */
+/* Returns the bytes of the planes that output_load reads, and the largest part's for floats: those
+ * of the result, of the image as it came for --verify, and of the glare. */
 static uint64_t planes_bytes(const output *o, const image_header *h) {
-    uint64_t planes = 0, floats = 0;
+    const bloom_settings *b = &o->s->bloom;
+    uint64_t planes = 0, floats = 0, sets = 1 + (b->verify > 0);
+    sets += o->s->emit_file || (b->emit_layer && *b->emit_layer);
     for (int i = 0; i < h->parts; i++) {
         const image_part *p = &h->part[i];
         uint64_t pixels = (uint64_t)image_width(p) * image_height(p);
@@ -384,7 +387,7 @@ static uint64_t planes_bytes(const output *o, const image_header *h) {
         if (wanted) planes += image_channel_bytes(p, wanted);
         mem_free(wanted);
         for (int k = 0; k < m.groups; k++)
-            floats = max_u64(floats, 4 * pixels * (uint64_t)m.group[k].channels);
+            floats = max_u64(floats, 4 * sets * pixels * (uint64_t)m.group[k].channels);
         layer_map_free(&m);
     }
     return planes + floats;
