@@ -24,9 +24,13 @@ no_output() { # STATUS WORDS arguments...: refused, and out.exr is not there
         "$corpus/far_display.exr" "$kernel" -o out.exr --window display
 }
 
-@test "a display window of 17 GB ends before any of it is touched" {
-    no_output 75 "51.5 GB are needed for the new data window; " \
-        "$corpus/wide_display.exr" "$kernel" -o out.exr --window display --mem-limit 2GB
+@test "a display window of 17 GB would be made in tiles; a picture of it ends before any is touched" {
+    run timeout 60 "$FFTBLOOM" plan "$corpus/wide_display.exr" "$kernel" --window display --mem-limit 2GB --device cpu
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"65536 x 65536 pixels in "*" tiles of "* ]]
+    refused 75 "51.5 GB are needed for the new data window; " \
+        "$corpus/wide_display.exr" "$kernel" -o out.png --window display --mem-limit 2GB
+    [ ! -e out.png ]
 }
 
 # A header and a table for 16384 x 32768 pixels, whose chunks hold nothing that can be decoded.

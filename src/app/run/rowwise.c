@@ -380,11 +380,16 @@ static uint64_t planes_bytes(const output *o, const image_header *h) {
     sets += o->s->emit_file || (b->emit_layer && *b->emit_layer);
     for (int i = 0; i < h->parts; i++) {
         const image_part *p = &h->part[i];
-        uint64_t pixels = (uint64_t)image_width(p) * image_height(p);
+        uint64_t own = (uint64_t)image_width(p) * image_height(p), pixels = own;
+        if (b->window == WINDOW_DISPLAY) {
+            const image_box box = image_box_union(&p->data, &p->display);
+            pixels = (uint64_t)((int64_t)box.x1 - box.x0 + 1) *
+                     (uint64_t)((int64_t)box.y1 - box.y0 + 1);
+        }
         layer_map m;
         if (!layer_map_make(&m, p, o->s->bloom.layers, o->s->bloom.exclude, NULL)) continue;
         bool *wanted = m.groups ? output_channels(o, p, NULL) : NULL;
-        if (wanted) planes += image_channel_bytes(p, wanted);
+        if (wanted) planes += image_channel_bytes(p, wanted) / own * pixels;
         mem_free(wanted);
         for (int k = 0; k < m.groups; k++)
             floats = max_u64(floats, 4 * sets * pixels * (uint64_t)m.group[k].channels);
