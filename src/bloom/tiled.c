@@ -235,7 +235,9 @@ static bool open_session(tiled_work *w, err *e) {
     w->s.slots = 1;
     w->s.verify = 0;
     w->s.images = (uint32_t)min_u64(tiles * max_u32(w->s.images, 1), UINT32_MAX);
-    if (w->s.spectrum == SPECTRUM_RESAMPLED) w->s.spectrum = SPECTRUM_EXACT;
+    /* An image that fits after all, and is not cut, gets the same bits as a whole one. */
+    bool whole = !w->t.cut[PLAN_X] && !w->t.cut[PLAN_Y] && !w->t.apart;
+    if (w->s.spectrum == SPECTRUM_RESAMPLED && !whole) w->s.spectrum = SPECTRUM_EXACT;
     if (tiling_pieces(&w->t) > 1) {
         w->s.tolerance /= 2;
         w->s.emit_layer = NULL;
