@@ -107,6 +107,9 @@ static bool check_proof(search *s, err *e) {
     double seconds = m->precision == PRECISION_FLOAT64 ? s->facts.seconds64 : s->facts.seconds;
     if (!prove(p, v, s->o, m, s->l->dark, seconds, e)) return false;
     if (p->worst <= 1) return true;
+    log_info("channel '%s': the pixel at %u, %u is %g and should be %g, %.3g times as far off as "
+             "predicted: the result is not believed",
+             view_name(v, p->channel), p->x, p->y, p->got, p->want, p->worst);
     m->kept = false;
     m->channel = p->channel;
     m->error[p->channel] = m->floor = fabs(p->got - p->want);
