@@ -61,6 +61,7 @@ typedef struct {
     job j;
     recipes all;
     frame_maker maker;
+    device_pool *devices;
     device_queue queue;
     bloom_report made;
     frame_result f;
@@ -93,14 +94,16 @@ static run *begin(const char *output) {
                              .stamped = ATOMIC_FLAG_INIT,
                              .looked = ATOMIC_FLAG_INIT,
                              .forgets = ATOMIC_FLAG_INIT};
-    r->queue.s = r->s.bloom;
-    pthread_mutex_init(&r->queue.lock, NULL);
+    r->devices = device_pool_open(r->maker.threads, r->s.bloom.cache_dir, 0, &r->e);
+    CHECK_OK(r->devices, r->e);
+    device_queue_open(&r->queue, &r->s.bloom, r->devices);
     r->stamp = (stamp){r->all.cache, &r->all.look, r->files.input, r->files.output};
     return r;
 }
 
 static void end(run *r) {
     device_queue_close(&r->queue);
+    device_pool_close(&r->devices);
     job_files_free(&r->files);
     job_close(&r->j);
     settings_free(&r->s);
