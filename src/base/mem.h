@@ -50,8 +50,7 @@ bool mem_check(uint64_t bytes, const char *what, err *e);
  * temporary files, says that there was no memory for `what`, and exits with ERR_RETRY. */
 _Noreturn void mem_exhausted(const char *what);
 
-/* Returns the bytes that an allocation of so many takes: large ones are rounded up to large pages.
- */
+/* Returns the bytes that an allocation takes: large ones are rounded up to large pages. */
 uint64_t mem_rounded(uint64_t bytes);
 
 /* Copies a string. Free with mem_free. */

@@ -94,11 +94,12 @@ static void check(search *s) {
     }
 }
 
-/* Beyond so many times its prediction, an error is no rounding any more. */
+/* An error that is larger than its prediction times this cannot be rounding. */
 static const double MISTAKE = 16;
 
-/* Compares some pixels with the definition. A result that is farther from it than predicted is not
- * kept, whatever was foretold. Pieces of a kernel (view_tile) make no whole pixels. */
+/* Compares some pixels with the definition. If one is farther off than predicted, the promise is
+ * not kept. Where the kernel is cut into pieces (view_tile), a result is only a part of each pixel,
+ * and nothing is compared. */
 static bool check_proof(search *s, err *e) {
     const view *v = s->v;
     accuracy *m = &s->method;
@@ -107,17 +108,19 @@ static bool check_proof(search *s, err *e) {
     double seconds = m->precision == PRECISION_FLOAT64 ? s->facts.seconds64 : s->facts.seconds;
     if (!prove(p, v, s->o, m, s->l->dark, seconds, e)) return false;
     if (p->worst <= 1) return true;
-    log_info("channel '%s': the pixel at %u, %u is %g and should be %g, %.3g times as far off as "
+    const image_box *data = &view_part(v)->data;
+    const int x = data->x0 + (int)p->x, y = data->y0 + (int)p->y;
+    log_info("channel '%s': the pixel at %d, %d is %g and should be %g, %.3g times as far off as "
              "predicted: the result is not believed",
-             view_name(v, p->channel), p->x, p->y, p->got, p->want, p->worst);
+             view_name(v, p->channel), x, y, p->got, p->want, p->worst);
     m->kept = false;
     m->channel = p->channel;
     m->error[p->channel] = m->floor = fabs(p->got - p->want);
     if (p->worst > MISTAKE)
         err_set(&s->bug, ERR_INTERNAL,
-                "channel '%s': the pixel at %u, %u is %g and should be %g, which is %.3g times as "
+                "channel '%s': the pixel at %d, %d is %g and should be %g, which is %.3g times as "
                 "far off as rounding can put it. This is a bug; please report it",
-                view_name(v, p->channel), p->x, p->y, p->got, p->want, p->worst);
+                view_name(v, p->channel), x, y, p->got, p->want, p->worst);
     return true;
 }
 

@@ -34,6 +34,11 @@ bool mask_missing(const char *name, err *e) {
                    name);
 }
 
+void mask_values(float *to, const void *plane, pixel_type t, size_t n) {
+    image_to_float(to, plane, t, 0, n);
+    for (size_t i = 0; i < n; i++) to[i] = clamp_float(to[i], 0, 1);
+}
+
 bool mask_make(mask *m, const image *img, int part, const char *name, err *e) {
     int c = mask_find(&img->head, &part, name);
     if (c < 0) return mask_missing(name, e);
@@ -41,8 +46,7 @@ bool mask_make(mask *m, const image *img, int part, const char *name, err *e) {
     size_t n = (size_t)image_width(p) * image_height(p);
     *m = (mask){mem_raw(n, sizeof(float), "the mask", e), p->data};
     if (!m->value) return false;
-    image_to_float(m->value, img->plane[part][c], p->channel[c].type, 0, n);
-    for (size_t i = 0; i < n; i++) m->value[i] = clamp_float(m->value[i], 0, 1);
+    mask_values(m->value, img->plane[part][c], p->channel[c].type, n);
     return true;
 }
 

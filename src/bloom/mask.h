@@ -18,9 +18,11 @@ typedef struct {
  * the part first, then in the others. Fails, with the name, where there is none. */
 bool mask_make(mask *m, const image *img, int part, const char *name, err *e);
 void mask_free(mask *m);
+/* Fills `to` with the values of a mask for n pixels, limited to 0 to 1; NaN becomes 0. */
+void mask_values(float *to, const void *plane, pixel_type t, size_t n);
 /* Returns the channel that mask_make takes, or -1; *part is where it is found. */
 int mask_find(const image_header *h, int *part, const char *name);
-/* The error of a name that is not there. */
+/* Fails, and says that there is no mask of that name. */
 bool mask_missing(const char *name, err *e);
 
 /* The light of a layer that is set aside. */

@@ -69,8 +69,7 @@ static bool read_mask(mask *to, const tiled_masks *m, const char *name, int part
     to->box.y1 = (int32_t)(p->data.y0 + end - 1);
     ok = ok && (!n || m->under->read(m->under->ctx, part, (uint32_t)first, (uint32_t)(end - first),
                                      plane, e));
-    if (ok) image_to_float(to->value, plane[c], p->channel[c].type, 0, n);
-    for (size_t i = 0; ok && i < n; i++) to->value[i] = clamp_float(to->value[i], 0, 1);
+    if (ok) mask_values(to->value, plane[c], p->channel[c].type, n);
     if (plane) mem_free(plane[c]);
     mem_free(plane);
     return ok;

@@ -3,6 +3,7 @@
  * that are recomputed. So mistakes in margins, seams, pieces and rows show. */
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/random.h"
 #include "bloom/tiled_work.h"
 #include "math/reference.h"
 
@@ -17,11 +18,8 @@ typedef struct {
     uint64_t seed;
 } choice;
 
-static uint64_t by_chance(choice *c, uint64_t below) { /* splitmix64 */
-    uint64_t z = c->seed += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (z ^ z >> 31) % below;
+static uint64_t by_chance(choice *c, uint64_t below) {
+    return random_next(&c->seed) % below;
 }
 
 static double value_of(const tiled_work *w, uint32_t channel, size_t at) {
@@ -111,7 +109,7 @@ bool tiled_look(tiled_work *w, uint32_t y, uint32_t rows, err *e) {
 /* Rows of the part as they came, and the kernels of its channels. */
 typedef struct {
     tiled_work *w;
-    psf kernel[VIEW_CHANNELS + 1]; /* for groups of so many channels */
+    psf kernel[VIEW_CHANNELS + 1]; /* kernel[n]: for groups of n channels */
     uint8_t **plane;               /* of each channel of the list */
     uint32_t y, rows;
 } reading;

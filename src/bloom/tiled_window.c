@@ -10,7 +10,7 @@ typedef struct {
     bool changes;
     ledger_row *cut; /* of each channel of the result: only out and spilled count */
     void **plane;    /* rows that wait until they can be written */
-    uint32_t unit;   /* so many rows are written at a time */
+    uint32_t unit;   /* number of rows that are written at a time */
     int64_t at;      /* the first of these rows in the window that is kept; -1: there are none */
     uint32_t filled; /* rows that are there */
 } turned;

@@ -60,7 +60,7 @@ typedef struct {
     uint32_t channels;
     tiled_portion *portion;
     uint32_t portions;
-    psf whole[VIEW_CHANNELS + 1]; /* for groups of so many channels, where t.apart */
+    psf whole[VIEW_CHANNELS + 1]; /* whole[n]: for groups of n channels, where t.apart */
     bloom_settings s;             /* of the tiles */
     session *session;             /* of the tiles */
     buffers buf;

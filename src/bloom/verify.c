@@ -3,6 +3,7 @@
 #include "base/half.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/random.h"
 #include "math/reference.h"
 
 #include <math.h>
@@ -23,11 +24,8 @@ typedef struct {
     uint64_t seed;
 } choice;
 
-static uint64_t by_chance(choice *c, uint64_t below) { /* splitmix64 */
-    uint64_t z = c->seed += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (z ^ z >> 31) % below;
+static uint64_t by_chance(choice *c, uint64_t below) {
+    return random_next(&c->seed) % below;
 }
 
 static void add(choice *c, uint32_t channel, int64_t x, int64_t y) {

@@ -250,7 +250,7 @@ static bool make_room(device_pool *p, const device_choice *on) {
 
 /* Returns a place for the task, which the caller makes: an old one that nobody uses where enough of
  * these are kept, else a new one. Best is one with the same plan, which needs only its spectrum.
- * *wait: there are as many as there may be, and all are in use. */
+ * *wait: no more may be made, and all are in use. */
 static place *begin(device_pool *p, const device_task *t, bool *wait, err *e) {
     uint32_t idle = 0, alike = 0;
     place *is = oldest_idle(p, &t->on->device), *same = NULL;

@@ -1,6 +1,7 @@
 #include "lab/ocean.h"
 
 #include "base/mem.h"
+#include "base/random.h"
 #include "lab/lab_run.h"
 #include "math/fft.h"
 #include "shaders/lab/ids.h"
@@ -41,12 +42,7 @@ static double amplitude(void) {
 static void normals(int x, int y, double to[2]) {
     uint64_t h = (uint64_t)(x + 65536) << 32 | (uint32_t)(y + 65536);
     double u[2];
-    for (int i = 0; i < 2; i++) { /* splitmix64 */
-        uint64_t z = h += UINT64_C(0x9e3779b97f4a7c15);
-        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-        u[i] = ((double)((z ^ z >> 31) >> 11) + 0.5) * 0x1p-53;
-    }
+    for (int i = 0; i < 2; i++) u[i] = ((double)(random_next(&h) >> 11) + 0.5) * 0x1p-53;
     double radius = sqrt(-2 * log(u[0]));
     to[0] = radius * cos(2 * M_PI * u[1]);
     to[1] = radius * sin(2 * M_PI * u[1]);

@@ -105,7 +105,7 @@ static uint64_t half_bytes(const tiling_request *r, const cutting *x, const cutt
                                        : of_kernel + max_u64(made, middle);
 }
 
-/* The bytes of rows of all planes, with so many bytes a pixel. */
+/* Returns the bytes of some rows of all planes. pixel: the bytes of a pixel of all of them. */
 static uint64_t rows_bytes(const tiling_request *r, uint64_t rows, uint32_t pixel) {
     uint64_t all = r->ask.size[PLAN_X] * rows * pixel;
     return r->planes * mem_rounded(ceil_div_u64(all, r->planes));

@@ -411,7 +411,7 @@ static void two_lines(void **state) {
 }
 
 /* Several terms: with all borders, in both orders, in doubles, with split lines, rows alone,
- * squares, tiles in two buffers, channels that go one by one, and as many as there may be. */
+ * squares, tiles in two buffers, channels that go one by one, and PLAN_TERMS terms. */
 static void terms(void **state) {
     (void)state;
     pipe_case c[16];

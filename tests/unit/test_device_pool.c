@@ -35,7 +35,7 @@ static bool make_spectrum(void *ctx, spectrum_lines *to, const plan *p, err *e) 
     return to->value != NULL;
 }
 
-/* Tasks for images of `size` times W x H on the device of that name, with so many slots. */
+/* Tasks for images of `size` times W x H on the device of that name, with `slots` slots. */
 static bench *open_bench(const char *device, uint32_t size, uint32_t slots, uint32_t idle) {
     err e = {0};
     bench *b = calloc(1, sizeof *b);
@@ -99,8 +99,8 @@ static void several_at_a_time(void **state) {
     close_bench(b);
 }
 
-/* Engines that nobody uses are kept, as many as the pool was told, the last used ones; one more
- * stays in the place of the next. */
+/* The pool keeps the last used engines that nobody uses, up to the number that it was opened with,
+ * and one more, which is prepared again for the next task. */
 static void kept_and_dropped(void **state) {
     (void)state;
     for (uint32_t idle = 0; idle < 3; idle++) {

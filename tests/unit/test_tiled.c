@@ -20,7 +20,8 @@ typedef struct {
     image *out;
     uint32_t step, next; /* the row to be written next; with lines from the last one up: the end */
     bool upwards;
-    /* A row that reading gets wrong: after so many rows and until the first ones are written. */
+    /* A row that reading gets wrong: once `right` rows have been read, and until rows are written.
+     */
     uint32_t wrong, right, rows;
 } files;
 

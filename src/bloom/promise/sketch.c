@@ -30,7 +30,7 @@ typedef struct {
 
 /* A column (row) of a kernel's taps. */
 typedef struct {
-    uint32_t cores; /* so many cores do not hold it, the smallest ones */
+    uint32_t cores; /* number of cores that do not hold it: the smallest ones */
     bool near;      /* its cells may be among those that are looked at closely */
     tents block, cell;
 } tap_line;
@@ -99,7 +99,7 @@ static void add_to_blocks(sketch_kernel *k, uint32_t c, const tap_line *x, const
 
 static void add_taps(sketch_kernel *k, uint32_t c, const tap_line *column, const tap_line *row) {
     const kernel_tail *t = k->tail;
-    double top[CORES + 1] = {0}; /* the largest tap that so many cores do not hold */
+    double top[CORES + 1] = {0}; /* top[n]: the largest tap that the n smallest cores do not hold */
     for (uint32_t y = 0; y < t->kh; y++)
         for (uint32_t x = 0; x < t->kw; x++) {
             double tap = t->scale[c] * (double)t->tap[((size_t)c * t->kh + y) * t->pitch + x];

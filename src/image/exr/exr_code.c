@@ -35,9 +35,9 @@ static void want_lengths(wanted *w, const uint32_t *count, int n, unsigned deepe
 /* How lengths change from those that are rounded up. Of the symbols of a length, the first ones
  * change. */
 typedef struct {
-    int16_t less[PARTS][MOST]; /* by key % PARTS and key / PARTS: so many get one bit less */
-    int32_t more[MOST];        /* then so many of each length get one bit more, and again */
-    int32_t less_again[MOST];  /* then so many get one bit less, and again */
+    int16_t less[PARTS][MOST]; /* by key % PARTS and key / PARTS: how many get one bit less */
+    int32_t more[MOST];        /* by length: how many then get one bit more, also repeatedly */
+    int32_t less_again[MOST];  /* by length: how many then get one bit less, also repeatedly */
     int32_t at[MOST + 1];      /* how many have each length in the end */
 } changes;
 

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/random.h"
 #include "base/steady.h"
 
 #include <math.h>
@@ -33,12 +34,9 @@ double pupil_blur(const pupil *p, double turns) {
 
 /* --- dirt ----------------------------------------------------------------------------------- */
 
-/* Returns numbers from 0 to 1 that look random: splitmix64. */
+/* Returns a number from 0 to 1. */
 static double chance(uint64_t *state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+    return (double)(random_next(state) >> 11) * 0x1p-53;
 }
 
 static double between(uint64_t *state, double low, double high) {
