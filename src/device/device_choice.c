@@ -146,7 +146,8 @@ static err_code forecast(device_forecast *to, const device_list *l, uint32_t i,
         (!here.limits.memory || r->vram_limit < here.limits.memory))
         here.limits.memory = r->vram_limit;
     *to = (device_forecast){.wanted = device_is_wanted(r->want, d, i),
-                            .measured = l->speed[i].measured};
+                            .measured = l->speed[i].measured,
+                            .doubles = l->speed[i].doubles};
     to->possible = plan_make(&to->plan, &here, &e);
     if (to->possible)
         to->time = device_predict(&l->speed[i], d->class, &to->plan, r->images);
@@ -197,16 +198,20 @@ int device_choose(device_forecast *to, const device_list *l, const device_reques
 
 /* --- the decision ---------------------------------------------------------------------------- */
 
-/* The seconds of one core of the host that transforms cost, per step of device_steps in float32 and
- * in float64, and per byte moved. On a GPU, these are the seconds in which the host's cores could
- * have done other work: eight cores stand beside it. Doubles run there at 1/16 of the speed. */
-static const struct {
-    double step, step64, byte;
-} PRICE[] = {
-    [ENGINE_CPU] = {0.25e-9, 0.6e-9, 0},
-    [ENGINE_GPU] = {8 * 4e-12, 8 * 64e-12, 8 * 3e-10},
-    [ENGINE_SOFTWARE] = {2e-8, 4e-8, 3e-10},
-};
+/* Returns the seconds of one core of the host that a transform costs. On a CPU that is its own
+ * time, by a constant: the prices of sums in space (bloom/promise) are of the same core, and a
+ * slower one is slower at both. A GPU works while the host's cores do, so its time counts as that
+ * of the eight that stand beside it; the host brings planes there and back, and reads doubles from
+ * them and writes them, at a price per byte. */
+static double price_of(const device_speed *s, engine_class class, const plan *p) {
+    static const double STEP[] = {[ENGINE_CPU] = 0.25e-9, [ENGINE_SOFTWARE] = 2e-8},
+                        BYTE[] = {
+                            [ENGINE_CPU] = 0, [ENGINE_GPU] = 1.4e-9, [ENGINE_SOFTWARE] = 3e-10};
+    static const double BESIDE = 8;
+    double step = class == ENGINE_GPU ? BESIDE * s->work : STEP[class];
+    if (p->sample_bytes == 8) step *= s->doubles;
+    return device_steps(p) * step + device_travel_bytes(p) * BYTE[class];
+}
 
 /* Finds the device, with its forecast; lists all devices only where the CPU is not sure to be
  * taken.
@@ -246,9 +251,6 @@ void device_decide(device_decision *to, device_list *l, const device_request *as
         c->device = l->device[i];
         c->plan = best.plan;
         c->time = best.time;
-        engine_class class = c->device.class;
-        double step = c->plan.sample_bytes == 8 ? PRICE[class].step64 : PRICE[class].step;
-        c->seconds = device_steps(&c->plan) * step +
-                     device_travel_bytes(&c->plan) * PRICE[class].byte;
+        c->seconds = price_of(&l->speed[i], c->device.class, &c->plan);
     }
 }

@@ -44,7 +44,8 @@ typedef struct {
     char why[256]; /* the reason where it is not possible */
     plan plan;
     device_seconds time;
-    bool measured; /* its speed was measured; false: it is the default of its class */
+    bool measured;  /* its speed was measured; false: it is the default of its class */
+    double doubles; /* doubles take that many times as long as floats */
 } device_forecast;
 
 /* Returns whether `want` may name several devices that share a sequence: "all", "gpus", or a list.
@@ -70,7 +71,8 @@ typedef struct {
     plan plan;
     device_seconds time;
     /* The seconds of one core of the host that the transforms cost: for comparing methods. They
-     * follow from constants per class of device, so that machines of a kind decide alike. */
+     * follow from constants and from the device's speed, which stays the same until it is
+     * calibrated again: the same run decides alike each time. */
     double seconds;
 } device_choice;
 

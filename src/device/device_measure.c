@@ -210,9 +210,10 @@ bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e) {
 
 typedef struct {
     uint32_t w, h, kernel, rounds;
+    plan_precision precision;
     /* Filled by run_trial: */
     measure_result m;
-    double bytes, steps;
+    double bytes, steps, passes; /* passes: s, of all of them, the least of all trials so far */
 } trial;
 
 static bool run_trial(trial *t, const engine_device *d, const char *cache_dir, par *threads,
@@ -223,11 +224,12 @@ static bool run_trial(trial *t, const engine_device *d, const char *cache_dir, p
                         .channels = 3,
                         .spectra = 3,
                         .tapless = true,
+                        .precision = t->precision,
                         .limits = d->limits};
     plan p;
     spectrum source = {0};
     spectrum_lines lines = {0};
-    spectrum_request want = {.mode = SPECTRUM_EXACT};
+    spectrum_request want = {.mode = SPECTRUM_EXACT, .float64 = t->precision == PRECISION_FLOAT64};
     bool ok = plan_make(&p, &ask, e) && measure_kernel(&source.kernel, t->kernel, 3, e);
     if (ok) {
         want.first = p.first;
@@ -238,14 +240,36 @@ static bool run_trial(trial *t, const engine_device *d, const char *cache_dir, p
     ok = ok && measure_device(&t->m, &r, threads, e);
     t->bytes = device_image_bytes(&p);
     t->steps = device_steps(&p);
+    double passes = 0;
+    for (int i = 0; i < PLAN_PASSES; i++) passes += t->m.times.pass[i].least;
+    if (!(t->passes > 0 && t->passes < passes)) t->passes = passes;
     spectrum_lines_free(&lines);
     spectrum_free(&source);
     return ok;
 }
 
+/* Measures how many times as long the passes of a frame take in doubles. Floats and doubles take
+ * turns, because other work on this machine comes and goes. The ratio is rounded to half an octave,
+ * so that machines of a kind agree on the price of a method. */
+static bool measure_doubles(double *to, trial *floats, const engine_device *d,
+                            const char *cache_dir, par *threads, err *e) {
+    enum { TURNS = 3 };
+    trial doubles = *floats;
+    doubles.precision = PRECISION_FLOAT64;
+    doubles.passes = 0;
+    for (int i = 0; i < TURNS; i++)
+        if (!run_trial(&doubles, d, cache_dir, threads, e) ||
+            !run_trial(floats, d, cache_dir, threads, e))
+            return false;
+    double times = doubles.passes / floats->passes;
+    if (times > 0 && isfinite(times)) *to = exp2(round(2 * log2(times)) / 2);
+    return true;
+}
+
 /* `frame` comes from a frame so small that little else counts. `transfer` and `work` come from a
- * large one, and so does `start`: its programs and tables are those of real work. The minimum times
- * count, not the medians, since other work on this machine is not a property of the device. */
+ * large one, and so does `start`: its programs and tables are those of real work. The minimum
+ * times count, not the medians, since other work on this machine is not a property of the device.
+ */
 bool measure_speed(device_speed *to, const engine_device *d, const char *cache_dir, par *threads,
                    err *e) {
     static const trial LARGE[] = {
@@ -260,9 +284,11 @@ bool measure_speed(device_speed *to, const engine_device *d, const char *cache_d
                       .frame = small.m.frame.least,
                       .transfer = (large.m.times.upload.median + large.m.times.download.median) /
                                   large.bytes,
+                      .doubles = device_speed_default(d->class, 1).doubles,
                       .measured = true};
-    double work = large.m.frame.least - s.frame - s.transfer * large.bytes;
-    s.work = work > 0 ? work / large.steps : 0;
+    if (d->limits.float64 && !measure_doubles(&s.doubles, &large, d, cache_dir, threads, e))
+        return false;
+    s.work = large.passes / large.steps;
     *to = s;
     return true;
 }

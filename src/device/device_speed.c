@@ -39,12 +39,14 @@ double device_travel_bytes(const plan *p) {
 /* CPU: one core of an EPYC with estimated FFTW plans (docs/notebook.md). Software: lavapipe on the
  * same core, which is never faster, and compiles for most of a second. GPU: an H200 was calibrated
  * at 0.249 s, 0.135 ms, 3.9e-11 s/byte and 3.7e-12 s/step; other cards start as fast, take two or
- * three times as long for a step, and sit behind a slower bus. */
+ * three times as long for a step, and sit behind a slower bus. Doubles: measured on the CPU, on
+ * lavapipe, and 1.9 to 2.1 on an H200, where the passes wait for memory. Cards whose doubles run at
+ * a 32nd or a 64th of the rate wait for arithmetic: 4 to 10 times, by their data sheets. */
 device_speed device_speed_default(engine_class class, int threads) {
     static const device_speed DEFAULT[] = {
-        [ENGINE_CPU] = {.start = 2e-3, .frame = 1e-4, .transfer = 0, .work = 0.25e-9},
-        [ENGINE_GPU] = {.start = 0.3, .frame = 2e-4, .transfer = 1e-10, .work = 8e-12},
-        [ENGINE_SOFTWARE] = {.start = 0.7, .frame = 1e-3, .transfer = 3e-10, .work = 2e-8},
+        [ENGINE_CPU] = {2e-3, 1e-4, 0, 0.25e-9, .doubles = 2.8},
+        [ENGINE_GPU] = {0.3, 2e-4, 1e-10, 8e-12, .doubles = 4},
+        [ENGINE_SOFTWARE] = {0.7, 1e-3, 3e-10, 2e-8, .doubles = 2},
     };
     device_speed s = DEFAULT[class];
     /* More cores share the memory, so that each brings a little less. */
@@ -56,7 +58,8 @@ device_seconds device_predict(const device_speed *s, engine_class class, const p
                               uint32_t images) {
     double n = images ? images : 1;
     device_seconds t = {.start = s->start, .files = FILES * device_image_bytes(p)};
-    t.image = s->frame + s->transfer * device_travel_bytes(p) + s->work * device_steps(p);
+    double step = s->work * (p->sample_bytes == 8 ? s->doubles : 1);
+    t.image = s->frame + s->transfer * device_travel_bytes(p) + step * device_steps(p);
     double next = class == ENGINE_GPU ? fmax(t.files, t.image) : t.files + t.image;
     t.all = t.start + t.files + t.image + (n - 1) * next;
     return t;
@@ -67,13 +70,15 @@ device_seconds device_predict(const device_speed *s, engine_class class, const p
 typedef struct {
     const char *key;
     size_t at;
+    bool later; /* files of earlier versions lack it: the default is kept */
 } field;
 
 static const field FIELDS[] = {
-    {"start", offsetof(device_speed, start)},
-    {"frame", offsetof(device_speed, frame)},
-    {"transfer", offsetof(device_speed, transfer)},
-    {"work", offsetof(device_speed, work)},
+    {"start", offsetof(device_speed, start), false},
+    {"frame", offsetof(device_speed, frame), false},
+    {"transfer", offsetof(device_speed, transfer), false},
+    {"work", offsetof(device_speed, work), false},
+    {"doubles", offsetof(device_speed, doubles), true},
 };
 enum { FIELD_COUNT = sizeof FIELDS / sizeof FIELDS[0] };
 
@@ -92,7 +97,7 @@ static void speed_path(text *path, const engine_device *d, int threads, const ch
     text_free(&id);
 }
 
-/* Reads lines of "key seconds" after one that names the format. Every key must be there. */
+/* Reads lines of "key number" after one that names the format. */
 static bool parse(device_speed *s, const char *body, err *e) {
     static const char HEAD[] = "fftbloom device speed 1\n";
     if (strncmp(body, HEAD, sizeof HEAD - 1) != 0)
@@ -104,6 +109,7 @@ static bool parse(device_speed *s, const char *body, err *e) {
         char *end = NULL;
         double v = line ? strtod(line + key.n, &end) : -1;
         text_free(&key);
+        if (!line && FIELDS[i].later) continue;
         if (!(v >= 0 && v < 1e6) || *end != '\n')
             return err_set(e, ERR_DATA, "it has no sane value of '%s'", FIELDS[i].key);
         *value_of(s, &FIELDS[i]) = v;
@@ -113,7 +119,7 @@ static bool parse(device_speed *s, const char *body, err *e) {
 }
 
 device_speed device_speed_load(const engine_device *d, int threads, const char *cache_dir) {
-    device_speed s = device_speed_default(d->class, threads), found = {0};
+    device_speed s = device_speed_default(d->class, threads), found = s;
     if (!cache_dir) return s;
     text path = {0};
     speed_path(&path, d, threads, cache_dir);

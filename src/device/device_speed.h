@@ -1,10 +1,13 @@
-/* device_speed.h - how long a run takes on a device, predicted from four constants.
+/* device_speed.h - how long a run takes on a device, predicted from a few constants.
  *
  *   seconds = start + images * (files + frame + transfer * bytes + work * steps)
  *
  * `steps` are those of the transforms (device_steps: one step is one element in one butterfly of
  * radix 2, weighted as length_cost does). Files cost the same on every device. Beside a GPU the
  * host reads the next image while one is computed, so only the longer of the two counts.
+ *
+ * In doubles a step takes `doubles` times as long; the price of a method rests on that
+ * (device_choice.h).
  *
  * The constants are defaults per class of device until `fftbloom bench --calibrate` has measured
  * them; then they are kept in the cache folder, in one small text file per device. This module
@@ -18,7 +21,8 @@ typedef struct {
     double start;    /* s, once: opening the device, making its programs or plans */
     double frame;    /* s per image, whatever its size */
     double transfer; /* s per byte of the image's planes, there and back */
-    double work;     /* s per step */
+    double work;     /* s per step, in floats */
+    double doubles;  /* times as long in doubles */
     bool measured;
 } device_speed;
 

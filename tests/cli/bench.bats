@@ -131,9 +131,35 @@ for r in d:
 import json, sys
 s = json.load(sys.stdin)['speeds']
 assert len(s) == 1 and s[0]['device']['class'] == 'cpu'
-assert 0 < s[0]['work'] < 1e-6 and s[0]['transfer'] == 0" <<<"$output"
+assert 0 < s[0]['work'] < 1e-6 and s[0]['transfer'] == 0
+assert 0.5 < s[0]['doubles'] < 16" <<<"$output"
     [ "$(ls "$FFTBLOOM_CACHE_DIR" | grep -c '^device-speed-')" -eq 1 ]
     grep -q '^work [0-9.e-]*$' "$FFTBLOOM_CACHE_DIR"/device-speed-*
+}
+
+# A stand-in speed: doubles that cost nothing more than floats are taken where the promise needs a
+# better method, and dear ones are not; the same command gives the same bytes, and --precision decides.
+@test "methods are priced by the speed of doubles that is kept for the device" {
+    cache="$dir/speeds"
+    bloom() {
+        "$FFTBLOOM" apply "$FFTBLOOM_ROOT/testdata/scene.exr" "$FFTBLOOM_ROOT/kernels/star.exr" \
+            -o "$dir/out.exr" --device cpu --cache-dir "$cache" --report "$dir/report.json" "$@"
+        python3 -c "
+import json
+print(json.load(open('$dir/report.json'))['frames'][0]['promise']['precision'])"
+    }
+    "$FFTBLOOM" bench --calibrate --device cpu --cache-dir "$cache" >/dev/null
+    sed -i 's/^doubles .*/doubles 1.01/' "$cache"/device-speed-*
+    [ "$(bloom)" = float64 ]
+    cp "$dir/out.exr" "$dir/first.exr"
+    [ "$(bloom)" = float64 ]
+    cmp "$dir/out.exr" "$dir/first.exr"
+    [ "$(bloom --precision float32)" = float32 ]
+    run "$FFTBLOOM" plan "$FFTBLOOM_ROOT/testdata/scene.exr" "$FFTBLOOM_ROOT/kernels/star.exr" \
+        --device cpu --cache-dir "$cache"
+    [[ "$output" == *"doubles 1.0 times as long"* ]]
+    sed -i 's/^doubles .*/doubles 64/' "$cache"/device-speed-*
+    [ "$(bloom)" = float32 ]
 }
 
 @test "plan forecasts every device, takes the least time, and believes a calibration" {

@@ -246,6 +246,28 @@ static void test_decision_without_doubles(void **state) {
     assert_int_equal(d.way[WAY_FLOAT64].device.number, CPU);
 }
 
+/* The price of doubles is that of the device at hand. */
+static void test_price_of_doubles(void **state) {
+    (void)state;
+    device_list l;
+    device_decision d;
+    double price[DEVICES][2];
+    static const char *const WANT[] = {"0", "1", "cpu", "software"};
+    for (int i = 0; i < DEVICES; i++)
+        for (int slow = 0; slow < 2; slow++) {
+            machine(&l);
+            l.speed[i].doubles = slow ? 64 : 2;
+            device_request r = {.want = WANT[i], .images = 1000, .ask = request(320, 200, 16)};
+            device_decide(&d, &l, &r);
+            price[i][slow] = d.way[WAY_FLOAT64].seconds;
+            assert_true(d.way[WAY_FLOAT64].seconds > d.way[WAY_FLOAT32].seconds);
+        }
+    assert_true(price[CPU][1] == 32 * price[CPU][0]);
+    for (int i = 0; i < DEVICES; i++) assert_true(price[i][1] > price[i][0]);
+    /* Device 0 is ten times as fast as device 1: there the rest of the price counts for more. */
+    assert_true(price[BIG][1] / price[BIG][0] < price[SMALL][1] / price[SMALL][0]);
+}
+
 /* A run that the CPU finishes before a GPU can have started needs no list of GPUs, and gets
  * none. */
 static void test_drivers_are_not_loaded_in_vain(void **state) {
@@ -280,7 +302,7 @@ static void test_speeds_are_kept_per_device(void **state) {
     (void)state;
     device_list l;
     const engine_device *d = l.device;
-    device_speed mine = {0.125, 0.25, 1e-9, 2e-10, false};
+    device_speed mine = {0.125, 0.25, 1e-9, 2e-10, 5.5, false};
     machine(&l);
     char dir[] = "/tmp/fftbloom-speed-XXXXXX", command[64];
     assert_non_null(mkdtemp(dir));
@@ -289,7 +311,7 @@ static void test_speeds_are_kept_per_device(void **state) {
     device_speed got = device_speed_load(&d[CPU], 2, dir);
     assert_true(got.measured);
     assert_true(got.start == 0.125 && got.frame == 0.25 && got.transfer == 1e-9 &&
-                got.work == 2e-10);
+                got.work == 2e-10 && got.doubles == 5.5);
     assert_false(device_speed_load(&d[CPU], 3, dir).measured); /* another number of cores */
     assert_false(device_speed_load(&d[BIG], 2, dir).measured);
     assert_false(device_speed_load(&d[CPU], 2, NULL).measured);
@@ -302,6 +324,7 @@ static void test_speeds_are_kept_per_device(void **state) {
         "fftbloom device speed 1\\nstart 1\\nframe nan\\ntransfer 1\\nwork 1\\n",
         "fftbloom device speed 1\\nstart 1\\nframe 1e300\\ntransfer 1\\nwork 1\\n",
         "fftbloom device speed 1\\nstart 1\\nframe 1\\ntransfer 1\\nwork 1x\\n",
+        "fftbloom device speed 1\\nstart 1\\nframe 1\\ntransfer 1\\nwork 1\\ndoubles no\\n",
     };
     device_speed preset = device_speed_default(ENGINE_CPU, 2);
     for (size_t i = 0; i < sizeof BROKEN / sizeof BROKEN[0]; i++) {
@@ -310,6 +333,10 @@ static void test_speeds_are_kept_per_device(void **state) {
         assert_false(got.measured);
         assert_true(got.work == preset.work && got.start == preset.start);
     }
+    /* A file from before doubles were measured. */
+    write_at(dir, "fftbloom device speed 1\\nstart 1\\nframe 1\\ntransfer 1\\nwork 1\\n");
+    got = device_speed_load(&d[CPU], 2, dir);
+    assert_true(got.measured && got.work == 1 && got.doubles == preset.doubles);
     snprintf(command, sizeof command, "rm -r %s", dir);
     assert_int_equal(system(command), 0);
 }
@@ -325,6 +352,7 @@ int main(void) {
         cmocka_unit_test(test_memory_limit_and_reasons),
         cmocka_unit_test(test_decision_is_the_forecast),
         cmocka_unit_test(test_decision_without_doubles),
+        cmocka_unit_test(test_price_of_doubles),
         cmocka_unit_test(test_drivers_are_not_loaded_in_vain),
         cmocka_unit_test(test_speeds_are_kept_per_device),
     };

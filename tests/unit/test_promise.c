@@ -661,6 +661,9 @@ static void draw_settings(trial *t) {
     }
 }
 
+/* The devices, for all trials: to open one takes longer than a trial. main closes them. */
+static device_pool *devices;
+
 /* From the kernel's planes and the settings to a bloom. */
 static void open_trial(trial *t, uint32_t channels) {
     err e = {0};
@@ -674,7 +677,9 @@ static void open_trial(trial *t, uint32_t channels) {
     }
     check_psf(&t->k, t->file, &o);
     CHECK_OK(psf_luminance(&t->luminance, &t->k, o.luminance, &e), e);
-    t->bloom = bloom_open(&t->s, write_kernel(t->file, channels), make_threads(), &e);
+    if (!devices) devices = device_pool_open(make_threads(), t->s.cache_dir, 0, &e);
+    CHECK_OK(devices, e);
+    t->bloom = bloom_open_on(&t->s, write_kernel(t->file, channels), devices, &e);
     CHECK_OK(t->bloom, e);
 }
 
@@ -931,5 +936,6 @@ int main(int argc, char **argv) {
     if (!WITH_FFTW) return 0;
     int failed = argc > 1 ? run_many(argc, argv) : cmocka_run_group_tests(tests, NULL, NULL);
     close_trial(&last);
+    device_pool_close(&devices);
     return failed;
 }

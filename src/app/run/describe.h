@@ -11,6 +11,8 @@
 /* Add one member each; `key` is NULL in an array. `index` is the device's in the list, or -1 where
  * it is not known. */
 void describe_device_json(json_out *j, const char *key, const engine_device *d, int index);
+/* Adds the members of a speed. */
+void describe_speed_json(json_out *j, const device_speed *s);
 void describe_plan_json(json_out *j, const char *key, const plan *p);
 void describe_times_json(json_out *j, const char *key, const engine_times *t, const plan *p);
 
@@ -28,7 +30,7 @@ void describe_notes_json(json_out *j, const char *lines, const bloom_report *r);
 
 const char *describe_class(engine_class c); /* "cpu", "gpu", "software" */
 
-void describe_device(const engine_device *d, int index, text *to);
+void describe_device(const engine_device *d, const device_speed *s, int index, text *to);
 void describe_plan(const plan *p, text *to);
 /* Adds "1920 x 1080 in 2048 x 1215, y first, float32": one line for logs. */
 void describe_plan_line(const plan *p, text *to);

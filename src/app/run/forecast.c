@@ -87,6 +87,8 @@ void forecast_words(const forecast *f, text *to) {
                      one->time.start, one->time.image, one->time.files);
         else
             text_add(to, "cannot: %s", one->why);
+        if (one->possible && d->limits.float64)
+            text_add(to, "; doubles %.1f times as long", one->doubles);
         text_add(to, "; %s%s\n", d->name, one->wanted ? "" : " (not asked for)");
     }
     if (defaults)
@@ -103,6 +105,7 @@ void forecast_json(const forecast *f, json_out *j, const char *key) {
         json_bool(j, "wanted", one->wanted);
         json_bool(j, "possible", one->possible);
         json_bool(j, "measured", one->measured);
+        if (f->all.device[i].limits.float64) json_real(j, "doubles", 6, one->doubles);
         if (one->possible) {
             json_object(j, "seconds");
             json_fixed(j, "start", 6, one->time.start);

@@ -355,15 +355,14 @@ static void add_speed(bench *b, const engine_device *d, const device_speed *s) {
     if (b->s->json) {
         json_block(j, NULL);
         describe_device_json(j, "device", d, d->number);
-        json_real(j, "start", 6, s->start);
-        json_real(j, "frame", 6, s->frame);
-        json_real(j, "transfer", 6, s->transfer);
-        json_real(j, "work", 6, s->work);
+        describe_speed_json(j, s);
         json_close(j);
     } else {
-        text_add(b->out, "%s: start %.3f s, frame %.3f ms, transfer %.2f GB/s, %.3f Gsteps/s\n",
+        text_add(b->out,
+                 "%s: start %.3f s, frame %.3f ms, transfer %.2f GB/s, %.3f Gsteps/s, doubles %.1f "
+                 "times as long\n",
                  d->name, s->start, s->frame * 1e3, s->transfer > 0 ? 1e-9 / s->transfer : 0,
-                 s->work > 0 ? 1e-9 / s->work : 0);
+                 s->work > 0 ? 1e-9 / s->work : 0, s->doubles);
     }
 }
 

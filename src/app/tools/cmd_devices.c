@@ -35,13 +35,23 @@ int cmd_devices(cli *c, text *out, err *e) {
         json_list(&j, "devices");
         for (uint32_t i = 0; i < l.count; i++) describe_device_json(&j, NULL, &l.device[i], (int)i);
         json_close(&j);
+        json_list(&j, "speeds");
+        for (uint32_t i = 0; i < l.count; i++) {
+            json_block(&j, NULL);
+            json_int(&j, "index", i);
+            json_bool(&j, "measured", l.speed[i].measured);
+            describe_speed_json(&j, &l.speed[i]);
+            json_close(&j);
+        }
+        json_close(&j);
         json_object(&j, "auto");
         json_int(&j, "image", one);
         json_int(&j, "sequence", many);
         json_close(&j);
         json_end(&j);
     } else {
-        for (uint32_t i = 0; i < l.count; i++) describe_device(&l.device[i], (int)i, out);
+        for (uint32_t i = 0; i < l.count; i++)
+            describe_device(&l.device[i], &l.speed[i], (int)i, out);
         if (l.count)
             text_add(out,
                      "--device auto takes %d for one image of 1920 x 1080 and %d for a thousand; "

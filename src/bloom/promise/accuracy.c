@@ -104,9 +104,9 @@ static double price_nothing(const accuracy *a, const accuracy_facts *f) {
     (void)a, (void)f;
     return 0;
 }
-/* Seconds per product on one core with AVX2: docs/notebook.md. */
+/* Seconds per product on one core with AVX2, where other programs run: docs/notebook.md. */
 static double price_in_space(const accuracy *a, const accuracy_facts *f) {
-    static const double PASTE[] = {0.1e-9, 0.04e-9}, CORE[] = {0.09e-9, 0.03e-9};
+    static const double PASTE[] = {0.1e-9, 0.06e-9}, CORE[] = {0.09e-9, 0.035e-9};
     bool floats = a->floats > 0;
     return PASTE[floats] * spots_work(f->tail, a->spots) +
            CORE[floats] * core_work(f->tail, a->core) * f->tail->channels;

@@ -6,8 +6,9 @@
  * the promise is taken: docs/math.md, "Choosing a method".
  *
  * The choice is made before the transform from estimates, and judged after it by what was measured.
- * The prices are constants, so that the same input is treated alike on every machine. Nothing here
- * touches a pixel: bloom/attempt.h runs a method. */
+ * Prices are in seconds of one core of the host: those of sums in space are constants, those of
+ * transforms follow from the device at hand (device/device_choice.h). Nothing here touches a pixel:
+ * bloom/attempt.h runs a method. */
 #ifndef BLOOM_ACCURACY_H
 #define BLOOM_ACCURACY_H
 
