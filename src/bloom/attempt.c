@@ -15,6 +15,8 @@ typedef struct {
     const light *l;
     const accuracy *method;
     bool wide;       /* doubles */
+    bool turns;      /* the engine asks for one channel after the other (engine_source), which */
+    bool unfilled;   /* has failed */
     bool from_halfs; /* the engine reads the image's halfs */
     bool to_halfs;   /* the last pass writes halfs; likewise where from_halfs is true */
     bool in_place[VIEW_CHANNELS]; /* the engine reads the image's own plane */
@@ -23,19 +25,40 @@ typedef struct {
     kernel_core core;
 } attempt;
 
+/* Returns whether the image's pixels go to the transform as they are, all of them. */
+static bool is_plain(const attempt *a, uint32_t c) {
+    const accuracy *m = a->method;
+    return a->v->all && !a->wide && m->below[c] == SCAN_BINS && m->exponent[c] == 0;
+}
+
 /* Decides what is done with halfs as they are. Where a result beyond halfs would be stored as
  * floats, it must not become halfs before that is known. A result that is made in place stays
  * floats. */
 static void keep_halfs(attempt *a) {
     const view *v = a->v;
-    const accuracy *m = a->method;
-    bool plain = !m->core;
-    for (uint32_t c = 0; c < v->channels; c++)
-        plain &= m->below[c] == SCAN_BINS && m->exponent[c] == 0;
+    bool core = a->method->core, plain = !core;
+    for (uint32_t c = 0; c < v->channels; c++) plain &= is_plain(a, c);
     bool may = v->halfs && !a->wide && !v->tile && !v->glare[0] &&
                v->s->half_overflow != OVERFLOW_FLOAT;
     a->from_halfs = may && plain;
-    a->to_halfs = may && (plain || m->core);
+    a->to_halfs = may && (plain || core || a->turns);
+}
+
+/* Lays out planes where channels take turns: one for all that must be filled, and the result. */
+static bool lay_out_turns(attempt *a, outcome *to, err *e) {
+    const view *v = a->v;
+    buffers *b = v->buf;
+    size_t bytes = v->pixels * (a->to_halfs ? sizeof(uint16_t) : sizeof(float));
+    if (!buffers_room(b, 0, v->channels, bytes, e)) return false;
+    for (uint32_t c = 0; c < v->channels; c++) {
+        void *result = b->plane[0][c];
+        a->in_place[c] = a->from_halfs || (v->type[c] == PIXEL_FLOAT && is_plain(a, c));
+        if (!a->in_place[c] && !buffers_room(b, 1, 1, v->pixels * sizeof(float), e)) return false;
+        a->in[c] = a->in_place[c] ? *view_plane(v, c) : b->plane[1][0];
+        a->made[c] = to->out[c] = a->to_halfs ? NULL : result;
+        to->half[c] = a->to_halfs ? result : NULL;
+    }
+    return true;
 }
 
 /* Decides which plane is read, which is written, and where the result goes. */
@@ -48,22 +71,22 @@ static bool lay_out(attempt *a, outcome *to, err *e) {
     size_t bytes = v->pixels * (a->wide       ? sizeof(double)
                                 : a->to_halfs ? sizeof(uint16_t)
                                               : sizeof(float));
+    if (a->turns) return lay_out_turns(a, to, e);
     if (!buffers_room(b, 0, v->channels, first_bytes, e) ||
         (two && !buffers_room(b, 1, v->channels, bytes, e)))
         return false;
     for (uint32_t c = 0; c < v->channels; c++) {
+        bool own = v->type[c] == PIXEL_FLOAT && is_plain(a, c);
+        void *first = b->plane[0][c], *second = b->plane[1][c];
+        a->in_place[c] = own || a->from_halfs;
         to->out[c] = NULL;
         to->half[c] = NULL;
         if (a->to_halfs) {
-            a->in[c] = a->from_halfs ? *view_plane(v, c) : b->plane[0][c];
+            a->in[c] = a->from_halfs ? *view_plane(v, c) : first;
             a->made[c] = NULL;
             to->half[c] = b->plane[two][c];
             continue;
         }
-        bool own = v->type[c] == PIXEL_FLOAT && v->all && !a->wide && m->below[c] == SCAN_BINS &&
-                   m->exponent[c] == 0;
-        void *first = b->plane[0][c], *second = b->plane[1][c];
-        a->in_place[c] = own;
         a->in[c] = a->wide ? second : own ? *view_plane(v, c) : first;
         a->made[c] = a->wide || (m->core && !own) ? second : first;
         to->out[c] = a->wide ? first : a->made[c];
@@ -81,37 +104,49 @@ static void load_doubles(const view *v, void *ctx, uint32_t c, size_t first, siz
         ((double *)a->in[c])[first + i] = join_excess_of(&v->excess, (double)f[i]);
 }
 
+static void load_floats(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+    const attempt *a = ctx;
+    float *to = (float *)a->in[c] + first;
+    image_to_float(to, *view_plane(v, c), v->type[c], first, n);
+    if (!v->all) join_excess_row(&v->excess, to, to, n);
+}
+
 static void scale_in(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     const attempt *a = ctx;
     float by = ldexpf(1, a->method->exponent[c]), *in = a->in[c];
     (void)v;
-    for (size_t i = first; a->method->exponent[c] && i < first + n; i++) in[i] *= by;
+    for (size_t i = first; i < first + n; i++) in[i] *= by;
 }
 
-/* Light as the method wants it: bright pixels taken out, then scaled. */
-static bool fill(attempt *a, err *e) {
+/* Fills the plane of a channel with light as the method wants it: bright pixels taken out, then
+ * scaled. */
+static bool fill_plane(attempt *a, uint32_t c, bool loaded, err *e) {
     const view *v = a->v;
     const accuracy *m = a->method;
-    bool missing = !v->buf->loaded, scaled = false, ok = true;
-    v->buf->loaded = false; /* set 0 is written over from here on */
-    if (a->from_halfs) return true;
-    if (a->wide) return view_blocks(v, load_doubles, a, e);
-    for (uint32_t c = 0; c < v->channels; c++) { /* floats that were to be read in place */
-        missing |= v->type[c] == PIXEL_FLOAT && v->all && !a->in_place[c];
-        scaled |= m->exponent[c] != 0;
-    }
-    if (missing) ok = view_blocks(v, light_load, a->in_place, e);
-    for (uint32_t c = 0; ok && c < v->channels; c++) {
-        const scan_channel *found = &a->l->scanned.channel[c];
-        const spots_request r = {&v->size->tail,
-                                 c,
-                                 a->in[c],
-                                 m->below[c],
-                                 found->least >= 0 ? found->block_sum : NULL,
-                                 light_cell(a->l, v)};
-        if (m->below[c] < SCAN_BINS) ok = spots_take(&a->spots[c], &r, v->threads, e);
-    }
-    return ok && (!scaled || view_blocks(v, scale_in, a, e));
+    const scan_channel *found = &a->l->scanned.channel[c];
+    if (a->in_place[c]) return true;
+    if (a->wide) return view_channel_blocks(v, c, load_doubles, a, e);
+    if (!loaded && !view_channel_blocks(v, c, load_floats, a, e)) return false;
+    const spots_request r = {
+        &v->size->tail,     c, a->in[c], m->below[c], found->least >= 0 ? found->block_sum : NULL,
+        light_cell(a->l, v)};
+    if (m->below[c] < SCAN_BINS && !spots_take(&a->spots[c], &r, v->threads, e)) return false;
+    return m->exponent[c] == 0 || view_channel_blocks(v, c, scale_in, a, e);
+}
+
+static bool fill_turn(void *ctx, uint32_t c, err *e) {
+    attempt *a = ctx;
+    a->unfilled = !fill_plane(a, c, false, e);
+    return !a->unfilled;
+}
+
+/* Fills all planes, unless they take turns. */
+static bool fill(attempt *a, err *e) {
+    bool loaded = a->v->buf->loaded, ok = true;
+    a->v->buf->loaded = false; /* set 0 is written over from here on */
+    for (uint32_t c = 0; ok && !a->turns && c < a->v->channels; c++)
+        ok = fill_plane(a, c, loaded, e);
+    return ok;
 }
 
 /* --- transforming and joining ---------------------------------------------------------------- */
@@ -148,7 +183,7 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
 }
 
 /* Runs the engine and the last pass: in one, row by row, where the engine can. */
-static bool transform(const attempt *a, outcome *to, bool *engine_failed, err *e) {
+static bool transform(attempt *a, outcome *to, bool *engine_failed, err *e) {
     par *threads = a->v->threads;
     const device_lease *at = &to->lease.at;
     engine *g = at->engine;
@@ -159,24 +194,39 @@ static bool transform(const attempt *a, outcome *to, bool *engine_failed, err *e
     double tap[PSF_CHANNELS] = {0}, gain[PSF_CHANNELS];
     for (uint32_t c = 0; c < a->v->channels; c++) gain[c] = 1 - a->v->sharpen;
     engine_frame f = {.in = {(const void *const *)a->in},
+                      .source = a->turns ? &(engine_source){fill_turn, a} : NULL,
                       .tap = tap,
                       .gain = gain,
                       .out = a->made,
                       .sink = rows ? &(engine_sink){join_row, rows} : NULL,
                       .halfs = a->from_halfs};
     bool ok = engine_submit(g, at->slot, &f, e) && engine_wait(g, at->slot, &to->times, e);
-    *engine_failed = !ok;
+    *engine_failed = !ok && !a->unfilled;
     if (!rows) return ok && join_all(to->stats, &j, threads, e);
     join_close(&rows, ok ? to->stats : NULL);
     return ok;
 }
 
-/* Goes over to floats where the engine knows no halfs, or does not hand out rows. */
+/* Returns whether channels can probably take turns: where they do not come with the rows of a
+ * result, or where only an excess is spread, all of them are needed at once. */
+static bool may_take_turns(const view *v, device_way way) {
+    const device_choice *c = &v->size->decided.way[way];
+    return v->all && way != WAY_FLOAT64 && c->device.class == ENGINE_CPU && c->plan.first == PLAN_X;
+}
+
+/* Goes over to planes of all channels where the engine does not ask for one after the other, and to
+ * floats where it knows no halfs, or does not hand out rows. */
 static bool suit_engine(attempt *a, outcome *to, err *e) {
     const engine *g = to->lease.at.engine;
-    bool missing = a->from_halfs;
-    if (!a->to_halfs || (g->sinks && (g->halfs || !a->from_halfs))) return true;
-    a->from_halfs = a->to_halfs = false;
+    bool missing = a->from_halfs || a->turns;
+    bool turns = !a->turns || (g->sinks && g->sources);
+    bool halfs = !a->to_halfs || (g->sinks && (g->halfs || !a->from_halfs));
+    if (turns && halfs) return true;
+    a->turns &= turns;
+    if (halfs)
+        keep_halfs(a);
+    else
+        a->from_halfs = a->to_halfs = false;
     return lay_out(a, to, e) && (!missing || fill(a, e));
 }
 
@@ -185,7 +235,11 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
     *to = (outcome){0};
     while (ok && again) {
         const session_want want = {v->size, attempt_way(v, method), method->core};
-        attempt a = {.v = v, .l = l, .method = method, .wide = want.way == WAY_FLOAT64};
+        attempt a = {.v = v,
+                     .l = l,
+                     .method = method,
+                     .wide = want.way == WAY_FLOAT64,
+                     .turns = may_take_turns(v, want.way)};
         bool engine_failed = false;
         again = false;
         keep_halfs(&a);

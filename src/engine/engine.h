@@ -91,10 +91,20 @@ typedef struct {
     void *ctx;
 } engine_sink;
 
+/* Fills the planes of a channel when the engine is about to read them. Until then the engine has
+ * done with the channels before it, so one plane may serve all of them in turn. Called by the
+ * thread that submits; where `fill` fails, engine_submit does. */
+typedef struct {
+    bool (*fill)(void *ctx, uint32_t channel, err *e);
+    void *ctx;
+} engine_source;
+
 /* The planes and the sink must stay until engine_wait has returned; the structs and arrays of
  * pointers only until engine_submit has. */
 typedef struct {
     const void *const *in[PLAN_TERMS]; /* of each term of the plan: plan.ask.channels planes */
+    const engine_source *source;       /* fills them; NULL: they are filled. Only where
+                                          engine.sources is true */
     const double *tap, *gain;          /* per plane */
     void *const *out;                  /* planes; not used where there is a sink */
     const engine_sink *sink;           /* NULL: none. Only where engine.sinks is true */
@@ -144,8 +154,9 @@ typedef struct {
 struct engine {
     const engine_calls *call;
     /* Set by prepare. */
-    bool sinks; /* frames may have a sink, which gets rows of floats */
-    bool halfs; /* frames may have planes of halfs */
+    bool sinks;   /* frames may have a sink, which gets rows of floats */
+    bool sources; /* frames may have a source: one channel is done after the other */
+    bool halfs;   /* frames may have planes of halfs */
 };
 
 /* Fills `to` with all devices, GPUs first, then the CPU, then software. Returns how many. */

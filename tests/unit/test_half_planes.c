@@ -1,5 +1,6 @@
-/* Planes of halfs give an engine what planes of the same floats give it, bit by bit; and results
- * that are stored as halfs right away are those that are floats first. */
+/* Planes of halfs, and one plane that is filled for one channel after the other, give an engine
+ * what planes of the same floats give it, bit by bit; and results that are stored as halfs right
+ * away are those that are floats first. */
 #include "base/half.h"
 #include "unit/glare.h"
 #include "unit/kernels.h"
@@ -9,6 +10,42 @@ enum { W = 151, H = 83, CHANNELS = 3 };
 static void keep_row(void *ctx, uint32_t channel, uint32_t y, int worker, const float *row) {
     (void)worker;
     memcpy((float *)ctx + ((size_t)channel * H + y) * W, row, W * sizeof *row);
+}
+
+enum { FLOATS, HALFS, TURNS, WAYS };
+
+/* All channels in the plane of the first. */
+typedef struct {
+    const float *in;
+    float *plane;
+    uint32_t next, refused;
+} turns;
+
+static bool fill_turn(void *ctx, uint32_t channel, err *e) {
+    turns *t = ctx;
+    assert_int_equal(channel, t->next++);
+    if (channel == t->refused) return err_set(e, ERR_DATA, "there is no channel %u", channel);
+    memcpy(t->plane, t->in + (size_t)channel * W * H, (size_t)W * H * sizeof *t->in);
+    return true;
+}
+
+/* Runs the frame by turns, and once more with a source that fails, which harms nothing. */
+static void run_by_turns(engine *g, engine_frame f, const float *in) {
+    err e = {0};
+    turns t = {in, mem_raw((size_t)W * H, sizeof *in, "a plane", &e), 0, UINT32_MAX};
+    const void *one[CHANNELS] = {t.plane, t.plane, t.plane};
+    f.in[0] = one;
+    f.source = &(engine_source){fill_turn, &t};
+    CHECK_OK(engine_run(g, &f, NULL, &e), e);
+    assert_int_equal(t.next, CHANNELS);
+    t.next = 0;
+    t.refused = 1;
+    assert_false(engine_run(g, &f, NULL, &e));
+    assert_string_equal(e.msg, "there is no channel 1");
+    t.next = 0;
+    t.refused = UINT32_MAX;
+    CHECK_OK(engine_run(g, &f, NULL, &e), e);
+    mem_free(t.plane);
 }
 
 static void planes(void **state) {
@@ -22,8 +59,8 @@ static void planes(void **state) {
     size_t n = (size_t)W * H;
     uint16_t *half = mem_raw(n * CHANNELS, sizeof *half, "halfs", &e);
     float *in = mem_raw(n * CHANNELS, sizeof *in, "floats", &e);
-    float *out[2] = {mem_new(n * CHANNELS, sizeof *in, "rows", &e),
-                     mem_new(n * CHANNELS, sizeof *in, "rows", &e)};
+    float *out[WAYS];
+    for (int way = 0; way < WAYS; way++) out[way] = mem_new(n * CHANNELS, sizeof *in, "rows", &e);
     uint64_t seed = 7;
     for (size_t i = 0; i < n * CHANNELS; i++) half[i] = (uint16_t)(make_random(&seed) % 0x7c00);
     half_to_floats(in, half, n * CHANNELS);
@@ -46,7 +83,8 @@ static void planes(void **state) {
         engine *g = engine_open(&d[i], make_threads(), NULL, &e);
         CHECK_OK(g, e);
         CHECK_OK(engine_prepare(g, &p, &l, NULL, &e), e);
-        for (int halfs = 0; g->halfs && halfs < 2; halfs++) {
+        for (int way = 0; g->halfs && way < WAYS; way++) {
+            bool halfs = way == HALFS;
             const void *from[CHANNELS];
             void *none[CHANNELS] = {NULL};
             double tap[CHANNELS] = {0}, gain[CHANNELS] = {1, 0.5, 2};
@@ -56,17 +94,21 @@ static void planes(void **state) {
                               .tap = tap,
                               .gain = gain,
                               .out = none,
-                              .sink = &(engine_sink){keep_row, out[halfs]},
+                              .sink = &(engine_sink){keep_row, out[way]},
                               .halfs = halfs};
-            CHECK_OK(engine_run(g, &f, NULL, &e), e);
+            if (way != TURNS)
+                CHECK_OK(engine_run(g, &f, NULL, &e), e);
+            else if (g->sources)
+                run_by_turns(g, f, in);
         }
         tried += g->halfs;
-        assert_memory_equal(out[0], out[1], n * CHANNELS * sizeof *in);
+        assert_memory_equal(out[FLOATS], out[HALFS], n * CHANNELS * sizeof *in);
+        if (g->sources) assert_memory_equal(out[FLOATS], out[TURNS], n * CHANNELS * sizeof *in);
         spectrum_lines_free(&l);
         engine_close(&g);
     }
     if (WITH_FFTW) assert_true(tried > 0 && out[0][n / 2] > 0);
-    for (int i = 0; i < 2; i++) mem_free(out[i]);
+    for (int way = 0; way < WAYS; way++) mem_free(out[way]);
     mem_free(half);
     mem_free(in);
     spectrum_free(&s);

@@ -133,6 +133,7 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     g->slots = slots;
     g->pass = k->float64 ? &CPU_PASSES_FLOAT64 : &CPU_PASSES_FLOAT32;
     g->base.sinks = g->base.halfs = p->first == PLAN_X && !k->float64;
+    g->base.sources = true;
     j->p = &g->p;
     /* An odd number of cache lines, so that the same place of many lines does not fall into the
      * same few sets of the cache. */
@@ -185,9 +186,9 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     engine_times *t = &g->slot[slot].times;
     cpu_job j = g->job;
     *t = (engine_times){0};
-    double start = clock_now();
     const plan *p = &g->p;
     for (uint32_t c = 0; c < p->ask.channels; c++) {
+        if (f->source && !f->source->fill(f->source->ctx, c, e)) return false;
         for (uint32_t i = 0; i < p->terms; i++) {
             j.half[i] = (char *)g->slot[slot].half + i * g->half_bytes;
             j.kernel[i] = &g->kernel[i];
@@ -200,9 +201,10 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
         j.halfs = g->base.halfs && f->halfs;
         j.tap = j.sink ? 0 : f->tap[c];
         j.gain = f->gain[c] * g->scale;
+        double start = clock_now();
         if (!run_plane(g, &j, t, e)) return false;
+        t->total += clock_now() - start;
     }
-    t->total = clock_now() - start;
     return true;
 }
 
