@@ -78,6 +78,7 @@ static void count_planes(tiling_request *r, const tiled_job *j, const layer_map 
             pixel_type type = p->channel[tiled_channel(&m->group[i], c)].type;
             uint32_t bytes = (uint32_t)pixel_bytes(becomes(j->s, type));
             r->pixel_in += (uint32_t)pixel_bytes(type);
+            r->sample_in = max_u32(r->sample_in, (uint32_t)pixel_bytes(type));
             r->pixel_out += tiled_emits(j->s) ? 2 * bytes : bytes;
             r->sample_bytes = max_u32(r->sample_bytes, (uint32_t)pixel_bytes(type));
         }
@@ -91,6 +92,7 @@ static bool make_request(tiling_request *r, const tiled_job *j, const layer_map 
     uint32_t most = 0;
     *r = (tiling_request){.memory = memory_for(j),
                           .limit = mem_limit(),
+                          .unpack = j->rows->unpack,
                           .rows = j->rows->step(j->rows->ctx, j->part)};
     count_planes(r, j, m, &most);
     const kernel_need need = tiled_need(j, most, j->s->sharpen);
@@ -208,15 +210,34 @@ static bool make_portions(tiled_work *w, err *e) {
     return w->portion != NULL;
 }
 
+/* Makes the rings: one for each channel, or for each of those that are bloomed at a time. */
+static bool make_rings(tiled_work *w, err *e) {
+    const tiling *t = &w->t;
+    size_t bytes[VIEW_CHANNELS] = {0};
+    w->room = t->cut[PLAN_Y] ? t->kept[PLAN_Y] + t->piece[PLAN_Y] - 1 : w->h;
+    w->ring = mem_new(w->channels, sizeof *w->ring, "rows", e);
+    w->rings = w->ring ? w->channels : 0;
+    for (uint32_t i = 0; t->again && i < w->portions; i++)
+        for (uint32_t c = 0; c < w->portion[i].count; c++)
+            bytes[c] = max_size(bytes[c], pixel_bytes(w->list[w->portion[i].first + c].type));
+    for (uint32_t i = 0; w->ring && i < w->portions; i++)
+        for (uint32_t c = 0; c < w->portion[i].count; c++) {
+            tiled_plane *is = &w->list[w->portion[i].first + c];
+            uint8_t **to = &w->ring[t->again ? c : w->portion[i].first + c];
+            size_t each = t->again ? bytes[c] : pixel_bytes(is->type);
+            if (!*to && !(*to = mem_raw((size_t)w->w * w->room, each, "rows", e))) return false;
+            is->in = *to;
+        }
+    return w->ring != NULL;
+}
+
 static bool make_rows(tiled_work *w, err *e) {
     const tiling *t = &w->t;
-    w->room = t->cut[PLAN_Y] ? t->kept[PLAN_Y] + t->piece[PLAN_Y] - 1 : w->h;
+    if (!make_rings(w, e)) return false;
     for (uint32_t c = 0; c < w->channels; c++) {
         tiled_plane *is = &w->list[c];
         size_t made = (size_t)w->w * t->kept[PLAN_Y], bytes = pixel_bytes(is->becomes);
-        is->in = mem_raw((size_t)w->w * w->room, pixel_bytes(is->type), "rows", e);
-        is->out = is->in ? mem_raw(made, bytes, "rows of the result", e) : NULL;
-        if (!is->out) return false;
+        if (!(is->out = mem_raw(made, bytes, "rows of the result", e))) return false;
         if (tiled_emits(w->j->s) && !(is->glare = mem_raw(made, bytes, "glare", e))) return false;
         if (tiling_pieces(t) == 1) continue;
         if (!(is->sum = mem_raw(made, sizeof *is->sum, "sums", e))) return false;
@@ -266,13 +287,17 @@ static bool open_work(tiled_work *w, const tiled_job *j, err *e) {
 static void drop_tiles(tiled_work *w) {
     for (uint32_t c = 0; w->list && c < w->channels; c++) {
         tiled_plane *is = &w->list[c];
-        mem_free(is->in);
         mem_free(is->out);
         mem_free(is->glare);
         mem_free(is->sum);
         is->in = is->out = is->glare = NULL;
         is->sum = NULL;
     }
+    for (uint32_t i = 0; i < w->rings; i++) mem_free(w->ring[i]);
+    mem_free(w->ring);
+    w->ring = NULL;
+    w->rings = 0;
+    w->held = NULL;
     for (uint32_t i = 0; i < w->portions; i++) image_header_free(&w->portion[i].head);
     mem_free(w->portion);
     w->portion = NULL;
@@ -323,10 +348,12 @@ static bool bloom_piece(const band *b, const psf_piece *k, err *e) {
     tiled_work *w = b->w;
     int64_t top = tiled_first(&w->t, PLAN_Y, b->y, k->y, k->h);
     uint32_t rows = w->t.cut[PLAN_Y] ? b->rows + k->h - 1 : w->h;
-    bool ok = tiled_hold(w, top, top + rows, e);
-    for (uint32_t i = 0; ok && i < w->portions; i++)
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < w->portions; i++) {
+        ok = tiled_hold(w, &w->portion[i], top, top + rows, e);
         for (uint32_t x = 0; ok && x < w->w; x += w->t.kept[PLAN_X])
             ok = tiled_tile(w, &(tiled_spot){&w->portion[i], k, x, b->y, b->rows}, b->r, e);
+    }
     for (uint32_t c = 0; c < w->channels; c++) {
         w->list[c].off += w->list[c].off_piece;
         w->list[c].off_piece = 0;

@@ -100,8 +100,12 @@ static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *co
         strip s;
         mask_rest rest = {{NULL}};
         const layer_group *g = &map.group[i];
-        if (!plane[g->channel[0]]) continue; /* groups are read with all their channels */
-        make_strip(&s, p, p, g, row, rows);
+        layer_group some = {.name = g->name, .alpha = -1}; /* the channels that are read */
+        for (int c = 0; c < g->channels; c++)
+            if (plane[g->channel[c]]) some.channel[some.channels++] = g->channel[c];
+        if (g->alpha >= 0 && plane[g->alpha]) some.alpha = g->alpha;
+        if (!some.channels && some.alpha < 0) continue;
+        make_strip(&s, p, p, &some, row, rows);
         for (int c = 0; c < s.part.channels; c++)
             s.list[c] = plane[image_find_channel(p, s.channel[c].name)];
         ok = layer_light_of(&by, m->s, p, g, e) &&
@@ -196,7 +200,7 @@ tiled_masks *tiled_masks_open(const bloom_settings *s, const image_header *h,
     tiled_masks *m = mem_new(1, sizeof *m, "masks", e);
     if (!m) return NULL;
     *m = (tiled_masks){.s = s, .head = h, .under = under};
-    m->rows = (bloom_rows){m, under->bytes, read_rows, step_of, write_rows};
+    m->rows = (bloom_rows){m, under->bytes, under->unpack, read_rows, step_of, write_rows};
     bool ok = image_header_copy(&m->result, h, e);
     for (int i = 0; ok && i < h->parts; i++) ok = tiled_header(&m->result.part[i], s, e);
     if (!ok) tiled_masks_close(&m);

@@ -46,9 +46,14 @@ static void turn_rows(uint8_t *rows, size_t bytes, uint32_t count) {
     }
 }
 
-static bool read_run(tiled_work *w, const run *r, void **plane, err *e) {
+/* Channels of the list. */
+typedef struct {
+    uint32_t first, end;
+} channels;
+
+static bool read_run(tiled_work *w, channels which, const run *r, void **plane, err *e) {
     const bloom_rows *rows = w->j->rows;
-    for (uint32_t c = 0; c < w->channels; c++) {
+    for (uint32_t c = which.first; c < which.end; c++) {
         tiled_plane *is = &w->list[c];
         plane[is->index] = tiled_row(w, is, r->at);
         size_t bytes = w->w * pixel_bytes(is->type);
@@ -58,7 +63,7 @@ static bool read_run(tiled_work *w, const run *r, void **plane, err *e) {
     uint32_t read = r->step ? r->count : 1;
     int64_t top = r->step < 0 ? r->source - (int64_t)(r->count - 1) : r->source;
     if (!rows->read(rows->ctx, w->j->part, (uint32_t)top, read, plane, e)) return false;
-    for (uint32_t c = 0; c < w->channels; c++) {
+    for (uint32_t c = which.first; c < which.end; c++) {
         const tiled_plane *is = &w->list[c];
         uint8_t *to = plane[is->index];
         size_t bytes = w->w * pixel_bytes(is->type);
@@ -75,16 +80,22 @@ static bool read_run(tiled_work *w, const run *r, void **plane, err *e) {
     return true;
 }
 
-bool tiled_hold(tiled_work *w, int64_t from, int64_t to, err *e) {
+bool tiled_hold(tiled_work *w, const tiled_portion *o, int64_t from, int64_t to, err *e) {
     void **plane = mem_new((size_t)w->p->channels, sizeof *plane, "planes", e);
     bool ok = plane != NULL;
+    channels which = {0, w->channels};
+    if (w->t.again) {
+        which = (channels){o->first, o->first + o->count};
+        if (w->held != o) w->from = w->to = 0;
+        w->held = o;
+    }
     bool touch = from < w->to && to > w->from;
     int64_t had[2] = {touch ? w->from : to, touch ? w->to : to};
     const int64_t missing[2][2] = {{from, min_i64(had[0], to)}, {max_i64(had[1], from), to}};
     for (int i = 0; i < 2; i++)
         for (int64_t at = missing[i][0]; ok && at < missing[i][1];) {
             run r = find_run(w, at, missing[i][1]);
-            ok = read_run(w, &r, plane, e);
+            ok = read_run(w, which, &r, plane, e);
             at += r.count;
         }
     w->from = from;

@@ -21,6 +21,7 @@ typedef struct {
 
 typedef struct {
     const tiled_work *w;
+    uint32_t first; /* channel */
     uint32_t y, rows;
     row_facts *facts; /* [channel][row] */
     float *line;      /* of each worker: two rows */
@@ -30,7 +31,7 @@ typedef struct {
 static bool finish_row(void *ctx, size_t index, int worker, err *e) {
     const band *b = ctx;
     const tiled_work *w = b->w;
-    const tiled_plane *is = &w->list[index / b->rows];
+    const tiled_plane *is = &w->list[b->first + index / b->rows];
     const join_excess excess = {is->by->threshold, is->by->knee};
     uint32_t row = (uint32_t)(index % b->rows), n = w->w;
     size_t first = (size_t)row * n;
@@ -112,15 +113,19 @@ static void judge(tiled_work *w, uint32_t channel, const row_facts *f, const blo
 
 bool tiled_sum(tiled_work *w, uint32_t y, uint32_t rows, bloom_report *r, err *e) {
     band b = {.w = w, .y = y, .rows = rows};
-    size_t workers = (size_t)par_workers(w->j->threads), n = (size_t)w->channels * rows;
-    bool ok = tiled_hold(w, y, (int64_t)y + rows, e) &&
-              (b.facts = mem_raw(n, sizeof *b.facts, "sums", e)) &&
-              (b.line = mem_raw(workers * 2 * w->w, sizeof *b.line, "rows", e)) &&
-              par_for(w->j->threads, n, finish_row, &b, e);
-    for (uint32_t c = 0; ok && c < w->channels; c++) {
-        row_facts all;
-        ok = enter_rows(w, &w->list[c], &all, b.facts + (size_t)c * rows, rows, e);
-        if (ok) judge(w, c, &all, &r->promise);
+    size_t workers = (size_t)par_workers(w->j->threads);
+    bool ok = (b.facts = mem_raw((size_t)VIEW_CHANNELS * rows, sizeof *b.facts, "sums", e)) &&
+              (b.line = mem_raw(workers * 2 * w->w, sizeof *b.line, "rows", e));
+    for (uint32_t i = 0; ok && i < w->portions; i++) {
+        const tiled_portion *o = &w->portion[i];
+        b.first = o->first;
+        ok = tiled_hold(w, o, y, (int64_t)y + rows, e) &&
+             par_for(w->j->threads, (size_t)o->count * rows, finish_row, &b, e);
+        for (uint32_t c = 0; ok && c < o->count; c++) {
+            row_facts all;
+            ok = enter_rows(w, &w->list[o->first + c], &all, b.facts + (size_t)c * rows, rows, e);
+            if (ok) judge(w, o->first + c, &all, &r->promise);
+        }
     }
     mem_free(b.facts);
     mem_free(b.line);

@@ -15,7 +15,7 @@ typedef struct {
     pixel_type type;       /* of the part, */
     pixel_type becomes;    /* and of the result */
     const layer_light *by; /* of its layer */
-    uint8_t *in;           /* rows that are held: a ring */
+    uint8_t *in;           /* rows that are held: one of the rings, perhaps others' as well */
     uint8_t *out;          /* rows of the result */
     uint8_t *glare;        /* of the glare alone, for emit_layer; NULL: not wanted */
     double *sum;           /* of what the kernel's pieces make; NULL: it is not in pieces */
@@ -64,14 +64,16 @@ typedef struct {
     bloom_settings s;             /* of the tiles */
     session *session;             /* of the tiles */
     buffers buf;
-    uint64_t refusals;     /* of memory, before the tiles were made */
-    bool writing;          /* the band at hand goes to the file: it cannot be made again */
-    bool bad;              /* there are bad pixels, which become 0 */
-    bool light_kernel;     /* the kernel has no taps below zero; where it is in pieces */
-    bool kept;             /* all pieces in the band at hand keep their part of the promise */
-    bool summed;           /* the promise of a band of sums is known: */
-    bloom_promise promise; /* that of the band that came nearest to breaking it */
-    uint32_t room;         /* rows in a ring */
+    uint64_t refusals;         /* of memory, before the tiles were made */
+    bool writing;              /* the band at hand goes to the file: it cannot be made again */
+    bool bad;                  /* there are bad pixels, which become 0 */
+    bool light_kernel;         /* the kernel has no taps below zero; where it is in pieces */
+    bool kept;                 /* all pieces in the band at hand keep their part of the promise */
+    bool summed;               /* the promise of a band of sums is known: */
+    bloom_promise promise;     /* that of the band that came nearest to breaking it */
+    uint8_t **ring;            /* for each channel, or for those of one portion: t.again */
+    uint32_t rings, room;      /* room: rows in a ring */
+    const tiled_portion *held; /* whose rows the rings hold, if t.again; NULL: nobody's */
     int64_t from, to;    /* rows that the rings hold, counted from the part's top; behind a border,
                             they are what the border shows */
     image_header result; /* of what is made: one part */
@@ -101,9 +103,9 @@ bool tiled_psf(psf *k, const tiled_job *j, const kernel_need *need, double *full
  * report, and refuses them as the settings say. */
 bool tiled_measure(tiled_work *w, bloom_report *r, err *e);
 
-/* Sees to it that the rings hold these rows, counted from the part's top. Behind a border, they are
- * what the border shows. */
-bool tiled_hold(tiled_work *w, int64_t from, int64_t to, err *e);
+/* Sees to it that the rings hold these rows of a portion's channels, counted from the part's top.
+ * Behind a border, they are what the border shows. */
+bool tiled_hold(tiled_work *w, const tiled_portion *o, int64_t from, int64_t to, err *e);
 /* Returns a row that is held. */
 uint8_t *tiled_row(const tiled_work *w, const tiled_plane *is, int64_t row);
 

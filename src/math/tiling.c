@@ -11,6 +11,8 @@
 /* What is done to a pixel besides its transforms (measuring, joining, copying) takes about as long
  * as this many steps of a transform (docs/notebook.md, "Tiles"). */
 static const double BESIDE = 50;
+/* Reading a sample that is unpacked already takes about as long as this many. */
+static const double SAMPLE = 6;
 /* Channels one after the other cost a little more, as each is measured and joined by itself. */
 static const double ALONE = 1.02;
 
@@ -65,83 +67,105 @@ static uint32_t list_cuttings(cutting to[CUTTINGS], const tiling_request *r, uin
 
 /* --- both axes ------------------------------------------------------------------------------ */
 
-static bool in_pieces(const cutting *x, const cutting *y) {
-    return x->pieces > 1 || y->pieces > 1;
+/* A way of making the image. */
+typedef struct {
+    const cutting *x, *y;
+    uint32_t channels; /* bloomed at a time */
+    bool again;        /* the rows are read again for each of these */
+} way;
+
+static bool in_pieces(const way *w) {
+    return w->x->pieces > 1 || w->y->pieces > 1;
 }
 
 /* Returns whether a transform sees only a part of the kernel. */
-static bool is_apart(const tiling_request *r, const cutting *x, const cutting *y,
-                     uint32_t channels) {
-    return in_pieces(x, y) || (r->ask.spectra > 1 && channels < r->ask.channels);
+static bool is_apart(const tiling_request *r, const way *w) {
+    return in_pieces(w) || (r->ask.spectra > 1 && w->channels < r->ask.channels);
 }
 
 /* The bytes of the kernel: of all of it, or of the part that a transform sees, the taps, the tail
  * and the ledger's table, and two copies of the taps while a spectrum is made. A session keeps some
  * parts that are not in use, and the whole kernel is there beside them. */
-static uint64_t kernel_bytes(const tiling_request *r, const cutting *x, const cutting *y,
-                             uint32_t channels) {
+static uint64_t kernel_bytes(const tiling_request *r, const way *w) {
     enum { KEPT = 3, COPIES = 2, OTHERS = 4 };
-    bool lone = r->ask.spectra > 1 && channels < r->ask.channels;
-    uint32_t spectra = r->ask.spectra > 1 ? channels : 1;
-    uint32_t parts = x->pieces * y->pieces * (lone ? r->ask.channels : 1);
-    uint64_t part = mem_rounded((uint64_t)x->piece * y->piece * spectra * sizeof(float));
-    if (!is_apart(r, x, y, channels)) return (KEPT + COPIES) * mem_rounded(r->kernel);
+    bool lone = r->ask.spectra > 1 && w->channels < r->ask.channels;
+    uint32_t spectra = r->ask.spectra > 1 ? w->channels : 1;
+    uint32_t parts = w->x->pieces * w->y->pieces * (lone ? r->ask.channels : 1);
+    uint64_t part = mem_rounded((uint64_t)w->x->piece * w->y->piece * spectra * sizeof(float));
+    if (!is_apart(r, w)) return (KEPT + COPIES) * mem_rounded(r->kernel);
     return mem_rounded(r->kernel) + (KEPT * (1 + min_u32(parts - 1, OTHERS)) + COPIES) * part;
 }
 
 /* The bytes of half spectra: the transform's and the kernel's. A kernel's is made from its rows or
  * columns, transformed along one axis in double. While the spectrum of another part of the kernel
  * is made, the one before is still there, and so is the transform's. */
-static uint64_t half_bytes(const tiling_request *r, const cutting *x, const cutting *y,
-                           uint32_t channels) {
+static uint64_t half_bytes(const tiling_request *r, const way *w) {
+    const cutting *x = w->x, *y = w->y;
     uint64_t number = r->ask.precision == PRECISION_FLOAT64 ? 16 : 8;
-    uint64_t spectra = r->ask.spectra > 1 ? channels : 1;
+    uint64_t spectra = r->ask.spectra > 1 ? w->channels : 1;
     uint64_t half = ((uint64_t)x->length / 2 + 9) * y->length * number;
     uint64_t rows = (uint64_t)min_u32(y->piece, y->length) * (x->length / 2 + 1);
     uint64_t columns = (uint64_t)min_u32(x->piece, x->length) * (y->length / 2 + 1);
     uint64_t of_kernel = mem_rounded(half * spectra), made = mem_rounded(half);
     uint64_t middle = mem_rounded(2 * sizeof(double) * max_u64(rows, columns));
-    return is_apart(r, x, y, channels) ? made + 2 * of_kernel + middle
-                                       : of_kernel + max_u64(made, middle);
+    return is_apart(r, w) ? made + 2 * of_kernel + middle : of_kernel + max_u64(made, middle);
 }
 
-/* Returns the bytes of some rows of all planes. pixel: the bytes of a pixel of all of them. */
-static uint64_t rows_bytes(const tiling_request *r, uint64_t rows, uint32_t pixel) {
+/* Returns the bytes of some rows of planes. pixel: the bytes of a pixel of all of them. */
+static uint64_t rows_bytes(const tiling_request *r, uint64_t rows, uint32_t planes,
+                           uint32_t pixel) {
     uint64_t all = r->ask.size[PLAN_X] * rows * pixel;
-    return r->planes * mem_rounded(ceil_div_u64(all, r->planes));
+    return planes * mem_rounded(ceil_div_u64(all, planes));
 }
 
-static uint64_t bytes_of(const tiling_request *r, const cutting *x, const cutting *y,
-                         uint32_t channels) {
-    bool pieces = in_pieces(x, y), wide = r->ask.precision == PRECISION_FLOAT64;
-    uint64_t pixels = (uint64_t)x->tile * y->tile, held = y->tile;
-    if (y->cut) held = (uint64_t)y->kept + y->piece - 1;
+/* Returns the rows that a row of tiles reads. */
+static uint64_t rows_held(const way *w) {
+    return w->y->cut ? (uint64_t)w->y->kept + w->y->piece - 1 : w->y->tile;
+}
+
+static uint64_t bytes_of(const tiling_request *r, const way *w) {
+    bool pieces = in_pieces(w), wide = r->ask.precision == PRECISION_FLOAT64;
+    uint64_t pixels = (uint64_t)w->x->tile * w->y->tile, kept = w->y->kept;
     /* The image's own samples, and two sets of floats or one of floats and one of doubles. */
     uint64_t samples = mem_rounded(pixels * (pieces ? 4 : r->sample_bytes)) +
                        mem_rounded(4 * pixels) + mem_rounded((wide ? 8 : 4) * pixels);
-    uint64_t sums = pieces ? rows_bytes(r, y->kept, r->planes * (uint32_t)sizeof(double)) : 0;
-    return r->fixed + kernel_bytes(r, x, y, channels) + half_bytes(r, x, y, channels) +
-           rows_bytes(r, held, r->pixel_in) + rows_bytes(r, y->kept, r->pixel_out) + sums +
-           channels * samples;
+    uint64_t sums = (uint64_t)r->planes * sizeof(double);
+    uint64_t held = w->again ? rows_bytes(r, rows_held(w), w->channels, w->channels * r->sample_in)
+                             : rows_bytes(r, rows_held(w), r->planes, r->pixel_in);
+    return r->fixed + kernel_bytes(r, w) + half_bytes(r, w) + held +
+           rows_bytes(r, kept, r->planes, r->pixel_out) +
+           (pieces ? rows_bytes(r, kept, r->planes, (uint32_t)sums) : 0) + w->channels * samples;
+}
+
+/* Returns the price of reading all that is read. Held rows stay for the next row of tiles, unless
+ * other channels or other pieces of the kernel need other rows in between. */
+static double price_of_reading(const tiling_request *r, const way *w) {
+    double rows = w->y->count * (double)rows_held(w) * w->y->pieces, samples = r->planes * SAMPLE;
+    if (w->again)
+        rows *= w->x->pieces * (double)ceil_div_u32(r->planes, w->channels);
+    else if (w->y->pieces == 1)
+        rows = r->ask.size[PLAN_Y];
+    return rows * r->ask.size[PLAN_X] * (r->unpack + (w->again ? w->channels * SAMPLE : samples));
 }
 
 /* A part of the kernel is transformed for each row of tiles. */
-static double price_of(const tiling_request *r, const cutting *x, const cutting *y,
-                       uint32_t channels) {
+static double price_of(const tiling_request *r, const way *w) {
+    const cutting *x = w->x, *y = w->y;
     double pixels = (double)x->tile * y->tile, tiles = (double)x->count * y->count;
     double steps = y->tile * x->cost + x->length * y->cost;
-    double all = tiles * r->ask.channels * (steps + BESIDE * pixels);
-    if (is_apart(r, x, y, channels)) all += (double)y->count * r->ask.spectra * steps;
-    return all * x->pieces * y->pieces * (channels < r->ask.channels ? ALONE : 1);
+    double all = tiles * r->planes * (steps + BESIDE * pixels);
+    if (is_apart(r, w)) all += (double)y->count * r->ask.spectra * steps;
+    all *= x->pieces * y->pieces * (w->channels < r->ask.channels ? ALONE : 1);
+    return all + price_of_reading(r, w);
 }
 
-static tiling tiling_of(const tiling_request *r, const cutting *x, const cutting *y,
-                        uint32_t channels) {
-    const cutting *c[] = {x, y};
-    tiling t = {.channels = channels,
-                .apart = is_apart(r, x, y, channels),
-                .bytes = bytes_of(r, x, y, channels),
-                .price = price_of(r, x, y, channels)};
+static tiling tiling_of(const tiling_request *r, const way *w) {
+    const cutting *c[] = {w->x, w->y};
+    tiling t = {.channels = w->channels,
+                .apart = is_apart(r, w),
+                .again = w->again,
+                .bytes = bytes_of(r, w),
+                .price = price_of(r, w)};
     for (int a = 0; a < PLAN_AXES; a++) {
         t.size[a] = r->ask.size[a];
         t.cut[a] = c[a]->cut;
@@ -185,26 +209,30 @@ static double samples_of(const tiling *t) {
     return (double)t->tile[PLAN_X] * t->tile[PLAN_Y] * t->channels;
 }
 
+/* Takes a way if it fits and is the cheapest so far; *least is what the smallest takes. */
+static void consider(tiling *best, const search *s, const way *w, uint64_t *least) {
+    const tiling_request *r = s->r;
+    if (price_of(r, w) >= best->price) return;
+    uint64_t bytes = bytes_of(r, w);
+    *least = min_u64(*least, bytes);
+    if (bytes > r->memory) return;
+    tiling t = tiling_of(r, w);
+    if (samples_of(&t) <= s->most) *best = t;
+}
+
 /* Finds the cheapest tiling that fits; *least is what the smallest would take.
  * Returns false if there is none. */
 static bool cheapest(tiling *best, const search *s, uint64_t *least) {
-    const tiling_request *r = s->r;
-    bool alone = r->ask.channels > 1, found = false;
+    uint32_t all = s->r->ask.channels;
+    *best = (tiling){.price = INFINITY};
     for (uint32_t i = 0; i < s->count[PLAN_X]; i++)
         for (uint32_t k = 0; k < s->count[PLAN_Y]; k++)
-            for (int one = 0; one <= alone; one++) {
-                const cutting *x = &s->axis[PLAN_X][i], *y = &s->axis[PLAN_Y][k];
-                uint32_t channels = one ? 1 : r->ask.channels;
-                if (found && price_of(r, x, y, channels) >= best->price) continue;
-                uint64_t bytes = bytes_of(r, x, y, channels);
-                *least = min_u64(*least, bytes);
-                if (bytes > r->memory) continue;
-                tiling t = tiling_of(r, x, y, channels);
-                if (samples_of(&t) > s->most) continue;
-                *best = t;
-                found = true;
+            for (int n = 0; n < 4; n++) {
+                way w = {&s->axis[PLAN_X][i], &s->axis[PLAN_Y][k], n % 2 ? 1 : all, n / 2};
+                bool same = (n % 2 && all == 1) || (w.again && w.channels == s->r->planes);
+                if (!same) consider(best, s, &w, least);
             }
-    return found;
+    return best->channels > 0;
 }
 
 static bool refuse(const tiling_request *r, uint64_t least, err *e) {

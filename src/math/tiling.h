@@ -13,7 +13,9 @@
  * of the kernel.
  *
  * Rows of the image come from a file and go to one: those that a row of tiles reads, and those that
- * it makes, are in memory. Like a plan, a tiling is pure arithmetic: no files, no device. */
+ * it makes, are in memory. Where channels or layers are bloomed one after the other, the rows may
+ * be read again for each of them. That leaves room for larger tiles, and costs what reading costs.
+ * Like a plan, a tiling is pure arithmetic: no files, no device. */
 #ifndef MATH_TILING_H
 #define MATH_TILING_H
 
@@ -27,9 +29,11 @@ typedef struct {
     uint64_t kernel;       /* bytes of the kernel's taps, all channels */
     uint32_t rows;         /* rows of the result are written in multiples of this */
     uint32_t pixel_in;     /* bytes of a pixel of the rows that are read: all channels */
+    uint32_t sample_in;    /* of these, the largest sample */
     uint32_t pixel_out;    /* bytes of a pixel of the result, likewise */
     uint32_t planes;       /* channels that are bloomed, of all layers */
     uint32_t sample_bytes; /* of the largest sample that is bloomed */
+    double unpack;         /* price of unpacking a pixel of the file, whatever is wanted of it */
 } tiling_request;
 
 typedef struct {
@@ -44,6 +48,8 @@ typedef struct {
     uint32_t pieces[PLAN_AXES]; /* along the axis; more than one only where the axis is cut */
     uint32_t channels;          /* bloomed at a time */
     bool apart;                 /* a transform sees only a part of the kernel: a piece, a channel */
+    bool again;                 /* only the rows of these channels are held, and all are read again
+                                 * for the next */
     uint64_t bytes;             /* taken at the most, as far as it is foreseen */
     double price;               /* of all tiles, in steps of device_speed.h */
 } tiling;

@@ -103,6 +103,18 @@ PY
     same 9MB layers.exr --per-layer "spec:threshold=1,spec:knee=0.5,rgba:sharpen=0.4"
 }
 
+@test "rows are read again for each channel or layer, where that is cheaper than smaller tiles" {
+    "$FFTBLOOM" kernel make moffat --taps 180 --param core=20 -o kernel.exr
+    oiiotool in.exr --ch R,G,B,A=0.5,b.R=B,b.G=R,b.B=G,c.R=G,c.G=B,c.B=R,d.Y=R,e.R=R,e.G=B,e.B=G \
+        --compression none -o layers.exr
+    for options in "--per-layer b:threshold=1,b:knee=0.5,c:sharpen=0.4" "--mask c.G --alpha convolve" \
+        "--emit-layer glow --padding mirror,clamp" "--input-space acescg --output-space srgb"; do
+        NEAR=1e-4 FAR=1e-4 same 12MB layers.exr $options
+        grep -q '"read_again": true' tiled.json
+    done
+    [[ "$("$FFTBLOOM" plan layers.exr kernel.exr --device cpu --mem-limit 12MB)" == *"read again"* ]]
+}
+
 @test "masks: of the part, of another part with another window, of single layers" {
     oiiotool in.exr --ch R,G,B,A=0.5,spec.R=B,spec.G=R,spec.B=G,m.m=R -o mask.exr
     NEAR=1e-4

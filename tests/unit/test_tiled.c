@@ -89,7 +89,7 @@ static void open_case(tried *t, image *in, const char *kernel, const bloom_setti
     t->session = session_open(&t->s, kernel, t->devices, &e);
     CHECK_OK(t->session, e);
     t->f = (files){.in = in, .step = 1, .upwards = in->head.part[0].order == LINES_DECREASING};
-    t->rows = (bloom_rows){&t->f, 0, read_rows, step_of, write_rows};
+    t->rows = (bloom_rows){&t->f, 0, 0, read_rows, step_of, write_rows};
     t->job = (tiled_job){.s = &t->s,
                          .threads = make_threads(),
                          .session = t->session,
@@ -112,8 +112,12 @@ static tiling_request request_of(const tried *t) {
     const image_part *p = &t->in->head.part[0];
     uint32_t n = (uint32_t)p->channels,
              pixel = (uint32_t)(image_bytes(p) / image_width(p) / image_height(p));
-    tiling_request r = {
-        .rows = t->f.step, .pixel_in = pixel, .pixel_out = pixel, .planes = n, .sample_bytes = 4};
+    tiling_request r = {.rows = t->f.step,
+                        .pixel_in = pixel,
+                        .pixel_out = pixel,
+                        .sample_in = 4,
+                        .planes = n,
+                        .sample_bytes = 4};
     const kernel_use use = bloom_kernel_use(&t->s);
     const kernel_need need = {
         .channels = n, .w = image_width(p), .h = image_height(p), .height = image_height(p)};
@@ -188,7 +192,7 @@ static uint64_t turns_of(const tiling *t) {
 }
 
 /* Tries all tilings that are chosen for some amount of memory. */
-static int try_all(tried *t, int *in_pieces) {
+static int try_all(tried *t, int *in_pieces, int *again) {
     tiling_request r = request_of(t);
     tiling before = {0};
     bloom_report *report = mem_new(1, sizeof *report, "report", NULL);
@@ -208,6 +212,7 @@ static int try_all(tried *t, int *in_pieces) {
             CHECK_LE(fabs(ledger_gap(&report->ledger[i])), 1e-6);
         image_free(&t->f.out);
         *in_pieces += tiling_pieces(&cut) > 1;
+        *again += cut.again;
         count++;
     }
     mem_free(report);
@@ -234,7 +239,7 @@ static void all_borders_and_sizes(void **state) {
     static const uint32_t SIZE[][2] = {{61, 47}, {9, 150}, {150, 9}, {1, 1},
                                        {2, 3},   {33, 1},  {1, 40}};
     enum { SIZES = sizeof SIZE / sizeof SIZE[0] };
-    int count = 0, pieces = 0;
+    int count = 0, pieces = 0, again = 0;
     for (int x = 0; x < BORDERS; x++)
         for (int y = 0; y < BORDERS; y++)
             for (int i = 0; i < SIZES; i++) {
@@ -249,16 +254,17 @@ static void all_borders_and_sizes(void **state) {
                     &t,
                     any_image("R:float G:float B:float", SIZE[i][0], SIZE[i][1], LINES_INCREASING),
                     kernel, &s);
-                count += try_all(&t, &pieces);
+                count += try_all(&t, &pieces, &again);
                 close_case(&t);
             }
-    print_message("%d tilings, %d with the kernel in pieces\n", count, pieces);
-    assert_true(count > 250 && pieces > 50);
+    print_message("%d tilings, %d with the kernel in pieces, %d read again\n", count, pieces,
+                  again);
+    assert_true(count > 250 && pieces > 50 && again > 50);
 }
 
 static void all_options(void **state) {
     (void)state;
-    int count = 0, pieces = 0;
+    int count = 0, pieces = 0, again = 0;
     for (int i = 0; i < 10; i++) {
         tried t;
         bloom_settings s = settings_of(BORDER_ZERO, i % 2 ? BORDER_MIRROR : BORDER_ZERO);
@@ -279,11 +285,12 @@ static void all_options(void **state) {
         open_case(&t, any_image(channels, 70, 64, i % 3 ? LINES_INCREASING : LINES_DECREASING),
                   kernel, &s);
         t.f.step = i % 2 ? 16 : 1;
-        count += try_all(&t, &pieces);
+        count += try_all(&t, &pieces, &again);
         close_case(&t);
     }
-    print_message("%d tilings, %d with the kernel in pieces\n", count, pieces);
-    assert_true(count > 25 && pieces > 5);
+    print_message("%d tilings, %d with the kernel in pieces, %d read again\n", count, pieces,
+                  again);
+    assert_true(count > 25 && pieces > 5 && again > 5);
 }
 
 /* A row that one band reads wrongly is no mistake of the tile's own, but --verify reads the file.

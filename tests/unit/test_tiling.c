@@ -20,10 +20,12 @@ static tiling_request any_request(void) {
                         .rows = ROWS[random_below(4)],
                         .pixel_in = 2 + random_below(12),
                         .pixel_out = 2 + random_below(12),
+                        .sample_in = random_below(2) ? 2 : 4,
+                        .unpack = random_below(200),
                         .sample_bytes = random_below(2) ? 2 : 4};
     r.ask.channels = 1 + random_below(4);
     r.ask.spectra = random_below(2) ? 1 : r.ask.channels;
-    r.planes = r.ask.channels;
+    r.planes = r.ask.channels * (random_below(3) ? 1 : 1 + random_below(20));
     r.ask.tapless = true;
     for (int a = 0; a < PLAN_AXES; a++) {
         r.ask.size[a] = 1 + random_below(random_below(2) ? 300 : 40000);
@@ -46,6 +48,7 @@ static void check_tiling(const tiling *t, const tiling_request *r) {
     assert_true(t->channels == r->ask.channels || t->channels == 1);
     bool lone = t->channels < r->ask.channels && r->ask.spectra > 1;
     assert_true(t->apart == (lone || tiling_pieces(t) > 1));
+    assert_true(!t->again || t->channels < r->planes);
     CHECK_OK(plan_make(&p, &ask, &e), e);
     for (int a = 0; a < PLAN_AXES; a++) {
         const plan_axis *axis = &p.axis[(uint32_t)a == p.first ? 0 : 1];
@@ -68,7 +71,7 @@ static void check_tiling(const tiling *t, const tiling_request *r) {
 
 static void tiles_cover_the_image_and_fit(void **state) {
     (void)state;
-    int chosen = 0, refused = 0;
+    int chosen = 0, refused = 0, again = 0;
     for (int i = 0; i < 400; i++) {
         tiling t;
         err e = {0};
@@ -76,6 +79,7 @@ static void tiles_cover_the_image_and_fit(void **state) {
         r.limit = 64000000000u;
         if (tiling_choose(&t, &r, NULL, NULL, &e)) {
             check_tiling(&t, &r);
+            again += t.again;
             chosen++;
         } else {
             assert_int_equal(e.code, ERR_RETRY);
@@ -84,13 +88,17 @@ static void tiles_cover_the_image_and_fit(void **state) {
             refused++;
         }
     }
-    assert_true(chosen > 100 && refused > 10);
+    assert_true(chosen > 100 && refused > 10 && again > 10);
 }
 
 /* 32768 x 16384 pixels of three floats, a kernel of 1024. */
 static tiling_request large(void) {
-    tiling_request r = {
-        .rows = 16, .pixel_in = 12, .pixel_out = 12, .planes = 3, .sample_bytes = 4};
+    tiling_request r = {.rows = 16,
+                        .pixel_in = 12,
+                        .pixel_out = 12,
+                        .sample_in = 4,
+                        .planes = 3,
+                        .sample_bytes = 4};
     r.ask = (plan_request){.size = {32768, 16384},
                            .reach_lo = {512, 512},
                            .reach_hi = {511, 511},
@@ -112,6 +120,32 @@ static void more_memory_is_never_dearer(void **state) {
         CHECK_LE(t.price, before);
         before = t.price;
     }
+}
+
+/* With little memory for wide rows, it is cheaper to read them once for each channel, unless they
+ * are packed so that reading is dearer than transforming. */
+static void rows_are_read_again_where_that_pays(void **state) {
+    (void)state;
+    tiling_request r = large();
+    tiling once, again;
+    err e = {0};
+    r.memory = 900u << 20;
+    r.unpack = 1e6;
+    CHECK_OK(tiling_choose(&once, &r, NULL, NULL, &e), e);
+    r.unpack = 24;
+    CHECK_OK(tiling_choose(&again, &r, NULL, NULL, &e), e);
+    assert_true(!once.again && again.again);
+    assert_int_equal(again.channels, 1);
+    assert_true(again.kept[PLAN_Y] > 2 * once.kept[PLAN_Y]);
+    /* Of many layers only one is held. */
+    r.planes = 60;
+    r.pixel_in = r.pixel_out = 4 * r.planes;
+    r.memory = (uint64_t)4 << 30;
+    CHECK_OK(tiling_choose(&again, &r, NULL, NULL, &e), e);
+    assert_true(again.again);
+    r.memory = (uint64_t)1 << 40;
+    CHECK_OK(tiling_choose(&once, &r, NULL, NULL, &e), e);
+    assert_false(once.again);
 }
 
 static bool narrow(void *ctx, const tiling *t, const plan_request *tile) {
@@ -172,6 +206,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_cover_the_image_and_fit),
         cmocka_unit_test(more_memory_is_never_dearer),
+        cmocka_unit_test(rows_are_read_again_where_that_pays),
         cmocka_unit_test(a_device_may_refuse_tiles),
         cmocka_unit_test(places_are_those_of_plans),
     };

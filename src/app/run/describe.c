@@ -387,6 +387,7 @@ void describe_tiles_json(json_out *j, const tiling *t) {
     for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->pieces[a]);
     json_close(j);
     json_uint(j, "channels", t->channels);
+    json_bool(j, "read_again", t->again);
     json_uint(j, "bytes", t->bytes);
     json_close(j);
 }
@@ -398,8 +399,11 @@ void describe_tiles(const tiling *t, text *to) {
     if (tiling_pieces(t) > 1)
         text_add(to, ", the kernel in %u x %u pieces of %u x %u", t->pieces[0], t->pieces[1],
                  t->piece[0], t->piece[1]);
-    text_add(to, "%s, in rows from file to file: %s",
+    text_add(to, "%s%s, in rows from file to file: %s",
              t->channels == 1 ? ", one channel after the other" : "",
+             !t->again          ? ""
+             : t->channels == 1 ? ", for each of which the rows are read again"
+                                : ", the rows read again for each layer",
              text_bytes((double)t->bytes, b));
 }
 

@@ -496,8 +496,23 @@ static bool create(rowwise *s, const char *glare, err *e) {
     return ok && (s->w = image_create(s->o->path, &s->own, set->clobber, s->o->threads, e));
 }
 
+/* Returns the price of unpacking a pixel of the dearest part, in steps of math/tiling.h: measured
+ * for a byte that is only read, one that is inflated, and a sample that goes through a curve
+ * (docs/notebook.md, "Tiles"). */
+static double unpack_price(const rowwise *s) {
+    enum { READ = 2, INFLATED = 12, CURVED = 100 };
+    double most = 0;
+    for (int i = 0; i < s->in.parts; i++) {
+        const image_part *p = file_part(s, i);
+        double bytes = (double)image_bytes(p) / image_width(p) / image_height(p);
+        double curved = s->linear[i].any ? CURVED * p->channels : 0;
+        most = fmax(most, bytes * (p->packing ? INFLATED : READ) + curved);
+    }
+    return most;
+}
+
 static bloom_rows rows_of(rowwise *s) {
-    return (bloom_rows){s, bytes_beside(s), read_rows, step_of, write_rows};
+    return (bloom_rows){s, bytes_beside(s), unpack_price(s), read_rows, step_of, write_rows};
 }
 
 bool rowwise_frame(rowwise_made *to, const rowwise_job *j, bloom_report *made, err *e) {
