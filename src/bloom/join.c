@@ -18,8 +18,8 @@ double join_excess_of(const join_excess *x, double v) {
     double over = v - x->threshold;
     if (!(x->threshold > 0)) return v;
     if (over >= x->knee) return over > 0 ? over : 0;
-    if (over <= -x->knee) return 0;
-    return (over + x->knee) * (over + x->knee) / (4 * x->knee);
+    if (over <= -x->knee || !(v > 0)) return 0;
+    return fmin(v, (over + x->knee) * (over + x->knee) / (4 * x->knee));
 }
 
 void join_excess_row(const join_excess *x, float *to, const float *from, size_t n) {

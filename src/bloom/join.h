@@ -21,7 +21,7 @@
 
 /* The part of a pixel that is spread, where only light above a threshold is spread. It begins
  * softly between threshold - knee and threshold + knee; beyond that it is all light above the
- * threshold. */
+ * threshold. It is never more than the pixel has, not even where the knee is the wider one. */
 typedef struct {
     double threshold, knee; /* threshold 0: everything is spread */
 } join_excess;

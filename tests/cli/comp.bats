@@ -74,6 +74,9 @@ channels() { "$FFTBLOOM" info "$1" --json | python3 -c 'import json, sys; print(
         [ "$(pixel out.exr 10 9 R,rim.R) $(pixel out.exr 13 10 R) $(pixel out.exr 20 5 R)" = "7 7 1 4" ]
         [ "$(pixel out.exr 10 9 Z,matte)" = "7 0.5" ]
     done
+    # A threshold is held against the light that the mask lets through: 4 at the first point.
+    bloom layers.exr two.exr --mask matte --threshold 3
+    [ "$(pixel out.exr 10 9 R) $(pixel out.exr 13 10 R)" = "7.75 0.25" ]
     # A mask in a part of its own, and light that its window does not cover.
     oiiotool in.exr --attrib oiio:subimagename beauty matte.exr --crop 11x24+0+0 --attrib oiio:subimagename mattes --siappend -d float -o parts.exr
     bloom parts.exr two.exr --mask matte --layers rgba

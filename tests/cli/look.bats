@@ -55,6 +55,9 @@ bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
     [ "$(pixel out.exr 10 9)" = "7.66667 7.66667 7.66667" ]
     [ "$(pixel out.exr 13 10)" = "0.333333 0.333333 0.333333" ]
     grep -q "a lens does not do this" r.json
+    # A knee wider than the threshold spreads no more light than there is: black stays black.
+    bloom in.exr two.exr --threshold 1 --knee 9 --verify 100
+    [ "$(pixel out.exr 10 9)$(pixel out.exr 13 10)$(pixel out.exr 0 0)" = "6.22222 6.22222 6.222221.77778 1.77778 1.777780 0 0" ]
     # Below it nothing is spread.
     bloom in.exr two.exr --threshold 9
     [ "$(pixel out.exr 10 9)$(pixel out.exr 13 10)" = "8 8 80 0 0" ]
