@@ -11,7 +11,7 @@
 #include "bloom/tiled_window.h"
 #include "image/layers.h"
 
-#include <stdint.h>
+#include <inttypes.h>
 #include <string.h>
 
 struct bloom {
@@ -175,6 +175,14 @@ static void free_masks(mask_set *s) {
     mem_free(s->of);
 }
 
+static void note_clamped(bloom_report *r, uint64_t values) {
+    if (values)
+        store_note(r,
+                   "%" PRIu64 " values beyond 65504 were clamped to it, with the light that the "
+                   "mask holds back",
+                   values);
+}
+
 /* Does something with a group by the settings of its layer: leaves in it what the mask lets
  * through, and afterwards adds the rest. */
 typedef bool group_fn(const group_job *j, bloom_report *r, err *e);
@@ -189,8 +197,10 @@ static bool with_light(group_fn *f, group_job *j, const mask *m, bloom_report *r
         store_note(r, "layer '%.100s': only light above %g is spread",
                    *j->layer->name ? j->layer->name : "rgba", is.threshold);
     bool ok = (!m->value || mask_take(&rest, m, j->img, j->part, j->layer, alpha, e)) && f(j, r, e);
-    if (ok) mask_give(&rest, j->img, j->part, j->layer);
+    uint64_t over = ok ? mask_give(&rest, j->img, j->part, j->layer) : 0;
     mask_rest_free(&rest);
+    ok = ok && mask_may_clamp(j->s, over, e);
+    if (ok) note_clamped(r, over);
     return ok;
 }
 
@@ -383,6 +393,7 @@ bool bloom_tiled(const bloom *b, const image_header *h, const bloom_rows *rows, 
     if (!check_globs(b, h, e)) return false;
     session_rest(b->session); /* an attempt to make it whole may have left much in memory */
     bool ok = open_way(&w, b, h, rows, e) && tile_parts(b, &w, r, e);
+    if (ok && w.masks) note_clamped(r, tiled_masks_clamped(w.masks));
     close_way(&w);
     return ok;
 }

@@ -1,9 +1,10 @@
 #include "bloom/mask.h"
 
+#include "base/half.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "bloom/store.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -106,8 +107,9 @@ bool mask_take(mask_rest *rest, const mask *m, image *img, int part, const layer
     return ok;
 }
 
-void mask_give(const mask_rest *rest, image *img, int part, const layer_group *g) {
+uint64_t mask_give(const mask_rest *rest, image *img, int part, const layer_group *g) {
     enum { BLOCK = 1024 };
+    uint64_t over = 0;
     const image_part *p = &img->head.part[part];
     size_t n = (size_t)image_width(p) * image_height(p);
     float some[BLOCK];
@@ -116,10 +118,27 @@ void mask_give(const mask_rest *rest, image *img, int part, const layer_group *g
         for (size_t at = 0; at < n; at += BLOCK) {
             size_t m = min_size(BLOCK, n - at);
             image_to_float(some, img->plane[part][to], p->channel[to].type, at, m);
-            for (size_t i = 0; i < m; i++) some[i] += rest->plane[c][at + i];
-            store_floats(img->plane[part][to], p->channel[to].type, at, some, m);
+            for (size_t i = 0; i < m; i++) {
+                some[i] += rest->plane[c][at + i];
+                if (p->channel[to].type != PIXEL_HALF || !(fabsf(some[i]) > HALF_MAX) ||
+                    isinf(some[i]))
+                    continue;
+                some[i] = copysignf(HALF_MAX, some[i]);
+                over++;
+            }
+            image_from_float(img->plane[part][to], p->channel[to].type, at, some, m);
         }
     }
+    return over;
+}
+
+bool mask_may_clamp(const bloom_settings *s, uint64_t values, err *e) {
+    if (!values || s->half_overflow == OVERFLOW_CLAMP) return true;
+    return err_set(e, ERR_BAD_PIXELS,
+                   "with the light that the mask holds back, %" PRIu64
+                   " values of the result are beyond 65504, the largest that half floats hold; use "
+                   "--half-overflow clamp or --pixel-type float to continue",
+                   values);
 }
 
 void mask_rest_free(mask_rest *rest) {

@@ -34,8 +34,10 @@ typedef struct {
  * window are not spread. */
 bool mask_take(mask_rest *rest, const mask *m, image *img, int part, const layer_group *g,
                bool alpha, err *e);
-/* Adds the rest again. */
-void mask_give(const mask_rest *rest, image *img, int part, const layer_group *g);
+/* Adds the rest again. Returns the number of finite values beyond half floats that were clamped. */
+uint64_t mask_give(const mask_rest *rest, image *img, int part, const layer_group *g);
+/* Fails where so many values may not be clamped. */
+bool mask_may_clamp(const bloom_settings *s, uint64_t values, err *e);
 void mask_rest_free(mask_rest *rest);
 
 #endif

@@ -10,7 +10,8 @@ struct tiled_masks {
     const image_header *head; /* as it is read */
     image_header result;
     const bloom_rows *under;
-    bloom_rows rows; /* of this */
+    bloom_rows rows;  /* of this */
+    uint64_t clamped; /* values */
 };
 
 /* The channels of one group, as an image of some rows. */
@@ -117,7 +118,7 @@ static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *co
 }
 
 /* Adds to copies of a group's result what the mask has set aside of its light. */
-static bool give(const tiled_masks *m, const char *name, int part, strip *in, strip *made, err *e) {
+static bool give(tiled_masks *m, const char *name, int part, strip *in, strip *made, err *e) {
     const image_part *p = &m->head->part[part];
     mask_rest rest = {{NULL}};
     size_t n = (size_t)image_width(p) * image_height(&in->part);
@@ -130,7 +131,9 @@ static bool give(const tiled_masks *m, const char *name, int part, strip *in, st
     }
     ok = ok && m->under->read(m->under->ctx, part, row, image_height(&in->part), plane, e) &&
          take(&rest, m, name, part, in, e);
-    if (ok) mask_give(&rest, image_of(made), 0, &made->group);
+    uint64_t over = ok ? mask_give(&rest, image_of(made), 0, &made->group) : 0;
+    m->clamped += over;
+    ok = ok && mask_may_clamp(m->s, over, e);
     for (int c = 0; c < in->part.channels; c++) mem_free(in->list[c]);
     mask_rest_free(&rest);
     mem_free(plane);
@@ -138,7 +141,7 @@ static bool give(const tiled_masks *m, const char *name, int part, strip *in, st
 }
 
 /* Writes some rows, with what the masks of their groups have set aside. plane: of these rows. */
-static bool write_some(const tiled_masks *m, int part, uint32_t row, uint32_t rows,
+static bool write_some(tiled_masks *m, int part, uint32_t row, uint32_t rows,
                        const void **plane, err *e) {
     const image_part *p = &m->head->part[part], *to = &m->result.part[part];
     size_t n = (size_t)image_width(p) * rows;
@@ -172,7 +175,7 @@ static bool write_some(const tiled_masks *m, int part, uint32_t row, uint32_t ro
 
 static bool write_rows(void *ctx, int part, uint32_t row, uint32_t rows, const void *const plane[],
                        err *e) {
-    const tiled_masks *m = ctx;
+    tiled_masks *m = ctx;
     const image_part *to = &m->result.part[part];
     if (!plane) return m->under->write(m->under->ctx, part, row, rows, NULL, e);
     uint32_t step = m->under->step(m->under->ctx, part), blocks = ceil_div_u32(rows, step);
@@ -215,4 +218,8 @@ void tiled_masks_close(tiled_masks **m) {
 
 const bloom_rows *tiled_masks_rows(const tiled_masks *m) {
     return &m->rows;
+}
+
+uint64_t tiled_masks_clamped(const tiled_masks *m) {
+    return m->clamped;
 }

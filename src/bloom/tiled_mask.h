@@ -18,5 +18,7 @@ tiled_masks *tiled_masks_open(const bloom_settings *s, const image_header *h,
 void tiled_masks_close(tiled_masks **m);
 /* Returns the rows behind the masks. */
 const bloom_rows *tiled_masks_rows(const tiled_masks *m);
+/* Returns the number of values that mask_give has clamped so far. */
+uint64_t tiled_masks_clamped(const tiled_masks *m);
 
 #endif

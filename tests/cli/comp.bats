@@ -99,6 +99,31 @@ with open("n.pfm", "wb") as f:
     [ "$status" -eq 6 ]
 }
 
+@test "what is beyond half floats with the light that a mask holds back is told" {
+    # 30000 are held back, 3/4 of 30000 stay, and 1/4 of 60000 come from the other point.
+    oiiotool --create 32x24 3 --point:color=60000,60000,60000 10,9 --point:color=60000,60000,60000 7,8 --ch R,G,B,matte=0 -d half -o big.exr
+    oiiotool --create 32x24 1 --chnames matte --point:color=0.5 10,9 --point:color=1 7,8 -d half -o m.exr
+    oiiotool big.exr --ch R,G,B m.exr --chappend -d half -o big.exr
+    bloom big.exr two.exr --mask matte --report r.json
+    [ "$(pixel out.exr 10 9 R)" = "65504" ]
+    grep -q "3 values beyond 65504 were clamped to it, with the light" r.json
+    for p in error float; do
+        run bloom big.exr two.exr --mask matte --half-overflow $p
+        [ "$status" -eq 6 ]
+        [[ "$output" == *"with the light that the mask holds back, "*" beyond 65504"* ]]
+    done
+    bloom big.exr two.exr --mask matte --pixel-type float
+    [ "$(pixel out.exr 10 9 R)" = "67500" ]
+    # Infinity stays infinity where the mask is 0.
+    python3 -c '
+import struct
+with open("i.pfm", "wb") as f:
+    f.write(b"Pf\n4 1\n-1.0\n" + struct.pack("<4f", 1, float("inf"), 2, 3))'
+    oiiotool i.pfm --chnames Y --create 4x1 1 --fill:color=0 4x1 --chnames m --chappend -d half -o i.exr
+    "$FFTBLOOM" i.exr two.exr -o out.pfm --device cpu --mask m --layers Y
+    cmp <(tail -c 16 i.pfm) <(tail -c 16 out.pfm)
+}
+
 @test "single layers have settings of their own" {
     bloom layers.exr two.exr --per-layer rim:amount=0.5
     [ "$(pixel out.exr 10 9 R,rim.R)" = "6 7" ]
