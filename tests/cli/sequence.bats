@@ -95,6 +95,11 @@ assert all(f["plan"]["frames"] == 8 for f in frames)'
         --device cpu --jobs 4 --mem-limit 40MB
     [ "$status" -eq 75 ]
     [[ "$stderr" == *"of the limit of 40.0 MB are in use (--mem-limit)"* ]]
+    # Two devices with one frame each stand in each other's way as well.
+    "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'two.###.exr' --frames 102-105 --device cpu,software \
+        --mem-limit 38MB --report made.json
+    [ "$(grep -c '"why"' made.json)" -eq 0 ]
+    "$FFTBLOOM" diff out.103.exr two.103.exr --failrelative 1e-5
 }
 
 @test "--device all: every device does frames, and each the bytes that its kind does" {

@@ -235,7 +235,7 @@ static void do_frame(worker *w, size_t index) {
     f.alone = q->workers * (uint32_t)q->queues == 1;
     uint64_t refusals = mem_refusals();
     if (job_frame(q->job, index, &files, &e)) {
-        if (!make_frame(w, index, &files, &f, &e) && e.code == ERR_RETRY && q->workers > 1)
+        if (!make_frame(w, index, &files, &f, &e) && e.code == ERR_RETRY && !f.alone)
             make_alone(w, mem_refusals() > refusals, &files, &f, &e);
     } else {
         f.why = e.msg;
