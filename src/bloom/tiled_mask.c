@@ -141,8 +141,8 @@ static bool give(tiled_masks *m, const char *name, int part, strip *in, strip *m
 }
 
 /* Writes some rows, with what the masks of their groups have set aside. plane: of these rows. */
-static bool write_some(tiled_masks *m, int part, uint32_t row, uint32_t rows,
-                       const void **plane, err *e) {
+static bool write_some(tiled_masks *m, int part, uint32_t row, uint32_t rows, const void **plane,
+                       err *e) {
     const image_part *p = &m->head->part[part], *to = &m->result.part[part];
     size_t n = (size_t)image_width(p) * rows;
     void **copy = mem_new((size_t)to->channels, sizeof *copy, "planes", e);
