@@ -2,11 +2,13 @@
  *
  * A hot loop is written once, as a VECTOR_INLINE function over vec4d or vec8f, and called from two
  * functions: a plain one, which the compiler lowers to what every processor of the architecture
- * has, and one marked VECTOR_WIDE, which it may lower to AVX2 and FMA. vector_wide() tells at run
- * time which to call. Vectors go in and out of functions by pointer only: their calling convention
- * depends on the target. */
+ * has, and one marked VECTOR_WIDE, which it may lower to AVX2, FMA and F16C. vector_wide() tells at
+ * run time which to call. Vectors go in and out of functions by pointer only: their calling
+ * convention depends on the target. */
 #ifndef BASE_VECTOR_H
 #define BASE_VECTOR_H
+
+#include "base/half.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,7 +40,7 @@ typedef int32_t vec8i_any __attribute__((vector_size(32), aligned(4), may_alias)
  * again for each use. */
 #if defined(__x86_64__)
 #include <immintrin.h>
-#define VECTOR_WIDE          __attribute__((target("avx2,fma")))
+#define VECTOR_WIDE          __attribute__((target("avx2,fma,f16c")))
 #define VECTOR_MIN8(a, b)    (vec8f) _mm256_min_ps(a, b)
 #define VECTOR_MAX8(a, b)    (vec8f) _mm256_max_ps(a, b)
 #define VECTOR_MIN4(a, b)    (vec4d) _mm256_min_pd(a, b)
@@ -46,6 +48,7 @@ typedef int32_t vec8i_any __attribute__((vector_size(32), aligned(4), may_alias)
 #define VECTOR_FMA4(a, b, c) (vec4d) _mm256_fmadd_pd(a, b, c)
 #define VECTOR_FMA8(a, b, c) (vec8f) _mm256_fmadd_ps(a, b, c)
 #define VECTOR_KEEP(v)       __asm__("" : "+v"(v))
+/* Clang 14 cannot ask for F16C, but every processor with AVX2 has it. */
 static inline bool vector_wide(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
@@ -62,5 +65,21 @@ static inline bool vector_wide(void) {
     return false;
 }
 #endif
+
+/* Make eight floats of halfs, and halfs of floats: only in functions that are VECTOR_WIDE. */
+VECTOR_INLINE VECTOR_WIDE void vector_of_halfs(vec8f *to, const uint16_t *from) {
+#if defined(__x86_64__)
+    *to = (vec8f)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from));
+#else
+    half_to_floats((float *)to, from, 8);
+#endif
+}
+VECTOR_INLINE VECTOR_WIDE void vector_to_halfs(uint16_t *to, const vec8f *from) {
+#if defined(__x86_64__)
+    _mm_storeu_si128((__m128i *)to, _mm256_cvtps_ph((__m256)*from, _MM_FROUND_TO_NEAREST_INT));
+#else
+    half_from_floats(to, (const float *)from, 8);
+#endif
+}
 
 #endif

@@ -31,6 +31,8 @@ void join_excess_row(const join_excess *x, float *to, const float *from, size_t 
 /* A row of a result, and what it is made of. */
 typedef struct {
     float *out;
+    uint16_t *half_out;      /* not NULL: the result goes there, */
+    const uint16_t *half_in; /* and the row is this, instead of `in` */
     uint32_t n;
     uint32_t ahead; /* the row that is wanted next is as many below */
     double centre;
@@ -58,15 +60,23 @@ typedef struct {
  * is far below what the ledger allows where all are of one sign. */
 enum { SPAN = 128 };
 
+/* What the engine made is fetched so many numbers ahead, also beyond the row: rows that a device
+ * has copied to the host lie one behind the other, and not in the cache. */
+enum { AHEAD = 768 };
+
 /* Makes an ordinary row, in floats: nothing below zero, all spread, nothing darker than `dark`, and
- * of a size whose squares are floats. Returns false where the row turns out not to be ordinary;
- * `out` must be made again then. Terms of one sign cannot cancel, so all roundings are relative to
+ * of a size whose squares are floats; with `halfs` from halfs to halfs that hold it, without a way
+ * through memory in between. Returns false where the row turns out not to be ordinary; the result
+ * must be made again then. Terms of one sign cannot cancel, so all roundings are relative to
  * the result: accuracy_relative has room for them. Two sums each, since one addition waits for the
  * one before. */
-VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool space) {
+VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool space, bool halfs) {
     const float *in = r->in, *made = r->floats, *added = r->space;
     float *to = r->out, centre = (float)r->centre;
-    const float *next_in = in + r->ahead * (size_t)r->n, *next_to = to + 2 * r->n;
+    size_t bytes = halfs ? sizeof(uint16_t) : sizeof(float);
+    const char *next_in = (halfs ? (const char *)r->half_in : (const char *)in) +
+                          r->ahead * r->n * bytes;
+    const char *next_to = (halfs ? (const char *)r->half_out : (const char *)to) + 2 * r->n * bytes;
     vec8f zero = {0}, high = zero, low = zero + FLT_MAX, largest = zero, darkest = zero + FLT_MAX;
     vec4d norm = {0}, sum = {0};
     uint32_t i = 0, whole = r->n / 16 * 16;
@@ -74,8 +84,17 @@ VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool spa
         uint32_t end = i + SPAN < whole ? i + SPAN : whole;
         vec8f norm_a = zero, norm_b = zero, sum_a = zero, sum_b = zero;
         for (; i < end; i += 16) {
-            __builtin_prefetch(next_in + i);
-            __builtin_prefetch(next_to + i, 1);
+            __builtin_prefetch(next_in + i * bytes);
+            __builtin_prefetch(next_to + i * bytes, 1);
+            __builtin_prefetch(made + i + AHEAD);
+            vec8f in_a, in_b;
+            if (halfs) {
+                vector_of_halfs(&in_a, r->half_in + i);
+                vector_of_halfs(&in_b, r->half_in + i + 8);
+            } else {
+                in_a = *(const vec8f_any *)(in + i);
+                in_b = *(const vec8f_any *)(in + i + 8);
+            }
             vec8f a = *(const vec8f_any *)(made + i), b = *(const vec8f_any *)(made + i + 8);
             norm_a += a * a;
             norm_b += b * b;
@@ -85,10 +104,14 @@ VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool spa
                 a += *(const vec8f_any *)(added + i);
                 b += *(const vec8f_any *)(added + i + 8);
             }
-            vec8f out_a = centre * *(const vec8f_any *)(in + i) + a;
-            vec8f out_b = centre * *(const vec8f_any *)(in + i + 8) + b;
-            *(vec8f_any *)(to + i) = out_a;
-            *(vec8f_any *)(to + i + 8) = out_b;
+            vec8f out_a = centre * in_a + a, out_b = centre * in_b + b;
+            if (halfs) {
+                vector_to_halfs(r->half_out + i, &out_a);
+                vector_to_halfs(r->half_out + i + 8, &out_b);
+            } else {
+                *(vec8f_any *)(to + i) = out_a;
+                *(vec8f_any *)(to + i + 8) = out_b;
+            }
             sum_a += out_a;
             sum_b += out_b;
             low = VECTOR_MIN8(VECTOR_MIN8(a, b), low);
@@ -111,23 +134,34 @@ VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool spa
         t->darkest = fminf(t->darkest, darkest[k]);
     }
     for (; i < r->n; i++) {
-        float e = made[i], g = space ? e + added[i] : e, out = centre * in[i] + g;
+        float e = made[i], g = space ? e + added[i] : e;
+        float out = centre * (halfs ? half_to_float(r->half_in[i]) : in[i]) + g;
         t->norm += (double)e * (double)e;
         t->sum += (double)out;
         top = fmaxf(top, space ? fabsf(e) : e);
         bottom = fminf(bottom, g);
         t->largest = fmaxf(t->largest, out);
         t->darkest = fminf(t->darkest, out);
-        to[i] = out;
+        if (halfs)
+            r->half_out[i] = half_from_float(out);
+        else
+            to[i] = out;
     }
     t->peak = (double)top;
+    if (halfs && !(t->largest <= HALF_MAX)) return false;
     return bottom >= 0 && (double)t->darkest >= r->dark && top > 1e-15F && top < 1e15F;
 }
 VECTOR_WIDE static bool make_ordinary(const row *r, row_totals *t) {
-    return make_floats(r, t, false);
+    return make_floats(r, t, false, false);
 }
 VECTOR_WIDE static bool make_ordinary_and_space(const row *r, row_totals *t) {
-    return make_floats(r, t, true);
+    return make_floats(r, t, true, false);
+}
+VECTOR_WIDE static bool make_ordinary_halfs(const row *r, row_totals *t) {
+    return make_floats(r, t, false, true);
+}
+VECTOR_WIDE static bool make_ordinary_halfs_and_space(const row *r, row_totals *t) {
+    return make_floats(r, t, true, true);
 }
 
 typedef float vec4f __attribute__((vector_size(16)));
@@ -308,7 +342,7 @@ static row kept_of(const row *r, const tail_kept *kept) {
     row k = *r;
     k.n = kept->w;
     k.out += kept->x;
-    k.in += kept->x;
+    if (k.in) k.in += kept->x;
     if (k.floats) k.floats += kept->x;
     if (k.doubles) k.doubles += kept->x;
     if (k.space) k.space += kept->x;
@@ -344,7 +378,7 @@ static const float *space_of(const join *f, uint32_t c, uint32_t y, const scratc
     return s->space + (y - first) * r.pitch;
 }
 
-/* Makes a row in floats, if it is an ordinary one. */
+/* Makes a row in floats, or of halfs where it has these, if it is an ordinary one. */
 static bool make_in_floats(const join *f, uint32_t c, uint32_t y, const row *is, const scratch *s,
                            row_totals *t) {
     const join_job *j = &f->j;
@@ -353,7 +387,10 @@ static bool make_in_floats(const join *f, uint32_t c, uint32_t y, const row *is,
     row r = *is;
     if (space) r.space = space_of(f, c, y, s);
     row k = kept_of(&r, kept);
-    if (!(space ? make_ordinary_and_space(&k, t) : make_ordinary(&k, t))) return false;
+    static bool (*const MAKE[2][2])(const row *, row_totals *) = {
+        {make_ordinary, make_ordinary_halfs},
+        {make_ordinary_and_space, make_ordinary_halfs_and_space}};
+    if (!MAKE[space][r.half_out != NULL](&k, t)) return false;
     add_margins(t, &r, kept);
     return true;
 }
@@ -368,12 +405,6 @@ void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) 
     __builtin_prefetch(st, 1); /* nothing has touched its two cache lines before */
     __builtin_prefetch(st + 1, 1);
     scratch s = lay_out(j, (char *)f->scratch + (size_t)worker * f->room);
-    bool all = !(j->excess.threshold > 0), floats = j->type[c] == PIXEL_FLOAT;
-    const float *source = floats ? (const float *)j->source[c] : j->same[c] ? j->in[c] : NULL;
-    source = source ? source + first : s.in;
-    if (source == s.in) image_to_float(s.in, j->source[c], j->type[c], first, w);
-    if (!all) join_excess_row(&j->excess, s.excess, source, w);
-    double spilled = ledger_spill(j->ledger, c, y, all ? source : s.excess);
     if (!made && !j->wide) made = (const float *)j->made[c] + first;
     row r = {.out = j->half ? s.out : j->out[c] + first,
              .n = w,
@@ -381,16 +412,34 @@ void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) 
              .centre = j->tail->centre[tail_kernel(j->tail, c)],
              .dark = j->dark[c] / 2,
              .nonnegative = j->nonnegative[c],
-             .in = source,
              .floats = made,
              .doubles = j->wide ? (const double *)j->made[c] + first : NULL,
              .back = ldexp(1, -j->exponent[c]),
              .own = s.own,
              .glare = s.glare};
     row_totals t;
+    bool all = !(j->excess.threshold > 0), floats = j->type[c] == PIXEL_FLOAT;
     bool in_space = j->core->radius || j->spots[c].count;
     bool ordinary = f->wide && !j->wide && all && r.nonnegative && !j->glare && !j->exponent[c] &&
                     (!in_space || j->floats);
+    if (ordinary && j->half && j->type[c] == PIXEL_HALF && !j->kept.w) {
+        uint32_t unread[2];
+        row h = r;
+        h.half_in = (const uint16_t *)j->source[c] + first;
+        h.half_out = j->half[c] + first;
+        if (make_in_floats(f, c, y, &h, &s, &t)) {
+            ledger_unread(j->ledger, c, y, unread);
+            half_to_floats(s.in, h.half_in, unread[0]);
+            half_to_floats(s.in + unread[1], h.half_in + unread[1], w - unread[1]);
+            set_stats(st, &t, ledger_spill(j->ledger, c, y, s.in));
+            return;
+        }
+    }
+    const float *source = floats ? (const float *)j->source[c] : j->same[c] ? j->in[c] : NULL;
+    r.in = source = source ? source + first : s.in;
+    if (source == s.in) image_to_float(s.in, j->source[c], j->type[c], first, w);
+    if (!all) join_excess_row(&j->excess, s.excess, source, w);
+    double spilled = ledger_spill(j->ledger, c, y, all ? source : s.excess);
     if (y < kept.y || y - kept.y >= kept.h) { /* a margin: what the transform made is measured */
         t = (row_totals){.darkest = FLT_MAX};
         begin(&r, &t);
@@ -459,10 +508,11 @@ join *join_open(const join_job *j, par *threads, err *e) {
     f->room = scratch_bytes(j);
     f->row = mem_raw((size_t)j->tail->h * j->tail->channels, sizeof *f->row, "statistics", e);
     if (f->row) f->scratch = mem_raw(f->room * (size_t)par_workers(threads), 1, "rows", e);
-    if (f->scratch)
-        memset(f->scratch, 0xff, f->room * (size_t)par_workers(threads)); /* as core_row wants it */
-    else
-        join_close(&f, NULL);
+    if (!f->scratch) join_close(&f, NULL);
+    for (int i = 0; f && i < par_workers(threads); i++) { /* no rows are there yet */
+        scratch s = lay_out(j, (char *)f->scratch + (size_t)i * f->room);
+        memset(s.core, 0xff, core_scratch(j->core) * sizeof *s.core + sizeof *s.rows);
+    }
     return f;
 }
 

@@ -1,6 +1,7 @@
 #include "bloom/light.h"
 
 #include "base/number.h"
+#include "base/vector.h"
 #include "image/repair.h"
 
 #include <inttypes.h>
@@ -115,6 +116,37 @@ static bool sketch_channel(void *ctx, size_t c, int worker, err *e) {
 /* One row of this many stands for them, in pieces of some pixels. */
 enum { SAMPLED = 16, PIECE = 128 };
 
+/* The magnitudes of some pixels. */
+typedef struct {
+    float most, least;
+    double sum;
+} magnitudes;
+
+static magnitudes magnitudes_of(const float *v, uint32_t n) {
+    const vec8i SIZE = (vec8i){0} + INT32_MAX; /* all but the sign */
+    vec8f most = {0}, least = most + (float)INFINITY, sum = {0};
+    uint32_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        vec8f size = (vec8f)(*(const vec8i_any *)(v + i) & SIZE);
+        most = VECTOR_PICK8(size > most, size, most);
+        least = VECTOR_PICK8(size < least, size, least);
+        sum += size;
+    }
+    magnitudes m = {0, INFINITY, 0};
+    for (uint32_t k = 0; k < 8 && i; k++) {
+        m.most = most[k] > m.most ? most[k] : m.most;
+        m.least = least[k] < m.least ? least[k] : m.least;
+        m.sum += (double)sum[k];
+    }
+    for (; i < n; i++) {
+        float size = fabsf(v[i]);
+        m.most = size > m.most ? size : m.most;
+        m.least = size < m.least ? size : m.least;
+        m.sum += (double)size;
+    }
+    return m;
+}
+
 /* Guesses whether the plain transform will not do, so that such an image is scanned once and not
  * twice. A wrong guess costs time. The noise is at least a unit of the brightest glare; the darkest
  * pixel is about its own light and some of the light around it. */
@@ -125,16 +157,12 @@ static bool is_lit(const view *v) {
         for (uint32_t y = tail->h % SAMPLED / 2; y < tail->h; y += SAMPLED)
             for (uint32_t x = 0, n; x < tail->w; x += n) {
                 float piece[PIECE];
-                double sum = 0;
                 n = min_u32(PIECE, tail->w - x);
                 image_to_float(piece, *view_plane(v, c), v->type[c], (size_t)y * tail->w + x, n);
-                for (uint32_t i = 0; i < n; i++) {
-                    double size = fabs((double)piece[i]);
-                    sum += size;
-                    most = size > most ? size : most;
-                    least = size < least ? size : least;
-                }
-                mean = sum / n < mean ? sum / n : mean;
+                magnitudes m = magnitudes_of(piece, n);
+                most = fmax(most, (double)m.most);
+                least = fmin(least, (double)m.least);
+                mean = fmin(mean, m.sum / n);
             }
         double dark = tail->centre[tail_kernel(tail, c)] * least + spread * mean;
         if (0x1p-24 * spread * most > v->s->tolerance * dark) return true;

@@ -185,11 +185,22 @@ VECTOR_INLINE double weigh(const float *v, const float *by, uint32_t n) {
     return sum;
 }
 
+/* Returns the table's row for a row of the image. */
+static const float *lost_of(const ledger_kernel *k, uint32_t channel, uint32_t y) {
+    const uint32_t *middle = k->middle[PLAN_Y];
+    uint32_t row = y < middle[0] ? y : y < middle[1] ? k->rows - 1 : y - middle[1] + middle[0];
+    return k->lost + ((size_t)tail_kernel(k->tail, channel) * k->rows + row) * k->columns;
+}
+
+void ledger_unread(const ledger_kernel *k, uint32_t channel, uint32_t y, uint32_t unread[2]) {
+    bool middle = lost_of(k, channel, y)[k->columns - 1] == 0;
+    unread[0] = middle ? k->middle[PLAN_X][0] : k->tail->w;
+    unread[1] = middle ? k->middle[PLAN_X][1] : k->tail->w;
+}
+
 VECTOR_INLINE double spill(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *v) {
-    const uint32_t *mx = k->middle[PLAN_X], *my = k->middle[PLAN_Y];
-    uint32_t row = y < my[0] ? y : y < my[1] ? k->rows - 1 : y - my[1] + my[0];
-    const float *lost = k->lost +
-                        ((size_t)tail_kernel(k->tail, channel) * k->rows + row) * k->columns;
+    const uint32_t *mx = k->middle[PLAN_X];
+    const float *lost = lost_of(k, channel, y);
     double rest = (double)lost[k->columns - 1];
     return weigh(v, lost, mx[0]) + weigh(v + mx[1], lost + mx[0], k->tail->w - mx[1]) +
            (rest != 0 ? rest * weigh(v + mx[0], NULL, mx[1] - mx[0]) : 0);

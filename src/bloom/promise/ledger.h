@@ -58,5 +58,8 @@ void ledger_kernel_free(ledger_kernel *k);
 
 /* Returns the light of a row that is spread over the border, net. v: what is spread of the row. */
 double ledger_spill(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *v);
+/* Finds the columns of that row, from unread[0] to before unread[1], that ledger_spill does not
+ * look at, since none of their light leaves the image. */
+void ledger_unread(const ledger_kernel *k, uint32_t channel, uint32_t y, uint32_t unread[2]);
 
 #endif
