@@ -58,7 +58,23 @@ engine *engine_beside(const engine *g, err *e) {
     return g->call->beside(g, e);
 }
 
+/* A mismatch is a bug of the caller that must not become a read beyond the spectrum's end. */
+static bool fits(const plan *p, const spectrum_lines *k, err *e) {
+    uint32_t halves = p->axis[0].length / 2 + 1, length = p->axis[1].length;
+    bool float64 = p->sample_bytes == sizeof(double);
+    if (k->halves == halves && p->halves == halves && k->length == length &&
+        k->channels == p->ask.spectra && k->float64 == float64)
+        return true;
+    return err_set(e, ERR_INTERNAL,
+                   "the kernel's spectrum is %u x %u x %u float%d, the plan needs %u x %u x %u "
+                   "float%d",
+                   k->channels, k->halves, k->length, k->float64 ? 64 : 32, p->ask.spectra, halves,
+                   length, float64 ? 64 : 32);
+}
+
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e) {
+    for (uint32_t t = 0; t < p->terms; t++)
+        if (!fits(p, &k[t], e)) return false;
     return g->call->prepare(g, p, k, o, e);
 }
 

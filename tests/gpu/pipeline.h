@@ -254,6 +254,23 @@ static inline const char *pipe_text(const pipe_case *c, const pipe_result *r, ch
     return buf;
 }
 
+/* Fills `to` with all devices, under the validation layer. Where that is not installed, it says so:
+ * the Vulkan devices are tested without it then, and not left out. */
+static inline uint32_t pipe_devices(engine_device to[ENGINE_DEVICES]) {
+    setenv("FFTBLOOM_VALIDATION", "1", 0);
+    uint32_t n = engine_devices(to, ENGINE_DEVICES);
+    for (uint32_t i = 0; i < n; i++)
+        if (to[i].class != ENGINE_CPU) return n;
+    setenv("FFTBLOOM_VALIDATION", "0", 1);
+    n = engine_devices(to, ENGINE_DEVICES);
+    for (uint32_t i = 0; i < n; i++)
+        if (to[i].class != ENGINE_CPU)
+            fprintf(stderr,
+                    "'%s' is tested without the Vulkan validation layer, which is missing\n",
+                    to[i].name);
+    return n;
+}
+
 typedef void pipe_test(const pipe_case *c, const engine_device *d, engine *g);
 
 /* Opens an engine on device d and runs the cases that the device can do. Returns false if it does

@@ -5,6 +5,7 @@
  * K of the kernel to the length L of the transform, repeats the kernel every K pixels and
  * multiplies it by (sin(pi d / K) / (L / K sin(pi d / L)))^2 at distance d, on each axis. So the
  * sum needs no spectrum, and shares nothing with what it checks. */
+#include "gpu/pipeline.h"
 #include "unit/check.h"
 
 #include "base/mem.h"
@@ -258,8 +259,7 @@ static void published_figures(void **state) {
 
 int main(void) {
     engine_device all[ENGINE_DEVICES];
-    setenv("FFTBLOOM_VALIDATION", "1", 0);
-    uint32_t n = engine_devices(all, ENGINE_DEVICES);
+    uint32_t n = pipe_devices(all);
     for (uint32_t i = 0; i < n && !has_device; i++)
         if (all[i].class != ENGINE_CPU) device = all[i], has_device = true;
     threads = par_open(2, NULL);

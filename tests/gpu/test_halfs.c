@@ -267,8 +267,7 @@ static void both_ways(void **state) {
 }
 
 int main(void) {
-    setenv("FFTBLOOM_VALIDATION", "1", 0);
-    devices = engine_devices(device, ENGINE_DEVICES);
+    devices = pipe_devices(device);
     threads = par_open(0, NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(borders),   cmocka_unit_test(rows_alone), cmocka_unit_test(shapes),

@@ -276,8 +276,7 @@ static void two_terms_as_halfs_by_the_device_in_chunks(void **state) {
 }
 
 int main(void) {
-    setenv("FFTBLOOM_VALIDATION", "1", 0);
-    devices = engine_devices(device, ENGINE_DEVICES);
+    devices = pipe_devices(device);
     threads = par_open(0, NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_the_host),

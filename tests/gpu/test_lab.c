@@ -1,6 +1,7 @@
 /* Every transform of the lab, at every size it takes, forward and inverse, on the CPU and on a
  * Vulkan device under the validation layers: against a transform in double, which is compared with
  * the definition first. LAB_TEST_MOST=4096 goes on to larger sizes. */
+#include "gpu/pipeline.h"
 #include "unit/check.h"
 
 #include "base/mem.h"
@@ -167,8 +168,7 @@ static void a_finer_sea_has_the_same_waves(void **state) {
 
 int main(void) {
     engine_device all[ENGINE_DEVICES];
-    setenv("FFTBLOOM_VALIDATION", "1", 0);
-    uint32_t n = engine_devices(all, ENGINE_DEVICES);
+    uint32_t n = pipe_devices(all);
     for (uint32_t i = 0; i < n && !has_device; i++)
         if (all[i].class != ENGINE_CPU) device = all[i], has_device = true;
     threads = par_open(2, NULL);

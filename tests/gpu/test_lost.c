@@ -336,8 +336,7 @@ static void auto_takes_the_cpu(void **state) {
 }
 
 int main(void) {
-    setenv("FFTBLOOM_VALIDATION", "1", 0);
-    devices = engine_devices(device, ENGINE_DEVICES);
+    devices = pipe_devices(device);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots),
         cmocka_unit_test(copies_beside_a_submission),

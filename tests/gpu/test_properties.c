@@ -426,8 +426,7 @@ static void bilinear(void **state) {
 }
 
 int main(void) {
-    setenv("FFTBLOOM_VALIDATION", "1", 0);
-    devices = engine_devices(device, ENGINE_DEVICES);
+    devices = pipe_devices(device);
     threads = par_open(0, NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(properties),    cmocka_unit_test(correlation),

@@ -103,12 +103,62 @@ static void gpu_assisted(void **state) {
     }
 }
 
+static void the_layer_is_missing(void **state) {
+    (void)state;
+    engine_device all[ENGINE_DEVICES];
+    const char *path = getenv("VK_LAYER_PATH");
+    if (!vulkan_devices("0")) skip();
+    setenv("VK_LAYER_PATH", "/nowhere", 1);
+    assert_int_equal(vulkan_devices("1"), 0);
+    uint32_t n = pipe_devices(all), found = 0;
+    for (uint32_t i = 0; i < n; i++) found += all[i].class != ENGINE_CPU;
+    assert_string_equal(getenv("FFTBLOOM_VALIDATION"), "0");
+    assert_int_equal(found, vulkan_devices("0"));
+    if (path)
+        setenv("VK_LAYER_PATH", path, 1);
+    else
+        unsetenv("VK_LAYER_PATH");
+}
+
+/* A spectrum that the plan does not fit is refused before the device reads beyond its end. */
+static void a_spectrum_of_another_size(void **state) {
+    (void)state;
+    engine_device all[ENGINE_DEVICES];
+    uint32_t n = engine_devices(all, ENGINE_DEVICES);
+    for (uint32_t i = 0; i < n; i++) {
+        plan p;
+        err e = {0};
+        plan_request ask = pipe_request(&SMALL, &all[i]);
+        CHECK_OK(plan_make(&p, &ask, &e), e);
+        size_t values = 2 * (size_t)p.halves * p.axis[1].length;
+        float *value = calloc(values, sizeof *value);
+        const spectrum_lines right = {
+            .channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
+        spectrum_lines wrong[4] = {right, right, right, right};
+        wrong[0].halves--;
+        wrong[1].length--;
+        wrong[2].channels++;
+        wrong[3].float64 = true;
+        engine *g = engine_open(&all[i], threads, NULL, &e);
+        if (!g) fail_msg("%s: %s", all[i].name, e.msg);
+        for (int k = 0; k < 4; k++) {
+            assert_false(engine_prepare(g, &p, &wrong[k], NULL, &e));
+            assert_int_equal(e.code, ERR_INTERNAL);
+            assert_non_null(strstr(e.msg, "the kernel's spectrum is"));
+            e = (err){0};
+        }
+        engine_close(&g);
+        free(value);
+    }
+}
+
 int main(void) {
     threads = par_open(2, NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_message_fails_the_run),
         cmocka_unit_test(gpu_assisted),
-
+        cmocka_unit_test(the_layer_is_missing),
+        cmocka_unit_test(a_spectrum_of_another_size),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     par_close(&threads);
