@@ -111,6 +111,12 @@ static bool make_scratch(gpu_work *w, err *e) {
            gpu_buffer_make(&w->split, &w->g, &split, e);
 }
 
+static bool reserve_slot(void *ctx, size_t slot, int worker, err *e) {
+    gpu_engine *x = ctx;
+    (void)worker;
+    return gpu_frame_reserve(&x->slot[slot], &x->w, e);
+}
+
 /* Returns whether only the spectrum is to be made anew. */
 static bool is_prepared(const gpu_engine *x, const plan *p, const engine_options *o,
                         uint32_t slots) {
@@ -144,7 +150,8 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     w->direct[GPU_DOWN] = shared && cached;
     x->slots = slots;
     bool ok = gpu_passes_make(&w->passes, &w->g, p, w->threads, e) && upload_tables(w, e) &&
-              upload_spectra(w, k, e) && make_scratch(w, e);
+              upload_spectra(w, k, e) && make_scratch(w, e) &&
+              par_for(w->threads, slots, reserve_slot, x, e);
     for (uint32_t i = 0; ok && i < slots; i++)
         ok = gpu_frame_make(&x->slot[i], w, o->timestamps, e);
     if (!ok) unprepare(x);

@@ -154,7 +154,7 @@ static gpu_buffer *make_chunks(const gpu_work *w, uint64_t all, bool shared, con
     return b;
 }
 
-static bool make_buffers(gpu_frame *f, const gpu_work *w, err *e) {
+bool gpu_frame_reserve(gpu_frame *f, const gpu_work *w, err *e) {
     bool halfs = w->p.input_bytes > 0, up = w->direct[GPU_UP], down = w->direct[GPU_DOWN];
     const gpu_buffer_params staging_up = {"upload", GPU_UPLOAD, up ? 0 : bytes_up(w)},
                             staging_down = {"download", GPU_DOWNLOAD, down ? 0 : bytes_down(w)},
@@ -187,8 +187,7 @@ fail:
 }
 
 bool gpu_frame_make(gpu_frame *f, const gpu_work *w, bool timestamps, err *e) {
-    if (!make_buffers(f, w, e) || !make_signals(f, w, timestamps, e) || !make_sets(f, w, e))
-        return false;
+    if (!make_signals(f, w, timestamps, e) || !make_sets(f, w, e)) return false;
     for (int step = 0; step < GPU_STEPS; step++)
         if (!record(f, w, (gpu_step)step, e)) return false;
     return true;

@@ -61,8 +61,11 @@ typedef struct {
 /* Returns the channels of a chunk: channels_per_bind, or fewer in the last chunk. */
 uint32_t gpu_chunk_channels(const gpu_work *w, uint32_t chunk);
 
-/* Makes a frame from a zeroed one; the caller frees it after a failure, too. With `timestamps`,
- * gpu_frame_wait tells times, where the device has them. */
+/* Make a frame from a zeroed one, in two steps; the caller frees it after a failure of either, too.
+ * The first step takes its memory, and may run beside that of other frames: the system takes some
+ * 7 ms to make 25 MB ready for copies. With `timestamps`, gpu_frame_wait tells times, where the
+ * device has them. */
+bool gpu_frame_reserve(gpu_frame *f, const gpu_work *w, err *e);
 bool gpu_frame_make(gpu_frame *f, const gpu_work *w, bool timestamps, err *e);
 void gpu_frame_free(gpu_frame *f, const gpu_work *w); /* accepts half-made ones */
 
