@@ -154,6 +154,7 @@ bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e);
 typedef struct {
     void *ctx;
     uint64_t bytes; /* that reading and writing take at the most */
+    uint64_t whole; /* that the whole image would take, about; for messages */
     double unpack;  /* price of unpacking a pixel, whatever is wanted of it (math/tiling.h) */
     /* Reads rows of a part, as image_read does: any rows, and perhaps several times. */
     bool (*read)(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);

@@ -203,7 +203,11 @@ tiled_masks *tiled_masks_open(const bloom_settings *s, const image_header *h,
     tiled_masks *m = mem_new(1, sizeof *m, "masks", e);
     if (!m) return NULL;
     *m = (tiled_masks){.s = s, .head = h, .under = under};
-    m->rows = (bloom_rows){m, under->bytes, under->unpack, read_rows, step_of, write_rows};
+    m->rows = *under;
+    m->rows.ctx = m;
+    m->rows.read = read_rows;
+    m->rows.step = step_of;
+    m->rows.write = write_rows;
     bool ok = image_header_copy(&m->result, h, e);
     for (int i = 0; ok && i < h->parts; i++) ok = tiled_header(&m->result.part[i], s, e);
     if (!ok) tiled_masks_close(&m);

@@ -266,9 +266,9 @@ bool tiled_measure(tiled_work *w, bloom_report *r, err *e) {
                        "(%g); use --nan zero to continue",
                        r->bad - before, r->bad - before == 1 ? " is" : "s are", b->channel, b->x,
                        b->y, (double)b->value);
-    return err_set(e, ERR_CONFIG,
-                   "%" PRIu64 " pixel%s NaN or infinite; --nan interpolate looks for neighbours in "
-                   "the whole image, which does not fit into the memory; use --nan zero, or raise "
-                   "--mem-limit",
-                   r->bad - before, r->bad - before == 1 ? " is" : "s are");
+    char why[120];
+    snprintf(why, sizeof why,
+             "%" PRIu64 " pixel%s NaN or infinite; --nan interpolate looks for neighbours in",
+             r->bad - before, r->bad - before == 1 ? " is" : "s are");
+    return tiled_refuse_whole(w, why, "--nan zero", e);
 }

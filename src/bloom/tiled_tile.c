@@ -1,10 +1,12 @@
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "bloom/store.h"
 #include "bloom/tiled_work.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A tile: what it is made of, and where its pixels are. */
@@ -98,13 +100,28 @@ static bool make_image(tile *t, err *e) {
 
 /* --- its result ------------------------------------------------------------------------------- */
 
+bool tiled_refuse_whole(const tiled_work *w, const char *why, const char *instead, err *e) {
+    char needs[32], limit[32];
+    return err_set(e, ERR_RETRY,
+                   "%s the whole image, which takes about %s of memory and is made in tiles under "
+                   "the limit of %s; raise --mem-limit (or --vram-limit, if it is that), or use %s",
+                   why, text_bytes((double)w->j->rows->whole, needs),
+                   text_bytes((double)mem_limit(), limit), instead);
+}
+
 bool tiled_refuse_over(const tiled_work *w, const tiled_plane *is, err *e) {
-    return err_set(e, ERR_BAD_PIXELS,
-                   "channel '%s' has values beyond 65504, the largest that half floats hold; "
-                   "--half-overflow float must know that before the first row is written, which it "
-                   "cannot where an image does not fit into the memory; use --half-overflow clamp "
-                   "or --pixel-type float",
-                   w->p->channel[is->index].name);
+    char why[200];
+    const char *name = w->p->channel[is->index].name;
+    bool wide = w->j->s->half_overflow == OVERFLOW_FLOAT;
+    if (!wide)
+        return err_set(e, ERR_BAD_PIXELS,
+                       "channel '%s' has values beyond 65504, the largest that half floats hold; "
+                       "use --half-overflow clamp or --pixel-type float to continue",
+                       name);
+    snprintf(why, sizeof why,
+             "channel '%s' has values beyond half floats; --half-overflow float looks for them in",
+             name);
+    return tiled_refuse_whole(w, why, "--half-overflow clamp or --pixel-type float", e);
 }
 
 /* Takes what counts of a row of a tile's channel. */

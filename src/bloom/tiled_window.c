@@ -193,7 +193,11 @@ tiled_windows *tiled_windows_open(const bloom_settings *s, const image_header *h
     tiled_windows *w = mem_new(1, sizeof *w, "windows", e);
     if (!w) return NULL;
     *w = (tiled_windows){.from = h, .box = box, .under = under};
-    w->rows = (bloom_rows){w, under->bytes, under->unpack, read_rows, step_of, write_rows};
+    w->rows = *under;
+    w->rows.ctx = w;
+    w->rows.read = read_rows;
+    w->rows.step = step_of;
+    w->rows.write = write_rows;
     w->part = mem_new((size_t)h->parts, sizeof *w->part, "windows", e);
     bool ok = w->part && image_header_copy(&w->head, h, e) && image_header_copy(&w->result, h, e);
     for (int i = 0; ok && i < h->parts; i++)

@@ -124,7 +124,10 @@ typedef struct {
     uint32_t x, y, rows;
 } tiled_spot;
 bool tiled_tile(tiled_work *w, const tiled_spot *at, bloom_report *r, err *e);
-/* The error of a channel whose values would need another type than the rows before them. */
+/* Refuses what only a whole image can have: a sentence that ends before "whole image", and what to
+ * do besides asking for memory. */
+bool tiled_refuse_whole(const tiled_work *w, const char *why, const char *instead, err *e);
+/* The error of a channel that has values beyond half floats, which the settings do not clamp. */
 bool tiled_refuse_over(const tiled_work *w, const tiled_plane *is, err *e);
 
 /* Makes the rows of the result from the sums of all pieces, and judges them. */

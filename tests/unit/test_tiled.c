@@ -89,7 +89,7 @@ static void open_case(tried *t, image *in, const char *kernel, const bloom_setti
     t->session = session_open(&t->s, kernel, t->devices, &e);
     CHECK_OK(t->session, e);
     t->f = (files){.in = in, .step = 1, .upwards = in->head.part[0].order == LINES_DECREASING};
-    t->rows = (bloom_rows){&t->f, 0, 0, read_rows, step_of, write_rows};
+    t->rows = (bloom_rows){.ctx = &t->f, .read = read_rows, .step = step_of, .write = write_rows};
     t->job = (tiled_job){.s = &t->s,
                          .threads = make_threads(),
                          .session = t->session,

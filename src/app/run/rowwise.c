@@ -512,14 +512,21 @@ static double unpack_price(const rowwise *s) {
 }
 
 static bloom_rows rows_of(rowwise *s) {
-    return (bloom_rows){s, bytes_beside(s), unpack_price(s), read_rows, step_of, write_rows};
+    return (bloom_rows){.ctx = s,
+                        .bytes = bytes_beside(s),
+                        .unpack = unpack_price(s),
+                        .read = read_rows,
+                        .step = step_of,
+                        .write = write_rows};
 }
 
 bool rowwise_frame(rowwise_made *to, const rowwise_job *j, bloom_report *made, err *e) {
     rowwise s = {.o = j->o, .from = j->from, .a = to};
     *to = (rowwise_made){.load = 0};
     bool ok = open_rowwise(&s, j->bloom, e) && create(&s, j->glare, e);
-    const bloom_rows rows = ok ? rows_of(&s) : (bloom_rows){0};
+    bloom_rows rows = ok ? rows_of(&s) : (bloom_rows){0};
+    const image_header *h = image_reader_header(j->from);
+    if (ok) rows.whole = planes_bytes(j->o, h) + bloom_whole_bytes(j->bloom, h);
     ok = ok && bloom_tiled(j->bloom, &s.in, &rows, made, e);
     close_rowwise(&s);
     to->file = s.w;
