@@ -13,25 +13,36 @@
 
 /* --- the byte shuffle --------------------------------------------------------------------- */
 
-static void split_and_delta_match_their_definition(void **state) {
+/* In one piece and in pieces of any lengths. */
+static void split_matches_its_definition(void **state) {
     (void)state;
+    enum { MOST = 200 };
     uint64_t seed = 5;
-    for (size_t n = 1; n < 200; n++) {
-        uint8_t from[400], even[200], odd[200], joined[400], delta[400];
-        for (size_t i = 0; i < 2 * n; i++) delta[i] = from[i] = (uint8_t)make_random(&seed);
-        exr_split(even, odd, from, n);
-        for (size_t i = 0; i < n; i++) {
-            assert_int_equal(even[i], from[2 * i]);
-            assert_int_equal(odd[i], from[2 * i + 1]);
+    for (size_t half = 1; half < MOST; half++) {
+        uint8_t from[2 * MOST], joined[2 * MOST] = {0}, chunk[2 * MOST], apart[2 * MOST];
+        for (size_t i = 0; i < half; i++) {
+            apart[i] = from[2 * i] = (uint8_t)make_random(&seed);
+            apart[half + i] = from[2 * i + 1] = (uint8_t)make_random(&seed);
         }
-        exr_join(joined, even, odd, n);
-        assert_memory_equal(joined, from, 2 * n);
-        exr_delta(delta, 2 * n);
-        assert_int_equal(delta[0], from[0]);
-        for (size_t i = 1; i < 2 * n; i++)
-            assert_int_equal(delta[i], (uint8_t)(from[i] - from[i - 1] + 128));
-        exr_undelta(delta, 2 * n);
-        assert_memory_equal(delta, from, 2 * n);
+        exr_last last = EXR_SPLIT_START;
+        for (size_t at = 0, n; at < half; at += n) {
+            n = half % 2 ? half : 1 + make_random(&seed) % (half - at);
+            exr_split(chunk + at, chunk + half + at, from + 2 * at, n, &last);
+        }
+        exr_split_end(chunk, half, last);
+        assert_int_equal(chunk[0], apart[0]);
+        for (size_t i = 1; i < 2 * half; i++)
+            assert_int_equal(chunk[i], (uint8_t)(apart[i] - apart[i - 1] + 128));
+        last = exr_join_start(chunk, half);
+        for (size_t at = 0, n; at < half; at += n) {
+            n = half % 2 ? half : 1 + make_random(&seed) % (half - at);
+            bool skip = make_random(&seed) % 4 == 0;
+            exr_join(skip ? NULL : joined + 2 * at, chunk + at, chunk + half + at, n, &last);
+            if (skip) memcpy(joined + 2 * at, from + 2 * at, 2 * n);
+            assert_int_equal(last.even, from[2 * (at + n) - 2]);
+            assert_int_equal(last.odd, from[2 * (at + n) - 1]);
+        }
+        assert_memory_equal(joined, from, 2 * half);
     }
 }
 
@@ -430,7 +441,7 @@ static void sample_windows_are_kept(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(split_and_delta_match_their_definition),
+        cmocka_unit_test(split_matches_its_definition),
 #if WITH_OPENEXR
         cmocka_unit_test(every_compression_both_ways),
         cmocka_unit_test(tiles_both_ways),

@@ -189,8 +189,9 @@ static size_t picture(uint8_t *to, pixel_type type, float grain, int lines) {
             image_from_float(run + at, type, 0, line, W);
             at += W * pixel_bytes(type);
         }
-    exr_split(to, to + at / 2, run, at / 2);
-    exr_delta(to, at);
+    exr_last last = EXR_SPLIT_START;
+    exr_split(to, to + at / 2, run, at / 2, &last);
+    exr_split_end(to, at / 2, last);
     return at;
 }
 

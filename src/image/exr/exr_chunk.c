@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "image/exr/exr_ilm.h"
+#include "image/exr/exr_inflate.h"
 #include "image/exr/exr_tiny.h"
 #include "image/exr/exr_zip.h"
 
@@ -13,7 +14,7 @@
 
 typedef struct {
     uint32_t lines;
-    bool split; /* takes the even bytes and then the odd ones, and may change them */
+    bool split; /* takes the bytes as exr_split leaves them */
     /* Decodes s->packed to exactly shape->raw bytes in s->raw. NULL: stored as they are. */
     bool (*decode)(exr_scratch *s, const exr_shape *shape, err *e);
     /* Encodes s->raw to s->packed, which has room for bound(shape->raw) bytes. */
@@ -36,13 +37,10 @@ static size_t bound_same(size_t raw) {
 }
 
 static bool zip_decode(exr_scratch *s, const exr_shape *shape, err *e) {
-    if (!s->inflate && !(s->inflate = libdeflate_alloc_decompressor()))
-        return err_set(e, ERR_RETRY, "out of memory: inflate");
-    if (libdeflate_zlib_decompress(s->inflate, s->packed, s->bytes, s->raw, shape->raw, NULL) !=
-        LIBDEFLATE_SUCCESS)
-        return err_set(e, ERR_DATA, "the deflated data is damaged");
-    exr_undelta(s->raw, shape->raw);
-    return true;
+    exr_stream one = {s->packed, s->bytes, s->raw, shape->raw, false};
+    if (!s->inflate && !(s->inflate = exr_inflater_new(e))) return false;
+    exr_inflate(s->inflate, &one, 1);
+    return one.ok || err_set(e, ERR_DATA, "the deflated data is damaged");
 }
 
 /* Where the part asks for it, packs with libdeflate, too, and takes what is smaller. Levels 8 and 9
@@ -50,7 +48,6 @@ static bool zip_decode(exr_scratch *s, const exr_shape *shape, err *e) {
 static bool zip_encode(exr_scratch *s, const exr_shape *shape, err *e) {
     enum { SMALL_LEVEL = 7 };
     if (!s->zip && !(s->zip = exr_zip_new(e))) return false;
-    exr_delta(s->raw, shape->raw);
     s->bytes = exr_zip_pack(s->zip, s->raw, shape->raw, s->packed);
     if (!shape->part->small) return true;
     if (!s->deflate && !(s->deflate = libdeflate_alloc_compressor(SMALL_LEVEL)))
@@ -85,7 +82,6 @@ static bool rle_decode(exr_scratch *s, const exr_shape *shape, err *e) {
     if (out != out_end)
         return err_set(e, ERR_DATA, "the run lengths give %zu bytes, not %zu",
                        (size_t)(out - s->raw), shape->raw);
-    exr_undelta(s->raw, shape->raw);
     return true;
 }
 
@@ -98,7 +94,6 @@ static size_t rle_bound(size_t raw) {
 static bool rle_encode(exr_scratch *s, const exr_shape *shape, err *e) {
     (void)e;
     const uint8_t *raw = s->raw;
-    exr_delta(s->raw, shape->raw);
     uint8_t *out = s->packed,
             *literals = NULL; /* the count of the literals that are being added to */
     for (size_t at = 0, n; at < shape->raw; at += n) {
@@ -217,7 +212,11 @@ uint64_t exr_layout_stored(const exr_layout *l, line_order order, uint64_t n) {
 /* --- scratch memory ----------------------------------------------------------------------- */
 
 bool exr_scratch_packed(exr_scratch *s, size_t bytes, err *e) {
-    return grow(&s->packed, &s->packed_room, bytes, e);
+    return grow(&s->packed, &s->packed_room, bytes + EXR_INFLATE_IN, e);
+}
+
+static bool grow_raw(exr_scratch *s, size_t bytes, err *e) {
+    return grow(&s->raw, &s->raw_room, bytes + EXR_INFLATE_OUT, e);
 }
 
 void exr_scratch_free(exr_scratch *s) {
@@ -226,69 +225,93 @@ void exr_scratch_free(exr_scratch *s) {
     mem_free(s->other);
     mem_free(s->zip);
     if (s->deflate) libdeflate_free_compressor(s->deflate);
-    if (s->inflate) libdeflate_free_decompressor(s->inflate);
+    exr_inflater_free(s->inflate);
     *s = (exr_scratch){0};
 }
 
 /* --- between planes and the bytes of a chunk ---------------------------------------------- */
 
-/* Calls for every line of the chunk that lies in the band, and every channel that has a plane:
- * where its samples are in the plane and at which byte of the chunk's run. */
-typedef void segment_fn(uint8_t *plane, uint8_t *raw, size_t at, size_t bytes, size_t half);
+/* The bytes of a chunk, and what the next of them are differences from. */
+typedef struct {
+    uint8_t *bytes;
+    size_t half; /* of them, which are those at even places */
+    exr_last last;
+} run;
 
-static void each_segment(const exr_chunk *c, uint8_t *raw, segment_fn *fn) {
+/* Takes a line of a channel: where its samples are in the plane, or NULL, and at which byte of the
+ * chunk's run. */
+typedef void segment_fn(uint8_t *plane, run *r, size_t at, size_t bytes);
+
+/* Calls for each line of each channel, also where the band has no samples for it. */
+static void each_segment(const exr_chunk *c, run *r, segment_fn *fn) {
     const image_part *p = c->part;
     const exr_band *band = c->band;
     const exr_block b = c->at;
-    size_t pixel = c->layout->pixel, half = (size_t)b.w * b.h * pixel / 2;
-    for (uint32_t line = 0; line < b.h; line++) {
-        uint32_t y = b.y + line;
-        if (y < band->row || y - band->row >= band->rows) continue;
-        size_t at = (size_t)line * b.w * pixel;
-        size_t first = (size_t)(y - band->row) * band->width + b.x;
+    size_t at = 0;
+    for (uint32_t y = b.y; y < b.y + b.h; y++) {
+        bool within = y >= band->row && y - band->row < band->rows;
+        size_t first = within ? (size_t)(y - band->row) * band->width + b.x : 0;
         for (int i = 0; i < p->channels; i++) {
             size_t size = pixel_bytes(p->channel[i].type), bytes = b.w * size;
-            if (band->plane[i]) fn((uint8_t *)band->plane[i] + first * size, raw, at, bytes, half);
+            bool wanted = within && band->plane[i];
+            fn(wanted ? (uint8_t *)band->plane[i] + first * size : NULL, r, at, bytes);
             at += bytes;
         }
     }
 }
 
-static void scatter(uint8_t *plane, uint8_t *raw, size_t at, size_t bytes, size_t half) {
-    (void)half;
-    memcpy(plane, raw + at, bytes);
+static void scatter(uint8_t *plane, run *r, size_t at, size_t bytes) {
+    if (plane) memcpy(plane, r->bytes + at, bytes);
 }
 
-static void gather(uint8_t *plane, uint8_t *raw, size_t at, size_t bytes, size_t half) {
-    (void)half;
-    memcpy(raw + at, plane, bytes);
+static void gather(uint8_t *plane, run *r, size_t at, size_t bytes) {
+    memcpy(r->bytes + at, plane, bytes);
 }
 
 /* Samples have two or four bytes, so each segment starts at an even byte of the run. */
-static void scatter_split(uint8_t *plane, uint8_t *raw, size_t at, size_t bytes, size_t half) {
-    exr_join(plane, raw + at / 2, raw + half + at / 2, bytes / 2);
+static void scatter_split(uint8_t *plane, run *r, size_t at, size_t bytes) {
+    const uint8_t *even = r->bytes + at / 2;
+    exr_join(plane, even, even + r->half, bytes / 2, &r->last);
 }
 
-static void gather_split(uint8_t *plane, uint8_t *raw, size_t at, size_t bytes, size_t half) {
-    exr_split(raw + at / 2, raw + half + at / 2, plane, bytes / 2);
+static void gather_split(uint8_t *plane, run *r, size_t at, size_t bytes) {
+    uint8_t *even = r->bytes + at / 2;
+    exr_split(even, even + r->half, plane, bytes / 2, &r->last);
 }
 
 static exr_shape shape_of(const exr_chunk *c) {
     return (exr_shape){c->part, c->at.w, c->at.h, (size_t)c->at.w * c->at.h * c->layout->pixel};
 }
 
+void exr_chunk_unpack_two(exr_scratch s[2], const exr_chunk c[2]) {
+    exr_stream two[2];
+    err none = {0};
+    for (int i = 0; i < 2; i++) {
+        size_t raw = shape_of(&c[i]).raw;
+        if (CODEC[c[i].part->packing].decode != zip_decode || s[i].bytes >= raw ||
+            !grow_raw(&s[i], raw, &none))
+            return;
+        two[i] = (exr_stream){s[i].packed, s[i].bytes, s[i].raw, raw, false};
+    }
+    if (!s->inflate && !(s->inflate = exr_inflater_new(&none))) return;
+    exr_inflate(s->inflate, two, 2);
+    for (int i = 0; i < 2; i++) s[i].unpacked = two[i].ok;
+}
+
 bool exr_chunk_decode(exr_scratch *s, const exr_chunk *c, err *e) {
     const codec *by = &CODEC[c->part->packing];
     exr_shape shape = shape_of(c);
     if (s->bytes == shape.raw) { /* a chunk that did not get smaller is stored as it is */
-        each_segment(c, s->packed, scatter);
+        each_segment(c, &(run){.bytes = s->packed}, scatter);
         return true;
     }
     if (!by->decode || s->bytes > shape.raw)
         return err_set(e, ERR_DATA, "the chunk has %zu bytes, its pixels need %zu", s->bytes,
                        shape.raw);
-    if (!grow(&s->raw, &s->raw_room, shape.raw, e) || !by->decode(s, &shape, e)) return false;
-    each_segment(c, s->raw, by->split ? scatter_split : scatter);
+    if (!s->unpacked && (!grow_raw(s, shape.raw, e) || !by->decode(s, &shape, e))) return false;
+    run r = {.bytes = s->raw, .half = shape.raw / 2};
+    if (by->split) r.last = exr_join_start(r.bytes, r.half);
+    each_segment(c, &r, by->split ? scatter_split : scatter);
     return true;
 }
 
@@ -297,12 +320,14 @@ bool exr_chunk_encode(exr_scratch *s, const exr_chunk *c, err *e) {
     exr_shape shape = shape_of(c);
     if (!exr_scratch_packed(s, by->bound(shape.raw), e)) return false;
     if (by->encode) {
-        if (!grow(&s->raw, &s->raw_room, shape.raw, e)) return false;
-        each_segment(c, s->raw, by->split ? gather_split : gather);
+        if (!grow_raw(s, shape.raw, e)) return false;
+        run r = {s->raw, shape.raw / 2, EXR_SPLIT_START};
+        each_segment(c, &r, by->split ? gather_split : gather);
+        if (by->split) exr_split_end(r.bytes, r.half, r.last);
         if (!by->encode(s, &shape, e)) return false;
         if (s->bytes < shape.raw) return true;
     }
-    each_segment(c, s->packed, gather);
+    each_segment(c, &(run){.bytes = s->packed}, gather);
     s->bytes = shape.raw;
     return true;
 }
