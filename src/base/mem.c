@@ -65,6 +65,13 @@ uint64_t mem_used(void) {
     return atomic_load(&used);
 }
 
+/* Returns the bytes of a block. The allocator maps up to a huge page more behind large ones, to
+ * align them, and nobody touches it. */
+static size_t bytes_of(void *p) {
+    size_t size = malloc_usable_size(p);
+    return size < LARGE ? size : size / HUGE_PAGE * HUGE_PAGE;
+}
+
 /* --- large blocks that are kept -------------------------------------------------------------- */
 
 enum { KEPT_BLOCKS = 256 };
@@ -81,7 +88,7 @@ static struct {
 static void shrink_kept(uint64_t bytes) {
     size_t gone = 0;
     for (; gone < kept.count && kept.bytes > bytes; gone++) {
-        kept.bytes -= malloc_usable_size(kept.block[gone]);
+        kept.bytes -= bytes_of(kept.block[gone]);
         free(kept.block[gone]);
     }
     kept.count -= gone;
@@ -101,7 +108,7 @@ static void *take_kept(size_t bytes) {
     void *found = NULL;
     pthread_mutex_lock(&kept.lock);
     for (size_t i = kept.count; !found && i-- > 0;) {
-        size_t size = malloc_usable_size(kept.block[i]);
+        size_t size = bytes_of(kept.block[i]);
         if (size < bytes || size - bytes >= HUGE_PAGE) continue;
         found = kept.block[i];
         kept.bytes -= size;
@@ -181,7 +188,7 @@ void *mem_raw(size_t count, size_t size, const char *what, err *e) {
     size_t whole = padded / alignment * alignment;
     void *p = alignment == HUGE_PAGE ? take_kept(whole) : NULL;
     if (p) {
-        atomic_fetch_add(&used, malloc_usable_size(p));
+        atomic_fetch_add(&used, bytes_of(p));
         return p;
     }
     p = aligned_alloc(alignment, whole);
@@ -192,7 +199,7 @@ void *mem_raw(size_t count, size_t size, const char *what, err *e) {
         return NULL;
     }
     if (alignment == HUGE_PAGE) madvise(p, whole, MADV_HUGEPAGE);
-    atomic_fetch_add(&used, malloc_usable_size(p));
+    atomic_fetch_add(&used, bytes_of(p));
     return p;
 }
 
@@ -203,7 +210,7 @@ void *mem_new(size_t count, size_t size, const char *what, err *e) {
 }
 
 void mem_free(void *p) {
-    size_t size = p ? malloc_usable_size(p) : 0;
+    size_t size = p ? bytes_of(p) : 0;
     atomic_fetch_sub(&used, size);
     if (size < LARGE || !keep(p, size)) free(p);
 }

@@ -66,7 +66,9 @@ static bool lay_out(attempt *a, outcome *to, err *e) {
     const view *v = a->v;
     const accuracy *m = a->method;
     buffers *b = v->buf;
-    bool two = a->wide || m->core;
+    bool two = a->wide;
+    for (uint32_t c = 0; c < v->channels; c++) /* others are read in place */
+        two |= m->core && !(v->type[c] == PIXEL_FLOAT && is_plain(a, c));
     size_t first_bytes = v->pixels * (a->from_halfs ? sizeof(uint16_t) : sizeof(float));
     size_t bytes = v->pixels * (a->wide       ? sizeof(double)
                                 : a->to_halfs ? sizeof(uint16_t)

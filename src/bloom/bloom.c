@@ -532,6 +532,22 @@ static uint64_t device_bytes(const bloom *b, const plan_request *ask) {
     return bytes;
 }
 
+/* Returns the bytes of what the CPU's engine holds beside the image: one channel's half spectrum,
+ * the kernel's, of which there is only the first step where it is resampled, and some lines of each
+ * thread. Where the first method does not keep the promise, the kernel's is made for another one
+ * while the first is there. */
+static uint64_t spectra_bytes(const bloom *b, const plan_request *ask, const plan *p) {
+    enum { MORE = 16, LINES = 32 };
+    uint64_t number = 2ull * p->sample_bytes, line = number * p->axis[1].length;
+    uint64_t half = (uint64_t)p->axis[1].extent * p->halves * number, lines = p->halves;
+    uint64_t threads = (uint64_t)par_threads(b->threads) + 1;
+    bool exact = b->s.spectrum != SPECTRUM_RESAMPLED || p->sample_bytes == 8;
+    uint64_t size = (uint64_t)ask->reach_lo[p->first] + 1 + ask->reach_hi[p->first];
+    if (!exact) lines = min_u64(lines, size + MORE); /* half of twice the kernel's size */
+    return mem_rounded(half) + 2 * mem_rounded(line * lines * ask->spectra) +
+           LINES * number * p->axis[0].length * threads;
+}
+
 uint64_t bloom_whole_bytes(const bloom *b, const image_header *h) {
     uint64_t most = 0;
     for (int i = 0; i < h->parts; i++) {
@@ -540,14 +556,15 @@ uint64_t bloom_whole_bytes(const bloom *b, const image_header *h) {
         const image_header one = {.format = h->format, .part = &h->part[i], .parts = 1};
         if (!first_request(b, &one, b->s.precision, &ask, NULL) || !plan_make(&p, &ask, NULL))
             continue;
-        uint64_t half = 2ull * p.sample_bytes * p.halves * p.axis[1].length;
         /* The taps, the tail and the ledger's table, two copies while the spectrum is made, and
          * four times as much in the spectrum that others are resampled from. */
         uint64_t kernel = 9 * sizeof(float) * ask.spectra;
         for (int a = 0; a < PLAN_AXES; a++)
             kernel *= (uint64_t)ask.reach_lo[a] + 1 + ask.reach_hi[a];
-        uint64_t doubles = p.sample_bytes == 8 ? 8ull * ask.size[PLAN_X] * ask.size[PLAN_Y] : 0;
-        uint64_t all = half * (1 + ask.spectra) + doubles * ask.channels + kernel;
+        uint64_t pixels = (uint64_t)ask.size[PLAN_X] * ask.size[PLAN_Y];
+        uint64_t doubles = p.sample_bytes == 8 ? 8 * pixels * ask.channels : 0;
+        uint64_t found = pixels + pixels / 4; /* sums of blocks, and the sketch */
+        uint64_t all = spectra_bytes(b, &ask, &p) + doubles + kernel + found;
         most = max_u64(most, all + device_bytes(b, &ask));
     }
     return most;

@@ -263,6 +263,32 @@ PY
     refused 75 "nor do the smallest tiles" plan in.exr kernel.exr --device cpu --mem-limit 2MB
 }
 
+@test "an image is made whole where it fits: the forecast of memory is what a run takes" {
+    local type low high middle
+    for type in half float; do
+        oiiotool --pattern noise:type=uniform:min=0.05:max=0.9 1600x1000 3 -d $type --attrib compression zip -o $type.exr
+        low=5 high=200
+        while [ $((high - low)) -gt 1 ]; do
+            middle=$(((low + high) / 2))
+            if [[ "$("$FFTBLOOM" plan $type.exr kernel.exr --device cpu --jobs 2 --mem-limit ${middle}MB)" == *" tiles of "* ]]; then
+                low=$middle
+            else
+                high=$middle
+            fi
+        done
+        echo "$type: whole from $high MB"
+        # With a tenth more, nothing is refused on the way.
+        run --separate-stderr "$FFTBLOOM" $type.exr kernel.exr -o out.exr --device cpu --jobs 2 --mem-limit $((high * 11 / 10))MB -v --report r.json
+        echo "$stderr"
+        [ "$status" -eq 0 ]
+        [[ "$stderr" != *"it is made in rows"* ]]
+        ! grep -q '"tiles"' r.json
+        # With a fifth less, the whole would not have fitted.
+        run --separate-stderr "$FFTBLOOM" $type.exr kernel.exr -o out.png --device cpu --jobs 2 --mem-limit $((high * 8 / 10))MB
+        [ "$status" -eq 75 ]
+    done
+}
+
 @test "--vram-limit: an image that does not fit into a device is cut, too" {
     "$FFTBLOOM" devices | grep -q software || skip "there is no software Vulkan"
     "$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device software --vram-limit 3MB --report r.json

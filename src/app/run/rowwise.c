@@ -372,15 +372,30 @@ static uint64_t bytes_beside(const rowwise *s) {
     return (most * threads + some) * TIMES;
 }
 
-/* Returns the bytes of the planes that output_load reads, and the largest part's for floats: those
- * of the result, of the image as it came for --verify, and of the glare. */
+static bool emits(const bloom_settings *b) {
+    return b->emit_layer && *b->emit_layer;
+}
+
+/* Returns the type that results of a group are made in: halfs where the image has halfs, values
+ * beyond them become the largest half, and nothing asks for floats. */
+static pixel_type result_type(const output *o, const image_part *p, const layer_group *g) {
+    const bloom_settings *b = &o->s->bloom;
+    bool halfs = !emits(b) && !o->s->emit_file && b->half_overflow != OVERFLOW_FLOAT &&
+                 !(b->threshold > 0) && !b->per_layer && b->precision != PRECISION_FLOAT64 &&
+                 o->s->pixels != PIXELS_FLOAT;
+    for (int c = 0; c < g->channels; c++) halfs &= p->channel[g->channel[c]].type == PIXEL_HALF;
+    return halfs ? PIXEL_HALF : PIXEL_FLOAT;
+}
+
+/* Returns the bytes of the planes that output_load reads, and the most that a group needs beside
+ * them: of the result, of one channel's light as floats, of the image as it came for --verify, and
+ * of the glare. */
 static uint64_t planes_bytes(const output *o, const image_header *h) {
     const bloom_settings *b = &o->s->bloom;
-    uint64_t planes = 0, floats = 0, sets = 1 + (b->verify > 0);
-    sets += o->s->emit_file || (b->emit_layer && *b->emit_layer);
+    uint64_t planes = 0, most = 0, sets = (b->verify > 0) + (o->s->emit_file || emits(b));
     for (int i = 0; i < h->parts; i++) {
         const image_part *p = &h->part[i];
-        uint64_t own = (uint64_t)image_width(p) * image_height(p), pixels = own;
+        uint64_t pixels = (uint64_t)image_width(p) * image_height(p);
         if (b->window == WINDOW_DISPLAY) {
             const image_box box = image_box_union(&p->data, &p->display);
             pixels = (uint64_t)((int64_t)box.x1 - box.x0 + 1) *
@@ -389,13 +404,18 @@ static uint64_t planes_bytes(const output *o, const image_header *h) {
         layer_map m;
         if (!layer_map_make(&m, p, o->s->bloom.layers, o->s->bloom.exclude, NULL)) continue;
         bool *wanted = m.groups ? output_channels(o, p, NULL) : NULL;
-        if (wanted) planes += image_channel_bytes(p, wanted) / own * pixels;
+        for (int c = 0; wanted && c < p->channels; c++)
+            if (wanted[c]) planes += mem_rounded(pixels * pixel_bytes(p->channel[c].type));
         mem_free(wanted);
-        for (int k = 0; k < m.groups; k++)
-            floats = max_u64(floats, 4 * sets * pixels * (uint64_t)m.group[k].channels);
+        for (int k = 0; k < m.groups; k++) {
+            const layer_group *g = &m.group[k];
+            uint64_t results = mem_rounded(pixels * pixel_bytes(result_type(o, p, g))),
+                     floats = mem_rounded(pixels * sizeof(float));
+            most = max_u64(most, (uint64_t)g->channels * (results + sets * floats) + floats);
+        }
         layer_map_free(&m);
     }
-    return planes + floats;
+    return planes + most;
 }
 
 /* Returns whether a device may be too small: it has memory of its own. */
