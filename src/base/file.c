@@ -391,6 +391,28 @@ bool file_out_write(file_out *f, uint64_t offset, const void *data, size_t bytes
     return true;
 }
 
+/* Writes as much of the pieces as the system takes at once. */
+static ssize_t write_some(const file_out *f, uint64_t offset, const struct iovec *piece, int n) {
+    ssize_t done;
+    do done = pwritev(f->fd, piece, n, (off_t)offset);
+    while (done < 0 && errno == EINTR);
+    return done;
+}
+
+bool file_out_write_pieces(file_out *f, uint64_t offset, struct iovec *piece, int pieces, err *e) {
+    while (pieces > 0) {
+        ssize_t n = write_some(f, offset, piece, pieces);
+        if (n <= 0) return err_errno(e, ERR_IO, "cannot write to '%s'", f->path);
+        size_t done = (size_t)n;
+        offset += done;
+        for (; pieces > 0 && done >= piece->iov_len; piece++, pieces--) done -= piece->iov_len;
+        if (pieces == 0) return true;
+        piece->iov_base = (char *)piece->iov_base + done;
+        piece->iov_len -= done;
+    }
+    return true;
+}
+
 static int sync_fully(int fd) {
     int r;
     do r = fsync(fd);

@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 /* --- input ------------------------------------------------------------------------------- */
 
@@ -46,6 +47,10 @@ const char *file_out_path(const file_out *f);
 bool file_out_possible(const char *path, err *e);
 /* Writes at any offset, in any order. Thread-safe. */
 bool file_out_write(file_out *f, uint64_t offset, const void *data, size_t bytes, err *e);
+/* Does so with pieces of memory that follow each other in the file, at most FILE_PIECES of them;
+ * may change `piece`. */
+enum { FILE_PIECES = 1024 };
+bool file_out_write_pieces(file_out *f, uint64_t offset, struct iovec *piece, int pieces, err *e);
 /* Syncs the file, puts it in its place and frees `f`, whatever it returns. The file is whole and in
  * place when this returns true. */
 bool file_out_commit(file_out **f, err *e);

@@ -194,43 +194,67 @@ static bool encode_chunk(void *ctx, size_t i, int worker, err *e) {
            add_chunk(j->w, j->part, j->first + i, (packet){s->packed, s->bytes}, e);
 }
 
-enum { STRETCH = 1 << 20 }; /* bytes that are written at once */
+/* Pieces of memory that are written at once. */
+typedef struct {
+    file_out *file;
+    uint64_t at; /* where the first one goes */
+    size_t bytes;
+    int pieces;
+    struct iovec piece[FILE_PIECES];
+    uint8_t head[FILE_PIECES][EXR_CHUNK_HEAD]; /* of chunks, each at the index of its piece */
+} gathering;
 
-/* Writes chunks that are not packed, one after the other and many at once. Systems let one thread
- * at a time write to a file; others would spend their time waiting for it. */
+static bool write_gathered(gathering *g, err *e) {
+    bool ok = file_out_write_pieces(g->file, g->at, g->piece, g->pieces, e);
+    g->at += g->bytes;
+    g->bytes = 0;
+    g->pieces = 0;
+    return ok;
+}
+
+static void add_piece(gathering *g, const void *from, size_t bytes) {
+    g->piece[g->pieces++] = (struct iovec){(void *)from, bytes};
+    g->bytes += bytes;
+}
+
+/* Adds the samples of a chunk: of every line, the channels one after the other. */
+static bool gather_samples(gathering *g, const exr_chunk *c, err *e) {
+    const image_part *p = c->part;
+    for (uint32_t i = 0; i < c->at.h * (uint32_t)p->channels; i++) {
+        uint32_t line = i / (uint32_t)p->channels, channel = i % (uint32_t)p->channels;
+        size_t size = pixel_bytes(p->channel[channel].type);
+        size_t first = (size_t)(c->at.y + line - c->band->row) * c->band->width + c->at.x;
+        if (g->pieces == FILE_PIECES && !write_gathered(g, e)) return false;
+        add_piece(g, (const uint8_t *)c->band->plane[channel] + first * size, c->at.w * size);
+    }
+    return true;
+}
+
+/* Writes chunks that are not packed, one after the other and many at once, from where their samples
+ * are. Systems let one thread at a time write to a file; others would spend their time waiting for
+ * it. */
 static bool write_plain(void *ctx, size_t piece, int worker, err *e) {
     write_job *j = ctx;
     exr_writer *w = j->w;
-    exr_scratch *s = &w->scratch[worker];
     const part_state *state = &w->part[j->part];
     const image_part *p = &w->head->part[j->part];
-    uint8_t *all = mem_raw(STRETCH, 1, "chunks", e);
-    size_t filled = 0;
-    uint64_t at = w->end;
-    bool ok = all != NULL;
-    (void)piece;
+    gathering *g = mem_raw(1, sizeof *g, "chunks", e);
+    bool ok = g != NULL;
+    (void)piece, (void)worker;
+    if (g) g->file = w->file, g->at = w->end, g->bytes = 0, g->pieces = 0;
     for (size_t i = 0; ok && i < j->count; i++) {
         uint64_t index = exr_layout_stored(&state->layout, p->order, j->first + i);
         exr_chunk c = {p, &state->layout, &j->band, exr_layout_block(&state->layout, index)};
         exr_place place = {p, &state->layout, w->head->parts > 1 ? j->part : -1, index};
-        if (!(ok = exr_chunk_encode(s, &c, e))) break;
-        place_next(w, j->part, s->bytes);
-        if (filled + EXR_CHUNK_HEAD + s->bytes > STRETCH) {
-            ok = file_out_write(w->file, at, all, filled, e);
-            at += filled;
-            filled = 0;
-        }
-        if (EXR_CHUNK_HEAD + s->bytes > STRETCH) {
-            ok = ok && write_chunk(w, j->part, index, &(packet){s->packed, s->bytes}, e);
-            at = w->end;
-            continue;
-        }
-        filled += exr_chunk_head_make(all + filled, &place, (uint32_t)s->bytes);
-        memcpy(all + filled, s->packed, s->bytes);
-        filled += s->bytes;
+        size_t bytes = (size_t)c.at.w * c.at.h * state->layout.pixel;
+        if (g->pieces == FILE_PIECES && !(ok = write_gathered(g, e))) break;
+        uint8_t *head = g->head[g->pieces];
+        add_piece(g, head, exr_chunk_head_make(head, &place, (uint32_t)bytes));
+        ok = gather_samples(g, &c, e);
+        place_next(w, j->part, bytes);
     }
-    ok = ok && file_out_write(w->file, at, all, filled, e);
-    mem_free(all);
+    ok = ok && write_gathered(g, e);
+    mem_free(g);
     return ok;
 }
 
