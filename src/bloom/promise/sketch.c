@@ -173,6 +173,9 @@ typedef struct {
     double *most; /* bounds, without what is near; no close look: of blocks with pixels outside */
     size_t light_pitch, pitch;
     float *least; /* of the image's blocks, gw * gh */
+    /* Of the image's blocks and one more on each side, (gw + 2) * (gh + 2): the mean glare without
+     * what the largest core makes. */
+    double *far;
     /* The light of cells, and two blocks of zeros around it. */
     double *cell;
     size_t cell_pitch;
@@ -388,9 +391,14 @@ static void find_bounds(sketch_bound to[CORES], const job *j) {
     }
 }
 
-/* Returns the mean glare of block (x, y) of the glare, without what the largest core makes. */
-static double far_glare(const job *j, uint32_t x, uint32_t y) {
-    return j->glare[y * j->pitch + x] - from_near(j, j->k->near[j->kernel].core, x, y);
+static void find_far(const job *j) {
+    const double *core = j->k->near[j->kernel].core;
+    for (uint32_t y = 0; y < j->gh + 2; y++)
+        for (uint32_t x = 0; x < j->gw + 2; x++) {
+            uint32_t at_x = x + j->k->cx - 1, at_y = y + j->k->cy - 1;
+            j->far[y * (j->gw + 2) + x] = j->glare[at_y * j->pitch + at_x] -
+                                          from_near(j, core, at_x, at_y);
+        }
 }
 
 /* Finds the first and the last block along an axis whose pixels all count; where there is none,
@@ -413,11 +421,12 @@ static bool is_kept(const job *j, uint32_t x, uint32_t y) {
  * around it: three quarters of it at the image's end, on the line between two blocks, and half of
  * it at a corner. Margins are as good as the outside. */
 static double darkest_of(const job *j, uint32_t x, uint32_t y, double centre) {
-    double core = 0, own = far_glare(j, x + j->k->cx, y + j->k->cy), far = INFINITY;
+    const double *around = &j->far[y * (j->gw + 2) + x]; /* from the block above and to the left */
+    double core = 0, own = around[j->gw + 3], far = INFINITY;
     float least = INFINITY;
     for (uint32_t i = 0; i < 9; i++) {
         uint32_t at_x = x + i % 3 - 1, at_y = y + i / 3 - 1; /* wrap below 0 and back */
-        double there = far_glare(j, at_x + j->k->cx, at_y + j->k->cy);
+        double there = around[i / 3 * (j->gw + 2) + i % 3];
         const uint32_t *kx = j->kept[PLAN_X], *ky = j->kept[PLAN_Y];
         bool in_x = at_x >= kx[0] && at_x <= kx[1], in_y = at_y >= ky[0] && at_y <= ky[1];
         bool inside = in_x && in_y;
@@ -434,6 +443,7 @@ static void look(sketch *to, const job *j, double centre) {
     double area = (double)j->k->block * j->k->block, all = 0, inside = 0;
     *to = (sketch){.darkest = INFINITY};
     find_bounds(to->most, j);
+    find_far(j);
     for (uint32_t y = 0; y < j->h; y++)
         for (uint32_t x = 0; x < j->w; x++) {
             double g = j->glare[y * j->pitch + x];
@@ -503,14 +513,16 @@ bool sketch_make(sketch *to, const sketch_request *r, err *e) {
     j.pitch = ceil_div_size(j.w, LANES) * LANES;
     j.cell_pitch = ((size_t)j.gw + 4) * n;
     size_t lit = j.light_pitch * j.gh, made = j.pitch * j.h, blocks = (size_t)j.gw * j.gh,
-           cells = j.cell_pitch * (j.gh + 4) * n + 4; /* a vector is read beyond the last */
-    j.light = mem_new(lit + 2 * made + cells + (blocks + 1) / 2, sizeof *j.light,
+           cells = j.cell_pitch * (j.gh + 4) * n + 4, /* a vector is read beyond the last */
+        far = ((size_t)j.gw + 2) * (j.gh + 2);
+    j.light = mem_new(lit + 2 * made + cells + far + (blocks + 1) / 2, sizeof *j.light,
                       "sketch of the glare", e);
     if (!j.light) return false;
     j.glare = j.light + lit;
     j.most = j.glare + made;
     j.cell = j.most + made;
-    j.least = (float *)(j.cell + cells);
+    j.far = j.cell + cells;
+    j.least = (float *)(j.far + far);
     load(&j, r->scanned);
     (vector_wide() ? make_glare_wide : make_glare_plain)(&j);
     look(to, &j, k->tail->centre[j.kernel]);
