@@ -436,7 +436,7 @@ P
 @test "devices: text and JSON; each index can be used" {
     "$FFTBLOOM" devices | grep -qE '^0 +(gpu|cpu|software)'
     # The same devices have 64-bit floats in both.
-    [ "$("$FFTBLOOM" devices | grep -c ', float64$')" = \
+    [ "$("$FFTBLOOM" devices | grep -c ', float64')" = \
         "$("$FFTBLOOM" devices --json | grep -o '"float64": true' | wc -l)" ]
     n=$("$FFTBLOOM" devices --json | python3 -c 'import json, sys; d = json.load(sys.stdin)["devices"]; assert [x["index"] for x in d] == list(range(len(d))); print(len(d))')
     for ((i = 0; i < n; i++)); do "$FFTBLOOM" in.exr kernel.exr -o "d$i.exr" --device "$i"; done
