@@ -1,4 +1,4 @@
-/* make_psf.c - makes the shipped kernels: make_psf star|small OUT.exr
+/* make_psf.c - makes kernels/star.exr and testdata/kernel.exr: make_psf star|small OUT.exr
  *
  * The light of a point behind a hexagonal aperture with three thin vanes across it, as a lens or
  * a telescope spreads it, with a faint ring and a veil as of fine dust:
@@ -24,7 +24,7 @@
 #include <string.h>
 
 typedef struct {
-    const char *name;
+    const char *name, *about; /* about: the file says this of itself */
     int size;
     double turn; /* of the star, in radians */
     double fine; /* radians per pixel at 550 nm between the aperture's middle and its corners */
@@ -35,8 +35,10 @@ typedef struct {
 } recipe;
 
 static const recipe RECIPES[] = {
-    {"star", 256, 0.14, 3.2, 0.030, 0.10, 1.6, 0.020, 62, 6, 0, 0, 0, 0},
-    {"small", 64, 0.14, 3.2, 0.110, 0.10, 0.8, 0.015, 16, 2, 0.04, 13, -8, 4},
+    {"star", "Star: six spikes with colours, a faint ring and a long veil", 256, 0.14, 3.2, 0.030,
+     0.10, 1.6, 0.020, 62, 6, 0, 0, 0, 0},
+    {"small", "made by kernels/make_psf.c of fftbloom", 64, 0.14, 3.2, 0.110, 0.10, 0.8, 0.015, 16,
+     2, 0.04, 13, -8, 4},
 };
 
 enum { CHANNELS = 3, SUB = 8, DIRECTIONS = 480, AVERAGE = 4 };
@@ -198,13 +200,15 @@ static void add_ghost(const recipe *r, double *tap, double share) {
 
 static image *to_image(const taps *t, err *e) {
     static const char *const NAMES[CHANNELS] = {"R", "G", "B"};
-    static const char MADE[] = "made by kernels/make_psf.c of fftbloom";
     const recipe *r = t->s->r;
-    image_part part = {
-        .data = {0, 0, r->size - 1, r->size - 1}, .aspect = 1, .packing = COMPRESSION_ZIP};
+    image_part part = {.data = {0, 0, r->size - 1, r->size - 1},
+                       .aspect = 1,
+                       .packing = COMPRESSION_ZIP,
+                       .small = true};
     image_header head = {"exr", &part, 1};
     part.display = part.data;
-    bool ok = image_set_attr(&part, "comments", "string", MADE, sizeof MADE - 1, e);
+    uint32_t about = (uint32_t)strlen(r->about);
+    bool ok = image_set_attr(&part, "comments", "string", r->about, about, e);
     for (int c = 0; c < CHANNELS && ok; c++)
         ok = image_add_channel(&part, NAMES[c], PIXEL_FLOAT, e);
     image *img = ok ? image_new(&head, e) : NULL;

@@ -7,7 +7,7 @@ mkdir -p "$3/testdata" "$3/kernels"
 [ "$4" = quick ] || "$1/make_scene" "$3/testdata/scene.exr" 1280 720
 "$1/make_scene" "$3/testdata/small.exr" 256 256
 "$1/make_psf" star "$3/kernels/star.exr"
-"$1/make_psf" small "$3/kernels/small.exr"
+"$1/make_psf" small "$3/testdata/kernel.exr"
 for recipe in kernels/*.json; do
     "$2" kernel make "$recipe" -o "$3/kernels/$(basename "$recipe" .json).exr"
 done

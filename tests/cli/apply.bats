@@ -156,13 +156,13 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
     local shipped=$FFTBLOOM_ROOT
     oiiotool in.exr --crop 12x10+5+5 --fullpixels --origin +0+0 -o crop.exr
     # A kernel that is larger than the image is not wrong in itself.
-    for pair in "$shipped/testdata/small.exr $shipped/kernels/small.exr" "in.exr kernel.exr" \
+    for pair in "$shipped/testdata/small.exr $shipped/testdata/kernel.exr" "in.exr kernel.exr" \
         "crop.exr $shipped/kernels/star.exr" "crop.exr in.exr --kernel-center 7,9"; do
         run --separate-stderr "$FFTBLOOM" $pair -o out.exr
         [ "$status" -eq 0 ]
         [ -z "$stderr" ]
     done
-    swapped "(Z, id)" "$shipped/kernels/small.exr" "$shipped/testdata/small.exr"
+    swapped "(Z, id)" "$shipped/testdata/kernel.exr" "$shipped/testdata/small.exr"
     swapped "is brightest at 7, 9, far from its centre, and larger than the image" kernel.exr in.exr
     swapped "and the image is brightest at its own centre" "$shipped/kernels/star.exr" in.exr
     # Once for a sequence; a plan and a dry run say it as well.

@@ -23,7 +23,7 @@ bundle() { # FOLDER
     run env -i "$TEST_TMP/moved/bin/fftbloom" --version
     [ "$status" -eq 0 ]
     run env -i HOME="$TEST_TMP" "$TEST_TMP/moved/bin/fftbloom" "$FFTBLOOM_ROOT/testdata/small.exr" \
-        "$FFTBLOOM_ROOT/kernels/small.exr" -o "$TEST_TMP/moved.exr" --device software
+        "$FFTBLOOM_ROOT/testdata/kernel.exr" -o "$TEST_TMP/moved.exr" --device software
     [ "$status" -eq 0 ] || [ "$status" -eq 69 ]
     # Its kernels are found by their names.
     env -i "$TEST_TMP/moved/bin/fftbloom" kernel list | grep -q '^sunstar '
@@ -61,7 +61,7 @@ bundle() { # FOLDER
     done
     bundle "$bare/b"
     cp testdata/small.exr "$bare/in.exr"
-    cp kernels/small.exr "$bare/kernel.exr"
+    cp testdata/kernel.exr "$bare/kernel.exr"
     run unshare -m sh -c "mount -t proc proc '$bare/proc' && exec env -i $(command -v chroot) '$bare' /b/bin/fftbloom /in.exr /kernel.exr -o /out.exr --device cpu"
     echo "$output"
     [ "$status" -eq 0 ]

@@ -42,12 +42,12 @@ channels() { "$FFTBLOOM" info "$1" --json | python3 -c 'import json, sys; print(
 
 @test "the input and an amount of the additive layer are the output of that amount" {
     oiiotool --pattern noise:type=uniform:min=0:max=4 64x48 3 -d float -o noise.exr
-    bloom noise.exr "$FFTBLOOM_ROOT/kernels/small.exr" --emit-file add.exr --emit additive
+    bloom noise.exr "$FFTBLOOM_ROOT/testdata/kernel.exr" --emit-file add.exr --emit additive
     [ "$(channels out.exr)" = "B G R" ] && [ "$(channels add.exr)" = "B G R" ]
     oiiotool noise.exr add.exr --add -o sum.exr
     "$FFTBLOOM" diff sum.exr out.exr -fail 1e-5
     oiiotool noise.exr add.exr --mulc 0.3 --add -o sum.exr
-    bloom noise.exr "$FFTBLOOM_ROOT/kernels/small.exr" --amount 30%
+    bloom noise.exr "$FFTBLOOM_ROOT/testdata/kernel.exr" --amount 30%
     "$FFTBLOOM" diff sum.exr out.exr -fail 1e-5
 }
 

@@ -9,7 +9,7 @@ setup() {
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")
     cd "$dir"
     cp "$FFTBLOOM_ROOT"/testdata/small.exr in.exr
-    cp "$FFTBLOOM_ROOT"/kernels/small.exr kernel.exr
+    cp "$FFTBLOOM_ROOT"/testdata/kernel.exr kernel.exr
     export FFTBLOOM_CACHE_DIR=$dir/cache FFTBLOOM_DEVICE=cpu
     export FFTBLOOM_CACHE_SIZE=0 # the first fsync is that of the output
     faults=$(dirname "$FFTBLOOM")/tests/faults.so

@@ -143,6 +143,8 @@ J
 
 @test "list, -k: shipped kernels by their names" {
     "$FFTBLOOM" kernel list | grep -q '^sunstar  *Sunstar at f/16'
+    "$FFTBLOOM" kernel list | grep -q '^star  *Star: six spikes'
+    run ! grep -E '^small|made by' <("$FFTBLOOM" kernel list)
     [ "$("$FFTBLOOM" kernel list --json | json "len(d['kernels']) >= 18, all(k['about'] for k in d['kernels'])")" = "(True, True)" ]
     in=$FFTBLOOM_ROOT/testdata/small.exr
     "$FFTBLOOM" "$in" -k halation -o a.exr
@@ -154,12 +156,12 @@ J
     run "$FFTBLOOM" "$in" -k halatoin -o c.exr
     [[ "$status" -eq 66 && "$output" == *"the name of a shipped kernel; did you mean 'halation'?"* ]]
     # A file wins over a name, and another folder over the program's.
-    cp "$FFTBLOOM_ROOT/kernels/small.exr" cross
+    cp "$FFTBLOOM_ROOT/testdata/kernel.exr" cross
     "$FFTBLOOM" "$in" -k cross -o d.exr
     "$FFTBLOOM" "$in" cross -o e.exr
     cmp d.exr e.exr
     mkdir mine
-    cp "$FFTBLOOM_ROOT/kernels/small.exr" mine/tiny.exr
+    cp "$FFTBLOOM_ROOT/testdata/kernel.exr" mine/tiny.exr
     FFTBLOOM_KERNELS=mine "$FFTBLOOM" "$in" -k tiny -o f.exr
     cmp d.exr f.exr
     [ "$("$FFTBLOOM" kernel list --kernels mine | wc -l)" -eq 1 ]

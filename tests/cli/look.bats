@@ -241,7 +241,7 @@ assert any("the tolerance holds for the image; layer" in n for n in f["notes"])'
     oiiotool --create 60x40 3 --fill:color=0.1,0.2,0.3 60x40 --point:color=50,40,30 7,9 -d float -o soft.exr
     for how in "--window grow" "--precision float64" "--sharpen 0.3 --padding mirror"; do
         for device in cpu software; do
-            "$FFTBLOOM" soft.exr "$FFTBLOOM_ROOT/kernels/small.exr" -o $device.exr --device $device $how
+            "$FFTBLOOM" soft.exr "$FFTBLOOM_ROOT/testdata/kernel.exr" -o $device.exr --device $device $how
         done
         "$FFTBLOOM" diff cpu.exr software.exr --fail 1e-5
     done

@@ -76,7 +76,7 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
     ffmpeg -v error -f lavfi -i "color=black:size=96x64:rate=10" -vf "drawbox=x=40+10*0:y=30:w=4:h=4:color=white:t=fill" \
         -frames:v 6 -c:v ffv1 -pix_fmt yuv444p v.mkv
     ffmpeg -v error -i v.mkv -f rawvideo -pix_fmt gbrpf32le - |
-        bloom - "$FFTBLOOM_ROOT/kernels/small.exr" -o - --raw 96x64x3 --input-space gamma24 --output-space input |
+        bloom - "$FFTBLOOM_ROOT/testdata/kernel.exr" -o - --raw 96x64x3 --input-space gamma24 --output-space input |
         ffmpeg -v error -f rawvideo -pix_fmt gbrpf32le -s 96x64 -r 10 -i - -c:v ffv1 -pix_fmt yuv444p out.mkv
     [ "$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 out.mkv)" = 6 ]
     # The last frame has glare beside the white box, and none at its corner; the box is darker.
