@@ -65,11 +65,11 @@ enum { SPAN = 128 };
 enum { AHEAD = 768 };
 
 /* Makes an ordinary row, in floats: nothing below zero, all spread, nothing darker than `dark`, and
- * of a size whose squares are floats; with `halfs` from halfs to halfs that hold it, without a way
- * through memory in between. Returns false where the row turns out not to be ordinary; the result
- * must be made again then. Terms of one sign cannot cancel, so all roundings are relative to
- * the result: accuracy_relative has room for them. Two sums each, since one addition waits for the
- * one before. */
+ * of a size whose squares are floats, as are the sums of its result; with `halfs` from halfs to
+ * halfs that hold it, without a way through memory in between. Returns false where the row turns
+ * out not to be ordinary; the result must be made again then. Terms of one sign cannot cancel, so
+ * all roundings are relative to the result: accuracy_relative has room for them. Two sums each,
+ * since one addition waits for the one before. */
 VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool space, bool halfs) {
     const float *in = r->in, *made = r->floats, *added = r->space;
     float *to = r->out, centre = (float)r->centre;
@@ -149,7 +149,8 @@ VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool spa
     }
     t->peak = (double)top;
     if (halfs && !(t->largest <= HALF_MAX)) return false;
-    return bottom >= 0 && (double)t->darkest >= r->dark && top > 1e-15F && top < 1e15F;
+    return bottom >= 0 && (double)t->darkest >= r->dark && top > 1e-15F && top < 1e15F &&
+           t->largest < 1e36F;
 }
 VECTOR_WIDE static bool make_ordinary(const row *r, row_totals *t) {
     return make_floats(r, t, false, false);

@@ -138,6 +138,21 @@ P
     frame 'any(r["overflow_pixels"] > 0 and r["overflow"] > 0 for r in f["ledger"])'
 }
 
+@test "pixels near the largest float: their sums are beyond floats, and the result is right" {
+    python3 -c '
+import random, struct
+r = random.Random(1)
+v = [3e38 if r.random() < 0.1 else r.random() for i in range(64 * 48)]
+with open("huge.pfm", "wb") as f:
+    f.write(b"Pf\n64 48\n-1.0\n" + struct.pack("<3072f", *v))'
+    oiiotool --create 9x9 1 --chnames Y --point:color=3 4,4 --point:color=1 7,5 -d float -o two.exr
+    for p in auto float32; do
+        "$FFTBLOOM" huge.pfm two.exr -o out.pfm --precision $p --verify 200 --report r.json
+        frame 'f["promise"]["kept"] and f["promise"]["bright_spots"] > 0 and f["verify"]["broken"] == 0'
+        frame 'all(1e40 < r["out"] < 1e42 for r in f["ledger"])'
+    done
+}
+
 @test "sample files: all half values, and rings with NaN and infinity" {
     samples=$FFTBLOOM_ROOT/../shared/data/openexr-images
     [ -e "$samples/TestImages_AllHalfValues.exr" ] || skip "the sample files are not here"

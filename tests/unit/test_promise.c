@@ -892,6 +892,16 @@ static void predictions_that_were_too_low(void **state) {
         assert_true(run_trial(TRIAL[i].seed, TRIAL[i].number, "cpu"));
 }
 
+/* Tiny taps have a scale of 6e33. A bright pixel times that was not a float, and its paste made
+ * pixels infinite, which halfs cut off. */
+static void pastes_are_floats(void **state) {
+    (void)state;
+    memset(&tally, 0, sizeof tally);
+    assert_true(run_trial(9600, 4092, "cpu"));
+    assert_int_equal(tally.spots, 1);
+    assert_int_equal(tally.beyond, 0);
+}
+
 static void what_is_kept_is_kept(void **state) {
     (void)state;
     const char *device;
@@ -931,6 +941,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(aliases_of_a_resampled_spectrum),
         cmocka_unit_test(denormals_are_rounded_once),
         cmocka_unit_test(predictions_that_were_too_low),
+        cmocka_unit_test(pastes_are_floats),
         cmocka_unit_test(what_is_kept_is_kept),
     };
     if (!WITH_FFTW) return 0;

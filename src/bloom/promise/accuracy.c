@@ -150,10 +150,25 @@ static double room_for_floats(const accuracy_facts *f) {
     return f->tolerance / 16;
 }
 
+/* Returns whether each bright pixel times the kernel's scale is a float, and not one that has lost
+ * digits. A kernel of tiny taps has a large scale. */
+static bool spots_are_floats(const accuracy *a, const accuracy_facts *f) {
+    for (uint32_t c = 0; c < f->tail->channels; c++) {
+        const scan_channel *in = &f->scanned->channel[c];
+        double scale = fabs(f->tail->scale[tail_kernel(f->tail, c)]);
+        double most = fmax(fabs((double)in->least), fabs((double)in->greatest));
+        if (a->below[c] == SCAN_BINS) continue;
+        if (!(scale * most < 1e38) || scale * (double)scan_bin_floor(a->below[c]) < 1e-30)
+            return false;
+    }
+    return true;
+}
+
 /* Returns what they put a pixel off; 0 where that is too much, and they must be in doubles. Four
  * more roundings add the parts up. */
 static double rounding_of_floats(const accuracy *a, const accuracy_facts *f) {
     double off = 0x1p-22;
+    if (!spots_are_floats(a, f)) return 0;
     if (a->spots > 0) off += spots_rounding(f->tail, a->spots);
     if (a->core) off += core_rounding(a->core);
     return (a->spots > 0 || a->core) && off < room_for_floats(f) ? off : 0;
