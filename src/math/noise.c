@@ -13,10 +13,10 @@ static const struct {
     [PRECISION_FLOAT64] = {0x1p-52, DBL_MIN, DBL_MAX},
 };
 
-/* Six standard deviations of what rounding noise was found to be, 0.8 to 1.3 times
+/* A standard deviation of rounding noise was found to be 0.8 to 1.3 times
  * unit * sqrt(log2(points)) * norm / sqrt(points); ghosts of at most 2.2 units of the peak;
  * rounding of the pixel itself, once per pass and once per axis. */
-static const double SPREAD = 8, GHOST = 2.5, OWN = 5;
+static const double SPREAD = 1.3, GHOST = 2.5, OWN = 5;
 
 /* Returns a number that no magnitude in bin b reaches. */
 static double bin_top(uint32_t b) {
@@ -183,11 +183,18 @@ int noise_exponent(const noise_transform *t, const noise_load *load) {
     return small && load->peak > 0 ? NOISE_HIGH : 0;
 }
 
+/* Returns a number of deviations beyond which none of this many errors is expected: 4.5 for a
+ * thousand, 6.2 for ten million. */
+static double deviations(double points) {
+    return sqrt(2 * log(20 * fmax(1, points)));
+}
+
 /* docs/math.md, "The noise floor", has a paragraph for each term. */
 double noise_floor(const noise_transform *t, const noise_load *load, int exponent) {
     double unit = NUMBERS[t->precision].unit, smallest = NUMBERS[t->precision].smallest;
     if (!(ldexp(largest(t, load), exponent) < NUMBERS[t->precision].largest)) return INFINITY;
-    double spread = SPREAD * sqrt(fmax(1, log2(t->points))) * load->norm / sqrt(t->points);
+    double spread = SPREAD * deviations(t->points) * sqrt(fmax(1, log2(t->points))) * load->norm /
+                    sqrt(t->points);
     double ghosts = t->signs ? (GHOST + OWN + 1) * load->magnitude : GHOST * load->peak;
     double flushed = smallest * t->points * (ldexp(load->gain, -exponent) + load->input);
     double alias = t->precision == PRECISION_FLOAT64 ? 0 : load->alias;

@@ -216,7 +216,7 @@ static void light_outside_is_bounded(void **state) {
     (void)state;
     static const uint32_t SIZE[][4] = {{9, 7, 4, 3}, {12, 5, 0, 4}, {60, 33, 30, 16}, {1, 3, 0, 1}};
     static float plane[W * H];
-    for (int i = 0; i < 4 * 6; i++) {
+    for (int i = 0; i < 4 * 12; i++) {
         psf k = kernel_make(i / 8 ? STAR : POWER_LAW, SIZE[i % 4][0], SIZE[i % 4][1], 1,
                             SIZE[i % 4][2], SIZE[i % 4][3]);
         kernel_tail t = tail_of(&k, BORDER_ZERO, BORDER_ZERO, 0.25);
@@ -224,9 +224,19 @@ static void light_outside_is_bounded(void **state) {
                  down = H + (uint32_t)fmax(t.cy, t.kh - 1 - t.cy) + 3 * (i / 4 % 2);
         double *circle = calloc((size_t)across * down, sizeof *circle), most = 0, inside = 0;
         fill(plane, 7 + (uint64_t)i);
-        if (i >= 16) { /* a pixel at each side: their light meets on the circle */
+        if (i >= 16) { /* pixels at opposite sides: their light meets on the circle */
+            uint64_t at = (uint64_t)i;
             memset(plane, 0, sizeof plane);
-            plane[9 * W] = plane[9 * W + W - 2] = 1;
+            if (i < 24) plane[9 * W] = plane[9 * W + W - 2] = 1;
+            for (int n = i < 24 ? 0 : 8; n > 0; n--) {
+                uint32_t x = (uint32_t)(make_random(&at) % W), y = (uint32_t)(make_random(&at) % H),
+                         off = (uint32_t)(make_random(&at) % 8);
+                if (n % 2)
+                    x = n % 4 == 1 ? off : W - 1 - off;
+                else
+                    y = n % 4 ? off : H - 1 - off;
+                plane[y * W + x] = 1;
+            }
             for (uint32_t q = 0; q < t.kh * t.kw; q++) t.tap[q / t.kw * t.pitch + q % t.kw] = 1;
         }
         for (uint32_t p = 0; p < W * H; p++)

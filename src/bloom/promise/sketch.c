@@ -154,9 +154,8 @@ void sketch_kernel_free(sketch_kernel *k) {
 
 enum { LANES = 8 };
 
-/* Where the glare lies along an axis: far before the image, within a block of it, in it, within two
- * blocks behind it, farther behind it. */
-enum { FAR_BEFORE, BEFORE, INSIDE, BEHIND, FAR_BEHIND, ZONES };
+/* Where the glare lies along an axis: before the image, in it, behind it. */
+enum { BEFORE, INSIDE, BEHIND, ZONES };
 
 typedef struct {
     const sketch_kernel *k;
@@ -164,13 +163,17 @@ typedef struct {
     bool close;
     uint32_t cells; /* along a block's side, in a close look */
     const scan_channel *in;
-    uint32_t kept[2][2];     /* the first and the last block along each axis that count */
-    uint32_t gw, gh;         /* of the image, in blocks */
-    uint32_t zone[2][ZONES]; /* along each axis: the first of the glare's cells in each zone */
-    uint32_t w, h;           /* of the glare: gw + k->w - 1, gh + k->h - 1 */
-    double *light;           /* the image's blocks, with LANES or more zeros beside each row */
-    double *glare;           /* means of blocks */
+    uint32_t kept[2][2];  /* the first and the last block along each axis that count */
+    uint32_t gw, gh;      /* of the image, in blocks */
+    uint32_t image[2][2]; /* along each axis: the glare's first cell that is all image, and the
+                             first after these that is not */
+    uint32_t w, h;        /* of the glare: gw + k->w - 1, gh + k->h - 1 */
+    double *light;        /* the image's blocks, with LANES or more zeros beside each row */
+    double *glare;        /* means of blocks */
     double *most; /* bounds, without what is near; no close look: of blocks with pixels outside */
+    /* The largest bounds, SKETCH_CORES numbers each: of the image; of each column of blocks beside
+     * it, for cells before, in and behind it; of each row of blocks above it and below. */
+    double *largest;
     size_t light_pitch, pitch;
     float *least; /* of the image's blocks, gw * gh */
     /* Of the image's blocks and one more on each side, (gw + 2) * (gh + 2): the mean glare without
@@ -204,8 +207,18 @@ VECTOR_INLINE void make_lanes(const job *j, const double *taps, double *glare, u
 
 /* Returns the zone of cell i of the glare. */
 VECTOR_INLINE uint32_t zone_of(const job *j, int axis, uint32_t i) {
-    const uint32_t *first = j->zone[axis];
-    return (i >= first[1]) + (i >= first[2]) + (i >= first[3]) + (i >= first[4]);
+    return (i >= j->image[axis][0]) + (i >= j->image[axis][1]);
+}
+
+/* Returns where the largest bounds are that cell (x, y) of the glare counts for, in this block. */
+VECTOR_INLINE vec4d_any *largest_at(const job *j, uint32_t x, uint32_t y, uint32_t block_x,
+                                    uint32_t block_y) {
+    uint32_t zone_x = zone_of(j, PLAN_X, x), zone_y = zone_of(j, PLAN_Y, y), at = 0;
+    if (zone_x != INSIDE)
+        at = 1 + zone_y * j->w + block_x;
+    else if (zone_y != INSIDE)
+        at = 1 + ZONES * j->w + block_y;
+    return (vec4d_any *)(j->largest + (size_t)at * SKETCH_CORES);
 }
 
 /* Returns whether all cells of `blocks` blocks from (x, y) on are image. */
@@ -240,10 +253,6 @@ VECTOR_INLINE double from_near(const job *j, const double near[9], uint32_t x, u
     return sum;
 }
 
-/* The largest bounds in each zone of y and of x, for each core. */
-typedef struct {
-    vec4d most[ZONES][ZONES][SKETCH_CORES / 4];
-} zones;
 _Static_assert((int)CORES <= (int)SKETCH_CORES, "two vectors");
 
 /* A cell of the glare: its block, and its place in that. */
@@ -274,7 +283,7 @@ VECTOR_INLINE double from_cells(const job *j, const cell *c) {
 /* Enters a cell into the bounds. `far` comes from all but the 3 x 3 blocks around its own, which
  * send no more than `near` from beyond the 3 x 3 cells around it. The exact sum of that takes long,
  * and most cells cannot have more than others have anyway. */
-VECTOR_INLINE void enter_cell(const job *j, zones *to, const cell *c, double far, double near) {
+VECTOR_INLINE void enter_cell(const job *j, const cell *c, double far, double near) {
     uint32_t n = j->cells, x = c->block_x * n + c->x, y = c->block_y * n + c->y;
     const double *light = j->cell + (y + (2 - j->k->cy) * n) * j->cell_pitch +
                           (x + (2 - j->k->cx) * n); /* wraps below 0 and back */
@@ -286,7 +295,7 @@ VECTOR_INLINE void enter_cell(const job *j, zones *to, const cell *c, double far
         a += v * tap[0];
         b += v * tap[1];
     }
-    vec4d *most = to->most[zone_of(j, PLAN_Y, y)][zone_of(j, PLAN_X, x)];
+    vec4d_any *most = largest_at(j, x, y, c->block_x, c->block_y);
     vec4l more = (a + (far + near) > most[0]) | (b + (far + near) > most[1]);
     if (!(more[0] | more[1] | more[2] | more[3])) return;
     far += from_cells(j, c);
@@ -297,34 +306,32 @@ VECTOR_INLINE void enter_cell(const job *j, zones *to, const cell *c, double far
 }
 
 /* Enters block (x, y) as a whole, for all cores alike. */
-VECTOR_INLINE void enter_block(const job *j, zones *to, uint32_t x, uint32_t y, double most) {
-    vec4d *m = to->most[zone_of(j, PLAN_Y, y * j->cells)][zone_of(j, PLAN_X, x * j->cells)];
-    for (int i = 0; i < SKETCH_CORES / 4; i++)
-        for (int k = 0; k < 4; k++) m[i][k] = max_double(most, m[i][k]);
+VECTOR_INLINE void enter_block(const job *j, uint32_t x, uint32_t y, double most) {
+    double *m = (double *)largest_at(j, x * j->cells, y * j->cells, x, y);
+    for (int i = 0; i < SKETCH_CORES; i++) m[i] = max_double(most, m[i]);
 }
 
 /* `light` is that of the 3 x 3 blocks around block (x, y). */
-VECTOR_INLINE void enter_cells(const job *j, zones *to, uint32_t x, uint32_t y, double light) {
+VECTOR_INLINE void enter_cells(const job *j, uint32_t x, uint32_t y, double light) {
     uint32_t n = j->cells;
     double far = j->most[y * j->pitch + x], near = light * j->k->near[j->kernel].beside;
     cell c = {.block_x = x, .block_y = y};
     for (c.y = 0; c.y < n; c.y++)
-        for (c.x = 0; c.x < n; c.x++) enter_cell(j, to, &c, far, near);
+        for (c.x = 0; c.x < n; c.x++) enter_cell(j, &c, far, near);
 }
 
 static const double ALL[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 /* Returns whether no cell of a block in the image can have more than others have, for any core. */
-VECTOR_INLINE bool is_less(const job *j, const zones *than, uint32_t x, uint32_t y, double light) {
+VECTOR_INLINE bool is_less(const job *j, uint32_t x, uint32_t y, double light) {
     double far = j->most[y * j->pitch + x];
     for (int r = 0; r < CORES; r++)
-        if (far + light * j->k->near[j->kernel].peak[r] > than->most[INSIDE][INSIDE][r / 4][r % 4])
-            return false;
+        if (far + light * j->k->near[j->kernel].peak[r] > j->largest[r]) return false;
     return true;
 }
 
 /* The brightest blocks come first, so that most others need no look at their cells. */
-VECTOR_INLINE void find_zones(zones *to, const job *j) {
+VECTOR_INLINE void find_largest(const job *j) {
     const sketch_kernel *k = j->k;
     uint32_t brightest[2] = {k->cx, k->cy};
     double most = -1;
@@ -335,8 +342,7 @@ VECTOR_INLINE void find_zones(zones *to, const job *j) {
         brightest[0] = k->cx + i % j->gw, brightest[1] = k->cy + i / j->gw;
     }
     if (j->close)
-        enter_cells(j, to, brightest[0], brightest[1],
-                    from_near(j, ALL, brightest[0], brightest[1]));
+        enter_cells(j, brightest[0], brightest[1], from_near(j, ALL, brightest[0], brightest[1]));
     for (uint32_t y = 0; y < j->h; y++)
         for (uint32_t x = 0; x < j->w; x++) {
             double far = j->most[y * j->pitch + x];
@@ -345,49 +351,55 @@ VECTOR_INLINE void find_zones(zones *to, const job *j) {
             bool inside = is_image(j, x, y, 1);
             if (!j->close && inside) continue;
             if (!near || !j->close) {
-                enter_block(j, to, x, y, far + from_near(j, k->near[j->kernel].most, x, y));
+                enter_block(j, x, y, far + from_near(j, k->near[j->kernel].most, x, y));
                 continue;
             }
             double light = from_near(j, ALL, x, y);
-            if (!inside || !is_less(j, to, x, y, light)) enter_cells(j, to, x, y, light);
+            if (!inside || !is_less(j, x, y, light)) enter_cells(j, x, y, light);
         }
 }
-VECTOR_WIDE static void find_zones_wide(zones *to, const job *j) {
-    find_zones(to, j);
+VECTOR_WIDE static void find_largest_wide(const job *j) {
+    find_largest(j);
 }
-static void find_zones_plain(zones *to, const job *j) {
-    find_zones(to, j);
+static void find_largest_plain(const job *j) {
+    find_largest(j);
 }
 
-/* Returns the most that light has where it leaves the image on one side and meets, on the circle,
- * light that leaves it on the other. Where the circle is long enough, no place is near to both. */
-static double both_sides(const double most[ZONES], bool apart) {
-    double before = fmax(most[FAR_BEFORE], most[BEFORE]),
-           behind = fmax(most[FAR_BEHIND], most[BEHIND]);
-    return apart ? fmax(most[FAR_BEFORE] + behind, before + most[FAR_BEHIND]) : before + behind;
+/* Returns the most that light of core r has where it leaves the image along an axis, on one side or
+ * on both. most: of each block along the axis. Light that leaves behind the image meets light that
+ * leaves before it where a place of a block there is as far from one of a block here as the circle
+ * is long; and the circle is longer than the image by the kernel's reach at least. */
+static double both_sides(const job *j, int axis, const double *most, int r) {
+    const kernel_tail *t = j->k->tail;
+    bool x = axis == PLAN_X;
+    uint32_t block = j->k->block, n = x ? j->w : j->h, centre = x ? j->k->cx : j->k->cy,
+             size = x ? t->w : t->h;
+    uint32_t reach = x ? max_u32(t->cx, t->kw - 1 - t->cx) : max_u32(t->cy, t->kh - 1 - t->cy);
+    double all = 0;
+    for (uint32_t behind = centre + size / block; behind < n; behind++) {
+        double here = most[behind * SKETCH_CORES + r], meets = 0;
+        for (uint32_t before = 0; before < centre; before++)
+            if ((uint64_t)(behind - before + 1) * block > (uint64_t)size + reach)
+                raise(&meets, most[before * SKETCH_CORES + r]);
+        raise(&all, here + meets);
+    }
+    for (uint32_t before = 0; before < centre; before++)
+        raise(&all, most[before * SKETCH_CORES + r]);
+    return all;
 }
 
 /* Bounds what each core leaves. */
 static void find_bounds(sketch_bound to[CORES], const job *j) {
-    const kernel_tail *t = j->k->tail;
-    zones all = {{{{{0}}}}};
-    /* The circle is longer than the image by this at least. */
-    uint32_t gap[2] = {max_u32(t->cx, t->kw - 1 - t->cx), max_u32(t->cy, t->kh - 1 - t->cy)};
-    bool apart[2] = {gap[PLAN_X] >= 3 * j->k->block, gap[PLAN_Y] >= 3 * j->k->block};
-    (vector_wide() ? find_zones_wide : find_zones_plain)(&all, j);
+    const size_t band = (size_t)j->w * SKETCH_CORES;
+    const double *across = j->largest + SKETCH_CORES, *down = across + ZONES * band;
+    (vector_wide() ? find_largest_wide : find_largest_plain)(j);
     for (int r = 0; r < CORES; r++) {
-        double across[ZONES], down[ZONES], corner[2][2] = {{0}};
-        for (int i = 0; i < ZONES * ZONES; i++) {
-            int y = i / ZONES, x = i % ZONES;
-            double most = all.most[y][x][r / 4][r % 4];
-            if (y == INSIDE) across[x] = most;
-            if (x == INSIDE) down[y] = most;
-            if (y != INSIDE && x != INSIDE) raise(&corner[y > INSIDE][x > INSIDE], most);
-        }
-        double corners = corner[0][0] + corner[0][1] + corner[1][0] + corner[1][1];
-        to[r] = (sketch_bound){.inside = j->close ? across[INSIDE] : INFINITY,
-                               .outside = fmax(corners, fmax(both_sides(across, apart[PLAN_X]),
-                                                             both_sides(down, apart[PLAN_Y])))};
+        double above = both_sides(j, PLAN_X, across + BEFORE * band, r),
+               beside = both_sides(j, PLAN_X, across + INSIDE * band, r),
+               below = both_sides(j, PLAN_X, across + BEHIND * band, r);
+        to[r] = (sketch_bound){
+            .inside = j->close ? j->largest[r] : INFINITY,
+            .outside = fmax(above + below, fmax(beside, both_sides(j, PLAN_Y, down, r)))};
     }
 }
 
@@ -482,16 +494,6 @@ static void load(const job *j, const scan *scanned) {
     }
 }
 
-/* Finds the zones of an axis whose image has `whole` whole cells, from cell `first` on. */
-static void find_zone(uint32_t to[ZONES], uint32_t first, uint32_t whole, uint32_t cells) {
-    uint32_t end = first + whole;
-    to[FAR_BEFORE] = 0;
-    to[BEFORE] = first < cells ? 0 : first - cells;
-    to[INSIDE] = first;
-    to[BEHIND] = end;
-    to[FAR_BEHIND] = (ceil_div_u32(end, cells) + 1) * cells;
-}
-
 bool sketch_make(sketch *to, const sketch_request *r, err *e) {
     const sketch_kernel *k = r->kernel;
     const tail_kept all = {0, 0, k->tail->w, k->tail->h}, *kept = r->kept.w ? &r->kept : &all;
@@ -503,8 +505,9 @@ bool sketch_make(sketch *to, const sketch_request *r, err *e) {
              .in = &r->scanned->channel[r->channel],
              .gw = ceil_div_u32(r->scanned->grid_w, n),
              .gh = ceil_div_u32(r->scanned->grid_h, n)};
-    find_zone(j.zone[PLAN_X], k->cx * n, k->tail->w / (k->block / n), n);
-    find_zone(j.zone[PLAN_Y], k->cy * n, k->tail->h / (k->block / n), n);
+    j.image[PLAN_X][0] = k->cx * n, j.image[PLAN_Y][0] = k->cy * n;
+    j.image[PLAN_X][1] = j.image[PLAN_X][0] + k->tail->w / (k->block / n);
+    j.image[PLAN_Y][1] = j.image[PLAN_Y][0] + k->tail->h / (k->block / n);
     kept_blocks(j.kept[PLAN_X], kept->x, kept->w, k->tail->w, k->block);
     kept_blocks(j.kept[PLAN_Y], kept->y, kept->h, k->tail->h, k->block);
     j.w = j.gw + k->w - 1;
@@ -513,14 +516,16 @@ bool sketch_make(sketch *to, const sketch_request *r, err *e) {
     j.pitch = ceil_div_size(j.w, LANES) * LANES;
     j.cell_pitch = ((size_t)j.gw + 4) * n;
     size_t lit = j.light_pitch * j.gh, made = j.pitch * j.h, blocks = (size_t)j.gw * j.gh,
+           bounds = (1 + ZONES * (size_t)j.w + j.h) * SKETCH_CORES,
            cells = j.cell_pitch * (j.gh + 4) * n + 4, /* a vector is read beyond the last */
         far = ((size_t)j.gw + 2) * (j.gh + 2);
-    j.light = mem_new(lit + 2 * made + cells + far + (blocks + 1) / 2, sizeof *j.light,
+    j.light = mem_new(lit + 2 * made + bounds + cells + far + (blocks + 1) / 2, sizeof *j.light,
                       "sketch of the glare", e);
     if (!j.light) return false;
     j.glare = j.light + lit;
     j.most = j.glare + made;
-    j.cell = j.most + made;
+    j.largest = j.most + made;
+    j.cell = j.largest + bounds;
     j.far = j.cell + cells;
     j.least = (float *)(j.far + far);
     load(&j, r->scanned);
