@@ -1,15 +1,16 @@
 /* How the encoder works.
  *
- * Each half of a chunk is cut into blocks of at most 64 KiB, and each block has its own
- * codes (exr_code.h): the low bytes of halfs are nearly noise, the high ones nearly constant, and
- * one code for both costs 6 % of the file. They share codes only where both are flat.
+ * Each half of a chunk has its own codes (exr_code.h): the low bytes of halfs are nearly noise, the
+ * high ones nearly constant, and one code for both costs 6 % of the file. They share codes only
+ * where both are flat. Large halves are cut into blocks, each with codes of its own.
  *
  * A repetition is found by looking its first bytes up in a table of the last place where bytes of
  * the same hash stood. A reference to it costs some 12 to 25 bits, so as many bytes are looked up
  * as cost that much when they are literals, by a sample of the half: 16 bytes where a literal takes
  * up to 2 bits, 4 or 5 where it takes more than 4; one or two fewer in small blocks, where
  * distances are short. Where little is found, places are skipped, the more the longer it lasts:
- * grain costs hardly more than its codes.
+ * grain costs hardly more than its codes. The first byte of a run goes as a literal and the rest as
+ * a reference to it, unless a longer repetition begins there.
  *
  * Time goes where the processor guesses wrong which way a branch goes, some 20 cycles each time,
  * and lengths of matches cannot be guessed. Therefore a match is compared, remembered and written
@@ -136,7 +137,8 @@ void exr_join(uint8_t *to, const uint8_t *even, const uint8_t *odd, size_t n, ex
 /* --- state -------------------------------------------------------------------------------- */
 
 enum {
-    BLOCK = 65535, /* bytes; the most that a stored block may hold */
+    BLOCK = 3 << 16, /* bytes, at most: some lines of a chunk, which are alike */
+    STORED = 65535,  /* the most that a stored block may hold */
     WINDOW = 32768,
     LONGEST_MATCH = 258,
     RUN = 8, /* matches with a shorter distance repeat a byte or a few */
@@ -308,6 +310,16 @@ static inline size_t match_start(const uint8_t *b, size_t at, size_t distance, s
     return start;
 }
 
+/* A repetition: bytes [start, end) are those `distance` before. */
+typedef struct {
+    size_t start, end, distance;
+} match;
+
+static inline match extend(const uint8_t *b, size_t at, size_t distance, size_t anchor, size_t to) {
+    size_t end = match_end(b, at, distance, to), start = match_start(b, at, distance, anchor);
+    return (match){start, min_size(end, start + LONGEST_MATCH), distance};
+}
+
 /* Remembers places of the match [p, m): the first ones and the last ones without a branch for their
  * number, one in 5 between, so that any column comes up in some line. Places within a run are all
  * alike; only the last ones are remembered. */
@@ -361,20 +373,21 @@ static inline __attribute__((always_inline)) void find_steps(exr_zip *z, block *
             p += pace * (1 + (misses++ >> patience));
             continue;
         }
-        size_t start = p, m = p + ((unsigned)__builtin_ctzll(differ | 1ull << 63) >> 3);
-        if (gram >= 8 || !differ) {
-            m = match_end(b, p, distance, k->to);
-            start = match_start(b, p, distance, f.anchor);
-            m = min_size(m, start + LONGEST_MATCH);
+        match m = {p, p + ((unsigned)__builtin_ctzll(differ | 1ull << 63) >> 3), distance};
+        if (gram >= 8 || !differ) m = extend(b, p, distance, f.anchor, k->to);
+        if (gram >= 8 && distance > 1 && load64(b + p) == load64(b + p + 1)) {
+            match run = extend(b, p + 1, 1, f.anchor, k->to);
+            if (run.end >= m.end) m = run;
         }
-        step s = {(uint32_t)(start - f.anchor), (uint16_t)(m - start), (uint16_t)(distance - 1)};
+        step s = {(uint32_t)(m.start - f.anchor), (uint16_t)(m.end - m.start),
+                  (uint16_t)(m.distance - 1)};
         misses -= min_u32((pairs ? 32 : 16) * s.length, misses);
         add_step(&f, k, b, s);
-        size_t stop = min_size(m, end);
-        if (!pairs) remember_match(z, p, stop, distance, gram);
+        size_t stop = min_size(m.end, end);
+        if (!pairs) remember_match(z, p, stop, m.distance, gram);
         for (size_t i = p + 2; pairs && i < stop; i += distance < RUN ? 64 : 4)
             remember(z, i, gram);
-        p = pairs ? (m + 1) & ~(size_t)1 : m;
+        p = pairs ? (m.end + 1) & ~(size_t)1 : m.end;
     }
     *out = f;
 }
@@ -490,12 +503,15 @@ static void put_block(const exr_zip *z, bit_writer *w, const block *k, bool fina
         put_steps_plain(w, z, k, &by);
         return;
     }
-    put(w, final ? 1 : 0, 3);
-    to_byte(w);
-    put(w, n | (~n & 0xffff) << 16, 32);
-    flush(w);
-    memcpy(w->at, z->bytes + k->from, n);
-    w->at += n;
+    for (size_t at = k->from; at < k->to; at += n) {
+        n = min_size(k->to - at, STORED);
+        put(w, final && at + n == k->to ? 1 : 0, 3);
+        to_byte(w);
+        put(w, n | (~n & 0xffff) << 16, 32);
+        flush(w);
+        memcpy(w->at, z->bytes + at, n);
+        w->at += n;
+    }
 }
 
 /* --- chunks ------------------------------------------------------------------------------- */
