@@ -100,6 +100,13 @@ bool file_in_read(const file_in *f, uint64_t offset, void *to, size_t bytes, err
     return true;
 }
 
+bool file_in_read_pieces(const file_in *f, uint64_t offset, const struct iovec *piece, int pieces) {
+    size_t bytes = 0;
+    for (int i = 0; i < pieces; i++) bytes += piece[i].iov_len;
+    ssize_t n = preadv(f->fd, piece, pieces, (off_t)offset);
+    return n >= 0 && (size_t)n == bytes;
+}
+
 uint8_t *file_read_all(const char *path, size_t limit, size_t *bytes, err *e) {
     file_in *f = file_in_open(path, e);
     if (!f) return NULL;

@@ -26,6 +26,11 @@ uint64_t file_in_size(const file_in *f);
 /* Reads exactly `bytes` at `offset`, or fails with the number that there were. Thread-safe. */
 bool file_in_read(const file_in *f, uint64_t offset, void *to, size_t bytes, err *e);
 
+/* Reads what follows each other in the file into pieces of memory, at most FILE_PIECES of them.
+ * Returns false where the system does not give it all at once; file_in_read then finds out why. */
+enum { FILE_PIECES = 1024 };
+bool file_in_read_pieces(const file_in *f, uint64_t offset, const struct iovec *piece, int pieces);
+
 /* Returns a whole file of at most `limit` bytes, with a zero byte after its end (not counted). The
  * caller frees it with mem_free. */
 uint8_t *file_read_all(const char *path, size_t limit, size_t *bytes, err *e);
@@ -49,7 +54,6 @@ bool file_out_possible(const char *path, err *e);
 bool file_out_write(file_out *f, uint64_t offset, const void *data, size_t bytes, err *e);
 /* Does so with pieces of memory that follow each other in the file, at most FILE_PIECES of them;
  * may change `piece`. */
-enum { FILE_PIECES = 1024 };
 bool file_out_write_pieces(file_out *f, uint64_t offset, struct iovec *piece, int pieces, err *e);
 /* Syncs the file, puts it in its place and frees `f`, whatever it returns. The file is whole and in
  * place when this returns true. */

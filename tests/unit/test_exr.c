@@ -46,6 +46,49 @@ static void split_matches_its_definition(void **state) {
     }
 }
 
+/* --- lines that are not packed ------------------------------------------------------------- */
+
+/* They are read many at once. Lines that lie in the file in another order, and a head that is
+ * wrong, must be seen there as elsewhere; so must channels that nobody wants. */
+static void plain_lines(void **state) {
+    (void)state;
+    enum { W = 5, H = 150, LINE = 8 + W * (2 + 4 + 4) };
+    make_part p = PART("A:half Z:float id:uint", 3, -4, W, H, .packing = COMPRESSION_NONE);
+    image *img = make_image(&p, 1);
+    const char *path = make_path("plain.exr");
+    err e = {0};
+    size_t n = 0;
+    save(path, img);
+    uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
+    CHECK_OK(bytes, e);
+    uint8_t *chunk = bytes + n - H * LINE, *table = chunk - H * 8, one[LINE], place[8];
+    memcpy(one, chunk + 70 * LINE, LINE);
+    memcpy(chunk + 70 * LINE, chunk + 99 * LINE, LINE);
+    memcpy(chunk + 99 * LINE, one, LINE);
+    memcpy(place, table + 70 * 8, 8);
+    memcpy(table + 70 * 8, table + 99 * 8, 8);
+    memcpy(table + 99 * 8, place, 8);
+    CHECK_OK(file_write_all(path, bytes, n, &e), e);
+    image *back = load(path);
+    check_same_pixels(back, img);
+    image_free(&back);
+
+    image_reader *r = image_open(path, NULL, make_threads(), &e);
+    CHECK_OK(r, e);
+    float z[H * W];
+    CHECK_OK(image_read(r, 0, 60, 50, (void *[]){NULL, z, NULL}, &e), e);
+    assert_memory_equal(z, (float *)img->plane[0][1] + 60 * W, 50 * W * sizeof *z);
+    image_close(&r);
+
+    chunk[130 * LINE] ^= 1; /* the line's number */
+    CHECK_OK(file_write_all(path, bytes, n, &e), e);
+    assert_null(image_load(path, NULL, make_threads(), &e));
+    assert_int_equal(e.code, ERR_DATA);
+    assert_non_null(strstr(e.msg, "pixel (0, 130)"));
+    mem_free(bytes);
+    image_free(&img);
+}
+
 #if WITH_OPENEXR
 /* --- against OpenEXR ---------------------------------------------------------------------- */
 
@@ -442,6 +485,7 @@ static void sample_windows_are_kept(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(split_matches_its_definition),
+        cmocka_unit_test(plain_lines),
 #if WITH_OPENEXR
         cmocka_unit_test(every_compression_both_ways),
         cmocka_unit_test(tiles_both_ways),

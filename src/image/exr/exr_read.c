@@ -115,6 +115,67 @@ static bool decode_chunks(void *ctx, size_t i, int worker, err *e) {
     return true;
 }
 
+/* --- lines that are not packed --- */
+
+enum { STRETCH = 64 }; /* lines that are read at once */
+
+/* Where a stretch of lines goes. */
+typedef struct {
+    int pieces;
+    struct iovec piece[FILE_PIECES];
+    uint8_t head[STRETCH][EXR_CHUNK_HEAD];
+} lines_to;
+
+/* Returns how many lines are read at once; 0: they are packed, or too many pieces, and are read as
+ * other chunks are. */
+static uint64_t stretch_of(const band_job *j) {
+    const image_part *p = exr_read_part(j->r, j->part);
+    if (p->packing != COMPRESSION_NONE || p->tile_w) return 0;
+    return min_u64(STRETCH, (uint64_t)(FILE_PIECES / (p->channels + 1)));
+}
+
+/* Reads n lines from the first-th chunk of the part on, straight into their planes. Returns false
+ * where they do not lie in the file as they should. */
+static bool read_lines(const band_job *j, uint64_t first, uint64_t n, exr_scratch *s) {
+    const image_part *p = exr_read_part(j->r, j->part);
+    const exr_layout *l = exr_read_layout(j->r, j->part);
+    const uint64_t *offset = j->r->exr.table[j->part].offset;
+    lines_to to;
+    to.pieces = 0;
+    uint8_t expected[EXR_CHUNK_HEAD];
+    size_t head = exr_chunk_head(j->r->exr.multipart, false), line = l->w * l->pixel;
+    if (!exr_scratch_packed(s, l->w * sizeof(float), NULL)) return false;
+    for (uint64_t i = 0; i < n; i++) {
+        size_t y = (size_t)(first + i - j->band.row);
+        if (offset[first + i] != offset[first] + i * (head + line)) return false;
+        to.piece[to.pieces++] = (struct iovec){to.head[i], head};
+        for (int c = 0; c < p->channels; c++) {
+            size_t bytes = l->w * pixel_bytes(p->channel[c].type);
+            uint8_t *plane = j->band.plane[c];
+            to.piece[to.pieces++] = (struct iovec){plane ? plane + y * bytes : s->packed, bytes};
+        }
+    }
+    if (!file_in_read_pieces(j->r->file, offset[first], to.piece, to.pieces)) return false;
+    for (uint64_t i = 0; i < n; i++) {
+        exr_place place = {p, l, j->r->exr.multipart ? j->part : -1, first + i};
+        exr_chunk_head_make(expected, &place, (uint32_t)line);
+        if (memcmp(to.head[i], expected, head) != 0) return false;
+    }
+    return true;
+}
+
+/* Reads a stretch; one that is not as it should be, line by line, to say what is wrong with it. */
+static bool read_stretch(void *ctx, size_t index, int worker, err *e) {
+    band_job *j = ctx;
+    uint64_t at = index * j->each, n = min_u64(j->each, j->chunks - at);
+    band_job one = *j;
+    if (read_lines(j, j->first + at, n, &j->r->scratch[2 * worker])) return true;
+    one.each = 1;
+    for (uint64_t i = at; i < at + n; i++)
+        if (!decode_chunks(&one, (size_t)i, worker, e)) return false;
+    return true;
+}
+
 /* Where there are more chunks than threads, two are unpacked together: that takes less than one and
  * a half times as long as one. */
 bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *const plane[],
@@ -124,7 +185,9 @@ bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *co
     uint32_t from = row / l->lines, to = (row + rows - 1) / l->lines;
     band_job j = {.r = r, .part = part, .first = (uint64_t)from * l->across};
     j.chunks = (uint64_t)(to - from + 1) * l->across;
-    j.each = j.chunks > (uint64_t)par_threads(r->threads) ? 2 : 1;
     j.band = (exr_band){plane, row, rows, l->w};
-    return par_for(r->threads, (size_t)((j.chunks + j.each - 1) / j.each), decode_chunks, &j, e);
+    uint64_t stretch = stretch_of(&j), pair = j.chunks > (uint64_t)par_threads(r->threads) ? 2 : 1;
+    j.each = stretch ? stretch : pair;
+    return par_for(r->threads, (size_t)((j.chunks + j.each - 1) / j.each),
+                   stretch ? read_stretch : decode_chunks, &j, e);
 }
