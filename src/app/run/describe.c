@@ -371,21 +371,11 @@ void describe_result_json(json_out *j, const bloom_report *r) {
 
 void describe_tiles_json(json_out *j, const tiling *t) {
     json_object(j, "tiles");
-    json_array(j, "image");
-    for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->size[a]);
-    json_close(j);
-    json_array(j, "count");
-    for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->count[a]);
-    json_close(j);
-    json_array(j, "size");
-    for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->tile[a]);
-    json_close(j);
-    json_array(j, "kept");
-    for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->kept[a]);
-    json_close(j);
-    json_array(j, "kernel_pieces");
-    for (int a = 0; a < PLAN_AXES; a++) json_uint(j, NULL, t->pieces[a]);
-    json_close(j);
+    json_uints(j, "image", t->size, PLAN_AXES);
+    json_uints(j, "count", t->count, PLAN_AXES);
+    json_uints(j, "size", t->tile, PLAN_AXES);
+    json_uints(j, "kept", t->kept, PLAN_AXES);
+    json_uints(j, "kernel_pieces", t->pieces, PLAN_AXES);
     json_uint(j, "channels", t->channels);
     json_bool(j, "read_again", t->again);
     json_uint(j, "bytes", t->bytes);
