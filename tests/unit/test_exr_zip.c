@@ -95,7 +95,7 @@ static void no_byte_before_the_first_is_read(void **state) {
     (void)state;
     err e = {0};
     uint64_t seed = 5;
-    exr_zip *z = exr_zip_new(&e);
+    exr_zip *z = exr_zip_new(SIZE_MAX, &e);
     CHECK_OK(z, e);
     for (int i = 0; i < 150; i++)
         for (int f = 0; f < FILLS; f++) {
@@ -109,8 +109,8 @@ static void no_byte_before_the_first_is_read(void **state) {
     mem_free(z);
 }
 
-/* Packs n bytes and has zlib unpack them. Buffers end where their bytes end, so that a sanitizer
- * sees what goes beyond. */
+/* Packs n bytes and has zlib unpack them. An encoder with room for no more packs the same. Buffers
+ * end where their bytes end, so that a sanitizer sees what goes beyond. */
 static void there_and_back(exr_zip *z, fill_fn *fill, size_t n, uint64_t *seed) {
     err e = {0};
     size_t room = exr_zip_bound(n);
@@ -123,6 +123,13 @@ static void there_and_back(exr_zip *z, fill_fn *fill, size_t n, uint64_t *seed) 
     assert_int_equal(uncompress(back, &got, packed, bytes), Z_OK);
     assert_int_equal(got, n);
     assert_memory_equal(back, b, n);
+    exr_zip *small = exr_zip_new(n, &e);
+    uint8_t *again = mem_raw(room, 1, "packed again", &e);
+    assert_true(exr_zip_holds(small, n) && !exr_zip_holds(NULL, n));
+    assert_int_equal(exr_zip_pack(small, b, n, again), bytes);
+    assert_memory_equal(again, packed, bytes);
+    mem_free(small);
+    mem_free(again);
     mem_free(b);
     mem_free(packed);
     mem_free(back);
@@ -132,7 +139,7 @@ static void zlib_reads_every_stream(void **state) {
     (void)state;
     err e = {0};
     uint64_t seed = 3;
-    exr_zip *z = exr_zip_new(&e);
+    exr_zip *z = exr_zip_new(SIZE_MAX, &e);
     CHECK_OK(z, e);
     for (int f = 0; f < FILLS; f++) {
         for (size_t s = 0; s < SIZES; s++) there_and_back(z, FILL[f], SIZE[s], &seed);
@@ -152,7 +159,8 @@ static void streams_depend_on_their_bytes_alone(void **state) {
     for (int f = 0; f < FILLS; f++) {
         FILL[f](b, N, &seed);
         repeats(other, N, &seed);
-        exr_zip *used = exr_zip_new(&e), *fresh = exr_zip_new(&e), *plain = exr_zip_new(&e);
+        exr_zip *used = exr_zip_new(SIZE_MAX, &e), *fresh = exr_zip_new(SIZE_MAX, &e),
+                *plain = exr_zip_new(SIZE_MAX, &e);
         exr_zip_plain(plain);
         exr_zip_pack(used, other, N, one);
         size_t n = exr_zip_pack(used, b, N, one), m = exr_zip_pack(fresh, b, N, two);
@@ -199,7 +207,7 @@ static void sizes_are_those_of_zlib_or_less(void **state) {
     (void)state;
     err e = {0};
     static uint8_t b[200000], packed[400000];
-    exr_zip *z = exr_zip_new(&e);
+    exr_zip *z = exr_zip_new(SIZE_MAX, &e);
     for (int t = PIXEL_HALF; t <= PIXEL_FLOAT; t++)
         for (int g = 0; g < 10; g++) {
             size_t n = picture(b, (pixel_type)t, (float[]){0, 0.001f, 0.03f, 0.5f, -1}[g % 5],

@@ -47,7 +47,10 @@ static bool zip_decode(exr_scratch *s, const exr_shape *shape, err *e) {
  * save another 0.5 % and take three times as long; images with grain are smaller by exr_zip. */
 static bool zip_encode(exr_scratch *s, const exr_shape *shape, err *e) {
     enum { SMALL_LEVEL = 7 };
-    if (!s->zip && !(s->zip = exr_zip_new(e))) return false;
+    if (!exr_zip_holds(s->zip, shape->raw)) {
+        mem_free(s->zip);
+        if (!(s->zip = exr_zip_new(shape->raw, e))) return false;
+    }
     s->bytes = exr_zip_pack(s->zip, s->raw, shape->raw, s->packed);
     if (!shape->part->small) return true;
     if (!s->deflate && !(s->deflate = libdeflate_alloc_compressor(SMALL_LEVEL)))

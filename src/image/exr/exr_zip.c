@@ -168,19 +168,28 @@ struct exr_zip {
     bool bmi2;                       /* the processor has these instructions */
     const uint8_t *bytes;            /* of the chunk */
     uint16_t last[1 << LOOKUP_BITS]; /* place of the last bytes of a hash, modulo 65536 */
-    step step[BLOCK / 4 + 2];        /* those of a block */
-    uint8_t literal[BLOCK + SLACK];  /* theirs, to be counted */
+    size_t most;                     /* bytes of a block, for which there is room */
+    uint8_t *literal;                /* those of a block, to be counted; behind its steps */
+    step step[];
 };
 
-exr_zip *exr_zip_new(err *e) {
-    exr_zip *z = mem_raw(1, sizeof *z, "a ZIP encoder", e);
+exr_zip *exr_zip_new(size_t most, err *e) {
+    most = min_size(most, BLOCK);
+    size_t steps = (most / 4 + 2) * sizeof(step);
+    exr_zip *z = mem_raw(1, sizeof *z + steps + most + SLACK, "a ZIP encoder", e);
     if (!z) return NULL;
+    z->most = most;
+    z->literal = (uint8_t *)z->step + steps;
 #if defined(__x86_64__)
     z->bmi2 = __builtin_cpu_supports("bmi2");
 #else
     z->bmi2 = false;
 #endif
     return z;
+}
+
+bool exr_zip_holds(const exr_zip *z, size_t n) {
+    return z && min_size(n, BLOCK) <= z->most;
 }
 
 void exr_zip_plain(exr_zip *z) {

@@ -35,7 +35,10 @@ void exr_join(uint8_t *to, const uint8_t *even, const uint8_t *odd, size_t n, ex
 
 /* What one thread packs with. Free with mem_free. */
 typedef struct exr_zip exr_zip;
-exr_zip *exr_zip_new(err *e);
+/* Makes one for chunks of up to `most` bytes: small ones take little memory. */
+exr_zip *exr_zip_new(size_t most, err *e);
+/* Returns whether it can pack chunks of n bytes; NULL cannot. */
+bool exr_zip_holds(const exr_zip *z, size_t n);
 /* Makes it do without instructions that not every processor has. The streams are the same; this is
  * for tests. */
 void exr_zip_plain(exr_zip *z);
