@@ -495,14 +495,7 @@ void bloom_expect(const bloom *b, const image_header *h, bloom_expected *to) {
     err ignored = {0};
     *to = (bloom_expected){0};
     if (b->s.sharpen == 1 || !first_need(b, h, &need, &halfs, &ignored)) return;
-    session_want want = {.size = session_size_take(b->session, &need, &ignored),
-                         .way = wide    ? WAY_FLOAT64
-                                : halfs ? WAY_HALFS
-                                        : WAY_FLOAT32};
-    if (!want.size) return;
-    if (session_take(&lease, b->session, &want, &ignored))
-        session_give(b->session, &lease, false, &ignored);
-    session_size_give(b->session, want.size);
+    session_expect(b->session, &need, wide ? WAY_FLOAT64 : halfs ? WAY_HALFS : WAY_FLOAT32, &lease);
     to->spectrum_seconds = lease.spectrum_seconds;
     to->spectrum_cached = lease.spectrum_cached;
     memcpy(to->note, lease.note, sizeof to->note);

@@ -140,8 +140,9 @@ typedef struct {
 } bloom_expected;
 
 /* Makes ready what a plain transform of the first colour group of such an image needs: what follows
- * from its size, and the engine. To be called while the image is read; bloom_image does what is
- * missing. What fails here fails there as well, and is told there. */
+ * from its size, and the engine. To be called while the image is read. bloom_image waits for each
+ * when it needs it, and does what is missing. What fails here fails there as well, and is told
+ * there. */
 void bloom_expect(const bloom *b, const image_header *h, bloom_expected *to);
 
 /* Blooms the image and fills the report. ERR_BAD_PIXELS: there are NaN or infinite pixels, or

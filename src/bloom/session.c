@@ -32,9 +32,10 @@ struct session {
 
     atomic_flag told; /* the log has said that the primaries of kernel or image are not known */
 
-    pthread_mutex_t lock; /* guards the entries */
-    pthread_cond_t made;  /* a size has been made, or not */
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t made;  /* a size has been made, or not; what was expected is there, or not */
     size_entry *sizes;    /* the last used one first */
+    uint32_t expecting;   /* calls of session_expect under way */
 };
 
 /* --- opening --------------------------------------------------------------------------------- */
@@ -164,33 +165,45 @@ static void compare_colours(session *s, session_size *size) {
         log_note("%s", size->colours);
 }
 
-/* The parts of a size that only need its tail, the longest one first. */
-enum { PART_SKETCH, PART_LEDGER, PART_SUMS };
+/* Makes what an engine needs of a size, whose `need` is set: the kernel, and where each transform
+ * runs. full: of the kernel's sums. */
+static bool make_kernel(session *s, session_size *size, double full[PSF_CHANNELS], err *e) {
+    const kernel_use use = bloom_kernel_use(&s->s);
+    if (!kernel_source_psf(&size->kernel, &s->kernel, &use, &size->need, full, e)) return false;
+    size->hash = psf_hash(&size->kernel);
+    compare_colours(s, size);
+    /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
+    plan_request ask = session_request(&s->s, &size->kernel, &size->need);
+    device_request r = request_of(s, &ask);
+    device_pool_decide(s->devices, &size->decided, &r);
+    bool doubles = s->s.precision == PRECISION_FLOAT64;
+    const device_choice *needed = &size->decided.way[doubles ? WAY_FLOAT64 : WAY_FLOAT32];
+    if (!needed->possible) *e = needed->why;
+    return needed->possible;
+}
 
-/* Makes one of them; from PART_SUMS on, what is known of one kernel after the other. */
+/* Makes what is known of a kernel, of its tail alone: the sketch of one after the other, which
+ * takes the longest, the ledger of all, the sums of one after the other. */
 static bool make_part(void *ctx, size_t index, int worker, err *e) {
     session_size *size = ctx;
+    uint32_t i = (uint32_t)index, kernels = size->tail.kernels;
     (void)worker;
-    if (index == PART_SKETCH) return sketch_kernel_make(&size->sketch, &size->tail, e);
-    if (index == PART_LEDGER) return ledger_kernel_make(&size->ledger, &size->tail, e);
-    uint32_t c = (uint32_t)index - PART_SUMS;
+    if (i < kernels) return sketch_kernel_fill(&size->sketch, i, e);
+    if (i == kernels) return ledger_kernel_make(&size->ledger, &size->tail, e);
+    uint32_t c = i - kernels - 1;
     size->nonnegative[c] = tail_is_nonnegative(&size->tail, c);
     tail_sums(size->sums[c], &size->tail, c, CORE_RADII, CORES);
     return true;
 }
 
-/* Fills the size, whose `need` is set. */
-static bool make_size(session *s, session_size *size, err *e) {
-    double full[PSF_CHANNELS];
-    const kernel_use use = bloom_kernel_use(&s->s);
-    if (!kernel_source_psf(&size->kernel, &s->kernel, &use, &size->need, full, e)) return false;
-    size->hash = psf_hash(&size->kernel);
-    compare_colours(s, size);
+/* Makes what the promise needs of a size whose kernel is made. */
+static bool make_tail(session *s, session_size *size, const double full[PSF_CHANNELS], err *e) {
     plan_request ask = session_request(&s->s, &size->kernel, &size->need);
     bool resampled = s->s.spectrum == SPECTRUM_RESAMPLED;
     tail_request tail_ask = {&size->kernel, full, size->need.sharpen, resampled, &ask};
-    if (!tail_make(&size->tail, &tail_ask, e)) return false;
-    if (!par_for(s->threads, PART_SUMS + (size_t)size->tail.kernels, make_part, size, e))
+    if (!tail_make(&size->tail, &tail_ask, e) ||
+        !sketch_kernel_open(&size->sketch, &size->tail, e) ||
+        !par_for(s->threads, 2 * (size_t)size->tail.kernels + 1, make_part, size, e))
         return false;
     for (uint32_t c = size->tail.kernels; c < size->need.channels; c++) { /* one serves all */
         size->nonnegative[c] = size->nonnegative[0];
@@ -202,13 +215,7 @@ static bool make_size(session *s, session_size *size, err *e) {
         if (!size->seen[a]) return false;
         for (uint32_t i = 0; i < axis->extent; i++) size->seen[a][i] = border_count(axis, i);
     }
-    /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
-    device_request r = request_of(s, &ask);
-    device_pool_decide(s->devices, &size->decided, &r);
-    bool doubles = s->s.precision == PRECISION_FLOAT64;
-    const device_choice *needed = &size->decided.way[doubles ? WAY_FLOAT64 : WAY_FLOAT32];
-    if (!needed->possible) *e = needed->why;
-    return needed->possible;
+    return true;
 }
 
 /* Moves the entry to the front and counts its user; with the lock held, as all that follows. */
@@ -238,26 +245,38 @@ static void drop_unused(session *s, int most) {
     }
 }
 
-/* Makes a size; gives the lock up meanwhile. */
+/* Adds a size that its only user is to make. */
 static size_entry *add_size(session *s, const kernel_need *need, err *e) {
-    err why = {0};
     size_entry *n = mem_new(1, sizeof *n, "kernel", e);
     if (!n) return NULL;
     *n = (size_entry){.size.need = *need, .making = true, .users = 1, .next = s->sizes};
-    s->sizes = n;
-    pthread_mutex_unlock(&s->lock);
-    bool ok = make_size(s, &n->size, &why);
-    pthread_mutex_lock(&s->lock);
+    return s->sizes = n;
+}
+
+/* Ends the making of a size, which has failed unless `why` is empty. */
+static void end_size(session *s, size_entry *n, const err *why) {
     n->making = false;
-    if (!ok) n->why = why;
+    n->why = *why;
     pthread_cond_broadcast(&s->made);
+}
+
+/* Makes a size; gives the lock up meanwhile. */
+static size_entry *make_size(session *s, const kernel_need *need, err *e) {
+    err why = {0};
+    double full[PSF_CHANNELS];
+    size_entry *n = add_size(s, need, e);
+    if (!n) return NULL;
+    pthread_mutex_unlock(&s->lock);
+    if (make_kernel(s, &n->size, full, &why)) make_tail(s, &n->size, full, &why);
+    pthread_mutex_lock(&s->lock);
+    end_size(s, n, &why);
     return n;
 }
 
 const session_size *session_size_take(session *s, const kernel_need *need, err *e) {
     pthread_mutex_lock(&s->lock);
     size_entry *n = find_size(s, need);
-    if (!n) n = add_size(s, need, e);
+    if (!n) n = make_size(s, need, e);
     if (n && n->making) {
         par_rest(s->threads);
         while (n->making) pthread_cond_wait(&s->made, &s->lock);
@@ -384,7 +403,7 @@ static bool take_cpu(session_lease *l, session *s, const session_want *want, err
     return take_on(l, s, want, &instead.way[want->way], &refused, e);
 }
 
-bool session_take(session_lease *l, session *s, const session_want *want, err *e) {
+static bool take_any(session_lease *l, session *s, const session_want *want, err *e) {
     const device_choice *first = &want->size->decided.way[want->way];
     engine_class class = first->device.class;
     bool refused, auto_failed = is_auto(s) && device_pool_gave_up(s->devices);
@@ -400,9 +419,77 @@ bool session_take(session_lease *l, session *s, const session_want *want, err *e
     return take_cpu(l, s, want, e);
 }
 
+bool session_take(session_lease *l, session *s, const session_want *want, err *e) {
+    pthread_mutex_lock(&s->lock);
+    if (s->expecting) {
+        par_rest(s->threads);
+        while (s->expecting) pthread_cond_wait(&s->made, &s->lock);
+        par_resume(s->threads);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return take_any(l, s, want, e);
+}
+
 bool session_give(session *s, session_lease *l, bool failed, const err *why) {
     device_give(s->devices, &l->at, failed);
     bool again = failed && cpu_stands_in(s, l->device.class);
     if (again) fall_back(s, l, &l->device, why);
     return again;
+}
+
+/* --- beforehand ------------------------------------------------------------------------------ */
+
+/* A size whose kernel is made. */
+typedef struct {
+    session *s;
+    size_entry *n;
+    double full[PSF_CHANNELS];
+} begun_size;
+
+static void *end_begun(void *arg) {
+    begun_size *b = arg;
+    err why = {0};
+    par_enter(b->s->threads, 0);
+    make_tail(b->s, &b->n->size, b->full, &why);
+    par_leave(b->s->threads);
+    pthread_mutex_lock(&b->s->lock);
+    end_size(b->s, b->n, &why);
+    pthread_mutex_unlock(&b->s->lock);
+    return NULL;
+}
+
+/* Makes a size and, beside what the promise needs of it, an engine. */
+static void make_both(session *s, size_entry *n, device_way way, session_lease *l) {
+    begun_size b = {s, n, {0}};
+    pthread_t thread;
+    err why = {0}, ignored = {0};
+    if (!make_kernel(s, &n->size, b.full, &why)) {
+        pthread_mutex_lock(&s->lock);
+        end_size(s, n, &why);
+        pthread_mutex_unlock(&s->lock);
+        return;
+    }
+    bool beside = pthread_create(&thread, NULL, end_begun, &b) == 0;
+    const session_want want = {.size = &n->size, .way = way};
+    if (take_any(l, s, &want, &ignored)) session_give(s, l, false, &ignored);
+    par_rest(s->threads);
+    if (beside)
+        pthread_join(thread, NULL);
+    else
+        end_begun(&b);
+    par_resume(s->threads);
+}
+
+void session_expect(session *s, const kernel_need *need, device_way way, session_lease *l) {
+    pthread_mutex_lock(&s->lock);
+    size_entry *n = find_size(s, need), *found = n;
+    if (!n) n = add_size(s, need, NULL);
+    s->expecting++;
+    pthread_mutex_unlock(&s->lock);
+    if (n && !found) make_both(s, n, way, l);
+    pthread_mutex_lock(&s->lock);
+    if (n) n->users--;
+    s->expecting--;
+    pthread_cond_broadcast(&s->made);
+    pthread_mutex_unlock(&s->lock);
 }

@@ -2,6 +2,7 @@
 #include "unit/glare.h"
 
 #include <pthread.h>
+#include <time.h>
 
 enum { W = 97, H = 61 };
 
@@ -45,6 +46,41 @@ static void check(const char *channels, const bloom_settings *s) {
     bloom_close(&b);
     image_free(&alone);
     image_free(&after);
+}
+
+/* Images come before all is ready. */
+static void check_beside(const char *channels, const bloom_settings *s) {
+    const char *kernel = glare_kernel("kernel.exr", glare_power, 33, 21, "R:float G:float B:float");
+    image *alone = glare_image(channels, W, H), *first = glare_copy(alone);
+    bloom_report plain, r;
+    err e = {0};
+    glare_bloom(alone, kernel, s, &plain);
+    for (int i = 0; i < 8; i++) {
+        image *after = glare_copy(first);
+        bloom *b = bloom_open(s, kernel, make_threads(), &e);
+        CHECK_OK(b, e);
+        expecting x = {.b = b, .h = &first->head};
+        assert_int_equal(pthread_create(&x.thread, NULL, expect_main, &x), 0);
+        struct timespec some = {0, i * 100000};
+        nanosleep(&some, NULL);
+        CHECK_OK(bloom_image(b, after, &r, &e), e);
+        pthread_join(x.thread, NULL);
+        assert_true(r.spectrum_seconds + x.made.spectrum_seconds > 0);
+        check_same_pixels(alone, after);
+        bloom_close(&b);
+        image_free(&after);
+    }
+    image_free(&alone);
+    image_free(&first);
+}
+
+static void is_waited_for(void **state) {
+    (void)state;
+    if (!glare_device(0)) skip();
+    bloom_settings s = glare_settings(glare_device(0));
+    check_beside("R:half G:half B:half", &s);
+    s.tolerance = 1e-5; /* another method follows */
+    check_beside("R:float G:float B:float", &s);
 }
 
 static void is_found(void **state) {
@@ -98,6 +134,7 @@ static void failures_wait(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(is_found), cmocka_unit_test(failures_wait)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(is_found), cmocka_unit_test(is_waited_for),
+                                       cmocka_unit_test(failures_wait)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -257,7 +257,8 @@ static void light_outside_is_bounded(void **state) {
         scan found;
         sketch drawn;
         err e = {0};
-        CHECK_OK(sketch_kernel_make(&grid, &t, &e), e);
+        CHECK_OK(sketch_kernel_open(&grid, &t, &e), e);
+        for (uint32_t c = 0; c < t.kernels; c++) CHECK_OK(sketch_kernel_fill(&grid, c, &e), e);
         scan_request ask = {.w = W,
                             .h = H,
                             .channels = 1,

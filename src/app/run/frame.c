@@ -194,8 +194,8 @@ static bool bloom_it(const work *w, image *img, ahead *a, double *start, err *e)
     queue_bloom *b = open_bloom(w, e);
     *start = clock_now();
     if (!b) return false;
-    end_ahead(a);
     bool ok = bloom_image(b->bloom, img, w->made, e);
+    end_ahead(a); /* bloom_image has waited for what it needs of it */
     w->made->spectrum_seconds += a->made.spectrum_seconds;
     w->made->spectrum_cached |= a->made.spectrum_cached;
     if (a->made.note[0]) add_note(w->made, "%s", a->made.note);

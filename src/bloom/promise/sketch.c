@@ -113,7 +113,7 @@ static void add_taps(sketch_kernel *k, uint32_t c, const tap_line *column, const
     }
 }
 
-bool sketch_kernel_make(sketch_kernel *out, const kernel_tail *tail, err *e) {
+bool sketch_kernel_open(sketch_kernel *out, const kernel_tail *tail, err *e) {
     sketch_kernel k = {.tail = tail, .block = FINEST};
     for (; k.block < SCAN_BLOCK; k.block *= 2) {
         double cells = (double)ceil_div_u32(tail->w, k.block) * ceil_div_u32(tail->h, k.block);
@@ -125,23 +125,28 @@ bool sketch_kernel_make(sketch_kernel *out, const kernel_tail *tail, err *e) {
     k.w = k.cx + 1 + reach(tail->kw - 1 - tail->cx, k.block);
     k.h = k.cy + 1 + reach(tail->kh - 1 - tail->cy, k.block);
     size_t cells = (size_t)k.w * k.h;
-    tap_line *column =
-        mem_raw((size_t)tail->kw + tail->kh, sizeof *column, "sketch of the kernel", e);
     k.mean = mem_new(2 * cells * tail->kernels, sizeof *k.mean, "sketch of the kernel", e);
     k.near = mem_new(tail->kernels, sizeof *k.near, "sketch of the kernel", e);
-    bool ok = column && k.mean && k.near;
-    if (ok) {
-        tap_line *row = column + tail->kw;
-        find_lines(column, &k, tail->kw, tail->cx);
-        find_lines(row, &k, tail->kh, tail->cy);
+    bool ok = k.mean && k.near;
+    if (ok)
         k.most = k.mean + cells * tail->kernels;
-        for (uint32_t c = 0; c < tail->kernels; c++) add_taps(&k, c, column, row);
-    } else {
+    else
         sketch_kernel_free(&k);
-    }
-    mem_free(column);
     *out = k;
     return ok;
+}
+
+bool sketch_kernel_fill(sketch_kernel *k, uint32_t c, err *e) {
+    const kernel_tail *tail = k->tail;
+    tap_line *column =
+        mem_raw((size_t)tail->kw + tail->kh, sizeof *column, "sketch of the kernel", e);
+    if (!column) return false;
+    tap_line *row = column + tail->kw;
+    find_lines(column, k, tail->kw, tail->cx);
+    find_lines(row, k, tail->kh, tail->cy);
+    add_taps(k, c, column, row);
+    mem_free(column);
+    return true;
 }
 
 void sketch_kernel_free(sketch_kernel *k) {

@@ -51,8 +51,10 @@ typedef struct {
     } * near;          /* [kernel] */
 } sketch_kernel;
 
-/* Fills *k, to be freed with sketch_kernel_free. */
-bool sketch_kernel_make(sketch_kernel *k, const kernel_tail *tail, err *e);
+/* Fills *k, to be freed with sketch_kernel_free, but for the kernels; and one kernel, c, which may
+ * be done beside the others. */
+bool sketch_kernel_open(sketch_kernel *k, const kernel_tail *tail, err *e);
+bool sketch_kernel_fill(sketch_kernel *k, uint32_t c, err *e);
 void sketch_kernel_free(sketch_kernel *k);
 
 typedef struct {
