@@ -65,11 +65,12 @@ uint64_t mem_used(void) {
     return atomic_load(&used);
 }
 
-/* Returns the bytes of a block. The allocator maps up to a huge page more behind large ones, to
- * align them, and nobody touches it. */
+/* Returns the bytes of a block. Behind those that it aligns to large pages the allocator has mapped
+ * some bytes more, up to a large page, which nobody touches. */
 static size_t bytes_of(void *p) {
     size_t size = malloc_usable_size(p);
-    return size < LARGE ? size : size / HUGE_PAGE * HUGE_PAGE;
+    bool aligned = !WITH_SAN && size >= LARGE && (uintptr_t)p % HUGE_PAGE == 0;
+    return aligned ? (size - 1) / HUGE_PAGE * HUGE_PAGE : size;
 }
 
 /* --- large blocks that are kept -------------------------------------------------------------- */

@@ -132,9 +132,34 @@ static void kept_or_refused(void **state) {
     mem_keep(0);
 }
 
+/* Wherever the system puts a large block, it counts as the large pages that it needs. */
+static void large_blocks_count_alike(void **state) {
+    (void)state;
+    enum { MANY = 40, BYTES = 4100000 };
+    void *p[MANY], *between[MANY];
+    err e = {0};
+    if (WITH_SAN) skip();
+    for (int i = 0; i < MANY; i++) {
+        uint64_t before = mem_used();
+        p[i] = mem_raw(BYTES, 1, "a block", &e);
+        assert_int_equal(mem_used() - before, mem_rounded(BYTES));
+        /* Odd numbers of pages between them move the next one. */
+        between[i] = mem_raw(200000 + 4096 * (size_t)i, 1, "a block", &e);
+    }
+    for (int i = 0; i < MANY; i++) {
+        uint64_t before = mem_used();
+        mem_free(p[i]);
+        assert_int_equal(before - mem_used(), mem_rounded(BYTES));
+        mem_free(between[i]);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_account), cmocka_unit_test(the_limit),
-                                       cmocka_unit_test(threads), cmocka_unit_test(kept),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(large_blocks_count_alike),
+                                       cmocka_unit_test(the_account),
+                                       cmocka_unit_test(the_limit),
+                                       cmocka_unit_test(threads),
+                                       cmocka_unit_test(kept),
                                        cmocka_unit_test(kept_or_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
