@@ -1,6 +1,7 @@
 #include "device/device_measure.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -248,7 +249,8 @@ static bool run_trial(trial *t, const engine_device *d, const char *cache_dir, p
     return ok;
 }
 
-/* Measures how many times as long the passes of a frame take in doubles. Floats and doubles take
+/* Measures how many times as long the passes of a frame take in doubles; leaves *to as it is where
+ * doubles cannot be done, for lack of memory perhaps. Floats and doubles take
  * turns, because other work on this machine comes and goes. The ratio is rounded to half an octave,
  * so that machines of a kind agree on the price of a method. */
 static bool measure_doubles(double *to, trial *floats, const engine_device *d,
@@ -257,19 +259,22 @@ static bool measure_doubles(double *to, trial *floats, const engine_device *d,
     trial doubles = *floats;
     doubles.precision = PRECISION_FLOAT64;
     doubles.passes = 0;
-    for (int i = 0; i < TURNS; i++)
-        if (!run_trial(&doubles, d, cache_dir, threads, e) ||
-            !run_trial(floats, d, cache_dir, threads, e))
-            return false;
+    for (int i = 0; i < TURNS; i++) {
+        err why = {0};
+        if (!run_trial(&doubles, d, cache_dir, threads, &why)) {
+            log_warn("doubles are not measured, and cost what they do by default: %s", why.msg);
+            return true;
+        }
+        if (!run_trial(floats, d, cache_dir, threads, e)) return false;
+    }
     double times = doubles.passes / floats->passes;
     if (times > 0 && isfinite(times)) *to = exp2(round(2 * log2(times)) / 2);
     return true;
 }
 
 /* `frame` comes from a frame so small that little else counts. `transfer` and `work` come from a
- * large one, and so does `start`: its programs and tables are those of real work. The minimum
- * times count, not the medians, since other work on this machine is not a property of the device.
- */
+ * large one, and so does `start`: its programs and tables are those of real work. Times are minima
+ * and not medians, since other work on this machine is not a property of the device. */
 bool measure_speed(device_speed *to, const engine_device *d, const char *cache_dir, par *threads,
                    err *e) {
     static const trial LARGE[] = {
