@@ -219,9 +219,39 @@ PY
     [ ! -e out.exr ]
 }
 
-@test "what needs the whole image asks for the memory; what no tiles fit into is refused" {
-    refused 75 "of the limit of 6.0 MB are in use (--mem-limit); a picture is made of the whole image, and not in tiles" \
-        in.exr kernel.exr -o out.png --device cpu --mem-limit 6MB
+@test "pictures are developed as their rows come, and have the exposure of the whole image" {
+    oiiotool in.exr --ch R,G,B,A=0.5,spec.R=B,spec.G=R,spec.B=G,Z.Z=0.25 --crop 300x397+150+0 --fullsize 520x301-10-25 \
+        --attrib openexr:lineOrder decreasingY -o moved.exr
+    oiiotool in.exr --chsum --chnames crypto00.R --attrib oiio:subimagename one -o one.exr
+    oiiotool in.exr --ch R --attrib oiio:subimagename two -d half -o two.exr
+    oiiotool one.exr two.exr --siappend -o parts.exr
+    oiiotool in.exr --mulc 1e-6 -o dark.exr
+    while read -r input options; do
+        echo "$input $options"
+        "$FFTBLOOM" $input kernel.exr -o whole.png --before was.png --device cpu $options -v 2>whole
+        "$FFTBLOOM" $input kernel.exr -o tiled.png --before is.png --device cpu $options --mem-limit 9MB -v 2>tiled
+        grep -q "tiles of" tiled
+        [ "$(grep -o 'exposure .*' whole)" = "$(grep -o 'exposure .*' tiled)" ]
+        # The last bits of the result, and of the exposure, decide how few values are rounded.
+        oiiotool whole.png tiled.png --fail 0.0001 --failpercent 0.1 --hardfail 0.005 --diff
+        oiiotool was.png is.png --fail 0.0001 --failpercent 0.1 --hardfail 0.005 --diff
+    done <<'CASES'
+in.exr
+in.exr --exposure 0.5 --view srgb
+dark.exr --pixel-type half
+moved.exr --layers spec --window display
+moved.exr --input-space acescg --mask Z.Z --emit-file glare.exr
+moved.exr --window grow
+parts.exr
+CASES
+    "$FFTBLOOM" in.exr kernel.exr -o png:- --device cpu --mem-limit 9MB | cmp - <("$FFTBLOOM" in.exr kernel.exr -o png:- --device cpu --mem-limit 9MB --jobs 1)
+    # What fails leaves nothing.
+    refused 75 "nor do the smallest tiles" in.exr kernel.exr -o none.png --before no.png --device cpu --mem-limit 3MB
+    [ ! -e none.png ]
+    [ ! -e no.png ]
+}
+
+@test "what no tiles fit into is refused" {
     refused 75 "501 x 397 pixels do not fit into the memory, nor do the smallest tiles: they need" \
         in.exr kernel.exr -o out.exr --device cpu --mem-limit 2MB
     [ ! -e out.exr ]

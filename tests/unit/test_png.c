@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "image/flat/flat.h"
 #include "image/flat/png.h"
+#include "image/flat/png_rows.h"
 #include "image/flat/preview.h"
 #include "unit/check.h"
 #include "unit/file_bytes.h"
@@ -111,6 +112,64 @@ static void png_is_written(void **state) {
     check_same_pixels(img, back);
     image_free(&back);
     image_free(&img);
+}
+
+/* Writes a picture a few rows at a time. */
+static const char *write_rows(const char *name, const png_picture *p, uint32_t some, par *threads) {
+    err e = {0};
+    const char *path = make_path(name);
+    size_t row = (size_t)p->width * (size_t)p->channels;
+    file_out *f = file_out_open(path, true, &e);
+    const png_size size = {p->width, p->height, p->channels};
+    png_rows *w = f ? png_rows_open(f, &size, threads, &e) : NULL;
+    CHECK_OK(w, e);
+    for (uint32_t y = 0; y < p->height; y += some) {
+        uint32_t rows = some < p->height - y ? some : p->height - y;
+        CHECK_OK(png_rows_add(w, p->pixel + y * row, rows, &e), e);
+    }
+    CHECK_OK(png_rows_end(w, &e), e);
+    assert_false(png_rows_add(w, p->pixel, 1, &e));
+    png_rows_close(&w);
+    CHECK_OK(file_out_commit(&f, &e), e);
+    return path;
+}
+
+/* Pictures that are written in rows have the pixels of those that are made whole, and are the same
+ * file however the rows come: noise, slopes, flat ones, and runs of all lengths. */
+static void png_is_written_in_rows(void **state) {
+    (void)state;
+    static const uint32_t SIZE[][2] = {{1, 1}, {3, 700}, {60000, 2}, {301, 303}, {255, 1}};
+    uint64_t seed = 3;
+    par *lone = par_open(1, NULL);
+    for (int i = 0; i < 5 * 4 * 4; i++) {
+        const uint32_t *size = SIZE[i / 16];
+        int channels = 1 + i % 4, kind = i / 4 % 4;
+        size_t n = (size_t)size[0] * size[1] * (size_t)channels, bytes;
+        uint8_t *samples = malloc(n);
+        for (size_t k = 0, run = 0; k < n; k++) {
+            if (!run--) run = (size_t)make_random(&seed) % 300;
+            samples[k] = (uint8_t)(kind == 0   ? make_random(&seed)
+                                   : kind == 1 ? k * 3 / 200 + make_random(&seed) % 3
+                                   : kind == 2 ? 77
+                                   : run && k  ? samples[k - 1]
+                                               : make_random(&seed));
+        }
+        const png_picture p = {samples, size[0], size[1], channels};
+        err e = {0};
+        uint8_t *whole = png_encode(&p, &bytes, &e);
+        CHECK_OK(whole, e);
+        image *want = load(write_file("whole.png", whole, bytes));
+        const char *path = write_rows("rows.png", &p, size[1], make_threads());
+        image *got = load(path);
+        check_same_pixels(want, got);
+        check_same_file(path,
+                        write_rows("again.png", &p, 1 + i % 7, i % 2 ? lone : make_threads()));
+        mem_free(whole);
+        image_free(&want);
+        image_free(&got);
+        free(samples);
+    }
+    par_close(&lone);
 }
 
 static void png_bombs_stay_within_the_budget(void **state) {
@@ -426,6 +485,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(png_is_decoded_to_linear),
         cmocka_unit_test(png_is_written),
+        cmocka_unit_test(png_is_written_in_rows),
         cmocka_unit_test(png_bombs_stay_within_the_budget),
         cmocka_unit_test(png_chunks_beyond_2_gigabytes_are_refused),
         cmocka_unit_test(png_of_more_than_2_30_samples_is_refused),

@@ -283,27 +283,20 @@ static bool make_in_rows(const work *w, image_reader *r, const file_mark *before
     queue_bloom *b = open_bloom(w, e);
     double start = clock_now();
     note_stamp(w, image_reader_header(r));
-    const rowwise_job j = {&to, r, b ? b->bloom : NULL, w->files->side[JOB_EMITTED]};
+    const rowwise_job j = {&to, r, b ? b->bloom : NULL, w->files->side[JOB_EMITTED],
+                           w->files->side[JOB_BEFORE]};
     bool ok = b && rowwise_frame(&made, &j, w->made, e);
     if (b && !ok) blame_input(w, e);
     if (b) give_bloom(w->on, b);
     double end = clock_now();
     a->torn = ok && has_changed(w, before);
-    ok = ok && check_input(w, before, e) && (!made.glare || image_commit(&made.glare, e)) &&
-         image_commit(&made.file, e);
-    image_discard(&made.glare);
-    image_discard(&made.file);
+    ok = ok && check_input(w, before, e) && rowwise_commit(&made, e);
+    rowwise_discard(&made);
     a->load = made.load;
     a->bloom = end - start - made.load - made.save;
     a->save = made.save + clock_now() - end;
     a->clamped = made.clamped;
     return ok;
-}
-
-/* Returns whether an image can be made in rows. */
-static bool may_be_in_rows(const work *w) {
-    const output to = output_of(w);
-    return !w->files->side[JOB_BEFORE] && rowwise_is_possible(&to);
 }
 
 /* Returns whether the image does not fit into the memory. Most do, which is told without the
@@ -312,7 +305,7 @@ static bool is_too_large(const work *w, const image_reader *r, bool *known, err 
     const output to = output_of(w);
     const image_header *h = image_reader_header(r);
     *known = true;
-    if (!may_be_in_rows(w) || !rowwise_may_be_needed(&to, h)) return false;
+    if (!rowwise_may_be_needed(&to, h)) return false;
     queue_bloom *b = open_bloom(w, e);
     *known = b != NULL;
     bool is = b && rowwise_is_needed(&to, h, b->bloom);
@@ -324,9 +317,6 @@ static bool is_too_large(const work *w, const image_reader *r, bool *known, err 
 static bool make_after_all(const work *w, image_reader **r, const file_mark *before,
                            step_account *a, err *e) {
     const err why = *e;
-    if (!may_be_in_rows(w))
-        return err_set(e, why.code, "%s; %s is made of the whole image, and not in tiles", why.msg,
-                       w->files->side[JOB_BEFORE] ? "the picture of --before" : "a picture");
     if (!*r) *r = image_open(w->f->input, NULL, w->m->threads, e);
     if (!*r) {
         *e = why;

@@ -6,7 +6,7 @@
 #include "base/half.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/flat/png.h"
+#include "image/flat/png_rows.h"
 #include "image/layers.h"
 
 #include <math.h>
@@ -216,12 +216,10 @@ image *output_load(const output *o, image_reader **r, err *e) {
     return img;
 }
 
-/* The log says once in a run what a picture leaves out, since all frames of a sequence are alike.
- */
-static preview_options options_of(const output *o, const image *img) {
+preview_options output_view(const output *o, const image_header *h) {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     text left_out = {0};
-    preview_options as = {.part = preview_part(&img->head, &left_out),
+    preview_options as = {.part = preview_part(h, &left_out),
                           .width = UINT32_MAX,
                           .exposed = !isnan(o->s->exposure),
                           .stops = (float)o->s->exposure,
@@ -235,20 +233,21 @@ static preview_options options_of(const output *o, const image *img) {
 static bool save_picture(const char *path, const output *o, const preview_light *l,
                          preview_options *as, err *e) {
     preview_picture v = {0};
-    size_t bytes;
+    const png_size size = {l->width, l->height, 3};
     file_out *f = file_out_open(image_is_stream(path) ? "-" : path, o->s->clobber, e);
     bool ok = f && preview_develop(&v, l, as, o->threads, e);
-    uint8_t *png = ok ? png_encode(&(png_picture){v.pixel, v.width, v.height, 3}, &bytes, e) : NULL;
-    ok = png && file_out_write(f, 0, png, bytes, e) && file_out_commit(&f, e);
+    png_rows *png = ok ? png_rows_open(f, &size, o->threads, e) : NULL;
+    ok = png && png_rows_add(png, v.pixel, v.height, e) && png_rows_end(png, e) &&
+         file_out_commit(&f, e);
     as->stops = v.stops;
+    png_rows_close(&png);
     file_out_discard(&f);
-    mem_free(png);
     mem_free(v.pixel);
     return ok;
 }
 
 bool output_take(const output *o, const image *img, preview_light *to, err *e) {
-    const preview_options as = options_of(o, img);
+    const preview_options as = output_view(o, &img->head);
     return preview_take(to, img, &as, o->threads, e);
 }
 
@@ -257,7 +256,7 @@ bool output_save(const output *o, const image *img, image_reader *rest, const ou
     if (!output_is_picture(o->path))
         return image_save_parts(image_create(o->path, &img->head, o->s->clobber, o->threads, e),
                                 img, rest, e);
-    preview_options as = options_of(o, img);
+    preview_options as = output_view(o, &img->head);
     preview_light l = {0};
     bool ok = preview_take(&l, img, &as, o->threads, e);
     /* The exposure suits the output, so it is found first; the output's file is the last one. */

@@ -45,6 +45,8 @@ bool output_finish(image *img, const settings *s, uint64_t *clamped, par *thread
 bool output_is_stamped(const image_header *h);
 bool output_stamp(image_header *h, const settings *s, const char *input, err *e);
 
+/* Returns how a picture of such an image is made. The log says once in a run what it leaves out. */
+preview_options output_view(const output *o, const image_header *h);
 /* Takes the light of a picture of the image as it is now. Free its pixels with mem_free. */
 bool output_take(const output *o, const image *img, preview_light *to, err *e);
 

@@ -4,6 +4,7 @@
 #include "app/run/emit.h"
 #include "base/clock.h"
 #include "base/half.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "image/layers.h"
@@ -18,8 +19,9 @@ typedef struct {
     image_header mid;             /* as bloom leaves it, in the space of the output */
     image_header out;             /* as it is written, glare of a file of its own included */
     colours_step *linear, *coded; /* of each part */
-    image_writer *w, *glare;      /* glare: of emit_file, or NULL */
-    image_header own, apart;      /* of these files */
+    image_writer *w, *glare;      /* w: or `picture`; glare: of emit_file, or NULL */
+    picture_rows *picture;
+    image_header own, apart; /* of these files */
     rowwise_made *a;
 } rowwise;
 
@@ -191,7 +193,7 @@ static int glare_part(const rowwise *s, int part) {
 /* Both files take as many rows at a time. */
 static uint32_t step_of(void *ctx, int part) {
     const rowwise *s = ctx;
-    uint32_t step = image_writer_rows(s->w, part);
+    uint32_t step = s->w ? image_writer_rows(s->w, part) : 1;
     int glare = glare_part(s, part);
     if (glare < 0) return step;
     uint32_t other = image_writer_rows(s->glare, glare);
@@ -257,15 +259,42 @@ static bool retype(const passing *w, err *e) {
     return true;
 }
 
+/* Adds rows to the picture, if it shows the part. Channels that stay come from the file. */
+static bool show(const rowwise *s, int part, const image_rows *is, err *e) {
+    const image_part *p = &s->own.part[part], *file = file_part(s, part);
+    size_t n = (size_t)image_width(p) * is->rows, channels = (size_t)p->channels;
+    if (part != picture_rows_part(s->picture)) return true;
+    const void **all = mem_new(channels, sizeof *all, "planes", e);
+    void **read = mem_new((size_t)file->channels, sizeof *read, "planes", e);
+    bool ok = all && read, any = false;
+    for (int c = 0; ok && c < p->channels; c++) {
+        all[c] = is->plane[c];
+        if (all[c] || !picture_rows_wants(s->picture, c)) continue;
+        int from = image_find_channel(file, p->channel[c].name);
+        ok = (all[c] = read[from] = mem_raw(n, pixel_bytes(file->channel[from].type), "rows", e));
+        any = true;
+    }
+    ok = ok && (!any || image_read(s->from, part, is->row, is->rows, read, e)) &&
+         picture_rows_add(s->picture, is->rows, all, e);
+    for (int c = 0; read && c < file->channels; c++) mem_free(read[c]);
+    mem_free(read);
+    mem_free(all);
+    return ok;
+}
+
+/* Hands the rows to the file, or to the picture. */
+static bool put_rows(const rowwise *s, int part, const image_rows *is, err *e) {
+    return s->picture ? show(s, part, is, e) : image_write_beside(s->w, part, is, s->from, e);
+}
+
 /* Hands the rows to one file, or to both. */
 static bool hand_over(const passing *w, err *e) {
     rowwise *s = w->s;
     const image_part *all = &s->out.part[w->part];
     int glare = glare_part(s, w->part);
     if (glare < 0)
-        return image_write_beside(s->w, w->part,
-                                  &(image_rows){w->row, w->rows, (const void *const *)w->plane},
-                                  s->from, e);
+        return put_rows(s, w->part, &(image_rows){w->row, w->rows, (const void *const *)w->plane},
+                        e);
     const image_part *own = &s->own.part[w->part], *apart = &s->apart.part[glare];
     size_t most = (size_t)all->channels;
     const void **to = mem_new(most, sizeof *to, "planes", e);
@@ -278,7 +307,7 @@ static bool hand_over(const passing *w, err *e) {
             to[image_find_channel(own, all->channel[c].name)] = w->plane[c];
     }
     bool ok = to && other && image_write(s->glare, glare, w->row, w->rows, other, e) &&
-              image_write_beside(s->w, w->part, &(image_rows){w->row, w->rows, to}, s->from, e);
+              put_rows(s, w->part, &(image_rows){w->row, w->rows, to}, e);
     mem_free(to);
     mem_free(other);
     return ok;
@@ -334,7 +363,8 @@ static bool same_types(const image_part *a, const image_part *b) {
 static bool write_part(rowwise *s, int part, err *e) {
     const image_part *p = &s->out.part[part];
     bool spaces = s->linear[part].any || s->coded[part].any;
-    if (!spaces && same_types(p, file_part(s, part)))
+    if (s->picture && part != picture_rows_part(s->picture)) return true;
+    if (s->w && !spaces && same_types(p, file_part(s, part)))
         return image_copy_part(s->w, part, s->from, part, e);
     return write_beside(s, part, &(image_rows){0, image_height(p), NULL}, e);
 }
@@ -369,7 +399,8 @@ static uint64_t bytes_beside(const rowwise *s) {
             some =
                 max_u64(some, pixel * image_width(p) * some_rows(p, image_reader_rows(s->from, i)));
     }
-    return (most * threads + some) * TIMES;
+    uint64_t picture = output_is_picture(s->o->path) ? picture_rows_bytes(s->o, &s->mid) : 0;
+    return (most * threads + some) * TIMES + picture;
 }
 
 static bool emits(const bloom_settings *b) {
@@ -387,9 +418,19 @@ static pixel_type result_type(const output *o, const image_part *p, const layer_
     return halfs ? PIXEL_HALF : PIXEL_FLOAT;
 }
 
+/* Returns the bytes of a picture of the whole image: of its light and of its pixels. */
+static uint64_t picture_bytes(const output *o, const image_header *h) {
+    enum { LIGHT = 12, PIXELS = 3 };
+    const image_box *d = &h->part[preview_part(h, NULL)].display;
+    uint64_t width = (uint64_t)((int64_t)d->x1 - d->x0 + 1);
+    return output_is_picture(o->path)
+               ? width * (uint64_t)((int64_t)d->y1 - d->y0 + 1) * (LIGHT + PIXELS)
+               : 0;
+}
+
 /* Returns the bytes of the planes that output_load reads, and the most that a group needs beside
  * them: of the result, of one channel's light as floats, of the image as it came for --verify, and
- * of the glare. */
+ * of the glare; and of a picture. */
 static uint64_t planes_bytes(const output *o, const image_header *h) {
     const bloom_settings *b = &o->s->bloom;
     uint64_t planes = 0, most = 0, sets = (b->verify > 0) + (o->s->emit_file || emits(b));
@@ -415,7 +456,7 @@ static uint64_t planes_bytes(const output *o, const image_header *h) {
         }
         layer_map_free(&m);
     }
-    return planes + most;
+    return planes + most + picture_bytes(o, h);
 }
 
 /* Returns whether a device may be too small: it has memory of its own. */
@@ -425,13 +466,8 @@ static bool may_be_small(const output *o, uint64_t planes) {
     return !cpu && (s->vram_limit || planes > 1 << 30);
 }
 
-bool rowwise_is_possible(const output *o) {
-    return !output_is_picture(o->path);
-}
-
 bool rowwise_may_be_needed(const output *o, const image_header *h) {
     uint64_t planes = planes_bytes(o, h);
-    if (!rowwise_is_possible(o)) return false;
     /* A device that is named may be one of software, which takes its memory from the same. */
     const char *device = o->s->bloom.device;
     bool named = device && strcmp(device, "auto") != 0 && strcmp(device, "cpu") != 0;
@@ -473,12 +509,14 @@ static bool open_rowwise(rowwise *s, const bloom *b, err *e) {
     bool ok = s->linear && s->coded && image_header_copy(&s->in, h, e);
     if (!ok) return false;
     output_packing(&s->in, set);
+    bool picture = output_is_picture(s->o->path); /* converts by itself, from the top down */
+    for (int i = 0; picture && i < h->parts; i++) s->in.part[i].order = LINES_INCREASING;
     if (set->pixels == PIXELS_FLOAT && !output_types(&s->in, set, PIXEL_HALF, PIXEL_FLOAT, e))
         return false;
     for (int i = 0; ok && i < h->parts; i++)
         ok = colours_in(&s->linear[i], &s->in.part[i], h->format, set, e);
     ok = ok && image_header_copy(&s->mid, &s->in, e) && bloom_tiled_header(b, &s->mid, e);
-    for (int i = 0; ok && i < h->parts; i++)
+    for (int i = 0; ok && !picture && i < h->parts; i++)
         ok = colours_out(&s->coded[i], &s->mid.part[i], set, e);
     return ok && image_header_copy(&s->out, &s->mid, e) &&
            (set->pixels != PIXELS_HALF || output_types(&s->out, set, PIXEL_FLOAT, PIXEL_HALF, e));
@@ -513,7 +551,8 @@ static bool create(rowwise *s, const char *glare, err *e) {
     if (ok && glare)
         ok = (s->glare = image_create(glare, &s->apart, set->clobber, s->o->threads, e));
     ok = ok && (!set->stamp || output_stamp(&s->own, set, image_reader_path(s->from), e));
-    return ok && (s->w = image_create(s->o->path, &s->own, set->clobber, s->o->threads, e));
+    return ok && (output_is_picture(s->o->path) ||
+                  (s->w = image_create(s->o->path, &s->own, set->clobber, s->o->threads, e)));
 }
 
 /* Returns the price of unpacking a pixel of the dearest part, in steps of math/tiling.h: measured
@@ -540,18 +579,85 @@ static bloom_rows rows_of(rowwise *s) {
                         .write = write_rows};
 }
 
+static bool bloom_rows_of(rowwise *s, const rowwise_job *j, bloom_report *made, err *e) {
+    const image_header *h = image_reader_header(j->from);
+    bloom_rows rows = rows_of(s);
+    rows.whole = planes_bytes(j->o, h) + bloom_whole_bytes(j->bloom, h);
+    return bloom_tiled(j->bloom, &s->in, &rows, made, e);
+}
+
+/* --- pictures ------------------------------------------------------------------------------- */
+
+/* Finds the exposure that suits the result, of which nothing is kept. */
+static bool find_exposure(rowwise *s, const rowwise_job *j, float *stops, err *e) {
+    bloom_report *none = mem_new(1, sizeof *none, "a report", e);
+    bool ok = none && image_header_copy(&s->own, &s->out, e) &&
+              (s->picture = picture_rows_open(j->o, &s->own, NULL, NULL, e)) &&
+              bloom_rows_of(s, j, none, e) && picture_rows_end(s->picture, stops, e);
+    picture_rows_close(&s->picture);
+    image_header_free(&s->own);
+    mem_free(none);
+    return ok;
+}
+
+/* Makes a picture of the image as it came. */
+static bool show_before(rowwise *s, const char *path, float stops, picture_rows **to, err *e) {
+    picture_rows *p = *to = picture_rows_open(s->o, &s->in, path, &stops, e);
+    if (!p) return false;
+    int part = picture_rows_part(p);
+    const image_part *is = &s->in.part[part];
+    uint32_t h = image_height(is), some = some_rows(is, image_reader_rows(s->from, part));
+    void **plane = mem_new((size_t)is->channels, sizeof *plane, "planes", e);
+    bool ok = plane != NULL;
+    for (int c = 0; ok && c < is->channels; c++)
+        if (picture_rows_wants(p, c))
+            ok = (plane[c] = mem_raw((size_t)image_width(is) * some,
+                                     pixel_bytes(is->channel[c].type), "rows", e));
+    for (uint32_t y = 0; ok && y < h; y += some) {
+        uint32_t rows = min_u32(some, h - y);
+        ok = read_rows(s, part, y, rows, plane, e) &&
+             picture_rows_add(p, rows, (const void *const *)plane, e);
+    }
+    ok = ok && picture_rows_end(p, &stops, e);
+    for (int c = 0; plane && c < is->channels; c++) mem_free(plane[c]);
+    mem_free(plane);
+    return ok;
+}
+
+/* Makes the picture of the image before, and begins that of the result. */
+static bool begin_picture(rowwise *s, const rowwise_job *j, float stops, err *e) {
+    if (j->before && !show_before(s, j->before, stops, &s->a->before, e)) return false;
+    log_info("'%s': developed with --exposure %.2f", j->o->path, (double)stops);
+    s->picture = s->a->picture = picture_rows_open(j->o, &s->own, j->o->path, &stops, e);
+    return s->picture != NULL;
+}
+
 bool rowwise_frame(rowwise_made *to, const rowwise_job *j, bloom_report *made, err *e) {
     rowwise s = {.o = j->o, .from = j->from, .a = to};
     *to = (rowwise_made){.load = 0};
-    bool ok = open_rowwise(&s, j->bloom, e) && create(&s, j->glare, e);
-    bloom_rows rows = ok ? rows_of(&s) : (bloom_rows){0};
-    const image_header *h = image_reader_header(j->from);
-    if (ok) rows.whole = planes_bytes(j->o, h) + bloom_whole_bytes(j->bloom, h);
-    ok = ok && bloom_tiled(j->bloom, &s.in, &rows, made, e);
+    bool picture = output_is_picture(j->o->path);
+    float stops = (float)j->o->s->exposure;
+    bool ok = open_rowwise(&s, j->bloom, e) &&
+              (!picture || !isnan(stops) || find_exposure(&s, j, &stops, e)) &&
+              create(&s, j->glare, e) && (!picture || begin_picture(&s, j, stops, e)) &&
+              bloom_rows_of(&s, j, made, e) && (!picture || picture_rows_end(s.picture, &stops, e));
     close_rowwise(&s);
     to->file = s.w;
     to->glare = s.glare;
     return ok;
+}
+
+bool rowwise_commit(rowwise_made *r, err *e) {
+    return (!r->glare || image_commit(&r->glare, e)) &&
+           (!r->before || picture_rows_commit(&r->before, e)) &&
+           (r->picture ? picture_rows_commit(&r->picture, e) : image_commit(&r->file, e));
+}
+
+void rowwise_discard(rowwise_made *r) {
+    image_discard(&r->glare);
+    image_discard(&r->file);
+    picture_rows_close(&r->before);
+    picture_rows_close(&r->picture);
 }
 
 /* Where there is no writer, its chunks are taken to be the reader's. */

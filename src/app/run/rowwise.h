@@ -1,15 +1,14 @@
 /* rowwise.h - makes a frame whose image does not fit into the memory: in rows, from file to file.
  *
  * It brings the rows of the input to bloom's tiles and theirs to the output, in the pixel types
- * that the options ask for. Channels of data go from file to file beside them, bit for bit. */
+ * that the options ask for. Channels of data go from file to file beside them, bit for bit. A
+ * picture is developed as its rows come; where its exposure follows from the image, all is made
+ * twice. */
 #ifndef APP_ROWWISE_H
 #define APP_ROWWISE_H
 
-#include "app/run/output.h"
+#include "app/run/picture_rows.h"
 #include "bloom/bloom.h"
-
-/* Returns whether an image can be made in this way: a picture is developed from the whole image. */
-bool rowwise_is_possible(const output *o);
 
 /* Return whether an image has to be made in this way: because its planes and what blooming takes do
  * not fit into the memory that is left, or no device can do the whole of it. The first function
@@ -21,16 +20,21 @@ typedef struct {
     const output *o;
     image_reader *from;
     const bloom *bloom;
-    const char *glare; /* a file for the glare alone (emit.h); NULL: none */
+    const char *glare;  /* a file for the glare alone (emit.h); NULL: none */
+    const char *before; /* a picture of the image as it came; NULL: none */
 } rowwise_job;
 
 typedef struct {
-    double load, save;          /* seconds */
-    uint64_t clamped;           /* values of channels that were not bloomed, but became halfs */
-    image_writer *file, *glare; /* complete, but not committed; glare: NULL where none is wanted */
+    double load, save; /* seconds */
+    uint64_t clamped;  /* values of channels that were not bloomed, but became halfs */
+    /* Complete, but not committed; NULL where they are not wanted. */
+    image_writer *file, *glare;
+    picture_rows *picture, *before;
 } rowwise_made;
 
 /* Makes the result. The caller commits the files, or discards them, also after a failure. */
+bool rowwise_commit(rowwise_made *r, err *e);
+void rowwise_discard(rowwise_made *r);
 bool rowwise_frame(rowwise_made *to, const rowwise_job *j, bloom_report *made, err *e);
 
 /* Chooses the tiles of the first part with colour, as rowwise_frame would. */

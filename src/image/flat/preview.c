@@ -106,38 +106,61 @@ static double luminance(const preview_light *l, size_t pixel) {
     return w[0] * (double)rgb[0] + w[1] * (double)rgb[1] + w[2] * (double)rgb[2];
 }
 
+enum { BINS_PER_STOP = 8 };
+
+static int bin_of(double stops) {
+    return (int)clamp_double(stops * BINS_PER_STOP + PREVIEW_BINS / 2.0, 0, PREVIEW_BINS - 1);
+}
+
+static double stops_of(double luminance) {
+    return log2(luminance / (double)MIDDLE_GREY);
+}
+
+void preview_look(preview_exposure *to, const preview_light *l) {
+    size_t n = (size_t)l->width * l->height;
+    to->pixels += n;
+    for (size_t i = 0; i < n; i++) {
+        double y = luminance(l, i);
+        if (!(y > 0)) continue;
+        double stops = stops_of(y);
+        int bin = bin_of(stops);
+        to->peak = fmax(to->peak, y);
+        to->count[bin]++;
+        to->stops[bin] += stops;
+    }
+}
+
 /* The mean of the logarithm of its lit pixels
  * becomes a middle grey, with three limits:
  *   - Beyond two stops of gain only a quarter more is given: a candle in the dark is a dark
  * picture.
  *   - But the brightest thousandth is brought to 1 at least, whatever unit the light is in.
  *   - The fewer pixels have light, the less they decide: a dot on black is white, not grey.
- * Pixels below a millionth of the brightest count as dark, since they may be nothing but rounding,
- * in a transform or in half floats. */
-float preview_stops(const preview_light *v) {
-    enum { BINS = 1024, BINS_PER_STOP = 8 };
-    uint64_t count[BINS] = {0}, lit = 0, above = 0; /* a histogram of stops from middle grey */
-    size_t n = (size_t)v->width * v->height;
-    double peak = 0, mean = 0;
-    for (size_t i = 0; i < n; i++) peak = fmax(peak, luminance(v, i));
-    for (size_t i = 0; i < n; i++) {
-        double y = luminance(v, i);
-        if (!(y > peak * 0x1p-20)) continue;
-        double stops = log2(y / (double)MIDDLE_GREY);
-        count[(int)clamp_double(stops * BINS_PER_STOP + BINS / 2.0, 0, BINS - 1)]++;
-        mean += stops;
-        lit++;
+ * Pixels more than 20 stops below the brightest count as dark, since they may be nothing but
+ * rounding, in a transform or in half floats. */
+float preview_suits(const preview_exposure *x) {
+    uint64_t lit = 0, above = 0;
+    double mean = 0;
+    for (int i = bin_of(stops_of(x->peak) - 20); x->peak > 0 && i < PREVIEW_BINS; i++) {
+        lit += x->count[i];
+        mean += x->stops[i];
     }
     if (lit == 0) return 0;
     mean /= (double)lit;
     /* The level that all but the brightest thousandth stay below. */
-    int i = BINS;
-    while (i > 0 && above <= (uint64_t)(1e-3 * (double)lit)) above += count[--i];
-    double brightest = (i + 1.0 - BINS / 2.0) / BINS_PER_STOP;
-    double wanted = -mean, share = (double)lit / ((double)v->width * v->height);
+    int i = PREVIEW_BINS;
+    while (i > 0 && above <= (uint64_t)(1e-3 * (double)lit)) above += x->count[--i];
+    double brightest = (i + 1.0 - PREVIEW_BINS / 2.0) / BINS_PER_STOP;
+    double wanted = -mean, share = (double)lit / (double)x->pixels;
     double stops = wanted > 2 ? 2 + (wanted - 2) / 4 : wanted;
     stops *= fmin(1, share / 0.02);
     return (float)fmax(stops, fmin(wanted, 2.5 - brightest));
+}
+
+float preview_stops(const preview_light *l) {
+    preview_exposure x = {0};
+    preview_look(&x, l);
+    return preview_suits(&x);
 }
 
 /* --- development ----------------------------------------------------------------------------- */
@@ -227,7 +250,7 @@ bool preview_take(preview_light *to, const image *img, const preview_options *o,
     v.made.width = (uint32_t)min_u64(w, o->width ? o->width : WIDEST);
     v.made.height = (uint32_t)max_u64((h * v.made.width + w / 2) / w, 1);
     size_t n = (size_t)v.made.width * v.made.height;
-    if (n > INT32_MAX / 6) /* as many as a PNG file may have */
+    if (v.made.width > INT32_MAX || v.made.height > INT32_MAX)
         return err_set(e, ERR_DATA, "%u x %u pixels are too many for a picture", v.made.width,
                        v.made.height);
     v.made.pixel = mem_raw(n, 3 * sizeof *v.made.pixel, "the preview", e);

@@ -37,11 +37,24 @@ typedef struct {
     double luminance[3]; /* the weights of its luminance */
 } preview_light;
 
+/* What the exposure of a picture follows from, so that it can be found in pieces of a picture.
+ * Zeros: no light yet. */
+enum { PREVIEW_BINS = 1024 };
+typedef struct {
+    uint64_t pixels;
+    double peak;                  /* the greatest luminance */
+    uint64_t count[PREVIEW_BINS]; /* of lit pixels, by stops from a middle grey, */
+    double stops[PREVIEW_BINS];   /* and the sum of these */
+} preview_exposure;
+
 /* Takes the light of one part. Refuses a part without any colour. */
 bool preview_take(preview_light *to, const image *img, const preview_options *o, par *threads,
                   err *e);
 /* Returns the exposure in stops that suits it. */
 float preview_stops(const preview_light *l);
+/* Do the same in pieces: add the light of one, and tell what suits all of them. */
+void preview_look(preview_exposure *to, const preview_light *l);
+float preview_suits(const preview_exposure *x);
 /* Develops it. */
 bool preview_develop(preview_picture *to, const preview_light *l, const preview_options *o,
                      par *threads, err *e);
