@@ -403,91 +403,6 @@ static uint64_t bytes_beside(const rowwise *s) {
     return (most * threads + some) * TIMES + picture;
 }
 
-static bool emits(const bloom_settings *b) {
-    return b->emit_layer && *b->emit_layer;
-}
-
-/* Returns the type that results of a group are made in: halfs where the image has halfs, values
- * beyond them become the largest half, and nothing asks for floats. */
-static pixel_type result_type(const output *o, const image_part *p, const layer_group *g) {
-    const bloom_settings *b = &o->s->bloom;
-    bool halfs = !emits(b) && !o->s->emit_file && b->half_overflow != OVERFLOW_FLOAT &&
-                 !(b->threshold > 0) && !b->per_layer && b->precision != PRECISION_FLOAT64 &&
-                 o->s->pixels != PIXELS_FLOAT;
-    for (int c = 0; c < g->channels; c++) halfs &= p->channel[g->channel[c]].type == PIXEL_HALF;
-    return halfs ? PIXEL_HALF : PIXEL_FLOAT;
-}
-
-/* Returns the bytes of a picture of the whole image: of its light and of its pixels. */
-static uint64_t picture_bytes(const output *o, const image_header *h) {
-    enum { LIGHT = 12, PIXELS = 3 };
-    const image_box *d = &h->part[preview_part(h, NULL)].display;
-    uint64_t width = (uint64_t)((int64_t)d->x1 - d->x0 + 1);
-    return output_is_picture(o->path)
-               ? width * (uint64_t)((int64_t)d->y1 - d->y0 + 1) * (LIGHT + PIXELS)
-               : 0;
-}
-
-/* Returns the bytes of the planes that output_load reads, and the most that a group needs beside
- * them: of the result, of one channel's light as floats, of the image as it came for --verify, and
- * of the glare; and of a picture. */
-static uint64_t planes_bytes(const output *o, const image_header *h) {
-    const bloom_settings *b = &o->s->bloom;
-    uint64_t planes = 0, most = 0, sets = (b->verify > 0) + (o->s->emit_file || emits(b));
-    for (int i = 0; i < h->parts; i++) {
-        const image_part *p = &h->part[i];
-        uint64_t pixels = (uint64_t)image_width(p) * image_height(p);
-        if (b->window == WINDOW_DISPLAY) {
-            const image_box box = image_box_union(&p->data, &p->display);
-            pixels = (uint64_t)((int64_t)box.x1 - box.x0 + 1) *
-                     (uint64_t)((int64_t)box.y1 - box.y0 + 1);
-        }
-        layer_map m;
-        if (!layer_map_make(&m, p, o->s->bloom.layers, o->s->bloom.exclude, NULL)) continue;
-        bool *wanted = m.groups ? output_channels(o, p, NULL) : NULL;
-        for (int c = 0; wanted && c < p->channels; c++)
-            if (wanted[c]) planes += mem_rounded(pixels * pixel_bytes(p->channel[c].type));
-        mem_free(wanted);
-        for (int k = 0; k < m.groups; k++) {
-            const layer_group *g = &m.group[k];
-            uint64_t results = mem_rounded(pixels * pixel_bytes(result_type(o, p, g))),
-                     floats = mem_rounded(pixels * sizeof(float));
-            most = max_u64(most, (uint64_t)g->channels * (results + sets * floats) + floats);
-        }
-        layer_map_free(&m);
-    }
-    return planes + most + picture_bytes(o, h);
-}
-
-/* Returns whether a device may be too small: it has memory of its own. */
-static bool may_be_small(const output *o, uint64_t planes) {
-    const bloom_settings *s = &o->s->bloom;
-    bool cpu = s->device && strcmp(s->device, "cpu") == 0;
-    return !cpu && (s->vram_limit || planes > 1 << 30);
-}
-
-bool rowwise_may_be_needed(const output *o, const image_header *h) {
-    uint64_t planes = planes_bytes(o, h);
-    /* A device that is named may be one of software, which takes its memory from the same. */
-    const char *device = o->s->bloom.device;
-    bool named = device && strcmp(device, "auto") != 0 && strcmp(device, "cpu") != 0;
-    return planes > mem_limit() / (named ? 16 : 4) || may_be_small(o, planes);
-}
-
-bool rowwise_is_needed(const output *o, const image_header *h, const bloom *b) {
-    /* What is in use now is mostly what the frame before has left for this one, such as an engine
-     * that is prepared. */
-    uint64_t planes = planes_bytes(o, h), limit = mem_limit();
-    const bloom_settings *s = &o->s->bloom;
-    if (planes > limit || planes + bloom_whole_bytes(b, h) > limit) return true;
-    if (!may_be_small(o, planes)) return false;
-    bloom_forecasts f = {.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", NULL)};
-    err why = {0};
-    bool none = f.each && bloom_forecast(b, h, s->precision, &f, &why) < 0;
-    mem_free(f.each);
-    return none && why.code == ERR_CONFIG;
-}
-
 /* --- the frame ------------------------------------------------------------------------------ */
 
 static void close_rowwise(rowwise *s) {
@@ -582,7 +497,7 @@ static bloom_rows rows_of(rowwise *s) {
 static bool bloom_rows_of(rowwise *s, const rowwise_job *j, bloom_report *made, err *e) {
     const image_header *h = image_reader_header(j->from);
     bloom_rows rows = rows_of(s);
-    rows.whole = planes_bytes(j->o, h) + bloom_whole_bytes(j->bloom, h);
+    rows.whole = rowwise_whole_bytes(j->o, h, j->bloom);
     return bloom_tiled(j->bloom, &s->in, &rows, made, e);
 }
 

@@ -15,6 +15,8 @@
  * answers for small images without the kernel: false is final. */
 bool rowwise_may_be_needed(const output *o, const image_header *h);
 bool rowwise_is_needed(const output *o, const image_header *h, const bloom *b);
+/* Returns the bytes that the whole image would take, about. */
+uint64_t rowwise_whole_bytes(const output *o, const image_header *h, const bloom *b);
 
 typedef struct {
     const output *o;
