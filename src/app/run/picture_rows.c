@@ -31,10 +31,13 @@ picture_rows *picture_rows_open(const output *o, const image_header *h, const ch
     const image_box *b = &part_of(p)->display;
     const png_size size = {(uint32_t)((int64_t)b->x1 - b->x0 + 1),
                            (uint32_t)((int64_t)b->y1 - b->y0 + 1), 3};
-    bool ok = layer_map_make(&m, part_of(p), NULL, NULL, e);
-    if (ok && m.groups) p->shown = m.group[0];
-    p->shown.name = NULL; /* the map has it */
-    if (ok) layer_map_free(&m);
+    bool ok = preview_may_have(size.width, size.height, e) &&
+              layer_map_make(&m, part_of(p), NULL, NULL, e);
+    if (ok) {
+        p->shown = m.groups ? m.group[0] : (layer_group){.alpha = -1};
+        p->shown.name = NULL; /* the map has it */
+        layer_map_free(&m);
+    }
     if (stops) {
         p->as.exposed = true;
         p->as.stops = *stops;

@@ -5,6 +5,7 @@
 #include "image/flat/flat.h"
 #include "image/layers.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -231,6 +232,14 @@ bool preview_develop(preview_picture *to, const preview_light *l, const preview_
 
 /* --------------------------------------------------------------------------------------------- */
 
+bool preview_may_have(uint64_t width, uint64_t height, err *e) {
+    if (width <= 1 << 30 && height <= (1 << 30) / width) return true;
+    return err_set(e, ERR_DATA,
+                   "%" PRIu64 " x %" PRIu64
+                   " pixels are too many for a picture, which has 2^30 at the most",
+                   width, height);
+}
+
 bool preview_take(preview_light *to, const image *img, const preview_options *o, par *threads,
                   err *e) {
     const image_part *p = &img->head.part[o->part];
@@ -250,9 +259,7 @@ bool preview_take(preview_light *to, const image *img, const preview_options *o,
     v.made.width = (uint32_t)min_u64(w, o->width ? o->width : WIDEST);
     v.made.height = (uint32_t)max_u64((h * v.made.width + w / 2) / w, 1);
     size_t n = (size_t)v.made.width * v.made.height;
-    if (v.made.width > INT32_MAX || v.made.height > INT32_MAX)
-        return err_set(e, ERR_DATA, "%u x %u pixels are too many for a picture", v.made.width,
-                       v.made.height);
+    if (!preview_may_have(v.made.width, v.made.height, e)) return false;
     v.made.pixel = mem_raw(n, 3 * sizeof *v.made.pixel, "the preview", e);
     bool ok = v.made.pixel && par_for(threads, v.made.height, shrink_row, &v, e);
     if (ok)

@@ -47,6 +47,8 @@ typedef struct {
     double stops[PREVIEW_BINS];   /* and the sum of these */
 } preview_exposure;
 
+/* Refuses pictures that are too large: with more than 2^30 pixels. */
+bool preview_may_have(uint64_t width, uint64_t height, err *e);
 /* Takes the light of one part. Refuses a part without any colour. */
 bool preview_take(preview_light *to, const image *img, const preview_options *o, par *threads,
                   err *e);
