@@ -64,9 +64,23 @@ static void ramp(uint8_t *b, size_t n, uint64_t *seed) {
     uint32_t slope = 1 + below(seed, 1000);
     for (size_t i = 0; i < n; i++) b[i] = (uint8_t)(i * slope >> 8);
 }
+/* Lines of colours, and for each fifth one depth: slopes that change now and then, and flat areas.
+ */
+static void depth(uint8_t *b, size_t n, uint64_t *seed) {
+    peaked(b, n, seed);
+    for (size_t from = 0; from + 5120 <= n; from += 5120) {
+        uint8_t slope = 0;
+        for (size_t i = from; i < from + 1024; i += 2) {
+            if (below(seed, 20) == 0) slope = below(seed, 9) ? (uint8_t)make_random(seed) : 128;
+            b[i] = slope;
+            b[i + 1] = (uint8_t)-slope;
+        }
+    }
+}
 
 typedef void fill_fn(uint8_t *b, size_t n, uint64_t *seed);
-static fill_fn *const FILL[] = {zeros, noise, peaked, steep, pairs, repeats, rounds, halves, ramp};
+static fill_fn *const FILL[] = {zeros,   noise,  peaked, steep, pairs,
+                                repeats, rounds, halves, ramp,  depth};
 enum { FILLS = sizeof FILL / sizeof *FILL };
 
 static const size_t SIZE[] = {1,     2,      3,      4,      7,      63,     64,

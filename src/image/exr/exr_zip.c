@@ -21,7 +21,9 @@
  * it and the one that leads away from it are opposite numbers: bytes come in pairs of which the
  * second follows from the first. Deflate has no code for that. But two such pairs are one of 65536
  * possibilities, and the window has 16384 pairs, so that one in four occurs in it already.
- * Therefore pairs, and noise, are searched for 4 bytes, at even places.
+ * Therefore pairs, and noise, are searched for 4 bytes, at even places. Where depth in floats
+ * stands beside colours in halfs, its lines are found by their pairs. They repeat more often, so
+ * they are searched for 8 bytes and then for 4, in a table of their own.
  *
  * docs/performance.md has speed and size beside OpenEXR's library, and docs/notebook.md has what
  * else was tried. */
@@ -156,6 +158,7 @@ typedef struct {
 typedef struct {
     unsigned bits; /* that a literal takes, in 1/16 bit */
     bool pairs;    /* to be searched for pairs: see above */
+    bool depth;    /* some lines may be: see above */
 } sample;
 
 /* The bytes [from, to) of a chunk as steps, which have codes in common. */
@@ -165,11 +168,13 @@ typedef struct {
 } block;
 
 struct exr_zip {
-    bool bmi2;                       /* the processor has these instructions */
-    const uint8_t *bytes;            /* of the chunk */
-    uint16_t last[1 << LOOKUP_BITS]; /* place of the last bytes of a hash, modulo 65536 */
-    size_t most;                     /* bytes of a block, for which there is room */
-    uint8_t *literal;                /* those of a block, to be counted; behind its steps */
+    bool bmi2;                                /* the processor has these instructions */
+    const uint8_t *bytes;                     /* of the chunk */
+    uint16_t last[1 << LOOKUP_BITS];          /* place of the last bytes of a hash, modulo 65536 */
+    uint16_t last_of_depth[1 << LOOKUP_BITS]; /* the same of 4 bytes of depth */
+    bool depth_began;                         /* in this chunk */
+    size_t most;                              /* bytes of a block, for which there is room */
+    uint8_t *literal; /* those of a block, to be counted; behind its steps */
     step step[];
 };
 
@@ -253,13 +258,13 @@ static sample take_sample(const uint8_t *b, size_t n) {
                  pair[0] != before;
         before = pair[0];
     }
-    if (!taken) return (sample){8 * 16, false};
+    if (!taken) return (sample){8 * 16, false, false};
     for (size_t i = 0; i + 1 < n; i += stride) {
         int32_t bits = (float_bits(taken) - float_bits(seen[b[i]])) >> 16;
         sum += bits < LEAST ? LEAST : bits;
     }
     unsigned bits = (unsigned)sum / taken / 8;
-    return (sample){bits, bits >= 112 || (bits >= 64 && pairs * 8 > taken * 3)};
+    return (sample){bits, bits >= 112 || (bits >= 64 && pairs * 8 > taken * 3), pairs * 12 > taken};
 }
 
 /* --- matches ------------------------------------------------------------------------------ */
@@ -277,15 +282,19 @@ static void count_bytes(uint32_t to[256], const uint8_t *b, size_t n) {
         to[c] = (uint32_t)part[0][c] + part[1][c] + part[2][c] + part[3][c];
 }
 
-/* Returns the entry of the lookup table for the `gram` bytes at p. */
-static inline uint16_t *look_up(exr_zip *z, const uint8_t *p, unsigned gram) {
+/* Returns the entry of a lookup table for the `gram` bytes at p. */
+static inline uint16_t *entry_for(uint16_t *table, const uint8_t *p, unsigned gram) {
     uint64_t v = load64(p);
     if (gram < 8) v <<= 64 - 8 * gram;
     if (gram > 8) {
         uint64_t more = load64(p + gram - 8);
         v += more << 29 | more >> 35;
     }
-    return &z->last[v * 0x9fb21c651e98df25u >> (64 - LOOKUP_BITS)];
+    return &table[v * 0x9fb21c651e98df25u >> (64 - LOOKUP_BITS)];
+}
+
+static inline uint16_t *look_up(exr_zip *z, const uint8_t *p, unsigned gram) {
+    return entry_for(z->last, p, gram);
 }
 
 static inline void remember(exr_zip *z, size_t at, unsigned gram) {
@@ -347,11 +356,14 @@ typedef struct {
     step *step;
     uint8_t *literal;
     size_t anchor;
+    size_t at, stop; /* places that are looked up next; a match may go beyond `stop` */
 } finding;
 
 /* Adds the literals from the anchor on and a match. */
-static inline void add_step(finding *f, block *k, const uint8_t *bytes, step s) {
+static inline void add_step(finding *f, block *k, const uint8_t *bytes, match m) {
     const uint8_t *from = bytes + f->anchor;
+    step s = {(uint32_t)(m.start - f->anchor), (uint16_t)(m.end - m.start),
+              (uint16_t)(m.distance - 1)};
     memcpy(f->literal, from, 32);
     for (size_t i = 32; i < s.literals; i += 32) memcpy(f->literal + i, from + i, 32);
     f->literal += s.literals;
@@ -361,7 +373,11 @@ static inline void add_step(finding *f, block *k, const uint8_t *bytes, step s) 
     *f->step++ = s;
 }
 
-/* Finds the steps of a block, looking up `gram` bytes at each place; of pairs at even places; of
+static size_t search_end(const block *k, const finding *f) {
+    return min_size(f->stop, k->to > SLACK ? k->to - SLACK : 0);
+}
+
+/* Finds steps up to f->stop, looking up `gram` bytes at each place; of pairs at even places; of
  * 16 bytes at every other place, from where a match is found as well. After 2^patience misses one
  * more place is skipped each time; each byte of a match takes 16 misses back. The last three are
  * constants where this is inlined. */
@@ -369,9 +385,9 @@ static inline __attribute__((always_inline)) void find_steps(exr_zip *z, block *
                                                              const unsigned gram, const bool pairs,
                                                              const unsigned patience) {
     const uint8_t *b = z->bytes;
-    const size_t pace = pairs || gram == 16 ? 2 : 1, end = k->to > SLACK ? k->to - SLACK : 0;
+    const size_t pace = pairs || gram == 16 ? 2 : 1, end = search_end(k, out);
     finding f = *out; /* a copy that stays in registers */
-    size_t p = pairs ? (f.anchor + 1) & ~(size_t)1 : f.anchor;
+    size_t p = pairs ? (f.at + 1) & ~(size_t)1 : f.at;
     unsigned misses = 0;
     while (p < end) {
         uint16_t *last = look_up(z, b + p, gram);
@@ -388,37 +404,120 @@ static inline __attribute__((always_inline)) void find_steps(exr_zip *z, block *
             match run = extend(b, p + 1, 1, f.anchor, k->to);
             if (run.end >= m.end) m = run;
         }
-        step s = {(uint32_t)(m.start - f.anchor), (uint16_t)(m.end - m.start),
-                  (uint16_t)(m.distance - 1)};
-        misses -= min_u32((pairs ? 32 : 16) * s.length, misses);
-        add_step(&f, k, b, s);
+        misses -= min_u32((pairs ? 32 : 16) * (unsigned)(m.end - m.start), misses);
+        add_step(&f, k, b, m);
         size_t stop = min_size(m.end, end);
         if (!pairs) remember_match(z, p, stop, m.distance, gram);
         for (size_t i = p + 2; pairs && i < stop; i += distance < RUN ? 64 : 4)
             remember(z, i, gram);
         p = pairs ? (m.end + 1) & ~(size_t)1 : m.end;
     }
+    f.at = p;
     *out = f;
+}
+
+static inline void remember_depth(exr_zip *z, size_t at) {
+    remember(z, at, 8);
+    *entry_for(z->last_of_depth, z->bytes + at, 4) = (uint16_t)at;
+}
+
+/* Does the same for depth, as the head of this file says. In a run of it two bytes repeat. */
+static void find_depth(exr_zip *z, block *k, finding *out) {
+    enum { FIRST = 16, EVERY = 8, LAST = 16, PATIENCE = 6 };
+    const uint8_t *b = z->bytes;
+    const size_t end = search_end(k, out);
+    finding f = *out;
+    size_t p = (f.at + 1) & ~(size_t)1;
+    unsigned misses = 0;
+    if (!z->depth_began) memset(z->last_of_depth, 0, sizeof z->last_of_depth);
+    z->depth_began = true;
+    while (p < end) {
+        size_t distance = (uint16_t)(p - *look_up(z, b + p, 8));
+        size_t other = (uint16_t)(p - *entry_for(z->last_of_depth, b + p, 4));
+        remember_depth(z, p);
+        uint64_t differ = load64(b + p) ^ load64(b + p - distance);
+        if ((differ != 0) | (distance - 1 >= WINDOW - 1)) {
+            distance = other;
+            differ = load64(b + p) ^ load64(b + p - distance);
+            if ((differ << 32 != 0) | (distance - 1 >= WINDOW - 1)) {
+                p += 2 * (1 + (misses++ >> PATIENCE));
+                continue;
+            }
+        }
+        match m = {p, p + ((unsigned)__builtin_ctzll(differ | 1ull << 63) >> 3), distance};
+        if (!differ) m = extend(b, p, distance, f.anchor, k->to);
+        if (distance != 2 && load64(b + p) == load64(b + p + 2)) {
+            match run = extend(b, p + 2, 2, f.anchor, k->to);
+            if (run.end >= m.end) m = run;
+        }
+        misses -= min_u32(32 * (unsigned)(m.end - m.start), misses);
+        add_step(&f, k, b, m);
+        size_t stop = min_size(m.end, end), i = p + 2;
+        size_t last = stop > i + LAST ? (stop - LAST) & ~(size_t)1 : i;
+        for (; i < last && m.distance >= RUN; i += i < p + FIRST ? 2 : EVERY) remember_depth(z, i);
+        for (i = last; i < stop; i += 2) remember_depth(z, i);
+        p = (m.end + 1) & ~(size_t)1;
+    }
+    f.at = p;
+    *out = f;
+}
+
+enum { STRETCH = 512 }; /* bytes that are depth or not */
+
+/* Flat areas are left to the others. */
+static bool is_depth(const uint8_t *b) {
+    enum { EACH = STRETCH / 8 };
+    unsigned pairs = 0, same = 0;
+    for (size_t i = 0; i < STRETCH; i += EACH) {
+        pairs += (uint8_t)(b[i] + b[i + 1]) == 0 && (uint8_t)(b[i] - 120) > 16;
+        same += i > 0 && b[i] == b[i - EACH];
+    }
+    return pairs >= 6 && same < 5;
+}
+
+/* Sets f->stop to where depth begins or ends after f->at. Returns which of the two. */
+static bool to_stretch(finding *f, const uint8_t *b, size_t to) {
+    size_t at = f->at / STRETCH * STRETCH;
+    bool depth = at + STRETCH <= to && is_depth(b + at);
+    do at += STRETCH;
+    while (at + STRETCH <= to && is_depth(b + at) == depth);
+    f->stop = at + STRETCH <= to ? at : to;
+    return depth;
+}
+
+static bool is_small(const block *k) {
+    return k->to - k->from < 16384;
+}
+
+/* Finds steps up to f->stop by what the sample says. */
+static void find_others(exr_zip *z, block *k, finding *f, sample s) {
+    bool small = is_small(k); /* references are short, and so cheap */
+    if (s.pairs)
+        find_steps(z, k, f, 4, true, 6);
+    else if (s.bits >= 65 && small)
+        find_steps(z, k, f, 4, false, 7);
+    else if (s.bits >= 65)
+        find_steps(z, k, f, 5, false, 7);
+    else if (s.bits >= 35 && small)
+        find_steps(z, k, f, 6, false, 6);
+    else if (s.bits >= 35)
+        find_steps(z, k, f, 8, false, 6);
+    else
+        find_steps(z, k, f, 16, false, 6);
 }
 
 /* Fills a block whose from and to are set. */
 static void find_matches(exr_zip *z, block *k, sample s) {
-    finding f = {z->step, z->literal, k->from};
+    finding f = {z->step, z->literal, k->from, k->from, k->to};
     memset(k->distances, 0, sizeof k->distances);
     memset(k->symbols, 0, sizeof k->symbols);
-    bool small = k->to - k->from < 16384; /* references are short, and so cheap */
-    if (s.pairs)
-        find_steps(z, k, &f, 4, true, 6);
-    else if (s.bits >= 65 && small)
-        find_steps(z, k, &f, 4, false, 7);
-    else if (s.bits >= 65)
-        find_steps(z, k, &f, 5, false, 7);
-    else if (s.bits >= 35 && small)
-        find_steps(z, k, &f, 6, false, 6);
-    else if (s.bits >= 35)
-        find_steps(z, k, &f, 8, false, 6);
-    else
-        find_steps(z, k, &f, 16, false, 6);
+    bool mixed = s.depth && !s.pairs && !is_small(k);
+    for (; f.at < k->to; f.at = max_size(f.at, f.stop)) {
+        if (mixed && to_stretch(&f, z->bytes, k->to))
+            find_depth(z, k, &f);
+        else
+            find_others(z, k, &f, s);
+    }
     size_t rest = k->to - f.anchor;
     memcpy(f.literal, z->bytes + f.anchor, rest);
     *f.step++ = (step){(uint32_t)rest, 0, 0};
@@ -546,6 +645,7 @@ size_t exr_zip_pack(exr_zip *z, const uint8_t *bytes, size_t n, uint8_t *out) {
     put(&w, 0x0178, 16); /* deflate, a window of 32 KiB, the fastest of four levels */
     flush(&w);
     memset(z->last, 0, sizeof z->last);
+    z->depth_began = false;
     z->bytes = bytes;
     sample even = take_sample(bytes, n / 2), odd = take_sample(bytes + n / 2, n - n / 2);
     size_t flat = 24 + 100000 / n; /* codes of their own are not worth their list below */
