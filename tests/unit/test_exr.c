@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/exr/exr_zip.h"
+#include "image/exr/exr_split.h"
 #include "unit/load_save.h"
 #include "unit/ref_exr.h"
 

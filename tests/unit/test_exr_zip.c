@@ -1,6 +1,7 @@
 /* The encoder of ZIP: zlib reads every stream, streams depend on nothing but the bytes, and they
  * are no larger than the format and zlib allow. */
 #include "base/mem.h"
+#include "image/exr/exr_split.h"
 #include "image/exr/exr_zip.h"
 #include "unit/check.h"
 #include "unit/make_image.h"

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "image/exr/exr_ilm.h"
 #include "image/exr/exr_inflate.h"
+#include "image/exr/exr_split.h"
 #include "image/exr/exr_tiny.h"
 #include "image/exr/exr_zip.h"
 

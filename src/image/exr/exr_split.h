@@ -1,0 +1,30 @@
+/* exr_split.h - what ZIP, ZIPS and RLE do to the bytes of a chunk before they are packed.
+ *
+ * The bytes are split into those at even and, behind them, those at odd places, and each byte is
+ * replaced by its difference from the one before, plus 128: smooth images become runs of bytes near
+ * 128. */
+#ifndef IMAGE_EXR_SPLIT_H
+#define IMAGE_EXR_SPLIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The bytes of a chunk come and go in pieces, one line of a channel after the other. This is what
+ * the next differences are taken from: the last byte at an even place, and at an odd one. */
+typedef struct {
+    uint8_t even, odd;
+} exr_last;
+
+/* Splits n pairs. The first ones of a chunk start from EXR_SPLIT_START. */
+static const exr_last EXR_SPLIT_START = {128, 0};
+void exr_split(uint8_t *even, uint8_t *odd, const uint8_t *from, size_t n, exr_last *last);
+/* Ends a chunk, whose halves follow each other: the first odd byte comes after the last even one.
+ */
+void exr_split_end(uint8_t *chunk, size_t half, exr_last last);
+
+/* Returns what the first pairs of a chunk start from. */
+exr_last exr_join_start(const uint8_t *chunk, size_t half);
+/* Joins n pairs; without `to` they only count for what follows. */
+void exr_join(uint8_t *to, const uint8_t *even, const uint8_t *odd, size_t n, exr_last *last);
+
+#endif
