@@ -272,8 +272,8 @@ const option OPTIONS[] = {
     {"mem_limit", OPTION_SIZE, SECTION_DEVICE, SPREAD, AT(bloom.mem_limit), .value = "SIZE",
      .min = 1e6, .preset = "0",
      .help =
-         "Maximum host memory, such as 8GB; a frame that needs more ends with 75. 0 allows 80 % "
-         "of the memory that is available, container limits included."},
+         "Maximum host memory, such as 8GB; an image that needs more is made in tiles. 0 allows 80 "
+         "% of the memory that is available, container limits included."},
     {"vram_limit", OPTION_SIZE, SECTION_DEVICE, RUN, AT(bloom.vram_limit), .value = "SIZE",
      .min = 1e6, .preset = "0",
      .help = "Maximum device memory, such as 2GB; 0 allows all memory of the device."},
