@@ -446,15 +446,19 @@ typedef struct {
     double full[PSF_CHANNELS];
 } begun_size;
 
-static void *end_begun(void *arg) {
-    begun_size *b = arg;
+static void end_begun(begun_size *b) {
     err why = {0};
-    par_enter(b->s->threads, 0);
     make_tail(b->s, &b->n->size, b->full, &why);
-    par_leave(b->s->threads);
     pthread_mutex_lock(&b->s->lock);
     end_size(b->s, b->n, &why);
     pthread_mutex_unlock(&b->s->lock);
+}
+
+static void *end_beside(void *arg) {
+    begun_size *b = arg;
+    par_enter(b->s->threads, 0);
+    end_begun(b);
+    par_leave(b->s->threads);
     return NULL;
 }
 
@@ -469,14 +473,12 @@ static void make_both(session *s, size_entry *n, device_way way, session_lease *
         pthread_mutex_unlock(&s->lock);
         return;
     }
-    bool beside = pthread_create(&thread, NULL, end_begun, &b) == 0;
+    bool beside = pthread_create(&thread, NULL, end_beside, &b) == 0;
     const session_want want = {.size = &n->size, .way = way};
     if (take_any(l, s, &want, &ignored)) session_give(s, l, false, &ignored);
+    if (!beside) end_begun(&b);
     par_rest(s->threads);
-    if (beside)
-        pthread_join(thread, NULL);
-    else
-        end_begun(&b);
+    if (beside) pthread_join(thread, NULL);
     par_resume(s->threads);
 }
 

@@ -166,6 +166,16 @@ PY
     [[ "$stderr" == *"of the limit of 4.0 MB "* ]]
 }
 
+@test "one image: threads that the system does not give leave their work to others" {
+    [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
+    "$FFTBLOOM" in.101.exr kernel.exr -o whole.exr --device cpu
+    for n in 1 2 3 4 5 6; do
+        env FAULT_THREADS=$n LD_PRELOAD="$(dirname "$FFTBLOOM")/tests/faults.so" timeout 60 \
+            "$FFTBLOOM" in.101.exr kernel.exr -o out.exr --device cpu --jobs 4
+        cmp whole.exr out.exr
+    done
+}
+
 @test "--device all of one image is the choice of the best" {
     "$FFTBLOOM" in.101.exr kernel.exr -o one.exr --device all
     "$FFTBLOOM" in.101.exr kernel.exr -o auto.exr

@@ -6,7 +6,7 @@
  *   FAULT_INTERRUPT=name   every second call of open, fsync or close fails with EINTR
  *   FAULT_WAIT=file        the first fsync makes the file and waits until it is gone, at most 20 s
  *   FAULT_DEVICE=1         no Vulkan device can be opened
- *   FAULT_THREADS=1        the program, but no library, can begin no thread
+ *   FAULT_THREADS=n        the program, but no library, cannot begin its n-th thread, nor any after
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-static atomic_long allocations, calls;
+static atomic_long allocations, calls, threads;
 static atomic_bool ready, waited;
 static long fail_at;
 static int fail_on;
@@ -136,8 +136,10 @@ int vkCreateDevice(void *physical, const void *info, const void *allocator, void
 int pthread_create(pthread_t *to, const pthread_attr_t *attr, void *(*fn)(void *), void *arg) {
     typedef int call(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     Dl_info from, program;
-    if (getenv("FAULT_THREADS") && dladdr(__builtin_return_address(0), &from) &&
-        dladdr((void *)getauxval(AT_ENTRY), &program) && from.dli_fbase == program.dli_fbase)
+    const char *n = getenv("FAULT_THREADS");
+    if (n && dladdr(__builtin_return_address(0), &from) &&
+        dladdr((void *)getauxval(AT_ENTRY), &program) && from.dli_fbase == program.dli_fbase &&
+        atomic_fetch_add(&threads, 1) + 1 >= atol(n))
         return EAGAIN;
     call *real = (call *)dlsym(RTLD_NEXT, "pthread_create");
     return real(to, attr, fn, arg);
