@@ -164,9 +164,15 @@ static bool take(worker *w, bool dealt, size_t *index) {
     return mine;
 }
 
-static bool make_frame(worker *w, uint64_t age, const job_files *files, frame_result *f, err *e) {
+/* Makes a frame; finds its files if that has failed before for want of memory. */
+static bool make_frame(worker *w, size_t index, job_files *files, frame_result *f, err *e) {
     sequence *q = w->q;
+    uint64_t age = f->alone ? 0 : index;
     w->made = (bloom_report){0};
+    if (!files->input && !job_frame(q->job, index, files, e)) {
+        f->why = e->msg;
+        return false;
+    }
     par_enter(q->maker->threads, age);
     bool ok = frame_make(q->maker, &q->queue[w->queue], files, f, &w->made, e);
     par_leave(q->maker->threads);
@@ -175,7 +181,8 @@ static bool make_frame(worker *w, uint64_t age, const job_files *files, frame_re
 
 /* Makes a frame again that had no memory (crowded), or no device, beside the others: when these are
  * done, and before a new one begins. */
-static void make_alone(worker *w, bool crowded, const job_files *files, frame_result *f, err *e) {
+static void make_alone(worker *w, size_t index, bool crowded, job_files *files, frame_result *f,
+                       err *e) {
     sequence *q = w->q;
     pthread_mutex_lock(&q->lock);
     q->crowded++;
@@ -185,11 +192,11 @@ static void make_alone(worker *w, bool crowded, const job_files *files, frame_re
     q->under_way++;
     pthread_mutex_unlock(&q->lock);
     device_pool_trim(q->devices);
-    log_info("%s: made again%s: %s", f->input, crowded ? " without other frames beside it" : "",
-             e->msg);
+    log_info("%s: made again%s: %s", *f->input ? f->input : "a frame",
+             crowded ? " without other frames beside it" : "", e->msg);
     *e = (err){0};
     f->alone = true;
-    make_frame(w, 0, files, f, e);
+    make_frame(w, index, files, f, e);
     pthread_mutex_lock(&q->lock);
     q->crowded--;
     pthread_mutex_unlock(&q->lock);
@@ -231,15 +238,11 @@ static void do_frame(worker *w, size_t index) {
     sequence *q = w->q;
     frame_result f = {.state = FRAME_FAILED, .input = "", .output = ""};
     err e = {0};
-    job_files files;
+    job_files files = {0};
     f.alone = q->workers * (uint32_t)q->queues == 1;
     uint64_t refusals = mem_refusals();
-    if (job_frame(q->job, index, &files, &e)) {
-        if (!make_frame(w, index, &files, &f, &e) && e.code == ERR_RETRY && !f.alone)
-            make_alone(w, mem_refusals() > refusals, &files, &f, &e);
-    } else {
-        f.why = e.msg;
-    }
+    if (!make_frame(w, index, &files, &f, &e) && e.code == ERR_RETRY && !f.alone)
+        make_alone(w, index, mem_refusals() > refusals, &files, &f, &e);
     bool failed = f.state == FRAME_FAILED, goes_on = q->s->keep_going && !f.hopeless;
     pthread_mutex_lock(&q->lock);
     report_add(q->report, index, &f);
