@@ -527,8 +527,7 @@ static uint64_t device_bytes(const bloom *b, const plan_request *ask) {
 
 /* Returns the bytes of what the CPU's engine holds beside the image: one channel's half spectrum,
  * the kernel's, of which there is only the first step where it is resampled, and some lines of each
- * thread. Where the first method does not keep the promise, the kernel's is made for another one
- * while the first is there. */
+ * thread. */
 static uint64_t spectra_bytes(const bloom *b, const plan_request *ask, const plan *p) {
     enum { MORE = 16, LINES = 32 };
     uint64_t number = 2ull * p->sample_bytes, line = number * p->axis[1].length;
@@ -537,7 +536,7 @@ static uint64_t spectra_bytes(const bloom *b, const plan_request *ask, const pla
     bool exact = b->s.spectrum != SPECTRUM_RESAMPLED || p->sample_bytes == 8;
     uint64_t size = (uint64_t)ask->reach_lo[p->first] + 1 + ask->reach_hi[p->first];
     if (!exact) lines = min_u64(lines, size + MORE); /* half of twice the kernel's size */
-    return mem_rounded(half) + 2 * mem_rounded(line * lines * ask->spectra) +
+    return mem_rounded(half) + mem_rounded(line * lines * ask->spectra) +
            LINES * number * p->axis[0].length * threads;
 }
 

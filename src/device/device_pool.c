@@ -290,6 +290,7 @@ static bool make(device_pool *p, place *is, const device_task *t, bool *refused,
     pthread_mutex_unlock(&p->lock);
     par_resume(p->threads);
     double start = clock_now();
+    engine_forget(is->engine);
     bool ok = t->spectra(t->ctx, lines, &is->on.plan, e);
     double made = clock_now();
     *refused = ok && !engine_prepare(is->engine, &is->on.plan, lines, &o, e);

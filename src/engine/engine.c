@@ -78,6 +78,10 @@ bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_op
     return g->call->prepare(g, p, k, o, e);
 }
 
+void engine_forget(engine *g) {
+    if (g->call->forget) g->call->forget(g);
+}
+
 bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e) {
     return g->call->submit(g, slot, f, e);
 }

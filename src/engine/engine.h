@@ -143,6 +143,7 @@ extern const engine_kind ENGINE_KIND_GPU, ENGINE_KIND_CPU;
 /* The calls of one engine. */
 typedef struct {
     bool (*prepare)(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
+    void (*forget)(engine *g); /* NULL: nothing */
     bool (*submit)(engine *g, uint32_t slot, const engine_frame *f, err *e);
     bool (*wait)(engine *g, uint32_t slot, engine_times *t, err *e);
     bool (*repeat)(engine *g, const engine_frame *f, engine_repeat *r, err *e);
@@ -175,6 +176,9 @@ engine *engine_beside(const engine *g, err *e);
  * the plan, which the caller frees. An engine that uses a spectrum in place takes it, and leaves
  * zeros. */
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
+/* Frees the spectra that an engine holds in the host's memory, before others are made for it: it
+ * takes no frames until it is prepared again. */
+void engine_forget(engine *g);
 /* Starts a frame in a slot that is free. */
 bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e);
 /* Waits for the frame of a slot, whose planes then hold the result. `t` may be NULL. */

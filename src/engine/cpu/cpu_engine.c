@@ -62,6 +62,11 @@ static uint32_t devices(engine_device *to, uint32_t room) {
 
 /* --- prepare ------------------------------------------------------------------------------ */
 
+static void forget(engine *base) {
+    cpu_engine *g = (cpu_engine *)base;
+    for (uint32_t t = 0; t < PLAN_TERMS; t++) spectrum_lines_free(&g->kernel[t]);
+}
+
 static void unprepare(cpu_engine *g) {
     for (int i = 0; i < 2; i++) {
         cpu_fft_free(&g->job.fft[i]);
@@ -71,7 +76,7 @@ static void unprepare(cpu_engine *g) {
         mem_free(g->slot[i].half);
         g->slot[i].half = NULL;
     }
-    for (uint32_t t = 0; t < PLAN_TERMS; t++) spectrum_lines_free(&g->kernel[t]);
+    forget(&g->base);
     mem_free(g->job.block);
     g->job = (cpu_job){0};
     g->slots = 0;
@@ -265,7 +270,8 @@ static void close_engine(engine *base) {
 static engine *beside(const engine *base, err *e);
 
 static engine *open_engine(const engine_device *d, par *threads, const char *cache_dir, err *e) {
-    static const engine_calls CALLS = {prepare, submit, wait_for, repeat, beside, close_engine};
+    static const engine_calls CALLS = {prepare, forget, submit,      wait_for,
+                                       repeat,  beside, close_engine};
     (void)d;
     cpu_engine *g = mem_new(1, sizeof *g, "CPU engine", e);
     if (!g) return NULL;

@@ -208,7 +208,8 @@ static bool gpu_repeat(engine *base, const engine_frame *f, engine_repeat *r, er
 /* --- opening -------------------------------------------------------------------------------- */
 
 static engine *beside(const engine *base, err *e);
-static const engine_calls CALLS = {gpu_prepare, submit, wait_for, gpu_repeat, beside, gpu_close};
+static const engine_calls CALLS = {gpu_prepare, NULL,   submit,   wait_for,
+                                   gpu_repeat,  beside, gpu_close};
 
 static gpu_engine *new_engine(par *threads, err *e) {
     gpu_engine *x = mem_new(1, sizeof *x, "engine", e);
