@@ -4,9 +4,10 @@
 files.py FFTBLOOM MAKE_SCENE KERNEL [ROUNDS] [FRAMES] [FOLDER]
 
 Each row is the median of ROUNDS runs that take turns, on two processors. "plate" is the scene
-without its lights, which keeps the promise with a plain transform; "scene" has them. The sequence
-is FRAMES copies of a frame, which oiiotool copies one after the other. FOLDER should be in memory,
-so that no disk is measured.
+without its lights, which keeps the promise with a plain transform; "grain" is the plate with
+noise, as cameras and renderers make it; "scene" has the lights. All have only R G B: beside depth
+and ids, oiiotool would make floats of the halfs. The sequence is FRAMES copies of a frame, which
+oiiotool copies one after the other. FOLDER should be in memory, so that no disk is measured.
 """
 import json, os, shutil, statistics, subprocess, sys, tempfile, time
 
@@ -16,8 +17,14 @@ frames = int(sys.argv[5]) if len(sys.argv) > 5 else 48
 place = sys.argv[6] if len(sys.argv) > 6 else "/dev/shm"
 
 SIZES = {"1080p": (1920, 1080), "4K": (3840, 2160)}
+KINDS = {  # what oiiotool makes of the scene
+    "plate": ["--clamp:max=4"],
+    "grain": ["--clamp:max=4", "--noise:mean=0:stddev=0.02", "--clamp:min=0"],
+    "scene": [],
+}
 CASES = [("plate", "1080p", "half"), ("plate", "1080p", "float"), ("plate", "4K", "half"),
-         ("plate", "4K", "float"), ("scene", "1080p", "half"), ("scene", "1080p", "float")]
+         ("plate", "4K", "float"), ("grain", "1080p", "half"), ("grain", "4K", "half"),
+         ("grain", "4K", "float"), ("scene", "1080p", "half"), ("scene", "1080p", "float")]
 
 
 def run(*command):
@@ -48,9 +55,9 @@ def make(kind, size, pixel):
     w, h = SIZES[size]
     name = f"{kind}.{size}.{pixel}.exr"
     subprocess.run([make_scene, "made.exr", str(w), str(h)], check=True)
-    lights = ["--clamp:max=4"] if kind == "plate" else []
     # Already bloomed once, so that both write an image of the same kind.
-    subprocess.run(["oiiotool", "made.exr", *lights, "-o", "plate.exr"], check=True)
+    subprocess.run(["oiiotool", "made.exr", "--ch", "R,G,B", *KINDS[kind], "-o", "plate.exr"],
+                   check=True)
     run(program, "plate.exr", kernel, "-o", name, "--device", "cpu", "-q", "--compression", "zip",
         "--pixel-type", pixel)
     return name, w * h * 3 * (2 if pixel == "half" else 4) / 1e6
