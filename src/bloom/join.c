@@ -250,9 +250,10 @@ VECTOR_WIDE static uint32_t begin_fours(const row *r, row_totals *t) {
     return i;
 }
 
-/* Fills r->glare with what the transform made, scaled back, and notes its norm and peak; fills
- * r->own with what the pixels give where all of them is spread. */
+/* Starts the totals of a row. Fills r->glare with what the transform made, scaled back, and notes
+ * its norm and peak; fills r->own with what the pixels give where all of them is spread. */
 static void begin(const row *r, row_totals *t) {
+    *t = (row_totals){.darkest = FLT_MAX};
     for (uint32_t i = vector_wide() ? begin_fours(r, t) : 0; i < r->n; i++) {
         double g = r->back * (r->floats ? (double)r->floats[i] : r->doubles[i]);
         r->glare[i] = g;
@@ -269,7 +270,6 @@ struct join {
     join_stats *row; /* [channel][y] */
     void *scratch;   /* of each worker, `room` bytes */
     size_t room;
-    bool wide;
 };
 
 /* Writes number by number. A whole struct would be made elsewhere and copied in larger pieces, and
@@ -327,15 +327,57 @@ static scratch lay_out(const join_job *j, void *at) {
     return s;
 }
 
-/* Adds what is done in space to the glare. Returns true if s->magnitude is valid. */
-static bool add_in_space(const join *f, uint32_t c, uint32_t y, const row *r, const scratch *s) {
+/* Which row is made, and with what. */
+typedef struct {
+    const join_job *j;
+    uint32_t c, y;
+    size_t first;   /* where its pixels are in the planes */
+    tail_kept kept; /* what of the image counts */
+    bool all;       /* all light is spread, none of it is held back by a threshold */
+    bool in_space;  /* something is added in space */
+    scratch s;
+} row_job;
+
+static row_job job_of(const join *f, uint32_t c, uint32_t y, int worker) {
     const join_job *j = &f->j;
-    if (!j->core->radius && !j->spots[c].count) return false;
-    tail_row to = {c, y, r->glare, j->signs[c] ? s->magnitude : NULL};
-    if (to.magnitude) memset(s->magnitude, 0, r->n * sizeof *s->magnitude);
-    core_row(j->core, &to, &(core_input){j->in ? j->in[c] : NULL, r->back, s->core});
-    spots_row(&j->spots[c], &to);
-    return to.magnitude;
+    const tail_kept whole = {0, 0, j->tail->w, j->tail->h};
+    return (row_job){.j = j,
+                     .c = c,
+                     .y = y,
+                     .first = (size_t)y * j->tail->w,
+                     .kept = j->kept.w ? j->kept : whole,
+                     .all = !(j->excess.threshold > 0),
+                     .in_space = j->core->radius || j->spots[c].count,
+                     .s = lay_out(j, (char *)f->scratch + (size_t)worker * f->room)};
+}
+
+/* Returns the row without its pixels. made: what the engine made, where that is not in planes. */
+static row row_of(const row_job *p, const float *made) {
+    const join_job *j = p->j;
+    if (!made && !j->wide) made = (const float *)j->made[p->c] + p->first;
+    return (row){.out = j->half ? p->s.out : j->out[p->c] + p->first,
+                 .n = j->tail->w,
+                 .ahead = j->core->radius ? STENCIL_ROWS + j->core->radius : 2,
+                 .centre = j->tail->centre[tail_kernel(j->tail, p->c)],
+                 .dark = j->dark[p->c] / 2,
+                 .nonnegative = j->nonnegative[p->c],
+                 .floats = made,
+                 .doubles = j->wide ? (const double *)j->made[p->c] + p->first : NULL,
+                 .back = ldexp(1, -j->exponent[p->c]),
+                 .own = p->s.own,
+                 .glare = p->s.glare};
+}
+
+/* Gives the row its pixels, and returns what of them is spread over the border. */
+static double read_pixels(const row_job *p, row *r) {
+    const join_job *j = p->j;
+    const float *plane = j->type[p->c] == PIXEL_FLOAT ? (const float *)j->source[p->c]
+                         : j->same[p->c]              ? j->in[p->c]
+                                                      : NULL;
+    r->in = plane ? plane + p->first : p->s.in;
+    if (!plane) image_to_float(p->s.in, j->source[p->c], j->type[p->c], p->first, r->n);
+    if (!p->all) join_excess_row(&j->excess, p->s.excess, r->in, r->n);
+    return ledger_spill(j->ledger, p->c, p->y, p->all ? r->in : p->s.excess);
 }
 
 /* Returns the part of a row whose result counts. */
@@ -363,125 +405,146 @@ static void add_margins(row_totals *t, const row *r, const tail_kept *kept) {
     }
 }
 
-/* Returns what is added in space to row y, in floats: made for some rows at once, which the same
+/* --- a row in floats --- */
+
+/* Returns what is added in space to the row, in floats: made for some rows at once, which the same
  * worker wants next. */
-static const float *space_of(const join *f, uint32_t c, uint32_t y, const scratch *s) {
-    const join_job *j = &f->j;
-    uint32_t first = y / STENCIL_ROWS * STENCIL_ROWS, h = j->tail->h;
-    space_rows r = {c, first, min_u32(STENCIL_ROWS, h - first), s->space, space_pitch(j)};
-    uint64_t wanted = (uint64_t)c * h + first;
+static const float *space_of(const row_job *p) {
+    const join_job *j = p->j;
+    const scratch *s = &p->s;
+    uint32_t first = p->y / STENCIL_ROWS * STENCIL_ROWS, h = j->tail->h;
+    space_rows r = {p->c, first, min_u32(STENCIL_ROWS, h - first), s->space, space_pitch(j)};
+    uint64_t wanted = (uint64_t)p->c * h + first;
     if (*s->rows != wanted) {
         memset(s->space, 0, r.rows * r.pitch * sizeof *s->space);
-        if (j->core->radius) core_floats(j->core, &r, j->in[c]);
-        if (j->spots[c].count) spots_floats(&j->spots[c], &r, s->room);
+        if (j->core->radius) core_floats(j->core, &r, j->in[p->c]);
+        if (j->spots[p->c].count) spots_floats(&j->spots[p->c], &r, s->room);
     }
     *s->rows = wanted;
-    return s->space + (y - first) * r.pitch;
+    return s->space + (p->y - first) * r.pitch;
 }
 
 /* Makes a row in floats, or of halfs where it has these, if it is an ordinary one. */
-static bool make_in_floats(const join *f, uint32_t c, uint32_t y, const row *is, const scratch *s,
-                           row_totals *t) {
-    const join_job *j = &f->j;
-    const tail_kept all = {0, 0, is->n, j->tail->h}, *kept = j->kept.w ? &j->kept : &all;
-    bool space = j->core->radius || j->spots[c].count;
+static bool make_in_floats(const row_job *p, const row *is, row_totals *t) {
     row r = *is;
-    if (space) r.space = space_of(f, c, y, s);
-    row k = kept_of(&r, kept);
+    if (p->in_space) r.space = space_of(p);
+    row k = kept_of(&r, &p->kept);
     static bool (*const MAKE[2][2])(const row *, row_totals *) = {
         {make_ordinary, make_ordinary_halfs},
         {make_ordinary_and_space, make_ordinary_halfs_and_space}};
-    if (!MAKE[space][r.half_out != NULL](&k, t)) return false;
-    add_margins(t, &r, kept);
+    if (!MAKE[p->in_space][r.half_out != NULL](&k, t)) return false;
+    add_margins(t, &r, &p->kept);
     return true;
+}
+
+/* Returns whether the row may be an ordinary one, which its pixels decide. */
+static bool may_be_ordinary(const row_job *p, const row *r) {
+    const join_job *j = p->j;
+    return vector_wide() && !j->wide && p->all && r->nonnegative && !j->glare &&
+           !j->exponent[p->c] && (!p->in_space || j->floats);
+}
+
+/* Makes a row that may be ordinary from halfs to halfs, without floats in memory, but for the
+ * pixels whose light leaves the image. */
+static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *spilled) {
+    const join_job *j = p->j;
+    if (!j->half || j->type[p->c] != PIXEL_HALF || j->kept.w) return false;
+    uint32_t unread[2];
+    row r = *is;
+    r.half_in = (const uint16_t *)j->source[p->c] + p->first;
+    r.half_out = j->half[p->c] + p->first;
+    if (!make_in_floats(p, &r, t)) return false;
+    ledger_unread(j->ledger, p->c, p->y, unread);
+    half_to_floats(p->s.in, r.half_in, unread[0]);
+    half_to_floats(p->s.in + unread[1], r.half_in + unread[1], r.n - unread[1]);
+    *spilled = ledger_spill(j->ledger, p->c, p->y, p->s.in);
+    return true;
+}
+
+/* --- a row in doubles --- */
+
+/* Adds what is done in space to the glare. Returns true if p->s.magnitude is valid. */
+static bool add_in_space(const row_job *p, const row *r) {
+    const join_job *j = p->j;
+    if (!p->in_space) return false;
+    tail_row to = {p->c, p->y, r->glare, j->signs[p->c] ? p->s.magnitude : NULL};
+    if (to.magnitude) memset(to.magnitude, 0, r->n * sizeof *to.magnitude);
+    core_row(j->core, &to, &(core_input){j->in ? j->in[p->c] : NULL, r->back, p->s.core});
+    spots_row(&j->spots[p->c], &to);
+    return to.magnitude;
+}
+
+/* Notes by how much pixels should perhaps be less, since terms of both signs were added up. */
+static void note_cancelled(const row_job *p, const row *kept, row_totals *t) {
+    const double *magnitude = p->s.magnitude + p->kept.x, dark = p->j->dark[p->c];
+    for (uint32_t i = 0; i < kept->n; i++) {
+        double off = p->j->rounding * magnitude[i], size = fabs((double)kept->out[i]);
+        if (!(off > 0x1p-26 * size)) continue; /* lost in the pixel's own rounding */
+        t->cancelled = fmax(t->cancelled, off);
+        t->cancelled_part = fmax(t->cancelled_part, off / fmax(size - off, dark));
+    }
+}
+
+/* Makes any row. */
+static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
+    const join_job *j = p->j;
+    if (r->in == r->out) { /* the result of another try may be there by now */
+        image_to_float(p->s.in, j->source[p->c], j->type[p->c], p->first, r->n);
+        r->in = p->s.in;
+    }
+    begin(r, t);
+    bool sized = add_in_space(p, r);
+    for (uint32_t i = 0; !p->all && i < r->n; i++) {
+        double v = (double)r->in[i], x = join_excess_of(&j->excess, v);
+        r->own[i] = v - x + r->centre * x;
+    }
+    row k = kept_of(r, &p->kept);
+    finish(&k, t);
+    if (sized) note_cancelled(p, &k, t);
+    for (uint32_t i = 0; j->glare && i < r->n; i++)
+        j->glare[p->c][p->first + i] = (float)r->glare[i];
+}
+
+/* --- a row --- */
+
+/* Counts what halfs cannot hold, and limits it where the result is halfs. */
+static void limit_to_halfs(const row_job *p, const row *r, join_stats *st) {
+    const double half = (double)HALF_MAX;
+    for (float *at = r->out + p->kept.x, *end = at + p->kept.w; at < end; at++) {
+        double out = (double)*at;
+        if (!(fabs(out) > half)) continue;
+        st->over++;
+        st->over_sum += out - copysign(half, out);
+        if (p->j->half) *at = copysignf(HALF_MAX, *at);
+    }
 }
 
 void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) {
     const join *f = ctx;
-    const join_job *j = &f->j;
-    uint32_t w = j->tail->w;
-    const tail_kept every = {0, 0, w, j->tail->h}, kept = j->kept.w ? j->kept : every;
-    size_t first = (size_t)y * w;
-    join_stats *st = &f->row[(size_t)c * j->tail->h + y];
+    join_stats *st = &f->row[(size_t)c * f->j.tail->h + y];
     __builtin_prefetch(st, 1); /* nothing has touched its two cache lines before */
     __builtin_prefetch(st + 1, 1);
-    scratch s = lay_out(j, (char *)f->scratch + (size_t)worker * f->room);
-    if (!made && !j->wide) made = (const float *)j->made[c] + first;
-    row r = {.out = j->half ? s.out : j->out[c] + first,
-             .n = w,
-             .ahead = j->core->radius ? STENCIL_ROWS + j->core->radius : 2,
-             .centre = j->tail->centre[tail_kernel(j->tail, c)],
-             .dark = j->dark[c] / 2,
-             .nonnegative = j->nonnegative[c],
-             .floats = made,
-             .doubles = j->wide ? (const double *)j->made[c] + first : NULL,
-             .back = ldexp(1, -j->exponent[c]),
-             .own = s.own,
-             .glare = s.glare};
+    const row_job p = job_of(f, c, y, worker);
+    row r = row_of(&p, made);
     row_totals t;
-    bool all = !(j->excess.threshold > 0), floats = j->type[c] == PIXEL_FLOAT;
-    bool in_space = j->core->radius || j->spots[c].count;
-    bool ordinary = f->wide && !j->wide && all && r.nonnegative && !j->glare && !j->exponent[c] &&
-                    (!in_space || j->floats);
-    if (ordinary && j->half && j->type[c] == PIXEL_HALF && !j->kept.w) {
-        uint32_t unread[2];
-        row h = r;
-        h.half_in = (const uint16_t *)j->source[c] + first;
-        h.half_out = j->half[c] + first;
-        if (make_in_floats(f, c, y, &h, &s, &t)) {
-            ledger_unread(j->ledger, c, y, unread);
-            half_to_floats(s.in, h.half_in, unread[0]);
-            half_to_floats(s.in + unread[1], h.half_in + unread[1], w - unread[1]);
-            set_stats(st, &t, ledger_spill(j->ledger, c, y, s.in));
-            return;
-        }
+    double spilled;
+    bool ordinary = may_be_ordinary(&p, &r);
+    if (ordinary && make_halfs(&p, &r, &t, &spilled)) {
+        set_stats(st, &t, spilled);
+        return;
     }
-    const float *source = floats ? (const float *)j->source[c] : j->same[c] ? j->in[c] : NULL;
-    r.in = source = source ? source + first : s.in;
-    if (source == s.in) image_to_float(s.in, j->source[c], j->type[c], first, w);
-    if (!all) join_excess_row(&j->excess, s.excess, source, w);
-    double spilled = ledger_spill(j->ledger, c, y, all ? source : s.excess);
-    if (y < kept.y || y - kept.y >= kept.h) { /* a margin: what the transform made is measured */
-        t = (row_totals){.darkest = FLT_MAX};
+    spilled = read_pixels(&p, &r);
+    if (y < p.kept.y || y - p.kept.y >= p.kept.h) { /* a margin: what the engine made is measured */
         begin(&r, &t);
         set_stats(st, &t, 0);
         return;
     }
-    if (ordinary && made == r.out) { /* what the engine made is written over */
-        memcpy(s.made, made, w * sizeof *made);
-        r.floats = s.made;
-    }
-    if (!ordinary || !make_in_floats(f, c, y, &r, &s, &t)) {
-        if (source == r.out) { /* and is written over by now */
-            image_to_float(s.in, j->source[c], j->type[c], first, w);
-            r.in = source = s.in;
-        }
-        t = (row_totals){.darkest = FLT_MAX};
-        begin(&r, &t);
-        bool sized = add_in_space(f, c, y, &r, &s);
-        for (uint32_t i = 0; !all && i < w; i++) {
-            double v = (double)source[i], x = join_excess_of(&j->excess, v);
-            s.own[i] = v - x + r.centre * x;
-        }
-        row k = kept_of(&r, &kept);
-        finish(&k, &t);
-        for (uint32_t i = 0; sized && i < k.n; i++) { /* a pixel should perhaps be less by `off` */
-            double off = j->rounding * s.magnitude[kept.x + i], size = fabs((double)k.out[i]);
-            if (!(off > 0x1p-26 * size)) continue; /* lost in the pixel's own rounding */
-            t.cancelled = fmax(t.cancelled, off);
-            t.cancelled_part = fmax(t.cancelled_part, off / fmax(size - off, j->dark[c]));
-        }
-        for (uint32_t i = 0; j->glare && i < w; i++) j->glare[c][first + i] = (float)s.glare[i];
-    }
+    if (ordinary && r.floats == r.out) /* it is written over */
+        r.floats = memcpy(p.s.made, r.floats, r.n * sizeof *r.floats);
+    if (!ordinary || !make_in_floats(&p, &r, &t)) make_in_doubles(&p, &r, &t);
     set_stats(st, &t, spilled);
-    for (uint32_t i = 0; t.largest > HALF_MAX && i < kept.w; i++) {
-        double out = (double)r.out[kept.x + i], half = (double)HALF_MAX;
-        if (!(fabs(out) > half)) continue;
-        st->over++;
-        st->over_sum += out - copysign(half, out);
-        if (j->half) r.out[kept.x + i] = copysignf(HALF_MAX, r.out[kept.x + i]);
-    }
-    if (j->half) half_from_floats(j->half[c] + first, r.out, w);
+    if (t.largest > HALF_MAX) limit_to_halfs(&p, &r, st);
+    if (f->j.half) half_from_floats(f->j.half[c] + p.first, r.out, r.n);
 }
 
 static void merge(join_stats *to, const join_stats *from) {
@@ -505,7 +568,7 @@ static void merge(join_stats *to, const join_stats *from) {
 join *join_open(const join_job *j, par *threads, err *e) {
     join *f = mem_new(1, sizeof *f, "last pass", e);
     if (!f) return NULL;
-    *f = (join){.j = *j, .wide = vector_wide()};
+    f->j = *j;
     f->room = scratch_bytes(j);
     f->row = mem_raw((size_t)j->tail->h * j->tail->channels, sizeof *f->row, "statistics", e);
     if (f->row) f->scratch = mem_raw(f->room * (size_t)par_workers(threads), 1, "rows", e);
