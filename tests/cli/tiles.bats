@@ -138,9 +138,9 @@ PY
     # Data moves with the colour; lines from the last one up; chunks of several lines.
     oiiotool in.exr --ch R,G,B,Z.Z=0.25,m.m=R --crop 300x397+150+0 --fullsize 520x301-10+25 \
         --attrib openexr:lineOrder decreasingY -o moved.exr
-    same 10MB moved.exr --window display
-    same 10MB moved.exr --window grow --mask m --emit-layer glow
-    same 10MB moved.exr --window display --mask m --verify 20 --output-space srgb
+    same 11MB moved.exr --window display
+    same 11MB moved.exr --window grow --mask m --emit-layer glow
+    same 11MB moved.exr --window display --mask m --verify 20 --output-space srgb
     oiiotool in.exr --ch R,G,B,Z.Z=0.25 --fullsize 200x140+30+25 --tile 64 64 -d half -o inner.exr
     same 7MB inner.exr --window display --padding mirror --pixel-type float
     "$FFTBLOOM" info whole.exr --json >a.json

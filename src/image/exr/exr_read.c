@@ -176,8 +176,15 @@ static bool read_stretch(void *ctx, size_t index, int worker, err *e) {
     return true;
 }
 
-/* Where there are more chunks than threads, two are unpacked together: that takes less than one and
- * a half times as long as one. */
+/* Returns how many chunks a thread unpacks together. Two take less than one and a half times as
+ * long as one, if there are more of them than threads; but where the memory is short, as for images
+ * that are made in tiles, each thread holds only one. */
+static uint64_t together(const band_job *j, const exr_layout *l) {
+    uint64_t threads = (uint64_t)par_threads(j->r->threads);
+    uint64_t all = threads * l->w * l->lines * l->pixel;
+    return j->chunks > threads && mem_left() / 16 >= all ? 2 : 1;
+}
+
 bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *const plane[],
                    err *e) {
     exr_reader *r = reader;
@@ -186,8 +193,8 @@ bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *co
     band_job j = {.r = r, .part = part, .first = (uint64_t)from * l->across};
     j.chunks = (uint64_t)(to - from + 1) * l->across;
     j.band = (exr_band){plane, row, rows, l->w};
-    uint64_t stretch = stretch_of(&j), pair = j.chunks > (uint64_t)par_threads(r->threads) ? 2 : 1;
-    j.each = stretch ? stretch : pair;
+    uint64_t stretch = stretch_of(&j);
+    j.each = stretch ? stretch : together(&j, l);
     return par_for(r->threads, (size_t)((j.chunks + j.each - 1) / j.each),
                    stretch ? read_stretch : decode_chunks, &j, e);
 }
