@@ -1,3 +1,5 @@
+/* Over 600 lines because a row is made in one of three ways, in floats, from halfs to halfs or in
+ * doubles, and these share the row, its totals and the scratch, which no other file should see. */
 #include "bloom/join.h"
 
 #include "base/half.h"
