@@ -525,9 +525,9 @@ static uint64_t device_bytes(const bloom *b, const plan_request *ask) {
     return bytes;
 }
 
-/* Returns the bytes of what the CPU's engine holds beside the image: one channel's half spectrum,
- * the kernel's, of which there is only the first step where it is resampled, and some lines of each
- * thread. */
+/* Returns the bytes of what the CPU's engine holds beside the image: the half spectrum of one
+ * channel, the spectrum of the kernel, and some lines for each thread. A resampled spectrum is held
+ * as the result of its first step, which is smaller. */
 static uint64_t spectra_bytes(const bloom *b, const plan_request *ask, const plan *p) {
     enum { MORE = 16, LINES = 32 };
     uint64_t number = 2ull * p->sample_bytes, line = number * p->axis[1].length;

@@ -1,11 +1,10 @@
-/* Over 600 lines because a row is made in one of three ways, in floats, from halfs to halfs or in
- * doubles, and these share the row, its totals and the scratch, which no other file should see. */
 #include "bloom/join.h"
 
 #include "base/half.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/vector.h"
+#include "bloom/row.h"
 
 #include <float.h>
 #include <math.h>
@@ -26,243 +25,6 @@ double join_excess_of(const join_excess *x, double v) {
 
 void join_excess_row(const join_excess *x, float *to, const float *from, size_t n) {
     for (size_t i = 0; i < n; i++) to[i] = (float)join_excess_of(x, (double)from[i]);
-}
-
-/* --- one row --------------------------------------------------------------------------------- */
-
-/* A row of a result, and what it is made of. */
-typedef struct {
-    float *out;
-    uint16_t *half_out;      /* not NULL: the result goes there, */
-    const uint16_t *half_in; /* and the row is this, instead of `in` */
-    uint32_t n;
-    uint32_t ahead; /* the row that is wanted next is as many below */
-    double centre;
-    double dark;
-    bool nonnegative;
-    const float *in;       /* the row as it came */
-    const float *floats;   /* what the transform made, or */
-    const double *doubles; /* this */
-    double back;           /* by which it must be multiplied */
-    const float *space;    /* what was added in space, as floats; NULL: nothing, or doubles */
-    double *own, *glare;   /* what the pixels give themselves; all else */
-} row;
-
-typedef struct {
-    double norm, sum;
-    uint32_t negative;
-    double negative_sum, lowest; /* lowest: of the glare */
-    double peak;                 /* of what the transform made */
-    float darkest, largest;      /* of |out|; darkest: of those that are not below `dark` */
-    bool darker;
-    double cancelled, cancelled_part;
-} row_totals;
-
-/* Sums of as many floats as this, eight at a time, go to a double: few enough that their rounding
- * is far below what the ledger allows where all are of one sign. */
-enum { SPAN = 128 };
-
-/* What the engine made is fetched so many numbers ahead, also beyond the row: rows that a device
- * has copied to the host lie one behind the other, and not in the cache. */
-enum { AHEAD = 768 };
-
-/* Makes an ordinary row, in floats: nothing below zero, all spread, nothing darker than `dark`, and
- * of a size whose squares are floats, as are the sums of its result; with `halfs` from halfs to
- * halfs that hold it, without a way through memory in between. Returns false where the row turns
- * out not to be ordinary; the result must be made again then. Terms of one sign cannot cancel, so
- * all roundings are relative to the result: accuracy_relative has room for them. Two sums each,
- * since one addition waits for the one before. */
-VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool space, bool halfs) {
-    const float *in = r->in, *made = r->floats, *added = r->space;
-    float *to = r->out, centre = (float)r->centre;
-    size_t bytes = halfs ? sizeof(uint16_t) : sizeof(float);
-    const char *next_in = (halfs ? (const char *)r->half_in : (const char *)in) +
-                          r->ahead * r->n * bytes;
-    const char *next_to = (halfs ? (const char *)r->half_out : (const char *)to) + 2 * r->n * bytes;
-    vec8f zero = {0}, high = zero, low = zero + FLT_MAX, largest = zero, darkest = zero + FLT_MAX;
-    vec4d norm = {0}, sum = {0};
-    uint32_t i = 0, whole = r->n / 16 * 16;
-    while (i < whole) {
-        uint32_t end = i + SPAN < whole ? i + SPAN : whole;
-        vec8f norm_a = zero, norm_b = zero, sum_a = zero, sum_b = zero;
-        for (; i < end; i += 16) {
-            __builtin_prefetch(next_in + i * bytes);
-            __builtin_prefetch(next_to + i * bytes, 1);
-            __builtin_prefetch(made + i + AHEAD);
-            vec8f in_a, in_b;
-            if (halfs) {
-                vector_of_halfs(&in_a, r->half_in + i);
-                vector_of_halfs(&in_b, r->half_in + i + 8);
-            } else {
-                in_a = *(const vec8f_any *)(in + i);
-                in_b = *(const vec8f_any *)(in + i + 8);
-            }
-            vec8f a = *(const vec8f_any *)(made + i), b = *(const vec8f_any *)(made + i + 8);
-            norm_a += a * a;
-            norm_b += b * b;
-            high = VECTOR_MAX8(VECTOR_MAX8(a, b), high);
-            if (space) {
-                high = VECTOR_MAX8(VECTOR_MAX8(-a, -b), high);
-                a += *(const vec8f_any *)(added + i);
-                b += *(const vec8f_any *)(added + i + 8);
-            }
-            vec8f out_a = centre * in_a + a, out_b = centre * in_b + b;
-            if (halfs) {
-                vector_to_halfs(r->half_out + i, &out_a);
-                vector_to_halfs(r->half_out + i + 8, &out_b);
-            } else {
-                *(vec8f_any *)(to + i) = out_a;
-                *(vec8f_any *)(to + i + 8) = out_b;
-            }
-            sum_a += out_a;
-            sum_b += out_b;
-            low = VECTOR_MIN8(VECTOR_MIN8(a, b), low);
-            largest = VECTOR_MAX8(VECTOR_MAX8(out_a, out_b), largest);
-            darkest = VECTOR_MIN8(VECTOR_MIN8(out_a, out_b), darkest);
-        }
-        norm_a += norm_b;
-        sum_a += sum_b;
-        VECTOR_ADD_UP(norm, norm_a);
-        VECTOR_ADD_UP(sum, sum_a);
-    }
-    float top = 0, bottom = FLT_MAX;
-    *t = (row_totals){.norm = (norm[0] + norm[1]) + (norm[2] + norm[3]),
-                      .sum = (sum[0] + sum[1]) + (sum[2] + sum[3]),
-                      .darkest = FLT_MAX};
-    for (int k = 0; k < 8; k++) {
-        top = fmaxf(top, high[k]);
-        bottom = fminf(bottom, low[k]);
-        t->largest = fmaxf(t->largest, largest[k]);
-        t->darkest = fminf(t->darkest, darkest[k]);
-    }
-    for (; i < r->n; i++) {
-        float e = made[i], g = space ? e + added[i] : e;
-        float out = centre * (halfs ? half_to_float(r->half_in[i]) : in[i]) + g;
-        t->norm += (double)e * (double)e;
-        t->sum += (double)out;
-        top = fmaxf(top, space ? fabsf(e) : e);
-        bottom = fminf(bottom, g);
-        t->largest = fmaxf(t->largest, out);
-        t->darkest = fminf(t->darkest, out);
-        if (halfs)
-            r->half_out[i] = half_from_float(out);
-        else
-            to[i] = out;
-    }
-    t->peak = (double)top;
-    if (halfs && !(t->largest <= HALF_MAX)) return false;
-    return bottom >= 0 && (double)t->darkest >= r->dark && top > 1e-15F && top < 1e15F &&
-           t->largest < 1e36F;
-}
-VECTOR_WIDE static bool make_ordinary(const row *r, row_totals *t) {
-    return make_floats(r, t, false, false);
-}
-VECTOR_WIDE static bool make_ordinary_and_space(const row *r, row_totals *t) {
-    return make_floats(r, t, true, false);
-}
-VECTOR_WIDE static bool make_ordinary_halfs(const row *r, row_totals *t) {
-    return make_floats(r, t, false, true);
-}
-VECTOR_WIDE static bool make_ordinary_halfs_and_space(const row *r, row_totals *t) {
-    return make_floats(r, t, true, true);
-}
-
-typedef float vec4f __attribute__((vector_size(16)));
-typedef float vec4f_any __attribute__((vector_size(16), aligned(4), may_alias));
-#define SIZE4(v) (vec4d)((vec4l)(v)&INT64_MAX)
-
-/* Does what `finish` does, as far as the pixels are whole fours; returns how many these are. */
-VECTOR_WIDE static uint32_t finish_fours(const row *r, row_totals *t) {
-    const double *own = r->own;
-    double *glare = r->glare;
-    vec4d zero = {0}, sum = zero, cut = zero, largest = zero, lowest = zero;
-    vec4d darkest = zero + FLT_MAX, all = darkest, dark = zero + r->dark;
-    vec4l count = {0}, may_cut = r->nonnegative ? ~(vec4l){0} : (vec4l){0};
-    uint32_t i = 0;
-    for (; i + 4 <= r->n; i += 4) {
-        vec4d g = *(const vec4d_any *)(glare + i);
-        lowest = VECTOR_MIN4(g, lowest);
-        vec4l off = (g < zero) & may_cut;
-        count -= off;
-        cut += (vec4d)((vec4l)g & off);
-        g = (vec4d)((vec4l)g & ~off);
-        *(vec4d_any *)(glare + i) = g;
-        vec4f out = __builtin_convertvector(*(const vec4d_any *)(own + i) + g, vec4f);
-        *(vec4f_any *)(r->out + i) = out;
-        vec4d v = __builtin_convertvector(out, vec4d), size = SIZE4(v);
-        sum += v;
-        largest = VECTOR_MAX4(size, largest);
-        all = VECTOR_MIN4(size, all);
-        darkest = VECTOR_MIN4(VECTOR_PICK4(size < dark, darkest, size), darkest);
-    }
-    for (int k = 0; k < 4; k++) {
-        t->lowest = fmin(t->lowest, lowest[k]);
-        t->largest = fmaxf(t->largest, (float)largest[k]);
-        t->darkest = fminf(t->darkest, (float)darkest[k]);
-        t->darker |= all[k] < r->dark;
-        t->negative += (uint32_t)count[k];
-        t->negative_sum += cut[k];
-        t->sum += sum[k];
-    }
-    return i;
-}
-
-/* Makes `out` of any row from r->own and r->glare: in doubles, rounded to a float once, so that
- * terms of both signs may cancel (docs/math.md, "Terms that cancel"). Glare below zero is cut off
- * where there can be none. */
-static void finish(const row *r, row_totals *t) {
-    for (uint32_t i = vector_wide() ? finish_fours(r, t) : 0; i < r->n; i++) {
-        double g = r->glare[i];
-        t->lowest = fmin(t->lowest, g);
-        if (r->nonnegative && g < 0) {
-            t->negative++;
-            t->negative_sum += g;
-            r->glare[i] = g = 0;
-        }
-        float out = (float)(r->own[i] + g), size = fabsf(out);
-        r->out[i] = out;
-        t->sum += (double)out;
-        t->largest = fmaxf(t->largest, size);
-        if ((double)size < r->dark)
-            t->darker = true;
-        else
-            t->darkest = fminf(t->darkest, size);
-    }
-}
-
-/* Does what `begin` does, as far as the pixels are whole fours; returns how many these are. */
-VECTOR_WIDE static uint32_t begin_fours(const row *r, row_totals *t) {
-    const float *in = r->in, *floats = r->floats;
-    const double *doubles = r->doubles;
-    double *own = r->own, *glare = r->glare, back = r->back;
-    vec4d zero = {0}, norm = zero, peak = zero, e;
-    uint32_t i = 0;
-    for (; i + 4 <= r->n; i += 4) {
-        if (floats)
-            e = back * VECTOR_DOUBLES(floats + i, 0);
-        else
-            e = back * *(const vec4d_any *)(doubles + i);
-        *(vec4d_any *)(glare + i) = e;
-        *(vec4d_any *)(own + i) = r->centre * VECTOR_DOUBLES(in + i, 0);
-        norm = VECTOR_FMA4(e, e, norm);
-        peak = VECTOR_MAX4(SIZE4(e), peak);
-    }
-    t->norm = (norm[0] + norm[1]) + (norm[2] + norm[3]);
-    t->peak = fmax(fmax(peak[0], peak[1]), fmax(peak[2], peak[3]));
-    return i;
-}
-
-/* Starts the totals of a row. Fills r->glare with what the transform made, scaled back, and notes
- * its norm and peak; fills r->own with what the pixels give where all of them is spread. */
-static void begin(const row *r, row_totals *t) {
-    *t = (row_totals){.darkest = FLT_MAX};
-    for (uint32_t i = vector_wide() ? begin_fours(r, t) : 0; i < r->n; i++) {
-        double g = r->back * (r->floats ? (double)r->floats[i] : r->doubles[i]);
-        r->glare[i] = g;
-        r->own[i] = r->centre * (double)r->in[i];
-        t->norm += g * g;
-        t->peak = fmax(t->peak, fabs(g));
-    }
 }
 
 /* --- all rows -------------------------------------------------------------------------------- */
@@ -382,31 +144,6 @@ static double read_pixels(const row_job *p, row *r) {
     return ledger_spill(j->ledger, p->c, p->y, p->all ? r->in : p->s.excess);
 }
 
-/* Returns the part of a row whose result counts. */
-static row kept_of(const row *r, const tail_kept *kept) {
-    row k = *r;
-    k.n = kept->w;
-    k.out += kept->x;
-    if (k.in) k.in += kept->x;
-    if (k.floats) k.floats += kept->x;
-    if (k.doubles) k.doubles += kept->x;
-    if (k.space) k.space += kept->x;
-    k.own += kept->x;
-    k.glare += kept->x;
-    return k;
-}
-
-/* Adds what the transform made of the rest of a row. */
-static void add_margins(row_totals *t, const row *r, const tail_kept *kept) {
-    for (uint32_t i = 0; i < r->n; i++) {
-        if (i == kept->x) i += kept->w;
-        if (i >= r->n) break;
-        double g = (double)r->floats[i];
-        t->norm += g * g;
-        t->peak = fmax(t->peak, fabs(g));
-    }
-}
-
 /* --- a row in floats --- */
 
 /* Returns what is added in space to the row, in floats: made for some rows at once, which the same
@@ -430,12 +167,9 @@ static const float *space_of(const row_job *p) {
 static bool make_in_floats(const row_job *p, const row *is, row_totals *t) {
     row r = *is;
     if (p->in_space) r.space = space_of(p);
-    row k = kept_of(&r, &p->kept);
-    static bool (*const MAKE[2][2])(const row *, row_totals *) = {
-        {make_ordinary, make_ordinary_halfs},
-        {make_ordinary_and_space, make_ordinary_halfs_and_space}};
-    if (!MAKE[p->in_space][r.half_out != NULL](&k, t)) return false;
-    add_margins(t, &r, &p->kept);
+    row k = row_kept(&r, &p->kept);
+    if (!row_make_ordinary(&k, t)) return false;
+    row_add_margins(&r, t, &p->kept);
     return true;
 }
 
@@ -494,14 +228,14 @@ static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
         image_to_float(p->s.in, j->source[p->c], j->type[p->c], p->first, r->n);
         r->in = p->s.in;
     }
-    begin(r, t);
+    row_begin(r, t);
     bool sized = add_in_space(p, r);
     for (uint32_t i = 0; !p->all && i < r->n; i++) {
         double v = (double)r->in[i], x = join_excess_of(&j->excess, v);
         r->own[i] = v - x + r->centre * x;
     }
-    row k = kept_of(r, &p->kept);
-    finish(&k, t);
+    row k = row_kept(r, &p->kept);
+    row_finish(&k, t);
     if (sized) note_cancelled(p, &k, t);
     for (uint32_t i = 0; j->glare && i < r->n; i++)
         j->glare[p->c][p->first + i] = (float)r->glare[i];
@@ -537,7 +271,7 @@ void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) 
     }
     spilled = read_pixels(&p, &r);
     if (y < p.kept.y || y - p.kept.y >= p.kept.h) { /* a margin: what the engine made is measured */
-        begin(&r, &t);
+        row_begin(&r, &t);
         set_stats(st, &t, 0);
         return;
     }

@@ -36,7 +36,7 @@ bool mask_take(mask_rest *rest, const mask *m, image *img, int part, const layer
                bool alpha, err *e);
 /* Adds the rest again. Returns the number of finite values beyond half floats that were clamped. */
 uint64_t mask_give(const mask_rest *rest, image *img, int part, const layer_group *g);
-/* Fails where so many values may not be clamped. */
+/* Fails if there are values that were clamped and --half-overflow does not allow that. */
 bool mask_may_clamp(const bloom_settings *s, uint64_t values, err *e);
 void mask_rest_free(mask_rest *rest);
 

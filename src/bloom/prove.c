@@ -90,8 +90,8 @@ static void add_ghosts(choice *p, uint32_t c, uint32_t x, uint32_t y) {
 
 /* --- comparing ------------------------------------------------------------------------------- */
 
-/* Rows are read from the last to the first: one so many before is fetched ahead, by lines of the
- * cache of so many bytes. */
+/* Rows are read from the last to the first, and fetched AHEAD rows before they are read, by lines
+ * of the cache of LINE bytes. */
 enum { AHEAD = 2, LINE = 64 };
 
 /* Fills `to` with what is spread of the pixels that a row of taps reads, from the last to the

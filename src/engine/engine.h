@@ -91,9 +91,9 @@ typedef struct {
     void *ctx;
 } engine_sink;
 
-/* Fills the planes of a channel when the engine is about to read them. Until then the engine has
- * done with the channels before it, so one plane may serve all of them in turn. Called by the
- * thread that submits; where `fill` fails, engine_submit does. */
+/* Fills the planes of a channel when the engine is about to read them. By then the engine no longer
+ * needs the channels before it, so one plane may serve all of them in turn. The thread that submits
+ * calls `fill`; if it fails, so does engine_submit. */
 typedef struct {
     bool (*fill)(void *ctx, uint32_t channel, err *e);
     void *ctx;
@@ -172,7 +172,7 @@ engine *engine_open(const engine_device *d, par *threads, const char *cache_dir,
  * be at work, but must not be closed meanwhile. */
 engine *engine_beside(const engine *g, err *e);
 /* Makes everything that frames of this plan need, in place of what was prepared before; where that
- * was the same plan, only the spectra are made anew. `k` is an array of a spectrum for each term of
+ * was the same plan, only the spectra are replaced. `k` is an array of a spectrum for each term of
  * the plan, which the caller frees. An engine that uses a spectrum in place takes it, and leaves
  * zeros. */
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);

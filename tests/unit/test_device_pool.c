@@ -248,7 +248,7 @@ static void short_of_memory(void **state) {
     close_bench(b);
 }
 
-/* After a failure all engines of the device are made anew, and those that are in use are closed by
+/* After a failure all engines of the device are made again, and those that are in use are closed by
  * the last that uses them. */
 static void failed(void **state) {
     (void)state;

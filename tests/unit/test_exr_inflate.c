@@ -1,7 +1,7 @@
 /* Unpacking ZIP, beside libdeflate and zlib: what zlib takes is taken, what libdeflate refuses is
  * refused, and the bytes are the same. (libdeflate takes a few streams that zlib refuses.)
  *
- *     test_exr_inflate [TIMES]    so many times the trials with random and damaged streams
+ *     test_exr_inflate [TIMES]    repeats the trials with random and damaged streams TIMES times
  *
  * Streams lie between pages that may not be touched, as close as the header allows. */
 #include "base/mem.h"

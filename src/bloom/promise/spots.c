@@ -217,7 +217,7 @@ typedef struct {
     double by[AT_ONCE];
 } taps;
 
-/* Adds to n numbers, as far as these are whole eights; returns how many that are. The loop over the
+/* Adds to those of n numbers that are whole eights; returns how many these are. The loop over the
  * taps has to be unrolled: gcc loads each factor and each pointer again and again else. */
 VECTOR_WIDE static uint32_t add_to_doubles(double *to, const taps *t, uint32_t n) {
     const float *f[AT_ONCE] = {t->tap[0], t->tap[1], t->tap[2], t->tap[3]};

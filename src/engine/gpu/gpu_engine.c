@@ -117,7 +117,7 @@ static bool reserve_slot(void *ctx, size_t slot, int worker, err *e) {
     return gpu_frame_reserve(&x->slot[slot], &x->w, e);
 }
 
-/* Returns whether only the spectrum is to be made anew. */
+/* Returns whether only the spectrum has to be replaced. */
 static bool is_prepared(const gpu_engine *x, const plan *p, const engine_options *o,
                         uint32_t slots) {
     if (x->slots != slots || x->o.timestamps != o->timestamps || x->o.staged != o->staged ||

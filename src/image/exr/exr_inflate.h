@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 enum {
-    EXR_INFLATE_IN = 32,   /* so many bytes behind a stream may be read, whatever they hold */
-    EXR_INFLATE_OUT = 320, /* so many bytes behind the unpacked ones may be written */
+    EXR_INFLATE_IN = 32,   /* bytes behind a stream that may be read, whatever they hold */
+    EXR_INFLATE_OUT = 320, /* bytes behind the unpacked ones that may be written */
 };
 
 /* What one thread unpacks with. */

@@ -1,0 +1,241 @@
+#include "bloom/row.h"
+
+#include "base/half.h"
+#include "base/vector.h"
+
+#include <float.h>
+#include <math.h>
+
+/* --- in floats ------------------------------------------------------------------------------- */
+
+/* Sums of as many floats as this, eight at a time, go to a double: few enough that their rounding
+ * is far below what the ledger allows where all are of one sign. */
+enum { SPAN = 128 };
+
+/* How many numbers ahead the engine's result is fetched, also beyond the end of the row: the rows
+ * that a device has copied to the host follow each other, and are not in the cache. */
+enum { AHEAD = 768 };
+
+/* Two sums each, since one addition waits for the one before. `halfs`: from r->half_in to
+ * r->half_out, without a way through memory in between. */
+VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool space, bool halfs) {
+    const float *in = r->in, *made = r->floats, *added = r->space;
+    float *to = r->out, centre = (float)r->centre;
+    size_t bytes = halfs ? sizeof(uint16_t) : sizeof(float);
+    const char *next_in = (halfs ? (const char *)r->half_in : (const char *)in) +
+                          r->ahead * r->n * bytes;
+    const char *next_to = (halfs ? (const char *)r->half_out : (const char *)to) + 2 * r->n * bytes;
+    vec8f zero = {0}, high = zero, low = zero + FLT_MAX, largest = zero, darkest = zero + FLT_MAX;
+    vec4d norm = {0}, sum = {0};
+    uint32_t i = 0, whole = r->n / 16 * 16;
+    while (i < whole) {
+        uint32_t end = i + SPAN < whole ? i + SPAN : whole;
+        vec8f norm_a = zero, norm_b = zero, sum_a = zero, sum_b = zero;
+        for (; i < end; i += 16) {
+            __builtin_prefetch(next_in + i * bytes);
+            __builtin_prefetch(next_to + i * bytes, 1);
+            __builtin_prefetch(made + i + AHEAD);
+            vec8f in_a, in_b;
+            if (halfs) {
+                vector_of_halfs(&in_a, r->half_in + i);
+                vector_of_halfs(&in_b, r->half_in + i + 8);
+            } else {
+                in_a = *(const vec8f_any *)(in + i);
+                in_b = *(const vec8f_any *)(in + i + 8);
+            }
+            vec8f a = *(const vec8f_any *)(made + i), b = *(const vec8f_any *)(made + i + 8);
+            norm_a += a * a;
+            norm_b += b * b;
+            high = VECTOR_MAX8(VECTOR_MAX8(a, b), high);
+            if (space) {
+                high = VECTOR_MAX8(VECTOR_MAX8(-a, -b), high);
+                a += *(const vec8f_any *)(added + i);
+                b += *(const vec8f_any *)(added + i + 8);
+            }
+            vec8f out_a = centre * in_a + a, out_b = centre * in_b + b;
+            if (halfs) {
+                vector_to_halfs(r->half_out + i, &out_a);
+                vector_to_halfs(r->half_out + i + 8, &out_b);
+            } else {
+                *(vec8f_any *)(to + i) = out_a;
+                *(vec8f_any *)(to + i + 8) = out_b;
+            }
+            sum_a += out_a;
+            sum_b += out_b;
+            low = VECTOR_MIN8(VECTOR_MIN8(a, b), low);
+            largest = VECTOR_MAX8(VECTOR_MAX8(out_a, out_b), largest);
+            darkest = VECTOR_MIN8(VECTOR_MIN8(out_a, out_b), darkest);
+        }
+        norm_a += norm_b;
+        sum_a += sum_b;
+        VECTOR_ADD_UP(norm, norm_a);
+        VECTOR_ADD_UP(sum, sum_a);
+    }
+    float top = 0, bottom = FLT_MAX;
+    *t = (row_totals){.norm = (norm[0] + norm[1]) + (norm[2] + norm[3]),
+                      .sum = (sum[0] + sum[1]) + (sum[2] + sum[3]),
+                      .darkest = FLT_MAX};
+    for (int k = 0; k < 8; k++) {
+        top = fmaxf(top, high[k]);
+        bottom = fminf(bottom, low[k]);
+        t->largest = fmaxf(t->largest, largest[k]);
+        t->darkest = fminf(t->darkest, darkest[k]);
+    }
+    for (; i < r->n; i++) {
+        float e = made[i], g = space ? e + added[i] : e;
+        float out = centre * (halfs ? half_to_float(r->half_in[i]) : in[i]) + g;
+        t->norm += (double)e * (double)e;
+        t->sum += (double)out;
+        top = fmaxf(top, space ? fabsf(e) : e);
+        bottom = fminf(bottom, g);
+        t->largest = fmaxf(t->largest, out);
+        t->darkest = fminf(t->darkest, out);
+        if (halfs)
+            r->half_out[i] = half_from_float(out);
+        else
+            to[i] = out;
+    }
+    t->peak = (double)top;
+    if (halfs && !(t->largest <= HALF_MAX)) return false;
+    return bottom >= 0 && (double)t->darkest >= r->dark && top > 1e-15F && top < 1e15F &&
+           t->largest < 1e36F;
+}
+VECTOR_WIDE static bool make_ordinary(const row *r, row_totals *t) {
+    return make_floats(r, t, false, false);
+}
+VECTOR_WIDE static bool make_ordinary_and_space(const row *r, row_totals *t) {
+    return make_floats(r, t, true, false);
+}
+VECTOR_WIDE static bool make_ordinary_halfs(const row *r, row_totals *t) {
+    return make_floats(r, t, false, true);
+}
+VECTOR_WIDE static bool make_ordinary_halfs_and_space(const row *r, row_totals *t) {
+    return make_floats(r, t, true, true);
+}
+
+bool row_make_ordinary(const row *r, row_totals *t) {
+    static bool (*const MAKE[2][2])(const row *, row_totals *) = {
+        {make_ordinary, make_ordinary_halfs},
+        {make_ordinary_and_space, make_ordinary_halfs_and_space}};
+    return MAKE[r->space != NULL][r->half_out != NULL](r, t);
+}
+
+/* --- in doubles ------------------------------------------------------------------------------ */
+
+typedef float vec4f __attribute__((vector_size(16)));
+typedef float vec4f_any __attribute__((vector_size(16), aligned(4), may_alias));
+#define SIZE4(v) (vec4d)((vec4l)(v)&INT64_MAX)
+
+/* Does what row_finish does to the pixels that are whole fours; returns how many these are. */
+VECTOR_WIDE static uint32_t finish_fours(const row *r, row_totals *t) {
+    const double *own = r->own;
+    double *glare = r->glare;
+    vec4d zero = {0}, sum = zero, cut = zero, largest = zero, lowest = zero;
+    vec4d darkest = zero + FLT_MAX, all = darkest, dark = zero + r->dark;
+    vec4l count = {0}, may_cut = r->nonnegative ? ~(vec4l){0} : (vec4l){0};
+    uint32_t i = 0;
+    for (; i + 4 <= r->n; i += 4) {
+        vec4d g = *(const vec4d_any *)(glare + i);
+        lowest = VECTOR_MIN4(g, lowest);
+        vec4l off = (g < zero) & may_cut;
+        count -= off;
+        cut += (vec4d)((vec4l)g & off);
+        g = (vec4d)((vec4l)g & ~off);
+        *(vec4d_any *)(glare + i) = g;
+        vec4f out = __builtin_convertvector(*(const vec4d_any *)(own + i) + g, vec4f);
+        *(vec4f_any *)(r->out + i) = out;
+        vec4d v = __builtin_convertvector(out, vec4d), size = SIZE4(v);
+        sum += v;
+        largest = VECTOR_MAX4(size, largest);
+        all = VECTOR_MIN4(size, all);
+        darkest = VECTOR_MIN4(VECTOR_PICK4(size < dark, darkest, size), darkest);
+    }
+    for (int k = 0; k < 4; k++) {
+        t->lowest = fmin(t->lowest, lowest[k]);
+        t->largest = fmaxf(t->largest, (float)largest[k]);
+        t->darkest = fminf(t->darkest, (float)darkest[k]);
+        t->darker |= all[k] < r->dark;
+        t->negative += (uint32_t)count[k];
+        t->negative_sum += cut[k];
+        t->sum += sum[k];
+    }
+    return i;
+}
+
+void row_finish(const row *r, row_totals *t) {
+    for (uint32_t i = vector_wide() ? finish_fours(r, t) : 0; i < r->n; i++) {
+        double g = r->glare[i];
+        t->lowest = fmin(t->lowest, g);
+        if (r->nonnegative && g < 0) {
+            t->negative++;
+            t->negative_sum += g;
+            r->glare[i] = g = 0;
+        }
+        float out = (float)(r->own[i] + g), size = fabsf(out);
+        r->out[i] = out;
+        t->sum += (double)out;
+        t->largest = fmaxf(t->largest, size);
+        if ((double)size < r->dark)
+            t->darker = true;
+        else
+            t->darkest = fminf(t->darkest, size);
+    }
+}
+
+/* Does what row_begin does to the pixels that are whole fours; returns how many these are. */
+VECTOR_WIDE static uint32_t begin_fours(const row *r, row_totals *t) {
+    const float *in = r->in, *floats = r->floats;
+    const double *doubles = r->doubles;
+    double *own = r->own, *glare = r->glare, back = r->back;
+    vec4d zero = {0}, norm = zero, peak = zero, e;
+    uint32_t i = 0;
+    for (; i + 4 <= r->n; i += 4) {
+        if (floats)
+            e = back * VECTOR_DOUBLES(floats + i, 0);
+        else
+            e = back * *(const vec4d_any *)(doubles + i);
+        *(vec4d_any *)(glare + i) = e;
+        *(vec4d_any *)(own + i) = r->centre * VECTOR_DOUBLES(in + i, 0);
+        norm = VECTOR_FMA4(e, e, norm);
+        peak = VECTOR_MAX4(SIZE4(e), peak);
+    }
+    t->norm = (norm[0] + norm[1]) + (norm[2] + norm[3]);
+    t->peak = fmax(fmax(peak[0], peak[1]), fmax(peak[2], peak[3]));
+    return i;
+}
+
+void row_begin(const row *r, row_totals *t) {
+    *t = (row_totals){.darkest = FLT_MAX};
+    for (uint32_t i = vector_wide() ? begin_fours(r, t) : 0; i < r->n; i++) {
+        double g = r->back * (r->floats ? (double)r->floats[i] : r->doubles[i]);
+        r->glare[i] = g;
+        r->own[i] = r->centre * (double)r->in[i];
+        t->norm += g * g;
+        t->peak = fmax(t->peak, fabs(g));
+    }
+}
+
+/* --- windows --------------------------------------------------------------------------------- */
+
+row row_kept(const row *r, const tail_kept *kept) {
+    row k = *r;
+    k.n = kept->w;
+    k.out += kept->x;
+    if (k.in) k.in += kept->x;
+    if (k.floats) k.floats += kept->x;
+    if (k.doubles) k.doubles += kept->x;
+    if (k.space) k.space += kept->x;
+    k.own += kept->x;
+    k.glare += kept->x;
+    return k;
+}
+
+void row_add_margins(const row *r, row_totals *t, const tail_kept *kept) {
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (i == kept->x) i += kept->w;
+        if (i >= r->n) break;
+        double g = (double)r->floats[i];
+        t->norm += g * g;
+        t->peak = fmax(t->peak, fabs(g));
+    }
+}

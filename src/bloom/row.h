@@ -1,0 +1,61 @@
+/* row.h - one row of a result: what it is made of, how, and what is measured of it.
+ *
+ * An ordinary row is made in floats, at once. Any other is made in doubles, in two steps: between
+ * them comes what is added in space. */
+#ifndef BLOOM_ROW_H
+#define BLOOM_ROW_H
+
+#include "bloom/promise/tail.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A row of a result, and what it is made of. */
+typedef struct {
+    float *out;
+    uint16_t *half_out;      /* not NULL: the result goes there, */
+    const uint16_t *half_in; /* and the row is this, instead of `in` */
+    uint32_t n;
+    uint32_t ahead; /* how many rows below is the one that is wanted next */
+    double centre;
+    double dark;
+    bool nonnegative;
+    const float *in;       /* the row as it came */
+    const float *floats;   /* what the transform made, or */
+    const double *doubles; /* this */
+    double back;           /* by which it must be multiplied */
+    const float *space;    /* what was added in space, as floats; NULL: nothing, or doubles */
+    double *own, *glare;   /* what the pixels give themselves; all else */
+} row;
+
+typedef struct {
+    double norm, sum;
+    uint32_t negative;
+    double negative_sum, lowest; /* lowest: of the glare */
+    double peak;                 /* of what the transform made */
+    float darkest, largest;      /* of |out|; darkest: of those that are not below `dark` */
+    bool darker;
+    double cancelled, cancelled_part;
+} row_totals;
+
+/* Makes an ordinary row, in floats: nothing below zero, all spread, nothing darker than `dark`, and
+ * of a size whose squares are floats, as are the sums of its result; from halfs to halfs that hold
+ * it, where the row has half_out. Returns false where the row turns out not to be ordinary; the
+ * result must be made again then. Terms of one sign cannot cancel, so all roundings are relative to
+ * the result: accuracy_relative has room for them. Only where vector_wide() is true. */
+bool row_make_ordinary(const row *r, row_totals *t);
+
+/* Starts the totals of a row. Fills r->glare with what the transform made, scaled back, and notes
+ * its norm and peak; fills r->own with what the pixels give where all of them is spread. */
+void row_begin(const row *r, row_totals *t);
+/* Makes `out` of any row from r->own and r->glare: in doubles, rounded to a float once, so that
+ * terms of both signs may cancel (docs/math.md, "Terms that cancel"). Glare below zero is cut off
+ * where there can be none. */
+void row_finish(const row *r, row_totals *t);
+
+/* Returns the part of a row whose result counts. */
+row row_kept(const row *r, const tail_kept *kept);
+/* Adds to the totals what the transform made of the rest of a row. */
+void row_add_margins(const row *r, row_totals *t, const tail_kept *kept);
+
+#endif
