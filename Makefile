@@ -36,19 +36,23 @@ BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(findstring clang,$(CC)),-clang
 WARN   := -Wall -Wextra -Wshadow -Wvla $(if $(filter 1,$(SAN)),,-Werror)
 WARN_C := $(WARN) -Wmissing-prototypes -Wstrict-prototypes
 comma  := ,
-# Overruns end the program instead of going on; measured to cost nothing.
-HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+# Overruns end the program instead of going on, jumps only land where they may, and the program is
+# loaded at another place each time; measured to cost nothing.
+HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-protector-strong \
+          -fstack-clash-protection $(if $(filter x86_64,$(shell uname -m)),-fcf-protection=full) \
+          -Wformat -Werror=format-security
 # No path of this machine is in what is built: two builds are the same bytes.
 PLACE  := -ffile-prefix-map=$(CURDIR)=.
-OPT    := $(PLACE) $(if $(filter 1,$(SAN)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g $(HARDEN))
+OPT    := $(PLACE) $(if $(filter 1,$(SAN)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g $(HARDEN)) -fPIE
 PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO) $(if $(filter 1,$(FFTW)),fftw3f fftw3)
 DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_FFTW=$(FFTW) -DWITH_LAB=$(LAB) -DWITH_SAN=$(SAN)
 INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
-CFLAGS   = -std=c11 $(OPT) $(WARN_C) $(DEFS) $(INC) -pthread
-CXXFLAGS = -std=c++17 $(OPT) $(WARN) $(DEFS) $(INC) -pthread
+# What the caller adds comes last: make CFLAGS=-O3, or dpkg-buildflags' variables.
+C_FLAGS   = -std=c11 $(OPT) $(WARN_C) $(DEFS) $(INC) -pthread $(CPPFLAGS) $(CFLAGS)
+CXX_FLAGS = -std=c++17 $(OPT) $(WARN) $(DEFS) $(INC) -pthread $(CPPFLAGS) $(CXXFLAGS)
 KEEP   := $(if $(filter 1,$(SAN)),$(BUILD)/san/dlclose.o)
 LIBS   := $(KEEP) $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lstdc++ -lm -lz -pthread
-LDFLAGS += $(OPT) -Wl,-z,relro,-z,now
+LD_FLAGS  = $(OPT) -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 
 # Folders below src/ are two or three deep.
 sources = $(wildcard src/*/*.$1 src/*/*/*.$1 src/*/*/*/*.$1)
@@ -105,22 +109,22 @@ $(BUILD)/pages/%.inc: src/pages/%
 $(BUILD)/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(C_FLAGS) -MMD -MP -c $< -o $@
 $(BUILD)/%.o: src/%.cc Makefile
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)
-	$(Q)$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CXX) $(CXX_FLAGS) -MMD -MP -c $< -o $@
 
 # Generated kernels have the same bits on every machine.
-$(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/kernel/make/*.c src/kernel/edit/*.c)) $(BUILD)/math/fft.o: CFLAGS += -ffp-contract=off
-$(BUILD)/image/flat/screen_ocio.o: CXXFLAGS += -DWITH_OCIO=$(OCIO)
-$(BUILD)/app/cli/help.o: CFLAGS += -DWITH_OCIO=$(OCIO)
+$(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/kernel/make/*.c src/kernel/edit/*.c)) $(BUILD)/math/fft.o: C_FLAGS += -ffp-contract=off
+$(BUILD)/image/flat/screen_ocio.o: CXX_FLAGS += -DWITH_OCIO=$(OCIO)
+$(BUILD)/app/cli/help.o: C_FLAGS += -DWITH_OCIO=$(OCIO)
 # tinyexr's PIZ coder makes shifts that the sanitizer reports; they are harmless.
-$(BUILD)/image/exr/exr_tiny.o: CXXFLAGS += -fno-sanitize=shift -w
+$(BUILD)/image/exr/exr_tiny.o: CXX_FLAGS += -fno-sanitize=shift -w
 # Inner loops of 4 to 16 rounds must be unrolled or made vectors.
-$(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_code.o $(BUILD)/image/exr/exr_inflate.o $(BUILD)/image/exr/exr_split.o: CFLAGS += -O3
+$(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_code.o $(BUILD)/image/exr/exr_inflate.o $(BUILD)/image/exr/exr_split.o: C_FLAGS += -O3
 # Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
-$(BUILD)/image/flat/png.o: CFLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
+$(BUILD)/image/flat/png.o: C_FLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu/gpu_shaders.o: $(SPV)
 $(BUILD)/lab/lab_shaders.o: $(LAB_SPV)
 $(BUILD)/app/check/report/suite_html.o: $(PAGES)
@@ -128,7 +132,7 @@ $(BUILD)/app/check/report/suite_html.o: $(PAGES)
 $(BUILD)/san/%.o: tests/san/%.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(C_FLAGS) -MMD -MP -c $< -o $@
 
 $(LIB): $(filter-out $(BUILD)/app/main.o,$(OBJ)) | $(KEEP)
 	@rm -f $@
@@ -136,7 +140,7 @@ $(LIB): $(filter-out $(BUILD)/app/main.o,$(OBJ)) | $(KEEP)
 	$(Q)ar rcs $@ $^
 $(PROG): $(BUILD)/app/main.o $(LIB)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(LD_FLAGS) -o $@ $^ $(LIBS)
 
 -include $(OBJ:.o=.d) $(wildcard $(BUILD)/shaders/*.d $(BUILD)/shaders/lab/*.d) $(wildcard $(BUILD)/tests/*.d)
 
@@ -177,7 +181,7 @@ MAKERS := $(BUILD)/assets/make_scene $(BUILD)/assets/make_psf
 $(BUILD)/assets/%: %.c $(LIB) Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CFLAGS) -I. -ffp-contract=off -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LDFLAGS) -o $@ $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) -I. -ffp-contract=off -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LD_FLAGS) -o $@ $(LIBS)
 -include $(wildcard $(BUILD)/assets/*.d)
 
 .PHONY: assets
@@ -197,25 +201,25 @@ REF    := $(REF_CC:tests/unit/%.cc=$(BUILD)/tests/%.o) $(REF_C:tests/unit/%.c=$(
 $(BUILD)/tests/%.o: tests/unit/%.cc Makefile
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)
-	$(Q)$(CXX) $(CXXFLAGS) -Itests -MMD -MP -c $< -o $@
+	$(Q)$(CXX) $(CXX_FLAGS) -Itests -MMD -MP -c $< -o $@
 $(BUILD)/tests/%.o: tests/unit/%.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CFLAGS) -Itests -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(C_FLAGS) -Itests -MMD -MP -c $< -o $@
 
 # Keeps these files, which only pattern rules ask for.
 .SECONDARY: $(REF)
 $(BUILD)/tests/%: %.c $(REF) $(LIB) Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CFLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LDFLAGS) -o $@ -lcmocka $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LD_FLAGS) -o $@ -lcmocka $(LIBS)
 
 # Reading and writing beside OpenEXR's library, same file, same threads:
 # make bench-io [THREADS=n] [IMAGES="a.exr b.exr"]
 $(BUILD)/tests/bench_%: tests/bench/bench_%.c $(REF) $(LIB) Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CFLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LDFLAGS) -o $@ -lcmocka $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LD_FLAGS) -o $@ -lcmocka $(LIBS)
 .PHONY: bench-io
 bench-io: $(BUILD)/tests/bench_io
 	$< $(or $(THREADS),0) $(IMAGES)
@@ -226,7 +230,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_OPT := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=undefined
 $(BUILD)/fuzz_image: tests/fuzz/fuzz_image.c $(LIB)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CFLAGS) $< $(LIB) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) $< $(LIB) $(LD_FLAGS) -fsanitize=fuzzer -o $@ $(LIBS)
 .PHONY: fuzz
 fuzz:
 	@$(MAKE) --no-print-directory CC=clang BUILD=build-fuzz OPT='$(FUZZ_OPT)' build-fuzz/fuzz_image
@@ -312,8 +316,8 @@ $(BUILD)/bench_vkfft: tests/bench/peers/bench_vkfft.c
 $(BUILD)/fft_vkfft: tests/bench/lab/fft_vkfft.c
 $(BUILD)/bench_vkfft $(BUILD)/fft_vkfft: $(BUILD)/vkfft/vkFFT.h $(LIB)
 	$(call say,CC,$(filter %.c,$^))
-	$(Q)$(CC) $(filter-out -W%,$(CFLAGS)) -std=gnu11 -isystem $(BUILD)/vkfft \
-	    $(if $(VKFFT),-isystem $(VKFFT) -isystem /usr/include/glslang/Include) $(filter %.c,$^) $(LIB) $(LDFLAGS) -o $@ -lglslang \
+	$(Q)$(CC) $(filter-out -W%,$(C_FLAGS)) -std=gnu11 -isystem $(BUILD)/vkfft \
+	    $(if $(VKFFT),-isystem $(VKFFT) -isystem /usr/include/glslang/Include) $(filter %.c,$^) $(LIB) $(LD_FLAGS) -o $@ -lglslang \
 	    -lMachineIndependent -lGenericCodeGen -lOSDependent -lOGLCompiler -lSPIRV -lSPIRV-Tools-opt -lSPIRV-Tools \
 	    $(LIBS)
 
@@ -331,7 +335,7 @@ bench-cpu: $(BUILD)/bench_cpu
 	@BENCH_CACHE=$(BUILD)/bench-cache $< $(ROUNDS)
 $(BUILD)/bench_cpu: tests/bench/bench_cpu.c $(LIB) Makefile
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CFLAGS) $< $(LIB) $(LDFLAGS) -o $@ -lfftw3f_threads $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) $< $(LIB) $(LD_FLAGS) -o $@ -lfftw3f_threads $(LIBS)
 
 # The cost of the promise beside the bare convolution; ROUNDS=N.
 .PHONY: bench-accuracy
