@@ -343,11 +343,6 @@ bench-accuracy: $(BUILD)/tests/bench_accuracy
 	@mkdir -p $(BUILD)/bench-cache
 	@BENCH_CACHE=$(BUILD)/bench-cache $< $(ROUNDS)
 
-# Terms beside one term and beside doubles; DEVICE=cpu, gpu or software, ROUNDS=n.
-.PHONY: bench-terms
-bench-terms: $(BUILD)/tests/bench_terms
-	@$< $(or $(DEVICE),cpu) $(ROUNDS)
-
 # What it costs where there are lights, from file to file: make bench-promise [ROUNDS=n]
 .PHONY: bench-promise
 bench-promise: $(PROG) $(BUILD)/tests/bench_street

@@ -4,8 +4,7 @@
 // convolve.comp - pass 2 of 3: FFT along the second axis, times the kernel's spectrum, and back.
 //
 //      half spectrum        one workgroup = LINES lines      half spectrum
-//      [t][c][k][m]  -->    of a channel                -->  the same, or tiled   --> pass 3
-//                                                            [c][k][m]
+//      [c][k][m]  -->       of a channel                -->  the same, or tiled   --> pass 3
 //
 // The lines k = 0 and k = L1/2 are treated as all others. Padding is made on load and dropped on
 // store. The kernel's spectrum is in the order in which the transform leaves its frequencies,
@@ -14,9 +13,6 @@
 //
 // Two lines at a time read and write squares of the half spectrum (half.glsl). A kernel that half a turn
 // leaves as it is has a real spectrum, and half of the bytes (REAL_KERNEL).
-//
-// With several TERMS, their lines are transformed one after the other, each times its own kernel's
-// spectrum, and the products are added up in registers; the sum goes back in place of the first.
 //
 // With SPLIT_LINE the lines are the inner factors of longer ones. They are contiguous, LENGTH apart,
 // and have no padding.
@@ -33,7 +29,6 @@
 layout(constant_id = ID_COUNT) const uint COUNT = 2; // lines along x of the dispatch
 layout(constant_id = ID_PARTS) const uint PARTS = 1; // lines per frequency: the outer length of a split line
 layout(constant_id = ID_ONE_KERNEL) const bool ONE_KERNEL = false; // the same spectrum for all channels
-layout(constant_id = ID_TERMS) const uint TERMS = 1; // planes of the half spectrum that become one
 layout(constant_id = ID_REAL_KERNEL) const bool REAL_KERNEL = false; // the kernel is symmetric, so its spectrum is real
 const bool SPLIT_LINE = PARTS > 1;
 
@@ -47,9 +42,6 @@ bool exists(butterfly b) {
 }
 uint line_of(butterfly b) { return gl_WorkGroupID.y * COUNT + gl_WorkGroupID.x * LINES + b.line; }
 uint first_of(uint plane, butterfly b) { return (plane * HALVES * PARTS + line_of(b)) * PITCH; }
-
-// Planes are counted by term and channel: that of the first term is the channel's number.
-uint plane_of(uint term) { return term * gl_NumWorkGroups.z + gl_WorkGroupID.z; }
 
 // Returns the place of number m + n step of a line.
 uint half_place(const uint tile, uint plane, butterfly b, uint m, uint n, const uint step) {
@@ -87,25 +79,10 @@ void store(const uint i) {
     }
 }
 
-complex sum[TERMS > 1 ? MOST_HELD : 1]; // of the products so far
-
-void add_terms() {
-    const uint HELD = EACH_LAST * LAST_RADIX;
-    for (uint t = 1; t < TERMS; ++t) {
-        FOR_EACH(n, HELD, sum[n] = v[n])
-        barrier(); // all threads have read the last exchange
-        FOR_EACH(i, EACH_0, load(i, plane_of(t)))
-        fft_forward();
-        FOR_EACH(i, EACH_LAST, multiply(i, ONE_KERNEL ? t : plane_of(t)))
-        FOR_EACH(n, HELD, v[n] += sum[n])
-    }
-}
-
 void main() {
     FOR_EACH(i, EACH_0, load(i, gl_WorkGroupID.z))
     fft_forward();
     FOR_EACH(i, EACH_LAST, multiply(i, ONE_KERNEL ? 0 : gl_WorkGroupID.z))
-    if (TERMS > 1) add_terms();
     fft_inverse();
     FOR_EACH(i, EACH_0, store(i))
 }

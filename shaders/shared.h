@@ -38,7 +38,6 @@
 #define ID_ONE_KERNEL    52
 #define ID_JOIN          53
 #define ID_REAL_KERNEL   54
-#define ID_TERMS         55
 #define ID_FIRST         60
 #define ID_BACK          61
 #define ID_INNER         62

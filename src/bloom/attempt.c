@@ -195,7 +195,7 @@ static bool transform(attempt *a, outcome *to, bool *engine_failed, err *e) {
     /* The centre tap is added by the last pass, and not by the engine. */
     double tap[PSF_CHANNELS] = {0}, gain[PSF_CHANNELS];
     for (uint32_t c = 0; c < a->v->channels; c++) gain[c] = 1 - a->v->sharpen;
-    engine_frame f = {.in = {(const void *const *)a->in},
+    engine_frame f = {.in = (const void *const *)a->in,
                       .source = a->turns ? &(engine_source){fill_turn, a} : NULL,
                       .tap = tap,
                       .gain = gain,

@@ -78,7 +78,7 @@ static bool rounds_make(rounds *m, err *e) {
     }
     fill_planes(m->in, p);
     m->frame = (engine_frame){
-        .in = {(const void *const *)m->in}, .tap = m->tap, .gain = m->gain, .out = m->made};
+        .in = (const void *const *)m->in, .tap = m->tap, .gain = m->gain, .out = m->made};
     m->seconds = mem_new(m->r->rounds, sizeof *m->seconds, "times", e);
     m->times = mem_new(m->r->rounds, sizeof *m->times, "times", e);
     m->repeat = mem_new(m->r->rounds, sizeof *m->repeat, "times", e);

@@ -281,7 +281,7 @@ static place *begin(device_pool *p, const device_task *t, bool *wait, err *e) {
 
 /* Makes the engine of a place; gives the lock up meanwhile. */
 static bool make(device_pool *p, place *is, const device_task *t, bool *refused, err *e) {
-    spectrum_lines lines[PLAN_TERMS] = {{0}};
+    spectrum_lines lines = {0};
     const engine_options o = {
         .timestamps = true, .patience = t->patience, .slots = t->on->plan.frames};
     const opened *device = is->engine ? NULL : open_device(p, &is->on.device, e);
@@ -291,10 +291,10 @@ static bool make(device_pool *p, place *is, const device_task *t, bool *refused,
     par_resume(p->threads);
     double start = clock_now();
     engine_forget(is->engine);
-    bool ok = t->spectra(t->ctx, lines, &is->on.plan, e);
+    bool ok = t->spectra(t->ctx, &lines, &is->on.plan, e);
     double made = clock_now();
-    *refused = ok && !engine_prepare(is->engine, &is->on.plan, lines, &o, e);
-    for (int i = 0; i < PLAN_TERMS; i++) spectrum_lines_free(&lines[i]);
+    *refused = ok && !engine_prepare(is->engine, &is->on.plan, &lines, &o, e);
+    spectrum_lines_free(&lines);
     log_debug("%s: an engine %s: spectrum %.4f s, the rest %.4f s", is->on.device.name,
               device ? "prepared" : "prepared again", made - start, clock_now() - made);
     par_rest(p->threads);

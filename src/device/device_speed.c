@@ -24,7 +24,7 @@ double device_steps(const plan *p) {
     for (int i = 0; i < 2; i++)
         steps += lines[i] * (p->ask.limits.invocations ? length_cost(p->axis[i].length)
                                                        : length_cost_cpu(p->axis[i].length));
-    return steps * p->ask.channels * (p->terms + 1) / 2;
+    return steps * p->ask.channels;
 }
 
 double device_image_bytes(const plan *p) {
@@ -33,7 +33,7 @@ double device_image_bytes(const plan *p) {
 
 double device_travel_bytes(const plan *p) {
     double in = p->input_bytes ? 2 : p->sample_bytes;
-    return device_image_bytes(p) * (p->terms * in + p->sample_bytes) / (2.0 * p->sample_bytes);
+    return device_image_bytes(p) * (in + p->sample_bytes) / (2.0 * p->sample_bytes);
 }
 
 /* CPU: one core of an EPYC with estimated FFTW plans (docs/notebook.md). Software: lavapipe on the

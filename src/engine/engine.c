@@ -73,9 +73,7 @@ static bool fits(const plan *p, const spectrum_lines *k, err *e) {
 }
 
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e) {
-    for (uint32_t t = 0; t < p->terms; t++)
-        if (!fits(p, &k[t], e)) return false;
-    return g->call->prepare(g, p, k, o, e);
+    return fits(p, k, e) && g->call->prepare(g, p, k, o, e);
 }
 
 void engine_forget(engine *g) {

@@ -7,18 +7,8 @@
  *
  *   out = tap * in + gain * (in convolved with the spectrum)     per plane
  *
- * A plan may have several terms, up to PLAN_TERMS: as many images, each with a spectrum of its own.
- *
- *   out = tap * in[0] + gain * sum over terms t of (in[t] convolved with spectrum t)
- *
- * The products are added up before the way back, so that n terms cost n forward transforms and one
- * inverse. That is for a kernel that changes over the frame, which is a sum of kernels, each with
- * the image times its weight; for a kernel that is a sum of pieces, each with the image moved to
- * meet it; for lights that go through another kernel than the rest of the image. The caller makes
- * these images. bloom has one term in all that it does: docs/notebook.md, "Terms".
- *
- * A plane is packed rows of floats or doubles, as the plan's precision says; the first term's
- * planes and `out` may be the same memory. Where the plan says that all floats are halfs, they may
+ * A plane is packed rows of floats or doubles, as the plan's precision says; `in` and `out` may be
+ * the same memory. Where the plan says that all floats are halfs, they may
  * travel to the device as halfs; a float that is not a half is an error then. Some engines take
  * planes of halfs as they are.
  *
@@ -102,13 +92,13 @@ typedef struct {
 /* The planes and the sink must stay until engine_wait has returned; the structs and arrays of
  * pointers only until engine_submit has. */
 typedef struct {
-    const void *const *in[PLAN_TERMS]; /* of each term of the plan: plan.ask.channels planes */
-    const engine_source *source;       /* fills them; NULL: they are filled. Only where
-                                          engine.sources is true */
-    const double *tap, *gain;          /* per plane */
-    void *const *out;                  /* planes; not used where there is a sink */
-    const engine_sink *sink;           /* NULL: none. Only where engine.sinks is true */
-    bool halfs; /* the planes of `in` are halfs. Only where engine.halfs is true */
+    const void *const *in;       /* plan.ask.channels planes */
+    const engine_source *source; /* fills them; NULL: they are filled. Only where
+                                    engine.sources is true */
+    const double *tap, *gain;    /* per plane */
+    void *const *out;            /* planes; not used where there is a sink */
+    const engine_sink *sink;     /* NULL: none. Only where engine.sinks is true */
+    bool halfs;                  /* the planes of `in` are halfs. Only where engine.halfs is true */
 } engine_frame;
 
 /* The seconds of one frame. Upload and download count the host's work and the device's, which may
@@ -172,11 +162,10 @@ engine *engine_open(const engine_device *d, par *threads, const char *cache_dir,
  * be at work, but must not be closed meanwhile. */
 engine *engine_beside(const engine *g, err *e);
 /* Makes everything that frames of this plan need, in place of what was prepared before; where that
- * was the same plan, only the spectra are replaced. `k` is an array of a spectrum for each term of
- * the plan, which the caller frees. An engine that uses a spectrum in place takes it, and leaves
- * zeros. */
+ * was the same plan, only the spectrum is replaced. The caller frees `k`; an engine that uses it in
+ * place takes it, and leaves zeros. */
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
-/* Frees the spectra that an engine holds in the host's memory, before others are made for it: it
+/* Frees the spectrum that an engine holds in the host's memory, before another is made for it: it
  * takes no frames until it is prepared again. */
 void engine_forget(engine *g);
 /* Starts a frame in a slot that is free. */

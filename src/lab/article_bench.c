@@ -234,7 +234,7 @@ static bool run_ours(article_row *to, const scene *s, err *e) {
         gain[c] = 1;
     }
     const engine_frame frame = {
-        .in = {(const void *const *)s->in}, .tap = tap, .gain = gain, .out = (void *const *)s->out};
+        .in = (const void *const *)s->in, .tap = tap, .gain = gain, .out = (void *const *)s->out};
     const engine_options options = {.slots = 1, .timestamps = true};
     our_runner o = {&p, engine_open(r->device, r->threads, r->cache_dir, e), &frame};
     bool ok = o.g && engine_prepare(o.g, &p, &lines, &options, e) &&

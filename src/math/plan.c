@@ -270,13 +270,6 @@ static uint64_t half_bytes(const plan *p) {
     return 2ull * p->sample_bytes * p->halves * p->pitch * p->ask.channels;
 }
 
-/* Returns of how many terms a pass of this kind has planes: before their sum all, then one. */
-static uint32_t terms_of(const plan *p, plan_pass_kind kind) {
-    bool before = kind == PASS_FORWARD || kind == PASS_OUTER || kind == PASS_INNER ||
-                  kind == PASS_UNPACK;
-    return before ? p->terms : 1;
-}
-
 /* Returns the lines that share a workgroup so that it has `least` threads or more. */
 static uint32_t fill_lines(const plan_fft *f, uint32_t least) {
     return ceil_div_u32(least, f->threads);
@@ -310,7 +303,7 @@ static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, uint32_t
     if (s->paired) s->butterflies[f->stages - 1] = 2;
     s->groups[0] = ceil_div_u32(count, s->lines);
     s->groups[1] = 1;
-    s->groups[2] = p->channels_per_bind * terms_of(p, kind);
+    s->groups[2] = p->channels_per_bind;
     return s;
 }
 
@@ -325,7 +318,7 @@ static void add_whole(plan *p, plan_pass_kind kind, uint32_t pairs, uint64_t ima
     uint32_t tuned = p->ask.tune.lines[back ? 2 : 0];
     plan_pass *s = add_pass(p, kind, 0, a->alone ? p->axis[1].extent : pairs,
                             tuned ? tuned : max_u32(lines, fill_lines(&a->fft, 64)));
-    s->bytes = image + terms_of(p, kind) * half_bytes(p);
+    s->bytes = image + half_bytes(p);
 }
 
 /* Adds one of the passes over a split axis, for each of `groups` lines. */
@@ -345,8 +338,8 @@ static void add_unpack(plan *p, plan_pass_kind kind, uint32_t pairs) {
     *s = (plan_pass){.kind = kind, .threads = min_u32(64, p->ask.limits.invocations), .lines = 1};
     s->groups[0] = ceil_div_u32(pairs, s->threads);
     s->groups[1] = p->halves;
-    s->groups[2] = p->channels_per_bind * terms_of(p, kind);
-    s->bytes = terms_of(p, kind) * (p->line_bytes / p->terms + half_bytes(p));
+    s->groups[2] = p->channels_per_bind;
+    s->bytes = p->line_bytes + half_bytes(p);
 }
 
 /* Whole numbers in shared memory mean half as many barriers for twice the memory. That pays for
@@ -356,8 +349,7 @@ enum { WHOLE_UPTO = 9216 };
 static void add_passes(plan *p) {
     uint32_t pairs = (p->axis[1].extent + 1) / 2;
     uint64_t in = p->input_bytes ? p->input_bytes : p->image_bytes, lines = p->line_bytes;
-    uint64_t out = (p->ask.tapless ? 1 : 2) * p->image_bytes / p->terms, last = lines / p->terms;
-    uint64_t halves = half_bytes(p), all = p->terms * halves;
+    uint64_t out = (p->ask.tapless ? 1 : 2) * p->image_bytes, halves = half_bytes(p);
     bool split = !p->axis[0].one_pass;
     if (split) {
         add_split(p, PASS_OUTER, 0, pairs, in + lines);
@@ -371,19 +363,19 @@ static void add_passes(plan *p) {
         plan_pass *s = add_pass(p, PASS_CONVOLVE, 1, p->halves, wanted);
         plan_switch tuned = p->ask.tune.whole;
         uint32_t bytes = 2 * s->shared_bytes;
-        s->bytes = all + halves + p->spectrum_bytes;
+        s->bytes = 2 * halves + p->spectrum_bytes;
         s->whole = tuned != SWITCH_OFF && !p->square && bytes <= p->ask.limits.shared_bytes &&
                    (tuned == SWITCH_ON || bytes / s->lines <= WHOLE_UPTO);
         if (s->whole) s->shared_bytes = bytes;
     } else {
-        add_split(p, PASS_OUTER, 1, p->halves, all + lines);
-        add_split(p, PASS_CONVOLVE, 1, p->halves, lines + last + p->spectrum_bytes);
-        add_split(p, PASS_OUTER_BACK, 1, p->halves, halves + last);
+        add_split(p, PASS_OUTER, 1, p->halves, halves + lines);
+        add_split(p, PASS_CONVOLVE, 1, p->halves, 2 * lines + p->spectrum_bytes);
+        add_split(p, PASS_OUTER_BACK, 1, p->halves, halves + lines);
     }
     if (split) {
         add_unpack(p, PASS_PACK, pairs);
-        add_split(p, PASS_INNER_BACK, 0, pairs, 2 * last);
-        add_split(p, PASS_OUTER_BACK, 0, pairs, out + last);
+        add_split(p, PASS_INNER_BACK, 0, pairs, 2 * lines);
+        add_split(p, PASS_OUTER_BACK, 0, pairs, out + lines);
     } else {
         add_whole(p, PASS_INVERSE, pairs, out);
     }
@@ -425,7 +417,7 @@ static bool count_bytes(plan *p, err *e) {
     uint64_t spectrum = numbers / (ask->symmetric && has_shapes(ask) ? 2 : 1);
     if (!a[0].one_pass) lines = pairs * a[0].length * c;
     if (!a[1].one_pass) lines = max_u64(lines, numbers);
-    uint64_t largest = max_u64(max_u64(image, scratch), max_u64(spectrum, lines)) * p->terms;
+    uint64_t largest = max_u64(max_u64(image, scratch), max_u64(spectrum, lines));
     p->channels_per_bind = ask->channels;
     if (has_shapes(ask)) {
         if (largest > ask->limits.buffer_range)
@@ -436,13 +428,13 @@ static bool count_bytes(plan *p, err *e) {
         uint64_t planes = ask->limits.buffer_range / largest;
         if (planes < p->channels_per_bind) p->channels_per_bind = (uint32_t)planes;
     }
-    p->image_bytes = p->terms * image * ask->channels;
+    p->image_bytes = image * ask->channels;
     if (ask->half_input && has_shapes(ask) && p->sample_bytes == 4)
         p->input_bytes = p->image_bytes / 2;
     /* The CPU engine does one channel after the other. */
-    p->scratch_bytes = p->terms * (has_shapes(ask) ? scratch * ask->channels : scratch);
-    p->line_bytes = p->terms * lines * ask->channels;
-    p->spectrum_bytes = p->terms * spectrum * ask->spectra;
+    p->scratch_bytes = has_shapes(ask) ? scratch * ask->channels : scratch;
+    p->line_bytes = lines * ask->channels;
+    p->spectrum_bytes = spectrum * ask->spectra;
     p->twiddle_bytes = twiddle_bytes(&a[0], (uint32_t)c) + twiddle_bytes(&a[1], (uint32_t)c);
     return true;
 }
@@ -453,7 +445,7 @@ bool plan_same(const plan *p, const plan *q) {
     const plan_limits *k = &a->limits, *l = &b->limits;
     size_t sizes = offsetof(plan_request, symmetric);
     return memcmp(a, b, sizes) == 0 && a->symmetric == b->symmetric && a->tapless == b->tapless &&
-           a->half_input == b->half_input && a->terms == b->terms && a->frames == b->frames &&
+           a->half_input == b->half_input && a->frames == b->frames &&
            memcmp(k, l, offsetof(plan_limits, groups) + sizeof k->groups) == 0 &&
            k->float64 == l->float64 && k->buffer_range == l->buffer_range &&
            k->memory == l->memory && memcmp(&a->tune, &b->tune, sizeof a->tune) == 0;
@@ -461,8 +453,8 @@ bool plan_same(const plan *p, const plan *q) {
 
 uint64_t plan_device_bytes(const plan *p) {
     return p->frames * (p->image_bytes + p->input_bytes) + p->scratch_bytes +
-           (p->tile_in != p->tile ? p->scratch_bytes / p->terms : 0) + p->line_bytes +
-           p->spectrum_bytes + p->twiddle_bytes;
+           (p->tile_in != p->tile ? p->scratch_bytes : 0) + p->line_bytes + p->spectrum_bytes +
+           p->twiddle_bytes;
 }
 
 /* --- tiles ----------------------------------------------------------------------------------
@@ -548,8 +540,6 @@ static bool check_request(const plan_request *ask, err *e) {
     }
     if (ask->channels == 0 || (ask->spectra != 1 && ask->spectra != ask->channels))
         return err_set(e, ERR_INTERNAL, "%u channels with %u spectra", ask->channels, ask->spectra);
-    if (ask->terms > PLAN_TERMS)
-        return err_set(e, ERR_INTERNAL, "%u terms; %d are the most", ask->terms, PLAN_TERMS);
     if (ask->half_input && !ask->tapless)
         return err_set(e, ERR_INTERNAL,
                        "an image of halfs is not there for the last pass, which adds centre taps; "
@@ -565,22 +555,20 @@ static bool check_request(const plan_request *ask, err *e) {
  * shapes. */
 static void name_passes(plan *p) {
     const plan_axis *a = p->axis;
-    uint64_t halves = p->scratch_bytes / p->terms * p->ask.channels;
+    uint64_t halves = p->scratch_bytes * p->ask.channels;
     p->passes = 3;
     p->pass[0] = (plan_pass){PASS_FORWARD, .axis = 0, .fft = {.length = a[0].length}};
     p->pass[1] = (plan_pass){PASS_CONVOLVE, .axis = 1, .fft = {.length = a[1].length}};
     p->pass[2] = (plan_pass){PASS_INVERSE, .axis = 0, .fft = {.length = a[0].length}};
-    p->pass[0].bytes = p->image_bytes + p->terms * halves;
-    p->pass[1].bytes = (p->terms + 1) * halves + p->spectrum_bytes;
-    p->pass[2].bytes = halves + (p->ask.tapless ? 1 : 2) * p->image_bytes / p->terms;
+    p->pass[0].bytes = p->image_bytes + halves;
+    p->pass[1].bytes = 2 * halves + p->spectrum_bytes;
+    p->pass[2].bytes = halves + (p->ask.tapless ? 1 : 2) * p->image_bytes;
 }
 
 bool plan_make(plan *out, const plan_request *ask, err *e) {
     if (!check_request(ask, e)) return false;
-    plan p = {.ask = *ask,
-              .sample_bytes = sample_bytes(ask),
-              .terms = ask->terms ? ask->terms : 1,
-              .frames = ask->frames ? ask->frames : 1};
+    plan p = {
+        .ask = *ask, .sample_bytes = sample_bytes(ask), .frames = ask->frames ? ask->frames : 1};
     if (!choose_axes(&p, e) || !count_bytes(&p, e)) return false;
     if (has_shapes(ask)) {
         if (!check_memory(&p, e)) return false;

@@ -31,7 +31,6 @@ typedef enum { SWITCH_AUTO, SWITCH_ON, SWITCH_OFF } plan_switch;
 enum { PLAN_X, PLAN_Y, PLAN_AXES };
 enum { PLAN_STAGES = 4, PLAN_MAX_RADIX = 20, PLAN_PASSES = 9 };
 enum { PLAN_MOST_HELD = 20 }; /* numbers of a line in a thread's registers */
-enum { PLAN_TERMS = 16 };     /* images, each with a spectrum, that end in one result */
 
 /* What a device can do. Without invocations it is the CPU engine: no limits, no shapes. */
 typedef struct {
@@ -64,7 +63,6 @@ typedef struct {
     plan_precision precision; /* AUTO stands for float32 here */
     uint32_t channels;        /* image planes convolved in one run */
     uint32_t spectra;         /* kernel channels: 1 or `channels` */
-    uint32_t terms;           /* images that are added up, each convolved; 0 stands for 1 */
     bool symmetric;           /* half a turn leaves the kernel as it is, so its spectrum is real */
     bool tapless;             /* no channel has a centre tap: the last pass needs no image */
     bool half_input;          /* every sample of the image is a half; needs tapless */
@@ -122,7 +120,7 @@ typedef struct {
     bool paired; /* in the last stage a thread has a butterfly and its mirror image */
     bool whole;  /* whole numbers go through shared memory, not one component at a time */
     uint32_t shared_bytes;
-    uint32_t groups[3]; /* of one dispatch; the last: channels, those of each term */
+    uint32_t groups[3]; /* of one dispatch; the last: channels */
     uint64_t bytes;     /* read and written, all channels */
 } plan_pass;
 
@@ -142,7 +140,6 @@ typedef struct {
     uint32_t channels_per_bind; /* planes that one bound buffer holds */
     plan_pass pass[PLAN_PASSES];
     uint32_t passes;
-    uint32_t terms;  /* at least 1. All bytes but those of twiddles count those of each term */
     uint32_t frames; /* in flight: each has image and input, the rest is for one at a time */
     uint64_t image_bytes, scratch_bytes, line_bytes, spectrum_bytes,
         twiddle_bytes;    /* on the device */

@@ -194,7 +194,7 @@ static void bench(uint32_t w, uint32_t h, uint32_t kernel, int rounds, par *thre
     }
     const double tap[CHANNELS] = {0.25, 0.25, 0.25}, gain[CHANNELS] = {0.75, 0.75, 0.75};
     engine_frame f = {
-        .in = {(const void *const *)in}, .tap = tap, .gain = gain, .out = (void *const *)ours};
+        .in = (const void *const *)in, .tap = tap, .gain = gain, .out = (void *const *)ours};
 
     double t[3][MAX_ROUNDS], pass[3][MAX_ROUNDS];
     for (int r = -1; r < rounds; r++) { /* one round to warm up */

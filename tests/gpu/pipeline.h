@@ -22,7 +22,7 @@ typedef struct {
     plan_border border[2];
     plan_axis_order order;
     plan_precision precision;
-    uint32_t channels, spectra, terms; /* terms: 0 stands for 1 */
+    uint32_t channels, spectra;
     double gain;
     plan_limits shrink; /* nonzero fields replace the device's: smaller workgroups and so on */
     plan_tune tune;
@@ -78,10 +78,9 @@ static inline void pipe_root(double *re, double *im, int64_t m, uint32_t n) {
     *re = cos(angle), *im = sin(angle);
 }
 
-/* The half spectrum of a kernel at the plan's lengths, perhaps without its centre tap, first axis
- * halved: one axis after the other. */
-static inline void pipe_spectrum(double *to, const double *k, const pipe_case *c, const plan *p,
-                                 bool centre) {
+/* The half spectrum of a kernel at the plan's lengths, without its centre tap, first axis halved:
+ * one axis after the other. */
+static inline void pipe_spectrum(double *to, const double *k, const pipe_case *c, const plan *p) {
     uint32_t l1 = p->axis[0].length, l2 = p->axis[1].length, x1 = p->first == PLAN_X;
     uint32_t n1 = x1 ? c->kw : c->kh, n2 = x1 ? c->kh : c->kw;
     int64_t c1 = x1 ? c->cx : c->cy, c2 = x1 ? c->cy : c->cx;
@@ -90,7 +89,7 @@ static inline void pipe_spectrum(double *to, const double *k, const pipe_case *c
         for (uint32_t a = 0; a < n1; a++) {
             pipe_root(&u, &v, (int64_t)f * (a - c1), l1);
             for (uint32_t b = 0; b < n2; b++) {
-                if (!centre && a == c1 && b == c2) continue;
+                if (a == c1 && b == c2) continue;
                 double tap = k[x1 ? b * c->kw + a : a * c->kw + b];
                 mid[2 * (f * n2 + b)] += tap * u;
                 mid[2 * (f * n2 + b) + 1] += tap * v;
@@ -121,7 +120,6 @@ static inline plan_request pipe_request(const pipe_case *c, const engine_device 
                           .precision = c->precision,
                           .channels = c->channels,
                           .spectra = c->spectra,
-                          .terms = c->terms,
                           .tapless = c->tapless,
                           .symmetric = c->symmetric,
                           .half_input = c->samples == PIPE_HALFS_TOLD,
@@ -167,7 +165,7 @@ static inline void pipe_kernel(double *k, const pipe_case *c, uint64_t *seed) {
 }
 
 /* False with e set when the engine failed. Runs twice through the same slot: the second frame must
- * not depend on the first. Planes and kernels are those of one term after the other. */
+ * not depend on the first. */
 static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const engine_device *d,
                             err *e) {
     plan_request ask = pipe_request(c, d);
@@ -176,52 +174,43 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
     size_t n = (size_t)c->w * c->h, taps = (size_t)c->kw * c->kh, real = f64 ? 8 : 4;
     size_t line = (size_t)r->p.halves * r->p.axis[1].length * 2;
     uint64_t seed = 1 + c->w + 1000 * c->h;
-    uint32_t terms = r->p.terms, planes = terms * c->channels, kernels = terms * c->spectra;
+    uint32_t planes = c->channels, kernels = c->spectra;
     double *k = calloc(taps * kernels, 8), *spec = calloc(line * kernels, 8);
     double *in = calloc(n * planes, 8), *want = calloc(n, 8), tap[ENGINE_CHANNELS],
            gain[ENGINE_CHANNELS];
     char *given = calloc(n * planes, real), *result = calloc(n * c->channels, real);
     void *out[ENGINE_CHANNELS];
-    const void *from[PLAN_TERMS][ENGINE_CHANNELS];
-    spectrum_lines sl[PLAN_TERMS];
-    engine_frame f = {.tap = tap, .gain = gain, .out = out};
+    const void *from[ENGINE_CHANNELS];
+    engine_frame f = {.in = from, .tap = tap, .gain = gain, .out = out};
     for (uint32_t s = 0; s < kernels; s++) {
         pipe_kernel(k + s * taps, c, &seed);
-        /* The tap of the first term alone is the frame's; others go through the transform. */
-        pipe_spectrum(spec + s * line, k + s * taps, c, &r->p, s >= c->spectra);
+        pipe_spectrum(spec + s * line, k + s * taps, c, &r->p);
     }
     for (size_t i = 0; i < n * planes; i++)
         in[i] = (pipe_random(&seed) - (c->zero_mean ? 0.5 : 0)) * (c->scale > 0 ? c->scale : 1);
     for (size_t i = 0; c->samples != PIPE_ANY && i < n * planes; i++)
         in[i] = (double)half_to_float(half_from_float((float)in[i]));
     pipe_store(given, in, n * planes, f64);
-    for (uint32_t t = 0; t < terms; t++) {
-        void *lines = mem_new(line * c->spectra, real, "spectrum", NULL);
-        pipe_store(lines, spec + t * line * c->spectra, line * c->spectra, f64);
-        sl[t] = (spectrum_lines){.channels = c->spectra,
-                                 .halves = r->p.halves,
-                                 .length = r->p.axis[1].length,
-                                 .float64 = f64,
-                                 .value = lines};
-        f.in[t] = from[t];
-        for (uint32_t ch = 0; ch < c->channels; ch++)
-            from[t][ch] = given + (t * c->channels + ch) * n * real;
-    }
+    spectrum_lines sl = {.channels = c->spectra,
+                         .halves = r->p.halves,
+                         .length = r->p.axis[1].length,
+                         .float64 = f64,
+                         .value = mem_new(line * kernels, real, "spectrum", NULL)};
+    pipe_store(sl.value, spec, line * kernels, f64);
     for (uint32_t ch = 0; ch < c->channels; ch++) {
+        from[ch] = given + ch * n * real;
         out[ch] = result + ch * n * real;
         uint32_t s = c->spectra == 1 ? 0 : ch;
         tap[ch] = (1 - c->gain) + c->gain * k[s * taps + (size_t)c->cy * c->kw + c->cx];
         gain[ch] = c->gain;
     }
     engine_options o = {.slots = 1, .staged = c->staged};
-    bool ok = engine_prepare(g, &r->p, sl, &o, e) && engine_run(g, &f, NULL, e) &&
+    bool ok = engine_prepare(g, &r->p, &sl, &o, e) && engine_run(g, &f, NULL, e) &&
               engine_run(g, &f, NULL, e);
     double diff = 0, norm = 0, peak = 0, worst = 0;
     for (uint32_t ch = 0; ok && ch < c->channels; ch++) {
         memset(want, 0, n * sizeof *want);
-        for (uint32_t t = 0; t < terms; t++)
-            pipe_direct(want, in + (t * c->channels + ch) * n,
-                        k + (t * c->spectra + (c->spectra == 1 ? 0 : ch)) * taps, c);
+        pipe_direct(want, in + ch * n, k + (c->spectra == 1 ? 0 : ch) * taps, c);
         for (size_t i = 0; i < n; i++) {
             double w = (1 - c->gain) * in[ch * n + i] + c->gain * want[i];
             double d1 = fabs(pipe_load(out[ch], i, f64) - w);
@@ -236,17 +225,16 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
     r->bound = pipe_bound(&r->p);
     r->bits = hash_bytes(result, n * c->channels * real);
     free(k), free(spec), free(in), free(want), free(given), free(result);
-    for (uint32_t t = 0; t < terms; t++) /* the engine may have taken the values */
-        spectrum_lines_free(&sl[t]);
+    spectrum_lines_free(&sl); /* the engine may have taken the values */
     return ok;
 }
 
 static inline const char *pipe_text(const pipe_case *c, const pipe_result *r, char buf[512]) {
     snprintf(buf, 512,
-             "%ux%u kernel %ux%u at %u,%u border %s,%s channels %u/%u/%u %s-first %u x %u%s%s: "
+             "%ux%u kernel %ux%u at %u,%u border %s,%s channels %u/%u %s-first %u x %u%s%s: "
              "L2 %.2e worst %.2e bound %.2e",
              c->w, c->h, c->kw, c->kh, c->cx, c->cy, plan_border_name(c->border[0]),
-             plan_border_name(c->border[1]), c->channels, c->spectra, r->p.terms,
+             plan_border_name(c->border[1]), c->channels, c->spectra,
              r->p.first == PLAN_X ? "x" : "y", r->p.axis[0].length, r->p.axis[1].length,
              r->p.passes && !r->p.axis[0].one_pass ? " split1" : "",
              r->p.passes && !r->p.axis[1].one_pass ? " split2" : "", r->relative_l2, r->worst,

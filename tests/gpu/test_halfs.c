@@ -169,7 +169,7 @@ static void refusals(void **state) {
         CHECK_OK(g && engine_prepare(g, &p, &lines, NULL, &e), e);
         const void *in[] = {plane};
         void *out[] = {plane};
-        engine_frame f = {.in = {in}, .tap = &one, .gain = &one, .out = out};
+        engine_frame f = {.in = in, .tap = &one, .gain = &one, .out = out};
         assert_false(engine_run(g, &f, NULL, &e));
         assert_int_equal(e.code, ERR_INTERNAL);
         assert_non_null(strstr(e.msg, "1.00048828"));
@@ -179,7 +179,7 @@ static void refusals(void **state) {
         uint16_t halfs[15] = {[7] = half_from_float(1)};
         float got[15];
         assert_true(g->halfs);
-        f.in[0] = (const void *const[]){halfs};
+        f.in = (const void *const[]){halfs};
         f.out = (void *const[]){got};
         f.halfs = true;
         CHECK_OK(engine_run(g, &f, NULL, &e), e);

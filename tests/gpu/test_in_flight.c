@@ -21,7 +21,7 @@ typedef struct {
 } film;
 
 typedef struct {
-    const void *in[2][CHANNELS]; /* of the first term, and of a second */
+    const void *in[CHANNELS];
     void *out[CHANNELS];
     engine_frame f;
     engine_sink sink;
@@ -47,12 +47,10 @@ static film *make_film(void) {
 
 static void aim(frame *to, film *m, int i, float (*out)[PIXELS]) {
     for (int c = 0; c < CHANNELS; c++) {
-        to->in[0][c] = m->in[i][c];
-        to->in[1][c] = m->in[(i + 3) % FRAMES][c];
+        to->in[c] = m->in[i][c];
         to->out[c] = out[c];
     }
-    to->f = (engine_frame){
-        .in = {to->in[0], to->in[1]}, .tap = m->tap, .gain = m->gain[i], .out = to->out};
+    to->f = (engine_frame){.in = to->in, .tap = m->tap, .gain = m->gain[i], .out = to->out};
 }
 
 /* A different spectrum in every number: what it does to an image does not matter here. */
@@ -63,16 +61,13 @@ static void prepare(engine *g, const pipe_case *c, const engine_device *d, uint3
     CHECK_OK(plan_make(&p, &ask, &e), e);
     uint64_t seed = 3;
     size_t n = 2 * (size_t)p.halves * p.axis[1].length;
-    spectrum_lines lines[2];
-    for (uint32_t t = 0; t < p.terms; t++) {
-        float *value = mem_new(n, sizeof *value, "spectrum", &e);
-        for (size_t i = 0; i < n; i++) value[i] = (float)pipe_random(&seed);
-        lines[t] = (spectrum_lines){
-            .channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
-    }
+    float *value = mem_new(n, sizeof *value, "spectrum", &e);
+    for (size_t i = 0; i < n; i++) value[i] = (float)pipe_random(&seed);
+    spectrum_lines lines = {
+        .channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
     engine_options o = {.slots = slots, .timestamps = true, .staged = c->staged};
-    CHECK_OK(engine_prepare(g, &p, lines, &o, &e), e);
-    for (uint32_t t = 0; t < p.terms; t++) spectrum_lines_free(&lines[t]);
+    CHECK_OK(engine_prepare(g, &p, &lines, &o, &e), e);
+    spectrum_lines_free(&lines);
 }
 
 static void check_times(const engine_times *t, const engine_device *d) {
@@ -229,7 +224,7 @@ static void run_on(const pipe_case *c, const engine_device *d) {
     engine_close(&g);
 }
 
-static void run_case(bool staged, pipe_samples samples, uint64_t range, uint32_t terms) {
+static void run_case(bool staged, pipe_samples samples, uint64_t range) {
     const pipe_case c = {.w = W,
                          .h = H,
                          .kw = 8,
@@ -239,7 +234,6 @@ static void run_case(bool staged, pipe_samples samples, uint64_t range, uint32_t
                          .border = {BORDER_MIRROR, BORDER_ZERO},
                          .channels = CHANNELS,
                          .spectra = 1,
-                         .terms = terms,
                          .gain = 1,
                          .shrink = {.buffer_range = range},
                          .tapless = true,
@@ -252,29 +246,20 @@ static void run_case(bool staged, pipe_samples samples, uint64_t range, uint32_t
 
 static void by_the_host(void **state) {
     (void)state;
-    run_case(false, PIPE_HALFS, 0, 1);
+    run_case(false, PIPE_HALFS, 0);
 }
 static void by_the_device(void **state) {
     (void)state;
-    run_case(true, PIPE_HALFS, 0, 1);
+    run_case(true, PIPE_HALFS, 0);
 }
 static void halfs_by_the_host(void **state) {
     (void)state;
-    run_case(false, PIPE_HALFS_TOLD, 0, 1);
+    run_case(false, PIPE_HALFS_TOLD, 0);
 }
 static void halfs_by_the_device_in_chunks(void **state) {
     (void)state;
-    run_case(true, PIPE_HALFS_TOLD, 32768, 1);
+    run_case(true, PIPE_HALFS_TOLD, 32768);
 }
-static void two_terms_by_the_host(void **state) {
-    (void)state;
-    run_case(false, PIPE_HALFS, 0, 2);
-}
-static void two_terms_as_halfs_by_the_device_in_chunks(void **state) {
-    (void)state;
-    run_case(true, PIPE_HALFS_TOLD, 65536, 2);
-}
-
 int main(void) {
     devices = pipe_devices(device);
     threads = par_open(0, NULL);
@@ -283,8 +268,6 @@ int main(void) {
         cmocka_unit_test(by_the_device),
         cmocka_unit_test(halfs_by_the_host),
         cmocka_unit_test(halfs_by_the_device_in_chunks),
-        cmocka_unit_test(two_terms_by_the_host),
-        cmocka_unit_test(two_terms_as_halfs_by_the_device_in_chunks),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     par_close(&threads);

@@ -92,7 +92,7 @@ static film *make_film(void) {
             m->from[s][c] = m->in[s][c];
             m->to[s][c] = m->got[s][c];
         }
-        m->f[s] = (engine_frame){.in = {m->from[s]}, .tap = TAP, .gain = GAIN, .out = m->to[s]};
+        m->f[s] = (engine_frame){.in = m->from[s], .tap = TAP, .gain = GAIN, .out = m->to[s]};
     }
     return m;
 }

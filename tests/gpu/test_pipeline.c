@@ -1,5 +1,5 @@
 /* test_pipeline.c - the pipeline against the direct sum, the same cases on every device here:
- * sizes, borders, centres, axis orders, precisions, splits, terms. Validation and synchronisation
+ * sizes, borders, centres, axis orders, precisions, splits. Validation and synchronisation
  * validation are on; a message fails the case. At the end it prints how near to the bound the
  * cases came: the table of docs/math.md, "The error of a transform". */
 #include "gpu/pipeline.h"
@@ -410,43 +410,6 @@ static void two_lines(void **state) {
         if (device[i].class != ENGINE_CPU) assert_true(squares >= 8);
 }
 
-/* Several terms: with all borders, in both orders, in doubles, with split lines, rows alone,
- * squares, tiles in two buffers, channels that go one by one, and PLAN_TERMS terms. */
-static void terms(void **state) {
-    (void)state;
-    pipe_case c[16];
-    for (uint32_t i = 0; i < 16; i++)
-        c[i] = (pipe_case){.w = 61 + i,
-                           .h = 50 + i / 2,
-                           .kw = 9,
-                           .kh = 7,
-                           .cx = 4,
-                           .cy = 3,
-                           .border = {i % BORDERS, (i + i / BORDERS) % BORDERS},
-                           .order = i % 2 ? AXIS_X : AXIS_Y,
-                           .precision = i % 5 ? PRECISION_FLOAT32 : PRECISION_FLOAT64,
-                           .channels = 1 + i % 3,
-                           .spectra = i % 2 ? 1 + i % 3 : 1,
-                           .terms = 2 + i % 2,
-                           .gain = i % 3 ? 0.7 : 1,
-                           .tapless = i % 3 == 0,
-                           .symmetric = i % 3 == 1,
-                           .samples = i % 6 == 3 ? PIPE_HALFS_TOLD : PIPE_ANY,
-                           .staged = i % 4 == 1};
-    c[1].terms = PLAN_TERMS;
-    c[4].shrink = (plan_limits){.invocations = 8, .shared_bytes = 512};
-    c[7].shrink = (plan_limits){.invocations = 16, .shared_bytes = 512};
-    c[8].shrink = (plan_limits){.buffer_range = 120000};
-    c[9].tune = (plan_tune){.tile_in = 8, .tile = 4, .whole = SWITCH_ON};
-    c[11].shrink.shared_bytes = 512; /* rows alone */
-    c[11].w = 129;
-    c[13].h = 990; /* squares */
-    alone = squares = 0;
-    RUN(c);
-    for (uint32_t i = 0; i < devices; i++)
-        if (device[i].class != ENGINE_CPU) assert_true(alone && squares);
-}
-
 /* Frames as wide as a film's, 2 mod 4, with few taps, so that the direct sum stays short and
  * next to nothing of the result is out of the frame. Noise without a mean is what the bound is
  * argued for; light stays farther below it. */
@@ -504,7 +467,7 @@ int main(void) {
         cmocka_unit_test(sizes),         cmocka_unit_test(borders),      cmocka_unit_test(kernels),
         cmocka_unit_test(doubles),       cmocka_unit_test(splits),       cmocka_unit_test(shapes),
         cmocka_unit_test(large_radices), cmocka_unit_test(rows_alone),   cmocka_unit_test(frames),
-        cmocka_unit_test(two_lines),     cmocka_unit_test(every_length), cmocka_unit_test(terms),
+        cmocka_unit_test(two_lines),     cmocka_unit_test(every_length),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     print_largest();

@@ -24,13 +24,13 @@
 
 /* --- a case ------------------------------------------------------------------------------- */
 
-enum { MAX_CHANNELS = 4, MAX_PLANES = MAX_CHANNELS * PLAN_TERMS };
+enum { MAX_CHANNELS = 4 };
 
 typedef struct {
     uint32_t w, h, kw, kh, cx, cy; /* kernel size and centre */
     plan_border border[2];         /* x, y */
     plan_axis_order order;
-    uint32_t channels, spectra, terms;
+    uint32_t channels, spectra;
     bool float64;
     uint32_t length[2]; /* of the first and the second axis; 0: the planner's */
     uint32_t slots, runs;
@@ -142,7 +142,6 @@ static plan plan_of(const setup *s) {
         .precision = s->float64 ? PRECISION_FLOAT64 : PRECISION_FLOAT32,
         .channels = s->channels,
         .spectra = s->spectra,
-        .terms = s->terms,
     };
     plan p;
     err e = {0};
@@ -199,15 +198,13 @@ static engine *open_cpu(par *threads, const char *cache_dir) {
 
 static hash128 made; /* of the last channel of the last frame: equal bytes, equal hashes */
 
-/* One frame through the engine, compared; returns error / bound. Plane t * channels + c is that of
- * term t and channel c, and `k` has the kernels of one term after the other. */
+/* One frame through the engine, compared; returns error / bound. */
 static double frame(engine *g, const setup *s, const plan *p, double *const k[], uint32_t slot) {
     size_t n = (size_t)s->w * s->h, bytes = s->float64 ? 8 : 4;
-    double *source[MAX_PLANES], tap[MAX_CHANNELS], gain[MAX_CHANNELS];
-    void *in[MAX_PLANES], *out[MAX_CHANNELS];
-    uint32_t planes = s->channels * s->terms;
-    engine_frame f = {.tap = tap, .gain = gain, .out = out};
-    for (uint32_t i = 0; i < planes; i++) {
+    double *source[MAX_CHANNELS], tap[MAX_CHANNELS], gain[MAX_CHANNELS];
+    void *in[MAX_CHANNELS], *out[MAX_CHANNELS];
+    engine_frame f = {.in = (const void *const *)in, .tap = tap, .gain = gain, .out = out};
+    for (uint32_t i = 0; i < s->channels; i++) {
         source[i] = noise_plane(n, 0.5 * i);
         in[i] = mem_raw(n, bytes, "in", NULL);
         store(in[i], source[i], n, s->float64);
@@ -216,7 +213,6 @@ static double frame(engine *g, const setup *s, const plan *p, double *const k[],
         out[c] = s->in_place ? in[c] : mem_raw(n, bytes, "out", NULL);
         tap[c] = noise(), gain[c] = 1 + noise();
     }
-    for (uint32_t t = 0; t < s->terms; t++) f.in[t] = (const void *const *)in + t * s->channels;
     err e = {0};
     CHECK_OK(engine_submit(g, slot, &f, &e) && engine_wait(g, slot, NULL, &e), e);
 
@@ -226,14 +222,11 @@ static double frame(engine *g, const setup *s, const plan *p, double *const k[],
     for (uint32_t c = 0; c < s->channels; c++) {
         double peak = 0, bound = 0, stages = log2((double)p->axis[0].length * p->axis[1].length);
         memset(want, 0, n * sizeof *want);
-        for (uint32_t t = 0; t < s->terms; t++) {
-            const double *kernel = k[t * s->spectra + (s->spectra > 1 ? c : 0)];
-            const double *from = source[t * s->channels + c];
-            double l1 = 0;
-            for (uint32_t i = 0; i < s->kw * s->kh; i++) l1 += fabs(kernel[i]);
-            convolve(want, from, kernel, s);
-            bound += BOUND * unit * stages * l1 * circle_rms(from, p) * gain[c];
-        }
+        const double *kernel = k[s->spectra > 1 ? c : 0];
+        double l1 = 0;
+        for (uint32_t i = 0; i < s->kw * s->kh; i++) l1 += fabs(kernel[i]);
+        convolve(want, source[c], kernel, s);
+        bound += BOUND * unit * stages * l1 * circle_rms(source[c], p) * gain[c];
         for (size_t i = 0; i < n; i++) peak = fmax(peak, fabs(source[c][i]) + fabs(want[i]));
         bound += 2 * unit * peak * (fabs(tap[c]) + gain[c]);
         for (size_t i = 0; i < n; i++) {
@@ -247,7 +240,7 @@ static double frame(engine *g, const setup *s, const plan *p, double *const k[],
         }
         if (!s->in_place) mem_free(out[c]);
     }
-    for (uint32_t i = 0; i < planes; i++) {
+    for (uint32_t i = 0; i < s->channels; i++) {
         mem_free(source[i]);
         mem_free(in[i]);
     }
@@ -261,23 +254,21 @@ static double worst_of_all;
 static void check(setup s) {
     if (!s.channels) s.channels = 1;
     if (!s.spectra) s.spectra = 1;
-    if (!s.terms) s.terms = 1;
     seed = 88172645463325252u + s.w * 1000003u + s.h;
     plan p = plan_of(&s);
-    double *k[MAX_PLANES];
-    spectrum_lines l[PLAN_TERMS];
-    for (uint32_t i = 0; i < s.spectra * s.terms; i++) k[i] = noise_plane((size_t)s.kw * s.kh, 0.3);
-    for (uint32_t t = 0; t < s.terms; t++) l[t] = lines_of(&s, &p, k + t * s.spectra);
+    double *k[MAX_CHANNELS];
+    for (uint32_t i = 0; i < s.spectra; i++) k[i] = noise_plane((size_t)s.kw * s.kh, 0.3);
+    spectrum_lines l = lines_of(&s, &p, k);
     engine *g = open_cpu(threads, s.cache_dir);
     engine_options o = {.slots = s.slots, .patience = s.patience};
     err e = {0};
-    CHECK_OK(engine_prepare(g, &p, l, &o, &e), e);
-    for (uint32_t t = 0; t < s.terms; t++) spectrum_lines_free(&l[t]); /* it has what it needs */
+    CHECK_OK(engine_prepare(g, &p, &l, &o, &e), e);
+    spectrum_lines_free(&l); /* it has what it needs */
     for (uint32_t i = 0; i <= s.runs; i++)
         worst_of_all = fmax(worst_of_all, frame(g, &s, &p, k, s.slots ? i % s.slots : 0));
     engine_close(&g);
     assert_null(g);
-    for (uint32_t i = 0; i < s.spectra * s.terms; i++) mem_free(k[i]);
+    for (uint32_t i = 0; i < s.spectra; i++) mem_free(k[i]);
 }
 
 static void check_orders_and_precisions(setup s) {
@@ -324,21 +315,6 @@ static void test_borders_of_each_axis(void **state) {
         for (plan_border y = 0; y < BORDERS; y++)
             check_orders_and_precisions(
                 (setup){.w = 23, .h = 18, .kw = 7, .kh = 10, .cx = 3, .cy = 5, .border = {x, y}});
-}
-
-static void test_terms_are_added_up(void **state) {
-    (void)state;
-    static const uint32_t TERMS[] = {2, 3, PLAN_TERMS};
-    setup s = {.w = 21, .h = 17, .kw = 6, .kh = 5, .cx = 3, .cy = 1, .channels = 3, .slots = 2};
-    s.border[PLAN_Y] = BORDER_CLAMP;
-    s.runs = 1;
-    for (int i = 0; i < 3 * BORDERS; i++) {
-        s.border[PLAN_X] = (plan_border)(i / 3);
-        s.terms = TERMS[i % 3];
-        s.spectra = i % 3 == 1 ? 1 : 3;
-        s.in_place = i % 3 == 1;
-        check_orders_and_precisions(s);
-    }
 }
 
 /* Wrapped lines of an odd length have no place to spare for the partner of the last one. */
@@ -434,20 +410,19 @@ static void test_prepare_again_and_refuse(void **state) {
     engine_options o = {0};
     err e = {0};
     for (int i = 0; i < 2; i++) {
-        setup s = {.w = 9 + 20 * i, .h = 8, .kw = 3, .kh = 3, .cx = 1, .cy = 1, .terms = 2};
+        setup s = {.w = 9 + 20 * i, .h = 8, .kw = 3, .kh = 3, .cx = 1, .cy = 1};
         s.channels = s.spectra = 1;
         plan p = plan_of(&s);
-        double *k[2] = {noise_plane(9, 0), noise_plane(9, 0)};
-        spectrum_lines l[2] = {lines_of(&s, &p, k), lines_of(&s, &p, k + 1)};
-        CHECK_OK(engine_prepare(g, &p, l, &o, &e), e);
-        frame(g, &s, &p, k, 0);
-        l[i].length--;
-        assert_false(engine_prepare(g, &p, l, &o, &e));
+        double *k = noise_plane(9, 0);
+        spectrum_lines l = lines_of(&s, &p, &k), wrong = lines_of(&s, &p, &k);
+        CHECK_OK(engine_prepare(g, &p, &l, &o, &e), e);
+        frame(g, &s, &p, &k, 0);
+        wrong.length--;
+        assert_false(engine_prepare(g, &p, &wrong, &o, &e));
         assert_int_equal(e.code, ERR_INTERNAL);
-        for (int t = 0; t < 2; t++) {
-            spectrum_lines_free(&l[t]);
-            mem_free(k[t]);
-        }
+        spectrum_lines_free(&l);
+        spectrum_lines_free(&wrong);
+        mem_free(k);
     }
     engine_frame f = {0};
     assert_false(engine_submit(g, 7, &f, &e));
@@ -589,7 +564,6 @@ int main(void) {
         cmocka_unit_test(test_channels_share_or_have_spectra),
         cmocka_unit_test(test_in_place),
         cmocka_unit_test(test_many_frames_in_many_slots),
-        cmocka_unit_test(test_terms_are_added_up),
         cmocka_unit_test(test_a_larger_image),
         cmocka_unit_test(test_prepare_again_and_refuse),
         cmocka_unit_test(test_wisdom_is_kept_and_damage_is_harmless),

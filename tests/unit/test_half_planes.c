@@ -34,7 +34,7 @@ static void run_by_turns(engine *g, engine_frame f, const float *in) {
     err e = {0};
     turns t = {in, mem_raw((size_t)W * H, sizeof *in, "a plane", &e), 0, UINT32_MAX};
     const void *one[CHANNELS] = {t.plane, t.plane, t.plane};
-    f.in[0] = one;
+    f.in = one;
     f.source = &(engine_source){fill_turn, &t};
     CHECK_OK(engine_run(g, &f, NULL, &e), e);
     assert_int_equal(t.next, CHANNELS);
@@ -90,7 +90,7 @@ static void planes(void **state) {
             double tap[CHANNELS] = {0}, gain[CHANNELS] = {1, 0.5, 2};
             for (int c = 0; c < CHANNELS; c++)
                 from[c] = halfs ? (const void *)(half + c * n) : (const void *)(in + c * n);
-            engine_frame f = {.in = {from},
+            engine_frame f = {.in = from,
                               .tap = tap,
                               .gain = gain,
                               .out = none,

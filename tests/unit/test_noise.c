@@ -238,7 +238,7 @@ static void prepare(engine *g, const plan_request *ask, const spectrum *s, spect
 static void run(engine *g, void *plane) {
     const double tap = 0, gain = 1;
     const void *in = plane;
-    engine_frame f = {.in = {&in}, .tap = &tap, .gain = &gain, .out = &plane};
+    engine_frame f = {.in = &in, .tap = &tap, .gain = &gain, .out = &plane};
     err e = {0};
     CHECK_OK(engine_run(g, &f, NULL, &e), e);
 }

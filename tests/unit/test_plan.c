@@ -190,7 +190,6 @@ static void random_requests(void **state) {
                             .channels = 1 + random_below(4),
                             .limits = LIMITS[random_below(KINDS_OF_LIMITS)]};
         ask.spectra = random_below(2) ? 1 : ask.channels;
-        ask.terms = random_below(4);
         if (ask.limits.float64 && random_below(3) == 0) ask.precision = PRECISION_FLOAT64;
         check_request(&ask, !ask.limits.invocations);
     }
@@ -216,31 +215,6 @@ static void symmetric_kernels(void **state) {
         assert_int_equal(real.spectrum_bytes * (LIMITS[l].invocations ? 2 : 1),
                          plain.spectrum_bytes);
         assert_int_equal(real.axis[1].length, plain.axis[1].length);
-    }
-}
-
-/* Several terms have a half spectrum and a kernel's spectrum each, and the same shapes. */
-static void terms_take_memory(void **state) {
-    (void)state;
-    for (int l = 0; l < KINDS_OF_LIMITS; l++) {
-        plan_request ask = {.size = {640, 360}, .channels = 3, .spectra = 3, .limits = LIMITS[l]};
-        plan one, all;
-        err e = {0};
-        CHECK_OK(plan_make(&one, &ask, &e), e);
-        assert_int_equal(one.terms, 1);
-        ask.terms = PLAN_TERMS;
-        CHECK_OK(plan_make(&all, &ask, &e), e);
-        assert_int_equal(all.scratch_bytes, PLAN_TERMS * one.scratch_bytes);
-        assert_int_equal(all.spectrum_bytes, PLAN_TERMS * one.spectrum_bytes);
-        assert_int_equal(all.axis[0].length, one.axis[0].length);
-        for (uint32_t i = 0; i < all.passes && ask.limits.invocations; i++) {
-            bool last = all.pass[i].kind == PASS_CONVOLVE || all.pass[i].kind == PASS_INVERSE;
-            assert_int_equal(all.pass[i].groups[2],
-                             all.channels_per_bind * (last ? 1 : PLAN_TERMS));
-        }
-        ask.terms = PLAN_TERMS + 1;
-        assert_false(plan_make(&all, &ask, &e));
-        assert_int_equal(e.code, ERR_INTERNAL);
     }
 }
 
@@ -335,7 +309,6 @@ int main(void) {
         cmocka_unit_test(random_requests),
         cmocka_unit_test(known_sizes),
         cmocka_unit_test(symmetric_kernels),
-        cmocka_unit_test(terms_take_memory),
         cmocka_unit_test(extremes),
         cmocka_unit_test(frequencies_are_a_permutation),
         cmocka_unit_test(power_of_two_lengths),

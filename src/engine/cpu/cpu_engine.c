@@ -19,14 +19,13 @@ typedef struct {
      * submit may share them without a lock. */
     plan p;
     const cpu_passes *pass;
-    cpu_job job;                       /* what the planes of all frames have in common */
-    spectrum_lines kernel[PLAN_TERMS]; /* taken from the caller */
-    size_t half_bytes;                 /* of a term's half spectrum */
+    cpu_job job;           /* what the planes of all frames have in common */
+    spectrum_lines kernel; /* taken from the caller */
     double scale; /* left out by the transforms: 1 / L per axis, 1/2 for two real lines in one */
 
     /* Each slot belongs to the thread that submits to it. */
     struct {
-        void *half;         /* spectra of the plane at work, of one term after the other */
+        void *half;         /* spectrum of the plane at work */
         engine_times times; /* of the last frame */
     } slot[ENGINE_SLOTS];
     uint32_t slots; /* 0: not prepared */
@@ -64,7 +63,7 @@ static uint32_t devices(engine_device *to, uint32_t room) {
 
 static void forget(engine *base) {
     cpu_engine *g = (cpu_engine *)base;
-    for (uint32_t t = 0; t < PLAN_TERMS; t++) spectrum_lines_free(&g->kernel[t]);
+    spectrum_lines_free(&g->kernel);
 }
 
 static void unprepare(cpu_engine *g) {
@@ -94,12 +93,10 @@ static bool prepare_axis(cpu_engine *g, int i, double patience, err *e) {
     return beyond && (g->job.fft[i] = cpu_fft_new(&r, e));
 }
 
-static void take_kernels(cpu_engine *g, spectrum_lines *k) {
-    for (uint32_t t = 0; t < g->p.terms; t++) {
-        spectrum_lines_free(&g->kernel[t]);
-        g->kernel[t] = k[t];
-        k[t] = (spectrum_lines){0};
-    }
+static void take_kernel(cpu_engine *g, spectrum_lines *k) {
+    spectrum_lines_free(&g->kernel);
+    g->kernel = *k;
+    *k = (spectrum_lines){0};
 }
 
 static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *o,
@@ -112,7 +109,7 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     bool again = g->slots == slots && g->patience == patience && plan_same(&g->p, p);
     if (!again) unprepare(g);
     if (again) {
-        take_kernels(g, k);
+        take_kernel(g, k);
         return true;
     }
     g->p = *p;
@@ -132,16 +129,15 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     for (int i = 0; i < 2; i++)
         if (!prepare_axis(g, i, patience, e)) goto fail;
     if (!mem_mul(cpu_passes_batches(j) * CPU_LINES, p->halves, &half) ||
-        !mem_mul(half, p->terms * g->pass->complex_bytes, &bytes)) {
+        !mem_mul(half, g->pass->complex_bytes, &bytes)) {
         err_set(e, ERR_DATA, "the half spectrum does not fit in memory");
         goto fail;
     }
     j->block = mem_raw((size_t)par_workers(g->threads), j->block_bytes, "lines of a worker", e);
     if (!j->block) goto fail;
-    g->half_bytes = half * g->pass->complex_bytes;
     for (uint32_t i = 0; i < g->slots; i++)
         if (!(g->slot[i].half = mem_raw(bytes, 1, "half spectrum", e))) goto fail;
-    take_kernels(g, k);
+    take_kernel(g, k);
     return true;
 fail:
     unprepare(g);
@@ -156,9 +152,8 @@ static bool run_plane(const cpu_engine *g, cpu_job *j, engine_times *t, err *e) 
     const struct {
         par_fn *fn;
         size_t pieces;
-    } pass[] = {{g->pass->forward, g->p.terms * batches},
-                {g->pass->convolve, blocks},
-                {g->pass->inverse, batches}};
+    } pass[] = {
+        {g->pass->forward, batches}, {g->pass->convolve, blocks}, {g->pass->inverse, batches}};
     for (size_t i = 0; i < sizeof pass / sizeof pass[0]; i++) {
         double start = clock_now();
         if (!par_for(g->threads, pass[i].pieces, pass[i].fn, j, e)) return false;
@@ -179,11 +174,9 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     const plan *p = &g->p;
     for (uint32_t c = 0; c < p->ask.channels; c++) {
         if (f->source && !f->source->fill(f->source->ctx, c, e)) return false;
-        for (uint32_t i = 0; i < p->terms; i++) {
-            j.half[i] = (char *)g->slot[slot].half + i * g->half_bytes;
-            j.kernel[i] = &g->kernel[i];
-            j.in[i] = f->in[i][c];
-        }
+        j.half = g->slot[slot].half;
+        j.kernel = &g->kernel;
+        j.in = f->in[c];
         j.out = f->out[c];
         j.channel = c;
         j.spectrum = p->ask.spectra > 1 ? c : 0;

@@ -27,9 +27,8 @@ static size_t round_pitch(size_t n) {
 
 size_t cpu_passes_block(const cpu_job *j, const cpu_passes *k) {
     size_t batch = 2 * CPU_PAIRS * j->line_pitch;
-    /* Two, one more for the sum, and those of the kernels. */
-    size_t lines = 2 + (j->p->terms > 1) + j->p->terms * BLOCK_LINES;
-    size_t line = lines * round_pitch(j->p->axis[1].length + CPU_LINES);
+    size_t line = (2 + BLOCK_LINES) * /* the last are the kernel's */
+                  round_pitch(j->p->axis[1].length + CPU_LINES);
     return max_size(batch, line) * k->complex_bytes;
 }
 

@@ -1,5 +1,4 @@
-/* cpu_passes.h - the three passes of the CPU engine, on one plane of an image, or on one of each
- * term.
+/* cpu_passes.h - the three passes of the CPU engine, on one plane of an image.
  *
  *   plane --forward--> half spectrum --convolve--> half spectrum --inverse--> plane
  *
@@ -10,10 +9,10 @@
  *              values that go to one line fill whole cache lines.
  *   convolve   takes one line at a time, which stays in the first-level cache: transforms it,
  *              multiplies it by the kernel, conjugates it, and transforms it again, which gives
- *              the conjugate of the inverse. Products of several terms are added up before that.
+ *              the conjugate of the inverse.
  *   inverse    is the first pass backwards; out = tap * in + gain * the line.
  *
- * Only one plane of each term is in work at a time. So only its half spectrum is in memory, which
+ * Only one plane is in work at a time. So only its half spectrum is in memory, which
  * stays in the last-level cache between the passes at the sizes of film frames.
  *
  * All lines that FFTW sees are contiguous, aligned, and transformed from one buffer to another. Of
@@ -44,14 +43,14 @@ typedef struct {
     size_t block_bytes;
 
     /* Set for each frame and plane, before its first pass. */
-    void *half[PLAN_TERMS]; /* complex [batch][k][CPU_LINES]; the first takes the sum */
-    const spectrum_lines *kernel[PLAN_TERMS]; /* halves lines of axis[1].length */
-    const void *in[PLAN_TERMS];               /* the planes, */
-    bool halfs;                               /* of halfs, and */
-    void *out;                                /* where the result goes */
-    double tap, gain;                         /* `gain` undoes the scale of the transforms, too */
-    const engine_sink *sink;    /* gets the rows, and `out` is not written; NULL: none */
-    uint32_t channel, spectrum; /* of the planes, of the kernels */
+    void *half;                   /* complex [batch][k][CPU_LINES] */
+    const spectrum_lines *kernel; /* halves lines of axis[1].length */
+    const void *in;               /* the plane, */
+    bool halfs;                   /* of halfs, and */
+    void *out;                    /* where the result goes */
+    double tap, gain;             /* `gain` undoes the scale of the transforms, too */
+    const engine_sink *sink;      /* gets the rows, and `out` is not written; NULL: none */
+    uint32_t channel, spectrum;   /* of the planes, of the kernels */
 } cpu_job;
 
 /* The passes for one precision. The context of each is a cpu_job. */
@@ -63,7 +62,7 @@ typedef struct {
 extern const cpu_passes CPU_PASSES_FLOAT32, CPU_PASSES_FLOAT64;
 
 /* Returns the number of pieces of a pass. */
-size_t cpu_passes_batches(const cpu_job *j); /* forward, for each term; inverse */
+size_t cpu_passes_batches(const cpu_job *j); /* forward, inverse */
 size_t cpu_passes_blocks(const cpu_job *j);  /* convolve */
 /* Returns the bytes of scratch that one worker needs. */
 size_t cpu_passes_block(const cpu_job *j, const cpu_passes *k);

@@ -71,26 +71,21 @@ static bool upload_tables(gpu_work *w, err *e) {
     return gpu_upload(&w->places, &w->g, &host, "places", e);
 }
 
-/* Fills the spectra's buffers, and makes them where they are not there. That of a chunk has the
- * channels of one term after the other. The host writes to them where it sees the device's memory.
- */
+/* Fills the spectra's buffers, and makes them where they are not there. The host
+ * writes to them where it sees the device's memory. */
 static bool upload_spectra(gpu_work *w, const spectrum_lines *k, err *e) {
-    uint32_t terms = w->p.terms;
-    uint64_t plane = w->p.spectrum_bytes / w->p.ask.spectra / terms;
+    uint64_t plane = w->p.spectrum_bytes / w->p.ask.spectra;
     bool one = w->p.ask.spectra == 1, direct = w->direct[GPU_UP];
     if (!w->spectrum) w->spectrum = mem_new(w->chunks, sizeof *w->spectrum, "buffers", e);
     for (uint32_t i = 0; w->spectrum && i < w->chunks; i++) {
-        gpu_spectrum_part part = {NULL, &w->p, one ? 0 : i * w->p.channels_per_bind,
+        gpu_spectrum_part part = {k, &w->p, one ? 0 : i * w->p.channels_per_bind,
                                   one ? 1 : gpu_chunk_channels(w, i)};
-        uint64_t bytes = plane * part.count;
-        gpu_buffer_params p = {"kernel spectrum", direct ? GPU_SHARED : GPU_UPLOAD, bytes * terms};
+        gpu_buffer_params p = {"kernel spectrum", direct ? GPU_SHARED : GPU_UPLOAD,
+                               plane * part.count};
         gpu_buffer host = {0}, *to = direct ? &w->spectrum[i] : &host;
-        bool ok = to->buf || gpu_buffer_make(to, &w->g, &p, e);
-        for (uint32_t t = 0; ok && t < terms; t++) {
-            part.from = &k[t];
-            ok = gpu_spectrum_fill((char *)to->map + t * bytes, &part, w->threads, e);
-        }
-        ok = ok && (direct || gpu_upload(&w->spectrum[i], &w->g, &host, "kernel spectrum", e));
+        bool ok = (to->buf || gpu_buffer_make(to, &w->g, &p, e)) &&
+                  gpu_spectrum_fill(to->map, &part, w->threads, e) &&
+                  (direct || gpu_upload(&w->spectrum[i], &w->g, &host, "kernel spectrum", e));
         gpu_buffer_free(&host, &w->g);
         if (!ok) return false;
     }
@@ -104,7 +99,7 @@ static bool make_scratch(gpu_work *w, err *e) {
              lines = p->line_bytes / p->ask.channels * p->channels_per_bind;
     const gpu_buffer_params scratch = {"half spectrum", GPU_ON_DEVICE, half},
                             tiles = {"half spectrum in tiles", GPU_ON_DEVICE,
-                                     p->tile_in != p->tile ? half / p->terms : 0},
+                                     p->tile_in != p->tile ? half : 0},
                             split = {"split lines", GPU_ON_DEVICE, lines};
     return gpu_buffer_make(&w->scratch, &w->g, &scratch, e) &&
            gpu_buffer_make(&w->tiles, &w->g, &tiles, e) &&

@@ -22,7 +22,7 @@ static uint64_t bytes_up(const gpu_work *w) {
     return w->p.input_bytes ? w->p.input_bytes : w->p.image_bytes;
 }
 static uint64_t bytes_down(const gpu_work *w) {
-    return w->p.image_bytes / w->p.terms;
+    return w->p.image_bytes;
 }
 
 /* --- steps ---------------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ void gpu_frame_record_passes(const gpu_frame *f, const gpu_work *w, VkCommandBuf
 
 /* Copies between staging, which has one chunk after the other, and the chunks. */
 static void record_copies(const gpu_frame *f, const gpu_work *w, VkCommandBuffer c, bool up) {
-    uint64_t plane = (up ? bytes_up(w) : bytes_down(w)) / w->p.ask.channels; /* of all terms */
+    uint64_t plane = (up ? bytes_up(w) : bytes_down(w)) / w->p.ask.channels;
     for (uint32_t i = 0; i < w->chunks; i++) {
         uint64_t at = i * w->p.channels_per_bind * plane, bytes = gpu_chunk_channels(w, i) * plane;
         if (up)
@@ -216,8 +216,8 @@ void gpu_frame_free(gpu_frame *f, const gpu_work *w) {
  * whose rows are `pitch` samples apart. */
 typedef struct {
     const plan *p;
-    void *there[PLAN_TERMS * ENGINE_CHANNELS]; /* what the device has of each plane */
-    const void *const *const *in; /* the way up: from these planes of each term. NULL: down, */
+    void *there[ENGINE_CHANNELS]; /* what the device has of each plane */
+    const void *const *in;        /* the way up: from these planes. NULL: down, */
     void *const *out;             /* to these planes, */
     const engine_sink *sink;      /* or to this, unless it is NULL */
     bool halfs;                   /* `in` has halfs */
@@ -247,19 +247,18 @@ static bool narrow(uint16_t *to, const float *from, size_t n, err *e) {
 
 static bool copy_band(void *ctx, size_t index, int worker, err *e) {
     const plane_copy *j = ctx;
-    uint32_t i = (uint32_t)(index / j->bands), y = (uint32_t)(index % j->bands) * BAND;
-    uint32_t c = i % j->p->ask.channels;
-    const void *in = j->in ? j->in[i / j->p->ask.channels][c] : NULL;
+    uint32_t c = (uint32_t)(index / j->bands), y = (uint32_t)(index % j->bands) * BAND;
+    const void *in = j->in ? j->in[c] : NULL;
     uint32_t w = j->p->ask.size[PLAN_X], end = min_u32(y + BAND, j->p->ask.size[PLAN_Y]);
     size_t row = (size_t)w * j->p->sample_bytes;
     for (; y < end; y++) {
         size_t at = (size_t)y * j->p->image_pitch; /* in samples */
-        uint8_t *there = (uint8_t *)j->there[i] + at * j->p->sample_bytes;
+        uint8_t *there = (uint8_t *)j->there[c] + at * j->p->sample_bytes;
         if (in && j->halfs) {
-            memcpy((uint16_t *)j->there[i] + at, (const uint16_t *)in + (size_t)y * w, 2 * w);
+            memcpy((uint16_t *)j->there[c] + at, (const uint16_t *)in + (size_t)y * w, 2 * w);
         } else if (in && j->p->input_bytes) {
             const float *from = (const float *)in + (size_t)y * w;
-            if (!narrow((uint16_t *)j->there[i] + at, from, w, e)) return false;
+            if (!narrow((uint16_t *)j->there[c] + at, from, w, e)) return false;
         } else if (in)
             memcpy(there, (const uint8_t *)in + y * row, row);
         else if (j->sink)
@@ -274,25 +273,23 @@ static bool copy_band(void *ctx, size_t index, int worker, err *e) {
  * where the frame wants it. */
 static bool copy_planes(const gpu_frame *f, const gpu_work *w, const engine_frame *from, err *e) {
     const plan *p = &w->p;
-    const void *const *const *in = from ? from->in : NULL;
+    const void *const *in = from ? from->in : NULL;
     plane_copy j = {.p = p,
                     .in = in,
                     .halfs = from && from->halfs,
                     .out = f->out,
                     .sink = f->sink,
                     .bands = ceil_div_u32(p->ask.size[PLAN_Y], BAND)};
-    uint32_t terms = in ? p->terms : 1, channels = p->ask.channels, per = p->channels_per_bind;
-    uint64_t plane = (in ? bytes_up(w) : bytes_down(w)) / channels / terms;
-    for (uint32_t i = 0; i < terms * channels; i++) {
-        uint32_t chunk = i % channels / per;
-        uint32_t at = i / channels * gpu_chunk_channels(w, chunk) + i % channels % per;
+    uint32_t channels = p->ask.channels, per = p->channels_per_bind;
+    uint64_t plane = (in ? bytes_up(w) : bytes_down(w)) / channels;
+    for (uint32_t c = 0; c < channels; c++) {
+        uint32_t chunk = c / per;
         const gpu_buffer *seen = in ? input_of(f, chunk) : &f->image[chunk];
         const gpu_buffer *staging = in ? &f->up : &f->down;
-        j.there[i] = w->direct[in ? GPU_UP : GPU_DOWN]
-                         ? (uint8_t *)seen->map + at * plane
-                         : (uint8_t *)staging->map + (chunk * per * terms + at) * plane;
+        j.there[c] = w->direct[in ? GPU_UP : GPU_DOWN] ? (uint8_t *)seen->map + c % per * plane
+                                                       : (uint8_t *)staging->map + c * plane;
     }
-    return par_for(w->threads, (size_t)j.bands * terms * channels, copy_band, &j, e);
+    return par_for(w->threads, (size_t)j.bands * channels, copy_band, &j, e);
 }
 
 /* --- there and back ------------------------------------------------------------------------- */

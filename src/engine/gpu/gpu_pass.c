@@ -207,7 +207,6 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     add(&c, ID_PARTS, parts);
     add(&c, ID_ONE_KERNEL, p->ask.spectra == 1);
     add(&c, ID_REAL_KERNEL, p->ask.symmetric);
-    add(&c, ID_TERMS, p->terms);
     add(&c, ID_FIRST, s->axis == 0);
     add(&c, ID_BACK,
         s->kind == PASS_OUTER_BACK || s->kind == PASS_INNER_BACK || s->kind == PASS_PACK);
