@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-static const image_format *const FORMAT[] = {&FORMAT_EXR, &FORMAT_HDR, &FORMAT_PFM, &FORMAT_PNG,
-                                             &FORMAT_RAW};
+static const image_format *const FORMAT[] = {&FORMAT_EXR, &FORMAT_HDR, &FORMAT_PFM,
+                                             &FORMAT_PNG, &FORMAT_NPY, &FORMAT_RAW};
 enum { FORMATS = sizeof FORMAT / sizeof *FORMAT, LONGEST_MAGIC = 16 };
 
 /* Formats that people try. They are not read, but recognised, so that the message can say how to
@@ -43,7 +43,7 @@ static bool refuse_content(const char *path, const uint8_t *head, size_t n, err 
                 stem, path,
                 FOREIGN[i].linear ? " (with --colorconvert sRGB linear if it is not linear)" : "");
     return err_set(e, ERR_DATA,
-                   "'%s' is not a recognised image format (.exr, .hdr, .pfm or .png)%s", path,
+                   "'%s' is not a recognised image format (.exr, .hdr, .pfm, .png or .npy)%s", path,
                    n == 0 ? ": the file is empty" : "");
 }
 
@@ -169,16 +169,17 @@ static const image_format *format_of_name(const char *path, err *e) {
     size_t n = strlen(path);
     if (image_is_stream(path)) {
         err_set(e, ERR_CANT_CREATE,
-                "standard output needs a format: exr:-, pfm:-, hdr:-, raw:- or png:-");
+                "standard output needs a format: exr:-, pfm:-, hdr:-, raw:-, npy:- or png:-");
         return NULL;
     }
     if (n > 2 && strcmp(path + n - 2, ":-") == 0) {
         err_set(e, ERR_CANT_CREATE,
-                "cannot write '%s': standard output is exr:-, pfm:-, hdr:-, raw:- or png:-", path);
+                "cannot write '%s': standard output is exr:-, pfm:-, hdr:-, raw:-, npy:- or png:-",
+                path);
         return NULL;
     }
     err_set(e, ERR_CANT_CREATE,
-            "cannot write '%s': unsupported extension; use .exr, .hdr, .pfm or .png", path);
+            "cannot write '%s': unsupported extension; use .exr, .hdr, .pfm, .png or .npy", path);
     return NULL;
 }
 

@@ -77,7 +77,7 @@ typedef struct {
 } image_part;
 
 typedef struct {
-    const char *format; /* "exr", "hdr", "pfm", "png": a name in the table of formats */
+    const char *format; /* "exr", "hdr", "pfm", "png", "npy": a name in the table of formats */
     image_part *part;
     int parts;
 } image_header;

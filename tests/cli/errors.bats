@@ -259,7 +259,7 @@ assert (p["promise"]["bright_spots"], p["promise"]["core"], p["promise"]["kept"]
 }
 
 @test "formats that are not supported: what to do instead" {
-    no_output 73 "cannot write 'o.jpg': unsupported extension; use .exr, .hdr, .pfm or .png" in.exr kernel.exr -o o.jpg
+    no_output 73 "cannot write 'o.jpg': unsupported extension; use .exr, .hdr, .pfm, .png or .npy" in.exr kernel.exr -o o.jpg
     oiiotool in.exr -o "a b.jpg"
     no_output 65 "'a b.jpg' is a JPEG file, which is not supported; convert it" in.exr "a b.jpg"
     no_output 65 "'a b.jpg' is a JPEG file" "a b.jpg" kernel.exr

@@ -20,7 +20,7 @@ setup() {
     [ ! -e out.exr ]
     refused 73 "there is no folder 'no'" precompute kernel.exr -o no/k.spectrum
     refused 73 "there is no folder but a file 'in.exr'" in.exr kernel.exr -o in.exr/out.exr
-    refused 73 "use .exr, .hdr, .pfm or .png" in.exr kernel.exr -o out.tif
+    refused 73 "use .exr, .hdr, .pfm, .png or .npy" in.exr kernel.exr -o out.tif
     # Nothing was computed for any of them.
     [ ! -e cache ]
     oiiotool in.exr --mulc 2 -o twice.exr

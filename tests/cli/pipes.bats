@@ -68,7 +68,7 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
     [ "$(grep -c "raw cannot hold these channels, which are left out: Z" said)" -eq 1 ]
     run bloom o.1.exr two.exr -o foo:-
     [ "$status" -eq 73 ]
-    [[ "$output" == *"cannot write 'foo:-': standard output is exr:-, pfm:-, hdr:-, raw:- or png:-"* ]]
+    [[ "$output" == *"cannot write 'foo:-': standard output is exr:-, pfm:-, hdr:-, raw:-, npy:- or png:-"* ]]
 }
 
 @test "video in, bloomed video out" {

@@ -293,11 +293,11 @@ static void content_decides_not_the_name(void **state) {
     assert_string_equal(back->head.format, "exr");
     image_free(&back);
     refuse(write_file("c.exr", "this is not an image", 20),
-           "is not a recognised image format (.exr, .hdr, .pfm or .png)");
+           "is not a recognised image format (.exr, .hdr, .pfm, .png or .npy)");
     refuse(write_file("d.exr", "", 0), "empty");
     assert_false(image_save(make_path("e.jpeg"), img, make_threads(), &e));
     assert_int_equal(e.code, ERR_CANT_CREATE);
-    assert_non_null(strstr(e.msg, "unsupported extension; use .exr, .hdr, .pfm or .png"));
+    assert_non_null(strstr(e.msg, "unsupported extension; use .exr, .hdr, .pfm, .png or .npy"));
     image_free(&img);
 }
 

@@ -28,8 +28,9 @@ enum {
 const option OPTIONS[] = {
     /* --- files --- */
     {"input", OPTION_PATH, SECTION_FILES, IMAGE, AT(input), .value = "IN",
-     .help = "Image to bloom: EXR, HDR, PFM or PNG. A frame pattern such as shot.####.exr means a "
-             "sequence.",
+     .help =
+         "Image to bloom: EXR, HDR, PFM, PNG or NPY. A frame pattern such as shot.####.exr means a "
+         "sequence.",
      .about = "It can also be given as the first argument. - is standard input (docs/pipes.md)."},
     {"kernel", OPTION_PATH, SECTION_FILES, SPREAD, AT(kernel), .value = "KERNEL", .letter = 'k',
      .help =
