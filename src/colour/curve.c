@@ -145,11 +145,12 @@ static double from_cineon(const curve *c, double v) {
     return (cineon_light(v * 1023) - black) / (1 - black);
 }
 
-/* The code of light at or below the black of no density at all is 0. */
+/* Codes below 0 have light, too, so that they come back. No light at all has no code; the lowest
+ * that is given is -1. */
 static double to_cineon(const curve *c, double v) {
     (void)c;
     double black = cineon_light(95), light = v * (1 - black) + black;
-    return fmax(685 + log10(fmax(light, cineon_light(0))) * 0.6 / 0.002, 0) / 1023;
+    return (685 + log10(fmax(light, cineon_light(-1023))) * 0.6 / 0.002) / 1023;
 }
 
 const curve CURVES[] = {

@@ -62,6 +62,14 @@ static char *halve(char *word) {
     return cut + 1;
 }
 
+/* Returns the curve of a word: its own name, or one that people use for it alone. */
+static const curve *find_curve(const char *word) {
+    const curve *c = curve_find(word);
+    for (size_t i = 0; !c && i < sizeof ALIAS / sizeof ALIAS[0]; i++)
+        if (strcasecmp(ALIAS[i].name, word) == 0) c = curve_find(ALIAS[i].means);
+    return c || strcasecmp(word, "bt709") != 0 ? c : curve_find("itu709");
+}
+
 bool space_find(colour_space *to, const char *name) {
     char word[LONGEST];
     const char *colon = strchr(name, ':'), *is = colon ? colon + 1 : name;
@@ -75,7 +83,7 @@ bool space_find(colour_space *to, const char *name) {
     const char *second = halve(word);
     /* The light of a projector in XYZ is XYZ. */
     if (second && strcasecmp(second, "xyzd65") == 0) second = "ciexyzd65";
-    const curve *c = curve_find(word);
+    const curve *c = find_curve(word);
     const primaries_row *p = second ? primaries_find(second) : NULL;
     if (!c || (second && !p && c->decode)) return false;
     *to = (colour_space){c, p, p != NULL};

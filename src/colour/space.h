@@ -3,7 +3,7 @@
  * A name has the form of a colorInteropID: CURVE_PRIMARIES, and _scene or _display after it, as
  * lin_ap1_scene or srgb_rec709_display. A word before a colon (ocio:) is ignored. A curve alone
  * has the primaries that go with it. Names that people and programs use are known, too: sRGB,
- * ACEScg, LogC3. Letters may be small or capital. */
+ * ACEScg, LogC3, and logc3_ap1. Letters may be small or capital. */
 #ifndef COLOUR_SPACE_H
 #define COLOUR_SPACE_H
 

@@ -13,35 +13,63 @@ static const image_format *const FORMAT[] = {&FORMAT_EXR, &FORMAT_HDR, &FORMAT_P
 enum { FORMATS = sizeof FORMAT / sizeof *FORMAT, LONGEST_MAGIC = 16 };
 
 /* Formats that people try. They are not read, but recognised, so that the message can say how to
- * convert the file. `linear`: they may hold linear light; all others hold sRGB. */
+ * convert the file. Of rows that match, the first counts. */
+typedef enum {
+    CODED, /* oiiotool reads it, and it holds sRGB */
+    MAYBE, /* oiiotool reads it, and it may hold linear light */
+    VIDEO  /* a program for video must take it apart */
+} foreign_kind;
+
 static const struct {
     const char *name;
-    bool linear;
+    foreign_kind kind;
     size_t at, bytes; /* where the magic bytes stand */
     const char *magic;
 } FOREIGN[] = {
-    {"a JPEG file", false, 0, 3, "\xff\xd8\xff"}, {"a TIFF file", true, 0, 4, "II*\0"},
-    {"a TIFF file", true, 0, 4, "MM\0*"},         {"a TIFF file", true, 0, 4, "II+\0"},
-    {"a TIFF file", true, 0, 4, "MM\0+"},         {"a GIF file", false, 0, 4, "GIF8"},
-    {"a WebP file", false, 8, 4, "WEBP"},         {"an HEIF or AVIF file", false, 4, 4, "ftyp"},
-    {"a JPEG 2000 file", true, 4, 4, "jP  "},     {"a DPX file", true, 0, 4, "SDPX"},
-    {"a DPX file", true, 0, 4, "XPDS"},           {"a Photoshop file", true, 0, 4, "8BPS"},
+    {"a JPEG file", CODED, 0, 3, "\xff\xd8\xff"},
+    {"a TIFF file", MAYBE, 0, 4, "II*\0"},
+    {"a TIFF file", MAYBE, 0, 4, "MM\0*"},
+    {"a TIFF file", MAYBE, 0, 4, "II+\0"},
+    {"a TIFF file", MAYBE, 0, 4, "MM\0+"},
+    {"a GIF file", CODED, 0, 4, "GIF8"},
+    {"a WebP file", CODED, 8, 4, "WEBP"},
+    {"an HEIF file", CODED, 4, 6, "ftyphe"},
+    {"an HEIF file", CODED, 4, 7, "ftypmif"},
+    {"an AVIF file", CODED, 4, 7, "ftypavi"},
+    {"a video (MP4 or MOV)", VIDEO, 4, 4, "ftyp"},
+    {"a video (MOV)", VIDEO, 4, 4, "moov"},
+    {"a video (MOV)", VIDEO, 4, 4, "wide"},
+    {"a video (AVI)", VIDEO, 8, 4, "AVI "},
+    {"a video (MKV or WebM)", VIDEO, 0, 4, "\x1a\x45\xdf\xa3"},
+    {"a video (MXF)", VIDEO, 0, 4, "\x06\x0e\x2b\x34"},
+    {"a JPEG 2000 file", MAYBE, 4, 4, "jP  "},
+    {"a DPX file", MAYBE, 0, 4, "SDPX"},
+    {"a DPX file", MAYBE, 0, 4, "XPDS"},
+    {"a Photoshop file", MAYBE, 0, 4, "8BPS"},
+    {"a FITS file", MAYBE, 0, 6, "SIMPLE"},
 };
+
+static bool refuse_foreign(const char *path, const char *name, foreign_kind kind, err *e) {
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    int stem = (int)(dot && dot != path ? (size_t)(dot - path) : strlen(path));
+    if (kind == VIDEO)
+        return err_set(e, ERR_DATA,
+                       "'%s' is %s; ffmpeg gives its frames to fftbloom and takes them back: "
+                       "docs/pipes.md has the command",
+                       path, name);
+    return err_set(e, ERR_DATA,
+                   "'%s' is %s, which is not supported; convert it, for example: oiiotool '%s' "
+                   "%s-o '%.*s.exr'%s",
+                   path, name, path, kind == CODED ? "--colorconvert sRGB linear " : "", stem, path,
+                   kind == MAYBE ? " (with --colorconvert sRGB linear if it is not linear)" : "");
+}
 
 /* Says of a file in no format of this program what it is instead, if that can be seen. */
 static bool refuse_content(const char *path, const uint8_t *head, size_t n, err *e) {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-    int stem = (int)(dot && dot != path ? (size_t)(dot - path) : strlen(path));
     for (size_t i = 0; i < sizeof FOREIGN / sizeof *FOREIGN; i++)
         if (n >= FOREIGN[i].at + FOREIGN[i].bytes &&
             memcmp(head + FOREIGN[i].at, FOREIGN[i].magic, FOREIGN[i].bytes) == 0)
-            return err_set(
-                e, ERR_DATA,
-                "'%s' is %s, which is not supported; convert it, for example: "
-                "oiiotool '%s' %s-o '%.*s.exr'%s",
-                path, FOREIGN[i].name, path, FOREIGN[i].linear ? "" : "--colorconvert sRGB linear ",
-                stem, path,
-                FOREIGN[i].linear ? " (with --colorconvert sRGB linear if it is not linear)" : "");
+            return refuse_foreign(path, FOREIGN[i].name, FOREIGN[i].kind, e);
     return err_set(e, ERR_DATA,
                    "'%s' is not a recognised image format (.exr, .hdr, .pfm, .png or .npy)%s", path,
                    n == 0 ? ": the file is empty" : "");

@@ -174,11 +174,14 @@ static bool scale_axis(psf_shape *s, int axis, double scale, err *e) {
     double before = taps_beside(center + half, scale);
     double after = taps_beside(s->size[axis] - 1 - center + half, scale);
     double n = before + 1 + after;
-    if (n > PSF_SIDE)
+    if (n > PSF_SCALED && scale > 1) {
+        char meant[64] = "";
+        if (scale >= 10) snprintf(meant, sizeof meant, "; %g %%? that is %g", scale, scale / 100);
         return err_set(e, ERR_CONFIG,
                        "kernel_scale %g makes a kernel of %" PRIu32 " taps a side %.0f; at most %d "
-                       "are possible",
-                       scale, s->size[axis], n, PSF_SIDE);
+                       "are possible%s",
+                       scale, s->size[axis], n, PSF_SCALED, meant);
+    }
     psf_shape to;
     if (!resized(&to, s, axis, (uint32_t)n, e)) return false;
     lines_of from = lines_along(s, axis), dest = lines_along(&to, axis);

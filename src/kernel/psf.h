@@ -16,7 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSF_CHANNELS = 16, PSF_SIDE = 32768 };
+/* PSF_SCALED: the most that `size` makes of a kernel. */
+enum { PSF_CHANNELS = 16, PSF_SIDE = 32768, PSF_SCALED = 16384 };
 /* A centre as near to a tap as this lies on it. */
 #define PSF_ON_TAP 1e-6
 

@@ -138,6 +138,9 @@ print(*["%.4f" % (8 * x / y) for x in v])')
     run bloom flat.exr point.exr --input-space nothing
     [ "$status" -eq 64 ]
     [[ "$output" == *"acescg"*"logc3"* ]]
+    # Primaries alone are no curve, and nobody may guess one.
+    run bloom flat.exr point.exr --input-space rec709
+    [[ "$status" -eq 64 && "$output" == *"'rec709' names primaries and no curve; write lin_rec709"*"itu709_rec709"* ]]
     run bloom flat.exr point.exr --input-space pq_rec2020
     [ "$status" -eq 64 ]
     [[ "$output" == *"PQ is not supported; convert the image to linear light first"* ]]

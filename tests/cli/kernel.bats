@@ -131,6 +131,13 @@ J
     # A slit twice as wide as high: its pattern is half as wide.
     oiiotool --dumpdata k.exr | awk '/Pixel \(3[2-9], 32\)/ { split($2, p, /[(,]/); x[p[2]] = $5 }
         /Pixel \(32, 3[2-9]\)/ { y[$3 + 0] = $5 } END { exit !(x[34] < 0.4 * y[34]) }'
+    # The picture is not turned unless that is asked for.
+    "$FFTBLOOM" kernel make aperture --image slit.exr --param radius=3,turn=0 --taps 65 -o k.pfm
+    "$FFTBLOOM" kernel make aperture --image slit.exr --param radius=3 --taps 65 -o plain.pfm
+    echo '{"model": "aperture", "image": "slit.exr", "radius": 3}' >slit.json
+    "$FFTBLOOM" kernel make slit.json --taps 65 -o recipe.pfm
+    cmp k.pfm plain.pfm
+    cmp k.pfm recipe.pfm
     run "$FFTBLOOM" kernel make star --image slit.exr -o w.exr
     [[ "$status" -eq 64 && "$output" == *"model aperture; the model star takes none"* ]]
     oiiotool --create 2000x10 3 --attrib:type=float aperture 8 --attrib:type=float nominalFocalLength 50 \

@@ -266,7 +266,9 @@ says() { # code, words, arguments
 @test "values that are nearly right" {
     local a="a.exr k.exr -o o.exr"
     says 64 "--mem-limit 8 is 8 bytes; did you mean 8GB?" $a --mem-limit 8
-    says 64 "--kernel-scale must be a factor (0.5) or a height in image heights (0.5h), from 0.001 to 1000, not '50%'" $a --kernel-scale 50%
+    says 64 "--kernel-scale must be a factor (0.5) or a height in image heights (0.5h), from 0.001 to 1000, not '50%'; write 0.5" $a --kernel-scale 50%
+    says 64 "'0,5'; write 0.5" $a --kernel-scale 0,5
+    says 64 "'0,5'; write 0.5" $a --amount 0,5
     FFTBLOOM_VRAM_LIMIT=2 says 78 "FFTBLOOM_VRAM_LIMIT: vram_limit 2 is 2 bytes; did you mean 2GB?" $a
 }
 

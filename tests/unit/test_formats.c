@@ -318,7 +318,12 @@ static void other_formats_are_named(void **state) {
          "is a TIFF file", 12},
         {"RIFF1234WEBP", "is a WebP file", 12},
         {"RIFF1234WAVE", "not a recognised", 12},
-        {"1234ftyp", "is an HEIF", 8},
+        {"1234ftypheic", "is an HEIF file", 12},
+        {"1234ftypmif1", "is an HEIF file", 12},
+        {"1234ftypavif", "is an AVIF file", 12},
+        {"1234ftypisom", "is a video (MP4 or MOV); ffmpeg gives its frames", 12},
+        {"1234ftypqt  ", "docs/pipes.md", 12},
+        {"SIMPLE  =   ", "is a FITS file, which is not supported; convert it", 12},
         {"\xff\xd8", "not a recognised", 2},
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++)

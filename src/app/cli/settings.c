@@ -34,10 +34,36 @@ static void *place(const source *from) {
     return (char *)from->s + from->o->at;
 }
 
+/* Reads a decimal number and nothing else: no blanks, no hexadecimal, no "nan". */
+static bool number(const char *v, double *to) {
+    const char *p = v + (*v == '-' || *v == '+');
+    if (!isdigit((unsigned char)*p) && *p != '.') return false;
+    if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) return false;
+    char *end;
+    *to = strtod(v, &end);
+    return *end == 0 && end != v && isfinite(*to);
+}
+
+/* Writes the number that a percentage, or a number with a comma, stands for: "; write 0.5". */
+static void add_meant(char to[32], const source *from) {
+    char digits[64];
+    double x;
+    snprintf(digits, sizeof digits, "%s", from->value);
+    char *mark = strpbrk(digits, ",%");
+    *to = 0;
+    if (!mark || strlen(from->value) >= sizeof digits) return;
+    bool percent = *mark == '%';
+    *mark = percent ? 0 : '.';
+    if (number(digits, &x)) snprintf(to, 32, "; write %g", percent ? x / 100 : x);
+}
+
 static bool bad_value(const source *from) {
     text want = {0};
+    char meant[32];
     option_describe_type(from->o, &want);
-    err_set(from->e, ERR_CONFIG, "%s must be %s, not '%s'", from->name, want.s, from->value);
+    add_meant(meant, from);
+    err_set(from->e, ERR_CONFIG, "%s must be %s, not '%s'%s", from->name, want.s, from->value,
+            meant);
     text_free(&want);
     return false;
 }
@@ -47,16 +73,6 @@ static bool parse_bool(const source *from) {
     for (int i = 0; i < 8; i++)
         if (strcmp(from->value, WORD[i]) == 0) return *(bool *)place(from) = i & 1, true;
     return bad_value(from);
-}
-
-/* Reads a decimal number and nothing else: no blanks, no hexadecimal, no "nan". */
-static bool number(const char *v, double *to) {
-    const char *p = v + (*v == '-' || *v == '+');
-    if (!isdigit((unsigned char)*p) && *p != '.') return false;
-    if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) return false;
-    char *end;
-    *to = strtod(v, &end);
-    return *end == 0 && end != v && isfinite(*to);
 }
 
 static bool in_range(const option *o, double x) {
@@ -208,6 +224,13 @@ static bool parse_space(const source *from) {
                        from->o->at == offsetof(settings, output_space)
                            ? "that this program writes in linear light"
                            : "to linear light first");
+    /* What programs write into files means a curve; of a person who types it, nobody knows. */
+    const primaries_row *alone = word ? NULL : primaries_find(from->value);
+    if (alone)
+        return err_set(from->e, ERR_CONFIG,
+                       "%s: '%s' names primaries and no curve; write lin_%s for linear light, "
+                       "srgb_%s for a picture, or itu709_%s for the curve of video cameras",
+                       from->name, from->value, alone->name, alone->name, alone->name);
     if (found) return parse_text(from);
     text names = {0};
     space_names(&names);

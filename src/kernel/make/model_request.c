@@ -209,6 +209,8 @@ bool model_resolve(double to[MODEL_PARAMETERS], const model_request *r, err *e) 
     memcpy(to, r->value, sizeof r->value);
     for (int i = 0; i < model_parameters(r->of); i++) {
         const model_parameter *p = &r->of->parameter[i];
+        /* A picture of an opening is used as it is. */
+        if (r->mask && !r->given[i] && strcmp(p->name, "turn") == 0) to[i] = 0;
         if (p->kind == MODEL_VIEW && !r->given[i] && find_view(r->setup) > 0)
             to[i] = clamp_double(find_view(r->setup), p->min, p->max);
         if (is_length(p->kind) && !resolve_length(&to[i], r, i, e)) return false;

@@ -299,7 +299,7 @@ const model MODELS[] = {
        MODEL_RING},
       {"blades", 0, 0, 32, "edges of the opening; 0 is round", MODEL_WHOLE},
       {"round", 0, 0, 1, "curvature of the blades: 0 straight, 1 a round opening", MODEL_NUMBER},
-      {"turn", 10, -360, 360, "of the pattern, in degrees", MODEL_NUMBER},
+      {"turn", 10, -360, 360, "of the pattern, in degrees; 0 for an image", MODEL_NUMBER},
       {"heart", 0, 0, 1, "1: the opening is a heart", MODEL_WHOLE},
       {"obstruction", 0, 0, 0.95, "radius of the disc that covers the middle", MODEL_NUMBER},
       {"vanes", 0, 0, 8, "arms that hold it", MODEL_WHOLE},
