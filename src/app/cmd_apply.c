@@ -1,6 +1,7 @@
 /* cmd_apply.c - `fftbloom apply`, also `fftbloom IN KERNEL -o OUT`: files in, files out. */
 #include "app/farm/farm.h"
 #include "app/run/ending.h"
+#include "app/run/exposure.h"
 #include "app/run/file_set.h"
 #include "app/run/forecast.h"
 #include "app/run/output.h"
@@ -127,6 +128,7 @@ int cmd_apply(cli *c, text *out, err *e) {
     bool apart = opened ? check_names(&c->s, &j, e)
                         : !c->s.report || !image_can_create(c->s.report, NULL);
     if (opened && apart && check_outputs(&c->s, &j, e) &&
+        exposure_settle_job(&c->s, &j, c->threads, e) &&
         recipes_open(&all, &c->s, &j, stamped ? folder : NULL, e)) {
         frame_maker m = {.recipes = &all,
                          .threads = c->threads,

@@ -53,8 +53,8 @@ PY
     oiiotool --dumpdata row.png >row.txt
     "$python" - <<'PY'
 import re
-rows = [l.split(":")[1].split()[0] for l in open("row.txt") if "Pixel" in l]
-assert rows[0] == rows[2] != rows[1], rows
+rows = [int(l.split(":")[1].split()[0]) for l in open("row.txt") if "Pixel" in l]
+assert abs(rows[0] - rows[2]) <= 2 and rows[1] > rows[0] + 2, rows  # pictures are dithered
 PY
 }
 

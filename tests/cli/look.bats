@@ -273,3 +273,43 @@ assert any("the tolerance holds for the image; layer" in n for n in f["notes"])'
     [[ "$status" -eq 0 && "$output" == *"4 channels are left out"* ]]
     oiiotool --info layers.png | grep -q '3 channel'
 }
+
+# FILE: the mean of a PNG picture, 0 to 255.
+brightness() { oiiotool --stats "$1" | awk '/Stats Avg/ { print int($3 * ($3 <= 1 ? 255 : 1) + 0.5) }'; }
+
+@test "a picture of a PNG image is as it was where nothing spreads, whatever brings it" {
+    oiiotool --pattern fill:topleft=0.1,0.2,0.3:topright=0.7,0.9,0.1:bottomleft=0.3,0.1,0.8:bottomright=0.9,0.7,0.5 64x48 3 -d uint8 -o photo.png
+    "$FFTBLOOM" photo.png two.exr -o same.png --sharpen 1 --before before.png
+    oiiotool --diff photo.png same.png
+    oiiotool --diff photo.png before.png
+    "$FFTBLOOM" photo.png two.exr -o same.png --sharpen 1 --mem-limit 8MB
+    oiiotool --diff photo.png same.png
+    cp photo.png photo.0001.png && cp photo.png photo.0002.png
+    "$FFTBLOOM" photo.####.png two.exr -o s.####.png --sharpen 1
+    oiiotool --diff photo.png s.0002.png
+    "$FFTBLOOM" - two.exr -o png:- --sharpen 1 <photo.png >piped.png
+    oiiotool --diff photo.png piped.png
+    # What is asked for is done.
+    "$FFTBLOOM" photo.png two.exr -o more.png --sharpen 1 --exposure 3
+    [ "$(brightness more.png)" -gt "$(brightness photo.png)" ]
+}
+
+@test "pictures of a sequence have the exposure of its first frame, in any order and in parts" {
+    for i in 1 2 3 4 5 6; do
+        oiiotool --create 64x48 3 --fill:color=0.0$i,0.0$i,0.0$i 64x48 -d half -o flash.000$i.exr
+    done
+    oiiotool --create 64x48 3 --fill:color=9,9,9 64x48 -d half -o flash.0003.exr
+    run --separate-stderr "$FFTBLOOM" flash.#.exr two.exr -o a.#.png --device cpu --padding mirror
+    [[ "$status" -eq 0 && "$stderr" == *"all pictures have --exposure "*", which suits flash.0001.exr"* ]]
+    [ "$(brightness a.0003.png)" -gt 250 ]
+    [ "$(brightness a.0006.png)" -gt "$(brightness a.0005.png)" ]
+    # The number that was told is that of every frame.
+    stops=$(sed -n 's/.*--exposure \([-0-9.]*\),.*/\1/p' <<<"$stderr")
+    "$FFTBLOOM" flash.#.exr two.exr -o b.#.png --device cpu --padding mirror --exposure "$stops" --frames 4-6
+    cmp a.0005.png b.0005.png
+    # A job for a farm has the number.
+    run --separate-stderr "$FFTBLOOM" flash.#.exr two.exr -o c.#.png --farm openjd --frames 1-6
+    [[ "$status" -eq 0 && "$output" == *"--exposure=$stops"* ]]
+    run --separate-stderr "$FFTBLOOM" none.#.exr two.exr -o c.#.png --farm openjd --frames 1-6
+    [[ "$status" -eq 64 && "$stderr" == *"give --exposure STOPS"* ]]
+}

@@ -216,10 +216,13 @@ const option OPTIONS[] = {
     {"exposure", OPTION_FLOAT, SECTION_LAYERS, FOR_APPLY, AT(exposure), .value = "STOPS",
      .words = WORDS("auto"), .min = -40, .max = 40, .preset = "auto", .keyed = true,
      .help = "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",
-     .about = "Give the same number for pictures that are to be compared: at 0 a grey of 0.18 is "
-              "shown as 0.18. With auto each picture has its own; -v says which."},
-    {"view", OPTION_STRING, SECTION_LAYERS, FOR_APPLY, AT(view), .value = "NAME", .preset = "film",
-     .help = "How a PNG picture shows the light: film (highlights bend down), srgb (as it is, cut "
+     .about = "At 0 a grey of 0.18 is shown as 0.18. With auto all frames of a sequence have the "
+              "exposure that suits the first one before the bloom, which a note tells; a picture "
+              "of a PNG image, which has been graded already, has 0. Give the same number for "
+              "pictures that are to be compared."},
+    {"view", OPTION_STRING, SECTION_LAYERS, FOR_APPLY, AT(view), .value = "NAME", .preset = "auto",
+     .help = "How a PNG picture shows the light: auto (film; srgb if the input is PNG, too), film "
+             "(highlights bend down), srgb (as it is, cut "
              "off above 1), or ocio:DISPLAY/VIEW of the OpenColorIO config in $OCIO.",
      .about =
          "ocio alone is the config's default display and view, ocio:VIEW a view of the default "

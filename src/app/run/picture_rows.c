@@ -80,6 +80,7 @@ static bool show(picture_rows *p, int64_t y, uint32_t rows, void **plane, err *e
     preview_light light = {0};
     preview_picture made = {0};
     as.part = 0;
+    as.row = (uint32_t)(y - part_of(p)->display.y0);
     bool ok = preview_take(&light, &img, &as, p->o->threads, e);
     if (ok && !p->png) preview_look(&p->seen, &light);
     if (ok && p->png)

@@ -1,6 +1,7 @@
 #include "app/run/pipe.h"
 
 #include "app/cli/options.h"
+#include "app/run/exposure.h"
 #include "app/run/frame.h"
 #include "app/run/job.h"
 #include "app/run/output.h"
@@ -34,7 +35,7 @@ static bool check_options(const settings *s, err *e) {
 
 /* One run. */
 typedef struct {
-    const settings *s;
+    settings *s;
     frame_maker *maker;
     device_pool *devices;
     device_queue queue;
@@ -81,6 +82,16 @@ static bool make(piped *p, const char *input, const char *format, size_t index, 
     return ok;
 }
 
+/* Opens the screen of pictures, as the first image and the options say. PFM and raw planes may be
+ * followed by more. */
+static bool open_screen(piped *p, const stream *first, err *e) {
+    frame_maker *m = p->maker;
+    bool several = strcmp(first->format, "exr") != 0;
+    if (!output_is_picture(p->s->output)) return true;
+    return exposure_settle(p->s, first->path, several, m->threads, e) &&
+           (m->screen = screen_open(p->s->view, e));
+}
+
 static bool make_stream(piped *p, err *e) {
     stream in;
     bool ok = stream_open(&in, p->s->raw, e);
@@ -89,7 +100,8 @@ static bool make_stream(piped *p, err *e) {
             ok = err_set(e, ERR_USAGE,
                          "standard input has more than one image; give the output a frame pattern, "
                          "such as out.####.exr, or write -");
-        ok = ok && make(p, in.path, in.format, in.count - 1, e);
+        ok = ok && (in.count > 1 || open_screen(p, &in, e)) &&
+             make(p, in.path, in.format, in.count - 1, e);
         if (!ok) rename_input(in.path, in.count, e);
     }
     stream_close(&in);
@@ -109,8 +121,8 @@ static bool make_files(piped *p, const job *j, err *e) {
 }
 
 /* Makes the frames of the job, or those of standard input where there is no job. */
-static bool make_all(const cli *c, frame_maker *m, const job *j, err *e) {
-    const settings *s = &c->s;
+static bool make_all(cli *c, frame_maker *m, const job *j, err *e) {
+    settings *s = &c->s;
     frame_list frames = {0};
     piped *p = mem_new(1, sizeof *p, "a run", e);
     if (!p) return false;
@@ -136,8 +148,8 @@ static bool make_all(const cli *c, frame_maker *m, const job *j, err *e) {
     return ok;
 }
 
-bool pipe_run(const cli *c, err *e) {
-    const settings *s = &c->s;
+bool pipe_run(cli *c, err *e) {
+    settings *s = &c->s;
     bool from_stream = strcmp(s->input, "-") == 0;
     job j = {0};
     recipes all = {0};
@@ -146,10 +158,11 @@ bool pipe_run(const cli *c, err *e) {
                      .stamped = ATOMIC_FLAG_INIT,
                      .looked = ATOMIC_FLAG_INIT,
                      .forgets = ATOMIC_FLAG_INIT};
-    bool ok = check_options(s, e) && (from_stream || job_open(&j, s, e)) &&
-              recipes_open(&all, s, &j, NULL, e) &&
-              (!output_is_picture(s->output) || (m.screen = screen_open(s->view, e))) &&
-              make_all(c, &m, from_stream ? NULL : &j, e);
+    bool ok = check_options(s, e) &&
+              (from_stream ||
+               (job_open(&j, s, e) && exposure_settle_job(s, &j, c->threads, e) &&
+                (!output_is_picture(s->output) || (m.screen = screen_open(s->view, e))))) &&
+              recipes_open(&all, s, &j, NULL, e) && make_all(c, &m, from_stream ? NULL : &j, e);
     screen_close(&m.screen);
     job_close(&j);
     return ok;

@@ -11,6 +11,6 @@
 /* Returns whether the input or the output is a stream. */
 bool pipe_is(const settings *s);
 /* Makes all frames. Refuses options that have no effect on streams. */
-bool pipe_run(const cli *c, err *e);
+bool pipe_run(cli *c, err *e);
 
 #endif

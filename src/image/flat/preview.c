@@ -175,8 +175,27 @@ typedef struct {
     const screen *on;
     float gain;    /* of the exposure; in logarithms, 1 / the brightest value */
     float decades; /* of preview_options */
+    uint32_t row;  /* likewise */
     uint8_t *bytes;
 } developing;
+
+/* Returns noise between -1 and 1 of a triangular distribution. It follows from the place alone, so
+ * a picture has the same bytes in every run. The mixing is that of xxHash's 32 bits. */
+static float noise_at(uint32_t x, uint32_t y) {
+    uint32_t h = x * 2654435761u + y * 2246822519u;
+    h = (h ^ h >> 15) * 2246822519u;
+    h = (h ^ h >> 13) * 3266489917u;
+    h ^= h >> 16;
+    return ((float)(h & 0xffff) - (float)(h >> 16)) / 65536;
+}
+
+/* Returns the byte of a value with noise of up to one step, so that gradients show no bands. Values
+ * that are a step already keep it: black stays black, and a picture of 8 bits stays as it is. */
+static uint8_t to_byte_with(float noise, float v) {
+    float step = clamp_float(v, 0, 1) * 255, near = floorf(step + 0.5f);
+    if (fabsf(step - near) < 1e-3f) return (uint8_t)near;
+    return (uint8_t)clamp_float(floorf(step + noise + 0.5f), 0, 255);
+}
 
 static bool develop_row(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
@@ -188,7 +207,10 @@ static bool develop_row(void *ctx, size_t i, int worker, err *e) {
     if (!line) return false;
     for (size_t k = 0; k < n; k++) line[k] = from[k] * d->gain;
     bool ok = screen_show(d->on, line, n / 3, e);
-    for (size_t k = 0; k < n; k++) to[k] = to_byte(line[k]);
+    for (uint32_t x = 0; x < d->from->width; x++) {
+        float noise = noise_at(x, d->row + (uint32_t)i);
+        for (uint32_t k = 3 * x; k < 3 * x + 3; k++) to[k] = to_byte_with(noise, line[k]);
+    }
     mem_free(line);
     return ok;
 }
@@ -212,7 +234,8 @@ bool preview_develop(preview_picture *to, const preview_light *l, const preview_
                      par *threads, err *e) {
     size_t n = (size_t)l->width * l->height;
     float stops = o->stops, most = 0;
-    developing d = {.from = l, .on = o->on ? o->on : SCREEN_FILM, .decades = o->decades};
+    developing d = {
+        .from = l, .on = o->on ? o->on : SCREEN_FILM, .decades = o->decades, .row = o->row};
     if (!(d.bytes = mem_raw(n, 3, "the preview", e))) return false;
     if (o->decades > 0) {
         for (size_t i = 0; i < 3 * n; i++) most = max_float(most, l->pixel[i]);

@@ -1,10 +1,11 @@
 /* preview.h - makes a picture to look at of an image's first colour group.
  *
  * The picture shows the display window at one exposure on a screen (screen.h), in the screen's
- * primaries. It has no alpha: pixels that are not opaque lie over black. The same image always
- * gives the same picture. It is made in two steps, so that several pictures can have the exposure
- * that suits one of them: the light of the picture, and its development. This module knows nothing
- * of files. */
+ * primaries. It has no alpha: pixels that are not opaque lie over black. Bytes are rounded with
+ * noise, which hides the steps of gradients and follows from the place of a pixel alone: the same
+ * image always gives the same picture. It is made in two steps, so that several pictures can have
+ * the exposure that suits one of them: the light of the picture, and its development. This module
+ * knows nothing of files. */
 #ifndef IMAGE_PREVIEW_H
 #define IMAGE_PREVIEW_H
 
@@ -22,6 +23,7 @@ typedef struct {
     float decades;    /* above 0: instead of a screen, the logarithm of the light, over this many
                        * decades down from the brightest pixel */
     const screen *on; /* NULL: SCREEN_FILM */
+    uint32_t row;     /* the place of the first row in a picture that is made in pieces */
 } preview_options;
 
 typedef struct {

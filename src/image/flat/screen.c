@@ -29,9 +29,8 @@ static const screen FILM = {.curve = film}, SRGB = {.curve = as_it_is};
 const screen *const SCREEN_FILM = &FILM;
 
 screen *screen_open(const char *name, err *e) {
-    const screen *known = strcmp(name, "film") == 0   ? &FILM
-                          : strcmp(name, "srgb") == 0 ? &SRGB
-                                                      : NULL;
+    bool film = strcmp(name, "film") == 0 || strcmp(name, "auto") == 0;
+    const screen *known = film ? &FILM : strcmp(name, "srgb") == 0 ? &SRGB : NULL;
     screen *s = NULL;
     if (!known && strcmp(name, "ocio") != 0 && strncmp(name, "ocio:", 5) != 0) {
         err_set(e, ERR_CONFIG,

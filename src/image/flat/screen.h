@@ -14,9 +14,9 @@
 
 typedef struct screen screen;
 
-/* Opens a screen by its name: "film", "srgb", "ocio" (the config's default display and view),
- * "ocio:VIEW" or "ocio:DISPLAY/VIEW". The config is that of $OCIO. An unknown name is refused with
- * the names that there are. */
+/* Opens a screen by its name: "film" or "auto", "srgb", "ocio" (the config's default display and
+ * view), "ocio:VIEW" or "ocio:DISPLAY/VIEW". The config is that of $OCIO. An unknown name is
+ * refused with the names that there are. */
 screen *screen_open(const char *name, err *e);
 void screen_close(screen **s);
 /* Returns the primaries that light must be in, or NULL: it is taken as it is. */
