@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Holds src/ to src/LAYERS: each file is in a folder that is listed, each folder that is listed
-exists, includes point to the same folder or to one listed before it, and the headers of libraries
-are seen only by the files that may see them."""
+exists, includes point to the same folder or to one listed before it, no module of base includes
+itself through others, and the headers of libraries are seen only by the files that may see them."""
 import glob, os, re, sys
 
-folders, owners, bad = [], [], []
+folders, owners, bad, base = [], [], [], {}
 for line in open("src/LAYERS"):
     line = line.split("#")[0].strip()
     if line.startswith("only "):
@@ -38,9 +38,17 @@ for path in sorted(glob.glob("src/**/*.*", recursive=True)):
             bad.append(f'{path}:{n}: write the folder, too: "{folder}/{header}"')
         if kind == '"' and order.get(os.path.dirname(header), 0) > order[folder]:
             bad.append(f"{path}:{n}: {folder} includes {header}, which is a layer above it")
+        if folder == "base" and header.startswith("base/"):
+            base.setdefault(stem, set()).add(os.path.splitext(header)[0])
         for headers, files in owners:
             if matches(header, headers) and not matches(stem, files):
                 bad.append(f"{path}:{n}: <{header}> may be seen by {' '.join(files)} only")
+for stem in base:
+    reached = base[stem] - {stem}
+    while more := set().union(*(base.get(s, set()) - {s} for s in reached)) - reached:
+        reached |= more
+    if stem in reached:
+        bad.append(f"src/{stem}: includes itself through others")
 for folder in folders:
     if folder not in seen:
         bad.append(f"src/LAYERS: the folder '{folder}' has no file")

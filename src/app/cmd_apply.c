@@ -69,7 +69,7 @@ static void write_reports(const report *r, cli *c, int status, text *out, err *e
         else if (strcmp(e->msg, why.msg) != 0)
             log_error("%s", why.msg);
     }
-    if (c->s.json) report_text(r, c, e->code ? (int)e->code : status, out);
+    if (c->s.json) report_text(r, c, e->code ? err_status(e->code) : status, out);
     c->answered = true;
     cli_print(out);
 }
@@ -93,7 +93,7 @@ static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     if (said) *e = r.failure;
     cli_blame(c);
     int skipped = r.count[FRAME_SKIPPED] || r.missing ? ERR_SKIPPED : 0,
-        status = e->code ? (int)e->code : skipped;
+        status = e->code ? err_status(e->code) : skipped;
     write_reports(&r, c, status, out, e);
     if (said) *e = (err){0};
     report_close(&r);
@@ -113,7 +113,7 @@ static void report_early(cli *c, double start, bool apart, text *out, err *e) {
     cli_blame(c);
     if (!apart || !file_set_apart(files, sizeof files / sizeof files[0], s, &clash))
         c->s.report = NULL;
-    write_reports(&r, c, (int)e->code, out, e);
+    write_reports(&r, c, err_status(e->code), out, e);
 }
 
 int cmd_apply(cli *c, text *out, err *e) {
@@ -137,7 +137,7 @@ int cmd_apply(cli *c, text *out, err *e) {
                          .forgets = ATOMIC_FLAG_INIT};
         bool picture = output_is_picture(c->s.output);
         if (picture && !(m.screen = screen_open(c->s.view, e))) {
-            status = e->code;
+            status = err_status(e->code);
         } else if (c->s.farm != FARM_NONE) {
             status = farm_run(c, &j, &all, out, e);
         } else if (c->s.dry_run) {

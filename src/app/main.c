@@ -21,6 +21,12 @@ static void on_signal(int number) {
     _exit(number == SIGABRT ? ERR_RETRY : 128 + number);
 }
 
+static void end_without_memory(void) {
+    file_out_remove_all();
+    log_last_words("fftbloom: error: out of memory\n");
+    _exit(ERR_RETRY);
+}
+
 /* Catches every signal that would end the program and leave temporary files. A signal that is
  * ignored stays ignored: nohup and background jobs of scripts rely on that. A file that grows
  * beyond the limit of the shell (SIGXFSZ) and a reader that goes away (SIGPIPE) become errors of
@@ -62,12 +68,13 @@ static int run(int argc, char **argv, err *e) {
         err_set(e, ERR_USAGE, "'%s' is neither a command nor a file", name);
     else
         return cli_run(command_find("apply"), argc, argv, e);
-    return (int)e->code;
+    return err_status(e->code);
 }
 
 int main(int argc, char **argv) {
     fill_descriptors();
     catch_signals();
+    text_on_failure(end_without_memory);
     err e = {0};
     if (argc < 2) {
         text out = {0};

@@ -32,9 +32,9 @@ static err_code code_of_errno(int number, err_code otherwise) {
     switch (number) {
     case ENOENT:
     case ENOTDIR: return otherwise == ERR_IO ? ERR_NO_INPUT : otherwise;
+    case ENOMEM: return ERR_MEMORY;
     case ENOSPC:
     case EDQUOT:
-    case ENOMEM:
     case EMFILE:
     case ENFILE: return ERR_RETRY;
     default: return otherwise;

@@ -21,14 +21,21 @@ typedef enum {
     ERR_INTERNAL = 70,    /* a bug in this program                             */
     ERR_CANT_CREATE = 73, /* the output's folder or name cannot be made       */
     ERR_IO = 74,          /* reading or writing failed half way                */
-    ERR_RETRY = 75,       /* device lost, out of memory, disk full: try again  */
+    ERR_RETRY = 75,       /* device lost, disk full, no memory: try again      */
     ERR_CONFIG = 78,      /* a configuration file or value is wrong            */
+    /* Memory was refused. Its status is that of ERR_RETRY, but less memory may be tried first. */
+    ERR_MEMORY = 256 + ERR_RETRY,
 } err_code;
 
 typedef struct {
     err_code code;
     char msg[1024];
 } err;
+
+/* Returns the exit status of a code: its lower eight bits, so that ERR_MEMORY is an ERR_RETRY. */
+static inline int err_status(err_code code) {
+    return (int)code & 255;
+}
 
 /* Sets the code and the sentence. Returns false, as the two below do, so that `return err_set(...)`
  * reads well. `e` may be NULL. A sentence that does not fit is cut. */
@@ -37,8 +44,8 @@ bool err_set(err *e, err_code code, const char *fmt, ...) __attribute__((format(
 bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Sets from errno after a failed system call, and appends the system's words to the sentence. No
- * space, memory or descriptors becomes ERR_RETRY; a missing file ERR_NO_INPUT where `code` is
- * ERR_IO; anything else is `code`. */
+ * memory becomes ERR_MEMORY, no space or descriptors ERR_RETRY; a missing file ERR_NO_INPUT where
+ * `code` is ERR_IO; anything else is `code`. */
 bool err_errno(err *e, err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -1,7 +1,5 @@
 #include "base/hash.h"
 
-#include "base/mem.h"
-
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -13,22 +11,19 @@ hash128 hash_bytes(const void *data, size_t bytes) {
     return (hash128){h.low64, h.high64};
 }
 
-/* A hash_state is an XXH3_state_t, whose name the header does not show. */
-hash_state *hash_begin(void) {
-    XXH3_state_t *s = XXH3_createState();
-    if (!s) mem_exhausted("a content hash");
-    XXH3_128bits_reset(s);
-    return (hash_state *)s;
+_Static_assert(sizeof(hash_state) == sizeof(XXH3_state_t), "a hash_state is an XXH3_state_t");
+
+void hash_begin(hash_state *s) {
+    XXH3_INITSTATE((XXH3_state_t *)s);
+    XXH3_128bits_reset((XXH3_state_t *)s);
 }
 
 void hash_add(hash_state *s, const void *data, size_t bytes) {
     XXH3_128bits_update((XXH3_state_t *)s, data, bytes);
 }
 
-hash128 hash_end(hash_state **s) {
-    XXH128_hash_t h = XXH3_128bits_digest((XXH3_state_t *)*s);
-    XXH3_freeState((XXH3_state_t *)*s);
-    *s = NULL;
+hash128 hash_end(const hash_state *s) {
+    XXH128_hash_t h = XXH3_128bits_digest((const XXH3_state_t *)s);
     return (hash128){h.low64, h.high64};
 }
 

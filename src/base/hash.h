@@ -13,16 +13,19 @@ typedef struct {
     uint64_t lo, hi;
 } hash128;
 
-typedef struct hash_state hash_state;
+/* The state of XXH3, whose name this header does not show. */
+typedef struct {
+    uint8_t bytes[576] __attribute__((aligned(64)));
+} hash_state;
 
 /* Returns the hash of one block of bytes. */
 hash128 hash_bytes(const void *data, size_t bytes);
 
-/* Hash several pieces in turn, with the same result as for all of them in one block. hash_begin
- * ends the program if there is no memory (mem_exhausted); hash_end frees the state. */
-hash_state *hash_begin(void);
+/* Hash several pieces in turn, with the same result as for all of them in one block. A
+ * state needs no end. */
+void hash_begin(hash_state *s);
 void hash_add(hash_state *s, const void *data, size_t bytes);
-hash128 hash_end(hash_state **s);
+hash128 hash_end(const hash_state *s);
 
 enum { HASH_TEXT = 33 };
 /* Writes 32 lower-case hexadecimal digits and a zero. */

@@ -1,6 +1,5 @@
 #include "base/mem.h"
 
-#include "base/file.h"
 #include "base/machine.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -8,11 +7,9 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum { ALIGNMENT = 64 };
 
@@ -154,20 +151,11 @@ bool mem_check(uint64_t bytes, const char *what, err *e) {
     char needs[32], now[32], most[32];
     if (bytes <= mem_left()) return true;
     atomic_fetch_add(&refusals, 1);
-    return err_set(e, ERR_RETRY, "%s are needed for %s; %s of the limit of %s are in use (%s)",
+    return err_set(e, ERR_MEMORY, "%s are needed for %s; %s of the limit of %s are in use (%s)",
                    text_bytes((double)bytes, needs), what, text_bytes((double)mem_used(), now),
                    text_bytes((double)limit, most),
                    limit_given ? "--mem-limit"
                                : "80 % of the memory that was available; --mem-limit sets another");
-}
-
-void mem_exhausted(const char *what) {
-    char line[200];
-    int n =
-        snprintf(line, sizeof line, "fftbloom: error: out of memory: there is none for %s\n", what);
-    file_out_remove_all();
-    if (n > 0 && write(STDERR_FILENO, line, min_size((size_t)n, sizeof line - 1)) < 0) n = 0;
-    _exit(ERR_RETRY);
 }
 
 /* --- blocks ---------------------------------------------------------------------------------- */
@@ -196,7 +184,7 @@ void *mem_raw(size_t count, size_t size, const char *what, err *e) {
     if (!p && give_back()) p = aligned_alloc(alignment, whole);
     if (!p) {
         atomic_fetch_add(&refusals, 1);
-        err_set(e, ERR_RETRY, "out of memory: %zu bytes are needed for %s", bytes, what);
+        err_set(e, ERR_MEMORY, "out of memory: %zu bytes are needed for %s", bytes, what);
         return NULL;
     }
     if (alignment == HUGE_PAGE) madvise(p, whole, MADV_HUGEPAGE);

@@ -17,7 +17,7 @@ bool mem_mul(size_t a, size_t b, size_t *out);
 bool mem_add(size_t a, size_t b, size_t *out);
 
 /* Returns count * size zeroed bytes; `what` names the thing for the message. Free with mem_free.
- * Returns NULL with ERR_RETRY when there is no memory, and never NULL for zero bytes. */
+ * Returns NULL with ERR_MEMORY when there is no memory, and never NULL for zero bytes. */
 void *mem_new(size_t count, size_t size, const char *what, err *e);
 /* Does the same without zeroing, for large buffers that are written before they are read. */
 void *mem_raw(size_t count, size_t size, const char *what, err *e);
@@ -25,7 +25,7 @@ void *mem_raw(size_t count, size_t size, const char *what, err *e);
 void mem_free(void *p);
 
 /* Sets the limit: an allocation that would bring what is allocated here beyond it fails with
- * ERR_RETRY and all numbers. Call it once, before any thread starts. 0 (no --mem-limit) sets 80 %
+ * ERR_MEMORY and all numbers. Call it once, before any thread starts. 0 (no --mem-limit) sets 80 %
  * of the memory that is available now, and none where that is not known. */
 void mem_set_limit(uint64_t bytes);
 /* Return the limit (UINT64_MAX: none), the bytes that may still be allocated under it, and those
@@ -45,10 +45,6 @@ void mem_keep(uint64_t bytes);
 /* Returns false, with the error of a refused allocation, when `bytes` more may not be allocated.
  * Work that takes its memory in many pieces calls it before the first of them. */
 bool mem_check(uint64_t bytes, const char *what, err *e);
-
-/* Ends the program, for the few small allocations that cannot fail in a better way: removes the
- * temporary files, says that there was no memory for `what`, and exits with ERR_RETRY. */
-_Noreturn void mem_exhausted(const char *what);
 
 /* Returns the bytes that an allocation takes: large ones are rounded up to large pages. */
 uint64_t mem_rounded(uint64_t bytes);

@@ -1,6 +1,5 @@
 #include "base/text.h"
 
-#include "base/mem.h"
 #include "base/number.h"
 
 #include <stdarg.h>
@@ -9,20 +8,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void reserve(text *t, size_t more) {
-    size_t need;
-    if (!mem_add(t->n + 1, more, &need) || need > SIZE_MAX / 2) mem_exhausted("a text");
-    if (need <= t->room) return;
-    size_t room = t->room ? t->room : 256;
+static void (*on_failure)(void);
+
+void text_on_failure(void (*call)(void)) {
+    on_failure = call;
+}
+
+bool text_check(const text *t, err *e) {
+    return !t->failed || err_set(e, ERR_MEMORY, "out of memory: there is none for a text");
+}
+
+static bool fail(text *t) {
+    static char nothing[1];
+    if (on_failure) on_failure();
+    text_free(t);
+    *t = (text){.s = nothing, .failed = true};
+    return false;
+}
+
+static bool reserve(text *t, size_t more) {
+    if (t->failed) return false;
+    if (more > SIZE_MAX / 2 - t->n - 1) return fail(t);
+    size_t need = t->n + 1 + more, room = t->room ? t->room : 256;
+    if (need <= t->room) return true;
     while (room < need) room *= 2;
     char *s = realloc(t->s, room);
-    if (!s) mem_exhausted("a text");
+    if (!s) return fail(t);
     t->s = s;
     t->room = room;
+    return true;
 }
 
 void text_add_bytes(text *t, const char *bytes, size_t n) {
-    reserve(t, n);
+    if (!reserve(t, n)) return;
     memcpy(t->s + t->n, bytes, n);
     t->n += n;
     t->s[t->n] = 0;
@@ -33,8 +51,8 @@ void text_add(text *t, const char *fmt, ...) {
     va_start(ap, fmt);
     int n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
-    if (n < 0) mem_exhausted("a text"); /* longer than INT_MAX */
-    reserve(t, (size_t)n);
+    if (n < 0) fail(t); /* longer than INT_MAX */
+    if (n < 0 || !reserve(t, (size_t)n)) return;
     va_start(ap, fmt);
     vsnprintf(t->s + t->n, (size_t)n + 1, fmt, ap);
     va_end(ap);
@@ -147,7 +165,7 @@ void text_add_base64(text *to, const uint8_t *p, size_t n) {
 }
 
 void text_free(text *t) {
-    free(t->s);
+    if (!t->failed) free(t->s);
     *t = (text){0};
 }
 

@@ -3,16 +3,24 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
-#include <stdbool.h>
+#include "base/err.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing string; all zeros are an empty one. If there is no memory for it, the program ends by
- * mem_exhausted: texts are small, and nothing else would run either. */
+/* A growing string; all zeros are an empty one. If there is no memory for it, it has `failed`, is
+ * empty and stays so until it is freed. */
 typedef struct {
     char *s; /* NULL, or zero-terminated */
     size_t n, room;
+    bool failed;
 } text;
+
+/* Returns false, with ERR_MEMORY, if the text has failed. What becomes a file asks this first. */
+bool text_check(const text *t, err *e);
+/* Sets what is called when a text fails; it need not return. A program may end here, since texts
+ * are small and nothing else would run either. Call it before any thread starts. */
+void text_on_failure(void (*call)(void));
 
 /* Add formatted text, and bytes as they are. */
 void text_add(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -473,8 +473,8 @@ static bool take_tiles(tiled_work *w, err *e) {
 static bool take_smaller(tiled_work *w, err *e) {
     tiling smaller;
     w->ask.memory = w->t.bytes / 5 * 3;
-    if (e->code != ERR_RETRY || w->writing || w->j->cut || mem_refusals() == w->refusals ||
-        !choose(&smaller, w->j, &w->ask, NULL))
+    if (err_status(e->code) != ERR_RETRY || w->writing || w->j->cut ||
+        mem_refusals() == w->refusals || !choose(&smaller, w->j, &w->ask, NULL))
         return false;
     drop_tiles(w);
     w->refusals = mem_refusals();

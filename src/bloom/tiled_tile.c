@@ -102,7 +102,7 @@ static bool make_image(tile *t, err *e) {
 
 bool tiled_refuse_whole(const tiled_work *w, const char *why, const char *instead, err *e) {
     char needs[32], limit[32];
-    return err_set(e, ERR_RETRY,
+    return err_set(e, ERR_MEMORY,
                    "%s the whole image, which takes about %s of memory and is made in tiles under "
                    "the limit of %s; raise --mem-limit (or --vram-limit, if it is that), or use %s",
                    why, text_bytes((double)w->j->rows->whole, needs),

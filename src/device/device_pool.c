@@ -340,7 +340,7 @@ static bool make_place(device_pool *p, const device_task *t, bool *refused, err 
     is->gone = !ok;
     leave(p, is);
     if (ok) return true;
-    if (alone || why.code != ERR_RETRY) {
+    if (alone || err_status(why.code) != ERR_RETRY) {
         if (e) *e = why;
         return false;
     }

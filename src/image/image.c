@@ -203,7 +203,8 @@ bool image_set_space(image_part *p, const curve *c, const primaries *is, err *e)
     for (size_t i = 0; ok && i < sizeof SPACE_NAMES / sizeof SPACE_NAMES[0]; i++) {
         bool there = image_find_attr(p, SPACE_NAMES[i]) != NULL;
         if (i == 0 ? row != NULL : there && row)
-            ok = image_set_attr(p, SPACE_NAMES[i], "string", id.s, (uint32_t)id.n, e);
+            ok = text_check(&id, e) &&
+                 image_set_attr(p, SPACE_NAMES[i], "string", id.s, (uint32_t)id.n, e);
         else if (there)
             image_remove_attr(p, SPACE_NAMES[i]);
     }

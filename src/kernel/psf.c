@@ -493,10 +493,11 @@ bool psf_luminance(psf *to, const psf *from, const double weight[3], err *e) {
 
 hash128 psf_hash(const psf *k) {
     const uint32_t sizes[] = {k->w, k->h, k->channels, k->cx, k->cy};
-    hash_state *s = hash_begin();
-    hash_add(s, sizes, sizeof sizes);
-    hash_add(s, k->scale, k->channels * sizeof *k->scale);
-    hash_add(s, k->tap, taps_of(k) * k->channels * sizeof *k->tap);
+    hash_state s;
+    hash_begin(&s);
+    hash_add(&s, sizes, sizeof sizes);
+    hash_add(&s, k->scale, k->channels * sizeof *k->scale);
+    hash_add(&s, k->tap, taps_of(k) * k->channels * sizeof *k->tap);
     return hash_end(&s);
 }
 

@@ -89,12 +89,13 @@ bool spectrum_file_write_to(file_out *f, const spectrum *s, err *e) {
     file_head head = head_of(s);
     part p[PARTS];
     list_parts(s, p);
-    hash_state *sum = hash_begin();
-    hash_add(sum, &head, sizeof head);
+    hash_state sum;
+    hash_begin(&sum);
+    hash_add(&sum, &head, sizeof head);
     uint64_t at = sizeof head;
     bool ok = file_out_write(f, 0, &head, sizeof head, e);
     for (int i = 0; ok && i < PARTS; at += p[i++].bytes) {
-        hash_add(sum, p[i].data, p[i].bytes);
+        hash_add(&sum, p[i].data, p[i].bytes);
         ok = file_out_write(f, at, p[i].data, p[i].bytes, e);
     }
     hash128 checksum = hash_end(&sum);
@@ -210,13 +211,14 @@ static bool read_parts(spectrum *s, const file_head *head, const file_in *f, err
     if (!s->value) return false;
     part p[PARTS];
     list_parts(s, p);
-    hash_state *sum = hash_begin();
-    hash_add(sum, head, sizeof *head);
+    hash_state sum;
+    hash_begin(&sum);
+    hash_add(&sum, head, sizeof *head);
     uint64_t at = sizeof *head;
     bool ok = true;
     for (int i = 0; ok && i < PARTS; at += p[i++].bytes) {
         ok = file_in_read(f, at, p[i].data, p[i].bytes, e);
-        if (ok) hash_add(sum, p[i].data, p[i].bytes);
+        if (ok) hash_add(&sum, p[i].data, p[i].bytes);
     }
     hash128 is = hash_end(&sum), want;
     if (!ok || !file_in_read(f, at, &want, sizeof want, e)) return false;

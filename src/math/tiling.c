@@ -242,7 +242,7 @@ static bool refuse(const tiling_request *r, uint64_t least, err *e) {
                        "no device can do the tiles that %" PRIu32 " x %" PRIu32
                        " pixels would be cut into; raise --vram-limit or use --device cpu",
                        r->ask.size[PLAN_X], r->ask.size[PLAN_Y]);
-    return err_set(e, ERR_RETRY,
+    return err_set(e, ERR_MEMORY,
                    "%" PRIu32 " x %" PRIu32
                    " pixels do not fit into the memory, nor do the smallest tiles: they need %s, "
                    "and %s of the limit of %s is left; raise --mem-limit, or use a smaller kernel",

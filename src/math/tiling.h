@@ -58,7 +58,7 @@ typedef struct {
 typedef bool tiling_fits(void *ctx, const tiling *t, const plan_request *tile);
 
 /* Finds the cheapest tiling that takes no more than the memory, and whose tiles `fits` accepts
- * (NULL: it accepts all). ERR_RETRY if there is none, with the memory that the smallest takes. */
+ * (NULL: it accepts all). ERR_MEMORY if there is none, with the memory that the smallest takes. */
 bool tiling_choose(tiling *t, const tiling_request *r, tiling_fits *fits, void *ctx, err *e);
 
 /* Returns the request for the plan of a tile. */

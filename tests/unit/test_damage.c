@@ -299,7 +299,7 @@ static void no_memory_is_not_damage(void **state) {
             err e = {0};
             mem_set_limit(before + room + 1);
             image *img = image_load(path, NULL, one_thread(), &e);
-            if (!img && (e.code != ERR_RETRY || strstr(e.msg, "damaged")))
+            if (!img && (e.code != ERR_MEMORY || strstr(e.msg, "damaged")))
                 fail_msg("%s with %d bytes: code %d, '%s'", path, (int)room, e.code, e.msg);
             refused += !img;
             image_free(&img);

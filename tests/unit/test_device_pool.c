@@ -242,7 +242,7 @@ static void short_of_memory(void **state) {
     err e = {0};
     bool refused;
     assert_false(device_take(&l, b->pool, &b->task[2], &refused, &e));
-    assert_int_equal(e.code, ERR_RETRY);
+    assert_int_equal(e.code, ERR_MEMORY);
     mem_set_limit(UINT64_MAX / 2);
     use(b, 2);
     close_bench(b);

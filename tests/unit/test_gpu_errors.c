@@ -16,10 +16,11 @@ static void codes(void **state) {
     (void)state;
     check_code(VK_ERROR_DEVICE_LOST, ERR_RETRY, "the device was lost");
     check_code(VK_ERROR_OUT_OF_DEVICE_MEMORY, ERR_RETRY, "out of memory");
-    check_code(VK_ERROR_OUT_OF_HOST_MEMORY, ERR_RETRY, "out of host memory");
+    check_code(VK_ERROR_OUT_OF_HOST_MEMORY, ERR_MEMORY, "out of host memory");
     check_code(VK_ERROR_INCOMPATIBLE_DRIVER, ERR_NO_DEVICE, "no Vulkan driver");
     check_code(VK_ERROR_UNKNOWN, ERR_NO_DEVICE, "vkQueueSubmit failed with VkResult -13");
     assert_int_equal(ERR_RETRY, 75);
+    assert_int_equal(err_status(ERR_MEMORY), 75);
     assert_int_equal(ERR_NO_DEVICE, 69);
 }
 

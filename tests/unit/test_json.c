@@ -178,7 +178,7 @@ static void memory_that_is_not_there(void **state) {
     json_document *d = json_parse("f", s, (size_t)(p - s), &e);
     mem_set_limit(0);
     assert_null(d);
-    assert_int_equal(e.code, ERR_RETRY);
+    assert_int_equal(e.code, ERR_MEMORY);
     free(s);
 }
 

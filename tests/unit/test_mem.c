@@ -29,7 +29,7 @@ static void the_limit(void **state) {
     void *a = mem_new(60000, 1, "first", &e);
     assert_non_null(a);
     assert_null(mem_new(60000, 1, "second", &e));
-    assert_int_equal(e.code, ERR_RETRY);
+    assert_int_equal(e.code, ERR_MEMORY);
     assert_non_null(strstr(e.msg, "60.0 kB are needed for second; "));
     assert_non_null(strstr(e.msg, "--mem-limit"));
     mem_free(a);
@@ -42,7 +42,7 @@ static void the_limit(void **state) {
     uint64_t left = mem_left();
     assert_true(left <= mem_limit() && left > 0);
     assert_null(mem_raw(left + 1000, 1, "too much", &e));
-    assert_int_equal(e.code, ERR_RETRY);
+    assert_int_equal(e.code, ERR_MEMORY);
     assert_non_null(strstr(e.msg, "80 % of"));
     /* A product that does not fit is no matter of the limit. */
     assert_null(mem_new(SIZE_MAX / 2, 3, "too much", &e));

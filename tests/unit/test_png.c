@@ -248,12 +248,12 @@ static void png_counts_as_memory(void **state) {
         mem_set_limit(before + room);
         e = (err){0};
         png = noise_png(samples, &bytes, &e);
-        if (!png) assert_int_equal(e.code, ERR_RETRY);
+        if (!png) assert_int_equal(e.code, ERR_MEMORY);
         refused += !png;
         mem_free(png);
         assert_int_equal(mem_used(), before);
         image *img = image_load(path, NULL, make_threads(), &e);
-        if (!img) assert_int_equal(e.code, ERR_RETRY);
+        if (!img) assert_int_equal(e.code, ERR_MEMORY);
         refused += !img;
         image_free(&img);
         assert_int_equal(mem_used(), before);

@@ -15,6 +15,33 @@ static void is(text *t, const char *want) {
     text_free(t);
 }
 
+static int failures;
+
+static void count_failure(void) {
+    failures++;
+}
+
+/* A text that is too long for any memory stays empty until it is freed, and says so. */
+static void failed_text(void **state) {
+    (void)state;
+    text t = {0};
+    err e = {0};
+    text_on_failure(count_failure);
+    text_add(&t, "some");
+    assert_true(text_check(&t, &e));
+    text_add_bytes(&t, "", SIZE_MAX / 2);
+    text_add(&t, "more");
+    assert_int_equal(failures, 1);
+    assert_int_equal(t.n, 0);
+    assert_string_equal(t.s, "");
+    assert_false(text_check(&t, &e));
+    assert_int_equal(e.code, ERR_MEMORY);
+    text_free(&t);
+    text_add(&t, "again");
+    is(&t, "again");
+    text_on_failure(NULL);
+}
+
 static void json_layout(void **state) {
     (void)state;
     text t = {0};
@@ -154,8 +181,9 @@ static void numbers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_layout),         cmocka_unit_test(json_part),
-        cmocka_unit_test(json_numbers),        cmocka_unit_test(clean_names),
-        cmocka_unit_test(log_lines_are_clean), cmocka_unit_test(numbers)};
+        cmocka_unit_test(failed_text), cmocka_unit_test(json_layout),
+        cmocka_unit_test(json_part),   cmocka_unit_test(json_numbers),
+        cmocka_unit_test(clean_names), cmocka_unit_test(log_lines_are_clean),
+        cmocka_unit_test(numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void tiles_cover_the_image_and_fit(void **state) {
             again += t.again;
             chosen++;
         } else {
-            assert_int_equal(e.code, ERR_RETRY);
+            assert_int_equal(e.code, ERR_MEMORY);
             assert_non_null(strstr(e.msg, "nor do the smallest tiles"));
             assert_non_null(strstr(e.msg, " of the limit of 64.0 GB is left"));
             refused++;

@@ -82,7 +82,7 @@ int cmd_diff(cli *c, text *out, err *e) {
     for (int i = 0; loaded && i < 2; i++)
         loaded = (d.img[i] = image_load(d.path[i], NULL, d.threads, e)) != NULL;
     /* A file that cannot be read is idiff's status 4; only a lack of memory is worth a retry. */
-    if (!loaded && e->code != ERR_RETRY) e->code = (err_code)COMPARE_FILE;
+    if (!loaded && err_status(e->code) != ERR_RETRY) e->code = (err_code)COMPARE_FILE;
     d.json = (json_out){.to = &parts, .depth = 1};
     json_list(&d.json, NULL);
     bool ok = loaded && compare_all(&d, e);

@@ -30,7 +30,7 @@ typedef struct {
 /* Makes room for one more item in a list. Returns NULL, with an error, if there is no memory. */
 static void *more(void *list, size_t count, size_t size, err *e) {
     void *to = realloc(list, (count + 1) * size);
-    if (!to) err_set(e, ERR_RETRY, "no memory for a suite of %zu cases", count);
+    if (!to) err_set(e, ERR_MEMORY, "no memory for a suite of %zu cases", count);
     return to;
 }
 

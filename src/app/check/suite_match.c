@@ -39,7 +39,7 @@ bool suite_match_make(suite_match *m, const suite_matching *with, const char *pa
                      path);
         else
             text_add(&said, "%s", why.msg);
-        if (why.code == ERR_RETRY) err_set(e, ERR_RETRY, "%s", why.msg);
+        if (err_status(why.code) == ERR_RETRY) *e = why;
     } else if (parts != others) {
         m->verdict = m->worst.verdict = COMPARE_SIZE;
         text_add(&said, "the result has %d parts, '%s' has %d", parts, path, others);
@@ -49,7 +49,7 @@ bool suite_match_make(suite_match *m, const suite_matching *with, const char *pa
         text_add_clean(&m->words, said.s);
         text_add(&m->words, "\n");
         text_free(&said);
-        return why.code != ERR_RETRY;
+        return err_status(why.code) != ERR_RETRY;
     }
     json_out j = {.to = &m->parts, .depth = 3};
     json_list(&j, NULL);

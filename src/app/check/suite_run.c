@@ -69,7 +69,7 @@ static void end_with(case_result *c, const err *e) {
     case ERR_DATA: worsen(c, CASE_ERROR, COMPARE_FILE); break;
     case ERR_BAD_PIXELS:
     case ERR_TOLERANCE: worsen(c, CASE_FAIL, COMPARE_FAIL); break;
-    default: worsen(c, CASE_ERROR, (int)e->code);
+    default: worsen(c, CASE_ERROR, err_status(e->code));
     }
 }
 

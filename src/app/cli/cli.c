@@ -318,7 +318,7 @@ static void print_failure(const err *e) {
     text to = {0};
     json_out j = json_begin(&to);
     json_string(&j, "program", "fftbloom " VERSION);
-    json_int(&j, "exit_status", e->code);
+    json_int(&j, "exit_status", err_status(e->code));
     cli_error_json(&j, e);
     json_end(&j);
     cli_print(&to);
@@ -338,13 +338,13 @@ int cli_run(const command *cmd, int argc, char **argv, err *e) {
     par_close(&c.threads);
     settings_free(&c.s);
     mem_free(c.word);
-    return e->code ? (int)e->code : status;
+    return e->code ? err_status(e->code) : status;
 }
 
 void cli_error_json(json_out *j, const err *e) {
     if (!e->code) return;
     json_object(j, "error");
-    json_int(j, "code", e->code);
+    json_int(j, "code", err_status(e->code));
     json_string(j, "message", e->msg);
     json_close(j);
 }

@@ -54,7 +54,8 @@ typedef struct {
     const char *needs[COMMAND_WORDS]; /* options without which it cannot run */
     command_example example[COMMAND_EXAMPLES];
     /* Runs the command. It writes its result to `out`, which is printed unless there is an error.
-     * Returns the exit status of a run without an error; of one with an error it is e->code. */
+     * Returns the exit status of a run without an error; of one with an error it is that of
+     * e->code. */
     int (*run)(cli *c, text *out, err *e); /* NULL: each action has its own */
 } command;
 

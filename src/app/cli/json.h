@@ -39,7 +39,7 @@ struct json_value {
 enum { JSON_DEPTH = 64, JSON_BYTES = 16 << 20 };
 
 /* Read a file, or its content; `name` is its name in errors. They fail with ERR_CONFIG on bad JSON,
- * and with ERR_RETRY without memory. */
+ * and with ERR_MEMORY without memory. */
 json_document *json_parse(const char *name, const char *bytes, size_t n, err *e);
 json_document *json_read(const char *path, err *e);
 void json_free(json_document **d);

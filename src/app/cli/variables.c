@@ -8,7 +8,7 @@
 
 static bool grow(variables *v, size_t more, err *e) {
     variable *item = realloc(v->item, (v->count + more + 1) * sizeof *item);
-    if (!item) return err_set(e, ERR_RETRY, "no memory for %zu variables", v->count + more);
+    if (!item) return err_set(e, ERR_MEMORY, "no memory for %zu variables", v->count + more);
     v->item = item;
     return true;
 }

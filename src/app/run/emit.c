@@ -12,26 +12,29 @@ const char *emit_name(const image_channel *c, const settings *s) {
     return s->bloom.emit_layer ? c->name : c->name + n + 1;
 }
 
-/* Moves the channels of a part; `to` has the part already, with all its channels. */
+/* Moves the channels of a part; `to` has the part already, with all its channels. What can fail
+ * comes first: after a failure both parts are whole. */
 static bool move_channels(image_part *to, void **planes, image_part *from, void **own,
                           const settings *s, err *e) {
-    int kept = 0, taken = 0;
     for (int c = 0; c < from->channels; c++) {
         const char *name = emit_name(&from->channel[c], s);
-        image_channel *old = &to->channel[c];
-        if (!name) {
-            from->channel[kept] = from->channel[c];
-            own[kept++] = own[c];
-            mem_free(old->name);
-            continue;
+        char *made = name ? mem_str(name, e) : NULL;
+        if (name && !made) return false;
+        if (!made) continue;
+        mem_free(to->channel[c].name);
+        to->channel[c].name = made;
+    }
+    int kept = 0, taken = 0;
+    for (int c = 0; c < from->channels; c++) {
+        if (emit_name(&from->channel[c], s)) {
+            planes[taken] = own[c];
+            to->channel[taken++] = to->channel[c];
+            mem_free(from->channel[c].name);
+        } else {
+            mem_free(to->channel[c].name);
+            own[kept] = own[c];
+            from->channel[kept++] = from->channel[c];
         }
-        image_channel made = *old;
-        made.name = mem_str(name, e);
-        mem_free(old->name);
-        planes[taken] = own[c];
-        to->channel[taken++] = made;
-        mem_free(from->channel[c].name);
-        if (!made.name) return false;
     }
     from->channels = kept;
     to->channels = taken;

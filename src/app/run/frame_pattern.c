@@ -95,7 +95,7 @@ static bool append(frame_list *l, int number, size_t *room, err *e) {
     if (l->count == *room) {
         size_t more = *room ? *room * 2 : 64;
         int *grown = realloc(l->number, more * sizeof *grown);
-        if (!grown) return err_set(e, ERR_RETRY, "no memory for %zu frames", more);
+        if (!grown) return err_set(e, ERR_MEMORY, "no memory for %zu frames", more);
         l->number = grown;
         *room = more;
     }

@@ -208,7 +208,7 @@ static void keep_first(failure *f, size_t index, const err *why) {
 
 /* Returns how bad a failure is: one after which the same command may succeed is the least. */
 static int badness(err_code code) {
-    return code == ERR_INTERNAL ? 2 : code != ERR_RETRY;
+    return code == ERR_INTERNAL ? 2 : err_status(code) != ERR_RETRY;
 }
 
 static void keep_worst(failure *f, size_t index, const err *why) {
@@ -241,7 +241,7 @@ static void do_frame(worker *w, size_t index) {
     job_files files = {0};
     f.alone = q->workers * (uint32_t)q->queues == 1;
     uint64_t refusals = mem_refusals();
-    if (!make_frame(w, index, &files, &f, &e) && e.code == ERR_RETRY && !f.alone)
+    if (!make_frame(w, index, &files, &f, &e) && err_status(e.code) == ERR_RETRY && !f.alone)
         make_alone(w, index, mem_refusals() > refusals, &files, &f, &e);
     bool failed = f.state == FRAME_FAILED, goes_on = q->s->keep_going && !f.hopeless;
     pthread_mutex_lock(&q->lock);

@@ -56,13 +56,14 @@ bool fingerprint_file(const char *path, hash128 *to, err *e) {
     enum { PIECE = 1 << 20 };
     file_in *f = file_in_open(path, e);
     uint8_t *piece = mem_raw(PIECE, 1, "hashing", e);
-    hash_state *h = hash_begin();
+    hash_state h;
+    hash_begin(&h);
     bool ok = f && piece;
     uint64_t size = f ? file_in_size(f) : 0;
     for (uint64_t at = 0; ok && at < size; at += PIECE) {
         size_t n = size - at < PIECE ? (size_t)(size - at) : PIECE;
         ok = file_in_read(f, at, piece, n, e);
-        if (ok) hash_add(h, piece, n);
+        if (ok) hash_add(&h, piece, n);
     }
     hash128 sum = hash_end(&h);
     if (ok) *to = sum;

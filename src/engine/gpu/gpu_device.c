@@ -17,7 +17,7 @@ static const struct {
 } RESULT[] = {
     {VK_ERROR_DEVICE_LOST, ERR_RETRY, "the device was lost"},
     {VK_ERROR_OUT_OF_DEVICE_MEMORY, ERR_RETRY, "the device is out of memory"},
-    {VK_ERROR_OUT_OF_HOST_MEMORY, ERR_RETRY, "out of host memory"},
+    {VK_ERROR_OUT_OF_HOST_MEMORY, ERR_MEMORY, "out of host memory"},
     {VK_ERROR_TOO_MANY_OBJECTS, ERR_RETRY, "the device has too many objects"},
     {VK_ERROR_INITIALIZATION_FAILED, ERR_NO_DEVICE, "the driver could not start"},
     {VK_ERROR_INCOMPATIBLE_DRIVER, ERR_NO_DEVICE, "no Vulkan driver fits"},

@@ -193,7 +193,7 @@ static bool gpu_repeat(engine *base, const engine_frame *f, engine_repeat *r, er
     for (uint32_t i = 0; i < passes; i++) bytes[i] = x->w.p.pass[i].bytes;
     err why = {0};
     if (gpu_time_copies(&x->w.g, r, bytes, passes, &why)) return true;
-    if (why.code != ERR_RETRY) return err_set(e, why.code, "%s", why.msg);
+    if (err_status(why.code) != ERR_RETRY) return err_set(e, why.code, "%s", why.msg);
     log_debug("copies are not timed beside the passes: %s", why.msg); /* no room for copies */
     r->copy = 0;
     memset(r->copy_pass, 0, sizeof r->copy_pass);

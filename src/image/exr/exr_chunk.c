@@ -55,7 +55,7 @@ static bool zip_encode(exr_scratch *s, const exr_shape *shape, err *e) {
     s->bytes = exr_zip_pack(s->zip, s->raw, shape->raw, s->packed);
     if (!shape->part->small) return true;
     if (!s->deflate && !(s->deflate = libdeflate_alloc_compressor(SMALL_LEVEL)))
-        return err_set(e, ERR_RETRY, "out of memory: deflate");
+        return err_set(e, ERR_MEMORY, "out of memory: deflate");
     size_t room = min_size(s->bytes, shape->raw);
     if (!grow(&s->other, &s->other_room, room, e)) return false;
     size_t n = libdeflate_zlib_compress(s->deflate, s->raw, shape->raw, s->other, room);

@@ -462,7 +462,7 @@ exr_inflater *exr_inflater_new(err *e) {
 #endif
     if (z->plain) return z;
     mem_free(z);
-    err_set(e, ERR_RETRY, "out of memory: inflate");
+    err_set(e, ERR_MEMORY, "out of memory: inflate");
     return NULL;
 }
 

@@ -45,7 +45,8 @@ static bool write_start(exr_writer *w, err *e) {
         ok = exr_layout_make(&layout[p], &w->head->part[p], LEVELS_ONE, false, e);
         w->part[p].layout = layout[p];
     }
-    ok = ok && exr_emit(&t, w->head, layout, e) && file_out_write(w->file, 0, t.s, t.n, e);
+    ok = ok && exr_emit(&t, w->head, layout, e) && text_check(&t, e) &&
+         file_out_write(w->file, 0, t.s, t.n, e);
     w->end = t.n;
     for (int p = 0; ok && p < w->head->parts; p++) {
         w->part[p].table = w->end;

@@ -384,7 +384,7 @@ static bool write_head(hdr_writer *w, err *e) {
     if (p->aspect > 0 && p->aspect != 1) text_add(&t, "PIXASPECT=%.9g\n", 1 / (double)p->aspect);
     text_add(&t, "FORMAT=32-bit_rle_rgbe\n\n-Y %" PRIu32 " +X %" PRIu32 "\n", w->flat.height,
              w->flat.width);
-    bool ok = file_out_write(w->flat.out, 0, t.s, t.n, e);
+    bool ok = text_check(&t, e) && file_out_write(w->flat.out, 0, t.s, t.n, e);
     w->end = t.n;
     text_free(&t);
     return ok;

@@ -191,7 +191,7 @@ uint8_t *png_encode(const png_picture *p, size_t *bytes, err *e) {
     }
     int n;
     budget = SIZE_MAX;
-    no_memory = (err){.code = ERR_RETRY, .msg = "out of memory: deflate"};
+    no_memory = (err){.code = ERR_MEMORY, .msg = "out of memory: deflate"};
     deflated = NULL;
     unsigned char *png =
         stbi_write_png_to_mem(p->pixel, 0, (int)p->width, (int)p->height, p->channels, &n);
