@@ -79,6 +79,10 @@ void bloom_close(bloom **pb) {
     *pb = NULL;
 }
 
+const char *bloom_kernel_faults(const bloom *b) {
+    return session_faults(b->session);
+}
+
 /* --- windows -------------------------------------------------------------------------------- */
 
 /* Grows the box by the kernel's reach, including taps that reach no pixel of the image. */
@@ -256,7 +260,9 @@ static bool bloom_part(const bloom *b, image *img, int part, bloom_report *r, er
 }
 
 static void begin(const bloom *b, bloom_report *r) {
+    const char *faults = session_faults(b->session);
     *r = (bloom_report){.promise.tolerance = b->s.tolerance};
+    if (*faults) store_note(r, "kernel '%.100s': %s", session_kernel(b->session)->path, faults);
     if (b->s.threshold > 0)
         store_note(r,
                    "only light above %g is spread: a lens does not do this, and the glare does not "

@@ -131,6 +131,8 @@ bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err
  */
 bloom *bloom_open_on(const bloom_settings *s, const char *kernel, device_pool *devices, err *e);
 void bloom_close(bloom **b);
+/* Returns what is wrong with the kernel, in a few words, or "". Reports have it among the notes. */
+const char *bloom_kernel_faults(const bloom *b);
 
 /* An account of bloom_expect, to be added to the report of the image. */
 typedef struct {

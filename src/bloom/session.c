@@ -28,7 +28,8 @@ struct session {
     par *threads;
     device_pool *devices;
     kernel_source kernel;
-    bool borrowed; /* the kernel belongs to another session */
+    bool borrowed;           /* the kernel belongs to another session */
+    char faults[LINT_WORDS]; /* of the kernel, in words; "": none */
 
     atomic_flag told; /* the log has said that the primaries of kernel or image are not known */
 
@@ -55,7 +56,12 @@ static session *new_session(const bloom_settings *settings, device_pool *devices
 session *session_open(const bloom_settings *settings, const char *kernel, device_pool *devices,
                       err *e) {
     session *s = new_session(settings, devices, e);
-    if (s && !kernel_source_load(&s->kernel, kernel, s->threads, e)) session_close(&s);
+    bool ok = s && kernel_source_load(&s->kernel, kernel, s->threads, e);
+    if (ok && !s->kernel.is_spectrum) {
+        const psf_planes taps = kernel_source_planes(&s->kernel);
+        ok = lint_glance(s->faults, &taps, s->s.kernel.center != PSF_MIDDLE, e);
+    }
+    if (s && !ok) session_close(&s);
     return s;
 }
 
@@ -63,6 +69,7 @@ session *session_open_beside(const session *of, const bloom_settings *settings, 
     session *s = new_session(settings, of->devices, e);
     if (!s) return NULL;
     s->kernel = of->kernel;
+    memcpy(s->faults, of->faults, sizeof s->faults);
     s->borrowed = true;
     return s;
 }
@@ -93,6 +100,10 @@ void session_close(session **ps) {
 
 const kernel_source *session_kernel(const session *s) {
     return &s->kernel;
+}
+
+const char *session_faults(const session *s) {
+    return s->faults;
 }
 
 device_pool *session_devices(const session *s) {

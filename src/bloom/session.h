@@ -13,6 +13,7 @@
 #include "device/device_pool.h"
 #include "kernel/cache.h"
 #include "kernel/kernel_source.h"
+#include "kernel/lint.h"
 
 /* What follows from the size of an image. Const once it is made. */
 typedef struct {
@@ -52,6 +53,8 @@ void session_rest(session *s);
 void session_close(session **s);
 
 const kernel_source *session_kernel(const session *s);
+/* Returns what is wrong with the kernel, in a few words (lint_glance), or "". */
+const char *session_faults(const session *s);
 device_pool *session_devices(const session *s);
 
 /* Returns what follows from this size: made for the first thread that asks, and kept for those that

@@ -5,6 +5,8 @@
 #include "base/number.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,14 +60,27 @@ static bool fits_8_bits(const value_set *s, double white, bool linear) {
     return true;
 }
 
-static void sum_channel(lint *l, work *k, uint32_t c, double *size, double *coarse) {
+/* Adds what half floats would make of a channel. */
+static void sum_halfs(lint *l, const work *k, uint32_t c, double *coarse) {
     static const double COARSE = 0x1p-20; /* half floats below it have at most 4 bits */
+    size_t n = (size_t)k->w * k->h;
+    for (size_t i = 0; i < n; i++) {
+        double v = clean(k->plane[c][i]),
+               as_half = (double)half_to_float(half_from_float((float)v));
+        if (fabs(v) < COARSE) *coarse += fabs(v);
+        l->half = l->half && v == as_half;
+        l->half_lost += fabs(v - (isfinite(as_half) ? as_half : 0));
+        l->half_zero += v != 0 && as_half == 0;
+    }
+}
+
+static void sum_channel(lint *l, work *k, uint32_t c, double *size) {
     size_t n = (size_t)k->w * k->h;
     value_set set = {0};
     l->low[c] = INFINITY, l->high[c] = -INFINITY;
     for (size_t i = 0; i < n; i++) {
         float tap = k->plane[c][i];
-        double v = clean(tap), as_half = (double)half_to_float(half_from_float((float)v));
+        double v = clean(tap);
         if (!isfinite(tap) && l->bad++ == 0) {
             l->first_bad[0] = c;
             l->first_bad[1] = (uint32_t)(i % k->w), l->first_bad[2] = (uint32_t)(i / k->w);
@@ -74,10 +89,6 @@ static void sum_channel(lint *l, work *k, uint32_t c, double *size, double *coar
         l->low[c] = fmin(l->low[c], v), l->high[c] = fmax(l->high[c], v);
         *size += fabs(v);
         if (v < 0) l->negative++, l->negative_share -= v;
-        if (fabs(v) < COARSE) *coarse += fabs(v);
-        l->half = l->half && v == as_half;
-        l->half_lost += fabs(v - (isfinite(as_half) ? as_half : 0));
-        l->half_zero += v != 0 && as_half == 0;
         add_value(&set, tap);
         k->all[i] += v;
     }
@@ -414,7 +425,8 @@ static bool find_saturation(lint *l, const work *k, err *e) {
 
 /* ---------------------------------------------------------------------------------------------- */
 
-bool lint_kernel(lint *to, const psf_planes *in, err *e) {
+/* Measures the taps; without `all` only what lint_glance needs. */
+static bool measure(lint *to, const psf_planes *in, bool all, err *e) {
     lint l = {.w = in->w, .h = in->h, .channels = min_u32(in->channels, LINT_CHANNELS)};
     work k = {.plane = in->plane, .w = in->w, .h = in->h, .channels = l.channels};
     profile p = {0};
@@ -422,18 +434,84 @@ bool lint_kernel(lint *to, const psf_planes *in, err *e) {
     k.all = mem_new((size_t)k.w * k.h, sizeof *k.all, "kernel", e);
     if (!k.all) return false;
     l.flat = l.half = l.eight_bit = l.not_decoded = true;
-    for (uint32_t c = 0; c < k.channels; c++) sum_channel(&l, &k, c, &size, &coarse);
+    for (uint32_t c = 0; c < k.channels; c++) {
+        sum_channel(&l, &k, c, &size);
+        if (all) sum_halfs(&l, &k, c, &coarse);
+    }
     if (size > 0) l.negative_share /= size, l.half_lost /= size, l.half_coarse = coarse / size;
     bool ok = find_centre(&l, &k, e);
     if (ok && k.total > 0 && (ok = make_profile(&p, &k, e))) {
         measure_rings(&l, &p, k.total);
-        find_glare(&l, &k);
-        find_cut(&l, &p, k.total);
         find_border(&l, &k);
-        ok = find_saturation(&l, &k, e) && find_useful(&l, &k, e);
+        if (all) find_glare(&l, &k), find_cut(&l, &p, k.total);
+        ok = find_saturation(&l, &k, e) && (!all || find_useful(&l, &k, e));
     }
     mem_free(p.sum);
     mem_free(k.all);
     if (ok) *to = l;
     return ok;
+}
+
+bool lint_kernel(lint *l, const psf_planes *in, err *e) {
+    return measure(l, in, true, e);
+}
+
+bool lint_has_background(const lint *l) {
+    return !l->flat && l->background > 0 && l->background_share > 0.01 && fabs(l->slope) < 0.5;
+}
+
+/* --- a glance --------------------------------------------------------------------------------- */
+
+/* Returns whether the taps of a channel have anything that needs a closer look: a middle that is
+ * not the brightest tap, several taps as bright as the brightest, corners that are not dark beside
+ * the mean, or few values. Most kernels have none of these. */
+static bool looks_odd(const psf_planes *in, uint32_t c) {
+    const float *tap = in->plane[c], *end = tap + (size_t)in->w * in->h;
+    const float middle = tap[(size_t)(in->h / 2) * in->w + in->w / 2];
+    const uint32_t x = in->w - 1;
+    const size_t last = (size_t)(in->h - 1) * in->w;
+    float high = -INFINITY;
+    double sum = 0;
+    int same = 0;
+    for (const float *v = tap; v < end; v++) {
+        high = *v > high ? *v : high;
+        sum += (double)*v;
+    }
+    for (const float *v = tap; v < end && same < 5; v++) same += *v >= 0.97f * high;
+    double corner =
+        fmin(fmin((double)tap[0], (double)tap[x]), fmin((double)tap[last], (double)tap[last + x]));
+    value_set set = {0};
+    for (const float *v = tap; v < end && set.count <= 256; v++) add_value(&set, *v);
+    return !(middle >= high) || same >= 5 || !(corner * (double)(end - tap) < 0.01 * sum) ||
+           set.count <= 256;
+}
+
+static void add_finding(char to[LINT_WORDS], const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static void add_finding(char to[LINT_WORDS], const char *fmt, ...) {
+    size_t n = strlen(to);
+    va_list ap;
+    if (n) n += (size_t)snprintf(to + n, LINT_WORDS - n, "; ");
+    va_start(ap, fmt);
+    vsnprintf(to + n, LINT_WORDS - n, fmt, ap);
+    va_end(ap);
+}
+
+bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e) {
+    bool odd = false;
+    lint l;
+    *to = 0;
+    for (uint32_t c = 0; c < in->channels && !odd; c++) odd = looks_odd(in, c);
+    if (!odd) return true;
+    if (!measure(&l, in, false, e)) return false;
+    if (l.flat && (uint64_t)l.w * l.h > 1) add_finding(to, "all taps are equal");
+    if (l.corner && !placed)
+        add_finding(to, "its centre is in the corner");
+    else if (!l.centred && !placed)
+        add_finding(to, "off centre by %d, %d", (int)l.peak[0] - (int)(l.w / 2),
+                    (int)l.peak[1] - (int)(l.h / 2));
+    if (l.saturated) add_finding(to, "saturated");
+    if (lint_has_background(&l)) add_finding(to, "%.0f %% background", 100 * l.background_share);
+    if (l.not_decoded) add_finding(to, "8-bit values that were not decoded");
+    return true;
 }

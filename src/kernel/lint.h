@@ -74,4 +74,15 @@ typedef struct {
 /* Measures the first LINT_CHANNELS planes. Fails only when there is no memory. */
 bool lint_kernel(lint *l, const psf_planes *in, err *e);
 
+/* Returns true if all taps share some light. In a flat kernel, or a box that fills its taps, that
+ * light is the kernel itself. */
+bool lint_has_background(const lint *l);
+
+/* Looks at a kernel that is about to be used, in a small part of the time: finds what would make
+ * every picture wrong. Writes it in a few words, or nothing: "off centre by 19, -11; saturated; 92
+ * % background". `placed`: the caller has set the centre, so where the light lies does not count.
+ */
+enum { LINT_WORDS = 128 };
+bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e);
+
 #endif

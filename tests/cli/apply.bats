@@ -155,9 +155,12 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
     }
     local shipped=$FFTBLOOM_ROOT
     oiiotool in.exr --crop 12x10+5+5 --fullpixels --origin +0+0 -o crop.exr
+    # Of equal taps none is the brightest.
+    oiiotool --create 40x40 3 --fill:color=.2,.2,.2 40x40 --fill:color=50,50,50 3x3+19+19 -d half -o sun.exr
+    "$FFTBLOOM" kernel make disc --param radius=12 --taps 33 -o disc.exr
     # A kernel that is larger than the image is not wrong in itself.
     for pair in "$shipped/testdata/small.exr $shipped/testdata/kernel.exr" "in.exr kernel.exr" \
-        "crop.exr $shipped/kernels/star.exr" "crop.exr in.exr --kernel-center 7,9"; do
+        "crop.exr $shipped/kernels/star.exr" "sun.exr disc.exr"; do
         run --separate-stderr "$FFTBLOOM" $pair -o out.exr
         [ "$status" -eq 0 ]
         [ -z "$stderr" ]
@@ -171,6 +174,34 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
     for i in 1 2; do cp kernel.exr k.000$i.exr; done
     run --separate-stderr "$FFTBLOOM" k.####.exr in.exr -o out.####.exr
     [ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "a kernel that makes every picture wrong: one line, once in a run, and a note in reports" {
+    faulty() { # WORDS arguments...
+        local words=$1
+        shift
+        run --separate-stderr "$FFTBLOOM" "$@"
+        echo "$stderr"
+        [ "$status" -eq 0 ]
+        [ "$stderr" = "fftbloom: warning: kernel '$words: fftbloom kernel check ${words%%\'*}" ]
+    }
+    "$FFTBLOOM" kernel make moffat --taps 41 -o lamp.exr
+    oiiotool lamp.exr --crop 31x31+8+6 --origin +0+0 --fullpixels -o moved.exr
+    # A photograph: a core that is cut off, a grey sky, the lamp beside the middle.
+    "$FFTBLOOM" kernel make moffat --taps 141 -o night.exr
+    oiiotool night.exr --mulc 40 --addc 0.02 --clamp:max=1 --crop 101x101+17+18 --origin +0+0 --fullpixels -o photo.exr
+    sequence 0001 0002
+    faulty "moved.exr': off centre by -3, -1" in.exr moved.exr -o out.exr --report r.json
+    grep -qF "\"notes\": [\"kernel 'moved.exr': off centre by -3, -1\"]" r.json
+    faulty "moved.exr': off centre by -3, -1" in.####.exr moved.exr -o out.####.exr --jobs 2
+    faulty "moved.exr': off centre by -3, -1" plan in.exr moved.exr
+    faulty "moved.exr': off centre by -3, -1" precompute moved.exr -o k.spectrum
+    run --separate-stderr "$FFTBLOOM" in.exr moved.exr -o out.exr --kernel-center peak
+    [ -z "$stderr" ]
+    run --separate-stderr "$FFTBLOOM" in.exr photo.exr -o out.exr
+    [[ "$stderr" == *"kernel 'photo.exr': off centre by 3, 1; saturated; "*" % background: fftbloom kernel check photo.exr" ]]
+    oiiotool --create 9x9 1 --fill:color=1 9x9 --chnames Y -d half -o box.exr
+    faulty "box.exr': all taps are equal" in.exr box.exr -o out.exr
 }
 
 @test "an error of the kernel names the kernel first" {

@@ -143,6 +143,93 @@ static void merge_doubts(void **state) {
     edit_account_free(&told);
 }
 
+/* A level of black in all pictures, as cameras have that write a dark frame above 0. */
+static void merge_finds_black(void **state) {
+    (void)state;
+    for (int given = 0; given < 2; given++) {
+        edit_request r = {.inputs = 3};
+        edit_account told = {0};
+        for (int i = 0; i < 3; i++) {
+            r.input[i] = photograph(moffat, 0.9 * pow(60, i), 0.0015, 0.7, (uint64_t)i + 1);
+            if (given) r.input[i].amount = 0.9 * pow(60, i);
+        }
+        edit_kernel k = apply("merge", &r, &told);
+        const edit_saying *black = said(&told, "black");
+        assert_non_null(black);
+        CHECK_LE(fabs(black->value - 0.0015), 3e-5);
+        assert_null(said(&told, "exposure_differs"));
+        double scale = ring(NULL, moffat, 2) / ring(&k, NULL, 2);
+        for (int i = 0; i <= 140; i++)
+            CHECK_LE(fabs(scale * ring(&k, NULL, i) / ring(NULL, moffat, i) - 1), 0.05);
+        CHECK_LE(100, said(&told, "known_to_0.1")->value);
+        edit_free(&k);
+        edit_account_free(&told);
+    }
+}
+
+static double any(uint64_t *seed, double from, double to) {
+    return from + (to - from) * (double)(make_random(seed) >> 40) * 0x1p-24;
+}
+
+/* Photographs a lamp with a black level, noise and glow of the sky that nobody has told, three
+ * times, and merges the pictures; one time in four with a time that is wrong. Returns whether every
+ * ring that the result calls known is as near to the light as it says. */
+static bool is_covered(uint64_t seed, double known[2]) {
+    light_at *const LIGHT[3] = {moffat, soft, star};
+    light_at *light = LIGHT[seed % 3];
+    double black = make_random(&seed) % 2 ? 0 : any(&seed, 2e-4, 4e-3);
+    double noise = any(&seed, 0.3, 1.5), apart = any(&seed, 15, 90), sky = any(&seed, 0, 1e-7);
+    bool given = make_random(&seed) % 2, wrong = make_random(&seed) % 2;
+    edit_request r = {.inputs = 3};
+    edit_account told = {0};
+    for (int i = 0; i < 3; i++) {
+        double exposure = 0.8 * pow(apart, i);
+        r.input[i] =
+            photograph(light, exposure, black + sky * exposure, noise, seed + 7 + (uint64_t)i);
+        if (given) r.input[i].amount = exposure * (wrong && i == 2 ? any(&seed, 0.7, 1.4) : 1);
+    }
+    edit_kernel k = apply("merge", &r, &told);
+    bool covered = true;
+    for (int l = 0; l < 2; l++) {
+        const edit_saying *s = said(&told, l ? "known_to_0.1" : "known_to_0.02");
+        int end = s ? (int)s->value : 0, off = 0;
+        double is = 0, want = 0;
+        known[l] = end;
+        for (int i = 0; i < end; i++) {
+            is += ring(&k, NULL, i) * fmax(i, 0.16);
+            want += (ring(NULL, light, i) + sky) * fmax(i, 0.16);
+        }
+        for (int i = 0; i < end; i++) {
+            double error = ring(&k, NULL, i) / is * want / (ring(NULL, light, i) + sky) - 1;
+            off += !(fabs(error) <= (l ? 0.1 : 0.02));
+        }
+        covered &= off <= end / 50; /* one ring alone may be off */
+    }
+    edit_free(&k);
+    edit_account_free(&told);
+    return covered;
+}
+
+/* MERGE_SETS=100 build/tests/test_photo counts more sets, which takes a minute. */
+static void merge_says_what_it_knows(void **state) {
+    (void)state;
+    const char *more = getenv("MERGE_SETS");
+    int sets = more ? atoi(more) : 10, covered = 0;
+    double reach[2] = {0};
+    for (int i = 0; i < sets; i++) {
+        double known[2];
+        bool is = is_covered(1000 + (uint64_t)i, known);
+        covered += is;
+        for (int l = 0; l < 2; l++) reach[l] += known[l] / sets;
+        if (more && !is) print_message("set %d: %g, %g\n", i, known[0], known[1]);
+    }
+    print_message(
+        "%d of %d sets are within what is stated: 2 %% to ring %.0f, 10 %% to ring %.0f\n", covered,
+        sets, reach[0], reach[1]);
+    CHECK_LE(0.95 * sets, covered);
+    CHECK_LE(30, reach[1]); /* nothing known would be right, too */
+}
+
 typedef struct {
     double taps, rings;
 } difference;
@@ -256,6 +343,7 @@ static void clean_leaves(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merge_recovers),      cmocka_unit_test(merge_doubts),
+        cmocka_unit_test(merge_finds_black),   cmocka_unit_test(merge_says_what_it_knows),
         cmocka_unit_test(merge_moves_back),    cmocka_unit_test(clean_recovers),
         cmocka_unit_test(clean_takes_shorter), cmocka_unit_test(clean_leaves)};
     return cmocka_run_group_tests(tests, NULL, NULL);

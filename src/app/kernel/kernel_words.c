@@ -37,12 +37,6 @@ static double total(const lint *l) {
     return sum;
 }
 
-/* Returns true if all taps share some light. In a flat kernel, or a box that fills its taps, that
- * light is the kernel itself. */
-static bool has_background(const lint *l) {
-    return !l->flat && l->background > 0 && l->background_share > 0.01 && fabs(l->slope) < 0.5;
-}
-
 static void judge_taps(findings *f, const lint *l) {
     if (l->bad)
         say(f, true, "not_finite",
@@ -72,7 +66,7 @@ static void judge_taps(findings *f, const lint *l) {
 static void judge_centre(findings *f, const lint *l) {
     uint32_t mx = l->w / 2, my = l->h / 2;
     /* Without the background, whose own centre is between the taps of an even side. */
-    double share = has_background(l) ? l->background_share : 0;
+    double share = lint_has_background(l) ? l->background_share : 0;
     double dx = (l->centroid[0] - share * (l->w - 1) / 2) / (1 - share) - mx;
     double dy = (l->centroid[1] - share * (l->h - 1) / 2) / (1 - share) - my, off = hypot(dx, dy);
     if (!(total(l) > 0)) return;
@@ -121,7 +115,7 @@ static void judge_colour(findings *f, const lint *l) {
  */
 static void judge_border(findings *f, const lint *l) {
     if (l->flat) return;
-    if (has_background(l))
+    if (lint_has_background(l))
         say(f, true, "background",
             "a background of about %.3g in each channel lies under everything and holds %.3g %% of "
             "the light: it will be spread evenly over the kernel's square; take it out ('kernel "
@@ -149,7 +143,7 @@ static void judge_border(findings *f, const lint *l) {
             "zero "
             "('kernel crop --fade 0.6')",
             l->slope, 100 * l->beyond, l->enough);
-    if (!has_background(l) && l->border > 1e-3 && l->w > 8 && l->h > 8)
+    if (!lint_has_background(l) && l->border > 1e-3 && l->w > 8 && l->h > 8)
         say(f, true, "border",
             "the outermost taps hold %.3g %% of the light: the kernel's square will show around "
             "bright lights; let it fade to zero before its border ('kernel crop --fade 0.6')",

@@ -7,6 +7,7 @@
 #include "image/format.h"
 #include "image/layers.h"
 #include "kernel/kernel_source.h"
+#include "kernel/lint.h"
 #include "kernel/spectrum_file.h"
 
 #include <limits.h>
@@ -273,30 +274,34 @@ static void add_other_channels(const image_header *h, text *to) {
     if (named > 4) text_add(to, ", and %d more", named - 4);
 }
 
-/* Tells in *at where the kernel is brightest. */
-static bool kernel_is_off_centre(const settings *s, colours *at, par *threads) {
+/* Tells in `at` where a kernel is brightest whose middle is not its centre, far from it. */
+static bool kernel_is_off_centre(const settings *s, uint32_t at[2], par *threads) {
     kernel_source k;
+    lint l;
     if (!kernel_source_load(&k, s->kernel, threads, NULL)) return false;
-    *at = (colours){.w = k.w, .h = k.h};
-    for (; at->channels < (int)k.channels; at->channels++) {
-        at->plane[at->channels] = k.plane[at->channels];
-        at->type[at->channels] = PIXEL_FLOAT;
-    }
-    bool off = find_brightest(at, false) && !is_within(at, FAR);
+    const psf_planes taps = kernel_source_planes(&k);
+    bool off = lint_kernel(&l, &taps, NULL) && !l.centred && !l.corner;
     kernel_source_free(&k);
-    return off;
+    const colours peak = {.w = l.w, .h = l.h, .x = l.peak[0], .y = l.peak[1]};
+    memcpy(at, l.peak, sizeof l.peak);
+    return off && !is_within(&peak, FAR);
 }
 
-void file_set_warn_swapped(const settings *s, const image *img, par *threads) {
+void file_set_tell_faults(const char *kernel, const char *faults) {
+    if (*faults) log_warn("kernel '%s': %s: fftbloom kernel check %s", kernel, faults, kernel);
+}
+
+bool file_set_warn_swapped(const settings *s, const image *img, par *threads) {
     static const char MAYBE[] = "IN and KERNEL may be swapped";
     const image_part *in = &img->head.part[0];
     image_reader *r = spectrum_file_is(s->kernel) ? NULL
                                                   : image_open(s->kernel, NULL, threads, NULL);
-    if (!r) return;
+    if (!r) return false;
     const image_header *head = image_reader_header(r);
     uint32_t w = image_width(&head->part[0]), h = image_height(&head->part[0]);
     text others = {0};
-    colours at;
+    uint32_t at[2];
+    bool warns = true;
     add_other_channels(head, &others);
     image_close(&r);
     double scale = s->bloom.kernel.size;
@@ -306,10 +311,13 @@ void file_set_warn_swapped(const settings *s, const image *img, par *threads) {
         log_warn("%s: the kernel '%s' has channels that a kernel has no use for (%s)", MAYBE,
                  s->kernel, others.s);
     } else if (!settings_given(s, "kernel_center", FOR_APPLY) &&
-               (larger || image_looks_like_kernel(img)) && kernel_is_off_centre(s, &at, threads)) {
+               (larger || image_looks_like_kernel(img)) && kernel_is_off_centre(s, at, threads)) {
         log_warn("%s: the kernel '%s' is brightest at %u, %u, far from its centre, and %s", MAYBE,
-                 s->kernel, at.x, at.y,
+                 s->kernel, at[0], at[1],
                  larger ? "larger than the image" : "the image is brightest at its own centre");
+    } else {
+        warns = false;
     }
     text_free(&others);
+    return warns;
 }

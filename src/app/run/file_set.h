@@ -42,9 +42,14 @@ typedef struct {
 } file_set_file;
 bool file_set_apart(const file_set_file *file, size_t count, const settings *configs, err *e);
 
-/* Logs one warning with the reason, or nothing. Both IN and KERNEL are images, so nothing fails
- * where they are exchanged; but a kernel has no layers besides colour, and its brightest tap is at
- * its centre. `img` is the image as it was read. */
-void file_set_warn_swapped(const settings *s, const image *img, par *threads);
+/* Logs what is wrong with the kernel, in the words of lint_glance, and the command that explains
+ * it.
+ */
+void file_set_tell_faults(const char *kernel, const char *faults);
+
+/* Logs one warning with the reason and returns true, or does nothing. Both IN and KERNEL are
+ * images, so nothing fails where they are exchanged; but a kernel has no layers besides colour, and
+ * its brightest tap is at its centre. `img` is the image as it was read. */
+bool file_set_warn_swapped(const settings *s, const image *img, par *threads);
 
 #endif

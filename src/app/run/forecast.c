@@ -15,7 +15,8 @@
 
 /* Forecasts an image that is in memory, by its pixels. */
 static bool by_pixels(forecast *f, image *img, const settings *s, par *threads, err *e) {
-    file_set_warn_swapped(s, img, threads);
+    if (!file_set_warn_swapped(s, img, threads))
+        file_set_tell_faults(s->kernel, bloom_kernel_faults(f->owner));
     if (!colours_to_linear(img, s, threads, e) || !bloom_predict(f->owner, img, &f->predicted, e))
         return false;
     plan_precision precision = f->predicted.promise.method.precision;

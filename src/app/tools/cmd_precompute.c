@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "kernel/cache.h"
 #include "kernel/kernel_source.h"
+#include "kernel/lint.h"
 #include "kernel/spectrum_file.h"
 
 #include <string.h>
@@ -14,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool make_spectrum(spectrum *to, const settings *s, par *threads, err *e) {
+static bool make_spectrum(spectrum *to, char faults[LINT_WORDS], const settings *s, par *threads,
+                          err *e) {
     kernel_source in = {0};
     kernel_use use = bloom_kernel_use(&s->bloom);
     psf k = {0};
@@ -28,6 +30,11 @@ static bool make_spectrum(spectrum *to, const settings *s, par *threads, err *e)
         log_note("a .spectrum file does not say its primaries: this one is for images that have "
                  "those of the kernel");
     kernel_need need = {.channels = in.channels, .w = PSF_SIDE, .h = PSF_SIDE, .height = in.h};
+    if (ok && !in.is_spectrum) {
+        const psf_planes taps = kernel_source_planes(&in);
+        ok = lint_glance(faults, &taps, s->bloom.kernel.center != PSF_MIDDLE, e);
+        if (ok) file_set_tell_faults(s->kernel, faults);
+    }
     ok = ok && kernel_source_psf(&k, &in, &use, &need, NULL, e) &&
          cache_spectrum(to, &k, &place, threads, e);
     psf_free(&k);
@@ -35,7 +42,7 @@ static bool make_spectrum(spectrum *to, const settings *s, par *threads, err *e)
     return ok;
 }
 
-static void tell(const settings *s, const spectrum *k, text *out) {
+static void tell(const settings *s, const spectrum *k, const char *faults, text *out) {
     struct stat st = {0};
     char size[32];
     stat(s->output, &st);
@@ -50,6 +57,9 @@ static void tell(const settings *s, const spectrum *k, text *out) {
     json_uints(&j, "kernel", (uint32_t[]){k->kernel.w, k->kernel.h}, 2);
     json_uint(&j, "channels", k->kernel.channels);
     json_uints(&j, "grid", (uint32_t[]){k->m[0], k->m[1]}, 2);
+    json_array(&j, "notes");
+    if (*faults) json_string(&j, NULL, faults);
+    json_close(&j);
     json_end(&j);
 }
 
@@ -64,10 +74,11 @@ int cmd_precompute(cli *c, text *out, err *e) {
     bool skip = !s->clobber && access(s->output, F_OK) == 0;
     if (!skip && file_out_possible(s->output, e)) {
         spectrum k = {0};
+        char faults[LINT_WORDS] = "";
         file_out *f = NULL;
-        if (make_spectrum(&k, s, c->threads, e) && (f = file_out_open(s->output, s->clobber, e)) &&
-            spectrum_file_write_to(f, &k, e))
-            tell(s, &k, out);
+        if (make_spectrum(&k, faults, s, c->threads, e) &&
+            (f = file_out_open(s->output, s->clobber, e)) && spectrum_file_write_to(f, &k, e))
+            tell(s, &k, faults, out);
         spectrum_free(&k);
     }
     if (e->code == ERR_SKIPPED) { /* the output appeared meanwhile */

@@ -56,8 +56,8 @@ typedef struct {
     char words[200];
 } edit_saying;
 
-/* How far a ring can be trusted: its mean light, the relative standard error of that, and how many
- * exposures it was measured in. */
+/* How far a ring can be trusted: its mean light, how far from the truth that is in at most one case
+ * of twenty, relatively, and how many exposures it was measured in. */
 typedef struct {
     double light, deviation;
     int exposures;

@@ -17,13 +17,19 @@ typedef struct {
     const edit_input *in;
     edit_kernel k; /* cut around the centre */
     double exposure, noise, quantum, white;
+    double scale_error; /* of the exposure beside the shortest: its relative standard error */
+    double scale_doubt; /* how far the pictures contradict the exposure that was given */
 } exposure;
 
 typedef struct {
     exposure x[EDIT_INPUTS]; /* the shortest first */
     int count;
     uint32_t w, h, channels;
-    size_t n; /* taps of a channel */
+    size_t n;                                 /* taps of a channel */
+    double black[EDIT_CHANNELS], black_error; /* what no light is in all pictures; taken away */
+    double noise;                             /* of the noisiest picture */
+    double wobble; /* of a mean of rounded values, as a part of the step */
+    bool clipped;  /* values below zero are zero */
 } bracket;
 
 /* --- the exposures ---------------------------------------------------------------------------- */
@@ -151,30 +157,99 @@ static bool open_bracket(bracket *b, const edit_request *r, edit_account *told, 
     return cut_bracket(b, r, told, e);
 }
 
-/* Finds noise, white and quantum of each exposure, and how long it was. */
-static bool measure(bracket *b, const ring_map *m, edit_account *told, err *e) {
+/* Finds noise and quantum of each exposure, and what rounding to codes does to means: the mean of
+ * many values of equal light is off by at most this part of a step, because noise blurs the steps
+ * (the first term of their Fourier series). */
+static void measure_noise(bracket *b, const ring_map *m) {
     for (int i = 0; i < b->count; i++) {
         exposure *x = &b->x[i];
         x->quantum = x->in->quantum;
         for (uint32_t c = 0; c < b->channels; c++)
             x->noise += ring_noise(m, x->k.tap + c * b->n, m->rings / 2, m->rings) / b->channels;
-        x->exposure = isfinite(x->in->amount) ? x->in->amount : 1;
-        if (i == 0) continue;
-        exposure *y = &b->x[i - 1];
+        b->noise = fmax(b->noise, x->noise);
+    }
+    double quantum = b->x[0].quantum, blur = quantum > 0 ? b->noise / quantum : 1;
+    b->wobble = quantum > 0 ? exp(-2 * M_PI * M_PI * blur * blur) / M_PI : 0;
+    size_t zeros = 0, all = b->n * b->channels;
+    for (size_t i = 0; i < all; i++) zeros += b->x[0].k.tap[i] <= 0;
+    b->clipped = (double)zeros > 0.01 * (double)all;
+}
+
+/* Returns from where on the taps of an exposure tell how it goes together with the next shorter
+ * one, of about 1 / ratio of its light: where that one does not end in black. */
+static double least_light(const bracket *b, const exposure *x, double ratio) {
+    double shown = 3 * b->x[0].quantum * ratio;
+    if (!b->clipped) return -INFINITY;
+    return fmin(fmax(fmax(0.05 * x->white, 4 * x->noise), shown), 0.2 * x->white);
+}
+
+/* Finds the black level that explains all neighbours, if there is one, and takes it away. */
+static void find_black(bracket *b, const photo_match match[], edit_account *told) {
+    double weight = 0, sum[EDIT_CHANNELS] = {0}, most = 0;
+    for (int i = 1; i < b->count; i++) {
+        if (!(match[i].ratio > 0)) continue;
+        double error = match[i].black_error, w = 1 / (error * error + 1e-30);
+        for (uint32_t c = 0; c < b->channels; c++) sum[c] += w * match[i].black[c];
+        weight += w;
+    }
+    if (!(weight > 0)) return;
+    b->black_error = hypot(sqrt(1 / weight), b->wobble * b->x[0].quantum);
+    for (uint32_t c = 0; c < b->channels; c++)
+        if (fabs(sum[c] / weight) > fabs(most)) most = sum[c] / weight;
+    if (fabs(most) < 3 * b->black_error) return;
+    for (uint32_t c = 0; c < b->channels; c++) {
+        b->black[c] = sum[c] / weight;
+        for (int i = 0; i < b->count; i++)
+            for (size_t t = 0; t < b->n; t++) b->x[i].k.tap[c * b->n + t] -= b->black[c];
+    }
+    edit_say(told, "black", most,
+             "the pictures have a black level of %.2g (white is 1), which was taken away", most);
+}
+
+/* Compares an exposure with the next shorter one, and sets it where it was not given. */
+static bool set_exposure(exposure *x, const exposure *y, const photo_match *is, double ratio,
+                         edit_account *told, err *e) {
+    bool given = isfinite(x->in->amount), fits = is->ratio > 0;
+    x->exposure = given ? x->in->amount : y->exposure * ratio;
+    if (!given && !(ratio > 1))
+        return err_set(e, ERR_DATA,
+                       "'%s' and '%s' have no well exposed taps in common; give their exposures, "
+                       "such as %s:1/60",
+                       y->in->name, x->in->name, x->in->name);
+    double differs = ratio > 0 ? fabs(ratio * y->exposure / x->exposure - 1) : 0;
+    double error = fits ? is->ratio_error : 0.05;
+    x->scale_error = hypot(y->scale_error, given ? 0 : error);
+    x->scale_doubt = y->scale_doubt + (given && differs > 3 * error ? differs : 0);
+    if (given && differs > fmax(0.05, 3 * error))
+        edit_say(told, "exposure_differs", ratio,
+                 "%s has %.4g times the light of %s, not %.4g as their exposures say; leave the "
+                 "exposures out if they may be wrong, and it is measured",
+                 x->in->name, ratio, y->in->name, x->exposure / y->exposure);
+    return true;
+}
+
+/* Finds noise, black level and length of each exposure. */
+static bool measure(bracket *b, const ring_map *m, edit_account *told, err *e) {
+    photo_match match[EDIT_INPUTS] = {0};
+    measure_noise(b, m);
+    for (int i = 1; i < b->count; i++) {
+        exposure *x = &b->x[i];
+        const double *longer = x->k.tap, *shorter = b->x[i - 1].k.tap;
+        double ratio = photo_ratio(longer, shorter, b->n * b->channels, x->white, x->noise);
+        double least = least_light(b, x, ratio);
+        if (!photo_fit_match(&match[i], longer, shorter, b->n, b->channels, x->white, least))
+            match[i] = (photo_match){0};
+    }
+    find_black(b, match, told);
+    bool dark = false;
+    for (uint32_t c = 0; c < b->channels; c++) dark |= b->black[c] != 0;
+    b->x[0].exposure = isfinite(b->x[0].in->amount) ? b->x[0].in->amount : 1;
+    for (int i = 1; i < b->count; i++) {
+        exposure *x = &b->x[i];
+        const exposure *y = x - 1;
         double ratio = photo_ratio(x->k.tap, y->k.tap, b->n * b->channels, x->white, x->noise);
-        if (!isfinite(x->in->amount)) {
-            if (!(ratio > 1))
-                return err_set(e, ERR_DATA,
-                               "'%s' and '%s' have no well exposed taps in common; give "
-                               "their exposures, such as %s:1/60",
-                               y->in->name, x->in->name, x->in->name);
-            x->exposure = y->exposure * ratio;
-        } else if (ratio > 0 && fabs(ratio * y->exposure / x->exposure - 1) > 0.05) {
-            edit_say(told, "exposure_differs", ratio,
-                     "%s has %.4g times the light of %s, not %.4g as their exposures say; without "
-                     "exposures it is measured",
-                     x->in->name, ratio, y->in->name, x->exposure / y->exposure);
-        }
+        if (dark && match[i].ratio > 0) ratio = match[i].ratio;
+        if (!set_exposure(x, y, &match[i], ratio, told, e)) return false;
         edit_say(told, "exposure", x->exposure / b->x[0].exposure,
                  "%s has %.4g times the exposure of %s", x->in->name,
                  x->exposure / b->x[0].exposure, b->x[0].in->name);
@@ -194,11 +269,18 @@ static double step_at(const exposure *x, double v) {
     return x->white * 2.4 / 1.055 * pow(at, 1.4 / 2.4) / 255;
 }
 
+/* Returns by how much the mean of values of this light is too high if all below zero are zero. */
+static double lifted(const exposure *x, double v, double noise) {
+    double sigma = hypot(noise, step_at(x, fmax(v, 0)) / sqrt(12)), z = v / fmax(sigma, 1e-30);
+    if (z > 6) return 0;
+    return fmax(sigma * (exp(-z * z / 2) / sqrt(2 * M_PI) - z * erfc(z / sqrt(2)) / 2), 0);
+}
+
 /* Returns the weight of what the exposure says of a tap of this light: one over the variance, which
  * has the noise, the steps and a hundredth of the light, for pixels differ; and nothing near white,
  * where it is cut off. */
-static double weight(const exposure *x, double light) {
-    double v = light * x->exposure, step = step_at(x, v);
+static double weight(const exposure *x, double light, double black) {
+    double v = light * x->exposure, step = step_at(x, v + black);
     double variance = x->noise * x->noise + step * step / 12 + 1e-4 * v * v + 1e-20;
     double room = clamp_double((0.95 - v / x->white) / 0.15, 0, 1);
     return room * x->exposure * x->exposure / variance;
@@ -226,6 +308,8 @@ typedef struct {
     bracket *b;
     edit_kernel *to;
     double *variance;              /* of each tap, all channels added */
+    double *shift;                 /* what one unit of the black level changes in a tap */
+    double *bias;                  /* what clipping and rounding may have added to it */
     double *says[EDIT_INPUTS];     /* what each exposure adds to a tap, weighted; channels added */
     double *expected[EDIT_INPUTS]; /* the same if it agreed with the result */
 } merging;
@@ -236,7 +320,7 @@ static void merge_tap(merging *m, uint32_t c, size_t i) {
     for (int q = 0; q < b->count; q++) {
         const exposure *x = &b->x[q];
         double v = x->k.tap[c * b->n + i];
-        w[q] = v < 0.98 * x->white ? weight(x, guess) : 0;
+        w[q] = v < 0.98 * x->white ? weight(x, guess, b->black[c]) : 0;
         sum += w[q] * v / x->exposure, all += w[q];
     }
     if (!(all > 0)) { /* white in all: the shortest says the least wrong */
@@ -247,36 +331,49 @@ static void merge_tap(merging *m, uint32_t c, size_t i) {
     m->to->tap[c * b->n + i] = light;
     m->variance[i] += 1 / all;
     for (int q = 0; q < b->count; q++) {
-        m->says[q][i] += w[q] / all * b->x[q].k.tap[c * b->n + i] / b->x[q].exposure;
+        const exposure *x = &b->x[q];
+        double v = x->k.tap[c * b->n + i], raw = light * x->exposure + b->black[c];
+        double part = w[q] / all / x->exposure;
+        m->says[q][i] += part * v;
         m->expected[q][i] += w[q] / all * light;
+        m->shift[i] += part;
+        m->bias[i] += part *
+                      (b->wobble * step_at(x, raw) + (b->clipped ? lifted(x, raw, b->noise) : 0));
     }
 }
 
-/* Fills in how far each ring can be trusted: the noise of its mean, and the most by which an
- * exposure that counts for more than a twentieth disagrees with the result. */
+/* Fills in how far each ring can be trusted. Two standard errors count, of its noise, of the scale
+ * of the exposures that it comes from and of the black level; and in full what may be wrong in the
+ * same way everywhere: what clipping and rounding may have added, how far the pictures contradict
+ * the exposures that were given, and the most by which an exposure that counts for more than a
+ * twentieth disagrees with the result. */
 static bool judge_rings(const merging *m, const ring_map *rings, edit_account *told, err *e) {
     const bracket *b = m->b;
     told->ring = mem_new(rings->rings, sizeof *told->ring, "rings", e);
     if (!told->ring) return false;
     told->rings = rings->rings;
     for (uint32_t r = 0; r < rings->rings; r++) {
-        double light = 0, variance = 0, apart = 0, count = ring_count(rings, r);
+        double light = 0, variance = 0, shift = 0, bias = 0, apart = 0, scale = 0, doubt = 0;
+        double count = ring_count(rings, r);
         edit_ring *ring = &told->ring[r];
         for (uint32_t i = rings->first[r]; i < rings->first[r + 1]; i++) {
-            variance += m->variance[rings->tap[i]];
-            for (uint32_t c = 0; c < b->channels; c++)
-                light += m->to->tap[c * b->n + rings->tap[i]];
+            uint32_t t = rings->tap[i];
+            variance += m->variance[t], shift += m->shift[t], bias += m->bias[t];
+            for (uint32_t c = 0; c < b->channels; c++) light += m->to->tap[c * b->n + t];
         }
         for (int q = 0; q < b->count; q++) {
             double says = 0, expected = 0;
             for (uint32_t i = rings->first[r]; i < rings->first[r + 1]; i++)
                 says += m->says[q][rings->tap[i]], expected += m->expected[q][rings->tap[i]];
+            scale += expected * b->x[q].scale_error, doubt += expected * b->x[q].scale_doubt;
             if (!(expected > 0.05 * light)) continue;
             ring->exposures++;
             apart = fmax(apart, fabs(says / expected - 1));
         }
+        double chance = hypot(sqrt(variance), hypot(scale, shift * b->black_error));
         ring->light = light / (count * b->channels);
-        ring->deviation = light > 0 ? hypot(sqrt(variance) / light, apart) : INFINITY;
+        double most = hypot(2 * chance, apart * light) + bias + doubt;
+        ring->deviation = light > 0 ? most / light : INFINITY;
         if (!ring->exposures) ring->deviation = INFINITY;
     }
     return true;
@@ -304,7 +401,9 @@ static void tell_rings(edit_account *told) {
 static bool open_merging(merging *m, err *e) {
     const bracket *b = m->b;
     bool ok = edit_new(m->to, b->w, b->h, b->channels, e) &&
-              (m->variance = mem_new(b->n, sizeof *m->variance, "variances", e));
+              (m->variance = mem_new(b->n, sizeof *m->variance, "variances", e)) &&
+              (m->shift = mem_new(b->n, sizeof *m->shift, "variances", e)) &&
+              (m->bias = mem_new(b->n, sizeof *m->bias, "variances", e));
     for (int q = 0; q < b->count && ok; q++)
         ok = (m->says[q] = mem_new(b->n, sizeof(double), "exposures", e)) &&
              (m->expected[q] = mem_new(b->n, sizeof(double), "exposures", e));
@@ -313,6 +412,8 @@ static bool open_merging(merging *m, err *e) {
 
 static void close_merging(merging *m) {
     mem_free(m->variance);
+    mem_free(m->shift);
+    mem_free(m->bias);
     for (int q = 0; q < EDIT_INPUTS; q++) mem_free(m->says[q]), mem_free(m->expected[q]);
     for (int q = 0; q < m->b->count; q++) edit_free(&m->b->x[q].k);
 }

@@ -162,3 +162,40 @@ double photo_ratio(const double *longer, const double *shorter, size_t n, double
     }
     return b > 0 ? a / b : 0;
 }
+
+/* shorter = share * longer + offset: the longer exposure, in which noise is small beside the light,
+ * is the one that is taken to be exact. With light E L + black in an exposure E, the offset is
+ * black * (1 - share). The errors are those of taps whose noise differs (White's). */
+bool photo_fit_match(photo_match *to, const double *longer, const double *shorter, size_t n,
+                     uint32_t channels, double white, double least) {
+    double count[EDIT_CHANNELS] = {0}, light[EDIT_CHANNELS] = {0}, offset[EDIT_CHANNELS] = {0};
+    double spread = 0, share = 0, of_share = 0, of_offset[EDIT_CHANNELS] = {0};
+    /* First the means, then the line, then how far taps are from it. */
+    for (int pass = 0; pass < 3; pass++) {
+        for (uint32_t c = 0; c < channels; c++)
+            for (size_t i = c * n; i < (c + 1) * n; i++) {
+                double y = longer[i], x = shorter[i], d = y - light[c];
+                if (!(y >= least && y <= 0.9 * white)) continue;
+                double off = x - offset[c] - share * y;
+                if (pass == 0) count[c]++, light[c] += y, offset[c] += x;
+                if (pass == 1) spread += d * d, share += d * (x - offset[c]);
+                if (pass == 2) of_share += d * d * off * off, of_offset[c] += off * off;
+            }
+        for (uint32_t c = 0; pass == 0 && c < channels; c++)
+            light[c] /= fmax(count[c], 1), offset[c] /= fmax(count[c], 1);
+        if (pass == 0) continue;
+        if (!(spread > 0)) return false;
+        if (pass == 2) of_share = sqrt(of_share) / spread;
+        if (pass == 1) share /= spread;
+        for (uint32_t c = 0; pass == 1 && c < channels; c++) offset[c] -= share * light[c];
+    }
+    if (!(share > 0 && share < 1)) return false;
+    *to = (photo_match){.ratio = 1 / share, .ratio_error = of_share / share};
+    for (uint32_t c = 0; c < channels; c++) {
+        double error = hypot(sqrt(of_offset[c]) / fmax(count[c], 1), light[c] * of_share);
+        to->black[c] = offset[c] / (1 - share);
+        to->black_error = fmax(to->black_error, error / (1 - share));
+        if (count[c] < 8) return false;
+    }
+    return true;
+}

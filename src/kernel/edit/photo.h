@@ -41,4 +41,16 @@ bool photo_find_core(photo_core *c, const double *tap, const ring_map *m, bool c
 double photo_ratio(const double *longer, const double *shorter, size_t n, double white,
                    double noise);
 
+/* How two exposures go together if both have the same black level, one for each channel: what
+ * stands for no light. */
+typedef struct {
+    double ratio, ratio_error; /* of longer to shorter; its relative standard error */
+    double black[EDIT_CHANNELS], black_error;
+} photo_match;
+
+/* Fits a line to the taps of `longer` from `least` to nine tenths of `white`, `n` of each channel,
+ * and to the same taps of `shorter`. Returns false where they do not decide it. */
+bool photo_fit_match(photo_match *to, const double *longer, const double *shorter, size_t n,
+                     uint32_t channels, double white, double least);
+
 #endif
