@@ -65,17 +65,18 @@ static void check_band_order(const image *img, bool upwards, uint32_t bands) {
 
 static void bands_come_in_any_order(void **state) {
     (void)state;
-    for (int order = 0; order < 3; order++)
-        for (int tiled = 0; tiled < 2; tiled++)
-            for (uint32_t bands = 1; bands < 4; bands++) {
-                make_part m = PART("R:half Z:float", 0, 9, 40, 150, .packing = COMPRESSION_ZIP,
-                                   .order = (line_order)order);
-                if (tiled) m.tile_w = m.tile_h = 16;
-                image *img = make_image(&m, 1);
-                check_band_order(img, false, bands);
-                check_band_order(img, true, bands);
-                image_free(&img);
-            }
+    for (int i = 0; i < COMPRESSIONS * 3 * 2 * 3; i++) {
+        int order = i % 3, tiled = i / 3 % 2;
+        uint32_t bands = 1 + i / 6 % 3;
+        make_part m = PART("R:half Z:float", 0, 9, 40, 150, .packing = (compression)(i / 18),
+                           .order = (line_order)order);
+        if (!WITH_OPENEXR && m.packing > COMPRESSION_PIZ) continue;
+        if (tiled) m.tile_w = m.tile_h = 16;
+        image *img = make_image(&m, 1);
+        check_band_order(img, false, bands);
+        check_band_order(img, true, bands);
+        image_free(&img);
+    }
 }
 
 static void wrong_bands_are_refused(void **state) {

@@ -256,7 +256,7 @@ static bool write_plain(void *ctx, size_t piece, int worker, err *e) {
     }
     ok = ok && write_gathered(g, e);
     mem_free(g);
-    return ok;
+    return ok && write_waiting(w, j->part, e);
 }
 
 bool exr_write_band(void *writer, int part, uint32_t row, uint32_t rows, const void *const plane[],
