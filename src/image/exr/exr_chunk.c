@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "image/exr/exr_ilm.h"
-#include "image/exr/exr_inflate.h"
 #include "image/exr/exr_split.h"
 #include "image/exr/exr_tiny.h"
 #include "image/exr/exr_zip.h"
@@ -38,10 +37,11 @@ static size_t bound_same(size_t raw) {
 }
 
 static bool zip_decode(exr_scratch *s, const exr_shape *shape, err *e) {
-    exr_stream one = {s->packed, s->bytes, s->raw, shape->raw, false};
-    if (!s->inflate && !(s->inflate = exr_inflater_new(e))) return false;
-    exr_inflate(s->inflate, &one, 1);
-    return one.ok || err_set(e, ERR_DATA, "the deflated data is damaged");
+    if (!s->inflate && !(s->inflate = libdeflate_alloc_decompressor()))
+        return err_set(e, ERR_RETRY, "out of memory: inflate");
+    return libdeflate_zlib_decompress(s->inflate, s->packed, s->bytes, s->raw, shape->raw, NULL) ==
+               LIBDEFLATE_SUCCESS ||
+           err_set(e, ERR_DATA, "the deflated data is damaged");
 }
 
 /* Where the part asks for it, packs with libdeflate, too, and takes what is smaller. Levels 8 and 9
@@ -216,11 +216,7 @@ uint64_t exr_layout_stored(const exr_layout *l, line_order order, uint64_t n) {
 /* --- scratch memory ----------------------------------------------------------------------- */
 
 bool exr_scratch_packed(exr_scratch *s, size_t bytes, err *e) {
-    return grow(&s->packed, &s->packed_room, bytes + EXR_INFLATE_IN, e);
-}
-
-static bool grow_raw(exr_scratch *s, size_t bytes, err *e) {
-    return grow(&s->raw, &s->raw_room, bytes + EXR_INFLATE_OUT, e);
+    return grow(&s->packed, &s->packed_room, bytes, e);
 }
 
 void exr_scratch_free(exr_scratch *s) {
@@ -229,7 +225,7 @@ void exr_scratch_free(exr_scratch *s) {
     mem_free(s->other);
     mem_free(s->zip);
     if (s->deflate) libdeflate_free_compressor(s->deflate);
-    exr_inflater_free(s->inflate);
+    if (s->inflate) libdeflate_free_decompressor(s->inflate);
     *s = (exr_scratch){0};
 }
 
@@ -287,21 +283,6 @@ static exr_shape shape_of(const exr_chunk *c) {
     return (exr_shape){c->part, c->at.w, c->at.h, (size_t)c->at.w * c->at.h * c->layout->pixel};
 }
 
-void exr_chunk_unpack_two(exr_scratch s[2], const exr_chunk c[2]) {
-    exr_stream two[2];
-    err none = {0};
-    for (int i = 0; i < 2; i++) {
-        size_t raw = shape_of(&c[i]).raw;
-        if (CODEC[c[i].part->packing].decode != zip_decode || s[i].bytes >= raw ||
-            !grow_raw(&s[i], raw, &none))
-            return;
-        two[i] = (exr_stream){s[i].packed, s[i].bytes, s[i].raw, raw, false};
-    }
-    if (!s->inflate && !(s->inflate = exr_inflater_new(&none))) return;
-    exr_inflate(s->inflate, two, 2);
-    for (int i = 0; i < 2; i++) s[i].unpacked = two[i].ok;
-}
-
 bool exr_chunk_decode(exr_scratch *s, const exr_chunk *c, err *e) {
     const codec *by = &CODEC[c->part->packing];
     exr_shape shape = shape_of(c);
@@ -312,7 +293,7 @@ bool exr_chunk_decode(exr_scratch *s, const exr_chunk *c, err *e) {
     if (!by->decode || s->bytes > shape.raw)
         return err_set(e, ERR_DATA, "the chunk has %zu bytes, its pixels need %zu", s->bytes,
                        shape.raw);
-    if (!s->unpacked && (!grow_raw(s, shape.raw, e) || !by->decode(s, &shape, e))) return false;
+    if (!grow(&s->raw, &s->raw_room, shape.raw, e) || !by->decode(s, &shape, e)) return false;
     run r = {.bytes = s->raw, .half = shape.raw / 2};
     if (by->split) r.last = exr_join_start(r.bytes, r.half);
     each_segment(c, &r, by->split ? scatter_split : scatter);
@@ -324,7 +305,7 @@ bool exr_chunk_encode(exr_scratch *s, const exr_chunk *c, err *e) {
     exr_shape shape = shape_of(c);
     if (!exr_scratch_packed(s, by->bound(shape.raw), e)) return false;
     if (by->encode) {
-        if (!grow_raw(s, shape.raw, e)) return false;
+        if (!grow(&s->raw, &s->raw_room, shape.raw, e)) return false;
         run r = {s->raw, shape.raw / 2, EXR_SPLIT_START};
         each_segment(c, &r, by->split ? gather_split : gather);
         if (by->split) exr_split_end(r.bytes, r.half, r.last);

@@ -6,7 +6,7 @@
  * written; the smaller levels of a mip-mapped file count in the length of its table.
  *
  * One table of codecs: NONE and RLE are done here, ZIPS and ZIP are packed by exr_zip and unpacked
- * by exr_inflate, PIZ is done by tinyexr's functions, PXR24, B44, B44A, DWAA and DWAB by OpenEXR
+ * by libdeflate, PIZ is done by tinyexr's functions, PXR24, B44, B44A, DWAA and DWAB by OpenEXR
  * where the program is built with it. Each takes the chunk as one run of bytes, line by line,
  * within a line channel by channel; ZIP and RLE take the even bytes of that run and then the odd
  * ones, which are gathered from and scattered to the planes without a pass of their own.
@@ -71,8 +71,7 @@ typedef struct {
     size_t bytes; /* of the chunk in `packed` */
     struct exr_zip *zip;
     struct libdeflate_compressor *deflate; /* of parts that are to be small */
-    struct exr_inflater *inflate;
-    bool unpacked; /* `raw` has what is packed in `packed` */
+    struct libdeflate_decompressor *inflate;
 } exr_scratch;
 
 /* Makes s->packed at least so large. The functions below see to s->raw. */
@@ -94,9 +93,6 @@ typedef struct {
     exr_block at;
 } exr_chunk;
 
-/* Unpacks the chunks in s[0].packed and s[1].packed side by side, where the codec can, so that
- * exr_chunk_decode finds them unpacked. What is damaged it leaves to exr_chunk_decode. */
-void exr_chunk_unpack_two(exr_scratch s[2], const exr_chunk c[2]);
 /* Decodes the chunk in s->packed to those of its rows that lie in the band. */
 bool exr_chunk_decode(exr_scratch *s, const exr_chunk *c, err *e);
 /* Encodes the chunk, all rows of which the band has, to s->packed. */

@@ -11,7 +11,7 @@ struct exr_reader {
     par *threads;
     const image_header *head;
     exr_file exr;
-    exr_scratch *scratch; /* two for each thread */
+    exr_scratch *scratch; /* one for each thread */
 };
 
 void *exr_read_open(const char *path, const image_limits *limits, par *threads, image_header *h,
@@ -20,7 +20,7 @@ void *exr_read_open(const char *path, const image_limits *limits, par *threads, 
     if (!r) return NULL;
     r->threads = threads;
     r->head = h;
-    r->scratch = mem_new(2 * (size_t)par_workers(threads), sizeof *r->scratch, "EXR reader", e);
+    r->scratch = mem_new((size_t)par_workers(threads), sizeof *r->scratch, "EXR reader", e);
     if (!r->scratch || !(r->file = file_in_open(path, e)) ||
         !exr_file_read(&r->exr, h, r->file, limits, e)) {
         exr_read_close(r);
@@ -32,7 +32,7 @@ void *exr_read_open(const char *path, const image_limits *limits, par *threads, 
 void exr_read_close(void *reader) {
     exr_reader *r = reader;
     if (!r) return;
-    for (int i = 0; r->scratch && i < 2 * par_workers(r->threads); i++)
+    for (int i = 0; r->scratch && i < par_workers(r->threads); i++)
         exr_scratch_free(&r->scratch[i]);
     mem_free(r->scratch);
     exr_file_free(&r->exr);
@@ -77,7 +77,6 @@ bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *
                        " go beyond the end of the file at %" PRIu64,
                        size, at + n, file_in_size(r->file));
     s->bytes = size;
-    s->unpacked = false;
     return exr_scratch_packed(s, size, e) && file_in_read(r->file, at + n, s->packed, size, e);
 }
 
@@ -88,7 +87,7 @@ typedef struct {
     int part;
     uint64_t first; /* chunk */
     uint64_t chunks;
-    uint64_t each; /* chunks that a thread decodes together: one or two */
+    uint64_t each; /* lines that are read at once, if they are not packed */
     exr_band band;
 } band_job;
 
@@ -98,21 +97,14 @@ static bool fail_at(const band_job *j, const exr_chunk *c, err *e) {
                   j->part, compression_name(c->part->packing), c->at.x, c->at.y);
 }
 
-static bool decode_chunks(void *ctx, size_t i, int worker, err *e) {
+static bool decode_chunk(void *ctx, size_t i, int worker, err *e) {
     band_job *j = ctx;
-    exr_scratch *s = &j->r->scratch[2 * worker];
+    exr_scratch *s = &j->r->scratch[worker];
     const exr_layout *l = exr_read_layout(j->r, j->part);
-    uint64_t at = i * j->each, n = min_u64(j->each, j->chunks - at);
-    exr_chunk c[2];
-    for (uint64_t k = 0; k < n; k++) {
-        uint64_t index = j->first + at + k;
-        c[k] = (exr_chunk){exr_read_part(j->r, j->part), l, &j->band, exr_layout_block(l, index)};
-        if (!exr_read_chunk(j->r, j->part, index, &s[k], e)) return fail_at(j, &c[k], e);
-    }
-    if (n == 2) exr_chunk_unpack_two(s, c);
-    for (uint64_t k = 0; k < n; k++)
-        if (!exr_chunk_decode(&s[k], &c[k], e)) return fail_at(j, &c[k], e);
-    return true;
+    uint64_t index = j->first + i;
+    exr_chunk c = {exr_read_part(j->r, j->part), l, &j->band, exr_layout_block(l, index)};
+    return (exr_read_chunk(j->r, j->part, index, s, e) && exr_chunk_decode(s, &c, e)) ||
+           fail_at(j, &c, e);
 }
 
 /* --- lines that are not packed --- */
@@ -168,21 +160,10 @@ static bool read_lines(const band_job *j, uint64_t first, uint64_t n, exr_scratc
 static bool read_stretch(void *ctx, size_t index, int worker, err *e) {
     band_job *j = ctx;
     uint64_t at = index * j->each, n = min_u64(j->each, j->chunks - at);
-    band_job one = *j;
-    if (read_lines(j, j->first + at, n, &j->r->scratch[2 * worker])) return true;
-    one.each = 1;
+    if (read_lines(j, j->first + at, n, &j->r->scratch[worker])) return true;
     for (uint64_t i = at; i < at + n; i++)
-        if (!decode_chunks(&one, (size_t)i, worker, e)) return false;
+        if (!decode_chunk(j, (size_t)i, worker, e)) return false;
     return true;
-}
-
-/* Returns how many chunks a thread unpacks together. Two take less than one and a half times as
- * long as one, if there are more of them than threads; but where the memory is short, as for images
- * that are made in tiles, each thread holds only one. */
-static uint64_t together(const band_job *j, const exr_layout *l) {
-    uint64_t threads = (uint64_t)par_threads(j->r->threads);
-    uint64_t all = threads * l->w * l->lines * l->pixel;
-    return j->chunks > threads && mem_left() / 16 >= all ? 2 : 1;
 }
 
 bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *const plane[],
@@ -193,8 +174,7 @@ bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *co
     band_job j = {.r = r, .part = part, .first = (uint64_t)from * l->across};
     j.chunks = (uint64_t)(to - from + 1) * l->across;
     j.band = (exr_band){plane, row, rows, l->w};
-    uint64_t stretch = stretch_of(&j);
-    j.each = stretch ? stretch : together(&j, l);
-    return par_for(r->threads, (size_t)((j.chunks + j.each - 1) / j.each),
-                   stretch ? read_stretch : decode_chunks, &j, e);
+    j.each = stretch_of(&j);
+    if (!j.each) return par_for(r->threads, (size_t)j.chunks, decode_chunk, &j, e);
+    return par_for(r->threads, (size_t)((j.chunks - 1) / j.each + 1), read_stretch, &j, e);
 }

@@ -2,7 +2,7 @@
  *
  * Saving a file is mostly this encoder. It is made for two halves whose bytes have nothing in
  * common, and for noise; the head of exr_zip.c says how. The same bytes give the same stream on
- * every machine. It does not know about channels. exr_inflate.h unpacks. */
+ * every machine. It does not know about channels. libdeflate unpacks. */
 #ifndef IMAGE_EXR_ZIP_H
 #define IMAGE_EXR_ZIP_H
 
