@@ -68,7 +68,6 @@ typedef struct {
     image_channel *channel; /* in the order of the file: EXR sorts by name */
     int channels;
     compression packing;
-    bool small; /* ZIP and ZIPS are written smaller, in two to three times the time; not in files */
     line_order order;
     uint32_t tile_w, tile_h; /* 0: scan lines */
     bool mipmapped;          /* the file had more levels; only level 0 is read */

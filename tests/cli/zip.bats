@@ -16,7 +16,7 @@ bloom() { # OUT OPTION...
 }
 bytes() { stat -c %s "$1"; }
 
-WORDS='zip zips zip:small zips:small'
+WORDS='zip zips'
 
 @test "OpenEXR reads what is written" {
     command -v oiiotool >/dev/null || skip "oiiotool is not installed"
@@ -25,7 +25,7 @@ WORDS='zip zips zip:small zips:small'
         for word in $WORDS; do
             bloom out.exr --compression $word --pixel-type $type
             oiiotool none.exr out.exr --fail 0 --warn 0 --diff
-            [[ "$(oiiotool --info -v out.exr)" == *"compression: \"${word%:small}\""* ]]
+            [[ "$(oiiotool --info -v out.exr)" == *"compression: \"$word\""* ]]
         done
     done
 }
@@ -46,13 +46,9 @@ WORDS='zip zips zip:small zips:small'
     done
 }
 
-@test "small is smaller, and neither is larger than uncompressed" {
+@test "neither is larger than uncompressed" {
     for type in half float; do
-        for word in none zip zips zip:small zips:small; do
-            bloom "$word.exr" --compression $word --pixel-type $type
-        done
-        [ "$(bytes zip:small.exr)" -lt "$(bytes zip.exr)" ]
-        [ "$(bytes zips:small.exr)" -lt "$(bytes zips.exr)" ]
+        for word in none $WORDS; do bloom "$word.exr" --compression $word --pixel-type $type; done
         [ "$(bytes zip.exr)" -lt "$(bytes none.exr)" ]
         [ "$(bytes zips.exr)" -lt "$(bytes none.exr)" ]
     done

@@ -206,13 +206,9 @@ const option OPTIONS[] = {
      .help = "Write into the EXR file how it was made: version, input, kernel and settings.",
      .about = "A note is given if an image with such attributes is bloomed again."},
     {"compression", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY, AT(packing),
-     .words = WORDS("keep", "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa",
-                    "dwab", "zips:small", "zip:small"),
-     .preset = "keep", .help = "Compression of EXR output; keep uses the input's.",
-     .about =
-         "zip:small and zips:small pack for two to three times as long and save up to 7 % of the "
-         "size where an image is smooth, nothing where it has grain. The pixels and the "
-         "format are the same."},
+     .words =
+         WORDS("keep", "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa", "dwab"),
+     .preset = "keep", .help = "Compression of EXR output; keep uses the input's."},
     {"exposure", OPTION_FLOAT, SECTION_LAYERS, FOR_APPLY, AT(exposure), .value = "STOPS",
      .words = WORDS("auto"), .min = -40, .max = 40, .preset = "auto", .keyed = true,
      .help = "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",

@@ -54,7 +54,7 @@ typedef struct {
     settings_missing missing;
     bool keep_going;  /* also of check */
     uint32_t jobs;    /* host threads; 0: all there are */
-    uint32_t packing; /* 0: as the input; else compression + 1; then zips and zip made small */
+    uint32_t packing; /* 0: as the input; else compression + 1 */
     settings_pixels pixels;
     const char *input_space,
         *output_space; /* names that space_find knows, or "input"; NULL: none */

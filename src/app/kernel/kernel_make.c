@@ -127,8 +127,7 @@ static image *to_image(float *plane[], uint32_t channels, const kernel_recipe *r
     static const char *const NAME[2][MODEL_CHANNELS] = {{"Y"}, {"R", "G", "B"}};
     image_part part = {.data = {0, 0, (int32_t)r->w - 1, (int32_t)r->h - 1},
                        .aspect = 1,
-                       .packing = COMPRESSION_ZIP,
-                       .small = true};
+                       .packing = COMPRESSION_ZIP};
     part.display = part.data;
     const image_header plain = {"exr", &part, 1};
     image_header head;

@@ -109,13 +109,8 @@ bool output_types(image_header *h, const settings *s, pixel_type from, pixel_typ
 }
 
 void output_packing(image_header *h, const settings *s) {
-    bool small = s->packing > COMPRESSIONS;
-    for (int part = 0; s->packing && part < h->parts; part++) {
-        image_part *p = &h->part[part];
-        p->packing = (compression)(small ? s->packing - 1 - COMPRESSIONS + COMPRESSION_ZIPS
-                                         : s->packing - 1);
-        p->small = small;
-    }
+    for (int p = 0; s->packing && p < h->parts; p++)
+        h->part[p].packing = (compression)(s->packing - 1);
 }
 
 bool output_prepare(image *img, const settings *s, par *threads, err *e) {

@@ -44,25 +44,12 @@ static bool zip_decode(exr_scratch *s, const exr_shape *shape, err *e) {
            err_set(e, ERR_DATA, "the deflated data is damaged");
 }
 
-/* Where the part asks for it, packs with libdeflate, too, and takes what is smaller. Levels 8 and 9
- * save another 0.5 % and take three times as long; images with grain are smaller by exr_zip. */
 static bool zip_encode(exr_scratch *s, const exr_shape *shape, err *e) {
-    enum { SMALL_LEVEL = 7 };
     if (!exr_zip_holds(s->zip, shape->raw)) {
         mem_free(s->zip);
         if (!(s->zip = exr_zip_new(shape->raw, e))) return false;
     }
     s->bytes = exr_zip_pack(s->zip, s->raw, shape->raw, s->packed);
-    if (!shape->part->small) return true;
-    if (!s->deflate && !(s->deflate = libdeflate_alloc_compressor(SMALL_LEVEL)))
-        return err_set(e, ERR_MEMORY, "out of memory: deflate");
-    size_t room = min_size(s->bytes, shape->raw);
-    if (!grow(&s->other, &s->other_room, room, e)) return false;
-    size_t n = libdeflate_zlib_compress(s->deflate, s->raw, shape->raw, s->other, room);
-    if (n && n < s->bytes) { /* 0: it does not fit */
-        memcpy(s->packed, s->other, n);
-        s->bytes = n;
-    }
     return true;
 }
 
@@ -222,9 +209,7 @@ bool exr_scratch_packed(exr_scratch *s, size_t bytes, err *e) {
 void exr_scratch_free(exr_scratch *s) {
     mem_free(s->packed);
     mem_free(s->raw);
-    mem_free(s->other);
     mem_free(s->zip);
-    if (s->deflate) libdeflate_free_compressor(s->deflate);
     if (s->inflate) libdeflate_free_decompressor(s->inflate);
     *s = (exr_scratch){0};
 }

@@ -66,11 +66,10 @@ typedef struct {
 /* What one thread works with: buffers that grow as needed, and the states of ZIP. Starts as zeros;
  * belongs to one thread at a time. */
 typedef struct {
-    uint8_t *packed, *raw, *other;
-    size_t packed_room, raw_room, other_room;
+    uint8_t *packed, *raw;
+    size_t packed_room, raw_room;
     size_t bytes; /* of the chunk in `packed` */
     struct exr_zip *zip;
-    struct libdeflate_compressor *deflate; /* of parts that are to be small */
     struct libdeflate_decompressor *inflate;
 } exr_scratch;
 
