@@ -3,6 +3,7 @@
 #include "app/cli/help.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,20 +12,25 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Ends the program: the frame at hand is dropped and no temporary file stays. FFTW's planner aborts
- * when memory runs out, so an abort is reported as that. */
-static void on_signal(int number) {
-    static const char ABORTED[] =
-        "fftbloom: error: a library ended the program, most likely because memory ran out\n";
-    file_out_remove_all();
-    log_last_words(number == SIGABRT ? ABORTED : NULL);
-    _exit(number == SIGABRT ? ERR_RETRY : 128 + number);
-}
-
 static void end_without_memory(void) {
     file_out_remove_all();
     log_last_words("fftbloom: error: out of memory\n");
     _exit(ERR_RETRY);
+}
+
+/* Ends the program: the frame at hand is dropped and no temporary file stays. An abort that is not
+ * for want of memory is an alarm of ours or of the C library's, and leaves its core. */
+static void on_signal(int number) {
+    if (number == SIGABRT && mem_may_abort) end_without_memory();
+    file_out_remove_all();
+    log_last_words(NULL);
+    if (number != SIGABRT) _exit(128 + number);
+    signal(SIGABRT, SIG_DFL);
+    sigset_t abort_only;
+    sigemptyset(&abort_only);
+    sigaddset(&abort_only, SIGABRT);
+    raise(SIGABRT);
+    pthread_sigmask(SIG_UNBLOCK, &abort_only, NULL);
 }
 
 /* Catches every signal that would end the program and leave temporary files. A signal that is

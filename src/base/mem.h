@@ -46,6 +46,9 @@ void mem_keep(uint64_t bytes);
  * Work that takes its memory in many pieces calls it before the first of them. */
 bool mem_check(uint64_t bytes, const char *what, err *e);
 
+/* True while this thread is in a library that aborts where it gets no memory. */
+extern _Thread_local volatile bool mem_may_abort;
+
 /* Returns the bytes that an allocation takes: large ones are rounded up to large pages. */
 uint64_t mem_rounded(uint64_t bytes);
 

@@ -153,10 +153,10 @@ P
     for bad in $'x\ntouch pwned' $'x\e[31m' 'q" --wrap="touch pwned' 'back\slash'; do
         run job --dry-run --farm-dir "$bad"
         [ "$status" -eq 64 ]
-        [[ "$output" == *"farm folder"*"cannot stand in a batch script"* ]]
+        [[ "$output" == *"cannot stand in a "* ]]
     done
     mkdir $'line\nend'
-    (cd $'line\nend' && ln -s ../in ../out ../kernel.exr . && run job --dry-run && [ "$status" -eq 64 ] && [[ "$output" == *"working folder"* ]])
+    (cd $'line\nend' && ln -s ../in ../out ../kernel.exr . && run job --dry-run && [ "$status" -eq 64 ] && [[ "$output" == *"cannot stand in a job"* ]])
     run job --farm-args $'-p x\e[31m'
     [ "$status" -eq 64 ]
     # Blanks and patterns of Slurm are only names. The fake sbatch reads %a and %% as Slurm does.
@@ -285,6 +285,8 @@ assert [t["exit_status"] for t in d["tasks"]] == [65, 0], d'
     FAKE_SAYS='sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' run job
     [ "$status" -eq 75 ]
     [[ "${lines[-1]}" == *"'Batch job submission failed: Socket timed out"* ]]
+    FAKE_SAYS='sbatch: error: Batch job submission failed: Invalid partition name specified' run job
+    [ "$status" -eq 64 ]
     FAKE_SAYS=$'sbatch: unrecognized option \'--bogus\'\nTry "sbatch --help" for more information' run job
     [ "$status" -eq 64 ]
     [[ "${lines[-1]}" == *"it says 'sbatch: unrecognized option '--bogus''"* ]]
@@ -354,7 +356,7 @@ P
 }
 
 @test "a template's words: all of them, quoted for a shell, and none that is not there" {
-    printf '#!/bin/sh\n# @NAME@ @COUNT@ of @FIRST@-@LAST@, user@host @lower@\ncd "@FOLDER@"\nfor f in $(echo @FRAMES@ | tr , " "); do "@PROGRAM@" @SHELL_ARGS@ --frames=$f; done\n' >mine.sh
+    printf '#!/bin/sh\n# @NAME@ @COUNT@ of @FIRST@-@LAST@, user@host @lower@\ncd @SHELL_FOLDER@\nfor f in $(echo @FRAMES@ | tr , " "); do @SHELL_PROGRAM@ @SHELL_ARGS@ --frames=$f; done\n' >mine.sh
     "$FFTBLOOM" in/a.####.exr kernel.exr -o out/b.####.exr --farm template --farm-template mine.sh >made.sh
     grep -qx '# bloom-b-1001-1010 7 of 1001-1010, user@host @lower@' made.sh
     sh made.sh
@@ -393,4 +395,39 @@ P
     [ "$result" -eq 0 ]
     [ "$(ls out | wc -l)" -eq 7 ]
     "$python" -c 'import json; assert json.load(open("all.json"))["done"] == 7'
+}
+
+@test "nothing in a job can begin a line, end a quotation or be filled in by the scheduler" {
+    "$FFTBLOOM" kernel make star --taps 9 -o k.exr
+    template() { "$FFTBLOOM" in/a.####.exr -o out/b.####.exr --farm template --farm-template t "$@"; }
+    printf 'Arguments=@ARGS@\n' >t
+    printf '{"version":1,"exclude":"x\\nExecutable=/tmp/evil"}' >c.json
+    run template -k k.exr --config c.json
+    [ "$status" -eq 64 ]
+    run template -k $'k\nPreTaskScript=evil.exr'
+    [ "$status" -ne 0 ]
+    for farm in openjd slurm; do
+        run "$FFTBLOOM" in/a.####.exr k.exr -o out/b.####.exr --config c.json --farm $farm --dry-run
+        [ "$status" -eq 64 ]
+    done
+    mkdir '<QUOTE>'
+    cp k.exr '<QUOTE>/k.exr'
+    run template -k '<QUOTE>/k.exr'
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"angle brackets"* ]]
+    # As CommandLineToArgvW reads them: backslashes are doubled before a quote, and only there.
+    for name in 'a\" b.exr' 'a b\' 'a\b c.exr' 'a\b.exr'; do cp k.exr "$name"; done
+    template -k 'a\" b.exr' >1
+    grep -qF -- '"--kernel=a\\\" b.exr"' 1
+    template -k 'a b\' >1
+    grep -qF -- '"--kernel=a b\\"' 1
+    template -k 'a\b c.exr' >1
+    grep -qF -- '"--kernel=a\b c.exr"' 1
+    template -k 'a\b.exr' >1
+    grep -qF -- ' --kernel=a\b.exr ' 1
+}
+
+@test "openjd: a shipped kernel goes by its name" {
+    "$FFTBLOOM" in/a.####.exr -k portrait -o out/b.####.exr --farm openjd >template.json
+    grep -qF '"--kernel=portrait"' template.json
 }

@@ -369,7 +369,8 @@ const option OPTIONS[] = {
     {"farm_template", OPTION_PATH, SECTION_FARM, FOR_APPLY, AT(farm_template), .value = "FILE",
      .help = "Text file that --farm template fills in and prints. It may have the words @NAME@, "
              "@PROGRAM@, "
-             "@ARGS@, @SHELL_ARGS@, @FOLDER@, @FRAMES@, @FIRST@, @LAST@, @COUNT@ and @CHUNK@.",
+             "@SHELL_PROGRAM@, @ARGS@, @SHELL_ARGS@, @FOLDER@, @SHELL_FOLDER@, @FRAMES@, @FIRST@, "
+             "@LAST@, @COUNT@ and @CHUNK@.",
      .about = "docs/farm.md explains the words, and has templates for Deadline."},
 
     /* --- comparison --- */

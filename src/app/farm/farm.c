@@ -1,5 +1,6 @@
 #include "app/farm/farm.h"
 
+#include "app/cli/library.h"
 #include "app/cli/option_rules.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -8,6 +9,7 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -125,6 +127,33 @@ void farm_add_quoted(const char *word, text *to) {
     text_add(to, "'");
 }
 
+/* Refuses control characters in whatever goes into a job: a line end would begin a line of the
+ * scheduler's own. */
+static bool check_words(const farm *f, err *e) {
+    const char *const places[] = {f->program, f->here, f->folder, f->c->s.farm_args};
+    const size_t count = sizeof places / sizeof places[0];
+    for (size_t i = 0; i < count + f->flags; i++) {
+        const char *word = i < count ? places[i] : f->flag[i - count].s;
+        for (const char *p = word; p && *p; p++)
+            if (iscntrl((unsigned char)*p))
+                return err_set(e, ERR_USAGE,
+                               "'%s' has a control character, which cannot stand in a job", word);
+    }
+    return true;
+}
+
+/* Returns the name of a shipped kernel, in `room`, where `path` is its file: workers have a copy
+ * of their own. Returns NULL for other files. */
+static const char *shipped_name(const settings *s, const char *path, char room[LIBRARY_PATH]) {
+    if (!library_folder(room, s)) return NULL;
+    size_t folder = strlen(room), n = strlen(path);
+    if (n < folder + 6 || strncmp(path, room, folder) != 0 || path[folder] != '/' ||
+        strcmp(path + n - 4, ".exr") != 0)
+        return NULL;
+    snprintf(room, LIBRARY_PATH, "%.*s", (int)(n - folder - 5), path + folder + 1);
+    return room;
+}
+
 /* Returns what must stand before a path: tasks of OpenJD do not start in our working folder. */
 static const char *path_start(const farm *f, const option *o, const char *value) {
     bool moves = f->c->s.farm == FARM_OPENJD && o->type == OPTION_PATH && value[0] != '/';
@@ -135,7 +164,8 @@ static bool make_flags(farm *f, err *e) {
     if (!(f->flag = mem_new((size_t)OPTION_COUNT + 3, sizeof *f->flag, "flags", e))) return false;
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option *o = &OPTIONS[i];
-        const setting *v = &f->c->s.value[i];
+        const settings *s = &f->c->s;
+        const setting *v = &s->value[i];
         char name[OPTION_NAME_ROOM];
         if (!(o->on & FOR_APPLY) || v->origin == ORIGIN_DEFAULT || !v->text) continue;
         /* A task has messages, farm options and these of its own. A config file may hold options
@@ -145,9 +175,12 @@ static bool make_flags(farm *f, err *e) {
             (f->c->s.keys && v->where && strcmp(v->where, f->c->s.keys) == 0) ||
             !option_has_effect(&f->c->s, FOR_APPLY, o))
             continue;
-        bool no = strncmp(option_flag(o, name), "--no-", 5) == 0;
-        text_add(&f->flag[f->flags++], "--%s=%s%s", name + (no ? 5 : 2), path_start(f, o, v->text),
-                 v->text);
+        bool no = strncmp(option_flag(o, name), "--no-", 5) == 0, openjd = s->farm == FARM_OPENJD;
+        char room[LIBRARY_PATH];
+        const char *kernel =
+            openjd && strcmp(o->name, "kernel") == 0 ? shipped_name(s, v->text, room) : NULL;
+        text_add(&f->flag[f->flags++], "--%s=%s%s", name + (no ? 5 : 2),
+                 kernel ? "" : path_start(f, o, v->text), kernel ? kernel : v->text);
     }
     if (f->cache) text_add(&f->flag[f->flags++], "--cache-dir=%s", f->cache);
     text_add(&f->flag[f->flags++], "--update");
@@ -169,10 +202,8 @@ int farm_run(const cli *c, const job *j, const recipes *all, text *out, err *e) 
                 j->input);
     if (template && !c->s.farm_template)
         err_set(e, ERR_USAGE, "--farm template needs --farm-template FILE");
-    for (const char *p = c->s.farm_args; !e->code && p && *p; p++)
-        if (iscntrl((unsigned char)*p))
-            err_set(e, ERR_USAGE, "--farm-args must be one line, without control characters");
-    if (!e->code && find_places(&f, e) && make_flags(&f, e) && make_chunks(&f, all, e)) {
+    if (!e->code && find_places(&f, e) && make_flags(&f, e) && check_words(&f, e) &&
+        make_chunks(&f, all, e)) {
         if (slurm && f.current) log_note("%zu frames are up to date", f.current);
         if (!f.chunks) log_note("nothing is left to do");
         if (!f.chunks && slurm && c->s.report)

@@ -20,10 +20,10 @@
  * or the line. */
 static bool can_be_quoted(const char *what, const char *path, err *e) {
     for (const char *p = path; *p; p++)
-        if (iscntrl((unsigned char)*p) || strchr("\"\\", *p))
+        if (strchr("\"\\", *p))
             return err_set(e, ERR_USAGE,
-                           "the path of the %s, '%s', has a quote, a backslash or a control "
-                           "character, which cannot stand in a batch script",
+                           "the path of the %s, '%s', has a quote or a backslash, which cannot "
+                           "stand in a batch script",
                            what, path);
     return true;
 }

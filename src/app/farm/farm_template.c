@@ -5,12 +5,20 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Adds a word as Deadline and Windows read it: in double quotes where it has a blank or a quote. */
+/* Adds a word as Deadline and Windows read it (CommandLineToArgvW): in double quotes where it has a
+ * blank or a quote. Backslashes mean themselves unless a quote follows; then each is doubled. */
 static void add_double_quoted(const char *word, text *to) {
-    bool plain = *word && !strpbrk(word, " \t\"");
-    if (!plain) text_add(to, "\"");
-    for (; *word; word++) text_add(to, *word == '"' ? "\\\"" : "%c", *word);
-    if (!plain) text_add(to, "\"");
+    const char *quote = *word && !strpbrk(word, " \t\"") ? "" : "\"";
+    text_add(to, "%s", quote);
+    for (;; word++) {
+        size_t n = strspn(word, "\\");
+        text_add_bytes(to, word, n);
+        word += n;
+        if (*word == '"' || (!*word && *quote)) text_add_bytes(to, word - n, n);
+        if (!*word) break;
+        text_add(to, *word == '"' ? "\\\"" : "%c", *word);
+    }
+    text_add(to, "%s", quote);
 }
 
 /* Adds the arguments of a task but for --frames. */
@@ -37,6 +45,12 @@ static void add_shell_arguments(const farm *f, text *to) {
 static void add_folder(const farm *f, text *to) {
     text_add(to, "%s", f->here);
 }
+static void add_shell_program(const farm *f, text *to) {
+    farm_add_quoted(f->program, to);
+}
+static void add_shell_folder(const farm *f, text *to) {
+    farm_add_quoted(f->here, to);
+}
 static void add_frames(const farm *f, text *to) {
     farm_ranges(f->left, f->frames, 'x', to);
 }
@@ -57,11 +71,18 @@ static const struct {
     const char *name;
     void (*add)(const farm *f, text *to);
 } WORDS[] = {
-    {"NAME", add_name},      {"PROGRAM", add_program},
-    {"ARGS", add_arguments}, {"SHELL_ARGS", add_shell_arguments},
-    {"FOLDER", add_folder},  {"FRAMES", add_frames},
-    {"FIRST", add_first},    {"LAST", add_last},
-    {"COUNT", add_count},    {"CHUNK", add_chunk},
+    {"NAME", add_name},
+    {"PROGRAM", add_program},
+    {"SHELL_PROGRAM", add_shell_program},
+    {"ARGS", add_arguments},
+    {"SHELL_ARGS", add_shell_arguments},
+    {"FOLDER", add_folder},
+    {"SHELL_FOLDER", add_shell_folder},
+    {"FRAMES", add_frames},
+    {"FIRST", add_first},
+    {"LAST", add_last},
+    {"COUNT", add_count},
+    {"CHUNK", add_chunk},
 };
 enum { WORD_COUNT = sizeof WORDS / sizeof WORDS[0] };
 
@@ -77,8 +98,15 @@ static bool add_word(const farm *f, const char *s, size_t n, text *to, err *e) {
     const char *names[WORD_COUNT];
     for (int i = 0; i < WORD_COUNT; i++) {
         names[i] = WORDS[i].name;
-        if (strlen(names[i]) == n - 2 && strncmp(names[i], s + 1, n - 2) == 0)
-            return WORDS[i].add(f, to), true;
+        if (strlen(names[i]) != n - 2 || strncmp(names[i], s + 1, n - 2) != 0) continue;
+        size_t start = to->n;
+        WORDS[i].add(f, to);
+        /* Deadline fills in words such as <STARTFRAME>, also those of our names. */
+        return strncmp(names[i], "SHELL_", 6) == 0 || !text_glob("*<*>*", to->s + start) ||
+               err_set(e, ERR_USAGE,
+                       "@%s@ would be '%s': schedulers fill in what stands in angle brackets, so "
+                       "no path or value may have them",
+                       names[i], to->s + start);
     }
     text word = {0};
     char meant[TEXT_MEANT];

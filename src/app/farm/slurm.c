@@ -66,6 +66,10 @@ static const char *find_number(const char *said) {
     return NULL;
 }
 
+/* What sbatch says where the same command may succeed later; it refuses anything else for good. */
+static const char TEMPORARY[] = "*imed out*,*nable to contact*,*emporarily*,*onnection refused*,"
+                                "*standby mode*,*ero Bytes*";
+
 bool slurm_submit(const char *script, char id[SLURM_ID], err *e) {
     text said = {0};
     int status = run((const char *[]){"sbatch", "--parsable", script, NULL}, &said);
@@ -82,8 +86,8 @@ bool slurm_submit(const char *script, char id[SLURM_ID], err *e) {
                 "Slurm cannot be used on this machine: sbatch says '%s'; --dry-run prints the "
                 "script",
                 last_line(&said));
-    else /* the controller's refusals have these words; sbatch itself refuses wrong arguments */
-        err_set(e, !said.n || strstr(said.s, "Batch job submission failed") ? ERR_RETRY : ERR_USAGE,
+    else
+        err_set(e, !said.n || text_glob_any(TEMPORARY, said.s) ? ERR_RETRY : ERR_USAGE,
                 "sbatch refused '%s' with exit status %d: it says '%s'", script, status,
                 last_line(&said));
     text_free(&said);

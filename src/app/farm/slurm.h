@@ -10,8 +10,8 @@
 enum { SLURM_ID = 32 };
 
 /* Submits a batch script and fills in the number of its job. ERR_NO_DEVICE where there is no sbatch
- * or where Slurm is not configured, ERR_USAGE where sbatch refuses its arguments, ERR_RETRY where
- * the controller refuses the job. */
+ * or where Slurm is not configured, ERR_USAGE where sbatch or the controller refuses the
+ * job for good, ERR_RETRY where the controller cannot be reached. */
 bool slurm_submit(const char *script, char id[SLURM_ID], err *e);
 
 /* Returns false where there is no squeue, without which slurm_wait is of no use. */

@@ -176,11 +176,13 @@ cpu_fft *cpu_fft_new(const cpu_fft_request *r, err *e) {
     void *to = mem_new(r->length, in->complex_bytes, "a line to plan with", e);
     bool lines = from && to;
     pthread_mutex_lock(&planner);
+    mem_may_abort = true; /* as FFTW's planner does */
     in->forget();
     if (lines && r->patience > 0) f->plan = measured_plan(r, in, from, to);
     /* FFTW may overwrite its input, which is scratch memory; that leaves it more choices. */
     if (lines && !f->plan)
         f->plan = in->plan((int)r->length, from, to, FFTW_DESTROY_INPUT | FFTW_ESTIMATE);
+    mem_may_abort = false;
     pthread_mutex_unlock(&planner);
     mem_free(from);
     mem_free(to);
