@@ -363,7 +363,7 @@ docs-images: $(MAKERS) $(PROG)
 	@tests/docs_fft.py docs/images
 ifeq ($(LAB),1)
 	$(PROG) bench ocean --size 1024 --algorithm ours --rounds 1 -o out/ocean.exr
-	$(PROG) out/ocean.exr kernels/star.exr -o docs/images/ocean.png --kernel-scale 0.5 --padding mirror --exposure -0.3
+	$(PROG) out/ocean.exr kernels/star.exr -o docs/images/ocean.png --kernel-scale 0.5 --exposure -0.3
 endif
 
 # The gallery of kernels, on a street at night that is traced for it.

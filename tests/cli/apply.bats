@@ -321,7 +321,7 @@ r = json.load(open("r.json"))
 assert r["version"] == 1 and r["exit_status"] == 5
 assert [f["state"] for f in r["frames"]] == ["done", "skipped", "done"]
 assert [f["frame"] for f in r["frames"]] == [1, 2, 3]
-assert r["settings"]["sharpen"] == 0.25 and r["settings"]["padding"] == "zero"
+assert r["settings"]["sharpen"] == 0.25 and r["settings"]["padding"] == "mirror"
 f = r["frames"][0]
 assert f["plan"]["image"] == [40, 30] and f["plan"]["channels"] == 3
 assert f["device"]["class"] in ("cpu", "gpu", "software")

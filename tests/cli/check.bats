@@ -17,7 +17,7 @@ setup_file() {
     "reference": "refs/${case}.exr", "fail": "${limit}"
   },
   "cases": [
-    {"name": "plain", "energy": [0.8, 1.3], "verify": 8},
+    {"name": "plain", "energy": [0.8, 1.4], "verify": 8},
     {"name": "sharp", "config": {"sharpen": "${t}"}},
     {"name": "mirror <&>#\"", "config": {"padding": "mirror"}, "crop": [4, 5, 16, 8]}
   ]

@@ -60,8 +60,8 @@ static void defaults_are_those_of_the_contract(void **state) {
     settings s;
     err e = {0};
     assert_true(settings_init(&s, &e));
-    assert_int_equal(s.bloom.border[PLAN_X], BORDER_ZERO);
-    assert_int_equal(s.bloom.border[PLAN_Y], BORDER_ZERO);
+    assert_int_equal(s.bloom.border[PLAN_X], BORDER_MIRROR);
+    assert_int_equal(s.bloom.border[PLAN_Y], BORDER_MIRROR);
     assert_int_equal(s.bloom.kernel.normalize, PSF_LUMINANCE);
     assert_int_equal(s.bloom.kernel.center, PSF_MIDDLE);
     assert_true(s.bloom.kernel.size == 1 && !s.bloom.kernel_relative);

@@ -101,7 +101,7 @@ static bool fill_case(reader *r, const scope *f, suite_case *c, const json_value
     for (size_t i = 0; i < f->count; i++)
         if (!read_keys(r, &to, f->first[i], KEY_OF_DEFAULTS)) return false;
     err why = {0};
-    if (!read_keys(r, &to, v, KEY_OF_CASE)) return false;
+    if (!read_keys(r, &to, v, KEY_OF_CASE) || !settings_settle(&c->s, r->e)) return false;
     if (!library_set_kernel(&c->s, FOR_APPLY, &why)) return json_err(v, r->e, "%s", why.msg);
     return check_case(r, c, v);
 }

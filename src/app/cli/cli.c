@@ -292,7 +292,7 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
              set_words(&r, c, e) &&
              (!c->s.keys || !option_find("keys", c->cmd->bit) ||
               keys_file_load(&c->s, c->s.keys, c->cmd->bit, e)) &&
-             check_keyed(c, e);
+             check_keyed(c, e) && settings_settle(&c->s, e);
     mem_free(r.flag);
     log_set_level(c->s.quiet ? LOG_ERROR : c->s.verbose ? LOG_INFO : LOG_NOTE);
     mem_set_limit(c->s.bloom.mem_limit);

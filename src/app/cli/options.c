@@ -84,10 +84,12 @@ const option OPTIONS[] = {
 
     /* --- light --- */
     {"padding", OPTION_BORDERS, SECTION_LIGHT, RUN, AT(bloom.border),
-     .words = WORDS("zero", "mirror", "clamp", "wrap"), .preset = "zero",
-     .help = "How to continue the image beyond its borders: black (zero), mirrored, edge repeated "
+     .words = WORDS("zero", "mirror", "clamp", "wrap"), .preset = "mirror",
+     .help = "How to continue the image beyond its borders: mirrored, black (zero), edge repeated "
              "(clamp), or wrapped.",
-     .about = "Give one word, or one per axis: --padding mirror,zero; in JSON also "
+     .about = "With mirror all light stays in the frame; with zero the light that leaves it is "
+              "lost, and its border darkens. With --window grow or display the default is zero. "
+              "Give one word, or one per axis: --padding mirror,zero; in JSON also "
               "[\"mirror\",\"zero\"] or {\"x\":\"mirror\",\"y\":\"zero\"}."},
     {"sharpen", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.sharpen), .value = "T", .min = 0,
      .max = 1, .preset = "0", .keyed = true,

@@ -330,6 +330,12 @@ bool settings_init(settings *s, err *e) {
     return true;
 }
 
+bool settings_settle(settings *s, err *e) {
+    int padding = (int)(option_find("padding", FOR_APPLY) - OPTIONS);
+    return s->bloom.window == WINDOW_KEEP || s->value[padding].origin != ORIGIN_DEFAULT ||
+           settings_set(s, padding, "zero", (setting_origin){0}, e);
+}
+
 void settings_free(settings *s) {
     for (int i = 0; i < OPTION_COUNT; i++) {
         mem_free(s->value[i].text);

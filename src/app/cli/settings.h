@@ -100,6 +100,9 @@ void settings_free(settings *s);
 /* Checks `value` against row `index` of OPTIONS and stores a copy. A value that is refused changes
  * nothing; the code is ERR_USAGE for a flag and ERR_CONFIG for all others. */
 bool settings_set(settings *s, int index, const char *value, setting_origin from, err *e);
+/* Gives --padding its default where that follows from --window: what is thrown out of the image is
+ * kept by a larger window, so nothing comes in. Called when all values are set. */
+bool settings_settle(settings *s, err *e);
 /* Sets the options of the environment that `users` take. */
 bool settings_environment(settings *s, uint32_t users, err *e);
 /* Warns of each FFTBLOOM_* variable that no command reads, with the nearest name. */
