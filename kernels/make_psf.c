@@ -201,10 +201,8 @@ static void add_ghost(const recipe *r, double *tap, double share) {
 static image *to_image(const taps *t, err *e) {
     static const char *const NAMES[CHANNELS] = {"R", "G", "B"};
     const recipe *r = t->s->r;
-    image_part part = {.data = {0, 0, r->size - 1, r->size - 1},
-                       .aspect = 1,
-                       .packing = COMPRESSION_ZIP,
-                       .small = true};
+    image_part part = {
+        .data = {0, 0, r->size - 1, r->size - 1}, .aspect = 1, .packing = COMPRESSION_ZIP};
     image_header head = {"exr", &part, 1};
     part.display = part.data;
     uint32_t about = (uint32_t)strlen(r->about);
