@@ -352,14 +352,13 @@ bench-promise: $(PROG) $(BUILD)/tests/bench_street
 	    $(BUILD)/bench-promise/street.exr testdata/scene.exr kernels/star.exr \
 	    $(BUILD)/bench-promise $(ROUNDS)
 
-# The README's pictures: the scene at half size, before and after; and what bilinear sampling loses.
+# The README's pictures: the scene at half size, before and after.
 .PHONY: docs-images
 docs-images: $(MAKERS) $(PROG)
 	@mkdir -p out docs/images
 	@$(BUILD)/assets/make_scene out/half.exr 640 360
 	$(PROG) out/half.exr kernels/star.exr -o docs/images/before.png --exposure 2 --sharpen 1
 	$(PROG) out/half.exr kernels/star.exr -o docs/images/after.png --exposure 2 --kernel-scale 0.5
-	@tests/docs_sampling.sh $(PROG) out/half.exr docs/images
 	@tests/docs_fft.py docs/images
 ifeq ($(LAB),1)
 	$(PROG) bench ocean --size 1024 --algorithm ours --rounds 1 -o out/ocean.exr

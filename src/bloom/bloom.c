@@ -32,11 +32,6 @@ kernel_use bloom_kernel_use(const bloom_settings *s) {
 /* --- opening -------------------------------------------------------------------------------- */
 
 static bool check_settings(const bloom_settings *s, err *e) {
-    if (s->spectrum == SPECTRUM_BILINEAR && s->precision == PRECISION_FLOAT64)
-        return err_set(
-            e, ERR_CONFIG,
-            "spectrum bilinear works with 32-bit floats only, and precision float64 always "
-            "takes the exact spectrum; remove one of the two options");
     bool dark = s->border[PLAN_X] == BORDER_ZERO && s->border[PLAN_Y] == BORDER_ZERO;
     if (s->window == WINDOW_GROW && !dark)
         return err_set(e, ERR_CONFIG,
@@ -51,7 +46,6 @@ static bloom *new_bloom(const bloom_settings *s, par *threads, err *e) {
     bloom *b = mem_new(1, sizeof *b, "bloom", e);
     if (!b) return NULL;
     b->s = *s;
-    if (s->spectrum == SPECTRUM_BILINEAR) b->s.precision = PRECISION_FLOAT32;
     b->threads = threads;
     return b;
 }
@@ -268,8 +262,6 @@ static void begin(const bloom *b, bloom_report *r) {
                    "only light above %g is spread: a lens does not do this, and the glare does not "
                    "have the kernel's shape",
                    b->s.threshold);
-    if (b->s.spectrum == SPECTRUM_BILINEAR)
-        store_note(r, "spectrum bilinear is for comparison: its error has no limit");
     if (b->s.emit_layer && *b->s.emit_layer)
         store_note(
             r,

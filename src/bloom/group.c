@@ -54,15 +54,6 @@ static bool choose(search *s, err *e) {
     const view *v = s->v;
     accuracy *m = &s->method;
     s->facts = facts_of(v, s->l);
-    if (!v->promised) {
-        /* A core or bright pixels in space would mend what a bilinear spectrum is there to show. */
-        accuracy_facts any = s->facts;
-        any.tolerance = 1e300;
-        accuracy_choose(m, &any);
-        m->kept = false;
-        m->allowed = 0;
-        return true;
-    }
     accuracy_choose(m, &s->facts);
     if (m->kept || s->l->close) return true;
     if (!light_find_closely(s->l, v, e)) return false;
@@ -130,7 +121,6 @@ static bool judge(search *s, err *e) {
     s->proved = (proof){0};
     for (uint32_t c = 0; c < s->v->channels; c++) s->measured[c] = s->o->stats[c].measured;
     check(s);
-    if (!s->v->promised) return true;
     if (!s->method.kept && !s->l->close) {
         if (!light_find_closely(s->l, s->v, e)) return false;
         check(s);
@@ -180,7 +170,7 @@ static void enter_promise(const view *v, const accuracy *m, uint32_t attempts, b
     const char *channel = view_name(v, m->channel);
     accuracy_text(m, how, sizeof how);
     log_say(v->tile ? LOG_DEBUG : LOG_INFO, "channel '%s': %s", channel, how);
-    if (!m->kept && v->promised && !v->tile)
+    if (!m->kept && !v->tile)
         log_warn("channel '%s': the tolerance of %g is not kept: %s", channel, v->s->tolerance,
                  how);
     if (attempts > p->attempts) p->attempts = attempts;
@@ -343,7 +333,7 @@ static bool convolve(outcome *o, const view *v, light *l, bloom_report *r, err *
         enter_attempt(o, r);
         if (!judge(&s, e)) return false;
         accuracy tried = s.method;
-        if (tried.kept || !v->promised || i == ATTEMPTS || !next_method(&s)) {
+        if (tried.kept || i == ATTEMPTS || !next_method(&s)) {
             enter_promise(v, &tried, i, r);
             r->promise.proved += s.proved.pixels;
             r->promise.proof = fmax(r->promise.proof, s.proved.worst);
@@ -352,7 +342,7 @@ static bool convolve(outcome *o, const view *v, light *l, bloom_report *r, err *
         log_debug("channel '%s', %s: predicted error %g, allowed %g: trying another method",
                   view_name(v, tried.channel), tried.method, tried.floor, tried.allowed);
     }
-    if (!v->promised || !s.bug.code) return true;
+    if (!s.bug.code) return true;
     *e = s.bug;
     return false;
 }

@@ -152,7 +152,7 @@ static magnitudes magnitudes_of(const float *v, uint32_t n) {
  * pixel is about its own light and some of the light around it. */
 static bool is_lit(const view *v) {
     const kernel_tail *tail = &v->size->tail;
-    for (uint32_t c = 0; v->promised && c < v->channels; c++) {
+    for (uint32_t c = 0; c < v->channels; c++) {
         double most = 0, least = INFINITY, mean = INFINITY, spread = v->size->sums[c][0].sum;
         for (uint32_t y = tail->h % SAMPLED / 2; y < tail->h; y += SAMPLED)
             for (uint32_t x = 0, n; x < tail->w; x += n) {

@@ -456,7 +456,7 @@ static void enter(tiled_work *w, bloom_report *r, const bloom_report *made) {
     const bloom_promise *p = &all->promise;
     accuracy_text(&p->method, how, sizeof how);
     log_info("channel '%s': %s", p->channel, how);
-    if (!p->method.kept && w->j->s->spectrum != SPECTRUM_BILINEAR)
+    if (!p->method.kept)
         log_warn("channel '%s': the tolerance of %g is not kept: %s", p->channel, p->tolerance,
                  how);
 }

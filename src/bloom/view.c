@@ -11,8 +11,7 @@ view view_make(const bloom_settings *s, image *img, int part, const layer_group 
               .channels = (uint32_t)layer->channels,
               .sharpen = light->sharpen,
               .excess = {light->threshold, light->knee},
-              .all = !(light->threshold > 0),
-              .promised = s->spectrum != SPECTRUM_BILINEAR};
+              .all = !(light->threshold > 0)};
     const image_part *p = &img->head.part[part];
     v.pixels = (size_t)image_width(p) * image_height(p);
     v.halfs = v.all;

@@ -45,9 +45,8 @@ typedef struct {
     size_t pixels;
     double sharpen;
     join_excess excess;
-    bool all;      /* all light is spread: there is no threshold */
-    bool halfs;    /* all light is spread, and all of it is halfs */
-    bool promised; /* a tolerance is kept or said to be broken; not with a bilinear spectrum */
+    bool all;   /* all light is spread: there is no threshold */
+    bool halfs; /* all light is spread, and all of it is halfs */
     /* Planes of floats beside the result, of group_bloom; NULL where they are not wanted: */
     float *original[VIEW_CHANNELS]; /* the image as it came, for --verify */
     float *glare[VIEW_CHANNELS];    /* receives the glare alone, for emit_layer */

@@ -123,50 +123,10 @@ void spectrum_free(spectrum *s) {
     *s = (spectrum){0};
 }
 
-/* --- at lengths: the three modes --------------------------------------------------------- */
-
-/* Puts the centre tap back into a spectrum [kx][ky] of w * h frequencies whose origin is the
- * kernel's middle. */
-static void add_center_tap(float *value, const psf *k, double tap) {
-    uint64_t x = (k->cx + k->w - middle_of(k->w)) % k->w;
-    uint64_t y = (k->cy + k->h - middle_of(k->h)) % k->h;
-    for (uint64_t kx = 0; kx <= k->w / 2; kx++)
-        for (uint64_t ky = 0; ky < k->h; ky++, value += 2) {
-            double ax, bx, ay, by;
-            fft_root(kx * x, k->w, &ax, &bx);
-            fft_root(ky * y, k->h, &ay, &by);
-            value[0] += (float)(tap * (ax * ay - bx * by));
-            value[1] += (float)(tap * (ax * by + bx * ay));
-        }
-}
-
-/* Makes the spectrum of the whole kernel at the kernel's own size, its middle at the origin, and
- * reads between its frequencies by linear interpolation. docs/math.md, "What `bilinear` is", says
- * what is wrong with that. */
-static bool at_bilinear(spectrum_lines *to, const psf *k, const resample_request *resampled,
-                        par *threads, err *e) {
-    size_t own_floats = ((size_t)k->w / 2 + 1) * k->h * 2;
-    size_t floats = (size_t)to->halves * to->length * 2;
-    float *small = mem_raw(own_floats * to->channels, sizeof *small, "kernel spectrum", e);
-    if (!small) return false;
-    resample_request own = *resampled, r = *resampled;
-    own.first = 0;
-    own.length[0] = r.m[0] = k->w, own.length[1] = r.m[1] = k->h;
-    own.shift[0] = own.shift[1] = 0;
-    r.from = small;
-    r.filter = RESAMPLE_LINEAR;
-    bool ok = resample_half(small, &own, threads, e);
-    for (uint32_t c = 0; ok && c < to->channels; c++)
-        add_center_tap(small + c * own_floats, k, to->tap[c]);
-    ok = ok && resample_half(to->value, &r, threads, e);
-    for (size_t i = 0; ok && i < floats * to->channels; i += 2)
-        ((float *)to->value)[i] -= (float)to->tap[i / floats];
-    mem_free(small);
-    return ok;
-}
+/* --- at lengths: the two modes --------------------------------------------------------- */
 
 const char *spectrum_mode_name(spectrum_mode m) {
-    static const char *const NAME[] = {"resampled", "exact", "bilinear"};
+    static const char *const NAME[] = {"resampled", "exact"};
     return NAME[m];
 }
 
@@ -216,19 +176,15 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *
         .from = s->value,
         .channels = k->channels,
         .m = {s->m[0], s->m[1]},
-        .filter = RESAMPLE_KAISER,
         .first = r->first,
         .length = {length[0], length[1]},
         .shift = {(int64_t)middle_of(k->w) - k->cx, (int64_t)middle_of(k->h) - k->cy}};
-    bool ok = mode == SPECTRUM_RESAMPLED || new_values(&l, e);
-    switch (mode) {
-    case SPECTRUM_EXACT:
-        for (; ok && taps.channel < k->channels; taps.channel++)
+    bool ok;
+    if (mode == SPECTRUM_RESAMPLED)
+        ok = (l.made = resample_open(&resampled, threads, e));
+    else
+        for (ok = new_values(&l, e); ok && taps.channel < k->channels; taps.channel++)
             ok = transform_taps((char *)l.value + taps.channel * step, &taps, threads, e);
-        break;
-    case SPECTRUM_BILINEAR: ok = ok && at_bilinear(&l, k, &resampled, threads, e); break;
-    case SPECTRUM_RESAMPLED: ok = (l.made = resample_open(&resampled, threads, e)); break;
-    }
     if (ok)
         *to = l;
     else

@@ -18,7 +18,7 @@
 #include "kernel/psf.h"
 #include "kernel/spectrum_resample.h"
 
-typedef enum { SPECTRUM_RESAMPLED, SPECTRUM_EXACT, SPECTRUM_BILINEAR } spectrum_mode;
+typedef enum { SPECTRUM_RESAMPLED, SPECTRUM_EXACT, SPECTRUM_MODES } spectrum_mode;
 
 /* The source, as the cache and .spectrum files hold it. The psf is part of it, so that a spectrum
  * can do everything that a kernel can do. */
@@ -58,8 +58,7 @@ typedef struct {
 } spectrum_request;
 
 /* Makes the spectrum at other lengths. SPECTRUM_EXACT transforms the kernel at these lengths, which
- * must be smooth (2^a 3^b 5^c 7^d), and needs no `value`. SPECTRUM_BILINEAR samples the spectrum of
- * the kernel at its own size linearly, as texture units do; it is there for comparison. */
+ * must be smooth (2^a 3^b 5^c 7^d), and needs no `value`. */
 bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *r, par *threads,
                  err *e);
 void spectrum_lines_free(spectrum_lines *l);

@@ -36,9 +36,8 @@ static double transform(double x) {
 }
 
 /* Returns the weight of a grid point t steps away. */
-static double weight_of(resample_filter filter, double t) {
+static double weight_of(double t) {
     double u = 2 * t / TAPS;
-    if (filter == RESAMPLE_LINEAR) return fmax(0, 1 - fabs(t));
     return u * u < 1 ? bessel_i0(beta() * sqrt(1 - u * u)) / transform(0) : 0;
 }
 
@@ -100,7 +99,7 @@ static bool window_make(window *w, const resample_request *r, uint32_t axis, uin
         if (k >= period) memcpy(w->weight[k], w->weight[k - period], sizeof *w->weight);
         for (int t = 0; k < period && t < TAPS; t++)
             w->weight[k][2 * t] = w->weight[k][2 * t + 1] =
-                (float)weight_of(r->filter, between + BEFORE - (double)t);
+                (float)weight_of(between + BEFORE - (double)t);
         if (!shift) continue;
         double re, im;
         fft_root(turns * k, length, &re, &im);
@@ -291,31 +290,4 @@ VECTOR_WIDE static void along_wide(const resampling *s, const along_job *j) {
 
 void resample_lines(const resampling *s, uint32_t channel, uint32_t k1, uint32_t lines, float *to) {
     (vector_wide() ? along_wide : along_plain)(s, &(along_job){channel, k1, lines, to});
-}
-
-/* --- both -------------------------------------------------------------------------------- */
-
-typedef struct {
-    const resampling *from;
-    float *to;
-} all_lines;
-
-enum { SOME = 16 }; /* lines of a piece */
-
-static bool some_lines(void *ctx, size_t index, int worker, err *e) {
-    const all_lines *j = ctx;
-    uint32_t halves = j->from->along.n, pieces = (halves + SOME - 1) / SOME;
-    uint32_t channel = (uint32_t)(index / pieces), k1 = (uint32_t)(index % pieces) * SOME;
-    (void)worker, (void)e;
-    resample_lines(j->from, channel, k1, halves - k1 < SOME ? halves - k1 : SOME,
-                   j->to + ((size_t)channel * halves + k1) * j->from->pitch);
-    return true;
-}
-
-bool resample_half(float *to, const resample_request *r, par *threads, err *e) {
-    resampling *s = resample_open(r, threads, e);
-    size_t pieces = s ? (s->along.n + SOME - 1) / SOME : 0;
-    bool ok = s && par_for(threads, pieces * r->channels, some_lines, &(all_lines){s, to}, e);
-    resample_close(&s);
-    return ok;
 }

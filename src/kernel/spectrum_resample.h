@@ -19,13 +19,10 @@
 
 enum { RESAMPLE_TAPS = 8 };
 
-typedef enum { RESAMPLE_KAISER, RESAMPLE_LINEAR } resample_filter;
-
 typedef struct {
     const float *from; /* complex [channel][kx: 0 .. m[0]/2][ky: 0 .. m[1]-1] */
     uint32_t channels;
-    uint32_t m[2]; /* x, y */
-    resample_filter filter;
+    uint32_t m[2];      /* x, y */
     uint32_t first;     /* 0: the result's halved axis is x; 1: it is y */
     uint32_t length[2]; /* of the result: x, y */
     int64_t shift[2];   /* taps, x and y, by which the kernel moves to the right or down */
@@ -41,9 +38,6 @@ void resample_close(resampling **s);
  * each. Neighbours are made of nearly the same numbers, and some of them together take less time
  * than each alone. */
 void resample_lines(const resampling *s, uint32_t channel, uint32_t k1, uint32_t lines, float *to);
-
-/* Fills to[channel][k1][k2] with all of them. */
-bool resample_half(float *to, const resample_request *r, par *threads, err *e);
 
 /* Returns the factor that the Kaiser-Bessel filter puts on the kernel at x taps from the middle of
  * a grid of m: 1 in the middle, smaller outside. */

@@ -57,10 +57,6 @@ broken() {
     frame 'f["promise"]["precision"] == "float64" and f["promise"]["kept"]'
 }
 
-@test "exit 7: a method forced whose error is known" {
-    broken --spectrum bilinear
-}
-
 @test "plan foretells the promise that the run keeps" {
     needs_cpu
     "$FFTBLOOM" plan in.exr kernel.exr --device cpu >plan.txt

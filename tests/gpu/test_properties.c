@@ -351,87 +351,14 @@ static void definition(void **state) {
     }
 }
 
-/* --- bilinear spectra ------------------------------------------------------------------------ */
-
-/* What sampling the K frequencies of a line linearly at L others makes of tap x at distance d, on
- * the circle of L: to[d * k + x]. Done by definition, middle of the kernel at the origin. */
-static void sampled_axis(double *to, uint32_t k, uint32_t l) {
-    for (uint32_t d = 0; d < l; d++)
-        for (uint32_t x = 0; x < k; x++) {
-            double sum = 0, at = (double)x - k / 2;
-            for (uint32_t f = 0; f < l; f++) {
-                double u = (double)f * k / l, low = floor(u), part = u - low;
-                for (int side = 0; side < 2; side++) {
-                    uint32_t texel = ((uint32_t)low + (uint32_t)side) % k;
-                    sum += (side ? part : 1 - part) *
-                           cos(2 * M_PI * ((double)f * d / l - texel * at / k));
-                }
-            }
-            to[d * k + x] = sum / l;
-        }
-}
-
-/* Every line's padding is zero, every frequency is multiplied, and the image is not moved. */
-static void bilinear_on(uint32_t index, uint32_t w, uint32_t h, uint32_t k) {
-    size_t n = (size_t)w * h, all = n * COLOURS;
-    lens l = make_lens(k, k, k / 2, k / 2, "k.exr", false);
-    float *in = noise(all, 5), *want = mem_new(all, sizeof *want, "want", NULL);
-    bloom_settings s = settings_of(&l, index);
-    bloom_report r;
-    s.spectrum = SPECTRUM_BILINEAR;
-    float *out = run_once(&s, &l, in, w, h, &r);
-    uint32_t first = r.plan.first == PLAN_X ? 0 : 1;
-    uint32_t lx = r.plan.axis[first].length, ly = r.plan.axis[1 - first].length;
-    double *ax = mem_new((size_t)lx * k, sizeof *ax, "x", NULL),
-           *ay = mem_new((size_t)ly * k, sizeof *ay, "y", NULL),
-           *rows = mem_new((size_t)k * lx, sizeof *rows, "rows", NULL),
-           *effective = mem_new((size_t)ly * lx, sizeof *effective, "kernel", NULL);
-    sampled_axis(ax, k, lx), sampled_axis(ay, k, ly);
-    for (uint32_t c = 0; c < COLOURS; c++) {
-        memset(rows, 0, sizeof *rows * k * lx);
-        memset(effective, 0, sizeof *effective * ly * lx);
-        for (uint32_t y = 0; y < k; y++)
-            for (uint32_t d = 0; d < lx; d++)
-                for (uint32_t x = 0; x < k; x++)
-                    rows[y * lx + d] += l.scale[c] * (double)l.tap[(c * k + y) * k + x] *
-                                        ax[d * k + x];
-        for (uint32_t d = 0; d < ly; d++)
-            for (uint32_t y = 0; y < k; y++)
-                for (uint32_t x = 0; x < lx; x++)
-                    effective[d * lx + x] += ay[d * k + y] * rows[y * lx + x];
-        for (size_t p = 0; p < n; p++) {
-            double sum = 0;
-            for (size_t q = 0; q < n; q++)
-                sum += (double)in[c * n + q] *
-                       effective[(p / w + ly - q / w) % ly * lx + (p % w + lx - q % w) % lx];
-            want[c * n + p] = (float)sum;
-        }
-    }
-    CHECK_LE(differ(out, want, all), 2e-6);
-    /* And it is not the convolution: what that check is worth. */
-    s.spectrum = SPECTRUM_EXACT;
-    float *exact = run_once(&s, &l, in, w, h, &r);
-    CHECK_LE(1e-3, differ(out, exact, all));
-    mem_free(ax), mem_free(ay), mem_free(rows), mem_free(effective);
-    mem_free(in), mem_free(want), mem_free(out), mem_free(exact), mem_free(l.tap);
-}
-
-static void bilinear(void **state) {
-    (void)state;
-    if (!devices) skip();
-    for (uint32_t i = 0; i < devices; i++) {
-        bilinear_on(i, 48, 40, 16);
-        if (device[i].class == ENGINE_CPU) bilinear_on(i, 37, 50, 13);
-    }
-}
-
 int main(void) {
     devices = pipe_devices(device);
     threads = par_open(0, NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(properties),    cmocka_unit_test(correlation),
-        cmocka_unit_test(all_sharpened), cmocka_unit_test(definition),
-        cmocka_unit_test(bilinear),
+        cmocka_unit_test(properties),
+        cmocka_unit_test(correlation),
+        cmocka_unit_test(all_sharpened),
+        cmocka_unit_test(definition),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     par_close(&threads);

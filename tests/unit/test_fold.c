@@ -1,6 +1,5 @@
-/* test_fold.c - gpu_fold and gpu_drop on SPIR-V: branches written by hand, every embedded shader
- * with several sets of constants, random words, and modules that end anywhere. And the tables of
- * gpu_pass. */
+/* test_fold.c - gpu_fold and gpu_drop on SPIR-V: branches written by hand, and every embedded
+ * shader with several sets of constants. And the tables of gpu_pass. */
 #include "engine/gpu/gpu_fold.h"
 
 #include "base/mem.h"
@@ -217,56 +216,6 @@ static void shaders_stay_valid(void **state) {
     if (!checked) print_message("spirv-val is not installed: structure alone was checked\n");
 }
 
-/* --- rubbish -------------------------------------------------------------------------------- */
-
-/* In memory of exactly its size, so that a sanitizer sees a read behind it. */
-static void fold_exactly(const uint32_t *w, size_t count) {
-    values v = values_of(8, 6, 6, 1, 0, 0);
-    uint32_t *copy = malloc(count ? count * sizeof *w : 1);
-    memcpy(copy, w, count * sizeof *w);
-    gpu_fold(copy, count, v.id, v.value, v.count);
-    size_t left = gpu_drop(copy, count);
-    CHECK_LE(left, count);
-    free(copy);
-}
-
-static void modules_that_end_anywhere(void **state) {
-    (void)state;
-    for (size_t n = 0; n <= WORDS; n++) fold_exactly(BY_HAND, n);
-    gpu_shader code = gpu_shader_of(PASS_UNPACK, false);
-    for (size_t n = 0; n < code.bytes / 4; n += 7) fold_exactly(code.words, n);
-}
-
-static void rubbish(void **state) {
-    (void)state;
-    static const uint32_t FAMILIAR[] = {247, 250, 248, 245, 71, 52, 50, 43, 54, 56, 57, 15};
-    uint64_t seed = 1;
-    uint32_t w[200];
-    for (int round = 0; round < 3000; round++) {
-        size_t n = make_random(&seed) % 200;
-        for (size_t i = 0; i < n; i++) w[i] = (uint32_t)make_random(&seed);
-        /* Now and then what looks like instructions; ids in and out of the bound. */
-        for (size_t i = HEADER; i < n && round % 2; i += 3)
-            w[i] = OP(FAMILIAR[w[i] % 12], w[i] % 7);
-        if (n > 3) w[3] %= round % 3 ? 1000 : 3;
-        for (size_t i = HEADER; i < n && round % 4 == 1; i++)
-            if (i % 3 != 2) w[i] %= 1200;
-        fold_exactly(w, n);
-    }
-    /* A good module with some words changed. */
-    gpu_shader code = gpu_shader_of(PASS_UNPACK, false);
-    uint32_t *bad = mem_raw(code.bytes, 1, "shader", NULL);
-    for (int round = 0; round < 500; round++) {
-        memcpy(bad, code.words, code.bytes);
-        for (int i = 0; i < 3; i++) {
-            size_t at = HEADER + make_random(&seed) % (code.bytes / 4 - HEADER);
-            bad[at] = (uint32_t)(i ? make_random(&seed) % 1000 : make_random(&seed));
-        }
-        fold_exactly(bad, code.bytes / 4);
-    }
-    mem_free(bad);
-}
-
 /* --- tables --------------------------------------------------------------------------------- */
 
 static plan plan_for(uint32_t w, uint32_t h, plan_precision precision, uint32_t invocations) {
@@ -368,8 +317,6 @@ int main(void) {
         cmocka_unit_test(what_is_left_alone),
         cmocka_unit_test(functions_that_nobody_calls),
         cmocka_unit_test(shaders_stay_valid),
-        cmocka_unit_test(modules_that_end_anywhere),
-        cmocka_unit_test(rubbish),
         cmocka_unit_test(spectrum_order_is_a_permutation),
         cmocka_unit_test(places_are_a_permutation),
         cmocka_unit_test(twiddles_are_exact),

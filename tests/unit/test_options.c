@@ -207,7 +207,7 @@ static void words_match_enums(void **state) {
     for (int i = 0; i < COMPRESSIONS; i++)
         assert_string_equal(o->words[i + 1], compression_name((compression)i));
     o = option_find("spectrum", FOR_ALL);
-    for (int i = 0; i <= SPECTRUM_BILINEAR; i++)
+    for (int i = 0; i < SPECTRUM_MODES; i++)
         assert_string_equal(o->words[i], spectrum_mode_name((spectrum_mode)i));
 }
 

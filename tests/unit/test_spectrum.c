@@ -1,5 +1,5 @@
 /* Spectra at any lengths: exact ones against the definition, resampled ones against exact ones in
- * frequency and in space, bilinear ones against the same sampling done directly. */
+ * frequency and in space. */
 #include "kernel/spectrum.h"
 #include "math/fft.h"
 #include "unit/kernels.h"
@@ -249,52 +249,6 @@ static void resampled_is_exact(void **state) {
                   largest_space, largest_sum);
 }
 
-/* --- bilinear --- */
-
-/* Bilinear sampling, in double: the spectrum of the whole kernel at its own size with the middle at
- * the origin; texel addresses repeat; then the ramp that brings the centre to the origin. */
-static void check_bilinear(psf k, uint32_t lx, uint32_t ly) {
-    int64_t mx = k.w / 2, my = k.h / 2;
-    spectrum s = source_of(&k);
-    for (uint32_t first = 0; first < 2; first++) {
-        uint32_t l1 = first ? ly : lx, l2 = first ? lx : ly;
-        spectrum_lines is = at(&s, SPECTRUM_BILINEAR, first, l1, l2, false);
-        for (uint32_t c = 0; c < k.channels; c++) {
-            double complex *texel = definition(&k, c, mx, my, k.w, k.w, k.h, k.h, true);
-            double tap = k.scale[c] * (double)k.tap[((size_t)c * k.h + k.cy) * k.w + k.cx];
-            for (uint32_t k1 = 0; k1 < is.halves; k1++)
-                for (uint32_t k2 = 0; k2 < l2; k2++) {
-                    uint64_t kx = first ? k2 : k1, ky = first ? k1 : k2;
-                    double u = (double)kx * k.w / lx, v = (double)ky * k.h / ly;
-                    uint32_t x0 = (uint32_t)u % k.w, x1 = (x0 + 1) % k.w;
-                    uint32_t y0 = (uint32_t)v % k.h, y1 = (y0 + 1) % k.h;
-                    u -= floor(u), v -= floor(v);
-                    double complex sample =
-                        (1 - v) * ((1 - u) * texel[x0 * k.h + y0] + u * texel[x1 * k.h + y0]) +
-                        v * ((1 - u) * texel[x0 * k.h + y1] + u * texel[x1 * k.h + y1]);
-                    sample *= root(kx * (uint64_t)((mx - k.cx) % (int64_t)lx + lx), lx) *
-                              root(ky * (uint64_t)((my - k.cy) % (int64_t)ly + ly), ly);
-                    CHECK_LE(cabs(value_at(&is, c, k1 * l2 + k2) + tap - sample),
-                             1e-6 * k.scale[c] * k.sum[c]);
-                }
-            mem_free(texel);
-        }
-        spectrum_lines_free(&is);
-    }
-    spectrum_free(&s);
-    psf_free(&k);
-}
-
-static void bilinear_samples_linearly(void **state) {
-    (void)state;
-    check_bilinear(kernel_make(POWER_LAW, 64, 64, 1, 32, 32), 128, 216);
-    check_bilinear(kernel_make(STAR, 32, 64, 3, 16, 32), 100, 135);
-    check_bilinear(kernel_make(RANDOM, 11, 7, 1, 5, 3), 32, 16); /* odd sizes, prime ones */
-    check_bilinear(kernel_make(RANDOM, 12, 9, 1, 2, 8), 25, 36); /* off centre */
-    check_bilinear(kernel_make(RANDOM, 1, 1, 1, 0, 0), 4, 6);
-    check_bilinear(kernel_make(RANDOM, 2, 20, 1, 1, 10), 8, 12);
-}
-
 /* --- all --- */
 
 /* The same bytes whatever the number of threads. */
@@ -306,7 +260,7 @@ static void threads_change_nothing(void **state) {
     par *one = par_open(1, &e);
     CHECK_OK(spectrum_make(&alone, &k, one, &e), e);
     assert_memory_equal(s.value, alone.value, spectrum_floats(&s) * sizeof *s.value);
-    for (int mode = SPECTRUM_RESAMPLED; mode <= SPECTRUM_BILINEAR; mode++)
+    for (int mode = SPECTRUM_RESAMPLED; mode < SPECTRUM_MODES; mode++)
         for (uint32_t first = 0; first < 2; first++) {
             spectrum_lines a = at(&s, (spectrum_mode)mode, first, 150, 128, false), b;
             const spectrum_request want = {(spectrum_mode)mode, first, {150, 128}, false};
@@ -340,14 +294,14 @@ static void refusals(void **state) {
                          threads, &e),
              e);
     spectrum_lines_free(&l);
-    /* The exact one needs the kernel only; the others need what spectrum_make adds to it. */
+    /* The exact one needs the kernel only; the other one needs what spectrum_make adds to it. */
     spectrum bare = {.kernel = k};
     CHECK_OK(spectrum_at(&l, &bare, &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {8, 8}},
                          threads, &e),
              e);
     spectrum_lines_free(&l);
     assert_false(spectrum_at(
-        &l, &bare, &(spectrum_request){.mode = SPECTRUM_BILINEAR, .length = {8, 8}}, threads, &e));
+        &l, &bare, &(spectrum_request){.mode = SPECTRUM_RESAMPLED, .length = {8, 8}}, threads, &e));
     assert_int_equal(e.code, ERR_INTERNAL);
     spectrum_free(&s);
     psf_free(&k);
@@ -357,7 +311,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_is_the_definition),
         cmocka_unit_test(resampled_is_exact),
-        cmocka_unit_test(bilinear_samples_linearly),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(refusals),
     };

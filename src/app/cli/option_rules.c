@@ -43,7 +43,6 @@ static bool holds(option_condition c, const settings *s) {
     case WHERE_OURS: return s->rival == RIVAL_NONE;
     case WHERE_KERNEL_FILE: /* the kernel of bench may also be the size of a generated one */
         return kernel && kernel[strspn(kernel, "0123456789,")];
-    case WHERE_JUNIT: return s->junit != NULL;
     case WHERE_WORDS: return !s->json;
     case WHERE_PROGRESS_IS_JSON: return s->progress == PROGRESS_JSON;
     }
@@ -74,9 +73,8 @@ const option_rule OPTION_RULES[] = {
 
     {FOR_DIFF, "od abs scale", WHERE_DIFFERENCE, "without --output"},
 
-    {FOR_CHECK, "junit_style", WHERE_JUNIT, "without --junit"},
     {FOR_CHECK,
-     "device progress keep_going bless require_device require_cases junit tap json html github",
+     "device progress keep_going bless require_device require_cases junit json html github",
      WHERE_CASES, "with --list"},
 
     {FOR_BENCH,

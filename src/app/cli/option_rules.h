@@ -49,7 +49,6 @@ typedef enum {
     WHERE_OURS,        /* bench times our engine alone */
     WHERE_KERNEL_FILE, /* the kernel is read from a file */
     WHERE_PROGRESS_IS_JSON,
-    WHERE_JUNIT,
     WHERE_WORDS /* without --json */
 } option_condition;
 

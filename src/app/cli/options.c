@@ -137,9 +137,9 @@ const option OPTIONS[] = {
     {"correlate", OPTION_BOOL, SECTION_KERNEL, SPREAD, AT(bloom.kernel.correlate),
      .preset = "false", .help = "Rotate the kernel by 180 degrees, as tools that correlate do."},
     {"spectrum", OPTION_ENUM, SECTION_KERNEL, RUN, AT(bloom.spectrum),
-     .words = WORDS("resampled", "exact", "bilinear"), .preset = "resampled",
+     .words = WORDS("resampled", "exact"), .preset = "resampled",
      .help = "How to get the kernel's spectrum at the image's size: resampled from the cached one, "
-             "computed again, or sampled bilinearly (for comparison only)."},
+             "or computed again."},
 
     {"taps", OPTION_STRING, SECTION_KERNEL, FOR_KERNEL, AT(taps), .value = "N|WxH",
      .help = "Size of the kernel to write. The default is all taps; for make it is auto, the "
@@ -456,13 +456,6 @@ const option OPTIONS[] = {
      .help = "Fail if fewer than N cases passed; skipped cases do not count."},
     {"junit", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(junit), .value = "FILE", .stdout_too = true,
      .help = "Write the results as JUnit XML; - is standard output."},
-    {"junit_style", OPTION_ENUM, SECTION_SUITE, FOR_CHECK, AT(junit_style),
-     .words = WORDS("full", "strict"), .preset = "full",
-     .help =
-         "Attributes of the JUnit XML: all that GitLab reads, with file and line (full), or only "
-         "those of the schema that Jenkins' xUnit plugin checks (strict)."},
-    {"tap", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(tap), .value = "FILE", .stdout_too = true,
-     .help = "Write the results as TAP 14; - is standard output."},
     {"json", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(json_file), .value = "FILE",
      .stdout_too = true, .flag_only = true,
      .help = "Write the results as JSON; - is standard output."},

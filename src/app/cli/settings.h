@@ -22,7 +22,6 @@ typedef enum {
 } settings_progress;
 typedef enum { RIVAL_NONE, RIVAL_ARTICLE } settings_rival;
 typedef enum { FARM_NONE, FARM_SLURM, FARM_OPENJD, FARM_TEMPLATE } settings_farm;
-typedef enum { JUNIT_FULL, JUNIT_STRICT } settings_junit;
 typedef enum { PIXELS_KEEP, PIXELS_HALF, PIXELS_FLOAT } settings_pixels;
 
 typedef enum { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG } origin_kind;
@@ -72,8 +71,7 @@ typedef struct {
     double diff_scale;
     /* check */
     const char *filter, *set, *require_device;
-    const char *junit, *tap, *json_file, *html;
-    settings_junit junit_style;
+    const char *junit, *json_file, *html;
     uint32_t require_cases;
     bool list, bless, github;
     /* kernel */

@@ -11,7 +11,6 @@ static const struct {
     void (*write)(const suite_run *r, text *to);
 } REPORT[] = {
     {"--junit", offsetof(settings, junit), suite_junit},
-    {"--tap", offsetof(settings, tap), suite_tap},
     {"--json", offsetof(settings, json_file), suite_json},
     {"--html", offsetof(settings, html), suite_html},
 };

@@ -8,7 +8,7 @@
 #include "app/check/suite_run.h"
 #include "app/run/file_set.h"
 
-/* Writes the reports that --junit, --tap, --json and --html ask for, atomically; "-" is standard
+/* Writes the reports that --junit, --json and --html ask for, atomically; "-" is standard
  * output. */
 bool suite_reports_write(const suite_run *r, err *e);
 /* Checks before the run that all of them can be written, and tells in *taken whether one of them
@@ -18,7 +18,6 @@ bool suite_reports_check(const settings *asked, bool *taken, err *e);
 bool suite_reports_add(const settings *asked, file_set *to, err *e);
 
 void suite_junit(const suite_run *r, text *to);
-void suite_tap(const suite_run *r, text *to);
 void suite_json(const suite_run *r, text *to);
 void suite_html(const suite_run *r, text *to);
 void suite_github(const suite_run *r, text *to);
