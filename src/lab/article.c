@@ -2,11 +2,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "engine/gpu/gpu_commands.h"
-#include "engine/gpu/gpu_time.h"
-#include "lab/article_texture.h"
 #include "lab/lab_shaders.h"
-#include "lab/nabla_gpu.h"
 #include "math/fft.h"
 #include "shaders/lab/nabla.h"
 
@@ -20,8 +16,7 @@ static uint32_t power_of_two(uint32_t least) {
     return n;
 }
 
-bool article_plan_make(article_plan *to, const article_ask *ask, const nabla_limits *limits,
-                       err *e) {
+bool article_plan_make(article_plan *to, const article_ask *ask, const lab_ask *limits, err *e) {
     uint32_t k = ask->kernel;
     article_plan p = {.ask = *ask, .extent = {ask->size[ask->first], ask->size[!ask->first]}};
     if (k < 4 || k & (k - 1))
@@ -33,9 +28,10 @@ bool article_plan_make(article_plan *to, const article_ask *ask, const nabla_lim
         if (!nabla_choose(&p.line[a], power_of_two(p.extent[a] + k - 1), limits, e)) return false;
     uint64_t pixels = (uint64_t)p.extent[0] * p.extent[1];
     p.image_bytes = pixels * PIXEL * sizeof(float);
-    p.pair_bytes = nabla_packed_bytes(CHANNELS, p.extent[1], p.line[0].length);
-    p.half_bytes = nabla_half_bytes(CHANNELS, p.extent[1], p.line[0].length);
-    p.spectrum_bytes = nabla_half_bytes(CHANNELS, k, k);
+    p.pair_bytes = NABLA_NUMBER * CHANNELS * (uint64_t)ceil_div_u32(p.extent[1], 2) *
+                   p.line[0].length;
+    p.half_bytes = NABLA_NUMBER * CHANNELS * (uint64_t)p.extent[1] * (p.line[0].length / 2 + 1);
+    p.spectrum_bytes = NABLA_NUMBER * CHANNELS * (uint64_t)k * (k / 2 + 1);
     p.bytes[ARTICLE_FORWARD] = p.image_bytes + p.pair_bytes;
     p.bytes[ARTICLE_CONVOLVE] = p.pair_bytes + p.spectrum_bytes + p.half_bytes;
     p.bytes[ARTICLE_INVERSE] = p.half_bytes + p.image_bytes;
@@ -43,28 +39,8 @@ bool article_plan_make(article_plan *to, const article_ask *ask, const nabla_lim
     return true;
 }
 
-/* --- tables ----------------------------------------------------------------------------------- */
-
-struct article {
-    const gpu_device *g;
-    bool shuffles;
-    article_plan p;
-    gpu_layouts layouts;
-    gpu_sets sets; /* one */
-    VkPipeline pipeline[ARTICLE_PASSES];
-    gpu_buffer buffer[ARTICLE_BINDINGS], up, down;
-    article_texture spectrum;
-};
-
-/* The factors for both axes: those of the longer one. */
-static bool upload_factors(article *a, err *e) {
-    uint32_t n = max_u32(a->p.line[0].length, a->p.line[1].length);
-    gpu_buffer host = {0};
-    gpu_buffer_params params = {"factors", GPU_UPLOAD, (uint64_t)n * NABLA_NUMBER};
-    if (!gpu_buffer_make(&host, a->g, &params, e)) return false;
-    nabla_fill_factors(host.map, n);
-    return gpu_upload(&a->buffer[ARTICLE_TABLE], a->g, &host, "factors", e);
-}
+/* --- the kernel's spectrum ---------------------------------------------------------------------
+ */
 
 /* A channel of the kernel, in the orientation of the first axis. */
 typedef struct {
@@ -85,8 +61,8 @@ static void fill_line(const void *ctx, uint32_t i, double *to) {
 
 /* The spectrum has the factors that the passes leave out: 1 / (L1 L2) of the inverse transforms,
  * and 1/2 of parting the pairs. */
-static bool make_spectrum(article *a, const psf *k, par *threads, err *e) {
-    const article_plan *p = &a->p;
+static bool make_spectrum(article *a, const lab_gpu *g, const psf *k, par *threads, err *e) {
+    const article_plan *p = &a->plan;
     uint32_t n = k->w;
     bool x_first = p->ask.first == PLAN_X, ok = true;
     double lengths = 2.0 * p->line[0].length * p->line[1].length;
@@ -107,141 +83,73 @@ static bool make_spectrum(article *a, const psf *k, par *threads, err *e) {
                        .ctx = &plane};
         ok = fft_half_spectrum(host + c * layer, &f, threads, e);
     }
-    ok = ok && article_texture_make(&a->spectrum, a->g,
-                                    &(article_layers){host, n, CHANNELS, p->ask.fetch}, e);
+    ok = ok &&
+         lab_texture_make(&a->spectrum, &g->g, &(lab_layers){host, n, CHANNELS, p->ask.fetch}, e);
     mem_free(host);
     return ok;
 }
 
 /* --- passes ----------------------------------------------------------------------------------- */
 
-/* The buffers are set 0, and the texture is set 1. */
-static bool make_layouts(article *a, err *e) {
-    if (!gpu_layouts_make(&a->layouts, a->g, ARTICLE_BINDINGS, e)) return false;
-    const VkDescriptorSetLayout sets[] = {a->layouts.set, a->spectrum.layout};
-    VkPipelineLayoutCreateInfo both = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                       .setLayoutCount = 2,
-                                       .pSetLayouts = sets};
-    vkDestroyPipelineLayout(a->g->dev, a->layouts.pipeline, NULL);
-    a->layouts.pipeline = VK_NULL_HANDLE;
-    VK_TRY(a->g, vkCreatePipelineLayout(a->g->dev, &both, NULL, &a->layouts.pipeline), e);
-    return true;
-fail:
-    return false;
-}
-
-static bool make_pipelines(article *a, err *e) {
-    const article_plan *p = &a->p;
+/* Writes the program: a shader and a step for each pass. The table has the factors of the longer
+ * axis, and so those of both. */
+static bool make_program(article *a, bool shuffles, err *e) {
+    const article_plan *p = &a->plan;
+    lab_program *to = &a->program;
+    uint32_t most = max_u32(p->line[0].length, p->line[1].length);
+    uint32_t pairs = ceil_div_u32(p->extent[1], 2), halves = p->line[0].length / 2 + 1;
+    *to = (lab_program){.sets = 1, .bindings = ARTICLE_BINDINGS, .texture = &a->spectrum};
+    const uint64_t bytes[ARTICLE_BINDINGS] = {[ARTICLE_IMAGE] = p->image_bytes,
+                                              [ARTICLE_PAIRS] = p->pair_bytes,
+                                              [ARTICLE_HALF] = p->half_bytes,
+                                              [ARTICLE_TABLE] = (uint64_t)most * NABLA_NUMBER,
+                                              [ARTICLE_RESULT] = p->image_bytes};
+    float *factors = nabla_factors(most, e);
+    for (uint32_t i = 0; i < ARTICLE_BINDINGS; i++)
+        to->set[0][i] = lab_add_buffer(to, bytes[i], i == ARTICLE_TABLE ? factors : NULL);
     for (int i = 0; i < ARTICLE_PASSES; i++) {
-        nabla_line l = p->line[i == ARTICLE_CONVOLVE];
-        lab_program one = {0};
-        lab_add_shader(&one, LAB_ARTICLE[a->shuffles][i]);
-        lab_add_constant(&one, ID_LENGTH, l.length);
-        nabla_add_constants(&one, l);
-        lab_add_constant(&one, ARTICLE_EXTENT, p->extent[0]);
-        lab_add_constant(&one, ARTICLE_LINES, p->extent[1]);
-        lab_add_constant(&one, ARTICLE_X_FIRST, p->ask.first == PLAN_X);
-        lab_add_constant(&one, ARTICLE_FIRST, p->line[0].length);
-        lab_add_constant(&one, ARTICLE_FIRST_THREADS, p->line[0].threads);
-        lab_add_constant(&one, ARTICLE_KERNEL, p->ask.kernel);
-        lab_add_constant(&one, ARTICLE_FILTERS, a->spectrum.filters);
-        if (!lab_gpu_pipeline(&a->pipeline[i], a->g, &a->layouts, &one.shader[0], e)) return false;
+        bool second = i == ARTICLE_CONVOLVE;
+        uint32_t shader = lab_add_shader(to, LAB_ARTICLE[shuffles][i]);
+        nabla_add_constants(to, p->line[second]);
+        lab_add_constant(to, ARTICLE_EXTENT, p->extent[0]);
+        lab_add_constant(to, ARTICLE_LINES, p->extent[1]);
+        lab_add_constant(to, ARTICLE_X_FIRST, p->ask.first == PLAN_X);
+        lab_add_constant(to, ARTICLE_FIRST, p->line[0].length);
+        lab_add_constant(to, ARTICLE_FIRST_THREADS, p->line[0].threads);
+        lab_add_constant(to, ARTICLE_KERNEL, p->ask.kernel);
+        lab_add_constant(to, ARTICLE_FILTERS, a->spectrum.filters);
+        lab_add_step(to, LAB_FORWARD,
+                     &(lab_step){.shader = shader,
+                                 .stamp = true,
+                                 .groups = {second ? halves : pairs, second ? CHANNELS : 1, 1}});
     }
-    return true;
+    return factors != NULL;
 }
 
-static bool make_buffers(article *a, err *e) {
-    const article_plan *p = &a->p;
-    gpu_buffer *b = a->buffer;
-    const gpu_buffer_params image = {"image", GPU_ON_DEVICE, p->image_bytes},
-                            pairs = {"pairs of lines", GPU_ON_DEVICE, p->pair_bytes},
-                            half = {"half spectrum", GPU_ON_DEVICE, p->half_bytes},
-                            result = {"result", GPU_ON_DEVICE, p->image_bytes},
-                            up = {"upload", GPU_UPLOAD, p->image_bytes},
-                            down = {"download", GPU_DOWNLOAD, p->image_bytes};
-    return gpu_buffer_make(&b[ARTICLE_IMAGE], a->g, &image, e) &&
-           gpu_buffer_make(&b[ARTICLE_PAIRS], a->g, &pairs, e) &&
-           gpu_buffer_make(&b[ARTICLE_HALF], a->g, &half, e) &&
-           gpu_buffer_make(&b[ARTICLE_RESULT], a->g, &result, e) &&
-           gpu_buffer_make(&a->up, a->g, &up, e) && gpu_buffer_make(&a->down, a->g, &down, e);
+bool article_open(article *a, const lab_gpu *g, const article_plan *p, const psf *kernel,
+                  par *threads, err *e) {
+    a->plan = *p;
+    return make_spectrum(a, g, kernel, threads, e) && make_program(a, g->subgroup > 0, e) &&
+           lab_ready_make(&a->ready, g, &a->program, e);
 }
 
-article *article_open(const lab_gpu *g, const article_plan *p, const psf *kernel, par *threads,
-                      err *e) {
-    article *a = mem_new(1, sizeof *a, "the article's bloom", e);
-    if (!a) return NULL;
-    *a = (article){.g = &g->g, .p = *p, .shuffles = g->subgroup > 0};
-    if (!make_buffers(a, e) || !upload_factors(a, e) || !make_spectrum(a, kernel, threads, e) ||
-        !make_layouts(a, e) || !gpu_sets_make(&a->sets, a->g, &a->layouts, 1, e) ||
-        !make_pipelines(a, e))
-        goto fail;
-    const gpu_buffer *bound[ARTICLE_BINDINGS];
-    for (int i = 0; i < ARTICLE_BINDINGS; i++) bound[i] = &a->buffer[i];
-    gpu_bind(a->sets.set[0], a->g, &a->layouts, bound);
-    return a;
-fail:
-    article_close(&a);
-    return NULL;
-}
-
-void article_close(article **to) {
-    article *a = *to;
-    if (!a) return;
-    for (int i = 0; i < ARTICLE_PASSES; i++) vkDestroyPipeline(a->g->dev, a->pipeline[i], NULL);
-    article_texture_free(&a->spectrum, a->g);
-    gpu_sets_free(&a->sets, a->g);
-    gpu_layouts_free(&a->layouts, a->g);
-    for (int i = 0; i < ARTICLE_BINDINGS; i++) gpu_buffer_free(&a->buffer[i], a->g);
-    gpu_buffer_free(&a->up, a->g);
-    gpu_buffer_free(&a->down, a->g);
-    mem_free(a);
-    *to = NULL;
-}
-
-static void record(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
-    static const VkPipelineBindPoint COMPUTE = VK_PIPELINE_BIND_POINT_COMPUTE;
-    const article *a = ctx;
-    uint32_t pairs = ceil_div_u32(a->p.extent[1], 2), halves = a->p.line[0].length / 2 + 1;
-    const uint32_t groups[ARTICLE_PASSES][2] = {{pairs, 1}, {halves, CHANNELS}, {pairs, 1}};
-    const VkDescriptorSet sets[] = {a->sets.set[0], a->spectrum.set};
-    vkCmdBindDescriptorSets(c, COMPUTE, a->layouts.pipeline, 0, 2, sets, 0, NULL);
-    for (int i = 0; i < ARTICLE_PASSES; i++) {
-        vkCmdBindPipeline(c, COMPUTE, a->pipeline[i]);
-        vkCmdDispatch(c, groups[i][0], groups[i][1], 1);
-        gpu_barrier(c, GPU_BY_PASS, GPU_BY_PASS);
-        gpu_stamp(c, stamps, next);
-    }
+void article_close(article *a, const lab_gpu *g) {
+    lab_ready_free(&a->ready);
+    lab_program_free(&a->program);
+    lab_texture_free(&a->spectrum, &g->g);
 }
 
 bool article_run(article *a, const float *const in[], float *const out[], err *e) {
-    size_t pixels = (size_t)a->p.extent[0] * a->p.extent[1];
-    float *up = a->up.map;
-    const float *down = a->down.map;
-    VkBufferCopy all = {0, 0, a->p.image_bytes};
-    VkCommandBuffer c;
-    uint32_t unused = 0;
-    for (size_t i = 0; i < pixels; i++) {
-        for (size_t k = 0; k < CHANNELS; k++) up[i * PIXEL + k] = in[k][i];
-        up[i * PIXEL + CHANNELS] = 1;
+    size_t pixels = (size_t)a->plan.extent[0] * a->plan.extent[1];
+    float *image = mem_raw(pixels, PIXEL * sizeof *image, "image", e);
+    for (size_t i = 0; image && i < pixels; i++) {
+        for (size_t k = 0; k < CHANNELS; k++) image[i * PIXEL + k] = in[k][i];
+        image[i * PIXEL + CHANNELS] = 1;
     }
-    if (!gpu_begin(a->g, a->g->compute.pool, &c, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, e))
-        return false;
-    gpu_barrier(c, GPU_BY_PASS, GPU_BY_COPY);
-    vkCmdCopyBuffer(c, a->up.buf, a->buffer[ARTICLE_IMAGE].buf, 1, &all);
-    gpu_barrier(c, GPU_BY_COPY, GPU_BY_PASS);
-    record(a, c, VK_NULL_HANDLE, &unused);
-    gpu_barrier(c, GPU_BY_PASS, GPU_BY_COPY);
-    vkCmdCopyBuffer(c, a->buffer[ARTICLE_RESULT].buf, a->down.buf, 1, &all);
-    gpu_barrier(c, GPU_BY_COPY, GPU_BY_HOST);
-    if (!gpu_run_once(a->g, c, e)) return false;
-    for (size_t i = 0; i < pixels; i++)
-        for (size_t k = 0; k < CHANNELS; k++) out[k][i] = down[i * PIXEL + k];
-    unsigned messages = gpu_device_messages(a->g);
-    return !messages ||
-           err_set(e, ERR_INTERNAL, "%u messages from the Vulkan validation layer", messages);
-}
-
-bool article_time(article *a, uint32_t count, double *frame, double pass[ARTICLE_PASSES], err *e) {
-    gpu_timing t = {count, ARTICLE_PASSES, record, a};
-    return gpu_time(a->g, &t, frame, pass, e);
+    bool ok = image && lab_put(&a->ready, ARTICLE_IMAGE, image, e) &&
+              lab_do(&a->ready, LAB_FORWARD, e) && lab_get(&a->ready, ARTICLE_RESULT, image, e);
+    for (size_t i = 0; ok && i < pixels; i++)
+        for (size_t k = 0; k < CHANNELS; k++) out[k][i] = image[i * PIXEL + k];
+    mem_free(image);
+    return ok;
 }

@@ -16,6 +16,7 @@
 
 #include "kernel/psf.h"
 #include "lab/lab_gpu.h"
+#include "lab/lab_texture.h"
 #include "lab/nabla.h"
 
 enum { ARTICLE_FORWARD, ARTICLE_CONVOLVE, ARTICLE_INVERSE, ARTICLE_PASSES };
@@ -36,22 +37,23 @@ typedef struct {
     uint64_t bytes[ARTICLE_PASSES];                               /* that a pass reads and writes */
 } article_plan;
 
-bool article_plan_make(article_plan *to, const article_ask *ask, const nabla_limits *limits,
-                       err *e);
+/* Of the limits, the length does not count. */
+bool article_plan_make(article_plan *to, const article_ask *ask, const lab_ask *limits, err *e);
 
-typedef struct article article;
+/* Made by article_open from a zeroed one; article_close accepts a half-made one. */
+typedef struct {
+    article_plan plan;
+    lab_program program;
+    lab_ready ready;
+    lab_texture spectrum;
+} article;
 
-/* Makes pipelines, tables and buffers. Only `g` must outlive it. */
-article *article_open(const lab_gpu *g, const article_plan *p, const psf *kernel, par *threads,
-                      err *e);
-void article_close(article **a);
+/* Makes tables, pipelines and buffers. Only `g` must outlive it. */
+bool article_open(article *a, const lab_gpu *g, const article_plan *p, const psf *kernel,
+                  par *threads, err *e);
+void article_close(article *a, const lab_gpu *g);
 
-/* Blooms an image there and back: planes of packed rows, red, green and blue. A message of the
- * validation layer is a failure. */
+/* Blooms an image there and back: planes of packed rows, red, green and blue. */
 bool article_run(article *a, const float *const in[], float *const out[], err *e);
-
-/* Times `count` frames back to back on what the device holds: seconds of a frame, and of each of
- * its passes. */
-bool article_time(article *a, uint32_t count, double *frame, double pass[ARTICLE_PASSES], err *e);
 
 #endif

@@ -1,37 +1,12 @@
 #include "lab/article_bench.h"
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "engine/gpu/gpu_time.h"
 #include "math/reference.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 enum { CHANNELS = 3, PIXELS = 128 /* that are compared */ };
-
-/* --- what the article says ---------------------------------------------------------------------
- *
- * Milliseconds of a frame on an NVIDIA GeForce RTX 4060. */
-
-static const char PUBLISHED_ON[] = "NVIDIA GeForce RTX 4060";
-static const struct {
-    uint32_t w, h, kernel;
-    double ms[PLAN_AXES]; /* x first, y first */
-} PUBLISHED[] = {
-    {1280, 720, 256, {0.73, 0.57}},
-    {1280, 720, 512, {1.04, 1.45}},
-    {1920, 1080, 256, {4.4, 4.4}}, /* "4.4 ms", of any kernel and order */
-    {1920, 1080, 512, {4.4, 4.4}},
-};
-
-double article_published(const uint32_t size[PLAN_AXES], uint32_t kernel, uint32_t first) {
-    for (size_t i = 0; i < sizeof PUBLISHED / sizeof PUBLISHED[0]; i++)
-        if (PUBLISHED[i].w == size[PLAN_X] && PUBLISHED[i].h == size[PLAN_Y] &&
-            PUBLISHED[i].kernel == kernel)
-            return PUBLISHED[i].ms[first] * 1e-3;
-    return 0;
-}
 
 /* --- the image, and what it becomes ------------------------------------------------------------
  */
@@ -112,64 +87,48 @@ static void compare(article_row *to, const scene *s) {
     to->rms = sqrt(difference / all);
 }
 
-/* --- times -------------------------------------------------------------------------------------
- */
-
-/* Fills `to` with the times of one round of `count` frames. */
-typedef bool round_fn(void *of, uint32_t count, double to[ARTICLE_TIMES], err *e);
-
-static bool time_rounds(article_row *to, const article_request *r, round_fn *one, void *of,
-                        err *e) {
-    double(*round)[ARTICLE_TIMES] = mem_new(r->rounds, sizeof *round, "times", e);
-    double *value = mem_new(r->rounds, sizeof *value, "times", e), start = clock_now();
-    bool ok = round && value;
-    do ok = ok && one(of, r->queue, round[0], e);
-    while (ok && clock_now() - start < r->warm_up);
-    for (uint32_t i = 0; ok && i < r->rounds; i++) ok = one(of, r->queue, round[i], e);
-    for (int t = 0; ok && t < ARTICLE_TIMES; t++) {
-        for (uint32_t i = 0; i < r->rounds; i++) value[i] = round[i][t];
-        to->time[t] = measure_spread_of(value, r->rounds);
-    }
-    mem_free(round);
-    mem_free(value);
-    return ok;
-}
-
 /* --- the article's -----------------------------------------------------------------------------
  */
 
 typedef struct {
+    article a;
     const lab_gpu *g;
-    const article_plan *p;
-    article *a;
 } article_runner;
 
-static bool article_round(void *of, uint32_t count, double to[ARTICLE_TIMES], err *e) {
-    const article_runner *a = of;
+static bool article_round(void *of, uint32_t count, double *to, err *e) {
+    article_runner *r = of;
     engine_repeat copies = {.count = count};
-    if (!article_time(a->a, count, &to[ARTICLE_FRAME], &to[ARTICLE_PASS], e) ||
-        !gpu_time_copies(&a->g->g, &copies, a->p->bytes, ARTICLE_PASSES, e))
+    if (!lab_time(&r->a.ready, count, &to[ARTICLE_FRAME], &to[ARTICLE_PASS], e) ||
+        !gpu_time_copies(&r->g->g, &copies, r->a.plan.bytes, ARTICLE_PASSES, e))
         return false;
     to[ARTICLE_COPY] = copies.copy;
     for (int i = 0; i < ARTICLE_PASSES; i++) to[ARTICLE_COPY_PASS + i] = copies.copy_pass[i];
     return true;
 }
 
+/* Each round has the frames of the request. */
+static bool time_rounds(article_row *to, const article_request *r, lab_round *one, void *of,
+                        err *e) {
+    const lab_pace pace = {r->rounds, r->queue, r->warm_up, ARTICLE_TIMES};
+    uint32_t rounds;
+    return lab_rounds(to->time, &rounds, &pace, one, of, e);
+}
+
 static bool run_article(article_row *to, const lab_gpu *g, const scene *s, uint32_t first, err *e) {
     const article_request *r = s->r;
     const article_ask ask = {{r->size[PLAN_X], r->size[PLAN_Y]}, r->kernel->w, first, false};
-    const nabla_limits limits = {g->limits.invocations, g->limits.shared_bytes, g->subgroup};
+    const lab_ask limits = {0, g->limits, g->subgroup};
     article_plan p;
     if (!article_plan_make(&p, &ask, &limits, e)) return false;
-    article_runner a = {g, &p, article_open(g, &p, r->kernel, r->threads, e)};
-    bool ok = a.a && article_run(a.a, (const float *const *)s->in, s->out, e) &&
-              time_rounds(to, r, article_round, &a, e);
-    article_close(&a.a);
+    article_runner run = {.g = g};
+    bool ok = article_open(&run.a, g, &p, r->kernel, r->threads, e) &&
+              article_run(&run.a, (const float *const *)s->in, s->out, e) &&
+              time_rounds(to, r, article_round, &run, e);
+    article_close(&run.a, g);
     if (!ok) return false;
     compare(to, s);
     to->bloom = "article";
     to->first = first;
-    to->published = article_published(r->size, r->kernel->w, first);
     for (int i = 0; i < 2; i++) to->length[i] = p.line[i].length;
     for (int i = 0; i < ARTICLE_PASSES; i++) to->bytes[i] = p.bytes[i];
     return true;
@@ -191,7 +150,7 @@ static int pass_like(const plan *p, uint32_t pass) {
     return p->pass[pass].axis ? ARTICLE_CONVOLVE : i == pass ? ARTICLE_FORWARD : ARTICLE_INVERSE;
 }
 
-static bool our_round(void *of, uint32_t count, double to[ARTICLE_TIMES], err *e) {
+static bool our_round(void *of, uint32_t count, double *to, err *e) {
     const our_runner *o = of;
     engine_repeat r = {.count = count};
     if (!engine_time(o->g, o->frame, &r, e)) return false;
@@ -269,107 +228,52 @@ bool article_compare(article_row to[ARTICLE_ROWS], const article_request *r, err
 /* --- how it is shown ---------------------------------------------------------------------------
  */
 
-static const char *const PASS[ARTICLE_PASSES] = {"forward", "convolve", "inverse"};
+/* clang-format off */
+const lab_column ARTICLE_COLUMN[ARTICLE_COLUMNS] = {
+    {"bloom", LAB_NAME, "bloom", -8, 0, 1},
+    {"device", LAB_NAME, NULL, 0, 0, 1},
+    {"width", LAB_COUNT, "width", 5, 0, 1},
+    {"height", LAB_COUNT, "height", 6, 0, 1},
+    {"kernel", LAB_COUNT, "kernel", 6, 0, 1},
+    {"rounds", LAB_COUNT, NULL, 0, 0, 1},
+    {"queue", LAB_COUNT, NULL, 0, 0, 1},
+    {"first", LAB_NAME, "first", 5, 0, 1},
+    {"length_1", LAB_COUNT, "lengths", 7, 0, 1},
+    {"length_2", LAB_COUNT, "", 5, 0, 1},
+    {"forward.bytes", LAB_COUNT, NULL, 0, 0, 1},
+    {"forward.copy", LAB_SECONDS, NULL, 0, 0, 1},
+    {"forward.seconds", LAB_SPREAD, "forward us", 11, 1, 1e-6},
+    {"convolve.bytes", LAB_COUNT, NULL, 0, 0, 1},
+    {"convolve.copy", LAB_SECONDS, NULL, 0, 0, 1},
+    {"convolve.seconds", LAB_SPREAD, "convolve us", 11, 1, 1e-6},
+    {"inverse.bytes", LAB_COUNT, NULL, 0, 0, 1},
+    {"inverse.copy", LAB_SECONDS, NULL, 0, 0, 1},
+    {"inverse.seconds", LAB_SPREAD, "inverse us", 11, 1, 1e-6},
+    {"frame", LAB_SPREAD, "frame us", 9, 1, 1e-6},
+    {"bytes", LAB_COUNT, "MB moved", 8, 1, 1e6},
+    {"copy", LAB_SECONDS, NULL, 0, 0, 1},
+    {NULL, LAB_REAL, "copies", 6, 2, 1},
+    {"pixels", LAB_COUNT, NULL, 0, 0, 1},
+    {"worst", LAB_REAL, "worst", 8, -1, 1},
+    {"rms", LAB_REAL, "rms", 8, -1, 1},
+};
 
-static uint64_t all_bytes(const article_row *row) {
-    return row->bytes[0] + row->bytes[1] + row->bytes[2];
-}
-
-void article_words(text *to, const article_request *r, const article_row row[ARTICLE_ROWS]) {
-    text_add(to,
-             "%s: %u x %u, kernel %u x %u; medians of %u rounds of %u frame%s, the data on the "
-             "device\n",
-             r->device->name, r->size[PLAN_X], r->size[PLAN_Y], r->kernel->w, r->kernel->h,
-             r->rounds, r->queue, r->queue == 1 ? "" : "s");
-    text_add(to, "  %-8s %5s %11s %9s %9s %9s %9s %8s %8s %8s %8s %9s\n", "us", "first", "lengths",
-             "forward", "convolve", "inverse", "frame", "MB moved", "copies", "worst", "rms",
-             "published");
-    for (int i = 0; i < ARTICLE_ROWS; i++) {
-        const article_row *w = &row[i];
-        const measure_spread *t = w->time;
-        text_add(to, "  %-8s %5s %4u x %4u", w->bloom, w->first == PLAN_X ? "x" : "y", w->length[0],
-                 w->length[1]);
-        for (int p = 0; p < ARTICLE_PASSES; p++)
-            text_add(to, " %9.1f", t[ARTICLE_PASS + p].median * 1e6);
-        text_add(to, " %9.1f %8.1f %6.2f x %8.2g %8.2g", t[ARTICLE_FRAME].median * 1e6,
-                 (double)all_bytes(w) * 1e-6,
-                 t[ARTICLE_COPY].median > 0 ? t[ARTICLE_FRAME].median / t[ARTICLE_COPY].median : 0,
-                 w->worst, w->rms);
-        if (w->published > 0) text_add(to, " %9.0f", w->published * 1e6);
-        text_add(to, "\n");
-    }
-    if (row[ARTICLE_X].published > 0) text_add(to, "  published for an %s\n", PUBLISHED_ON);
-}
-
-static void spread_json(json_out *j, const char *key, const measure_spread *s) {
-    json_object(j, key);
-    json_fixed(j, "least", 9, s->least);
-    json_fixed(j, "low", 9, s->low);
-    json_fixed(j, "median", 9, s->median);
-    json_fixed(j, "high", 9, s->high);
-    json_fixed(j, "most", 9, s->most);
-    json_close(j);
-}
-
-static void row_json(json_out *j, const article_request *r, const article_row *w) {
-    json_block(j, NULL);
-    json_string(j, "bloom", w->bloom);
-    json_string(j, "device", r->device->name);
-    json_uints(j, "image", r->size, PLAN_AXES);
-    json_uint(j, "kernel", r->kernel->w);
-    json_uint(j, "rounds", r->rounds);
-    json_uint(j, "queue", r->queue);
-    json_string(j, "first", w->first == PLAN_X ? "x" : "y");
-    json_uints(j, "lengths", w->length, 2);
-    spread_json(j, "frame", &w->time[ARTICLE_FRAME]);
-    json_uint(j, "bytes", all_bytes(w));
-    json_fixed(j, "copy", 9, w->time[ARTICLE_COPY].median);
-    json_list(j, "passes");
-    for (int i = 0; i < ARTICLE_PASSES; i++) {
-        json_object(j, NULL);
-        json_string(j, "pass", PASS[i]);
-        json_uint(j, "bytes", w->bytes[i]);
-        json_fixed(j, "copy", 9, w->time[ARTICLE_COPY_PASS + i].median);
-        spread_json(j, "seconds", &w->time[ARTICLE_PASS + i]);
-        json_close(j);
-    }
-    json_close(j);
-    json_object(j, "error");
-    json_uint(j, "pixels", PIXELS);
-    json_real(j, "worst", 3, w->worst);
-    json_real(j, "rms", 3, w->rms);
-    json_close(j);
-    if (w->published > 0) {
-        json_object(j, "published");
-        json_string(j, "device", PUBLISHED_ON);
-        json_fixed(j, "seconds", 9, w->published);
-        json_close(j);
-    }
-    json_close(j);
-}
-
-void article_json(json_out *j, const article_request *r, const article_row row[ARTICLE_ROWS]) {
-    for (int i = 0; i < ARTICLE_ROWS; i++) row_json(j, r, &row[i]);
-}
-
-const char ARTICLE_CSV_HEAD[] =
-    "bloom,device,width,height,kernel,rounds,queue,first,length_1,length_2,forward,convolve,"
-    "inverse,frame,least,bytes,copy,worst,rms,published,published_on\n";
-
-void article_csv(text *to, const article_request *r, const article_row row[ARTICLE_ROWS]) {
-    for (int i = 0; i < ARTICLE_ROWS; i++) {
-        const article_row *w = &row[i];
-        text_add(to, "%s,\"%s\",%u,%u,%u,%u,%u,%s,%u,%u,", w->bloom, r->device->name,
-                 r->size[PLAN_X], r->size[PLAN_Y], r->kernel->w, r->rounds, r->queue,
-                 w->first == PLAN_X ? "x" : "y", w->length[0], w->length[1]);
-        for (int p = 0; p < ARTICLE_PASSES; p++)
-            text_add(to, "%.9f,", w->time[ARTICLE_PASS + p].median);
-        text_add(to, "%.9f,%.9f,%" PRIu64 ",%.9f,%.3g,%.3g,", w->time[ARTICLE_FRAME].median,
-                 w->time[ARTICLE_FRAME].least, all_bytes(w), w->time[ARTICLE_COPY].median, w->worst,
-                 w->rms);
-        if (w->published > 0)
-            text_add(to, "%.9f,%s\n", w->published, PUBLISHED_ON);
-        else
-            text_add(to, ",\n");
+void article_show(lab_table *t, const article_request *r, const article_row row[ARTICLE_ROWS]) {
+    for (const article_row *w = row; w < row + ARTICLE_ROWS; w++) {
+        const measure_spread *s = w->time;
+        const lab_cell cell[] = {
+            LAB_W(w->bloom), LAB_W(r->device->name), LAB_N(r->size[PLAN_X]), LAB_N(r->size[PLAN_Y]),
+            LAB_N(r->kernel->w), LAB_N(r->rounds), LAB_N(r->queue),
+            LAB_W(w->first == PLAN_X ? "x" : "y"), LAB_N(w->length[0]), LAB_N(w->length[1]),
+            LAB_N(w->bytes[0]), LAB_N(s[ARTICLE_COPY_PASS].median), LAB_S(&s[ARTICLE_PASS]),
+            LAB_N(w->bytes[1]), LAB_N(s[ARTICLE_COPY_PASS + 1].median), LAB_S(&s[ARTICLE_PASS + 1]),
+            LAB_N(w->bytes[2]), LAB_N(s[ARTICLE_COPY_PASS + 2].median), LAB_S(&s[ARTICLE_PASS + 2]),
+            LAB_S(&s[ARTICLE_FRAME]), LAB_N(w->bytes[0] + w->bytes[1] + w->bytes[2]),
+            LAB_N(s[ARTICLE_COPY].median),
+            LAB_N(s[ARTICLE_FRAME].median / s[ARTICLE_COPY].median), LAB_N(PIXELS),
+            LAB_N(w->worst), LAB_N(w->rms)};
+        _Static_assert(sizeof cell / sizeof cell[0] == ARTICLE_COLUMNS, "a value for each column");
+        lab_table_row(t, cell);
     }
 }
+/* clang-format on */

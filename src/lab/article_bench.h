@@ -6,10 +6,9 @@
 #ifndef LAB_ARTICLE_BENCH_H
 #define LAB_ARTICLE_BENCH_H
 
-#include "base/json_out.h"
-#include "base/text.h"
-#include "device/device_measure.h"
 #include "lab/article.h"
+#include "lab/lab_run.h"
+#include "lab/lab_table.h"
 
 /* What is timed: per frame, without stamps between the passes; per pass, with them; and copies on
  * the device that move as many bytes. */
@@ -27,9 +26,8 @@ typedef struct {
     uint32_t length[2];
     uint64_t bytes[ARTICLE_PASSES]; /* read and written */
     measure_spread time[ARTICLE_TIMES];
-    double worst;     /* of the relative errors of the pixels that are compared */
-    double rms;       /* of the errors, relative to that of the pixels */
-    double published; /* seconds, in the article; 0: there is no figure */
+    double worst; /* of the relative errors of the pixels that are compared */
+    double rms;   /* of the errors, relative to that of the pixels */
 } article_row;
 
 enum { ARTICLE_X, ARTICLE_Y, ARTICLE_OURS, ARTICLE_ROWS };
@@ -44,18 +42,12 @@ typedef struct {
     par *threads;
 } article_request;
 
-/* Returns the seconds of a frame that the article has for an image, a square kernel and the axis of
- * pass 1; 0: none. */
-double article_published(const uint32_t size[PLAN_AXES], uint32_t kernel, uint32_t first);
-
 /* Measures all rows. */
 bool article_compare(article_row to[ARTICLE_ROWS], const article_request *r, err *e);
 
-/* Add the rows of a request to a table of words, to an array, and to comma-separated values. */
-void article_words(text *to, const article_request *r, const article_row row[ARTICLE_ROWS]);
-void article_json(json_out *j, const article_request *r, const article_row row[ARTICLE_ROWS]);
-void article_csv(text *to, const article_request *r, const article_row row[ARTICLE_ROWS]);
-/* The names of the comma-separated values. */
-extern const char ARTICLE_CSV_HEAD[];
+/* The columns of the table, and one row of it for each of a request. */
+enum { ARTICLE_COLUMNS = 26 };
+extern const lab_column ARTICLE_COLUMN[ARTICLE_COLUMNS];
+void article_show(lab_table *t, const article_request *r, const article_row row[ARTICLE_ROWS]);
 
 #endif

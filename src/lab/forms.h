@@ -7,21 +7,10 @@
 
 extern const lab_cpu_form LAB_DFT, LAB_CT2_RECURSIVE, LAB_CT2_DIT, LAB_CT2_DIF, LAB_FFTW;
 
-bool lab_ct2_stages(lab_program *to, const lab_ask *ask, err *e);
-bool lab_ct2_axis(lab_program *to, const lab_ask *ask, err *e);
-bool lab_stockham2(lab_program *to, const lab_ask *ask, err *e);
-bool lab_stockham2_wide(lab_program *to, const lab_ask *ask, err *e);
-bool lab_stockham4(lab_program *to, const lab_ask *ask, err *e);
-bool lab_stockham2_shared(lab_program *to, const lab_ask *ask, err *e);
-bool lab_stockham4_shared(lab_program *to, const lab_ask *ask, err *e);
-bool lab_stockham4_shared_wide(lab_program *to, const lab_ask *ask, err *e);
-bool lab_ours(lab_program *to, const lab_ask *ask, err *e);
-
-/* Returns the smallest power of two that is not below n. */
-uint32_t lab_next_power(uint32_t n);
-
-/* nabla_gpu.c: with shuffles where the device has them, and without. */
-bool lab_nabla(lab_program *to, const lab_ask *ask, err *e);
-bool lab_nabla_shared(lab_program *to, const lab_ask *ask, err *e);
+typedef bool lab_program_form(lab_program *to, const lab_ask *ask, err *e);
+lab_program_form lab_ct2_stages, lab_ct2_axis, lab_stockham2, lab_stockham2_wide, lab_stockham4,
+    lab_stockham2_shared, lab_stockham4_shared, lab_stockham4_shared_wide, lab_ours;
+/* With shuffles where the device has them, and without. */
+lab_program_form lab_nabla, lab_nabla_shared;
 
 #endif

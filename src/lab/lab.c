@@ -7,86 +7,6 @@
 
 #include <assert.h>
 
-/* The definition takes n^3 steps. */
-static bool takes_small(uint32_t n) {
-    return lab_takes_smooth(n) && n <= 512;
-}
-
-const lab_transform LAB_TRANSFORMS[] = {
-    {.name = "dft", .about = "CPU: the definition", .takes = takes_small, .cpu = &LAB_DFT},
-    {.name = "ct2-recursive",
-     .about = "CPU: Cooley-Tukey radix 2, recursive",
-     .takes = lab_takes_power,
-     .cpu = &LAB_CT2_RECURSIVE},
-    {.name = "ct2-dit",
-     .about = "CPU: Cooley-Tukey radix 2, decimation in time, in place",
-     .takes = lab_takes_power,
-     .cpu = &LAB_CT2_DIT},
-    {.name = "ct2-dif",
-     .about = "CPU: Cooley-Tukey radix 2, decimation in frequency, in place",
-     .takes = lab_takes_power,
-     .cpu = &LAB_CT2_DIF},
-#if WITH_FFTW
-    {.name = "fftw",
-     .about = "CPU: FFTW, one thread, planned by measuring",
-     .takes = lab_takes_smooth,
-     .cpu = &LAB_FFTW},
-#endif
-    {.name = "ct2-stages",
-     .about = "Cooley-Tukey radix 2, one dispatch per stage",
-     .takes = lab_takes_power,
-     .program = lab_ct2_stages},
-    {.name = "ct2-axis",
-     .about = "Cooley-Tukey radix 2, one dispatch per axis",
-     .takes = lab_takes_power,
-     .program = lab_ct2_axis},
-    {.name = "stockham2",
-     .about = "Stockham radix 2, one dispatch per axis",
-     .takes = lab_takes_power,
-     .program = lab_stockham2},
-    {.name = "stockham2-wide",
-     .about = "Stockham radix 2, four butterflies a thread",
-     .takes = lab_takes_power,
-     .program = lab_stockham2_wide},
-    {.name = "stockham4",
-     .about = "Stockham radix 4, one dispatch per axis",
-     .takes = lab_takes_power,
-     .program = lab_stockham4},
-    {.name = "stockham2-shared",
-     .about = "Stockham radix 2, in shared memory between the stages",
-     .takes = lab_takes_power,
-     .program = lab_stockham2_shared},
-    {.name = "stockham4-shared",
-     .about = "Stockham radix 4, in shared memory between the stages",
-     .takes = lab_takes_power,
-     .program = lab_stockham4_shared},
-    {.name = "stockham4-shared-wide",
-     .about = "the same with four butterflies a thread",
-     .takes = lab_takes_power,
-     .program = lab_stockham4_shared_wide},
-    {.name = "nabla",
-     .about = "the article's: radix 2 in registers, one number traded per butterfly, by shuffles "
-              "where the partner is near",
-     .takes = lab_takes_power,
-     .program = lab_nabla},
-    {.name = "nabla-shared",
-     .about = "the same, all trades through shared memory",
-     .takes = lab_takes_power,
-     .program = lab_nabla_shared},
-    {.name = "ours",
-     .own = true,
-     .about = "the transform of this program: mixed radices up to 20, in registers",
-     .takes = lab_takes_smooth,
-     .program = lab_ours},
-    {.name = "ours-pow2",
-     .own = true,
-     .about = "the same at the next power of two",
-     .takes = lab_takes_smooth,
-     .program = lab_ours,
-     .length = lab_next_power},
-};
-const int LAB_TRANSFORM_COUNT = (int)(sizeof LAB_TRANSFORMS / sizeof LAB_TRANSFORMS[0]);
-
 bool lab_takes_power(uint32_t n) {
     return n >= LAB_LEAST && n <= LAB_MOST && !(n & (n - 1));
 }
@@ -94,6 +14,55 @@ bool lab_takes_power(uint32_t n) {
 bool lab_takes_smooth(uint32_t n) {
     return n >= LAB_LEAST && n <= LAB_MOST && length_is_smooth(n);
 }
+
+/* The definition takes n^3 steps. */
+static bool lab_takes_small(uint32_t n) {
+    return lab_takes_smooth(n) && n <= 512;
+}
+
+static uint32_t lab_next_power(uint32_t n) {
+    uint32_t p = 1;
+    while (p < n) p *= 2;
+    return p;
+}
+
+/* Rows for lengths that are powers of two. */
+#define CPU(name, form, about) \
+    { name, "CPU: " about, lab_takes_power, &form, NULL, NULL, false }
+#define GPU(name, program, about) \
+    { name, about, lab_takes_power, NULL, program, NULL, false }
+
+/* clang-format off */
+const lab_transform LAB_TRANSFORMS[] = {
+    {"dft", "CPU: the definition", lab_takes_small, &LAB_DFT, NULL, NULL, false},
+    CPU("ct2-recursive", LAB_CT2_RECURSIVE, "Cooley-Tukey radix 2, recursive"),
+    CPU("ct2-dit", LAB_CT2_DIT, "Cooley-Tukey radix 2, decimation in time, in place"),
+    CPU("ct2-dif", LAB_CT2_DIF, "Cooley-Tukey radix 2, decimation in frequency, in place"),
+#if WITH_FFTW
+    {"fftw", "CPU: FFTW, one thread, planned by measuring", lab_takes_smooth, &LAB_FFTW, NULL, NULL,
+     false},
+#endif
+    GPU("ct2-stages", lab_ct2_stages, "Cooley-Tukey radix 2, one dispatch per stage"),
+    GPU("ct2-axis", lab_ct2_axis, "Cooley-Tukey radix 2, one dispatch per axis"),
+    GPU("stockham2", lab_stockham2, "Stockham radix 2, one dispatch per axis"),
+    GPU("stockham2-wide", lab_stockham2_wide, "Stockham radix 2, four butterflies a thread"),
+    GPU("stockham4", lab_stockham4, "Stockham radix 4, one dispatch per axis"),
+    GPU("stockham2-shared", lab_stockham2_shared,
+        "Stockham radix 2, in shared memory between the stages"),
+    GPU("stockham4-shared", lab_stockham4_shared,
+        "Stockham radix 4, in shared memory between the stages"),
+    GPU("stockham4-shared-wide", lab_stockham4_shared_wide,
+        "the same with four butterflies a thread"),
+    GPU("nabla", lab_nabla, "the article's: radix 2 in registers, one number traded per butterfly, "
+        "by shuffles where the partner is near"),
+    GPU("nabla-shared", lab_nabla_shared, "the same, all trades through shared memory"),
+    {"ours", "the transform of this program: mixed radices up to 20, in registers",
+     lab_takes_smooth, NULL, lab_ours, NULL, true},
+    {"ours-pow2", "the same at the next power of two",
+     lab_takes_smooth, NULL, lab_ours, lab_next_power, true},
+};
+/* clang-format on */
+const int LAB_TRANSFORM_COUNT = (int)(sizeof LAB_TRANSFORMS / sizeof LAB_TRANSFORMS[0]);
 
 /* --- programs -------------------------------------------------------------------------------- */
 
@@ -110,27 +79,48 @@ void lab_add_constant(lab_program *p, uint32_t id, uint32_t value) {
     s->value[s->constants++] = value;
 }
 
-void lab_add_step(lab_program *p, int way, const lab_step *s) {
-    assert(p->steps[way] < LAB_STEPS);
-    p->step[way][p->steps[way]++] = *s;
+uint32_t lab_add_buffer(lab_program *p, uint64_t bytes, void *value) {
+    assert(p->buffers < LAB_BUFFERS);
+    p->buffer[p->buffers] = (lab_buffer){bytes, value};
+    return p->buffers++;
 }
 
-bool lab_add_roots(lab_program *p, err *e) {
-    float *to = mem_raw(p->n, 2 * sizeof *to, "roots of unity", e);
-    for (uint32_t m = 0; to && m < p->n; m++) {
-        double re, im;
-        fft_root(m, p->n, &re, &im);
-        to[2 * m] = (float)re;
-        to[2 * m + 1] = (float)im;
+uint32_t lab_add_step(lab_program *p, int way, const lab_step *s) {
+    assert(p->steps[way] < LAB_STEPS);
+    p->step[way][p->steps[way]] = *s;
+    return p->steps[way]++;
+}
+
+bool lab_add_images(lab_program *p, void *table, size_t bytes) {
+    uint64_t image = sizeof(lab_complex) * (uint64_t)p->n * p->n;
+    lab_add_buffer(p, image, NULL);
+    lab_add_buffer(p, image, NULL);
+    lab_add_buffer(p, bytes, table);
+    p->bindings = LAB_BINDINGS;
+    p->sets = 2;
+    for (uint32_t back = 0; back < 2; back++) {
+        p->set[back][LAB_FROM] = back ? LAB_B : LAB_A;
+        p->set[back][LAB_TO] = back ? LAB_A : LAB_B;
+        p->set[back][LAB_TABLE] = LAB_ROOTS;
     }
-    p->table = to;
-    p->table_bytes = 2 * sizeof *to * p->n;
-    return to != NULL;
+    return table != NULL;
+}
+
+void lab_put_root(float *to, uint64_t m, uint64_t n) {
+    double re, im;
+    fft_root(m, n, &re, &im);
+    to[0] = (float)re;
+    to[1] = (float)im;
+}
+
+float *lab_roots(uint32_t n, err *e) {
+    float *to = mem_raw(n, sizeof(lab_complex), "roots of unity", e);
+    for (uint32_t m = 0; to && m < n; m++) lab_put_root(to + 2 * m, m, n);
+    return to;
 }
 
 void lab_program_free(lab_program *p) {
-    mem_free(p->table);
-    mem_free(p->more);
+    for (uint32_t i = 0; i < p->buffers; i++) mem_free(p->buffer[i].value);
     mem_free(p->frequency);
     *p = (lab_program){0};
 }

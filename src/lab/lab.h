@@ -5,9 +5,9 @@
  * thread of the CPU or on a GPU, and gives an account of what it moves. `fftbloom bench fft` times
  * the rows and compares them with a transform in double (lab_run.h); docs/fft.md explains them.
  *
- * A row is a form of CPU code (lab_cpu.h), or a function that writes a program for a GPU: a list of
- * shaders and dispatches, which is data. To add one: the function and a row in lab.c, a shader in
- * shaders/lab and its two lines in lab_shaders.c.
+ * A row is a form of CPU code, or a function that writes a program for a GPU: buffers, shaders and
+ * dispatches, which are data. To add one: the function and a row in lab.c, a shader in shaders/lab
+ * and its two lines in lab_shaders.c. The article's bloom and the sea are such programs, too.
  *
  * The lab is no part of the product. Nothing outside of this folder and shaders/lab knows it but
  * the command `bench`, and without these folders the program builds all the same. */
@@ -16,6 +16,7 @@
 
 #include "engine/gpu/gpu_shaders.h"
 #include "math/plan.h"
+#include "shaders/lab/ids.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,9 +37,7 @@ typedef struct {
     uint32_t shared;     /* bytes of a workgroup's shared memory, at most */
 } lab_account;
 
-/* --- on the CPU ------------------------------------------------------------------------------ */
-
-/* One thread, float. `make` prepares for n x n; `run` transforms the image in place. */
+/* On the CPU: one thread, float. `make` prepares for n x n; `run` transforms the image in place. */
 typedef struct {
     void *(*make)(uint32_t n, err *e);
     void (*run)(void *made, lab_complex *image, int way);
@@ -47,7 +46,7 @@ typedef struct {
 
 /* --- on a GPU -------------------------------------------------------------------------------- */
 
-enum { LAB_CONSTANTS = 48, LAB_SHADERS = 8, LAB_STEPS = 32 };
+enum { LAB_CONSTANTS = 48, LAB_SHADERS = 8, LAB_STEPS = 32, LAB_BUFFERS = 14, LAB_SETS = 10 };
 
 /* A shader with its specialization constants: one pipeline. */
 typedef struct {
@@ -55,29 +54,38 @@ typedef struct {
     uint32_t id[LAB_CONSTANTS], value[LAB_CONSTANTS], constants;
 } lab_shader;
 
-/* A dispatch. There are two images, A and B; a step reads A and writes B, or back. */
 typedef struct {
-    uint32_t shader; /* of lab_program.shader */
-    bool back;
-    uint32_t push; /* the 32-bit push constant, if the shader has one */
+    uint64_t bytes;
+    void *value; /* what it begins with, which the program frees; NULL: anything */
+} lab_buffer;
+
+/* Some dispatches side by side, and a barrier: one with `set`, or several with every second set
+ * from there on. */
+typedef struct {
+    uint32_t shader, set, several; /* several: 0 is 1 */
+    uint32_t push;                 /* the 32-bit push constant, if the shader has one */
+    bool by_frame;                 /* the push constant is instead the number of the frame */
+    bool stamp;                    /* its end is timed: so is that of each list of steps */
     uint32_t groups[3];
 } lab_step;
 
-/* The transform of one size on one device. It begins with its input in A and leaves its result
- * there; B holds anything before and after. lab_program_free frees the tables. */
+/* Work of one size on one device; lab_program_free frees what the buffers begin with. A transform
+ * begins with its input in LAB_A and leaves its result there; LAB_B holds anything before and
+ * after. Its set 0 reads A and writes B, set 1 goes back. */
+enum { LAB_A, LAB_B, LAB_ROOTS };
+
 typedef struct {
     uint32_t n;
     lab_shader shader[LAB_SHADERS];
+    lab_buffer buffer[LAB_BUFFERS];
+    uint32_t set[LAB_SETS][BINDINGS]; /* the buffer at each binding */
     lab_step step[LAB_WAYS][LAB_STEPS];
-    uint32_t shaders, steps[LAB_WAYS];
-    /* At LAB_TABLE and LAB_MORE; NULL: none. */
-    float *table, *more;
-    size_t table_bytes, more_bytes;
+    uint32_t shaders, buffers, sets, bindings, steps[LAB_WAYS];
+    const struct lab_texture *texture; /* which all shaders see as set 1; NULL: none */
     /* frequency[i]: the frequency that the forward transform leaves at place i of each axis, and
      * that the inverse takes from there. NULL: natural order. */
     uint32_t *frequency;
-    uint32_t barriers, shared; /* for the account */
-    uint64_t bytes;
+    lab_account account; /* but for the dispatches */
 } lab_program;
 
 /* What a program is made for. */
@@ -87,24 +95,37 @@ typedef struct {
     uint32_t subgroup; /* threads of a subgroup that can shuffle floats; 0: they cannot */
 } lab_ask;
 
-/* Add a shader without constants, a constant of the shader that was added last, and a step. */
+/* Add a shader without constants, a constant of the shader that was added last, a buffer, and a
+ * step. They return the number of what they added. */
 uint32_t lab_add_shader(lab_program *p, gpu_shader code);
 void lab_add_constant(lab_program *p, uint32_t id, uint32_t value);
-void lab_add_step(lab_program *p, int way, const lab_step *s);
-/* Makes p->table the roots of unity that lab.glsl reads: exp(-2 pi i m / n). */
-bool lab_add_roots(lab_program *p, err *e);
+uint32_t lab_add_buffer(lab_program *p, uint64_t bytes, void *value);
+uint32_t lab_add_step(lab_program *p, int way, const lab_step *s);
+/* Adds buffers A, B and the table, which it takes over, and the two sets of a transform. Returns
+ * false if there is no table. */
+bool lab_add_images(lab_program *p, void *table, size_t bytes);
+/* Returns the roots of unity that lab.glsl reads, exp(-2 pi i m / n); lab_put_root writes one. */
+float *lab_roots(uint32_t n, err *e);
+void lab_put_root(float *to, uint64_t m, uint64_t n);
 void lab_program_free(lab_program *p);
+
+/* Returns floor(log2(x)), x > 0. */
+static inline uint32_t lab_log2(uint32_t x) {
+    uint32_t n = 0;
+    while (x >>= 1) n++;
+    return n;
+}
 
 /* --- the table ------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *name;
     const char *about; /* one sentence without a full stop */
-    bool own;          /* it is this program's: the plot shows it bold */
     bool (*takes)(uint32_t n);
+    const lab_cpu_form *cpu;                                      /* or NULL, and */
+    bool (*program)(lab_program *to, const lab_ask *ask, err *e); /* from one with its n alone */
     uint32_t (*length)(uint32_t n); /* what it transforms where n is asked for; NULL: n */
-    const lab_cpu_form *cpu;        /* or NULL, and */
-    bool (*program)(lab_program *to, const lab_ask *ask, err *e); /* from a zeroed one */
+    bool own;                       /* it is this program's: the plot shows it bold */
 } lab_transform;
 
 extern const lab_transform LAB_TRANSFORMS[];

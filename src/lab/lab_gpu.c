@@ -4,7 +4,7 @@
 #include "engine/gpu/gpu_commands.h"
 #include "engine/gpu/gpu_fold.h"
 #include "engine/gpu/gpu_time.h"
-#include "shaders/lab/ids.h"
+#include "lab/lab_texture.h"
 
 #include <string.h>
 
@@ -29,8 +29,13 @@ void lab_gpu_close(lab_gpu *g) {
     *g = (lab_gpu){0};
 }
 
-bool lab_gpu_pipeline(VkPipeline *to, const gpu_device *g, const gpu_layouts *l,
-                      const lab_shader *s, err *e) {
+/* --- making a program ready ------------------------------------------------------------------ */
+
+/* Makes one pipeline, without the branches that the shader's constants rule out. */
+static bool make_pipeline(void *ctx, size_t index, int worker, err *e) {
+    (void)worker;
+    lab_ready *r = ctx;
+    const lab_shader *s = &r->p->shader[index];
     VkSpecializationMapEntry entry[LAB_CONSTANTS];
     VkSpecializationInfo special = {s->constants, entry, s->constants * sizeof s->value[0],
                                     s->value};
@@ -42,53 +47,45 @@ bool lab_gpu_pipeline(VkPipeline *to, const gpu_device *g, const gpu_layouts *l,
     memcpy(words, s->code.words, s->code.bytes);
     gpu_fold(words, s->code.bytes / sizeof *words, s->id, s->value, s->constants);
     size_t bytes = sizeof *words * gpu_drop(words, s->code.bytes / sizeof *words);
-    bool ok = gpu_pipeline_make(to, g, l, &(gpu_pipeline_params){{words, bytes}, &special}, e);
+    const gpu_pipeline_params params = {{words, bytes}, &special};
+    bool ok = gpu_pipeline_make(&r->pipeline[index], &r->g->g, &r->layouts, &params, e);
     mem_free(words);
     return ok;
 }
 
-/* --- a program ------------------------------------------------------------------------------- */
-
-bool lab_gpu_upload(gpu_buffer *to, const gpu_device *g, const void *from, size_t bytes, err *e) {
-    gpu_buffer host = {0};
-    if (!gpu_buffer_make(&host, g, &(gpu_buffer_params){"table", GPU_UPLOAD, bytes}, e))
-        return false;
-    if (bytes) memcpy(host.map, from, bytes);
-    return gpu_upload(to, g, &host, "table", e);
-}
-
-void lab_bind(const lab_ready *r, const VkDescriptorSet *sets, const gpu_buffer image[2]) {
-    for (int back = 0; back < 2; back++) {
-        const gpu_buffer *bound[LAB_BINDINGS] = {[LAB_FROM] = &image[back],
-                                                 [LAB_TO] = &image[1 - back],
-                                                 [LAB_MORE] = &r->more,
-                                                 [LAB_TABLE] = &r->table};
-        gpu_bind(sets[back], &r->g->g, &r->layouts, bound);
-    }
-}
-
-static bool make_pipeline(void *ctx, size_t index, int worker, err *e) {
-    (void)worker;
-    lab_ready *r = ctx;
-    return lab_gpu_pipeline(&r->pipeline[index], &r->g->g, &r->layouts, &r->p->shader[index], e);
+/* Makes layouts with the buffers as set 0, and the program's texture as set 1. */
+static bool make_layouts(lab_ready *r, err *e) {
+    const gpu_device *d = &r->g->g;
+    if (!gpu_layouts_make(&r->layouts, d, r->p->bindings, e)) return false;
+    if (!r->p->texture) return true;
+    const VkDescriptorSetLayout sets[] = {r->layouts.set, r->p->texture->layout};
+    VkPipelineLayoutCreateInfo both = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                       .setLayoutCount = 2,
+                                       .pSetLayouts = sets};
+    vkDestroyPipelineLayout(d->dev, r->layouts.pipeline, NULL);
+    r->layouts.pipeline = VK_NULL_HANDLE;
+    VK_TRY(d, vkCreatePipelineLayout(d->dev, &both, NULL, &r->layouts.pipeline), e);
+    return true;
+fail:
+    return false;
 }
 
 bool lab_ready_make(lab_ready *r, const lab_gpu *g, const lab_program *p, err *e) {
-    const gpu_device *d = &g->g;
-    uint64_t bytes = sizeof(lab_complex) * (uint64_t)p->n * p->n;
     *r = (lab_ready){.g = g, .p = p};
-    if (!gpu_buffer_make(&r->image[0], d, &(gpu_buffer_params){"image A", GPU_ON_DEVICE, bytes},
-                         e) ||
-        !gpu_buffer_make(&r->image[1], d, &(gpu_buffer_params){"image B", GPU_ON_DEVICE, bytes},
-                         e) ||
-        !gpu_buffer_make(&r->up, d, &(gpu_buffer_params){"upload", GPU_UPLOAD, bytes}, e) ||
-        !gpu_buffer_make(&r->down, d, &(gpu_buffer_params){"download", GPU_DOWNLOAD, bytes}, e) ||
-        !lab_gpu_upload(&r->table, d, p->table, p->table_bytes, e) ||
-        !lab_gpu_upload(&r->more, d, p->more, p->more_bytes, e) ||
-        !gpu_layouts_make(&r->layouts, d, LAB_BINDINGS, e) ||
-        !gpu_sets_make(&r->sets, d, &r->layouts, 2, e))
+    for (uint32_t i = 0; i < p->buffers; i++) {
+        const lab_buffer *b = &p->buffer[i];
+        const gpu_buffer_params params = {"a buffer of the lab", GPU_ON_DEVICE, b->bytes};
+        if (!gpu_buffer_make(&r->buffer[i], &g->g, &params, e) ||
+            (b->value && !lab_put(r, i, b->value, e)))
+            return false;
+    }
+    if (!make_layouts(r, e) || !gpu_sets_make(&r->sets, &g->g, &r->layouts, p->sets, e))
         return false;
-    lab_bind(r, r->sets.set, r->image);
+    for (uint32_t s = 0; s < p->sets; s++) {
+        const gpu_buffer *bound[BINDINGS];
+        for (uint32_t i = 0; i < p->bindings; i++) bound[i] = &r->buffer[p->set[s][i]];
+        gpu_bind(r->sets.set[s], &g->g, &r->layouts, bound);
+    }
     if (g->threads) return par_for(g->threads, p->shaders, make_pipeline, r, e);
     for (uint32_t i = 0; i < p->shaders; i++)
         if (!make_pipeline(r, i, 0, e)) return false;
@@ -101,75 +98,88 @@ void lab_ready_free(lab_ready *r) {
     for (uint32_t i = 0; i < LAB_SHADERS; i++) vkDestroyPipeline(d->dev, r->pipeline[i], NULL);
     gpu_sets_free(&r->sets, d);
     gpu_layouts_free(&r->layouts, d);
-    gpu_buffer *all[] = {&r->image[0], &r->image[1], &r->table, &r->more, &r->up, &r->down};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) gpu_buffer_free(all[i], d);
+    for (uint32_t i = 0; i < LAB_BUFFERS; i++) gpu_buffer_free(&r->buffer[i], d);
     *r = (lab_ready){0};
 }
 
-void lab_record(const lab_ready *r, VkCommandBuffer c, const VkDescriptorSet *sets, uint32_t count,
-                int way) {
-    const VkPipelineBindPoint COMPUTE = VK_PIPELINE_BIND_POINT_COMPUTE;
-    for (uint32_t i = 0; i < r->p->steps[way]; i++) {
-        const lab_step *s = &r->p->step[way][i];
-        vkCmdBindPipeline(c, COMPUTE, r->pipeline[s->shader]);
-        vkCmdPushConstants(c, r->layouts.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof s->push,
-                           &s->push);
-        for (uint32_t k = 0; k < count; k++) {
-            vkCmdBindDescriptorSets(c, COMPUTE, r->layouts.pipeline, 0, 1, &sets[2 * k + s->back],
-                                    0, NULL);
-            vkCmdDispatch(c, s->groups[0], s->groups[1], s->groups[2]);
-        }
-        gpu_barrier(c, GPU_BY_PASS, GPU_BY_PASS);
-    }
+/* --- running it ------------------------------------------------------------------------------ */
+
+bool lab_put(lab_ready *r, uint32_t buffer, const void *from, err *e) {
+    gpu_buffer host = {0}, *to = &r->buffer[buffer];
+    const gpu_buffer_params params = {"upload", GPU_UPLOAD, to->bytes};
+    if (!gpu_buffer_make(&host, &r->g->g, &params, e)) return false;
+    memcpy(host.map, from, r->p->buffer[buffer].bytes);
+    return gpu_upload(to, &r->g->g, &host, "upload", e);
 }
 
-bool lab_run_once(lab_ready *r, lab_complex *image, int way, err *e) {
+bool lab_get(const lab_ready *r, uint32_t buffer, void *to, err *e) {
+    const gpu_device *d = &r->g->g;
+    const gpu_buffer *from = &r->buffer[buffer];
+    const gpu_buffer_params params = {"download", GPU_DOWNLOAD, from->bytes};
+    const VkBufferCopy all = {0, 0, from->bytes};
+    gpu_buffer host = {0};
+    VkCommandBuffer c;
+    bool ok = gpu_buffer_make(&host, d, &params, e) &&
+              gpu_begin(d, d->compute.pool, &c, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, e);
+    if (ok) {
+        gpu_barrier(c, GPU_BY_PASS, GPU_BY_COPY);
+        vkCmdCopyBuffer(c, from->buf, host.buf, 1, &all);
+        gpu_barrier(c, GPU_BY_COPY, GPU_BY_HOST);
+        ok = gpu_run_once(d, c, e);
+    }
+    if (ok) memcpy(to, host.map, r->p->buffer[buffer].bytes);
+    gpu_buffer_free(&host, d);
+    return ok;
+}
+
+static void record_step(lab_ready *r, const lab_step *s, VkCommandBuffer c) {
+    const VkPipelineBindPoint COMPUTE = VK_PIPELINE_BIND_POINT_COMPUTE;
+    uint32_t push = s->by_frame ? r->frame++ % OCEAN_LOOP : s->push;
+    vkCmdBindPipeline(c, COMPUTE, r->pipeline[s->shader]);
+    if (r->p->texture)
+        vkCmdBindDescriptorSets(c, COMPUTE, r->layouts.pipeline, 1, 1, &r->p->texture->set, 0,
+                                NULL);
+    else
+        vkCmdPushConstants(c, r->layouts.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push,
+                           &push);
+    for (uint32_t k = 0; k == 0 || k < s->several; k++) {
+        vkCmdBindDescriptorSets(c, COMPUTE, r->layouts.pipeline, 0, 1, &r->sets.set[s->set + 2 * k],
+                                0, NULL);
+        vkCmdDispatch(c, s->groups[0], s->groups[1], s->groups[2]);
+    }
+    gpu_barrier(c, GPU_BY_PASS, GPU_BY_PASS);
+}
+
+bool lab_do(lab_ready *r, int way, err *e) {
     const gpu_device *d = &r->g->g;
     VkCommandBuffer c;
-    VkBufferCopy all = {0, 0, r->up.bytes};
-    memcpy(r->up.map, image, r->up.bytes);
     if (!gpu_begin(d, d->compute.pool, &c, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, e))
         return false;
-    gpu_barrier(c, GPU_BY_PASS, GPU_BY_COPY);
-    vkCmdCopyBuffer(c, r->up.buf, r->image[0].buf, 1, &all);
-    gpu_barrier(c, GPU_BY_COPY, GPU_BY_PASS);
-    lab_record(r, c, r->sets.set, 1, way);
-    gpu_barrier(c, GPU_BY_PASS, GPU_BY_COPY);
-    vkCmdCopyBuffer(c, r->image[0].buf, r->down.buf, 1, &all);
-    gpu_barrier(c, GPU_BY_COPY, GPU_BY_HOST);
+    gpu_barrier(c, GPU_BY_PASS | GPU_BY_COPY, GPU_BY_PASS);
+    for (uint32_t i = 0; i < r->p->steps[way]; i++) record_step(r, &r->p->step[way][i], c);
     if (!gpu_run_once(d, c, e)) return false;
-    memcpy(image, r->down.map, r->down.bytes);
     unsigned messages = gpu_device_messages(d);
     return !messages ||
            err_set(e, ERR_INTERNAL, "%u messages from the Vulkan validation layer", messages);
 }
 
-/* --- times ----------------------------------------------------------------------------------- */
-
-static void record_both(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
-    const lab_ready *r = ctx;
-    for (int way = 0; way < LAB_WAYS; way++) {
-        lab_record(r, c, r->sets.set, 1, way);
-        gpu_stamp(c, stamps, next);
-    }
+/* Returns whether the time of what ends with step i is taken. */
+static bool is_stamped(const lab_program *p, int way, uint32_t i) {
+    return p->step[way][i].stamp || i + 1 == p->steps[way];
 }
 
-/* The stamps between the transforms cost about a microsecond each. So they only say how the time
- * of a repetition without stamps is to be shared out. */
-bool lab_time(lab_ready *r, uint32_t count, double seconds[LAB_WAYS], err *e) {
-    double both;
-    gpu_timing t = {count, LAB_WAYS, record_both, r};
-    if (!gpu_time(&r->g->g, &t, &both, seconds, e)) return false;
-    double sum = seconds[LAB_FORWARD] + seconds[LAB_BACKWARD];
+static void record_all(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
+    lab_ready *r = ctx;
     for (int way = 0; way < LAB_WAYS; way++)
-        seconds[way] = sum > 0 ? both * seconds[way] / sum : both / 2;
-    return true;
+        for (uint32_t i = 0; i < r->p->steps[way]; i++) {
+            record_step(r, &r->p->step[way][i], c);
+            if (is_stamped(r->p, way, i)) gpu_stamp(c, stamps, next);
+        }
 }
 
-bool lab_time_copy(const lab_gpu *g, uint32_t n, uint32_t count, double *seconds, err *e) {
-    engine_repeat r = {.count = count};
-    uint64_t bytes = 2 * sizeof(lab_complex) * (uint64_t)n * n;
-    bool ok = gpu_time_copies(&g->g, &r, &bytes, 1, e);
-    if (ok) *seconds = r.copy;
-    return ok;
+bool lab_time(lab_ready *r, uint32_t count, double *all, double *part, err *e) {
+    gpu_timing t = {count, 0, record_all, r};
+    for (int way = 0; way < LAB_WAYS; way++)
+        for (uint32_t i = 0; i < r->p->steps[way]; i++) t.steps += is_stamped(r->p, way, i);
+    return gpu_time(&r->g->g, &t, all, part, e);
 }

@@ -21,18 +21,15 @@ typedef struct {
 bool lab_gpu_open(lab_gpu *g, const engine_device *d, err *e);
 void lab_gpu_close(lab_gpu *g);
 
-/* Makes one pipeline of a shader, without the branches that its constants rule out. */
-bool lab_gpu_pipeline(VkPipeline *to, const gpu_device *g, const gpu_layouts *l,
-                      const lab_shader *s, err *e);
-
-/* A program with its pipelines, tables and images. */
+/* A program with its pipelines and buffers. */
 typedef struct {
     const lab_gpu *g;
     const lab_program *p;
     gpu_layouts layouts;
-    gpu_sets sets; /* two: from A to B, and back */
+    gpu_sets sets;
     VkPipeline pipeline[LAB_SHADERS];
-    gpu_buffer image[2], table, more, up, down;
+    gpu_buffer buffer[LAB_BUFFERS];
+    uint32_t frame; /* the next one: see lab_step.by_frame */
 } lab_ready;
 
 /* Makes it from a zeroed one; the caller frees it after a failure, too. Program and device must
@@ -40,24 +37,13 @@ typedef struct {
 bool lab_ready_make(lab_ready *r, const lab_gpu *g, const lab_program *p, err *e);
 void lab_ready_free(lab_ready *r);
 
-/* Lets two sets of the program's layout stand for another pair of images A and B. */
-void lab_bind(const lab_ready *r, const VkDescriptorSet *sets, const gpu_buffer image[2]);
-
-/* Makes a buffer on the device with these bytes. */
-bool lab_gpu_upload(gpu_buffer *to, const gpu_device *g, const void *from, size_t bytes, err *e);
-
-/* Records the transforms of `count` images side by side, with a barrier after each step. Each image
- * has two sets, as lab_ready.sets. */
-void lab_record(const lab_ready *r, VkCommandBuffer c, const VkDescriptorSet *sets, uint32_t count,
-                int way);
-
-/* Transforms an image there and back to the host. A message of the validation layer is a failure.
- */
-bool lab_run_once(lab_ready *r, lab_complex *image, int way, err *e);
-/* Fills seconds[way] with the time of one transform: of `count` there and back, one after the
- * other. */
-bool lab_time(lab_ready *r, uint32_t count, double seconds[LAB_WAYS], err *e);
-/* Sets the seconds of a copy of n x n complex numbers on the device. */
-bool lab_time_copy(const lab_gpu *g, uint32_t n, uint32_t count, double *seconds, err *e);
+/* Fill a buffer, and read it back. */
+bool lab_put(lab_ready *r, uint32_t buffer, const void *from, err *e);
+bool lab_get(const lab_ready *r, uint32_t buffer, void *to, err *e);
+/* Does the steps of one way. A message of the validation layer is a failure. */
+bool lab_do(lab_ready *r, int way, err *e);
+/* Fills `all` with the seconds of one repetition, of `count`, of the steps of both ways, and part[]
+ * with those of its parts, each of which ends with a stamp. */
+bool lab_time(lab_ready *r, uint32_t count, double *all, double *part, err *e);
 
 #endif

@@ -4,7 +4,6 @@
 #include "base/number.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +11,7 @@
 
 /* All in pixels of the picture: the axes are a rectangle, and names stand to its right. */
 enum { WIDTH = 1000, HEIGHT = 680, LEFT = 72, RIGHT = 760, TOP = 70, BOTTOM = 620 };
-enum { NAME_GAP = 17, MOST_SERIES = 40, MOST_TICKS = 64 };
+enum { NAME_GAP = 17, MOST_SERIES = 40 };
 
 typedef struct {
     text *svg;
@@ -48,13 +47,10 @@ static const char *const GRID = "stroke=\"#ddd\"", *const FAINT = "stroke=\"#f1f
 
 /* Writes 1e-5 as "10 µs". */
 static void add_seconds(text *to, double s) {
-    static const struct {
-        double unit;
-        const char *name;
-    } UNIT[] = {{1e-9, "ns"}, {1e-6, "\xc2\xb5s"}, {1e-3, "ms"}, {1, "s"}};
-    int i = 3;
-    while (i > 0 && s < UNIT[i].unit * 0.999) i--;
-    text_add(to, "%.0f %s", s / UNIT[i].unit, UNIT[i].name);
+    static const char *const UNIT[] = {"s", "ms", "\xc2\xb5s", "ns"};
+    int i = 0;
+    while (i < 3 && s < 0.999) s *= 1e3, i++;
+    text_add(to, "%.0f %s", s, UNIT[i]);
 }
 
 static void add_times(const frame *f) {
@@ -71,30 +67,21 @@ static void add_times(const frame *f) {
         }
 }
 
-static int by_size(const void *a, const void *b) {
-    const lab_point *p = a, *q = b;
-    return p->n < q->n ? -1 : p->n > q->n;
-}
-
-/* Each size that was measured has a line; powers of two have a number, and so has each other size
- * that finds room beside them. */
+/* Each size that was measured has a line; powers of two have a number, and so do the others where
+ * there are few. */
 static void add_sizes(const frame *f, const lab_point *point, uint32_t points) {
-    uint32_t size[MOST_TICKS], count = 0;
-    for (uint32_t i = 0; i < points; i++) {
-        uint32_t k = 0;
-        while (k < count && size[k] != point[i].n) k++;
-        if (k == count && count < MOST_TICKS) size[count++] = point[i].n;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        double x = x_of(f, size[i]);
-        bool power = !(size[i] & (size[i] - 1)), room = true;
-        for (uint32_t k = 0; k < count; k++)
-            if (k != i && fabs(x_of(f, size[k]) - x) < 32 && (!power || k < i))
-                room = power && size[k] & (size[k] - 1);
-        add_line(f->svg, x, TOP, x, BOTTOM, power ? GRID : FAINT);
-        if (room)
+    uint32_t last = 0, next;
+    for (;; last = next) {
+        next = UINT32_MAX;
+        for (uint32_t i = 0; i < points; i++)
+            if (point[i].n > last) next = min_u32(next, point[i].n);
+        if (next == UINT32_MAX) return;
+        double x = x_of(f, next);
+        bool far = !last || x - x_of(f, last) > 32;
+        add_line(f->svg, x, TOP, x, BOTTOM, GRID);
+        if (far || !(next & (next - 1)))
             text_add(f->svg, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text>\n", x,
-                     BOTTOM + 20, size[i]);
+                     BOTTOM + (far ? 20 : 34), next);
     }
 }
 
@@ -105,7 +92,6 @@ typedef struct {
     const lab_point *first; /* the points of one series are neighbours */
     uint32_t count;
     const char *colour, *dash;
-    int marker;
     double end, name; /* the heights of its last point and of its name */
 } series;
 
@@ -113,45 +99,22 @@ typedef struct {
  * paper does not show. */
 static const char *const COLOUR[] = {"#0072b2", "#d55e00", "#009e73", "#b0447f",
                                      "#c98500", "#2f93cc", "#5b3fa0"};
-static const char *const GREY[] = {"#777", "#666", "#888", "#555", "#333"};
-static const char *const DASH[] = {"7 3", "2 3", "9 3 2 3", "4 2", "12 4"};
-#define COUNT(a) ((int)(sizeof(a) / sizeof(a)[0]))
+static const char *const DASH[] = {"none", "8 3", "2 3", "9 3 2 3", "12 4"};
+enum { COLOURS = sizeof COLOUR / sizeof COLOUR[0], DASHES = sizeof DASH / sizeof DASH[0] };
 
-/* The CPU is grey and dashed; a GPU has colours; the transforms of this program are black. */
+/* The CPU is grey; a GPU has colours, and dashes where these begin again; the transforms of this
+ * program are black, and copies are dotted. */
 static void choose_styles(series *s, uint32_t count) {
-    int cpu = 0, gpu = 0, own = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        s[i].dash = "none";
-        if (!s[i].t) {
-            s[i].colour = "#555", s[i].dash = "1 4", s[i].marker = -1;
-        } else if (s[i].t->cpu) {
-            s[i].colour = GREY[cpu % COUNT(GREY)], s[i].dash = DASH[cpu % COUNT(DASH)];
-            s[i].marker = cpu++;
-        } else if (s[i].t->own) {
-            s[i].colour = "#000", s[i].dash = own ? "6 3" : "none", s[i].marker = own++;
-        } else {
-            s[i].colour = COLOUR[gpu % COUNT(COLOUR)], s[i].marker = gpu++;
-            if (gpu > COUNT(COLOUR)) s[i].dash = "8 3";
-        }
-    }
-}
-
-/* Draws one of six markers. */
-static void add_marker(text *svg, int marker, double x, double y, const char *colour) {
-    static const char *const SHAPE[] = {
-        "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z",
-        "M-3.3 -3.3h6.6v6.6h-6.6z",
-        "M0 -4.4L4.2 3H-4.2z",
-        "M0 -4.7L4.7 0L0 4.7L-4.7 0z",
-        "M0 4.4L4.2 -3H-4.2z",
-        "M-4 -1.3h2.7v-2.7h2.6v2.7h2.7v2.6h-2.7v2.7h-2.6v-2.7h-2.7z"};
-    if (marker < 0) return;
-    /* The second round of markers is hollow. */
-    bool hollow = marker / COUNT(SHAPE) % 2;
-    text_add(svg,
-             "<path d=\"%s\" transform=\"translate(%.1f %.1f)\" fill=\"%s\" stroke=\"%s\" "
-             "stroke-width=\"1.2\"/>\n",
-             SHAPE[marker % COUNT(SHAPE)], x, y, hollow ? "#fff" : colour, colour);
+    uint32_t cpu = 0, gpu = 0, own = 0;
+    for (; count > 0; count--, s++)
+        if (!s->t)
+            s->colour = "#555", s->dash = "1 4";
+        else if (s->t->cpu)
+            s->colour = "#777", s->dash = DASH[++cpu % DASHES];
+        else if (s->t->own)
+            s->colour = "#000", s->dash = DASH[own++ % DASHES];
+        else
+            s->colour = COLOUR[gpu % COLOURS], s->dash = DASH[gpu++ / COLOURS % DASHES];
 }
 
 static const char *width_of(const series *s) {
@@ -168,38 +131,19 @@ static void add_series(const frame *f, const series *s) {
                  y_of(f, s->first[i].seconds));
     text_add(f->svg, "\"/>\n");
     for (uint32_t i = 0; i < s->count; i++)
-        add_marker(f->svg, s->marker, x_of(f, s->first[i].n), y_of(f, s->first[i].seconds),
-                   s->colour);
+        text_add(f->svg, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
+                 x_of(f, s->first[i].n), y_of(f, s->first[i].seconds), s->colour);
 }
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-/* Moves names apart to NAME_GAP at least, as little as can be: where two are too close, their group
- * moves together, to the mean of what its members want. `s` goes from the top down. */
+/* Moves names apart to NAME_GAP: down from the top, and up again from the bottom. `s` is sorted by
+ * the height of its ends. */
 static void part_names(series *const *s, uint32_t count) {
-    struct {
-        double sum; /* of what each wants, less its distance from the first of the group */
-        uint32_t first, n;
-    } group[MOST_SERIES];
-    uint32_t groups = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        group[groups].sum = s[i]->end, group[groups].first = i, group[groups].n = 1;
-        groups++;
-        while (groups > 1) {
-            uint32_t a = groups - 2, b = groups - 1;
-            double end = group[a].sum / group[a].n + NAME_GAP * (double)group[a].n;
-            if (group[b].sum / group[b].n >= end) break;
-            group[a].sum += group[b].sum - (double)NAME_GAP * group[a].n * group[b].n;
-            group[a].n += group[b].n;
-            groups--;
-        }
-    }
-    for (uint32_t g = 0; g < groups; g++) {
-        double height = NAME_GAP * (double)(group[g].n - 1);
-        double top = clamp_double(group[g].sum / group[g].n, TOP, BOTTOM - height);
-        for (uint32_t i = 0; i < group[g].n; i++)
-            s[group[g].first + i]->name = top + NAME_GAP * (double)i;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        s[i]->name = fmax(s[i]->end, i ? s[i - 1]->name + NAME_GAP : TOP);
+    for (uint32_t i = count; i-- > 0;)
+        s[i]->name = fmin(s[i]->name, i + 1 < count ? s[i + 1]->name - NAME_GAP : BOTTOM);
 }
 
 static int by_end(const void *a, const void *b) {
@@ -242,7 +186,6 @@ static void add_names(const frame *f, series *s, uint32_t count) {
                  "<path d=\"M%d %.1fh26\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" "
                  "stroke-dasharray=\"%s\"/>\n",
                  RIGHT + 28, r->name, r->colour, width_of(r), r->dash);
-        add_marker(f->svg, r->marker, RIGHT + 41, r->name, r->colour);
         text_add(f->svg, "<text x=\"%d\" y=\"%.1f\" fill=\"%s\"%s>%s</text>\n", RIGHT + 61,
                  r->name + 4.5, r->colour, r->t && r->t->own ? " font-weight=\"bold\"" : "",
                  name_of(r));
@@ -251,16 +194,21 @@ static void add_names(const frame *f, series *s, uint32_t count) {
 
 /* --- all of it ------------------------------------------------------------------------------- */
 
+static int by_size(const void *a, const void *b) {
+    const lab_point *p = a, *q = b;
+    return p->n < q->n ? -1 : p->n > q->n;
+}
+
 /* Sorts the points into series, in the order of the table, each by size; copies come last. */
 static uint32_t make_series(series *to, const lab_point *point, uint32_t points,
                             lab_point *sorted) {
-    uint32_t count = 0, used = 0;
+    uint32_t count = 0;
     for (int t = 0; t <= LAB_TRANSFORM_COUNT; t++) {
-        const lab_transform *of = t < LAB_TRANSFORM_COUNT ? &LAB_TRANSFORMS[t] : NULL;
-        series s = {.t = of, .first = sorted + used};
+        series s = {.t = t < LAB_TRANSFORM_COUNT ? &LAB_TRANSFORMS[t] : NULL, .first = sorted};
         for (uint32_t i = 0; i < points; i++)
-            if (point[i].t == of) sorted[used++] = point[i], s.count++;
-        qsort(sorted + used - s.count, s.count, sizeof *sorted, by_size);
+            if (point[i].t == s.t) sorted[s.count++] = point[i];
+        qsort(sorted, s.count, sizeof *sorted, by_size);
+        sorted += s.count;
         if (s.count && count < MOST_SERIES) to[count++] = s;
     }
     return count;
@@ -284,11 +232,7 @@ bool lab_plot(text *svg, const lab_point *point, uint32_t points, const char *de
              "complex numbers</text>\n<text x=\"%d\" y=\"51\" fill=\"#555\">",
              LEFT, LEFT);
     text_add_clean(svg, device);
-    for (uint32_t i = 0; i < count; i++)
-        if (s[i].t && s[i].t->cpu) {
-            text_add(svg, "; grey: one thread of the CPU");
-            break;
-        }
+    text_add(svg, "; grey: one thread of the CPU");
     text_add(svg, ". Time of one transform, forward and inverse averaged.</text>\n");
     add_times(&f);
     add_sizes(&f, point, points);

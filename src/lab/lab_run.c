@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "engine/gpu/gpu_time.h"
 #include "math/fft.h"
 
 #include <math.h>
@@ -79,6 +80,39 @@ void lab_truth_free(lab_truth *t) {
     *t = (lab_truth){0};
 }
 
+/* --- rounds ---------------------------------------------------------------------------------- */
+
+/* A fast thing is repeated until a round takes at least ROUND seconds. All rounds together take
+ * little more than TOTAL seconds, so slow things have fewer rounds. */
+static const double ROUND = 2e-3, TOTAL = 2;
+enum { MOST_REPEATS = 100 };
+
+bool lab_rounds(measure_spread *to, uint32_t *rounds, const lab_pace *p, lab_round *round, void *of,
+                err *e) {
+    double one[LAB_SERIES], start = clock_now();
+    uint32_t count = max_u32(p->count, 1);
+    *rounds = p->rounds;
+    do {
+        double sum = 0;
+        if (!round(of, count, one, e)) return false;
+        for (uint32_t s = 0; s < p->series; s++) sum += one[s];
+        sum = fmax(sum, 1e-9);
+        if (p->count) continue;
+        count = (uint32_t)clamp_double(ROUND / sum, 1, MOST_REPEATS);
+        *rounds = (uint32_t)clamp_double(TOTAL / (count * sum), 1, p->rounds);
+    } while (clock_now() - start < p->warm_up);
+    double *value = mem_raw(*rounds, LAB_SERIES * sizeof *value, "times", e);
+    bool ok = value != NULL;
+    for (uint32_t i = 0; ok && i < *rounds; i++) {
+        ok = round(of, count, one, e);
+        for (uint32_t s = 0; s < p->series; s++) value[s * *rounds + i] = one[s];
+    }
+    for (uint32_t s = 0; ok && s < p->series; s++)
+        to[s] = measure_spread_of(value + s * *rounds, *rounds);
+    mem_free(value);
+    return ok;
+}
+
 /* --- comparing ------------------------------------------------------------------------------- */
 
 /* Returns the place of frequency (x, y) in an image that a program leaves. */
@@ -86,73 +120,51 @@ static size_t place_of(const uint32_t *place, uint32_t n, uint32_t x, uint32_t y
     return place ? (size_t)place[y] * n + place[x] : (size_t)y * n + x;
 }
 
-void lab_compare(lab_result *to, int way, const lab_complex *got, const lab_truth *t,
-                 const uint32_t *place) {
+lab_error lab_compare(const lab_complex *got, const double *want, uint32_t n,
+                      const uint32_t *place) {
     double sum = 0, error = 0, worst = 0;
-    for (uint32_t y = 0; y < t->n; y++)
-        for (uint32_t x = 0; x < t->n; x++) {
-            size_t i = (size_t)y * t->n + x;
-            lab_complex g = got[way == LAB_FORWARD ? place_of(place, t->n, x, y) : i];
-            double re = way == LAB_FORWARD ? t->spectrum[2 * i] : (double)t->image[i].re;
-            double im = way == LAB_FORWARD ? t->spectrum[2 * i + 1] : (double)t->image[i].im;
-            double d = ((double)g.re - re) * ((double)g.re - re) +
-                       ((double)g.im - im) * ((double)g.im - im);
-            sum += re * re + im * im;
+    for (uint32_t y = 0; y < n; y++)
+        for (uint32_t x = 0; x < n; x++, want += 2) {
+            lab_complex g = got[place_of(place, n, x, y)];
+            double re = (double)g.re - want[0], im = (double)g.im - want[1];
+            double d = re * re + im * im;
+            sum += want[0] * want[0] + want[1] * want[1];
             error += d;
             if (!(d <= worst)) worst = d; /* NaN counts */
         }
-    to->rms[way] = sqrt(error / sum);
-    to->worst[way] = sqrt(worst / (sum / ((double)t->n * t->n)));
+    return (lab_error){.worst = sqrt(worst / (sum / ((double)n * n))), .rms = sqrt(error / sum)};
 }
 
-/* Fills `image` with what the transform is given. */
-static void fill_input(lab_complex *image, int way, const lab_truth *t, const uint32_t *place) {
-    if (way == LAB_FORWARD) {
-        memcpy(image, t->image, sizeof *image * t->n * t->n);
-        return;
-    }
-    for (uint32_t y = 0; y < t->n; y++)
-        for (uint32_t x = 0; x < t->n; x++) {
-            const double *from = t->spectrum + 2 * ((size_t)y * t->n + x);
-            image[place_of(place, t->n, x, y)] = (lab_complex){(float)from[0], (float)from[1]};
-        }
-}
-
-/* --- rounds ---------------------------------------------------------------------------------- */
-
-/* A fast transform is repeated until a round takes at least ROUND seconds. All rounds together take
- * little more than TOTAL seconds, so slow transforms have fewer rounds. */
-static const double ROUND = 2e-3, TOTAL = 2;
-enum { MOST_REPEATS = 100 };
-
-/* Returns how often a round repeats a transform there and back that takes so long, and sets the
- * number of rounds. */
-static uint32_t repeats(lab_result *to, const lab_request *r, double seconds) {
-    double pair = fmax(seconds, 1e-9), count = floor(clamp_double(ROUND / pair, 1, MOST_REPEATS));
-    to->rounds = (uint32_t)clamp_double(TOTAL / (count * pair), 1, r->rounds);
-    return (uint32_t)count;
-}
-
+/* What a transform works on: its input of a way, and what it should make of that, in double. */
 typedef struct {
     lab_complex *image;
-    double *time[LAB_WAYS];
+    double *noise; /* the truth's image */
 } room;
 
-static bool make_room(room *m, const lab_request *r, err *e) {
-    m->image = mem_raw((size_t)r->truth->n * r->truth->n, sizeof *m->image, "image", e);
-    for (int way = 0; way < LAB_WAYS; way++)
-        m->time[way] = mem_new(r->rounds, sizeof(double), "times", e);
-    return m->image && m->time[0] && m->time[1];
+static bool make_room(room *m, const lab_truth *t, err *e) {
+    size_t count = (size_t)t->n * t->n;
+    m->image = mem_raw(count, sizeof *m->image, "image", e);
+    m->noise = mem_raw(count, 2 * sizeof *m->noise, "image in double", e);
+    for (size_t i = 0; m->noise && i < count; i++)
+        m->noise[2 * i] = (double)t->image[i].re, m->noise[2 * i + 1] = (double)t->image[i].im;
+    return m->image && m->noise;
 }
 
-static void free_room(room *m) {
-    mem_free(m->image);
-    for (int way = 0; way < LAB_WAYS; way++) mem_free(m->time[way]);
+/* Fills the image with what the transform is given. */
+static void fill_input(const room *m, int way, const lab_truth *t, const uint32_t *place) {
+    const double *from = t->spectrum;
+    if (way == LAB_FORWARD)
+        memcpy(m->image, t->image, sizeof *m->image * t->n * t->n);
+    else
+        for (uint32_t y = 0; y < t->n; y++)
+            for (uint32_t x = 0; x < t->n; x++, from += 2)
+                m->image[place_of(place, t->n, x, y)] =
+                    (lab_complex){(float)from[0], (float)from[1]};
 }
 
-static void spread(lab_result *to, const room *m) {
-    for (int way = 0; to->rounds && way < LAB_WAYS; way++)
-        to->seconds[way] = measure_spread_of(m->time[way], to->rounds);
+static lab_error check_output(const room *m, int way, const lab_truth *t, const uint32_t *place) {
+    return way == LAB_FORWARD ? lab_compare(m->image, t->spectrum, t->n, place)
+                              : lab_compare(m->image, m->noise, t->n, NULL);
 }
 
 /* --- on the CPU ------------------------------------------------------------------------------ */
@@ -174,78 +186,83 @@ static double copy_seconds(const lab_truth *t, lab_complex *to) {
     return best;
 }
 
-static bool run_cpu(lab_result *to, const lab_request *r, room *m, err *e) {
-    const lab_cpu_form *f = r->t->cpu;
-    double pair = 0;
-    void *made = f->make(r->truth->n, e);
-    if (!made) return false;
+typedef struct {
+    const lab_cpu_form *f;
+    void *made;
+    lab_complex *image;
+} cpu_job;
+
+static bool cpu_round(void *of, uint32_t count, double *value, err *e) {
+    (void)e;
+    const cpu_job *j = of;
+    value[LAB_FORWARD] = value[LAB_BACKWARD] = 0;
+    for (uint32_t k = 0; k < count; k++)
+        for (int way = 0; way < LAB_WAYS; way++) {
+            double start = thread_now();
+            j->f->run(j->made, j->image, way);
+            value[way] += (thread_now() - start) / count;
+        }
+    return true;
+}
+
+static bool run_cpu(lab_result *to, const lab_request *r, const room *m, err *e) {
+    const lab_pace pace = {.rounds = r->rounds, .series = LAB_WAYS};
+    cpu_job j = {r->t->cpu, r->t->cpu->make(r->truth->n, e), m->image};
+    if (!j.made) return false;
     for (int way = 0; way < LAB_WAYS; way++) {
-        fill_input(m->image, way, r->truth, NULL);
-        double start = thread_now();
-        f->run(made, m->image, way);
-        pair += thread_now() - start;
-        lab_compare(to, way, m->image, r->truth, NULL);
+        fill_input(m, way, r->truth, NULL);
+        j.f->run(j.made, m->image, way);
+        to->error[way] = check_output(m, way, r->truth, NULL);
     }
-    uint32_t count = r->rounds ? repeats(to, r, pair) : 0;
-    for (uint32_t i = 0; i < to->rounds; i++)
-        for (uint32_t k = 0; k < count; k++)
-            for (int way = 0; way < LAB_WAYS; way++) {
-                double start = thread_now();
-                f->run(made, m->image, way);
-                m->time[way][i] += (thread_now() - start) / count;
-            }
     /* A CPU's caches hide what a transform moves; it reads and writes the image once at least. */
     to->account.bytes = 2 * sizeof *m->image * (uint64_t)r->truth->n * r->truth->n;
+    bool ok = !r->rounds || lab_rounds(to->seconds, &to->rounds, &pace, cpu_round, &j, e);
     if (r->rounds) to->copy = copy_seconds(r->truth, m->image);
-    f->free(made);
-    return true;
+    j.f->free(j.made);
+    return ok;
 }
 
 /* --- on a GPU -------------------------------------------------------------------------------- */
 
-/* Fills place[] with the inverse of p->frequency; NULL: natural order. */
-static bool places_of(uint32_t **place, const lab_program *p, err *e) {
-    *place = NULL;
-    if (!p->frequency) return true;
-    if (!(*place = mem_raw(p->n, sizeof **place, "places", e))) return false;
-    for (uint32_t i = 0; i < p->n; i++) (*place)[p->frequency[i]] = i;
+/* The stamps between the transforms cost about a microsecond each. So they only say how the time
+ * of a repetition without stamps is to be shared out. */
+static bool gpu_round(void *of, uint32_t count, double *value, err *e) {
+    double both;
+    if (!lab_time(of, count, &both, value, e)) return false;
+    double sum = value[LAB_FORWARD] + value[LAB_BACKWARD];
+    for (int way = 0; way < LAB_WAYS; way++)
+        value[way] = sum > 0 ? both * value[way] / sum : both / 2;
     return true;
 }
 
-static bool time_gpu(lab_result *to, const lab_request *r, lab_ready *ready, const room *m,
-                     err *e) {
-    double one[LAB_WAYS], copy;
-    if (!r->rounds) return true;
-    if (!lab_time(ready, 1, one, e)) return false;
-    uint32_t count = repeats(to, r, one[0] + one[1]);
-    double start = clock_now();
-    while (clock_now() - start < r->warm_up)
-        if (!lab_time(ready, count, one, e)) return false;
-    count = repeats(to, r, one[0] + one[1]);
-    for (uint32_t i = 0; i < to->rounds; i++) {
-        if (!lab_time(ready, count, one, e)) return false;
-        for (int way = 0; way < LAB_WAYS; way++) m->time[way][i] = one[way];
-    }
-    if (!lab_time_copy(r->gpu, r->truth->n, count, &copy, e)) return false;
-    to->copy = copy * (double)to->account.bytes /
-               (2.0 * sizeof(lab_complex) * (double)r->truth->n * r->truth->n);
+static bool time_gpu(lab_result *to, const lab_request *r, lab_ready *ready, err *e) {
+    const lab_pace pace = {.rounds = r->rounds, .warm_up = r->warm_up, .series = LAB_WAYS};
+    const uint64_t image = 2 * sizeof(lab_complex) * (uint64_t)r->truth->n * r->truth->n;
+    if (!lab_rounds(to->seconds, &to->rounds, &pace, gpu_round, ready, e)) return false;
+    double pair = fmax(to->seconds[0].median + to->seconds[1].median, 1e-9);
+    engine_repeat copies = {.count = (uint32_t)clamp_double(ROUND / pair, 1, MOST_REPEATS)};
+    if (!gpu_time_copies(&r->gpu->g, &copies, &image, 1, e)) return false;
+    to->copy = copies.copy * (double)to->account.bytes / (double)image;
     return true;
 }
 
-static bool run_gpu(lab_result *to, const lab_request *r, room *m, err *e) {
-    lab_program p = {.n = r->truth->n};
+static bool run_gpu(lab_result *to, const lab_request *r, const room *m, err *e) {
+    uint32_t n = r->truth->n, *place = NULL;
+    lab_program p = {.n = n};
     lab_ready ready = {0};
-    uint32_t *place = NULL;
-    const lab_ask ask = {r->truth->n, r->gpu->limits, r->gpu->subgroup};
-    bool ok = r->t->program(&p, &ask, e) && places_of(&place, &p, e) &&
-              lab_ready_make(&ready, r->gpu, &p, e);
+    const lab_ask ask = {n, r->gpu->limits, r->gpu->subgroup};
+    bool ok = r->t->program(&p, &ask, e) && lab_ready_make(&ready, r->gpu, &p, e) &&
+              (!p.frequency || (place = mem_raw(n, sizeof *place, "places", e)));
+    for (uint32_t i = 0; ok && place && i < n; i++) place[p.frequency[i]] = i;
     for (int way = 0; ok && way < LAB_WAYS; way++) {
-        fill_input(m->image, way, r->truth, place);
-        ok = lab_run_once(&ready, m->image, way, e);
-        if (ok) lab_compare(to, way, m->image, r->truth, place);
+        fill_input(m, way, r->truth, place);
+        ok = lab_put(&ready, LAB_A, m->image, e) && lab_do(&ready, way, e) &&
+             lab_get(&ready, LAB_A, m->image, e);
+        if (ok) to->error[way] = check_output(m, way, r->truth, place);
     }
-    to->account = (lab_account){p.bytes, p.steps[LAB_FORWARD], p.barriers, p.shared};
-    ok = ok && time_gpu(to, r, &ready, m, e);
+    to->account = p.account;
+    to->account.dispatches = p.steps[LAB_FORWARD];
+    ok = ok && (!r->rounds || time_gpu(to, r, &ready, e));
     lab_ready_free(&ready);
     lab_program_free(&p);
     mem_free(place);
@@ -253,10 +270,10 @@ static bool run_gpu(lab_result *to, const lab_request *r, room *m, err *e) {
 }
 
 bool lab_run(lab_result *to, const lab_request *r, err *e) {
-    room m = {0};
+    room m = {NULL, NULL};
     *to = (lab_result){0};
-    bool ok = make_room(&m, r, e) && (r->t->cpu ? run_cpu : run_gpu)(to, r, &m, e);
-    if (ok) spread(to, &m);
-    free_room(&m);
+    bool ok = make_room(&m, r->truth, e) && (r->t->cpu ? run_cpu : run_gpu)(to, r, &m, e);
+    mem_free(m.image);
+    mem_free(m.noise);
     return ok || err_in(e, "%s of %u x %u", r->t->name, r->truth->n, r->truth->n);
 }

@@ -1,100 +1,35 @@
 #include "lab/nabla.h"
 
+#include "base/mem.h"
 #include "base/number.h"
-
-/* Returns floor(log2(x)), x > 0. */
-static uint32_t log2_of(uint32_t x) {
-    uint32_t n = 0;
-    while (x >>= 1) n++;
-    return n;
-}
-
-static uint32_t reversed(uint32_t x, uint32_t bits) {
-    uint32_t y = 0;
-    for (uint32_t b = 0; b < bits; b++) y |= (x >> b & 1) << (bits - 1 - b);
-    return y;
-}
-
-/* Returns x with all bits below its highest 1 turned over. */
-static uint32_t turned(uint32_t x) {
-    return x ^ ((UINT32_C(1) << log2_of(x | 1)) - 1);
-}
+#include "lab/forms.h"
+#include "lab/lab_shaders.h"
+#include "shaders/lab/nabla.h"
 
 uint32_t nabla_each(nabla_line l) {
     return l.length / l.threads;
 }
 
-/* --- places, lanes, frequencies ---------------------------------------------------------------
- *
- *     lane at the end    register / 2   thread   register % 2
- */
-
-nabla_place nabla_place_of(nabla_line l, uint32_t index) {
-    return (nabla_place){index % l.threads, index / l.threads};
-}
-
-uint32_t nabla_index_of(nabla_line l, nabla_place at) {
-    return at.reg * l.threads + at.thread;
-}
-
-static uint32_t lane_of(nabla_line l, nabla_place at) {
-    return (at.reg / 2 * l.threads + at.thread) * 2 + at.reg % 2;
-}
-
-static nabla_place place_of_lane(nabla_line l, uint32_t lane) {
-    return (nabla_place){lane / 2 % l.threads, lane / 2 / l.threads * 2 + lane % 2};
-}
-
+/* The lane at the end has, from the top: register / 2, thread, register % 2. */
 uint32_t nabla_frequency(nabla_line l, uint32_t index) {
-    return reversed(lane_of(l, nabla_place_of(l, index)), log2_of(l.length));
+    uint32_t thread = index % l.threads, reg = index / l.threads, bits = lab_log2(l.length);
+    uint32_t lane = (reg / 2 * l.threads + thread) * 2 + reg % 2, frequency = 0;
+    for (uint32_t b = 0; b < bits; b++) frequency |= (lane >> b & 1) << (bits - 1 - b);
+    return frequency;
 }
-
-uint32_t nabla_index_of_frequency(nabla_line l, uint32_t frequency) {
-    return nabla_index_of(l, place_of_lane(l, reversed(frequency, log2_of(l.length))));
-}
-
-uint32_t nabla_mirror(nabla_line l, uint32_t index) {
-    uint32_t lane = lane_of(l, nabla_place_of(l, index));
-    return nabla_index_of(l, place_of_lane(l, turned(lane)));
-}
-
-/* The highest 1 of the lane is in the register's bits or in the thread's. */
-nabla_place nabla_mirror_place(nabla_line l, nabla_place at) {
-    uint32_t pair = at.reg / 2, other = 1 - at.reg % 2;
-    if (pair) return (nabla_place){l.threads - 1 - at.thread, turned(pair) * 2 + other};
-    if (at.thread) return (nabla_place){turned(at.thread), other};
-    return at;
-}
-
-uint32_t nabla_half_index(nabla_line l, uint32_t r) {
-    return r + r / l.threads * l.threads;
-}
-
-uint32_t nabla_half_frequency(nabla_line l, uint32_t r) {
-    return reversed(r, log2_of(l.length) - 1);
-}
-
-/* --- sizes ------------------------------------------------------------------------------------ */
 
 uint32_t nabla_barriers(nabla_line l) {
-    return 2 * (nabla_each(l) / 2) * log2_of(l.threads / l.subgroup);
+    return 2 * (nabla_each(l) / 2) * lab_log2(l.threads / l.subgroup);
 }
 
-uint64_t nabla_packed_bytes(uint32_t channels, uint32_t lines, uint32_t length) {
-    return (uint64_t)NABLA_NUMBER * channels * ceil_div_u32(lines, 2) * length;
-}
-
-uint64_t nabla_half_bytes(uint32_t channels, uint32_t lines, uint32_t length) {
-    return (uint64_t)NABLA_NUMBER * channels * lines * (length / 2 + 1);
-}
-
-bool nabla_choose(nabla_line *to, uint32_t length, const nabla_limits *limits, err *e) {
+bool nabla_choose(nabla_line *to, uint32_t length, const lab_ask *ask, err *e) {
+    const plan_limits *limits = &ask->limits;
     uint32_t most = min_u32(min_u32(limits->invocations, limits->shared_bytes / NABLA_NUMBER),
                             min_u32(NABLA_THREADS, length / 2));
     if (length < 2 || length & (length - 1))
         return err_set(e, ERR_USAGE, "nabla: a length of %u is not a power of two", length);
     if (!most) return err_set(e, ERR_NO_DEVICE, "nabla: the device has no threads or no memory");
-    nabla_line l = {length, UINT32_C(1) << log2_of(most), limits->subgroup};
+    nabla_line l = {length, UINT32_C(1) << lab_log2(most), ask->subgroup};
     if (!l.subgroup || l.subgroup & (l.subgroup - 1) || l.subgroup > l.threads) l.subgroup = 1;
     if (nabla_each(l) > NABLA_EACH)
         return err_set(e, ERR_NO_DEVICE,
@@ -103,4 +38,50 @@ bool nabla_choose(nabla_line *to, uint32_t length, const nabla_limits *limits, e
                        l.threads, length, nabla_each(l), NABLA_EACH);
     *to = l;
     return true;
+}
+
+void nabla_add_constants(lab_program *p, nabla_line l) {
+    lab_add_constant(p, ID_LENGTH, l.length);
+    lab_add_constant(p, ID_THREADS, l.threads);
+    lab_add_constant(p, NABLA_THREAD_BITS, lab_log2(l.threads));
+    lab_add_constant(p, NABLA_EACH_BITS, lab_log2(nabla_each(l)));
+    lab_add_constant(p, NABLA_SUBGROUP, l.subgroup);
+}
+
+float *nabla_factors(uint32_t length, err *e) {
+    float *to = mem_new(length, NABLA_NUMBER, "factors", e); /* there is no span of 0 */
+    for (uint32_t span = 1; to && span < length; span *= 2)
+        for (uint32_t j = 0; j < span; j++) lab_put_root(to + 2 * (span + j), j, 2 * span);
+    return to;
+}
+
+static bool nabla_program(lab_program *to, const lab_ask *ask, err *e) {
+    nabla_line l;
+    if (!nabla_choose(&l, ask->n, ask, e)) return false;
+    for (int way = 0; way < LAB_WAYS; way++)
+        for (uint32_t columns = 0; columns < 2; columns++) {
+            uint32_t shader = lab_add_shader(to, LAB_NABLA[ask->subgroup > 0]);
+            nabla_add_constants(to, l);
+            lab_add_constant(to, LAB_COLUMNS, columns);
+            lab_add_constant(to, LAB_INVERSE, way == LAB_BACKWARD);
+            lab_add_step(to, way,
+                         &(lab_step){.shader = shader, .set = columns, .groups = {l.length, 1, 1}});
+        }
+    to->account.bytes = 2 * (uint64_t)2 * NABLA_NUMBER * l.length * l.length;
+    to->account.barriers = 2 * nabla_barriers(l);
+    to->account.shared = NABLA_NUMBER * l.threads;
+    to->frequency = mem_raw(l.length, sizeof *to->frequency, "the order of frequencies", e);
+    for (uint32_t i = 0; to->frequency && i < l.length; i++)
+        to->frequency[i] = nabla_frequency(l, i);
+    return lab_add_images(to, nabla_factors(l.length, e), NABLA_NUMBER * l.length) && to->frequency;
+}
+
+bool lab_nabla(lab_program *to, const lab_ask *ask, err *e) {
+    return nabla_program(to, ask, e);
+}
+
+bool lab_nabla_shared(lab_program *to, const lab_ask *ask, err *e) {
+    lab_ask without = *ask;
+    without.subgroup = 0;
+    return nabla_program(to, &without, e);
 }

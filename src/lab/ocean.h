@@ -29,4 +29,9 @@ void ocean_free(ocean *o);
 bool ocean_fields(double *const image[OCEAN_IMAGES], const ocean *o, uint32_t frame, par *threads,
                   err *e);
 
+/* Renders these fields as an image in linear light, and writes it in the format of the file's
+ * extension: a camera above the water looks towards a low sun. */
+bool ocean_view(const char *path, double *const fields[OCEAN_IMAGES], uint32_t n, par *threads,
+                err *e);
+
 #endif

@@ -1,9 +1,8 @@
-#include "lab/ocean_view.h"
+#include "lab/ocean.h"
 
 #include "base/mem.h"
 #include "base/number.h"
 #include "image/format.h"
-#include "shaders/lab/ids.h"
 
 #include <math.h>
 

@@ -4,9 +4,7 @@
 #include "base/number.h"
 #include "lab/forms.h"
 #include "lab/lab_shaders.h"
-#include "math/fft.h"
 #include "math/lengths.h"
-#include "shaders/lab/ids.h"
 
 enum { COMPLEX = sizeof(lab_complex) };
 
@@ -27,26 +25,14 @@ static uint32_t shared_of(const plan_fft *f) {
     return f->radix[0] * stride * (uint32_t)sizeof(float);
 }
 
-static void put_root(float *to, uint64_t m, uint64_t n) {
-    double re, im;
-    fft_root(m, n, &re, &im);
-    to[0] = (float)re;
-    to[1] = (float)im;
-}
-
-/* Fills the tables of twiddle factors of fft.glsl, and their copy. Returns the entries of one. */
-static uint32_t add_tables(lab_program *to, const plan_fft *f, err *e) {
-    uint32_t entries = plan_twiddle_entries(f), block = f->length;
-    to->table_bytes = 2 * 4 * sizeof(float) * entries;
-    float *at = to->table = mem_raw(2 * (size_t)entries, 4 * sizeof(float), "twiddles", e);
-    for (int copy = 0; at && copy < 2; copy++, block = f->length)
-        for (uint32_t s = 0; s + 1 < f->stages; s++) {
-            uint32_t rest = block / f->radix[s];
-            for (uint32_t n = 0; n < rest; n++, at += 4)
-                put_root(at, n, block), put_root(at + 2, 4ull * n, block);
-            block = rest;
-        }
-    return entries;
+/* Returns the tables of twiddle factors of fft.glsl, `entries` of them, and their copy. */
+static float *twiddles_of(const plan_fft *f, uint32_t entries, err *e) {
+    float *to = mem_raw(2 * (size_t)entries, 4 * sizeof *to, "twiddles", e), *at = to;
+    for (int copy = 0; to && copy < 2; copy++)
+        for (uint32_t s = 0, block = f->length; s + 1 < f->stages; block /= f->radix[s++])
+            for (uint32_t n = 0; n < block / f->radix[s]; n++, at += 4)
+                lab_put_root(at, n, block), lab_put_root(at + 2, 4ull * n, block);
+    return to;
 }
 
 /* Returns the lines of a workgroup: a power of two, so that runs of columns are whole sectors. */
@@ -63,7 +49,7 @@ bool lab_ours(lab_program *to, const lab_ask *ask, err *e) {
     if (!length_radices(&f, ask->n, l->invocations, LENGTH_COMPLEX))
         return err_set(e, ERR_NO_DEVICE, "no radices for %u with %u threads", ask->n,
                        l->invocations);
-    uint32_t entries = add_tables(to, &f, e), line = shared_of(&f);
+    uint32_t entries = plan_twiddle_entries(&f), line = shared_of(&f);
     bool whole = 2 * line <= WHOLE_UPTO;
     if (whole) line *= 2;
     for (int way = 0; way < LAB_WAYS; way++)
@@ -90,17 +76,11 @@ bool lab_ours(lab_program *to, const lab_ask *ask, err *e) {
             lab_add_constant(to, LAB_INVERSE, way == LAB_BACKWARD);
             lab_add_step(to, way,
                          &(lab_step){.shader = shader,
-                                     .back = columns,
+                                     .set = columns,
                                      .groups = {ceil_div_u32(ask->n, lines), 1, 1}});
-            to->shared = max_u32(to->shared, lines * line);
+            to->account.shared = max_u32(to->account.shared, lines * line);
         }
-    to->bytes = 2ull * 2 * COMPLEX * ask->n * ask->n;
-    to->barriers = 2 * (whole ? 1 : 3) * (f.stages - 1);
-    return to->table != NULL;
-}
-
-uint32_t lab_next_power(uint32_t n) {
-    uint32_t p = 1;
-    while (p < n) p *= 2;
-    return p;
+    to->account.bytes = 2ull * 2 * COMPLEX * ask->n * ask->n;
+    to->account.barriers = 2 * (whole ? 1 : 3) * (f.stages - 1);
+    return lab_add_images(to, twiddles_of(&f, entries, e), 2 * 4 * sizeof(float) * entries);
 }

@@ -5,7 +5,6 @@
  * conjugates. */
 #include "base/mem.h"
 #include "lab/forms.h"
-#include "math/fft.h"
 
 #include <string.h>
 
@@ -121,17 +120,12 @@ static void *textbook_make(uint32_t n, err *e,
     textbook *t = mem_new(1, sizeof *t, "textbook transform", e);
     if (!t) return NULL;
     *t = (textbook){.n = n, .form = form};
-    t->root = mem_raw(n, sizeof *t->root, "roots of unity", e);
+    t->root = (lab_complex *)lab_roots(n, e);
     t->line = mem_raw(n, sizeof *t->line, "line", e);
     t->spare = mem_raw(n, sizeof *t->spare, "line", e);
     if (!t->root || !t->line || !t->spare) {
         textbook_free(t);
         return NULL;
-    }
-    for (uint32_t m = 0; m < n; m++) {
-        double re, im;
-        fft_root(m, n, &re, &im);
-        t->root[m] = (lab_complex){(float)re, (float)im};
     }
     return t;
 }

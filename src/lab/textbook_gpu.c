@@ -3,24 +3,12 @@
 #include "base/number.h"
 #include "lab/forms.h"
 #include "lab/lab_shaders.h"
-#include "shaders/lab/ids.h"
 
 enum { COMPLEX = sizeof(lab_complex), GROUP = 256 };
 
-static uint32_t log2_of(uint32_t n) {
-    uint32_t l = 0;
-    while (n >> (l + 1)) l++;
-    return l;
-}
-
-/* Returns the bytes of reading and writing the whole image `times` times. */
-static uint64_t traffic(uint32_t n, uint64_t times) {
-    return 2 * COMPLEX * times * n * n;
-}
-
 /* Adds a shader with the constants that all of these have. */
-static uint32_t add_shader(lab_program *to, gpu_shader code, uint32_t threads, int way,
-                           uint32_t columns) {
+static uint32_t textbook_shader(lab_program *to, gpu_shader code, uint32_t threads, int way,
+                                uint32_t columns) {
     uint32_t shader = lab_add_shader(to, code);
     lab_add_constant(to, ID_THREADS, threads);
     lab_add_constant(to, ID_LENGTH, to->n);
@@ -29,20 +17,25 @@ static uint32_t add_shader(lab_program *to, gpu_shader code, uint32_t threads, i
     return shader;
 }
 
+/* Adds images and roots; the image is read and written `times` times. */
+static bool textbook_end(lab_program *to, uint64_t times, err *e) {
+    to->account.bytes = 2 * COMPLEX * times * to->n * to->n;
+    return lab_add_images(to, lab_roots(to->n, e), COMPLEX * to->n);
+}
+
 bool lab_ct2_stages(lab_program *to, const lab_ask *ask, err *e) {
     uint32_t n = ask->n, threads = min_u32(n / 2, min_u32(GROUP, ask->limits.invocations));
     for (int way = 0; way < LAB_WAYS; way++)
         for (uint32_t columns = 0; columns < 2; columns++) {
-            uint32_t shader = add_shader(to, LAB_CT2_STAGES, threads, way, columns);
-            for (uint32_t s = 0; s < log2_of(n); s++)
+            uint32_t shader = textbook_shader(to, LAB_CT2_STAGES, threads, way, columns);
+            for (uint32_t s = 0; s < lab_log2(n); s++)
                 lab_add_step(to, way,
                              &(lab_step){.shader = shader,
-                                         .back = columns,
+                                         .set = columns,
                                          .push = s,
                                          .groups = {n / 2 / threads, n, 1}});
         }
-    to->bytes = traffic(n, 2 * log2_of(n));
-    return lab_add_roots(to, e);
+    return textbook_end(to, 2 * lab_log2(n), e);
 }
 
 /* A transform with one dispatch per axis, and in it a workgroup per line. */
@@ -56,25 +49,24 @@ typedef struct {
 
 static bool one_dispatch(lab_program *to, const lab_ask *ask, const axis_form *f, err *e) {
     uint32_t n = ask->n, butterflies = n / f->radix;
-    uint32_t stages = ceil_div_u32(log2_of(n), log2_of(f->radix));
+    uint32_t stages = ceil_div_u32(lab_log2(n), lab_log2(f->radix));
     /* As many threads as one butterfly each needs, or as a subgroup has, or as the device allows.
      */
     uint32_t threads =
         min_u32(max_u32(butterflies / f->wide, min_u32(butterflies, 32)), ask->limits.invocations);
+    /* In global memory, the stages go to and fro; an odd number of them ends in B. */
+    bool swaps = f->in_place || f->in_shared || stages % 2;
     for (int way = 0; way < LAB_WAYS; way++)
         for (uint32_t columns = 0; columns < 2; columns++) {
-            uint32_t shader = add_shader(to, f->code, threads, way, columns);
+            uint32_t shader = textbook_shader(to, f->code, threads, way, columns);
             lab_add_constant(to, LAB_EACH, butterflies / threads);
-            /* In global memory, the stages go to and fro; an odd number of them ends in B. */
-            bool swaps = f->in_place || f->in_shared || stages % 2;
             lab_add_step(
                 to, way,
-                &(lab_step){.shader = shader, .back = columns && swaps, .groups = {n, 1, 1}});
+                &(lab_step){.shader = shader, .set = columns && swaps, .groups = {n, 1, 1}});
         }
-    to->bytes = traffic(n, 2 * (f->in_shared ? 1 : stages));
-    to->barriers = 2 * (f->in_shared ? 2 : 1) * (stages - 1);
-    to->shared = f->in_shared ? COMPLEX * n : 0;
-    return lab_add_roots(to, e);
+    to->account.barriers = 2 * (f->in_shared ? 2 : 1) * (stages - 1);
+    to->account.shared = f->in_shared ? COMPLEX * n : 0;
+    return textbook_end(to, 2 * (f->in_shared ? 1 : stages), e);
 }
 
 #define ONE_DISPATCH(name, ...)                                           \

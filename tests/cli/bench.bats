@@ -263,7 +263,7 @@ assert d['devices'][d['auto']['image']]['class'] == 'cpu'"
 
 fft() { "$FFTBLOOM" bench fft --rounds 2 --warm-up 0 "$@"; }
 
-@test "bench fft: words, JSON and CSV have a row per transform and size" {
+@test "bench fft: words and JSON have a row per transform and size" {
     run --separate-stderr fft --size 16..64 --device cpu --algorithm ct2-dit
     [ "$status" -eq 0 ] && [ "${#lines[@]}" -eq 5 ]
     fft --size 16,64 --device cpu --algorithm ct2-dit --json | python3 -c "
@@ -273,9 +273,7 @@ assert [r['size'] for r in d] == [16, 64]
 for r in d:
     assert r['algorithm'] == 'ct2-dit' and r['device'] == 'cpu' and r['bytes'] == 16 * r['size'] ** 2
     for way in ('forward', 'inverse'):
-        assert 0 < r[way]['least'] <= r[way]['median'] and 0 < r[way]['rms'] < 1e-6 > r[way]['worst'] / 8"
-    run --separate-stderr fft --size 16,64 --device cpu --algorithm ct2-dit --csv
-    [ "${#lines[@]}" -eq 3 ] && [ "$(awk -F, '{print NF}' <<<"$output" | uniq | wc -l)" -eq 1 ]
+        assert 0 < r[way]['seconds']['least'] <= r[way]['seconds']['median'] and 0 < r[way]['rms'] < 1e-6 > r[way]['worst'] / 8"
 }
 
 @test "bench fft: names and sizes that are wrong are refused, and options that do nothing" {
@@ -305,25 +303,23 @@ article() {
     "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
     "$FFTBLOOM" help bench frames | grep -q -- --engine
     run --separate-stderr article
-    [ "$status" -eq 0 ] && [ "${#lines[@]}" -eq 10 ]
-    [[ "${lines[2]}" == *"article      x  128 x   64 "* && "${lines[4]}" == *fftbloom* ]]
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 7 ]
+    [[ "${lines[1]}" == "article "*" x     128    64 "* ]]
+    [[ "${lines[3]}" == fftbloom* ]]
     article --queue 2 --json | python3 -c "
 import json, sys
 d = json.load(sys.stdin)['results']
-assert [(r['bloom'], r['image'][0]) for r in d] == [
+assert [(r['bloom'], r['width']) for r in d] == [
     (b, w) for w in (64, 48) for b in ('article', 'article', 'fftbloom')]
 for r in d:
+    passes = [r[p] for p in ('forward', 'convolve', 'inverse')]
     assert r['kernel'] == 16 and r['rounds'] == 1 and r['queue'] == 2 and r['copy'] > 0
-    assert r['bytes'] == sum(p['bytes'] for p in r['passes']) and r['frame']['least'] > 0
-    assert [p['pass'] for p in r['passes']] == ['forward', 'convolve', 'inverse']
-    assert all(p['copy'] > 0 and p['seconds']['median'] > 0 for p in r['passes'])
-    assert 'published' not in r and r['error']['pixels'] > 0
-    assert r['error']['rms'] > 1e-3 if r['bloom'] == 'article' else r['error']['worst'] < 1e-4
-assert [r['first'] for r in d[:2]] == ['x', 'y'] and d[1]['lengths'] == [64, 128]"
-    article --csv | python3 -c "
-import csv, sys
-rows = list(csv.reader(sys.stdin))
-assert len(rows) == 7 and all(len(r) == len(rows[0]) for r in rows), rows"
+    assert r['bytes'] == sum(p['bytes'] for p in passes) and r['frame']['least'] > 0
+    assert all(p['copy'] > 0 and p['seconds']['median'] > 0 for p in passes)
+    assert r['pixels'] > 0
+    assert r['rms'] > 1e-3 if r['bloom'] == 'article' else r['worst'] < 1e-4
+assert [r['first'] for r in d[:2]] == ['x', 'y'] and d[1]['length_1'] == 64"
 }
 
 @test "--engine article: what the article cannot do is refused" {
@@ -375,11 +371,7 @@ d = json.load(sys.stdin)['results']
 assert [r['algorithm'] for r in d] == ['ct2-axis', 'ours']
 for r in d:
     assert r['size'] == 64 and 0 < r['rms'] < 1e-6 and r['worst'] < 5e-6
-    assert abs(r['frames_per_second'] * r['frame']['median'] - 1) < 1e-3"
-    sea --algorithm stockham4 --csv | python3 -c "
-import csv, sys
-rows = list(csv.reader(sys.stdin))
-assert len(rows) == 2 and len(rows[0]) == len(rows[1]) and rows[1][0] == 'stockham4'"
+    assert abs(r['frames_per_second'] * r['frame']['median'] - 1) < 1e-2"
     sea --algorithm ours -o "$dir/sea.exr" >/dev/null
     "$FFTBLOOM" info "$dir/sea.exr" | grep -q "960 x 540"
     refused() { run --separate-stderr sea "${@:2}"; [ "$status" -eq 64 ] && [[ "$stderr" == *"$1"* ]]; }

@@ -8,7 +8,6 @@
 #include "engine/engine.h"
 #include "lab/lab_run.h"
 #include "lab/ocean.h"
-#include "shaders/lab/ids.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -77,9 +76,9 @@ static void check_all(uint32_t n, const lab_gpu *gpu) {
         if (!t->takes(n) || (t->program && !gpu) || (t->length && t->length(n) != n)) continue;
         CHECK_OK(lab_run(&r, &(lab_request){.t = t, .truth = &truth, .gpu = gpu}, &e), e);
         for (int way = 0; way < LAB_WAYS; way++)
-            if (!(r.rms[way] <= bound(t, n)) || !(r.worst[way] <= 8 * bound(t, n)))
+            if (!(r.error[way].rms <= bound(t, n)) || !(r.error[way].worst <= 8 * bound(t, n)))
                 fail_msg("%s of %u, way %d: rms %g, worst %g, bound %g", t->name, n, way,
-                         r.rms[way], r.worst[way], bound(t, n));
+                         r.error[way].rms, r.error[way].worst, bound(t, n));
         assert_true(r.account.bytes >= 16ull * n * n);
     }
     lab_truth_free(&truth);

@@ -3,7 +3,6 @@
  * threads do, and checks that each butterfly meets the two lanes that the textbook's diagram joins.
  * On short lines it moves numbers, too, and compares with the definition. */
 #include "base/mem.h"
-#include "base/number.h"
 #include "lab/nabla.h"
 #include "unit/check.h"
 
@@ -105,39 +104,18 @@ static void every_line(void (*check)(uint32_t length, uint32_t threads), uint32_
 
 /* --- what is checked -------------------------------------------------------------------------- */
 
-/* Frequency, its index, mirror images and lower half, against tables that the simulation fills. */
+/* Frequencies against the lanes that the simulation fills; and the inverse brings all back. */
 static void check_indices(uint32_t n, uint32_t threads) {
     machine m = machine_new(n, threads, false);
-    uint32_t *index = mem_new(n, sizeof *index, "indices", NULL), bits = 0, lower = 0;
     run_forward(&m);
-    while (1u << bits < n) bits++;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t f = 0;
-        for (uint32_t b = 0; b < bits; b++)
-            if (m.lane[i] & 1u << b) f += n >> (b + 1);
+        for (uint32_t bit = 1; bit < n; bit *= 2)
+            if (m.lane[i] & bit) f += n / bit / 2;
         assert_int_equal(nabla_frequency(m.l, i), f);
-        assert_int_equal(nabla_index_of_frequency(m.l, f), i);
-        index[f] = i;
     }
-    for (uint32_t f = 0; f < n; f++) {
-        uint32_t i = index[f], other = index[(n - f) % n];
-        nabla_place place = nabla_place_of(m.l, i), partner = nabla_mirror_place(m.l, place);
-        assert_int_equal(nabla_mirror(m.l, i), other);
-        assert_int_equal(nabla_index_of(m.l, partner), other);
-        assert_int_equal(at(&m, place.thread, place.reg), i);
-        assert_true(place.thread < threads && place.reg < nabla_each(m.l));
-    }
-    /* The lower half: the even registers, in order, and each frequency below n / 2 once. */
-    for (uint32_t r = 0; r < nabla_each(m.l); r += 2)
-        for (uint32_t t = 0; t < threads; t++, lower++) {
-            assert_int_equal(nabla_half_index(m.l, lower), at(&m, t, r));
-            assert_int_equal(index[nabla_half_frequency(m.l, lower)], at(&m, t, r));
-            assert_true(nabla_half_frequency(m.l, lower) < n / 2);
-        }
-    assert_int_equal(lower, n / 2);
     run_inverse(&m);
     for (uint32_t i = 0; i < n; i++) assert_int_equal(m.lane[i], i);
-    mem_free(index);
     machine_free(&m);
 }
 
@@ -170,27 +148,12 @@ static void test_numbers(void **state) {
     every_line(check_numbers, LONGEST_OF_NUMBERS);
 }
 
-/* One register's partners are all in one register, which a shader can name by a constant. */
-static void check_registers(uint32_t n, uint32_t threads) {
-    nabla_line l = {n, threads, 1};
-    for (uint32_t r = 0; r < nabla_each(l); r++)
-        for (uint32_t t = 0; t < threads; t++) {
-            nabla_place p = nabla_mirror_place(l, (nabla_place){t, r});
-            nabla_place last = nabla_mirror_place(l, (nabla_place){threads - 1, r});
-            if (r < 2 && t == 0)
-                assert_true(p.thread == 0 && p.reg == r);
-            else
-                assert_int_equal(p.reg, r < 2 ? 1 - r : last.reg);
-            if (r >= 2) assert_int_equal(p.thread, threads - 1 - t);
-        }
-}
-
-static void test_registers(void **state) {
-    (void)state;
-    every_line(check_registers, 4096);
-}
-
 /* --- sizes ------------------------------------------------------------------------------------ */
+
+static lab_ask ask(uint32_t invocations, uint32_t shared_bytes, uint32_t subgroup) {
+    return (lab_ask){.limits = {.invocations = invocations, .shared_bytes = shared_bytes},
+                     .subgroup = subgroup};
+}
 
 static void test_choice(void **state) {
     (void)state;
@@ -200,7 +163,7 @@ static void test_choice(void **state) {
         for (size_t g = 0; g < 6; g++)
             for (size_t m = 0; m < 4; m++)
                 for (size_t s = 0; s < 8; s++) {
-                    nabla_limits limits = {GROUP[g], SHARED[m], SUBGROUP[s]};
+                    lab_ask limits = ask(GROUP[g], SHARED[m], SUBGROUP[s]);
                     nabla_line l = {0, 0, 0};
                     err e = {0};
                     /* The largest power of two that all limits allow. */
@@ -228,7 +191,7 @@ static void test_choice(void **state) {
 static void test_choice_refuses(void **state) {
     (void)state;
     static const uint32_t BAD[] = {0, 1, 3, 12, 1000, 65535};
-    nabla_limits limits = {1024, 49152, 32}, none = {0, 49152, 32}, no_memory = {1024, 7, 32};
+    lab_ask limits = ask(1024, 49152, 32), none = ask(0, 49152, 32), no_memory = ask(1024, 7, 32);
     nabla_line l;
     err e = {0};
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
@@ -240,28 +203,12 @@ static void test_choice_refuses(void **state) {
     assert_int_equal(e.code, ERR_NO_DEVICE);
 }
 
-/* Counted one by one. */
-static void test_bytes(void **state) {
-    (void)state;
-    for (uint32_t channels = 1; channels <= 4; channels++)
-        for (uint32_t lines = 1; lines <= 9; lines++)
-            for (uint32_t n = 2; n <= 64; n *= 2) {
-                uint64_t packed = 0, half = 0;
-                for (uint32_t c = 0; c < channels; c++) {
-                    for (uint32_t line = 0; line < lines; line += 2) packed += n;
-                    for (uint32_t f = 0; f <= n / 2; f++) half += lines;
-                }
-                assert_int_equal(nabla_packed_bytes(channels, lines, n), 8 * packed);
-                assert_int_equal(nabla_half_bytes(channels, lines, n), 8 * half);
-            }
-    assert_true(nabla_packed_bytes(4, UINT32_MAX, 65536) == UINT64_C(0x10000000000000));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_indices),        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_registers),      cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_choice_refuses), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_indices),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_choice_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 #include "app/cli/options.h"
 #include "device/device_choice.h"
 #include "lab/lab_bench.h"
-#include "lab/ocean_bench.h"
 
 /* Sets *gpu to the Vulkan device that --device names, or the first one; to NULL where only the CPU
  * is wanted, or there is no other. */
@@ -30,10 +29,9 @@ static lab_bench_request request_of(const cli *c) {
                                .algorithms = s->algorithm,
                                .rounds = s->rounds,
                                .warm_up = s->warm_up,
-                               .output = s->json  ? LAB_JSON
-                                         : s->csv ? LAB_CSV
-                                                  : LAB_WORDS,
+                               .json = s->json,
                                .plot = s->plot,
+                               .picture = s->output,
                                .threads = c->threads};
 }
 
@@ -47,7 +45,7 @@ int bench_fft(cli *c, text *out, err *e) {
 int bench_ocean(cli *c, text *out, err *e) {
     device_list devices = {.threads = par_threads(c->threads)};
     lab_bench_request r = request_of(c);
-    if (find_gpu(&r.gpu, &devices, c->s.bloom.device, e)) lab_bench_ocean(out, &r, c->s.output, e);
+    if (find_gpu(&r.gpu, &devices, c->s.bloom.device, e)) lab_bench_ocean(out, &r, e);
     return 0;
 }
 
@@ -59,10 +57,8 @@ bool bench_article(const bench_article_out *to, const article_request *ask, devi
     if (!r.device)
         return err_set(e, ERR_NO_DEVICE, "--engine article needs a GPU, or --device software");
     if (!article_compare(row, &r, e)) return false;
-    if (to->s->csv && to->first) text_add(to->out, "%s", ARTICLE_CSV_HEAD);
-    if (to->s->json)
-        article_json(to->json, &r, row);
-    else
-        (to->s->csv ? article_csv : article_words)(to->out, &r, row);
+    lab_table table = {ARTICLE_COLUMN, ARTICLE_COLUMNS, to->out, to->s->json ? to->json : NULL,
+                       !to->first};
+    article_show(&table, &r, row);
     return true;
 }

@@ -444,7 +444,7 @@ const command_action BENCH_ACTIONS[] = {
      .help = "Time transforms of N x N complex numbers, forward and inverse: textbook ones on a "
              "thread of the CPU and on a GPU, and those of this program. Each is checked against a "
              "transform in double. docs/fft.md explains them.",
-     .options = "size algorithm plot device rounds warm_up csv jobs mem_limit",
+     .options = "size algorithm plot device rounds warm_up jobs mem_limit",
      .example = {{"Draw the times.", "fftbloom bench fft --size 128..4096 --plot fft.svg"}},
      .run = bench_fft},
     {.name = "ocean",
@@ -452,7 +452,7 @@ const command_action BENCH_ACTIONS[] = {
      .help = "Time the frames of an animated sea, by the transform that makes them: four of N x N "
              "complex numbers a frame. A frame is compared with one in double. With -o a view of "
              "that frame is written, in linear light. docs/fft.md describes the sea.",
-     .options = "size algorithm output device rounds warm_up csv jobs mem_limit",
+     .options = "size algorithm output device rounds warm_up jobs mem_limit",
      .example = {{"See the sea.", "fftbloom bench ocean --size 512 -o sea.exr"}},
      .run = bench_ocean},
 #endif

@@ -14,8 +14,11 @@ t=$(mktemp -d) || exit 1
 trap 'rm -rf "$t"' EXIT
 
 list=$(IFS=,; echo "${sizes[*]}")
-"$build/fftbloom" bench fft --device "$device" --rounds "$rounds" --algorithm "$algorithm" --size "$list" --csv |
-    sed '1d; s/^\([^,]*\),"[^"]*",/\1 /; s/,/ /g' >"$t/ours" || exit 1
+"$build/fftbloom" bench fft --device "$device" --rounds "$rounds" --algorithm "$algorithm" --size "$list" --json |
+    python3 -c 'import json, sys
+for r in json.load(sys.stdin)["results"]:
+    ways = r["forward"], r["inverse"]
+    print(r["algorithm"], r["size"], sum(w["seconds"]["median"] for w in ways) / 2, max(w["worst"] for w in ways))' >"$t/ours" || exit 1
 [ -s "$t/ours" ] || exit 1
 for peer in vkfft cufft; do
     : >"$t/$peer"
@@ -36,5 +39,5 @@ awk -v v="$t/vkfft" -v c="$t/cufft" '
         peer(v, vt, vw); peer(c, ct, cw)
         printf "%-22s %5s %10s %8s %10s %-15s %10s %-15s\n", "algorithm", "n", "fftbloom", "error", "VkFFT", "", "cuFFT", ""
     }
-    { t = ($4 + $5) / 2; e = $11 > $13 ? $11 : $13
+    { t = $3; e = $4
       printf "%-22s %5d %10.2f %8s %s %s\n", $1, $2, t * 1e6, e, column(vt, vw, $2, t), column(ct, cw, $2, t) }' "$t/ours"

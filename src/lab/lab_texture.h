@@ -1,11 +1,11 @@
-/* article_texture.h - the kernel's spectrum as a texture, which texture units sample linearly. It
+/* lab_texture.h - the kernel's spectrum as a texture, which texture units sample linearly. It
  * is the only texture of the program: engines use buffers alone.
  *
  * A layer per channel; row k1 = 0 .. K / 2 and column k2 = 0 .. K - 1 of the spectrum are texels of
  * two floats. The texture is as high as it is wide, K, so that the place of a row, as a share of
  * the height, has no rounding. Columns go round at the end. */
-#ifndef LAB_ARTICLE_TEXTURE_H
-#define LAB_ARTICLE_TEXTURE_H
+#ifndef LAB_LAB_TEXTURE_H
+#define LAB_LAB_TEXTURE_H
 
 #include "engine/gpu/gpu_memory.h"
 
@@ -14,10 +14,10 @@ typedef struct {
     const float *value;
     uint32_t k, layers;
     bool fetch; /* the shader interpolates in any case */
-} article_layers;
+} lab_layers;
 
-/* Set by article_texture_make and const until article_texture_free. */
-typedef struct {
+/* Set by lab_texture_make and const until lab_texture_free. */
+typedef struct lab_texture {
     VkImage image;
     VkDeviceMemory memory;
     VkImageView view;
@@ -26,12 +26,11 @@ typedef struct {
     VkDescriptorPool pool;
     VkDescriptorSet set;
     bool filters; /* texture units interpolate such texels; else the shader does it */
-} article_texture;
+} lab_texture;
 
 /* Makes it from a zeroed one, with the values in `from`; the caller frees it after a failure, too.
  */
-bool article_texture_make(article_texture *t, const gpu_device *g, const article_layers *from,
-                          err *e);
-void article_texture_free(article_texture *t, const gpu_device *g);
+bool lab_texture_make(lab_texture *t, const gpu_device *g, const lab_layers *from, err *e);
+void lab_texture_free(lab_texture *t, const gpu_device *g);
 
 #endif

@@ -1,4 +1,4 @@
-#include "lab/article_texture.h"
+#include "lab/lab_texture.h"
 
 #include "engine/gpu/gpu_commands.h"
 
@@ -7,8 +7,7 @@
 static const VkFormat FORMAT = VK_FORMAT_R32G32_SFLOAT;
 enum { TEXEL = 2 * sizeof(float) };
 
-static bool make_image(article_texture *t, const gpu_device *g, const article_layers *from,
-                       err *e) {
+static bool make_image(lab_texture *t, const gpu_device *g, const lab_layers *from, err *e) {
     VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                               .imageType = VK_IMAGE_TYPE_2D,
                               .format = FORMAT,
@@ -37,8 +36,7 @@ fail:
 }
 
 /* Copies the rows that there are; the others are zero. */
-static bool fill_image(article_texture *t, const gpu_device *g, const article_layers *from,
-                       err *e) {
+static bool fill_image(lab_texture *t, const gpu_device *g, const lab_layers *from, err *e) {
     uint32_t k = from->k, layers = from->layers;
     const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, layers};
     const VkBufferImageCopy rows = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, layers},
@@ -76,7 +74,7 @@ static bool fill_image(article_texture *t, const gpu_device *g, const article_la
 }
 
 /* Makes the view, the sampler, and the descriptor set that names them. */
-static bool make_set(article_texture *t, const gpu_device *g, uint32_t layers, err *e) {
+static bool make_set(lab_texture *t, const gpu_device *g, uint32_t layers, err *e) {
     static const VkDescriptorType TYPE = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
     VkFilter filter = t->filters ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;
     VkImageViewCreateInfo view = {.sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
@@ -122,8 +120,7 @@ fail:
     return false;
 }
 
-bool article_texture_make(article_texture *t, const gpu_device *g, const article_layers *from,
-                          err *e) {
+bool lab_texture_make(lab_texture *t, const gpu_device *g, const lab_layers *from, err *e) {
     VkFormatProperties f;
     vkGetPhysicalDeviceFormatProperties(g->physical, FORMAT, &f);
     t->filters = !from->fetch &&
@@ -132,12 +129,12 @@ bool article_texture_make(article_texture *t, const gpu_device *g, const article
            make_set(t, g, from->layers, e);
 }
 
-void article_texture_free(article_texture *t, const gpu_device *g) {
+void lab_texture_free(lab_texture *t, const gpu_device *g) {
     vkDestroyDescriptorPool(g->dev, t->pool, NULL);
     vkDestroyDescriptorSetLayout(g->dev, t->layout, NULL);
     vkDestroySampler(g->dev, t->sampler, NULL);
     vkDestroyImageView(g->dev, t->view, NULL);
     vkDestroyImage(g->dev, t->image, NULL);
     vkFreeMemory(g->dev, t->memory, NULL);
-    *t = (article_texture){0};
+    *t = (lab_texture){0};
 }
