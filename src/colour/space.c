@@ -73,6 +73,8 @@ static const curve *find_curve(const char *word) {
 bool space_find(colour_space *to, const char *name) {
     char word[LONGEST];
     const char *colon = strchr(name, ':'), *is = colon ? colon + 1 : name;
+    /* OpenColorIO writes families in front: "ACES - ACEScg". */
+    for (const char *dash; (dash = strstr(is, " - "));) is = dash + 3;
     for (size_t i = 0; i < sizeof ALIAS / sizeof ALIAS[0]; i++)
         if (strcasecmp(ALIAS[i].name, is) == 0) {
             is = ALIAS[i].means;

@@ -148,6 +148,20 @@ J
     "$FFTBLOOM" kernel make gaussian --param sigma=20 --taps auto -o k.exr --json | json "d['size']" | grep -qxF '[256, 256]'
 }
 
+@test "make: a shipped recipe by its name, to vary it" {
+    "$FFTBLOOM" kernel make portrait -o a.pfm --taps 33
+    "$FFTBLOOM" kernel make "$FFTBLOOM_ROOT/kernels/portrait.json" -o b.pfm --taps 33
+    cmp a.pfm b.pfm
+    "$FFTBLOOM" kernel make portrait -o b.pfm --taps 33 --param blades=5
+    run ! cmp -s a.pfm b.pfm
+    run "$FFTBLOOM" kernel make portrat -o c.pfm
+    [[ "$status" -eq 64 && "$output" == *"there is no model or recipe 'portrat'"* ]]
+    # What takes longer than two seconds says so.
+    run timeout -s INT 4 "$FFTBLOOM" kernel make star -o c.pfm --taps 8192
+    [[ "$output" == *"kernel make: 2 s, and not done yet"* ]]
+    [ ! -e c.pfm ]
+}
+
 @test "list, -k: shipped kernels by their names" {
     "$FFTBLOOM" kernel list | grep -q '^sunstar  *Sunstar at f/16'
     "$FFTBLOOM" kernel list | grep -q '^star  *Star: six spikes'

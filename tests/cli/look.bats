@@ -123,11 +123,14 @@ bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
     [ "$(reach in.exr box.exr --kernel-scale 0.5h)" = 6 ]
     [ "$(reach full.exr box.exr --kernel-scale 0.5h)" = 12 ]
     bloom full.exr box.exr --kernel-scale 0.5h
+    # 8 spread over a square of about 24 x 24.
+    pixel out.exr 20 18 | awk '{ exit !($1 > 8 / 625 && $1 < 8 / 529) }'
+    # A factor that may have been meant as a percentage is told, or is too much.
+    run "$FFTBLOOM" full.exr box.exr -o out.exr --kernel-scale 20
+    [[ "$status" -eq 0 && "$output" == *"--kernel-scale 20 makes the kernel 660 x 660, larger than the image; 20 % would be 0.2"* ]]
     # A percentage is refused before it fills the memory.
     run "$FFTBLOOM" full.exr box.exr -o out.exr --kernel-scale 600
     [[ "$status" -eq 64 && "$output" == *"at most 16384 are possible; 600 %? that is 6" ]]
-    # 8 spread over a square of about 24 x 24.
-    pixel out.exr 20 18 | awk '{ exit !($1 > 8 / 625 && $1 < 8 / 529) }'
 }
 
 @test "window: keep, grow by the kernel's reach, display" {

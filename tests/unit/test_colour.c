@@ -201,6 +201,7 @@ static void names(void **state) {
         {"srgb_p3d65", "srgb", "p3d65", true},
         {"sRGB", "srgb", "rec709", false},
         {"ACEScg", "lin", "ap1", true},
+        {"ACES - ACEScg", "lin", "ap1", true},
         {"ACES2065-1", "lin", "ap0", true},
         {"Linear", "lin", "rec709", false},
         {"LogC4", "arrilogc4", "awg4", false},

@@ -3,9 +3,10 @@
 const command_action KERNEL_ACTIONS[] = {
     {
         .name = "make",
-        .usage = "MODEL|RECIPE.json -o OUT [options]",
+        .usage = "MODEL|RECIPE -o OUT [options]",
         .help = "Write the point spread function of a model, or of a recipe: a JSON file with "
-                "models whose light is added. 'fftbloom kernel models' lists the models and their "
+                "models whose light is added, or the name of a shipped one. 'fftbloom kernel "
+                "models' lists the models and their "
                 "parameters. The kernel's centre is the tap at half the size, each channel sums to "
                 "1, and an EXR file has the recipe and the parameters as attributes.",
         .min_words = 1,

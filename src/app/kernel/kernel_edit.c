@@ -10,6 +10,7 @@
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/ticker.h"
 #include "colour/primaries.h"
 #include "image/format.h"
 #include "kernel/edit/edit.h"
@@ -35,7 +36,7 @@ typedef struct {
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-/* Reads "0.5" or "1/60". */
+/* Reads "0.5", "50%" or "1/60". */
 static bool read_amount(double *to, const char *from) {
     char *end;
     double v = strtod(from, &end);
@@ -45,8 +46,8 @@ static bool read_amount(double *to, const char *from) {
         v /= strtod(below, &end);
         if (end == below) return false;
     }
-    *to = v;
-    return !*end && isfinite(v);
+    *to = *end == '%' ? v / 100 : v;
+    return !end[*end == '%'] && isfinite(v);
 }
 
 /* Reads "3,-1.5". */
@@ -76,6 +77,10 @@ static bool read_word(editing *w, int i, const char *word, const settings *s, er
         *at = 0;
     }
     char *colon = access(path, F_OK) != 0 ? strrchr(path, ':') : NULL;
+    if (colon && strchr(path, ',') < colon && strchr(path, ','))
+        return err_set(e, ERR_USAGE,
+                       "'%s' is not a file; separate several kernels by blanks: %.*s %s", word,
+                       (int)(strchr(path, ',') - path), path, strchr(path, ',') + 1);
     if (colon) {
         if (!w->of->amount || !read_amount(&in->amount, colon + 1) || !(in->amount > 0))
             return err_set(e, ERR_USAGE, "'%s' is not a file, and '%s' is not %s", word, colon + 1,
@@ -243,10 +248,10 @@ static bool read_input(editing *w, const cli *c, int i, err *e) {
             bad += !isfinite(v);
             in->kernel.tap[ch * n + t] = isfinite(v) ? v : 0;
         }
-    /* The darkest light of 8 bits is its step there. */
+    /* The darkest light of 8 bits is its step there; above a black level, codes are left out. */
+    if (l.eight_bit) in->quantum = l.not_decoded ? 1 / 255.0 : 1 / (12.92 * 255);
     for (size_t t = 0; ok && l.eight_bit && t < n * k.channels; t++)
-        if (in->kernel.tap[t] > 0 && (in->quantum == 0 || in->kernel.tap[t] < in->quantum))
-            in->quantum = in->kernel.tap[t];
+        if (in->kernel.tap[t] > 0) in->quantum = fmin(in->quantum, in->kernel.tap[t]);
     if (bad && !w->of->from_photo)
         ok = err_set(e, ERR_DATA,
                      "%zu taps of '%s' are not finite numbers; 'kernel clean' makes them zero", bad,
@@ -420,7 +425,10 @@ int kernel_edit(cli *c, text *out, err *e) {
     int status = 0;
     editing *w = mem_new(1, sizeof *w, "an edit", e);
     if (!w) return 0;
-    if (run(w, c, &status, e)) {
+    ticker *told = ticker_open("the kernel");
+    bool ok = run(w, c, &status, e);
+    ticker_close(&told);
+    if (ok) {
         if (c->s.json)
             add_json(w, c, out);
         else if (!c->s.quiet)

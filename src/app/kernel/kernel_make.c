@@ -7,6 +7,7 @@
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/ticker.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -212,6 +213,7 @@ int kernel_make(cli *c, text *out, err *e) {
     float *plane[MODEL_CHANNELS] = {0};
     uint32_t channels = 0;
     image *img = NULL;
+    ticker *told = ticker_open("kernel make");
     if (kernel_recipe_read(&r, c, c->word[1], e) && apart(c, e) &&
         kernel_may_write(&c->s, &status, e) &&
         kernel_recipe_make(plane, &channels, &r, c->threads, e) &&
@@ -220,6 +222,7 @@ int kernel_make(cli *c, text *out, err *e) {
         tell_loss(&r, c->threads);
         if (c->s.json) tell_json(c, &r, channels, out);
     }
+    ticker_close(&told);
     image_free(&img);
     kernel_recipe_free(&r);
     for (int i = 0; i < MODEL_CHANNELS; i++) mem_free(plane[i]);

@@ -1,6 +1,7 @@
 #include "app/kernel/kernel_recipe.h"
 
 #include "app/cli/config.h"
+#include "app/cli/library.h"
 #include "app/cli/options.h"
 #include "app/kernel/kernel_files.h"
 #include "base/json_out.h"
@@ -30,7 +31,7 @@ static const model *find_model(const char *name, err *e) {
         names[i] = MODELS[i].name;
         text_add(&known, "%s%s", i ? ", " : "", names[i]);
     }
-    err_set(e, ERR_USAGE, "there is no model '%s'%s; there are %s", name,
+    err_set(e, ERR_USAGE, "there is no model or recipe '%s'%s; the models are %s", name,
             text_meant(meant, name, names, MODEL_COUNT, '\''), known.s);
     text_free(&known);
     return NULL;
@@ -324,12 +325,22 @@ static bool is_file(const char *word) {
     return strpbrk(word, "./") || (!model_find(word) && access(word, F_OK) == 0);
 }
 
+/* Writes the path of the recipe that has this name among those that are shipped. A model of the
+ * same name is meant first. */
+static bool is_shipped(char to[LIBRARY_PATH + 64], const char *word, const settings *s) {
+    char folder[LIBRARY_PATH];
+    if (model_find(word) || strlen(word) > 48 || !library_folder(folder, s)) return false;
+    snprintf(to, LIBRARY_PATH + 64, "%s/%s.json", folder, word);
+    return access(to, F_OK) == 0;
+}
+
 bool kernel_recipe_read(kernel_recipe *r, const cli *c, const char *word, err *e) {
     const settings *s = &c->s;
     uint32_t taps[2];
     *r = (kernel_recipe){.fade = s->fade, .bits = 24};
-    if (is_file(word)) {
-        if (!read_file(r, word, c->threads, e)) return false;
+    char shipped[LIBRARY_PATH + 64];
+    if (is_file(word) || is_shipped(shipped, word, s)) {
+        if (!read_file(r, is_file(word) ? word : shipped, c->threads, e)) return false;
     } else {
         const model *m = find_model(word, e);
         if (!m || !add_layer(r, m, e)) return false;

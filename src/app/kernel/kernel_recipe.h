@@ -33,8 +33,8 @@ typedef struct {
     bool fits;     /* the taps were not given, and hold what is needed */
 } kernel_recipe;
 
-/* Reads a recipe: a file, or the name of a model. Options of the command line win over the file.
- * Free it with kernel_recipe_free, also after a failure. */
+/* Reads a recipe: a file, or the name of a model or of a shipped recipe. Options of the command
+ * line win over the file. Free it with kernel_recipe_free, also after a failure. */
 bool kernel_recipe_read(kernel_recipe *r, const cli *c, const char *word, err *e);
 void kernel_recipe_free(kernel_recipe *r);
 

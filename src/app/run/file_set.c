@@ -288,7 +288,8 @@ static bool kernel_is_off_centre(const settings *s, uint32_t at[2], par *threads
 }
 
 void file_set_tell_faults(const char *kernel, const char *faults) {
-    if (*faults) log_warn("kernel '%s': %s: fftbloom kernel check %s", kernel, faults, kernel);
+    if (*faults)
+        log_say_once(LOG_WARN, "kernel '%s': %s: fftbloom kernel check %s", kernel, faults, kernel);
 }
 
 bool file_set_warn_swapped(const settings *s, const image *img, par *threads) {
@@ -307,6 +308,12 @@ bool file_set_warn_swapped(const settings *s, const image *img, par *threads) {
     double scale = s->bloom.kernel.size;
     if (s->bloom.kernel_relative) scale *= (double)image_height(in) / h;
     bool larger = w * scale > image_width(in) && h * scale > image_height(in);
+    if (larger && s->bloom.kernel.size >= 5)
+        log_warn(
+            "--kernel-scale %g makes the kernel %.0f x %.0f, larger than the image; %g %% would "
+            "be %g",
+            s->bloom.kernel.size, w * scale, h * scale, s->bloom.kernel.size,
+            s->bloom.kernel.size / 100);
     if (others.n) {
         log_warn("%s: the kernel '%s' has channels that a kernel has no use for (%s)", MAYBE,
                  s->kernel, others.s);

@@ -42,8 +42,8 @@ typedef struct {
 } file_set_file;
 bool file_set_apart(const file_set_file *file, size_t count, const settings *configs, err *e);
 
-/* Logs what is wrong with the kernel, in the words of lint_glance, and the command that explains
- * it.
+/* Logs once what is wrong with the kernel, in the words of lint_glance, and the command that
+ * explains it.
  */
 void file_set_tell_faults(const char *kernel, const char *faults);
 

@@ -7,7 +7,6 @@
 #include "app/run/rowwise.h"
 #include "base/clock.h"
 #include "base/half.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "image/format.h"
@@ -129,19 +128,11 @@ typedef struct {
     const job_files *files;
 } work;
 
-/* Remembers that the log has told what is wrong with the frame's kernel. Returns false where it had
- * done so before. */
-static bool tells(const work *w) {
-    const char *kernel = w->how->s->kernel;
-    uint64_t name = hash_bytes(kernel, strlen(kernel)).lo | 1;
-    return atomic_exchange(&w->m->told, name) != name;
-}
-
 /* Takes the bloom of the frame's recipe; NULL after a failure. */
 static queue_bloom *open_bloom(const work *w, err *e) {
     queue_bloom *b = take_bloom(w->on, w->how, w->m, e);
     w->f->hopeless = !b && !w->m->recipes->vary;
-    if (b && *bloom_kernel_faults(b->bloom) && tells(w))
+    if (b && !atomic_load(&w->m->swapped))
         file_set_tell_faults(w->how->s->kernel, bloom_kernel_faults(b->bloom));
     return b;
 }
@@ -262,7 +253,7 @@ static bool make_whole(const work *w, image_reader **r, const file_mark *before,
     image *img = output_load(&to, r, e);
     a->torn = img && has_changed(w, before);
     if (img && !atomic_flag_test_and_set(&m->looked) && file_set_warn_swapped(s, img, m->threads))
-        (void)tells(w); /* the greater fault explains the smaller ones */
+        atomic_store(&m->swapped, true); /* explains all other faults */
     if (img) note_stamp(w, &img->head);
     loaded = t[1] = clock_now();
     bool ok = img && (output_prepare(img, s, m->threads, e) || err_in(e, "%s", f->input)) &&

@@ -46,8 +46,7 @@ typedef struct {
     atomic_flag stamped; /* set when the log has said that an image was bloomed already */
     atomic_flag begun;   /* set when a frame has begun to get ready what all of them need */
     atomic_flag looked;  /* set when an image was held against the kernel (file_set.h) */
-    /* The hash of the kernel whose faults the log has told; 0: of none. */
-    _Atomic uint64_t told;
+    atomic_bool swapped; /* set when the log has said that IN and KERNEL may be swapped */
     atomic_flag forgets; /* set when the log has said that stamps cannot be written */
 } frame_maker;
 
