@@ -84,8 +84,8 @@ static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
             "remember them; give --cache-dir");
     if (!progress_open(&told, &c->s, job_count(j), e) || !report_open(&r, job_count(j), e))
         return 0;
-    bool seen = ending_is_told(&c->s, j);
-    if (seen) progress_promise(&told, how_to_go_on(m));
+    bool seen = ending_is_told(&c->s);
+    if (seen && job_count(j) > 1) progress_promise(&told, how_to_go_on(m));
     bool finished = sequence_run(m, j, &told, &r, e);
     if (finished && seen) ending_say(j, &r, &told);
     /* The messages of a run that went on after failures are in the log already. */

@@ -299,10 +299,12 @@ static bool cannot_create(const char *path, err *e) {
     char folder[PATH_MAX];
     if (strchr(path, '/') && folder_of(path, folder) &&
         (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode)))
-        return err_set(e, ERR_CANT_CREATE, "cannot create '%s': %s '%s'", path,
-                       access(folder, F_OK) == 0 ? "there is no folder but a file"
-                                                 : "there is no folder",
-                       folder);
+        return access(folder, F_OK) == 0
+                   ? err_set(e, ERR_CANT_CREATE,
+                             "cannot create '%s': there is no folder but a file '%s'", path, folder)
+                   : err_set(e, ERR_CANT_CREATE,
+                             "cannot create '%s': there is no folder '%s'; mkdir -p '%s' makes it",
+                             path, folder, folder);
     errno = why;
     return err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
 }

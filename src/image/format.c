@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-static const image_format *const FORMAT[] = {&FORMAT_EXR, &FORMAT_HDR, &FORMAT_PFM,
-                                             &FORMAT_PNG, &FORMAT_NPY, &FORMAT_RAW};
+static const image_format *const FORMAT[] = {&FORMAT_EXR, &FORMAT_HDR, &FORMAT_PFM, &FORMAT_PNG,
+                                             &FORMAT_NPY, &FORMAT_RAW, &FORMAT_GBR};
 enum { FORMATS = sizeof FORMAT / sizeof *FORMAT, LONGEST_MAGIC = 16 };
 
 /* Formats that people try. They are not read, but recognised, so that the message can say how to
@@ -196,13 +196,15 @@ static const image_format *format_of_name(const char *path, err *e) {
     }
     size_t n = strlen(path);
     if (image_is_stream(path)) {
-        err_set(e, ERR_CANT_CREATE,
-                "standard output needs a format: exr:-, pfm:-, hdr:-, raw:-, npy:- or png:-");
+        err_set(
+            e, ERR_CANT_CREATE,
+            "standard output needs a format: exr:-, pfm:-, hdr:-, raw:-, gbr:-, npy:- or png:-");
         return NULL;
     }
     if (n > 2 && strcmp(path + n - 2, ":-") == 0) {
         err_set(e, ERR_CANT_CREATE,
-                "cannot write '%s': standard output is exr:-, pfm:-, hdr:-, raw:-, npy:- or png:-",
+                "cannot write '%s': standard output is exr:-, pfm:-, hdr:-, raw:-, gbr:-, npy:- or "
+                "png:-",
                 path);
         return NULL;
     }

@@ -114,6 +114,7 @@ typedef struct {
     void (*discard)(void *w);
 } image_format;
 
-extern const image_format FORMAT_EXR, FORMAT_HDR, FORMAT_PFM, FORMAT_PNG, FORMAT_NPY, FORMAT_RAW;
+extern const image_format FORMAT_EXR, FORMAT_HDR, FORMAT_PFM, FORMAT_PNG, FORMAT_NPY, FORMAT_RAW,
+    FORMAT_GBR;
 
 #endif

@@ -203,7 +203,9 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
     on_terminal "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --update >typed
     [ "$(shown <typed)" = "fftbloom: no frame was made; 6 up to date" ]
     on_terminal "$FFTBLOOM" in.exr kernel.exr -o out.exr >typed
-    [ -z "$(cat typed)" ]
+    [[ "$(shown <typed)" =~ out.exr:\ [0-9.]+\ s,\ CPU$ ]]
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr 2>typed
+    ! grep -q 'out.exr: [0-9.]* s' typed || false
     for o in -q --json '--progress json' '--progress openjd' '--progress none'; do
         on_terminal "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr $o >typed
         ! grep -q '6 frames in' typed || false

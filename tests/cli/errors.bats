@@ -285,3 +285,29 @@ P
     [[ "$stderr" == "fftbloom: error: in.exr: "*"failed with VkResult -13" ]]
     [ ! -e out.exr ]
 }
+
+@test "what people type: one sentence that names the cure" {
+    refused 64 "did you mean 'mirror'?" in.exr kernel.exr -o out.exr --padding reflect
+    refused 64 "did you mean 50%?" in.exr kernel.exr -o out.exr --amount 50
+    refused 64 "film is near" in.exr kernel.exr -o out.png --view filmic
+    refused 64 "--kernel is given twice: 'a.exr' and 'b.exr'" in.exr -k a.exr -k b.exr -o out.exr
+    refused 64 "KERNEL is given twice: 'a.exr' by -k, and 'kernel.exr'" in.exr kernel.exr -k a.exr -o out.exr
+    refused 64 "'blooom' is neither a command nor a file" blooom in.exr kernel.exr -o out.exr
+    refused 64 "write options before it" -- in.exr kernel.exr -o out.exr
+    cp in.exr ./-s.exr
+    refused 64 "write ./-s.exr" -s.exr kernel.exr -o out.exr
+    refused 64 "name another file or folder" in.exr kernel.exr -o .
+    refused 73 "mkdir -p 'no/such' makes it" in.exr kernel.exr -o no/such/out.exr
+    [ ! -e out.exr ]
+}
+
+@test "--layers with data, and @ in names" {
+    oiiotool in.exr --ch R,G,B,Z=7 -o data.exr
+    run --separate-stderr "$FFTBLOOM" data.exr kernel.exr -o out.exr --layers 'rgba,Z'
+    [[ "$status" -eq 0 && "$stderr" == *"--layers 'rgba,Z' takes data as light: Z"* ]]
+    run --separate-stderr "$FFTBLOOM" data.exr kernel.exr -o out.exr --layers rgba
+    [[ "$status" -eq 0 && "$stderr" != *"takes data"* ]]
+    mkdir comp@1
+    "$FFTBLOOM" in.exr kernel.exr -o comp@1/img@2x.exr
+    [ -s comp@1/img@2x.exr ]
+}

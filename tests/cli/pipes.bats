@@ -51,24 +51,28 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
 }
 
 @test "raw planes: their order, many frames, alpha and grey" {
-    bloom - two.exr -o - --raw 4x2x3 --sharpen 1 <in.raw | cmp - in.raw
-    bloom - two.exr -o o.@.exr --raw 4x2x3 --sharpen 1 <in.raw
+    bloom - two.exr -o - --raw 4x2x3:gbr --sharpen 1 <in.raw | cmp - in.raw
+    bloom - two.exr -o o.@.exr --raw 4x2x3:gbr --sharpen 1 <in.raw
     # The second frame's first pixel: red is the third plane.
     [ "$(oiiotool --dumpdata o.2.exr | sed -n 's/^ *Pixel (0, 0): //p')" = "120.000000000 100.000000000 110.000000000" ]
-    bloom o.@.exr two.exr -o raw:- --sharpen 1 | cmp - in.raw
+    bloom o.@.exr two.exr -o gbr:- --sharpen 1 | cmp - in.raw
     head -c 64 in.raw >short.raw
-    bloom - two.exr -o - --raw 2x2x4 --sharpen 1 <short.raw | cmp - short.raw
+    bloom - two.exr -o - --raw 2x2x4:gbr --sharpen 1 <short.raw | cmp - short.raw
     bloom - two.exr -o - --raw 4x4x1 --sharpen 1 <short.raw | cmp - short.raw
     # The same numbers as from a file.
-    bloom - two.exr -o - --raw 4x2x3 <in.raw >bloomed.raw
-    bloom o.@.exr two.exr -o raw:- | cmp - bloomed.raw
-    # What raw cannot hold is said once, not for each frame.
+    bloom - two.exr -o - --raw 4x2x3:gbr <in.raw >bloomed.raw
+    bloom o.@.exr two.exr -o gbr:- | cmp - bloomed.raw
+    # Without an order the first plane is red.
+    bloom - two.exr -o p.@.exr --raw 4x2x3 --sharpen 1 <in.raw
+    [ "$(oiiotool --dumpdata p.2.exr | sed -n 's/^ *Pixel (0, 0): //p')" = "100.000000000 110.000000000 120.000000000" ]
+    bloom p.@.exr two.exr -o raw:- --sharpen 1 | cmp - in.raw
+    # What gbr cannot hold is said once, not for each frame.
     for f in o.*.exr; do oiiotool "$f" --ch R,G,B,Z=1 -d float -o "z${f#o}"; done
-    bloom z.@.exr two.exr -o raw:- 2>said | cmp - bloomed.raw
-    [ "$(grep -c "raw cannot hold these channels, which are left out: Z" said)" -eq 1 ]
+    bloom z.@.exr two.exr -o gbr:- 2>said | cmp - bloomed.raw
+    [ "$(grep -c "gbr cannot hold these channels, which are left out: Z" said)" -eq 1 ]
     run bloom o.1.exr two.exr -o foo:-
     [ "$status" -eq 73 ]
-    [[ "$output" == *"cannot write 'foo:-': standard output is exr:-, pfm:-, hdr:-, raw:-, npy:- or png:-"* ]]
+    [[ "$output" == *"cannot write 'foo:-': standard output is exr:-, pfm:-, hdr:-, raw:-, gbr:-, npy:- or png:-"* ]]
 }
 
 @test "video in, bloomed video out" {
@@ -76,7 +80,7 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
     ffmpeg -v error -f lavfi -i "color=black:size=96x64:rate=10" -vf "drawbox=x=40+10*0:y=30:w=4:h=4:color=white:t=fill" \
         -frames:v 6 -c:v ffv1 -pix_fmt yuv444p v.mkv
     ffmpeg -v error -i v.mkv -f rawvideo -pix_fmt gbrpf32le - |
-        bloom - "$FFTBLOOM_ROOT/testdata/kernel.exr" -o - --raw 96x64x3 --input-space gamma24 --output-space input |
+        bloom - "$FFTBLOOM_ROOT/testdata/kernel.exr" -o - --raw 96x64x3:gbr --input-space gamma24 --output-space input |
         ffmpeg -v error -f rawvideo -pix_fmt gbrpf32le -s 96x64 -r 10 -i - -c:v ffv1 -pix_fmt yuv444p out.mkv
     [ "$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 out.mkv)" = 6 ]
     # The last frame has glare beside the white box, and none at its corner; the box is darker.
@@ -92,12 +96,12 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
         echo "$status $stderr"
         [ "$status" -eq "$1" ] && [[ "$stderr" == *"$2"* ]] && [ "$(stat -c %s got)" -eq "$3" ]
     }
-    whole 65 "ends within image 2: 4 of 96 bytes" 96 'head -c 100 in.raw | "$FFTBLOOM" - two.exr -o - --raw 4x2x3 --device cpu'
+    whole 65 "ends within image 2: 4 of 96 bytes" 96 'head -c 100 in.raw | "$FFTBLOOM" - two.exr -o - --raw 4x2x3:gbr --device cpu'
     whole 66 "standard input is empty" 0 '"$FFTBLOOM" - two.exr -o - --device cpu </dev/null'
     whole 65 "standard input, image 1' is not a recognised image format" 0 'echo hello | "$FFTBLOOM" - two.exr -o - --device cpu'
     whole 65 "ends within image 1" 0 'head -c 1000 in.pfm | "$FFTBLOOM" - two.exr -o - --device cpu'
     whole 65 "PFM image 1 of standard input is damaged" 0 'printf "PF\nx y\n-1\n" | "$FFTBLOOM" - two.exr -o - --device cpu'
-    run --separate-stderr bash -c 'for i in 1 2 3 4; do cat in.raw; done | "$FFTBLOOM" - two.exr -o - --raw 4x2x3 --device cpu | true; exit ${PIPESTATUS[1]}'
+    run --separate-stderr bash -c 'for i in 1 2 3 4; do cat in.raw; done | "$FFTBLOOM" - two.exr -o - --raw 4x2x3:gbr --device cpu | true; exit ${PIPESTATUS[1]}'
     [ "$status" -eq 0 ] || [ "$status" -eq 74 ]
 }
 

@@ -61,7 +61,9 @@ static void views(void **state) {
 
 static void no_patterns(void **state) {
     (void)state;
-    static const char *const NONE[] = {"a.exr", "", "100%.exr", "%x.exr", "$G.exr", "a%04f.exr"};
+    static const char *const NONE[] = {"a.exr",   "",          "100%.exr",     "%x.exr",
+                                       "$G.exr",  "a%04f.exr", "img@2x_b.exr", "comp@v1/a.exr",
+                                       "@/a.exr", "k@0.5"};
     for (size_t i = 0; i < sizeof NONE / sizeof NONE[0]; i++) {
         frame_pattern p;
         err e = {0};

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A flag of the command line. */
 typedef struct {
@@ -88,6 +89,8 @@ static bool unknown(const reader *r, const char *arg, const char *name, err *e) 
         for (int i = 0; i < COMMAND_COUNT; i++)
             if (elsewhere->on & COMMANDS[i].bit)
                 text_add(&hint, "%s%s", hint.n ? ", " : "; it is for ", COMMANDS[i].name);
+    } else if (!hint.n && access(arg, F_OK) == 0) {
+        text_add(&hint, "; if the file of this name is meant, write ./%s", arg);
     } else if (!hint.n && near) {
         text_add(&hint, "; did you mean %s?", option_flag(option_find(near, r->cmd->bit), spelled));
     } else if (!hint.n) {
@@ -175,12 +178,15 @@ static bool read_line(reader *r, err *e) {
 
 /* --- the whole line ------------------------------------------------------------------------ */
 
-/* Refuses two names of one option: nobody can say which of them is meant to win. */
+/* Refuses two names of one option, and two files for one: nobody can say which is meant to win. */
 static bool check_names(const reader *r, err *e) {
     for (int i = 0; i < r->flags; i++)
         for (int k = 0; k < i; k++) {
             const option *a = r->flag[k].o, *b = r->flag[i].o;
             char first[OPTION_NAME_ROOM], second[OPTION_NAME_ROOM];
+            if (a == b && a->type == OPTION_PATH)
+                return err_set(e, ERR_USAGE, "%s is given twice: '%s' and '%s'; it takes one",
+                               option_flag(a, first), r->flag[k].value, r->flag[i].value);
             if (!option_same_value(a, b)) continue;
             return err_set(e, ERR_USAGE, "%s and %s set the same value; give one of them",
                            option_flag(a, first), option_flag(b, second));
@@ -206,14 +212,30 @@ static bool set_words(reader *r, cli *c, err *e) {
     for (; n < r->words && n < COMMAND_WORDS && r->cmd->stands_for[n]; n++) {
         const option *o = option_find(r->cmd->stands_for[n], r->cmd->bit);
         char where[OPTION_NAME_ROOM];
+        const setting *given = &c->s.value[o - OPTIONS];
         snprintf(where, sizeof where, "argument %s", o->value);
+        if (given->origin == ORIGIN_FLAG)
+            return err_set(e, ERR_USAGE, "%s is given twice: '%s' by %s, and '%s'%s", o->value,
+                           given->text, given->where, r->word[n],
+                           n == 0 && command_is_bare_word(r->word[0])
+                               ? ", which is neither a command nor a file"
+                               : "");
         if (!settings_set(&c->s, (int)(o - OPTIONS), r->word[n],
                           (setting_origin){ORIGIN_FLAG, where}, e))
             return false;
     }
-    if (r->words > r->cmd->max_words)
-        return err_set(e, ERR_USAGE, "one argument too many: '%s'; usage: fftbloom %s %s",
-                       r->word[r->cmd->max_words], r->cmd->name, r->cmd->usage);
+    if (r->words > r->cmd->max_words) {
+        const char *extra = r->word[r->cmd->max_words];
+        if (r->cmd->bit == FOR_APPLY && command_is_bare_word(r->word[0]))
+            return err_set(e, ERR_USAGE, "'%s' is neither a command nor a file", r->word[0]);
+        if (*extra == '-' && extra[1])
+            return err_set(e, ERR_USAGE,
+                           "one argument too many: '%s'; behind -- everything is a file, so write "
+                           "options before it",
+                           extra);
+        return err_set(e, ERR_USAGE, "one argument too many: '%s'; usage: fftbloom %s %s", extra,
+                       r->cmd->name, r->cmd->usage);
+    }
     c->word = r->word;
     c->words = r->words - n;
     memmove(c->word, c->word + n, (size_t)c->words * sizeof *c->word);

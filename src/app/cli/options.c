@@ -55,8 +55,9 @@ const option OPTIONS[] = {
     {"raw", OPTION_STRING, SECTION_FILES, FOR_APPLY, AT(raw), .value = "WxHxC",
      .help = "Size and channels of raw planes on standard input (IN is -), such as 1920x1080x3; "
              "with OUT - the result is raw, too.",
-     .about = "The planes are those of ffmpeg's gbrpf32le (3), gbrapf32le (4) or grayf32le (1), "
-              "frame after frame. See docs/pipes.md."},
+     .about = "The planes are 32-bit floats, red, green, blue and alpha (4 channels), or grey (1), "
+              "frame after frame. 1920x1080x3:gbr takes them in the order of ffmpeg's gbrpf32le "
+              "and gbrapf32le. See docs/pipes.md."},
     {"kernels", OPTION_PATH, SECTION_FILES, IMAGE | FOR_PRECOMPUTE | FOR_KERNEL, AT(kernels),
      .value = "DIR",
      .help = "Folder of the shipped kernels, if it is not where the program was installed."},

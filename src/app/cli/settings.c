@@ -95,6 +95,16 @@ static bool parse_number(const source *from) {
     return true;
 }
 
+/* Words of other programs, and what they are called here. */
+static const struct {
+    const char *said, *meant;
+} WORD_OF_OTHERS[] = {
+    {"reflect", "mirror"}, {"symmetric", "mirror"}, {"black", "zero"},         {"constant", "zero"},
+    {"edge", "clamp"},     {"repeat", "clamp"},     {"replicate", "clamp"},    {"periodic", "wrap"},
+    {"centre", "middle"},  {"center", "middle"},    {"ignore", "interpolate"}, {"uint8", "half"},
+    {"fp16", "half"},      {"fp32", "float"},       {"zip9", "zip"},
+};
+
 /* Returns the index of a word of the row. Returns -1 and sets the error if it has no such word. */
 static int word_index(const source *from, const char *v) {
     const char *const *words = from->o->words;
@@ -105,6 +115,8 @@ static int word_index(const source *from, const char *v) {
     if (from->e) {
         char meant[TEXT_MEANT];
         size_t used = strlen(from->e->msg);
+        for (size_t i = 0; i < sizeof WORD_OF_OTHERS / sizeof WORD_OF_OTHERS[0]; i++)
+            if (strcmp(v, WORD_OF_OTHERS[i].said) == 0) v = WORD_OF_OTHERS[i].meant;
         snprintf(from->e->msg + used, sizeof from->e->msg - used, "%s",
                  text_meant(meant, v, words, n, '\''));
     }
@@ -251,6 +263,9 @@ static bool parse_amount(const source *from) {
     snprintf(digits, sizeof digits, "%.*s", (int)(n - percent), from->value);
     if (n >= sizeof digits || !number(digits, &x)) return bad_value(from);
     if (percent) x /= 100;
+    if (x > 1 && x <= 100 && !percent)
+        return err_set(from->e, ERR_CONFIG, "%s must be from 0 to 1, not %s; did you mean %s%%?",
+                       from->name, from->value, from->value);
     if (!(x >= 0 && x <= 1)) return bad_value(from);
     *(double *)place(from) = 1 - x;
     return true;

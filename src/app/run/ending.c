@@ -3,9 +3,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-bool ending_is_told(const settings *s, const job *j) {
-    return job_count(j) > 1 && !s->quiet && !s->json && s->progress != PROGRESS_OPENJD &&
-           s->progress != PROGRESS_JSON;
+bool ending_is_told(const settings *s) {
+    return !s->quiet && !s->json && s->progress != PROGRESS_OPENJD && s->progress != PROGRESS_JSON;
 }
 
 /* Adds "; 3 up to date, 1 failed", or nothing. */
@@ -29,8 +28,12 @@ void ending_say(const job *j, const report *r, const progress *p) {
     size_t done = r->count[FRAME_DONE];
     double time = clock_now() - r->start, rate = time > 0 ? (double)done / time : 0;
     text line = {0};
-    if (!seen && !r->count[FRAME_FAILED]) return;
-    if (done) {
+    if (job_count(j) == 1 ? !p->terminal || !done : !seen && !r->count[FRAME_FAILED]) return;
+    if (job_count(j) == 1) {
+        job_outputs(j, &line);
+        text_add(&line, ": %.2f s", time);
+        if (r->devices.n) text_add(&line, ", %s", r->devices.s);
+    } else if (done) {
         text_add(&line, "%zu frame%s in %.1f s (%.*f/s) -> ", done, done == 1 ? "" : "s", time,
                  rate < 1 ? 2 : 1, rate);
         job_outputs(j, &line);

@@ -136,8 +136,8 @@ static bool refuse(const item *a, const item *b, err *e) {
     bool same = strcmp(out->path, other->path) == 0;
     if (is_own_frame(a, b))
         return err_set(e, ERR_USAGE,
-                       "the output '%s' is the input; give --in-place to replace the input by the "
-                       "result",
+                       "the output '%s' is the input; name another file or folder, or give "
+                       "--in-place to replace the input by the result",
                        out->path);
     if (out->frame != NO_FRAME && other->frame != NO_FRAME && other->use == FILE_WRITTEN)
         return err_set(e, ERR_USAGE, "the outputs of two frames are one file: '%s' and '%s'",
@@ -292,7 +292,28 @@ void file_set_tell_faults(const char *kernel, const char *faults) {
         log_say_once(LOG_WARN, "kernel '%s': %s: fftbloom kernel check %s", kernel, faults, kernel);
 }
 
+/* Warns once of data that --layers takes as light. */
+static void warn_of_data(const settings *s, const image_header *h) {
+    text names = {0};
+    for (int part = 0; s->bloom.layers && part < h->parts; part++) {
+        const image_part *p = &h->part[part];
+        layer_map taken, own;
+        if (!layer_map_make(&own, p, NULL, NULL, NULL)) continue;
+        bool ok = layer_map_make(&taken, p, s->bloom.layers, s->bloom.exclude, NULL);
+        for (int c = 0; ok && c < p->channels; c++)
+            if (own.is_data[c] && !taken.is_data[c])
+                text_add(&names, "%s%s", names.n ? ", " : "", p->channel[c].name);
+        if (ok) layer_map_free(&taken);
+        layer_map_free(&own);
+    }
+    if (names.n)
+        log_warn("--layers '%s' takes data as light: %s; depth, ids and masks are wrong afterwards",
+                 s->bloom.layers, names.s);
+    text_free(&names);
+}
+
 bool file_set_warn_swapped(const settings *s, const image *img, par *threads) {
+    warn_of_data(s, &img->head);
     static const char MAYBE[] = "IN and KERNEL may be swapped";
     const image_part *in = &img->head.part[0];
     image_reader *r = spectrum_file_is(s->kernel) ? NULL

@@ -18,6 +18,14 @@ typedef struct {
     int count; /* how many fields there are beside it, itself counted; 0: there is none */
 } field;
 
+/* Returns whether n characters of a path from `at` on stand alone in the file's name, as the field
+ * of plate.@@.exr does: @ is common in names (img@2x.exr) and in folders (comp@v1). */
+static bool stands_alone(const char *path, size_t at, size_t n) {
+    char after = path[at + n];
+    return !strchr(path + at, '/') && (at == 0 || strchr("./_-", path[at - 1])) &&
+           (!after || strchr("._-", after));
+}
+
 /* Finds the last field in [from, to) of the path. */
 static field last_field(const char *path, size_t from, size_t to) {
     field f = {0};
@@ -26,7 +34,8 @@ static field last_field(const char *path, size_t from, size_t to) {
         size_t mark = *s == '%' ? 1 : s[0] == '$' && s[1] == 'F' ? 2 : 0;
         size_t w = strspn(s + mark, "0123456789");
         n = 0;
-        if (*s == '#' || *s == '@') n = strspn(s, (char[]){*s, 0});
+        size_t run = *s == '#' || *s == '@' ? strspn(s, (char[]){*s, 0}) : 0;
+        if (*s == '#' || (run && stands_alone(path, at, run))) n = run;
         if (mark == 1 && w <= 3 && s[1 + w] == 'd') n = w + 2;
         if (mark == 2 && w <= 2) n = w + 2;
         bool four = *s == '#' && n == 1;

@@ -49,7 +49,7 @@ static char *output_name(const piped *p, const char *format, size_t index, err *
     text name = {0};
     if (p->output.before) return frame_path(&p->output, p->first + (int)index, e);
     if (strcmp(p->s->output, "-") == 0)
-        text_add(&name, "%s:-", p->s->raw ? "raw" : format);
+        text_add(&name, "%s:-", format);
     else
         text_add(&name, "%s", p->s->output);
     char *copy = mem_str(name.s, e);

@@ -21,13 +21,15 @@ bool stream_open(stream *s, const char *raw, err *e) {
     int used = 0;
     bool ok = sscanf(raw, "%5" SCNu32 "x%5" SCNu32 "x%1" SCNu32 "%n", &s->width, &s->height,
                      &s->channels, &used) == 3 &&
-              !raw[used] && s->width && s->height && s->width <= IMAGE_SIDE &&
-              s->height <= IMAGE_SIDE && (s->channels == 1 || s->channels == 3 || s->channels == 4);
+              (!raw[used] || strcmp(raw + used, ":gbr") == 0 || strcmp(raw + used, ":rgb") == 0) &&
+              s->width && s->height && s->width <= IMAGE_SIDE && s->height <= IMAGE_SIDE &&
+              (s->channels == 1 || s->channels == 3 || s->channels == 4);
     if (!ok)
         return err_set(e, ERR_USAGE,
                        "--raw '%s': expected WIDTHxHEIGHTxCHANNELS with 1, 3 or 4 channels, such "
-                       "as 1920x1080x3",
+                       "as 1920x1080x3, or 1920x1080x3:gbr for planes in ffmpeg's order",
                        raw);
+    strcpy(s->format, strcmp(raw + used, ":gbr") == 0 ? "gbr" : "raw");
     s->frame_bytes = (uint64_t)s->width * s->height * s->channels * 4;
     return true;
 }
@@ -126,8 +128,7 @@ bool stream_next(stream *s, err *e) {
     s->n = (size_t)n;
     bool ok = new_file(s, e);
     if (ok && s->width) {
-        strcpy(s->format, "raw");
-        ok = put(s, head, raw_head(head, s->width, s->height, s->channels), e) &&
+        ok = put(s, head, raw_head(head, s->format, s->width, s->height, s->channels), e) &&
              copy(s, s->frame_bytes, e);
     } else if (ok && n == 3 && head[0] == 'P' && (head[1] == 'F' || head[1] == 'f') &&
                isspace((unsigned char)head[2])) {

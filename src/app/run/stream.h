@@ -16,11 +16,11 @@ typedef struct {
     uint64_t frame_bytes;             /* of raw planes */
     int fd;                           /* the file in memory, or -1 */
     char path[32];                    /* its path, while an image is in it */
-    char format[8];                   /* of the image: "raw", "pfm" or "exr"; "exr" stands for all
-                                         that come alone */
-    size_t count;                     /* images so far */
-    uint8_t ahead[16];                /* bytes that were read to know the format, */
-    size_t n;                         /* the number of these bytes */
+    char format[8];    /* of the image: "raw", "gbr", "pfm" or "exr"; "exr" stands for all
+                          that come alone */
+    size_t count;      /* images so far */
+    uint8_t ahead[16]; /* bytes that were read to know the format, */
+    size_t n;          /* the number of these bytes */
 } stream;
 
 /* Begins; `raw` is "WxHxC" or NULL. */

@@ -1,6 +1,6 @@
-/* raw.c - planes of floats without a header, as ffmpeg's gbrpf32le, gbrapf32le and grayf32le: one
- * plane after the other, green, blue, red and alpha or grey alone, rows from the top, little
- * endian.
+/* raw.c - planes of floats without a header: one plane after the other, rows from the top, little
+ * endian. "raw" has red, green, blue and alpha, or grey alone; "gbr" green, blue, red and alpha, as
+ * ffmpeg's gbrpf32le and gbrapf32le.
  *
  * Such bytes do not say what they are. So they are written to streams only, and read from files in
  * which a stream's reader has put a line in front of them (raw.h). */
@@ -15,12 +15,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char MAGIC[] = "fftbloom raw";
+static const char MAGIC[] = "fftbloom raw", GBR_MAGIC[] = "fftbloom gbr";
 
-size_t raw_head(char to[RAW_HEAD], uint32_t width, uint32_t height, uint32_t channels) {
+size_t raw_head(char to[RAW_HEAD], const char *format, uint32_t width, uint32_t height,
+                uint32_t channels) {
     memset(to, 0, RAW_HEAD);
-    snprintf(to, RAW_HEAD, "%s %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", MAGIC, width, height,
-             channels);
+    snprintf(to, RAW_HEAD, "fftbloom %s %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", format, width,
+             height, channels);
     return RAW_HEAD;
 }
 
@@ -35,14 +36,14 @@ static bool match(const uint8_t *head, size_t bytes) {
     return bytes >= sizeof MAGIC - 1 && memcmp(head, MAGIC, sizeof MAGIC - 1) == 0;
 }
 
-static void order_planes(raw *r) {
+static bool match_gbr(const uint8_t *head, size_t bytes) {
+    return bytes >= sizeof GBR_MAGIC - 1 && memcmp(head, GBR_MAGIC, sizeof GBR_MAGIC - 1) == 0;
+}
+
+static void order_planes(raw *r, bool gbr) {
     const flat_picture *f = &r->flat.picture;
-    r->channel[0] = f->colour[1];
-    if (f->colours == 3) {
-        r->channel[1] = f->colour[2];
-        r->channel[2] = f->colour[0];
-    }
     r->planes = f->colours;
+    for (int i = 0; i < r->planes; i++) r->channel[i] = f->colour[gbr ? (i + 1) % r->planes : i];
     if (f->alpha >= 0) r->channel[r->planes++] = f->alpha;
 }
 
@@ -65,8 +66,8 @@ static bool read_row(void *ctx, size_t i, int worker, err *e) {
     return ok;
 }
 
-static void *raw_open(const char *path, const image_limits *limits, par *threads, image_header *h,
-                      err *e) {
+static void *open_planes(const char *path, const image_limits *limits, par *threads,
+                         image_header *h, err *e) {
     char head[RAW_HEAD + 1] = {0};
     uint32_t w, height, channels;
     raw *r = flat_new(sizeof *r, read_row, threads, e);
@@ -84,7 +85,7 @@ static void *raw_open(const char *path, const image_limits *limits, par *threads
     if (ok && file_in_size(r->flat.in) - RAW_HEAD != (uint64_t)w * height * channels * 4)
         ok = err_set(e, ERR_DATA, "the planes are cut off");
     if (ok) {
-        order_planes(r);
+        order_planes(r, match_gbr((const uint8_t *)head, RAW_HEAD));
         return r;
     }
     flat_close(r);
@@ -107,28 +108,32 @@ static bool write_row(void *ctx, size_t i, int worker, err *e) {
     return ok;
 }
 
-static void *raw_create(file_out **file, image_header *h, par *threads, err *e) {
+static void *create(file_out **file, image_header *h, const image_format *as, par *threads,
+                    err *e) {
     raw *w = flat_new(sizeof *w, write_row, threads, e);
-    if (w && flat_take(&w->flat, file, h, &FORMAT_RAW, e)) {
-        order_planes(w);
+    if (w && flat_take(&w->flat, file, h, as, e)) {
+        order_planes(w, as == &FORMAT_GBR);
         return w;
     }
     flat_close(w);
     return NULL;
 }
 
-const image_format FORMAT_RAW = {
-    .name = "raw",
-    .extensions = "",
-    .holds_alpha = true,
-    .magic = sizeof MAGIC - 1,
-    .match = match,
-    .open = raw_open,
-    .read = flat_read,
-    .close = flat_close,
-    .create = raw_create,
-    .writer_rows = flat_one_row,
-    .write = flat_write,
-    .commit = flat_commit,
-    .discard = flat_close,
-};
+static void *create_raw(file_out **file, image_header *h, par *threads, err *e) {
+    return create(file, h, &FORMAT_RAW, threads, e);
+}
+
+static void *create_gbr(file_out **file, image_header *h, par *threads, err *e) {
+    return create(file, h, &FORMAT_GBR, threads, e);
+}
+
+#define PLANES(name_, match_, create_)                                                   \
+    {                                                                                    \
+        .name = name_, .extensions = "", .holds_alpha = true, .magic = sizeof MAGIC - 1, \
+        .match = match_, .open = open_planes, .read = flat_read, .close = flat_close,    \
+        .create = create_, .writer_rows = flat_one_row, .write = flat_write,             \
+        .commit = flat_commit, .discard = flat_close                                     \
+    }
+
+const image_format FORMAT_RAW = PLANES("raw", match, create_raw);
+const image_format FORMAT_GBR = PLANES("gbr", match_gbr, create_gbr);

@@ -7,7 +7,9 @@
 
 enum { RAW_HEAD = 64 };
 
-/* Writes the line, filled up with zeros, and returns its length. `channels` is 1, 3 or 4. */
-size_t raw_head(char to[RAW_HEAD], uint32_t width, uint32_t height, uint32_t channels);
+/* Writes the line, filled up with zeros, and returns its length. `format` is "raw" for the planes
+ * red, green, blue, or "gbr"; `channels` is 1, 3 or 4. */
+size_t raw_head(char to[RAW_HEAD], const char *format, uint32_t width, uint32_t height,
+                uint32_t channels);
 
 #endif

@@ -34,9 +34,10 @@ screen *screen_open(const char *name, err *e) {
     screen *s = NULL;
     if (!known && strcmp(name, "ocio") != 0 && strncmp(name, "ocio:", 5) != 0) {
         err_set(e, ERR_CONFIG,
-                "unknown view '%s'; there are film, srgb, ocio, ocio:VIEW and "
+                "unknown view '%s'%s; there are film, srgb, ocio, ocio:VIEW and "
                 "ocio:DISPLAY/VIEW",
-                name);
+                name,
+                strcmp(name, "filmic") == 0 || strcmp(name, "aces") == 0 ? " (film is near)" : "");
         return NULL;
     }
     if (!(s = mem_new(1, sizeof *s, "a screen", e))) return NULL;
