@@ -82,7 +82,7 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
         memcpy(k->luminance, k->ready.kernel.made.luminance, sizeof k->luminance);
         return true;
     }
-    image *img = image_load(path, NULL, threads, e);
+    image *img = image_load(path, &(image_limits){.side = PSF_SIDE}, threads, e);
     bool ok = img ? take_planes(k, img, e) : err_in(e, "kernel");
     image_free(&img);
     if (!ok) kernel_source_free(k);

@@ -115,6 +115,7 @@ J
     wrong "'blades' belongs into a layer" '{"layers": [{"model": "star"}], "blades": 5}'
     wrong "no layer has a parameter 'light'" '{"layers": [{"model": "gaussian"}], "common": {"light": "d65"}}'
     wrong "share must be a number above 0" '{"model": "star", "share": 0}'
+    wrong "share must be a number above 0" '{"model": "star", "share": 1e308}'
     wrong "taps must be" '{"model": "star", "taps": "x"}'
     wrong "fade must be a number from 0 to 1" '{"model": "star", "fade": 2}'
     wrong "layers must be an array" '{"layers": []}'
@@ -407,4 +408,13 @@ PY
             [ "$status" -eq "$([ $kernel = theirs ] && echo 0 || echo 2)" ]
         done
     done
+}
+
+@test "names are shown clean" {
+    mkdir lib
+    "$FFTBLOOM" kernel make star --taps 9 -o $'lib/e\e[31mvil.exr'
+    run "$FFTBLOOM" kernel check $'lib/e\e[31mvil.exr'
+    [[ "$output" == 'lib/e\x1b[31mvil.exr: 9 x 9'* ]]
+    run "$FFTBLOOM" kernel list --kernels lib
+    [[ "$output" == 'e\x1b[31mvil'* ]]
 }

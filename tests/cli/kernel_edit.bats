@@ -62,6 +62,7 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
 @test "edits: what is wrong is said with what would be right" {
     kernel make disc --param radius=3 --taps 9 -o k.exr
     refused 64 "separate several kernels by blanks: k.exr:0.7 k.exr:0.3" kernel mix k.exr:0.7,k.exr:0.3 -o o.exr
+    refused 64 "at most 1e+09" kernel mix k.exr:1e308 k.exr:1e308 -o o.exr
     refused 64 "'k.exr:0,5' is not a file, and '0,5' is not a share of the light" kernel mix k.exr:0,5 k.exr -o o.exr
     for at in 3 nan,0 0,inf 1e300,0 0,-40000 1,2,3; do
         refused 64 "an offset must be @X,Y in taps" kernel mix k.exr:1@$at k.exr -o o.exr

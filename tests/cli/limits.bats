@@ -72,3 +72,21 @@ END
     printf 'PF\n60000 60000\n-1.0\n1234' >huge.pfm
     no_output 65 "the file is cut off: its samples need 43200000000 bytes" huge.pfm "$kernel" -o out.exr --mem-limit 1GB
 }
+
+@test "a kernel that is too large is refused by its header" {
+    printf 'Pf\n65536 65536\n-1.0\n' >big.pfm # its pixels would be missing
+    refused 65 "a side must have 1 to 32768" kernel check big.pfm
+    no_output 65 "a side must have 1 to 32768" "$FFTBLOOM_ROOT/testdata/small.exr" big.pfm -o out.exr
+}
+
+@test "every command that reads pixels takes --mem-limit" {
+    "$FFTBLOOM" kernel make gaussian --taps 1000 -o k.exr
+    echo '{"version": 1, "cases": [{"name": "a", "config": {"kernel": "'"$kernel"'", "input": "k.exr"}, "reference": "k.exr"}]}' >s.json
+    for words in "kernel check k.exr" "kernel show k.exr -o k.svg" "diff k.exr k.exr" "check s.json --device cpu"; do
+        run "$FFTBLOOM" $words --mem-limit 1M
+        echo "$words: $output"
+        [ "$status" -eq 75 ]
+        [[ "$output" == *"--mem-limit"* ]]
+    done
+    "$FFTBLOOM" info k.exr --mem-limit 1M
+}

@@ -42,9 +42,12 @@ same_as() { # NAME OPTION VALUES...
     printf '# shot 7\r\nframe, sharpen, kernel_scale\r\n1004,0.6,\r\n1002,0.2,\r\n\r\n1001,,0.5h\r\n1005,,0.3h\r\n' >keys.csv
     bloom in.####.exr kernel.exr -o config.####.exr --config look.json
     bloom in.####.exr kernel.exr -o csv.####.exr --keys keys.csv
+    printf '\xef\xbb\xbfframe;sharpen;kernel_scale\r\n1004;0,6;\r\n1002;0,2;\r\n1001;;0.5h\r\n1005;;0.3h\r\n' >keys.csv
+    bloom in.####.exr kernel.exr -o sheet.####.exr --keys keys.csv
     bloom in.####.exr kernel.exr -o flag.####.exr --sharpen '1004:0.6, 1002:0.2' --kernel-scale 1001:0.5h,1005:0.3h
     for i in 1001 1002 1003 1004 1005; do
         cmp config.$i.exr csv.$i.exr
+        cmp config.$i.exr sheet.$i.exr
         cmp config.$i.exr flag.$i.exr
     done
     bloom in.1003.exr kernel.exr -o one.exr --sharpen 0.4 --kernel-scale 0.4h
@@ -142,6 +145,8 @@ assert [(f["frame"], f["view"]) for f in frames] == [
     refused 78 "bad.csv:1: padding cannot change" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
     printf 'frame,sharpen\n1,0,3\n' >bad.csv
     refused 78 "bad.csv:2: more than the 2 cells" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
+    printf 'frame,frame\n1,2\n' >bad.csv
+    refused 78 "bad.csv:1: two columns are named 'frame'" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
     printf 'sharpen\n1\n' >bad.csv
     refused 78 "one of them 'frame'" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
     printf 'frame,sharpen\n1001,0.5\n' >keys.csv

@@ -89,9 +89,14 @@ void keyed_add_key(const keyed *k, size_t index, text *to) {
 }
 
 void keyed_add_at(const keyed *k, int frame, text *to) {
-    size_t next = 0;
-    while (next < k->count && k->key[next].frame < frame) next++;
-    if (next == k->count) next--;
+    size_t next = 0; /* the first key that is not before the frame, or the last one */
+    for (size_t end = k->count - 1; next < end;) {
+        size_t middle = next + (end - next) / 2;
+        if (k->key[middle].frame < frame)
+            next = middle + 1;
+        else
+            end = middle;
+    }
     const keyed_key *b = &k->key[next], *a = next ? b - 1 : b;
     if (next == 0 || b->frame <= frame) {
         keyed_add_key(k, next, to);

@@ -21,6 +21,7 @@ typedef struct {
     int line;
     column column[COLUMNS];
     int columns, frame; /* frame: the column of that name */
+    char separator;     /* between cells: ',', or ';' as spreadsheets write where 1,5 is a number */
 } reader;
 
 static bool wrong(const reader *r, err *e, const char *what, const char *value) {
@@ -28,12 +29,12 @@ static bool wrong(const reader *r, err *e, const char *what, const char *value) 
 }
 
 /* Cuts the next cell from a line, without blanks around it. Returns NULL at the end. */
-static char *next_cell(char **line) {
+static char *next_cell(char **line, char separator) {
     char *cell = *line;
     if (!cell) return NULL;
-    char *comma = strchr(cell, ',');
-    *line = comma ? comma + 1 : NULL;
-    if (comma) *comma = 0;
+    char *end = strchr(cell, separator);
+    *line = end ? end + 1 : NULL;
+    if (end) *end = 0;
     cell += strspn(cell, " \t");
     size_t n = strlen(cell);
     while (n && isspace((unsigned char)cell[n - 1])) cell[--n] = 0;
@@ -43,10 +44,12 @@ static char *next_cell(char **line) {
 static bool read_header(reader *r, char *line, const settings *s, uint32_t users, err *e) {
     char flag[OPTION_NAME_ROOM];
     r->frame = -1;
-    for (char *name; (name = next_cell(&line)); r->columns++) {
+    r->separator = strchr(line, ';') && !strchr(line, ',') ? ';' : ',';
+    for (char *name; (name = next_cell(&line, r->separator)); r->columns++) {
         if (r->columns == COLUMNS)
             return err_set(e, ERR_CONFIG, "%s:%d: more than %d columns", r->path, r->line, COLUMNS);
         if (strcmp(name, "frame") == 0) {
+            if (r->frame >= 0) return wrong(r, e, "two columns are named", name);
             r->frame = r->columns;
             continue;
         }
@@ -76,7 +79,7 @@ static bool read_header(reader *r, char *line, const settings *s, uint32_t users
 static bool read_frame(reader *r, char *line, err *e) {
     char *cell[COLUMNS];
     int cells = 0;
-    for (char *c; (c = next_cell(&line)); cells++) {
+    for (char *c; (c = next_cell(&line, r->separator)); cells++) {
         if (cells == r->columns)
             return err_set(e, ERR_CONFIG, "%s:%d: more than the %d cells that the first line names",
                            r->path, r->line, r->columns);
@@ -87,6 +90,7 @@ static bool read_frame(reader *r, char *line, err *e) {
     for (int i = 0; i < cells; i++) {
         text *keys = &r->column[i].keys;
         if (i == r->frame || !*cell[i]) continue;
+        for (char *p = cell[i]; (p = strchr(p, ','));) *p = '.'; /* of cells between semicolons */
         if (strchr(cell[i], ':')) return wrong(r, e, "expected a number, not", cell[i]);
         text_add(keys, "%s%s:%s", keys->n ? "," : "", cell[r->frame], cell[i]);
     }
@@ -94,6 +98,7 @@ static bool read_frame(reader *r, char *line, err *e) {
 }
 
 static bool read_lines(reader *r, char *bytes, const settings *s, uint32_t users, err *e) {
+    if (strncmp(bytes, "\xef\xbb\xbf", 3) == 0) bytes += 3; /* the mark of UTF-8 */
     for (char *line = bytes, *end; line; line = end) {
         if ((end = strchr(line, '\n'))) *end++ = 0;
         r->line++;

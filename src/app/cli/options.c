@@ -272,7 +272,8 @@ const option OPTIONS[] = {
     {"jobs", OPTION_INT, SECTION_DEVICE, RUN | FOR_PRECOMPUTE | FOR_CHECK | FOR_DIFF | FOR_KERNEL,
      AT(jobs), .value = "N", .min = 0, .max = 1024, .preset = "0",
      .help = "Number of host threads; 0 uses all that are available."},
-    {"mem_limit", OPTION_SIZE, SECTION_DEVICE, SPREAD, AT(bloom.mem_limit), .value = "SIZE",
+    {"mem_limit", OPTION_SIZE, SECTION_DEVICE,
+     SPREAD | FOR_KERNEL | FOR_DIFF | FOR_CHECK | FOR_INFO, AT(bloom.mem_limit), .value = "SIZE",
      .min = 1e6, .preset = "0",
      .help =
          "Maximum host memory, such as 8GB; an image that needs more is made in tiles. 0 allows 80 "

@@ -281,9 +281,9 @@ static bool (*const PARSE[OPTION_TYPES])(const source *) = {
 
 /* --- values ------------------------------------------------------------------------------ */
 
-/* Checks each value of a keyed one, and leaves the first in the option's place. *canonical receives
- * the keys in rising order. */
-static bool parse_keyed(const source *from, char **canonical) {
+/* Checks each value of a keyed one, and leaves the first in the option's place. `to` receives the
+ * keys, and their text in rising order. */
+static bool parse_keyed(const source *from, setting *to) {
     keyed k;
     err why = {0};
     bool ok = true;
@@ -299,28 +299,37 @@ static bool parse_keyed(const source *from, char **canonical) {
     }
     text all = {0};
     keyed_add_text(&k, &all);
-    ok = ok && (*canonical = mem_str(all.s, from->e));
+    char *canonical = ok ? mem_str(all.s, from->e) : NULL;
     text_free(&all);
-    keyed_free(&k);
-    return ok;
+    if (!canonical) {
+        keyed_free(&k);
+        return false;
+    }
+    mem_free(to->text);
+    to->text = canonical;
+    to->keys = k;
+    return true;
+}
+
+static void free_setting(setting *v) {
+    mem_free(v->text);
+    mem_free(v->where);
+    keyed_free(&v->keys);
 }
 
 bool settings_set(settings *s, int index, const char *value, setting_origin from, err *e) {
     const option *o = &OPTIONS[index];
     char flag[OPTION_NAME_ROOM];
-    setting fresh = {mem_str(value, e), from.kind, from.where ? mem_str(from.where, e) : NULL};
+    setting fresh = {.text = mem_str(value, e),
+                     .origin = from.kind,
+                     .where = from.where ? mem_str(from.where, e) : NULL};
     bool ok = fresh.text && (!from.where || fresh.where), flagged = from.kind == ORIGIN_FLAG;
     const char *name = flagged && *from.where == '-' ? option_flag(o, flag) : o->name;
-    char *keys = NULL;
     const source read = {s, o, fresh.text, name, e};
-    if (ok && !(o->keyed && keyed_is(value) ? parse_keyed(&read, &keys) : PARSE[o->type](&read))) {
+    if (ok && !(o->keyed && keyed_is(value) ? parse_keyed(&read, &fresh) : PARSE[o->type](&read))) {
         ok = false;
         if (e && flagged) e->code = ERR_USAGE;
         if (!flagged && from.where) err_in(e, "%s", from.where);
-    }
-    if (keys) {
-        mem_free(fresh.text);
-        fresh.text = keys;
     }
     if (ok && o->means) { /* the value is the other option's, and so are its text and origin */
         index = (int)(option_find(o->means, o->on) - OPTIONS);
@@ -331,8 +340,7 @@ bool settings_set(settings *s, int index, const char *value, setting_origin from
         text_free(&shortest);
     }
     setting *old = ok ? &s->value[index] : &fresh;
-    mem_free(old->text);
-    mem_free(old->where);
+    free_setting(old);
     if (ok) *old = fresh;
     return ok;
 }
@@ -352,10 +360,7 @@ bool settings_settle(settings *s, err *e) {
 }
 
 void settings_free(settings *s) {
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        mem_free(s->value[i].text);
-        mem_free(s->value[i].where);
-    }
+    for (int i = 0; i < OPTION_COUNT; i++) free_setting(&s->value[i]);
     *s = (settings){0};
 }
 
@@ -411,14 +416,9 @@ void settings_warn_environment(void) {
     }
 }
 
-/* Returns true if option `index` has a value for each frame. */
-static bool has_keys(const settings *s, int index) {
-    return OPTIONS[index].keyed && s->value[index].text && keyed_is(s->value[index].text);
-}
-
 const option *settings_keyed(const settings *s) {
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (has_keys(s, i)) return &OPTIONS[i];
+        if (s->value[i].keys.count) return &OPTIONS[i];
     return NULL;
 }
 
@@ -428,18 +428,14 @@ bool settings_at(settings *to, const settings *s, int frame, const char *kernel,
     for (int i = 0; ok && i < OPTION_COUNT; i++) {
         const setting *v = &s->value[i];
         const setting_origin from = {v->origin, v->where};
-        keyed k = {0};
         text at = {0};
         bool is_kernel = OPTIONS[i].at == offsetof(settings, kernel) && OPTIONS[i].on & FOR_APPLY;
         if (!v->text) continue;
-        if (has_keys(s, i)) {
-            ok = keyed_parse(&k, v->text, e);
-            if (ok) keyed_add_at(&k, frame, &at);
-            keyed_free(&k);
-        } else {
+        if (v->keys.count)
+            keyed_add_at(&v->keys, frame, &at);
+        else
             text_add(&at, "%s", is_kernel ? kernel : v->text);
-        }
-        ok = ok && settings_set(to, i, at.s, from, e);
+        ok = settings_set(to, i, at.s, from, e);
         text_free(&at);
     }
     if (!ok) settings_free(to);
@@ -496,11 +492,8 @@ void settings_json(const settings *s, int index, text *to) {
     bool numeric = v && isdigit((unsigned char)v[*v == '-' || *v == '+' || *v == '.']);
     if (!v) {
         text_add(to, "null");
-    } else if (has_keys(s, index)) {
-        keyed k;
-        if (!keyed_parse(&k, v, NULL)) return;
-        keyed_add_json(&k, to);
-        keyed_free(&k);
+    } else if (s->value[index].keys.count) {
+        keyed_add_json(&s->value[index].keys, to);
     } else if (o->type == OPTION_BOOL) {
         text_add(to, *(const bool *)((const char *)s + o->at) ? "true" : "false");
     } else if (o->type == OPTION_SIZE) {

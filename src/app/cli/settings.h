@@ -8,6 +8,7 @@
 #ifndef APP_SETTINGS_H
 #define APP_SETTINGS_H
 
+#include "app/cli/keyed.h"
 #include "base/text.h"
 #include "bloom/bloom.h"
 #include "image/compare.h"
@@ -37,6 +38,7 @@ typedef struct {
     char *text; /* NULL: not set */
     origin_kind origin;
     char *where;
+    keyed keys; /* of a value for each frame */
 } setting;
 
 enum { SETTINGS_ROOM = 128 };

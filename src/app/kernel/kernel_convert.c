@@ -148,7 +148,8 @@ int kernel_convert(cli *c, text *out, err *e) {
                                    {FILE_WRITTEN, "the output", c->s.output}};
     conversion v;
     if (!file_set_apart(FILES, 2, NULL, e) || !kernel_may_write(&c->s, &status, e)) return status;
-    image *img = image_load(c->word[1], NULL, c->threads, e), *to = NULL;
+    image *img = image_load(c->word[1], &(image_limits){.side = PSF_SIDE}, c->threads, e),
+          *to = NULL;
     if (img && open_conversion(&v, c, img, e) && (to = converted(&v, img, e)) &&
         kernel_save(c, to, false, &status, e))
         tell(c, &v, out);

@@ -82,9 +82,12 @@ static bool read_word(editing *w, int i, const char *word, const settings *s, er
                        "'%s' is not a file; separate several kernels by blanks: %.*s %s", word,
                        (int)(strchr(path, ',') - path), path, strchr(path, ',') + 1);
     if (colon) {
-        if (!w->of->amount || !read_amount(&in->amount, colon + 1) || !(in->amount > 0))
-            return err_set(e, ERR_USAGE, "'%s' is not a file, and '%s' is not %s", word, colon + 1,
-                           w->of->amount ? w->of->amount : "something that this action takes");
+        if (!w->of->amount || !read_amount(&in->amount, colon + 1) || !(in->amount > 0) ||
+            in->amount > EDIT_MOST)
+            return err_set(
+                e, ERR_USAGE, "'%s' is not a file, and '%s' is not %s, above 0 and at most %g",
+                word, colon + 1, w->of->amount ? w->of->amount : "something that this action takes",
+                EDIT_MOST);
         *colon = 0;
     }
     char *file = library_path(shipped, path, s, e);

@@ -28,7 +28,9 @@ static void tell(const char *folder, const char *name, par *threads, json_out *j
         json_string(j, "path", path);
         json_close(j);
     } else {
-        text_add(out, "%-18s", name);
+        char shown[sizeof path];
+        text_clean(shown, sizeof shown, name);
+        text_add(out, "%-18s", shown);
         text_add_clean(out, about);
         text_add(out, "\n");
     }

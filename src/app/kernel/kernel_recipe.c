@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "image/format.h"
+#include "kernel/edit/edit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -143,8 +144,8 @@ static bool set_member(kernel_layer *l, const json_value *v, par *threads, err *
     if (strcmp(v->key, "model") == 0) return true;
     if (strcmp(v->key, "share") == 0) {
         l->share = v->number;
-        return (v->type == JSON_NUMBER && v->number > 0 && isfinite(v->number)) ||
-               json_err(v, e, "share must be a number above 0");
+        return (v->type == JSON_NUMBER && v->number > 0 && v->number <= EDIT_MOST) ||
+               json_err(v, e, "share must be a number above 0 and at most %g", EDIT_MOST);
     }
     if (strcmp(v->key, "image") == 0) {
         char *path = config_string(NULL, v, "image", true, e);
@@ -236,7 +237,7 @@ static bool read_file(kernel_recipe *r, const char *path, par *threads, err *e) 
     ok = ok && read_layers(r, root, threads, e) && read_size(r, json_get(root, "taps"), e) &&
          read_number(&r->fade, json_get(root, "fade"), 0, 1, e) &&
          read_number(&bits, json_get(root, "bits"), 4, 24, e);
-    r->bits = (uint32_t)bits;
+    if (ok) r->bits = (uint32_t)bits;
     if (ok && (about = json_get(root, "about")))
         ok = (r->about = config_string(NULL, about, "about", false, e)) != NULL;
     json_free(&d);

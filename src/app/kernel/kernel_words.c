@@ -208,7 +208,8 @@ int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l) {
 void kernel_words(const char *path, const lint *l, bool verbose, text *to) {
     kernel_finding found[KERNEL_FINDINGS];
     int n = kernel_findings(found, l), warnings = 0;
-    text_add(to, "%s: %u x %u taps, %u channel%s\n", path, l->w, l->h, l->channels,
+    text_add_clean(to, path);
+    text_add(to, ": %u x %u taps, %u channel%s\n", l->w, l->h, l->channels,
              l->channels == 1 ? "" : "s");
     text_add(to, "  middle    %u, %u; peak %u, %u; centroid %.3f, %.3f\n", l->w / 2, l->h / 2,
              l->peak[0], l->peak[1], l->centroid[0], l->centroid[1]);

@@ -130,12 +130,12 @@ static bool check_lone(const job *j, const settings *s, err *e) {
             return err_set(e, ERR_USAGE,
                            "the %s '%s' has a frame field, but the input '%s' has none",
                            OTHER[i].role, OTHER[i].path, s->input);
-    const option *keyed = settings_keyed(s);
-    if (keyed)
+    const option *by_frame = settings_keyed(s);
+    if (by_frame)
         return err_set(e, ERR_USAGE,
                        "%s has values for several frames, but the input '%s' is one image; write "
                        "####, %%04d or $F4 where the number is",
-                       keyed->name, s->input);
+                       by_frame->name, s->input);
     return j->views > 1 || option_rules_check_single(s, e);
 }
 

@@ -1,5 +1,7 @@
 #include "engine/gpu/gpu_commands.h"
 
+#include "base/log.h"
+
 bool gpu_begin(const gpu_device *g, VkCommandPool pool, VkCommandBuffer *c,
                VkCommandBufferUsageFlags usage, err *e) {
     VkCommandBufferAllocateInfo alloc = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
@@ -60,6 +62,16 @@ fail:
     return false;
 }
 
+VkResult gpu_wait(const gpu_device *g, VkFence fence) {
+    enum { TOLD = 30, LOST = 1800 }; /* seconds */
+    VkResult is = VK_TIMEOUT;
+    for (int i = 0; is == VK_TIMEOUT && i < LOST; i++) {
+        if (i == TOLD) log_info("the GPU has not answered for %d s", TOLD);
+        is = vkWaitForFences(g->dev, 1, &fence, VK_TRUE, 1000000000);
+    }
+    return is == VK_TIMEOUT ? VK_ERROR_DEVICE_LOST : is;
+}
+
 bool gpu_run_once(const gpu_device *g, VkCommandBuffer c, err *e) {
     const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     gpu_submission s = {.queue = g->compute.queue, .commands = c};
@@ -70,7 +82,7 @@ bool gpu_run_once(const gpu_device *g, VkCommandBuffer c, err *e) {
     bool sent = gpu_submit(g, &s, e);
     gpu_device_unlock(g);
     if (!sent) goto fail;
-    VK_TRY(g, vkWaitForFences(g->dev, 1, &s.fence, VK_TRUE, UINT64_MAX), e);
+    VK_TRY(g, gpu_wait(g, s.fence), e);
     ok = true;
 fail:
     vkDestroyFence(g->dev, s.fence, NULL);

@@ -33,6 +33,10 @@ typedef struct {
 /* Submits; the caller has locked the device's queues. */
 bool gpu_submit(const gpu_device *g, const gpu_submission *s, err *e);
 
+/* Waits for the fence of a submission. One that never comes is a lost device after half an hour:
+ * some drivers hang without a word. */
+VkResult gpu_wait(const gpu_device *g, VkFence fence);
+
 /* Ends commands that were begun in the pool of g->compute, runs them there beside those of others
  * that share the device, waits for them, and frees them whether that worked or not. */
 bool gpu_run_once(const gpu_device *g, VkCommandBuffer c, err *e);

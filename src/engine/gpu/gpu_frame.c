@@ -359,7 +359,7 @@ bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, engine_times *to, err *e) {
     f->busy = false;
     f->lost = true;
     par_rest(w->threads);
-    VkResult done = vkWaitForFences(w->g.dev, 1, &f->fence, VK_TRUE, UINT64_MAX);
+    VkResult done = gpu_wait(&w->g, f->fence);
     par_resume(w->threads);
     VK_TRY(&w->g, done, e);
     f->lost = false;

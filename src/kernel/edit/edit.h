@@ -15,6 +15,9 @@
 
 #include <stdint.h>
 
+/* The largest share or exposure: sums of far larger ones are not finite. */
+#define EDIT_MOST 1e9
+
 enum { EDIT_PARAMETERS = 6, EDIT_INPUTS = 16, EDIT_SAYINGS = 24, EDIT_CHANNELS = 3 };
 
 /* A kernel of 1 or 3 channels whose centre is tap floor(size / 2) of each side. */
