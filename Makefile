@@ -13,7 +13,7 @@
 #   make assets             the shipped scene and kernels, from their programs and recipes
 #   make gallery            docs/gallery.md: each kernel, its profile, and a street at night
 #
-# Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  OCIO=0 (no OpenColorIO)  FFTW=0 (no CPU engine)  LAB=0 (no bench fft and ocean)  SAN=1
+# Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  OCIO=0 (no OpenColorIO)  LAB=0 (no bench fft and ocean)  SAN=1
 
 VERSION := $(shell sed -n 's|^## ||p' CHANGELOG.md | head -n 1)
 PREFIX  ?= /usr/local
@@ -24,13 +24,12 @@ endif
 CXX     := $(if $(findstring clang,$(CC)),clang++,g++)
 OPENEXR ?= $(shell pkg-config --exists OpenEXR 2>/dev/null && echo 1 || echo 0)
 OCIO    ?= $(shell pkg-config --exists OpenColorIO 2>/dev/null && echo 1 || echo 0)
-FFTW    ?= $(shell pkg-config --exists fftw3f fftw3 2>/dev/null && echo 1 || echo 0)
 # The lab is src/lab and shaders/lab; without these folders everything else builds.
 LAB     ?= $(if $(wildcard src/lab/lab.h),1,0)
 SAN     ?= 0
 
 # Each combination of switches has a folder of its own, so that none is built from another's objects.
-BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(findstring clang,$(CC)),-clang)$(if $(filter 0,$(OPENEXR)),-noexr)$(if $(filter 0,$(OCIO)),-noocio)$(if $(filter 0,$(FFTW)),-nofftw)$(if $(filter 0,$(LAB)),-nolab)
+BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(findstring clang,$(CC)),-clang)$(if $(filter 0,$(OPENEXR)),-noexr)$(if $(filter 0,$(OCIO)),-noocio)$(if $(filter 0,$(LAB)),-nolab)
 
 # What compilers warn of depends on how far they optimise; the plain build is the one that decides.
 WARN   := -Wall -Wextra -Wshadow -Wvla $(if $(filter 1,$(SAN)),,-Werror)
@@ -44,8 +43,8 @@ HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-pr
 # No path of this machine is in what is built: two builds are the same bytes.
 PLACE  := -ffile-prefix-map=$(CURDIR)=.
 OPT    := $(PLACE) $(if $(filter 1,$(SAN)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g $(HARDEN)) -fPIE
-PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO) $(if $(filter 1,$(FFTW)),fftw3f fftw3)
-DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_FFTW=$(FFTW) -DWITH_LAB=$(LAB) -DWITH_SAN=$(SAN)
+PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO)
+DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_LAB=$(LAB) -DWITH_SAN=$(SAN)
 INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
 # What the caller adds comes last: make CFLAGS=-O3, or dpkg-buildflags' variables.
 C_FLAGS   = -std=c11 $(OPT) $(WARN_C) $(DEFS) $(INC) -pthread $(CPPFLAGS) $(CFLAGS)
@@ -56,7 +55,7 @@ LD_FLAGS  = $(OPT) -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 
 # Folders below src/ are two or three deep.
 sources = $(wildcard src/*/*.$1 src/*/*/*.$1 src/*/*/*/*.$1)
-ALL_C  := $(filter-out $(if $(filter 0,$(FFTW)),src/engine/cpu/%.c src/lab/fftw.c) $(if $(filter 0,$(LAB)),src/lab/%.c src/app/tools/bench_lab.c),$(call sources,c))
+ALL_C  := $(filter-out $(if $(filter 0,$(LAB)),src/lab/%.c src/app/tools/bench_lab.c),$(call sources,c))
 ALL_CC := $(filter-out $(if $(filter 0,$(OPENEXR)),src/image/exr/exr_ilm.cc),$(call sources,cc))
 # The slow ones first, so that no core waits for them at the end.
 OBJ    := $(ALL_CC:src/%.cc=$(BUILD)/%.o) $(ALL_C:src/%.c=$(BUILD)/%.o)
@@ -117,6 +116,13 @@ $(BUILD)/%.o: src/%.cc Makefile
 
 # Generated kernels have the same bits on every machine.
 $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/kernel/make/*.c src/kernel/edit/*.c)) $(BUILD)/math/fft.o: C_FLAGS += -ffp-contract=off
+# The same sources for each kind of processor: the same operations in the same order, so the same bytes.
+LANES_O := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/math/lanes*.c src/engine/cpu/cpu_passes*.c))
+$(LANES_O): C_FLAGS += -O3 -ffp-contract=off -Wno-psabi
+ifeq ($(shell uname -m),x86_64)
+$(filter %_avx2.o,$(LANES_O)): C_FLAGS += -mavx2 -mf16c
+$(filter %_avx512.o,$(LANES_O)): C_FLAGS += -mavx512f -mavx512vl -mavx512dq -mavx512bw -mf16c -mprefer-vector-width=512
+endif
 $(BUILD)/image/flat/screen_ocio.o: CXX_FLAGS += -DWITH_OCIO=$(OCIO)
 $(BUILD)/app/cli/help.o: C_FLAGS += -DWITH_OCIO=$(OCIO)
 # tinyexr's PIZ coder makes shifts that the sanitizer reports; they are harmless.
@@ -146,8 +152,8 @@ $(PROG): $(BUILD)/app/main.o $(LIB)
 
 # --- what is needed -----------------------------------------------------------------------------
 DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
-              libdeflate-dev libopenexr-dev libopencolorio-dev libfftw3-dev libxxhash-dev zlib1g-dev mesa-vulkan-drivers
-DEPS_TEST  := clang clang-format libcmocka-dev bats openimageio-tools ffmpeg vulkan-validationlayers spirv-tools \
+              libdeflate-dev libopenexr-dev libopencolorio-dev libxxhash-dev zlib1g-dev mesa-vulkan-drivers
+DEPS_TEST  := libfftw3-dev clang clang-format libcmocka-dev bats openimageio-tools ffmpeg vulkan-validationlayers spirv-tools \
               python3-jsonschema mandoc libclang-rt-14-dev patchelf chromium chromium-driver acl dpkg-dev lintian python3-yaml
 
 .PHONY: deps deps-build
@@ -282,7 +288,7 @@ bench-files: $(PROG) $(BUILD)/assets/make_scene
 .PHONY: bench-large
 bench-large: $(PROG)
 	@tests/bench/large.py $< $(or $(LIMIT),2G) $(or $(FOLDER),/tmp) $(WIDTHS)
-# The CPU engine beside a plain FFTW program; ROUNDS=N. Wisdom is kept between runs.
+# The CPU engine beside a plain FFTW program; ROUNDS=N. FFTW's wisdom is kept between runs.
 # The GPU beside VkFFT and, where there is PyTorch, cuFFT: make bench-gpu-peers [DEVICE=software];
 # CASES="cases 1280x720/256" for other cases, see tests/bench/peers/peers.sh; VKFFT=FOLDER for another
 # VkFFT than Debian's.
@@ -335,7 +341,7 @@ bench-cpu: $(BUILD)/bench_cpu
 	@BENCH_CACHE=$(BUILD)/bench-cache $< $(ROUNDS)
 $(BUILD)/bench_cpu: tests/bench/bench_cpu.c $(LIB) Makefile
 	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) $< $(LIB) $(LD_FLAGS) -o $@ -lfftw3f_threads $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) $< $(LIB) $(LD_FLAGS) -o $@ -lfftw3f_threads -lfftw3f $(LIBS)
 
 # The cost of the promise beside the bare convolution; ROUNDS=N.
 .PHONY: bench-accuracy

@@ -21,9 +21,8 @@ fftbloom, in a folder that can be moved anywhere. Start bin/fftbloom; it finds i
 share/ has the kernels, the documents, the man pages, and completions for bash, zsh and fish.
 A GPU needs its Vulkan driver installed; without one the CPU does the work.
 
-The program is under the MIT licence (LICENSE). The libraries in lib/ keep their own. FFTW (libfftw3)
-is under the GNU General Public License. If you pass this folder on, you must do so under its terms;
-make bundle FFTW=0 makes a folder without FFTW.
+The program is under the MIT licence (LICENSE). The libraries in lib/ keep their own,
+which are permissive or, as those of the compiler, allow this use.
 TXT
 size=$(du -sm "$to" | cut -f1)
 echo "bundle: $to, $size MB"

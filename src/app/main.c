@@ -3,7 +3,6 @@
 #include "app/cli/help.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +17,9 @@ static void end_without_memory(void) {
     _exit(ERR_RETRY);
 }
 
-/* Ends the program: the frame at hand is dropped and no temporary file stays. An abort that is not
- * for want of memory is an alarm of ours or of the C library's, and leaves its core. */
+/* Ends the program: the frame at hand is dropped and no temporary file stays. An abort is an alarm
+ * of ours or of the C library's, and leaves its core. */
 static void on_signal(int number) {
-    if (number == SIGABRT && mem_may_abort) end_without_memory();
     file_out_remove_all();
     log_last_words(NULL);
     if (number != SIGABRT) _exit(128 + number);

@@ -144,8 +144,6 @@ static bool keep(void *p, size_t size) {
     return fits;
 }
 
-_Thread_local volatile bool mem_may_abort;
-
 /* --- the limit ------------------------------------------------------------------------------- */
 
 /* Two threads that ask at once may both be let through, so the limit may be passed by one block. */

@@ -2,7 +2,7 @@
  *
  * Sizes that come from files are multiplied only here; an overflow is an error, not a small buffer.
  * Memory is aligned to 64 bytes (a cache line, and any vector unit). Everything large that the
- * program allocates itself is counted here and held to one limit. What libraries allocate (FFTW,
+ * program allocates itself is counted here and held to one limit. What libraries allocate (
  * Vulkan drivers) is not known here. */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
@@ -45,9 +45,6 @@ void mem_keep(uint64_t bytes);
 /* Returns false, with the error of a refused allocation, when `bytes` more may not be allocated.
  * Work that takes its memory in many pieces calls it before the first of them. */
 bool mem_check(uint64_t bytes, const char *what, err *e);
-
-/* True while this thread is in a library that aborts where it gets no memory. */
-extern _Thread_local volatile bool mem_may_abort;
 
 /* Returns the bytes that an allocation takes: large ones are rounded up to large pages. */
 uint64_t mem_rounded(uint64_t bytes);

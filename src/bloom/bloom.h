@@ -27,10 +27,6 @@ typedef enum { NAN_ERROR, NAN_ZERO, NAN_INTERPOLATE } bloom_nan;
 typedef enum { EMIT_GLARE, EMIT_ADDITIVE } bloom_emit;
 typedef enum { OVERFLOW_CLAMP, OVERFLOW_FLOAT, OVERFLOW_ERROR } bloom_overflow;
 
-/* FIXED: the CPU's transforms have the same plans in every run, and so is each bit of the result.
- * MEASURED: they are the fastest that a measurement found. */
-typedef enum { PLANS_FIXED, PLANS_MEASURED } bloom_plans;
-
 /* Everything that decides the result. Zeros are the defaults, except where bloom_defaults sets
  * another value. Strings belong to the caller and must outlive the bloom. */
 typedef struct {
@@ -54,7 +50,6 @@ typedef struct {
     const char *per_layer;  /* settings of single layers (layer_light.h); NULL: none */
     const char *emit_layer; /* NULL: off */
     bloom_emit emit;
-    bloom_plans plans;
     const char *device;    /* "auto", "cpu", "gpu", "software", an index, uuid or part of a name */
     const char *cache_dir; /* NULL: the default place */
     uint64_t cache_size;   /* bytes of kernel spectra to keep there; 0: neither keep nor read any */

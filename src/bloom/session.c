@@ -374,11 +374,8 @@ static hash128 hash_of(const session *s, const session_want *want) {
 static bool take_on(session_lease *l, session *s, const session_want *want,
                     const device_choice *choice, bool *refused, err *e) {
     lines_job j = {l, s, want};
-    const device_task t = {.kernel = hash_of(s, want),
-                           .on = choice,
-                           .patience = s->s.plans == PLANS_MEASURED ? ENGINE_PATIENCE : 0,
-                           .spectra = make_lines,
-                           .ctx = &j};
+    const device_task t = {
+        .kernel = hash_of(s, want), .on = choice, .spectra = make_lines, .ctx = &j};
     *refused = false;
     if (!choice->possible) {
         *e = choice->why;

@@ -106,18 +106,7 @@ static void none_wanted(const char *want, const engine_device *list, uint32_t co
     for (uint32_t i = 0; i < count; i++)
         text_add(&there, "%s%u '%s' (%s)", i ? ", " : "", i, list[i].name,
                  CLASS_NAME[list[i].class]);
-    if (!WITH_FFTW && !is_any(want) && strcmp(want, CLASS_NAME[ENGINE_CPU]) == 0)
-        err_set(e, ERR_NO_DEVICE,
-                "this build has no CPU engine: it was made without FFTW; install libfftw3-dev and "
-                "run make, or choose another device: %s",
-                count ? there.s : "there is none");
-    else if (!count)
-        err_set(e, ERR_NO_DEVICE,
-                "no device: this build has no CPU engine and there is no Vulkan driver; install "
-                "one (Debian: mesa-vulkan-drivers)");
-    else
-        err_set(e, ERR_NO_DEVICE, "no device is '%s'; the devices are %s%s", want, there.s,
-                install);
+    err_set(e, ERR_NO_DEVICE, "no device is '%s'; the devices are %s%s", want, there.s, install);
     text_free(&there);
 }
 

@@ -180,7 +180,7 @@ bool measure_device(measure_result *to, const measure_request *r, par *threads, 
     if (!g) return false;
     m.open = clock_now() - start;
     start = clock_now();
-    engine_options o = {.slots = r->in_flight, .timestamps = true, .patience = r->patience};
+    engine_options o = {.slots = r->in_flight, .timestamps = true};
     bool ok = engine_prepare(g, r->plan, r->kernel, &o, e);
     m.prepare = clock_now() - start;
     ok = ok && run_rounds(&m, g, r, e);
@@ -237,7 +237,7 @@ static bool run_trial(trial *t, const engine_device *d, const char *cache_dir, p
         want.length[0] = p.axis[0].length, want.length[1] = p.axis[1].length;
         ok = spectrum_at(&lines, &source, &want, threads, e);
     }
-    measure_request r = {d, &p, &lines, cache_dir, t->rounds, 1, 1, 0, 0};
+    measure_request r = {d, &p, &lines, cache_dir, t->rounds, 1, 1, 0};
     ok = ok && measure_device(&t->m, &r, threads, e);
     t->bytes = device_image_bytes(&p);
     t->steps = device_steps(&p);

@@ -18,7 +18,6 @@ typedef struct {
                              * transfers; several run back to back, with the data on the device */
     uint32_t in_flight;     /* frames under way at a time, 1 .. ENGINE_SLOTS; 1 with a queue */
     double warm_up;         /* s of frames that are not counted, at least one frame */
-    double patience;        /* s: engine_options */
 } measure_request;
 
 /* The minimum, the quartiles and the maximum of several values. */

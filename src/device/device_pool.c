@@ -17,7 +17,6 @@ typedef struct device_place {
     /* Const from when a thread has begun to make it until nobody uses it. */
     hash128 kernel;
     device_choice on;
-    double patience;
     engine *engine; /* while `making`, the thread's own that makes it */
 
     bool making, gone;     /* gone: it is closed when nobody uses it */
@@ -269,12 +268,7 @@ static place *begin(device_pool *p, const device_task *t, bool *wait, err *e) {
     if (!is) return NULL;
     engine *old = is->engine;
     take_out(p, is);
-    *is = (place){.kernel = t->kernel,
-                  .on = *t->on,
-                  .patience = t->patience,
-                  .engine = old,
-                  .making = true,
-                  .users = 1};
+    *is = (place){.kernel = t->kernel, .on = *t->on, .engine = old, .making = true, .users = 1};
     put_first(p, is);
     return is;
 }
@@ -282,8 +276,7 @@ static place *begin(device_pool *p, const device_task *t, bool *wait, err *e) {
 /* Makes the engine of a place; gives the lock up meanwhile. */
 static bool make(device_pool *p, place *is, const device_task *t, bool *refused, err *e) {
     spectrum_lines lines = {0};
-    const engine_options o = {
-        .timestamps = true, .patience = t->patience, .slots = t->on->plan.frames};
+    const engine_options o = {.timestamps = true, .slots = t->on->plan.frames};
     const opened *device = is->engine ? NULL : open_device(p, &is->on.device, e);
     if (device) is->engine = engine_beside(device->engine, e);
     if ((*refused = !is->engine)) return false;

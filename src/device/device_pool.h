@@ -36,7 +36,6 @@ bool device_pool_start(device_pool *p, const engine_device *d, err *e);
 typedef struct {
     hash128 kernel; /* of what makes the spectra; with the same plan, tasks share engines */
     const device_choice *on;
-    double patience; /* as engine_options has it */
     /* Makes the spectrum of each term; called where no engine is prepared for the task. */
     bool (*spectra)(void *ctx, spectrum_lines *to, const plan *p, err *e);
     void *ctx;

@@ -5,9 +5,7 @@
 
 static const engine_kind *const KINDS[] = {
     &ENGINE_KIND_GPU,
-#if WITH_FFTW
     &ENGINE_KIND_CPU,
-#endif
 };
 enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
 
@@ -45,12 +43,7 @@ uint32_t engine_devices_cpu(engine_device *to) {
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {
     const engine_kind *k = kind_of(d->class);
     if (k) return k->open(d, threads, cache_dir, e);
-    if (d->class == ENGINE_CPU)
-        err_set(e, ERR_NO_DEVICE,
-                "this build has no CPU engine: it was made without FFTW; install libfftw3-dev and "
-                "run make, or choose another device");
-    else
-        err_set(e, ERR_NO_DEVICE, "this build has no engine for device '%s'", d->name);
+    err_set(e, ERR_NO_DEVICE, "this build has no engine for device '%s'", d->name);
     return NULL;
 }
 

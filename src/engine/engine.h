@@ -59,17 +59,10 @@ typedef struct {
     plan_limits limits;
 } engine_device;
 
-/* A good `patience` (see engine_options) where many frames follow. */
-enum { ENGINE_PATIENCE = 10 };
-
 typedef struct {
     uint32_t slots;  /* frames in flight, up to ENGINE_SLOTS; 0 stands for 1 */
     bool timestamps; /* measure each pass */
-    /* Seconds that the CPU engine may spend measuring which FFT plans are fastest; it keeps the
-     * result in the cache folder. 0: no measurement. The plans are then the same in every run, and
-     * so is each bit of the results. */
-    double patience;
-    bool staged; /* act as if the host did not see the device's memory: for tests */
+    bool staged;     /* act as if the host did not see the device's memory: for tests */
 } engine_options;
 
 /* Takes the rows of the result, in place of engine_frame.out: while they are still in the cache, or
@@ -152,8 +145,8 @@ struct engine {
 
 /* Fills `to` with all devices, GPUs first, then the CPU, then software. Returns how many. */
 uint32_t engine_devices(engine_device *to, uint32_t room);
-/* Fills `to` with the CPU, without a number. Returns 1, or 0 where this build has no CPU engine.
- * Loads no graphics drivers; a full list loads every one of the machine. */
+/* Fills `to` with the CPU, without a number. Returns 1. Loads no graphics drivers; a full list
+ * loads every one of the machine. */
 uint32_t engine_devices_cpu(engine_device *to);
 
 /* Opens a device. `threads` and `cache_dir` (NULL: none) must outlive the engine. */

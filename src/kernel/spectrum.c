@@ -206,6 +206,52 @@ const void *spectrum_some(const spectrum_lines *l, uint32_t channel, uint32_t k1
                           void *room) {
     if (l->value)
         return (const char *)l->value + ((size_t)channel * l->halves + k1) * spectrum_line_bytes(l);
-    resample_lines(l->made, channel, k1, lines, room);
+    resample_lines(l->made, &(resample_piece){channel, k1, lines, 0, l->length}, room);
     return room;
+}
+
+void spectrum_part(const spectrum_lines *l, const spectrum_piece *p, void *to) {
+    if (!l->value) {
+        resample_lines(l->made, &(resample_piece){p->channel, p->k1, p->lines, p->first, p->count},
+                       to);
+        return;
+    }
+    size_t number = spectrum_line_bytes(l) / l->length;
+    for (uint32_t i = 0; i < p->lines; i++) {
+        size_t line = (size_t)p->channel * l->halves + p->k1 + i;
+        memcpy((char *)to + i * p->count * number,
+               (const char *)l->value + (line * l->length + p->first) * number, p->count * number);
+    }
+}
+
+typedef struct {
+    char *lines, *room; /* room for a line for each worker */
+    uint32_t length;
+    size_t number; /* bytes */
+    const uint32_t *order;
+} arranging;
+
+static bool arrange_line(void *ctx, size_t index, int worker, err *e) {
+    const arranging *j = ctx;
+    size_t bytes = j->length * j->number;
+    char *line = j->lines + index * bytes, *was = j->room + (size_t)worker * bytes;
+    (void)e;
+    memcpy(was, line, bytes);
+    for (uint32_t i = 0; i < j->length; i++)
+        if (j->number == sizeof(uint64_t))
+            memcpy(line + i * sizeof(uint64_t), was + j->order[i] * sizeof(uint64_t),
+                   sizeof(uint64_t));
+        else
+            memcpy(line + i * j->number, was + j->order[i] * j->number, j->number);
+    return true;
+}
+
+bool spectrum_arrange(spectrum_lines *l, const uint32_t *order, par *threads, err *e) {
+    size_t count = (size_t)l->halves * l->channels, bytes = spectrum_line_bytes(l);
+    arranging j = {l->value, NULL, l->length, bytes / l->length, order};
+    if (!l->value) j.lines = (char *)resample_rows(l->made, &count);
+    if (!(j.room = mem_raw((size_t)par_workers(threads), bytes, "spectrum line", e))) return false;
+    bool ok = par_for(threads, count * (l->value ? 1 : l->channels), arrange_line, &j, e);
+    mem_free(j.room);
+    return ok;
 }

@@ -70,6 +70,17 @@ size_t spectrum_line_bytes(const spectrum_lines *l);
 const void *spectrum_some(const spectrum_lines *l, uint32_t channel, uint32_t k1, uint32_t lines,
                           void *room);
 
+/* Puts the numbers of all lines into another order, once: number i of a line is then the one of
+ * frequency order[i]. */
+bool spectrum_arrange(spectrum_lines *l, const uint32_t *order, par *threads, err *e);
+
+/* Fills to[line][number] with a part of some lines. Several threads may ask at the same time. */
+typedef struct {
+    uint32_t channel, k1, lines; /* these lines, */
+    uint32_t first, count;       /* and these numbers of each */
+} spectrum_piece;
+void spectrum_part(const spectrum_lines *l, const spectrum_piece *p, void *to);
+
 const char *spectrum_mode_name(spectrum_mode m);
 
 #endif

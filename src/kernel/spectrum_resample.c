@@ -266,28 +266,28 @@ VECTOR_INLINE void along_span(const resampling *s, const float *x, uint32_t k, s
     }
 }
 
-typedef struct {
-    uint32_t channel, k1, lines;
-    float *to;
-} along_job;
-
-VECTOR_INLINE void along(const resampling *s, const along_job *j) {
-    const float *rows = s->middle + (size_t)j->channel * s->rows * s->pitch;
-    for (size_t at = 0; at < s->pitch; at += SPAN)
-        for (uint32_t i = 0; i < j->lines; i++) {
-            uint32_t k = j->k1 + i;
+VECTOR_INLINE void along(const resampling *s, const resample_piece *p, float *to) {
+    const float *rows = s->middle + (size_t)p->channel * s->rows * s->pitch + 2 * (size_t)p->first;
+    size_t n = 2 * (size_t)p->count;
+    for (size_t at = 0; at < n; at += SPAN)
+        for (uint32_t i = 0; i < p->lines; i++) {
+            uint32_t k = p->k1 + i;
             const float *x = rows + (size_t)(s->along.base[k] + BEFORE) * s->pitch + at;
-            size_t left = s->pitch - at;
-            along_span(s, x, k, left < SPAN ? left : SPAN, j->to + i * s->pitch + at);
+            along_span(s, x, k, n - at < SPAN ? n - at : SPAN, to + i * n + at);
         }
 }
-static void along_plain(const resampling *s, const along_job *j) {
-    along(s, j);
+static void along_plain(const resampling *s, const resample_piece *p, float *to) {
+    along(s, p, to);
 }
-VECTOR_WIDE static void along_wide(const resampling *s, const along_job *j) {
-    along(s, j);
+VECTOR_WIDE static void along_wide(const resampling *s, const resample_piece *p, float *to) {
+    along(s, p, to);
 }
 
-void resample_lines(const resampling *s, uint32_t channel, uint32_t k1, uint32_t lines, float *to) {
-    (vector_wide() ? along_wide : along_plain)(s, &(along_job){channel, k1, lines, to});
+float *resample_rows(resampling *s, size_t *count) {
+    *count = s->rows;
+    return s->middle;
+}
+
+void resample_lines(const resampling *s, const resample_piece *p, float *to) {
+    (vector_wide() ? along_wide : along_plain)(s, p, to);
 }

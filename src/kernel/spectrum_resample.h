@@ -34,10 +34,18 @@ typedef struct resampling resampling;
 /* Does the first pass. The request's `from` is not needed any more afterwards. */
 resampling *resample_open(const resample_request *r, par *threads, err *e);
 void resample_close(resampling **s);
-/* Makes `lines` lines of a channel, from k1 = 0 .. L1/2 along the first axis on: L2 complex numbers
- * each. Neighbours are made of nearly the same numbers, and some of them together take less time
- * than each alone. */
-void resample_lines(const resampling *s, uint32_t channel, uint32_t k1, uint32_t lines, float *to);
+/* Returns the rows that the first pass has made, of L2 complex numbers each, and how many there are
+ * of a channel; the channels follow one another. Whoever changes the order of numbers in all of
+ * them gets lines in that order. */
+float *resample_rows(resampling *s, size_t *count);
+
+/* Fills to[line][number]. Neighbours are made of nearly the same numbers, and some of them together
+ * take less time than each alone. */
+typedef struct {
+    uint32_t channel, k1, lines; /* k1 = 0 .. L1/2 along the first axis */
+    uint32_t first, count;       /* complex numbers of each */
+} resample_piece;
+void resample_lines(const resampling *s, const resample_piece *p, float *to);
 
 /* Returns the factor that the Kaiser-Bessel filter puts on the kernel at x taps from the middle of
  * a grid of m: 1 in the middle, smaller outside. */

@@ -51,6 +51,10 @@ void fft_root(uint64_t t, uint64_t n, double *re, double *im) {
     root(t, n, sin, cos, re, im);
 }
 
+void fft_root_steady(uint64_t t, uint64_t n, double *re, double *im) {
+    root(t, n, steady_sin_near, steady_cos_near, re, im);
+}
+
 /* --- lengths ----------------------------------------------------------------------------- */
 
 static const uint32_t RADICES[] = {4, 2, 3, 5, 7};

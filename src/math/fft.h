@@ -13,6 +13,7 @@
 
 /* Computes exp(-2 pi i t / n), each part to the last bit or so however large t is. */
 void fft_root(uint64_t t, uint64_t n, double *re, double *im);
+void fft_root_steady(uint64_t t, uint64_t n, double *re, double *im);
 
 typedef struct fft fft; /* the stages and twiddles of one length; read-only, so threads share it */
 

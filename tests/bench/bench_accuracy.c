@@ -10,7 +10,7 @@
  * the convolution alone. Times are of the processor, all threads together, so that other work on
  * the machine matters less.
  *
- * Wisdom is kept in the folder $BENCH_CACHE. */
+ */
 #include "bloom/bloom.h"
 #include "kernel/kernel_source.h"
 #include "unit/glare.h"
@@ -59,7 +59,7 @@ static void bare_open(bare *b, const psf *k, const plan *p, const engine_device 
     err e = {0};
     spectrum s = {0};
     spectrum_lines l = {0};
-    engine_options o = {.slots = 1, .timestamps = true, .patience = ENGINE_PATIENCE};
+    engine_options o = {.slots = 1, .timestamps = true};
     *b = (bare){.plan = *p, .threads = threads, .from = from, .to = glare_copy(from)};
     b->type = from->head.part[0].channel[0].type;
     b->pixels = (size_t)p->ask.size[0] * p->ask.size[1];
@@ -160,7 +160,6 @@ static void compare(const char *channels, uint32_t w, uint32_t h, uint32_t taps,
     const char *path = glare_kernel("veil.exr", veil, taps, taps, "B:float G:float R:float");
     image *from = ordinary_frame(channels, w, h), *img = glare_copy(from);
     bloom_settings s = glare_settings("cpu");
-    s.plans = PLANS_MEASURED; /* of both */
     s.cache_dir = getenv("BENCH_CACHE");
     bloom *b = bloom_open(&s, path, threads, &e);
     CHECK_OK(b, e);

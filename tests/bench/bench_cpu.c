@@ -6,10 +6,9 @@
  * frame, times the kernel's spectrum, back, crop; the lengths of our own plan, measured plans, as
  * many FFTW threads as the engine has. Copies and products run on the same threads. Both see the
  * same image and spectrum and their results are compared. Rounds alternate between the two, so
- * that whatever else the machine does meets both; medians, and the ratio of the medians.
- *
- * The engine's plans are measured like the peer's; beside them its fixed ones are timed, which runs
- * have that do not ask for measured ones. Wisdom is kept in the folder $BENCH_CACHE, or not at all.
+ * that whatever else the machine does meets both; medians, and the ratio of the medians. There
+ * are rows for one thread, two, and all. FFTW's wisdom is kept in the folder
+ * $BENCH_CACHE, or not at all.
  */
 #include "base/mem.h"
 #include "base/par.h"
@@ -68,7 +67,6 @@ static void plain_open(plain *q, uint32_t w, uint32_t h, uint32_t lx, uint32_t l
     fftwf_complex *half = (fftwf_complex *)(void *)q->frame;
     q->forward = fftwf_plan_dft_r2c_2d((int)ly, (int)lx, q->frame, half, FFTW_MEASURE);
     q->inverse = fftwf_plan_dft_c2r_2d((int)ly, (int)lx, half, q->frame, FFTW_MEASURE);
-    fftwf_plan_with_nthreads(1); /* the engine's lines are no work for several */
     for (int c = 0; c < CHANNELS; c++) {
         q->spectrum[c] = floats(2 * halves * ly);
         for (uint32_t y = 0; y < ly; y++)
@@ -134,20 +132,21 @@ static double plain_run(plain *q, float *const in[], float *const out[]) {
 
 /* --- the engine ----------------------------------------------------------------------------- */
 
-static engine *engine_ready(const plan *p, par *threads, const char *cache, double patience) {
-    size_t line = p->axis[1].length, plane = 2 * p->halves * line;
-    spectrum_lines k = {CHANNELS, p->halves, p->axis[1].length, false, floats(CHANNELS * plane),
-                        {0},      NULL};
-    for (size_t i = 0; i < (size_t)CHANNELS * p->halves * line; i++) {
+static engine *engine_ready(const plan *p, par *threads) {
+    size_t line = p->axis[1].length, count = CHANNELS * (size_t)p->halves * line;
+    err e = {0};
+    spectrum_lines k = {.channels = CHANNELS,
+                        .halves = p->halves,
+                        .length = p->axis[1].length,
+                        .value = floats(2 * count)};
+    for (size_t i = 0; i < count; i++) {
         uint32_t k1 = (uint32_t)(i / line % p->halves), k2 = (uint32_t)(i % line);
         ((float *)k.value)[2 * i] = spectrum_value(k1, p->axis[0].length, k2, p->axis[1].length);
     }
-    err e = {0};
     engine_device d = {.class = ENGINE_CPU};
-    engine *g = need(engine_open(&d, threads, cache, &e), &e);
-    engine_options o = {.patience = patience};
-    if (!engine_prepare(g, p, &k, &o, &e)) need(NULL, &e);
-    mem_free(k.value);
+    engine *g = need(engine_open(&d, threads, NULL, &e), &e);
+    if (!engine_prepare(g, p, &k, &(engine_options){0}, &e)) need(NULL, &e);
+    spectrum_lines_free(&k);
     return g;
 }
 
@@ -158,6 +157,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* Sorts. */
 static double median(double *v, int n) {
     qsort(v, (size_t)n, sizeof *v, by_value);
     return n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
@@ -173,7 +173,7 @@ static void bench(uint32_t w, uint32_t h, uint32_t kernel, int rounds, par *thre
     plan p;
     err e = {0};
     if (!plan_make(&p, &ask, &e)) need(NULL, &e);
-    engine *g = engine_ready(&p, threads, cache, 20), *fixed = engine_ready(&p, threads, NULL, 0);
+    engine *g = engine_ready(&p, threads);
     plain q;
     char wisdom[1024];
     snprintf(wisdom, sizeof wisdom, "%s/plain-wisdom", cache ? cache : "");
@@ -196,15 +196,14 @@ static void bench(uint32_t w, uint32_t h, uint32_t kernel, int rounds, par *thre
     engine_frame f = {
         .in = (const void *const *)in, .tap = tap, .gain = gain, .out = (void *const *)ours};
 
-    double t[3][MAX_ROUNDS], pass[3][MAX_ROUNDS];
+    double t[2][MAX_ROUNDS], pass[3][MAX_ROUNDS];
     for (int r = -1; r < rounds; r++) { /* one round to warm up */
-        engine_times et = {0}, ft = {0};
-        if (!engine_run(fixed, &f, &ft, &e) || !engine_run(g, &f, &et, &e)) need(NULL, &e);
+        engine_times et = {0};
+        if (!engine_run(g, &f, &et, &e)) need(NULL, &e);
         double other = plain_run(&q, in, theirs);
         if (r < 0) continue;
         t[0][r] = et.total;
         t[1][r] = other;
-        t[2][r] = ft.total;
         for (int i = 0; i < 3; i++) pass[i][r] = et.pass[i];
     }
     double worst = 0; /* of the difference between the two */
@@ -212,19 +211,14 @@ static void bench(uint32_t w, uint32_t h, uint32_t kernel, int rounds, par *thre
         for (size_t i = 0; i < (size_t)w * h; i++)
             worst = fmax(worst, fabs((double)ours[c][i] - (double)theirs[c][i]));
 
-    /* The median sorts, so the first is the minimum. */
-    double a = median(t[0], rounds), b = median(t[1], rounds), c = median(t[2], rounds);
-    printf("%ux%u kernel %u, %u x %u, %c first: fftbloom %.2f ms (least %.2f; passes %.2f %.2f "
-           "%.2f), with fixed plans %.2f ms (least %.2f), plain FFTW %.2f ms (least %.2f), ratio "
-           "%.2f, "
-           "apart by %.1e\n",
-           w, h, kernel, q.lx, q.ly, "xy"[p.first], a * 1e3, t[0][0] * 1e3,
+    double a = median(t[0], rounds), b = median(t[1], rounds);
+    printf("%d threads, %ux%u kernel %u, %u x %u, %c first: fftbloom %.2f ms (least %.2f; passes "
+           "%.2f %.2f %.2f), plain FFTW %.2f ms (least %.2f), ratio %.2f, apart by %.1e\n",
+           par_threads(threads), w, h, kernel, q.lx, q.ly, "xy"[p.first], a * 1e3, t[0][0] * 1e3,
            median(pass[0], rounds) * 1e3, median(pass[1], rounds) * 1e3,
-           median(pass[2], rounds) * 1e3, c * 1e3, t[2][0] * 1e3, b * 1e3, t[1][0] * 1e3, a / b,
-           worst);
+           median(pass[2], rounds) * 1e3, b * 1e3, t[1][0] * 1e3, a / b, worst);
     fflush(stdout);
     engine_close(&g);
-    engine_close(&fixed);
     plain_close(&q);
     for (int i = 0; i < CHANNELS; i++) {
         mem_free(in[i]);
@@ -234,16 +228,21 @@ static void bench(uint32_t w, uint32_t h, uint32_t kernel, int rounds, par *thre
 }
 
 int main(int argc, char **argv) {
-    int rounds = argc > 1 ? atoi(argv[1]) : 21;
+    int rounds = argc > 1 ? atoi(argv[1]) : 21, before = 0;
     if (rounds < 1 || rounds > MAX_ROUNDS) rounds = 21;
-    err e = {0};
-    par *threads = need(par_open(0, &e), &e);
     fftwf_init_threads();
-    printf("%d threads, %d rounds, %s\n", par_threads(threads), rounds, fftwf_version);
-    bench(1280, 720, 256, rounds, threads);
-    bench(1920, 1080, 256, rounds, threads);
-    bench(3840, 2160, 512, rounds, threads);
-    par_close(&threads);
+    printf("%d rounds, %s\n", rounds, fftwf_version);
+    for (int many = 1; many >= 0; many = many == 1 ? 2 : many == 2 ? 0 : -1) {
+        err e = {0};
+        par *threads = need(par_open(many, &e), &e);
+        if (par_threads(threads) > before) {
+            bench(1280, 720, 256, rounds, threads);
+            bench(1920, 1080, 256, rounds, threads);
+            bench(3840, 2160, 512, rounds, threads);
+        }
+        before = par_threads(threads);
+        par_close(&threads);
+    }
     fftwf_cleanup_threads();
     return 0;
 }

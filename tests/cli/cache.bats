@@ -15,7 +15,7 @@ setup() {
 fill() {
     head -c 1000 /dev/zero | tee "$FFTBLOOM_CACHE_DIR/spectra/$old" >"$FFTBLOOM_CACHE_DIR/spectra/$new"
     touch -d '2001-02-03 04:05:06 UTC' "$FFTBLOOM_CACHE_DIR/spectra/$old"
-    echo wisdom >"$FFTBLOOM_CACHE_DIR/fftw-wisdom"
+    echo speed >"$FFTBLOOM_CACHE_DIR/device-speed-0"
     echo note >"$FFTBLOOM_CACHE_DIR/spectra/note.spectrum"
 }
 
@@ -73,7 +73,7 @@ json() { python3 -c "import json, sys; d = json.load(sys.stdin); print($1)"; }
     [ -e "$FFTBLOOM_CACHE_DIR/spectra/$new" ]
     FFTBLOOM_CACHE_SIZE=0 run --separate-stderr "$FFTBLOOM" cache trim
     [ ! -e "$FFTBLOOM_CACHE_DIR/spectra/$new" ]
-    [ "$(cat "$FFTBLOOM_CACHE_DIR/fftw-wisdom" "$FFTBLOOM_CACHE_DIR/spectra/note.spectrum")" = "wisdom
+    [ "$(cat "$FFTBLOOM_CACHE_DIR/device-speed-0" "$FFTBLOOM_CACHE_DIR/spectra/note.spectrum")" = "speed
 note" ]
 }
 

@@ -128,10 +128,7 @@ open("bad.spectrum", "wb").write(d)' "$1" "$2"
 
 @test "no such device: 69, what there is, and what to install" {
     export VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent
-    local cpu=yes
-    "$FFTBLOOM" --version | grep -q 'FFTW): yes' || cpu=no
     for d in gpu software; do
-        [ $cpu = yes ] || break # then there is no device at all, which the sentence says
         no_output 69 "no device is '$d'" in.exr kernel.exr --device $d
         [[ "$stderr" == *"install"*"mesa-vulkan-drivers"* ]]
     done
@@ -273,17 +270,6 @@ P
     "$FFTBLOOM" crop.exr "$scene/physical_flare_256.exr" -o cpu.exr --device cpu --pixel-type float
     same=$(worst soft.exr cpu.exr)
     awk -v a="$same" 'BEGIN { exit !(a < 3e-5) }'
-}
-
-@test "a GPU that fails is an error where there is no CPU engine, which is not promised then" {
-    "$FFTBLOOM" --version | grep -q 'FFTW): yes' && skip "this build has a CPU engine"
-    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
-    [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
-    run --separate-stderr env FAULT_DEVICE=1 LD_PRELOAD="$(dirname "$FFTBLOOM")/tests/faults.so" \
-        "$FFTBLOOM" in.exr kernel.exr -o out.exr
-    [ "$status" -eq 69 ]
-    [[ "$stderr" == "fftbloom: error: in.exr: "*"failed with VkResult -13" ]]
-    [ ! -e out.exr ]
 }
 
 @test "what people type: one sentence that names the cure" {

@@ -88,7 +88,7 @@ static inline const char *glare_device(int i) {
     static bool listed;
     if (!listed) {
         uint32_t n = engine_devices(d, ENGINE_DEVICES), k = 0;
-        if (WITH_FFTW) found[k++] = "cpu";
+        found[k++] = "cpu";
         for (uint32_t j = 0; j < n && k < 2; j++)
             if (d[j].class != ENGINE_CPU) found[k++] = d[j].name;
         listed = true;

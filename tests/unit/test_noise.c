@@ -20,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if WITH_FFTW
-
 enum { W = 192, H = 128, MOST_TAPS = 64 };
 
 /* --- scenes and kernels ---------------------------------------------------------------------- */
@@ -486,12 +484,3 @@ int main(void) {
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-/* Without the CPU engine there is no float64 to compare with. */
-int main(void) {
-    return 0;
-}
-
-#endif

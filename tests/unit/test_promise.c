@@ -944,7 +944,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(pastes_are_floats),
         cmocka_unit_test(what_is_kept_is_kept),
     };
-    if (!WITH_FFTW) return 0;
     int failed = argc > 1 ? run_many(argc, argv) : cmocka_run_group_tests(tests, NULL, NULL);
     close_trial(&last);
     device_pool_close(&devices);

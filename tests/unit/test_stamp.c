@@ -288,9 +288,5 @@ int main(void) {
         cmocka_unit_test(stamps_are_not_synced),
         cmocka_unit_test(trimming),
     };
-    if (!WITH_FFTW) { /* frames are made with the CPU engine */
-        print_message("[  SKIPPED ] no CPU engine in this build\n");
-        return 0;
-    }
     return cmocka_run_group_tests(tests, open_folder, NULL);
 }

@@ -175,9 +175,9 @@ int cmd_version(cli *c, text *out, err *e) {
     (void)e;
     if (!c->s.json) {
         text_add(out,
-                 "fftbloom " VERSION "\nVulkan engine: yes\nCPU engine (FFTW): %s\n"
-                 "PXR24, B44, DWA (OpenEXR): %s\nOpenColorIO: %s\n",
-                 WITH_FFTW ? "yes" : "no", WITH_OPENEXR ? "yes" : "no", WITH_OCIO ? "yes" : "no");
+                 "fftbloom " VERSION
+                 "\nGPU engine (Vulkan): yes\nPXR24, B44, DWA (OpenEXR): %s\nOpenColorIO: %s\n",
+                 WITH_OPENEXR ? "yes" : "no", WITH_OCIO ? "yes" : "no");
         return 0;
     }
     json_out j = json_begin(out);
@@ -185,7 +185,6 @@ int cmd_version(cli *c, text *out, err *e) {
     json_string(&j, "release", VERSION);
     json_object(&j, "libraries");
     json_bool(&j, "vulkan", true);
-    json_bool(&j, "fftw", WITH_FFTW);
     json_bool(&j, "openexr", WITH_OPENEXR);
     json_bool(&j, "opencolorio", WITH_OCIO);
     json_close(&j);

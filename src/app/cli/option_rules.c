@@ -64,7 +64,6 @@ const option_rule OPTION_RULES[] = {
     {FOR_APPLY, "compression emit_layer stamp", WHERE_EXR, "on an output that is not EXR"},
     {FOR_APPLY, "output_space", WHERE_NO_PICTURE, "on a PNG picture; use --view"},
     {FOR_APPLY, "exposure view before", WHERE_PNG, "on an output that is not PNG"},
-    {RUN | FOR_BENCH, "plans", WHERE_CPU, "on a device that is no CPU"},
     {FOR_APPLY, "missing keep_going", WHERE_ALWAYS, "on a single image"},
     {FOR_APPLY, "chunk", WHERE_FARM, "without --farm"},
     {FOR_APPLY, "wait farm_args farm_dir", WHERE_SLURM, "without --farm slurm"},
@@ -78,10 +77,10 @@ const option_rule OPTION_RULES[] = {
      WHERE_CASES, "with --list"},
 
     {FOR_BENCH,
-     "kernel normalize kernel_center kernel_scale correlate spectrum padding axis precision plans "
+     "kernel normalize kernel_center kernel_scale correlate spectrum padding axis precision "
      "pixel_type vram_limit size rounds queue in_flight warm_up csv engine",
      WHERE_TIMES, "with --calibrate"},
-    {FOR_BENCH, "csv spectrum padding axis precision plans pixel_type vram_limit in_flight",
+    {FOR_BENCH, "csv spectrum padding axis precision pixel_type vram_limit in_flight",
      WHERE_OURS, "with --engine article"},
     {FOR_BENCH, "normalize kernel_center kernel_scale correlate", WHERE_KERNEL_FILE,
      "without a file as --kernel"},

@@ -254,15 +254,6 @@ const option OPTIONS[] = {
      .help = "Recompute N random pixels and the N worst ones directly in double precision; exit "
              "with 7 if the tolerance is not met."},
 
-    {"plans", OPTION_ENUM, SECTION_ACCURACY, RUN, AT(bloom.plans),
-     .words = WORDS("fixed", "measured"), .preset = "fixed",
-     .help = "FFT plans of the CPU: fixed ones, or the fastest of a measurement.",
-     .about =
-         "With fixed plans a run on the same device always writes the same bytes. A measurement "
-         "takes up to 10 s for each size and is kept in the cache folder; its plans are up to "
-         "1.4 times as fast, and may change the last bits of pixels from one measurement to the "
-         "next."},
-
     /* --- device and memory --- */
     {"device", OPTION_STRING, SECTION_DEVICE, RUN | FOR_CHECK, AT(bloom.device), .value = "DEVICE",
      .preset = "auto",

@@ -213,8 +213,7 @@ static bool bench_on(bench *b, const engine_device *d, const plan *p, const psf 
                          .rounds = s->rounds,
                          .queue = s->queue,
                          .in_flight = r.in_flight,
-                         .warm_up = s->warm_up,
-                         .patience = s->bloom.plans == PLANS_MEASURED ? ENGINE_PATIENCE : 0};
+                         .warm_up = s->warm_up};
     ok = ok && measure_device(&r.m, &q, b->threads, e);
     spectrum_lines_free(&lines);
     if (!ok) return false;
@@ -435,7 +434,7 @@ const command_action BENCH_ACTIONS[] = {
              "beside ours, in both orders of the axes, and compares both with the definition; "
              "docs/fft.md has its table.",
      .options = "kernel config padding axis normalize kernel_center kernel_scale correlate "
-                "spectrum pixel_type precision plans device jobs mem_limit vram_limit cache_dir "
+                "spectrum pixel_type precision device jobs mem_limit vram_limit cache_dir "
                 "size rounds queue in_flight warm_up calibrate csv engine",
      .run = bench_frames},
 #if WITH_LAB

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "engine/cpu/cpu_fft.h"
 #include "engine/cpu/cpu_passes.h"
 #include "engine/engine.h"
 
@@ -29,7 +28,6 @@ typedef struct {
         engine_times times; /* of the last frame */
     } slot[ENGINE_SLOTS];
     uint32_t slots; /* 0: not prepared */
-    double patience;
 } cpu_engine;
 
 /* --- devices ------------------------------------------------------------------------------ */
@@ -52,10 +50,11 @@ static void cpu_name(char name[ENGINE_NAME]) {
 }
 
 static uint32_t devices(engine_device *to, uint32_t room) {
+    static const char *const FORM[LANES_FORMS] = {"4", "8", "16"};
     if (!room) return 0;
     *to = (engine_device){.class = ENGINE_CPU, .limits.float64 = true};
     cpu_name(to->name);
-    snprintf(to->driver, sizeof to->driver, "%s", cpu_fft_version());
+    snprintf(to->driver, sizeof to->driver, "lanes of %s", FORM[lanes_form()]);
     return 1;
 }
 
@@ -67,36 +66,53 @@ static void forget(engine *base) {
 }
 
 static void unprepare(cpu_engine *g) {
-    for (int i = 0; i < 2; i++) {
-        cpu_fft_free(&g->job.fft[i]);
-        mem_free(g->job.beyond[i]);
-    }
+    for (int i = 0; i < 2; i++) lanes_free(&g->job.fft[i]);
+    mem_free(g->job.beyond);
+    mem_free(g->job.source);
     for (uint32_t i = 0; i < ENGINE_SLOTS; i++) {
         mem_free(g->slot[i].half);
         g->slot[i].half = NULL;
     }
     forget(&g->base);
-    mem_free(g->job.block);
+    mem_free(g->job.room);
     g->job = (cpu_job){0};
     g->slots = 0;
 }
 
-/* Makes the transform of an axis, and the map of what its border reads. */
-static bool prepare_axis(cpu_engine *g, int i, double patience, err *e) {
-    const plan_axis *a = &g->p.axis[i];
-    cpu_fft_request r = {a->length, g->p.ask.precision == PRECISION_FLOAT64, patience / 2,
-                         g->cache_dir};
-    int32_t *beyond = mem_raw(a->length - a->extent, sizeof *beyond, "border map", e);
-    g->job.beyond[i] = beyond;
-    for (uint32_t k = a->extent; beyond && k < a->length; k++)
-        beyond[k - a->extent] = (int32_t)plan_source(a, k);
-    return beyond && (g->job.fft[i] = cpu_fft_new(&r, e));
+/* Makes the transforms of both axes, and the maps of what their borders read. */
+static bool prepare_axes(cpu_engine *g, err *e) {
+    cpu_job *j = &g->job;
+    const plan_axis *a = g->p.axis;
+    bool float64 = g->p.ask.precision == PRECISION_FLOAT64;
+    for (int i = 0; i < 2; i++)
+        if (!(j->fft[i] = lanes_new(a[i].length, float64, e))) return false;
+    j->lines = ceil_div_size(a[1].extent, CPU_LINES) * CPU_LINES + 1;
+    if (!(j->beyond = mem_raw(a[0].length - a[0].extent, sizeof *j->beyond, "border map", e)) ||
+        !(j->source = mem_raw(a[1].length, sizeof *j->source, "border map", e)))
+        return false;
+    for (uint32_t k = a[0].extent; k < a[0].length; k++)
+        j->beyond[k - a[0].extent] = (int32_t)plan_source(&a[0], k);
+    const lanes *f = j->fft[1];
+    for (uint32_t k = 0; k < f->n; k++) {
+        int64_t line = plan_source(&a[1], k);
+        j->source[k % f->b * f->a + k / f->b] = line < 0 ? (uint32_t)j->lines - 1 : (uint32_t)line;
+    }
+    return true;
 }
 
-static void take_kernel(cpu_engine *g, spectrum_lines *k) {
+/* Takes the kernel, its lines in the order in which rows of the second axis leave their
+ * frequencies. */
+static bool take_kernel(cpu_engine *g, spectrum_lines *k, err *e) {
+    const lanes *f = g->job.fft[1];
+    uint32_t *order = mem_raw(f->n, sizeof *order, "order of frequencies", e);
+    for (uint32_t i = 0; order && i < f->n; i++) order[i] = i / f->b + f->a * (i % f->b);
+    bool ok = order && spectrum_arrange(k, order, g->threads, e);
+    mem_free(order);
+    if (!ok) return false;
     spectrum_lines_free(&g->kernel);
     g->kernel = *k;
     *k = (spectrum_lines){0};
+    return true;
 }
 
 static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *o,
@@ -105,39 +121,29 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     cpu_job *j = &g->job;
     size_t half, bytes;
     uint32_t slots = o && o->slots ? o->slots : 1;
-    double patience = o ? o->patience : 0;
-    bool again = g->slots == slots && g->patience == patience && plan_same(&g->p, p);
-    if (!again) unprepare(g);
-    if (again) {
-        take_kernel(g, k);
-        return true;
-    }
+    if (g->slots == slots && plan_same(&g->p, p)) return take_kernel(g, k, e);
+    unprepare(g);
     g->p = *p;
-    g->patience = patience;
     g->scale = 0.5 / ((double)p->axis[0].length * p->axis[1].length);
     if (slots > ENGINE_SLOTS)
         return err_set(e, ERR_INTERNAL, "%u slots; %d are the most", slots, ENGINE_SLOTS);
-    g->slots = slots;
-    g->pass = k->float64 ? &CPU_PASSES_FLOAT64 : &CPU_PASSES_FLOAT32;
+    g->pass = cpu_passes_of(lanes_form(), k->float64);
     g->base.sinks = g->base.halfs = p->first == PLAN_X && !k->float64;
     g->base.sources = true;
     j->p = &g->p;
-    /* An odd number of cache lines, so that the same place of many lines does not fall into the
-     * same few sets of the cache. */
-    j->line_pitch = (ceil_div_size(p->axis[0].length, 8) | 1) * 8;
-    j->block_bytes = cpu_passes_block(j, g->pass);
-    for (int i = 0; i < 2; i++)
-        if (!prepare_axis(g, i, patience, e)) goto fail;
-    if (!mem_mul(cpu_passes_batches(j) * CPU_LINES, p->halves, &half) ||
-        !mem_mul(half, g->pass->complex_bytes, &bytes)) {
+    if (!prepare_axes(g, e)) goto fail;
+    if (!mem_mul(cpu_passes_blocks(j, g->pass), j->lines, &half) ||
+        !mem_mul(half, g->pass->number, &bytes)) {
         err_set(e, ERR_DATA, "the half spectrum does not fit in memory");
         goto fail;
     }
-    j->block = mem_raw((size_t)par_workers(g->threads), j->block_bytes, "lines of a worker", e);
-    if (!j->block) goto fail;
-    for (uint32_t i = 0; i < g->slots; i++)
+    j->room_bytes = cpu_passes_room(j, g->pass);
+    j->room = mem_raw((size_t)par_workers(g->threads), j->room_bytes, "lines of a worker", e);
+    if (!j->room) goto fail;
+    for (uint32_t i = 0; i < slots; i++)
         if (!(g->slot[i].half = mem_raw(bytes, 1, "half spectrum", e))) goto fail;
-    take_kernel(g, k);
+    if (!take_kernel(g, k, e)) goto fail;
+    g->slots = slots;
     return true;
 fail:
     unprepare(g);
@@ -148,7 +154,7 @@ fail:
 
 /* Does the passes of the planes that the job names. */
 static bool run_plane(const cpu_engine *g, cpu_job *j, engine_times *t, err *e) {
-    size_t batches = cpu_passes_batches(j), blocks = cpu_passes_blocks(j);
+    size_t batches = cpu_passes_batches(j, g->pass), blocks = cpu_passes_blocks(j, g->pass);
     const struct {
         par_fn *fn;
         size_t pieces;
@@ -181,7 +187,7 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
         j.channel = c;
         j.spectrum = p->ask.spectra > 1 ? c : 0;
         j.sink = g->base.sinks ? f->sink : NULL;
-        j.halfs = g->base.halfs && f->halfs;
+        j.from = f->halfs ? CPU_HALF : p->sample_bytes == 8 ? CPU_DOUBLE : CPU_FLOAT;
         j.tap = j.sink ? 0 : f->tap[c];
         j.gain = f->gain[c] * g->scale;
         double start = clock_now();

@@ -1,66 +1,97 @@
 #include "engine/cpu/cpu_passes.h"
 
-#include "base/half.h"
 #include "base/number.h"
+#include "engine/cpu/cpu_passes_forms.h"
 
-#include <string.h>
 #if defined(__SSE__)
 #include <xmmintrin.h>
 #endif
 
-/* Lines of the half spectrum in one piece of the second pass: enough that handing them out costs
- * nothing, few enough that two workers finish together. */
-enum { BLOCK_LINES = 8 };
-
-size_t cpu_passes_batches(const cpu_job *j) {
-    return ceil_div_size(j->p->axis[1].extent, CPU_LINES);
+const cpu_passes *cpu_passes_of(int form, bool float64) {
+    static const cpu_passes *const PASSES[LANES_FORMS][2] = {
+        {&CPU_PASSES_ANY_FLOAT32, &CPU_PASSES_ANY_FLOAT64},
+#if defined(__x86_64__)
+        {&CPU_PASSES_AVX2_FLOAT32, &CPU_PASSES_AVX2_FLOAT64},
+        {&CPU_PASSES_AVX512_FLOAT32, &CPU_PASSES_AVX512_FLOAT64},
+#endif
+    };
+    return PASSES[form][float64];
 }
 
-size_t cpu_passes_blocks(const cpu_job *j) {
-    return ceil_div_size(j->p->halves, BLOCK_LINES);
+/* A batch of CPU_LINES lines is CPU_PAIRS / lanes pieces, of which the last ones may be empty. */
+size_t cpu_passes_batches(const cpu_job *j, const cpu_passes *k) {
+    return ceil_div_size(j->p->axis[1].extent, CPU_LINES) * (CPU_PAIRS / k->lanes);
 }
 
-/* Whole cache lines of complex numbers, in both precisions. */
-static size_t round_pitch(size_t n) {
-    return (n + 7) / 8 * 8;
+size_t cpu_passes_blocks(const cpu_job *j, const cpu_passes *k) {
+    return ceil_div_size(j->p->halves, k->lanes);
 }
 
-size_t cpu_passes_block(const cpu_job *j, const cpu_passes *k) {
-    size_t batch = 2 * CPU_PAIRS * j->line_pitch;
-    size_t line = (2 + BLOCK_LINES) * /* the last are the kernel's */
-                  round_pitch(j->p->axis[1].length + CPU_LINES);
-    return max_size(batch, line) * k->complex_bytes;
+/* --- scratch --------------------------------------------------------------------------------- */
+
+static size_t matrix(const lanes *f) {
+    return (size_t)f->a * f->pitch;
 }
 
-/* Numbers too small for a normalised float cost some CPUs a hundred cycles each, and a transform
- * of a nearly black frame can be full of them. They are far below the rounding error of the
- * transform, so while it runs they count as zero. */
-static unsigned fpu_fast(void) {
-    unsigned was = 0;
+/* In numbers. */
+typedef struct {
+    size_t matrix, level;
+} sizes;
+
+static sizes sizes_of(const cpu_job *j) {
+    const lanes *f = j->fft[0], *g = j->fft[1];
+    size_t of_f = max_size(f->a, f->b), of_g = max_size(g->a, g->b);
+    return (sizes){max_size(matrix(f), matrix(g)), max_size(of_f, of_g) + 1};
+}
+
+/* Rows of the image lie a few cache lines more than their length apart, so that the same place of
+ * all of them does not fall into one set of the cache. */
+size_t cpu_passes_row_room(const cpu_job *j) {
+    return j->p->first == PLAN_X ? (ceil_div_size(j->p->axis[0].extent, 16) | 1) * 16 : 16;
+}
+
+size_t cpu_passes_room(const cpu_job *j, const cpu_passes *k) {
+    sizes s = sizes_of(j);
+    return (s.matrix + 5 * s.level + cpu_passes_row_room(j)) * k->number;
+}
+
+cpu_room cpu_passes_room_of(const cpu_job *j, const cpu_passes *k, int worker) {
+    sizes s = sizes_of(j);
+    char *at = j->room + (size_t)worker * j->room_bytes, *level = at + s.matrix * k->number;
+    size_t step = s.level * k->number;
+    return (cpu_room){.matrix = at,
+                      .scratch = {level, level + step},
+                      .row = level + 2 * step,
+                      .kernel = level + 3 * step,
+                      .lines = level + 4 * step,
+                      .rows = level + 5 * step};
+}
+
+/* --- denormals ------------------------------------------------------------------------------- */
+
+unsigned cpu_flush_denormals(void) {
 #if defined(__SSE__)
     enum { FLUSH_TO_ZERO = 0x8000, DENORMALS_ARE_ZERO = 0x40 };
-    was = _mm_getcsr();
+    unsigned was = _mm_getcsr();
     _mm_setcsr(was | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO);
-#endif
     return was;
+#elif defined(__aarch64__)
+    const uint64_t flush = (uint64_t)1 << 24;
+    uint64_t was;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(was));
+    __asm__ volatile("msr fpcr, %0" : : "r"(was | flush));
+    return (unsigned)was;
+#else
+    return 0;
+#endif
 }
 
-static void fpu_restore(unsigned was) {
-    (void)was;
+void cpu_restore(unsigned was) {
 #if defined(__SSE__)
     _mm_setcsr(was);
+#elif defined(__aarch64__)
+    __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)was));
+#else
+    (void)was;
 #endif
 }
-
-#define REAL    float
-#define NAME(x) x##_float32
-#define PASSES  CPU_PASSES_FLOAT32
-#include "engine/cpu/cpu_passes.inc"
-#undef REAL
-#undef NAME
-#undef PASSES
-
-#define REAL    double
-#define NAME(x) x##_float64
-#define PASSES  CPU_PASSES_FLOAT64
-#include "engine/cpu/cpu_passes.inc"

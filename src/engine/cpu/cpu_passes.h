@@ -2,69 +2,94 @@
  *
  *   plane --forward--> half spectrum --convolve--> half spectrum --inverse--> plane
  *
- *   forward    transforms 16 adjacent lines along axis 1 at a time, as 8 complex ones (one line is
- *              the real part, its neighbour the imaginary part). Lines that are all padding are
- *              left out. The spectra of the two are taken apart on their way to the half
- *              spectrum, where each line is one frequency of axis 1 with axis 2 along it; the 16
- *              values that go to one line fill whole cache lines.
- *   convolve   takes one line at a time, which stays in the first-level cache: transforms it,
- *              multiplies it by the kernel, conjugates it, and transforms it again, which gives
- *              the conjugate of the inverse.
+ *   forward    transforms lines of the image along axis 1, two to a complex one: line i of a batch
+ *              is the real part, line CPU_PAIRS + i the imaginary part. Lines that are all padding
+ *              are left out. The spectra of the two are taken apart on their way to the half
+ *              spectrum.
+ *   convolve   takes as many frequencies of axis 1 at a time as there are lanes, which have axis 2
+ *              along them. Columns, rows, the product with the kernel, rows back and columns back
+ *              (math/lanes.h): from the rows to the rows back a number does not leave the
+ *              first-level cache.
  *   inverse    is the first pass backwards; out = tap * in + gain * the line.
  *
- * Only one plane is in work at a time. So only its half spectrum is in memory, which
- * stays in the last-level cache between the passes at the sizes of film frames.
+ * Each lane of a SIMD register has a line of its own (math/lanes.h). Numbers move between lanes
+ * where rows of an image become lanes, and between the passes, as lanes are neighbours along axis 2
+ * in passes 1 and 3 and along axis 1 in pass 2. The half spectrum is [block of frequencies][line of
+ * axis 2][real parts, imaginary parts of the block], so that pass 2 reads and writes whole vectors
+ * one after the other.
  *
- * All lines that FFTW sees are contiguous, aligned, and transformed from one buffer to another. Of
- * all ways to call FFTW this is the fastest, by a factor of 1.2 (in place) to 4 (adjacent columns
- * at once). Half the number of complex transforms is faster than real-to-complex ones, too, which
- * FFTW runs at half the speed. docs/notebook.md has the figures.
+ * Only one plane is in work at a time. So only its half spectrum is in memory, which stays in the
+ * last-level cache between the passes at the sizes of film frames.
  *
  * This module allocates nothing and knows nothing of threads: cpu_engine.c does both. */
 #ifndef ENGINE_CPU_PASSES_H
 #define ENGINE_CPU_PASSES_H
 
 #include "base/par.h"
-#include "engine/cpu/cpu_fft.h"
 #include "engine/engine.h"
+#include "math/lanes.h"
 #include "math/plan.h"
 
-enum { CPU_LINES = 16, CPU_PAIRS = CPU_LINES / 2 };
+enum { CPU_PAIRS = 16, CPU_LINES = 2 * CPU_PAIRS };
 
-/* Everything a piece of work needs. The memory is the engine's. Pitches count complex numbers and
- * are whole cache lines, so that neighbouring pieces never write to the same one. */
+typedef enum { CPU_HALF, CPU_FLOAT, CPU_DOUBLE } cpu_sample;
+
+/* Everything a piece of work needs. The memory is the engine's. */
 typedef struct {
     const plan *p;
-    /* For each axis the index that is read at indices from extent to length, or -1 for zero. */
-    int32_t *beyond[2];
-    cpu_fft *fft[2];   /* of each axis */
-    size_t line_pitch; /* room for length of axis 1 */
-    char *block;       /* scratch: that of worker w is at block + w * block_bytes */
-    size_t block_bytes;
+    lanes *fft[2]; /* of each axis */
+    /* For indices of axis 1 from extent to length the index that is read there, or -1 for zero. */
+    int32_t *beyond;
+    /* For each number of axis 2, [j2][j1], the line of the half spectrum that is read there; the
+     * one behind all others is zero. */
+    uint32_t *source;
+    size_t lines;      /* of a block of the half spectrum, with the one that is zero */
+    char *room;        /* scratch: that of worker w is at room + w * room_bytes */
+    size_t room_bytes; /* a multiple of 64 */
 
     /* Set for each frame and plane, before its first pass. */
-    void *half;                   /* complex [batch][k][CPU_LINES] */
-    const spectrum_lines *kernel; /* halves lines of axis[1].length */
+    void *half;
+    const spectrum_lines *kernel; /* halves lines of axis[1].length, in the order of fft[1] */
     const void *in;               /* the plane, */
-    bool halfs;                   /* of halfs, and */
-    void *out;                    /* where the result goes */
+    cpu_sample from;              /* of these, and */
+    void *out;                    /* where the result goes, in the plan's precision */
     double tap, gain;             /* `gain` undoes the scale of the transforms, too */
     const engine_sink *sink;      /* gets the rows, and `out` is not written; NULL: none */
     uint32_t channel, spectrum;   /* of the planes, of the kernels */
 } cpu_job;
 
-/* The passes for one precision. The context of each is a cpu_job. */
+/* The passes in one precision and for one form of processor. The context of each is a cpu_job. */
 typedef struct {
-    size_t complex_bytes;
+    uint32_t lanes;
+    size_t number; /* bytes of a complex number of every lane */
     par_fn *forward, *convolve, *inverse;
 } cpu_passes;
 
-extern const cpu_passes CPU_PASSES_FLOAT32, CPU_PASSES_FLOAT64;
+/* Returns the passes of a form (math/lanes.h). */
+const cpu_passes *cpu_passes_of(int form, bool float64);
 
 /* Returns the number of pieces of a pass. */
-size_t cpu_passes_batches(const cpu_job *j); /* forward, inverse */
-size_t cpu_passes_blocks(const cpu_job *j);  /* convolve */
+size_t cpu_passes_batches(const cpu_job *j, const cpu_passes *k); /* forward, inverse */
+size_t cpu_passes_blocks(const cpu_job *j, const cpu_passes *k);  /* convolve */
 /* Returns the bytes of scratch that one worker needs. */
-size_t cpu_passes_block(const cpu_job *j, const cpu_passes *k);
+size_t cpu_passes_room(const cpu_job *j, const cpu_passes *k);
+
+/* A worker's scratch. */
+typedef struct {
+    void *matrix;     /* of a long transform */
+    void *scratch[2]; /* of a level */
+    void *row;        /* of axis 2, transformed, */
+    void *kernel;     /* the kernel's numbers for it, */
+    void *lines;      /* and the same as they come: line after line */
+    void *rows;       /* CPU_LINES rows of the image, `row_room` apart */
+} cpu_room;
+size_t cpu_passes_row_room(const cpu_job *j);
+cpu_room cpu_passes_room_of(const cpu_job *j, const cpu_passes *k, int worker);
+
+/* Numbers too small for a normalised float cost some CPUs a hundred cycles each, and a transform of
+ * a nearly black frame can be full of them. They are far below the rounding error of the transform,
+ * so while it runs they count as zero, on every processor. */
+unsigned cpu_flush_denormals(void);
+void cpu_restore(unsigned was);
 
 #endif

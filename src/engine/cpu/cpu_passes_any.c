@@ -1,0 +1,23 @@
+/* cpu_passes_any.c - the passes for every processor */
+#include "base/half.h"
+#include "base/number.h"
+#include "engine/cpu/cpu_passes_forms.h"
+#include "math/lanes_forms.h"
+
+#include <string.h>
+
+#define REAL    float
+#define SAMPLE  CPU_FLOAT
+#define LANES   4
+#define CODE    LANES_ANY_FLOAT32
+#define PASSES  CPU_PASSES_ANY_FLOAT32
+#define NAME(x) x##_float32
+#include "engine/cpu/cpu_passes.inc"
+
+#define REAL    double
+#define SAMPLE  CPU_DOUBLE
+#define LANES   4
+#define CODE    LANES_ANY_FLOAT64
+#define PASSES  CPU_PASSES_ANY_FLOAT64
+#define NAME(x) x##_float64
+#include "engine/cpu/cpu_passes.inc"

@@ -1,0 +1,25 @@
+/* cpu_passes_avx512.c - the passes for processors with AVX-512 */
+#include "base/half.h"
+#include "base/number.h"
+#include "engine/cpu/cpu_passes_forms.h"
+#include "math/lanes_forms.h"
+
+#include <string.h>
+
+#if defined(__AVX512F__)
+#define REAL    float
+#define SAMPLE  CPU_FLOAT
+#define LANES   16
+#define CODE    LANES_AVX512_FLOAT32
+#define PASSES  CPU_PASSES_AVX512_FLOAT32
+#define NAME(x) x##_float32
+#include "engine/cpu/cpu_passes.inc"
+
+#define REAL    double
+#define SAMPLE  CPU_DOUBLE
+#define LANES   8
+#define CODE    LANES_AVX512_FLOAT64
+#define PASSES  CPU_PASSES_AVX512_FLOAT64
+#define NAME(x) x##_float64
+#include "engine/cpu/cpu_passes.inc"
+#endif
