@@ -48,7 +48,6 @@ broken() {
 }
 
 @test "exit 7: tolerance and precision forced beyond what float32 can" {
-    needs_cpu
     broken --tolerance 1e-9 --precision float32 --device cpu
     [[ "$stderr" == *"the tolerance of 1e-09 is not kept"* ]]
     frame 'not f["promise"]["kept"]'
@@ -58,7 +57,6 @@ broken() {
 }
 
 @test "plan foretells the promise that the run keeps" {
-    needs_cpu
     "$FFTBLOOM" plan in.exr kernel.exr --device cpu >plan.txt
     grep -qE '^promise  tolerance 0.001, .*bright spots in space: errors up to' plan.txt
     "$FFTBLOOM" plan in.exr kernel.exr --device cpu --json >p.json

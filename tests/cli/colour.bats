@@ -19,7 +19,6 @@ setup_file() {
 }
 
 setup() {
-    needs_cpu
     own_folder
 }
 

@@ -16,7 +16,6 @@ setup_file() {
 }
 
 setup() {
-    needs_cpu
     own_folder
 }
 

@@ -10,7 +10,6 @@ setup_file() {
 }
 
 setup() {
-    needs_cpu
     own_folder
     export FFTBLOOM_DEVICE=cpu
     for i in 1001 1002 1003 1004 1005 1006; do cp in.exr in.$i.exr; done

@@ -5,7 +5,6 @@ bats_require_minimum_version 1.5.0
 load files
 
 setup() {
-    needs_cpu
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")
     cd "$dir"
     cp "$FFTBLOOM_ROOT"/testdata/small.exr in.exr

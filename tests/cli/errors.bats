@@ -220,7 +220,6 @@ P
 }
 
 @test "a coloured .spectrum does for a picture of luminance what its kernel does" {
-    needs_cpu
     oiiotool --create 40x30 1 --fill:color=0.1 40x30 --point:color=50 7,9 --chnames Y -d float -o y.exr
     oiiotool --create 9x7 3 --fill:color=0.01,0.02,0.03 9x7 --point:color=1,0.5,0.3 4,3 -d float -o colour.exr
     "$FFTBLOOM" precompute colour.exr -o colour.spectrum
@@ -253,7 +252,6 @@ P
 @test "a real flare: exact and resampled spectra agree" {
     scene=$FFTBLOOM_ROOT/../shared/data/article
     [ -e "$scene/colorexr.exr" ] || skip "the scene is not here"
-    needs_cpu
     "$FFTBLOOM" "$scene/colorexr.exr" "$scene/physical_flare_256.exr" -o ours.exr --device cpu --pixel-type float
     "$FFTBLOOM" "$scene/colorexr.exr" "$scene/physical_flare_256.exr" -o exact.exr --device cpu --pixel-type float --spectrum exact
     worst() { oiiotool "$1" "$2" --ch R,G,B --absdiff --printstats | sed -n 's/^ *Stats Max: //p' | tr ' ' '\n' | grep -E '^[0-9]' | sort -g | tail -1; }

@@ -23,9 +23,6 @@ own_folder() {
     export FFTBLOOM_CACHE_DIR=$dir/cache
 }
 
-needs_cpu() {
-}
-
 # The program ends with this status and one sentence on stderr that has these words, and prints
 # nothing else.
 refused() { # STATUS WORDS arguments...

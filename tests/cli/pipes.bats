@@ -20,7 +20,6 @@ P
 }
 
 setup() {
-    needs_cpu
     own_folder
 }
 

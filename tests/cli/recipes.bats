@@ -12,7 +12,6 @@ setup_file() {
 }
 
 setup() {
-    needs_cpu
     own_folder
     recipes=$FFTBLOOM_ROOT/docs/recipes
     mkdir bin

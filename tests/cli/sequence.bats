@@ -15,7 +15,6 @@ setup_file() {
 }
 
 setup() {
-    needs_cpu
     own_folder
 }
 

@@ -17,7 +17,6 @@ setup_file() {
 
 setup() {
     own_folder
-    needs_cpu
 }
 
 # Blooms the whole image, and tiles of it; their results are alike.

@@ -80,8 +80,8 @@ const option_rule OPTION_RULES[] = {
      "kernel normalize kernel_center kernel_scale correlate spectrum padding axis precision "
      "pixel_type vram_limit size rounds queue in_flight warm_up csv engine",
      WHERE_TIMES, "with --calibrate"},
-    {FOR_BENCH, "csv spectrum padding axis precision pixel_type vram_limit in_flight",
-     WHERE_OURS, "with --engine article"},
+    {FOR_BENCH, "csv spectrum padding axis precision pixel_type vram_limit in_flight", WHERE_OURS,
+     "with --engine article"},
     {FOR_BENCH, "normalize kernel_center kernel_scale correlate", WHERE_KERNEL_FILE,
      "without a file as --kernel"},
     {FOR_BENCH, "csv", WHERE_WORDS, "with --json"},
