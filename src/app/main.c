@@ -91,8 +91,10 @@ int main(int argc, char **argv) {
     if (e.code) log_error("%s", e.msg);
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
         /* A reader that has seen enough, such as head, needs no message. */
-        if (errno != EPIPE) log_error("cannot write to standard output");
-        return ERR_IO;
+        if (errno == EPIPE) return ERR_IO;
+        err_errno(&e, ERR_IO, "cannot write to standard output");
+        log_error("%s", e.msg);
+        return err_status(e.code);
     }
     return status;
 }

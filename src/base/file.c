@@ -271,6 +271,20 @@ struct file_out {
     char *path;   /* the final name, symbolic links resolved */
 };
 
+/* Returns false for a link of somebody else in a folder where everybody may make files (/tmp): it
+ * may have been laid there to have another file replaced. The system does not follow such links
+ * either (protected_symlinks), but it does not see that we do. */
+static bool may_follow(const char *link, err *e) {
+    struct stat st, in;
+    char folder[PATH_MAX];
+    if (lstat(link, &st) != 0 || !folder_of(link, folder) || stat(folder, &in) != 0) return true;
+    bool shared = (in.st_mode & S_ISVTX) && (in.st_mode & S_IWOTH);
+    return !shared || st.st_uid == geteuid() || st.st_uid == in.st_uid ||
+           err_set(e, ERR_CANT_CREATE,
+                   "cannot create '%s': it is a link that another user has laid in a shared folder",
+                   link);
+}
+
 /* Returns the file to make or replace: `path`, or what it points to, which need not be there. */
 static char *final_name(const char *path, err *e) {
     enum { MOST_LINKS = 40 };
@@ -279,6 +293,7 @@ static char *final_name(const char *path, err *e) {
     for (int i = 0; i < MOST_LINKS; i++) {
         ssize_t n = readlink(at, to, sizeof to - 1);
         if (n < 0) return mem_str(at, e);
+        if (!may_follow(at, e)) return NULL;
         to[n] = 0;
         if (to[0] != '/') {
             if (!folder_of(at, folder) || strlen(folder) + (size_t)n + 2 > sizeof at) break;
@@ -312,7 +327,10 @@ static bool cannot_create(const char *path, err *e) {
 /* Refuses folders, pipes and devices, which are never replaced. */
 static bool replaceable(const char *path, err *e) {
     struct stat st;
-    if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) return true;
+    if (stat(path, &st) != 0) /* final_name refuses links without end */
+        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ||
+               err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
+    if (S_ISREG(st.st_mode)) return true;
     return err_set(e, ERR_CANT_CREATE,
                    S_ISDIR(st.st_mode) ? "'%s' is a folder; give the name of a file"
                                        : "'%s' is not a regular file and cannot be replaced",
@@ -523,7 +541,7 @@ bool file_write_all(const char *path, const void *bytes, size_t n, err *e) {
 
 /* --- folders ----------------------------------------------------------------------------- */
 
-bool file_make_dirs(const char *path, err *e) {
+bool file_make_dirs(const char *path, unsigned mode, err *e) {
     char buf[PATH_MAX];
     int n = snprintf(buf, sizeof buf, "%s", path);
     if (n <= 0) return err_set(e, ERR_CANT_CREATE, "the name of a folder is empty");
@@ -533,7 +551,7 @@ bool file_make_dirs(const char *path, err *e) {
         if (*p != '/' && *p != 0) continue;
         char c = *p;
         *p = 0;
-        if (mkdir(buf, 0777) != 0 && errno != EEXIST)
+        if (mkdir(buf, mode) != 0 && errno != EEXIST)
             return err_errno(e, ERR_CANT_CREATE, "cannot make the folder '%s'", buf);
         *p = c;
         if (!c) return true;

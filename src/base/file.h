@@ -73,6 +73,6 @@ void file_out_remove_all(void);
 void file_sweep(const char *folder);
 
 /* Makes a folder and the folders above it (mkdir -p). */
-bool file_make_dirs(const char *path, err *e);
+bool file_make_dirs(const char *path, unsigned mode, err *e);
 
 #endif

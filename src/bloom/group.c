@@ -104,6 +104,7 @@ static bool check_proof(search *s, err *e) {
     log_info("channel '%s': the pixel at %d, %d is %g and should be %g, %.3g times as far off as "
              "predicted: the result is not believed",
              view_name(v, p->channel), x, y, p->got, p->want, p->worst);
+    if (s->o->lease.spectrum_cached) cache_distrust(s->o->lease.spectrum_of, v->s->cache_dir);
     m->kept = false;
     m->channel = p->channel;
     m->error[p->channel] = m->floor = fabs(p->got - p->want);

@@ -356,7 +356,8 @@ static bool make_lines(void *ctx, spectrum_lines *to, const plan *p, err *e) {
     else if (ok && s->kernel.is_spectrum && psf_same(k, &file->kernel))
         ok = spectrum_copy(&source, file, e);
     else if (ok)
-        ok = cache_spectrum(&source, k, &place, s->threads, e), l->spectrum_cached = source.cached;
+        ok = cache_spectrum(&source, k, &place, s->threads, e), l->spectrum_cached = source.cached,
+        l->spectrum_of = source.cached ? psf_hash(k) : l->spectrum_of;
     ok = ok && spectrum_at(to, &source, &ask, s->threads, e);
     spectrum_free(&source);
     psf_free(&rest);

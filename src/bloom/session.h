@@ -35,6 +35,7 @@ typedef struct {
     device_lease at;
     engine_device device;
     plan plan;
+    hash128 spectrum_of;     /* the psf of the cache's entry, where spectrum_cached */
     double spectrum_seconds; /* spent on the kernel's spectrum, added to with each session_take */
     bool spectrum_cached;
     char note[256]; /* why the session has gone over to the CPU, if it did so here */

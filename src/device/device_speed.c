@@ -143,7 +143,7 @@ bool device_speed_save(const engine_device *d, int threads, const device_speed *
     for (int i = 0; i < FIELD_COUNT; i++)
         text_add(&body, "%s %.6g\n", FIELDS[i].key, *value_of(&copy, &FIELDS[i]));
     text_add(&body, "# %s, %s\n", d->name, d->driver);
-    bool ok = file_make_dirs(cache_dir, e) && file_write_all(path.s, body.s, body.n, e);
+    bool ok = file_make_dirs(cache_dir, 0700, e) && file_write_all(path.s, body.s, body.n, e);
     text_free(&path);
     text_free(&body);
     return ok;

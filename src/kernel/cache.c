@@ -40,9 +40,9 @@ static bool entry_path(char to[CACHE_PATH], const char *dir, const char *name) {
 
 /* --- names ------------------------------------------------------------------------------- */
 
-static void entry_name(char to[CACHE_NAME], const psf *k) {
+static void entry_name(char to[CACHE_NAME], hash128 of) {
     char hash[HASH_TEXT];
-    hash_text(psf_hash(k), hash);
+    hash_text(of, hash);
     snprintf(to, CACHE_NAME, "%s.v%d.spectrum", hash, SPECTRUM_FILE_VERSION);
 }
 
@@ -60,7 +60,7 @@ static bool is_entry_name(const char *name) {
 static bool read_entry(spectrum *s, const char *path, const char *name, err *e) {
     char own[CACHE_NAME];
     if (!spectrum_file_read(s, path, e)) return false;
-    entry_name(own, &s->kernel);
+    entry_name(own, psf_hash(&s->kernel));
     if (strcmp(own, name) == 0) return true;
     spectrum_free(s);
     return err_set(e, ERR_DATA, "spectrum '%s': it is of another kernel than its name says", path);
@@ -70,7 +70,12 @@ static bool read_entry(spectrum *s, const char *path, const char *name, err *e) 
 static bool load(spectrum *s, const psf *k, const char *dir, const char *name, bool own) {
     char path[CACHE_PATH];
     err e = {0};
-    if (!entry_path(path, dir, name) || access(path, F_OK) != 0) return false;
+    struct stat st;
+    if (!entry_path(path, dir, name) || stat(path, &st) != 0) return false;
+    if (st.st_uid != geteuid() && st.st_uid != 0) {
+        log_info("the cache's '%s' belongs to another user, and is not used", path);
+        return false;
+    }
     if (!read_entry(s, path, name, &e)) {
         if (e.code == ERR_DATA)
             log_warn("the cache holds a broken entry, which is not used: %s", e.msg);
@@ -98,16 +103,23 @@ static void store(const spectrum *s, const char *dir, const char *name, uint64_t
         return;
     }
     if (!joined(folder, dir, "/spectra") || !entry_path(path, dir, name)) return;
-    if (!file_make_dirs(folder, &e) || !spectrum_file_write(path, s, &e) ||
+    if (!file_make_dirs(folder, 0700, &e) || !spectrum_file_write(path, s, &e) ||
         !cache_trim(&trimmed, dir, budget, &e))
         log_info("the kernel's spectrum is not kept: %s", e.msg);
+}
+
+void cache_distrust(hash128 of, const char *asked) {
+    char dir[CACHE_PATH], name[CACHE_NAME], path[CACHE_PATH];
+    entry_name(name, of);
+    if (cache_path(dir, asked) && entry_path(path, dir, name) && unlink(path) == 0)
+        log_warn("the cache's '%s' fails a proof, and is removed", path);
 }
 
 bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *threads, err *e) {
     char dir[CACHE_PATH], name[CACHE_NAME];
     const char *shared = getenv("FFTBLOOM_CACHE_RO");
     bool usable = place->budget > 0 && cache_path(dir, place->dir);
-    entry_name(name, k);
+    entry_name(name, psf_hash(k));
     if ((usable && load(s, k, dir, name, true)) ||
         (place->budget > 0 && shared && *shared && load(s, k, shared, name, false)))
         return true;

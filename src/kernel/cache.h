@@ -6,8 +6,9 @@
  * same psf share an entry. Entries appear by rename, so a reader sees a whole one or none, and no
  * process waits for another. If an entry is broken, or its kernel is not the one that its name
  * says, a warning is logged and the spectrum is made again. A folder that cannot be used is logged
- * at LOG_INFO and is never a failure. $FFTBLOOM_CACHE_RO names a second folder, which is read after
- * the first and never written. The module does not touch other things in the cache folder. */
+ * at LOG_INFO and is never a failure. Folders are made for their owner alone, and entries of others
+ * than this user and root are not used. $FFTBLOOM_CACHE_RO names a second folder, which is read
+ * after the first and never written. The module does not touch other things in the cache folder. */
 #ifndef BLOOM_CACHE_H
 #define BLOOM_CACHE_H
 
@@ -29,6 +30,10 @@ bool cache_path(char to[CACHE_PATH], const char *asked);
 /* Reads the spectrum of `k` from the cache, or makes it and keeps it there; s->cached tells which.
  * Fails only if spectrum_make does. */
 bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *threads, err *e);
+
+/* Removes the entry of the psf of this hash, with a warning, after a result that was made with it
+ * has failed a proof: checksums have no key, so an entry may be forged. */
+void cache_distrust(hash128 of, const char *asked);
 
 /* --- for the cache command --- */
 

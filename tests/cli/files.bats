@@ -138,3 +138,31 @@ J
     race precompute kernel.exr -o n.spectrum
     race kernel make star --taps 64 -o star.exr
 }
+
+@test "links that others have laid in a shared folder are not followed" {
+    [ "$(id -u)" -eq 0 ] || skip "only root can lay a link as somebody else"
+    make_images
+    mkdir -m 1777 shared
+    echo mine >mine.exr
+    ln -s "$PWD/mine.exr" shared/out.exr
+    chown -h 65534 shared/out.exr
+    run "$FFTBLOOM" in.exr kernel.exr -o shared/out.exr
+    [ "$status" -eq 73 ]
+    [[ "$output" == *"another user has laid"* ]]
+    [ "$(<mine.exr)" = mine ]
+    chown -h 0 shared/out.exr
+    "$FFTBLOOM" in.exr kernel.exr -o shared/out.exr
+    cmp shared/out.exr mine.exr
+}
+
+@test "a stamp that is a link to another file does not empty it" {
+    make_images
+    export FFTBLOOM_CACHE_DIR=$PWD/cache
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr --update
+    echo precious >precious
+    for s in cache/stamps/*; do ln -f precious "$s"; done
+    run "$FFTBLOOM" in.exr kernel.exr -o out.exr --update
+    echo "$output"
+    [ "$(<precious)" = precious ]
+    [[ "$output" == *"link to another file"* ]]
+}

@@ -136,6 +136,36 @@ static void overwrite(const char *path, long at, const char *bytes, size_t n) {
     fclose(f);
 }
 
+/* Entries of others are passed over, one that has failed a proof is removed, and nobody else can
+ * write into the folder, whatever the umask. */
+static void whom_to_trust(void **state) {
+    (void)state;
+    cache_place p = place("trust");
+    psf k = kernel_make(STAR, 9, 9, 1, 4, 4);
+    struct stat st;
+    char path[900];
+    mode_t mask = umask(0);
+    assert_false(ask(&k, p));
+    umask(mask);
+    snprintf(path, sizeof path, "%s/spectra", p.dir);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    cache_distrust(psf_hash(&k), p.dir);
+    assert_false(ask(&k, p));
+    assert_true(ask(&k, p));
+    cache_list l;
+    err e = {0};
+    CHECK_OK(cache_list_make(&l, p.dir, &e), e);
+    assert_int_equal(l.count, 1);
+    snprintf(path, sizeof path, "%s/spectra/%s", p.dir, l.entry[0].name);
+    cache_list_free(&l);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(path, 65534, 65534), 0);
+        assert_false(ask(&k, p));
+    }
+    psf_free(&k);
+}
+
 static void broken_ones_are_made_again(void **state) {
     (void)state;
     cache_place p = place("broken");
@@ -270,7 +300,7 @@ static void the_oldest_go_first(void **state) {
                                         "stamps/.c.stamp.fftbloom-0123456789abcdef.tmp"};
     char path[1024];
     snprintf(path, sizeof path, "%s/stamps", p.dir);
-    CHECK_OK(file_make_dirs(path, &e), e);
+    CHECK_OK(file_make_dirs(path, 0777, &e), e);
     for (int i = 0; i < 4; i++) put_file(p, temps[i]);
     snprintf(path, sizeof path, "%s/%s", p.dir, temps[0]);
     int used = open(path, O_WRONLY);
@@ -365,6 +395,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths),
         cmocka_unit_test(hits),
+        cmocka_unit_test(whom_to_trust),
         cmocka_unit_test(broken_ones_are_made_again),
         cmocka_unit_test(an_unwritable_folder_is_no_failure),
         cmocka_unit_test(the_read_only_tier),

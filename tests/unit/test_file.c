@@ -193,12 +193,12 @@ static void ends_at_any_moment(void **state) {
 static void folders(void **state) {
     (void)state;
     err e = {0};
-    CHECK_OK(file_make_dirs(at("deep/er/and/deeper"), &e), e);
-    CHECK_OK(file_make_dirs(at("deep/er/"), &e), e);
-    assert_false(file_make_dirs("", &e));
+    CHECK_OK(file_make_dirs(at("deep/er/and/deeper"), 0777, &e), e);
+    CHECK_OK(file_make_dirs(at("deep/er/"), 0777, &e), e);
+    assert_false(file_make_dirs("", 0777, &e));
     assert_int_equal(e.code, ERR_CANT_CREATE);
     put("file", "");
-    assert_false(file_make_dirs(at("file/sub"), &e));
+    assert_false(file_make_dirs(at("file/sub"), 0777, &e));
     assert_int_equal(e.code, ERR_CANT_CREATE);
 }
 

@@ -242,7 +242,7 @@ static void trimming(void **state) {
     stamps_kept kept;
     CHECK_OK(stamps_trim(&kept, in_folder("none"), 0, &e), e);
     assert_int_equal(kept.count, 0);
-    CHECK_OK(file_make_dirs(in_folder("full/stamps"), &e), e);
+    CHECK_OK(file_make_dirs(in_folder("full/stamps"), 0777, &e), e);
     for (int i = 0; i < 20; i++) {
         char name[64];
         snprintf(name, sizeof name, "full/stamps/%032x.stamp", i);

@@ -71,7 +71,8 @@ bool suite_bless(const char *path, image *result, const suite_origin *o, par *th
     const char *slash = strrchr(path, '/');
     text folder = {0};
     if (slash && slash != path) text_add_bytes(&folder, path, (size_t)(slash - path));
-    bool ok = (!folder.s || file_make_dirs(folder.s, e)) && image_save(path, result, threads, e);
+    bool ok = (!folder.s || file_make_dirs(folder.s, 0777, e)) &&
+              image_save(path, result, threads, e);
     text_free(&folder);
     return ok;
 }

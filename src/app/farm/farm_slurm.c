@@ -118,7 +118,7 @@ static bool is_free(const farm *f, const char *script, err *e) {
 static bool write_script(const farm *f, const char *path, err *e) {
     text script = {0};
     farm_slurm_script(f, &script);
-    bool ok = file_make_dirs(f->folder, e) && is_free(f, path, e) &&
+    bool ok = file_make_dirs(f->folder, 0777, e) && is_free(f, path, e) &&
               file_write_all(path, script.s, script.n, e);
     text_free(&script);
     for (size_t i = 0; ok && (i < f->chunks || has_report(f, i)); i++) {

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -164,14 +165,18 @@ bool stamp_write(const stamp *st, const file_mark *read, err *e) {
     /* An input that was replaced by its result is up to date as it is now. */
     stamp_content(st, file_mark_same(&in, &out) ? &out : read, &out, &content);
     text_add(&folder, "%s/" FOLDER, st->cache);
-    bool ok = file_make_dirs(folder.s, e);
+    bool ok = file_make_dirs(folder.s, 0700, e);
     if (ok) {
         /* In place and without a sync: a reader that finds half of a stamp ignores it. */
-        int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+        int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
         int fd = open(path.s, flags, 0666);
+        struct stat is;
         if (fd < 0)
             ok = err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path.s);
-        else if (write(fd, content.s, content.n) != (ssize_t)content.n)
+        else if (fstat(fd, &is) != 0 || !S_ISREG(is.st_mode) || is.st_nlink > 1)
+            ok = err_set(e, ERR_CANT_CREATE,
+                         "'%s' is no stamp but a link to another file; remove it", path.s);
+        else if (ftruncate(fd, 0) != 0 || write(fd, content.s, content.n) != (ssize_t)content.n)
             ok = err_errno(e, ERR_IO, "cannot write '%s'", path.s);
         if (fd >= 0) close(fd);
     }

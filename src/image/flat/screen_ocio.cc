@@ -7,6 +7,7 @@ extern "C" {
 #include <exception>
 #include <new>
 #include <string>
+#include <sys/stat.h>
 
 #if WITH_OCIO
 #include <OpenColorIO/OpenColorIO.h>
@@ -83,6 +84,11 @@ screen_ocio *screen_ocio_open(const char *name, err *e) {
     const char *path = getenv("OCIO");
     if (!path || !*path) {
         err_set(e, ERR_CONFIG, "view ocio needs the variable OCIO; set it to the path of a config");
+        return nullptr;
+    }
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        err_set(e, ERR_CONFIG, "OCIO=%s is not a regular file", path);
         return nullptr;
     }
     try {
