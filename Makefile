@@ -252,10 +252,10 @@ $(FAULTS): tests/faults/faults.c Makefile
 	$(Q)$(CC) -std=c11 -O1 $(WARN) $(DEFS) -shared -fPIC $< -o $@ -ldl
 
 # Random images and kernels that are made to break the promise, against the definition:
-# make fuzz-promise [RUNS=n] [SEED=n] [DEVICE=gpu]
+# make fuzz-promise [RUNS=n] [SEED=n] [DEVICE=gpu] [MASK=mask]
 .PHONY: fuzz-promise
 fuzz-promise: $(BUILD)/tests/test_promise
-	$< $(or $(RUNS),20000) $(or $(SEED),1) $(or $(DEVICE),cpu)
+	$< $(or $(RUNS),20000) $(or $(SEED),1) $(or $(DEVICE),cpu) $(MASK)
 
 .PHONY: run-tests tests
 tests: $(TESTS) $(FAULTS)

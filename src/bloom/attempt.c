@@ -38,7 +38,7 @@ static void keep_halfs(attempt *a) {
     const view *v = a->v;
     bool core = a->method->core, plain = !core;
     for (uint32_t c = 0; c < v->channels; c++) plain &= is_plain(a, c);
-    bool may = v->halfs && !a->wide && !v->tile && !v->glare[0] &&
+    bool may = v->halfs && !a->wide && !v->kept.w && !v->glare[0] &&
                v->s->half_overflow != OVERFLOW_FLOAT;
     a->from_halfs = may && plain;
     a->to_halfs = may && (plain || core || a->turns);
@@ -103,14 +103,14 @@ static void load_doubles(const view *v, void *ctx, uint32_t c, size_t first, siz
     float f[VIEW_BLOCK];
     image_to_float(f, *view_plane(v, c), v->type[c], first, n);
     for (size_t i = 0; i < n; i++)
-        ((double *)a->in[c])[first + i] = join_excess_of(&v->excess, (double)f[i]);
+        ((double *)a->in[c])[first + i] = join_spread_of(&v->spread, first + i, (double)f[i]);
 }
 
 static void load_floats(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     const attempt *a = ctx;
     float *to = (float *)a->in[c] + first;
     image_to_float(to, *view_plane(v, c), v->type[c], first, n);
-    if (!v->all) join_excess_row(&v->excess, to, to, n);
+    if (!v->all) join_spread_row(&v->spread, first, to, to, n);
 }
 
 static void scale_in(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
@@ -157,7 +157,7 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
     const view *v = a->v;
     join_job j = {.tail = &v->size->tail,
                   .type = v->type,
-                  .excess = v->excess,
+                  .spread = v->spread,
                   .made = a->made,
                   .wide = a->wide,
                   .spots = a->spots,
@@ -171,7 +171,7 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
                   .out = to->out,
                   .half = a->to_halfs ? to->half : NULL,
                   .glare = v->glare[0] ? v->glare : NULL,
-                  .kept = v->tile ? v->tile->kept : (tail_kept){0}};
+                  .kept = v->kept};
     for (uint32_t c = 0; c < v->channels; c++) {
         j.source[c] = *view_plane(v, c);
         j.dark[c] = a->l->dark[c];

@@ -4,11 +4,9 @@
 #include "base/number.h"
 #include "bloom/group.h"
 #include "bloom/mask.h"
+#include "bloom/part.h"
 #include "bloom/session.h"
-#include "bloom/store.h"
-#include "bloom/tiled.h"
-#include "bloom/tiled_mask.h"
-#include "bloom/tiled_window.h"
+#include "bloom/window.h"
 #include "image/layers.h"
 
 #include <inttypes.h>
@@ -114,163 +112,37 @@ static bool choose_windows(const bloom *b, const image_part *p, windows *w, err 
     return image_box_check(&w->computed, "data and display", IMAGE_SIDE, e);
 }
 
-/* --- layers --------------------------------------------------------------------------------- */
-
-/* Adds the glare of a channel to the image as a channel. */
-static bool add_plane(image *img, int part, const group_plane *g, err *e) {
-    image_part *p = &img->head.part[part];
-    size_t n = (size_t)image_width(p) * image_height(p);
-    void *made = mem_raw(n, pixel_bytes(g->type), "glare", e);
-    void **plane = mem_raw((size_t)p->channels + 1, sizeof *plane, "planes", e);
-    if (!made || !plane || !image_add_channel(p, g->name.s, g->type, e)) {
-        mem_free(made);
-        mem_free(plane);
-        return false;
-    }
-    store_floats(made, g->type, 0, g->plane, n);
-    int at = image_find_channel(p, g->name.s);
-    memcpy(plane, img->plane[part], (size_t)at * sizeof *plane);
-    plane[at] = made;
-    memcpy(plane + at + 1, img->plane[part] + at, (size_t)(p->channels - 1 - at) * sizeof *plane);
-    mem_free(img->plane[part]);
-    img->plane[part] = plane;
-    return true;
-}
-
 /* --- images --------------------------------------------------------------------------------- */
 
-/* The part's window is as it came: its height is what the kernel's size may be relative to. */
-static group_job job_of(const bloom *b, image *img, int part, buffers *buf) {
-    return (group_job){.s = &b->s,
-                       .threads = b->threads,
-                       .session = b->session,
-                       .buf = buf,
-                       .img = img,
-                       .part = part,
-                       .height = image_height(&img->head.part[part])};
-}
-
-/* The masks of a part, one for each of its groups, from before its window changed. */
-typedef struct {
-    mask *of;
-    int groups;
-} mask_set;
-
-static bool make_masks(mask_set *to, const bloom *b, const image *img, int part, const layer_map *m,
-                       err *e) {
-    layer_light is;
-    bool ok = (to->of = mem_new((size_t)m->groups + 1, sizeof *to->of, "masks", e)) != NULL;
-    to->groups = m->groups;
-    for (int i = 0; ok && i < m->groups; i++) {
-        ok = layer_light_of(&is, &b->s, &img->head.part[part], &m->group[i], e);
-        if (ok && is.mask[0]) ok = mask_make(&to->of[i], img, part, is.mask, e);
-    }
-    return ok;
-}
-
-static void free_masks(mask_set *s) {
-    for (int i = 0; s->of && i < s->groups; i++) mask_free(&s->of[i]);
-    mem_free(s->of);
-}
-
-static void note_clamped(bloom_report *r, uint64_t values) {
-    if (values)
-        store_note(r,
-                   "%" PRIu64 " values beyond 65504 were clamped to it, with the light that the "
-                   "mask holds back",
-                   values);
-}
-
-/* Does something with a group by the settings of its layer: leaves in it what the mask lets
- * through, and afterwards adds the rest. */
-typedef bool group_fn(const group_job *j, bloom_report *r, err *e);
-
-static bool with_light(group_fn *f, group_job *j, const mask *m, bloom_report *r, err *e) {
-    layer_light is;
-    mask_rest rest = {{NULL}};
-    bool alpha = j->s->alpha == ALPHA_CONVOLVE;
-    if (!layer_light_of(&is, j->s, &j->img->head.part[j->part], j->layer, e)) return false;
-    j->light = &is;
-    if (is.threshold > 0 && !(j->s->threshold > 0))
-        store_note(r, "layer '%.100s': only light above %g is spread",
-                   *j->layer->name ? j->layer->name : "rgba", is.threshold);
-    bool ok = (!m->value || mask_take(&rest, m, j->img, j->part, j->layer, alpha, e)) && f(j, r, e);
-    uint64_t over = ok ? mask_give(&rest, j->img, j->part, j->layer) : 0;
-    mask_rest_free(&rest);
-    ok = ok && mask_may_clamp(j->s, over, e);
-    if (ok) note_clamped(r, over);
-    return ok;
-}
-
-/* Blooms the groups one after the other. `any` is the job of any of them. The glare of all of them
- * is kept until the last one is done, because a new channel moves the others. */
-static bool bloom_groups(const group_job *any, const layer_map *m, const mask_set *masks,
-                         bloom_report *r, err *e) {
-    const char *layer = any->s->emit_layer;
-    bool emit = layer && *layer, ok = true;
-    group_glare *glare = emit ? mem_new((size_t)m->groups, sizeof *glare, "glare", e) : NULL;
-    if (emit && !glare) return false;
-    for (int i = 0; ok && i < m->groups; i++) {
-        group_job j = *any;
-        j.layer = &m->group[i];
-        j.glare = emit ? &glare[i] : NULL;
-        ok = with_light(group_bloom, &j, &masks->of[i], r, e);
-    }
-    for (int i = 0; ok && emit && i < m->groups; i++)
-        for (uint32_t c = 0; ok && c < glare[i].channels; c++)
-            ok = add_plane(any->img, any->part, &glare[i].channel[c], e) ||
-                 err_in(e, "layer '%s'", layer);
-    for (int i = 0; emit && i < m->groups; i++) group_glare_free(&glare[i]);
-    mem_free(glare);
-    return ok;
-}
-
-static bool bloom_part(const bloom *b, image *img, int part, bloom_report *r, err *e) {
-    layer_map m;
-    windows w;
-    buffers buf = {0};
-    mask_set masks = {0};
-    image_part *p = &img->head.part[part];
-    if (!layer_map_make(&m, p, b->s.layers, b->s.exclude, e)) return false;
-    const group_job any = job_of(b, img, part, &buf);
-    uint32_t first = r->ledger_rows;
-    bool ok = true;
-    if (m.groups) {
-        ok = make_masks(&masks, b, img, part, &m, e) && choose_windows(b, p, &w, e) &&
-             image_set_window(img, part, &w.computed, e) && bloom_groups(&any, &m, &masks, r, e);
-        bool cuts = ok && !image_box_holds(&w.kept, &w.computed);
-        for (uint32_t i = first; cuts && i < r->ledger_rows; i++) {
-            int c = image_find_channel(p, r->ledger[i].channel);
-            if (c < 0) continue; /* a name that the ledger has cut */
-            ledger_cut(&r->ledger[i], img->plane[part][c], p->channel[c].type, &w.computed,
-                       &w.kept);
-        }
-        ok = ok && image_set_window(img, part, &w.kept, e);
-    }
-    free_masks(&masks);
-    buffers_free(&buf);
-    layer_map_free(&m);
-    return ok;
+/* Returns the job of a part. The height is that of the file: kernels may be sized by it. */
+static part_job job_of(const bloom *b, int part, uint32_t height, const rows_source *in,
+                       const rows_sink *out) {
+    return (part_job){.s = &b->s,
+                      .threads = b->threads,
+                      .session = b->session,
+                      .part = part,
+                      .height = height,
+                      .in = in,
+                      .out = out};
 }
 
 static void begin(const bloom *b, bloom_report *r) {
     const char *faults = session_faults(b->session);
     *r = (bloom_report){.promise.tolerance = b->s.tolerance};
-    if (*faults) store_note(r, "kernel '%.100s': %s", session_kernel(b->session)->path, faults);
+    if (*faults) report_note(r, "kernel '%.100s': %s", session_kernel(b->session)->path, faults);
     if (b->s.threshold > 0)
-        store_note(r,
-                   "only light above %g is spread: a lens does not do this, and the glare does not "
-                   "have the kernel's shape",
-                   b->s.threshold);
+        report_note(
+            r,
+            "only light above %g is spread: a lens does not do this, and the glare does not "
+            "have the kernel's shape",
+            b->s.threshold);
     if (b->s.emit_layer && *b->s.emit_layer)
-        store_note(
+        report_note(
             r,
             "the tolerance holds for the image; layer '%s' has the same absolute errors, which "
             "may be more than that of its own, darker pixels",
             b->s.emit_layer);
-    if (b->s.mask)
-        store_note(r, "only light within the mask '%.200s' is spread; the ledger counts no other",
-                   b->s.mask);
+    if (b->s.mask) report_note(r, "only light within the mask '%.200s' is spread", b->s.mask);
 }
 
 /* Refuses the result if --verify found the promise broken. The image is done all the same. */
@@ -294,12 +166,67 @@ static bool check_globs(const bloom *b, const image_header *h, err *e) {
     return layer_globs_check(h, b->s.layers, b->s.exclude, e) && layer_light_find(&b->s, h, e);
 }
 
+/* Says which layers have a threshold of their own. */
+static bool note_thresholds(const bloom *b, const image_part *p, const layer_map *m,
+                            bloom_report *r, err *e) {
+    layer_light is;
+    for (int i = 0; i < m->groups; i++) {
+        const layer_group *g = &m->group[i];
+        if (!layer_light_of(&is, &b->s, p, g, e)) return false;
+        if (is.threshold > 0 && !(b->s.threshold > 0))
+            report_note(r, "layer '%.100s': only light above %g is spread",
+                        *g->name ? g->name : "rgba", is.threshold);
+    }
+    return true;
+}
+
+/* Finds the windows of a part. One without colour keeps its own. */
+static bool boxes_of(const bloom *b, const image_part *p, window_boxes *box, bloom_report *r,
+                     err *e) {
+    layer_map m;
+    windows w = {p->data, p->data};
+    if (!layer_map_make(&m, p, b->s.layers, b->s.exclude, e)) return false;
+    bool ok = !m.groups || choose_windows(b, p, &w, e);
+    ok = ok && (!r || note_thresholds(b, p, &m, r, e));
+    *box = (window_boxes){w.computed, w.kept};
+    layer_map_free(&m);
+    return ok;
+}
+
+static bool bloom_part(const bloom *b, image *img, int part, bloom_report *r, err *e) {
+    image_part *p = &img->head.part[part];
+    window_boxes box;
+    image_header head = {0};
+    rows_image rows;
+    uint32_t height = image_height(p), first = r->ledger_rows;
+    if (!img->plane[part]) return true;
+    bool ok = boxes_of(b, p, &box, r, e) && image_set_window(img, part, &box.computed, e) &&
+              image_header_copy(&head, &img->head, e);
+    rows_image_open(&rows, img, &head);
+    const part_job j = job_of(b, part, height, &rows.in, &rows.out);
+    ok = ok && part_bloom(&j, r, e);
+    bool cuts = ok && !image_box_holds(&box.kept, &box.computed);
+    for (uint32_t i = first; cuts && i < r->ledger_rows; i++) {
+        int c = image_find_channel(p, r->ledger[i].channel);
+        if (c < 0) continue; /* a name that the ledger has cut */
+        ledger_cut(&r->ledger[i], img->plane[part][c], p->channel[c].type, &box.computed,
+                   &box.kept);
+    }
+    image_header_free(&head);
+    return ok && image_set_window(img, part, &box.kept, e);
+}
+
+/* Returns whether the whole kernel is its centre, so that every bit stays, even of NaNs and
+ * negative zeros. */
+static bool does_nothing(const bloom_settings *s) {
+    return s->sharpen == 1 && s->window == WINDOW_KEEP && !s->per_layer &&
+           !(s->emit_layer && *s->emit_layer);
+}
+
 bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e) {
     begin(b, r);
     if (!check_globs(b, &img->head, e)) return false;
-    /* The whole kernel is its centre, so every bit stays, even of NaNs and negative zeros. */
-    if (b->s.sharpen == 1 && b->s.window == WINDOW_KEEP && !b->s.emit_layer && !b->s.per_layer)
-        return true;
+    if (does_nothing(&b->s)) return true;
     for (int part = 0; part < img->head.parts; part++)
         if (!bloom_part(b, img, part, r, e)) return false;
     return r->groups ? judge(b, r, e) : no_layer(e);
@@ -307,92 +234,49 @@ bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e) {
 
 /* --- in tiles ------------------------------------------------------------------------------- */
 
-/* Finds the windows of a part. One without colour keeps its own. */
-static bool box_of(const bloom *b, const image_part *p, tiled_box *box, err *e) {
-    layer_map m;
-    windows w = {p->data, p->data};
-    if (!layer_map_make(&m, p, b->s.layers, b->s.exclude, e)) return false;
-    bool ok = !m.groups || choose_windows(b, p, &w, e);
-    *box = (tiled_box){w.computed, w.kept};
-    layer_map_free(&m);
-    return ok;
-}
-
-/* What stands between bloom and the rows of a file: windows, and masks before them. */
-typedef struct {
-    const image_header *head; /* as bloom sees it */
-    const bloom_rows *rows;
-    const image_header *came;
-    tiled_box *box;
-    tiled_windows *windows;
-    tiled_masks *masks; /* NULL: there are none */
-} tiled_way;
-
-static void close_way(tiled_way *w) {
-    tiled_masks_close(&w->masks);
-    tiled_windows_close(&w->windows);
-    mem_free(w->box);
-}
-
-/* The caller calls close_way, also after a failure. */
-static bool open_way(tiled_way *w, const bloom *b, const image_header *h, const bloom_rows *rows,
-                     err *e) {
-    *w = (tiled_way){.came = h};
-    w->box = mem_new((size_t)h->parts, sizeof *w->box, "windows", e);
-    bool ok = w->box != NULL;
-    for (int i = 0; ok && i < h->parts; i++) ok = box_of(b, &h->part[i], &w->box[i], e);
-    ok = ok && (w->windows = tiled_windows_open(&b->s, h, w->box, rows, e));
-    if (!ok) return false;
-    w->head = tiled_windows_header(w->windows);
-    w->rows = tiled_windows_rows(w->windows);
-    if (!b->s.mask && !b->s.per_layer) return true;
-    if (!(w->masks = tiled_masks_open(&b->s, w->head, w->rows, e))) return false;
-    w->rows = tiled_masks_rows(w->masks);
-    return true;
-}
-
-static tiled_job job_in_tiles(const bloom *b, const tiled_way *w, int part) {
-    return (tiled_job){.s = &b->s,
-                       .threads = b->threads,
-                       .session = b->session,
-                       .head = w->head,
-                       .part = part,
-                       .height = image_height(&w->came->part[part]),
-                       .rows = w->rows};
+/* Finds the windows of all parts, to be freed with mem_free. */
+static window_boxes *all_boxes(const bloom *b, const image_header *h, bloom_report *r, err *e) {
+    window_boxes *box = mem_new((size_t)h->parts, sizeof *box, "windows", e);
+    bool ok = box != NULL;
+    for (int i = 0; ok && i < h->parts; i++) ok = boxes_of(b, &h->part[i], &box[i], r, e);
+    if (!ok) mem_free(box), box = NULL;
+    return box;
 }
 
 bool bloom_tiled_header(const bloom *b, image_header *h, err *e) {
     for (int part = 0; part < h->parts; part++) {
-        tiled_box box;
-        if (!box_of(b, &h->part[part], &box, e) || !tiled_header(&h->part[part], &b->s, e))
+        window_boxes box;
+        if (!boxes_of(b, &h->part[part], &box, NULL, e) || !part_header(&h->part[part], &b->s, e))
             return false;
         h->part[part].data = box.kept;
     }
     return true;
 }
 
-static bool tile_parts(const bloom *b, const tiled_way *w, bloom_report *r, err *e) {
-    bool none = b->s.sharpen == 1 && b->s.window == WINDOW_KEEP && !b->s.per_layer &&
-                !(b->s.emit_layer && *b->s.emit_layer);
-    for (int part = 0; part < w->head->parts; part++) {
-        const tiled_job j = job_in_tiles(b, w, part);
-        uint32_t height = image_height(&w->head->part[part]), first = r->ledger_rows;
-        if (none ? !w->rows->write(w->rows->ctx, part, 0, height, NULL, e) : !tiled_bloom(&j, r, e))
-            return false;
-        tiled_windows_cut(w->windows, part, r, first);
+static bool tile_parts(const bloom *b, const window_rows *w, const bloom_rows *rows,
+                       bloom_report *r, err *e) {
+    bool none = does_nothing(&b->s), ok = true;
+    for (int part = 0; ok && part < w->in.head->parts; part++) {
+        part_job j = job_of(b, part, image_height(&rows->in.head->part[part]), &w->in, &w->out);
+        uint32_t first = r->ledger_rows;
+        j.bytes = rows->bytes;
+        j.tiles = true;
+        ok = none ? rows_copy(&w->in, &w->out, part, &w->in.head->part[part], e)
+                  : part_bloom(&j, r, e);
+        if (ok) window_cut(w, part, r, first);
     }
-    return none || (r->groups ? judge(b, r, e) : no_layer(e));
+    return ok && (none || (r->groups ? judge(b, r, e) : no_layer(e)));
 }
 
-bool bloom_tiled(const bloom *b, const image_header *h, const bloom_rows *rows, bloom_report *r,
-                 err *e) {
-    tiled_way w;
+bool bloom_tiled(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) {
+    window_rows w = {.own = NULL};
     begin(b, r);
-    if (!check_globs(b, h, e)) return false;
-    session_rest(b->session); /* an attempt to make it whole may have left much in memory */
-    bool ok = open_way(&w, b, h, rows, e) && tile_parts(b, &w, r, e);
-    if (ok && w.masks) note_clamped(r, tiled_masks_clamped(w.masks));
-    close_way(&w);
+    if (!check_globs(b, rows->in.head, e)) return false;
+    window_boxes *box = all_boxes(b, rows->in.head, r, e);
+    bool ok = box && window_open(&w, box, &rows->in, &rows->out, e) &&
+              tile_parts(b, &w, rows, r, e);
+    window_close(&w);
+    mem_free(box);
     return ok;
 }
 
@@ -411,35 +295,71 @@ static bool first_group(const bloom *b, const image_header *h, layer_map *m, int
 
 bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
     layer_map m;
-    windows w;
     int part;
     buffers buf = {0};
+    window_boxes box;
+    layer_light is;
+    mask_place at;
+    rows_image rows;
+    float *mask = NULL;
+    image_header head = {0};
     begin(b, r);
     if (!first_group(b, &img->head, &m, &part, e)) return false;
-    group_job j = job_of(b, img, part, &buf);
-    mask_set masks = {0};
-    j.layer = &m.group[0];
-    bool ok = make_masks(&masks, b, img, part, &m, e) &&
-              choose_windows(b, &img->head.part[part], &w, e) &&
-              image_set_window(img, part, &w.computed, e) &&
-              with_light(group_predict, &j, &masks.of[0], r, e);
-    free_masks(&masks);
+    image_part *p = &img->head.part[part];
+    uint32_t height = image_height(p);
+    bool ok = layer_light_of(&is, &b->s, p, &m.group[0], e) && boxes_of(b, p, &box, r, e) &&
+              image_set_window(img, part, &box.computed, e) &&
+              image_header_copy(&head, &img->head, e);
+    rows_image_open(&rows, img, &head);
+    size_t n = (size_t)image_width(p) * image_height(p);
+    if (ok && is.mask[0])
+        ok = mask_find(&at, &head, part, is.mask, e) &&
+             (mask = mem_raw(n, sizeof *mask, "a mask", e)) &&
+             mask_read(mask, &rows.in, &at, p, 0, image_height(p), e);
+    const group_job j = {.s = &b->s,
+                         .threads = b->threads,
+                         .session = b->session,
+                         .buf = &buf,
+                         .img = img,
+                         .part = part,
+                         .layer = &m.group[0],
+                         .sharpen = is.sharpen,
+                         .spread = {is.threshold, is.knee, mask},
+                         .height = height,
+                         .dark_outside = b->s.border[PLAN_X] == BORDER_ZERO &&
+                                         b->s.border[PLAN_Y] == BORDER_ZERO};
+    group_made *made = ok ? mem_new(1, sizeof *made, "a report", e) : NULL;
+    ok = made && group_predict(made, &j, e);
+    if (made) report_add_bad(r, made->bad, made->first_bad);
+    if (ok && made->colours[0]) report_note(r, "%s", made->colours);
+    if (ok) {
+        report_add_promise(&r->promise, &made->promise);
+        r->plan = made->plan;
+        r->device = made->device;
+        r->groups++;
+    }
+    mem_free(made);
+    mem_free(mask);
+    image_header_free(&head);
     buffers_free(&buf);
     layer_map_free(&m);
     return ok;
 }
 
-bool bloom_tiling(const bloom *b, const image_header *h, const bloom_rows *rows, tiling *t,
-                  err *e) {
+bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, err *e) {
     layer_map m;
-    tiled_way w;
+    window_rows w = {.own = NULL};
     int part;
-    if (!first_group(b, h, &m, &part, e)) return false;
+    if (!first_group(b, rows->in.head, &m, &part, e)) return false;
     layer_map_free(&m);
-    bool ok = open_way(&w, b, h, rows, e);
-    const tiled_job j = ok ? job_in_tiles(b, &w, part) : (tiled_job){.part = part};
-    ok = ok && tiled_choose(t, &j, e);
-    close_way(&w);
+    window_boxes *box = all_boxes(b, rows->in.head, NULL, e);
+    bool ok = box && window_open(&w, box, &rows->in, &rows->out, e);
+    part_job j = job_of(b, part, image_height(&rows->in.head->part[part]), &w.in, &w.out);
+    j.bytes = rows->bytes;
+    j.tiles = true;
+    ok = ok && part_choose(t, &j, e);
+    window_close(&w);
+    mem_free(box);
     return ok;
 }
 
@@ -457,9 +377,11 @@ static bool first_need(const bloom *b, const image_header *h, kernel_need *need,
     }
     image_part p = h->part[part];
     image head = {.head = *h};
-    view v = view_make(&b->s, &head, part, &m.group[0], &is);
-    *need = (kernel_need){.channels = v.channels, .height = image_height(&p), .sharpen = v.sharpen};
-    *halfs = v.halfs;
+    const join_spread spread = {is.threshold, is.knee, NULL};
+    view v = view_make(&b->s, &head, part, &m.group[0], &spread);
+    *need =
+        (kernel_need){.channels = v.channels, .height = image_height(&p), .sharpen = is.sharpen};
+    *halfs = v.halfs && !is.mask[0];
     view_primaries(&v, need->primaries);
     layer_map_free(&m);
     if (!choose_windows(b, &p, &w, e)) return false;
@@ -516,7 +438,7 @@ static uint64_t device_bytes(const bloom *b, const plan_request *ask) {
     uint64_t bytes = 0;
     if (class != ENGINE_CPU) {
         const plan *p = &f.each[best].plan;
-        bytes = TILED_DRIVERS +
+        bytes = PART_DRIVERS +
                 (class == ENGINE_SOFTWARE ? plan_device_bytes(p) : 2 * p->frames * p->image_bytes);
     }
     mem_free(f.each);

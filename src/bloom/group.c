@@ -7,7 +7,6 @@
 #include "bloom/light.h"
 #include "bloom/prove.h"
 #include "bloom/store.h"
-#include "bloom/verify.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -70,6 +69,14 @@ static void check(search *s) {
     accuracy *m = &s->method;
     s->bug = (err){0};
     accuracy_check(m, &s->facts, s->measured);
+    /* Light that only partly spreads is rounded to floats first: the least of these to denormals.
+     */
+    for (uint32_t c = 0; !s->v->all && c < s->v->channels; c++) {
+        double off = 0x1p-150 * s->v->size->sums[c][0].sum;
+        m->error[c] += off;
+        if (c == m->channel) m->floor += off;
+        m->kept &= m->floor <= m->allowed;
+    }
     for (uint32_t c = 0; c < s->v->channels; c++) {
         double found = s->o->stats[c].negative ? -s->o->stats[c].negative_worst : 0;
         if (found <= m->error[c]) continue;
@@ -89,13 +96,11 @@ static void check(search *s) {
 static const double MISTAKE = 16;
 
 /* Compares some pixels with the definition. If one is farther off than predicted, the promise is
- * not kept. Where the kernel is cut into pieces (view_tile), a result is only a part of each pixel,
- * and nothing is compared. */
+ * not kept. */
 static bool check_proof(search *s, err *e) {
     const view *v = s->v;
     accuracy *m = &s->method;
     proof *p = &s->proved;
-    if (v->tile && v->tile->whole) return true;
     double seconds = m->precision == PRECISION_FLOAT64 ? s->facts.seconds64 : s->facts.seconds;
     if (!prove(p, v, s->o, m, s->l->dark, seconds, e)) return false;
     if (p->worst <= 1) return true;
@@ -148,105 +153,69 @@ static bool next_method(search *s) {
     return other;
 }
 
-/* --- the report ------------------------------------------------------------------------------ */
+/* --- what is told ---------------------------------------------------------------------------- */
 
-static void enter_bad_pixels(const view *v, const light *l, bloom_report *r) {
+static void enter_bad_pixels(group_made *to, const view *v, const light *l) {
     const image_box *data = &view_part(v)->data;
-    uint64_t room = r->bad < SCAN_BAD ? SCAN_BAD - r->bad : 0;
-    for (uint64_t i = 0; i < room && i < l->bad_pixels; i++) {
-        bloom_bad *to = &r->first_bad[r->bad + i];
+    to->bad = l->bad_pixels;
+    for (uint64_t i = 0; i < SCAN_BAD && i < l->bad_pixels; i++) {
         const scan_bad *from = &l->first_bad[i];
-        snprintf(to->channel, sizeof to->channel, "%s", view_name(v, from->channel));
-        to->x = data->x0 + (int32_t)from->x;
-        to->y = data->y0 + (int32_t)from->y;
-        to->value = from->value;
+        bloom_bad *bad = &to->first_bad[i];
+        snprintf(bad->channel, sizeof bad->channel, "%s", view_name(v, from->channel));
+        bad->x = data->x0 + (int32_t)from->x;
+        bad->y = data->y0 + (int32_t)from->y;
+        bad->value = from->value;
     }
-    r->bad += l->bad_pixels;
 }
 
-/* The report keeps the promise of the channel that came nearest to breaking it. */
-static void enter_promise(const view *v, const accuracy *m, uint32_t attempts, bloom_report *r) {
-    char how[200];
-    bloom_promise *p = &r->promise;
-    const char *channel = view_name(v, m->channel);
-    accuracy_text(m, how, sizeof how);
-    log_say(v->tile ? LOG_DEBUG : LOG_INFO, "channel '%s': %s", channel, how);
-    if (!m->kept && !v->tile)
-        log_warn("channel '%s': the tolerance of %g is not kept: %s", channel, v->s->tolerance,
-                 how);
-    if (attempts > p->attempts) p->attempts = attempts;
-    bool farther = p->method.kept == m->kept
-                       ? p->method.floor * m->allowed > m->floor * p->method.allowed
-                       : m->kept;
-    if (r->groups && farther) return;
+static void enter_promise(group_made *to, const view *v, const accuracy *m, uint32_t attempts) {
+    bloom_promise *p = &to->promise;
+    p->tolerance = v->s->tolerance;
     p->method = *m;
-    snprintf(p->channel, sizeof p->channel, "%s", channel);
+    p->attempts = attempts;
+    snprintf(p->channel, sizeof p->channel, "%s", view_name(v, m->channel));
 }
 
-static void enter_attempt(const outcome *o, bloom_report *r) {
-    engine_times *sum = &r->times;
+static void enter_attempt(group_made *to, const outcome *o) {
+    engine_times *sum = &to->times;
     sum->upload += o->times.upload;
     sum->download += o->times.download;
     sum->total += o->times.total;
     for (uint32_t i = 0; i < o->lease.plan.passes; i++) sum->pass[i] += o->times.pass[i];
-    r->spectrum_seconds += o->lease.spectrum_seconds;
-    r->spectrum_cached |= o->lease.spectrum_cached;
-    r->plan = o->lease.plan;
-    r->device = o->lease.device;
-    if (o->lease.note[0]) store_note(r, "%s", o->lease.note);
+    to->spectrum_seconds += o->lease.spectrum_seconds;
+    to->spectrum_cached |= o->lease.spectrum_cached;
+    to->plan = o->lease.plan;
+    to->device = o->lease.device;
+    memcpy(to->note, o->lease.note, sizeof to->note);
 }
 
-/* --- verify ---------------------------------------------------------------------------------- */
-
-static void keep_pixels(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
-    (void)ctx;
-    image_to_float(v->original[c] + first, *view_plane(v, c), v->type[c], first, n);
-}
-
-static void enter_verified(const view *v, const verify_result *found, bloom_report *r) {
-    bloom_verified *to = &r->verified;
-    const image_part *p = view_part(v);
-    uint64_t pixels = to->found.pixels + found->pixels, broken = to->found.broken + found->broken;
-    bool first = !to->found.pixels, worse = found->broken && !to->found.broken;
-    bool same = !found->broken == !to->found.broken;
-    if (first || worse || (same && !(found->worst.error <= to->found.worst.error))) {
-        to->found = *found;
-        to->x = p->data.x0 + (int32_t)found->worst.x;
-        to->y = p->data.y0 + (int32_t)found->worst.y;
-        snprintf(to->channel, sizeof to->channel, "%s", view_name(v, found->worst.channel));
+void group_add(group_made *all, const group_made *one) {
+    engine_times *sum = &all->times;
+    sum->upload += one->times.upload;
+    sum->download += one->times.download;
+    sum->total += one->times.total;
+    for (uint32_t i = 0; i < one->plan.passes; i++) sum->pass[i] += one->times.pass[i];
+    report_add_promise(&all->promise, &one->promise);
+    all->spectrum_seconds += one->spectrum_seconds;
+    all->contract_seconds += one->contract_seconds;
+    all->spectrum_cached |= one->spectrum_cached;
+    all->plan = one->plan;
+    all->device = one->device;
+    if (one->note[0]) memcpy(all->note, one->note, sizeof all->note);
+    memcpy(all->colours, one->colours, sizeof all->colours);
+    all->over += one->over;
+    all->largest = fmaxf(all->largest, one->largest);
+    all->wide |= one->wide;
+    for (uint32_t c = 0; c < one->channels; c++) {
+        ledger_row *to = &all->row[c];
+        const ledger_row *from = &one->row[c];
+        to->out += from->out;
+        to->overflow += from->overflow;
+        to->overflow_pixels += from->overflow_pixels;
+        to->negative += from->negative;
+        to->negative_pixels += from->negative_pixels;
+        to->size = fmax(to->size, fmax(fabs(to->in), fabs(to->out)));
     }
-    to->found.pixels = pixels;
-    to->found.broken = broken;
-}
-
-static bool verify(const view *v, const light *l, const outcome *o, bloom_report *r, err *e) {
-    const plan *p = &o->lease.plan;
-    const void *got[VIEW_CHANNELS];
-    pixel_type type[VIEW_CHANNELS];
-    if (!v->s->verify) return true;
-    for (uint32_t c = 0; c < v->channels; c++) {
-        got[c] = *view_plane(v, c);
-        type[c] = view_part(v)->channel[v->channel[c]].type;
-    }
-    verify_job j = {.kernel = &v->size->kernel,
-                    .sharpen = v->sharpen,
-                    .border = {v->s->border[PLAN_X], v->s->border[PLAN_Y]},
-                    .w = v->size->need.w,
-                    .h = v->size->need.h,
-                    .channels = v->channels,
-                    .kept = v->tile ? v->tile->kept : (tail_kept){0},
-                    .in = (const float *const *)v->original,
-                    .excess = v->excess,
-                    .got = got,
-                    .type = type,
-                    .tolerance = v->s->tolerance,
-                    .dark = l->dark,
-                    .length = {p->axis[p->first].length, p->axis[1 - p->first].length},
-                    .count = v->s->verify};
-    verify_result found;
-    if (!verify_run(&found, &j, v->threads, e)) return false;
-    enter_verified(v, &found, r);
-    return true;
 }
 
 /* --- the glare alone ------------------------------------------------------------------------- */
@@ -263,34 +232,18 @@ static void subtract_image(const view *v, void *ctx, uint32_t c, size_t first, s
     }
 }
 
-static void hand_over_glare(group_glare *to, view *v) {
-    to->channels = v->channels;
-    for (uint32_t c = 0; c < v->channels; c++) {
-        group_plane *g = &to->channel[c];
-        text_add(&g->name, "%s.%s", v->s->emit_layer, view_name(v, c));
-        g->type = view_part(v)->channel[v->channel[c]].type;
-        g->plane = v->glare[c];
-        v->glare[c] = NULL;
-    }
-}
-
-void group_glare_free(group_glare *g) {
-    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
-        text_free(&g->channel[c].name);
-        mem_free(g->channel[c].plane);
-    }
-    *g = (group_glare){0};
-}
-
 /* --- the whole ------------------------------------------------------------------------------- */
 
 /* Makes the view. The caller calls close_view, also after a failure. */
 static bool open_view(view *v, const group_job *j, err *e) {
-    *v = view_make(j->s, j->img, j->part, j->layer, j->light);
+    *v = view_make(j->s, j->img, j->part, j->layer, &j->spread);
+    v->sharpen = j->sharpen;
     v->threads = j->threads;
     v->session = j->session;
     v->buf = j->buf;
-    v->tile = j->tile;
+    v->kept = j->kept;
+    v->dark = j->dark;
+    v->dark_outside = j->dark_outside;
     const image_part *p = view_part(v);
     kernel_need need = {.channels = v->channels,
                         .w = image_width(p),
@@ -298,46 +251,40 @@ static bool open_view(view *v, const group_job *j, err *e) {
                         .height = j->height,
                         .sharpen = v->sharpen};
     view_primaries(v, need.primaries);
-    if (v->tile && v->tile->whole) {
-        need.whole = v->tile->whole;
-        need.piece = v->tile->piece;
-    }
     v->size = session_size_take(j->session, &need, e);
+    for (uint32_t c = 0; v->size && j->glare && c < v->channels; c++)
+        if (!(v->glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e))) return false;
     return v->size != NULL;
 }
 
 static void close_view(view *v) {
-    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
-        mem_free(v->original[c]);
-        mem_free(v->glare[c]);
-    }
+    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) mem_free(v->glare[c]);
     session_size_give(v->session, v->size);
 }
 
-/* Makes the planes of floats that are wanted beside the result, and fills those of --verify. */
-static bool make_planes(view *v, bool glare, err *e) {
+/* Copies the pixels for who verifies them. */
+static bool keep_pixels(group_made *to, const view *v, err *e) {
     for (uint32_t c = 0; c < v->channels; c++) {
-        if (v->s->verify &&
-            !(v->original[c] = mem_raw(v->pixels, sizeof(float), "pixels to verify", e)))
-            return false;
-        if (glare && !(v->glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e))) return false;
+        size_t bytes = v->pixels * pixel_bytes(v->type[c]);
+        if (!(to->came[c] = mem_raw(bytes, 1, "pixels to verify", e))) return false;
+        memcpy(to->came[c], *view_plane(v, c), bytes);
     }
-    return !v->s->verify || view_blocks(v, keep_pixels, NULL, e);
+    return true;
 }
 
 /* Tries methods until the promise is kept, or none is left. */
-static bool convolve(outcome *o, const view *v, light *l, bloom_report *r, err *e) {
+static bool convolve(group_made *to, outcome *o, const view *v, light *l, err *e) {
     search s = {.v = v, .l = l, .o = o};
     if (!choose(&s, e)) return false;
     for (uint32_t i = 1;; i++) {
         if (!attempt_run(o, v, l, &s.method, e)) return false;
-        enter_attempt(o, r);
+        enter_attempt(to, o);
         if (!judge(&s, e)) return false;
         accuracy tried = s.method;
         if (tried.kept || i == ATTEMPTS || !next_method(&s)) {
-            enter_promise(v, &tried, i, r);
-            r->promise.proved += s.proved.pixels;
-            r->promise.proof = fmax(r->promise.proof, s.proved.worst);
+            enter_promise(to, v, &tried, i);
+            to->promise.proved = s.proved.pixels;
+            to->promise.proof = s.proved.worst;
             break;
         }
         log_debug("channel '%s', %s: predicted error %g, allowed %g: trying another method",
@@ -348,47 +295,47 @@ static bool convolve(outcome *o, const view *v, light *l, bloom_report *r, err *
     return false;
 }
 
-bool group_bloom(const group_job *j, bloom_report *r, err *e) {
+bool group_bloom(group_made *to, const group_job *j, err *e) {
     view v;
     light l = {0};
     outcome o = {0};
-    double t[4] = {0};
+    *to = (group_made){0};
 
     bool ok = open_view(&v, j, e);
-    t[0] = clock_now();
+    double start = clock_now();
     bool found = ok && light_find(&l, &v, false, e);
-    enter_bad_pixels(&v, &l, r);
-    if (ok && !r->groups && v.size->colours[0]) store_note(r, "%s", v.size->colours);
-    ok = found && make_planes(&v, j->glare, e);
-    t[1] = clock_now();
-    ok = ok && convolve(&o, &v, &l, r, e) &&
+    to->contract_seconds = clock_now() - start;
+    enter_bad_pixels(to, &v, &l);
+    if (ok) memcpy(to->colours, v.size->colours, sizeof to->colours);
+    if (found && l.bad_pixels && j->s->nan == NAN_ERROR)
+        found = report_refuse_bad(l.bad_pixels, to->first_bad, e);
+    ok = found && (!j->came || keep_pixels(to, &v, e)) && convolve(to, &o, &v, &l, e) &&
          (!j->glare || j->s->emit != EMIT_ADDITIVE || view_blocks(&v, subtract_image, &o, e)) &&
-         store_result(&v, &l, &o, r, e);
-    t[2] = clock_now();
-    ok = ok && verify(&v, &l, &o, r, e);
-    t[3] = clock_now();
-    if (ok && j->glare) hand_over_glare(j->glare, &v);
-    r->contract_seconds += t[1] - t[0] + t[3] - t[2];
-    r->groups += ok;
+         store_result(to, &v, &l, &o, e);
+    for (uint32_t c = 0; ok && c < v.channels; c++) {
+        to->dark[c] = l.dark[c];
+        to->glare[c] = v.glare[c];
+        v.glare[c] = NULL;
+    }
     light_free(&l);
     close_view(&v);
     return ok || (j->layer->name[0] ? err_in(e, "layer '%s'", j->layer->name) : false);
 }
 
-bool group_predict(const group_job *j, bloom_report *r, err *e) {
+bool group_predict(group_made *to, const group_job *j, err *e) {
     view v;
     light l = {0};
     search s = {.v = &v, .l = &l};
+    *to = (group_made){0};
     bool ok = open_view(&v, j, e) && light_find(&l, &v, true, e);
-    enter_bad_pixels(&v, &l, r);
-    if (ok && v.size->colours[0]) store_note(r, "%s", v.size->colours);
+    enter_bad_pixels(to, &v, &l);
+    if (ok) memcpy(to->colours, v.size->colours, sizeof to->colours);
     ok = ok && choose(&s, e);
     if (ok) {
         const device_choice *c = &v.size->decided.way[attempt_way(&v, &s.method)];
-        enter_promise(&v, &s.method, 0, r);
-        r->plan = c->plan;
-        r->device = c->device;
-        r->groups++;
+        enter_promise(to, &v, &s.method, 0);
+        to->plan = c->plan;
+        to->device = c->device;
     }
     light_free(&l);
     close_view(&v);

@@ -5,21 +5,8 @@
 #ifndef BLOOM_GROUP_H
 #define BLOOM_GROUP_H
 
-#include "base/text.h"
+#include "bloom/report.h"
 #include "bloom/view.h"
-
-/* The glare alone, for emit_layer, as a channel of the image: its name is LAYER.R, LAYER.diffuse.R
- * and so on. */
-typedef struct {
-    text name;
-    pixel_type type; /* to be stored in */
-    float *plane;
-} group_plane;
-typedef struct {
-    uint32_t channels;
-    group_plane channel[VIEW_CHANNELS];
-} group_glare;
-void group_glare_free(group_glare *g);
 
 typedef struct {
     const bloom_settings *s;
@@ -29,17 +16,45 @@ typedef struct {
     image *img;
     int part;
     const layer_group *layer;
-    const layer_light *light; /* of the layer */
-    uint32_t height;       /* of the part before its window changed: kernels may be sized by it */
-    const view_tile *tile; /* NULL: the part is a whole image */
-    group_glare *glare;    /* NULL: not wanted */
+    double sharpen; /* of the layer, */
+    join_spread spread;
+    uint32_t height;    /* of the part before its window changed: kernels may be sized by it */
+    tail_kept kept;     /* of a tile: the pixels that count; a width of 0: all */
+    const double *dark; /* of a tile: accuracy_dark of the image, of each channel; else NULL */
+    bool dark_outside;  /* no border brings in light that the planes do not have */
+    bool glare;         /* is wanted alone, too */
+    bool came;          /* and so are the pixels as they came, once bad ones are repaired */
 } group_job;
 
-/* Blooms the group in place and enters it into the report. */
-bool group_bloom(const group_job *j, bloom_report *r, err *e);
+/* What blooming a group, or tiles of it, has come to. */
+typedef struct {
+    bloom_promise promise;
+    plan plan; /* of the last one, */
+    engine_device device;
+    engine_times times; /* summed over attempts */
+    double spectrum_seconds, contract_seconds;
+    bool spectrum_cached;
+    char note[256];    /* of the device; "": none */
+    char colours[128]; /* how those of kernel and image go together; "": they agree */
+    uint64_t bad;
+    bloom_bad first_bad[SCAN_BAD];
+    uint32_t channels;
+    ledger_row row[VIEW_CHANNELS];
+    double dark[VIEW_CHANNELS];  /* below this, errors are relative to it */
+    uint64_t over;               /* values of the result beyond halfs that were to be halfs, and */
+    float largest;               /* the largest of these */
+    bool wide;                   /* they are stored as floats, all channels */
+    float *glare[VIEW_CHANNELS]; /* the caller frees these; NULL: not wanted */
+    void *came[VIEW_CHANNELS];
+} group_made;
 
-/* Enters into the report what group_bloom would do about accuracy, on which device and with which
- * plan. */
-bool group_predict(const group_job *j, bloom_report *r, err *e);
+/* Blooms the group in place. What is known of a failure is in *to as well. */
+bool group_bloom(group_made *to, const group_job *j, err *e);
+
+/* Finds what group_bloom would do about accuracy, on which device and with which plan. */
+bool group_predict(group_made *to, const group_job *j, err *e);
+
+/* Adds what another tile of the group has come to. Of the ledger: what was made of its light. */
+void group_add(group_made *all, const group_made *one);
 
 #endif

@@ -15,7 +15,8 @@ enum { STRIP = 16 }; /* rows of a piece */
 /* --- what is spread -------------------------------------------------------------------------- */
 
 /* A parabola joins the two lines at threshold -+ knee. */
-double join_excess_of(const join_excess *x, double v) {
+double join_spread_of(const join_spread *x, size_t at, double v) {
+    if (x->mask) v *= (double)x->mask[at];
     double over = v - x->threshold;
     if (!(x->threshold > 0)) return v;
     if (over >= x->knee) return over > 0 ? over : 0;
@@ -23,8 +24,8 @@ double join_excess_of(const join_excess *x, double v) {
     return fmin(v, (over + x->knee) * (over + x->knee) / (4 * x->knee));
 }
 
-void join_excess_row(const join_excess *x, float *to, const float *from, size_t n) {
-    for (size_t i = 0; i < n; i++) to[i] = (float)join_excess_of(x, (double)from[i]);
+void join_spread_row(const join_spread *x, size_t at, float *to, const float *from, size_t n) {
+    for (size_t i = 0; i < n; i++) to[i] = (float)join_spread_of(x, at + i, (double)from[i]);
 }
 
 /* --- all rows -------------------------------------------------------------------------------- */
@@ -97,7 +98,7 @@ typedef struct {
     uint32_t c, y;
     size_t first;   /* where its pixels are in the planes */
     tail_kept kept; /* what of the image counts */
-    bool all;       /* all light is spread, none of it is held back by a threshold */
+    bool all;       /* all light is spread, none of it is held back */
     bool in_space;  /* something is added in space */
     scratch s;
 } row_job;
@@ -110,7 +111,7 @@ static row_job job_of(const join *f, uint32_t c, uint32_t y, int worker) {
                      .y = y,
                      .first = (size_t)y * j->tail->w,
                      .kept = j->kept.w ? j->kept : whole,
-                     .all = !(j->excess.threshold > 0),
+                     .all = join_spreads_all(&j->spread),
                      .in_space = j->core->radius || j->spots[c].count,
                      .s = lay_out(j, (char *)f->scratch + (size_t)worker * f->room)};
 }
@@ -140,7 +141,7 @@ static double read_pixels(const row_job *p, row *r) {
                                                       : NULL;
     r->in = plane ? plane + p->first : p->s.in;
     if (!plane) image_to_float(p->s.in, j->source[p->c], j->type[p->c], p->first, r->n);
-    if (!p->all) join_excess_row(&j->excess, p->s.excess, r->in, r->n);
+    if (!p->all) join_spread_row(&j->spread, p->first, p->s.excess, r->in, r->n);
     return ledger_spill(j->ledger, p->c, p->y, p->all ? r->in : p->s.excess);
 }
 
@@ -231,7 +232,7 @@ static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
     row_begin(r, t);
     bool sized = add_in_space(p, r);
     for (uint32_t i = 0; !p->all && i < r->n; i++) {
-        double v = (double)r->in[i], x = join_excess_of(&j->excess, v);
+        double v = (double)r->in[i], x = join_spread_of(&j->spread, p->first + i, v);
         r->own[i] = v - x + r->centre * x;
     }
     row k = row_kept(r, &p->kept);

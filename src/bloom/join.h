@@ -19,22 +19,28 @@
 #include "bloom/promise/spots.h"
 #include "image/image.h"
 
-/* The part of a pixel that is spread, where only light above a threshold is spread. It begins
- * softly between threshold - knee and threshold + knee; beyond that it is all light above the
- * threshold. It is never more than the pixel has, not even where the knee is the wider one. */
+/* The part of a pixel that is spread: what a mask lets through, and of that the light above a
+ * threshold. It begins softly between threshold - knee and threshold + knee; beyond that it is all
+ * light above the threshold. It is never more than the pixel has, not even where the knee is the
+ * wider one. What is not spread stays where it is. */
 typedef struct {
-    double threshold, knee; /* threshold 0: everything is spread */
-} join_excess;
-/* Returns what is spread of a pixel with the value v. */
-double join_excess_of(const join_excess *x, double v);
-/* Does so for n pixels, and rounds to floats. */
-void join_excess_row(const join_excess *x, float *to, const float *from, size_t n);
+    double threshold, knee; /* threshold 0: everything that the mask lets through */
+    const float *mask;      /* of each pixel of a plane, 0 to 1; NULL: there is none */
+} join_spread;
+/* Returns whether all light is spread. */
+static inline bool join_spreads_all(const join_spread *x) {
+    return !(x->threshold > 0) && !x->mask;
+}
+/* Returns what is spread of pixel `at` with the value v. */
+double join_spread_of(const join_spread *x, size_t at, double v);
+/* Does so for n pixels from pixel `at` on, and rounds to floats. */
+void join_spread_row(const join_spread *x, size_t at, float *to, const float *from, size_t n);
 
 typedef struct {
     const kernel_tail *tail;
     const void *source[PSF_CHANNELS]; /* the image's planes, as they came */
     const pixel_type *type;
-    join_excess excess;
+    join_spread spread;
     void *const *made; /* by the engine, with no centre tap; double if `wide` */
     bool wide;
     const spot_list *spots; /* of each channel */

@@ -7,7 +7,7 @@
 #ifndef BLOOM_LAYER_LIGHT_H
 #define BLOOM_LAYER_LIGHT_H
 
-#include "bloom/bloom.h"
+#include "bloom/settings.h"
 #include "image/layers.h"
 
 enum { LAYER_MASK = 256 };

@@ -4,7 +4,6 @@
 #include "base/vector.h"
 #include "image/repair.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@ void light_load(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     float *to = (float *)v->buf->plane[0][c] + first;
     if (in_place[c]) return;
     image_to_float(to, *view_plane(v, c), v->type[c], first, n);
-    if (!v->all) join_excess_row(&v->excess, to, to, n);
+    if (!v->all) join_spread_row(&v->spread, first, to, to, n);
 }
 
 uint32_t light_cell(const light *l, const view *v) {
@@ -64,23 +63,12 @@ static bool scan_excess(light *l, const view *v, err *e) {
 static void find_dark(light *l, const view *v) {
     for (uint32_t c = 0; c < v->channels; c++) {
         const scan_channel *in = &l->scanned.channel[c];
-        l->dark[c] = v->tile ? v->tile->dark[c] : accuracy_dark(in);
+        l->dark[c] = v->dark ? v->dark[c] : accuracy_dark(in);
         l->signs[c] = !v->size->nonnegative[c] || in->least < 0;
     }
 }
 
 /* --- bad pixels ------------------------------------------------------------------------------ */
-
-static bool refuse(const light *l, const view *v, err *e) {
-    const scan_bad *first = &l->first_bad[0];
-    const image_box *data = &view_part(v)->data;
-    return err_set(e, ERR_BAD_PIXELS,
-                   "%" PRIu64 " pixel%s NaN or infinite, the first in channel '%s' at %d, %d (%g); "
-                   "use --nan zero or --nan interpolate to continue",
-                   l->bad_pixels, l->bad_pixels == 1 ? " is" : "s are",
-                   view_name(v, first->channel), data->x0 + (int32_t)first->x,
-                   data->y0 + (int32_t)first->y, (double)first->value);
-}
 
 static bool repair(light *l, const view *v, err *e) {
     const kernel_need *need = &v->size->need;
@@ -107,9 +95,7 @@ static bool sketch_channel(void *ctx, size_t c, int worker, err *e) {
     light *l = j->l;
     (void)worker;
     l->nonnegative[c] = j->v->size->nonnegative[c] && l->scanned.channel[c].least >= 0;
-    const view_tile *tile = j->v->tile;
-    const sketch_request r = {&j->v->size->sketch, &l->scanned, (uint32_t)c, l->close,
-                              tile ? tile->kept : (tail_kept){0}};
+    const sketch_request r = {&j->v->size->sketch, &l->scanned, (uint32_t)c, l->close, j->v->kept};
     return sketch_make(&l->sketched[c], &r, e);
 }
 
@@ -172,10 +158,7 @@ static bool is_lit(const view *v) {
 
 bool light_find(light *l, const view *v, bool ahead, err *e) {
     const bloom_settings *s = v->s;
-    bool dark_outside = v->tile
-                            ? v->tile->dark_outside
-                            : s->border[PLAN_X] == BORDER_ZERO && s->border[PLAN_Y] == BORDER_ZERO;
-    *l = (light){.close = !dark_outside || s->verify || !v->all ||
+    *l = (light){.close = !v->dark_outside || s->verify || !v->all ||
                           (s->precision != PRECISION_FLOAT64 && is_lit(v))};
     v->buf->loaded = false;
     if (!scan_image(l, v, e)) return false;
@@ -184,7 +167,7 @@ bool light_find(light *l, const view *v, bool ahead, err *e) {
         l->bad_pixels = l->scanned.bad;
         memcpy(l->first_bad, l->scanned.first, sizeof l->first_bad);
         for (uint32_t c = 0; c < v->channels; c++) l->bad[c] = l->scanned.channel[c].bad;
-        if (s->nan == NAN_ERROR && !ahead) return refuse(l, v, e);
+        if (s->nan == NAN_ERROR && !ahead) return true;
         if (!repair(l, v, e)) return false;
     }
     find_dark(l, v);

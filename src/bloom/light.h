@@ -22,12 +22,13 @@ typedef struct {
     double bad_light[VIEW_CHANNELS]; /* taken out with them; below zero where light was put */
 } light;
 
-/* Looks at the image's planes. Repairs bad pixels in the image, or refuses them; ahead: never
- * refuses, but counts them as 0. Leaves in v->buf what is spread, where only an excess is.
+/* Looks at the image's planes. Repairs bad pixels in the image; where they are an error, it only
+ * counts them and stops, or ahead: counts them as 0. Leaves in v->buf what is spread, where only an
+ * excess is.
  *
  * Histograms take as long as all the rest, so an ordinary image gets none at first: there are some
- * where a sample of it has lights, where the border brings light in, where only the excess over a
- * threshold is spread, and where --verify needs the median. */
+ * where a sample of it has lights, where the border brings light in, where only some of the light
+ * is spread, and where --verify needs the median. */
 bool light_find(light *l, const view *v, bool ahead, err *e);
 
 /* Looks again, with histograms: needed where the plain transform does not keep the promise. */

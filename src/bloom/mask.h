@@ -1,43 +1,39 @@
 /* mask.h - a mask says how much of a pixel's light is spread: 1 all of it, 0 none.
  *
- * The light that is not spread is set aside before a layer is bloomed and added afterwards, so that
- * no light is lost. The blooming itself sees an image that has only the other light. */
+ * It is a channel of any part of the image, matched with the layer's pixels by their coordinates;
+ * outside its window it is 0. The last pass adds what is not spread (bloom/join.h). */
 #ifndef BLOOM_MASK_H
 #define BLOOM_MASK_H
 
-#include "bloom/layer_light.h"
-#include "image/image.h"
+#include "image/rows.h"
 
-/* A mask in its image; const once it is made. */
 typedef struct {
-    float *value; /* 0 to 1 */
-    image_box box;
-} mask;
+    int part, channel;
+} mask_place;
 
 /* Finds the channel of a name: its full name, or a layer that has one channel. It is searched in
  * the part first, then in the others. Fails, with the name, where there is none. */
-bool mask_make(mask *m, const image *img, int part, const char *name, err *e);
-void mask_free(mask *m);
-/* Fills `to` with the values of a mask for n pixels, limited to 0 to 1; NaN becomes 0. */
-void mask_values(float *to, const void *plane, pixel_type t, size_t n);
-/* Returns the channel that mask_make takes, or -1; *part is where it is found. */
-int mask_find(const image_header *h, int *part, const char *name);
-/* Fails, and says that there is no mask of that name. */
-bool mask_missing(const char *name, err *e);
+bool mask_find(mask_place *to, const image_header *h, int part, const char *name, err *e);
 
-/* The light of a layer that is set aside. */
+/* Reads what of a mask lies beside rows of a part, as wide as these: values limited to 0 to 1; NaN
+ * becomes 0. */
+bool mask_read(float *to, const rows_source *in, const mask_place *at, const image_part *beside,
+               uint32_t row, uint32_t rows, err *e);
+
+/* Pixels that are not finite stay as they are where the mask is 0. */
 typedef struct {
-    float *plane[LAYER_MAX_CHANNELS];
-} mask_rest;
+    struct mask_pixel {
+        uint32_t channel;
+        size_t at;
+        float v;
+    } * pixel;
+    size_t count;
+} mask_aside;
 
-/* Leaves in the layer's planes what is spread, and sets the rest aside. Pixels beyond the mask's
- * window are not spread. */
-bool mask_take(mask_rest *rest, const mask *m, image *img, int part, const layer_group *g,
-               bool alpha, err *e);
-/* Adds the rest again. Returns the number of finite values beyond half floats that were clamped. */
-uint64_t mask_give(const mask_rest *rest, image *img, int part, const layer_group *g);
-/* Fails if there are values that were clamped and --half-overflow does not allow that. */
-bool mask_may_clamp(const bloom_settings *s, uint64_t values, err *e);
-void mask_rest_free(mask_rest *rest);
+/* Finds these pixels of some planes of n pixels, notes them, and puts 0 in their places. Free with
+ * mask_aside_free. */
+bool mask_set_aside(mask_aside *to, const image *img, const float *mask, size_t n, err *e);
+void mask_put_back(const mask_aside *a, const image *img);
+void mask_aside_free(mask_aside *a);
 
 #endif

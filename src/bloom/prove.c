@@ -3,8 +3,7 @@
 #include "base/half.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/vector.h"
-#include "math/reference.h"
+#include "bloom/definition.h"
 
 #include <math.h>
 
@@ -90,107 +89,31 @@ static void add_ghosts(choice *p, uint32_t c, uint32_t x, uint32_t y) {
 
 /* --- comparing ------------------------------------------------------------------------------- */
 
-/* Rows are read from the last to the first, and fetched AHEAD rows before they are read, by lines
- * of the cache of LINE bytes. */
-enum { AHEAD = 2, LINE = 64 };
-
-/* Fills `to` with what is spread of the pixels that a row of taps reads, from the last to the
- * first. */
-static void load(float *to, const view *v, const pixel *p, uint32_t y) {
-    const psf *k = &v->size->kernel;
-    uint32_t w = v->size->need.w, c = p->channel;
-    int64_t first = (int64_t)p->x + k->cx - (k->w - 1);
-    /* The row's taps from `begin` to before `end` read pixels of the image, the others its border.
-     */
-    uint32_t begin = (uint32_t)(first < 0 ? min_i64(-first, k->w) : 0),
-             end = (uint32_t)max_i64(min_i64((int64_t)w - first, k->w), begin);
-    const void *plane = *view_plane(v, c);
-    size_t at = (size_t)y * w, bytes = pixel_bytes(v->type[c]);
-    if (begin < end) {
-        size_t inside = at + (size_t)(first + begin);
-        for (size_t i = 0; y >= AHEAD && i < (end - begin) * bytes; i += LINE)
-            __builtin_prefetch((const char *)plane + (inside - (size_t)AHEAD * w) * bytes + i);
-        image_to_float(to + begin, plane, v->type[c], inside, end - begin);
-    }
-    for (uint32_t i = 0; i < k->w; i++) {
-        if (i == begin) i = end;
-        if (i == k->w) break;
-        int64_t x = reference_source(first + i, w, v->s->border[PLAN_X]);
-        to[i] = 0;
-        if (x >= 0) image_to_float(to + i, plane, v->type[c], at + (size_t)x, 1);
-    }
-    if (!v->all) join_excess_row(&v->excess, to, to, k->w);
-}
-
-typedef struct {
-    vec4d sum[2], size[2]; /* size: without signs */
-} sums;
-
-/* Adds up the products of n taps and as many pixels, which are read backwards. Those of two floats
- * are exact. */
-VECTOR_INLINE void add_products(sums *to, const float *tap, const float *pixels, uint32_t n) {
-    uint32_t i = 0;
-    vec4d sum[2] = {to->sum[0], to->sum[1]}, size[2] = {to->size[0], to->size[1]};
-    for (; i + 8 <= n; i += 8) {
-        vec8f t = *(const vec8f_any *)(tap + i), p = *(const vec8f_any *)(pixels + n - 8 - i);
-        p = __builtin_shufflevector(p, p, 7, 6, 5, 4, 3, 2, 1, 0);
-        vec4d a = VECTOR_DOUBLES(t, 0) * VECTOR_DOUBLES(p, 0),
-              b = VECTOR_DOUBLES(t, 4) * VECTOR_DOUBLES(p, 4);
-        sum[0] += a, sum[1] += b;
-        size[0] += (vec4d)((vec4l)a & INT64_MAX), size[1] += (vec4d)((vec4l)b & INT64_MAX);
-    }
-    for (; i < n; i++) {
-        double term = (double)tap[i] * (double)pixels[n - 1 - i];
-        sum[0][0] += term, size[0][0] += fabs(term);
-    }
-    *to = (sums){{sum[0], sum[1]}, {size[0], size[1]}};
-}
-VECTOR_WIDE static void add_wide(sums *to, const float *tap, const float *pixels, uint32_t n) {
-    add_products(to, tap, pixels, n);
-}
-static void add_plain(sums *to, const float *tap, const float *pixels, uint32_t n) {
-    add_products(to, tap, pixels, n);
-}
-
-static double total(const vec4d part[2]) {
-    vec4d sum = part[0] + part[1];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-/* Sums the definition for a pixel. `row` has room for a row of taps. */
-static void sum_directly(pixel *p, const view *v, float *row) {
-    const psf *k = &v->size->kernel;
-    uint32_t c = p->channel, kernel = k->channels == 1 ? 0 : c, h = v->size->need.h;
-    const float *tap = k->tap + (size_t)kernel * k->w * k->h;
-    sums all = {.sum = {{0}}};
-    for (uint32_t q = 0; q < k->h; q++, tap += k->w) {
-        int64_t y = reference_source((int64_t)p->y + k->cy - q, h, v->s->border[PLAN_Y]);
-        if (y < 0) continue;
-        load(row, v, p, (uint32_t)y);
-        (vector_wide() ? add_wide : add_plain)(&all, tap, row, k->w);
-    }
-    float in;
-    image_to_float(&in, *view_plane(v, c), v->type[c], (size_t)p->y * v->size->need.w + p->x, 1);
-    double spread = join_excess_of(&v->excess, (double)in), scale = k->scale[kernel];
-    double bloomed = scale * total(all.sum);
-    p->want = (double)in - spread + (1 - v->sharpen) * bloomed + v->sharpen * spread;
-    double unit = 0x1p-53 * ((double)k->w * k->h / 8 + 8) + (v->all ? 0 : 0x1p-24);
-    p->rounding = unit * fabs(scale * (1 - v->sharpen)) * total(all.size);
-}
-
 static bool compare(void *ctx, size_t i, int worker, err *e) {
     choice *p = ctx;
     pixel *at = &p->at[i];
+    const view *v = p->v;
+    const psf *k = &v->size->kernel;
+    uint32_t c = at->channel;
     (void)worker;
-    float *row = mem_raw(p->v->size->kernel.w, sizeof *row, "pixels to prove", e);
-    if (!row) return false;
-    at->got = result_at(p, at->channel, at->x, at->y);
-    sum_directly(at, p->v, row);
-    if (p->o->half[at->channel]) { /* these have no values beyond */
+    double *room = mem_raw(definition_room(k), sizeof *room, "pixels to prove", e);
+    if (!room) return false;
+    const definition_rows rows = {*view_plane(v, c), v->type[c], v->spread,      v->size->need.w,
+                                  v->size->need.h,   0,          v->size->need.h};
+    const definition_kernel kernel = {
+        k, k->channels == 1 ? 0 : c, {v->s->border[PLAN_X], v->s->border[PLAN_Y]}};
+    definition_pixel is = {.x = at->x, .y = at->y};
+    definition_add(&is, &rows, &kernel, room);
+    mem_free(room);
+    at->got = result_at(p, c, at->x, at->y);
+    at->want = definition_value(&is, v->sharpen);
+    /* Light that only partly spreads is rounded to floats before it does. */
+    at->rounding = definition_rounding(&is, k, v->sharpen) +
+                   (v->all ? 0 : 0x1p-24 * (1 - v->sharpen) * is.size);
+    if (p->o->half[c]) { /* these have no values beyond */
         at->want = clamp_double(at->want, -(double)HALF_MAX, (double)HALF_MAX);
         at->rounding += fabs(at->want) * 0x1p-11 + 0x1p-25;
     }
-    mem_free(row);
     return true;
 }
 
@@ -215,7 +138,7 @@ bool prove(proof *to, const view *v, const outcome *o, const accuracy *method, c
     double some = PART * seconds / (PRODUCT * k->w * k->h * v->channels);
     uint32_t most = some < 1 ? 1 : some < PROVED ? (uint32_t)some : PROVED;
     choice p = {
-        .v = v, .o = o, .dark = dark, .kept = v->tile ? v->tile->kept : (tail_kept){0, 0, w, h}};
+        .v = v, .o = o, .dark = dark, .kept = v->kept.w ? v->kept : (tail_kept){0, 0, w, h}};
     for (uint32_t c = 0; c < v->channels; c++) {
         uint32_t bright = o->stats[c].bright_row, dark_row = o->stats[c].dark_row;
         p.end = p.count + most;

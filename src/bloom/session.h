@@ -8,8 +8,9 @@
 #ifndef BLOOM_SESSION_H
 #define BLOOM_SESSION_H
 
-#include "bloom/bloom.h"
 #include "bloom/promise/sketch.h"
+#include "bloom/report.h"
+#include "bloom/settings.h"
 #include "device/device_pool.h"
 #include "kernel/cache.h"
 #include "kernel/kernel_source.h"

@@ -6,16 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-void store_note(bloom_report *r, const char *fmt, ...) {
-    if (r->notes == BLOOM_NOTES) return;
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(r->note[r->notes++], sizeof r->note[0], fmt, args);
-    va_end(args);
-}
 
 /* --- types ----------------------------------------------------------------------------------- */
 
@@ -32,43 +23,38 @@ static bool check_floats(const view *v, const outcome *o, err *e) {
 }
 
 /* Decides the types that the channels are stored in. */
-static bool choose_types(pixel_type to[VIEW_CHANNELS], const view *v, const outcome *o,
-                         bloom_report *r, err *e) {
-    uint64_t over = 0;
-    float largest = 0;
+static bool choose_types(pixel_type to[VIEW_CHANNELS], group_made *made, const view *v,
+                         const outcome *o, err *e) {
+    made->channels = v->channels;
     for (uint32_t c = 0; c < v->channels; c++) {
         to[c] = v->s->half && v->type[c] == PIXEL_FLOAT ? PIXEL_HALF : v->type[c];
         if (to[c] != PIXEL_HALF || !o->stats[c].over) continue;
-        over += o->stats[c].over;
-        largest = fmaxf(largest, o->stats[c].largest);
+        made->over += o->stats[c].over;
+        made->largest = fmaxf(made->largest, o->stats[c].largest);
     }
-    if (!over) return true;
+    if (!made->over) return true;
     if (v->s->half_overflow == OVERFLOW_ERROR)
         return err_set(e, ERR_BAD_PIXELS,
                        "%" PRIu64 " values of the result, up to %g, are beyond 65504, the largest "
                        "that half floats hold; use --half-overflow clamp or float to continue",
-                       over, (double)largest);
-    bool clamp = v->s->half_overflow == OVERFLOW_CLAMP;
-    store_note(r,
-               clamp ? "%" PRIu64 " values beyond 65504, up to %g, were clamped to it"
-                     : "%" PRIu64 " values beyond 65504, up to %g: the layer is written as float",
-               over, (double)largest);
-    for (uint32_t c = 0; c < v->channels && !clamp; c++) to[c] = PIXEL_FLOAT;
+                       made->over, (double)made->largest);
+    made->wide = v->s->half_overflow == OVERFLOW_FLOAT;
+    for (uint32_t c = 0; c < v->channels && made->wide; c++) to[c] = PIXEL_FLOAT;
     return true;
 }
 
 /* --- accounts -------------------------------------------------------------------------------- */
 
-static void enter_ledger(const view *v, const light *l, const outcome *o, const pixel_type *to,
-                         bloom_report *r) {
+static void enter_ledger(group_made *made, const view *v, const light *l, const outcome *o,
+                         const pixel_type *to) {
     const kernel_tail *tail = &v->size->tail;
-    for (uint32_t c = 0; c < v->channels && r->ledger_rows < BLOOM_LEDGER; c++) {
+    for (uint32_t c = 0; c < v->channels; c++) {
         const join_stats *st = &o->stats[c];
         /* These are the sums of the light that is spread, in which bad pixels already have their
          * new values. */
         const scan_channel *in = &l->scanned.channel[c];
         bool half = to[c] == PIXEL_HALF;
-        ledger_row *row = &r->ledger[r->ledger_rows++];
+        ledger_row *row = &made->row[c];
         *row = (ledger_row){.in = l->sum[c],
                             .gained = in->sum * (tail->sum[tail_kernel(tail, c)] - 1),
                             .out = st->sum - (half ? st->over_sum : 0),
@@ -135,12 +121,12 @@ static void store_pixels(const view *v, void *ctx, uint32_t c, size_t first, siz
         image_from_float(*view_plane(v, c), j->to[c], first, from, n);
 }
 
-bool store_result(const view *v, const light *l, outcome *o, bloom_report *r, err *e) {
+bool store_result(group_made *told, const view *v, const light *l, outcome *o, err *e) {
     pixel_type to[VIEW_CHANNELS];
     void *made[VIEW_CHANNELS];
-    if (!check_floats(v, o, e) || !choose_types(to, v, o, r, e) || !make_planes(made, v, to, e))
+    if (!check_floats(v, o, e) || !choose_types(to, told, v, o, e) || !make_planes(made, v, to, e))
         return false;
-    enter_ledger(v, l, o, to, r);
+    enter_ledger(told, v, l, o, to);
     for (uint32_t c = 0; c < v->channels; c++) {
         if (made[c]) {
             mem_free(*view_plane(v, c));

@@ -21,22 +21,12 @@ typedef struct {
     bool loaded;     /* set 0 holds the light that is spread, but for channels read in place */
 } buffers;
 
-/* How a tile lies in the image that it was cut from. */
-typedef struct {
-    tail_kept kept;
-    const psf *whole; /* of the image, where only a piece is for this tile; else NULL */
-    psf_piece piece;
-    const double *dark; /* accuracy_dark of the image, of each channel of the group */
-    bool dark_outside;  /* no border brings in light that the tile's margins do not have */
-} view_tile;
-
 typedef struct {
     const bloom_settings *s;
     par *threads;
     session *session;
     const session_size *size;
     buffers *buf;
-    const view_tile *tile; /* NULL: it is a whole image */
     image *img;
     int part;
     uint32_t channels;
@@ -44,17 +34,20 @@ typedef struct {
     pixel_type type[VIEW_CHANNELS]; /* as they came */
     size_t pixels;
     double sharpen;
-    join_excess excess;
-    bool all;   /* all light is spread: there is no threshold */
-    bool halfs; /* all light is spread, and all of it is halfs */
+    join_spread spread;
+    /* How a tile lies in the image that it was cut from. */
+    tail_kept kept;     /* the pixels that count; a width of 0: all */
+    const double *dark; /* accuracy_dark of the image, of each channel; NULL: it is found here */
+    bool dark_outside;  /* no border brings in light that the planes do not have */
+    bool all;           /* all light is spread: there is neither threshold nor mask */
+    bool halfs;         /* all light is spread, and all of it is halfs */
     /* Planes of floats beside the result, of group_bloom; NULL where they are not wanted: */
-    float *original[VIEW_CHANNELS]; /* the image as it came, for --verify */
-    float *glare[VIEW_CHANNELS];    /* receives the glare alone, for emit_layer */
+    float *glare[VIEW_CHANNELS]; /* receives the glare alone, for emit_layer */
 } view;
 
 /* Returns a view with everything that follows from the header, the layer and the settings. */
 view view_make(const bloom_settings *s, image *img, int part, const layer_group *layer,
-               const layer_light *light);
+               const join_spread *spread);
 
 image_part *view_part(const view *v);
 /* Writes the chromaticities of the image's primaries, or zeros where they are not known. */

@@ -398,9 +398,8 @@ bool image_box_grow(image_box *box, const image_margins *by, err *e) {
     return true;
 }
 
-/* Copies the part of `from` that is in `to`; both planes begin at the corner of their box. */
-static void copy_plane(uint8_t *to, const image_box *tb, const uint8_t *from, const image_box *fb,
-                       size_t bytes) {
+void image_copy_box(void *to, const image_box *tb, const void *from, const image_box *fb,
+                    size_t bytes) {
     image_box both = {max_int(tb->x0, fb->x0), max_int(tb->y0, fb->y0), min_int(tb->x1, fb->x1),
                       min_int(tb->y1, fb->y1)};
     if (both.x0 > both.x1 || both.y0 > both.y1) return;
@@ -408,8 +407,8 @@ static void copy_plane(uint8_t *to, const image_box *tb, const uint8_t *from, co
     size_t tw = (size_t)((int64_t)tb->x1 - tb->x0 + 1), fw = (size_t)((int64_t)fb->x1 - fb->x0 + 1);
     for (int64_t y = both.y0; y <= both.y1; y++) {
         size_t ty = (size_t)(y - tb->y0), fy = (size_t)(y - fb->y0);
-        memcpy(to + (ty * tw + (size_t)((int64_t)both.x0 - tb->x0)) * bytes,
-               from + (fy * fw + (size_t)((int64_t)both.x0 - fb->x0)) * bytes, n);
+        memcpy((uint8_t *)to + (ty * tw + (size_t)((int64_t)both.x0 - tb->x0)) * bytes,
+               (const uint8_t *)from + (fy * fw + (size_t)((int64_t)both.x0 - fb->x0)) * bytes, n);
     }
 }
 
@@ -429,7 +428,7 @@ bool image_set_window(image *img, int part, const image_box *box, err *e) {
     for (int c = 0; ok && c < p->channels; c++) {
         size_t each = pixel_bytes(p->channel[c].type);
         memset(plane[c], 0, samples * each);
-        copy_plane(plane[c], box, img->plane[part][c], &p->data, each);
+        image_copy_box(plane[c], box, img->plane[part][c], &p->data, each);
     }
     void **old = ok ? img->plane[part] : plane;
     if (ok) {

@@ -205,15 +205,13 @@ static bool make_or_take(psf *to, const kernel_source *k, const kernel_use *use,
 bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
                        const kernel_need *need, double full[PSF_CHANNELS], err *e) {
     psf made = {0}, cropped;
-    bool ok = need->whole ? psf_cut(&made, need->whole, &need->piece, e)
-                          : make_or_take(&made, k, use, need, e) &&
-                                fit_channels(&made, k, need->channels, e);
+    bool ok = make_or_take(&made, k, use, need, e) && fit_channels(&made, k, need->channels, e);
     for (uint32_t c = 0; ok && full && c < made.channels; c++)
         full[c] = made.scale[c] * made.sum[c];
     /* With zero borders, taps that reach no pixel would only make the transforms longer. */
     bool x = use->border[PLAN_X] == BORDER_ZERO && made.w > need->w,
          y = use->border[PLAN_Y] == BORDER_ZERO && made.h > need->h;
-    if (ok && !need->whole && (x || y)) {
+    if (ok && (x || y)) {
         ok = psf_crop(&cropped, &made, x ? need->w : made.w + 1, y ? need->h : made.h + 1, e);
         psf_free(&made);
         if (ok) made = cropped;

@@ -45,9 +45,6 @@ typedef struct {
     uint32_t height; /* of the image as it came: a relative scale counts these heights */
     float primaries[8]; /* of the image, as its chromaticities; zeros: not known */
     double sharpen;     /* not of the kernel: what is made of it beside this depends on it */
-    const psf
-        *whole; /* the psf of the whole image, where only a piece of it is needed; else NULL */
-    psf_piece piece;
 } kernel_need;
 
 /* How the primaries of a kernel and of an image go together. */

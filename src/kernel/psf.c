@@ -443,34 +443,23 @@ static void crop_axis(uint32_t size, uint32_t center, uint32_t n, uint32_t *firs
     *count = center - *first + 1 + (behind < reach ? behind : reach);
 }
 
-bool psf_cut(psf *to, const psf *from, const psf_piece *piece, err *e) {
+bool psf_crop(psf *to, const psf *from, uint32_t w, uint32_t h, err *e) {
     psf cut = *from;
-    size_t x = (size_t)((int64_t)from->cx + piece->x), y = (size_t)((int64_t)from->cy + piece->y);
-    cut.channels = piece->channels;
-    cut.w = piece->w, cut.h = piece->h;
-    cut.cx = (uint32_t)min_i64(max_i64(-(int64_t)piece->x, 0), piece->w - 1);
-    cut.cy = (uint32_t)min_i64(max_i64(-(int64_t)piece->y, 0), piece->h - 1);
+    uint32_t x, y;
+    crop_axis(from->w, from->cx, w, &x, &cut.w);
+    crop_axis(from->h, from->cy, h, &y, &cut.h);
+    cut.cx = from->cx - x;
+    cut.cy = from->cy - y;
     size_t n = taps_of(&cut) * cut.channels;
     if (!(cut.tap = mem_raw(n, sizeof *cut.tap, "kernel", e))) return false;
-    for (uint32_t c = 0; c < cut.channels; c++) {
-        cut.scale[c] = from->scale[piece->channel + c];
+    for (uint32_t c = 0; c < cut.channels; c++)
         for (uint32_t row = 0; row < cut.h; row++)
             memcpy(cut.tap + c * taps_of(&cut) + (size_t)row * cut.w,
-                   from->tap + (piece->channel + c) * taps_of(from) + (y + row) * from->w + x,
+                   from->tap + c * taps_of(from) + ((size_t)y + row) * from->w + x,
                    cut.w * sizeof *cut.tap);
-    }
     sum_up(&cut);
     *to = cut;
     return true;
-}
-
-bool psf_crop(psf *to, const psf *from, uint32_t w, uint32_t h, err *e) {
-    psf_piece in = {.channels = from->channels};
-    uint32_t x, y;
-    crop_axis(from->w, from->cx, w, &x, &in.w);
-    crop_axis(from->h, from->cy, h, &y, &in.h);
-    in.x = (int32_t)((int64_t)x - from->cx), in.y = (int32_t)((int64_t)y - from->cy);
-    return psf_cut(to, from, &in, e);
 }
 
 bool psf_luminance(psf *to, const psf *from, const double weight[3], err *e) {

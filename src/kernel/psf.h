@@ -85,15 +85,6 @@ bool psf_made_with(const psf *k, const psf_options *asked, err *e);
 /* Makes a psf without the taps that cannot reach any pixel of a w * h image with zero borders:
  * those at least as far from the centre as the image is wide or high. The scale stays. */
 bool psf_crop(psf *to, const psf *from, uint32_t w, uint32_t h, err *e);
-/* Makes a psf of a piece of another: of some of its channels, and of a rectangle of its taps whose
- * first one is counted from the centre. The tap of the piece that was nearest to the centre becomes
- * its own. The scale stays. */
-typedef struct {
-    uint32_t channel, channels; /* the first of them, and how many */
-    int32_t x, y;               /* the first tap */
-    uint32_t w, h;
-} psf_piece;
-bool psf_cut(psf *to, const psf *from, const psf_piece *piece, err *e);
 /* Makes a psf of one channel, for images that have only Y: the mean of three channels, weighted for
  * luminance, or the plain mean of another number of channels. */
 bool psf_luminance(psf *to, const psf *from, const double weight[3], err *e);

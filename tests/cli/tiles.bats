@@ -82,19 +82,10 @@ PY
     same 15MB wide.exr --padding mirror,clamp
 }
 
-@test "a kernel that no tile is large enough for is cut into pieces" {
+@test "a kernel whose spectrum does not fit is refused, with the numbers" {
     "$FFTBLOOM" kernel make moffat --taps 500 --param core=20 -o kernel.exr
-    oiiotool kernel.exr --ch Y,Y,Y --chnames R,G,B --mulc 1,0.9,0.8 -o coloured.exr
-    same 16MB in.exr
-    grep -q '"kernel_pieces": \[1, [248]' tiled.json
-    same 16MB in.exr --padding mirror,clamp --sharpen 0.3 --verify 50
-    [[ "$("$FFTBLOOM" plan in.exr kernel.exr --device cpu --mem-limit 16MB)" == *", the kernel in 1 x "*" pieces of "* ]]
-    mv coloured.exr kernel.exr
-    same 22MB in.exr --verify 50
-    grep -q '"channels": 1, ' tiled.json
-    # In two groups, of three channels and of one.
-    oiiotool in.exr --ch R,G,B,other.Y=G -o two.exr
-    same 24MB two.exr
+    refused 75 "nor do the smallest tiles of a kernel of 500 x 500 taps: they need " \
+        in.exr kernel.exr -o out.exr --device cpu --mem-limit 16MB
 }
 
 @test "settings of single layers" {
@@ -102,16 +93,13 @@ PY
     same 9MB layers.exr --per-layer "spec:threshold=1,spec:knee=0.5,rgba:sharpen=0.4"
 }
 
-@test "rows are read again for each channel or layer, where that is cheaper than smaller tiles" {
-    "$FFTBLOOM" kernel make moffat --taps 180 --param core=20 -o kernel.exr
+@test "many layers" {
     oiiotool in.exr --ch R,G,B,A=0.5,b.R=B,b.G=R,b.B=G,c.R=G,c.G=B,c.B=R,d.Y=R,e.R=R,e.G=B,e.B=G \
         --compression none -o layers.exr
     for options in "--per-layer b:threshold=1,b:knee=0.5,c:sharpen=0.4" "--mask c.G --alpha convolve" \
         "--emit-layer glow --padding mirror,clamp" "--input-space acescg --output-space srgb"; do
-        NEAR=1e-4 FAR=1e-4 same 12MB layers.exr $options
-        grep -q '"read_again": true' tiled.json
+        NEAR=1e-4 FAR=1e-4 same 16MB layers.exr $options
     done
-    [[ "$("$FFTBLOOM" plan layers.exr kernel.exr --device cpu --mem-limit 12MB)" == *"read again"* ]]
 }
 
 @test "masks: of the part, of another part with another window, of single layers" {
@@ -200,7 +188,7 @@ PY
     oiiotool in.exr --point:color=nan,1,1 100,250 -o bad.exr
     refused 6 "1 pixel is NaN or infinite, the first in channel 'R' at 100, 250" \
         bad.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB
-    refused 75 "1 pixel is NaN or infinite; --nan interpolate looks for neighbours in the whole image, which takes about " \
+    refused 75 "1 pixels are NaN or infinite; --nan interpolate looks for neighbours in the whole image" \
         bad.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB --nan interpolate
     [ ! -e out.exr ]
     same 6MB bad.exr --nan zero
@@ -210,10 +198,10 @@ PY
 @test "values beyond half floats: clamped with one note; float is refused" {
     oiiotool in.exr --mulc 1000 -o bright.exr
     NEAR=1e-3 same 5MB bright.exr --pixel-type half
-    [ "$(grep -c 'values beyond 65504 were clamped' tiled.json)" = 1 ]
+    [ "$(grep -c 'values beyond 65504, up to .*, were clamped to it' tiled.json)" = 1 ]
     refused 6 "beyond 65504, the largest that half floats hold" \
         bright.exr kernel.exr -o out.exr --device cpu --mem-limit 5MB --pixel-type half --half-overflow error
-    refused 75 "--half-overflow float looks for them in the whole image, which takes about " \
+    refused 6 "beyond 65504, the largest that half floats hold" \
         bright.exr kernel.exr -o out.exr --device cpu --mem-limit 5MB --pixel-type half --half-overflow float
     [ ! -e out.exr ]
 }
@@ -225,23 +213,23 @@ PY
     oiiotool in.exr --ch R --attrib oiio:subimagename two -d half -o two.exr
     oiiotool one.exr two.exr --siappend -o parts.exr
     oiiotool in.exr --mulc 1e-6 -o dark.exr
-    while read -r input options; do
+    while read -r limit input options; do
         echo "$input $options"
         "$FFTBLOOM" $input kernel.exr -o whole.png --before was.png --device cpu $options -v 2>whole
-        "$FFTBLOOM" $input kernel.exr -o tiled.png --before is.png --device cpu $options --mem-limit 9MB -v 2>tiled
+        "$FFTBLOOM" $input kernel.exr -o tiled.png --before is.png --device cpu $options --mem-limit "$limit" -v 2>tiled
         grep -q "tiles of" tiled
         [ "$(grep -o 'exposure .*' whole)" = "$(grep -o 'exposure .*' tiled)" ]
         # The last bits of the result, and of the exposure, decide how few values are rounded.
         oiiotool whole.png tiled.png --fail 0.0001 --failpercent 0.1 --hardfail 0.005 --diff
         oiiotool was.png is.png --fail 0.0001 --failpercent 0.1 --hardfail 0.005 --diff
     done <<'CASES'
-in.exr
-in.exr --exposure 0.5 --view srgb
-dark.exr --pixel-type half
-moved.exr --layers spec --window display
-moved.exr --input-space acescg --mask Z.Z --emit-file glare.exr
-moved.exr --window grow
-parts.exr
+9MB in.exr
+9MB in.exr --exposure 0.5 --view srgb
+9MB dark.exr --pixel-type half
+9MB moved.exr --layers spec --window display
+9MB moved.exr --input-space acescg --mask Z.Z --emit-file glare.exr
+9MB moved.exr --window grow
+5MB parts.exr
 CASES
     "$FFTBLOOM" in.exr kernel.exr -o png:- --device cpu --mem-limit 9MB >stream.png
     "$FFTBLOOM" in.exr kernel.exr -o tiled.png --device cpu --mem-limit 9MB
@@ -253,7 +241,7 @@ CASES
 }
 
 @test "what no tiles fit into is refused" {
-    refused 75 "501 x 397 pixels do not fit into the memory, nor do the smallest tiles: they need" \
+    refused 75 "501 x 397 pixels do not fit into the memory, nor do the smallest tiles of a kernel of 41 x 30 taps: they need" \
         in.exr kernel.exr -o out.exr --device cpu --mem-limit 2MB
     [ ! -e out.exr ]
 }
@@ -336,7 +324,7 @@ PY
     "$FFTBLOOM" diff whole.exr tiled.exr --fail 1e-6 --failrelative 3e-5
     # A kernel that takes most of a tile, and far less memory than the first choice would need.
     "$FFTBLOOM" kernel make gaussian --taps 300 -o large.exr
-    [[ "$("$FFTBLOOM" plan in.exr large.exr --device software --vram-limit 1MB)" == *" tiles of "*" count"* ]]
+    [[ "$("$FFTBLOOM" plan in.exr large.exr --device software --vram-limit 3MB)" == *" tiles of "*" count"* ]]
 }
 
 @test "peak resident memory stays below the limit" {

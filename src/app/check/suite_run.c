@@ -6,6 +6,7 @@
 #include "app/run/output.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "bloom/bloom.h"
 #include "image/format.h"
 
 #include <inttypes.h>

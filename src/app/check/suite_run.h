@@ -10,6 +10,7 @@
 #include "app/check/suite.h"
 #include "app/check/suite_match.h"
 #include "app/cli/cli.h"
+#include "bloom/report.h"
 
 typedef enum { CASE_PASS, CASE_WARN, CASE_FAIL, CASE_ERROR, CASE_SKIP, CASE_STATES } case_state;
 

@@ -1,5 +1,7 @@
 #include "app/cli/options.h"
 
+#include "engine/engine.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include "app/cli/keyed.h"
 #include "base/text.h"
-#include "bloom/bloom.h"
+#include "bloom/settings.h"
 #include "image/compare.h"
 
 typedef enum { MISSING_ERROR, MISSING_SKIP } settings_missing;

@@ -375,9 +375,7 @@ void describe_tiles_json(json_out *j, const tiling *t) {
     json_uints(j, "count", t->count, PLAN_AXES);
     json_uints(j, "size", t->tile, PLAN_AXES);
     json_uints(j, "kept", t->kept, PLAN_AXES);
-    json_uints(j, "kernel_pieces", t->pieces, PLAN_AXES);
     json_uint(j, "channels", t->channels);
-    json_bool(j, "read_again", t->again);
     json_uint(j, "bytes", t->bytes);
     json_close(j);
 }
@@ -386,15 +384,7 @@ void describe_tiles(const tiling *t, text *to) {
     char b[32];
     text_add(to, "%u x %u pixels in %u x %u tiles of %u x %u, of which %u x %u count", t->size[0],
              t->size[1], t->count[0], t->count[1], t->tile[0], t->tile[1], t->kept[0], t->kept[1]);
-    if (tiling_pieces(t) > 1)
-        text_add(to, ", the kernel in %u x %u pieces of %u x %u", t->pieces[0], t->pieces[1],
-                 t->piece[0], t->piece[1]);
-    text_add(to, "%s%s, in rows from file to file: %s",
-             t->channels == 1 ? ", one channel after the other" : "",
-             !t->again          ? ""
-             : t->channels == 1 ? ", for each of which the rows are read again"
-                                : ", the rows read again for each layer",
-             text_bytes((double)t->bytes, b));
+    text_add(to, ", in rows from file to file: %s", text_bytes((double)t->bytes, b));
 }
 
 void describe_made_json(json_out *j, const bloom_report *r) {

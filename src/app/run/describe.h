@@ -6,7 +6,8 @@
 #define APP_DESCRIBE_H
 
 #include "base/json_out.h"
-#include "bloom/bloom.h"
+#include "bloom/report.h"
+#include "bloom/settings.h"
 
 /* Add one member each; `key` is NULL in an array. `index` is the device's in the list, or -1 where
  * it is not known. */

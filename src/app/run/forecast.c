@@ -31,8 +31,7 @@ static bool by_tiles(forecast *f, const output *o, image_reader *r, err *e) {
     uint32_t channels;
     if (!rowwise_tiling(&f->tiles, o, r, f->owner, e)) return false;
     f->best = bloom_tile_forecast(f->owner, image_reader_header(r), t, &channels, &f->all, e);
-    double turns = (double)t->count[PLAN_X] * t->count[PLAN_Y] * tiling_pieces(t) * channels /
-                   t->channels;
+    double turns = (double)t->count[PLAN_X] * t->count[PLAN_Y] * channels / t->channels;
     double pixels = (double)t->size[PLAN_X] * t->size[PLAN_Y] * channels;
     double of_tile = (double)t->tile[PLAN_X] * t->tile[PLAN_Y] * t->channels;
     for (uint32_t i = 0; f->best >= 0 && i < f->all.devices; i++) {

@@ -12,7 +12,6 @@
 #include "image/format.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -109,15 +108,6 @@ static void give_bloom(device_queue *q, queue_bloom *b) {
 
 /* --- one frame ------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static void add_note(bloom_report *made, const char *fmt,
-                                                           ...) {
-    va_list args;
-    if (made->notes == BLOOM_NOTES) return;
-    va_start(args, fmt);
-    vsnprintf(made->note[made->notes++], sizeof made->note[0], fmt, args);
-    va_end(args);
-}
-
 /* One frame at work. */
 typedef struct {
     frame_maker *m;
@@ -200,7 +190,7 @@ static bool bloom_it(const work *w, image *img, ahead *a, double *start, err *e)
     end_ahead(a); /* bloom_image has waited for what it needs of it */
     w->made->spectrum_seconds += a->made.spectrum_seconds;
     w->made->spectrum_cached |= a->made.spectrum_cached;
-    if (a->made.note[0]) add_note(w->made, "%s", a->made.note);
+    if (a->made.note[0]) report_note(w->made, "%s", a->made.note);
     give_bloom(w->on, b);
     if (!ok) blame_input(w, e);
     return ok;
@@ -353,12 +343,12 @@ static bool make(const work *w, err *e) {
     image_close(&r);
     if (a.torn) {
         log_warn("%s changed while it was read; the result may be half old and half new", f->input);
-        add_note(w->made, "the input changed while it was read");
+        report_note(w->made, "the input changed while it was read");
     }
     if (!ok) return false;
     if (a.clamped)
-        add_note(w->made, "%llu values beyond %g were clamped to it", (unsigned long long)a.clamped,
-                 HALF_MAX);
+        report_note(w->made, "%llu values beyond %g were clamped to it",
+                    (unsigned long long)a.clamped, HALF_MAX);
     f->load = a.load;
     f->bloom = a.bloom;
     f->save = a.save;

@@ -7,6 +7,7 @@
 
 #include "app/run/recipe.h"
 #include "app/run/report.h"
+#include "bloom/bloom.h"
 #include "image/flat/screen.h"
 
 #include <pthread.h>

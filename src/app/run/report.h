@@ -7,6 +7,7 @@
 
 #include "app/cli/cli.h"
 #include "base/json_out.h"
+#include "bloom/report.h"
 
 typedef enum {
     FRAME_DONE,

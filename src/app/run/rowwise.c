@@ -200,181 +200,71 @@ static uint32_t step_of(void *ctx, int part) {
     return step / greatest_divisor(step, other) * other;
 }
 
-/* Rows of a part that is written, on their way to the file. */
-typedef struct {
-    rowwise *s;
-    int part;
-    uint32_t row, rows;
-    void **plane; /* of each channel of s->mid and s->out */
-    bool *mine;   /* to be freed: the others are bloom's */
-} passing;
-
-/* Reads the channels that are not bloomed but change all the same, and copies those of bloom that
- * do. */
-static bool gather(const passing *w, const void *const *made, bool *changes, err *e) {
-    rowwise *s = w->s;
-    const image_part *p = &s->mid.part[w->part], *own = &s->in.part[w->part];
-    const image_part *file = file_part(s, w->part), *out = &s->out.part[w->part];
-    size_t n = (size_t)image_width(p) * w->rows;
-    bool codes = s->coded[w->part].any, any = false;
-    const void **read = mem_new((size_t)own->channels, sizeof *read, "planes", e);
-    bool ok = read && (!(codes || s->linear[w->part].any) || mark_colour(changes, p, e));
-    for (int c = 0; ok && c < p->channels; c++) {
-        int from = image_find_channel(file, p->channel[c].name);
-        size_t bytes = pixel_bytes(p->channel[c].type);
-        w->plane[c] = made ? (void *)(uintptr_t)made[c] : NULL;
-        if (w->plane[c] && !(codes && changes[c])) continue;
-        bool same = w->plane[c] || file->channel[from].type == out->channel[c].type;
-        if (!w->plane[c] && same && !changes[c]) continue;
-        void *fresh = mem_raw(n, bytes, "rows", e);
-        ok = fresh != NULL;
-        if (ok && w->plane[c]) memcpy(fresh, w->plane[c], n * bytes);
-        if (ok && !w->plane[c]) {
-            read[image_find_channel(own, p->channel[c].name)] = fresh;
-            any = true;
-        }
-        w->plane[c] = fresh;
-        w->mine[c] = true;
-    }
-    ok = ok && (!any || read_some(s, w->part, &(image_rows){w->row, w->rows, read}, e)) &&
-         recode_rows(s, &s->coded[w->part], p, w->plane, w->rows, e);
-    mem_free(read);
-    return ok;
-}
-
-/* Converts to the types of the file. */
-static bool retype(const passing *w, err *e) {
-    const image_part *p = &w->s->mid.part[w->part], *out = &w->s->out.part[w->part];
-    size_t n = (size_t)image_width(p) * w->rows;
-    for (int c = 0; c < p->channels; c++) {
-        const typed_rows r = {w->plane[c], p->channel[c].type, out->channel[c].type, n};
-        if (!w->plane[c] || r.from == r.to) continue;
-        void *fresh = mem_raw(n, pixel_bytes(r.to), "rows", e);
-        bool ok = fresh && convert(w->s, fresh, &r, e);
-        if (w->mine[c]) mem_free(w->plane[c]);
-        w->plane[c] = fresh;
-        w->mine[c] = true;
-        if (!ok) return false;
-    }
-    return true;
-}
-
-/* Adds rows to the picture, if it shows the part. Channels that stay come from the file. */
-static bool show(const rowwise *s, int part, const image_rows *is, err *e) {
-    const image_part *p = &s->own.part[part], *file = file_part(s, part);
-    size_t n = (size_t)image_width(p) * is->rows, channels = (size_t)p->channels;
-    if (part != picture_rows_part(s->picture)) return true;
-    const void **all = mem_new(channels, sizeof *all, "planes", e);
-    void **read = mem_new((size_t)file->channels, sizeof *read, "planes", e);
-    bool ok = all && read, any = false;
-    for (int c = 0; ok && c < p->channels; c++) {
-        all[c] = is->plane[c];
-        if (all[c] || !picture_rows_wants(s->picture, c)) continue;
-        int from = image_find_channel(file, p->channel[c].name);
-        ok = (all[c] = read[from] = mem_raw(n, pixel_bytes(file->channel[from].type), "rows", e));
-        any = true;
-    }
-    ok = ok && (!any || image_read(s->from, part, is->row, is->rows, read, e)) &&
-         picture_rows_add(s->picture, is->rows, all, e);
-    for (int c = 0; read && c < file->channels; c++) mem_free(read[c]);
-    mem_free(read);
-    mem_free(all);
-    return ok;
+/* Adds rows to the picture, if it shows the part. */
+static bool show(const rowwise *s, int part, const rows_band *b, void **plane, err *e) {
+    return part != picture_rows_part(s->picture) ||
+           picture_rows_add(s->picture, b->rows, (const void *const *)plane, e);
 }
 
 /* Hands the rows to the file, or to the picture. */
-static bool put_rows(const rowwise *s, int part, const image_rows *is, err *e) {
-    return s->picture ? show(s, part, is, e) : image_write_beside(s->w, part, is, s->from, e);
+static bool put_rows(const rowwise *s, int part, const rows_band *b, void **plane, err *e) {
+    if (s->picture) return show(s, part, b, plane, e);
+    return image_write(s->w, part, b->row, b->rows, (const void *const *)plane, e);
 }
 
 /* Hands the rows to one file, or to both. */
-static bool hand_over(const passing *w, err *e) {
-    rowwise *s = w->s;
-    const image_part *all = &s->out.part[w->part];
-    int glare = glare_part(s, w->part);
-    if (glare < 0)
-        return put_rows(s, w->part, &(image_rows){w->row, w->rows, (const void *const *)w->plane},
-                        e);
-    const image_part *own = &s->own.part[w->part], *apart = &s->apart.part[glare];
+static bool hand_over(const rowwise *s, int part, const rows_band *b, err *e) {
+    const image_part *all = &s->out.part[part];
+    int glare = glare_part(s, part);
+    if (glare < 0) return put_rows(s, part, b, b->plane, e);
+    const image_part *own = &s->own.part[part], *apart = &s->apart.part[glare];
     size_t most = (size_t)all->channels;
-    const void **to = mem_new(most, sizeof *to, "planes", e);
-    const void **other = mem_new(most, sizeof *other, "planes", e);
+    void **to = mem_new(most, sizeof *to, "planes", e);
+    void **other = mem_new(most, sizeof *other, "planes", e);
     for (int c = 0; to && other && c < all->channels; c++) {
         const char *name = emit_name(&all->channel[c], s->o->s);
         if (name)
-            other[image_find_channel(apart, name)] = w->plane[c];
+            other[image_find_channel(apart, name)] = b->plane[c];
         else
-            to[image_find_channel(own, all->channel[c].name)] = w->plane[c];
+            to[image_find_channel(own, all->channel[c].name)] = b->plane[c];
     }
-    bool ok = to && other && image_write(s->glare, glare, w->row, w->rows, other, e) &&
-              put_rows(s, w->part, &(image_rows){w->row, w->rows, to}, e);
+    bool ok = to && other &&
+              image_write(s->glare, glare, b->row, b->rows, (const void *const *)other, e) &&
+              put_rows(s, part, b, to, e);
     mem_free(to);
     mem_free(other);
     return ok;
 }
 
-/* Writes rows. Channels without a plane that change are read and changed on the way; all others
- * come from the file as they are. */
-static bool write_some(rowwise *s, int part, const image_rows *is, err *e) {
-    size_t channels = (size_t)s->out.part[part].channels;
-    passing w = {.s = s, .part = part, .row = is->row, .rows = is->rows};
-    bool *changes = mem_new(channels, sizeof *changes, "channels", e);
-    w.plane = mem_new(channels, sizeof *w.plane, "planes", e);
-    w.mine = mem_new(channels, sizeof *w.mine, "channels", e);
-    bool ok = changes && w.plane && w.mine && gather(&w, is->plane, changes, e) && retype(&w, e) &&
-              hand_over(&w, e);
-    for (size_t c = 0; w.plane && w.mine && c < channels; c++)
-        if (w.mine[c]) mem_free(w.plane[c]);
-    mem_free(changes);
-    mem_free(w.plane);
-    mem_free(w.mine);
-    return ok;
-}
-
-static bool write_beside(rowwise *s, int part, const image_rows *is, err *e) {
-    const image_part *p = &s->out.part[part];
-    size_t width = image_width(p);
-    bool changes = changes_on_the_way(s, part) || s->coded[part].any;
-    for (int c = 0; c < p->channels; c++)
-        changes |= p->channel[c].type != s->mid.part[part].channel[c].type;
-    uint32_t some = changes ? some_rows(p, step_of(s, part)) : is->rows;
-    const void **at = mem_new((size_t)p->channels, sizeof *at, "planes", e);
-    bool ok = at != NULL, upwards = p->order == LINES_DECREASING;
-    uint32_t blocks = ceil_div_u32(is->rows, some);
-    for (uint32_t i = 0; ok && i < blocks; i++) {
-        uint32_t y = (upwards ? blocks - 1 - i : i) * some, rows = min_u32(some, is->rows - y);
-        for (int c = 0; is->plane && c < p->channels; c++)
-            at[c] = is->plane[c] ? (const uint8_t *)is->plane[c] +
-                                       y * width * pixel_bytes(s->mid.part[part].channel[c].type)
-                                 : NULL;
-        ok = write_some(s, part, &(image_rows){is->row + y, rows, is->plane ? at : NULL}, e);
-    }
-    mem_free(at);
-    return ok;
-}
-
-static bool same_types(const image_part *a, const image_part *b) {
-    bool same = a->channels == b->channels;
-    for (int c = 0; same && c < a->channels; c++) same = a->channel[c].type == b->channel[c].type;
-    return same;
-}
-
-/* Writes a part that is not bloomed. */
-static bool write_part(rowwise *s, int part, err *e) {
-    const image_part *p = &s->out.part[part];
-    bool spaces = s->linear[part].any || s->coded[part].any;
-    if (s->picture && part != picture_rows_part(s->picture)) return true;
-    if (s->w && !spaces && same_types(p, file_part(s, part)))
-        return image_copy_part(s->w, part, s->from, part, e);
-    return write_beside(s, part, &(image_rows){0, image_height(p), NULL}, e);
-}
-
-static bool write_rows(void *ctx, int part, uint32_t row, uint32_t rows, const void *const plane[],
-                       err *e) {
+/* Converts rows to the space and the types of the output, in place, and writes them. */
+static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     rowwise *s = ctx;
     double start = clock_now();
-    bool ok = plane ? write_beside(s, part, &(image_rows){row, rows, plane}, e)
-                    : write_part(s, part, e);
+    const image_part *p = &s->mid.part[part], *out = &s->out.part[part];
+    bool ok = recode_rows(s, &s->coded[part], p, b->plane, b->rows, e);
+    for (int c = 0; ok && c < p->channels; c++) {
+        const typed_rows r = {b->plane[c], p->channel[c].type, out->channel[c].type,
+                              (size_t)image_width(p) * b->rows};
+        if (r.from != r.to) ok = convert(s, b->plane[c], &r, e);
+    }
+    ok = ok && hand_over(s, part, b, e);
+    s->a->save += clock_now() - start;
+    return ok;
+}
+
+/* Copies a part that stays as it is. */
+static bool copy_part(void *ctx, int part, bool *done, err *e) {
+    rowwise *s = ctx;
+    const image_part *from = file_part(s, part), *to = &s->own.part[part];
+    bool same = !s->picture && !s->coded[part].any && !s->linear[part].any &&
+                from->channels == to->channels && glare_part(s, part) < 0;
+    for (int c = 0; same && c < to->channels; c++)
+        same = from->channel[c].type == to->channel[c].type &&
+               strcmp(from->channel[c].name, to->channel[c].name) == 0;
+    if (!same && !(s->picture && part != picture_rows_part(s->picture))) return true;
+    *done = true;
+    double start = clock_now();
+    bool ok = !same || image_copy_part(s->w, part, s->from, part, e);
     s->a->save += clock_now() - start;
     return ok;
 }
@@ -470,35 +360,15 @@ static bool create(rowwise *s, const char *glare, err *e) {
                   (s->w = image_create(s->o->path, &s->own, set->clobber, s->o->threads, e)));
 }
 
-/* Returns the price of unpacking a pixel of the dearest part, in steps of math/tiling.h: measured
- * for a byte that is only read, one that is inflated, and a sample that goes through a curve
- * (docs/notebook.md, "Tiles"). */
-static double unpack_price(const rowwise *s) {
-    enum { READ = 2, INFLATED = 12, CURVED = 100 };
-    double most = 0;
-    for (int i = 0; i < s->in.parts; i++) {
-        const image_part *p = file_part(s, i);
-        double bytes = (double)image_bytes(p) / image_width(p) / image_height(p);
-        double curved = s->linear[i].any ? CURVED * p->channels : 0;
-        most = fmax(most, bytes * (p->packing ? INFLATED : READ) + curved);
-    }
-    return most;
-}
-
 static bloom_rows rows_of(rowwise *s) {
-    return (bloom_rows){.ctx = s,
-                        .bytes = bytes_beside(s),
-                        .unpack = unpack_price(s),
-                        .read = read_rows,
-                        .step = step_of,
-                        .write = write_rows};
+    return (bloom_rows){.in = {.ctx = s, .head = &s->in, .read = read_rows},
+                        .out = {.ctx = s, .step = step_of, .write = write_rows, .copy = copy_part},
+                        .bytes = bytes_beside(s)};
 }
 
 static bool bloom_rows_of(rowwise *s, const rowwise_job *j, bloom_report *made, err *e) {
-    const image_header *h = image_reader_header(j->from);
-    bloom_rows rows = rows_of(s);
-    rows.whole = rowwise_whole_bytes(j->o, h, j->bloom);
-    return bloom_tiled(j->bloom, &s->in, &rows, made, e);
+    const bloom_rows rows = rows_of(s);
+    return bloom_tiled(j->bloom, &rows, made, e);
 }
 
 /* --- pictures ------------------------------------------------------------------------------- */
@@ -585,8 +455,8 @@ bool rowwise_tiling(tiling *t, const output *o, image_reader *from, const bloom 
     rowwise s = {.o = o, .from = from};
     bool ok = open_rowwise(&s, b, e);
     bloom_rows rows = ok ? rows_of(&s) : (bloom_rows){0};
-    rows.step = likely_step;
-    ok = ok && bloom_tiling(b, &s.in, &rows, t, e);
+    rows.out.step = likely_step;
+    ok = ok && bloom_tiling(b, &rows, t, e);
     close_rowwise(&s);
     return ok;
 }

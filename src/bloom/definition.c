@@ -1,0 +1,118 @@
+#include "bloom/definition.h"
+
+#include "base/number.h"
+#include "base/vector.h"
+#include "math/reference.h"
+
+#include <math.h>
+
+/* Rows are read from the last to the first, and fetched AHEAD rows before they are read, by lines
+ * of the cache of LINE bytes. */
+enum { AHEAD = 2, LINE = 64 };
+
+/* Returns what of a value is spread; `at` counts from the rows' first pixel. */
+static double spread_of(const definition_rows *r, size_t at, float v) {
+    return isfinite(v) ? join_spread_of(&r->spread, at, (double)v) : 0;
+}
+
+/* Fills `to` with what is spread of the pixels that a row of taps reads, from the last to the
+ * first. y: of the rows at hand. */
+static void load(double *to, const definition_rows *r, const definition_kernel *k, uint32_t x,
+                 uint32_t y) {
+    const psf *is = k->kernel;
+    int64_t first = (int64_t)x + is->cx - (is->w - 1);
+    /* The row's taps from `begin` to before `end` read pixels of the image, the others its border.
+     */
+    uint32_t begin = (uint32_t)(first < 0 ? min_i64(-first, is->w) : 0),
+             end = (uint32_t)max_i64(min_i64((int64_t)r->w - first, is->w), begin);
+    size_t at = (size_t)y * r->w, bytes = pixel_bytes(r->type);
+    float *v = (float *)(void *)(to + is->w);
+    if (begin < end) {
+        size_t inside = at + (size_t)(first + begin);
+        for (size_t i = 0; y >= AHEAD && i < (end - begin) * bytes; i += LINE)
+            __builtin_prefetch((const char *)r->plane + (inside - (size_t)AHEAD * r->w) * bytes +
+                               i);
+        image_to_float(v, r->plane, r->type, inside, end - begin);
+        for (uint32_t i = begin; i < end; i++)
+            to[i] = spread_of(r, inside + i - begin, v[i - begin]);
+    }
+    for (uint32_t i = 0; i < is->w; i++) {
+        if (i == begin) i = end;
+        if (i == is->w) break;
+        int64_t from = reference_source(first + i, r->w, k->border[PLAN_X]);
+        to[i] = 0;
+        if (from < 0) continue;
+        image_to_float(v, r->plane, r->type, at + (size_t)from, 1);
+        to[i] = spread_of(r, at + (size_t)from, *v);
+    }
+}
+
+typedef struct {
+    vec4d sum[2], size[2]; /* size: without signs */
+} sums;
+
+/* Adds up the products of n taps and as many pixels, which are read backwards. */
+VECTOR_INLINE void add_products(sums *to, const float *tap, const double *pixels, uint32_t n) {
+    uint32_t i = 0;
+    vec4d sum[2] = {to->sum[0], to->sum[1]}, size[2] = {to->size[0], to->size[1]};
+    for (; i + 8 <= n; i += 8) {
+        vec8f t = *(const vec8f_any *)(tap + i);
+        vec4d p = *(const vec4d_any *)(pixels + n - 4 - i),
+              q = *(const vec4d_any *)(pixels + n - 8 - i);
+        vec4d a = VECTOR_DOUBLES(t, 0) * __builtin_shufflevector(p, p, 3, 2, 1, 0),
+              b = VECTOR_DOUBLES(t, 4) * __builtin_shufflevector(q, q, 3, 2, 1, 0);
+        sum[0] += a, sum[1] += b;
+        size[0] += (vec4d)((vec4l)a & INT64_MAX), size[1] += (vec4d)((vec4l)b & INT64_MAX);
+    }
+    for (; i < n; i++) {
+        double term = (double)tap[i] * pixels[n - 1 - i];
+        sum[0][0] += term, size[0][0] += fabs(term);
+    }
+    *to = (sums){{sum[0], sum[1]}, {size[0], size[1]}};
+}
+VECTOR_WIDE static void add_wide(sums *to, const float *tap, const double *pixels, uint32_t n) {
+    add_products(to, tap, pixels, n);
+}
+static void add_plain(sums *to, const float *tap, const double *pixels, uint32_t n) {
+    add_products(to, tap, pixels, n);
+}
+
+static double total(const vec4d part[2]) {
+    vec4d sum = part[0] + part[1];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+void definition_add(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
+                    double *room) {
+    const psf *is = k->kernel;
+    const float *tap = is->tap + (size_t)k->channel * is->w * is->h;
+    sums all = {.sum = {{0}}};
+    for (uint32_t q = 0; q < is->h; q++, tap += is->w) {
+        int64_t y = reference_source((int64_t)p->y + is->cy - q, r->h, k->border[PLAN_Y]);
+        if (y < r->first || y - r->first >= r->rows) continue;
+        load(room, r, k, p->x, (uint32_t)(y - r->first));
+        (vector_wide() ? add_wide : add_plain)(&all, tap, room, is->w);
+    }
+    p->sum += is->scale[k->channel] * total(all.sum);
+    p->size += fabs(is->scale[k->channel]) * total(all.size);
+    if (p->y < r->first || p->y - r->first >= r->rows) return;
+    float in;
+    size_t at = (size_t)(p->y - r->first) * r->w + p->x;
+    image_to_float(&in, r->plane, r->type, at, 1);
+    p->bad = !isfinite(in);
+    p->in = p->bad ? 0 : (double)in;
+    p->spread = spread_of(r, at, in);
+}
+
+size_t definition_room(const psf *k) {
+    return 2 * (size_t)k->w; /* a row in double, and in float */
+}
+
+double definition_value(const definition_pixel *p, double sharpen) {
+    return p->in - p->spread + (1 - sharpen) * p->sum + sharpen * p->spread;
+}
+
+double definition_rounding(const definition_pixel *p, const psf *k, double sharpen) {
+    double unit = 0x1p-53 * ((double)k->w * k->h / 8 + 8);
+    return unit * ((1 - sharpen) * p->size + fabs(p->in) + fabs(p->spread));
+}

@@ -1,0 +1,46 @@
+/* definition.h - sums single pixels of a result directly, in double, from rows of the image.
+ *
+ *   want  =  in - spread + (1 - sharpen) * sum over taps of tap * spread + sharpen * spread
+ *
+ * The rows may come a few at a time, in any order. Nothing of how a result is made is used here. */
+#ifndef BLOOM_DEFINITION_H
+#define BLOOM_DEFINITION_H
+
+#include "bloom/join.h"
+#include "kernel/psf.h"
+
+/* Rows of a plane that are in memory. */
+typedef struct {
+    const void *plane; /* begins with row `first`, and so does the mask of `spread` */
+    pixel_type type;
+    join_spread spread;
+    uint32_t w, h; /* of the whole plane */
+    uint32_t first, rows;
+} definition_rows;
+
+/* The kernel of a plane, and how the image continues. */
+typedef struct {
+    const psf *kernel;
+    uint32_t channel; /* of the kernel's */
+    plan_border border[PLAN_AXES];
+} definition_kernel;
+
+/* A pixel, and what is known of it so far. Starts with zeros but for its place. */
+typedef struct {
+    uint32_t x, y;
+    bool bad;          /* it is not finite, and counts as 0, as others do */
+    double in, spread; /* its own */
+    double sum, size;  /* of all products, scaled; size: without their signs */
+} definition_pixel;
+
+/* Adds what the rows bring into the pixel. `room` is for definition_room doubles. */
+void definition_add(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
+                    double *room);
+size_t definition_room(const psf *k);
+
+/* Returns what the pixel should be when all rows have been added. */
+double definition_value(const definition_pixel *p, double sharpen);
+/* Returns by how much that may be off. */
+double definition_rounding(const definition_pixel *p, const psf *k, double sharpen);
+
+#endif

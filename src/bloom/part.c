@@ -1,0 +1,434 @@
+#include "bloom/part.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "bloom/part_work.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* --- choosing tiles ------------------------------------------------------------------------- */
+
+typedef struct {
+    session *session;
+    device_forecast *each;
+    uint64_t memory; /* all in all */
+} device_check;
+
+/* A device of software has no memory of its own: it takes from that of the tile. */
+static bool a_device_fits(void *ctx, const tiling *t, const plan_request *tile) {
+    device_check *d = ctx;
+    err ignored = {0};
+    bloom_forecasts f = {.each = d->each};
+    int best = session_forecast(d->session, tile, &f, &ignored);
+    if (best < 0 || f.device[best].class != ENGINE_SOFTWARE) return best >= 0;
+    return t->bytes + plan_device_bytes(&d->each[best].plan) <= d->memory;
+}
+
+/* Returns the memory for tiles, which follows from the limit alone, so that the same run has the
+ * same tiles. Libraries take memory that nobody counts, and so does what rounds up to whole pages.
+ * A Vulkan driver takes 50 to 130 MB with its shaders (lavapipe; docs/notebook.md, "Tiles"). */
+static uint64_t memory_for(const part_job *j) {
+    bool cpu = j->s->device && strcmp(j->s->device, "cpu") == 0;
+    uint64_t all = mem_limit(), libraries = cpu ? PART_LIBRARIES : PART_DRIVERS;
+    uint64_t beside = all / 16 + min_u64(all / (cpu ? 5 : 2), libraries) + j->bytes;
+    return all > beside ? all - beside : 0;
+}
+
+/* What of the part's pixels decides its tiles; *most: channels of a group. */
+static void count_planes(tiling_request *r, const part_plan *p, uint32_t *most) {
+    bool emits = part_emits(p->j->s);
+    for (uint32_t c = 0; c < p->channels; c++) {
+        uint32_t in = (uint32_t)pixel_bytes(p->channel[c].type),
+                 out = (uint32_t)pixel_bytes(p->channel[c].becomes);
+        r->planes++;
+        r->pixel_in += in;
+        r->pixel_out += emits ? 2 * out : out;
+        r->sample_bytes = max_u32(r->sample_bytes, in);
+    }
+    for (int i = 0; i < p->m.groups; i++) {
+        *most = max_u32(*most, p->group[i].count);
+        if (p->group[i].light.mask[0]) r->pixel_in += sizeof(float);
+    }
+    if (emits) r->sample_bytes += 4;
+}
+
+/* Fills in what tiles are chosen by. */
+static bool make_request(tiling_request *r, const part_plan *p, err *e) {
+    const part_job *j = p->j;
+    psf k = {0};
+    uint32_t most = 0;
+    *r = (tiling_request){
+        .memory = memory_for(j), .limit = mem_limit(), .rows = j->out->step(j->out->ctx, j->part)};
+    count_planes(r, p, &most);
+    const kernel_need need = part_need(j, most, j->s->sharpen);
+    if (!part_psf(&k, j, &need, NULL, e)) return false;
+    r->ask = session_request(j->s, &k, &need);
+    r->ask.precision = j->s->precision;
+    r->kernel = sizeof(float) * (uint64_t)k.w * k.h * k.channels;
+    psf_free(&k);
+    return true;
+}
+
+static tiling one_tile(const part_plan *p) {
+    return (tiling){.size = {p->w, p->h},
+                    .tile = {p->w, p->h},
+                    .kept = {p->w, p->h},
+                    .count = {1, 1},
+                    .channels = p->channels};
+}
+
+/* Chooses tiles for so much memory; 0: for that of the run. */
+static bool choose(tiling *t, const part_plan *p, uint64_t memory, err *e) {
+    const part_job *j = p->j;
+    tiling_request r;
+    if (j->cut || !j->tiles) {
+        *t = j->cut ? *j->cut : one_tile(p);
+        return !memory || err_set(e, ERR_MEMORY, "there are no smaller tiles");
+    }
+    if (!make_request(&r, p, e)) return false;
+    if (memory) r.memory = memory;
+    device_check d = {j->session, mem_new(ENGINE_DEVICES, sizeof *d.each, "forecasts", e),
+                      r.memory};
+    bool ok = d.each && tiling_choose(t, &r, a_device_fits, &d, e);
+    mem_free(d.each);
+    return ok;
+}
+
+bool part_choose(tiling *t, const part_job *j, err *e) {
+    part_plan p;
+    bool ok = part_plan_make(&p, j, e) && choose(t, &p, 0, e);
+    part_plan_free(&p);
+    return ok;
+}
+
+/* --- the work in hand ----------------------------------------------------------------------- */
+
+/* What follows from the tiles, and the rows of a band. */
+typedef struct {
+    const part_plan *p;
+    tiling t;
+    bloom_settings s; /* of the tiles */
+    session *session; /* of the tiles */
+    bool own;         /* it is not that of whole images */
+    buffers buf;
+    part_held held;
+    part_rows out;
+    void **plane; /* of each channel of the result, for the sink */
+} bands;
+
+static void close_bands(bands *b) {
+    for (uint32_t c = 0; b->out.plane && c < b->p->channels; c++) mem_free(b->out.plane[c]);
+    for (uint32_t c = 0; b->out.glare && c < b->p->channels; c++) mem_free(b->out.glare[c]);
+    mem_free(b->out.plane);
+    mem_free(b->out.glare);
+    mem_free(b->out.type);
+    mem_free(b->plane);
+    if (b->held.p) part_held_free(&b->held);
+    if (b->own && b->session) {
+        session_rest(b->session);
+        session_close(&b->session);
+    }
+    buffers_free(&b->buf);
+    *b = (bands){0};
+}
+
+/* Along an axis that is cut, a tile's transform wraps around. The exact spectrum is made at the
+ * tile's lengths, so it needs no other one that is larger. */
+static bool open_session(bands *b, err *e) {
+    const part_job *j = b->p->j;
+    b->s = *j->s;
+    b->session = j->session;
+    if (part_is_whole(&b->t)) return true;
+    uint64_t tiles = (uint64_t)b->t.count[PLAN_X] * b->t.count[PLAN_Y];
+    for (int a = 0; a < PLAN_AXES; a++)
+        if (b->t.cut[a]) b->s.border[a] = BORDER_WRAP;
+    b->s.slots = 1;
+    b->s.images = (uint32_t)min_u64(tiles * max_u32(b->s.images, 1), UINT32_MAX);
+    if (b->s.spectrum == SPECTRUM_RESAMPLED) b->s.spectrum = SPECTRUM_EXACT;
+    b->own = true;
+    session_rest(j->session);
+    return (b->session = session_open_beside(j->session, &b->s, e)) != NULL;
+}
+
+/* Makes the rows of the result, unless they are the part's own planes. */
+static bool make_rows(bands *b, err *e) {
+    const part_plan *p = b->p;
+    bool whole = part_is_whole(&b->t);
+    size_t n = (size_t)p->w * b->t.kept[PLAN_Y];
+    part_rows *to = &b->out;
+    to->plane = mem_new(p->channels, sizeof *to->plane, "rows", e);
+    to->glare = mem_new(p->channels, sizeof *to->glare, "rows", e);
+    to->type = mem_new(p->channels, sizeof *to->type, "rows", e);
+    b->plane = mem_new((size_t)p->result.part[0].channels, sizeof *b->plane, "planes", e);
+    bool ok = to->plane && to->glare && to->type && b->plane;
+    for (uint32_t c = 0; ok && c < p->channels; c++) {
+        to->type[c] = p->channel[c].becomes;
+        size_t bytes = pixel_bytes(to->type[c]);
+        ok = whole || ((to->plane[c] = mem_raw(n, bytes, "rows of the result", e)) &&
+                       (!part_emits(p->j->s) || (to->glare[c] = mem_raw(n, bytes, "glare", e))));
+    }
+    return ok;
+}
+
+/* Makes what follows from the tiles. The caller closes the bands, also after a failure. */
+static bool open_bands(bands *b, const part_plan *p, const tiling *t, bool clean, err *e) {
+    const bool whole = part_is_whole(t);
+    *b = (bands){.p = p, .t = *t};
+    uint32_t rows = t->cut[PLAN_Y] ? t->kept[PLAN_Y] + t->before[PLAN_Y] + t->after[PLAN_Y] : p->h;
+    if (!open_session(b, e) || !make_rows(b, e) || !part_held_open(&b->held, p, rows, whole, e))
+        return false;
+    b->held.clean = clean;
+    return true;
+}
+
+/* --- a band --------------------------------------------------------------------------------- */
+
+/* What all bands have come to so far. */
+typedef struct {
+    group_made *group; /* of each */
+    sampler sampler;
+} totals;
+
+/* Blooms all tiles of a band, into b->out. */
+static bool bloom_band(bands *b, group_made *made, const part_measured *seen, sampler *s, err *e) {
+    const part_plan *p = b->p;
+    const tiling *t = &b->t;
+    int64_t top = (int64_t)b->out.y - t->before[PLAN_Y];
+    int64_t end = (int64_t)b->out.y + b->out.rows + t->after[PLAN_Y];
+    if (!part_hold(&b->held, top, end, e)) return false;
+    part_tile tile = {.p = p,
+                      .t = t,
+                      .s = &b->s,
+                      .session = b->session,
+                      .buf = &b->buf,
+                      .held = &b->held,
+                      .seen = seen,
+                      .sampler = s};
+    for (tile.group = 0; tile.group < (uint32_t)p->m.groups; tile.group++)
+        for (tile.x = 0; tile.x < p->w; tile.x += t->kept[PLAN_X]) {
+            group_made *one = mem_new(1, sizeof *one, "a report", e);
+            bool ok = one && part_tile_bloom(one, &tile, &b->out, e);
+            if (ok && seen) group_add(&made[tile.group], one);
+            if (one && !seen) made[tile.group] = *one;
+            mem_free(one);
+            if (!ok) return false;
+        }
+    return true;
+}
+
+/* Puts the rows of a band into the places of the result's channels. */
+static bool place_rows(bands *b, err *e) {
+    const part_plan *p = b->p;
+    text name = {0};
+    for (uint32_t c = 0; c < p->channels; c++) {
+        const char *own = p->p->channel[p->channel[c].index].name;
+        image_part *to = p->result.part;
+        int at = image_find_channel(to, own);
+        b->plane[at] = b->out.plane[c];
+        to->channel[at].type = b->out.type[c];
+        if (!b->out.glare[c]) continue;
+        text_free(&name);
+        text_add(&name, "%s.%s", p->j->s->emit_layer, own);
+        if (!text_check(&name, e)) return false;
+        at = image_find_channel(to, name.s);
+        b->plane[at] = b->out.glare[c];
+        to->channel[at].type = b->out.type[c];
+    }
+    text_free(&name);
+    return true;
+}
+
+/* Hands on the rows, and with them those of channels that are not bloomed, a few at a time. */
+static bool hand_on(bands *b, err *e) {
+    const part_plan *p = b->p;
+    const rows_source *in = p->j->in;
+    const rows_sink *out = p->j->out;
+    const image_part *is = p->result.part;
+    void **lent = in->lend ? in->lend(in->ctx, p->j->part) : NULL;
+    if (!place_rows(b, e)) return false;
+    if (lent && part_is_whole(&b->t)) {
+        for (int c = 0; c < p->p->channels; c++) {
+            int at = image_find_channel(is, p->p->channel[c].name);
+            if (b->plane[at] || !lent[c]) continue;
+            b->plane[at] = lent[c];
+            lent[c] = NULL;
+        }
+        bool ok = out->write(out->ctx, p->j->part, &(rows_band){is, 0, p->h, b->plane, true}, e);
+        memset(b->out.plane, 0, p->channels * sizeof *b->out.plane);
+        memset(b->out.glare, 0, p->channels * sizeof *b->out.glare);
+        for (int at = 0; at < is->channels; at++) {
+            mem_free(b->plane[at]);
+            b->plane[at] = NULL;
+        }
+        return ok;
+    }
+    uint32_t step = out->step(out->ctx, p->j->part), some = b->out.rows;
+    void **plane = mem_new((size_t)is->channels, sizeof *plane, "planes", e);
+    void **read = mem_new((size_t)p->p->channels, sizeof *read, "planes", e);
+    bool ok = plane && read, any = false;
+    for (int at = 0; ok && at < is->channels; at++) any |= !b->plane[at];
+    if (any) some = min_u32(some, rows_some(is, step));
+    for (int at = 0; ok && at < is->channels; at++) {
+        if (b->plane[at]) continue;
+        int own = image_find_channel(p->p, is->channel[at].name);
+        ok = (read[own] =
+                  mem_raw((size_t)p->w * some, pixel_bytes(is->channel[at].type), "rows", e));
+    }
+    bool upwards = is->order == LINES_DECREASING;
+    uint32_t count = ceil_div_u32(b->out.rows, some);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        uint32_t y = (upwards ? count - 1 - i : i) * some, rows = min_u32(some, b->out.rows - y);
+        for (int at = 0; at < is->channels; at++)
+            plane[at] = b->plane[at] ? (uint8_t *)b->plane[at] +
+                                           (size_t)y * p->w * pixel_bytes(is->channel[at].type)
+                                     : read[image_find_channel(p->p, is->channel[at].name)];
+        ok =
+            (!any || in->read(in->ctx, p->j->part, b->out.y + y, rows, read, e)) &&
+            out->write(out->ctx, p->j->part, &(rows_band){is, b->out.y + y, rows, plane, false}, e);
+    }
+    for (int c = 0; read && c < p->p->channels; c++) mem_free(read[c]);
+    mem_free(read);
+    mem_free(plane);
+    return ok;
+}
+
+/* --- the part ------------------------------------------------------------------------------- */
+
+/* Starts the accounts of the groups with what was measured. */
+static bool open_totals(totals *to, const part_plan *p, const part_measured *seen, err *e) {
+    *to = (totals){mem_new((size_t)p->m.groups, sizeof *to->group, "a report", e), {0}};
+    for (int i = 0; to->group && seen && i < p->m.groups; i++) {
+        group_made *g = &to->group[i];
+        g->channels = p->group[i].count;
+        for (uint32_t c = 0; c < g->channels; c++) {
+            g->row[c] = seen->channel[p->group[i].first + c].row;
+            g->dark[c] = seen->channel[p->group[i].first + c].dark;
+        }
+    }
+    return to->group != NULL;
+}
+
+/* Enters what a group has come to. */
+static void enter_group(bloom_report *r, const part_plan *p, const group_made *g) {
+    char how[200];
+    const bloom_promise *is = &g->promise;
+    engine_times *sum = &r->times;
+    report_add_bad(r, g->bad, g->first_bad);
+    if (!r->groups && g->colours[0]) report_note(r, "%s", g->colours);
+    if (g->note[0]) report_note(r, "%s", g->note);
+    if (is->method.method) {
+        accuracy_text(&is->method, how, sizeof how);
+        log_info("channel '%s': %s", is->channel, how);
+        if (!is->method.kept)
+            log_warn("channel '%s': the tolerance of %g is not kept: %s", is->channel,
+                     is->tolerance, how);
+    }
+    report_add_promise(&r->promise, is);
+    sum->upload += g->times.upload;
+    sum->download += g->times.download;
+    sum->total += g->times.total;
+    for (uint32_t i = 0; i < g->plan.passes; i++) sum->pass[i] += g->times.pass[i];
+    r->spectrum_seconds += g->spectrum_seconds;
+    r->contract_seconds += g->contract_seconds;
+    r->spectrum_cached |= g->spectrum_cached;
+    r->plan = g->plan;
+    r->device = g->device;
+    if (g->over)
+        report_note(r,
+                    g->wide ? "%" PRIu64
+                              " values beyond 65504, up to %g: the layer is written as float"
+                            : "%" PRIu64 " values beyond 65504, up to %g, were clamped to it",
+                    g->over, (double)g->largest);
+    for (uint32_t c = 0; c < g->channels && r->ledger_rows < BLOOM_LEDGER; c++)
+        r->ledger[r->ledger_rows++] = g->row[c];
+    r->groups++;
+}
+
+/* Makes all rows, in the order of the file's lines. Where tiles take more memory than was foreseen,
+ * a band is made again with tiles for half of it. */
+static bool bloom_bands(totals *all, bands *b, const part_plan *p, tiling t,
+                        const part_measured *seen, err *e) {
+    bool upwards = p->p->order == LINES_DECREASING, clean = seen && seen->bad;
+    bool ok = open_bands(b, p, &t, clean, e);
+    size_t bytes = (size_t)p->m.groups * sizeof *all->group;
+    group_made *before = mem_raw(1, bytes, "a report", e);
+    ok = ok && before;
+    for (uint32_t done = 0; ok && done < p->h;) {
+        uint32_t most = t.kept[PLAN_Y], left = p->h - done;
+        uint32_t end = upwards ? left : min_u32(done + most, p->h);
+        uint32_t row = upwards ? (left - 1) / most * most : done;
+        if (upwards && left > most && left < p->h) row = left - most;
+        memcpy(before, all->group, bytes);
+        size_t sampled = all->sampler.count;
+        b->out.y = row;
+        b->out.rows = end - row;
+        ok = bloom_band(b, all->group, seen, &all->sampler, e);
+        if (ok) {
+            ok = hand_on(b, e);
+            done += end - row;
+            continue;
+        }
+        err why = {0};
+        if (!seen || e->code != ERR_MEMORY || !choose(&t, p, t.bytes / 2, &why)) break;
+        log_info("smaller tiles are taken: %s", e->msg);
+        memcpy(all->group, before, bytes);
+        all->sampler.count = sampled;
+        *e = (err){0};
+        close_bands(b);
+        ok = open_bands(b, p, &t, clean, e);
+    }
+    mem_free(before);
+    return ok;
+}
+
+/* Measures a part that is cut: bad pixels are refused, or become 0. */
+static bool measure(part_measured *to, const part_plan *p, err *e) {
+    if (!part_measure(to, p, e)) return false;
+    if (!to->bad || p->j->s->nan == NAN_ZERO) return true;
+    if (p->j->s->nan == NAN_ERROR) return report_refuse_bad(to->bad, to->first, e);
+    return err_set(e, ERR_MEMORY,
+                   "%" PRIu64 " pixels are NaN or infinite; --nan interpolate looks for neighbours "
+                   "in the whole image; raise --mem-limit, or use --nan zero",
+                   to->bad);
+}
+
+static bool bloom_groups(const part_plan *p, bloom_report *r, err *e) {
+    tiling t;
+    bands b = {0};
+    totals all = {0};
+    part_measured seen = {0};
+    if (!choose(&t, p, 0, e)) return false;
+    bool whole = part_is_whole(&t);
+    bool ok = whole || measure(&seen, p, e);
+    report_add_bad(r, seen.bad, seen.first);
+    ok = ok && open_totals(&all, p, whole ? NULL : &seen, e) &&
+         bloom_bands(&all, &b, p, t, whole ? NULL : &seen, e);
+    double *dark = ok ? mem_new(p->channels, sizeof *dark, "channels", e) : NULL;
+    for (int i = 0; dark && i < p->m.groups; i++)
+        memcpy(dark + p->group[i].first, all.group[i].dark, p->group[i].count * sizeof *dark);
+    ok = ok && dark && part_verify(&r->verified, &all.sampler, p, !whole, b.out.type, dark, e);
+    for (int i = 0; all.group && i < p->m.groups; i++)
+        if (ok)
+            enter_group(r, p, &all.group[i]);
+        else
+            report_add_bad(r, all.group[i].bad, all.group[i].first_bad);
+    if (ok && !whole) r->tiles = b.t;
+    mem_free(dark);
+    close_bands(&b);
+    sampler_free(&all.sampler);
+    mem_free(all.group);
+    part_measured_free(&seen);
+    return ok;
+}
+
+bool part_bloom(const part_job *j, bloom_report *r, err *e) {
+    part_plan p;
+    bool ok =
+        part_plan_make(&p, j, e) &&
+        (p.m.groups ? bloom_groups(&p, r, e) : rows_copy(j->in, j->out, j->part, p.result.part, e));
+    part_plan_free(&p);
+    return ok;
+}

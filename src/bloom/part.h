@@ -1,0 +1,41 @@
+/* part.h - one part of an image, bloomed band by band, tile by tile.
+ *
+ * A part that fits is one band with one tile, whose planes are the image's own. A larger one is cut
+ * (math/tiling.h), and read twice: first it is measured, as the median of all pixels decides how
+ * dark a pixel must be before nothing is promised for it; then rows of tiles go through
+ * group_bloom, each tile as an image of its own, and the rows of the result are handed on. In
+ * memory are the rows that one row of tiles reads and makes, and one tile. If pixels are to be
+ * verified, it is read a third time. */
+#ifndef BLOOM_PART_H
+#define BLOOM_PART_H
+
+#include "bloom/report.h"
+#include "bloom/session.h"
+#include "image/rows.h"
+
+/* Bytes that are left to libraries, and to them and Vulkan drivers, where there is room. */
+enum { PART_LIBRARIES = 32 << 20, PART_DRIVERS = 160 << 20 };
+
+typedef struct {
+    const bloom_settings *s;
+    par *threads;
+    session *session; /* of whole images */
+    int part;
+    uint32_t height; /* of the part as it came: kernels may be sized by it */
+    const rows_source *in;
+    const rows_sink *out;
+    uint64_t bytes;    /* that reading and writing take at the most */
+    bool tiles;        /* the part does not fit: it is cut as its memory asks for */
+    const tiling *cut; /* the tiles, for tests; NULL: those that fit are chosen */
+} part_job;
+
+/* Chooses the tiles of a part with colour. */
+bool part_choose(tiling *t, const part_job *j, err *e);
+
+/* Blooms the part and enters it into the report. A part without colour goes through as it is. */
+bool part_bloom(const part_job *j, bloom_report *r, err *e);
+
+/* Changes the header of a part to that of its result: types of pixels, and added channels. */
+bool part_header(image_part *p, const bloom_settings *s, err *e);
+
+#endif

@@ -1,0 +1,125 @@
+#include "base/mem.h"
+#include "base/text.h"
+#include "bloom/part_work.h"
+
+#include <string.h>
+
+static pixel_type becomes(const bloom_settings *s, pixel_type t) {
+    return s->half && t == PIXEL_FLOAT ? PIXEL_HALF : t;
+}
+
+bool part_header(image_part *p, const bloom_settings *s, err *e) {
+    layer_map m = {0};
+    text names = {0}; /* of the channels to add: a new one moves the others */
+    bool ok = layer_map_make(&m, p, s->layers, s->exclude, e);
+    for (int i = 0; ok && i < m.groups; i++)
+        for (uint32_t c = 0; c < part_channels(s, &m.group[i]); c++) {
+            image_channel *is = &p->channel[part_channel_of(&m.group[i], c)];
+            is->type = becomes(s, is->type);
+            if (part_emits(s))
+                text_add(&names, "%c%s.%s\n", '0' + is->type, s->emit_layer, is->name);
+        }
+    ok = ok && text_check(&names, e);
+    for (char *at = names.s; ok && at && *at;) {
+        char *end = strchr(at, '\n');
+        *end = 0;
+        ok = image_add_channel(p, at + 1, (pixel_type)(*at - '0'), e) ||
+             err_in(e, "layer '%s'", s->emit_layer);
+        at = end + 1;
+    }
+    text_free(&names);
+    layer_map_free(&m);
+    return ok;
+}
+
+/* --- the kernel that the whole part needs --------------------------------------------------- */
+
+kernel_need part_need(const part_job *j, uint32_t channels, double sharpen) {
+    const image_part *p = &j->in->head->part[j->part];
+    image img = {.head = *j->in->head};
+    view v = {.img = &img, .part = j->part};
+    kernel_need need = {.channels = channels,
+                        .w = image_width(p),
+                        .h = image_height(p),
+                        .height = j->height,
+                        .sharpen = sharpen};
+    view_primaries(&v, need.primaries);
+    return need;
+}
+
+bool part_psf(psf *k, const part_job *j, const kernel_need *need, double *full, err *e) {
+    const kernel_use use = bloom_kernel_use(j->s);
+    return kernel_source_psf(k, session_kernel(j->session), &use, need, full, e);
+}
+
+/* --- channels and groups ---------------------------------------------------------------------- */
+
+/* Makes the header of a group's tiles. EXR has its own order of channels. */
+static bool make_head(part_group *g, const part_plan *of, err *e) {
+    enum { SMALL = 256 };
+    image_part *p = mem_new(1, sizeof *p, "a tile", e);
+    if (!p) return false;
+    g->head = (image_header){.format = of->j->in->head->format, .part = p, .parts = 1};
+    p->aspect = of->p->aspect;
+    /* What the colours are is said by small attributes. */
+    for (int i = 0; i < of->p->attrs; i++) {
+        const image_attr *a = &of->p->attr[i];
+        if (a->bytes <= SMALL && !image_push_attr(p, a->name, a->type, a->data, a->bytes, e))
+            return false;
+    }
+    for (uint32_t c = 0; c < g->count; c++) {
+        const part_channel *is = &of->channel[g->first + c];
+        if (!image_add_channel(p, of->p->channel[is->index].name, is->type, e)) return false;
+    }
+    g->layer = (layer_group){.name = g->group->name, .alpha = -1};
+    for (uint32_t c = 0; c < g->count; c++) {
+        const part_channel *is = &of->channel[g->first + c];
+        int at = image_find_channel(p, of->p->channel[is->index].name);
+        if (c < (uint32_t)g->group->channels)
+            g->layer.channel[g->layer.channels++] = at;
+        else
+            g->layer.alpha = at;
+    }
+    return true;
+}
+
+static bool make_group(part_group *to, part_plan *p, const layer_group *g, err *e) {
+    const bloom_settings *s = p->j->s;
+    *to = (part_group){.group = g, .first = p->channels, .count = part_channels(s, g)};
+    for (uint32_t c = 0; c < to->count; c++) {
+        int index = part_channel_of(g, c);
+        pixel_type type = p->p->channel[index].type;
+        p->channel[p->channels++] = (part_channel){index, type, becomes(s, type)};
+    }
+    return layer_light_of(&to->light, s, p->p, g, e) &&
+           (!to->light.mask[0] ||
+            mask_find(&to->mask, p->j->in->head, p->j->part, to->light.mask, e)) &&
+           make_head(to, p, e);
+}
+
+bool part_plan_make(part_plan *to, const part_job *j, err *e) {
+    const bloom_settings *s = j->s;
+    const image_header *h = j->in->head;
+    *to = (part_plan){.j = j, .p = &h->part[j->part]};
+    to->w = image_width(to->p);
+    to->h = image_height(to->p);
+    const image_header own = {.part = &h->part[j->part], .parts = 1};
+    if (!layer_map_make(&to->m, to->p, s->layers, s->exclude, e) ||
+        !image_header_copy(&to->result, &own, e) || !part_header(to->result.part, s, e))
+        return false;
+    to->channel = mem_new((size_t)to->p->channels, sizeof *to->channel, "channels", e);
+    to->group = mem_new((size_t)to->m.groups, sizeof *to->group, "layers", e);
+    bool ok = to->channel && to->group;
+    for (int i = 0; ok && i < to->m.groups; i++)
+        ok = make_group(&to->group[i], to, &to->m.group[i], e);
+    return ok;
+}
+
+void part_plan_free(part_plan *p) {
+    for (int i = 0; p->group && i < p->m.groups; i++) image_header_free(&p->group[i].head);
+    mem_free(p->group);
+    mem_free(p->channel);
+    image_header_free(&p->result);
+    layer_map_free(&p->m);
+    *p = (part_plan){0};
+}

@@ -1,0 +1,244 @@
+#include "base/mem.h"
+#include "base/number.h"
+#include "bloom/part_work.h"
+#include "bloom/store.h"
+
+#include <string.h>
+
+/* A tile: what it is made of, and where its pixels are. */
+typedef struct {
+    const part_tile *is;
+    const part_group *g;
+    image *img;
+    float *mask;        /* of each of its pixels; NULL: there is none */
+    int64_t left, top;  /* its first pixel, in the part */
+    uint32_t useful[2]; /* pixels along each axis that bring light into the kept ones */
+    tail_kept kept;     /* in the tile */
+} tile;
+
+static tile lay_out(const part_tile *is, const part_rows *out) {
+    const tiling *t = is->t;
+    const part_plan *p = is->p;
+    uint32_t across = min_u32(t->kept[PLAN_X], p->w - is->x);
+    tile made = {.is = is, .g = &p->group[is->group]};
+    made.left = (int64_t)is->x - t->before[PLAN_X];
+    made.top = (int64_t)out->y - t->before[PLAN_Y];
+    made.useful[PLAN_X] = across + t->before[PLAN_X] + t->after[PLAN_X];
+    made.useful[PLAN_Y] = out->rows + t->before[PLAN_Y] + t->after[PLAN_Y];
+    made.kept = (tail_kept){t->before[PLAN_X], t->before[PLAN_Y], across, out->rows};
+    return made;
+}
+
+/* Returns which channel of a tile is channel c of its group. */
+static int place_of(const tile *t, uint32_t c) {
+    return part_channel_of(&t->g->layer, c);
+}
+
+/* --- the tile's image ------------------------------------------------------------------------- */
+
+/* Fills one row of a tile with pixels of `each` bytes, as the border continues them. */
+static void fill_pixels(const tile *t, uint8_t *to, const uint8_t *from, size_t each) {
+    const part_plan *p = t->is->p;
+    int64_t end = t->left + t->useful[PLAN_X];
+    int64_t inside[2] = {clamp_i64(0, t->left, end), clamp_i64(p->w, t->left, end)};
+    memcpy(to + (size_t)(inside[0] - t->left) * each, from + (size_t)inside[0] * each,
+           (size_t)(inside[1] - inside[0]) * each);
+    for (int64_t x = t->left; x < end; x++) {
+        if (x == inside[0]) x = inside[1];
+        if (x >= end) break;
+        int64_t source = plan_place(p->j->s->border[PLAN_X], p->w, x);
+        if (source >= 0)
+            memcpy(to + (size_t)(x - t->left) * each, from + (size_t)source * each, each);
+    }
+}
+
+/* Fills one row of one channel, or of the mask, which is the last one. */
+static bool fill_row(void *ctx, size_t index, int worker, err *e) {
+    const tile *t = ctx;
+    const part_held *held = t->is->held;
+    const uint32_t *size = t->is->t->tile;
+    uint32_t c = (uint32_t)(index / size[PLAN_Y]), row = (uint32_t)(index % size[PLAN_Y]);
+    bool mask = c == t->g->count;
+    (void)worker, (void)e;
+    size_t each = mask ? sizeof(float) : pixel_bytes(t->is->p->channel[t->g->first + c].type);
+    const void *from = mask ? (void *)held->mask[t->is->group] : held->plane[t->g->first + c];
+    uint8_t *to = mask ? (uint8_t *)t->mask : t->img->plane[0][place_of(t, c)];
+    to += (size_t)row * size[PLAN_X] * each;
+    memset(to, 0, size[PLAN_X] * each);
+    if (row >= t->useful[PLAN_Y]) return true;
+    size_t at = part_row(held, t->top + row) * t->is->p->w;
+    fill_pixels(t, to, (const uint8_t *)from + at * each, each);
+    return true;
+}
+
+/* Fills the image of a tile that is a piece of the part. */
+static bool cut_planes(tile *t, err *e) {
+    const uint32_t *size = t->is->t->tile;
+    bool masked = t->is->held->mask[t->is->group];
+    size_t n = (size_t)size[PLAN_X] * size[PLAN_Y];
+    if (masked && !(t->mask = mem_raw(n, sizeof *t->mask, "a mask", e))) return false;
+    return par_for(t->is->p->j->threads, ((size_t)t->g->count + masked) * size[PLAN_Y], fill_row, t,
+                   e);
+}
+
+/* Gives the tile that is the part the planes that are held. */
+static bool take_planes(tile *t) {
+    part_held *held = t->is->held;
+    for (uint32_t c = 0; c < t->g->count; c++) {
+        void **from = &held->plane[t->g->first + c];
+        t->img->plane[0][place_of(t, c)] = *from;
+        *from = NULL;
+    }
+    t->mask = held->mask[t->is->group];
+    held->mask[t->is->group] = NULL;
+    return true;
+}
+
+static bool make_image(tile *t, err *e) {
+    const part_plan *p = t->is->p;
+    const uint32_t *size = t->is->t->tile;
+    const bool whole = part_is_whole(t->is->t);
+    image_part part = t->g->head.part[0];
+    part.data.x0 = p->p->data.x0 + (int32_t)t->left;
+    part.data.y0 = p->p->data.y0 + (int32_t)t->top;
+    part.data.x1 = part.data.x0 + (int32_t)size[PLAN_X] - 1;
+    part.data.y1 = part.data.y0 + (int32_t)size[PLAN_Y] - 1;
+    part.display = part.data;
+    const image_header head = {.format = t->g->head.format, .part = &part, .parts = 1};
+    bool none[VIEW_CHANNELS] = {false}, *wanted = none;
+    t->img = image_new_unset(&head, whole ? &wanted : NULL, e);
+    return t->img && (whole ? take_planes(t) : cut_planes(t, e));
+}
+
+/* --- its result ------------------------------------------------------------------------------- */
+
+/* Rows of one plane of a tile on their way into rows of the result. */
+typedef struct {
+    const tile *t;
+    const uint8_t *from;
+    uint8_t *to;
+    size_t each;
+} taken;
+
+static bool take_row(void *ctx, size_t y, int worker, err *e) {
+    const taken *k = ctx;
+    const tile *t = k->t;
+    (void)worker, (void)e;
+    size_t from = (t->kept.y + y) * t->is->t->tile[PLAN_X] + t->kept.x,
+           to = y * t->is->p->w + t->is->x;
+    memcpy(k->to + to * k->each, k->from + from * k->each, t->kept.w * k->each);
+    return true;
+}
+
+/* Takes what counts of a plane; all of it becomes the plane of the result where the tile is the
+ * part. */
+static bool take_plane(const tile *t, void **to, void **plane, pixel_type type, err *e) {
+    const taken k = {t, *plane, *to, pixel_bytes(type)};
+    if (!part_is_whole(t->is->t))
+        return par_for(t->is->p->j->threads, t->kept.h, take_row, (void *)(uintptr_t)&k, e);
+    mem_free(*to);
+    *to = *plane;
+    *plane = NULL;
+    return true;
+}
+
+/* Takes the glare, which is made in floats. */
+static bool take_glare(const tile *t, void **to, float **glare, pixel_type type, err *e) {
+    size_t n = (size_t)t->is->t->tile[PLAN_X] * t->is->t->tile[PLAN_Y];
+    void *made = *glare;
+    if (type != PIXEL_FLOAT) {
+        if (!(made = mem_raw(n, pixel_bytes(type), "glare", e))) return false;
+        store_floats(made, type, 0, *glare, n);
+        mem_free(*glare);
+    }
+    *glare = NULL;
+    bool ok = take_plane(t, to, &made, type, e);
+    mem_free(made);
+    return ok;
+}
+
+static bool take_result(const tile *t, group_made *made, part_rows *out, err *e) {
+    const image_part *p = &t->img->head.part[0];
+    for (uint32_t c = 0; c < t->g->count; c++) {
+        uint32_t at = t->g->first + c;
+        int from = place_of(t, c);
+        pixel_type type = p->channel[from].type;
+        if (part_is_whole(t->is->t)) out->type[at] = type;
+        if (type != out->type[at])
+            return err_set(e, ERR_BAD_PIXELS,
+                           "channel '%s' has values beyond 65504, the largest that half floats "
+                           "hold; use --half-overflow clamp or --pixel-type float to continue",
+                           p->channel[from].name);
+        if (!take_plane(t, &out->plane[at], &t->img->plane[0][from], type, e)) return false;
+        if (made->glare[c] && !take_glare(t, &out->glare[at], &made->glare[c], type, e))
+            return false;
+    }
+    return true;
+}
+
+/* --- verify ----------------------------------------------------------------------------------- */
+
+static bool look(const tile *t, const group_made *made, const part_rows *out, err *e) {
+    const part_plan *p = t->is->p;
+    const plan *is = &made->plan;
+    uint64_t share = (uint64_t)p->j->s->verify * t->kept.w * t->kept.h;
+    sampler_tile s = {.first = t->g->first,
+                      .channels = t->g->count,
+                      .plane = (const void *const *)out->plane + t->g->first,
+                      .type = out->type + t->g->first,
+                      .w = p->w,
+                      .x = t->is->x,
+                      .y = out->y,
+                      .across = t->kept.w,
+                      .down = t->kept.h,
+                      .dark = made->dark,
+                      .length = {is->axis[is->first].length, is->axis[1 - is->first].length},
+                      .count = (uint32_t)ceil_div_u64(share, (uint64_t)p->w * p->h)};
+    return !s.count || sampler_look(t->is->sampler, &s, e);
+}
+
+/* --- blooming --------------------------------------------------------------------------------- */
+
+bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err *e) {
+    const part_plan *p = is->p;
+    tile t = lay_out(is, out);
+    const bool whole = part_is_whole(is->t);
+    double dark[VIEW_CHANNELS];
+    mask_aside aside = {0};
+    for (uint32_t c = 0; is->seen && c < t.g->count; c++)
+        dark[c] = is->seen->channel[t.g->first + c].dark;
+    bool ok = make_image(&t, e);
+    size_t n = (size_t)is->t->tile[PLAN_X] * is->t->tile[PLAN_Y];
+    ok = ok && (!t.mask || mask_set_aside(&aside, t.img, t.mask, n, e));
+    group_job j = {.s = is->s,
+                   .threads = p->j->threads,
+                   .session = is->session,
+                   .buf = is->buf,
+                   .img = t.img,
+                   .layer = &t.g->layer,
+                   .sharpen = t.g->light.sharpen,
+                   .spread = {t.g->light.threshold, t.g->light.knee, t.mask},
+                   .height = p->j->height,
+                   .kept = whole ? (tail_kept){0} : t.kept,
+                   .dark = is->seen ? dark : NULL,
+                   .dark_outside = true,
+                   .glare = part_emits(p->j->s),
+                   .came = whole && p->j->s->verify};
+    for (int a = 0; a < PLAN_AXES; a++)
+        j.dark_outside &= is->t->cut[a] || is->s->border[a] == BORDER_ZERO;
+    *made = (group_made){0};
+    ok = ok && group_bloom(made, &j, e);
+    if (ok && t.mask) mask_put_back(&aside, t.img);
+    ok = ok && take_result(&t, made, out, e) && look(&t, made, out, e);
+    if (ok && j.came) ok = part_verify_came(is->sampler, p, is->group, made->came, t.mask, e);
+    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
+        mem_free(made->came[c]);
+        mem_free(made->glare[c]);
+        made->came[c] = NULL;
+        made->glare[c] = NULL;
+    }
+    mask_aside_free(&aside);
+    mem_free(t.mask);
+    image_free(&t.img);
+    return ok;
+}

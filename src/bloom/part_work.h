@@ -1,0 +1,140 @@
+/* part_work.h - the values that a part is bloomed with, for the files of part.h: part_plan.c
+ * decides all that follows from header and settings, part_measure.c measures the part, part_held.c
+ * holds the rows that tiles need, part_tile.c blooms a tile, and part.c does the rest. */
+#ifndef BLOOM_PART_WORK_H
+#define BLOOM_PART_WORK_H
+
+#include "bloom/group.h"
+#include "bloom/mask.h"
+#include "bloom/part.h"
+
+/* --- the plan: part_plan.c -------------------------------------------------------------------- */
+
+/* A channel that is bloomed. */
+typedef struct {
+    int index;          /* in the part */
+    pixel_type type;    /* of the part, */
+    pixel_type becomes; /* and of the result, unless its values are too large for it */
+} part_channel;
+
+/* Channels that are bloomed together. */
+typedef struct {
+    const layer_group *group;
+    layer_light light;
+    mask_place mask;       /* where light.mask says so */
+    uint32_t first, count; /* of the list of channels */
+    image_header head;     /* of a tile, but for its window */
+    layer_group layer;     /* of a tile */
+} part_group;
+
+/* Const once it is made. */
+typedef struct {
+    const part_job *j;
+    const image_part *p;
+    uint32_t w, h;
+    layer_map m;
+    part_channel *channel;
+    uint32_t channels;
+    part_group *group;   /* m.groups of them */
+    image_header result; /* of what is made: one part */
+} part_plan;
+
+/* The caller frees the plan, also after a failure. */
+bool part_plan_make(part_plan *to, const part_job *j, err *e);
+void part_plan_free(part_plan *p);
+
+/* Return the number of channels of a group that are bloomed, and each of them. */
+static inline uint32_t part_channels(const bloom_settings *s, const layer_group *g) {
+    return (uint32_t)g->channels + (s->alpha == ALPHA_CONVOLVE && g->alpha >= 0);
+}
+static inline int part_channel_of(const layer_group *g, uint32_t c) {
+    return c < (uint32_t)g->channels ? g->channel[c] : g->alpha;
+}
+/* Returns whether the glare is wanted as channels of its own. */
+static inline bool part_emits(const bloom_settings *s) {
+    return s->emit_layer && *s->emit_layer;
+}
+/* Return what a group of `channels` channels needs of the kernel for the whole part, and make that
+ * psf. */
+kernel_need part_need(const part_job *j, uint32_t channels, double sharpen);
+bool part_psf(psf *k, const part_job *j, const kernel_need *need, double *full, err *e);
+/* Returns whether there is one tile: the part as it is. */
+static inline bool part_is_whole(const tiling *t) {
+    return !t->cut[PLAN_X] && !t->cut[PLAN_Y];
+}
+
+/* --- what is measured: part_measure.c --------------------------------------------------------- */
+
+typedef struct {
+    double dark;    /* accuracy_dark */
+    ledger_row row; /* all but what is made of the light */
+} part_seen;
+
+typedef struct {
+    part_seen *channel;
+    uint64_t bad;
+    bloom_bad first[SCAN_BAD];
+} part_measured;
+
+/* Reads the part once. The caller frees the result, also after a failure. */
+bool part_measure(part_measured *to, const part_plan *p, err *e);
+void part_measured_free(part_measured *m);
+
+/* --- rows: part_held.c ------------------------------------------------------------------------ */
+
+/* Rows of all channels, and of the masks, in rings. */
+typedef struct {
+    const part_plan *p;
+    bool clean;       /* bad pixels become 0 */
+    uint32_t room;    /* rows in a ring */
+    void **plane;     /* of each channel of the list */
+    float **mask;     /* of each group; NULL: it has none */
+    int64_t from, to; /* rows that are held, counted from the part's top; behind a border, they are
+                         what the border shows */
+} part_held;
+
+/* Makes room for so many rows. whole: for all rows of the part, and takes planes that are lent. */
+bool part_held_open(part_held *h, const part_plan *p, uint32_t rows, bool whole, err *e);
+void part_held_free(part_held *h);
+/* Sees to it that these rows are held. */
+bool part_hold(part_held *h, int64_t from, int64_t to, err *e);
+/* Returns in which row of a ring a row is held. */
+static inline size_t part_row(const part_held *h, int64_t row) {
+    return (size_t)(((row % h->room) + h->room) % h->room);
+}
+
+/* --- tiles: part_tile.c ----------------------------------------------------------------------- */
+
+/* Rows of the result. */
+typedef struct {
+    uint32_t y, rows;
+    void **plane, **glare; /* of each channel of the list; glare: NULL where it is not wanted */
+    pixel_type *type;      /* of each */
+} part_rows;
+
+typedef struct {
+    const part_plan *p;
+    const tiling *t;
+    const bloom_settings *s; /* of the tiles */
+    session *session;        /* of the tiles */
+    buffers *buf;
+    part_held *held;
+    const part_measured *seen; /* NULL: the tile is the part, and measures itself */
+    uint32_t group, x;         /* the tile's kept pixels begin at x and out->y */
+    sampler *sampler;
+} part_tile;
+
+/* Blooms a tile, and puts what counts of it into the rows. */
+bool part_tile_bloom(group_made *made, const part_tile *t, part_rows *out, err *e);
+
+/* --- verifying: part_verify.c ----------------------------------------------------------------- */
+
+/* Adds all pixels of a group as they came, once bad ones are repaired. */
+bool part_verify_came(sampler *s, const part_plan *p, uint32_t group, void *const came[],
+                      const float *mask, err *e);
+/* Judges the pixels. read: their light was not added yet; the part is read once more. type, dark:
+ * of each channel of the list. */
+bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,
+                 const pixel_type *type, const double *dark, err *e);
+
+#endif

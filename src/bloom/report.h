@@ -1,0 +1,76 @@
+/* report.h - an account of one image, for the log and the JSON report. */
+#ifndef BLOOM_REPORT_H
+#define BLOOM_REPORT_H
+
+#include "bloom/promise/accuracy.h"
+#include "bloom/promise/ledger.h"
+#include "bloom/sampler.h"
+#include "device/device_choice.h"
+#include "engine/engine.h"
+#include "math/tiling.h"
+
+enum { BLOOM_NOTES = 8, BLOOM_LEDGER = 64 };
+
+typedef struct {
+    char channel[LEDGER_NAME];
+    int32_t x, y; /* in the image's coordinates */
+    float value;
+} bloom_bad;
+
+/* How the promise was kept, for the channel that came nearest to breaking it. */
+typedef struct {
+    double tolerance; /* the one that was asked for */
+    accuracy method;
+    char channel[LEDGER_NAME];
+    uint32_t attempts; /* transforms until the result was kept: the maximum of all groups */
+    uint32_t proved;   /* pixels that were compared with the definition (bloom/prove.h), */
+    double proof;      /* and their largest error, in parts of the predicted one */
+} bloom_promise;
+
+/* The findings of --verify. */
+typedef struct {
+    verify_result found;       /* of all groups together */
+    char channel[LEDGER_NAME]; /* of the worst pixel, whose x and y are the image's */
+    int32_t x, y;
+} bloom_verified;
+
+typedef struct {
+    uint32_t groups; /* colour groups convolved */
+    plan plan;       /* of the last group */
+    tiling tiles;    /* of the last part that was cut into tiles; zeros: none was */
+    engine_device device;
+    engine_times times; /* summed over groups and attempts */
+    double spectrum_seconds;
+    double contract_seconds; /* scan, prediction and verify, if not done during the convolution */
+    bool spectrum_cached;
+    bloom_promise promise;
+    bloom_verified verified;
+    uint64_t bad; /* NaN and infinite pixels */
+    bloom_bad first_bad[SCAN_BAD];
+    ledger_row ledger[BLOOM_LEDGER];
+    uint32_t ledger_rows; /* channels after the first BLOOM_LEDGER have no row */
+    char note[BLOOM_NOTES][256];
+    uint32_t notes;
+} bloom_report;
+
+/* What each device of the machine would do. */
+typedef struct {
+    const engine_device *device; /* those of the machine, `devices` of them; valid as long as the
+                                    bloom */
+    uint32_t devices;
+    device_forecast *each; /* the caller's: room for ENGINE_DEVICES */
+} bloom_forecasts;
+
+/* Adds a sentence; what does not fit is left out. */
+void report_note(bloom_report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Keeps, of two promises, that of the channel that came nearer to breaking it, and adds up what was
+ * tried and proved. A promise without a method is not one. */
+void report_add_promise(bloom_promise *all, const bloom_promise *one);
+
+/* Adds bad pixels, of which the first are listed. */
+void report_add_bad(bloom_report *r, uint64_t count, const bloom_bad *first);
+/* Refuses bad pixels: ERR_BAD_PIXELS with their number and the first. */
+bool report_refuse_bad(uint64_t count, const bloom_bad *first, err *e);
+
+#endif

@@ -1,0 +1,190 @@
+#include "bloom/sampler.h"
+
+#include "base/half.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* --- which pixels ---------------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t channel, x, y; /* of the tile */
+} place;
+
+typedef struct {
+    const sampler_tile *t;
+    sampler_pixel *pixel;
+    size_t count, room;
+    uint64_t seed;
+} choice;
+
+static uint64_t by_chance(choice *c, uint64_t below) {
+    return random_next(&c->seed) % below;
+}
+
+static float value_of(const sampler_tile *t, uint32_t channel, uint32_t x, uint32_t y) {
+    float v;
+    image_to_float(&v, t->plane[channel], t->type[channel], (size_t)y * t->w + t->x + x, 1);
+    return v;
+}
+
+static void add(choice *c, uint32_t channel, int64_t x, int64_t y) {
+    const sampler_tile *t = c->t;
+    if (c->count == c->room || x < 0 || y < 0 || x >= t->across || y >= t->down) return;
+    c->pixel[c->count++] = (sampler_pixel){t->first + channel,
+                                           {.x = t->x + (uint32_t)x, .y = t->y + (uint32_t)y},
+                                           (double)value_of(t, channel, (uint32_t)x, (uint32_t)y)};
+}
+
+/* Holds, for each cell of the tile, the darkest result that something is promised for and the
+ * brightest pixel. They are sorted, so that the first ones come from all over the tile. */
+typedef struct {
+    float v;
+    place at;
+} extreme;
+
+static int darker_first(const void *a, const void *b) {
+    float x = ((const extreme *)a)->v, y = ((const extreme *)b)->v;
+    return (x > y) - (x < y);
+}
+
+enum { CELL = 16 };
+
+/* Two lists, [0] dark and [1] bright (negated), of *count cells each. */
+static extreme *find_extremes(const sampler_tile *t, size_t *count, err *e) {
+    size_t across = ceil_div_u32(t->across, CELL), down = ceil_div_u32(t->down, CELL);
+    size_t n = across * down * t->channels;
+    extreme *list = mem_raw(2 * n, sizeof *list, "pixels to verify", e);
+    float *got = mem_raw(t->across, sizeof *got, "pixels to verify", e);
+    for (size_t i = 0; list && got && i < 2 * n; i++)
+        list[i] = (extreme){i < n ? INFINITY : 0, {UINT32_MAX, 0, 0}};
+    for (uint32_t c = 0; list && got && c < t->channels; c++)
+        for (uint32_t y = 0; y < t->down; y++) {
+            size_t cells = (c * down + y / CELL) * across;
+            image_to_float(got, t->plane[c], t->type[c], (size_t)y * t->w + t->x, t->across);
+            for (uint32_t x = 0; x < t->across; x++) {
+                extreme *dark = &list[cells + x / CELL], *bright = dark + n;
+                float size = fabsf(got[x]);
+                if ((double)size >= t->dark[c] && size < dark->v)
+                    *dark = (extreme){size, {c, x, y}};
+                if (-size < bright->v) *bright = (extreme){-size, {c, x, y}};
+            }
+        }
+    if (!got) mem_free(list), list = NULL;
+    mem_free(got);
+    if (!list) return NULL;
+    qsort(list, n, sizeof *list, darker_first);
+    qsort(list + n, n, sizeof *list, darker_first);
+    *count = n;
+    return list;
+}
+
+/* Rounding errors that repeat make copies of what is bright, half a transform away and half of
+ * that; and its neighbours have the largest numbers cancel. */
+static void add_around(choice *c, const place *p) {
+    static const int STEP[][2] = {{1, 0}, {0, 1}, {-1, -1}, {2, -2}};
+    int64_t half_x = c->t->length[0] / 2, half_y = c->t->length[1] / 2;
+    for (int i = 0; i < 4; i++)
+        add(c, p->channel, (int64_t)p->x + STEP[i][0], (int64_t)p->y + STEP[i][1]);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        add(c, p->channel, (int64_t)p->x + sign * half_x, p->y);
+        add(c, p->channel, p->x, (int64_t)p->y + sign * half_y);
+        add(c, p->channel, (int64_t)p->x + sign * half_x / 2, p->y);
+    }
+}
+
+static void add_borders(choice *c, size_t n) {
+    const sampler_tile *t = c->t;
+    const int64_t right = (int64_t)t->across - 1, bottom = (int64_t)t->down - 1;
+    for (uint32_t k = 0; k < t->channels; k++)
+        for (int i = 0; i < 4; i++) add(c, k, i & 1 ? right : 0, i & 2 ? bottom : 0);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t k = (uint32_t)by_chance(c, t->channels);
+        int64_t x = (int64_t)by_chance(c, t->across), y = (int64_t)by_chance(c, t->down);
+        if (i & 1)
+            add(c, k, i & 2 ? right : 0, y);
+        else
+            add(c, k, x, i & 2 ? bottom : 0);
+    }
+}
+
+static bool add_hardest(choice *c, size_t n, err *e) {
+    size_t cells, end = c->count + n / 2;
+    extreme *list = find_extremes(c->t, &cells, e);
+    if (!list) return false;
+    for (size_t i = 0; i < cells && c->count < end && list[i].at.channel != UINT32_MAX; i++)
+        add(c, list[i].at.channel, list[i].at.x, list[i].at.y);
+    end = c->count + n / 4;
+    for (size_t i = 0; i < cells && c->count < end && list[cells + i].at.channel != UINT32_MAX; i++)
+        add_around(c, &list[cells + i].at);
+    mem_free(list);
+    add_borders(c, c->room - c->count);
+    return true;
+}
+
+bool sampler_look(sampler *s, const sampler_tile *t, err *e) {
+    choice c = {.t = t, .count = s->count, .seed = ((uint64_t)t->y << 32 | t->x) + 1};
+    if (!t->count) return true;
+    c.room = s->count + 2 * (size_t)t->count;
+    c.pixel = mem_raw(c.room, sizeof *c.pixel, "pixels to verify", e);
+    if (!c.pixel) return false;
+    for (size_t i = 0; i < s->count; i++) c.pixel[i] = s->pixel[i];
+    for (size_t i = 0; i < t->count; i++)
+        add(&c, (uint32_t)by_chance(&c, t->channels), (int64_t)by_chance(&c, t->across),
+            (int64_t)by_chance(&c, t->down));
+    bool ok = add_hardest(&c, t->count, e);
+    mem_free(s->pixel);
+    *s = (sampler){c.pixel, c.count};
+    return ok;
+}
+
+void sampler_free(sampler *s) {
+    mem_free(s->pixel);
+    *s = (sampler){0};
+}
+
+/* --- comparing ------------------------------------------------------------------------------- */
+
+typedef struct {
+    sampler *s;
+    const sampler_rows *r;
+} adding;
+
+static bool add_rows(void *ctx, size_t index, int worker, err *e) {
+    const adding *a = ctx;
+    sampler_pixel *p = &a->s->pixel[index];
+    (void)worker;
+    if (p->channel < a->r->first || p->channel - a->r->first >= a->r->channels) return true;
+    uint32_t c = p->channel - a->r->first;
+    double *room =
+        mem_raw(definition_room(a->r->kernel[c].kernel), sizeof *room, "pixels to verify", e);
+    if (room) definition_add(&p->is, &a->r->rows[c], &a->r->kernel[c], room);
+    mem_free(room);
+    return room != NULL;
+}
+
+bool sampler_add(sampler *s, const sampler_rows *r, par *threads, err *e) {
+    return par_for(threads, s->count, add_rows, &(adding){s, r}, e);
+}
+
+void sampler_judge(verify_result *to, const sampler_pixel *p, const sampler_promise *by) {
+    if (!isfinite(p->got) && p->is.bad) return; /* it stayed as it was */
+    verify_pixel v = {p->channel, p->is.x, p->is.y, p->got, definition_value(&p->is, by->sharpen),
+                      0};
+    bool half = by->type == PIXEL_HALF;
+    if (half) v.want = clamp_double(v.want, -(double)HALF_MAX, (double)HALF_MAX);
+    double size = fmax(fabs(v.want), by->dark), off = fabs(v.got - v.want);
+    v.error = off == 0 ? 0 : off / size;
+    /* The type's own rounding comes on top. */
+    double rounding = half ? fabs(v.want) * 0x1p-11 + 0x1p-25 : fabs(v.want) * 0x1p-24 + 0x1p-150;
+    rounding += definition_rounding(&p->is, by->kernel, by->sharpen);
+    bool broken = !(off <= by->tolerance * size + rounding);
+    bool worse = !(v.error <= to->worst.error);
+    /* A broken pixel is shown rather than one that is not. */
+    if (!to->pixels || (broken ? !to->broken || worse : !to->broken && worse)) to->worst = v;
+    to->pixels++;
+    to->broken += broken;
+}

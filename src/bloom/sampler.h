@@ -1,0 +1,71 @@
+/* sampler.h - recomputes pixels of a finished result by the definition: --verify.
+ *
+ * Half of the pixels are taken by chance (always the same ones), and half where errors are
+ * likeliest: the darkest pixels all over a tile, the neighbours of the brightest, their ghosts half
+ * a transform away, and the tile's borders. Each is summed directly (bloom/definition.h) from the
+ * image as it came and the kernel's own taps, and the sum is compared with the pixel as it is
+ * stored; the rounding of the pixel's type is allowed on top of the tolerance. The sampler knows
+ * nothing of how the result was made. */
+#ifndef BLOOM_SAMPLER_H
+#define BLOOM_SAMPLER_H
+
+#include "base/par.h"
+#include "bloom/definition.h"
+
+typedef struct {
+    uint32_t channel; /* as sampler_tile counts them */
+    definition_pixel is;
+    double got;
+} sampler_pixel;
+
+typedef struct {
+    sampler_pixel *pixel; /* of the image */
+    size_t count;
+} sampler;
+
+/* A tile's result in rows of the image. */
+typedef struct {
+    uint32_t first, channels; /* the number of the first channel, and how many there are */
+    const void *const *plane; /* of each, from row y on */
+    const pixel_type *type;
+    uint32_t w;                  /* of the image */
+    uint32_t x, y, across, down; /* the tile's pixels */
+    const double *dark;          /* of each: below this, errors are relative to it */
+    uint32_t length[PLAN_AXES];  /* of the transforms: where ghosts are */
+    uint32_t count;              /* to take by chance; as many again where it is hardest */
+} sampler_tile;
+
+/* Chooses pixels of a tile. */
+bool sampler_look(sampler *s, const sampler_tile *t, err *e);
+
+/* Adds what some rows of the channels bring into their pixels. */
+typedef struct {
+    uint32_t first, channels;
+    const definition_rows *rows; /* of each */
+    const definition_kernel *kernel;
+} sampler_rows;
+bool sampler_add(sampler *s, const sampler_rows *r, par *threads, err *e);
+
+typedef struct {
+    uint32_t channel, x, y;
+    double got, want, error; /* error: relative to the larger of |want| and dark */
+} verify_pixel;
+
+typedef struct {
+    uint64_t pixels, broken; /* looked at; off by more than the tolerance */
+    verify_pixel worst;      /* the largest error; of broken pixels where there are any */
+} verify_result;
+
+/* How the pixels of a channel are judged. */
+typedef struct {
+    const psf *kernel;
+    double sharpen, dark, tolerance;
+    pixel_type type;
+} sampler_promise;
+
+/* Adds a pixel, all of whose rows have been added, to what is found. */
+void sampler_judge(verify_result *to, const sampler_pixel *p, const sampler_promise *by);
+
+void sampler_free(sampler *s);
+
+#endif

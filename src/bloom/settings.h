@@ -1,0 +1,53 @@
+/* settings.h - everything that decides the result of a bloom. */
+#ifndef BLOOM_SETTINGS_H
+#define BLOOM_SETTINGS_H
+
+#include "kernel/kernel_source.h"
+#include "kernel/spectrum.h"
+#include "math/plan.h"
+
+typedef enum { ALPHA_KEEP, ALPHA_CONVOLVE } bloom_alpha;
+typedef enum { WINDOW_KEEP, WINDOW_GROW, WINDOW_DISPLAY } bloom_window;
+typedef enum { NAN_ERROR, NAN_ZERO, NAN_INTERPOLATE } bloom_nan;
+/* GLARE: all light that left its pixel. ADDITIVE: the result minus the image. */
+typedef enum { EMIT_GLARE, EMIT_ADDITIVE } bloom_emit;
+typedef enum { OVERFLOW_CLAMP, OVERFLOW_FLOAT, OVERFLOW_ERROR } bloom_overflow;
+
+/* Everything that decides the result. Zeros are the defaults, except where bloom_defaults sets
+ * another value. Strings belong to the caller and must outlive the bloom. */
+typedef struct {
+    plan_border border[PLAN_AXES];
+    plan_axis_order order;
+    plan_precision precision;
+    spectrum_mode spectrum;
+    psf_options kernel;   /* normalize, center, correlate, size */
+    bool kernel_relative; /* kernel.size counts image heights, not pixels */
+    double sharpen;       /* 0 .. 1 */
+    double tolerance;     /* 1e-3 */
+    uint32_t verify;      /* number of pixels to recompute directly; 0: none */
+    const char *layers, *exclude;
+    bloom_alpha alpha;
+    bloom_window window;
+    bloom_nan nan;
+    bool half; /* store bloomed float channels as half */
+    bloom_overflow half_overflow;
+    double threshold, knee; /* threshold 0: off */
+    const char *mask;       /* a channel: where light may spread from; NULL: everywhere */
+    const char *per_layer;  /* settings of single layers (layer_light.h); NULL: none */
+    const char *emit_layer; /* NULL: off */
+    bloom_emit emit;
+    const char *device;    /* "auto", "cpu", "gpu", "software", an index, uuid or part of a name */
+    const char *cache_dir; /* NULL: the default place */
+    uint64_t cache_size;   /* bytes of kernel spectra to keep there; 0: neither keep nor read any */
+    uint64_t mem_limit, vram_limit;
+    uint32_t slots;  /* frames in flight */
+    uint32_t images; /* number of images to bloom, if it is known; 0 stands for 1. Decides the
+                        device */
+} bloom_settings;
+
+void bloom_defaults(bloom_settings *s);
+
+/* Returns how these settings use the kernel. */
+kernel_use bloom_kernel_use(const bloom_settings *s);
+
+#endif

@@ -1,0 +1,184 @@
+#include "bloom/window.h"
+
+#include "base/mem.h"
+#include "base/number.h"
+
+#include <string.h>
+
+/* A part whose window changes. */
+typedef struct {
+    bool changes;
+    image_part is;   /* as it is written; its lists are those of the last band */
+    ledger_row *cut; /* of each of its channels: only name, out and spilled count */
+    void **plane;    /* rows that wait until they can be written */
+    uint32_t unit;   /* number of rows that are written at a time */
+    int64_t at;      /* the first of these rows in the window that is kept; -1: there are none */
+    uint32_t filled; /* rows that are there */
+} turned;
+
+struct windows {
+    image_header head; /* as bloom sees it */
+    const window_boxes *box;
+    turned *part;
+    const rows_source *from;
+    const rows_sink *to;
+};
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+/* Fills rows of the computed window: from the file, some at a time, and with zeros. */
+static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *const to[], err *e) {
+    enum { SOME = 64 };
+    const struct windows *w = ctx;
+    const rows_source *from = w->from;
+    if (!w->part[part].changes) return from->read(from->ctx, part, row, rows, to, e);
+    const image_part *p = &from->head->part[part];
+    image_box box = w->box[part].computed, some = p->data;
+    box.y0 += (int32_t)row;
+    box.y1 = box.y0 + (int32_t)rows - 1;
+    size_t n = (size_t)((int64_t)box.x1 - box.x0 + 1) * rows, width = image_width(p);
+    void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
+    bool ok = plane != NULL;
+    for (int c = 0; ok && c < p->channels; c++) {
+        size_t bytes = pixel_bytes(p->channel[c].type);
+        if (!to[c]) continue;
+        memset(to[c], 0, n * bytes);
+        ok = (plane[c] = mem_raw(width * SOME, bytes, "rows", e));
+    }
+    int64_t end = min_i64(p->data.y1, box.y1) + 1;
+    for (int64_t y = max_i64(p->data.y0, box.y0); ok && y < end; y += SOME) {
+        uint32_t more = (uint32_t)min_i64(SOME, end - y);
+        ok = from->read(from->ctx, part, (uint32_t)(y - p->data.y0), more, plane, e);
+        some.y0 = (int32_t)y;
+        some.y1 = (int32_t)(y + more - 1);
+        for (int c = 0; ok && c < p->channels; c++)
+            if (to[c])
+                image_copy_box(to[c], &box, plane[c], &some, pixel_bytes(p->channel[c].type));
+    }
+    for (int c = 0; plane && c < p->channels; c++) mem_free(plane[c]);
+    mem_free(plane);
+    return ok;
+}
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+/* Makes the rows that wait, when the first band tells what channels there are. */
+static bool begin_part(struct windows *w, int part, const image_part *is, err *e) {
+    turned *t = &w->part[part];
+    t->is = *is;
+    t->is.data = w->box[part].kept;
+    t->cut = mem_new((size_t)is->channels, sizeof *t->cut, "ledger", e);
+    t->plane = t->cut ? mem_new((size_t)is->channels, sizeof *t->plane, "planes", e) : NULL;
+    for (int c = 0; t->plane && c < is->channels; c++) {
+        size_t n = image_width(&t->is) * (size_t)t->unit;
+        if (!(t->plane[c] = mem_raw(n, pixel_bytes(is->channel[c].type), "rows", e))) return false;
+        strncpy(t->cut[c].channel, is->channel[c].name, sizeof t->cut[c].channel - 1);
+    }
+    return t->plane != NULL;
+}
+
+/* Copies a row of the computed window, which has number k in the window that is kept. */
+static void copy_row(turned *t, const rows_band *b, uint32_t y, int64_t k) {
+    size_t wide = image_width(&t->is), width = image_width(b->is);
+    size_t skip = (size_t)((int64_t)t->is.data.x0 - b->is->data.x0);
+    for (int c = 0; c < t->is.channels; c++) {
+        size_t each = pixel_bytes(t->is.channel[c].type);
+        memcpy((uint8_t *)t->plane[c] + (size_t)(k - t->at) * wide * each,
+               (const uint8_t *)b->plane[c] + (y * width + skip) * each, wide * each);
+    }
+}
+
+static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
+    struct windows *w = ctx;
+    turned *t = &w->part[part];
+    const image_box *kept = &w->box[part].kept;
+    if (!t->changes) return w->to->write(w->to->ctx, part, b, e);
+    if (!t->plane && !begin_part(w, part, b->is, e)) return false;
+    t->is = *b->is;
+    t->is.data = *kept;
+    const image_part *p = &t->is;
+    image_box box = b->is->data;
+    int64_t top = (int64_t)box.y0 - kept->y0 + b->row; /* in the window that is kept */
+    bool upwards = p->order == LINES_DECREASING, ok = true;
+    box.y0 += (int32_t)b->row;
+    box.y1 = box.y0 + (int32_t)b->rows - 1;
+    for (int c = 0; c < p->channels; c++)
+        ledger_cut(&t->cut[c], b->plane[c], p->channel[c].type, &box, kept);
+    for (uint32_t i = 0; ok && i < b->rows; i++) {
+        uint32_t y = upwards ? b->rows - 1 - i : i;
+        int64_t k = top + y, at = k / t->unit * t->unit;
+        if (k < 0 || k >= image_height(p)) continue;
+        if (at != t->at) t->filled = 0;
+        t->at = at;
+        copy_row(t, b, y, k);
+        uint32_t all = min_u32(t->unit, image_height(p) - (uint32_t)at);
+        const rows_band made = {p, (uint32_t)at, all, t->plane, false};
+        if (++t->filled == all) ok = w->to->write(w->to->ctx, part, &made, e);
+    }
+    return ok;
+}
+
+/* Rows are collected until they can be written, so that any number may come. */
+static uint32_t step_of(void *ctx, int part) {
+    const struct windows *w = ctx;
+    return w->part[part].changes ? 1 : w->to->step(w->to->ctx, part);
+}
+
+static bool copy_part(void *ctx, int part, bool *done, err *e) {
+    const struct windows *w = ctx;
+    return w->part[part].changes || !w->to->copy || w->to->copy(w->to->ctx, part, done, e);
+}
+
+/* --- opening -------------------------------------------------------------------------------- */
+
+bool window_open(window_rows *to, const window_boxes *box, const rows_source *from,
+                 const rows_sink *sink, err *e) {
+    enum { CHUNKS = 8 }; /* that several threads pack at the same time */
+    const image_header *h = from->head;
+    struct windows *w = mem_new(1, sizeof *w, "windows", e);
+    *to = (window_rows){.own = w};
+    if (!w) return false;
+    *w = (struct windows){.box = box, .from = from, .to = sink};
+    if (!image_header_copy(&w->head, h, e) ||
+        !(w->part = mem_new((size_t)h->parts, sizeof *w->part, "windows", e)))
+        return false;
+    for (int i = 0; i < h->parts; i++) {
+        turned *t = &w->part[i];
+        image_part *p = &w->head.part[i];
+        t->changes = memcmp(&box[i].kept, &p->data, sizeof p->data) != 0 ||
+                     memcmp(&box[i].computed, &p->data, sizeof p->data) != 0;
+        uint32_t step = sink->step(sink->ctx, i),
+                 height = (uint32_t)((int64_t)box[i].kept.y1 - box[i].kept.y0 + 1);
+        t->unit = min_u32(ceil_div_u32(height, step), CHUNKS) * step;
+        t->at = -1;
+        p->data = box[i].computed;
+    }
+    to->in = (rows_source){.ctx = w, .head = &w->head, .read = read_rows};
+    to->out = (rows_sink){.ctx = w, .step = step_of, .write = write_rows, .copy = copy_part};
+    return true;
+}
+
+void window_close(window_rows *to) {
+    struct windows *w = to->own;
+    if (!w) return;
+    for (int i = 0; w->part && i < w->head.parts; i++) {
+        turned *t = &w->part[i];
+        for (int c = 0; t->plane && c < t->is.channels; c++) mem_free(t->plane[c]);
+        mem_free(t->plane);
+        mem_free(t->cut);
+    }
+    mem_free(w->part);
+    image_header_free(&w->head);
+    mem_free(w);
+    *to = (window_rows){.own = NULL};
+}
+
+void window_cut(const window_rows *w, int part, bloom_report *r, uint32_t first) {
+    const turned *t = &w->own->part[part];
+    for (uint32_t i = first; t->cut && i < r->ledger_rows; i++)
+        for (int c = 0; c < t->is.channels; c++) {
+            if (strcmp(t->cut[c].channel, r->ledger[i].channel) != 0) continue;
+            r->ledger[i].out += t->cut[c].out;
+            r->ledger[i].spilled += t->cut[c].spilled;
+        }
+}

@@ -1,0 +1,30 @@
+/* window.h - data windows that change, of an image that comes in rows: stands between bloom and its
+ * source and sink.
+ *
+ * Who reads through it sees the part in the window that is computed, with zeros outside of the
+ * file's. Of the rows that are written, those within the window that is kept go on. */
+#ifndef BLOOM_WINDOW_H
+#define BLOOM_WINDOW_H
+
+#include "bloom/report.h"
+#include "image/rows.h"
+
+typedef struct {
+    image_box computed, kept; /* of a part; computed holds kept */
+} window_boxes;
+
+typedef struct {
+    rows_source in;
+    rows_sink out;
+    struct windows *own;
+} window_rows;
+
+/* Makes source and sink of an image, with windows for each part; all arguments must outlive them,
+ * and so must *w, which stays where it is. Free with window_close, also after a failure. */
+bool window_open(window_rows *w, const window_boxes *box, const rows_source *from,
+                 const rows_sink *to, err *e);
+void window_close(window_rows *w);
+/* Enters what was cut off into the ledger's rows from `first` on. */
+void window_cut(const window_rows *w, int part, bloom_report *r, uint32_t first);
+
+#endif

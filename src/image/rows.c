@@ -1,0 +1,106 @@
+#include "image/rows.h"
+
+#include "base/mem.h"
+#include "base/number.h"
+
+#include <string.h>
+
+uint32_t rows_some(const image_part *p, uint32_t step) {
+    enum { MOST = 16 << 20, PART = 64 };
+    uint64_t row = image_bytes(p) / image_height(p), most = min_u64(MOST, mem_limit() / PART);
+    uint64_t steps = max_u64(min_u64(most / (row * step + 1), IMAGE_SIDE), 1);
+    return (uint32_t)min_u64(steps * step, image_height(p));
+}
+
+bool rows_copy(const rows_source *from, const rows_sink *to, int part, const image_part *is,
+               err *e) {
+    bool done = false;
+    if (to->copy && !to->copy(to->ctx, part, &done, e)) return false;
+    if (done) return true;
+    uint32_t h = image_height(is), some = rows_some(is, to->step(to->ctx, part));
+    uint32_t bands = ceil_div_u32(h, some);
+    bool upwards = is->order == LINES_DECREASING;
+    void **plane = mem_new((size_t)is->channels, sizeof *plane, "planes", e);
+    bool ok = plane != NULL;
+    for (int c = 0; ok && c < is->channels; c++)
+        ok = (plane[c] = mem_raw((size_t)image_width(is) * some, pixel_bytes(is->channel[c].type),
+                                 "rows", e));
+    for (uint32_t i = 0; ok && i < bands; i++) {
+        uint32_t row = (upwards ? bands - 1 - i : i) * some, rows = min_u32(some, h - row);
+        ok = from->read(from->ctx, part, row, rows, plane, e) &&
+             to->write(to->ctx, part, &(rows_band){is, row, rows, plane, false}, e);
+    }
+    for (int c = 0; plane && c < is->channels; c++) mem_free(plane[c]);
+    mem_free(plane);
+    return ok;
+}
+
+/* --- an image in memory ------------------------------------------------------------------------
+ */
+
+static bool read_image(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[],
+                       err *e) {
+    const rows_image *r = ctx;
+    const image_part *is = &r->in.head->part[part], *own = &r->img->head.part[part];
+    image_box box = is->data;
+    box.y0 += (int32_t)row;
+    box.y1 = box.y0 + (int32_t)rows - 1;
+    for (int c = 0; c < is->channels; c++) {
+        if (!plane[c]) continue;
+        int from = image_find_channel(own, is->channel[c].name);
+        const void *source = from < 0 ? NULL : r->img->plane[part][from];
+        if (!source || own->channel[from].type != is->channel[c].type)
+            return err_set(e, ERR_INTERNAL, "channel '%s' is not in memory", is->channel[c].name);
+        size_t bytes = pixel_bytes(is->channel[c].type);
+        memset(plane[c], 0, (size_t)image_width(is) * rows * bytes);
+        image_copy_box(plane[c], &box, source, &own->data, bytes);
+    }
+    return true;
+}
+
+static void **lend_image(void *ctx, int part) {
+    return ((const rows_image *)ctx)->img->plane[part];
+}
+
+static uint32_t step_of_image(void *ctx, int part) {
+    (void)ctx, (void)part;
+    return 1;
+}
+
+static bool write_image(void *ctx, int part, const rows_band *b, err *e) {
+    rows_image *r = ctx;
+    image_part *p = &r->img->head.part[part];
+    if (!b->yours) return err_set(e, ERR_INTERNAL, "an image in memory takes all rows at once");
+    void **plane = mem_new((size_t)b->is->channels, sizeof *plane, "planes", e);
+    bool ok = plane != NULL;
+    for (int c = 0; ok && c < b->is->channels; c++) {
+        const image_channel *is = &b->is->channel[c];
+        if (image_find_channel(p, is->name) < 0) ok = image_add_channel(p, is->name, is->type, e);
+    }
+    if (!ok) {
+        mem_free(plane);
+        return false;
+    }
+    for (int c = 0; c < p->channels; c++) {
+        int from = image_find_channel(b->is, p->channel[c].name);
+        p->channel[c].type = b->is->channel[from].type;
+        plane[c] = b->plane[from];
+        b->plane[from] = NULL;
+    }
+    mem_free(r->img->plane[part]);
+    r->img->plane[part] = plane;
+    return true;
+}
+
+/* The part stays where it is. */
+static bool copy_image(void *ctx, int part, bool *done, err *e) {
+    (void)ctx, (void)part, (void)e;
+    *done = true;
+    return true;
+}
+
+void rows_image_open(rows_image *r, image *img, const image_header *head) {
+    *r = (rows_image){img,
+                      {.ctx = r, .head = head, .read = read_image, .lend = lend_image},
+                      {.ctx = r, .step = step_of_image, .write = write_image, .copy = copy_image}};
+}

@@ -1,0 +1,58 @@
+/* rows.h - the ways in and out of everything that works on images: rows of a part, a few at a time.
+ *
+ * A source has a header, and gives rows; a sink takes them. What is between a file and its result
+ * reads from a source and writes to a sink, and never asks where they come from. */
+#ifndef IMAGE_ROWS_H
+#define IMAGE_ROWS_H
+
+#include "image/image.h"
+
+typedef struct {
+    void *ctx;
+    const image_header *head;
+    /* Reads the rows [row, row + rows) of a part: any rows, and perhaps several times. plane[c]
+     * receives channel c from its first sample, or is NULL to skip it. */
+    bool (*read)(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
+    /* Returns the planes of a part that is in memory, which the caller may change, and keep if it
+     * leaves NULL in their places; a channel may be without one. NULL: they are not in memory. */
+    void **(*lend)(void *ctx, int part);
+} rows_source;
+
+/* Some rows of a part. Their pixels may be changed by a sink that takes them. */
+typedef struct {
+    const image_part *is; /* what the rows are of; its channels and window count */
+    uint32_t row, rows;
+    void **plane; /* of each channel, from `row` on */
+    bool yours;   /* these are all rows, and the sink may keep planes: it leaves NULL then */
+} rows_band;
+
+typedef struct {
+    void *ctx;
+    /* Returns of how many rows, or multiples of them, a band must be. */
+    uint32_t (*step)(void *ctx, int part);
+    /* Takes rows: in the order of the part's lines, each once. */
+    bool (*write)(void *ctx, int part, const rows_band *b, err *e);
+    /* Takes a part as it came, if it can do so without its rows; *done says whether it has. NULL:
+     * it cannot. */
+    bool (*copy)(void *ctx, int part, bool *done, err *e);
+} rows_sink;
+
+/* An image in memory, as a source and as a sink at once: what is made of its planes takes their
+ * places. Reading goes by names and coordinates, so the header may tell of another window. */
+typedef struct {
+    image *img;
+    rows_source in;
+    rows_sink out;
+} rows_image;
+/* Makes both; the image and its header must outlive them, and *r stays where it is. */
+void rows_image_open(rows_image *r, image *img, const image_header *head);
+
+/* Returns how many rows may be held of a part at a time, a multiple of `step`: as many as take
+ * about a 64th of the memory's limit, and at most 16 MB. */
+uint32_t rows_some(const image_part *p, uint32_t step);
+
+/* Brings the rows of a part from a source to a sink, whose rows are of the part `is`. */
+bool rows_copy(const rows_source *from, const rows_sink *to, int part, const image_part *is,
+               err *e);
+
+#endif
