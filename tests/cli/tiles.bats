@@ -85,7 +85,7 @@ PY
 @test "a kernel whose spectrum does not fit is refused, with the numbers" {
     "$FFTBLOOM" kernel make moffat --taps 500 --param core=20 -o kernel.exr
     refused 75 "nor do the smallest tiles of a kernel of 500 x 500 taps: they need " \
-        in.exr kernel.exr -o out.exr --device cpu --mem-limit 16MB
+        -q in.exr kernel.exr -o out.exr --device cpu --mem-limit 16MB
 }
 
 @test "settings of single layers" {
@@ -116,7 +116,7 @@ PY
     oiiotool mask.exr --fill:color=0,0,0,0,0,0,0,0 9x9+100+100 --point:color=nan,1,1,1,0,0,0,0 103,104 -o bad.exr
     same 12MB bad.exr --mask m.m
     refused 64 "the mask 'no' is neither a channel of the image nor a layer with one channel" \
-        mask.exr kernel.exr -o out.exr --device cpu --mem-limit 12MB --mask no
+        -q mask.exr kernel.exr -o out.exr --device cpu --mem-limit 12MB --mask no
 }
 
 @test "windows: cropped, grown, and as the display shows them" {
@@ -187,9 +187,9 @@ PY
 @test "bad pixels: refused with the first place, or taken as zero" {
     oiiotool in.exr --point:color=nan,1,1 100,250 -o bad.exr
     refused 6 "1 pixel is NaN or infinite, the first in channel 'R' at 100, 250" \
-        bad.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB
+        -q bad.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB
     refused 75 "1 pixels are NaN or infinite; --nan interpolate looks for neighbours in the whole image" \
-        bad.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB --nan interpolate
+        -q bad.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB --nan interpolate
     [ ! -e out.exr ]
     same 6MB bad.exr --nan zero
     [ "$(python3 -c 'import json; print(json.load(open("tiled.json"))["frames"][0]["bad_pixels"]["count"])')" = 1 ]
@@ -200,9 +200,9 @@ PY
     NEAR=1e-3 same 5MB bright.exr --pixel-type half
     [ "$(grep -c 'values beyond 65504, up to .*, were clamped to it' tiled.json)" = 1 ]
     refused 6 "beyond 65504, the largest that half floats hold" \
-        bright.exr kernel.exr -o out.exr --device cpu --mem-limit 5MB --pixel-type half --half-overflow error
+        -q bright.exr kernel.exr -o out.exr --device cpu --mem-limit 5MB --pixel-type half --half-overflow error
     refused 6 "beyond 65504, the largest that half floats hold" \
-        bright.exr kernel.exr -o out.exr --device cpu --mem-limit 5MB --pixel-type half --half-overflow float
+        -q bright.exr kernel.exr -o out.exr --device cpu --mem-limit 5MB --pixel-type half --half-overflow float
     [ ! -e out.exr ]
 }
 
@@ -235,14 +235,14 @@ CASES
     "$FFTBLOOM" in.exr kernel.exr -o tiled.png --device cpu --mem-limit 9MB
     cmp stream.png tiled.png
     # What fails leaves nothing.
-    refused 75 "nor do the smallest tiles" in.exr kernel.exr -o none.png --before no.png --device cpu --mem-limit 3MB
+    refused 75 "nor do the smallest tiles" -q in.exr kernel.exr -o none.png --before no.png --device cpu --mem-limit 3MB
     [ ! -e none.png ]
     [ ! -e no.png ]
 }
 
 @test "what no tiles fit into is refused" {
     refused 75 "501 x 397 pixels do not fit into the memory, nor do the smallest tiles of a kernel of 41 x 30 taps: they need" \
-        in.exr kernel.exr -o out.exr --device cpu --mem-limit 2MB
+        -q in.exr kernel.exr -o out.exr --device cpu --mem-limit 2MB
     [ ! -e out.exr ]
 }
 
@@ -279,7 +279,7 @@ for key in ("count", "size", "kept", "channels"):
     assert plan["tiles"][key] == run["tiles"][key], key
 assert plan["plan"]["image"] == run["plan"]["image"] == run["tiles"]["size"]
 PY
-    refused 75 "nor do the smallest tiles" plan in.exr kernel.exr --device cpu --mem-limit 2MB
+    refused 75 "nor do the smallest tiles" plan -q in.exr kernel.exr --device cpu --mem-limit 2MB
 }
 
 @test "an image is made whole where it fits: the forecast of memory is what a run takes" {
