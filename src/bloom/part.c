@@ -312,7 +312,7 @@ static bool open_totals(totals *to, const part_plan *p, const part_measured *see
 }
 
 /* Enters what a group has come to. */
-static void enter_group(bloom_report *r, const part_plan *p, const group_made *g) {
+static void enter_group(bloom_report *r, const group_made *g) {
     char how[200];
     const bloom_promise *is = &g->promise;
     engine_times *sum = &r->times;
@@ -412,7 +412,7 @@ static bool bloom_groups(const part_plan *p, bloom_report *r, err *e) {
     ok = ok && dark && part_verify(&r->verified, &all.sampler, p, !whole, b.out.type, dark, e);
     for (int i = 0; all.group && i < p->m.groups; i++)
         if (ok)
-            enter_group(r, p, &all.group[i]);
+            enter_group(r, &all.group[i]);
         else
             report_add_bad(r, all.group[i].bad, all.group[i].first_bad);
     if (ok && !whole) r->tiles = b.t;
