@@ -2,38 +2,16 @@
 
 #include "base/mem.h"
 #include "base/steady.h"
-#include "base/vector.h"
+#include "math/lanes.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
-/* Stockham's algorithm: each stage reads one array and writes the other, and leaves its result
- * sorted, so no bits are ever reversed. A stage of radix r splits transforms of length r * m into
- * transforms of length m; `s` counts those that are interleaved. */
-
-enum { MAX_STAGES = 32, MAX_RADIX = 7 };
-
-struct fft {
-    uint32_t n, stages;
-    uint32_t radix[MAX_STAGES];
-    double *twiddle; /* stage after stage: m groups of radix - 1 complex numbers */
-};
-
-/* One element of four lines. */
-typedef struct {
-    vec4d re, im;
-} lane;
-_Static_assert(sizeof(lane) == FFT_STEP * sizeof(double), "fft.h promises this layout");
-
-/* --- twiddles ---------------------------------------------------------------------------- */
+/* --- roots ------------------------------------------------------------------------------- */
 
 static const double TWO_PI = 6.283185307179586476925286766559;
 
-typedef double wave(double);
-
 /* The angle is brought into the first octant by integers, where sin and cos lose nothing. */
-static void root(uint64_t t, uint64_t n, wave *sine, wave *cosine, double *re, double *im) {
+void fft_root(uint64_t t, uint64_t n, double *re, double *im) {
     t %= n;
     bool below = 2 * t > n; /* the lower half plane, mirrored up */
     if (below) t = n - t;
@@ -42,188 +20,51 @@ static void root(uint64_t t, uint64_t n, wave *sine, wave *cosine, double *re, d
     bool steep = 4 * right2 > n;
     double angle = steep ? TWO_PI * ((double)n / 4 - (double)right2 / 2) / (double)n
                          : TWO_PI * ((double)right2 / 2) / (double)n;
-    double c = steep ? sine(angle) : cosine(angle), s = steep ? cosine(angle) : sine(angle);
-    *re = left ? -c : c;
-    *im = below ? s : -s;
+    double c = steady_cos_near(angle), s = steady_sin_near(angle);
+    *re = left ? -(steep ? s : c) : steep ? s : c;
+    *im = below ? (steep ? c : s) : -(steep ? c : s);
 }
 
-void fft_root(uint64_t t, uint64_t n, double *re, double *im) {
-    root(t, n, sin, cos, re, im);
-}
+/* --- four lines ---------------------------------------------------------------------------- */
 
-void fft_root_steady(uint64_t t, uint64_t n, double *re, double *im) {
-    root(t, n, steady_sin_near, steady_cos_near, re, im);
-}
+/* One level of math/lanes.h takes lines of any length. */
+struct fft {
+    lanes_level level;
+    uint32_t *along; /* 0, 1, 2, .. */
+    const lanes_code *code;
+};
 
-/* --- lengths ----------------------------------------------------------------------------- */
-
-static const uint32_t RADICES[] = {4, 2, 3, 5, 7};
-
-static fft *new_with(uint32_t n, wave *sine, wave *cosine, err *e) {
+fft *fft_new(uint32_t n, err *e) {
     fft *f = mem_new(1, sizeof *f, "transform", e);
     if (!f) return NULL;
-    f->n = n;
-    uint32_t rest = n;
-    size_t count = 0;
-    for (size_t i = 0; n > 0 && i < sizeof RADICES / sizeof *RADICES; i++)
-        while (rest % RADICES[i] == 0) {
-            rest /= RADICES[i];
-            count += (size_t)rest * (RADICES[i] - 1);
-            f->radix[f->stages++] = RADICES[i];
-        }
-    if (rest != 1) {
-        err_set(e, ERR_INTERNAL,
-                "a transform of length %" PRIu32 " is asked for; only 2^a 3^b 5^c 7^d can be done",
-                n);
-        goto fail;
+    f->code = lanes_code_of(lanes_form() ? 1 : 0, true);
+    if (lanes_level_make(&f->level, n, true, e) &&
+        (f->along = mem_raw(n, sizeof *f->along, "transform", e))) {
+        for (uint32_t i = 0; i < n; i++) f->along[i] = i;
+        return f;
     }
-    double *w = f->twiddle = mem_raw(count + 1, 2 * sizeof *f->twiddle, "twiddles", e);
-    if (!w) goto fail;
-    for (uint32_t i = 0; i < f->stages; i++) {
-        uint32_t r = f->radix[i], m = n / r;
-        for (uint32_t p = 0; p < m; p++)
-            for (uint32_t k = 1; k < r; k++, w += 2)
-                root((uint64_t)p * k, n, sine, cosine, w, w + 1);
-        n = m;
-    }
-    return f;
-fail:
     fft_free(&f);
     return NULL;
 }
 
-fft *fft_new(uint32_t n, err *e) {
-    return new_with(n, sin, cos, e);
-}
-
-static fft *new_for(const fft_plane *p, uint32_t n, err *e) {
-    return p->steady ? new_with(n, steady_sin_near, steady_cos_near, e) : fft_new(n, e);
-}
-
 void fft_free(fft **f) {
     if (!*f) return;
-    mem_free((*f)->twiddle);
+    lanes_level_free(&(*f)->level);
+    mem_free((*f)->along);
     mem_free(*f);
     *f = NULL;
 }
 
-/* --- butterflies: a[k] becomes the sum over j of a[j] exp(-2 pi i j k / r) -------------------- */
-
-VECTOR_INLINE void butterfly2(lane *a) {
-    lane t = a[1];
-    a[1].re = a[0].re - t.re, a[1].im = a[0].im - t.im;
-    a[0].re += t.re, a[0].im += t.im;
-}
-
-VECTOR_INLINE void butterfly4(lane *a) {
-    vec4d r02 = a[0].re + a[2].re, i02 = a[0].im + a[2].im;
-    vec4d q02 = a[0].re - a[2].re, j02 = a[0].im - a[2].im;
-    vec4d r13 = a[1].re + a[3].re, i13 = a[1].im + a[3].im;
-    vec4d q13 = a[1].re - a[3].re, j13 = a[1].im - a[3].im;
-    a[0].re = r02 + r13, a[0].im = i02 + i13;
-    a[1].re = q02 + j13, a[1].im = j02 - q13;
-    a[2].re = r02 - r13, a[2].im = i02 - i13;
-    a[3].re = q02 - j13, a[3].im = j02 + q13;
-}
-
-/* cos and sin of 2 pi t / r for t <= r / 2; the others are cos(r - t) and -sin(r - t). */
-static const double COSINE[MAX_RADIX + 1][4] = {
-    [3] = {1, -0.5},
-    [5] = {1, 0.30901699437494742410, -0.80901699437494742410},
-    [7] = {1, 0.62348980185873353053, -0.22252093395631440429, -0.90096886790241912624}};
-static const double SINE[MAX_RADIX + 1][4] = {
-    [3] = {0, 0.86602540378443864676},
-    [5] = {0, 0.95105651629515357212, 0.58778525229247312917},
-    [7] = {0, 0.78183148246802980871, 0.97492791218182360702, 0.43388373911755812048}};
-
-/* Does an odd radix: elements j and r - j are added and subtracted first, because the cosines of
- * both are equal and the sines opposite. */
-VECTOR_INLINE void butterfly_odd(lane *a, uint32_t r) {
-    lane sum[MAX_RADIX / 2 + 1], difference[MAX_RADIX / 2 + 1], first = a[0];
-    uint32_t half = r / 2;
-    for (uint32_t j = 1; j <= half; j++) {
-        sum[j].re = a[j].re + a[r - j].re, sum[j].im = a[j].im + a[r - j].im;
-        difference[j].re = a[j].re - a[r - j].re, difference[j].im = a[j].im - a[r - j].im;
-        a[0].re += sum[j].re, a[0].im += sum[j].im;
-    }
-    for (uint32_t k = 1; k <= half; k++) {
-        lane c = first, s = {{0}, {0}};
-        for (uint32_t j = 1; j <= half; j++) {
-            uint32_t t = j * k % r, u = t <= half ? t : r - t;
-            double cosine = COSINE[r][u], sine = t <= half ? SINE[r][u] : -SINE[r][u];
-            c.re += sum[j].re * cosine, c.im += sum[j].im * cosine;
-            s.re += difference[j].re * sine, s.im += difference[j].im * sine;
-        }
-        a[k].re = c.re + s.im, a[k].im = c.im - s.re;
-        a[r - k].re = c.re - s.im, a[r - k].im = c.im + s.re;
-    }
-}
-
-VECTOR_INLINE void butterfly(lane *a, uint32_t r) {
-    if (r == 2)
-        butterfly2(a);
-    else if (r == 4)
-        butterfly4(a);
-    else
-        butterfly_odd(a, r);
-}
-
-/* --- stages ------------------------------------------------------------------------------ */
-
-VECTOR_INLINE void stage(lane *restrict y, const lane *restrict x, uint32_t r, size_t m, size_t s,
-                         const double *w) {
-    for (size_t p = 0; p < m; p++, w += 2 * (r - 1))
-        for (size_t q = 0; q < s; q++) {
-            lane a[MAX_RADIX];
-            for (uint32_t j = 0; j < r; j++) a[j] = x[q + s * (p + m * j)];
-            butterfly(a, r);
-            lane *to = y + q + s * r * p;
-            to[0] = a[0];
-            for (uint32_t k = 1; k < r; k++) {
-                double c = w[2 * k - 2], d = w[2 * k - 1];
-                to[s * k].re = a[k].re * c - a[k].im * d;
-                to[s * k].im = a[k].re * d + a[k].im * c;
-            }
-        }
-}
-
-/* The radix is a constant in each call, so that every loop over it is unrolled. */
-VECTOR_INLINE void stage_of(lane *y, const lane *x, uint32_t r, size_t m, size_t s,
-                            const double *w) {
-    switch (r) {
-    case 2: stage(y, x, 2, m, s, w); break;
-    case 3: stage(y, x, 3, m, s, w); break;
-    case 4: stage(y, x, 4, m, s, w); break;
-    case 5: stage(y, x, 5, m, s, w); break;
-    case 7: stage(y, x, 7, m, s, w); break;
-    }
-}
-
-VECTOR_INLINE lane *all_stages(const fft *f, lane *x, lane *y) {
-    const double *w = f->twiddle;
-    size_t m = f->n, s = 1;
-    for (uint32_t i = 0; i < f->stages; i++) {
-        uint32_t r = f->radix[i];
-        m /= r;
-        stage_of(y, x, r, m, s, w);
-        w += 2 * m * (r - 1);
-        s *= r;
-        lane *t = x;
-        x = y;
-        y = t;
-    }
-    return x;
-}
-
-static lane *all_stages_plain(const fft *f, lane *x, lane *y) {
-    return all_stages(f, x, y);
-}
-VECTOR_WIDE static lane *all_stages_wide(const fft *f, lane *x, lane *y) {
-    return all_stages(f, x, y);
-}
-
 double *fft_forward(const fft *f, double *a, double *b) {
-    return (double *)(vector_wide() ? all_stages_wide : all_stages_plain)(f, (lane *)a, (lane *)b);
+    double *to = f->level.stages % 2 ? b : a;
+    f->code->line(&(lanes_line){.level = &f->level,
+                                .from = a,
+                                .at = f->along,
+                                .to = to,
+                                .step = 1,
+                                .count = UINT32_MAX,
+                                .scratch = {b, a}});
+    return to;
 }
 
 static void conjugate(double *a, size_t n) {
@@ -232,9 +73,9 @@ static void conjugate(double *a, size_t n) {
 }
 
 double *fft_backward(const fft *f, double *a, double *b) {
-    conjugate(a, f->n);
+    conjugate(a, f->level.n);
     double *result = fft_forward(f, a, b);
-    conjugate(result, f->n);
+    conjugate(result, f->level.n);
     return result;
 }
 
@@ -319,7 +160,7 @@ bool fft_half_spectrum(void *to, const fft_plane *p, par *threads, err *e) {
     j.scratch_step = longest * (2 * FFT_STEP + 1) + FFT_STEP;
     j.scratch_step -= j.scratch_step % FFT_STEP; /* each worker's part stays aligned */
     bool ok = false;
-    if (!(j.along = new_for(p, p->first, e)) || !(j.across = new_for(p, p->second, e))) goto done;
+    if (!(j.along = fft_new(p->first, e)) || !(j.across = fft_new(p->second, e))) goto done;
     j.middle = mem_raw(p->lines * j.halves + 1, 2 * sizeof(double), "half spectrum", e);
     if (!j.middle) goto done;
     j.scratch = mem_raw((size_t)par_workers(threads), j.scratch_step * sizeof(double), "lines", e);

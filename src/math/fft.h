@@ -1,9 +1,8 @@
-/* fft.h - does Fourier transforms on the host, in double, for kernels.
+/* fft.h - does Fourier transforms on the host, in double, for kernels: four lines at a time, by
+ * math/lanes.h, in natural order.
  *
- * Kernels are transformed once and then cached, so the code is written to be read and to be exact
- * to rounding. It is fast enough because it works on four lines at a time, one per element of a
- * vector. Images go through the engines, never through here. Lengths are 2^a 3^b 5^c 7^d; others
- * are refused. Forward is exp(-2 pi i j k / n), and nothing is scaled. */
+ * Images go through the engines, never through here. Lengths are 2^a 3^b 5^c 7^d; others are
+ * refused. Forward is exp(-2 pi i j k / n), and nothing is scaled. */
 #ifndef MATH_FFT_H
 #define MATH_FFT_H
 
@@ -11,9 +10,9 @@
 
 #include <stdint.h>
 
-/* Computes exp(-2 pi i t / n), each part to the last bit or so however large t is. */
+/* Computes exp(-2 pi i t / n), each part to the last bit or so however large t is, and the same
+ * bits on every machine. */
 void fft_root(uint64_t t, uint64_t n, double *re, double *im);
-void fft_root_steady(uint64_t t, uint64_t n, double *re, double *im);
 
 typedef struct fft fft; /* the stages and twiddles of one length; read-only, so threads share it */
 
@@ -37,7 +36,6 @@ typedef struct {
     void (*fill)(const void *ctx, uint32_t i, double *to);
     const void *ctx;
     bool float64; /* of the result: complex double instead of complex float */
-    bool steady;  /* without the C library's sin and cos: the same bits on every machine */
 } fft_plane;
 
 /* Fills the half spectrum to[k1][k2], k1 = 0 .. first / 2, k2 = 0 .. second - 1. */

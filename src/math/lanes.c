@@ -72,7 +72,7 @@ static uint32_t rows_of(uint32_t n) {
 
 static void store(void *to, size_t i, bool float64, uint64_t t, uint64_t n) {
     double re, im;
-    fft_root_steady(t, n, &re, &im);
+    fft_root(t, n, &re, &im);
     if (float64)
         ((double *)to)[2 * i] = re, ((double *)to)[2 * i + 1] = im;
     else

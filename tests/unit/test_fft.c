@@ -141,7 +141,7 @@ static void check_half(par *threads, uint32_t first, uint32_t second, uint32_t l
     size_t count = (size_t)halves * second * 2;
     double *out = mem_raw(count, sizeof *out, "out", &e);
     float *narrow = mem_raw(count, sizeof *narrow, "out", &e);
-    fft_plane p = {first, second, lines, origin, fill, &s, true, lines % 2 != 0};
+    fft_plane p = {first, second, lines, origin, fill, &s, true};
     CHECK_OK(fft_half_spectrum(out, &p, threads, &e), e);
     p.float64 = false;
     CHECK_OK(fft_half_spectrum(narrow, &p, threads, &e), e);

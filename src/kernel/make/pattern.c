@@ -74,8 +74,7 @@ static bool transform(pattern *p, uint32_t across, par *threads, err *e) {
     for (uint32_t i = 0; ok && i < samples; i++)
         over[i] = 1 / bump_transform(((double)i - samples / 2) / p->side);
     filler f = {raster, over, samples, p->side};
-    const fft_plane plane = {p->side, p->side, samples, p->side - samples / 2,
-                             fill,    &f,      true,    true};
+    const fft_plane plane = {p->side, p->side, samples, p->side - samples / 2, fill, &f, true};
     p->grid =
         ok ? mem_raw((p->side / 2 + 1) * (size_t)p->side, 2 * sizeof(double), "the pattern", e)
            : NULL;
