@@ -321,3 +321,10 @@ assert set(v["libraries"]) == {"vulkan", "openexr", "opencolorio"}'
     says 64 "precompute writes a .spectrum file, not 'x.exr'" precompute k.exr -o x.exr
     [ ! -e x.exr ]
 }
+
+@test "a config can come through a pipe" {
+    run "$FFTBLOOM" plan --print-config --json --config <(echo '{"version": 1, "threshold": 0.25}')
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *'0.25'* ]]
+}

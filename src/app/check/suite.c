@@ -171,7 +171,9 @@ static bool read_suite(reader *r, scope *f, const json_document *d, const char *
     if ((v = json_get(root, "variables")) && !read_variables(r, &f->words, v)) return false;
     if ((v = json_get(root, "include")) && !include(r, f, v)) return false;
     if ((v = json_get(root, "defaults")) && !take_defaults(r, f, v)) return false;
-    if ((v = json_get(root, "cases")))
+    if ((v = json_get(root, "cases")) && v->children > SUITE_CASES)
+        return json_err(v, r->e, "a suite has at most %d cases, not %d", SUITE_CASES, v->children);
+    if (v)
         for (v = v->child; v; v = v->next)
             if (!add_case(r, f, v, file)) return false;
     return true;

@@ -5,11 +5,14 @@
 #include "base/text.h"
 
 #include <cjson/cJSON.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct json_document {
     char *name;
@@ -322,8 +325,32 @@ fail:
     return NULL;
 }
 
+/* Reads what `--config <(...)` names in a shell. */
+static json_document *read_pipe(const char *path, err *e) {
+    text all = {0};
+    char piece[4096];
+    json_document *d = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : 1;
+    while (n > 0 && all.n <= JSON_BYTES) {
+        n = read(fd, piece, sizeof piece);
+        if (n > 0) text_add_bytes(&all, piece, (size_t)n);
+    }
+    if (n < 0)
+        err_errno(e, ERR_NO_INPUT, "cannot read '%s'", path);
+    else if (all.n > JSON_BYTES)
+        err_set(e, ERR_DATA, "'%s' has more than the %d bytes allowed here", path, JSON_BYTES);
+    else if (text_check(&all, e))
+        d = json_parse(path, all.s ? all.s : "", all.n, e);
+    if (fd >= 0) close(fd);
+    text_free(&all);
+    return d;
+}
+
 json_document *json_read(const char *path, err *e) {
     size_t n;
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode)) return read_pipe(path, e);
     uint8_t *bytes = file_read_all(path, JSON_BYTES, &n, e);
     if (!bytes) return NULL;
     json_document *d = json_parse(path, (const char *)bytes, n, e);
