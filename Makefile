@@ -128,7 +128,7 @@ $(BUILD)/app/cli/help.o: C_FLAGS += -DWITH_OCIO=$(OCIO)
 # tinyexr's PIZ coder makes shifts that the sanitizer reports; they are harmless.
 $(BUILD)/image/exr/exr_tiny.o: CXX_FLAGS += -fno-sanitize=shift -w
 # Inner loops of 4 to 16 rounds must be unrolled or made vectors.
-$(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_code.o $(BUILD)/image/exr/exr_split.o: C_FLAGS += -O3
+$(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_sample.o $(BUILD)/image/exr/exr_code.o $(BUILD)/image/exr/exr_split.o: C_FLAGS += -O3
 # Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
 $(BUILD)/image/flat/png.o: C_FLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu/gpu_shaders.o: $(SPV)
@@ -241,7 +241,7 @@ $(BUILD)/fuzz_image: tests/fuzz/fuzz_image.c $(LIB)
 fuzz:
 	@$(MAKE) --no-print-directory CC=clang BUILD=build-fuzz OPT='$(FUZZ_OPT)' build-fuzz/fuzz_image
 	@mkdir -p build-fuzz/found
-	build-fuzz/fuzz_image -max_len=4096 -timeout=2 -max_total_time=$(FUZZ_SECONDS) \
+	build-fuzz/fuzz_image -max_len=4096 -timeout=20 -max_total_time=$(FUZZ_SECONDS) \
 	    build-fuzz/found testdata/corpus
 
 # Preloaded into the program by bats files.

@@ -21,9 +21,16 @@
  * it and the one that leads away from it are opposite numbers: bytes come in pairs of which the
  * second follows from the first. Deflate has no code for that. But two such pairs are one of 65536
  * possibilities, and the window has 16384 pairs, so that one in four occurs in it already.
- * Therefore pairs, and noise, are searched for 4 bytes, at even places. Where depth in floats
- * stands beside colours in halfs, its lines are found by their pairs. They repeat more often, so
- * they are searched for 8 bytes and then for 4, in a table of their own.
+ * Therefore pairs, and noise, are searched for 4 bytes, at even places.
+ *
+ * Often repeated. Other pairs repeat more: those of depth in floats, whose lines are found beside
+ * colours in halfs, and those of floats that hold halfs. In these byte 0 is always zero, so that
+ * pairs of the first half begin at odd places. A match of four bytes that begins at an even place
+ * would hold three values instead of two, which makes a file nearly a fifth larger. Byte 1
+ * has eight values, so that four pairs in a row occur again sooner than in the window, and the
+ * longest repetition that can be found is worth much more than any. So here repetitions are looked
+ * up by 12, 6 and 4 bytes, in tables of their own, and all their places are remembered. The same
+ * serves low bytes of rendered halfs, without noise, of which more than half repeats.
  *
  * docs/performance.md has speed and size beside OpenEXR's library, and docs/notebook.md has what
  * else was tried. */
@@ -32,19 +39,23 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "image/exr/exr_code.h"
+#include "image/exr/exr_sample.h"
 
 #include <libdeflate.h>
 #include <string.h>
 
 /* --- state -------------------------------------------------------------------------------- */
 
+static const unsigned GRAM[] = {12, 6, 4}; /* bytes that are looked up where much repeats */
 enum {
+    GRAMS = sizeof GRAM / sizeof *GRAM,
     BLOCK = 3 << 16, /* bytes, at most: some lines of a chunk, which are alike */
     STORED = 65535,  /* the most that a stored block may hold */
     WINDOW = 32768,
     LONGEST_MATCH = 258,
     RUN = 8, /* matches with a shorter distance repeat a byte or a few */
     LOOKUP_BITS = 14,
+    OFTEN_BITS = 15,
     SLACK = 64, /* before the end of a block no match starts here, so that loads stay inside */
 };
 
@@ -54,13 +65,6 @@ typedef struct {
     uint16_t length, distance; /* the distance less 1 */
 } step;
 
-/* What a sample says about the bytes of a half. */
-typedef struct {
-    unsigned bits; /* that a literal takes, in 1/16 bit */
-    bool pairs;    /* to be searched for pairs: see above */
-    bool depth;    /* some lines may be: see above */
-} sample;
-
 /* The bytes [from, to) of a chunk as steps, which have codes in common. */
 typedef struct {
     size_t from, to;
@@ -68,13 +72,13 @@ typedef struct {
 } block;
 
 struct exr_zip {
-    bool bmi2;                                /* the processor has these instructions */
-    const uint8_t *bytes;                     /* of the chunk */
-    uint16_t last[1 << LOOKUP_BITS];          /* place of the last bytes of a hash, modulo 65536 */
-    uint16_t last_of_depth[1 << LOOKUP_BITS]; /* the same of 4 bytes of depth */
-    bool depth_began;                         /* in this chunk */
-    size_t most;                              /* bytes of a block, for which there is room */
-    uint8_t *literal; /* those of a block, to be counted; behind its steps */
+    bool bmi2;                              /* the processor has these instructions */
+    const uint8_t *bytes;                   /* of the chunk */
+    uint16_t last[1 << LOOKUP_BITS];        /* place of the last bytes of a hash, modulo 65536 */
+    uint16_t often[GRAMS][1 << OFTEN_BITS]; /* the same of each length of find_often */
+    unsigned often_shift; /* from a hash to a place in these; 0: not begun in this chunk */
+    size_t most;          /* bytes of a block, for which there is room */
+    uint8_t *literal;     /* those of a block, to be counted; behind its steps */
     step step[];
 };
 
@@ -140,33 +144,6 @@ static inline value_code distance_code(unsigned less_1) {
     return (value_code){2 * k + (less_1 >> (k - 1) & 1), k - 1};
 }
 
-/* --- samples ------------------------------------------------------------------------------ */
-
-/* Takes one byte in 13 of a small half, and some 250 of a large one. Opposite numbers near zero are
- * not counted as pairs, since flat areas have them, too, nor is one that repeats the one before. */
-static sample take_sample(const uint8_t *b, size_t n) {
-    enum { STRIDE = 13, SAMPLES = 250, LEAST = 128 /* a code has a bit or more; in 1/128 */ };
-    uint16_t seen[256] = {0};
-    size_t stride = (n / SAMPLES < STRIDE ? STRIDE : n / SAMPLES) | 1;
-    uint32_t taken = 0, pairs = 0;
-    int32_t sum = 0;
-    uint8_t before = 0;
-    for (size_t i = 0; i + 1 < n; i += stride, taken++) {
-        const uint8_t *pair = b + (i & ~(size_t)1);
-        seen[b[i]]++;
-        pairs += (uint8_t)(pair[0] + pair[1]) == 0 && (uint8_t)(pair[0] - 120) > 16 &&
-                 pair[0] != before;
-        before = pair[0];
-    }
-    if (!taken) return (sample){8 * 16, false, false};
-    for (size_t i = 0; i + 1 < n; i += stride) {
-        int32_t bits = (float_bits(taken) - float_bits(seen[b[i]])) >> 16;
-        sum += bits < LEAST ? LEAST : bits;
-    }
-    unsigned bits = (unsigned)sum / taken / 8;
-    return (sample){bits, bits >= 112 || (bits >= 64 && pairs * 8 > taken * 3), pairs * 12 > taken};
-}
-
 /* --- matches ------------------------------------------------------------------------------ */
 
 /* Counts bytes in four tables in turns, since equal bytes would wait for each other's count. */
@@ -182,19 +159,19 @@ static void count_bytes(uint32_t to[256], const uint8_t *b, size_t n) {
         to[c] = (uint32_t)part[0][c] + part[1][c] + part[2][c] + part[3][c];
 }
 
-/* Returns the entry of a lookup table for the `gram` bytes at p. */
-static inline uint16_t *entry_for(uint16_t *table, const uint8_t *p, unsigned gram) {
+static inline uint64_t hash_of(const uint8_t *p, unsigned gram) {
     uint64_t v = load64(p);
     if (gram < 8) v <<= 64 - 8 * gram;
     if (gram > 8) {
         uint64_t more = load64(p + gram - 8);
         v += more << 29 | more >> 35;
     }
-    return &table[v * 0x9fb21c651e98df25u >> (64 - LOOKUP_BITS)];
+    return v * 0x9fb21c651e98df25u;
 }
 
+/* Returns the entry of the lookup table for the `gram` bytes at p. */
 static inline uint16_t *look_up(exr_zip *z, const uint8_t *p, unsigned gram) {
-    return entry_for(z->last, p, gram);
+    return &z->last[hash_of(p, gram) >> (64 - LOOKUP_BITS)];
 }
 
 static inline void remember(exr_zip *z, size_t at, unsigned gram) {
@@ -316,50 +293,66 @@ static inline __attribute__((always_inline)) void find_steps(exr_zip *z, block *
     *out = f;
 }
 
-static inline void remember_depth(exr_zip *z, size_t at) {
-    remember(z, at, 8);
-    *entry_for(z->last_of_depth, z->bytes + at, 4) = (uint16_t)at;
+/* Forgets what other chunks had. Small ones take small tables, which are forgotten sooner. */
+static void begin_often(exr_zip *z, size_t bytes) {
+    unsigned bits = min_u32(log2_floor((uint32_t)bytes | 256), OFTEN_BITS);
+    z->often_shift = 64 - bits;
+    for (int i = 0; i < GRAMS; i++) memset(z->often[i], 0, sizeof z->often[i][0] << bits);
 }
 
-/* Does the same for depth, as the head of this file says. In a run of it two bytes repeat. */
-static void find_depth(exr_zip *z, block *k, finding *out) {
-    enum { FIRST = 16, EVERY = 8, LAST = 16, PATIENCE = 6 };
+static inline uint16_t *often_at(exr_zip *z, const uint8_t *p, int i, unsigned gram) {
+    return &z->often[i][hash_of(p, gram) >> z->often_shift];
+}
+
+/* Does what find_steps does where much repeats, as the head of this file says: looks up grams of
+ * three lengths, the longest first, at every place (pace 1) or those of pairs (2). In a run of
+ * pairs two bytes repeat. `pace` is a constant where this is inlined. */
+static inline __attribute__((always_inline)) void find_often(exr_zip *z, block *k, finding *out,
+                                                             const size_t pace, const size_t odd) {
+    enum { PATIENCE = 7, LAST = 24 };
     const uint8_t *b = z->bytes;
     const size_t end = search_end(k, out);
     finding f = *out;
-    size_t p = (f.at + 1) & ~(size_t)1;
+    size_t p = f.at + ((f.at ^ odd) & (pace - 1));
     unsigned misses = 0;
-    if (!z->depth_began) memset(z->last_of_depth, 0, sizeof z->last_of_depth);
-    z->depth_began = true;
+    if (!z->often_shift) begin_often(z, k->to - k->from);
     while (p < end) {
-        size_t distance = (uint16_t)(p - *look_up(z, b + p, 8));
-        size_t other = (uint16_t)(p - *entry_for(z->last_of_depth, b + p, 4));
-        remember_depth(z, p);
-        uint64_t differ = load64(b + p) ^ load64(b + p - distance);
-        if ((differ != 0) | (distance - 1 >= WINDOW - 1)) {
-            distance = other;
-            differ = load64(b + p) ^ load64(b + p - distance);
-            if ((differ << 32 != 0) | (distance - 1 >= WINDOW - 1)) {
-                p += 2 * (1 + (misses++ >> PATIENCE));
+        size_t distance = 0;
+        uint64_t differ = 0;
+        for (int i = GRAMS - 1; i >= 0; i--) { /* a longer one takes the place of a shorter one */
+            uint16_t *last = often_at(z, b + p, i, GRAM[i]);
+            size_t d = (uint16_t)(p - *last);
+            *last = (uint16_t)p;
+            uint64_t x = load64(b + p) ^ load64(b + p - d);
+            if (((GRAM[i] < 8 ? x << (64 - 8 * GRAM[i]) : x) != 0) | (d - 1 >= WINDOW - 1))
                 continue;
-            }
+            distance = d;
+            differ = x;
+        }
+        if (!distance) {
+            p += pace * (1 + (misses++ >> PATIENCE));
+            continue;
         }
         match m = {p, p + ((unsigned)__builtin_ctzll(differ | 1ull << 63) >> 3), distance};
         if (!differ) m = extend(b, p, distance, f.anchor, k->to);
-        if (distance != 2 && load64(b + p) == load64(b + p + 2)) {
-            match run = extend(b, p + 2, 2, f.anchor, k->to);
+        if (distance != pace && load64(b + p) == load64(b + p + pace)) {
+            match run = extend(b, p + pace, pace, f.anchor, k->to);
             if (run.end >= m.end) m = run;
         }
-        misses -= min_u32(32 * (unsigned)(m.end - m.start), misses);
+        misses -= min_u32((unsigned)(16 * pace * (m.end - m.start)), misses);
         add_step(&f, k, b, m);
-        size_t stop = min_size(m.end, end), i = p + 2;
-        size_t last = stop > i + LAST ? (stop - LAST) & ~(size_t)1 : i;
-        for (; i < last && m.distance >= RUN; i += i < p + FIRST ? 2 : EVERY) remember_depth(z, i);
-        for (i = last; i < stop; i += 2) remember_depth(z, i);
-        p = (m.end + 1) & ~(size_t)1;
+        size_t stop = min_size(m.end, end), q = p + pace;
+        if (m.distance < RUN && q + LAST < stop) q = stop - LAST + ((stop ^ p) & (pace - 1));
+        for (; q < stop; q += pace)
+            for (int i = 0; i < GRAMS; i++) *often_at(z, b + q, i, GRAM[i]) = (uint16_t)q;
+        p = m.end + ((m.end ^ odd) & (pace - 1));
     }
     f.at = p;
     *out = f;
+}
+
+static void find_pairs(exr_zip *z, block *k, finding *f, size_t odd) {
+    find_often(z, k, f, 2, odd);
 }
 
 enum { STRETCH = 512 }; /* bytes that are depth or not */
@@ -390,7 +383,7 @@ static bool is_small(const block *k) {
 }
 
 /* Finds steps up to f->stop by what the sample says. */
-static void find_others(exr_zip *z, block *k, finding *f, sample s) {
+static void find_others(exr_zip *z, block *k, finding *f, exr_sample s) {
     bool small = is_small(k); /* references are short, and so cheap */
     if (s.pairs)
         find_steps(z, k, f, 4, true, 6);
@@ -406,15 +399,30 @@ static void find_others(exr_zip *z, block *k, finding *f, sample s) {
         find_steps(z, k, f, 16, false, 6);
 }
 
+/* Finds steps in the first bytes of a half that may be low bytes of rendered halfs. Returns whether
+ * more than 11 of 20 of them repeat. */
+static bool is_rendered(exr_zip *z, block *k, finding *f, exr_sample s) {
+    enum { FIRST = 8192, LEAST = 50, MOST = 88 /* in 1/16 bit: below is flat, beyond is noise */ };
+    if (!s.low || is_small(k) || s.pairs || s.bits < LEAST || s.bits > MOST) return false;
+    f->stop = k->from + FIRST;
+    find_others(z, k, f, s);
+    f->stop = k->to;
+    return (size_t)(f->literal - z->literal) * 20 < (f->at - k->from) * 9;
+}
+
 /* Fills a block whose from and to are set. */
-static void find_matches(exr_zip *z, block *k, sample s) {
+static void find_matches(exr_zip *z, block *k, exr_sample s) {
     finding f = {z->step, z->literal, k->from, k->from, k->to};
     memset(k->distances, 0, sizeof k->distances);
     memset(k->symbols, 0, sizeof k->symbols);
     bool mixed = s.depth && !s.pairs && !is_small(k);
+    if (s.halfs)
+        find_pairs(z, k, &f, s.low);
+    else if (is_rendered(z, k, &f, s))
+        find_often(z, k, &f, 1, 0);
     for (; f.at < k->to; f.at = max_size(f.at, f.stop)) {
         if (mixed && to_stretch(&f, z->bytes, k->to))
-            find_depth(z, k, &f);
+            find_pairs(z, k, &f, 0);
         else
             find_others(z, k, &f, s);
     }
@@ -530,7 +538,8 @@ size_t exr_zip_bound(size_t n) {
 }
 
 /* Adds [from, to) in as many blocks as it takes. */
-static void pack_range(exr_zip *z, bit_writer *w, size_t from, size_t to, sample s, bool final) {
+static void pack_range(exr_zip *z, bit_writer *w, size_t from, size_t to, exr_sample s,
+                       bool final) {
     size_t blocks = (to - from - 1) / BLOCK + 1, each = (to - from - 1) / blocks + 1;
     for (block k; from < to; from = k.to) {
         k.from = from;
@@ -545,9 +554,12 @@ size_t exr_zip_pack(exr_zip *z, const uint8_t *bytes, size_t n, uint8_t *out) {
     put(&w, 0x0178, 16); /* deflate, a window of 32 KiB, the fastest of four levels */
     flush(&w);
     memset(z->last, 0, sizeof z->last);
-    z->depth_began = false;
+    z->often_shift = 0;
     z->bytes = bytes;
-    sample even = take_sample(bytes, n / 2), odd = take_sample(bytes + n / 2, n - n / 2);
+    exr_sample even = exr_sample_take(bytes, n / 2),
+               odd = exr_sample_take(bytes + n / 2, n - n / 2);
+    even.low = true;
+    odd.halfs = even.halfs;
     size_t flat = 24 + 100000 / n; /* codes of their own are not worth their list below */
     if (n == 1 || (even.bits < flat && odd.bits < flat)) {
         pack_range(z, &w, 0, n, even, true);
