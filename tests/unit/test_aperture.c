@@ -1,5 +1,6 @@
 /* Diffraction at openings that are drawn: against Bessel's functions, the closed form of a polygon,
  * and what the shapes are known for. */
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/steady.h"
@@ -17,6 +18,13 @@ static pattern *pattern_of(const pupil *p, double reach) {
     pattern *made = pattern_new(p, reach, threads, &e);
     if (!made) fail_msg("%s", e.msg);
     return made;
+}
+
+static double light_at(const pattern *p, double x, double y) {
+    const pattern_place k = {x, y};
+    double to;
+    pattern_at(p, &k, 1, &to);
+    return to;
 }
 
 /* --- arithmetic ------------------------------------------------------------------------------- */
@@ -43,11 +51,11 @@ static void circle(void **state) {
     (void)state;
     pupil round = {0};
     pattern *p = pattern_of(&round, 700);
-    double peak = pattern_at(p, 0, 0);
+    double peak = light_at(p, 0, 0);
     CHECK_LE(fabs(peak - 1), 3e-6);
     for (int i = 0; i < 4000; i++) {
         double k = 700.0 * i / 4000, a = 0.37 * i;
-        double got = pattern_at(p, k * cos(a), k * sin(a));
+        double got = light_at(p, k * cos(a), k * sin(a));
         CHECK_LE(fabs(got / peak - airy(k)), 1e-6);
         /* Far out, against the height of the rings there. */
         CHECK_LE(fabs(got / peak - airy(k)), 0.06 * 8 / M_PI / (1 + k * k * k));
@@ -56,13 +64,12 @@ static void circle(void **state) {
     double in = 0, step = 3.8317059702075125 / 2000;
     for (int i = 0; i < 2000; i++) {
         double k = (i + 0.5) * step;
-        in += pattern_at(p, k * 0.6, k * 0.8) * 2 * M_PI * k * step;
+        in += light_at(p, k * 0.6, k * 0.8) * 2 * M_PI * k * step;
     }
     CHECK_LE(fabs(in / (4 * M_PI) - (1 - j0(3.8317059702075125) * j0(3.8317059702075125))), 1e-5);
     CHECK_LE(fabs(in / (4 * M_PI) - 0.838), 5e-4);
     /* Beyond the reach it goes on as edges do: 8 times fainter an octave farther out. */
-    assert_true(pattern_at(p, 1e6, 0) > 0 &&
-                pattern_at(p, 1e6, 3e5) == 8 * pattern_at(p, 2e6, 6e5));
+    assert_true(light_at(p, 1e6, 0) > 0 && light_at(p, 1e6, 3e5) == 8 * light_at(p, 2e6, 6e5));
     pattern_free(&p);
 }
 
@@ -98,7 +105,7 @@ static void polygon(void **state) {
         double peak = star->light(v, 0, 0, MODEL_GREEN);
         for (int i = 0; i < 2000; i++) {
             double k = 0.15 * i, a = 0.61 * i, x = k * cos(a), y = k * sin(a);
-            CHECK_LE(fabs(pattern_at(p, x, y) / pattern_at(p, 0, 0) -
+            CHECK_LE(fabs(light_at(p, x, y) / light_at(p, 0, 0) -
                           star->light(v, x, y, MODEL_GREEN) / peak),
                      1e-5);
         }
@@ -113,7 +120,7 @@ static void around(const pattern *p, double to[720]) {
         to[d] = 0;
         for (int i = 0; i < 60; i++) {
             double k = 200 * (1 + i / 120.0);
-            to[d] += pattern_at(p, k * cos(a), k * sin(a));
+            to[d] += light_at(p, k * cos(a), k * sin(a));
         }
     }
 }
@@ -162,7 +169,7 @@ static void round_blades(void **state) {
     pupil iris = {.blades = 7, .curvature = 1};
     pattern *p = pattern_of(&iris, 60);
     for (int i = 0; i < 200; i++)
-        CHECK_LE(fabs(pattern_at(p, 0.18 * i, 0.24 * i) - airy(0.3 * i)), 5e-5);
+        CHECK_LE(fabs(light_at(p, 0.18 * i, 0.24 * i) - airy(0.3 * i)), 5e-5);
     pattern_free(&p);
 }
 
@@ -178,9 +185,9 @@ static void drawn(void **state) {
             N / 2 - 2 - hypot(i % N + 0.5 - N / 2, i / N + 0.5 - N / 2) + 0.5, 0, 1);
     pupil image = {.shape = PUPIL_MASK, .mask = mask, .mask_w = N, .mask_h = N};
     pattern *p = pattern_of(&image, 60);
-    double scale = (N / 2 - 2.0) / (N / 2), peak = pattern_at(p, 0, 0);
+    double scale = (N / 2 - 2.0) / (N / 2), peak = light_at(p, 0, 0);
     for (int i = 0; i < 200; i++)
-        CHECK_LE(fabs(pattern_at(p, 0.18 * i, 0.24 * i) / peak - airy(0.3 * i * scale)), 1e-3);
+        CHECK_LE(fabs(light_at(p, 0.18 * i, 0.24 * i) / peak - airy(0.3 * i * scale)), 1e-3);
     pattern_free(&p);
 
     static double plain[M * M], a[M * M], b[M * M];
@@ -253,7 +260,8 @@ static void ring_sums(double *to, int rings, const float *plane, int side, int f
         }
 }
 
-/* The same lens and film at 1.4K and at 4K: each ring has the same light. */
+/* The same lens and film at 1.4K and at 4K: each ring has the same light, as far as the directions
+ * of a table, 2.2 a fringe, meet spikes that are narrower than a tap. */
 static void sizes(void **state) {
     (void)state;
     enum { SMALL = 97, RINGS = 45 };
@@ -271,10 +279,44 @@ static void sizes(void **state) {
             double one[RINGS], three[RINGS];
             ring_sums(one, RINGS, a[c], SMALL, 1);
             ring_sums(three, RINGS, b[c], 3 * SMALL, 3);
-            for (int r = 0; r < RINGS; r++) CHECK_LE(fabs(one[r] - three[r]), 1e-3 * three[r]);
+            for (int r = 0; r < RINGS; r++) CHECK_LE(fabs(one[r] - three[r]), 3e-3 * three[r]);
             mem_free(a[c]), mem_free(b[c]);
         }
     }
+}
+
+/* The same bytes on every machine, with every compiler, and with any number of threads: this is the
+ * hash of one kernel with everything in it. */
+static void same_everywhere(void **state) {
+    (void)state;
+    enum { SIDE = 129 };
+    err e = {0};
+    hash128 first = {0};
+    for (int run = 0; run < 2; run++) {
+        par *some = par_open(run ? 3 : 1, &e);
+        float *plane[MODEL_CHANNELS];
+        uint32_t channels;
+        model_request r = model_defaults(model_find("aperture"));
+        const char *const set[] = {"radius=1.4",  "blades=7", "round=0.4", "dust=90",
+                                   "scratches=3", "fibres=2", "smudges=1", "lashes=4",
+                                   "seed=7",      "turn=3",   "vanes=3",   "obstruction=0.2"};
+        for (size_t i = 0; i < sizeof set / sizeof *set; i++)
+            CHECK_OK(model_set(&r, set[i], &e), e);
+        r.w = r.h = SIDE, r.fade = 0.3;
+        CHECK_OK(model_make(plane, &channels, &r, some, &e), e);
+        hash_state sum;
+        hash_begin(&sum);
+        for (int c = 0; c < MODEL_CHANNELS; c++) {
+            hash_add(&sum, plane[c], SIDE * SIDE * sizeof(float));
+            mem_free(plane[c]);
+        }
+        hash128 is = hash_end(&sum);
+        if (run == 0) first = is;
+        assert_true(is.lo == first.lo && is.hi == first.hi);
+        par_close(&some);
+    }
+    if (first.lo != 0xe4cac3dda80ddede)
+        fail_msg("the taps are others: %016llx", (unsigned long long)first.lo);
 }
 
 /* --- the eye, by the published formulas ------------------------------------------------------- */
@@ -364,10 +406,13 @@ static int close_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steady),  cmocka_unit_test(circle),      cmocka_unit_test(models_agree),
-        cmocka_unit_test(polygon), cmocka_unit_test(spikes),      cmocka_unit_test(round_blades),
-        cmocka_unit_test(drawn),   cmocka_unit_test(wavelengths), cmocka_unit_test(sizes),
-        cmocka_unit_test(spencer), cmocka_unit_test(vos),         cmocka_unit_test(lights),
+        cmocka_unit_test(steady),       cmocka_unit_test(circle),
+        cmocka_unit_test(models_agree), cmocka_unit_test(polygon),
+        cmocka_unit_test(spikes),       cmocka_unit_test(round_blades),
+        cmocka_unit_test(drawn),        cmocka_unit_test(wavelengths),
+        cmocka_unit_test(sizes),        cmocka_unit_test(same_everywhere),
+        cmocka_unit_test(spencer),      cmocka_unit_test(vos),
+        cmocka_unit_test(lights),
     };
     return cmocka_run_group_tests(tests, open_threads, close_threads);
 }

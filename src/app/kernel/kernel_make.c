@@ -149,7 +149,7 @@ static image *to_image(float *plane[], uint32_t channels, const kernel_recipe *r
  * that were chosen here, which only the largest size can fail, the limit is told as a note. */
 static void tell_loss(const kernel_recipe *r, par *threads) {
     static const double POOR = 0.8;
-    for (int i = 0; i < r->layers; i++) {
+    for (int i = 0; i < r->layers && r->layers == 1; i++) {
         model_request q = r->layer[i].request;
         uint32_t side;
         double kept;

@@ -2,7 +2,8 @@
  * log(distance) and direction, which holds the sum over all wavelengths. A wavelength stretches a
  * diffraction pattern, and on a grid of log(distance) a stretch is a shift, so every step of the
  * grid can have its wavelength. So fringes far out blend as they do in white light; a sum over a
- * few wavelengths would leave false rings. */
+ * few wavelengths would leave false rings. What is blended has no detail along the distance that is
+ * finer than the colours' curves, so the table holds every second step. */
 #include "kernel/make/model.h"
 
 #include "base/mem.h"
@@ -14,9 +15,14 @@
 #include <string.h>
 
 static const double NEAREST = 0.01; /* pixels: the innermost distance of the table */
-static const double STEP = 0.005;   /* of log(distance), and of log(wavelength) */
-/* Samples per pixel's side: the farther from the centre, the flatter the pattern. */
-enum { FINE = 48, COARSE = 5, STEEP = 64 };
+/* Of log(distance), and of log(wavelength): of a single line, and of light that is blended. */
+static const double STEP_LINE = 0.005, STEP_BLEND = 0.01;
+/* Samples per pixel's side: the farther from the centre, the flatter the pattern. From NEAR on the
+ * table is taken for even between the samples of a pixel. */
+enum { FINE = 48, COARSE = 5, STEEP = 64, NEAR = 16, TABLE_SAMPLES = 3 };
+/* Samples of the pattern per fringe. The finest waves in it have two, those in the directions too.
+ */
+static const double PER_FRINGE = 5, DIRECTIONS_PER_FRINGE = 2.2;
 
 /* --- the table ------------------------------------------------------------------------------ */
 
@@ -30,10 +36,18 @@ typedef struct {
     double turn_c, turn_s;
     double reference; /* nanometres: the wavelength of shift 0 */
     double widest;    /* what the pattern of `reference` is stretched by, against that of green */
+    double step;      /* of log(distance) in what is added up */
+    size_t each;      /* of the steps that the table holds: every one, or every second */
+    /* Where a direction is sampled, the same in all of them: samples[i] places for step i. */
+    size_t steps, places;
+    double *place;
+    int *samples;
     size_t radii, directions;
     int before, after; /* wavelengths as steps from the reference: red below, violet above */
     double (*tint)[MODEL_CHANNELS];
-    double (*grid)[MODEL_CHANNELS]; /* [direction][radius]; NULL: no table is needed */
+    /* [direction][radius]: light times the square of the distance, which falls off less and so is
+     * nearer to a line between two steps. NULL: no table is needed. */
+    float (*grid)[MODEL_CHANNELS];
     uint32_t channels;
     float **plane;
 } maker;
@@ -41,8 +55,9 @@ typedef struct {
 /* Where the first dark ring of a round opening of radius 1 lies. */
 static const double FIRST_DARK = 3.8317059702075125;
 
-/* Returns pixels from the centre to beyond the farthest tap. */
+/* Returns pixels from the centre to beyond the farthest tap that is not faded to zero. */
 static double corner(const model_request *r) {
+    if (r->fade < 1) return max_u32(r->w, r->h) / 2.0 + 2;
     return sqrt((double)r->w * r->w + (double)r->h * r->h) / 2 + 2;
 }
 
@@ -51,18 +66,23 @@ static double shortest(const maker *m) {
     return m->r->light->power ? LAMP_VIOLET : m->reference;
 }
 
-static double at_step(double step) {
-    return NEAREST * steady_exp(step * STEP);
+static double at_step(const maker *m, double step) {
+    return NEAREST * steady_exp(step * m->step);
 }
 
 static double step_wavelength(const maker *m, int step) {
-    return m->reference * steady_exp(-step * STEP);
+    return m->reference * steady_exp(-step * m->step);
 }
 
-static double light_at(const maker *m, double x, double y, double colour) {
-    if (!m->opening) return m->of->light(m->p, x, y, colour);
-    double k = FIRST_DARK / m->p[0];
-    return pattern_at(m->opening, k * x, k * y);
+/* Fills in the light of one wavelength at places on a line through the centre. */
+static void light_along(const maker *m, double angle, const double *r, size_t n, double colour,
+                        pattern_place *room, double *to) {
+    double c = steady_cos(angle), s = steady_sin(angle), k = FIRST_DARK / m->p[0];
+    if (!m->opening)
+        for (size_t i = 0; i < n; i++) to[i] = m->of->light(m->p, r[i] * c, r[i] * s, colour);
+    else
+        for (size_t i = 0; i < n; i++) room[i] = (pattern_place){k * r[i] * c, k * r[i] * s};
+    if (m->opening) pattern_at(m->opening, room, n, to);
 }
 
 /* Returns the angle that the directions of the table cover. */
@@ -75,43 +95,84 @@ static double fringe(const maker *m) {
     return m->p[0] / 1.2196698912665045;
 }
 
-/* Adds the patterns of all wavelengths. One that is wider by a factor is fainter by its square.
- * Fringes narrower than a step are averaged over it. */
-static void diffract(const maker *m, double angle, double *plain, double (*to)[MODEL_CHANNELS]) {
-    size_t shifts = (size_t)(m->before + m->after + 1);
-    double c = steady_cos(angle), s = steady_sin(angle);
-    for (size_t i = 0; i < m->radii + shifts; i++) {
-        double r = at_step((double)i - m->before) / m->widest;
-        int n = 1 + (int)clamp_double(8 * STEP * r / fringe(m), 0, 60);
-        plain[i] = 0;
-        for (int f = 0; f < n; f++) {
-            double at = r * (1 + STEP * ((f + 0.5) / n - 0.5));
-            plain[i] += light_at(m, at * c, at * s, MODEL_GREEN) / n;
+/* Chooses where directions are sampled. Fringes narrower than a step are averaged over it. */
+static bool place_samples(maker *m, err *e) {
+    m->steps = m->radii * m->each + (size_t)(m->before + m->after + 1);
+    m->samples = mem_raw(m->steps, sizeof *m->samples, "one direction", e);
+    for (int pass = 0; pass < 2 && m->samples; pass++) {
+        if (pass && !(m->place = mem_raw(m->places, sizeof *m->place, "one direction", e))) break;
+        m->places = 0;
+        for (size_t i = 0; i < m->steps; i++) {
+            double r = at_step(m, (double)i - m->before) / m->widest;
+            int n = 1 + (int)clamp_double(PER_FRINGE * m->step * r / fringe(m), 0, 60);
+            m->samples[i] = n;
+            for (int f = 0; f < n; f++, m->places++)
+                if (pass) m->place[m->places] = r * (1 + m->step * ((f + 0.5) / n - 0.5));
         }
     }
-    for (size_t i = 0; i < m->radii; i++)
-        for (size_t t = 0; t < shifts; t++)
-            for (int k = 0; k < MODEL_CHANNELS; k++) to[i][k] += m->tint[t][k] * plain[i + t];
+    return m->place != NULL;
 }
 
-static bool fill_direction(void *ctx, size_t d, int worker, err *e) {
+/* What a thread needs for one direction. */
+typedef struct {
+    double *light, *plain;
+    pattern_place *room;
+} direction_room;
+
+/* Adds the patterns of all wavelengths. One that is wider by a factor is fainter by its square. */
+static void diffract(const maker *m, double angle, direction_room *o, float (*to)[MODEL_CHANNELS]) {
+    size_t shifts = (size_t)(m->before + m->after + 1), at = 0;
+    light_along(m, angle, m->place, m->places, MODEL_GREEN, o->room, o->light);
+    for (size_t i = 0; i < m->steps; i++) {
+        o->plain[i] = 0;
+        for (int f = 0; f < m->samples[i]; f++) o->plain[i] += o->light[at++];
+        o->plain[i] /= m->samples[i];
+    }
+    for (size_t i = 0; i < m->radii; i++) {
+        double sum[MODEL_CHANNELS] = {0};
+        const double *plain = o->plain + i * m->each;
+        for (size_t t = 0; t < shifts; t++)
+            for (int k = 0; k < MODEL_CHANNELS; k++) sum[k] += m->tint[t][k] * plain[t];
+        double r = at_step(m, (double)(i * m->each));
+        for (int k = 0; k < MODEL_CHANNELS; k++) to[i][k] = (float)(sum[k] * r * r);
+    }
+}
+
+/* Adds the light of all wavelengths of a model that takes them. */
+static void add_colours(const maker *m, double angle, direction_room *o,
+                        float (*to)[MODEL_CHANNELS]) {
+    for (size_t i = 0; i < m->radii; i++) {
+        double r = at_step(m, (double)(i * m->each)), sum[MODEL_CHANNELS] = {0}, light;
+        for (int t = -m->before; t <= m->after; t++) {
+            light_along(m, angle, &r, 1, step_wavelength(m, t), o->room, &light);
+            for (int c = 0; c < MODEL_CHANNELS; c++) sum[c] += m->tint[t + m->before][c] * light;
+        }
+        for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] = (float)(sum[c] * r * r);
+    }
+}
+
+/* A few directions at a time: neighbours share what the processor has at hand. */
+enum { TOGETHER = 16 };
+
+static bool fill_directions(void *ctx, size_t piece, int worker, err *e) {
     (void)worker;
     maker *m = ctx;
-    double angle = m->directions > 1 ? sector(m) * (double)d / (double)(m->directions - 1) : 0;
-    double(*to)[MODEL_CHANNELS] = m->grid + d * m->radii;
-    for (size_t i = 0; m->of->spectrum == MODEL_COLORED && i < m->radii; i++)
-        for (int t = -m->before; t <= m->after; t++) {
-            double r = at_step((double)i);
-            double light =
-                light_at(m, r * steady_cos(angle), r * steady_sin(angle), step_wavelength(m, t));
-            for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] += m->tint[t + m->before][c] * light;
-        }
-    if (m->of->spectrum == MODEL_COLORED) return true;
-    size_t count = m->radii + (size_t)(m->before + m->after + 1);
-    double *plain = mem_raw(count, sizeof *plain, "one direction", e);
-    if (plain) diffract(m, angle, plain, to);
-    mem_free(plain);
-    return plain != NULL;
+    direction_room o = {.light = mem_raw(m->places + m->steps, sizeof *o.light, "one direction", e),
+                        .room = mem_raw(m->places, sizeof *o.room, "one direction", e)};
+    bool ok = o.light && o.room;
+    o.plain = o.light + m->places;
+    size_t end = (piece + 1) * TOGETHER < m->directions ? (piece + 1) * TOGETHER : m->directions;
+    for (size_t d = piece * TOGETHER; ok && d < end; d++) {
+        double angle = m->directions > 1 ? sector(m) * (double)d / (double)(m->directions - 1) : 0;
+        float(*to)[MODEL_CHANNELS] = m->grid + d * m->radii;
+        if (m->of->spectrum == MODEL_COLORED)
+            add_colours(m, angle, &o, to);
+        else
+            diffract(m, angle, &o, to);
+    }
+    mem_free(o.light);
+    mem_free(o.room);
+    return ok;
 }
 
 /* Fills in what each wavelength adds to each channel. A channel that gets next to nothing of a
@@ -130,7 +191,7 @@ static bool make_tints(maker *m, err *e) {
             double *tint = m->tint[t + m->before], w = step_wavelength(m, t), xyz[3], rgb[3];
             lamp_xyz(w, steady_exp, xyz);
             matrix_apply(rgb, &to_rgb, xyz);
-            /* Steps of the logarithm are wavelength * STEP nanometres long. A pattern that is wider
+            /* Steps of the logarithm are wavelength * step nanometres long. A pattern that is wider
              * by a factor is fainter by its square. */
             double power = (l->power ? l->power(w) : 1) * w / MODEL_GREEN, wide = w / MODEL_GREEN;
             double spread = m->of->spectrum == MODEL_DIFFRACTS ? 1 / (wide * wide) : 1;
@@ -147,52 +208,96 @@ static bool make_table(maker *m, par *threads, err *e) {
     const lamp *l = m->r->light;
     double far = corner(m->r);
     m->widest = m->reference / MODEL_GREEN;
-    m->before = l->power ? (int)(steady_log(LAMP_RED / MODEL_GREEN) / STEP) : 0;
-    m->after = l->power ? (int)(steady_log(MODEL_GREEN / LAMP_VIOLET) / STEP) : 0;
-    m->radii = (size_t)(steady_log(far / NEAREST) / STEP) + 3;
-    /* At the far end a third of a fringe apart, or half a pixel where the formula costs little. */
-    double apart = fmax(fringe(m) * m->widest / 3, 0.2);
+    m->step = l->power ? STEP_BLEND : STEP_LINE;
+    m->each = l->power ? 2 : 1;
+    m->before = l->power ? (int)(steady_log(LAMP_RED / MODEL_GREEN) / m->step) : 0;
+    m->after = l->power ? (int)(steady_log(MODEL_GREEN / LAMP_VIOLET) / m->step) : 0;
+    m->radii = (size_t)(steady_log(far / NEAREST) / (m->step * (double)m->each)) + 3;
+    /* At the far end; half a pixel apart where the formula costs little. */
+    double apart = fmax(fringe(m) * m->widest / DIRECTIONS_PER_FRINGE, 0.2);
     if (!m->opening) apart = fmin(apart, 0.5);
     m->directions = m->turns ? (size_t)(far * sector(m) / apart) + 64 : 1;
-    m->grid = mem_new(m->radii * m->directions, sizeof *m->grid, "the pattern", e);
-    return m->grid && make_tints(m, e) && par_for(threads, m->directions, fill_direction, m, e);
+    m->grid = mem_raw(m->radii * m->directions, sizeof *m->grid, "the pattern", e);
+    return m->grid && place_samples(m, e) && make_tints(m, e) &&
+           par_for(threads, (m->directions + TOGETHER - 1) / TOGETHER, fill_directions, m, e);
 }
 
 /* --- taps ----------------------------------------------------------------------------------- */
 
-static void add_from_table(const maker *m, double r, double angle, double sum[MODEL_CHANNELS]) {
-    double i = r > NEAREST ? steady_log(r / NEAREST) / STEP : 0;
-    double d = m->directions > 1 ? angle / sector(m) * (double)(m->directions - 1) : 0;
+/* A place in the table, in steps of the distance and of the direction; over: 1 / the square of the
+ * distance. */
+typedef struct {
+    double i, d, over;
+} table_place;
+
+static void add_from_table(const maker *m, table_place at, double sum[MODEL_CHANNELS]) {
+    double last = m->directions > 1 ? (double)(m->directions - 1) : 0;
+    double i = at.i > 0 ? at.i : 0, d = at.d < 0 ? -at.d : at.d > last ? 2 * last - at.d : at.d;
     size_t ri = (size_t)i, di = (size_t)d;
     if (ri > m->radii - 2) ri = m->radii - 2;
     if (m->directions > 1 && di > m->directions - 2) di = m->directions - 2;
     double fi = i - (double)ri, fd = d - (double)di;
-    const double(*a)[MODEL_CHANNELS] = (const void *)(m->grid + di * m->radii + ri);
-    const double(*b)[MODEL_CHANNELS] = m->directions > 1 ? a + m->radii : a;
+    const float(*a)[MODEL_CHANNELS] = (const void *)(m->grid + di * m->radii + ri);
+    const float(*b)[MODEL_CHANNELS] = m->directions > 1 ? a + m->radii : a;
     for (int c = 0; c < MODEL_CHANNELS; c++)
-        sum[c] += (1 - fd) * ((1 - fi) * a[0][c] + fi * a[1][c]) +
-                  fd * ((1 - fi) * b[0][c] + fi * b[1][c]);
+        sum[c] += at.over * ((1 - fd) * ((1 - fi) * (double)a[0][c] + fi * (double)a[1][c]) +
+                             fd * ((1 - fi) * (double)b[0][c] + fi * (double)b[1][c]));
 }
 
 /* Returns the direction of a place, folded into the first of the pattern's equal parts. */
-static double folded(const maker *m, double x, double y) {
+static double folded(const maker *m, double x, double y, double *sign) {
+    *sign = 1;
     if (!m->turns) return 0;
     double part = 2 * STEADY_PI / m->turns, a = fmod(steady_atan2(y, x), part);
     if (a < 0) a += part;
-    return m->mirrored && a > part / 2 ? part - a : a;
+    if (!m->mirrored || a <= part / 2) return a;
+    *sign = -1;
+    return part - a;
+}
+
+static double steps_per_radian(const maker *m) {
+    return m->directions > 1 ? (double)(m->directions - 1) / sector(m) : 0;
+}
+
+static table_place find_place(const maker *m, double x, double y, double *sign) {
+    double r = fmax(sqrt(x * x + y * y), NEAREST);
+    double i = steady_log(r / NEAREST) / (m->step * (double)m->each);
+    return (table_place){i, folded(m, x, y, sign) * steps_per_radian(m), 1 / (r * r)};
+}
+
+/* Adds samples of a pixel that is far from the centre: within it, places of the table are even. */
+static void add_far(const maker *m, double x, double y, double sum[MODEL_CHANNELS]) {
+    double sign, square = x * x + y * y, steps = m->step * (double)m->each;
+    const table_place at = find_place(m, x, y, &sign);
+    double per_r = 1 / (square * steps), per_a = sign * steps_per_radian(m) / square;
+    for (int i = 0; i < TABLE_SAMPLES * TABLE_SAMPLES; i++) {
+        double u = (i % TABLE_SAMPLES + 0.5) / TABLE_SAMPLES - 0.5,
+               v = (i / TABLE_SAMPLES + 0.5) / TABLE_SAMPLES - 0.5;
+        double dx = u * m->turn_c + v * m->turn_s, dy = v * m->turn_c - u * m->turn_s;
+        double px = x + dx, py = y + dy;
+        const table_place near = {at.i + (x * dx + y * dy) * per_r,
+                                  at.d + (x * dy - y * dx) * per_a, 1 / (px * px + py * py)};
+        add_from_table(m, near, sum);
+    }
+    for (int c = 0; c < MODEL_CHANNELS; c++) sum[c] /= TABLE_SAMPLES * TABLE_SAMPLES;
 }
 
 /* Sums up the mean over the pixel around (x, y), counted from the centre. */
 static void mean_of(const maker *m, double x, double y, double sum[MODEL_CHANNELS]) {
     double away = fmax(fabs(x), fabs(y));
-    int n = (int)clamp_double(STEEP / fmax(away, 1), COARSE, FINE);
+    if (m->grid && away > NEAR) {
+        add_far(m, x * m->turn_c + y * m->turn_s, y * m->turn_c - x * m->turn_s, sum);
+        return;
+    }
+    bool smooth = !m->grid && m->of->smooth && m->of->smooth(m->p);
+    int n = (int)clamp_double(STEEP / fmax(away, 1), smooth ? 1 : COARSE, FINE);
     for (int i = 0; i < n * n; i++) {
-        double sx = x + (i % n + 0.5) / n - 0.5, sy = y + (i / n + 0.5) / n - 0.5;
+        double sx = x + (i % n + 0.5) / n - 0.5, sy = y + (i / n + 0.5) / n - 0.5, sign;
         double px = sx * m->turn_c + sy * m->turn_s, py = sy * m->turn_c - sx * m->turn_s;
         if (m->grid)
-            add_from_table(m, sqrt(px * px + py * py), folded(m, px, py), sum);
+            add_from_table(m, find_place(m, px, py, &sign), sum);
         else
-            for (uint32_t c = 0; c < m->channels; c++) sum[c] += light_at(m, px, py, c);
+            for (uint32_t c = 0; c < m->channels; c++) sum[c] += m->of->light(m->p, px, py, c);
     }
     for (int c = 0; c < MODEL_CHANNELS; c++) sum[c] /= n * n;
 }
@@ -215,9 +320,9 @@ static bool fill_row(void *ctx, size_t row, int worker, err *e) {
     double y = (double)row - m->r->h / 2;
     for (uint32_t i = 0; i < m->r->w; i++) {
         double x = (double)i - m->r->w / 2, sum[MODEL_CHANNELS] = {0};
-        mean_of(m, x, y, sum);
         double u = x / border_of(m->r->w), v = y / border_of(m->r->h);
         double fade = fade_at(m->r->fade, sqrt(u * u + v * v));
+        if (fade > 0) mean_of(m, x, y, sum);
         for (uint32_t c = 0; c < m->channels; c++)
             m->plane[c][row * m->r->w + i] = (float)(sum[c] > 0 ? sum[c] * fade : 0);
     }
@@ -269,6 +374,8 @@ static void close_maker(maker *m) {
     pattern_free(&m->opening);
     mem_free(m->tint);
     mem_free(m->grid);
+    mem_free(m->place);
+    mem_free(m->samples);
 }
 
 /* Rings, each a hundredth wider than the one before, and their light. */
@@ -291,11 +398,14 @@ static bool fill_ring(void *ctx, size_t i, int worker, err *e) {
     double at = ring_radius(k, (int)i), sum = 0;
     int n = m->turns ? (int)clamp_double(8 * at / m->turns, 48, m->opening ? 720 : 20000) : 1;
     bool tinted = m->of->spectrum == MODEL_TINTED;
-    for (int d = 0; d < n; d++) {
-        double a = sector(m) * (d + 0.5) / n, x = at * steady_cos(a), y = at * steady_sin(a);
-        for (int c = 0; c < (tinted ? MODEL_CHANNELS : 1); c++)
-            sum += light_at(m, x, y, tinted ? c : MODEL_GREEN) / n;
-    }
+    for (int d = 0; d < n; d++)
+        for (int c = 0; c < (tinted ? MODEL_CHANNELS : 1); c++) {
+            pattern_place room;
+            double light;
+            light_along(m, sector(m) * (d + 0.5) / n, &at, 1, tinted ? c : MODEL_GREEN, &room,
+                        &light);
+            sum += light / n;
+        }
     k->light[i] = sum * at * at; /* of a ring of width at * step */
     return true;
 }

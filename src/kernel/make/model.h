@@ -56,6 +56,8 @@ typedef struct model {
     /* Fills in the opening whose diffraction is the pattern; the first parameter is then the radius
      * of a round opening's first dark ring. Returns false where `light` has the pattern. */
     bool (*opening)(pupil *to, const double *p);
+    /* Returns whether far from the centre a pixel's middle is as good as its mean. NULL: never. */
+    bool (*smooth)(const double *p);
 } model;
 
 #define MODEL_GREEN 550.0

@@ -32,16 +32,23 @@ static double ring(const double *p, double x, double y, double colour) {
     return steady_exp(-0.5 * off * off);
 }
 
+static bool always(const double *p) {
+    (void)p;
+    return true;
+}
+
 /* --- a sharp core, and a share of the light beside it ---------------------------------------- */
 
 /* Each of these sums to 1 over the plane. */
 static double bell(double x, double y, double sigma) {
+    if (x * x + y * y > 80 * sigma * sigma) return 0;
     return steady_exp(-0.5 * (x * x + y * y) / (sigma * sigma)) / (2 * STEADY_PI * sigma * sigma);
 }
 
 /* A line both ways along x: (1 + |x| / length)^-slope, and a bell across. */
 static double line(double x, double y, double length, double slope, double width) {
     static const double ROOT = 2.50662827463100050242; /* of 2 pi */
+    if (y * y > 80 * width * width) return 0;
     return (slope - 1) / (2 * length) * steady_pow(1 + fabs(x) / length, -slope) *
            steady_exp(-0.5 * y * y / (width * width)) / (ROOT * width);
 }
@@ -52,6 +59,10 @@ static double halation(const double *p, double x, double y, double channel) {
     double radius = p[0], fall = p[1], share = p[2 + (int)channel], off = distance(x, y) - radius;
     double whole = 2 * STEADY_PI * fall * (2 * radius + fall * steady_exp(-radius / fall));
     return (1 - share) * bell(x, y, p[5]) + share * steady_exp(-fabs(off) / fall) / whole;
+}
+
+static bool is_wide_halo(const double *p) {
+    return p[1] >= 3;
 }
 
 static double streak(const double *p, double x, double y, double colour) {
@@ -65,6 +76,10 @@ static double streak(const double *p, double x, double y, double colour) {
     return (1 - share) * bell(x, y, p[5]) + share * sum;
 }
 
+static bool is_wide_streak(const double *p) {
+    return p[4] >= 2;
+}
+
 static int streak_mirrors(const double *p) {
     return 2 * (int)p[0];
 }
@@ -72,6 +87,10 @@ static int streak_mirrors(const double *p) {
 static double anamorphic(const double *p, double x, double y, double channel) {
     double share = p[3 + (int)channel];
     return (1 - share) * bell(x, y, p[6]) + share * line(x, y, p[0], p[1], p[2]);
+}
+
+static bool is_wide_line(const double *p) {
+    return p[2] >= 2;
 }
 
 static int anamorphic_mirrors(const double *p) {
@@ -190,7 +209,8 @@ const model MODELS[] = {
      MODEL_GREY,
      gaussian,
      NULL,
-     NULL},
+     NULL,
+     always},
     {"moffat",
      "A core with a power-law tail, as scattering makes it: (1 + (r / core)^2)^-slope.",
      {{"core", 2, 0.05, 1000, "radius of the core, in pixels", MODEL_LENGTH},
@@ -200,13 +220,15 @@ const model MODELS[] = {
      MODEL_GREY,
      moffat,
      NULL,
-     NULL},
+     NULL,
+     always},
     {"disc",
      "A flat disc: a round aperture out of focus.",
      {{"radius", 16, 0.5, 4000, "in pixels", MODEL_LENGTH},
       {"edge", 1, 0.01, 1000, "its width, in pixels", MODEL_LENGTH}},
      MODEL_GREY,
      disc,
+     NULL,
      NULL,
      NULL},
     {"ring",
@@ -215,6 +237,7 @@ const model MODELS[] = {
       {"width", 4, 0.1, 1000, "deviation, in pixels", MODEL_LENGTH}},
      MODEL_GREY,
      ring,
+     NULL,
      NULL,
      NULL},
     {"halation",
@@ -228,7 +251,8 @@ const model MODELS[] = {
      MODEL_TINTED,
      halation,
      NULL,
-     NULL},
+     NULL,
+     is_wide_halo},
     {"streak",
      "A star filter: lines through every light, from grooves in glass.",
      {{"lines", 2, 1, 16, "through the centre; each makes two points", MODEL_WHOLE},
@@ -241,7 +265,8 @@ const model MODELS[] = {
      MODEL_GREY,
      streak,
      streak_mirrors,
-     NULL},
+     NULL,
+     is_wide_streak},
     {"anamorphic",
      "The blue line that the cylinders of an anamorphic lens draw through every light.",
      {{"length", 60, 0.1, 4000, "where the line begins to fall off, in pixels", MODEL_LENGTH},
@@ -255,13 +280,15 @@ const model MODELS[] = {
      MODEL_TINTED,
      anamorphic,
      anamorphic_mirrors,
-     NULL},
+     NULL,
+     is_wide_line},
     {"spencer",
      "Glare in the human eye, the four terms of Spencer et al.; dark-adapted with a coloured ring.",
      {{"pixel", 0.02, 1e-4, 1, "degrees of view that a pixel covers", MODEL_VIEW},
       {"adaptation", 0, 0, 2, "0 daylight, 1 dusk, 2 night", MODEL_NUMBER}},
      MODEL_COLORED,
      spencer,
+     NULL,
      NULL,
      NULL},
     {"cie",
@@ -272,7 +299,8 @@ const model MODELS[] = {
      MODEL_GREY,
      cie,
      NULL,
-     NULL},
+     NULL,
+     always},
     {"airy",
      "Diffraction at a round aperture, in colour; with a round obstruction, a mirror telescope.",
      {{"radius", 3, 0.3, 1000, "of the first dark ring in green light, in pixels", MODEL_RING},
@@ -280,6 +308,7 @@ const model MODELS[] = {
        "radius of the disc that covers the middle, in radii of the aperture", MODEL_NUMBER}},
      MODEL_DIFFRACTS,
      airy,
+     NULL,
      NULL,
      NULL},
     {"star",
@@ -292,7 +321,8 @@ const model MODELS[] = {
      MODEL_DIFFRACTS,
      star,
      star_mirrors,
-     star_opening},
+     star_opening,
+     NULL},
     {"aperture",
      "Diffraction at any opening, in colour: an iris, a telescope, dirty glass, an image.",
      {{"radius", 1.5, 0.3, 1000, "of the first dark ring if the opening were round, in pixels",
@@ -313,7 +343,8 @@ const model MODELS[] = {
      MODEL_DIFFRACTS,
      NULL,
      NULL,
-     aperture_opening},
+     aperture_opening,
+     NULL},
 };
 const int MODEL_COUNT = (int)(sizeof MODELS / sizeof MODELS[0]);
 

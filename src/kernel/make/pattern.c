@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/steady.h"
+#include "base/vector.h"
 #include "math/fft.h"
 
 #include <math.h>
@@ -13,19 +14,24 @@
 
 enum {
     SMALLEST = 1024, /* samples across the opening */
-    LARGE = 2048,    /* beyond which memory counts: 4096 take a gigabyte */
-    LARGEST = 4096,
+    LARGEST = 2048,
     PAD = 2,
     WIDTH = 8,    /* of the bump, in steps of the grid */
     TABLE = 2048, /* entries of its table per step */
+    BLUR = 1024,  /* and of that of the blur of edges */
 };
 
 struct pattern {
     uint32_t side; /* of the grid */
     double reach;
-    double *grid; /* [kx][ky] complex, kx = 0 .. side / 2 */
+    /* Rows of kx = -WIDTH .. side / 2, each of real parts and then of imaginary parts, of ky from 0
+     * on and WIDTH more, so that no place is at a border. */
+    float *grid;
+    size_t pitch; /* of real or imaginary parts */
     pupil of;
-    double bump[WIDTH * TABLE + 2];
+    float bump[TABLE + 2][WIDTH]; /* the weights of the steps around a place between two of them */
+    double
+        sharp[BLUR + 2]; /* what takes back the blur, from k = 0 to the reach, over a whole disc */
 };
 
 /* --- the bump ------------------------------------------------------------------------------- */
@@ -64,6 +70,31 @@ static void fill(const void *ctx, uint32_t row, double *to) {
     }
 }
 
+/* Copies a row of the transform to its place, and those near the axis to the other side of it, too:
+ * of a real opening F(-k) is the conjugate of F(k). */
+typedef struct {
+    pattern *p;
+    const float *from;
+} copier;
+
+static void copy_row(pattern *p, size_t row, const float *from, bool mirrored) {
+    const size_t n = p->side;
+    float *re = p->grid + row * 2 * p->pitch, *im = re + p->pitch;
+    for (size_t i = 0; i < p->pitch; i++) {
+        size_t at = mirrored ? (n - i % n) % n : i % n;
+        re[i] = from[2 * at], im[i] = mirrored ? -from[2 * at + 1] : from[2 * at + 1];
+    }
+}
+
+static bool place_row(void *ctx, size_t row, int worker, err *e) {
+    (void)worker, (void)e;
+    const copier *c = ctx;
+    const float *from = c->from + row * 2 * c->p->side;
+    copy_row(c->p, WIDTH + row, from, false);
+    if (row > 0 && row <= WIDTH) copy_row(c->p, WIDTH - row, from, true);
+    return true;
+}
+
 static bool transform(pattern *p, uint32_t across, par *threads, err *e) {
     uint32_t samples = across + 2 * PUPIL_MARGIN;
     double *raster = mem_raw((size_t)samples * samples, sizeof *raster, "the opening", e);
@@ -74,30 +105,37 @@ static bool transform(pattern *p, uint32_t across, par *threads, err *e) {
     for (uint32_t i = 0; ok && i < samples; i++)
         over[i] = 1 / bump_transform(((double)i - samples / 2) / p->side);
     filler f = {raster, over, samples, p->side};
-    const fft_plane plane = {p->side, p->side, samples, p->side - samples / 2, fill, &f, true};
-    p->grid =
-        ok ? mem_raw((p->side / 2 + 1) * (size_t)p->side, 2 * sizeof(double), "the pattern", e)
-           : NULL;
-    ok = p->grid && fft_half_spectrum(p->grid, &plane, threads, e);
+    const fft_plane plane = {p->side, p->side, samples, p->side - samples / 2, fill, &f, false};
+    size_t rows = p->side / 2 + 1;
+    p->pitch = p->side + WIDTH;
+    float *packed = ok ? mem_raw(rows * p->side, 2 * sizeof(float), "the pattern", e) : NULL;
+    ok = packed && fft_half_spectrum(packed, &plane, threads, e);
     mem_free(raster);
     mem_free(over);
+    p->grid = ok ? mem_raw((rows + WIDTH) * p->pitch, 2 * sizeof(float), "the pattern", e) : NULL;
+    ok = p->grid && par_for(threads, rows, place_row, &(copier){p, packed}, e);
+    mem_free(packed);
     return ok;
 }
 
 /* The grid's own copies of the pattern are 2 pi / (2 / samples) away. At a quarter of that, and for
- * large grids at a third, the blur of the edges has made them faint. */
+ * the large grid at a third, the blur of the edges has made them faint. */
 pattern *pattern_new(const pupil *of, double reach, par *threads, err *e) {
     pattern *p = mem_new(1, sizeof *p, "the pattern", e);
     if (!p) return NULL;
-    uint32_t samples = SMALLEST;
-    while (samples < LARGEST && STEADY_PI / (samples < LARGE ? 4 : 3) * samples < reach)
-        samples *= 2;
+    uint32_t samples = STEADY_PI / 4 * SMALLEST < reach ? LARGEST : SMALLEST;
+    double whole = STEADY_PI / 4 * samples * samples;
     p->of = *of;
     p->side = PAD * samples;
     /* The grid ends at pi / 2 * samples; the last octave is used at most to 0.8 of that. */
     p->reach = fmin(fmax(reach, 64), 0.4 * STEADY_PI * samples);
-    for (size_t i = 0; i < sizeof p->bump / sizeof p->bump[0]; i++)
-        p->bump[i] = bump((double)i / TABLE - WIDTH / 2);
+    for (int i = 0; i <= TABLE + 1; i++)
+        for (int k = 0; k < WIDTH; k++)
+            p->bump[i][k] = (float)bump((double)i / TABLE + k - WIDTH / 2);
+    for (int i = 0; i <= BLUR + 1; i++) {
+        double blur = pupil_blur(of, i * p->reach / BLUR / (STEADY_PI * samples)) * whole;
+        p->sharp[i] = 1 / (blur * blur);
+    }
     if (!transform(p, samples, threads, e)) pattern_free(&p);
     return p;
 }
@@ -109,38 +147,48 @@ void pattern_free(pattern **p) {
     *p = NULL;
 }
 
-/* --- one place ------------------------------------------------------------------------------ */
+/* --- places --------------------------------------------------------------------------------- */
 
 /* Fills in the bump's values at the steps around a place, and returns the first of these. */
-static int around(const pattern *p, double at, double weight[WIDTH]) {
-    int first = (int)floor(at) - WIDTH / 2 + 1;
-    double t = (first - at + WIDTH / 2) * TABLE;
+VECTOR_INLINE int around(const pattern *p, double at, vec8f *weight) {
+    double below = floor(at), t = (1 - (at - below)) * TABLE;
     int i = (int)t;
-    double f = t - i;
-    for (int k = 0; k < WIDTH; k++, i += TABLE)
-        weight[k] = p->bump[i] + f * (p->bump[i + 1] - p->bump[i]);
-    return first;
+    float f = (float)(t - i);
+    const vec8f_any *a = (const void *)p->bump[i], *b = (const void *)p->bump[i + 1];
+    *weight = *a + f * (*b - *a);
+    return (int)below - WIDTH / 2 + 1;
 }
 
-double pattern_at(const pattern *p, double kx, double ky) {
-    double k = sqrt(kx * kx + ky * ky), fold = 1, wx[WIDTH], wy[WIDTH], sum[2] = {0, 0};
-    for (; k * fold > p->reach; fold /= 2) {
+VECTOR_INLINE double one_place(const pattern *p, pattern_place k) {
+    const double steps = PAD / STEADY_PI;
+    double far = sqrt(k.x * k.x + k.y * k.y), fold = 1, sum[2] = {0, 0};
+    for (; far * fold > p->reach; fold /= 2) {
     }
-    /* Of a real opening F(-k) is the conjugate of F(k). */
-    double side = kx < 0 ? -fold : fold, steps = PAD / STEADY_PI;
-    int x = around(p, kx * side * steps, wx), y = around(p, ky * side * steps, wy);
-    int n = (int)p->side;
-    for (int i = 0; i < WIDTH; i++) {
-        bool mirrored = x + i < 0;
-        const double *row = p->grid + (size_t)(mirrored ? -(x + i) : x + i) * 2 * p->side;
-        double re = 0, im = 0;
-        for (int j = 0; j < WIDTH; j++) {
-            int at = (mirrored ? -(y + j) : y + j) & (n - 1);
-            re += wy[j] * row[2 * at], im += wy[j] * row[2 * at + 1];
-        }
-        sum[0] += wx[i] * re, sum[1] += wx[i] * (mirrored ? -im : im);
+    double side = k.x < 0 ? -fold : fold;
+    vec8f wx, wy;
+    int x = around(p, k.x * side * steps, &wx),
+        y = around(p, k.y * side * steps, &wy) & (int)(p->side - 1);
+    const float *at = p->grid + (size_t)(x + WIDTH) * 2 * p->pitch + y;
+    vec8f re = wx[0] * *(const vec8f_any *)at, im = wx[0] * *(const vec8f_any *)(at + p->pitch);
+    for (int i = 1; i < WIDTH; i++) {
+        at += 2 * p->pitch;
+        re += wx[i] * *(const vec8f_any *)at, im += wx[i] * *(const vec8f_any *)(at + p->pitch);
     }
-    double samples = p->side / PAD, whole = STEADY_PI / 4 * samples * samples;
-    double blur = pupil_blur(&p->of, k * fold / (STEADY_PI * samples)) * whole;
-    return (sum[0] * sum[0] + sum[1] * sum[1]) / (blur * blur) * fold * fold * fold;
+    re *= wy, im *= wy;
+    for (int j = 0; j < WIDTH; j++) sum[0] += (double)re[j], sum[1] += (double)im[j];
+    double i = far * fold / p->reach * BLUR, sharp = p->sharp[(int)i];
+    sharp += (i - floor(i)) * (p->sharp[(int)i + 1] - sharp);
+    return (sum[0] * sum[0] + sum[1] * sum[1]) * sharp * fold * fold * fold;
+}
+
+VECTOR_WIDE static void at_wide(const pattern *p, const pattern_place *k, size_t n, double *to) {
+    for (size_t i = 0; i < n; i++) to[i] = one_place(p, k[i]);
+}
+
+static void at_plain(const pattern *p, const pattern_place *k, size_t n, double *to) {
+    for (size_t i = 0; i < n; i++) to[i] = one_place(p, k[i]);
+}
+
+void pattern_at(const pattern *p, const pattern_place *k, size_t n, double *to) {
+    (vector_wide() ? at_wide : at_plain)(p, k, n, to);
 }

@@ -2,8 +2,8 @@
  *
  * Around the focus of a perfect lens light makes |F(k)|^2, with F the Fourier transform of the
  * opening and k = pi times the place in units of wavelength times f-number. F is computed once on a
- * grid and interpolated to 1e-7 of its peak. The module knows one wavelength; patterns of others
- * are this one, stretched. */
+ * grid and interpolated to some 1e-7 of its peak. The module knows one wavelength; patterns of
+ * others are this one, stretched. */
 #ifndef KERNEL_MAKE_PATTERN_H
 #define KERNEL_MAKE_PATTERN_H
 
@@ -11,14 +11,17 @@
 
 typedef struct pattern pattern;
 
-/* Computes the pattern out to |k| = reach, in steps that also suit what lies within; reach is
- * cut to PATTERN_REACH, beyond which pattern_at goes on as said there. */
-#define PATTERN_REACH 5000.0
+/* Computes the pattern out to |k| = reach, in steps that also suit what lies within; beyond, the
+ * last octave is repeated, each time 8 times fainter: sharp edges fall off as k^-3. The largest
+ * reach that is computed is 2573. */
 pattern *pattern_new(const pupil *p, double reach, par *threads, err *e);
 void pattern_free(pattern **p);
 
-/* Returns |F(k)|^2, as a share of that of a full disc of radius 1 at k = 0. Beyond the reach the
- * last octave is repeated, each time 8 times fainter: sharp edges fall off as k^-3. */
-double pattern_at(const pattern *p, double kx, double ky);
+/* Fills in |F(k)|^2 at n places, as a share of that of a full disc of radius 1 at k = 0. Places
+ * that follow each other closely cost less. */
+typedef struct {
+    double x, y;
+} pattern_place;
+void pattern_at(const pattern *p, const pattern_place *k, size_t n, double *to);
 
 #endif

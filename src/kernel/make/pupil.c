@@ -58,10 +58,11 @@ typedef struct {
 } hair;
 
 /* A patch of grease. Wiped, it has fine parallel ridges, which throw a streak across themselves. */
+enum { RIDGES = 12, RIDGE_TABLE = 8192 };
 typedef struct {
     spot at, along;
     double length, width, stops;
-    double ridges[12], phase[12];
+    double blocks[RIDGE_TABLE + 2]; /* what ridges stop, across the patch to three widths */
 } smudge;
 
 typedef struct {
@@ -123,18 +124,20 @@ static hair make_lash(uint64_t *s, int i, int count) {
     return h;
 }
 
-static smudge make_smudge(uint64_t *s) {
+static void make_smudge(smudge *m, uint64_t *s) {
     double a = between(s, -0.5, 0.5), r = between(s, 0, 0.6), b = between(s, 0, 2 * STEADY_PI);
-    smudge m = {{r * steady_cos(b), r * steady_sin(b)},
-                {steady_cos(a), steady_sin(a)},
-                between(s, 0.4, 0.9),
-                between(s, 0.15, 0.4),
-                between(s, 0.3, 0.6),
-                {0},
-                {0}};
-    for (int i = 0; i < 12; i++)
-        m.ridges[i] = 10 * steady_exp(2.6 * chance(s)), m.phase[i] = between(s, 0, 2 * STEADY_PI);
-    return m;
+    double wave[RIDGES], phase[RIDGES];
+    m->at = (spot){r * steady_cos(b), r * steady_sin(b)};
+    m->along = (spot){steady_cos(a), steady_sin(a)};
+    m->length = between(s, 0.4, 0.9), m->width = between(s, 0.15, 0.4);
+    m->stops = between(s, 0.3, 0.6);
+    for (int i = 0; i < RIDGES; i++)
+        wave[i] = 10 * steady_exp(2.6 * chance(s)), phase[i] = between(s, 0, 2 * STEADY_PI);
+    for (int t = 0; t < RIDGE_TABLE + 2; t++) {
+        double v = 3 * m->width * (2.0 * t / RIDGE_TABLE - 1), sum = 0;
+        for (int i = 0; i < RIDGES; i++) sum += steady_sin(wave[i] * v + phase[i]) / RIDGES;
+        m->blocks[t] = clamp_double(0.5 + 1.5 * sum, 0, 1);
+    }
 }
 
 /* Each kind has numbers of its own, so that more dust does not move the scratches. */
@@ -150,7 +153,7 @@ static bool make_dirt(dirt *d, const pupil *p, err *e) {
     for (int i = 0; i < p->scratches; i++) d->hair[d->hairs++] = make_scratch(&state[1]);
     for (int i = 0; i < p->fibres; i++) d->hair[d->hairs++] = make_fibre(&state[2]);
     for (int i = 0; i < p->lashes; i++) d->hair[d->hairs++] = make_lash(&state[3], i, p->lashes);
-    for (int i = 0; i < p->smudges; i++) d->smudge[d->smudges++] = make_smudge(&state[4]);
+    for (int i = 0; i < p->smudges; i++) make_smudge(&d->smudge[d->smudges++], &state[4]);
     return true;
 }
 
@@ -222,22 +225,27 @@ static double link_cover(const drawing *d, const hair *h, int i, double x, doubl
 
 static double hair_cover(const drawing *d, const hair *h, double x, double y) {
     double most = 0, more = h->width + 2 / d->fine;
-    if (x < h->low.x - more || x > h->high.x + more || y < h->low.y - more || y > h->high.y + more)
-        return 0;
-    for (int i = 0; i < LINKS; i++) most = fmax(most, link_cover(d, h, i, x, y));
+    for (int i = 0; i < LINKS; i++) {
+        const spot *a = &h->at[i], *b = &h->at[i + 1];
+        if (y < fmin(a->y, b->y) - more || y > fmax(a->y, b->y) + more) continue;
+        if (x < fmin(a->x, b->x) - more || x > fmax(a->x, b->x) + more) continue;
+        most = fmax(most, link_cover(d, h, i, x, y));
+    }
     return most;
 }
 
 static double smudge_passes(const smudge *m, double x, double y) {
     double u = ((x - m->at.x) * m->along.x + (y - m->at.y) * m->along.y) / m->length;
     double v = (y - m->at.y) * m->along.x - (x - m->at.x) * m->along.y, w = v / m->width;
-    double patch = u * u + w * w, ridges = 0;
-    if (patch > 9) return 1;
-    for (int i = 0; i < 12; i++) ridges += steady_sin(m->ridges[i] * v + m->phase[i]) / 12;
-    return 1 - m->stops * steady_exp(-patch) * clamp_double(0.5 + 1.5 * ridges, 0, 1);
+    double patch = u * u + w * w;
+    if (patch >= 9) return 1;
+    double t = (w / 3 + 1) / 2 * RIDGE_TABLE, part = t - floor(t);
+    const double *blocks = m->blocks + (int)t;
+    return 1 - m->stops * steady_exp(-patch) * ((1 - part) * blocks[0] + part * blocks[1]);
 }
 
-static double passes(const drawing *d, double x, double y) {
+/* Returns what passes at a place where the glass is clean. */
+static double opening(const drawing *d, double x, double y) {
     const pupil *p = d->p;
     double open = p->shape == PUPIL_MASK
                       ? mask_at(p, x, y)
@@ -249,24 +257,45 @@ static double passes(const drawing *d, double x, double y) {
         if (x * d->vane_x[i] + y * d->vane_y[i] > 0)
             open *= 1 - cover_strip(d->fine * (y * d->vane_x[i] - x * d->vane_y[i]),
                                     d->fine * p->vane_width / 2);
-    for (int i = 0; i < d->dirt.specks; i++) {
-        const speck *k = &d->dirt.speck[i];
-        double dx = x - k->at.x, dy = y - k->at.y, far = k->radius + 2 / d->fine;
-        if (dx * dx + dy * dy < far * far)
-            open *= 1 - k->stops * cover(d->fine * (sqrt(dx * dx + dy * dy) - k->radius));
-    }
-    for (int i = 0; i < d->dirt.hairs; i++)
-        open *= 1 - d->dirt.hair[i].stops * hair_cover(d, &d->dirt.hair[i], x, y);
     for (int i = 0; i < d->dirt.smudges; i++) open *= smudge_passes(&d->dirt.smudge[i], x, y);
     return open;
 }
 
-static bool draw_row(void *ctx, size_t row, int worker, err *e) {
+static double place_of(const drawing *d, size_t sample) {
+    return ((double)sample + 0.5 - PUPIL_MARGIN) / d->fine - 1;
+}
+
+/* Returns the sample at a place, or the nearest that there is. */
+static uint32_t sample_at(const drawing *d, double place) {
+    return (uint32_t)clamp_double((place + 1) * d->fine + PUPIL_MARGIN, 0, d->side);
+}
+
+static void take_speck(const drawing *d, const speck *k, double y, double *row) {
+    double dy = y - k->at.y, far = k->radius + 2 / d->fine, half = far * far - dy * dy;
+    if (half <= 0) return;
+    half = sqrt(half);
+    uint32_t end = sample_at(d, k->at.x + half + 1 / d->fine);
+    for (uint32_t i = sample_at(d, k->at.x - half); i < end; i++) {
+        double dx = place_of(d, i) - k->at.x;
+        row[i] *= 1 - k->stops * cover(d->fine * (sqrt(dx * dx + dy * dy) - k->radius));
+    }
+}
+
+static void take_hair(const drawing *d, const hair *h, double y, double *row) {
+    double more = h->width + 2 / d->fine;
+    if (y < h->low.y - more || y > h->high.y + more) return;
+    uint32_t end = sample_at(d, h->high.x + more);
+    for (uint32_t i = sample_at(d, h->low.x - more); i < end; i++)
+        if (row[i] > 0) row[i] *= 1 - h->stops * hair_cover(d, h, place_of(d, i), y);
+}
+
+static bool draw_row(void *ctx, size_t at, int worker, err *e) {
     (void)worker, (void)e;
     const drawing *d = ctx;
-    for (uint32_t i = 0; i < d->side; i++)
-        d->to[row * d->side + i] = passes(d, (i + 0.5 - PUPIL_MARGIN) / d->fine - 1,
-                                          ((double)row + 0.5 - PUPIL_MARGIN) / d->fine - 1);
+    double y = place_of(d, at), *row = d->to + at * d->side;
+    for (uint32_t i = 0; i < d->side; i++) row[i] = opening(d, place_of(d, i), y);
+    for (int i = 0; i < d->dirt.specks; i++) take_speck(d, &d->dirt.speck[i], y, row);
+    for (int i = 0; i < d->dirt.hairs; i++) take_hair(d, &d->dirt.hair[i], y, row);
     return true;
 }
 
