@@ -51,6 +51,8 @@ static void make_file(const char *name, uint64_t seed) {
                             1);
     float *first = img->plane[0][0];
     first[0] = (float)seed;
+    for (int c = 0; c < 3; c++) /* a kernel that the linter has nothing against */
+        ((float *)img->plane[0][c])[12 * 32 + 16] = 1e6f;
     save(in_folder(name), img);
     image_free(&img);
 }
