@@ -197,7 +197,8 @@ assets: $(MAKERS) $(PROG)
 # --- tests --------------------------------------------------------------------------------------
 LAB_TESTS := $(wildcard tests/*/test_lab*.c tests/*/test_nabla*.c tests/*/test_article*.c)
 TEST_C := $(filter-out $(if $(filter 0,$(LAB)),$(LAB_TESTS)),$(wildcard tests/unit/test_*.c tests/gpu/test_*.c))
-TESTS  := $(foreach t,$(notdir $(TEST_C:.c=)),$(BUILD)/tests/$(t))
+UNIT   := $(BUILD)/tests/unit
+UNIT_O := $(foreach t,$(notdir $(TEST_C:.c=)),$(BUILD)/tests/$(t).o)
 vpath test_%.c tests/unit tests/gpu
 
 # References that tests compare with (OpenEXR's own reader and writer), and what tests share.
@@ -213,12 +214,22 @@ $(BUILD)/tests/%.o: tests/unit/%.c Makefile
 	$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -Itests -MMD -MP -c $< -o $@
 
-# Keeps these files, which only pattern rules ask for.
-.SECONDARY: $(REF)
-$(BUILD)/tests/%: %.c $(REF) $(LIB) Makefile
+# All unit tests are one program, so that one link serves them: build/tests/unit lists their files,
+# and build/tests/unit test_plan runs one. The main of each file is renamed.
+$(UNIT_O): $(BUILD)/tests/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LD_FLAGS) -o $@ -lcmocka $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) -Itests -Wno-missing-prototypes -Dmain=$*_main -MMD -MP -c $< -o $@
+$(BUILD)/tests/names.inc: $(TEST_C) Makefile
+	@mkdir -p $(@D)
+	@for f in $(TEST_C); do \
+	    grep -q '^int main(void)' $$f && kind=PLAIN || kind=TAKES_ARGUMENTS; \
+	    echo "$$kind($$(basename $$f .c))"; \
+	done >$@
+$(BUILD)/tests/unit.o: $(BUILD)/tests/names.inc
+$(UNIT): $(BUILD)/tests/unit.o $(UNIT_O) $(REF) $(LIB)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LD_FLAGS) $^ -o $@ -lcmocka $(LIBS)
 
 # Reading and writing beside OpenEXR's library, same file, same threads:
 # make bench-io [THREADS=n] [IMAGES="a.exr b.exr"]
@@ -254,12 +265,12 @@ $(FAULTS): tests/faults/faults.c Makefile
 # Random images and kernels that are made to break the promise, against the definition:
 # make fuzz-promise [RUNS=n] [SEED=n] [DEVICE=gpu] [MASK=mask]
 .PHONY: fuzz-promise
-fuzz-promise: $(BUILD)/tests/test_promise
-	$< $(or $(RUNS),20000) $(or $(SEED),1) $(or $(DEVICE),cpu) $(MASK)
+fuzz-promise: $(UNIT)
+	$< test_promise $(or $(RUNS),20000) $(or $(SEED),1) $(or $(DEVICE),cpu) $(MASK)
 
 .PHONY: run-tests tests
-tests: $(TESTS) $(FAULTS)
-run-tests: $(PROG) $(TESTS) $(FAULTS)
+tests: $(UNIT) $(FAULTS)
+run-tests: $(PROG) $(UNIT) $(FAULTS)
 	@SAN=$(SAN) tests/run.sh $(BUILD)
 
 .PHONY: run-checks format

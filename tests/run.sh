@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs every test program and every bats file against the build in $1, as many at a time as there
+# Runs every file of unit tests and every bats file against the build in $1, as many at a time as there
 # are processors (JOBS=1: one after the other). Prints one line each, the output of those that fail,
 # and a closing count. Tests that need something that is missing skip and say so.
 # ONLY='apply sequence test_plan' runs those alone.
@@ -12,7 +12,7 @@ all=$(mktemp -d)
 export all
 trap 'rm -rf "$all"' EXIT
 
-run_one() { # a test program or a bats file; each has a cache and a folder of its own
+run_one() { # a file of unit tests or a bats file; each has a cache and a folder of its own
     local name start=$EPOCHREALTIME status seconds p f s
     name=$(basename "$1")
     local log=$all/$name.log
@@ -20,7 +20,7 @@ run_one() { # a test program or a bats file; each has a cache and a folder of it
     mkdir "$TEST_TMP" "$FFTBLOOM_CACHE_DIR"
     case $name in
     *.bats) bats --tap "$1" ;;
-    *) "$1" ;;
+    *) "$build/tests/unit" "$name" ;;
     esac >"$log" 2>&1
     status=$?
     rm -rf "$TEST_TMP" "$FFTBLOOM_CACHE_DIR"
@@ -43,8 +43,8 @@ export -f run_one
 
 cd "$root" || exit 1
 wanted() { [ -z "$ONLY" ] || grep -qwF -- "$(basename "$1" .bats)" <<<"$ONLY"; }
-for t in "$build"/tests/test_* tests/cli/*.bats; do
-    [[ $(basename "$t") =~ ^(test_[a-z0-9_]+|.*\.bats)$ ]] && wanted "$t" && printf '%s\0' "$t"
+for t in $("$build/tests/unit") tests/cli/*.bats; do
+    wanted "$t" && printf '%s\0' "$t"
 done | xargs -0 -r -n 1 -P "${JOBS:-$(nproc)}" bash -c 'run_one "$1"' run_one
 cat "$all"/*.count 2>/dev/null | awk '{ p += $1; f += $2; s += $3 }
     END { print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped"; exit f > 0 || !NR }'

@@ -210,7 +210,7 @@ static bool is_covered(uint64_t seed, double known[2]) {
     return covered;
 }
 
-/* MERGE_SETS=100 build/tests/test_photo counts more sets, which takes a minute. */
+/* MERGE_SETS=100 build/tests/unit test_photo counts more sets, which takes a minute. */
 static void merge_says_what_it_knows(void **state) {
     (void)state;
     const char *more = getenv("MERGE_SETS");
