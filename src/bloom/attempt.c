@@ -14,7 +14,8 @@ typedef struct {
     const view *v;
     const light *l;
     const accuracy *method;
-    bool wide;       /* doubles */
+    bool wide;       /* the result is made in doubles, */
+    bool doubles;    /* and so are the planes that the engine reads */
     bool turns;      /* the engine asks for one channel after the other (engine_source), which */
     bool unfilled;   /* has failed */
     bool from_halfs; /* the engine reads the image's halfs */
@@ -28,7 +29,7 @@ typedef struct {
 /* Returns whether the image's pixels go to the transform as they are, all of them. */
 static bool is_plain(const attempt *a, uint32_t c) {
     const accuracy *m = a->method;
-    return a->v->all && !a->wide && m->below[c] == SCAN_BINS && m->exponent[c] == 0;
+    return a->v->all && !a->doubles && m->below[c] == SCAN_BINS && m->exponent[c] == 0;
 }
 
 /* Decides what is done with halfs as they are. Where a result beyond halfs would be stored as
@@ -38,7 +39,7 @@ static void keep_halfs(attempt *a) {
     const view *v = a->v;
     bool core = a->method->core, plain = !core;
     for (uint32_t c = 0; c < v->channels; c++) plain &= is_plain(a, c);
-    bool may = v->halfs && !a->wide && !v->kept.w && !v->glare[0] &&
+    bool may = v->halfs && !a->doubles && !v->kept.w && !v->glare[0] &&
                v->s->half_overflow != OVERFLOW_FLOAT;
     a->from_halfs = may && plain;
     a->to_halfs = may && (plain || core || a->turns);
@@ -66,11 +67,11 @@ static bool lay_out(attempt *a, outcome *to, err *e) {
     const view *v = a->v;
     const accuracy *m = a->method;
     buffers *b = v->buf;
-    bool two = a->wide;
+    bool two = a->doubles;
     for (uint32_t c = 0; c < v->channels; c++) /* others are read in place */
         two |= m->core && !(v->type[c] == PIXEL_FLOAT && is_plain(a, c));
     size_t first_bytes = v->pixels * (a->from_halfs ? sizeof(uint16_t) : sizeof(float));
-    size_t bytes = v->pixels * (a->wide       ? sizeof(double)
+    size_t bytes = v->pixels * (a->doubles    ? sizeof(double)
                                 : a->to_halfs ? sizeof(uint16_t)
                                               : sizeof(float));
     if (a->turns) return lay_out_turns(a, to, e);
@@ -89,9 +90,9 @@ static bool lay_out(attempt *a, outcome *to, err *e) {
             to->half[c] = b->plane[two][c];
             continue;
         }
-        a->in[c] = a->wide ? second : own ? *view_plane(v, c) : first;
-        a->made[c] = a->wide || (m->core && !own) ? second : first;
-        to->out[c] = a->wide ? first : a->made[c];
+        a->in[c] = a->doubles ? second : own ? *view_plane(v, c) : first;
+        a->made[c] = a->doubles || (m->core && !own) ? second : first;
+        to->out[c] = a->doubles ? first : a->made[c];
     }
     return true;
 }
@@ -127,7 +128,7 @@ static bool fill_plane(attempt *a, uint32_t c, bool loaded, err *e) {
     const accuracy *m = a->method;
     const scan_channel *found = &a->l->scanned.channel[c];
     if (a->in_place[c]) return true;
-    if (a->wide) return view_channel_blocks(v, c, load_doubles, a, e);
+    if (a->doubles) return view_channel_blocks(v, c, load_doubles, a, e);
     if (!loaded && !view_channel_blocks(v, c, load_floats, a, e)) return false;
     const spots_request r = {
         &v->size->tail,     c, a->in[c], m->below[c], found->least >= 0 ? found->block_sum : NULL,
@@ -167,7 +168,7 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
                   .nonnegative = a->l->nonnegative,
                   .signs = a->l->signs,
                   .rounding = accuracy_rounding(a->method, !v->all),
-                  .in = a->wide || a->from_halfs ? NULL : (float *const *)a->in,
+                  .in = a->doubles || a->from_halfs ? NULL : (float *const *)a->in,
                   .out = to->out,
                   .half = a->to_halfs ? to->half : NULL,
                   .glare = v->glare[0] ? v->glare : NULL,
@@ -178,7 +179,7 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
         j.exponent[c] = a->method->exponent[c];
         /* The image's rows serve as they are, unless the engine writes over them before the last
          * pass reads them. */
-        j.same[c] = !a->wide && !a->from_halfs && v->all && a->method->below[c] >= SCAN_BINS &&
+        j.same[c] = !a->doubles && !a->from_halfs && v->all && a->method->below[c] >= SCAN_BINS &&
                     !j.exponent[c] && (sinks || a->in[c] != a->made[c]);
     }
     return j;
@@ -201,7 +202,8 @@ static bool transform(attempt *a, outcome *to, bool *engine_failed, err *e) {
                       .gain = gain,
                       .out = a->made,
                       .sink = rows ? &(engine_sink){join_row, rows} : NULL,
-                      .halfs = a->from_halfs};
+                      .halfs = a->from_halfs,
+                      .floats = a->wide && !a->doubles};
     bool ok = engine_submit(g, at->slot, &f, e) && engine_wait(g, at->slot, &to->times, e);
     *engine_failed = !ok && !a->unfilled;
     if (!rows) return ok && join_all(to->stats, &j, threads, e);
@@ -213,7 +215,7 @@ static bool transform(attempt *a, outcome *to, bool *engine_failed, err *e) {
  * result, or where only an excess is spread, all of them are needed at once. */
 static bool may_take_turns(const view *v, device_way way) {
     const device_choice *c = &v->size->decided.way[way];
-    return v->all && way != WAY_FLOAT64 && c->device.class == ENGINE_CPU && c->plan.first == PLAN_X;
+    return v->all && c->device.class == ENGINE_CPU && c->plan.first == PLAN_X;
 }
 
 /* Goes over to planes of all channels where the engine does not ask for one after the other, and to
@@ -221,10 +223,11 @@ static bool may_take_turns(const view *v, device_way way) {
 static bool suit_engine(attempt *a, outcome *to, err *e) {
     const engine *g = to->lease.at.engine;
     bool missing = a->from_halfs || a->turns;
-    bool turns = !a->turns || (g->sinks && g->sources);
+    bool turns = !a->turns || (g->sinks && g->sources && (g->floats || !a->wide));
     bool halfs = !a->to_halfs || (g->sinks && (g->halfs || !a->from_halfs));
     if (turns && halfs) return true;
     a->turns &= turns;
+    a->doubles = a->wide && !a->turns;
     if (halfs)
         keep_halfs(a);
     else
@@ -244,6 +247,7 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
                      .turns = may_take_turns(v, want.way)};
         bool engine_failed = false;
         again = false;
+        a.doubles = a.wide && !a.turns;
         keep_halfs(&a);
         /* The engine is taken when the planes are ready, since other frames wait for it. */
         ok = lay_out(&a, to, e) && core_make(&a.core, &v->size->tail, method->core, e) &&

@@ -117,17 +117,18 @@ static row_job job_of(const join *f, uint32_t c, uint32_t y, int worker) {
 }
 
 /* Returns the row without its pixels. made: what the engine made, where that is not in planes. */
-static row row_of(const row_job *p, const float *made) {
+static row row_of(const row_job *p, const void *made) {
     const join_job *j = p->j;
-    if (!made && !j->wide) made = (const float *)j->made[p->c] + p->first;
+    if (!made && j->wide) made = (const double *)j->made[p->c] + p->first;
+    if (!made) made = (const float *)j->made[p->c] + p->first;
     return (row){.out = j->half ? p->s.out : j->out[p->c] + p->first,
                  .n = j->tail->w,
                  .ahead = j->core->radius ? STENCIL_ROWS + j->core->radius : 2,
                  .centre = j->tail->centre[tail_kernel(j->tail, p->c)],
                  .dark = j->dark[p->c] / 2,
                  .nonnegative = j->nonnegative[p->c],
-                 .floats = made,
-                 .doubles = j->wide ? (const double *)j->made[p->c] + p->first : NULL,
+                 .floats = j->wide ? NULL : made,
+                 .doubles = j->wide ? made : NULL,
                  .back = ldexp(1, -j->exponent[p->c]),
                  .own = p->s.own,
                  .glare = p->s.glare};
@@ -256,7 +257,7 @@ static void limit_to_halfs(const row_job *p, const row *r, join_stats *st) {
     }
 }
 
-void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const float *made) {
+void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const void *made) {
     const join *f = ctx;
     join_stats *st = &f->row[(size_t)c * f->j.tail->h + y];
     __builtin_prefetch(st, 1); /* nothing has touched its two cache lines before */

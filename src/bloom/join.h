@@ -73,12 +73,12 @@ typedef struct {
 } join_stats;
 
 /* The pass is opened, given every row of every plane once, by any worker in any order, and closed.
- * join_row fits an engine's sink; `made` is the engine's row of floats, or NULL where it is in
+ * join_row fits an engine's sink; `made` is the engine's row, or NULL where it is in
  * j->made. join_close fills st, which has one place per channel and does not depend on the number
  * of threads. */
 typedef struct join join;
 join *join_open(const join_job *j, par *threads, err *e);
-void join_row(void *f, uint32_t channel, uint32_t y, int worker, const float *made);
+void join_row(void *f, uint32_t channel, uint32_t y, int worker, const void *made);
 void join_close(join **f, join_stats *st);
 
 /* Does the whole pass, from j->made. */

@@ -67,10 +67,10 @@ typedef struct {
 
 /* Takes the rows of the result, in place of engine_frame.out: while they are still in the cache, or
  * from where the device has copied them to. `row` is called by several threads, until engine_wait
- * returns; each row of each plane comes once, in any order, and is valid during the call. The image
- * is not added (its `tap` does not count). */
+ * returns; each row of each plane comes once, in any order, in the plan's precision, and is valid
+ * during the call. The image is not added (its `tap` does not count). */
 typedef struct {
-    void (*row)(void *ctx, uint32_t channel, uint32_t y, int worker, const float *row);
+    void (*row)(void *ctx, uint32_t channel, uint32_t y, int worker, const void *row);
     void *ctx;
 } engine_sink;
 
@@ -92,6 +92,8 @@ typedef struct {
     void *const *out;            /* planes; not used where there is a sink */
     const engine_sink *sink;     /* NULL: none. Only where engine.sinks is true */
     bool halfs;                  /* the planes of `in` are halfs. Only where engine.halfs is true */
+    bool floats; /* they are floats, though the plan is of doubles. Only with a sink,
+                    and where engine.floats is true */
 } engine_frame;
 
 /* The seconds of one frame. Upload and download count the host's work and the device's, which may
@@ -138,9 +140,10 @@ typedef struct {
 struct engine {
     const engine_calls *call;
     /* Set by prepare. */
-    bool sinks;   /* frames may have a sink, which gets rows of floats */
+    bool sinks;   /* frames may have a sink */
     bool sources; /* frames may have a source: one channel is done after the other */
-    bool halfs;   /* frames may have planes of halfs */
+    bool halfs;   /* frames may have planes of halfs, */
+    bool floats;  /* and planes of floats for a plan of doubles */
 };
 
 /* Fills `to` with all devices, GPUs first, then the CPU, then software. Returns how many. */

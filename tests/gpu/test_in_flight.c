@@ -27,10 +27,10 @@ typedef struct {
     engine_sink sink;
 } frame;
 
-static void keep_row(void *ctx, uint32_t channel, uint32_t y, int worker, const float *row) {
+static void keep_row(void *ctx, uint32_t channel, uint32_t y, int worker, const void *row) {
     const frame *f = ctx;
     (void)worker;
-    memcpy((float *)f->out[channel] + (size_t)y * W, row, W * sizeof *row);
+    memcpy((float *)f->out[channel] + (size_t)y * W, row, W * sizeof(float));
 }
 
 static film *make_film(void) {

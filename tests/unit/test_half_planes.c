@@ -7,9 +7,9 @@
 
 enum { W = 151, H = 83, CHANNELS = 3 };
 
-static void keep_row(void *ctx, uint32_t channel, uint32_t y, int worker, const float *row) {
+static void keep_row(void *ctx, uint32_t channel, uint32_t y, int worker, const void *row) {
     (void)worker;
-    memcpy((float *)ctx + ((size_t)channel * H + y) * W, row, W * sizeof *row);
+    memcpy((float *)ctx + ((size_t)channel * H + y) * W, row, W * sizeof(float));
 }
 
 enum { FLOATS, HALFS, TURNS, WAYS };
@@ -115,6 +115,67 @@ static void planes(void **state) {
     psf_free(&k);
 }
 
+static void keep_doubles(void *ctx, uint32_t channel, uint32_t y, int worker, const void *row) {
+    (void)worker;
+    memcpy((double *)ctx + ((size_t)channel * H + y) * W, row, W * sizeof(double));
+}
+
+/* A plan of doubles takes planes of doubles, floats and halfs, and makes the same doubles of them.
+ */
+static void planes_for_doubles(void **state) {
+    (void)state;
+    err e = {0};
+    engine_device d;
+    assert_int_equal(engine_devices_cpu(&d), 1);
+    psf k = kernel_make(POWER_LAW, 31, 20, 1, 12, 9);
+    spectrum s;
+    CHECK_OK(spectrum_make(&s, &k, make_threads(), &e), e);
+    plan p;
+    plan_request ask = {.size = {W, H},
+                        .reach_lo = {12, 9},
+                        .reach_hi = {18, 10},
+                        .channels = 1,
+                        .spectra = 1,
+                        .order = AXIS_X,
+                        .tapless = true,
+                        .precision = PRECISION_FLOAT64};
+    CHECK_OK(plan_make(&p, &ask, &e), e);
+    const spectrum_request want = {
+        SPECTRUM_EXACT, p.first, {p.axis[0].length, p.axis[1].length}, true};
+    spectrum_lines l;
+    CHECK_OK(spectrum_at(&l, &s, &want, make_threads(), &e), e);
+    engine *g = engine_open(&d, make_threads(), NULL, &e);
+    CHECK_OK(g, e);
+    CHECK_OK(engine_prepare(g, &p, &l, NULL, &e), e);
+    static uint16_t half[W * H];
+    static float one[W * H];
+    static double two[W * H], out[WAYS][W * H];
+    uint64_t seed = 8;
+    for (size_t i = 0; i < (size_t)W * H; i++) {
+        half[i] = (uint16_t)(make_random(&seed) % 0x7c00);
+        two[i] = (double)(one[i] = half_to_float(half[i]));
+    }
+    const void *from[WAYS] = {two, one, half};
+    void *none = NULL;
+    for (int way = 0; way < WAYS; way++) {
+        const engine_frame f = {.in = &from[way],
+                                .tap = (double[]){0},
+                                .gain = (double[]){0.7},
+                                .out = &none,
+                                .sink = &(engine_sink){keep_doubles, out[way]},
+                                .floats = way == 1,
+                                .halfs = way == 2};
+        CHECK_OK(engine_run(g, &f, NULL, &e), e);
+    }
+    assert_true(out[0][W / 2] > 0);
+    assert_memory_equal(out[0], out[1], sizeof out[0]);
+    assert_memory_equal(out[0], out[2], sizeof out[0]);
+    engine_close(&g);
+    spectrum_lines_free(&l);
+    spectrum_free(&s);
+    psf_free(&k);
+}
+
 /* With --half-overflow float, which has nothing to do here, the result stays floats to the end. */
 static void results(void **state) {
     (void)state;
@@ -188,7 +249,8 @@ static void overflow(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(planes), cmocka_unit_test(results),
-                                       cmocka_unit_test(overflow)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(planes),
+                                       cmocka_unit_test(planes_for_doubles),
+                                       cmocka_unit_test(results), cmocka_unit_test(overflow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,7 +128,7 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     if (slots > ENGINE_SLOTS)
         return err_set(e, ERR_INTERNAL, "%u slots; %d are the most", slots, ENGINE_SLOTS);
     g->pass = cpu_passes_of(lanes_form(), k->float64);
-    g->base.sinks = g->base.halfs = p->first == PLAN_X && !k->float64;
+    g->base.sinks = g->base.halfs = g->base.floats = p->first == PLAN_X;
     g->base.sources = true;
     j->p = &g->p;
     if (!prepare_axes(g, e)) goto fail;
@@ -187,7 +187,8 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
         j.channel = c;
         j.spectrum = p->ask.spectra > 1 ? c : 0;
         j.sink = g->base.sinks ? f->sink : NULL;
-        j.from = f->halfs ? CPU_HALF : p->sample_bytes == 8 ? CPU_DOUBLE : CPU_FLOAT;
+        bool doubles = p->sample_bytes == sizeof(double) && !f->floats;
+        j.from = f->halfs ? CPU_HALF : doubles ? CPU_DOUBLE : CPU_FLOAT;
         j.tap = j.sink ? 0 : f->tap[c];
         j.gain = f->gain[c] * g->scale;
         double start = clock_now();

@@ -262,7 +262,7 @@ static bool copy_band(void *ctx, size_t index, int worker, err *e) {
         } else if (in)
             memcpy(there, (const uint8_t *)in + y * row, row);
         else if (j->sink)
-            j->sink->row(j->sink->ctx, c, y, worker, (const float *)(const void *)there);
+            j->sink->row(j->sink->ctx, c, y, worker, there);
         else
             memcpy((uint8_t *)j->out[c] + y * row, there, row);
     }
