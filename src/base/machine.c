@@ -47,8 +47,8 @@ typedef void look_fn(const char *folder, bool version_2, void *least);
 
 /* Calls `look` for the folder of this process's group and for each above it, up to the root of the
  * tree, because any of them may set a limit. Version 1 has a tree for each controller, version 2
- * has one for all. A container often sees only its own part of the tree, so folders may be missing.
- */
+ * has one for all. A container often sees only its own part of the tree, so folders may be
+ * missing. */
 static void for_each_group(const char *proc, const char *cgroups, const char *controller,
                            look_fn *look, void *least) {
     char line[PATH_MAX], folder[PATH_MAX];

@@ -81,8 +81,8 @@ static struct {
     void *block[KEPT_BLOCKS]; /* the one that was freed last is the last */
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Removes kept blocks, the oldest first, until no more than `bytes` are left; with the lock held.
- */
+/* Removes kept blocks, the oldest first, until no more than `bytes` are left; with the lock
+ * held. */
 static void shrink_kept(uint64_t bytes) {
     size_t gone = 0;
     for (; gone < kept.count && kept.bytes > bytes; gone++) {
@@ -100,8 +100,8 @@ void mem_keep(uint64_t bytes) {
     pthread_mutex_unlock(&kept.lock);
 }
 
-/* Returns a kept block of this many bytes, or NULL. Makes room under the limit for a new one then.
- */
+/* Returns a kept block of this many bytes, or NULL. Makes room under the limit for a new one
+ * then. */
 static void *take_kept(size_t bytes) {
     void *found = NULL;
     pthread_mutex_lock(&kept.lock);

@@ -6,8 +6,8 @@
 
 typedef struct ticker ticker;
 
-/* Starts to count for work of this name, which must outlive the ticker. NULL: nothing will be said.
- */
+/* Starts to count for work of this name, which must outlive the ticker. NULL: nothing will be
+ * said. */
 ticker *ticker_open(const char *what);
 /* Ends it, and removes its line. */
 void ticker_close(ticker **t);

@@ -14,12 +14,12 @@ enum { CLASSES = sizeof CLASS_NAME / sizeof CLASS_NAME[0] };
 
 /* --- which devices were asked for ------------------------------------------------------------ */
 
-static bool is_auto(const char *want) {
+static bool choice_is_auto(const char *want) {
     return !want || !*want || strcmp(want, "auto") == 0;
 }
 
 static bool is_any(const char *want) {
-    return is_auto(want) || strcmp(want, "all") == 0;
+    return choice_is_auto(want) || strcmp(want, "all") == 0;
 }
 
 static bool is_uuid(const char *want, const engine_device *d) {
@@ -121,11 +121,11 @@ void device_list_fill(device_list *l, const char *want) {
     /* Without a CPU engine the error says what else there is. */
     if (!l->listed) device_list_fill(l, NULL);
     for (uint32_t i = 0; i < l->count; i++)
-        l->speed[i] = device_speed_load(&l->device[i], l->threads, l->cache_dir);
+        l->speed[i] = device_speed_of(l->device[i].class, l->threads);
 }
 
-static err_code forecast(device_forecast *to, const device_list *l, uint32_t i,
-                         const device_request *r) {
+static err_code choice_forecast(device_forecast *to, const device_list *l, uint32_t i,
+                                const device_request *r) {
     const engine_device *d = &l->device[i];
     plan_request here = r->ask;
     err e = {0};
@@ -135,7 +135,6 @@ static err_code forecast(device_forecast *to, const device_list *l, uint32_t i,
         (!here.limits.memory || r->vram_limit < here.limits.memory))
         here.limits.memory = r->vram_limit;
     *to = (device_forecast){.wanted = device_is_wanted(r->want, d, i),
-                            .measured = l->speed[i].measured,
                             .doubles = l->speed[i].doubles};
     to->possible = plan_make(&to->plan, &here, &e);
     if (to->possible)
@@ -151,7 +150,8 @@ static const double SOONEST_GPU = 0.1; /* s */
 
 static bool is_sure(const device_request *r, engine_class class, const device_seconds *t) {
     uint32_t images = r->images ? r->images : 1;
-    return class == ENGINE_CPU && is_auto(r->want) && t->start + images * t->image < SOONEST_GPU;
+    return class == ENGINE_CPU && choice_is_auto(r->want) &&
+           t->start + images * t->image < SOONEST_GPU;
 }
 
 int device_choose(device_forecast *to, const device_list *l, const device_request *r, err *e) {
@@ -161,7 +161,7 @@ int device_choose(device_forecast *to, const device_list *l, const device_reques
     err_code code = ERR_NONE;
     text why = {0};
     for (uint32_t i = 0; i < l->count; i++) {
-        err_code failed = forecast(&to[i], l, i, r);
+        err_code failed = choice_forecast(&to[i], l, i, r);
         if (!to[i].wanted) continue;
         any = true;
         if (failed) {
@@ -192,7 +192,7 @@ int device_choose(device_forecast *to, const device_list *l, const device_reques
  * slower one is slower at both. A GPU works while the host's cores do, so its time counts as that
  * of the eight that stand beside it; the host brings planes there and back, and reads doubles from
  * them and writes them, at a price per byte. */
-static double price_of(const device_speed *s, engine_class class, const plan *p) {
+static double choice_price_of(const device_speed *s, engine_class class, const plan *p) {
     static const double STEP[] = {[ENGINE_CPU] = 0.25e-9, [ENGINE_SOFTWARE] = 2e-8},
                         BYTE[] = {
                             [ENGINE_CPU] = 0, [ENGINE_GPU] = 1.4e-9, [ENGINE_SOFTWARE] = 3e-10};
@@ -205,10 +205,10 @@ static double price_of(const device_speed *s, engine_class class, const plan *p)
 /* Finds the device, with its forecast; lists all devices only where the CPU is not sure to be
  * taken.
  */
-static int take(device_forecast *best, device_list *l, const device_request *r, err *e) {
+static int choice_take(device_forecast *best, device_list *l, const device_request *r, err *e) {
     device_forecast all[ENGINE_DEVICES];
     int found = -1;
-    if (is_auto(r->want) && l->listed != DEVICES_ALL) {
+    if (choice_is_auto(r->want) && l->listed != DEVICES_ALL) {
         device_list_fill(l, CLASS_NAME[ENGINE_CPU]);
         if (l->listed == DEVICES_CPU) found = device_choose(all, l, r, NULL);
         if (found >= 0 && !is_sure(r, ENGINE_CPU, &all[found].time)) found = -1;
@@ -234,12 +234,12 @@ void device_decide(device_decision *to, device_list *l, const device_request *as
         *c = (device_choice){0};
         r.ask.precision = way == WAY_FLOAT64 ? PRECISION_FLOAT64 : PRECISION_FLOAT32;
         r.ask.half_input = way == WAY_HALFS;
-        int i = take(&best, l, &r, &c->why);
+        int i = choice_take(&best, l, &r, &c->why);
         if (i < 0) continue;
         c->possible = true;
         c->device = l->device[i];
         c->plan = best.plan;
         c->time = best.time;
-        c->seconds = price_of(&l->speed[i], c->device.class, &c->plan);
+        c->seconds = choice_price_of(&l->speed[i], c->device.class, &c->plan);
     }
 }

@@ -12,11 +12,10 @@
 typedef enum { DEVICES_NONE, DEVICES_CPU, DEVICES_ALL } device_listed;
 
 /* The devices with their speeds. They are listed when they are first needed, since a full list
- * loads every graphics driver of the machine. The caller sets the first two members and zeroes the
- * rest; there is nothing to free. It has no lock: one thread at a time may use a list. */
+ * loads every graphics driver of the machine. The caller sets the first member and zeroes the rest;
+ * there is nothing to free. It has no lock: one thread at a time may use a list. */
 typedef struct {
-    int threads;           /* of the host, for the engines that run on it */
-    const char *cache_dir; /* the caller's: where measured speeds are kept; NULL: nowhere */
+    int threads; /* of the host, for the engines that run on it */
     /* Filled by device_list_fill, const after DEVICES_ALL. */
     engine_device device[ENGINE_DEVICES];
     device_speed speed[ENGINE_DEVICES];
@@ -44,12 +43,11 @@ typedef struct {
     char why[256]; /* the reason where it is not possible */
     plan plan;
     device_seconds time;
-    bool measured;  /* its speed was measured; false: it is the default of its class */
     double doubles; /* doubles take that many times as long as floats */
 } device_forecast;
 
-/* Returns whether `want` may name several devices that share a sequence: "all", "gpus", or a list.
- */
+/* Returns whether `want` may name several devices that share a sequence: "all", "gpus", or a
+ * list. */
 bool device_are_several(const char *want);
 /* Returns whether `want` (see device_request) names device `d`, at `index` of the list. */
 bool device_is_wanted(const char *want, const engine_device *d, uint32_t index);
@@ -71,8 +69,7 @@ typedef struct {
     plan plan;
     device_seconds time;
     /* The seconds of one core of the host that the transforms cost: for comparing methods. They
-     * follow from constants and from the device's speed, which stays the same until it is
-     * calibrated again: the same run decides alike each time. */
+     * follow from constants, so that the same run decides alike each time. */
     double seconds;
 } device_choice;
 

@@ -1,14 +1,13 @@
 #include "device/device_measure.h"
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int by_value(const void *a, const void *b) {
+static int measure_by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
@@ -21,7 +20,7 @@ static double quantile(const double *sorted, uint32_t n, double share) {
 }
 
 measure_spread measure_spread_of(double *value, uint32_t n) {
-    qsort(value, n, sizeof *value, by_value);
+    qsort(value, n, sizeof *value, measure_by_value);
     return (measure_spread){value[0], quantile(value, n, 0.25), quantile(value, n, 0.5),
                             quantile(value, n, 0.75), value[n - 1]};
 }
@@ -205,95 +204,4 @@ bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e) {
     ok = ok && psf_make(to, &planes, &o, e);
     for (int c = 0; c < PSF_CHANNELS; c++) mem_free(plane[c]);
     return ok;
-}
-
-/* --- the constants of a device ---------------------------------------------------------------- */
-
-typedef struct {
-    uint32_t w, h, kernel, rounds;
-    plan_precision precision;
-    /* Filled by run_trial: */
-    measure_result m;
-    double bytes, steps, passes; /* passes: s, of all of them, the least of all trials so far */
-} trial;
-
-static bool run_trial(trial *t, const engine_device *d, const char *cache_dir, par *threads,
-                      err *e) {
-    plan_request ask = {.size = {t->w, t->h},
-                        .reach_lo = {t->kernel / 2, t->kernel / 2},
-                        .reach_hi = {t->kernel / 2 - 1, t->kernel / 2 - 1},
-                        .channels = 3,
-                        .spectra = 3,
-                        .tapless = true,
-                        .precision = t->precision,
-                        .limits = d->limits};
-    plan p;
-    spectrum source = {0};
-    spectrum_lines lines = {0};
-    spectrum_request want = {.mode = SPECTRUM_EXACT, .float64 = t->precision == PRECISION_FLOAT64};
-    bool ok = plan_make(&p, &ask, e) && measure_kernel(&source.kernel, t->kernel, 3, e);
-    if (ok) {
-        want.first = p.first;
-        want.length[0] = p.axis[0].length, want.length[1] = p.axis[1].length;
-        ok = spectrum_at(&lines, &source, &want, threads, e);
-    }
-    measure_request r = {d, &p, &lines, cache_dir, t->rounds, 1, 1, 0};
-    ok = ok && measure_device(&t->m, &r, threads, e);
-    t->bytes = device_image_bytes(&p);
-    t->steps = device_steps(&p);
-    double passes = 0;
-    for (int i = 0; i < PLAN_PASSES; i++) passes += t->m.times.pass[i].least;
-    if (!(t->passes > 0 && t->passes < passes)) t->passes = passes;
-    spectrum_lines_free(&lines);
-    spectrum_free(&source);
-    return ok;
-}
-
-/* Measures how many times as long the passes of a frame take in doubles; leaves *to as it is where
- * doubles cannot be done, for lack of memory perhaps. Floats and doubles take
- * turns, because other work on this machine comes and goes. The ratio is rounded to half an octave,
- * so that machines of a kind agree on the price of a method. */
-static bool measure_doubles(double *to, trial *floats, const engine_device *d,
-                            const char *cache_dir, par *threads, err *e) {
-    enum { TURNS = 3 };
-    trial doubles = *floats;
-    doubles.precision = PRECISION_FLOAT64;
-    doubles.passes = 0;
-    for (int i = 0; i < TURNS; i++) {
-        err why = {0};
-        if (!run_trial(&doubles, d, cache_dir, threads, &why)) {
-            log_warn("doubles are not measured, and cost what they do by default: %s", why.msg);
-            return true;
-        }
-        if (!run_trial(floats, d, cache_dir, threads, e)) return false;
-    }
-    double times = doubles.passes / floats->passes;
-    if (times > 0 && isfinite(times)) *to = exp2(round(2 * log2(times)) / 2);
-    return true;
-}
-
-/* `frame` comes from a frame so small that little else counts. `transfer` and `work` come from a
- * large one, and so does `start`: its programs and tables are those of real work. Times are minima
- * and not medians, since other work on this machine is not a property of the device. */
-bool measure_speed(device_speed *to, const engine_device *d, const char *cache_dir, par *threads,
-                   err *e) {
-    static const trial LARGE[] = {
-        [ENGINE_CPU] = {.w = 1920, .h = 1080, .kernel = 256, .rounds = 9},
-        [ENGINE_GPU] = {.w = 3840, .h = 2160, .kernel = 512, .rounds = 9},
-        [ENGINE_SOFTWARE] = {.w = 480, .h = 270, .kernel = 64, .rounds = 3}};
-    trial small = {.w = 64, .h = 48, .kernel = 8, .rounds = 15}, large = LARGE[d->class];
-    if (!run_trial(&small, d, cache_dir, threads, e) ||
-        !run_trial(&large, d, cache_dir, threads, e))
-        return false;
-    device_speed s = {.start = large.m.open + large.m.prepare,
-                      .frame = small.m.frame.least,
-                      .transfer = (large.m.times.upload.median + large.m.times.download.median) /
-                                  large.bytes,
-                      .doubles = device_speed_default(d->class, 1).doubles,
-                      .measured = true};
-    if (d->limits.float64 && !measure_doubles(&s.doubles, &large, d, cache_dir, threads, e))
-        return false;
-    s.work = large.passes / large.steps;
-    *to = s;
-    return true;
 }

@@ -1,10 +1,11 @@
-/* device_measure.h - times a device: whole frames and passes, and the constants of device_speed.h.
+/* device_measure.h - times a device: whole frames and passes.
  *
  * Sends a frame of noise through the engine. It knows nothing of images and files. */
 #ifndef DEVICE_DEVICE_MEASURE_H
 #define DEVICE_DEVICE_MEASURE_H
 
-#include "device/device_speed.h"
+#include "engine/engine.h"
+#include "kernel/psf.h"
 
 enum { MEASURE_ROUNDS = 1000, MEASURE_QUEUE = 1000 };
 
@@ -51,9 +52,5 @@ engine_times measure_medians(const measure_times *t);
 /* Makes a round kernel of size * size taps that falls off with the third power of the distance, and
  * differs a little between channels. */
 bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e);
-
-/* Measures the constants of a device with a small and a large frame; takes seconds. */
-bool measure_speed(device_speed *to, const engine_device *d, const char *cache_dir, par *threads,
-                   err *e);
 
 #endif

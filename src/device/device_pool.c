@@ -24,7 +24,7 @@ typedef struct device_place {
     uint64_t next, served; /* tickets of those that wait for a slot */
     bool busy[ENGINE_SLOTS];
     struct device_place *after;
-} place;
+} pool_place;
 
 /* A device that is open. */
 typedef struct {
@@ -48,7 +48,7 @@ struct device_pool {
     pthread_cond_t changed;
     opened open[ENGINE_DEVICES];
     uint32_t count;
-    place *first; /* the last used one first */
+    pool_place *first; /* the last used one first */
 
     atomic_bool gave_up;
 };
@@ -61,7 +61,7 @@ device_pool *device_pool_open(par *threads, const char *cache_dir, uint32_t idle
     p->threads = threads;
     p->cache_dir = cache_path(p->folder, cache_dir) ? p->folder : NULL;
     p->idle = idle;
-    p->list = (device_list){.threads = par_threads(threads), .cache_dir = p->cache_dir};
+    p->list = (device_list){.threads = par_threads(threads)};
     pthread_mutex_init(&p->listing, NULL);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
@@ -123,7 +123,7 @@ static opened *find_open(device_pool *p, const engine_device *d) {
 }
 
 /* Returns the device, open; gives the lock up meanwhile. */
-static opened *open_device(device_pool *p, const engine_device *d, err *e) {
+static opened *pool_open_device(device_pool *p, const engine_device *d, err *e) {
     opened *o = find_open(p, d);
     if (!o) err_set(e, ERR_INTERNAL, "more than %d devices", ENGINE_DEVICES);
     while (o && o->opening) pthread_cond_wait(&p->changed, &p->lock);
@@ -140,29 +140,29 @@ static opened *open_device(device_pool *p, const engine_device *d, err *e) {
 
 bool device_pool_start(device_pool *p, const engine_device *d, err *e) {
     pthread_mutex_lock(&p->lock);
-    bool ok = open_device(p, d, e) != NULL;
+    bool ok = pool_open_device(p, d, e) != NULL;
     pthread_mutex_unlock(&p->lock);
     return ok;
 }
 
 /* --- places: with the lock held -------------------------------------------------------------- */
 
-static void take_out(device_pool *p, const place *is) {
-    for (place **at = &p->first; *at; at = &(*at)->after)
+static void take_out(device_pool *p, const pool_place *is) {
+    for (pool_place **at = &p->first; *at; at = &(*at)->after)
         if (*at == is) {
             *at = is->after;
             return;
         }
 }
 
-static void put_first(device_pool *p, place *is) {
+static void put_first(device_pool *p, pool_place *is) {
     is->after = p->first;
     p->first = is;
 }
 
 /* Closes an engine that nobody uses; gives the lock up meanwhile. It takes its memory until it is
  * closed, and so its place stays in the list. */
-static void drop(device_pool *p, place *is) {
+static void drop(device_pool *p, pool_place *is) {
     is->gone = true;
     is->users = 1;
     pthread_mutex_unlock(&p->lock);
@@ -174,30 +174,30 @@ static void drop(device_pool *p, place *is) {
 }
 
 /* Returns the place that nobody has used for the longest time, of that device unless it is NULL. */
-static place *oldest_idle(const device_pool *p, const engine_device *d) {
-    place *found = NULL;
-    for (place *i = p->first; i; i = i->after)
+static pool_place *oldest_idle(const device_pool *p, const engine_device *d) {
+    pool_place *found = NULL;
+    for (pool_place *i = p->first; i; i = i->after)
         if (!i->users && (!d || same_device(&i->on.device, d))) found = i;
     return found;
 }
 
-static void trim(device_pool *p) {
-    for (place *i; (i = oldest_idle(p, NULL));) drop(p, i);
+static void pool_trim(device_pool *p) {
+    for (pool_place *i; (i = oldest_idle(p, NULL));) drop(p, i);
 }
 
 void device_pool_trim(device_pool *p) {
     pthread_mutex_lock(&p->lock);
-    trim(p);
+    pool_trim(p);
     pthread_mutex_unlock(&p->lock);
 }
 
-static bool is_alike(const place *i, const device_task *t) {
+static bool is_alike(const pool_place *i, const device_task *t) {
     return !i->gone && same_device(&i->on.device, &t->on->device) &&
            plan_same(&i->on.plan, &t->on->plan);
 }
 
 /* Returns ENGINE_SLOTS if none is free. */
-static uint32_t free_slot(const place *is) {
+static uint32_t free_slot(const pool_place *is) {
     for (uint32_t i = 0; i < is->on.plan.frames && i < ENGINE_SLOTS; i++)
         if (!is->busy[i]) return i;
     return ENGINE_SLOTS;
@@ -211,10 +211,10 @@ static bool may_be_more(uint32_t alike, const device_task *t) {
 }
 
 /* Finds the place where the task is to wait for a slot; NULL: it needs another one. */
-static place *find(const device_pool *p, const device_task *t) {
+static pool_place *pool_find(const device_pool *p, const device_task *t) {
     uint32_t alike = 0;
-    place *found = NULL;
-    for (place *i = p->first; i; i = i->after) {
+    pool_place *found = NULL;
+    for (pool_place *i = p->first; i; i = i->after) {
         if (!is_alike(i, t)) continue;
         alike++;
         if (memcmp(&i->kernel, &t->kernel, sizeof i->kernel) != 0) continue;
@@ -228,19 +228,19 @@ static place *find(const device_pool *p, const device_task *t) {
 /* Returns the bytes that engines take on a device. */
 static uint64_t used_on(const device_pool *p, const engine_device *d) {
     uint64_t bytes = 0;
-    for (const place *i = p->first; i; i = i->after)
+    for (const pool_place *i = p->first; i; i = i->after)
         if (same_device(&i->on.device, d)) bytes += plan_device_bytes(&i->on.plan);
     return bytes;
 }
 
-/* Makes room on the device for one more plan; returns false where that needs others to end first.
- */
-static bool make_room(device_pool *p, const device_choice *on) {
+/* Makes room on the device for one more plan; returns false where that needs others to end
+ * first. */
+static bool pool_make_room(device_pool *p, const device_choice *on) {
     const engine_device *d = &on->device;
     uint64_t has = on->plan.ask.limits.memory, need = plan_device_bytes(&on->plan);
     if (!has || d->class == ENGINE_CPU) return true;
     while (used_on(p, d) + need > has) {
-        place *idle = oldest_idle(p, d);
+        pool_place *idle = oldest_idle(p, d);
         if (!idle) return used_on(p, d) == 0;
         drop(p, idle);
     }
@@ -250,10 +250,10 @@ static bool make_room(device_pool *p, const device_choice *on) {
 /* Returns a place for the task, which the caller makes: an old one that nobody uses where enough of
  * these are kept, else a new one. Best is one with the same plan, which needs only its spectrum.
  * *wait: no more may be made, and all are in use. */
-static place *begin(device_pool *p, const device_task *t, bool *wait, err *e) {
+static pool_place *pool_begin(device_pool *p, const device_task *t, bool *wait, err *e) {
     uint32_t idle = 0, alike = 0;
-    place *is = oldest_idle(p, &t->on->device), *same = NULL;
-    for (place *i = p->first; i; i = i->after) {
+    pool_place *is = oldest_idle(p, &t->on->device), *same = NULL;
+    for (pool_place *i = p->first; i; i = i->after) {
         idle += !i->users;
         alike += is_alike(i, t);
         if (!i->users && is_alike(i, t)) same = i;
@@ -268,16 +268,17 @@ static place *begin(device_pool *p, const device_task *t, bool *wait, err *e) {
     if (!is) return NULL;
     engine *old = is->engine;
     take_out(p, is);
-    *is = (place){.kernel = t->kernel, .on = *t->on, .engine = old, .making = true, .users = 1};
+    *is =
+        (pool_place){.kernel = t->kernel, .on = *t->on, .engine = old, .making = true, .users = 1};
     put_first(p, is);
     return is;
 }
 
 /* Makes the engine of a place; gives the lock up meanwhile. */
-static bool make(device_pool *p, place *is, const device_task *t, bool *refused, err *e) {
+static bool pool_make(device_pool *p, pool_place *is, const device_task *t, bool *refused, err *e) {
     spectrum_lines lines = {0};
     const engine_options o = {.timestamps = true, .slots = t->on->plan.frames};
-    const opened *device = is->engine ? NULL : open_device(p, &is->on.device, e);
+    const opened *device = is->engine ? NULL : pool_open_device(p, &is->on.device, e);
     if (device) is->engine = engine_beside(device->engine, e);
     if ((*refused = !is->engine)) return false;
     pthread_mutex_unlock(&p->lock);
@@ -298,14 +299,14 @@ static bool make(device_pool *p, place *is, const device_task *t, bool *refused,
 /* --- slots ----------------------------------------------------------------------------------- */
 
 /* Ends one use of a place. */
-static void leave(device_pool *p, place *is) {
+static void leave(device_pool *p, pool_place *is) {
     is->users--;
     if (is->gone && !is->users) drop(p, is);
     pthread_cond_broadcast(&p->changed);
 }
 
 /* Waits for a slot; false: the place is gone, and the task needs another one. */
-static bool wait_for_slot(device_pool *p, place *is, device_lease *l) {
+static bool wait_for_slot(device_pool *p, pool_place *is, device_lease *l) {
     uint64_t ticket = is->next++;
     while (!is->gone && (is->making || is->served != ticket || free_slot(is) == ENGINE_SLOTS))
         pthread_cond_wait(&p->changed, &p->lock);
@@ -323,12 +324,12 @@ static bool wait_for_slot(device_pool *p, place *is, device_lease *l) {
  * needs. Returns false where it cannot be made. */
 static bool make_place(device_pool *p, const device_task *t, bool *refused, err *e) {
     err why = {0};
-    bool wait = !make_room(p, t->on);
-    if (!wait && find(p, t)) return true; /* the lock was given up */
-    place *is = wait ? NULL : begin(p, t, &wait, e);
+    bool wait = !pool_make_room(p, t->on);
+    if (!wait && pool_find(p, t)) return true; /* the lock was given up */
+    pool_place *is = wait ? NULL : pool_begin(p, t, &wait, e);
     if (wait) pthread_cond_wait(&p->changed, &p->lock);
     if (!is) return wait;
-    bool alone = p->first == is && !is->after, ok = make(p, is, t, refused, &why);
+    bool alone = p->first == is && !is->after, ok = pool_make(p, is, t, refused, &why);
     is->making = false;
     is->gone = !ok;
     leave(p, is);
@@ -337,7 +338,7 @@ static bool make_place(device_pool *p, const device_task *t, bool *refused, err 
         if (e) *e = why;
         return false;
     }
-    trim(p);
+    pool_trim(p);
     if (p->first) pthread_cond_wait(&p->changed, &p->lock);
     return true;
 }
@@ -348,7 +349,7 @@ bool device_take(device_lease *l, device_pool *p, const device_task *t, bool *re
     par_rest(p->threads);
     pthread_mutex_lock(&p->lock);
     while (ok && !took) {
-        place *is = find(p, t);
+        pool_place *is = pool_find(p, t);
         if (is) {
             is->users++;
             took = wait_for_slot(p, is, l);
@@ -364,7 +365,7 @@ bool device_take(device_lease *l, device_pool *p, const device_task *t, bool *re
 
 void device_give(device_pool *p, device_lease *l, bool failed) {
     pthread_mutex_lock(&p->lock);
-    place *is = l->place;
+    pool_place *is = l->place;
     engine *lost = NULL;
     is->busy[l->slot] = false;
     if (failed && !is->gone) {
@@ -372,8 +373,8 @@ void device_give(device_pool *p, device_lease *l, bool failed) {
         opened *o = find_open(p, &d);
         lost = o->engine;
         o->engine = NULL;
-        for (place *i; (i = oldest_idle(p, &d));) drop(p, i);
-        for (place *i = p->first; i; i = i->after)
+        for (pool_place *i; (i = oldest_idle(p, &d));) drop(p, i);
+        for (pool_place *i = p->first; i; i = i->after)
             i->gone |= !i->making && same_device(&i->on.device, &d);
     }
     leave(p, is);

@@ -9,9 +9,9 @@
  * In doubles a step takes `doubles` times as long; the price of a method rests on that
  * (device_choice.h).
  *
- * The constants are defaults per class of device until `fftbloom bench --calibrate` has measured
- * them; then they are kept in the cache folder, in one small text file per device. This module
- * opens no device. */
+ * The constants are those of a class of devices. A wrong one costs at most a GPU's start, and what
+ * it would gain is a fraction of a frame, most of which is the files (docs/notebook.md). This
+ * module opens no device. */
 #ifndef DEVICE_DEVICE_SPEED_H
 #define DEVICE_DEVICE_SPEED_H
 
@@ -23,7 +23,6 @@ typedef struct {
     double transfer; /* s per byte of the image's planes, there and back */
     double work;     /* s per step, in floats */
     double doubles;  /* times as long in doubles */
-    bool measured;
 } device_speed;
 
 /* Returns the steps of the transforms of all planes of one image. */
@@ -34,15 +33,8 @@ double device_image_bytes(const plan *p);
  * count half in one direction. */
 double device_travel_bytes(const plan *p);
 
-/* Returns the default of a class. `threads` are those of the host, for engines that run on it. */
-device_speed device_speed_default(engine_class class, int threads);
-
-/* Returns the measured speed, or the default where there is none; warns of a damaged file.
- * `cache_dir` may be NULL. */
-device_speed device_speed_load(const engine_device *d, int threads, const char *cache_dir);
-/* Keeps a measured speed. */
-bool device_speed_save(const engine_device *d, int threads, const device_speed *s,
-                       const char *cache_dir, err *e);
+/* Returns the speed of a class. `threads` are those of the host, for engines that run on it. */
+device_speed device_speed_of(engine_class class, int threads);
 
 typedef struct {
     double start, image; /* s: once, and per image */

@@ -9,8 +9,8 @@
  * at LOG_INFO and is never a failure. Folders are made for their owner alone, and entries of others
  * than this user and root are not used. $FFTBLOOM_CACHE_RO names a second folder, which is read
  * after the first and never written. The module does not touch other things in the cache folder. */
-#ifndef BLOOM_CACHE_H
-#define BLOOM_CACHE_H
+#ifndef KERNEL_CACHE_H
+#define KERNEL_CACHE_H
 
 #include "kernel/spectrum.h"
 

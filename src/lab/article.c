@@ -39,8 +39,7 @@ bool article_plan_make(article_plan *to, const article_ask *ask, const lab_ask *
     return true;
 }
 
-/* --- the kernel's spectrum ---------------------------------------------------------------------
- */
+/* --- the kernel's spectrum -------------------------------------------------------------------- */
 
 /* A channel of the kernel, in the orientation of the first axis. */
 typedef struct {
@@ -52,7 +51,7 @@ typedef struct {
 
 /* Writes one line of the kernel with its centre at 0, so that the spectrum is smooth enough to
  * interpolate. */
-static void fill_line(const void *ctx, uint32_t i, double *to) {
+static void article_fill_line(const void *ctx, uint32_t i, double *to) {
     const kernel_plane *p = ctx;
     uint32_t n = p->k->w, centre = p->x_first ? p->k->cx : p->k->cy;
     for (uint32_t j = 0; j < n; j++)
@@ -61,7 +60,8 @@ static void fill_line(const void *ctx, uint32_t i, double *to) {
 
 /* The spectrum has the factors that the passes leave out: 1 / (L1 L2) of the inverse transforms,
  * and 1/2 of parting the pairs. */
-static bool make_spectrum(article *a, const lab_gpu *g, const psf *k, par *threads, err *e) {
+static bool article_make_spectrum(article *a, const lab_gpu *g, const psf *k, par *threads,
+                                  err *e) {
     const article_plan *p = &a->plan;
     uint32_t n = k->w;
     bool x_first = p->ask.first == PLAN_X, ok = true;
@@ -79,7 +79,7 @@ static bool make_spectrum(article *a, const lab_gpu *g, const psf *k, par *threa
                        .second = n,
                        .lines = n,
                        .origin = (n - (x_first ? k->cy : k->cx)) % n,
-                       .fill = fill_line,
+                       .fill = article_fill_line,
                        .ctx = &plane};
         ok = fft_half_spectrum(host + c * layer, &f, threads, e);
     }
@@ -129,7 +129,7 @@ static bool make_program(article *a, bool shuffles, err *e) {
 bool article_open(article *a, const lab_gpu *g, const article_plan *p, const psf *kernel,
                   par *threads, err *e) {
     a->plan = *p;
-    return make_spectrum(a, g, kernel, threads, e) && make_program(a, g->subgroup > 0, e) &&
+    return article_make_spectrum(a, g, kernel, threads, e) && make_program(a, g->subgroup > 0, e) &&
            lab_ready_make(&a->ready, g, &a->program, e);
 }
 

@@ -8,18 +8,17 @@
 
 enum { CHANNELS = 3, PIXELS = 128 /* that are compared */ };
 
-/* --- the image, and what it becomes ------------------------------------------------------------
- */
+/* --- the image, and what it becomes ----------------------------------------------------------- */
 
 typedef struct {
     const article_request *r;
     float *in[CHANNELS], *out[CHANNELS];
     double want[PIXELS][CHANNELS];
-} scene;
+} article_scene;
 
 /* Returns where pixel i of those that are compared is: the corners, then places all over the image,
  * by steps of the golden ratio. */
-static void place(const article_request *r, uint32_t i, int64_t *x, int64_t *y) {
+static void article_place(const article_request *r, uint32_t i, int64_t *x, int64_t *y) {
     uint32_t w = r->size[PLAN_X], h = r->size[PLAN_Y];
     *x = i < 4 ? (int64_t)(i % 2) * (w - 1) : (int64_t)(fmod(i * 0.61803398874989, 1) * w);
     *y = i < 4 ? (int64_t)(i / 2) * (h - 1) : (int64_t)i * h / PIXELS;
@@ -27,10 +26,10 @@ static void place(const article_request *r, uint32_t i, int64_t *x, int64_t *y) 
 
 static bool want_pixel(void *ctx, size_t i, int worker, err *e) {
     (void)worker, (void)e;
-    scene *s = ctx;
+    article_scene *s = ctx;
     const psf *k = s->r->kernel;
     int64_t x, y;
-    place(s->r, (uint32_t)i, &x, &y);
+    article_place(s->r, (uint32_t)i, &x, &y);
     for (uint32_t c = 0; c < CHANNELS; c++) {
         uint32_t from = k->channels == 1 ? 0 : c;
         const reference one = {.in = s->in[c],
@@ -48,7 +47,7 @@ static bool want_pixel(void *ctx, size_t i, int worker, err *e) {
 }
 
 /* Noise from 0 to 0.5, with one pixel of about a thousand at 30: the light that makes bloom. */
-static bool scene_make(scene *s, const article_request *r, err *e) {
+static bool scene_make(article_scene *s, const article_request *r, err *e) {
     size_t n = (size_t)r->size[PLAN_X] * r->size[PLAN_Y];
     uint32_t seed = 1;
     s->r = r;
@@ -64,19 +63,19 @@ static bool scene_make(scene *s, const article_request *r, err *e) {
     return par_for(r->threads, PIXELS, want_pixel, s, e);
 }
 
-static void scene_free(scene *s) {
+static void scene_free(article_scene *s) {
     for (int c = 0; c < CHANNELS; c++) {
         mem_free(s->in[c]);
         mem_free(s->out[c]);
     }
 }
 
-static void compare(article_row *to, const scene *s) {
+static void article_enter_errors(article_row *to, const article_scene *s) {
     double worst = 0, difference = 0, all = 0;
     for (uint32_t i = 0; i < PIXELS; i++)
         for (int c = 0; c < CHANNELS; c++) {
             int64_t x, y;
-            place(s->r, i, &x, &y);
+            article_place(s->r, i, &x, &y);
             double want = s->want[i][c],
                    d = fabs((double)s->out[c][y * s->r->size[PLAN_X] + x] - want);
             if (!(d / fabs(want) <= worst)) worst = d / fabs(want); /* NaN counts as worst */
@@ -87,8 +86,7 @@ static void compare(article_row *to, const scene *s) {
     to->rms = sqrt(difference / all);
 }
 
-/* --- the article's -----------------------------------------------------------------------------
- */
+/* --- the article's ---------------------------------------------------------------------------- */
 
 typedef struct {
     article a;
@@ -114,7 +112,8 @@ static bool time_rounds(article_row *to, const article_request *r, lab_round *on
     return lab_rounds(to->time, &rounds, &pace, one, of, e);
 }
 
-static bool run_article(article_row *to, const lab_gpu *g, const scene *s, uint32_t first, err *e) {
+static bool run_article(article_row *to, const lab_gpu *g, const article_scene *s, uint32_t first,
+                        err *e) {
     const article_request *r = s->r;
     const article_ask ask = {{r->size[PLAN_X], r->size[PLAN_Y]}, r->kernel->w, first, false};
     const lab_ask limits = {0, g->limits, g->subgroup};
@@ -126,7 +125,7 @@ static bool run_article(article_row *to, const lab_gpu *g, const scene *s, uint3
               time_rounds(to, r, article_round, &run, e);
     article_close(&run.a, g);
     if (!ok) return false;
-    compare(to, s);
+    article_enter_errors(to, s);
     to->bloom = "article";
     to->first = first;
     for (int i = 0; i < 2; i++) to->length[i] = p.line[i].length;
@@ -134,8 +133,7 @@ static bool run_article(article_row *to, const lab_gpu *g, const scene *s, uint3
     return true;
 }
 
-/* --- ours --------------------------------------------------------------------------------------
- */
+/* --- ours ------------------------------------------------------------------------------------- */
 
 typedef struct {
     const plan *p;
@@ -164,7 +162,8 @@ static bool our_round(void *of, uint32_t count, double *to, err *e) {
     return true;
 }
 
-static bool spectrum_for(spectrum_lines *to, const psf *k, const plan *p, par *threads, err *e) {
+static bool article_spectrum_for(spectrum_lines *to, const psf *k, const plan *p, par *threads,
+                                 err *e) {
     spectrum source = {0};
     const spectrum_request want = {.mode = SPECTRUM_RESAMPLED,
                                    .first = p->first,
@@ -175,7 +174,7 @@ static bool spectrum_for(spectrum_lines *to, const psf *k, const plan *p, par *t
 }
 
 /* Our engine convolves with all of the kernel here, its centre included, as the article's does. */
-static bool run_ours(article_row *to, const scene *s, err *e) {
+static bool run_ours(article_row *to, const article_scene *s, err *e) {
     const article_request *r = s->r;
     const psf *k = r->kernel;
     const plan_request ask = {.size = {r->size[PLAN_X], r->size[PLAN_Y]},
@@ -186,7 +185,8 @@ static bool run_ours(article_row *to, const scene *s, err *e) {
                               .limits = r->device->limits};
     plan p;
     spectrum_lines lines = {0};
-    if (!plan_make(&p, &ask, e) || !spectrum_for(&lines, k, &p, r->threads, e)) return false;
+    if (!plan_make(&p, &ask, e) || !article_spectrum_for(&lines, k, &p, r->threads, e))
+        return false;
     double tap[CHANNELS], gain[CHANNELS];
     for (int c = 0; c < CHANNELS; c++) {
         tap[c] = lines.tap[k->channels == 1 ? 0 : c];
@@ -201,7 +201,7 @@ static bool run_ours(article_row *to, const scene *s, err *e) {
     engine_close(&o.g);
     spectrum_lines_free(&lines);
     if (!ok) return false;
-    compare(to, s);
+    article_enter_errors(to, s);
     to->bloom = "fftbloom";
     to->first = p.first;
     for (int i = 0; i < 2; i++) to->length[i] = p.axis[i].length;
@@ -209,11 +209,10 @@ static bool run_ours(article_row *to, const scene *s, err *e) {
     return true;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 bool article_compare(article_row to[ARTICLE_ROWS], const article_request *r, err *e) {
-    scene s = {0};
+    article_scene s = {0};
     lab_gpu g = {0};
     for (int i = 0; i < ARTICLE_ROWS; i++) to[i] = (article_row){0};
     bool ok = scene_make(&s, r, e) && lab_gpu_open(&g, r->device, e) &&
@@ -225,8 +224,7 @@ bool article_compare(article_row to[ARTICLE_ROWS], const article_request *r, err
     return ok;
 }
 
-/* --- how it is shown ---------------------------------------------------------------------------
- */
+/* --- how it is shown -------------------------------------------------------------------------- */
 
 /* clang-format off */
 const lab_column ARTICLE_COLUMN[ARTICLE_COLUMNS] = {

@@ -11,7 +11,7 @@
 /* --- what was asked for ---------------------------------------------------------------------- */
 
 /* Reads "128..1024,1080": sizes with commas between; ".." doubles the first up to the second. */
-static bool read_sizes(lab_choice *c, const char *list, err *e) {
+static bool fft_read_sizes(lab_choice *c, const char *list, err *e) {
     for (const char *at = list;; at++) {
         unsigned from = 0, to = 0;
         int used = 0;
@@ -37,7 +37,7 @@ static bool read_sizes(lab_choice *c, const char *list, err *e) {
     }
 }
 
-static bool read_names(lab_choice *c, const char *list, err *e) {
+static bool fft_read_names(lab_choice *c, const char *list, err *e) {
     const char *names[LAB_MOST_TRANSFORMS];
     for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) names[i] = LAB_TRANSFORMS[i].name;
     c->all = strcmp(list, "all") == 0;
@@ -64,7 +64,7 @@ static bool read_names(lab_choice *c, const char *list, err *e) {
 
 bool lab_choice_read(lab_choice *c, const lab_bench_request *r, const char *sizes, err *e) {
     *c = (lab_choice){0};
-    if (!read_sizes(c, r->sizes ? r->sizes : sizes, e) || !read_names(c, r->algorithms, e))
+    if (!fft_read_sizes(c, r->sizes ? r->sizes : sizes, e) || !fft_read_names(c, r->algorithms, e))
         return false;
     for (uint32_t s = 0; s < c->sizes; s++) {
         bool taken = false;
@@ -121,9 +121,9 @@ typedef struct {
     lab_table table;
     lab_point *point; /* for the plot: one per result, and one per size for copies */
     uint32_t points;
-} bench;
+} fft_bench;
 
-static void add_row(bench *b, const lab_transform *t, uint32_t n, const lab_result *r) {
+static void fft_add_row(fft_bench *b, const lab_transform *t, uint32_t n, const lab_result *r) {
     const lab_account *a = &r->account;
     const measure_spread *s = r->seconds;
     const lab_error *f = &r->error[LAB_FORWARD], *i = &r->error[LAB_BACKWARD];
@@ -152,11 +152,11 @@ static void add_row(bench *b, const lab_transform *t, uint32_t n, const lab_resu
     lab_table_row(&b->table, cell);
 }
 
-static void add_point(bench *b, const lab_transform *t, uint32_t n, double seconds) {
+static void add_point(fft_bench *b, const lab_transform *t, uint32_t n, double seconds) {
     if (b->points < MOST_POINTS && seconds > 0) b->point[b->points++] = (lab_point){t, n, seconds};
 }
 
-static void add_points(bench *b, const lab_transform *t, uint32_t n, const lab_result *r) {
+static void add_points(fft_bench *b, const lab_transform *t, uint32_t n, const lab_result *r) {
     double image = 2 * sizeof(lab_complex) * (double)n * n;
     add_point(b, t, n, (r->seconds[0].median + r->seconds[1].median) / 2);
     bool copied = false;
@@ -165,7 +165,7 @@ static void add_points(bench *b, const lab_transform *t, uint32_t n, const lab_r
         add_point(b, NULL, n, r->copy * image / (double)r->account.bytes);
 }
 
-static bool run_size(bench *b, uint32_t n, err *e) {
+static bool fft_run_size(fft_bench *b, uint32_t n, err *e) {
     lab_truth truth = {0};
     bool ok = lab_truth_make(&truth, n, b->r->threads, e);
     for (int i = 0; ok && i < LAB_TRANSFORM_COUNT; i++) {
@@ -179,7 +179,7 @@ static bool run_size(bench *b, uint32_t n, err *e) {
         }
         ok = lab_run(&result, &(lab_request){t, &truth, &b->gpu, b->r->rounds, b->r->warm_up}, e);
         if (!ok) break;
-        add_row(b, t, n, &result);
+        fft_add_row(b, t, n, &result);
         add_points(b, t, n, &result);
     }
     lab_truth_free(&truth);
@@ -195,7 +195,7 @@ static bool check_plot(const char *plot, err *e) {
 }
 
 bool lab_bench_fft(text *out, const lab_bench_request *r, err *e) {
-    bench b = {.r = r, .gpu = {.threads = r->threads}};
+    fft_bench b = {.r = r, .gpu = {.threads = r->threads}};
     const char *device = r->gpu ? r->gpu->name : "no GPU";
     if (!lab_choice_read(&b.choice, r, "128..1024", e) || !check_plot(r->plot, e)) return false;
     b.point = mem_raw(MOST_POINTS, sizeof *b.point, "points", e);
@@ -203,7 +203,7 @@ bool lab_bench_fft(text *out, const lab_bench_request *r, err *e) {
     json_out json;
     b.table = (lab_table){COLUMN, COLUMNS, out, r->json ? &json : NULL, false};
     lab_table_begin(&b.table, "n x n complex numbers, float, on a GPU or one thread of the CPU");
-    for (uint32_t i = 0; ok && i < b.choice.sizes; i++) ok = run_size(&b, b.choice.size[i], e);
+    for (uint32_t i = 0; ok && i < b.choice.sizes; i++) ok = fft_run_size(&b, b.choice.size[i], e);
     if (ok && r->plot) {
         text svg = {0};
         ok = lab_plot(&svg, b.point, b.points, device, e) &&

@@ -38,7 +38,8 @@ static frame frame_of(text *svg, const lab_point *p, uint32_t points) {
     return f;
 }
 
-static void add_line(text *svg, double x1, double y1, double x2, double y2, const char *style) {
+static void plot_add_line(text *svg, double x1, double y1, double x2, double y2,
+                          const char *style) {
     text_add(svg, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x1, y1, x2, y2,
              style);
 }
@@ -58,7 +59,7 @@ static void add_times(const frame *f) {
         for (int k = 1; k < 10; k++) {
             double s = k * pow(10, decade);
             if (s < f->low_s || s > f->high_s) continue;
-            add_line(f->svg, LEFT, y_of(f, s), RIGHT, y_of(f, s), k == 1 ? GRID : FAINT);
+            plot_add_line(f->svg, LEFT, y_of(f, s), RIGHT, y_of(f, s), k == 1 ? GRID : FAINT);
             if (k > 1) continue;
             text_add(f->svg, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT - 8,
                      y_of(f, s) + 4);
@@ -78,7 +79,7 @@ static void add_sizes(const frame *f, const lab_point *point, uint32_t points) {
         if (next == UINT32_MAX) return;
         double x = x_of(f, next);
         bool far = !last || x - x_of(f, last) > 32;
-        add_line(f->svg, x, TOP, x, BOTTOM, GRID);
+        plot_add_line(f->svg, x, TOP, x, BOTTOM, GRID);
         if (far || !(next & (next - 1)))
             text_add(f->svg, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text>\n", x,
                      BOTTOM + (far ? 20 : 34), next);
@@ -157,7 +158,7 @@ static const char *name_of(const series *s) {
 
 /* Lines that go to the right border have their names beyond it. A line that ends before has its
  * name above its end. */
-static void add_names(const frame *f, series *s, uint32_t count) {
+static void plot_add_names(const frame *f, series *s, uint32_t count) {
     series *right[MOST_SERIES];
     uint32_t n = 0, last = 0;
     for (uint32_t i = 0; i < count; i++) last = max_u32(last, s[i].first[s[i].count - 1].n);
@@ -241,7 +242,7 @@ bool lab_plot(text *svg, const lab_point *point, uint32_t points, const char *de
              "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">n</text>\n",
              LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP, (LEFT + RIGHT) / 2, BOTTOM + 42);
     for (uint32_t i = count; i-- > 0;) add_series(&f, &s[i]);
-    add_names(&f, s, count);
+    plot_add_names(&f, s, count);
     text_add(svg, "</svg>\n");
     mem_free(sorted);
     return true;

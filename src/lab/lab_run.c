@@ -18,12 +18,12 @@ typedef struct {
     bool columns;
     const fft *f;
     double *scratch; /* two of n * FFT_STEP per worker */
-} lines_job;
+} lab_lines_job;
 
 /* Transforms FFT_LINES neighbouring rows or columns, or those that are left. */
 static bool transform_lines(void *ctx, size_t index, int worker, err *e) {
     (void)e;
-    const lines_job *j = ctx;
+    const lab_lines_job *j = ctx;
     size_t n = j->n, step = 2 * (j->columns ? n : 1), line = 2 * (j->columns ? 1 : n);
     double *a = j->scratch + (size_t)worker * 2 * n * FFT_STEP, *b = a + n * FFT_STEP;
     double *first = j->image + index * FFT_LINES * line;
@@ -45,7 +45,7 @@ static bool transform_lines(void *ctx, size_t index, int worker, err *e) {
 
 bool lab_transform_double(double *image, uint32_t n, par *threads, err *e) {
     fft *f = fft_new(n, e);
-    lines_job j = {image, n, false, f, NULL};
+    lab_lines_job j = {image, n, false, f, NULL};
     j.scratch = mem_raw((size_t)par_workers(threads) * 2 * n, FFT_STEP * sizeof(double),
                         "lines of the reference", e);
     bool ok = f && j.scratch;
@@ -116,7 +116,7 @@ bool lab_rounds(measure_spread *to, uint32_t *rounds, const lab_pace *p, lab_rou
 /* --- comparing ------------------------------------------------------------------------------- */
 
 /* Returns the place of frequency (x, y) in an image that a program leaves. */
-static size_t place_of(const uint32_t *place, uint32_t n, uint32_t x, uint32_t y) {
+static size_t lab_place_of(const uint32_t *place, uint32_t n, uint32_t x, uint32_t y) {
     return place ? (size_t)place[y] * n + place[x] : (size_t)y * n + x;
 }
 
@@ -125,7 +125,7 @@ lab_error lab_compare(const lab_complex *got, const double *want, uint32_t n,
     double sum = 0, error = 0, worst = 0;
     for (uint32_t y = 0; y < n; y++)
         for (uint32_t x = 0; x < n; x++, want += 2) {
-            lab_complex g = got[place_of(place, n, x, y)];
+            lab_complex g = got[lab_place_of(place, n, x, y)];
             double re = (double)g.re - want[0], im = (double)g.im - want[1];
             double d = re * re + im * im;
             sum += want[0] * want[0] + want[1] * want[1];
@@ -141,7 +141,7 @@ typedef struct {
     double *noise; /* the truth's image */
 } room;
 
-static bool make_room(room *m, const lab_truth *t, err *e) {
+static bool lab_make_room(room *m, const lab_truth *t, err *e) {
     size_t count = (size_t)t->n * t->n;
     m->image = mem_raw(count, sizeof *m->image, "image", e);
     m->noise = mem_raw(count, 2 * sizeof *m->noise, "image in double", e);
@@ -158,7 +158,7 @@ static void fill_input(const room *m, int way, const lab_truth *t, const uint32_
     else
         for (uint32_t y = 0; y < t->n; y++)
             for (uint32_t x = 0; x < t->n; x++, from += 2)
-                m->image[place_of(place, t->n, x, y)] =
+                m->image[lab_place_of(place, t->n, x, y)] =
                     (lab_complex){(float)from[0], (float)from[1]};
 }
 
@@ -272,7 +272,7 @@ static bool run_gpu(lab_result *to, const lab_request *r, const room *m, err *e)
 bool lab_run(lab_result *to, const lab_request *r, err *e) {
     room m = {NULL, NULL};
     *to = (lab_result){0};
-    bool ok = make_room(&m, r->truth, e) && (r->t->cpu ? run_cpu : run_gpu)(to, r, &m, e);
+    bool ok = lab_make_room(&m, r->truth, e) && (r->t->cpu ? run_cpu : run_gpu)(to, r, &m, e);
     mem_free(m.image);
     mem_free(m.noise);
     return ok || err_in(e, "%s of %u x %u", r->t->name, r->truth->n, r->truth->n);

@@ -3,19 +3,19 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_missing(const lab_column *c, const lab_cell *v) {
+static bool table_is_missing(const lab_column *c, const lab_cell *v) {
     return c->kind == LAB_NAME ? !v->word : c->kind == LAB_SPREAD ? false : isnan(v->number);
 }
 
 /* Adds the row, or with no cells the names of the columns. */
-static void add_words(const lab_table *t, const lab_cell *cell) {
+static void table_add_words(const lab_table *t, const lab_cell *cell) {
     for (int i = 0; i < t->columns; i++) {
         const lab_column *c = &t->column[i];
         if (!c->head) continue;
         double number = cell && c->kind == LAB_SPREAD ? cell[i].spread->median
                         : cell && c->kind != LAB_NAME ? cell[i].number
                                                       : 0;
-        if (!cell || is_missing(c, &cell[i]))
+        if (!cell || table_is_missing(c, &cell[i]))
             text_add(t->to, "%*s", c->width, cell ? "-" : c->head);
         else if (c->kind == LAB_NAME)
             text_add(t->to, "%*s", c->width, cell[i].word);
@@ -28,13 +28,13 @@ static void add_words(const lab_table *t, const lab_cell *cell) {
 }
 
 /* Opens and closes the objects that keys name before their point. */
-static void add_json(const lab_table *t, const lab_cell *cell) {
+static void table_add_json(const lab_table *t, const lab_cell *cell) {
     json_out *j = t->json;
     char open[32] = "";
     json_block(j, NULL);
     for (int i = 0; i < t->columns; i++) {
         const lab_column *c = &t->column[i];
-        if (!c->key || is_missing(c, &cell[i])) continue;
+        if (!c->key || table_is_missing(c, &cell[i])) continue;
         const char *point = strchr(c->key, '.'), *key = point ? point + 1 : c->key;
         size_t n = point ? (size_t)(point - c->key) : 0;
         if (n != strlen(open) || strncmp(open, c->key, n) != 0) {
@@ -63,12 +63,12 @@ static void add_json(const lab_table *t, const lab_cell *cell) {
 
 void lab_table_row(lab_table *t, const lab_cell *cell) {
     if (t->json) {
-        add_json(t, cell);
+        table_add_json(t, cell);
         return;
     }
-    if (!t->begun) add_words(t, NULL);
+    if (!t->begun) table_add_words(t, NULL);
     t->begun = true;
-    add_words(t, cell);
+    table_add_words(t, cell);
 }
 
 void lab_table_begin(lab_table *t, const char *title) {

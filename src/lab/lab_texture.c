@@ -7,7 +7,8 @@
 static const VkFormat FORMAT = VK_FORMAT_R32G32_SFLOAT;
 enum { TEXEL = 2 * sizeof(float) };
 
-static bool make_image(lab_texture *t, const gpu_device *g, const lab_layers *from, err *e) {
+static bool texture_make_image(lab_texture *t, const gpu_device *g, const lab_layers *from,
+                               err *e) {
     VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                               .imageType = VK_IMAGE_TYPE_2D,
                               .format = FORMAT,
@@ -125,7 +126,7 @@ bool lab_texture_make(lab_texture *t, const gpu_device *g, const lab_layers *fro
     vkGetPhysicalDeviceFormatProperties(g->physical, FORMAT, &f);
     t->filters = !from->fetch &&
                  f.optimalTilingFeatures & VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT;
-    return make_image(t, g, from, e) && fill_image(t, g, from, e) &&
+    return texture_make_image(t, g, from, e) && fill_image(t, g, from, e) &&
            make_set(t, g, from->layers, e);
 }
 

@@ -28,8 +28,8 @@ typedef struct lab_texture {
     bool filters; /* texture units interpolate such texels; else the shader does it */
 } lab_texture;
 
-/* Makes it from a zeroed one, with the values in `from`; the caller frees it after a failure, too.
- */
+/* Makes it from a zeroed one, with the values in `from`; the caller frees it after a failure,
+ * too. */
 bool lab_texture_make(lab_texture *t, const gpu_device *g, const lab_layers *from, err *e);
 void lab_texture_free(lab_texture *t, const gpu_device *g);
 

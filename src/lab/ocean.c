@@ -37,8 +37,8 @@ static double amplitude(void) {
     return root / sqrt(sum);
 }
 
-/* Two normal numbers that belong to a wave, the same on every grid: Box and Muller's, from a hash.
- */
+/* Two normal numbers that belong to a wave, the same on every grid: Box and Muller's, from a
+ * hash. */
 static void normals(int x, int y, double to[2]) {
     uint64_t h = (uint64_t)(x + 65536) << 32 | (uint32_t)(y + 65536);
     double u[2];

@@ -72,11 +72,11 @@ typedef struct {
     const ocean *o;
     double *want[OCEAN_IMAGES]; /* of frame CHECKED */
     lab_table table;
-} bench;
+} ocean_bench;
 
 /* Returns the largest errors of all images. */
-static bool check(lab_error *to, lab_ready *r, const uint32_t where[OCEAN_IMAGES], const bench *b,
-                  err *e) {
+static bool ocean_check(lab_error *to, lab_ready *r, const uint32_t where[OCEAN_IMAGES],
+                        const ocean_bench *b, err *e) {
     uint32_t n = b->o->n;
     lab_complex *got = mem_raw((size_t)n * n, sizeof *got, "image", e);
     r->frame = CHECKED;
@@ -111,7 +111,7 @@ static const lab_column COLUMN[] = {
 /* clang-format on */
 enum { COLUMNS = sizeof COLUMN / sizeof COLUMN[0] };
 
-static bool run_one(bench *b, const lab_transform *t, err *e) {
+static bool run_one(ocean_bench *b, const lab_transform *t, err *e) {
     uint32_t n = b->o->n, where[OCEAN_IMAGES], rounds = 0;
     lab_program p = {0};
     lab_ready ready = {0};
@@ -122,7 +122,7 @@ static bool run_one(bench *b, const lab_transform *t, err *e) {
     bool ok = ocean_program(&p, where, t, &ask, b->o, e) && lab_ready_make(&ready, b->gpu, &p, e) &&
               lab_put(&ready, p.set[2 * OCEAN_IMAGES][OCEAN_WAVES], b->o->wave, e) &&
               lab_put(&ready, p.set[2 * OCEAN_IMAGES][OCEAN_TURNS], b->o->turns, e) &&
-              check(&error, &ready, where, b, e) &&
+              ocean_check(&error, &ready, where, b, e) &&
               lab_rounds(&frame, &rounds, &pace, ocean_round, &ready, e);
     if (ok) {
         /* The waves and their turns, the spectra, and the transforms. */
@@ -147,7 +147,8 @@ static bool run_one(bench *b, const lab_transform *t, err *e) {
 
 /* --- all of it ------------------------------------------------------------------------------- */
 
-static bool run_size(bench *b, const lab_choice *c, uint32_t n, const char *picture, err *e) {
+static bool ocean_run_size(ocean_bench *b, const lab_choice *c, uint32_t n, const char *picture,
+                           err *e) {
     ocean o = {0};
     bool ok = ocean_make(&o, n, e);
     b->o = &o;
@@ -189,11 +190,11 @@ bool lab_bench_ocean(text *out, const lab_bench_request *r, err *e) {
     if (r->picture && !image_can_create(r->picture, e)) return false;
     lab_gpu gpu = {.threads = r->threads};
     json_out json;
-    bench b = {&gpu, r, NULL, {NULL}, {COLUMN, COLUMNS, out, r->json ? &json : NULL, false}};
+    ocean_bench b = {&gpu, r, NULL, {NULL}, {COLUMN, COLUMNS, out, r->json ? &json : NULL, false}};
     bool ok = lab_gpu_open(&gpu, r->gpu, e);
     lab_table_begin(&b.table, "a sea of n x n points, 8 fields in 4 complex transforms a frame");
     for (uint32_t i = 0; ok && i < choice.sizes; i++)
-        ok = run_size(&b, &choice, choice.size[i], i ? NULL : r->picture, e);
+        ok = ocean_run_size(&b, &choice, choice.size[i], i ? NULL : r->picture, e);
     lab_table_end(&b.table);
     lab_gpu_close(&gpu);
     return ok;

@@ -12,7 +12,7 @@ typedef struct {
     float x, y, z; /* z is up; metres */
 } vec;
 
-static vec add(vec a, vec b) {
+static vec view_add(vec a, vec b) {
     return (vec){a.x + b.x, a.y + b.y, a.z + b.z};
 }
 static vec scale(vec a, float s) {
@@ -25,7 +25,7 @@ static vec unit(vec a) {
     return scale(a, 1 / sqrtf(dot(a, a)));
 }
 static vec mix(vec a, vec b, float t) {
-    return add(scale(a, 1 - t), scale(b, t));
+    return view_add(scale(a, 1 - t), scale(b, t));
 }
 
 /* --- the surface ----------------------------------------------------------------------------- */
@@ -112,8 +112,8 @@ static vec sky(vec d) {
                      GLOW = {1.5f, 0.75f, 0.3f}, DISC = {900, 560, 260};
     float up = max_float(d.z, 0), cosine = min_float(dot(d, SUN), 1), angle = acosf(cosine);
     vec c = mix(ZENITH, HORIZON, powf(1 - up, 5));
-    c = add(c, scale(GLOW, expf(-5 * angle)));
-    return add(c, scale(DISC, expf(-powf(angle / 0.0075f, 4))));
+    c = view_add(c, scale(GLOW, expf(-5 * angle)));
+    return view_add(c, scale(DISC, expf(-powf(angle / 0.0075f, 4))));
 }
 
 /* What the water sends to the eye: it mirrors the sky by Fresnel's law, shows its own colour where
@@ -123,7 +123,7 @@ static vec shade(const water *w, vec p, vec d, float distance) {
     float calm = expf(-distance / 700); /* far waves are smaller than a pixel */
     vec normal = unit((vec){-w->slope_x * calm, -w->slope_y * calm, 1});
     float facing = max_float(-dot(d, normal), 0.02f), f = 0.02f + 0.98f * powf(1 - facing, 5);
-    vec mirrored = add(d, scale(normal, 2 * facing));
+    vec mirrored = view_add(d, scale(normal, 2 * facing));
     mirrored.z = fabsf(mirrored.z);
     float thin = clamp_float((p.z + 0.6f) / 3.5f, 0, 1) * max_float(dot(d, SUN), 0);
     vec c = mix(mix(DEEP, CREST, thin * thin), sky(unit(mirrored)), f);
@@ -135,13 +135,13 @@ static vec trace(const surface *s, vec d) {
     if (d.z > -1e-4f) return sky(d);
     float t = max_float((EYE.z - s->highest) / -d.z, 1), step = 0;
     for (;; t += step) {
-        vec p = add(EYE, scale(d, t));
+        vec p = view_add(EYE, scale(d, t));
         water w = water_at(s, p.x, p.y);
         if (p.z <= w.height || t > 6000) {
             for (int i = 0; i < 8 && t <= 6000; i++) { /* bisect the last step */
                 step /= 2;
                 t += p.z <= w.height ? -step : step;
-                p = add(EYE, scale(d, t));
+                p = view_add(EYE, scale(d, t));
                 w = water_at(s, p.x, p.y);
             }
             vec haze = sky(unit((vec){d.x, d.y, 0.01f}));
@@ -170,8 +170,9 @@ static bool render_row(void *ctx, size_t index, int worker, err *e) {
         for (int i = 0; i < SAMPLES * SAMPLES; i++) {
             float u = ((float)x + ((float)(i % SAMPLES) + 0.5f) / SAMPLES) * 2 / WIDTH - 1;
             float w = ((float)index + ((float)(i / SAMPLES) + 0.5f) / SAMPLES) * 2 / HEIGHT - 1;
-            vec d = add(ahead, add(scale(right, wide * u), scale(up, -wide * w * HEIGHT / WIDTH)));
-            sum = add(sum, trace(v->s, unit(d)));
+            vec d = view_add(
+                ahead, view_add(scale(right, wide * u), scale(up, -wide * w * HEIGHT / WIDTH)));
+            sum = view_add(sum, trace(v->s, unit(d)));
         }
         const float rgb[3] = {sum.x, sum.y, sum.z};
         for (int c = 0; c < 3; c++) {

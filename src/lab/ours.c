@@ -19,7 +19,7 @@ enum { COLUMNS = 8, LEAST_THREADS = 64 };
 enum { WHOLE_UPTO = 9216 };
 
 /* Returns the bytes of one component of a line in shared memory: see STRIDE_0 in fft.glsl. */
-static uint32_t shared_of(const plan_fft *f) {
+static uint32_t ours_shared_of(const plan_fft *f) {
     uint32_t stride = 1;
     for (uint32_t s = f->stages; s-- > 1;) stride = f->radix[s] * stride | 1;
     return f->radix[0] * stride * (uint32_t)sizeof(float);
@@ -49,7 +49,7 @@ bool lab_ours(lab_program *to, const lab_ask *ask, err *e) {
     if (!length_radices(&f, ask->n, l->invocations, LENGTH_COMPLEX))
         return err_set(e, ERR_NO_DEVICE, "no radices for %u with %u threads", ask->n,
                        l->invocations);
-    uint32_t entries = plan_twiddle_entries(&f), line = shared_of(&f);
+    uint32_t entries = plan_twiddle_entries(&f), line = ours_shared_of(&f);
     bool whole = 2 * line <= WHOLE_UPTO;
     if (whole) line *= 2;
     for (int way = 0; way < LAB_WAYS; way++)

@@ -18,7 +18,7 @@ struct textbook {
     void (*form)(const textbook *t, lab_complex *to, lab_complex *line);
 };
 
-static lab_complex add(lab_complex a, lab_complex b) {
+static lab_complex textbook_add(lab_complex a, lab_complex b) {
     return (lab_complex){a.re + b.re, a.im + b.im};
 }
 static lab_complex sub(lab_complex a, lab_complex b) {
@@ -40,7 +40,7 @@ static void dft(const textbook *t, lab_complex *to, lab_complex *line) {
     for (uint32_t k = 0; k < t->n; k++) {
         lab_complex sum = {0, 0};
         for (uint32_t i = 0, m = 0; i < t->n; i++, m += k, m -= m >= t->n ? t->n : 0)
-            sum = add(sum, mul(line[i], w(t, m)));
+            sum = textbook_add(sum, mul(line[i], w(t, m)));
         to[k] = sum;
     }
 }
@@ -57,7 +57,7 @@ static void recurse(const textbook *t, lab_complex *to, const lab_complex *from,
     recurse(t, to + h, from + step, 2 * step);
     for (uint32_t j = 0; j < h; j++) {
         lab_complex e = to[j], o = mul(to[j + h], w(t, j * step));
-        to[j] = add(e, o);
+        to[j] = textbook_add(e, o);
         to[j + h] = sub(e, o);
     }
 }
@@ -85,7 +85,7 @@ static void ct2_dit(const textbook *t, lab_complex *to, lab_complex *line) {
         for (uint32_t start = 0; start < n; start += 2 * h)
             for (uint32_t j = 0; j < h; j++) {
                 lab_complex e = to[start + j], o = mul(to[start + j + h], w(t, j * (n / (2 * h))));
-                to[start + j] = add(e, o);
+                to[start + j] = textbook_add(e, o);
                 to[start + j + h] = sub(e, o);
             }
 }
@@ -98,7 +98,7 @@ static void ct2_dif(const textbook *t, lab_complex *to, lab_complex *line) {
         for (uint32_t start = 0; start < n; start += 2 * h)
             for (uint32_t j = 0; j < h; j++) {
                 lab_complex a = line[start + j], b = line[start + j + h];
-                line[start + j] = add(a, b);
+                line[start + j] = textbook_add(a, b);
                 line[start + j + h] = mul(sub(a, b), w(t, j * (n / (2 * h))));
             }
     reverse_bits(to, line, n);

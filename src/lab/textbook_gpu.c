@@ -50,8 +50,8 @@ typedef struct {
 static bool one_dispatch(lab_program *to, const lab_ask *ask, const axis_form *f, err *e) {
     uint32_t n = ask->n, butterflies = n / f->radix;
     uint32_t stages = ceil_div_u32(lab_log2(n), lab_log2(f->radix));
-    /* As many threads as one butterfly each needs, or as a subgroup has, or as the device allows.
-     */
+    /* As many threads as one butterfly each needs, or as a subgroup has, or as the device
+     * allows. */
     uint32_t threads =
         min_u32(max_u32(butterflies / f->wide, min_u32(butterflies, 32)), ask->limits.invocations);
     /* In global memory, the stages go to and fro; an odd number of them ends in B. */

@@ -237,7 +237,6 @@ says() { # code, words, arguments
     for o in --bless --keep-going --github --junit=x --json=x --html=x --device=cpu --require-cases=1; do
         none "${o%%=*}" "with --list" check s.json --list $o
     done
-    none --rounds "with --calibrate" bench --calibrate --rounds 3
     none --normalize "without a file as --kernel" bench --kernel 64 --normalize sum
     none --csv "with --json" bench --json --csv
     says 64 "bench takes no option --layers; it is for apply, plan, info" bench --layers rgba

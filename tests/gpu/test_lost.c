@@ -267,32 +267,34 @@ static void blooms(void **state) {
 
 /* --- auto ------------------------------------------------------------------------------------ */
 
-/* A folder of measured speeds by which `auto` takes the Vulkan device, not the CPU. NULL: there is
- * only one of them. */
-static const char *biased_folder(const char **name) {
-    static const device_speed FAST = {.frame = 1e-9, .work = 1e-18, .measured = true},
-                              SLOW = {.start = 100, .frame = 100, .work = 1, .measured = true};
-    static char folder[4096];
-    bool cpu = false, vulkan = false;
+/* Opens the machine's devices with speeds by which `auto` takes the Vulkan device, not the CPU.
+ * NULL: there is only one of them. */
+static device_pool *biased_pool(void) {
+    static const device_speed FAST = {.frame = 1e-9, .work = 1e-18},
+                              SLOW = {.start = 100, .frame = 100, .work = 1};
+    device_forecast all[ENGINE_DEVICES];
+    const device_list *list;
+    const device_request r = {
+        .want = "all", .images = 1, .ask = {.size = {W, H}, .channels = 1, .spectra = 1}};
     err e = {0};
-    snprintf(folder, sizeof folder, "%s", make_path("biased"));
-    for (uint32_t i = 0; i < devices; i++) {
-        bool is_cpu = device[i].class == ENGINE_CPU;
-        CHECK_OK(device_speed_save(&device[i], par_threads(make_threads()), is_cpu ? &SLOW : &FAST,
-                                   folder, &e),
-                 e);
-        if (!is_cpu && !vulkan) *name = device[i].name;
+    device_pool *p = device_pool_open(make_threads(), NULL, 0, &e);
+    CHECK_OK(p && device_pool_choose(p, all, &list, &r, &e) >= 0, e);
+    bool cpu = false, vulkan = false;
+    for (uint32_t i = 0; i < list->count; i++) {
+        bool is_cpu = list->device[i].class == ENGINE_CPU;
+        ((device_list *)list)->speed[i] = is_cpu ? SLOW : FAST;
         cpu |= is_cpu;
         vulkan |= !is_cpu;
     }
-    return cpu && vulkan ? folder : NULL;
+    if (!cpu || !vulkan) device_pool_close(&p);
+    return p;
 }
 
 /* Whether memory, a submission or a frame fails: the image is bloomed on the CPU, the report says
  * why, and the images after it do not ask the device again. */
 static void auto_with(const char *channel, float near) {
-    const char *name = NULL, *folder = biased_folder(&name);
-    if (!folder) skip();
+    device_pool *pool = biased_pool();
+    if (!pool) skip();
     int *const FAILURE[] = {&allocations, &submissions, &waits, &hangs};
     const char *kernel = glare_kernel("auto.exr", glare_power, 5, 5, "R:float");
     image *img = glare_image(channel, W, H);
@@ -306,9 +308,9 @@ static void auto_with(const char *channel, float near) {
     bloom_close(&b);
     for (int f = 0; f < 4; f++) {
         s = glare_settings("auto");
-        s.cache_dir = folder;
         s.images = 1000;
-        CHECK_OK((b = bloom_open(&s, kernel, make_threads(), &e)), e);
+        if (!pool) pool = biased_pool();
+        CHECK_OK((b = bloom_open_on(&s, kernel, pool, &e)), e);
         for (int frame = 0; frame < 3; frame++) {
             image *got = glare_copy(img);
             if (frame == 1 || f == 0) *FAILURE[f] = 1; /* at once, or after a frame that came */
@@ -324,6 +326,7 @@ static void auto_with(const char *channel, float near) {
         }
         allocations = submissions = waits = hangs = 0;
         bloom_close(&b);
+        device_pool_close(&pool);
     }
     free(r);
     image_free(&img);

@@ -5,9 +5,7 @@
 #include "unit/check.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* --- a machine ------------------------------------------------------------------------------ */
 
@@ -37,7 +35,7 @@ static void machine(device_list *l) {
         .class = ENGINE_SOFTWARE, .name = "llvmpipe", .uuid = {9}, .limits = GPU_LIMITS};
     for (int i = 0; i < DEVICES; i++) {
         d[i].number = i;
-        l->speed[i] = device_speed_default(d[i].class, 2);
+        l->speed[i] = device_speed_of(d[i].class, 2);
     }
     l->speed[BIG].work /= 10;
 }
@@ -288,58 +286,6 @@ static void test_drivers_are_not_loaded_in_vain(void **state) {
     assert_int_equal(l.listed, DEVICES_ALL);
 }
 
-/* --- speeds that were measured ---------------------------------------------------------------- */
-
-static void write_at(const char *dir, const char *content) {
-    char command[512];
-    snprintf(command, sizeof command, "for f in %s/device-speed-*; do printf '%s' > $f; done", dir,
-             content);
-    assert_int_equal(system(command), 0);
-}
-
-static void test_speeds_are_kept_per_device(void **state) {
-    (void)state;
-    device_list l;
-    const engine_device *d = l.device;
-    device_speed mine = {0.125, 0.25, 1e-9, 2e-10, 5.5, false};
-    machine(&l);
-    char dir[] = "/tmp/fftbloom-speed-XXXXXX", command[64];
-    assert_non_null(mkdtemp(dir));
-    err e = {0};
-    CHECK_OK(device_speed_save(&d[CPU], 2, &mine, dir, &e), e);
-    device_speed got = device_speed_load(&d[CPU], 2, dir);
-    assert_true(got.measured);
-    assert_true(got.start == 0.125 && got.frame == 0.25 && got.transfer == 1e-9 &&
-                got.work == 2e-10 && got.doubles == 5.5);
-    assert_false(device_speed_load(&d[CPU], 3, dir).measured); /* another number of cores */
-    assert_false(device_speed_load(&d[BIG], 2, dir).measured);
-    assert_false(device_speed_load(&d[CPU], 2, NULL).measured);
-
-    static const char *const BROKEN[] = {
-        "",
-        "fftbloom device speed 2\\n",
-        "fftbloom device speed 1\\nstart 1\\nframe 1\\ntransfer 1\\n",
-        "fftbloom device speed 1\\nstart 1\\nframe 1\\ntransfer 1\\nwork -1\\n",
-        "fftbloom device speed 1\\nstart 1\\nframe nan\\ntransfer 1\\nwork 1\\n",
-        "fftbloom device speed 1\\nstart 1\\nframe 1e300\\ntransfer 1\\nwork 1\\n",
-        "fftbloom device speed 1\\nstart 1\\nframe 1\\ntransfer 1\\nwork 1x\\n",
-        "fftbloom device speed 1\\nstart 1\\nframe 1\\ntransfer 1\\nwork 1\\ndoubles no\\n",
-    };
-    device_speed preset = device_speed_default(ENGINE_CPU, 2);
-    for (size_t i = 0; i < sizeof BROKEN / sizeof BROKEN[0]; i++) {
-        write_at(dir, BROKEN[i]);
-        got = device_speed_load(&d[CPU], 2, dir);
-        assert_false(got.measured);
-        assert_true(got.work == preset.work && got.start == preset.start);
-    }
-    /* A file from before doubles were measured. */
-    write_at(dir, "fftbloom device speed 1\\nstart 1\\nframe 1\\ntransfer 1\\nwork 1\\n");
-    got = device_speed_load(&d[CPU], 2, dir);
-    assert_true(got.measured && got.work == 1 && got.doubles == preset.doubles);
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    assert_int_equal(system(command), 0);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact_wishes),
@@ -353,7 +299,6 @@ int main(void) {
         cmocka_unit_test(test_decision_without_doubles),
         cmocka_unit_test(test_price_of_doubles),
         cmocka_unit_test(test_drivers_are_not_loaded_in_vain),
-        cmocka_unit_test(test_speeds_are_kept_per_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

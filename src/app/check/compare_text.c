@@ -13,7 +13,7 @@ compare_limits compare_limits_of(const settings *s) {
 }
 
 /* Returns the value of the worst pixel in a channel of one of the images. */
-static double value_at(const comparison *c, const image *img, int channel) {
+static double text_value_at(const comparison *c, const image *img, int channel) {
     float f;
     size_t at = (size_t)(c->max_y - c->y0) * c->w + (size_t)(c->max_x - c->x0);
     image_to_float(&f, img->plane[c->of.part][channel],
@@ -50,10 +50,10 @@ void compare_words(const comparison *c, text *to) {
         text_add_clean(to, channel_name(c, c->max_channel));
         text_add(to, ")  values are ");
         for (int i = 0; i < c->channels; i++)
-            text_add(to, "%s%g", i ? ", " : "", value_at(c, c->of.a, c->channel[i].a));
+            text_add(to, "%s%g", i ? ", " : "", text_value_at(c, c->of.a, c->channel[i].a));
         text_add(to, " vs ");
         for (int i = 0; i < c->channels; i++)
-            text_add(to, "%s%g", i ? ", " : "", value_at(c, c->of.b, c->channel[i].b));
+            text_add(to, "%s%g", i ? ", " : "", text_value_at(c, c->of.b, c->channel[i].b));
     }
     text_add(to, "\n");
     add_over(c, c->warned, c->limits.warn, "", to);
@@ -104,8 +104,8 @@ void compare_json(const comparison *c, json_out *j) {
         json_real_or_word(j, "energy_b", DIGITS, k->sum_b);
         json_real_or_word(j, "energy_ratio", DIGITS, ratio(k));
         if (c->max > 0) {
-            json_real_or_word(j, "worst_a", DIGITS, value_at(c, c->of.a, k->a));
-            json_real_or_word(j, "worst_b", DIGITS, value_at(c, c->of.b, k->b));
+            json_real_or_word(j, "worst_a", DIGITS, text_value_at(c, c->of.a, k->a));
+            json_real_or_word(j, "worst_b", DIGITS, text_value_at(c, c->of.b, k->b));
         }
         json_close(j);
     }

@@ -25,7 +25,7 @@ typedef struct {
     size_t expanded;           /* bytes of strings whose variables are replaced */
     const config_chain *chain; /* the file at hand and those that include it */
     err *e;
-} reader;
+} suite_reader;
 
 /* Makes room for one more item in a list. Returns NULL, with an error, if there is no memory. */
 static void *more(void *list, size_t count, size_t size, err *e) {
@@ -36,7 +36,7 @@ static void *more(void *list, size_t count, size_t size, err *e) {
 
 /* --- one case ------------------------------------------------------------------------------ */
 
-static bool read_variables(reader *r, variables *to, const json_value *object) {
+static bool read_variables(suite_reader *r, variables *to, const json_value *object) {
     for (const json_value *v = object->child; v; v = v->next) {
         text value = {0};
         err why = {0};
@@ -52,7 +52,7 @@ static bool read_variables(reader *r, variables *to, const json_value *object) {
 }
 
 /* Reads the keys of a case or of defaults; name and variables were read before. */
-static bool read_keys(reader *r, suite_case_reader *to, const json_value *object,
+static bool read_keys(suite_reader *r, suite_case_reader *to, const json_value *object,
                       suite_key_place place) {
     for (const json_value *v = object->child; v; v = v->next) {
         const option *o;
@@ -65,7 +65,7 @@ static bool read_keys(reader *r, suite_case_reader *to, const json_value *object
 }
 
 /* Checks rules that concern several keys. */
-static bool check_case(reader *r, const suite_case *c, const json_value *v) {
+static bool check_case(suite_reader *r, const suite_case *c, const json_value *v) {
     bool referenced = false;
     for (int i = 0; i < SUITE_CLASSES; i++) referenced |= c->reference[i].count > 0;
     for (size_t i = 0; i + 1 < r->s->count; i++)
@@ -87,7 +87,7 @@ static bool check_case(reader *r, const suite_case *c, const json_value *v) {
     return true;
 }
 
-static bool fill_case(reader *r, const scope *f, suite_case *c, const json_value *v) {
+static bool fill_case(suite_reader *r, const scope *f, suite_case *c, const json_value *v) {
     suite_case_reader to = {{&c->s, &r->set, r->chain}, c};
     const json_value *name = json_get(v, "name"), *words = json_get(v, "variables");
     const option *o;
@@ -106,7 +106,7 @@ static bool fill_case(reader *r, const scope *f, suite_case *c, const json_value
     return check_case(r, c, v);
 }
 
-static bool add_case(reader *r, const scope *f, const json_value *v, const char *file) {
+static bool suite_add_case(suite_reader *r, const scope *f, const json_value *v, const char *file) {
     suite *s = r->s;
     if (v->type != JSON_OBJECT)
         return json_err(v, r->e, "a case is an object, not %s", json_type_name(v->type));
@@ -124,9 +124,9 @@ static bool add_case(reader *r, const scope *f, const json_value *v, const char 
 
 /* --- one file ------------------------------------------------------------------------------ */
 
-static bool read_file(reader *r, scope *f, const char *path, const json_value *at);
+static bool suite_read_file(suite_reader *r, scope *f, const char *path, const json_value *at);
 
-static bool take_defaults(reader *r, scope *f, const json_value *one) {
+static bool take_defaults(suite_reader *r, scope *f, const json_value *one) {
     const json_value **list = more(f->first, f->count, sizeof *list, r->e);
     if (!list) return false;
     f->first = list;
@@ -139,7 +139,7 @@ static void free_scope(scope *f) {
     free(f->first);
 }
 
-static bool include(reader *r, scope *f, const json_value *v) {
+static bool include(suite_reader *r, scope *f, const json_value *v) {
     if (v->type == JSON_ARRAY) {
         bool ok = true;
         for (v = v->child; ok && v; v = v->next)
@@ -150,7 +150,7 @@ static bool include(reader *r, scope *f, const json_value *v) {
     scope inner = {0};
     char *path = config_string(&r->set, v, "include", true, r->e);
     f->words.weaker = &inner.words;
-    bool ok = path && read_file(r, &inner, path, v);
+    bool ok = path && suite_read_file(r, &inner, path, v);
     f->words.weaker = NULL;
     ok = ok && variables_append(&f->words, &inner.words, r->e);
     for (size_t i = 0; ok && i < inner.count; i++) ok = take_defaults(r, f, inner.first[i]);
@@ -161,7 +161,7 @@ static bool include(reader *r, scope *f, const json_value *v) {
 
 /* Reads the keys in the order in which they depend on each other, whatever their order in the
  * file. */
-static bool read_suite(reader *r, scope *f, const json_document *d, const char *file) {
+static bool read_suite(suite_reader *r, scope *f, const json_document *d, const char *file) {
     const json_value *root = json_root(d), *v;
     const option *o;
     for (v = root->child; v; v = v->next)
@@ -175,12 +175,12 @@ static bool read_suite(reader *r, scope *f, const json_document *d, const char *
         return json_err(v, r->e, "a suite has at most %d cases, not %d", SUITE_CASES, v->children);
     if (v)
         for (v = v->child; v; v = v->next)
-            if (!add_case(r, f, v, file)) return false;
+            if (!suite_add_case(r, f, v, file)) return false;
     return true;
 }
 
 /* Reads a file. Keeps its document, which holds defaults, and its path, to which cases refer. */
-static bool read_file(reader *r, scope *f, const char *path, const json_value *at) {
+static bool suite_read_file(suite_reader *r, scope *f, const char *path, const json_value *at) {
     suite *s = r->s;
     json_document **documents = more(r->document, r->documents, sizeof *documents, r->e);
     if (!documents) return false;
@@ -208,13 +208,13 @@ static bool read_file(reader *r, scope *f, const char *path, const json_value *a
 
 bool suite_load(suite *s, const char *path, const char *set, err *e) {
     scope f = {0};
-    reader r = {.s = s, .e = e};
+    suite_reader r = {.s = s, .e = e};
     *s = (suite){0};
     r.set.weaker = &r.of_case;
     r.set.total = &r.expanded;
     r.of_case.weaker = &f.words;
     bool ok = (s->path = mem_str(path, e)) && (!set || variables_parse(&r.set, set, e)) &&
-              read_file(&r, &f, path, NULL);
+              suite_read_file(&r, &f, path, NULL);
     if (ok && s->count == 0) ok = err_set(e, ERR_CONFIG, "%s: the suite has no cases", path);
     for (size_t i = 0; i < r.documents; i++) json_free(&r.document[i]);
     free(r.document);

@@ -98,7 +98,7 @@ void suite_origin_json(const image *reference, text *to) {
 
 /* Finds the value of a setting in the lines of a look, without quotes; "" where it has its default
  * value. */
-static void add_value(const char *look, const char *name, size_t n, text *to) {
+static void bless_add_value(const char *look, const char *name, size_t n, text *to) {
     for (const char *s = look; s && *s; s = strchr(s, '\n') ? strchr(s, '\n') + 1 : NULL) {
         if (strncmp(s, name, n) != 0 || s[n] != ' ') continue;
         for (s += n + 1; *s && *s != '\n'; s++)
@@ -123,8 +123,8 @@ static void add_changes(const char *these, const char *except, const char *was, 
         text_add_bytes(&twice, s, n);
         text_add(&twice, " ");
         bool seen = except && (strncmp(except, twice.s + 1, n + 1) == 0 || strstr(except, twice.s));
-        add_value(was, s, n, &before);
-        add_value(now, s, n, &after);
+        bless_add_value(was, s, n, &before);
+        bless_add_value(now, s, n, &after);
         if (!seen && strcmp(before.s, after.s) != 0)
             text_add(to, "%s%.*s %s -> %s", to->n ? ", " : "", (int)n, s, before.s, after.s);
         text_free(&before);

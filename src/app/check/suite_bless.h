@@ -24,8 +24,8 @@ typedef struct {
     text of[SUITE_ORIGINS];
 } suite_origin;
 
-/* Fills the origin of a run of the case on a device; reads the bytes of its input and its kernel.
- */
+/* Fills the origin of a run of the case on a device; reads the bytes of its input and its
+ * kernel. */
 bool suite_origin_make(suite_origin *o, const suite_case *c, const engine_device *d, err *e);
 void suite_origin_free(suite_origin *o);
 

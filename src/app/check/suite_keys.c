@@ -29,7 +29,7 @@ static bool read_string(suite_case_reader *r, const json_value *v, char **to, er
 
 /* --- name, skip, config -------------------------------------------------------------------- */
 
-static bool read_name(suite_case_reader *r, const json_value *v, err *e) {
+static bool keys_read_name(suite_case_reader *r, const json_value *v, err *e) {
     if (!read_string(r, v, &r->c->name, e)) return false;
     for (const char *p = r->c->name; *p; p++)
         if ((unsigned char)*p < ' ') return json_err(v, e, "a name must be one line of text");
@@ -162,7 +162,7 @@ const suite_key SUITE_KEYS[] = {
     {"cases", KEY_OF_SUITE, ARRAY, NULL,
      "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/case\"}}",
      "The cases, in the order in which they run."},
-    {"name", KEY_OF_CASE, STRING, read_name, "{\"type\": \"string\", \"minLength\": 1}",
+    {"name", KEY_OF_CASE, STRING, keys_read_name, "{\"type\": \"string\", \"minLength\": 1}",
      "The case's name, unique in the suite; ${case} in its strings."},
     {"config", KEY_OF_CASE | KEY_OF_DEFAULTS, STRING | OBJECT, read_config,
      "{\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, {\"$ref\": \"#/$defs/config\"}]}",
@@ -186,7 +186,7 @@ const suite_key SUITE_KEYS[] = {
 };
 const int SUITE_KEY_COUNT = (int)(sizeof SUITE_KEYS / sizeof SUITE_KEYS[0]);
 
-static bool unknown(const json_value *v, suite_key_place place, err *e) {
+static bool keys_unknown(const json_value *v, suite_key_place place, err *e) {
     static const char *const PLACE[] = {
         [KEY_OF_SUITE] = "suite", [KEY_OF_CASE] = "case", [KEY_OF_DEFAULTS] = "default"};
     const char *names[SETTINGS_ROOM + sizeof SUITE_KEYS / sizeof SUITE_KEYS[0]];
@@ -213,6 +213,6 @@ const suite_key *suite_key_find(const json_value *v, suite_key_place place, cons
         return NULL;
     }
     if (place != KEY_OF_SUITE && !strchr(v->key, '-')) *o = option_find(v->key, FOR_CASE);
-    if (!*o) unknown(v, place, e);
+    if (!*o) keys_unknown(v, place, e);
     return NULL;
 }

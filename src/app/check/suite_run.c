@@ -132,7 +132,7 @@ static bool find_nearest(case_result *c, const suite_matching *with, const suite
     return true;
 }
 
-static void judge(case_result *c) {
+static void suite_judge(case_result *c) {
     static const case_state OF[] = {[COMPARE_MATCH] = CASE_PASS,
                                     [COMPARE_WARN] = CASE_WARN,
                                     [COMPARE_FAIL] = CASE_FAIL,
@@ -180,7 +180,7 @@ static bool hold_against(case_result *c, const case_run *r, bool sound, err *e) 
         suite_match_free(&c->match);
         ok = ok && find_nearest(c, &with, &(suite_paths){p->path, 1}, e);
     }
-    if (ok) judge(c);
+    if (ok) suite_judge(c);
     if (ok && c->match.reference) {
         suite_origin_json(c->match.reference, &c->origin);
         suite_origin_compare(c->match.reference, &o, &c->notes);

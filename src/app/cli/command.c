@@ -152,7 +152,6 @@ const command COMMANDS[] = {
                      "--queue 50"},
                     {"Time the CPU, and print JSON.",
                      "fftbloom bench --device cpu --size 3840x2160 --kernel 512 --json"},
-                    {"Measure the devices, once per machine.", "fftbloom bench --calibrate"},
                     {"Compare transforms.", "fftbloom bench fft --size 128..4096 --device gpu"}},
     },
     {

@@ -39,7 +39,6 @@ static bool holds(option_condition c, const settings *s) {
     case WHERE_END_IS_SEEN: return s->farm == FARM_NONE || s->wait;
     case WHERE_DIFFERENCE: return s->output != NULL;
     case WHERE_CASES: return !s->list;
-    case WHERE_TIMES: return !s->calibrate;
     case WHERE_OURS: return s->rival == RIVAL_NONE;
     case WHERE_KERNEL_FILE: /* the kernel of bench may also be the size of a generated one */
         return kernel && kernel[strspn(kernel, "0123456789,")];
@@ -76,10 +75,6 @@ const option_rule OPTION_RULES[] = {
      "device progress keep_going bless require_device require_cases junit json html github",
      WHERE_CASES, "with --list"},
 
-    {FOR_BENCH,
-     "kernel normalize kernel_center kernel_scale correlate spectrum padding axis precision "
-     "pixel_type vram_limit size rounds queue in_flight warm_up csv engine",
-     WHERE_TIMES, "with --calibrate"},
     {FOR_BENCH, "csv spectrum padding axis precision pixel_type vram_limit in_flight", WHERE_OURS,
      "with --engine article"},
     {FOR_BENCH, "normalize kernel_center kernel_scale correlate", WHERE_KERNEL_FILE,

@@ -45,7 +45,6 @@ typedef enum {
     WHERE_END_IS_SEEN, /* the frames are made before the command ends */
     WHERE_DIFFERENCE,  /* diff writes an image */
     WHERE_CASES,       /* check runs cases */
-    WHERE_TIMES,       /* bench times frames */
     WHERE_OURS,        /* bench times our engine alone */
     WHERE_KERNEL_FILE, /* the kernel is read from a file */
     WHERE_PROGRESS_IS_JSON,

@@ -87,7 +87,7 @@ typedef struct {
     const char *size;
     uint32_t rounds, queue, in_flight;
     double warm_up;
-    bool calibrate, csv;
+    bool csv;
     const char *algorithm, *plot;
     settings_rival rival;
     setting value[SETTINGS_ROOM]; /* by the option's index in the table */

@@ -37,7 +37,7 @@ static bool is_current(const recipes *all, const job_files *files) {
     return current;
 }
 
-static bool make_chunks(farm *f, const recipes *all, err *e) {
+static bool farm_make_chunks(farm *f, const recipes *all, err *e) {
     enum { USUAL = 10 };
     size_t count = job_count(f->j), size = f->c->s.chunk ? f->c->s.chunk : USUAL;
     int *left = f->left = mem_new(count + 1, sizeof *left, "frames", e);
@@ -71,7 +71,7 @@ static char *absolute(const char *here, const char *path, err *e) {
 }
 
 /* Adds a name, in which all but letters, digits and .-_ become underscores. */
-static void add_plain(text *to, const char *name) {
+static void farm_add_plain(text *to, const char *name) {
     enum { LONGEST = 100 };
     for (int i = 0; name[i] && i < LONGEST; i++)
         text_add(to, "%c",
@@ -85,7 +85,7 @@ void farm_job_name(const farm *f, text *to) {
     if (frame_path_parse(&p, name, NULL)) text_add(&shot, "%s", p.before);
     while (shot.n && strchr("._- ", shot.s[shot.n - 1])) shot.s[--shot.n] = 0;
     text_add(to, "bloom-");
-    if (shot.n) add_plain(to, shot.s);
+    if (shot.n) farm_add_plain(to, shot.s);
     text_add(to, "%s%d-%d", shot.n ? "-" : "", f->left[0], f->left[f->frames - 1]);
     text_free(&shot);
     frame_pattern_free(&p);
@@ -110,7 +110,7 @@ static bool find_places(farm *f, err *e) {
     /* Each output has a folder of its own: fftbloom-farm/NAME-HASH. */
     text folder = {0};
     text_add(&folder, "fftbloom-farm/");
-    add_plain(&folder, slash ? slash + 1 : output);
+    farm_add_plain(&folder, slash ? slash + 1 : output);
     text_add(&folder, "-%.8s", f->mark);
     f->folder = absolute(f->here, f->c->s.farm_dir ? f->c->s.farm_dir : folder.s, e);
     text_free(&folder);
@@ -203,7 +203,7 @@ int farm_run(const cli *c, const job *j, const recipes *all, text *out, err *e) 
     if (template && !c->s.farm_template)
         err_set(e, ERR_USAGE, "--farm template needs --farm-template FILE");
     if (!e->code && find_places(&f, e) && make_flags(&f, e) && check_words(&f, e) &&
-        make_chunks(&f, all, e)) {
+        farm_make_chunks(&f, all, e)) {
         if (slurm && f.current) log_note("%zu frames are up to date", f.current);
         if (!f.chunks) log_note("nothing is left to do");
         if (!f.chunks && slurm && c->s.report)

@@ -63,7 +63,7 @@ static void add_last(const farm *f, text *to) {
 static void add_count(const farm *f, text *to) {
     text_add(to, "%zu", f->frames);
 }
-static void add_chunk(const farm *f, text *to) {
+static void template_add_chunk(const farm *f, text *to) {
     text_add(to, "%zu", f->each);
 }
 
@@ -82,7 +82,7 @@ static const struct {
     {"FIRST", add_first},
     {"LAST", add_last},
     {"COUNT", add_count},
-    {"CHUNK", add_chunk},
+    {"CHUNK", template_add_chunk},
 };
 enum { WORD_COUNT = sizeof WORDS / sizeof WORDS[0] };
 

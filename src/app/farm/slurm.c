@@ -17,7 +17,7 @@ enum { NOT_FOUND = 127 };
 
 /* Runs a program and takes all that it prints, errors included. Returns its exit status, NOT_FOUND
  * where there is no program of the name, and -1 where it could not be run or was killed. */
-static int run(const char *const argv[], text *said) {
+static int slurm_run(const char *const argv[], text *said) {
     int ends[2];
     text_add(said, "%s", "");
     if (pipe(ends) != 0) return -1;
@@ -72,7 +72,7 @@ static const char TEMPORARY[] = "*imed out*,*nable to contact*,*emporarily*,*onn
 
 bool slurm_submit(const char *script, char id[SLURM_ID], err *e) {
     text said = {0};
-    int status = run((const char *[]){"sbatch", "--parsable", script, NULL}, &said);
+    int status = slurm_run((const char *[]){"sbatch", "--parsable", script, NULL}, &said);
     const char *number = find_number(said.s);
     size_t digits = number ? strspn(number, "0123456789") : 0;
     bool ok = status == 0 && digits > 0 && digits < SLURM_ID;
@@ -96,7 +96,7 @@ bool slurm_submit(const char *script, char id[SLURM_ID], err *e) {
 
 bool slurm_can_wait(err *e) {
     text said = {0};
-    int status = run((const char *[]){"squeue", "--version", NULL}, &said);
+    int status = slurm_run((const char *[]){"squeue", "--version", NULL}, &said);
     text_free(&said);
     return status != NOT_FOUND ||
            err_set(e, ERR_NO_DEVICE, "--wait needs squeue, which is not on this machine");
@@ -112,8 +112,8 @@ static answer ask_sacct(const char *id) {
                                 "OUT_OF_MEMORY*,BOOT_FAIL*,DEADLINE*,REVOKED*";
     text said = {0};
     answer a = UNKNOWN;
-    int status =
-        run((const char *[]){"sacct", "-n", "-X", "-P", "-o", "State", "-j", id, NULL}, &said);
+    int status = slurm_run(
+        (const char *[]){"sacct", "-n", "-X", "-P", "-o", "State", "-j", id, NULL}, &said);
     char *at = NULL, *line = status == 0 ? strtok_r(said.s, "\n", &at) : NULL;
     for (; line && a != QUEUED; line = strtok_r(NULL, "\n", &at))
         a = text_glob_any(ENDED, line) ? OVER : QUEUED;
@@ -125,7 +125,8 @@ static answer ask_sacct(const char *id) {
  * end, and squeue then fails with "Invalid job id"; any other failure says nothing of the job. */
 static answer ask(const char *id, text *said) {
     text_free(said);
-    int status = run((const char *[]){"squeue", "-h", "-r", "-o", "%i", "-j", id, NULL}, said);
+    int status =
+        slurm_run((const char *[]){"squeue", "-h", "-r", "-o", "%i", "-j", id, NULL}, said);
     if (status == 0) return find_number(said->s) ? QUEUED : OVER;
     return strstr(said->s, "Invalid job id") ? OVER : ask_sacct(id);
 }

@@ -65,9 +65,7 @@ void describe_device(const engine_device *d, const device_speed *s, int index, t
     text_add(to, "%-3d %-8s %s", index, describe_class(d->class), d->name);
     if (d->driver[0]) text_add(to, ", %s", d->driver);
     if (d->memory) text_add(to, ", %s", text_bytes((double)d->memory, memory));
-    if (d->limits.float64)
-        text_add(to, ", float64 (%.1f times as long%s)", s->doubles,
-                 s->measured ? "" : ", by default");
+    if (d->limits.float64) text_add(to, ", float64 (%.1f times as long)", s->doubles);
     if (*uuid_of(d, uuid)) text_add(to, "\n             %s", uuid);
     text_add(to, "\n");
 }

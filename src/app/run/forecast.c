@@ -73,12 +73,10 @@ void forecast_free(forecast *f) {
 }
 
 void forecast_words(const forecast *f, text *to) {
-    uint32_t defaults = 0;
     text_add(to, "forecast of %u image%s, file to file\n", f->images, f->images == 1 ? "" : "s");
     for (uint32_t i = 0; i < f->all.devices; i++) {
         const device_forecast *one = &f->all.each[i];
         const engine_device *d = &f->all.device[i];
-        defaults += !one->measured;
         text_add(to, "%s ", (int)i == f->best ? "->" : "  ");
         if (d->number >= 0) text_add(to, "%d ", d->number);
         text_add(to, "%-8s ", describe_class(d->class));
@@ -91,9 +89,6 @@ void forecast_words(const forecast *f, text *to) {
             text_add(to, "; doubles %.1f times as long", one->doubles);
         text_add(to, "; %s%s\n", d->name, one->wanted ? "" : " (not asked for)");
     }
-    if (defaults)
-        text_add(to, "   %sfrom default speeds; `fftbloom bench --calibrate` measures them\n",
-                 defaults < f->all.devices ? "partly " : "");
 }
 
 void forecast_json(const forecast *f, json_out *j, const char *key) {
@@ -104,7 +99,6 @@ void forecast_json(const forecast *f, json_out *j, const char *key) {
         describe_device_json(j, "device", &f->all.device[i], f->all.device[i].number);
         json_bool(j, "wanted", one->wanted);
         json_bool(j, "possible", one->possible);
-        json_bool(j, "measured", one->measured);
         if (f->all.device[i].limits.float64) json_real(j, "doubles", 6, one->doubles);
         if (one->possible) {
             json_object(j, "seconds");

@@ -23,7 +23,7 @@ static bool find_gpu(const engine_device **gpu, device_list *devices, const char
                            "unknown device '%s'; 'fftbloom devices' lists the devices", want);
 }
 
-static lab_bench_request request_of(const cli *c) {
+static lab_bench_request lab_request_of(const cli *c) {
     const settings *s = &c->s;
     return (lab_bench_request){.sizes = settings_given(s, "size", FOR_BENCH) ? s->size : NULL,
                                .algorithms = s->algorithm,
@@ -37,14 +37,14 @@ static lab_bench_request request_of(const cli *c) {
 
 int bench_fft(cli *c, text *out, err *e) {
     device_list devices = {.threads = par_threads(c->threads)};
-    lab_bench_request r = request_of(c);
+    lab_bench_request r = lab_request_of(c);
     if (find_gpu(&r.gpu, &devices, c->s.bloom.device, e)) lab_bench_fft(out, &r, e);
     return 0;
 }
 
 int bench_ocean(cli *c, text *out, err *e) {
     device_list devices = {.threads = par_threads(c->threads)};
-    lab_bench_request r = request_of(c);
+    lab_bench_request r = lab_request_of(c);
     if (find_gpu(&r.gpu, &devices, c->s.bloom.device, e)) lab_bench_ocean(out, &r, e);
     return 0;
 }

@@ -1,5 +1,4 @@
-/* cmd_bench.c - `fftbloom bench`: times each pass on a device; or measures the devices for the
- * predictions of `--device auto`. The JSON is an interface:
+/* cmd_bench.c - `fftbloom bench`: times each pass on a device; The JSON is an interface:
  * docs/performance.md names its keys; keys are added, never changed. */
 #include "app/cli/cli.h"
 #include "app/run/describe.h"
@@ -28,7 +27,7 @@ typedef struct {
     text *out;
     json_out json; /* into out, where --json is given */
     uint32_t rows;
-} bench;
+} frames_bench;
 
 /* What is timed: a size of image, and the size or the file of a kernel. */
 typedef struct {
@@ -47,13 +46,12 @@ typedef struct {
     measure_result m;
 } row;
 
-/* --- how a row is shown ------------------------------------------------------------------------
- */
+/* --- how a row is shown ----------------------------------------------------------------------- */
 
 /* Adds a row of the table. copy: the seconds of a copy of as many bytes; 0: there is none to
  * compare with. */
-static void add_line(text *to, const char *name, const measure_spread *s, double bytes,
-                     double copy) {
+static void bench_add_line(text *to, const char *name, const measure_spread *s, double bytes,
+                           double copy) {
     text_add(to, "  %-10s %10.4f ms  %10.4f  %7.4f - %7.4f", name, s->median * 1e3, s->least * 1e3,
              s->low * 1e3, s->high * 1e3);
     if (bytes > 0)
@@ -62,7 +60,7 @@ static void add_line(text *to, const char *name, const measure_spread *s, double
     text_add(to, "\n");
 }
 
-static void add_words(const row *r, text *to) {
+static void bench_add_words(const row *r, text *to) {
     const plan *p = r->plan;
     const measure_result *m = &r->m;
     double output = device_image_bytes(p), input = 2 * device_travel_bytes(p) - output;
@@ -74,12 +72,12 @@ static void add_words(const row *r, text *to) {
     if (r->in_flight > 1) text_add(to, ", %u in flight", r->in_flight);
     text_add(to, "\n  %-10s %13s  %10s  %17s  %12s %13s  of a copy's\n", "", "median", "least",
              "quartiles", "moved", "speed");
-    if (transfers) add_line(to, "upload", &m->times.upload, input, 0);
+    if (transfers) bench_add_line(to, "upload", &m->times.upload, input, 0);
     for (uint32_t i = 0; i < p->passes; i++)
-        add_line(to, plan_pass_name(p->pass[i].kind), &m->times.pass[i], (double)p->pass[i].bytes,
-                 m->copy_pass[i]);
-    if (transfers) add_line(to, "download", &m->times.download, output, 0);
-    add_line(to, "frame", &m->frame, single ? 0 : (double)r->bytes, single ? 0 : m->copy);
+        bench_add_line(to, plan_pass_name(p->pass[i].kind), &m->times.pass[i],
+                       (double)p->pass[i].bytes, m->copy_pass[i]);
+    if (transfers) bench_add_line(to, "download", &m->times.download, output, 0);
+    bench_add_line(to, "frame", &m->frame, single ? 0 : (double)r->bytes, single ? 0 : m->copy);
     text_add(to, "  once: spectrum %.1f ms, open %.1f ms, prepare %.1f ms\n", r->spectrum * 1e3,
              m->open * 1e3, m->prepare * 1e3);
 }
@@ -94,7 +92,7 @@ static void spread_json(const measure_spread *s, json_out *j) {
     json_close(j);
 }
 
-static void add_json(const row *r, json_out *j) {
+static void bench_add_json(const row *r, json_out *j) {
     const plan *p = r->plan;
     const measure_result *m = &r->m;
     engine_times medians = measure_medians(&m->times);
@@ -151,12 +149,11 @@ static const char CSV_HEAD[] =
     "open,prepare,frame,least,upload,passes,download,queue,low,high,most,bytes,copy,copy_passes,"
     "pixels,in_flight\n";
 
-/* --- what is measured --------------------------------------------------------------------------
- */
+/* --- what is measured ------------------------------------------------------------------------- */
 
-/* Makes or reads a kernel: a number is the size of one that is made here, anything else is a file.
- */
-static bool kernel_for(psf *k, const bench *b, const bench_case *c, err *e) {
+/* Makes or reads a kernel: a number is the size of one that is made here, anything else is a
+ * file. */
+static bool kernel_for(psf *k, const frames_bench *b, const bench_case *c, err *e) {
     if (c->kernel[strspn(c->kernel, "0123456789")] == 0) {
         unsigned long size = strtoul(c->kernel, NULL, 10);
         if (size < 1 || size > 16384)
@@ -173,7 +170,8 @@ static bool kernel_for(psf *k, const bench *b, const bench_case *c, err *e) {
     return ok;
 }
 
-static bool spectrum_for(spectrum_lines *l, const bench *b, const psf *k, const plan *p, err *e) {
+static bool bench_spectrum_for(spectrum_lines *l, const frames_bench *b, const psf *k,
+                               const plan *p, err *e) {
     spectrum source = {0};
     const spectrum_request want = {.mode = b->s->bloom.spectrum,
                                    .first = p->first,
@@ -186,7 +184,7 @@ static bool spectrum_for(spectrum_lines *l, const bench *b, const psf *k, const 
     return ok;
 }
 
-static bool bench_on(bench *b, const engine_device *d, const plan *p, const psf *k, err *e) {
+static bool bench_on(frames_bench *b, const engine_device *d, const plan *p, const psf *k, err *e) {
     const settings *s = b->s;
     row r = {.device = d,
              .kernel = {k->w, k->h},
@@ -204,7 +202,7 @@ static bool bench_on(bench *b, const engine_device *d, const plan *p, const psf 
     for (uint32_t i = 0; i < p->passes; i++) r.bytes += p->pass[i].bytes;
     spectrum_lines lines = {0};
     double start = clock_now();
-    bool ok = spectrum_for(&lines, b, k, p, e);
+    bool ok = bench_spectrum_for(&lines, b, k, p, e);
     r.spectrum = clock_now() - start;
     measure_request q = {.device = d,
                          .plan = p,
@@ -219,16 +217,16 @@ static bool bench_on(bench *b, const engine_device *d, const plan *p, const psf 
     if (!ok) return false;
     if (s->csv && !b->rows) text_add(b->out, "%s", CSV_HEAD);
     if (s->json)
-        add_json(&r, &b->json);
+        bench_add_json(&r, &b->json);
     else
-        (s->csv ? add_csv : add_words)(&r, b->out);
+        (s->csv ? add_csv : bench_add_words)(&r, b->out);
     b->rows++;
     return true;
 }
 
-/* Times a case on every device that can; one that fails is a warning, as long as another does not.
- */
-static bool bench_all(bench *b, const device_request *r, const psf *k, err *e) {
+/* Times a case on every device that can; one that fails is a warning, as long as another does
+ * not. */
+static bool bench_all(frames_bench *b, const device_request *r, const psf *k, err *e) {
     device_forecast f[ENGINE_DEVICES];
     uint32_t before = b->rows;
     device_list_fill(&b->devices, r->want);
@@ -244,7 +242,7 @@ static bool bench_all(bench *b, const device_request *r, const psf *k, err *e) {
 }
 
 /* Times the article's bloom beside ours, where this build has it. */
-static bool bench_rival(bench *b, const bench_case *c, const psf *k, err *e) {
+static bool bench_rival(frames_bench *b, const bench_case *c, const psf *k, err *e) {
 #if WITH_LAB
     const article_request r = {.kernel = k,
                                .size = {c->w, c->h},
@@ -262,7 +260,7 @@ static bool bench_rival(bench *b, const bench_case *c, const psf *k, err *e) {
 }
 
 /* Times a case on all devices, or on the one that a long sequence would take. */
-static bool bench_one(bench *b, const bench_case *c, err *e) {
+static bool bench_one(frames_bench *b, const bench_case *c, err *e) {
     const bloom_settings *s = &b->s->bloom;
     psf k = {0};
     if (!kernel_for(&k, b, c, e)) return false;
@@ -301,7 +299,7 @@ static bool bench_one(bench *b, const bench_case *c, err *e) {
 }
 
 /* Reads "1920x1080", or several sizes with commas. */
-static bool read_sizes(uint32_t size[BENCH_LIST][2], int *count, const char *list, err *e) {
+static bool bench_read_sizes(uint32_t size[BENCH_LIST][2], int *count, const char *list, err *e) {
     int n = 0;
     for (const char *at = list;; at++) {
         size_t length = strcspn(at, ",");
@@ -322,12 +320,12 @@ static bool read_sizes(uint32_t size[BENCH_LIST][2], int *count, const char *lis
 }
 
 /* Times every size with every kernel. All are read before the first is timed. */
-static bool bench_sizes(bench *b, err *e) {
+static bool bench_sizes(frames_bench *b, err *e) {
     uint32_t size[BENCH_LIST][2];
     const char *kernel[BENCH_LIST];
     int sizes = 0, kernels = 0;
     char *list = mem_str(b->s->kernel ? b->s->kernel : "256", e);
-    bool ok = list && read_sizes(size, &sizes, b->s->size, e);
+    bool ok = list && bench_read_sizes(size, &sizes, b->s->size, e);
     /* One file, or sizes with commas; the list is cut to pieces. */
     bool many = ok && list[strspn(list, "0123456789,")] == 0;
     for (char *at = ok ? list : NULL; ok && at; kernels++) {
@@ -346,69 +344,19 @@ static bool bench_sizes(bench *b, err *e) {
     return ok;
 }
 
-/* --- calibration -------------------------------------------------------------------------------
- */
-
-static void add_speed(bench *b, const engine_device *d, const device_speed *s) {
-    json_out *j = &b->json;
-    if (b->s->json) {
-        json_block(j, NULL);
-        describe_device_json(j, "device", d, d->number);
-        describe_speed_json(j, s);
-        json_close(j);
-    } else {
-        text_add(b->out,
-                 "%s: start %.3f s, frame %.3f ms, transfer %.2f GB/s, %.3f Gsteps/s, doubles %.1f "
-                 "times as long\n",
-                 d->name, s->start, s->frame * 1e3, s->transfer > 0 ? 1e-9 / s->transfer : 0,
-                 s->work > 0 ? 1e-9 / s->work : 0, s->doubles);
-    }
-}
-
-/* Measures every device that is wanted; one that fails is a warning, as long as another does not.
- */
-static bool calibrate(bench *b, err *e) {
-    uint32_t wanted = 0, done = 0;
-    if (!b->folder)
-        return err_set(e, ERR_CANT_CREATE,
-                       "there is no cache folder to keep the result in; name one with --cache-dir");
-    device_list_fill(&b->devices, b->s->bloom.device);
-    for (uint32_t i = 0; i < b->devices.count; i++) {
-        const engine_device *d = &b->devices.device[i];
-        if (!device_is_wanted(b->s->bloom.device, d, i)) continue;
-        wanted++;
-        device_speed s;
-        err one = {0};
-        if (measure_speed(&s, d, b->folder, b->threads, &one) &&
-            device_speed_save(d, b->devices.threads, &s, b->folder, &one)) {
-            add_speed(b, d, &s);
-            done++;
-        } else {
-            log_warn("%s", one.msg);
-            *e = one;
-        }
-    }
-    if (done) *e = (err){0};
-    if (!wanted)
-        err_set(e, ERR_NO_DEVICE, "no device is '%s'; 'fftbloom devices' lists them",
-                b->s->bloom.device);
-    return done > 0;
-}
-
-/* --- the actions -------------------------------------------------------------------------------
- */
+/* --- the actions ------------------------------------------------------------------------------ */
 
 static int bench_frames(cli *c, text *out, err *e) {
     char folder[CACHE_PATH];
-    bench b = {.s = &c->s, .threads = c->threads, .out = out};
-    bool json = c->s.json, speeds = c->s.calibrate;
+    frames_bench b = {.s = &c->s, .threads = c->threads, .out = out};
+    bool json = c->s.json;
     if (cache_path(folder, c->s.bloom.cache_dir)) b.folder = folder;
-    b.devices = (device_list){.threads = par_threads(c->threads), .cache_dir = b.folder};
+    b.devices = (device_list){.threads = par_threads(c->threads)};
     if (json) {
         b.json = json_begin(out);
-        json_list(&b.json, speeds ? "speeds" : "results");
+        json_list(&b.json, "results");
     }
-    (speeds ? calibrate : bench_sizes)(&b, e);
+    bench_sizes(&b, e);
     if (json) {
         json_close(&b.json);
         json_end(&b.json);
@@ -418,7 +366,7 @@ static int bench_frames(cli *c, text *out, err *e) {
 
 const command_action BENCH_ACTIONS[] = {
     {.name = "frames",
-     .usage = "[--size WxH] [--kernel N] [--queue N] [--device DEVICE] [--calibrate]",
+     .usage = "[--size WxH] [--kernel N] [--queue N] [--device DEVICE]",
      .help = "Time the passes of frames, which is also done without a word. Frames of noise go "
              "through the engine; nothing is read or written. The result has the median, minimum "
              "and quartiles of --rounds rounds for each pass and for the frame, the bytes that a "
@@ -427,15 +375,13 @@ const command_action BENCH_ACTIONS[] = {
              "--queue 50 times 50 frames back to back by the device's clock, with the data on the "
              "device.\n\n--kernel is a file, the size of a generated kernel, or several sizes "
              "separated by commas; the default is 256. --axis, --precision, --spectrum and "
-             "--padding work as in a run. --device all times every device.\n\nWith --calibrate "
-             "the devices are measured, all of them or those of --device, and their speeds are "
-             "stored in the cache folder: --device auto takes the device with the shortest "
-             "predicted time from file to file.\n\n--engine article times the bloom of an article "
+             "--padding work as in a run. --device all times every device.\n\n--engine article "
+             "times the bloom of an article "
              "beside ours, in both orders of the axes, and compares both with the definition; "
              "docs/fft.md has its table.",
      .options = "kernel config padding axis normalize kernel_center kernel_scale correlate "
                 "spectrum pixel_type precision device jobs mem_limit vram_limit cache_dir "
-                "size rounds queue in_flight warm_up calibrate csv engine",
+                "size rounds queue in_flight warm_up csv engine",
      .run = bench_frames},
 #if WITH_LAB
     {.name = "fft",

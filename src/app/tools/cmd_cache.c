@@ -63,7 +63,7 @@ static bool list(const request *r, err *e) {
     return true;
 }
 
-static bool verify(const request *r, err *e) {
+static bool verify_entries(const request *r, err *e) {
     cache_list l;
     json_out *j = r->json;
     size_t broken = 0;
@@ -93,7 +93,7 @@ static bool verify(const request *r, err *e) {
     return true;
 }
 
-static bool trim(const request *r, err *e) {
+static bool trim_entries(const request *r, err *e) {
     cache_trimmed t;
     stamps_kept frames;
     char removed[32], kept[32];
@@ -150,11 +150,11 @@ static int cache_show(cli *c, text *out, err *e) {
 }
 
 static int cache_read(cli *c, text *out, err *e) {
-    return with_folder(c, out, verify, e);
+    return with_folder(c, out, verify_entries, e);
 }
 
 static int cache_shrink(cli *c, text *out, err *e) {
-    return with_folder(c, out, trim, e);
+    return with_folder(c, out, trim_entries, e);
 }
 
 const command_action CACHE_ACTIONS[] = {

@@ -24,9 +24,9 @@ static void tell_case(void *ctx, const case_result *c) {
                                                   .worked = c->state != CASE_SKIP});
 }
 
-/* Runs the cases and writes all reports. On a terminal the lines of the cases are progress enough.
- */
-static void run(suite_run *r, const settings *s, bool words, err *e) {
+/* Runs the cases and writes all reports. On a terminal the lines of the cases are progress
+ * enough. */
+static void check_run(suite_run *r, const settings *s, bool words, err *e) {
     teller t = {.s = s, .words = words};
     text end = {0};
     bool seen = s->progress == PROGRESS_AUTO && words && isatty(STDOUT_FILENO);
@@ -74,7 +74,7 @@ int cmd_check(cli *c, text *out, err *e) {
     if (suite_reports_check(&c->s, &taken, e) && suite_load(&s, c->word[0], c->s.set, e) &&
         suite_run_open(&r, &s, c, e) && check_files(&r, e)) {
         for (size_t i = 0; c->s.list && i < r.count; i++) suite_add_line(out, r.item[i].c->name);
-        if (!c->s.list) run(&r, &c->s, !taken && !c->s.quiet, e);
+        if (!c->s.list) check_run(&r, &c->s, !taken && !c->s.quiet, e);
     }
     int status = r.status;
     suite_run_close(&r);

@@ -16,14 +16,14 @@ static void add_quoted(text *to, const char *s, const char *also) {
 }
 
 /* Appends the words that the option may have; `also` as in add_quoted. */
-static void add_words(const option *o, const char *also, text *to) {
+static void completion_add_words(const option *o, const char *also, text *to) {
     for (int i = 0; o->words[i]; i++) {
         text_add(to, i ? " " : "");
         add_quoted(to, o->words[i], also);
     }
 }
 
-static void add_names(const char *between, text *to) {
+static void completion_add_names(const char *between, text *to) {
     command_choices(command_find("help"), between, to);
 }
 
@@ -41,7 +41,7 @@ static int find_second_words(second_words to[SECOND_MOST], const command *c) {
     int n = 0;
     if (c->bit == FOR_DOCS) {
         to[n] = (second_words){.after = "man"};
-        add_names(" ", &to[n++].words);
+        completion_add_names(" ", &to[n++].words);
     }
     for (int i = 0; c->bit == FOR_HELP && i < COMMAND_COUNT; i++)
         if (COMMANDS[i].actions) {
@@ -89,7 +89,7 @@ static void bash_values(const option *o, text *to) {
             text_add(to, "compopt -o nospace; ");
     } else if (o->words) {
         text_add(to, "COMPREPLY=($(compgen -W '");
-        add_words(o, "", to);
+        completion_add_words(o, "", to);
         text_add(to, "' -- \"$cur\")); ");
     } else if (o->type == OPTION_PATH) {
         text_add(to, "compopt -o default; ");
@@ -146,14 +146,14 @@ static void bash(text *to) {
                  "    if [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
                  "    COMPREPLY=()\n"
                  "    case ${COMP_WORDS[1]} in ");
-    add_names(" | ", to);
+    completion_add_names(" | ", to);
     text_add(to, ") cmd=${COMP_WORDS[1]} ;; esac\n    case $cmd:$prev in\n");
     for (int i = 0; i < OPTION_COUNT; i++)
         if (OPTIONS[i].type != OPTION_BOOL) bash_values(&OPTIONS[i], to);
     text_add(to, "    esac\n    case $cmd in\n");
     for (int i = 0; i < COMMAND_COUNT; i++) bash_command(&COMMANDS[i], to);
     text_add(to, "    esac\n    if ((COMP_CWORD == 1)); then words='");
-    add_names(" ", to);
+    completion_add_names(" ", to);
     text_add(to, "'; fi\n"
                  "    if [[ $cur == -* ]]; then words=$flags; fi\n"
                  "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
@@ -182,7 +182,7 @@ static void zsh_option(const option *o, text *to) {
             continue;
         }
         text_add(to, o->words ? "(" : o->type == OPTION_PATH ? "_files" : "");
-        if (o->words) add_words(o, ":", to); /* a colon would end the action */
+        if (o->words) completion_add_words(o, ":", to); /* a colon would end the action */
         text_add(to, o->words ? ")'" : "'");
     }
 }
@@ -222,7 +222,7 @@ static void zsh(text *to) {
     text_add(to, "    )\n    if ((CURRENT == 2)) && [[ $words[2] != -* ]]; then\n"
                  "        _describe command commands\n        _files\n        return\n    fi\n"
                  "    case $words[2] in ");
-    add_names(" | ", to);
+    completion_add_names(" | ", to);
     text_add(to, ") cmd=$words[2]; shift words; ((CURRENT--)) ;; esac\n    case $cmd in\n");
     for (int i = 0; i < COMMAND_COUNT; i++) zsh_command(&COMMANDS[i], to);
     text_add(to, "    esac\n}\n"
@@ -276,7 +276,7 @@ static void fish_command(const command *c, text *to) {
                      o->type == OPTION_PATH ? "-r -F" : "-x", o->name);
         } else if (o->words) {
             text_add(to, " -x -a '");
-            add_words(o, "", to);
+            completion_add_words(o, "", to);
             text_add(to, "'");
         } else if (o->type != OPTION_BOOL) {
             text_add(to, o->type == OPTION_PATH ? " -r -F" : " -x");
@@ -290,7 +290,7 @@ static void fish(text *to) {
     text_add(to, "# Completions of fftbloom for fish; made by `fftbloom completion fish`.\n"
                  "function __fftbloom_command\n    set -l words (commandline -opc)\n"
                  "    if contains -- \"$words[2]\" ");
-    add_names(" ", to);
+    completion_add_names(" ", to);
     text_add(to, "\n        echo $words[2]\n    else\n        echo apply\n    end\nend\n"
                  "function __fftbloom_at\n    count (commandline -opc)\nend\n");
     for (int i = 0; i < COMMAND_COUNT; i++) fish_command(&COMMANDS[i], to);

@@ -1,7 +1,6 @@
 /* cmd_devices.c - `fftbloom devices`: lists what this machine has, and what would be chosen. */
 #include "app/cli/cli.h"
 #include "app/run/describe.h"
-#include "kernel/cache.h"
 
 enum { ONE = 1, MANY = 1000 };
 
@@ -22,11 +21,9 @@ static int chosen(device_list *l, uint32_t images) {
 }
 
 int cmd_devices(cli *c, text *out, err *e) {
-    char folder[CACHE_PATH];
     par *threads = par_open(0, e);
     if (!threads) return 0;
-    device_list l = {.threads = par_threads(threads),
-                     .cache_dir = cache_path(folder, c->s.bloom.cache_dir) ? folder : NULL};
+    device_list l = {.threads = par_threads(threads)};
     par_close(&threads);
     device_list_fill(&l, NULL);
     int one = chosen(&l, ONE), many = chosen(&l, MANY);
@@ -39,7 +36,6 @@ int cmd_devices(cli *c, text *out, err *e) {
         for (uint32_t i = 0; i < l.count; i++) {
             json_block(&j, NULL);
             json_int(&j, "index", i);
-            json_bool(&j, "measured", l.speed[i].measured);
             describe_speed_json(&j, &l.speed[i]);
             json_close(&j);
         }

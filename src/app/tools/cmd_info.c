@@ -167,7 +167,7 @@ static void part_json(const image_header *h, int number, const layer_map *m, jso
 
 /* --- both --------------------------------------------------------------------------------- */
 
-static bool describe(const cli *c, const char *path, const image_header *h, text *to, err *e) {
+static bool info_describe(const cli *c, const char *path, const image_header *h, text *to, err *e) {
     bool json = c->s.json;
     if (!layer_globs_check(h, c->s.bloom.layers, c->s.bloom.exclude, e))
         return err_in(e, "'%s'", path);
@@ -201,7 +201,7 @@ static bool describe(const cli *c, const char *path, const image_header *h, text
 int cmd_info(cli *c, text *out, err *e) {
     par *threads = par_open(1, e);
     image_reader *r = threads ? image_open(c->word[0], NULL, threads, e) : NULL;
-    if (r) describe(c, c->word[0], image_reader_header(r), out, e);
+    if (r) info_describe(c, c->word[0], image_reader_header(r), out, e);
     image_close(&r);
     par_close(&threads);
     return 0;

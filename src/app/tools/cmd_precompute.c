@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool make_spectrum(spectrum *to, char faults[LINT_WORDS], const settings *s, par *threads,
-                          err *e) {
+static bool precompute_make_spectrum(spectrum *to, char faults[LINT_WORDS], const settings *s,
+                                     par *threads, err *e) {
     kernel_source in = {0};
     kernel_use use = bloom_kernel_use(&s->bloom);
     psf k = {0};
@@ -42,7 +42,7 @@ static bool make_spectrum(spectrum *to, char faults[LINT_WORDS], const settings 
     return ok;
 }
 
-static void tell(const settings *s, const spectrum *k, const char *faults, text *out) {
+static void precompute_tell(const settings *s, const spectrum *k, const char *faults, text *out) {
     struct stat st = {0};
     char size[32];
     stat(s->output, &st);
@@ -76,9 +76,9 @@ int cmd_precompute(cli *c, text *out, err *e) {
         spectrum k = {0};
         char faults[LINT_WORDS] = "";
         file_out *f = NULL;
-        if (make_spectrum(&k, faults, s, c->threads, e) &&
+        if (precompute_make_spectrum(&k, faults, s, c->threads, e) &&
             (f = file_out_open(s->output, s->clobber, e)) && spectrum_file_write_to(f, &k, e))
-            tell(s, &k, faults, out);
+            precompute_tell(s, &k, faults, out);
         spectrum_free(&k);
     }
     if (e->code == ERR_SKIPPED) { /* the output appeared meanwhile */

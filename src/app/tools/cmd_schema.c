@@ -12,7 +12,7 @@
 
 /* --- values ---------------------------------------------------------------------------------- */
 
-static void add_words(json_out *j, const char *key, const option *o) {
+static void schema_add_words(json_out *j, const char *key, const option *o) {
     json_object(j, key);
     json_array(j, "enum");
     for (int i = 0; o->words[i]; i++) json_string(j, NULL, o->words[i]);
@@ -27,7 +27,7 @@ static void add_pattern(json_out *j, const char *pattern) {
     json_close(j);
 }
 
-static void add_number(json_out *j, const option *o, const char *type) {
+static void schema_add_number(json_out *j, const option *o, const char *type) {
     json_object(j, NULL);
     json_string(j, "type", type);
     json_real(j, "minimum", 15, o->min);
@@ -47,13 +47,13 @@ static void open_pair(json_out *j) {
 static void add_values(json_out *j, const option *o) {
     switch (o->type) {
     case OPTION_BOOL: json_raw(j, NULL, "{\"type\": \"boolean\"}"); break;
-    case OPTION_INT: add_number(j, o, "integer"); break;
+    case OPTION_INT: schema_add_number(j, o, "integer"); break;
     case OPTION_FLOAT:
         if (isinf(o->max)) json_raw(j, NULL, "{\"const\": \"inf\"}");
-        if (o->words) add_words(j, NULL, o);
-        add_number(j, o, "number");
+        if (o->words) schema_add_words(j, NULL, o);
+        schema_add_number(j, o, "number");
         break;
-    case OPTION_ENUM: add_words(j, NULL, o); break;
+    case OPTION_ENUM: schema_add_words(j, NULL, o); break;
     case OPTION_AMOUNT:
         json_raw(j, NULL, "{\"type\": \"number\", \"minimum\": 0, \"maximum\": 1}");
         add_pattern(j, "^[0-9.]+%?$");
@@ -70,34 +70,34 @@ static void add_values(json_out *j, const option *o) {
         break;
     case OPTION_SIZE:
         if (o->min > 0) json_raw(j, NULL, "{\"const\": 0}");
-        add_number(j, o, "integer");
+        schema_add_number(j, o, "integer");
         add_pattern(j, "^[0-9]+(\\.[0-9]+)?([kKMGT]i?)?B?$");
         break;
     case OPTION_BORDERS:
-        add_words(j, NULL, o);
+        schema_add_words(j, NULL, o);
         add_pattern(j, "^[a-z]+, *[a-z]+$");
         open_pair(j);
-        add_words(j, "items", o);
+        schema_add_words(j, "items", o);
         json_close(j);
         json_object(j, NULL);
         json_raw(j, "required", "[\"x\", \"y\"]");
         json_bool(j, "additionalProperties", false);
         json_string(j, "type", "object");
         json_object(j, "properties");
-        add_words(j, "x", o);
-        add_words(j, "y", o);
+        schema_add_words(j, "x", o);
+        schema_add_words(j, "y", o);
         json_close(j);
         json_close(j);
         break;
     case OPTION_CENTER:
-        add_words(j, NULL, o);
+        schema_add_words(j, NULL, o);
         add_pattern(j, "^[-+.0-9eE]+, *[-+.0-9eE]+$");
         open_pair(j);
         json_raw(j, "items", "{\"type\": \"number\"}");
         json_close(j);
         break;
     case OPTION_SCALE:
-        add_number(j, o, "number");
+        schema_add_number(j, o, "number");
         add_pattern(j, "^[-+.0-9eE]+h?$");
         break;
     case OPTION_TYPES: break;
@@ -114,7 +114,7 @@ static void add_values(json_out *j, const option *o) {
 /* --- properties ------------------------------------------------------------------------------ */
 
 /* Adds an option as a property. In a suite a string with ${NAME} may stand for any value. */
-static void add_property(json_out *j, const settings *defaults, int index, bool in_suite) {
+static void schema_add_property(json_out *j, const settings *defaults, int index, bool in_suite) {
     const option *o = &OPTIONS[index];
     text words = {0};
     text_add(&words, "%s%s%s", o->help, o->about ? " " : "", o->about ? o->about : "");
@@ -152,7 +152,7 @@ static void add_config(json_out *j, const settings *defaults, bool in_suite) {
     add_given(j, "include", "Config files that are read first.",
               "{\"anyOf\": [" TEXT ", {\"type\": \"array\", \"items\": " TEXT "}]}");
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (option_in_config(&OPTIONS[i])) add_property(j, defaults, i, in_suite);
+        if (option_in_config(&OPTIONS[i])) schema_add_property(j, defaults, i, in_suite);
 }
 
 static void add_keys(json_out *j, suite_key_place place) {
@@ -203,7 +203,7 @@ static void suite_schema(json_out *j, const settings *defaults) {
         open_object(j, is_case ? "case" : "defaults", NULL, is_case ? "[\"name\"]" : NULL);
         add_keys(j, is_case ? KEY_OF_CASE : KEY_OF_DEFAULTS);
         for (int i = 0; i < OPTION_COUNT; i++)
-            if (OPTIONS[i].on & FOR_CASE) add_property(j, defaults, i, true);
+            if (OPTIONS[i].on & FOR_CASE) schema_add_property(j, defaults, i, true);
         close_object(j);
     }
     close_object(j);

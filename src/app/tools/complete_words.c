@@ -19,7 +19,7 @@ typedef struct {
 } answer;
 
 /* Adds a word that begins as what was typed. */
-static void add(const answer *a, const char *word, const char *behind) {
+static void complete_add(const answer *a, const char *word, const char *behind) {
     if (*word && strncmp(word, a->typed, strlen(a->typed)) == 0)
         text_add(a->to, "%s%s%s\n", a->before.s ? a->before.s : "", word, behind);
 }
@@ -28,18 +28,18 @@ static void add_devices(const answer *a) {
     static const char *const CLASS[] = {"auto", "cpu", "gpu", "gpus", "software", "all"};
     engine_device *d = mem_new(ENGINE_DEVICES, sizeof *d, "devices", NULL);
     uint32_t n = d ? engine_devices(d, ENGINE_DEVICES) : 0;
-    for (size_t i = 0; i < sizeof CLASS / sizeof CLASS[0]; i++) add(a, CLASS[i], "");
+    for (size_t i = 0; i < sizeof CLASS / sizeof CLASS[0]; i++) complete_add(a, CLASS[i], "");
     for (uint32_t i = 0; i < n; i++) {
         text index = {0};
         text_add(&index, "%u", i);
-        add(a, index.s, "");
+        complete_add(a, index.s, "");
         text_free(&index);
     }
     mem_free(d);
 }
 
 /* Adds the layers of the first image of the line. */
-static void add_layers(const answer *a) {
+static void complete_add_layers(const answer *a) {
     par *threads = par_open(1, NULL);
     image_reader *r = NULL;
     for (int i = 0; i < a->q->words && threads && !r; i++)
@@ -49,9 +49,10 @@ static void add_layers(const answer *a) {
         const image_part *p = &h->part[part];
         layer_map m;
         if (!layer_map_make(&m, p, NULL, NULL, NULL)) break;
-        for (int g = 0; g < m.groups; g++) add(a, *m.group[g].name ? m.group[g].name : "rgba", "");
+        for (int g = 0; g < m.groups; g++)
+            complete_add(a, *m.group[g].name ? m.group[g].name : "rgba", "");
         for (int c = 0; c < p->channels; c++)
-            if (m.is_data[c]) add(a, p->channel[c].name, "");
+            if (m.is_data[c]) complete_add(a, p->channel[c].name, "");
         layer_map_free(&m);
     }
     image_close(&r);
@@ -59,10 +60,11 @@ static void add_layers(const answer *a) {
 }
 
 /* Adds the parameters of the model in the line. */
-static void add_parameters(const answer *a) {
+static void complete_add_parameters(const answer *a) {
     for (int i = 0; i < a->q->words; i++) {
         const model *m = model_find(a->q->line[i]);
-        for (int k = 0; m && k < model_parameters(m); k++) add(a, m->parameter[k].name, "=");
+        for (int k = 0; m && k < model_parameters(m); k++)
+            complete_add(a, m->parameter[k].name, "=");
         if (m) return;
     }
 }
@@ -72,7 +74,7 @@ static void add_kernels(const answer *a) {
     text names = {0};
     library_names(a->q->s, &names);
     for (char *w = names.s ? strtok_r(names.s, " ", &at) : NULL; w; w = strtok_r(NULL, " ", &at))
-        add(a, w, "");
+        complete_add(a, w, "");
     text_free(&names);
 }
 
@@ -80,9 +82,9 @@ static const struct {
     const char *name;
     void (*add)(const answer *a);
 } ASKED[] = {
-    {"device", add_devices}, {"require_device", add_devices},
-    {"layers", add_layers},  {"exclude", add_layers},
-    {"mask", add_layers},    {"param", add_parameters},
+    {"device", add_devices},         {"require_device", add_devices},
+    {"layers", complete_add_layers}, {"exclude", complete_add_layers},
+    {"mask", complete_add_layers},   {"param", complete_add_parameters},
     {"kernel", add_kernels},
 };
 enum { ASKED_COUNT = sizeof ASKED / sizeof ASKED[0] };

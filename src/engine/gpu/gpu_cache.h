@@ -7,8 +7,8 @@
 
 #include "engine/gpu/gpu_device.h"
 
-/* Gives a device that was opened just now its cache, with what is on disk in `dir`; NULL: nowhere.
- */
+/* Gives a device that was opened just now its cache, with what is on disk in `dir`; NULL:
+ * nowhere. */
 void gpu_cache_open(const gpu_device *g, const char *dir);
 /* Returns the cache; NULL: the device has none. Several threads may use it. */
 VkPipelineCache gpu_cache(const gpu_device *g);

@@ -211,7 +211,7 @@ static uint64_t own_memory(VkPhysicalDevice p, uint64_t *free) {
     return bytes;
 }
 
-static void describe(engine_device *d, VkPhysicalDevice p, uint32_t index) {
+static void gpu_describe(engine_device *d, VkPhysicalDevice p, uint32_t index) {
     VkPhysicalDeviceDriverProperties driver = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
     VkPhysicalDeviceMaintenance3Properties sizes = {
@@ -264,7 +264,7 @@ uint32_t gpu_device_list(engine_device *to, uint32_t room) {
         if (!gpu_version_is_enough(v.apiVersion, v.deviceName, &e))
             log_note("%s", e.msg);
         else if (compute_family(p[i], &ignored))
-            describe(&to[found++], p[i], i);
+            gpu_describe(&to[found++], p[i], i);
     }
     give_instance(instance);
     return found;
@@ -344,7 +344,7 @@ fail:
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-static bool open_device(gpu_device *g, bool float64, err *e) {
+static bool gpu_open_device(gpu_device *g, bool float64, err *e) {
     uint32_t extensions = 0;
     const char *extension[EXTENSIONS];
     gpu_queue_place place[GPU_WAYS];
@@ -409,7 +409,7 @@ bool gpu_device_open(gpu_device *g, const engine_device *which, err *e) {
     if (which->index >= n)
         return err_set(e, ERR_NO_DEVICE, "device %u is gone; %u are left", which->index, n);
     g->physical = p[which->index];
-    return open_device(g, which->limits.float64, e);
+    return gpu_open_device(g, which->limits.float64, e);
 }
 
 bool gpu_device_share(gpu_device *g, const gpu_device *open, err *e) {

@@ -26,7 +26,7 @@ static gpu_engine *of(engine *e) {
 /* --- release -------------------------------------------------------------------------------- */
 
 /* Frees everything that prepare made; accepts what is half made. */
-static void unprepare(gpu_engine *x) {
+static void gpu_engine_unprepare(gpu_engine *x) {
     gpu_work *w = &x->w;
     const gpu_device *g = &w->g;
     bool lost = false;
@@ -48,7 +48,7 @@ static void unprepare(gpu_engine *x) {
 
 static void gpu_close(engine *base) {
     gpu_engine *x = of(base);
-    unprepare(x);
+    gpu_engine_unprepare(x);
     gpu_device_close(&x->w.g);
     mem_free(x);
 }
@@ -93,7 +93,7 @@ static bool upload_spectra(gpu_work *w, const spectrum_lines *k, err *e) {
 }
 
 /* Makes the buffers between the passes, for the channels that go through them at a time. */
-static bool make_scratch(gpu_work *w, err *e) {
+static bool gpu_engine_make_scratch(gpu_work *w, err *e) {
     const plan *p = &w->p;
     uint64_t half = p->scratch_bytes / p->ask.channels * p->channels_per_bind,
              lines = p->line_bytes / p->ask.channels * p->channels_per_bind;
@@ -131,7 +131,7 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     const engine_options *o = given ? given : &NONE;
     uint32_t slots = o->slots ? o->slots : 1;
     if (is_prepared(x, p, o, slots) && upload_spectra(w, k, NULL)) return true;
-    unprepare(x);
+    gpu_engine_unprepare(x);
     if (slots > ENGINE_SLOTS || p->ask.channels > ENGINE_CHANNELS)
         return err_set(e, ERR_INTERNAL, "%u slots and %u channels; %d and %d are the most", slots,
                        p->ask.channels, ENGINE_SLOTS, ENGINE_CHANNELS);
@@ -145,17 +145,17 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     w->direct[GPU_DOWN] = shared && cached;
     x->slots = slots;
     bool ok = gpu_passes_make(&w->passes, &w->g, p, w->threads, e) && upload_tables(w, e) &&
-              upload_spectra(w, k, e) && make_scratch(w, e) &&
+              upload_spectra(w, k, e) && gpu_engine_make_scratch(w, e) &&
               par_for(w->threads, slots, reserve_slot, x, e);
     for (uint32_t i = 0; ok && i < slots; i++)
         ok = gpu_frame_make(&x->slot[i], w, o->timestamps, e);
-    if (!ok) unprepare(x);
+    if (!ok) gpu_engine_unprepare(x);
     return ok || err_in(e, "preparing %s", w->g.name);
 }
 
 /* --- frames --------------------------------------------------------------------------------- */
 
-static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
+static bool gpu_engine_submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     gpu_engine *x = of(base);
     if (slot >= x->slots || x->slot[slot].busy)
         return err_set(e, ERR_INTERNAL, "slot %u of %u is not free", slot, x->slots);
@@ -166,7 +166,7 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
            gpu_frame_submit(&x->slot[slot], &x->w, e);
 }
 
-static bool wait_for(engine *base, uint32_t slot, engine_times *t, err *e) {
+static bool gpu_engine_wait_for(engine *base, uint32_t slot, engine_times *t, err *e) {
     gpu_engine *x = of(base);
     if (slot >= x->slots || !x->slot[slot].busy)
         return err_set(e, ERR_INTERNAL, "slot %u of %u has nothing to wait for", slot, x->slots);
@@ -203,7 +203,7 @@ static bool gpu_repeat(engine *base, const engine_frame *f, engine_repeat *r, er
 /* --- opening -------------------------------------------------------------------------------- */
 
 static engine *beside(const engine *base, err *e);
-static const engine_calls CALLS = {gpu_prepare, NULL,   submit,   wait_for,
+static const engine_calls CALLS = {gpu_prepare, NULL,   gpu_engine_submit, gpu_engine_wait_for,
                                    gpu_repeat,  beside, gpu_close};
 
 static gpu_engine *new_engine(par *threads, err *e) {

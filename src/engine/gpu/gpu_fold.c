@@ -46,11 +46,11 @@ enum {
 typedef struct {
     size_t at;
     uint32_t *w, op, length;
-} cursor;
+} fold_cursor;
 
 /* Steps to the next instruction; false at the end, or before one that reaches beyond it. The words
  * of the instruction before may have been changed or moved meanwhile. */
-static bool next(cursor *c, uint32_t *words, size_t count) {
+static bool next(fold_cursor *c, uint32_t *words, size_t count) {
     c->at = c->w ? c->at + c->length : HEADER;
     if (c->at >= count) return false;
     c->w = words + c->at;
@@ -75,7 +75,7 @@ typedef struct {
     uint32_t given_count;
 } table;
 
-static void set(table *t, uint32_t id, uint32_t value) {
+static void fold_set(table *t, uint32_t id, uint32_t value) {
     if (id >= t->bound) return;
     t->of[id].value = value;
     t->of[id].known = true;
@@ -111,29 +111,29 @@ static bool evaluate(uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t *
     }
 }
 
-/* Notes the value of an instruction that makes a constant: what was given for it, or its default.
- */
+/* Notes the value of an instruction that makes a constant: what was given for it, or its
+ * default. */
 static void note_constant(table *t, const uint32_t *w, uint32_t op, uint32_t length) {
     uint32_t v[3] = {0}, r, operands = length - 4;
     if (op == OP_SPEC_OP) {
         if (length < 5 || operands > 3) return;
         for (uint32_t i = 0; i < operands; i++)
             if (!get(t, w[4 + i], &v[i])) return;
-        if (evaluate(w[3], v[0], v[1], v[2], &r)) set(t, w[2], r);
+        if (evaluate(w[3], v[0], v[1], v[2], &r)) fold_set(t, w[2], r);
         return;
     }
     if (op == OP_CONSTANT || op == OP_SPEC_CONSTANT) {
-        if (length == 4) set(t, w[2], w[3]);
+        if (length == 4) fold_set(t, w[2], w[3]);
     } else if (op == OP_CONSTANT_TRUE || op == OP_SPEC_TRUE) {
-        set(t, w[2], 1);
+        fold_set(t, w[2], 1);
     } else if (op == OP_CONSTANT_FALSE || op == OP_SPEC_FALSE) {
-        set(t, w[2], 0);
+        fold_set(t, w[2], 0);
     } else {
         return;
     }
     uint32_t spec = w[2] < t->bound ? t->of[w[2]].spec_id : 0;
     for (uint32_t i = 0; spec && i < t->given_count; i++)
-        if (t->given_id[i] == spec - 1) set(t, w[2], t->given[i]);
+        if (t->given_id[i] == spec - 1) fold_set(t, w[2], t->given[i]);
 }
 
 /* Makes a conditional branch plain. `merge` is the selection merge right before it, or NULL (then
@@ -157,11 +157,11 @@ uint32_t gpu_fold(uint32_t *words, size_t count, const uint32_t *id, const uint3
     t.of = mem_new(t.bound, sizeof *t.of, "shader constants", NULL);
     uint32_t folded = 0, label = 0, *merge = NULL;
     bool ready = t.bound && t.of; /* without memory nothing is folded */
-    for (cursor c = {0}; ready && next(&c, words, count);) {
+    for (fold_cursor c = {0}; ready && next(&c, words, count);) {
         if (c.op == OP_PHI && label) t.of[label % t.bound].has_phi = true;
         if (c.op != OP_PHI) label = c.op == OP_LABEL && c.length == 2 ? c.w[1] : 0;
     }
-    for (cursor c = {0}; ready && next(&c, words, count);) {
+    for (fold_cursor c = {0}; ready && next(&c, words, count);) {
         uint32_t *w = c.w;
         if (c.op == OP_DECORATE && c.length == 4 && w[2] == SPEC_ID && w[1] < t.bound)
             t.of[w[1]].spec_id = w[3] + 1;
@@ -181,12 +181,12 @@ typedef struct {
     size_t start; /* 0: the id is neither */
     bool reached;
     bool gone; /* of any id: the instruction that defines it was left out */
-} place;
+} fold_place;
 
 typedef struct {
     uint32_t *words;
     size_t count;
-    place *of; /* by id */
+    fold_place *of; /* by id */
     uint32_t bound;
     uint32_t *todo, waiting; /* functions and blocks that are reached and not yet read */
 } reach;
@@ -200,7 +200,7 @@ static void reach_id(reach *r, uint32_t id) {
 /* Reads a block, or a function with its first block, from its beginning to its end, and reaches
  * where it may go on and what it calls. Merges count: they are part of the structure. */
 static void reach_from(reach *r, size_t start) {
-    cursor c = {.at = start, .w = r->words};
+    fold_cursor c = {.at = start, .w = r->words};
     while (next(&c, r->words, r->count)) {
         const uint32_t *w = c.w;
         uint32_t op = c.op, length = c.length;
@@ -218,7 +218,7 @@ static void reach_from(reach *r, size_t start) {
 }
 
 /* Returns the id that an instruction in a function defines, or 0. */
-static uint32_t result_of(const cursor *c) {
+static uint32_t result_of(const fold_cursor *c) {
     uint32_t op = c->op;
     bool none = op == OP_LINE || (op >= OP_STORE && op <= OP_COPY_MEMORY_SIZED) ||
                 op == OP_CONTROL_BARRIER || op == OP_MEMORY_BARRIER || op == OP_LOOP_MERGE ||
@@ -229,7 +229,7 @@ static uint32_t result_of(const cursor *c) {
 }
 
 /* Moves an instruction to word `to`, the end of those that are kept; returns the new end. */
-static size_t keep(uint32_t *words, size_t to, const cursor *c) {
+static size_t fold_keep(uint32_t *words, size_t to, const fold_cursor *c) {
     memmove(words + to, c->w, c->length * sizeof *words);
     return to + c->length;
 }
@@ -238,7 +238,7 @@ static size_t keep(uint32_t *words, size_t to, const cursor *c) {
  * where one of those would be missing. */
 static bool phis_are_whole(const reach *r) {
     bool here = false;
-    for (cursor c = {0}; next(&c, r->words, r->count);) {
+    for (fold_cursor c = {0}; next(&c, r->words, r->count);) {
         if (c.op == OP_LABEL && c.length >= 2) here = c.w[1] < r->bound && r->of[c.w[1]].reached;
         for (uint32_t k = 4; here && c.op == OP_PHI && k < c.length; k += 2)
             if (c.w[k] >= r->bound || !r->of[c.w[k]].reached) return false;
@@ -250,14 +250,14 @@ static bool phis_are_whole(const reach *r) {
 static void drop_code(reach *r) {
     size_t to = HEADER;
     bool function = true, block = true; /* wanted */
-    for (cursor c = {0}; next(&c, r->words, r->count);) {
+    for (fold_cursor c = {0}; next(&c, r->words, r->count);) {
         if (c.op == OP_FUNCTION && c.length >= 3)
             function = c.w[2] >= r->bound || r->of[c.w[2]].reached;
         if (c.op == OP_LABEL && c.length >= 2) block = c.w[1] >= r->bound || r->of[c.w[1]].reached;
         if (c.op == OP_FUNCTION_END) block = true;
         uint32_t id = function && block ? 0 : result_of(&c);
         if (id && id < r->bound) r->of[id].gone = true;
-        if (function && block && c.op != OP_NOP) to = keep(r->words, to, &c);
+        if (function && block && c.op != OP_NOP) to = fold_keep(r->words, to, &c);
         if (c.op == OP_FUNCTION_END) function = true;
     }
     r->count = to;
@@ -266,16 +266,16 @@ static void drop_code(reach *r) {
 /* Leaves out names and decorations of ids that are gone. */
 static void drop_names(reach *r) {
     size_t to = HEADER;
-    for (cursor c = {0}; next(&c, r->words, r->count);) {
+    for (fold_cursor c = {0}; next(&c, r->words, r->count);) {
         bool names = c.op == OP_NAME || c.op == OP_MEMBER_NAME || c.op == OP_DECORATE;
         if (names && c.length >= 2 && c.w[1] < r->bound && r->of[c.w[1]].gone) continue;
-        to = keep(r->words, to, &c);
+        to = fold_keep(r->words, to, &c);
     }
     r->count = to;
 }
 
 size_t gpu_drop(uint32_t *words, size_t count) {
-    cursor all = {0};
+    fold_cursor all = {0};
     while (next(&all, words, count)) {
     }
     if (count < HEADER || all.at != count) return count; /* not a whole module */
@@ -283,13 +283,13 @@ size_t gpu_drop(uint32_t *words, size_t count) {
     r.of = mem_new(r.bound, sizeof *r.of, "shader blocks", NULL);
     r.todo = mem_new(r.bound, sizeof *r.todo, "shader blocks", NULL);
     if (!r.bound || !r.of || !r.todo) goto end; /* without memory nothing is dropped */
-    for (cursor c = {0}; next(&c, words, count);) {
+    for (fold_cursor c = {0}; next(&c, words, count);) {
         uint32_t id = c.op == OP_FUNCTION && c.length >= 3 ? c.w[2]
                       : c.op == OP_LABEL && c.length >= 2  ? c.w[1]
                                                            : 0;
         if (id && id < r.bound) r.of[id].start = c.at;
     }
-    for (cursor c = {0}; next(&c, words, count);)
+    for (fold_cursor c = {0}; next(&c, words, count);)
         if (c.op == OP_ENTRY_POINT && c.length >= 3) reach_id(&r, c.w[2]);
     bool any = r.waiting > 0;
     while (r.waiting) reach_from(&r, r.of[r.todo[--r.waiting]].start);

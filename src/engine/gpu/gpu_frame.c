@@ -98,7 +98,7 @@ void gpu_frame_record_passes(const gpu_frame *f, const gpu_work *w, VkCommandBuf
 }
 
 /* Copies between staging, which has one chunk after the other, and the chunks. */
-static void record_copies(const gpu_frame *f, const gpu_work *w, VkCommandBuffer c, bool up) {
+static void frame_record_copies(const gpu_frame *f, const gpu_work *w, VkCommandBuffer c, bool up) {
     uint64_t plane = (up ? bytes_up(w) : bytes_down(w)) / w->p.ask.channels;
     for (uint32_t i = 0; i < w->chunks; i++) {
         uint64_t at = i * w->p.channels_per_bind * plane, bytes = gpu_chunk_channels(w, i) * plane;
@@ -123,7 +123,7 @@ static bool record(gpu_frame *f, const gpu_work *w, gpu_step step, err *e) {
         gpu_frame_record_passes(f, w, *c, stamps, &next);
         if (!has_step(w, GPU_STEP_DOWN)) gpu_barrier(*c, GPU_BY_PASS, GPU_BY_HOST);
     } else {
-        record_copies(f, w, *c, step == GPU_STEP_UP);
+        frame_record_copies(f, w, *c, step == GPU_STEP_UP);
         gpu_stamp(*c, stamps, &next);
         if (step == GPU_STEP_DOWN) gpu_barrier(*c, GPU_BY_COPY, GPU_BY_HOST);
     }
@@ -141,8 +141,8 @@ static void free_chunks(gpu_buffer *b, const gpu_work *w) {
 }
 
 /* Makes one buffer for each chunk, `all` bytes together; NULL: it failed. */
-static gpu_buffer *make_chunks(const gpu_work *w, uint64_t all, bool shared, const char *name,
-                               err *e) {
+static gpu_buffer *frame_make_chunks(const gpu_work *w, uint64_t all, bool shared, const char *name,
+                                     err *e) {
     gpu_buffer *b = mem_new(w->chunks, sizeof *b, "buffers", e);
     for (uint32_t i = 0; b && i < w->chunks; i++) {
         gpu_buffer_params p = {name, shared ? GPU_SHARED : GPU_ON_DEVICE,
@@ -160,12 +160,12 @@ bool gpu_frame_reserve(gpu_frame *f, const gpu_work *w, err *e) {
                             staging_down = {"download", GPU_DOWNLOAD, down ? 0 : bytes_down(w)},
                             weights = {"weights", GPU_UPLOAD,
                                        2ull * w->p.ask.channels * w->p.sample_bytes};
-    if (halfs && !(f->input = make_chunks(w, w->p.input_bytes, up, "image of halfs", e)))
+    if (halfs && !(f->input = frame_make_chunks(w, w->p.input_bytes, up, "image of halfs", e)))
         return false;
     return gpu_buffer_make(&f->up, &w->g, &staging_up, e) &&
            gpu_buffer_make(&f->down, &w->g, &staging_down, e) &&
            gpu_buffer_make(&f->weights, &w->g, &weights, e) &&
-           (f->image = make_chunks(w, w->p.image_bytes, down || (up && !halfs), "image", e));
+           (f->image = frame_make_chunks(w, w->p.image_bytes, down || (up && !halfs), "image", e));
 }
 
 static bool make_signals(gpu_frame *f, const gpu_work *w, bool timestamps, err *e) {
@@ -228,7 +228,7 @@ enum { BAND = 32, PIECE = 512 }; /* rows; samples */
 
 /* Converts a row to halfs and checks that nothing is lost, piece by piece in the cache: the
  * device's memory is fast to write only in one go, and must not be read. */
-static bool narrow(uint16_t *to, const float *from, size_t n, err *e) {
+static bool frame_narrow(uint16_t *to, const float *from, size_t n, err *e) {
     uint16_t half[PIECE];
     float back[PIECE];
     for (size_t i = 0; i < n; i += PIECE) {
@@ -258,7 +258,7 @@ static bool copy_band(void *ctx, size_t index, int worker, err *e) {
             memcpy((uint16_t *)j->there[c] + at, (const uint16_t *)in + (size_t)y * w, 2 * w);
         } else if (in && j->p->input_bytes) {
             const float *from = (const float *)in + (size_t)y * w;
-            if (!narrow((uint16_t *)j->there[c] + at, from, w, e)) return false;
+            if (!frame_narrow((uint16_t *)j->there[c] + at, from, w, e)) return false;
         } else if (in)
             memcpy(there, (const uint8_t *)in + y * row, row);
         else if (j->sink)

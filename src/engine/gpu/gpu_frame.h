@@ -48,8 +48,8 @@ typedef struct {
     VkFence fence;                       /* of the last step */
     VkQueryPool stamps;                  /* NULL: times are not measured */
 
-    /* From gpu_frame_load until gpu_frame_wait returns. The planes and the sink are the caller's.
-     */
+    /* From gpu_frame_load until gpu_frame_wait returns. The planes and the sink are the
+     * caller's. */
     double host_up; /* seconds that the host has worked on the way up */
     void *out[ENGINE_CHANNELS];
     const engine_sink *sink;

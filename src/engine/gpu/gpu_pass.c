@@ -149,7 +149,7 @@ typedef struct {
     uint32_t id[MOST_CONSTANTS], value[MOST_CONSTANTS], count;
 } constants;
 
-static void add(constants *c, uint32_t id, uint32_t value) {
+static void pass_add(constants *c, uint32_t id, uint32_t value) {
     c->id[c->count] = id;
     c->value[c->count++] = value;
 }
@@ -157,61 +157,61 @@ static void add(constants *c, uint32_t id, uint32_t value) {
 static void add_fft(constants *c, const plan *p, const plan_pass *s, const gpu_twiddles *t) {
     bool outer = s->kind == PASS_OUTER || s->kind == PASS_OUTER_BACK;
     bool first = s->kind == PASS_FORWARD || s->kind == PASS_INVERSE;
-    add(c, ID_LENGTH, s->fft.length);
-    add(c, ID_STAGES, s->fft.stages);
+    pass_add(c, ID_LENGTH, s->fft.length);
+    pass_add(c, ID_STAGES, s->fft.stages);
     for (uint32_t i = 0; i < PLAN_STAGES; i++) {
-        add(c, ID_RADIX + i, i < s->fft.stages ? s->fft.radix[i] : 1);
-        add(c, ID_EACH + i, s->butterflies[i]);
+        pass_add(c, ID_RADIX + i, i < s->fft.stages ? s->fft.radix[i] : 1);
+        pass_add(c, ID_EACH + i, s->butterflies[i]);
     }
-    add(c, ID_LINES, s->lines);
+    pass_add(c, ID_LINES, s->lines);
     /* Along memory: image rows, and the lines of the half spectrum, or two pixels of two of these.
      * Outer factors stride, and so do columns. */
     uint32_t count = s->fft.length / s->fft.radix[0];
     bool across = outer || (first && p->first == PLAN_Y) || s->lines == 1;
     bool squares = s->kind == PASS_CONVOLVE && p->tile_in == 2 && p->tile == 2;
-    add(c, ID_RUN, across ? 1 : !squares ? count : count % 2 ? 1 : 2);
-    add(c, ID_TWIDDLES,
-        p->axis[s->axis].one_pass ? t->fft[s->axis]
-        : outer                   ? t->outer[s->axis]
-                                  : t->inner[s->axis]);
-    add(c, ID_COPY, t->copy);
-    add(c, ID_PAIRED, s->paired);
-    add(c, ID_WHOLE, s->whole);
-    add(c, ID_BY_FREQUENCY, outer || first);
+    pass_add(c, ID_RUN, across ? 1 : !squares ? count : count % 2 ? 1 : 2);
+    pass_add(c, ID_TWIDDLES,
+             p->axis[s->axis].one_pass ? t->fft[s->axis]
+             : outer                   ? t->outer[s->axis]
+                                       : t->inner[s->axis]);
+    pass_add(c, ID_COPY, t->copy);
+    pass_add(c, ID_PAIRED, s->paired);
+    pass_add(c, ID_WHOLE, s->whole);
+    pass_add(c, ID_BY_FREQUENCY, outer || first);
 }
 
 static constants constants_of(const plan *p, const plan_pass *s, const gpu_twiddles *t) {
     constants c = {0};
     const plan_axis *a = &p->axis[s->axis];
     uint32_t parts = a->one_pass ? 1 : a->outer.length;
-    add(&c, ID_THREADS, s->threads);
+    pass_add(&c, ID_THREADS, s->threads);
     if (s->fft.length) add_fft(&c, p, s, t);
-    add(&c, ID_EXTENT, a->extent);
-    add(&c, ID_LENGTH_ALL, a->length);
-    add(&c, ID_SPLIT, a->split);
-    add(&c, ID_BORDER, a->border);
-    add(&c, ID_BEFORE, a->before);
-    add(&c, ID_ALONE, a->alone);
-    add(&c, ID_X_FIRST, p->first == PLAN_X);
-    add(&c, ID_LINE_COUNT, p->axis[1].extent);
-    add(&c, ID_IMAGE_PITCH, p->image_pitch);
-    add(&c, ID_IMAGE_ROWS, p->ask.size[PLAN_Y]);
-    add(&c, ID_HALF_INPUT, p->input_bytes > 0);
-    add(&c, ID_HALVES, p->halves);
-    add(&c, ID_PITCH, s->kind == PASS_CONVOLVE && parts > 1 ? s->fft.length : p->pitch);
-    add(&c, ID_TILE_IN, p->tile_in);
-    add(&c, ID_TILE_OUT, p->tile);
-    add(&c, ID_BAND, p->band);
-    add(&c, ID_JOIN, !p->ask.tapless);
-    add(&c, ID_COUNT, parts > 1 ? parts : p->halves);
-    add(&c, ID_PARTS, parts);
-    add(&c, ID_ONE_KERNEL, p->ask.spectra == 1);
-    add(&c, ID_REAL_KERNEL, p->ask.symmetric);
-    add(&c, ID_FIRST, s->axis == 0);
-    add(&c, ID_BACK,
-        s->kind == PASS_OUTER_BACK || s->kind == PASS_INNER_BACK || s->kind == PASS_PACK);
-    add(&c, ID_INNER, a->one_pass ? 1 : a->inner.length);
-    add(&c, ID_LINE_TWIDDLES, t->line[s->axis]);
+    pass_add(&c, ID_EXTENT, a->extent);
+    pass_add(&c, ID_LENGTH_ALL, a->length);
+    pass_add(&c, ID_SPLIT, a->split);
+    pass_add(&c, ID_BORDER, a->border);
+    pass_add(&c, ID_BEFORE, a->before);
+    pass_add(&c, ID_ALONE, a->alone);
+    pass_add(&c, ID_X_FIRST, p->first == PLAN_X);
+    pass_add(&c, ID_LINE_COUNT, p->axis[1].extent);
+    pass_add(&c, ID_IMAGE_PITCH, p->image_pitch);
+    pass_add(&c, ID_IMAGE_ROWS, p->ask.size[PLAN_Y]);
+    pass_add(&c, ID_HALF_INPUT, p->input_bytes > 0);
+    pass_add(&c, ID_HALVES, p->halves);
+    pass_add(&c, ID_PITCH, s->kind == PASS_CONVOLVE && parts > 1 ? s->fft.length : p->pitch);
+    pass_add(&c, ID_TILE_IN, p->tile_in);
+    pass_add(&c, ID_TILE_OUT, p->tile);
+    pass_add(&c, ID_BAND, p->band);
+    pass_add(&c, ID_JOIN, !p->ask.tapless);
+    pass_add(&c, ID_COUNT, parts > 1 ? parts : p->halves);
+    pass_add(&c, ID_PARTS, parts);
+    pass_add(&c, ID_ONE_KERNEL, p->ask.spectra == 1);
+    pass_add(&c, ID_REAL_KERNEL, p->ask.symmetric);
+    pass_add(&c, ID_FIRST, s->axis == 0);
+    pass_add(&c, ID_BACK,
+             s->kind == PASS_OUTER_BACK || s->kind == PASS_INNER_BACK || s->kind == PASS_PACK);
+    pass_add(&c, ID_INNER, a->one_pass ? 1 : a->inner.length);
+    pass_add(&c, ID_LINE_TWIDDLES, t->line[s->axis]);
     return c;
 }
 

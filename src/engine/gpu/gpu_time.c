@@ -20,7 +20,7 @@ typedef struct {
 } timed_run;
 
 /* Fills `at` with the first n stamps after the commands have run. */
-static bool run(const timed_run *r, uint64_t *at, uint32_t n, err *e) {
+static bool timed_run_once(const timed_run *r, uint64_t *at, uint32_t n, err *e) {
     const gpu_device *g = r->g;
     VkCommandBuffer c;
     uint32_t next = 0;
@@ -54,10 +54,10 @@ bool gpu_time(const gpu_device *g, const gpu_timing *t, double *all, double *ste
     uint64_t *at = mem_new(room, sizeof *at, "timestamps", e);
     if (!at) return false;
     VK_TRY(g, vkCreateQueryPool(g->dev, &q, NULL, &r.stamps), e);
-    if (!run(&r, at, 2, e)) goto fail;
+    if (!timed_run_once(&r, at, 2, e)) goto fail;
     *all = gpu_seconds(unit, bits, at[0], at[1]);
     r.each = true;
-    if (!run(&r, at, n, e)) goto fail;
+    if (!timed_run_once(&r, at, n, e)) goto fail;
     for (uint32_t s = 0; s < t->steps; s++) step[s] = 0;
     for (uint32_t i = 1; i < n; i++)
         step[(i - 1) % t->steps] += gpu_seconds(unit, bits, at[i - 1], at[i]);
@@ -114,7 +114,7 @@ static void copies_free(copies *k, const gpu_device *g) {
 }
 
 /* To and fro, so that each copy reads what the one before has written, as passes do. */
-static void record_copies(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
+static void timed_record_copies(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
     const copies *k = ctx;
     vkCmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, k->pipeline);
     for (uint32_t i = 0; i < k->steps; i++) {
@@ -133,7 +133,7 @@ static void record_copies(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint
 bool gpu_time_copies(const gpu_device *g, engine_repeat *r, const uint64_t *bytes, uint32_t steps,
                      err *e) {
     copies k = {.bytes = bytes, .steps = steps};
-    gpu_timing t = {r->count, steps, record_copies, &k};
+    gpu_timing t = {r->count, steps, timed_record_copies, &k};
     double scale = 0, timed = 0;
     bool ok = copies_make(&k, g, e) && gpu_time(g, &t, &r->copy, r->copy_pass, e);
     for (uint32_t i = 0; ok && i < steps; i++) {

@@ -128,8 +128,8 @@ static bool take_shorter(shorter_light *s, const cleaning *w, const uint32_t at[
     return ok;
 }
 
-/* Puts the light of shorter exposures, or of the flank's extrapolation, where the core is cut off.
- */
+/* Puts the light of shorter exposures, or of the flank's extrapolation, where the core is cut
+ * off. */
 static bool restore_core(cleaning *w, const edit_kernel *shorter, err *e) {
     const size_t n = (size_t)w->k.w * w->k.h;
     photo_core cut;
@@ -201,8 +201,8 @@ static double replace_tail(cleaning *w, double *tap, uint32_t first, double nois
     ring_fall f = *fall;
     if (!local) return INFINITY;
     for (size_t i = 0; i < n; i++) local[i] = local_mean(&w->k, tap, i);
-    /* A mean of 25 taps has a fifth of their noise, or more: JPEG's blocks go up and down as one.
-     */
+    /* A mean of 25 taps has a fifth of their noise, or more: JPEG's blocks go up and down as
+     * one. */
     /* Of n numbers by chance, the largest is about sqrt(2 ln n) deviations away. */
     const double chance = sqrt(2 * log((double)n));
     double wobble = fmax(noise / 5, ring_scatter(&w->rings, local, 2 * end / 3, end));

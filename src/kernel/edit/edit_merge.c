@@ -43,7 +43,7 @@ static int by_light(const void *a, const void *b) {
 
 /* Returns the light at which an exposure is cut off: 1 for 8 bits, the highest value if five taps
  * share it, or more than there is. */
-static double white_of(const edit_input *in) {
+static double merge_white_of(const edit_input *in) {
     const edit_kernel *k = &in->kernel;
     const size_t n = (size_t)k->w * k->h * k->channels;
     double high = 0;
@@ -120,7 +120,7 @@ static bool cut_bracket(bracket *b, const edit_request *r, edit_account *told, e
     }
     for (int i = 0; i < b->count; i++) {
         exposure *x = &b->x[i];
-        x->white = white_of(x->in);
+        x->white = merge_white_of(x->in);
         if (i > 0) {
             if (!find_move(move, x, x - 1, e)) return false;
             at[0] += move[0], at[1] += move[1];
@@ -229,7 +229,7 @@ static bool set_exposure(exposure *x, const exposure *y, const photo_match *is, 
 }
 
 /* Finds noise, black level and length of each exposure. */
-static bool measure(bracket *b, const ring_map *m, edit_account *told, err *e) {
+static bool merge_measure(bracket *b, const ring_map *m, edit_account *told, err *e) {
     photo_match match[EDIT_INPUTS] = {0};
     measure_noise(b, m);
     for (int i = 1; i < b->count; i++) {
@@ -423,7 +423,7 @@ bool edit_merge(edit_kernel *to, const edit_request *r, edit_account *told, err 
     merging m = {.b = &b, .to = to};
     ring_map rings = {0};
     bool ok = open_bracket(&b, r, told, e) && ring_map_make(&rings, b.w, b.h, e) &&
-              measure(&b, &rings, told, e) && open_merging(&m, e);
+              merge_measure(&b, &rings, told, e) && open_merging(&m, e);
     for (uint32_t c = 0; ok && c < b.channels; c++)
         for (size_t i = 0; i < b.n; i++) merge_tap(&m, c, i);
     ok = ok && judge_rings(&m, &rings, told, e);

@@ -19,7 +19,8 @@ typedef struct {
 
 /* Cuts a polygon by the half plane where `side` * (x or y) <= `limit`, and returns the number of
  * its corners. */
-static int cut(point to[12], const point *from, int n, bool along_y, double side, double limit) {
+static int shape_cut(point to[12], const point *from, int n, bool along_y, double side,
+                     double limit) {
     int m = 0;
     for (int i = 0; i < n; i++) {
         point a = from[i], b = from[(i + 1) % n];
@@ -36,10 +37,10 @@ static int cut(point to[12], const point *from, int n, bool along_y, double side
 /* Returns the area that the square `corner` shares with the tap around (x, y). */
 static double shared_area(const point corner[4], double x, double y) {
     point a[12], b[12];
-    int n = cut(a, corner, 4, false, 1, x + 0.5);
-    n = cut(b, a, n, false, -1, 0.5 - x);
-    n = cut(a, b, n, true, 1, y + 0.5);
-    n = cut(b, a, n, true, -1, 0.5 - y);
+    int n = shape_cut(a, corner, 4, false, 1, x + 0.5);
+    n = shape_cut(b, a, n, false, -1, 0.5 - x);
+    n = shape_cut(a, b, n, true, 1, y + 0.5);
+    n = shape_cut(b, a, n, true, -1, 0.5 - y);
     double area = 0;
     for (int i = 0; i < n; i++) {
         point p = b[i], q = b[(i + 1) % n];
@@ -144,8 +145,8 @@ bool edit_stretch(edit_kernel *to, const edit_request *r, edit_account *told, er
 
 /* --- crop, pad -------------------------------------------------------------------------------- */
 
-/* Returns the smallest odd side whose square around the centre holds the share `keep` of the light.
- */
+/* Returns the smallest odd side whose square around the centre holds the share `keep` of the
+ * light. */
 static uint32_t side_that_keeps(const edit_kernel *k, double keep, err *e) {
     uint32_t most = max_u32(k->w, k->h) / 2 + 1;
     double *light = mem_new(most + 1, sizeof *light, "light by distance", e), sum = 0, all = 0;

@@ -57,7 +57,7 @@ double ring_mean(const ring_map *m, const double *plane, uint32_t r) {
     return sum / ring_count(m, r);
 }
 
-static int by_value(const void *a, const void *b) {
+static int ring_by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
@@ -66,7 +66,7 @@ double ring_robust_mean(const ring_map *m, const double *plane, uint32_t r) {
     uint32_t n = ring_count(m, r), cut = n / 5;
     double sum = 0;
     for (uint32_t i = 0; i < n; i++) m->room[i] = plane[m->tap[m->first[r] + i]];
-    qsort(m->room, n, sizeof *m->room, by_value);
+    qsort(m->room, n, sizeof *m->room, ring_by_value);
     for (uint32_t i = cut; i < n - cut; i++) sum += m->room[i];
     return sum / (n - 2 * cut);
 }
@@ -80,7 +80,7 @@ double ring_noise(const ring_map *m, const double *plane, uint32_t from, uint32_
         m->room[n++] = fabs(v[0] - (v[1] + *(v - 1) + v[w] + *(v - w)) / 4);
     }
     if (n < 16) return 0;
-    qsort(m->room, n, sizeof *m->room, by_value);
+    qsort(m->room, n, sizeof *m->room, ring_by_value);
     /* The median of |x| is 0.6745 deviations, and a tap less four quarters has 1.25 variances. */
     return m->room[n / 2] / 0.6745 / sqrt(1.25);
 }
@@ -93,7 +93,7 @@ double ring_scatter(const ring_map *m, const double *plane, uint32_t from, uint3
         for (uint32_t i = m->first[r]; i < m->first[r + 1]; i++)
             m->room[n++] = fabs(plane[m->tap[i]] - mean[r]);
     if (n < 16) return 0;
-    qsort(m->room, n, sizeof *m->room, by_value);
+    qsort(m->room, n, sizeof *m->room, ring_by_value);
     return m->room[n / 2] / 0.6745;
 }
 

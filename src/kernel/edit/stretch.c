@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Returns the integral of a tap's shape up to x: a box of width 1, or a tent of width 2. */
-static double area_up_to(double x, bool box) {
+static double stretch_area_up_to(double x, bool box) {
     if (box) return clamp_double(x + 0.5, 0, 1);
     if (x <= -1) return 0;
     if (x >= 1) return 1;
@@ -39,7 +39,7 @@ bool stretch_axis_make(stretch_axis *a, uint32_t from, uint32_t to, double scale
         double first = fmax(0, floor(left - half)), last = fmin(from - 1.0, ceil(right + half));
         a->at[i] = used;
         for (double q = first; q <= last; q++) {
-            double w = area_up_to(right - q, box) - area_up_to(left - q, box);
+            double w = stretch_area_up_to(right - q, box) - stretch_area_up_to(left - q, box);
             if (!(w > 0)) continue;
             if (a->count[i] == 0) a->first[i] = (uint32_t)q;
             a->weight[used++] = w;
@@ -77,7 +77,7 @@ static bool stretch_row(void *ctx, size_t row, int worker, err *e) {
     return true;
 }
 
-static bool add_row(void *ctx, size_t row, int worker, err *e) {
+static bool stretch_add_row(void *ctx, size_t row, int worker, err *e) {
     (void)worker, (void)e;
     const stretching *s = ctx;
     const uint32_t w = s->to->w;
@@ -98,7 +98,7 @@ bool stretch_add(edit_kernel *to, const double *from, const stretch_axis axis[2]
     stretching s = {from, weight, &axis[0], &axis[1], NULL, to};
     s.wide = mem_raw((size_t)s.x->to * s.y->from, sizeof *s.wide, "stretched rows", e);
     bool ok = s.wide && par_for(threads, s.y->from, stretch_row, &s, e) &&
-              par_for(threads, s.y->to, add_row, &s, e);
+              par_for(threads, s.y->to, stretch_add_row, &s, e);
     mem_free(s.wide);
     return ok;
 }

@@ -50,7 +50,7 @@ static void add_pictures(const suite_pictures *p, json_out *j) {
 
 /* --------------------------------------------------------------------------------------------- */
 
-static void add_case(const case_result *c, bool pictures, json_out *j) {
+static void suite_json_case(const case_result *c, bool pictures, json_out *j) {
     json_block(j, NULL);
     json_string(j, "name", c->c->name);
     json_string(j, "state", case_state_key(c->state));
@@ -100,7 +100,7 @@ void suite_json_run(const suite_run *r, bool pictures, text *to) {
         json_uint(&j, case_state_key((case_state)i), r->states[i]);
     json_close(&j);
     json_list(&j, "cases");
-    for (size_t i = 0; i < r->count; i++) add_case(&r->item[i], pictures, &j);
+    for (size_t i = 0; i < r->count; i++) suite_json_case(&r->item[i], pictures, &j);
     json_close(&j);
     json_end(&j);
 }

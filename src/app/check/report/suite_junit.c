@@ -15,7 +15,7 @@ static void add_attribute(text *to, const char *name, const char *value) {
     text_free(&clean);
 }
 
-static void add_case(const suite_run *r, const case_result *c, text *to) {
+static void junit_add_case(const suite_run *r, const case_result *c, text *to) {
     static const char *const ELEMENT[CASE_STATES] = {[CASE_WARN] = "system-out",
                                                      [CASE_FAIL] = "failure",
                                                      [CASE_ERROR] = "error",
@@ -50,7 +50,7 @@ void suite_junit(const suite_run *r, text *to) {
              counts.s);
     add_attribute(to, "name", r->s->path);
     text_add(to, "%s skipped=\"%zu\">\n", counts.s, r->states[CASE_SKIP]);
-    for (size_t i = 0; i < r->count; i++) add_case(r, &r->item[i], to);
+    for (size_t i = 0; i < r->count; i++) junit_add_case(r, &r->item[i], to);
     if (complaints) {
         text_add(to, "    <testcase name=\"requirements\"");
         add_attribute(to, "classname", r->s->path);

@@ -25,8 +25,8 @@ void suite_github(const suite_run *r, text *to);
 /* Add lines for people: of a case when it is over, and of all cases at the end. */
 void suite_text_case(const case_result *c, bool verbose, text *to);
 void suite_text_end(const suite_run *r, text *to);
-/* Adds one line for people: cleaned, and broken where a build server would take it for a command.
- */
+/* Adds one line for people: cleaned, and broken where a build server would take it for a
+ * command. */
 void suite_add_line(text *to, const char *line);
 
 /* Adds the run as one JSON object; `pictures`: with its pictures as data URIs. */

@@ -81,7 +81,7 @@ static void add_escaped(text *to, const char *s, const char *also) {
 }
 
 /* Adds a property, whose value is one clean line. */
-static void add_property(text *to, const char *name, const char *value) {
+static void github_add_property(text *to, const char *name, const char *value) {
     text clean = {0};
     text_add_clean(&clean, value);
     text_add(to, "%s=", name);
@@ -103,9 +103,9 @@ void suite_github(const suite_run *r, text *to) {
                  c->match.words.s ? c->match.words.s : "");
         while (message.n && message.s[message.n - 1] == '\n') message.s[--message.n] = 0;
         text_add(to, "::%s ", LEVEL[c->state]);
-        add_property(to, "file", c->c->file);
+        github_add_property(to, "file", c->c->file);
         text_add(to, ",line=%d,col=%d,", c->c->line, c->c->column);
-        add_property(to, "title", title.s);
+        github_add_property(to, "title", title.s);
         text_add(to, "::");
         add_escaped(to, message.s, "");
         text_add(to, "\n");
@@ -114,7 +114,7 @@ void suite_github(const suite_run *r, text *to) {
     }
     if (r->complaint.s) {
         text_add(to, "::error ");
-        add_property(to, "file", r->s->path);
+        github_add_property(to, "file", r->s->path);
         text_add(to, ",title=requirements::");
         add_escaped(to, r->complaint.s, "");
         text_add(to, "\n");
