@@ -40,9 +40,10 @@ comma  := ,
 HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-protector-strong \
           -fstack-clash-protection $(if $(filter x86_64,$(shell uname -m)),-fcf-protection=full) \
           -Wformat -Werror=format-security
-# No path of this machine is in what is built: two builds are the same bytes.
+# No path of this machine is in what is built: two builds are the same bytes. No product is fused
+# with a sum: all processors and compilers compute the same.
 PLACE  := -ffile-prefix-map=$(CURDIR)=.
-OPT    := $(PLACE) $(if $(filter 1,$(SAN)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g $(HARDEN)) -fPIE
+OPT    := $(PLACE) -ffp-contract=off $(if $(filter 1,$(SAN)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g $(HARDEN)) -fPIE
 PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO)
 DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_LAB=$(LAB) -DWITH_SAN=$(SAN)
 INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
@@ -114,11 +115,9 @@ $(BUILD)/%.o: src/%.cc Makefile
 	$(call say,CXX,$<)
 	$(Q)$(CXX) $(CXX_FLAGS) -MMD -MP -c $< -o $@
 
-# Generated kernels have the same bits on every machine.
-$(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/kernel/make/*.c src/kernel/edit/*.c)) $(BUILD)/math/fft.o: C_FLAGS += -ffp-contract=off
 # The same sources for each kind of processor: the same operations in the same order, so the same bytes.
 LANES_O := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/math/lanes*.c src/engine/cpu/cpu_passes*.c))
-$(LANES_O): C_FLAGS += -O3 -ffp-contract=off -Wno-psabi
+$(LANES_O): C_FLAGS += -O3 -Wno-psabi
 ifeq ($(shell uname -m),x86_64)
 $(filter %_avx2.o,$(LANES_O)): C_FLAGS += -mavx2 -mf16c
 $(filter %_avx512.o,$(LANES_O)): C_FLAGS += -mavx512f -mavx512vl -mavx512dq -mavx512bw -mf16c -mprefer-vector-width=512
@@ -153,7 +152,7 @@ $(PROG): $(BUILD)/app/main.o $(LIB)
 # --- what is needed -----------------------------------------------------------------------------
 DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
               libdeflate-dev libopenexr-dev libopencolorio-dev libxxhash-dev zlib1g-dev mesa-vulkan-drivers
-DEPS_TEST  := libfftw3-dev clang clang-format libcmocka-dev bats openimageio-tools ffmpeg vulkan-validationlayers spirv-tools \
+DEPS_TEST  := libfftw3-dev qemu-user clang clang-format libcmocka-dev bats openimageio-tools ffmpeg vulkan-validationlayers spirv-tools \
               python3-jsonschema mandoc libclang-rt-14-dev patchelf chromium chromium-driver acl dpkg-dev lintian python3-yaml
 
 .PHONY: deps deps-build
@@ -187,7 +186,7 @@ MAKERS := $(BUILD)/assets/make_scene $(BUILD)/assets/make_psf
 $(BUILD)/assets/%: %.c $(LIB) Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -I. -ffp-contract=off -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LD_FLAGS) -o $@ $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) -I. -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LD_FLAGS) -o $@ $(LIBS)
 -include $(wildcard $(BUILD)/assets/*.d)
 
 .PHONY: assets

@@ -2,9 +2,12 @@
  *
  * A hot loop is written once, as a VECTOR_INLINE function over vec4d or vec8f, and called from two
  * functions: a plain one, which the compiler lowers to what every processor of the architecture
- * has, and one marked VECTOR_WIDE, which it may lower to AVX2, FMA and F16C. vector_wide() tells at
+ * has, and one marked VECTOR_WIDE, which it may lower to AVX2 and F16C. vector_wide() tells at
  * run time which to call. Vectors go in and out of functions by pointer only: their calling
- * convention depends on the target. */
+ * convention depends on the target.
+ *
+ * Pixels are the same on every processor: products and sums are rounded one by one (the whole
+ * program is compiled without contraction), in the same order in both versions. */
 #ifndef BASE_VECTOR_H
 #define BASE_VECTOR_H
 
@@ -35,32 +38,27 @@ typedef int32_t vec8i_any __attribute__((vector_size(32), aligned(4), may_alias)
 
 #define VECTOR_INLINE static inline __attribute__((always_inline))
 
-/* Only in functions that are VECTOR_WIDE: take a where it is less (greater), else b; compute a * b
- * + c, rounded once if the processor can; keep what was loaded in a register, since gcc loads it
- * again for each use. */
+/* Only in functions that are VECTOR_WIDE: take a where it is less (greater), else b; keep what was
+ * loaded in a register, since gcc loads it again for each use. */
 #if defined(__x86_64__)
 #include <immintrin.h>
-#define VECTOR_WIDE          __attribute__((target("avx2,fma,f16c")))
-#define VECTOR_MIN8(a, b)    (vec8f) _mm256_min_ps(a, b)
-#define VECTOR_MAX8(a, b)    (vec8f) _mm256_max_ps(a, b)
-#define VECTOR_MIN4(a, b)    (vec4d) _mm256_min_pd(a, b)
-#define VECTOR_MAX4(a, b)    (vec4d) _mm256_max_pd(a, b)
-#define VECTOR_FMA4(a, b, c) (vec4d) _mm256_fmadd_pd(a, b, c)
-#define VECTOR_FMA8(a, b, c) (vec8f) _mm256_fmadd_ps(a, b, c)
-#define VECTOR_KEEP(v)       __asm__("" : "+v"(v))
+#define VECTOR_WIDE       __attribute__((target("avx2,f16c")))
+#define VECTOR_MIN8(a, b) (vec8f) _mm256_min_ps(a, b)
+#define VECTOR_MAX8(a, b) (vec8f) _mm256_max_ps(a, b)
+#define VECTOR_MIN4(a, b) (vec4d) _mm256_min_pd(a, b)
+#define VECTOR_MAX4(a, b) (vec4d) _mm256_max_pd(a, b)
+#define VECTOR_KEEP(v)    __asm__("" : "+v"(v))
 /* Clang 14 cannot ask for F16C, but every processor with AVX2 has it. */
 static inline bool vector_wide(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return __builtin_cpu_supports("avx2");
 }
 #else
 #define VECTOR_WIDE
-#define VECTOR_MIN8(a, b)    VECTOR_PICK8((a) < (b), a, b)
-#define VECTOR_MAX8(a, b)    VECTOR_PICK8((a) > (b), a, b)
-#define VECTOR_MIN4(a, b)    VECTOR_PICK4((a) < (b), a, b)
-#define VECTOR_MAX4(a, b)    VECTOR_PICK4((a) > (b), a, b)
-#define VECTOR_FMA4(a, b, c) ((a) * (b) + (c))
-#define VECTOR_FMA8(a, b, c) ((a) * (b) + (c))
-#define VECTOR_KEEP(v)       ((void)0)
+#define VECTOR_MIN8(a, b) VECTOR_PICK8((a) < (b), a, b)
+#define VECTOR_MAX8(a, b) VECTOR_PICK8((a) > (b), a, b)
+#define VECTOR_MIN4(a, b) VECTOR_PICK4((a) < (b), a, b)
+#define VECTOR_MAX4(a, b) VECTOR_PICK4((a) > (b), a, b)
+#define VECTOR_KEEP(v)    ((void)0)
 static inline bool vector_wide(void) {
     return false;
 }

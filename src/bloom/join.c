@@ -178,8 +178,8 @@ static bool make_in_floats(const row_job *p, const row *is, row_totals *t) {
 /* Returns whether the row may be an ordinary one, which its pixels decide. */
 static bool may_be_ordinary(const row_job *p, const row *r) {
     const join_job *j = p->j;
-    return vector_wide() && !j->wide && p->all && r->nonnegative && !j->glare &&
-           !j->exponent[p->c] && (!p->in_space || j->floats);
+    return !j->wide && p->all && r->nonnegative && !j->glare && !j->exponent[p->c] &&
+           (!p->in_space || j->floats);
 }
 
 /* Makes a row that may be ordinary from halfs to halfs, without floats in memory, but for the

@@ -16,6 +16,34 @@ enum { SPAN = 128 };
  * that a device has copied to the host follow each other, and are not in the cache. */
 enum { AHEAD = 768 };
 
+/* Makes the pixels from i on, one by one, and returns whether the row is an ordinary one. bottom:
+ * the least glare of those before. */
+static bool end_floats(const row *r, row_totals *t, uint32_t i, float bottom) {
+    float top = (float)t->peak, centre = (float)r->centre;
+    for (; i < r->n; i++) {
+        float e = r->floats[i], g = r->space ? e + r->space[i] : e;
+        float out = centre * (r->half_out ? half_to_float(r->half_in[i]) : r->in[i]) + g;
+        t->norm += (double)e * (double)e;
+        t->sum += (double)out;
+        top = fmaxf(top, r->space ? fabsf(e) : e);
+        bottom = fminf(bottom, g);
+        t->largest = fmaxf(t->largest, out);
+        t->darkest = fminf(t->darkest, out);
+        if (r->half_out)
+            r->half_out[i] = half_from_float(out);
+        else
+            r->out[i] = out;
+    }
+    t->peak = (double)top;
+    if (r->half_out && !(t->largest <= HALF_MAX)) return false;
+    return bottom >= 0 && (double)t->darkest >= r->dark && top > 1e-15F && top < 1e15F &&
+           t->largest < 1e36F;
+}
+static bool make_one_by_one(const row *r, row_totals *t) {
+    *t = (row_totals){.darkest = FLT_MAX};
+    return end_floats(r, t, 0, FLT_MAX);
+}
+
 /* Two sums each, since one addition waits for the one before. `halfs`: from r->half_in to
  * r->half_out, without a way through memory in between. */
 VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool space, bool halfs) {
@@ -71,34 +99,18 @@ VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool spa
         VECTOR_ADD_UP(norm, norm_a);
         VECTOR_ADD_UP(sum, sum_a);
     }
-    float top = 0, bottom = FLT_MAX;
     *t = (row_totals){.norm = (norm[0] + norm[1]) + (norm[2] + norm[3]),
                       .sum = (sum[0] + sum[1]) + (sum[2] + sum[3]),
                       .darkest = FLT_MAX};
+    float top = 0, bottom = FLT_MAX;
     for (int k = 0; k < 8; k++) {
         top = fmaxf(top, high[k]);
         bottom = fminf(bottom, low[k]);
         t->largest = fmaxf(t->largest, largest[k]);
         t->darkest = fminf(t->darkest, darkest[k]);
     }
-    for (; i < r->n; i++) {
-        float e = made[i], g = space ? e + added[i] : e;
-        float out = centre * (halfs ? half_to_float(r->half_in[i]) : in[i]) + g;
-        t->norm += (double)e * (double)e;
-        t->sum += (double)out;
-        top = fmaxf(top, space ? fabsf(e) : e);
-        bottom = fminf(bottom, g);
-        t->largest = fmaxf(t->largest, out);
-        t->darkest = fminf(t->darkest, out);
-        if (halfs)
-            r->half_out[i] = half_from_float(out);
-        else
-            to[i] = out;
-    }
     t->peak = (double)top;
-    if (halfs && !(t->largest <= HALF_MAX)) return false;
-    return bottom >= 0 && (double)t->darkest >= r->dark && top > 1e-15F && top < 1e15F &&
-           t->largest < 1e36F;
+    return end_floats(r, t, i, bottom);
 }
 VECTOR_WIDE static bool make_ordinary(const row *r, row_totals *t) {
     return make_floats(r, t, false, false);
@@ -117,7 +129,7 @@ bool row_make_ordinary(const row *r, row_totals *t) {
     static bool (*const MAKE[2][2])(const row *, row_totals *) = {
         {make_ordinary, make_ordinary_halfs},
         {make_ordinary_and_space, make_ordinary_halfs_and_space}};
-    return MAKE[r->space != NULL][r->half_out != NULL](r, t);
+    return (vector_wide() ? MAKE[r->space != NULL][r->half_out != NULL] : make_one_by_one)(r, t);
 }
 
 /* --- in doubles ------------------------------------------------------------------------------ */
@@ -196,7 +208,7 @@ VECTOR_WIDE static uint32_t begin_fours(const row *r, row_totals *t) {
             e = back * *(const vec4d_any *)(doubles + i);
         *(vec4d_any *)(glare + i) = e;
         *(vec4d_any *)(own + i) = r->centre * VECTOR_DOUBLES(in + i, 0);
-        norm = VECTOR_FMA4(e, e, norm);
+        norm += e * e;
         peak = VECTOR_MAX4(SIZE4(e), peak);
     }
     t->norm = (norm[0] + norm[1]) + (norm[2] + norm[3]);

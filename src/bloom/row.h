@@ -42,7 +42,7 @@ typedef struct {
  * of a size whose squares are floats, as are the sums of its result; from halfs to halfs that hold
  * it, where the row has half_out. Returns false where the row turns out not to be ordinary; the
  * result must be made again then. Terms of one sign cannot cancel, so all roundings are relative to
- * the result: accuracy_relative has room for them. Only where vector_wide() is true. */
+ * the result: accuracy_relative has room for them. */
 bool row_make_ordinary(const row *r, row_totals *t);
 
 /* Starts the totals of a row. Fills r->glare with what the transform made, scaled back, and notes

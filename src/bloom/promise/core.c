@@ -78,10 +78,10 @@ VECTOR_WIDE static void add_wide(double *to, const double *row, const double *ta
         for (uint32_t k = 0; k < taps; k++) {
             const vec4d_any *v = (const vec4d_any *)(row + x + k);
             vec4d by = tap[k] - (vec4d){0};
-            a = VECTOR_FMA4(by, v[0], a);
-            b = VECTOR_FMA4(by, v[1], b);
-            c = VECTOR_FMA4(by, v[2], c);
-            d = VECTOR_FMA4(by, v[3], d);
+            a += by * v[0];
+            b += by * v[1];
+            c += by * v[2];
+            d += by * v[3];
         }
         out[0] = a, out[1] = b, out[2] = c, out[3] = d;
     }
@@ -184,7 +184,7 @@ void core_floats(const kernel_core *c, const space_rows *r, const float *plane) 
 
 /* A row of taps, then the rows; and the tap is rounded, too. */
 double core_rounding(uint32_t radius) {
-    return 0x1p-24 * (2 * (2.0 * radius + 1) + 1);
+    return 0x1p-24 * (2 * (2.0 * radius + 1) + 2);
 }
 
 /* --- the rest of the kernel ------------------------------------------------------------------ */

@@ -228,8 +228,8 @@ VECTOR_WIDE static uint32_t add_to_doubles(double *to, const taps *t, uint32_t n
         vec4d a = *(vec4d_any *)(to + i), b = *(vec4d_any *)(to + i + 4);
 #pragma GCC unroll 4
         for (int k = 0; k < AT_ONCE; k++) {
-            a = VECTOR_FMA4(by[k], VECTOR_DOUBLES(f[k] + i, 0), a);
-            b = VECTOR_FMA4(by[k], VECTOR_DOUBLES(f[k] + i, 4), b);
+            a += by[k] * VECTOR_DOUBLES(f[k] + i, 0);
+            b += by[k] * VECTOR_DOUBLES(f[k] + i, 4);
         }
         *(vec4d_any *)(to + i) = a;
         *(vec4d_any *)(to + i + 4) = b;
@@ -259,8 +259,7 @@ static void paste(const kernel_tail *tail, const tail_row *r, const spot *const 
     uint32_t columns = (uint32_t)(stop - from), i = 0;
     if (vector_wide()) i = add_to_doubles(r->to + from, &t, columns);
     for (; i < columns; i++)
-        r->to[from + i] += (t.by[0] * (double)t.tap[0][i] + t.by[1] * (double)t.tap[1][i]) +
-                           (t.by[2] * (double)t.tap[2][i] + t.by[3] * (double)t.tap[3][i]);
+        for (uint32_t k = 0; k < AT_ONCE; k++) r->to[from + i] += t.by[k] * (double)t.tap[k][i];
     for (i = 0; r->magnitude && i < columns; i++)
         for (uint32_t k = 0; k < n; k++)
             r->magnitude[from + i] += fabs(t.by[k] * (double)t.tap[k][i]);
@@ -397,5 +396,5 @@ void spots_floats(const spot_list *l, const space_rows *r, float *room) {
 double spots_rounding(const kernel_tail *tail, double spots) {
     double cells = (double)tail->kw / SPOT_RUN + 2;
     double runs = fmin(spots, (double)tail->kh), few = FEW_RUNS - 1;
-    return 0x1p-24 * (SPOT_RUN + runs + fmin(spots, few * cells) + 2);
+    return 0x1p-24 * (SPOT_RUN + runs + fmin(spots, few * cells) + 3);
 }

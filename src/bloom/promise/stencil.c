@@ -5,7 +5,6 @@
 /* The same sums in the same order, with vectors of each length. */
 #define VEC     vec8f
 #define VEC_ANY vec8f_any
-#define FMA     VECTOR_FMA8
 #define WIDE    VECTOR_WIDE
 #define NAME(x) x##_8
 #define VECTORS 2
@@ -14,12 +13,11 @@
 #if defined(__x86_64__)
 typedef float vec16f __attribute__((vector_size(64)));
 typedef float vec16f_any __attribute__((vector_size(64), aligned(4), may_alias));
-#define VEC          vec16f
-#define VEC_ANY      vec16f_any
-#define FMA(a, b, c) (vec16f) _mm512_fmadd_ps(a, b, c)
-#define WIDE         __attribute__((target("avx512f,avx2,fma")))
-#define NAME(x)      x##_16
-#define VECTORS      4
+#define VEC     vec16f
+#define VEC_ANY vec16f_any
+#define WIDE    __attribute__((target("avx512f,avx2")))
+#define NAME(x) x##_16
+#define VECTORS 4
 #include "bloom/promise/stencil.inc"
 static bool has_16(void) {
     return __builtin_cpu_supports("avx512f");

@@ -21,7 +21,7 @@ typedef struct {
     uint32_t rows, taps, n;
 } stencil;
 
-/* Adds. The sum over k is made first, so that a term is rounded at most taps + 1 times. */
+/* Adds. The sum over k is made first, so that a term is rounded at most taps + 2 times. */
 void stencil_add(const stencil *s);
 
 #endif

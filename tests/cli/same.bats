@@ -1,0 +1,47 @@
+# The CPU engine writes the same bytes on every processor: with each form of its code, with any
+# number of threads, and on a processor without AVX, which qemu imitates.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    cd "$FFTBLOOM_ROOT"
+    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
+    export FFTBLOOM_CACHE_DIR=$dir/cache
+}
+
+CASES=("" "--precision float64" "--tolerance 1e-5" "--axis y" "--threshold 1 --knee 0.5"
+    "--pixel-type float --padding clamp" "--padding wrap --half-overflow float")
+
+# make NAME COMMAND...: the cases by this command
+make_all() {
+    local name=$1 i
+    shift
+    for i in "${!CASES[@]}"; do
+        # shellcheck disable=SC2086
+        "$@" testdata/small.exr kernels/star.exr -o "$dir/$name.$i.exr" --device cpu ${CASES[$i]}
+    done
+}
+
+same_as_wide() { # NAME
+    local i
+    for i in "${!CASES[@]}"; do
+        echo "case ${CASES[$i]:-without options}"
+        cmp "$dir/wide.$i.exr" "$dir/$1.$i.exr"
+    done
+}
+
+@test "each form of the transforms, and one thread or many, write the same bytes" {
+    make_all wide "$FFTBLOOM" --jobs 1
+    for form in avx2 any; do
+        FFTBLOOM_LANES=$form make_all $form "$FFTBLOOM" --jobs 3
+        same_as_wide $form
+    done
+}
+
+@test "a processor without AVX writes the same bytes, of a kernel that it transforms itself" {
+    [ "$(uname -m)" = x86_64 ] && command -v qemu-x86_64 >/dev/null || skip "no qemu-x86_64"
+    [ "${SAN:-0}" = 0 ] || skip "a sanitizer's program is too large for qemu"
+    make_all wide "$FFTBLOOM"
+    FFTBLOOM_CACHE_DIR=$dir/other make_all old qemu-x86_64 -cpu Nehalem "$FFTBLOOM"
+    same_as_wide old
+}
