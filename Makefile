@@ -373,7 +373,7 @@ bench-promise: $(PROG) $(BUILD)/tests/bench_street
 docs-images: $(MAKERS) $(PROG)
 	@mkdir -p out docs/images
 	@$(BUILD)/assets/make_scene out/half.exr 640 360
-	$(PROG) out/half.exr kernels/star.exr -o docs/images/before.png --exposure 2 --sharpen 1
+	$(PROG) out/half.exr kernels/star.exr -o docs/images/before.png --exposure 2 --amount 0
 	$(PROG) out/half.exr kernels/star.exr -o docs/images/after.png --exposure 2 --kernel-scale 0.5
 	@tests/docs_fft.py docs/images
 ifeq ($(LAB),1)

@@ -4,7 +4,7 @@ set -e
 prog=$1
 mkdir -p out
 "$prog" testdata/scene.exr kernels/star.exr -o out/demo.exr
-"$prog" testdata/scene.exr kernels/star.exr -o out/before.png --exposure 2 --sharpen 1
+"$prog" testdata/scene.exr kernels/star.exr -o out/before.png --exposure 2 --amount 0
 "$prog" testdata/scene.exr kernels/star.exr -o out/after.png --exposure 2
 echo "The scene testdata/scene.exr, bloomed with kernels/star.exr:"
 echo "  out/demo.exr     the result: all layers, Z and id untouched"

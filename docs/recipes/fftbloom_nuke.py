@@ -18,7 +18,7 @@ def add_knobs(node=None):
     node = node or nuke.selectedNode()
     node.addKnob(nuke.Tab_Knob(TAB))
     node.addKnob(nuke.File_Knob(KERNEL, "kernel"))
-    node.addKnob(nuke.String_Knob(OPTIONS, "options", "--sharpen 0"))
+    node.addKnob(nuke.String_Knob(OPTIONS, "options", "--amount 1"))
 
 
 def bloomed(path):
@@ -39,7 +39,7 @@ def command(node):
         limited = node["use_limit"].value()
         first = node["first"].value() if limited else nuke.root().firstFrame()
         last = node["last"].value() if limited else nuke.root().lastFrame()
-        words += ["--frames=%d-%d" % (first, last), "--update"]
+        words += ["--frames=%d-%d" % (first, last), "--existing update"]
     return words + shlex.split(node[OPTIONS].value())
 
 

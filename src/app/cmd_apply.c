@@ -1,4 +1,5 @@
-/* cmd_apply.c - `fftbloom apply`, also `fftbloom IN KERNEL -o OUT`: files in, files out. */
+/* cmd_apply.c - `fftbloom apply`, also `fftbloom IN KERNEL -o OUT`: files in, files out; and
+ * `fftbloom farm`, which hands the same work on. */
 #include "app/farm/farm.h"
 #include "app/run/ending.h"
 #include "app/run/exposure.h"
@@ -53,11 +54,11 @@ static bool check_outputs(const settings *s, const job *j, err *e) {
     return ok && (!s->report || file_out_possible(s->report, e) || err_in(e, "report"));
 }
 
-/* Returns how to continue an interrupted run. Without stamps --update makes all frames again. */
+/* Returns how to continue an interrupted run. Without stamps an update makes all frames again. */
 static const char *how_to_go_on(const frame_maker *m) {
     if (!m->recipes->cache) return "";
     return m->recipes->s->update ? "; run the same command again to continue"
-                                 : "; run the same command with --update to continue";
+                                 : "; run the same command with --existing update to continue";
 }
 
 /* Writes the reports. The run's own error counts, if it has one. */
@@ -79,9 +80,8 @@ static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     progress told;
     report r;
     if (c->s.update && !m->recipes->cache)
-        log_warn(
-            "--update makes every frame, now and next time: there is no cache folder that could "
-            "remember them; give --cache-dir");
+        log_warn("every frame is made, now and next time: there is no cache folder that could "
+                 "remember them; give --cache-dir");
     if (!progress_open(&told, &c->s, job_count(j), e) || !report_open(&r, job_count(j), e))
         return 0;
     bool seen = ending_is_told(&c->s);
@@ -138,7 +138,7 @@ int cmd_apply(cli *c, text *out, err *e) {
         bool picture = output_is_picture(c->s.output);
         if (picture && !(m.screen = screen_open(c->s.view, e))) {
             status = err_status(e->code);
-        } else if (c->s.farm != FARM_NONE) {
+        } else if (c->s.farms) {
             status = farm_run(c, &j, &all, out, e);
         } else if (c->s.dry_run) {
             dry_run(&m, &j, out, e);
@@ -149,8 +149,13 @@ int cmd_apply(cli *c, text *out, err *e) {
         }
         screen_close(&m.screen);
     }
-    bool end_is_seen = !c->s.dry_run && (c->s.farm == FARM_NONE || c->s.wait);
+    bool end_is_seen = !c->s.dry_run && (!c->s.farms || c->s.wait);
     if (e->code && !c->answered && end_is_seen) report_early(c, start, apart, out, e);
     job_close(&j);
     return status;
+}
+
+int cmd_farm(cli *c, text *out, err *e) {
+    c->s.farms = true;
+    return cmd_apply(c, out, e);
 }

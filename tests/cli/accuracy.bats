@@ -127,7 +127,7 @@ P
     for n in luminance channel sum none; do balance --normalize $n; done
     balance --normalize channel
     frame 'all(abs(r["gained"]) < 1e-6 * r["in"] for r in f["ledger"])'
-    balance --threshold 10 --knee 5 --sharpen 0.3
+    balance --threshold 10 --knee 5 --amount 0.7
     balance --half-overflow clamp --pixel-type half --normalize none
     frame 'any(r["overflow_pixels"] > 0 and r["overflow"] > 0 for r in f["ledger"])'
 }

@@ -54,7 +54,7 @@ pixel() { # FILE X Y: the values of a pixel
 
 @test "an image of halfs goes to a device as halfs: the same bytes as when it goes as floats" {
     "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
-    "$FFTBLOOM" in.exr kernel.exr -o f.exr --sharpen 1 --pixel-type float
+    "$FFTBLOOM" in.exr kernel.exr -o f.exr --amount 0 --pixel-type float
     "$FFTBLOOM" in.exr kernel.exr -o a.exr --device software --precision float32 --report a.json
     "$FFTBLOOM" f.exr kernel.exr -o b.exr --device software --precision float32 --report b.json \
         --pixel-type half
@@ -103,7 +103,7 @@ assert a["input"] * 2 == a["image"] == b["image"] and b["input"] == 0'
 @test "a folder as output takes the input's name" {
     mkdir done
     "$FFTBLOOM" in.exr kernel.exr -o done
-    "$FFTBLOOM" in.exr kernel.exr -o done/ --sharpen 1
+    "$FFTBLOOM" in.exr kernel.exr -o done/ --amount 0
     cmp done/in.exr in.exr || [ -s done/in.exr ]
 }
 
@@ -170,7 +170,7 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
     swapped "and the image is brightest at its own centre" "$shipped/kernels/star.exr" in.exr
     # Once for a sequence; a plan and a dry run say it as well.
     sequence 0001 0002
-    swapped "larger than the image" crop.exr in.exr --dry-run
+    swapped "larger than the image" plan crop.exr in.exr
     for i in 1 2; do cp kernel.exr k.000$i.exr; done
     run --separate-stderr "$FFTBLOOM" k.####.exr in.exr -o out.####.exr
     [ "${#stderr_lines[@]}" -eq 1 ]
@@ -219,31 +219,31 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
     [[ "$output" == *in.0002.exr* ]]
     [ -s out.0001.exr ]
     [ ! -e out.0009.exr ]
-    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3 --missing skip
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3 --keep-going
     [ "$status" -eq 5 ]
     [ -s out.0003.exr ]
     # A file that cannot be looked at for another reason is not a gap.
     ln -s in.0002.exr in.0002.exr
-    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3 --missing skip
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3 --keep-going
     [ "$status" -eq 66 ]
     [[ "$output" == *in.0002.exr*"ymbolic link"* ]]
 }
 
-@test "--no-clobber leaves what exists and says so with 5" {
+@test "--existing skip leaves what exists and says so with 5" {
     echo mine >out.exr
-    run "$FFTBLOOM" in.exr kernel.exr -o out.exr --no-clobber
+    run "$FFTBLOOM" in.exr kernel.exr -o out.exr --existing skip
     [ "$status" -eq 5 ]
     [ "$(cat out.exr)" = mine ]
     "$FFTBLOOM" in.exr kernel.exr -o out.exr
     [ "$(head -c 4 out.exr | od -An -tx1)" = " 76 2f 31 01" ]
 }
 
-@test "--update skips what is the same and nothing else" {
-    made() { "$FFTBLOOM" "$@" --update --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["done"])'; }
+@test "--existing update skips what is the same and nothing else" {
+    made() { "$FFTBLOOM" "$@" --existing update --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["done"])'; }
     [ "$(made in.exr kernel.exr -o out.exr)" = 1 ]
     [ "$(made in.exr kernel.exr -o out.exr)" = 0 ]
     [ "$(made in.exr kernel.exr -o "$PWD/out.exr" --jobs 1)" = 0 ]
-    [ "$(made in.exr kernel.exr -o out.exr --sharpen 0.1)" = 1 ]
+    [ "$(made in.exr kernel.exr -o out.exr --amount 0.9)" = 1 ]
     [ "$(made in.exr kernel.exr -o out.exr)" = 1 ]
     touch -d '2001-01-01' in.exr
     [ "$(made in.exr kernel.exr -o out.exr)" = 1 ]
@@ -256,45 +256,44 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
     [ "$(made in.exr kernel.exr -o out.exr)" = 1 ]
     rm out.exr
     [ "$(made in.exr kernel.exr -o out.exr)" = 1 ]
-    # Of what was made without --update, too.
-    "$FFTBLOOM" in.exr kernel.exr -o out.exr --sharpen 0.5
-    [ "$(made in.exr kernel.exr -o out.exr --sharpen 0.5)" = 0 ]
+    # Of what was made without --existing update, too.
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr --amount 0.5
+    [ "$(made in.exr kernel.exr -o out.exr --amount 0.5)" = 0 ]
     # A broken stamp is no stamp.
     for f in cache/stamps/*; do echo x >"$f"; done
-    [ "$(made in.exr kernel.exr -o out.exr --sharpen 0.5)" = 1 ]
+    [ "$(made in.exr kernel.exr -o out.exr --amount 0.5)" = 1 ]
 }
 
-@test "--update says once when it will not remember" {
+@test "--existing update says once when it will not remember" {
     sequence 0001 0002
     echo rubbish >nocache
-    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --update --cache-dir nocache
+    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --existing update --cache-dir nocache
     [ "$status" -eq 0 ]
-    [[ "$stderr" == "fftbloom: warning: "*"made again by the next --update: "*nocache* ]]
+    [[ "$stderr" == "fftbloom: warning: "*"made again by the next --existing update: "*nocache* ]]
     [ "${#stderr_lines[@]}" -eq 1 ]
     run --separate-stderr env -u FFTBLOOM_CACHE_DIR -u XDG_CACHE_HOME -u HOME \
-        "$FFTBLOOM" in.exr kernel.exr -o out.exr --update
-    [[ "$stderr" == "fftbloom: warning: --update"*"no cache folder"* ]]
+        "$FFTBLOOM" in.exr kernel.exr -o out.exr --existing update
+    [[ "$stderr" == "fftbloom: warning: every frame is made"*"no cache folder"* ]]
     run --separate-stderr "$FFTBLOOM" in.exr kernel.exr -o out.exr --cache-dir nocache
     [ -z "$stderr" ]
 }
 
-@test "--dry-run lists frames and their plan, and writes nothing" {
+@test "a plan with an output lists frames and their plan, and writes nothing" {
     sequence 0001 0002 0003
-    "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1 --update
-    echo mine >out.0002.exr
+    "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1 --existing update
     export FFTBLOOM_CACHE_DIR=$dir/cache
     snapshot() { find . -printf '%p %s %T@\n' | sort; }
     before=$(snapshot)
-    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --update --no-clobber \
-        --dry-run --report r.json
+    run --separate-stderr "$FFTBLOOM" plan in.####.exr kernel.exr -o out.####.exr --existing update
     [ "$status" -eq 0 ]
     [ "$(snapshot)" = "$before" ]
     [ "${lines[0]}" = "in.0001.exr -> out.0001.exr: the output is up to date" ]
-    [ "${lines[1]}" = "in.0002.exr -> out.0002.exr: skipped, the output exists" ]
-    [ "${lines[2]}" = "in.0003.exr -> out.0003.exr" ]
+    [ "${lines[1]}" = "in.0002.exr -> out.0002.exr" ]
     [[ "${lines[3]}" == "plan     40 x 30 in "*", on "*" s in all" ]]
-    [ "${lines[4]}" = "1 of 3 frames would be made, 1 are up to date, 1 skipped" ]
-    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --dry-run --json \
+    [ "${lines[4]}" = "2 of 3 frames would be made, 1 are up to date, 0 skipped" ]
+    run --separate-stderr "$FFTBLOOM" plan in.####.exr kernel.exr -o out.####.exr --existing skip
+    [ "${lines[0]}" = "in.0001.exr -> out.0001.exr: skipped, the output exists" ]
+    run --separate-stderr "$FFTBLOOM" plan in.####.exr kernel.exr -o out.####.exr --json \
         --cache-dir none
     [ ! -e none ]
     python3 -c 'import json, sys
@@ -303,25 +302,25 @@ assert r["dry_run"] and r["to_do"] == 3 and [f["state"] for f in r["frames"]] ==
 assert r["plan"]["image"] == [40, 30] and r["predicted_seconds"] > 0' "$output"
     [ "$(snapshot)" = "$before" ]
     # One image; an input that is not there.
-    run "$FFTBLOOM" in.exr kernel.exr -o out.exr --dry-run
+    run "$FFTBLOOM" plan in.exr kernel.exr -o out.exr
     [ "${lines[0]}" = "in.exr -> out.exr" ]
     [ ! -e out.exr ]
-    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 3-4 --dry-run
+    run --separate-stderr "$FFTBLOOM" plan in.####.exr kernel.exr -o out.####.exr --frames 3-4
     [ "$status" -eq 66 ]
     [ "${lines[1]}" = "in.0004.exr -> out.0004.exr: the input cannot be found" ]
 }
 
 @test "the report tells frames, plan, device, times and settings" {
     sequence 0001 0003
-    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3 --missing skip --report r.json --sharpen 0.25
+    run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-3 --keep-going --report r.json --amount 0.75
     [ "$status" -eq 5 ]
     python3 - <<'P'
 import json
 r = json.load(open("r.json"))
 assert r["version"] == 1 and r["exit_status"] == 5
-assert [f["state"] for f in r["frames"]] == ["done", "skipped", "done"]
+assert [f["state"] for f in r["frames"]] == ["done", "failed", "done"]
 assert [f["frame"] for f in r["frames"]] == [1, 2, 3]
-assert r["settings"]["sharpen"] == 0.25 and r["settings"]["padding"] == "mirror"
+assert r["settings"]["amount"] == 0.75 and r["settings"]["padding"] == "mirror"
 f = r["frames"][0]
 assert f["plan"]["image"] == [40, 30] and f["plan"]["channels"] == 3
 assert f["device"]["class"] in ("cpu", "gpu", "software")
@@ -348,8 +347,8 @@ P
 
 @test "-q says nothing, -v what is done" {
     sequence 0001
-    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1-2 --missing skip -q
-    [ "$status" -eq 5 ]
+    run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1 -q
+    [ "$status" -eq 0 ]
     [ -z "$output$stderr" ]
     run --separate-stderr "$FFTBLOOM" in.exr kernel.exr -o out.exr -v
     [[ "$stderr" == *"40 x 30 in "* ]]
@@ -425,7 +424,7 @@ long_run_stopped_by() { # SIGNAL: its exit status goes to $status
     run --separate-stderr "$FFTBLOOM" precompute kernel.exr -o k2.spectrum --json
     cmp k.spectrum k2.spectrum
     python3 -c 'import json, sys; r = json.loads(sys.argv[1]); assert r["kernel"] == [9, 7] and r["cached"]' "$output"
-    run "$FFTBLOOM" precompute kernel.exr -o k.spectrum --no-clobber
+    run "$FFTBLOOM" precompute kernel.exr -o k.spectrum --existing skip
     [ "$status" -eq 5 ]
     run "$FFTBLOOM" precompute none.exr -o k3.spectrum
     [ "$status" -eq 66 ]

@@ -71,13 +71,13 @@ json() { python3 -c "import json, sys; d = json.load(sys.stdin); print($1)"; }
     [ "$(json 'd["removed"], d["kept_bytes"]' <<<"$output")" = "1 1000" ]
     [ ! -e "$FFTBLOOM_CACHE_DIR/spectra/$old" ]
     [ -e "$FFTBLOOM_CACHE_DIR/spectra/$new" ]
-    FFTBLOOM_CACHE_SIZE=0 run --separate-stderr "$FFTBLOOM" cache trim
+    run --separate-stderr "$FFTBLOOM" cache trim --cache-size 0
     [ ! -e "$FFTBLOOM_CACHE_DIR/spectra/$new" ]
     [ "$(cat "$FFTBLOOM_CACHE_DIR/device-speed-0" "$FFTBLOOM_CACHE_DIR/spectra/note.spectrum")" = "speed
 note" ]
 }
 
-@test "stamps of --update are counted, and go with an emptied cache" {
+@test "stamps of --existing update are counted, and go with an emptied cache" {
     fill
     mkdir "$FFTBLOOM_CACHE_DIR/stamps"
     for i in 1 2 3; do echo x >"$FFTBLOOM_CACHE_DIR/stamps/0000000000000000000000000000000$i.stamp"; done

@@ -213,7 +213,7 @@ END
     "$FFTBLOOM" hot.@.exr soft.exr -o a.@.png --before b.@.png --device cpu
     [ -s b.1.png ] && cmp b.1.png b.2.png
     rm b.2.png
-    "$FFTBLOOM" hot.@.exr soft.exr -o a.@.png --before b.@.png --device cpu --update
+    "$FFTBLOOM" hot.@.exr soft.exr -o a.@.png --before b.@.png --device cpu --existing update
     [ -s b.2.png ]
     refused() { run "$FFTBLOOM" "$@" --device cpu; echo "$output"; [ "$status" -eq 64 ]; }
     refused hot.@.exr soft.exr -o a.@.png --before b.png

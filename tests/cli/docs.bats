@@ -101,14 +101,14 @@ complete_bash() { # the words of a command line: what bash offers for the last o
 
 @test "bash completes commands, flags and values" {
     [ "$(complete_bash fftbloom compl)" = completion ]
-    [ "$(complete_bash fftbloom apply --sharp)" = --sharpen ]
-    [ "$(complete_bash fftbloom a.exr --sharp)" = --sharpen ]
+    [ "$(complete_bash fftbloom apply --thresh)" = --threshold ]
+    [ "$(complete_bash fftbloom a.exr --thresh)" = --threshold ]
     [ "$(complete_bash fftbloom apply --padding mi)" = mirror ]
     [ "$(complete_bash fftbloom apply --padding = mi)" = mirror ]
     [ "$(complete_bash fftbloom completion z)" = zsh ]
     [ "$(complete_bash fftbloom help sch)" = schema ]
     # --json is a switch, but takes a file in check.
-    [ "$(complete_bash fftbloom apply --json --sharp)" = --sharpen ]
+    [ "$(complete_bash fftbloom apply --json --thresh)" = --threshold ]
     local last='source <("$FFTBLOOM" completion bash); compopt() { echo files; }'
     last+='; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _fftbloom'
     [ "$(bash -c "$last" _ fftbloom check --json '')" = files ]
@@ -157,7 +157,7 @@ complete_bash() { # the words of a command line: what bash offers for the last o
     zsh -n _fftbloom
     [ "$(zsh -c 'autoload -U compinit; compinit -u -D; source ./_fftbloom; echo $_comps[fftbloom]')" = _fftbloom ]
     [ "$(fish -c 'source f.fish; complete -C "fftbloom completion z"')" = zsh ]
-    [[ "$(fish -c 'source f.fish; complete -C "fftbloom a.exr --sharp"')" == --sharpen* ]]
+    [[ "$(fish -c 'source f.fish; complete -C "fftbloom a.exr --thresh"')" == --threshold* ]]
     [ "$(fish -c 'source f.fish; complete -C "fftbloom kernel conve"')" = convert ]
     [ "$(fish -c 'source f.fish; complete -C "fftbloom kernel make air"')" = airy ]
     [ -z "$(fish -c 'source f.fish; complete -C "fftbloom kernel check make"')" ]
@@ -181,7 +181,7 @@ complete_bash() { # the words of a command line: what bash offers for the last o
     "$FFTBLOOM" info "$image" --json >images.json
     "$FFTBLOOM" "$image" kernel.exr -o out.exr --device cpu --verify 4 --report report.json
     "$FFTBLOOM" plan "$image" kernel.exr --json >report-plan.json
-    "$FFTBLOOM" "$image" kernel.exr -o dry.exr --dry-run --json >report-dry.json
+    "$FFTBLOOM" plan "$image" kernel.exr -o dry.exr --json >report-dry.json
     "$FFTBLOOM" devices --json >report-devices.json
     run "$FFTBLOOM" diff out.exr "$image" --json
     [ "$status" -eq 2 ]

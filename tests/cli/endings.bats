@@ -147,7 +147,6 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
 
 @test "--keep-going is for sequences: 64 elsewhere" {
     refused 64 "--keep-going has no effect on a single image" in.exr kernel.exr -o out.exr --keep-going
-    FFTBLOOM_KEEP_GOING=true "$FFTBLOOM" in.exr kernel.exr -o out.exr
 }
 
 @test "--keep-going with openjd and deadline: progress reaches the end, the failure is told" {
@@ -199,7 +198,7 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
     needs_pty
     on_terminal "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr >typed
     [[ "$(shown <typed)" =~ ^fftbloom:\ 6\ frames\ in\ [0-9.]+\ s\ \([0-9.]+/s\)\ -\>\ out.1001-1006.exr,\ CPU$ ]]
-    on_terminal "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --update >typed
+    on_terminal "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --existing update >typed
     [ "$(shown <typed)" = "fftbloom: no frame was made; 6 up to date" ]
     on_terminal "$FFTBLOOM" in.exr kernel.exr -o out.exr >typed
     [[ "$(shown <typed)" =~ out.exr:\ [0-9.]+\ s,\ CPU$ ]]
@@ -231,7 +230,7 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
     PRESS=out.0040.exr on_terminal "$FFTBLOOM" s.####.exr kernel.exr -o out.####.exr >typed || status=$?
     [ "$status" -eq 130 ]
     shown <typed >seen
-    grep -qE '^fftbloom: interrupted: [0-9]+ of 4000 written; run the same command with --update to continue$' seen
+    grep -qE '^fftbloom: interrupted: [0-9]+ of 4000 written; run the same command with --existing update to continue$' seen
     # It is the last, and a whole line.
     [ -z "$(tail -n 1 seen)" ]
     [ "$(grep -c . seen)" -eq 1 ]
@@ -239,7 +238,7 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
     # What it says is so, but for frames that were put in their place just then.
     n=$(sed -n 's/.*interrupted: \([0-9]*\) of.*/\1/p' seen) there=$(ls out.*.exr | wc -l)
     [ "$n" -le "$there" ] && [ "$((there - n))" -le 16 ]
-    "$FFTBLOOM" s.####.exr kernel.exr -o out.####.exr --frames "1-$n" --update --report r.json
+    "$FFTBLOOM" s.####.exr kernel.exr -o out.####.exr --frames "1-$n" --existing update --report r.json
     report 'r["current"] > 0'
 }
 
@@ -256,9 +255,9 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
         [ "$status" -eq 143 ]
     }
     told() { grep -qE "^fftbloom: interrupted: [0-9]+ of 4000 written$1\$" said || { cat said && false; }; }
-    stopped --update
+    stopped --existing update
     told '.*; run the same command again to continue'
-    # Without a folder that remembers frames, --update would make all of them again.
+    # Without a folder that remembers frames, --existing update would make all of them again.
     (unset FFTBLOOM_CACHE_DIR HOME XDG_CACHE_HOME && stopped)
     told ''
     for o in -q --json '--progress openjd' '--progress json'; do
@@ -342,8 +341,8 @@ assert said.endswith(r["error"]["message"]), (said, r)' "$output" "$code" "$stde
 
 @test "--progress json: one object a line, with frame and state, also of frames that fail" {
     rm in.1002.exr
-    bloom --frames 1001-1006 --keep-going --update --progress json -q
-    bloom --frames 1001-1006 --keep-going --update --progress json -q
+    bloom --frames 1001-1006 --keep-going --existing update --progress json -q
+    bloom --frames 1001-1006 --keep-going --existing update --progress json -q
     [ "$status" -eq 5 ]
     [ -z "$output" ]
     python3 -c 'import json, sys
@@ -355,15 +354,12 @@ assert all(x["seconds"] >= 0 and x["left"] >= 0 and x["step"] == "out.%d.exr" % 
 }
 
 @test "--progress json goes to a descriptor that the caller opened, and to no other" {
-    bloom --frames 1001-1003 --progress json --progress-fd 7 7>progress.jsonl
+    bloom --frames 1001-1003 --progress json:7 7>progress.jsonl
     [ "$status" -eq 0 ]
     [[ "$stderr" != *'"done"'* ]]
     python3 -c 'import json
 assert [json.loads(l)["done"] for l in open("progress.jsonl")] == [1, 2, 3]'
-    bloom --frames 1001-1003 --progress json --progress-fd 777
+    bloom --frames 1001-1003 --progress json:777
     [ "$status" -eq 64 ]
-    [[ "$stderr" == *"--progress-fd 777 is not open"* ]]
-    bloom --frames 1001-1003 --progress-fd 7
-    [ "$status" -eq 64 ]
-    [[ "$stderr" == *"without --progress json"* ]]
+    [[ "$stderr" == *"--progress json:777: this descriptor is not open"* ]]
 }

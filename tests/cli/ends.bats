@@ -10,7 +10,8 @@ setup() {
     cp "$FFTBLOOM_ROOT"/testdata/small.exr in.exr
     cp "$FFTBLOOM_ROOT"/testdata/kernel.exr kernel.exr
     export FFTBLOOM_CACHE_DIR=$dir/cache FFTBLOOM_DEVICE=cpu
-    export FFTBLOOM_CACHE_SIZE=0 # the first fsync is that of the output
+    echo '{"version": 1, "cache_size": 0}' >look.json
+    export FFTBLOOM_CONFIG=$dir/look.json # without a cache the first fsync is that of the output
     faults=$(dirname "$FFTBLOOM")/tests/faults.so
     [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
 }

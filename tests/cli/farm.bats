@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# --farm: a sequence as the tasks of a scheduler. Slurm is played by a fake sbatch and squeue that run
+# farm: a sequence as the tasks of a scheduler. Slurm is played by a fake sbatch and squeue that run
 # the array at once; where Slurm itself and a way to start it are at hand, it is tried, too.
 
 bats_require_minimum_version 1.5.0
@@ -43,16 +43,16 @@ S
 }
 
 python=/usr/bin/python3
-job() { "$FFTBLOOM" in/a.####.exr kernel.exr -o out/b.####.exr --farm slurm --chunk 3 "$@"; }
+job() { "$FFTBLOOM" farm in/a.####.exr kernel.exr -o out/b.####.exr --to slurm --chunk 3 "$@"; }
 
 @test "--dry-run prints the script: chunks of frames, settings as flags, and does nothing" {
-    job --dry-run --sharpen 0.5 --no-clobber --farm-args "-p gpu --mem=4G" >job.sh
+    job --dry-run --amount 0.5 --existing skip --args "-p gpu --mem=4G" >job.sh
     bash -n job.sh
     grep -qx '#SBATCH --array=0-2' job.sh
     grep -qx '#SBATCH -p gpu --mem=4G' job.sh
     [ "$(sed -n '/^frames=(/,/^)/p' job.sh | xargs)" = "frames=( 1001-1003 1005-1009x2 1010 )" ]
-    grep -qF -- "'--sharpen=0.5'" job.sh
-    grep -qF -- "'--clobber=false'" job.sh
+    grep -qF -- "'--amount=0.5'" job.sh
+    grep -qF -- "'--existing=update'" job.sh
     [ ! -e sbatch.log ]
     [ -z "$(ls out)" ]
     # A task of it by hand: its report has a folder only once the job is submitted.
@@ -84,19 +84,12 @@ P
     [[ "$stderr" == *"nothing is left to do"* ]]
     [ "$(wc -l <sbatch.log)" -eq 1 ]
     # Other settings make all frames again; if a frame is gone, only that one is made.
-    [[ "$(job --dry-run --sharpen 0.5)" == *"7 frames in 3 tasks"* ]]
+    [[ "$(job --dry-run --amount 0.5)" == *"7 frames in 3 tasks"* ]]
     rm out/b.1007.exr
     [[ "$(job --dry-run 2>/dev/null)" == *"1 frames in 1 tasks"*"    1007"* ]]
     run job
     [ "$status" -eq 0 ]
     [ -e out/b.1007.exr ]
-}
-
-@test "asked for by a variable it is submitted once, not by every task again" {
-    FFTBLOOM_FARM=slurm FFTBLOOM_CHUNK=4 run --separate-stderr "$FFTBLOOM" in/a.####.exr kernel.exr -o out/b.####.exr --wait
-    [ "$status" -eq 0 ]
-    [ "$(wc -l <sbatch.log)" -eq 1 ]
-    [ "$(ls out | wc -l)" -eq 7 ]
 }
 
 @test "options of a config file that have no effect beside the others do not stop the tasks" {
@@ -105,7 +98,7 @@ P
     echo "$stderr" fftbloom-farm/*/log.*
     [ "$status" -eq 0 ]
     [ "$(ls out | wc -l)" -eq 7 ]
-    grep -qF "'--sharpen=0.25'" fftbloom-farm/*/job.sh
+    grep -qF "'--amount=0.75'" fftbloom-farm/*/job.sh
 }
 
 @test "a task that fails, and one that is killed: their statuses, and the rest the next time" {
@@ -129,7 +122,7 @@ P
 }
 
 @test "what cannot be: no sequence, no sbatch, an sbatch that refuses, a bad folder" {
-    run "$FFTBLOOM" in/a.1001.exr kernel.exr -o out/b.exr --farm slurm
+    run "$FFTBLOOM" farm in/a.1001.exr kernel.exr -o out/b.exr --to slurm
     [ "$status" -eq 64 ]
     [[ "$output" == *"needs a sequence"* ]]
     FAKE_FAILS=1 run job
@@ -141,29 +134,29 @@ P
         [ "$status" -eq 69 ]
         [[ "$output" == *"--dry-run"* ]]
     fi
-    run job --farm-args $'-p x\nrm'
+    run job --args $'-p x\nrm'
     [ "$status" -eq 64 ]
     : >file
-    run job --farm-dir file/x
+    run job --dir file/x
     [ "$status" -ne 0 ]
     [ -z "$(ls out)" ]
 }
 
 @test "names and folders reach a script quoted, or are refused before anything is written" {
     for bad in $'x\ntouch pwned' $'x\e[31m' 'q" --wrap="touch pwned' 'back\slash'; do
-        run job --dry-run --farm-dir "$bad"
+        run job --dry-run --dir "$bad"
         [ "$status" -eq 64 ]
         [[ "$output" == *"cannot stand in a "* ]]
     done
     mkdir $'line\nend'
     (cd $'line\nend' && ln -s ../in ../out ../kernel.exr . && run job --dry-run && [ "$status" -eq 64 ] && [[ "$output" == *"cannot stand in a job"* ]])
-    run job --farm-args $'-p x\e[31m'
+    run job --args $'-p x\e[31m'
     [ "$status" -eq 64 ]
     # Blanks and patterns of Slurm are only names. The fake sbatch reads %a and %% as Slurm does.
-    run job --farm-dir 'shot_%j, 50% --wrap=x/' --wait
+    run job --dir 'shot_%j, 50% --wrap=x/' --wait
     [ "$status" -eq 0 ]
     grep -qx '#SBATCH --job-name=bloom-b-1001-1010' 'shot_%j, 50% --wrap=x/job.sh'
-    "$FFTBLOOM" in/a.####.exr kernel.exr -o 'out/%j, x.$F4.exr' --farm slurm --dry-run | grep -qx '#SBATCH --job-name=bloom-_j__x-1001-1010'
+    "$FFTBLOOM" farm in/a.####.exr kernel.exr -o 'out/%j, x.$F4.exr' --to slurm --dry-run | grep -qx '#SBATCH --job-name=bloom-_j__x-1001-1010'
     [ "$(ls 'shot_%j, 50% --wrap=x' | xargs)" = "job.sh log.0.txt log.1.txt log.2.txt report.0.json report.1.json report.2.json" ]
     [ ! -e pwned ]
 }
@@ -171,22 +164,22 @@ P
 @test "each output has a farm folder of its own, and files of others stay" {
     mkdir a b
     for o in a b; do
-        run --separate-stderr "$FFTBLOOM" in/a.####.exr kernel.exr -o $o/f.####.exr --farm slurm --wait --report $o.json
+        run --separate-stderr "$FFTBLOOM" farm in/a.####.exr kernel.exr -o $o/f.####.exr --to slurm --wait --report $o.json
         [ "$status" -eq 0 ]
     done
     [ "$(ls -d fftbloom-farm/f.____.exr-* | wc -l)" -eq 2 ]
     # By another way to the same output it is the same folder.
-    (cd a && rm f.1001.exr && run "$FFTBLOOM" ../in/a.####.exr ../kernel.exr -o f.####.exr --farm slurm --farm-dir "$(grep -l -e --output=a/f ../fftbloom-farm/*/job.sh | xargs -d '\n' dirname)" && echo "$output" && [ "$status" -eq 0 ])
+    (cd a && rm f.1001.exr && run "$FFTBLOOM" farm ../in/a.####.exr ../kernel.exr -o f.####.exr --to slurm --dir "$(grep -l -e --output=a/f ../fftbloom-farm/*/job.sh | xargs -d '\n' dirname)" && echo "$output" && [ "$status" -eq 0 ])
     # One folder for two outputs would mix their reports.
-    run job --farm-dir mine
+    run job --dir mine
     [ "$status" -eq 0 ]
-    run "$FFTBLOOM" in/a.####.exr kernel.exr -o b/g.####.exr --farm slurm --farm-dir mine
+    run "$FFTBLOOM" farm in/a.####.exr kernel.exr -o b/g.####.exr --to slurm --dir mine
     [ "$status" -eq 64 ]
     [[ "$output" == *"another output"* ]]
     # Reports and scripts that are not ours are neither replaced nor removed.
     for name in job.sh report.1.json; do
         mkdir theirs && echo precious >theirs/$name
-        run "$FFTBLOOM" in/a.####.exr kernel.exr -o b/h.####.exr --chunk 3 --farm slurm --farm-dir theirs
+        run "$FFTBLOOM" farm in/a.####.exr kernel.exr -o b/h.####.exr --chunk 3 --to slurm --dir theirs
         [ "$status" -eq 73 ]
         [[ "$output" == *"fftbloom did not make"* ]]
         [ "$(cat theirs/*)" = precious ]
@@ -250,7 +243,7 @@ S
     n=1
     for edit in 's/"exit_status": 0/"exit_status": 1e300/' 's/"exit_status": 0/"exit_status": "bad"/' 's/"exit_status": 0/"exit_status": 0.5/' 's/"done": 3/"done": -1e99/'; do
         export FAKE_EDIT=$edit
-        run --separate-stderr job --wait --report all.json --sharpen 0.$((n++))
+        run --separate-stderr job --wait --report all.json --amount 0.$((n++))
         [ "$status" -eq 75 ]
         [[ "$stderr" == *"task 1 left no report"*"numbers that no report has"* ]]
         "$python" -c 'import json; d = json.load(open("all.json")); assert (d["done"], d["silent"]) == (4, 1), d'
@@ -300,7 +293,7 @@ assert [t["exit_status"] for t in d["tasks"]] == [65, 0], d'
 }
 
 @test "openjd: a template whose tasks do the same" {
-    "$FFTBLOOM" in/a.####.exr kernel.exr -o out/b.####.exr --farm openjd --chunk 3 --sharpen 0.5 >template.json
+    "$FFTBLOOM" farm in/a.####.exr kernel.exr -o out/b.####.exr --to openjd --chunk 3 --amount 0.5 >template.json
     cat >play.py <<'P'
 import json, re, subprocess
 t = json.load(open("template.json"))
@@ -326,17 +319,17 @@ P
     echo "$output"
     [ "$status" -eq 0 ]
     [ "$(ls out | wc -l)" -eq 7 ]
-    "$FFTBLOOM" in/a.1010.exr kernel.exr -o one.exr --sharpen 0.5
+    "$FFTBLOOM" in/a.1010.exr kernel.exr -o one.exr --amount 0.5
     cmp one.exr out/b.1010.exr
-    run "$FFTBLOOM" in/a.####.exr kernel.exr -o 'out/{{x}}.####.exr' --farm openjd
+    run "$FFTBLOOM" farm in/a.####.exr kernel.exr -o 'out/{{x}}.####.exr' --to openjd
     [ "$status" -eq 64 ]
 }
 
 @test "a template of the user: Deadline's command line plugin runs the job" {
     local recipes=$FFTBLOOM_ROOT/docs/farm
     for i in job plugin; do
-        "$FFTBLOOM" in/a.####.exr kernel.exr -o "out/the b.####.exr" --farm template \
-            --farm-template "$recipes/deadline_$i.txt" --chunk 2 --sharpen 0.5 >$i.txt
+        "$FFTBLOOM" farm in/a.####.exr kernel.exr -o "out/the b.####.exr" --to template \
+            --template "$recipes/deadline_$i.txt" --chunk 2 --amount 0.5 >$i.txt
     done
     grep -qx 'Name=bloom-the_b-1001-1010' job.txt
     grep -qx 'Frames=1001-1003,1005-1009x2,1010' job.txt
@@ -345,7 +338,7 @@ P
     [ "$status" -eq 0 ]
     [[ "$output" == *"1001-1002: exit 0, [50, 100]"* ]]
     [ "$(ls out | wc -l)" -eq 7 ]
-    "$FFTBLOOM" in/a.1010.exr kernel.exr -o one.exr --sharpen 0.5
+    "$FFTBLOOM" in/a.1010.exr kernel.exr -o one.exr --amount 0.5
     cmp one.exr "out/the b.1010.exr"
     # A frame that fails is the task's exit status.
     rm -r out && mkdir out
@@ -357,18 +350,18 @@ P
 
 @test "a template's words: all of them, quoted for a shell, and none that is not there" {
     printf '#!/bin/sh\n# @NAME@ @COUNT@ of @FIRST@-@LAST@, user@host @lower@\ncd @SHELL_FOLDER@\nfor f in $(echo @FRAMES@ | tr , " "); do @SHELL_PROGRAM@ @SHELL_ARGS@ --frames=$f; done\n' >mine.sh
-    "$FFTBLOOM" in/a.####.exr kernel.exr -o out/b.####.exr --farm template --farm-template mine.sh >made.sh
+    "$FFTBLOOM" farm in/a.####.exr kernel.exr -o out/b.####.exr --to template --template mine.sh >made.sh
     grep -qx '# bloom-b-1001-1010 7 of 1001-1010, user@host @lower@' made.sh
     sh made.sh
     [ "$(ls out | wc -l)" -eq 7 ]
     echo '@CHUNKS@' >mine.sh
-    run "$FFTBLOOM" in/a.####.exr kernel.exr -o out/c.####.exr --farm template --farm-template mine.sh
+    run "$FFTBLOOM" farm in/a.####.exr kernel.exr -o out/c.####.exr --to template --template mine.sh
     [ "$status" -eq 78 ] || [ "$status" -eq 64 ]
     [[ "$output" == *"@CHUNKS@ is not a word of templates; did you mean 'CHUNK'?"* ]]
-    run "$FFTBLOOM" in/a.####.exr kernel.exr -o out/c.####.exr --farm template
+    run "$FFTBLOOM" farm in/a.####.exr kernel.exr -o out/c.####.exr --to template
     [ "$status" -eq 64 ]
-    [[ "$output" == *"needs --farm-template FILE"* ]]
-    run "$FFTBLOOM" in/a.####.exr kernel.exr -o out/c.####.exr --farm slurm --farm-template mine.sh
+    [[ "$output" == *"needs --template FILE"* ]]
+    run "$FFTBLOOM" farm in/a.####.exr kernel.exr -o out/c.####.exr --to slurm --template mine.sh
     [ "$status" -eq 64 ]
 }
 
@@ -384,7 +377,7 @@ P
     chmod 755 "$run"
     PATH=$PATH:/usr/sbin timeout 30 bash "$up" "$run" 3>&- || { rm -rf "$run"; skip "Slurm does not start here"; }
     export SLURM_CONF=$run/slurm.conf
-    run timeout 150 "$FFTBLOOM" in/a.####.exr kernel.exr -o out/b.####.exr --farm slurm --chunk 3 --wait --report all.json
+    run timeout 150 "$FFTBLOOM" farm in/a.####.exr kernel.exr -o out/b.####.exr --to slurm --chunk 3 --wait --report all.json
     said=$output result=$status
     pids="$(cat "$run"/slurmd.pid "$run"/slurmctld.pid "$run"/munge/pid | xargs)"
     kill $pids
@@ -399,7 +392,7 @@ P
 
 @test "nothing in a job can begin a line, end a quotation or be filled in by the scheduler" {
     "$FFTBLOOM" kernel make star --taps 9 -o k.exr
-    template() { "$FFTBLOOM" in/a.####.exr -o out/b.####.exr --farm template --farm-template t "$@"; }
+    template() { "$FFTBLOOM" farm in/a.####.exr -o out/b.####.exr --to template --template t "$@"; }
     printf 'Arguments=@ARGS@\n' >t
     printf '{"version":1,"exclude":"x\\nExecutable=/tmp/evil"}' >c.json
     run template -k k.exr --config c.json
@@ -407,7 +400,7 @@ P
     run template -k $'k\nPreTaskScript=evil.exr'
     [ "$status" -ne 0 ]
     for farm in openjd slurm; do
-        run "$FFTBLOOM" in/a.####.exr k.exr -o out/b.####.exr --config c.json --farm $farm --dry-run
+        run "$FFTBLOOM" farm in/a.####.exr k.exr -o out/b.####.exr --config c.json --to $farm
         [ "$status" -eq 64 ]
     done
     mkdir '<QUOTE>'
@@ -428,6 +421,6 @@ P
 }
 
 @test "openjd: a shipped kernel goes by its name" {
-    "$FFTBLOOM" in/a.####.exr -k portrait -o out/b.####.exr --farm openjd >template.json
+    "$FFTBLOOM" farm in/a.####.exr -k portrait -o out/b.####.exr --to openjd >template.json
     grep -qF '"--kernel=portrait"' template.json
 }

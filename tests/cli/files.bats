@@ -57,20 +57,20 @@ unchanged() { # WORDS arguments...: refused with 64, and no file changes
     [ "$(getfacl -c out.exr)" = "$before" ]
 }
 
-@test "an output that is its input needs --in-place, for sequences as well" {
-    unchanged "give --in-place to replace the input" in.exr kernel.exr -o in.exr
+@test "an output that is its input needs --existing in-place, for sequences as well" {
+    unchanged "give --existing in-place to replace the input" in.exr kernel.exr -o in.exr
     ln -s in.exr link.exr
-    unchanged "--in-place" in.exr kernel.exr -o link.exr
+    unchanged "--existing in-place" in.exr kernel.exr -o link.exr
     "$FFTBLOOM" in.exr kernel.exr -o out.exr
-    "$FFTBLOOM" in.exr kernel.exr -o in.exr --in-place
+    "$FFTBLOOM" in.exr kernel.exr -o in.exr --existing in-place
     cmp in.exr out.exr
-    # --update: a frame that was replaced is not bloomed again.
+    # --existing update: a frame that was replaced is not bloomed again.
     cp "$FILES/in.exr" s.0001.exr
     cp "$FILES/in.exr" s.0002.exr
-    unchanged "--in-place" s.####.exr kernel.exr -o s.####.exr
-    "$FFTBLOOM" s.####.exr kernel.exr -o s.####.exr --in-place --update
+    unchanged "--existing in-place" s.####.exr kernel.exr -o s.####.exr
+    "$FFTBLOOM" s.####.exr kernel.exr -o s.####.exr --existing in-place
     cmp s.0001.exr out.exr
-    "$FFTBLOOM" s.####.exr kernel.exr -o s.####.exr --in-place --update
+    "$FFTBLOOM" s.####.exr kernel.exr -o s.####.exr --existing in-place
     cmp s.0002.exr out.exr
 }
 
@@ -82,7 +82,7 @@ unchanged() { # WORDS arguments...: refused with 64, and no file changes
     unchanged "the outputs of two frames are one file" in.####.exr kernel.exr -o out
     rm out/*
     ln -s ../in.0002.exr out/in.0001.exr
-    unchanged "the output 'out/in.0001.exr' is the input 'in.0002.exr'" in.####.exr kernel.exr -o out --in-place
+    unchanged "the output 'out/in.0001.exr' is the input 'in.0002.exr'" in.####.exr kernel.exr -o out --existing in-place
     rm out/*
     unchanged "the output 'out/in.0002.exr' is also the report; each needs" in.####.exr kernel.exr -o out \
         --report out/in.0002.exr
@@ -119,11 +119,11 @@ J
     "$FFTBLOOM" check suite.json --list
 }
 
-@test "--no-clobber: of several at once one writes, the others skip" {
+@test "--existing skip: of several at once one writes, the others skip" {
     race() { # arguments...
         local pids="" done="" p
         for i in 1 2 3 4; do
-            "$FFTBLOOM" "$@" --no-clobber 2>"err.$i" &
+            "$FFTBLOOM" "$@" --existing skip 2>"err.$i" &
             pids+=" $!"
         done
         for p in $pids; do
@@ -158,10 +158,10 @@ J
 @test "a stamp that is a link to another file does not empty it" {
     make_images
     export FFTBLOOM_CACHE_DIR=$PWD/cache
-    "$FFTBLOOM" in.exr kernel.exr -o out.exr --update
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr --existing update
     echo precious >precious
     for s in cache/stamps/*; do ln -f precious "$s"; done
-    run "$FFTBLOOM" in.exr kernel.exr -o out.exr --update
+    run "$FFTBLOOM" in.exr kernel.exr -o out.exr --existing update
     echo "$output"
     [ "$(<precious)" = precious ]
     [[ "$output" == *"link to another file"* ]]

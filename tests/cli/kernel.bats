@@ -243,7 +243,7 @@ J
     [ ! -e k.exr ]
     "$FFTBLOOM" kernel make gaussian --taps 9 -o k.exr
     before=$(stat -c %Y.%s k.exr)
-    run "$FFTBLOOM" kernel make disc -o k.exr --no-clobber
+    run "$FFTBLOOM" kernel make disc -o k.exr --existing skip
     [ "$status" -eq 5 ]
     [ "$(stat -c %Y.%s k.exr)" = "$before" ]
 }

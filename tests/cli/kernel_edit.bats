@@ -85,7 +85,7 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
     # A file whose name looks like an amount is a file.
     cp k.exr a:2
     kernel mix a:2 a:2:0.5 -o o.exr -q
-    run kernel rotate k.exr 3 -o o.exr --no-clobber
+    run kernel rotate k.exr 3 -o o.exr --existing skip
     [ "$status" -eq 5 ]
 }
 

@@ -67,7 +67,7 @@ PY
     refused 64 "decades" kernel show star.exr -o star.png --decades 0
     refused 73 "no/such" kernel show star.exr -o no/such/x.svg
     refused 64 "star.exr" kernel show star.exr -o ./star.exr
-    run kernel show star.exr -o star.png --no-clobber
+    run kernel show star.exr -o star.png --existing skip
     [ "$status" -eq 5 ]
     run "$FFTBLOOM" kernel check star.exr --decades 4
     [ "$status" -eq 64 ]

@@ -40,7 +40,7 @@ bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
 }
 
 @test "sharpen blends with a point and keeps the sum" {
-    bloom in.exr two.exr --sharpen 0.5
+    bloom in.exr two.exr --amount 0.5
     [ "$(pixel out.exr 10 9)" = "7 7 7" ]
     [ "$(pixel out.exr 13 10)" = "1 1 1" ]
 }
@@ -186,7 +186,7 @@ print("".join(r["channel"] for r in f["ledger"]), *["%g" % r["in"] for r in f["l
         [[ "$stderr" == *"layers.exr"*"no layer matches --layers 'specular'; this file has: rgba, Z, diffuse"* ]]
     }
     unmatched layers.exr two.exr -o out.exr --layers 'diffuse,specular'
-    unmatched layers.exr two.exr -o out.exr --layers specular --sharpen 1
+    unmatched layers.exr two.exr -o out.exr --layers specular --amount 0
     unmatched info layers.exr --layers specular
     cp layers.exr layers.exr.0001.exr
     unmatched 'layers.exr.####.exr' two.exr -o 'o.####.exr' --layers specular
@@ -207,7 +207,7 @@ print("".join(r["channel"] for r in f["ledger"]), *["%g" % r["in"] for r in f["l
     [ "$(pixel out.exr 13 10 glare.R,glare.G,glare.B)" = "2 2 2" ]
     [ "$(pixel out.exr 10 9 R)" = 6 ]
     # The report has what a pixel keeps, and says what is not promised of the layer.
-    bloom in.exr two.exr --emit-layer glare --sharpen 0.5 --report r.json
+    bloom in.exr two.exr --emit-layer glare --amount 0.5 --report r.json
     python3 -c '
 import json
 f = json.load(open("r.json"))["frames"][0]
@@ -249,7 +249,7 @@ assert any("the tolerance holds for the image; layer" in n for n in f["notes"])'
 @test "a wider window, float64 and sharpening on the software device: as on the CPU" {
     "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
     oiiotool --create 60x40 3 --fill:color=0.1,0.2,0.3 60x40 --point:color=50,40,30 7,9 -d float -o soft.exr
-    for how in "--window grow" "--precision float64" "--sharpen 0.3 --padding mirror"; do
+    for how in "--window grow" "--precision float64" "--amount 0.7 --padding mirror"; do
         for device in cpu software; do
             "$FFTBLOOM" soft.exr "$FFTBLOOM_ROOT/testdata/kernel.exr" -o $device.exr --device $device $how
         done
@@ -261,8 +261,8 @@ assert any("the tolerance holds for the image; layer" in n for n in f["notes"])'
     oiiotool --create 32x24 3 --fill:color=0.18,0.18,0.18 32x24 -d float -o grey.exr
     oiiotool grey.exr --box:fill=1:color=50,50,50 0,0,15,23 -o hot.exr
     for name in grey hot; do
-        "$FFTBLOOM" $name.exr two.exr -o $name.png --sharpen 1 --exposure 0
-        "$FFTBLOOM" $name.exr two.exr -o auto_$name.png --sharpen 1
+        "$FFTBLOOM" $name.exr two.exr -o $name.png --amount 0 --exposure 0
+        "$FFTBLOOM" $name.exr two.exr -o auto_$name.png --amount 0
     done
     [ "$(pixel grey.png 30 12)" = "$(pixel hot.png 30 12)" ]
     [ "$(pixel auto_grey.png 30 12)" != "$(pixel auto_hot.png 30 12)" ]
@@ -286,18 +286,18 @@ brightness() { oiiotool --stats "$1" | awk '/Stats Avg/ { print int($3 * ($3 <= 
 
 @test "a picture of a PNG image is as it was where nothing spreads, whatever brings it" {
     oiiotool --pattern fill:topleft=0.1,0.2,0.3:topright=0.7,0.9,0.1:bottomleft=0.3,0.1,0.8:bottomright=0.9,0.7,0.5 64x48 3 -d uint8 -o photo.png
-    "$FFTBLOOM" photo.png two.exr -o same.png --sharpen 1 --before before.png
+    "$FFTBLOOM" photo.png two.exr -o same.png --amount 0 --before before.png
     oiiotool --diff photo.png same.png
     oiiotool --diff photo.png before.png
-    "$FFTBLOOM" photo.png two.exr -o same.png --sharpen 1 --mem-limit 8MB
+    "$FFTBLOOM" photo.png two.exr -o same.png --amount 0 --mem-limit 8MB
     oiiotool --diff photo.png same.png
     cp photo.png photo.0001.png && cp photo.png photo.0002.png
-    "$FFTBLOOM" photo.####.png two.exr -o s.####.png --sharpen 1
+    "$FFTBLOOM" photo.####.png two.exr -o s.####.png --amount 0
     oiiotool --diff photo.png s.0002.png
-    "$FFTBLOOM" - two.exr -o png:- --sharpen 1 <photo.png >piped.png
+    "$FFTBLOOM" - two.exr -o png:- --amount 0 <photo.png >piped.png
     oiiotool --diff photo.png piped.png
     # What is asked for is done.
-    "$FFTBLOOM" photo.png two.exr -o more.png --sharpen 1 --exposure 3
+    "$FFTBLOOM" photo.png two.exr -o more.png --amount 0 --exposure 3
     [ "$(brightness more.png)" -gt "$(brightness photo.png)" ]
 }
 
@@ -315,8 +315,8 @@ brightness() { oiiotool --stats "$1" | awk '/Stats Avg/ { print int($3 * ($3 <= 
     "$FFTBLOOM" flash.#.exr two.exr -o b.#.png --device cpu --padding mirror --exposure "$stops" --frames 4-6
     cmp a.0005.png b.0005.png
     # A job for a farm has the number.
-    run --separate-stderr "$FFTBLOOM" flash.#.exr two.exr -o c.#.png --farm openjd --frames 1-6
+    run --separate-stderr "$FFTBLOOM" farm flash.#.exr two.exr -o c.#.png --to openjd --frames 1-6
     [[ "$status" -eq 0 && "$output" == *"--exposure=$stops"* ]]
-    run --separate-stderr "$FFTBLOOM" none.#.exr two.exr -o c.#.png --farm openjd --frames 1-6
+    run --separate-stderr "$FFTBLOOM" farm none.#.exr two.exr -o c.#.png --to openjd --frames 1-6
     [[ "$status" -eq 64 && "$stderr" == *"give --exposure STOPS"* ]]
 }

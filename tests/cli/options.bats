@@ -64,18 +64,18 @@ value() {
 }
 
 @test "flags: --name value, --name=value, - for _, short, --no-" {
-    [ "$(value sharpen --sharpen 0.5)" = "0.5 flag --sharpen" ]
-    [ "$(value sharpen --sharpen=0.5)" = "0.5 flag --sharpen=0.5" ]
+    [ "$(value amount --amount 0.5)" = "0.5 flag --amount" ]
+    [ "$(value amount --amount=0.5)" = "0.5 flag --amount=0.5" ]
     [ "$(value half_overflow --half-overflow float)" = '"float" flag --half-overflow' ]
     [ "$(value half_overflow --half_overflow float)" = '"float" flag --half_overflow' ]
     [ "$(value output -o x.exr)" = '"x.exr" flag -o' ]
     [ "$(value output -ox.exr)" = '"x.exr" flag -ox.exr' ]
-    [ "$(value clobber)" = "true default" ]
-    [ "$(value clobber --no-clobber)" = "false flag --no-clobber" ]
-    [ "$(value update --update)" = "true flag --update" ]
-    [ "$(value update --update --no-update)" = "false flag --no-update" ]
-    [ "$(value update --update=false)" = "false flag --update=false" ]
-    [ "$(value sharpen --sharpen 0.5 --sharpen 0.75)" = "0.75 flag --sharpen" ]
+    [ "$(value existing)" = '"replace" default' ]
+    [ "$(value existing --existing skip)" = '"skip" flag --existing' ]
+    [ "$(value stamp --stamp)" = "true flag --stamp" ]
+    [ "$(value stamp --stamp --no-stamp)" = "false flag --no-stamp" ]
+    [ "$(value stamp --stamp=false)" = "false flag --stamp=false" ]
+    [ "$(value amount --amount 0.5 --amount 0.25)" = "0.25 flag --amount" ]
 }
 
 @test "-- ends options" {
@@ -106,7 +106,7 @@ value() {
     run "$FFTBLOOM" a.exr b.exr -o
     [ "$status" -eq 64 ]
     [[ "$output" == *"-o needs a value: OUT"* ]]
-    run "$FFTBLOOM" a.exr b.exr -o --sharpen 1
+    run "$FFTBLOOM" a.exr b.exr -o --amount 0
     [ "$status" -eq 64 ]
     run "$FFTBLOOM" a.exr b.exr c.exr -o d.exr
     [ "$status" -eq 64 ]
@@ -122,12 +122,12 @@ value() {
 }
 
 @test "a bad value: 64 from a flag, 78 from a variable or a file" {
-    run "$FFTBLOOM" a b -o c --sharpen 2
+    run "$FFTBLOOM" a b -o c --amount -1
     [ "$status" -eq 64 ]
-    [[ "$output" == *"sharpen must be a number from 0 to 1, not '2'"* ]]
-    FFTBLOOM_SHARPEN=2 run "$FFTBLOOM" a b -o c
+    [[ "$output" == *"amount must be a fraction from 0 to 1, or a percentage (30%), not '-1'"* ]]
+    FFTBLOOM_JOBS=x run "$FFTBLOOM" a b -o c
     [ "$status" -eq 78 ]
-    [[ "$output" == *"FFTBLOOM_SHARPEN: sharpen"* ]]
+    [[ "$output" == *"FFTBLOOM_JOBS: jobs"* ]]
     printf '{\n  "version": 1,\n  "sharpen": 2\n}\n' >look.json
     run "$FFTBLOOM" a b -o c --config look.json
     [ "$status" -eq 78 ]
@@ -135,13 +135,19 @@ value() {
 }
 
 @test "flags win over variables, these over the file, this over defaults" {
-    echo '{"version": 1, "sharpen": 0.1}' >look.json
-    [ "$(value sharpen)" = "0 default" ]
-    [ "$(value sharpen --config look.json)" = "0.1 look.json:1:27" ]
-    export FFTBLOOM_SHARPEN=0.2
-    [ "$(value sharpen --config look.json)" = "0.2 environment FFTBLOOM_SHARPEN" ]
-    [ "$(value sharpen --config look.json --sharpen 0.3)" = "0.3 flag --sharpen" ]
-    [ "$(value sharpen --sharpen 0.3 --config look.json)" = "0.3 flag --sharpen" ]
+    echo '{"version": 1, "jobs": 1, "sharpen": 0.1}' >look.json
+    [ "$(value jobs)" = "0 default" ]
+    [ "$(value jobs --config look.json)" = "1 look.json:1:24" ]
+    # The counterpart of amount in files.
+    [ "$(value amount --config look.json)" = "0.9 look.json:1:38" ]
+    export FFTBLOOM_JOBS=2
+    [ "$(value jobs --config look.json)" = "2 environment FFTBLOOM_JOBS" ]
+    [ "$(value jobs --config look.json --jobs 3)" = "3 flag --jobs" ]
+    [ "$(value jobs --jobs 3 --config look.json)" = "3 flag --jobs" ]
+    # A file that a variable names is read as one that a flag names.
+    export FFTBLOOM_CONFIG=look.json
+    [ "$(value amount)" = "0.9 look.json:1:38" ]
+    [ "$(value amount --amount 0.7)" = "0.7 flag --amount" ]
 }
 
 @test "arguments stand for input and kernel, and win over the file" {
@@ -169,8 +175,8 @@ value() {
     refused '{}' 1:1 'needs "version": 1'
     refused '{"version": 1, // x\n}' 1:16 'no comments'
     refused '{"version": 1,}' 1:14 'trailing commas'
-    refused '{"version": 1, "axis": "x", "axis": "y"}' 1:29 'already given in line 1'
-    refused '{"version": 1, "axis": 3}' 1:24 'must be a string, not a number'
+    refused '{"version": 1, "alpha": "keep", "alpha": "keep"}' 1:33 'already given in line 1'
+    refused '{"version": 1, "alpha": 3}' 1:25 'must be a string, not a number'
     refused '[1]' 1:1 'is an object, not an array'
     refused '' 1:1 'empty'
     run "$FFTBLOOM" a b -o c --config none.json
@@ -178,11 +184,11 @@ value() {
 }
 
 @test "--print-config as JSON is JSON" {
-    "$FFTBLOOM" a.exr --sharpen 0.5 --print-config --json >c.json
+    "$FFTBLOOM" a.exr --amount 0.5 --print-config --json >c.json
     python3 - <<'P'
 import json
 c = json.load(open("c.json"))
-assert c["sharpen"] == {"value": 0.5, "origin": "flag --sharpen"}, c["sharpen"]
+assert c["amount"] == {"value": 0.5, "origin": "flag --amount"}, c["amount"]
 assert c["kernel"]["value"] is None
 P
 }
@@ -209,21 +215,21 @@ says() { # code, words, arguments
     none --emit-layer "on an output that is not EXR" a.exr k.exr -o o.png --emit-layer glare
     mkdir folder
     none --compression "on an output that is not EXR" a.pfm k.exr -o folder --compression zip
-    none --missing "on a single image" $a --missing skip
     none --keep-going "on a single image" $a --keep-going
-    none --chunk "without --farm" $a --chunk 5
-    none --farm-dir "without --farm" $a --farm-dir x
-    none --wait "without --farm slurm" $a --wait
-    none --farm-args "without --farm slurm" $a --farm-args=-pgpu
-    none --wait "without --farm slurm" a.####.exr k.exr -o o.####.exr --farm openjd --wait
-    none --report "with --farm but without --wait" a.####.exr k.exr -o o.####.exr --farm slurm --report r.json
-    none --json "with --farm but without --wait" a.####.exr k.exr -o o.####.exr --farm slurm --json
-    none --progress "with --farm but without --wait" a.####.exr k.exr -o o.####.exr --farm slurm --progress json
+    local f="farm a.####.exr k.exr -o o.####.exr"
+    none --wait "without --to slurm" $f --to openjd --wait
+    none --dir "without --to slurm" $f --to openjd --dir x
+    none --args "without --to slurm" $f --to openjd --args=-pgpu
+    none --template "without --to template" $f --template t
+    none --report "without --wait" $f --report r.json
+    none --json "without --wait" $f --json
+    none --progress "without --wait" $f --progress json
+    none --report "in a plan" plan $a --report r.json
     none --verbose "with --quiet" $a -q -v
     none --fade "in 'convert'; it is for make" kernel convert k.exr -o o.exr --fade 0.5
     none --param "in 'check'; it is for make" kernel check k.exr --param radius=3
     none --output "in 'check'; it is for make, convert" kernel check k.exr -o o.exr
-    none --no-clobber "in 'models'; it is for make, convert" kernel models --no-clobber
+    none --existing "in 'models'; it is for make, convert" kernel models --existing skip
     none --taps "in 'check'; it is for make, convert" kernel check k.exr --taps 3
     none --normalize "in 'make'; it is for convert" kernel make star -o o.exr --normalize sum
     none --kernel-center "in 'check'; it is for convert" kernel check k.exr --kernel-center peak
@@ -239,13 +245,13 @@ says() { # code, words, arguments
     done
     none --normalize "without a file as --kernel" bench --kernel 64 --normalize sum
     none --csv "with --json" bench --json --csv
-    says 64 "bench takes no option --layers; it is for apply, plan, info" bench --layers rgba
+    says 64 "bench takes no option --layers; it is for apply, farm, plan, info" bench --layers rgba
     [ ! -e o.exr ]
     # They do no harm in files and variables, which may be for several commands, and none at all
     # where the command only shows what it has read.
     "$FFTBLOOM" a.exr --knee 1 --print-config >/dev/null
     echo '{"version": 1, "knee": 1}' >look.json
-    FFTBLOOM_CHUNK=3 says 66 "cannot open" $a --config look.json
+    says 66 "cannot open" $a --config look.json
 }
 
 @test "names that people look for are pointed to the right option" {
@@ -253,7 +259,19 @@ says() { # code, words, arguments
     says 64 "use --amount" $a --strength 2
     says 64 "use --jobs" $a --threads 4
     says 64 "use --jobs" $a -j 4
-    says 64 "replaced unless --no-clobber is given" $a --overwrite
+    says 64 "--existing skip leaves it" $a --overwrite
+    # What earlier versions had.
+    says 64 "write --existing skip" $a --no-clobber
+    says 64 "write --existing update" $a --update
+    says 64 "write --existing in-place" $a --in-place
+    says 64 "use --amount" $a --mix 0.5
+    says 64 "write --amount A, where A is 1 - sharpen" $a --sharpen 0.5
+    says 64 "--keep-going passes over" $a --missing skip
+    says 64 "fftbloom farm IN KERNEL -o OUT --to slurm" $a --farm slurm
+    says 64 "'fftbloom plan IN KERNEL -o OUT'" $a --dry-run
+    says 64 "write --progress json:N" $a --progress-fd 3
+    echo '{"version": 1, "update": true}' >look.json
+    says 78 'there is no option "update"; write --existing update' $a --config look.json
     says 64 "--exposure has no effect on an output that is not PNG" $a --exposure 2
     says 64 "write 'fftbloom --version'" $a --version
     says 64 "write --param blades=VALUE" kernel make star --blades 7
@@ -266,8 +284,8 @@ says() { # code, words, arguments
     says 64 "--mem-limit 8 is 8 bytes; did you mean 8GB?" $a --mem-limit 8
     says 64 "--kernel-scale must be a factor (0.5) or a height in image heights (0.5h), from 0.001 to 1000, not '50%'; write 0.5" $a --kernel-scale 50%
     says 64 "'0,5'; write 0.5" $a --kernel-scale 0,5
-    says 64 "'0,5'; write 0.5" $a --amount 0,5
-    FFTBLOOM_VRAM_LIMIT=2 says 78 "FFTBLOOM_VRAM_LIMIT: vram_limit 2 is 2 bytes; did you mean 2GB?" $a
+    says 64 "'0,5'" $a --amount 0,5
+    FFTBLOOM_MEM_LIMIT=2 says 78 "FFTBLOOM_MEM_LIMIT: mem_limit 2 is 2 bytes; did you mean 2GB?" $a
 }
 
 @test "standard input and output where they are not supported" {
@@ -283,12 +301,12 @@ says() { # code, words, arguments
 @test "variables that no command reads are warned of, with the nearest name" {
     printf 'Pf\n1 1\n-1.0\n\0\0\200?' >a.pfm
     cp a.pfm k.pfm
-    export FFTBLOOM_PADING=mirror FFTBLOOM_HOME=/opt FFTBLOOM_DRY_RUN=1 FFTBLOOM_QQ=1 FFTBLOOM_FADE=1
+    export FFTBLOOM_JOBBS=2 FFTBLOOM_HOME=/opt FFTBLOOM_PADDING=mirror FFTBLOOM_QQ=1 FFTBLOOM_JOBS=1
     run --separate-stderr "$FFTBLOOM" info a.pfm
     [ "$status" -eq 0 ]
     echo "$stderr"
-    [[ "$stderr" == *"FFTBLOOM_PADING is not a variable of this program; did you mean FFTBLOOM_PADDING?"* ]]
-    [[ "$stderr" == *"FFTBLOOM_DRY_RUN is ignored: --dry-run can only be given on the command line"* ]]
+    [[ "$stderr" == *"FFTBLOOM_JOBBS is not a variable of this program; did you mean FFTBLOOM_JOBS?"* ]]
+    [[ "$stderr" == *"FFTBLOOM_PADDING is ignored: --padding is given on the command line or in a config file"* ]]
     [[ "$stderr" == *"FFTBLOOM_QQ is not a variable of this program"* ]]
     [ "${#stderr_lines[@]}" -eq 3 ]
     run --separate-stderr "$FFTBLOOM" info a.pfm -q
@@ -313,7 +331,7 @@ assert set(v["libraries"]) == {"vulkan", "openexr", "opencolorio"}'
     says 64 "lies outside the kernel" a.pfm k.pfm -o o.pfm --kernel-center 500,500 --report r.json
     grep -q '"exit_status": 64' r.json
     echo '{"version": 1, "kernel_center": [500, 500]}' >look.json
-    says 78 "lies outside the kernel" a.pfm k.pfm -o o.pfm --config look.json --sharpen 0.5
+    says 78 "lies outside the kernel" a.pfm k.pfm -o o.pfm --config look.json --amount 0.5
 }
 
 @test "precompute writes .spectrum files only" {

@@ -36,7 +36,7 @@ same_part() { # NUMBER A B
     same_part 2 in.exr out.exr
     # Also where the output takes the input's place, and other channels change their type.
     cp in.exr again.exr
-    "$FFTBLOOM" again.exr kernel.exr -o again.exr --in-place --pixel-type float
+    "$FFTBLOOM" again.exr kernel.exr -o again.exr --existing in-place --pixel-type float
     same_part 1 in.exr again.exr
     same_part 2 in.exr again.exr
     [[ "$("$FFTBLOOM" info again.exr)" == *"colour      R G B, float"*"crypto00.R, half"*"stored as   dwaa"* ]]
@@ -91,6 +91,6 @@ same_part() { # NUMBER A B
     # With channels that are added, that change their type, and where the input is replaced.
     "$FFTBLOOM" many.exr kernel.exr -o out.exr --emit-layer glow --pixel-type float
     same_data many.exr out.exr
-    "$FFTBLOOM" many.exr kernel.exr -o many.exr --in-place --device cpu --tolerance 1
+    "$FFTBLOOM" many.exr kernel.exr -o many.exr --existing in-place --device cpu --tolerance 1
     cmp many.exr whole.exr
 }

@@ -55,15 +55,15 @@ hook()                                   # a node without the tab
 fftbloom_nuke.add_knobs()
 hook()                                   # a tab without a kernel
 nuke.node["fftbloom_kernel"].value_ = "star.exr"
-nuke.node["fftbloom_options"].value_ = "--sharpen 0.5 -q"
+nuke.node["fftbloom_options"].value_ = "--amount 0.5 -q"
 hook()
 nuke.node["fftbloom_kernel"].value_ = "none.exr"
 try: hook()
 except RuntimeError as e: assert "none.exr" in str(e), e
 else: raise AssertionError("a failure passed")
 P
-    bloomed in.exr plate_bloom.1001.exr --sharpen 0.5
-    bloomed in.exr plate_bloom.1002.exr --sharpen 0.5
+    bloomed in.exr plate_bloom.1001.exr --amount 0.5
+    bloomed in.exr plate_bloom.1002.exr --amount 0.5
 }
 
 @test "Blender: a scene is rendered, bloomed and composited" {
@@ -83,7 +83,7 @@ glow.node_tree.links.new(emission.outputs[0], glow.node_tree.nodes["Material Out
 bpy.context.object.data.materials.append(glow)
 P
     for t in 0 1; do
-        run blender -b -P scene.py -P "$recipes/fftbloom_blender.py" -- star.exr out$t.png --sharpen $t
+        run blender -b -P scene.py -P "$recipes/fftbloom_blender.py" -- star.exr out$t.png --amount $((1 - t))
         [ "$status" -eq 0 ] || { echo "$output"; false; }
     done
     # The same picture with and without the glare: more light around the lamp.

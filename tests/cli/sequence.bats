@@ -143,7 +143,7 @@ PY
     for i in 102 104 106 108; do cp in.102.exr varied.$i.exr; done
     for device in cpu software; do
         [ "$device" = cpu ] || both_devices || continue
-        for keys in "--kernel-scale 101:1,108:1.4" "--sharpen 101:0,108:0.5" "--tolerance 1e-3"; do
+        for keys in "--kernel-scale 101:1,108:1.4" "--amount 101:1,108:0.5" "--tolerance 1e-3"; do
             "$FFTBLOOM" 'varied.###.exr' kernel.exr -o 'many.###.exr' --device $device --jobs 4 $keys
             "$FFTBLOOM" 'varied.###.exr' kernel.exr -o 'one.###.exr' --device $device --jobs 1 $keys
             for i in 101 102 103 107 108; do cmp many.$i.exr one.$i.exr; done
@@ -212,14 +212,14 @@ assert [f["frame"] for f in r["frames"] if f["state"] == "failed"] == [103]'
 @test "gaps and what is done already do not stop several devices" {
     rm in.105.exr in.110.exr
     run "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'out.###.exr' --device all --frames 101-116 \
-        --missing skip --report out.json
+        --keep-going --report out.json
     [ "$status" -eq 5 ]
     [ "$(ls out.*.exr | wc -l)" -eq 14 ]
     run --separate-stderr "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'out.###.exr' --device all \
-        --frames 101-116 --missing skip --update --report again.json
+        --frames 101-116 --keep-going --existing update --report again.json
     [ "$status" -eq 5 ]
     python3 -c '
 import json
 r = json.load(open("again.json"))
-assert (r["current"], r["skipped"], r["done"]) == (14, 2, 0), r'
+assert (r["current"], r["failed"], r["done"]) == (14, 2, 0), r'
 }

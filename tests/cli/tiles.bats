@@ -45,14 +45,14 @@ PY
 
 @test "tiles give what the whole image gives: borders, axes, and what the options do to pixels" {
     local options
-    for options in "" "--padding mirror" "--padding clamp,wrap" "--padding wrap,zero" "--axis y" \
-        "--sharpen 0.4" "--threshold 1 --knee 0.5" "--kernel-center 3.25,20.5" "--emit-layer glow" \
+    for options in "" "--padding mirror" "--padding clamp,wrap" "--padding wrap,zero" \
+        "--amount 0.6" "--threshold 1 --knee 0.5" "--kernel-center 3.25,20.5" "--emit-layer glow" \
         "--kernel-scale 0.1h --verify 20" "--spectrum exact" "--precision float64"; do
         same 7MB in.exr $options
     done
     NEAR=1e-3 same 6MB in.exr --pixel-type half
     # Nothing is bloomed, so no bit changes.
-    "$FFTBLOOM" in.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB --sharpen 1
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB --amount 0
     "$FFTBLOOM" diff in.exr out.exr --fail 0
 }
 
@@ -247,7 +247,7 @@ CASES
 }
 
 @test "other formats, and an output in the place of its input" {
-    "$FFTBLOOM" in.exr kernel.exr -o in.pfm --sharpen 1
+    "$FFTBLOOM" in.exr kernel.exr -o in.pfm --amount 0
     "$FFTBLOOM" in.pfm kernel.exr -o whole.pfm --device cpu
     "$FFTBLOOM" in.pfm kernel.exr -o tiled.pfm --device cpu --mem-limit 6MB -v 2>log
     grep -q "tiles of" log
@@ -257,11 +257,11 @@ CASES
     "$FFTBLOOM" diff whole.hdr tiled.hdr --failrelative 0.01 --fail 0.01
     cp in.exr again.exr
     "$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB
-    "$FFTBLOOM" again.exr kernel.exr -o again.exr --in-place --device cpu --mem-limit 6MB
+    "$FFTBLOOM" again.exr kernel.exr -o again.exr --existing in-place --device cpu --mem-limit 6MB
     cmp tiled.exr again.exr
-    # --update knows the result.
-    "$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB --update
-    [[ "$("$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB --update -v 2>&1)" == *"up to date"* ]]
+    # --existing update knows the result.
+    "$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB --existing update
+    [[ "$("$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB --existing update -v 2>&1)" == *"up to date"* ]]
 }
 
 @test "plan prints the tiles and their price" {

@@ -32,8 +32,8 @@ same_as() { # NAME OPTION VALUES...
 }
 
 @test "a value keyed by frame is linear between its keys and held outside" {
-    bloom in.####.exr kernel.exr -o flag.####.exr --sharpen 1002:0.2,1004:0.6
-    same_as flag sharpen 0.2 0.2 0.4 0.6 0.6
+    bloom in.####.exr kernel.exr -o flag.####.exr --amount 1002:0.8,1004:0.4
+    same_as flag amount 0.8 0.8 0.6 0.4 0.4
 }
 
 @test "keys come from a flag, a config file and a CSV file alike, in any order" {
@@ -43,33 +43,33 @@ same_as() { # NAME OPTION VALUES...
     bloom in.####.exr kernel.exr -o csv.####.exr --keys keys.csv
     printf '\xef\xbb\xbfframe;sharpen;kernel_scale\r\n1004;0,6;\r\n1002;0,2;\r\n1001;;0.5h\r\n1005;;0.3h\r\n' >keys.csv
     bloom in.####.exr kernel.exr -o sheet.####.exr --keys keys.csv
-    bloom in.####.exr kernel.exr -o flag.####.exr --sharpen '1004:0.6, 1002:0.2' --kernel-scale 1001:0.5h,1005:0.3h
+    bloom in.####.exr kernel.exr -o flag.####.exr --amount '1004:0.4, 1002:80%' --kernel-scale 1001:0.5h,1005:0.3h
     for i in 1001 1002 1003 1004 1005; do
         cmp config.$i.exr csv.$i.exr
         cmp config.$i.exr sheet.$i.exr
         cmp config.$i.exr flag.$i.exr
     done
-    bloom in.1003.exr kernel.exr -o one.exr --sharpen 0.4 --kernel-scale 0.4h
+    bloom in.1003.exr kernel.exr -o one.exr --amount 0.6 --kernel-scale 0.4h
     cmp one.exr flag.1003.exr
 }
 
-@test "--update makes the frames again whose value has changed, and only those" {
-    bloom in.####.exr kernel.exr -o b.####.exr --sharpen 1001:0,1003:0.4 --update
-    bloom in.####.exr kernel.exr -o b.####.exr --sharpen 1001:0,1003:0.4,1005:0.8 --update --report r.json
+@test "--existing update makes the frames again whose value has changed, and only those" {
+    bloom in.####.exr kernel.exr -o b.####.exr --amount 1001:1,1003:0.6 --existing update
+    bloom in.####.exr kernel.exr -o b.####.exr --amount 1001:1,1003:0.6,1005:0.2 --existing update --report r.json
     python3 -c '
 import json
 frames = json.load(open("r.json"))["frames"]
 assert [f["state"] for f in frames] == ["current"] * 3 + ["done"] * 2, frames'
 }
 
-@test "a kernel pattern gives each frame its own kernel, and --update knows which" {
-    bloom in.####.exr k.####.exr -o b.####.exr --update
+@test "a kernel pattern gives each frame its own kernel, and --existing update knows which" {
+    bloom in.####.exr k.####.exr -o b.####.exr --existing update
     for i in 1001 1002 1003 1004 1005; do
         bloom in.$i.exr k.$i.exr -o one.exr
         cmp one.exr b.$i.exr
     done
     cp k.1001.exr k.1004.exr
-    bloom in.####.exr k.####.exr -o b.####.exr --update --report r.json
+    bloom in.####.exr k.####.exr -o b.####.exr --existing update --report r.json
     python3 -c '
 import json
 frames = json.load(open("r.json"))["frames"]
@@ -123,23 +123,23 @@ assert [(f["frame"], f["view"]) for f in frames] == [
     [ -f b.1003.exr ] && [ ! -f b.1002.exr ]
 }
 
-@test "plan and --dry-run know values and kernels of the first frame" {
+@test "plans know values and kernels of the first frame" {
     "$FFTBLOOM" plan in.####.exr k.####.exr --json | grep -q '"kernel": "k.1001.exr"'
-    bloom in.####.exr k.####.exr -o b.####.exr --dry-run --sharpen 1001:0,1005:1 | grep -q '5 of 5 frames'
+    "$FFTBLOOM" plan in.####.exr k.####.exr -o b.####.exr --amount 1001:1,1005:0 | grep -q '5 of 5 frames'
 }
 
 @test "what cannot change or cannot be read is refused" {
-    refused 64 "in.exr' is one image" in.exr kernel.exr -o o.exr --sharpen 1001:0,1002:1
+    refused 64 "in.exr' is one image" in.exr kernel.exr -o o.exr --amount 1001:1,1002:0
     refused 64 "the kernel 'k.####.exr' has a frame field, but the input 'in.exr' has none" in.exr k.####.exr -o o.exr
-    refused 64 "from 0 to 1" in.####.exr kernel.exr -o o.####.exr --sharpen 1001:0,1002:2
-    refused 64 "frame 1001 has two values" in.####.exr kernel.exr -o o.####.exr --sharpen 1001:0,1001:1
+    refused 64 "from 0 to 1" in.####.exr kernel.exr -o o.####.exr --amount 1001:1,1002:-1
+    refused 64 "frame 1001 has two values" in.####.exr kernel.exr -o o.####.exr --amount 1001:1,1001:0
     refused 64 "different units" in.####.exr kernel.exr -o o.####.exr --kernel-scale 1001:1,1002:0.5h
-    refused 64 "1001:0,1050:1" in.####.exr kernel.exr -o o.####.exr --sharpen 1001:0,x:1
+    refused 64 "1001:0,1050:1" in.####.exr kernel.exr -o o.####.exr --amount 1001:1,x:1
     refused 64 "takes one" precompute kernel.exr -o k.spectrum --kernel-scale 1001:1,1002:2
     refused 64 "--views has no effect" in.####.exr kernel.exr -o o.####.exr --views left
     refused 64 "has a field for views" 'in.%V.exr' kernel.exr -o o.exr
     printf 'frame,sharpem\n1,0\n' >bad.csv
-    refused 78 "bad.csv:1: there is no option 'sharpem'; did you mean 'sharpen'?" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
+    refused 78 "bad.csv:1: there is no option 'sharpem'" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
     printf 'frame,padding\n1,zero\n' >bad.csv
     refused 78 "bad.csv:1: padding cannot change" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
     printf 'frame,sharpen\n1,0,3\n' >bad.csv
@@ -149,6 +149,6 @@ assert [(f["frame"], f["view"]) for f in frames] == [
     printf 'sharpen\n1\n' >bad.csv
     refused 78 "one of them 'frame'" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
     printf 'frame,sharpen\n1001,0.5\n' >keys.csv
-    refused 64 "is also given by --sharpen" in.####.exr kernel.exr -o o.####.exr --keys keys.csv --sharpen 1
+    refused 64 "is also given by --amount" in.####.exr kernel.exr -o o.####.exr --keys keys.csv --amount 0
     [ ! -e o.1001.exr ]
 }

@@ -43,8 +43,8 @@ static void bad_configs(void **state) {
     refuses("{\"version\": 1, \"config\": \"x\"}",
             "look.json:1:16: ", "\"config\" cannot be set in a config file; use \"include\"");
     refuses("{\"version\": 1, \"confg\": \"x\"}", "look.json:1:16: ", "no option \"confg\"");
-    refuses("{\"version\": 1, \"dry_run\": true}",
-            "look.json:1:16: ", "cannot be set in a config file, only by --dry-run");
+    refuses("{\"version\": 1, \"print_config\": true}",
+            "look.json:1:16: ", "cannot be set in a config file, only by --print-config");
     refuses("{\"version\": 1, \"sharpen\": \"0.5\"}",
             "look.json:1:27: ", "must be a number or an object, not a string");
     refuses("{\"version\": 1, \"sharpen\": 1.5}", "look.json:1:27: ", "from 0 to 1, not '1.5'");
@@ -65,8 +65,8 @@ static void bad_configs(void **state) {
     refuses("{\"version\": 1, \"mem_limit\": \"2 elephants\"}", "look.json:1:29: ", "size");
     refuses("{\"version\": 1, \"include\": 3}", "look.json:1:27: ", "a string or an array");
     refuses("{\"version\": 1, \"include\": [\"\"]}", "look.json:1:28: ", "must not be empty");
-    refuses("{\"version\": 1, \"sharpen\": 0.5, \"mix\": 0.5}",
-            "look.json:1:32: ", "\"sharpen\" and \"mix\" set the same value; keep one of them");
+    refuses("{\"version\": 1, \"sharpen\": 0.5, \"amount\": 0.5}",
+            "look.json:1:32: ", "\"sharpen\" and \"amount\" set the same value; keep one of them");
     refuses("{\"version\": 1, \"sharpen\": \"${x}\"}", "look.json:1:27: ", "must be a number");
 }
 

@@ -1,4 +1,4 @@
-/* What --update remembers of a frame whose files change while it is made. */
+/* What --existing update remembers of a frame whose files change while it is made. */
 #include "app/cli/options.h"
 #include "app/run/frame.h"
 #include "base/file.h"
@@ -165,7 +165,7 @@ static void input_replaced_afterwards(void **state) {
     end(r);
 }
 
-/* With --in-place nothing is written over what somebody has put there meanwhile. */
+/* In place nothing is written over what somebody has put there meanwhile. */
 static void input_replaced_before_its_result(void **state) {
     (void)state;
     make_file("next.exr", 9);
@@ -202,7 +202,7 @@ static void kernel_replaced(void **state) {
     end(r);
 }
 
-/* --no-clobber keeps what appears after the frame was begun, EXR or PNG. */
+/* --existing skip keeps what appears after the frame was begun, EXR or PNG. */
 static void output_appears(void **state) {
     (void)state;
     static const char *const NAME[] = {"new.exr", "new.png"};

@@ -5,6 +5,7 @@
 #include "app/cli/keys_file.h"
 #include "app/cli/library.h"
 #include "app/cli/option_rules.h"
+#include "app/cli/other_words.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "kernel/make/model.h"
@@ -35,43 +36,11 @@ typedef struct {
 
 /* --- unknown options ----------------------------------------------------------------------- */
 
-/* Names that people know from other tools, and the option that serves the purpose here. */
-static const struct {
-    const char *said; /* with blanks between; letters are short flags */
-    const char *meant;
-    const char *hint; /* instead of "use --MEANT" */
-} OTHER_NAMES[] = {
-    {" strength intensity opacity blend ", "amount", NULL},
-    {" threads thread nthreads cores cpus j ", "jobs", NULL},
-    {" overwrite force replace f y ", "clobber",
-     "an existing output is replaced unless --no-clobber is given"},
-    {" border edge boundary wrap mirror ", "padding", NULL},
-    {" size scale radius kernel_size ", "kernel_scale", NULL},
-    {" gpu cpu ", "device", NULL},
-    {" out outfile ", "output", NULL},
-    {" range sequence ", "frames", NULL},
-    {" channels layer ", "layers", NULL},
-    {" bits depth half float ", "pixel_type", NULL},
-    {" memory ram ", "mem_limit", NULL},
-    {" debug ", "verbose", NULL},
-    {" silent s ", "quiet", NULL},
-    {" brightness gain ", "exposure", NULL},
-    {" version V ", NULL, "write 'fftbloom --version'"},
-};
-
-/* Appends "; use --jobs", or nothing if the name is in no such table. */
-static void add_other_name(const reader *r, const char *name, text *hint) {
-    char word[OPTION_NAME_ROOM + 2], flag_name[OPTION_NAME_ROOM];
-    int n = snprintf(word, sizeof word, " %s ", name);
-    for (int i = 0; i < n; i++)
-        if (word[i] == '-') word[i] = '_';
-    for (size_t i = 0; i < sizeof OTHER_NAMES / sizeof OTHER_NAMES[0]; i++) {
-        if (!strstr(OTHER_NAMES[i].said, word)) continue;
-        const char *meant = OTHER_NAMES[i].meant;
-        const option *o = meant ? option_find(meant, r->cmd->bit) : NULL;
-        if (OTHER_NAMES[i].hint && (o || !meant)) text_add(hint, "; %s", OTHER_NAMES[i].hint);
-        if (!OTHER_NAMES[i].hint && o) text_add(hint, "; use %s", option_flag(o, flag_name));
-    }
+/* Appends "; use --jobs", or nothing where the word is not known. */
+static void add_other_word(const reader *r, const char *name, text *hint) {
+    text word = {0};
+    if (other_word_find(name, r->cmd->bit, &word)) text_add(hint, "; %s", word.s);
+    text_free(&word);
     if (r->cmd->bit != FOR_KERNEL) return;
     for (int m = 0; m < MODEL_COUNT && !hint->n; m++)
         for (int i = 0; i < model_parameters(&MODELS[m]) && !hint->n; i++)
@@ -84,8 +53,8 @@ static bool unknown(const reader *r, const char *arg, const char *name, err *e) 
     const option *elsewhere = option_find(name, FOR_ALL);
     const char *near = option_nearest(name, r->cmd->bit);
     char spelled[OPTION_NAME_ROOM];
-    if (!elsewhere) add_other_name(r, name, &hint);
-    if (elsewhere) {
+    if (!elsewhere || r->cmd->bit & FOR_APPLY) add_other_word(r, name, &hint);
+    if (elsewhere && !hint.n) {
         for (int i = 0; i < COMMAND_COUNT; i++)
             if (elsewhere->on & COMMANDS[i].bit)
                 text_add(&hint, "%s%s", hint.n ? ", " : "; it is for ", COMMANDS[i].name);
@@ -308,7 +277,7 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
          over = r.help;
     /* Lowest rank first, so that each source replaces what came before. */
     if (ok && !r.help)
-        ok = set_flags(&r, &c->s, true, e) &&
+        ok = settings_environment(&c->s, c->cmd->bit, e) && set_flags(&r, &c->s, true, e) &&
              (!c->s.config || config_load(&c->s, c->s.config, e)) &&
              settings_environment(&c->s, c->cmd->bit, e) && set_flags(&r, &c->s, false, e) &&
              set_words(&r, c, e) &&

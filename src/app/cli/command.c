@@ -14,7 +14,8 @@ const command COMMANDS[] = {
         .summary = "Bloom an image or a sequence (the default command).",
         .about =
             "By default the colour layers are convolved with the normalised kernel in linear "
-            "light; outside the image is black. Data layers, metadata and windows stay as they "
+            "light, and the image is mirrored at its border. Data layers, metadata and windows "
+            "stay as they "
             "are, and the output has the input's pixel type and compression.\n\nA frame pattern "
             "(####, %04d or $F4) in IN and OUT makes a sequence: one # is four digits, a run of n "
             "is n digits. Without --frames the frames are those in the folder of IN.",
@@ -23,13 +24,30 @@ const command COMMANDS[] = {
         .needs = {"input", "kernel", "output"},
         .example = {{"Bloom one image.", "fftbloom in.exr star.exr -o out.exr"},
                     {"Bloom a sequence on the second device, and skip finished frames.",
-                     "fftbloom in.####.exr star.exr -o out.####.exr --device 1 --update"},
-                    {"Halve the glare, and mirror the image at its border.",
-                     "fftbloom in.exr star.exr -o out.exr --sharpen 0.5 --padding mirror"},
-                    {"Take all options from a file.", "fftbloom --config look.json"},
-                    {"Use a Slurm farm; run it again for missing frames.",
-                     "fftbloom in.####.exr star.exr -o out.####.exr --farm slurm --wait"}},
+                     "fftbloom in.####.exr star.exr -o out.####.exr --device 1 --existing update"},
+                    {"Halve the glare, and spread only what is above 1.",
+                     "fftbloom in.exr star.exr -o out.exr --amount 50% --threshold 1"},
+                    {"Take all options from a file.", "fftbloom --config look.json"}},
         .run = cmd_apply,
+    },
+    {
+        .name = "farm",
+        .bit = FOR_APPLY | FOR_FARM,
+        .usage = "IN KERNEL -o OUT [--to slurm|openjd|template] [options]",
+        .summary = "Hand the frames of a sequence to a farm's scheduler.",
+        .about =
+            "Takes all options of apply, which become those of its tasks. Frames that are made "
+            "already are left out, so the same command makes only the missing frames when it "
+            "is run again. Files and the cache folder must be on disks that all nodes see. "
+            "docs/farm.md describes the schedulers.",
+        .max_words = 2,
+        .stands_for = {"input", "kernel"},
+        .needs = {"input", "kernel", "output"},
+        .example = {{"Submit to Slurm and wait; run it again for missing frames.",
+                     "fftbloom farm in.####.exr star.exr -o out.####.exr --wait"},
+                    {"Print a job template for OpenJD.",
+                     "fftbloom farm in.####.exr star.exr -o out.####.exr --to openjd"}},
+        .run = cmd_farm,
     },
     {
         .name = "precompute",
@@ -113,16 +131,20 @@ const command COMMANDS[] = {
     },
     {
         .name = "plan",
-        .bit = FOR_PLAN,
-        .usage = "IN KERNEL [options]",
+        .bit = FOR_APPLY | FOR_PLAN,
+        .usage = "IN KERNEL [-o OUT] [options]",
         .summary = "Show what a run would do, and at what cost; no device work.",
-        .about = "Shows lengths, radices, axis order, device, memory and passes of the first "
-                 "colour layer, and how the accuracy that was asked for would be kept.",
+        .about =
+            "Shows lengths, radices, axis order, device, memory and passes of the first "
+            "colour layer, and how the accuracy that was asked for would be kept. With -o OUT it "
+            "lists the frames that would be made instead, and writes nothing.",
         .max_words = 2,
         .stands_for = {"input", "kernel"},
         .needs = {"input", "kernel"},
         .example = {{"For people.", "fftbloom plan in.exr star.exr"},
-                    {"For scripts.", "fftbloom plan in.exr star.exr --json"}},
+                    {"For scripts.", "fftbloom plan in.exr star.exr --json"},
+                    {"What would this command make?",
+                     "fftbloom plan in.####.exr star.exr -o out.####.exr --existing update"}},
         .run = cmd_plan,
     },
     {

@@ -85,6 +85,7 @@ extern const exit_code EXIT_CODES[];
 extern const int EXIT_CODE_COUNT;
 
 int cmd_apply(cli *c, text *out, err *e);
+int cmd_farm(cli *c, text *out, err *e);
 int cmd_precompute(cli *c, text *out, err *e);
 int cmd_plan(cli *c, text *out, err *e);
 int cmd_diff(cli *c, text *out, err *e);

@@ -1,5 +1,6 @@
 #include "app/cli/config.h"
 
+#include "app/cli/other_words.h"
 #include "base/mem.h"
 #include "bloom/layer_light.h"
 
@@ -131,8 +132,9 @@ static bool join_keys(const config_reader *r, const json_value *object, const op
     return true;
 }
 
-/* Sets per_layer from {"rim": {"amount": 0.2}}, the other form of "layers". */
-static bool layer_settings(const config_reader *r, const json_value *object, err *e) {
+/* Sets per_layer from {"rim": {"amount": 0.2}}. */
+static bool layer_settings(const config_reader *r, const json_value *object, const option *o,
+                           err *e) {
     text list = {0}, where = {0};
     bool ok = true;
     err why = {0};
@@ -153,7 +155,6 @@ static bool layer_settings(const config_reader *r, const json_value *object, err
         }
     }
     text_add(&where, "%s:%d:%d", json_name(object->of), object->line, object->column);
-    const option *o = option_find("per_layer", FOR_APPLY);
     if (ok && list.n)
         ok = settings_set(r->s, (int)(o - OPTIONS), list.s, (setting_origin){ORIGIN_FILE, where.s},
                           e);
@@ -165,8 +166,12 @@ static bool layer_settings(const config_reader *r, const json_value *object, err
 /* --- members ------------------------------------------------------------------------------- */
 
 bool config_member(const config_reader *r, const json_value *v, const option *o, err *e) {
+    if (v->type == JSON_OBJECT && o->at == offsetof(settings, bloom.per_layer))
+        return layer_settings(r, v, o, e);
     if (v->type == JSON_OBJECT && o->at == offsetof(settings, bloom.layers))
-        return layer_settings(r, v, e);
+        return json_err(v, e,
+                        "layers takes the names of layers; settings of single layers are "
+                        "\"per_layer\": {\"rim\": {\"amount\": 0.2}}");
     uint32_t types = config_json_types(o);
     if (!(types >> v->type & 1) && !has_variables(r, v))
         return config_wrong_type(v, o->name, types, e);
@@ -209,6 +214,12 @@ static bool include(const config_reader *r, const json_value *v, err *e) {
 static bool unknown_key(const json_value *v, err *e) {
     const option *o = option_find(v->key, FOR_ALL);
     char flag[OPTION_NAME_ROOM];
+    text other = {0};
+    if (other_word_find(v->key, FOR_CONFIG, &other)) {
+        json_err_key(v, e, "there is no option \"%s\"; %s", v->key, other.s);
+        text_free(&other);
+        return false;
+    }
     if (o && o->at == offsetof(settings, config))
         return json_err_key(v, e, "\"config\" cannot be set in a config file; use \"include\"");
     if (o && !option_in_config(o))

@@ -167,7 +167,7 @@ int cmd_help(cli *c, text *out, err *e) {
     text_add(
         out,
         "\n'fftbloom help COMMAND' shows all options of a command. Options can also be set in a\n"
-        "JSON file (--config) or in environment variables (FFTBLOOM_PADDING=mirror).\n");
+        "JSON file (--config) or in environment variables (FFTBLOOM_DEVICE=cpu).\n");
     return 0;
 }
 

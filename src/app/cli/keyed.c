@@ -18,7 +18,7 @@ static int by_frame(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Reads "1001:0.5" or "1001:0.5h" at *s, up to a comma or the end. */
+/* Reads "1001:0.5", "1001:50%" or "1001:0.5h" at *s, up to a comma or the end. */
 static bool take_key(const char **s, keyed_key *k) {
     const char *p = *s + strspn(*s, " ");
     char *end;
@@ -33,7 +33,8 @@ static bool take_key(const char **s, keyed_key *k) {
     if (first[0] == '0' && (first[1] == 'x' || first[1] == 'X')) return false;
     k->value = strtod(p, &end);
     k->unit[0] = *end == 'h' ? 'h' : 0;
-    end += *end == 'h';
+    if (*end == '%') k->value /= 100;
+    end += *end == 'h' || *end == '%';
     *s = end + strspn(end, " ");
     return isfinite(k->value) && (**s == ',' || !**s);
 }

@@ -53,7 +53,7 @@ static bool read_header(reader *r, char *line, const settings *s, uint32_t users
             r->frame = r->columns;
             continue;
         }
-        const option *o = option_find(name, users), *near = NULL;
+        const option *o = option_find(name, users | FOR_CONFIG), *near = NULL;
         if (!o && option_nearest(name, users))
             near = option_find(option_nearest(name, users), users);
         if (!o)
@@ -63,9 +63,10 @@ static bool read_header(reader *r, char *line, const settings *s, uint32_t users
         if (!o->keyed)
             return err_set(e, ERR_CONFIG, "%s:%d: %s cannot change from frame to frame", r->path,
                            r->line, name);
-        if (s->value[o - OPTIONS].origin == ORIGIN_FLAG)
+        const option *has = o->means ? option_find(o->means, users) : o;
+        if (s->value[has - OPTIONS].origin == ORIGIN_FLAG)
             return err_set(e, ERR_CONFIG, "%s:%d: %s is also given by %s; remove one of the two",
-                           r->path, r->line, name, option_flag(o, flag));
+                           r->path, r->line, name, option_flag(has, flag));
         for (int i = 0; i < r->columns; i++)
             if (r->column[i].of == o) return wrong(r, e, "two columns are named", name);
         r->column[r->columns].of = o;

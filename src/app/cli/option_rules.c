@@ -24,6 +24,7 @@ static bool holds(option_condition c, const settings *s) {
     const char *device = s->bloom.device, *kernel = s->kernel;
     switch (c) {
     case WHERE_ALWAYS: break;
+    case WHERE_NEVER: return false;
     case WHERE_LOUD: return !s->quiet;
     case WHERE_THRESHOLD: return s->bloom.threshold > 0;
     case WHERE_HALF: return s->pixels != PIXELS_FLOAT;
@@ -33,17 +34,15 @@ static bool holds(option_condition c, const settings *s) {
     case WHERE_PNG: return writes(s, ".png");
     case WHERE_NO_PICTURE: return !writes(s, ".png") || writes(s, ".exr");
     case WHERE_CPU: return strcmp(device, "gpu") != 0 && strcmp(device, "software") != 0;
-    case WHERE_FARM: return s->farm != FARM_NONE;
     case WHERE_SLURM: return s->farm == FARM_SLURM;
     case WHERE_TEMPLATE: return s->farm == FARM_TEMPLATE;
-    case WHERE_END_IS_SEEN: return s->farm == FARM_NONE || s->wait;
+    case WHERE_END_IS_SEEN: return s->wait;
     case WHERE_DIFFERENCE: return s->output != NULL;
     case WHERE_CASES: return !s->list;
     case WHERE_OURS: return s->rival == RIVAL_NONE;
     case WHERE_KERNEL_FILE: /* the kernel of bench may also be the size of a generated one */
         return kernel && kernel[strspn(kernel, "0123456789,")];
     case WHERE_WORDS: return !s->json;
-    case WHERE_PROGRESS_IS_JSON: return s->progress == PROGRESS_JSON;
     }
     return true;
 }
@@ -54,7 +53,6 @@ enum { RUN = FOR_APPLY | FOR_PLAN };
 
 const option_rule OPTION_RULES[] = {
     {FOR_ALL, "verbose", WHERE_LOUD, "with --quiet"},
-    {FOR_APPLY | FOR_CHECK, "progress_fd", WHERE_PROGRESS_IS_JSON, "without --progress json"},
 
     {RUN, "knee", WHERE_THRESHOLD, "without --threshold"},
     {FOR_APPLY, "half_overflow", WHERE_HALF, "with --pixel-type float"},
@@ -63,11 +61,11 @@ const option_rule OPTION_RULES[] = {
     {FOR_APPLY, "compression emit_layer stamp", WHERE_EXR, "on an output that is not EXR"},
     {FOR_APPLY, "output_space", WHERE_NO_PICTURE, "on a PNG picture; use --view"},
     {FOR_APPLY, "exposure view before", WHERE_PNG, "on an output that is not PNG"},
-    {FOR_APPLY, "missing keep_going", WHERE_ALWAYS, "on a single image"},
-    {FOR_APPLY, "chunk", WHERE_FARM, "without --farm"},
-    {FOR_APPLY, "wait farm_args farm_dir", WHERE_SLURM, "without --farm slurm"},
-    {FOR_APPLY, "farm_template", WHERE_TEMPLATE, "without --farm template"},
-    {FOR_APPLY, "report json progress", WHERE_END_IS_SEEN, "with --farm but without --wait"},
+    {FOR_APPLY, "keep_going", WHERE_ALWAYS, "on a single image"},
+    {FOR_PLAN, "report progress verify before", WHERE_NEVER, "in a plan"},
+    {FOR_FARM, "wait args dir dry_run", WHERE_SLURM, "without --to slurm"},
+    {FOR_FARM, "template", WHERE_TEMPLATE, "without --to template"},
+    {FOR_FARM, "report json progress", WHERE_END_IS_SEEN, "without --wait"},
 
     {FOR_DIFF, "od abs scale", WHERE_DIFFERENCE, "without --output"},
 

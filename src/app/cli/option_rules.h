@@ -30,6 +30,7 @@ bool option_has_effect(const settings *s, uint32_t bit, const option *o);
 /* Conditions on the settings of a command. */
 typedef enum {
     WHERE_ALWAYS,
+    WHERE_NEVER,
     WHERE_LOUD, /* without --quiet */
     WHERE_THRESHOLD,
     WHERE_HALF, /* the output may be half floats */
@@ -39,16 +40,14 @@ typedef enum {
     WHERE_PNG,
     WHERE_NO_PICTURE,
     WHERE_CPU, /* the device may be the CPU */
-    WHERE_FARM,
     WHERE_SLURM,
     WHERE_TEMPLATE,
-    WHERE_END_IS_SEEN, /* the frames are made before the command ends */
+    WHERE_END_IS_SEEN, /* farm waits until the frames are made */
     WHERE_DIFFERENCE,  /* diff writes an image */
     WHERE_CASES,       /* check runs cases */
     WHERE_OURS,        /* bench times our engine alone */
     WHERE_KERNEL_FILE, /* the kernel is read from a file */
-    WHERE_PROGRESS_IS_JSON,
-    WHERE_WORDS /* without --json */
+    WHERE_WORDS        /* without --json */
 } option_condition;
 
 /* One row: `options` (names with blanks between) work in the commands `on` where the condition

@@ -15,6 +15,8 @@ const char *const SECTION_TITLE[SECTIONS] = {
     [SECTION_BENCH] = "Benchmarks",   [SECTION_MESSAGES] = "Messages",
 };
 
+const char OPTION_VARIABLES[] = "device,jobs,mem_limit,cache_dir,kernels,config";
+
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define AT(member) .at = offsetof(settings, member)
 
@@ -34,14 +36,16 @@ const option OPTIONS[] = {
          "Image to bloom: EXR, HDR, PFM, PNG or NPY. A frame pattern such as shot.####.exr means a "
          "sequence.",
      .about = "It can also be given as the first argument. - is standard input (docs/pipes.md)."},
-    {"kernel", OPTION_PATH, SECTION_FILES, SPREAD, AT(kernel), .value = "KERNEL", .letter = 'k',
+    {"kernel", OPTION_PATH, SECTION_FILES, SPREAD, AT(kernel), .rank = RANK_MAIN, .value = "KERNEL",
+     .letter = 'k',
      .help =
          "Point spread function: an image, a .spectrum file made by precompute, or the name of a "
          "shipped kernel ('fftbloom kernel list').",
      .about = "It can also be given as an argument, after the input."},
     {"output", OPTION_PATH, SECTION_FILES,
-     FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_BENCH, AT(output), .value = "OUT",
-     .letter = 'o', .stdout_too = true, .help = "File to write; its extension decides the format.",
+     FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_BENCH, AT(output), .rank = RANK_MAIN,
+     .value = "OUT", .letter = 'o', .stdout_too = true,
+     .help = "File to write; its extension decides the format.",
      .about = "A .png file is a tone-mapped preview. For a sequence the output needs a frame "
               "pattern, too. If OUT is a folder, the file in it has the name of the input; - "
               "and exr:- are standard output. The "
@@ -61,32 +65,30 @@ const option OPTIONS[] = {
               "frame after frame. 1920x1080x3:gbr takes them in the order of ffmpeg's gbrpf32le "
               "and gbrapf32le. See docs/pipes.md."},
     {"kernels", OPTION_PATH, SECTION_FILES, IMAGE | FOR_PRECOMPUTE | FOR_KERNEL, AT(kernels),
-     .value = "DIR",
+     .rank = RANK_EXPERT, .value = "DIR",
      .help = "Folder of the shipped kernels, if it is not where the program was installed."},
     {"config", OPTION_PATH, SECTION_FILES, RUN | FOR_PRECOMPUTE, AT(config), .value = "FILE",
      .flag_only = true,
      .help = "Read options from a JSON file; flags and environment variables override it."},
     {"report", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(report), .value = "FILE",
      .help = "Write a JSON report on each frame: device, plan, times and notes."},
-    {"clobber", OPTION_BOOL, SECTION_FILES, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL, AT(clobber),
-     .preset = "true",
-     .help = "Never overwrite an existing output; skipped frames make the exit status 5.",
-     .about = "In a config file this is \"clobber\": false."},
-    {"in_place", OPTION_BOOL, SECTION_FILES, FOR_APPLY, AT(in_place), .preset = "false",
-     .help = "Allow OUT to be the same file as IN; the result then replaces the input.",
-     .about = "Without this option such a command is refused, because each repetition would bloom "
-              "the image once more. With --update a frame that was replaced is not bloomed again."},
-    {"update", OPTION_BOOL, SECTION_FILES, FOR_APPLY, AT(update), .preset = "false",
-     .help = "Skip frames whose output was already made from the same input, kernel and settings.",
-     .about = "The cache folder remembers how each output was made, so that the metadata of the "
-              "image does not change. An output that has changed since then is made again."},
-    {"dry_run", OPTION_BOOL, SECTION_FILES, FOR_APPLY, AT(dry_run), .preset = "false",
-     .flag_only = true,
-     .help = "Print the frames that would be made and their plan, or the farm's job script, and "
-             "write nothing."},
+    {"existing", OPTION_ENUM, SECTION_FILES, FOR_APPLY, AT(existing),
+     .words = WORDS("replace", "skip", "update", "in-place"), .preset = "replace",
+     .rank = RANK_MAIN,
+     .help = "What to do where OUT exists: replace it, skip the frame (exit 5), make only what is "
+             "not made already of the same input, kernel and settings (update), or do that where "
+             "OUT is the same file as IN (in-place).",
+     .about =
+         "With update and in-place the cache folder remembers how each output was made, so "
+         "that the metadata of the image does not change. An output that has changed since "
+         "then is made again. Only with in-place may a result replace its input, and it is not "
+         "bloomed once more when the command is repeated."},
+    {"existing", OPTION_ENUM, SECTION_FILES, FOR_PRECOMPUTE | FOR_KERNEL, AT(existing),
+     .words = WORDS("replace", "skip"), .preset = "replace", .flag_only = true,
+     .help = "What to do where OUT exists: replace it, or leave it and exit with 5."},
 
     /* --- light --- */
-    {"padding", OPTION_BORDERS, SECTION_LIGHT, RUN, AT(bloom.border),
+    {"padding", OPTION_BORDERS, SECTION_LIGHT, RUN, AT(bloom.border), .rank = RANK_MAIN,
      .words = WORDS("zero", "mirror", "clamp", "wrap"), .preset = "mirror",
      .help = "How to continue the image beyond its borders: mirrored, black (zero), edge repeated "
              "(clamp), or wrapped.",
@@ -94,22 +96,20 @@ const option OPTIONS[] = {
               "lost, and its border darkens. With --window grow or display the default is zero. "
               "Give one word, or one per axis: --padding mirror,zero; in JSON also "
               "[\"mirror\",\"zero\"] or {\"x\":\"mirror\",\"y\":\"zero\"}."},
-    {"sharpen", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.sharpen), .value = "T", .min = 0,
-     .max = 1, .preset = "0", .keyed = true,
-     .help = "How much of the original to keep: 0 is full bloom, 1 is the input unchanged.",
-     .about = "The kernel becomes (1 - T) k + T delta, which keeps its sum."},
-    {"amount", OPTION_AMOUNT, SECTION_LIGHT, IMAGE, AT(bloom.sharpen), .value = "A",
-     .means = "sharpen",
-     .help =
-         "Strength of the bloom, as a fraction or a percentage: 1 - sharpen. The default is 1."},
-    {"mix", OPTION_AMOUNT, SECTION_LIGHT, IMAGE, AT(bloom.sharpen), .value = "A",
-     .means = "sharpen", .help = "The same as --amount."},
+    {"amount", OPTION_AMOUNT, SECTION_LIGHT, IMAGE, AT(bloom.sharpen), .value = "A", .preset = "1",
+     .keyed = true, .rank = RANK_MAIN,
+     .help = "Strength of the bloom, as a fraction or a percentage: 1 is the whole of it, 0 the "
+             "input unchanged.",
+     .about = "The kernel k becomes A k + (1 - A) delta, which keeps its sum."},
+    {"sharpen", OPTION_FLOAT, SECTION_LIGHT, FOR_CONFIG, AT(bloom.sharpen), .value = "T", .min = 0,
+     .max = 1, .keyed = true, .means = "amount",
+     .help = "The counterpart of --amount: T is 1 - A."},
     {"mask", OPTION_STRING, SECTION_LIGHT, IMAGE, AT(bloom.mask), .value = "LAYER",
      .help = "Spread only the light under this mask, which is a channel or a layer with one "
              "channel: all where it is 1, none where it is 0.",
      .about = "Other light stays where it is. Glare falls on all pixels. See docs/comp.md."},
-    {"threshold", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.threshold), .value = "V", .min = 0,
-     .max = INFINITY, .preset = "0", .keyed = true,
+    {"threshold", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.threshold), .rank = RANK_MAIN,
+     .value = "V", .min = 0, .max = INFINITY, .preset = "0", .keyed = true,
      .help = "Spread only the light above V and let the rest pass unchanged; 0 turns this off. Not "
              "physical.",
      .about =
@@ -117,8 +117,9 @@ const option OPTIONS[] = {
     {"knee", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.knee), .value = "V", .min = 0,
      .max = INFINITY, .preset = "0", .keyed = true,
      .help = "Width of the soft transition around --threshold."},
-    {"axis", OPTION_ENUM, SECTION_LIGHT, RUN, AT(bloom.order), .words = WORDS("auto", "x", "y"),
-     .preset = "auto", .help = "Axis to transform first; auto takes the cheaper one."},
+    {"axis", OPTION_ENUM, SECTION_LIGHT, FOR_BENCH, AT(bloom.order), .rank = RANK_EXPERT,
+     .words = WORDS("auto", "x", "y"), .preset = "auto",
+     .help = "Axis to transform first; auto takes the cheaper one."},
 
     /* --- kernel --- */
     {"normalize", OPTION_ENUM, SECTION_KERNEL, TAPS, AT(bloom.kernel.normalize),
@@ -127,8 +128,8 @@ const option OPTIONS[] = {
              "the mean of the channels, or not at all.",
      .about = "luminance divides all channels by the luminance of their sums, which keeps the "
               "kernel's colour; channel makes each sum 1, so white stays white."},
-    {"kernel_center", OPTION_CENTER, SECTION_KERNEL, TAPS, AT(bloom.kernel), .value = "X,Y",
-     .words = WORDS("middle", "peak", "centroid", "corner"), .preset = "middle",
+    {"kernel_center", OPTION_CENTER, SECTION_KERNEL, TAPS, AT(bloom.kernel), .rank = RANK_EXPERT,
+     .value = "X,Y", .words = WORDS("middle", "peak", "centroid", "corner"), .preset = "middle",
      .help = "Centre of the kernel: the middle (half the size, rounded down), its peak, its "
              "centroid, its upper left corner, or X,Y.",
      .about = "X,Y counts taps from the upper left one and may lie between taps."},
@@ -138,8 +139,9 @@ const option OPTIONS[] = {
              "image (0.5h is half the image height).",
      .about = "A size in image heights keeps the look the same from proxy to full size."},
     {"correlate", OPTION_BOOL, SECTION_KERNEL, SPREAD, AT(bloom.kernel.correlate),
-     .preset = "false", .help = "Rotate the kernel by 180 degrees, as tools that correlate do."},
-    {"spectrum", OPTION_ENUM, SECTION_KERNEL, RUN, AT(bloom.spectrum),
+     .rank = RANK_EXPERT, .preset = "false",
+     .help = "Rotate the kernel by 180 degrees, as tools that correlate do."},
+    {"spectrum", OPTION_ENUM, SECTION_KERNEL, RUN, AT(bloom.spectrum), .rank = RANK_EXPERT,
      .words = WORDS("resampled", "exact"), .preset = "resampled",
      .help = "How to get the kernel's spectrum at the image's size: resampled from the cached one, "
              "or computed again."},
@@ -172,7 +174,8 @@ const option OPTIONS[] = {
      .help = "Exit with 1 if check finds something to warn of."},
 
     /* --- layers and pixels --- */
-    {"layers", OPTION_LIST, SECTION_LAYERS, IMAGE | FOR_INFO, AT(bloom.layers), .value = "GLOBS",
+    {"layers", OPTION_LIST, SECTION_LAYERS, IMAGE | FOR_INFO, AT(bloom.layers), .rank = RANK_MAIN,
+     .value = "GLOBS",
      .help = "Layers to bloom, as globs over layer and channel names; the default is all colour "
              "layers. The unnamed layer is 'rgba'.",
      .about = "Layers that match are treated as colour whatever their names are, except uint "
@@ -191,7 +194,7 @@ const option OPTIONS[] = {
      .help = "How to treat NaN and infinite pixels: refuse the frame (exit 6), replace them by "
              "zero, or interpolate their finite neighbours."},
     {"half_overflow", OPTION_ENUM, SECTION_LAYERS, IMAGE, AT(bloom.half_overflow),
-     .words = WORDS("clamp", "float", "error"), .preset = "clamp",
+     .rank = RANK_EXPERT, .words = WORDS("clamp", "float", "error"), .preset = "clamp",
      .help = "How to treat results above 65504 in a half-float file: clamp them, write float "
              "instead, or refuse the frame."},
     {"emit_layer", OPTION_STRING, SECTION_LAYERS, IMAGE, AT(bloom.emit_layer), .value = "NAME",
@@ -206,7 +209,7 @@ const option OPTIONS[] = {
      .help = "Settings of single layers: sharpen, amount, threshold, knee or mask, such as "
              "rim:amount=0.2.",
      .about = "LAYER is a glob, and the unnamed layer is rgba; later settings win. In a config "
-              "file this can also be an object in \"layers\": {\"rim\": {\"amount\": 0.2}}."},
+              "file this can also be an object: {\"rim\": {\"amount\": 0.2}}."},
     {"stamp", OPTION_BOOL, SECTION_LAYERS, FOR_APPLY, AT(stamp), .preset = "false",
      .help = "Write into the EXR file how it was made: version, input, kernel and settings.",
      .about = "A note is given if an image with such attributes is bloomed again."},
@@ -214,8 +217,9 @@ const option OPTIONS[] = {
      .words =
          WORDS("keep", "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa", "dwab"),
      .preset = "keep", .help = "Compression of EXR output; keep uses the input's."},
-    {"exposure", OPTION_FLOAT, SECTION_LAYERS, FOR_APPLY, AT(exposure), .value = "STOPS",
-     .words = WORDS("auto"), .min = -40, .max = 40, .preset = "auto", .keyed = true,
+    {"exposure", OPTION_FLOAT, SECTION_LAYERS, FOR_APPLY, AT(exposure), .rank = RANK_MAIN,
+     .value = "STOPS", .words = WORDS("auto"), .min = -40, .max = 40, .preset = "auto",
+     .keyed = true,
      .help = "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",
      .about = "At 0 a grey of 0.18 is shown as 0.18. With auto all frames of a sequence have the "
               "exposure that suits the first one before the bloom, which a note tells; a picture "
@@ -245,20 +249,20 @@ const option OPTIONS[] = {
              "layers always keep theirs."},
 
     /* --- accuracy --- */
-    {"precision", OPTION_ENUM, SECTION_ACCURACY, RUN, AT(bloom.precision),
+    {"precision", OPTION_ENUM, SECTION_ACCURACY, RUN, AT(bloom.precision), .rank = RANK_EXPERT,
      .words = WORDS("auto", "float32", "float64"), .preset = "auto",
      .help = "Arithmetic of the transforms; auto takes the cheapest that meets the tolerance."},
-    {"tolerance", OPTION_FLOAT, SECTION_ACCURACY, IMAGE, AT(bloom.tolerance), .value = "E",
-     .min = 1e-12, .max = 1, .preset = "1e-3",
+    {"tolerance", OPTION_FLOAT, SECTION_ACCURACY, IMAGE, AT(bloom.tolerance), .rank = RANK_EXPERT,
+     .value = "E", .min = 1e-12, .max = 1, .preset = "1e-3",
      .help = "Allowed relative error of pixels above 1e-4 of the image's median."},
-    {"verify", OPTION_INT, SECTION_ACCURACY, FOR_APPLY | FOR_CASE, AT(bloom.verify), .value = "N",
-     .min = 0, .max = 1e6, .preset = "0",
+    {"verify", OPTION_INT, SECTION_ACCURACY, FOR_APPLY | FOR_CASE, AT(bloom.verify),
+     .rank = RANK_EXPERT, .value = "N", .min = 0, .max = 1e6, .preset = "0",
      .help = "Recompute N random pixels and the N worst ones directly in double precision; exit "
              "with 7 if the tolerance is not met."},
 
     /* --- device and memory --- */
-    {"device", OPTION_STRING, SECTION_DEVICE, RUN | FOR_CHECK, AT(bloom.device), .value = "DEVICE",
-     .preset = "auto",
+    {"device", OPTION_STRING, SECTION_DEVICE, RUN | FOR_CHECK, AT(bloom.device), .rank = RANK_MAIN,
+     .value = "DEVICE", .preset = "auto",
      .help =
          "auto, cpu, gpu, software, or a device's index, uuid or part of its name. Several with "
          "commas, gpus or all share the frames of a sequence."},
@@ -271,15 +275,15 @@ const option OPTIONS[] = {
      .help =
          "Maximum host memory, such as 8GB; an image that needs more is made in tiles. 0 allows 80 "
          "% of the memory that is available, container limits included."},
-    {"vram_limit", OPTION_SIZE, SECTION_DEVICE, RUN, AT(bloom.vram_limit), .value = "SIZE",
-     .min = 1e6, .preset = "0",
+    {"vram_limit", OPTION_SIZE, SECTION_DEVICE, RUN, AT(bloom.vram_limit), .rank = RANK_EXPERT,
+     .value = "SIZE", .min = 1e6, .preset = "0",
      .help = "Maximum device memory, such as 2GB; 0 allows all memory of the device."},
     {"cache_dir", OPTION_PATH, SECTION_DEVICE, SPREAD | FOR_CHECK | FOR_CACHE | FOR_DEVICES,
      AT(bloom.cache_dir), .value = "DIR",
      .help = "Folder of the spectrum cache; the default is $XDG_CACHE_HOME/fftbloom or "
              "~/.cache/fftbloom."},
     {"cache_size", OPTION_SIZE, SECTION_DEVICE, IMAGE | FOR_PRECOMPUTE | FOR_CHECK | FOR_CACHE,
-     AT(bloom.cache_size), .value = "SIZE", .preset = "2GB",
+     AT(bloom.cache_size), .rank = RANK_EXPERT, .value = "SIZE", .preset = "2GB",
      .help = "Maximum size of the spectrum cache; 0 turns it off."},
 
     /* --- bench --- */
@@ -318,7 +322,8 @@ const option OPTIONS[] = {
      .help = "Also draw the times of bench fft, as an SVG picture."},
 
     /* --- sequences --- */
-    {"frames", OPTION_STRING, SECTION_SEQUENCE, FOR_APPLY, AT(frames), .value = "RANGES",
+    {"frames", OPTION_STRING, SECTION_SEQUENCE, FOR_APPLY, AT(frames), .rank = RANK_MAIN,
+     .value = "RANGES",
      .help = "Frames of the sequence, such as 1001-1100,1200-1300x2; the default is all frames "
              "that are found."},
     {"views", OPTION_LIST, SECTION_SEQUENCE, IMAGE, AT(views), .value = "NAMES",
@@ -329,40 +334,40 @@ const option OPTIONS[] = {
     {"keys", OPTION_PATH, SECTION_SEQUENCE, IMAGE, AT(keys), .value = "FILE.csv",
      .help = "Read values that change from frame to frame from a CSV file: a column \"frame\", and "
              "one for each option.",
-     .about = "The first line names the columns: frame,sharpen,kernel_scale. Between the frames of "
+     .about = "The first line names the columns: frame,amount,kernel_scale. Between the frames of "
               "the file values are linear; before the first and after the last they stay the same. "
-              "--sharpen 1001:0,1050:1, or {\"1001\": 0, \"1050\": 1} in a config file, does the "
-              "same for one option. Options that can change are sharpen, threshold, knee, "
+              "--amount 1001:0,1050:1, or {\"1001\": 0, \"1050\": 1} in a config file, does the "
+              "same for one option. Options that can change are amount, threshold, knee, "
               "kernel_scale and exposure."},
-    {"missing", OPTION_ENUM, SECTION_SEQUENCE, FOR_APPLY, AT(missing),
-     .words = WORDS("error", "skip"), .preset = "error",
-     .help = "How to treat a frame whose input is missing: stop, or skip it and exit with 5."},
     {"keep_going", OPTION_BOOL, SECTION_SEQUENCE, FOR_APPLY, AT(keep_going), .preset = "false",
-     .help = "Continue after a frame that fails, and exit with the status of the worst failure; "
-             "with 5 if only inputs were missing.",
+     .help =
+         "Continue after a frame that fails or whose input is missing, and exit with the status "
+         "of the worst failure; with 5 if only inputs were missing.",
      .about = "Each failure is reported when it happens, and a closing line counts them. A kernel "
               "that cannot be used still stops the run."},
 
     /* --- farm --- */
-    {"farm", OPTION_ENUM, SECTION_FARM, FOR_APPLY, AT(farm),
-     .words = WORDS("none", "slurm", "openjd", "template"), .preset = "none",
-     .help = "Hand the frames of a sequence to a farm: submit them to Slurm, print a job template "
-             "for a scheduler that reads OpenJD, or fill in a template of yours.",
-     .about = "Frames that --update would skip are left out, so the same command makes only the "
-              "missing frames when it is run again. Files and the cache folder must be on disks "
-              "that all nodes see."},
-    {"wait", OPTION_BOOL, SECTION_FARM, FOR_APPLY, AT(wait), .preset = "false", .flag_only = true,
-     .help = "Wait until the farm's job is done, gather its reports, and exit with its status."},
-    {"chunk", OPTION_INT, SECTION_FARM, FOR_APPLY, AT(chunk), .value = "N", .min = 0, .max = 1e6,
-     .preset = "10", .help = "Frames per farm task; 0 is the default."},
-    {"farm_args", OPTION_STRING, SECTION_FARM, FOR_APPLY, AT(farm_args), .value = "ARGS",
+    {"to", OPTION_ENUM, SECTION_FARM, FOR_FARM, AT(farm),
+     .words = WORDS("slurm", "openjd", "template"), .preset = "slurm", .flag_only = true,
+     .help =
+         "Submit the frames to Slurm, print a job template for a scheduler that reads OpenJD, or "
+         "fill in a template of yours."},
+    {"dry_run", OPTION_BOOL, SECTION_FARM, FOR_FARM, AT(dry_run), .preset = "false",
+     .flag_only = true, .help = "Print the script of the Slurm job, and write and submit nothing."},
+    {"wait", OPTION_BOOL, SECTION_FARM, FOR_FARM, AT(wait), .preset = "false", .flag_only = true,
+     .help = "Wait until the Slurm job is done, gather its reports, and exit with its status."},
+    {"chunk", OPTION_INT, SECTION_FARM, FOR_FARM, AT(chunk), .value = "N", .min = 0, .max = 1e6,
+     .preset = "10", .flag_only = true, .help = "Frames per task; 0 is the default."},
+    {"args", OPTION_STRING, SECTION_FARM, FOR_FARM, AT(farm_args), .value = "ARGS",
+     .flag_only = true,
      .help = "More arguments for sbatch, such as \"-p gpu --gres=gpu:1 --mem=16G\"."},
-    {"farm_dir", OPTION_PATH, SECTION_FARM, FOR_APPLY, AT(farm_dir), .value = "DIR",
+    {"dir", OPTION_PATH, SECTION_FARM, FOR_FARM, AT(farm_dir), .value = "DIR", .flag_only = true,
      .help = "Folder for the job's script, logs and reports. The default is "
              "fftbloom-farm/NAME-HASH, a folder of its own for each output."},
 
-    {"farm_template", OPTION_PATH, SECTION_FARM, FOR_APPLY, AT(farm_template), .value = "FILE",
-     .help = "Text file that --farm template fills in and prints. It may have the words @NAME@, "
+    {"template", OPTION_PATH, SECTION_FARM, FOR_FARM, AT(farm_template), .value = "FILE",
+     .flag_only = true,
+     .help = "Text file that --to template fills in and prints. It may have the words @NAME@, "
              "@PROGRAM@, "
              "@SHELL_PROGRAM@, @ARGS@, @SHELL_ARGS@, @FOLDER@, @SHELL_FOLDER@, @FRAMES@, @FIRST@, "
              "@LAST@, @COUNT@ and @CHUNK@.",
@@ -417,13 +422,11 @@ const option OPTIONS[] = {
     {"progress", OPTION_ENUM, SECTION_MESSAGES, FOR_APPLY | FOR_CHECK, AT(progress),
      .words = WORDS("auto", "deadline", "openjd", "json", "none"), .preset = "auto",
      .help = "How to report progress: a bar on a terminal or else a line every few seconds (auto), "
-             "the lines that a farm's scheduler reads, JSON lines, or not at all."},
-    {"progress_fd", OPTION_INT, SECTION_MESSAGES, FOR_APPLY | FOR_CHECK, AT(progress_fd),
-     .value = "N", .min = 1, .max = 1023, .preset = "2", .flag_only = true,
-     .help = "File descriptor for the lines of --progress json; the default is standard error.",
-     .about = "The caller opens it: fftbloom ... --progress json --progress-fd 3 3>progress.jsonl"},
+             "the lines that a farm's scheduler reads, JSON lines, or not at all.",
+     .about = "json:3 writes the lines to file descriptor 3, which the caller opens: fftbloom ... "
+              "--progress json:3 3>progress.jsonl"},
     {"print_config", OPTION_BOOL, SECTION_MESSAGES, RUN | FOR_PRECOMPUTE, AT(print_config),
-     .preset = "false", .flag_only = true,
+     .rank = RANK_EXPERT, .preset = "false", .flag_only = true,
      .help = "Print the value and the origin of each option, and exit."},
 
     /* --- suites --- */
@@ -469,7 +472,7 @@ static bool same_name(const char *a, const char *b) {
 }
 
 bool option_in_config(const option *o) {
-    return o->on & FOR_APPLY && !o->flag_only;
+    return o->on & FOR_CONFIG || (o->on & FOR_APPLY && !o->flag_only);
 }
 
 static bool is_taken_by(const option *o, uint32_t users) {
@@ -525,7 +528,7 @@ const char *option_flag(const option *o, char buf[OPTION_NAME_ROOM]) {
 }
 
 const char *option_env(const option *o, char buf[OPTION_NAME_ROOM]) {
-    if (o->flag_only) return NULL;
+    if (!text_glob_any(OPTION_VARIABLES, o->name)) return NULL;
     int n = snprintf(buf, OPTION_NAME_ROOM, "FFTBLOOM_%s", o->name);
     for (int i = 9; i < n; i++)
         if (buf[i] >= 'a' && buf[i] <= 'z') buf[i] = (char)(buf[i] - 'a' + 'A');
@@ -551,7 +554,7 @@ void option_describe_type(const option *o, text *to) {
         [OPTION_BORDERS] = "one or two (x,y) of ",
         [OPTION_CENTER] = "X,Y or one of ",
         [OPTION_SPACE] = "a colour space",
-        [OPTION_AMOUNT] = "a fraction (0.3) or a percentage (30%)",
+        [OPTION_AMOUNT] = "a fraction from 0 to 1, or a percentage (30%)",
         [OPTION_SCALE] = "a factor (0.5) or a height in image heights (0.5h),",
     };
     text_add(to, "%s", TYPE[o->type]);

@@ -25,7 +25,7 @@ typedef enum {
     OPTION_CENTER,  /* psf_options: a word, or x,y */
     OPTION_SCALE,   /* settings: 1.5 (of the kernel's size) or 0.5h (of the image's height) */
     OPTION_SPACE,   /* const char *: a colour space that space_find knows, or one of the words */
-    OPTION_AMOUNT,  /* another option's complement to 1: 0.3, or 30% */
+    OPTION_AMOUNT,  /* double, the complement to 1: 0.3, or 30% */
     OPTION_TYPES
 } option_type;
 
@@ -47,10 +47,11 @@ typedef enum {
     FOR_DOCS = 1 << 12,
     FOR_HELP = 1 << 13,
     FOR_VERSION = 1 << 14,
-    FOR_ALL = (1 << 15) - 1,
+    FOR_FARM = 1 << 15, /* besides those for apply */
+    FOR_ALL = (1 << 16) - 1,
     /* No commands, and the second is in no row: */
-    FOR_CASE = 1 << 15,  /* keys of a case of a suite */
-    FOR_CONFIG = 1 << 16 /* keys of config files: option_in_config */
+    FOR_CASE = 1 << 16,  /* keys of a case of a suite */
+    FOR_CONFIG = 1 << 17 /* keys of config files: option_in_config */
 } option_users;
 
 typedef enum {
@@ -69,6 +70,9 @@ typedef enum {
     SECTIONS
 } option_section;
 
+/* Where the help shows an option: first, in its section, or last. */
+typedef enum { RANK_USUAL, RANK_MAIN, RANK_EXPERT, RANKS } option_rank;
+
 typedef struct option {
     const char *name; /* the JSON key */
     option_type type;
@@ -82,10 +86,11 @@ typedef struct option {
     const char *help;   /* one sentence, for the help and the schema */
     const char *about;  /* more, for the reference pages; may be NULL */
     char letter;        /* -o; 0: none */
-    bool flag_only;     /* no key of config files, no environment variable */
+    bool flag_only;     /* no key of config files */
     bool stdout_too;    /* of a path: - is standard output */
-    const char *means;  /* another name for that option, which has the value; NULL: none */
-    bool keyed;         /* may have a value for each frame (keyed.h) */
+    option_rank rank;
+    const char *means; /* the complement of that option, which has the value; NULL: none */
+    bool keyed;        /* may have a value for each frame (keyed.h) */
 } option;
 
 extern const option OPTIONS[];
@@ -107,9 +112,10 @@ const option *option_next(const option *last, uint32_t users);
 bool option_in_config(const option *o);
 
 enum { OPTION_NAME_ROOM = 64 };
-/* Writes the flag with its dashes: "--mem-limit", or "--no-clobber" if the default is true. Returns
- * buf. */
+/* Writes the flag with its dashes: "--mem-limit". Returns buf. */
 const char *option_flag(const option *o, char buf[OPTION_NAME_ROOM]);
+/* The names of the options that can be set by variables, with commas. */
+extern const char OPTION_VARIABLES[];
 /* Writes the variable, "FFTBLOOM_MEM_LIMIT". Returns buf, or NULL if the option has none. */
 const char *option_env(const option *o, char buf[OPTION_NAME_ROOM]);
 /* Appends the placeholder of the value in help: "zero|mirror|clamp|wrap", "FILE"; "" for bool. */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -124,9 +125,19 @@ static int word_index(const source *from, const char *v) {
 }
 
 static bool parse_enum(const source *from) {
-    int i = word_index(from, from->value);
+    char word[OPTION_NAME_ROOM];
+    bool progress = from->o->at == offsetof(settings, progress);
+    uint32_t fd = STDERR_FILENO; /* of --progress, where json:N says another */
+    int used = 0;
+    if (progress && sscanf(from->value, "json:%4" SCNu32 "%n", &fd, &used) == 1 &&
+        !from->value[used] && fd >= 1 && fd <= 1023)
+        snprintf(word, sizeof word, "json");
+    else
+        snprintf(word, sizeof word, "%s", from->value);
+    int i = word_index(from, word);
     if (i < 0) return false;
     *(uint32_t *)place(from) = (uint32_t)i;
+    if (progress) from->s->progress_fd = fd;
     return true;
 }
 _Static_assert(sizeof(plan_precision) == sizeof(uint32_t), "enums are stored as 32 bits");
@@ -254,6 +265,13 @@ static bool parse_space(const source *from) {
     return false;
 }
 
+/* Returns 1 - x in 15 digits, so that the complement of 0.7 is 0.3. */
+static double complement(double x) {
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.15g", 1 - x);
+    return strtod(digits, NULL);
+}
+
 /* Reads a fraction or a percentage of the whole. */
 static bool parse_amount(const source *from) {
     char digits[64];
@@ -267,7 +285,7 @@ static bool parse_amount(const source *from) {
         return err_set(from->e, ERR_CONFIG, "%s must be from 0 to 1, not %s; did you mean %s%%?",
                        from->name, from->value, from->value);
     if (!(x >= 0 && x <= 1)) return bad_value(from);
-    *(double *)place(from) = 1 - x;
+    *(double *)place(from) = complement(x);
     return true;
 }
 
@@ -297,6 +315,8 @@ static bool parse_keyed(const source *from, setting *to) {
         ok = PARSE[from->o->type](&one) || err_in(from->e, "frame %d", k.key[i].frame);
         text_free(&value);
     }
+    for (size_t i = 0; ok && from->o->means && i < k.count; i++)
+        k.key[i].value = complement(k.key[i].value);
     text all = {0};
     keyed_add_text(&k, &all);
     char *canonical = ok ? mem_str(all.s, from->e) : NULL;
@@ -317,6 +337,12 @@ static void free_setting(setting *v) {
     keyed_free(&v->keys);
 }
 
+static void follow_existing(settings *s) {
+    s->clobber = s->existing != EXISTING_SKIP;
+    s->in_place = s->existing == EXISTING_IN_PLACE;
+    s->update = s->in_place || s->existing == EXISTING_UPDATE;
+}
+
 bool settings_set(settings *s, int index, const char *value, setting_origin from, err *e) {
     const option *o = &OPTIONS[index];
     char flag[OPTION_NAME_ROOM];
@@ -331,14 +357,16 @@ bool settings_set(settings *s, int index, const char *value, setting_origin from
         if (e && flagged) e->code = ERR_USAGE;
         if (!flagged && from.where) err_in(e, "%s", from.where);
     }
-    if (ok && o->means) { /* the value is the other option's, and so are its text and origin */
-        index = (int)(option_find(o->means, o->on) - OPTIONS);
+    /* The value of a complement is the other option's, and so are its text and origin. */
+    if (ok && o->means) index = (int)(option_find(o->means, FOR_APPLY) - OPTIONS);
+    if (ok && OPTIONS[index].type == OPTION_AMOUNT && !fresh.keys.count) {
         text shortest = {0};
-        text_add(&shortest, "%.15g", *(const double *)((const char *)s + OPTIONS[index].at));
+        text_add(&shortest, "%.15g", complement(*(const double *)((const char *)s + o->at)));
         mem_free(fresh.text);
         ok = (fresh.text = mem_str(shortest.s, e)) != NULL;
         text_free(&shortest);
     }
+    if (ok && o->at == offsetof(settings, existing)) follow_existing(s);
     setting *old = ok ? &s->value[index] : &fresh;
     free_setting(old);
     if (ok) *old = fresh;
@@ -371,22 +399,11 @@ static const char *variable_of(const option *o, uint32_t users, char name[OPTION
     return value && *value ? value : NULL;
 }
 
-/* Refuses variables of two names of one value. */
-static bool check_variables(const option *o, const char *name, uint32_t users, err *e) {
-    char other[OPTION_NAME_ROOM];
-    for (const option *b = OPTIONS; b < o; b++)
-        if (option_same_value(b, o) && variable_of(b, users, other))
-            return err_set(e, ERR_CONFIG, "%s and %s set the same value; set one of them", other,
-                           name);
-    return true;
-}
-
 bool settings_environment(settings *s, uint32_t users, err *e) {
     for (int i = 0; i < OPTION_COUNT; i++) {
         char name[OPTION_NAME_ROOM];
         const char *value = variable_of(&OPTIONS[i], users, name);
-        if (value && (!check_variables(&OPTIONS[i], name, users, e) ||
-                      !settings_set(s, i, value, (setting_origin){ORIGIN_ENVIRONMENT, name}, e)))
+        if (value && !settings_set(s, i, value, (setting_origin){ORIGIN_ENVIRONMENT, name}, e))
             return false;
     }
     return true;
@@ -405,12 +422,13 @@ void settings_warn_environment(void) {
         for (char *p = key; *p; p++) *p = (char)tolower((unsigned char)*p);
         const option *o = option_find(key, FOR_ALL);
         const char *near = option_nearest(key, FOR_ALL);
+        if (!o && near) o = option_find(near, FOR_ALL);
         if (known || (o && option_env(o, right) && strcmp(right, name) == 0)) continue;
-        if (o && o->flag_only)
-            log_warn("%s is ignored: %s can only be given on the command line", name,
-                     option_flag(o, right));
-        else if (near && option_env(option_find(near, FOR_ALL), right))
+        if (o && option_env(o, right))
             log_warn("%s is not a variable of this program; did you mean %s?", name, right);
+        else if (o && strcmp(o->name, key) == 0)
+            log_warn("%s is ignored: %s is given on the command line or in a config file", name,
+                     option_flag(o, right));
         else
             log_warn("%s is not a variable of this program", name);
     }
@@ -423,14 +441,13 @@ const option *settings_keyed(const settings *s) {
 }
 
 bool settings_at(settings *to, const settings *s, int frame, const char *kernel, err *e) {
-    *to = (settings){0};
-    bool ok = true;
+    bool ok = settings_init(to, e);
     for (int i = 0; ok && i < OPTION_COUNT; i++) {
         const setting *v = &s->value[i];
         const setting_origin from = {v->origin, v->where};
         text at = {0};
         bool is_kernel = OPTIONS[i].at == offsetof(settings, kernel) && OPTIONS[i].on & FOR_APPLY;
-        if (!v->text) continue;
+        if (!v->text || v->origin == ORIGIN_DEFAULT) continue;
         if (v->keys.count)
             keyed_add_at(&v->keys, frame, &at);
         else
@@ -438,6 +455,7 @@ bool settings_at(settings *to, const settings *s, int frame, const char *kernel,
         ok = settings_set(to, i, at.s, from, e);
         text_free(&at);
     }
+    ok = ok && settings_settle(to, e);
     if (!ok) settings_free(to);
     return ok;
 }
@@ -501,7 +519,8 @@ void settings_json(const settings *s, int index, text *to) {
     } else if (o->type == OPTION_LIST || (o->type == OPTION_BORDERS && pair) ||
                (o->type == OPTION_CENTER && pair)) {
         add_list(v, o->type == OPTION_CENTER, to);
-    } else if (o->type == OPTION_INT || (o->type == OPTION_FLOAT && (!o->words || numeric)) ||
+    } else if (o->type == OPTION_INT || o->type == OPTION_AMOUNT ||
+               (o->type == OPTION_FLOAT && (!o->words || numeric)) ||
                (o->type == OPTION_SCALE && numeric && v[strlen(v) - 1] != 'h')) {
         add_number(v, to);
     } else {

@@ -13,7 +13,12 @@
 #include "bloom/settings.h"
 #include "image/compare.h"
 
-typedef enum { MISSING_ERROR, MISSING_SKIP } settings_missing;
+typedef enum {
+    EXISTING_REPLACE,
+    EXISTING_SKIP,
+    EXISTING_UPDATE,
+    EXISTING_IN_PLACE
+} settings_existing;
 typedef enum {
     PROGRESS_AUTO,
     PROGRESS_DEADLINE,
@@ -22,7 +27,7 @@ typedef enum {
     PROGRESS_NONE
 } settings_progress;
 typedef enum { RIVAL_NONE, RIVAL_ARTICLE } settings_rival;
-typedef enum { FARM_NONE, FARM_SLURM, FARM_OPENJD, FARM_TEMPLATE } settings_farm;
+typedef enum { FARM_SLURM, FARM_OPENJD, FARM_TEMPLATE } settings_farm;
 typedef enum { PIXELS_KEEP, PIXELS_HALF, PIXELS_FLOAT } settings_pixels;
 
 typedef enum { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG } origin_kind;
@@ -52,18 +57,19 @@ typedef struct {
     bool stamp;            /* write provenance into the image */
     const char *config, *report;
     const char *frames, *views, *keys;
-    settings_missing missing;
     bool keep_going;  /* also of check */
     uint32_t jobs;    /* host threads; 0: all there are */
     uint32_t packing; /* 0: as the input; else compression + 1 */
     settings_pixels pixels;
     const char *input_space,
         *output_space; /* names that space_find knows, or "input"; NULL: none */
-    bool clobber, in_place, update;
+    settings_existing existing;
+    bool clobber, in_place, update; /* follow from it */
     settings_progress progress;
-    uint32_t progress_fd;
+    uint32_t progress_fd; /* follows from it */
     bool quiet, verbose, json, print_config;
     settings_farm farm;
+    bool farms; /* the command is farm */
     bool dry_run, wait;
     uint32_t chunk; /* frames per task; 0: as many as is usual */
     const char *farm_args, *farm_dir, *farm_template;

@@ -28,7 +28,7 @@ void farm_ranges(const int *number, size_t n, char mark, text *to) {
     }
 }
 
-/* Returns true if --update would pass over frame `index` in its view. */
+/* Returns true if --existing update would pass over frame `index` in its view. */
 static bool is_current(const recipes *all, const job_files *files) {
     recipe how;
     bool current = recipe_make(&how, all, files, NULL) && how.stamped &&
@@ -171,7 +171,7 @@ static bool make_flags(farm *f, err *e) {
         /* A task has messages, farm options and these of its own. A config file may hold options
          * without an effect; as flags they would be refused. */
         if (o->flag_only || o->section == SECTION_MESSAGES || o->section == SECTION_FARM ||
-            text_glob_any("frames,report,update,cache_dir", o->name) ||
+            text_glob_any("frames,report,existing,cache_dir", o->name) ||
             (f->c->s.keys && v->where && strcmp(v->where, f->c->s.keys) == 0) ||
             !option_has_effect(&f->c->s, FOR_APPLY, o))
             continue;
@@ -183,9 +183,7 @@ static bool make_flags(farm *f, err *e) {
                  kernel ? "" : path_start(f, o, v->text), kernel ? kernel : v->text);
     }
     if (f->cache) text_add(&f->flag[f->flags++], "--cache-dir=%s", f->cache);
-    text_add(&f->flag[f->flags++], "--update");
-    /* Schedulers pass the environment on, and FFTBLOOM_FARM in it would submit without end. */
-    text_add(&f->flag[f->flags++], "--farm=none");
+    text_add(&f->flag[f->flags++], "--existing=%s", f->c->s.in_place ? "in-place" : "update");
     return true;
 }
 
@@ -197,11 +195,11 @@ int farm_run(const cli *c, const job *j, const recipes *all, text *out, err *e) 
     bool slurm = c->s.farm == FARM_SLURM, template = c->s.farm == FARM_TEMPLATE;
     if (!j->sequence)
         err_set(e, ERR_USAGE,
-                "--farm needs a sequence; the input must be a frame pattern such as in.####.exr, "
+                "a farm needs a sequence; the input must be a frame pattern such as in.####.exr, "
                 "not '%s'",
                 j->input);
     if (template && !c->s.farm_template)
-        err_set(e, ERR_USAGE, "--farm template needs --farm-template FILE");
+        err_set(e, ERR_USAGE, "--to template needs --template FILE");
     if (!e->code && find_places(&f, e) && make_flags(&f, e) && check_words(&f, e) &&
         farm_make_chunks(&f, all, e)) {
         if (slurm && f.current) log_note("%zu frames are up to date", f.current);

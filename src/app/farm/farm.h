@@ -1,10 +1,10 @@
-/* farm.h - hands a job's frames as tasks to the scheduler of a farm: --farm slurm|openjd|template.
+/* farm.h - hands a job's frames as tasks to the scheduler of a farm: fftbloom farm.
  *
- * A job is cut into chunks of frames. Frames that --update would skip are left out, so the same
- * command again does only what is missing. A task is this program with the same settings written
- * out as flags, with the chunk's --frames, with --update, and with the cache folder of the user who
- * submits. That folder must be on a disk that all nodes see, so that they know of each other's
- * work.
+ * A job is cut into chunks of frames. Frames that --existing update would skip are left out, so the
+ * same command again does only what is missing. A task is this program with the same settings
+ * written out as flags, with the chunk's --frames, with --existing update, and with the cache
+ * folder of the user who submits. That folder must be on a disk that all nodes see, so that they
+ * know of each other's work.
  *
  *   slurm    an array job: the script is printed (--dry-run), or submitted with sbatch; --wait
  *            waits for its end and gathers the reports of its tasks
@@ -38,8 +38,8 @@ typedef struct {
     size_t current;        /* frames that are up to date */
 } farm;
 
-/* Does what --farm asks for, and writes what is for standard output to `out`. Returns the exit
- * status where there is no error. */
+/* Does what fftbloom farm asks for, and writes what is for standard output to `out`. Returns the
+ * exit status where there is no error. */
 int farm_run(const cli *c, const job *j, const recipes *all, text *out, err *e);
 
 /* Adds n rising numbers as --frames takes them, "1001-1010,1020,1031-1035x2". `step` is the
@@ -66,7 +66,7 @@ int farm_slurm_gather(const farm *f, text *out, err *e);
 /* Adds a job template. Returns false where a path or a value cannot be written into one. */
 bool farm_openjd_template(const farm *f, text *to, err *e);
 
-/* Adds the file of --farm-template with its words filled in. */
+/* Adds the file of --template with its words filled in. */
 bool farm_template_fill(const farm *f, text *to, err *e);
 
 /* Adds a word for a POSIX shell, in single quotes. */

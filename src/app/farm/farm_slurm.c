@@ -39,8 +39,8 @@ bool farm_slurm_check(const farm *f, err *e) {
 /* Only a task that ends with 75 is worth another try. */
 void farm_slurm_script(const farm *f, text *to) {
     text_add(to, "#!/bin/bash\n" MARK "%s\n", f->mark);
-    text_add(to, "# %zu frames in %zu tasks; made by `fftbloom apply --farm slurm`.\n", f->frames,
-             f->chunks);
+    text_add(to, "# %zu frames in %zu tasks; made by `fftbloom apply fftbloom farm slurm`.\n",
+             f->frames, f->chunks);
     text_add(to, "#SBATCH --job-name=");
     farm_job_name(f, to);
     text_add(to, "\n#SBATCH --array=0-%zu\n#SBATCH --chdir=\"%s\"\n", f->chunks - 1, f->here);
@@ -103,12 +103,12 @@ static bool is_free(const farm *f, const char *script, err *e) {
     if (other)
         return err_set(e, ERR_USAGE,
                        "the farm folder '%s' has the job of another output; each output needs a "
-                       "--farm-dir of its own",
+                       "--dir of its own",
                        f->folder);
     if (access(script, F_OK) == 0 || count_reports(f))
         return err_set(e, ERR_CANT_CREATE,
                        "the farm folder '%s' has files named job.sh or report.N.json that fftbloom "
-                       "did not make; choose another --farm-dir or remove them",
+                       "did not make; choose another --dir or remove them",
                        f->folder);
     return true;
 }

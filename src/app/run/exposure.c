@@ -91,7 +91,7 @@ bool exposure_settle_job(settings *s, const job *j, par *threads, err *e) {
         job_files_free(&f);
         if (!isnan(s->exposure) || !several || !output_is_picture(s->output)) return ok;
     }
-    return ok && (s->farm == FARM_NONE ||
+    return ok && (!s->farms ||
                   err_set(e, ERR_USAGE,
                           "no frame of %s can be read yet, so no exposure that suits them all is "
                           "known; give --exposure STOPS, such as 0",

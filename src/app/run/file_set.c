@@ -137,7 +137,7 @@ static bool refuse(const item *a, const item *b, err *e) {
     if (is_own_frame(a, b))
         return err_set(e, ERR_USAGE,
                        "the output '%s' is the input; name another file or folder, or give "
-                       "--in-place to replace the input by the result",
+                       "--existing in-place to replace the input by the result",
                        out->path);
     if (out->frame != NO_FRAME && other->frame != NO_FRAME && other->use == FILE_WRITTEN)
         return err_set(e, ERR_USAGE, "the outputs of two frames are one file: '%s' and '%s'",

@@ -226,7 +226,7 @@ bool dry_run(const frame_maker *m, const job *j, text *to, err *e) {
         text_add(&l.lines, "%zu of %zu frames would be made, %zu are up to date, %zu skipped\n",
                  l.count[FRAME_DONE], job_count(j), l.count[FRAME_CURRENT], l.count[FRAME_SKIPPED]);
     const char *missing = l.missing.input;
-    if (ok && missing)
+    if (ok && missing && !m->recipes->s->keep_going)
         ok = err_set(e, ERR_NO_INPUT, "%zu input%s cannot be found, the first is '%s'",
                      l.count[FRAME_FAILED], l.count[FRAME_FAILED] == 1 ? "" : "s", missing);
     if (!json || ok || missing) text_add(to, "%s", l.lines.s ? l.lines.s : "");

@@ -355,9 +355,10 @@ static bool make(const work *w, err *e) {
     err why = {0};
     if (!a.torn && w->how->stamped && !stamp_write(&w->how->stamp, &before, &why) &&
         !atomic_flag_test_and_set(&m->forgets))
-        log_say(w->how->s->update ? LOG_WARN : LOG_INFO,
-                "'%s', and perhaps other frames, will be made again by the next --update: %s",
-                f->output, why.msg);
+        log_say(
+            w->how->s->update ? LOG_WARN : LOG_INFO,
+            "'%s', and perhaps other frames, will be made again by the next --existing update: %s",
+            f->output, why.msg);
     return true;
 }
 
@@ -393,10 +394,6 @@ static bool is_missing(const char *input) {
 }
 
 frame_state frame_look(const recipe *r, const job_files *f, const char **why) {
-    if (r->s->missing == MISSING_SKIP && is_missing(f->input)) {
-        *why = "the input is not there";
-        return FRAME_SKIPPED;
-    }
     bool all = true;
     for (int k = 0; k < JOB_SIDES; k++) all &= !f->side[k] || access(f->side[k], F_OK) == 0;
     if (r->s->update && r->stamped && all && stamp_is_current(&r->stamp)) {
@@ -431,7 +428,7 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
         f->made = made;
         ok = make(&(work){m, &how, on, f, made, files}, e);
         log_frame(f, ok);
-        if (!ok && e->code == ERR_SKIPPED) { /* --no-clobber */
+        if (!ok && e->code == ERR_SKIPPED) { /* --existing skip */
             f->state = FRAME_SKIPPED;
             f->why = "the output appeared while the frame was made";
             log_note("%s skipped: %s", f->input, f->why);

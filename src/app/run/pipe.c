@@ -19,8 +19,7 @@ bool pipe_is(const settings *s) {
 
 /* Refuses, with ERR_USAGE, what has no effect on streams. */
 static bool check_options(const settings *s, err *e) {
-    static const char *const NONE[] = {"report", "json",   "update",  "in_place",  "dry_run",
-                                       "farm",   "before", "missing", "keep_going"};
+    static const char *const NONE[] = {"report", "json", "existing", "before", "keep_going"};
     for (size_t i = 0; i < sizeof NONE / sizeof NONE[0]; i++) {
         const option *o = option_find(NONE[i], FOR_APPLY);
         char flag[OPTION_NAME_ROOM];

@@ -19,8 +19,10 @@ bool progress_open(progress *p, const settings *s, size_t total, err *e) {
     p->last = p->start;
     p->terminal = isatty(STDERR_FILENO) == 1;
     return fcntl(p->fd, F_GETFD) >= 0 || p->mode != PROGRESS_JSON ||
-           err_set(e, ERR_USAGE, "--progress-fd %d is not open; write %d>FILE behind the command",
-                   p->fd, p->fd);
+           err_set(
+               e, ERR_USAGE,
+               "--progress json:%d: this descriptor is not open; write %d>FILE behind the command",
+               p->fd, p->fd);
 }
 
 /* Finds the steps per second, and the seconds left at this rate; 0 while nothing is known. */

@@ -3,7 +3,7 @@
  *   auto      a bar on a terminal, else a line every few seconds; nothing for a single step
  *   deadline  "Progress: 42%" on stdout, which Deadline's stdout handlers read
  *   openjd    "openjd_progress: 42.0" and "openjd_status: ..." on stdout
- *   json      one object a line on stderr, or on --progress-fd
+ *   json      one object a line on stderr, or with json:N on descriptor N
  *   none      nothing
  *
  * Where a signal ends the job, the last words on stderr (log.h) say how far it was. Not for several
@@ -31,7 +31,7 @@ typedef struct {
     bool failed;
 } progress_event;
 
-/* Fails with ERR_USAGE where --progress-fd is not open. */
+/* Fails with ERR_USAGE where the descriptor of --progress json:N is not open. */
 bool progress_open(progress *p, const settings *s, size_t total, err *e);
 /* Prepares "interrupted: 1 of 24 written" and these words, which outlive p, for a signal. */
 void progress_promise(progress *p, const char *how_it_goes_on);

@@ -1,4 +1,5 @@
-/* recipe.h - what one frame is made with: settings, and the stamp by which --update recognises it.
+/* recipe.h - what one frame is made with: settings, and the stamp by which --existing update
+ * recognises it.
  *
  * All frames of a run have the same settings, unless values are keyed by frame (keyed.h) or the
  * kernel's path has a field for frames or views: then each has settings of its own. */

@@ -11,7 +11,7 @@
 
 typedef enum {
     FRAME_DONE,
-    FRAME_CURRENT, /* --update found nothing to do */
+    FRAME_CURRENT, /* --existing update found nothing to do */
     FRAME_SKIPPED, /* an input that is missing or an output that exists, as the options ask */
     FRAME_FAILED,
     FRAME_STATES

@@ -1,5 +1,5 @@
-/* stamp.h - remembers what an output was made from, for --update; and the fingerprints of settings
- * and files that decide pixels, also for the provenance of references.
+/* stamp.h - remembers what an output was made from, for --existing update; and the fingerprints of
+ * settings and files that decide pixels, also for the provenance of references.
  *
  * A stamp is a small file in the folder `stamps` of the cache folder, named by a hash of the
  * output's absolute path. It holds a hash of the settings that decide pixels and of the kernel's

@@ -1,5 +1,5 @@
 /* cmd_cache.c - `fftbloom cache path|list|verify|trim`: shows, checks and trims the spectra that
- * are kept between runs, and the stamps of --update. */
+ * are kept between runs, and the stamps of --existing update. */
 #include "app/cli/cli.h"
 #include "app/run/stamp.h"
 #include "base/json_out.h"
@@ -175,10 +175,11 @@ const command_action CACHE_ACTIONS[] = {
      .run = cache_read},
     {.name = "trim",
      .usage = "",
-     .help = "Remove the least recently used spectra until --cache-size bytes are left. Every run "
-             "that adds a spectrum does the same. It also keeps at most 100000 of the stamps by "
-             "which --update recognises finished frames, and none with --cache-size 0. Other "
-             "files in the cache folder are not touched.",
+     .help =
+         "Remove the least recently used spectra until --cache-size bytes are left. Every run "
+         "that adds a spectrum does the same. It also keeps at most 100000 of the stamps by "
+         "which --existing update recognises finished frames, and none with --cache-size 0. Other "
+         "files in the cache folder are not touched.",
      .options = "cache_dir cache_size",
      .example = {{"Empty the cache.", "fftbloom cache trim --cache-size 0"}},
      .run = cache_shrink},

@@ -53,17 +53,21 @@ static void md_page(text *to, err *e) {
     text_add(
         to,
         "# Options\n\nMade by `make generated` from the table in `src/app/cli/options.c`.\n\n"
-        "An option has the same name everywhere: as a flag (`--kernel-center peak`), as a "
-        "variable (`FFTBLOOM_KERNEL_CENTER=peak`) and as a key of a config file "
-        "(`\"kernel_center\": \"peak\"`). Flags override variables, variables override the file "
-        "given with `--config`, and the file overrides the defaults. `--print-config` shows each "
+        "An option has the same name everywhere: as a flag (`--kernel-center peak`) and as a key "
+        "of "
+        "a config file (`\"kernel_center\": \"peak\"`). Six can be set by variables: "
+        "`FFTBLOOM_DEVICE`, `JOBS`, `MEM_LIMIT`, `CACHE_DIR`, `KERNELS` and `CONFIG`. Flags "
+        "override "
+        "variables, variables override the file given with `--config`, and the file overrides the "
+        "defaults. `--print-config` shows each "
         "value and its origin.\n\n"
         "A flag that has no effect in the command as it is given is refused with exit status 64, "
         "such as `--knee` without `--threshold`. Config files and variables may serve several "
-        "commands, so options that do not apply to one of them are ignored there. A variable that "
-        "begins with `FFTBLOOM_` and is no option gives a warning.\n\n"
+        "commands, so options that do not apply to one of them are ignored there. Any other "
+        "variable "
+        "that begins with `FFTBLOOM_` gives a warning.\n\n"
         "A config file is JSON with `\"version\": 1`:\n\n"
-        "```json\n{\n  \"version\": 1,\n  \"kernel\": \"star.exr\",\n  \"sharpen\": 0.3,\n"
+        "```json\n{\n  \"version\": 1,\n  \"kernel\": \"star.exr\",\n  \"amount\": 0.7,\n"
         "  \"padding\": {\"x\": \"mirror\", \"y\": \"zero\"},\n  \"exclude\": "
         "[\"ui\", \"matte*\"]\n}\n```\n\n"
         "Relative paths start from the folder of the file. `\"include\": \"base.json\"`, or a "
@@ -230,8 +234,9 @@ static void man_program(text *to) {
         man_text(COMMANDS[i].summary, to);
     }
     text_add(to, ".El\n.Pp\nWithout a command,\n.Ic apply\nis meant.\n");
-    text_add(to, ".Sh ENVIRONMENT\nEvery option of a command can be given as a variable:\n"
-                 ".Ev FFTBLOOM_PADDING\nis\n.Fl \\-padding .\n.Bl -tag -width Ds\n"
+    text_add(to, ".Sh ENVIRONMENT\nSix options can be given as variables:\n"
+                 ".Ev FFTBLOOM_DEVICE ,\n.Ev JOBS ,\n.Ev MEM_LIMIT ,\n.Ev CACHE_DIR ,\n"
+                 ".Ev KERNELS\nand\n.Ev CONFIG .\n.Bl -tag -width Ds\n"
                  ".It Ev FFTBLOOM_CACHE_RO\nA cache folder that is read but never written.\n"
                  ".It Ev NO_COLOR\nNo colour in messages.\n.El\n");
     man_exit(to);

@@ -7,6 +7,10 @@
 #include "app/run/recipe.h"
 
 int cmd_plan(cli *c, text *out, err *e) {
+    if (c->s.output) { /* the frames that would be made */
+        c->s.dry_run = true;
+        return cmd_apply(c, out, e);
+    }
     forecast f = {0};
     job j = {0};
     job_files first = {0};

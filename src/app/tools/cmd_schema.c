@@ -53,7 +53,10 @@ static void add_values(json_out *j, const option *o) {
         if (o->words) schema_add_words(j, NULL, o);
         schema_add_number(j, o, "number");
         break;
-    case OPTION_ENUM: schema_add_words(j, NULL, o); break;
+    case OPTION_ENUM:
+        schema_add_words(j, NULL, o);
+        if (o->at == offsetof(settings, progress)) add_pattern(j, "^json:[0-9]+$");
+        break;
     case OPTION_AMOUNT:
         json_raw(j, NULL, "{\"type\": \"number\", \"minimum\": 0, \"maximum\": 1}");
         add_pattern(j, "^[0-9.]+%?$");
@@ -64,7 +67,7 @@ static void add_values(json_out *j, const option *o) {
     case OPTION_LIST:
         json_raw(j, NULL, TEXT);
         json_raw(j, NULL, "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}");
-        if (o->at == offsetof(settings, bloom.layers)) /* settings of single layers */
+        if (o->at == offsetof(settings, bloom.per_layer)) /* settings of single layers */
             json_raw(j, NULL,
                      "{\"type\": \"object\", \"additionalProperties\": {\"type\": \"object\"}}");
         break;
