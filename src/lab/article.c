@@ -10,12 +10,6 @@ enum { CHANNELS = ARTICLE_CHANNELS, PIXEL = 4 /* floats */ };
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
-static uint32_t power_of_two(uint32_t least) {
-    uint32_t n = 2;
-    while (n < least) n *= 2;
-    return n;
-}
-
 bool article_plan_make(article_plan *to, const article_ask *ask, const lab_ask *limits, err *e) {
     uint32_t k = ask->kernel;
     article_plan p = {.ask = *ask, .extent = {ask->size[ask->first], ask->size[!ask->first]}};
@@ -25,7 +19,7 @@ bool article_plan_make(article_plan *to, const article_ask *ask, const lab_ask *
                        "this one has %u",
                        k);
     for (int a = 0; a < 2; a++)
-        if (!nabla_choose(&p.line[a], power_of_two(p.extent[a] + k - 1), limits, e)) return false;
+        if (!nabla_choose(&p.line[a], lab_next_power(p.extent[a] + k - 1), limits, e)) return false;
     uint64_t pixels = (uint64_t)p.extent[0] * p.extent[1];
     p.image_bytes = pixels * PIXEL * sizeof(float);
     p.pair_bytes = NABLA_NUMBER * CHANNELS * (uint64_t)ceil_div_u32(p.extent[1], 2) *

@@ -63,13 +63,6 @@ static bool scene_make(article_scene *s, const article_request *r, err *e) {
     return par_for(r->threads, PIXELS, want_pixel, s, e);
 }
 
-static void scene_free(article_scene *s) {
-    for (int c = 0; c < CHANNELS; c++) {
-        mem_free(s->in[c]);
-        mem_free(s->out[c]);
-    }
-}
-
 static void article_enter_errors(article_row *to, const article_scene *s) {
     double worst = 0, difference = 0, all = 0;
     for (uint32_t i = 0; i < PIXELS; i++)
@@ -220,7 +213,7 @@ bool article_compare(article_row to[ARTICLE_ROWS], const article_request *r, err
               run_article(&to[ARTICLE_Y], &g, &s, PLAN_Y, e);
     lab_gpu_close(&g);
     ok = ok && run_ours(&to[ARTICLE_OURS], &s, e);
-    scene_free(&s);
+    for (int c = 0; c < CHANNELS; c++) mem_free(s.in[c]), mem_free(s.out[c]);
     return ok;
 }
 

@@ -20,7 +20,7 @@ static bool lab_takes_small(uint32_t n) {
     return lab_takes_smooth(n) && n <= 512;
 }
 
-static uint32_t lab_next_power(uint32_t n) {
+uint32_t lab_next_power(uint32_t n) {
     uint32_t p = 1;
     while (p < n) p *= 2;
     return p;

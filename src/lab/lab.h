@@ -137,5 +137,7 @@ enum { LAB_LEAST = 16, LAB_MOST = 4096 };
  * and LAB_MOST. */
 bool lab_takes_power(uint32_t n);
 bool lab_takes_smooth(uint32_t n);
+/* Returns the smallest power of two that is not below n. */
+uint32_t lab_next_power(uint32_t n);
 
 #endif

@@ -13,13 +13,6 @@ enum { CHECKED = 1000, GROUP = 64 };
 
 /* --- the program of a sea -------------------------------------------------------------------- */
 
-/* Returns the roots exp(+2 pi i m / OCEAN_LOOP). */
-static float *make_roots(err *e) {
-    float *root = lab_roots(OCEAN_LOOP, e);
-    for (uint32_t m = 1; root && m < 2 * OCEAN_LOOP; m += 2) root[m] = -root[m];
-    return root;
-}
-
 /* Makes of a transform's program one frame of the sea: the spectra of four images, and their four
  * inverse transforms side by side. where[i]: the buffer that has image i. The program does not own
  * the tables of the ocean. */
@@ -53,7 +46,8 @@ static bool ocean_program(lab_program *p, uint32_t where[OCEAN_IMAGES], const la
     }
     uint32_t *frequency = mem_raw(n, sizeof *frequency, "frequencies", e);
     for (uint32_t i = 0; frequency && i < n; i++) frequency[i] = p->frequency ? p->frequency[i] : i;
-    float *roots = make_roots(e);
+    float *roots = lab_roots(OCEAN_LOOP, e); /* made positive: exp(+2 pi i m / OCEAN_LOOP) */
+    for (uint32_t m = 1; roots && m < 2 * OCEAN_LOOP; m += 2) roots[m] = -roots[m];
     p->sets = evolve + 1;
     p->bindings = OCEAN_BINDINGS;
     p->set[evolve][OCEAN_WAVES] = lab_add_buffer(p, count * sizeof *o->wave, NULL);

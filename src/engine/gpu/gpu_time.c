@@ -106,13 +106,6 @@ static bool copies_make(copies *k, const gpu_device *g, err *e) {
     return true;
 }
 
-static void copies_free(copies *k, const gpu_device *g) {
-    vkDestroyPipeline(g->dev, k->pipeline, NULL);
-    gpu_sets_free(&k->sets, g);
-    gpu_layouts_free(&k->layouts, g);
-    for (int i = 0; i < 2; i++) gpu_buffer_free(&k->end[i], g);
-}
-
 /* To and fro, so that each copy reads what the one before has written, as passes do. */
 static void timed_record_copies(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
     const copies *k = ctx;
@@ -142,6 +135,9 @@ bool gpu_time_copies(const gpu_device *g, engine_repeat *r, const uint64_t *byte
         scale += r->copy_pass[i];
     }
     if (ok && timed > 0) r->copy *= scale / timed;
-    copies_free(&k, g);
+    vkDestroyPipeline(g->dev, k.pipeline, NULL);
+    gpu_sets_free(&k.sets, g);
+    gpu_layouts_free(&k.layouts, g);
+    for (int i = 0; i < 2; i++) gpu_buffer_free(&k.end[i], g);
     return ok;
 }
