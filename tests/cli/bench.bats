@@ -195,7 +195,8 @@ fft() { "$FFTBLOOM" bench fft --rounds 2 --warm-up 0 "$@"; }
 
 @test "bench fft: words and JSON have a row per transform and size" {
     run --separate-stderr fft --size 16..64 --device cpu --algorithm ct2-dit
-    [ "$status" -eq 0 ] && [ "${#lines[@]}" -eq 5 ]
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 5 ]
     fft --size 16,64 --device cpu --algorithm ct2-dit --json | python3 -c "
 import json, sys
 d = json.load(sys.stdin)['results']
@@ -215,11 +216,14 @@ for r in d:
     refused "none of the transforms asked for can do it" --size 48 --algorithm ct2-dit
     refused "--kernel has no effect in 'fft'; it is for frames" --kernel 256
     run --separate-stderr bench --algorithm all
-    [ "$status" -eq 64 ] && [[ "$stderr" == *"--algorithm has no effect in 'frames'; it is for fft"* ]]
+    [ "$status" -eq 64 ]
+    [[ "$stderr" == *"--algorithm has no effect in 'frames'; it is for fft"* ]]
     run --separate-stderr fft --device cpu --algorithm ct2-stages
-    [ "$status" -eq 69 ] && [[ "$stderr" == *"ct2-stages runs on a GPU"* ]]
+    [ "$status" -eq 69 ]
+    [[ "$stderr" == *"ct2-stages runs on a GPU"* ]]
     run --separate-stderr "$FFTBLOOM" bench fff
-    [ "$status" -eq 64 ] && [[ "$stderr" == *"did you mean 'fft'"* ]]
+    [ "$status" -eq 64 ]
+    [[ "$stderr" == *"did you mean 'fft'"* ]]
 }
 
 # --- bench --engine article: tests/gpu/test_article.c has the bloom itself -------------------------
@@ -283,9 +287,11 @@ for name in ('p', 'one'):
 E
     # A picture that cannot be written is refused before anything is timed.
     run --separate-stderr fft --size 16 --device cpu --plot "$dir/no/p.svg"
-    [ "$status" -eq 73 ] && [ -z "$output" ]
+    [ "$status" -eq 73 ]
+    [ -z "$output" ]
     run --separate-stderr fft --size 16 --device cpu --plot "$dir/p.png"
-    [ "$status" -eq 64 ] && [[ "$stderr" == *"name a file that ends in .svg"* ]]
+    [ "$status" -eq 64 ]
+    [[ "$stderr" == *"name a file that ends in .svg"* ]]
     [ "$(ls "$dir")" = "one.svg"$'\n'"p.svg" ]
 }
 
@@ -294,7 +300,8 @@ E
     sea() { "$FFTBLOOM" bench ocean --device software --size 64 --rounds 1 --warm-up 0 "$@"; }
     export FFTBLOOM_VALIDATION=1
     run --separate-stderr sea --algorithm ours,nabla
-    [ "$status" -eq 0 ] && [ "${#lines[@]}" -eq 4 ]
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 4 ]
     sea --algorithm ours,ct2-axis --json | python3 -c "
 import json, sys
 d = json.load(sys.stdin)['results']

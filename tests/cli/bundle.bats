@@ -10,7 +10,7 @@ install_to() { # PREFIX [DESTDIR]
 }
 
 bundle() { # FOLDER
-    install_to "$1" && sh tests/bundle.sh "$1"
+    install_to "$1" && sh tests/bundle.sh "$1" || return 1
 }
 
 @test "the bundle runs from another place with nothing but itself" {
@@ -42,7 +42,8 @@ bundle() { # FOLDER
 
 @test "make deps does nothing and says nothing where all is there, and lists without apt" {
     run sh tests/deps.sh make
-    [ "$status" -eq 0 ] && [ -z "$output" ]
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
     mkdir -p "$TEST_TMP/bin"
     for p in sh printf id; do ln -sf "$(command -v $p)" "$TEST_TMP/bin/$p" 2>/dev/null || true; done
     run env PATH="$TEST_TMP/bin" sh tests/deps.sh one-package
@@ -93,7 +94,7 @@ bundle() { # FOLDER
 }
 
 deb() { # FOLDER: makes a package in it
-    install_to /usr "$1/root" && tests/deb.sh "$1/root" "$1"
+    install_to /usr "$1/root" && tests/deb.sh "$1/root" "$1" || return 1
 }
 
 @test "make deb: lintian finds nothing, and the package has what is installed" {

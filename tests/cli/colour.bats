@@ -211,7 +211,8 @@ END
     [ "$(byte after.png "30, 24")" -gt "$(byte before.png "30, 24")" ]
     for i in 1 2; do cp hot.exr hot.$i.exr; done
     "$FFTBLOOM" hot.@.exr soft.exr -o a.@.png --before b.@.png --device cpu
-    [ -s b.1.png ] && cmp b.1.png b.2.png
+    [ -s b.1.png ]
+    cmp b.1.png b.2.png
     rm b.2.png
     "$FFTBLOOM" hot.@.exr soft.exr -o a.@.png --before b.@.png --device cpu --existing update
     [ -s b.2.png ]

@@ -66,8 +66,10 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
 
 @test "--keep-going: a missing, a corrupt and an unreadable frame; the others are made" {
     rm in.1001.exr
-    head -c 300 in.1003.exr >cut && mv cut in.1003.exr
-    rm in.1005.exr && mkdir in.1005.exr
+    head -c 300 in.1003.exr >cut
+    mv cut in.1003.exr
+    rm in.1005.exr
+    mkdir in.1005.exr
     bloom --frames 1001-1006 --keep-going --report r.json
     [ "$status" -eq 65 ] # of 1003: 1001 is only missing, 1005 comes later
     [ "$(made)" = "out.1002.exr out.1004.exr out.1006.exr" ]
@@ -114,7 +116,8 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
 
 @test "--keep-going with several devices, whose first frames fail" {
     rm in.1001.exr in.1002.exr
-    head -c 300 in.1004.exr >cut && mv cut in.1004.exr
+    head -c 300 in.1004.exr >cut
+    mv cut in.1004.exr
     bloom --frames 1001-1006 --keep-going --device all --report r.json
     [ "$status" -eq 65 ]
     [ "$(made)" = "out.1003.exr out.1005.exr out.1006.exr" ]
@@ -150,11 +153,13 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
 }
 
 @test "--keep-going with openjd and deadline: progress reaches the end, the failure is told" {
-    head -c 300 in.1003.exr >cut && mv cut in.1003.exr
+    head -c 300 in.1003.exr >cut
+    mv cut in.1003.exr
     bloom --keep-going --progress openjd
     [ "$status" -eq 65 ]
     [[ "$output" == *"openjd_progress: 100.0"*"openjd_fail: 'in.1003.exr'"* ]]
-    [[ "$stderr" == "fftbloom: error: "*in.1003.exr* ]] && [ "${#stderr_lines[@]}" -eq 1 ]
+    [[ "$stderr" == "fftbloom: error: "*in.1003.exr* ]]
+    [ "${#stderr_lines[@]}" -eq 1 ]
     bloom --keep-going --progress deadline
     [[ "$output" == *"Progress: 100%" ]]
     [[ "${stderr_lines[-1]}" == *"; 1 failed" ]]
@@ -187,7 +192,8 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
     [[ "$stderr" == "fftbloom: the frame size changes: frame 100"*"40 x 30"*"; the kernel keeps its size in pixels"* ]]
     [[ "$stderr" == *"20 x 10"* ]]
     bloom --jobs 1 --kernel-scale 0.5h
-    [[ "$stderr" == *"frame size changes"* ]] && [[ "$stderr" != *"keeps its size"* ]]
+    [[ "$stderr" == *"frame size changes"* ]]
+    [[ "$stderr" != *"keeps its size"* ]]
     # A data window that moves in the same frame is none.
     for i in 1003 1004; do oiiotool in.exr --crop 20x10+3+3 --fullpixels -d half -o a.exr; oiiotool in.exr --crop 20x10+3+3 -d half -o in.$i.exr; done
     bloom
@@ -215,7 +221,7 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
 @test "errors on a terminal do not share a line with the bar" {
     needs_pty
     many 400
-    for i in 0150 0250 0350; do rm s.$i.exr && echo x >s.$i.exr; done
+    for i in 0150 0250 0350; do rm s.$i.exr; echo x >s.$i.exr; done
     on_terminal "$FFTBLOOM" s.####.exr kernel.exr -o out.####.exr --keep-going >typed || [ $? -eq 65 ]
     shown <typed >seen
     [ "$(grep -c "^fftbloom: .*error:.* 's.0[123]50.exr'" seen)" -eq 3 ]
@@ -237,7 +243,8 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
     [ -z "$(ls -A | grep tmp)" ]
     # What it says is so, but for frames that were put in their place just then.
     n=$(sed -n 's/.*interrupted: \([0-9]*\) of.*/\1/p' seen) there=$(ls out.*.exr | wc -l)
-    [ "$n" -le "$there" ] && [ "$((there - n))" -le 16 ]
+    [ "$n" -le "$there" ]
+    [ "$((there - n))" -le 16 ]
     "$FFTBLOOM" s.####.exr kernel.exr -o out.####.exr --frames "1-$n" --existing update --report r.json
     report 'r["current"] > 0'
 }

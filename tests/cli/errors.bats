@@ -262,7 +262,7 @@ P
     awk -v a="$same" 'BEGIN { exit !(a < 3e-5) }' # the image's peak is 30
     "$FFTBLOOM" plan "$scene/colorexr.exr" "$scene/physical_flare_512.exr" --json |
         grep -q '"power_of_two_lengths": \[2048, 2048\]'
-    "$FFTBLOOM" devices | grep -q ' software ' || return 0
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "there is no software Vulkan"
     oiiotool "$scene/colorexr.exr" --cut 160x120+560+300 -o crop.exr
     "$FFTBLOOM" crop.exr "$scene/physical_flare_256.exr" -o soft.exr --device software --pixel-type float
     "$FFTBLOOM" crop.exr "$scene/physical_flare_256.exr" -o cpu.exr --device cpu --pixel-type float

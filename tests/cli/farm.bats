@@ -14,7 +14,8 @@ setup_file() {
 
 setup() {
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")/"a job's folder"
-    mkdir "$dir" && cd "$dir"
+    mkdir "$dir"
+    cd "$dir"
     cp "$FILES"/kernel.exr .
     mkdir in out
     for i in 1001 1002 1003 1005 1007 1009 1010; do cp "$FILES"/in.exr in/a.$i.exr; done
@@ -178,7 +179,8 @@ P
     [[ "$output" == *"another output"* ]]
     # Reports and scripts that are not ours are neither replaced nor removed.
     for name in job.sh report.1.json; do
-        mkdir theirs && echo precious >theirs/$name
+        mkdir theirs
+        echo precious >theirs/$name
         run "$FFTBLOOM" farm in/a.####.exr kernel.exr -o b/h.####.exr --chunk 3 --to slurm --dir theirs
         [ "$status" -eq 73 ]
         [[ "$output" == *"fftbloom did not make"* ]]
@@ -213,7 +215,8 @@ S
     [[ "$stderr" == *"it says 'Unable to contact slurm controller (connect failure)'"* ]]
     [ "$(grep -c 'will be asked again' <<<"$stderr")" -eq 1 ]
     # sacct, where there is one, knows more: pending first, then over.
-    rm calls out/* && fake_squeue fails
+    rm calls out/*
+    fake_squeue fails
     cat >bin/sacct <<'S'
 #!/bin/bash
 cd "${0%/*}/.."

@@ -28,7 +28,8 @@ unchanged() { # WORDS arguments...: refused with 64, and no file changes
     unchanged "the output './kernel.exr' is the kernel 'kernel.exr', which" in.exr kernel.exr -o ./kernel.exr
     ln -s kernel.exr link.exr
     ln kernel.exr hard.exr
-    mkdir -p sub && ln -s .. sub/up
+    mkdir -p sub
+    ln -s .. sub/up
     unchanged "the kernel" in.exr kernel.exr -o link.exr
     unchanged "the kernel" in.exr kernel.exr -o hard.exr
     unchanged "the kernel" in.exr kernel.exr -o sub/up/kernel.exr

@@ -57,7 +57,7 @@ json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))";
     [[ "$status" -eq 0 && "$output" == *"logarithmic scale of six decades"* && "$output" != *"cut off"* ]]
     "$FFTBLOOM" kernel make moffat --taps 64 -o k.exr
     # Half way to the border a veil is far from black.
-    command -v oiiotool >/dev/null || return 0
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
     oiiotool --dumpdata k.png | awk '$5 > 40 { bright++ } END { exit !(bright > 500) }'
     [[ "$("$FFTBLOOM" kernel models)" == *"light       d65, tungsten"* ]]
 }

@@ -147,7 +147,8 @@ photograph() { # EXPOSURE NAME [SEED]
             --clamp:min=0,0,0:max=1,1,1 -d uint8 --quality 97 -o "${shot%:*}.jpg"
     done
     oiiotool --create 320x240 3 --point:color=900,900,900 100,90 -d half -o in.exr
-    mkdir bin && ln -s "$FFTBLOOM" bin/fftbloom
+    mkdir bin
+    ln -s "$FFTBLOOM" bin/fftbloom
     sed -n '/^## From a phone/,/^### How/s/^    //p' "$FFTBLOOM_ROOT/docs/kernels.md" >commands.sh
     [ "$(grep -c ^fftbloom commands.sh)" -ge 8 ]
     PATH=$dir/bin:$PATH bash -ex commands.sh >said.txt 2>&1 || { cat said.txt; false; }

@@ -190,7 +190,8 @@ print("".join(r["channel"] for r in f["ledger"]), *["%g" % r["in"] for r in f["l
     unmatched info layers.exr --layers specular
     cp layers.exr layers.exr.0001.exr
     unmatched 'layers.exr.####.exr' two.exr -o 'o.####.exr' --layers specular
-    [ ! -e out.exr ] && [ ! -e o.0001.exr ]
+    [ ! -e out.exr ]
+    [ ! -e o.0001.exr ]
     run --separate-stderr "$FFTBLOOM" plan layers.exr two.exr --exclude beuty
     [ "$status" -eq 64 ]
     [[ "$stderr" == *"no layer matches --exclude 'beuty'"* ]]
@@ -291,7 +292,8 @@ brightness() { oiiotool --stats "$1" | awk '/Stats Avg/ { print int($3 * ($3 <= 
     oiiotool --diff photo.png before.png
     "$FFTBLOOM" photo.png two.exr -o same.png --amount 0 --mem-limit 8MB
     oiiotool --diff photo.png same.png
-    cp photo.png photo.0001.png && cp photo.png photo.0002.png
+    cp photo.png photo.0001.png
+    cp photo.png photo.0002.png
     "$FFTBLOOM" photo.####.png two.exr -o s.####.png --amount 0
     oiiotool --diff photo.png s.0002.png
     "$FFTBLOOM" - two.exr -o png:- --amount 0 <photo.png >piped.png

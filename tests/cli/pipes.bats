@@ -40,7 +40,8 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
     bloom in.pfm two.exr -o out.pfm
     cat in.pfm in.pfm in.pfm | bloom - two.exr -o - | cmp - <(cat out.pfm out.pfm out.pfm)
     cat in.pfm in.pfm | bloom - two.exr -o o.@@.pfm --frames 8
-    cmp o.08.pfm out.pfm && cmp o.09.pfm out.pfm
+    cmp o.08.pfm out.pfm
+    cmp o.09.pfm out.pfm
     run --separate-stderr bash -c 'cat in.pfm in.pfm | "$FFTBLOOM" - two.exr -o one.pfm --device cpu'
     [ "$status" -eq 64 ]
     [[ "$stderr" == *"more than one image"*"frame pattern"* ]]
@@ -85,15 +86,19 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
     # The last frame has glare beside the white box, and none at its corner; the box is darker.
     for f in v out; do ffmpeg -v error -i $f.mkv -f rawvideo -pix_fmt gray - | tail -c 6144 >$f.gray; done
     byte() { od -An -tu1 -j $(($3 * 96 + $2)) -N 1 $1.gray | tr -d ' '; }
-    [ "$(byte v 46 32)" -eq 0 ] && [ "$(byte out 46 32)" -gt 5 ]
-    [ "$(byte out 42 32)" -lt "$(byte v 42 32)" ] && [ "$(byte out 42 32)" -gt 100 ]
+    [ "$(byte v 46 32)" -eq 0 ]
+    [ "$(byte out 46 32)" -gt 5 ]
+    [ "$(byte out 42 32)" -lt "$(byte v 42 32)" ]
+    [ "$(byte out 42 32)" -gt 100 ]
 }
 
 @test "streams that end early, are empty or no images, and readers that go away" {
     whole() { # status, words, bytes that were written
         run --separate-stderr bash -c "$4 >got"
         echo "$status $stderr"
-        [ "$status" -eq "$1" ] && [[ "$stderr" == *"$2"* ]] && [ "$(stat -c %s got)" -eq "$3" ]
+        [ "$status" -eq "$1" ]
+        [[ "$stderr" == *"$2"* ]]
+        [ "$(stat -c %s got)" -eq "$3" ]
     }
     whole 65 "ends within image 2: 4 of 96 bytes" 96 'head -c 100 in.raw | "$FFTBLOOM" - two.exr -o - --raw 4x2x3:gbr --device cpu'
     whole 66 "standard input is empty" 0 '"$FFTBLOOM" - two.exr -o - --device cpu </dev/null'
@@ -108,7 +113,8 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
     refused() {
         run "$FFTBLOOM" "$@"
         echo "$output"
-        [ "$status" -eq 64 ] && [[ "$output" == *"has no effect"* ]]
+        [ "$status" -eq 64 ]
+        [[ "$output" == *"has no effect"* ]]
     }
     refused in.exr two.exr -o - --json
     refused - two.exr -o out.exr --existing update
@@ -116,7 +122,8 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
     refused in.exr two.exr -o exr:- --emit-file g.exr
     refused in.exr two.exr -o out.exr --raw 4x2x3
     run "$FFTBLOOM" plan - two.exr
-    [ "$status" -eq 64 ] && [[ "$output" == *"a plan needs a file"* ]]
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"a plan needs a file"* ]]
     for r in 4x2 4x2x2 0x2x3 4x2x3x 99999x1x3; do
         run "$FFTBLOOM" - two.exr -o - --raw $r
         [ "$status" -eq 64 ]

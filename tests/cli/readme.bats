@@ -11,7 +11,8 @@
     [ "$(wc -l <"$work/recipes")" -ge 8 ]
     cd "$work"
     env -i HOME="$work" PATH=/usr/bin:/bin FFTBLOOM_CACHE_DIR="$FFTBLOOM_CACHE_DIR" sh -ex recipes
-    [ -s out/bloom.exr ] && [ -s out/look.png ]
+    [ -s out/bloom.exr ]
+    [ -s out/look.png ]
 }
 
 @test "the README's links lead somewhere" {

@@ -20,7 +20,7 @@ setup() {
 }
 
 bloomed() { # IN OUT options: OUT is what a plain command makes of IN
-    fftbloom "$1" star.exr -o want.exr "${@:3}" && cmp want.exr "$2"
+    fftbloom "$1" star.exr -o want.exr "${@:3}" && cmp want.exr "$2" || return 1
 }
 
 @test "Nuke: the hook blooms what a Write node has written, with its options" {
@@ -128,5 +128,6 @@ assert job["artifacts"]["reports"] == {"junit": "look.xml"} and job["artifacts"]
 print("\n".join(job["script"]))
 P
     bash -e job.sh
-    [ -s look.xml ] && [ -s look.html ]
+    [ -s look.xml ]
+    [ -s look.html ]
 }

@@ -95,7 +95,7 @@ assert all(f["plan"]["frames"] == 8 for f in frames)'
     [ "$status" -eq 75 ]
     [[ "$stderr" == *"of the limit of 4.0 MB "* ]]
     # Two devices with one frame each stand in each other's way as well.
-    both_devices || return 0
+    both_devices || skip "this machine has not both the CPU engine and software Vulkan"
     "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'two.###.exr' --frames 102-105 --device cpu,software \
         --mem-limit 38MB --report made.json
     [ "$(grep -c '"why"' made.json)" -eq 0 ]
@@ -182,7 +182,8 @@ PY
 }
 
 @test "the frame that fails is told, frames after it are not begun for long" {
-    head -c 300 in.103.exr >cut && mv cut in.103.exr
+    head -c 300 in.103.exr >cut
+    mv cut in.103.exr
     for d in cpu all; do
         rm -f out.*
         run --separate-stderr "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'out.###.exr' \
@@ -201,7 +202,7 @@ assert [f["frame"] for f in r["frames"] if f["state"] == "failed"] == [103]'
 }
 
 @test "the earliest of several failures is the one that is told" {
-    for i in 101 102; do head -c 300 "in.$i.exr" >cut && mv cut "in.$i.exr"; done
+    for i in 101 102; do head -c 300 "in.$i.exr" >cut; mv cut "in.$i.exr"; done
     for i in 1 2 3 4 5; do
         run --separate-stderr "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'out.###.exr' --device cpu
         [ "$status" -eq 65 ]

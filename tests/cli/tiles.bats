@@ -301,7 +301,7 @@ PY
         echo "$stderr"
         [ "$status" -eq 0 ]
         [[ "$stderr" != *"it is made in rows"* ]]
-        ! grep -q '"tiles"' r.json
+        ! grep -q '"tiles"' r.json || false
         # With a fifth less, the whole would not have fitted: it takes more than that.
         [ "$SAN" = 1 ] || python3 - $type $high <<'PY'
 import os, subprocess, sys
@@ -344,6 +344,6 @@ assert '"tiles"' in open("r.json").read()
 PY
     python3 peak.py cpu "${LIMIT:-60}"
     # A device of software takes its memory from the same, and its driver takes much.
-    "$FFTBLOOM" devices | grep -q software || return 0
+    "$FFTBLOOM" devices | grep -q software || skip "there is no software Vulkan"
     python3 peak.py software 320
 }

@@ -82,7 +82,9 @@ assert [f["frame"] for f in frames if f["state"] == "done"] == [1004], frames'
     run bloom in.####.exr k.####.exr -o b.####.exr --keep-going
     [ "$status" -eq 66 ]
     [[ "$output" == *"k.1002.exr"* ]]
-    [ -f b.1001.exr ] && [ ! -f b.1002.exr ] && [ -f b.1005.exr ]
+    [ -f b.1001.exr ]
+    [ ! -f b.1002.exr ]
+    [ -f b.1005.exr ]
 }
 
 @test "views are made with their names and their letters" {
@@ -94,8 +96,10 @@ assert [f["frame"] for f in frames if f["state"] == "done"] == [1004], frames'
     cp kernel.exr k_l.exr
     cp k.1001.exr k_r.exr
     bloom '%V/p_%v.####.exr' k_%v.exr -o '%V/out.####.exr' --report r.json
-    bloom left/p_l.1002.exr k_l.exr -o l.exr && cmp l.exr left/out.1002.exr
-    bloom right/p_r.1001.exr k_r.exr -o r.exr && cmp r.exr right/out.1001.exr
+    bloom left/p_l.1002.exr k_l.exr -o l.exr
+    cmp l.exr left/out.1002.exr
+    bloom right/p_r.1001.exr k_r.exr -o r.exr
+    cmp r.exr right/out.1001.exr
     python3 -c '
 import json
 frames = json.load(open("r.json"))["frames"]
@@ -115,12 +119,17 @@ assert [(f["frame"], f["view"]) for f in frames] == [
     [ -f m.0005.exr ]
     for i in -2 -1 0 1; do cp in.exr p.$i.exr; done
     bloom 'p.%d.exr' kernel.exr -o 'q.%d.exr' --frames -2-1
-    [ -f q.-2.exr ] && [ -f q.-1.exr ] && [ -f q.0.exr ] && [ -f q.1.exr ]
+    [ -f q.-2.exr ]
+    [ -f q.-1.exr ]
+    [ -f q.0.exr ]
+    [ -f q.1.exr ]
     rm q.*.exr
     bloom 'p.@.exr' kernel.exr -o 'q.@.exr'
-    [ -f q.-2.exr ] && [ -f q.1.exr ]
+    [ -f q.-2.exr ]
+    [ -f q.1.exr ]
     bloom in.####.exr kernel.exr -o b.####.exr --frames 1001-1005:2
-    [ -f b.1003.exr ] && [ ! -f b.1002.exr ]
+    [ -f b.1003.exr ]
+    [ ! -f b.1002.exr ]
 }
 
 @test "plans know values and kernels of the first frame" {
