@@ -29,7 +29,7 @@ value() {
     [[ "$output" == "fftbloom "* ]]
     run --separate-stderr "$FFTBLOOM" --help
     [ "$status" -eq 0 ]
-    [[ "$output" == *"Exit status:"* ]]
+    [[ "$output" == *"The options that matter most:"* ]]
     [ -z "$stderr" ]
 }
 
@@ -344,4 +344,20 @@ assert set(v["libraries"]) == {"vulkan", "openexr", "opencolorio"}'
     echo "$output"
     [ "$status" -eq 0 ]
     [[ "$output" == *'0.25'* ]]
+}
+
+@test "help: the options that matter, one option, the exit statuses" {
+    run "$FFTBLOOM" help
+    [[ "$status" -eq 0 && "$output" == *"The options that matter most:"*"--existing"*"--amount"* ]]
+    [[ "$output" != *"--tolerance"* ]]
+    run "$FFTBLOOM" help apply
+    [[ "$output" == *"The options that matter most:"*"--amount"*"Layers and pixels:"*"For experts:"*"--tolerance"* ]]
+    [ "$(grep -cE '^ +(-., )?--' <<<"$output")" -le 56 ] # with --help
+    for o in padding --padding; do
+        run "$FFTBLOOM" help $o
+        [[ "$status" -eq 0 && "$output" == *"--padding"*"mirrored"*"For: apply, "*"also a key of config files" ]]
+    done
+    run "$FFTBLOOM" help exit
+    [[ "$status" -eq 0 && "$output" == *"75  Temporary failure"* ]]
+    says 64 "did you mean" help appply
 }

@@ -135,6 +135,8 @@ static bool read_line(reader *r, err *e) {
         char *arg = r->argv[r->at];
         if (ended || arg[0] != '-' || !arg[1] || is_number(arg))
             r->word[r->words++] = arg;
+        else if (r->cmd->bit == FOR_HELP && arg[1] == '-' && option_find(arg + 2, FOR_ALL))
+            r->word[r->words++] = arg + 2;
         else if (strcmp(arg, "--") == 0)
             ended = true;
         else if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0)

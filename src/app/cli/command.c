@@ -249,8 +249,8 @@ const command COMMANDS[] = {
     {
         .name = "help",
         .bit = FOR_HELP,
-        .usage = "[COMMAND [ACTION]]",
-        .summary = "Show the help of the program, of a command or of one of its actions.",
+        .usage = "[COMMAND [ACTION] | OPTION | exit]",
+        .summary = "Show the help of the program, a command, an action or an option.",
         .max_words = 2,
         .word_choices = "*", /* the names of the commands */
         .word_name = "command",
@@ -336,7 +336,9 @@ bool command_check_choice(const command *c, const char *word, err *e) {
     char *at;
     text words = {0}, list = {0};
     int n = 0;
-    bool ok = !c->word_choices && !c->actions;
+    bool ok = (!c->word_choices && !c->actions) ||
+              (c->bit == FOR_HELP &&
+               (option_find(word, FOR_ALL | FOR_CONFIG) || strcmp(word, "exit") == 0));
     command_choices(c, " ", &words);
     for (char *p = ok ? NULL : strtok_r(words.s, " ", &at); p && n < MOST;
          p = strtok_r(NULL, " ", &at)) {

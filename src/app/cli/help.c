@@ -67,16 +67,54 @@ static void add_paragraphs(const char *s, text *to) {
     }
 }
 
-/* Adds the options of a command, or of one of its actions. */
-static void add_options(const command *c, const command_action *a, text *to) {
+/* Adds those options of a command, or of one of its actions, that have a rank. */
+static void add_ranked(const command *c, const command_action *a, option_rank rank, text *to) {
     int section = -1;
     for (const option *o = NULL; (o = option_next(o, c->bit));) {
-        if (a && !option_is_for_action(o, a)) continue;
-        if ((int)o->section != section) text_add(to, "\n%s:\n", SECTION_TITLE[o->section]);
+        bool shown = c->bit & FOR_APPLY ? o->rank == rank : rank == RANK_USUAL;
+        if (!shown || (a && !option_is_for_action(o, a))) continue;
+        if (rank == RANK_USUAL && (int)o->section != section)
+            text_add(to, "\n%s:\n", SECTION_TITLE[o->section]);
         add_option(o, a ? NULL : c, to);
         section = (int)o->section;
     }
+}
+
+/* Adds all options: those that matter most, the others by section, and those for experts. */
+static void add_options(const command *c, const command_action *a, text *to) {
+    bool ranks = c->bit & FOR_APPLY;
+    if (ranks) text_add(to, "\nThe options that matter most:\n");
+    if (ranks) add_ranked(c, a, RANK_MAIN, to);
+    add_ranked(c, a, RANK_USUAL, to);
     text_add(to, "      --help                Show this text.\n");
+    if (ranks) text_add(to, "\nFor experts:\n");
+    if (ranks) add_ranked(c, a, RANK_EXPERT, to);
+}
+
+static void add_exit_codes(text *to) {
+    text_add(to, "Exit status:\n");
+    for (int i = 0; i < EXIT_CODE_COUNT; i++) {
+        text_add(to, "  %-4d", EXIT_CODES[i].code);
+        help_wrap(to, EXIT_CODES[i].means, 6, 6, WIDTH);
+    }
+}
+
+/* Explains an option in full, for each row of its name. */
+static void help_option(const char *name, text *to) {
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const option *o = &OPTIONS[i];
+        if (o != option_find(name, o->on)) continue;
+        const char *between = "\nFor: ";
+        add_option(o, NULL, to);
+        if (o->about) add_paragraphs(o->about, to);
+        for (int k = 0; k < COMMAND_COUNT; k++) {
+            if (!(o->on & COMMANDS[k].bit)) continue;
+            text_add(to, "%s%s", between, COMMANDS[k].name);
+            between = ", ";
+        }
+        text_add(to, "%s%s\n", *between == ',' ? "" : "\n",
+                 option_in_config(o) ? "; also a key of config files" : "");
+    }
 }
 
 size_t help_summary(const char *sentences) {
@@ -148,7 +186,11 @@ void help_short(text *to) {
 int cmd_help(cli *c, text *out, err *e) {
     if (c->words) {
         const command *of = command_find(c->word[0]);
-        if (c->words == 1 || (of->actions && command_check_choice(of, c->word[1], e)))
+        if (!of && strcmp(c->word[0], "exit") == 0)
+            add_exit_codes(out);
+        else if (!of)
+            help_option(c->word[0], out);
+        else if (c->words == 1 || (of->actions && command_check_choice(of, c->word[1], e)))
             help_command(of, c->words == 1 ? NULL : command_find_action(of, c->word[1]), out);
         else if (!of->actions)
             err_set(e, ERR_USAGE, "%s has no actions, and so no help on '%s'", of->name,
@@ -159,15 +201,12 @@ int cmd_help(cli *c, text *out, err *e) {
     add_examples(command_find("apply")->example, COMMAND_EXAMPLES, out);
     text_add(out, "Usage:%sCommands:\n", USAGE);
     add_commands(out);
-    text_add(out, "\nExit status:\n");
-    for (int i = 0; i < EXIT_CODE_COUNT; i++) {
-        text_add(out, "  %-4d", EXIT_CODES[i].code);
-        help_wrap(out, EXIT_CODES[i].means, 6, 6, WIDTH);
-    }
-    text_add(
-        out,
-        "\n'fftbloom help COMMAND' shows all options of a command. Options can also be set in a\n"
-        "JSON file (--config) or in environment variables (FFTBLOOM_DEVICE=cpu).\n");
+    text_add(out, "\nThe options that matter most:\n");
+    add_ranked(command_find("apply"), NULL, RANK_MAIN, out);
+    text_add(out,
+             "\n'fftbloom help COMMAND' shows all options of a command, 'fftbloom help OPTION'\n"
+             "explains one, and 'fftbloom help exit' the exit statuses. Options can also be\n"
+             "set in a JSON file (--config) or in variables (FFTBLOOM_DEVICE=cpu).\n");
     return 0;
 }
 
