@@ -131,6 +131,7 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     g->base.sinks = g->base.halfs = g->base.floats = p->first == PLAN_X;
     g->base.sources = true;
     j->p = &g->p;
+    j->threads = (size_t)par_threads(g->threads);
     if (!prepare_axes(g, e)) goto fail;
     if (!mem_mul(cpu_passes_blocks(j, g->pass), j->lines, &half) ||
         !mem_mul(half, g->pass->number, &bytes)) {

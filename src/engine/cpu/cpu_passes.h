@@ -46,6 +46,7 @@ typedef struct {
     size_t lines;      /* of a block of the half spectrum, with the one that is zero */
     char *room;        /* scratch: that of worker w is at room + w * room_bytes */
     size_t room_bytes; /* a multiple of 64 */
+    size_t threads;    /* that take blocks in turn */
 
     /* Set for each frame and plane, before its first pass. */
     void *half;
