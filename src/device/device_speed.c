@@ -27,15 +27,15 @@ double device_travel_bytes(const plan *p) {
     return device_image_bytes(p) * (in + p->sample_bytes) / (2.0 * p->sample_bytes);
 }
 
-/* CPU: one core of an EPYC with estimated FFTW plans (docs/notebook.md). Software: lavapipe on the
- * same core, which is never faster, and compiles for most of a second. GPU: an H200 was measured
- * at 0.15 to 0.9 s, 0.1 ms, 6.6e-11 s/byte and 4.0e-13 s/step; other cards start as fast, have a
- * fifth of its memory's speed, and sit behind a slower bus. Doubles: measured on the CPU, on
+/* CPU: one core of an EPYC, between what 16 and 8 lanes take (docs/notebook.md). Software: lavapipe
+ * on the same core, which is never faster, and compiles for most of a second. GPU: an H200 was
+ * measured at 0.15 to 0.9 s, 0.1 ms, 6.6e-11 s/byte and 4.0e-13 s/step; other cards start as fast,
+ * have a fifth of its memory's speed, and sit behind a slower bus. Doubles: measured on the CPU, on
  * lavapipe, and 1.9 to 2.1 on an H200, where the passes wait for memory. Cards whose doubles run at
  * a 32nd or a 64th of the rate wait for arithmetic: 4 to 10 times, by their data sheets. */
 device_speed device_speed_of(engine_class class, int threads) {
     static const device_speed DEFAULT[] = {
-        [ENGINE_CPU] = {2e-3, 1e-4, 0, 0.25e-9, .doubles = 2.8},
+        [ENGINE_CPU] = {2e-3, 1e-4, 0, 0.13e-9, .doubles = 1.7},
         [ENGINE_GPU] = {0.3, 2e-4, 1e-10, 2e-12, .doubles = 4},
         [ENGINE_SOFTWARE] = {0.7, 1e-3, 3e-10, 2e-8, .doubles = 2},
     };

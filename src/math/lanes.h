@@ -64,6 +64,10 @@ void lanes_level_free(lanes_level *f);
 lanes *lanes_new(uint32_t n, bool float64, err *e);
 void lanes_free(lanes **f);
 
+/* Returns the time that a number of a long transform takes, in units of its own; 0 for lengths that
+ * are refused. */
+uint32_t lanes_price(uint32_t n);
+
 /* One transform of a level, of as many lines as the code has lanes. A number is LANES real parts
  * and as many imaginary ones. Numbers come from from[at[i]] and go to to[k * step], those from
  * `count` on excepted. */

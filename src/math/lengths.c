@@ -1,6 +1,7 @@
 #include "math/lengths.h"
 
 #include "base/number.h"
+#include "math/lanes.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,14 +46,9 @@ double length_cost(uint32_t n) {
     return price * n;
 }
 
-/* The factors were measured with FFTW 3.3.10 (SSE2 and AVX, float, measured plans) on 120 lengths
- * from 240 to 4608: 0.085 ns per element and step for a power of two, once or five times; 0.12 for
- * other lengths with four twos or more; two to four times that for those with fewer. */
+/* In the unit of length_cost, so that a power of two costs about as much as there. */
 double length_cost_cpu(uint32_t n) {
-    static const double FEW_TWOS[] = {3.4, 2.7, 1.7, 1.7};
-    uint32_t twos = n ? (uint32_t)__builtin_ctz(n) : 0, odd = n >> twos;
-    double factor = twos < 4 ? FEW_TWOS[twos] : odd == 1 || odd == 5 ? 1.0 : 1.35;
-    return length_cost(n) * factor;
+    return n * (lanes_price(n) / 6.5);
 }
 
 /* --- radices ---------------------------------------------------------------------------------- */

@@ -13,8 +13,8 @@ bool length_is_smooth(uint32_t n);
  * LENGTH_MAX. */
 uint32_t length_next(uint32_t n, uint32_t multiple);
 
-/* Return the relative price of the arithmetic of one complex transform of a smooth length: on a
- * GPU, and on a CPU, whose vector units need factors of two in the length. */
+/* Return the relative price of the arithmetic of one complex transform of a smooth length, on a GPU
+ * and on a CPU. */
 double length_cost(uint32_t n);
 double length_cost_cpu(uint32_t n);
 

@@ -180,13 +180,13 @@ uint32_t plan_frequency(const plan_fft *f, uint32_t place) {
 
 /* Returns the price of a line in one direction, in bytes moved. On a GPU the time of a pass depends
  * on the slots of its lines and on arithmetic more than on the bytes (docs/notebook.md, "A model of
- * a pass"); the second axis goes there and back in the slots of one. On a CPU arithmetic is nearly
- * all. */
+ * a pass"); the second axis goes there and back in the slots of one. On a CPU
+ * arithmetic is half of the time. */
 static double line_price(const plan_axis *a, const plan_request *ask, bool first) {
     double number = 2.0 * sample_bytes(ask), slot = 14, step = 6;
     double part = first ? 1 : 0.5; /* of a line, of its slots */
     if (!has_shapes(ask))
-        return a->length * (first ? 2 : 1.5) * number + 3.0 * length_cost_cpu(a->length);
+        return a->length * (first ? 2 : 1.5) * number + 1.3 * length_cost_cpu(a->length);
     double bytes = number * (a->extent + part * a->length), slots = a->fft.slots;
     if (a->alone) slots *= 2;
     if (!a->one_pass) {

@@ -150,7 +150,7 @@ static void test_one_image_is_for_the_cpu_and_a_sequence_for_the_gpu(void **stat
     assert_int_equal(choose("auto", 1, 1280, 720, f, &e), CPU);
     assert_int_equal(choose(NULL, 0, 1280, 720, f, &e), CPU);
     assert_int_equal(choose("auto", 500, 1280, 720, f, &e), BIG);
-    assert_int_equal(choose("auto", 1, 10000, 6000, f, &e), BIG); /* too large for the small one */
+    assert_int_equal(choose("auto", 9, 10000, 6000, f, &e), BIG); /* too large for the small one */
     assert_int_equal(e.code, ERR_NONE);
     assert_false(f[SMALL].possible);
     assert_non_null(strstr(f[SMALL].why, "--vram-limit"));
