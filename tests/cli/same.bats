@@ -9,7 +9,7 @@ setup() {
     export FFTBLOOM_CACHE_DIR=$dir/cache
 }
 
-CASES=("" "--precision float64" "--tolerance 1e-5" "--axis y" "--threshold 1 --knee 0.5"
+CASES=("" "--precision float64" "--tolerance 1e-5" "--threshold 1 --knee 0.5"
     "--pixel-type float --padding clamp" "--padding wrap --half-overflow float")
 
 # make NAME COMMAND...: the cases by this command
