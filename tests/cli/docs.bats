@@ -29,10 +29,10 @@ good = [{}, {"sharpen": 0.5}, {"padding": "mirror"}, {"padding": ["mirror", "zer
         {"padding": {"x": "mirror", "y": "zero"}}, {"mem_limit": "2GB"}, {"mem_limit": 0}, {"mem_limit": 5000000},
         {"kernel_center": "peak"}, {"kernel_center": [1, 2.5]}, {"kernel_scale": 2},
         {"kernel_scale": "0.5h"}, {"layers": "a,b"}, {"layers": ["a", "b"]}, {"threshold": "inf"},
-        {"verify": 10}, {"update": True}, {"$schema": "x"}, {"frames": "1-10"}]
+        {"verify": 10}, {"existing": "update"}, {"$schema": "x"}, {"frames": "1-10"}]
 bad = [{"sharpen": 2}, {"sharpen": "0.5"}, {"paddin": "zero"}, {"padding": "mirrror"},
        {"padding": ["zero"]}, {"padding": {"x": "zero"}}, {"mem_limit": "2 elephants"}, {"mem_limit": 5},
-       {"kernel_center": "left"}, {"kernel_scale": True}, {"verify": 1.5}, {"update": 1},
+       {"kernel_center": "left"}, {"kernel_scale": True}, {"verify": 1.5}, {"update": True},
        {"layers": [1]}, {"kernel": ""}, {"version": 2}, {"config": "x"}, {"threshold": "infinite"}]
 for want, cases in ((True, good), (False, bad)):
     for case in cases:

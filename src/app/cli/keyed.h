@@ -1,7 +1,7 @@
 /* keyed.h - values that change from frame to frame: "1001:0,1050:1".
  *
  * A keyed value is a list of keys, each a frame and a value. Between two keys the value is linear
- * in the frame's number; before the first key and after the last one it stays the same. --sharpen
+ * in the frame's number; before the first key and after the last one it stays the same. --amount
  * and similar options take this text; {"1001": 0, "1050": 1} is the same in a config file;
  * and a CSV file (--keys) has a column of keys for each option. The module knows nothing of what
  * the values are for. */

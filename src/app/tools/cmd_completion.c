@@ -149,7 +149,7 @@ static void bash(text *to) {
     completion_add_names(" | ", to);
     text_add(to, ") cmd=${COMP_WORDS[1]} ;; esac\n    case $cmd:$prev in\n");
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (OPTIONS[i].type != OPTION_BOOL) bash_values(&OPTIONS[i], to);
+        if (OPTIONS[i].on & FOR_ALL && OPTIONS[i].type != OPTION_BOOL) bash_values(&OPTIONS[i], to);
     text_add(to, "    esac\n    case $cmd in\n");
     for (int i = 0; i < COMMAND_COUNT; i++) bash_command(&COMMANDS[i], to);
     text_add(to, "    esac\n    if ((COMP_CWORD == 1)); then words='");
