@@ -359,14 +359,12 @@ bench-accuracy: $(BUILD)/tests/bench_accuracy
 	@mkdir -p $(BUILD)/bench-cache
 	@BENCH_CACHE=$(BUILD)/bench-cache $< $(ROUNDS)
 
-# What it costs where there are lights, from file to file: make bench-promise [ROUNDS=n]
+# What it costs from file to file, on a panel of scenes: make bench-promise [ROUNDS=n]
 .PHONY: bench-promise
-bench-promise: $(PROG) $(BUILD)/tests/bench_street
+bench-promise: $(PROG) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene
 	@mkdir -p $(BUILD)/bench-promise
-	@$(BUILD)/tests/bench_street $(BUILD)/bench-promise/street.exr 1280 720 5000
-	@FFTBLOOM_CACHE_DIR=$(BUILD)/bench-promise tests/bench/promise.py $(PROG) \
-	    $(BUILD)/bench-promise/street.exr testdata/scene.exr kernels/star.exr \
-	    $(BUILD)/bench-promise $(ROUNDS)
+	@FFTBLOOM_CACHE_DIR=$(BUILD)/bench-promise/cache tests/bench/promise.py $(BUILD)/bench-promise \
+	    $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene $(or $(ROUNDS),5) $(PROG)
 
 # The README's pictures: the scene at half size, before and after.
 .PHONY: docs-images

@@ -1,21 +1,30 @@
 #!/usr/bin/env python3
-"""What the promise costs where there are lights (make bench-promise).
+"""What the promise costs, on a panel of scenes (make bench-promise).
 
-Runs the program from file to file on one core, on the shipped scene and on a street at night with
-5000 lights, with --tolerance 1 and with the tolerances that are promised, in turn. Prints medians of
-the CPU time (user and system, of the process alone) and of its ratio to --tolerance 1 in the same
-round; "sequence" is twelve frames in one run.
+Blooms frames of each scene in one run, with --tolerance 1 and with the default, in turn. Prints, for
+each scene and kernel, the CPU time of a frame (user and system, of the process alone) at tolerance 1,
+the median of the ratio to it, and the method that was taken; then the geometric mean and the worst
+ratio. Several programs can be compared: NAME=FFTBLOOM.
 
-    promise.py FFTBLOOM STREET.exr SCENE.exr KERNEL FOLDER [ROUNDS]
+    promise.py FOLDER PANEL SCENE_MAKER ROUNDS [NAME=]FFTBLOOM ...
 """
+import json
+import math
 import os
 import resource
 import statistics
 import subprocess
 import sys
 
-TOLERANCES = ["1", "1e-2", "2e-3", "1e-3", "1e-4"]
-FRAMES = 12
+SCENES = [("grain", 1920, 1080), ("negative", 1920, 1080), ("night", 1280, 720),
+          ("stars", 1920, 1080), ("street", 1280, 720), ("street", 1920, 1080),
+          ("street", 3840, 2160), ("crowd", 1920, 1080), ("fireflies", 1920, 1080),
+          ("sun", 1920, 1080), ("lamps", 1280, 720), ("scene", 1280, 720),
+          ("scene", 1920, 1080), ("scene", 3840, 2160)]
+KERNELS = {"gaussian": ["gaussian", "--param", "sigma=6", "--taps", "65"],
+           "moffat": ["moffat", "--taps", "256"],
+           "star": ["star", "--taps", "256"]}
+FRAMES = {1280: 8, 1920: 6, 3840: 3}
 
 
 def seconds(command):
@@ -25,33 +34,72 @@ def seconds(command):
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def measure(program, image, kernel, folder, rounds):
-    out = os.path.join(folder, "out.####.exr" if "#" in image else "out.exr")
-    took = {t: [] for t in TOLERANCES}
+def make_files(folder, panel, maker, program):
+    for kind, w, h in SCENES:
+        path = f"{folder}/{kind}{w}.exr"
+        if not os.path.exists(path):
+            subprocess.run([maker, path, str(w), str(h)] if kind == "scene" else
+                           [panel, kind, path, str(w), str(h)], check=True)
+        for i in range(1, FRAMES[w] + 1):
+            link = f"{folder}/{kind}{w}.{i:04}.exr"
+            if not os.path.lexists(link):
+                os.symlink(os.path.abspath(path), link)
+    for name, words in KERNELS.items():
+        if not os.path.exists(f"{folder}/{name}.exr"):
+            subprocess.run([program, "kernel", "make", *words, "-o", f"{folder}/{name}.exr", "-q"],
+                           check=True)
+
+
+def promise_of(report):
+    """Finds the first account of the promise, and says how it was kept."""
+    todo = [report]
+    while todo:
+        is_ = todo.pop(0)
+        if isinstance(is_, dict) and "promise" in is_:
+            p = is_["promise"]
+            spots = f", {p['bright_spots']:.0f} spots" if p.get("bright_spots") else ""
+            core = f", core {p['core']}" if p.get("core") else ""
+            return p["precision"] + core + spots + ("" if p["kept"] else ", NOT KEPT")
+        todo += is_.values() if isinstance(is_, dict) else is_ if isinstance(is_, list) else []
+    return "?"
+
+
+def measure(program, folder, scene, kernel, rounds):
+    kind, w, _ = scene
+    report = f"{folder}/report.json"
+    command = [program, "apply", f"{folder}/{kind}{w}.####.exr", f"{folder}/{kernel}.exr", "-o",
+               f"{folder}/out.####.exr", "--device", "cpu", "--jobs", "2", "--quiet",
+               "--report", report]
+    took = {"1": [], "1e-3": []}
     for i in range(rounds + 1):  # the first round fills the cache and does not count
-        for t in TOLERANCES:
-            s = seconds([program, "apply", image, kernel, "-o", out, "--device", "cpu", "--jobs",
-                         "1", "--quiet", "--tolerance", t])
+        for t in took:
+            s = seconds([*command, "--tolerance", t]) / FRAMES[w]
             if i:
                 took[t].append(s)
-    ratio = {t: statistics.median(a / b for a, b in zip(took[t], took["1"])) for t in TOLERANCES}
-    return took, ratio
+    with open(report) as f:
+        how = promise_of(json.load(f))
+    ratio = statistics.median(a / b for a, b in zip(took["1e-3"], took["1"]))
+    return statistics.median(took["1"]), ratio, how
 
 
 def main():
-    program, street, scene, kernel, folder = sys.argv[1:6]
-    rounds = int(sys.argv[6]) if len(sys.argv) > 6 else 7
-    print("CPU time in ms (ratio to --tolerance 1)")
-    print(f"{'':18}" + "".join(f"{t:>16}" for t in TOLERANCES))
-    for name, image in (("scene", scene), ("street", street)):
-        for i in range(1, FRAMES + 1):
-            link = os.path.join(folder, f"{name}.{i:04}.exr")
-            if not os.path.exists(link):
-                os.symlink(os.path.abspath(image), link)
-        for what, path in ((name, image), (name + ", sequence", f"{folder}/{name}.####.exr")):
-            took, ratio = measure(program, path, kernel, folder, rounds)
-            cells = (f"{1e3 * statistics.median(took[t]):.0f} ({ratio[t]:.2f})" for t in TOLERANCES)
-            print(f"{what:18}" + "".join(f"{c:>16}" for c in cells), flush=True)
+    folder, panel, maker, rounds = sys.argv[1:4] + [int(sys.argv[4])]
+    programs = [p.split("=", 1) if "=" in p else ["fftbloom", p] for p in sys.argv[5:]]
+    make_files(folder, panel, maker, programs[0][1])
+    ratios = {name: [] for name, _ in programs}
+    print(f"{'scene, kernel':28}" + "".join(f"{name:>42}" for name, _ in programs))
+    for scene in SCENES:
+        for kernel in KERNELS:
+            cells = []
+            for name, program in programs:
+                base, ratio, how = measure(program, folder, scene, kernel, rounds)
+                ratios[name].append(ratio)
+                cells.append(f"{1e3 * base:6.0f} ms x {ratio:4.2f} {how[:26]:>26}")
+            print(f"{scene[0] + ' ' + str(scene[1]) + ', ' + kernel:28}" +
+                  "".join(f"{c:>42}" for c in cells), flush=True)
+    for name, r in ratios.items():
+        mean = math.exp(statistics.mean(map(math.log, r)))
+        print(f"{name}: geometric mean {mean:.3f}, worst {max(r):.2f}")
 
 
 main()
