@@ -2,7 +2,7 @@
 #
 #   make                    the program, build/fftbloom
 #   make demo               blooms the shipped scene (installs what is missing first)
-#   make test               all tests (installs what they need, too); SAN=1 under ASan and UBSan;
+#   make test               all tests (installs what they need, too); SAN=1 under ASan and UBSan, SAN=thread under TSan;
 #                           make test ONLY='apply test_plan' runs some of them
 #   make test-fresh         the README's commands in a bare Debian 12 (a chroot; needs root)
 #   make check              formatting, layers, headers, generated files
@@ -13,7 +13,7 @@
 #   make assets             the shipped scene and kernels, from their programs and recipes
 #   make gallery            docs/gallery.md: each kernel, its profile, and a street at night
 #
-# Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  OCIO=0 (no OpenColorIO)  LAB=0 (no bench fft and ocean)  SAN=1
+# Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  OCIO=0 (no OpenColorIO)  LAB=0 (no bench fft and ocean)  SAN=1|thread
 
 VERSION := $(shell sed -n 's|^## ||p' CHANGELOG.md | head -n 1)
 PREFIX  ?= /usr/local
@@ -29,10 +29,10 @@ LAB     ?= $(if $(wildcard src/lab/lab.h),1,0)
 SAN     ?= 0
 
 # Each combination of switches has a folder of its own, so that none is built from another's objects.
-BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(findstring clang,$(CC)),-clang)$(if $(filter 0,$(OPENEXR)),-noexr)$(if $(filter 0,$(OCIO)),-noocio)$(if $(filter 0,$(LAB)),-nolab)
+BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(filter thread,$(SAN)),-tsan)$(if $(findstring clang,$(CC)),-clang)$(if $(filter 0,$(OPENEXR)),-noexr)$(if $(filter 0,$(OCIO)),-noocio)$(if $(filter 0,$(LAB)),-nolab)
 
 # What compilers warn of depends on how far they optimise; the plain build is the one that decides.
-WARN   := -Wall -Wextra -Wshadow -Wvla $(if $(filter 1,$(SAN)),,-Werror)
+WARN   := -Wall -Wextra -Wshadow -Wvla $(if $(filter 0,$(SAN)),-Werror)
 WARN_C := $(WARN) -Wmissing-prototypes -Wstrict-prototypes
 comma  := ,
 # Overruns end the program instead of going on, jumps only land where they may, and the program is
@@ -43,9 +43,9 @@ HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-pr
 # No path of this machine is in what is built: two builds are the same bytes. No product is fused
 # with a sum: all processors and compilers compute the same.
 PLACE  := -ffile-prefix-map=$(CURDIR)=.
-OPT    := $(PLACE) -ffp-contract=off $(if $(filter 1,$(SAN)),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2 -g $(HARDEN)) -fPIE
+OPT    := $(PLACE) -ffp-contract=off $(if $(filter 0,$(SAN)),-O2 -g $(HARDEN),-O1 -g -fsanitize=$(if $(filter thread,$(SAN)),thread,address$(comma)undefined -fno-sanitize-recover=undefined) -fno-omit-frame-pointer) -fPIE
 PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO)
-DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_LAB=$(LAB) -DWITH_SAN=$(SAN)
+DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_LAB=$(LAB) -DWITH_SAN=$(if $(filter 0,$(SAN)),0,1)
 INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
 # What the caller adds comes last: make CFLAGS=-O3, or dpkg-buildflags' variables.
 C_FLAGS   = -std=c11 $(OPT) $(WARN_C) $(DEFS) $(INC) -pthread $(CPPFLAGS) $(CFLAGS)
@@ -240,19 +240,22 @@ $(BUILD)/tests/bench_%: tests/bench/bench_%.c $(REF) $(LIB) Makefile
 bench-io: $(BUILD)/tests/bench_io
 	$< $(or $(THREADS),0) $(IMAGES)
 
-# Any bytes as an image file, by libFuzzer (clang): make fuzz [FUZZ_SECONDS=n]. What it finds is
-# left in the folder that it starts in; add it to testdata/corpus.
+# Any bytes as an image file, and through the encoder of ZIP, by libFuzzer (clang):
+# make fuzz [FUZZ_SECONDS=n]. What it finds is left in the folder that it starts in; add files of
+# images to testdata/corpus.
 FUZZ_SECONDS ?= 60
 FUZZ_OPT := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=undefined
-$(BUILD)/fuzz_image: tests/fuzz/fuzz_image.c $(LIB)
+$(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(LIB)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) $< $(LIB) $(LD_FLAGS) -fsanitize=fuzzer -o $@ $(LIBS)
 .PHONY: fuzz
 fuzz:
-	@$(MAKE) --no-print-directory CC=clang BUILD=build-fuzz OPT='$(FUZZ_OPT)' build-fuzz/fuzz_image
-	@mkdir -p build-fuzz/found
+	@$(MAKE) --no-print-directory CC=clang BUILD=build-fuzz OPT='$(FUZZ_OPT)' build-fuzz/fuzz_image build-fuzz/fuzz_zip
+	@mkdir -p build-fuzz/found build-fuzz/found_zip
 	build-fuzz/fuzz_image -max_len=4096 -timeout=20 -max_total_time=$(FUZZ_SECONDS) \
 	    build-fuzz/found testdata/corpus
+	build-fuzz/fuzz_zip -max_len=4096 -timeout=20 -max_total_time=$(FUZZ_SECONDS) \
+	    build-fuzz/found_zip testdata/corpus
 
 # Preloaded into the program by bats files.
 FAULTS := $(BUILD)/tests/faults.so

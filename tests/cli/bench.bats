@@ -16,6 +16,11 @@ bench() { "$FFTBLOOM" bench --device cpu --size 64x48 --kernel 16 --rounds 3 "$@
     [ "$status" -eq 0 ]
     [[ "${lines[0]}" == *"kernel 16 x 16: 64 x 48 in "* ]]
     for pass in forward convolve inverse frame; do [[ "$output" == *"$pass "*ms* ]]; done
+    run --separate-stderr bench --size 64x48,30x20 --csv
+    [ "${#lines[@]}" -eq 3 ]
+    [[ "${lines[2]}" == *,cpu,30,20,16,16,* ]]
+    run bench --in-flight 2 --queue 3
+    [ "$status" -eq 64 ]
 }
 
 @test "JSON has a result per size, with times of three passes" {
@@ -28,45 +33,6 @@ for r in d['results']:
     assert len(r['times']['passes']) == 3
     assert 0 < r['least'] <= r['frame']
 assert d['results'][1]['plan']['image'] == [30, 20]"
-}
-
-@test "CSV has a head, and a row per size with as many fields" {
-    run --separate-stderr bench --size 64x48,30x20 --csv
-    [ "${#lines[@]}" -eq 3 ]
-    [ "$(awk -F, '{print NF}' <<<"$output" | uniq | wc -l)" -eq 1 ]
-    [[ "${lines[2]}" == *,cpu,30,20,16,16,* ]]
-}
-
-@test "--pixel-type half times a frame that travels as halfs" {
-    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
-    "$FFTBLOOM" bench --device software --size 61x47 --kernel 16 --rounds 3 --warm-up 0 \
-        --pixel-type half --json | python3 -c "
-import json, sys
-r = json.load(sys.stdin)['results'][0]
-b, p = r['plan']['bytes'], r['passes']
-half = r['plan']['half_lines'] * r['plan']['pitch'] * 8 * 3
-assert half <= b['scratch'] < half + 16 * r['plan']['pitch'] * 8 * 3
-assert b['input'] * 2 == b['image'] and p[0]['bytes'] == b['input'] + half
-assert p[2]['bytes'] == b['image'] + half"
-    run --separate-stderr bench --pixel-type half --csv
-    [[ "${lines[1]}" == *,float,1 ]] # a CPU reads the host's memory
-}
-
-@test "--in-flight: frames under way together come back one by one" {
-    for device in cpu software; do
-        "$FFTBLOOM" devices | grep -q " $device " || continue
-        "$FFTBLOOM" bench --device $device --size 61x47 --kernel 16 --rounds 5 --warm-up 0 \
-            --in-flight 2 --json | python3 -c "
-import json, sys
-r = json.load(sys.stdin)['results'][0]
-t = r['times']
-assert r['in_flight'] == 2 and r['spread']['least'] > 0
-assert all(p > 0 for p in t['passes']) and t['total'] >= t['upload'] + t['download']"
-    done
-    run --separate-stderr bench --in-flight 2
-    [[ "${lines[1]}" == *"3 rounds of 1 frame with its transfers, 2 in flight"* ]]
-    run bench --in-flight 2 --queue 3
-    [ "$status" -eq 64 ]
 }
 
 @test "--in-flight: a device has as many frames as its memory holds, and the plan says so" {
@@ -254,45 +220,6 @@ for r in d:
     assert r['pixels'] > 0
     assert r['rms'] > 1e-3 if r['bloom'] == 'article' else r['worst'] < 1e-4
 assert [r['first'] for r in d[:2]] == ['x', 'y'] and d[1]['length_1'] == 64"
-}
-
-@test "--engine article: what the article cannot do is refused" {
-    refused() { run --separate-stderr "$FFTBLOOM" bench --engine article --rounds 1 "${@:2}"; [[ "$stderr" == *"$1"* ]]; }
-    refused "--axis has no effect with --engine article" --axis x --device cpu
-    [ "$status" -eq 64 ]
-    refused "needs a GPU, or --device software" --device cpu
-    [ "$status" -eq 69 ]
-    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
-    refused "a power of two, at least 4; this one has 100" --device software --kernel 100
-    [ "$status" -eq 64 ]
-}
-
-@test "bench fft --plot: names at the ends of the lines, none over another" {
-    fft --size 16..64 --device cpu --plot "$dir/p.svg" >/dev/null
-    fft --size 16 --device cpu --algorithm ct2-dit --plot "$dir/one.svg" >/dev/null
-    python3 - "$dir" <<'E'
-import sys, xml.etree.ElementTree as xml
-ns = '{http://www.w3.org/2000/svg}'
-for name in ('p', 'one'):
-    root = xml.parse(f'{sys.argv[1]}/{name}.svg').getroot()
-    lines = root.findall(ns + 'polyline')
-    names = [t for t in root.findall(ns + 'text') if t.text in
-             ('dft', 'ct2-recursive', 'ct2-dit', 'ct2-dif')]
-    assert len(lines) == len(names) and len(names) in ((1,) if name == 'one' else (4, 5))
-    at = sorted(float(t.get('y')) for t in names)
-    assert all(b - a > 16.9 for a, b in zip(at, at[1:])), at
-    for p in lines:
-        for x, y in (map(float, q.split(',')) for q in p.get('points').split()):
-            assert 72 <= x <= 760 and 70 <= y <= 620
-E
-    # A picture that cannot be written is refused before anything is timed.
-    run --separate-stderr fft --size 16 --device cpu --plot "$dir/no/p.svg"
-    [ "$status" -eq 73 ]
-    [ -z "$output" ]
-    run --separate-stderr fft --size 16 --device cpu --plot "$dir/p.png"
-    [ "$status" -eq 64 ]
-    [[ "$stderr" == *"name a file that ends in .svg"* ]]
-    [ "$(ls "$dir")" = "one.svg"$'\n'"p.svg" ]
 }
 
 @test "bench ocean: frames by transform, checked against double, and a view" {

@@ -9,13 +9,6 @@ setup() {
 # Debian's python3 has python3-jsonschema; another python3 in front may not.
 python=/usr/bin/python3
 
-@test "no file has the marks of a merge that was not finished" {
-    cd "$FFTBLOOM_ROOT"
-    run grep -rnIE '^(<{7} |>{7} |={7}$)' README.md CHANGELOG.md CONTRIBUTING.md docs src shaders tests kernels testdata Makefile
-    echo "$output"
-    [ "$status" -eq 1 ]
-}
-
 @test "the schema is valid, takes good configs and refuses what the program refuses" {
     "$python" -c 'import jsonschema' || skip "python3-jsonschema is not installed"
     "$FFTBLOOM" schema >schema.json

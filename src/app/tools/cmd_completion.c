@@ -76,6 +76,7 @@ static void bash_values(const option *o, text *to) {
         if (o->letter) text_add(to, " | %s:-%c", of, o->letter);
         begun = true;
     }
+    if (!begun) return; /* one of config files alone */
     text_add(to, ") ");
     if (complete_asks(o)) {
         /* Blanks in names stay in them: a line is a word. */
