@@ -265,34 +265,8 @@ static bool hand_on(bands *b, err *e) {
         }
         return ok;
     }
-    uint32_t step = out->step(out->ctx, p->j->part), some = b->out.rows;
-    void **plane = mem_new((size_t)is->channels, sizeof *plane, "planes", e);
-    void **read = mem_new((size_t)p->p->channels, sizeof *read, "planes", e);
-    bool ok = plane && read, any = false;
-    for (int at = 0; ok && at < is->channels; at++) any |= !b->plane[at];
-    if (any) some = min_u32(some, rows_some(is, step));
-    for (int at = 0; ok && at < is->channels; at++) {
-        if (b->plane[at]) continue;
-        int own = image_find_channel(p->p, is->channel[at].name);
-        ok = (read[own] =
-                  mem_raw((size_t)p->w * some, pixel_bytes(is->channel[at].type), "rows", e));
-    }
-    bool upwards = is->order == LINES_DECREASING;
-    uint32_t count = ceil_div_u32(b->out.rows, some);
-    for (uint32_t i = 0; ok && i < count; i++) {
-        uint32_t y = (upwards ? count - 1 - i : i) * some, rows = min_u32(some, b->out.rows - y);
-        for (int at = 0; at < is->channels; at++)
-            plane[at] = b->plane[at] ? (uint8_t *)b->plane[at] +
-                                           (size_t)y * p->w * pixel_bytes(is->channel[at].type)
-                                     : read[image_find_channel(p->p, is->channel[at].name)];
-        ok =
-            (!any || in->read(in->ctx, p->j->part, b->out.y + y, rows, read, e)) &&
-            out->write(out->ctx, p->j->part, &(rows_band){is, b->out.y + y, rows, plane, false}, e);
-    }
-    for (int c = 0; read && c < p->p->channels; c++) mem_free(read[c]);
-    mem_free(read);
-    mem_free(plane);
-    return ok;
+    const rows_band made = {is, b->out.y, b->out.rows, b->plane, false};
+    return rows_write(in, out, p->j->part, &made, e);
 }
 
 /* --- the part ------------------------------------------------------------------------------- */

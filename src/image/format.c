@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "image/rows.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -305,81 +306,29 @@ bool image_commit(image_writer **wp, err *e) {
 
 /* --- copies ------------------------------------------------------------------------------- */
 
-/* About this many bytes go through memory at once; and at least the chunks that keep the threads
- * busy, unless memory is scarce. */
-enum { COPY_BYTES = 1 << 24 };
-
-/* Rows that are written with some channels from memory and the others from a file. */
+/* A copy of a part through pixels. */
 typedef struct {
     image_writer *w;
     int to;
     image_reader *r;
     int from;
-    uint32_t row, rows;      /* of the part */
-    const void *const *have; /* [channel] of the new part, from `row` on; NULL: from the file */
-    uint32_t band;           /* rows that are in memory of what comes from the file */
-    void **made, **read;     /* [channel] of the new part; where the reader puts each of its own */
-} mixture;
+} copying;
 
-static const image_part *new_part(const mixture *m) {
-    return &m->w->head.part[m->to];
+static bool read_part(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[],
+                      err *e) {
+    const copying *c = ctx;
+    (void)part;
+    return image_read(c->r, c->from, row, rows, plane, e);
 }
-
-/* Finds what comes from the file, and makes room for `band` rows of it. */
-static bool open_mixture(mixture *m, err *e) {
-    const image_part *p = new_part(m), *q = &m->r->head.part[m->from];
-    uint32_t step = image_writer_rows(m->w, m->to);
-    size_t width = image_width(p), row = 0;
-    m->made = mem_new((size_t)p->channels, sizeof *m->made, "planes", e);
-    m->read = mem_new((size_t)q->channels, sizeof *m->read, "planes", e);
-    if (!m->made || !m->read) return false;
-    for (int c = 0; c < p->channels; c++)
-        if (!m->have || !m->have[c]) row += width * pixel_bytes(p->channel[c].type);
-    /* A thread that packs a chunk, or unpacks one, has it in memory several times. */
-    uint64_t most = mem_left() / 8 / (row * step), least = (uint64_t)par_threads(m->w->threads);
-    uint64_t steps = max_u64(COPY_BYTES / (row * step), least);
-    m->band = (uint32_t)min_u64(max_u64(min_u64(steps, most), 1) * step, m->rows);
-    for (int c = 0; c < p->channels; c++) {
-        const image_channel *is = &p->channel[c];
-        int own = image_find_channel(q, is->name);
-        if (m->have && m->have[c]) continue;
-        if (own < 0 || q->channel[own].type != is->type)
-            return err_set(e, ERR_INTERNAL, "channel '%s' is not in '%s'", is->name, m->r->path);
-        m->made[c] = mem_raw(width * m->band, pixel_bytes(is->type), "a plane", e);
-        if (!(m->read[own] = m->made[c])) return false;
-    }
-    return true;
+static bool write_part(void *ctx, int part, const rows_band *b, err *e) {
+    const copying *c = ctx;
+    (void)part;
+    return image_write(c->w, c->to, b->row, b->rows, (const void *const *)b->plane, e);
 }
-
-/* Writes rows, at most a band. `plane` has room for all channels. */
-static bool write_mixture(const mixture *m, const void **plane, uint32_t row, uint32_t rows,
-                          err *e) {
-    const image_part *p = new_part(m);
-    for (int c = 0; c < p->channels; c++)
-        plane[c] = m->made[c]
-                       ? m->made[c]
-                       : (const uint8_t *)m->have[c] + (size_t)(row - m->row) * image_width(p) *
-                                                           pixel_bytes(p->channel[c].type);
-    return image_read(m->r, m->from, row, rows, m->read, e) &&
-           image_write(m->w, m->to, row, rows, plane, e);
-}
-
-static bool copy_pixels(mixture m, err *e) {
-    const image_part *p = new_part(&m);
-    const void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
-    bool ok = plane && open_mixture(&m, e);
-    /* A file whose lines decrease is written from its end, so that no chunk has to wait. */
-    bool upwards = p->order == LINES_DECREASING;
-    uint32_t count = ok ? (m.rows - 1) / m.band + 1 : 0;
-    for (uint32_t i = 0; ok && i < count; i++) {
-        uint32_t at = (upwards ? count - 1 - i : i) * m.band;
-        ok = write_mixture(&m, plane, m.row + at, min_u32(m.rows - at, m.band), e);
-    }
-    for (int c = 0; m.made && c < p->channels; c++) mem_free(m.made[c]);
-    mem_free(m.made);
-    mem_free(m.read);
-    mem_free(plane);
-    return ok;
+static uint32_t step_of(void *ctx, int part) {
+    const copying *c = ctx;
+    (void)part;
+    return image_writer_rows(c->w, c->to);
 }
 
 bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e) {
@@ -394,9 +343,12 @@ bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e)
         return err_set(e, ERR_INTERNAL, "part %d is not what part %d of '%s' is", to, from,
                        r->path);
     if (w->format != r->format || !w->format->copy_part ||
-        !w->format->can_copy(w->state, to, r->state, from))
-        return copy_pixels(
-            (mixture){.w = w, .to = to, .r = r, .from = from, .rows = image_height(a)}, e);
+        !w->format->can_copy(w->state, to, r->state, from)) {
+        copying c = {w, to, r, from};
+        const rows_source in = {.ctx = &c, .head = &r->head, .read = read_part};
+        const rows_sink out = {.ctx = &c, .step = step_of, .write = write_part};
+        return rows_copy(&in, &out, from, a, e);
+    }
     return claim(w, to, 0, image_height(a), e) &&
            (w->format->copy_part(w->state, to, r->state, from, e) || err_in(e, "'%s'", r->path));
 }
@@ -418,34 +370,16 @@ image *image_load(const char *path, const image_limits *limits, par *threads, er
     return img;
 }
 
-bool image_write_beside(image_writer *w, int part, const image_rows *is, image_reader *rest,
-                        err *e) {
-    if (!in_part(&w->head, part, is->row, is->rows, e)) return false;
-    const mixture m = {.w = w,
-                       .to = part,
-                       .r = rest,
-                       .from = part,
-                       .row = is->row,
-                       .rows = is->rows,
-                       .have = is->plane};
-    for (int c = 0; c < w->head.part[part].channels; c++)
-        if (!is->plane[c]) return copy_pixels(m, e);
-    return image_write(w, part, is->row, is->rows, is->plane, e);
-}
-
-bool image_save_parts(image_writer *w, const image *img, image_reader *rest, err *e) {
+bool image_save_to(image_writer *w, const image *img, err *e) {
     bool ok = w != NULL;
-    for (int p = 0; ok && p < img->head.parts; p++) {
-        const image_rows all = {0, image_height(&img->head.part[p]),
-                                (const void *const *)img->plane[p]};
-        ok = all.plane ? image_write_beside(w, p, &all, rest, e)
-                       : image_copy_part(w, p, rest, p, e);
-    }
+    for (int p = 0; ok && p < img->head.parts; p++)
+        ok = image_write(w, p, 0, image_height(&img->head.part[p]),
+                         (const void *const *)img->plane[p], e);
     ok = ok && image_commit(&w, e);
     image_discard(&w);
     return ok;
 }
 
 bool image_save(const char *path, const image *img, par *threads, err *e) {
-    return image_save_parts(image_create(path, &img->head, true, threads, e), img, NULL, e);
+    return image_save_to(image_create(path, &img->head, true, threads, e), img, e);
 }

@@ -57,14 +57,6 @@ uint32_t image_writer_rows(const image_writer *w, int part);
 /* Writes the rows [row, row + rows) of a part; plane[c] holds channel c from its first sample. */
 bool image_write(image_writer *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
                  err *e);
-/* Writes rows likewise. Channels without a plane are taken from the same part of `rest`, which has
- * the same size, by their names. */
-typedef struct {
-    uint32_t row, rows;
-    const void *const *plane;
-} image_rows;
-bool image_write_beside(image_writer *w, int part, const image_rows *is, image_reader *rest,
-                        err *e);
 /* Copies a part that has the same channels and size in both files: chunk by chunk without decoding
  * if both are EXR with the same packing, else through pixels. */
 bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e);
@@ -78,13 +70,11 @@ void image_discard(image_writer **w);
 image *image_load(const char *path, const image_limits *limits, par *threads, err *e);
 bool image_save(const char *path, const image *img, par *threads, err *e);
 
-/* Serve images of which some parts or channels stay in their file. image_read_parts reads the
- * channels with wanted[part][channel], no channel of a part whose wanted[part] is NULL, and all of
- * them where `wanted` is NULL; the others have no planes. image_save_parts takes these from `rest`,
- * the reader that the image came from: whole parts as they are packed, single channels a few rows
- * at a time. It commits and frees `w`. NULL for `w` is the failure of image_create. */
+/* Reads the channels with wanted[part][channel], no channel of a part whose wanted[part] is NULL,
+ * and all of them where `wanted` is NULL; the others have no planes. */
 image *image_read_parts(image_reader *r, bool *const *wanted, err *e);
-bool image_save_parts(image_writer *w, const image *img, image_reader *rest, err *e);
+/* Writes a whole image, commits and frees `w`. NULL for `w` is the failure of image_create. */
+bool image_save_to(image_writer *w, const image *img, err *e);
 
 /* --- for the files of single formats ---
  *

@@ -12,6 +12,51 @@ uint32_t rows_some(const image_part *p, uint32_t step) {
     return (uint32_t)min_u64(steps * step, image_height(p));
 }
 
+/* Writes rows from `y` of the band on; `read` has those of channels that the band lacks. */
+static bool write_some(const rows_sink *to, int part, const rows_band *b, uint32_t y, uint32_t rows,
+                       void *const read[], void **plane, err *e) {
+    for (int c = 0; c < b->is->channels; c++) {
+        size_t before = (size_t)y * image_width(b->is) * pixel_bytes(b->is->channel[c].type);
+        plane[c] = b->plane[c] ? (uint8_t *)b->plane[c] + before : read[c];
+    }
+    return to->write(to->ctx, part, &(rows_band){b->is, b->row + y, rows, plane, false}, e);
+}
+
+bool rows_write(const rows_source *rest, const rows_sink *to, int part, const rows_band *b,
+                err *e) {
+    const image_part *is = b->is, *own = &rest->head->part[part];
+    size_t width = image_width(is), channels = (size_t)is->channels;
+    uint32_t some = b->rows;
+    bool any = false;
+    for (int c = 0; c < is->channels; c++) any |= !b->plane[c];
+    if (!any) return to->write(to->ctx, part, b, e);
+    some = min_u32(some, rows_some(is, to->step(to->ctx, part)));
+    void **plane = mem_new(channels, sizeof *plane, "planes", e);
+    void **made = mem_new(channels, sizeof *made, "planes", e);
+    void **read = mem_new((size_t)own->channels, sizeof *read, "planes", e);
+    bool ok = plane && made && read;
+    for (int c = 0; ok && c < is->channels; c++) {
+        int from = image_find_channel(own, is->channel[c].name);
+        if (b->plane[c]) continue;
+        if (from < 0 || own->channel[from].type != is->channel[c].type)
+            ok = err_set(e, ERR_INTERNAL, "channel '%s' has no rows", is->channel[c].name);
+        ok = ok && (made[c] = mem_raw(width * some, pixel_bytes(is->channel[c].type), "rows", e));
+        if (ok) read[from] = made[c];
+    }
+    uint32_t count = ceil_div_u32(b->rows, some);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        uint32_t y = (is->order == LINES_DECREASING ? count - 1 - i : i) * some;
+        uint32_t rows = min_u32(some, b->rows - y);
+        ok = rest->read(rest->ctx, part, b->row + y, rows, read, e) &&
+             write_some(to, part, b, y, rows, made, plane, e);
+    }
+    for (size_t c = 0; made && c < channels; c++) mem_free(made[c]);
+    mem_free(made);
+    mem_free(read);
+    mem_free(plane);
+    return ok;
+}
+
 bool rows_copy(const rows_source *from, const rows_sink *to, int part, const image_part *is,
                err *e) {
     bool done = false;

@@ -51,6 +51,10 @@ void rows_image_open(rows_image *r, image *img, const image_header *head);
  * about a 64th of the memory's limit, and at most 16 MB. */
 uint32_t rows_some(const image_part *p, uint32_t step);
 
+/* Writes a band of which some planes are missing: their rows come from `rest`, a few at a time, by
+ * the names of their channels. */
+bool rows_write(const rows_source *rest, const rows_sink *to, int part, const rows_band *b, err *e);
+
 /* Brings the rows of a part from a source to a sink, whose rows are of the part `is`. */
 bool rows_copy(const rows_source *from, const rows_sink *to, int part, const image_part *is,
                err *e);

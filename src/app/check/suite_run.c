@@ -4,6 +4,7 @@
 #include "app/check/suite_bless.h"
 #include "app/cli/options.h"
 #include "app/run/output.h"
+#include "app/run/stages.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "bloom/bloom.h"
@@ -199,15 +200,14 @@ static bool make_result(case_result *c, const case_run *r, err *e) {
     bloom *b = NULL;
     bloom_settings wanted = c->c->s.bloom;
     wanted.half = c->c->s.pixels == PIXELS_HALF;
-    bool ok = output_prepare(r->img, &c->c->s, r->threads, e) &&
-              (b = bloom_open(&wanted, c->c->s.kernel, r->threads, e)) &&
+    bool ok = (b = bloom_open(&wanted, c->c->s.kernel, r->threads, e)) &&
               (c->made = mem_new(1, sizeof *c->made, "a report", e));
     if (ok && !bloom_image(b, r->img, c->made, &why)) {
         ok = why.code == ERR_TOLERANCE || err_set(e, why.code, "%s: %s", c->c->s.input, why.msg);
         if (ok) end_with(c, &why);
     }
     bloom_close(&b);
-    ok = ok && output_finish(r->img, &c->c->s, &clamped, r->threads, e);
+    ok = ok && stages_out_image(r->img, &c->c->s, &clamped, r->threads, e);
     const image_box *want = &c->c->crop;
     for (int i = 0; ok && c->c->cropped && i < r->img->head.parts; i++) {
         const image_box *have = &r->img->head.part[i].data;
@@ -222,10 +222,20 @@ static bool make_result(case_result *c, const case_run *r, err *e) {
     return ok;
 }
 
+/* Reads the input as bloom sees it. */
+static image *load_input(const settings *s, par *threads, err *e) {
+    stages_in in = {0};
+    image_reader *r = image_open(s->input, NULL, threads, e);
+    image *img = r && stages_in_open(&in, r, s, threads, e) ? stages_in_load(&in, NULL, e) : NULL;
+    stages_in_close(&in);
+    image_close(&r);
+    return img;
+}
+
 static void run_case(case_result *c, const settings *asked, par *threads) {
     err e = {0};
     double start = clock_now();
-    case_run r = {asked, threads, image_load(c->c->s.input, NULL, threads, &e)};
+    case_run r = {asked, threads, load_input(&c->c->s, threads, &e)};
     double loaded = clock_now();
     bool ok = r.img && make_result(c, &r, &e);
     double bloomed = clock_now();

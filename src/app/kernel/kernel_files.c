@@ -85,8 +85,7 @@ bool kernel_save(const cli *c, const image *img, bool picture, int *status, err 
     if (picture) {
         ok = save_picture(s, img, e);
     } else {
-        ok = image_save_parts(image_create(s->output, &img->head, s->clobber, c->threads, e), img,
-                              NULL, e);
+        ok = image_save_to(image_create(s->output, &img->head, s->clobber, c->threads, e), img, e);
     }
     if (ok || e->code != ERR_SKIPPED) return ok;
     *e = (err){0};

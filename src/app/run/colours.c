@@ -66,17 +66,6 @@ bool colours_in(colours_step *to, image_part *p, const char *format, const setti
     return image_set_space(p, CURVE_LINEAR, takes ? &is.primaries->is : NULL, e);
 }
 
-bool colours_to_linear(image *img, const settings *s, par *threads, err *e) {
-    for (int part = 0; part < img->head.parts; part++) {
-        colours_step step;
-        if (!img->plane[part]) continue;
-        if (!colours_in(&step, &img->head.part[part], img->head.format, s, e) ||
-            (step.any && !recode_part(img, part, &step.how, threads, e)))
-            return false;
-    }
-    return true;
-}
-
 /* --- what the output is --------------------------------------------------------------------- */
 
 /* Finds the space of the output; false: it stays as it is. */
@@ -105,15 +94,4 @@ bool colours_out(colours_step *to, image_part *p, const settings *s, err *e) {
             "its primaries cannot be converted to %s; correct or remove its chromaticities",
             is.primaries->title);
     return image_set_space(p, is.curve, converts ? &is.primaries->is : NULL, e);
-}
-
-bool colours_for_output(image *img, const settings *s, par *threads, err *e) {
-    for (int part = 0; part < img->head.parts; part++) {
-        colours_step step;
-        if (!img->plane[part]) continue;
-        if (!colours_out(&step, &img->head.part[part], s, e) ||
-            (step.any && !recode_part(img, part, &step.how, threads, e)))
-            return false;
-    }
-    return true;
 }

@@ -22,10 +22,4 @@ typedef struct {
 bool colours_in(colours_step *to, image_part *p, const char *format, const settings *s, err *e);
 bool colours_out(colours_step *to, image_part *p, const settings *s, err *e);
 
-/* Decodes the parts that are in memory, and writes into their attributes what they are now. */
-bool colours_to_linear(image *img, const settings *s, par *threads, err *e);
-/* Converts and codes them for the output, and writes that into their attributes.
- */
-bool colours_for_output(image *img, const settings *s, par *threads, err *e);
-
 #endif

@@ -1,7 +1,6 @@
 #include "app/run/emit.h"
 
 #include "base/mem.h"
-#include "image/format.h"
 
 #include <string.h>
 
@@ -12,63 +11,46 @@ const char *emit_name(const image_channel *c, const settings *s) {
     return s->bloom.emit_layer ? c->name : c->name + n + 1;
 }
 
-/* Moves the channels of a part; `to` has the part already, with all its channels. What can fail
- * comes first: after a failure both parts are whole. */
-static bool move_channels(image_part *to, void **planes, image_part *from, void **own,
-                          const settings *s, err *e) {
-    for (int c = 0; c < from->channels; c++) {
-        const char *name = emit_name(&from->channel[c], s);
-        char *made = name ? mem_str(name, e) : NULL;
-        if (name && !made) return false;
-        if (!made) continue;
-        mem_free(to->channel[c].name);
-        to->channel[c].name = made;
-    }
-    int kept = 0, taken = 0;
-    for (int c = 0; c < from->channels; c++) {
-        if (emit_name(&from->channel[c], s)) {
-            planes[taken] = own[c];
-            to->channel[taken++] = to->channel[c];
-            mem_free(from->channel[c].name);
-        } else {
-            mem_free(to->channel[c].name);
-            own[kept] = own[c];
-            from->channel[kept++] = from->channel[c];
+/* Keeps the channels of a part that are emitted, by their names in the glare's file, or the others.
+ */
+static bool keep_channels(image_part *p, bool emitted, const settings *s, err *e) {
+    int kept = 0;
+    for (int c = 0; c < p->channels; c++) {
+        const char *name = emit_name(&p->channel[c], s);
+        char *made = name && emitted ? mem_str(name, e) : NULL;
+        if (name && emitted && !made) return false;
+        image_channel is = p->channel[c];
+        if (made) {
+            mem_free(is.name);
+            is.name = made;
         }
+        p->channel[c] = p->channel[kept];
+        p->channel[kept] = is;
+        kept += (name != NULL) == emitted;
     }
-    from->channels = kept;
-    to->channels = taken;
+    for (int c = kept; c < p->channels; c++) mem_free(p->channel[c].name);
+    p->channels = kept;
     return true;
 }
 
-image *emit_take(image *img, const settings *s, err *e) {
-    image *glare = mem_new(1, sizeof *glare, "glare", e);
-    bool ok = glare && image_header_copy(&glare->head, &img->head, e) &&
-              (glare->plane = mem_new((size_t)img->head.parts, sizeof *glare->plane, "glare", e));
-    int parts = 0;
-    for (int i = 0; ok && i < img->head.parts; i++) {
-        image_part *from = &img->head.part[i], all = glare->head.part[i];
-        bool some = false;
-        for (int c = 0; img->plane[i] && c < from->channels; c++)
-            some |= emit_name(&from->channel[c], s) != NULL;
-        /* A part without glare goes to the end, where it is dropped. */
-        if (!some) continue;
-        glare->head.part[i] = glare->head.part[parts];
-        glare->head.part[parts] = all;
-        void **planes = mem_new((size_t)all.channels, sizeof *planes, "glare", e);
-        glare->plane[parts] = planes;
-        ok = planes && move_channels(&glare->head.part[parts], planes, from, img->plane[i], s, e);
-        parts++;
-    }
-    if (ok) image_header_cut(&glare->head, parts);
-    if (!ok) image_free(&glare);
-    return glare;
+static bool has_glare(const image_part *p, const settings *s) {
+    for (int c = 0; c < p->channels; c++)
+        if (emit_name(&p->channel[c], s)) return true;
+    return false;
 }
 
-bool emit_save(image *img, const settings *s, const char *path, par *threads, err *e) {
-    image *glare = emit_take(img, s, e);
-    bool ok = glare && image_save_parts(image_create(path, &glare->head, s->clobber, threads, e),
-                                        glare, NULL, e);
-    image_free(&glare);
+bool emit_split(image_header *own, image_header *apart, const settings *s, err *e) {
+    if (!image_header_copy(apart, own, e)) return false;
+    int parts = 0;
+    bool ok = true;
+    for (int i = 0; i < own->parts; i++) {
+        if (!has_glare(&own->part[i], s)) continue;
+        image_part is = apart->part[i]; /* one without glare goes to the end, where it is dropped */
+        apart->part[i] = apart->part[parts];
+        apart->part[parts++] = is;
+    }
+    for (int i = 0; ok && i < parts; i++) ok = keep_channels(&apart->part[i], true, s, e);
+    for (int i = 0; ok && i < own->parts; i++) ok = keep_channels(&own->part[i], false, s, e);
+    image_header_cut(apart, parts);
     return ok;
 }

@@ -11,10 +11,8 @@
 /* Returns the name that a channel of the image has in the glare's file, or NULL if it is not of the
  * emitted layer. */
 const char *emit_name(const image_channel *c, const settings *s);
-/* Moves the channels of the emitted layer out of the image. */
-image *emit_take(image *img, const settings *s, err *e);
-/* Moves the channels of the emitted layer out of the image, and writes them to an EXR file that is
- * like the image otherwise. */
-bool emit_save(image *img, const settings *s, const char *path, par *threads, err *e);
+/* Moves the channels of the emitted layer from `own` to a header of the glare's file, which is like
+ * the image otherwise; parts without any are not in it. Both headers are whole after a failure. */
+bool emit_split(image_header *own, image_header *apart, const settings *s, err *e);
 
 #endif

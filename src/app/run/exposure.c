@@ -1,8 +1,8 @@
 #include "app/run/exposure.h"
 
 #include "app/cli/options.h"
-#include "app/run/colours.h"
 #include "app/run/output.h"
+#include "app/run/stages.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -12,47 +12,36 @@
 #include <string.h>
 
 /* Adds some rows of a part to what its exposure follows from. */
-static bool exposure_look(preview_exposure *to, image_reader *r, int part, const image_rows *is,
-                          const settings *s, par *threads, err *e) {
-    const image_header *h = image_reader_header(r);
-    const preview_options as = {.part = part, .width = UINT32_MAX, .whole = true};
-    image_header band = {0};
-    image *img = NULL;
+static bool exposure_look(preview_exposure *to, stages_in *in, int part, uint32_t row,
+                          uint32_t rows, err *e) {
+    const rows_source from = stages_in_rows(in);
+    const preview_options as = {.width = UINT32_MAX, .whole = true};
+    image_part band = in->head.part[part];
     preview_light light = {0};
-    bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
-    bool ok = wanted && image_header_copy(&band, h, e) &&
-              (wanted[part] = mem_raw((size_t)h->part[part].channels, 1, "channels", e));
-    if (ok) {
-        image_box *b = &band.part[part].data;
-        memset(wanted[part], true, (size_t)h->part[part].channels);
-        b->y0 += (int32_t)is->row;
-        b->y1 = b->y0 + (int32_t)is->rows - 1;
-        ok = (img = image_new_unset(&band, wanted, e)) &&
-             image_read(r, part, is->row, is->rows, img->plane[part], e) &&
-             colours_to_linear(img, s, threads, e) && preview_take(&light, img, &as, threads, e);
-    }
+    band.data.y0 += (int32_t)row;
+    band.data.y1 = band.data.y0 + (int32_t)rows - 1;
+    const image_header head = {.format = in->head.format, .part = &band, .parts = 1};
+    image *img = image_new_unset(&head, NULL, e);
+    bool ok = img && from.read(from.ctx, part, row, rows, img->plane[0], e) &&
+              preview_take(&light, img, &as, in->threads, e);
     if (ok) preview_look(to, &light);
     mem_free(light.pixel);
     image_free(&img);
-    image_header_free(&band);
-    if (wanted) mem_free(wanted[part]);
-    mem_free(wanted);
     return ok;
 }
 
 /* Finds the exposure that suits an image as it is, a few rows at a time. */
 static bool exposure_find(float *stops, image_reader *r, const settings *s, par *threads, err *e) {
-    enum { SOME = 64 };
-    const image_header *h = image_reader_header(r);
-    int part = preview_part(h, NULL);
-    uint32_t rows = image_height(&h->part[part]), chunk = image_reader_rows(r, part);
-    uint32_t step = chunk * max_u32(SOME / chunk, 1);
+    stages_in in = {0};
     preview_exposure *seen = mem_new(1, sizeof *seen, "an exposure", e);
-    bool ok = seen != NULL;
-    for (uint32_t y = 0; ok && y < rows; y += step)
-        ok = exposure_look(seen, r, part, &(image_rows){y, min_u32(step, rows - y), NULL}, s,
-                           threads, e);
+    bool ok = seen && stages_in_open(&in, r, s, threads, e);
+    int part = ok ? preview_part(&in.head, NULL) : 0;
+    const image_part *p = ok ? &in.head.part[part] : NULL;
+    uint32_t h = ok ? image_height(p) : 0, some = ok ? rows_some(p, image_reader_rows(r, part)) : 1;
+    for (uint32_t y = 0; ok && y < h; y += some)
+        ok = exposure_look(seen, &in, part, y, min_u32(some, h - y), e);
     if (ok) *stops = preview_suits(seen);
+    stages_in_close(&in);
     mem_free(seen);
     return ok;
 }

@@ -1,10 +1,10 @@
 #include "app/run/forecast.h"
 
-#include "app/run/colours.h"
 #include "app/run/describe.h"
 #include "app/run/file_set.h"
-#include "app/run/rowwise.h"
+#include "app/run/fits.h"
 #include "app/run/sequence.h"
+#include "app/run/stages.h"
 #include "base/mem.h"
 #include "image/format.h"
 
@@ -17,8 +17,7 @@
 static bool by_pixels(forecast *f, image *img, const settings *s, par *threads, err *e) {
     if (!file_set_warn_swapped(s, img, threads))
         file_set_tell_faults(s->kernel, bloom_kernel_faults(f->owner));
-    if (!colours_to_linear(img, s, threads, e) || !bloom_predict(f->owner, img, &f->predicted, e))
-        return false;
+    if (!bloom_predict(f->owner, img, &f->predicted, e)) return false;
     plan_precision precision = f->predicted.promise.method.precision;
     f->best = bloom_forecast(f->owner, &img->head, precision, &f->all, e);
     return f->best >= 0;
@@ -29,7 +28,7 @@ static bool by_pixels(forecast *f, image *img, const settings *s, par *threads, 
 static bool by_tiles(forecast *f, const output *o, image_reader *r, err *e) {
     const tiling *t = &f->tiles;
     uint32_t channels;
-    if (!rowwise_tiling(&f->tiles, o, r, f->owner, e)) return false;
+    if (!fits_tiling(&f->tiles, o, r, f->owner, e)) return false;
     f->best = bloom_tile_forecast(f->owner, image_reader_header(r), t, &channels, &f->all, e);
     double turns = (double)t->count[PLAN_X] * t->count[PLAN_Y] * channels / t->channels;
     double pixels = (double)t->size[PLAN_X] * t->size[PLAN_Y] * channels;
@@ -51,17 +50,20 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     const output to = {s->output ? s->output : "", s, threads, NULL};
     image_reader *r = image_open(f->input, NULL, threads, e);
     const image_header *h = r ? image_reader_header(r) : NULL;
-    bool large = r && rowwise_may_be_needed(&to, h);
-    image *img = r && !large ? image_read_parts(r, NULL, e) : NULL;
+    bool large = r && fits_perhaps_not(&to, h);
+    stages_in in = {0};
+    bool ok = r && stages_in_open(&in, r, s, threads, e);
+    image *img = ok && !large ? stages_in_load(&in, NULL, e) : NULL;
     b.images = f->images;
     if (r) b.slots = sequence_workers(h, s, threads, f->images);
-    f->owner = img || large ? bloom_open(&b, s->kernel, threads, e) : NULL;
+    f->owner = ok && (img || large) ? bloom_open(&b, s->kernel, threads, e) : NULL;
     if (f->owner) f->all.each = mem_new(ENGINE_DEVICES, sizeof *f->all.each, "forecasts", e);
-    bool tiles = f->all.each && large && rowwise_is_needed(&to, h, f->owner);
-    if (f->all.each && large && !tiles) img = image_read_parts(r, NULL, e);
-    bool ok = f->all.each &&
-              (tiles ? by_tiles(f, &to, r, e) : img && by_pixels(f, img, s, threads, e));
+    bool tiles = f->all.each && large && fits_not(&to, h, f->owner);
+    if (ok && f->all.each && large && !tiles) img = stages_in_load(&in, NULL, e);
+    ok = ok && f->all.each &&
+         (tiles ? by_tiles(f, &to, r, e) : img && by_pixels(f, img, s, threads, e));
     image_free(&img);
+    stages_in_close(&in);
     image_close(&r);
     return ok;
 }

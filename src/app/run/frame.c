@@ -3,8 +3,9 @@
 #include "app/run/describe.h"
 #include "app/run/emit.h"
 #include "app/run/file_set.h"
+#include "app/run/fits.h"
 #include "app/run/output.h"
-#include "app/run/rowwise.h"
+#include "app/run/targets.h"
 #include "base/clock.h"
 #include "base/half.h"
 #include "base/log.h"
@@ -12,6 +13,7 @@
 #include "image/format.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -203,9 +205,14 @@ typedef struct {
     bool torn;                /* the input changed while it was read */
 } step_account;
 
-static output output_of(const work *w) {
-    return (output){w->f->output, w->how->s, w->m->threads, w->m->screen};
-}
+/* One frame, from its reader to its files. */
+typedef struct {
+    const work *w;
+    const file_mark *before;
+    output out;
+    stages_in in;
+    step_account *a;
+} frame_way;
 
 static bool has_changed(const work *w, const file_mark *before) {
     file_mark now = file_mark_of(w->f->input);
@@ -229,96 +236,172 @@ static void note_stamp(const work *w, const image_header *h) {
              w->f->input);
 }
 
-/* Makes a frame from an image in memory. */
-static bool make_whole(const work *w, image_reader **r, const file_mark *before, step_account *a,
-                       err *e) {
-    frame_maker *m = w->m;
-    frame_result *f = w->f;
-    const settings *s = w->how->s;
-    const output to = output_of(w);
-    preview_light came = {0};
-    double t[4] = {clock_now()}, loaded;
-    ahead beside = {.w = w};
-    start_ahead(&beside, image_reader_header(*r));
-    image *img = output_load(&to, r, e);
-    a->torn = img && has_changed(w, before);
-    if (img && !atomic_flag_test_and_set(&m->looked) && file_set_warn_swapped(s, img, m->threads))
-        atomic_store(&m->swapped, true); /* explains all other faults */
-    if (img) note_stamp(w, &img->head);
-    loaded = t[1] = clock_now();
-    bool ok = img && (output_prepare(img, s, m->threads, e) || err_in(e, "%s", f->input)) &&
-              (!w->files->side[JOB_BEFORE] || output_take(&to, img, &came, e)) &&
-              bloom_it(w, img, &beside, &t[1], e) &&
-              (output_finish(img, s, &a->clamped, m->threads, e) || err_in(e, "%s", f->input));
-    t[2] = clock_now();
-    end_ahead(&beside);
-    ok = ok && check_input(w, before, e) &&
-         (!w->files->side[JOB_EMITTED] ||
-          emit_save(img, s, w->files->side[JOB_EMITTED], m->threads, e)) &&
-         (!s->stamp || output_stamp(&img->head, s, f->input, e)) &&
-         output_save(&to, img, *r, &(output_before){w->files->side[JOB_BEFORE], &came}, e);
-    mem_free(came.pixel);
-    if (ok && *r && !s->in_place) /* what stayed in the file was read just now */
-        a->torn = a->torn || has_changed(w, before);
-    t[3] = clock_now();
-    image_free(&img);
-    a->load = loaded - t[0];
-    a->bloom = t[2] - t[1];
-    a->save = t[3] - t[2];
+/* Reads the channels that may change. Closes the reader where it is not needed any more. */
+static image *load_image(frame_way *y, image_reader **r, err *e) {
+    const image_header *h = &y->in.head;
+    bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
+    bool ok = wanted != NULL, all = !y->w->files->side[JOB_BEFORE];
+    for (int i = 0; ok && i < h->parts; i++) {
+        const image_part *p = &h->part[i];
+        ok = (wanted[i] = output_channels(&y->out, p, e)) || err_in(e, "%s", y->w->f->input);
+        if (!ok) break;
+        bool some = memchr(wanted[i], true, (size_t)p->channels);
+        all = all && !memchr(wanted[i], false, (size_t)p->channels);
+        if (some) continue;
+        mem_free(wanted[i]);
+        wanted[i] = NULL;
+    }
+    image *img = ok ? stages_in_load(&y->in, wanted, e) : NULL;
+    for (int i = 0; wanted && i < h->parts; i++) mem_free(wanted[i]);
+    mem_free(wanted);
+    if (img && all) {
+        y->in.from = NULL;
+        image_close(r);
+    }
+    return img;
+}
+
+/* Makes the files of a frame. `give` brings the rows, perhaps twice: first for the exposure that
+ * suits a picture. */
+typedef bool give_fn(void *ctx, targets *to, err *e);
+
+static bool make_files(frame_way *y, const image_header *head, give_fn *give, void *ctx, err *e) {
+    const work *w = y->w;
+    targets to = {0};
+    targets_wanted want = {w->files->side[JOB_EMITTED], w->files->side[JOB_BEFORE],
+                           (float)w->how->s->exposure};
+    bool ok = true;
+    if (output_is_picture(y->out.path) && isnan(want.stops)) {
+        ok = targets_look(&to, &y->out, &y->in, head, e) && give(ctx, &to, e) &&
+             targets_end(&to, &want.stops, e);
+        targets_close(&to);
+    }
+    ok = ok && targets_open(&to, &y->out, &y->in, head, &want, w->f->input, e) &&
+         give(ctx, &to, e) && targets_end(&to, &want.stops, e) && check_input(w, y->before, e) &&
+         targets_commit(&to, e);
+    y->a->save += to.seconds;
+    targets_close(&to);
     return ok;
 }
 
+static bool give_image(void *ctx, targets *to, err *e) {
+    return targets_write_image(to, ctx, e);
+}
+
+/* Makes a frame from an image in memory. */
+static bool make_whole(frame_way *y, image_reader **r, err *e) {
+    const work *w = y->w;
+    frame_maker *m = w->m;
+    const settings *s = w->how->s;
+    double start = clock_now(), begun = start;
+    ahead beside = {.w = w};
+    start_ahead(&beside, image_reader_header(*r));
+    image *img = load_image(y, r, e);
+    y->a->torn = img && has_changed(w, y->before);
+    if (img && !atomic_flag_test_and_set(&m->looked) && file_set_warn_swapped(s, img, m->threads))
+        atomic_store(&m->swapped, true); /* explains all other faults */
+    if (img) note_stamp(w, &img->head);
+    y->a->load = clock_now() - start;
+    bool ok =
+        img && bloom_it(w, img, &beside, &begun, e) &&
+        (stages_out_image(img, s, &y->a->clamped, m->threads, e) || err_in(e, "%s", w->f->input));
+    double bloomed = clock_now();
+    y->a->bloom = bloomed - begun;
+    end_ahead(&beside);
+    ok = ok && make_files(y, &img->head, give_image, img, e);
+    if (ok && *r && !s->in_place) /* what stayed in the file was read just now */
+        y->a->torn = y->a->torn || has_changed(w, y->before);
+    y->a->save = clock_now() - bloomed;
+    image_free(&img);
+    return ok;
+}
+
+/* A frame that bloom makes tile by tile. */
+typedef struct {
+    frame_way *y;
+    const bloom *bloom;
+    stages_out out;
+    targets *to;
+} tiled_frame;
+
+static uint32_t step_of(void *ctx, int part) {
+    return targets_step(((const tiled_frame *)ctx)->to, part);
+}
+static bool write_band(void *ctx, int part, const rows_band *b, err *e) {
+    tiled_frame *t = ctx;
+    return stages_out_rows(&t->out, part, b, e) && targets_write(t->to, part, b, e);
+}
+static bool copy_part(void *ctx, int part, bool *done, err *e) {
+    return targets_copy(((const tiled_frame *)ctx)->to, part, done, e);
+}
+
+static bool give_tiles(void *ctx, targets *to, err *e) {
+    tiled_frame *t = ctx;
+    frame_way *y = t->y;
+    t->to = to;
+    const bloom_rows rows = {stages_in_rows(&y->in),
+                             {.ctx = t, .step = step_of, .write = write_band, .copy = copy_part},
+                             targets_bytes(&y->out, &y->in, &t->out.head)};
+    return bloom_tiled(t->bloom, &rows, y->w->made, e);
+}
+
 /* Makes a frame whose image does not fit into the memory. */
-static bool make_in_rows(const work *w, image_reader *r, const file_mark *before, step_account *a,
-                         err *e) {
-    const output to = output_of(w);
-    rowwise_made made = {.load = 0};
+static bool make_in_tiles(frame_way *y, err *e) {
+    const work *w = y->w;
+    image_header made = {0};
     queue_bloom *b = open_bloom(w, e);
     double start = clock_now();
-    note_stamp(w, image_reader_header(r));
-    const rowwise_job j = {&to, r, b ? b->bloom : NULL, w->files->side[JOB_EMITTED],
-                           w->files->side[JOB_BEFORE]};
-    bool ok = b && rowwise_frame(&made, &j, w->made, e);
+    note_stamp(w, &y->in.head);
+    tiled_frame t = {.y = y, .bloom = b ? b->bloom : NULL};
+    bool ok = b && image_header_copy(&made, &y->in.head, e) &&
+              bloom_tiled_header(b->bloom, &made, e) &&
+              stages_out_open(&t.out, &made, w->how->s, w->m->threads, e) &&
+              make_files(y, &t.out.head, give_tiles, &t, e);
     if (b && !ok) blame_input(w, e);
     if (b) give_bloom(w->on, b);
-    double end = clock_now();
-    a->torn = ok && has_changed(w, before);
-    ok = ok && check_input(w, before, e) && rowwise_commit(&made, e);
-    rowwise_discard(&made);
-    a->load = made.load;
-    a->bloom = end - start - made.load - made.save;
-    a->save = made.save + clock_now() - end;
-    a->clamped = made.clamped;
+    y->a->torn = ok && !w->how->s->in_place && has_changed(w, y->before);
+    y->a->load = y->in.seconds;
+    y->a->bloom = clock_now() - start - y->in.seconds - y->a->save;
+    y->a->clamped = t.out.clamped;
+    stages_out_close(&t.out);
+    image_header_free(&made);
     return ok;
 }
 
 /* Returns whether the image does not fit into the memory. Most do, which is told without the
  * kernel; *known is false where that is needed and cannot be had. */
-static bool is_too_large(const work *w, const image_reader *r, bool *known, err *e) {
-    const output to = output_of(w);
-    const image_header *h = image_reader_header(r);
+static bool is_too_large(const frame_way *y, bool *known, err *e) {
+    const image_header *h = image_reader_header(y->in.from);
     *known = true;
-    if (!rowwise_may_be_needed(&to, h)) return false;
-    queue_bloom *b = open_bloom(w, e);
+    if (!fits_perhaps_not(&y->out, h)) return false;
+    queue_bloom *b = open_bloom(y->w, e);
     *known = b != NULL;
-    bool is = b && rowwise_is_needed(&to, h, b->bloom);
-    if (b) give_bloom(w->on, b);
+    bool is = b && fits_not(&y->out, h, b->bloom);
+    if (b) give_bloom(y->w->on, b);
     return is;
 }
 
-/* Makes a frame in rows that was thought to fit into the memory, and did not. */
-static bool make_after_all(const work *w, image_reader **r, const file_mark *before,
-                           step_account *a, err *e) {
-    const err why = *e;
-    if (!*r) *r = image_open(w->f->input, NULL, w->m->threads, e);
-    if (!*r) {
-        *e = why;
-        return false;
+/* Makes a frame: whole, or in tiles where it does not fit, or had no memory after all. */
+static bool make_way(frame_way *y, image_reader **r, err *e) {
+    const work *w = y->w;
+    bool known = true, tiles = w->f->alone && is_too_large(y, &known, e);
+    if (!known) return false;
+    if (!tiles && make_whole(y, r, e)) return true;
+    if (!tiles && (!w->f->alone || e->code != ERR_MEMORY)) return false;
+    if (!tiles) {
+        const err why = *e;
+        if (!*r) *r = image_open(w->f->input, NULL, w->m->threads, e);
+        if (!*r) {
+            *e = why;
+            return false;
+        }
+        log_info("%s: it is made in tiles: %s", w->f->input, why.msg);
+        *e = (err){0};
+        *w->made = (bloom_report){0};
+        *y->a = (step_account){0};
+        y->in.from = *r;
     }
-    log_info("%s: it is made in rows: %s", w->f->input, e->msg);
-    *e = (err){0};
-    *w->made = (bloom_report){0};
-    return make_in_rows(w, *r, before, a, e);
+    return make_in_tiles(y, e);
 }
 
 /* Reads, blooms and writes. Frames that are under way at the same time share cores and device, and
@@ -326,20 +409,19 @@ static bool make_after_all(const work *w, image_reader **r, const file_mark *bef
 static bool make(const work *w, err *e) {
     frame_maker *m = w->m;
     frame_result *f = w->f;
+    const settings *s = w->how->s;
     step_account a = {0};
     file_mark before = file_mark_of(f->input);
     image_reader *r = image_open(f->input, NULL, m->threads, e);
+    frame_way y = {w, &before, {f->output, s, m->threads, m->screen}, {0}, &a};
+    bool ok = r != NULL;
     if (r) {
         const image_box *b = &image_reader_header(r)->part[0].display;
         f->size[0] = (uint32_t)(b->x1 - b->x0) + 1;
         f->size[1] = (uint32_t)(b->y1 - b->y0) + 1;
+        ok = stages_in_open(&y.in, r, s, m->threads, e) && make_way(&y, &r, e);
     }
-    uint64_t refusals = mem_refusals();
-    bool known = r && !f->alone, rows = r && f->alone && is_too_large(w, r, &known, e);
-    bool ok = known &&
-              (rows ? make_in_rows(w, r, &before, &a, e) : make_whole(w, &r, &before, &a, e));
-    if (known && !ok && !rows && f->alone && mem_refusals() > refusals)
-        ok = make_after_all(w, &r, &before, &a, e);
+    stages_in_close(&y.in);
     image_close(&r);
     if (a.torn) {
         log_warn("%s changed while it was read; the result may be half old and half new", f->input);
@@ -356,7 +438,7 @@ static bool make(const work *w, err *e) {
     if (!a.torn && w->how->stamped && !stamp_write(&w->how->stamp, &before, &why) &&
         !atomic_flag_test_and_set(&m->forgets))
         log_say(
-            w->how->s->update ? LOG_WARN : LOG_INFO,
+            s->update ? LOG_WARN : LOG_INFO,
             "'%s', and perhaps other frames, will be made again by the next --existing update: %s",
             f->output, why.msg);
     return true;

@@ -240,9 +240,8 @@ static void do_frame(worker *w, size_t index) {
     err e = {0};
     job_files files = {0};
     f.alone = q->workers * (uint32_t)q->queues == 1;
-    uint64_t refusals = mem_refusals();
     if (!make_frame(w, index, &files, &f, &e) && err_status(e.code) == ERR_RETRY && !f.alone)
-        make_alone(w, index, mem_refusals() > refusals, &files, &f, &e);
+        make_alone(w, index, e.code == ERR_MEMORY, &files, &f, &e);
     bool failed = f.state == FRAME_FAILED, goes_on = q->s->keep_going && !f.hopeless;
     pthread_mutex_lock(&q->lock);
     report_add(q->report, index, &f);

@@ -1,5 +1,7 @@
-/* rowwise_need.c - whether an image fits as a whole. */
-#include "app/run/rowwise.h"
+#include "app/run/fits.h"
+
+#include "app/run/stages.h"
+#include "app/run/targets.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "image/layers.h"
@@ -62,7 +64,7 @@ static uint64_t planes_bytes(const output *o, const image_header *h) {
     return planes + most + picture_bytes(o, h);
 }
 
-uint64_t rowwise_whole_bytes(const output *o, const image_header *h, const bloom *b) {
+static uint64_t fits_bytes(const output *o, const image_header *h, const bloom *b) {
     return planes_bytes(o, h) + bloom_whole_bytes(b, h);
 }
 
@@ -73,7 +75,7 @@ static bool may_be_small(const output *o, uint64_t planes) {
     return !cpu && (s->vram_limit || planes > 1 << 30);
 }
 
-bool rowwise_may_be_needed(const output *o, const image_header *h) {
+bool fits_perhaps_not(const output *o, const image_header *h) {
     uint64_t planes = planes_bytes(o, h);
     /* A device that is named may be one of software, which takes its memory from the same. */
     const char *device = o->s->bloom.device;
@@ -81,16 +83,32 @@ bool rowwise_may_be_needed(const output *o, const image_header *h) {
     return planes > mem_limit() / (named ? 16 : 4) || may_be_small(o, planes);
 }
 
-bool rowwise_is_needed(const output *o, const image_header *h, const bloom *b) {
+bool fits_not(const output *o, const image_header *h, const bloom *b) {
     /* What is in use now is mostly what the frame before has left for this one, such as an engine
      * that is prepared. */
     uint64_t planes = planes_bytes(o, h), limit = mem_limit();
     const bloom_settings *s = &o->s->bloom;
-    if (planes > limit || rowwise_whole_bytes(o, h, b) > limit) return true;
+    if (planes > limit || fits_bytes(o, h, b) > limit) return true;
     if (!may_be_small(o, planes)) return false;
     bloom_forecasts f = {.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", NULL)};
     err why = {0};
     bool none = f.each && bloom_forecast(b, h, s->precision, &f, &why) < 0;
     mem_free(f.each);
     return none && why.code == ERR_CONFIG;
+}
+
+static uint32_t step_of(void *ctx, int part) {
+    return image_reader_rows(((const stages_in *)ctx)->from, part);
+}
+
+/* Where there is no writer, its chunks are taken to be the reader's. */
+bool fits_tiling(tiling *t, const output *o, image_reader *from, const bloom *b, err *e) {
+    stages_in in = {0};
+    bool ok = stages_in_open(&in, from, o->s, o->threads, e);
+    const bloom_rows rows = {stages_in_rows(&in),
+                             {.ctx = &in, .step = step_of},
+                             ok ? targets_bytes(o, &in, &in.head) : 0};
+    ok = ok && bloom_tiling(b, &rows, t, e);
+    stages_in_close(&in);
+    return ok;
 }

@@ -1,0 +1,223 @@
+#include "app/run/targets.h"
+
+#include "app/run/emit.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/number.h"
+
+#include <string.h>
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+/* Makes a picture of the image as it came. */
+static bool show_before(targets *t, const targets_wanted *w, err *e) {
+    const rows_source in = stages_in_rows(t->in);
+    picture_rows *p = t->before = picture_rows_open(t->o, in.head, w->before, &w->stops, e);
+    if (!p) return false;
+    int part = picture_rows_part(p);
+    const image_part *is = &in.head->part[part];
+    uint32_t h = image_height(is), some = rows_some(is, image_reader_rows(t->in->from, part));
+    void **plane = mem_new((size_t)is->channels, sizeof *plane, "planes", e);
+    bool ok = plane != NULL;
+    for (int c = 0; ok && c < is->channels; c++)
+        if (picture_rows_wants(p, c))
+            ok = (plane[c] = mem_raw((size_t)image_width(is) * some,
+                                     pixel_bytes(is->channel[c].type), "rows", e));
+    for (uint32_t y = 0; ok && y < h; y += some) {
+        uint32_t rows = min_u32(some, h - y);
+        ok = in.read(in.ctx, part, y, rows, plane, e) &&
+             picture_rows_add(p, rows, (const void *const *)plane, e);
+    }
+    float stops;
+    ok = ok && picture_rows_end(p, &stops, e);
+    for (int c = 0; plane && c < is->channels; c++) mem_free(plane[c]);
+    mem_free(plane);
+    return ok;
+}
+
+bool targets_open(targets *t, const output *o, stages_in *in, const image_header *head,
+                  const targets_wanted *w, const char *source, err *e) {
+    const settings *s = o->s;
+    *t = (targets){.o = o, .in = in};
+    double start = clock_now();
+    bool ok = image_header_copy(&t->head, head, e) && image_header_copy(&t->own, head, e);
+    if (ok && w->glare)
+        ok = emit_split(&t->own, &t->apart, s, e) &&
+             (t->glare = image_create(w->glare, &t->apart, s->clobber, o->threads, e));
+    ok = ok && (!s->stamp || output_stamp(&t->own, s, source, e));
+    if (ok && !output_is_picture(o->path)) {
+        ok = (t->file = image_create(o->path, &t->own, s->clobber, o->threads, e));
+    } else if (ok) {
+        ok = !w->before || show_before(t, w, e);
+        if (ok) log_info("'%s': developed with --exposure %.2f", o->path, (double)w->stops);
+        ok = ok && (t->picture = picture_rows_open(o, &t->own, o->path, &w->stops, e));
+    }
+    t->seconds += clock_now() - start;
+    return ok;
+}
+
+bool targets_look(targets *t, const output *o, stages_in *in, const image_header *head, err *e) {
+    *t = (targets){.o = o, .in = in};
+    return image_header_copy(&t->head, head, e) && image_header_copy(&t->own, head, e) &&
+           (t->picture = picture_rows_open(o, &t->own, NULL, NULL, e));
+}
+
+void targets_close(targets *t) {
+    image_discard(&t->glare);
+    image_discard(&t->file);
+    picture_rows_close(&t->before);
+    picture_rows_close(&t->picture);
+    image_header_free(&t->head);
+    image_header_free(&t->own);
+    image_header_free(&t->apart);
+    *t = (targets){.o = NULL};
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* Returns the part of the glare's file that the part's glare goes to, or -1. */
+static int glare_part(const targets *t, int part) {
+    int at = -1;
+    for (int i = 0; t->glare && i <= part; i++) {
+        bool some = false;
+        for (int c = 0; c < t->head.part[i].channels; c++)
+            some |= emit_name(&t->head.part[i].channel[c], t->o->s) != NULL;
+        at += some;
+        if (i == part && !some) return -1;
+    }
+    return at;
+}
+
+static uint32_t greatest_divisor(uint32_t a, uint32_t b) {
+    return b ? greatest_divisor(b, a % b) : a;
+}
+
+/* Both files take as many rows at a time. */
+uint32_t targets_step(const targets *t, int part) {
+    uint32_t step = t->file ? image_writer_rows(t->file, part) : 1;
+    int glare = glare_part(t, part);
+    if (glare < 0) return step;
+    uint32_t other = image_writer_rows(t->glare, glare);
+    return step / greatest_divisor(step, other) * other;
+}
+
+/* Hands rows to the file, or to the picture if it shows the part. */
+static bool put_rows(const targets *t, int part, const rows_band *b, void *const *plane, err *e) {
+    const void *const *rows = (const void *const *)plane;
+    if (t->file) return image_write(t->file, part, b->row, b->rows, rows, e);
+    return part != picture_rows_part(t->picture) || picture_rows_add(t->picture, b->rows, rows, e);
+}
+
+static bool write_rows(targets *t, int part, const rows_band *b, err *e) {
+    const image_part *all = &t->head.part[part];
+    int glare = glare_part(t, part);
+    if (glare < 0) return put_rows(t, part, b, b->plane, e);
+    const image_part *own = &t->own.part[part], *apart = &t->apart.part[glare];
+    void **to = mem_new((size_t)all->channels, sizeof *to, "planes", e);
+    void **other = mem_new((size_t)all->channels, sizeof *other, "planes", e);
+    for (int c = 0; to && other && c < all->channels; c++) {
+        const char *name = emit_name(&all->channel[c], t->o->s);
+        if (name)
+            other[image_find_channel(apart, name)] = b->plane[c];
+        else
+            to[image_find_channel(own, all->channel[c].name)] = b->plane[c];
+    }
+    bool ok = to && other &&
+              image_write(t->glare, glare, b->row, b->rows, (const void *const *)other, e) &&
+              put_rows(t, part, b, to, e);
+    mem_free(to);
+    mem_free(other);
+    return ok;
+}
+
+bool targets_write(targets *t, int part, const rows_band *b, err *e) {
+    double start = clock_now();
+    bool ok = write_rows(t, part, b, e);
+    t->seconds += clock_now() - start;
+    return ok;
+}
+
+/* A part without glare that is the same in both files goes over as it is packed. A picture does
+ * not need the parts that it does not show. */
+bool targets_copy(targets *t, int part, bool *done, err *e) {
+    const image_part *from = &image_reader_header(t->in->from)->part[part];
+    const image_part *to = &t->own.part[part];
+    *done = t->picture && part != picture_rows_part(t->picture);
+    bool same = t->file && !stages_in_changes(t->in, part) && from->channels == to->channels &&
+                glare_part(t, part) < 0;
+    for (int c = 0; same && c < to->channels; c++)
+        same = from->channel[c].type == to->channel[c].type &&
+               strcmp(from->channel[c].name, to->channel[c].name) == 0;
+    if (!same) return true;
+    *done = true;
+    double start = clock_now();
+    bool ok = image_copy_part(t->file, part, t->in->from, part, e);
+    t->seconds += clock_now() - start;
+    return ok;
+}
+
+/* --- whole images ----------------------------------------------------------------------------- */
+
+static uint32_t step_of(void *ctx, int part) {
+    return targets_step(ctx, part);
+}
+static bool write_band(void *ctx, int part, const rows_band *b, err *e) {
+    return targets_write(ctx, part, b, e);
+}
+static bool copy_part(void *ctx, int part, bool *done, err *e) {
+    return targets_copy(ctx, part, done, e);
+}
+
+bool targets_write_image(targets *t, const image *img, err *e) {
+    const rows_sink to = {.ctx = t, .step = step_of, .write = write_band, .copy = copy_part};
+    const rows_source rest = t->in->from ? stages_in_rows(t->in)
+                                         : (rows_source){.head = &img->head};
+    bool ok = true;
+    for (int i = 0; ok && i < img->head.parts; i++) {
+        const image_part *p = &img->head.part[i];
+        const rows_band all = {p, 0, image_height(p), img->plane[i], false};
+        bool shown = !t->picture || i == picture_rows_part(t->picture);
+        if (shown)
+            ok = img->plane[i] ? rows_write(&rest, &to, i, &all, e)
+                               : rows_copy(&rest, &to, i, p, e);
+    }
+    return ok;
+}
+
+/* --- ending ----------------------------------------------------------------------------------- */
+
+bool targets_end(targets *t, float *stops, err *e) {
+    double start = clock_now();
+    bool ok = !t->picture || picture_rows_end(t->picture, stops, e);
+    t->seconds += clock_now() - start;
+    return ok;
+}
+
+bool targets_commit(targets *t, err *e) {
+    double start = clock_now();
+    bool ok = (!t->glare || image_commit(&t->glare, e)) &&
+              (!t->before || picture_rows_commit(&t->before, e)) &&
+              (t->picture ? picture_rows_commit(&t->picture, e) : image_commit(&t->file, e));
+    t->seconds += clock_now() - start;
+    return ok;
+}
+
+/* Each thread has a chunk in its hands, read and written, packed and unpacked; and the rows of
+ * channels that come from the file are there once more, and so are some rows that change on the
+ * way. */
+uint64_t targets_bytes(const output *o, const stages_in *in, const image_header *head) {
+    enum { TIMES = 3 };
+    uint64_t most = 0, some = 0, threads = (uint64_t)par_threads(o->threads);
+    for (int i = 0; i < head->parts; i++) {
+        const image_part *p = &head->part[i], *own = &image_reader_header(in->from)->part[i];
+        uint64_t pixel = image_bytes(p) / image_width(p) / image_height(p);
+        uint32_t chunk = image_reader_rows(in->from, i);
+        uint64_t wide = own->tile_w ? min_u32(own->tile_w, image_width(p)) : image_width(p);
+        uint64_t out = p->tile_w ? min_u32(p->tile_w, image_width(p)) : image_width(p);
+        most = max_u64(most, (wide + out) * chunk * pixel);
+        some = max_u64(some, pixel * image_width(p) * rows_some(p, chunk));
+    }
+    uint64_t picture = output_is_picture(o->path) ? picture_rows_bytes(o, head) : 0;
+    return most * threads * TIMES + some + picture;
+}

@@ -1,0 +1,48 @@
+/* targets.h - the files that a frame goes to: the image or a picture of it, its glare in a file of
+ * its own, and a picture of the image before. All take rows, and appear under their names together.
+ */
+#ifndef APP_TARGETS_H
+#define APP_TARGETS_H
+
+#include "app/run/picture_rows.h"
+#include "app/run/stages.h"
+
+typedef struct {
+    const output *o;
+    stages_in *in;              /* where channels come from that the image left in its file */
+    image_header head;          /* of all that comes */
+    image_header own, apart;    /* of the image without its glare, and of the glare */
+    image_writer *file, *glare; /* NULL where they are not wanted */
+    picture_rows *picture, *before;
+    double seconds; /* that writing has taken */
+} targets;
+
+typedef struct {
+    const char *glare;  /* a file for the glare alone (emit.h); NULL: none */
+    const char *before; /* a picture of the image as it came; NULL: none */
+    float stops;        /* the exposure of pictures */
+} targets_wanted;
+
+/* Creates the files. head: as the image is written, glare included. source: the input's name. Close
+ * with targets_close, also after a failure: what is not committed leaves no file. */
+bool targets_open(targets *t, const output *o, stages_in *in, const image_header *head,
+                  const targets_wanted *w, const char *source, err *e);
+/* Makes a picture that is only looked at, for the exposure that suits it: targets_end tells it. */
+bool targets_look(targets *t, const output *o, stages_in *in, const image_header *head, err *e);
+void targets_close(targets *t);
+
+/* Take rows of all channels, and parts that stay as they are. */
+uint32_t targets_step(const targets *t, int part);
+bool targets_write(targets *t, int part, const rows_band *b, err *e);
+bool targets_copy(targets *t, int part, bool *done, err *e);
+/* Writes an image in memory. Its channels without planes come from the file. */
+bool targets_write_image(targets *t, const image *img, err *e);
+
+/* Completes the files, and tells the exposure of the picture. */
+bool targets_end(targets *t, float *stops, err *e);
+bool targets_commit(targets *t, err *e);
+
+/* Returns about how many bytes writing takes at the most, for images with this header. */
+uint64_t targets_bytes(const output *o, const stages_in *in, const image_header *head);
+
+#endif
