@@ -39,7 +39,7 @@ static void keep_halfs(attempt *a) {
     const view *v = a->v;
     bool core = a->method->core, plain = !core;
     for (uint32_t c = 0; c < v->channels; c++) plain &= is_plain(a, c);
-    bool may = v->halfs && !a->doubles && !v->kept.w && !v->glare[0] &&
+    bool may = v->halfs && !a->doubles && !v->floats && !v->kept.w && !v->glare[0] &&
                v->s->half_overflow != OVERFLOW_FLOAT;
     a->from_halfs = may && plain;
     a->to_halfs = may && (plain || core || a->turns);

@@ -243,10 +243,11 @@ static window_boxes *all_boxes(const bloom *b, const image_header *h, bloom_repo
     return box;
 }
 
-bool bloom_tiled_header(const bloom *b, image_header *h, err *e) {
+bool bloom_tiled_header(const bloom *b, image_header *h, bool floats, err *e) {
     for (int part = 0; part < h->parts; part++) {
         window_boxes box;
-        if (!boxes_of(b, &h->part[part], &box, NULL, e) || !part_header(&h->part[part], &b->s, e))
+        if (!boxes_of(b, &h->part[part], &box, NULL, e) ||
+            !part_header(&h->part[part], &b->s, floats, e))
             return false;
         h->part[part].data = box.kept;
     }
@@ -260,6 +261,7 @@ static bool tile_parts(const bloom *b, const window_rows *w, const bloom_rows *r
         part_job j = job_of(b, part, image_height(&rows->in.head->part[part]), &w->in, &w->out);
         uint32_t first = r->ledger_rows;
         j.bytes = rows->bytes;
+        j.floats = rows->floats;
         j.tiles = true;
         ok = none ? rows_copy(&w->in, &w->out, part, &w->in.head->part[part], e)
                   : part_bloom(&j, r, e);

@@ -51,6 +51,7 @@ typedef struct {
     rows_source in;
     rows_sink out;
     uint64_t bytes; /* that reading and writing take at the most */
+    bool floats;    /* the result is made in floats: a run in halfs had values beyond them */
 } bloom_rows;
 
 /* Does what bloom_image does with an image that is not in memory. The result keeps the same
@@ -59,8 +60,8 @@ bool bloom_tiled(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e
 /* Returns about how many bytes bloom_image takes for its transforms, besides the image's planes and
  * as many floats. */
 uint64_t bloom_whole_bytes(const bloom *b, const image_header *h);
-/* Changes the header of an image to that of bloom_tiled's result. */
-bool bloom_tiled_header(const bloom *b, image_header *h, err *e);
+/* Changes the header of an image to that of bloom_tiled's result. floats: as in bloom_rows. */
+bool bloom_tiled_header(const bloom *b, image_header *h, bool floats, err *e);
 /* Chooses the tiles of the first part with colour. */
 bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, err *e);
 /* Fills `to` as bloom_forecast does, for one of these tiles; *channels: of the whole image's group,

@@ -242,6 +242,7 @@ static bool open_view(view *v, const group_job *j, err *e) {
     v->session = j->session;
     v->buf = j->buf;
     v->kept = j->kept;
+    v->floats = j->floats;
     v->dark = j->dark;
     v->dark_outside = j->dark_outside;
     const image_part *p = view_part(v);

@@ -75,8 +75,11 @@ static bool repair(light *l, const view *v, err *e) {
     for (uint32_t c = 0; c < v->channels; c++) {
         double added;
         if (!l->bad[c]) continue;
-        const repair_request r = {*view_plane(v, c), v->type[c], need->w, need->h,
-                                  v->s->nan == NAN_INTERPOLATE};
+        const repair_request r = {.plane = *view_plane(v, c),
+                                  .type = v->type[c],
+                                  .w = need->w,
+                                  .h = need->h,
+                                  .interpolate = v->s->nan == NAN_INTERPOLATE};
         if (!repair_plane(&added, &r, v->threads, e)) return false;
         l->bad_light[c] = -added;
     }

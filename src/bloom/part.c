@@ -174,13 +174,14 @@ static bool make_rows(bands *b, err *e) {
 }
 
 /* Makes what follows from the tiles. The caller closes the bands, also after a failure. */
-static bool open_bands(bands *b, const part_plan *p, const tiling *t, bool clean, err *e) {
+static bool open_bands(bands *b, const part_plan *p, const tiling *t, const part_measured *seen,
+                       err *e) {
     const bool whole = part_is_whole(t);
     *b = (bands){.p = p, .t = *t};
     uint32_t rows = t->cut[PLAN_Y] ? t->kept[PLAN_Y] + t->before[PLAN_Y] + t->after[PLAN_Y] : p->h;
     if (!open_session(b, e) || !make_rows(b, e) || !part_held_open(&b->held, p, rows, whole, e))
         return false;
-    b->held.clean = clean;
+    b->held.seen = seen;
     return true;
 }
 
@@ -212,6 +213,7 @@ static bool bloom_band(bands *b, group_made *made, const part_measured *seen, sa
             group_made *one = mem_new(1, sizeof *one, "a report", e);
             bool ok = one && part_tile_bloom(one, &tile, &b->out, e);
             if (ok && seen) group_add(&made[tile.group], one);
+            if (!ok && one) made[tile.group].wide |= one->wide;
             if (one && !seen) made[tile.group] = *one;
             mem_free(one);
             if (!ok) return false;
@@ -325,8 +327,8 @@ static void enter_group(bloom_report *r, const group_made *g) {
  * a band is made again with tiles for half of it. */
 static bool bloom_bands(totals *all, bands *b, const part_plan *p, tiling t,
                         const part_measured *seen, err *e) {
-    bool upwards = p->p->order == LINES_DECREASING, clean = seen && seen->bad;
-    bool ok = open_bands(b, p, &t, clean, e);
+    bool upwards = p->p->order == LINES_DECREASING;
+    bool ok = open_bands(b, p, &t, seen, e);
     size_t bytes = (size_t)p->m.groups * sizeof *all->group;
     group_made *before = mem_raw(1, bytes, "a report", e);
     ok = ok && before;
@@ -352,21 +354,10 @@ static bool bloom_bands(totals *all, bands *b, const part_plan *p, tiling t,
         all->sampler.count = sampled;
         *e = (err){0};
         close_bands(b);
-        ok = open_bands(b, p, &t, clean, e);
+        ok = open_bands(b, p, &t, seen, e);
     }
     mem_free(before);
     return ok;
-}
-
-/* Measures a part that is cut: bad pixels are refused, or become 0. */
-static bool measure(part_measured *to, const part_plan *p, err *e) {
-    if (!part_measure(to, p, e)) return false;
-    if (!to->bad || p->j->s->nan == NAN_ZERO) return true;
-    if (p->j->s->nan == NAN_ERROR) return report_refuse_bad(to->bad, to->first, e);
-    return err_set(e, ERR_MEMORY,
-                   "%" PRIu64 " pixels are NaN or infinite; --nan interpolate looks for neighbours "
-                   "in the whole image; raise --mem-limit, or use --nan zero",
-                   to->bad);
 }
 
 static bool bloom_groups(const part_plan *p, bloom_report *r, err *e) {
@@ -376,14 +367,16 @@ static bool bloom_groups(const part_plan *p, bloom_report *r, err *e) {
     part_measured seen = {0};
     if (!choose(&t, p, 0, e)) return false;
     bool whole = part_is_whole(&t);
-    bool ok = whole || measure(&seen, p, e);
+    bool ok = whole || part_measure(&seen, p, e);
     report_add_bad(r, seen.bad, seen.first);
     ok = ok && open_totals(&all, p, whole ? NULL : &seen, e) &&
          bloom_bands(&all, &b, p, t, whole ? NULL : &seen, e);
     double *dark = ok ? mem_new(p->channels, sizeof *dark, "channels", e) : NULL;
     for (int i = 0; dark && i < p->m.groups; i++)
         memcpy(dark + p->group[i].first, all.group[i].dark, p->group[i].count * sizeof *dark);
-    ok = ok && dark && part_verify(&r->verified, &all.sampler, p, !whole, b.out.type, dark, e);
+    ok = ok && dark &&
+         part_verify(&r->verified, &all.sampler, p, !whole, b.out.type, dark, &seen, e);
+    for (int i = 0; all.group && i < p->m.groups; i++) r->beyond |= !ok && all.group[i].wide;
     for (int i = 0; all.group && i < p->m.groups; i++)
         if (ok)
             enter_group(r, &all.group[i]);

@@ -25,6 +25,7 @@ typedef struct {
     const rows_source *in;
     const rows_sink *out;
     uint64_t bytes;    /* that reading and writing take at the most */
+    bool floats;       /* colour is made in floats, whatever it came as */
     bool tiles;        /* the part does not fit: it is cut as its memory asks for */
     const tiling *cut; /* the tiles, for tests; NULL: those that fit are chosen */
 } part_job;
@@ -35,7 +36,8 @@ bool part_choose(tiling *t, const part_job *j, err *e);
 /* Blooms the part and enters it into the report. A part without colour goes through as it is. */
 bool part_bloom(const part_job *j, bloom_report *r, err *e);
 
-/* Changes the header of a part to that of its result: types of pixels, and added channels. */
-bool part_header(image_part *p, const bloom_settings *s, err *e);
+/* Changes the header of a part to that of its result: types of pixels, and added channels. floats:
+ * colour is made in these. */
+bool part_header(image_part *p, const bloom_settings *s, bool floats, err *e);
 
 #endif

@@ -113,7 +113,8 @@ static bool read_run(part_held *h, const run *r, void **plane, err *e) {
         for (uint32_t c = g->first; c < g->first + g->count; c++) {
             void *rows = plane[p->channel[c].index];
             pixel_type type = p->channel[c].type;
-            if (h->clean) clean_rows(rows, type, mask, (size_t)read * p->w);
+            if (h->seen) part_repair_rows(&h->seen->repairs, c, p, rows, top, read);
+            if (h->seen && h->seen->bad) clean_rows(rows, type, mask, (size_t)read * p->w);
             spread_rows(r, rows, p->w * pixel_bytes(type));
         }
         if (mask) spread_rows(r, (uint8_t *)mask, p->w * sizeof(float));

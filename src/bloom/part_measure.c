@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* What light of a group that leaves the image is known by: the kernel as the whole part needs it.
  */
@@ -210,6 +211,8 @@ static bool measure_groups(measuring *m, err *e) {
         if (!in->read(in->ctx, p->j->part, row, rows, m->plane, e)) return false;
         for (int i = m->from; i < m->end; i++) {
             const part_group *g = &p->group[i];
+            for (uint32_t c = g->first; c < g->first + g->count; c++)
+                part_repair_rows(&m->to->repairs, c, p, m->plane[p->channel[c].index], row, rows);
             strip s = {m, g, row, rows, false, g->light.mask[0] != 0};
             if (s.masked && !mask_read(m->mask, in, &g->mask, p->p, row, rows, e)) return false;
             if (!measure_strip(m, &s, e)) return false;
@@ -221,10 +224,9 @@ static bool measure_groups(measuring *m, err *e) {
     return true;
 }
 
-bool part_measure(part_measured *to, const part_plan *p, err *e) {
-    *to = (part_measured){.channel = mem_new(p->channels, sizeof *to->channel, "channels", e)};
+static bool read_once(part_measured *to, const part_plan *p, err *e) {
     channel_sums *sums = mem_new(p->channels, sizeof *sums, "histograms", e);
-    bool ok = to->channel && sums;
+    bool ok = sums != NULL;
     for (uint32_t c = 0; ok && c < p->channels; c++) {
         sums[c].seen.least = INFINITY;
         sums[c].seen.greatest = -INFINITY;
@@ -240,7 +242,30 @@ bool part_measure(part_measured *to, const part_plan *p, err *e) {
     return ok;
 }
 
+bool part_measure(part_measured *to, const part_plan *p, err *e) {
+    *to = (part_measured){.channel = mem_new(p->channels, sizeof *to->channel, "channels", e)};
+    if (!to->channel || !read_once(to, p, e)) return false;
+    if (!to->bad || p->j->s->nan == NAN_ZERO) return true;
+    if (p->j->s->nan == NAN_ERROR) return report_refuse_bad(to->bad, to->first, e);
+    const part_measured came = *to;
+    uint64_t *bad = mem_new(p->channels, sizeof *bad, "channels", e);
+    bool ok = bad && part_repairs_make(&to->repairs, p, e);
+    for (uint32_t c = 0; ok && c < p->channels; c++) bad[c] = to->channel[c].row.bad_pixels;
+    ok = ok && read_once(to, p, e);
+    to->bad = came.bad;
+    memcpy(to->first, came.first, sizeof to->first);
+    for (uint32_t c = 0; ok && c < p->channels; c++) {
+        ledger_row *row = &to->channel[c].row;
+        row->in -= to->repairs.added[c];
+        row->bad = -to->repairs.added[c];
+        row->bad_pixels = bad[c];
+    }
+    mem_free(bad);
+    return ok;
+}
+
 void part_measured_free(part_measured *m) {
+    part_repairs_free(&m->repairs);
     mem_free(m->channel);
     *m = (part_measured){0};
 }

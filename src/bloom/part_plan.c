@@ -4,18 +4,19 @@
 
 #include <string.h>
 
-static pixel_type becomes(const bloom_settings *s, pixel_type t) {
+static pixel_type becomes(const bloom_settings *s, bool floats, pixel_type t) {
+    if (floats) return PIXEL_FLOAT;
     return s->half && t == PIXEL_FLOAT ? PIXEL_HALF : t;
 }
 
-bool part_header(image_part *p, const bloom_settings *s, err *e) {
+bool part_header(image_part *p, const bloom_settings *s, bool floats, err *e) {
     layer_map m = {0};
     text names = {0}; /* of the channels to add: a new one moves the others */
     bool ok = layer_map_make(&m, p, s->layers, s->exclude, e);
     for (int i = 0; ok && i < m.groups; i++)
         for (uint32_t c = 0; c < part_channels(s, &m.group[i]); c++) {
             image_channel *is = &p->channel[part_channel_of(&m.group[i], c)];
-            is->type = becomes(s, is->type);
+            is->type = becomes(s, floats, is->type);
             if (part_emits(s))
                 text_add(&names, "%c%s.%s\n", '0' + is->type, s->emit_layer, is->name);
         }
@@ -89,7 +90,7 @@ static bool make_group(part_group *to, part_plan *p, const layer_group *g, err *
     for (uint32_t c = 0; c < to->count; c++) {
         int index = part_channel_of(g, c);
         pixel_type type = p->p->channel[index].type;
-        p->channel[p->channels++] = (part_channel){index, type, becomes(s, type)};
+        p->channel[p->channels++] = (part_channel){index, type, becomes(s, p->j->floats, type)};
     }
     return layer_light_of(&to->light, s, p->p, g, e) &&
            (!to->light.mask[0] ||
@@ -105,7 +106,7 @@ bool part_plan_make(part_plan *to, const part_job *j, err *e) {
     to->h = image_height(to->p);
     const image_header own = {.part = &h->part[j->part], .parts = 1};
     if (!layer_map_make(&to->m, to->p, s->layers, s->exclude, e) ||
-        !image_header_copy(&to->result, &own, e) || !part_header(to->result.part, s, e))
+        !image_header_copy(&to->result, &own, e) || !part_header(to->result.part, s, j->floats, e))
         return false;
     to->channel = mem_new((size_t)to->p->channels, sizeof *to->channel, "channels", e);
     to->group = mem_new((size_t)to->m.groups, sizeof *to->group, "layers", e);

@@ -165,9 +165,7 @@ static bool take_result(const tile *t, group_made *made, part_rows *out, err *e)
         pixel_type type = p->channel[from].type;
         if (part_is_whole(t->is->t)) out->type[at] = type;
         if (type != out->type[at])
-            return err_set(e, ERR_BAD_PIXELS,
-                           "channel '%s' has values beyond 65504, the largest that half floats "
-                           "hold; use --half-overflow clamp or --pixel-type float to continue",
+            return err_set(e, ERR_BAD_PIXELS, "channel '%s' has values beyond half floats",
                            p->channel[from].name);
         if (!take_plane(t, &out->plane[at], &t->img->plane[0][from], type, e)) return false;
         if (made->glare[c] && !take_glare(t, &out->glare[at], &made->glare[c], type, e))
@@ -222,6 +220,7 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
                    .kept = whole ? (tail_kept){0} : t.kept,
                    .dark = is->seen ? dark : NULL,
                    .dark_outside = true,
+                   .floats = p->j->floats,
                    .glare = part_emits(p->j->s),
                    .came = whole && p->j->s->verify};
     for (int a = 0; a < PLAN_AXES; a++)

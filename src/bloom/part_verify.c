@@ -56,12 +56,12 @@ bool part_verify_came(sampler *s, const part_plan *p, uint32_t group, void *cons
 }
 
 /* Reads the part once more, from its source, so that mistakes in margins, seams and rows show. */
-static bool read_all(sampler *s, const kernels *k, err *e) {
+static bool read_all(sampler *s, const kernels *k, const part_measured *seen, err *e) {
     const part_plan *p = k->p;
     uint32_t some = rows_some(p->p, 1);
     part_held h = {0};
     bool ok = part_held_open(&h, p, some, false, e);
-    h.clean = true;
+    h.seen = seen;
     for (uint32_t row = 0; ok && row < p->h; row += some) {
         uint32_t rows = min_u32(some, p->h - row);
         h.from = h.to = 0;
@@ -91,9 +91,9 @@ static void judge(bloom_verified *to, const sampler_pixel *is, const kernels *k,
 }
 
 bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,
-                 const pixel_type *type, const double *dark, err *e) {
+                 const pixel_type *type, const double *dark, const part_measured *seen, err *e) {
     kernels k = {0};
-    bool ok = !s->count || (make_kernels(&k, p, e) && (!read || read_all(s, &k, e)));
+    bool ok = !s->count || (make_kernels(&k, p, e) && (!read || read_all(s, &k, seen, e)));
     for (size_t i = 0; ok && i < s->count; i++) judge(to, &s->pixel[i], &k, type, dark);
     free_kernels(&k);
     return ok;

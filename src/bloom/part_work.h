@@ -63,6 +63,26 @@ static inline bool part_is_whole(const tiling *t) {
     return !t->cut[PLAN_X] && !t->cut[PLAN_Y];
 }
 
+/* --- bad pixels: part_repair.c ---------------------------------------------------------------- */
+
+/* What takes the places of bad pixels: of each channel of the list, by rows. */
+typedef struct {
+    struct part_repair {
+        uint32_t channel, x, y;
+        float v;
+    } * pixel;
+    size_t count, room;
+    double *added; /* of each channel: the light that is put there */
+} part_repairs;
+
+/* Finds neighbours for all bad pixels of a part that is cut. The caller frees the result, also
+ * after a failure. */
+bool part_repairs_make(part_repairs *to, const part_plan *p, err *e);
+void part_repairs_free(part_repairs *r);
+/* Puts them into rows of a channel. */
+void part_repair_rows(const part_repairs *r, uint32_t channel, const part_plan *p, void *plane,
+                      uint32_t row, uint32_t rows);
+
 /* --- what is measured: part_measure.c --------------------------------------------------------- */
 
 typedef struct {
@@ -74,9 +94,11 @@ typedef struct {
     part_seen *channel;
     uint64_t bad;
     bloom_bad first[SCAN_BAD];
+    part_repairs repairs;
 } part_measured;
 
-/* Reads the part once. The caller frees the result, also after a failure. */
+/* Reads the part once; where it finds bad pixels for which neighbours are to stand in, once more.
+ * Refuses bad pixels where they are an error. The caller frees the result, also after a failure. */
 bool part_measure(part_measured *to, const part_plan *p, err *e);
 void part_measured_free(part_measured *m);
 
@@ -85,10 +107,10 @@ void part_measured_free(part_measured *m);
 /* Rows of all channels, and of the masks, in rings. */
 typedef struct {
     const part_plan *p;
-    bool clean;       /* bad pixels become 0 */
-    uint32_t room;    /* rows in a ring */
-    void **plane;     /* of each channel of the list */
-    float **mask;     /* of each group; NULL: it has none */
+    const part_measured *seen; /* bad pixels become what this says, or 0; NULL: they stay */
+    uint32_t room;             /* rows in a ring */
+    void **plane;              /* of each channel of the list */
+    float **mask;              /* of each group; NULL: it has none */
     int64_t from, to; /* rows that are held, counted from the part's top; behind a border, they are
                          what the border shows */
 } part_held;
@@ -135,6 +157,6 @@ bool part_verify_came(sampler *s, const part_plan *p, uint32_t group, void *cons
 /* Judges the pixels. read: their light was not added yet; the part is read once more. type, dark:
  * of each channel of the list. */
 bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,
-                 const pixel_type *type, const double *dark, err *e);
+                 const pixel_type *type, const double *dark, const part_measured *seen, err *e);
 
 #endif

@@ -45,6 +45,9 @@ typedef struct {
     bool spectrum_cached;
     bloom_promise promise;
     bloom_verified verified;
+    /* There are values beyond halfs, for which --half-overflow float asks for floats, and rows of
+     * halfs may have been written: the image has to be made again, in floats. */
+    bool beyond;
     uint64_t bad; /* NaN and infinite pixels */
     bloom_bad first_bad[SCAN_BAD];
     ledger_row ledger[BLOOM_LEDGER];

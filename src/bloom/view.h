@@ -38,6 +38,7 @@ typedef struct {
     /* How a tile lies in the image that it was cut from. */
     tail_kept kept;     /* the pixels that count; a width of 0: all */
     const double *dark; /* accuracy_dark of the image, of each channel; NULL: it is found here */
+    bool floats;        /* the result is to be floats */
     bool dark_outside;  /* no border brings in light that the planes do not have */
     bool all;           /* all light is spread: there is neither threshold nor mask */
     bool halfs;         /* all light is spread, and all of it is halfs */

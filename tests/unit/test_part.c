@@ -172,7 +172,8 @@ static void check_result(const tried *t, const tiling *cut) {
 static void try_tiles(tried *t, const tiling *cut, bloom_report *r) {
     err e = {0};
     image_header head = {0};
-    CHECK_OK(image_header_copy(&head, &t->in->head, &e) && part_header(&head.part[0], &t->s, &e),
+    CHECK_OK(image_header_copy(&head, &t->in->head, &e) &&
+                 part_header(&head.part[0], &t->s, false, &e),
              e);
     t->f.out = image_new(&head, &e);
     t->f.next = t->f.upwards ? image_height(&head.part[0]) : 0;

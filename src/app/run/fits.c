@@ -107,7 +107,8 @@ bool fits_tiling(tiling *t, const output *o, image_reader *from, const bloom *b,
     bool ok = stages_in_open(&in, from, o->s, o->threads, e);
     const bloom_rows rows = {stages_in_rows(&in),
                              {.ctx = &in, .step = step_of},
-                             ok ? targets_bytes(o, &in, &in.head) : 0};
+                             ok ? targets_bytes(o, &in, &in.head) : 0,
+                             false};
     ok = ok && bloom_tiling(b, &rows, t, e);
     stages_in_close(&in);
     return ok;

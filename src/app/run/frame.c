@@ -320,6 +320,7 @@ static bool make_whole(frame_way *y, image_reader **r, err *e) {
 typedef struct {
     frame_way *y;
     const bloom *bloom;
+    bool floats; /* the result is made in floats */
     stages_out out;
     targets *to;
 } tiled_frame;
@@ -341,30 +342,46 @@ static bool give_tiles(void *ctx, targets *to, err *e) {
     t->to = to;
     const bloom_rows rows = {stages_in_rows(&y->in),
                              {.ctx = t, .step = step_of, .write = write_band, .copy = copy_part},
-                             targets_bytes(&y->out, &y->in, &t->out.head)};
+                             targets_bytes(&y->out, &y->in, &t->out.head),
+                             t->floats};
     return bloom_tiled(t->bloom, &rows, y->w->made, e);
 }
 
-/* Makes a frame whose image does not fit into the memory. */
+/* Makes the files of a frame tile by tile, in floats or in the types that are asked for. */
+static bool try_tiles(tiled_frame *t, err *e) {
+    frame_way *y = t->y;
+    image_header made = {0};
+    bool ok = image_header_copy(&made, &y->in.head, e) &&
+              bloom_tiled_header(t->bloom, &made, t->floats, e) &&
+              stages_out_open(&t->out, &made, t->floats, y->w->how->s, y->w->m->threads, e) &&
+              make_files(y, &t->out.head, give_tiles, t, e);
+    y->a->clamped = t->out.clamped;
+    stages_out_close(&t->out);
+    image_header_free(&made);
+    return ok;
+}
+
+/* Makes a frame whose image does not fit into the memory: once more in floats, where values beyond
+ * halfs ask for them. */
 static bool make_in_tiles(frame_way *y, err *e) {
     const work *w = y->w;
-    image_header made = {0};
     queue_bloom *b = open_bloom(w, e);
     double start = clock_now();
     note_stamp(w, &y->in.head);
     tiled_frame t = {.y = y, .bloom = b ? b->bloom : NULL};
-    bool ok = b && image_header_copy(&made, &y->in.head, e) &&
-              bloom_tiled_header(b->bloom, &made, e) &&
-              stages_out_open(&t.out, &made, w->how->s, w->m->threads, e) &&
-              make_files(y, &t.out.head, give_tiles, &t, e);
+    bool ok = b && try_tiles(&t, e);
+    if (!ok && w->made->beyond) {
+        *e = (err){0};
+        t.floats = true;
+        ok = try_tiles(&t, e);
+        if (ok)
+            report_note(w->made, "there are values beyond 65504: all colour is written as float");
+    }
     if (b && !ok) blame_input(w, e);
     if (b) give_bloom(w->on, b);
     y->a->torn = ok && !w->how->s->in_place && has_changed(w, y->before);
     y->a->load = y->in.seconds;
     y->a->bloom = clock_now() - start - y->in.seconds - y->a->save;
-    y->a->clamped = t.out.clamped;
-    stages_out_close(&t.out);
-    image_header_free(&made);
     return ok;
 }
 

@@ -167,16 +167,16 @@ image *stages_in_load(stages_in *in, bool *const *wanted, err *e) {
 /* --- out -------------------------------------------------------------------------------------- */
 
 /* Makes the header that is written. A picture converts colours by itself. */
-bool stages_out_open(stages_out *out, const image_header *from, const settings *s, par *threads,
-                     err *e) {
+bool stages_out_open(stages_out *out, const image_header *from, bool floats, const settings *s,
+                     par *threads, err *e) {
     bool picture = s->output && output_is_picture(s->output);
     *out = (stages_out){.s = s, .threads = threads};
     out->step = mem_new((size_t)from->parts, sizeof *out->step, "parts", e);
     bool ok = out->step && image_header_copy(&out->head, from, e);
     for (int i = 0; ok && !picture && i < from->parts; i++)
         ok = colours_out(&out->step[i], &out->head.part[i], s, e);
-    return ok &&
-           (s->pixels != PIXELS_HALF || output_types(&out->head, s, PIXEL_FLOAT, PIXEL_HALF, e));
+    return ok && (s->pixels != PIXELS_HALF || floats ||
+                  output_types(&out->head, s, PIXEL_FLOAT, PIXEL_HALF, e));
 }
 
 void stages_out_close(stages_out *out) {
@@ -237,7 +237,7 @@ static bool keep_wide(stages_out *out, const image *img, int part, err *e) {
 bool stages_out_image(image *img, const settings *s, uint64_t *clamped, par *threads, err *e) {
     stages_out out;
     bool wide = s->pixels == PIXELS_HALF && s->bloom.half_overflow == OVERFLOW_FLOAT;
-    bool ok = stages_out_open(&out, &img->head, s, threads, e);
+    bool ok = stages_out_open(&out, &img->head, false, s, threads, e);
     for (int i = 0; ok && i < img->head.parts; i++) {
         if (!img->plane[i]) continue;
         const image_part *p = &img->head.part[i];

@@ -41,9 +41,10 @@ typedef struct {
     uint64_t clamped;   /* values beyond halfs that became the largest half */
 } stages_out;
 
-/* `from`: the header of what bloom makes. Free with stages_out_close, also after a failure. */
-bool stages_out_open(stages_out *out, const image_header *from, const settings *s, par *threads,
-                     err *e);
+/* `from`: the header of what bloom makes. floats: its types stay. Free with stages_out_close, also
+ * after a failure. */
+bool stages_out_open(stages_out *out, const image_header *from, bool floats, const settings *s,
+                     par *threads, err *e);
 void stages_out_close(stages_out *out);
 /* Changes rows, in place. is: what bloom made of the part. */
 bool stages_out_rows(stages_out *out, int part, const rows_band *b, err *e);
