@@ -269,7 +269,20 @@ struct file_out {
     int fd, slot; /* slot: where the temporary file's name is; -1 when there is none */
     bool keep;    /* never replace a file */
     char *path;   /* the final name, symbolic links resolved */
+    atomic_uint_fast64_t counted; /* bytes of the file in memory that mem_take knows */
 };
+
+/* Counts a file in memory that is written up to `end`. */
+static bool count_stream(file_out *f, uint64_t end, err *e) {
+    uint64_t now = atomic_load(&f->counted);
+    while (f->stream && end > now) {
+        uint64_t more = end - now;
+        if (!mem_take(more, "standard output", e)) return false;
+        if (atomic_compare_exchange_strong(&f->counted, &now, end)) return true;
+        mem_give(more);
+    }
+    return true;
+}
 
 /* Returns false for a link of somebody else in a folder where everybody may make files (/tmp): it
  * may have been laid there to have another file replaced. The system does not follow such links
@@ -409,6 +422,7 @@ const char *file_out_path(const file_out *f) {
 
 bool file_out_write(file_out *f, uint64_t offset, const void *data, size_t bytes, err *e) {
     const uint8_t *at = data;
+    if (!count_stream(f, offset + bytes, e)) return false;
     for (size_t done = 0; done < bytes;) {
         ssize_t n = pwrite(f->fd, at + done, bytes - done, (off_t)(offset + done));
         if (n < 0 && errno == EINTR) continue;
@@ -427,6 +441,9 @@ static ssize_t write_some(const file_out *f, uint64_t offset, const struct iovec
 }
 
 bool file_out_write_pieces(file_out *f, uint64_t offset, struct iovec *piece, int pieces, err *e) {
+    uint64_t end = offset;
+    for (int i = 0; i < pieces; i++) end += piece[i].iov_len;
+    if (!count_stream(f, end, e)) return false;
     while (pieces > 0) {
         ssize_t n = write_some(f, offset, piece, pieces);
         if (n <= 0) return err_errno(e, ERR_IO, "cannot write to '%s'", f->path);
@@ -527,6 +544,7 @@ void file_out_discard(file_out **fp) {
     if (f->slot >= 0 && slots[f->slot].state == LIVE) unlink(slots[f->slot].name);
     if (f->slot >= 0) atomic_store(&slots[f->slot].state, FREE);
     if (f->fd >= 0) close(f->fd);
+    mem_give(atomic_load(&f->counted));
     mem_free(f->path);
     mem_free(f);
     *fp = NULL;

@@ -37,7 +37,7 @@ bool mem_add(size_t a, size_t b, size_t *out) {
  * needs a prediction of its own. The limit is set before any thread starts and only read later. */
 static uint64_t limit = UINT64_MAX;
 static bool limit_given;
-static atomic_uint_fast64_t used, refusals;
+static atomic_uint_fast64_t used;
 
 void mem_set_limit(uint64_t bytes) {
     uint64_t available = machine_memory();
@@ -52,10 +52,6 @@ uint64_t mem_limit(void) {
 uint64_t mem_left(void) {
     uint64_t now = mem_used();
     return now < limit ? limit - now : 0;
-}
-
-uint64_t mem_refusals(void) {
-    return atomic_load(&refusals);
 }
 
 uint64_t mem_used(void) {
@@ -150,12 +146,22 @@ static bool keep(void *p, size_t size) {
 bool mem_check(uint64_t bytes, const char *what, err *e) {
     char needs[32], now[32], most[32];
     if (bytes <= mem_left()) return true;
-    atomic_fetch_add(&refusals, 1);
     return err_set(e, ERR_MEMORY, "%s are needed for %s; %s of the limit of %s are in use (%s)",
                    text_bytes((double)bytes, needs), what, text_bytes((double)mem_used(), now),
                    text_bytes((double)limit, most),
                    limit_given ? "--mem-limit"
                                : "80 % of the memory that was available; --mem-limit sets another");
+}
+
+bool mem_take(uint64_t bytes, const char *what, err *e) {
+    if (mem_left() < bytes) give_back();
+    if (!mem_check(bytes, what, e)) return false;
+    atomic_fetch_add(&used, bytes);
+    return true;
+}
+
+void mem_give(uint64_t bytes) {
+    atomic_fetch_sub(&used, bytes);
 }
 
 /* --- blocks ---------------------------------------------------------------------------------- */
@@ -183,7 +189,6 @@ void *mem_raw(size_t count, size_t size, const char *what, err *e) {
     p = aligned_alloc(alignment, whole);
     if (!p && give_back()) p = aligned_alloc(alignment, whole);
     if (!p) {
-        atomic_fetch_add(&refusals, 1);
         err_set(e, ERR_MEMORY, "out of memory: %zu bytes are needed for %s", bytes, what);
         return NULL;
     }

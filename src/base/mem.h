@@ -33,8 +33,10 @@ void mem_set_limit(uint64_t bytes);
 uint64_t mem_limit(void);
 uint64_t mem_left(void);
 uint64_t mem_used(void);
-/* Returns how often memory was refused until now: ERR_RETRY has other reasons, too. */
-uint64_t mem_refusals(void);
+/* Count memory that others hold for the program, such as files in memory: under the limit, from
+ * mem_take to mem_give. */
+bool mem_take(uint64_t bytes, const char *what, err *e);
+void mem_give(uint64_t bytes);
 
 /* Keeps up to `bytes` of large blocks that are freed, for the next allocation of their size: the
  * frames of a sequence use the same sizes again and again, and the system clears each page that it

@@ -260,7 +260,7 @@ static bool tile_parts(const bloom *b, const window_rows *w, const bloom_rows *r
     for (int part = 0; ok && part < w->in.head->parts; part++) {
         part_job j = job_of(b, part, image_height(&rows->in.head->part[part]), &w->in, &w->out);
         uint32_t first = r->ledger_rows;
-        j.bytes = rows->bytes;
+        j.bytes = rows->bytes + window_bytes(w, part);
         j.floats = rows->floats;
         j.tiles = true;
         ok = none ? rows_copy(&w->in, &w->out, part, &w->in.head->part[part], e)
@@ -357,7 +357,7 @@ bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, err *e) {
     window_boxes *box = all_boxes(b, rows->in.head, NULL, e);
     bool ok = box && window_open(&w, box, &rows->in, &rows->out, e);
     part_job j = job_of(b, part, image_height(&rows->in.head->part[part]), &w.in, &w.out);
-    j.bytes = rows->bytes;
+    j.bytes = rows->bytes + (ok ? window_bytes(&w, part) : 0);
     j.tiles = true;
     ok = ok && part_choose(t, &j, e);
     window_close(&w);

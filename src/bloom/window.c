@@ -24,11 +24,12 @@ struct windows {
     const rows_sink *to;
 };
 
+enum { SOME = 64 }; /* rows that are read at a time */
+
 /* --- reading -------------------------------------------------------------------------------- */
 
 /* Fills rows of the computed window: from the file, some at a time, and with zeros. */
 static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *const to[], err *e) {
-    enum { SOME = 64 };
     const struct windows *w = ctx;
     const rows_source *from = w->from;
     if (!w->part[part].changes) return from->read(from->ctx, part, row, rows, to, e);
@@ -171,6 +172,13 @@ void window_close(window_rows *to) {
     image_header_free(&w->head);
     mem_free(w);
     *to = (window_rows){.own = NULL};
+}
+
+uint64_t window_bytes(const window_rows *w, int part) {
+    const turned *t = &w->own->part[part];
+    const image_part *p = &w->own->head.part[part];
+    uint64_t rows = (uint64_t)t->unit + SOME, width = image_width(p);
+    return t->changes ? rows * (image_bytes(p) / image_height(p)) + width * SOME : 0;
 }
 
 void window_cut(const window_rows *w, int part, bloom_report *r, uint32_t first) {

@@ -24,6 +24,8 @@ typedef struct {
 bool window_open(window_rows *w, const window_boxes *box, const rows_source *from,
                  const rows_sink *to, err *e);
 void window_close(window_rows *w);
+/* Returns about how many bytes the rows of a part take that wait here. */
+uint64_t window_bytes(const window_rows *w, int part);
 /* Enters what was cut off into the ledger's rows from `first` on. */
 void window_cut(const window_rows *w, int part, bloom_report *r, uint32_t first);
 

@@ -85,6 +85,17 @@ struct image_reader {
     char *path;
 };
 
+static const image_format *format_of_head(const char *path, const uint8_t *head, size_t n, err *e) {
+    for (int i = 0; i < FORMATS; i++)
+        if (n >= FORMAT[i]->magic && FORMAT[i]->match(head, n)) return FORMAT[i];
+    refuse_content(path, head, n, e);
+    return NULL;
+}
+
+bool image_is_known(const char *path, const uint8_t *head, size_t n, err *e) {
+    return format_of_head(path, head, n, e) != NULL;
+}
+
 static const image_format *format_of_content(const char *path, err *e) {
     uint8_t head[LONGEST_MAGIC] = {0};
     file_in *f = file_in_open(path, e);
@@ -92,11 +103,7 @@ static const image_format *format_of_content(const char *path, err *e) {
     size_t n = file_in_size(f) < sizeof head ? (size_t)file_in_size(f) : sizeof head;
     bool ok = file_in_read(f, 0, head, n, e);
     file_in_close(&f);
-    if (!ok) return NULL;
-    for (int i = 0; i < FORMATS; i++)
-        if (n >= FORMAT[i]->magic && FORMAT[i]->match(head, n)) return FORMAT[i];
-    refuse_content(path, head, n, e);
-    return NULL;
+    return ok ? format_of_head(path, head, n, e) : NULL;
 }
 
 image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e) {

@@ -28,6 +28,10 @@ typedef struct image_writer image_writer;
 
 /* Opens a file for reading. Its content decides its format, not its name. NULL for `limits` sets
  * the defaults. The header and the path belong to the reader. */
+enum { IMAGE_HEAD = 16 }; /* bytes that tell the format */
+/* Returns whether the first bytes of a file are those of a format that can be read; fails and says
+ * what they are otherwise. */
+bool image_is_known(const char *path, const uint8_t *head, size_t n, err *e);
 image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e);
 void image_close(image_reader **r);
 const image_header *image_reader_header(const image_reader *r);

@@ -133,3 +133,20 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
     "$FFTBLOOM" kernel make star --taps 32 -o exr:- >k.exr
     "$FFTBLOOM" info k.exr | grep -q "32 x 32"
 }
+
+@test "streams count under the limit of memory, and an input is looked at before it is copied" {
+    run --separate-stderr bash -c 'head -c 40000000 /dev/zero | "$FFTBLOOM" - two.exr -o out.exr -q --mem-limit 20MB'
+    [ "$status" -eq 65 ]
+    [[ "$stderr" == *"'standard input, image 1' is not a recognised image format"* ]]
+    run --separate-stderr bash -c 'printf "PF\n65536 65536\n-1.0\n" | "$FFTBLOOM" - two.exr -o out.exr -q --mem-limit 20MB'
+    [ "$status" -eq 75 ]
+    [[ "$stderr" == *"51.5 GB are needed for an image of standard input"* ]]
+    oiiotool --pattern noise:type=uniform:min=0.1:max=1 1200x800 3 -d float --compression none -o large.exr
+    run --separate-stderr bash -c '"$FFTBLOOM" - two.exr -o out.exr -q --device cpu --mem-limit 8MB <large.exr'
+    [ "$status" -eq 75 ]
+    [[ "$stderr" == *"are needed for standard input; "*" of the limit of 8.0 MB are in use"* ]]
+    "$FFTBLOOM" large.exr two.exr -o tiles.exr -q --device cpu --mem-limit 26MB --report r.json
+    run --separate-stderr bash -c '"$FFTBLOOM" - two.exr -o out.exr -q --device cpu --mem-limit 26MB <large.exr'
+    [ "$status" -eq 0 ]
+    "$FFTBLOOM" diff tiles.exr out.exr --failrelative 1e-5
+}

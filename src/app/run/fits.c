@@ -33,10 +33,11 @@ static uint64_t picture_bytes(const output *o, const image_header *h) {
                : 0;
 }
 
-/* Returns the bytes of the planes that output_load reads, and the most that a group needs beside
+/* Returns the bytes of the planes that are read, and the most that a group needs beside
  * them: of the result, of one channel's light as floats, of the image as it came for --verify, and
  * of the glare; and of a picture. */
-static uint64_t planes_bytes(const output *o, const image_header *h) {
+static uint64_t planes_bytes(const output *o, const image_reader *r) {
+    const image_header *h = image_reader_header(r);
     const bloom_settings *b = &o->s->bloom;
     uint64_t planes = 0, most = 0, sets = (b->verify > 0) + (o->s->emit_file || emits(b));
     for (int i = 0; i < h->parts; i++) {
@@ -61,11 +62,11 @@ static uint64_t planes_bytes(const output *o, const image_header *h) {
         }
         layer_map_free(&m);
     }
-    return planes + most + picture_bytes(o, h);
+    return planes + most + picture_bytes(o, h) + output_stream_bytes(o, image_reader_path(r), h);
 }
 
-static uint64_t fits_bytes(const output *o, const image_header *h, const bloom *b) {
-    return planes_bytes(o, h) + bloom_whole_bytes(b, h);
+static uint64_t fits_bytes(const output *o, const image_reader *r, const bloom *b) {
+    return planes_bytes(o, r) + bloom_whole_bytes(b, image_reader_header(r));
 }
 
 /* Returns whether a device may be too small: it has memory of its own. */
@@ -75,24 +76,24 @@ static bool may_be_small(const output *o, uint64_t planes) {
     return !cpu && (s->vram_limit || planes > 1 << 30);
 }
 
-bool fits_perhaps_not(const output *o, const image_header *h) {
-    uint64_t planes = planes_bytes(o, h);
+bool fits_perhaps_not(const output *o, const image_reader *r) {
+    uint64_t planes = planes_bytes(o, r);
     /* A device that is named may be one of software, which takes its memory from the same. */
     const char *device = o->s->bloom.device;
     bool named = device && strcmp(device, "auto") != 0 && strcmp(device, "cpu") != 0;
     return planes > mem_limit() / (named ? 16 : 4) || may_be_small(o, planes);
 }
 
-bool fits_not(const output *o, const image_header *h, const bloom *b) {
+bool fits_not(const output *o, const image_reader *r, const bloom *b) {
     /* What is in use now is mostly what the frame before has left for this one, such as an engine
      * that is prepared. */
-    uint64_t planes = planes_bytes(o, h), limit = mem_limit();
+    uint64_t planes = planes_bytes(o, r), limit = mem_limit();
     const bloom_settings *s = &o->s->bloom;
-    if (planes > limit || fits_bytes(o, h, b) > limit) return true;
+    if (planes > limit || fits_bytes(o, r, b) > limit) return true;
     if (!may_be_small(o, planes)) return false;
     bloom_forecasts f = {.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", NULL)};
     err why = {0};
-    bool none = f.each && bloom_forecast(b, h, s->precision, &f, &why) < 0;
+    bool none = f.each && bloom_forecast(b, image_reader_header(r), s->precision, &f, &why) < 0;
     mem_free(f.each);
     return none && why.code == ERR_CONFIG;
 }

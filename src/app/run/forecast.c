@@ -50,7 +50,7 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     const output to = {s->output ? s->output : "", s, threads, NULL};
     image_reader *r = image_open(f->input, NULL, threads, e);
     const image_header *h = r ? image_reader_header(r) : NULL;
-    bool large = r && fits_perhaps_not(&to, h);
+    bool large = r && fits_perhaps_not(&to, r);
     stages_in in = {0};
     bool ok = r && stages_in_open(&in, r, s, threads, e);
     image *img = ok && !large ? stages_in_load(&in, NULL, e) : NULL;
@@ -58,7 +58,7 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     if (r) b.slots = sequence_workers(h, s, threads, f->images);
     f->owner = ok && (img || large) ? bloom_open(&b, s->kernel, threads, e) : NULL;
     if (f->owner) f->all.each = mem_new(ENGINE_DEVICES, sizeof *f->all.each, "forecasts", e);
-    bool tiles = f->all.each && large && fits_not(&to, h, f->owner);
+    bool tiles = f->all.each && large && fits_not(&to, r, f->owner);
     if (ok && f->all.each && large && !tiles) img = stages_in_load(&in, NULL, e);
     ok = ok && f->all.each &&
          (tiles ? by_tiles(f, &to, r, e) : img && by_pixels(f, img, s, threads, e));

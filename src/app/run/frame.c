@@ -388,12 +388,11 @@ static bool make_in_tiles(frame_way *y, err *e) {
 /* Returns whether the image does not fit into the memory. Most do, which is told without the
  * kernel; *known is false where that is needed and cannot be had. */
 static bool is_too_large(const frame_way *y, bool *known, err *e) {
-    const image_header *h = image_reader_header(y->in.from);
     *known = true;
-    if (!fits_perhaps_not(&y->out, h)) return false;
+    if (!fits_perhaps_not(&y->out, y->in.from)) return false;
     queue_bloom *b = open_bloom(y->w, e);
     *known = b != NULL;
-    bool is = b && fits_not(&y->out, h, b->bloom);
+    bool is = b && fits_not(&y->out, y->in.from, b->bloom);
     if (b) give_bloom(y->w->on, b);
     return is;
 }

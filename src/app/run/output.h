@@ -34,6 +34,9 @@ bool output_stamp(image_header *h, const settings *s, const char *input, err *e)
 
 /* Returns how a picture of such an image is made. The log says once in a run what it leaves out. */
 preview_options output_view(const output *o, const image_header *h);
+/* Returns the bytes of an input and an output that stand in memory, since they are streams. */
+uint64_t output_stream_bytes(const output *o, const char *input, const image_header *h);
+
 /* Returns true if the file's extension makes it a picture. */
 bool output_is_picture(const char *path);
 

@@ -103,6 +103,7 @@ static bool make_stream(piped *p, err *e) {
              make(p, in.path, in.format, in.count - 1, e);
         if (!ok) rename_input(in.path, in.count, e);
     }
+    if (ok) rename_input(in.path, in.count + 1, e); /* where the next image could not be had */
     stream_close(&in);
     return !e->code;
 }

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "image/flat/raw.h"
-#include "image/image.h"
+#include "image/format.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -36,6 +36,8 @@ bool stream_open(stream *s, const char *raw, err *e) {
 
 void stream_close(stream *s) {
     if (s->fd >= 0) close(s->fd);
+    mem_give(s->counted);
+    s->counted = 0;
     s->fd = -1;
 }
 
@@ -59,6 +61,8 @@ static ptrdiff_t read_fully(stream *s, void *to, size_t n, err *e) {
 }
 
 static bool put(stream *s, const void *from, size_t n, err *e) {
+    if (!mem_take(n, "standard input", e)) return false;
+    s->counted += n;
     for (size_t done = 0; done < n;) {
         ssize_t k = write(s->fd, (const char *)from + done, n - done);
         if (k < 0 && errno == EINTR) continue;
@@ -114,29 +118,33 @@ static bool copy_pfm(stream *s, err *e) {
     if (!sized)
         return err_set(e, ERR_DATA, "the head of PFM image %zu of standard input is damaged",
                        s->count + 1);
-    return put(s, head, n, e) && copy(s, (uint64_t)w * h * (head[1] == 'F' ? 3 : 1) * 4, e);
+    uint64_t bytes = (uint64_t)w * h * (head[1] == 'F' ? 3 : 1) * 4;
+    return mem_check(bytes, "an image of standard input", e) && put(s, head, n, e) &&
+           copy(s, bytes, e);
 }
 
 bool stream_next(stream *s, err *e) {
+    uint8_t first[IMAGE_HEAD];
     char head[RAW_HEAD];
-    ptrdiff_t n = read_fully(s, head, 3, e);
+    ptrdiff_t n = read_fully(s, first, sizeof first, e);
     if (n <= 0) {
         if (n == 0 && !s->count) err_set(e, ERR_NO_INPUT, "standard input is empty");
         return false;
     }
-    memcpy(s->ahead, head, (size_t)n);
+    memcpy(s->ahead, first, (size_t)n);
     s->n = (size_t)n;
     bool ok = new_file(s, e);
     if (ok && s->width) {
-        ok = put(s, head, raw_head(head, s->format, s->width, s->height, s->channels), e) &&
+        ok = mem_check(s->frame_bytes, "an image of standard input", e) &&
+             put(s, head, raw_head(head, s->format, s->width, s->height, s->channels), e) &&
              copy(s, s->frame_bytes, e);
-    } else if (ok && n == 3 && head[0] == 'P' && (head[1] == 'F' || head[1] == 'f') &&
-               isspace((unsigned char)head[2])) {
+    } else if (ok && n >= 3 && first[0] == 'P' && (first[1] == 'F' || first[1] == 'f') &&
+               isspace(first[2])) {
         strcpy(s->format, "pfm");
         ok = copy_pfm(s, e);
     } else if (ok) {
         strcpy(s->format, "exr");
-        ok = copy(s, UINT64_MAX, e);
+        ok = image_is_known(s->path, first, (size_t)n, e) && copy(s, UINT64_MAX, e);
     }
     s->count += ok;
     return ok;

@@ -19,6 +19,7 @@ typedef struct {
     char format[8];    /* of the image: "raw", "gbr", "pfm" or "exr"; "exr" stands for all
                           that come alone */
     size_t count;      /* images so far */
+    uint64_t counted;  /* bytes of that file that mem_take knows */
     uint8_t ahead[16]; /* bytes that were read to know the format, */
     size_t n;          /* the number of these bytes */
 } stream;

@@ -219,5 +219,6 @@ uint64_t targets_bytes(const output *o, const stages_in *in, const image_header 
         some = max_u64(some, pixel * image_width(p) * rows_some(p, chunk));
     }
     uint64_t picture = output_is_picture(o->path) ? picture_rows_bytes(o, head) : 0;
-    return most * threads * TIMES + some + picture;
+    return most * threads * TIMES + some + picture +
+           output_stream_bytes(o, image_reader_path(in->from), head);
 }
