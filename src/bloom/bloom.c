@@ -434,8 +434,9 @@ int bloom_forecast(const bloom *b, const image_header *h, plan_precision precisi
  * software has all of its buffers there, a GPU what travels there and back. 0 for the CPU. */
 static uint64_t device_bytes(const bloom *b, const plan_request *ask) {
     if (b->s.device && strcmp(b->s.device, "cpu") == 0) return 0;
-    bloom_forecasts f = {.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", NULL)};
-    int best = f.each ? session_forecast(b->session, ask, &f, NULL) : -1;
+    err ignored = {0};
+    bloom_forecasts f = {.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", &ignored)};
+    int best = f.each ? session_forecast(b->session, ask, &f, &ignored) : -1;
     engine_class class = best >= 0 ? f.device[best].class : ENGINE_CPU;
     uint64_t bytes = 0;
     if (class != ENGINE_CPU) {
@@ -468,7 +469,9 @@ uint64_t bloom_whole_bytes(const bloom *b, const image_header *h) {
         plan_request ask;
         plan p;
         const image_header one = {.format = h->format, .part = &h->part[i], .parts = 1};
-        if (!first_request(b, &one, b->s.precision, &ask, NULL) || !plan_make(&p, &ask, NULL))
+        err ignored = {0};
+        if (!first_request(b, &one, b->s.precision, &ask, &ignored) ||
+            !plan_make(&p, &ask, &ignored))
             continue;
         /* The taps, the tail and the ledger's table, two copies while the spectrum is made, and
          * four times as much in the spectrum that others are resampled from. */

@@ -5,7 +5,8 @@
  * changed in place: colour groups are convolved, data channels stay as they are, `window` may
  * change the data window, `emit_layer` adds channels, and `half_overflow` may turn half channels
  * into float. Several threads may bloom images with one bloom at the same time. A bloom knows
- * nothing of JSON or of the command line. */
+ * nothing of JSON or of the command line. An `err` of this folder is never NULL: failures that do
+ * not count go to one that is ignored. */
 #ifndef BLOOM_BLOOM_H
 #define BLOOM_BLOOM_H
 

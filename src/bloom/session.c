@@ -294,7 +294,7 @@ const session_size *session_size_take(session *s, const kernel_need *need, err *
         par_resume(s->threads);
     }
     if (n && n->why.code) {
-        if (e) *e = n->why;
+        *e = n->why;
         n->users--;
         n = NULL;
     }

@@ -90,10 +90,11 @@ static bool start_device(void *ctx, size_t i, int who, err *e) {
 /* Makes a queue for each device that can do the work, or none where that is unknown: the run itself
  * will then say what is wrong. */
 static void queue_all(sequence *q, const bloom_settings *s, image_reader *r, const char *kernel) {
-    bloom *b = r ? bloom_open_on(s, kernel, q->devices, NULL) : NULL;
+    err ignored = {0};
+    bloom *b = r ? bloom_open_on(s, kernel, q->devices, &ignored) : NULL;
     bloom_forecasts f = {0};
     if (b) f.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", NULL);
-    if (f.each && bloom_forecast(b, image_reader_header(r), s->precision, &f, NULL) < 0)
+    if (f.each && bloom_forecast(b, image_reader_header(r), s->precision, &f, &ignored) < 0)
         f.devices = 0;
     starting all = {.devices = q->devices, .f = &f};
     par_for(q->maker->threads, f.devices, start_device, &all, NULL);
