@@ -267,7 +267,7 @@ static void repair_takes_the_nearest_ring(void **state) {
         err e = {0};
         double added, sum = 0;
         memcpy(got, v, sizeof v);
-        CHECK_OK(repair_plane(&added, &(repair_request){got, PIXEL_FLOAT, SW, SH, true},
+        CHECK_OK(repair_plane(&added, &(repair_request){got, PIXEL_FLOAT, SW, SH, true, 0, 0},
                               make_threads(), &e),
                  e);
         for (int i = 0; i < SW * SH; i++) {
@@ -277,7 +277,7 @@ static void repair_takes_the_nearest_ring(void **state) {
         }
         CHECK_LE(fabs(added - sum), 1e-12 * sum);
         memcpy(got, v, sizeof v);
-        CHECK_OK(repair_plane(&added, &(repair_request){got, PIXEL_FLOAT, SW, SH, false},
+        CHECK_OK(repair_plane(&added, &(repair_request){got, PIXEL_FLOAT, SW, SH, false, 0, 0},
                               make_threads(), &e),
                  e);
         assert_true(added == 0);
@@ -286,9 +286,9 @@ static void repair_takes_the_nearest_ring(void **state) {
     uint16_t half[4] = {half_from_float(2), 0x7e00, 0x7c00, half_from_float(4)};
     err e = {0};
     double added;
-    CHECK_OK(
-        repair_plane(&added, &(repair_request){half, PIXEL_HALF, 4, 1, true}, make_threads(), &e),
-        e);
+    CHECK_OK(repair_plane(&added, &(repair_request){half, PIXEL_HALF, 4, 1, true, 0, 0},
+                          make_threads(), &e),
+             e);
     assert_true(half_to_float(half[1]) == 2 && half_to_float(half[2]) == 4 && added == 6);
 }
 
