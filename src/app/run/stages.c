@@ -47,6 +47,8 @@ bool stages_in_open(stages_in *in, image_reader *from, const settings *s, par *t
     bool ok = in->step && image_header_copy(&in->head, h, e);
     if (!ok) return false;
     output_packing(&in->head, s);
+    bool picture = s->output && output_is_picture(s->output); /* is made from the top down */
+    for (int i = 0; picture && i < h->parts; i++) in->head.part[i].order = LINES_INCREASING;
     if (s->pixels == PIXELS_FLOAT) ok = output_types(&in->head, s, PIXEL_HALF, PIXEL_FLOAT, e);
     for (int i = 0; ok && i < h->parts; i++)
         ok = colours_in(&in->step[i], &in->head.part[i], h->format, s, e);
