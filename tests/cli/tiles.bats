@@ -235,7 +235,8 @@ PY
 CASES
     "$FFTBLOOM" in.exr kernel.exr -o png:- --device cpu --mem-limit 9MB >stream.png
     "$FFTBLOOM" in.exr kernel.exr -o tiled.png --device cpu --mem-limit 9MB
-    cmp stream.png tiled.png
+    # A stream stands in memory, so its tiles may be others.
+    oiiotool stream.png tiled.png --fail 0.0001 --failpercent 0.1 --hardfail 0.005 --diff
     # What fails leaves nothing.
     refused 75 "nor do the smallest tiles" -q in.exr kernel.exr -o none.png --before no.png --device cpu --mem-limit 3MB
     [ ! -e none.png ]
