@@ -2,12 +2,14 @@
 # Runs every file of unit tests and every bats file against the build in $1, as many at a time as there
 # are processors (JOBS=1: one after the other). Prints one line each, the output of those that fail,
 # and a closing count. Tests that need something that is missing skip and say so.
-# ONLY='apply sequence test_plan' runs those alone.
+# ONLY='apply sequence test_plan' runs those alone; FILTER is a regular expression of names of tests in
+# bats files.
 build=$(realpath "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
 export build root FFTBLOOM=$build/fftbloom FFTBLOOM_ROOT=$root
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS=suppressions=$root/tests/lsan.supp:print_suppressions=0
+export TSAN_OPTIONS=suppressions=$root/tests/tsan.supp
 all=$(mktemp -d)
 export all
 trap 'rm -rf "$all"' EXIT
@@ -19,7 +21,7 @@ run_one() { # a file of unit tests or a bats file; each has a cache and a folder
     export TEST_TMP=$all/$name.tmp FFTBLOOM_CACHE_DIR=$all/$name.cache
     mkdir "$TEST_TMP" "$FFTBLOOM_CACHE_DIR"
     case $name in
-    *.bats) bats --tap "$1" ;;
+    *.bats) bats --tap ${FILTER:+--filter "$FILTER"} "$1" ;;
     *) "$build/tests/unit" "$name" ;;
     esac >"$log" 2>&1
     status=$?
