@@ -5,7 +5,7 @@
 
 #include "lab/lab.h"
 
-extern const lab_cpu_form LAB_DFT, LAB_CT2_RECURSIVE, LAB_CT2_DIT, LAB_CT2_DIF;
+extern const lab_cpu_form LAB_DFT, LAB_CT2_RECURSIVE, LAB_CT2_DIT, LAB_CT2_DIF, LAB_LANES;
 
 typedef bool lab_program_form(lab_program *to, const lab_ask *ask, err *e);
 lab_program_form lab_ct2_stages, lab_ct2_axis, lab_stockham2, lab_stockham2_wide, lab_stockham4,

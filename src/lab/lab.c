@@ -38,6 +38,8 @@ const lab_transform LAB_TRANSFORMS[] = {
     CPU("ct2-recursive", LAB_CT2_RECURSIVE, "Cooley-Tukey radix 2, recursive"),
     CPU("ct2-dit", LAB_CT2_DIT, "Cooley-Tukey radix 2, decimation in time, in place"),
     CPU("ct2-dif", LAB_CT2_DIF, "Cooley-Tukey radix 2, decimation in frequency, in place"),
+    {"lanes", "CPU: one line in each SIMD lane, in two levels of the caches", lab_takes_smooth,
+     &LAB_LANES, NULL, NULL, true},
     GPU("ct2-stages", lab_ct2_stages, "Cooley-Tukey radix 2, one dispatch per stage"),
     GPU("ct2-axis", lab_ct2_axis, "Cooley-Tukey radix 2, one dispatch per axis"),
     GPU("stockham2", lab_stockham2, "Stockham radix 2, one dispatch per axis"),
