@@ -191,7 +191,7 @@ $(BUILD)/assets/%: %.c $(LIB) Makefile
 
 .PHONY: assets
 assets: $(MAKERS) $(PROG)
-	@tests/make_assets.sh $(BUILD)/assets $(PROG) .
+	@tests/make_assets.sh $(BUILD)/assets .
 
 # --- tests --------------------------------------------------------------------------------------
 LAB_TESTS := $(wildcard tests/*/test_lab*.c tests/*/test_nabla*.c tests/*/test_article*.c)

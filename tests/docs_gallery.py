@@ -20,9 +20,9 @@ These kernels come with the program. A name can stand wherever a kernel can:
 
     fftbloom in.exr -k sunstar -o out.exr
 
-Each is made from the recipe beside it in [kernels/](../kernels/), which can be changed and made again: `fftbloom kernel make kernels/sunstar.json --param blades=9 -o mine.exr` ([kernels.md](kernels.md)). Sizes suit pictures about 2000 pixels wide; `--kernel-scale` adapts them to others.
+Each is a recipe in [kernels/](../kernels/), which is made at its first use and kept in the cache. It can be changed and made again: `fftbloom kernel make sunstar --param blades=9 -o mine.exr` ([kernels.md](kernels.md)). Sizes suit pictures about 2000 pixels wide; `--kernel-scale` makes them again for others.
 
-The first picture is the kernel in false colours, over six decades. The second is its light by distance from the centre in taps, both logarithmic: the mean of each ring, per channel. The third is a street at night, 400 pixels wide, with the kernel at half its size (`--kernel-scale 0.5`), at exposure -3. `make gallery` makes this page.
+The first picture is the middle of the kernel in false colours, over six decades. The second is its light by distance from the centre in taps, both logarithmic: the mean of each ring, per channel. The third is a street at night, 400 pixels wide, with the kernel at half its size (`--kernel-scale 0.5`), at exposure -3. `make gallery` makes this page.
 """
 
 
@@ -80,9 +80,11 @@ def main():
         if not os.path.exists(f"kernels/{name}.json"):
             continue
         base = f"{FOLDER}/{name}"
-        shown = run("kernel", "show", name, "-o", f"{base}-kernel.png", "--json")
+        shown = run("kernel", "show", name, "-o", "out/whole.png", "--json")
+        run("kernel", "crop", name, "--taps", "300", "-o", "out/middle.exr")
+        run("kernel", "show", "out/middle.exr", "-o", f"{base}-kernel.png")
         profile(json.loads(shown)["rings"], f"{base}-profile.svg")
-        run(STREET, "-k", name, "-o", f"{base}.png", "--kernel-scale", SCALE, "--exposure", EXPOSURE)
+        run(STREET, "-k", name, "-o", f"{base}.png", "--kernel-scale", SCALE, "--exposure", EXPOSURE, "--padding", "mirror")
         relative = f"images/gallery/{name}"
         w, h = kernel["size"]
         page.append(

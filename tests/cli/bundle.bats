@@ -27,7 +27,8 @@ bundle() { # FOLDER
     [ "$status" -eq 0 ] || [ "$status" -eq 69 ]
     # Its kernels are found by their names.
     env -i "$TEST_TMP/moved/bin/fftbloom" kernel list | grep -q '^sunstar '
-    env -i "$TEST_TMP/moved/bin/fftbloom" kernel check halation | grep -q "$TEST_TMP/moved/.*halation.exr"
+    env -i "$TEST_TMP/moved/bin/fftbloom" kernel check star | grep -q "$TEST_TMP/moved/.*star.exr"
+    env -i HOME="$TEST_TMP" "$TEST_TMP/moved/bin/fftbloom" kernel check portrait | grep -q "$TEST_TMP/.cache/fftbloom/kernels/portrait-"
     run sh -c "ldd $TEST_TMP/moved/bin/fftbloom | grep '=>' | grep -vE 'moved/|libc.so|libm.so|ld-linux|vdso'"
     [ -z "$output" ]
 }

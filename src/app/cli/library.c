@@ -1,5 +1,7 @@
 #include "app/cli/library.h"
 
+#include "app/cli/kernel_shelf.h"
+#include "app/cli/keyed.h"
 #include "app/cli/options.h"
 #include "base/mem.h"
 
@@ -37,11 +39,16 @@ static bool is_name(const char *word) {
     return *word && !strpbrk(word, "./#%$@,: ");
 }
 
+/* Finds NAME.exr or NAME.json in the library. */
 static bool find(char to[LIBRARY_PATH], const char *word, const settings *s) {
+    static const char *const KIND[] = {"exr", "json"};
     char folder[LIBRARY_PATH];
     if (!is_name(word) || access(word, F_OK) == 0 || !library_folder(folder, s)) return false;
-    return snprintf(to, LIBRARY_PATH, "%s/%s.exr", folder, word) < LIBRARY_PATH &&
-           access(to, F_OK) == 0;
+    for (int i = 0; i < 2; i++)
+        if (snprintf(to, LIBRARY_PATH, "%s/%s.%s", folder, word, KIND[i]) < LIBRARY_PATH &&
+            access(to, F_OK) == 0)
+            return true;
+    return false;
 }
 
 static int by_name(const void *a, const void *b) {
@@ -55,9 +62,11 @@ void library_names(const settings *s, text *to) {
     DIR *dir = library_folder(folder, s) ? opendir(folder) : NULL;
     for (struct dirent *d; dir && n < MOST && (d = readdir(dir));) {
         char *dot = strrchr(d->d_name, '.');
-        if (!dot || strcmp(dot, ".exr") != 0) continue;
+        if (!dot || (strcmp(dot, ".exr") != 0 && strcmp(dot, ".json") != 0)) continue;
         *dot = 0;
-        if (is_name(d->d_name) && (name[n] = mem_str(d->d_name, NULL))) n++;
+        bool twice = false;
+        for (int i = 0; i < n && !twice; i++) twice = strcmp(name[i], d->d_name) == 0;
+        if (!twice && is_name(d->d_name) && (name[n] = mem_str(d->d_name, NULL))) n++;
     }
     if (dir) closedir(dir);
     qsort(name, (size_t)n, sizeof name[0], by_name);
@@ -85,9 +94,28 @@ static bool no_such(const char *word, const settings *s, err *e) {
     return false;
 }
 
+static bool is_recipe(const char *path) {
+    return strcmp(path + strlen(path) - 5, ".json") == 0;
+}
+
 char *library_path(char room[LIBRARY_PATH], char *word, const settings *s, err *e) {
     if (!is_name(word) || access(word, F_OK) == 0) return word;
-    return find(room, word, s) ? room : (no_such(word, s, e), NULL);
+    if (!find(room, word, s)) return no_such(word, s, e), NULL;
+    return !is_recipe(room) || kernel_shelf_path(room, room, 1, s, e) ? room : NULL;
+}
+
+const char *library_name_of(char room[LIBRARY_PATH], const char *path, const settings *s) {
+    char folder[LIBRARY_PATH], recipe[2 * LIBRARY_PATH];
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    if (!slash || !dot || dot < slash || strcmp(dot, ".exr") != 0 || !library_folder(folder, s))
+        return NULL;
+    size_t n = (size_t)(dot - slash) - 1;
+    bool shipped = strncmp(path, folder, (size_t)(slash - path)) == 0 &&
+                   !folder[(size_t)(slash - path)];
+    if (!shipped && n > 17 && slash[n - 16] == '-') n -= 17; /* the hash of an entry of the cache */
+    snprintf(room, LIBRARY_PATH, "%.*s", (int)n, slash + 1);
+    snprintf(recipe, sizeof recipe, "%s/%s.json", folder, room);
+    return shipped || (n < (size_t)(dot - slash) - 1 && access(recipe, F_OK) == 0) ? room : NULL;
 }
 
 bool library_set_kernel(settings *s, uint32_t users, err *e) {
@@ -102,6 +130,15 @@ bool library_set_kernel(settings *s, uint32_t users, err *e) {
     if (!is_name(word) || access(word, F_OK) == 0) return true;
     if (users == FOR_BENCH && !word[strspn(word, "0123456789")]) return true;
     if (!find(path, word, s)) return no_such(word, s, e);
+    /* A recipe is made at the size that is wanted, where that is known already: stretching would
+     * make squares of its core. */
+    const option *sized = option_find("kernel_scale", users);
+    bool varies = sized && s->value[sized - OPTIONS].text &&
+                  keyed_is(s->value[sized - OPTIONS].text);
+    double scale = s->bloom.kernel_relative || varies ? 0 : s->bloom.kernel.size;
+    bool recipe = is_recipe(path);
+    if (recipe && !kernel_shelf_path(path, path, scale > 0 ? scale : 1, s, e)) return false;
+    if (recipe && scale > 0) s->bloom.kernel.size = 1;
     char where[4200];
     snprintf(where, sizeof where, "%s", is->where ? is->where : "");
     return settings_set(s, (int)(o - OPTIONS), path,

@@ -18,6 +18,10 @@ char *library_path(char room[LIBRARY_PATH], char *word, const settings *s, err *
  * ERR_NO_INPUT, and with the nearest names, where a word names nothing. */
 bool library_set_kernel(settings *s, uint32_t users, err *e);
 
+/* Writes the name of the shipped kernel whose file this is, or that was made of its recipe, and
+ * returns it: other machines have copies of their own. Returns NULL for other files. */
+const char *library_name_of(char room[LIBRARY_PATH], const char *path, const settings *s);
+
 /* Writes the library's folder; returns false where there is none. */
 bool library_folder(char to[LIBRARY_PATH], const settings *s);
 /* Appends the names of its kernels, sorted, with blanks between them. */

@@ -142,18 +142,6 @@ static bool check_words(const farm *f, err *e) {
     return true;
 }
 
-/* Returns the name of a shipped kernel, in `room`, where `path` is its file: workers have a copy
- * of their own. Returns NULL for other files. */
-static const char *shipped_name(const settings *s, const char *path, char room[LIBRARY_PATH]) {
-    if (!library_folder(room, s)) return NULL;
-    size_t folder = strlen(room), n = strlen(path);
-    if (n < folder + 6 || strncmp(path, room, folder) != 0 || path[folder] != '/' ||
-        strcmp(path + n - 4, ".exr") != 0)
-        return NULL;
-    snprintf(room, LIBRARY_PATH, "%.*s", (int)(n - folder - 5), path + folder + 1);
-    return room;
-}
-
 /* Returns what must stand before a path: tasks of OpenJD do not start in our working folder. */
 static const char *path_start(const farm *f, const option *o, const char *value) {
     bool moves = f->c->s.farm == FARM_OPENJD && o->type == OPTION_PATH && value[0] != '/';
@@ -175,10 +163,10 @@ static bool make_flags(farm *f, err *e) {
             (f->c->s.keys && v->where && strcmp(v->where, f->c->s.keys) == 0) ||
             !option_has_effect(&f->c->s, FOR_APPLY, o))
             continue;
-        bool no = strncmp(option_flag(o, name), "--no-", 5) == 0, openjd = s->farm == FARM_OPENJD;
+        bool no = strncmp(option_flag(o, name), "--no-", 5) == 0;
         char room[LIBRARY_PATH];
-        const char *kernel =
-            openjd && strcmp(o->name, "kernel") == 0 ? shipped_name(s, v->text, room) : NULL;
+        const char *kernel = strcmp(o->name, "kernel") == 0 ? library_name_of(room, v->text, s)
+                                                            : NULL;
         text_add(&f->flag[f->flags++], "--%s=%s%s", name + (no ? 5 : 2),
                  kernel ? "" : path_start(f, o, v->text), kernel ? kernel : v->text);
     }

@@ -1,5 +1,6 @@
 /* kernel_convert.c - `fftbloom kernel convert`: brings kernels from and to the conventions of other
  * tools. */
+#include "app/cli/kernel_recipe.h"
 #include "app/cli/library.h"
 #include "app/cli/options.h"
 #include "app/kernel/kernel_actions.h"

@@ -9,20 +9,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-bool kernel_read_taps(uint32_t to[2], const char *from, err *e) {
-    unsigned w, h;
-    char x, more;
-    int n = sscanf(from, "%u%c%u%c", &w, &x, &h, &more);
-    if (!(n == 1 || (n == 3 && x == 'x')) || from[0] == '-')
-        return err_set(e, ERR_USAGE, "--taps must be N or WxH, such as 256 or 300x200, not '%s'",
-                       from);
-    to[0] = w;
-    to[1] = n == 3 ? h : w;
-    if (to[0] < 1 || to[1] < 1 || to[0] > PSF_SIDE || to[1] > PSF_SIDE)
-        return err_set(e, ERR_USAGE, "--taps %s: a side must have 1 to %d taps", from, PSF_SIDE);
-    return true;
-}
-
 bool kernel_load(kernel_source *in, lint *l, const cli *c, const char *path, err *e) {
     if (!kernel_source_load(in, path, c->threads, e)) return false;
     if (in->is_spectrum)

@@ -7,7 +7,6 @@
 #include "kernel/lint.h"
 
 /* Reads --taps, "256" or "300x200". */
-bool kernel_read_taps(uint32_t to[2], const char *from, err *e);
 
 /* Reads the kernel of a file and the linter's numbers. Free `in` with kernel_source_free, also
  * after a failure. */

@@ -1,4 +1,5 @@
 /* kernel_list.c - `fftbloom kernel list`: the kernels that are shipped with the program. */
+#include "app/cli/kernel_recipe.h"
 #include "app/cli/library.h"
 #include "app/kernel/kernel_actions.h"
 #include "base/json_out.h"
@@ -7,34 +8,58 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+/* What the list says of a kernel. */
+typedef struct {
+    char path[LIBRARY_PATH + 300], about[400];
+    uint32_t w, h;
+} listed;
+
+static bool look_at_image(listed *l, par *threads, err *e) {
+    image_reader *in = image_open(l->path, NULL, threads, e);
+    if (!in) return false;
+    const image_part *p = &image_reader_header(in)->part[0];
+    const image_attr *a = image_find_attr(p, "comments");
+    if (a) snprintf(l->about, sizeof l->about, "%.*s", (int)a->bytes, (const char *)a->data);
+    l->w = image_width(p), l->h = image_height(p);
+    image_close(&in);
+    return true;
+}
+
+static bool look_at_recipe(listed *l, par *threads, err *e) {
+    kernel_recipe r = {0};
+    bool ok = kernel_recipe_file(&r, l->path, threads, e);
+    if (ok) snprintf(l->about, sizeof l->about, "%s", r.about ? r.about : "");
+    l->w = r.w, l->h = r.h;
+    kernel_recipe_free(&r);
+    return ok;
+}
 
 static void tell(const char *folder, const char *name, par *threads, json_out *j, text *out) {
-    char path[LIBRARY_PATH + 300], about[400] = "";
+    listed l = {.w = 0};
     err why = {0};
-    snprintf(path, sizeof path, "%s/%s.exr", folder, name);
-    image_reader *in = image_open(path, NULL, threads, &why);
-    if (!in) {
+    snprintf(l.path, sizeof l.path, "%s/%s.exr", folder, name);
+    bool is_image = access(l.path, F_OK) == 0;
+    if (!is_image) snprintf(l.path, sizeof l.path, "%s/%s.json", folder, name);
+    if (!(is_image ? look_at_image : look_at_recipe)(&l, threads, &why)) {
         log_warn("%s", why.msg);
         return;
     }
-    const image_part *p = &image_reader_header(in)->part[0];
-    const image_attr *a = image_find_attr(p, "comments");
-    if (a) snprintf(about, sizeof about, "%.*s", (int)a->bytes, (const char *)a->data);
     if (j) {
         json_object(j, NULL);
         json_string(j, "name", name);
-        json_string(j, "about", about);
-        json_uints(j, "size", (uint32_t[]){image_width(p), image_height(p)}, 2);
-        json_string(j, "path", path);
+        json_string(j, "about", l.about);
+        json_uints(j, "size", (uint32_t[]){l.w, l.h}, 2);
+        json_string(j, "path", l.path);
         json_close(j);
     } else {
-        char shown[sizeof path];
+        char shown[sizeof l.path];
         text_clean(shown, sizeof shown, name);
         text_add(out, "%-18s", shown);
-        text_add_clean(out, about);
+        text_add_clean(out, l.about);
         text_add(out, "\n");
     }
-    image_close(&in);
 }
 
 int kernel_list(cli *c, text *out, err *e) {

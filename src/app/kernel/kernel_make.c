@@ -1,7 +1,7 @@
 /* kernel_make.c - `fftbloom kernel make` and `models`: kernels by formula and by diffraction. */
+#include "app/cli/kernel_recipe.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
-#include "app/kernel/kernel_recipe.h"
 #include "app/run/file_set.h"
 #include "app/run/output.h"
 #include "base/json_out.h"
@@ -94,57 +94,6 @@ int kernel_models(cli *c, text *out, err *e) {
 
 /* --- make ------------------------------------------------------------------------------------- */
 
-static bool set_text(image_part *part, const char *name, const char *value, err *e) {
-    return image_set_attr(part, name, "string", value, (uint32_t)strlen(value), e);
-}
-
-/* Adds how the kernel was made: the recipe, and of a single model each parameter. */
-static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t channels, err *e) {
-    const model_request *q = &r->layer[0].request;
-    const primaries_row *colours = NULL;
-    double p[MODEL_PARAMETERS];
-    text json = {0};
-    kernel_recipe_json(r, &json);
-    bool ok = set_text(part, "fftbloom.recipe", json.s, e) &&
-              set_text(part, "software", "fftbloom " VERSION, e) &&
-              (!r->about || set_text(part, "comments", r->about, e)) && model_resolve(p, q, e) &&
-              image_set_attr(part, "fftbloom.fade", "double", &r->fade, sizeof r->fade, e);
-    text_free(&json);
-    if (r->layers == 1) ok = ok && set_text(part, "fftbloom.model", q->of->name, e);
-    for (int i = 0; ok && r->layers == 1 && i < model_parameters(q->of); i++) {
-        char name[64];
-        snprintf(name, sizeof name, "fftbloom.%s", q->of->parameter[i].name);
-        ok = image_set_attr(part, name, "double", &p[i], sizeof p[i], e);
-    }
-    for (int i = 0; i < r->layers; i++)
-        if (r->layer[i].request.of->spectrum != MODEL_GREY) colours = r->layer[i].request.colours;
-    if (!ok || channels == 1) return ok;
-    float xy[8];
-    primaries_to_floats(xy, &colours->is);
-    return image_set_attr(part, "chromaticities", "chromaticities", xy, sizeof xy, e);
-}
-
-static image *to_image(float *plane[], uint32_t channels, const kernel_recipe *r, err *e) {
-    static const char *const NAME[2][MODEL_CHANNELS] = {{"Y"}, {"R", "G", "B"}};
-    image_part part = {.data = {0, 0, (int32_t)r->w - 1, (int32_t)r->h - 1},
-                       .aspect = 1,
-                       .packing = COMPRESSION_ZIP};
-    part.display = part.data;
-    const image_header plain = {"exr", &part, 1};
-    image_header head;
-    if (!image_header_copy(&head, &plain, e)) return NULL;
-    bool ok = add_attributes(&head.part[0], r, channels, e);
-    for (uint32_t c = 0; c < channels && ok; c++)
-        ok = image_add_channel(&head.part[0], NAME[channels > 1][c], PIXEL_FLOAT, e);
-    image *img = ok ? image_new(&head, e) : NULL;
-    image_header_free(&head);
-    for (uint32_t c = 0; c < channels && img; c++) {
-        int at = image_find_channel(&img->head.part[0], NAME[channels > 1][c]);
-        memcpy(img->plane[0][at], plane[c], (size_t)r->w * r->h * sizeof(float));
-    }
-    return img;
-}
-
 /* Warns of a layer of which less than this falls on its taps: it is not what was asked for. Of taps
  * that were chosen here, which only the largest size can fail, the limit is told as a note. */
 static void tell_loss(const kernel_recipe *r, par *threads) {
@@ -214,10 +163,10 @@ int kernel_make(cli *c, text *out, err *e) {
     uint32_t channels = 0;
     image *img = NULL;
     ticker *told = ticker_open("kernel make");
-    if (kernel_recipe_read(&r, c, c->word[1], e) && apart(c, e) &&
+    if (kernel_recipe_read(&r, &c->s, c->threads, c->word[1], e) && apart(c, e) &&
         kernel_may_write(&c->s, &status, e) &&
         kernel_recipe_make(plane, &channels, &r, c->threads, e) &&
-        (img = to_image(plane, channels, &r, e)) &&
+        (img = kernel_recipe_image(plane, channels, &r, e)) &&
         kernel_save(c, img, output_is_picture(c->s.output), &status, e)) {
         tell_loss(&r, c->threads);
         if (c->s.json) tell_json(c, &r, channels, out);

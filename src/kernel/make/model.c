@@ -289,6 +289,12 @@ static void mean_of(const maker *m, double x, double y, double sum[MODEL_CHANNEL
         add_far(m, x * m->turn_c + y * m->turn_s, y * m->turn_c - x * m->turn_s, sum);
         return;
     }
+    /* A line that is exactly 0 in a pixel's middle is 0 all over it. */
+    if (!m->grid && m->of->mirrors && away > NEAR) {
+        double px = x * m->turn_c + y * m->turn_s, py = y * m->turn_c - x * m->turn_s, all = 0;
+        for (uint32_t c = 0; c < m->channels; c++) all += m->of->light(m->p, px, py, c);
+        if (all == 0) return;
+    }
     bool smooth = !m->grid && m->of->smooth && m->of->smooth(m->p);
     int n = (int)clamp_double(STEEP / fmax(away, 1), smooth ? 1 : COARSE, FINE);
     for (int i = 0; i < n * n; i++) {

@@ -58,6 +58,8 @@ typedef struct model {
     bool (*opening)(pupil *to, const double *p);
     /* Returns whether far from the centre a pixel's middle is as good as its mean. NULL: never. */
     bool (*smooth)(const double *p);
+    /* Computes what `light` needs of all its parameters, behind them. NULL: nothing. */
+    void (*prepare)(double *p);
 } model;
 
 #define MODEL_GREEN 550.0
@@ -107,6 +109,8 @@ model_request model_defaults(const model *m);
 /* Sets one value from text such as "radius=3", "pitch=4um" or "light=sodium". Fails with ERR_USAGE;
  * the message has the names of the parameters, or the range. */
 bool model_set(model_request *r, const char *assignment, err *e);
+/* Makes the pattern `scale` times as large: lengths in pixels, and what the camera says of them. */
+void model_scale(model_request *r, double scale);
 /* Returns whether model_set takes this name for the model: its own parameters, and what is common
  * to all models as far as it has an effect on this one. */
 bool model_takes(const model *m, const char *name);

@@ -158,6 +158,8 @@ bool model_set(model_request *r, const char *assignment, err *e) {
 
 /* --- units --- */
 
+static const double FILM_PITCH = 12; /* of a frame of Super 35 in 2K */
+
 static double tangent(double degrees) {
     double a = degrees * STEADY_PI / 180;
     return steady_sin(a) / steady_cos(a);
@@ -182,7 +184,6 @@ static double find_view(const double *s) {
 }
 
 static bool resolve_length(double *to, const model_request *r, int i, err *e) {
-    static const double FILM_PITCH = 12; /* of a frame of Super 35 in 2K */
     const model_parameter *p = &r->of->parameter[i];
     double pitch = find_pitch(r->setup), view = find_view(r->setup), v = r->value[i];
     if (p->kind == MODEL_FILM && r->unit[i] == UNIT_UM && !(pitch > 0)) pitch = FILM_PITCH;
@@ -203,6 +204,18 @@ static bool resolve_length(double *to, const model_request *r, int i, err *e) {
                        p->name, r->of->name, *to, high);
     if (p->kind != MODEL_FILM) *to = fmax(*to, p->min);
     return true;
+}
+
+void model_scale(model_request *r, double scale) {
+    double *s = r->setup;
+    for (int i = 0; i < model_parameters(r->of); i++) {
+        model_kind kind = r->of->parameter[i].kind;
+        if (kind == MODEL_FILM && r->unit[i] == UNIT_UM && !(find_pitch(s) > 0))
+            s[SETUP_PITCH] = FILM_PITCH;
+        if (is_length(kind) && r->unit[i] == UNIT_PLAIN) r->value[i] *= scale;
+        if (kind == MODEL_VIEW) r->value[i] /= scale;
+    }
+    s[SETUP_PITCH] /= scale, s[SETUP_WIDTH] *= scale;
 }
 
 bool model_resolve(double to[MODEL_PARAMETERS], const model_request *r, err *e) {
@@ -228,6 +241,7 @@ bool model_resolve(double to[MODEL_PARAMETERS], const model_request *r, err *e) 
                            r->setup[SETUP_FNUMBER], to[i], p->max);
         to[i] = fmax(to[i], p->min);
     }
+    if (r->of->prepare) r->of->prepare(to);
     if (r->light->power || r->light->line > 0 || r->setup[SETUP_WAVELENGTH] > 0) return true;
     return err_set(e, ERR_USAGE, "light=%s needs wavelength=, in nanometres", r->light->name);
 }

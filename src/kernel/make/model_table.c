@@ -1,3 +1,4 @@
+#include "base/random.h"
 #include "base/steady.h"
 #include "kernel/make/model.h"
 
@@ -45,39 +46,80 @@ static double bell(double x, double y, double sigma) {
     return steady_exp(-0.5 * (x * x + y * y) / (sigma * sigma)) / (2 * STEADY_PI * sigma * sigma);
 }
 
-/* A line both ways along x: (1 + |x| / length)^-slope, and a bell across. */
-static double line(double x, double y, double length, double slope, double width) {
+/* A line both ways along x: (1 + |x| / length)^-slope, and a bell across that grows with the
+ * distance. */
+typedef struct {
+    double length, slope, width, grow;
+} line_shape;
+
+static double line(double x, double y, const line_shape *l) {
     static const double ROOT = 2.50662827463100050242; /* of 2 pi */
+    double far = fabs(x), width = l->width + l->grow * far;
     if (y * y > 80 * width * width) return 0;
-    return (slope - 1) / (2 * length) * steady_pow(1 + fabs(x) / length, -slope) *
+    return (l->slope - 1) / (2 * l->length) * steady_pow(1 + far / l->length, -l->slope) *
            steady_exp(-0.5 * y * y / (width * width)) / (ROOT * width);
 }
 
 /* Light that the film's base throws back makes a ring around every light, at the angle of total
- * reflection; it falls off to both sides. The red layer lies nearest to the base. */
+ * reflection; it falls off to both sides, as exp(-distance / fall) does but without an edge at the
+ * ring itself. The red layer lies nearest to the base. */
+static double halo(double off, double fall) {
+    double t = off / fall;
+    return steady_exp(1 - sqrt(1 + t * t));
+}
+
+/* The sum of the halo over the plane, by Simpson's rule. */
+static double whole_halo(double radius, double fall) {
+    enum { STEPS = 400 };
+    double end = radius + 40 * fall, sum = 0;
+    for (int i = 0; i <= STEPS; i++) {
+        double r = end * i / STEPS, weight = i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2;
+        sum += weight * r * halo(r - radius, fall);
+    }
+    return 2 * STEADY_PI * sum * end / STEPS / 3;
+}
+
 static double halation(const double *p, double x, double y, double channel) {
-    double radius = p[0], fall = p[1], share = p[2 + (int)channel], off = distance(x, y) - radius;
-    double whole = 2 * STEADY_PI * fall * (2 * radius + fall * steady_exp(-radius / fall));
-    return (1 - share) * bell(x, y, p[5]) + share * steady_exp(-fabs(off) / fall) / whole;
+    double share = p[2 + (int)channel], whole = p[6] > 0 ? p[6] : whole_halo(p[0], p[1]);
+    return (1 - share) * bell(x, y, p[5]) + share * halo(distance(x, y) - p[0], p[1]) / whole;
+}
+
+static void prepare_halation(double *p) {
+    p[6] = whole_halo(p[0], p[1]);
 }
 
 static bool is_wide_halo(const double *p) {
     return p[1] >= 3;
 }
 
+/* Returns the light of half a line, 1 on average: grooves are never equally deep. */
+static double arm(int i, double uneven) {
+    uint64_t state = (uint64_t)(i + 3) << 20;
+    return 1 + uneven * (2 * (double)(random_next(&state) >> 11) * 0x1p-53 - 1);
+}
+
 static double streak(const double *p, double x, double y, double colour) {
     int lines = (int)p[0];
-    double share = p[1], sum = 0;
+    const line_shape shape = {p[2], p[3], p[4], p[7]};
+    double share = p[1], sum = 0, c = 1, s = 0;
+    double step_c = p[9] != 0 || p[10] != 0 ? p[9] : steady_cos(STEADY_PI / lines);
+    double step_s = p[9] != 0 || p[10] != 0 ? p[10] : steady_sin(STEADY_PI / lines);
     (void)colour;
     for (int i = 0; i < lines; i++) {
-        double c = steady_cos(STEADY_PI * i / lines), s = steady_sin(STEADY_PI * i / lines);
-        sum += line(c * x + s * y, c * y - s * x, p[2], p[3], p[4]) / lines;
+        double along = c * x + s * y;
+        sum += line(along, c * y - s * x, &shape) * arm(2 * i + (along < 0), p[8]) / lines;
+        double turned = c * step_c - s * step_s;
+        s = s * step_c + c * step_s, c = turned;
     }
     return (1 - share) * bell(x, y, p[5]) + share * sum;
 }
 
+static void prepare_streak(double *p) {
+    p[9] = steady_cos(STEADY_PI / p[0]), p[10] = steady_sin(STEADY_PI / p[0]);
+}
+
 static bool is_wide_streak(const double *p) {
-    return p[4] >= 2;
+    return p[4] >= 1.2;
 }
 
 static int streak_mirrors(const double *p) {
@@ -86,11 +128,12 @@ static int streak_mirrors(const double *p) {
 
 static double anamorphic(const double *p, double x, double y, double channel) {
     double share = p[3 + (int)channel];
-    return (1 - share) * bell(x, y, p[6]) + share * line(x, y, p[0], p[1], p[2]);
+    const line_shape shape = {p[0], p[1], p[2], p[8]};
+    return (1 - share) * bell(x, y, p[6]) + share * line(x, y, &shape);
 }
 
 static bool is_wide_line(const double *p) {
-    return p[2] >= 2;
+    return p[2] >= 1.2;
 }
 
 static int anamorphic_mirrors(const double *p) {
@@ -184,7 +227,7 @@ static int star_mirrors(const double *p) {
 static bool aperture_opening(pupil *to, const double *p) {
     to->blades = p[1] < 3 ? 0 : (int)p[1];
     to->curvature = p[2];
-    to->shape = p[4] > 0 ? PUPIL_HEART : PUPIL_IRIS;
+    to->uneven = p[4];
     to->obstruction = p[5];
     to->vanes = (int)p[6];
     to->vane_width = p[7];
@@ -210,7 +253,8 @@ const model MODELS[] = {
      gaussian,
      NULL,
      NULL,
-     always},
+     always,
+     NULL},
     {"moffat",
      "A core with a power-law tail, as scattering makes it: (1 + (r / core)^2)^-slope.",
      {{"core", 2, 0.05, 1000, "radius of the core, in pixels", MODEL_LENGTH},
@@ -221,13 +265,15 @@ const model MODELS[] = {
      moffat,
      NULL,
      NULL,
-     always},
+     always,
+     NULL},
     {"disc",
      "A flat disc: a round aperture out of focus.",
      {{"radius", 16, 0.5, 4000, "in pixels", MODEL_LENGTH},
       {"edge", 1, 0.01, 1000, "its width, in pixels", MODEL_LENGTH}},
      MODEL_GREY,
      disc,
+     NULL,
      NULL,
      NULL,
      NULL},
@@ -237,6 +283,7 @@ const model MODELS[] = {
       {"width", 4, 0.1, 1000, "deviation, in pixels", MODEL_LENGTH}},
      MODEL_GREY,
      ring,
+     NULL,
      NULL,
      NULL,
      NULL},
@@ -252,21 +299,25 @@ const model MODELS[] = {
      halation,
      NULL,
      NULL,
-     is_wide_halo},
+     is_wide_halo,
+     prepare_halation},
     {"streak",
      "A star filter: lines through every light, from grooves in glass.",
      {{"lines", 2, 1, 16, "through the centre; each makes two points", MODEL_WHOLE},
-      {"share", 0.2, 0, 1, "of the light that the lines get", MODEL_NUMBER},
+      {"part", 0.2, 0, 1, "of the light that the lines get", MODEL_NUMBER},
       {"length", 20, 0.1, 4000, "where a line begins to fall off, in pixels", MODEL_LENGTH},
       {"slope", 2, 1.05, 20, "it falls as the distance to the power of minus this", MODEL_NUMBER},
       {"width", 0.5, 0.1, 1000, "deviation across a line, in pixels", MODEL_LENGTH},
       CORE,
-      {"turn", 45, -360, 360, "of the lines, in degrees", MODEL_NUMBER}},
+      {"turn", 45, -360, 360, "of the lines, in degrees", MODEL_NUMBER},
+      {"grow", 0, 0, 0.2, "of the width with the distance", MODEL_NUMBER},
+      {"uneven", 0, 0, 1, "how much the points differ in light", MODEL_NUMBER}},
      MODEL_GREY,
      streak,
      streak_mirrors,
      NULL,
-     is_wide_streak},
+     is_wide_streak,
+     prepare_streak},
     {"anamorphic",
      "The blue line that the cylinders of an anamorphic lens draw through every light.",
      {{"length", 60, 0.1, 4000, "where the line begins to fall off, in pixels", MODEL_LENGTH},
@@ -276,18 +327,21 @@ const model MODELS[] = {
       {"green", 0.06, 0, 1, "of green", MODEL_NUMBER},
       {"blue", 0.18, 0, 1, "of blue", MODEL_NUMBER},
       CORE,
-      {"turn", 0, -360, 360, "of the line, in degrees", MODEL_NUMBER}},
+      {"turn", 0, -360, 360, "of the line, in degrees", MODEL_NUMBER},
+      {"grow", 0, 0, 0.2, "of the width with the distance", MODEL_NUMBER}},
      MODEL_TINTED,
      anamorphic,
      anamorphic_mirrors,
      NULL,
-     is_wide_line},
+     is_wide_line,
+     NULL},
     {"spencer",
      "Glare in the human eye, the four terms of Spencer et al.; dark-adapted with a coloured ring.",
      {{"pixel", 0.02, 1e-4, 1, "degrees of view that a pixel covers", MODEL_VIEW},
       {"adaptation", 0, 0, 2, "0 daylight, 1 dusk, 2 night", MODEL_NUMBER}},
      MODEL_COLORED,
      spencer,
+     NULL,
      NULL,
      NULL,
      NULL},
@@ -300,7 +354,8 @@ const model MODELS[] = {
      cie,
      NULL,
      NULL,
-     always},
+     always,
+     NULL},
     {"airy",
      "Diffraction at a round aperture, in colour; with a round obstruction, a mirror telescope.",
      {{"radius", 3, 0.3, 1000, "of the first dark ring in green light, in pixels", MODEL_RING},
@@ -308,6 +363,7 @@ const model MODELS[] = {
        "radius of the disc that covers the middle, in radii of the aperture", MODEL_NUMBER}},
      MODEL_DIFFRACTS,
      airy,
+     NULL,
      NULL,
      NULL,
      NULL},
@@ -322,6 +378,7 @@ const model MODELS[] = {
      star,
      star_mirrors,
      star_opening,
+     NULL,
      NULL},
     {"aperture",
      "Diffraction at any opening, in colour: an iris, a telescope, dirty glass, an image.",
@@ -330,7 +387,7 @@ const model MODELS[] = {
       {"blades", 0, 0, 32, "edges of the opening; 0 is round", MODEL_WHOLE},
       {"round", 0, 0, 1, "curvature of the blades: 0 straight, 1 a round opening", MODEL_NUMBER},
       {"turn", 10, -360, 360, "of the pattern, in degrees; 0 for an image", MODEL_NUMBER},
-      {"heart", 0, 0, 1, "1: the opening is a heart", MODEL_WHOLE},
+      {"uneven", 0, 0, 0.1, "how far blades stand off their places, in radii", MODEL_NUMBER},
       {"obstruction", 0, 0, 0.95, "radius of the disc that covers the middle", MODEL_NUMBER},
       {"vanes", 0, 0, 8, "arms that hold it", MODEL_WHOLE},
       {"vane", 0.02, 0.001, 0.5, "width of an arm", MODEL_NUMBER},
@@ -344,6 +401,7 @@ const model MODELS[] = {
      NULL,
      NULL,
      aperture_opening,
+     NULL,
      NULL},
 };
 const int MODEL_COUNT = (int)(sizeof MODELS / sizeof MODELS[0]);

@@ -173,6 +173,7 @@ typedef struct {
     double fine;        /* samples per radius */
     double reach, edge; /* of the blades' arcs: centre and radius */
     double blade_x[32], blade_y[32], vane_x[8], vane_y[8]; /* directions */
+    double blade[32]; /* how much farther in a blade stands than the others */
 } drawing;
 
 /* Blades open an iris as the part that discs of a larger radius have in common; straight blades are
@@ -185,17 +186,9 @@ static double iris_distance(const drawing *d, double x, double y) {
         double v = y * d->blade_x[i] - x * d->blade_y[i];
         double at = d->p->curvature > 0 ? sqrt((u - d->reach) * (u - d->reach) + v * v) - d->edge
                                         : u - d->edge;
-        away = fmax(away, at);
+        away = fmax(away, at + d->blade[i]);
     }
     return away;
-}
-
-/* A square on its corner, and two discs on its upper sides. */
-static double heart_distance(double x, double y) {
-    static const double HALF = 0.35355339059327376220; /* 1 / (2 sqrt 2) */
-    double down = y + 0.12, square = (fabs(x) + fabs(down) - 2 * HALF) * 2 * HALF;
-    double u = fabs(x) - HALF, v = down + HALF;
-    return fmin(square, sqrt(u * u + v * v) - 0.5);
 }
 
 /* Between samples the image's pixels are joined by lines; beyond its border it is dark. */
@@ -247,10 +240,8 @@ static double smudge_passes(const smudge *m, double x, double y) {
 /* Returns what passes at a place where the glass is clean. */
 static double opening(const drawing *d, double x, double y) {
     const pupil *p = d->p;
-    double open = p->shape == PUPIL_MASK
-                      ? mask_at(p, x, y)
-                      : cover(d->fine * (p->shape == PUPIL_HEART ? heart_distance(x, y)
-                                                                 : iris_distance(d, x, y)));
+    double open = p->shape == PUPIL_MASK ? mask_at(p, x, y)
+                                         : cover(d->fine * iris_distance(d, x, y));
     if (open <= 0) return 0;
     if (p->obstruction > 0) open *= 1 - cover(d->fine * (sqrt(x * x + y * y) - p->obstruction));
     for (int i = 0; i < p->vanes; i++)
@@ -302,9 +293,12 @@ static bool draw_row(void *ctx, size_t at, int worker, err *e) {
 bool pupil_draw(double *to, uint32_t across, const pupil *p, par *threads, err *e) {
     uint32_t side = across + 2 * PUPIL_MARGIN;
     drawing d = {.p = p, .to = to, .side = side, .fine = across / 2.0};
+    uint64_t state = ((uint64_t)p->seed * 5 + 5) << 20;
     for (int i = 0; i < p->blades; i++) {
-        d.blade_x[i] = steady_cos(2 * STEADY_PI * i / p->blades);
-        d.blade_y[i] = steady_sin(2 * STEADY_PI * i / p->blades);
+        double turn = 2 * STEADY_PI * i / p->blades + p->uneven * between(&state, -1, 1);
+        d.blade_x[i] = steady_cos(turn);
+        d.blade_y[i] = steady_sin(turn);
+        d.blade[i] = p->uneven * between(&state, 0, 2);
     }
     for (int i = 0; i < p->vanes; i++) {
         d.vane_x[i] = steady_cos(2 * STEADY_PI * (i + 0.5) / p->vanes);

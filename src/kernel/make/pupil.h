@@ -12,12 +12,13 @@
 
 #include <stdint.h>
 
-typedef enum { PUPIL_IRIS, PUPIL_HEART, PUPIL_MASK } pupil_shape;
+typedef enum { PUPIL_IRIS, PUPIL_MASK } pupil_shape;
 
 typedef struct {
     pupil_shape shape;
     int blades;         /* of the iris; 0: it is round */
     double curvature;   /* of the blades' edges: 0 straight, 1 a circle */
+    double uneven;      /* how far blades stand off their places */
     double obstruction; /* radius of a disc that covers the middle */
     int vanes;          /* that hold it, from the middle outwards */
     double vane_width;

@@ -1,15 +1,15 @@
-#include "app/kernel/kernel_recipe.h"
+#include "app/cli/kernel_recipe.h"
 
 #include "app/cli/config.h"
 #include "app/cli/library.h"
 #include "app/cli/options.h"
-#include "app/kernel/kernel_files.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "image/format.h"
 #include "kernel/edit/edit.h"
+#include "kernel/kernel_source.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +19,20 @@
 
 /* The share of the light that taps must hold which nobody has chosen. */
 static const double ENOUGH = 0.999;
+
+bool kernel_read_taps(uint32_t to[2], const char *from, err *e) {
+    unsigned w, h;
+    char x, more;
+    int n = sscanf(from, "%u%c%u%c", &w, &x, &h, &more);
+    if (!(n == 1 || (n == 3 && x == 'x')) || from[0] == '-')
+        return err_set(e, ERR_USAGE, "--taps must be N or WxH, such as 256 or 300x200, not '%s'",
+                       from);
+    to[0] = w;
+    to[1] = n == 3 ? h : w;
+    if (to[0] < 1 || to[1] < 1 || to[0] > PSF_SIDE || to[1] > PSF_SIDE)
+        return err_set(e, ERR_USAGE, "--taps %s: a side must have 1 to %d taps", from, PSF_SIDE);
+    return true;
+}
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
@@ -175,7 +189,7 @@ static bool set_common(kernel_recipe *r, const json_value *common, par *threads,
 }
 
 static bool is_frame(const char *key) {
-    static const char *const KEYS[] = {"version", "$schema", "about",  "taps",
+    static const char *const KEYS[] = {"version", "$schema", "about",  "is",    "taps",
                                        "fade",    "bits",    "common", "layers"};
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
         if (strcmp(key, KEYS[i]) == 0) return true;
@@ -335,29 +349,52 @@ static bool is_shipped(char to[LIBRARY_PATH + 64], const char *word, const setti
     return access(to, F_OK) == 0;
 }
 
-bool kernel_recipe_read(kernel_recipe *r, const cli *c, const char *word, err *e) {
-    const settings *s = &c->s;
+static void even_shares(kernel_recipe *r) {
+    double all = 0;
+    for (int i = 0; i < r->layers; i++) all += r->layer[i].share;
+    for (int i = 0; i < r->layers; i++) r->layer[i].share /= all;
+}
+
+bool kernel_recipe_file(kernel_recipe *r, const char *path, par *threads, err *e) {
+    *r = (kernel_recipe){.fade = KERNEL_FADE, .bits = 24};
+    if (!read_file(r, path, threads, e)) return false;
+    even_shares(r);
+    return true;
+}
+
+bool kernel_recipe_read(kernel_recipe *r, const settings *s, par *threads, const char *word,
+                        err *e) {
     uint32_t taps[2];
     *r = (kernel_recipe){.fade = s->fade, .bits = 24};
     char shipped[LIBRARY_PATH + 64];
     if (is_file(word) || is_shipped(shipped, word, s)) {
-        if (!read_file(r, is_file(word) ? word : shipped, c->threads, e)) return false;
+        if (!read_file(r, is_file(word) ? word : shipped, threads, e)) return false;
     } else {
         const model *m = find_model(word, e);
         if (!m || !add_layer(r, m, e)) return false;
     }
     if (settings_given(s, "fade", FOR_KERNEL)) r->fade = s->fade;
-    if (s->image && !set_image(&r->layer[0], s->image, c->threads, e)) return false;
-    if (!set_options(r, s, e) || (s->plate && !set_plate(r, s->plate, c->threads, e))) return false;
+    if (s->image && !set_image(&r->layer[0], s->image, threads, e)) return false;
+    if (!set_options(r, s, e) || (s->plate && !set_plate(r, s->plate, threads, e))) return false;
     if (s->taps && strcmp(s->taps, "auto") == 0) {
         r->w = r->h = 0;
     } else if (s->taps) {
         if (!kernel_read_taps(taps, s->taps, e)) return false;
         r->w = taps[0], r->h = taps[1];
     }
-    double all = 0;
-    for (int i = 0; i < r->layers; i++) all += r->layer[i].share;
-    for (int i = 0; i < r->layers; i++) r->layer[i].share /= all;
+    even_shares(r);
+    return true;
+}
+
+bool kernel_recipe_scale(kernel_recipe *r, double scale, err *e) {
+    double w = floor(r->w * scale + 0.5), h = floor(r->h * scale + 0.5);
+    if (!(w >= 1 && h >= 1 && w <= MODEL_SIDE && h <= MODEL_SIDE))
+        return err_set(e, ERR_CONFIG,
+                       "kernel_scale %g makes a kernel of %u x %u taps %.0f x %.0f; it can be made "
+                       "with 1 to %d a side",
+                       scale, r->w, r->h, w, h, MODEL_SIDE);
+    r->w = (uint32_t)w, r->h = (uint32_t)h;
+    for (int i = 0; i < r->layers; i++) model_scale(&r->layer[i].request, scale);
     return true;
 }
 
@@ -456,4 +493,58 @@ bool kernel_recipe_make(float *plane[MODEL_CHANNELS], uint32_t *channels, kernel
     }
     for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(sum[c]);
     return ok;
+}
+
+/* --- the image -------------------------------------------------------------------------------- */
+
+static bool set_text(image_part *part, const char *name, const char *value, err *e) {
+    return image_set_attr(part, name, "string", value, (uint32_t)strlen(value), e);
+}
+
+/* Adds how the kernel was made: the recipe, and of a single model each parameter. */
+static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t channels, err *e) {
+    const model_request *q = &r->layer[0].request;
+    const primaries_row *colours = NULL;
+    double p[MODEL_PARAMETERS];
+    text json = {0};
+    kernel_recipe_json(r, &json);
+    bool ok = set_text(part, "fftbloom.recipe", json.s, e) &&
+              set_text(part, "software", "fftbloom " VERSION, e) &&
+              (!r->about || set_text(part, "comments", r->about, e)) && model_resolve(p, q, e) &&
+              image_set_attr(part, "fftbloom.fade", "double", &r->fade, sizeof r->fade, e);
+    text_free(&json);
+    if (r->layers == 1) ok = ok && set_text(part, "fftbloom.model", q->of->name, e);
+    for (int i = 0; ok && r->layers == 1 && i < model_parameters(q->of); i++) {
+        char name[64];
+        snprintf(name, sizeof name, "fftbloom.%s", q->of->parameter[i].name);
+        ok = image_set_attr(part, name, "double", &p[i], sizeof p[i], e);
+    }
+    for (int i = 0; i < r->layers; i++)
+        if (r->layer[i].request.of->spectrum != MODEL_GREY) colours = r->layer[i].request.colours;
+    if (!ok || channels == 1) return ok;
+    float xy[8];
+    primaries_to_floats(xy, &colours->is);
+    return image_set_attr(part, "chromaticities", "chromaticities", xy, sizeof xy, e);
+}
+
+image *kernel_recipe_image(float *const plane[], uint32_t channels, const kernel_recipe *r,
+                           err *e) {
+    static const char *const NAME[2][MODEL_CHANNELS] = {{"Y"}, {"R", "G", "B"}};
+    image_part part = {.data = {0, 0, (int32_t)r->w - 1, (int32_t)r->h - 1},
+                       .aspect = 1,
+                       .packing = COMPRESSION_ZIP};
+    part.display = part.data;
+    const image_header plain = {"exr", &part, 1};
+    image_header head;
+    if (!image_header_copy(&head, &plain, e)) return NULL;
+    bool ok = add_attributes(&head.part[0], r, channels, e);
+    for (uint32_t c = 0; c < channels && ok; c++)
+        ok = image_add_channel(&head.part[0], NAME[channels > 1][c], PIXEL_FLOAT, e);
+    image *img = ok ? image_new(&head, e) : NULL;
+    image_header_free(&head);
+    for (uint32_t c = 0; c < channels && img; c++) {
+        int at = image_find_channel(&img->head.part[0], NAME[channels > 1][c]);
+        memcpy(img->plane[0][at], plane[c], (size_t)r->w * r->h * sizeof(float));
+    }
+    return img;
 }
