@@ -122,6 +122,10 @@ ifeq ($(shell uname -m),x86_64)
 $(filter %_avx2.o,$(LANES_O)): C_FLAGS += -mavx2 -mf16c
 $(filter %_avx512.o,$(LANES_O)): C_FLAGS += -mavx512f -mavx512vl -mavx512dq -mavx512bw -mf16c -mprefer-vector-width=512
 endif
+ifeq ($(SAN),1)
+# Sanitizers take minutes to compile these; the plain form of the same sources has them.
+$(filter %_avx2.o %_avx512.o,$(LANES_O)): C_FLAGS += -fno-sanitize=all
+endif
 $(BUILD)/image/flat/screen_ocio.o: CXX_FLAGS += -DWITH_OCIO=$(OCIO)
 $(BUILD)/app/cli/help.o: C_FLAGS += -DWITH_OCIO=$(OCIO)
 # tinyexr's PIZ coder makes shifts that the sanitizer reports; they are harmless.
