@@ -504,6 +504,10 @@ bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e)
     for (uint32_t c = 0; c < in->channels && !odd; c++) odd = looks_odd(in, c);
     if (!odd) return true;
     if (!measure(&l, in, false, e)) return false;
+    double size =
+        0; /* infinite, no number or 0: the kernel is refused, with a sentence of its own */
+    for (uint32_t c = 0; c < l.channels; c++) size += fabs(l.sum[c]);
+    if (!isfinite(size) || size == 0) return true;
     if (l.flat && (uint64_t)l.w * l.h > 1) add_finding(to, "all taps are equal");
     if (l.corner && !placed)
         add_finding(to, "its centre is in the corner");
