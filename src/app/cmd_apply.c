@@ -133,7 +133,7 @@ int cmd_apply(cli *c, text *out, err *e) {
         frame_maker m = {.recipes = &all,
                          .threads = c->threads,
                          .stamped = ATOMIC_FLAG_INIT,
-                         .looked = ATOMIC_FLAG_INIT,
+                         .look = PTHREAD_MUTEX_INITIALIZER,
                          .forgets = ATOMIC_FLAG_INIT};
         bool picture = output_is_picture(c->s.output);
         if (picture && !(m.screen = screen_open(c->s.view, e))) {

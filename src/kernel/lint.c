@@ -486,6 +486,15 @@ static bool looks_odd(const psf_planes *in, uint32_t c) {
            set.count <= 256;
 }
 
+/* Returns whether there is no light, or a tap that is no number: such a kernel is refused, and the
+ * error says why. */
+static bool has_no_sum(const psf_planes *in) {
+    double sum = 0;
+    for (uint32_t c = 0; c < in->channels; c++)
+        for (size_t i = 0; i < (size_t)in->w * in->h; i++) sum += fabs((double)in->plane[c][i]);
+    return sum == 0 || !isfinite(sum);
+}
+
 static void add_finding(char to[LINT_WORDS], const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 static void add_finding(char to[LINT_WORDS], const char *fmt, ...) {
@@ -502,12 +511,8 @@ bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e)
     lint l;
     *to = 0;
     for (uint32_t c = 0; c < in->channels && !odd; c++) odd = looks_odd(in, c);
-    if (!odd) return true;
+    if (!odd || has_no_sum(in)) return true;
     if (!measure(&l, in, false, e)) return false;
-    double size =
-        0; /* infinite, no number or 0: the kernel is refused, with a sentence of its own */
-    for (uint32_t c = 0; c < l.channels; c++) size += fabs(l.sum[c]);
-    if (!isfinite(size) || size == 0) return true;
     if (l.flat && (uint64_t)l.w * l.h > 1) add_finding(to, "all taps are equal");
     if (l.corner && !placed)
         add_finding(to, "its centre is in the corner");

@@ -94,7 +94,7 @@ static run *begin(const char *output) {
     r->maker = (frame_maker){.recipes = &r->all,
                              .threads = make_threads(),
                              .stamped = ATOMIC_FLAG_INIT,
-                             .looked = ATOMIC_FLAG_INIT,
+                             .look = PTHREAD_MUTEX_INITIALIZER,
                              .forgets = ATOMIC_FLAG_INIT};
     r->devices = device_pool_open(r->maker.threads, r->s.bloom.cache_dir, 0, &r->e);
     CHECK_OK(r->devices, r->e);

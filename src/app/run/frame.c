@@ -124,8 +124,10 @@ typedef struct {
 static queue_bloom *open_bloom(const work *w, err *e) {
     queue_bloom *b = take_bloom(w->on, w->how, w->m, e);
     w->f->hopeless = !b && !w->m->recipes->vary;
-    if (b && !atomic_load(&w->m->swapped))
-        file_set_tell_faults(w->how->s->kernel, bloom_kernel_faults(b->bloom));
+    pthread_mutex_lock(&w->m->look);
+    bool tells = b && !w->m->swapped; /* which explains all other faults */
+    pthread_mutex_unlock(&w->m->look);
+    if (tells) file_set_tell_faults(w->how->s->kernel, bloom_kernel_faults(b->bloom));
     return b;
 }
 
@@ -288,6 +290,14 @@ static bool give_image(void *ctx, targets *to, err *e) {
     return targets_write_image(to, ctx, e);
 }
 
+/* Holds the run's first image against the kernel; frames beside it wait for what is found. */
+static void look_once(frame_maker *m, const settings *s, const image *img) {
+    pthread_mutex_lock(&m->look);
+    if (!m->looked) m->swapped = file_set_warn_swapped(s, img, m->threads);
+    m->looked = true;
+    pthread_mutex_unlock(&m->look);
+}
+
 /* Makes a frame from an image in memory. */
 static bool make_whole(frame_way *y, image_reader **r, err *e) {
     const work *w = y->w;
@@ -298,8 +308,7 @@ static bool make_whole(frame_way *y, image_reader **r, err *e) {
     start_ahead(&beside, image_reader_header(*r));
     image *img = load_image(y, r, e);
     y->a->torn = img && has_changed(w, y->before);
-    if (img && !atomic_flag_test_and_set(&m->looked) && file_set_warn_swapped(s, img, m->threads))
-        atomic_store(&m->swapped, true); /* explains all other faults */
+    if (img) look_once(m, s, img);
     if (img) note_stamp(w, &img->head);
     y->a->load = clock_now() - start;
     bool ok =

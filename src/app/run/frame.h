@@ -43,12 +43,13 @@ void device_queue_close(device_queue *q);
 typedef struct {
     const recipes *recipes;
     par *threads;
-    screen *screen;      /* of pictures; NULL: there are none */
-    atomic_flag stamped; /* set when the log has said that an image was bloomed already */
-    atomic_flag begun;   /* set when a frame has begun to get ready what all of them need */
-    atomic_flag looked;  /* set when an image was held against the kernel (file_set.h) */
-    atomic_bool swapped; /* set when the log has said that IN and KERNEL may be swapped */
-    atomic_flag forgets; /* set when the log has said that stamps cannot be written */
+    screen *screen;       /* of pictures; NULL: there are none */
+    atomic_flag stamped;  /* set when the log has said that an image was bloomed already */
+    atomic_flag begun;    /* set when a frame has begun to get ready what all of them need */
+    pthread_mutex_t look; /* guards the next two; held while an image is held against the kernel */
+    bool looked;          /* one was (file_set.h), */
+    bool swapped;         /* and the log has said that IN and KERNEL may be swapped */
+    atomic_flag forgets;  /* set when the log has said that stamps cannot be written */
 } frame_maker;
 
 /* Returns FRAME_DONE if the frame has to be made; else the reason why it must not be, with a

@@ -156,7 +156,7 @@ bool pipe_run(cli *c, err *e) {
     frame_maker m = {.recipes = &all,
                      .threads = c->threads,
                      .stamped = ATOMIC_FLAG_INIT,
-                     .looked = ATOMIC_FLAG_INIT,
+                     .look = PTHREAD_MUTEX_INITIALIZER,
                      .forgets = ATOMIC_FLAG_INIT};
     bool ok = check_options(s, e) &&
               (from_stream ||
