@@ -43,7 +43,8 @@ void bloom_expect(const bloom *b, const image_header *h, bloom_expected *to);
 
 /* Blooms the image and fills the report. ERR_BAD_PIXELS: there are NaN or infinite pixels, or
  * values beyond half floats, and the settings call these errors. ERR_TOLERANCE: --verify found the
- * promise broken; the image is done then, and the report complete. */
+ * promise broken; the image is done then, and the report complete. After any other failure planes
+ * of the image may be missing. */
 bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e);
 
 /* Where the rows of an image come from, and where those of its result go, when it is too large for
