@@ -378,8 +378,8 @@ bench-promise: $(PROG) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene
 docs-images: $(MAKERS) $(PROG)
 	@mkdir -p out docs/images
 	@$(BUILD)/assets/make_scene out/half.exr 640 360
-	$(PROG) out/half.exr kernels/star.exr -o docs/images/before.png --exposure 2 --amount 0
-	$(PROG) out/half.exr kernels/star.exr -o docs/images/after.png --exposure 2 --kernel-scale 0.5
+	$(PROG) out/half.exr -k sunstar -o docs/images/before.png --exposure 2 --amount 0
+	$(PROG) out/half.exr -k sunstar -o docs/images/after.png --exposure 2
 	@tests/docs_fft.py docs/images
 ifeq ($(LAB),1)
 	$(PROG) bench ocean --size 1024 --algorithm ours --rounds 1 -o out/ocean.exr
