@@ -39,7 +39,7 @@ def command(node):
         limited = node["use_limit"].value()
         first = node["first"].value() if limited else nuke.root().firstFrame()
         last = node["last"].value() if limited else nuke.root().lastFrame()
-        words += ["--frames=%d-%d" % (first, last), "--existing update"]
+        words += ["--frames=%d-%d" % (first, last), "--existing=update"]
     return words + shlex.split(node[OPTIONS].value())
 
 

@@ -486,13 +486,13 @@ static bool looks_odd(const psf_planes *in, uint32_t c) {
            set.count <= 256;
 }
 
-/* Returns whether there is no light, or a tap that is no number: such a kernel is refused, and the
- * error says why. */
+/* Returns whether there is no light to share, or a tap that is no number: such a kernel is refused,
+ * and the error says why. */
 static bool has_no_sum(const psf_planes *in) {
     double sum = 0;
     for (uint32_t c = 0; c < in->channels; c++)
-        for (size_t i = 0; i < (size_t)in->w * in->h; i++) sum += fabs((double)in->plane[c][i]);
-    return sum == 0 || !isfinite(sum);
+        for (size_t i = 0; i < (size_t)in->w * in->h; i++) sum += (double)in->plane[c][i];
+    return !(sum > 0) || !isfinite(sum);
 }
 
 static void add_finding(char to[LINT_WORDS], const char *fmt, ...)

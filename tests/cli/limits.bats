@@ -54,7 +54,7 @@ END
 @test "no image is refused for its number of samples: memory decides, with both numbers" {
     huge huge.exr
     [[ "$("$FFTBLOOM" info huge.exr)" == *"16384 x 32768, 3 channels"* ]]
-    no_output 75 "16384 x 32768 pixels do not fit into the memory, nor do the smallest tiles: they need " \
+    no_output 75 "16384 x 32768 pixels do not fit into the memory, nor do the smallest tiles of a kernel of " \
         huge.exr "$kernel" -o out.exr --mem-limit 20MB
     # Where tiles fit, the pixels are read.
     no_output 65 "the chunk of zip that starts at pixel (0, 0): the deflated data is damaged" \

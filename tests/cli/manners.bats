@@ -32,7 +32,7 @@ setup() {
     oiiotool --create 640x480 3 --fill:color=0.1,0.2,0.3 640x480 -d float -o in.exr
     refused 75 "640 x 480 pixels do not fit into the memory, nor do the smallest tiles" in.exr kernel.exr -o out.exr --mem-limit 2MB
     [ ! -e out.exr ]
-    refused 75 "of the limit of 3.0 MB is left; raise --mem-limit" in.exr kernel.exr -o out.png --mem-limit 3MB
+    refused 75 "of the limit of 3.0 MB; raise --mem-limit" in.exr kernel.exr -o out.png --mem-limit 3MB
     FFTBLOOM_MEM_LIMIT=3MB refused 75 "3.0 MB" in.exr kernel.exr -o out.png
     echo '{"version": 1, "mem_limit": "3MB"}' >c.json
     refused 75 "3.0 MB" in.exr kernel.exr -o out.png --config c.json

@@ -93,7 +93,7 @@ assert all(f["plan"]["frames"] == 8 for f in frames)'
     run --separate-stderr "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'bad.###.png' --frames 101-106 \
         --device cpu --jobs 4 --mem-limit 4MB
     [ "$status" -eq 75 ]
-    [[ "$stderr" == *"of the limit of 4.0 MB "* ]]
+    [[ "$stderr" == *"of the limit of 4.0 MB"* ]]
     # Two devices with one frame each stand in each other's way as well.
     both_devices || skip "this machine has not both the CPU engine and software Vulkan"
     "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'two.###.exr' --frames 102-105 --device cpu,software \
@@ -162,7 +162,7 @@ PY
     run --separate-stderr "${alone[@]}" "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'bad.###.png' \
         --device all --mem-limit 4MB
     [ "$status" -eq 75 ]
-    [[ "$stderr" == *"of the limit of 4.0 MB "* ]]
+    [[ "$stderr" == *"of the limit of 4.0 MB"* ]]
 }
 
 @test "one image: threads that the system does not give leave their work to others" {
