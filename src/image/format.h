@@ -23,6 +23,9 @@ typedef struct {
     uint32_t parts;    /* 1024 */
 } image_limits;
 
+/* What a thread packs with, beside its chunk, takes no more than this (image/exr/exr_zip.h). */
+enum { IMAGE_PACKER_BYTES = 384 << 10 };
+
 typedef struct image_reader image_reader;
 typedef struct image_writer image_writer;
 

@@ -203,9 +203,9 @@ bool targets_commit(targets *t, err *e) {
     return ok;
 }
 
-/* Each thread has a chunk in its hands, read and written, packed and unpacked; and the rows of
- * channels that come from the file are there once more, and so are some rows that change on the
- * way. */
+/* Each thread has a chunk in its hands, read and written, packed and unpacked, and what it packs
+ * with; and the rows of channels that come from the file are there once more, and so are some rows
+ * that change on the way. */
 uint64_t targets_bytes(const output *o, const stages_in *in, const image_header *head) {
     enum { TIMES = 3 };
     uint64_t most = 0, some = 0, threads = (uint64_t)par_threads(o->threads);
@@ -219,6 +219,6 @@ uint64_t targets_bytes(const output *o, const stages_in *in, const image_header 
         some = max_u64(some, pixel * image_width(p) * rows_some(p, chunk));
     }
     uint64_t picture = output_is_picture(o->path) ? picture_rows_bytes(o, head) : 0;
-    return most * threads * TIMES + some + picture +
+    return (most * TIMES + IMAGE_PACKER_BYTES) * threads + some + picture +
            output_stream_bytes(o, image_reader_path(in->from), head);
 }
