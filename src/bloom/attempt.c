@@ -22,14 +22,11 @@ typedef struct {
     bool to_halfs;   /* the last pass writes halfs; likewise where from_halfs is true */
     bool in_place[VIEW_CHANNELS]; /* the engine reads the image's own plane */
     void *in[PSF_CHANNELS], *made[PSF_CHANNELS];
-    spot_list spots[VIEW_CHANNELS];
-    kernel_core core;
 } attempt;
 
 /* Returns whether the image's pixels go to the transform as they are, all of them. */
 static bool is_plain(const attempt *a, uint32_t c) {
-    const accuracy *m = a->method;
-    return a->v->all && !a->doubles && m->below[c] == SCAN_BINS && m->exponent[c] == 0;
+    return a->v->all && !a->doubles && a->method->exponent[c] == 0;
 }
 
 /* Decides what is done with halfs as they are. Where a result beyond halfs would be stored as
@@ -37,12 +34,12 @@ static bool is_plain(const attempt *a, uint32_t c) {
  * floats. */
 static void keep_halfs(attempt *a) {
     const view *v = a->v;
-    bool core = a->method->core, plain = !core;
+    bool plain = true;
     for (uint32_t c = 0; c < v->channels; c++) plain &= is_plain(a, c);
     bool may = v->halfs && !a->doubles && !v->floats && !v->kept.w && !v->glare[0] &&
                v->s->half_overflow != OVERFLOW_FLOAT;
     a->from_halfs = may && plain;
-    a->to_halfs = may && (plain || core || a->turns);
+    a->to_halfs = may && (plain || a->turns);
 }
 
 /* Lays out planes where channels take turns: one for all that must be filled, and the result. */
@@ -65,18 +62,14 @@ static bool lay_out_turns(attempt *a, outcome *to, err *e) {
 /* Decides which plane is read, which is written, and where the result goes. */
 static bool lay_out(attempt *a, outcome *to, err *e) {
     const view *v = a->v;
-    const accuracy *m = a->method;
     buffers *b = v->buf;
-    bool two = a->doubles;
-    for (uint32_t c = 0; c < v->channels; c++) /* others are read in place */
-        two |= m->core && !(v->type[c] == PIXEL_FLOAT && is_plain(a, c));
     size_t first_bytes = v->pixels * (a->from_halfs ? sizeof(uint16_t) : sizeof(float));
     size_t bytes = v->pixels * (a->doubles    ? sizeof(double)
                                 : a->to_halfs ? sizeof(uint16_t)
                                               : sizeof(float));
     if (a->turns) return lay_out_turns(a, to, e);
     if (!buffers_room(b, 0, v->channels, first_bytes, e) ||
-        (two && !buffers_room(b, 1, v->channels, bytes, e)))
+        (a->doubles && !buffers_room(b, 1, v->channels, bytes, e)))
         return false;
     for (uint32_t c = 0; c < v->channels; c++) {
         bool own = v->type[c] == PIXEL_FLOAT && is_plain(a, c);
@@ -87,11 +80,11 @@ static bool lay_out(attempt *a, outcome *to, err *e) {
         if (a->to_halfs) {
             a->in[c] = a->from_halfs ? *view_plane(v, c) : first;
             a->made[c] = NULL;
-            to->half[c] = b->plane[two][c];
+            to->half[c] = b->plane[0][c];
             continue;
         }
         a->in[c] = a->doubles ? second : own ? *view_plane(v, c) : first;
-        a->made[c] = a->doubles || (m->core && !own) ? second : first;
+        a->made[c] = a->doubles ? second : first;
         to->out[c] = a->doubles ? first : a->made[c];
     }
     return true;
@@ -121,20 +114,13 @@ static void scale_in(const view *v, void *ctx, uint32_t c, size_t first, size_t 
     for (size_t i = first; i < first + n; i++) in[i] *= by;
 }
 
-/* Fills the plane of a channel with light as the method wants it: bright pixels taken out, then
- * scaled. */
+/* Fills the plane of a channel with what is spread, scaled. */
 static bool fill_plane(attempt *a, uint32_t c, bool loaded, err *e) {
     const view *v = a->v;
-    const accuracy *m = a->method;
-    const scan_channel *found = &a->l->scanned.channel[c];
     if (a->in_place[c]) return true;
     if (a->doubles) return view_channel_blocks(v, c, load_doubles, a, e);
     if (!loaded && !view_channel_blocks(v, c, load_floats, a, e)) return false;
-    const spots_request r = {
-        &v->size->tail,     c, a->in[c], m->below[c], found->least >= 0 ? found->block_sum : NULL,
-        light_cell(a->l, v)};
-    if (m->below[c] < SCAN_BINS && !spots_take(&a->spots[c], &r, v->threads, e)) return false;
-    return m->exponent[c] == 0 || view_channel_blocks(v, c, scale_in, a, e);
+    return a->method->exponent[c] == 0 || view_channel_blocks(v, c, scale_in, a, e);
 }
 
 static bool fill_turn(void *ctx, uint32_t c, err *e) {
@@ -161,13 +147,8 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
                   .spread = v->spread,
                   .made = a->made,
                   .wide = a->wide,
-                  .spots = a->spots,
-                  .core = &a->core,
-                  .floats = a->method->floats > 0,
                   .ledger = &v->size->ledger,
                   .nonnegative = a->l->nonnegative,
-                  .signs = a->l->signs,
-                  .rounding = accuracy_rounding(a->method, !v->all),
                   .in = a->doubles || a->from_halfs ? NULL : (float *const *)a->in,
                   .out = to->out,
                   .half = a->to_halfs ? to->half : NULL,
@@ -179,8 +160,8 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
         j.exponent[c] = a->method->exponent[c];
         /* The image's rows serve as they are, unless the engine writes over them before the last
          * pass reads them. */
-        j.same[c] = !a->doubles && !a->from_halfs && v->all && a->method->below[c] >= SCAN_BINS &&
-                    !j.exponent[c] && (sinks || a->in[c] != a->made[c]);
+        j.same[c] = !a->doubles && !a->from_halfs && v->all && !j.exponent[c] &&
+                    (sinks || a->in[c] != a->made[c]);
     }
     return j;
 }
@@ -239,7 +220,7 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
     bool ok = true, again = true;
     *to = (outcome){0};
     while (ok && again) {
-        const session_want want = {v->size, attempt_way(v, method), method->core};
+        const session_want want = {v->size, attempt_way(v, method)};
         attempt a = {.v = v,
                      .l = l,
                      .method = method,
@@ -250,14 +231,11 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
         a.doubles = a.wide && !a.turns;
         keep_halfs(&a);
         /* The engine is taken when the planes are ready, since other frames wait for it. */
-        ok = lay_out(&a, to, e) && core_make(&a.core, &v->size->tail, method->core, e) &&
-             fill(&a, e) && session_take(&to->lease, v->session, &want, e);
+        ok = lay_out(&a, to, e) && fill(&a, e) && session_take(&to->lease, v->session, &want, e);
         if (ok) {
             ok = suit_engine(&a, to, e) && transform(&a, to, &engine_failed, e);
             if (session_give(v->session, &to->lease, engine_failed, e)) ok = again = true;
         }
-        for (uint32_t c = 0; c < VIEW_CHANNELS; c++) spots_free(&a.spots[c]);
-        core_free(&a.core);
     }
     return ok;
 }

@@ -327,9 +327,7 @@ bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
                          .layer = &m.group[0],
                          .sharpen = is.sharpen,
                          .spread = {is.threshold, is.knee, mask},
-                         .height = height,
-                         .dark_outside = b->s.border[PLAN_X] == BORDER_ZERO &&
-                                         b->s.border[PLAN_Y] == BORDER_ZERO};
+                         .height = height};
     group_made *made = ok ? mem_new(1, sizeof *made, "a report", e) : NULL;
     ok = made && group_predict(made, &j, e);
     if (made) report_add_bad(r, made->bad, made->first_bad);
@@ -480,8 +478,7 @@ uint64_t bloom_whole_bytes(const bloom *b, const image_header *h) {
             kernel *= (uint64_t)ask.reach_lo[a] + 1 + ask.reach_hi[a];
         uint64_t pixels = (uint64_t)ask.size[PLAN_X] * ask.size[PLAN_Y];
         uint64_t doubles = p.sample_bytes == 8 ? 8 * pixels * ask.channels : 0;
-        uint64_t found = pixels + pixels / 4; /* sums of blocks, and the sketch */
-        uint64_t all = spectra_bytes(b, &ask, &p) + doubles + kernel + found;
+        uint64_t all = spectra_bytes(b, &ask, &p) + doubles + kernel;
         most = max_u64(most, all + device_bytes(b, &ask));
     }
     return most;

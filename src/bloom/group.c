@@ -12,11 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ATTEMPTS = 3 };
+/* --- floats or doubles: docs/math.md ---------------------------------------------------------- */
 
-/* --- choosing a method: docs/math.md, "Choosing a method" ------------------------------------- */
-
-/* The search for a method that keeps the promise of a group. */
+/* The search for a result that keeps the promise of a group. */
 typedef struct {
     const view *v;
     light *l;
@@ -36,28 +34,13 @@ static accuracy_facts facts_of(const view *v, const light *l) {
     return (accuracy_facts){.tail = &v->size->tail,
                             .sums = v->size->sums,
                             .scanned = &l->scanned,
-                            .sketch = l->sketched,
                             .dark = l->dark,
                             .signs = l->signs,
                             .tolerance = v->s->tolerance,
                             .precision = v->s->precision,
                             .points = (double)first->plan.axis[0].length *
                                       first->plan.axis[1].length,
-                            .seconds = first->seconds,
-                            .seconds64 = doubles->possible ? doubles->seconds : INFINITY};
-}
-
-/* Chooses a method for what was found; looks again, with histograms, where the plain transform does
- * not keep the promise. */
-static bool choose(search *s, err *e) {
-    const view *v = s->v;
-    accuracy *m = &s->method;
-    s->facts = facts_of(v, s->l);
-    accuracy_choose(m, &s->facts);
-    if (m->kept || s->l->close) return true;
-    if (!light_find_closely(s->l, v, e)) return false;
-    accuracy_choose(m, &s->facts);
-    return true;
+                            .doubles = doubles->possible};
 }
 
 /* --- judging a result: docs/math.md, "The promise" -------------------------------------------- */
@@ -72,7 +55,7 @@ static void check(search *s) {
     /* Light that only partly spreads is rounded to floats first: the least of these to denormals.
      */
     for (uint32_t c = 0; !s->v->all && c < s->v->channels; c++) {
-        double off = 0x1p-150 * s->v->size->sums[c][0].sum;
+        double off = 0x1p-150 * s->v->size->sums[c].sum;
         m->error[c] += off;
         if (c == m->channel) m->floor += off;
         m->kept &= m->floor <= m->allowed;
@@ -101,7 +84,8 @@ static bool check_proof(search *s, err *e) {
     const view *v = s->v;
     accuracy *m = &s->method;
     proof *p = &s->proved;
-    double seconds = m->precision == PRECISION_FLOAT64 ? s->facts.seconds64 : s->facts.seconds;
+    bool doubles = m->precision == PRECISION_FLOAT64;
+    double seconds = v->size->decided.way[doubles ? WAY_FLOAT64 : WAY_FLOAT32].seconds;
     if (!prove(p, v, s->o, m, s->l->dark, seconds, e)) return false;
     if (p->worst <= 1) return true;
     const image_box *data = &view_part(v)->data;
@@ -121,36 +105,12 @@ static bool check_proof(search *s, err *e) {
     return true;
 }
 
-/* Judges by what was measured. If the result is not good enough for every pixel above 0, looks
- * closely: perhaps the darkest are so dark that nothing is promised for them. */
+/* Judges by what was measured, and by some pixels. */
 static bool judge(search *s, err *e) {
     s->proved = (proof){0};
     for (uint32_t c = 0; c < s->v->channels; c++) s->measured[c] = s->o->stats[c].measured;
     check(s);
-    if (!s->method.kept && !s->l->close) {
-        if (!light_find_closely(s->l, s->v, e)) return false;
-        check(s);
-    }
     return !s->method.kept || check_proof(s, e);
-}
-
-/* Takes the next method after one that failed: by what was measured, or float64 where that would be
- * the same again. Returns false if there is none. */
-static bool next_method(search *s) {
-    accuracy_facts *f = &s->facts;
-    accuracy now = s->method;
-    if (now.precision == PRECISION_FLOAT64) return false;
-    f->measured = s->measured;
-    accuracy_choose(&s->method, f);
-    if (accuracy_same_method(&s->method, &now) && f->precision == PRECISION_AUTO &&
-        isfinite(f->seconds64)) {
-        f->precision = PRECISION_FLOAT64;
-        accuracy_choose(&s->method, f);
-    }
-    f->measured = NULL;
-    bool other = !accuracy_same_method(&s->method, &now);
-    if (!other) s->method = now;
-    return other;
 }
 
 /* --- what is told ---------------------------------------------------------------------------- */
@@ -244,7 +204,6 @@ static bool open_view(view *v, const group_job *j, err *e) {
     v->kept = j->kept;
     v->floats = j->floats;
     v->dark = j->dark;
-    v->dark_outside = j->dark_outside;
     const image_part *p = view_part(v);
     kernel_need need = {.channels = v->channels,
                         .w = image_width(p),
@@ -273,23 +232,27 @@ static bool keep_pixels(group_made *to, const view *v, err *e) {
     return true;
 }
 
-/* Tries methods until the promise is kept, or none is left. */
+/* Makes the result, again in doubles where floats do not keep the promise. */
 static bool convolve(group_made *to, outcome *o, const view *v, light *l, err *e) {
-    search s = {.v = v, .l = l, .o = o};
-    if (!choose(&s, e)) return false;
+    search s = {.v = v, .l = l, .o = o, .facts = facts_of(v, l)};
+    accuracy_choose(&s.method, &s.facts);
     for (uint32_t i = 1;; i++) {
         if (!attempt_run(o, v, l, &s.method, e)) return false;
         enter_attempt(to, o);
         if (!judge(&s, e)) return false;
-        accuracy tried = s.method;
-        if (tried.kept || i == ATTEMPTS || !next_method(&s)) {
-            enter_promise(to, v, &tried, i);
+        const accuracy *m = &s.method;
+        bool last = m->precision == PRECISION_FLOAT64 || s.facts.precision != PRECISION_AUTO ||
+                    !s.facts.doubles;
+        if (m->kept || last) {
+            enter_promise(to, v, m, i);
             to->promise.proved = s.proved.pixels;
             to->promise.proof = s.proved.worst;
             break;
         }
-        log_debug("channel '%s', %s: predicted error %g, allowed %g: trying another method",
-                  view_name(v, tried.channel), tried.method, tried.floor, tried.allowed);
+        log_debug("channel '%s', float32: predicted error %g, allowed %g: trying float64",
+                  view_name(v, m->channel), m->floor, m->allowed);
+        s.facts.precision = PRECISION_FLOAT64;
+        accuracy_choose(&s.method, &s.facts);
     }
     if (!s.bug.code) return true;
     *e = s.bug;
@@ -326,15 +289,16 @@ bool group_bloom(group_made *to, const group_job *j, err *e) {
 bool group_predict(group_made *to, const group_job *j, err *e) {
     view v;
     light l = {0};
-    search s = {.v = &v, .l = &l};
+    accuracy method;
     *to = (group_made){0};
     bool ok = open_view(&v, j, e) && light_find(&l, &v, true, e);
     enter_bad_pixels(to, &v, &l);
     if (ok) memcpy(to->colours, v.size->colours, sizeof to->colours);
-    ok = ok && choose(&s, e);
     if (ok) {
-        const device_choice *c = &v.size->decided.way[attempt_way(&v, &s.method)];
-        enter_promise(to, &v, &s.method, 0);
+        const accuracy_facts facts = facts_of(&v, &l);
+        accuracy_choose(&method, &facts);
+        const device_choice *c = &v.size->decided.way[attempt_way(&v, &method)];
+        enter_promise(to, &v, &method, 0);
         to->plan = c->plan;
         to->device = c->device;
     }

@@ -21,7 +21,6 @@ typedef struct {
     uint32_t height;    /* of the part before its window changed: kernels may be sized by it */
     tail_kept kept;     /* of a tile: the pixels that count; a width of 0: all */
     const double *dark; /* of a tile: accuracy_dark of the image, of each channel; else NULL */
-    bool dark_outside;  /* no border brings in light that the planes do not have */
     bool floats;        /* the result is to be floats, whatever the image has */
     bool glare;         /* is wanted alone, too */
     bool came;          /* and so are the pixels as they came, once bad ones are repaired */

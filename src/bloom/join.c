@@ -44,8 +44,6 @@ static void set_stats(join_stats *st, const row_totals *t, double spilled) {
     st->measured.peak = t->peak;
     st->measured.darkest = (double)t->darkest;
     st->measured.darker = t->darker;
-    st->measured.cancelled = t->cancelled;
-    st->measured.cancelled_part = t->cancelled_part;
     st->sum = t->sum;
     st->spilled = spilled;
     st->negative = t->negative;
@@ -56,39 +54,25 @@ static void set_stats(join_stats *st, const row_totals *t, double spilled) {
     st->largest = t->largest;
 }
 
-/* A worker's scratch. In doubles: what the pixels give themselves, the glare, the sums of the
- * magnitudes of its terms in space, and the scratch of core_row. In floats: the row as it came, the
- * part of it that is spread, what the engine made, and the result; and what is added in space to
- * STENCIL_ROWS rows at once, with the room for making that. */
+/* A worker's scratch. In doubles: what the pixels give themselves, and the glare. In floats: the
+ * row as it came, the part of it that is spread, what the engine made, and the result. */
 typedef struct {
-    double *own, *glare, *magnitude, *core;
-    uint64_t *rows; /* which rows `space` has: channel * height + y, over STENCIL_ROWS */
-    float *in, *excess, *made, *out, *space, *room;
+    double *own, *glare;
+    float *in, *excess, *made, *out;
 } scratch;
 
-static size_t space_pitch(const join_job *j) {
-    return j->tail->w + STENCIL_MORE;
-}
-
 static size_t scratch_bytes(const join_job *j) {
-    size_t doubles = 3 * (size_t)j->tail->w + core_scratch(j->core) + 1,
-           floats = 4 * (size_t)j->tail->w + STENCIL_ROWS * space_pitch(j) + spots_room(j->tail);
-    return (doubles * sizeof(double) + floats * sizeof(float) + 127) / 64 * 64;
+    return ((2 * sizeof(double) + 4 * sizeof(float)) * j->tail->w + 127) / 64 * 64;
 }
 
 static scratch lay_out(const join_job *j, void *at) {
     size_t w = j->tail->w;
     scratch s = {.own = at};
     s.glare = s.own + w;
-    s.magnitude = s.glare + w;
-    s.core = s.magnitude + w;
-    s.rows = (uint64_t *)(s.core + core_scratch(j->core));
-    s.in = (float *)(s.rows + 1);
+    s.in = (float *)(s.glare + w);
     s.excess = s.in + w;
     s.made = s.excess + w;
     s.out = s.made + w;
-    s.space = s.out + w;
-    s.room = s.space + STENCIL_ROWS * space_pitch(j);
     return s;
 }
 
@@ -99,7 +83,6 @@ typedef struct {
     size_t first;   /* where its pixels are in the planes */
     tail_kept kept; /* what of the image counts */
     bool all;       /* all light is spread, none of it is held back */
-    bool in_space;  /* something is added in space */
     scratch s;
 } row_job;
 
@@ -112,7 +95,6 @@ static row_job job_of(const join *f, uint32_t c, uint32_t y, int worker) {
                      .first = (size_t)y * j->tail->w,
                      .kept = j->kept.w ? j->kept : whole,
                      .all = join_spreads_all(&j->spread),
-                     .in_space = j->core->radius || j->spots[c].count,
                      .s = lay_out(j, (char *)f->scratch + (size_t)worker * f->room)};
 }
 
@@ -123,7 +105,6 @@ static row row_of(const row_job *p, const void *made) {
     if (!made) made = (const float *)j->made[p->c] + p->first;
     return (row){.out = j->half ? p->s.out : j->out[p->c] + p->first,
                  .n = j->tail->w,
-                 .ahead = j->core->radius ? STENCIL_ROWS + j->core->radius : 2,
                  .centre = j->tail->centre[tail_kernel(j->tail, p->c)],
                  .dark = j->dark[p->c] / 2,
                  .nonnegative = j->nonnegative[p->c],
@@ -148,38 +129,18 @@ static double read_pixels(const row_job *p, row *r) {
 
 /* --- a row in floats --- */
 
-/* Returns what is added in space to the row, in floats: made for some rows at once, which the same
- * worker wants next. */
-static const float *space_of(const row_job *p) {
-    const join_job *j = p->j;
-    const scratch *s = &p->s;
-    uint32_t first = p->y / STENCIL_ROWS * STENCIL_ROWS, h = j->tail->h;
-    space_rows r = {p->c, first, min_u32(STENCIL_ROWS, h - first), s->space, space_pitch(j)};
-    uint64_t wanted = (uint64_t)p->c * h + first;
-    if (*s->rows != wanted) {
-        memset(s->space, 0, r.rows * r.pitch * sizeof *s->space);
-        if (j->core->radius) core_floats(j->core, &r, j->in[p->c]);
-        if (j->spots[p->c].count) spots_floats(&j->spots[p->c], &r, s->room);
-    }
-    *s->rows = wanted;
-    return s->space + (p->y - first) * r.pitch;
-}
-
 /* Makes a row in floats, or of halfs where it has these, if it is an ordinary one. */
-static bool make_in_floats(const row_job *p, const row *is, row_totals *t) {
-    row r = *is;
-    if (p->in_space) r.space = space_of(p);
-    row k = row_kept(&r, &p->kept);
+static bool make_in_floats(const row_job *p, const row *r, row_totals *t) {
+    row k = row_kept(r, &p->kept);
     if (!row_make_ordinary(&k, t)) return false;
-    row_add_margins(&r, t, &p->kept);
+    row_add_margins(r, t, &p->kept);
     return true;
 }
 
 /* Returns whether the row may be an ordinary one, which its pixels decide. */
 static bool may_be_ordinary(const row_job *p, const row *r) {
     const join_job *j = p->j;
-    return !j->wide && p->all && r->nonnegative && !j->glare && !j->exponent[p->c] &&
-           (!p->in_space || j->floats);
+    return !j->wide && p->all && r->nonnegative && !j->glare && !j->exponent[p->c];
 }
 
 /* Makes a row that may be ordinary from halfs to halfs, without floats in memory, but for the
@@ -201,28 +162,6 @@ static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *s
 
 /* --- a row in doubles --- */
 
-/* Adds what is done in space to the glare. Returns true if p->s.magnitude is valid. */
-static bool add_in_space(const row_job *p, const row *r) {
-    const join_job *j = p->j;
-    if (!p->in_space) return false;
-    tail_row to = {p->c, p->y, r->glare, j->signs[p->c] ? p->s.magnitude : NULL};
-    if (to.magnitude) memset(to.magnitude, 0, r->n * sizeof *to.magnitude);
-    core_row(j->core, &to, &(core_input){j->in ? j->in[p->c] : NULL, r->back, p->s.core});
-    spots_row(&j->spots[p->c], &to);
-    return to.magnitude;
-}
-
-/* Notes by how much pixels should perhaps be less, since terms of both signs were added up. */
-static void note_cancelled(const row_job *p, const row *kept, row_totals *t) {
-    const double *magnitude = p->s.magnitude + p->kept.x, dark = p->j->dark[p->c];
-    for (uint32_t i = 0; i < kept->n; i++) {
-        double off = p->j->rounding * magnitude[i], size = fabs((double)kept->out[i]);
-        if (!(off > 0x1p-26 * size)) continue; /* lost in the pixel's own rounding */
-        t->cancelled = fmax(t->cancelled, off);
-        t->cancelled_part = fmax(t->cancelled_part, off / fmax(size - off, dark));
-    }
-}
-
 /* Makes any row. */
 static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
     const join_job *j = p->j;
@@ -231,14 +170,12 @@ static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
         r->in = p->s.in;
     }
     row_begin(r, t);
-    bool sized = add_in_space(p, r);
     for (uint32_t i = 0; !p->all && i < r->n; i++) {
         double v = (double)r->in[i], x = join_spread_of(&j->spread, p->first + i, v);
         r->own[i] = v - x + r->centre * x;
     }
     row k = row_kept(r, &p->kept);
     row_finish(&k, t);
-    if (sized) note_cancelled(p, &k, t);
     for (uint32_t i = 0; j->glare && i < r->n; i++)
         j->glare[p->c][p->first + i] = (float)r->glare[i];
 }
@@ -291,8 +228,6 @@ static void merge(join_stats *to, const join_stats *from) {
     m->peak = fmax(m->peak, from->measured.peak);
     m->darkest = fmin(m->darkest, from->measured.darkest);
     m->darker |= from->measured.darker;
-    m->cancelled = fmax(m->cancelled, from->measured.cancelled);
-    m->cancelled_part = fmax(m->cancelled_part, from->measured.cancelled_part);
     to->sum += from->sum;
     to->spilled += from->spilled;
     to->negative += from->negative;
@@ -311,10 +246,6 @@ join *join_open(const join_job *j, par *threads, err *e) {
     f->row = mem_raw((size_t)j->tail->h * j->tail->channels, sizeof *f->row, "statistics", e);
     if (f->row) f->scratch = mem_raw(f->room * (size_t)par_workers(threads), 1, "rows", e);
     if (!f->scratch) join_close(&f, NULL);
-    for (int i = 0; f && i < par_workers(threads); i++) { /* no rows are there yet */
-        scratch s = lay_out(j, (char *)f->scratch + (size_t)i * f->room);
-        memset(s.core, 0xff, core_scratch(j->core) * sizeof *s.core + sizeof *s.rows);
-    }
     return f;
 }
 

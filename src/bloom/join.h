@@ -1,7 +1,7 @@
 /* join.h - the last pass: everything that makes a pixel comes together, and is measured.
  *
  *   spread(in)   what of a pixel is spread: all of it, or its excess over a threshold
- *   glare        what the transform made, and what was added in space
+ *   glare        what the transform made
  *   out          in - spread(in) + centre * spread(in) + glare
  *
  * Glare of light is light: where image and kernel have nothing below zero, glare below zero is
@@ -14,9 +14,7 @@
 
 #include "base/par.h"
 #include "bloom/promise/accuracy.h"
-#include "bloom/promise/core.h"
 #include "bloom/promise/ledger.h"
-#include "bloom/promise/spots.h"
 #include "image/image.h"
 
 /* The part of a pixel that is spread: what a mask lets through, and of that the light above a
@@ -43,21 +41,16 @@ typedef struct {
     join_spread spread;
     void *const *made; /* by the engine, with no centre tap; double if `wide` */
     bool wide;
-    const spot_list *spots; /* of each channel */
-    const kernel_core *core;
-    bool floats; /* sums in space may be in floats where nothing is below zero */
     const ledger_kernel *ledger;
-    float *const *in;        /* what the engine was given; of doubles: NULL */
-    bool same[PSF_CHANNELS]; /* that is the image as it came, as floats */
-    float *const *out;       /* may be `made` when that is float */
-    uint16_t *const *half;   /* not NULL: the result goes there, as halfs that are all finite, and
-                                not to `out` */
-    float *const *glare;     /* NULL: not wanted */
-    const bool *nonnegative; /* of each: neither what is spread nor the kernel is below zero */
-    const bool *signs;       /* of each: the image or the kernel is, somewhere: terms may cancel */
-    tail_kept kept;          /* pixels that are measured; there is no result for the others */
-    double dark[PSF_CHANNELS];  /* accuracy_dark */
-    double rounding;            /* accuracy_rounding: of sums in space */
+    float *const *in;          /* what the engine was given; of doubles: NULL */
+    bool same[PSF_CHANNELS];   /* that is the image as it came, as floats */
+    float *const *out;         /* may be `made` when that is float */
+    uint16_t *const *half;     /* not NULL: the result goes there, as halfs that are all finite, and
+                                  not to `out` */
+    float *const *glare;       /* NULL: not wanted */
+    const bool *nonnegative;   /* of each: neither what is spread nor the kernel is below zero */
+    tail_kept kept;            /* pixels that are measured; there is no result for the others */
+    double dark[PSF_CHANNELS]; /* accuracy_dark */
     int exponent[PSF_CHANNELS]; /* the engine was given the image times 2 to that */
 } join_job;
 

@@ -1,7 +1,5 @@
 #include "bloom/light.h"
 
-#include "base/number.h"
-#include "base/vector.h"
 #include "image/repair.h"
 
 #include <math.h>
@@ -15,32 +13,23 @@ void light_load(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     if (!v->all) join_spread_row(&v->spread, first, to, to, n);
 }
 
-uint32_t light_cell(const light *l, const view *v) {
-    const sketch_kernel *k = &v->size->sketch;
-    return l->close ? k->block / k->cells : k->block;
-}
-
 /* --- scanning -------------------------------------------------------------------------------- */
 
 /* Returns the request for a scan of planes of these types. */
-static scan_request request_of(const light *l, const view *v, const void *const *plane,
-                               const pixel_type *type) {
+static scan_request request_of(const view *v, const void *const *plane, const pixel_type *type) {
     const session_size *size = v->size;
     return (scan_request){.w = size->need.w,
                           .h = size->need.h,
                           .channels = v->channels,
                           .plane = plane,
                           .type = type,
-                          .block = light_cell(l, v),
-                          .histogram = l->close,
-                          .seen_x = size->seen[PLAN_X],
-                          .seen_y = size->seen[PLAN_Y]};
+                          .histogram = true};
 }
 
 static bool scan_image(light *l, const view *v, err *e) {
     const void *plane[VIEW_CHANNELS];
     for (uint32_t c = 0; c < v->channels; c++) plane[c] = *view_plane(v, c);
-    scan_request ask = request_of(l, v, plane, v->type);
+    scan_request ask = request_of(v, plane, v->type);
     scan_free(&l->scanned);
     return scan_make(&l->scanned, &ask, v->threads, e);
 }
@@ -56,7 +45,7 @@ static bool scan_excess(light *l, const view *v, err *e) {
     }
     v->buf->loaded = true;
     scan_free(&l->scanned);
-    scan_request ask = request_of(l, v, plane, type);
+    scan_request ask = request_of(v, plane, type);
     return view_blocks(v, light_load, in_place, e) && scan_make(&l->scanned, &ask, v->threads, e);
 }
 
@@ -88,81 +77,9 @@ static bool repair(light *l, const view *v, err *e) {
 
 /* --- all of it ------------------------------------------------------------------------------- */
 
-typedef struct {
-    light *l;
-    const view *v;
-} sketch_job;
-
-static bool sketch_channel(void *ctx, size_t c, int worker, err *e) {
-    const sketch_job *j = ctx;
-    light *l = j->l;
-    (void)worker;
-    l->nonnegative[c] = j->v->size->nonnegative[c] && l->scanned.channel[c].least >= 0;
-    const sketch_request r = {&j->v->size->sketch, &l->scanned, (uint32_t)c, l->close, j->v->kept};
-    return sketch_make(&l->sketched[c], &r, e);
-}
-
-/* One row of this many stands for them, in pieces of some pixels. */
-enum { SAMPLED = 16, PIECE = 128 };
-
-/* The magnitudes of some pixels. */
-typedef struct {
-    float most, least;
-    double sum;
-} magnitudes;
-
-static magnitudes magnitudes_of(const float *v, uint32_t n) {
-    const vec8i SIZE = (vec8i){0} + INT32_MAX; /* all but the sign */
-    vec8f most = {0}, least = most + (float)INFINITY, sum = {0};
-    uint32_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        vec8f size = (vec8f)(*(const vec8i_any *)(v + i) & SIZE);
-        most = VECTOR_PICK8(size > most, size, most);
-        least = VECTOR_PICK8(size < least, size, least);
-        sum += size;
-    }
-    magnitudes m = {0, INFINITY, 0};
-    for (uint32_t k = 0; k < 8 && i; k++) {
-        m.most = most[k] > m.most ? most[k] : m.most;
-        m.least = least[k] < m.least ? least[k] : m.least;
-        m.sum += (double)sum[k];
-    }
-    for (; i < n; i++) {
-        float size = fabsf(v[i]);
-        m.most = size > m.most ? size : m.most;
-        m.least = size < m.least ? size : m.least;
-        m.sum += (double)size;
-    }
-    return m;
-}
-
-/* Guesses whether the plain transform will not do, so that such an image is scanned once and not
- * twice. A wrong guess costs time. The noise is at least a unit of the brightest glare; the darkest
- * pixel is about its own light and some of the light around it. */
-static bool is_lit(const view *v) {
-    const kernel_tail *tail = &v->size->tail;
-    for (uint32_t c = 0; c < v->channels; c++) {
-        double most = 0, least = INFINITY, mean = INFINITY, spread = v->size->sums[c][0].sum;
-        for (uint32_t y = tail->h % SAMPLED / 2; y < tail->h; y += SAMPLED)
-            for (uint32_t x = 0, n; x < tail->w; x += n) {
-                float piece[PIECE];
-                n = min_u32(PIECE, tail->w - x);
-                image_to_float(piece, *view_plane(v, c), v->type[c], (size_t)y * tail->w + x, n);
-                magnitudes m = magnitudes_of(piece, n);
-                most = fmax(most, (double)m.most);
-                least = fmin(least, (double)m.least);
-                mean = fmin(mean, m.sum / n);
-            }
-        double dark = tail->centre[tail_kernel(tail, c)] * least + spread * mean;
-        if (0x1p-24 * spread * most > v->s->tolerance * dark) return true;
-    }
-    return false;
-}
-
 bool light_find(light *l, const view *v, bool ahead, err *e) {
     const bloom_settings *s = v->s;
-    *l = (light){.close = !v->dark_outside || s->verify || !v->all ||
-                          (s->precision != PRECISION_FLOAT64 && is_lit(v))};
+    *l = (light){0};
     v->buf->loaded = false;
     if (!scan_image(l, v, e)) return false;
     for (uint32_t c = 0; c < v->channels; c++) l->sum[c] = l->scanned.channel[c].sum;
@@ -175,15 +92,9 @@ bool light_find(light *l, const view *v, bool ahead, err *e) {
     }
     find_dark(l, v);
     if (!v->all && !scan_excess(l, v, e)) return false;
-    return par_for(v->threads, v->channels, sketch_channel, &(sketch_job){l, v}, e);
-}
-
-bool light_find_closely(light *l, const view *v, err *e) {
-    if (l->close) return true;
-    l->close = true;
-    if (!scan_image(l, v, e)) return false;
-    find_dark(l, v);
-    return par_for(v->threads, v->channels, sketch_channel, &(sketch_job){l, v}, e);
+    for (uint32_t c = 0; c < v->channels; c++)
+        l->nonnegative[c] = v->size->nonnegative[c] && l->scanned.channel[c].least >= 0;
+    return true;
 }
 
 void light_free(light *l) {

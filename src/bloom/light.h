@@ -1,8 +1,8 @@
 /* light.h - what the planes of a group hold: sums and extremes, bad pixels and how they were
- * repaired, a sketch of the glare.
+ * repaired.
  *
- * It is found before anything is transformed, and the choice of a method rests on it. It knows
- * nothing of methods and engines. */
+ * It is found before anything is transformed, and the choice of a precision rests on it. It knows
+ * nothing of engines. */
 #ifndef BLOOM_LIGHT_H
 #define BLOOM_LIGHT_H
 
@@ -10,12 +10,10 @@
 
 typedef struct {
     scan scanned;                    /* of the light that is spread */
-    bool close;                      /* it has histograms */
-    double dark[VIEW_CHANNELS];      /* accuracy_dark of the image; 0 without histograms */
+    double dark[VIEW_CHANNELS];      /* accuracy_dark of the image */
     double sum[VIEW_CHANNELS];       /* of the finite pixels as they came */
     bool nonnegative[VIEW_CHANNELS]; /* neither what is spread nor the kernel is below zero */
     bool signs[VIEW_CHANNELS];       /* the image or the kernel is, somewhere */
-    sketch sketched[VIEW_CHANNELS];
 
     uint64_t bad[VIEW_CHANNELS], bad_pixels; /* as they came; the first of them: */
     scan_bad first_bad[SCAN_BAD];
@@ -24,18 +22,8 @@ typedef struct {
 
 /* Looks at the image's planes. Repairs bad pixels in the image; where they are an error, it only
  * counts them and stops, or ahead: counts them as 0. Leaves in v->buf what is spread, where only an
- * excess is.
- *
- * Histograms take as long as all the rest, so an ordinary image gets none at first: there are some
- * where a sample of it has lights, where the border brings light in, where only some of the light
- * is spread, and where --verify needs the median. */
+ * excess is. */
 bool light_find(light *l, const view *v, bool ahead, err *e);
-
-/* Looks again, with histograms: needed where the plain transform does not keep the promise. */
-bool light_find_closely(light *l, const view *v, err *e);
-
-/* Returns the side of the blocks of l->scanned. */
-uint32_t light_cell(const light *l, const view *v);
 
 void light_free(light *l);
 

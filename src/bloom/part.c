@@ -295,7 +295,7 @@ static void enter_group(bloom_report *r, const group_made *g) {
     report_add_bad(r, g->bad, g->first_bad);
     if (!r->groups && g->colours[0]) report_note(r, "%s", g->colours);
     if (g->note[0]) report_note(r, "%s", g->note);
-    if (is->method.method) {
+    if (is->method.precision) {
         accuracy_text(&is->method, how, sizeof how);
         log_info("channel '%s': %s", is->channel, how);
         if (!is->method.kept)

@@ -219,12 +219,9 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
                    .height = p->j->height,
                    .kept = whole ? (tail_kept){0} : t.kept,
                    .dark = is->seen ? dark : NULL,
-                   .dark_outside = true,
                    .floats = p->j->floats,
                    .glare = part_emits(p->j->s),
                    .came = whole && p->j->s->verify};
-    for (int a = 0; a < PLAN_AXES; a++)
-        j.dark_outside &= is->t->cut[a] || is->s->border[a] == BORDER_ZERO;
     *made = (group_made){0};
     ok = ok && group_bloom(made, &j, e);
     if (ok && t.mask) mask_put_back(&aside, t.img);

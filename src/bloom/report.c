@@ -14,8 +14,8 @@ void report_note(bloom_report *r, const char *fmt, ...) {
 
 void report_add_promise(bloom_promise *all, const bloom_promise *one) {
     const accuracy *a = &all->method, *b = &one->method;
-    if (!b->method) return;
-    bool nearer = !a->method ||
+    if (!b->precision) return;
+    bool nearer = !a->precision ||
                   (a->kept == b->kept ? b->floor * a->allowed >= a->floor * b->allowed : a->kept);
     bloom_promise sum = nearer ? *one : *all;
     sum.attempts = all->attempts > one->attempts ? all->attempts : one->attempts;

@@ -21,12 +21,12 @@ enum { AHEAD = 768 };
 static bool end_floats(const row *r, row_totals *t, uint32_t i, float bottom) {
     float top = (float)t->peak, centre = (float)r->centre;
     for (; i < r->n; i++) {
-        float e = r->floats[i], g = r->space ? e + r->space[i] : e;
-        float out = centre * (r->half_out ? half_to_float(r->half_in[i]) : r->in[i]) + g;
+        float e = r->floats[i];
+        float out = centre * (r->half_out ? half_to_float(r->half_in[i]) : r->in[i]) + e;
         t->norm += (double)e * (double)e;
         t->sum += (double)out;
-        top = fmaxf(top, r->space ? fabsf(e) : e);
-        bottom = fminf(bottom, g);
+        top = fmaxf(top, e);
+        bottom = fminf(bottom, e);
         t->largest = fmaxf(t->largest, out);
         t->darkest = fminf(t->darkest, out);
         if (r->half_out)
@@ -46,12 +46,11 @@ static bool make_one_by_one(const row *r, row_totals *t) {
 
 /* Two sums each, since one addition waits for the one before. `halfs`: from r->half_in to
  * r->half_out, without a way through memory in between. */
-VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool space, bool halfs) {
-    const float *in = r->in, *made = r->floats, *added = r->space;
+VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool halfs) {
+    const float *in = r->in, *made = r->floats;
     float *to = r->out, centre = (float)r->centre;
     size_t bytes = halfs ? sizeof(uint16_t) : sizeof(float);
-    const char *next_in = (halfs ? (const char *)r->half_in : (const char *)in) +
-                          r->ahead * r->n * bytes;
+    const char *next_in = (halfs ? (const char *)r->half_in : (const char *)in) + 2 * r->n * bytes;
     const char *next_to = (halfs ? (const char *)r->half_out : (const char *)to) + 2 * r->n * bytes;
     vec8f zero = {0}, high = zero, low = zero + FLT_MAX, largest = zero, darkest = zero + FLT_MAX;
     vec4d norm = {0}, sum = {0};
@@ -75,11 +74,6 @@ VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool spa
             norm_a += a * a;
             norm_b += b * b;
             high = VECTOR_MAX8(VECTOR_MAX8(a, b), high);
-            if (space) {
-                high = VECTOR_MAX8(VECTOR_MAX8(-a, -b), high);
-                a += *(const vec8f_any *)(added + i);
-                b += *(const vec8f_any *)(added + i + 8);
-            }
             vec8f out_a = centre * in_a + a, out_b = centre * in_b + b;
             if (halfs) {
                 vector_to_halfs(r->half_out + i, &out_a);
@@ -113,23 +107,15 @@ VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool spa
     return end_floats(r, t, i, bottom);
 }
 VECTOR_WIDE static bool make_ordinary(const row *r, row_totals *t) {
-    return make_floats(r, t, false, false);
-}
-VECTOR_WIDE static bool make_ordinary_and_space(const row *r, row_totals *t) {
-    return make_floats(r, t, true, false);
+    return make_floats(r, t, false);
 }
 VECTOR_WIDE static bool make_ordinary_halfs(const row *r, row_totals *t) {
-    return make_floats(r, t, false, true);
-}
-VECTOR_WIDE static bool make_ordinary_halfs_and_space(const row *r, row_totals *t) {
-    return make_floats(r, t, true, true);
+    return make_floats(r, t, true);
 }
 
 bool row_make_ordinary(const row *r, row_totals *t) {
-    static bool (*const MAKE[2][2])(const row *, row_totals *) = {
-        {make_ordinary, make_ordinary_halfs},
-        {make_ordinary_and_space, make_ordinary_halfs_and_space}};
-    return (vector_wide() ? MAKE[r->space != NULL][r->half_out != NULL] : make_one_by_one)(r, t);
+    if (!vector_wide()) return make_one_by_one(r, t);
+    return (r->half_out ? make_ordinary_halfs : make_ordinary)(r, t);
 }
 
 /* --- in doubles ------------------------------------------------------------------------------ */
@@ -236,7 +222,6 @@ row row_kept(const row *r, const tail_kept *kept) {
     if (k.in) k.in += kept->x;
     if (k.floats) k.floats += kept->x;
     if (k.doubles) k.doubles += kept->x;
-    if (k.space) k.space += kept->x;
     k.own += kept->x;
     k.glare += kept->x;
     return k;

@@ -1,7 +1,6 @@
 /* row.h - one row of a result: what it is made of, how, and what is measured of it.
  *
- * An ordinary row is made in floats, at once. Any other is made in doubles, in two steps: between
- * them comes what is added in space. */
+ * An ordinary row is made in floats, at once. Any other is made in doubles, in two steps. */
 #ifndef BLOOM_ROW_H
 #define BLOOM_ROW_H
 
@@ -16,7 +15,6 @@ typedef struct {
     uint16_t *half_out;      /* not NULL: the result goes there, */
     const uint16_t *half_in; /* and the row is this, instead of `in` */
     uint32_t n;
-    uint32_t ahead; /* how many rows below is the one that is wanted next */
     double centre;
     double dark;
     bool nonnegative;
@@ -24,7 +22,6 @@ typedef struct {
     const float *floats;   /* what the transform made, or */
     const double *doubles; /* this */
     double back;           /* by which it must be multiplied */
-    const float *space;    /* what was added in space, as floats; NULL: nothing, or doubles */
     double *own, *glare;   /* what the pixels give themselves; all else */
 } row;
 
@@ -35,7 +32,6 @@ typedef struct {
     double peak;                 /* of what the transform made */
     float darkest, largest;      /* of |out|; darkest: of those that are not below `dark` */
     bool darker;
-    double cancelled, cancelled_part;
 } row_totals;
 
 /* Makes an ordinary row, in floats: nothing below zero, all spread, nothing darker than `dark`, and

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "bloom/promise/core.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -77,9 +76,7 @@ session *session_open_beside(const session *of, const bloom_settings *settings, 
 static void free_size(size_entry *n) {
     psf_free(&n->size.kernel);
     tail_free(&n->size.tail);
-    sketch_kernel_free(&n->size.sketch);
     ledger_kernel_free(&n->size.ledger);
-    for (int a = 0; a < PLAN_AXES; a++) mem_free(n->size.seen[a]);
     mem_free(n);
 }
 
@@ -193,17 +190,15 @@ static bool make_kernel(session *s, session_size *size, double full[PSF_CHANNELS
     return needed->possible;
 }
 
-/* Makes what is known of a kernel, of its tail alone: the sketch of one after the other, which
- * takes the longest, the ledger of all, the sums of one after the other. */
+/* Makes what is known of a kernel, of its tail alone: the ledger of all, the sums of one after the
+ * other. */
 static bool make_part(void *ctx, size_t index, int worker, err *e) {
     session_size *size = ctx;
-    uint32_t i = (uint32_t)index, kernels = size->tail.kernels;
     (void)worker;
-    if (i < kernels) return sketch_kernel_fill(&size->sketch, i, e);
-    if (i == kernels) return ledger_kernel_make(&size->ledger, &size->tail, e);
-    uint32_t c = i - kernels - 1;
+    if (index == 0) return ledger_kernel_make(&size->ledger, &size->tail, e);
+    uint32_t c = (uint32_t)index - 1;
     size->nonnegative[c] = tail_is_nonnegative(&size->tail, c);
-    tail_sums(size->sums[c], &size->tail, c, CORE_RADII, CORES);
+    size->sums[c] = tail_sums(&size->tail, c);
     return true;
 }
 
@@ -213,18 +208,11 @@ static bool make_tail(session *s, session_size *size, const double full[PSF_CHAN
     bool resampled = s->s.spectrum == SPECTRUM_RESAMPLED;
     tail_request tail_ask = {&size->kernel, full, size->need.sharpen, resampled, &ask};
     if (!tail_make(&size->tail, &tail_ask, e) ||
-        !sketch_kernel_open(&size->sketch, &size->tail, e) ||
-        !par_for(s->threads, 2 * (size_t)size->tail.kernels + 1, make_part, size, e))
+        !par_for(s->threads, (size_t)size->tail.kernels + 1, make_part, size, e))
         return false;
     for (uint32_t c = size->tail.kernels; c < size->need.channels; c++) { /* one serves all */
         size->nonnegative[c] = size->nonnegative[0];
-        memcpy(size->sums[c], size->sums[0], sizeof size->sums[c]);
-    }
-    for (int a = 0; a < PLAN_AXES; a++) {
-        const border_axis *axis = &size->tail.axis[a];
-        size->seen[a] = mem_raw(axis->extent, sizeof(uint32_t), "border", e);
-        if (!size->seen[a]) return false;
-        for (uint32_t i = 0; i < axis->extent; i++) size->seen[a][i] = border_count(axis, i);
+        size->sums[c] = size->sums[0];
     }
     return true;
 }
@@ -327,9 +315,8 @@ typedef struct {
     const session_want *want;
 } lines_job;
 
-/* The spectrum at the plan's lengths, of the kernel without its core. It comes from the user's
- * .spectrum file where that holds this very kernel, else from the cache. An exact spectrum is made
- * from the taps alone. */
+/* The spectrum at the plan's lengths. It comes from the user's .spectrum file where that holds this
+ * very kernel, else from the cache. An exact spectrum is made from the taps alone. */
 static bool make_lines(void *ctx, spectrum_lines *to, const plan *p, err *e) {
     const lines_job *j = ctx;
     session *s = j->s;
@@ -340,34 +327,27 @@ static bool make_lines(void *ctx, spectrum_lines *to, const plan *p, err *e) {
                                   .float64 = p->sample_bytes == 8};
     bool exact = ask.float64 || ask.mode == SPECTRUM_EXACT;
     spectrum source = {0};
-    psf rest = {0};
     const psf *k = &j->want->size->kernel;
     const spectrum *file = &s->kernel.ready;
     cache_place place = {s->s.cache_dir, s->s.cache_size};
     bool ok = true;
     double start = clock_now();
-    if (j->want->core) {
-        ok = psf_copy(&rest, k, e);
-        if (ok) core_cut(&rest, j->want->core);
-        k = &rest;
-    }
-    if (ok && exact)
+    if (exact)
         ok = psf_copy(&source.kernel, k, e);
-    else if (ok && s->kernel.is_spectrum && psf_same(k, &file->kernel))
+    else if (s->kernel.is_spectrum && psf_same(k, &file->kernel))
         ok = spectrum_copy(&source, file, e);
-    else if (ok)
+    else
         ok = cache_spectrum(&source, k, &place, s->threads, e), l->spectrum_cached = source.cached,
         l->spectrum_of = source.cached ? psf_hash(k) : l->spectrum_of;
     ok = ok && spectrum_at(to, &source, &ask, s->threads, e);
     spectrum_free(&source);
-    psf_free(&rest);
     l->spectrum_seconds += clock_now() - start;
     return ok;
 }
 
-/* Returns what makes the spectrum of a kernel without its core. */
+/* Returns what makes the spectrum of a kernel. */
 static hash128 hash_of(const session *s, const session_want *want) {
-    const uint64_t all[] = {want->size->hash.lo, want->size->hash.hi, want->core, s->s.spectrum};
+    const uint64_t all[] = {want->size->hash.lo, want->size->hash.hi, s->s.spectrum};
     return hash_bytes(all, sizeof all);
 }
 

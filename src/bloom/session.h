@@ -8,7 +8,7 @@
 #ifndef BLOOM_SESSION_H
 #define BLOOM_SESSION_H
 
-#include "bloom/promise/sketch.h"
+#include "bloom/promise/tail.h"
 #include "bloom/report.h"
 #include "bloom/settings.h"
 #include "device/device_pool.h"
@@ -22,13 +22,11 @@ typedef struct {
     psf kernel;
     hash128 hash; /* of the kernel */
     kernel_tail tail;
-    noise_tail sums[PSF_CHANNELS][CORES]; /* tail_sums of each channel and core */
-    bool nonnegative[PSF_CHANNELS];       /* the kernel has no taps below zero */
-    sketch_kernel sketch;
+    noise_tail sums[PSF_CHANNELS];  /* tail_sums of each channel */
+    bool nonnegative[PSF_CHANNELS]; /* the kernel has no taps below zero */
     ledger_kernel ledger;
-    uint32_t *seen[PLAN_AXES]; /* how often borders show each column and row */
-    char colours[128];         /* how the colours of kernel and image go together; "": they agree */
-    device_decision decided;   /* where each transform runs, and with which plan */
+    char colours[128];       /* how the colours of kernel and image go together; "": they agree */
+    device_decision decided; /* where each transform runs, and with which plan */
 } session_size;
 
 /* A slot of a prepared engine, from session_take to session_give. Starts as zeros. */
@@ -76,12 +74,10 @@ plan_request session_request(const bloom_settings *s, const psf *k, const kernel
  * -1. */
 int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, err *e);
 
-/* What the engine must be prepared for: a size, a transform, and the kernel without its core of
- * that radius. */
+/* What the engine must be prepared for: a size, and a transform. */
 typedef struct {
     const session_size *size;
     device_way way;
-    uint32_t core;
 } session_want;
 
 /* Takes a slot of an engine that is prepared as `want` says: device_take has the rules. Where the

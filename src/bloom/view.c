@@ -14,7 +14,6 @@ view view_make(const bloom_settings *s, image *img, int part, const layer_group 
     const image_part *p = &img->head.part[part];
     v.pixels = (size_t)image_width(p) * image_height(p);
     v.halfs = v.all;
-    v.dark_outside = s->border[PLAN_X] == BORDER_ZERO && s->border[PLAN_Y] == BORDER_ZERO;
     for (uint32_t c = 0; c < v.channels; c++) v.channel[c] = layer->channel[c];
     if (s->alpha == ALPHA_CONVOLVE && layer->alpha >= 0) v.channel[v.channels++] = layer->alpha;
     for (uint32_t c = 0; c < v.channels; c++) {

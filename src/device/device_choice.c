@@ -188,8 +188,7 @@ int device_choose(device_forecast *to, const device_list *l, const device_reques
 /* --- the decision ---------------------------------------------------------------------------- */
 
 /* Returns the seconds of one core of the host that a transform costs. On a CPU that is its own
- * time, by a constant: the prices of sums in space (bloom/promise) are of the same core, and a
- * slower one is slower at both. A GPU works while the host's cores do, so its time counts as that
+ * time, by a constant. A GPU works while the host's cores do, so its time counts as that
  * of the eight that stand beside it; the host brings planes there and back, and reads doubles from
  * them and writes them, at a price per byte. */
 static double choice_price_of(const device_speed *s, engine_class class, const plan *p) {

@@ -1,10 +1,10 @@
 /* scan.h - measures the planes of an image in one parallel pass.
  *
- * It counts the bad pixels (NaN, infinities) and notes where the first ones are. It finds sums,
- * extremes, and the sums and minima of blocks. On request it makes a histogram of magnitudes, which
- * takes as long as all the rest. Sums are in double and do not depend on the number of threads.
- * Everything but `bad` counts a bad pixel as 0, so the extremes of a plane with bad pixels are not
- * those of its good ones. It knows nothing of colour or of kernels.
+ * It counts the bad pixels (NaN, infinities) and notes where the first ones are. It finds sums
+ * and extremes. On request it makes a histogram of magnitudes, which takes as long as all the rest.
+ * Sums are in double and do not depend on the number of threads. Everything but `bad` counts a bad
+ * pixel as 0, so the extremes of a plane with bad pixels are not those of its good ones. It knows
+ * nothing of colour or of kernels.
  *
  * A histogram bin holds an eighth of an octave: bin b goes from scan_bin_floor(b) to
  * scan_bin_floor(b + 1). Bin 0 is zero and what is below 2^-129. */
@@ -14,7 +14,7 @@
 #include "base/par.h"
 #include "image/image.h"
 
-enum { SCAN_BINS = 2040, SCAN_BAD = 10, SCAN_BLOCK = 2048 };
+enum { SCAN_BINS = 2040, SCAN_BAD = 10 };
 
 typedef struct {
     uint32_t channel, x, y; /* channel: index in the request; x, y: from the plane's corner */
@@ -26,18 +26,12 @@ typedef struct {
     double sum, squares;
     float least, greatest;
     uint64_t *count; /* SCAN_BINS: pixels by magnitude; NULL: no histogram */
-    uint64_t *extra; /* SCAN_BINS: how often borders show them again; NULL likewise */
-    uint32_t first_bin,
-        end_bin;       /* the bins that have pixels are from first_bin to before end_bin */
-    bool again;        /* borders show some pixels again */
-    double *block_sum; /* grid_w * grid_h, or NULL */
-    float *block_least;
 } scan_channel;
 
 enum { SCAN_CHANNELS = 16 };
 typedef struct {
     scan_channel channel[SCAN_CHANNELS];
-    uint32_t channels, grid_w, grid_h;
+    uint32_t channels;
     uint64_t bad; /* of all channels */
     scan_bad first[SCAN_BAD];
     void *memory;
@@ -47,11 +41,7 @@ typedef struct {
     uint32_t w, h, channels;
     const void *const *plane; /* packed rows */
     const pixel_type *type;   /* of each; uint planes are read by value */
-    uint32_t block;           /* side of the blocks, at most SCAN_BLOCK; 0: none */
     bool histogram;
-    /* For the histogram: how often each column and row is seen, the image and its borders together;
-     * NULL: once. */
-    const uint32_t *seen_x, *seen_y;
 } scan_request;
 
 /* Fills *s, to be freed with scan_free. */

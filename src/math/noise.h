@@ -16,28 +16,22 @@
 
 #include <stdbool.h>
 
-/* The part of a kernel that goes through the transform, scaled: its sums, and how many taps there
- * are of which magnitude. */
-enum { NOISE_SIZES = 256 };
+/* The sums of a kernel without its centre tap, scaled. */
 typedef struct {
     double sum, norm, peak;       /* of |tap|, of squares (root), largest |tap| */
     double alias_sum, alias_peak; /* of what a resampled spectrum makes of them elsewhere */
-    /* How many taps are in the i-th bin from that of 1 downwards, where tap / top has the bins of a
-     * scan; the last one counts all that are smaller. */
-    double top;
-    uint32_t size[NOISE_SIZES];
 } noise_tail;
 
 /* What a transform carries: its result on the whole circle, also at places that are no pixels. */
 typedef struct {
-    double norm;      /* root of the sum of squares */
-    double peak;      /* largest magnitude */
-    double magnitude; /* bound on what the terms of a pixel add up to where none cancels another */
-    double alias;     /* bound on the aliases of a resampled spectrum at a pixel, */
-    double alias_of;  /* where the result's largest magnitude is this */
-    double total;     /* sum of magnitudes of the input, times `gain` */
-    double input;     /* root of the sum of squares of the input */
-    double gain;      /* the larger of 1 and the tail's sum */
+    double norm;    /* root of the sum of squares */
+    double peak;    /* largest magnitude, also of what terms add up to if none cancels another */
+    double alias;   /* bound on the aliases of a resampled spectrum at a pixel */
+    double outside; /* bound on the norm of what is outside the image */
+    double total;   /* sum of magnitudes of the input, times `gain` */
+    double input;   /* root of the sum of squares of the input */
+    double gain;    /* the larger of 1 and the tail's sum */
+    double own;     /* norm of what the way there rounds and the kernel then cancels */
 } noise_load;
 
 /* How it is transformed. */
@@ -57,21 +51,17 @@ typedef struct {
     const double *alias_x, *alias_y;
 } noise_taps;
 
-/* Fills to[i] with the sums of the taps farther than core[i] from the centre, along x or y; core 0:
- * of all but the centre tap. The n cores ascend. */
-void noise_tails(noise_tail *to, const noise_taps *k, const uint32_t *core, uint32_t n);
+/* Returns the sums of all taps but the centre's. */
+noise_tail noise_tail_of(const noise_taps *k);
 
-/* Returns an upper bound on what a plane makes, for any arrangement of its pixels. It follows from
- * the plane's histogram, without the pixels in bin `below` and higher, and with the pixels that
- * borders show again. A scan without histograms, which has no borders either, counts with all its
- * pixels; the bound is then close unless single pixels are much brighter than the rest. */
-noise_load noise_load_bound(const scan_channel *c, uint32_t below, const noise_tail *k);
+/* Returns an upper bound on what a plane makes, for any arrangement of its pixels. `shown` is at
+ * how many places a border may show a pixel, its own included; `points` as in noise_transform. */
+noise_load noise_load_bound(const scan_channel *c, const noise_tail *k, double shown,
+                            double points);
 
-/* Returns the same where norm and peak of the result are known or estimated, but for the part that
- * borders show again, which counts with its bound. That is much closer for many bright pixels,
- * because a histogram does not tell whether they lie together. */
-noise_load noise_load_known(const scan_channel *c, uint32_t below, const noise_tail *k, double norm,
-                            double peak);
+/* Returns the same where the norm of the result inside the image is known. What is outside counts
+ * with a bound. */
+noise_load noise_load_known(const noise_load *bound, double inside);
 
 /* Returns the power of two to scale the input with, so that no number of the transform is too large
  * or too small: 0 where none is, else from NOISE_LOW to NOISE_HIGH. The result is scaled back. */

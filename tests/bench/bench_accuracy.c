@@ -193,7 +193,7 @@ static void compare(const char *channels, uint32_t w, uint32_t h, uint32_t taps,
         more[i] = took[0] - took[1];
     }
     const accuracy *a = &r->promise.method;
-    if (a->core || a->spots > 0 || a->precision != PRECISION_FLOAT32 || !a->kept)
+    if (a->precision != PRECISION_FLOAT32 || !a->kept)
         printf("not an ordinary frame: a method had to be chosen\n");
     double conv = median(convolved, rounds), cost = median(more, rounds);
     printf("%4u x %-4u %3u %-5s bare %6.1f ms, of it the convolution %6.1f ms: the promise costs "

@@ -99,10 +99,10 @@ static bloom_report *keep(const char *what, const image *img, const char *kernel
     glare_bloom(got, kernel, s, r);
     double error = check_promise(what, img, got, truth, s->tolerance, &r->promise.method);
     const accuracy *a = &r->promise.method;
-    print_message("%-40s %.12s %s core %u spots %.0f: %.2g of the tolerance, predicted %.2g; %u "
+    print_message("%-40s %.12s %s: %.2g of the tolerance, predicted %.2g; %u "
                   "attempts\n",
-                  what, s->device, words(a->precision), a->core, a->spots, error,
-                  a->floor / a->allowed, r->promise.attempts);
+                  what, s->device, words(a->precision), error, a->floor / a->allowed,
+                  r->promise.attempts);
     assert_true(a->kept);
     image_free(&got);
     image_free(&truth);

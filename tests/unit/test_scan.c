@@ -25,7 +25,6 @@ typedef struct {
     float plane[CHANNELS][W * H];
     const void *list[CHANNELS];
     pixel_type type[CHANNELS];
-    uint32_t seen_x[W], seen_y[H];
 } planes;
 
 static planes *make_planes(void) {
@@ -36,13 +35,11 @@ static planes *make_planes(void) {
         p->type[c] = PIXEL_FLOAT;
         for (int i = 0; i < W * H; i++) p->plane[c][i] = random_value(&seed);
     }
-    for (int x = 0; x < W; x++) p->seen_x[x] = x < 9 ? 2 : x > 190 ? 3 : 1;
-    for (int y = 0; y < H; y++) p->seen_y[y] = y == 0 ? 40 : y > 100 ? 2 : 1;
     return p;
 }
 
-static scan_request request_of(const planes *p, uint32_t block) {
-    return (scan_request){W, H, CHANNELS, p->list, p->type, block, true, p->seen_x, p->seen_y};
+static scan_request request_of(const planes *p) {
+    return (scan_request){W, H, CHANNELS, p->list, p->type, true};
 }
 
 static scan scan_of(const scan_request *r, par *threads) {
@@ -55,16 +52,14 @@ static scan scan_of(const scan_request *r, par *threads) {
 static void matches_plain_loops(void **state) {
     (void)state;
     planes *p = make_planes();
-    scan_request r = request_of(p, 8);
+    scan_request r = request_of(p);
     scan s = scan_of(&r, make_threads());
-    assert_int_equal(s.grid_w, 26);
-    assert_int_equal(s.grid_h, 15);
     for (int c = 0; c < CHANNELS; c++) {
         const scan_channel *got = &s.channel[c];
         double sum = 0, squares = 0, size = 0;
         float least = INFINITY, greatest = -INFINITY;
-        static uint64_t count[SCAN_BINS], extra[SCAN_BINS];
-        memset(count, 0, sizeof count), memset(extra, 0, sizeof extra);
+        static uint64_t count[SCAN_BINS];
+        memset(count, 0, sizeof count);
         for (int i = 0; i < W * H; i++) {
             float v = p->plane[c][i];
             sum += v, squares += (double)v * v, size += fabs(v);
@@ -72,33 +67,12 @@ static void matches_plain_loops(void **state) {
             uint32_t b = 0;
             while (!(fabsf(v) < scan_bin_floor(b + 1))) b++;
             count[b]++;
-            extra[b] += p->seen_x[i % W] * p->seen_y[i / W] - 1;
         }
         CHECK_LE(fabs(got->sum - sum), 10 * 0x1p-24 * size); /* floats were added up in part */
         CHECK_LE(fabs(got->squares - squares), 10 * 0x1p-24 * squares);
         assert_true(got->least == least && got->greatest == greatest);
         assert_memory_equal(got->count, count, sizeof count);
-        assert_memory_equal(got->extra, extra, sizeof extra);
-        double blocks = 0;
-        float block_least = INFINITY;
-        for (uint32_t b = 0; b < s.grid_w * s.grid_h; b++) {
-            blocks += got->block_sum[b];
-            block_least = fminf(block_least, got->block_least[b]);
-        }
-        CHECK_LE(fabs(blocks - sum), 10 * 0x1p-24 * size);
-        assert_true(block_least == least);
     }
-    float low = INFINITY;
-    double of_block = 0, size_of_block = 0;
-    for (int y = 16; y < 24; y++)
-        for (int x = 24; x < 32; x++) {
-            of_block += p->plane[1][y * W + x];
-            size_of_block += fabs(p->plane[1][y * W + x]);
-            low = fminf(low, p->plane[1][y * W + x]);
-        }
-    CHECK_LE(fabs(s.channel[1].block_sum[2 * s.grid_w + 3] - of_block),
-             10 * 0x1p-24 * size_of_block);
-    assert_true(s.channel[1].block_least[2 * s.grid_w + 3] == low);
     scan_free(&s);
     free(p);
 }
@@ -107,7 +81,7 @@ static void matches_plain_loops(void **state) {
 static void is_the_same_on_any_number_of_threads(void **state) {
     (void)state;
     planes *p = make_planes();
-    scan_request r = request_of(p, 16);
+    scan_request r = request_of(p);
     scan first = {0};
     for (int threads = 1; threads <= 4; threads++) {
         err e = {0};
@@ -118,11 +92,8 @@ static void is_the_same_on_any_number_of_threads(void **state) {
             par_close(&t);
             continue;
         }
-        for (int c = 0; c < CHANNELS; c++) {
+        for (int c = 0; c < CHANNELS; c++)
             assert_memory_equal(&s.channel[c].sum, &first.channel[c].sum, 2 * sizeof(double));
-            assert_memory_equal(s.channel[c].block_sum, first.channel[c].block_sum,
-                                s.grid_w * s.grid_h * sizeof(double));
-        }
         scan_free(&s);
         par_close(&t);
     }
@@ -134,29 +105,24 @@ static void is_the_same_on_any_number_of_threads(void **state) {
 static void histograms_change_nothing_else(void **state) {
     (void)state;
     planes *p = make_planes();
-    for (uint32_t block = 0; block <= 32; block += 8) {
-        scan_request r = request_of(p, block);
-        scan with = scan_of(&r, make_threads());
-        r.histogram = false;
-        scan without = scan_of(&r, make_threads());
-        for (int c = 0; c < CHANNELS; c++) {
-            const scan_channel *a = &with.channel[c], *b = &without.channel[c];
-            assert_true(a->count && !b->count && !b->extra);
-            assert_true(a->sum == b->sum && a->squares == b->squares && a->pixels == W * H);
-            assert_true(a->least == b->least && a->greatest == b->greatest);
-            assert_true(scan_median(a) > 0 && scan_median(b) == 0);
-            for (uint32_t i = 0; block && i < with.grid_w * with.grid_h; i++)
-                assert_true(a->block_sum[i] == b->block_sum[i] &&
-                            a->block_least[i] == b->block_least[i]);
-        }
-        scan_free(&with);
-        scan_free(&without);
+    scan_request r = request_of(p);
+    scan with = scan_of(&r, make_threads());
+    r.histogram = false;
+    scan without = scan_of(&r, make_threads());
+    for (int c = 0; c < CHANNELS; c++) {
+        const scan_channel *a = &with.channel[c], *b = &without.channel[c];
+        assert_true(a->count && !b->count);
+        assert_true(a->sum == b->sum && a->squares == b->squares && a->pixels == W * H);
+        assert_true(a->least == b->least && a->greatest == b->greatest);
+        assert_true(scan_median(a) > 0 && scan_median(b) == 0);
     }
+    scan_free(&with);
+    scan_free(&without);
     free(p);
 }
 
-/* Both ways of adding up, of halfs and floats: against plain loops. Where blocks are wide, up to
- * ten floats are added before a double takes their sum. */
+/* Both ways of adding up, of halfs and floats: against plain loops. Up to 16 floats
+ * are added before a double takes their sum. */
 static void sums_match_plain_loops(void **state) {
     (void)state;
     const double rounding = 10 * 0x1p-24;
@@ -168,25 +134,20 @@ static void sums_match_plain_loops(void **state) {
     for (int i = 0; i < W * H; i++) p->plane[2][i] *= 1e-30f; /* squares are no floats */
     p->list[1] = halfs;
     p->type[1] = PIXEL_HALF;
-    for (uint32_t block = 8; block <= 128; block *= 2) {
-        scan_request r = request_of(p, block);
-        r.histogram = false;
-        r.seen_x = r.seen_y = NULL;
-        scan s = scan_of(&r, make_threads());
-        for (int c = 0; c < CHANNELS; c++) {
-            const scan_channel *a = &s.channel[c];
-            double sum = 0, squares = 0, size = 0, in_blocks = 0;
-            for (int i = 0; i < W * H; i++) {
-                double v = (double)p->plane[c][i];
-                sum += v, squares += v * v, size += fabs(v);
-            }
-            for (uint32_t i = 0; i < s.grid_w * s.grid_h; i++) in_blocks += a->block_sum[i];
-            CHECK_LE(fabs(a->sum - sum), rounding * size);
-            CHECK_LE(fabs(in_blocks - sum), rounding * size);
-            CHECK_LE(fabs(a->squares - squares), rounding * squares);
+    scan_request r = request_of(p);
+    r.histogram = false;
+    scan s = scan_of(&r, make_threads());
+    for (int c = 0; c < CHANNELS; c++) {
+        const scan_channel *a = &s.channel[c];
+        double sum = 0, squares = 0, size = 0;
+        for (int i = 0; i < W * H; i++) {
+            double v = (double)p->plane[c][i];
+            sum += v, squares += v * v, size += fabs(v);
         }
-        scan_free(&s);
+        CHECK_LE(fabs(a->sum - sum), rounding * size);
+        CHECK_LE(fabs(a->squares - squares), rounding * squares);
     }
+    scan_free(&s);
     free(p);
 }
 
@@ -203,7 +164,7 @@ static void bins_and_median(void **state) {
     float dark[100] = {0};
     const void *list = dark;
     pixel_type type = PIXEL_FLOAT;
-    scan_request r = {10, 10, 1, &list, &type, 0, true, NULL, NULL};
+    scan_request r = {10, 10, 1, &list, &type, true};
     scan s = scan_of(&r, make_threads());
     assert_true(scan_median(&s.channel[0]) == 0 && s.channel[0].greatest == 0);
     scan_free(&s);
@@ -221,7 +182,7 @@ static void bad_pixels_are_found(void **state) {
     p->plane[1][3 * W + 7] = INFINITY;
     p->plane[1][110 * W + 200] = -INFINITY;
     for (int i = 0; i < 20; i++) p->plane[2][(4 + i) * W] = NAN;
-    scan_request r = request_of(p, 32);
+    scan_request r = request_of(p);
     scan s = scan_of(&r, make_threads());
     assert_int_equal(s.bad, 23);
     assert_int_equal(s.channel[1].bad, 2);

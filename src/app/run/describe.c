@@ -310,8 +310,6 @@ static void promise_json(const bloom_report *r, json_out *j) {
     add_real(j, "tolerance", r->promise.tolerance);
     json_bool(j, "kept", a->kept);
     json_string(j, "precision", precision(a->precision == PRECISION_FLOAT64));
-    json_fixed(j, "bright_spots", 0, a->spots);
-    json_uint(j, "core", a->core);
     json_string(j, "channel", r->promise.channel);
     add_real(j, "error", a->error[a->channel]);
     add_real(j, "allowed", a->allowed);

@@ -75,11 +75,11 @@ static void find_middle(uint32_t m[2], uint32_t extent, uint32_t taps, uint32_t 
 /* Sums of the tail's taps above and left of a corner, [kh + 1][kw + 1]. */
 static void make_table(double *t, const kernel_tail *tail, uint32_t kernel) {
     size_t pitch = (size_t)tail->kw + 1;
-    const float *tap = tail->tap + (size_t)kernel * tail->kh * tail->pitch;
+    const float *tap = tail->tap + (size_t)kernel * tail->kh * tail->kw;
     for (uint32_t y = 0; y < tail->kh; y++) {
         double row = 0;
         for (uint32_t x = 0; x < tail->kw; x++) {
-            row += (double)tap[y * tail->pitch + x];
+            row += (double)tap[(size_t)y * tail->kw + x];
             t[(y + 1) * pitch + x + 1] = t[y * pitch + x + 1] + row;
         }
     }

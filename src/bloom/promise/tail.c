@@ -17,11 +17,9 @@ bool tail_make(kernel_tail *out, const tail_request *r, err *e) {
                      .cx = k->cx,
                      .cy = k->cy,
                      .kernels = k->channels};
-    size_t rows = (size_t)k->h * k->channels;
-    t.pitch = k->w + 2 * (size_t)TAIL_MARGIN;
-    float *memory = mem_new(rows * t.pitch, sizeof *memory, "tail of the kernel", e);
-    bool ok = memory;
-    if (ok) t.tap = memory + TAIL_MARGIN;
+    size_t taps = (size_t)k->w * k->h * k->channels;
+    t.tap = mem_raw(taps, sizeof *t.tap, "tail of the kernel", e);
+    bool ok = t.tap;
     for (int a = 0; ok && r->resampled && a < PLAN_AXES; a++) {
         uint32_t n = a == PLAN_X ? k->w : k->h;
         ok = (t.alias[a] = mem_raw(n, sizeof *t.alias[a], "tail of the kernel", e));
@@ -31,10 +29,9 @@ bool tail_make(kernel_tail *out, const tail_request *r, err *e) {
         tail_free(&t);
         return false;
     }
-    for (size_t i = 0; i < rows; i++)
-        memcpy(t.tap + i * t.pitch, k->tap + i * k->w, k->w * sizeof *t.tap);
+    memcpy(t.tap, k->tap, taps * sizeof *t.tap);
     for (uint32_t c = 0; c < k->channels; c++) {
-        float *centre = t.tap + ((size_t)c * k->h + k->cy) * t.pitch + k->cx;
+        float *centre = t.tap + ((size_t)c * k->h + k->cy) * k->w + k->cx;
         t.scale[c] = (1 - r->sharpen) * k->scale[c];
         t.centre[c] = t.scale[c] * (double)*centre + r->sharpen;
         t.sum[c] = (1 - r->sharpen) * r->full[c] + r->sharpen;
@@ -45,14 +42,14 @@ bool tail_make(kernel_tail *out, const tail_request *r, err *e) {
 }
 
 void tail_free(kernel_tail *t) {
-    if (t->tap) mem_free(t->tap - TAIL_MARGIN);
+    mem_free(t->tap);
     for (int a = 0; a < PLAN_AXES; a++) mem_free(t->alias[a]);
     *t = (kernel_tail){0};
 }
 
-void tail_sums(noise_tail *to, const kernel_tail *t, uint32_t c, const uint32_t *core, uint32_t n) {
+noise_tail tail_sums(const kernel_tail *t, uint32_t c) {
     const noise_taps k = {.tap = tail_taps(t, c),
-                          .pitch = t->pitch,
+                          .pitch = t->kw,
                           .w = t->kw,
                           .h = t->kh,
                           .cx = t->cx,
@@ -60,15 +57,14 @@ void tail_sums(noise_tail *to, const kernel_tail *t, uint32_t c, const uint32_t 
                           .scale = t->scale[tail_kernel(t, c)],
                           .alias_x = t->alias[PLAN_X],
                           .alias_y = t->alias[PLAN_Y]};
-    noise_tails(to, &k, core, n);
+    return noise_tail_of(&k);
 }
 
 bool tail_is_nonnegative(const kernel_tail *t, uint32_t c) {
     bool turned = t->scale[tail_kernel(t, c)] < 0;
-    for (size_t y = 0; y < t->kh; y++)
-        for (size_t x = 0; x < t->kw; x++) {
-            float tap = tail_taps(t, c)[y * t->pitch + x];
-            if (turned ? tap > 0 : tap < 0) return false;
-        }
+    for (size_t i = 0; i < (size_t)t->kw * t->kh; i++) {
+        float tap = tail_taps(t, c)[i];
+        if (turned ? tap > 0 : tap < 0) return false;
+    }
     return t->centre[tail_kernel(t, c)] >= 0;
 }

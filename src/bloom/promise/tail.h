@@ -3,26 +3,19 @@
  *   out = centre * in + in convolved with (scale * tail)
  *
  * The tail is the kernel without its centre tap; `sharpen` is in both factors already. Everything
- * that adds up light in space works from here: spots, the core, the sketch, the ledger. A tail
  * knows the image's size and borders, but nothing of its pixels or of transforms. */
 #ifndef BLOOM_TAIL_H
 #define BLOOM_TAIL_H
 
-#include "bloom/promise/stencil.h"
 #include "kernel/psf.h"
 #include "math/border.h"
 #include "math/noise.h"
 
-enum { TAIL_MARGIN = 48 };
-
 typedef struct {
     uint32_t w, h, channels; /* of the image */
     border_axis axis[PLAN_AXES];
-    uint32_t kw, kh, cx, cy, kernels; /* kernels: 1, or `channels` */
-    /* Tap [kernel][y][x] is at tap[(kernel * kh + y) * pitch + x]. There are TAIL_MARGIN zeros
-     * before each row and after it. */
-    float *tap;
-    size_t pitch;
+    uint32_t kw, kh, cx, cy, kernels;                 /* kernels: 1, or `channels` */
+    float *tap;                                       /* [kernel][y][x] */
     double scale[PSF_CHANNELS], centre[PSF_CHANNELS]; /* of each kernel */
     double sum[PSF_CHANNELS]; /* of the whole kernel, also of taps that reach no pixel */
     double *alias[PLAN_AXES]; /* spectrum_alias of each column and row; NULL: an exact spectrum */
@@ -46,12 +39,11 @@ static inline uint32_t tail_kernel(const kernel_tail *t, uint32_t c) {
 }
 /* Returns the first tap of image channel c. */
 static inline const float *tail_taps(const kernel_tail *t, uint32_t c) {
-    return t->tap + (size_t)tail_kernel(t, c) * t->kh * t->pitch;
+    return t->tap + (size_t)tail_kernel(t, c) * t->kh * t->kw;
 }
 
-/* Fills to[i] with the sums of what is left for a transform when the taps within core[i] of the
- * centre are summed in space. The n cores ascend. */
-void tail_sums(noise_tail *to, const kernel_tail *t, uint32_t c, const uint32_t *core, uint32_t n);
+/* Returns the sums of the tail of image channel c. */
+noise_tail tail_sums(const kernel_tail *t, uint32_t c);
 
 /* Returns true if neither a tap nor the centre is below zero, so that light stays light. */
 bool tail_is_nonnegative(const kernel_tail *t, uint32_t c);
@@ -61,20 +53,5 @@ bool tail_is_nonnegative(const kernel_tail *t, uint32_t c);
 typedef struct {
     uint32_t x, y, w, h;
 } tail_kept;
-
-/* A row of the result while terms in space are added to it: by spots_row and core_row. */
-typedef struct {
-    uint32_t channel, y;
-    double *to;
-    double *magnitude; /* receives what the terms come to without their signs; NULL: not wanted */
-} tail_row;
-
-/* The same for some neighbouring rows, in floats, where all terms are of one sign: by spots_floats
- * and core_floats. Rows have room for STENCIL_MORE columns more, which may be written. */
-typedef struct {
-    uint32_t channel, y, rows; /* at most STENCIL_ROWS rows */
-    float *to;
-    size_t pitch; /* from row to row */
-} space_rows;
 
 #endif
