@@ -57,9 +57,7 @@ def promise_of(report):
         is_ = todo.pop(0)
         if isinstance(is_, dict) and "promise" in is_:
             p = is_["promise"]
-            spots = f", {p['bright_spots']:.0f} spots" if p.get("bright_spots") else ""
-            core = f", core {p['core']}" if p.get("core") else ""
-            return p["precision"] + core + spots + ("" if p["kept"] else ", NOT KEPT")
+            return p["precision"] + ("" if p["kept"] else ", NOT KEPT")
         todo += is_.values() if isinstance(is_, dict) else is_ if isinstance(is_, list) else []
     return "?"
 
