@@ -57,11 +57,16 @@ static uint64_t kernel_bytes(const tiling_request *r) {
     return (KEPT + COPIES) * mem_rounded(r->kernel);
 }
 
+/* Returns whether a tile may be made in doubles: which tiles are, only their pixels tell. */
+static bool may_be_doubles(const tiling_request *r) {
+    return r->ask.precision != PRECISION_FLOAT32;
+}
+
 /* The bytes of half spectra: the transform's and the kernel's. A kernel's is made from its rows or
  * columns, transformed along one axis in double. */
 static uint64_t half_bytes(const tiling_request *r, const way *w) {
     const cutting *x = w->x, *y = w->y;
-    uint64_t number = r->ask.precision == PRECISION_FLOAT64 ? 16 : 8;
+    uint64_t number = may_be_doubles(r) ? 16 : 8;
     uint64_t half = ((uint64_t)x->length / 2 + 9) * y->length * number;
     uint64_t rows = (uint64_t)min_u32(y->taps, y->length) * (x->length / 2 + 1);
     uint64_t columns = (uint64_t)min_u32(x->taps, x->length) * (y->length / 2 + 1);
@@ -77,7 +82,7 @@ static uint64_t rows_bytes(const tiling_request *r, uint64_t rows, uint32_t plan
 }
 
 static uint64_t bytes_of(const tiling_request *r, const way *w) {
-    bool wide = r->ask.precision == PRECISION_FLOAT64;
+    bool wide = may_be_doubles(r);
     uint64_t pixels = (uint64_t)w->x->tile * w->y->tile, kept = w->y->kept;
     uint64_t held = w->y->cut ? kept + w->y->taps - 1 : w->y->tile;
     /* The image's own samples, and two sets of floats or one of floats and one of doubles. */

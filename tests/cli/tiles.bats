@@ -78,8 +78,8 @@ PY
 @test "the kernel is larger than what a tile keeps" {
     "$FFTBLOOM" kernel make moffat --taps 180 --param core=20 -o kernel.exr
     oiiotool in.exr --resize 1501x397 -o wide.exr
-    same 15MB wide.exr
-    same 15MB wide.exr --padding mirror,clamp
+    same 20MB wide.exr
+    same 20MB wide.exr --padding mirror,clamp
 }
 
 @test "a kernel whose spectrum does not fit is refused, with the numbers" {
@@ -254,7 +254,7 @@ CASES
     "$FFTBLOOM" in.pfm kernel.exr -o whole.pfm --device cpu
     "$FFTBLOOM" in.pfm kernel.exr -o tiled.pfm --device cpu --mem-limit 6MB -v 2>log
     grep -q "tiles of" log
-    "$FFTBLOOM" diff whole.pfm tiled.pfm --fail 1e-5
+    "$FFTBLOOM" diff whole.pfm tiled.pfm --fail 1e-5 --failrelative 3e-5
     "$FFTBLOOM" in.exr kernel.exr -o whole.hdr --device cpu
     "$FFTBLOOM" in.exr kernel.exr -o tiled.hdr --device cpu --mem-limit 6MB
     "$FFTBLOOM" diff whole.hdr tiled.hdr --failrelative 0.01 --fail 0.01
