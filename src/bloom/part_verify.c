@@ -8,7 +8,7 @@
 /* The kernels of all groups, as the whole part needs them. */
 typedef struct {
     const part_plan *p;
-    psf of[VIEW_CHANNELS + 1]; /* of groups of so many channels */
+    psf of[VIEW_CHANNELS + 1]; /* of[n]: of groups of n channels */
 } kernels;
 
 static bool make_kernels(kernels *k, const part_plan *p, err *e) {

@@ -115,7 +115,7 @@ typedef struct {
                          what the border shows */
 } part_held;
 
-/* Makes room for so many rows. whole: for all rows of the part, and takes planes that are lent. */
+/* Makes room for `rows` rows. whole: for all rows of the part, and takes planes that are lent. */
 bool part_held_open(part_held *h, const part_plan *p, uint32_t rows, bool whole, err *e);
 void part_held_free(part_held *h);
 /* Sees to it that these rows are held. */

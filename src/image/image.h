@@ -148,8 +148,8 @@ void image_from_float(void *plane, pixel_type t, size_t first, const float *from
 /* Cuts all channels of a part to `box` and fills what lies outside its old window with zeros.
  * ERR_DATA if a side of `box` has more than IMAGE_SIDE pixels. */
 bool image_set_window(image *img, int part, const image_box *box, err *e);
-/* Copies what of the window of `from` lies in that of `to`, samples of so many bytes. Both planes
- * begin at the corner of their window. */
+/* Copies the pixels that lie in both windows, with samples of `bytes` bytes. Both planes begin at
+ * the corner of their window. */
 void image_copy_box(void *to, const image_box *tb, const void *from, const image_box *fb,
                     size_t bytes);
 /* Returns false, with ERR_DATA, if a side has no pixel or more than `most`. Windows of files may be
