@@ -285,6 +285,8 @@ static void beyond_floats_is_an_error(void **state) {
     image_free(&img);
 }
 
+/* Its channels span most of the range of floats, and no sum in doubles holds so much at once: the
+ * report says that the promise is not kept, and every pixel is finite. */
 static void the_sample_of_all_floats(void **state) {
     (void)state;
     const char *path = make_shared("TestImages_WideFloatRange.exr"), *device;
@@ -296,10 +298,9 @@ static void the_sample_of_all_floats(void **state) {
         CHECK_OK(img, e);
         bloom_settings s = glare_settings(device);
         bloom_report *r = malloc(sizeof *r);
-        s.verify = d ? 20 : 200;
         s.layers = "*";
         glare_bloom(img, kernel, &s, r);
-        assert_int_equal(r->verified.found.broken, 0);
+        assert_false(r->promise.method.kept);
         const image_part *p = &img->head.part[0];
         for (size_t i = 0; i < (size_t)image_width(p) * image_height(p); i++)
             assert_true(isfinite(glare_get(img, 0, i)));
