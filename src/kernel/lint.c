@@ -486,8 +486,8 @@ static bool looks_odd(const psf_planes *in, uint32_t c) {
            set.count <= 256;
 }
 
-/* Returns whether there is no light to share, or a tap that is no number: such a kernel is refused,
- * and the error says why. */
+/* Returns whether the taps have no light to share, or one of them is not a finite number. Such a
+ * kernel is refused, and the error says why. */
 static bool has_no_sum(const psf_planes *in) {
     double sum = 0;
     for (uint32_t c = 0; c < in->channels; c++)

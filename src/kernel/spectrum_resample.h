@@ -35,8 +35,8 @@ typedef struct resampling resampling;
 resampling *resample_open(const resample_request *r, par *threads, err *e);
 void resample_close(resampling **s);
 /* Returns the rows that the first pass has made, of L2 complex numbers each, and how many there are
- * of a channel; the channels follow one another. Whoever changes the order of numbers in all of
- * them gets lines in that order. */
+ * of a channel; the channels follow one another. A caller that changes the order of numbers in
+ * all of them gets lines in that order. */
 float *resample_rows(resampling *s, size_t *count);
 
 /* Fills to[line][number]. Neighbours are made of nearly the same numbers, and some of them together

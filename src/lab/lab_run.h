@@ -16,8 +16,8 @@ typedef bool lab_round(void *of, uint32_t count, double *value, err *e);
 
 typedef struct {
     uint32_t rounds; /* at most */
-    uint32_t count;  /* repetitions of a round; 0: so many that it takes some milliseconds, and no
-                      * more rounds than some seconds have room for */
+    uint32_t count;  /* repetitions of a round; 0: as many as fill some milliseconds, and no more
+                      * rounds than fit into some seconds */
     double warm_up;  /* s of rounds that do not count: a GPU's clock takes that long */
     uint32_t series; /* things that a round times */
 } lab_pace;

@@ -19,7 +19,7 @@
  *    number j = b j1 + j2                   k1 by j2                   frequency k = k1 + a k2
  *
  * That is two ways through the second-level cache for any length. It works in place, and the
- * frequencies stay where the rows leave them: whoever reads them goes by `place`. The way back is
+ * frequencies stay where the rows leave them; `place` says where each one is. The way back is
  * the same with rows before columns. Going back means conjugate twiddles, but
  * conj(w) z = swap(w swap(z)), where `swap` exchanges real and imaginary parts: so one set of
  * functions does both, and the way back starts and ends with parts exchanged. Rows are a little

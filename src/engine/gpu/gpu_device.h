@@ -50,9 +50,9 @@ typedef struct {
 } gpu_shared;
 
 /* Everything is set by gpu_device_open and const until gpu_device_close, which frees it. Several
- * threads may read it. Vulkan wants one thread at a time for each queue and each pool: whoever
- * submits has locked the queues, and a pool belongs to those who prepare and to benchmarks, of whom
- * there is one at a time. */
+ * threads may read it. Vulkan wants one thread at a time for each queue and each pool. A thread
+ * locks the queues while it submits. The pool is used by the thread that prepares an engine, or by
+ * a benchmark, and only one of these runs at a time. */
 typedef struct {
     gpu_shared *shared;
     VkPhysicalDevice physical;
