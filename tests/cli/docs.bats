@@ -87,78 +87,69 @@ P
 }
 
 complete_bash() { # the words of a command line: what bash offers for the last one
-    bash -c 'source <("$FFTBLOOM" completion bash)
+    mkdir -p bin
+    ln -sf "$FFTBLOOM" bin/fftbloom
+    PATH=$PWD/bin:$PATH bash -c 'source <(fftbloom completion bash)
         compopt() { :; }
         COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _fftbloom; printf "%s\n" "${COMPREPLY[@]}"' _ "$@"
 }
 
-@test "bash completes commands, flags and values" {
-    [ "$(complete_bash fftbloom compl)" = completion ]
-    [ "$(complete_bash fftbloom apply --thresh)" = --threshold ]
-    [ "$(complete_bash fftbloom a.exr --thresh)" = --threshold ]
-    [ "$(complete_bash fftbloom apply --padding mi)" = mirror ]
-    [ "$(complete_bash fftbloom apply --padding = mi)" = mirror ]
-    [ "$(complete_bash fftbloom completion z)" = zsh ]
-    [ "$(complete_bash fftbloom help sch)" = schema ]
-    # --json is a switch, but takes a file in check.
-    [ "$(complete_bash fftbloom apply --json --thresh)" = --threshold ]
-    local last='source <("$FFTBLOOM" completion bash); compopt() { echo files; }'
-    last+='; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _fftbloom'
-    [ "$(bash -c "$last" _ fftbloom check --json '')" = files ]
-    # The words after an action depend on the action.
-    [ "$(complete_bash fftbloom kernel conve)" = convert ]
-    [ "$(complete_bash fftbloom kernel make air)" = airy ]
-    [ -z "$(complete_bash fftbloom kernel check ma)" ]
-    [ "$(complete_bash fftbloom kernel check --str)" = --strict ]
-    [ -z "$(complete_bash fftbloom kernel check --par)" ]
-    [ "$(complete_bash fftbloom help kernel conve)" = convert ]
-    [ "$(complete_bash fftbloom docs man app)" = apply ]
-}
-
-@test "values that depend on machine and files: devices, layers, parameters" {
+@test "completions: commands, flags, values, and what depends on machine and files" {
+    touch halated.exr
+    while IFS='|' read -r line want; do
+        read -ra words <<<"$line"
+        [[ $line != *' ' ]] || words+=('')
+        got=$(complete_bash fftbloom "${words[@]}" | xargs)
+        [ "$got" = "$want" ] || { echo "$line: '$got', not '$want'"; false; }
+    done <<'T'
+compl|completion
+apply --thresh|--threshold
+a.exr --thresh|--threshold
+apply --padding mi|mirror
+apply --padding = mi|mirror
+apply --padding=mi|--padding=mirror
+completion z|zsh
+help sch|schema
+apply --json --thresh|--threshold
+check --json hal|halated.exr
+kernel conve|convert
+kernel make air|airy
+kernel check ma|
+kernel check --str|--strict
+kernel check --par|
+help kernel conve|convert
+docs man app|apply
+kernel make star --param blades=6,ra|blades=6,radius=
+layers.exr --device so|software
+layers.exr -k halat|halation halated.exr
+none.exr --layers |
+T
+    "$FFTBLOOM" completion words -- a --device '' | grep -qx 0
+    [ "$("$FFTBLOOM" completion words -- - | grep -c '^--')" -gt 40 ]
     command -v oiiotool >/dev/null || skip "oiiotool is not installed"
     oiiotool --create 8x8 5 --chnames R,G,B,rim.Y,Z -d half -o layers.exr
-    words() { "$FFTBLOOM" completion words "$@"; }
-    [ "$(words layers '' -- layers.exr k.exr | xargs)" = "rgba rim Z" ]
-    [ "$(words layers rgba,ri -- apply --x layers.exr)" = "rgba,rim" ]
-    [ "$(words param blades=6,r -- kernel make star | head -1)" = "blades=6,radius=" ]
-    [ "$(words device so -- apply)" = software ]
-    [ "$(words kernel sunstar -- a.exr | head -1)" = sunstar ]
-    words device '' -- | grep -qx 0
-    [ -z "$(words layers '' -- none.exr)" ]
-    [ -z "$(words padding m -- a)" ]
-    run words layers
-    [ "$status" -eq 64 ]
-    ln -sf "$FFTBLOOM" fftbloom
-    PATH=$PWD:$PATH
-    [ "$(complete_bash fftbloom layers.exr k.exr --layers ri)" = rim ]
-    [ "$(complete_bash fftbloom kernel make star --param blades=6,ra)" = "blades=6,radius=" ]
-    [ "$(complete_bash fftbloom layers.exr --device so)" = software ]
-    [ "$(complete_bash fftbloom layers.exr -k halat)" = halation ]
-    touch halated.exr
-    [ "$(complete_bash fftbloom layers.exr -k halat | xargs)" = "halation halated.exr" ]
-    command -v fish || skip "fish is not installed"
-    "$FFTBLOOM" completion fish >f.fish
-    [[ "$(fish -c 'source f.fish; complete -C "fftbloom layers.exr --layers ri"')" == rim* ]]
+    [ "$(complete_bash fftbloom layers.exr k.exr --layers '' | xargs)" = "rgba rim Z" ]
+    [ "$(complete_bash fftbloom apply --x layers.exr --layers rgba,ri)" = "rgba,rim" ]
 }
 
-@test "zsh and fish take their completions" {
+@test "zsh and fish take their completions; another shell: 64" {
+    run "$FFTBLOOM" completion words
+    [ "$status" -eq 64 ]
+    run "$FFTBLOOM" completion tcsh
+    [ "$status" -eq 64 ]
     "$FFTBLOOM" completion zsh >_fftbloom
     "$FFTBLOOM" completion fish >f.fish
     grep -q '^#compdef fftbloom' _fftbloom
     command -v zsh && command -v fish || skip "zsh or fish is not installed"
     zsh -n _fftbloom
+    ln -s "$FFTBLOOM" fftbloom
+    PATH=$PWD:$PATH
     [ "$(zsh -c 'autoload -U compinit; compinit -u -D; source ./_fftbloom; echo $_comps[fftbloom]')" = _fftbloom ]
-    [ "$(fish -c 'source f.fish; complete -C "fftbloom completion z"')" = zsh ]
-    [[ "$(fish -c 'source f.fish; complete -C "fftbloom a.exr --thresh"')" == --threshold* ]]
-    [ "$(fish -c 'source f.fish; complete -C "fftbloom kernel conve"')" = convert ]
-    [ "$(fish -c 'source f.fish; complete -C "fftbloom kernel make air"')" = airy ]
-    [ -z "$(fish -c 'source f.fish; complete -C "fftbloom kernel check make"')" ]
-}
-
-@test "completions of another shell: 64" {
-    run "$FFTBLOOM" completion tcsh
-    [ "$status" -eq 64 ]
+    fished() { fish -c 'source f.fish; complete -C $argv[1]' "$1"; }
+    [ "$(fished "fftbloom completion z")" = zsh ]
+    [[ "$(fished "fftbloom a.exr --thresh")" == --threshold* ]]
+    [ "$(fished "fftbloom kernel make air")" = airy ]
+    [ -z "$(fished "fftbloom kernel check make")" ]
 }
 
 @test "a full standard output is an error, not silence" {
@@ -199,7 +190,7 @@ P
     [[ "$status" -eq 0 && "$output" == *"Usage: fftbloom kernel check FILE"*"--strict"* && "$output" != *"--fade"* ]]
     [ "$output" = "$("$FFTBLOOM" kernel check --help)" ]
     run "$FFTBLOOM" help kernel
-    for action in $("$FFTBLOOM" completion bash | sed -n "/^    kernel)/,/words=/s/.*words='\(.*\)';.*/\1/p"); do
+    for action in $("$FFTBLOOM" completion words -- kernel ''); do
         [[ "$output" == *$'\n'"  $action"* ]]
         "$FFTBLOOM" help kernel "$action" | grep -q "^Usage: fftbloom kernel $action"
         "$FFTBLOOM" docs man kernel | grep -q "^.It Ic $action"

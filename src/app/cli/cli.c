@@ -211,7 +211,7 @@ static bool set_words(reader *r, cli *c, err *e) {
     c->words = r->words - n;
     memmove(c->word, c->word + n, (size_t)c->words * sizeof *c->word);
     for (int i = 0; i < c->words; i++)
-        if (strcmp(c->word[i], "-") == 0)
+        if (strcmp(c->word[i], "-") == 0 && r->cmd->bit != FOR_COMPLETION)
             return err_set(e, ERR_USAGE,
                            "'-': standard input is not supported; give the name of a file");
     return true;

@@ -220,11 +220,13 @@ const command COMMANDS[] = {
     {
         .name = "completion",
         .bit = FOR_COMPLETION,
-        .usage = "bash|zsh|fish | words OPTION TYPED -- COMMAND LINE",
+        .usage = "bash|zsh|fish | words -- WORD...",
         .summary = "Print completions for a shell.",
         .about =
-            "The completions call 'completion words' for values that depend on the machine or on a "
-            "file: devices, shipped kernels, the layers of an image, the parameters of a model.",
+            "The completions call 'completion words' with the words of the line up to the one that "
+            "is typed. It knows commands, options and their values, and those that depend on the "
+            "machine or on a file: devices, shipped kernels, the layers of an image, the "
+            "parameters of a model.",
         .min_words = 1,
         .max_words = COMMAND_LINE_WORDS,
         .word_choices = "bash zsh fish words",

@@ -1,314 +1,239 @@
-/* cmd_completion.c - `fftbloom completion`: prints the tables as completions of bash, zsh and
- * fish. It knows the shells' languages and nothing of what options mean. */
+/* cmd_completion.c - `fftbloom completion`: a small script for bash, zsh and fish, which asks the
+ * program at each press of Tab for the words that may follow (`completion words -- WORD...`), and
+ * the answer: a line for each word, with a tab and its meaning if it has one; ":files" where a file
+ * may stand, ":more" where the value may go on behind the word. */
 #include "app/cli/cli.h"
+#include "app/cli/library.h"
 #include "app/cli/option_rules.h"
-#include "app/tools/complete_words.h"
+#include "base/mem.h"
+#include "engine/engine.h"
+#include "image/format.h"
+#include "image/layers.h"
+#include "kernel/make/model.h"
 
 #include <string.h>
+#include <unistd.h>
 
-/* Appends the inside of a string in single quotes; `also` are characters that take a backslash. */
-static void add_quoted(text *to, const char *s, const char *also) {
-    for (; *s; s++)
-        if (*s == '\'')
-            text_add(to, "'\\''");
-        else
-            text_add(to, "%s%c", strchr(also, *s) ? "\\" : "", *s);
-}
+/* clang-format off */
+static const char *const SCRIPT[][2] = {
+{"bash", "# Completions of fftbloom for bash; made by `fftbloom completion bash`.\n"
+"_fftbloom() {\n"
+"    local line lines cur=${COMP_WORDS[COMP_CWORD]#=}\n"
+"    mapfile -t lines < <(fftbloom completion words -- \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+"    COMPREPLY=()\n"
+"    for line in \"${lines[@]}\"; do\n"
+"        case $line in\n"
+"        :files) mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"$cur\"); compopt -o filenames ;;\n"
+"        :more) compopt -o nospace ;;\n"
+"        *) COMPREPLY+=(\"${line%%$'\\t'*}\") ;;\n"
+"        esac\n"
+"    done\n"
+"}\n"
+"complete -F _fftbloom fftbloom\n"},
+{"zsh", "#compdef fftbloom\n"
+"# Completions of fftbloom for zsh; made by `fftbloom completion zsh`.\n"
+"_fftbloom() {\n"
+"    local line files\n"
+"    local -a found shown more\n"
+"    for line in \"${(@f)$(fftbloom completion words -- \"${(@Q)words[2,CURRENT-1]}\" \"$PREFIX\" 2>/dev/null)}\"; do\n"
+"        case $line in\n"
+"        :files) files=1 ;;\n"
+"        :more) more=(-S '') ;;\n"
+"        ?*) found+=(\"${line%%$'\\t'*}\"); shown+=(\"${line/$'\\t'/  -- }\") ;;\n"
+"        esac\n"
+"    done\n"
+"    if (($#found)); then compadd -l \"${(@)more}\" -d shown -a found; fi\n"
+"    if [[ -n $files ]]; then compset -P '--*='; _files; fi\n"
+"}\n"
+"if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n    _fftbloom \"$@\"\n"
+"else\n    compdef _fftbloom fftbloom\nfi\n"},
+{"fish", "# Completions of fftbloom for fish; made by `fftbloom completion fish`.\n"
+"function __fftbloom\n"
+"    set -l token (commandline -ct)\n"
+"    for line in (fftbloom completion words -- (commandline -opc)[2..] \"$token\" 2>/dev/null)\n"
+"        switch $line\n"
+"            case :more\n"
+"            case :files\n"
+"                set -l flag (string match -r -- '^--[a-z-]+=' $token; or echo)\n"
+"                printf '%s\\n' $flag(__fish_complete_path (string replace -- \"$flag\" '' $token))\n"
+"            case '*'\n"
+"                printf '%s\\n' $line\n"
+"        end\n"
+"    end\n"
+"end\n"
+"complete -c fftbloom -f -a '(__fftbloom)'\n"},
+};
+/* clang-format on */
 
-/* Appends the words that the option may have; `also` as in add_quoted. */
-static void completion_add_words(const option *o, const char *also, text *to) {
-    for (int i = 0; o->words[i]; i++) {
-        text_add(to, i ? " " : "");
-        add_quoted(to, o->words[i], also);
-    }
-}
-
-static void completion_add_names(const char *between, text *to) {
-    command_choices(command_find("help"), between, to);
-}
-
-/* Words that may follow the first word of a command. */
+/* An answer that is being made. */
 typedef struct {
-    const char *after;
-    text words;
-} second_words;
+    cli *c;
+    char *const *line; /* the words before the one that is typed */
+    int words;
+    const char *typed; /* what a word must begin with */
+    text before;       /* stands before each word: "--layers=", or the items of a list */
+    bool more;
+    text *to;
+} answer;
 
-enum { SECOND_MOST = 64 };
+static void complete_add(answer *a, const char *word, const char *behind, const char *means) {
+    if (!*word || strncmp(word, a->typed, strlen(a->typed)) != 0) return;
+    text_add(a->to, "%s%s%s%s%s\n", a->before.s ? a->before.s : "", word, behind,
+             *means ? "\t" : "", means);
+    a->more |= *behind != 0;
+}
 
-/* Fills in one row for each first word that other words may follow, and returns how many there are.
- * Free them with free_second_words. */
-static int find_second_words(second_words to[SECOND_MOST], const command *c) {
-    int n = 0;
-    if (c->bit == FOR_DOCS) {
-        to[n] = (second_words){.after = "man"};
-        completion_add_names(" ", &to[n++].words);
+/* Adds words with blanks between, which it frees. */
+static void complete_add_words(answer *a, text *words) {
+    char *at = NULL;
+    for (char *w = words->s ? strtok_r(words->s, " ", &at) : NULL; w; w = strtok_r(NULL, " ", &at))
+        complete_add(a, w, "", "");
+    text_free(words);
+}
+
+/* --- values that depend on this machine or on the files of the line -----------------------------
+ */
+
+static void add_devices(answer *a) {
+    engine_device *d = mem_new(ENGINE_DEVICES, sizeof *d, "devices", NULL);
+    uint32_t n = d ? engine_devices(d, ENGINE_DEVICES) : 0;
+    text words = {0};
+    text_add(&words, "auto cpu gpu gpus software all");
+    for (uint32_t i = 0; i < n; i++) text_add(&words, " %u", i);
+    complete_add_words(a, &words);
+    mem_free(d);
+}
+
+/* Adds the layers of the first image of the line. */
+static void complete_add_layers(answer *a) {
+    par *threads = par_open(1, NULL);
+    image_reader *r = NULL;
+    for (int i = 0; i < a->words && threads && !r; i++)
+        if (access(a->line[i], R_OK) == 0) r = image_open(a->line[i], NULL, threads, NULL);
+    const image_header *h = r ? image_reader_header(r) : NULL;
+    for (int part = 0; h && part < h->parts; part++) {
+        const image_part *p = &h->part[part];
+        layer_map m;
+        if (!layer_map_make(&m, p, NULL, NULL, NULL)) break;
+        for (int g = 0; g < m.groups; g++)
+            complete_add(a, *m.group[g].name ? m.group[g].name : "rgba", "", "");
+        for (int c = 0; c < p->channels; c++)
+            if (m.is_data[c]) complete_add(a, p->channel[c].name, "", "");
+        layer_map_free(&m);
     }
-    for (int i = 0; c->bit == FOR_HELP && i < COMMAND_COUNT; i++)
-        if (COMMANDS[i].actions) {
-            to[n] = (second_words){.after = COMMANDS[i].name};
-            command_choices(&COMMANDS[i], " ", &to[n++].words);
+    image_close(&r);
+    par_close(&threads);
+}
+
+/* Adds the parameters of the model in the line. */
+static void complete_add_parameters(answer *a) {
+    const model *m = NULL;
+    for (int i = 0; i < a->words && !m; i++) m = model_find(a->line[i]);
+    for (int k = 0; m && k < model_parameters(m); k++)
+        complete_add(a, m->parameter[k].name, "=", "");
+}
+
+static void add_kernels(answer *a) {
+    text names = {0};
+    library_names(&a->c->s, &names);
+    complete_add_words(a, &names);
+}
+
+static const struct {
+    const char *name;
+    void (*add)(answer *a);
+} ASKED[] = {
+    {"device", add_devices},         {"require_device", add_devices},
+    {"layers", complete_add_layers}, {"exclude", complete_add_layers},
+    {"mask", complete_add_layers},   {"param", complete_add_parameters},
+    {"kernel", add_kernels},
+};
+
+static void complete_value(answer *a, const option *o) {
+    const char *comma = o->type == OPTION_LIST ? strrchr(a->typed, ',') : NULL;
+    if (comma) text_add_bytes(&a->before, a->typed, (size_t)(comma + 1 - a->typed));
+    if (comma) a->typed = comma + 1;
+    for (size_t i = 0; i < sizeof ASKED / sizeof ASKED[0]; i++)
+        if (strcmp(ASKED[i].name, o->name) == 0) ASKED[i].add(a);
+    for (int i = 0; o->words && o->words[i]; i++) complete_add(a, o->words[i], "", "");
+    if (a->more || o->type == OPTION_LIST) text_add(a->to, ":more\n");
+    if (o->type == OPTION_PATH) text_add(a->to, ":files\n");
+}
+
+/* --- the line -----------------------------------------------------------------------------------
+ */
+
+/* Returns the option of "--name", "--name=..." or "-n", or NULL. */
+static const option *complete_option(const char *word, uint32_t users) {
+    char name[OPTION_NAME_ROOM];
+    if (word[0] != '-') return NULL;
+    if (word[1] != '-') return option_find_letter(word[1], users);
+    size_t n = strcspn(word + 2, "=");
+    if (n >= sizeof name) return NULL;
+    memcpy(name, word + 2, n);
+    name[n] = 0;
+    return option_find(name, users);
+}
+
+/* Adds what may stand where `words` words of the command stand before, its name included. */
+static void complete_word(answer *a, const command *cmd) {
+    text words = {0};
+    const command_action *act = a->words > 1 ? command_find_action(cmd, a->line[1]) : NULL;
+    const command *named = a->words == 2 ? command_find(a->line[1]) : NULL;
+    for (int i = 0; a->words == 0 && i < COMMAND_COUNT; i++)
+        complete_add(a, COMMANDS[i].name, "", COMMANDS[i].summary);
+    if (a->words == 1)
+        command_choices(cmd, " ", &words);
+    else if (a->words == 2 && act && act->words)
+        act->words(&words);
+    else if (a->words == 2 && cmd->bit == FOR_HELP && named && named->actions)
+        command_choices(named, " ", &words);
+    else if (a->words == 2 && cmd->bit == FOR_DOCS && strcmp(a->line[1], "man") == 0)
+        command_choices(command_find("help"), " ", &words);
+    if (!words.n) text_add(a->to, ":files\n");
+    complete_add_words(a, &words);
+}
+
+static void complete(cli *c, text *to) {
+    int last = c->words - 1;
+    answer a = {.c = c, .line = c->word + 1, .words = last - 1, .typed = c->word[last], .to = to};
+    const command *cmd = a.words > 0 ? command_find(a.line[0]) : NULL;
+    if (!cmd) cmd = command_find("apply");
+    /* bash parts "--padding=mi" into three words. */
+    int before = a.words - 1;
+    if (strcmp(a.typed, "=") == 0)
+        a.typed = "";
+    else if (before > 0 && strcmp(a.line[before], "=") == 0)
+        before--;
+    const option *o = before >= 0 ? complete_option(a.line[before], cmd->bit) : NULL;
+    const char *sign = strncmp(a.typed, "--", 2) == 0 ? strchr(a.typed, '=') : NULL;
+    if (sign) {
+        o = complete_option(a.typed, cmd->bit);
+        text_add_bytes(&a.before, a.typed, (size_t)(sign + 1 - a.typed));
+        a.typed = sign + 1;
+    }
+    if (o && (sign || o->type != OPTION_BOOL)) {
+        complete_value(&a, o);
+    } else if (*a.typed == '-') {
+        const command_action *act = a.words > 1 ? command_find_action(cmd, a.line[1]) : NULL;
+        for (o = NULL; (o = option_next(o, cmd->bit));) {
+            char flag[OPTION_NAME_ROOM];
+            if (!act || option_is_for_action(o, act))
+                complete_add(&a, option_flag(o, flag), "", o->help);
         }
-    for (const command_action *a = c->actions; a && a->name && n < SECOND_MOST; a++)
-        if (a->words) {
-            to[n] = (second_words){.after = a->name};
-            a->words(&to[n++].words);
-        }
-    return n;
-}
-
-static void free_second_words(second_words *of, int n) {
-    while (n-- > 0) text_free(&of[n].words);
-}
-
-/* --- bash -------------------------------------------------------------------------------- */
-
-/* Appends a branch for the values of an option. Its pattern is "*:--padding | *:-p", or
- * "check:--json" if another row has the same name. */
-static void bash_values(const option *o, text *to) {
-    char flag[OPTION_NAME_ROOM];
-    bool begun = false;
-    int rows = 0;
-    for (int i = 0; i < OPTION_COUNT; i++) rows += strcmp(OPTIONS[i].name, o->name) == 0;
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        if (!(o->on & COMMANDS[i].bit) || (rows == 1 && begun)) continue;
-        const char *of = rows == 1 ? "*" : COMMANDS[i].name;
-        text_add(to, "%s%s:%s", begun ? " | " : "    ", of, option_flag(o, flag));
-        if (o->letter) text_add(to, " | %s:-%c", of, o->letter);
-        begun = true;
+        complete_add(&a, "--help", "", "Show this text.");
+    } else {
+        complete_word(&a, cmd);
     }
-    if (!begun) return; /* one of config files alone */
-    text_add(to, ") ");
-    if (complete_asks(o)) {
-        /* Blanks in names stay in them: a line is a word. */
-        text_add(to,
-                 "mapfile -t COMPREPLY < <(fftbloom completion words %s \"$cur\" -- "
-                 "\"${COMP_WORDS[@]:1}\" 2>/dev/null); ",
-                 o->name);
-        if (o->type == OPTION_PATH)
-            text_add(to, "COMPREPLY+=($(compgen -f -- \"$cur\")); compopt -o filenames; ");
-        else
-            text_add(to, "compopt -o nospace; ");
-    } else if (o->words) {
-        text_add(to, "COMPREPLY=($(compgen -W '");
-        completion_add_words(o, "", to);
-        text_add(to, "' -- \"$cur\")); ");
-    } else if (o->type == OPTION_PATH) {
-        text_add(to, "compopt -o default; ");
-    }
-    text_add(to, "return ;;\n");
+    text_free(&a.before);
 }
-
-/* Appends the flags of a command, or of one of its actions. */
-static void bash_flags(const command *c, const command_action *a, text *to) {
-    text_add(to, "flags='--help");
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        char flag[OPTION_NAME_ROOM];
-        if (OPTIONS[i].on & c->bit && (!a || option_is_for_action(&OPTIONS[i], a)))
-            text_add(to, " %s", option_flag(&OPTIONS[i], flag));
-    }
-    text_add(to, "'");
-}
-
-static void bash_command(const command *c, text *to) {
-    second_words second[SECOND_MOST];
-    int seconds = find_second_words(second, c);
-    text_add(to, "    %s)\n        ", c->name);
-    bash_flags(c, NULL, to);
-    text_add(to, "\n");
-    if (c->actions) {
-        text_add(to, "        case ${COMP_WORDS[2]} in\n");
-        for (const command_action *a = c->actions; a->name; a++) {
-            text_add(to, "        %s) ", a->name);
-            bash_flags(c, a, to);
-            text_add(to, " ;;\n");
-        }
-        text_add(to, "        esac\n");
-    }
-    if (c->word_choices || c->actions) {
-        text_add(to, "        if ((COMP_CWORD == 2)); then words='");
-        command_choices(c, " ", to);
-        text_add(to, "'; fi\n");
-    }
-    for (int i = 0; i < seconds; i++)
-        text_add(to,
-                 "        if ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[2]} == %s ]]; then words='%s'; "
-                 "fi\n",
-                 second[i].after, second[i].words.s);
-    text_add(to, "        ;;\n");
-    free_second_words(second, seconds);
-}
-
-static void bash(text *to) {
-    text_add(to, "# Completions of fftbloom for bash; made by `fftbloom completion bash`.\n"
-                 "_fftbloom() {\n"
-                 "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
-                 "    local cmd=apply flags words\n"
-                 "    if [[ $cur == = ]]; then cur=; fi\n"
-                 "    if [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
-                 "    COMPREPLY=()\n"
-                 "    case ${COMP_WORDS[1]} in ");
-    completion_add_names(" | ", to);
-    text_add(to, ") cmd=${COMP_WORDS[1]} ;; esac\n    case $cmd:$prev in\n");
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (OPTIONS[i].on & FOR_ALL && OPTIONS[i].type != OPTION_BOOL) bash_values(&OPTIONS[i], to);
-    text_add(to, "    esac\n    case $cmd in\n");
-    for (int i = 0; i < COMMAND_COUNT; i++) bash_command(&COMMANDS[i], to);
-    text_add(to, "    esac\n    if ((COMP_CWORD == 1)); then words='");
-    completion_add_names(" ", to);
-    text_add(to, "'; fi\n"
-                 "    if [[ $cur == -* ]]; then words=$flags; fi\n"
-                 "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-                 "    if ((COMP_CWORD == 1)) || [[ -z $words ]]; then compopt -o default; fi\n"
-                 "}\ncomplete -F _fftbloom fftbloom\n");
-}
-
-/* --- zsh --------------------------------------------------------------------------------- */
-
-static void zsh_option(const option *o, text *to) {
-    char flag[OPTION_NAME_ROOM];
-    for (int letter = 0; letter <= (o->letter != 0); letter++) {
-        text_add(to, " \\\n            '");
-        if (letter)
-            text_add(to, "-%c[", o->letter);
-        else
-            text_add(to, "%s%s[", option_flag(o, flag), o->type == OPTION_BOOL ? "" : "=");
-        add_quoted(to, o->help, "[]\\");
-        text_add(to, "]");
-        if (o->type != OPTION_BOOL) text_add(to, ":%s:", o->name);
-        if (complete_asks(o)) {
-            text_add(to,
-                     "{ compadd -S \"\" -- ${(f)\"$(fftbloom completion words %s \"$PREFIX\" -- "
-                     "$line $words 2>/dev/null)\"}%s }'",
-                     o->name, o->type == OPTION_PATH ? "; _files" : "");
-            continue;
-        }
-        text_add(to, o->words ? "(" : o->type == OPTION_PATH ? "_files" : "");
-        if (o->words) completion_add_words(o, ":", to); /* a colon would end the action */
-        text_add(to, o->words ? ")'" : "'");
-    }
-}
-
-/* Appends the arguments of a command. Where the words that may follow depend on the first one, zsh
- * runs the test when it completes. */
-static void zsh_command(const command *c, text *to) {
-    second_words second[SECOND_MOST];
-    int seconds = find_second_words(second, c);
-    text_add(to, "    %s)\n        _arguments '--help[Show the help of the command.]'", c->name);
-    for (int k = 0; k < OPTION_COUNT; k++)
-        if (OPTIONS[k].on & c->bit) zsh_option(&OPTIONS[k], to);
-    if (c->word_choices || c->actions) {
-        text_add(to, " \\\n            '1:%s:(", c->word_name);
-        command_choices(c, " ", to);
-        text_add(to, ")'");
-    }
-    if (seconds) {
-        text_add(to, " \\\n            '2:argument:{ case $line[1] in");
-        for (int i = 0; i < seconds; i++)
-            text_add(to, " %s) compadd %s ;;", second[i].after, second[i].words.s);
-        text_add(to, " *) _files ;; esac }'");
-    }
-    text_add(to, " \\\n            '*:argument:_files' ;;\n");
-    free_second_words(second, seconds);
-}
-
-static void zsh(text *to) {
-    text_add(to, "#compdef fftbloom\n"
-                 "# Completions of fftbloom for zsh; made by `fftbloom completion zsh`.\n"
-                 "_fftbloom() {\n    local cmd=apply line\n    local -a commands=(\n");
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        text_add(to, "        '%s:", COMMANDS[i].name);
-        add_quoted(to, COMMANDS[i].summary, ":\\");
-        text_add(to, "'\n");
-    }
-    text_add(to, "    )\n    if ((CURRENT == 2)) && [[ $words[2] != -* ]]; then\n"
-                 "        _describe command commands\n        _files\n        return\n    fi\n"
-                 "    case $words[2] in ");
-    completion_add_names(" | ", to);
-    text_add(to, ") cmd=$words[2]; shift words; ((CURRENT--)) ;; esac\n    case $cmd in\n");
-    for (int i = 0; i < COMMAND_COUNT; i++) zsh_command(&COMMANDS[i], to);
-    text_add(to, "    esac\n}\n"
-                 "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n    _fftbloom \"$@\"\n"
-                 "else\n    compdef _fftbloom fftbloom\nfi\n");
-}
-
-/* --- fish -------------------------------------------------------------------------------- */
-
-/* Begins a line that holds for a command, with `also` as a further test. */
-static void fish_begin(const command *c, const char *also, text *to) {
-    text_add(to, "complete -c fftbloom -n 'test (__fftbloom_command) = %s%s'", c->name, also);
-}
-
-static void fish_described(const char *s, text *to) {
-    text_add(to, " -d '");
-    for (; *s; s++) text_add(to, "%s%c", *s == '\'' || *s == '\\' ? "\\" : "", *s);
-    text_add(to, "'\n");
-}
-
-static void fish_command(const command *c, text *to) {
-    second_words second[SECOND_MOST];
-    int seconds = find_second_words(second, c);
-    text_add(to, "complete -c fftbloom -n __fish_use_subcommand -a %s", c->name);
-    fish_described(c->summary, to);
-    if (c->word_choices || c->actions) {
-        fish_begin(c, "; and test (__fftbloom_at) = 2", to);
-        text_add(to, " -f -a '");
-        command_choices(c, " ", to);
-        text_add(to, "'\n");
-    }
-    for (int i = 0; i < seconds; i++) {
-        text also = {0};
-        text_add(&also, "; and test (__fftbloom_at) = 3; and contains %s (commandline -opc)",
-                 second[i].after);
-        fish_begin(c, also.s, to);
-        text_add(to, " -f -a '%s'\n", second[i].words.s);
-        text_free(&also);
-    }
-    for (int k = 0; k < OPTION_COUNT; k++) {
-        const option *o = &OPTIONS[k];
-        char flag[OPTION_NAME_ROOM];
-        if (!(o->on & c->bit)) continue;
-        fish_begin(c, "", to);
-        text_add(to, " -l %s", option_flag(o, flag) + 2);
-        if (o->letter) text_add(to, " -s %c", o->letter);
-        if (complete_asks(o)) {
-            text_add(to,
-                     " %s -a '(fftbloom completion words %s (commandline -ct | string replace -r "
-                     "\"^--[a-z-]*=\" \"\") -- (commandline -opc)[2..] 2>/dev/null)'",
-                     o->type == OPTION_PATH ? "-r -F" : "-x", o->name);
-        } else if (o->words) {
-            text_add(to, " -x -a '");
-            completion_add_words(o, "", to);
-            text_add(to, "'");
-        } else if (o->type != OPTION_BOOL) {
-            text_add(to, o->type == OPTION_PATH ? " -r -F" : " -x");
-        }
-        fish_described(o->help, to);
-    }
-    free_second_words(second, seconds);
-}
-
-static void fish(text *to) {
-    text_add(to, "# Completions of fftbloom for fish; made by `fftbloom completion fish`.\n"
-                 "function __fftbloom_command\n    set -l words (commandline -opc)\n"
-                 "    if contains -- \"$words[2]\" ");
-    completion_add_names(" ", to);
-    text_add(to, "\n        echo $words[2]\n    else\n        echo apply\n    end\nend\n"
-                 "function __fftbloom_at\n    count (commandline -opc)\nend\n");
-    for (int i = 0; i < COMMAND_COUNT; i++) fish_command(&COMMANDS[i], to);
-}
-
-/* ----------------------------------------------------------------------------------------- */
 
 int cmd_completion(cli *c, text *out, err *e) {
     const char *shell = c->word[0]; /* the command line has checked the word */
-    bool words = strcmp(shell, "words") == 0;
-    if (words ? c->words < 3 : c->words > 1)
+    if ((strcmp(shell, "words") == 0) != (c->words > 1))
         return err_set(e, ERR_USAGE, "usage: fftbloom completion %s", c->cmd->usage), 0;
-    if (words) {
-        complete_words(
-            &(complete_question){c->word[1], c->word[2], c->word + 3, c->words - 3, &c->s}, out);
-        return 0;
-    }
-    (*shell == 'b' ? bash : *shell == 'z' ? zsh : fish)(out);
+    if (c->words > 1) complete(c, out);
+    for (size_t i = 0; i < sizeof SCRIPT / sizeof SCRIPT[0]; i++)
+        if (strcmp(SCRIPT[i][0], shell) == 0) text_add(out, "%s", SCRIPT[i][1]);
     return 0;
 }
