@@ -75,55 +75,19 @@ const char *bloom_kernel_faults(const bloom *b) {
     return session_faults(b->session);
 }
 
-/* --- windows -------------------------------------------------------------------------------- */
-
-/* Grows the box by the kernel's reach, including taps that reach no pixel of the image. */
-static bool grow(const bloom *b, image_box *box, uint32_t height, err *e) {
-    psf k = {0};
-    const kernel_use use = bloom_kernel_use(&b->s);
-    const kernel_need need = {.channels = 1, .w = PSF_SIDE, .h = PSF_SIDE, .height = height};
-    if (!kernel_source_psf(&k, session_kernel(b->session), &use, &need, NULL, e)) return false;
-    const image_margins reach = {k.cx, k.cy, k.w - 1 - k.cx, k.h - 1 - k.cy};
-    bool ok = image_box_grow(box, &reach, e);
-    psf_free(&k);
-    return ok;
-}
-
-/* The pixels that are computed, and those of them that are kept. */
-typedef struct {
-    image_box computed, kept;
-} windows;
-
-static bool choose_windows(const bloom *b, const image_part *p, windows *w, err *e) {
-    w->computed = w->kept = p->data;
-    if (b->s.window == WINDOW_KEEP) return true;
-    if (b->s.window == WINDOW_GROW) {
-        bool ok = grow(b, &w->computed, image_height(p), e);
-        w->kept = w->computed;
-        return ok;
-    }
-    w->kept = p->display;
-    w->computed = image_box_union(&p->data, &p->display);
-    for (int a = 0; a < PLAN_AXES; a++)
-        if (b->s.border[a] != BORDER_ZERO && !image_box_holds(&p->data, &p->display))
-            return err_set(e, ERR_CONFIG,
-                           "window display needs padding zero where the display window is larger "
-                           "than the data window, as it is here");
-    return image_box_check(&w->computed, "data and display", IMAGE_SIDE, e);
-}
-
 /* --- images --------------------------------------------------------------------------------- */
 
 /* Returns the job of a part. The height is that of the file: kernels may be sized by it. */
-static part_job job_of(const bloom *b, int part, uint32_t height, const rows_source *in,
-                       const rows_sink *out) {
+static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const window_rows *w) {
     return (part_job){.s = &b->s,
                       .threads = b->threads,
                       .session = b->session,
                       .part = part,
-                      .height = height,
-                      .in = in,
-                      .out = out};
+                      .height = image_height(&rows->in.head->part[part]),
+                      .in = &w->in,
+                      .out = &w->out,
+                      .bytes = rows->bytes + window_bytes(w, part),
+                      .floats = rows->floats};
 }
 
 static void begin(const bloom *b, bloom_report *r) {
@@ -167,53 +131,22 @@ static bool check_globs(const bloom *b, const image_header *h, err *e) {
 }
 
 /* Says which layers have a threshold of their own. */
-static bool note_thresholds(const bloom *b, const image_part *p, const layer_map *m,
-                            bloom_report *r, err *e) {
-    layer_light is;
-    for (int i = 0; i < m->groups; i++) {
-        const layer_group *g = &m->group[i];
-        if (!layer_light_of(&is, &b->s, p, g, e)) return false;
-        if (is.threshold > 0 && !(b->s.threshold > 0))
-            report_note(r, "layer '%.100s': only light above %g is spread",
-                        *g->name ? g->name : "rgba", is.threshold);
+static bool note_thresholds(const bloom *b, const image_header *h, bloom_report *r, err *e) {
+    bool ok = true;
+    for (int part = 0; ok && part < h->parts; part++) {
+        const image_part *p = &h->part[part];
+        layer_map m;
+        if (!layer_map_make(&m, p, b->s.layers, b->s.exclude, e)) return false;
+        for (int i = 0; ok && i < m.groups; i++) {
+            layer_light is;
+            ok = layer_light_of(&is, &b->s, p, &m.group[i], e);
+            if (ok && is.threshold > 0 && !(b->s.threshold > 0))
+                report_note(r, "layer '%.100s': only light above %g is spread",
+                            *m.group[i].name ? m.group[i].name : "rgba", is.threshold);
+        }
+        layer_map_free(&m);
     }
-    return true;
-}
-
-/* Finds the windows of a part. One without colour keeps its own. */
-static bool boxes_of(const bloom *b, const image_part *p, window_boxes *box, bloom_report *r,
-                     err *e) {
-    layer_map m;
-    windows w = {p->data, p->data};
-    if (!layer_map_make(&m, p, b->s.layers, b->s.exclude, e)) return false;
-    bool ok = !m.groups || choose_windows(b, p, &w, e);
-    ok = ok && (!r || note_thresholds(b, p, &m, r, e));
-    *box = (window_boxes){w.computed, w.kept};
-    layer_map_free(&m);
     return ok;
-}
-
-static bool bloom_part(const bloom *b, image *img, int part, bloom_report *r, err *e) {
-    image_part *p = &img->head.part[part];
-    window_boxes box;
-    image_header head = {0};
-    rows_image rows;
-    uint32_t height = image_height(p), first = r->ledger_rows;
-    if (!img->plane[part]) return true;
-    bool ok = boxes_of(b, p, &box, r, e) && image_set_window(img, part, &box.computed, e) &&
-              image_header_copy(&head, &img->head, e);
-    rows_image_open(&rows, img, &head);
-    const part_job j = job_of(b, part, height, &rows.in, &rows.out);
-    ok = ok && part_bloom(&j, r, e);
-    bool cuts = ok && !image_box_holds(&box.kept, &box.computed);
-    for (uint32_t i = first; cuts && i < r->ledger_rows; i++) {
-        int c = image_find_channel(p, r->ledger[i].channel);
-        if (c < 0) continue; /* a name that the ledger has cut */
-        ledger_cut(&r->ledger[i], img->plane[part][c], p->channel[c].type, &box.computed,
-                   &box.kept);
-    }
-    image_header_free(&head);
-    return ok && image_set_window(img, part, &box.kept, e);
 }
 
 /* Returns whether the whole kernel is its centre, so that every bit stays, even of NaNs and
@@ -223,63 +156,41 @@ static bool does_nothing(const bloom_settings *s) {
            !(s->emit_layer && *s->emit_layer);
 }
 
-bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e) {
+bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) {
+    window_rows w = {.own = NULL};
+    const image_header *h = rows->in.head;
+    const bool none = does_nothing(&b->s);
     begin(b, r);
-    if (!check_globs(b, &img->head, e)) return false;
-    if (does_nothing(&b->s)) return true;
-    for (int part = 0; part < img->head.parts; part++)
-        if (!bloom_part(b, img, part, r, e)) return false;
-    return r->groups ? judge(b, r, e) : no_layer(e);
+    bool ok = check_globs(b, h, e) && note_thresholds(b, h, r, e) &&
+              window_open(&w, &b->s, b->session, &rows->in, &rows->out, e);
+    for (int part = 0; ok && part < h->parts; part++) {
+        const part_job j = job_of(b, part, rows, &w);
+        uint32_t first = r->ledger_rows;
+        ok = none ? rows_copy(&w.in, &w.out, part, &w.in.head->part[part], e)
+                  : part_bloom(&j, r, e);
+        if (ok) window_cut(&w, part, r, first);
+    }
+    window_close(&w);
+    return ok && (none || (r->groups ? judge(b, r, e) : no_layer(e)));
 }
 
-/* --- in tiles ------------------------------------------------------------------------------- */
-
-/* Finds the windows of all parts, to be freed with mem_free. */
-static window_boxes *all_boxes(const bloom *b, const image_header *h, bloom_report *r, err *e) {
-    window_boxes *box = mem_new((size_t)h->parts, sizeof *box, "windows", e);
-    bool ok = box != NULL;
-    for (int i = 0; ok && i < h->parts; i++) ok = boxes_of(b, &h->part[i], &box[i], r, e);
-    if (!ok) mem_free(box), box = NULL;
-    return box;
+bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e) {
+    rows_image rows;
+    bool ok = rows_image_open(&rows, img, e) &&
+              bloom_run(b, &(bloom_rows){.in = rows.in, .out = rows.out}, r, e);
+    rows_image_close(&rows);
+    return ok;
 }
 
-bool bloom_tiled_header(const bloom *b, image_header *h, bool floats, err *e) {
+bool bloom_header(const bloom *b, image_header *h, bool floats, err *e) {
     for (int part = 0; part < h->parts; part++) {
         window_boxes box;
-        if (!boxes_of(b, &h->part[part], &box, NULL, e) ||
+        if (!window_choose(&box, &b->s, b->session, &h->part[part], e) ||
             !part_header(&h->part[part], &b->s, floats, e))
             return false;
         h->part[part].data = box.kept;
     }
     return true;
-}
-
-static bool tile_parts(const bloom *b, const window_rows *w, const bloom_rows *rows,
-                       bloom_report *r, err *e) {
-    bool none = does_nothing(&b->s), ok = true;
-    for (int part = 0; ok && part < w->in.head->parts; part++) {
-        part_job j = job_of(b, part, image_height(&rows->in.head->part[part]), &w->in, &w->out);
-        uint32_t first = r->ledger_rows;
-        j.bytes = rows->bytes + window_bytes(w, part);
-        j.floats = rows->floats;
-        j.tiles = true;
-        ok = none ? rows_copy(&w->in, &w->out, part, &w->in.head->part[part], e)
-                  : part_bloom(&j, r, e);
-        if (ok) window_cut(w, part, r, first);
-    }
-    return ok && (none || (r->groups ? judge(b, r, e) : no_layer(e)));
-}
-
-bool bloom_tiled(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) {
-    window_rows w = {.own = NULL};
-    begin(b, r);
-    if (!check_globs(b, rows->in.head, e)) return false;
-    window_boxes *box = all_boxes(b, rows->in.head, r, e);
-    bool ok = box && window_open(&w, box, &rows->in, &rows->out, e) &&
-              tile_parts(b, &w, rows, r, e);
-    window_close(&w);
-    mem_free(box);
-    return ok;
 }
 
 /* --- before it is done ---------------------------------------------------------------------- */
@@ -302,20 +213,20 @@ bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
     window_boxes box;
     layer_light is;
     mask_place at;
-    rows_image rows;
+    rows_image rows = {.img = img};
     float *mask = NULL;
-    image_header head = {0};
     begin(b, r);
     if (!first_group(b, &img->head, &m, &part, e)) return false;
     image_part *p = &img->head.part[part];
     uint32_t height = image_height(p);
-    bool ok = layer_light_of(&is, &b->s, p, &m.group[0], e) && boxes_of(b, p, &box, r, e) &&
-              image_set_window(img, part, &box.computed, e) &&
-              image_header_copy(&head, &img->head, e);
-    rows_image_open(&rows, img, &head);
+    bool ok = layer_light_of(&is, &b->s, p, &m.group[0], e) &&
+              note_thresholds(b, &img->head, r, e) &&
+              window_choose(&box, &b->s, b->session, p, e) &&
+              image_set_window(p, img->plane[part], &box.computed, e) &&
+              rows_image_open(&rows, img, e);
     size_t n = (size_t)image_width(p) * image_height(p);
     if (ok && is.mask[0])
-        ok = mask_find(&at, &head, part, is.mask, e) &&
+        ok = mask_find(&at, &rows.head, part, is.mask, e) &&
              (mask = mem_raw(n, sizeof *mask, "a mask", e)) &&
              mask_read(mask, &rows.in, &at, p, 0, image_height(p), e);
     const group_job j = {.s = &b->s,
@@ -340,7 +251,7 @@ bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
     }
     mem_free(made);
     mem_free(mask);
-    image_header_free(&head);
+    rows_image_close(&rows);
     buffers_free(&buf);
     layer_map_free(&m);
     return ok;
@@ -352,14 +263,12 @@ bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, err *e) {
     int part;
     if (!first_group(b, rows->in.head, &m, &part, e)) return false;
     layer_map_free(&m);
-    window_boxes *box = all_boxes(b, rows->in.head, NULL, e);
-    bool ok = box && window_open(&w, box, &rows->in, &rows->out, e);
-    part_job j = job_of(b, part, image_height(&rows->in.head->part[part]), &w.in, &w.out);
-    j.bytes = rows->bytes + (ok ? window_bytes(&w, part) : 0);
-    j.tiles = true;
-    ok = ok && part_choose(t, &j, e);
+    bool ok = window_open(&w, &b->s, b->session, &rows->in, &rows->out, e);
+    if (ok) {
+        const part_job j = job_of(b, part, rows, &w);
+        ok = part_choose(t, &j, e);
+    }
     window_close(&w);
-    mem_free(box);
     return ok;
 }
 
@@ -368,7 +277,7 @@ static bool first_need(const bloom *b, const image_header *h, kernel_need *need,
                        err *e) {
     layer_map m;
     int part;
-    windows w;
+    window_boxes box;
     layer_light is;
     if (!first_group(b, h, &m, &part, e)) return false;
     if (!layer_light_of(&is, &b->s, &h->part[part], &m.group[0], e)) {
@@ -384,8 +293,8 @@ static bool first_need(const bloom *b, const image_header *h, kernel_need *need,
     *halfs = v.halfs && !is.mask[0];
     view_primaries(&v, need->primaries);
     layer_map_free(&m);
-    if (!choose_windows(b, &p, &w, e)) return false;
-    p.data = w.computed;
+    if (!window_choose(&box, &b->s, b->session, &p, e)) return false;
+    p.data = box.computed;
     need->w = image_width(&p);
     need->h = image_height(&p);
     return true;

@@ -41,29 +41,28 @@ typedef struct {
  * there. */
 void bloom_expect(const bloom *b, const image_header *h, bloom_expected *to);
 
-/* Blooms the image and fills the report. ERR_BAD_PIXELS: there are NaN or infinite pixels, or
- * values beyond half floats, and the settings call these errors. ERR_TOLERANCE: --verify found the
- * promise broken; the image is done then, and the report complete. After any other failure planes
- * of the image may be missing. */
-bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e);
-
-/* Where the rows of an image come from, and where those of its result go, when it is too large for
- * the memory. */
+/* Where the rows of an image come from, and where those of its result go. */
 typedef struct {
-    rows_source in;
-    rows_sink out;
+    rows_source in; /* parts that are lent are bloomed as a whole, others in tiles that fit */
+    rows_sink out;  /* gets each part that was lent as one band, whose planes it may keep */
     uint64_t bytes; /* that reading and writing take at the most */
     bool floats;    /* the result is made in floats: a run in halfs had values beyond them */
 } bloom_rows;
 
-/* Does what bloom_image does with an image that is not in memory. The result keeps the same
- * promise, and is not the same bit for bit where the pixels are cut into tiles. */
-bool bloom_tiled(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e);
+/* Blooms an image and fills the report. ERR_BAD_PIXELS: there are NaN or infinite pixels, or
+ * values beyond half floats, and the settings call these errors. ERR_TOLERANCE: --verify found the
+ * promise broken; the image is done then, and the report complete. The promise is the same in
+ * tiles; the result is not the same bit for bit where the pixels are cut. */
+bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e);
+/* Does so with an image in memory, whose planes become those of the result. After any other failure
+ * than ERR_TOLERANCE planes of it may be missing. */
+bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e);
+/* Changes the header of an image to that of bloom_run's result. floats: as in bloom_rows. */
+bool bloom_header(const bloom *b, image_header *h, bool floats, err *e);
+
 /* Returns about how many bytes bloom_image takes for its transforms, besides the image's planes and
  * as many floats. */
 uint64_t bloom_whole_bytes(const bloom *b, const image_header *h);
-/* Changes the header of an image to that of bloom_tiled's result. floats: as in bloom_rows. */
-bool bloom_tiled_header(const bloom *b, image_header *h, bool floats, err *e);
 /* Chooses the tiles of the first part with colour. */
 bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, err *e);
 /* Fills `to` as bloom_forecast does, for one of these tiles; *channels: of the whole image's group,

@@ -84,7 +84,7 @@ static tiling one_tile(const part_plan *p) {
 static bool choose(tiling *t, const part_plan *p, uint64_t memory, err *e) {
     const part_job *j = p->j;
     tiling_request r;
-    if (j->cut || !j->tiles) {
+    if (j->cut || j->in->lend) {
         *t = j->cut ? *j->cut : one_tile(p);
         return !memory || err_set(e, ERR_MEMORY, "there are no smaller tiles");
     }
@@ -249,9 +249,10 @@ static bool hand_on(bands *b, err *e) {
     const rows_source *in = p->j->in;
     const rows_sink *out = p->j->out;
     const image_part *is = p->result.part;
-    void **lent = in->lend ? in->lend(in->ctx, p->j->part) : NULL;
+    void **lent = NULL;
     if (!place_rows(b, e)) return false;
-    if (lent && part_is_whole(&b->t)) {
+    if (in->lend && !in->lend(in->ctx, p->j->part, &p->p->data, &lent, e)) return false;
+    if (lent) {
         for (int c = 0; c < p->p->channels; c++) {
             int at = image_find_channel(is, p->p->channel[c].name);
             if (b->plane[at] || !lent[c]) continue;

@@ -26,8 +26,8 @@ typedef struct {
     const rows_sink *out;
     uint64_t bytes;    /* that reading and writing take at the most */
     bool floats;       /* colour is made in floats, whatever it came as */
-    bool tiles;        /* the part does not fit: it is cut as its memory asks for */
-    const tiling *cut; /* the tiles, for tests; NULL: those that fit are chosen */
+    const tiling *cut; /* the tiles, for tests; NULL: those that fit are chosen. A part that is lent
+                          has one */
 } part_job;
 
 /* Chooses the tiles of a part with colour. */

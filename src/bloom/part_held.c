@@ -18,8 +18,9 @@ static bool open_plane(part_held *h, uint32_t c, void **lent, err *e) {
 
 bool part_held_open(part_held *h, const part_plan *p, uint32_t rows, bool whole, err *e) {
     const rows_source *in = p->j->in;
-    void **lent = whole && in->lend ? in->lend(in->ctx, p->j->part) : NULL;
+    void **lent = NULL;
     *h = (part_held){.p = p, .room = rows};
+    if (whole && in->lend && !in->lend(in->ctx, p->j->part, &p->p->data, &lent, e)) return false;
     h->plane = mem_new(p->channels, sizeof *h->plane, "rows", e);
     h->mask = mem_new((size_t)p->m.groups, sizeof *h->mask, "masks", e);
     bool ok = h->plane && h->mask;

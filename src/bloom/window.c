@@ -2,11 +2,13 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "image/layers.h"
 
 #include <string.h>
 
 /* A part whose window changes. */
 typedef struct {
+    window_boxes box;
     bool changes;
     image_part is;   /* as it is written; its lists are those of the last band */
     ledger_row *cut; /* of each of its channels: only name, out and spilled count */
@@ -18,13 +20,50 @@ typedef struct {
 
 struct windows {
     image_header head; /* as bloom sees it */
-    const window_boxes *box;
     turned *part;
     const rows_source *from;
     const rows_sink *to;
 };
 
 enum { SOME = 64 }; /* rows that are read at a time */
+
+/* --- choosing ------------------------------------------------------------------------------- */
+
+/* Grows the box by the kernel's reach, including taps that reach no pixel of the image. */
+static bool grow(image_box *box, const bloom_settings *s, const session *kernel, uint32_t height,
+                 err *e) {
+    psf k = {0};
+    const kernel_use use = bloom_kernel_use(s);
+    const kernel_need need = {.channels = 1, .w = PSF_SIDE, .h = PSF_SIDE, .height = height};
+    if (!kernel_source_psf(&k, session_kernel(kernel), &use, &need, NULL, e)) return false;
+    const image_margins reach = {k.cx, k.cy, k.w - 1 - k.cx, k.h - 1 - k.cy};
+    bool ok = image_box_grow(box, &reach, e);
+    psf_free(&k);
+    return ok;
+}
+
+bool window_choose(window_boxes *to, const bloom_settings *s, const session *kernel,
+                   const image_part *p, err *e) {
+    layer_map m;
+    *to = (window_boxes){p->data, p->data};
+    if (!layer_map_make(&m, p, s->layers, s->exclude, e)) return false;
+    bool colour = m.groups > 0;
+    layer_map_free(&m);
+    if (!colour || s->window == WINDOW_KEEP) return true;
+    if (s->window == WINDOW_GROW) {
+        bool ok = grow(&to->computed, s, kernel, image_height(p), e);
+        to->kept = to->computed;
+        return ok;
+    }
+    to->kept = p->display;
+    to->computed = image_box_union(&p->data, &p->display);
+    for (int a = 0; a < PLAN_AXES; a++)
+        if (s->border[a] != BORDER_ZERO && !image_box_holds(&p->data, &p->display))
+            return err_set(e, ERR_CONFIG,
+                           "window display needs padding zero where the display window is larger "
+                           "than the data window, as it is here");
+    return image_box_check(&to->computed, "data and display", IMAGE_SIDE, e);
+}
 
 /* --- reading -------------------------------------------------------------------------------- */
 
@@ -34,7 +73,7 @@ static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *co
     const rows_source *from = w->from;
     if (!w->part[part].changes) return from->read(from->ctx, part, row, rows, to, e);
     const image_part *p = &from->head->part[part];
-    image_box box = w->box[part].computed, some = p->data;
+    image_box box = w->part[part].box.computed, some = p->data;
     box.y0 += (int32_t)row;
     box.y1 = box.y0 + (int32_t)rows - 1;
     size_t n = (size_t)((int64_t)box.x1 - box.x0 + 1) * rows, width = image_width(p);
@@ -61,21 +100,30 @@ static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *co
     return ok;
 }
 
+static bool lend_planes(void *ctx, int part, const image_box *window, void ***planes, err *e) {
+    const struct windows *w = ctx;
+    return w->from->lend(w->from->ctx, part, window, planes, e);
+}
+
 /* --- writing -------------------------------------------------------------------------------- */
 
-/* Makes the rows that wait, when the first band tells what channels there are. */
-static bool begin_part(struct windows *w, int part, const image_part *is, err *e) {
-    turned *t = &w->part[part];
-    t->is = *is;
-    t->is.data = w->box[part].kept;
+/* Begins a part when the first band tells what channels there are. */
+static bool begin_part(turned *t, const image_part *is, err *e) {
     t->cut = mem_new((size_t)is->channels, sizeof *t->cut, "ledger", e);
-    t->plane = t->cut ? mem_new((size_t)is->channels, sizeof *t->plane, "planes", e) : NULL;
-    for (int c = 0; t->plane && c < is->channels; c++) {
-        size_t n = image_width(&t->is) * (size_t)t->unit;
-        if (!(t->plane[c] = mem_raw(n, pixel_bytes(is->channel[c].type), "rows", e))) return false;
+    for (int c = 0; t->cut && c < is->channels; c++)
         strncpy(t->cut[c].channel, is->channel[c].name, sizeof t->cut[c].channel - 1);
+    return t->cut != NULL;
+}
+
+/* Makes the rows that wait. */
+static bool make_rows(turned *t, err *e) {
+    t->plane = mem_new((size_t)t->is.channels, sizeof *t->plane, "planes", e);
+    bool ok = t->plane != NULL;
+    for (int c = 0; ok && c < t->is.channels; c++) {
+        size_t n = image_width(&t->is) * (size_t)t->unit;
+        ok = (t->plane[c] = mem_raw(n, pixel_bytes(t->is.channel[c].type), "rows", e));
     }
-    return t->plane != NULL;
+    return ok;
 }
 
 /* Copies a row of the computed window, which has number k in the window that is kept. */
@@ -92,11 +140,10 @@ static void copy_row(turned *t, const rows_band *b, uint32_t y, int64_t k) {
 static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     struct windows *w = ctx;
     turned *t = &w->part[part];
-    const image_box *kept = &w->box[part].kept;
+    const image_box *kept = &t->box.kept;
     if (!t->changes) return w->to->write(w->to->ctx, part, b, e);
-    if (!t->plane && !begin_part(w, part, b->is, e)) return false;
+    if (!t->cut && !begin_part(t, b->is, e)) return false;
     t->is = *b->is;
-    t->is.data = *kept;
     const image_part *p = &t->is;
     image_box box = b->is->data;
     int64_t top = (int64_t)box.y0 - kept->y0 + b->row; /* in the window that is kept */
@@ -104,7 +151,14 @@ static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     box.y0 += (int32_t)b->row;
     box.y1 = box.y0 + (int32_t)b->rows - 1;
     for (int c = 0; c < p->channels; c++)
-        ledger_cut(&t->cut[c], b->plane[c], p->channel[c].type, &box, kept);
+        if (b->plane[c]) ledger_cut(&t->cut[c], b->plane[c], p->channel[c].type, &box, kept);
+    if (b->yours) {
+        const rows_band all = {p, 0, (uint32_t)((int64_t)kept->y1 - kept->y0 + 1), b->plane, true};
+        return image_set_window(&t->is, b->plane, kept, e) &&
+               w->to->write(w->to->ctx, part, &all, e);
+    }
+    t->is.data = *kept;
+    if (!t->plane && !make_rows(t, e)) return false;
     for (uint32_t i = 0; ok && i < b->rows; i++) {
         uint32_t y = upwards ? b->rows - 1 - i : i;
         int64_t k = top + y, at = k / t->unit * t->unit;
@@ -132,29 +186,32 @@ static bool copy_part(void *ctx, int part, bool *done, err *e) {
 
 /* --- opening -------------------------------------------------------------------------------- */
 
-bool window_open(window_rows *to, const window_boxes *box, const rows_source *from,
-                 const rows_sink *sink, err *e) {
+bool window_open(window_rows *to, const bloom_settings *s, const session *kernel,
+                 const rows_source *from, const rows_sink *sink, err *e) {
     enum { CHUNKS = 8 }; /* that several threads pack at the same time */
     const image_header *h = from->head;
     struct windows *w = mem_new(1, sizeof *w, "windows", e);
     *to = (window_rows){.own = w};
     if (!w) return false;
-    *w = (struct windows){.box = box, .from = from, .to = sink};
+    *w = (struct windows){.from = from, .to = sink};
     if (!image_header_copy(&w->head, h, e) ||
         !(w->part = mem_new((size_t)h->parts, sizeof *w->part, "windows", e)))
         return false;
     for (int i = 0; i < h->parts; i++) {
         turned *t = &w->part[i];
         image_part *p = &w->head.part[i];
-        t->changes = memcmp(&box[i].kept, &p->data, sizeof p->data) != 0 ||
-                     memcmp(&box[i].computed, &p->data, sizeof p->data) != 0;
+        const image_box *kept = &t->box.kept;
+        if (!window_choose(&t->box, s, kernel, p, e)) return false;
+        t->changes = memcmp(kept, &p->data, sizeof p->data) != 0 ||
+                     memcmp(&t->box.computed, &p->data, sizeof p->data) != 0;
         uint32_t step = sink->step(sink->ctx, i),
-                 height = (uint32_t)((int64_t)box[i].kept.y1 - box[i].kept.y0 + 1);
+                 height = (uint32_t)((int64_t)kept->y1 - kept->y0 + 1);
         t->unit = min_u32(ceil_div_u32(height, step), CHUNKS) * step;
         t->at = -1;
-        p->data = box[i].computed;
+        p->data = t->box.computed;
     }
-    to->in = (rows_source){.ctx = w, .head = &w->head, .read = read_rows};
+    to->in = (rows_source){
+        .ctx = w, .head = &w->head, .read = read_rows, .lend = from->lend ? lend_planes : NULL};
     to->out = (rows_sink){.ctx = w, .step = step_of, .write = write_rows, .copy = copy_part};
     return true;
 }

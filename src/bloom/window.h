@@ -1,17 +1,21 @@
-/* window.h - data windows that change, of an image that comes in rows: stands between bloom and its
- * source and sink.
+/* window.h - data windows that change: stands between bloom and its source and sink.
  *
- * Who reads through it sees the part in the window that is computed, with zeros outside of the
- * file's. Of the rows that are written, those within the window that is kept go on. */
+ * Who reads through it sees a part in the window that is computed, with zeros outside of the
+ * source's. Of the rows that are written, those within the window that is kept go on. */
 #ifndef BLOOM_WINDOW_H
 #define BLOOM_WINDOW_H
 
 #include "bloom/report.h"
+#include "bloom/session.h"
 #include "image/rows.h"
 
 typedef struct {
     image_box computed, kept; /* of a part; computed holds kept */
 } window_boxes;
+
+/* Finds the windows of a part; one without colour keeps its own. */
+bool window_choose(window_boxes *to, const bloom_settings *s, const session *kernel,
+                   const image_part *p, err *e);
 
 typedef struct {
     rows_source in;
@@ -19,10 +23,10 @@ typedef struct {
     struct windows *own;
 } window_rows;
 
-/* Makes source and sink of an image, with windows for each part; all arguments must outlive them,
- * and so must *w, which stays where it is. Free with window_close, also after a failure. */
-bool window_open(window_rows *w, const window_boxes *box, const rows_source *from,
-                 const rows_sink *to, err *e);
+/* Makes source and sink of an image in its windows; `from` and `to` must outlive them. Free with
+ * window_close, also after a failure. */
+bool window_open(window_rows *w, const bloom_settings *s, const session *kernel,
+                 const rows_source *from, const rows_sink *to, err *e);
 void window_close(window_rows *w);
 /* Returns about how many bytes the rows of a part take that wait here. */
 uint64_t window_bytes(const window_rows *w, int part);

@@ -6,6 +6,7 @@
 #include "colour/space.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -363,6 +364,23 @@ void image_from_float(void *plane, pixel_type t, size_t first, const float *from
     }
 }
 
+uint64_t image_convert(void *to, pixel_type becomes, const void *from, pixel_type is, size_t n) {
+    enum { SOME = 4096 };
+    float v[SOME];
+    uint64_t over = 0;
+    for (size_t at = 0; at < n; at += SOME) {
+        size_t some = min_size(n - at, SOME);
+        image_to_float(v, from, is, at, some);
+        for (size_t i = 0; becomes == PIXEL_HALF && i < some; i++) {
+            if (!(fabsf(v[i]) > HALF_MAX) || isinf(v[i])) continue;
+            v[i] = copysignf(HALF_MAX, v[i]);
+            over++;
+        }
+        image_from_float(to, becomes, at, v, some);
+    }
+    return over;
+}
+
 /* --- windows ------------------------------------------------------------------------------ */
 
 /* EXR readers accept corners up to this. Beyond it widths would not fit 32 bits. */
@@ -412,8 +430,7 @@ void image_copy_box(void *to, const image_box *tb, const void *from, const image
     }
 }
 
-bool image_set_window(image *img, int part, const image_box *box, err *e) {
-    image_part *p = &img->head.part[part];
+bool image_set_window(image_part *p, void **planes, const image_box *box, err *e) {
     if (memcmp(&p->data, box, sizeof *box) == 0) return true;
     if (!image_box_check(box, "new data", IMAGE_SIDE, e)) return false;
     image_part made = *p;
@@ -424,18 +441,19 @@ bool image_set_window(image *img, int part, const image_box *box, err *e) {
     bool ok = plane != NULL;
     /* All memory is there before any of it is touched. */
     for (int c = 0; ok && c < p->channels; c++)
-        ok = (plane[c] = mem_raw(samples, pixel_bytes(p->channel[c].type), "a plane", e));
+        if (planes[c])
+            ok = (plane[c] = mem_raw(samples, pixel_bytes(p->channel[c].type), "a plane", e));
     for (int c = 0; ok && c < p->channels; c++) {
         size_t each = pixel_bytes(p->channel[c].type);
+        void *old = planes[c];
+        if (!old) continue;
         memset(plane[c], 0, samples * each);
-        image_copy_box(plane[c], box, img->plane[part][c], &p->data, each);
+        image_copy_box(plane[c], box, old, &p->data, each);
+        planes[c] = plane[c];
+        plane[c] = old;
     }
-    void **old = ok ? img->plane[part] : plane;
-    if (ok) {
-        img->plane[part] = plane;
-        p->data = *box;
-    }
-    for (int c = 0; old && c < p->channels; c++) mem_free(old[c]);
-    mem_free(old);
+    if (ok) p->data = *box;
+    for (int c = 0; plane && c < p->channels; c++) mem_free(plane[c]);
+    mem_free(plane);
     return ok;
 }

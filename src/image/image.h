@@ -143,11 +143,14 @@ void image_free(image **img);
 /* Convert n samples of a plane, from sample `first` on; uint is converted by value. */
 void image_to_float(float *to, const void *plane, pixel_type t, size_t first, size_t n);
 void image_from_float(void *plane, pixel_type t, size_t first, const float *from, size_t n);
+/* Converts n samples to another type: in place where that is no larger. Values beyond halfs become
+ * the largest half. Returns their number. */
+uint64_t image_convert(void *to, pixel_type becomes, const void *from, pixel_type is, size_t n);
 
 /* --- windows --- */
-/* Cuts all channels of a part to `box` and fills what lies outside its old window with zeros.
- * ERR_DATA if a side of `box` has more than IMAGE_SIDE pixels. */
-bool image_set_window(image *img, int part, const image_box *box, err *e);
+/* Cuts all planes of a part to `box` and fills what lies outside its old window with zeros; a
+ * channel may be without one. ERR_DATA if a side of `box` has more than IMAGE_SIDE pixels. */
+bool image_set_window(image_part *p, void **planes, const image_box *box, err *e);
 /* Copies the pixels that lie in both windows, with samples of `bytes` bytes. Both planes begin at
  * the corner of their window. */
 void image_copy_box(void *to, const image_box *tb, const void *from, const image_box *fb,

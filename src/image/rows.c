@@ -83,6 +83,8 @@ bool rows_copy(const rows_source *from, const rows_sink *to, int part, const ima
 /* --- an image in memory ------------------------------------------------------------------------
  */
 
+/* Reads by names and coordinates, since what was made of a part may have another window, and other
+ * types. */
 static bool read_image(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[],
                        err *e) {
     const rows_image *r = ctx;
@@ -94,17 +96,27 @@ static bool read_image(void *ctx, int part, uint32_t row, uint32_t rows, void *c
         if (!plane[c]) continue;
         int from = image_find_channel(own, is->channel[c].name);
         const void *source = from < 0 ? NULL : r->img->plane[part][from];
-        if (!source || own->channel[from].type != is->channel[c].type)
+        if (!source)
             return err_set(e, ERR_INTERNAL, "channel '%s' is not in memory", is->channel[c].name);
-        size_t bytes = pixel_bytes(is->channel[c].type);
-        memset(plane[c], 0, (size_t)image_width(is) * rows * bytes);
-        image_copy_box(plane[c], &box, source, &own->data, bytes);
+        pixel_type type = is->channel[c].type, now = own->channel[from].type;
+        size_t n = (size_t)image_width(is) * rows;
+        void *to = now == type ? plane[c] : mem_raw(n, pixel_bytes(now), "rows", e);
+        if (!to) return false;
+        memset(to, 0, n * pixel_bytes(now));
+        image_copy_box(to, &box, source, &own->data, pixel_bytes(now));
+        if (to == plane[c]) continue;
+        image_convert(plane[c], type, to, now, n);
+        mem_free(to);
     }
     return true;
 }
 
-static void **lend_image(void *ctx, int part) {
-    return ((const rows_image *)ctx)->img->plane[part];
+static bool lend_image(void *ctx, int part, const image_box *window, void ***planes, err *e) {
+    image *img = ((const rows_image *)ctx)->img;
+    bool ok = !img->plane[part] ||
+              image_set_window(&img->head.part[part], img->plane[part], window, e);
+    *planes = img->plane[part];
+    return ok;
 }
 
 static uint32_t step_of_image(void *ctx, int part) {
@@ -132,6 +144,7 @@ static bool write_image(void *ctx, int part, const rows_band *b, err *e) {
         plane[c] = b->plane[from];
         b->plane[from] = NULL;
     }
+    p->data = b->is->data;
     mem_free(r->img->plane[part]);
     r->img->plane[part] = plane;
     return true;
@@ -144,8 +157,13 @@ static bool copy_image(void *ctx, int part, bool *done, err *e) {
     return true;
 }
 
-void rows_image_open(rows_image *r, image *img, const image_header *head) {
-    *r = (rows_image){img,
-                      {.ctx = r, .head = head, .read = read_image, .lend = lend_image},
-                      {.ctx = r, .step = step_of_image, .write = write_image, .copy = copy_image}};
+bool rows_image_open(rows_image *r, image *img, err *e) {
+    *r = (rows_image){.img = img};
+    r->in = (rows_source){.ctx = r, .head = &r->head, .read = read_image, .lend = lend_image};
+    r->out = (rows_sink){.ctx = r, .step = step_of_image, .write = write_image, .copy = copy_image};
+    return image_header_copy(&r->head, &img->head, e);
+}
+
+void rows_image_close(rows_image *r) {
+    image_header_free(&r->head);
 }

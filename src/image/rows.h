@@ -13,9 +13,10 @@ typedef struct {
     /* Reads the rows [row, row + rows) of a part: any rows, and perhaps several times. plane[c]
      * receives channel c from its first sample, or is NULL to skip it. */
     bool (*read)(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
-    /* Returns the planes of a part that is in memory, which the caller may change, and keep if it
-     * leaves NULL in their places; a channel may be without one. NULL: they are not in memory. */
-    void **(*lend)(void *ctx, int part);
+    /* Lends the planes of a part, brought to a window: the caller may change them, and keep those
+     * in whose places it leaves NULL; a channel may be without one. NULL: the image is not in
+     * memory, and is read. */
+    bool (*lend)(void *ctx, int part, const image_box *window, void ***planes, err *e);
 } rows_source;
 
 /* Some rows of a part. Their pixels may be changed by a sink that takes them. */
@@ -38,14 +39,17 @@ typedef struct {
 } rows_sink;
 
 /* An image in memory, as a source and as a sink at once: what is made of its planes takes their
- * places. Reading goes by names and coordinates, so the header may tell of another window. */
+ * places. */
 typedef struct {
     image *img;
+    image_header head; /* as it came */
     rows_source in;
     rows_sink out;
 } rows_image;
-/* Makes both; the image and its header must outlive them, and *r stays where it is. */
-void rows_image_open(rows_image *r, image *img, const image_header *head);
+/* Makes both; the image must outlive them, and *r stays where it is. Free with rows_image_close,
+ * also after a failure. */
+bool rows_image_open(rows_image *r, image *img, err *e);
+void rows_image_close(rows_image *r);
 
 /* Returns how many rows may be held of a part at a time, a multiple of `step`: as many as take
  * about a 64th of the memory's limit, and at most 16 MB. */

@@ -319,10 +319,10 @@ static void windows_are_cut_and_grown(void **state) {
     float *v = img->plane[0][0], inner = v[4 + 1];
     assert_true(inner != 0);
     const image_box larger = {3, 6, 9, 9}, one = {6, 8, 6, 8};
-    CHECK_OK(image_set_window(img, 0, &larger, &e), e);
+    CHECK_OK(image_set_window(&img->head.part[0], img->plane[0], &larger, &e), e);
     v = img->plane[0][0];
     assert_true(v[2 * 7 + 3] == inner && v[0] == 0 && v[4 * 7 - 1] == 0);
-    CHECK_OK(image_set_window(img, 0, &one, &e), e);
+    CHECK_OK(image_set_window(&img->head.part[0], img->plane[0], &one, &e), e);
     assert_int_equal(image_width(&img->head.part[0]), 1);
     assert_true(*(float *)img->plane[0][0] == inner);
     image_free(&img);
@@ -339,7 +339,7 @@ static void windows_may_be_far_apart(void **state) {
                              {INT32_MIN, 0, INT32_MIN + 65536, 0},
                              {INT32_MIN + 1, 0, INT32_MIN, 0}};
     for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
-        assert_false(image_set_window(img, 0, &far[i], &e));
+        assert_false(image_set_window(&img->head.part[0], img->plane[0], &far[i], &e));
         assert_int_equal(e.code, ERR_DATA);
         assert_non_null(strstr(e.msg, "a side may have 1 to 65536"));
         assert_int_equal(image_width(&img->head.part[0]), 4096);

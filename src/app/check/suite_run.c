@@ -217,7 +217,7 @@ static bool make_result(case_result *c, const case_run *r, err *e) {
                          "%d, y %d to %d",
                          want->x0, want->x1, want->y0, want->y1, have->x0, have->x1, have->y0,
                          have->y1);
-        ok = ok && image_set_window(r->img, i, want, e);
+        ok = ok && image_set_window(&r->img->head.part[i], r->img->plane[i], want, e);
     }
     return ok;
 }

@@ -353,7 +353,7 @@ static bool give_tiles(void *ctx, targets *to, err *e) {
                              {.ctx = t, .step = step_of, .write = write_band, .copy = copy_part},
                              targets_bytes(&y->out, &y->in, &t->out.head),
                              t->floats};
-    return bloom_tiled(t->bloom, &rows, y->w->made, e);
+    return bloom_run(t->bloom, &rows, y->w->made, e);
 }
 
 /* Makes the files of a frame tile by tile, in floats or in the types that are asked for. */
@@ -361,7 +361,7 @@ static bool try_tiles(tiled_frame *t, err *e) {
     frame_way *y = t->y;
     image_header made = {0};
     bool ok = image_header_copy(&made, &y->in.head, e) &&
-              bloom_tiled_header(t->bloom, &made, t->floats, e) &&
+              bloom_header(t->bloom, &made, t->floats, e) &&
               stages_out_open(&t->out, &made, t->floats, y->w->how->s, y->w->m->threads, e) &&
               make_files(y, &t->out.head, give_tiles, t, e);
     y->a->clamped = t->out.clamped;

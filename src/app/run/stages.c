@@ -10,25 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Converts n samples to another type: in place where that is no larger. Values beyond halfs become
- * the largest half. Returns their number. */
-static uint64_t convert(void *to, pixel_type becomes, const void *plane, pixel_type is, size_t n) {
-    enum { SOME = 4096 };
-    float v[SOME];
-    uint64_t over = 0;
-    for (size_t at = 0; at < n; at += SOME) {
-        size_t some = min_size(n - at, SOME);
-        image_to_float(v, plane, is, at, some);
-        for (size_t i = 0; becomes == PIXEL_HALF && i < some; i++) {
-            if (!(fabsf(v[i]) > HALF_MAX) || isinf(v[i])) continue;
-            v[i] = copysignf(HALF_MAX, v[i]);
-            over++;
-        }
-        image_from_float(to, becomes, at, v, some);
-    }
-    return over;
-}
-
 /* Changes the colours of rows of a part, in place. */
 static bool recode_rows(const colours_step *how, const image_part *p, void **plane, uint32_t rows,
                         par *threads, err *e) {
@@ -98,7 +79,7 @@ static bool read_types(stages_in *in, int part, uint32_t row, uint32_t rows, voi
     ok = ok && image_read(in->from, part, row, rows, own, e);
     for (int c = 0; own && c < p->channels; c++) {
         if (!own[c] || own[c] == plane[c]) continue;
-        if (ok) convert(plane[c], to[c].type, own[c], p->channel[c].type, n);
+        if (ok) image_convert(plane[c], to[c].type, own[c], p->channel[c].type, n);
         mem_free(own[c]);
     }
     mem_free(own);
@@ -194,7 +175,8 @@ bool stages_out_rows(stages_out *out, int part, const rows_band *b, err *e) {
     uint64_t over = 0;
     for (int c = 0; c < p->channels; c++) {
         pixel_type is = p->channel[c].type, becomes = to->channel[c].type;
-        if (b->plane[c] && is != becomes) over += convert(b->plane[c], becomes, b->plane[c], is, n);
+        if (b->plane[c] && is != becomes)
+            over += image_convert(b->plane[c], becomes, b->plane[c], is, n);
     }
     out->clamped += over;
     if (!over || out->s->bloom.half_overflow == OVERFLOW_CLAMP) return true;
