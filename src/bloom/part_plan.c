@@ -98,6 +98,25 @@ static bool make_group(part_group *to, part_plan *p, const layer_group *g, err *
            make_head(to, p, e);
 }
 
+/* Finds out which groups the file codes: those that it codes as one, whatever settings choose. */
+static bool find_codes(part_plan *to, err *e) {
+    const bloom_settings *s = to->j->s;
+    layer_map all;
+    if (!s->verify || !s->stored.curve) return true;
+    if (!recode_to(&to->code, to->p, &s->stored, e) || !layer_map_make(&all, to->p, NULL, NULL, e))
+        return false;
+    for (int i = 0; i < to->m.groups; i++)
+        for (int k = 0; k < all.groups; k++) {
+            part_group *g = &to->group[i];
+            const layer_group *is = &all.group[k];
+            if (memcmp(is->channel, g->group->channel, sizeof is->channel) != 0) continue;
+            g->coded = true;
+            g->alpha = is->alpha;
+        }
+    layer_map_free(&all);
+    return true;
+}
+
 bool part_plan_make(part_plan *to, const part_job *j, err *e) {
     const bloom_settings *s = j->s;
     const image_header *h = j->in->head;
@@ -113,7 +132,7 @@ bool part_plan_make(part_plan *to, const part_job *j, err *e) {
     bool ok = to->channel && to->group;
     for (int i = 0; ok && i < to->m.groups; i++)
         ok = make_group(&to->group[i], to, &to->m.group[i], e);
-    return ok;
+    return ok && find_codes(to, e);
 }
 
 void part_plan_free(part_plan *p) {

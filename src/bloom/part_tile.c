@@ -190,6 +190,7 @@ static bool look(const tile *t, const group_made *made, const part_rows *out, er
                       .across = t->kept.w,
                       .down = t->kept.h,
                       .dark = made->dark,
+                      .together = t->g->coded,
                       .length = {is->axis[is->first].length, is->axis[1 - is->first].length},
                       .count = (uint32_t)ceil_div_u64(share, (uint64_t)p->w * p->h)};
     return !s.count || sampler_look(t->is->sampler, &s, e);

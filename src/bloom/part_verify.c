@@ -74,27 +74,104 @@ static bool read_all(sampler *s, const kernels *k, const part_measured *seen, er
     return ok;
 }
 
-static void judge(bloom_verified *to, const sampler_pixel *is, const kernels *k,
-                  const pixel_type *type, const double *dark) {
-    const part_plan *p = k->p;
-    const part_group *g = p->group;
-    while (is->channel >= g->first + g->count) g++;
-    const sampler_promise by = {&k->of[g->count], g->light.sharpen, dark[is->channel],
-                                p->j->s->tolerance, type[is->channel]};
+/* Reads the alphas by which colours are divided before they are coded, for alpha that is not
+ * bloomed. to: of each pixel. */
+static bool read_alphas(double *to, const sampler *s, const part_plan *p, const part_group *g,
+                        err *e) {
+    const rows_source *in = p->j->in;
+    uint32_t some = rows_some(p->p, 1);
+    pixel_type type = p->p->channel[g->alpha].type;
+    void **plane = mem_new((size_t)p->p->channels, sizeof *plane, "planes", e);
+    void *rows = mem_raw((size_t)p->w * some, pixel_bytes(type), "rows", e);
+    bool ok = plane && rows;
+    if (ok) plane[g->alpha] = rows;
+    for (uint32_t y = 0; ok && y < p->h; y += some) {
+        uint32_t n = min_u32(some, p->h - y);
+        ok = in->read(in->ctx, p->j->part, y, n, plane, e);
+        for (size_t i = 0; ok && i < s->count; i++) {
+            const sampler_pixel *is = &s->pixel[i];
+            float v;
+            if (is->channel < g->first || is->channel >= g->first + g->count || is->is.y < y ||
+                is->is.y - y >= n)
+                continue;
+            image_to_float(&v, rows, type, (size_t)(is->is.y - y) * p->w + is->is.x, 1);
+            to[i] = (double)v;
+        }
+    }
+    mem_free(rows);
+    mem_free(plane);
+    return ok;
+}
+
+/* Returns the alphas of all pixels, to be freed with mem_free. */
+static double *find_alphas(const sampler *s, const part_plan *p, err *e) {
+    double *alpha = mem_raw(s->count, sizeof *alpha, "pixels to verify", e);
+    for (size_t i = 0; alpha && i < s->count; i++) alpha[i] = 1;
+    for (int i = 0; alpha && i < p->m.groups; i++) {
+        const part_group *g = &p->group[i];
+        bool stays = g->coded && g->alpha >= 0 && g->count == (uint32_t)g->group->channels;
+        if (stays && !read_alphas(alpha, s, p, g, e)) mem_free(alpha), alpha = NULL;
+    }
+    return alpha;
+}
+
+/* What pixels are judged by. */
+typedef struct {
+    const kernels *k;
+    const pixel_type *type; /* of each channel */
+    const double *dark;
+} rules;
+
+static sampler_promise promise_of(const rules *r, const part_group *g, uint32_t channel) {
+    return (sampler_promise){&r->k->of[g->count], g->light.sharpen, r->dark[channel],
+                             r->k->p->j->s->tolerance, r->type[channel]};
+}
+
+/* Judges some colours of a pixel that are coded together, or one value. */
+static void judge(bloom_verified *to, const sampler_pixel *is, int count, const part_group *g,
+                  const rules *r, const sampler_codes *codes) {
+    const part_plan *p = r->k->p;
+    sampler_promise by[3];
+    for (int c = 0; c < count; c++) by[c] = promise_of(r, g, is[c].channel);
     const verify_pixel before = to->found.worst;
-    sampler_judge(&to->found, is, &by);
-    if (memcmp(&before, &to->found.worst, sizeof before) == 0) return;
-    to->x = p->p->data.x0 + (int32_t)is->is.x;
-    to->y = p->p->data.y0 + (int32_t)is->is.y;
+    sampler_judge(&to->found, is, by, count, codes);
+    const verify_pixel *worst = &to->found.worst;
+    if (memcmp(&before, worst, sizeof before) == 0) return;
+    to->x = p->p->data.x0 + (int32_t)worst->x;
+    to->y = p->p->data.y0 + (int32_t)worst->y;
     snprintf(to->channel, sizeof to->channel, "%s",
-             p->p->channel[p->channel[is->channel].index].name);
+             p->p->channel[p->channel[worst->channel].index].name);
+}
+
+/* Judges the pixel that begins here, and returns how many entries it has: all channels of a group
+ * that is coded, colours first, or one. alpha: of each of these. */
+static uint32_t judge_pixel(bloom_verified *to, const sampler_pixel *is, const double *alpha,
+                            const rules *r) {
+    const part_plan *p = r->k->p;
+    const part_group *g = p->group;
+    const sampler_codes none = {NULL, 1};
+    while (is->channel >= g->first + g->count) g++;
+    if (!g->coded) {
+        judge(to, is, 1, g, r, &none);
+        return 1;
+    }
+    uint32_t colours = (uint32_t)g->group->channels;
+    bool spreads = g->count > colours; /* alpha, too */
+    const sampler_codes codes = {&p->code, spreads ? is[colours].got : *alpha};
+    judge(to, is, (int)colours, g, r, &codes);
+    if (spreads) judge(to, is + colours, 1, g, r, &none);
+    return g->count;
 }
 
 bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,
                  const pixel_type *type, const double *dark, const part_measured *seen, err *e) {
     kernels k = {0};
-    bool ok = !s->count || (make_kernels(&k, p, e) && (!read || read_all(s, &k, seen, e)));
-    for (size_t i = 0; ok && i < s->count; i++) judge(to, &s->pixel[i], &k, type, dark);
+    if (!s->count) return true;
+    double *alpha = find_alphas(s, p, e);
+    bool ok = alpha && make_kernels(&k, p, e) && (!read || read_all(s, &k, seen, e));
+    const rules r = {&k, type, dark};
+    for (size_t i = 0; ok && i < s->count;) i += judge_pixel(to, &s->pixel[i], &alpha[i], &r);
     free_kernels(&k);
+    mem_free(alpha);
     return ok;
 }

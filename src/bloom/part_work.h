@@ -25,6 +25,8 @@ typedef struct {
     uint32_t first, count; /* of the list of channels */
     image_header head;     /* of a tile, but for its window */
     layer_group layer;     /* of a tile */
+    bool coded;            /* the file codes its colours, by part_plan.code, */
+    int alpha;             /* and divides them by this channel of the part before; -1: by none */
 } part_group;
 
 /* Const once it is made. */
@@ -37,6 +39,7 @@ typedef struct {
     uint32_t channels;
     part_group *group;   /* m.groups of them */
     image_header result; /* of what is made: one part */
+    recode code;         /* what the file does to colours, where pixels are verified */
 } part_plan;
 
 /* The caller frees the plan, also after a failure. */

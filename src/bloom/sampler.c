@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/random.h"
+#include "bloom/store.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,9 +35,11 @@ static float value_of(const sampler_tile *t, uint32_t channel, uint32_t x, uint3
 static void add(choice *c, uint32_t channel, int64_t x, int64_t y) {
     const sampler_tile *t = c->t;
     if (c->count == c->room || x < 0 || y < 0 || x >= t->across || y >= t->down) return;
-    c->pixel[c->count++] = (sampler_pixel){t->first + channel,
-                                           {.x = t->x + (uint32_t)x, .y = t->y + (uint32_t)y},
-                                           (double)value_of(t, channel, (uint32_t)x, (uint32_t)y)};
+    uint32_t first = t->together ? 0 : channel, end = t->together ? t->channels : channel + 1;
+    for (uint32_t k = first; k < end; k++)
+        c->pixel[c->count++] = (sampler_pixel){t->first + k,
+                                               {.x = t->x + (uint32_t)x, .y = t->y + (uint32_t)y},
+                                               (double)value_of(t, k, (uint32_t)x, (uint32_t)y)};
 }
 
 /* Holds, for each cell of the tile, the darkest result that something is promised for and the
@@ -128,11 +131,12 @@ static bool add_hardest(choice *c, size_t n, err *e) {
 bool sampler_look(sampler *s, const sampler_tile *t, err *e) {
     choice c = {.t = t, .count = s->count, .seed = ((uint64_t)t->y << 32 | t->x) + 1};
     if (!t->count) return true;
-    c.room = s->count + 2 * (size_t)t->count;
+    uint32_t each = t->together ? t->channels : 1, places = ceil_div_u32(t->count, each);
+    c.room = s->count + 2 * (size_t)places * each;
     c.pixel = mem_raw(c.room, sizeof *c.pixel, "pixels to verify", e);
     if (!c.pixel) return false;
     for (size_t i = 0; i < s->count; i++) c.pixel[i] = s->pixel[i];
-    for (size_t i = 0; i < t->count; i++)
+    for (size_t i = 0; i < places; i++)
         add(&c, (uint32_t)by_chance(&c, t->channels), (int64_t)by_chance(&c, t->across),
             (int64_t)by_chance(&c, t->down));
     bool ok = add_hardest(&c, t->count, e);
@@ -170,21 +174,80 @@ bool sampler_add(sampler *s, const sampler_rows *r, par *threads, err *e) {
     return par_for(threads, s->count, add_rows, &(adding){s, r}, e);
 }
 
-void sampler_judge(verify_result *to, const sampler_pixel *p, const sampler_promise *by) {
-    if (!isfinite(p->got) && p->is.bad) return; /* it stayed as it was */
-    verify_pixel v = {p->channel, p->is.x, p->is.y, p->got, definition_value(&p->is, by->sharpen),
-                      0};
-    bool half = by->type == PIXEL_HALF;
-    if (half) v.want = clamp_double(v.want, -(double)HALF_MAX, (double)HALF_MAX);
-    double size = fmax(fabs(v.want), by->dark), off = fabs(v.got - v.want);
-    v.error = off == 0 ? 0 : off / size;
-    /* The type's own rounding comes on top. */
-    double rounding = half ? fabs(v.want) * 0x1p-11 + 0x1p-25 : fabs(v.want) * 0x1p-24 + 0x1p-150;
-    rounding += definition_rounding(&p->is, by->kernel, by->sharpen);
-    bool broken = !(off <= by->tolerance * size + rounding);
-    bool worse = !(v.error <= to->worst.error);
+/* What is known of a value: within the tolerance it is between near[0] and near[1], and with all
+ * that it may be rounded between far[0] and far[1]. */
+typedef struct {
+    double got, want, near[2], far[2];
+} value;
+
+static double rounding_of(pixel_type t, double v) {
+    return t == PIXEL_HALF ? fabs(v) * 0x1p-11 + 0x1p-25 : fabs(v) * 0x1p-24 + 0x1p-150;
+}
+
+static double within_type(pixel_type t, double v) {
+    return t == PIXEL_HALF ? clamp_double(v, -(double)HALF_MAX, (double)HALF_MAX) : v;
+}
+
+static value light_of(const sampler_pixel *p, const sampler_promise *by) {
+    value v = {.got = p->got, .want = definition_value(&p->is, by->sharpen)};
+    v.want = within_type(by->type, v.want);
+    double reach = by->tolerance * fmax(fabs(v.want), by->dark);
+    double more = rounding_of(by->type, v.want) +
+                  definition_rounding(&p->is, by->kernel, by->sharpen);
+    for (int k = 0; k < 2; k++) {
+        int sign = k ? 1 : -1;
+        v.near[k] = v.want + sign * reach;
+        v.far[k] = v.near[k] + sign * more;
+    }
+    return v;
+}
+
+/* Codes the values of a pixel as the file does. What is stored is rounded once more. */
+static void code(value *v, const sampler_promise *by, int count, const sampler_codes *codes) {
+    double got[3] = {0}, want[3] = {0}, near[2][3] = {{0}}, far[2][3] = {{0}};
+    for (int c = 0; c < count; c++) {
+        got[c] = v[c].got, want[c] = v[c].want;
+        for (int k = 0; k < 2; k++) near[k][c] = v[c].near[k], far[k][c] = v[c].far[k];
+    }
+    recode_colour(codes->how, got, count, codes->alpha);
+    recode_colour(codes->how, want, count, codes->alpha);
+    recode_between(codes->how, near[0], near[1], count, codes->alpha);
+    recode_between(codes->how, far[0], far[1], count, codes->alpha);
+    for (int c = 0; c < count; c++) {
+        pixel_type is = by[c].type;
+        uint32_t stored;
+        float rounded = (float)got[c];
+        store_floats(&stored, is, 0, &rounded, 1);
+        image_to_float(&rounded, &stored, is, 0, 1);
+        v[c].got = (double)rounded, v[c].want = within_type(is, want[c]);
+        for (int k = 0; k < 2; k++) {
+            double is_far = within_type(is, far[k][c]);
+            double more = rounding_of(is, is_far) + rounding_of(PIXEL_FLOAT, is_far);
+            v[c].near[k] = within_type(is, near[k][c]);
+            v[c].far[k] = is_far + (k ? more : -more);
+        }
+    }
+}
+
+static void enter(verify_result *to, const sampler_pixel *p, const value *v, double tolerance) {
+    double off = v->got - v->want, reach = v->near[off > 0] - v->want;
+    double error = off == 0 ? 0 : tolerance * fabs(off / reach);
+    bool broken = !(v->got >= v->far[0] && v->got <= v->far[1]);
+    bool worse = !(error <= to->worst.error);
     /* A broken pixel is shown rather than one that is not. */
-    if (!to->pixels || (broken ? !to->broken || worse : !to->broken && worse)) to->worst = v;
+    if (!to->pixels || (broken ? !to->broken || worse : !to->broken && worse))
+        to->worst = (verify_pixel){p->channel, p->is.x, p->is.y, v->got, v->want, error};
     to->pixels++;
     to->broken += broken;
+}
+
+void sampler_judge(verify_result *to, const sampler_pixel *p, const sampler_promise *by, int count,
+                   const sampler_codes *codes) {
+    value v[3];
+    for (int c = 0; c < count; c++) {
+        if (!isfinite(p[c].got) && p[c].is.bad) return; /* it stayed as it was */
+        v[c] = light_of(&p[c], &by[c]);
+    }
+    if (codes->how) code(v, by, count, codes);
+    for (int c = 0; c < count; c++) enter(to, &p[c], &v[c], by[c].tolerance);
 }

@@ -4,13 +4,15 @@
  * likeliest: the darkest pixels all over a tile, the neighbours of the brightest, their ghosts half
  * a transform away, and the tile's borders. Each is summed directly (bloom/definition.h) from the
  * image as it came and the kernel's own taps, and the sum is compared with the pixel as it is
- * stored; the rounding of the pixel's type is allowed on top of the tolerance. The sampler knows
- * nothing of how the result was made. */
+ * stored; the rounding of the pixel's type is allowed on top of the tolerance. Where the file codes
+ * its colours, a stored value must lie between the codes of the least and the most light that the
+ * tolerance allows. The sampler knows nothing of how the result was made. */
 #ifndef BLOOM_SAMPLER_H
 #define BLOOM_SAMPLER_H
 
 #include "base/par.h"
 #include "bloom/definition.h"
+#include "image/recode.h"
 
 typedef struct {
     uint32_t channel; /* as sampler_tile counts them */
@@ -32,6 +34,7 @@ typedef struct {
     uint32_t x, y, across, down; /* the tile's pixels */
     const double *dark;          /* of each: below this, errors are relative to it */
     uint32_t length[PLAN_AXES];  /* of the transforms: where ghosts are */
+    bool together;               /* all channels of a pixel are taken, one after the other */
     uint32_t count;              /* to take by chance; as many again where it is hardest */
 } sampler_tile;
 
@@ -48,7 +51,8 @@ bool sampler_add(sampler *s, const sampler_rows *r, par *threads, err *e);
 
 typedef struct {
     uint32_t channel, x, y;
-    double got, want, error; /* error: relative to the larger of |want| and dark */
+    double got, want; /* as they are stored */
+    double error;     /* of the light, relative to the larger of what it should be and dark */
 } verify_pixel;
 
 typedef struct {
@@ -63,8 +67,16 @@ typedef struct {
     pixel_type type;
 } sampler_promise;
 
-/* Adds a pixel, all of whose rows have been added, to what is found. */
-void sampler_judge(verify_result *to, const sampler_pixel *p, const sampler_promise *by);
+/* How the colours of a pixel are coded in the file. */
+typedef struct {
+    const recode *how; /* NULL: they are not */
+    double alpha;      /* as recode_colour has it */
+} sampler_codes;
+
+/* Adds the `count` colours of a pixel, all of whose rows have been added, to what is found: one, or
+ * those that are coded together. p and by: of each. */
+void sampler_judge(verify_result *to, const sampler_pixel *p, const sampler_promise *by, int count,
+                   const sampler_codes *codes);
 
 void sampler_free(sampler *s);
 

@@ -2,6 +2,7 @@
 #ifndef BLOOM_SETTINGS_H
 #define BLOOM_SETTINGS_H
 
+#include "colour/space.h"
 #include "kernel/kernel_source.h"
 #include "kernel/spectrum.h"
 #include "math/plan.h"
@@ -31,6 +32,8 @@ typedef struct {
     bloom_nan nan;
     bool half; /* store bloomed float channels as half */
     bloom_overflow half_overflow;
+    colour_space stored;    /* of the file that the result goes to, for `verify`; its curve is NULL:
+                               pixels are stored as they are */
     double threshold, knee; /* threshold 0: off */
     const char *mask;       /* a channel: where light may spread from; NULL: everywhere */
     const char *per_layer;  /* settings of single layers (layer_light.h); NULL: none */

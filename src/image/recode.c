@@ -13,24 +13,74 @@ typedef struct {
     const image_part *part;
     void *const *plane;
     layer_map layers;
-    bool converts; /* the matrix is not that of nothing */
 } job;
 
-/* Changes one colour of `count` values. */
-static void change(const job *j, double v[3], int count, double alpha) {
-    const recode *r = j->how;
-    bool thin = alpha > 0 && alpha < 1;
+/* --- one colour ------------------------------------------------------------------------------ */
+
+static bool is_thin(double alpha) {
+    return alpha > 0 && alpha < 1;
+}
+
+static void undo_codes(const recode *r, double v[3], int count, double alpha) {
     for (int c = 0; c < count; c++) {
-        if (thin) v[c] /= alpha;
+        if (is_thin(alpha)) v[c] /= alpha;
         if (r->undo) v[c] = r->undo->encode(r->undo, v[c]);
         v[c] = r->decode->decode(r->decode, v[c]);
     }
-    if (j->converts && count == 3) matrix_apply(v, &r->convert, v);
+}
+
+static void make_codes(const recode *r, double v[3], int count, double alpha) {
     for (int c = 0; c < count; c++) {
         v[c] = r->encode->encode(r->encode, v[c]);
-        if (thin) v[c] *= alpha;
+        if (is_thin(alpha)) v[c] *= alpha;
     }
 }
+
+void recode_colour(const recode *r, double v[3], int count, double alpha) {
+    undo_codes(r, v, count, alpha);
+    if (r->converts && count == 3) matrix_apply(v, &r->convert, v);
+    make_codes(r, v, count, alpha);
+}
+
+/* A negative weight of the matrix takes from the lowest where the other is the highest. */
+void recode_between(const recode *r, double low[3], double high[3], int count, double alpha) {
+    undo_codes(r, low, count, alpha);
+    undo_codes(r, high, count, alpha);
+    if (r->converts && count == 3) {
+        double least[3] = {0}, most[3] = {0};
+        for (int c = 0; c < 3; c++)
+            for (int k = 0; k < 3; k++) {
+                double m = r->convert.m[c][k];
+                least[c] += m * (m < 0 ? high : low)[k];
+                most[c] += m * (m < 0 ? low : high)[k];
+            }
+        memcpy(low, least, sizeof least);
+        memcpy(high, most, sizeof most);
+    }
+    make_codes(r, low, count, alpha);
+    make_codes(r, high, count, alpha);
+}
+
+/* --- to a space ------------------------------------------------------------------------------- */
+
+const primaries_row *recode_primaries(const colour_space *is) {
+    return is->primaries_named || is->curve != CURVE_LINEAR ? is->primaries : NULL;
+}
+
+bool recode_to(recode *how, const image_part *p, const colour_space *is, err *e) {
+    primaries now;
+    const primaries_row *to = recode_primaries(is);
+    *how = (recode){.decode = CURVE_LINEAR, .encode = is->curve, .convert = MATRIX_IDENTITY};
+    image_primaries(p, &now);
+    if (!to || primaries_same(&now, &to->is)) return true;
+    how->converts = true;
+    return primaries_convert(&how->convert, &now, &to->is) ||
+           err_set(e, ERR_DATA,
+                   "its primaries cannot be converted to %s; correct or remove its chromaticities",
+                   to->title);
+}
+
+/* --- a part ----------------------------------------------------------------------------------- */
 
 static void change_block(const job *j, const layer_group *g, size_t first, size_t n) {
     if (!j->plane[g->channel[0]]) return; /* it was left in its file */
@@ -45,7 +95,7 @@ static void change_block(const job *j, const layer_group *g, size_t first, size_
     for (size_t i = 0; i < n; i++) {
         double v[3] = {0};
         for (int c = 0; c < g->channels; c++) v[c] = (double)colour[c][i];
-        change(j, v, g->channels, (double)alpha[i]);
+        recode_colour(j->how, v, g->channels, (double)alpha[i]);
         for (int c = 0; c < g->channels; c++) colour[c][i] = (float)v[c];
     }
     for (int c = 0; c < g->channels; c++) {
@@ -70,10 +120,7 @@ static bool change_row(void *ctx, size_t y, int worker, err *e) {
 
 bool recode_part(image *img, int part, const recode *how, par *threads, err *e) {
     const image_part *p = &img->head.part[part];
-    job j = {.how = how,
-             .part = p,
-             .plane = img->plane[part],
-             .converts = memcmp(&how->convert, &MATRIX_IDENTITY, sizeof how->convert) != 0};
+    job j = {.how = how, .part = p, .plane = img->plane[part]};
     if (!layer_map_make(&j.layers, p, NULL, NULL, e)) return false;
     bool ok = par_for(threads, image_height(p), change_row, &j, e);
     layer_map_free(&j.layers);

@@ -8,16 +8,30 @@
 #define IMAGE_RECODE_H
 
 #include "base/par.h"
+#include "colour/space.h"
 #include "image/image.h"
 
 typedef struct {
     const curve *undo;   /* what a reader has decoded and should not have; NULL: nothing */
     const curve *decode; /* linear: none; so is encode */
     const curve *encode;
+    bool converts;
     matrix convert; /* of layers with three colours, in linear light */
 } recode;
 
+/* Fills in what brings linear light of a part to a space. Linear alone keeps the primaries. */
+bool recode_to(recode *how, const image_part *p, const colour_space *is, err *e);
+/* Returns the primaries that this converts to; NULL: it keeps those of the part. */
+const primaries_row *recode_primaries(const colour_space *is);
+
 /* Values beyond the largest half float become it, in planes of halfs. */
 bool recode_part(image *img, int part, const recode *how, par *threads, err *e);
+
+/* Changes one colour of `count` values as recode_part does, before it rounds them to their types.
+ * alpha: 1 where it has none. */
+void recode_colour(const recode *how, double v[3], int count, double alpha);
+/* Likewise for a colour that is known to lie between two: between what it lies then. No curve falls
+ * anywhere. */
+void recode_between(const recode *how, double low[3], double high[3], int count, double alpha);
 
 #endif

@@ -56,6 +56,44 @@ broken() {
     frame 'f["promise"]["precision"] == "float64" and f["promise"]["kept"]'
 }
 
+# The worst pixel of --verify is the one that is in out.exr, and has the value that is there.
+is_stored() {
+    local channel x y is
+    read -r channel x y is < <(python3 -c '
+import json
+w = json.load(open("r.json"))["frames"][0]["verify"]["worst"]
+print(w["channel"], w["x"], w["y"], w["is"])')
+    oiiotool out.exr --ch "$channel" --cut "$(printf '1x1%+d%+d' "$x" "$y")" -d float -o pixel.exr
+    oiiotool --dumpdata pixel.exr >pixel.txt
+    python3 - "$is" <<'EOF'
+import re, sys
+got = float(re.search(r"\): (\S+)", open("pixel.txt").read()).group(1))
+if abs(got - float(sys.argv[1])) > 1e-5 * abs(got) + 1e-8: sys.exit(f"stored is {got}, judged {sys.argv[1]}")
+EOF
+}
+
+@test "verify judges the pixel that is stored, also where the file codes it" {
+    oiiotool --pattern noise:type=uniform:min=-0.02:max=2:mono=0 200x150 3 --fill:color=600,500,400 2x2+40+30 \
+        --pattern noise:type=uniform:min=0:max=1:mono=1 200x150 1 --chnames A --chappend -d half -o half.exr
+    oiiotool half.exr -d float -o float.exr
+    for space in srgb logc3_awg3 cineon lin_ciexyzd65; do
+        for how in "half.exr" "float.exr" "float.exr --pixel-type half --alpha convolve" \
+            "half.exr --mem-limit 3MB --window grow" "half.exr --exclude A"; do
+            rm -f out.exr
+            "$FFTBLOOM" $how -k kernel.exr -o out.exr --output-space $space --verify 300 --report r.json --device cpu
+            frame 'f["verify"]["broken"] == 0 and f["verify"]["pixels"] >= 600'
+            is_stored
+        done
+    done
+    # Float32 cannot keep this tolerance, and the codes show it.
+    oiiotool in.exr --mulc 1000,1000,1000 -o bright.exr
+    run --separate-stderr "$FFTBLOOM" bright.exr kernel.exr -o never.exr --output-space logc3 --verify 100 \
+        --tolerance 1e-9 --precision float32 --device cpu --report r.json
+    [ "$status" -eq 7 ]
+    frame 'f["verify"]["broken"] > 0'
+    frame 'abs(f["verify"]["worst"]["should_be"]) < 3'
+}
+
 @test "plan foretells the promise that the run keeps" {
     "$FFTBLOOM" plan in.exr kernel.exr --device cpu >plan.txt
     grep -qE '^promise  tolerance 0.001, .*float64: errors up to' plan.txt

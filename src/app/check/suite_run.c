@@ -200,6 +200,7 @@ static bool make_result(case_result *c, const case_run *r, err *e) {
     bloom *b = NULL;
     bloom_settings wanted = c->c->s.bloom;
     wanted.half = c->c->s.pixels == PIXELS_HALF;
+    wanted.stored = colours_stored(&c->c->s);
     bool ok = (b = bloom_open(&wanted, c->c->s.kernel, r->threads, e)) &&
               (c->made = mem_new(1, sizeof *c->made, "a report", e));
     if (ok && !bloom_image(b, r->img, c->made, &why)) {

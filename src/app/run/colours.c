@@ -68,30 +68,22 @@ bool colours_in(colours_step *to, image_part *p, const char *format, const setti
 
 /* --- what the output is --------------------------------------------------------------------- */
 
-/* Finds the space of the output; false: it stays as it is. */
-static bool find_output(colour_space *to, const settings *s) {
-    if (!s->output_space) return false;
-    if (strcmp(s->output_space, "input") != 0) return space_find(to, s->output_space);
-    if (!s->input_space || !space_find(to, s->input_space)) return false;
-    to->primaries = NULL;
-    return true;
+colour_space colours_stored(const settings *s) {
+    colour_space is = {0};
+    if (!s->output_space) return is;
+    if (strcmp(s->output_space, "input") != 0) {
+        space_find(&is, s->output_space);
+    } else if (s->input_space) {
+        space_find(&is, s->input_space);
+        is.primaries = NULL;
+    }
+    return is;
 }
 
 bool colours_out(colours_step *to, image_part *p, const settings *s, err *e) {
-    primaries now;
-    colour_space is;
-    *to = (colours_step){.any = false};
-    if (!has_colour(p) || !find_output(&is, s)) return true;
-    to->any = true;
-    to->how = (recode){.decode = CURVE_LINEAR, .encode = is.curve, .convert = MATRIX_IDENTITY};
-    /* Linear alone, and what the input was, keep the primaries. */
-    bool converts = is.primaries && (is.primaries_named || is.curve != CURVE_LINEAR);
-    image_primaries(p, &now);
-    if (converts && !primaries_same(&now, &is.primaries->is) &&
-        !primaries_convert(&to->how.convert, &now, &is.primaries->is))
-        return err_set(
-            e, ERR_DATA,
-            "its primaries cannot be converted to %s; correct or remove its chromaticities",
-            is.primaries->title);
-    return image_set_space(p, is.curve, converts ? &is.primaries->is : NULL, e);
+    const colour_space is = colours_stored(s);
+    const primaries_row *becomes = is.curve ? recode_primaries(&is) : NULL;
+    *to = (colours_step){.any = is.curve && has_colour(p)};
+    return !to->any || (recode_to(&to->how, p, &is, e) &&
+                        image_set_space(p, is.curve, becomes ? &becomes->is : NULL, e));
 }

@@ -22,4 +22,7 @@ typedef struct {
 bool colours_in(colours_step *to, image_part *p, const char *format, const settings *s, err *e);
 bool colours_out(colours_step *to, image_part *p, const settings *s, err *e);
 
+/* Returns the space of the output; its curve is NULL where the colours stay as they are. */
+colour_space colours_stored(const settings *s);
+
 #endif

@@ -60,6 +60,7 @@ static void open_entry(device_queue *q, queue_bloom *b, const recipe *r, err *e)
     bloom_settings s = r->s->bloom;
     bloom *old = b->bloom;
     if (r->s->emit_file && !s.emit_layer) s.emit_layer = EMIT_LAYER;
+    s.stored = colours_stored(r->s);
     s.device = q->s.device;
     s.slots = q->s.slots;
     s.images = q->s.images;
