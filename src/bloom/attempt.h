@@ -16,8 +16,10 @@ typedef struct {
     session_lease lease; /* given back; it tells device, plan and the spectrum's seconds */
 } outcome;
 
-/* Runs the method, and fills v->glare where that is wanted. The image stays as it is. */
-bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e);
+/* Runs the method, and fills v->glare where that is wanted. The image stays as it is. loaded: set 0
+ * of the buffers holds what light_find has left there. */
+bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, bool loaded,
+                 err *e);
 
 /* Returns which of a size's choices a method takes: halfs travel as such unless they are scaled. */
 device_way attempt_way(const view *v, const accuracy *method);

@@ -237,7 +237,7 @@ static bool convolve(group_made *to, outcome *o, const view *v, light *l, err *e
     search s = {.v = v, .l = l, .o = o, .facts = facts_of(v, l)};
     accuracy_choose(&s.method, &s.facts);
     for (uint32_t i = 1;; i++) {
-        if (!attempt_run(o, v, l, &s.method, e)) return false;
+        if (!attempt_run(o, v, l, &s.method, i == 1 && !v->all, e)) return false;
         enter_attempt(to, o);
         if (!judge(&s, e)) return false;
         const accuracy *m = &s.method;

@@ -6,9 +6,7 @@
 #include <string.h>
 
 void light_load(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
-    const bool *in_place = ctx;
-    float *to = (float *)v->buf->plane[0][c] + first;
-    if (in_place[c]) return;
+    float *to = ((float *const *)ctx)[c] + first;
     image_to_float(to, *view_plane(v, c), v->type[c], first, n);
     if (!v->all) join_spread_row(&v->spread, first, to, to, n);
 }
@@ -35,7 +33,6 @@ static bool scan_image(light *l, const view *v, err *e) {
 }
 
 static bool scan_excess(light *l, const view *v, err *e) {
-    bool in_place[VIEW_CHANNELS] = {0};
     const void *plane[VIEW_CHANNELS];
     pixel_type type[VIEW_CHANNELS];
     if (!buffers_room(v->buf, 0, v->channels, v->pixels * sizeof(float), e)) return false;
@@ -43,10 +40,10 @@ static bool scan_excess(light *l, const view *v, err *e) {
         plane[c] = v->buf->plane[0][c];
         type[c] = PIXEL_FLOAT;
     }
-    v->buf->loaded = true;
     scan_free(&l->scanned);
     scan_request ask = request_of(v, plane, type);
-    return view_blocks(v, light_load, in_place, e) && scan_make(&l->scanned, &ask, v->threads, e);
+    return view_blocks(v, light_load, v->buf->plane[0], e) &&
+           scan_make(&l->scanned, &ask, v->threads, e);
 }
 
 static void find_dark(light *l, const view *v) {
@@ -80,7 +77,6 @@ static bool repair(light *l, const view *v, err *e) {
 bool light_find(light *l, const view *v, bool ahead, err *e) {
     const bloom_settings *s = v->s;
     *l = (light){0};
-    v->buf->loaded = false;
     if (!scan_image(l, v, e)) return false;
     for (uint32_t c = 0; c < v->channels; c++) l->sum[c] = l->scanned.channel[c].sum;
     if (l->scanned.bad) {

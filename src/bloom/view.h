@@ -18,7 +18,6 @@ enum { VIEW_CHANNELS = LAYER_MAX_CHANNELS };
 typedef struct {
     void *plane[2][ENGINE_CHANNELS];
     size_t bytes[2]; /* of each plane of the set */
-    bool loaded;     /* set 0 holds the light that is spread, but for channels read in place */
 } buffers;
 
 typedef struct {
