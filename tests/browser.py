@@ -1,7 +1,8 @@
-"""browser.py PAGE - the HTML report in a real browser: chromium by WebDriver, nothing but Python's
-own library. Prints a line for each thing that holds; the first that does not ends it with 1.
+"""browser.py check|sheet PAGE - a page of the program in a real browser: chromium by WebDriver,
+nothing but Python's own library. Prints a line for each thing that holds; the first that does not
+ends it with 1.
 
-PAGE must have cases of the names and states that tests/cli/page.bats makes."""
+PAGE must be what tests/cli/page.bats makes."""
 
 import http.client
 import json
@@ -120,28 +121,28 @@ def check_pictures(b):
     holds("false colours come with their scale", "2" in scale and len(scale.split()) == 2, scale)
 
 
-def wipe(b):
+def wipe(b, within):
     """Where the slider says the pictures meet, and where they are seen to."""
     return b.run("""const at = q => document.querySelector(arguments[0] + q), box = at('.stage').getBoundingClientRect();
         const edge = at('.edge').getBoundingClientRect();
         const cut = getComputedStyle(at('.over')).clipPath;
-        return [Number(at('.wipe').value), Math.round(100 * (edge.left + edge.width / 2 - box.left) / box.width), cut]""", CASE)
+        return [Number(at('.wipe').value), Math.round(100 * (edge.left + edge.width / 2 - box.left) / box.width), cut]""", within)
 
 
-def check_slider(b):
-    before = wipe(b)
+def check_slider(b, within=CASE):
+    before = wipe(b, within)
     holds("the slider starts in the middle", before[:2] == [50, 50], before)
-    b.keys(CASE + ".wipe", RIGHT * 7)
-    moved = wipe(b)
+    b.keys(within + ".wipe", RIGHT * 7)
+    moved = wipe(b, within)
     holds("arrow keys move it, and the pictures with it", moved[:2] == [57, 57] and moved[2] != before[2], moved)
-    b.keys(CASE + ".wipe", LEFT * 10)
-    holds("both ways", wipe(b)[:2] == [47, 47], wipe(b))
-    width = b.run("return document.querySelector(arguments[0] + '.stage').clientWidth", CASE)
-    b.drag(CASE + ".stage", 0, round(width * 0.3))
-    dragged = wipe(b)
+    b.keys(within + ".wipe", LEFT * 10)
+    holds("both ways", wipe(b, within)[:2] == [47, 47], wipe(b, within))
+    width = b.run("return document.querySelector(arguments[0] + '.stage').clientWidth", within)
+    b.drag(within + ".stage", 0, round(width * 0.3))
+    dragged = wipe(b, within)
     holds("dragging on the picture moves it", abs(dragged[0] - 80) <= 1 and abs(dragged[1] - 80) <= 1, dragged)
-    b.drag(CASE + ".stage", 0, -round(width / 2) - 15)
-    holds("and stops at its edge", wipe(b)[:2] == [0, 0], wipe(b))
+    b.drag(within + ".stage", 0, -round(width / 2) - 15)
+    holds("and stops at its edge", wipe(b, within)[:2] == [0, 0], wipe(b, within))
 
 
 def check_facts(b):
@@ -198,7 +199,7 @@ def check_phone_and_dark(b):
     b.run("for (const e of document.querySelectorAll('.case')) e.open = true")
     b.until("return [...document.querySelectorAll('.facts')].every(f => f.children.length)")
     holds("at 360 pixels nothing is wider than the window", fits(b) == [360, 360], fits(b))
-    holds("nor too small to read", b.run("return parseFloat(getComputedStyle(document.querySelector('pre')).fontSize)") >= 12)
+    holds("nor too small to read", b.run("return parseFloat(getComputedStyle(document.querySelector('pre, code')).fontSize)") >= 12)
     light = luminance(b, "backgroundColor"), luminance(b, "color")
     holds("by day it is dark on light", light[0] > 230 and light[1] < 60, light)
     b.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
@@ -207,12 +208,64 @@ def check_phone_and_dark(b):
     holds("where it fits, too", fits(b) == [360, 360], fits(b))
 
 
+# --- the sheet of kernels -----------------------------------------------------------------------
+
+def shown(b):
+    """The name, the command, and which small picture is marked."""
+    return b.run("""const q = s => document.querySelector(s);
+        return [q('#name').textContent, q('#command').textContent, q('.look[aria-pressed=true]').dataset.name,
+                q('#bloomed').src === q('.look[aria-pressed=true] img').src]""")
+
+
+def check_looks(b):
+    names = b.run("return [...document.querySelectorAll('.look')].map(e => e.dataset.name)")
+    holds("no bloom comes first, then the kernels", names == ["no bloom", "k", "<b>odd"], names)
+    holds("a name is text, not markup", b.run("return document.querySelectorAll('main b').length") == 0)
+    holds("the first kernel is shown", shown(b) == ["k", "fftbloom in.exr k.exr -o in-k.exr", "k", True], shown(b))
+    sizes = b.run("""return Promise.all([...document.querySelectorAll('img')].map(i => i.decode().then(() =>
+        [i.naturalWidth, i.naturalHeight])))""")
+    holds("all pictures decode, in the frame's size", sizes == [[40, 30]] * 5, sizes)
+    b.click(".look:nth-child(3)")
+    seen = shown(b)
+    holds("a click chooses another", seen[0] == seen[2] == "<b>odd" and seen[3], seen)
+    holds("whose command is quoted for a shell", "'<b>odd.exr' -o 'in-<b>odd.exr'" in seen[1], seen)
+
+
+def check_sheet_keys(b):
+    b.click("#name")
+    b.type(LEFT)
+    holds("the left arrow goes back", shown(b)[0] == "k", shown(b))
+    b.type(LEFT + LEFT)
+    holds("to the frame without bloom, and no further", shown(b)[0] == "no bloom", shown(b))
+    holds("which has no command", b.run("return document.querySelector('.command').offsetHeight") == 0)
+    b.type(RIGHT)
+    full = b.run("return document.querySelector('#bloomed').src")
+    b.type("1")
+    seen = shown(b)
+    holds("1 is the weakest strength", seen[1].endswith(" --amount 25%"), seen)
+    holds("of which there are other pictures, large and small", seen[3] and
+          b.run("return document.querySelector('#bloomed').src") != full)
+    b.type("3")
+    holds("3 is the strongest", b.run("return document.querySelector('#bloomed').src") == full and
+          "--amount" not in shown(b)[1], shown(b))
+    b.run("document.querySelector('#strengths label:nth-of-type(2)').click()")
+    holds("a click does the same", shown(b)[1].endswith(" --amount 50%"), shown(b))
+    b.type("c")
+    holds("c copies the command", b.until("return document.querySelector('#copy').textContent === 'Copied'"))
+
+
+CHECKS = {
+    "check": (check_filters, check_pictures, check_slider, check_facts, check_keys, check_phone_and_dark),
+    "sheet": (check_looks, lambda b: check_slider(b, ""), check_sheet_keys, check_phone_and_dark),
+}
+
+
 def main():
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         b = Browser(folder)
         try:
-            b.call("POST", "/url", {"url": pathlib.Path(sys.argv[1]).resolve().as_uri()})
-            for check in (check_filters, check_pictures, check_slider, check_facts, check_keys, check_phone_and_dark):
+            b.call("POST", "/url", {"url": pathlib.Path(sys.argv[2]).resolve().as_uri()})
+            for check in CHECKS[sys.argv[1]]:
                 check(b)
             asked = b.run("return performance.getEntriesByType('resource').map(r => r.name).filter(n => !n.startsWith('data:'))")
             holds("nothing was asked of a network", asked == [], asked)

@@ -164,6 +164,12 @@ void text_add_base64(text *to, const uint8_t *p, size_t n) {
     }
 }
 
+void text_add_quoted(text *to, const char *word) {
+    text_add(to, "'");
+    for (; *word; word++) text_add(to, *word == '\'' ? "'\\''" : "%c", *word);
+    text_add(to, "'");
+}
+
 void text_free(text *t) {
     if (!t->failed) free(t->s);
     *t = (text){0};

@@ -1,22 +1,10 @@
-'use strict';
-
-const run = JSON.parse(document.getElementById('run').textContent);
 const STATES = {pass: 'passed', warn: 'warning', fail: 'failed', error: 'error', skip: 'skipped'};
 const VIEWS = {
   reference: 'reference', result: 'result',
   difference: 'difference, amplified', colours: 'difference, false colours',
 };
-const byId = id => document.getElementById(id);
 
 // --- small helpers -----------------------------------------------------------------------------
-
-// An element with its class and children; strings become text, never markup.
-function make(tag, name, ...children) {
-  const e = document.createElement(tag);
-  if (name) e.className = name;
-  e.append(...children);
-  return e;
-}
 
 // Figures arrive as numbers, or as "inf" and "nan" where JSON has none.
 function show(x) {
@@ -160,22 +148,9 @@ function viewer(root, pictures, part) {
     at('.under').alt = VIEWS[right.value];
     at('.scale').hidden = left.value !== 'colours' && right.value !== 'colours';
   };
-  const move = () => stage.style.setProperty('--at', `${wipe.value}%`);
-  const drag = e => {
-    const box = stage.getBoundingClientRect();
-    wipe.value = Math.round(100 * (e.clientX - box.left) / box.width);
-    move();
-  };
   left.addEventListener('change', choose);
   right.addEventListener('change', choose);
-  wipe.addEventListener('input', move);
-  stage.addEventListener('pointerdown', e => {
-    stage.setPointerCapture(e.pointerId);
-    drag(e);
-  });
-  stage.addEventListener('pointermove', e => {
-    if (stage.hasPointerCapture(e.pointerId)) drag(e);
-  });
+  slider(stage, wipe);
 
   at('.viewer').style.setProperty('--wide', pictures.box[2]);
   if (pictures.scale) {
@@ -238,7 +213,7 @@ function filter() {
     e.hidden = !states.has(e.dataset.state) || !e.dataset.name.toLowerCase().includes(wanted);
     shown += !e.hidden;
   }
-  byId('shown').textContent = `${shown} of ${run.cases.length} shown`;
+  byId('shown').textContent = `${shown} of ${data.cases.length} shown`;
 }
 
 function step(by) {
@@ -258,19 +233,19 @@ function key(e) {
 }
 
 function start() {
-  byId('suite').textContent = `fftbloom check ${run.suite}`;
-  document.title = `${run.exit_status ? 'failed: ' : ''}${run.suite}`;
+  byId('suite').textContent = `fftbloom check ${data.suite}`;
+  document.title = `${data.exit_status ? 'failed: ' : ''}${data.suite}`;
   byId('summary').textContent =
-    `${run.cases.length} cases in ${seconds(run.seconds)}, exit status ${run.exit_status}, ${run.program}`;
-  byId('complaint').hidden = !run.complaint;
-  byId('complaint').textContent = run.complaint || '';
+    `${data.cases.length} cases in ${seconds(data.seconds)}, exit status ${data.exit_status}, ${data.program}`;
+  byId('complaint').hidden = !data.complaint;
+  byId('complaint').textContent = data.complaint || '';
   for (const [state, word] of Object.entries(STATES)) {
-    if (!run.counts[state]) continue;
+    if (!data.counts[state]) continue;
     const box = Object.assign(document.createElement('input'),
       {type: 'checkbox', value: state, checked: true});
-    byId('states').append(make('label', '', box, ` ${word} ${run.counts[state]}`));
+    byId('states').append(make('label', '', box, ` ${word} ${data.counts[state]}`));
   }
-  byId('cases').append(...run.cases.map(build));
+  byId('cases').append(...data.cases.map(build));
   byId('filters').addEventListener('input', filter);
   byId('filters').addEventListener('submit', e => e.preventDefault());
   document.addEventListener('keydown', key);

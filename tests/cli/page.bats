@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# The page of `fftbloom check --html` in a real browser: tests/browser.py says what it must do.
+# The pages of `fftbloom check --html` and `fftbloom kernel sheet` in a real browser:
+# tests/browser.py says what they must do.
 
 bats_require_minimum_version 1.5.0
 load files
@@ -29,8 +30,18 @@ J
     "$FFTBLOOM" check suite.json --bless
     run "$FFTBLOOM" check suite.json --keep-going --set t=0.6 --html page.html
     [ "$status" -eq 2 ]
-    run python3 "$FFTBLOOM_ROOT/tests/browser.py" page.html
+    run python3 "$FFTBLOOM_ROOT/tests/browser.py" check page.html
     echo "$output"
     [ "$status" -eq 0 ]
     [ "$(grep -c '^so: ' <<<"$output")" -eq 40 ]
+}
+
+@test "the sheet: kernels, strengths, slider, keys, on a phone and in the dark" {
+    make_images k.exr
+    cp k.exr '<b>odd.exr'
+    "$FFTBLOOM" kernel sheet in.exr --kernels 'k.exr,<b>odd.exr' -o sheet.html
+    run python3 "$FFTBLOOM_ROOT/tests/browser.py" sheet sheet.html
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '^so: ' <<<"$output")" -eq 27 ]
 }

@@ -98,6 +98,10 @@ static bool is_recipe(const char *path) {
     return strcmp(path + strlen(path) - 5, ".json") == 0;
 }
 
+bool library_recipe(char room[LIBRARY_PATH], const char *word, const settings *s) {
+    return find(room, word, s) && is_recipe(room);
+}
+
 char *library_path(char room[LIBRARY_PATH], char *word, const settings *s, err *e) {
     if (!is_name(word) || access(word, F_OK) == 0) return word;
     if (!find(room, word, s)) return no_such(word, s, e), NULL;

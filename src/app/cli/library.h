@@ -14,6 +14,9 @@
 enum { LIBRARY_PATH = 4200 };
 char *library_path(char room[LIBRARY_PATH], char *word, const settings *s, err *e);
 
+/* Writes the path of the recipe of that name into `room`; returns false for all other kernels. */
+bool library_recipe(char room[LIBRARY_PATH], const char *word, const settings *s);
+
 /* Replaces the option `kernel` by the path of the shipped kernel that it names. Fails with
  * ERR_NO_INPUT, and with the nearest names, where a word names nothing. */
 bool library_set_kernel(settings *s, uint32_t users, err *e);

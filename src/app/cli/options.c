@@ -66,7 +66,9 @@ const option OPTIONS[] = {
               "and gbrapf32le. See docs/pipes.md."},
     {"kernels", OPTION_PATH, SECTION_FILES, IMAGE | FOR_PRECOMPUTE | FOR_KERNEL, AT(kernels),
      .rank = RANK_EXPERT, .value = "DIR",
-     .help = "Folder of the shipped kernels, if it is not where the program was installed."},
+     .help =
+         "Folder of the shipped kernels, if it is not where the program was installed; for kernel "
+         "sheet also the kernels to show: a folder, or names and files with commas between."},
     {"config", OPTION_PATH, SECTION_FILES, RUN | FOR_PRECOMPUTE, AT(config), .value = "FILE",
      .flag_only = true,
      .help = "Read options from a JSON file; flags and environment variables override it."},
@@ -217,9 +219,9 @@ const option OPTIONS[] = {
      .words =
          WORDS("keep", "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa", "dwab"),
      .preset = "keep", .help = "Compression of EXR output; keep uses the input's."},
-    {"exposure", OPTION_FLOAT, SECTION_LAYERS, FOR_APPLY, AT(exposure), .rank = RANK_MAIN,
-     .value = "STOPS", .words = WORDS("auto"), .min = -40, .max = 40, .preset = "auto",
-     .keyed = true,
+    {"exposure", OPTION_FLOAT, SECTION_LAYERS, FOR_APPLY | FOR_KERNEL, AT(exposure),
+     .rank = RANK_MAIN, .value = "STOPS", .words = WORDS("auto"), .min = -40, .max = 40,
+     .preset = "auto", .keyed = true,
      .help = "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",
      .about = "At 0 a grey of 0.18 is shown as 0.18. With auto all frames of a sequence have the "
               "exposure that suits the first one before the bloom, which a note tells; a picture "

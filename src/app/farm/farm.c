@@ -121,12 +121,6 @@ static bool find_places(farm *f, err *e) {
 
 /* --- the command of a task ------------------------------------------------------------------- */
 
-void farm_add_quoted(const char *word, text *to) {
-    text_add(to, "'");
-    for (; *word; word++) text_add(to, *word == '\'' ? "'\\''" : "%c", *word);
-    text_add(to, "'");
-}
-
 /* Refuses control characters in whatever goes into a job: a line end would begin a line of the
  * scheduler's own. */
 static bool check_words(const farm *f, err *e) {

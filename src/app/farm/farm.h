@@ -69,7 +69,4 @@ bool farm_openjd_template(const farm *f, text *to, err *e);
 /* Adds the file of --template with its words filled in. */
 bool farm_template_fill(const farm *f, text *to, err *e);
 
-/* Adds a word for a POSIX shell, in single quotes. */
-void farm_add_quoted(const char *word, text *to);
-
 #endif

@@ -53,14 +53,14 @@ void farm_slurm_script(const farm *f, text *to) {
     for (size_t i = 0; i < f->chunks; i++) text_add(to, "    %s\n", f->chunk[i].s);
     text_add(to, ")\ntask=${SLURM_ARRAY_TASK_ID:?submit this script with sbatch}\n"
                  "for wait in 5 30 0; do\n    ");
-    farm_add_quoted(f->program, to);
+    text_add_quoted(to, f->program);
     text_add(to, " apply");
     for (size_t i = 0; i < f->flags; i++) {
         text_add(to, " \\\n        ");
-        farm_add_quoted(f->flag[i].s, to);
+        text_add_quoted(to, f->flag[i].s);
     }
     text_add(to, " \\\n        --frames=\"${frames[task]}\" --progress=none \\\n        --report=");
-    farm_add_quoted(f->folder, to);
+    text_add_quoted(to, f->folder);
     text_add(to, "/report.$task.json\n    status=$?\n"
                  "    [ $status -eq 75 ] && [ $wait -gt 0 ] || exit $status\n"
                  "    sleep $wait\ndone\n");

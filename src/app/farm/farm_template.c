@@ -7,7 +7,7 @@
 
 /* Adds a word as Deadline and Windows read it (CommandLineToArgvW): in double quotes where it has a
  * blank or a quote. Backslashes mean themselves unless a quote follows; then each is doubled. */
-static void add_double_quoted(const char *word, text *to) {
+static void add_double_quoted(text *to, const char *word) {
     const char *quote = *word && !strpbrk(word, " \t\"") ? "" : "\"";
     text_add(to, "%s", quote);
     for (;; word++) {
@@ -22,11 +22,11 @@ static void add_double_quoted(const char *word, text *to) {
 }
 
 /* Adds the arguments of a task but for --frames. */
-static void add_args(const farm *f, void (*add)(const char *, text *), text *to) {
+static void add_args(const farm *f, void (*add)(text *, const char *), text *to) {
     text_add(to, "apply");
     for (size_t i = 0; i < f->flags; i++) {
         text_add(to, " ");
-        add(f->flag[i].s, to);
+        add(to, f->flag[i].s);
     }
 }
 
@@ -40,16 +40,16 @@ static void add_arguments(const farm *f, text *to) {
     add_args(f, add_double_quoted, to);
 }
 static void add_shell_arguments(const farm *f, text *to) {
-    add_args(f, farm_add_quoted, to);
+    add_args(f, text_add_quoted, to);
 }
 static void add_folder(const farm *f, text *to) {
     text_add(to, "%s", f->here);
 }
 static void add_shell_program(const farm *f, text *to) {
-    farm_add_quoted(f->program, to);
+    text_add_quoted(to, f->program);
 }
 static void add_shell_folder(const farm *f, text *to) {
-    farm_add_quoted(f->here, to);
+    text_add_quoted(to, f->here);
 }
 static void add_frames(const farm *f, text *to) {
     farm_ranges(f->left, f->frames, 'x', to);

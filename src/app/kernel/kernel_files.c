@@ -24,10 +24,13 @@ static bool skip(const settings *s, int *status) {
     return false;
 }
 
+bool kernel_is_kept(const settings *s, int *status) {
+    return !s->clobber && access(s->output, F_OK) == 0 && !skip(s, status);
+}
+
 bool kernel_may_write(const settings *s, int *status, err *e) {
     if (!s->output) return err_set(e, ERR_USAGE, "there is no output; give one with -o OUT");
-    if (s->clobber || access(s->output, F_OK) != 0) return image_can_create(s->output, e);
-    return skip(s, status);
+    return !kernel_is_kept(s, status) && image_can_create(s->output, e);
 }
 
 bool kernel_write(const settings *s, const void *bytes, size_t n, err *e) {

@@ -12,8 +12,9 @@
  * after a failure. */
 bool kernel_load(kernel_source *in, lint *l, const cli *c, const char *path, err *e);
 
-/* Returns whether there is anything to do: false with no error, and a status, where an output that
- * exists is kept. */
+/* Returns whether the output exists and is kept; says so, and sets the status. */
+bool kernel_is_kept(const settings *s, int *status);
+/* Returns whether there is a kernel to write: false with no error where the output is kept. */
 bool kernel_may_write(const settings *s, int *status, err *e);
 /* Writes these bytes as the output. */
 bool kernel_write(const settings *s, const void *bytes, size_t n, err *e);

@@ -1,0 +1,404 @@
+/* kernel_sheet.c - `fftbloom kernel sheet`: a frame under many kernels, to choose one by eye.
+ *
+ * A copy of the frame at preview size is bloomed once with each kernel, which is scaled with it.
+ * Strength is a mix with the frame itself, so all strengths come from that one result. */
+#include "app/cli/kernel_shelf.h"
+#include "app/cli/library.h"
+#include "app/kernel/kernel_actions.h"
+#include "app/kernel/kernel_files.h"
+#include "app/run/file_set.h"
+#include "app/run/page.h"
+#include "app/run/stages.h"
+#include "base/json_out.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/ticker.h"
+#include "bloom/bloom.h"
+#include "image/flat/jpeg.h"
+#include "image/flat/label.h"
+#include "image/flat/preview.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+enum {
+    SHEET_PAGE = 960,  /* the width of a picture of the page, */
+    SHEET_CELL = 480,  /* and of the PNG picture */
+    SHEET_QUALITY = 88 /* of JPEG */
+};
+static const double SHEET_STRENGTH[] = {0.25, 0.5, 1};
+enum { SHEET_STRENGTHS = 3 };
+
+static const char HTML[] = {
+#include "pages/sheet.html.inc"
+    0};
+static const char STYLE[] = {
+#include "pages/sheet.css.inc"
+    0};
+static const char SCRIPT[] = {
+#include "pages/sheet.js.inc"
+    0};
+
+/* The frame, and how it is shown. Const once it is made. */
+typedef struct {
+    const cli *c;
+    preview_light light;
+    preview_options as;
+    screen *screen; /* NULL: film */
+    double scale;   /* pixels of the preview for one of the frame */
+} sheet;
+
+/* The frame under a kernel, and the pictures of it. */
+typedef struct {
+    const sheet *of;
+    const char *word; /* as it follows the input in a command */
+    char name[64], about[400];
+    float *bloomed; /* as sheet.light; NULL: not bloomed */
+    preview_picture picture[SHEET_STRENGTHS];
+    uint8_t *jpeg[SHEET_STRENGTHS];
+    size_t bytes[SHEET_STRENGTHS];
+} sheet_look;
+
+static void sheet_look_free(sheet_look *l) {
+    mem_free(l->bloomed);
+    for (int i = 0; i < SHEET_STRENGTHS; i++) mem_free(l->picture[i].pixel), mem_free(l->jpeg[i]);
+}
+
+/* --- the frame -------------------------------------------------------------------------------- */
+
+/* Takes the light of the frame at preview size, at the exposure that suits it. */
+static bool sheet_open(sheet *s, const cli *c, uint32_t width, err *e) {
+    stages_in in = {0};
+    *s = (sheet){.c = c, .as = {.width = width, .exposed = true}};
+    image_reader *r = image_open(c->word[1], NULL, c->threads, e);
+    image *img = r && stages_in_open(&in, r, &c->s, c->threads, e) ? stages_in_load(&in, NULL, e)
+                                                                   : NULL;
+    bool ok = img != NULL;
+    if (ok) {
+        bool graded = strcmp(img->head.format, "png") == 0;
+        s->as.part = preview_part(&img->head, NULL);
+        if (graded) ok = (s->as.on = s->screen = screen_open("srgb", e)) != NULL;
+        ok = ok && preview_take(&s->light, img, &s->as, c->threads, e);
+        const image_box *shown = &img->head.part[s->as.part].display;
+        s->scale = (double)s->light.width / ((double)shown->x1 - shown->x0 + 1);
+        s->as.stops = !isnan(c->s.exposure) ? (float)c->s.exposure
+                      : ok && !graded       ? preview_stops(&s->light)
+                                            : 0;
+    }
+    image_free(&img);
+    stages_in_close(&in);
+    image_close(&r);
+    return ok;
+}
+
+static void sheet_close(sheet *s) {
+    mem_free(s->light.pixel);
+    screen_close(&s->screen);
+}
+
+/* --- under a kernel --------------------------------------------------------------------------- */
+
+/* Makes an image of the preview, as bloom takes it. */
+static image *sheet_image(const sheet *s, err *e) {
+    static const char *const NAME[] = {"B", "G", "R"};
+    const preview_light *l = &s->light;
+    image_part part = {.data = {0, 0, (int32_t)l->width - 1, (int32_t)l->height - 1}, .aspect = 1};
+    part.display = part.data;
+    const image_header plain = {"exr", &part, 1};
+    image_header head;
+    bool ok = image_header_copy(&head, &plain, e);
+    for (int c = 0; ok && c < 3; c++)
+        ok = image_add_channel(&head.part[0], NAME[c], PIXEL_FLOAT, e);
+    image *img = ok ? image_new(&head, e) : NULL;
+    image_header_free(&head);
+    for (size_t i = 0; img && i < (size_t)l->width * l->height; i++)
+        for (int c = 0; c < 3; c++)
+            ((float *)img->plane[0][c])[i] = l->pixel[3 * i + 2 - (size_t)c];
+    return img;
+}
+
+/* Finds the file of the kernel at the size of the preview: a recipe is made at that size, the taps
+ * of a file are stretched by *scale. */
+static bool sheet_kernel(char path[LIBRARY_PATH], double *scale, const sheet_look *l, err *e) {
+    const settings *s = &l->of->c->s;
+    char recipe[LIBRARY_PATH];
+    *scale = l->of->scale;
+    if (library_recipe(recipe, l->word, s)) {
+        if (!kernel_shelf_path(path, recipe, *scale, s, e)) return false;
+        *scale = 1;
+        return true;
+    }
+    char word[LIBRARY_PATH];
+    snprintf(word, sizeof word, "%s", l->word);
+    const char *found = library_path(path, word, s, e);
+    if (found && found != path) snprintf(path, LIBRARY_PATH, "%s", found);
+    return found != NULL;
+}
+
+/* Reads the sentence that a kernel's file says of itself. */
+static void sheet_about(sheet_look *l, const char *path) {
+    image_reader *r = image_open(path, NULL, l->of->c->threads, NULL);
+    const image_attr *a = r ? image_find_attr(&image_reader_header(r)->part[0], "comments") : NULL;
+    char raw[sizeof l->about];
+    if (a) {
+        snprintf(raw, sizeof raw, "%.*s", (int)min_u32(a->bytes, sizeof raw - 1),
+                 (const char *)a->data);
+        text_clean(l->about, sizeof l->about, raw);
+    }
+    image_close(&r);
+}
+
+static bool sheet_bloom(sheet_look *l, err *e) {
+    const sheet *s = l->of;
+    const size_t pixels = (size_t)s->light.width * s->light.height;
+    char path[LIBRARY_PATH];
+    bloom_settings how = s->c->s.bloom;
+    bloom_report *report = NULL;
+    if (!sheet_kernel(path, &how.kernel.size, l, e)) return false;
+    sheet_about(l, path);
+    how.device = "cpu";
+    how.cache_size = 0;
+    how.tolerance = 1e-2; /* a hundredth of a pixel's light is below a step of 8 bits */
+    how.half_overflow = OVERFLOW_FLOAT;
+    how.nan = NAN_INTERPOLATE;
+    bloom *b = bloom_open(&how, path, s->c->threads, e);
+    image *img = b ? sheet_image(s, e) : NULL;
+    bool ok = img && (report = mem_new(1, sizeof *report, "a report", e)) &&
+              bloom_image(b, img, report, e) &&
+              (l->bloomed = mem_new(3 * pixels, sizeof *l->bloomed, "a preview", e));
+    for (size_t i = 0; ok && i < pixels; i++)
+        for (int c = 0; c < 3; c++)
+            l->bloomed[3 * i + 2 - (size_t)c] = ((float *)img->plane[0][c])[i];
+    mem_free(report);
+    image_free(&img);
+    bloom_close(&b);
+    return ok;
+}
+
+/* --- pictures --------------------------------------------------------------------------------- */
+
+/* Develops the look at one strength. */
+static bool sheet_picture(sheet_look *l, int which, err *e) {
+    const preview_light *from = &l->of->light;
+    const size_t n = 3 * (size_t)from->width * from->height;
+    const float a = (float)SHEET_STRENGTH[which];
+    preview_light mixed = *from;
+    if (l->bloomed) {
+        mixed.pixel = mem_new(n, sizeof *mixed.pixel, "a preview", e);
+        if (!mixed.pixel) return false;
+        for (size_t i = 0; i < n; i++)
+            mixed.pixel[i] = from->pixel[i] + a * (l->bloomed[i] - from->pixel[i]);
+    }
+    bool ok = preview_develop(&l->picture[which], &mixed, &l->of->as, l->of->c->threads, e);
+    if (mixed.pixel != from->pixel) mem_free(mixed.pixel);
+    return ok;
+}
+
+static bool sheet_jpeg(void *ctx, size_t which, int worker, err *e) {
+    (void)worker;
+    sheet_look *l = ctx;
+    const preview_picture *p = &l->picture[which];
+    l->jpeg[which] = jpeg_encode(&(png_picture){p->pixel, p->width, p->height, 3}, SHEET_QUALITY,
+                                 &l->bytes[which], e);
+    mem_free(p->pixel);
+    l->picture[which] = (preview_picture){0};
+    return l->jpeg[which] != NULL;
+}
+
+/* Makes the first `strengths` pictures for the page. */
+static bool sheet_jpegs(sheet_look *l, int strengths, err *e) {
+    for (int i = 0; i < strengths; i++)
+        if (!sheet_picture(l, i, e)) return false;
+    return par_for(l->of->c->threads, (size_t)strengths, sheet_jpeg, l, e);
+}
+
+/* --- the page --------------------------------------------------------------------------------- */
+
+static void sheet_add_uri(json_out *j, const char *name, const uint8_t *jpeg, size_t bytes) {
+    text uri = {0};
+    text_add(&uri, "data:image/jpeg;base64,");
+    text_add_base64(&uri, jpeg, bytes);
+    json_string(j, name, uri.s);
+    text_free(&uri);
+}
+
+/* Adds a word, in quotes where a shell needs them. */
+static void sheet_add_word(text *to, const char *word) {
+    static const char PLAIN[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
+    text_add(to, " ");
+    if (*word && !word[strspn(word, PLAIN)])
+        text_add(to, "%s", word);
+    else
+        text_add_quoted(to, word);
+}
+
+/* Adds the command that blooms the frame itself like this. */
+static void sheet_add_command(json_out *j, const sheet_look *l, double strength) {
+    const char *input = l->of->c->word[1], *slash = strrchr(input, '/');
+    const char *base = slash ? slash + 1 : input, *dot = strrchr(base, '.');
+    int stem = dot ? (int)(dot - base) : (int)strlen(base);
+    text line = {0}, out = {0};
+    text_add(&out, "%.*s-%s%s", stem, base, l->name, dot ? dot : ".exr");
+    text_add(&line, "fftbloom");
+    sheet_add_word(&line, input);
+    sheet_add_word(&line, l->word);
+    text_add(&line, " -o");
+    sheet_add_word(&line, out.s);
+    if (strength < 1) text_add(&line, " --amount %g%%", 100 * strength);
+    json_string(j, NULL, line.s);
+    text_free(&line);
+    text_free(&out);
+}
+
+static void sheet_add_look(json_out *j, const sheet_look *l) {
+    json_object(j, NULL);
+    json_string(j, "name", l->name);
+    json_string(j, "about", l->about);
+    json_list(j, "commands");
+    for (int i = 0; i < SHEET_STRENGTHS; i++) sheet_add_command(j, l, SHEET_STRENGTH[i]);
+    json_close(j);
+    json_list(j, "pictures");
+    for (int i = 0; i < SHEET_STRENGTHS; i++) sheet_add_uri(j, NULL, l->jpeg[i], l->bytes[i]);
+    json_close(j);
+    json_close(j);
+}
+
+static bool sheet_page(const sheet *s, sheet_look *look, size_t looks, text *to, err *e) {
+    text json = {0};
+    const char *slash = strrchr(s->c->word[1], '/');
+    sheet_look plain = {.of = s};
+    if (!sheet_jpegs(&plain, 1, e)) return false;
+    json_out j = json_begin(&json);
+    json_string(&j, "frame", slash ? slash + 1 : s->c->word[1]);
+    json_uints(&j, "size", (uint32_t[]){s->light.width, s->light.height}, 2);
+    json_reals(&j, "strengths", 3, SHEET_STRENGTH, SHEET_STRENGTHS);
+    sheet_add_uri(&j, "plain", plain.jpeg[0], plain.bytes[0]);
+    json_list(&j, "kernels");
+    for (size_t i = 0; i < looks; i++) sheet_add_look(&j, &look[i]);
+    json_close(&j);
+    json_end(&j);
+    page_add(to, &(page){HTML, STYLE, SCRIPT}, json.s);
+    sheet_look_free(&plain);
+    text_free(&json);
+    return text_check(to, e);
+}
+
+/* --- the PNG picture -------------------------------------------------------------------------- */
+
+/* Lays out the frame and all looks at full strength, four in a row, their names below. */
+static uint8_t *sheet_png(const sheet *s, sheet_look *look, size_t looks, size_t *bytes, err *e) {
+    enum { ACROSS = 4, GAP = 12, BELOW = 34, SCALE = 2 };
+    static const uint8_t PAPER[3] = {22, 22, 25}, INK[3] = {215, 215, 220};
+    const uint32_t w = s->light.width, h = s->light.height;
+    const uint32_t across = min_u32(ACROSS, (uint32_t)looks + 1);
+    const uint32_t down = ceil_div_u32((uint32_t)looks + 1, across);
+    label_picture all = {.w = GAP + across * (w + GAP), .h = GAP + down * (h + BELOW)};
+    sheet_look plain = {.of = s, .name = "no bloom"};
+    bool ok = preview_may_have(all.w, all.h, e) && sheet_picture(&plain, SHEET_STRENGTHS - 1, e);
+    uint8_t *png = NULL;
+    all.pixel = ok ? mem_raw((size_t)all.w * all.h, 3, "a picture", e) : NULL;
+    if (all.pixel) {
+        label_box(&all, 0, 0, all.w, all.h, PAPER);
+        for (uint32_t i = 0; i <= looks; i++) {
+            const sheet_look *l = i ? &look[i - 1] : &plain;
+            uint32_t x = GAP + i % across * (w + GAP), y = GAP + i / across * (h + BELOW);
+            for (uint32_t row = 0; row < h; row++)
+                memcpy(all.pixel + 3 * ((size_t)(y + row) * all.w + x),
+                       l->picture[SHEET_STRENGTHS - 1].pixel + 3 * (size_t)row * w, 3 * (size_t)w);
+            label_words(&all, x, y + h + 7, SCALE, l->name, INK);
+        }
+        png = png_encode(&(png_picture){all.pixel, all.w, all.h, 3}, bytes, e);
+    }
+    mem_free(all.pixel);
+    sheet_look_free(&plain);
+    return png;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+/* Splits the words at commas or blanks, and gives each look its name. */
+static size_t sheet_words(sheet_look *look, size_t most, const sheet *s, char *words) {
+    size_t n = 0;
+    char *at;
+    for (char *w = words ? strtok_r(words, ", ", &at) : NULL; w && n < most;
+         w = strtok_r(NULL, ", ", &at)) {
+        const char *slash = strrchr(w, '/'), *base = slash ? slash + 1 : w,
+                   *dot = strrchr(base, '.');
+        look[n] = (sheet_look){.of = s, .word = w};
+        snprintf(look[n].name, sizeof look[n].name, "%.*s",
+                 dot ? (int)(dot - base) : (int)strlen(base), base);
+        n++;
+    }
+    return n;
+}
+
+static bool sheet_is_page(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && strcasecmp(dot, ".html") == 0;
+}
+
+static bool sheet_make(cli *c, text *words, err *e) {
+    enum { MOST = 64 };
+    bool paged = sheet_is_page(c->s.output);
+    sheet s;
+    text html = {0};
+    uint8_t *png = NULL;
+    size_t bytes = 0, looks = 0;
+    char told[160];
+    sheet_look *look = mem_new(MOST, sizeof *look, "a sheet", e);
+    bool ok = look && sheet_open(&s, c, paged ? SHEET_PAGE : SHEET_CELL, e);
+    if (!look) return false;
+    looks = ok ? sheet_words(look, MOST, &s, words->s) : 0;
+    snprintf(told, sizeof told, "blooming a frame under %zu kernels", looks);
+    ticker *ticking = ticker_open(told);
+    for (size_t i = 0; ok && i < looks; i++) {
+        ok = sheet_bloom(&look[i], e) && (paged ? sheet_jpegs(&look[i], SHEET_STRENGTHS, e)
+                                                : sheet_picture(&look[i], SHEET_STRENGTHS - 1, e));
+        mem_free(look[i].bloomed), look[i].bloomed = NULL;
+    }
+    ok = ok && (paged ? sheet_page(&s, look, looks, &html, e)
+                      : (png = sheet_png(&s, look, looks, &bytes, e)) != NULL);
+    ticker_close(&ticking);
+    ok = ok && kernel_write(&c->s, paged ? (const void *)html.s : png, paged ? html.n : bytes, e);
+    for (size_t i = 0; i < looks; i++) sheet_look_free(&look[i]);
+    mem_free(look), mem_free(png);
+    text_free(&html);
+    sheet_close(&s);
+    return ok;
+}
+
+int kernel_sheet(cli *c, text *out, err *e) {
+    (void)out;
+    settings *s = &c->s;
+    const char *given = s->kernels;
+    struct stat st;
+    text words = {0};
+    int status = 0;
+    const file_set_file FILES[] = {{FILE_READ, "the frame", c->word[1]},
+                                   {FILE_WRITTEN, "the sheet", s->output}};
+    /* The kernels are those of a folder, or a list of names and files. */
+    bool list = given && (stat(given, &st) != 0 || !S_ISDIR(st.st_mode));
+    if (list) {
+        text_add(&words, "%s", given);
+        s->kernels = NULL;
+    } else {
+        library_names(s, &words);
+    }
+    const char *dot = s->output ? strrchr(s->output, '.') : NULL;
+    if (!s->output)
+        err_set(e, ERR_USAGE, "sheet needs an output: -o SHEET.html or -o SHEET.png");
+    else if (!dot || (!sheet_is_page(s->output) && strcasecmp(dot, ".png") != 0))
+        err_set(e, ERR_USAGE, "sheet writes .html (a page) and .png (a picture), not '%s'",
+                s->output);
+    else if (!words.n)
+        err_set(e, ERR_NO_INPUT, "there is no kernel in '%s'", given ? given : "the library");
+    else if (file_set_apart(FILES, 2, NULL, e) && !kernel_is_kept(s, &status))
+        sheet_make(c, &words, e);
+    text_free(&words);
+    return status;
+}

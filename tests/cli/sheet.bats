@@ -1,0 +1,55 @@
+#!/usr/bin/env bats
+# `fftbloom kernel sheet`: a frame under many kernels. page.bats tries its page in a browser.
+
+bats_require_minimum_version 1.5.0
+load files
+
+setup() {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    own_folder
+    make_images k.exr
+}
+
+@test "a cell of the picture is what apply makes of the frame" {
+    "$FFTBLOOM" kernel sheet in.exr --kernels k.exr,portrait --exposure 1 -o sheet.png
+    "$FFTBLOOM" in.exr k.exr --exposure 1 --tolerance 1e-2 --device cpu -o k.png
+    "$FFTBLOOM" in.exr --amount 0 -k k.exr --exposure 1 -o plain.png
+    # Cells of 40 x 30 pixels, 12 pixels from the border and from each other.
+    oiiotool sheet.png --cut 40x30+12+12 -o a.png
+    oiiotool sheet.png --cut 40x30+64+12 -o b.png
+    oiiotool a.png plain.png --fail 0.004 --diff
+    oiiotool b.png k.png --fail 0.004 --diff
+    run ! oiiotool a.png b.png --fail 0.1 --diff
+}
+
+@test "a folder of one's own, and the shipped kernels by name" {
+    mkdir mine
+    cp k.exr mine/one.exr
+    cp k.exr mine/two.exr
+    "$FFTBLOOM" kernel sheet in.exr --kernels mine -o sheet.html
+    [ "$(grep -o '"name": *"[a-z]*"' sheet.html | tr -d ' \n')" = '"name":"one""name":"two"' ]
+    "$FFTBLOOM" kernel sheet in.exr --kernels star -o star.html
+    grep -q '"fftbloom in.exr star -o in-star.exr --amount 25%"' star.html
+}
+
+@test "what cannot be made is refused, and what exists is kept where that is asked for" {
+    run "$FFTBLOOM" kernel sheet in.exr
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"-o SHEET.html or -o SHEET.png"* ]]
+    run "$FFTBLOOM" kernel sheet in.exr -o sheet.exr
+    [ "$status" -eq 64 ]
+    run "$FFTBLOOM" kernel sheet in.exr --kernels k.exr,sunstra -o sheet.png
+    [ "$status" -eq 66 ]
+    [[ "$output" == *"'sunstra'"*"did you mean 'sunstar'"* ]]
+    mkdir empty
+    run "$FFTBLOOM" kernel sheet in.exr --kernels empty -o sheet.png
+    [ "$status" -eq 66 ]
+    [[ "$output" == *"no kernel in 'empty'"* ]]
+    run "$FFTBLOOM" kernel sheet in.exr --kernels k.exr -o in.exr.png --existing skip
+    [ "$status" -eq 0 ]
+    run "$FFTBLOOM" kernel sheet in.exr --kernels k.exr -o in.exr.png --existing skip
+    [ "$status" -eq 5 ]
+    run "$FFTBLOOM" kernel sheet k.exr.png --kernels k.exr -o sheet.png
+    [ "$status" -eq 66 ]
+    [ ! -e sheet.png ]
+}
