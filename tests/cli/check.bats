@@ -391,7 +391,7 @@ class P(HTMLParser):
         assert tag not in ("link", "iframe", "object")
 P().feed(page)
 assert "url(" not in page and "@import" not in page and "@STYLE@" not in page
-run = json.loads(re.search(r'id="run">(.*?)</script>', page, re.S).group(1))
+run = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))
 assert [c["name"] for c in run["cases"]] == ["plain", "sharp", 'mirror <&>#"']
 for c in run["cases"]:
     for name in ("reference", "result", "difference", "colours") if c["state"] == "fail" else ("result",):
