@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "lab/lab_shaders.h"
+#include "lab/forms.h"
 #include "math/fft.h"
 #include "shaders/lab/nabla.h"
 

@@ -8,27 +8,6 @@
 
 #include "lab/article.h"
 #include "lab/lab_run.h"
-#include "lab/lab_table.h"
-
-/* What is timed: per frame, without stamps between the passes; per pass, with them; and copies on
- * the device that move as many bytes. */
-enum {
-    ARTICLE_FRAME,
-    ARTICLE_PASS,
-    ARTICLE_COPY = ARTICLE_PASS + ARTICLE_PASSES,
-    ARTICLE_COPY_PASS,
-    ARTICLE_TIMES = ARTICLE_COPY_PASS + ARTICLE_PASSES
-};
-
-typedef struct {
-    const char *bloom; /* "article" or "fftbloom" */
-    uint32_t first;    /* PLAN_X or PLAN_Y */
-    uint32_t length[2];
-    uint64_t bytes[ARTICLE_PASSES]; /* read and written */
-    measure_spread time[ARTICLE_TIMES];
-    double worst; /* of the relative errors of the pixels that are compared */
-    double rms;   /* of the errors, relative to that of the pixels */
-} article_row;
 
 enum { ARTICLE_X, ARTICLE_Y, ARTICLE_OURS, ARTICLE_ROWS };
 
@@ -42,12 +21,7 @@ typedef struct {
     par *threads;
 } article_request;
 
-/* Measures all rows. */
-bool article_compare(article_row to[ARTICLE_ROWS], const article_request *r, err *e);
-
-/* The columns of the table, and one row of it for each of a request. */
-enum { ARTICLE_COLUMNS = 26 };
-extern const lab_column ARTICLE_COLUMN[ARTICLE_COLUMNS];
-void article_show(lab_table *t, const article_request *r, const article_row row[ARTICLE_ROWS]);
+/* Measures all rows: the frame without stamps between the passes, and the passes with them. */
+bool article_compare(lab_row to[ARTICLE_ROWS], const article_request *r, err *e);
 
 #endif

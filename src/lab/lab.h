@@ -31,10 +31,9 @@ enum { LAB_FORWARD, LAB_BACKWARD, LAB_WAYS };
 /* What one 2-D transform does, by the transform's own account. Tables that stay in the caches are
  * not counted. */
 typedef struct {
-    uint64_t bytes;      /* of the image's numbers, read from and written to global memory */
-    uint32_t dispatches; /* with a barrier of the whole device after each */
-    uint32_t barriers;   /* of a workgroup, in all its dispatches */
-    uint32_t shared;     /* bytes of a workgroup's shared memory, at most */
+    uint64_t bytes;    /* of the image's numbers, read from and written to global memory */
+    uint32_t barriers; /* of a workgroup, in all its dispatches */
+    uint32_t shared;   /* bytes of a workgroup's shared memory, at most */
 } lab_account;
 
 /* On the CPU: one thread, float. `make` prepares for n x n; `run` transforms the image in place. */
@@ -85,7 +84,7 @@ typedef struct {
     /* frequency[i]: the frequency that the forward transform leaves at place i of each axis, and
      * that the inverse takes from there. NULL: natural order. */
     uint32_t *frequency;
-    lab_account account; /* but for the dispatches */
+    lab_account account;
 } lab_program;
 
 /* What a program is made for. */

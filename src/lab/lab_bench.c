@@ -2,16 +2,34 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "lab/lab_plot.h"
+#include "base/number.h"
+#include "image/format.h"
+#include "lab/forms.h"
+#include "lab/ocean.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_SIZES = 32, MOST_TRANSFORMS = 32, MOST_ROWS = MOST_SIZES * MOST_TRANSFORMS };
+/* The frame of the sea that is compared with double, and shown; threads of a workgroup. */
+enum { CHECKED = 1000, GROUP = 64 };
+
+typedef struct {
+    const lab_bench_request *r;
+    uint32_t size[MOST_SIZES], sizes;
+    bool wanted[MOST_TRANSFORMS]; /* by the index in LAB_TRANSFORMS */
+    bool all;                     /* by "all", and not by their names */
+    lab_gpu gpu;
+    lab_table table;
+    lab_row *row; /* all that were added */
+    uint32_t rows;
+} lab_work;
+
 /* --- what was asked for ---------------------------------------------------------------------- */
 
 /* Reads "128..1024,1080": sizes with commas between; ".." doubles the first up to the second. */
-static bool fft_read_sizes(lab_choice *c, const char *list, err *e) {
+static bool lab_read_sizes(lab_work *b, const char *list, err *e) {
     for (const char *at = list;; at++) {
         unsigned from = 0, to = 0;
         int used = 0;
@@ -26,192 +44,250 @@ static bool fft_read_sizes(lab_choice *c, const char *list, err *e) {
                 list, LAB_LEAST, LAB_MOST);
         for (unsigned n = from; n <= to; n *= 2) {
             uint32_t i = 0;
-            while (i < c->sizes && c->size[i] != n) i++;
-            if (i == LAB_MOST_SIZES)
-                return err_set(e, ERR_USAGE, "--size: give %d sizes at most", LAB_MOST_SIZES);
-            c->size[i] = n;
-            if (i == c->sizes) c->sizes++;
+            while (i < b->sizes && b->size[i] != n) i++;
+            if (i == MOST_SIZES)
+                return err_set(e, ERR_USAGE, "--size: give %d sizes at most", MOST_SIZES);
+            b->size[i] = n;
+            if (i == b->sizes) b->sizes++;
         }
         at += length;
         if (!*at) return true;
     }
 }
 
-static bool fft_read_names(lab_choice *c, const char *list, err *e) {
-    const char *names[LAB_MOST_TRANSFORMS];
-    for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) names[i] = LAB_TRANSFORMS[i].name;
-    c->all = strcmp(list, "all") == 0;
-    for (const char *at = list; !c->all;) {
+static bool lab_read_names(lab_work *b, const char *list, err *e) {
+    b->all = strcmp(list, "all") == 0;
+    for (int i = 0; b->all && i < LAB_TRANSFORM_COUNT; i++) b->wanted[i] = true;
+    for (const char *at = list; !b->all;) {
         size_t length = strcspn(at, ",");
         int i = 0;
-        while (i < LAB_TRANSFORM_COUNT && (strncmp(at, names[i], length) != 0 || names[i][length]))
+        while (i < LAB_TRANSFORM_COUNT &&
+               (strncmp(at, LAB_TRANSFORMS[i].name, length) != 0 || LAB_TRANSFORMS[i].name[length]))
             i++;
         if (i == LAB_TRANSFORM_COUNT) {
             text known = {0};
-            for (int k = 0; k < LAB_TRANSFORM_COUNT; k++) text_add(&known, ", %s", names[k]);
+            for (int k = 0; k < LAB_TRANSFORM_COUNT; k++)
+                text_add(&known, ", %s", LAB_TRANSFORMS[k].name);
             err_set(e, ERR_USAGE, "--algorithm: '%.*s' is unknown; there are all%s", (int)length,
                     at, known.s);
             text_free(&known);
             return false;
         }
-        c->wanted[i] = true;
+        b->wanted[i] = true;
         at += length;
-        if (!*at++) break;
+        if (!*at++) return true;
     }
-    for (int i = 0; c->all && i < LAB_TRANSFORM_COUNT; i++) c->wanted[i] = true;
     return true;
 }
 
-bool lab_choice_read(lab_choice *c, const lab_bench_request *r, const char *sizes, err *e) {
-    *c = (lab_choice){0};
-    if (!fft_read_sizes(c, r->sizes ? r->sizes : sizes, e) || !fft_read_names(c, r->algorithms, e))
-        return false;
-    for (uint32_t s = 0; s < c->sizes; s++) {
+static bool lab_check_transforms(const lab_work *b, err *e) {
+    for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) {
+        const lab_transform *t = &LAB_TRANSFORMS[i];
+        if (!b->wanted[i] || b->all) continue;
+        if (t->program && !b->r->gpu)
+            return err_set(e, ERR_NO_DEVICE, "%s runs on a GPU, and --device chose none", t->name);
+        if (!t->program && b->r->sea)
+            return err_set(e, ERR_USAGE,
+                           "--algorithm %s: the sea is made on a GPU, and this "
+                           "transform runs on the CPU",
+                           t->name);
+    }
+    return true;
+}
+
+static bool lab_check_sizes(const lab_work *b, err *e) {
+    for (uint32_t s = 0; s < b->sizes; s++) {
+        uint32_t n = b->size[s];
         bool taken = false;
         for (int i = 0; i < LAB_TRANSFORM_COUNT; i++)
-            taken |= c->wanted[i] && LAB_TRANSFORMS[i].takes(c->size[s]);
+            taken |= b->wanted[i] && LAB_TRANSFORMS[i].takes(n);
         if (!taken)
-            return err_set(
-                e, ERR_USAGE, "--size %u: none of the transforms asked for can do it%s", c->size[s],
-                lab_takes_smooth(c->size[s]) ? ""
-                                             : "; lengths are powers of two, or products "
-                                               "of 2, 3, 5 and 7");
+            return err_set(e, ERR_USAGE, "--size %u: none of the transforms asked for can do it%s",
+                           n,
+                           lab_takes_smooth(n) ? ""
+                                               : "; lengths are powers of two, or products "
+                                                 "of 2, 3, 5 and 7");
+        if (b->r->sea && (n % 2 || n < 64))
+            return err_set(e, ERR_USAGE, "--size %u: a sea has an even side, from 64 on", n);
     }
-    for (int i = 0; i < LAB_TRANSFORM_COUNT; i++)
-        if (c->wanted[i] && !c->all && LAB_TRANSFORMS[i].program && !r->gpu)
-            return err_set(e, ERR_NO_DEVICE, "%s runs on a GPU, and --device chose none",
-                           LAB_TRANSFORMS[i].name);
     return true;
 }
 
-/* --- the table of transforms ----------------------------------------------------------------- */
-
-/* clang-format off */
-static const lab_column COLUMN[] = {
-    {"size", LAB_COUNT, "n", 5, 0, 1},
-    {"algorithm", LAB_NAME, "algorithm", -21, 0, 1},
-    {"about", LAB_NAME, NULL, 0, 0, 1},
-    {"device", LAB_NAME, NULL, 0, 0, 1},
-    {"length", LAB_COUNT, NULL, 0, 0, 1},
-    {"rounds", LAB_COUNT, NULL, 0, 0, 1},
-    {"forward.seconds", LAB_SPREAD, "forward ms", 11, 4, 1e-3},
-    {"forward.worst", LAB_REAL, NULL, 0, 0, 1},
-    {"forward.rms", LAB_REAL, NULL, 0, 0, 1},
-    {"inverse.seconds", LAB_SPREAD, "inverse ms", 11, 4, 1e-3},
-    {"inverse.worst", LAB_REAL, NULL, 0, 0, 1},
-    {"inverse.rms", LAB_REAL, NULL, 0, 0, 1},
-    {"bytes", LAB_COUNT, "MB moved", 9, 2, 1e6},
-    {"copy", LAB_SECONDS, NULL, 0, 0, 1},
-    {NULL, LAB_REAL, "copies", 6, 2, 1},
-    {"dispatches", LAB_COUNT, "disp.", 6, 0, 1},
-    {"barriers", LAB_COUNT, "barriers", 8, 0, 1},
-    {"shared", LAB_COUNT, "KB sh.", 7, 1, 1024},
-    {NULL, LAB_REAL, "worst", 8, -1, 1},
-    {NULL, LAB_REAL, "rms", 8, -1, 1},
-};
-/* clang-format on */
-enum { COLUMNS = sizeof COLUMN / sizeof COLUMN[0] };
-
-enum { MOST_POINTS = LAB_MOST_SIZES * (LAB_MOST_TRANSFORMS + 1) };
-
-typedef struct {
-    const lab_bench_request *r;
-    lab_choice choice;
-    lab_gpu gpu;
-    lab_table table;
-    lab_point *point; /* for the plot: one per result, and one per size for copies */
-    uint32_t points;
-} fft_bench;
-
-static void fft_add_row(fft_bench *b, const lab_transform *t, uint32_t n, const lab_result *r) {
-    const lab_account *a = &r->account;
-    const measure_spread *s = r->seconds;
-    const lab_error *f = &r->error[LAB_FORWARD], *i = &r->error[LAB_BACKWARD];
-    double mean = (s[0].median + s[1].median) / 2, none = t->program ? 0 : (double)NAN;
-    const lab_cell cell[] = {LAB_N(n),
-                             LAB_W(t->name),
-                             LAB_W(t->about),
-                             LAB_W(t->program ? b->r->gpu->name : "cpu"),
-                             LAB_N(t->length ? t->length(n) : n),
-                             LAB_N(r->rounds),
-                             LAB_S(&s[0]),
-                             LAB_N(f->worst),
-                             LAB_N(f->rms),
-                             LAB_S(&s[1]),
-                             LAB_N(i->worst),
-                             LAB_N(i->rms),
-                             LAB_N(a->bytes),
-                             LAB_N(r->copy),
-                             LAB_N(mean / r->copy),
-                             LAB_N(a->dispatches + none),
-                             LAB_N(a->barriers + none),
-                             LAB_N(a->shared + none),
-                             LAB_N(fmax(f->worst, i->worst)),
-                             LAB_N(fmax(f->rms, i->rms))};
-    _Static_assert(sizeof cell / sizeof cell[0] == COLUMNS, "a value for each column");
-    lab_table_row(&b->table, cell);
+/* What cannot be written is refused before anything is timed. */
+static bool lab_check_files(const lab_bench_request *r, err *e) {
+    const char *dot = r->plot ? strrchr(r->plot, '.') : NULL;
+    if (r->sea && !r->gpu)
+        return err_set(e, ERR_NO_DEVICE, "bench ocean needs a GPU, or --device software");
+    if (r->plot && (!dot || strcmp(dot, ".svg") != 0))
+        return err_set(e, ERR_USAGE, "--plot %s: name a file that ends in .svg", r->plot);
+    return (!r->plot || file_out_possible(r->plot, e)) &&
+           (!r->picture || image_can_create(r->picture, e));
 }
 
-static void add_point(fft_bench *b, const lab_transform *t, uint32_t n, double seconds) {
-    if (b->points < MOST_POINTS && seconds > 0) b->point[b->points++] = (lab_point){t, n, seconds};
+static void lab_add_row(lab_work *b, lab_row *row, uint32_t n) {
+    row->size[0] = n;
+    row->device = row->t->program ? b->r->gpu->name : "cpu";
+    if (b->rows < MOST_ROWS) b->row[b->rows++] = *row;
+    lab_table_row(&b->table, row);
 }
 
-static void add_points(fft_bench *b, const lab_transform *t, uint32_t n, const lab_result *r) {
-    double image = 2 * sizeof(lab_complex) * (double)n * n;
-    add_point(b, t, n, (r->seconds[0].median + r->seconds[1].median) / 2);
-    bool copied = false;
-    for (uint32_t i = 0; i < b->points; i++) copied |= !b->point[i].t && b->point[i].n == n;
-    if (t->program && !t->length && !copied)
-        add_point(b, NULL, n, r->copy * image / (double)r->account.bytes);
-}
+/* --- transforms ------------------------------------------------------------------------------ */
 
-static bool fft_run_size(fft_bench *b, uint32_t n, err *e) {
+static bool fft_run_size(lab_work *b, uint32_t n, err *e) {
     lab_truth truth = {0};
     bool ok = lab_truth_make(&truth, n, b->r->threads, e);
     for (int i = 0; ok && i < LAB_TRANSFORM_COUNT; i++) {
         const lab_transform *t = &LAB_TRANSFORMS[i];
-        lab_result result;
+        lab_row row;
         uint32_t length = t->length ? t->length(n) : n;
-        if (!b->choice.wanted[i] || !t->takes(n) || (t->program && !b->r->gpu)) continue;
+        if (!b->wanted[i] || !t->takes(n) || (t->program && !b->r->gpu)) continue;
         if (length != truth.n) {
             lab_truth_free(&truth);
             if (!(ok = lab_truth_make(&truth, length, b->r->threads, e))) break;
         }
-        ok = lab_run(&result, &(lab_request){t, &truth, &b->gpu, b->r->rounds, b->r->warm_up}, e);
-        if (!ok) break;
-        fft_add_row(b, t, n, &result);
-        add_points(b, t, n, &result);
+        ok = lab_run(&row, &(lab_request){t, &truth, &b->gpu, b->r->rounds, b->r->warm_up}, e);
+        if (ok) lab_add_row(b, &row, n);
     }
     lab_truth_free(&truth);
     return ok;
 }
 
-/* A plot that cannot be written is refused before anything is timed. */
-static bool check_plot(const char *plot, err *e) {
-    const char *dot = plot ? strrchr(plot, '.') : NULL;
-    if (plot && (!dot || strcmp(dot, ".svg") != 0))
-        return err_set(e, ERR_USAGE, "--plot %s: name a file that ends in .svg", plot);
-    return !plot || file_out_possible(plot, e);
+/* --- the sea --------------------------------------------------------------------------------- */
+
+/* Makes of a transform's program one frame of the sea: the spectra of four images, and their four
+ * inverse transforms side by side. where[i]: the buffer that has image i. The program does not own
+ * the tables of the ocean. */
+static bool ocean_program(lab_program *p, uint32_t where[OCEAN_IMAGES], const lab_transform *t,
+                          const lab_ask *ask, const ocean *o, err *e) {
+    uint32_t n = ask->n;
+    uint64_t count = (uint64_t)n * n;
+    *p = (lab_program){.n = n};
+    if (!t->program(p, ask, e)) return false;
+    p->steps[LAB_FORWARD] = 0;
+    memmove(p->step[LAB_BACKWARD] + 1, p->step[LAB_BACKWARD],
+            p->steps[LAB_BACKWARD]++ * sizeof(lab_step));
+    uint32_t evolve = 2 * OCEAN_IMAGES, shader = lab_add_shader(p, LAB_OCEAN);
+    for (uint32_t i = 1; i < p->steps[LAB_BACKWARD]; i++)
+        p->step[LAB_BACKWARD][i].several = OCEAN_IMAGES;
+    p->step[LAB_BACKWARD][0] = (lab_step){.shader = shader,
+                                          .set = evolve,
+                                          .by_frame = true,
+                                          .groups = {ceil_div_u32(n, GROUP), n, 1}};
+    lab_add_constant(p, ID_THREADS, GROUP);
+    lab_add_constant(p, ID_LENGTH, n);
+    where[0] = LAB_A;
+    for (uint32_t i = 1; i < OCEAN_IMAGES; i++) {
+        where[i] = lab_add_buffer(p, count * sizeof(lab_complex), NULL);
+        uint32_t pair[] = {where[i], lab_add_buffer(p, count * sizeof(lab_complex), NULL)};
+        for (uint32_t back = 0; back < 2; back++) {
+            uint32_t *set = memcpy(p->set[2 * i + back], p->set[back], sizeof p->set[0]);
+            set[LAB_FROM] = pair[back];
+            set[LAB_TO] = pair[1 - back];
+        }
+    }
+    uint32_t *frequency = mem_raw(n, sizeof *frequency, "frequencies", e);
+    for (uint32_t i = 0; frequency && i < n; i++) frequency[i] = p->frequency ? p->frequency[i] : i;
+    float *roots = lab_roots(OCEAN_LOOP, e); /* made positive: exp(+2 pi i m / OCEAN_LOOP) */
+    for (uint32_t m = 1; roots && m < 2 * OCEAN_LOOP; m += 2) roots[m] = -roots[m];
+    p->sets = evolve + 1;
+    p->bindings = OCEAN_BINDINGS;
+    p->set[evolve][OCEAN_WAVES] = lab_add_buffer(p, count * sizeof *o->wave, NULL);
+    p->set[evolve][OCEAN_TURNS] = lab_add_buffer(p, count * sizeof *o->turns, NULL);
+    p->set[evolve][OCEAN_ROOTS] = lab_add_buffer(p, OCEAN_LOOP * sizeof(lab_complex), roots);
+    p->set[evolve][OCEAN_FREQUENCY] = lab_add_buffer(p, n * sizeof *frequency, frequency);
+    for (uint32_t i = 0; i < OCEAN_IMAGES; i++) p->set[evolve][OCEAN_IMAGE + i] = where[i];
+    return roots && frequency;
 }
 
-bool lab_bench_fft(text *out, const lab_bench_request *r, err *e) {
-    fft_bench b = {.r = r, .gpu = {.threads = r->threads}};
-    const char *device = r->gpu ? r->gpu->name : "no GPU";
-    if (!lab_choice_read(&b.choice, r, "128..1024", e) || !check_plot(r->plot, e)) return false;
-    b.point = mem_raw(MOST_POINTS, sizeof *b.point, "points", e);
-    bool ok = b.point && (!r->gpu || lab_gpu_open(&b.gpu, r->gpu, e));
+static bool ocean_round(void *of, uint32_t count, double *value, err *e) {
+    double part;
+    return lab_time(of, count, value, &part, e);
+}
+
+/* Times the sea by one transform; `want` are the images of frame CHECKED. */
+static bool ocean_run(lab_work *b, const lab_transform *t, const ocean *o,
+                      double *const want[OCEAN_IMAGES], err *e) {
+    uint32_t n = o->n, where[OCEAN_IMAGES];
+    lab_program p = {0};
+    lab_ready ready = {0};
+    lab_row row = {.t = t, .name = t->name};
+    lab_complex *got = mem_raw((size_t)n * n, sizeof *got, "image", e);
+    const lab_ask ask = {n, b->gpu.limits, b->gpu.subgroup};
+    const lab_pace pace = {.rounds = b->r->rounds, .warm_up = b->r->warm_up, .series = 1};
+    measure_spread *const frame = &row.all.seconds;
+    bool ok = got && ocean_program(&p, where, t, &ask, o, e) &&
+              lab_ready_make(&ready, &b->gpu, &p, e) &&
+              lab_put(&ready, p.set[2 * OCEAN_IMAGES][OCEAN_WAVES], o->wave, e) &&
+              lab_put(&ready, p.set[2 * OCEAN_IMAGES][OCEAN_TURNS], o->turns, e);
+    ready.frame = CHECKED;
+    ok = ok && lab_do(&ready, LAB_BACKWARD, e);
+    for (int i = 0; ok && i < OCEAN_IMAGES; i++) {
+        lab_part one;
+        if (!(ok = lab_get(&ready, where[i], got, e))) break;
+        lab_compare(&one, got, want[i], n, NULL);
+        row.all.worst = fmax(row.all.worst, one.worst);
+        row.all.rms = fmax(row.all.rms, one.rms);
+    }
+    ok = ok && lab_rounds(&frame, &row.rounds, &pace, ocean_round, &ready, e);
+    if (ok) {
+        /* The waves and their turns, the spectra, and the transforms. */
+        row.all.bytes = (16 + 4 + 8 * OCEAN_IMAGES) * (double)n * n +
+                        OCEAN_IMAGES * (double)p.account.bytes;
+        row.per_second = 1 / fmax(frame->median, 1e-12);
+        lab_add_row(b, &row, n);
+    }
+    lab_ready_free(&ready);
+    lab_program_free(&p);
+    mem_free(got);
+    return ok || err_in(e, "%s of %u x %u", t->name, n, n);
+}
+
+static bool ocean_run_size(lab_work *b, uint32_t n, const char *picture, err *e) {
+    ocean o = {0};
+    double *want[OCEAN_IMAGES] = {NULL};
+    bool ok = ocean_make(&o, n, e);
+    for (int i = 0; ok && i < OCEAN_IMAGES; i++)
+        ok = (want[i] = mem_raw((size_t)n * n, 2 * sizeof **want, "fields in double", e)) != NULL;
+    ok = ok && ocean_fields(want, &o, CHECKED, b->r->threads, e);
+    for (int i = 0; ok && i < LAB_TRANSFORM_COUNT; i++) {
+        const lab_transform *t = &LAB_TRANSFORMS[i];
+        if (b->wanted[i] && t->program && !t->length && t->takes(n))
+            ok = ocean_run(b, t, &o, want, e);
+    }
+    if (ok && picture) ok = ocean_view(picture, want, n, b->r->threads, e);
+    for (int i = 0; i < OCEAN_IMAGES; i++) mem_free(want[i]);
+    ocean_free(&o);
+    return ok;
+}
+
+/* --- all of it ------------------------------------------------------------------------------- */
+
+bool lab_bench(text *out, const lab_bench_request *r, err *e) {
+    const char *sizes = r->sizes ? r->sizes : r->sea ? "512,1024" : "128..1024";
     json_out json;
-    b.table = (lab_table){COLUMN, COLUMNS, out, r->json ? &json : NULL, false};
-    lab_table_begin(&b.table, "n x n complex numbers, float, on a GPU or one thread of the CPU");
-    for (uint32_t i = 0; ok && i < b.choice.sizes; i++) ok = fft_run_size(&b, b.choice.size[i], e);
+    lab_work b = {.r = r,
+                  .gpu = {.threads = r->threads},
+                  .table = {.column = r->sea ? LAB_OCEAN_COLUMN : LAB_FFT_COLUMN,
+                            .to = out,
+                            .json = r->json ? &json : NULL}};
+    bool ok = lab_read_sizes(&b, sizes, e) && lab_read_names(&b, r->algorithms, e) &&
+              lab_check_transforms(&b, e) && lab_check_sizes(&b, e) && lab_check_files(r, e) &&
+              (b.row = mem_raw(MOST_ROWS, sizeof *b.row, "rows", e)) &&
+              (!r->gpu || lab_gpu_open(&b.gpu, r->gpu, e));
+    lab_table_begin(&b.table,
+                    r->sea ? "a sea of n x n points, 8 fields in 4 complex transforms a frame"
+                           : "n x n complex numbers, float, on a GPU or one thread of the CPU");
+    for (uint32_t i = 0; ok && i < b.sizes; i++)
+        ok = r->sea ? ocean_run_size(&b, b.size[i], i ? NULL : r->picture, e)
+                    : fft_run_size(&b, b.size[i], e);
     if (ok && r->plot) {
         text svg = {0};
-        ok = lab_plot(&svg, b.point, b.points, device, e) &&
+        ok = lab_plot(&svg, b.row, b.rows, r->gpu ? r->gpu->name : "no GPU", e) &&
              file_write_all(r->plot, svg.s, svg.n, e);
         text_free(&svg);
     }
     lab_table_end(&b.table);
     if (r->gpu) lab_gpu_close(&b.gpu);
-    mem_free(b.point);
+    mem_free(b.row);
     return ok;
 }

@@ -1,11 +1,11 @@
 /* lab_bench.h - `fftbloom bench fft` and `fftbloom bench ocean`: the transforms of the lab at
- * several sizes, and the frames per second of a sea (ocean.h) by the transform that makes it.
- * docs/fft.md names the columns. */
+ * several sizes, and the frames per second of a sea (ocean.h) by the transform that makes it. A
+ * frame is the spectrum at one moment and four inverse transforms; nothing is drawn, and one frame
+ * is checked against double. docs/fft.md names the columns. */
 #ifndef LAB_LAB_BENCH_H
 #define LAB_LAB_BENCH_H
 
 #include "lab/lab_run.h"
-#include "lab/lab_table.h"
 
 typedef struct {
     const char *sizes;        /* "128..1024,1080" (".." doubles the first up to the second); NULL:
@@ -15,28 +15,18 @@ typedef struct {
     uint32_t rounds;
     double warm_up; /* see lab_pace */
     bool json;
+    bool sea;
     const char *plot;    /* of fft: the SVG file to write; NULL: none */
     const char *picture; /* of the sea: the image file to write with a view of it; NULL: none */
     par *threads;        /* for the reference; what is timed has one thread, or the GPU */
 } lab_bench_request;
 
-bool lab_bench_fft(text *out, const lab_bench_request *r, err *e);
+/* Each size must be one that some transform asked for takes. Without a GPU, those of a GPU must not
+ * be asked for by name. */
+bool lab_bench(text *out, const lab_bench_request *r, err *e);
 
-/* A frame is the spectrum at one moment and four inverse transforms; nothing is drawn. One frame is
- * checked against double. */
-bool lab_bench_ocean(text *out, const lab_bench_request *r, err *e);
-
-enum { LAB_MOST_SIZES = 32, LAB_MOST_TRANSFORMS = 32 };
-
-/* The sizes and the transforms that were asked for. */
-typedef struct {
-    uint32_t size[LAB_MOST_SIZES], sizes;
-    bool wanted[LAB_MOST_TRANSFORMS]; /* by the index in LAB_TRANSFORMS */
-    bool all;                         /* by "all", and not by their names */
-} lab_choice;
-
-/* Each size must be one that some wanted transform takes. Without a GPU, those of a GPU must not be
- * asked for by name. */
-bool lab_choice_read(lab_choice *c, const lab_bench_request *r, const char *sizes, err *e);
+/* Appends a picture of times against sizes, log-log, as an SVG that a browser shows and a printer
+ * prints; there must be at least one row. */
+bool lab_plot(text *svg, const lab_row *row, uint32_t rows, const char *device, err *e);
 
 #endif

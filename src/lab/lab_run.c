@@ -59,24 +59,21 @@ bool lab_transform_double(double *image, uint32_t n, par *threads, err *e) {
 }
 
 bool lab_truth_make(lab_truth *t, uint32_t n, par *threads, err *e) {
-    size_t count = (size_t)n * n;
+    size_t count = 2 * (size_t)n * n;
     uint64_t seed = n;
     t->n = n;
-    t->image = mem_raw(count, sizeof *t->image, "image", e);
-    t->spectrum = mem_raw(count, 2 * sizeof *t->spectrum, "spectrum in double", e);
-    if (!t->image || !t->spectrum) return false;
-    float *v = (float *)t->image;
-    for (size_t i = 0; i < 2 * count; i++) {
+    for (int way = 0; way < LAB_WAYS; way++)
+        if (!(t->value[way] = mem_raw(count, sizeof(double), "image in double", e))) return false;
+    for (size_t i = 0; i < count; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
-        v[i] = (float)(seed >> 40) * 0x1p-23f - 1;
-        t->spectrum[i] = (double)v[i];
+        float v = (float)(seed >> 40) * 0x1p-23f - 1;
+        t->value[LAB_BACKWARD][i] = t->value[LAB_FORWARD][i] = (double)v;
     }
-    return lab_transform_double(t->spectrum, n, threads, e);
+    return lab_transform_double(t->value[LAB_FORWARD], n, threads, e);
 }
 
 void lab_truth_free(lab_truth *t) {
-    mem_free(t->image);
-    mem_free(t->spectrum);
+    for (int way = 0; way < LAB_WAYS; way++) mem_free(t->value[way]);
     *t = (lab_truth){0};
 }
 
@@ -87,11 +84,10 @@ void lab_truth_free(lab_truth *t) {
 static const double ROUND = 2e-3, TOTAL = 2;
 enum { MOST_REPEATS = 100 };
 
-bool lab_rounds(measure_spread *to, uint32_t *rounds, const lab_pace *p, lab_round *round, void *of,
-                err *e) {
+bool lab_rounds(measure_spread *const to[], double *rounds, const lab_pace *p, lab_round *round,
+                void *of, err *e) {
     double one[LAB_SERIES], start = clock_now();
-    uint32_t count = max_u32(p->count, 1);
-    *rounds = p->rounds;
+    uint32_t count = max_u32(p->count, 1), n = p->rounds;
     do {
         double sum = 0;
         if (!round(of, count, one, e)) return false;
@@ -99,16 +95,16 @@ bool lab_rounds(measure_spread *to, uint32_t *rounds, const lab_pace *p, lab_rou
         sum = fmax(sum, 1e-9);
         if (p->count) continue;
         count = (uint32_t)clamp_double(ROUND / sum, 1, MOST_REPEATS);
-        *rounds = (uint32_t)clamp_double(TOTAL / (count * sum), 1, p->rounds);
+        n = (uint32_t)clamp_double(TOTAL / (count * sum), 1, p->rounds);
     } while (clock_now() - start < p->warm_up);
-    double *value = mem_raw(*rounds, LAB_SERIES * sizeof *value, "times", e);
+    double *value = mem_raw(n, LAB_SERIES * sizeof *value, "times", e);
     bool ok = value != NULL;
-    for (uint32_t i = 0; ok && i < *rounds; i++) {
+    for (uint32_t i = 0; ok && i < n; i++) {
         ok = round(of, count, one, e);
-        for (uint32_t s = 0; s < p->series; s++) value[s * *rounds + i] = one[s];
+        for (uint32_t s = 0; s < p->series; s++) value[s * n + i] = one[s];
     }
-    for (uint32_t s = 0; ok && s < p->series; s++)
-        to[s] = measure_spread_of(value + s * *rounds, *rounds);
+    for (uint32_t s = 0; ok && s < p->series; s++) *to[s] = measure_spread_of(value + s * n, n);
+    *rounds = n;
     mem_free(value);
     return ok;
 }
@@ -120,8 +116,8 @@ static size_t lab_place_of(const uint32_t *place, uint32_t n, uint32_t x, uint32
     return place ? (size_t)place[y] * n + place[x] : (size_t)y * n + x;
 }
 
-lab_error lab_compare(const lab_complex *got, const double *want, uint32_t n,
-                      const uint32_t *place) {
+void lab_compare(lab_part *to, const lab_complex *got, const double *want, uint32_t n,
+                 const uint32_t *place) {
     double sum = 0, error = 0, worst = 0;
     for (uint32_t y = 0; y < n; y++)
         for (uint32_t x = 0; x < n; x++, want += 2) {
@@ -132,39 +128,35 @@ lab_error lab_compare(const lab_complex *got, const double *want, uint32_t n,
             error += d;
             if (!(d <= worst)) worst = d; /* NaN counts */
         }
-    return (lab_error){.worst = sqrt(worst / (sum / ((double)n * n))), .rms = sqrt(error / sum)};
+    to->worst = sqrt(worst / (sum / ((double)n * n)));
+    to->rms = sqrt(error / sum);
 }
 
-/* What a transform works on: its input of a way, and what it should make of that, in double. */
+/* A transform that is run: on the CPU what its form has made, or on a GPU its program. */
 typedef struct {
+    const lab_cpu_form *form;
+    void *made;
+    lab_program p;
+    lab_ready ready;
     lab_complex *image;
-    double *noise; /* the truth's image */
-} room;
+} lab_runner;
 
-static bool lab_make_room(room *m, const lab_truth *t, err *e) {
-    size_t count = (size_t)t->n * t->n;
-    m->image = mem_raw(count, sizeof *m->image, "image", e);
-    m->noise = mem_raw(count, 2 * sizeof *m->noise, "image in double", e);
-    for (size_t i = 0; m->noise && i < count; i++)
-        m->noise[2 * i] = (double)t->image[i].re, m->noise[2 * i + 1] = (double)t->image[i].im;
-    return m->image && m->noise;
-}
-
-/* Fills the image with what the transform is given. */
-static void fill_input(const room *m, int way, const lab_truth *t, const uint32_t *place) {
-    const double *from = t->spectrum;
-    if (way == LAB_FORWARD)
-        memcpy(m->image, t->image, sizeof *m->image * t->n * t->n);
-    else
-        for (uint32_t y = 0; y < t->n; y++)
-            for (uint32_t x = 0; x < t->n; x++, from += 2)
-                m->image[lab_place_of(place, t->n, x, y)] =
-                    (lab_complex){(float)from[0], (float)from[1]};
-}
-
-static lab_error check_output(const room *m, int way, const lab_truth *t, const uint32_t *place) {
-    return way == LAB_FORWARD ? lab_compare(m->image, t->spectrum, t->n, place)
-                              : lab_compare(m->image, m->noise, t->n, NULL);
+/* Gives it the input of a way, and enters the errors of what it makes of that. The forward
+ * transform may leave frequency k at place[k], where the inverse takes it. */
+static bool run_way(lab_part *to, lab_runner *u, int way, const lab_truth *t, const uint32_t *place,
+                    err *e) {
+    const double *from = t->value[!way];
+    for (uint32_t y = 0; y < t->n; y++)
+        for (uint32_t x = 0; x < t->n; x++, from += 2)
+            u->image[lab_place_of(way == LAB_BACKWARD ? place : NULL, t->n, x, y)] =
+                (lab_complex){(float)from[0], (float)from[1]};
+    if (u->form)
+        u->form->run(u->made, u->image, way);
+    else if (!lab_put(&u->ready, LAB_A, u->image, e) || !lab_do(&u->ready, way, e) ||
+             !lab_get(&u->ready, LAB_A, u->image, e))
+        return false;
+    lab_compare(to, u->image, t->value[way], t->n, way == LAB_FORWARD ? place : NULL);
+    return true;
 }
 
 /* --- on the CPU ------------------------------------------------------------------------------ */
@@ -176,50 +168,29 @@ static double thread_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static double copy_seconds(const lab_truth *t, lab_complex *to) {
-    double best = INFINITY;
-    for (int i = 0; i < 3; i++) {
-        double start = thread_now();
-        memcpy(to, t->image, sizeof *to * t->n * t->n);
-        best = fmin(best, thread_now() - start);
-    }
-    return best;
-}
-
-typedef struct {
-    const lab_cpu_form *f;
-    void *made;
-    lab_complex *image;
-} cpu_job;
-
 static bool cpu_round(void *of, uint32_t count, double *value, err *e) {
     (void)e;
-    const cpu_job *j = of;
+    const lab_runner *u = of;
     value[LAB_FORWARD] = value[LAB_BACKWARD] = 0;
     for (uint32_t k = 0; k < count; k++)
         for (int way = 0; way < LAB_WAYS; way++) {
             double start = thread_now();
-            j->f->run(j->made, j->image, way);
+            u->form->run(u->made, u->image, way);
             value[way] += (thread_now() - start) / count;
         }
     return true;
 }
 
-static bool run_cpu(lab_result *to, const lab_request *r, const room *m, err *e) {
-    const lab_pace pace = {.rounds = r->rounds, .series = LAB_WAYS};
-    cpu_job j = {r->t->cpu, r->t->cpu->make(r->truth->n, e), m->image};
-    if (!j.made) return false;
-    for (int way = 0; way < LAB_WAYS; way++) {
-        fill_input(m, way, r->truth, NULL);
-        j.f->run(j.made, m->image, way);
-        to->error[way] = check_output(m, way, r->truth, NULL);
+/* Returns the seconds in which one thread copies the image; its caches hide what a transform
+ * moves, which reads and writes the image once at least. */
+static double cpu_copy(const lab_truth *t, lab_complex *to) {
+    double best = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        double start = thread_now();
+        memcpy(to, t->value[0], sizeof *to * t->n * t->n);
+        best = fmin(best, thread_now() - start);
     }
-    /* A CPU's caches hide what a transform moves; it reads and writes the image once at least. */
-    to->account.bytes = 2 * sizeof *m->image * (uint64_t)r->truth->n * r->truth->n;
-    bool ok = !r->rounds || lab_rounds(to->seconds, &to->rounds, &pace, cpu_round, &j, e);
-    if (r->rounds) to->copy = copy_seconds(r->truth, m->image);
-    j.f->free(j.made);
-    return ok;
+    return best;
 }
 
 /* --- on a GPU -------------------------------------------------------------------------------- */
@@ -227,53 +198,69 @@ static bool run_cpu(lab_result *to, const lab_request *r, const room *m, err *e)
 /* The stamps between the transforms cost about a microsecond each. So they only say how the time
  * of a repetition without stamps is to be shared out. */
 static bool gpu_round(void *of, uint32_t count, double *value, err *e) {
+    lab_runner *u = of;
     double both;
-    if (!lab_time(of, count, &both, value, e)) return false;
+    if (!lab_time(&u->ready, count, &both, value, e)) return false;
     double sum = value[LAB_FORWARD] + value[LAB_BACKWARD];
     for (int way = 0; way < LAB_WAYS; way++)
         value[way] = sum > 0 ? both * value[way] / sum : both / 2;
     return true;
 }
 
-static bool time_gpu(lab_result *to, const lab_request *r, lab_ready *ready, err *e) {
-    const lab_pace pace = {.rounds = r->rounds, .warm_up = r->warm_up, .series = LAB_WAYS};
+static bool gpu_copy(lab_row *to, const lab_request *r, err *e) {
     const uint64_t image = 2 * sizeof(lab_complex) * (uint64_t)r->truth->n * r->truth->n;
-    if (!lab_rounds(to->seconds, &to->rounds, &pace, gpu_round, ready, e)) return false;
-    double pair = fmax(to->seconds[0].median + to->seconds[1].median, 1e-9);
+    double pair = fmax(to->part[0].seconds.median + to->part[1].seconds.median, 1e-9);
     engine_repeat copies = {.count = (uint32_t)clamp_double(ROUND / pair, 1, MOST_REPEATS)};
     if (!gpu_time_copies(&r->gpu->g, &copies, &image, 1, e)) return false;
-    to->copy = copies.copy * (double)to->account.bytes / (double)image;
+    to->all.copy = copies.copy * to->all.bytes / (double)image;
     return true;
 }
 
-static bool run_gpu(lab_result *to, const lab_request *r, const room *m, err *e) {
-    uint32_t n = r->truth->n, *place = NULL;
-    lab_program p = {.n = n};
-    lab_ready ready = {0};
-    const lab_ask ask = {n, r->gpu->limits, r->gpu->subgroup};
-    bool ok = r->t->program(&p, &ask, e) && lab_ready_make(&ready, r->gpu, &p, e) &&
-              (!p.frequency || (place = mem_raw(n, sizeof *place, "places", e)));
-    for (uint32_t i = 0; ok && place && i < n; i++) place[p.frequency[i]] = i;
-    for (int way = 0; ok && way < LAB_WAYS; way++) {
-        fill_input(m, way, r->truth, place);
-        ok = lab_put(&ready, LAB_A, m->image, e) && lab_do(&ready, way, e) &&
-             lab_get(&ready, LAB_A, m->image, e);
-        if (ok) to->error[way] = check_output(m, way, r->truth, place);
-    }
-    to->account = p.account;
-    to->account.dispatches = p.steps[LAB_FORWARD];
-    ok = ok && (!r->rounds || time_gpu(to, r, &ready, e));
-    lab_ready_free(&ready);
-    lab_program_free(&p);
-    mem_free(place);
-    return ok;
+/* --- a transform ----------------------------------------------------------------------------- */
+
+static bool time_it(lab_row *to, const lab_request *r, lab_runner *u, err *e) {
+    const lab_pace pace = {
+        .rounds = r->rounds, .warm_up = u->form ? 0 : r->warm_up, .series = LAB_WAYS};
+    measure_spread *const spread[] = {&to->part[LAB_FORWARD].seconds,
+                                      &to->part[LAB_BACKWARD].seconds};
+    if (!lab_rounds(spread, &to->rounds, &pace, u->form ? cpu_round : gpu_round, u, e))
+        return false;
+    if (u->form)
+        to->all.copy = cpu_copy(r->truth, u->image);
+    else if (!gpu_copy(to, r, e))
+        return false;
+    to->copies = (spread[0]->median + spread[1]->median) / 2 / to->all.copy;
+    return true;
 }
 
-bool lab_run(lab_result *to, const lab_request *r, err *e) {
-    room m = {NULL, NULL};
-    *to = (lab_result){0};
-    bool ok = lab_make_room(&m, r->truth, e) && (r->t->cpu ? run_cpu : run_gpu)(to, r, &m, e);
-    mem_free(m.image);
-    mem_free(m.noise);
-    return ok || err_in(e, "%s of %u x %u", r->t->name, r->truth->n, r->truth->n);
+bool lab_run(lab_row *to, const lab_request *r, err *e) {
+    uint32_t n = r->truth->n, *place = NULL;
+    lab_runner u = {.form = r->t->cpu, .p = {.n = n}};
+    const double none = u.form ? (double)NAN : 0;
+    *to = (lab_row){.t = r->t, .name = r->t->name, .about = r->t->about, .length = {n}};
+    bool ok = (u.image = mem_raw((size_t)n * n, sizeof *u.image, "image", e)) != NULL;
+    if (ok && u.form) {
+        ok = (u.made = u.form->make(n, e)) != NULL;
+        u.p.account.bytes = 2 * sizeof *u.image * (uint64_t)n * n;
+    } else if (ok) {
+        const lab_ask ask = {n, r->gpu->limits, r->gpu->subgroup};
+        ok = r->t->program(&u.p, &ask, e) && lab_ready_make(&u.ready, r->gpu, &u.p, e) &&
+             (!u.p.frequency || (place = mem_raw(n, sizeof *place, "places", e)));
+        for (uint32_t i = 0; ok && place && i < n; i++) place[u.p.frequency[i]] = i;
+    }
+    for (int way = 0; ok && way < LAB_WAYS; way++)
+        ok = run_way(&to->part[way], &u, way, r->truth, place, e);
+    to->all.worst = fmax(to->part[0].worst, to->part[1].worst);
+    to->all.rms = fmax(to->part[0].rms, to->part[1].rms);
+    to->all.bytes = (double)u.p.account.bytes;
+    to->dispatches = none + u.p.steps[LAB_FORWARD];
+    to->barriers = none + u.p.account.barriers;
+    to->shared = none + u.p.account.shared;
+    ok = ok && (!r->rounds || time_it(to, r, &u, e));
+    if (u.made) u.form->free(u.made);
+    lab_ready_free(&u.ready);
+    lab_program_free(&u.p);
+    mem_free(place);
+    mem_free(u.image);
+    return ok || err_in(e, "%s of %u x %u", r->t->name, n, n);
 }

@@ -4,8 +4,8 @@
 #define LAB_LAB_RUN_H
 
 #include "base/par.h"
-#include "device/device_measure.h"
 #include "lab/lab_gpu.h"
+#include "lab/lab_table.h"
 
 /* --- rounds ---------------------------------------------------------------------------------- */
 
@@ -23,16 +23,16 @@ typedef struct {
 } lab_pace;
 
 /* Fills the spread of each series, and the number of rounds that there was time for. */
-bool lab_rounds(measure_spread *to, uint32_t *rounds, const lab_pace *p, lab_round *round, void *of,
-                err *e);
+bool lab_rounds(measure_spread *const to[], double *rounds, const lab_pace *p, lab_round *round,
+                void *of, err *e);
 
 /* --- a transform ----------------------------------------------------------------------------- */
 
-/* Noise of n x n, and its spectrum in double: what all transforms of a size are held to. */
+/* Noise of n x n and its spectrum, pairs of doubles: value[way] is what a transform of that way
+ * makes of the other one. All transforms of a size are held to it. */
 typedef struct {
     uint32_t n;
-    lab_complex *image;
-    double *spectrum; /* n * n pairs */
+    double *value[LAB_WAYS];
 } lab_truth;
 
 /* Makes it from a zeroed one; the caller frees it after a failure, too. */
@@ -42,24 +42,10 @@ void lab_truth_free(lab_truth *t);
 /* Transforms n x n complex doubles in place, forward. */
 bool lab_transform_double(double *image, uint32_t n, par *threads, err *e);
 
-/* The difference of n x n numbers from what they should be, relative to the root mean square of
- * that. */
-typedef struct {
-    double worst, rms;
-} lab_error;
-
-/* Compares numbers with pairs of doubles. place[k] is where frequency k is on each axis; NULL:
- * natural order. */
-lab_error lab_compare(const lab_complex *got, const double *want, uint32_t n,
-                      const uint32_t *place);
-
-typedef struct {
-    lab_account account;
-    lab_error error[LAB_WAYS];
-    uint32_t rounds;
-    measure_spread seconds[LAB_WAYS];
-    double copy; /* seconds in which plain copies of such an image move account.bytes */
-} lab_result;
+/* Enters the errors of n x n numbers that should be these pairs of doubles. place[k] is where
+ * frequency k is on each axis; NULL: natural order. */
+void lab_compare(lab_part *to, const lab_complex *got, const double *want, uint32_t n,
+                 const uint32_t *place);
 
 typedef struct {
     const lab_transform *t;
@@ -69,7 +55,8 @@ typedef struct {
     double warm_up;
 } lab_request;
 
-/* Runs it; a result that is wrong is no failure: the errors say so. */
-bool lab_run(lab_result *to, const lab_request *r, err *e);
+/* Runs it and fills a row, all but its size and its device; a result that is wrong is no failure:
+ * the errors say so. */
+bool lab_run(lab_row *to, const lab_request *r, err *e);
 
 #endif

@@ -1,4 +1,4 @@
-#include "lab/lab_shaders.h"
+#include "lab/forms.h"
 
 /* clang-format off */
 static const uint32_t ct2_stages[] = {

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "lab/forms.h"
-#include "lab/lab_shaders.h"
 #include "shaders/lab/nabla.h"
 
 uint32_t nabla_each(nabla_line l) {

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "lab/forms.h"
-#include "lab/lab_shaders.h"
 #include "math/lengths.h"
 
 enum { COMPLEX = sizeof(lab_complex) };

@@ -2,7 +2,6 @@
  * here is how they are dispatched, and what that costs. */
 #include "base/number.h"
 #include "lab/forms.h"
-#include "lab/lab_shaders.h"
 
 enum { COMPLEX = sizeof(lab_complex), GROUP = 256 };
 

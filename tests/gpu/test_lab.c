@@ -50,11 +50,10 @@ static void the_reference_is_the_definition(void **state) {
         err e = {0};
         CHECK_OK(lab_truth_make(&t, n, threads, &e), e);
         double *want = calloc((size_t)n * n, 2 * sizeof *want);
-        for (size_t i = 0; i < (size_t)n * n; i++)
-            want[2 * i] = (double)t.image[i].re, want[2 * i + 1] = (double)t.image[i].im;
+        memcpy(want, t.value[LAB_BACKWARD], 2 * sizeof *want * n * n);
         define(want, n);
         for (size_t i = 0; i < 2 * (size_t)n * n; i++)
-            CHECK_LE(fabs(want[i] - t.spectrum[i]), 1e-12 * n);
+            CHECK_LE(fabs(want[i] - t.value[LAB_FORWARD][i]), 1e-12 * n);
         free(want);
         lab_truth_free(&t);
     }
@@ -72,14 +71,14 @@ static void check_all(uint32_t n, const lab_gpu *gpu) {
     CHECK_OK(lab_truth_make(&truth, n, threads, &e), e);
     for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) {
         const lab_transform *t = &LAB_TRANSFORMS[i];
-        lab_result r;
+        lab_row r;
         if (!t->takes(n) || (t->program && !gpu) || (t->length && t->length(n) != n)) continue;
         CHECK_OK(lab_run(&r, &(lab_request){.t = t, .truth = &truth, .gpu = gpu}, &e), e);
         for (int way = 0; way < LAB_WAYS; way++)
-            if (!(r.error[way].rms <= bound(t, n)) || !(r.error[way].worst <= 8 * bound(t, n)))
+            if (!(r.part[way].rms <= bound(t, n)) || !(r.part[way].worst <= 8 * bound(t, n)))
                 fail_msg("%s of %u, way %d: rms %g, worst %g, bound %g", t->name, n, way,
-                         r.error[way].rms, r.error[way].worst, bound(t, n));
-        assert_true(r.account.bytes >= 16ull * n * n);
+                         r.part[way].rms, r.part[way].worst, bound(t, n));
+        assert_true(r.all.bytes >= 16.0 * n * n);
     }
     lab_truth_free(&truth);
 }

@@ -23,42 +23,39 @@ static bool find_gpu(const engine_device **gpu, device_list *devices, const char
                            "unknown device '%s'; 'fftbloom devices' lists the devices", want);
 }
 
-static lab_bench_request lab_request_of(const cli *c) {
+static int bench_lab(cli *c, bool sea, text *out, err *e) {
     const settings *s = &c->s;
-    return (lab_bench_request){.sizes = settings_given(s, "size", FOR_BENCH) ? s->size : NULL,
-                               .algorithms = s->algorithm,
-                               .rounds = s->rounds,
-                               .warm_up = s->warm_up,
-                               .json = s->json,
-                               .plot = s->plot,
-                               .picture = s->output,
-                               .threads = c->threads};
+    device_list devices = {.threads = par_threads(c->threads)};
+    lab_bench_request r = {.sizes = settings_given(s, "size", FOR_BENCH) ? s->size : NULL,
+                           .algorithms = s->algorithm,
+                           .rounds = s->rounds,
+                           .warm_up = s->warm_up,
+                           .json = s->json,
+                           .sea = sea,
+                           .plot = s->plot,
+                           .picture = s->output,
+                           .threads = c->threads};
+    if (find_gpu(&r.gpu, &devices, s->bloom.device, e)) lab_bench(out, &r, e);
+    return 0;
 }
 
 int bench_fft(cli *c, text *out, err *e) {
-    device_list devices = {.threads = par_threads(c->threads)};
-    lab_bench_request r = lab_request_of(c);
-    if (find_gpu(&r.gpu, &devices, c->s.bloom.device, e)) lab_bench_fft(out, &r, e);
-    return 0;
+    return bench_lab(c, false, out, e);
 }
 
 int bench_ocean(cli *c, text *out, err *e) {
-    device_list devices = {.threads = par_threads(c->threads)};
-    lab_bench_request r = lab_request_of(c);
-    if (find_gpu(&r.gpu, &devices, c->s.bloom.device, e)) lab_bench_ocean(out, &r, e);
-    return 0;
+    return bench_lab(c, true, out, e);
 }
 
 bool bench_article(const bench_article_out *to, const article_request *ask, device_list *devices,
                    err *e) {
     article_request r = *ask;
-    article_row row[ARTICLE_ROWS];
+    lab_row row[ARTICLE_ROWS];
     if (!find_gpu(&r.device, devices, to->s->bloom.device, e)) return false;
     if (!r.device)
         return err_set(e, ERR_NO_DEVICE, "--engine article needs a GPU, or --device software");
     if (!article_compare(row, &r, e)) return false;
-    lab_table table = {ARTICLE_COLUMN, ARTICLE_COLUMNS, to->out, to->s->json ? to->json : NULL,
-                       !to->first};
-    article_show(&table, &r, row);
+    lab_table table = {LAB_ARTICLE_COLUMN, to->out, to->s->json ? to->json : NULL, !to->first};
+    for (int i = 0; i < ARTICLE_ROWS; i++) lab_table_row(&table, &row[i]);
     return true;
 }
