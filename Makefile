@@ -43,7 +43,7 @@ HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-pr
 # No path of this machine is in what is built: two builds are the same bytes. No product is fused
 # with a sum: all processors and compilers compute the same.
 PLACE  := -ffile-prefix-map=$(CURDIR)=.
-OPT    := $(PLACE) -ffp-contract=off $(if $(filter 0,$(SAN)),-O2 -g $(HARDEN),-O1 -g -fsanitize=$(if $(filter thread,$(SAN)),thread,address$(comma)undefined -fno-sanitize-recover=undefined) -fno-omit-frame-pointer) -fPIE
+OPT    := $(PLACE) -ffp-contract=off $(if $(filter 0,$(SAN)),-O2 -g $(HARDEN),-O1 -g -fsanitize=$(if $(filter thread,$(SAN)),thread,address$(comma)undefined -fno-sanitize-recover=undefined) -fno-omit-frame-pointer) -fPIC -fvisibility=hidden
 PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO)
 DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_LAB=$(LAB) -DWITH_SAN=$(if $(filter 0,$(SAN)),0,1)
 INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
@@ -62,9 +62,10 @@ ALL_CC := $(filter-out $(if $(filter 0,$(OPENEXR)),src/image/exr/exr_ilm.cc),$(c
 OBJ    := $(ALL_CC:src/%.cc=$(BUILD)/%.o) $(ALL_C:src/%.c=$(BUILD)/%.o)
 LIB    := $(BUILD)/libfftbloom.a
 PROG   := $(BUILD)/fftbloom
+SO     := $(BUILD)/libfftbloom.so.0
 
 .PHONY: all
-all: $(PROG)
+all: $(PROG) $(SO)
 
 # The log is one line a file. V=1 shows whole commands, make -s shows neither.
 Q   := $(if $(V),,@)
@@ -150,6 +151,12 @@ $(LIB): $(filter-out $(BUILD)/app/main.o,$(OBJ)) | $(KEEP)
 $(PROG): $(BUILD)/app/main.o $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LD_FLAGS) -o $@ $^ $(LIBS)
+
+# The shared library takes from the archive what its calls need, and shows these alone.
+$(SO): $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c)) $(LIB) src/lib/fftbloom.map
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(filter-out -pie,$(LD_FLAGS)) -shared -Wl,-soname,$(@F) -Wl,--version-script,src/lib/fftbloom.map \
+	    -Wl,--no-undefined -Wl,--as-needed -Wl,--gc-sections -o $@ $(filter-out %.map,$^) $(LIBS)
 
 -include $(OBJ:.o=.d) $(wildcard $(BUILD)/shaders/*.d $(BUILD)/shaders/lab/*.d) $(wildcard $(BUILD)/tests/*.d)
 

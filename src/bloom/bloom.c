@@ -62,6 +62,13 @@ bloom *bloom_open_on(const bloom_settings *s, const char *kernel, device_pool *d
     return b;
 }
 
+bloom *bloom_open_with(const bloom_settings *s, const kernel_source *kernel, device_pool *devices,
+                       err *e) {
+    bloom *b = new_bloom(s, device_pool_threads(devices), e);
+    if (b && !(b->session = session_open_with(&b->s, kernel, devices, e))) bloom_close(&b);
+    return b;
+}
+
 void bloom_close(bloom **pb) {
     bloom *b = *pb;
     if (!b) return;

@@ -24,6 +24,9 @@ bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err
  * it.
  */
 bloom *bloom_open_on(const bloom_settings *s, const char *kernel, device_pool *devices, err *e);
+/* Does so with a kernel that was read, which must outlive it, too. */
+bloom *bloom_open_with(const bloom_settings *s, const kernel_source *kernel, device_pool *devices,
+                       err *e);
 void bloom_close(bloom **b);
 /* Returns what is wrong with the kernel, in a few words, or "". Reports have it among the notes. */
 const char *bloom_kernel_faults(const bloom *b);

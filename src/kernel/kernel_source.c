@@ -83,10 +83,16 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
         return true;
     }
     image *img = image_load(path, &(image_limits){.side = PSF_SIDE}, threads, e);
-    bool ok = img ? take_planes(k, img, e) : err_in(e, "kernel");
+    bool ok = img ? kernel_source_image(k, path, img, e) : err_in(e, "kernel");
     image_free(&img);
-    if (!ok) kernel_source_free(k);
     return ok;
+}
+
+bool kernel_source_image(kernel_source *k, const char *name, const image *img, err *e) {
+    *k = (kernel_source){.path = name};
+    if (take_planes(k, img, e)) return true;
+    kernel_source_free(k);
+    return false;
 }
 
 void kernel_source_free(kernel_source *k) {

@@ -8,6 +8,7 @@
 
 #include "base/par.h"
 #include "colour/primaries.h"
+#include "image/image.h"
 #include "kernel/spectrum.h"
 #include "math/plan.h"
 
@@ -27,6 +28,8 @@ typedef struct {
  * the first part that has a single channel. An image without either is refused with the names of
  * its channels. */
 bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e);
+/* Does the same with an image in memory, which stays as it is; `name` is for messages. */
+bool kernel_source_image(kernel_source *k, const char *name, const image *img, err *e);
 void kernel_source_free(kernel_source *k);
 /* Returns the planes of a kernel that is not a spectrum. They belong to it. */
 psf_planes kernel_source_planes(const kernel_source *k);

@@ -1,0 +1,219 @@
+/* fftbloom.h - blooms linear images with a point spread function, with a promised error.
+ *
+ *     fb_context *c;  fb_kernel *k;  fb_session *s;  fb_error e;
+ *     if (fb_context_open(&c, NULL, &e) || fb_kernel_open(&k, c, "sunstar", &e) ||
+ *         fb_session_open(&s, k, NULL, &e)) ...                       e.text says why
+ *     fb_image i = {sizeof i, width, height, 3, in, out};
+ *     fb_bloom(s, &i, NULL, &e);
+ *
+ * A context has devices, threads, a budget of memory and a cache: most programs need one. A kernel
+ * is a point spread function, and never changes. A session is a kernel with settings; it keeps
+ * plans, spectra and buffers, and blooms any number of images of any sizes.
+ *
+ * Threads: every call may be made from any thread, and with the same handles at the same time. A
+ * session keeps its kernel, and a kernel its context, so they may be closed in any order, even
+ * while another thread is in a call with them: what that call uses goes when it returns. Only a
+ * call that begins after its handle was closed is a mistake. Callbacks must not call the library.
+ *
+ * Errors: a call returns FB_OK or another code, and fills *error where that is not NULL. A handle
+ * that could not be made is NULL. Out planes of an image that failed may be written in part.
+ *
+ * Structs: where the first member is `size`, set it to the size of the struct. Later versions only
+ * add members at the end, for which zero means what this version does. Strings are UTF-8, and are
+ * copied.
+ *
+ * This is a first version: the budget of memory holds for the whole process, and messages go to
+ * standard error. */
+#ifndef FFTBLOOM_H
+#define FFTBLOOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef FB_API
+#define FB_API __attribute__((visibility("default")))
+#endif
+
+/* --- errors ---------------------------------------------------------------------------------- */
+
+enum {
+    FB_OK = 0,
+    FB_BAD_ARGUMENT = 1, /* of a call: NULL, no pixels, planes that overlap, sizes of structs */
+    FB_BAD_SETTING = 2,  /* a value, or values that do not go together */
+    FB_BAD_DATA = 3,     /* the content of a file, a recipe or a kernel */
+    FB_BAD_PIXELS = 4,   /* NaN or infinite pixels, or results that `out` cannot hold */
+    FB_BROKEN = 5,       /* `verify` found a pixel that is off by more than the tolerance */
+    FB_NOT_FOUND = 6,    /* there is no such file or name */
+    FB_NO_DEVICE = 7,    /* no device can do the work */
+    FB_NO_MEMORY = 8,    /* the budget or the system has too little */
+    FB_IO = 9,           /* a file cannot be read or written */
+    FB_TRY_AGAIN = 10,   /* a device was lost, a disk is full */
+    FB_CANCELLED = 11,   /* fb_image.progress asked for it */
+    FB_INTERNAL = 12     /* a bug in this library; please report it */
+};
+
+typedef struct fb_error { /* never grows */
+    int32_t code;
+    char setting[60]; /* the member of fb_settings that is meant, such as "padding"; "": none */
+    char text[960];   /* a sentence, with the numbers */
+} fb_error;
+
+/* Returns the version of the library, such as "0.3.0". */
+FB_API const char *fb_version(void);
+
+/* --- context --------------------------------------------------------------------------------- */
+
+enum { FB_LOG_WARNING = 1, FB_LOG_NOTE = 2, FB_LOG_INFO = 3, FB_LOG_DEBUG = 4 };
+
+typedef struct fb_context fb_context;
+
+typedef struct fb_context_options { /* zeros are the defaults */
+    uint32_t size;
+    uint32_t threads;       /* that work at the same time; 0: as many as the process may use */
+    uint64_t memory;        /* the budget in bytes; 0: 80 % of what is available now */
+    uint64_t device_memory; /* of a GPU, in bytes; 0: what it has */
+    uint64_t cache_size;    /* bytes of spectra that the cache keeps; 0: 2e9 */
+    const char *device;     /* "auto" (or NULL), "cpu", "gpu", "software", an index, a UUID, or a
+                               part of a name */
+    const char *cache_dir;  /* a folder that keeps spectra, compiled shaders and made kernels, also
+                               for other programs; NULL: nothing is kept */
+    const char *kernels;    /* the folder of the shipped kernels; NULL: looked for beside the
+                               library */
+    /* Not used yet: */
+    void (*log)(void *user, int level, const char *text);
+    int32_t log_level;
+    uint32_t reserved; /* 0 */
+    void *(*alloc)(void *user, size_t bytes);
+    void (*release)(void *user, void *memory);
+    void *user;
+} fb_context_options;
+
+/* Opens a context; options NULL: the defaults. A device is opened by the call that first needs it.
+ */
+FB_API int32_t fb_context_open(fb_context **to, const fb_context_options *options, fb_error *error);
+FB_API void fb_context_close(fb_context *context);
+/* Returns how many bytes of the budget are in use. */
+FB_API uint64_t fb_context_used(const fb_context *context);
+
+/* --- planes ---------------------------------------------------------------------------------- */
+
+enum { FB_HALF = 1, FB_FLOAT = 2, FB_DOUBLE = 3 };
+
+/* One channel in the caller's memory, in rows from the top. Strides are in bytes, and may be below
+ * zero: pixel x, y is at data + x * pixel_stride + y * row_stride. Pixels of several channels are
+ * several planes, whose data lie a sample apart. */
+typedef struct fb_plane { /* never grows */
+    void *data;           /* of a plane that comes in, the library only reads it */
+    ptrdiff_t pixel_stride, row_stride;
+    int32_t type;      /* FB_HALF, FB_FLOAT, FB_DOUBLE */
+    uint32_t reserved; /* 0 */
+} fb_plane;
+
+/* --- kernel ---------------------------------------------------------------------------------- */
+
+typedef struct fb_kernel fb_kernel;
+
+/* Opens an image or a .spectrum file. */
+FB_API int32_t fb_kernel_open(fb_kernel **to, fb_context *context, const char *name,
+                              fb_error *error);
+/* Copies planes: 1 (grey) or 3 (R G B). */
+FB_API int32_t fb_kernel_copy(fb_kernel **to, fb_context *context, uint32_t width, uint32_t height,
+                              uint32_t channels, const fb_plane *planes, fb_error *error);
+FB_API void fb_kernel_close(fb_kernel *kernel);
+/* Fills in what is not NULL. */
+FB_API void fb_kernel_size(const fb_kernel *kernel, uint32_t *width, uint32_t *height,
+                           uint32_t *channels);
+/* Writes the taps into planes, as many as it has channels, before anything is scaled. */
+FB_API int32_t fb_kernel_taps(const fb_kernel *kernel, const fb_plane *planes, fb_error *error);
+/* --- session --------------------------------------------------------------------------------- */
+
+enum { FB_PADDING_MIRROR, FB_PADDING_ZERO, FB_PADDING_CLAMP, FB_PADDING_WRAP };
+enum { FB_NORMALIZE_LUMINANCE, FB_NORMALIZE_CHANNEL, FB_NORMALIZE_SUM, FB_NORMALIZE_NONE };
+enum { FB_CENTER_MIDDLE, FB_CENTER_PEAK, FB_CENTER_CENTROID, FB_CENTER_CORNER, FB_CENTER_AT };
+enum { FB_PRECISION_AUTO, FB_PRECISION_FLOAT32, FB_PRECISION_FLOAT64 };
+enum { FB_NAN_ERROR, FB_NAN_ZERO, FB_NAN_INTERPOLATE };
+enum { FB_OVERFLOW_CLAMP, FB_OVERFLOW_ERROR };
+enum { FB_ALPHA_KEEP, FB_ALPHA_CONVOLVE };
+
+typedef struct fb_session fb_session;
+
+/* The options of the program that have the same names, in docs/reference.md, say more. */
+typedef struct fb_settings {
+    uint32_t size;
+    uint32_t verify;        /* pixels to recompute by the definition; 0 */
+    double amount;          /* 0 to 1: the share of the light that the kernel spreads; 1 */
+    double tolerance;       /* the promised relative error of a pixel; 1e-3 */
+    double threshold, knee; /* only light above the threshold is spread, softly; 0: all of it is */
+    double kernel_scale;    /* 1 is one tap per pixel; 1 */
+    double center_x, center_y;    /* of FB_CENTER_AT: in taps from the upper left one */
+    int32_t kernel_center;        /* the tap that stays where it is */
+    int32_t normalize;            /* what of the kernel becomes 1 */
+    int32_t correlate;            /* 1: the kernel is turned by half a turn; 0 */
+    int32_t padding_x, padding_y; /* what is beyond the borders */
+    int32_t precision;            /* of the transform; AUTO: what the tolerance needs */
+    int32_t nan;                  /* what becomes of NaN and infinite pixels */
+    int32_t half_overflow;        /* what becomes of results that halfs cannot hold */
+    int32_t alpha;                /* whether the fourth channel is spread, too */
+    uint32_t reserved;            /* 0 */
+} fb_settings;
+
+/* Fills in the defaults, which are the first words above. size: sizeof(fb_settings). */
+FB_API void fb_settings_init(fb_settings *settings, uint32_t size);
+
+/* Opens a session; settings NULL: the defaults. */
+FB_API int32_t fb_session_open(fb_session **to, fb_kernel *kernel, const fb_settings *settings,
+                               fb_error *error);
+FB_API void fb_session_close(fb_session *session);
+
+/* --- images ---------------------------------------------------------------------------------- */
+
+typedef struct fb_image { /* zeros are the defaults */
+    uint32_t size;
+    uint32_t width, height; /* 1 to 65536 */
+    uint32_t channels;      /* 1 (grey), 3 (R G B) or 4 (R G B A) */
+    const fb_plane *in;     /* `channels` planes; linear light */
+    const fb_plane *out;    /* as many; may be those of `in`, and must not overlap else */
+    /* Not used yet: */
+    int (*progress)(void *user, double done);
+    void *user;
+} fb_image;
+
+typedef struct fb_report {
+    uint32_t size;
+    int32_t kept;        /* 1: the promise is kept */
+    double error;        /* no pixel is farther off than this, */
+    double allowed;      /* and the tolerance allows this much, in the channel that is nearest to
+                            breaking it */
+    double energy_in;    /* the sum of all pixels that are spread, of all channels, */
+    double energy_out;   /* and of the result */
+    uint64_t bad_pixels; /* NaN and infinite ones */
+    uint64_t clamped;    /* results that halfs could not hold */
+    double seconds;      /* of the call */
+    uint32_t attempts;   /* transforms until the promise was kept */
+    int32_t precision;   /* FB_PRECISION_FLOAT32 or _FLOAT64: of the last of them, */
+    char device[128];    /* and where it ran */
+    char note[256];      /* what else the user should know; "": nothing */
+} fb_report;
+
+/* Blooms an image; report may be NULL. Doubles are rounded to floats, as they come in. */
+FB_API int32_t fb_bloom(fb_session *session, const fb_image *image, fb_report *report,
+                        fb_error *error);
+/* Blooms `count` images, several at a time. reports: `count`, or NULL. Stops at the first failure,
+ * whose text has the number of the image. */
+FB_API int32_t fb_bloom_all(fb_session *session, const fb_image *images, size_t count,
+                            fb_report *reports, fb_error *error);
+/* Applies the transpose of what fb_bloom does: with A for fb_bloom, <A x, y> = <x, At y>. This is
+ * what deconvolution and learning need. A threshold has no transpose, and is refused. The image is
+ * held in one piece, with the reach of the kernel around it. */
+FB_API int32_t fb_apply_adjoint(fb_session *session, const fb_image *image, fb_report *report,
+                                fb_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

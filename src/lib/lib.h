@@ -1,0 +1,110 @@
+/* lib.h - the handles of fftbloom.h, and what the files of the library share. */
+#ifndef LIB_LIB_H
+#define LIB_LIB_H
+
+#include "bloom/bloom.h"
+#include "kernel/kernel_source.h"
+#include "lib/fftbloom.h"
+
+#include "math/border.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A handle is counted: by its owner until it is closed, by calls under way, and by handles made of
+ * it. The last one frees it. */
+struct fb_context {
+    atomic_uint users;
+    atomic_uint_fast64_t calls; /* begun: the older ones get help first */
+    bloom_settings base;        /* what sessions take over: device, cache, limits */
+    par *threads;
+    device_pool *devices;
+    char *device, *cache_dir, *kernels;
+};
+
+struct fb_kernel {
+    atomic_uint users;
+    fb_context *context;
+    char *name;
+    kernel_source source;
+};
+
+struct fb_session {
+    atomic_uint users;
+    fb_kernel *kernel;
+    fb_settings set;
+    bloom *bloom;
+    /* Made by the first call of fb_apply_adjoint; `lock` guards the making. */
+    pthread_mutex_t lock;
+    bloom *adjoint;
+    border_axis axis[PLAN_AXES]; /* where its image has a frame; no extents */
+};
+
+/* The context, kernel and session are const for those who use them, but for the counts. */
+void lib_context_give(fb_context *c);
+void lib_kernel_give(fb_kernel *k);
+void lib_session_give(fb_session *s);
+
+/* One call: the context that it works for, and what went wrong. */
+typedef struct {
+    fb_context *c;
+    fb_error *error;
+    err e;
+    bool data; /* what is refused is the content of a file or a recipe */
+} lib_call;
+
+/* Begins a call in a context, which must not be NULL, and keeps it for as long. Returns false in a
+ * callback. */
+bool lib_enter(lib_call *l, fb_context *c, fb_error *error);
+/* Ends it: fills *error, and returns the code. */
+int32_t lib_leave(lib_call *l);
+/* Does both for a call that is refused before it begins. */
+int32_t lib_refuse(fb_error *error, int32_t code, const char *sentence);
+
+/* Copies the caller's struct of any version into one of this; `from` begins with its size. */
+bool lib_struct(void *to, size_t own, const void *from, const char *what, err *e);
+
+/* --- planes: lib_pixels.c --------------------------------------------------------------------- */
+
+/* Checks planes that come in, or in which no two pixels may lie over each other. `what`: their
+ * name for sentences. */
+bool lib_planes_check(const fb_plane *p, uint32_t w, uint32_t h, uint32_t channels, bool out,
+                      const char *what, err *e);
+/* Returns whether two sets of planes may share memory. */
+bool lib_planes_touch(const fb_plane *a, const fb_plane *b, uint32_t w, uint32_t h,
+                      uint32_t channels);
+
+/* Some rows of packed planes of an image, and of the caller's. */
+typedef struct {
+    const fb_plane *plane; /* the caller's, */
+    const uint32_t *index; /* of which plane[index[c]] belongs to own[c] */
+    void *const *own;      /* NULL: not this one */
+    const pixel_type *type;
+    uint32_t w, row, rows, channels; /* row: the caller's first one */
+    bool out;                        /* from own to the caller's */
+    atomic_uint_fast64_t over; /* finite values that halfs cannot hold; they are cut to 65504 */
+} lib_rows;
+bool lib_rows_copy(lib_rows *r, par *threads, err *e);
+
+/* --- images: lib_bloom.c ---------------------------------------------------------------------- */
+
+enum { LIB_CHANNELS = 4 };
+
+/* One image on its way: the caller's planes, and a header for them. */
+typedef struct {
+    const fb_image *is;
+    par *threads;
+    bool floats; /* all channels become floats */
+    image_header head;
+    uint32_t index[LIB_CHANNELS]; /* of each channel of the header: the caller's plane */
+    uint64_t over;                /* finite values that planes of halfs could not hold */
+} lib_job;
+
+/* Fills all planes of an image with such a header from `in`; or `out` from them. */
+bool lib_job_rows(lib_job *j, const image *img, bool out, err *e);
+/* Does fb_apply_adjoint: lib_adjoint.c. */
+bool lib_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e);
+/* Returns the settings of a bloom. */
+bloom_settings lib_settings(const fb_context *c, const fb_settings *s);
+
+#endif

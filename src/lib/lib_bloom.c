@@ -1,0 +1,266 @@
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "lib/lib.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- the header ------------------------------------------------------------------------------- */
+
+static const char *name_of(uint32_t channels, uint32_t c) {
+    static const char *const NAME[] = {"R", "G", "B", "A"};
+    return channels == 1 ? "Y" : NAME[c];
+}
+
+/* Halfs stay halfs where they become halfs again. */
+static pixel_type type_of(const lib_job *j, uint32_t c) {
+    bool half = j->is->in[c].type == FB_HALF && j->is->out[c].type == FB_HALF;
+    return half && !j->floats ? PIXEL_HALF : PIXEL_FLOAT;
+}
+
+static bool make_header(lib_job *j, err *e) {
+    const fb_image *is = j->is;
+    image_part part = {.data = {0, 0, (int32_t)is->width - 1, (int32_t)is->height - 1},
+                       .aspect = 1};
+    part.display = part.data;
+    const image_header plain = {"exr", &part, 1};
+    if (!image_header_copy(&j->head, &plain, e)) return false;
+    for (uint32_t c = 0; c < is->channels; c++)
+        if (!image_add_channel(&j->head.part[0], name_of(is->channels, c), type_of(j, c), e))
+            return false;
+    for (uint32_t c = 0; c < is->channels; c++)
+        j->index[image_find_channel(&j->head.part[0], name_of(is->channels, c))] = c;
+    return true;
+}
+
+/* --- rows in and out -------------------------------------------------------------------------- */
+
+static bool copy_rows(lib_job *j, const image_part *p, void *const *plane, uint32_t row,
+                      uint32_t rows, bool out, err *e) {
+    pixel_type type[LIB_CHANNELS];
+    for (int c = 0; c < p->channels; c++) type[c] = p->channel[c].type;
+    lib_rows r = {.plane = out ? j->is->out : j->is->in,
+                  .index = j->index,
+                  .own = plane,
+                  .type = type,
+                  .w = j->is->width,
+                  .row = row,
+                  .rows = rows,
+                  .channels = j->is->channels,
+                  .out = out};
+    bool ok = lib_rows_copy(&r, j->threads, e);
+    j->over += r.over;
+    return ok;
+}
+
+static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[],
+                      err *e) {
+    lib_job *j = ctx;
+    return copy_rows(j, &j->head.part[part], plane, row, rows, false, e);
+}
+
+static uint32_t step_of(void *ctx, int part) {
+    (void)ctx, (void)part;
+    return 1;
+}
+
+static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
+    (void)part;
+    return copy_rows(ctx, b->is, b->plane, b->row, b->rows, true, e);
+}
+
+bool lib_job_rows(lib_job *j, const image *img, bool out, err *e) {
+    return copy_rows(j, &img->head.part[0], img->plane[0], 0, j->is->height, out, e);
+}
+
+/* --- blooming --------------------------------------------------------------------------------- */
+
+/* Blooms a copy of the pixels. */
+static bool bloom_whole(lib_job *j, const bloom *b, bloom_report *r, err *e) {
+    image *img = image_new_unset(&j->head, NULL, e);
+    bool ok = img && lib_job_rows(j, img, false, e) && bloom_image(b, img, r, e) &&
+              lib_job_rows(j, img, true, e);
+    image_free(&img);
+    return ok;
+}
+
+/* Blooms tile by tile, between the caller's planes. */
+static bool bloom_rows_of(lib_job *j, const bloom *b, bloom_report *r, err *e) {
+    const bloom_rows rows = {.in = {.ctx = j, .head = &j->head, .read = read_rows},
+                             .out = {.ctx = j, .step = step_of, .write = write_rows}};
+    if (lib_planes_touch(j->is->in, j->is->out, j->is->width, j->is->height, j->is->channels))
+        return err_set(e, ERR_MEMORY,
+                       "the image of %u x %u pixels needs more than the budget and is bloomed in "
+                       "tiles, for which `out` must not lie over `in`",
+                       j->is->width, j->is->height);
+    return bloom_tiled(b, &rows, r, e);
+}
+
+/* Returns whether the budget has room for the image in one piece. */
+static bool fits(const lib_job *j, const bloom *b) {
+    enum { PLANES = 3, SMALL = 16 };
+    uint64_t all = PLANES * image_bytes(&j->head.part[0]), limit = mem_limit();
+    return all <= limit / SMALL || all + bloom_whole_bytes(b, &j->head) <= limit;
+}
+
+static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, double seconds) {
+    const accuracy *m = &r->promise.method;
+    uint32_t size = to->size;
+    fb_report own = {.size = size,
+                     .kept = !r->groups || m->kept,
+                     .error = m->floor,
+                     .allowed = m->allowed,
+                     .bad_pixels = r->bad,
+                     .clamped = j->over,
+                     .seconds = seconds,
+                     .attempts = r->promise.attempts,
+                     .precision = m->precision == PRECISION_FLOAT64 ? FB_PRECISION_FLOAT64
+                                                                    : FB_PRECISION_FLOAT32};
+    for (uint32_t i = 0; i < r->ledger_rows; i++) {
+        own.energy_in += r->ledger[i].in;
+        own.energy_out += r->ledger[i].out;
+        own.clamped += r->ledger[i].overflow_pixels;
+    }
+    snprintf(own.device, sizeof own.device, "%.127s", r->device.name);
+    snprintf(own.note, sizeof own.note, "%.255s", r->notes ? r->note[0] : "");
+    memcpy(to, &own, size < sizeof own ? size : sizeof own);
+}
+
+static bool check_image(const fb_image *is, err *e) {
+    if (is->width < 1 || is->height < 1 || is->width > IMAGE_SIDE || is->height > IMAGE_SIDE)
+        return err_set(e, ERR_USAGE, "an image has 1 to %d pixels a side, not %u x %u", IMAGE_SIDE,
+                       is->width, is->height);
+    if (is->channels != 1 && is->channels != 3 && is->channels != 4)
+        return err_set(e, ERR_USAGE,
+                       "an image has 1, 3 or 4 channels, not %u; bloom others one by one",
+                       is->channels);
+    return lib_planes_check(is->in, is->width, is->height, is->channels, false, "in", e) &&
+           lib_planes_check(is->out, is->width, is->height, is->channels, true, "out", e);
+}
+
+static bool check_report(const fb_report *r, err *e) {
+    return !r || r->size >= sizeof *r ||
+           err_set(e, ERR_USAGE, "fb_report: its size is %u, and must be sizeof(fb_report), %zu",
+                   r->size, sizeof *r);
+}
+
+typedef bool way_fn(lib_job *j, fb_session *s, bloom_report *r, err *e);
+
+static bool bloom_it(lib_job *j, fb_session *s, bloom_report *r, err *e) {
+    return fits(j, s->bloom) ? bloom_whole(j, s->bloom, r, e) : bloom_rows_of(j, s->bloom, r, e);
+}
+
+/* Brings one image on its way. */
+static bool do_image(way_fn *way, fb_session *s, const fb_image *from, fb_report *report, err *e) {
+    fb_image is;
+    double start = clock_now();
+    if (!lib_struct(&is, sizeof is, from, "fb_image", e) || !check_report(report, e) ||
+        !check_image(&is, e))
+        return false;
+    lib_job j = {.is = &is, .threads = s->kernel->context->threads, .floats = way == lib_adjoint};
+    bloom_report *r = mem_new(1, sizeof *r, "a report", e);
+    bool ok = r && make_header(&j, e) && way(&j, s, r, e);
+    if (ok && j.over && s->set.half_overflow == FB_OVERFLOW_ERROR)
+        ok = err_set(e, ERR_BAD_PIXELS,
+                     "%" PRIu64 " values of the result are beyond 65504, the largest that half "
+                     "floats hold; half_overflow has to clamp them, or `out` to be float",
+                     j.over);
+    if (r && report) fill_report(report, &j, r, clock_now() - start);
+    image_header_free(&j.head);
+    mem_free(r);
+    return ok;
+}
+
+static int32_t call(way_fn *way, fb_session *s, const fb_image *is, fb_report *r, fb_error *error) {
+    lib_call l;
+    if (!s || !is) return lib_refuse(error, FB_BAD_ARGUMENT, "session or image is NULL");
+    if (!lib_enter(&l, s->kernel->context, error)) return lib_leave(&l);
+    atomic_fetch_add(&s->users, 1);
+    do_image(way, s, is, r, &l.e);
+    lib_session_give(s);
+    return lib_leave(&l);
+}
+
+int32_t fb_bloom(fb_session *session, const fb_image *is, fb_report *report, fb_error *error) {
+    return call(bloom_it, session, is, report, error);
+}
+
+int32_t fb_apply_adjoint(fb_session *session, const fb_image *is, fb_report *report,
+                         fb_error *error) {
+    return call(lib_adjoint, session, is, report, error);
+}
+
+/* --- many images ------------------------------------------------------------------------------ */
+
+/* Threads that take images one by one. */
+typedef struct {
+    fb_session *s;
+    const char *images;
+    char *reports;
+    size_t step, report_step, count;
+    atomic_size_t next;
+    atomic_bool stop;
+
+    pthread_mutex_t lock; /* guards the rest */
+    size_t failed;        /* the first of those that have failed */
+    err why;
+} batch;
+
+static void work_off(batch *b) {
+    for (size_t i; !b->stop && (i = atomic_fetch_add(&b->next, 1)) < b->count;) {
+        err e = {0};
+        fb_report *r = b->reports ? (fb_report *)(b->reports + i * b->report_step) : NULL;
+        if (do_image(bloom_it, b->s, (const fb_image *)(b->images + i * b->step), r, &e)) continue;
+        pthread_mutex_lock(&b->lock);
+        if (!b->stop || i < b->failed) b->failed = i, b->why = e;
+        b->stop = true;
+        pthread_mutex_unlock(&b->lock);
+    }
+}
+
+static void *batch_main(void *arg) {
+    batch *b = arg;
+    fb_context *c = b->s->kernel->context;
+    par_enter(c->threads, atomic_fetch_add(&c->calls, 1));
+    work_off(b);
+    par_leave(c->threads);
+    return NULL;
+}
+
+static void bloom_batch(batch *b, par *threads) {
+    enum { MOST = 64 };
+    pthread_t thread[MOST];
+    const size_t wanted = min_size(min_size(b->count, (size_t)par_threads(threads)), MOST);
+    size_t more = 0;
+    while (more + 1 < wanted && pthread_create(&thread[more], NULL, batch_main, b) == 0) more++;
+    work_off(b);
+    par_rest(threads);
+    for (size_t i = 0; i < more; i++) pthread_join(thread[i], NULL);
+    par_resume(threads);
+}
+
+int32_t fb_bloom_all(fb_session *session, const fb_image *images, size_t count, fb_report *reports,
+                     fb_error *error) {
+    lib_call l;
+    if (!session || (count && !images))
+        return lib_refuse(error, FB_BAD_ARGUMENT, "session or images is NULL");
+    if (!lib_enter(&l, session->kernel->context, error)) return lib_leave(&l);
+    atomic_fetch_add(&session->users, 1);
+    batch b = {.s = session,
+               .images = (const char *)images,
+               .reports = (char *)reports,
+               .step = count ? images[0].size : 0,
+               .report_step = count && reports ? reports[0].size : 0,
+               .count = count,
+               .lock = PTHREAD_MUTEX_INITIALIZER};
+    if (count) bloom_batch(&b, l.c->threads);
+    if (b.stop) {
+        l.e = b.why;
+        err_in(&l.e, "image %zu", b.failed);
+    }
+    pthread_mutex_destroy(&b.lock);
+    lib_session_give(session);
+    return lib_leave(&l);
+}

@@ -1,0 +1,136 @@
+#include "base/mem.h"
+#include "image/format.h"
+#include "lib/lib.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void lib_kernel_give(fb_kernel *k) {
+    if (!k || atomic_fetch_sub(&k->users, 1) != 1) return;
+    fb_context *c = k->context;
+    kernel_source_free(&k->source);
+    mem_free(k->name);
+    mem_free(k);
+    lib_context_give(c);
+}
+
+static fb_kernel *new_kernel(fb_context *c, const char *name, err *e) {
+    fb_kernel *k = mem_new(1, sizeof *k, "kernel", e);
+    if (!k) return NULL;
+    atomic_init(&k->users, 1);
+    k->context = c;
+    atomic_fetch_add(&c->users, 1);
+    if (!(k->name = mem_str(name, e))) lib_kernel_give(k), k = NULL;
+    return k;
+}
+
+/* Gives the kernel to the caller, or frees it. */
+static int32_t end_open(fb_kernel **to, fb_kernel *k, bool ok, lib_call *l) {
+    if (ok)
+        *to = k;
+    else
+        lib_kernel_give(k);
+    return lib_leave(l);
+}
+
+int32_t fb_kernel_open(fb_kernel **to, fb_context *context, const char *name, fb_error *error) {
+    lib_call l;
+    if (!to || !context || !name)
+        return lib_refuse(error, FB_BAD_ARGUMENT, "fb_kernel_open: an argument is NULL");
+    *to = NULL;
+    if (!lib_enter(&l, context, error)) return lib_leave(&l);
+    fb_kernel *k = new_kernel(context, name, &l.e);
+    bool ok = k && kernel_source_load(&k->source, k->name, context->threads, &l.e);
+    return end_open(to, k, ok, &l);
+}
+
+/* --- planes ----------------------------------------------------------------------------------- */
+
+static const pixel_type FLOATS[3] = {PIXEL_FLOAT, PIXEL_FLOAT, PIXEL_FLOAT};
+
+/* Makes an image of the caller's planes, all in floats. */
+static image *image_of(uint32_t w, uint32_t h, uint32_t channels, const fb_plane *planes,
+                       par *threads, err *e) {
+    static const char *const NAME[2][3] = {{"Y"}, {"R", "G", "B"}};
+    image_part part = {.data = {0, 0, (int32_t)w - 1, (int32_t)h - 1}, .aspect = 1};
+    part.display = part.data;
+    const image_header plain = {"exr", &part, 1};
+    image_header head;
+    if (!image_header_copy(&head, &plain, e)) return NULL;
+    bool ok = true;
+    for (uint32_t c = 0; ok && c < channels; c++)
+        ok = image_add_channel(&head.part[0], NAME[channels > 1][c], PIXEL_FLOAT, e);
+    image *img = ok ? image_new_unset(&head, NULL, e) : NULL;
+    image_header_free(&head);
+    uint32_t index[3];
+    for (uint32_t c = 0; img && c < channels; c++)
+        index[image_find_channel(&img->head.part[0], NAME[channels > 1][c])] = c;
+    if (!img) return NULL;
+    lib_rows r = {.plane = planes,
+                  .index = index,
+                  .own = img->plane[0],
+                  .type = FLOATS,
+                  .w = w,
+                  .rows = h,
+                  .channels = channels};
+    if (!lib_rows_copy(&r, threads, e)) image_free(&img);
+    return img;
+}
+
+int32_t fb_kernel_copy(fb_kernel **to, fb_context *context, uint32_t width, uint32_t height,
+                       uint32_t channels, const fb_plane *planes, fb_error *error) {
+    lib_call l;
+    if (!to || !context)
+        return lib_refuse(error, FB_BAD_ARGUMENT, "fb_kernel_copy: an argument is NULL");
+    *to = NULL;
+    if (!lib_enter(&l, context, error)) return lib_leave(&l);
+    bool ok = true;
+    if (width < 1 || height < 1 || width > PSF_SIDE || height > PSF_SIDE)
+        ok = err_set(&l.e, ERR_USAGE, "a kernel has 1 to %d taps a side, not %u x %u", PSF_SIDE,
+                     width, height);
+    else if (channels != 1 && channels != 3)
+        ok = err_set(&l.e, ERR_USAGE, "a kernel has 1 or 3 channels, not %u", channels);
+    ok = ok && lib_planes_check(planes, width, height, channels, false, "planes", &l.e);
+    fb_kernel *k = ok ? new_kernel(context, "planes", &l.e) : NULL;
+    image *img = k ? image_of(width, height, channels, planes, context->threads, &l.e) : NULL;
+    ok = img && kernel_source_image(&k->source, k->name, img, &l.e);
+    image_free(&img);
+    return end_open(to, k, ok, &l);
+}
+
+/* --- what it is ------------------------------------------------------------------------------- */
+
+void fb_kernel_close(fb_kernel *kernel) {
+    lib_kernel_give(kernel);
+}
+
+void fb_kernel_size(const fb_kernel *kernel, uint32_t *width, uint32_t *height,
+                    uint32_t *channels) {
+    const kernel_source *k = kernel ? &kernel->source : &(kernel_source){0};
+    const psf *ready = &k->ready.kernel;
+    if (width) *width = k->is_spectrum ? ready->w : k->w;
+    if (height) *height = k->is_spectrum ? ready->h : k->h;
+    if (channels) *channels = k->channels;
+}
+
+int32_t fb_kernel_taps(const fb_kernel *kernel, const fb_plane *planes, fb_error *error) {
+    lib_call l;
+    if (!kernel) return lib_refuse(error, FB_BAD_ARGUMENT, "fb_kernel_taps: kernel is NULL");
+    if (!lib_enter(&l, kernel->context, error)) return lib_leave(&l);
+    const kernel_source *k = &kernel->source;
+    static const uint32_t INDEX[3] = {0, 1, 2};
+    void *const own[3] = {k->plane[0], k->plane[1], k->plane[2]};
+    lib_rows r = {.plane = planes,
+                  .index = INDEX,
+                  .own = own,
+                  .type = FLOATS,
+                  .w = k->w,
+                  .rows = k->h,
+                  .channels = k->channels,
+                  .out = true};
+    if (k->is_spectrum)
+        err_set(&l.e, ERR_USAGE, "kernel '%s' is a spectrum, and has no taps to show", k->path);
+    else if (lib_planes_check(planes, k->w, k->h, k->channels, true, "planes", &l.e))
+        lib_rows_copy(&r, kernel->context->threads, &l.e);
+    return lib_leave(&l);
+}

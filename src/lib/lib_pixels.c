@@ -1,0 +1,175 @@
+#include "base/half.h"
+#include "base/number.h"
+#include "lib/lib.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- where planes are ------------------------------------------------------------------------- */
+
+static size_t sample_bytes(int32_t type) {
+    return type == FB_HALF ? 2 : type == FB_FLOAT ? 4 : type == FB_DOUBLE ? 8 : 0;
+}
+
+/* The bytes from `low` up to `high` hold all samples, counted from the plane's data. Returns false
+ * where that fits no memory. */
+static bool find_span(const fb_plane *p, uint32_t w, uint32_t h, int64_t *low, int64_t *high) {
+    int64_t x, y;
+    if (__builtin_mul_overflow((int64_t)p->pixel_stride, (int64_t)w - 1, &x) ||
+        __builtin_mul_overflow((int64_t)p->row_stride, (int64_t)h - 1, &y))
+        return false;
+    *low = *high = 0;
+    return !__builtin_add_overflow(min_i64(x, 0), min_i64(y, 0), low) &&
+           !__builtin_add_overflow(max_i64(x, 0), max_i64(y, 0), high) &&
+           !__builtin_add_overflow(*high, (int64_t)sample_bytes(p->type), high) &&
+           *low > -(INT64_MAX / 4) && *high < INT64_MAX / 4;
+}
+
+/* Returns whether the samples of a plane lie apart: those of a row, and then the rows, or the other
+ * way around. Other orders are taken for a mistake. */
+static bool lies_apart(const fb_plane *p, uint32_t w, uint32_t h) {
+    const int64_t size = (int64_t)sample_bytes(p->type), x = llabs((long long)p->pixel_stride),
+                  y = llabs((long long)p->row_stride);
+    bool rows = (w == 1 || x >= size) && (h == 1 || y >= x * (w - 1) + size);
+    bool columns = (h == 1 || y >= size) && (w == 1 || x >= y * (h - 1) + size);
+    return rows || columns;
+}
+
+/* Returns whether planes of the same strides lie between each other, as channels of pixels do: all
+ * samples of one have the same place in cells that follow each other without a break, or in the
+ * first cells of each row. */
+static bool interleave(const fb_plane *a, const fb_plane *b, uint32_t w, uint32_t h) {
+    if (a->pixel_stride != b->pixel_stride || a->row_stride != b->row_stride) return false;
+    const int64_t x = llabs((long long)a->pixel_stride), y = llabs((long long)a->row_stride);
+    const bool rows = x < y && x;
+    const int64_t cell = rows ? x : y, line = rows ? y : x, cells = rows ? w : h;
+    if (!cell || !line) return false;
+    const fb_plane *first = (uintptr_t)a->data < (uintptr_t)b->data ? a : b;
+    const fb_plane *second = first == a ? b : a;
+    const int64_t d = (int64_t)((uintptr_t)second->data - (uintptr_t)first->data) % line;
+    if (line % cell != 0 && (d >= cell || cell * cells > line)) return false;
+    return d % cell >= (int64_t)sample_bytes(first->type) &&
+           d % cell + (int64_t)sample_bytes(second->type) <= cell;
+}
+
+static bool share_memory(const fb_plane *a, const fb_plane *b, uint32_t w, uint32_t h) {
+    int64_t la, ha, lb, hb;
+    if (!find_span(a, w, h, &la, &ha) || !find_span(b, w, h, &lb, &hb)) return true;
+    int64_t at = (int64_t)(uintptr_t)a->data, bt = (int64_t)(uintptr_t)b->data;
+    return at + la < bt + hb && bt + lb < at + ha && !interleave(a, b, w, h);
+}
+
+bool lib_planes_touch(const fb_plane *a, const fb_plane *b, uint32_t w, uint32_t h,
+                      uint32_t channels) {
+    for (uint32_t i = 0; i < channels * channels; i++)
+        if (share_memory(&a[i / channels], &b[i % channels], w, h)) return true;
+    return false;
+}
+
+bool lib_planes_check(const fb_plane *p, uint32_t w, uint32_t h, uint32_t channels, bool out,
+                      const char *what, err *e) {
+    if (!p) return err_set(e, ERR_USAGE, "%s is NULL", what);
+    for (uint32_t c = 0; c < channels; c++) {
+        int64_t low, high;
+        if (!p[c].data) return err_set(e, ERR_USAGE, "%s: data of plane %u is NULL", what, c);
+        if (!sample_bytes(p[c].type))
+            return err_set(e, ERR_USAGE, "%s: plane %u has the type %d; it can be 1 to 3", what, c,
+                           p[c].type);
+        if (p[c].reserved)
+            return err_set(e, ERR_USAGE, "%s: `reserved` of plane %u is not 0", what, c);
+        if (!find_span(&p[c], w, h, &low, &high))
+            return err_set(e, ERR_USAGE,
+                           "%s: with strides of %lld and %lld bytes, plane %u of %u x %u pixels "
+                           "fits no memory",
+                           what, (long long)p[c].pixel_stride, (long long)p[c].row_stride, c, w, h);
+        if (out && !lies_apart(&p[c], w, h))
+            return err_set(e, ERR_USAGE,
+                           "%s: with strides of %lld and %lld bytes, pixels of plane %u lie over "
+                           "each other",
+                           what, (long long)p[c].pixel_stride, (long long)p[c].row_stride, c);
+        for (uint32_t other = 0; out && other < c; other++)
+            if (share_memory(&p[c], &p[other], w, h))
+                return err_set(e, ERR_USAGE, "%s: planes %u and %u lie over each other", what,
+                               other, c);
+    }
+    return true;
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+static void copy_samples(char *to, ptrdiff_t step, const char *from, ptrdiff_t from_step,
+                         uint32_t n, size_t bytes) {
+    if (step == (ptrdiff_t)bytes && from_step == step) {
+        memcpy(to, from, n * bytes);
+    } else if (bytes == 2) {
+        for (uint32_t i = 0; i < n; i++, to += step, from += from_step) memcpy(to, from, 2);
+    } else if (bytes == 4) {
+        for (uint32_t i = 0; i < n; i++, to += step, from += from_step) memcpy(to, from, 4);
+    } else {
+        for (uint32_t i = 0; i < n; i++, to += step, from += from_step) memcpy(to, from, 8);
+    }
+}
+
+/* Brings a row of the caller's into a row of floats. */
+static void read_floats(float *to, const fb_plane *p, const char *from, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++, from += p->pixel_stride) {
+        uint16_t half;
+        double wide;
+        if (p->type == FB_HALF) {
+            memcpy(&half, from, sizeof half);
+            to[i] = half_to_float(half);
+        } else {
+            memcpy(&wide, from, sizeof wide);
+            to[i] = (float)wide;
+        }
+    }
+}
+
+/* Brings a row of floats to the caller; returns how many did not fit halfs. */
+static uint64_t write_floats(const fb_plane *p, char *to, const float *from, uint32_t n) {
+    uint64_t over = 0;
+    for (uint32_t i = 0; i < n; i++, to += p->pixel_stride) {
+        if (p->type == FB_DOUBLE) {
+            memcpy(to, &(double){(double)from[i]}, sizeof(double));
+        } else {
+            float v = from[i];
+            bool beyond = isfinite(v) && fabsf(v) > HALF_MAX;
+            over += beyond;
+            uint16_t half = half_from_float(beyond ? copysignf(HALF_MAX, v) : v);
+            memcpy(to, &half, sizeof half);
+        }
+    }
+    return over;
+}
+
+enum { STRIP = 16 };
+
+static bool copy_strip(void *ctx, size_t index, int worker, err *e) {
+    lib_rows *r = ctx;
+    (void)worker, (void)e;
+    uint32_t y = (uint32_t)index * STRIP, end = min_u32(y + STRIP, r->rows);
+    for (; y < end; y++)
+        for (uint32_t c = 0; c < r->channels; c++) {
+            const fb_plane *p = &r->plane[r->index[c]];
+            if (!r->own[c]) continue;
+            const size_t bytes = pixel_bytes(r->type[c]);
+            const ptrdiff_t step = (ptrdiff_t)bytes;
+            char *own = (char *)r->own[c] + (size_t)y * r->w * bytes;
+            char *at = (char *)p->data + (ptrdiff_t)(r->row + y) * p->row_stride;
+            bool same = (r->type[c] == PIXEL_HALF) == (p->type == FB_HALF) && p->type != FB_DOUBLE;
+            if (same && r->out)
+                copy_samples(at, p->pixel_stride, own, step, r->w, bytes);
+            else if (same)
+                copy_samples(own, step, at, p->pixel_stride, r->w, bytes);
+            else if (r->out)
+                atomic_fetch_add(&r->over, write_floats(p, at, (float *)own, r->w));
+            else
+                read_floats((float *)own, p, at, r->w);
+        }
+    return true;
+}
+
+bool lib_rows_copy(lib_rows *r, par *threads, err *e) {
+    return par_for(threads, ceil_div_u32(r->rows, STRIP), copy_strip, r, e);
+}

@@ -1,0 +1,116 @@
+#include "base/mem.h"
+#include "lib/lib.h"
+
+#include <math.h>
+#include <string.h>
+
+void fb_settings_init(fb_settings *settings, uint32_t size) {
+    const fb_settings preset = {.size = size, .amount = 1, .tolerance = 1e-3, .kernel_scale = 1};
+    if (!settings) return;
+    memset(settings, 0, size);
+    memcpy(settings, &preset, size < sizeof preset ? size : sizeof preset);
+}
+
+/* --- checking --------------------------------------------------------------------------------- */
+
+static bool check_number(const char *name, double v, double low, double high, err *e) {
+    return (v >= low && v <= high) ||
+           err_set(e, ERR_CONFIG, "%s is %g; it can be %g to %g", name, v, low, high);
+}
+
+static bool check_word(const char *name, int32_t v, int32_t last, err *e) {
+    return (v >= 0 && v <= last) ||
+           err_set(e, ERR_CONFIG, "%s is %d; it can be 0 to %d", name, v, last);
+}
+
+static bool check(const fb_settings *s, err *e) {
+    return check_number("amount", s->amount, 0, 1, e) &&
+           check_number("tolerance", s->tolerance, 1e-9, 1, e) &&
+           check_number("threshold", s->threshold, 0, 3.4e38, e) &&
+           check_number("knee", s->knee, 0, 3.4e38, e) &&
+           check_number("kernel_scale", s->kernel_scale, 1e-3, 1000, e) &&
+           check_number("center_x", s->center_x, 0, PSF_SIDE, e) &&
+           check_number("center_y", s->center_y, 0, PSF_SIDE, e) &&
+           check_word("kernel_center", s->kernel_center, FB_CENTER_AT, e) &&
+           check_word("normalize", s->normalize, FB_NORMALIZE_NONE, e) &&
+           check_word("correlate", s->correlate, 1, e) &&
+           check_word("padding_x", s->padding_x, FB_PADDING_WRAP, e) &&
+           check_word("padding_y", s->padding_y, FB_PADDING_WRAP, e) &&
+           check_word("precision", s->precision, FB_PRECISION_FLOAT64, e) &&
+           check_word("nan", s->nan, FB_NAN_INTERPOLATE, e) &&
+           check_word("half_overflow", s->half_overflow, FB_OVERFLOW_ERROR, e) &&
+           check_word("alpha", s->alpha, FB_ALPHA_CONVOLVE, e) &&
+           (!s->reserved || err_set(e, ERR_USAGE, "fb_settings: `reserved` is not 0"));
+}
+
+bloom_settings lib_settings(const fb_context *c, const fb_settings *s) {
+    static const plan_border BORDER[] = {BORDER_MIRROR, BORDER_ZERO, BORDER_CLAMP, BORDER_WRAP};
+    static const psf_normalize NORMALIZE[] = {PSF_LUMINANCE, PSF_PER_CHANNEL, PSF_SUM, PSF_NONE};
+    static const psf_center CENTER[] = {PSF_MIDDLE, PSF_PEAK, PSF_CENTROID, PSF_CORNER, PSF_AT};
+    static const plan_precision PRECISION[] = {PRECISION_AUTO, PRECISION_FLOAT32,
+                                               PRECISION_FLOAT64};
+    static const bloom_nan BAD[] = {NAN_ERROR, NAN_ZERO, NAN_INTERPOLATE};
+    bloom_settings b = c->base;
+    b.border[PLAN_X] = BORDER[s->padding_x];
+    b.border[PLAN_Y] = BORDER[s->padding_y];
+    b.precision = PRECISION[s->precision];
+    b.kernel = (psf_options){.normalize = NORMALIZE[s->normalize],
+                             .center = CENTER[s->kernel_center],
+                             .at = {s->center_x, s->center_y},
+                             .correlate = s->correlate,
+                             .size = s->kernel_scale};
+    b.sharpen = 1 - s->amount;
+    b.tolerance = s->tolerance;
+    b.verify = s->verify;
+    b.threshold = s->threshold;
+    b.knee = s->knee;
+    b.nan = BAD[s->nan];
+    b.half_overflow = s->half_overflow == FB_OVERFLOW_ERROR ? OVERFLOW_ERROR : OVERFLOW_CLAMP;
+    b.alpha = s->alpha == FB_ALPHA_CONVOLVE ? ALPHA_CONVOLVE : ALPHA_KEEP;
+    return b;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+void lib_session_give(fb_session *s) {
+    if (!s || atomic_fetch_sub(&s->users, 1) != 1) return;
+    fb_kernel *k = s->kernel;
+    bloom_close(&s->bloom);
+    bloom_close(&s->adjoint);
+    pthread_mutex_destroy(&s->lock);
+    mem_free(s);
+    lib_kernel_give(k);
+}
+
+int32_t fb_session_open(fb_session **to, fb_kernel *kernel, const fb_settings *settings,
+                        fb_error *error) {
+    lib_call l;
+    fb_settings set;
+    if (!to || !kernel)
+        return lib_refuse(error, FB_BAD_ARGUMENT, "fb_session_open: an argument is NULL");
+    *to = NULL;
+    fb_context *c = kernel->context;
+    if (!lib_enter(&l, c, error)) return lib_leave(&l);
+    fb_settings_init(&set, sizeof set);
+    bool ok = (!settings || lib_struct(&set, sizeof set, settings, "fb_settings", &l.e)) &&
+              check(&set, &l.e);
+    fb_session *s = ok ? mem_new(1, sizeof *s, "session", &l.e) : NULL;
+    if (s) {
+        const bloom_settings b = lib_settings(c, &set);
+        atomic_init(&s->users, 1);
+        atomic_fetch_add(&kernel->users, 1);
+        s->kernel = kernel;
+        s->set = set;
+        pthread_mutex_init(&s->lock, NULL);
+        s->bloom = bloom_open_with(&b, &kernel->source, c->devices, &l.e);
+        if (s->bloom)
+            *to = s;
+        else
+            lib_session_give(s);
+    }
+    return lib_leave(&l);
+}
+
+void fb_session_close(fb_session *session) {
+    lib_session_give(session);
+}
