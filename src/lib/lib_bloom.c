@@ -95,7 +95,7 @@ static bool bloom_rows_of(lib_job *j, const bloom *b, bloom_report *r, err *e) {
                        "the image of %u x %u pixels needs more than the budget and is bloomed in "
                        "tiles, for which `out` must not lie over `in`",
                        j->is->width, j->is->height);
-    return bloom_tiled(b, &rows, r, e);
+    return bloom_run(b, &rows, r, e);
 }
 
 /* Returns whether the budget has room for the image in one piece. */
