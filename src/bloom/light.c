@@ -49,7 +49,8 @@ static bool scan_excess(light *l, const view *v, err *e) {
 static void find_dark(light *l, const view *v) {
     for (uint32_t c = 0; c < v->channels; c++) {
         const scan_channel *in = &l->scanned.channel[c];
-        l->dark[c] = v->dark ? v->dark[c] : accuracy_dark(in);
+        bool halfs = bloom_stores_halfs(v->s, v->floats, v->type[c]);
+        l->dark[c] = v->dark ? v->dark[c] : accuracy_dark(in, halfs);
         l->signs[c] = !v->size->nonnegative[c] || in->least < 0;
     }
 }

@@ -32,7 +32,7 @@ static void free_kernel(whole_kernel *k) {
 /* What is known of a channel so far. */
 typedef struct {
     scan_channel seen; /* without blocks */
-    uint64_t count[SCAN_BINS];
+    uint64_t count[SCAN_BINS], below[SCAN_BINS];
     double spread, spilled; /* sums of what is spread, and of what of it leaves the image, net */
 } channel_sums;
 
@@ -87,7 +87,10 @@ static void add_scan(channel_sums *to, const scan_channel *from) {
     s->squares += from->squares;
     s->least = fminf(s->least, from->least);
     s->greatest = fmaxf(s->greatest, from->greatest);
-    for (int b = 0; b < SCAN_BINS; b++) s->count[b] += from->count[b];
+    for (int b = 0; b < SCAN_BINS; b++) {
+        s->count[b] += from->count[b];
+        s->below[b] += from->below[b];
+    }
 }
 
 static void enter_bad(part_measured *to, const part_plan *p, const part_group *g, const scan *s,
@@ -148,7 +151,9 @@ static part_seen seen_of(const measuring *m, const part_group *g, uint32_t c) {
     const scan_channel *in = &is->seen;
     const kernel_tail *tail = &m->kernel.tail;
     uint32_t kernel = tail_kernel(tail, c);
-    part_seen to = {.dark = accuracy_dark(in),
+    const part_job *j = m->p->j;
+    bool halfs = bloom_stores_halfs(j->s, j->floats, m->p->channel[g->first + c].type);
+    part_seen to = {.dark = accuracy_dark(in, halfs),
                     .row = {.in = in->sum,
                             .gained = is->spread * (tail->sum[kernel] - 1),
                             .spilled = is->spilled,
@@ -231,6 +236,7 @@ static bool read_once(part_measured *to, const part_plan *p, err *e) {
         sums[c].seen.least = INFINITY;
         sums[c].seen.greatest = -INFINITY;
         sums[c].seen.count = sums[c].count;
+        sums[c].seen.below = sums[c].below;
     }
     for (int i = 0; ok && i < p->m.groups;) {
         measuring m = {.p = p, .to = to, .from = i, .sums = sums};

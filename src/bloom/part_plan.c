@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-static pixel_type becomes(const bloom_settings *s, bool floats, pixel_type t) {
-    if (floats) return PIXEL_FLOAT;
-    return s->half && t == PIXEL_FLOAT ? PIXEL_HALF : t;
-}
-
 bool part_header(image_part *p, const bloom_settings *s, bool floats, err *e) {
     layer_map m = {0};
     text names = {0}; /* of the channels to add: a new one moves the others */
@@ -16,7 +11,7 @@ bool part_header(image_part *p, const bloom_settings *s, bool floats, err *e) {
     for (int i = 0; ok && i < m.groups; i++)
         for (uint32_t c = 0; c < part_channels(s, &m.group[i]); c++) {
             image_channel *is = &p->channel[part_channel_of(&m.group[i], c)];
-            is->type = becomes(s, floats, is->type);
+            is->type = bloom_stored(s, floats, is->type);
             if (part_emits(s))
                 text_add(&names, "%c%s.%s\n", '0' + is->type, s->emit_layer, is->name);
         }
@@ -90,7 +85,8 @@ static bool make_group(part_group *to, part_plan *p, const layer_group *g, err *
     for (uint32_t c = 0; c < to->count; c++) {
         int index = part_channel_of(g, c);
         pixel_type type = p->p->channel[index].type;
-        p->channel[p->channels++] = (part_channel){index, type, becomes(s, p->j->floats, type)};
+        p->channel[p->channels++] =
+            (part_channel){index, type, bloom_stored(s, p->j->floats, type)};
     }
     return layer_light_of(&to->light, s, p->p, g, e) &&
            (!to->light.mask[0] ||

@@ -3,6 +3,7 @@
 #define BLOOM_SETTINGS_H
 
 #include "colour/space.h"
+#include "image/image.h"
 #include "kernel/kernel_source.h"
 #include "kernel/spectrum.h"
 #include "math/plan.h"
@@ -49,6 +50,17 @@ typedef struct {
 } bloom_settings;
 
 void bloom_defaults(bloom_settings *s);
+
+/* Returns the type in which a channel of light is stored. floats: values were beyond halfs, and the
+ * image is made again. */
+static inline pixel_type bloom_stored(const bloom_settings *s, bool floats, pixel_type came) {
+    if (floats) return PIXEL_FLOAT;
+    return s->half && came == PIXEL_FLOAT ? PIXEL_HALF : came;
+}
+/* Returns whether it is stored in halfs, whatever its values. */
+static inline bool bloom_stores_halfs(const bloom_settings *s, bool floats, pixel_type came) {
+    return bloom_stored(s, floats, came) == PIXEL_HALF && s->half_overflow != OVERFLOW_FLOAT;
+}
 
 /* Returns how these settings use the kernel. */
 kernel_use bloom_kernel_use(const bloom_settings *s);

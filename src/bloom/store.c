@@ -27,8 +27,7 @@ static bool choose_types(pixel_type to[VIEW_CHANNELS], group_made *made, const v
                          const outcome *o, err *e) {
     made->channels = v->channels;
     for (uint32_t c = 0; c < v->channels; c++) {
-        to[c] = v->s->half && v->type[c] == PIXEL_FLOAT ? PIXEL_HALF : v->type[c];
-        if (v->floats) to[c] = PIXEL_FLOAT;
+        to[c] = bloom_stored(v->s, v->floats, v->type[c]);
         if (to[c] != PIXEL_HALF || !o->stats[c].over) continue;
         made->over += o->stats[c].over;
         made->largest = fmaxf(made->largest, o->stats[c].largest);

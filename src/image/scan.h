@@ -6,8 +6,8 @@
  * pixel as 0, so the extremes of a plane with bad pixels are not those of its good ones. It knows
  * nothing of colour or of kernels.
  *
- * A histogram bin holds an eighth of an octave: bin b goes from scan_bin_floor(b) to
- * scan_bin_floor(b + 1). Bin 0 is zero and what is below 2^-129. */
+ * A histogram bin holds an eighth of what lies between powers of two: bin b goes from
+ * scan_bin_floor(b) to scan_bin_floor(b + 1). Bin 0 is zero and what is smaller than 2^-129. */
 #ifndef IMAGE_SCAN_H
 #define IMAGE_SCAN_H
 
@@ -25,7 +25,9 @@ typedef struct {
     uint64_t pixels, bad;
     double sum, squares;
     float least, greatest;
-    uint64_t *count; /* SCAN_BINS: pixels by magnitude; NULL: no histogram */
+    /* SCAN_BINS each: pixels by magnitude, and those of them that are below zero. NULL: no
+     * histogram. */
+    uint64_t *count, *below;
 } scan_channel;
 
 enum { SCAN_CHANNELS = 16 };
@@ -52,8 +54,9 @@ void scan_free(scan *s);
 float scan_bin_floor(uint32_t bin);
 /* Returns the bin of a value. */
 uint32_t scan_bin(float v);
-/* Returns the median magnitude of the pixels that are not 0, to a sixteenth of an octave. Returns 0
- * if all pixels are 0, or if there is no histogram. */
-double scan_median(const scan_channel *c);
+/* Returns the number of pixels that are not 0. `count` is a histogram of a channel, or NULL. */
+uint64_t scan_count(const uint64_t *count);
+/* Returns the median of their magnitudes, to 6.1 per cent; 0 if there are none. */
+double scan_median(const uint64_t *count);
 
 #endif

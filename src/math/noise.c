@@ -40,15 +40,71 @@ noise_tail noise_tail_of(const noise_taps *k) {
     return t;
 }
 
+/* Sums of magnitudes, and of their squares. */
+typedef struct {
+    double sum, squares;
+} amount;
+
+/* Returns bounds on the sums of any n pixels: of the n brightest ones, each as bright as its bin
+ * allows. */
+static amount brightest(const scan_channel *c, double n, double top) {
+    amount a = {0};
+    if (!c->count) return (amount){n * top, n * top * top};
+    for (uint32_t b = scan_bin((float)top) + 1; n > 0 && b-- > 0;) {
+        double some = fmin(n, (double)c->count[b]), v = fmin(top, (double)scan_bin_floor(b + 1));
+        a.sum += some * v;
+        a.squares += some * v * v;
+        n -= some;
+    }
+    return a;
+}
+
+/* Returns bounds on the sums of all pixels, each once. */
+static amount all_of(const scan_channel *c) {
+    amount a = {c->least >= 0 ? c->sum : sqrt((double)c->pixels * c->squares), c->squares};
+    double below = 0; /* sum of the magnitudes of what is below zero */
+    for (uint32_t b = 0; c->least < 0 && c->below && b < SCAN_BINS; b++)
+        below += (double)c->below[b] * fmin((double)scan_bin_floor(b + 1), -(double)c->least);
+    if (c->least < 0 && c->below) a.sum = fmin(a.sum, c->sum + 2 * below);
+    double rounded = 1e-5 * sqrt((double)c->pixels * c->squares); /* the sums were */
+    return (amount){a.sum + rounded, a.squares * (1 + 1e-5)};
+}
+
+/* Returns the same of all that the circle holds: beside the image, along it, above it and in its
+ * corners, a border shows pixels again, each a certain number of times at most. */
+static amount shown_of(const scan_channel *c, const border_axis axis[PLAN_AXES], double points,
+                       double top) {
+    double places[PLAN_AXES], times[PLAN_AXES], most = 1;
+    for (int i = 0; i < PLAN_AXES; i++) {
+        const border_axis *b = &axis[i];
+        times[i] = (double)border_most(b) - 1;
+        places[i] = times[i] > 0 ? (double)b->before + b->after : 0;
+        most *= times[i] + 1;
+    }
+    const double again[][2] = {{places[0] * axis[1].extent, times[0]},
+                               {places[1] * axis[0].extent, times[1]},
+                               {places[0] * places[1], times[0] * times[1]}};
+    amount all = all_of(c), a = all;
+    for (int i = 0; i < 3; i++) {
+        double n = fmin(again[i][0], points - (double)c->pixels);
+        if (!(n > 0)) continue;
+        amount more = brightest(c, ceil(n / again[i][1]), top);
+        a.sum += again[i][1] * more.sum;
+        a.squares += again[i][1] * more.squares;
+    }
+    return (amount){fmin(fmin(a.sum, most * all.sum), top * points),
+                    fmin(fmin(a.squares, most * all.squares), top * top * points)};
+}
+
 /* docs/math.md, "What is known of e before it is made". */
-noise_load noise_load_bound(const scan_channel *c, const noise_tail *k, double shown,
-                            double points) {
+noise_load noise_load_bound(const scan_channel *c, const noise_tail *k,
+                            const border_axis axis[PLAN_AXES], double points) {
     double top = fmax(fabs((double)c->least), fabs((double)c->greatest));
-    double light = c->least >= 0 ? c->sum : sqrt((double)c->pixels * c->squares);
-    light = fmin(shown * light * (1 + 1e-5), top * points); /* sums were rounded */
-    double input = sqrt(fmin(shown * c->squares * (1 + 1e-5), top * top * points));
+    amount shown = shown_of(c, axis, points, top);
+    double light = shown.sum, input = sqrt(shown.squares);
     double peak = fmin(top * k->sum, light * k->peak), gain = fmax(1, k->sum);
     double places = fmax(0, points - (double)c->pixels);
+    double below = fmax(0, -(double)c->least) * (2 * k->sum + k->centre);
     return (noise_load){.norm = fmin(input * k->sum, light * k->norm),
                         .peak = peak,
                         .alias = fmin(top * k->alias_sum, light * k->alias_peak),
@@ -56,7 +112,8 @@ noise_load noise_load_bound(const scan_channel *c, const noise_tail *k, double s
                         .total = light * gain,
                         .input = input,
                         .gain = gain,
-                        .own = input * k->norm};
+                        .own = input * k->norm,
+                        .cancel = k->signs ? peak : fmin(peak, below)};
 }
 
 noise_load noise_load_known(const noise_load *bound, double inside) {
@@ -97,7 +154,7 @@ double noise_floor(const noise_transform *t, const noise_load *load, int exponen
     if (!(ldexp(largest(t, load), exponent) < NUMBERS[t->precision].largest)) return INFINITY;
     double spread = SPREAD * deviations(t->points) * sqrt(fmax(1, log2(t->points))) * load->norm /
                     sqrt(t->points);
-    double ghosts = (t->signs ? GHOST + OWN + 1 : GHOST) * load->peak;
+    double ghosts = GHOST * load->peak + (OWN + 1) * load->cancel;
     double flushed = smallest * t->points * (ldexp(load->gain, -exponent) + load->input);
     double alias = t->precision == PRECISION_FLOAT64 ? 0 : load->alias;
     return unit * (spread + ghosts) + alias + flushed;

@@ -12,6 +12,7 @@
 #define MATH_NOISE_H
 
 #include "image/scan.h"
+#include "math/border.h"
 #include "math/plan.h"
 
 #include <stdbool.h>
@@ -20,6 +21,8 @@
 typedef struct {
     double sum, norm, peak;       /* of |tap|, of squares (root), largest |tap| */
     double alias_sum, alias_peak; /* of what a resampled spectrum makes of them elsewhere */
+    double centre;                /* |the centre tap| */
+    bool signs;                   /* a tap or the centre is below zero */
 } noise_tail;
 
 /* What a transform carries: its result on the whole circle, also at places that are no pixels. */
@@ -32,13 +35,13 @@ typedef struct {
     double input;   /* root of the sum of squares of the input */
     double gain;    /* the larger of 1 and the tail's sum */
     double own;     /* norm of what the way there rounds and the kernel then cancels */
+    double cancel;  /* bound on how much larger than a pixel the sum of its terms' magnitudes is */
 } noise_load;
 
 /* How it is transformed. */
 typedef struct {
     plan_precision precision;
     double points; /* L1 * L2 */
-    bool signs;    /* image or kernel has numbers below zero: terms may cancel */
 } noise_transform;
 
 /* The taps of a kernel as they lie in memory. */
@@ -51,13 +54,13 @@ typedef struct {
     const double *alias_x, *alias_y;
 } noise_taps;
 
-/* Returns the sums of all taps but the centre's. */
+/* Returns the sums of all taps but the centre's, and no centre. */
 noise_tail noise_tail_of(const noise_taps *k);
 
-/* Returns an upper bound on what a plane makes, for any arrangement of its pixels. `shown` is at
- * how many places a border may show a pixel, its own included; `points` as in noise_transform. */
-noise_load noise_load_bound(const scan_channel *c, const noise_tail *k, double shown,
-                            double points);
+/* Returns an upper bound on what a plane makes, for any arrangement of its pixels. `points` as in
+ * noise_transform. It is nearer where the channel has a histogram. */
+noise_load noise_load_bound(const scan_channel *c, const noise_tail *k,
+                            const border_axis axis[PLAN_AXES], double points);
 
 /* Returns the same where the norm of the result inside the image is known. What is outside counts
  * with a bound. */

@@ -236,7 +236,7 @@ static void run(engine *g, void *plane) {
 static scan scan_of(const float *v) {
     const void *list = v;
     pixel_type type = PIXEL_FLOAT;
-    scan_request r = {W, H, 1, &list, &type, false};
+    scan_request r = {W, H, 1, &list, &type, true};
     scan s;
     err e = {0};
     CHECK_OK(scan_make(&s, &r, make_threads(), &e), e);
@@ -299,12 +299,9 @@ static void run_scene(int i, const char *where, const runner *r, uint32_t runner
     for (uint32_t j = 0; j < W * H; j++) truth[j] = scene[j];
     run(exact, truth);
     scan s = scan_of(scene);
-    double shown = 1, points = (double)r->p.axis[0].length * r->p.axis[1].length;
-    for (uint32_t a = 0; a < 2; a++) {
-        border_axis axis = border_of(&r->p.ask, a);
-        shown *= border_most(&axis);
-    }
-    noise_load bound = noise_load_bound(&s.channel[0], tail, shown, points);
+    double points = (double)r->p.axis[0].length * r->p.axis[1].length;
+    const border_axis axis[] = {border_of(&r->p.ask, 0), border_of(&r->p.ask, 1)};
+    noise_load bound = noise_load_bound(&s.channel[0], tail, axis, points);
     double squares = 0;
     for (uint32_t j = 0; j < W * H; j++) squares += truth[j] * truth[j];
     noise_load load = noise_load_known(&bound, sqrt(squares));
@@ -315,7 +312,7 @@ static void run_scene(int i, const char *where, const runner *r, uint32_t runner
         char what[128];
         snprintf(what, sizeof what, "%.8s: %s, %s", r[k].d->name, SCENE[i].name, where);
         compare(what, got, truth,
-                noise_floor(&(noise_transform){PRECISION_FLOAT32, points, false}, &load, 0),
+                noise_floor(&(noise_transform){PRECISION_FLOAT32, points}, &load, 0),
                 SCENE[i].near);
     }
 }
@@ -379,8 +376,7 @@ static void tails_by_hand(void **state) {
     assert_true(t.alias_sum == 0 && t.alias_peak == 0);
 }
 
-static const noise_transform FLOATS = {PRECISION_FLOAT32, 1e6, false},
-                             DOUBLES = {PRECISION_FLOAT64, 1e6, false};
+static const noise_transform FLOATS = {PRECISION_FLOAT32, 1e6}, DOUBLES = {PRECISION_FLOAT64, 1e6};
 
 /* Sums beyond the largest float cannot be done in float32, unless they are scaled. */
 static void what_overflows_has_no_floor(void **state) {
@@ -413,7 +409,7 @@ static void every_magnitude_finds_an_exponent(void **state) {
     for (int i = -149; i <= 127; i++) {
         double peak = ldexp(1, i), points = 1 << 22;
         noise_load l = {.norm = peak * 2048, .peak = peak, .total = peak * points, .gain = 1};
-        noise_transform t = {PRECISION_FLOAT32, points, false};
+        noise_transform t = {PRECISION_FLOAT32, points};
         int e = noise_exponent(&t, &l);
         assert_true(e >= NOISE_LOW && e <= NOISE_HIGH);
         double floor = noise_floor(&t, &l, e);

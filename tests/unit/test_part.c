@@ -137,7 +137,7 @@ static double dark_of(const image *img, int c) {
     const scan_request r = {
         .w = (uint32_t)n, .h = 1, .channels = 1, .plane = &plane, .type = &type, .histogram = true};
     CHECK_OK(scan_make(&s, &r, make_threads(), &e), e);
-    double dark = accuracy_dark(&s.channel[0]);
+    double dark = accuracy_dark(&s.channel[0], type == PIXEL_HALF);
     scan_free(&s);
     return dark;
 }

@@ -143,8 +143,16 @@ static void half_dark(const plane *p) {
         p->v[i] = (float)((i % p->w < p->w / 2 ? v : dark) * (0.5 + chance()));
     if (one_of(2)) *somewhere(p) = (float)decades(3, 8);
 }
+static void grain_below_black(const plane *p) {
+    double v = decades(-3, 3), part = decades(-5, -1);
+    for (uint32_t i = 0; i < p->w * p->h; i++)
+        p->v[i] = (float)(v * (pow(chance(), 3) + part * (both_signs() + both_signs())));
+}
 static void some_below_zero(const plane *p) {
-    noise(p);
+    if (one_of(2))
+        grain_below_black(p);
+    else
+        noise(p);
     for (uint32_t n = between(1, 20); n--;) *somewhere(p) *= -1;
     if (one_of(2)) *somewhere(p) *= 1e6f;
 }
@@ -503,16 +511,27 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The median magnitude of what is not 0, as which all below 2^-129 counts. */
-static double median_of(const float *v, size_t n) {
-    float *list = malloc(n * sizeof *list), median = 0;
+/* The number of values v that are not 0, as which all smaller than 2^-129 counts, and the median of
+ * their magnitudes; `below`: of those below zero alone. */
+static size_t median_of(double *median, const float *v, size_t n, bool below) {
+    float *list = malloc(n * sizeof *list);
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
-        if (fabsf(v[i]) >= 0x1p-129f) list[count++] = fabsf(v[i]);
+        if (fabsf(v[i]) >= 0x1p-129f && (!below || v[i] < 0)) list[count++] = fabsf(v[i]);
     qsort(list, count, sizeof *list, by_size);
-    if (count) median = list[(count - 1) / 2];
+    *median = count ? (double)list[(count - 1) / 2] : 0;
     free(list);
-    return (double)median;
+    return count;
+}
+
+/* What is dark, as docs/math.md has it. The program tells medians to 6.1 per cent. */
+static double dark_of(const float *v, size_t n, bool halfs) {
+    double median, noise;
+    size_t all = median_of(&median, v, n, false), below = median_of(&noise, v, n, true);
+    double dark = 1e-4 * median;
+    if (100 * below >= all && noise > dark) dark = noise < 1e-2 * median ? noise : 1e-2 * median;
+    dark *= 1.061;
+    return halfs && dark < 0x1p-24 ? 0x1p-24 : dark;
 }
 
 /* What storing may change on top of the promise. */
@@ -525,8 +544,7 @@ static bool compare(const trial *t, const char *name, const float *in, const flo
                     pixel_type type, const double *want, double noise, const accuracy *a) {
     size_t n = (size_t)t->w * t->h, bad_promise = 0, bad_noise = 0, worst = 0;
     double tolerance = t->s.tolerance, most = 0, most_noise = 0;
-    /* The program tells the median to a sixteenth of an octave. */
-    double dark = 1e-4 * median_of(in, n) * exp2(1.01 / 16), relative = accuracy_relative(a);
+    double dark = dark_of(in, n, type == PIXEL_HALF), relative = accuracy_relative(a);
     for (size_t i = 0; i < n; i++) {
         double is = (double)got[i], size = fabs(want[i]), stored = rounding_of(type, want[i]);
         double should = type == PIXEL_HALF ? fmax(-65504, fmin(65504, want[i])) : want[i];

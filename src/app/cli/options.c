@@ -256,7 +256,13 @@ const option OPTIONS[] = {
      .help = "Arithmetic of the transforms; auto takes the cheapest that meets the tolerance."},
     {"tolerance", OPTION_FLOAT, SECTION_ACCURACY, IMAGE, AT(bloom.tolerance), .rank = RANK_EXPERT,
      .value = "E", .min = 1e-12, .max = 1, .preset = "1e-3",
-     .help = "Allowed relative error of pixels above 1e-4 of the image's median."},
+     .help =
+         "Allowed relative error of pixels above 1e-4 of their channel's median; darker ones may "
+         "be off by as much as a pixel of that size.",
+     .about =
+         "Where one pixel in a hundred is below zero, these are taken to be noise, and a pixel "
+         "is dark below their median size, up to 1e-2 of the channel's median. In halfs it is "
+         "dark below 2^-24, too (docs/math.md, \"What is dark\")."},
     {"verify", OPTION_INT, SECTION_ACCURACY, FOR_APPLY | FOR_CASE, AT(bloom.verify),
      .rank = RANK_EXPERT, .value = "N", .min = 0, .max = 1e6, .preset = "0",
      .help = "Recompute N random pixels and the N worst ones directly in double precision; exit "

@@ -3,8 +3,16 @@
 #include <math.h>
 #include <stdio.h>
 
-double accuracy_dark(const scan_channel *c) {
-    return ACCURACY_DARK * scan_median(c);
+/* Pixels below zero are common where one in this many is, and noise is at most this part of the
+ * median. */
+enum { COMMON = 100 };
+static const double NOISE_MOST = 1e-2;
+
+double accuracy_dark(const scan_channel *c, bool halfs) {
+    double median = scan_median(c->count), dark = ACCURACY_DARK * median;
+    if (COMMON * scan_count(c->below) >= scan_count(c->count))
+        dark = fmax(dark, fmin(scan_median(c->below), NOISE_MOST * median));
+    return halfs ? fmax(dark, 0x1p-24) : dark;
 }
 
 /* The last pass adds a few terms up in doubles. */
@@ -12,15 +20,13 @@ double accuracy_relative(const accuracy *a) {
     return noise_relative(a->precision) + 0x1p-50;
 }
 
-static noise_transform transform_of(const accuracy *a, const accuracy_facts *f, uint32_t c) {
-    return (noise_transform){a->precision, f->points, f->signs[c]};
+static noise_transform transform_of(const accuracy *a, const accuracy_facts *f) {
+    return (noise_transform){a->precision, f->points};
 }
 
 /* Returns a bound on what the transform carries of channel c. */
 static noise_load bound_of(const accuracy_facts *f, uint32_t c) {
-    double shown = (double)border_most(&f->tail->axis[PLAN_X]) *
-                   (double)border_most(&f->tail->axis[PLAN_Y]);
-    return noise_load_bound(&f->scanned->channel[c], &f->sums[c], shown, f->points);
+    return noise_load_bound(&f->scanned->channel[c], &f->sums[c], f->tail->axis, f->points);
 }
 
 /* Returns the part of what is allowed that is used. */
@@ -63,7 +69,7 @@ static guess guess_of(const accuracy_facts *f, uint32_t c) {
     /* How many pixels have the light, and how many of them light a pixel of the glare. */
     double lit = in->squares > 0 ? in->sum * in->sum / in->squares : 0;
     double reach = k->norm > 0 ? k->sum * k->sum / (k->norm * k->norm) : 0;
-    double usual = 2 * in->count[0] > in->pixels ? 0 : scan_median(in);
+    double usual = 2 * in->count[0] > in->pixels ? 0 : scan_median(in->count);
     bool even = lit * reach > GUESS_EVEN * pixels;
     double glare = k->sum * (even ? mean : fmin(mean, usual)) / GUESS_DARKER;
     guess g = {.norm = k->norm * sqrt(in->squares)};
@@ -77,7 +83,7 @@ static guess guess_of(const accuracy_facts *f, uint32_t c) {
 static accuracy forecast(plan_precision precision, const accuracy_facts *f) {
     accuracy a = {.precision = precision};
     for (uint32_t c = 0; c < f->tail->channels; c++) {
-        noise_transform t = transform_of(&a, f, c);
+        noise_transform t = transform_of(&a, f);
         guess g = guess_of(f, c);
         noise_load bound = bound_of(f, c), load = noise_load_known(&bound, g.norm);
         a.exponent[c] = noise_exponent(&t, &bound);
@@ -97,7 +103,7 @@ void accuracy_choose(accuracy *to, const accuracy_facts *f) {
 
 void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measured *m) {
     for (uint32_t c = 0; c < f->tail->channels; c++) {
-        noise_transform t = transform_of(a, f, c);
+        noise_transform t = transform_of(a, f);
         noise_load bound = bound_of(f, c), load = noise_load_known(&bound, m[c].norm);
         double floor = isfinite(m[c].norm) ? noise_floor(&t, &load, a->exponent[c]) : INFINITY;
         /* Glare fades gradually: where some pixels are darker than `dark`, others are likely to be

@@ -1,8 +1,10 @@
 /* accuracy.h - whether a result keeps its promise: in floats, or else in doubles.
  *
- * The promise: |error| <= tolerance * max(|pixel|, dark), where dark is 1e-4 of the median of the
- * channel's pixels that are not zero; the rounding of what is stored comes on top. How wrong a
- * pixel can be is predicted by math/noise.h.
+ * The promise: |error| <= tolerance * max(|pixel|, dark); the rounding of what is stored comes on
+ * top. Dark is 1e-4 of the median of the channel's pixels that are not zero, or more: the median
+ * size of its pixels below zero where these are common, as they are noise, but at most 1e-2 of the
+ * median; and a half's smallest step where halfs are stored. docs/math.md, "What is dark", argues
+ * this. How wrong a pixel can be is predicted by math/noise.h.
  *
  * Before the transform the precision is chosen from what a scan of the image knows: docs/math.md,
  * "Floats or doubles". After it the result is judged by what was measured. Nothing here touches a
@@ -12,7 +14,7 @@
 
 #include "bloom/promise/tail.h"
 
-#define ACCURACY_DARK 1e-4 /* of the median: darker pixels are promised no relative error */
+#define ACCURACY_DARK 1e-4 /* of the median */
 
 /* Per channel, what a result turned out to be. */
 typedef struct {
@@ -53,8 +55,9 @@ void accuracy_choose(accuracy *to, const accuracy_facts *f);
 /* Judges what came out: sets floor, allowed, darkest, channel, error and kept. */
 void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measured *m);
 
-/* Returns the magnitude below which a pixel's error is not relative to the pixel any more. */
-double accuracy_dark(const scan_channel *c);
+/* Returns the magnitude below which a pixel's error is not relative to the pixel any more. halfs:
+ * the channel is stored in halfs. */
+double accuracy_dark(const scan_channel *c, bool halfs);
 
 /* Returns the part of the error that grows with the pixel. */
 double accuracy_relative(const accuracy *a);

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "kernel/spectrum.h"
 
+#include <math.h>
 #include <string.h>
 
 bool tail_make(kernel_tail *out, const tail_request *r, err *e) {
@@ -57,7 +58,10 @@ noise_tail tail_sums(const kernel_tail *t, uint32_t c) {
                           .scale = t->scale[tail_kernel(t, c)],
                           .alias_x = t->alias[PLAN_X],
                           .alias_y = t->alias[PLAN_Y]};
-    return noise_tail_of(&k);
+    noise_tail sums = noise_tail_of(&k);
+    sums.centre = fabs(t->centre[tail_kernel(t, c)]);
+    sums.signs = !tail_is_nonnegative(t, c);
+    return sums;
 }
 
 bool tail_is_nonnegative(const kernel_tail *t, uint32_t c) {
