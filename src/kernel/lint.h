@@ -1,6 +1,6 @@
 /* lint.h - measures a kernel before it is used: `fftbloom kernel check`.
  *
- * The module gives numbers only; kernel_words.c decides which of them deserve a warning, and in
+ * The module gives numbers only; lint_words.c decides which of them deserve a warning, and in
  * what words. It sees taps, not files: whether a kernel came from an 8-bit picture or from half
  * floats is found in the values. All sums are in double, over all channels unless they are per
  * channel. */

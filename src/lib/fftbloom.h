@@ -117,8 +117,11 @@ typedef struct fb_plane { /* never grows */
 
 typedef struct fb_kernel fb_kernel;
 
-/* Opens an image or a .spectrum file. */
+/* Opens an image, a .spectrum file, or a shipped kernel by its name. */
 FB_API int32_t fb_kernel_open(fb_kernel **to, fb_context *context, const char *name,
+                              fb_error *error);
+/* Makes a kernel by a recipe (docs/kernels.md), such as {"model": "aperture", "blades": 7}. */
+FB_API int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json,
                               fb_error *error);
 /* Copies planes: 1 (grey) or 3 (R G B). */
 FB_API int32_t fb_kernel_copy(fb_kernel **to, fb_context *context, uint32_t width, uint32_t height,
@@ -129,6 +132,10 @@ FB_API void fb_kernel_size(const fb_kernel *kernel, uint32_t *width, uint32_t *h
                            uint32_t *channels);
 /* Writes the taps into planes, as many as it has channels, before anything is scaled. */
 FB_API int32_t fb_kernel_taps(const fb_kernel *kernel, const fb_plane *planes, fb_error *error);
+/* Writes what the linter finds into `to`, a sentence a line, cut to fit into `room` bytes with a
+ * zero at the end; "": nothing. It names options of the program where a setting can help. */
+FB_API int32_t fb_kernel_check(const fb_kernel *kernel, char *to, size_t room, fb_error *error);
+
 /* --- session --------------------------------------------------------------------------------- */
 
 enum { FB_PADDING_MIRROR, FB_PADDING_ZERO, FB_PADDING_CLAMP, FB_PADDING_WRAP };

@@ -1,9 +1,13 @@
 #include "base/mem.h"
-#include "image/format.h"
+#include "kernel/lint_words.h"
+#include "kernel/make/kernel_recipe.h"
+#include "kernel/make/shelf.h"
 #include "lib/lib.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 void lib_kernel_give(fb_kernel *k) {
     if (!k || atomic_fetch_sub(&k->users, 1) != 1) return;
@@ -33,15 +37,76 @@ static int32_t end_open(fb_kernel **to, fb_kernel *k, bool ok, lib_call *l) {
     return lib_leave(l);
 }
 
+/* --- names and recipes ------------------------------------------------------------------------ */
+
+/* Makes the kernel of a recipe: of a file, or of its text. */
+static bool make(fb_kernel *k, const char *path, const char *json, err *e) {
+    par *threads = k->context->threads;
+    kernel_recipe r = {0};
+    float *plane[MODEL_CHANNELS] = {0};
+    uint32_t channels = 0;
+    image *img = NULL;
+    bool ok = (path ? kernel_recipe_file(&r, path, threads, e)
+                    : kernel_recipe_text(&r, json, threads, e)) &&
+              kernel_recipe_make(plane, &channels, &r, threads, e) &&
+              (img = kernel_recipe_image(plane, channels, &r, e)) &&
+              kernel_source_image(&k->source, k->name, img, e);
+    image_free(&img);
+    for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[c]);
+    kernel_recipe_free(&r);
+    return ok;
+}
+
+/* Finds the folder of the shipped kernels: that of the context, or one near this library. */
+static bool find_shelf(char to[SHELF_PATH], const fb_context *c) {
+    Dl_info here;
+    if (c->kernels) return snprintf(to, SHELF_PATH, "%s", c->kernels) < SHELF_PATH;
+    return dladdr((void *)(uintptr_t)fb_kernel_open, &here) && shelf_near(to, here.dli_fname);
+}
+
+/* Finds the file of a name. A shipped recipe is made and kept where there is a cache; *recipe: it
+ * is to be made here. */
+static bool find(char to[SHELF_PATH], bool *recipe, const fb_context *c, const char *name, err *e) {
+    char folder[SHELF_PATH], from[SHELF_PATH];
+    bool there;
+    if (!shelf_is_name(name) || access(name, F_OK) == 0)
+        return snprintf(to, SHELF_PATH, "%s", name) < SHELF_PATH ||
+               err_set(e, ERR_NO_INPUT, "the name of the kernel is too long: '%.80s...'", name);
+    bool any = find_shelf(folder, c);
+    if (!any || !shelf_find(to, folder, name))
+        return shelf_no_such(name, any ? folder : NULL, "", e);
+    *recipe = shelf_is_recipe(to) && !c->cache_dir;
+    if (!shelf_is_recipe(to) || *recipe) return true;
+    snprintf(from, sizeof from, "%s", to);
+    const shelf_places in = {.cache = c->cache_dir};
+    return shelf_entry(to, from, 1, &in, &there, e) &&
+           (there || shelf_make(to, from, 1, c->threads, e));
+}
+
 int32_t fb_kernel_open(fb_kernel **to, fb_context *context, const char *name, fb_error *error) {
     lib_call l;
     if (!to || !context || !name)
         return lib_refuse(error, FB_BAD_ARGUMENT, "fb_kernel_open: an argument is NULL");
     *to = NULL;
     if (!lib_enter(&l, context, error)) return lib_leave(&l);
-    fb_kernel *k = new_kernel(context, name, &l.e);
-    bool ok = k && kernel_source_load(&k->source, k->name, context->threads, &l.e);
+    char path[SHELF_PATH];
+    bool recipe = false;
+    fb_kernel *k = find(path, &recipe, context, name, &l.e) ? new_kernel(context, path, &l.e)
+                                                            : NULL;
+    bool ok = k && (recipe ? make(k, path, NULL, &l.e)
+                           : kernel_source_load(&k->source, k->name, context->threads, &l.e));
     return end_open(to, k, ok, &l);
+}
+
+int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json, fb_error *error) {
+    lib_call l;
+    if (!to || !context || !json)
+        return lib_refuse(error, FB_BAD_ARGUMENT, "fb_kernel_make: an argument is NULL");
+    *to = NULL;
+    if (!lib_enter(&l, context, error)) return lib_leave(&l);
+    l.data = true;
+    fb_kernel *k = new_kernel(context, "recipe", &l.e);
+    return end_open(to, k, k && make(k, NULL, json, &l.e), &l);
 }
 
 /* --- planes ----------------------------------------------------------------------------------- */
@@ -132,5 +197,28 @@ int32_t fb_kernel_taps(const fb_kernel *kernel, const fb_plane *planes, fb_error
         err_set(&l.e, ERR_USAGE, "kernel '%s' is a spectrum, and has no taps to show", k->path);
     else if (lib_planes_check(planes, k->w, k->h, k->channels, true, "planes", &l.e))
         lib_rows_copy(&r, kernel->context->threads, &l.e);
+    return lib_leave(&l);
+}
+
+int32_t fb_kernel_check(const fb_kernel *kernel, char *to, size_t room, fb_error *error) {
+    lib_call l;
+    lint found;
+    if (!kernel || !to || !room)
+        return lib_refuse(error, FB_BAD_ARGUMENT, "fb_kernel_check: an argument is NULL or 0");
+    *to = 0;
+    if (!lib_enter(&l, kernel->context, error)) return lib_leave(&l);
+    const psf_planes taps = kernel_source_planes(&kernel->source);
+    if (kernel->source.is_spectrum)
+        err_set(&l.e, ERR_USAGE, "kernel '%s' is a spectrum, and has no taps to check",
+                kernel->name);
+    else if (lint_kernel(&found, &taps, &l.e)) {
+        kernel_finding all[KERNEL_FINDINGS];
+        int n = kernel_findings(all, &found);
+        size_t used = 0;
+        for (int i = 0; i < n && used < room; i++)
+            if (all[i].warning)
+                used += (size_t)snprintf(to + used, room - used, "%s%s", used ? "\n" : "",
+                                         all[i].words);
+    }
     return lib_leave(&l);
 }

@@ -1,5 +1,5 @@
 /* The strict JSON reader: what it takes, what it refuses and where. */
-#include "app/cli/json.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "unit/check.h"
 

@@ -343,6 +343,44 @@ static void bad_kernels_are_refused(void **state) {
     fb_session_close(NULL);
 }
 
+/* --- names and recipes ------------------------------------------------------------------------ */
+
+static void kernels_are_made(void **state) {
+    (void)state;
+    fb_context *c;
+    fb_kernel *k;
+    fb_error e;
+    char words[2000];
+    uint32_t w, h, channels;
+    const fb_context_options o = {.size = sizeof o, .device = "cpu", .kernels = "kernels"};
+    assert_int_equal(fb_context_open(&c, &o, &e), FB_OK);
+    if (fb_kernel_make(&k, c, "{\"model\": \"disc\", \"radius\": 9, \"taps\": 33}", &e))
+        fail_msg("%s", e.text);
+    fb_kernel_size(k, &w, &h, &channels);
+    assert_true(w == 33 && h == 33 && channels == 1);
+    assert_int_equal(fb_kernel_check(k, words, sizeof words, &e), FB_OK);
+    assert_string_equal(words, "");
+    fb_kernel_close(k);
+    const char *const bad[] = {"",
+                               "{",
+                               "[]",
+                               "{}",
+                               "{\"model\": \"none\"}",
+                               "{\"model\": \"disc\", \"radius\": -1}",
+                               "{\"model\": \"disc\", \"taps\": 1e9}"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(fb_kernel_make(&k, c, bad[i], &e), FB_BAD_DATA);
+        assert_null(k);
+    }
+    if (fb_kernel_open(&k, c, "star", &e)) fail_msg("%s", e.text);
+    assert_int_equal(fb_kernel_check(k, words, 20, &e), FB_OK);
+    assert_true(strlen(words) < 20);
+    fb_kernel_close(k);
+    assert_int_equal(fb_kernel_open(&k, c, "sta", &e), FB_NOT_FOUND);
+    assert_non_null(strstr(e.text, "did you mean 'star'?"));
+    fb_context_close(c);
+}
+
 /* --- threads ---------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -409,6 +447,7 @@ int main(void) {
         cmocka_unit_test(the_adjoint_is_one),      cmocka_unit_test(layouts_are_one),
         cmocka_unit_test(bad_images_are_refused),  cmocka_unit_test(bad_settings_are_named),
         cmocka_unit_test(bad_kernels_are_refused), cmocka_unit_test(threads_share_handles),
+        cmocka_unit_test(kernels_are_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* The linter of kernels: each figure against what the kernel was built to have, each rule against a
  * kernel that breaks it and one that does not. */
-#include "app/kernel/kernel_words.h"
 #include "base/mem.h"
+#include "kernel/lint_words.h"
 #include "kernel/make/model.h"
 #include "unit/check.h"
 #include "unit/make_image.h"

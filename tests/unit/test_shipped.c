@@ -1,9 +1,9 @@
 /* The shipped recipes, by what a person sees in them: each kernel blooms a white lamp of 4 x 4
  * pixels whose light is 32000 times white. A step is the first of 8 bits in sRGB, 3e-4 of white.
  * They are made at half of their size; SHIPPED_SCALE=1 takes another, which takes longer. */
-#include "app/cli/kernel_recipe.h"
 #include "base/mem.h"
 #include "kernel/lint.h"
+#include "kernel/make/kernel_recipe.h"
 #include "unit/check.h"
 
 #include <glob.h>

@@ -8,9 +8,9 @@
 #ifndef APP_CONFIG_H
 #define APP_CONFIG_H
 
-#include "app/cli/json.h"
 #include "app/cli/options.h"
 #include "app/cli/variables.h"
+#include "base/json.h"
 
 /* Limits of one document with all that it includes: its files, their bytes, and how deep they nest.
  * Files that include each other many times over reach them at once. */

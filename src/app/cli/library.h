@@ -1,17 +1,17 @@
 /* library.h - finds the kernels that are shipped with the program, by their names.
  *
- * They lie in one folder: that of --kernels (or FFTBLOOM_KERNELS), or else the first of these that
- * exists: ../share/fftbloom/kernels from the program's own folder, as installed; kernels beside the
- * program; and ../kernels, as in its source tree. The module knows files by their names alone. */
+ * They lie in one folder: that of --kernels (or FFTBLOOM_KERNELS), or else the first that exists
+ * near the program (kernel/make/shelf.h). The module knows files by their names alone. */
 #ifndef APP_LIBRARY_H
 #define APP_LIBRARY_H
 
 #include "app/cli/settings.h"
+#include "kernel/make/shelf.h"
 
 /* Writes the path of a shipped kernel into `room` and returns it. Returns the word where it can
  * name none: it has a dot or a slash, or there is a file of that name. Returns NULL where the
  * library has no such kernel: ERR_NO_INPUT, with the nearest name. */
-enum { LIBRARY_PATH = 4200 };
+enum { LIBRARY_PATH = SHELF_PATH };
 char *library_path(char room[LIBRARY_PATH], char *word, const settings *s, err *e);
 
 /* Writes the path of the recipe of that name into `room`; returns false for all other kernels. */

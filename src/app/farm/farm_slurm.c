@@ -1,10 +1,10 @@
 #include "app/farm/farm.h"
 
-#include "app/cli/json.h"
 #include "app/farm/slurm.h"
 #include "app/run/progress.h"
 #include "app/run/report.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"

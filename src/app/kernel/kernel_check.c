@@ -2,7 +2,7 @@
 #include "app/cli/library.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
-#include "app/kernel/kernel_words.h"
+#include "kernel/lint_words.h"
 
 int kernel_check(cli *c, text *out, err *e) {
     char shipped[LIBRARY_PATH];

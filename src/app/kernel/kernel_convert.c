@@ -1,6 +1,5 @@
 /* kernel_convert.c - `fftbloom kernel convert`: brings kernels from and to the conventions of other
  * tools. */
-#include "app/cli/kernel_recipe.h"
 #include "app/cli/library.h"
 #include "app/cli/options.h"
 #include "app/kernel/kernel_actions.h"
@@ -11,6 +10,7 @@
 #include "base/mem.h"
 #include "image/format.h"
 #include "kernel/convention.h"
+#include "kernel/make/kernel_recipe.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* kernel_edit.c - the actions of `fftbloom kernel` that make one kernel of others: reads the words
  * FILE[:AMOUNT][@X,Y], runs the edit of the action's name, writes the result and says what changed.
  */
-#include "app/cli/kernel_recipe.h"
 #include "app/cli/library.h"
 #include "app/cli/options.h"
 #include "app/kernel/kernel_actions.h"
@@ -15,6 +14,7 @@
 #include "colour/primaries.h"
 #include "image/format.h"
 #include "kernel/edit/edit.h"
+#include "kernel/make/kernel_recipe.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* kernel_list.c - `fftbloom kernel list`: the kernels that are shipped with the program. */
-#include "app/cli/kernel_recipe.h"
 #include "app/cli/library.h"
 #include "app/kernel/kernel_actions.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "image/format.h"
+#include "kernel/make/kernel_recipe.h"
 
 #include <stdio.h>
 #include <string.h>

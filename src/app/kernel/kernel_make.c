@@ -1,5 +1,5 @@
 /* kernel_make.c - `fftbloom kernel make` and `models`: kernels by formula and by diffraction. */
-#include "app/cli/kernel_recipe.h"
+#include "app/cli/recipe_options.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/run/file_set.h"
@@ -163,7 +163,7 @@ int kernel_make(cli *c, text *out, err *e) {
     uint32_t channels = 0;
     image *img = NULL;
     ticker *told = ticker_open("kernel make");
-    if (kernel_recipe_read(&r, &c->s, c->threads, c->word[1], e) && apart(c, e) &&
+    if (recipe_options_read(&r, &c->s, c->threads, c->word[1], e) && apart(c, e) &&
         kernel_may_write(&c->s, &status, e) &&
         kernel_recipe_make(plane, &channels, &r, c->threads, e) &&
         (img = kernel_recipe_image(plane, channels, &r, e)) &&

@@ -1,9 +1,9 @@
-/* kernel_recipe.h - what `fftbloom kernel make` is asked for: a model, or several whose light is
- * added, from the command line or from a JSON file. docs/kernels.md describes the file. */
-#ifndef APP_KERNEL_RECIPE_H
-#define APP_KERNEL_RECIPE_H
+/* kernel_recipe.h - what a kernel is made of: a model, or several whose light is added.
+ * docs/kernels.md describes recipes as JSON. */
+#ifndef KERNEL_MAKE_KERNEL_RECIPE_H
+#define KERNEL_MAKE_KERNEL_RECIPE_H
 
-#include "app/cli/settings.h"
+#include "base/text.h"
 #include "image/image.h"
 #include "kernel/make/model.h"
 
@@ -40,12 +40,14 @@ typedef struct {
 /* Reads N or WxH. */
 bool kernel_read_taps(uint32_t to[2], const char *from, err *e);
 
-/* Reads a recipe from its file. Free it with kernel_recipe_free, also after a failure. */
+/* Read a recipe from its file, and from JSON; or make one of a single model, by its name. Free it
+ * with kernel_recipe_free, also after a failure. */
 bool kernel_recipe_file(kernel_recipe *r, const char *path, par *threads, err *e);
-/* Reads a recipe: a file, or the name of a model or of a shipped recipe. Options of the command
- * line win over the file. */
-bool kernel_recipe_read(kernel_recipe *r, const settings *s, par *threads, const char *word,
-                        err *e);
+bool kernel_recipe_text(kernel_recipe *r, const char *json, par *threads, err *e);
+bool kernel_recipe_model(kernel_recipe *r, const char *name, err *e);
+/* Set a parameter of a layer, and the image of its opening: its light, from 0 to 1. */
+bool kernel_layer_set(kernel_layer *l, const char *name, const char *value, err *e);
+bool kernel_layer_image(kernel_layer *l, const char *path, par *threads, err *e);
 /* Makes everything in a recipe that states its taps `scale` times as large. */
 bool kernel_recipe_scale(kernel_recipe *r, double scale, err *e);
 void kernel_recipe_free(kernel_recipe *r);
@@ -58,7 +60,7 @@ bool kernel_recipe_make(float *plane[MODEL_CHANNELS], uint32_t *channels, kernel
 /* Makes an image of the taps, with the recipe as attributes. */
 image *kernel_recipe_image(float *const plane[], uint32_t channels, const kernel_recipe *r, err *e);
 
-/* Appends the recipe as JSON that kernel_recipe_read makes the same kernel of. */
+/* Appends the recipe as JSON that makes the same kernel. */
 void kernel_recipe_json(const kernel_recipe *r, text *to);
 
 #endif

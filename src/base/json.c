@@ -1,4 +1,4 @@
-#include "app/cli/json.h"
+#include "base/json.h"
 
 #include "base/file.h"
 #include "base/mem.h"

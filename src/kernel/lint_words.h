@@ -1,7 +1,7 @@
 /* kernel_words.h - turns the numbers of the kernel linter into findings: what is wrong, what it
  * will do to a picture, and what to do about it. It looks at no taps. */
-#ifndef APP_KERNEL_WORDS_H
-#define APP_KERNEL_WORDS_H
+#ifndef KERNEL_LINT_WORDS_H
+#define KERNEL_LINT_WORDS_H
 
 #include "base/text.h"
 #include "kernel/lint.h"

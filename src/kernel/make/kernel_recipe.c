@@ -1,24 +1,18 @@
-#include "app/cli/kernel_recipe.h"
+#include "kernel/make/kernel_recipe.h"
 
-#include "app/cli/config.h"
-#include "app/cli/library.h"
-#include "app/cli/options.h"
-#include "base/json_out.h"
-#include "base/log.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "image/format.h"
-#include "kernel/edit/edit.h"
 #include "kernel/kernel_source.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The share of the light that taps must hold which nobody has chosen. */
 static const double ENOUGH = 0.999;
+/* Larger numbers for shares are a mistake. */
+static const double MOST_SHARE = 1e9;
 
 bool kernel_read_taps(uint32_t to[2], const char *from, err *e) {
     unsigned w, h;
@@ -99,7 +93,7 @@ static void remember(kernel_layer *l, const char *name, const char *value) {
         text_add_json(&to->value, value);
 }
 
-static bool set(kernel_layer *l, const char *name, const char *value, err *e) {
+bool kernel_layer_set(kernel_layer *l, const char *name, const char *value, err *e) {
     char assignment[96];
     int n = snprintf(assignment, sizeof assignment, "%s=%s", name, value);
     if (n >= (int)sizeof assignment)
@@ -110,8 +104,7 @@ static bool set(kernel_layer *l, const char *name, const char *value, err *e) {
     return true;
 }
 
-/* Reads the image of an opening: its light, from 0 to 1. */
-static bool set_image(kernel_layer *l, const char *path, par *threads, err *e) {
+bool kernel_layer_image(kernel_layer *l, const char *path, par *threads, err *e) {
     kernel_source in = {0};
     if (l->request.of->light)
         return err_set(e, ERR_USAGE, "an image is for the model aperture; the model %s takes none",
@@ -138,6 +131,20 @@ static bool set_image(kernel_layer *l, const char *path, par *threads, err *e) {
 
 /* --- the file --------------------------------------------------------------------------------- */
 
+/* Returns a copy of a string that is not empty. A relative path starts in the folder of the file.
+ */
+static char *copy_string(const json_value *v, bool path, err *e) {
+    const char *name = json_name(v->of), *slash = path ? strrchr(name, '/') : NULL;
+    text t = {0};
+    if (v->type != JSON_STRING || !*v->text)
+        return json_err(v, e, "%s must be a string that is not empty", v->key), NULL;
+    if (slash && v->text[0] != '/') text_add_bytes(&t, name, (size_t)(slash - name) + 1);
+    text_add(&t, "%s", v->text);
+    char *s = text_check(&t, e) ? mem_str(t.s, e) : NULL;
+    text_free(&t);
+    return s;
+}
+
 /* Puts the place in the file in front of what was wrong. */
 static bool at_place(const json_value *v, const err *why, err *e) {
     return json_err_key(v, e, "%s", why->msg);
@@ -158,12 +165,12 @@ static bool set_member(kernel_layer *l, const json_value *v, par *threads, err *
     if (strcmp(v->key, "model") == 0) return true;
     if (strcmp(v->key, "share") == 0) {
         l->share = v->number;
-        return (v->type == JSON_NUMBER && v->number > 0 && v->number <= EDIT_MOST) ||
-               json_err(v, e, "share must be a number above 0 and at most %g", EDIT_MOST);
+        return (v->type == JSON_NUMBER && v->number > 0 && v->number <= MOST_SHARE) ||
+               json_err(v, e, "share must be a number above 0 and at most %g", MOST_SHARE);
     }
     if (strcmp(v->key, "image") == 0) {
-        char *path = config_string(NULL, v, "image", true, e);
-        bool ok = path && (set_image(l, path, threads, &why) || at_place(v, &why, e));
+        char *path = copy_string(v, true, e);
+        bool ok = path && (kernel_layer_image(l, path, threads, &why) || at_place(v, &why, e));
         mem_free(path);
         return ok;
     }
@@ -171,7 +178,7 @@ static bool set_member(kernel_layer *l, const json_value *v, par *threads, err *
     if (v->type != JSON_NUMBER && v->type != JSON_STRING)
         return json_err(v, e, "%s must be a number or a string, not %s", v->key,
                         json_type_name(v->type));
-    return set(l, v->key, v->text, &why) || at_place(v, &why, e);
+    return kernel_layer_set(l, v->key, v->text, &why) || at_place(v, &why, e);
 }
 
 /* Sets in all layers what stands in "common" and has an effect on them. */
@@ -242,9 +249,16 @@ static bool read_size(kernel_recipe *r, const json_value *v, err *e) {
     return true;
 }
 
-static bool read_file(kernel_recipe *r, const char *path, par *threads, err *e) {
+static void even_shares(kernel_recipe *r) {
+    double all = 0;
+    for (int i = 0; i < r->layers; i++) all += r->layer[i].share;
+    for (int i = 0; i < r->layers; i++) r->layer[i].share /= all;
+}
+
+/* Reads a recipe, and frees the document. */
+static bool read_document(kernel_recipe *r, json_document *d, par *threads, err *e) {
+    *r = (kernel_recipe){.fade = KERNEL_FADE, .bits = 24};
     double bits = r->bits;
-    json_document *d = json_read(path, e);
     if (!d) return false;
     const json_value *root = json_root(d), *about;
     bool ok = root->type == JSON_OBJECT || json_err(root, e, "a recipe is an object");
@@ -253,137 +267,24 @@ static bool read_file(kernel_recipe *r, const char *path, par *threads, err *e) 
          read_number(&bits, json_get(root, "bits"), 4, 24, e);
     if (ok) r->bits = (uint32_t)bits;
     if (ok && (about = json_get(root, "about")))
-        ok = (r->about = config_string(NULL, about, "about", false, e)) != NULL;
+        ok = (r->about = copy_string(about, false, e)) != NULL;
     json_free(&d);
+    even_shares(r);
     return ok;
 }
 
-/* --- the command line ------------------------------------------------------------------------- */
-
-/* Sets NAME=VALUE in every layer that has such a parameter. */
-static bool set_option(kernel_recipe *r, const char *assignment, err *e) {
-    char name[64];
-    size_t n = strcspn(assignment, "=");
-    snprintf(name, sizeof name, "%.*s", (int)n, assignment);
-    bool taken = false;
-    for (int i = 0; i < r->layers; i++) {
-        if (!assignment[n] || !model_takes(r->layer[i].request.of, name)) continue;
-        taken = true;
-        if (!set(&r->layer[i], name, assignment + n + 1, e)) return false;
-    }
-    /* The first layer says what is wrong with it. */
-    return taken || model_set(&r->layer[0].request, assignment, e);
-}
-
-static bool set_options(kernel_recipe *r, const settings *s, err *e) {
-    const char *at = s->param ? s->param : "";
-    while (*at) {
-        char one[96];
-        size_t n = strcspn(at, ",");
-        snprintf(one, sizeof one, "%.*s", (int)n, at);
-        if (n >= sizeof one)
-            return err_set(e, ERR_USAGE,
-                           "--param: '%s' is too long; a parameter may have %zu characters", at,
-                           sizeof one - 1);
-        if (!set_option(r, one, e)) return false;
-        at += n + (at[n] == ',');
-        at += strspn(at, " ");
-    }
-    return true;
-}
-
-/* --- the camera of a plate -------------------------------------------------------------------- */
-
-/* Attributes of the OpenEXR standard, and what they are here. */
-static const struct {
-    const char *attribute;
-    int setup;
-} CAMERA[] = {{"aperture", SETUP_FNUMBER},           {"sensorPhotositePitch", SETUP_PITCH},
-              {"effectiveFocalLength", SETUP_FOCAL}, {"pinholeFocalLength", SETUP_FOCAL},
-              {"nominalFocalLength", SETUP_FOCAL},   {"sensorOverallDimensions", SETUP_SENSOR}};
-
-/* Sets what the plate's header says of its camera, where nothing else was said. A pixel of the
- * image need not be a photosite: where the sensor's width is known, it decides. */
-static bool set_plate(kernel_recipe *r, const char *path, par *threads, err *e) {
-    image_reader *in = image_open(path, NULL, threads, e);
-    if (!in) return false;
-    const image_part *p = &image_reader_header(in)->part[0];
-    double found[MODEL_SETUPS] = {0};
-    found[SETUP_WIDTH] = (double)p->display.x1 - p->display.x0 + 1;
-    for (size_t i = 0; i < sizeof CAMERA / sizeof CAMERA[0]; i++) {
-        const image_attr *a = image_find_attr(p, CAMERA[i].attribute);
-        float v;
-        if (!a || a->bytes < sizeof v || found[CAMERA[i].setup] > 0) continue;
-        memcpy(&v, a->data, sizeof v);
-        if (isfinite(v) && v > 0) found[CAMERA[i].setup] = (double)v;
-    }
-    if (found[SETUP_SENSOR] > 0) found[SETUP_PITCH] = 0;
-    bool ok = true;
-    for (int k = 0; k < MODEL_SETUPS; k++)
-        for (int i = 0; ok && found[k] > 0 && i < r->layers; i++) {
-            kernel_layer *l = &r->layer[i];
-            char value[32];
-            bool ring = k == SETUP_FNUMBER && l->request.given[0];
-            if (l->request.setup[k] > 0 || ring || !model_takes(l->request.of, MODEL_SETUP[k].name))
-                continue;
-            snprintf(value, sizeof value, "%.9g", found[k]);
-            ok = set(l, MODEL_SETUP[k].name, value, e);
-        }
-    image_close(&in);
-    return ok || err_in(e, "'%s'", path);
-}
-
-/* ---------------------------------------------------------------------------------------------- */
-
-/* A name with a dot or a slash is that of a file, as any name is that a file has. */
-static bool is_file(const char *word) {
-    return strpbrk(word, "./") || (!model_find(word) && access(word, F_OK) == 0);
-}
-
-/* Writes the path of the recipe that has this name among those that are shipped. A model of the
- * same name is meant first. */
-static bool is_shipped(char to[LIBRARY_PATH + 64], const char *word, const settings *s) {
-    char folder[LIBRARY_PATH];
-    if (model_find(word) || strlen(word) > 48 || !library_folder(folder, s)) return false;
-    snprintf(to, LIBRARY_PATH + 64, "%s/%s.json", folder, word);
-    return access(to, F_OK) == 0;
-}
-
-static void even_shares(kernel_recipe *r) {
-    double all = 0;
-    for (int i = 0; i < r->layers; i++) all += r->layer[i].share;
-    for (int i = 0; i < r->layers; i++) r->layer[i].share /= all;
-}
-
 bool kernel_recipe_file(kernel_recipe *r, const char *path, par *threads, err *e) {
-    *r = (kernel_recipe){.fade = KERNEL_FADE, .bits = 24};
-    if (!read_file(r, path, threads, e)) return false;
-    even_shares(r);
-    return true;
+    return read_document(r, json_read(path, e), threads, e);
 }
 
-bool kernel_recipe_read(kernel_recipe *r, const settings *s, par *threads, const char *word,
-                        err *e) {
-    uint32_t taps[2];
-    *r = (kernel_recipe){.fade = s->fade, .bits = 24};
-    char shipped[LIBRARY_PATH + 64];
-    if (is_file(word) || is_shipped(shipped, word, s)) {
-        if (!read_file(r, is_file(word) ? word : shipped, threads, e)) return false;
-    } else {
-        const model *m = find_model(word, e);
-        if (!m || !add_layer(r, m, e)) return false;
-    }
-    if (settings_given(s, "fade", FOR_KERNEL)) r->fade = s->fade;
-    if (s->image && !set_image(&r->layer[0], s->image, threads, e)) return false;
-    if (!set_options(r, s, e) || (s->plate && !set_plate(r, s->plate, threads, e))) return false;
-    if (s->taps && strcmp(s->taps, "auto") == 0) {
-        r->w = r->h = 0;
-    } else if (s->taps) {
-        if (!kernel_read_taps(taps, s->taps, e)) return false;
-        r->w = taps[0], r->h = taps[1];
-    }
-    even_shares(r);
-    return true;
+bool kernel_recipe_text(kernel_recipe *r, const char *json, par *threads, err *e) {
+    return read_document(r, json_parse("recipe", json, strlen(json), e), threads, e);
+}
+
+bool kernel_recipe_model(kernel_recipe *r, const char *name, err *e) {
+    *r = (kernel_recipe){.fade = KERNEL_FADE, .bits = 24};
+    const model *m = find_model(name, e);
+    return m && add_layer(r, m, e);
 }
 
 bool kernel_recipe_scale(kernel_recipe *r, double scale, err *e) {

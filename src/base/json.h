@@ -5,8 +5,8 @@
  * comments, trailing commas, duplicate keys, nesting deeper than 64, strings that are not UTF-8 or
  * hold a zero, and anything after the end. It does not know what the keys mean. The document owns
  * all its values; they live until json_free. */
-#ifndef APP_JSON_H
-#define APP_JSON_H
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
 
 #include "base/err.h"
 

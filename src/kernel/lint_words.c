@@ -1,4 +1,4 @@
-#include "app/kernel/kernel_words.h"
+#include "kernel/lint_words.h"
 
 #include "base/json_out.h"
 

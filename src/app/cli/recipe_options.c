@@ -1,0 +1,120 @@
+#include "app/cli/recipe_options.h"
+
+#include "app/cli/library.h"
+#include "app/cli/options.h"
+#include "image/format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Sets NAME=VALUE in every layer that has such a parameter. */
+static bool set_option(kernel_recipe *r, const char *assignment, err *e) {
+    char name[64];
+    size_t n = strcspn(assignment, "=");
+    snprintf(name, sizeof name, "%.*s", (int)n, assignment);
+    bool taken = false;
+    for (int i = 0; i < r->layers; i++) {
+        if (!assignment[n] || !model_takes(r->layer[i].request.of, name)) continue;
+        taken = true;
+        if (!kernel_layer_set(&r->layer[i], name, assignment + n + 1, e)) return false;
+    }
+    /* The first layer says what is wrong with it. */
+    return taken || model_set(&r->layer[0].request, assignment, e);
+}
+
+static bool set_options(kernel_recipe *r, const settings *s, err *e) {
+    const char *at = s->param ? s->param : "";
+    while (*at) {
+        char one[96];
+        size_t n = strcspn(at, ",");
+        snprintf(one, sizeof one, "%.*s", (int)n, at);
+        if (n >= sizeof one)
+            return err_set(e, ERR_USAGE,
+                           "--param: '%s' is too long; a parameter may have %zu characters", at,
+                           sizeof one - 1);
+        if (!set_option(r, one, e)) return false;
+        at += n + (at[n] == ',');
+        at += strspn(at, " ");
+    }
+    return true;
+}
+
+/* --- the camera of a plate -------------------------------------------------------------------- */
+
+/* Attributes of the OpenEXR standard, and what they are here. */
+static const struct {
+    const char *attribute;
+    int setup;
+} CAMERA[] = {{"aperture", SETUP_FNUMBER},           {"sensorPhotositePitch", SETUP_PITCH},
+              {"effectiveFocalLength", SETUP_FOCAL}, {"pinholeFocalLength", SETUP_FOCAL},
+              {"nominalFocalLength", SETUP_FOCAL},   {"sensorOverallDimensions", SETUP_SENSOR}};
+
+/* Sets what the plate's header says of its camera, where nothing else was said. A pixel of the
+ * image need not be a photosite: where the sensor's width is known, it decides. */
+static bool set_plate(kernel_recipe *r, const char *path, par *threads, err *e) {
+    image_reader *in = image_open(path, NULL, threads, e);
+    if (!in) return false;
+    const image_part *p = &image_reader_header(in)->part[0];
+    double found[MODEL_SETUPS] = {0};
+    found[SETUP_WIDTH] = (double)p->display.x1 - p->display.x0 + 1;
+    for (size_t i = 0; i < sizeof CAMERA / sizeof CAMERA[0]; i++) {
+        const image_attr *a = image_find_attr(p, CAMERA[i].attribute);
+        float v;
+        if (!a || a->bytes < sizeof v || found[CAMERA[i].setup] > 0) continue;
+        memcpy(&v, a->data, sizeof v);
+        if (isfinite(v) && v > 0) found[CAMERA[i].setup] = (double)v;
+    }
+    if (found[SETUP_SENSOR] > 0) found[SETUP_PITCH] = 0;
+    bool ok = true;
+    for (int k = 0; k < MODEL_SETUPS; k++)
+        for (int i = 0; ok && found[k] > 0 && i < r->layers; i++) {
+            kernel_layer *l = &r->layer[i];
+            char value[32];
+            bool ring = k == SETUP_FNUMBER && l->request.given[0];
+            if (l->request.setup[k] > 0 || ring || !model_takes(l->request.of, MODEL_SETUP[k].name))
+                continue;
+            snprintf(value, sizeof value, "%.9g", found[k]);
+            ok = kernel_layer_set(l, MODEL_SETUP[k].name, value, e);
+        }
+    image_close(&in);
+    return ok || err_in(e, "'%s'", path);
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+/* A name with a dot or a slash is that of a file, as any name is that a file has. */
+static bool is_file(const char *word) {
+    return strpbrk(word, "./") || (!model_find(word) && access(word, F_OK) == 0);
+}
+
+/* Writes the path of the recipe that has this name among those that are shipped. A model of the
+ * same name is meant first. */
+static bool is_shipped(char to[LIBRARY_PATH + 64], const char *word, const settings *s) {
+    char folder[LIBRARY_PATH];
+    if (model_find(word) || strlen(word) > 48 || !library_folder(folder, s)) return false;
+    snprintf(to, LIBRARY_PATH + 64, "%s/%s.json", folder, word);
+    return access(to, F_OK) == 0;
+}
+
+bool recipe_options_read(kernel_recipe *r, const settings *s, par *threads, const char *word,
+                         err *e) {
+    uint32_t taps[2];
+    char shipped[LIBRARY_PATH + 64];
+    if (is_file(word) || is_shipped(shipped, word, s)) {
+        if (!kernel_recipe_file(r, is_file(word) ? word : shipped, threads, e)) return false;
+    } else if (!kernel_recipe_model(r, word, e)) {
+        return false;
+    }
+    if (settings_given(s, "fade", FOR_KERNEL)) r->fade = s->fade;
+    if (s->image && !kernel_layer_image(&r->layer[0], s->image, threads, e)) return false;
+    if (!set_options(r, s, e) || (s->plate && !set_plate(r, s->plate, threads, e))) return false;
+    if (s->taps && strcmp(s->taps, "auto") == 0) {
+        r->w = r->h = 0;
+    } else if (s->taps) {
+        if (!kernel_read_taps(taps, s->taps, e)) return false;
+        r->w = taps[0], r->h = taps[1];
+    }
+    return true;
+}
