@@ -1,0 +1,22 @@
+"""Blooms linear images with a point spread function, with a promised error.
+
+    import fftbloom as fb
+
+    b = fb.Bloom("sunstar", amount=0.5)        # a shipped kernel, a file, or an array
+    out = b(image)                             # (H, W), (H, W, C) or (N, H, W, C)
+    out, report = b(image, report=True)        # report.kept, report.error_bound, report.energy
+    for out in b.map(frames): ...              # several at a time
+    g = b.adjoint(y)                           # the transpose, for deconvolution and learning
+
+The work is done by the C library libfftbloom, on a GPU or on the processor. Images are numpy arrays or anything
+else that has the buffer protocol; numpy itself is not needed. What goes wrong is an `Error`.
+"""
+from ._bloom import Bloom, Context, Kernel, Report
+from ._call import Code, Error, lib as _lib
+
+__all__ = ["Bloom", "Code", "Context", "Error", "Kernel", "Report"]
+__version__: str = _lib.fb_version().decode()
+
+for _name in __all__:  # so that help and messages say fftbloom.Bloom
+    globals()[_name].__module__ = __name__
+del _name

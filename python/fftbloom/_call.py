@@ -1,0 +1,165 @@
+"""The C library: where it is, its structs, and its errors. fftbloom.h describes what is called."""
+from __future__ import annotations
+
+import ctypes
+import enum
+import os
+from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int32, c_size_t, c_ssize_t, c_uint32, c_uint64, c_void_p
+from typing import Any, Optional
+
+
+class Code(enum.IntEnum):
+    """What kind of error an `Error` is."""
+    BAD_ARGUMENT = 1  #: an image or an array that cannot be used
+    BAD_SETTING = 2  #: a value, or values that do not go together
+    BAD_DATA = 3  #: the content of a file, a recipe or a kernel
+    BAD_PIXELS = 4  #: NaN or infinite pixels, or results that `out` cannot hold
+    BROKEN = 5  #: `verify` found a pixel that is off by more than the tolerance
+    NOT_FOUND = 6  #: there is no such file or name
+    NO_DEVICE = 7  #: no device can do the work
+    NO_MEMORY = 8  #: the budget or the system has too little
+    IO = 9  #: a file cannot be read or written
+    TRY_AGAIN = 10  #: a device was lost, a disk is full
+    CANCELLED = 11  #: `progress` asked for it
+    INTERNAL = 12  #: a bug in fftbloom; please report it
+
+
+class Error(Exception):
+    """What went wrong, as a sentence.
+
+    code     a `Code`: what kind of error it is
+    setting  the setting of `Bloom` that is meant, such as "padding"; None: no setting
+    """
+
+    def __init__(self, text: str, code: Code = Code.BAD_ARGUMENT, setting: Optional[str] = None) -> None:
+        super().__init__(text)
+        self.code = code
+        self.setting = setting
+
+    def __reduce__(self) -> Any:  # an error goes from one process to another
+        return Error, (str(self), self.code, self.setting)
+
+
+# --- structs, as in fftbloom.h ---------------------------------------------------------------------
+
+class FbError(ctypes.Structure):
+    _fields_ = [("code", c_int32), ("setting", c_char * 60), ("text", c_char * 960)]
+
+
+class FbPlane(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("pixel_stride", c_ssize_t), ("row_stride", c_ssize_t), ("type", c_int32),
+                ("reserved", c_uint32)]
+
+
+class FbContextOptions(ctypes.Structure):
+    _fields_ = [("size", c_uint32), ("threads", c_uint32), ("memory", c_uint64), ("device_memory", c_uint64),
+                ("cache_size", c_uint64), ("device", c_char_p), ("cache_dir", c_char_p), ("kernels", c_char_p),
+                ("log", c_void_p), ("log_level", c_int32), ("reserved", c_uint32), ("alloc", c_void_p),
+                ("release", c_void_p), ("user", c_void_p)]
+
+
+class FbSettings(ctypes.Structure):
+    _fields_ = [("size", c_uint32), ("verify", c_uint32), ("amount", c_double), ("tolerance", c_double),
+                ("threshold", c_double), ("knee", c_double), ("kernel_scale", c_double), ("center_x", c_double),
+                ("center_y", c_double), ("kernel_center", c_int32), ("normalize", c_int32), ("correlate", c_int32),
+                ("padding_x", c_int32), ("padding_y", c_int32), ("precision", c_int32), ("nan", c_int32),
+                ("half_overflow", c_int32), ("alpha", c_int32), ("reserved", c_uint32)]
+
+
+class FbImage(ctypes.Structure):
+    _fields_ = [("size", c_uint32), ("width", c_uint32), ("height", c_uint32), ("channels", c_uint32),
+                ("in_", c_void_p), ("out", c_void_p), ("progress", c_void_p), ("user", c_void_p)]
+
+
+class FbReport(ctypes.Structure):
+    _fields_ = [("size", c_uint32), ("kept", c_int32), ("error", c_double), ("allowed", c_double),
+                ("energy_in", c_double), ("energy_out", c_double), ("bad_pixels", c_uint64), ("clamped", c_uint64),
+                ("seconds", c_double), ("attempts", c_uint32), ("precision", c_int32), ("device", c_char * 128),
+                ("note", c_char * 256)]
+
+
+# --- the library -----------------------------------------------------------------------------------
+
+NAME = "libfftbloom.so.0"
+
+
+def _load() -> ctypes.CDLL:
+    """Loads $FFTBLOOM_LIBRARY, or the library in this package, or the system's."""
+    own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", NAME)
+    path = os.environ.get("FFTBLOOM_LIBRARY") or (own if os.path.exists(own) else NAME)
+    try:
+        return ctypes.CDLL(path)
+    except OSError as e:
+        raise ImportError("fftbloom needs its library: install libfftbloom0, or set FFTBLOOM_LIBRARY to the path "
+                          "of %s (%s)" % (NAME, e)) from None
+
+
+lib = _load()
+
+
+def _declare(name: str, result: Any, *arguments: Any) -> None:
+    function = getattr(lib, name)
+    function.restype, function.argtypes = result, arguments
+
+
+_declare("fb_version", c_char_p)
+for _name, _arguments in {
+    "fb_context_open": (POINTER(c_void_p), POINTER(FbContextOptions), POINTER(FbError)),
+    "fb_kernel_open": (POINTER(c_void_p), c_void_p, c_char_p, POINTER(FbError)),
+    "fb_kernel_copy": (POINTER(c_void_p), c_void_p, c_uint32, c_uint32, c_uint32, c_void_p, POINTER(FbError)),
+    "fb_kernel_taps": (c_void_p, c_void_p, POINTER(FbError)),
+    "fb_session_open": (POINTER(c_void_p), c_void_p, POINTER(FbSettings), POINTER(FbError)),
+    "fb_bloom": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
+    "fb_bloom_all": (c_void_p, c_void_p, c_size_t, c_void_p, POINTER(FbError)),
+    "fb_apply_adjoint": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
+}.items():
+    _declare(_name, c_int32, *_arguments)
+_declare("fb_context_used", c_uint64, c_void_p)
+_declare("fb_kernel_size", None, c_void_p, POINTER(c_uint32), POINTER(c_uint32), POINTER(c_uint32))
+_declare("fb_settings_init", None, POINTER(FbSettings), c_uint32)
+for _name in ("fb_context_close", "fb_kernel_close", "fb_session_close"):
+    _declare(_name, None, c_void_p)
+
+
+def call(function: Any, *arguments: Any) -> None:
+    """Calls a function that fills in an fb_error, and raises what it says."""
+    error = FbError()
+    if function(*arguments, byref(error)) == 0:
+        return
+    raise Error(error.text.decode("utf-8", "replace"), Code(error.code), error.setting.decode() or None)
+
+
+# --- handles ---------------------------------------------------------------------------------------
+
+# A forked process has none of the threads of a context. So handles that were made before the fork are
+# refused there, and not closed.
+_generation = 0
+
+
+def _forked() -> None:
+    global _generation
+    _generation += 1
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+class Handle:
+    """A handle of the library, which is closed with the last reference to it."""
+
+    def __init__(self, what: str, opener: Any, *arguments: Any) -> None:
+        self._pointer: Optional[c_void_p] = None
+        self._what, self._made, pointer = what, _generation, c_void_p()
+        call(opener, byref(pointer), *arguments)
+        self._pointer = pointer
+        self._close = getattr(lib, "fb_%s_close" % what)
+
+    def get(self) -> c_void_p:
+        if self._made != _generation:
+            raise Error("this %s was made before the process forked: make another one in each process, or start "
+                        "processes by the method 'spawn'" % self._what)
+        return self._pointer  # type: ignore[return-value]
+
+    def __del__(self) -> None:
+        if self._pointer is not None and self._made == _generation:
+            self._close(self._pointer)

@@ -1,0 +1,263 @@
+"""Results: beside the definition, the transpose, batches, threads, reports and errors."""
+import concurrent.futures
+import ctypes
+import gc
+import inspect
+import itertools
+import multiprocessing
+import os
+import pickle
+import pydoc
+import unittest
+
+import fftbloom as fb
+import numpy as np
+from fftbloom import _call
+from reference import CPU, kernel, scene, spread
+
+TAPS = (9, 12)
+# What rounding a result adds to report.error_bound.
+EPSILON = {"f2": 2.0 ** -11, "f4": 2.0 ** -24, "f8": 2.0 ** -23}
+
+
+def bloom(taps=None, **settings):
+    taps = kernel(TAPS) if taps is None else taps
+    return fb.Bloom(taps, context=CPU, **{"normalize": "none", **settings})
+
+
+class Results(unittest.TestCase):
+    def check(self, x, taps, padding, amount=1.0):
+        pair = (padding, padding) if isinstance(padding, str) else padding
+        y, report = bloom(taps, padding=padding, amount=amount)(x, report=True)
+        want = amount * spread(x.reshape(x.shape[0], x.shape[1], -1), taps.reshape(taps.shape[0], taps.shape[1], -1),
+                               pair).reshape(x.shape) + (1 - amount) * x.astype("f8")
+        self.assertEqual((y.shape, y.dtype), (x.shape, x.dtype))
+        self.assertTrue(report.kept)
+        self.assertLessEqual(report.error_bound, report.allowed)
+        off = np.abs(y - want) - np.abs(want) * EPSILON[x.dtype.str[1:]]
+        self.assertLessEqual(off.max(), report.error_bound)
+
+    def test_every_type_and_border_is_the_definition(self):
+        for kind in "f2", "f4", "f8":
+            for padding in "mirror", "zero", "clamp", "wrap", ("wrap", "zero"):
+                with self.subTest(kind=kind, padding=padding):
+                    self.check(scene((20, 33, 3), kind), kernel(TAPS), padding)
+
+    def test_shapes_are_the_definition(self):
+        for shape, taps in (((31, 20), TAPS), ((31, 20, 1), TAPS), ((20, 31, 3), TAPS + (3,)), ((1, 1), TAPS),
+                            ((1, 40), (5, 1)), ((40, 1, 3), (1, 1))):
+            with self.subTest(shape=shape, taps=taps):
+                self.check(scene(shape), kernel(taps), "mirror")
+
+    def test_amount_is_a_share(self):
+        self.check(scene((20, 33, 3)), kernel(TAPS), "mirror", 0.25)
+
+    def test_alpha_is_kept_or_spread(self):
+        x = scene((20, 33, 4))
+        self.assertTrue(np.array_equal(bloom()(x)[..., 3], x[..., 3]))
+        self.assertFalse(np.array_equal(bloom(alpha="convolve")(x)[..., 3], x[..., 3]))
+
+    def test_one_pixel_shows_the_kernel(self):
+        x = np.zeros((31, 31), "f4")
+        x[15, 15] = 1
+        for center, at in (("middle", (4, 6)), ("corner", (4, 6)), ((3, 2), (2, 3))):  # (row, column)
+            y = bloom(padding="zero", kernel_center=center)(x)
+            top, left = 15 - at[0], 15 - at[1]
+            want = np.roll(kernel(TAPS), at, (0, 1)) if center == "corner" else kernel(TAPS)
+            np.testing.assert_allclose(y[top:top + 9, left:left + 12], want, atol=1e-6)
+
+    def test_the_adjoint_is_the_transpose(self):
+        for padding in "mirror", "zero", "clamp", "wrap":
+            for amount in 1, 0.3:
+                with self.subTest(padding=padding, amount=amount):
+                    b = bloom(kernel(TAPS + (3,)), padding=padding, amount=amount, precision="float64")
+                    x, y = scene((20, 33, 3)), scene((20, 33, 3), seed=7)
+                    left = np.vdot(b(x).astype("f8"), y)
+                    self.assertLessEqual(abs(left - np.vdot(x, b.adjoint(y).astype("f8"))), 1e-6 * abs(left))
+
+    def test_a_kernel_gives_its_taps_back(self):
+        for shape in TAPS, TAPS + (3,):
+            k = fb.Kernel(kernel(shape), context=CPU)
+            self.assertEqual(k.shape, shape)
+            self.assertTrue(np.array_equal(k.taps(), kernel(shape)))
+        self.assertEqual(fb.Kernel(kernel(TAPS + (1,)), context=CPU).shape, TAPS)
+
+    def test_a_kernel_of_a_file(self):
+        path = os.path.join(os.environ["FFTBLOOM_ROOT"], "testdata", "kernel.exr")
+        self.assertTrue(np.isfinite(bloom(path)(scene((20, 30, 3)))).all())
+
+    def test_reports(self):
+        x = scene((40, 40, 3))
+        y, r = bloom(padding="zero")(x, report=True)
+        self.assertAlmostEqual(r.energy_in, x.sum(dtype="f8"), delta=1e-4 * r.energy_in)
+        self.assertAlmostEqual(r.energy, y.sum(dtype="f8") / x.sum(dtype="f8"), delta=1e-4)
+        self.assertEqual((r.bad_pixels, r.clamped, r.precision), (0, 0, "float32"))
+        self.assertTrue(r.device)
+        x[3, 4, 1] = np.nan
+        y, r = bloom(nan="zero")(x, report=True)
+        self.assertEqual(r.bad_pixels, 1)
+        self.assertTrue(np.isfinite(y).all())
+
+
+class Many(unittest.TestCase):
+    def test_a_batch_is_its_images(self):
+        x = scene((7, 20, 33, 3))
+        b = bloom()
+        y, reports = b(x, report=True)
+        self.assertEqual(len(reports), 7)
+        for i in range(7):
+            self.assertTrue(np.array_equal(y[i], b(x[i])))
+            self.assertTrue(reports[i].kept)
+        g = b.adjoint(x)
+        self.assertTrue(np.array_equal(g[6], b.adjoint(x[6])))
+        self.assertEqual(b(x[:0]).shape, (0, 20, 33, 3))
+
+    def test_a_batch_names_the_image_that_failed(self):
+        x = scene((5, 20, 33, 3))
+        x[3, 0, 0, 0] = np.inf
+        with self.assertRaises(fb.Error) as e:
+            bloom()(x)
+        self.assertIn("image 3", str(e.exception))
+        self.assertEqual(e.exception.code, fb.Code.BAD_PIXELS)
+
+    def test_map_keeps_the_order_and_takes_few_frames_ahead(self):
+        b, taken = bloom(), []
+
+        def frames():
+            for i in range(20):
+                taken.append(i)
+                yield scene((20 + i, 33, 3), seed=i)
+
+        for i, y in enumerate(b.map(frames(), ahead=3)):
+            self.assertTrue(np.array_equal(y, b(scene((20 + i, 33, 3), seed=i))))
+            self.assertLessEqual(len(taken), i + 4)
+        self.assertEqual(i, 19)
+        self.assertEqual(list(b.map([])), [])
+        self.assertTrue(all(r.kept for _, r in b.map([scene((20, 33))] * 3, report=True)))
+
+    def test_map_raises_at_the_frame_that_failed_and_can_be_left(self):
+        x, bad = scene((20, 33, 3)), scene((20, 33, 3)) * np.inf
+        done = 0
+        with self.assertRaises(fb.Error):
+            for _ in bloom().map([x, x, bad, x]):
+                done += 1
+        self.assertEqual(done, 2)
+        for _ in bloom().map(itertools.repeat(x)):
+            break
+        with self.assertRaises(fb.Error):
+            bloom().map([x], ahead=0)
+
+    def test_threads_share_a_bloom(self):
+        b = bloom()
+        x = [scene((20, 33 + i % 3, 3), seed=i) for i in range(24)]
+        want = [b(i) for i in x]
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            for got, expected in zip(pool.map(b, x), want):
+                self.assertTrue(np.array_equal(got, expected))
+
+    def test_pythons_lock_is_free_while_the_library_works(self):
+        self.assertIs(type(_call.lib), ctypes.CDLL)  # ctypes.PyDLL would keep it
+
+    @unittest.skipUnless(hasattr(os, "fork"), "this system cannot fork")
+    def test_a_forked_process_is_told_to_make_its_own(self):
+        b, x = bloom(), scene((20, 33))
+
+        def child(end):
+            try:
+                b(x)
+            except fb.Error as e:
+                end.send(str(e))
+            own = fb.Bloom(kernel(TAPS), normalize="none", context=fb.Context(device="cpu", threads=1))
+            end.send(own(x))
+
+        here, there = multiprocessing.Pipe()
+        process = multiprocessing.get_context("fork").Process(target=child, args=(there,))
+        process.start()
+        self.assertIn("before the process forked", here.recv())
+        self.assertTrue(np.array_equal(here.recv(), b(x)))
+        process.join()
+        self.assertEqual(process.exitcode, 0)
+
+    def test_nothing_is_left_behind(self):
+        gc.collect()
+        before, x = CPU.used, scene((20, 33))
+        for _ in range(50):
+            bloom()(x)
+        self.assertEqual(CPU.used, before)
+
+
+class Errors(unittest.TestCase):
+    def refused(self, words, code, call, *arguments, setting=None, **more):
+        with self.assertRaises(fb.Error) as e:
+            call(*arguments, **more)
+        self.assertIn(words, str(e.exception))
+        self.assertEqual((e.exception.code, e.exception.setting), (code, setting))
+        return e.exception
+
+    def test_settings_are_named(self):
+        for name, value, words in (
+                ("padding", "mirrored", "it can be 'mirror', 'zero', 'clamp' or 'wrap'"), ("padding", 3, "padding is 3"),
+                ("padding", ("zero", "mist"), "'mist'"), ("amount", 1.5, "amount is 1.5; it can be 0 to 1"),
+                ("tolerance", -1, "tolerance is -1"), ("normalize", "no", "normalize is 'no'"), ("nan", [], "nan is []"),
+                ("kernel_center", "left", "'left'"), ("kernel_center", (1, 2, 3), "for x and y"),
+                ("kernel_scale", 0, "kernel_scale is 0")):
+            with self.subTest(name=name, value=value):
+                self.refused(words, fb.Code.BAD_SETTING, bloom, setting=name, **{name: value})
+        with self.assertRaises(TypeError):
+            bloom(paddin="zero")
+        for name, value in (("verify", -1), ("verify", 2 ** 32), ("amount", "much"), ("threshold", None)):
+            with self.subTest(name=name, value=value):
+                self.refused("%s is %r, and needs" % (name, value), fb.Code.BAD_SETTING, bloom, setting=name, **{name: value})
+
+    def test_kernels(self):
+        self.refused("none.exr", fb.Code.NOT_FOUND, fb.Kernel, "none.exr")
+        self.refused("(2, 2, 2, 2)", fb.Code.BAD_ARGUMENT, fb.Kernel, np.ones((2, 2, 2, 2)))
+        self.refused("not 2", fb.Code.BAD_ARGUMENT, fb.Kernel, np.ones((4, 4, 2)))
+        self.refused("NoneType", fb.Code.BAD_ARGUMENT, fb.Kernel, None)
+        self.refused("threads is -1", fb.Code.BAD_ARGUMENT, fb.Context, threads=-1, setting="threads")
+        self.refused("memory is 0.5", fb.Code.BAD_ARGUMENT, fb.Context, memory=0.5, setting="memory")
+
+    def test_pixels(self):
+        x = scene((20, 33))
+        x[1, 2] = np.nan
+        self.refused("NaN", fb.Code.BAD_PIXELS, bloom(), x, setting="nan")
+        bright = np.full((20, 33), 60000, "f2")
+        twice = bloom(kernel(TAPS) * 2)
+        self.assertEqual(twice(bright).max(), 65504)
+        with self.assertRaises(fb.Error) as e:
+            bloom(kernel(TAPS) * 2, half_overflow="error")(bright)
+        self.assertIn("65504", str(e.exception))
+
+    def test_the_transpose_of_a_threshold(self):
+        self.refused("threshold", fb.Code.BAD_SETTING, bloom(threshold=1).adjoint, scene((20, 33)), setting="threshold")
+
+    def test_an_error_can_be_sent(self):
+        e = self.refused("amount", fb.Code.BAD_SETTING, bloom, amount=2, setting="amount")
+        other = pickle.loads(pickle.dumps(e))
+        self.assertEqual((str(other), other.code, other.setting), (str(e), e.code, e.setting))
+
+
+class Help(unittest.TestCase):
+    def test_help_has_every_name_and_every_setting(self):
+        text = pydoc.plain(pydoc.render_doc(fb))
+        for name in fb.__all__:
+            self.assertIn("class " + name, text)
+            self.assertTrue(inspect.getdoc(getattr(fb, name)))
+            for member, value in vars(getattr(fb, name)).items():
+                if callable(value) and not member.startswith("_"):
+                    self.assertTrue(inspect.getdoc(value), (name, member))
+        for of in fb.Bloom, fb.Context, fb.Kernel:
+            words = [line.split()[0] for line in inspect.getdoc(of).splitlines() if "  " in line.strip() and line[0] != " "]
+            names = [p for p in inspect.signature(of).parameters]
+            self.assertEqual([w for w in words if w in names], names)
+
+    def test_every_function_has_types(self):
+        for of in fb.Bloom, fb.Context, fb.Kernel:
+            for function in [f for f in vars(of).values() if inspect.isfunction(f)]:
+                missing = set(inspect.signature(function).parameters) - {"self"} - set(function.__annotations__)
+                self.assertFalse(missing, function)
+                self.assertIn("return", function.__annotations__, function)
+
+
+if __name__ == "__main__":
+    unittest.main()
