@@ -2,7 +2,10 @@
 
     import fftbloom as fb
 
-    b = fb.Bloom("sunstar", amount=0.5)        # a shipped kernel, a file, or an array
+    k = fb.Kernel("sunstar")                   # or a file, or an array (h, w) or (h, w, 3)
+    k = fb.Kernel.make("aperture", blades=7, fnumber=11, pitch="4um")
+    k.check()                                  # what the linter finds
+    b = fb.Bloom(k, padding="mirror", amount=0.5)
     out = b(image)                             # (H, W), (H, W, C) or (N, H, W, C)
     out, report = b(image, report=True)        # report.kept, report.error_bound, report.energy
     for out in b.map(frames): ...              # several at a time

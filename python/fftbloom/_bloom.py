@@ -5,11 +5,12 @@ import collections
 import concurrent.futures
 import ctypes
 import dataclasses
+import json
 import operator
 import os
 import threading
 from ctypes import byref, c_uint32, sizeof
-from typing import Any, Deque, Dict, Iterable, Iterator, List, Optional, Tuple, Union
+from typing import Any, Deque, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 
 from . import _call
 from ._call import Code, Error, FbContextOptions, FbImage, FbReport, FbSettings, Handle, call, lib
@@ -94,10 +95,47 @@ class Kernel:
             planes = pixels.planes()
             self._handle = Handle("kernel", lib.fb_kernel_copy, context._handle.get(), pixels.shape[1],
                                   pixels.shape[0], len(planes), pack(planes))
+        self._measure()
+
+    @classmethod
+    def make(cls, model: Union[str, Mapping[str, Any]], *, context: Optional[Context] = None,
+             **parameters: Any) -> Kernel:
+        """Makes a kernel by a model and its parameters, or by a whole recipe. docs/kernels.md describes both.
+
+        model       a name, such as "aperture"; or a recipe: a dict with the keys of a recipe's JSON
+        context     a `Context`; None: the common one
+        parameters  of the model; lengths are numbers of pixels or text, such as "4um". taps=N or taps="WxH" sets
+                    the size
+
+            k = fftbloom.Kernel.make("aperture", blades=7, fnumber=11, pitch="4um", taps=256)
+            k = fftbloom.Kernel.make({"taps": 256, "layers": [{"model": "star", "share": 0.7, "blades": 6},
+                                                              {"model": "moffat", "share": 0.3}]})
+        """
+        recipe = {"model": model, **parameters} if isinstance(model, str) else {**model, **parameters}
+        try:
+            words = json.dumps(recipe, allow_nan=False)
+        except (TypeError, ValueError) as e:
+            raise Error("the recipe %r cannot be written as JSON: %s" % (recipe, e), Code.BAD_DATA) from None
+        kernel = cls.__new__(cls)
+        kernel._handle = Handle("kernel", lib.fb_kernel_make, (context or _common_context())._handle.get(),
+                                words.encode())
+        kernel._measure()
+        return kernel
+
+    def _measure(self) -> None:
         size = c_uint32(), c_uint32(), c_uint32()
         lib.fb_kernel_size(self._handle.get(), *map(byref, size))
         #: (H, W) of a grey kernel, (H, W, 3) of a coloured one
         self.shape: Tuple[int, ...] = (size[1].value, size[0].value) + ((size[2].value,) if size[2].value > 1 else ())
+
+    def check(self) -> List[str]:
+        """Returns what the linter finds in the kernel: sentences on what is wrong and what to do; []: nothing.
+
+        Options in them that begin with -- are the settings of `Bloom` that have the same names.
+        """
+        room = ctypes.create_string_buffer(1 << 14)
+        call(lib.fb_kernel_check, self._handle.get(), room, len(room))
+        return room.value.decode("utf-8", "replace").splitlines()
 
     def taps(self) -> Any:
         """Returns the taps as they are, before anything is scaled: an array of float32."""

@@ -82,9 +82,21 @@ class Results(unittest.TestCase):
             self.assertTrue(np.array_equal(k.taps(), kernel(shape)))
         self.assertEqual(fb.Kernel(kernel(TAPS + (1,)), context=CPU).shape, TAPS)
 
-    def test_a_kernel_of_a_file(self):
-        path = os.path.join(os.environ["FFTBLOOM_ROOT"], "testdata", "kernel.exr")
-        self.assertTrue(np.isfinite(bloom(path)(scene((20, 30, 3)))).all())
+    def test_kernels_of_files_names_and_recipes(self):
+        kernels = os.path.join(os.environ["FFTBLOOM_ROOT"], "kernels")
+        star = fb.Kernel(os.path.join(kernels, "star.exr"), context=CPU).taps()
+        self.assertTrue(np.array_equal(fb.Kernel("star", context=fb.Context(kernels=kernels)).taps(), star))
+        made = fb.Kernel.make("star", blades=6, taps=33, context=CPU)
+        self.assertEqual(made.shape[:2], (33, 33))
+        same = fb.Kernel.make({"taps": "33x33", "layers": [{"model": "star", "blades": 6}]}, context=CPU)
+        self.assertTrue(np.array_equal(made.taps(), same.taps()))
+        np.testing.assert_allclose(made.taps().sum(axis=(0, 1)), 1, rtol=1e-5)
+
+    def test_the_linter_speaks(self):
+        self.assertEqual(fb.Kernel.make("gaussian", sigma=3, taps=65, context=CPU).check(), [])
+        words = fb.Kernel(np.roll(kernel((33, 33)), 5), context=CPU).check()
+        self.assertTrue(words)
+        self.assertTrue(all(len(w) > 20 for w in words), words)
 
     def test_reports(self):
         x = scene((40, 40, 3))
@@ -214,6 +226,10 @@ class Errors(unittest.TestCase):
         self.refused("(2, 2, 2, 2)", fb.Code.BAD_ARGUMENT, fb.Kernel, np.ones((2, 2, 2, 2)))
         self.refused("not 2", fb.Code.BAD_ARGUMENT, fb.Kernel, np.ones((4, 4, 2)))
         self.refused("NoneType", fb.Code.BAD_ARGUMENT, fb.Kernel, None)
+        self.refused("blade", fb.Code.BAD_DATA, fb.Kernel.make, "star", blade=7)
+        self.refused("stra", fb.Code.BAD_DATA, fb.Kernel.make, "stra")
+        self.refused("JSON", fb.Code.BAD_DATA, fb.Kernel.make, "star", blades=float("nan"))
+        self.refused("'sunstr'", fb.Code.NOT_FOUND, fb.Kernel, "sunstr")
         self.refused("threads is -1", fb.Code.BAD_ARGUMENT, fb.Context, threads=-1, setting="threads")
         self.refused("memory is 0.5", fb.Code.BAD_ARGUMENT, fb.Context, memory=0.5, setting="memory")
 
