@@ -87,6 +87,11 @@ static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     bool seen = ending_is_told(&c->s);
     if (seen && job_count(j) > 1) progress_promise(&told, how_to_go_on(m));
     bool finished = sequence_run(m, j, &told, &r, e);
+    if (finished && j->left_out) {
+        log_error("%zu more inputs cannot be found", j->left_out);
+        r.missing += j->left_out;
+        r.count[FRAME_FAILED] += j->left_out;
+    }
     if (finished && seen) ending_say(j, &r, &told);
     /* The messages of a run that went on after failures are in the log already. */
     bool said = finished && r.failure.code;
@@ -100,8 +105,8 @@ static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     return status;
 }
 
-/* Writes the report of a run that began at `start` and failed before its first frame. `apart`: no
- * other file of the command is known to have the report's name. */
+/* Tells of a run that began at `start` and failed before its first frame: writes the report.
+ * `apart`: no other file of the command is known to have the report's name. */
 static void report_early(cli *c, double start, bool apart, text *out, err *e) {
     const settings *s = &c->s;
     report r = {.start = start};
@@ -113,6 +118,7 @@ static void report_early(cli *c, double start, bool apart, text *out, err *e) {
     cli_blame(c);
     if (!apart || !file_set_apart(files, sizeof files / sizeof files[0], s, &clash))
         c->s.report = NULL;
+    progress_fail(&(progress){.mode = s->progress}, e->msg);
     write_reports(&r, c, err_status(e->code), out, e);
 }
 

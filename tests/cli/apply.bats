@@ -134,13 +134,13 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
 @test "no frames at all: 66; bad ranges: 64" {
     run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr
     [ "$status" -eq 66 ]
-    [[ "$output" == *"no files match 'in.####.exr' in the folder '.'" ]]
+    [[ "$output" == *"no files match 'in.####.exr' in the folder '.'; it has "* ]]
     run "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --frames 1004-1001
     [ "$status" -eq 64 ]
     [[ "$output" == *"frame range 1004-1001 runs backwards; write 1001-1004" ]]
     run "$FFTBLOOM" in.@@@@.exr kernel.exr -o out.####.exr --frames 1
     [ "$status" -eq 66 ]
-    [[ "$output" == *"cannot open 'in.0001.exr'"* ]]
+    [[ "$output" == *"no files match 'in.####.exr' in the folder '.'; it has "* ]]
 }
 
 @test "IN and KERNEL that have changed places: one warning that says why, and no false alarm" {

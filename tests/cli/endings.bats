@@ -92,6 +92,30 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
     [ "${#stderr_lines[@]}" -eq 3 ]
 }
 
+@test "--frames: of a million frames that are missing a thousand are named, the others counted" {
+    rm in.1003.exr
+    bloom --frames 1-1000000 --keep-going --report r.json --jobs 1
+    [ "$status" -eq 5 ]
+    [ "$(made)" = "out.1001.exr out.1002.exr out.1004.exr out.1005.exr out.1006.exr" ]
+    [ "$(grep -c "^fftbloom: error: cannot open " <<<"$stderr")" -eq 1000 ]
+    grep -qx "fftbloom: error: 998995 more inputs cannot be found" <<<"$stderr"
+    [[ "${stderr_lines[-1]}" == *"; 999995 failed (999995 inputs missing)" ]]
+    report '(r["done"], r["failed"], len(r["frames"])) == (5, 999995, 1005)'
+    run --separate-stderr "$FFTBLOOM" plan in.####.exr kernel.exr -o out.####.exr --frames 1-1000000 --json
+    [ "$status" -eq 66 ]
+    [[ "$stderr" == *"999995 inputs cannot be found, the first is 'in.0001.exr'"* ]]
+}
+
+@test "--frames that are not there: what was asked for, and what is there" {
+    refused 66 "the folder '.' has no frame 50-60 of 'in.####.exr'; it has 1001-1006" in.####.exr kernel.exr -o out.####.exr --frames 50-60
+    mkdir other
+    touch other/b.exr other/a.exr other/d.exr other/c.exr other/.e.exr
+    refused 66 "no files match 'x.####.exr' in the folder 'other/'; it has 'a.exr', 'b.exr', 'c.exr' and 1 more" other/x.#.exr kernel.exr -o out.####.exr --frames 7
+    refused 66 "no files match 'x.####.exr' in the folder 'other/'; it has 'a.exr', 'b.exr', 'c.exr' and 1 more" other/x.#.exr kernel.exr -o out.####.exr
+    refused 66 "cannot search the folder 'none/' for frames" none/x.#.exr kernel.exr -o out.####.exr --frames 7
+    refused 66 "there is no frame 7 of 'o.##/x.exr'" o.##/x.exr kernel.exr -o out.####.exr --frames 7
+}
+
 @test "--keep-going: 5 where only inputs are missing, 0 where nothing fails" {
     rm in.1001.exr in.1004.exr
     bloom --frames 1001-1006 --keep-going --report r.json

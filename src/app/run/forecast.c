@@ -214,6 +214,7 @@ bool dry_run(const frame_maker *m, const job *j, text *to, err *e) {
         json_list(&l.json, "frames");
     }
     for (size_t i = 0; ok && i < job_count(j); i++) ok = look_at(&l, i, e);
+    l.count[FRAME_FAILED] += j->left_out;
     if (json) {
         json_close(&l.json);
         json_uint(&l.json, "to_do", l.count[FRAME_DONE]);
@@ -226,7 +227,8 @@ bool dry_run(const frame_maker *m, const job *j, text *to, err *e) {
         json_end(&l.json);
     else if (ok)
         text_add(&l.lines, "%zu of %zu frames would be made, %zu are up to date, %zu skipped\n",
-                 l.count[FRAME_DONE], job_count(j), l.count[FRAME_CURRENT], l.count[FRAME_SKIPPED]);
+                 l.count[FRAME_DONE], job_count(j) + j->left_out, l.count[FRAME_CURRENT],
+                 l.count[FRAME_SKIPPED]);
     const char *missing = l.missing.input;
     if (ok && missing && !m->recipes->s->keep_going)
         ok = err_set(e, ERR_NO_INPUT, "%zu input%s cannot be found, the first is '%s'",

@@ -191,6 +191,44 @@ static bool number_in(const char *name, const char *before, const frame_pattern 
            strncmp(name + head, again, strlen(again)) == 0;
 }
 
+/* The first names of a folder by the alphabet, and how many there are. */
+typedef struct {
+    char name[3][256]; /* the first is the least */
+    size_t count;
+} names;
+
+static void add_name(names *to, const char *name) {
+    enum { MOST = sizeof to->name / sizeof to->name[0] };
+    size_t at = to->count < MOST ? to->count : MOST;
+    if (*name == '.') return;
+    to->count++;
+    while (at && strcmp(name, to->name[at - 1]) < 0) at--;
+    if (at == MOST) return;
+    memmove(to->name[at + 1 < MOST ? at + 1 : at], to->name[at],
+            (MOST - 1 - at) * sizeof to->name[0]);
+    snprintf(to->name[at], sizeof to->name[at], "%s", name);
+}
+
+/* Adds "; it has 'a.exr', 'b.exr' and 7 more". */
+static void list_names(const names *n, text *to) {
+    size_t most = sizeof n->name / sizeof n->name[0], some = n->count < most ? n->count : most;
+    for (size_t i = 0; i < some; i++)
+        text_add(to, "%s'%s'",
+                 i == 0              ? "; it has "
+                 : i + 1 == n->count ? " and "
+                                     : ", ",
+                 n->name[i]);
+    if (n->count > some) text_add(to, " and %zu more", n->count - some);
+    if (!n->count) text_add(to, "; it is empty");
+}
+
+void frame_field_words(const frame_pattern *p, text *to) {
+    static const char FIELD[] = "#########";
+    const char *slash = strrchr(p->before, '/');
+    text_add(to, "%s%.*s%s", slash ? slash + 1 : p->before, p->digits ? p->digits : 2,
+             p->digits ? FIELD : "%d", p->after);
+}
+
 bool frame_list_scan(frame_list *l, const frame_pattern *p, err *e) {
     if (strchr(p->after, '/'))
         return err_set(e, ERR_USAGE,
@@ -203,18 +241,24 @@ bool frame_list_scan(frame_list *l, const frame_pattern *p, err *e) {
     if (!folder.n) text_add(&folder, ".");
     DIR *dir = opendir(folder.s);
     frame_list made = {0};
+    names there = {.count = 0};
     size_t room = 0;
     bool ok = dir != NULL;
     if (!ok) err_errno(e, ERR_NO_INPUT, "cannot search the folder '%s' for frames", folder.s);
     for (struct dirent *d; ok && (d = readdir(dir));) {
         int number;
         if (number_in(d->d_name, before, p, &number)) ok = append(&made, number, &room, e);
+        add_name(&there, d->d_name);
     }
     if (dir) closedir(dir);
     if (ok && made.count == 0) {
-        static const char FIELD[] = "#########";
-        ok = err_set(e, ERR_NO_INPUT, "no files match '%s%.*s%s' in the folder '%s'", before,
-                     p->digits ? p->digits : 2, p->digits ? FIELD : "%d", p->after, folder.s);
+        text pattern = {0}, has = {0};
+        frame_field_words(p, &pattern);
+        list_names(&there, &has);
+        ok = err_set(e, ERR_NO_INPUT, "no files match '%s' in the folder '%s'%s", pattern.s,
+                     folder.s, has.s);
+        text_free(&pattern);
+        text_free(&has);
     }
     text_free(&folder);
     return keep(l, &made, ok);

@@ -54,6 +54,8 @@ void frame_list_free(frame_list *l);
  * writes them, and returns how many. Frames that are equally far apart have no gaps. Of many gaps
  * the first are named. */
 size_t frame_list_gaps(const frame_list *l, const frame_pattern *p, text *to);
+/* Adds the file's name with its field: "b.####.exr". */
+void frame_field_words(const frame_pattern *p, text *to);
 /* Adds "1005-1007", or "1005" where both are the same. */
 void frame_range_words(const frame_pattern *p, int first, int last, text *to);
 

@@ -9,6 +9,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 const char *const JOB_SIDE_ROLE[JOB_SIDES] = {
     [JOB_BEFORE] = "the picture before",
@@ -93,12 +94,93 @@ static void note_gaps(const job *j) {
     text_free(&gaps);
 }
 
-/* Lists the frames: those asked for, or those of the first view. */
+/* Finds the frames of all views whose inputs are there, by searching each folder once. */
+static bool find_inputs(frame_list *there, const job *j, err *e) {
+    err none = {0};
+    for (size_t i = 0; i < j->views; i++)
+        if (!frame_list_scan(&there[i], &j->view[i].input, &none) && none.code != ERR_NO_INPUT &&
+            none.code != ERR_USAGE)
+            return err_set(e, none.code, "%s", none.msg);
+    return true;
+}
+
+/* Returns whether a frame is there in some view. A folder with a number in its name is not searched
+ * but asked. */
+static bool has_input(const job *j, const frame_list *there, int number) {
+    bool is = false;
+    for (size_t i = 0; !is && i < j->views; i++) {
+        const frame_pattern *p = &j->view[i].input;
+        const frame_list *l = &there[i];
+        size_t from = 0, to = l->count;
+        while (from < to) {
+            size_t middle = from + (to - from) / 2;
+            if (l->number[middle] < number)
+                from = middle + 1;
+            else
+                to = middle;
+        }
+        is = from < l->count && l->number[from] == number;
+        char *path = strchr(p->after, '/') ? frame_path(p, number, NULL) : NULL;
+        is |= path && access(path, F_OK) == 0;
+        mem_free(path);
+    }
+    return is;
+}
+
+/* Says what was asked for, and what is there instead. */
+static bool refuse_frames(const job *j, const settings *s, err *e) {
+    const frame_pattern *p = &j->view[0].input;
+    frame_list l = {0};
+    text pattern = {0}, has = {0};
+    bool scanned = frame_list_scan(&l, p, e); /* else it has said what there is */
+    if (scanned) {
+        const char *slash = strrchr(p->before, '/');
+        frame_field_words(p, &pattern);
+        frame_range_words(p, l.number[0], l.number[l.count - 1], &has);
+        err_set(e, ERR_NO_INPUT, "the folder '%.*s' has no frame %s of '%s'; it has %s",
+                slash ? (int)(slash - p->before) : 1, slash ? p->before : ".", s->frames, pattern.s,
+                has.s);
+    } else if (e->code == ERR_USAGE) { /* the folder's name has the number */
+        err_set(e, ERR_NO_INPUT, "there is no frame %s of '%s'", s->frames, s->input);
+    }
+    frame_list_free(&l);
+    text_free(&pattern);
+    text_free(&has);
+    return false;
+}
+
+/* Looks for the inputs of frames that were asked for, where there are many of them, or the first is
+ * missing. Refuses a list of which none is there, and leaves out most of many that are missing. */
+static bool look_for_inputs(job *j, const settings *s, err *e) {
+    frame_list *l = &j->frames;
+    char *first = frame_path(&j->view[0].input, l->number[0], e);
+    bool many = l->count > JOB_MISSING, seen = first && access(first, F_OK) == 0, any = false;
+    mem_free(first);
+    if (!first || (seen && !many)) return first != NULL;
+    frame_list *there = mem_new(j->views, sizeof *there, "views", e);
+    bool ok = there && find_inputs(there, j, e);
+    size_t kept = 0, missing = 0;
+    for (size_t i = 0; ok && i < l->count; i++) {
+        bool is = has_input(j, there, l->number[i]);
+        any |= is;
+        missing += !is;
+        if (is || missing <= JOB_MISSING) l->number[kept++] = l->number[i];
+    }
+    if (ok) {
+        j->left_out = (l->count - kept) * j->views;
+        l->count = kept;
+    }
+    for (size_t i = 0; there && i < j->views; i++) frame_list_free(&there[i]);
+    mem_free(there);
+    return ok && (any || s->keep_going || refuse_frames(j, s, e));
+}
+
+/* Lists the frames: those asked for, or those of the first view. A farm's may be made later. */
 static bool list_frames(job *j, const settings *s, err *e) {
     const job_view *v = &j->view[0];
     bool listed = s->frames ? frame_list_parse(&j->frames, s->frames, e)
                             : frame_list_scan(&j->frames, &v->input, e);
-    if (!listed) return false;
+    if (!listed || (s->frames && !s->farms && !look_for_inputs(j, s, e))) return false;
     if (!s->frames) note_gaps(j);
     const char *one = NULL;
     if (j->output && !v->output.after && !image_is_stream(j->output)) one = j->output;

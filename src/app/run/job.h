@@ -21,6 +21,8 @@ typedef struct {
     frame_pattern side[JOB_SIDES]; /* .before is NULL where it is not asked for */
 } job_view;
 
+enum { JOB_MISSING = 1000 };
+
 /* Const once it is open. */
 typedef struct {
     bool sequence; /* the input has a field for the frame's number */
@@ -28,6 +30,8 @@ typedef struct {
     size_t views; /* 1 where no path has a field for a view */
     bool kernels; /* frames or views have kernels of their own */
     frame_list frames;
+    size_t left_out;   /* frames that --frames asks for, but whose inputs are not there: those after
+                          the first JOB_MISSING, which nobody would read one by one */
     const char *input; /* belongs to the settings */
     char *output;      /* includes the input's name where the settings name a folder; or NULL */
 } job;
