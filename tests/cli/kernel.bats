@@ -163,6 +163,17 @@ J
     [ ! -e c.pfm ]
 }
 
+@test "check, convert, show: what takes longer than two seconds says so" {
+    faults=$(dirname "$FFTBLOOM")/tests/faults.so
+    [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
+    "$FFTBLOOM" kernel make gaussian --taps 33 -o slow.exr
+    for what in "check slow.exr" "convert slow.exr --to oiio -o c.exr" "show slow.exr -o c.svg"; do
+        run --separate-stderr env FAULT_SLOW=slow.exr LD_PRELOAD="$faults" "$FFTBLOOM" kernel $what
+        [ "$status" -eq 0 ]
+        [[ "$stderr" == *"kernel ${what%% *}: 2 s, and not done yet"* ]]
+    done
+}
+
 @test "list, -k: shipped kernels by their names" {
     "$FFTBLOOM" kernel list | grep -q '^sunstar  *A sun star with 14 rays'
     "$FFTBLOOM" kernel list | grep -q '^star  *Star: six spikes'

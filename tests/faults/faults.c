@@ -5,6 +5,7 @@
  *   FAULT_COUNT=file       the number of allocations is written there at the end
  *   FAULT_INTERRUPT=name   every second call of open, fsync or close fails with EINTR
  *   FAULT_WAIT=file        the first fsync makes the file and waits until it is gone, at most 20 s
+ *   FAULT_SLOW=name        to open a path that ends like this takes three seconds
  *   FAULT_DEVICE=1         no Vulkan device can be opened
  *   FAULT_THREADS=n        the program, but no library, cannot begin its n-th thread, nor any after
  */
@@ -86,6 +87,12 @@ static int interrupt(const char *name) {
     return 1;
 }
 
+static void be_slow(const char *path) {
+    const char *slow = getenv("FAULT_SLOW");
+    size_t n = slow ? strlen(slow) : 0, all = strlen(path);
+    if (n && all >= n && strcmp(path + all - n, slow) == 0) sleep(3);
+}
+
 int openat(int folder, const char *path, int flags, ...) {
     static int (*real)(int, const char *, int, ...);
     va_list list;
@@ -93,6 +100,7 @@ int openat(int folder, const char *path, int flags, ...) {
     unsigned mode = va_arg(list, unsigned);
     va_end(list);
     if (!real) real = (int (*)(int, const char *, int, ...))dlsym(RTLD_NEXT, "openat");
+    be_slow(path);
     return interrupt("open") ? -1 : real(folder, path, flags, mode);
 }
 
@@ -113,6 +121,7 @@ int open(const char *path, int flags, ...) {
     unsigned mode = va_arg(list, unsigned);
     va_end(list);
     if (!real) real = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
+    be_slow(path);
     return interrupt("open") ? -1 : real(path, flags, mode);
 }
 

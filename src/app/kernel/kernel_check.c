@@ -2,6 +2,7 @@
 #include "app/cli/library.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
+#include "base/ticker.h"
 #include "kernel/lint_words.h"
 
 int kernel_check(cli *c, text *out, err *e) {
@@ -11,7 +12,9 @@ int kernel_check(cli *c, text *out, err *e) {
     lint l;
     kernel_finding found[KERNEL_FINDINGS];
     kernel_source in = {0};
+    ticker *told = ticker_open("kernel check");
     bool ok = kernel_load(&in, &l, c, c->word[1], e);
+    ticker_close(&told);
     kernel_source_free(&in);
     if (!ok) return 0;
     if (c->s.json)

@@ -8,6 +8,7 @@
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/ticker.h"
 #include "image/format.h"
 #include "kernel/convention.h"
 #include "kernel/make/kernel_recipe.h"
@@ -149,11 +150,13 @@ int kernel_convert(cli *c, text *out, err *e) {
                                    {FILE_WRITTEN, "the output", c->s.output}};
     conversion v;
     if (!file_set_apart(FILES, 2, NULL, e) || !kernel_may_write(&c->s, &status, e)) return status;
+    ticker *told = ticker_open("kernel convert");
     image *img = image_load(c->word[1], &(image_limits){.side = PSF_SIDE}, c->threads, e),
           *to = NULL;
     if (img && open_conversion(&v, c, img, e) && (to = converted(&v, img, e)) &&
         kernel_save(c, to, false, &status, e))
         tell(c, &v, out);
+    ticker_close(&told);
     image_free(&img);
     image_free(&to);
     return status;

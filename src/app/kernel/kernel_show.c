@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/ticker.h"
 #include "image/format.h"
 #include "kernel/make/model.h"
 
@@ -191,6 +192,7 @@ int kernel_show(cli *c, text *out, err *e) {
                                    {FILE_WRITTEN, "the output", s->output}};
     kernel_source in = {0};
     lint l;
+    ticker *told = ticker_open("kernel show");
     if (!s->output)
         err_set(e, ERR_USAGE, "show needs an output: -o PAGE.svg or -o PICTURE.png");
     else if (!has_ending(s->output, ".svg") && !has_ending(s->output, ".png"))
@@ -198,6 +200,7 @@ int kernel_show(cli *c, text *out, err *e) {
                 s->output);
     else if (file_set_apart(FILES, 2, NULL, e) && kernel_load(&in, &l, c, c->word[1], e))
         show(c, &in, &l, out, e);
+    ticker_close(&told);
     kernel_source_free(&in);
     if (e->code != ERR_SKIPPED) return 0;
     *e = (err){0};
