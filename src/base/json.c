@@ -166,6 +166,9 @@ static bool scan_word(scanner *s, json_type *type) {
 /* Adds a value to the document's list and gives its index, because the list moves as it grows. */
 static bool note_value(scanner *s, size_t *index) {
     json_document *d = s->d;
+    if (d->values == JSON_VALUES)
+        return err_set(s->e, ERR_CONFIG, "%s:%d:%d: the file has more than %d values", d->name,
+                       s->line, s->column, JSON_VALUES);
     if (d->values == d->room) {
         size_t room = d->room ? d->room * 2 : 64;
         json_value *v = mem_raw(room, sizeof *v, "JSON values", s->e);

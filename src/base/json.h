@@ -2,9 +2,9 @@
  *
  * A scan of our own holds the bytes to RFC 8259 and notes positions; cJSON, which keeps no
  * positions and is lenient, then decodes. The scan refuses, each with a sentence at its place:
- * comments, trailing commas, duplicate keys, nesting deeper than 64, strings that are not UTF-8 or
- * hold a zero, and anything after the end. It does not know what the keys mean. The document owns
- * all its values; they live until json_free. */
+ * comments, trailing commas, duplicate keys, nesting deeper than 64, more than JSON_VALUES values,
+ * strings that are not UTF-8 or hold a zero, and anything after the end. It does not know what the
+ * keys mean. The document owns all its values; they live until json_free. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -36,7 +36,7 @@ struct json_value {
     json_value *child, *next; /* the first value inside this one; the next one beside it */
 };
 
-enum { JSON_DEPTH = 64, JSON_BYTES = 16 << 20 };
+enum { JSON_DEPTH = 64, JSON_BYTES = 16 << 20, JSON_VALUES = 1 << 19 };
 
 /* Read a file, or its content; `name` is its name in errors. They fail with ERR_CONFIG on bad JSON,
  * and with ERR_MEMORY without memory. */

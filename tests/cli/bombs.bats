@@ -39,12 +39,24 @@ bomb() {
 }
 
 @test "includes of large files count their bytes" {
-    { echo '{"version": 1, "include": ['; printf '"b.json",%.0s' {1..8}; echo '"b.json"]}'; } >a.json
-    { echo '{"version": 1}'; head -c 8000000 /dev/zero | tr '\0' ' '; } >b.json
+    { echo '{"version": 1, "include": ['; printf '"b.json",%.0s' {1..4}; echo '"b.json"]}'; } >a.json
+    { echo '{"version": 1}'; head -c 4000000 /dev/zero | tr '\0' ' '; } >b.json
     run timeout 20 "$FFTBLOOM" a.exr k.exr -o o.exr --config a.json
     echo "$output"
     [ "$status" -eq 78 ]
-    [[ "$output" == *"a.json:2:73: the included files have more than 64 MB" ]]
+    [[ "$output" == *"a.json:2:37: the included files have more than 16 MB" ]]
+}
+
+@test "a suite of too many cases is refused before anything is made of it" {
+    python3 -c 'print("{\"version\": 1, \"cases\": [" + "{\"name\": \"a\", \"skip\": \"x\"}," * 200000 + "{}]}")' >s.json
+    run timeout 20 "$FFTBLOOM" check s.json
+    echo "$output"
+    [ "$status" -eq 78 ]
+    [[ "$output" == *"s.json:1:"*": the file has more than 524288 values" ]]
+    python3 -c 'print("{\"version\": 1, \"cases\": [" + "{}," * 10000 + "{}]}")' >s.json
+    run timeout 20 "$FFTBLOOM" check s.json
+    [ "$status" -eq 78 ]
+    [[ "$output" == *"s.json:1:25: a suite has at most 10000 cases, not 10001" ]]
 }
 
 @test "a file that includes itself, or one that includes it, is named" {

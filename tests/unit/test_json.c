@@ -88,6 +88,25 @@ static void depth(void **state) {
     refuses(s, "f:1:65: ", "deeper than 64");
 }
 
+/* A document of as many values as are allowed, and of one more. */
+static void values_are_counted(void **state) {
+    (void)state;
+    size_t items = JSON_VALUES - 1; /* the list is one, too */
+    char *s = malloc(2 * items + 4);
+    err e = {0};
+    s[0] = '[';
+    for (size_t i = 0; i < items; i++) memcpy(s + 1 + 2 * i, "1,", 2);
+    memcpy(s + 2 * items, "]", 2);
+    json_document *d = parse(s, &e);
+    assert_non_null(d);
+    json_free(&d);
+    memcpy(s + 2 * items, ",1]", 4);
+    char place[32];
+    snprintf(place, sizeof place, "f:1:%zu: ", 2 * items + 2);
+    refuses(s, place, "more than 524288 values");
+    free(s);
+}
+
 static void values_and_places(void **state) {
     (void)state;
     err e = {0};
@@ -186,6 +205,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_documents),
         cmocka_unit_test(depth),
+        cmocka_unit_test(values_are_counted),
         cmocka_unit_test(values_and_places),
         cmocka_unit_test(scalar_documents),
         cmocka_unit_test(many_keys),

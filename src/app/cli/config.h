@@ -14,7 +14,7 @@
 
 /* Limits of one document with all that it includes: its files, their bytes, and how deep they nest.
  * Files that include each other many times over reach them at once. */
-enum { CONFIG_VERSION = 1, CONFIG_DEPTH = 16, CONFIG_FILES = 10000, CONFIG_BYTES = 64 << 20 };
+enum { CONFIG_VERSION = 1, CONFIG_DEPTH = 16, CONFIG_FILES = 10000, CONFIG_BYTES = 16 << 20 };
 
 /* What has been read for one document so far. */
 typedef struct {
