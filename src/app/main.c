@@ -1,19 +1,23 @@
 /* main.c - the process: picks the command, prints the one error, turns it into the exit status. */
 #include "app/cli/cli.h"
 #include "app/cli/help.h"
+#include "app/cli/terminal.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/log.h"
+#include "engine/engine.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static void end_without_memory(void) {
     file_out_remove_all();
-    log_last_words("fftbloom: error: out of memory\n");
+    terminal_last_words("fftbloom: error: out of memory\n");
     _exit(ERR_RETRY);
 }
 
@@ -21,7 +25,7 @@ static void end_without_memory(void) {
  * of ours or of the C library's, and leaves its core. */
 static void on_signal(int number) {
     file_out_remove_all();
-    log_last_words(NULL);
+    terminal_last_words(NULL);
     if (number != SIGABRT) _exit(128 + number);
     signal(SIGABRT, SIG_DFL);
     sigset_t abort_only;
@@ -58,6 +62,10 @@ static void fill_descriptors(void) {
     }
 }
 
+static const char *variable(const char *name) {
+    return getenv(name);
+}
+
 /* Runs the command of the first argument. `fftbloom IN KERNEL -o OUT` is `fftbloom apply ...`. */
 static int run(int argc, char **argv, err *e) {
     const char *name = argv[1];
@@ -79,6 +87,8 @@ int main(int argc, char **argv) {
     fill_descriptors();
     catch_signals();
     text_on_failure(end_without_memory);
+    host_set_variables(variable);
+    terminal_open();
     err e = {0};
     if (argc < 2) {
         text out = {0};
@@ -88,6 +98,7 @@ int main(int argc, char **argv) {
         return ERR_USAGE;
     }
     int status = run(argc, argv, &e);
+    engine_rest();
     if (e.code) log_error("%s", e.msg);
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
         /* A reader that has seen enough, such as head, needs no message. */

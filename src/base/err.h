@@ -25,6 +25,7 @@ typedef enum {
     ERR_CONFIG = 78,      /* a configuration file or value is wrong            */
     /* Memory was refused. Its status is that of ERR_RETRY, but less memory may be tried first. */
     ERR_MEMORY = 256 + ERR_RETRY,
+    ERR_CANCELLED = 130, /* the host has stopped the work: base/host.h */
 } err_code;
 
 typedef struct {

@@ -294,13 +294,6 @@ static bool join(json_document *d, const cJSON *node, size_t *index, err *e) {
     return v->type != JSON_OBJECT || check_duplicates(v, e);
 }
 
-/* cJSON allocates here, so that its memory is counted. The first error is kept for the message. */
-static _Thread_local err cjson_failure;
-
-static void *cjson_new(size_t n) {
-    return mem_raw(n, 1, "JSON values", &cjson_failure);
-}
-
 json_document *json_parse(const char *name, const char *bytes, size_t n, err *e) {
     json_document *d = mem_new(1, sizeof *d, "JSON document", e);
     size_t index = 0;
@@ -309,11 +302,9 @@ json_document *json_parse(const char *name, const char *bytes, size_t n, err *e)
     memcpy(d->bytes, bytes, n);
     d->length = n;
     if (!scan_document(d, n, e)) goto fail;
-    cJSON_InitHooks(&(cJSON_Hooks){cjson_new, mem_free});
-    cjson_failure = (err){0};
+    /* The scan has let only JSON through. */
     if (!(d->tree = cJSON_ParseWithLengthOpts(d->bytes, n + 1, NULL, true))) {
-        *e = cjson_failure;
-        if (!e->code) err_set(e, ERR_CONFIG, "%s: this JSON cannot be decoded", name);
+        err_set(e, ERR_MEMORY, "%s: out of memory: there is none to decode it", name);
         goto fail;
     }
     if (!join(d, d->tree, &index, e)) goto fail;

@@ -1,10 +1,10 @@
 #include "base/mem.h"
 
+#include "base/host.h"
 #include "base/machine.h"
 #include "base/number.h"
 #include "base/text.h"
 
-#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -33,110 +33,177 @@ bool mem_add(size_t a, size_t b, size_t *out) {
 
 /* --- the account ----------------------------------------------------------------------------- */
 
-/* Every large buffer of the program comes from here, so one sum decides, and no phase of a run
- * needs a prediction of its own. The limit is set before any thread starts and only read later. */
-static uint64_t limit = UINT64_MAX;
-static bool limit_given;
-static atomic_uint_fast64_t used;
-
-void mem_set_limit(uint64_t bytes) {
-    uint64_t available = machine_memory();
-    limit_given = bytes > 0;
-    limit = limit_given ? bytes : available ? available / 5 * 4 : UINT64_MAX;
-}
-
-uint64_t mem_limit(void) {
-    return limit;
-}
-
-uint64_t mem_left(void) {
-    uint64_t now = mem_used();
-    return now < limit ? limit - now : 0;
-}
-
-uint64_t mem_used(void) {
-    return atomic_load(&used);
-}
-
-/* Returns the bytes of a block. Behind those that it aligns to large pages the allocator has mapped
- * some bytes more, up to a large page, which nobody touches. */
-static size_t bytes_of(void *p) {
-    size_t size = malloc_usable_size(p);
-    bool aligned = !WITH_SAN && size >= LARGE && (uintptr_t)p % HUGE_PAGE == 0;
-    return aligned ? (size - 1) / HUGE_PAGE * HUGE_PAGE : size;
-}
-
-/* --- large blocks that are kept -------------------------------------------------------------- */
-
 enum { KEPT_BLOCKS = 256 };
 
-static struct {
+struct mem_budget {
+    /* Const once a thread works for it. */
+    uint64_t limit;
+    const char *set_by; /* what sets the limit, for messages */
+    bool given;
+    mem_source from;
+
+    atomic_uint_fast64_t used;
+
+    /* Large blocks that are kept. */
     pthread_mutex_t lock; /* guards all that follows */
     uint64_t most, bytes;
     size_t count;
     void *block[KEPT_BLOCKS]; /* the one that was freed last is the last */
-} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+};
+
+static void *from_system(void *ctx, size_t bytes) {
+    (void)ctx;
+    return malloc(bytes);
+}
+
+static void to_system(void *ctx, void *memory) {
+    (void)ctx;
+    free(memory);
+}
+
+/* The program's. Its limit is set before any thread starts. */
+static mem_budget program = {.limit = UINT64_MAX,
+                             .set_by = "--mem-limit",
+                             .from = {from_system, to_system, NULL},
+                             .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static mem_budget *budget(void) {
+    mem_budget *b = host_here()->memory;
+    return b ? b : &program;
+}
+
+static void set_limit(mem_budget *b, uint64_t bytes) {
+    uint64_t available = machine_memory();
+    b->given = bytes > 0;
+    b->limit = b->given ? bytes : available ? available / 5 * 4 : UINT64_MAX;
+}
+
+mem_budget *mem_budget_open(uint64_t limit, const char *set_by, const mem_source *from, err *e) {
+    const mem_source is = from ? *from : program.from;
+    mem_budget *b = is.alloc(is.ctx, sizeof *b);
+    if (!b) return err_set(e, ERR_MEMORY, "out of memory: there is none for a budget"), NULL;
+    *b = (mem_budget){.set_by = set_by, .from = is};
+    pthread_mutex_init(&b->lock, NULL);
+    set_limit(b, limit);
+    return b;
+}
+
+static void shrink_kept(mem_budget *b, uint64_t bytes);
+
+void mem_budget_close(mem_budget **pb) {
+    mem_budget *b = *pb;
+    *pb = NULL;
+    if (!b) return;
+    shrink_kept(b, 0);
+    pthread_mutex_destroy(&b->lock);
+    b->from.release(b->from.ctx, b);
+}
+
+void mem_set_limit(uint64_t bytes) {
+    set_limit(budget(), bytes);
+}
+
+uint64_t mem_limit(void) {
+    return budget()->limit;
+}
+
+static uint64_t left_of(const mem_budget *b) {
+    uint64_t now = atomic_load(&b->used);
+    return now < b->limit ? b->limit - now : 0;
+}
+
+uint64_t mem_left(void) {
+    return left_of(budget());
+}
+
+uint64_t mem_used(void) {
+    return mem_budget_used(budget());
+}
+
+uint64_t mem_budget_used(const mem_budget *b) {
+    return atomic_load(&b->used);
+}
+
+/* What lies in front of each block. */
+typedef struct {
+    mem_budget *of;
+    void *base; /* of what the system gave */
+    size_t bytes;
+} heading;
+
+static heading *heading_of(void *p) {
+    return (heading *)((char *)p - ALIGNMENT);
+}
+
+/* Returns the block to where it came from. */
+static void release(void *p) {
+    const heading h = *heading_of(p);
+    h.of->from.release(h.of->from.ctx, h.base);
+}
+
+/* --- large blocks that are kept -------------------------------------------------------------- */
 
 /* Removes kept blocks, the oldest first, until no more than `bytes` are left; with the lock
  * held. */
-static void shrink_kept(uint64_t bytes) {
+static void shrink_kept(mem_budget *b, uint64_t bytes) {
     size_t gone = 0;
-    for (; gone < kept.count && kept.bytes > bytes; gone++) {
-        kept.bytes -= bytes_of(kept.block[gone]);
-        free(kept.block[gone]);
+    for (; gone < b->count && b->bytes > bytes; gone++) {
+        b->bytes -= heading_of(b->block[gone])->bytes;
+        release(b->block[gone]);
     }
-    kept.count -= gone;
-    memmove(kept.block, kept.block + gone, kept.count * sizeof *kept.block);
+    b->count -= gone;
+    memmove(b->block, b->block + gone, b->count * sizeof *b->block);
 }
 
 void mem_keep(uint64_t bytes) {
-    pthread_mutex_lock(&kept.lock);
-    kept.most = bytes;
-    shrink_kept(bytes);
-    pthread_mutex_unlock(&kept.lock);
+    mem_budget *b = budget();
+    pthread_mutex_lock(&b->lock);
+    b->most = bytes;
+    shrink_kept(b, bytes);
+    pthread_mutex_unlock(&b->lock);
 }
 
 /* Returns a kept block of this many bytes, or NULL. Makes room under the limit for a new one
  * then. */
-static void *take_kept(size_t bytes) {
+static void *take_kept(mem_budget *b, size_t bytes) {
     void *found = NULL;
-    pthread_mutex_lock(&kept.lock);
-    for (size_t i = kept.count; !found && i-- > 0;) {
-        size_t size = bytes_of(kept.block[i]);
-        if (size < bytes || size - bytes >= HUGE_PAGE) continue;
-        found = kept.block[i];
-        kept.bytes -= size;
-        kept.count--;
-        memmove(kept.block + i, kept.block + i + 1, (kept.count - i) * sizeof *kept.block);
+    pthread_mutex_lock(&b->lock);
+    for (size_t i = b->count; !found && i-- > 0;) {
+        size_t size = heading_of(b->block[i])->bytes;
+        if (size != bytes) continue;
+        found = b->block[i];
+        b->bytes -= size;
+        b->count--;
+        memmove(b->block + i, b->block + i + 1, (b->count - i) * sizeof *b->block);
     }
-    uint64_t left = mem_left();
-    if (!found && kept.bytes && (left < bytes || left - bytes < kept.bytes))
-        shrink_kept(left < bytes ? 0 : left - bytes);
-    pthread_mutex_unlock(&kept.lock);
+    uint64_t left = left_of(b);
+    if (!found && b->bytes && (left < bytes || left - bytes < b->bytes))
+        shrink_kept(b, left < bytes ? 0 : left - bytes);
+    pthread_mutex_unlock(&b->lock);
     return found;
 }
 
 /* Gives all kept blocks back to the system. Returns false where there is none. */
-static bool give_back(void) {
-    pthread_mutex_lock(&kept.lock);
-    bool any = kept.count > 0;
-    shrink_kept(0);
-    pthread_mutex_unlock(&kept.lock);
+static bool give_back(mem_budget *b) {
+    pthread_mutex_lock(&b->lock);
+    bool any = b->count > 0;
+    shrink_kept(b, 0);
+    pthread_mutex_unlock(&b->lock);
     return any;
 }
 
 /* Returns false where the block is not kept. */
-static bool keep(void *p, size_t size) {
-    pthread_mutex_lock(&kept.lock);
+static bool keep(mem_budget *b, void *p, size_t size) {
+    pthread_mutex_lock(&b->lock);
     /* A sanitizer could not see a use after free of what is kept. */
-    bool fits = !WITH_SAN && kept.count < KEPT_BLOCKS && size <= kept.most;
+    bool fits = !WITH_SAN && b->count < KEPT_BLOCKS && size <= b->most;
     if (fits) {
-        uint64_t left = mem_left();
-        shrink_kept(min_u64(kept.most - size, left > size ? left - size : 0));
-        kept.block[kept.count++] = p;
-        kept.bytes += size;
+        uint64_t left = left_of(b);
+        shrink_kept(b, min_u64(b->most - size, left > size ? left - size : 0));
+        b->block[b->count++] = p;
+        b->bytes += size;
     }
-    pthread_mutex_unlock(&kept.lock);
+    pthread_mutex_unlock(&b->lock);
     return fits;
 }
 
@@ -145,23 +212,25 @@ static bool keep(void *p, size_t size) {
 /* Two threads that ask at once may both be let through, so the limit may be passed by one block. */
 bool mem_check(uint64_t bytes, const char *what, err *e) {
     char needs[32], now[32], most[32];
-    if (bytes <= mem_left()) return true;
-    return err_set(e, ERR_MEMORY, "%s are needed for %s; %s of the limit of %s are in use (%s)",
+    const mem_budget *b = budget();
+    if (bytes <= left_of(b)) return true;
+    return err_set(e, ERR_MEMORY, "%s are needed for %s; %s of the limit of %s are in use (%s%s%s)",
                    text_bytes((double)bytes, needs), what, text_bytes((double)mem_used(), now),
-                   text_bytes((double)limit, most),
-                   limit_given ? "--mem-limit"
-                               : "80 % of the memory that was available; --mem-limit sets another");
+                   text_bytes((double)b->limit, most),
+                   b->given ? "" : "80 % of the memory that was available; ", b->set_by,
+                   b->given ? "" : " sets another");
 }
 
 bool mem_take(uint64_t bytes, const char *what, err *e) {
-    if (mem_left() < bytes) give_back();
+    mem_budget *b = budget();
+    if (left_of(b) < bytes) give_back(b);
     if (!mem_check(bytes, what, e)) return false;
-    atomic_fetch_add(&used, bytes);
+    atomic_fetch_add(&b->used, bytes);
     return true;
 }
 
 void mem_give(uint64_t bytes) {
-    atomic_fetch_sub(&used, bytes);
+    atomic_fetch_sub(&budget()->used, bytes);
 }
 
 /* --- blocks ---------------------------------------------------------------------------------- */
@@ -171,29 +240,35 @@ uint64_t mem_rounded(uint64_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
+/* Takes a block from the system, and writes its heading. */
+static void *fresh(mem_budget *b, size_t bytes, size_t alignment) {
+    char *base = b->from.alloc(b->from.ctx, bytes + alignment + ALIGNMENT);
+    if (!base) return NULL;
+    uintptr_t at = ((uintptr_t)base + ALIGNMENT + alignment - 1) / alignment * alignment;
+    char *p = base + (at - (uintptr_t)base);
+    *heading_of(p) = (heading){b, base, bytes};
+    if (alignment == HUGE_PAGE && b->from.alloc == from_system) madvise(p, bytes, MADV_HUGEPAGE);
+    return p;
+}
+
 void *mem_raw(size_t count, size_t size, const char *what, err *e) {
+    mem_budget *b = budget();
     size_t bytes = 0, padded = 0;
     bool fits = mem_mul(count, size, &bytes);
     size_t alignment = bytes < LARGE ? ALIGNMENT : HUGE_PAGE;
-    if (!fits || !mem_add(bytes, alignment, &padded)) {
+    if (!fits || !mem_add(bytes, 2 * alignment + ALIGNMENT, &padded)) {
         err_set(e, ERR_DATA, "%s: %zu items of %zu bytes do not fit in memory", what, count, size);
         return NULL;
     }
     if (!mem_check(bytes, what, e)) return NULL;
-    size_t whole = padded / alignment * alignment;
-    void *p = alignment == HUGE_PAGE ? take_kept(whole) : NULL;
-    if (p) {
-        atomic_fetch_add(&used, bytes_of(p));
-        return p;
-    }
-    p = aligned_alloc(alignment, whole);
-    if (!p && give_back()) p = aligned_alloc(alignment, whole);
-    if (!p) {
+    size_t whole = mem_rounded(bytes);
+    void *p = alignment == HUGE_PAGE ? take_kept(b, whole) : NULL;
+    if (!p) p = fresh(b, whole, alignment);
+    if (!p && give_back(b)) p = fresh(b, whole, alignment);
+    if (p)
+        atomic_fetch_add(&b->used, whole);
+    else
         err_set(e, ERR_MEMORY, "out of memory: %zu bytes are needed for %s", bytes, what);
-        return NULL;
-    }
-    if (alignment == HUGE_PAGE) madvise(p, whole, MADV_HUGEPAGE);
-    atomic_fetch_add(&used, bytes_of(p));
     return p;
 }
 
@@ -204,9 +279,10 @@ void *mem_new(size_t count, size_t size, const char *what, err *e) {
 }
 
 void mem_free(void *p) {
-    size_t size = p ? bytes_of(p) : 0;
-    atomic_fetch_sub(&used, size);
-    if (size < LARGE || !keep(p, size)) free(p);
+    if (!p) return;
+    const heading h = *heading_of(p);
+    atomic_fetch_sub(&h.of->used, h.bytes);
+    if (h.bytes < LARGE || !keep(h.of, p, h.bytes)) release(p);
 }
 
 char *mem_str(const char *s, err *e) {

@@ -24,6 +24,21 @@ void *mem_raw(size_t count, size_t size, const char *what, err *e);
 /* Frees what this module has allocated; NULL is fine. */
 void mem_free(void *p);
 
+/* A budget counts what is allocated in it, and has a limit. Each host has one (base/host.h), which
+ * the calls of this module use. A block goes back to the budget that it came from. */
+typedef struct mem_budget mem_budget;
+/* Where memory comes from; aligned as malloc's is. */
+typedef struct {
+    void *(*alloc)(void *ctx, size_t bytes);
+    void (*release)(void *ctx, void *memory);
+    void *ctx;
+} mem_source;
+/* Opens a budget of so many bytes, as mem_set_limit counts them. set_by: how messages call the
+ * limit. `from` NULL: malloc. Close it when all of its blocks are freed. */
+mem_budget *mem_budget_open(uint64_t limit, const char *set_by, const mem_source *from, err *e);
+void mem_budget_close(mem_budget **b);
+uint64_t mem_budget_used(const mem_budget *b);
+
 /* Sets the limit: an allocation that would bring what is allocated here beyond it fails with
  * ERR_MEMORY and all numbers. Call it once, before any thread starts. 0 (no --mem-limit) sets 80 %
  * of the memory that is available now, and none where that is not known. */

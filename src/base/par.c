@@ -1,5 +1,6 @@
 #include "base/par.h"
 
+#include "base/host.h"
 #include "base/machine.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -36,6 +37,7 @@ struct par {
      * callers. */
     int threads;
     int helpers; /* threads - 1 */
+    host of;     /* for whom the helpers work */
     pthread_t *thread;
 
     /* Guards all that follows. The atomics are also read without it, and `active` may also grow
@@ -102,6 +104,7 @@ static void *helper_main(void *arg) {
     start_arg a = *(start_arg *)arg;
     free(arg);
     par *p = a.p;
+    host_set(p->of);
     for (;;) {
         for (int i = 0; i < LOOKS && !p->quit && !(p->jobs && p->active < p->threads); i++) relax();
         pthread_mutex_lock(&p->lock);
@@ -129,6 +132,7 @@ par *par_open(int threads, err *e) {
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->left, NULL);
     p->threads = threads;
+    p->of = *host_here();
     p->thread = mem_new((size_t)threads, sizeof *p->thread, "thread pool", e);
     p->taken = mem_new((size_t)par_workers(p), sizeof *p->taken, "thread pool", e);
     if (!p->thread || !p->taken) {

@@ -1,5 +1,7 @@
 #include "bloom/attempt.h"
 
+#include "base/host.h"
+
 #include <math.h>
 
 device_way attempt_way(const view *v, const accuracy *method) {
@@ -116,7 +118,7 @@ static bool fill_plane(attempt *a, uint32_t c, err *e) {
 
 static bool fill_turn(void *ctx, uint32_t c, err *e) {
     attempt *a = ctx;
-    a->unfilled = !fill_plane(a, c, e);
+    a->unfilled = !host_ask((c + 1.0) / (a->v->channels + 2), e) || !fill_plane(a, c, e);
     return !a->unfilled;
 }
 
@@ -190,6 +192,7 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
         const session_want want = {v->size, attempt_way(v, method)};
         bool engine_failed = false;
         again = false;
+        if (!(ok = host_ask(1.0 / (v->channels + 2), e))) break;
         ok = session_take(&to->lease, v->session, &want, e);
         if (!ok) break;
         attempt a = {.v = v, .l = l, .method = method, .wide = want.way == WAY_FLOAT64};

@@ -1,6 +1,7 @@
 #include "bloom/group.h"
 
 #include "base/clock.h"
+#include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "bloom/attempt.h"
@@ -265,7 +266,7 @@ bool group_bloom(group_made *to, const group_job *j, err *e) {
     outcome o = {0};
     *to = (group_made){0};
 
-    bool ok = open_view(&v, j, e);
+    bool ok = open_view(&v, j, e) && host_ask(0, e);
     double start = clock_now();
     bool found = ok && light_find(&l, &v, false, e);
     to->contract_seconds = clock_now() - start;

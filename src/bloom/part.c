@@ -1,5 +1,6 @@
 #include "bloom/part.h"
 
+#include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -7,6 +8,7 @@
 #include "bloom/part_work.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* --- choosing tiles ------------------------------------------------------------------------- */
@@ -193,6 +195,18 @@ typedef struct {
     sampler sampler;
 } totals;
 
+/* Tells the host which part of the whole the next tile is. */
+static void tell_host(const bands *b, const part_tile *tile) {
+    const part_plan *p = b->p;
+    host *h = host_here();
+    double tiles = (double)p->m.groups * p->w / b->t.kept[PLAN_X],
+           band = (double)b->out.rows / p->h;
+    double at = (double)tile->group * p->w / b->t.kept[PLAN_X] +
+                (double)tile->x / b->t.kept[PLAN_X];
+    h->span = band / fmax(tiles, 1);
+    h->from = (double)b->out.y / p->h + at * h->span;
+}
+
 /* Blooms all tiles of a band, into b->out. */
 static bool bloom_band(bands *b, group_made *made, const part_measured *seen, sampler *s, err *e) {
     const part_plan *p = b->p;
@@ -210,6 +224,7 @@ static bool bloom_band(bands *b, group_made *made, const part_measured *seen, sa
                       .sampler = s};
     for (tile.group = 0; tile.group < (uint32_t)p->m.groups; tile.group++)
         for (tile.x = 0; tile.x < p->w; tile.x += t->kept[PLAN_X]) {
+            tell_host(b, &tile);
             group_made *one = mem_new(1, sizeof *one, "a report", e);
             bool ok = one && part_tile_bloom(one, &tile, &b->out, e);
             if (ok && seen) group_add(&made[tile.group], one);

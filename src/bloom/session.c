@@ -1,6 +1,7 @@
 #include "bloom/session.h"
 
 #include "base/clock.h"
+#include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -444,6 +445,7 @@ typedef struct {
     session *s;
     size_entry *n;
     double full[PSF_CHANNELS];
+    host of;
 } begun_size;
 
 static void end_begun(begun_size *b) {
@@ -456,6 +458,7 @@ static void end_begun(begun_size *b) {
 
 static void *end_beside(void *arg) {
     begun_size *b = arg;
+    host_set(b->of);
     par_enter(b->s->threads, 0);
     end_begun(b);
     par_leave(b->s->threads);
@@ -464,7 +467,7 @@ static void *end_beside(void *arg) {
 
 /* Makes a size and, beside what the promise needs of it, an engine. */
 static void make_both(session *s, size_entry *n, device_way way, session_lease *l) {
-    begun_size b = {s, n, {0}};
+    begun_size b = {s, n, {0}, *host_here()};
     pthread_t thread;
     err why = {0}, ignored = {0};
     if (!make_kernel(s, &n->size, b.full, &why)) {

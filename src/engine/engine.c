@@ -40,6 +40,11 @@ uint32_t engine_devices_cpu(engine_device *to) {
     return n;
 }
 
+void engine_rest(void) {
+    for (int k = 0; k < KIND_COUNT; k++)
+        if (KINDS[k]->rest) KINDS[k]->rest();
+}
+
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {
     const engine_kind *k = kind_of(d->class);
     if (k) return k->open(d, threads, cache_dir, e);

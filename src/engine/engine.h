@@ -121,6 +121,8 @@ typedef struct {
     /* Fills `to` with at most `room` devices. Returns how many; 0 is not an error. */
     uint32_t (*devices)(engine_device *to, uint32_t room);
     engine *(*open)(const engine_device *d, par *threads, const char *cache_dir, err *e);
+    /* Frees what is kept for the next device that is opened; NULL: nothing is. */
+    void (*rest)(void);
 } engine_kind;
 
 extern const engine_kind ENGINE_KIND_GPU, ENGINE_KIND_CPU;
@@ -151,6 +153,10 @@ uint32_t engine_devices(engine_device *to, uint32_t room);
 /* Fills `to` with the CPU, without a number. Returns 1. Loads no graphics drivers; a full list
  * loads every one of the machine. */
 uint32_t engine_devices_cpu(engine_device *to);
+
+/* Frees what is kept between two uses of devices, such as a Vulkan instance. To be called when no
+ * more are opened; another call makes it again. */
+void engine_rest(void);
 
 /* Opens a device. `threads` and `cache_dir` (NULL: none) must outlive the engine. */
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);

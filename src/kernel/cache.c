@@ -1,6 +1,7 @@
 #include "kernel/cache.h"
 
 #include "base/file.h"
+#include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -24,8 +25,8 @@ static bool joined(char to[CACHE_PATH], const char *a, const char *b) {
 }
 
 bool cache_path(char to[CACHE_PATH], const char *asked) {
-    const char *own = getenv("FFTBLOOM_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"),
-               *home = getenv("HOME");
+    const char *own = host_variable("FFTBLOOM_CACHE_DIR"), *xdg = host_variable("XDG_CACHE_HOME"),
+               *home = host_variable("HOME");
     if (asked && *asked) return joined(to, asked, "");
     if (own && *own) return joined(to, own, "");
     if (xdg && *xdg == '/') return joined(to, xdg, "/fftbloom"); /* others are to be ignored */
@@ -117,7 +118,7 @@ void cache_distrust(hash128 of, const char *asked) {
 
 bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *threads, err *e) {
     char dir[CACHE_PATH], name[CACHE_NAME];
-    const char *shared = getenv("FFTBLOOM_CACHE_RO");
+    const char *shared = host_variable("FFTBLOOM_CACHE_RO");
     bool usable = place->budget > 0 && cache_path(dir, place->dir);
     entry_name(name, psf_hash(k));
     if ((usable && load(s, k, dir, name, true)) ||

@@ -22,8 +22,8 @@
  * add members at the end, for which zero means what this version does. Strings are UTF-8, and are
  * copied.
  *
- * This is a first version: the budget of memory holds for the whole process, and messages go to
- * standard error. */
+ * The library prints nothing, reads no environment variable, and neither installs a handler nor
+ * ends the process. */
 #ifndef FFTBLOOM_H
 #define FFTBLOOM_H
 
@@ -67,29 +67,31 @@ FB_API const char *fb_version(void);
 
 /* --- context --------------------------------------------------------------------------------- */
 
-enum { FB_LOG_WARNING = 1, FB_LOG_NOTE = 2, FB_LOG_INFO = 3, FB_LOG_DEBUG = 4 };
+enum { FB_LOG_ERROR = 0, FB_LOG_WARNING = 1, FB_LOG_NOTE = 2, FB_LOG_INFO = 3, FB_LOG_DEBUG = 4 };
 
 typedef struct fb_context fb_context;
 
 typedef struct fb_context_options { /* zeros are the defaults */
     uint32_t size;
-    uint32_t threads;       /* that work at the same time; 0: as many as the process may use */
-    uint64_t memory;        /* the budget in bytes; 0: 80 % of what is available now */
-    uint64_t device_memory; /* of a GPU, in bytes; 0: what it has */
-    uint64_t cache_size;    /* bytes of spectra that the cache keeps; 0: 2e9 */
-    const char *device;     /* "auto" (or NULL), "cpu", "gpu", "software", an index, a UUID, or a
-                               part of a name */
-    const char *cache_dir;  /* a folder that keeps spectra, compiled shaders and made kernels, also
-                               for other programs; NULL: nothing is kept */
-    const char *kernels;    /* the folder of the shipped kernels; NULL: looked for beside the
-                               library */
-    /* Not used yet: */
+    uint32_t threads;      /* that work at the same time; 0: as many as the process may use */
+    uint64_t mem_limit;    /* the budget in bytes; 0: 80 % of what is available now */
+    uint64_t vram_limit;   /* of a GPU's memory, in bytes; 0: what it has */
+    uint64_t cache_size;   /* bytes of spectra that the cache keeps; 0: 2e9 */
+    const char *device;    /* "auto" (or NULL), "cpu", "gpu", "software", an index, a UUID, or a
+                              part of a name */
+    const char *cache_dir; /* a folder that keeps spectra, compiled shaders and made kernels, also
+                              for other programs; NULL: nothing is kept */
+    const char *kernels;   /* the folder of the shipped kernels; NULL: looked for beside the
+                              library */
+    /* Takes a message, from any thread. NULL: nobody reads them. */
     void (*log)(void *user, int level, const char *text);
-    int32_t log_level;
+    int32_t log_level; /* the most talkative level that is wanted; 0: FB_LOG_NOTE */
     uint32_t reserved; /* 0 */
+    /* Give and take back the memory of the budget, from any thread, aligned as malloc's is; `alloc`
+     * may return NULL. Both NULL: malloc and free. */
     void *(*alloc)(void *user, size_t bytes);
     void (*release)(void *user, void *memory);
-    void *user;
+    void *user; /* for these three */
 } fb_context_options;
 
 /* Opens a context; options NULL: the defaults. A device is opened by the call that first needs it.
@@ -184,7 +186,8 @@ typedef struct fb_image { /* zeros are the defaults */
     uint32_t channels;      /* 1 (grey), 3 (R G B) or 4 (R G B A) */
     const fb_plane *in;     /* `channels` planes; linear light */
     const fb_plane *out;    /* as many; may be those of `in`, and must not overlap else */
-    /* Not used yet: */
+    /* Called by the thread that works, with the part that is done, 0 to 1. Anything but 0 cancels.
+     * NULL: nobody asks. */
     int (*progress)(void *user, double done);
     void *user;
 } fb_image;

@@ -2,12 +2,15 @@
 #ifndef LIB_LIB_H
 #define LIB_LIB_H
 
+#include "base/host.h"
+#include "base/mem.h"
 #include "bloom/bloom.h"
 #include "kernel/kernel_source.h"
 #include "lib/fftbloom.h"
 
 #include "math/border.h"
 
+#include <locale.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -17,6 +20,8 @@ struct fb_context {
     atomic_uint users;
     atomic_uint_fast64_t calls; /* begun: the older ones get help first */
     bloom_settings base;        /* what sessions take over: device, cache, limits */
+    host host;      /* for whom calls work: the budget and the log; a call adds its progress */
+    locale_t plain; /* numbers have points in it */
     par *threads;
     device_pool *devices;
     char *device, *cache_dir, *kernels;
@@ -40,7 +45,7 @@ struct fb_session {
     border_axis axis[PLAN_AXES]; /* where its image has a frame; no extents */
 };
 
-/* The context, kernel and session are const for those who use them, but for the counts. */
+/* The handles are const for those who use them, but for the counts. */
 void lib_context_give(fb_context *c);
 void lib_kernel_give(fb_kernel *k);
 void lib_session_give(fb_session *s);
@@ -51,13 +56,18 @@ typedef struct {
     fb_error *error;
     err e;
     bool data; /* what is refused is the content of a file or a recipe */
+    host was;
+    locale_t locale;
 } lib_call;
 
-/* Begins a call in a context, which must not be NULL, and keeps it for as long. Returns false in a
- * callback. */
+/* Begins a call in a context, which must not be NULL, and keeps it for as long. Refuses calls of
+ * callbacks; end those with lib_leave, too. */
 bool lib_enter(lib_call *l, fb_context *c, fb_error *error);
 /* Ends it: fills *error, and returns the code. */
 int32_t lib_leave(lib_call *l);
+/* Do so for a thread that works beside that of a call. */
+void lib_begin_thread(lib_call *l, fb_context *c);
+void lib_end_thread(lib_call *l);
 /* Does both for a call that is refused before it begins. */
 int32_t lib_refuse(fb_error *error, int32_t code, const char *sentence);
 

@@ -3,7 +3,6 @@
  * an image (R'), correlates with the kernel (K'), and adds what lies outside to the pixels that the
  * border has taken it from (E'). Zero and wrapped borders need no frame: there the transpose of K
  * has the same border. */
-#include "base/mem.h"
 #include "base/number.h"
 #include "lib/lib.h"
 #include "math/border.h"

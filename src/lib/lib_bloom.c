@@ -1,5 +1,4 @@
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/number.h"
 #include "lib/lib.h"
 
@@ -160,6 +159,8 @@ static bool do_image(way_fn *way, fb_session *s, const fb_image *from, fb_report
         !check_image(&is, e))
         return false;
     lib_job j = {.is = &is, .threads = s->kernel->context->threads, .floats = way == lib_adjoint};
+    host_here()->progress = is.progress;
+    host_here()->progress_ctx = is.user;
     bloom_report *r = mem_new(1, sizeof *r, "a report", e);
     bool ok = r && make_header(&j, e) && way(&j, s, r, e);
     if (ok && j.over && s->set.half_overflow == FB_OVERFLOW_ERROR)
@@ -222,10 +223,10 @@ static void work_off(batch *b) {
 
 static void *batch_main(void *arg) {
     batch *b = arg;
-    fb_context *c = b->s->kernel->context;
-    par_enter(c->threads, atomic_fetch_add(&c->calls, 1));
+    lib_call l;
+    lib_begin_thread(&l, b->s->kernel->context);
     work_off(b);
-    par_leave(c->threads);
+    lib_end_thread(&l);
     return NULL;
 }
 

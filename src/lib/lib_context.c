@@ -1,4 +1,4 @@
-#include "base/mem.h"
+#include "base/log.h"
 #include "lib/lib.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static const struct {
     {ERR_NO_INPUT, FB_NOT_FOUND},    {ERR_NO_DEVICE, FB_NO_DEVICE},
     {ERR_CANT_CREATE, FB_IO},        {ERR_IO, FB_IO},
     {ERR_RETRY, FB_TRY_AGAIN},       {ERR_CONFIG, FB_BAD_SETTING},
-    {ERR_MEMORY, FB_NO_MEMORY},
+    {ERR_MEMORY, FB_NO_MEMORY},      {ERR_CANCELLED, FB_CANCELLED},
 };
 
 /* The members of fb_settings. */
@@ -51,13 +51,27 @@ static int32_t code_of(const err *e, bool data) {
     return e->code ? FB_INTERNAL : FB_OK;
 }
 
+/* Calls settings by their names: "--kernel-scale" of the program is kernel_scale. */
+static void name_settings(char *to, size_t room, const char *from) {
+    size_t n = 0;
+    bool flag = false;
+    for (; *from && n + 1 < room; from++) {
+        bool begins = strncmp(from, "--", 2) == 0 && is_word(from[2]);
+        flag = begins || (flag && (is_word(*from) || *from == '-'));
+        if (begins)
+            from++;
+        else
+            to[n++] = *from == '-' && flag ? '_' : *from;
+    }
+    to[n] = 0;
+}
+
 static int32_t tell(fb_error *to, int32_t code, const char *sentence) {
-    const char *setting = code == FB_BAD_SETTING || code == FB_BAD_PIXELS ? named_setting(sentence)
-                                                                          : "";
     if (!to) return code;
     *to = (fb_error){.code = code};
-    snprintf(to->setting, sizeof to->setting, "%s", setting);
-    snprintf(to->text, sizeof to->text, "%.*s", (int)sizeof to->text - 1, sentence);
+    name_settings(to->text, sizeof to->text, sentence);
+    if (code == FB_BAD_SETTING || code == FB_BAD_PIXELS)
+        snprintf(to->setting, sizeof to->setting, "%s", named_setting(to->text));
     return code;
 }
 
@@ -65,16 +79,34 @@ int32_t lib_refuse(fb_error *error, int32_t code, const char *sentence) {
     return tell(error, code, sentence);
 }
 
-bool lib_enter(lib_call *l, fb_context *c, fb_error *error) {
-    *l = (lib_call){.c = c, .error = error};
-    atomic_fetch_add(&c->users, 1);
+void lib_begin_thread(lib_call *l, fb_context *c) {
+    *l = (lib_call){.c = c};
+    l->was = host_set(c->host);
+    l->locale = uselocale(c->plain);
     par_enter(c->threads, atomic_fetch_add(&c->calls, 1));
+}
+
+void lib_end_thread(lib_call *l) {
+    par_leave(l->c->threads);
+    uselocale(l->locale);
+    host_set(l->was);
+}
+
+bool lib_enter(lib_call *l, fb_context *c, fb_error *error) {
+    *l = (lib_call){.error = error};
+    if (host_here()->memory)
+        return err_set(&l->e, ERR_USAGE, "a callback must not call the library");
+    atomic_fetch_add(&c->users, 1);
+    lib_begin_thread(l, c);
+    l->error = error;
     return true;
 }
 
 int32_t lib_leave(lib_call *l) {
-    par_leave(l->c->threads);
-    lib_context_give(l->c);
+    if (l->c) {
+        lib_end_thread(l);
+        lib_context_give(l->c);
+    }
     return tell(l->error, code_of(&l->e, l->data), l->e.msg);
 }
 
@@ -98,12 +130,19 @@ bool lib_struct(void *to, size_t own, const void *from, const char *what, err *e
 
 void lib_context_give(fb_context *c) {
     if (!c || atomic_fetch_sub(&c->users, 1) != 1) return;
+    mem_budget *memory = c->host.memory;
+    const host was = host_set(c->host);
     device_pool_close(&c->devices);
     par_close(&c->threads);
+    engine_rest();
+    if (c->plain) freelocale(c->plain);
     mem_free(c->device);
     mem_free(c->cache_dir);
     mem_free(c->kernels);
     mem_free(c);
+    mem_keep(0);
+    host_set(was);
+    mem_budget_close(&memory);
 }
 
 static bool copy_string(char **to, const char *from, err *e) {
@@ -111,14 +150,14 @@ static bool copy_string(char **to, const char *from, err *e) {
 }
 
 static bool open_context(fb_context *c, const fb_context_options *o, err *e) {
-    enum { MOST_THREADS = 4096, MANY = 1000 };
+    enum { MOST_THREADS = 4096, MANY = 1000, KEEP = 256 << 20 };
     if (o->threads > MOST_THREADS)
         return err_set(e, ERR_USAGE, "fb_context_options: threads is %u; it can be 0 to %d",
                        o->threads, MOST_THREADS);
     if (!copy_string(&c->device, o->device, e) || !copy_string(&c->cache_dir, o->cache_dir, e) ||
         !copy_string(&c->kernels, o->kernels, e))
         return false;
-    mem_set_limit(o->memory);
+    mem_keep(KEEP);
     bloom_defaults(&c->base);
     c->base.device = c->device;
     c->base.cache_dir = c->cache_dir;
@@ -126,10 +165,51 @@ static bool open_context(fb_context *c, const fb_context_options *o, err *e) {
         c->base.cache_size = 0;
     else if (o->cache_size)
         c->base.cache_size = o->cache_size;
-    c->base.vram_limit = o->device_memory;
+    c->base.vram_limit = o->vram_limit;
     c->base.images = MANY;
+    if (!(c->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)))
+        return err_set(e, ERR_MEMORY, "out of memory: there is none for a locale");
     return (c->threads = par_open((int)o->threads, e)) &&
            (c->devices = device_pool_open(c->threads, c->cache_dir, 4, e));
+}
+
+/* Nobody reads the log. */
+static void ignore(void *user, int level, const char *said) {
+    (void)user, (void)level, (void)said;
+}
+
+static host host_of(const fb_context_options *o, mem_budget *memory) {
+    static const log_level LEVEL[] = {LOG_NOTE, LOG_WARN, LOG_NOTE, LOG_INFO, LOG_DEBUG};
+    return (host){.memory = memory,
+                  .log = o->log ? o->log : ignore,
+                  .log_ctx = o->user,
+                  .level = (int)LEVEL[o->log_level],
+                  .span = 1};
+}
+
+static fb_context *new_context(const fb_context_options *o, err *e) {
+    if (o->log_level < 0 || o->log_level > FB_LOG_DEBUG)
+        return err_set(e, ERR_USAGE, "fb_context_options: log_level is %d; it can be 0 to %d",
+                       o->log_level, FB_LOG_DEBUG),
+               NULL;
+    if (o->reserved || !o->alloc != !o->release)
+        return err_set(e, ERR_USAGE, "fb_context_options: %s",
+                       o->reserved ? "`reserved` is not 0"
+                                   : "one of alloc and release is NULL, and the other is not"),
+               NULL;
+    const mem_source from = {o->alloc, o->release, o->user};
+    mem_budget *memory = mem_budget_open(o->mem_limit, "mem_limit", o->alloc ? &from : NULL, e);
+    if (!memory) return NULL;
+    const host was = host_set(host_of(o, memory));
+    fb_context *c = mem_new(1, sizeof *c, "context", e);
+    if (!c) mem_budget_close(&memory);
+    if (c) {
+        c->host = *host_here();
+        atomic_init(&c->users, 1);
+    }
+    if (c && !open_context(c, o, e)) lib_context_give(c), c = NULL;
+    host_set(was);
+    return c;
 }
 
 int32_t fb_context_open(fb_context **to, const fb_context_options *options, fb_error *error) {
@@ -137,17 +217,10 @@ int32_t fb_context_open(fb_context **to, const fb_context_options *options, fb_e
     err e = {0};
     if (!to) return lib_refuse(error, FB_BAD_ARGUMENT, "fb_context_open: `to` is NULL");
     *to = NULL;
-    fb_context *c = NULL;
-    bool ok = (!options || lib_struct(&o, sizeof o, options, "fb_context_options", &e)) &&
-              (c = mem_new(1, sizeof *c, "context", &e));
-    if (ok) {
-        atomic_init(&c->users, 1);
-        ok = open_context(c, &o, &e);
-    }
-    if (ok)
-        *to = c;
-    else
-        lib_context_give(c);
+    if (host_here()->memory)
+        err_set(&e, ERR_USAGE, "a callback must not call the library");
+    else if (!options || lib_struct(&o, sizeof o, options, "fb_context_options", &e))
+        *to = new_context(&o, &e);
     return tell(error, code_of(&e, false), e.msg);
 }
 
@@ -156,5 +229,5 @@ void fb_context_close(fb_context *context) {
 }
 
 uint64_t fb_context_used(const fb_context *context) {
-    return context ? mem_used() : 0;
+    return context ? mem_budget_used(context->host.memory) : 0;
 }

@@ -1,4 +1,3 @@
-#include "base/mem.h"
 #include "kernel/lint_words.h"
 #include "kernel/make/kernel_recipe.h"
 #include "kernel/make/shelf.h"

@@ -1,4 +1,3 @@
-#include "base/mem.h"
 #include "lib/lib.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 #include "math/lanes.h"
 
+#include "base/host.h"
 #include "base/mem.h"
 #include "math/fft.h"
 #include "math/lanes_forms.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- radices --------------------------------------------------------------------------------- */
@@ -179,7 +179,7 @@ int lanes_form(void) {
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
         best = 2;
 #endif
-    const char *forced = getenv("FFTBLOOM_LANES");
+    const char *forced = host_variable("FFTBLOOM_LANES");
     for (int i = 0; forced && i < best; i++)
         if (strcmp(forced, WORD[i]) == 0) best = i;
     return best;

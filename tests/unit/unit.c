@@ -1,6 +1,10 @@
 /* unit.c - all unit tests in one program. Without arguments it prints the names of their files;
  * with a name it runs the tests of that file, and hands it the arguments that follow. */
+#include "base/host.h"
+#include "engine/engine.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PLAIN(name)           int name##_main(void);
@@ -9,7 +13,13 @@
 #undef PLAIN
 #undef TAKES_ARGUMENTS
 
+static const char *variable(const char *name) {
+    return getenv(name);
+}
+
 int main(int argc, char **argv) {
+    host_set_variables(variable);
+    atexit(engine_rest);
 #define PLAIN(name)                       \
     if (argc < 2)                         \
         puts(#name);                      \

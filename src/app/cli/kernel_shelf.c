@@ -1,6 +1,6 @@
 #include "app/cli/kernel_shelf.h"
 
-#include "base/ticker.h"
+#include "app/cli/ticker.h"
 #include "kernel/cache.h"
 
 #include <stdio.h>

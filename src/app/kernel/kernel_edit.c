@@ -3,6 +3,7 @@
  */
 #include "app/cli/library.h"
 #include "app/cli/options.h"
+#include "app/cli/ticker.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/run/file_set.h"
@@ -10,7 +11,6 @@
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/ticker.h"
 #include "colour/primaries.h"
 #include "image/format.h"
 #include "kernel/edit/edit.h"

@@ -1,5 +1,6 @@
 /* kernel_make.c - `fftbloom kernel make` and `models`: kernels by formula and by diffraction. */
 #include "app/cli/recipe_options.h"
+#include "app/cli/ticker.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/run/file_set.h"
@@ -7,7 +8,6 @@
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/ticker.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * Strength is a mix with the frame itself, so all strengths come from that one result. */
 #include "app/cli/kernel_shelf.h"
 #include "app/cli/library.h"
+#include "app/cli/ticker.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/run/file_set.h"
@@ -13,7 +14,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/ticker.h"
 #include "bloom/bloom.h"
 #include "image/flat/jpeg.h"
 #include "image/flat/label.h"

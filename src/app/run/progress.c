@@ -1,4 +1,5 @@
 #include "app/run/progress.h"
+#include "app/cli/terminal.h"
 
 #include "base/clock.h"
 #include "base/json_out.h"
@@ -45,7 +46,7 @@ static void draw_bar(const progress *p, double per_second, const char *left) {
     memset(bar + full, '.', sizeof bar - (size_t)full);
     char line[256];
     snprintf(line, sizeof line, "[%.*s]%s", width, bar, tail);
-    log_status(line);
+    terminal_status(line);
 }
 
 static void step_auto(progress *p, double now) {
@@ -53,7 +54,7 @@ static void step_auto(progress *p, double now) {
     char time[32];
     if (p->quiet || p->total < 2) return;
     if (p->done == p->total) {
-        log_status(NULL);
+        terminal_status(NULL);
     } else if (now - p->last >= (p->terminal ? BAR_EVERY : LINE_EVERY)) {
         p->last = now;
         p->seen = true;
@@ -98,7 +99,7 @@ static void prepare_last_words(const progress *p) {
     if (p->passed) text_add(&line, ", %zu up to date or skipped", p->passed);
     if (p->failed) text_add(&line, ", %zu failed", p->failed);
     text_add(&line, "%s", p->interrupted);
-    log_keep_last_words(line.s);
+    terminal_keep_last_words(line.s);
     text_free(&line);
 }
 
@@ -132,8 +133,8 @@ void progress_step(progress *p, const progress_event *event) {
 }
 
 void progress_close(progress *p) {
-    log_status(NULL);
-    if (p->interrupted) log_keep_last_words(NULL);
+    terminal_status(NULL);
+    if (p->interrupted) terminal_keep_last_words(NULL);
     p->interrupted = NULL;
 }
 

@@ -1,6 +1,7 @@
 /* cmd_check.c - `fftbloom check SUITE.json`: runs a regression suite, for build servers. */
 #include "app/check/report/suite_report.h"
 #include "app/cli/cli.h"
+#include "app/cli/terminal.h"
 #include "app/run/file_set.h"
 #include "app/run/progress.h"
 #include "base/log.h"
@@ -16,7 +17,7 @@ typedef struct {
 static void tell_case(void *ctx, const case_result *c) {
     teller *t = ctx;
     text line = {0};
-    log_status(NULL);
+    terminal_status(NULL);
     if (t->words) suite_text_case(c, t->s->verbose, &line);
     cli_print(&line);
     progress_step(&t->progress, &(progress_event){.what = c->c->name,

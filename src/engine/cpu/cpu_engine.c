@@ -287,4 +287,4 @@ static engine *beside(const engine *base, err *e) {
     return open_engine(NULL, g->threads, g->cache_dir, e);
 }
 
-const engine_kind ENGINE_KIND_CPU = {"cpu", devices, open_engine};
+const engine_kind ENGINE_KIND_CPU = {"cpu", devices, open_engine, NULL};

@@ -1,5 +1,6 @@
 #include "engine/gpu/gpu_device.h"
 
+#include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -59,7 +60,7 @@ struct gpu_instance {
  * it twice: to list the devices and to open one. A driver (NVIDIA's, 580) may even stop loading
  * after some thirty times in one process. So the last instance that was given back waits here for
  * the next user. It is exchanged atomically, and no lock guards it. This is the only state outside
- * of structs, and it only saves time. */
+ * of structs, and it only saves time. gpu_device_rest frees it. */
 static _Atomic(gpu_instance *) idle;
 
 static void destroy_instance(gpu_instance *i) {
@@ -71,18 +72,15 @@ static void destroy_instance(gpu_instance *i) {
         if (destroy) destroy(i->vk, i->messenger, NULL);
     }
     if (i->vk) vkDestroyInstance(i->vk, NULL);
-    mem_free(i);
+    free(i);
 }
 
-static void destroy_idle(void) {
+void gpu_device_rest(void) {
     destroy_instance(atomic_exchange(&idle, NULL));
 }
 
 static void give_instance(gpu_instance *i) {
-    static atomic_flag registered = ATOMIC_FLAG_INIT;
-    if (!i) return;
-    if (!atomic_flag_test_and_set(&registered)) atexit(destroy_idle);
-    destroy_instance(atomic_exchange(&idle, i));
+    if (i) destroy_instance(atomic_exchange(&idle, i));
 }
 
 static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
@@ -140,7 +138,7 @@ static bool make_instance(gpu_instance *i, uint32_t checks, err *e) {
 
 /* Takes the idle instance if it has the checks that are wanted now, or makes one. */
 static gpu_instance *take_instance(err *e) {
-    const char *v = getenv("FFTBLOOM_VALIDATION");
+    const char *v = host_variable("FFTBLOOM_VALIDATION");
     uint32_t checks = !v || !*v || strcmp(v, "0") == 0 ? 0 : strcmp(v, "gpu") == 0 ? 2 : 1;
     gpu_instance *i = atomic_exchange(&idle, NULL);
     if (i && i->checks == checks) {
@@ -148,7 +146,9 @@ static gpu_instance *take_instance(err *e) {
         return i;
     }
     destroy_instance(i);
-    i = mem_new(1, sizeof *i, "Vulkan instance", e);
+    /* Not of a host's budget: the next to take it may be another host. */
+    i = calloc(1, sizeof *i);
+    if (!i) err_set(e, ERR_MEMORY, "out of memory: there is none for a Vulkan instance");
     if (i && make_instance(i, checks, e)) return i;
     destroy_instance(i);
     return NULL;

@@ -80,6 +80,8 @@ bool gpu_device_share(gpu_device *g, const gpu_device *open, err *e);
 /* Frees the pools, whose commands must have ended; the last one that shares the device closes it.
  * Accepts half-open devices. */
 void gpu_device_close(gpu_device *g);
+/* Frees the instance that waits for the next device. */
+void gpu_device_rest(void);
 /* While the queues are locked, nobody else submits. */
 void gpu_device_lock(const gpu_device *g);
 void gpu_device_unlock(const gpu_device *g);

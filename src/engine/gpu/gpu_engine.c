@@ -234,4 +234,4 @@ static engine *beside(const engine *base, err *e) {
     return NULL;
 }
 
-const engine_kind ENGINE_KIND_GPU = {"gpu", gpu_device_list, gpu_open};
+const engine_kind ENGINE_KIND_GPU = {"gpu", gpu_device_list, gpu_open, gpu_device_rest};

@@ -1,4 +1,5 @@
-#include "base/ticker.h"
+#include "app/cli/ticker.h"
+#include "app/cli/terminal.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -25,7 +26,7 @@ static void say(const ticker *t, int seconds, bool terminal) {
     char line[160];
     snprintf(line, sizeof line, "%s: %d s", t->what, seconds);
     if (terminal)
-        log_status(line);
+        terminal_status(line);
     else
         log_note("%s, and not done yet", line);
 }
@@ -46,7 +47,7 @@ static void *count(void *arg) {
         said = terminal;
     }
     pthread_mutex_unlock(&t->lock);
-    if (said) log_status(NULL);
+    if (said) terminal_status(NULL);
     return NULL;
 }
 

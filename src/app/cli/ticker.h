@@ -1,8 +1,8 @@
 /* ticker.h - says that work which takes long goes on: from the third second on the seconds in the
- * line of status of a terminal, or else a note every few seconds (log.h). Work that is done before
- * says nothing. */
-#ifndef BASE_TICKER_H
-#define BASE_TICKER_H
+ * line of status of a terminal, or else a note every few seconds (terminal.h). Work that is done
+ * before says nothing. */
+#ifndef APP_TICKER_H
+#define APP_TICKER_H
 
 typedef struct ticker ticker;
 

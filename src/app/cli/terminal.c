@@ -1,0 +1,95 @@
+#include "app/cli/terminal.h"
+
+#include "base/log.h"
+#include "base/text.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CLEAR_LINE "\r\033[K"
+
+static atomic_bool status_stands; /* a line of status is on the terminal */
+
+/* A signal handler must find a whole message while another thread makes the next one. So there are
+ * two: `kept` is the number of the one that is valid, the other one is written. Nothing is written
+ * into either once `ended` is set and a message that was begun before is complete. */
+static char last_words[2][512];
+static atomic_int kept;
+static atomic_bool ended;
+
+/* The word after the program's name, plain and as a terminal shows it. */
+static const struct {
+    const char *plain, *colored;
+} WORD[] = {
+    [LOG_ERROR] = {"error: ", "\033[1;31merror:\033[0m "},
+    [LOG_WARN] = {"warning: ", "\033[1;33mwarning:\033[0m "},
+    [LOG_NOTE] = {"", ""},
+    [LOG_INFO] = {"", ""},
+    [LOG_DEBUG] = {"debug: ", "\033[2mdebug:\033[0m "},
+};
+
+static void write_message(log_level level, const char *said) {
+    if (atomic_load(&ended)) return;
+    char line[4096];
+    /* https://no-color.org: any value but the empty one turns colours off. */
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool colored = !(no && *no) && term && *term && strcmp(term, "dumb") != 0 &&
+                   isatty(STDERR_FILENO);
+    size_t end = (size_t)snprintf(line, sizeof line, "%sfftbloom: %s",
+                                  atomic_exchange(&status_stands, false) ? CLEAR_LINE : "",
+                                  colored ? WORD[level].colored : WORD[level].plain);
+    /* The message may contain names of files, channels and devices, and these any bytes. */
+    end += text_clean(line + end, sizeof line - end - 1, said);
+    line[end++] = '\n';
+    ssize_t unused = write(STDERR_FILENO, line, end);
+    (void)unused; /* nowhere left to complain */
+}
+
+void terminal_open(void) {
+    log_set_writer(write_message);
+}
+
+void terminal_status(const char *line) {
+    char shown[1024];
+    bool stood = atomic_exchange(&status_stands, line != NULL);
+    if ((!line && !stood) || atomic_load(&ended)) return;
+    int n = snprintf(shown, sizeof shown, CLEAR_LINE "%s", line ? line : "");
+    if (n >= (int)sizeof shown) n = (int)sizeof shown - 1;
+    ssize_t unused = write(STDERR_FILENO, shown, (size_t)n);
+    (void)unused;
+}
+
+void terminal_keep_last_words(const char *sentence) {
+    if (atomic_load(&ended)) return;
+    int other = 1 - atomic_load(&kept);
+    char *to = last_words[other];
+    to[0] = 0;
+    if (sentence && log_get_level() >= LOG_NOTE) {
+        /* A terminal has shown the ^C that was typed. */
+        size_t room = sizeof last_words[0];
+        int n = snprintf(to, room, "%sfftbloom: ", isatty(STDERR_FILENO) ? CLEAR_LINE : "");
+        size_t end = (size_t)n + text_clean(to + n, room - (size_t)n - 2, sentence);
+        to[end] = '\n';
+        to[end + 1] = 0;
+    }
+    atomic_store(&kept, other);
+}
+
+void terminal_last_words(const char *instead) {
+    if (atomic_exchange(&ended, true)) return;
+    struct pollfd to = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (poll(&to, 1, 0) != 1 || !(to.revents & POLLOUT)) return;
+    const char *words = instead ? instead : last_words[atomic_load(&kept)];
+    ssize_t unused = 0;
+    if (atomic_load(&status_stands))
+        unused = write(STDERR_FILENO, CLEAR_LINE, sizeof CLEAR_LINE - 1);
+    if (words[0]) unused = write(STDERR_FILENO, words, strlen(words));
+    (void)unused;
+}

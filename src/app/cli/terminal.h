@@ -1,0 +1,28 @@
+/* terminal.h - writes messages to people, on stderr. stdout is for data and is never written here.
+ *
+ * A call writes one whole line with one write, so lines of several threads do not mix. A line of
+ * status (a progress bar) stands at the bottom of a terminal until the next message. Names in both
+ * may come from anywhere: control characters and bytes that are not UTF-8 are shown, not sent
+ * (text_clean). "error" and "warning" are coloured where stderr is a terminal, unless NO_COLOR is
+ * set.
+ *
+ * The line of status and the last words are global. */
+#ifndef APP_TERMINAL_H
+#define APP_TERMINAL_H
+
+/* Writes what log_say tells from now on: "fftbloom: ", the word of the level, and the message. */
+void terminal_open(void);
+
+/* Shows a line without an end on a terminal, in place of the one before; NULL removes it. The next
+ * message removes it, too. */
+void terminal_status(const char *line);
+
+/* Keeps the message that terminal_last_words is to write, for LOG_NOTE and above; NULL: none. Not
+ * for several threads at once. */
+void terminal_keep_last_words(const char *sentence);
+/* Removes the line of status and writes the message that was kept, or `instead` unless it is NULL.
+ * Nothing is written afterwards. For whatever ends the program without returning from main.
+ * Async-signal-safe. Writes nothing where that would have to wait. */
+void terminal_last_words(const char *instead);
+
+#endif
