@@ -1,8 +1,8 @@
 /* kernel_check.c - `fftbloom kernel check`: what is wrong with a kernel. */
 #include "app/cli/library.h"
+#include "app/cli/ticker.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
-#include "base/ticker.h"
 #include "kernel/lint_words.h"
 
 int kernel_check(cli *c, text *out, err *e) {

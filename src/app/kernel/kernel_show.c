@@ -1,5 +1,6 @@
 /* kernel_show.c - `fftbloom kernel show`: a page or a picture by which a kernel can be judged. */
 #include "app/cli/library.h"
+#include "app/cli/ticker.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/kernel/kernel_picture.h"
@@ -8,7 +9,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/ticker.h"
 #include "image/format.h"
 #include "kernel/make/model.h"
 
