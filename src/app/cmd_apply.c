@@ -157,6 +157,7 @@ int cmd_apply(cli *c, text *out, err *e) {
     }
     bool end_is_seen = !c->s.dry_run && (!c->s.farms || c->s.wait);
     if (e->code && !c->answered && end_is_seen) report_early(c, start, apart, out, e);
+    recipes_close(&all);
     job_close(&j);
     return status;
 }

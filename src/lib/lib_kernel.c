@@ -78,8 +78,9 @@ static bool find(char to[SHELF_PATH], bool *recipe, const fb_context *c, const c
     if (!shelf_is_recipe(to) || *recipe) return true;
     snprintf(from, sizeof from, "%s", to);
     const shelf_places in = {.cache = c->cache_dir};
-    return shelf_entry(to, from, 1, &in, &there, e) &&
-           (there || shelf_make(to, from, 1, c->threads, e));
+    const shelf_want want = {.recipe = from, .parameters = "", .share = 1};
+    return shelf_entry(to, &want, &in, &there, e) &&
+           (there || shelf_make(to, &want, c->threads, e));
 }
 
 int32_t fb_kernel_open(fb_kernel **to, fb_context *context, const char *name, fb_error *error) {

@@ -127,7 +127,9 @@ static bool join_keys(const config_reader *r, const json_value *object, const op
         if (v->type != JSON_NUMBER && v->type != JSON_STRING)
             return config_wrong_type(v, o->name, NUMBER | STRING, e);
         text_add(to, "%s%s:", to->n ? "," : "", v->key);
-        if (!config_text(r->words, v, false, to, e)) return false;
+        /* A name of a shipped kernel has no folder. */
+        bool path = o->type == OPTION_PATH && v->text && strpbrk(v->text, "./");
+        if (!config_text(r->words, v, path, to, e)) return false;
     }
     return true;
 }

@@ -7,21 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool kernel_shelf_path(char to[SHELF_PATH], const char *recipe, double scale, const settings *s,
-                       err *e) {
-    char folder[CACHE_PATH], from[SHELF_PATH], what[160];
-    const char *slash = strrchr(recipe, '/'), *name = slash ? slash + 1 : recipe;
+bool kernel_shelf_path(char to[SHELF_PATH], const shelf_want *w, const settings *s, err *e) {
+    char folder[CACHE_PATH], entry[SHELF_PATH], what[160];
+    const char *slash = w->recipe ? strrchr(w->recipe, '/') : NULL;
+    const char *name = slash ? slash + 1 : w->recipe ? w->recipe : "mix.json";
     bool there, any = cache_path(folder, s->bloom.cache_dir);
     const shelf_places in = {any ? folder : NULL, getenv("FFTBLOOM_CACHE_RO")};
-    snprintf(from, sizeof from, "%s", recipe);
-    snprintf(what, sizeof what, "making the kernel '%.*s' for the first time",
-             (int)strlen(name) - 5, name);
-    if (!shelf_entry(to, from, scale, &in, &there, e)) return false;
-    if (there) return true;
-    par *threads = par_open((int)s->jobs, e);
+    snprintf(what, sizeof what, "making the kernel '%.*s'", (int)strlen(name) - 5, name);
+    if (!shelf_entry(entry, w, &in, &there, e)) return false;
+    par *threads = there ? NULL : par_open((int)s->jobs, e);
     ticker *told = threads ? ticker_open(what) : NULL;
-    bool ok = threads && shelf_make(to, from, scale, threads, e);
+    bool ok = there || (threads && shelf_make(entry, w, threads, e));
     ticker_close(&told);
     par_close(&threads);
-    return ok;
+    return ok && snprintf(to, SHELF_PATH, "%s", entry) > 0;
 }

@@ -1,8 +1,10 @@
 #include "app/cli/keys_file.h"
 
+#include "app/cli/kernel_keys.h"
 #include "app/cli/options.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "kernel/make/model.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -10,9 +12,10 @@
 
 enum { COLUMNS = 32, FILE_BYTES = 64 << 20 };
 
-/* One column: an option, or the frames (NULL). */
+/* One column: an option, a parameter of the kernel's recipe, or the frames (neither). */
 typedef struct {
     const option *of;
+    char parameter[64];
     text keys;
 } column;
 
@@ -54,6 +57,10 @@ static bool read_header(reader *r, char *line, const settings *s, uint32_t users
             continue;
         }
         const option *o = option_find(name, users | FOR_CONFIG), *near = NULL;
+        if (!o && model_names_parameter(name)) {
+            snprintf(r->column[r->columns].parameter, sizeof r->column->parameter, "%s", name);
+            continue;
+        }
         if (!o && option_nearest(name, users))
             near = option_find(option_nearest(name, users), users);
         if (!o)
@@ -91,6 +98,8 @@ static bool read_frame(reader *r, char *line, err *e) {
     for (int i = 0; i < cells; i++) {
         text *keys = &r->column[i].keys;
         if (i == r->frame || !*cell[i]) continue;
+        bool kernel = r->column[i].of && r->column[i].of->type == OPTION_PATH;
+        if (kernel && strpbrk(cell[i], ",:")) return wrong(r, e, "expected a kernel, not", cell[i]);
         for (char *p = cell[i]; (p = strchr(p, ','));) *p = '.'; /* of cells between semicolons */
         if (strchr(cell[i], ':')) return wrong(r, e, "expected a number, not", cell[i]);
         text_add(keys, "%s%s:%s", keys->n ? "," : "", cell[r->frame], cell[i]);
@@ -110,18 +119,41 @@ static bool read_lines(reader *r, char *bytes, const settings *s, uint32_t users
     return r->columns || err_set(e, ERR_CONFIG, "%s: the file is empty", r->path);
 }
 
+/* Gives the kernel the parameters that have columns. */
+static bool set_parameters(const reader *r, settings *s, uint32_t users, err *e) {
+    text kernel = {0};
+    for (int i = 0; i < r->columns; i++)
+        if (*r->column[i].parameter)
+            text_add(&kernel, "%s%s=%s", kernel.n ? ";" : "(", r->column[i].parameter,
+                     r->column[i].keys.s);
+    if (!kernel.n) return true;
+    const option *o = option_find("kernel", users);
+    text all = {0};
+    text_add(&all, "%s%s)", s->kernel ? s->kernel : "", kernel.s);
+    bool ok = s->kernel && !kernel_keys_is(s->kernel);
+    if (!ok)
+        err_set(e, ERR_CONFIG, "%s: parameters need one kernel, a recipe, that they belong to",
+                r->path);
+    ok = ok &&
+         settings_set(s, (int)(o - OPTIONS), all.s, (setting_origin){ORIGIN_FILE, r->path}, e);
+    text_free(&kernel);
+    text_free(&all);
+    return ok;
+}
+
 /* Sets the option of each column that has keys. */
-static bool set_columns(const reader *r, settings *s, err *e) {
+static bool set_columns(const reader *r, settings *s, uint32_t users, err *e) {
     for (int i = 0; i < r->columns; i++) {
         const column *c = &r->column[i];
         if (i == r->frame) continue;
         if (!c->keys.n)
-            return err_set(e, ERR_CONFIG, "%s: the column '%s' is empty", r->path, c->of->name);
-        if (!settings_set(s, (int)(c->of - OPTIONS), c->keys.s,
-                          (setting_origin){ORIGIN_FILE, r->path}, e))
+            return err_set(e, ERR_CONFIG, "%s: the column '%s' is empty", r->path,
+                           c->of ? c->of->name : c->parameter);
+        if (c->of && !settings_set(s, (int)(c->of - OPTIONS), c->keys.s,
+                                   (setting_origin){ORIGIN_FILE, r->path}, e))
             return false;
     }
-    return true;
+    return set_parameters(r, s, users, e);
 }
 
 bool keys_file_load(settings *s, const char *path, uint32_t users, err *e) {
@@ -132,7 +164,7 @@ bool keys_file_load(settings *s, const char *path, uint32_t users, err *e) {
     char *bytes = file ? mem_new(n + 1, 1, "the text of --keys", e) : NULL;
     if (bytes) memcpy(bytes, file, n);
     r->path = path;
-    bool ok = bytes && read_lines(r, bytes, s, users, e) && set_columns(r, s, e);
+    bool ok = bytes && read_lines(r, bytes, s, users, e) && set_columns(r, s, users, e);
     for (int i = 0; i < r->columns; i++) text_free(&r->column[i].keys);
     mem_free(bytes);
     mem_free(file);

@@ -1,5 +1,6 @@
 #include "app/cli/library.h"
 
+#include "app/cli/kernel_keys.h"
 #include "app/cli/kernel_shelf.h"
 #include "app/cli/keyed.h"
 #include "app/cli/options.h"
@@ -20,10 +21,13 @@ bool library_folder(char to[LIBRARY_PATH], const settings *s) {
     return n > 0 && shelf_near(to, program);
 }
 
-/* Finds NAME.exr or NAME.json in the library. */
+/* Finds NAME.exr or NAME.json in the library, and recipes by their path. */
 static bool find(char to[LIBRARY_PATH], const char *word, const settings *s) {
     char folder[LIBRARY_PATH];
-    return shelf_is_name(word) && access(word, F_OK) != 0 && library_folder(folder, s) &&
+    bool there = access(word, F_OK) == 0;
+    if (there && shelf_is_recipe(word))
+        return snprintf(to, LIBRARY_PATH, "%s", word) < LIBRARY_PATH;
+    return shelf_is_name(word) && !there && library_folder(folder, s) &&
            shelf_find(to, folder, word);
 }
 
@@ -38,14 +42,23 @@ static bool no_such(const char *word, const settings *s, err *e) {
     return shelf_no_such(word, any ? folder : NULL, " ('fftbloom kernel list' lists them)", e);
 }
 
+/* Replaces the path of a recipe by that of the kernel that it makes. */
+static bool make_recipe(char path[LIBRARY_PATH], double scale, const settings *s, err *e) {
+    char recipe[LIBRARY_PATH];
+    snprintf(recipe, sizeof recipe, "%s", path);
+    return kernel_shelf_path(
+        path, &(shelf_want){.recipe = recipe, .parameters = "", .share = scale}, s, e);
+}
+
 bool library_recipe(char room[LIBRARY_PATH], const char *word, const settings *s) {
     return find(room, word, s) && shelf_is_recipe(room);
 }
 
 char *library_path(char room[LIBRARY_PATH], char *word, const settings *s, err *e) {
-    if (!shelf_is_name(word) || access(word, F_OK) == 0) return word;
+    bool file = !shelf_is_name(word) || access(word, F_OK) == 0;
+    if (file && !shelf_is_recipe(word)) return word;
     if (!find(room, word, s)) return no_such(word, s, e), NULL;
-    return !shelf_is_recipe(room) || kernel_shelf_path(room, room, 1, s, e) ? room : NULL;
+    return !shelf_is_recipe(room) || make_recipe(room, 1, s, e) ? room : NULL;
 }
 
 const char *library_name_of(char room[LIBRARY_PATH], const char *path, const settings *s) {
@@ -62,29 +75,71 @@ const char *library_name_of(char room[LIBRARY_PATH], const char *path, const set
     return shipped || (n < (size_t)(dot - slash) - 1 && access(recipe, F_OK) == 0) ? room : NULL;
 }
 
+bool library_has(const char *word, const settings *s, err *e) {
+    char room[LIBRARY_PATH];
+    return access(word, F_OK) == 0 || find(room, word, s) || no_such(word, s, e);
+}
+
+/* Sets a kernel that is made for this run, and what is left of the scale. */
+static bool set_made(settings *s, const option *o, const char *path, double scale, err *e) {
+    const setting *is = &s->value[o - OPTIONS];
+    char where[4200];
+    if (scale > 0) s->bloom.kernel.size = scale;
+    snprintf(where, sizeof where, "%s", is->where ? is->where : "");
+    return settings_set(s, (int)(o - OPTIONS), path,
+                        (setting_origin){is->origin, *where ? where : NULL}, e);
+}
+
+/* The scale at which recipes are made: 0 where it is not known before the image is, or varies. */
+static double made_scale(const settings *s, uint32_t users) {
+    const option *sized = option_find("kernel_scale", users);
+    bool varies = sized && s->value[sized - OPTIONS].text &&
+                  keyed_is(s->value[sized - OPTIONS].text);
+    return s->bloom.kernel_relative || varies ? 0 : s->bloom.kernel.size;
+}
+
+/* Checks a kernel that is written in one of the ways of kernel_keys.h. */
+static bool set_keys(settings *s, const option *o, const char *word, uint32_t users, err *e) {
+    kernel_keys k;
+    char path[LIBRARY_PATH];
+    double scale = made_scale(s, users);
+    if (!kernel_keys_parse(&k, word, e)) return err_in(e, "kernel");
+    bool varies = kernel_keys_vary(&k);
+    bool ok = kernel_keys_check(&k, s, e) &&
+              (!varies || option_find("keys", users) ||
+               err_set(e, ERR_CONFIG,
+                       "kernel has values for several frames, and this command takes one"));
+    if (ok && !varies)
+        ok = kernel_keys_at(path, sizeof path, &k, 0, &scale, s, e) &&
+             set_made(s, o, path, scale, e);
+    else if (ok && word != s->kernel)
+        ok = snprintf(path, sizeof path, "%s", word) > 0 && set_made(s, o, path, 0, e);
+    kernel_keys_free(&k);
+    return ok;
+}
+
 bool library_set_kernel(settings *s, uint32_t users, err *e) {
     const option *o = option_find("kernel", users);
     const char *word = s->kernel;
     char path[LIBRARY_PATH];
     if (!o || o->at != offsetof(settings, kernel) || !word) return true;
-    const setting *is = &s->value[o - OPTIONS];
     /* In a config file a word has the folder of the file in front. */
+    const setting *is = &s->value[o - OPTIONS];
+    const char *end = strchr(word, '('), *last = strrchr(word, '/');
+    char named[LIBRARY_PATH];
+    snprintf(named, sizeof named, "%.*s", end ? (int)(end - word) : 0, word);
+    if (is->origin == ORIGIN_FILE && last && last < end && access(named, F_OK) != 0)
+        word = last + 1;
+    if (kernel_keys_is(word)) return set_keys(s, o, word, users, e);
     const char *slash = strrchr(word, '/');
     if (is->origin == ORIGIN_FILE && slash && access(word, F_OK) != 0) word = slash + 1;
-    if (!shelf_is_name(word) || access(word, F_OK) == 0) return true;
+    if (!shelf_is_recipe(word) && (!shelf_is_name(word) || access(word, F_OK) == 0)) return true;
     if (users == FOR_BENCH && !word[strspn(word, "0123456789")]) return true;
     if (!find(path, word, s)) return no_such(word, s, e);
     /* A recipe is made at the size that is wanted, where that is known already: stretching would
      * make squares of its core. */
-    const option *sized = option_find("kernel_scale", users);
-    bool varies = sized && s->value[sized - OPTIONS].text &&
-                  keyed_is(s->value[sized - OPTIONS].text);
-    double scale = s->bloom.kernel_relative || varies ? 0 : s->bloom.kernel.size;
-    bool recipe = shelf_is_recipe(path);
-    if (recipe && !kernel_shelf_path(path, path, scale > 0 ? scale : 1, s, e)) return false;
-    if (recipe && scale > 0) s->bloom.kernel.size = 1;
-    char where[4200];
-    snprintf(where, sizeof where, "%s", is->where ? is->where : "");
-    return settings_set(s, (int)(o - OPTIONS), path,
-                        (setting_origin){is->origin, *where ? where : NULL}, e);
+    double scale = made_scale(s, users);
+    if (!shelf_is_recipe(path)) return set_made(s, o, path, 0, e);
+    return make_recipe(path, scale > 0 ? scale : 1, s, e) &&
+           set_made(s, o, path, scale > 0 ? 1 : 0, e);
 }

@@ -8,17 +8,24 @@
 #include "app/cli/settings.h"
 #include "kernel/make/shelf.h"
 
-/* Writes the path of a shipped kernel into `room` and returns it. Returns the word where it can
- * name none: it has a dot or a slash, or there is a file of that name. Returns NULL where the
- * library has no such kernel: ERR_NO_INPUT, with the nearest name. */
+/* Writes the path of a shipped kernel, or of the kernel that a recipe (.json) makes, into `room`
+ * and returns it. Returns the word where it can name none: it has a dot or a slash, or there is a
+ * file of that name. Returns NULL where the library has no such kernel: ERR_NO_INPUT, with the
+ * nearest name. */
 enum { LIBRARY_PATH = SHELF_PATH };
 char *library_path(char room[LIBRARY_PATH], char *word, const settings *s, err *e);
 
-/* Writes the path of the recipe of that name into `room`; returns false for all other kernels. */
+/* Writes the path of a recipe, that of this name or the file itself, into `room`; returns false for
+ * all other kernels. */
 bool library_recipe(char room[LIBRARY_PATH], const char *word, const settings *s);
 
-/* Replaces the option `kernel` by the path of the shipped kernel that it names. Fails with
- * ERR_NO_INPUT, and with the nearest names, where a word names nothing. */
+/* Returns whether a word is a file or the name of a shipped kernel; else ERR_NO_INPUT. */
+bool library_has(const char *word, const settings *s, err *e);
+
+/* Replaces the option `kernel` by the path of the shipped kernel that it names, and a kernel with
+ * parameters (kernel_keys.h) by that of the kernel that is made; one that changes from frame to
+ * frame is checked and stays. Fails with ERR_NO_INPUT, and with the nearest names, where a word
+ * names nothing. */
 bool library_set_kernel(settings *s, uint32_t users, err *e);
 
 /* Writes the name of the shipped kernel whose file this is, or that was made of its recipe, and

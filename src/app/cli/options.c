@@ -37,11 +37,14 @@ const option OPTIONS[] = {
          "sequence.",
      .about = "It can also be given as the first argument. - is standard input (docs/pipes.md)."},
     {"kernel", OPTION_PATH, SECTION_FILES, SPREAD, AT(kernel), .rank = RANK_MAIN, .value = "KERNEL",
-     .letter = 'k',
+     .letter = 'k', .keyed = true,
      .help =
          "Point spread function: an image, a .spectrum file made by precompute, or the name of a "
          "shipped kernel ('fftbloom kernel list').",
-     .about = "It can also be given as an argument, after the input."},
+     .about = "It can also be given as an argument, after the input. Kernels may change in time "
+              "(docs/sequences.md): 1001:portrait,1020:sunstar fades from one to the other, and "
+              "sunstar(fnumber=1001:2.8,1050:16) changes a parameter of a recipe; "
+              "sunstar(fnumber=11) sets one."},
     {"output", OPTION_PATH, SECTION_FILES,
      FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_BENCH, AT(output), .rank = RANK_MAIN,
      .value = "OUT", .letter = 'o', .stdout_too = true,

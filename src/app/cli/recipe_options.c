@@ -9,38 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Sets NAME=VALUE in every layer that has such a parameter. */
-static bool set_option(kernel_recipe *r, const char *assignment, err *e) {
-    char name[64];
-    size_t n = strcspn(assignment, "=");
-    snprintf(name, sizeof name, "%.*s", (int)n, assignment);
-    bool taken = false;
-    for (int i = 0; i < r->layers; i++) {
-        if (!assignment[n] || !model_takes(r->layer[i].request.of, name)) continue;
-        taken = true;
-        if (!kernel_layer_set(&r->layer[i], name, assignment + n + 1, e)) return false;
-    }
-    /* The first layer says what is wrong with it. */
-    return taken || model_set(&r->layer[0].request, assignment, e);
-}
-
-static bool set_options(kernel_recipe *r, const settings *s, err *e) {
-    const char *at = s->param ? s->param : "";
-    while (*at) {
-        char one[96];
-        size_t n = strcspn(at, ",");
-        snprintf(one, sizeof one, "%.*s", (int)n, at);
-        if (n >= sizeof one)
-            return err_set(e, ERR_USAGE,
-                           "--param: '%s' is too long; a parameter may have %zu characters", at,
-                           sizeof one - 1);
-        if (!set_option(r, one, e)) return false;
-        at += n + (at[n] == ',');
-        at += strspn(at, " ");
-    }
-    return true;
-}
-
 /* --- the camera of a plate -------------------------------------------------------------------- */
 
 /* Attributes of the OpenEXR standard, and what they are here. */
@@ -109,7 +77,9 @@ bool recipe_options_read(kernel_recipe *r, const settings *s, par *threads, cons
     }
     if (settings_given(s, "fade", FOR_KERNEL)) r->fade = s->fade;
     if (s->image && !kernel_layer_image(&r->layer[0], s->image, threads, e)) return false;
-    if (!set_options(r, s, e) || (s->plate && !set_plate(r, s->plate, threads, e))) return false;
+    if (!kernel_recipe_set_all(r, s->param ? s->param : "", e) ||
+        (s->plate && !set_plate(r, s->plate, threads, e)))
+        return false;
     if (s->taps && strcmp(s->taps, "auto") == 0) {
         r->w = r->h = 0;
     } else if (s->taps) {

@@ -352,7 +352,9 @@ bool settings_set(settings *s, int index, const char *value, setting_origin from
     bool ok = fresh.text && (!from.where || fresh.where), flagged = from.kind == ORIGIN_FLAG;
     const char *name = flagged && *from.where == '-' ? option_flag(o, flag) : o->name;
     const source read = {s, o, fresh.text, name, e};
-    if (ok && !(o->keyed && keyed_is(value) ? parse_keyed(&read, &fresh) : PARSE[o->type](&read))) {
+    /* A kernel that changes is read by kernel_keys.h. */
+    bool keys = o->keyed && o->type != OPTION_PATH && keyed_is(value);
+    if (ok && !(keys ? parse_keyed(&read, &fresh) : PARSE[o->type](&read))) {
         ok = false;
         if (e && flagged) e->code = ERR_USAGE;
         if (!flagged && from.where) err_in(e, "%s", from.where);

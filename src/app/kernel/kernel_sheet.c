@@ -128,7 +128,7 @@ static bool sheet_kernel(char path[LIBRARY_PATH], double *scale, const sheet_loo
     char recipe[LIBRARY_PATH];
     *scale = l->of->scale;
     if (library_recipe(recipe, l->word, s)) {
-        if (!kernel_shelf_path(path, recipe, *scale, s, e)) return false;
+        if (!kernel_shelf_path(path, &(shelf_want){recipe, "", {NULL}, *scale}, s, e)) return false;
         *scale = 1;
         return true;
     }

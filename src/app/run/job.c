@@ -1,5 +1,6 @@
 #include "app/run/job.h"
 
+#include "app/cli/kernel_keys.h"
 #include "app/cli/option_rules.h"
 #include "app/cli/options.h"
 #include "base/log.h"
@@ -71,7 +72,7 @@ static bool open_views(job *j, const settings *s, err *e) {
     for (size_t i = 0; i < j->views; i++) {
         job_view *v = &j->view[i];
         if (!open_path(&v->input, s->input, v->name, e)) return err_in(e, "input");
-        if (!open_path(&v->kernel, s->kernel, v->name, e)) return err_in(e, "kernel");
+        if (!j->keyed && !open_path(&v->kernel, s->kernel, v->name, e)) return err_in(e, "kernel");
         if (j->output && !open_path(&v->output, j->output, v->name, e)) return err_in(e, "output");
         for (int k = 0; k < JOB_SIDES; k++) {
             const char *path = side_path(s, (job_side)k);
@@ -79,7 +80,7 @@ static bool open_views(job *j, const settings *s, err *e) {
                 return err_in(e, "%s", JOB_SIDE_ROLE[k]);
         }
     }
-    j->kernels = j->view[0].kernel.after || frame_views_in(s->kernel);
+    j->kernels = j->keyed || j->view[0].kernel.after || frame_views_in(s->kernel);
     return true;
 }
 
@@ -213,11 +214,11 @@ static bool check_lone(const job *j, const settings *s, err *e) {
                            "the %s '%s' has a frame field, but the input '%s' has none",
                            OTHER[i].role, OTHER[i].path, s->input);
     const option *by_frame = settings_keyed(s);
-    if (by_frame)
+    if (by_frame || j->keyed)
         return err_set(e, ERR_USAGE,
                        "%s has values for several frames, but the input '%s' is one image; write "
                        "####, %%04d or $F4 where the number is",
-                       by_frame->name, s->input);
+                       by_frame ? by_frame->name : "kernel", s->input);
     return j->views > 1 || option_rules_check_single(s, e);
 }
 
@@ -239,7 +240,7 @@ static char *find_output(const settings *s, err *e) {
 }
 
 bool job_open(job *j, const settings *s, err *e) {
-    *j = (job){.input = s->input};
+    *j = (job){.input = s->input, .kernel = s->kernel, .keyed = kernel_keys_is(s->kernel)};
     bool ok = (!s->output || (j->output = find_output(s, e))) && open_views(j, s, e);
     j->sequence = ok && j->view[0].input.after;
     ok = ok && (j->sequence ? list_frames(j, s, e) : check_lone(j, s, e));
@@ -283,7 +284,7 @@ bool job_frame(const job *j, size_t index, job_files *to, err *e) {
     const job_view *v = &j->view[index % j->views];
     int n = number ? *number : 0;
     *to = (job_files){.input = frame_path(&v->input, n, e),
-                      .kernel = frame_path(&v->kernel, n, e),
+                      .kernel = j->keyed ? mem_str(j->kernel, e) : frame_path(&v->kernel, n, e),
                       .output = j->output ? frame_path(&v->output, n, e) : NULL,
                       .number = number,
                       .view = v->name};

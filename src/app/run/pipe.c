@@ -164,6 +164,7 @@ bool pipe_run(cli *c, err *e) {
                 (!output_is_picture(s->output) || (m.screen = screen_open(s->view, e))))) &&
               recipes_open(&all, s, &j, NULL, e) && make_all(c, &m, from_stream ? NULL : &j, e);
     screen_close(&m.screen);
+    recipes_close(&all);
     job_close(&j);
     return ok;
 }

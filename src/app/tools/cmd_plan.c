@@ -14,7 +14,7 @@ int cmd_plan(cli *c, text *out, err *e) {
     forecast f = {0};
     job j = {0};
     job_files first = {0};
-    recipes all;
+    recipes all = {0};
     recipe how = {0};
     bool ok = job_open(&j, &c->s, e) && job_frame(&j, 0, &first, e) &&
               recipes_open(&all, &c->s, &j, NULL, e) && recipe_make(&how, &all, &first, e);
@@ -51,6 +51,7 @@ int cmd_plan(cli *c, text *out, err *e) {
     }
     forecast_free(&f);
     recipe_free(&how);
+    recipes_close(&all);
     job_files_free(&first);
     job_close(&j);
     return 0;

@@ -287,6 +287,36 @@ bool kernel_recipe_model(kernel_recipe *r, const char *name, err *e) {
     return m && add_layer(r, m, e);
 }
 
+bool kernel_recipe_set(kernel_recipe *r, const char *assignment, err *e) {
+    char name[64];
+    size_t n = strcspn(assignment, "=");
+    snprintf(name, sizeof name, "%.*s", (int)n, assignment);
+    bool taken = false;
+    for (int i = 0; i < r->layers; i++) {
+        if (!assignment[n] || !model_takes(r->layer[i].request.of, name)) continue;
+        taken = true;
+        if (!kernel_layer_set(&r->layer[i], name, assignment + n + 1, e)) return false;
+    }
+    /* The first layer says what is wrong with it. */
+    return taken || model_set(&r->layer[0].request, assignment, e);
+}
+
+bool kernel_recipe_set_all(kernel_recipe *r, const char *assignments, err *e) {
+    for (const char *at = assignments; *at;) {
+        char one[96];
+        size_t n = strcspn(at, ",");
+        snprintf(one, sizeof one, "%.*s", (int)n, at);
+        if (n >= sizeof one)
+            return err_set(e, ERR_USAGE,
+                           "--param: '%s' is too long; a parameter may have %zu characters", at,
+                           sizeof one - 1);
+        if (!kernel_recipe_set(r, one, e)) return false;
+        at += n + (at[n] == ',');
+        at += strspn(at, " ");
+    }
+    return true;
+}
+
 bool kernel_recipe_scale(kernel_recipe *r, double scale, err *e) {
     double w = floor(r->w * scale + 0.5), h = floor(r->h * scale + 0.5);
     if (!(w >= 1 && h >= 1 && w <= MODEL_SIDE && h <= MODEL_SIDE))
@@ -407,6 +437,7 @@ static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t ch
     const model_request *q = &r->layer[0].request;
     const primaries_row *colours = NULL;
     double p[MODEL_PARAMETERS];
+    if (!r->layers) return set_text(part, "software", "fftbloom " VERSION, e); /* a mix */
     text json = {0};
     kernel_recipe_json(r, &json);
     bool ok = set_text(part, "fftbloom.recipe", json.s, e) &&

@@ -48,6 +48,10 @@ bool kernel_recipe_model(kernel_recipe *r, const char *name, err *e);
 /* Set a parameter of a layer, and the image of its opening: its light, from 0 to 1. */
 bool kernel_layer_set(kernel_layer *l, const char *name, const char *value, err *e);
 bool kernel_layer_image(kernel_layer *l, const char *path, par *threads, err *e);
+/* Sets NAME=VALUE in every layer that has such a parameter. */
+bool kernel_recipe_set(kernel_recipe *r, const char *assignment, err *e);
+/* Sets several, with commas between them. */
+bool kernel_recipe_set_all(kernel_recipe *r, const char *assignments, err *e);
 /* Makes everything in a recipe that states its taps `scale` times as large. */
 bool kernel_recipe_scale(kernel_recipe *r, double scale, err *e);
 void kernel_recipe_free(kernel_recipe *r);

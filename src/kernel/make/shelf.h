@@ -28,16 +28,23 @@ void shelf_names(const char *folder, text *to);
 /* Says that a word names nothing, and what was probably meant. Returns false. */
 bool shelf_no_such(const char *word, const char *folder, const char *list, err *e);
 
-/* Writes the path of the kernel that a recipe makes at `scale` times its size: the entry of a
- * shared cache that is only read (NULL: there is none), or that of the cache folder. *there tells
- * whether it was made already. Fails with ERR_CANT_CREATE where there is no folder to keep it in.
- */
+/* What is made of a recipe, with other parameters ("fnumber=11,blades=7"; "": none) and at a scale;
+ * or, where `recipe` is NULL, a mix of two kernels. */
+typedef struct {
+    const char *recipe, *parameters;
+    const char *mixed[2];
+    double share; /* of the light, that of the second kernel; of a recipe: the scale */
+} shelf_want;
+
+/* Writes the path of what is made: the entry of a shared cache that is only read (NULL: there is
+ * none), or that of the cache folder. *there tells whether it was made already. Fails with
+ * ERR_CANT_CREATE where there is no folder to keep it in. */
 typedef struct {
     const char *cache, *shared;
 } shelf_places;
-bool shelf_entry(char to[SHELF_PATH], const char *recipe, double scale, const shelf_places *in,
-                 bool *there, err *e);
+bool shelf_entry(char to[SHELF_PATH], const shelf_want *w, const shelf_places *in, bool *there,
+                 err *e);
 /* Makes an entry. */
-bool shelf_make(const char *entry, const char *recipe, double scale, par *threads, err *e);
+bool shelf_make(const char *entry, const shelf_want *w, par *threads, err *e);
 
 #endif

@@ -1,0 +1,199 @@
+#include "app/cli/kernel_keys.h"
+
+#include "app/cli/kernel_shelf.h"
+#include "app/cli/library.h"
+#include "base/mem.h"
+#include "kernel/make/kernel_recipe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Returns the length of a frame's number and its colon at the start of a text, or 0. */
+static size_t keys_frame(const char *s) {
+    size_t sign = *s == '-', digits = strspn(s + sign, "0123456789");
+    return digits >= 1 && digits <= 9 && s[sign + digits] == ':' ? sign + digits + 1 : 0;
+}
+
+bool kernel_keys_is(const char *kernel) {
+    size_t n = strlen(kernel);
+    const char *open = strchr(kernel, '(');
+    bool looks = keys_frame(kernel) || (open && open > kernel && kernel[n - 1] == ')');
+    return looks && access(kernel, F_OK) != 0;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static int keys_by_frame(const void *a, const void *b) {
+    int x = ((const kernel_key *)a)->frame, y = ((const kernel_key *)b)->frame;
+    return (x > y) - (x < y);
+}
+
+static bool keys_read_fade(kernel_keys *k, const char *kernel, err *e) {
+    size_t commas = 1;
+    for (const char *p = kernel; *p; p++) commas += *p == ',';
+    if (!(k->key = mem_new(commas, sizeof *k->key, "keys", e))) return false;
+    for (const char *at = kernel; *at;) {
+        at += strspn(at, " ");
+        size_t head = keys_frame(at), n = strcspn(at, ",");
+        char word[LIBRARY_PATH];
+        snprintf(word, sizeof word, "%.*s", n > head ? (int)(n - head) : 0, at + head);
+        if (!head || !*word)
+            return err_set(e, ERR_CONFIG,
+                           "expected frames and kernels such as 1001:portrait,1020:sunstar, not "
+                           "'%s'",
+                           kernel);
+        kernel_key *to = &k->key[k->keys++];
+        *to = (kernel_key){(int)strtol(at, NULL, 10), mem_str(word, e)};
+        if (!to->kernel) return false;
+        at += n + (at[n] == ',');
+    }
+    qsort(k->key, k->keys, sizeof *k->key, keys_by_frame);
+    for (size_t i = 1; i < k->keys; i++)
+        if (k->key[i].frame == k->key[i - 1].frame)
+            return err_set(e, ERR_CONFIG, "frame %d has two kernels", k->key[i].frame);
+    return true;
+}
+
+/* Reads "name=value" or "name=1001:2,1050:4". */
+static bool keys_read_parameter(kernel_keys *k, const char *word, err *e) {
+    const char *is = strchr(word, '=');
+    text value = {0}, name = {0};
+    if (!is || is == word)
+        return err_set(e, ERR_CONFIG, "expected a parameter such as fnumber=11, not '%s'", word);
+    if (k->parameters == KERNEL_KEYED_PARAMETERS)
+        return err_set(e, ERR_CONFIG, "a kernel may have %d parameters, not more",
+                       KERNEL_KEYED_PARAMETERS);
+    kernel_keyed_parameter *p = &k->parameter[k->parameters++];
+    text_add_bytes(&name, word, (size_t)(is - word));
+    text_add(&value, "%s%s", keyed_is(is + 1) ? "" : "0:", is + 1);
+    bool ok = (p->name = mem_str(name.s, e)) && keyed_parse(&p->value, value.s, e);
+    text_free(&name);
+    text_free(&value);
+    return ok;
+}
+
+static bool keys_read_parameters(kernel_keys *k, const char *kernel, err *e) {
+    char word[512];
+    const char *at = strchr(kernel, '('), *end = kernel + strlen(kernel) - 1;
+    text name = {0};
+    text_add_bytes(&name, kernel, (size_t)(at - kernel));
+    bool ok = (k->key = mem_new(1, sizeof *k->key, "a key", e)) &&
+              (k->key[0].kernel = mem_str(name.s, e));
+    k->keys = k->key != NULL;
+    for (at++; ok && at < end;) {
+        size_t n = strcspn(at, ";)");
+        at += strspn(at, " ");
+        ok = n < sizeof word || err_set(e, ERR_CONFIG, "a parameter of '%s' is too long", kernel);
+        snprintf(word, sizeof word, "%.*s", (int)n, at);
+        ok = ok && keys_read_parameter(k, word, e);
+        at += n + 1;
+    }
+    text_free(&name);
+    return ok;
+}
+
+bool kernel_keys_parse(kernel_keys *k, const char *kernel, err *e) {
+    *k = (kernel_keys){0};
+    if ((keys_frame(kernel) ? keys_read_fade : keys_read_parameters)(k, kernel, e)) return true;
+    kernel_keys_free(k);
+    return false;
+}
+
+void kernel_keys_free(kernel_keys *k) {
+    for (size_t i = 0; i < k->keys; i++) mem_free(k->key[i].kernel);
+    for (int i = 0; i < k->parameters; i++) {
+        mem_free(k->parameter[i].name);
+        keyed_free(&k->parameter[i].value);
+    }
+    mem_free(k->key);
+    *k = (kernel_keys){0};
+}
+
+bool kernel_keys_vary(const kernel_keys *k) {
+    bool any = k->keys > 1;
+    for (int i = 0; i < k->parameters; i++) any |= k->parameter[i].value.count > 1;
+    return any;
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+/* Adds the parameters at a frame, as `kernel make --param` takes them. */
+static void keys_add_parameters(const kernel_keys *k, int frame, text *to) {
+    for (int i = 0; i < k->parameters; i++) {
+        text_add(to, "%s%s=", i ? "," : "", k->parameter[i].name);
+        keyed_add_at(&k->parameter[i].value, frame, to);
+    }
+}
+
+/* Finds the file of a kernel: a recipe is made at `scale` with these parameters. */
+static bool keys_find(char to[SHELF_PATH], const char *kernel, double scale, const char *parameters,
+                      const settings *s, err *e) {
+    char recipe[LIBRARY_PATH], word[LIBRARY_PATH];
+    if (library_recipe(recipe, kernel, s))
+        return kernel_shelf_path(to, &(shelf_want){recipe, parameters, {NULL}, scale}, s, e);
+    if (*parameters)
+        return err_set(e, ERR_CONFIG, "'%s' is no recipe, so it has no parameters such as %s",
+                       kernel, parameters);
+    snprintf(word, sizeof word, "%s", kernel);
+    const char *found = library_path(to, word, s, e);
+    if (found && found != to) snprintf(to, SHELF_PATH, "%s", found);
+    return found != NULL;
+}
+
+/* Returns whether all kernels are recipes, which can be made at any size. */
+static bool keys_are_recipes(const kernel_keys *k, const settings *s) {
+    char recipe[LIBRARY_PATH];
+    bool all = true;
+    for (size_t i = 0; i < k->keys; i++) all = all && library_recipe(recipe, k->key[i].kernel, s);
+    return all;
+}
+
+bool kernel_keys_check(const kernel_keys *k, const settings *s, err *e) {
+    char recipe[LIBRARY_PATH];
+    for (size_t i = 0; i < k->keys; i++) {
+        const char *kernel = k->key[i].kernel;
+        bool is = library_recipe(recipe, kernel, s);
+        if (!is && !library_has(kernel, s, e)) return false;
+        for (int p = 0; p < k->parameters; p++) {
+            kernel_recipe r = {0};
+            text at = {0};
+            if (!is)
+                return err_set(e, ERR_CONFIG, "'%s' is no recipe, so it has no parameter '%s'",
+                               kernel, k->parameter[p].name);
+            text_add(&at, "%s=", k->parameter[p].name);
+            keyed_add_key(&k->parameter[p].value, 0, &at);
+            bool ok = kernel_recipe_file(&r, recipe, NULL, e) && kernel_recipe_set(&r, at.s, e);
+            kernel_recipe_free(&r);
+            text_free(&at);
+            if (!ok) return err_in(e, "kernel '%s'", kernel);
+        }
+    }
+    return true;
+}
+
+bool kernel_keys_at(char *to, size_t room, const kernel_keys *k, int frame, double *scale,
+                    const settings *s, err *e) {
+    size_t next = 0; /* the first key that is not before the frame, or the last one */
+    char a[SHELF_PATH], b[SHELF_PATH], both[SHELF_PATH];
+    text parameters = {0};
+    const char *found = b;
+    while (next + 1 < k->keys && k->key[next].frame < frame) next++;
+    keys_add_parameters(k, frame, &parameters);
+    double made = *scale > 0 && keys_are_recipes(k, s) ? *scale : 1;
+    *scale = made == 1 ? *scale : 1;
+    const char *more = parameters.s ? parameters.s : "";
+    bool ok = keys_find(b, k->key[next].kernel, made, more, s, e);
+    if (ok && next > 0 && frame < k->key[next].frame) {
+        const int from = k->key[next - 1].frame;
+        const double part = (frame - (double)from) / (k->key[next].frame - (double)from);
+        ok = keys_find(a, k->key[next - 1].kernel, made, more, s, e) &&
+             kernel_shelf_path(both, &(shelf_want){.mixed = {a, b}, .share = part}, s, e);
+        found = part > 0 ? both : a;
+    }
+    text_free(&parameters);
+    if (ok && snprintf(to, room, "%s", found) >= (int)room)
+        ok = err_set(e, ERR_CONFIG, "the path of the kernel '%s' is too long", found);
+    return ok;
+}
