@@ -31,10 +31,10 @@ typedef struct {
     bool kernels; /* frames or views have kernels of their own */
     bool keyed;   /* which follow from the number of the frame (kernel_keys.h) */
     frame_list frames;
-    size_t left_out;   /* frames that --frames asks for, but whose inputs are not there: those after
-                          the first JOB_MISSING, which nobody would read one by one */
+    size_t left_out; /* frames that --frames asks for, but whose inputs are not there: those after
+                        the first JOB_MISSING, which nobody would read one by one */
     const char *input, *kernel; /* belong to the settings */
-    char *output;      /* includes the input's name where the settings name a folder; or NULL */
+    char *output; /* includes the input's name where the settings name a folder; or NULL */
 } job;
 
 /* The files of one frame in one view. */

@@ -14,9 +14,9 @@
 typedef struct {
     const settings *s;
     bool vary;
-    kernel_keys kernel;   /* of a kernel that changes from frame to frame */
-    const char *cache; /* the folder for stamps; NULL: there is none */
-    stamp_look look;   /* unless they vary, or there is no folder */
+    kernel_keys kernel; /* of a kernel that changes from frame to frame */
+    const char *cache;  /* the folder for stamps; NULL: there is none */
+    stamp_look look;    /* unless they vary, or there is no folder */
 } recipes;
 
 /* Reads the kernel's bytes, where there is one kernel and a folder for stamps. Settings, job and
@@ -33,7 +33,8 @@ typedef struct {
 } recipe;
 
 /* Makes the recipe of a frame, and its kernel where that is made for the frame. It points into
- * itself, and its strings are those of the files, which must outlive it. Free it with recipe_free, also if it could not be made. */
+ * itself, and its strings are those of the files, which must outlive it. Free it with recipe_free,
+ * also if it could not be made. */
 bool recipe_make(recipe *r, const recipes *all, const job_files *f, err *e);
 void recipe_free(recipe *r);
 
