@@ -127,10 +127,10 @@ static double read_pixels(const row_job *p, row *r) {
     return ledger_spill(j->ledger, p->c, p->y, p->all ? r->in : p->s.excess);
 }
 
-/* --- a row in floats --- */
+/* --- an ordinary row --- */
 
-/* Makes a row in floats, or of halfs where it has these, if it is an ordinary one. */
-static bool make_in_floats(const row_job *p, const row *r, row_totals *t) {
+/* Makes a row, or one of halfs where it has these, if it is an ordinary one. */
+static bool make_ordinary(const row_job *p, const row *r, row_totals *t) {
     row k = row_kept(r, &p->kept);
     if (!row_make_ordinary(&k, t)) return false;
     row_add_margins(r, t, &p->kept);
@@ -140,7 +140,7 @@ static bool make_in_floats(const row_job *p, const row *r, row_totals *t) {
 /* Returns whether the row may be an ordinary one, which its pixels decide. */
 static bool may_be_ordinary(const row_job *p, const row *r) {
     const join_job *j = p->j;
-    return !j->wide && p->all && r->nonnegative && !j->glare && !j->exponent[p->c];
+    return p->all && r->nonnegative && !j->glare && !j->exponent[p->c];
 }
 
 /* Makes a row that may be ordinary from halfs to halfs, without floats in memory, but for the
@@ -152,7 +152,7 @@ static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *s
     row r = *is;
     r.half_in = (const uint16_t *)j->source[p->c] + p->first;
     r.half_out = j->half[p->c] + p->first;
-    if (!make_in_floats(p, &r, t)) return false;
+    if (!make_ordinary(p, &r, t)) return false;
     ledger_unread(j->ledger, p->c, p->y, unread);
     half_to_floats(p->s.in, r.half_in, unread[0]);
     half_to_floats(p->s.in + unread[1], r.half_in + unread[1], r.n - unread[1]);
@@ -216,7 +216,7 @@ void join_row(void *ctx, uint32_t c, uint32_t y, int worker, const void *made) {
     }
     if (ordinary && r.floats == r.out) /* it is written over */
         r.floats = memcpy(p.s.made, r.floats, r.n * sizeof *r.floats);
-    if (!ordinary || !make_in_floats(&p, &r, &t)) make_in_doubles(&p, &r, &t);
+    if (!ordinary || !make_ordinary(&p, &r, &t)) make_in_doubles(&p, &r, &t);
     set_stats(st, &t, spilled);
     if (t.largest > HALF_MAX) limit_to_halfs(&p, &r, st);
     if (f->j.half) half_from_floats(f->j.half[c] + p.first, r.out, r.n);

@@ -6,7 +6,8 @@
 #include <float.h>
 #include <math.h>
 
-/* --- in floats ------------------------------------------------------------------------------- */
+/* --- ordinary rows -----------------------------------------------------------------------------
+ */
 
 /* Sums of as many floats as this, eight at a time, go to a double: few enough that their rounding
  * is far below what the ledger allows where all are of one sign. */
@@ -21,8 +22,9 @@ enum { AHEAD = 768 };
 static bool end_floats(const row *r, row_totals *t, uint32_t i, float bottom) {
     float top = (float)t->peak, centre = (float)r->centre;
     for (; i < r->n; i++) {
-        float e = r->floats[i];
-        float out = centre * (r->half_out ? half_to_float(r->half_in[i]) : r->in[i]) + e;
+        float e = r->floats ? r->floats[i] : (float)r->doubles[i];
+        float in = r->half_out ? half_to_float(r->half_in[i]) : r->in[i];
+        float out = r->floats ? centre * in + e : (float)(r->centre * (double)in + r->doubles[i]);
         t->norm += (double)e * (double)e;
         t->sum += (double)out;
         top = fmaxf(top, e);
@@ -44,11 +46,34 @@ static bool make_one_by_one(const row *r, row_totals *t) {
     return end_floats(r, t, 0, FLT_MAX);
 }
 
+typedef float vec4f __attribute__((vector_size(16)));
+typedef float vec4f_any __attribute__((vector_size(16), aligned(4), may_alias));
+#define FLOATS8(lo, hi)                                         \
+    __builtin_shufflevector(__builtin_convertvector(lo, vec4f), \
+                            __builtin_convertvector(hi, vec4f), 0, 1, 2, 3, 4, 5, 6, 7)
+
+/* Fills `e` with what the transform made, as floats, and `out` with pixels, rounded once. */
+VECTOR_INLINE VECTOR_WIDE void make_eight(vec8f *e, vec8f *out, const row *r, uint32_t i,
+                                          const vec8f *in, bool wide) {
+    if (!wide) {
+        *e = *(const vec8f_any *)(r->floats + i);
+        *out = (float)r->centre * *in + *e;
+        return;
+    }
+    vec4d lo = *(const vec4d_any *)(r->doubles + i), hi = *(const vec4d_any *)(r->doubles + i + 4);
+    *e = FLOATS8(lo, hi);
+    lo += r->centre * VECTOR_DOUBLES(*in, 0);
+    hi += r->centre * VECTOR_DOUBLES(*in, 4);
+    *out = FLOATS8(lo, hi);
+}
+
 /* Two sums each, since one addition waits for the one before. `halfs`: from r->half_in to
- * r->half_out, without a way through memory in between. */
-VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool halfs) {
-    const float *in = r->in, *made = r->floats;
-    float *to = r->out, centre = (float)r->centre;
+ * r->half_out, without a way through memory in between. `wide`: of r->doubles. */
+VECTOR_INLINE VECTOR_WIDE bool make_vectors(const row *r, row_totals *t, bool halfs, bool wide) {
+    const float *in = r->in;
+    float *to = r->out;
+    const char *made = wide ? (const char *)r->doubles : (const char *)r->floats;
+    size_t number = wide ? sizeof(double) : sizeof(float);
     size_t bytes = halfs ? sizeof(uint16_t) : sizeof(float);
     const char *next_in = (halfs ? (const char *)r->half_in : (const char *)in) + 2 * r->n * bytes;
     const char *next_to = (halfs ? (const char *)r->half_out : (const char *)to) + 2 * r->n * bytes;
@@ -61,8 +86,9 @@ VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool hal
         for (; i < end; i += 16) {
             __builtin_prefetch(next_in + i * bytes);
             __builtin_prefetch(next_to + i * bytes, 1);
-            __builtin_prefetch(made + i + AHEAD);
-            vec8f in_a, in_b;
+            __builtin_prefetch(made + (i + AHEAD) * number);
+            if (wide) __builtin_prefetch(made + (i + AHEAD + 8) * number);
+            vec8f in_a, in_b, a, b, out_a, out_b;
             if (halfs) {
                 vector_of_halfs(&in_a, r->half_in + i);
                 vector_of_halfs(&in_b, r->half_in + i + 8);
@@ -70,11 +96,11 @@ VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool hal
                 in_a = *(const vec8f_any *)(in + i);
                 in_b = *(const vec8f_any *)(in + i + 8);
             }
-            vec8f a = *(const vec8f_any *)(made + i), b = *(const vec8f_any *)(made + i + 8);
+            make_eight(&a, &out_a, r, i, &in_a, wide);
+            make_eight(&b, &out_b, r, i + 8, &in_b, wide);
             norm_a += a * a;
             norm_b += b * b;
             high = VECTOR_MAX8(VECTOR_MAX8(a, b), high);
-            vec8f out_a = centre * in_a + a, out_b = centre * in_b + b;
             if (halfs) {
                 vector_to_halfs(r->half_out + i, &out_a);
                 vector_to_halfs(r->half_out + i + 8, &out_b);
@@ -106,22 +132,28 @@ VECTOR_INLINE VECTOR_WIDE bool make_floats(const row *r, row_totals *t, bool hal
     t->peak = (double)top;
     return end_floats(r, t, i, bottom);
 }
-VECTOR_WIDE static bool make_ordinary(const row *r, row_totals *t) {
-    return make_floats(r, t, false);
+VECTOR_WIDE static bool make_floats(const row *r, row_totals *t) {
+    return make_vectors(r, t, false, false);
 }
-VECTOR_WIDE static bool make_ordinary_halfs(const row *r, row_totals *t) {
-    return make_floats(r, t, true);
+VECTOR_WIDE static bool make_halfs(const row *r, row_totals *t) {
+    return make_vectors(r, t, true, false);
+}
+VECTOR_WIDE static bool make_floats_of_doubles(const row *r, row_totals *t) {
+    return make_vectors(r, t, false, true);
+}
+VECTOR_WIDE static bool make_halfs_of_doubles(const row *r, row_totals *t) {
+    return make_vectors(r, t, true, true);
 }
 
 bool row_make_ordinary(const row *r, row_totals *t) {
     if (!vector_wide()) return make_one_by_one(r, t);
-    return (r->half_out ? make_ordinary_halfs : make_ordinary)(r, t);
+    if (r->floats) return (r->half_out ? make_halfs : make_floats)(r, t);
+    return (r->half_out ? make_halfs_of_doubles : make_floats_of_doubles)(r, t);
 }
 
-/* --- in doubles ------------------------------------------------------------------------------ */
+/* --- any rows, in doubles
+ * ------------------------------------------------------------------------------ */
 
-typedef float vec4f __attribute__((vector_size(16)));
-typedef float vec4f_any __attribute__((vector_size(16), aligned(4), may_alias));
 #define SIZE4(v) (vec4d)((vec4l)(v)&INT64_MAX)
 
 /* Does what row_finish does to the pixels that are whole fours; returns how many these are. */
@@ -231,7 +263,7 @@ void row_add_margins(const row *r, row_totals *t, const tail_kept *kept) {
     for (uint32_t i = 0; i < r->n; i++) {
         if (i == kept->x) i += kept->w;
         if (i >= r->n) break;
-        double g = (double)r->floats[i];
+        double g = r->floats ? (double)r->floats[i] : r->doubles[i];
         t->norm += g * g;
         t->peak = fmax(t->peak, fabs(g));
     }

@@ -1,6 +1,7 @@
 /* row.h - one row of a result: what it is made of, how, and what is measured of it.
  *
- * An ordinary row is made in floats, at once. Any other is made in doubles, in two steps. */
+ * An ordinary row is made at once. Any other is made in doubles, in two steps; the pixels of a row
+ * that the transform made in doubles are the same in either way. */
 #ifndef BLOOM_ROW_H
 #define BLOOM_ROW_H
 
@@ -34,11 +35,11 @@ typedef struct {
     bool darker;
 } row_totals;
 
-/* Makes an ordinary row, in floats: nothing below zero, all spread, nothing darker than `dark`, and
- * of a size whose squares are floats, as are the sums of its result; from halfs to halfs that hold
- * it, where the row has half_out. Returns false where the row turns out not to be ordinary; the
- * result must be made again then. Terms of one sign cannot cancel, so all roundings are relative to
- * the result: accuracy_relative has room for them. */
+/* Makes an ordinary row, in the precision of what the transform made: nothing below zero, all
+ * spread, nothing darker than `dark`, and of a size whose squares are floats, as are the sums of
+ * its result; from halfs to halfs that hold it, where the row has half_out. Returns false where the
+ * row turns out not to be ordinary; the result must be made again then. Terms of one sign cannot
+ * cancel, so all roundings are relative to the result: accuracy_relative has room for them. */
 bool row_make_ordinary(const row *r, row_totals *t);
 
 /* Starts the totals of a row. Fills r->glare with what the transform made, scaled back, and notes

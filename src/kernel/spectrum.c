@@ -224,12 +224,40 @@ void spectrum_part(const spectrum_lines *l, const spectrum_piece *p, void *to) {
     }
 }
 
+const void *spectrum_mixed(const spectrum_lines *l, uint32_t channel, uint32_t k1, uint32_t i) {
+    if (!l->lanes || k1 + l->lanes > l->halves) return NULL;
+    size_t bytes = spectrum_line_bytes(l), line = (size_t)channel * l->halves + k1;
+    return (const char *)l->value + line * bytes + i * (bytes / l->length) * l->lanes;
+}
+
 typedef struct {
-    char *lines, *room; /* room for a line for each worker */
-    uint32_t length;
+    char *lines, *room; /* room for `lanes` lines for each worker */
+    uint32_t length, halves, lanes;
     size_t number; /* bytes */
     const uint32_t *order;
 } arranging;
+
+/* Mixes `lanes` lines. A part of a number is a float or a double, and both are moved as integers.
+ */
+static bool mix_lines(void *ctx, size_t index, int worker, err *e) {
+    const arranging *j = ctx;
+    uint32_t groups = j->halves / j->lanes;
+    size_t bytes = j->length * j->number, all = j->lanes * bytes, half = j->number / 2;
+    char *to = j->lines + (index / groups * j->halves + index % groups * j->lanes) * bytes;
+    char *was = j->room + (size_t)worker * all;
+    (void)e;
+    memcpy(was, to, all);
+    for (uint32_t i = 0; i < j->length; i++)
+        for (uint32_t part = 0; part < 2; part++)
+            for (uint32_t v = 0; v < j->lanes; v++, to += half) {
+                const char *from = was + v * bytes + j->order[i] * j->number + part * half;
+                if (half == sizeof(double))
+                    memcpy(to, from, sizeof(double));
+                else
+                    memcpy(to, from, sizeof(float));
+            }
+    return true;
+}
 
 static bool arrange_line(void *ctx, size_t index, int worker, err *e) {
     const arranging *j = ctx;
@@ -246,12 +274,26 @@ static bool arrange_line(void *ctx, size_t index, int worker, err *e) {
     return true;
 }
 
-bool spectrum_arrange(spectrum_lines *l, const uint32_t *order, par *threads, err *e) {
-    size_t count = (size_t)l->halves * l->channels, bytes = spectrum_line_bytes(l);
-    arranging j = {l->value, NULL, l->length, bytes / l->length, order};
+bool spectrum_arrange(spectrum_lines *l, const uint32_t *order, uint32_t lanes, par *threads,
+                      err *e) {
+    size_t bytes = spectrum_line_bytes(l), count = 0;
+    arranging j = {l->value,          NULL, l->length, l->halves, l->value ? lanes : 1,
+                   bytes / l->length, order};
     if (!l->value) j.lines = (char *)resample_rows(l->made, &count);
-    if (!(j.room = mem_raw((size_t)par_workers(threads), bytes, "spectrum line", e))) return false;
-    bool ok = par_for(threads, count * (l->value ? 1 : l->channels), arrange_line, &j, e);
+    if (!(j.room = mem_raw((size_t)par_workers(threads), j.lanes * bytes, "spectrum lines", e)))
+        return false;
+    uint32_t groups = l->halves / j.lanes, mixed = groups * j.lanes;
+    bool ok = true;
+    if (l->value) {
+        ok = par_for(threads, (size_t)groups * l->channels, mix_lines, &j, e);
+        count = l->halves - mixed;
+        l->lanes = lanes;
+    }
+    for (uint32_t c = 0; ok && l->value && c < l->channels; c++) {
+        j.lines = (char *)l->value + ((size_t)c * l->halves + mixed) * bytes;
+        ok = par_for(threads, count, arrange_line, &j, e);
+    }
+    if (!l->value) ok = par_for(threads, count * l->channels, arrange_line, &j, e);
     mem_free(j.room);
     return ok;
 }

@@ -46,6 +46,7 @@ typedef struct {
     uint32_t channels, halves, length; /* halves = L1 / 2 + 1 lines of `length` = L2 */
     bool float64;
     void *value;              /* complex float or double [channel][k1][k2]; or NULL, and */
+    uint32_t lanes;           /* lines that are mixed with each other: spectrum_arrange; 0: none */
     double tap[PSF_CHANNELS]; /* the centre tap, which the lines do not hold */
     resampling *made;         /* makes the lines; NULL where `value` is not */
 } spectrum_lines;
@@ -71,10 +72,16 @@ const void *spectrum_some(const spectrum_lines *l, uint32_t channel, uint32_t k1
                           void *room);
 
 /* Puts the numbers of all lines into another order, once: number i of a line is then the one of
- * frequency order[i]. */
-bool spectrum_arrange(spectrum_lines *l, const uint32_t *order, par *threads, err *e);
+ * frequency order[i]. Where the lines have values, those of each `lanes` lines, from the first on,
+ * are mixed: number i of all their real parts, then of their imaginary parts, then number i + 1.
+ * The last lines of a channel, fewer than `lanes`, stay as they are. */
+bool spectrum_arrange(spectrum_lines *l, const uint32_t *order, uint32_t lanes, par *threads,
+                      err *e);
+/* Returns number i of `lanes` lines that are mixed, from k1 on; NULL where these are not. */
+const void *spectrum_mixed(const spectrum_lines *l, uint32_t channel, uint32_t k1, uint32_t i);
 
-/* Fills to[line][number] with a part of some lines. Several threads may ask at the same time. */
+/* Fills to[line][number] with a part of some lines that are not mixed. Several threads may ask at
+ * the same time. */
 typedef struct {
     uint32_t channel, k1, lines; /* these lines, */
     uint32_t first, count;       /* and these numbers of each */

@@ -106,7 +106,7 @@ static bool take_kernel(cpu_engine *g, spectrum_lines *k, err *e) {
     const lanes *f = g->job.fft[1];
     uint32_t *order = mem_raw(f->n, sizeof *order, "order of frequencies", e);
     for (uint32_t i = 0; order && i < f->n; i++) order[i] = i / f->b + f->a * (i % f->b);
-    bool ok = order && spectrum_arrange(k, order, g->threads, e);
+    bool ok = order && spectrum_arrange(k, order, g->pass->lanes, g->threads, e);
     mem_free(order);
     if (!ok) return false;
     spectrum_lines_free(&g->kernel);
