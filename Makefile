@@ -9,6 +9,7 @@
 #   make install PREFIX=    program, kernels, man pages, completions, documents
 #   make bundle             a folder that runs on other machines: dist/fftbloom
 #   make deb                a Debian package: dist/fftbloom_VERSION_ARCH.deb
+#   make wheel              the Python module with all that it needs: dist/fftbloom-VERSION-py3-none-linux_x86_64.whl
 #   make docs-images        the pictures of README and docs, and their figures
 #   make assets             the shipped scene and kernels, from their programs and recipes
 #   make gallery            docs/gallery.md: each kernel, its profile, and a street at night
@@ -412,7 +413,7 @@ SHARE := man/man1:docs/man/*.1 fftbloom/kernels:kernels/*.exr fftbloom/kernels:k
          doc/fftbloom/docs/images/gallery:docs/images/gallery/* \
          doc/fftbloom/docs/farm:docs/farm/* doc/fftbloom/docs/recipes:docs/recipes/*
 
-.PHONY: install uninstall bundle deb clean help
+.PHONY: install uninstall bundle wheel deb clean help
 install: all
 	install -Dm755 $(PROG) $(DEST)/bin/fftbloom
 	@for s in $(SHARE); do \
@@ -430,6 +431,10 @@ bundle: all
 	@rm -rf dist/fftbloom
 	@$(MAKE) --no-print-directory -s install DESTDIR= PREFIX=$(CURDIR)/dist/fftbloom
 	@tests/bundle.sh dist/fftbloom
+
+wheel: all
+	@tests/deps.sh patchelf
+	@python/make_wheel.py $(SO) dist
 
 deb: all
 	@tests/deps.sh dpkg-dev

@@ -25,7 +25,8 @@ Words = Union[str, Tuple[str, str]]
 class Context:
     """Devices, threads and a budget of memory, which kernels and what blooms with them share.
 
-    Most programs need none of their own: `Kernel` takes a common one unless it is given another.
+    Most programs need none of their own: `Kernel` takes a common one unless it is given another. The common one has
+    the defaults, and keeps the kernels that it makes in the cache folder of the program, ~/.cache/fftbloom.
 
     device         "auto", "cpu", "gpu", "software", an index, a UUID, or a part of a name
     threads        how many work at the same time; 0: as many as the process may use
@@ -61,12 +62,28 @@ _common: Dict[int, Context] = {}
 _common_lock = threading.Lock()
 
 
+def _programs_cache() -> Optional[str]:
+    """Makes the cache folder of the program, and returns it where it can be used."""
+    xdg = os.environ.get("XDG_CACHE_HOME", "")
+    folder = os.environ.get("FFTBLOOM_CACHE_DIR") or os.path.join(
+        xdg if xdg.startswith("/") else os.path.expanduser("~/.cache"), "fftbloom")
+    try:
+        os.makedirs(folder, 0o700, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
 def _common_context() -> Context:
-    """Returns the context of those that are given none: one in each process."""
+    """Returns the context of those that are given none: one in each process.
+
+    It keeps made kernels where the program keeps them, but no spectra: most are made faster than a file is written,
+    and a run with random kernels would fill the folder.
+    """
     with _common_lock:
         if os.getpid() not in _common:
             _common.clear()
-            _common[os.getpid()] = Context()
+            _common[os.getpid()] = Context(cache_dir=_programs_cache(), cache_size=1)
         return _common[os.getpid()]
 
 

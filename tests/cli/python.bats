@@ -25,3 +25,112 @@ needs() { # modules
     needs numpy
     "$python" -W error "$FFTBLOOM_ROOT/tests/python/test_arrays.py"
 }
+
+example() { # NUMBER: runs an example, or skips
+    run "$python" -W error "$FFTBLOOM_ROOT/tests/python/examples.py" "$FFTBLOOM_ROOT/docs/python.md" "$1"
+    echo "$output"
+    [ "$status" -ne 77 ] || skip "$output"
+    [ "$status" -eq 0 ]
+}
+
+@test "the page's examples: all of them are below" {
+    [ "$("$python" "$FFTBLOOM_ROOT/tests/python/examples.py" "$FFTBLOOM_ROOT/docs/python.md")" -eq 6 ]
+    example 0
+}
+
+@test "example: a frame" {
+    example 1
+    [[ "$output" == "off by at most "* ]]
+}
+
+@test "example: pairs for training" {
+    example 2
+    [ "$(ls pairs?.npz | wc -l)" -eq 3 ]
+}
+
+@test "example: Richardson-Lucy" {
+    example 3
+}
+
+@test "example: astronomy with pixels without a value" {
+    example 4
+}
+
+@test "example: EXR files by OpenImageIO make what the program makes" {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    for i in 1 2 3; do
+        oiiotool --create 60x40 3 --fill:color=0.1,0.2,0.3 60x40 --point:color=50,40,30 "$((i * 9)),9" -d half -o shot.$i.exr
+    done
+    example 5
+    for i in 1 2 3; do
+        "$FFTBLOOM" shot.$i.exr -k star --amount 0.5 --device cpu -o want.exr
+        oiiotool bloom.$i.exr want.exr --diff
+    done
+}
+
+wheel() { # FOLDER
+    command -v patchelf >/dev/null && command -v dpkg-query >/dev/null || skip "patchelf or dpkg is not installed"
+    "$FFTBLOOM_ROOT/python/make_wheel.py" "$FFTBLOOM_LIBRARY" "$1"
+}
+
+@test "the wheel: its record, its licences, what is inside, and the same bytes again" {
+    export SOURCE_DATE_EPOCH=1700000000
+    wheel one
+    sleep 1.1
+    wheel two
+    cmp one/*.whl two/*.whl
+    unzip -q one/*.whl -d x
+    run grep -rlaF "$FFTBLOOM_ROOT" x
+    [ -z "$output" ]
+    "$python" - x <<'P'
+import base64, csv, glob, hashlib, json, os, sys
+os.chdir(sys.argv[1])
+files = {os.path.relpath(os.path.join(d, f)) for d, _, names in os.walk(".") for f in names}
+info = glob.glob("*.dist-info")[0]
+with open(info + "/RECORD") as f:
+    record = {name: (digest, size) for name, digest, size in csv.reader(f)}
+assert set(record) == files
+for name, (digest, size) in record.items():
+    data = open(name, "rb").read()
+    if name != info + "/RECORD":
+        assert digest == "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode(), name
+        assert size == str(len(data)), name
+sbom = json.load(open(info + "/sboms/fftbloom.spdx.json"))
+ids = {p["SPDXID"] for p in sbom["packages"]}
+assert sbom["spdxVersion"] == "SPDX-2.3" and len(ids) == len(sbom["packages"])
+assert all({r["spdxElementId"], r["relatedSpdxElement"]} <= ids | {"SPDXRef-DOCUMENT"} for r in sbom["relationships"])
+listed = " ".join(p.get("comment", "") for p in sbom["packages"])
+for library in set(os.listdir("fftbloom/lib")) - {"libfftbloom.so.0"}:  # each is in the SBOM, with its hash
+    assert hashlib.sha256(open("fftbloom/lib/" + library, "rb").read()).hexdigest() + " " + library in listed, library
+for p in sbom["packages"][1:]:
+    assert "%s/licenses/%s.txt" % (info, p["name"]) in files, p["name"]
+    assert "GPL" not in p["licenseDeclared"]
+P
+}
+
+@test "the wheel is installed by pip, used elsewhere, and removed" {
+    "$python" -c 'import ensurepip, venv' || skip "python3-venv is not installed"
+    wheel .
+    mkdir away
+    unset PYTHONPATH FFTBLOOM_LIBRARY FFTBLOOM_ROOT
+    "$python" -m venv away/v
+    away/v/bin/pip install -q --no-index --no-deps ./*.whl
+    away/v/bin/pip check
+    cd away
+    run env -i HOME="$PWD" v/bin/python -W error -c '
+import fftbloom as fb
+image = memoryview(bytearray(40 * 30 * 4)).cast("f", (30, 40))
+image[7, 9] = 5
+out, report = fb.Bloom("star", context=fb.Context(device="cpu"))(image, report=True)
+assert report.kept and 0 < out[7, 9] < 5 and "/away/v/" in fb.__file__
+try: fb.Kernel("stra")
+except fb.Error as e: print(e)
+print(*[line.split("/")[-1].strip() for line in open("/proc/self/maps") if ".so" in line and "/away/" not in line])'
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"did you mean 'star'"* ]]
+    # Of the libraries that come with it, none is the system's.
+    [[ "$output" != *OpenEXR* && "$output" != *libvulkan.so* && "$output" != *libdeflate* ]]
+    v/bin/pip uninstall -q -y fftbloom
+    [ -z "$(find v -name '*fftbloom*')" ]
+}

@@ -8,6 +8,9 @@ import multiprocessing
 import os
 import pickle
 import pydoc
+import subprocess
+import sys
+import tempfile
 import unittest
 
 import fftbloom as fb
@@ -91,6 +94,15 @@ class Results(unittest.TestCase):
         same = fb.Kernel.make({"taps": "33x33", "layers": [{"model": "star", "blades": 6}]}, context=CPU)
         self.assertTrue(np.array_equal(made.taps(), same.taps()))
         np.testing.assert_allclose(made.taps().sum(axis=(0, 1)), 1, rtol=1e-5)
+
+    def test_the_common_context_keeps_made_kernels_and_nothing_else(self):
+        code = "import fftbloom as fb; fb.Bloom('portrait')(memoryview(bytearray(400)).cast('f', (10, 10)))"
+        with tempfile.TemporaryDirectory() as cache:
+            for folder, kept in ((cache + "/new", ["portrait"]), ("/proc/none", [])):
+                subprocess.run([sys.executable, "-c", code], check=True,
+                               env={**os.environ, "FFTBLOOM_CACHE_DIR": folder})
+                names = [f.split("-")[0] for _, _, files in os.walk(folder) for f in files if f.endswith((".exr", ".spectrum"))]
+                self.assertEqual(names, kept)
 
     def test_the_linter_speaks(self):
         self.assertEqual(fb.Kernel.make("gaussian", sigma=3, taps=65, context=CPU).check(), [])
