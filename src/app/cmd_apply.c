@@ -96,7 +96,6 @@ static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     /* The messages of a run that went on after failures are in the log already. */
     bool said = finished && r.failure.code;
     if (said) *e = r.failure;
-    cli_blame(c);
     int skipped = r.count[FRAME_SKIPPED] || r.missing ? ERR_SKIPPED : 0,
         status = e->code ? err_status(e->code) : skipped;
     write_reports(&r, c, status, out, e);
@@ -115,7 +114,6 @@ static void report_early(cli *c, double start, bool apart, text *out, err *e) {
                                    {FILE_READ, "the output", s->output},
                                    {FILE_WRITTEN, "the report", s->report}};
     err clash = {0};
-    cli_blame(c);
     if (!apart || !file_set_apart(files, sizeof files / sizeof files[0], s, &clash))
         c->s.report = NULL;
     progress_fail(&(progress){.mode = s->progress}, e->msg);

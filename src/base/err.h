@@ -11,21 +11,21 @@
 
 typedef enum {
     ERR_NONE = 0,
-    ERR_SKIPPED = 5,      /* some frames were skipped, as asked                */
-    ERR_BAD_PIXELS = 6,   /* NaN or Inf in the input and the policy is `error` */
-    ERR_TOLERANCE = 7,    /* --verify found the tolerance broken               */
-    ERR_USAGE = 64,       /* the command line is wrong                         */
-    ERR_DATA = 65,        /* a file's content is wrong                         */
-    ERR_NO_INPUT = 66,    /* a file is not there or cannot be opened           */
-    ERR_NO_DEVICE = 69,   /* no device can do the work                         */
-    ERR_INTERNAL = 70,    /* a bug in this program                             */
-    ERR_CANT_CREATE = 73, /* the output's folder or name cannot be made       */
-    ERR_IO = 74,          /* reading or writing failed half way                */
-    ERR_RETRY = 75,       /* device lost, disk full, no memory: try again      */
-    ERR_CONFIG = 78,      /* a configuration file or value is wrong            */
-    /* Memory was refused. Its status is that of ERR_RETRY, but less memory may be tried first. */
-    ERR_MEMORY = 256 + ERR_RETRY,
-    ERR_CANCELLED = 130, /* the host has stopped the work: base/host.h */
+    ERR_SKIPPED = 5,    /* some frames were skipped, as asked                */
+    ERR_BAD_PIXELS = 6, /* NaN or Inf in the input and the policy is `error` */
+    ERR_TOLERANCE = 7,  /* --verify found the tolerance broken               */
+    ERR_USAGE = 64,     /* what was asked for is wrong                       */
+    ERR_DATA = 65,      /* a file's content is wrong                         */
+    ERR_NO_INPUT = 66,  /* a file is not there or cannot be opened           */
+    ERR_NO_DEVICE = 69, /* no device can do the work                         */
+    ERR_INTERNAL = 70,  /* a bug in this program                             */
+    ERR_IO = 74,        /* reading or writing failed half way                */
+    ERR_RETRY = 75,     /* device lost, disk full, no memory: try again      */
+    /* Kinds of the above, with the same status, that the program itself tells apart. */
+    ERR_CONFIG = 256 + ERR_USAGE,   /* a value, a config file or a suite is wrong */
+    ERR_CANT_CREATE = 256 + ERR_IO, /* the output's folder or name cannot be made */
+    ERR_MEMORY = 256 + ERR_RETRY,   /* memory was refused: less may be tried      */
+    ERR_CANCELLED = 130,            /* the host has stopped the work: base/host.h */
 } err_code;
 
 typedef struct {
@@ -33,7 +33,7 @@ typedef struct {
     char msg[1024];
 } err;
 
-/* Returns the exit status of a code: its lower eight bits, so that ERR_MEMORY is an ERR_RETRY. */
+/* Returns the exit status of a code: its lower eight bits. */
 static inline int err_status(err_code code) {
     return (int)code & 255;
 }

@@ -94,7 +94,7 @@ assert a["input"] * 2 == a["image"] == b["image"] and b["input"] == 0'
     echo rubbish >rubbish.exr
     refused 65 rubbish.exr kernel.exr -o out.exr
     refused 65 in.exr rubbish.exr -o out.exr
-    refused 73 in.exr kernel.exr -o none/out.exr
+    refused 74 in.exr kernel.exr -o none/out.exr
     refused 69 in.exr kernel.exr -o out.exr --device nothing-of-this-name
     refused 64 in.exr kernel.exr -o out.####.exr
     refused 64 in.exr kernel.exr -o out.exr --frames 1-3

@@ -245,5 +245,5 @@ for r in d:
     run --separate-stderr sea --device cpu
     [ "$status" -eq 69 ]
     run --separate-stderr sea -o "$dir/no/sea.exr"
-    [ "$status" -eq 73 ]
+    [ "$status" -eq 74 ]
 }

@@ -28,7 +28,7 @@ json() { python3 -c "import json, sys; d = json.load(sys.stdin); print($1)"; }
     [ "$(XDG_CACHE_HOME=/x "$FFTBLOOM" cache path)" = /x/fftbloom ]
     [ "$(env -u XDG_CACHE_HOME HOME=/h "$FFTBLOOM" cache path)" = /h/.cache/fftbloom ]
     run --separate-stderr env -u XDG_CACHE_HOME -u HOME "$FFTBLOOM" cache path
-    [ "$status" -eq 78 ]
+    [ "$status" -eq 64 ]
     [[ "$stderr" == *"no cache folder"* ]]
 }
 

@@ -198,7 +198,7 @@ END
     [[ "$output" == *"needs the variable OCIO"* ]]
     mkfifo fifo.ocio
     OCIO=fifo.ocio run timeout 20 "$FFTBLOOM" grey.exr point.exr -o v.png --view ocio
-    [ "$status" -eq 78 ]
+    [ "$status" -eq 64 ]
 }
 
 @test "before: the same light has the same bytes in both pictures, also in sequences" {

@@ -140,7 +140,7 @@ with open("i.pfm", "wb") as f:
         echo "{\"version\": 1, \"per_layer\": $1}" >bad.json
         run bloom layers.exr two.exr --config bad.json
         echo "$output"
-        [ "$status" -eq 78 ]
+        [ "$status" -eq 64 ]
         [[ "$output" == *"bad.json:1:"*"$2"* ]]
     }
     refused '{"rim": {"sharpens": 1}}' "'sharpens' is not a setting of a layer"

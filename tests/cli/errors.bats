@@ -62,7 +62,7 @@ open(sys.argv[1], "wb").write(b"Pf\n2 2\n-1.0\n" + struct.pack("<4f", 1, float(s
 
 @test "a config that does not fit the kernel's size" {
     echo '{"version": 1, "kernel_center": [100, 3]}' >c.json
-    no_output 78 "x = 100 lies outside the kernel, whose taps are 0 to 8" in.exr kernel.exr --config c.json
+    no_output 64 "x = 100 lies outside the kernel, whose taps are 0 to 8" in.exr kernel.exr --config c.json
 }
 
 spectrum_with() { # OFFSET NUMBER: k.spectrum with this 32-bit number there, checksum and all as it was
@@ -235,7 +235,7 @@ P
 }
 
 @test "formats that are not supported: what to do instead" {
-    no_output 73 "cannot write 'o.jpg': unsupported extension; use .exr, .hdr, .pfm, .png or .npy" in.exr kernel.exr -o o.jpg
+    no_output 74 "cannot write 'o.jpg': unsupported extension; use .exr, .hdr, .pfm, .png or .npy" in.exr kernel.exr -o o.jpg
     oiiotool in.exr -o "a b.jpg"
     no_output 65 "'a b.jpg' is a JPEG file, which is not supported; convert it" in.exr "a b.jpg"
     no_output 65 "'a b.jpg' is a JPEG file" "a b.jpg" kernel.exr
@@ -281,7 +281,7 @@ P
     cp in.exr ./-s.exr
     refused 64 "write ./-s.exr" -s.exr kernel.exr -o out.exr
     refused 64 "name another file or folder" in.exr kernel.exr -o .
-    refused 73 "mkdir -p 'no/such' makes it" in.exr kernel.exr -o no/such/out.exr
+    refused 74 "mkdir -p 'no/such' makes it" in.exr kernel.exr -o no/such/out.exr
     [ ! -e out.exr ]
 }
 

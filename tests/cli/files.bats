@@ -148,7 +148,7 @@ J
     ln -s "$PWD/mine.exr" shared/out.exr
     chown -h 65534 shared/out.exr
     run "$FFTBLOOM" in.exr kernel.exr -o shared/out.exr
-    [ "$status" -eq 73 ]
+    [ "$status" -eq 74 ]
     [[ "$output" == *"another user has laid"* ]]
     [ "$(<mine.exr)" = mine ]
     chown -h 0 shared/out.exr

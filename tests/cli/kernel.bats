@@ -104,7 +104,7 @@ J
     wrong() { # WORDS JSON
         printf '%s' "$2" >w.json
         run "$FFTBLOOM" kernel make w.json -o w.exr
-        [ "$status" -eq 78 ]
+        [ "$status" -eq 64 ]
         [[ "$output" == *"w.json:1:"*"$1"* ]]
         [ ! -e w.exr ]
     }
@@ -195,7 +195,7 @@ J
     cmp a.exr b.exr
     [ ! -e none/kernels ]
     run env FFTBLOOM_CACHE_DIR=/dev/null/x "$FFTBLOOM" "$in" -k halation -o c.exr
-    [[ "$status" -eq 73 && "$output" == *"is made at its first use and kept in the cache folder"* ]]
+    [[ "$status" -eq 74 && "$output" == *"is made at its first use and kept in the cache folder"* ]]
     run "$FFTBLOOM" "$in" -k halatoin -o c.exr
     [[ "$status" -eq 66 && "$output" == *"the name of a shipped kernel; did you mean 'halation'?"* ]]
     # A file wins over a name, and another folder over the program's.
@@ -222,7 +222,7 @@ J
     suite halation
     [ "$status" -eq 0 ]
     suite halatoin
-    [[ "$status" -eq 78 && "$output" == *"s.json:1:"*"did you mean 'halation'?"* ]]
+    [[ "$status" -eq 64 && "$output" == *"s.json:1:"*"did you mean 'halation'?"* ]]
 }
 
 @test "make: what is wrong is said with what would be right" {
@@ -245,7 +245,7 @@ J
     refused 64 "MODEL" make
     refused 64 "unknown kernel action 'invent'; there are make, models, " invent x
     refused 64 "kernel needs an action: make, models, "
-    refused 73 "no/such" make gaussian -o no/such/k.exr
+    refused 74 "no/such" make gaussian -o no/such/k.exr
     refused 66 "nope.exr" check nope.exr
     refused 64 "model star has no parameter 'blade'; did you mean 'blades'?" make star --param blade=5 -o k.exr
     refused 64 "write NAME=VALUE, for example radius=1.5" make star --param blades -o k.exr
@@ -324,7 +324,7 @@ J
     "$FFTBLOOM" kernel convert k.exr --normalize sum -o o.exr
     [ "$(oiiotool --dumpdata:empty=0 o.exr | sed -n 's/^ *Pixel (2, 2): *//p')" = 0.750000000 ]
     run "$FFTBLOOM" kernel convert k.exr --kernel-center 9,9 -o o.exr
-    [ "$status" -eq 78 ]
+    [ "$status" -eq 64 ]
 }
 
 @test "convert --normalize: the channels that a run would take, whatever their names" {

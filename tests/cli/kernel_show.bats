@@ -65,7 +65,7 @@ PY
     refused 64 "show needs an output" kernel show star.exr
     refused 64 "show writes .svg" kernel show star.exr -o star.pdf
     refused 64 "decades" kernel show star.exr -o star.png --decades 0
-    refused 73 "no/such" kernel show star.exr -o no/such/x.svg
+    refused 74 "no/such" kernel show star.exr -o no/such/x.svg
     refused 64 "star.exr" kernel show star.exr -o ./star.exr
     run kernel show star.exr -o star.png --existing skip
     [ "$status" -eq 5 ]

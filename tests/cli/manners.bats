@@ -14,18 +14,18 @@ setup() {
     own_folder
 }
 
-@test "a folder that is not there: 73, named, before any work" {
-    refused 73 "there is no folder 'no/such'" in.exr kernel.exr -o no/such/out.exr
-    refused 73 "there is no folder 'no'" in.exr kernel.exr -o out.exr --report no/r.json
+@test "a folder that is not there: 74, named, before any work" {
+    refused 74 "there is no folder 'no/such'" in.exr kernel.exr -o no/such/out.exr
+    refused 74 "there is no folder 'no'" in.exr kernel.exr -o out.exr --report no/r.json
     [ ! -e out.exr ]
-    refused 73 "there is no folder 'no'" precompute kernel.exr -o no/k.spectrum
-    refused 73 "there is no folder but a file 'in.exr'" in.exr kernel.exr -o in.exr/out.exr
-    refused 73 "use .exr, .hdr, .pfm, .png or .npy" in.exr kernel.exr -o out.tif
+    refused 74 "there is no folder 'no'" precompute kernel.exr -o no/k.spectrum
+    refused 74 "there is no folder but a file 'in.exr'" in.exr kernel.exr -o in.exr/out.exr
+    refused 74 "use .exr, .hdr, .pfm, .png or .npy" in.exr kernel.exr -o out.tif
     # Nothing was computed for any of them.
     [ ! -e cache ]
     oiiotool in.exr --mulc 2 -o twice.exr
     run "$FFTBLOOM" diff in.exr twice.exr -o no/d.exr
-    [ "$status" -eq 73 ]
+    [ "$status" -eq 74 ]
 }
 
 @test "--mem-limit: 75 with both numbers, from flag, variable and file; enough is enough" {

@@ -71,7 +71,7 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
     bloom z.@.exr two.exr -o gbr:- 2>said | cmp - bloomed.raw
     [ "$(grep -c "gbr cannot hold these channels, which are left out: Z" said)" -eq 1 ]
     run bloom o.1.exr two.exr -o foo:-
-    [ "$status" -eq 73 ]
+    [ "$status" -eq 74 ]
     [[ "$output" == *"cannot write 'foo:-': standard output is exr:-, pfm:-, hdr:-, raw:-, gbr:-, npy:- or png:-"* ]]
 }
 

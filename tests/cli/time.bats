@@ -148,15 +148,15 @@ assert [(f["frame"], f["view"]) for f in frames] == [
     refused 64 "--views has no effect" in.####.exr kernel.exr -o o.####.exr --views left
     refused 64 "has a field for views" 'in.%V.exr' kernel.exr -o o.exr
     printf 'frame,sharpem\n1,0\n' >bad.csv
-    refused 78 "bad.csv:1: there is no option 'sharpem'" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
+    refused 64 "bad.csv:1: there is no option 'sharpem'" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
     printf 'frame,padding\n1,zero\n' >bad.csv
-    refused 78 "bad.csv:1: padding cannot change" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
+    refused 64 "bad.csv:1: padding cannot change" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
     printf 'frame,sharpen\n1,0,3\n' >bad.csv
-    refused 78 "bad.csv:2: more than the 2 cells" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
+    refused 64 "bad.csv:2: more than the 2 cells" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
     printf 'frame,frame\n1,2\n' >bad.csv
-    refused 78 "bad.csv:1: two columns are named 'frame'" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
+    refused 64 "bad.csv:1: two columns are named 'frame'" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
     printf 'sharpen\n1\n' >bad.csv
-    refused 78 "one of them 'frame'" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
+    refused 64 "one of them 'frame'" in.####.exr kernel.exr -o o.####.exr --keys bad.csv
     printf 'frame,sharpen\n1001,0.5\n' >keys.csv
     refused 64 "is also given by --amount" in.####.exr kernel.exr -o o.####.exr --keys keys.csv --amount 0
     [ ! -e o.1001.exr ]

@@ -86,7 +86,7 @@ static void accepts(const char *name, const char *value, bool ok) {
     if (set != ok) fail_msg("%s = '%s': %s", name, value, ok ? e.msg : "taken");
     if (!ok) {
         char flag[OPTION_NAME_ROOM];
-        assert_int_equal(e.code, ERR_USAGE);
+        assert_int_equal(e.code, ERR_CONFIG);
         assert_non_null(strstr(e.msg, option_flag(&OPTIONS[row(name)], flag)));
     }
     settings_free(&s);

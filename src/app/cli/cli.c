@@ -325,7 +325,6 @@ int cli_run(const command *cmd, int argc, char **argv, err *e) {
         (!option_find("jobs", cmd->bit) || (c.threads = par_open((int)c.s.jobs, e))))
         status = (c.action ? c.action->run : cmd->run)(&c, &out, e);
     if (out.s && !e->code) fputs(out.s, stdout);
-    cli_blame(&c);
     if (e->code && !c.answered && wants_json(&c, argc, argv)) print_failure(e);
     text_free(&out);
     par_close(&c.threads);
@@ -346,24 +345,4 @@ void cli_print(text *t) {
     if (t->s) fputs(t->s, stdout);
     fflush(stdout);
     text_free(t);
-}
-
-/* Returns true if `name` is a word of the sentence; - and _ are the same. */
-static bool names(const char *sentence, const char *name) {
-    for (const char *p = sentence; *p; p++) {
-        size_t n = 0;
-        while (name[n] && (p[n] == name[n] || (p[n] == '-' && name[n] == '_'))) n++;
-        if (!name[n] && !isalnum((unsigned char)p[n]) && p[n] != '_' &&
-            (p == sentence || (!isalnum((unsigned char)p[-1]) && p[-1] != '_')))
-            return true;
-    }
-    return false;
-}
-
-void cli_blame(const cli *c) {
-    if (c->e->code != ERR_CONFIG || c->cmd->bit == FOR_CHECK) return;
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (OPTIONS[i].on & c->cmd->bit && OPTIONS[i].type != OPTION_PATH &&
-            c->s.value[i].origin == ORIGIN_FLAG && names(c->e->msg, OPTIONS[i].name))
-            c->e->code = ERR_USAGE;
 }

@@ -36,9 +36,4 @@ void cli_print(text *t);
 /* Adds the member "error", with the code and the message, where there is one. */
 void cli_error_json(json_out *j, const err *e);
 
-/* Turns an ERR_CONFIG of a later check into ERR_USAGE where its sentence names an option that the
- * command line has set. cli_run does it at the end; reports that hold the exit status need it
- * before. */
-void cli_blame(const cli *c);
-
 #endif

@@ -113,7 +113,7 @@ const command COMMANDS[] = {
         .about = "A suite is a JSON file of cases. Each case has a config as for apply, reference "
                  "images, thresholds as for diff, and assertions on energy and accuracy; "
                  "docs/suites.md describes them. The exit status is the worst of all cases, with "
-                 "the codes of diff; a suite that is wrong exits with 78 before anything runs. The "
+                 "the codes of diff; a suite that is wrong exits with 64 before anything runs. The "
                  "run stops at the first case that fails, unless --keep-going is given. A case is "
                  "skipped if its device is missing, or if its references are for other classes of "
                  "device.\n\nOptions for devices and memory override those of the cases.",
@@ -281,18 +281,15 @@ const exit_code EXIT_CODES[] = {
         "skipped."},
     {6, "The input has NaN or infinite pixels, and --nan is error."},
     {7, "--verify found that the tolerance is not met."},
-    {64, "The command line is wrong."},
+    {64, "The command line, a config file, a suite or an environment variable is wrong."},
     {65, "The content of a file is wrong."},
     {66, "An input is missing or cannot be opened."},
     {69, "No device can do the work."},
     {70, "Internal error: a bug in this program."},
-    {73, "The output cannot be created."},
-    {74, "Reading or writing failed."},
+    {74, "The output cannot be created, or reading or writing failed."},
     {75, "Temporary failure, worth another try: device lost, out of memory, disk full."},
-    {78, "A config file or an environment variable is wrong."},
-    {129, "The terminal was closed (SIGHUP); the current frame is dropped."},
-    {130, "Interrupted (SIGINT); the current frame is dropped and no partial file is left."},
-    {143, "Terminated (SIGTERM); the same."},
+    {130, "Interrupted (SIGINT; 129 for SIGHUP and 143 for SIGTERM); the current frame is dropped "
+          "and no partial file is left."},
 };
 const int EXIT_CODE_COUNT = (int)(sizeof EXIT_CODES / sizeof EXIT_CODES[0]);
 

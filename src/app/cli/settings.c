@@ -356,7 +356,6 @@ bool settings_set(settings *s, int index, const char *value, setting_origin from
     bool keys = o->keyed && o->type != OPTION_PATH && keyed_is(value);
     if (ok && !(keys ? parse_keyed(&read, &fresh) : PARSE[o->type](&read))) {
         ok = false;
-        if (e && flagged) e->code = ERR_USAGE;
         if (!flagged && from.where) err_in(e, "%s", from.where);
     }
     /* The value of a complement is the other option's, and so are its text and origin. */

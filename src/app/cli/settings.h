@@ -104,7 +104,7 @@ bool settings_init(settings *s, err *e);
 void settings_free(settings *s);
 
 /* Checks `value` against row `index` of OPTIONS and stores a copy. A value that is refused changes
- * nothing; the code is ERR_USAGE for a flag and ERR_CONFIG for all others. */
+ * nothing; the code is ERR_CONFIG. */
 bool settings_set(settings *s, int index, const char *value, setting_origin from, err *e);
 /* Gives --padding its default where that follows from --window: what is thrown out of the image is
  * kept by a larger window, so nothing comes in. Called when all values are set. */

@@ -76,7 +76,7 @@ static void md_page(text *to, err *e) {
     text_add(to, "%d files, %d MB and %d levels. ", CONFIG_FILES, CONFIG_BYTES >> 20, CONFIG_DEPTH);
     text_add(to,
              "An unknown key, a wrong type, a value out of range, a comment, a trailing comma or a "
-             "duplicate key is refused with its line and column, exit status 78. A config file is "
+             "duplicate key is refused with its line and column, exit status 64. A config file is "
              "trusted like a command line: it may name any file to read or write, and any cache "
              "folder. `fftbloom schema` prints a JSON Schema for editors.\n");
     int section = -1;
