@@ -228,7 +228,7 @@ says() { # code, words, arguments
     none --verbose "with --quiet" $a -q -v
     none --fade "in 'convert'; it is for make" kernel convert k.exr -o o.exr --fade 0.5
     none --param "in 'check'; it is for make" kernel check k.exr --param radius=3
-    none --output "in 'check'; it is for make, convert" kernel check k.exr -o o.exr
+    none --output "in 'check'; it is for make, " kernel check k.exr -o o.exr
     none --existing "in 'models'; it is for make, convert" kernel models --existing skip
     none --taps "in 'check'; it is for make, convert" kernel check k.exr --taps 3
     none --normalize "in 'make'; it is for convert" kernel make star -o o.exr --normalize sum
