@@ -324,6 +324,21 @@ image *image_new(const image_header *h, err *e) {
     return img;
 }
 
+image *image_plain(uint32_t w, uint32_t h, int channels, pixel_type type, err *e) {
+    static char *const NAME[] = {"Y", "B", "G", "R"}; /* in the order of files */
+    image_channel channel[3] = {{.name = NAME[0], .type = type}};
+    const image_box box = {0, 0, (int32_t)w - 1, (int32_t)h - 1};
+    image_part part = {.data = box,
+                       .display = box,
+                       .aspect = 1,
+                       .packing = COMPRESSION_ZIP,
+                       .channel = channel,
+                       .channels = channels};
+    for (int c = 0; channels > 1 && c < channels; c++)
+        channel[c] = (image_channel){.name = NAME[1 + c], .type = type};
+    return image_new(&(image_header){"exr", &part, 1}, e);
+}
+
 void image_free(image **ip) {
     image *img = *ip;
     if (!img) return;

@@ -134,6 +134,9 @@ bool image_header_copy(image_header *to, const image_header *from, err *e);
 void image_header_free(image_header *h);
 /* Makes an image with a copy of the header and planes of zeros. */
 image *image_new(const image_header *h, err *e);
+/* Makes one of zeros with its window at 0, 0, for a file with ZIP: with one channel (Y), or with
+ * three (R, G, B), which planes 2, 1 and 0 hold. */
+image *image_plain(uint32_t w, uint32_t h, int channels, pixel_type type, err *e);
 /* Does the same for a caller that fills the planes: they are not zeroed, and only channels with
  * wanted[part][channel] have one. NULL for a part: none of its channels; NULL for `wanted`: all. */
 image *image_new_unset(const image_header *h, bool *const *wanted, err *e);

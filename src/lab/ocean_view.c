@@ -43,7 +43,6 @@ typedef struct {
     water *at;
     float highest;
     image *picture;
-    int channel[3];
 } view;
 
 /* A place between four points of the grid, which goes round on all sides, and what each counts. */
@@ -168,31 +167,23 @@ static bool render_row(void *ctx, size_t index, int worker, err *e) {
         }
         const float rgb[3] = {sum.x, sum.y, sum.z};
         for (int c = 0; c < 3; c++)
-            image_from_float(v->picture->plane[0][v->channel[c]], PIXEL_HALF, index * WIDTH + x,
-                             &rgb[c], 1);
+            image_from_float(v->picture->plane[0][2 - c], PIXEL_HALF, index * WIDTH + x, &rgb[c],
+                             1);
     }
     return true;
 }
 
 bool ocean_view(const char *path, double *const fields[OCEAN_IMAGES], uint32_t n, par *threads,
                 err *e) {
-    static const char *const NAME[] = {"R", "G", "B"};
-    const image_box box = {0, 0, WIDTH - 1, HEIGHT - 1};
-    image_header h = {"exr", mem_new(1, sizeof *h.part, "part", e), 0};
-    view v = {.field = fields, .n = n, .at = mem_raw((size_t)n * n, sizeof *v.at, "surface", e)};
-    bool ok = h.part && v.at;
-    h.parts = h.part != NULL;
-    if (ok)
-        *h.part =
-            (image_part){.data = box, .display = box, .aspect = 1, .packing = COMPRESSION_ZIP};
-    for (int c = 0; c < 3 && ok; c++) ok = image_add_channel(h.part, NAME[c], PIXEL_HALF, e);
-    ok = ok && (v.picture = image_new(&h, e)) && par_for(threads, n, make_row, &v, e);
+    view v = {.field = fields,
+              .n = n,
+              .at = mem_raw((size_t)n * n, sizeof *v.at, "surface", e),
+              .picture = image_plain(WIDTH, HEIGHT, 3, PIXEL_HALF, e)};
+    bool ok = v.at && v.picture && par_for(threads, n, make_row, &v, e);
     for (size_t i = 0; ok && i < (size_t)n * n; i++)
         v.highest = max_float(v.highest, v.at[i].height);
-    for (int c = 0; ok && c < 3; c++) v.channel[c] = image_find_channel(h.part, NAME[c]);
     ok = ok && par_for(threads, HEIGHT, render_row, &v, e) &&
          image_save(path, v.picture, threads, e);
-    image_header_free(&h);
     mem_free(v.at);
     image_free(&v.picture);
     return ok;

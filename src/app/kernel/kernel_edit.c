@@ -305,23 +305,12 @@ static bool add_attributes(const editing *w, const cli *c, image_part *p, err *e
 }
 
 static image *to_image(const editing *w, const cli *c, err *e) {
-    static const char *const NAME[2][EDIT_CHANNELS] = {{"Y"}, {"R", "G", "B"}};
     const edit_kernel *k = &w->made;
     const size_t n = (size_t)k->w * k->h;
-    image_part part = {.data = {0, 0, (int32_t)k->w - 1, (int32_t)k->h - 1},
-                       .aspect = 1,
-                       .packing = COMPRESSION_ZIP};
-    part.display = part.data;
-    const image_header plain = {"exr", &part, 1};
-    image_header head;
-    if (!image_header_copy(&head, &plain, e)) return NULL;
-    bool ok = add_attributes(w, c, &head.part[0], e);
-    for (uint32_t i = 0; i < k->channels && ok; i++)
-        ok = image_add_channel(&head.part[0], NAME[k->channels > 1][i], PIXEL_FLOAT, e);
-    image *img = ok ? image_new(&head, e) : NULL;
-    image_header_free(&head);
+    image *img = image_plain(k->w, k->h, (int)k->channels, PIXEL_FLOAT, e);
+    if (img && !add_attributes(w, c, &img->head.part[0], e)) image_free(&img);
     for (uint32_t i = 0; i < k->channels && img; i++) {
-        float *to = img->plane[0][image_find_channel(&img->head.part[0], NAME[k->channels > 1][i])];
+        float *to = img->plane[0][k->channels - 1 - i];
         for (size_t t = 0; t < n; t++) to[t] = (float)k->tap[i * n + t];
     }
     return img;

@@ -53,23 +53,14 @@ static bool scene_row(void *ctx, size_t y, int worker, err *e) {
 }
 
 bool kernel_scene_make(kernel_picture *to, const kernel_page *p, par *threads, err *e) {
-    image_part part = {.data = {0, 0, SCENE_W - 1, SCENE_H - 1}, .aspect = 1};
-    part.display = part.data;
-    const image_header plain = {"exr", &part, 1};
-    image_header head;
-    scene s = {.p = p};
+    scene s = {.p = p, .img = image_plain(SCENE_W, SCENE_H, 3, PIXEL_FLOAT, e)};
     preview_picture made;
     preview_options as = {.width = SCENE_W, .whole = true, .exposed = true, .stops = 0};
-    if (!image_header_copy(&head, &plain, e)) return false;
-    bool ok = image_set_attr(&head.part[0], "chromaticities", "chromaticities", p->chromaticities,
-                             sizeof p->chromaticities, e);
-    for (int c = 0; c < 3 && ok; c++)
-        ok = image_add_channel(&head.part[0], (const char *[]){"R", "G", "B"}[c], PIXEL_FLOAT, e);
-    s.img = ok ? image_new(&head, e) : NULL;
-    image_header_free(&head);
+    bool ok = s.img && image_set_attr(&s.img->head.part[0], "chromaticities", "chromaticities",
+                                      p->chromaticities, sizeof p->chromaticities, e);
     for (uint32_t c = 0; c < p->channels; c++)
         s.scale[c] = p->figures->sum[c] > 0 ? 1 / p->figures->sum[c] : 0;
-    ok = s.img && par_for(threads, SCENE_H, scene_row, &s, e) &&
+    ok = ok && par_for(threads, SCENE_H, scene_row, &s, e) &&
          preview_make(&made, s.img, &as, threads, e);
     image_free(&s.img);
     if (ok) *to = (kernel_picture){made.pixel, made.width, made.height};

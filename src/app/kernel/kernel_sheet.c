@@ -104,17 +104,8 @@ static void sheet_close(sheet *s) {
 
 /* Makes an image of the preview, as bloom takes it. */
 static image *sheet_image(const sheet *s, err *e) {
-    static const char *const NAME[] = {"B", "G", "R"};
     const preview_light *l = &s->light;
-    image_part part = {.data = {0, 0, (int32_t)l->width - 1, (int32_t)l->height - 1}, .aspect = 1};
-    part.display = part.data;
-    const image_header plain = {"exr", &part, 1};
-    image_header head;
-    bool ok = image_header_copy(&head, &plain, e);
-    for (int c = 0; ok && c < 3; c++)
-        ok = image_add_channel(&head.part[0], NAME[c], PIXEL_FLOAT, e);
-    image *img = ok ? image_new(&head, e) : NULL;
-    image_header_free(&head);
+    image *img = image_plain(l->width, l->height, 3, PIXEL_FLOAT, e);
     for (size_t i = 0; img && i < (size_t)l->width * l->height; i++)
         for (int c = 0; c < 3; c++)
             ((float *)img->plane[0][c])[i] = l->pixel[3 * i + 2 - (size_t)c];

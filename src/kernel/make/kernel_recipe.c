@@ -461,22 +461,9 @@ static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t ch
 
 image *kernel_recipe_image(float *const plane[], uint32_t channels, const kernel_recipe *r,
                            err *e) {
-    static const char *const NAME[2][MODEL_CHANNELS] = {{"Y"}, {"R", "G", "B"}};
-    image_part part = {.data = {0, 0, (int32_t)r->w - 1, (int32_t)r->h - 1},
-                       .aspect = 1,
-                       .packing = COMPRESSION_ZIP};
-    part.display = part.data;
-    const image_header plain = {"exr", &part, 1};
-    image_header head;
-    if (!image_header_copy(&head, &plain, e)) return NULL;
-    bool ok = add_attributes(&head.part[0], r, channels, e);
-    for (uint32_t c = 0; c < channels && ok; c++)
-        ok = image_add_channel(&head.part[0], NAME[channels > 1][c], PIXEL_FLOAT, e);
-    image *img = ok ? image_new(&head, e) : NULL;
-    image_header_free(&head);
-    for (uint32_t c = 0; c < channels && img; c++) {
-        int at = image_find_channel(&img->head.part[0], NAME[channels > 1][c]);
-        memcpy(img->plane[0][at], plane[c], (size_t)r->w * r->h * sizeof(float));
-    }
+    image *img = image_plain(r->w, r->h, (int)channels, PIXEL_FLOAT, e);
+    if (img && !add_attributes(&img->head.part[0], r, channels, e)) image_free(&img);
+    for (uint32_t c = 0; c < channels && img; c++)
+        memcpy(img->plane[0][channels - 1 - c], plane[c], (size_t)r->w * r->h * sizeof(float));
     return img;
 }
