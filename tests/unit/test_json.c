@@ -28,8 +28,6 @@ static void bad_documents(void **state) {
     (void)state;
     refuses("", "f:1:1: ", "empty");
     refuses(" \n ", "f:2:2: ", "empty");
-    refuses("[0.00000000000000000000000000000000000000000000000000000000000005]",
-            "f:1:2: ", "at most 63 characters");
     refuses("{\"a\": 1} x", "f:1:10: ", "more after the end");
     refuses("{\"a\": 1,}", "f:1:8: ", "trailing comma");
     refuses("[1, 2, ]", "f:1:6: ", "trailing comma");
@@ -168,7 +166,7 @@ static void many_keys(void **state) {
     free(s);
 }
 
-/* Every escape, and a number of the largest length. */
+/* Every escape, and a long number. */
 static void decoded(void **state) {
     (void)state;
     err e = {0};
