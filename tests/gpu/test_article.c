@@ -36,8 +36,7 @@ static double bound(double levels) {
 /* --- the transform ---------------------------------------------------------------------------- */
 
 /* 2 to 16 numbers a thread, which only long lines have on a whole device. */
-static void lines_of_every_shape(void **state) {
-    (void)state;
+TEST(lines_of_every_shape) {
     if (!has_device) skip();
     const uint32_t n = 32;
     lab_truth truth = {0};
@@ -157,8 +156,7 @@ static void check_bloom(const bloom_case *c, const lab_gpu *whole) {
     for (int i = 0; i < CHANNELS; i++) free(in[i]), free(out[i]), free(plane[i]);
 }
 
-static void bloom_is_the_sum(void **state) {
-    (void)state;
+TEST(bloom_is_the_sum) {
     if (!has_device) skip();
     lab_gpu gpu = {0};
     err e = {0};
@@ -168,8 +166,7 @@ static void bloom_is_the_sum(void **state) {
 }
 
 /* Lengths hold image and kernel side by side, and buffers what the passes write. */
-static void plans(void **state) {
-    (void)state;
+TEST(plans) {
     const lab_ask limits = {.limits = {.invocations = 1024, .shared_bytes = 49152}, .subgroup = 32};
     err e = {0};
     article_plan p;
@@ -193,8 +190,7 @@ static void plans(void **state) {
 }
 
 /* A kernel of which the article's bloom loses much, ours nothing: the table says so. */
-static void the_table(void **state) {
-    (void)state;
+TEST(the_table) {
     if (!has_device) skip();
     psf k = {0};
     err e = {0};
@@ -231,13 +227,7 @@ int main(void) {
     for (uint32_t i = 0; i < n && !has_device; i++)
         if (all[i].class != ENGINE_CPU) device = all[i], has_device = true;
     threads = par_open(2, NULL);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_of_every_shape),
-        cmocka_unit_test(bloom_is_the_sum),
-        cmocka_unit_test(plans),
-        cmocka_unit_test(the_table),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     par_close(&threads);
     return failed;
 }

@@ -40,8 +40,7 @@ static void run_all(const pipe_case *c, size_t count) {
 }
 
 /* Long rows, which go by themselves. */
-static void rows_alone(void **state) {
-    (void)state;
+TEST(rows_alone) {
     pipe_case c[BORDERS];
     for (uint32_t i = 0; i < BORDERS; i++)
         c[i] = (pipe_case){.w = 130 + 3 * i,
@@ -61,8 +60,7 @@ static void rows_alone(void **state) {
 }
 
 /* Odd widths, so that rows begin in the middle of a word; every border. */
-static void borders(void **state) {
-    (void)state;
+TEST(borders) {
     pipe_case c[BORDERS];
     for (uint32_t i = 0; i < BORDERS; i++)
         c[i] = (pipe_case){.w = 21 + i,
@@ -83,8 +81,7 @@ static void borders(void **state) {
 
 /* Chunks of channels; lines in two factors, either axis first; the smallest image; float64, where
  * doubles travel; copies by the device. */
-static void shapes(void **state) {
-    (void)state;
+TEST(shapes) {
     const pipe_case like = {.w = 97,
                             .h = 61,
                             .kw = 17,
@@ -110,8 +107,7 @@ static void shapes(void **state) {
 }
 
 /* All samples subnormal, and up to the largest. */
-static void extremes(void **state) {
-    (void)state;
+TEST(extremes) {
     pipe_case c[2];
     for (int i = 0; i < 2; i++)
         c[i] = (pipe_case){.w = 31,
@@ -145,8 +141,7 @@ static plan_request small(const engine_device *d) {
 }
 
 /* Centre taps are added to an image that is not there; a sample that is no half would be lost. */
-static void refusals(void **state) {
-    (void)state;
+TEST(refusals) {
     bool any = false;
     for (uint32_t i = 0; i < devices; i++) {
         if (device[i].class == ENGINE_CPU) continue;
@@ -191,8 +186,7 @@ static void refusals(void **state) {
 }
 
 /* A device that has no room for two frames in flight gets one; for two images, floats in one. */
-static void little_memory(void **state) {
-    (void)state;
+TEST(little_memory) {
     plan p;
     err e = {0};
     engine_device d = {.class = ENGINE_GPU,
@@ -226,8 +220,7 @@ static void little_memory(void **state) {
 
 /* A kernel that adds light, so that some values are beyond halfs: what comes back as halfs is what
  * comes back as floats, clamped and rounded; and the ledger is the same. */
-static void both_ways(void **state) {
-    (void)state;
+TEST(both_ways) {
     enum { SIDE = 40 };
     const char *kernel = glare_kernel("wide.exr", glare_bell, 9, 9, "R:float");
     const char *const name = glare_device(0) ? glare_device(1) : NULL;
@@ -268,12 +261,7 @@ static void both_ways(void **state) {
 int main(void) {
     devices = pipe_devices(device);
     threads = par_open(0, NULL);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(borders),   cmocka_unit_test(rows_alone), cmocka_unit_test(shapes),
-        cmocka_unit_test(extremes),  cmocka_unit_test(refusals),   cmocka_unit_test(little_memory),
-        cmocka_unit_test(both_ways),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     par_close(&threads);
     return failed;
 }

@@ -244,32 +244,22 @@ static void run_case(bool staged, pipe_samples samples, uint64_t range) {
         if (device[i].class != ENGINE_CPU || !staged) run_on(&c, &device[i]);
 }
 
-static void by_the_host(void **state) {
-    (void)state;
+TEST(by_the_host) {
     run_case(false, PIPE_HALFS, 0);
 }
-static void by_the_device(void **state) {
-    (void)state;
+TEST(by_the_device) {
     run_case(true, PIPE_HALFS, 0);
 }
-static void halfs_by_the_host(void **state) {
-    (void)state;
+TEST(halfs_by_the_host) {
     run_case(false, PIPE_HALFS_TOLD, 0);
 }
-static void halfs_by_the_device_in_chunks(void **state) {
-    (void)state;
+TEST(halfs_by_the_device_in_chunks) {
     run_case(true, PIPE_HALFS_TOLD, 32768);
 }
 int main(void) {
     devices = pipe_devices(device);
     threads = par_open(0, NULL);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_the_host),
-        cmocka_unit_test(by_the_device),
-        cmocka_unit_test(halfs_by_the_host),
-        cmocka_unit_test(halfs_by_the_device_in_chunks),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     par_close(&threads);
     return failed;
 }

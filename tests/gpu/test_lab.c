@@ -41,8 +41,7 @@ static void define(double *image, uint32_t n) {
     free(line);
 }
 
-static void the_reference_is_the_definition(void **state) {
-    (void)state;
+TEST(the_reference_is_the_definition) {
     static const uint32_t SIZE[] = {16, 18, 35, 60, 63, 64};
     for (size_t s = 0; s < sizeof SIZE / sizeof SIZE[0]; s++) {
         uint32_t n = SIZE[s];
@@ -83,8 +82,7 @@ static void check_all(uint32_t n, const lab_gpu *gpu) {
     lab_truth_free(&truth);
 }
 
-static void every_transform_at_every_size(void **state) {
-    (void)state;
+TEST(every_transform_at_every_size) {
     static const uint32_t SIZE[] = {16,  20,  32,  60,  64,   98,   128,
                                     135, 256, 360, 512, 1024, 2048, 4096};
     const char *most = getenv("LAB_TEST_MOST");
@@ -116,8 +114,7 @@ static double sum_of_waves(const ocean *o, uint32_t frame, bool potential, doubl
     return sum / (n * n);
 }
 
-static void the_sea_is_the_sum_of_its_waves(void **state) {
-    (void)state;
+TEST(the_sea_is_the_sum_of_its_waves) {
     enum { N = 64, FRAME = 1234 };
     const double e = 1e-3 * OCEAN_PATCH / N;
     ocean o = {0};
@@ -146,8 +143,7 @@ static void the_sea_is_the_sum_of_its_waves(void **state) {
 }
 
 /* A finer grid has the waves of a coarser one, so it shows the same sea. */
-static void a_finer_sea_has_the_same_waves(void **state) {
-    (void)state;
+TEST(a_finer_sea_has_the_same_waves) {
     ocean coarse = {0}, fine = {0};
     err e = {0};
     CHECK_OK(ocean_make(&coarse, 64, &e) && ocean_make(&fine, 128, &e), e);
@@ -170,13 +166,7 @@ int main(void) {
     for (uint32_t i = 0; i < n && !has_device; i++)
         if (all[i].class != ENGINE_CPU) device = all[i], has_device = true;
     threads = par_open(2, NULL);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_reference_is_the_definition),
-        cmocka_unit_test(every_transform_at_every_size),
-        cmocka_unit_test(the_sea_is_the_sum_of_its_waves),
-        cmocka_unit_test(a_finer_sea_has_the_same_waves),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     par_close(&threads);
     return failed;
 }

@@ -173,8 +173,7 @@ static void fail_each_submission(const engine_device *d, engine *g, film *m, fil
     }
 }
 
-static void slots(void **state) {
-    (void)state;
+TEST(slots) {
     on_each_device(fail_each_submission);
 }
 
@@ -217,16 +216,14 @@ static void copy_beside(const engine_device *d, engine *g, film *m, film *want) 
     assert_memory_equal(m->got, want->got, sizeof want->got);
 }
 
-static void copies_beside_a_submission(void **state) {
-    (void)state;
+TEST(copies_beside_a_submission) {
     on_each_device(copy_beside);
 }
 
 /* --- blooms ---------------------------------------------------------------------------------- */
 
 /* An engine with two slots: one image fails, the next gets an engine that does not. */
-static void blooms(void **state) {
-    (void)state;
+TEST(blooms) {
     const char *name = NULL;
     for (int i = 0; !name && glare_device(i); i++)
         if (strcmp(glare_device(i), "cpu") != 0) name = glare_device(i);
@@ -333,19 +330,12 @@ static void auto_with(const char *channel, float near) {
     image_free(&want);
 }
 
-static void auto_takes_the_cpu(void **state) {
-    (void)state;
+TEST(auto_takes_the_cpu) {
     auto_with("R:float", 1e-5f);
     auto_with("R:half", 1e-2f); /* the halfs become floats then */
 }
 
 int main(void) {
     devices = pipe_devices(device);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slots),
-        cmocka_unit_test(copies_beside_a_submission),
-        cmocka_unit_test(blooms),
-        cmocka_unit_test(auto_takes_the_cpu),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

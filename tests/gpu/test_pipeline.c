@@ -69,8 +69,7 @@ static void run_all(const pipe_case *c, size_t count) {
 
 #define RUN(list) run_all(list, sizeof(list) / sizeof((list)[0]))
 
-static void sizes(void **state) {
-    (void)state;
+TEST(sizes) {
     static const uint32_t SIZE[][2] = {{1, 1},   {2, 1},   {1, 7},   {3, 2},  {5, 5},
                                        {16, 16}, {31, 17}, {66, 10}, {97, 61}};
     pipe_case c[18];
@@ -91,8 +90,7 @@ static void sizes(void **state) {
     RUN(c);
 }
 
-static void borders(void **state) {
-    (void)state;
+TEST(borders) {
     pipe_case c[BORDERS * BORDERS];
     for (int i = 0; i < BORDERS * BORDERS; i++)
         c[i] = (pipe_case){.w = 22,
@@ -110,8 +108,7 @@ static void borders(void **state) {
 }
 
 /* Kernels larger than the image, and much larger: mirrored and wrapped many times. */
-static void kernels(void **state) {
-    (void)state;
+TEST(kernels) {
     const pipe_case c[] = {
         {.w = 5,
          .h = 3,
@@ -186,8 +183,7 @@ static void kernels(void **state) {
     RUN(c);
 }
 
-static void doubles(void **state) {
-    (void)state;
+TEST(doubles) {
     const pipe_case c[] = {
         {.w = 33,
          .h = 21,
@@ -219,8 +215,7 @@ static void doubles(void **state) {
 
 /* Small workgroups and little shared memory make long lines split; a small buffer range makes
  * channels go one by one. */
-static void splits(void **state) {
-    (void)state;
+TEST(splits) {
     const pipe_case c[] = {
         {.w = 97,
          .h = 61,
@@ -301,8 +296,7 @@ static void splits(void **state) {
 
 /* What measurements on a device may ask for: tiles, whole numbers in shared memory, lines per
  * workgroup, radices that pair, no centre tap. */
-static void shapes(void **state) {
-    (void)state;
+TEST(shapes) {
     pipe_case c[24];
     for (uint32_t i = 0; i < 24; i++)
         c[i] = (pipe_case){.w = 61 + i,
@@ -328,8 +322,7 @@ static void shapes(void **state) {
 }
 
 /* Large radices, each as first and, where it may be, as last stage of either axis. */
-static void large_radices(void **state) {
-    (void)state;
+TEST(large_radices) {
     const uint32_t radix[] = {9, 14, 15, 16, 18, 20};
     enum { RADICES = sizeof radix / sizeof radix[0] };
     pipe_case c[2 * RADICES];
@@ -354,8 +347,7 @@ static void large_radices(void **state) {
 }
 
 /* Rows of which no two pairs fit a workgroup go by themselves, in lines of half their length. */
-static void rows_alone(void **state) {
-    (void)state;
+TEST(rows_alone) {
     pipe_case c[12];
     for (uint32_t i = 0; i < 12; i++)
         c[i] = (pipe_case){.w = 129 + 7 * i,
@@ -384,8 +376,7 @@ static void rows_alone(void **state) {
 /* Columns so long that pass 2 takes two of their lines at a time, with one spectrum or several,
  * real or not. Some lengths leave an odd number of butterflies in the first stage, and every second
  * case an odd number of lines. */
-static void two_lines(void **state) {
-    (void)state;
+TEST(two_lines) {
     const uint32_t length[] = {1024, 1280, 1125};
     pipe_case c[9];
     for (uint32_t i = 0; i < 9; i++)
@@ -413,8 +404,7 @@ static void two_lines(void **state) {
 /* Frames as wide as a film's, 2 mod 4, with few taps, so that the direct sum stays short and
  * next to nothing of the result is out of the frame. Noise without a mean is what the bound is
  * argued for; light stays farther below it. */
-static void frames(void **state) {
-    (void)state;
+TEST(frames) {
     pipe_case c[4];
     for (int i = 0; i < 4; i++)
         c[i] = (pipe_case){.w = i < 2 ? 1366 : 226,
@@ -435,8 +425,7 @@ static void frames(void **state) {
 
 /* Every length the planner can choose up to 256, and a sample beyond: wrapped lines of that length,
  * so that none is passed over, 2 lines of it and 2 kernel taps. */
-static void every_length(void **state) {
-    (void)state;
+TEST(every_length) {
     pipe_case c[200];
     size_t n = 0;
     for (uint32_t l = 2; l <= 4096 && n < 200; l += l < 32 ? 1 : l < 256 ? l / 8 : l / 3) {
@@ -463,13 +452,7 @@ static void every_length(void **state) {
 int main(void) {
     devices = pipe_devices(device);
     threads = par_open(0, NULL);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),         cmocka_unit_test(borders),      cmocka_unit_test(kernels),
-        cmocka_unit_test(doubles),       cmocka_unit_test(splits),       cmocka_unit_test(shapes),
-        cmocka_unit_test(large_radices), cmocka_unit_test(rows_alone),   cmocka_unit_test(frames),
-        cmocka_unit_test(two_lines),     cmocka_unit_test(every_length),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     print_largest();
     par_close(&threads);
     return failed;

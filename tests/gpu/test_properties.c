@@ -179,15 +179,13 @@ static void properties_on(uint32_t index) {
     bloom_close(&b);
 }
 
-static void properties(void **state) {
-    (void)state;
+TEST(properties) {
     if (!devices) skip();
     for (uint32_t i = 0; i < devices; i++) properties_on(i);
 }
 
 /* Correlating with the turned kernel is convolving with the kernel: the same bits. */
-static void correlation(void **state) {
-    (void)state;
+TEST(correlation) {
     if (!devices) skip();
     lens l = make_lens(KW, KH, 8, 9, "k.exr", false), t = make_lens(KW, KH, 8, 9, "t.exr", true);
     float *in = noise((size_t)W * H * COLOURS, 2);
@@ -207,8 +205,7 @@ static void correlation(void **state) {
 
 /* sharpen 1 gives every bit back: zeros with a sign, denormals, halves that no float32 transform
  * would return. */
-static void all_sharpened(void **state) {
-    (void)state;
+TEST(all_sharpened) {
     if (!devices) skip();
     lens l = make_lens(KW, KH, 8, 9, "k.exr", false);
     size_t all = (size_t)W * H * COLOURS;
@@ -332,8 +329,7 @@ static void hide_vulkan(bool hide) {
     }
 }
 
-static void definition(void **state) {
-    (void)state;
+TEST(definition) {
     if (!devices) skip();
     for (uint32_t d = 0; d < devices; d++) {
         hide_vulkan(device[d].class == ENGINE_CPU);
@@ -354,13 +350,7 @@ static void definition(void **state) {
 int main(void) {
     devices = pipe_devices(device);
     threads = par_open(0, NULL);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(properties),
-        cmocka_unit_test(correlation),
-        cmocka_unit_test(all_sharpened),
-        cmocka_unit_test(definition),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     par_close(&threads);
     return failed;
 }

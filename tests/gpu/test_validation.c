@@ -76,8 +76,7 @@ static bool run_quietly(uint32_t groups, char *said, size_t room, err *e) {
     return ok;
 }
 
-static void a_message_fails_the_run(void **state) {
-    (void)state;
+TEST(a_message_fails_the_run) {
     if (!vulkan_devices("1")) skip();
     err e = {0};
     char said[4096];
@@ -89,8 +88,7 @@ static void a_message_fails_the_run(void **state) {
     assert_non_null(strstr(e.msg, "from the Vulkan validation layer"));
 }
 
-static void gpu_assisted(void **state) {
-    (void)state;
+TEST(gpu_assisted) {
     if (!vulkan_devices("gpu")) skip();
     for (uint32_t i = 0; i < devices; i++) {
         pipe_result r;
@@ -103,8 +101,7 @@ static void gpu_assisted(void **state) {
     }
 }
 
-static void the_layer_is_missing(void **state) {
-    (void)state;
+TEST(the_layer_is_missing) {
     engine_device all[ENGINE_DEVICES];
     const char *path = getenv("VK_LAYER_PATH");
     if (!vulkan_devices("0")) skip();
@@ -121,8 +118,7 @@ static void the_layer_is_missing(void **state) {
 }
 
 /* A spectrum that the plan does not fit is refused before the device reads beyond its end. */
-static void a_spectrum_of_another_size(void **state) {
-    (void)state;
+TEST(a_spectrum_of_another_size) {
     engine_device all[ENGINE_DEVICES];
     uint32_t n = engine_devices(all, ENGINE_DEVICES);
     for (uint32_t i = 0; i < n; i++) {
@@ -154,13 +150,7 @@ static void a_spectrum_of_another_size(void **state) {
 
 int main(void) {
     threads = par_open(2, NULL);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_message_fails_the_run),
-        cmocka_unit_test(gpu_assisted),
-        cmocka_unit_test(the_layer_is_missing),
-        cmocka_unit_test(a_spectrum_of_another_size),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     par_close(&threads);
     return failed;
 }

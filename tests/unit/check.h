@@ -1,4 +1,12 @@
-/* check.h - what every unit test starts with: cmocka, and comparisons that NaN fails. */
+/* check.h - what every unit test starts with: cmocka, tests that enter themselves into the list of
+ * their file, and comparisons that NaN fails.
+ *
+ *     TEST(one_and_one_are_two) {
+ *         assert_int_equal(1 + 1, 2);
+ *     }
+ *     int main(void) {
+ *         return check_run(NULL, NULL);
+ *     } */
 #ifndef UNIT_CHECK_H
 #define UNIT_CHECK_H
 
@@ -8,8 +16,40 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
+
+/* The tests of this file, in the order of its lines. */
+enum { CHECK_TESTS = 64 };
+static struct {
+    struct CMUnitTest test[CHECK_TESTS];
+    int line[CHECK_TESTS];
+    size_t count;
+} check_list __attribute__((unused));
+
+__attribute__((unused)) static void check_add(const char *name, CMUnitTestFunction f, int line) {
+    size_t i = check_list.count++;
+    if (i >= CHECK_TESTS) abort();
+    for (; i > 0 && check_list.line[i - 1] > line; i--) {
+        check_list.test[i] = check_list.test[i - 1];
+        check_list.line[i] = check_list.line[i - 1];
+    }
+    check_list.test[i] = (struct CMUnitTest){name, f, NULL, NULL, NULL};
+    check_list.line[i] = line;
+}
+
+#define TEST(name)                                                  \
+    static void name(void **state);                                 \
+    __attribute__((constructor)) static void name##_is_test(void) { \
+        check_add(#name, name, __LINE__);                           \
+    }                                                               \
+    static void name(void **state __attribute__((unused)))
+
+/* Runs the tests between the set-up and the tear-down of the file, which may be NULL. */
+__attribute__((unused)) static int check_run(CMFixtureFunction begin, CMFixtureFunction end) {
+    return _cmocka_run_group_tests("tests", check_list.test, check_list.count, begin, end);
+}
 
 /* a <= b, said with both numbers when it is not so. */
 #define CHECK_LE(a, b)                                                           \

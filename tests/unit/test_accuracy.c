@@ -116,8 +116,7 @@ static const char *eye(void) {
 }
 
 /* Plain float32 was wrong by 10 % and by 166 % here. */
-static void one_hot_pixel(void **state) {
-    (void)state;
+TEST(one_hot_pixel) {
     const char *kernel = eye(), *device;
     for (int d = 0; (device = glare_device(d)); d++) {
         static const float HOT[] = {100, 65504, 1e6f};
@@ -133,8 +132,7 @@ static void one_hot_pixel(void **state) {
 }
 
 /* Here by 233 %, with negative pixels. */
-static void a_bright_patch(void **state) {
-    (void)state;
+TEST(a_bright_patch) {
     const char *kernel = eye(), *device;
     for (int d = 0; (device = glare_device(d)); d++) {
         bloom_settings s = glare_settings(device);
@@ -145,8 +143,7 @@ static void a_bright_patch(void **state) {
 }
 
 /* A bright pixel near a border has images of itself. */
-static void borders_and_hot_edges(void **state) {
-    (void)state;
+TEST(borders_and_hot_edges) {
     const char *kernel = glare_kernel("lop.exr", glare_lopsided, 40, 31, "Y:float"), *device;
     for (int d = 0; (device = glare_device(d)); d++)
         for (int b = 0; b < BORDERS * BORDERS; b += d ? 7 : 1) {
@@ -169,8 +166,7 @@ static void borders_and_hot_edges(void **state) {
 }
 
 /* Large bright areas: too many pixels to paste. */
-static void half_of_the_frame_is_bright(void **state) {
-    (void)state;
+TEST(half_of_the_frame_is_bright) {
     const char *kernel = eye(), *device;
     for (int d = 0; (device = glare_device(d)); d++) {
         bloom_settings s = glare_settings(device);
@@ -189,8 +185,7 @@ static void half_of_the_frame_is_bright(void **state) {
 }
 
 /* The scenes are what they are meant to be: without a promise float32 is wrong by far. */
-static void without_a_promise_they_are_wrong(void **state) {
-    (void)state;
+TEST(without_a_promise_they_are_wrong) {
     if (WITH_SAN) skip();
     image *img[] = {ramp((size){1280, 720}, 1e6f), patch((size){768, 512})};
     for (int i = 0; i < 2; i++) {
@@ -233,8 +228,7 @@ static image *shipped_scene(void) {
 
 /* Where there are lights, the method that is chosen first keeps the promise: a transform that is
  * thrown away costs as much as the whole promise. */
-static void lights_take_one_attempt(void **state) {
-    (void)state;
+TEST(lights_take_one_attempt) {
     if (WITH_SAN) skip();
     static const double TOLERANCE[] = {1e-2, 2e-3, 1e-3, 1e-4};
     image *img[] = {shipped_scene(), street_image("B:half G:half R:half", 1280, 720, 5000)};
@@ -289,8 +283,7 @@ static const char *damaged_spectrum(void) {
 
 /* The result is refuted by the definition: another method is taken, or there is none and the
  * program says that this is a mistake of its own. */
-static void a_damaged_spectrum_is_found(void **state) {
-    (void)state;
+TEST(a_damaged_spectrum_is_found) {
     bloom_settings s = glare_settings("cpu");
     const char *kernel = damaged_spectrum();
     image *img = glare_image("Y:float", 160, 120);
@@ -332,8 +325,7 @@ static double dark_of(const float *v, uint32_t n, bool halfs) {
 }
 
 /* docs/math.md, "What is dark"; medians are told to 6.1 per cent. */
-static void what_is_dark(void **state) {
-    (void)state;
+TEST(what_is_dark) {
     enum { N = 1000, COMMON = 10 };
     static const struct {
         float noise;
@@ -359,8 +351,7 @@ static void what_is_dark(void **state) {
 }
 
 /* Noise below black made such a plate take doubles. */
-static void a_plate_with_grain_below_black_takes_floats(void **state) {
-    (void)state;
+TEST(a_plate_with_grain_below_black_takes_floats) {
     const char *device;
     for (int d = 0; (device = glare_device(d)); d++) {
         bloom_settings s = glare_settings(device);
@@ -393,16 +384,5 @@ static void a_plate_with_grain_below_black_takes_floats(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_dark),
-        cmocka_unit_test(a_plate_with_grain_below_black_takes_floats),
-        cmocka_unit_test(one_hot_pixel),
-        cmocka_unit_test(a_bright_patch),
-        cmocka_unit_test(without_a_promise_they_are_wrong),
-        cmocka_unit_test(borders_and_hot_edges),
-        cmocka_unit_test(half_of_the_frame_is_bright),
-        cmocka_unit_test(lights_take_one_attempt),
-        cmocka_unit_test(a_damaged_spectrum_is_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

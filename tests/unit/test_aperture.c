@@ -29,8 +29,7 @@ static double light_at(const pattern *p, double x, double y) {
 
 /* --- arithmetic ------------------------------------------------------------------------------- */
 
-static void steady(void **state) {
-    (void)state;
+TEST(steady) {
     for (int i = 0; i < 4000; i++) {
         double x = i * 0.05 + 1e-3, a = i * 0.01 - 20;
         CHECK_LE(fabs(steady_j1(x) - j1(x)), 2e-11);
@@ -47,8 +46,7 @@ static double airy(double k) {
     return a * a;
 }
 
-static void circle(void **state) {
-    (void)state;
+TEST(circle) {
     pupil round = {0};
     pattern *p = pattern_of(&round, 700);
     double peak = light_at(p, 0, 0);
@@ -74,8 +72,7 @@ static void circle(void **state) {
 }
 
 /* The model `airy` and the model `aperture` make the same taps. */
-static void models_agree(void **state) {
-    (void)state;
+TEST(models_agree) {
     float *plane[2][MODEL_CHANNELS];
     for (int i = 0; i < 2; i++) {
         err e = {0};
@@ -95,8 +92,7 @@ static void models_agree(void **state) {
 
 /* --- blades ----------------------------------------------------------------------------------- */
 
-static void polygon(void **state) {
-    (void)state;
+TEST(polygon) {
     const model *star = model_find("star");
     for (int blades = 3; blades <= 8; blades += 5) {
         pupil iris = {.blades = blades};
@@ -127,8 +123,7 @@ static void around(const pattern *p, double to[720]) {
 
 /* An even number of straight blades makes as many spikes, an odd number twice as many; each spike
  * is at right angles to a blade. The rounder the blades, the weaker the spikes. */
-static void spikes(void **state) {
-    (void)state;
+TEST(spikes) {
     for (int blades = 4; blades <= 9; blades++) {
         double light[720], mean = 0;
         int count = 0, want = blades % 2 ? 2 * blades : blades;
@@ -164,8 +159,7 @@ static void spikes(void **state) {
 }
 
 /* Blades whose curvature is 1 are a circle. */
-static void round_blades(void **state) {
-    (void)state;
+TEST(round_blades) {
     pupil iris = {.blades = 7, .curvature = 1};
     pattern *p = pattern_of(&iris, 60);
     for (int i = 0; i < 200; i++)
@@ -176,8 +170,7 @@ static void round_blades(void **state) {
 /* --- what is drawn ---------------------------------------------------------------------------- */
 
 /* An image of a disc is a disc; dirt comes from its seed alone and only takes light. */
-static void drawn(void **state) {
-    (void)state;
+TEST(drawn) {
     enum { N = 256, M = 64 + 2 * PUPIL_MARGIN };
     static float mask[N * N];
     for (int i = 0; i < N * N; i++)
@@ -232,8 +225,7 @@ static void make(float *plane[MODEL_CHANNELS], const char *name, uint32_t side,
 #define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* The pattern of 660 nm is that of 440 nm, larger by one and a half. */
-static void wavelengths(void **state) {
-    (void)state;
+TEST(wavelengths) {
     static const char *const NAME[] = {"aperture", "star", "airy"};
     for (int i = 0; i < 3; i++) {
         float *a[MODEL_CHANNELS], *b[MODEL_CHANNELS];
@@ -262,8 +254,7 @@ static void ring_sums(double *to, int rings, const float *plane, int side, int f
 
 /* The same lens and film at 1.4K and at 4K: each ring has the same light, as far as the directions
  * of a table, 2.2 a fringe, meet spikes that are narrower than a tap. */
-static void sizes(void **state) {
-    (void)state;
+TEST(sizes) {
     enum { SMALL = 97, RINGS = 45 };
     static const char *const NAME[] = {"aperture", "star", "airy", "spencer"};
     for (int i = 0; i < 4; i++) {
@@ -287,8 +278,7 @@ static void sizes(void **state) {
 
 /* The same bytes on every machine, with every compiler, and with any number of threads: this is the
  * hash of one kernel with everything in it. */
-static void same_everywhere(void **state) {
-    (void)state;
+TEST(same_everywhere) {
     enum { SIDE = 129 };
     err e = {0};
     hash128 first = {0};
@@ -325,8 +315,7 @@ static double angle_of(int i) {
     return 0.002 * pow(1.6, i); /* degrees; 20 of them reach 15 */
 }
 
-static void spencer(void **state) {
-    (void)state;
+TEST(spencer) {
     const model *m = model_find("spencer");
     static const double PHOTOPIC[] = {0.384, 0.478, 0.138, 0},
                         MESOPIC[] = {0.368, 0.478, 0.138, 0.016},
@@ -343,8 +332,7 @@ static void spencer(void **state) {
         }
 }
 
-static void vos(void **state) {
-    (void)state;
+TEST(vos) {
     const model *m = model_find("cie");
     for (int s = 0; s < 3; s++)
         for (int i = 0; i < 20; i++) {
@@ -364,8 +352,7 @@ static void vos(void **state) {
 
 /* Each white light is as white as its definition says, and each laser makes the same kernel in all
  * channels. */
-static void lights(void **state) {
-    (void)state;
+TEST(lights) {
     static const struct {
         const char *name;
         double x, y, within;
@@ -405,14 +392,5 @@ static int close_threads(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steady),       cmocka_unit_test(circle),
-        cmocka_unit_test(models_agree), cmocka_unit_test(polygon),
-        cmocka_unit_test(spikes),       cmocka_unit_test(round_blades),
-        cmocka_unit_test(drawn),        cmocka_unit_test(wavelengths),
-        cmocka_unit_test(sizes),        cmocka_unit_test(same_everywhere),
-        cmocka_unit_test(spencer),      cmocka_unit_test(vos),
-        cmocka_unit_test(lights),
-    };
-    return cmocka_run_group_tests(tests, open_threads, close_threads);
+    return check_run(open_threads, close_threads);
 }

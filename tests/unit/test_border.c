@@ -4,8 +4,7 @@
 
 #include "unit/check.h"
 
-static void places_are_those_that_read_the_sample(void **state) {
-    (void)state;
+TEST(places_are_those_that_read_the_sample) {
     static const uint32_t REACH[] = {0, 1, 3, 4, 5, 11, 30};
     for (int b = 0; b < BORDERS; b++)
         for (uint32_t n = 1; n <= 7; n++)
@@ -27,6 +26,5 @@ static void places_are_those_that_read_the_sample(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(places_are_those_that_read_the_sample)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

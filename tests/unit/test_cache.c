@@ -70,8 +70,7 @@ static void path_of(char to[1024], cache_place p, const char *name) {
     snprintf(to, 1024, "%s/spectra/%s", p.dir, name);
 }
 
-static void paths(void **state) {
-    (void)state;
+TEST(paths) {
     char to[CACHE_PATH], home[256] = "";
     if (getenv("HOME")) snprintf(home, sizeof home, "%s", getenv("HOME"));
     const char *own = getenv("FFTBLOOM_CACHE_DIR");
@@ -101,8 +100,7 @@ static void paths(void **state) {
     free(kept);
 }
 
-static void hits(void **state) {
-    (void)state;
+TEST(hits) {
     cache_place p = place("hits");
     psf a = kernel_make(STAR, 20, 15, 3, 10, 7), b = kernel_make(STAR, 20, 15, 3, 10, 8);
     cache_list l = list(p); /* no folder yet: an empty list */
@@ -138,8 +136,7 @@ static void overwrite(const char *path, long at, const char *bytes, size_t n) {
 
 /* Entries of others are passed over, one that has failed a proof is removed, and nobody else can
  * write into the folder, whatever the umask. */
-static void whom_to_trust(void **state) {
-    (void)state;
+TEST(whom_to_trust) {
     cache_place p = place("trust");
     psf k = kernel_make(STAR, 9, 9, 1, 4, 4);
     struct stat st;
@@ -166,8 +163,7 @@ static void whom_to_trust(void **state) {
     psf_free(&k);
 }
 
-static void broken_ones_are_made_again(void **state) {
-    (void)state;
+TEST(broken_ones_are_made_again) {
     cache_place p = place("broken");
     psf k = kernel_make(RANDOM, 9, 9, 1, 4, 4), other = kernel_make(RANDOM, 9, 8, 1, 4, 4);
     char path[1024], second[1024];
@@ -210,8 +206,7 @@ static void broken_ones_are_made_again(void **state) {
     psf_free(&other);
 }
 
-static void an_unwritable_folder_is_no_failure(void **state) {
-    (void)state;
+TEST(an_unwritable_folder_is_no_failure) {
     psf k = kernel_make(RANDOM, 4, 4, 1, 2, 2);
     assert_false(ask(&k, (cache_place){"/proc/nothing/here", CACHE_BUDGET}));
     assert_false(ask(&k, (cache_place){"/dev/null", CACHE_BUDGET}));
@@ -228,8 +223,7 @@ static void tree_state(const char *dir, char to[4096]) {
     pclose(f);
 }
 
-static void the_read_only_tier(void **state) {
-    (void)state;
+TEST(the_read_only_tier) {
     char shared[600], before[4096], after[4096];
     psf k = kernel_make(DISC, 12, 12, 1, 6, 6), other = kernel_make(DISC, 13, 12, 1, 6, 6);
     cache_place p = place("shared");
@@ -277,8 +271,7 @@ static bool is_there(cache_place p, const char *name) {
     return access(path, F_OK) == 0;
 }
 
-static void the_oldest_go_first(void **state) {
-    (void)state;
+TEST(the_oldest_go_first) {
     err e = {0};
     cache_place p = place("trim");
     psf k[4];
@@ -358,8 +351,7 @@ static void a_child(cache_place p, const psf *k, int kernels, int number) {
     _exit(0);
 }
 
-static void many_processes(void **state) {
-    (void)state;
+TEST(many_processes) {
     enum { KERNELS = 5, CHILDREN = 6 };
     cache_place p = place("many");
     psf k[KERNELS];
@@ -392,15 +384,5 @@ static void many_processes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paths),
-        cmocka_unit_test(hits),
-        cmocka_unit_test(whom_to_trust),
-        cmocka_unit_test(broken_ones_are_made_again),
-        cmocka_unit_test(an_unwritable_folder_is_no_failure),
-        cmocka_unit_test(the_read_only_tier),
-        cmocka_unit_test(the_oldest_go_first),
-        cmocka_unit_test(many_processes),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return check_run(set_up, tear_down);
 }

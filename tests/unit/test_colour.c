@@ -18,8 +18,7 @@ static const primaries *named(const char *name) {
 }
 
 /* The bounds are half of the last digit that is published. */
-static void to_xyz(void **state) {
-    (void)state;
+TEST(to_xyz) {
     static const double SRGB[3][3] = {
         {0.4124, 0.3576, 0.1805}, {0.2126, 0.7152, 0.0722}, {0.0193, 0.1192, 0.9505}};
     static const double REC2020_Y[3] = {0.2627, 0.6780, 0.0593};
@@ -40,8 +39,7 @@ static void to_xyz(void **state) {
     check_matrix(&m, AP1, 6e-11);
 }
 
-static void conversions(void **state) {
-    (void)state;
+TEST(conversions) {
     /* S-2014-004, TRA1: the whites are the same. */
     static const double AP0_AP1[3][3] = {{1.4514393161, -0.2365107469, -0.2149285693},
                                          {-0.0765537734, 1.1762296998, -0.0996759264},
@@ -65,8 +63,7 @@ static void conversions(void **state) {
 }
 
 /* B. Lindbloom's table, whose whites are those of ASTM E308. */
-static void adaptation(void **state) {
-    (void)state;
+TEST(adaptation) {
     static const double D65_D50[3][3] = {{1.0478112, 0.0228866, -0.0501270},
                                          {0.0295424, 0.9904844, -0.0170491},
                                          {-0.0092345, 0.0150436, 0.7521316}};
@@ -80,8 +77,7 @@ static void adaptation(void **state) {
 }
 
 /* From every set to every other and back; white stays white. */
-static void round_trips(void **state) {
-    (void)state;
+TEST(round_trips) {
     const double one[3] = {1, 1, 1};
     for (int i = 0; i < PRIMARIES_COUNT; i++)
         for (int k = 0; k < PRIMARIES_COUNT; k++) {
@@ -98,8 +94,7 @@ static void round_trips(void **state) {
         }
 }
 
-static void no_matrix(void **state) {
-    (void)state;
+TEST(no_matrix) {
     matrix m = MATRIX_IDENTITY;
     primaries same = {{0.3, 0.3}, {0.3, 0.3}, {0.3, 0.3}, {0.3, 0.3}}, zero = {.red = {0, 0}}, nan;
     nan = *PRIMARIES_REC709;
@@ -112,8 +107,7 @@ static void no_matrix(void **state) {
 }
 
 /* Files round to floats, and to three digits. */
-static void sets_are_known_again(void **state) {
-    (void)state;
+TEST(sets_are_known_again) {
     for (int i = 0; i < PRIMARIES_COUNT; i++) {
         float xy[8];
         primaries_to_floats(xy, &PRIMARIES_TABLE[i].is);
@@ -127,8 +121,7 @@ static void sets_are_known_again(void **state) {
 }
 
 /* What the makers publish: a code for light. */
-static void published_codes(void **state) {
-    (void)state;
+TEST(published_codes) {
     static const struct {
         const char *curve;
         double light, code, bound;
@@ -170,8 +163,7 @@ static void published_codes(void **state) {
 
 /* Codes come back, and the curves rise without a jump. The two halves of a published formula meet
  * to a few 1e-6 only, those of BT.709 to 3e-4. */
-static void curves_come_back(void **state) {
-    (void)state;
+TEST(curves_come_back) {
     for (int i = 0; i < CURVE_COUNT; i++) {
         const curve *c = &CURVES[i];
         if (!c->decode) continue;
@@ -186,8 +178,7 @@ static void curves_come_back(void **state) {
     }
 }
 
-static void names(void **state) {
-    (void)state;
+TEST(names) {
     static const struct {
         const char *name, *curve, *primaries;
         bool named;
@@ -247,12 +238,5 @@ static void names(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(to_xyz),          cmocka_unit_test(conversions),
-        cmocka_unit_test(adaptation),      cmocka_unit_test(round_trips),
-        cmocka_unit_test(no_matrix),       cmocka_unit_test(sets_are_known_again),
-        cmocka_unit_test(published_codes), cmocka_unit_test(curves_come_back),
-        cmocka_unit_test(names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -49,8 +49,7 @@ static compare_verdict compare(comparison *c, const image *a, const image *b,
     return c->verdict;
 }
 
-static void figures(void **state) {
-    (void)state;
+TEST(figures) {
     enum { W = 13, H = 7 };
     image *a = make(W, H, "ABGR"), *b = make(W, H, "ABGR");
     fill(a, 1);
@@ -100,8 +99,7 @@ static void figures(void **state) {
     image_free(&b);
 }
 
-static void same_images(void **state) {
-    (void)state;
+TEST(same_images) {
     image *a = make(5, 4, "BGR");
     fill(a, 3);
     *at(a, 0, 1, 1) = NAN;
@@ -114,8 +112,7 @@ static void same_images(void **state) {
 }
 
 /* One pixel that is not finite on one side only, or differently so, is a failure. */
-static void not_finite(void **state) {
-    (void)state;
+TEST(not_finite) {
     static const float PAIR[][2] = {
         {NAN, 1}, {1, NAN}, {INFINITY, 1}, {1, -INFINITY}, {INFINITY, -INFINITY}, {NAN, INFINITY}};
     for (size_t i = 0; i < sizeof PAIR / sizeof PAIR[0]; i++) {
@@ -137,8 +134,7 @@ static void not_finite(void **state) {
     }
 }
 
-static void other_sizes_and_channels(void **state) {
-    (void)state;
+TEST(other_sizes_and_channels) {
     image *a = make(5, 4, "BGR"),
           *b[] = {make(5, 5, "BGR"), make(5, 4, "BG"), make(5, 4, "ABGR"), make(5, 4, "XYZ")};
     for (int i = 0; i < 4; i++) {
@@ -161,8 +157,7 @@ static void other_sizes_and_channels(void **state) {
 /* Two of 100 pixels differ by 0.5, and three more by 0.05. idiff 2.4.7 says the same about such a
  * pair, except in the rows that are marked: there a limit counts alone, and idiff says that the
  * images match. */
-static void verdicts(void **state) {
-    (void)state;
+TEST(verdicts) {
     static const struct {
         compare_limits l;
         compare_verdict want;
@@ -272,8 +267,7 @@ static void verdicts(void **state) {
 }
 
 /* Integers of 32 bits are told apart exactly: floats would round them. */
-static void ids(void **state) {
-    (void)state;
+TEST(ids) {
     image *a = make(5, 4, "Y"), *b = make(5, 4, "Y");
     a->head.part[0].channel[0].type = b->head.part[0].channel[0].type = PIXEL_UINT;
     for (int i = 0; i < 20; i++)
@@ -287,8 +281,7 @@ static void ids(void **state) {
     image_free(&b);
 }
 
-static void difference_images(void **state) {
-    (void)state;
+TEST(difference_images) {
     image *a = make(6, 5, "BGR"), *b = make(6, 5, "BGR");
     fill(a, 4);
     fill(b, 5);
@@ -314,11 +307,5 @@ static void difference_images(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures),           cmocka_unit_test(same_images),
-        cmocka_unit_test(not_finite),        cmocka_unit_test(other_sizes_and_channels),
-        cmocka_unit_test(verdicts),          cmocka_unit_test(ids),
-        cmocka_unit_test(difference_images),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -30,8 +30,7 @@ static void refuses(const char *content, const char *place, const char *words) {
     settings_free(&s);
 }
 
-static void bad_configs(void **state) {
-    (void)state;
+TEST(bad_configs) {
     refuses("{}", "look.json:1:1: ", "needs \"version\": 1");
     refuses("{\"version\": 2}", "look.json:1:13: ", "version is 2; this program reads version 1");
     refuses("{\"version\": \"1\"}", "look.json:1:13: ", "version is 1");
@@ -79,8 +78,7 @@ static const char GOOD[] = "{\n  \"$schema\": \"x\",\n  \"version\": 1,\n  \"inp
                            "  \"kernel_scale\": \"0.5h\",\n  \"correlate\": true,\n  \"verify\": "
                            "12,\n  \"threshold\": \"inf\"\n}\n";
 
-static void a_whole_config(void **state) {
-    (void)state;
+TEST(a_whole_config) {
     settings s;
     err e = {0};
     assert_true(settings_init(&s, &e));
@@ -98,8 +96,7 @@ static void a_whole_config(void **state) {
 }
 
 /* A config that print-config's JSON values make gives the same settings again. */
-static void values_survive_json(void **state) {
-    (void)state;
+TEST(values_survive_json) {
     settings s, t;
     err e = {0};
     text again = {0};
@@ -128,8 +125,7 @@ static void values_survive_json(void **state) {
 
 /* --- mutations ----------------------------------------------------------------------------- */
 
-static void mutations_do_not_crash(void **state) {
-    (void)state;
+TEST(mutations_do_not_crash) {
     enum { RUNS = 10000, ROOM = 2048 };
     int taken = 0;
     settings s;
@@ -157,11 +153,5 @@ static void mutations_do_not_crash(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_configs),
-        cmocka_unit_test(a_whole_config),
-        cmocka_unit_test(values_survive_json),
-        cmocka_unit_test(mutations_do_not_crash),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

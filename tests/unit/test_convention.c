@@ -29,8 +29,7 @@ static float thrown(const picture *k, int x, int y) {
     return k->tap[qy * (int)k->w + qx];
 }
 
-static void every_pair(void **state) {
-    (void)state;
+TEST(every_pair) {
     for (uint32_t w = 1; w <= 6; w++)
         for (uint32_t h = 1; h <= 5; h += 2)
             for (int f = 0; f < CONVENTION_COUNT; f++)
@@ -65,8 +64,7 @@ static void every_pair(void **state) {
                 }
 }
 
-static void sizes(void **state) {
-    (void)state;
+TEST(sizes) {
     float in[25], out[100];
     for (int i = 0; i < 25; i++) in[i] = (float)(i + 1);
     convention_request r = {
@@ -90,6 +88,5 @@ static void sizes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_pair), cmocka_unit_test(sizes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

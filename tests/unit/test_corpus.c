@@ -8,8 +8,7 @@
 #include <dirent.h>
 #include <string.h>
 
-static void every_file_of_the_corpus(void **state) {
-    (void)state;
+TEST(every_file_of_the_corpus) {
     const char *root = getenv("FFTBLOOM_ROOT");
     char folder[400], path[800];
     snprintf(folder, sizeof folder, "%s/testdata/corpus", root ? root : ".");
@@ -32,6 +31,5 @@ static void every_file_of_the_corpus(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_file_of_the_corpus)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -279,8 +279,7 @@ static void check_orders_and_precisions(setup s) {
 
 /* --- tests --------------------------------------------------------------------------------- */
 
-static void test_tiny_odd_and_prime_sizes(void **state) {
-    (void)state;
+TEST(test_tiny_odd_and_prime_sizes) {
     static const uint32_t SIZE[][2] = {{1, 1},   {2, 1},   {1, 2},   {3, 5},   {16, 1}, {1, 17},
                                        {15, 16}, {17, 31}, {33, 15}, {37, 41}, {64, 64}};
     for (size_t i = 0; i < sizeof SIZE / sizeof SIZE[0]; i++)
@@ -288,8 +287,7 @@ static void test_tiny_odd_and_prime_sizes(void **state) {
             (setup){.w = SIZE[i][0], .h = SIZE[i][1], .kw = 5, .kh = 4, .cx = 2, .cy = 2});
 }
 
-static void test_image_smaller_than_kernel(void **state) {
-    (void)state;
+TEST(test_image_smaller_than_kernel) {
     check_orders_and_precisions((setup){.w = 5, .h = 3, .kw = 19, .kh = 14, .cx = 9, .cy = 7});
     check_orders_and_precisions((setup){.w = 5,
                                         .h = 3,
@@ -300,15 +298,13 @@ static void test_image_smaller_than_kernel(void **state) {
                                         .border = {BORDER_MIRROR, BORDER_CLAMP}});
 }
 
-static void test_centre_outside_the_middle(void **state) {
-    (void)state;
+TEST(test_centre_outside_the_middle) {
     check_orders_and_precisions((setup){.w = 30, .h = 20, .kw = 9, .kh = 8, .cx = 0, .cy = 7});
     check_orders_and_precisions(
         (setup){.w = 30, .h = 20, .kw = 9, .kh = 8, .cx = 8, .cy = 0, .border = {BORDER_CLAMP, 0}});
 }
 
-static void test_borders_of_each_axis(void **state) {
-    (void)state;
+TEST(test_borders_of_each_axis) {
     for (plan_border x = 0; x < BORDERS; x++)
         for (plan_border y = 0; y < BORDERS; y++)
             check_orders_and_precisions(
@@ -316,8 +312,7 @@ static void test_borders_of_each_axis(void **state) {
 }
 
 /* Wrapped lines of an odd length have no place to spare for the partner of the last one. */
-static void test_odd_and_wrapped(void **state) {
-    (void)state;
+TEST(test_odd_and_wrapped) {
     for (uint32_t h = 3; h <= 35; h += 2)
         if (length_is_smooth(h))
             check((setup){.w = 12,
@@ -334,8 +329,7 @@ static void test_odd_and_wrapped(void **state) {
 
 /* Every length up to 66, odd ones included, along the first axis and along the second; then long
  * ones of each radix. */
-static void test_lengths_of_all_radices(void **state) {
-    (void)state;
+TEST(test_lengths_of_all_radices) {
     for (uint32_t l = 2; l <= 66; l++) {
         uint32_t other = length_next(68 - l, 1);
         if (!length_is_smooth(l)) continue;
@@ -363,16 +357,14 @@ static void test_lengths_of_all_radices(void **state) {
         }
 }
 
-static void test_channels_share_or_have_spectra(void **state) {
-    (void)state;
+TEST(test_channels_share_or_have_spectra) {
     setup s = {.w = 40, .h = 27, .kw = 6, .kh = 6, .cx = 3, .cy = 3, .channels = 3};
     check_orders_and_precisions(s);
     s.spectra = 3;
     check_orders_and_precisions(s);
 }
 
-static void test_in_place(void **state) {
-    (void)state;
+TEST(test_in_place) {
     check_orders_and_precisions((setup){.w = 51,
                                         .h = 35,
                                         .kw = 6,
@@ -384,8 +376,7 @@ static void test_in_place(void **state) {
                                         .in_place = true});
 }
 
-static void test_many_frames_in_many_slots(void **state) {
-    (void)state;
+TEST(test_many_frames_in_many_slots) {
     check_orders_and_precisions((setup){.w = 40,
                                         .h = 50,
                                         .kw = 6,
@@ -397,15 +388,13 @@ static void test_many_frames_in_many_slots(void **state) {
                                         .in_place = true});
 }
 
-static void test_a_larger_image(void **state) {
-    (void)state;
+TEST(test_a_larger_image) {
     check((setup){.w = 301, .h = 203, .kw = 21, .kh = 24, .cx = 10, .cy = 12, .order = AXIS_X});
     check((setup){.w = 301, .h = 203, .kw = 21, .kh = 24, .cx = 10, .cy = 12, .order = AXIS_Y});
 }
 
 /* A prepared engine takes another plan; what does not fit the plan is refused and said. */
-static void test_prepare_again_and_refuse(void **state) {
-    (void)state;
+TEST(test_prepare_again_and_refuse) {
     engine *g = open_cpu(threads, NULL);
     engine_options o = {0};
     err e = {0};
@@ -444,18 +433,5 @@ static int stop(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiny_odd_and_prime_sizes),
-        cmocka_unit_test(test_image_smaller_than_kernel),
-        cmocka_unit_test(test_centre_outside_the_middle),
-        cmocka_unit_test(test_borders_of_each_axis),
-        cmocka_unit_test(test_odd_and_wrapped),
-        cmocka_unit_test(test_lengths_of_all_radices),
-        cmocka_unit_test(test_channels_share_or_have_spectra),
-        cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_many_frames_in_many_slots),
-        cmocka_unit_test(test_a_larger_image),
-        cmocka_unit_test(test_prepare_again_and_refuse),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
+    return check_run(start, stop);
 }

@@ -122,20 +122,17 @@ static bool can_read(int kind) {
     return WITH_OPENEXR || KIND[kind].packing <= COMPRESSION_PIZ;
 }
 
-static void cut_off_exr_is_an_error(void **state) {
-    (void)state;
+TEST(cut_off_exr_is_an_error) {
     for (int k = 0; k < KINDS; k++)
         if (can_read(k)) cut_everywhere(save_kind(k), true);
 }
 
-static void changed_exr(void **state) {
-    (void)state;
+TEST(changed_exr) {
     for (int k = 0; k < KINDS; k++)
         if (can_read(k)) change_bytes(save_kind(k), CORRUPTIONS / 10, (uint64_t)k);
 }
 
-static void damaged_exr_of_several_parts(void **state) {
-    (void)state;
+TEST(damaged_exr_of_several_parts) {
     err e = {0};
     const make_part parts[] = {
         PART("R:half G:half", 0, 0, 9, 18, .name = "a", .packing = COMPRESSION_ZIP),
@@ -151,8 +148,7 @@ static void damaged_exr_of_several_parts(void **state) {
 }
 
 #if WITH_OPENEXR
-static void damaged_mipmaps(void **state) {
-    (void)state;
+TEST(damaged_mipmaps) {
     const make_part part =
         PART("R:half", 0, 0, 20, 13, .packing = COMPRESSION_ZIP, .tile_w = 8, .tile_h = 8);
     image *img = make_image(&part, 1);
@@ -166,8 +162,7 @@ static void damaged_mipmaps(void **state) {
 
 /* --- the other formats -------------------------------------------------------------------- */
 
-static void damaged_files_of_other_formats(void **state) {
-    (void)state;
+TEST(damaged_files_of_other_formats) {
     err e = {0};
     static const struct {
         const char *name, *channels;
@@ -237,8 +232,7 @@ static void expect_error(const uint8_t *bytes, size_t n, const image_limits *lim
     if (!strstr(e.msg, says)) fail_msg("'%s' does not say '%s'", e.msg, says);
 }
 
-static void each_error_says_what_is_wrong(void **state) {
-    (void)state;
+TEST(each_error_says_what_is_wrong) {
     err e = {0};
     size_t n;
     uint8_t *bytes = file_read_all(save_kind(3), 1 << 20, &n, &e);
@@ -256,8 +250,7 @@ static void each_error_says_what_is_wrong(void **state) {
 }
 
 /* A renderer that crashes leaves zeros in the table. */
-static void unfinished_renders_are_called_incomplete(void **state) {
-    (void)state;
+TEST(unfinished_renders_are_called_incomplete) {
     err e = {0};
     size_t n;
     uint8_t *bytes = file_read_all(save_kind(0), 1 << 20, &n, &e);
@@ -268,8 +261,7 @@ static void unfinished_renders_are_called_incomplete(void **state) {
     mem_free(bytes);
 }
 
-static void limits_can_be_raised_and_lowered(void **state) {
-    (void)state;
+TEST(limits_can_be_raised_and_lowered) {
     err e = {0};
     const char *path = save_kind(3);
     image_limits few = {.channels = 1}, small = {.side = 17}, none = {.samples = 18 * 9 * 2 - 1},
@@ -288,8 +280,7 @@ static void limits_can_be_raised_and_lowered(void **state) {
 /* --- memory that ends --------------------------------------------------------------------- */
 
 /* Every allocation of a reader in turn is the one that is refused. */
-static void no_memory_is_not_damage(void **state) {
-    (void)state;
+TEST(no_memory_is_not_damage) {
     for (int k = 0; k < KINDS; k++) {
         if (!can_read(k)) continue;
         const char *path = save_kind(k);
@@ -311,8 +302,7 @@ static void no_memory_is_not_damage(void **state) {
 
 /* --- windows ------------------------------------------------------------------------------ */
 
-static void windows_are_cut_and_grown(void **state) {
-    (void)state;
+TEST(windows_are_cut_and_grown) {
     err e = {0};
     make_part m = PART("R:float", 5, 7, 4, 3);
     image *img = make_image(&m, 1);
@@ -329,8 +319,7 @@ static void windows_are_cut_and_grown(void **state) {
 }
 
 /* Widths that are 0 or small again in 32 bits. */
-static void windows_may_be_far_apart(void **state) {
-    (void)state;
+TEST(windows_may_be_far_apart) {
     err e = {0};
     make_part m = PART("R:float", INT32_MIN, 0, 4096, 1);
     image *img = make_image(&m, 1);
@@ -350,8 +339,7 @@ static void windows_may_be_far_apart(void **state) {
 /* --- the budget --------------------------------------------------------------------------- */
 
 /* The last test: what all the others took at most. */
-static void memory_stayed_within_the_budget(void **state) {
-    (void)state;
+TEST(memory_stayed_within_the_budget) {
     if (WITH_SAN) skip(); /* which keeps freed memory */
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
@@ -360,21 +348,5 @@ static void memory_stayed_within_the_budget(void **state) {
 
 int main(void) {
     log_set_level(LOG_ERROR);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_off_exr_is_an_error),
-        cmocka_unit_test(changed_exr),
-        cmocka_unit_test(damaged_exr_of_several_parts),
-#if WITH_OPENEXR
-        cmocka_unit_test(damaged_mipmaps),
-#endif
-        cmocka_unit_test(damaged_files_of_other_formats),
-        cmocka_unit_test(each_error_says_what_is_wrong),
-        cmocka_unit_test(unfinished_renders_are_called_incomplete),
-        cmocka_unit_test(limits_can_be_raised_and_lowered),
-        cmocka_unit_test(no_memory_is_not_damage),
-        cmocka_unit_test(windows_are_cut_and_grown),
-        cmocka_unit_test(windows_may_be_far_apart),
-        cmocka_unit_test(memory_stayed_within_the_budget),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -58,8 +58,7 @@ static int choose(const char *want, uint32_t images, uint32_t w, uint32_t h, dev
 
 /* --- what is wanted ------------------------------------------------------------------------- */
 
-static void test_exact_wishes(void **state) {
-    (void)state;
+TEST(test_exact_wishes) {
     static const struct {
         const char *want;
         int takes;
@@ -89,8 +88,7 @@ static void test_exact_wishes(void **state) {
 /* Several devices: by a list, or all GPUs. A word that names none is an error; a name may have
  * commas.
  */
-static void test_lists(void **state) {
-    (void)state;
+TEST(test_lists) {
     static const struct {
         const char *want;
         bool several, wanted[DEVICES];
@@ -118,8 +116,7 @@ static void test_lists(void **state) {
     assert_true(device_is_wanted(comma.name, &comma, 3));
 }
 
-static void test_unknown_wishes_say_what_there_is(void **state) {
-    (void)state;
+TEST(test_unknown_wishes_say_what_there_is) {
     static const char *const WANT[] = {"4", "nothing", "ti", "deadbeef", "00000000", "-1", "1x"};
     device_forecast f[DEVICES];
     for (size_t i = 0; i < sizeof WANT / sizeof WANT[0]; i++) {
@@ -131,8 +128,7 @@ static void test_unknown_wishes_say_what_there_is(void **state) {
     }
 }
 
-static void test_no_device_at_all(void **state) {
-    (void)state;
+TEST(test_no_device_at_all) {
     err e = {0};
     device_list none = {.listed = DEVICES_ALL};
     device_request r = {.ask = request(100, 100, 16)};
@@ -143,8 +139,7 @@ static void test_no_device_at_all(void **state) {
 
 /* --- the least time ------------------------------------------------------------------------- */
 
-static void test_one_image_is_for_the_cpu_and_a_sequence_for_the_gpu(void **state) {
-    (void)state;
+TEST(test_one_image_is_for_the_cpu_and_a_sequence_for_the_gpu) {
     device_forecast f[DEVICES];
     err e = {0};
     assert_int_equal(choose("auto", 1, 1280, 720, f, &e), CPU);
@@ -158,8 +153,7 @@ static void test_one_image_is_for_the_cpu_and_a_sequence_for_the_gpu(void **stat
 
 /* Whatever is taken, nothing that is possible is predicted to be faster; and more images never
  * take less time. */
-static void test_least_predicted_time(void **state) {
-    (void)state;
+TEST(test_least_predicted_time) {
     device_forecast f[DEVICES];
     for (uint32_t w = 16; w < 6000; w = w * 5 / 3) {
         double before[DEVICES] = {0};
@@ -178,8 +172,7 @@ static void test_least_predicted_time(void **state) {
     }
 }
 
-static void test_memory_limit_and_reasons(void **state) {
-    (void)state;
+TEST(test_memory_limit_and_reasons) {
     device_list l;
     device_forecast f[DEVICES];
     machine(&l);
@@ -198,8 +191,7 @@ static void test_memory_limit_and_reasons(void **state) {
 /* --- the decision ----------------------------------------------------------------------------- */
 
 /* The decision is the one that was forecast, for every way. */
-static void test_decision_is_the_forecast(void **state) {
-    (void)state;
+TEST(test_decision_is_the_forecast) {
     static const char *const WANT[] = {"auto", "all", "cpu", "gpu", "software", "mini"};
     device_forecast f[DEVICES];
     for (size_t i = 0; i < 2 * sizeof WANT / sizeof WANT[0]; i++) {
@@ -228,8 +220,7 @@ static void test_decision_is_the_forecast(void **state) {
 }
 
 /* A device without doubles leaves them to another one, or says so. */
-static void test_decision_without_doubles(void **state) {
-    (void)state;
+TEST(test_decision_without_doubles) {
     device_list l;
     device_decision d;
     machine(&l);
@@ -245,8 +236,7 @@ static void test_decision_without_doubles(void **state) {
 }
 
 /* The price of doubles is that of the device at hand. */
-static void test_price_of_doubles(void **state) {
-    (void)state;
+TEST(test_price_of_doubles) {
     device_list l;
     device_decision d;
     double price[DEVICES][2];
@@ -268,8 +258,7 @@ static void test_price_of_doubles(void **state) {
 
 /* A run that the CPU finishes before a GPU can have started needs no list of GPUs, and gets
  * none. */
-static void test_drivers_are_not_loaded_in_vain(void **state) {
-    (void)state;
+TEST(test_drivers_are_not_loaded_in_vain) {
     device_list l = {.threads = 2};
     device_decision d;
     device_request r = {.want = "auto", .images = 1, .ask = request(64, 48, 16)};
@@ -287,18 +276,5 @@ static void test_drivers_are_not_loaded_in_vain(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_wishes),
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_unknown_wishes_say_what_there_is),
-        cmocka_unit_test(test_no_device_at_all),
-        cmocka_unit_test(test_one_image_is_for_the_cpu_and_a_sequence_for_the_gpu),
-        cmocka_unit_test(test_least_predicted_time),
-        cmocka_unit_test(test_memory_limit_and_reasons),
-        cmocka_unit_test(test_decision_is_the_forecast),
-        cmocka_unit_test(test_decision_without_doubles),
-        cmocka_unit_test(test_price_of_doubles),
-        cmocka_unit_test(test_drivers_are_not_loaded_in_vain),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

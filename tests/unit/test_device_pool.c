@@ -84,8 +84,7 @@ static void use(bench *b, int task) {
 /* --- tests ----------------------------------------------------------------------------------- */
 
 /* One thread may hold slots of different tasks here, since it gives them back by itself. */
-static void several_at_a_time(void **state) {
-    (void)state;
+TEST(several_at_a_time) {
     bench *b = open_bench("cpu", 1, 2, 0);
     device_lease l[TASKS], again;
     for (int i = 0; i < TASKS; i++) l[i] = take(b, i);
@@ -101,8 +100,7 @@ static void several_at_a_time(void **state) {
 
 /* The pool keeps the last used engines that nobody uses, up to the number that it was opened with,
  * and one more, which is prepared again for the next task. */
-static void kept_and_dropped(void **state) {
-    (void)state;
+TEST(kept_and_dropped) {
     for (uint32_t idle = 0; idle < 3; idle++) {
         bench *b = open_bench("cpu", 1, 1, idle);
         for (int i = 0; i < 4; i++) use(b, i);
@@ -123,8 +121,7 @@ static void kept_and_dropped(void **state) {
 }
 
 /* A plan of another size is another task, whatever its kernel. */
-static void plans_differ(void **state) {
-    (void)state;
+TEST(plans_differ) {
     bench *b = open_bench("cpu", 1, 1, 2), *large = open_bench("cpu", 2, 1, 2);
     device_lease one = take(b, 0);
     b->task[1] = b->task[0];
@@ -161,8 +158,7 @@ static void start(waiter *w) {
 }
 
 /* The first that waits for a slot gets it first. */
-static void first_come(void **state) {
-    (void)state;
+TEST(first_come) {
     enum { MANY = 4 };
     bench *b = open_bench("cpu", 1, 2, 0);
     atomic_int turns = 0;
@@ -188,8 +184,7 @@ static void first_come(void **state) {
 /* Engines of one slot: a task gets one of its own, also where another has one for the same kernel;
  * on a GPU only some of them, and then waits for the first that is given back, whatever its kernel
  * is. */
-static void one_slot_each(void **state) {
-    (void)state;
+TEST(one_slot_each) {
     enum { MANY = 6 }; /* MOST_ALIKE */
     bench *b = open_bench("cpu", 1, 1, 0);
     device_lease l[MANY + 2];
@@ -218,8 +213,7 @@ static void one_slot_each(void **state) {
 
 /* Where memory is too little for two engines, the second waits for the first; where it is too
  * little for one, it is refused. */
-static void short_of_memory(void **state) {
-    (void)state;
+TEST(short_of_memory) {
     bench *b = open_bench("cpu", 16, 1, 4);
     uint64_t before = mem_used();
     device_lease l = take(b, 0);
@@ -250,8 +244,7 @@ static void short_of_memory(void **state) {
 
 /* After a failure all engines of the device are made again, and those that are in use are closed by
  * the last that uses them. */
-static void failed(void **state) {
-    (void)state;
+TEST(failed) {
     bench *b = open_bench("cpu", 1, 2, 4);
     use(b, 2);
     device_lease l[] = {take(b, 0), take(b, 0), take(b, 1)};
@@ -285,8 +278,7 @@ static void *stir(void *arg) {
     return NULL;
 }
 
-static void many_threads(void **state) {
-    (void)state;
+TEST(many_threads) {
     enum { MANY = 8 };
     bench *b = open_bench("cpu", 1, 2, 2);
     waiter w[MANY];
@@ -299,11 +291,5 @@ static void many_threads(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(several_at_a_time), cmocka_unit_test(kept_and_dropped),
-        cmocka_unit_test(plans_differ),      cmocka_unit_test(first_come),
-        cmocka_unit_test(one_slot_each),     cmocka_unit_test(failed),
-        cmocka_unit_test(many_threads),      cmocka_unit_test(short_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

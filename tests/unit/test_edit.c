@@ -44,8 +44,7 @@ static edit_kernel apply_1(const char *name, const edit_kernel *k, double a, dou
     return apply(name, &r);
 }
 
-static void right_angles(void **state) {
-    (void)state;
+TEST(right_angles) {
     const uint32_t size[4][2] = {{7, 7}, {8, 8}, {9, 4}, {6, 11}};
     for (int s = 0; s < 4; s++)
         for (int q = -1; q <= 4; q++) {
@@ -70,8 +69,7 @@ static void right_angles(void **state) {
 
 /* The share of a tap, by points: 100 * 100 of them a tap are off by at most their spacing along the
  * edges of a square, 4 * 1.5 / 100 of its value. */
-static void any_angle(void **state) {
-    (void)state;
+TEST(any_angle) {
     enum { N = 100 };
     edit_kernel k = noise(9, 8, 1, 3), t = apply_1("rotate", &k, 33, 0, 0);
     double c = cos(33 * M_PI / 180), s = sin(33 * M_PI / 180), mean_error = 0;
@@ -107,8 +105,7 @@ static double shape_area(double from, double to, bool box) {
     return sum * (to - from) / N;
 }
 
-static void stretches(void **state) {
-    (void)state;
+TEST(stretches) {
     const double by[4][2] = {{1, 1}, {2, 1}, {0.5, 0.7}, {1.3, 3}};
     edit_kernel k = noise(8, 7, 1, 9);
     for (int s = 0; s < 4; s++) {
@@ -134,8 +131,7 @@ static void stretches(void **state) {
     edit_free(&k);
 }
 
-static void mixes(void **state) {
-    (void)state;
+TEST(mixes) {
     edit_request r = {.inputs = 3};
     edit_kernel k[3] = {noise(6, 5, 3, 1), noise(9, 9, 1, 2), noise(3, 4, 1, 3)};
     const double share[3] = {0.5, 0.3, 0.2}, move[3][2] = {{0, 0}, {2, -3}, {0.25, -0.5}};
@@ -166,8 +162,7 @@ static void mixes(void **state) {
     for (int i = 0; i < 3; i++) edit_free(&k[i]);
 }
 
-static void convolves(void **state) {
-    (void)state;
+TEST(convolves) {
     const uint32_t size[4][4] = {{5, 5, 7, 7}, {4, 6, 6, 4}, {1, 1, 9, 8}, {8, 3, 5, 12}};
     for (int s = 0; s < 4; s++) {
         edit_request r = {.inputs = 2};
@@ -200,8 +195,7 @@ static double mean_radius(const edit_kernel *k, uint32_t c) {
 
 /* One wavelength is a stretch by its ratio, to the last bit. Of all, red is widest; white stays
  * white; and the ring that they make together lies between the first and the last. */
-static void disperses(void **state) {
-    (void)state;
+TEST(disperses) {
     edit_kernel k = noise(9, 8, 1, 7);
     const double w[3] = {550, 412.5, 687.5};
     for (int i = 0; i < 3; i++) {
@@ -237,8 +231,7 @@ static void disperses(void **state) {
     edit_free(&k);
 }
 
-static void sizes(void **state) {
-    (void)state;
+TEST(sizes) {
     err e = {0};
     double lost;
     edit_kernel k = noise(8, 7, 3, 8), t;
@@ -267,8 +260,7 @@ static void sizes(void **state) {
 }
 
 /* No size, no darkness and no negative tap crashes an edit; it may refuse, and then says why. */
-static void odd_kernels(void **state) {
-    (void)state;
+TEST(odd_kernels) {
     for (int d = 0; d < EDIT_COUNT; d++)
         for (int i = 0; i < 9 * 9 * 3; i++) {
             edit_request r = {.inputs = EDITS[d].least, .threads = make_threads()};
@@ -298,8 +290,7 @@ static void odd_kernels(void **state) {
 }
 
 /* Each edit has an action of its name, which takes as many words and names its parameters. */
-static void actions(void **state) {
-    (void)state;
+TEST(actions) {
     for (int i = 0; i < EDIT_COUNT; i++) {
         const edit *d = &EDITS[i];
         const command_action *a = command_find_action(command_find("kernel"), d->name);
@@ -314,9 +305,5 @@ static void actions(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right_angles), cmocka_unit_test(any_angle),   cmocka_unit_test(stretches),
-        cmocka_unit_test(mixes),        cmocka_unit_test(convolves),   cmocka_unit_test(disperses),
-        cmocka_unit_test(sizes),        cmocka_unit_test(odd_kernels), cmocka_unit_test(actions)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

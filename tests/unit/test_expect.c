@@ -74,8 +74,7 @@ static void check_beside(const char *channels, const bloom_settings *s) {
     image_free(&first);
 }
 
-static void is_waited_for(void **state) {
-    (void)state;
+TEST(is_waited_for) {
     if (!glare_device(0)) skip();
     bloom_settings s = glare_settings(glare_device(0));
     check_beside("R:half G:half B:half", &s);
@@ -83,8 +82,7 @@ static void is_waited_for(void **state) {
     check_beside("R:float G:float B:float", &s);
 }
 
-static void is_found(void **state) {
-    (void)state;
+TEST(is_found) {
     const char *device;
     for (int i = 0; (device = glare_device(i)); i++) {
         bloom_settings s = glare_settings(device);
@@ -105,8 +103,7 @@ static void is_found(void **state) {
 }
 
 /* Nothing is told of what cannot be done, or is not needed; it is told when it is tried. */
-static void failures_wait(void **state) {
-    (void)state;
+TEST(failures_wait) {
     err e = {0};
     bloom_report r;
     bloom_expected made;
@@ -134,7 +131,5 @@ static void failures_wait(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(is_found), cmocka_unit_test(is_waited_for),
-                                       cmocka_unit_test(failures_wait)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -14,8 +14,7 @@
 /* --- the byte shuffle --------------------------------------------------------------------- */
 
 /* In one piece and in pieces of any lengths. */
-static void split_matches_its_definition(void **state) {
-    (void)state;
+TEST(split_matches_its_definition) {
     enum { MOST = 200 };
     uint64_t seed = 5;
     for (size_t half = 1; half < MOST; half++) {
@@ -50,8 +49,7 @@ static void split_matches_its_definition(void **state) {
 
 /* They are read many at once. Lines that lie in the file in another order, and a head that is
  * wrong, must be seen there as elsewhere; so must channels that nobody wants. */
-static void plain_lines(void **state) {
-    (void)state;
+TEST(plain_lines) {
     enum { W = 5, H = 150, LINE = 8 + W * (2 + 4 + 4) };
     make_part p = PART("A:half Z:float id:uint", 3, -4, W, H, .packing = COMPRESSION_NONE);
     image *img = make_image(&p, 1);
@@ -134,8 +132,7 @@ static void check_both_ways(const image *img) {
 
 static const char MIXED[] = "A:half B:half G:half R:half Z:float id:uint N.X:float";
 
-static void every_compression_both_ways(void **state) {
-    (void)state;
+TEST(every_compression_both_ways) {
     for (int c = 0; c < COMPRESSIONS; c++)
         for (int shape = 0; shape < 3; shape++) {
             /* One line, a few lines, several chunks of the tallest kind; odd windows. */
@@ -148,8 +145,7 @@ static void every_compression_both_ways(void **state) {
         }
 }
 
-static void tiles_both_ways(void **state) {
-    (void)state;
+TEST(tiles_both_ways) {
     for (int c = 0; c < COMPRESSIONS; c++) {
         make_part p =
             PART(MIXED, 5, -9, 75, 50, .packing = (compression)c, .tile_w = 32, .tile_h = 19);
@@ -159,8 +155,7 @@ static void tiles_both_ways(void **state) {
     }
 }
 
-static void every_bit_comes_through(void **state) {
-    (void)state;
+TEST(every_bit_comes_through) {
     for (int c = COMPRESSION_NONE; c <= COMPRESSION_PIZ; c++)
         for (int tiled = 0; tiled < 2; tiled++) {
             make_part p = PART(MIXED, 0, 0, 67, 70, .packing = (compression)c);
@@ -175,8 +170,7 @@ static void every_bit_comes_through(void **state) {
         }
 }
 
-static void all_line_orders(void **state) {
-    (void)state;
+TEST(all_line_orders) {
     for (int order = 0; order < 3; order++)
         for (int tiled = order == LINES_RANDOM; tiled < 2; tiled++) {
             make_part p =
@@ -188,8 +182,7 @@ static void all_line_orders(void **state) {
         }
 }
 
-static void several_parts_with_windows_of_their_own(void **state) {
-    (void)state;
+TEST(several_parts_with_windows_of_their_own) {
     const make_part parts[] = {
         PART("R:half G:half B:half A:half", 0, 0, 64, 48, .name = "beauty",
              .packing = COMPRESSION_ZIP),
@@ -204,8 +197,7 @@ static void several_parts_with_windows_of_their_own(void **state) {
     image_free(&img);
 }
 
-static void sixty_channels(void **state) {
-    (void)state;
+TEST(sixty_channels) {
     char list[2000] = "";
     size_t n = 0;
     for (int i = 0; i < 20; i++)
@@ -229,8 +221,7 @@ static void add_attrs(image_part *p, int count) {
     }
 }
 
-static void many_attributes_and_large_ones(void **state) {
-    (void)state;
+TEST(many_attributes_and_large_ones) {
     err e = {0};
     make_part m = PART("R:half G:half B:half", 0, 0, 20, 20, .packing = COMPRESSION_ZIP);
     image *img = make_image(&m, 1);
@@ -255,8 +246,7 @@ static void many_attributes_and_large_ones(void **state) {
 }
 
 /* Levels of a coarser kind: bytes must be the same as OpenEXR's at every level. */
-static void dwa_level_is_honoured(void **state) {
-    (void)state;
+TEST(dwa_level_is_honoured) {
     err e = {0};
     size_t last = SIZE_MAX;
     for (float level = 5; level < 500; level *= 6) {
@@ -274,8 +264,7 @@ static void dwa_level_is_honoured(void **state) {
     }
 }
 
-static void smaller_levels_are_left_behind(void **state) {
-    (void)state;
+TEST(smaller_levels_are_left_behind) {
     for (int levels = REF_MIPMAP; levels <= REF_RIPMAP; levels++) {
         make_part m = PART("R:half G:half B:half", 0, 0, 100, 67, .packing = COMPRESSION_ZIP,
                            .tile_w = 16, .tile_h = 16);
@@ -302,8 +291,7 @@ static void smaller_levels_are_left_behind(void **state) {
 /* --- copies ------------------------------------------------------------------------------- */
 
 /* A part that is copied comes out bit by bit even where its compression loses something. */
-static void copied_parts_are_the_same(void **state) {
-    (void)state;
+TEST(copied_parts_are_the_same) {
     err e = {0};
     const make_part parts[] = {
         PART("R:half G:half B:half", 0, 0, 64, 48, .name = "a", .packing = COMPRESSION_DWAA),
@@ -331,8 +319,7 @@ static void copied_parts_are_the_same(void **state) {
     image_free(&img);
 }
 
-static void copies_through_pixels_where_packing_differs(void **state) {
-    (void)state;
+TEST(copies_through_pixels_where_packing_differs) {
     err e = {0};
     make_part m = PART(MIXED, 3, 5, 70, 91, .packing = COMPRESSION_PIZ, .order = LINES_DECREASING);
     image *img = make_image(&m, 1);
@@ -412,8 +399,7 @@ static void check_sample(const char *name) {
     image_free(&got);
 }
 
-static void sample_files_come_through(void **state) {
-    (void)state;
+TEST(sample_files_come_through) {
     static const char *const NAME[] = {
         "TestImages_BrightRings.exr",
         "TestImages_BrightRingsNanInf.exr",
@@ -430,8 +416,7 @@ static void sample_files_come_through(void **state) {
 #else
 /* --- without OpenEXR ---------------------------------------------------------------------- */
 
-static void its_codecs_are_written_as_zip(void **state) {
-    (void)state;
+TEST(its_codecs_are_written_as_zip) {
     log_set_level(LOG_ERROR);
     for (int c = COMPRESSION_PXR24; c < COMPRESSIONS; c++) {
         make_part m = PART("R:half Z:float", 3, 4, 50, 300, .packing = (compression)c);
@@ -447,8 +432,7 @@ static void its_codecs_are_written_as_zip(void **state) {
     }
 }
 
-static void its_codecs_are_named_when_read(void **state) {
-    (void)state;
+TEST(its_codecs_are_named_when_read) {
     err e = {0};
     const char *path = make_shared("TestImages_WideFloatRange.exr");
     if (!path) skip();
@@ -457,8 +441,7 @@ static void its_codecs_are_named_when_read(void **state) {
 }
 #endif
 
-static void samples_that_are_refused_are_named(void **state) {
-    (void)state;
+TEST(samples_that_are_refused_are_named) {
     err e = {0};
     if (!make_shared("Chromaticities_Rec709_YC.exr")) skip();
     const char *subsampled = make_shared("Chromaticities_Rec709_YC.exr");
@@ -471,8 +454,7 @@ static void samples_that_are_refused_are_named(void **state) {
     assert_non_null(strstr(e.msg, "deep"));
 }
 
-static void sample_windows_are_kept(void **state) {
-    (void)state;
+TEST(sample_windows_are_kept) {
     if (!make_shared("DisplayWindow_t08.exr")) skip();
     image *img = load(make_shared("DisplayWindow_t08.exr"));
     const image_part *p = &img->head.part[0];
@@ -483,28 +465,5 @@ static void sample_windows_are_kept(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(split_matches_its_definition),
-        cmocka_unit_test(plain_lines),
-#if WITH_OPENEXR
-        cmocka_unit_test(every_compression_both_ways),
-        cmocka_unit_test(tiles_both_ways),
-        cmocka_unit_test(every_bit_comes_through),
-        cmocka_unit_test(all_line_orders),
-        cmocka_unit_test(several_parts_with_windows_of_their_own),
-        cmocka_unit_test(sixty_channels),
-        cmocka_unit_test(many_attributes_and_large_ones),
-        cmocka_unit_test(dwa_level_is_honoured),
-        cmocka_unit_test(smaller_levels_are_left_behind),
-        cmocka_unit_test(copied_parts_are_the_same),
-        cmocka_unit_test(copies_through_pixels_where_packing_differs),
-        cmocka_unit_test(sample_files_come_through),
-#else
-        cmocka_unit_test(its_codecs_are_written_as_zip),
-        cmocka_unit_test(its_codecs_are_named_when_read),
-#endif
-        cmocka_unit_test(samples_that_are_refused_are_named),
-        cmocka_unit_test(sample_windows_are_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

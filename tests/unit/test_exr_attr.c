@@ -24,8 +24,7 @@ static void expect(const char *type, const void *data, uint32_t bytes, const cha
     text_free(&t);
 }
 
-static void numbers(void **state) {
-    (void)state;
+TEST(numbers) {
     const int32_t i[7] = {-1, 2, 3, 4, 5, 6, 7};
     const float f[4] = {0.1f, 1, -2.5f, 1e30f}, bad[2] = {NAN, INFINITY};
     const double d = 0.1;
@@ -40,8 +39,7 @@ static void numbers(void **state) {
     expect("v2f", bad, 8, "nan inf", "[null, null]");
 }
 
-static void strings(void **state) {
-    (void)state;
+TEST(strings) {
     expect("string", "a \"b\"", 5, "a \"b\"", "\"a \\\"b\\\"\"");
     expect("string", "", 0, "", "\"\"");
     expect("string", "two\n\33[1mlines", 13, "two  [1mlines", "\"two\\u000a\\u001b[1mlines\"");
@@ -63,8 +61,7 @@ static void strings(void **state) {
     expect("stringvector", "", 0, "", "[]");
 }
 
-static void words(void **state) {
-    (void)state;
+TEST(words) {
     expect("compression", "\3", 1, "zip", "\"zip\"");
     expect("lineOrder", "\1", 1, "decreasing", "\"decreasing\"");
     expect("envmap", "\0", 1, "latlong", "\"latlong\"");
@@ -74,8 +71,7 @@ static void words(void **state) {
     expect("tiledesc", "\100\0\0\0\40\0\0\0\21", 9, "64 x 32, mipmap", "\"64 x 32, mipmap\"");
 }
 
-static void damage_is_shown_by_length(void **state) {
-    (void)state;
+TEST(damage_is_shown_by_length) {
     static const struct {
         const char *type, *bytes;
         uint32_t n;
@@ -102,11 +98,5 @@ static void damage_is_shown_by_length(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(strings),
-        cmocka_unit_test(words),
-        cmocka_unit_test(damage_is_shown_by_length),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

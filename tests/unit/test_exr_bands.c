@@ -10,8 +10,7 @@
 
 /* --- bands -------------------------------------------------------------------------------- */
 
-static void any_band_is_a_part_of_the_whole(void **state) {
-    (void)state;
+TEST(any_band_is_a_part_of_the_whole) {
     err e = {0};
     uint64_t seed = 9;
     for (int tiled = 0; tiled < 2; tiled++)
@@ -63,8 +62,7 @@ static void check_band_order(const image *img, bool upwards, uint32_t bands) {
     check_same_file(whole, path);
 }
 
-static void bands_come_in_any_order(void **state) {
-    (void)state;
+TEST(bands_come_in_any_order) {
     for (int i = 0; i < COMPRESSIONS * 3 * 2 * 3; i++) {
         int order = i % 3, tiled = i / 3 % 2;
         uint32_t bands = 1 + i / 6 % 3;
@@ -79,8 +77,7 @@ static void bands_come_in_any_order(void **state) {
     }
 }
 
-static void wrong_bands_are_refused(void **state) {
-    (void)state;
+TEST(wrong_bands_are_refused) {
     err e = {0};
     make_part m = PART("Y:half", 0, 0, 10, 40, .packing = COMPRESSION_ZIP);
     image *img = make_image(&m, 1);
@@ -142,8 +139,7 @@ static void make_elsewhere(const char *path, const make_part part[], int parts) 
     assert_true(child > 0 && waitpid(child, &status, 0) == child && status == 0);
 }
 
-static void a_copy_takes_less_than_three_times_its_pixels(void **state) {
-    (void)state;
+TEST(a_copy_takes_less_than_three_times_its_pixels) {
     if (WITH_SAN) skip(); /* which has memory of its own */
     const char *from = make_path("large.exr"), *to = make_path("copy.exr");
     make_elsewhere(from, &LARGE, 1);
@@ -172,8 +168,7 @@ static void change_one_part(const char *from, const char *to) {
 
 /* Both large parts have 24 MB of pixels. What may be held of them is a chunk of 16 lines (0.4 MB)
  * for each of the three threads, read and waiting, four times. */
-static void parts_that_stay_in_their_file_take_no_memory(void **state) {
-    (void)state;
+TEST(parts_that_stay_in_their_file_take_no_memory) {
     if (WITH_SAN) skip();
     const char *from = make_path("parts.exr"), *to = make_path("copy.exr");
     make_part part[3] = {PART("R:half G:half B:half", 0, 0, 40, 30, .name = "colour"), LARGE,
@@ -191,12 +186,5 @@ static void parts_that_stay_in_their_file_take_no_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_band_is_a_part_of_the_whole),
-        cmocka_unit_test(bands_come_in_any_order),
-        cmocka_unit_test(wrong_bands_are_refused),
-        cmocka_unit_test(a_copy_takes_less_than_three_times_its_pixels),
-        cmocka_unit_test(parts_that_stay_in_their_file_take_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -73,8 +73,7 @@ static void fill_counts(uint32_t *count, int n, int shape, uint64_t *seed) {
     }
 }
 
-static void codes_are_complete_and_nearly_as_short_as_huffmans(void **state) {
-    (void)state;
+TEST(codes_are_complete_and_nearly_as_short_as_huffmans) {
     enum { SHAPES = 7, ROUNDS = 40 };
     static const int SYMBOLS[] = {1, 2, 3, 19, 30, 100, LENGTH_CODES};
     uint64_t seed = 4;
@@ -100,8 +99,5 @@ static void codes_are_complete_and_nearly_as_short_as_huffmans(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codes_are_complete_and_nearly_as_short_as_huffmans),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -108,8 +108,7 @@ static void guarded_free(uint8_t *p, size_t n) {
     munmap(p - BEFORE, BEFORE + n);
 }
 
-static void no_byte_before_the_first_is_read(void **state) {
-    (void)state;
+TEST(no_byte_before_the_first_is_read) {
     err e = {0};
     uint64_t seed = 5;
     exr_zip *z = exr_zip_new(SIZE_MAX, &e);
@@ -152,8 +151,7 @@ static void there_and_back(exr_zip *z, fill_fn *fill, size_t n, uint64_t *seed) 
     mem_free(back);
 }
 
-static void zlib_reads_every_stream(void **state) {
-    (void)state;
+TEST(zlib_reads_every_stream) {
     err e = {0};
     uint64_t seed = 3;
     exr_zip *z = exr_zip_new(SIZE_MAX, &e);
@@ -165,8 +163,7 @@ static void zlib_reads_every_stream(void **state) {
     mem_free(z);
 }
 
-static void streams_depend_on_their_bytes_alone(void **state) {
-    (void)state;
+TEST(streams_depend_on_their_bytes_alone) {
     err e = {0};
     enum { N = 90001 };
     uint64_t seed = 8;
@@ -238,8 +235,7 @@ static size_t picture(uint8_t *to, content what, samples in, int top, int lines)
     return at;
 }
 
-static void sizes_are_those_of_zlib_or_less(void **state) {
-    (void)state;
+TEST(sizes_are_those_of_zlib_or_less) {
     err e = {0};
     static uint8_t b[200000], packed[400000];
     exr_zip *z = exr_zip_new(SIZE_MAX, &e);
@@ -263,8 +259,7 @@ static void sizes_are_those_of_zlib_or_less(void **state) {
 }
 
 /* OpenEXR packs with libdeflate from version 3.2 on, also at level 4. */
-static void sizes_of_pictures_are_those_of_libdeflate_or_less(void **state) {
-    (void)state;
+TEST(sizes_of_pictures_are_those_of_libdeflate_or_less) {
     err e = {0};
     static uint8_t b[200000], packed[400000];
     exr_zip *z = exr_zip_new(SIZE_MAX, &e);
@@ -287,12 +282,5 @@ static void sizes_of_pictures_are_those_of_libdeflate_or_less(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zlib_reads_every_stream),
-        cmocka_unit_test(no_byte_before_the_first_is_read),
-        cmocka_unit_test(streams_depend_on_their_bytes_alone),
-        cmocka_unit_test(sizes_are_those_of_zlib_or_less),
-        cmocka_unit_test(sizes_of_pictures_are_those_of_libdeflate_or_less),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

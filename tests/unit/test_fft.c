@@ -76,21 +76,18 @@ static void check_length(uint32_t n, uint32_t step) {
     mem_free(a), mem_free(b), mem_free(in);
 }
 
-static void every_smooth_length(void **state) {
-    (void)state;
+TEST(every_smooth_length) {
     for (uint32_t n = 1; n <= 512; n++)
         if (smooth(n)) check_length(n, 1 + n / 64);
 }
 
-static void long_lengths(void **state) {
-    (void)state;
+TEST(long_lengths) {
     static const uint32_t lengths[] = {1080, 1280, 2048, 2401, 3125, 6561, 10080, 16384};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
         check_length(lengths[i], lengths[i] / 16);
 }
 
-static void refuses_other_lengths(void **state) {
-    (void)state;
+TEST(refuses_other_lengths) {
     static const uint32_t lengths[] = {0, 11, 13, 22, 4294967291u};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         err e = {0};
@@ -99,8 +96,7 @@ static void refuses_other_lengths(void **state) {
     }
 }
 
-static void roots_are_exact(void **state) {
-    (void)state;
+TEST(roots_are_exact) {
     static const uint32_t lengths[] = {1, 2, 3, 4, 8, 12, 49, 1000, 3072};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         uint32_t n = lengths[i];
@@ -163,8 +159,7 @@ static void check_half(par *threads, uint32_t first, uint32_t second, uint32_t l
     mem_free(r1), mem_free(r2), mem_free(out), mem_free(narrow), mem_free(s.sample);
 }
 
-static void half_spectra(void **state) {
-    (void)state;
+TEST(half_spectra) {
     err e = {0};
     par *threads = par_open(3, &e);
     check_half(threads, 1, 1, 1, 0);
@@ -179,10 +174,5 @@ static void half_spectra(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_smooth_length),   cmocka_unit_test(long_lengths),
-        cmocka_unit_test(refuses_other_lengths), cmocka_unit_test(roots_are_exact),
-        cmocka_unit_test(half_spectra),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -54,8 +54,7 @@ static int temporaries(void) {
     return n;
 }
 
-static void replaces(void **state) {
-    (void)state;
+TEST(replaces) {
     err e = {0};
     struct stat st;
     put("a", "old");
@@ -75,8 +74,7 @@ static void replaces(void **state) {
 }
 
 /* The group of the old file keeps its access. */
-static void keeps_the_owner(void **state) {
-    (void)state;
+TEST(keeps_the_owner) {
     err e = {0};
     struct stat st;
     put("owned", "old");
@@ -89,8 +87,7 @@ static void keeps_the_owner(void **state) {
     assert_int_equal(st.st_mode & 0777, 0640);
 }
 
-static void never_replaces(void **state) {
-    (void)state;
+TEST(never_replaces) {
     err e = {0};
     put("here", "mine");
     assert_null(file_out_open(at("here"), false, &e));
@@ -108,8 +105,7 @@ static void never_replaces(void **state) {
 }
 
 /* A link to nothing stays a link, and what it points to is made. */
-static void follows_links(void **state) {
-    (void)state;
+TEST(follows_links) {
     err e = {0};
     struct stat st;
     mkdir(at("sub"), 0777);
@@ -135,8 +131,7 @@ static void follows_links(void **state) {
 }
 
 /* A process that was killed leaves its file; one that lives keeps it, whatever others do. */
-static void sweeps(void **state) {
-    (void)state;
+TEST(sweeps) {
     err e = {0};
     mkdir(at("swept"), 0777);
     put("swept/.x.exr.fftbloom-0123456789abcdef.tmp", "dead");
@@ -170,8 +165,7 @@ static void *write_for_ever(void *arg) {
 }
 
 /* Whatever moment it comes at, nothing stays, and nothing waits for ever. */
-static void ends_at_any_moment(void **state) {
-    (void)state;
+TEST(ends_at_any_moment) {
     for (int round = 0; round < 20; round++) {
         pid_t child = fork();
         if (child == 0) {
@@ -190,8 +184,7 @@ static void ends_at_any_moment(void **state) {
     }
 }
 
-static void folders(void **state) {
-    (void)state;
+TEST(folders) {
     err e = {0};
     CHECK_OK(file_make_dirs(at("deep/er/and/deeper"), 0777, &e), e);
     CHECK_OK(file_make_dirs(at("deep/er/"), 0777, &e), e);
@@ -206,12 +199,7 @@ int main(void) {
     const char *tmp = getenv("TEST_TMP");
     snprintf(dir, sizeof dir, "%s/test_file.XXXXXX", tmp ? tmp : "/tmp");
     if (!mkdtemp(dir)) return 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replaces),       cmocka_unit_test(keeps_the_owner),
-        cmocka_unit_test(never_replaces), cmocka_unit_test(follows_links),
-        cmocka_unit_test(sweeps),         cmocka_unit_test(ends_at_any_moment),
-        cmocka_unit_test(folders)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     char command[200];
     snprintf(command, sizeof command, "rm -rf '%s'", dir);
     return system(command) || failed;

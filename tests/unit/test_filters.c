@@ -114,8 +114,7 @@ static const filter FILTERS[] = {
     {"Kaiser-Bessel, 8 taps", 2, 8, true, false, 1.8e-7, 1.3e-7},
 };
 
-static void the_table(void **state) {
-    (void)state;
+TEST(the_table) {
     psf power_law = kernel_make(POWER_LAW, 64, 64, 1, 32, 32);
     psf disc = kernel_make(DISC, 64, 64, 1, 32, 32);
     for (size_t i = 0; i < sizeof FILTERS / sizeof *FILTERS; i++) {
@@ -132,6 +131,5 @@ static void the_table(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_table)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -35,8 +35,7 @@ static const uint32_t BY_HAND[] = {
 };
 enum { WORDS = sizeof BY_HAND / sizeof BY_HAND[0], BRANCH = HEADER + 18 + 5 };
 
-static void a_branch_by_hand(void **state) {
-    (void)state;
+TEST(a_branch_by_hand) {
     for (uint32_t value = 3; value < 5; value++) {
         uint32_t w[WORDS], id = 7;
         memcpy(w, BY_HAND, sizeof w);
@@ -52,8 +51,7 @@ static void a_branch_by_hand(void **state) {
 }
 
 /* Without a value the default counts, as it does for a driver. */
-static void defaults_count(void **state) {
-    (void)state;
+TEST(defaults_count) {
     uint32_t w[WORDS];
     memcpy(w, BY_HAND, sizeof w);
     assert_int_equal(gpu_fold(w, WORDS, NULL, NULL, 0), 1);
@@ -62,8 +60,7 @@ static void defaults_count(void **state) {
 
 /* A merge whose block says where it was entered from (OpPhi) must keep its ways in, and a loop's
  * branch, which has no selection merge before it, is no selection. */
-static void what_is_left_alone(void **state) {
-    (void)state;
+TEST(what_is_left_alone) {
     uint32_t w[WORDS + 7], value = 4, id = 7;
     memcpy(w, BY_HAND, sizeof BY_HAND);
     memmove(w + WORDS - 1 + 7, w + WORDS - 1, sizeof *w);
@@ -77,8 +74,7 @@ static void what_is_left_alone(void **state) {
 
 /* main %4 calls %6, which calls %8 in block %10, which is not reached; %6, %8 and %10 have names,
  * and something is said of a block of %8, too. Line 6 in %10 is no %6. */
-static void functions_that_nobody_calls(void **state) {
-    (void)state;
+TEST(functions_that_nobody_calls) {
     const uint32_t w[] = {
         MAGIC,      0x10300,  0,          20,         0,          OP(15, 4),  5,          4,
         0, /* OpEntryPoint %4 */
@@ -183,8 +179,7 @@ static int spirv_val(const uint32_t *w, size_t bytes, const char *name) {
     return status == 0 ? 0 : status >> 8 == 77 ? -1 : 1;
 }
 
-static void shaders_stay_valid(void **state) {
-    (void)state;
+TEST(shaders_stay_valid) {
     const values set[] = {
         values_of(8, 6, 6, 1, 0, 0), values_of(16, 16, 8, 8, 1, 3), values_of(7, 1, 1, 1, 2, 5),
         values_of(9, 5, 1, 1, 3, 2), values_of(12, 10, 4, 3, 0, 7),
@@ -239,8 +234,7 @@ static plan plan_for(uint32_t w, uint32_t h, plan_precision precision, uint32_t 
 static const uint32_t SIZE[][3] = {{96, 60, 256}, {490, 16, 256}, {360, 256, 16}, {2, 2, 256}};
 
 /* The spectrum in pass 2's order: every frequency of every line once, scaled. */
-static void spectrum_order_is_a_permutation(void **state) {
-    (void)state;
+TEST(spectrum_order_is_a_permutation) {
     par *threads = make_threads();
     for (int i = 0; i < 4; i++) {
         err e = {0};
@@ -268,8 +262,7 @@ static void spectrum_order_is_a_permutation(void **state) {
     }
 }
 
-static void places_are_a_permutation(void **state) {
-    (void)state;
+TEST(places_are_a_permutation) {
     plan p = plan_for(360, 256, PRECISION_FLOAT32, 16);
     assert_false(p.axis[0].one_pass); /* else there are none */
     uint32_t n = p.axis[0].length, *place = mem_new(n, sizeof *place, "places", NULL);
@@ -280,8 +273,7 @@ static void places_are_a_permutation(void **state) {
 }
 
 /* Every table against long double, twice: the inverse has a copy. */
-static void twiddles_are_exact(void **state) {
-    (void)state;
+TEST(twiddles_are_exact) {
     for (int i = 0; i < 8; i++) {
         bool wide = i % 2;
         plan p = plan_for(SIZE[i / 2][0], SIZE[i / 2][1],
@@ -311,15 +303,5 @@ static void twiddles_are_exact(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_branch_by_hand),
-        cmocka_unit_test(defaults_count),
-        cmocka_unit_test(what_is_left_alone),
-        cmocka_unit_test(functions_that_nobody_calls),
-        cmocka_unit_test(shaders_stay_valid),
-        cmocka_unit_test(spectrum_order_is_a_permutation),
-        cmocka_unit_test(places_are_a_permutation),
-        cmocka_unit_test(twiddles_are_exact),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

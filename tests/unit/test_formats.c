@@ -49,8 +49,7 @@ static void check_hdr(const char *path, double r, double g, double b) {
 }
 
 /* Every orientation stores the same picture in another order. */
-static void eight_orientations(void **state) {
-    (void)state;
+TEST(eight_orientations) {
     for (int k = 0; k < 8; k++) {
         bool columns = k & 4, up = k & 2, left = k & 1;
         buffer b = {.n = 0};
@@ -110,8 +109,7 @@ static void add_old_runs(buffer *b) {
 
 static const char HEAD[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 4 +X 9\n";
 
-static void both_kinds_of_runs(void **state) {
-    (void)state;
+TEST(both_kinds_of_runs) {
     buffer b = {.n = 0};
     add_text(&b, HEAD);
     add_new_runs(&b);
@@ -123,8 +121,7 @@ static void both_kinds_of_runs(void **state) {
 }
 
 /* 1 + 3 + 2 * 256 + 1 pixels: runs in a row count in bytes of rising weight. */
-static void long_old_runs(void **state) {
-    (void)state;
+TEST(long_old_runs) {
     buffer b = {.n = 0};
     add_text(&b, "#?RGBE\n\n-Y 1 +X 517\n");
     const uint8_t pixels[] = {10, 20, 30, 136, 1, 1, 1, 3, 1, 1, 1, 2, 40, 50, 60, 136};
@@ -134,8 +131,7 @@ static void long_old_runs(void **state) {
     image_free(&img);
 }
 
-static void exposure_divides(void **state) {
-    (void)state;
+TEST(exposure_divides) {
     buffer b = {.n = 0};
     add_text(&b, "#?RADIANCE\nEXPOSURE=2\nFORMAT=32-bit_rle_rgbe\nCOLORCORR= 1 2 4\nEXPOSURE= 4.0\n"
                  "PIXASPECT=2\nPRIMARIES=.64 .33 .3 .6 .15 .06 .3127 .329\n\n-Y 4 +X 9\n");
@@ -148,8 +144,7 @@ static void exposure_divides(void **state) {
     image_free(&img);
 }
 
-static void xyze_and_nonsense_are_refused(void **state) {
-    (void)state;
+TEST(xyze_and_nonsense_are_refused) {
     static const char *const CASE[][2] = {
         {"#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n-Y 4 +X 9\n", "XYZE"},
         {"#?RADIANCE\nFORMAT=float\n\n-Y 4 +X 9\n", "'float' is unknown"},
@@ -177,8 +172,7 @@ static void xyze_and_nonsense_are_refused(void **state) {
 /* Pixels that were read from a .hdr file are written as the same pixels. Other values are rounded
  * to within half a step of eight bits, and values that the format cannot hold become the nearest
  * that it can. */
-static void hdr_is_written(void **state) {
-    (void)state;
+TEST(hdr_is_written) {
     err e = {0};
     buffer b = {.n = 0};
     add_text(&b, HEAD);
@@ -217,8 +211,7 @@ static void hdr_is_written(void **state) {
 
 /* --- PFM ---------------------------------------------------------------------------------- */
 
-static void pfm_of_both_byte_orders(void **state) {
-    (void)state;
+TEST(pfm_of_both_byte_orders) {
     for (int big = 0; big < 2; big++)
         for (int colours = 1; colours <= 3; colours += 2) {
             buffer b = {.n = 0};
@@ -247,8 +240,7 @@ static void pfm_of_both_byte_orders(void **state) {
         }
 }
 
-static void pfm_comes_back_bit_by_bit(void **state) {
-    (void)state;
+TEST(pfm_comes_back_bit_by_bit) {
     err e = {0};
     static const char *const CHANNELS[] = {"R:float G:float B:float", "Y:float"};
     for (int i = 0; i < 2; i++) {
@@ -264,8 +256,7 @@ static void pfm_comes_back_bit_by_bit(void **state) {
     }
 }
 
-static void pfm_nonsense_is_refused(void **state) {
-    (void)state;
+TEST(pfm_nonsense_is_refused) {
     static const char *const CASE[][2] = {
         {"PF\n3 2\n-1\nabc", "cut off"},
         {"PF\n3\n", "damaged"},
@@ -281,8 +272,7 @@ static void pfm_nonsense_is_refused(void **state) {
 
 /* --- the table ---------------------------------------------------------------------------- */
 
-static void content_decides_not_the_name(void **state) {
-    (void)state;
+TEST(content_decides_not_the_name) {
     err e = {0};
     make_part m = PART("R:float G:float B:float", 0, 0, 8, 8);
     image *img = make_image(&m, 1);
@@ -301,8 +291,7 @@ static void content_decides_not_the_name(void **state) {
     image_free(&img);
 }
 
-static void other_formats_are_named(void **state) {
-    (void)state;
+TEST(other_formats_are_named) {
     static const struct {
         const char *bytes, *says;
         size_t n;
@@ -330,8 +319,7 @@ static void other_formats_are_named(void **state) {
         refuse(write_file("f.jpg", CASE[i].bytes, CASE[i].n), CASE[i].says);
 }
 
-static void what_a_format_cannot_hold_is_refused(void **state) {
-    (void)state;
+TEST(what_a_format_cannot_hold_is_refused) {
     err e = {0};
     const make_part parts[] = {PART("R:half G:half B:half", 0, 0, 8, 8, .name = "a"),
                                PART("R:half G:half B:half", 0, 0, 8, 8, .name = "b")};
@@ -351,19 +339,5 @@ static void what_a_format_cannot_hold_is_refused(void **state) {
 
 int main(void) {
     log_set_level(LOG_ERROR);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(eight_orientations),
-        cmocka_unit_test(both_kinds_of_runs),
-        cmocka_unit_test(long_old_runs),
-        cmocka_unit_test(exposure_divides),
-        cmocka_unit_test(xyze_and_nonsense_are_refused),
-        cmocka_unit_test(hdr_is_written),
-        cmocka_unit_test(pfm_of_both_byte_orders),
-        cmocka_unit_test(pfm_comes_back_bit_by_bit),
-        cmocka_unit_test(pfm_nonsense_is_refused),
-        cmocka_unit_test(content_decides_not_the_name),
-        cmocka_unit_test(other_formats_are_named),
-        cmocka_unit_test(what_a_format_cannot_hold_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

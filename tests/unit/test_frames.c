@@ -21,8 +21,7 @@ static void path_is(const char *pattern, int number, const char *want) {
     frame_pattern_free(&p);
 }
 
-static void patterns(void **state) {
-    (void)state;
+TEST(patterns) {
     path_is("a.#.exr", 7, "a.0007.exr");
     path_is("a.##.exr", 7, "a.07.exr");
     path_is("a.####.exr", 1001, "a.1001.exr");
@@ -41,8 +40,7 @@ static void patterns(void **state) {
     path_is("a.@.exr", 12, "a.12.exr");
 }
 
-static void views(void **state) {
-    (void)state;
+TEST(views) {
     static const struct {
         const char *path, *view, *want;
     } CASE[] = {{"%V/a_%v.####.exr", "left", "left/a_l.####.exr"},
@@ -59,8 +57,7 @@ static void views(void **state) {
     }
 }
 
-static void no_patterns(void **state) {
-    (void)state;
+TEST(no_patterns) {
     static const char *const NONE[] = {"a.exr",   "",          "100%.exr",     "%x.exr",
                                        "$G.exr",  "a%04f.exr", "img@2x_b.exr", "comp@v1/a.exr",
                                        "@/a.exr", "k@0.5"};
@@ -91,8 +88,7 @@ static void list_is(const char *ranges, const char *want) {
     frame_list_free(&l);
 }
 
-static void ranges(void **state) {
-    (void)state;
+TEST(ranges) {
     list_is("7", "7");
     list_is("1-4", "1 2 3 4");
     list_is("1-10x3", "1 4 7 10");
@@ -104,8 +100,7 @@ static void ranges(void **state) {
     list_is("1-1000000x999999", "1 1000000");
 }
 
-static void bad_ranges(void **state) {
-    (void)state;
+TEST(bad_ranges) {
     static const char *const BAD[] = {
         "",      "a",   "1-",  "1-2x",   "1-2x0", "2-1", "1,",    ",1",         "1--",        "1 2",
         "1-2-3", "1x2", "1.5", "1-2x-1", "0x10,", "1;2", "1-2y3", "9999999999", "1-999999999"};
@@ -141,8 +136,7 @@ static void scan_is(const char *folder, const char *pattern, const char *want) {
     frame_pattern_free(&p);
 }
 
-static void scanning(void **state) {
-    (void)state;
+TEST(scanning) {
     static const char *const FILES[] = {
         "a.0001.exr",     "a.0010.exr", "a.2.exr",    "a.12345.exr", "a.00007.exr",
         "a.0003.exr.tmp", "b.0001.exr", "a.-001.exr", "a..exr",      "a.x.exr"};
@@ -188,8 +182,7 @@ static void scanning(void **state) {
 /* --- back to ranges ------------------------------------------------------------------------ */
 
 /* A task of a farm reads the frames that it was given, for every subset of a few numbers. */
-static void ranges_of_numbers(void **state) {
-    (void)state;
+TEST(ranges_of_numbers) {
     enum { BITS = 12 };
     for (unsigned set = 1; set < 1u << BITS; set++) {
         int number[BITS];
@@ -226,8 +219,7 @@ static void gaps_are(const char *frames, size_t missing, const char *want) {
     frame_pattern_free(&p);
 }
 
-static void gaps(void **state) {
-    (void)state;
+TEST(gaps) {
     gaps_are("5", 0, "");
     gaps_are("1-9", 0, "");
     gaps_are("1,3", 1, "002");
@@ -238,8 +230,7 @@ static void gaps(void **state) {
 }
 
 /* Channels that stay in the file do not keep frames from being made side by side. */
-static void many_channels(void **state) {
-    (void)state;
+TEST(many_channels) {
     text list = {0};
     settings s = {.output = "out.exr"};
     bloom_defaults(&s.bloom);
@@ -263,12 +254,5 @@ static void many_channels(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns),    cmocka_unit_test(views),
-        cmocka_unit_test(no_patterns), cmocka_unit_test(many_channels),
-        cmocka_unit_test(ranges),      cmocka_unit_test(bad_ranges),
-        cmocka_unit_test(scanning),    cmocka_unit_test(ranges_of_numbers),
-        cmocka_unit_test(gaps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -12,8 +12,7 @@ static void check_code(VkResult r, err_code code, const char *words) {
     if (!strstr(e.msg, words)) fail_msg("'%s' does not say '%s'", e.msg, words);
 }
 
-static void codes(void **state) {
-    (void)state;
+TEST(codes) {
     check_code(VK_ERROR_DEVICE_LOST, ERR_RETRY, "the device was lost");
     check_code(VK_ERROR_OUT_OF_DEVICE_MEMORY, ERR_RETRY, "out of memory");
     check_code(VK_ERROR_OUT_OF_HOST_MEMORY, ERR_MEMORY, "out of host memory");
@@ -24,8 +23,7 @@ static void codes(void **state) {
     assert_int_equal(ERR_NO_DEVICE, 69);
 }
 
-static void old_devices_are_refused(void **state) {
-    (void)state;
+TEST(old_devices_are_refused) {
     err e = {0};
     assert_true(gpu_version_is_enough(VK_API_VERSION_1_1, "new", &e));
     assert_true(gpu_version_is_enough(VK_MAKE_API_VERSION(0, 1, 3, 200), "new", &e));
@@ -36,8 +34,7 @@ static void old_devices_are_refused(void **state) {
 }
 
 /* A clock that has begun again between two stamps. */
-static void clocks_of_few_bits(void **state) {
-    (void)state;
+TEST(clocks_of_few_bits) {
     assert_true(gpu_seconds(2, 64, 5, 9) == 8);
     assert_true(gpu_seconds(1, 36, (UINT64_C(1) << 36) - 3, 4) == 7);
     assert_true(gpu_seconds(1, 64, UINT64_MAX - 2, 4) == 7);
@@ -46,8 +43,5 @@ static void clocks_of_few_bits(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(codes),
-                                       cmocka_unit_test(old_devices_are_refused),
-                                       cmocka_unit_test(clocks_of_few_bits)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

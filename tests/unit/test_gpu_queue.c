@@ -45,8 +45,7 @@ static const machine MACHINE[] = {
     {"computing copies, though it does not say so", {{G, 1}, {C, 3}}, 1, {1, 1}, {0, 0}},
 };
 
-static void machines(void **state) {
-    (void)state;
+TEST(machines) {
     for (size_t i = 0; i < sizeof MACHINE / sizeof MACHINE[0]; i++) {
         const machine *m = &MACHINE[i];
         VkQueueFamilyProperties q[6] = {0};
@@ -64,6 +63,5 @@ static void machines(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(machines)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

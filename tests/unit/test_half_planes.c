@@ -48,8 +48,7 @@ static void run_by_turns(engine *g, engine_frame f, const float *in) {
     mem_free(t.plane);
 }
 
-static void planes(void **state) {
-    (void)state;
+TEST(planes) {
     err e = {0};
     engine_device d[ENGINE_DEVICES];
     uint32_t devices = engine_devices(d, ENGINE_DEVICES), tried = 0;
@@ -122,8 +121,7 @@ static void keep_doubles(void *ctx, uint32_t channel, uint32_t y, int worker, co
 
 /* A plan of doubles takes planes of doubles, floats and halfs, and makes the same doubles of them.
  */
-static void planes_for_doubles(void **state) {
-    (void)state;
+TEST(planes_for_doubles) {
     err e = {0};
     engine_device d;
     assert_int_equal(engine_devices_cpu(&d), 1);
@@ -177,8 +175,7 @@ static void planes_for_doubles(void **state) {
 }
 
 /* With --half-overflow float, which has nothing to do here, the result stays floats to the end. */
-static void results(void **state) {
-    (void)state;
+TEST(results) {
     const char *device, *kernel = glare_kernel("eye.exr", glare_eye, 41, 41,
                                                "R:float G:float "
                                                "B:float");
@@ -205,8 +202,7 @@ static void results(void **state) {
 }
 
 /* What is beyond halfs is clamped, counted, and refused or left to floats. */
-static void overflow(void **state) {
-    (void)state;
+TEST(overflow) {
     const char *device = glare_device(0);
     const char *kernel = glare_kernel("bell.exr", glare_bell, 15, 15, "R:float G:float B:float");
     if (!device) skip();
@@ -246,8 +242,5 @@ static void overflow(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(planes),
-                                       cmocka_unit_test(planes_for_doubles),
-                                       cmocka_unit_test(results), cmocka_unit_test(overflow)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -69,7 +69,7 @@ static uint64_t counted(const heat *h) {
     return n;
 }
 
-static void equal_images_are_black(void **state) {
+TEST(equal_images_are_black) {
     fixture *f = *state;
     make(f, 1024);
     assert_int_equal(f->h.width, W);
@@ -80,7 +80,7 @@ static void equal_images_are_black(void **state) {
 }
 
 /* At any place and size of the picture, one pixel shows, in its channel's colour. */
-static void one_pixel_shows(void **state) {
+TEST(one_pixel_shows) {
     fixture *f = *state;
     static const uint32_t SIZES[] = {1024, 96, 40, 10, 1};
     for (int channel = 0; channel < CHANNELS; channel++)
@@ -113,7 +113,7 @@ static void one_pixel_shows(void **state) {
 }
 
 /* Against the bin that logarithms in decimal text give. */
-static void values_fall_into_their_bins(void **state) {
+TEST(values_fall_into_their_bins) {
     fixture *f = *state;
     static const struct {
         float value;
@@ -130,7 +130,7 @@ static void values_fall_into_their_bins(void **state) {
 }
 
 /* One light that is far off does not hide what the others are. */
-static void an_outlier_does_not_set_the_gain(void **state) {
+TEST(an_outlier_does_not_set_the_gain) {
     fixture *f = *state;
     for (int i = 0; i < W * H; i++) at(f->a, 1, 0, 0)[i] = 0.02f;
     *at(f->a, 1, 3, 3) = 5000;
@@ -140,8 +140,7 @@ static void an_outlier_does_not_set_the_gain(void **state) {
     for (int i = 0; i < W * H; i++) at(f->a, 1, 0, 0)[i] = 0;
 }
 
-static void the_scale_brightens(void **state) {
-    (void)state;
+TEST(the_scale_brightens) {
     int last = -1;
     for (int i = 0; i <= 100; i++) {
         uint8_t c[3];
@@ -153,12 +152,5 @@ static void the_scale_brightens(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_images_are_black),
-        cmocka_unit_test(one_pixel_shows),
-        cmocka_unit_test(values_fall_into_their_bins),
-        cmocka_unit_test(an_outlier_does_not_set_the_gain),
-        cmocka_unit_test(the_scale_brightens),
-    };
-    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+    return check_run(open_fixture, close_fixture);
 }

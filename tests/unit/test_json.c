@@ -24,8 +24,7 @@ static void refuses(const char *s, const char *place, const char *words) {
         fail_msg("%s: expected %s ... %s, got %s", s, place, words, e.msg);
 }
 
-static void bad_documents(void **state) {
-    (void)state;
+TEST(bad_documents) {
     refuses("", "f:1:1: ", "empty");
     refuses(" \n ", "f:2:2: ", "empty");
     refuses("{\"a\": 1} x", "f:1:10: ", "more after the end");
@@ -70,8 +69,7 @@ static void bad_documents(void **state) {
     refuses("{\"\xc3\xa4\xc3\xb6\": x}", "f:1:8: ", "not a value");
 }
 
-static void depth(void **state) {
-    (void)state;
+TEST(depth) {
     char s[2 * JSON_DEPTH + 8];
     err e = {0};
     memset(s, '[', JSON_DEPTH);
@@ -87,8 +85,7 @@ static void depth(void **state) {
 }
 
 /* A document of as many values as are allowed, and of one more. */
-static void values_are_counted(void **state) {
-    (void)state;
+TEST(values_are_counted) {
     size_t items = JSON_VALUES - 1; /* the list is one, too */
     char *s = malloc(2 * items + 4);
     err e = {0};
@@ -105,8 +102,7 @@ static void values_are_counted(void **state) {
     free(s);
 }
 
-static void values_and_places(void **state) {
-    (void)state;
+TEST(values_and_places) {
     err e = {0};
     json_document *d =
         parse("{\n  \"a\": [1.50, -2e3, true, null],\n"
@@ -138,8 +134,7 @@ static void values_and_places(void **state) {
 }
 
 /* A lone number at the end of the bytes, where no byte follows it. */
-static void scalar_documents(void **state) {
-    (void)state;
+TEST(scalar_documents) {
     err e = {0};
     json_document *d = parse("42", &e);
     assert_non_null(d);
@@ -151,8 +146,7 @@ static void scalar_documents(void **state) {
     json_free(&d);
 }
 
-static void many_keys(void **state) {
-    (void)state;
+TEST(many_keys) {
     enum { N = 20000 };
     char *s = malloc(N * 16), *p = s;
     err e = {0};
@@ -167,8 +161,7 @@ static void many_keys(void **state) {
 }
 
 /* Every escape, and a long number. */
-static void decoded(void **state) {
-    (void)state;
+TEST(decoded) {
     err e = {0};
     json_document *d = parse("[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", "
                              "\"\\u0041\\u00e9\\u20ac\\ud83d\\ude00.\", "
@@ -183,8 +176,7 @@ static void decoded(void **state) {
 }
 
 /* Memory that is not there is worth another try: it is no fault of the file. */
-static void memory_that_is_not_there(void **state) {
-    (void)state;
+TEST(memory_that_is_not_there) {
     enum { N = 20000 };
     char *s = malloc(N * 2 + 2), *p = s;
     err e = {0};
@@ -200,15 +192,5 @@ static void memory_that_is_not_there(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_documents),
-        cmocka_unit_test(depth),
-        cmocka_unit_test(values_are_counted),
-        cmocka_unit_test(values_and_places),
-        cmocka_unit_test(scalar_documents),
-        cmocka_unit_test(many_keys),
-        cmocka_unit_test(decoded),
-        cmocka_unit_test(memory_that_is_not_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

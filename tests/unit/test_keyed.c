@@ -16,8 +16,7 @@ static double at(const keyed *k, int frame) {
     return v;
 }
 
-static void values_are_linear_between_keys(void **state) {
-    (void)state;
+TEST(values_are_linear_between_keys) {
     static const int FRAME[] = {-7, 3, 4, 1001};
     static const double VALUE[] = {0.5, -2, 8, 0.1};
     keyed k;
@@ -36,8 +35,7 @@ static void values_are_linear_between_keys(void **state) {
     keyed_free(&k);
 }
 
-static void text_and_json_bring_the_keys_back(void **state) {
-    (void)state;
+TEST(text_and_json_bring_the_keys_back) {
     keyed k, again;
     err e = {0};
     text t = {0}, j = {0};
@@ -53,8 +51,7 @@ static void text_and_json_bring_the_keys_back(void **state) {
     keyed_free(&again);
 }
 
-static void what_is_no_list_of_keys_is_refused(void **state) {
-    (void)state;
+TEST(what_is_no_list_of_keys_is_refused) {
     static const char *const BAD[] = {"",      ":",      "1:",      "1:x",      "x:1",
                                       "1:1,",  ",1:1",   "1:1 2:2", "1:1,1:2",  "1:nan",
                                       "1:inf", "1:0x10", "1.5:1",   "1:1h,2:1", "1234567890:1",
@@ -68,10 +65,5 @@ static void what_is_no_list_of_keys_is_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_linear_between_keys),
-        cmocka_unit_test(text_and_json_bring_the_keys_back),
-        cmocka_unit_test(what_is_no_list_of_keys_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -173,16 +173,14 @@ static void check_length(uint32_t n, bool float64, bool summed) {
     mem_free(in);
 }
 
-static void every_length(void **state) {
-    (void)state;
+TEST(every_length) {
     for (uint32_t n = 1; n <= 2100; n++)
         if (length_is_smooth(n)) check_length(n, n % 2, n < 300 || n % 5 == 0);
     for (uint32_t n = 1; n <= 600; n++)
         if (length_is_smooth(n)) check_length(n, n % 2 == 0, n < 300);
 }
 
-static void long_lengths(void **state) {
-    (void)state;
+TEST(long_lengths) {
     uint32_t i = 0;
     for (uint32_t n = length_next(2101, 1); n <= 32768; n = length_next(n + 1, 1), i++)
         check_length(n, i % 16 == 5, i % 16 == 5 || i % 16 == 0);
@@ -192,8 +190,7 @@ static void long_lengths(void **state) {
 
 /* Numbers that are no ordinary ones give the same in every form: the smallest floats, which are not
  * rounded to zero here, infinities, and what becomes NaN. */
-static void strange_numbers(void **state) {
-    (void)state;
+TEST(strange_numbers) {
     static const double STRANGE[] = {0x1p-149, -0x1.8p-140, INFINITY, -INFINITY, 0x1p127, -0.0};
     for (uint32_t n = 30; n <= 1280; n = n * 3 / 2) {
         if (!length_is_smooth(n)) continue;
@@ -218,8 +215,7 @@ static void strange_numbers(void **state) {
     }
 }
 
-static void refuses_other_lengths(void **state) {
-    (void)state;
+TEST(refuses_other_lengths) {
     static const uint32_t LENGTH[] = {0, 11, 26, 4294967291u};
     for (size_t i = 0; i < sizeof LENGTH / sizeof *LENGTH; i++) {
         err e = {0};
@@ -228,8 +224,7 @@ static void refuses_other_lengths(void **state) {
     }
 }
 
-static void forms_can_be_forced(void **state) {
-    (void)state;
+TEST(forms_can_be_forced) {
     static const uint32_t LANES[LANES_FORMS] = {4, 8, 16};
     int best = lanes_form();
     assert_int_equal(lanes_code_of(best, false)->lanes, LANES[best]);
@@ -241,10 +236,5 @@ static void forms_can_be_forced(void **state) {
 
 int main(void) {
     unsetenv("FFTBLOOM_LANES");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_length),        cmocka_unit_test(long_lengths),
-        cmocka_unit_test(strange_numbers),     cmocka_unit_test(refuses_other_lengths),
-        cmocka_unit_test(forms_can_be_forced),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -45,8 +45,7 @@ static void expect(const char *channels, const char *layers, const char *exclude
     image_free(&img);
 }
 
-static void colours_of_renderers(void **state) {
-    (void)state;
+TEST(colours_of_renderers) {
     static const char *const CASE[][2] = {
         {"R:half G:half B:half A:half", ":R,G,B+A"},
         {"r:half g:half b:half a:half", ":r,g,b+A"},
@@ -75,8 +74,7 @@ static void colours_of_renderers(void **state) {
         expect(CASE[i][0], NULL, NULL, CASE[i][1]);
 }
 
-static void data_of_renderers(void **state) {
-    (void)state;
+TEST(data_of_renderers) {
     static const char *const CHANNELS[] = {
         "Z:float",
         "depth:half",
@@ -109,8 +107,7 @@ static void data_of_renderers(void **state) {
 static const char BEAUTY[] = "R:half G:half B:half A:half Z:float id:uint diffuse.R:half "
                              "diffuse.G:half diffuse.B:half N.X:float N.Y:float N.Z:float";
 
-static void globs_override(void **state) {
-    (void)state;
+TEST(globs_override) {
     static const char *const CASE[][3] = {
         {NULL, NULL, ":R,G,B+A diffuse:R,G,B"},
         {NULL, "diffuse", ":R,G,B+A"},
@@ -131,8 +128,7 @@ static void globs_override(void **state) {
         expect(BEAUTY, CASE[i][0], CASE[i][1], CASE[i][2]);
 }
 
-static void integers_cannot_be_named(void **state) {
-    (void)state;
+TEST(integers_cannot_be_named) {
     err e = {0};
     make_part part = PART(BEAUTY, 0, 0, 1, 1, .packing = COMPRESSION_ZIP);
     image *img = make_image(&part, 1);
@@ -146,8 +142,7 @@ static void integers_cannot_be_named(void **state) {
     image_free(&img);
 }
 
-static void globs_must_match(void **state) {
-    (void)state;
+TEST(globs_must_match) {
     static const struct {
         const char *layers, *exclude, *says; /* NULL: no error */
     } CASE[] = {
@@ -176,8 +171,7 @@ static void globs_must_match(void **state) {
     image_free(&img);
 }
 
-static void cryptomatte_is_found_by_its_attributes(void **state) {
-    (void)state;
+TEST(cryptomatte_is_found_by_its_attributes) {
     err e = {0};
     make_part part = PART("Asset00.R:float Asset00.G:float Asset00.B:float R:half G:half B:half", 0,
                           0, 1, 1, .packing = COMPRESSION_ZIP);
@@ -195,8 +189,7 @@ static void cryptomatte_is_found_by_its_attributes(void **state) {
     image_free(&img);
 }
 
-static void the_name_of_a_part_counts(void **state) {
-    (void)state;
+TEST(the_name_of_a_part_counts) {
     err e = {0};
     const make_part part[] = {
         PART("R:half G:half B:half", 0, 0, 1, 1, .name = "normal"),
@@ -217,14 +210,5 @@ static void the_name_of_a_part_counts(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(colours_of_renderers),
-        cmocka_unit_test(data_of_renderers),
-        cmocka_unit_test(globs_override),
-        cmocka_unit_test(integers_cannot_be_named),
-        cmocka_unit_test(globs_must_match),
-        cmocka_unit_test(cryptomatte_is_found_by_its_attributes),
-        cmocka_unit_test(the_name_of_a_part_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

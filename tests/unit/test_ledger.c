@@ -65,8 +65,7 @@ static bloom_report *balance(const char *what, image *img, const bloom_settings 
     return r;
 }
 
-static void every_border_and_setting(void **state) {
-    (void)state;
+TEST(every_border_and_setting) {
     for (int i = 0; i < 4 * BORDERS * BORDERS; i++) {
         bloom_settings s = glare_settings("cpu");
         char what[80];
@@ -89,8 +88,7 @@ static void every_border_and_setting(void **state) {
     }
 }
 
-static void kernels_with_any_sum(void **state) {
-    (void)state;
+TEST(kernels_with_any_sum) {
     for (int n = 0; n < 4; n++) {
         bloom_settings s = glare_settings("cpu");
         s.kernel.normalize = (psf_normalize)n;
@@ -105,8 +103,7 @@ static void kernels_with_any_sum(void **state) {
 }
 
 /* The light that spills into the dark is the light that a wider window holds in addition. */
-static void a_wider_window_holds_what_spilled(void **state) {
-    (void)state;
+TEST(a_wider_window_holds_what_spilled) {
     bloom_settings s = glare_settings("cpu");
     s.kernel.normalize = PSF_PER_CHANNEL;
     image *img = scene(FLOATS, 1), *wide = scene(FLOATS, 1);
@@ -126,8 +123,7 @@ static void a_wider_window_holds_what_spilled(void **state) {
 }
 
 /* `out` is what the file holds; what the display window cuts off has spilled. */
-static void a_smaller_window_spills_what_it_cuts(void **state) {
-    (void)state;
+TEST(a_smaller_window_spills_what_it_cuts) {
     for (int t = 0; t < 2; t++) {
         bloom_settings s = glare_settings("cpu");
         s.kernel.normalize = PSF_PER_CHANNEL;
@@ -144,8 +140,7 @@ static void a_smaller_window_spills_what_it_cuts(void **state) {
     }
 }
 
-static void bad_pixels_are_entered(void **state) {
-    (void)state;
+TEST(bad_pixels_are_entered) {
     for (int how = NAN_ZERO; how <= NAN_INTERPOLATE; how++)
         for (int t = 0; t < 2; t++) {
             bloom_settings s = glare_settings("cpu");
@@ -170,8 +165,7 @@ static void bad_pixels_are_entered(void **state) {
         }
 }
 
-static void what_halfs_cannot_hold(void **state) {
-    (void)state;
+TEST(what_halfs_cannot_hold) {
     for (int how = OVERFLOW_CLAMP; how <= OVERFLOW_ERROR; how++)
         for (int narrow = 0; narrow < 2; narrow++) {
             bloom_settings s = glare_settings("cpu");
@@ -208,8 +202,7 @@ static void what_halfs_cannot_hold(void **state) {
  */
 
 /* Times a power of two, everything else is the same, to the bit where nothing is denormal. */
-static void every_magnitude_is_alike(void **state) {
-    (void)state;
+TEST(every_magnitude_is_alike) {
     const char *device;
     for (int d = 0; (device = glare_device(d)); d++)
         for (int power = -110; power <= 113; power += d ? 74 : 11) {
@@ -233,8 +226,7 @@ static void every_magnitude_is_alike(void **state) {
 
 /* Also where y is first, and the result takes the place of what the engine made. The pixels are
  * lone ones, and what the transform makes is far darker than they are. */
-static void predictions_scale_with_the_image(void **state) {
-    (void)state;
+TEST(predictions_scale_with_the_image) {
     static const int POWER[] = {0, -62, 70};
     const char *kernel = glare_kernel("power.exr", glare_power, 63, 63, "Y:float");
     for (int order = AXIS_X; order <= AXIS_Y; order++) {
@@ -259,8 +251,7 @@ static void predictions_scale_with_the_image(void **state) {
 }
 
 /* A few of them add up to more than a float holds. */
-static void the_largest_floats_are_accounted_for(void **state) {
-    (void)state;
+TEST(the_largest_floats_are_accounted_for) {
     bloom_settings s = glare_settings("cpu");
     s.kernel.normalize = PSF_PER_CHANNEL;
     image *img = glare_image(FLOATS, 300, 30);
@@ -272,8 +263,7 @@ static void the_largest_floats_are_accounted_for(void **state) {
     free(r);
 }
 
-static void beyond_floats_is_an_error(void **state) {
-    (void)state;
+TEST(beyond_floats_is_an_error) {
     bloom_settings s = glare_settings("cpu");
     s.kernel.normalize = PSF_NONE;
     image *img = scene(FLOATS, 1e35);
@@ -287,8 +277,7 @@ static void beyond_floats_is_an_error(void **state) {
 
 /* Its channels span most of the range of floats, and no sum in doubles holds so much at once: the
  * report says that the promise is not kept, and every pixel is finite. */
-static void the_sample_of_all_floats(void **state) {
-    (void)state;
+TEST(the_sample_of_all_floats) {
     const char *path = make_shared("TestImages_WideFloatRange.exr"), *device;
     if (!path) skip();
     const char *kernel = glare_kernel("power.exr", glare_power, 63, 63, "Y:float");
@@ -314,8 +303,7 @@ static void the_sample_of_all_floats(void **state) {
 
 /* With everything that needs the image as it came: the excess, verify, the glare as a layer, alpha,
  * a wider window, planes of floats that are worked on in place and halfs that are not. */
-static void settings_together(void **state) {
-    (void)state;
+TEST(settings_together) {
     const char *device;
     for (int d = 0; (device = glare_device(d)); d++)
         for (int i = 0; i < (d ? 6 : 24); i++) {
@@ -361,8 +349,7 @@ static void settings_together(void **state) {
 
 /* A row of half floats that is read where it is written, and has to be made again because noise is
  * below zero there. */
-static void rows_made_again(void **state) {
-    (void)state;
+TEST(rows_made_again) {
     for (int t = 0; t < 2; t++) {
         bloom_settings s = glare_settings("cpu");
         s.precision = PRECISION_FLOAT32;
@@ -390,8 +377,7 @@ static void rows_made_again(void **state) {
     }
 }
 
-static void precision_is_obeyed(void **state) {
-    (void)state;
+TEST(precision_is_obeyed) {
     for (int p = PRECISION_FLOAT32; p <= PRECISION_FLOAT64; p++)
         for (int i = 0; i < 2; i++) {
             bloom_settings s = glare_settings("cpu");
@@ -409,21 +395,5 @@ static void precision_is_obeyed(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_border_and_setting),
-        cmocka_unit_test(kernels_with_any_sum),
-        cmocka_unit_test(a_wider_window_holds_what_spilled),
-        cmocka_unit_test(a_smaller_window_spills_what_it_cuts),
-        cmocka_unit_test(bad_pixels_are_entered),
-        cmocka_unit_test(what_halfs_cannot_hold),
-        cmocka_unit_test(every_magnitude_is_alike),
-        cmocka_unit_test(predictions_scale_with_the_image),
-        cmocka_unit_test(the_largest_floats_are_accounted_for),
-        cmocka_unit_test(beyond_floats_is_an_error),
-        cmocka_unit_test(the_sample_of_all_floats),
-        cmocka_unit_test(settings_together),
-        cmocka_unit_test(rows_made_again),
-        cmocka_unit_test(precision_is_obeyed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -101,8 +101,7 @@ static void check_adjoint(fb_context *c, const fb_settings *set, uint32_t w, uin
     fb_kernel_close(k);
 }
 
-static void the_adjoint_is_one(void **state) {
-    (void)state;
+TEST(the_adjoint_is_one) {
     fb_context *c = open_context();
     fb_settings set;
     fb_settings_init(&set, sizeof set);
@@ -121,8 +120,7 @@ static void the_adjoint_is_one(void **state) {
 /* --- layouts ---------------------------------------------------------------------------------- */
 
 /* The same image in other layouts gives the same values. */
-static void layouts_are_one(void **state) {
-    (void)state;
+TEST(layouts_are_one) {
     fb_context *c = open_context();
     fb_kernel *k = open_kernel(c, TAPS, TAPS, 3);
     fb_session *s = open_session(k, NULL);
@@ -172,8 +170,7 @@ static void layouts_are_one(void **state) {
 
 /* --- bad input -------------------------------------------------------------------------------- */
 
-static void bad_images_are_refused(void **state) {
-    (void)state;
+TEST(bad_images_are_refused) {
     fb_context *c = open_context();
     fb_kernel *k = open_kernel(c, TAPS, TAPS, 3);
     fb_session *s = open_session(k, NULL);
@@ -234,8 +231,7 @@ static void bad_images_are_refused(void **state) {
     fb_context_close(c);
 }
 
-static void bad_settings_are_named(void **state) {
-    (void)state;
+TEST(bad_settings_are_named) {
     fb_context *c = open_context();
     fb_kernel *k = open_kernel(c, TAPS, TAPS, 3);
     fb_session *s;
@@ -299,8 +295,7 @@ static void bad_settings_are_named(void **state) {
     fb_context_close(c);
 }
 
-static void bad_kernels_are_refused(void **state) {
-    (void)state;
+TEST(bad_kernels_are_refused) {
     fb_context *c = open_context(), *none;
     fb_kernel *k;
     fb_error e;
@@ -346,8 +341,7 @@ static void bad_kernels_are_refused(void **state) {
 
 /* --- names and recipes ------------------------------------------------------------------------ */
 
-static void kernels_are_made(void **state) {
-    (void)state;
+TEST(kernels_are_made) {
     fb_context *c;
     fb_kernel *k;
     fb_error e;
@@ -402,8 +396,7 @@ static void *use(void *arg) {
 }
 
 /* Handles are used by several threads, and closed in the wrong order. */
-static void threads_share_handles(void **state) {
-    (void)state;
+TEST(threads_share_handles) {
     fb_context *c = open_context();
     fb_kernel *k = open_kernel(c, TAPS, TAPS, 3);
     fb_session *s = open_session(k, NULL);
@@ -471,8 +464,7 @@ static void hear(void *user, int level, const char *said) {
 }
 
 /* All memory comes from the host and goes back to it; budgets are of contexts. */
-static void hosts_are_apart(void **state) {
-    (void)state;
+TEST(hosts_are_apart) {
     watched w = {0};
     fb_error e;
     fb_context *c, *other = open_context();
@@ -541,8 +533,7 @@ static int follow(void *user, double done) {
 }
 
 /* A call that is cancelled at any time leaves a session that works. */
-static void calls_are_cancelled(void **state) {
-    (void)state;
+TEST(calls_are_cancelled) {
     fb_context *c = open_context();
     fb_kernel *k = open_kernel(c, TAPS, TAPS, 3);
     fb_session *s = open_session(k, NULL);
@@ -576,12 +567,5 @@ static void calls_are_cancelled(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_adjoint_is_one),      cmocka_unit_test(layouts_are_one),
-        cmocka_unit_test(bad_images_are_refused),  cmocka_unit_test(bad_settings_are_named),
-        cmocka_unit_test(bad_kernels_are_refused), cmocka_unit_test(threads_share_handles),
-        cmocka_unit_test(kernels_are_made),        cmocka_unit_test(hosts_are_apart),
-        cmocka_unit_test(calls_are_cancelled),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -46,8 +46,7 @@ static bool warns(const lint *l, const char *key) {
     return f && f->warning;
 }
 
-static void figures(void **state) {
-    (void)state;
+TEST(figures) {
     power(N + 1, N + 1, 32, 32, 6, 0);
     lint l = look(N + 1, N + 1, 3);
     assert_true(l.peak[0] == 32 && l.peak[1] == 32 && l.bad == 0 && l.negative == 0);
@@ -74,8 +73,7 @@ static void figures(void **state) {
 }
 
 /* The light that the fitted tail puts outside, against a sum over a plane ten times as wide. */
-static void tails(void **state) {
-    (void)state;
+TEST(tails) {
     power(N + 1, N + 1, 32, 32, 3, 0);
     lint l = look(N + 1, N + 1, 1);
     double inside = 0, all = 0;
@@ -95,8 +93,7 @@ static void tails(void **state) {
     assert_true(isinf(l.enough) && warns(&l, "tail"));
 }
 
-static void rules(void **state) {
-    (void)state;
+TEST(rules) {
     lint l;
     power(N, N, 31, 31, 6, 0); /* the middle of other tools */
     l = look(N, N, 1);
@@ -142,8 +139,7 @@ static void rules(void **state) {
 
 /* A core that was cut off: taps of equal value with a steep slope around them; not a disc, a box, a
  * line or a smooth top. */
-static void saturation(void **state) {
-    (void)state;
+TEST(saturation) {
     power(N, N, 32, 32, 3, 0);
     for (int i = 0; i < N * N; i++) tap[0][i] = fminf(tap[0][i], 0.2f);
     lint l = look(N, N, 1);
@@ -188,8 +184,7 @@ static int warnings(const lint *l) {
 }
 
 /* One fault is one warning: what follows from it is not said, too. */
-static void consequences(void **state) {
-    (void)state;
+TEST(consequences) {
     static float made[N * N];
     power(N, N, 32, 32, 5, 0);
     for (int i = 0; i < N * N;
@@ -227,8 +222,7 @@ static void consequences(void **state) {
 }
 
 /* White noise is found as what it is; a spike and rings are not noise. */
-static void noise(void **state) {
-    (void)state;
+TEST(noise) {
     uint64_t seed = 1;
     for (int i = 0; i < N * N; i++)
         tap[0][i] = 1 + 0.25f * ((float)(make_random(&seed) >> 40) * 0x1p-23f - 1);
@@ -243,8 +237,7 @@ static void noise(void **state) {
 }
 
 /* A size is recommended only if a kernel of that size can be made. */
-static void sizes(void **state) {
-    (void)state;
+TEST(sizes) {
     power(N + 1, N + 1, 32, 32, 2.15, 0);
     lint l = look(N + 1, N + 1, 1);
     assert_true(isfinite(l.enough) && l.enough > 1e6);
@@ -256,8 +249,7 @@ static void sizes(void **state) {
 }
 
 /* A tail that ends at once is one fault, and neither a disc nor a fade is. */
-static void cut_tails(void **state) {
-    (void)state;
+TEST(cut_tails) {
     power(N + 1, N + 1, 32, 32, 2.5, 0);
     for (int i = 0; i < (N + 1) * (N + 1); i++)
         if (hypot(i % (N + 1) - 32, i / (N + 1) - 32) > 20.4) tap[0][i] = 0;
@@ -283,8 +275,7 @@ static void cut_tails(void **state) {
 
 /* A kernel larger than useful is told how large it need be, and crop to that size loses nothing
  * that could be seen. */
-static void useful_sizes(void **state) {
-    (void)state;
+TEST(useful_sizes) {
     memset(tap, 0, sizeof tap);
     for (int i = 0; i < (N + 1) * (N + 1); i++)
         if (abs(i % (N + 1) - 32) <= 6 && abs(i / (N + 1) - 32) <= 9) tap[0][i] = 1;
@@ -297,8 +288,7 @@ static void useful_sizes(void **state) {
 }
 
 /* What a saturated core would have is told by its flank. */
-static void flanks(void **state) {
-    (void)state;
+TEST(flanks) {
     power(N + 1, N + 1, 32, 32, 3, 0);
     for (int i = 0; i < (N + 1) * (N + 1); i++) tap[0][i] = fminf(tap[0][i], 0.02f);
     lint l = look(N + 1, N + 1, 1);
@@ -313,8 +303,7 @@ static void flanks(void **state) {
 
 /* Kernels that the program makes pass its own check. With LINT_SIDES=64,512 in the environment all
  * of them are made in these sizes, which takes minutes. */
-static void models_pass(void **state) {
-    (void)state;
+TEST(models_pass) {
     for (int i = 0; i < MODEL_COUNT; i++)
         for (uint32_t side = 64; side <= 1024; side *= 2) {
             const char *all = getenv("LINT_SIDES");
@@ -347,8 +336,7 @@ static void models_pass(void **state) {
 }
 
 /* Half floats lose what the format says they lose. That is said of kernels that are stored so. */
-static void halves(void **state) {
-    (void)state;
+TEST(halves) {
     memset(tap, 0, sizeof tap);
     tap[0][32 * N + 32] = 1;
     for (int i = 0; i < 100; i++) tap[0][i] = 1e-8f;
@@ -363,11 +351,5 @@ static void halves(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(figures),      cmocka_unit_test(tails),
-                                       cmocka_unit_test(rules),        cmocka_unit_test(saturation),
-                                       cmocka_unit_test(consequences), cmocka_unit_test(noise),
-                                       cmocka_unit_test(sizes),        cmocka_unit_test(cut_tails),
-                                       cmocka_unit_test(useful_sizes), cmocka_unit_test(flanks),
-                                       cmocka_unit_test(models_pass),  cmocka_unit_test(halves)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -32,8 +32,7 @@ static void check_weights(const void *data, uint32_t bytes, const double want[3]
     image_header_free(&h);
 }
 
-static void weights(void **state) {
-    (void)state;
+TEST(weights) {
     static const float ACES[8] = {0.7347f, 0.2653f, 0, 1, 0.0001f, -0.077f, 0.32168f, 0.33767f};
     static const double OF_ACES[3] = {0.343966, 0.728166, -0.072133};
     check_weights(NULL, 0, REC709);
@@ -41,8 +40,7 @@ static void weights(void **state) {
     check_weights(ACES, sizeof ACES, OF_ACES);
 }
 
-static void no_weights(void **state) {
-    (void)state;
+TEST(no_weights) {
     float zero[8] = {0}, same[8], bad[8];
     for (int i = 0; i < 8; i++) same[i] = 0.3f;
     memcpy(bad, XY_REC2020, sizeof bad);
@@ -53,8 +51,7 @@ static void no_weights(void **state) {
     check_weights(XY_REC2020, 28, REC709); /* not eight numbers */
 }
 
-static void a_kernel_is_weighed(void **state) {
-    (void)state;
+TEST(a_kernel_is_weighed) {
     err e = {0};
     const make_part part = PART("B:float G:float R:float", 0, 0, 2, 1);
     static const float TAPS[3][2] = {{1, 1}, {2, 3}, {4, 4}}; /* B G R */
@@ -82,10 +79,5 @@ static void a_kernel_is_weighed(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights),
-        cmocka_unit_test(no_weights),
-        cmocka_unit_test(a_kernel_is_weighed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

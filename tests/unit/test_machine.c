@@ -17,17 +17,15 @@ static void put(const char *path, const char *content) {
     assert_int_equal(system(command), 0);
 }
 
-static int fresh(void **state) {
-    (void)state;
+static void fresh(void) {
     char command[200];
     snprintf(command, sizeof command, "rm -rf '%s'/*", root);
-    int failed = system(command);
+    assert_int_equal(system(command), 0);
     put("proc/meminfo", "MemTotal: 64000000 kB\\nMemAvailable:   40000000 kB\\n");
-    return failed;
 }
 
-static void no_limits(void **state) {
-    (void)state;
+TEST(no_limits) {
+    fresh();
     assert_true(isinf(machine_cpu_quota(proc, groups)));
     assert_true(machine_memory_at(proc, groups) == 40000000ull * 1024);
     put("proc/self/cgroup", "0::/a/b\\n");
@@ -40,8 +38,8 @@ static void no_limits(void **state) {
 }
 
 /* Version 2: the least of the group and those above it. Idle file pages do not count as used. */
-static void version_2(void **state) {
-    (void)state;
+TEST(version_2) {
+    fresh();
     put("proc/self/cgroup", "0::/pods/pod7/box\\n");
     put("cg/pods/cpu.max", "400000 100000\\n");
     put("cg/pods/pod7/cpu.max", "150000 100000\\n");
@@ -58,8 +56,8 @@ static void version_2(void **state) {
 }
 
 /* In a container with a name space of its own, or with its part mounted at the root. */
-static void at_the_root(void **state) {
-    (void)state;
+TEST(at_the_root) {
+    fresh();
     put("proc/self/cgroup", "0::/\\n");
     put("cg/cpu.max", "50000 100000\\n");
     put("cg/memory.max", "1000000\\n");
@@ -68,8 +66,8 @@ static void at_the_root(void **state) {
     assert_true(machine_memory_at(proc, groups) == 1000000);
 }
 
-static void version_1(void **state) {
-    (void)state;
+TEST(version_1) {
+    fresh();
     put("proc/self/cgroup", "5:memory:/docker/x\\n4:cpu,cpuacct:/docker/x\\n1:name=systemd:/y\\n");
     put("cg/cpu/cpu.cfs_quota_us", "250000\\n"); /* the container sees its own part at the root */
     put("cg/cpu/cpu.cfs_period_us", "100000\\n");
@@ -82,8 +80,7 @@ static void version_1(void **state) {
     assert_true(isinf(machine_cpu_quota(proc, groups)));
 }
 
-static void this_machine(void **state) {
-    (void)state;
+TEST(this_machine) {
     assert_true(machine_cpus() >= 1);
     assert_true(machine_memory() > 1000000);
 }
@@ -94,11 +91,7 @@ int main(void) {
     if (!mkdtemp(root)) return 1;
     snprintf(proc, sizeof proc, "%s/proc", root);
     snprintf(groups, sizeof groups, "%s/cg", root);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(no_limits, fresh), cmocka_unit_test_setup(version_2, fresh),
-        cmocka_unit_test_setup(at_the_root, fresh), cmocka_unit_test_setup(version_1, fresh),
-        cmocka_unit_test(this_machine)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     char command[200];
     snprintf(command, sizeof command, "rm -rf '%s'", root);
     return system(command) || failed;

@@ -9,8 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static void the_account(void **state) {
-    (void)state;
+TEST(the_account) {
     err e = {0};
     uint64_t before = mem_used();
     char *a = mem_new(1000, 100, "a", &e), *b = mem_raw(20 << 20, 1, "b", &e);
@@ -26,8 +25,7 @@ static void the_account(void **state) {
     mem_give(1234);
 }
 
-static void the_limit(void **state) {
-    (void)state;
+TEST(the_limit) {
     err e = {0};
     mem_set_limit(mem_used() + 100000);
     void *a = mem_new(60000, 1, "first", &e);
@@ -66,8 +64,7 @@ static bool churn(void *ctx, size_t index, int worker, err *e) {
     return true;
 }
 
-static void threads(void **state) {
-    (void)state;
+TEST(threads) {
     err e = {0};
     uint64_t before = mem_used();
     par *t = par_open(4, &e);
@@ -77,8 +74,7 @@ static void threads(void **state) {
 }
 
 /* Large blocks are used again, and given up before the limit refuses anything. */
-static void kept(void **state) {
-    (void)state;
+TEST(kept) {
     err e = {0};
     enum { BLOCK = 9 << 20 };
     uint64_t before = mem_used();
@@ -112,8 +108,7 @@ static void kept(void **state) {
 }
 
 /* What is kept is also given up before the system refuses a block. */
-static void kept_or_refused(void **state) {
-    (void)state;
+TEST(kept_or_refused) {
     err e = {0};
     struct rlimit all, now;
     unsigned long pages = 0;
@@ -137,8 +132,7 @@ static void kept_or_refused(void **state) {
 }
 
 /* Wherever the system puts a large block, it counts as the large pages that it needs. */
-static void large_blocks_count_alike(void **state) {
-    (void)state;
+TEST(large_blocks_count_alike) {
     enum { MANY = 40, BYTES = 4100000 };
     void *p[MANY], *between[MANY];
     err e = {0};
@@ -159,11 +153,5 @@ static void large_blocks_count_alike(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(large_blocks_count_alike),
-                                       cmocka_unit_test(the_account),
-                                       cmocka_unit_test(the_limit),
-                                       cmocka_unit_test(threads),
-                                       cmocka_unit_test(kept),
-                                       cmocka_unit_test(kept_or_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -32,8 +32,7 @@ static void drop(float *plane[MODEL_CHANNELS]) {
 
 /* --- every model ------------------------------------------------------------------------------ */
 
-static void all_models(void **state) {
-    (void)state;
+TEST(all_models) {
     for (int i = 0; i < MODEL_COUNT; i++) {
         model_request r = request(MODELS[i].name, 97, 64);
         float *a[MODEL_CHANNELS], *b[MODEL_CHANNELS];
@@ -69,8 +68,7 @@ static void all_models(void **state) {
 /* --- against closed forms --------------------------------------------------------------------- */
 
 /* The integral of the bell over each pixel, as error functions. */
-static void gaussians(void **state) {
-    (void)state;
+TEST(gaussians) {
     static const double SIGMA[] = {0.4, 1, 3.5};
     for (int i = 0; i < 3; i++) {
         model_request r = request("gaussian", 41, 40);
@@ -89,8 +87,7 @@ static void gaussians(void **state) {
     }
 }
 
-static void discs(void **state) {
-    (void)state;
+TEST(discs) {
     model_request r = request("disc", 64, 64);
     float *p[MODEL_CHANNELS];
     r.value[0] = 20;
@@ -106,8 +103,7 @@ static void discs(void **state) {
 }
 
 /* Within R of a Moffat's centre lies 1 - (1 + (R / core)^2)^(1 - slope) of it. */
-static void moffats(void **state) {
-    (void)state;
+TEST(moffats) {
     model_request r = request("moffat", 257, 257);
     float *p[MODEL_CHANNELS];
     r.value[0] = 3, r.value[1] = 2.5;
@@ -147,8 +143,7 @@ static double look(const model *m, const double *p, double r, double a) {
     return m->light(p, r * cos(a), r * sin(a), MODEL_GREEN);
 }
 
-static void stars(void **state) {
-    (void)state;
+TEST(stars) {
     const model *m = model_find("star");
     static const int CASE[] = {6, 5, 3};
     for (int i = 0; i < 3; i++) {
@@ -171,8 +166,7 @@ static void stars(void **state) {
 
 /* Red reaches farther than blue, in proportion to the wavelength; the green channel's first dark
  * ring is near where it was asked for. */
-static void colours(void **state) {
-    (void)state;
+TEST(colours) {
     model_request r = request("airy", 128, 128);
     float *p[MODEL_CHANNELS];
     r.value[0] = 12;
@@ -196,8 +190,7 @@ static void colours(void **state) {
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static void parameters(void **state) {
-    (void)state;
+TEST(parameters) {
     model_request r = request("star", 16, 16);
     err e = {0};
     CHECK_OK(model_set(&r, "blades=8", &e), e);
@@ -250,8 +243,7 @@ static double kept_by(const model_request *r, double enough, uint32_t *side) {
     return share;
 }
 
-static void kept(void **state) {
-    (void)state;
+TEST(kept) {
     uint32_t side;
     err e = {0};
     model_request r = request("gaussian", 128, 128);
@@ -303,8 +295,7 @@ static double resolved(const char *name, int parameter, const char *const *set) 
 
 #define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static void units(void **state) {
-    (void)state;
+TEST(units) {
     double dark = 1.2196698912665045 * 0.55;
     CHECK_LE(fabs(resolved("star", 0, SET("fnumber=8", "pitch=4um")) - dark * 2), 1e-12);
     CHECK_LE(
@@ -350,10 +341,5 @@ static void units(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_models), cmocka_unit_test(gaussians), cmocka_unit_test(discs),
-        cmocka_unit_test(moffats),    cmocka_unit_test(stars),     cmocka_unit_test(colours),
-        cmocka_unit_test(parameters), cmocka_unit_test(kept),      cmocka_unit_test(units),
-    };
-    return cmocka_run_group_tests(tests, open_threads, close_threads);
+    return check_run(open_threads, close_threads);
 }

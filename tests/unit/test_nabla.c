@@ -138,13 +138,11 @@ static void check_numbers(uint32_t n, uint32_t threads) {
     machine_free(&in);
 }
 
-static void test_indices(void **state) {
-    (void)state;
+TEST(test_indices) {
     every_line(check_indices, LONGEST);
 }
 
-static void test_numbers(void **state) {
-    (void)state;
+TEST(test_numbers) {
     every_line(check_numbers, LONGEST_OF_NUMBERS);
 }
 
@@ -155,8 +153,7 @@ static lab_ask ask(uint32_t invocations, uint32_t shared_bytes, uint32_t subgrou
                      .subgroup = subgroup};
 }
 
-static void test_choice(void **state) {
-    (void)state;
+TEST(test_choice) {
     static const uint32_t GROUP[] = {1, 2, 16, 100, 128, 1024}, SHARED[] = {8, 1000, 16384, 49152},
                           SUBGROUP[] = {0, 1, 4, 8, 12, 32, 64, 128};
     for (uint32_t n = 2; n <= LONGEST; n *= 2)
@@ -188,8 +185,7 @@ static void test_choice(void **state) {
                 }
 }
 
-static void test_choice_refuses(void **state) {
-    (void)state;
+TEST(test_choice_refuses) {
     static const uint32_t BAD[] = {0, 1, 3, 12, 1000, 65535};
     lab_ask limits = ask(1024, 49152, 32), none = ask(0, 49152, 32), no_memory = ask(1024, 7, 32);
     nabla_line l;
@@ -204,11 +200,5 @@ static void test_choice_refuses(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_indices),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_choice_refuses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

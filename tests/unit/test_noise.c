@@ -342,8 +342,7 @@ static void run_scenes(int kernel, const variant *v) {
 
 /* --- tests ----------------------------------------------------------------------------------- */
 
-static void no_error_is_above_its_prediction(void **state) {
-    (void)state;
+TEST(no_error_is_above_its_prediction) {
     devices = engine_devices(device, ENGINE_DEVICES);
     for (uint32_t i = 0; i < devices; i++) {
         opened[i] = open_engine(&device[i]);
@@ -357,8 +356,7 @@ static void no_error_is_above_its_prediction(void **state) {
     print_message("largest error / prediction: %.2f\n", tightest);
 }
 
-static void tails_by_hand(void **state) {
-    (void)state;
+TEST(tails_by_hand) {
     static const float TAP[15] = {0, 1, 0, 0, 0, /**/ 2, 3, 100, -4, 8, /**/ 0, 0, 2, 0, 0};
     static const double ALIAS[5] = {0.1, 0, 0, 0, 0.2};
     noise_taps k = {
@@ -379,8 +377,7 @@ static void tails_by_hand(void **state) {
 static const noise_transform FLOATS = {PRECISION_FLOAT32, 1e6}, DOUBLES = {PRECISION_FLOAT64, 1e6};
 
 /* Sums beyond the largest float cannot be done in float32, unless they are scaled. */
-static void what_overflows_has_no_floor(void **state) {
-    (void)state;
+TEST(what_overflows_has_no_floor) {
     noise_load huge = {.norm = 1, .peak = 1, .total = 3e38, .gain = 1};
     assert_true(isinf(noise_floor(&FLOATS, &huge, 0)));
     CHECK_LE(noise_floor(&DOUBLES, &huge, 0), 1e-12);
@@ -397,15 +394,13 @@ static void what_overflows_has_no_floor(void **state) {
 }
 
 /* A kernel of denormals has a spectrum of them, which floats do not hold. */
-static void tiny_kernels_have_a_floor(void **state) {
-    (void)state;
+TEST(tiny_kernels_have_a_floor) {
     noise_load dark = {.norm = 1e-34, .peak = 1e-37, .input = 1e3, .gain = 1};
     CHECK_LE(1e-36, noise_floor(&FLOATS, &dark, NOISE_HIGH));
 }
 
 /* For every magnitude that floats have, no exponent is out of range, and the scaled numbers fit. */
-static void every_magnitude_finds_an_exponent(void **state) {
-    (void)state;
+TEST(every_magnitude_finds_an_exponent) {
     for (int i = -149; i <= 127; i++) {
         double peak = ldexp(1, i), points = 1 << 22;
         noise_load l = {.norm = peak * 2048, .peak = peak, .total = peak * points, .gain = 1};
@@ -418,12 +413,5 @@ static void every_magnitude_finds_an_exponent(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_error_is_above_its_prediction),
-        cmocka_unit_test(tails_by_hand),
-        cmocka_unit_test(what_overflows_has_no_floor),
-        cmocka_unit_test(tiny_kernels_have_a_floor),
-        cmocka_unit_test(every_magnitude_finds_an_exponent),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -19,8 +19,7 @@ static const char *array(int version, const char *head, const void *numbers, siz
     return write_file("a.npy", b.bytes, b.n);
 }
 
-static void every_type_of_number(void **state) {
-    (void)state;
+TEST(every_type_of_number) {
     const uint16_t halfs[6] = {0x3c00, 0x4000, 0x0001, 0xbc00, 0x7bff, 0};
     const float floats[6] = {1, 2, 5.9604645e-8f, -1, 65504, 0};
     const double doubles[6] = {1, 2, 5.9604645e-8, -1, 65504, 0};
@@ -56,8 +55,7 @@ static void every_type_of_number(void **state) {
         }
 }
 
-static void every_shape_of_a_picture(void **state) {
-    (void)state;
+TEST(every_shape_of_a_picture) {
     const float v[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     const struct {
         const char *shape, *first;
@@ -82,8 +80,7 @@ static void every_shape_of_a_picture(void **state) {
     }
 }
 
-static void what_is_no_picture_is_refused(void **state) {
-    (void)state;
+TEST(what_is_no_picture_is_refused) {
     static const char *const CASE[][2] = {
         {"{'descr': '>f4', 'fortran_order': False, 'shape': (1, 1)}", "a.astype('<f4')"},
         {"{'descr': '<c8', 'fortran_order': False, 'shape': (1, 1)}", "'<c8'"},
@@ -112,8 +109,7 @@ static void what_is_no_picture_is_refused(void **state) {
 }
 
 /* What is written is read back, and the head is one of numpy.save's. */
-static void arrays_are_written(void **state) {
-    (void)state;
+TEST(arrays_are_written) {
     static const struct {
         const char *channels, *head;
     } CASE[] = {
@@ -149,11 +145,5 @@ static void arrays_are_written(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_of_number),
-        cmocka_unit_test(every_shape_of_a_picture),
-        cmocka_unit_test(what_is_no_picture_is_refused),
-        cmocka_unit_test(arrays_are_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

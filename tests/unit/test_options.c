@@ -15,8 +15,7 @@ static int row(const char *name) {
     return (int)(o - OPTIONS);
 }
 
-static void rows_are_sound(void **state) {
-    (void)state;
+TEST(rows_are_sound) {
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option *o = &OPTIONS[i];
         size_t n = strlen(o->help);
@@ -40,8 +39,7 @@ static void rows_are_sound(void **state) {
     }
 }
 
-static void commands_are_sound(void **state) {
-    (void)state;
+TEST(commands_are_sound) {
     for (int i = 0; i < COMMAND_COUNT; i++) {
         const command *c = &COMMANDS[i];
         size_t n = strlen(c->summary);
@@ -56,8 +54,7 @@ static void commands_are_sound(void **state) {
     }
 }
 
-static void defaults_are_those_of_the_contract(void **state) {
-    (void)state;
+TEST(defaults_are_those_of_the_contract) {
     settings s;
     err e = {0};
     assert_true(settings_init(&s, &e));
@@ -92,8 +89,7 @@ static void accepts(const char *name, const char *value, bool ok) {
     settings_free(&s);
 }
 
-static void ranges_and_words(void **state) {
-    (void)state;
+TEST(ranges_and_words) {
     static const struct {
         const char *name, *value;
         bool ok;
@@ -167,8 +163,7 @@ static void set(settings *s, const char *name, const char *value) {
         fail_msg("%s", e.msg);
 }
 
-static void values_land_where_they_belong(void **state) {
-    (void)state;
+TEST(values_land_where_they_belong) {
     settings s;
     err e = {0};
     assert_true(settings_init(&s, &e));
@@ -199,8 +194,7 @@ static void values_land_where_they_belong(void **state) {
 }
 
 /* The words of a row are in the order of its enum. */
-static void words_match_enums(void **state) {
-    (void)state;
+TEST(words_match_enums) {
     const option *o = option_find("padding", FOR_ALL);
     for (int i = 0; i < BORDERS; i++)
         assert_string_equal(o->words[i], plan_border_name((plan_border)i));
@@ -212,8 +206,7 @@ static void words_match_enums(void **state) {
         assert_string_equal(o->words[i], spectrum_mode_name((spectrum_mode)i));
 }
 
-static void failure_changes_nothing(void **state) {
-    (void)state;
+TEST(failure_changes_nothing) {
     settings s;
     err e = {0};
     assert_true(settings_init(&s, &e));
@@ -230,8 +223,7 @@ static void failure_changes_nothing(void **state) {
     settings_free(&s);
 }
 
-static void names(void **state) {
-    (void)state;
+TEST(names) {
     assert_ptr_equal(option_find("half-overflow", FOR_APPLY),
                      option_find("half_overflow", FOR_APPLY));
     assert_null(option_find("half", FOR_APPLY));
@@ -247,8 +239,7 @@ static void names(void **state) {
 }
 
 /* Rules name options that a command of theirs takes, and each option is in one rule a command. */
-static void rules_are_sound(void **state) {
-    (void)state;
+TEST(rules_are_sound) {
     for (int i = 0; i < OPTION_RULE_COUNT; i++) {
         const option_rule *r = &OPTION_RULES[i];
         char names[256], *at = NULL;
@@ -262,8 +253,7 @@ static void rules_are_sound(void **state) {
 }
 
 /* Actions name options that their command takes, and each option of the command has an action. */
-static void actions_are_sound(void **state) {
-    (void)state;
+TEST(actions_are_sound) {
     for (int c = 0; c < COMMAND_COUNT; c++) {
         const command *of = &COMMANDS[c];
         assert_true(!of->actions == (of->run != NULL));
@@ -289,8 +279,7 @@ static void actions_are_sound(void **state) {
 }
 
 /* Values from a config file or a variable are not held to the rules. */
-static void rules_hold_for_flags_alone(void **state) {
-    (void)state;
+TEST(rules_hold_for_flags_alone) {
     settings s;
     err e = {0};
     assert_true(settings_init(&s, &e));
@@ -311,18 +300,5 @@ static void rules_hold_for_flags_alone(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_are_sound),
-        cmocka_unit_test(actions_are_sound),
-        cmocka_unit_test(rules_hold_for_flags_alone),
-        cmocka_unit_test(rows_are_sound),
-        cmocka_unit_test(commands_are_sound),
-        cmocka_unit_test(defaults_are_those_of_the_contract),
-        cmocka_unit_test(ranges_and_words),
-        cmocka_unit_test(values_land_where_they_belong),
-        cmocka_unit_test(words_match_enums),
-        cmocka_unit_test(failure_changes_nothing),
-        cmocka_unit_test(names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -38,8 +38,7 @@ static kernel_page page(lint *l) {
     return k;
 }
 
-static void rings(void **state) {
-    (void)state;
+TEST(rings) {
     lint l;
     kernel_page k = page(&l);
     for (int c = 0; c < 3; c++) {
@@ -63,8 +62,7 @@ static void rings(void **state) {
 
 /* A picture that is not scaled down has a square of pixels for each tap, in the colour of its
  * logarithm. */
-static void colours(void **state) {
-    (void)state;
+TEST(colours) {
     lint l;
     kernel_page k = page(&l);
     err e = {0};
@@ -101,8 +99,7 @@ static void colours(void **state) {
 }
 
 /* Names are escaped, and a curve is drawn where there is one. */
-static void svg(void **state) {
-    (void)state;
+TEST(svg) {
     lint l;
     kernel_page k = page(&l);
     err e = {0};
@@ -125,7 +122,5 @@ static void svg(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rings), cmocka_unit_test(colours),
-                                       cmocka_unit_test(svg)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

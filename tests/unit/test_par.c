@@ -23,8 +23,7 @@ static bool piece(void *ctx, size_t index, int worker, err *e) {
     return (int)index < j->fail_from || err_set(e, ERR_DATA, "piece %zu", index);
 }
 
-static void every_piece_once(void **state) {
-    (void)state;
+TEST(every_piece_once) {
     err e = {0};
     par *p = par_open(THREADS, &e);
     assert_int_equal(par_threads(p), THREADS);
@@ -39,8 +38,7 @@ static void every_piece_once(void **state) {
     assert_null(p);
 }
 
-static void failures(void **state) {
-    (void)state;
+TEST(failures) {
     par *p = par_open(THREADS, NULL);
     for (int round = 0; round < 2000; round++) {
         err e = {0};
@@ -95,8 +93,7 @@ static void *caller(void *arg) {
 }
 
 /* Several callers at the same time, more than there are threads. */
-static void callers(void **state) {
-    (void)state;
+TEST(callers) {
     for (int enters = 0; enters < 2; enters++) {
         enum { CALLERS = THREADS + PAR_MORE + 2 };
         crowd c = {.p = par_open(THREADS, NULL), .enters = enters};
@@ -140,8 +137,7 @@ static void *full_caller(void *arg) {
     return e.code ? arg : NULL;
 }
 
-static void no_helpers_when_full(void **state) {
-    (void)state;
+TEST(no_helpers_when_full) {
     pthread_barrier_t all;
     pthread_barrier_init(&all, NULL, THREADS);
     full f = {par_open(THREADS, NULL), &all};
@@ -198,8 +194,7 @@ static void *idle_caller(void *arg) {
     return NULL;
 }
 
-static void oldest_first(void **state) {
-    (void)state;
+TEST(oldest_first) {
     pthread_barrier_t both;
     pthread_barrier_init(&both, NULL, 3);
     atomic_bool go = false;
@@ -219,8 +214,5 @@ static void oldest_first(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_piece_once), cmocka_unit_test(failures), cmocka_unit_test(callers),
-        cmocka_unit_test(no_helpers_when_full), cmocka_unit_test(oldest_first)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -231,8 +231,7 @@ static bloom_settings settings_of(plan_border x, plan_border y) {
 
 /* --- tests ----------------------------------------------------------------------------------- */
 
-static void all_borders_and_sizes(void **state) {
-    (void)state;
+TEST(all_borders_and_sizes) {
     static const uint32_t SIZE[][2] = {{61, 47}, {9, 150}, {150, 9}, {1, 1},
                                        {2, 3},   {33, 1},  {1, 40}};
     enum { SIZES = sizeof SIZE / sizeof SIZE[0] };
@@ -258,8 +257,7 @@ static void all_borders_and_sizes(void **state) {
     assert_true(count > 150);
 }
 
-static void all_options(void **state) {
-    (void)state;
+TEST(all_options) {
     int count = 0;
     for (int i = 0; i < 10; i++) {
         tried t;
@@ -290,8 +288,7 @@ static void all_options(void **state) {
 
 /* A row that one band reads wrongly is no mistake of the tile's own, but --verify reads the file.
  */
-static void verify_sees_what_tiles_do_not(void **state) {
-    (void)state;
+TEST(verify_sees_what_tiles_do_not) {
     tried t;
     bloom_settings s = settings_of(BORDER_ZERO, BORDER_ZERO);
     s.verify = 50;
@@ -316,10 +313,5 @@ static void verify_sees_what_tiles_do_not(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_borders_and_sizes),
-        cmocka_unit_test(all_options),
-        cmocka_unit_test(verify_sees_what_tiles_do_not),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -89,8 +89,7 @@ static double ring(const edit_kernel *k, light_at *light, int radius) {
 }
 
 /* Three exposures of 8 bits, up to 3000 times apart: every ring to 2 %, over six decades. */
-static void merge_recovers(void **state) {
-    (void)state;
+TEST(merge_recovers) {
     for (int measured = 0; measured < 2; measured++) {
         edit_request r = {.inputs = 3, .value = {0}};
         edit_account told = {0};
@@ -125,8 +124,7 @@ static void merge_recovers(void **state) {
 }
 
 /* Exposures that do not say the truth are noticed. */
-static void merge_doubts(void **state) {
-    (void)state;
+TEST(merge_doubts) {
     edit_request r = {.inputs = 2};
     edit_account told = {0};
     r.input[0] = photograph(moffat, 0.9, 0, 0.7, 1), r.input[0].amount = 1;
@@ -144,8 +142,7 @@ static void merge_doubts(void **state) {
 }
 
 /* A level of black in all pictures, as cameras have that write a dark frame above 0. */
-static void merge_finds_black(void **state) {
-    (void)state;
+TEST(merge_finds_black) {
     for (int given = 0; given < 2; given++) {
         edit_request r = {.inputs = 3};
         edit_account told = {0};
@@ -211,8 +208,7 @@ static bool is_covered(uint64_t seed, double known[2]) {
 }
 
 /* MERGE_SETS=100 build/tests/unit test_photo counts more sets, which takes a minute. */
-static void merge_says_what_it_knows(void **state) {
-    (void)state;
+TEST(merge_says_what_it_knows) {
     const char *more = getenv("MERGE_SETS");
     int sets = more ? atoi(more) : 10, covered = 0;
     double reach[2] = {0};
@@ -235,8 +231,7 @@ typedef struct {
 } difference;
 
 /* A camera that was touched between two exposures: the same kernel as from one that was not. */
-static void merge_moves_back(void **state) {
-    (void)state;
+TEST(merge_moves_back) {
     edit_kernel k[2];
     for (int pass = 0; pass < 2; pass++) {
         edit_request r = {.inputs = 3};
@@ -285,8 +280,7 @@ static difference wrong(const edit_kernel *k, light_at *light, int half) {
 }
 
 /* A clipped picture with a background and noise: 5 % of the light. The rays' own noise stays. */
-static void clean_recovers(void **state) {
-    (void)state;
+TEST(clean_recovers) {
     light_at *const LIGHT[2] = {soft, star};
     for (int l = 0; l < 2; l++) {
         edit_request r = {.inputs = 1, .value = {1, 5, 1}};
@@ -307,8 +301,7 @@ static void clean_recovers(void **state) {
 }
 
 /* With shorter exposures the core may be cut off far below its top. */
-static void clean_takes_shorter(void **state) {
-    (void)state;
+TEST(clean_takes_shorter) {
     for (int given = 0; given < 2; given++) {
         edit_request r = {.inputs = 3, .value = {1, 5, 1}};
         edit_account told = {0};
@@ -325,8 +318,7 @@ static void clean_takes_shorter(void **state) {
 }
 
 /* A kernel without faults stays as it is, to the bit. */
-static void clean_leaves(void **state) {
-    (void)state;
+TEST(clean_leaves) {
     edit_request r = {.inputs = 1, .value = {1, 5, 1}};
     edit_account told = {0};
     err e = {0};
@@ -341,10 +333,5 @@ static void clean_leaves(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(merge_recovers),      cmocka_unit_test(merge_doubts),
-        cmocka_unit_test(merge_finds_black),   cmocka_unit_test(merge_says_what_it_knows),
-        cmocka_unit_test(merge_moves_back),    cmocka_unit_test(clean_recovers),
-        cmocka_unit_test(clean_takes_shorter), cmocka_unit_test(clean_leaves)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -153,8 +153,7 @@ static void check_request(const plan_request *ask, bool must) {
 
 /* --- tests ---------------------------------------------------------------------------------- */
 
-static void small_requests(void **state) {
-    (void)state;
+TEST(small_requests) {
     for (uint32_t n = 1; n <= 24; n += 1 + n / 6)
         for (uint32_t lo = 0; lo <= 26; lo += 1 + lo / 3)
             for (uint32_t hi = 0; hi <= 26; hi += 1 + hi)
@@ -178,8 +177,7 @@ static void small_requests(void **state) {
                     }
 }
 
-static void random_requests(void **state) {
-    (void)state;
+TEST(random_requests) {
     for (int i = 0; i < 3000; i++) {
         uint32_t top = 1u << (1 + random_below(15)), reach = 1u << random_below(12);
         plan_request ask = {.size = {1 + random_below(top), 1 + random_below(top)},
@@ -197,8 +195,7 @@ static void random_requests(void **state) {
 
 /* Everything up to 8K with a 512 kernel must work on real devices, up to 4K on the smallest. */
 /* A real spectrum takes half the memory on a device; the CPU engine keeps complex ones. */
-static void symmetric_kernels(void **state) {
-    (void)state;
+TEST(symmetric_kernels) {
     for (int l = 0; l < KINDS_OF_LIMITS; l++) {
         plan_request ask = {.size = {640, 360},
                             .reach_lo = {32, 32},
@@ -218,8 +215,7 @@ static void symmetric_kernels(void **state) {
     }
 }
 
-static void known_sizes(void **state) {
-    (void)state;
+TEST(known_sizes) {
     static const uint32_t SIZE[][3] = {{1280, 720, 256},  {1280, 720, 512},   {1366, 768, 256},
                                        {1920, 1080, 256}, {1920, 1080, 512},  {3840, 2160, 512},
                                        {7680, 4320, 512}, {16384, 16384, 512}};
@@ -237,8 +233,7 @@ static void known_sizes(void **state) {
         }
 }
 
-static void extremes(void **state) {
-    (void)state;
+TEST(extremes) {
     static const uint32_t ODD[] = {
         0,          1,          2,         65535, 65536, LENGTH_MAX / 4, LENGTH_MAX / 4 + 1,
         LENGTH_MAX, 0x7fffffff, 0xffffffff};
@@ -258,8 +253,7 @@ static void extremes(void **state) {
                 }
 }
 
-static void frequencies_are_a_permutation(void **state) {
-    (void)state;
+TEST(frequencies_are_a_permutation) {
     for (uint32_t n = 2; n <= 2048; n++) {
         plan_fft f;
         if (!length_radices(&f, n, 1024, n % 2 ? LENGTH_COMPLEX : LENGTH_REAL_ROWS)) continue;
@@ -273,8 +267,7 @@ static void frequencies_are_a_permutation(void **state) {
     }
 }
 
-static void power_of_two_lengths(void **state) {
-    (void)state;
+TEST(power_of_two_lengths) {
     plan p;
     err e = {0};
     plan_request ask = {.size = {1920, 1080},
@@ -289,8 +282,7 @@ static void power_of_two_lengths(void **state) {
         assert_true(p.axis[i].length < p.power_of_two[p.first == PLAN_X ? i : 1 - i]);
 }
 
-static void smooth_lengths(void **state) {
-    (void)state;
+TEST(smooth_lengths) {
     for (uint32_t n = 1; n < 5000; n++) {
         uint32_t l = length_next(n, 1), even = length_next(n, 2);
         assert_true(l >= n && length_is_smooth(l) && even >= l && even % 2 == 0 &&
@@ -304,15 +296,5 @@ static void smooth_lengths(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_requests),
-        cmocka_unit_test(random_requests),
-        cmocka_unit_test(known_sizes),
-        cmocka_unit_test(symmetric_kernels),
-        cmocka_unit_test(extremes),
-        cmocka_unit_test(frequencies_are_a_permutation),
-        cmocka_unit_test(power_of_two_lengths),
-        cmocka_unit_test(smooth_lengths),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

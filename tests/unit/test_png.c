@@ -59,8 +59,7 @@ static double linear(double v) {
     return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
 }
 
-static void png_is_decoded_to_linear(void **state) {
-    (void)state;
+TEST(png_is_decoded_to_linear) {
     for (int bits = 8; bits <= 16; bits += 8)
         for (int channels = 1; channels <= 4; channels++) {
             uint8_t samples[5 * 3 * 4 * 2];
@@ -90,8 +89,7 @@ static void png_is_decoded_to_linear(void **state) {
 }
 
 /* All 256 values come back as they were, with and without alpha. */
-static void png_is_written(void **state) {
-    (void)state;
+TEST(png_is_written) {
     err e = {0};
     uint8_t samples[256 * 4];
     size_t n, m;
@@ -136,8 +134,7 @@ static const char *write_rows(const char *name, const png_picture *p, uint32_t s
 
 /* Pictures that are written in rows have the pixels of those that are made whole, and are the same
  * file however the rows come: noise, slopes, flat ones, and runs of all lengths. */
-static void png_is_written_in_rows(void **state) {
-    (void)state;
+TEST(png_is_written_in_rows) {
     static const uint32_t SIZE[][2] = {{1, 1}, {3, 700}, {60000, 2}, {301, 303}, {255, 1}};
     uint64_t seed = 3;
     par *lone = par_open(1, NULL);
@@ -172,8 +169,7 @@ static void png_is_written_in_rows(void **state) {
     par_close(&lone);
 }
 
-static void png_bombs_stay_within_the_budget(void **state) {
-    (void)state;
+TEST(png_bombs_stay_within_the_budget) {
     /* 5 x 3 pixels whose data inflates to 64 MB. */
     buffer b = {.n = 0};
     uint8_t head[13] = {0, 0, 0, 5, 0, 0, 0, 3, 8, 2, 0, 0, 0};
@@ -200,8 +196,7 @@ static void png_bombs_stay_within_the_budget(void **state) {
     free(raw);
 }
 
-static void png_chunks_beyond_2_gigabytes_are_refused(void **state) {
-    (void)state;
+TEST(png_chunks_beyond_2_gigabytes_are_refused) {
     buffer b = {.n = 0};
     uint8_t head[13] = {0, 0, 0, 5, 0, 0, 0, 3, 8, 2, 0, 0, 0}, length[4];
     put_big(length, 0x90000000);
@@ -212,8 +207,7 @@ static void png_chunks_beyond_2_gigabytes_are_refused(void **state) {
     refuse(write_file("long.png", b.bytes, b.n), "a chunk is too long");
 }
 
-static void png_of_more_than_2_30_samples_is_refused(void **state) {
-    (void)state;
+TEST(png_of_more_than_2_30_samples_is_refused) {
     buffer b = {.n = 0};
     uint8_t head[13] = {0, 0, 0x80, 0, 0, 0, 0x80, 0, 8, 2, 0, 0, 0}; /* 32768 x 32768 R G B */
     add(&b, "\x89PNG\r\n\x1a\n", 8);
@@ -230,8 +224,7 @@ static uint8_t *noise_png(uint8_t *samples, size_t *bytes, err *e) {
 }
 
 /* Each of the blocks that reading and writing take may be the one that is refused. */
-static void png_counts_as_memory(void **state) {
-    (void)state;
+TEST(png_counts_as_memory) {
     err e = {0};
     size_t bytes = 0;
     static uint8_t samples[320 * 200 * 3];
@@ -269,8 +262,7 @@ static float light_at(const preview_picture *p, uint32_t x, uint32_t y, int c) {
     return flat_from_srgb((float)p->pixel[3 * (y * p->width + x) + (uint32_t)c] / 255);
 }
 
-static void preview_is_a_picture_of_the_colour(void **state) {
-    (void)state;
+TEST(preview_is_a_picture_of_the_colour) {
     err e = {0};
     make_part m = PART("R:half G:half B:half Z:float", 0, 0, 400, 300);
     image *img = make_image(&m, 1);
@@ -329,8 +321,7 @@ static float grey_right(uint32_t x, uint32_t y) {
     return x < 50 ? 0.001f : 0.18f;
 }
 
-static void preview_at_a_stated_exposure_is_the_same_for_all(void **state) {
-    (void)state;
+TEST(preview_at_a_stated_exposure_is_the_same_for_all) {
     picture a = picture_of(&RGB, grey_left, &(preview_options){.exposed = true});
     picture b = picture_of(&RGB, grey_right, &(preview_options){.exposed = true});
     CHECK_LE(fabsf(light_at(&a.got, 10, 10, 1) - 0.18f), GREY_STEPS);
@@ -353,8 +344,7 @@ static float candle_in_candelas(uint32_t x, uint32_t y) {
     return 1e-9f * candle(x, y);
 }
 
-static void preview_suits_dark_pictures(void **state) {
-    (void)state;
+TEST(preview_suits_dark_pictures) {
     picture dot = picture_of(&RGB, dot_and_rounding, &(preview_options){0});
     for (size_t i = 0; i < 3 * 100 * 50; i++)
         assert_true(dot.got.pixel[i] <= 1 || i / 3 == 25 * 100 + 50);
@@ -374,8 +364,7 @@ static float one(uint32_t x, uint32_t y) {
 }
 
 /* Colours are those of the file's primaries, in those of the screen. */
-static void preview_honours_chromaticities(void **state) {
-    (void)state;
+TEST(preview_honours_chromaticities) {
     static const float XYZ[8] = {1, 0, 0, 1, 0, 0, 1 / 3.0f, 1 / 3.0f};
     static const float ACESCG[8] = {0.713f, 0.293f, 0.165f,   0.83f,
                                     0.128f, 0.044f, 0.32168f, 0.33767f};
@@ -404,8 +393,7 @@ static void preview_honours_chromaticities(void **state) {
 }
 
 /* Pixels that are not opaque lie over black, and the picture shows the display window. */
-static void preview_shows_the_display_window(void **state) {
-    (void)state;
+TEST(preview_shows_the_display_window) {
     make_part m = PART("R:float G:float B:float A:float", -10, 5, 40, 20);
     picture p = picture_of(&m, one, &(preview_options){.exposed = true});
     image_part *part = &p.img->head.part[0];
@@ -446,8 +434,7 @@ static float slope(uint32_t x, uint32_t y) {
 
 /* Noise hides the steps: the mean of each column is the light's, and pixels beside each other
  * differ. The noise is the same in every picture and in one that is made in pieces. */
-static void preview_is_dithered(void **state) {
-    (void)state;
+TEST(preview_is_dithered) {
     enum { W = 256, H = 400 };
     const make_part m = PART("R:float G:float B:float", 0, 0, W, H);
     err e = {0};
@@ -478,16 +465,14 @@ static float decades(uint32_t x, uint32_t y) {
     return powf(10, -(float)(x / 20));
 }
 
-static void preview_of_logarithms(void **state) {
-    (void)state;
+TEST(preview_of_logarithms) {
     picture p = picture_of(&RGB, decades, &(preview_options){.decades = 4});
     for (uint32_t i = 0; i < 5; i++)
         CHECK_LE(fabs(p.got.pixel[3 * 20 * i] - 255 * (1 - 0.25 * i)), 1);
     drop(&p);
 }
 
-static void preview_says_what_it_leaves_out(void **state) {
-    (void)state;
+TEST(preview_says_what_it_leaves_out) {
     const make_part parts[] = {PART("Z:float", 0, 0, 4, 4),
                                PART("R:half G:half B:half A:half", 0, 0, 4, 4),
                                PART("R:half G:half B:half", 0, 0, 4, 4)};
@@ -506,8 +491,7 @@ static void preview_says_what_it_leaves_out(void **state) {
     image_free(&img), image_free(&plain), image_free(&all);
 }
 
-static void preview_of_data_is_refused(void **state) {
-    (void)state;
+TEST(preview_of_data_is_refused) {
     err e = {0};
     make_part m = PART("Z:float N.X:float", 0, 0, 4, 4);
     image *img = make_image(&m, 1);
@@ -519,23 +503,5 @@ static void preview_of_data_is_refused(void **state) {
 
 int main(void) {
     log_set_level(LOG_ERROR);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(png_is_decoded_to_linear),
-        cmocka_unit_test(png_is_written),
-        cmocka_unit_test(png_is_written_in_rows),
-        cmocka_unit_test(png_bombs_stay_within_the_budget),
-        cmocka_unit_test(png_chunks_beyond_2_gigabytes_are_refused),
-        cmocka_unit_test(png_of_more_than_2_30_samples_is_refused),
-        cmocka_unit_test(png_counts_as_memory),
-        cmocka_unit_test(preview_is_a_picture_of_the_colour),
-        cmocka_unit_test(preview_at_a_stated_exposure_is_the_same_for_all),
-        cmocka_unit_test(preview_suits_dark_pictures),
-        cmocka_unit_test(preview_honours_chromaticities),
-        cmocka_unit_test(preview_shows_the_display_window),
-        cmocka_unit_test(preview_is_dithered),
-        cmocka_unit_test(preview_of_logarithms),
-        cmocka_unit_test(preview_says_what_it_leaves_out),
-        cmocka_unit_test(preview_of_data_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -829,8 +829,7 @@ static void holds(const char *name, plane img, plane kernel, const bloom_setting
 }
 
 /* A kernel of sum zero over a frame near 1 was said to be kept with 5.6 times the tolerance. */
-static void sums_that_cancel(void **state) {
-    (void)state;
+TEST(sums_that_cancel) {
     stream = 1;
     plane img = new_plane(64, 64), k = new_plane(5, 5);
     bloom_settings s = glare_settings("cpu");
@@ -843,8 +842,7 @@ static void sums_that_cancel(void **state) {
 }
 
 /* Noise of both signs under a plain box was off by 42 times the tolerance. */
-static void noise_that_cancels(void **state) {
-    (void)state;
+TEST(noise_that_cancels) {
     stream = 3;
     plane img = new_plane(96, 96), k = new_plane(5, 5);
     bloom_settings s = glare_settings("cpu");
@@ -856,8 +854,7 @@ static void noise_that_cancels(void **state) {
 
 /* Equal terms all round the same way: 16384 of them were off by 2.4e-4 where 1e-4 was kept. The
  * sums are of rectangles, so the definition has a formula here. */
-static void equal_terms_round_one_way(void **state) {
-    (void)state;
+TEST(equal_terms_round_one_way) {
     enum { SIDE = 320, FROM = 96, BOX = 128 };
     plane k = new_plane(BOX, BOX);
     bloom_settings s = glare_settings("cpu");
@@ -888,8 +885,7 @@ static void equal_terms_round_one_way(void **state) {
 }
 
 /* The predicted error was 1.37 times too low at the aliases of a kernel's corners. */
-static void aliases_of_a_resampled_spectrum(void **state) {
-    (void)state;
+TEST(aliases_of_a_resampled_spectrum) {
     plane img = new_plane(400, 400), k = new_plane(64, 64);
     bloom_settings s = glare_settings("cpu");
     s.border[0] = s.border[1] = BORDER_MIRROR;
@@ -901,8 +897,7 @@ static void aliases_of_a_resampled_spectrum(void **state) {
 }
 
 /* The glare was rounded to a denormal, and then the pixel. */
-static void denormals_are_rounded_once(void **state) {
-    (void)state;
+TEST(denormals_are_rounded_once) {
     stream = 5;
     plane img = new_plane(40, 44), k = new_plane(9, 9);
     bloom_settings s = glare_settings("cpu");
@@ -914,8 +909,7 @@ static void denormals_are_rounded_once(void **state) {
 /* Pixels were off by 1.1 to 2.8 times the predicted error. Where light left the image, its ghosts
  * came back, and only the peak inside the image was counted. In the fourth trial a sum of terms
  * that cancel had come out too large, and its error was taken in parts of that. */
-static void predictions_that_were_too_low(void **state) {
-    (void)state;
+TEST(predictions_that_were_too_low) {
     static const struct {
         uint64_t seed, number;
     } TRIAL[] = {{1011, 630}, {1003, 4415}, {1006, 3033}, {1007, 5973}, {2001, 1368}, {4004, 1717}};
@@ -923,8 +917,7 @@ static void predictions_that_were_too_low(void **state) {
         assert_true(run_trial(TRIAL[i].seed, TRIAL[i].number, "cpu"));
 }
 
-static void what_is_kept_is_kept(void **state) {
-    (void)state;
+TEST(what_is_kept_is_kept) {
     const char *device;
     for (int d = 0; (device = glare_device(d)); d++) {
         memset(&tally, 0, sizeof tally);
@@ -938,8 +931,7 @@ static void what_is_kept_is_kept(void **state) {
 
 /* What a mask holds back was added to a result that had been rounded already, and what it let
  * through was rounded to the image's type before it spread. */
-static void what_is_kept_beside_a_mask_is_kept(void **state) {
-    (void)state;
+TEST(what_is_kept_beside_a_mask_is_kept) {
     masked = true;
     const char *device;
     for (int d = 0; (device = glare_device(d)); d++) {
@@ -972,17 +964,7 @@ static int run_many(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_that_cancel),
-        cmocka_unit_test(noise_that_cancels),
-        cmocka_unit_test(equal_terms_round_one_way),
-        cmocka_unit_test(aliases_of_a_resampled_spectrum),
-        cmocka_unit_test(denormals_are_rounded_once),
-        cmocka_unit_test(predictions_that_were_too_low),
-        cmocka_unit_test(what_is_kept_is_kept),
-        cmocka_unit_test(what_is_kept_beside_a_mask_is_kept),
-    };
-    int failed = argc > 1 ? run_many(argc, argv) : cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = argc > 1 ? run_many(argc, argv) : check_run(NULL, NULL);
     close_trial(&last);
     device_pool_close(&devices);
     return failed;

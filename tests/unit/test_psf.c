@@ -36,8 +36,7 @@ static double total(const psf *k, uint32_t c) {
     return sum;
 }
 
-static void the_middle(void **state) {
-    (void)state;
+TEST(the_middle) {
     static const float tap[20] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     for (uint32_t w = 1; w <= 5; w++)
         for (uint32_t h = 1; h <= 4; h++) {
@@ -52,8 +51,7 @@ static void the_middle(void **state) {
 
 /* Half a turn about the centre, in every channel; a row or column without a partner must be zero.
  */
-static void symmetry(void **state) {
-    (void)state;
+TEST(symmetry) {
     static const struct {
         uint32_t w, h, channels;
         float tap[18];
@@ -73,8 +71,7 @@ static void symmetry(void **state) {
     }
 }
 
-static void other_centers(void **state) {
-    (void)state;
+TEST(other_centers) {
     static const float tap[12] = {0, 0, 1, 0, 0, 3, 1, 0, 0, 0, 1, 0}; /* 4 x 3 */
     psf k = make(4, 3, 1, tap, (psf_options){.center = PSF_PEAK});
     assert_int_equal(k.cx, 1);
@@ -94,8 +91,7 @@ static void other_centers(void **state) {
 }
 
 /* A kernel in the layout of transforms: offset -1 is the last tap. */
-static void the_corner(void **state) {
-    (void)state;
+TEST(the_corner) {
     static const float even[4] = {10, 11, 12, -1}, odd[5] = {10, 11, 12, -2, -1};
     static const float even_want[4] = {12, -1, 10, 11}, odd_want[5] = {-2, -1, 10, 11, 12};
     psf k = make(4, 1, 1, even, (psf_options){.center = PSF_CORNER});
@@ -109,8 +105,7 @@ static void the_corner(void **state) {
 }
 
 /* Correlation by its own definition, out(p) = sum of k(q) in(p + (q - c)). */
-static void correlation(void **state) {
-    (void)state;
+TEST(correlation) {
     static const float tap[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13};
     for (int at = 0; at < 12; at++) {
         psf_options o = {
@@ -139,8 +134,7 @@ static void correlation(void **state) {
 
 /* --- normalisation --- */
 
-static void what_becomes_one(void **state) {
-    (void)state;
+TEST(what_becomes_one) {
     static const float tap[6] = {1, 1, 2, 2, 3, 5}; /* sums 2, 4, 8 */
     static const double sums[3] = {2, 4, 8};
     double y = 0.2126 * 2 + 0.7152 * 4 + 0.0722 * 8;
@@ -168,8 +162,7 @@ static void what_becomes_one(void **state) {
 }
 
 /* Sums are in double: 2^24 + 1 is not a float. */
-static void sums_in_double(void **state) {
-    (void)state;
+TEST(sums_in_double) {
     static const float tap[3] = {16777216, 1, 1};
     psf k = make(3, 1, 1, tap, (psf_options){0});
     assert_true(k.sum[0] == 16777218);
@@ -189,8 +182,7 @@ static double complex frequency(const float *tap, uint32_t n, uint32_t step, dou
 
 /* On the grid of the doubled kernel each frequency is turned by its phase and keeps its size; the
  * Nyquist frequency keeps the cosine. */
-static void a_phase_ramp(void **state) {
-    (void)state;
+TEST(a_phase_ramp) {
     static const double centers[] = {2.5, 1.25, 0.001, 3.9999};
     for (uint32_t n = 5; n <= 11; n++)
         for (int t = 0; t < 4; t++) {
@@ -224,8 +216,7 @@ static void a_phase_ramp(void **state) {
         }
 }
 
-static void nearly_on_a_tap(void **state) {
-    (void)state;
+TEST(nearly_on_a_tap) {
     static const float tap[3] = {1, 2, 1};
     psf k = make(3, 1, 1, tap, (psf_options){.center = PSF_AT, .at = {1 + 1e-7, 0}});
     assert_int_equal(k.w, 3);
@@ -264,8 +255,7 @@ static void scaled(uint32_t w, uint32_t h, double size, double x, double y) {
     psf_free(&k);
 }
 
-static void scaling(void **state) {
-    (void)state;
+TEST(scaling) {
     static const double sizes[] = {0.1, 0.5, 0.77, 0.999, 1.001, 1.5, 2, 3.3};
     for (int i = 0; i < 8; i++) {
         scaled(15, 15, sizes[i], 7, 7);
@@ -277,8 +267,7 @@ static void scaling(void **state) {
 }
 
 /* A box of five becomes one of two and a half when halved: the outer taps are half covered. */
-static void a_box_by_hand(void **state) {
-    (void)state;
+TEST(a_box_by_hand) {
     static const float tap[5] = {1, 1, 1, 1, 1}, want[3] = {1.5, 2, 1.5};
     psf k = make(5, 1, 1, tap, (psf_options){.size = 0.5, .normalize = PSF_NONE});
     assert_int_equal(k.w, 3);
@@ -288,8 +277,7 @@ static void a_box_by_hand(void **state) {
 }
 
 /* A point becomes a pyramid, cut at the areas of the new taps. */
-static void a_point_enlarged(void **state) {
-    (void)state;
+TEST(a_point_enlarged) {
     static const float one = 1, line[5] = {1 / 32.f, 8 / 32.f, 14 / 32.f, 8 / 32.f, 1 / 32.f};
     psf k = make(1, 1, 1, &one, (psf_options){.size = 2, .normalize = PSF_NONE});
     assert_int_equal(k.w, 5);
@@ -301,8 +289,7 @@ static void a_point_enlarged(void **state) {
 
 /* --- refusals --- */
 
-static void refusals(void **state) {
-    (void)state;
+TEST(refusals) {
     float tap[3 * 17] = {1, 1, 1};
     psf_options none = {0};
     refused(0, 3, 1, tap, none, ERR_DATA, "0 x 3 taps");
@@ -333,8 +320,7 @@ static void refusals(void **state) {
 /* --- crop, luminance, hash, made_with --- */
 
 /* With zero borders the cropped kernel gives the same pixels, to the bit. */
-static void cropping(void **state) {
-    (void)state;
+TEST(cropping) {
     float tap[11 * 9], in[5 * 5];
     for (int i = 0; i < 99; i++) tap[i] = (float)(i * i % 23);
     for (int i = 0; i < 25; i++) in[i] = (float)(i * 7 % 13);
@@ -365,8 +351,7 @@ static void cropping(void **state) {
         }
 }
 
-static void luminance(void **state) {
-    (void)state;
+TEST(luminance) {
     err e = {0};
     static const float tap[6] = {1, 1, 2, 2, 3, 5};
     static const double weight[3] = {0.5, 0.25, 0.25};
@@ -380,8 +365,7 @@ static void luminance(void **state) {
     psf_free(&y);
 }
 
-static void hashes(void **state) {
-    (void)state;
+TEST(hashes) {
     err e = {0};
     static const float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {1, 2, 3, 4, 5, 7};
     psf k[7] = {
@@ -406,8 +390,7 @@ static void hashes(void **state) {
     psf_free(&copy);
 }
 
-static void settings_of_a_spectrum(void **state) {
-    (void)state;
+TEST(settings_of_a_spectrum) {
     static const float a[6] = {1, 2, 3, 4, 5, 6};
     psf_options o = {.center = PSF_AT, .at = {1, 0}, .size = 1};
     psf k = make(3, 2, 1, a, o);
@@ -433,24 +416,5 @@ static void settings_of_a_spectrum(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_middle),
-        cmocka_unit_test(symmetry),
-        cmocka_unit_test(other_centers),
-        cmocka_unit_test(the_corner),
-        cmocka_unit_test(correlation),
-        cmocka_unit_test(what_becomes_one),
-        cmocka_unit_test(sums_in_double),
-        cmocka_unit_test(a_phase_ramp),
-        cmocka_unit_test(nearly_on_a_tap),
-        cmocka_unit_test(scaling),
-        cmocka_unit_test(a_box_by_hand),
-        cmocka_unit_test(a_point_enlarged),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(cropping),
-        cmocka_unit_test(luminance),
-        cmocka_unit_test(hashes),
-        cmocka_unit_test(settings_of_a_spectrum),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

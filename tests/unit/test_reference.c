@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-static void borders_by_hand(void **state) {
-    (void)state;
+TEST(borders_by_hand) {
     /* Coordinates -7 .. 9 of a line of three. */
     static const int mirror[] = {0, 0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1, 2, 2};
     static const int wrap[] = {2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0};
@@ -24,8 +23,7 @@ static void borders_by_hand(void **state) {
 
 /* A line of four, a kernel of three whose centre is its first tap: 2 in place, 3 one pixel to the
  * right, 5 two to the right. */
-static void a_line_by_hand(void **state) {
-    (void)state;
+TEST(a_line_by_hand) {
     static const float in[] = {1, 10, 100, 1000}, tap[] = {2, 3, 5};
     static const double want[BORDERS][4] = {
         [BORDER_ZERO] = {2, 23, 235, 2350},
@@ -59,8 +57,7 @@ static void a_line_by_hand(void **state) {
 }
 
 /* A pixel pastes the kernel as it stands, not turned: centre (1, 0) of a 3 x 2 kernel. */
-static void an_impulse_gives_the_kernel(void **state) {
-    (void)state;
+TEST(an_impulse_gives_the_kernel) {
     static const float tap[] = {1, 2, 3, 4, 5, 6};
     float in[5 * 4] = {0};
     in[2 * 5 + 2] = 2;
@@ -75,8 +72,7 @@ static void an_impulse_gives_the_kernel(void **state) {
 }
 
 /* Light reaches pixels outside the window, and a kernel far larger than the image is folded. */
-static void outside_and_larger_than_the_image(void **state) {
-    (void)state;
+TEST(outside_and_larger_than_the_image) {
     static const float one[] = {1};
     float tap[9 * 7];
     for (int i = 0; i < 9 * 7; i++) tap[i] = (float)i;
@@ -98,8 +94,7 @@ static void outside_and_larger_than_the_image(void **state) {
 }
 
 /* 1e30 - 1e30 hides a plain sum's small terms; not this one's. */
-static void sums_are_compensated(void **state) {
-    (void)state;
+TEST(sums_are_compensated) {
     static const float in[] = {1, 1, 1, 1, 1}, tap[] = {1, 1e30f, 1, -1e30f, 1};
     reference r = {
         .in = in, .w = 5, .h = 1, .tap = tap, .kernel_w = 5, .kernel_h = 1, .cx = 2, .scale = 1};
@@ -107,12 +102,5 @@ static void sums_are_compensated(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(borders_by_hand),
-        cmocka_unit_test(a_line_by_hand),
-        cmocka_unit_test(an_impulse_gives_the_kernel),
-        cmocka_unit_test(outside_and_larger_than_the_image),
-        cmocka_unit_test(sums_are_compensated),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

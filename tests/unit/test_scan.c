@@ -49,8 +49,7 @@ static scan scan_of(const scan_request *r, par *threads) {
     return s;
 }
 
-static void matches_plain_loops(void **state) {
-    (void)state;
+TEST(matches_plain_loops) {
     planes *p = make_planes();
     scan_request r = request_of(p);
     scan s = scan_of(&r, make_threads());
@@ -78,8 +77,7 @@ static void matches_plain_loops(void **state) {
 }
 
 /* Bit by bit. */
-static void is_the_same_on_any_number_of_threads(void **state) {
-    (void)state;
+TEST(is_the_same_on_any_number_of_threads) {
     planes *p = make_planes();
     scan_request r = request_of(p);
     scan first = {0};
@@ -102,8 +100,7 @@ static void is_the_same_on_any_number_of_threads(void **state) {
 }
 
 /* Without histograms all else is the same, bit by bit. */
-static void histograms_change_nothing_else(void **state) {
-    (void)state;
+TEST(histograms_change_nothing_else) {
     planes *p = make_planes();
     scan_request r = request_of(p);
     scan with = scan_of(&r, make_threads());
@@ -123,8 +120,7 @@ static void histograms_change_nothing_else(void **state) {
 
 /* Both ways of adding up, of halfs and floats: against plain loops. Up to 16 floats
  * are added before a double takes their sum. */
-static void sums_match_plain_loops(void **state) {
-    (void)state;
+TEST(sums_match_plain_loops) {
     const double rounding = 10 * 0x1p-24;
     planes *p = make_planes();
     static uint16_t halfs[W * H];
@@ -151,8 +147,7 @@ static void sums_match_plain_loops(void **state) {
     free(p);
 }
 
-static void bins_and_median(void **state) {
-    (void)state;
+TEST(bins_and_median) {
     static const float V[] = {0, 1e-40f, 1e-30f, 0.1f, 1, 1.2f, 65504, 3.4e38f, -5};
     for (size_t i = 0; i < sizeof V / sizeof V[0]; i++) {
         uint32_t b = scan_bin(V[i]);
@@ -175,8 +170,7 @@ static void bins_and_median(void **state) {
     scan_free(&s);
 }
 
-static void bad_pixels_are_found(void **state) {
-    (void)state;
+TEST(bad_pixels_are_found) {
     planes *p = make_planes();
     p->plane[0][5] = NAN;
     p->plane[1][3 * W + 7] = INFINITY;
@@ -214,8 +208,7 @@ static float slow_neighbours(const float *v, int w, int h, int x, int y) {
     return 0;
 }
 
-static void repair_takes_the_nearest_ring(void **state) {
-    (void)state;
+TEST(repair_takes_the_nearest_ring) {
     enum { SW = 31, SH = 23 };
     static const int SHARE[] = {1, 40, 95, 100}; /* per cent of bad pixels */
     for (int k = 0; k < 4; k++) {
@@ -254,14 +247,5 @@ static void repair_takes_the_nearest_ring(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matches_plain_loops),
-        cmocka_unit_test(is_the_same_on_any_number_of_threads),
-        cmocka_unit_test(histograms_change_nothing_else),
-        cmocka_unit_test(sums_match_plain_loops),
-        cmocka_unit_test(bins_and_median),
-        cmocka_unit_test(bad_pixels_are_found),
-        cmocka_unit_test(repair_takes_the_nearest_ring),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -122,8 +122,7 @@ static void check_border(const look *k) {
         }
 }
 
-static void looks(void **state) {
-    (void)state;
+TEST(looks) {
     const char *size = getenv("SHIPPED_SCALE");
     double scale = size ? atof(size) : 0.5;
     glob_t all;
@@ -147,6 +146,5 @@ static void looks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(looks)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -41,8 +41,7 @@ static bool wait_with(int answers, slurm_waiting w, int *asked, err *e) {
     return over;
 }
 
-static void patience_ends(void **state) {
-    (void)state;
+TEST(patience_ends) {
     err e = {0};
     int asked = 0;
     assert_false(wait_with(1000, (slurm_waiting){.pause = 0.001, .patience = 0}, &asked, &e));
@@ -52,8 +51,7 @@ static void patience_ends(void **state) {
     assert_int_equal(asked, 1);
 }
 
-static void failures_are_no_answer(void **state) {
-    (void)state;
+TEST(failures_are_no_answer) {
     err e = {0};
     int asked = 0;
     CHECK_OK(wait_with(4, (slurm_waiting){.pause = 0.001, .patience = 1e9}, &asked, &e), e);
@@ -61,7 +59,5 @@ static void failures_are_no_answer(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(patience_ends),
-                                       cmocka_unit_test(failures_are_no_answer)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -134,8 +134,7 @@ static void check_exact(psf k, uint32_t lx, uint32_t ly) {
     psf_free(&k);
 }
 
-static void exact_is_the_definition(void **state) {
-    (void)state;
+TEST(exact_is_the_definition) {
     check_exact(kernel_make(RANDOM, 1, 1, 1, 0, 0), 1, 1);
     check_exact(kernel_make(RANDOM, 1, 1, 2, 0, 0), 6, 8);
     check_exact(kernel_make(RANDOM, 4, 4, 1, 2, 2), 16, 16);
@@ -226,8 +225,7 @@ static void check_resampled(psf k, uint32_t lx, uint32_t ly) {
     psf_free(&k);
 }
 
-static void resampled_is_exact(void **state) {
-    (void)state;
+TEST(resampled_is_exact) {
     for (int kind = 0; kind < KERNEL_KINDS; kind++) {
         check_resampled(kernel_make((kernel_kind)kind, 64, 64, 1, 32, 32), 216, 350);
         check_resampled(kernel_make((kernel_kind)kind, 64, 64, 3, 32, 32), 256, 512);
@@ -252,8 +250,7 @@ static void resampled_is_exact(void **state) {
 /* --- all --- */
 
 /* The same bytes whatever the number of threads. */
-static void threads_change_nothing(void **state) {
-    (void)state;
+TEST(threads_change_nothing) {
     err e = {0};
     psf k = kernel_make(STAR, 50, 37, 2, 20, 18);
     spectrum s = source_of(&k), alone;
@@ -276,8 +273,7 @@ static void threads_change_nothing(void **state) {
     psf_free(&k);
 }
 
-static void refusals(void **state) {
-    (void)state;
+TEST(refusals) {
     psf k = kernel_make(STAR, 5, 5, 1, 2, 2);
     spectrum s = source_of(&k);
     spectrum_lines l;
@@ -308,11 +304,5 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_is_the_definition),
-        cmocka_unit_test(resampled_is_exact),
-        cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, open_threads, close_threads);
+    return check_run(open_threads, close_threads);
 }

@@ -73,8 +73,7 @@ static void check_round_trip(spectrum s) {
     spectrum_free(&r);
 }
 
-static void round_trips(void **state) {
-    (void)state;
+TEST(round_trips) {
     check_round_trip(make(RANDOM, 1, 1, 1));
     check_round_trip(make(STAR, 7, 5, 2));
     check_round_trip(make(POWER_LAW, 64, 31, 3));
@@ -82,8 +81,7 @@ static void round_trips(void **state) {
 }
 
 /* Two writings give the same bytes: no time, no name in it, no memory that was never set. */
-static void the_same_bytes_again(void **state) {
-    (void)state;
+TEST(the_same_bytes_again) {
     err e = {0};
     spectrum s = make(STAR, 7, 5, 2);
     CHECK_OK(spectrum_file_write(path, &s, &e), e);
@@ -109,8 +107,7 @@ static void refused(const uint8_t *data, size_t n, const char *words) {
     if (words && !strstr(e.msg, words)) fail_msg("'%s' does not say '%s'", e.msg, words);
 }
 
-static void cut_short(void **state) {
-    (void)state;
+TEST(cut_short) {
     /* In the magic, the sizes, the head's end, scale, taps, values, checksum. */
     const size_t cuts[] = {0,         1,         7,        8,         12,        HEAD - 1, HEAD,
                            HEAD + 15, HEAD + 40, size / 2, size - 17, size - 16, size - 1};
@@ -123,8 +120,7 @@ static void cut_short(void **state) {
 }
 
 /* Every bit of the head, and bits all over the rest. */
-static void any_bit_flipped(void **state) {
-    (void)state;
+TEST(any_bit_flipped) {
     uint64_t seed = 7;
     for (size_t i = 0; i < HEAD * 8 + 300; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -151,8 +147,7 @@ static void refused_u32(size_t at, uint32_t value, const char *words) {
     refused_with(at, &value, sizeof value, words);
 }
 
-static void wrong_on_purpose(void **state) {
-    (void)state;
+TEST(wrong_on_purpose) {
     refused_with(0, "\x89PNG", 4, "does not begin as a .spectrum");
     refused_u32(8, 2, "version 2, newer than the 1");
     refused_u32(8, 0, "version 0");
@@ -180,8 +175,7 @@ static void wrong_on_purpose(void **state) {
     refused_with(HEAD + 4 * 8 + 12, &one, 4, "not the one whose hash");
 }
 
-static void other_files(void **state) {
-    (void)state;
+TEST(other_files) {
     err e = {0};
     spectrum s;
     assert_false(spectrum_file_is("/nowhere/k.spectrum"));
@@ -203,10 +197,5 @@ static void other_files(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trips),      cmocka_unit_test(the_same_bytes_again),
-        cmocka_unit_test(cut_short),        cmocka_unit_test(any_bit_flipped),
-        cmocka_unit_test(wrong_on_purpose), cmocka_unit_test(other_files),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return check_run(set_up, tear_down);
 }

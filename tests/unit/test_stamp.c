@@ -126,8 +126,7 @@ static void put_while_read(const char *file, const char *by, const char *at) {
     replacement = in_folder(by);
 }
 
-static void undisturbed(void **state) {
-    (void)state;
+TEST(undisturbed) {
     run *r = begin("out.exr");
     assert_false(is_current(r));
     CHECK_OK(make(r), r->e);
@@ -137,8 +136,7 @@ static void undisturbed(void **state) {
 }
 
 /* The renderer is done again while the old image is read. */
-static void input_replaced_while_read(void **state) {
-    (void)state;
+TEST(input_replaced_while_read) {
     make_file("next.exr", 7);
     run *r = begin("out.exr");
     put_while_read("in.exr", "next.exr", "in.exr");
@@ -151,8 +149,7 @@ static void input_replaced_while_read(void **state) {
 }
 
 /* Read before it was replaced: the stamp is of what was read. */
-static void input_replaced_afterwards(void **state) {
-    (void)state;
+TEST(input_replaced_afterwards) {
     err e = {0};
     run *r = begin("out.exr");
     CHECK_OK(make(r), r->e);
@@ -166,8 +163,7 @@ static void input_replaced_afterwards(void **state) {
 }
 
 /* In place nothing is written over what somebody has put there meanwhile. */
-static void input_replaced_before_its_result(void **state) {
-    (void)state;
+TEST(input_replaced_before_its_result) {
     make_file("next.exr", 9);
     run *r = begin("in.exr");
     r->s.in_place = true;
@@ -185,8 +181,7 @@ static void input_replaced_before_its_result(void **state) {
     end(r);
 }
 
-static void kernel_replaced(void **state) {
-    (void)state;
+TEST(kernel_replaced) {
     run *r = begin("out.exr");
     make_file("kernel.exr", 10);
     CHECK_OK(make(r), r->e);
@@ -203,8 +198,7 @@ static void kernel_replaced(void **state) {
 }
 
 /* --existing skip keeps what appears after the frame was begun, EXR or PNG. */
-static void output_appears(void **state) {
-    (void)state;
+TEST(output_appears) {
     static const char *const NAME[] = {"new.exr", "new.png"};
     for (size_t i = 0; i < 2; i++) {
         make_file("next.exr", 12);
@@ -223,8 +217,7 @@ static void output_appears(void **state) {
     }
 }
 
-static void stamps_are_not_synced(void **state) {
-    (void)state;
+TEST(stamps_are_not_synced) {
     err e = {0};
     run *r = begin("out.exr");
     CHECK_OK(make(r), r->e);
@@ -238,8 +231,7 @@ static void stamps_are_not_synced(void **state) {
 }
 
 /* The oldest go, and nothing that is no stamp. */
-static void trimming(void **state) {
-    (void)state;
+TEST(trimming) {
     err e = {0};
     stamps_kept kept;
     CHECK_OK(stamps_trim(&kept, in_folder("none"), 0, &e), e);
@@ -280,15 +272,5 @@ static int open_folder(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(undisturbed),
-        cmocka_unit_test(input_replaced_while_read),
-        cmocka_unit_test(input_replaced_afterwards),
-        cmocka_unit_test(input_replaced_before_its_result),
-        cmocka_unit_test(kernel_replaced),
-        cmocka_unit_test(output_appears),
-        cmocka_unit_test(stamps_are_not_synced),
-        cmocka_unit_test(trimming),
-    };
-    return cmocka_run_group_tests(tests, open_folder, NULL);
+    return check_run(open_folder, NULL);
 }

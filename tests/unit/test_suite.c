@@ -59,8 +59,7 @@ static void refuses_case(const char *members, const char *column, const char *wo
 
 #define RUNS "\"config\":{\"input\":\"i.exr\",\"kernel\":\"k.exr\"}"
 
-static void bad_suites(void **state) {
-    (void)state;
+TEST(bad_suites) {
     refuses("[]", "s.json:1:1: ", "a suite is an object, not an array");
     refuses("{\"version\": 2}", "s.json:1:13: ", "version is 2");
     refuses("{\"cases\": []}", "s.json:1:1: ", "needs \"version\"");
@@ -78,8 +77,7 @@ static void bad_suites(void **state) {
             "s.json:1:29: ", "a default has no key \"name\"");
 }
 
-static void bad_cases(void **state) {
-    (void)state;
+TEST(bad_cases) {
     refuses_case("", "23: ", "needs a \"name\"");
     refuses_case("\"name\":3", "31: ", "must be a string, not a number");
     refuses_case("\"name\":\"\"", "31: ", "must not be empty");
@@ -113,8 +111,7 @@ static void bad_cases(void **state) {
                  "91: ", "already a case \"a\"");
 }
 
-static void bad_variables_of_the_command(void **state) {
-    (void)state;
+TEST(bad_variables_of_the_command) {
     suite s;
     err e = {0};
     put("s.json", "{\"version\": 1}", 14);
@@ -153,8 +150,7 @@ static const char WHOLE[] =
     "}\n";
 static const char LOOK[] = "{\"version\": 1, \"kernel\": \"sub/${look}.exr\"}";
 
-static void a_whole_suite(void **state) {
-    (void)state;
+TEST(a_whole_suite) {
     suite s;
     err e = {0};
     put("base.json", BASE, sizeof BASE - 1);
@@ -201,8 +197,7 @@ static void a_whole_suite(void **state) {
     suite_free(&s);
 }
 
-static void the_command_wins(void **state) {
-    (void)state;
+TEST(the_command_wins) {
     suite s;
     err e = {0};
     put("base.json", BASE, sizeof BASE - 1);
@@ -216,8 +211,7 @@ static void the_command_wins(void **state) {
 
 /* --- mutations ------------------------------------------------------------------------------- */
 
-static void mutations_do_not_crash(void **state) {
-    (void)state;
+TEST(mutations_do_not_crash) {
     enum { RUNS_OF_EACH = 1500, ROOM = 4096 };
     int taken = 0;
     put("base.json", BASE, sizeof BASE - 1);
@@ -260,13 +254,5 @@ static int close_folder(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_suites),
-        cmocka_unit_test(bad_cases),
-        cmocka_unit_test(bad_variables_of_the_command),
-        cmocka_unit_test(a_whole_suite),
-        cmocka_unit_test(the_command_wins),
-        cmocka_unit_test(mutations_do_not_crash),
-    };
-    return cmocka_run_group_tests(tests, open_folder, close_folder);
+    return check_run(open_folder, close_folder);
 }

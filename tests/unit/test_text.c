@@ -22,8 +22,7 @@ static void count_failure(void) {
 }
 
 /* A text that is too long for any memory stays empty until it is freed, and says so. */
-static void failed_text(void **state) {
-    (void)state;
+TEST(failed_text) {
     text t = {0};
     err e = {0};
     text_on_failure(count_failure);
@@ -42,8 +41,7 @@ static void failed_text(void **state) {
     text_on_failure(NULL);
 }
 
-static void json_layout(void **state) {
-    (void)state;
+TEST(json_layout) {
     text t = {0};
     json_out j = json_begin(&t);
     json_string(&j, "name", "a\"\\\n\x7f\xff\xc3\xa9");
@@ -92,8 +90,7 @@ static void json_layout(void **state) {
 }
 
 /* A part of a document whose rest is written elsewhere. */
-static void json_part(void **state) {
-    (void)state;
+TEST(json_part) {
     text t = {0};
     json_out j = {.to = &t, .depth = 2};
     json_block(&j, NULL);
@@ -104,8 +101,7 @@ static void json_part(void **state) {
            "      \"least\": -9223372036854775808\n    }");
 }
 
-static void json_numbers(void **state) {
-    (void)state;
+TEST(json_numbers) {
     text t = {0};
     json_out j = {.to = &t};
     json_array(&j, NULL);
@@ -123,8 +119,7 @@ static void json_numbers(void **state) {
 }
 
 /* Nothing that steers a terminal, ends a line or turns the direction of writing goes through. */
-static void clean_names(void **state) {
-    (void)state;
+TEST(clean_names) {
     static const char *const CASE[][2] = {
         {"plain - \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
          "plain - \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
@@ -152,8 +147,7 @@ static void clean_names(void **state) {
     assert_string_equal(small, "a\\x1b");
 }
 
-static void log_lines_are_clean(void **state) {
-    (void)state;
+TEST(log_lines_are_clean) {
     char got[200] = "";
     int ends[2], old = dup(STDERR_FILENO);
     assert_int_equal(pipe(ends), 0);
@@ -168,8 +162,7 @@ static void log_lines_are_clean(void **state) {
     close(old);
 }
 
-static void numbers(void **state) {
-    (void)state;
+TEST(numbers) {
     assert_int_equal(min_int(-1, 2), -1);
     assert_int_equal(max_u32(1, 0xffffffff), 0xffffffff);
     assert_int_equal(clamp_int(7, -1, 3), 3);
@@ -180,10 +173,5 @@ static void numbers(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(failed_text), cmocka_unit_test(json_layout),
-        cmocka_unit_test(json_part),   cmocka_unit_test(json_numbers),
-        cmocka_unit_test(clean_names), cmocka_unit_test(log_lines_are_clean),
-        cmocka_unit_test(numbers)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -64,8 +64,7 @@ static void check_tiling(const tiling *t, const tiling_request *r) {
     }
 }
 
-static void tiles_cover_the_image_and_fit(void **state) {
-    (void)state;
+TEST(tiles_cover_the_image_and_fit) {
     int chosen = 0, refused = 0;
     for (int i = 0; i < 400; i++) {
         tiling t;
@@ -98,8 +97,7 @@ static tiling_request large(void) {
     return r;
 }
 
-static void more_memory_is_never_dearer(void **state) {
-    (void)state;
+TEST(more_memory_is_never_dearer) {
     tiling_request r = large();
     double before = INFINITY;
     for (r.memory = 500u << 20; r.memory < (uint64_t)1 << 36; r.memory = r.memory * 5 / 4) {
@@ -130,8 +128,7 @@ static bool never(void *ctx, const tiling *t, const plan_request *tile) {
     return false;
 }
 
-static void a_device_may_refuse_tiles(void **state) {
-    (void)state;
+TEST(a_device_may_refuse_tiles) {
     tiling t;
     err e = {0};
     int asked = 0;
@@ -150,8 +147,7 @@ static void a_device_may_refuse_tiles(void **state) {
 }
 
 /* Each place shows what the plan of the whole axis shows there. */
-static void places_are_those_of_plans(void **state) {
-    (void)state;
+TEST(places_are_those_of_plans) {
     for (plan_border b = 0; b < BORDERS; b++)
         for (uint32_t n = 1; n < 20; n++)
             for (int64_t c = -50; c < 70; c++) {
@@ -167,11 +163,5 @@ static void places_are_those_of_plans(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tiles_cover_the_image_and_fit),
-        cmocka_unit_test(more_memory_is_never_dearer),
-        cmocka_unit_test(a_device_may_refuse_tiles),
-        cmocka_unit_test(places_are_those_of_plans),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }
