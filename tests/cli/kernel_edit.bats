@@ -149,7 +149,7 @@ photograph() { # EXPOSURE NAME [SEED]
     oiiotool --create 320x240 3 --point:color=900,900,900 100,90 -d half -o in.exr
     mkdir bin
     ln -s "$FFTBLOOM" bin/fftbloom
-    sed -n '/^## From a phone/,/^### How/s/^    //p' "$FFTBLOOM_ROOT/docs/kernels.md" >commands.sh
+    sed -n '/^## From a phone/,/^## Choosing/s/^    //p' "$FFTBLOOM_ROOT/docs/kernels.md" >commands.sh
     [ "$(grep -c ^fftbloom commands.sh)" -ge 8 ]
     PATH=$dir/bin:$PATH bash -ex commands.sh >said.txt 2>&1 || { cat said.txt; false; }
     grep -q "the core is saturated" said.txt

@@ -229,13 +229,13 @@ says() { # code, words, arguments
     none --fade "in 'convert'; it is for make" kernel convert k.exr -o o.exr --fade 0.5
     none --param "in 'check'; it is for make" kernel check k.exr --param radius=3
     none --output "in 'check'; it is for make, " kernel check k.exr -o o.exr
-    none --existing "in 'models'; it is for make, convert" kernel models --existing skip
-    none --taps "in 'check'; it is for make, convert" kernel check k.exr --taps 3
+    none --existing "in 'models'; it is for make, " kernel models --existing skip
+    none --taps "in 'check'; it is for make, " kernel check k.exr --taps 3
     none --normalize "in 'make'; it is for convert" kernel make star -o o.exr --normalize sum
     none --kernel-center "in 'check'; it is for convert" kernel check k.exr --kernel-center peak
     none --from "in 'make'; it is for convert" kernel make star -o o.exr --from oiio
     none --strict "in 'make'; it is for check" kernel make star -o o.exr --strict
-    none --jobs "in 'models'; it is for make, list, check, convert" kernel models --jobs 2
+    none --jobs "in 'models'; it is for make, " kernel models --jobs 2
     none --cache-size "in 'path'; it is for list, trim" cache path --cache-size 0
     none --abs "without --output" diff a.exr b.exr -abs
     none --scale "without --output" diff a.exr b.exr -scale 100
