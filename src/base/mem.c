@@ -251,6 +251,20 @@ static void *fresh(mem_budget *b, size_t bytes, size_t alignment) {
     return p;
 }
 
+void mem_plan_add(mem_plan *to, const char *what, uint64_t bytes) {
+    uint32_t i = 0;
+    while (i < to->parts && strcmp(to->part[i].what, what) != 0) i++;
+    if (i == MEM_PARTS) i--; /* there are not so many names */
+    if (i == to->parts) to->part[to->parts++].what = what;
+    to->part[i].bytes += bytes;
+    to->bytes += bytes;
+}
+
+void mem_plan_add_all(mem_plan *to, const mem_plan *from) {
+    for (uint32_t i = 0; i < from->parts; i++)
+        mem_plan_add(to, from->part[i].what, from->part[i].bytes);
+}
+
 void *mem_raw(size_t count, size_t size, const char *what, err *e) {
     mem_budget *b = budget();
     size_t bytes = 0, padded = 0;

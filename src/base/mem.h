@@ -66,6 +66,21 @@ bool mem_check(uint64_t bytes, const char *what, err *e);
 /* Returns the bytes that an allocation takes: large ones are rounded up to large pages. */
 uint64_t mem_rounded(uint64_t bytes);
 
+/* The account of what work will take, before any of it is taken: named parts, whose sum decides.
+ * Starts as zeros. */
+enum { MEM_PARTS = 16 };
+typedef struct {
+    struct {
+        const char *what; /* a constant */
+        uint64_t bytes;
+    } part[MEM_PARTS];
+    uint32_t parts;
+    uint64_t bytes; /* all of them */
+} mem_plan;
+/* Adds bytes to the part of this name. */
+void mem_plan_add(mem_plan *to, const char *what, uint64_t bytes);
+void mem_plan_add_all(mem_plan *to, const mem_plan *from);
+
 /* Copies a string. Free with mem_free. */
 char *mem_str(const char *s, err *e);
 

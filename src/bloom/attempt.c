@@ -1,6 +1,8 @@
 #include "bloom/attempt.h"
 
 #include "base/host.h"
+#include "base/mem.h"
+#include "base/number.h"
 
 #include <math.h>
 
@@ -53,19 +55,27 @@ static bool is_plain(const attempt *a, uint32_t c) {
     return a->v->all && a->method->exponent[c] == 0;
 }
 
-/* Chooses the layout that takes the least memory of those that the engine can work with. Where a
- * result beyond halfs would be stored as floats, it must not become halfs before that is known.
- * Where channels do not come with the rows of a result, or where only an excess is spread, all of
- * them are needed at once. */
-static layout choose_layout(const attempt *a, const engine *g) {
-    const view *v = a->v;
-    bool plain = true, turns = v->all && g->sinks && g->sources && (g->floats || !a->wide);
-    for (uint32_t c = 0; c < v->channels; c++) plain &= is_plain(a, c);
-    if (a->wide && !turns) return LAYOUT_DOUBLES;
-    bool halfs = v->halfs && !v->floats && !v->kept.w && !v->glare[0] && g->sinks &&
+/* Chooses the layout that takes the least memory of those that the engine can work with. plain: no
+ * channel is scaled. Where a result beyond halfs would be stored as floats, it must not become
+ * halfs before that is known. Where channels do not come with the rows of a result, or where only
+ * an excess is spread, all of them are needed at once. */
+static layout choose_layout(const view *v, const engine_expected *g, bool wide, bool plain) {
+    bool turns = v->all && g->sinks && g->sources && (g->floats || !wide);
+    if (wide && !turns) return LAYOUT_DOUBLES;
+    bool halfs = v->halfs && !v->floats && !v->kept.w && !v->emits && g->sinks &&
                  v->s->half_overflow != OVERFLOW_FLOAT;
     if (halfs && plain && g->halfs) return LAYOUT_HALFS;
     return !turns ? LAYOUT_FLOATS : halfs ? LAYOUT_TURNS_TO_HALFS : LAYOUT_TURNS;
+}
+
+uint64_t attempt_bytes(const view *v, const engine_expected *g, bool wide) {
+    layout l = choose_layout(v, g, wide, true);
+    uint64_t in = mem_rounded((uint64_t)v->pixels * PLANES[l].in);
+    uint32_t filled = 0;
+    for (uint32_t c = 0; PLANES[l].in_set && c < v->channels; c++)
+        filled += !v->all || v->type[c] != PIXEL_FLOAT || l == LAYOUT_DOUBLES;
+    if (PLANES[l].turns) filled = min_u32(filled, 1);
+    return v->channels * mem_rounded((uint64_t)v->pixels * PLANES[l].out) + filled * in;
 }
 
 /* Decides which plane is read, which is written, and where the result goes. */
@@ -163,9 +173,9 @@ static bool transform(attempt *a, outcome *to, bool *engine_failed, err *e) {
     par *threads = a->v->threads;
     const device_lease *at = &to->lease.at;
     engine *g = at->engine;
-    join_job j = join_of(a, to, g->sinks);
-    join *rows = g->sinks ? join_open(&j, threads, e) : NULL;
-    if (g->sinks && !rows) return false;
+    join_job j = join_of(a, to, g->is.sinks);
+    join *rows = g->is.sinks ? join_open(&j, threads, e) : NULL;
+    if (g->is.sinks && !rows) return false;
     /* The centre tap is added by the last pass, and not by the engine. */
     double tap[PSF_CHANNELS] = {0}, gain[PSF_CHANNELS];
     for (uint32_t c = 0; c < a->v->channels; c++) gain[c] = 1 - a->v->sharpen;
@@ -197,7 +207,9 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
         if (!ok) break;
         attempt a = {.v = v, .l = l, .method = method, .wide = want.way == WAY_FLOAT64};
         a.loaded = loaded;
-        a.layout = choose_layout(&a, to->lease.at.engine);
+        bool plain = true;
+        for (uint32_t c = 0; c < v->channels; c++) plain &= method->exponent[c] == 0;
+        a.layout = choose_layout(v, &to->lease.at.engine->is, a.wide, plain);
         ok = lay_out(&a, to, e) && fill(&a, e) && transform(&a, to, &engine_failed, e);
         if (session_give(v->session, &to->lease, engine_failed, e)) ok = again = true;
     }

@@ -21,6 +21,10 @@ typedef struct {
 bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, bool loaded,
                  err *e);
 
+/* Returns the bytes of the planes that an attempt takes beside the image's own, with such an
+ * engine. wide: the transform is of doubles. */
+uint64_t attempt_bytes(const view *v, const engine_expected *g, bool wide);
+
 /* Returns which of a size's choices a method takes: halfs travel as such unless they are scaled. */
 device_way attempt_way(const view *v, const accuracy *method);
 

@@ -86,15 +86,17 @@ const char *bloom_kernel_faults(const bloom *b) {
 
 /* Returns the job of a part. The height is that of the file: kernels may be sized by it. */
 static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const window_rows *w) {
-    return (part_job){.s = &b->s,
-                      .threads = b->threads,
-                      .session = b->session,
-                      .part = part,
-                      .height = image_height(&rows->in.head->part[part]),
-                      .in = &w->in,
-                      .out = &w->out,
-                      .bytes = rows->bytes + window_bytes(w, part),
-                      .floats = rows->floats};
+    part_job j = {.s = &b->s,
+                  .threads = b->threads,
+                  .session = b->session,
+                  .part = part,
+                  .height = image_height(&rows->in.head->part[part]),
+                  .in = &w->in,
+                  .out = &w->out,
+                  .beside = rows->memory,
+                  .floats = rows->floats};
+    window_memory(&j.beside, w, part);
+    return j;
 }
 
 static void begin(const bloom *b, bloom_report *r) {
@@ -264,7 +266,7 @@ bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
     return ok;
 }
 
-bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, err *e) {
+bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, mem_plan *memory, err *e) {
     layer_map m;
     window_rows w = {.own = NULL};
     int part;
@@ -273,7 +275,7 @@ bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, err *e) {
     bool ok = window_open(&w, &b->s, b->session, &rows->in, &rows->out, e);
     if (ok) {
         const part_job j = job_of(b, part, rows, &w);
-        ok = part_choose(t, &j, e);
+        ok = part_choose(t, memory, &j, e);
     }
     window_close(&w);
     return ok;
@@ -344,60 +346,34 @@ int bloom_forecast(const bloom *b, const image_header *h, plan_precision precisi
     return session_forecast(b->session, &ask, to, e);
 }
 
-/* Returns the bytes of the machine's memory that a Vulkan device and its driver take: a device of
- * software has all of its buffers there, a GPU what travels there and back. 0 for the CPU. */
-static uint64_t device_bytes(const bloom *b, const plan_request *ask) {
-    if (b->s.device && strcmp(b->s.device, "cpu") == 0) return 0;
+/* Accounts for the part that takes most, as a whole. What cannot be known is told by the run. */
+static void account(const bloom *b, const image_header *h, mem_plan *to) {
+    image img = {.head = *h};
+    rows_image rows;
+    window_rows w = {.own = NULL};
+    mem_plan most = {0};
     err ignored = {0};
-    bloom_forecasts f = {.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", &ignored)};
-    int best = f.each ? session_forecast(b->session, ask, &f, &ignored) : -1;
-    engine_class class = best >= 0 ? f.device[best].class : ENGINE_CPU;
-    uint64_t bytes = 0;
-    if (class != ENGINE_CPU) {
-        const plan *p = &f.each[best].plan;
-        bytes = PART_DRIVERS +
-                (class == ENGINE_SOFTWARE ? plan_device_bytes(p) : 2 * p->frames * p->image_bytes);
+    bool ok = rows_image_open(&rows, &img, &ignored) &&
+              window_open(&w, &b->s, b->session, &rows.in, &rows.out, &ignored);
+    for (int part = 0; ok && part < h->parts; part++) {
+        const bloom_rows all = {.in = rows.in, .out = rows.out};
+        const part_job j = job_of(b, part, &all, &w);
+        tiling t;
+        mem_plan one;
+        if (part_choose(&t, &one, &j, &ignored) && one.bytes > most.bytes) most = one;
     }
-    mem_free(f.each);
-    return bytes;
+    mem_plan_add_all(to, &most);
+    window_close(&w);
+    rows_image_close(&rows);
 }
 
-/* Returns the bytes of what the CPU's engine holds beside the image: the half spectrum of one
- * channel, the spectrum of the kernel, and some lines for each thread. A resampled spectrum is held
- * as the result of its first step, which is smaller. */
-static uint64_t spectra_bytes(const bloom *b, const plan_request *ask, const plan *p) {
-    enum { MORE = 16, LINES = 32 };
-    uint64_t number = 2ull * p->sample_bytes, line = number * p->axis[1].length;
-    uint64_t half = (uint64_t)p->axis[1].extent * p->halves * number, lines = p->halves;
-    uint64_t threads = (uint64_t)par_threads(b->threads) + 1;
-    bool exact = b->s.spectrum != SPECTRUM_RESAMPLED || p->sample_bytes == 8;
-    uint64_t size = (uint64_t)ask->reach_lo[p->first] + 1 + ask->reach_hi[p->first];
-    if (!exact) lines = min_u64(lines, size + MORE); /* half of twice the kernel's size */
-    return mem_rounded(half) + mem_rounded(line * lines * ask->spectra) +
-           LINES * number * p->axis[0].length * threads;
+void bloom_memory(const bloom *b, const image_header *h, mem_plan *to) {
+    account(b, h, to);
 }
 
-uint64_t bloom_whole_bytes(const bloom *b, const image_header *h) {
-    uint64_t most = 0;
-    for (int i = 0; i < h->parts; i++) {
-        plan_request ask;
-        plan p;
-        const image_header one = {.format = h->format, .part = &h->part[i], .parts = 1};
-        err ignored = {0};
-        if (!first_request(b, &one, b->s.precision, &ask, &ignored) ||
-            !plan_make(&p, &ask, &ignored))
-            continue;
-        /* The taps, the tail and the ledger's table, two copies while the spectrum is made, and
-         * four times as much in the spectrum that others are resampled from. */
-        uint64_t kernel = 9 * sizeof(float) * ask.spectra;
-        for (int a = 0; a < PLAN_AXES; a++)
-            kernel *= (uint64_t)ask.reach_lo[a] + 1 + ask.reach_hi[a];
-        uint64_t pixels = (uint64_t)ask.size[PLAN_X] * ask.size[PLAN_Y];
-        uint64_t doubles = p.sample_bytes == 8 ? 8 * pixels * ask.channels : 0;
-        uint64_t all = spectra_bytes(b, &ask, &p) + doubles + kernel;
-        most = max_u64(most, all + device_bytes(b, &ask));
-    }
-    return most;
+void bloom_memory_before(const bloom_settings *s, par *threads, const image_header *h,
+                         mem_plan *to) {
+    account(&(bloom){.s = *s, .threads = threads}, h, to);
 }
 
 int bloom_tile_forecast(const bloom *b, const image_header *h, const tiling *t, uint32_t *channels,

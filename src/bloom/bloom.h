@@ -10,6 +10,7 @@
 #ifndef BLOOM_BLOOM_H
 #define BLOOM_BLOOM_H
 
+#include "base/mem.h"
 #include "base/par.h"
 #include "bloom/report.h"
 #include "bloom/settings.h"
@@ -46,10 +47,10 @@ void bloom_expect(const bloom *b, const image_header *h, bloom_expected *to);
 
 /* Where the rows of an image come from, and where those of its result go. */
 typedef struct {
-    rows_source in; /* parts that are lent are bloomed as a whole, others in tiles that fit */
-    rows_sink out;  /* gets each part that was lent as one band, whose planes it may keep */
-    uint64_t bytes; /* that reading and writing take at the most */
-    bool floats;    /* the result is made in floats: a run in halfs had values beyond them */
+    rows_source in;  /* parts that are lent are bloomed as a whole, others in tiles that fit */
+    rows_sink out;   /* gets each part that was lent as one band, whose planes it may keep */
+    mem_plan memory; /* that reading and writing take at the most */
+    bool floats;     /* the result is made in floats: a run in halfs had values beyond them */
 } bloom_rows;
 
 /* Blooms an image and fills the report. ERR_BAD_PIXELS: there are NaN or infinite pixels, or
@@ -63,11 +64,13 @@ bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e);
 /* Changes the header of an image to that of bloom_run's result. floats: as in bloom_rows. */
 bool bloom_header(const bloom *b, image_header *h, bool floats, err *e);
 
-/* Returns about how many bytes bloom_image takes for its transforms, besides the image's planes and
- * as many floats. */
-uint64_t bloom_whole_bytes(const bloom *b, const image_header *h);
-/* Chooses the tiles of the first part with colour. */
-bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, err *e);
+/* Adds what bloom_image takes for such an image, besides its planes, and what nobody counts. */
+void bloom_memory(const bloom *b, const image_header *h, mem_plan *to);
+/* Does so where the kernel is not known yet, without what depends on it. */
+void bloom_memory_before(const bloom_settings *s, par *threads, const image_header *h,
+                         mem_plan *to);
+/* Chooses the tiles of the first part with colour, and accounts for all that they take. */
+bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, mem_plan *memory, err *e);
 /* Fills `to` as bloom_forecast does, for one of these tiles; *channels: of the whole image's group,
  * of which a tile may have one. */
 int bloom_tile_forecast(const bloom *b, const image_header *h, const tiling *t, uint32_t *channels,

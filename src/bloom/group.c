@@ -204,6 +204,7 @@ static bool open_view(view *v, const group_job *j, err *e) {
     v->buf = j->buf;
     v->kept = j->kept;
     v->floats = j->floats;
+    v->emits = j->glare;
     v->dark = j->dark;
     const image_part *p = view_part(v);
     kernel_need need = {.channels = v->channels,

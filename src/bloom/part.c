@@ -13,65 +13,26 @@
 
 /* --- choosing tiles ------------------------------------------------------------------------- */
 
+/* What tiles are chosen with. */
 typedef struct {
-    session *session;
+    part_needs needs;
     device_forecast *each;
-    uint64_t memory; /* all in all */
-} device_check;
+    uint64_t memory; /* for tiles */
+} choice;
+
+static uint64_t bytes_of(void *ctx, const tiling *t) {
+    mem_plan own = {0};
+    return part_memory(&own, &((const choice *)ctx)->needs, t);
+}
 
 /* A device of software has no memory of its own: it takes from that of the tile. */
 static bool a_device_fits(void *ctx, const tiling *t, const plan_request *tile) {
-    device_check *d = ctx;
+    choice *c = ctx;
     err ignored = {0};
-    bloom_forecasts f = {.each = d->each};
-    int best = session_forecast(d->session, tile, &f, &ignored);
+    bloom_forecasts f = {.each = c->each};
+    int best = session_forecast(c->needs.p->j->session, tile, &f, &ignored);
     if (best < 0 || f.device[best].class != ENGINE_SOFTWARE) return best >= 0;
-    return t->bytes + plan_device_bytes(&d->each[best].plan) <= d->memory;
-}
-
-/* Returns the memory for tiles, which follows from the limit alone, so that the same run has the
- * same tiles. Libraries take memory that nobody counts, and so does what rounds up to whole pages.
- * A Vulkan driver takes 50 to 130 MB with its shaders (lavapipe; docs/notebook.md, "Tiles"). */
-static uint64_t memory_for(const part_job *j) {
-    bool cpu = j->s->device && strcmp(j->s->device, "cpu") == 0;
-    uint64_t all = mem_limit(), libraries = cpu ? PART_LIBRARIES : PART_DRIVERS;
-    uint64_t beside = all / 16 + min_u64(all / (cpu ? 5 : 2), libraries) + j->bytes;
-    return all > beside ? all - beside : 0;
-}
-
-/* What of the part's pixels decides its tiles; *most: channels of a group. */
-static void count_planes(tiling_request *r, const part_plan *p, uint32_t *most) {
-    bool emits = part_emits(p->j->s);
-    for (uint32_t c = 0; c < p->channels; c++) {
-        uint32_t in = (uint32_t)pixel_bytes(p->channel[c].type),
-                 out = (uint32_t)pixel_bytes(p->channel[c].becomes);
-        r->planes++;
-        r->pixel_in += in;
-        r->pixel_out += emits ? 2 * out : out;
-        r->sample_bytes = max_u32(r->sample_bytes, in);
-    }
-    for (int i = 0; i < p->m.groups; i++) {
-        *most = max_u32(*most, p->group[i].count);
-        if (p->group[i].light.mask[0]) r->pixel_in += sizeof(float);
-    }
-    if (emits) r->sample_bytes += 4;
-}
-
-/* Fills in what tiles are chosen by. */
-static bool make_request(tiling_request *r, const part_plan *p, err *e) {
-    const part_job *j = p->j;
-    psf k = {0};
-    uint32_t most = 0;
-    *r = (tiling_request){
-        .memory = memory_for(j), .limit = mem_limit(), .rows = j->out->step(j->out->ctx, j->part)};
-    count_planes(r, p, &most);
-    const kernel_need need = part_need(j, most, j->s->sharpen);
-    if (!part_psf(&k, j, &need, NULL, e)) return false;
-    r->ask = session_request(j->s, &k, &need);
-    r->ask.precision = j->s->precision;
-    r->kernel = sizeof(float) * (uint64_t)k.w * k.h * k.channels;
-    psf_free(&k);
-    return true;
+    return t->bytes + plan_device_bytes(&c->each[best].plan) <= c->memory;
 }
 
 static tiling one_tile(const part_plan *p) {
@@ -82,26 +43,52 @@ static tiling one_tile(const part_plan *p) {
                     .channels = p->channels};
 }
 
-/* Chooses tiles for so much memory; 0: for that of the run. */
-static bool choose(tiling *t, const part_plan *p, uint64_t memory, err *e) {
+/* Chooses tiles, of at most so many pixels (0: any number), for the memory that is left beside what
+ * else is needed. */
+static bool choose_tiles(tiling *t, mem_plan *memory, const part_plan *p, double most, err *e) {
     const part_job *j = p->j;
-    tiling_request r;
-    if (j->cut || j->in->lend) {
-        *t = j->cut ? *j->cut : one_tile(p);
-        return !memory || err_set(e, ERR_MEMORY, "there are no smaller tiles");
-    }
-    if (!make_request(&r, p, e)) return false;
-    if (memory) r.memory = memory;
-    device_check d = {j->session, mem_new(ENGINE_DEVICES, sizeof *d.each, "forecasts", e),
-                      r.memory};
-    bool ok = d.each && tiling_choose(t, &r, a_device_fits, &d, e);
-    mem_free(d.each);
+    choice c = {.each = mem_new(ENGINE_DEVICES, sizeof *c.each, "forecasts", e)};
+    bool ok = c.each && part_needs_open(&c.needs, p, e);
+    *memory = j->beside;
+    if (ok) part_uncounted(memory, &c.needs);
+    c.memory = mem_limit() - min_u64(mem_limit(), memory->bytes);
+    const tiling_request r = {.ask = c.needs.ask,
+                              .memory = c.memory,
+                              .limit = mem_limit(),
+                              .most = most,
+                              .rows = j->out->step(j->out->ctx, j->part),
+                              .planes = p->channels,
+                              .bytes = bytes_of,
+                              .fits = a_device_fits,
+                              .ctx = &c};
+    ok = ok && tiling_choose(t, &r, e);
+    if (ok) part_memory(memory, &c.needs, t);
+    mem_free(c.each);
     return ok;
 }
 
-bool part_choose(tiling *t, const part_job *j, err *e) {
+/* Chooses the tiles of a part: one for a part that is lent. */
+static bool choose(tiling *t, const part_plan *p, err *e) {
+    const part_job *j = p->j;
+    mem_plan memory;
+    if (!j->cut && !j->in->lend) return choose_tiles(t, &memory, p, 0, e);
+    *t = j->cut ? *j->cut : one_tile(p);
+    return true;
+}
+
+bool part_choose(tiling *t, mem_plan *memory, const part_job *j, err *e) {
     part_plan p;
-    bool ok = part_plan_make(&p, j, e) && choose(t, &p, 0, e);
+    part_needs n;
+    bool ok = part_plan_make(&p, j, e);
+    if (ok && j->in->lend) {
+        *t = one_tile(&p);
+        *memory = j->beside;
+        ok = !p.m.groups || part_needs_open(&n, &p, e);
+        if (ok && j->session) part_uncounted(memory, &n);
+        if (ok && p.m.groups) part_memory(memory, &n, t);
+    } else if (ok) {
+        ok = choose_tiles(t, memory, &p, 0, e);
+    }
     part_plan_free(&p);
     return ok;
 }
@@ -340,7 +327,7 @@ static void enter_group(bloom_report *r, const group_made *g) {
 }
 
 /* Makes all rows, in the order of the file's lines. Where tiles take more memory than was foreseen,
- * a band is made again with tiles for half of it. */
+ * a band is made again with tiles of half as many pixels. */
 static bool bloom_bands(totals *all, bands *b, const part_plan *p, tiling t,
                         const part_measured *seen, err *e) {
     bool upwards = p->p->order == LINES_DECREASING;
@@ -364,7 +351,11 @@ static bool bloom_bands(totals *all, bands *b, const part_plan *p, tiling t,
             continue;
         }
         err why = {0};
-        if (!seen || e->code != ERR_MEMORY || !choose(&t, p, t.bytes / 2, &why)) break;
+        mem_plan memory;
+        double half = (double)t.tile[PLAN_X] * t.tile[PLAN_Y] / 2;
+        if (!seen || p->j->cut || e->code != ERR_MEMORY ||
+            !choose_tiles(&t, &memory, p, half, &why))
+            break;
         log_info("smaller tiles are taken: %s", e->msg);
         memcpy(all->group, before, bytes);
         all->sampler.count = sampled;
@@ -381,7 +372,7 @@ static bool bloom_groups(const part_plan *p, bloom_report *r, err *e) {
     bands b = {0};
     totals all = {0};
     part_measured seen = {0};
-    if (!choose(&t, p, 0, e)) return false;
+    if (!choose(&t, p, e)) return false;
     bool whole = part_is_whole(&t);
     bool ok = whole || part_measure(&seen, p, e);
     report_add_bad(r, seen.bad, seen.first);

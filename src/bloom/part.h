@@ -9,29 +9,28 @@
 #ifndef BLOOM_PART_H
 #define BLOOM_PART_H
 
+#include "base/mem.h"
 #include "bloom/report.h"
 #include "bloom/session.h"
 #include "image/rows.h"
 
-/* Bytes that are left to libraries, and to them and Vulkan drivers, where there is room. */
-enum { PART_LIBRARIES = 32 << 20, PART_DRIVERS = 160 << 20 };
-
 typedef struct {
     const bloom_settings *s;
     par *threads;
-    session *session; /* of whole images */
+    session *session; /* of whole images; NULL: for an account without a kernel */
     int part;
     uint32_t height; /* of the part as it came: kernels may be sized by it */
     const rows_source *in;
     const rows_sink *out;
-    uint64_t bytes;    /* that reading and writing take at the most */
+    mem_plan beside;   /* what reading and writing take at the most */
     bool floats;       /* colour is made in floats, whatever it came as */
     const tiling *cut; /* the tiles, for tests; NULL: those that fit are chosen. A part that is lent
                           has one */
 } part_job;
 
-/* Chooses the tiles of a part with colour. */
-bool part_choose(tiling *t, const part_job *j, err *e);
+/* Chooses the tiles of a part with colour, and accounts for all that it takes; one that is lent has
+ * one tile. */
+bool part_choose(tiling *t, mem_plan *memory, const part_job *j, err *e);
 
 /* Blooms the part and enters it into the report. A part without colour goes through as it is. */
 bool part_bloom(const part_job *j, bloom_report *r, err *e);

@@ -4,6 +4,7 @@
 #ifndef BLOOM_PART_WORK_H
 #define BLOOM_PART_WORK_H
 
+#include "base/mem.h"
 #include "bloom/group.h"
 #include "bloom/mask.h"
 #include "bloom/part.h"
@@ -65,6 +66,25 @@ bool part_psf(psf *k, const part_job *j, const kernel_need *need, double *full, 
 static inline bool part_is_whole(const tiling *t) {
     return !t->cut[PLAN_X] && !t->cut[PLAN_Y];
 }
+
+/* --- the account: part_memory.c --------------------------------------------------------------- */
+
+/* What the memory that blooming takes follows from, beside its tiles. */
+typedef struct {
+    const part_plan *p;
+    plan_request ask; /* of the whole part, for its largest group */
+    bool drivers;     /* those of Vulkan are loaded */
+    engine_class class;
+    plan plan; /* of the whole part, where the class is not the CPU's */
+    uint32_t threads;
+} part_needs;
+
+/* Without a session: as if the kernel were one tap. */
+bool part_needs_open(part_needs *n, const part_plan *p, err *e);
+/* Adds what blooming in these tiles takes. Returns its bytes. */
+uint64_t part_memory(mem_plan *to, const part_needs *n, const tiling *t);
+/* Adds what nobody counts: libraries, drivers, and what rounds up to whole pages. */
+void part_uncounted(mem_plan *to, const part_needs *n);
 
 /* --- bad pixels: part_repair.c ---------------------------------------------------------------- */
 

@@ -134,6 +134,13 @@ plan_request session_request(const bloom_settings *s, const psf *k, const kernel
                           .frames = s->slots};
 }
 
+uint64_t session_bytes(const plan_request *ask) {
+    enum { TIMES = 4 };
+    uint64_t taps = sizeof(float) * ask->spectra;
+    for (int a = 0; a < PLAN_AXES; a++) taps *= (uint64_t)ask->reach_lo[a] + 1 + ask->reach_hi[a];
+    return TIMES * mem_rounded(taps);
+}
+
 static bool is_auto(const session *s) {
     return !s->s.device || strcmp(s->s.device, "auto") == 0;
 }

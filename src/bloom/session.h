@@ -73,6 +73,10 @@ void session_expect(session *s, const kernel_need *need, device_way way, session
 /* Returns the request for a plan that this kernel and size make, but for the device's limits. */
 plan_request session_request(const bloom_settings *s, const psf *k, const kernel_need *need);
 
+/* Returns the bytes that stand ready for a size, but for the engine: the kernel as it was read and
+ * as taps, its tail, and the ledger's table. */
+uint64_t session_bytes(const plan_request *ask);
+
 /* Forecasts for every device that there is. Returns the index of the one that would be taken, or
  * -1. */
 int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, err *e);

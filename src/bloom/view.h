@@ -38,6 +38,7 @@ typedef struct {
     tail_kept kept;     /* the pixels that count; a width of 0: all */
     const double *dark; /* accuracy_dark of the image, of each channel; NULL: it is found here */
     bool floats;        /* the result is to be floats */
+    bool emits;         /* the glare is wanted alone, too: see `glare` */
     bool all;           /* all light is spread: there is neither threshold nor mask */
     bool halfs;         /* all light is spread, and all of it is halfs */
     /* Planes of floats beside the result, of group_bloom; NULL where they are not wanted: */

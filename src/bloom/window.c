@@ -49,7 +49,7 @@ bool window_choose(window_boxes *to, const bloom_settings *s, const session *ker
     if (!layer_map_make(&m, p, s->layers, s->exclude, e)) return false;
     bool colour = m.groups > 0;
     layer_map_free(&m);
-    if (!colour || s->window == WINDOW_KEEP) return true;
+    if (!colour || s->window == WINDOW_KEEP || !kernel) return true;
     if (s->window == WINDOW_GROW) {
         bool ok = grow(&to->computed, s, kernel, image_height(p), e);
         to->kept = to->computed;
@@ -231,11 +231,12 @@ void window_close(window_rows *to) {
     *to = (window_rows){.own = NULL};
 }
 
-uint64_t window_bytes(const window_rows *w, int part) {
+void window_memory(mem_plan *to, const window_rows *w, int part) {
     const turned *t = &w->own->part[part];
     const image_part *p = &w->own->head.part[part];
     uint64_t rows = (uint64_t)t->unit + SOME, width = image_width(p);
-    return t->changes ? rows * (image_bytes(p) / image_height(p)) + width * SOME : 0;
+    if (t->changes && !w->in.lend)
+        mem_plan_add(to, "windows", rows * (image_bytes(p) / image_height(p)) + width * SOME);
 }
 
 void window_cut(const window_rows *w, int part, bloom_report *r, uint32_t first) {

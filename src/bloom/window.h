@@ -5,6 +5,7 @@
 #ifndef BLOOM_WINDOW_H
 #define BLOOM_WINDOW_H
 
+#include "base/mem.h"
 #include "bloom/report.h"
 #include "bloom/session.h"
 #include "image/rows.h"
@@ -13,7 +14,8 @@ typedef struct {
     image_box computed, kept; /* of a part; computed holds kept */
 } window_boxes;
 
-/* Finds the windows of a part; one without colour keeps its own. */
+/* Finds the windows of a part. One without colour keeps its own, and so does each without a kernel.
+ */
 bool window_choose(window_boxes *to, const bloom_settings *s, const session *kernel,
                    const image_part *p, err *e);
 
@@ -28,8 +30,8 @@ typedef struct {
 bool window_open(window_rows *w, const bloom_settings *s, const session *kernel,
                  const rows_source *from, const rows_sink *to, err *e);
 void window_close(window_rows *w);
-/* Returns about how many bytes the rows of a part take that wait here. */
-uint64_t window_bytes(const window_rows *w, int part);
+/* Adds about what the rows of a part take that wait here. */
+void window_memory(mem_plan *to, const window_rows *w, int part);
 /* Enters what was cut off into the ledger's rows from `first` on. */
 void window_cut(const window_rows *w, int part, bloom_report *r, uint32_t first);
 

@@ -45,6 +45,12 @@ void engine_rest(void) {
         if (KINDS[k]->rest) KINDS[k]->rest();
 }
 
+void engine_expect(engine_expected *to, engine_class class, const plan *p, uint32_t threads) {
+    const engine_kind *k = kind_of(class);
+    *to = (engine_expected){0};
+    if (k) k->expect(to, class, p, threads);
+}
+
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {
     const engine_kind *k = kind_of(d->class);
     if (k) return k->open(d, threads, cache_dir, e);

@@ -87,13 +87,13 @@ typedef struct {
 typedef struct {
     const void *const *in;       /* plan.ask.channels planes */
     const engine_source *source; /* fills them; NULL: they are filled. Only where
-                                    engine.sources is true */
+                                    engine.is.sources */
     const double *tap, *gain;    /* per plane */
     void *const *out;            /* planes; not used where there is a sink */
-    const engine_sink *sink;     /* NULL: none. Only where engine.sinks is true */
-    bool halfs;                  /* the planes of `in` are halfs. Only where engine.halfs is true */
+    const engine_sink *sink;     /* NULL: none. Only where engine.is.sinks */
+    bool halfs;                  /* the planes of `in` are halfs. Only where engine.is.halfs */
     bool floats; /* they are floats, though the plan is of doubles. Only with a sink,
-                    and where engine.floats is true */
+                    and where engine.is.floats */
 } engine_frame;
 
 /* The seconds of one frame. Upload and download count the host's work and the device's, which may
@@ -103,6 +103,15 @@ typedef struct {
 } engine_times;
 
 typedef struct engine engine;
+
+/* What can be said of an engine that is prepared for a plan, before it is. */
+typedef struct {
+    bool sinks;     /* frames may have a sink */
+    bool sources;   /* frames may have a source: one channel is done after the other */
+    bool halfs;     /* frames may have planes of halfs, */
+    bool floats;    /* and planes of floats for a plan of doubles */
+    uint64_t bytes; /* of the host's memory that it takes beside the spectrum, with one slot */
+} engine_expected;
 
 /* A benchmark of `count` frames back to back, with the data on the device. */
 typedef struct {
@@ -118,6 +127,7 @@ typedef struct {
 /* A row of the table of engines. */
 typedef struct {
     const char *name;
+    void (*expect)(engine_expected *to, engine_class class, const plan *p, uint32_t threads);
     /* Fills `to` with at most `room` devices. Returns how many; 0 is not an error. */
     uint32_t (*devices)(engine_device *to, uint32_t room);
     engine *(*open)(const engine_device *d, par *threads, const char *cache_dir, err *e);
@@ -141,11 +151,7 @@ typedef struct {
 /* The beginning of every engine's own struct. */
 struct engine {
     const engine_calls *call;
-    /* Set by prepare. */
-    bool sinks;   /* frames may have a sink */
-    bool sources; /* frames may have a source: one channel is done after the other */
-    bool halfs;   /* frames may have planes of halfs, */
-    bool floats;  /* and planes of floats for a plan of doubles */
+    engine_expected is; /* set by prepare */
 };
 
 /* Fills `to` with all devices, GPUs first, then the CPU, then software. Returns how many. */
@@ -158,6 +164,9 @@ uint32_t engine_devices_cpu(engine_device *to);
  * more are opened; another call makes it again. */
 void engine_rest(void);
 
+/* Tells what engines of a class are like that are prepared for a plan. Of the plan count the axes'
+ * lengths and extents, the halves, first, the bytes of a sample and those of a GPU's buffers. */
+void engine_expect(engine_expected *to, engine_class class, const plan *p, uint32_t threads);
 /* Opens a device. `threads` and `cache_dir` (NULL: none) must outlive the engine. */
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
 /* Opens another engine on the device that g has open, which is closed with the last of them. g may

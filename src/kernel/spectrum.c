@@ -192,6 +192,23 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *
     return ok;
 }
 
+/* A resampled spectrum is held as the result of its first step, which is smaller; it is made of a
+ * source. An exact one is made of lines of double along the first axis. */
+uint64_t spectrum_bytes(uint32_t w, uint32_t h, uint32_t channels, const spectrum_request *r,
+                        uint64_t *making) {
+    const uint32_t size[2] = {w, h}, *l = r->length;
+    uint64_t taps = (uint64_t)w * h * channels, line = 2 * sizeof(float) * (uint64_t)l[1];
+    if (r->float64 || r->mode == SPECTRUM_EXACT) {
+        uint64_t lines = min_u32(size[1 - r->first], l[1]), halves = l[0] / 2 + 1;
+        *making = mem_rounded(sizeof(float) * taps) +
+                  mem_rounded(2 * sizeof(double) * lines * halves);
+        return mem_rounded((r->float64 ? 2 : 1) * line * halves * channels);
+    }
+    uint64_t rows = (uint64_t)length_next(2 * size[r->first], 2) / 2 + 1 + RESAMPLE_TAPS;
+    *making = mem_rounded(sizeof(float) * taps) + mem_rounded(4 * sizeof(float) * taps);
+    return mem_rounded(line * rows * channels);
+}
+
 void spectrum_lines_free(spectrum_lines *l) {
     mem_free(l->value);
     resample_close(&l->made);

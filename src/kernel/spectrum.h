@@ -64,6 +64,10 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *
                  err *e);
 void spectrum_lines_free(spectrum_lines *l);
 
+/* Returns the bytes that the lines take of a kernel of w x h taps; *making: what more spectrum_at
+ * and spectrum_make take meanwhile. */
+uint64_t spectrum_bytes(uint32_t w, uint32_t h, uint32_t channels, const spectrum_request *r,
+                        uint64_t *making);
 /* Returns the bytes of a line. */
 size_t spectrum_line_bytes(const spectrum_lines *l);
 /* Returns `lines` lines of a channel from k1 on: where they lie, or in `room`, which must have

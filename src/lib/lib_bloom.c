@@ -99,9 +99,12 @@ static bool bloom_rows_of(lib_job *j, const bloom *b, bloom_report *r, err *e) {
 
 /* Returns whether the budget has room for the image in one piece. */
 static bool fits(const lib_job *j, const bloom *b) {
-    enum { PLANES = 3, SMALL = 16 };
-    uint64_t all = PLANES * image_bytes(&j->head.part[0]), limit = mem_limit();
-    return all <= limit / SMALL || all + bloom_whole_bytes(b, &j->head) <= limit;
+    enum { SMALL = 32 };
+    mem_plan need = {0};
+    mem_plan_add(&need, "image", image_bytes(&j->head.part[0]));
+    if (need.bytes <= mem_limit() / SMALL) return true;
+    bloom_memory(b, &j->head, &need);
+    return need.bytes <= mem_limit();
 }
 
 static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, double seconds) {

@@ -50,49 +50,6 @@ typedef struct {
     const cutting *x, *y;
 } way;
 
-/* The bytes of the kernel: the taps, the tail and the ledger's table, and two copies of the taps
- * while a spectrum is made. */
-static uint64_t kernel_bytes(const tiling_request *r) {
-    enum { KEPT = 3, COPIES = 2 };
-    return (KEPT + COPIES) * mem_rounded(r->kernel);
-}
-
-/* Returns whether a tile may be made in doubles: which tiles are, only their pixels tell. */
-static bool may_be_doubles(const tiling_request *r) {
-    return r->ask.precision != PRECISION_FLOAT32;
-}
-
-/* The bytes of half spectra: the transform's and the kernel's. A kernel's is made from its rows or
- * columns, transformed along one axis in double. */
-static uint64_t half_bytes(const tiling_request *r, const way *w) {
-    const cutting *x = w->x, *y = w->y;
-    uint64_t number = may_be_doubles(r) ? 16 : 8;
-    uint64_t half = ((uint64_t)x->length / 2 + 9) * y->length * number;
-    uint64_t rows = (uint64_t)min_u32(y->taps, y->length) * (x->length / 2 + 1);
-    uint64_t columns = (uint64_t)min_u32(x->taps, x->length) * (y->length / 2 + 1);
-    uint64_t middle = mem_rounded(2 * sizeof(double) * max_u64(rows, columns));
-    return mem_rounded(half * r->ask.spectra) + max_u64(mem_rounded(half), middle);
-}
-
-/* Returns the bytes of some rows of planes. pixel: the bytes of a pixel of all of them. */
-static uint64_t rows_bytes(const tiling_request *r, uint64_t rows, uint32_t planes,
-                           uint32_t pixel) {
-    uint64_t all = r->ask.size[PLAN_X] * rows * pixel;
-    return planes * mem_rounded(ceil_div_u64(all, planes));
-}
-
-static uint64_t bytes_of(const tiling_request *r, const way *w) {
-    bool wide = may_be_doubles(r);
-    uint64_t pixels = (uint64_t)w->x->tile * w->y->tile, kept = w->y->kept;
-    uint64_t held = w->y->cut ? kept + w->y->taps - 1 : w->y->tile;
-    /* The image's own samples, and two sets of floats or one of floats and one of doubles. */
-    uint64_t samples = mem_rounded(pixels * r->sample_bytes) + mem_rounded(4 * pixels) +
-                       mem_rounded((wide ? 8 : 4) * pixels);
-    return r->fixed + kernel_bytes(r) + half_bytes(r, w) +
-           rows_bytes(r, held, r->planes, r->pixel_in) +
-           rows_bytes(r, kept, r->planes, r->pixel_out) + r->ask.channels * samples;
-}
-
 static double price_of(const tiling_request *r, const way *w) {
     const cutting *x = w->x, *y = w->y;
     double pixels = (double)x->tile * y->tile, tiles = (double)x->count * y->count;
@@ -102,11 +59,12 @@ static double price_of(const tiling_request *r, const way *w) {
 
 static tiling tiling_of(const tiling_request *r, const way *w) {
     const cutting *c[] = {w->x, w->y};
-    tiling t = {.channels = r->ask.channels, .bytes = bytes_of(r, w), .price = price_of(r, w)};
+    tiling t = {.channels = r->ask.channels, .price = price_of(r, w)};
     for (int a = 0; a < PLAN_AXES; a++) {
         t.size[a] = r->ask.size[a];
         t.cut[a] = c[a]->cut;
         t.tile[a] = c[a]->tile;
+        t.length[a] = c[a]->length;
         t.kept[a] = c[a]->kept;
         t.count[a] = c[a]->count;
         t.before[a] = c[a]->cut ? r->ask.reach_hi[a] : 0;
@@ -146,11 +104,10 @@ static bool cheapest(tiling *best, const search *s, uint64_t *least) {
         for (uint32_t k = 0; k < s->count[PLAN_Y]; k++) {
             const way w = {&s->axis[PLAN_X][i], &s->axis[PLAN_Y][k]};
             if (price_of(s->r, &w) >= best->price) continue;
-            uint64_t bytes = bytes_of(s->r, &w);
-            *least = min_u64(*least, bytes);
-            if (bytes > s->r->memory) continue;
             tiling t = tiling_of(s->r, &w);
-            if (pixels_of(&t) <= s->most) *best = t;
+            t.bytes = s->r->bytes(s->r->ctx, &t);
+            *least = min_u64(*least, t.bytes);
+            if (t.bytes <= s->r->memory && pixels_of(&t) <= s->most) *best = t;
         }
     return best->channels > 0;
 }
@@ -177,16 +134,16 @@ static bool refuse(const tiling_request *r, uint64_t least, err *e) {
 /* What a device has no memory for has to be smaller, by this much at a time. */
 static const double SMALLER = 0.94;
 
-bool tiling_choose(tiling *t, const tiling_request *r, tiling_fits *fits, void *ctx, err *e) {
+bool tiling_choose(tiling *t, const tiling_request *r, err *e) {
     uint64_t least = UINT64_MAX;
     search *s = mem_new(1, sizeof *s, "tiles", e);
     if (!s) return false;
-    *s = (search){.r = r, .most = INFINITY};
+    *s = (search){.r = r, .most = r->most ? r->most : INFINITY};
     for (uint32_t a = 0; a < PLAN_AXES; a++) s->count[a] = list_cuttings(s->axis[a], r, a);
     bool found = false;
     while (!found && cheapest(t, s, &least)) {
         plan_request ask = tiling_ask(t, &r->ask);
-        found = !fits || fits(ctx, t, &ask);
+        found = !r->fits || r->fits(r->ctx, t, &ask);
         s->most = pixels_of(t) * SMALLER;
     }
     mem_free(s);

@@ -16,19 +16,6 @@
 #include "math/plan.h"
 
 typedef struct {
-    plan_request ask;      /* of the whole image; limits and frames do not count */
-    uint64_t memory;       /* that the tiles may take */
-    uint64_t limit;        /* of the run, for the message */
-    uint64_t fixed;        /* bytes that are taken beside the tiles */
-    uint64_t kernel;       /* bytes of the kernel's taps, all channels */
-    uint32_t rows;         /* rows of the result are written in multiples of this */
-    uint32_t pixel_in;     /* bytes of a pixel of the rows that are read: all channels */
-    uint32_t pixel_out;    /* bytes of a pixel of the result, likewise */
-    uint32_t planes;       /* channels that are bloomed, of all layers */
-    uint32_t sample_bytes; /* of the largest sample that is bloomed */
-} tiling_request;
-
-typedef struct {
     uint32_t size[PLAN_AXES];  /* of the whole image */
     bool cut[PLAN_AXES];       /* along this axis there are several tiles */
     uint32_t tile[PLAN_AXES];  /* pixels of a tile, margins included */
@@ -36,16 +23,28 @@ typedef struct {
     uint32_t count[PLAN_AXES]; /* tiles along the axis */
     uint32_t before[PLAN_AXES], after[PLAN_AXES]; /* the margins: 0 where nothing is cut */
     uint32_t channels;                            /* of a tile; 0: there are no tiles */
-    uint64_t bytes;                               /* taken at the most, as far as it is foreseen */
-    double price;                                 /* of all tiles, in steps of device_speed.h */
+    uint32_t length[PLAN_AXES]; /* of the transforms; where nothing is cut, about */
+    uint64_t bytes;             /* taken at the most, as far as it is foreseen */
+    double price;               /* of all tiles, in steps of device_speed.h */
 } tiling;
 
-/* Says whether a device can do the plan of a tile. */
-typedef bool tiling_fits(void *ctx, const tiling *t, const plan_request *tile);
+typedef struct {
+    plan_request ask; /* of the whole image; limits and frames do not count */
+    uint64_t memory;  /* that the tiles may take */
+    uint64_t limit;   /* of the run, for the message */
+    double most;      /* pixels of a tile; 0: any number */
+    uint32_t rows;    /* rows of the result are written in multiples of this */
+    uint32_t planes;  /* channels that are bloomed, of all layers */
+    /* Returns the bytes that blooming in such tiles takes. */
+    uint64_t (*bytes)(void *ctx, const tiling *t);
+    /* Returns whether a device can do the plan of a tile. NULL: one can. */
+    bool (*fits)(void *ctx, const tiling *t, const plan_request *tile);
+    void *ctx;
+} tiling_request;
 
-/* Finds the cheapest tiling that takes no more than the memory, and whose tiles `fits` accepts
- * (NULL: it accepts all). ERR_MEMORY if there is none, with the memory that the smallest takes. */
-bool tiling_choose(tiling *t, const tiling_request *r, tiling_fits *fits, void *ctx, err *e);
+/* Finds the cheapest tiling that takes no more than the memory, and that fits a device. ERR_MEMORY
+ * if there is none, with the memory that the smallest takes. */
+bool tiling_choose(tiling *t, const tiling_request *r, err *e);
 
 /* Returns the request for the plan of a tile. */
 plan_request tiling_ask(const tiling *t, const plan_request *whole);

@@ -272,7 +272,9 @@ CASES
     [ "$status" -eq 0 ]
     [[ "$output" == *"501 x 397 pixels in "*" tiles of "*" count, in rows from file to file: "* ]]
     [[ "$output" != *promise* ]]
+    [[ "$output" == *"host     "*": "*"a tile "* ]]
     "$FFTBLOOM" plan in.exr kernel.exr --device cpu --mem-limit 7MB --json >plan.json
+    "$FFTBLOOM" plan in.exr kernel.exr --device cpu --json >whole.json
     "$FFTBLOOM" in.exr kernel.exr -o out.exr --device cpu --mem-limit 7MB --report run.json
     python3 - <<'PY'
 import json
@@ -281,6 +283,15 @@ assert plan["tiles"]["image"] == [501, 397] and plan["forecast"][0]["seconds"]["
 for key in ("count", "size", "kept", "channels"):
     assert plan["tiles"][key] == run["tiles"][key], key
 assert plan["plan"]["image"] == run["plan"]["image"] == run["tiles"]["size"]
+# The account of an image in tiles, and of a whole one.
+def parts(memory):
+    named = {k: v for k, v in memory.items() if k != "all"}
+    assert memory["all"] == sum(named.values()) and min(named.values()) > 0, memory
+    return named
+named = parts(plan["memory"])
+assert plan["memory"]["all"] <= 7e6 and named["rows that are read"] and named["a tile"]
+named = parts(json.load(open("whole.json"))["memory"])
+assert named["image"] >= 501 * 397 * 3 * 4 and "a tile" not in named
 PY
     refused 75 "nor do the smallest tiles" plan -q in.exr kernel.exr --device cpu --mem-limit 2MB
 }
@@ -339,13 +350,15 @@ PY
 import os, resource, subprocess, sys
 device, limit = sys.argv[1], int(sys.argv[2])
 subprocess.run([os.environ["FFTBLOOM"], "large.exr", "kernel.exr", "-o", "out.exr", "--device", device,
-                "--jobs", "2", "--mem-limit", f"{limit}MB", "--report", "r.json"], check=True)
+                "--jobs", "2", "--mem-limit", f"{limit}MB", "--report", "r.json", *sys.argv[3:]], check=True)
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
 print(f"peak {peak:.1f} MB of {limit} MB")
 assert peak < limit
 assert '"tiles"' in open("r.json").read()
 PY
     python3 peak.py cpu "${LIMIT:-60}"
+    # Floats fit as a whole, and do not keep the promise; doubles do not fit.
+    python3 peak.py cpu $((side * side / 23000)) --tolerance 1e-6
     # A device of software takes its memory from the same, and its driver takes much.
     "$FFTBLOOM" devices | grep -q software || skip "there is no software Vulkan"
     python3 peak.py software 320

@@ -173,7 +173,7 @@ TEST(refusals) {
         CHECK_OK(engine_run(g, &f, NULL, &e), e); /* the slot is free */
         uint16_t halfs[15] = {[7] = half_from_float(1)};
         float got[15];
-        assert_true(g->halfs);
+        assert_true(g->is.halfs);
         f.in = (const void *const[]){halfs};
         f.out = (void *const[]){got};
         f.halfs = true;

@@ -100,7 +100,7 @@ static void fly(engine *g, film *m, const engine_device *d) {
             if (at[k] >= 0 || (turn > 0 && k != s)) continue;
             aim(&f[next], m, next, m->got[next]);
             f[next].sink = (engine_sink){keep_row, &f[next]};
-            if (g->sinks && next % 2) f[next].f.sink = &f[next].sink;
+            if (g->is.sinks && next % 2) f[next].f.sink = &f[next].sink;
             CHECK_OK(engine_submit(g, k, &f[next].f, &e), e);
             at[k] = next++;
         }
@@ -198,7 +198,7 @@ static void run_on(const pipe_case *c, const engine_device *d) {
         CHECK_OK(engine_run(g, &f.f, NULL, &e), e);
     }
     prepare(g, c, d, SLOTS);
-    assert_true(g->sinks || d->class == ENGINE_CPU);
+    assert_true(g->is.sinks || d->class == ENGINE_CPU);
     fly(g, m, d);
     check_film(m, c, d);
     if (d->class != ENGINE_CPU) {

@@ -82,7 +82,7 @@ TEST(planes) {
         engine *g = engine_open(&d[i], make_threads(), NULL, &e);
         CHECK_OK(g, e);
         CHECK_OK(engine_prepare(g, &p, &l, NULL, &e), e);
-        for (int way = 0; g->halfs && way < WAYS; way++) {
+        for (int way = 0; g->is.halfs && way < WAYS; way++) {
             bool halfs = way == HALFS;
             const void *from[CHANNELS];
             void *none[CHANNELS] = {NULL};
@@ -97,12 +97,12 @@ TEST(planes) {
                               .halfs = halfs};
             if (way != TURNS)
                 CHECK_OK(engine_run(g, &f, NULL, &e), e);
-            else if (g->sources)
+            else if (g->is.sources)
                 run_by_turns(g, f, in);
         }
-        tried += g->halfs;
+        tried += g->is.halfs;
         assert_memory_equal(out[FLOATS], out[HALFS], n * CHANNELS * sizeof *in);
-        if (g->sources) assert_memory_equal(out[FLOATS], out[TURNS], n * CHANNELS * sizeof *in);
+        if (g->is.sources) assert_memory_equal(out[FLOATS], out[TURNS], n * CHANNELS * sizeof *in);
         spectrum_lines_free(&l);
         engine_close(&g);
     }

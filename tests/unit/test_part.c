@@ -108,21 +108,25 @@ static void close_case(tried *t) {
     image_free(&t->in);
 }
 
+/* A tile with its transform, and the rows that are held and made. */
+static uint64_t bytes_of(void *ctx, const tiling *t) {
+    uint64_t rows = 2ull * t->kept[PLAN_Y] + t->before[PLAN_Y] + t->after[PLAN_Y];
+    (void)ctx;
+    return 40ull * t->tile[PLAN_X] * t->tile[PLAN_Y] + 12 * rows * t->size[PLAN_X];
+}
+
 /* What the planner would ask of these tiles. */
 static tiling_request request_of(const tried *t) {
     err e = {0};
     psf k = {0};
     const image_part *p = &t->in->head.part[0];
-    uint32_t n = (uint32_t)p->channels,
-             pixel = (uint32_t)(image_bytes(p) / image_width(p) / image_height(p));
-    tiling_request r = {
-        .rows = t->f.step, .pixel_in = pixel, .pixel_out = pixel, .planes = n, .sample_bytes = 4};
+    uint32_t n = (uint32_t)p->channels;
+    tiling_request r = {.rows = t->f.step, .planes = n, .bytes = bytes_of};
     const kernel_use use = bloom_kernel_use(&t->s);
     const kernel_need need = {
         .channels = n, .w = image_width(p), .h = image_height(p), .height = image_height(p)};
     CHECK_OK(kernel_source_psf(&k, session_kernel(t->session), &use, &need, NULL, &e), e);
     r.ask = session_request(&t->s, &k, &need);
-    r.kernel = 4 * (uint64_t)k.w * k.h * k.channels;
     psf_free(&k);
     return r;
 }
@@ -199,7 +203,7 @@ static int try_all(tried *t) {
     for (r.memory = 1 << 26; r.memory > 1 << 10; r.memory = r.memory * 7 / 8) {
         tiling cut = {0};
         err e = {0};
-        if (!tiling_choose(&cut, &r, NULL, NULL, &e)) break;
+        if (!tiling_choose(&cut, &r, &e)) break;
         if (turns_of(&cut) > 40 || memcmp(&cut, &before, sizeof cut) == 0) continue;
         before = cut;
         try_tiles(t, &cut, report);
@@ -299,7 +303,7 @@ TEST(verify_sees_what_tiles_do_not) {
     err e = {0};
     bloom_report *report = mem_new(1, sizeof *report, "report", &e);
     for (r.memory = 1 << 26; !cut.cut[PLAN_Y]; r.memory = r.memory * 15 / 16)
-        CHECK_OK(tiling_choose(&cut, &r, NULL, NULL, &e), e);
+        CHECK_OK(tiling_choose(&cut, &r, &e), e);
     try_tiles(&t, &cut, report);
     assert_int_equal(report->verified.found.broken, 0);
     image_free(&t.f.out);

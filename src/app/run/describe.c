@@ -383,6 +383,24 @@ void describe_tiles(const tiling *t, text *to) {
     text_add(to, ", in rows from file to file: %s", text_bytes((double)t->bytes, b));
 }
 
+void describe_memory_json(json_out *j, const mem_plan *m) {
+    json_object(j, "memory");
+    json_uint(j, "all", m->bytes);
+    for (uint32_t i = 0; i < m->parts; i++)
+        if (m->part[i].bytes) json_uint(j, m->part[i].what, m->part[i].bytes);
+    json_close(j);
+}
+
+void describe_memory(const mem_plan *m, text *to) {
+    char b[32];
+    text_add(to, "host     %s", text_bytes((double)m->bytes, b));
+    for (uint32_t i = 0, n = 0; i < m->parts; i++)
+        if (m->part[i].bytes)
+            text_add(to, "%s%s %s", n++ ? ", " : ": ", m->part[i].what,
+                     text_bytes((double)m->part[i].bytes, b));
+    text_add(to, "\n");
+}
+
 void describe_made_json(json_out *j, const bloom_report *r) {
     if (r->groups) {
         describe_device_json(j, "device", &r->device, -1);

@@ -6,6 +6,7 @@
 #define APP_DESCRIBE_H
 
 #include "base/json_out.h"
+#include "base/mem.h"
 #include "bloom/report.h"
 #include "bloom/settings.h"
 
@@ -20,6 +21,9 @@ void describe_times_json(json_out *j, const char *key, const engine_times *t, co
 /* Say how an image is cut into tiles: the member "tiles"; a line without its end. */
 void describe_tiles_json(json_out *j, const tiling *t);
 void describe_tiles(const tiling *t, text *to);
+/* Say what of the host's memory an image takes: the member "memory"; a line. */
+void describe_memory_json(json_out *j, const mem_plan *m);
+void describe_memory(const mem_plan *m, text *to);
 /* Add the members on an image's result: bad pixels, the promise and how it was kept, the findings
  * of --verify, the energy ledger. Leaves out those that there is nothing to say about. */
 void describe_result_json(json_out *j, const bloom_report *r);

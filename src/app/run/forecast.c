@@ -28,7 +28,8 @@ static bool by_pixels(forecast *f, image *img, const settings *s, par *threads, 
 static bool by_tiles(forecast *f, const output *o, image_reader *r, err *e) {
     const tiling *t = &f->tiles;
     uint32_t channels;
-    if (!fits_tiling(&f->tiles, o, r, f->owner, e)) return false;
+    f->memory = (mem_plan){0};
+    if (!fits_tiling(&f->tiles, &f->memory, o, r, f->owner, e)) return false;
     f->best = bloom_tile_forecast(f->owner, image_reader_header(r), t, &channels, &f->all, e);
     double turns = (double)t->count[PLAN_X] * t->count[PLAN_Y] * channels / t->channels;
     double pixels = (double)t->size[PLAN_X] * t->size[PLAN_Y] * channels;
@@ -49,16 +50,15 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
         return err_set(e, ERR_USAGE, "a plan needs a file as the input, not standard input");
     const output to = {s->output ? s->output : "", s, threads, NULL};
     image_reader *r = image_open(f->input, NULL, threads, e);
-    const image_header *h = r ? image_reader_header(r) : NULL;
-    bool large = r && fits_perhaps_not(&to, r);
+    bool large = r && !fits_surely(&to, r);
     stages_in in = {0};
     bool ok = r && stages_in_open(&in, r, s, threads, e);
     image *img = ok && !large ? stages_in_load(&in, NULL, e) : NULL;
     b.images = f->images;
-    if (r) b.slots = sequence_workers(h, s, threads, f->images);
+    if (r) b.slots = sequence_workers(image_reader_header(r), s, threads, f->images);
     f->owner = ok && (img || large) ? bloom_open(&b, s->kernel, threads, e) : NULL;
     if (f->owner) f->all.each = mem_new(ENGINE_DEVICES, sizeof *f->all.each, "forecasts", e);
-    bool tiles = f->all.each && large && fits_not(&to, r, f->owner);
+    bool tiles = f->all.each && !fits(&f->memory, &to, r, f->owner) && large;
     if (ok && f->all.each && large && !tiles) img = stages_in_load(&in, NULL, e);
     ok = ok && f->all.each &&
          (tiles ? by_tiles(f, &to, r, e) : img && by_pixels(f, img, s, threads, e));

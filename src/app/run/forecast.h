@@ -12,6 +12,7 @@ typedef struct {
     uint32_t images; /* of the run */
 
     tiling tiles;           /* where the image does not fit; zeros: it does */
+    mem_plan memory;        /* that an image takes */
     bloom_report predicted; /* promise, bad pixels and notes of the image */
     bloom_forecasts all;    /* of each device */
     int best;               /* the device that would be taken */

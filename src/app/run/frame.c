@@ -350,10 +350,10 @@ static bool give_tiles(void *ctx, targets *to, err *e) {
     tiled_frame *t = ctx;
     frame_way *y = t->y;
     t->to = to;
-    const bloom_rows rows = {stages_in_rows(&y->in),
-                             {.ctx = t, .step = step_of, .write = write_band, .copy = copy_part},
-                             targets_bytes(&y->out, &y->in, &t->out.head),
-                             t->floats};
+    bloom_rows rows = {.in = stages_in_rows(&y->in),
+                       .out = {.ctx = t, .step = step_of, .write = write_band, .copy = copy_part},
+                       .floats = t->floats};
+    targets_memory(&rows.memory, &y->out, &y->in, &t->out.head);
     return bloom_run(t->bloom, &rows, y->w->made, e);
 }
 
@@ -399,10 +399,11 @@ static bool make_in_tiles(frame_way *y, err *e) {
  * kernel; *known is false where that is needed and cannot be had. */
 static bool is_too_large(const frame_way *y, bool *known, err *e) {
     *known = true;
-    if (!fits_perhaps_not(&y->out, y->in.from)) return false;
+    if (fits_surely(&y->out, y->in.from)) return false;
     queue_bloom *b = open_bloom(y->w, e);
     *known = b != NULL;
-    bool is = b && fits_not(&y->out, y->in.from, b->bloom);
+    mem_plan need = {0};
+    bool is = b && !fits(&need, &y->out, y->in.from, b->bloom);
     if (b) give_bloom(y->w->on, b);
     return is;
 }

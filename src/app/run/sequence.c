@@ -1,6 +1,6 @@
 #include "app/run/sequence.h"
 
-#include "app/run/output.h"
+#include "app/run/fits.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -271,29 +271,11 @@ static void *worker_main(void *arg) {
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
-/* Returns the bytes that a frame needs at most while it is made, but for float64: the planes that
- * are read, two sets of floats of the largest part, and the half spectrum of a channel. */
-static uint64_t frame_bytes(const image_header *h, const settings *s) {
-    uint64_t planes = 0, most = 1;
-    const output to = {s->output ? s->output : "", s, NULL, NULL};
-    for (int i = 0; i < h->parts; i++) {
-        const image_part *p = &h->part[i];
-        uint64_t pixels = (uint64_t)image_width(p) * image_height(p);
-        bool *wanted = output_channels(&to, p, NULL);
-        uint32_t channels = 0;
-        for (int c = 0; c < p->channels; c++) channels += !wanted || wanted[c];
-        planes += image_channel_bytes(p, wanted);
-        mem_free(wanted);
-        if (!channels) continue;
-        most = max_u64(most, pixels * (8 * min_u32(channels, LAYER_MAX_CHANNELS) + 12));
-    }
-    return planes + most;
-}
-
 /* Half of the memory that is left stays free for what frames share and for what is not foreseen. */
-uint32_t sequence_workers(const image_header *h, const settings *s, const par *threads,
-                          size_t frames) {
-    uint64_t fit = mem_left() / 2 / frame_bytes(h, s);
+uint32_t sequence_workers(const image_header *h, const settings *s, par *threads, size_t frames) {
+    mem_plan need = {0};
+    fits_memory(&need, &(output){s->output ? s->output : "", s, threads, NULL}, h, NULL);
+    uint64_t fit = mem_left() / 2 / max_u64(need.bytes, 1);
     uint64_t most = min_u64((uint64_t)par_threads(threads) + 1, ENGINE_SLOTS);
     return (uint32_t)max_u64(min_u64(min_u64(most, frames), fit), 1);
 }

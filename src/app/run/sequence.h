@@ -22,8 +22,7 @@
 
 /* Returns how many frames of this header, of a job of `frames`, are under way at a time. Channels
  * that stay in the file take no memory. */
-uint32_t sequence_workers(const image_header *h, const settings *s, const par *threads,
-                          size_t frames);
+uint32_t sequence_workers(const image_header *h, const settings *s, par *threads, size_t frames);
 
 /* Adds every frame that was looked at to the report. Returns false where a frame has stopped the
  * run; the error is that of the first such frame in the order of the job. Failures after which the

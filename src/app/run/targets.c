@@ -206,7 +206,7 @@ bool targets_commit(targets *t, err *e) {
 /* Each thread has a chunk in its hands, read and written, packed and unpacked, and what it packs
  * with; and the rows of channels that come from the file are there once more, and so are some rows
  * that change on the way. */
-uint64_t targets_bytes(const output *o, const stages_in *in, const image_header *head) {
+void targets_memory(mem_plan *to, const output *o, const stages_in *in, const image_header *head) {
     enum { TIMES = 3 };
     uint64_t most = 0, some = 0, threads = (uint64_t)par_threads(o->threads);
     for (int i = 0; i < head->parts; i++) {
@@ -218,7 +218,7 @@ uint64_t targets_bytes(const output *o, const stages_in *in, const image_header 
         most = max_u64(most, (wide + out) * chunk * pixel);
         some = max_u64(some, pixel * image_width(p) * rows_some(p, chunk));
     }
-    uint64_t picture = output_is_picture(o->path) ? picture_rows_bytes(o, head) : 0;
-    return (most * TIMES + IMAGE_PACKER_BYTES) * threads + some + picture +
-           output_stream_bytes(o, image_reader_path(in->from), head);
+    mem_plan_add(to, "files", (most * TIMES + IMAGE_PACKER_BYTES) * threads + some);
+    if (output_is_picture(o->path)) mem_plan_add(to, "a picture", picture_rows_bytes(o, head));
+    mem_plan_add(to, "streams", output_stream_bytes(o, image_reader_path(in->from), head));
 }

@@ -6,6 +6,7 @@
 
 #include "app/run/picture_rows.h"
 #include "app/run/stages.h"
+#include "base/mem.h"
 
 typedef struct {
     const output *o;
@@ -42,7 +43,7 @@ bool targets_write_image(targets *t, const image *img, err *e);
 bool targets_end(targets *t, float *stops, err *e);
 bool targets_commit(targets *t, err *e);
 
-/* Returns about how many bytes writing takes at the most, for images with this header. */
-uint64_t targets_bytes(const output *o, const stages_in *in, const image_header *head);
+/* Adds about what reading and writing in rows takes at the most, for images with this header. */
+void targets_memory(mem_plan *to, const output *o, const stages_in *in, const image_header *head);
 
 #endif

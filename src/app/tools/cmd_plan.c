@@ -32,6 +32,7 @@ int cmd_plan(cli *c, text *out, err *e) {
             json_uint(&to, "images", f.images);
             forecast_json(&f, &to, "forecast");
             if (f.tiles.channels) describe_tiles_json(&to, &f.tiles);
+            describe_memory_json(&to, &f.memory);
             describe_plan_json(&to, "plan", p);
             describe_result_json(&to, r);
             describe_notes_json(&to, NULL, r);
@@ -44,6 +45,7 @@ int cmd_plan(cli *c, text *out, err *e) {
                 text_add(out, "; each:\n");
             }
             describe_plan(p, out);
+            describe_memory(&f.memory, out);
             if (r->groups) describe_promise(r, out);
             for (uint32_t i = 0; i < r->notes; i++) text_add(out, "note     %s\n", r->note[i]);
             forecast_words(&f, out);

@@ -115,6 +115,19 @@ static bool take_kernel(cpu_engine *g, spectrum_lines *k, err *e) {
     return true;
 }
 
+/* The half spectrum is that of one channel. Each worker has lines of both axes; whatever the form
+ * of the transforms, their complex numbers of every lane have the same bytes. */
+static void cpu_expect(engine_expected *to, engine_class class, const plan *p, uint32_t threads) {
+    enum { LANES = 16, NUMBER = 128, LEVELS = 1024 };
+    (void)class;
+    uint64_t lines = ceil_div_u64(p->axis[1].extent, CPU_LINES) * CPU_LINES + 1;
+    uint64_t half = ceil_div_u64(p->halves, LANES) * LANES * lines * 2 * p->sample_bytes;
+    uint64_t line = max_u32(p->axis[0].length, p->axis[1].length) + p->axis[0].length + LEVELS;
+    to->sinks = to->halfs = to->floats = p->first == PLAN_X;
+    to->sources = true;
+    to->bytes = mem_rounded(half) + (threads + 1) * line * NUMBER;
+}
+
 static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *o,
                     err *e) {
     cpu_engine *g = (cpu_engine *)base;
@@ -128,8 +141,7 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     if (slots > ENGINE_SLOTS)
         return err_set(e, ERR_INTERNAL, "%u slots; %d are the most", slots, ENGINE_SLOTS);
     g->pass = cpu_passes_of(lanes_form(), k->float64);
-    g->base.sinks = g->base.halfs = g->base.floats = p->first == PLAN_X;
-    g->base.sources = true;
+    cpu_expect(&g->base.is, ENGINE_CPU, p, (uint32_t)par_threads(g->threads));
     j->p = &g->p;
     j->threads = (size_t)par_threads(g->threads);
     if (!prepare_axes(g, e)) goto fail;
@@ -187,7 +199,7 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
         j.out = f->out[c];
         j.channel = c;
         j.spectrum = p->ask.spectra > 1 ? c : 0;
-        j.sink = g->base.sinks ? f->sink : NULL;
+        j.sink = g->base.is.sinks ? f->sink : NULL;
         bool doubles = p->sample_bytes == sizeof(double) && !f->floats;
         j.from = f->halfs ? CPU_HALF : doubles ? CPU_DOUBLE : CPU_FLOAT;
         j.tap = j.sink ? 0 : f->tap[c];
@@ -287,4 +299,4 @@ static engine *beside(const engine *base, err *e) {
     return open_engine(NULL, g->threads, g->cache_dir, e);
 }
 
-const engine_kind ENGINE_KIND_CPU = {"cpu", devices, open_engine, NULL};
+const engine_kind ENGINE_KIND_CPU = {"cpu", cpu_expect, devices, open_engine, NULL};

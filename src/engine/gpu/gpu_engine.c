@@ -123,6 +123,15 @@ static bool is_prepared(const gpu_engine *x, const plan *p, const engine_options
     return true;
 }
 
+/* A device of software has all of its buffers in the host's memory, a GPU what travels there and
+ * back. */
+static void gpu_expect(engine_expected *to, engine_class class, const plan *p, uint32_t threads) {
+    (void)threads;
+    to->sinks = p->ask.tapless && p->sample_bytes == sizeof(float);
+    to->halfs = p->input_bytes > 0;
+    to->bytes = class == ENGINE_SOFTWARE ? plan_device_bytes(p) : 2 * p->frames * p->image_bytes;
+}
+
 static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *given,
                         err *e) {
     static const engine_options NONE = {0};
@@ -137,8 +146,7 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
                        p->ask.channels, ENGINE_SLOTS, ENGINE_CHANNELS);
     w->p = *p;
     x->o = *o;
-    base->sinks = p->ask.tapless && p->sample_bytes == sizeof(float);
-    base->halfs = p->input_bytes > 0;
+    gpu_expect(&base->is, ENGINE_GPU, p, 0);
     w->chunks = ceil_div_u32(p->ask.channels, p->channels_per_bind);
     bool cached = false, shared = !o->staged && gpu_memory_is_shared(&w->g, &cached);
     w->direct[GPU_UP] = shared;
@@ -234,4 +242,4 @@ static engine *beside(const engine *base, err *e) {
     return NULL;
 }
 
-const engine_kind ENGINE_KIND_GPU = {"gpu", gpu_device_list, gpu_open, gpu_device_rest};
+const engine_kind ENGINE_KIND_GPU = {"gpu", gpu_expect, gpu_device_list, gpu_open, gpu_device_rest};
