@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <cjson/cJSON.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -13,30 +14,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Values stand in blocks, so that they stay where they are. */
-enum { BLOCK = 256 };
-typedef struct block block;
-struct block {
-    block *next;
-    int used;
-    json_value value[BLOCK];
-};
-
 struct json_document {
     char *name;
     size_t length;
-    char *
-        bytes; /* our copy: strings are decoded and terminated in place, numbers once all is read */
-    block *last;
-    size_t values;
-    const json_value *root;
+    char *bytes; /* our copy; numbers are terminated in place once all is parsed */
+    cJSON *tree; /* holds the decoded strings */
+    json_value *value;
+    size_t values, room;
 };
 
 /* --- the scan ------------------------------------------------------------------------------ */
 
+/* The scanner notes one json_value per value, in the order of the document: its type and position.
+ * The `text` of a number points to its first digit; it is terminated last of all. */
 typedef struct {
     json_document *d;
-    unsigned char *p, *end;
+    const unsigned char *p, *end;
     int line, column, depth;
     err *e;
 } scanner;
@@ -81,13 +74,13 @@ static int hex4(const unsigned char *p, const unsigned char *end) {
     return v;
 }
 
-/* Moves behind the escape at the scanner, and writes what it means to *to. */
-static bool scan_escape(scanner *s, char **to) {
-    static const char SHORT[] = "\"\\/bfnrtu", MEANT[] = "\"\\/\b\f\n\r\t";
-    const char *at = s->end - s->p > 1 && s->p[1] ? strchr(SHORT, s->p[1]) : NULL;
-    if (!at) return complain(s, "after a backslash a string needs one of \" \\ / b f n r t u");
+/* Checks the escape at the scanner, and moves behind it. */
+static bool scan_escape(scanner *s) {
+    int c = s->end - s->p > 1 ? s->p[1] : 0;
+    if (c == 0 || !strchr("\"\\/bfnrtu", c))
+        return complain(s, "after a backslash a string needs one of \" \\ / b f n r t u");
     int bytes = 2;
-    if (*at == 'u') {
+    if (c == 'u') {
         int v = hex4(s->p + 2, s->end);
         if (v < 0) return complain(s, "\\u needs four hexadecimal digits");
         if (v == 0) return complain(s, "a string cannot hold a zero character");
@@ -98,39 +91,29 @@ static bool scan_escape(scanner *s, char **to) {
             if (low < 0xdc00 || low > 0xdfff)
                 return complain(s, "this \\u is half of a surrogate pair; write both halves");
             bytes = 12;
-            v = 0x10000 + ((v - 0xd800) << 10) + low - 0xdc00;
         }
-        int more = v < 0x80 ? 0 : v < 0x800 ? 1 : v < 0x10000 ? 2 : 3; /* bytes behind the first */
-        *(*to)++ = (char)(more ? (0xff00 >> (more + 1) & 0xff) | v >> 6 * more : v);
-        while (more--) *(*to)++ = (char)(0x80 | (v >> 6 * more & 0x3f));
-    } else {
-        *(*to)++ = MEANT[at - SHORT];
     }
     while (bytes--) step(s);
     return true;
 }
 
-/* Decodes a string in place: what it means is never longer than how it is written. */
-static bool scan_string(scanner *s, const char **content) {
+static bool scan_string(scanner *s) {
     scanner start = *s;
     step(s);
-    char *to = (char *)s->p;
-    *content = to;
     while (peek(s) != '"') {
         int c = peek(s);
         if (c < 0 || c == '\n') return complain(&start, "this string has no closing quote");
         if (c < 0x20) return complain(s, "a control character in a string; write it as \\u00XX");
         if (c == '\\') {
-            if (!scan_escape(s, &to)) return false;
+            if (!scan_escape(s)) return false;
             continue;
         }
         uint32_t code;
         int n = text_utf8((const char *)s->p, &code);
         if (n == 0) return complain(s, "these bytes are not UTF-8");
-        for (; n--; step(s)) *to++ = (char)*s->p;
+        while (n--) step(s);
     }
     step(s);
-    *to = 0;
     return true;
 }
 
@@ -139,6 +122,9 @@ static int digits(scanner *s) {
     for (; peek(s) >= '0' && peek(s) <= '9'; n++) step(s);
     return n;
 }
+
+/* cJSON reads no longer ones. */
+enum { NUMBER_MOST = 63 };
 
 static bool scan_number(scanner *s) {
     scanner start = *s;
@@ -156,17 +142,18 @@ static bool scan_number(scanner *s) {
         if (peek(s) == '+' || peek(s) == '-') step(s);
         if (digits(s) == 0) return complain(s, "a number needs a digit in its exponent");
     }
+    if (s->p - start.p > NUMBER_MOST)
+        return complain(&start, "a number must have at most 63 characters");
     return true;
 }
 
-static bool scan_word(scanner *s, json_value *v) {
+static bool scan_word(scanner *s, json_type *type) {
     static const char *const WORD[] = {"null", "true", "false"};
     for (int i = 0; i < 3; i++) {
         size_t n = strlen(WORD[i]);
         if ((size_t)(s->end - s->p) >= n && memcmp(s->p, WORD[i], n) == 0) {
             while (n--) step(s);
-            v->type = i == 0 ? JSON_NULL : JSON_BOOL;
-            v->text = WORD[i];
+            *type = i == 0 ? JSON_NULL : JSON_BOOL;
             return true;
         }
     }
@@ -176,11 +163,101 @@ static bool scan_word(scanner *s, json_value *v) {
                        "null, [ or {");
 }
 
+/* Adds a value to the document's list and gives its index, because the list moves as it grows. */
+static bool note_value(scanner *s, size_t *index) {
+    json_document *d = s->d;
+    if (d->values == JSON_VALUES)
+        return err_set(s->e, ERR_CONFIG, "%s:%d:%d: the file has more than %d values", d->name,
+                       s->line, s->column, JSON_VALUES);
+    if (d->values == d->room) {
+        size_t room = d->room ? d->room * 2 : 64;
+        json_value *v = mem_raw(room, sizeof *v, "JSON values", s->e);
+        if (!v) return false;
+        if (d->values) memcpy(v, d->value, d->values * sizeof *v);
+        mem_free(d->value);
+        d->value = v;
+        d->room = room;
+    }
+    *index = d->values++;
+    d->value[*index] =
+        (json_value){.of = d, .line = s->line, .column = s->column, .text = (const char *)s->p};
+    return true;
+}
+
+static bool scan_value(scanner *s, int key_line, int key_column);
+
+/* Scans what is between the brackets, and the closing one. */
+static bool scan_members(scanner *s, char close) {
+    if (!skip_blanks(s)) return false;
+    if (peek(s) == close) return step(s), true;
+    for (;;) {
+        int line = s->line, column = s->column;
+        if (close == '}') {
+            if (peek(s) < 0) return complain(s, "the file ends inside an object");
+            if (peek(s) != '"') return complain(s, "expected a key in double quotes");
+            if (!scan_string(s) || !skip_blanks(s)) return false;
+            if (peek(s) != ':') return complain(s, "expected a colon after the key");
+            step(s);
+            if (!skip_blanks(s)) return false;
+        }
+        if (!scan_value(s, line, column) || !skip_blanks(s)) return false;
+        if (peek(s) == close) return step(s), true;
+        if (peek(s) != ',')
+            return complain(s, peek(s) < 0    ? "the file ends before a bracket is closed"
+                               : close == '}' ? "expected a comma or } after this member"
+                                              : "expected a comma or ] after this value");
+        scanner comma = *s;
+        step(s);
+        if (!skip_blanks(s)) return false;
+        if (peek(s) == '}' || peek(s) == ']')
+            return complain(&comma, "JSON has no trailing commas; remove this one");
+    }
+}
+
+static bool scan_value(scanner *s, int key_line, int key_column) {
+    size_t index = 0;
+    json_type type = JSON_NULL;
+    if (!note_value(s, &index)) return false;
+    s->d->value[index].key_line = key_line;
+    s->d->value[index].key_column = key_column;
+    int c = peek(s);
+    if (c == '{' || c == '[') {
+        type = c == '{' ? JSON_OBJECT : JSON_ARRAY;
+        if (++s->depth > JSON_DEPTH) return complain(s, "values are nested deeper than 64 levels");
+        step(s);
+        if (!scan_members(s, c == '{' ? '}' : ']')) return false;
+        s->depth--;
+    } else if (c == '"') {
+        type = JSON_STRING;
+        if (!scan_string(s)) return false;
+    } else if (c == '-' || (c >= '0' && c <= '9')) {
+        type = JSON_NUMBER;
+        if (!scan_number(s)) return false;
+    } else if (!scan_word(s, &type)) {
+        return false;
+    }
+    s->d->value[index].type = type;
+    return true;
+}
+
+static bool scan_document(json_document *d, size_t n, err *e) {
+    scanner s = {d, (const unsigned char *)d->bytes, (const unsigned char *)d->bytes + n, 1, 1, 0,
+                 e};
+    if (n >= 3 && memcmp(d->bytes, "\xef\xbb\xbf", 3) == 0)
+        return complain(&s, "the file starts with a byte order mark; save it as UTF-8 without one");
+    if (!skip_blanks(&s)) return false;
+    if (s.p == s.end) return complain(&s, "the file is empty; the minimum is {\"version\": 1}");
+    if (!scan_value(&s, 0, 0) || !skip_blanks(&s)) return false;
+    if (s.p < s.end) return complain(&s, "there is more after the end of the value");
+    return true;
+}
+
+/* --- positions and cJSON's tree together ------------------------------------------------------ */
+
 static int by_key(const void *a, const void *b) {
     const json_value *x = *(json_value *const *)a, *y = *(json_value *const *)b;
     int order = strcmp(x->key, y->key);
-    if (!order) order = x->key_line - y->key_line;
-    return order ? order : x->key_column - y->key_column;
+    return order ? order : (x > y) - (x < y);
 }
 
 static bool check_duplicates(json_value *object, err *e) {
@@ -199,110 +276,47 @@ static bool check_duplicates(json_value *object, err *e) {
     return ok;
 }
 
-static json_value *new_value(scanner *s) {
-    block *b = s->d->last;
-    if (s->d->values++ == JSON_VALUES) {
-        err_set(s->e, ERR_CONFIG, "%s:%d:%d: the file has more than %d values", s->d->name, s->line,
-                s->column, JSON_VALUES);
-        return NULL;
+/* Joins value `*index` of the list with `node` of the tree, and all values inside it, in order. */
+static bool join(json_document *d, const cJSON *node, size_t *index, err *e) {
+    if (*index >= d->values) return err_set(e, ERR_INTERNAL, "%s: JSON values lost", d->name);
+    json_value *v = &d->value[(*index)++], **link = &v->child;
+    v->key = node->string;
+    v->number = node->valuedouble;
+    if (v->type == JSON_STRING) v->text = node->valuestring;
+    if (v->type == JSON_NULL) v->text = "null";
+    if (v->type == JSON_BOOL) v->text = cJSON_IsTrue(node) ? "true" : "false";
+    if (v->type == JSON_ARRAY || v->type == JSON_OBJECT) v->text = NULL;
+    for (const cJSON *c = node->child; c; c = c->next, v->children++) {
+        *link = &d->value[*index];
+        if (!join(d, c, index, e)) return false;
+        link = &(*link)->next;
     }
-    if (!b || b->used == BLOCK) {
-        if (!(b = mem_new(1, sizeof *b, "JSON values", s->e))) return NULL;
-        b->next = s->d->last;
-        s->d->last = b;
-    }
-    json_value *v = &b->value[b->used++];
-    *v = (json_value){.of = s->d, .line = s->line, .column = s->column};
-    return v;
-}
-
-static json_value *scan_value(scanner *s);
-
-/* Scans what is between the brackets, and the closing one. */
-static bool scan_members(scanner *s, json_value *of) {
-    const char close = of->type == JSON_OBJECT ? '}' : ']';
-    if (!skip_blanks(s)) return false;
-    if (peek(s) == close) return step(s), true;
-    for (json_value **link = &of->child;; link = &(*link)->next, of->children++) {
-        int line = s->line, column = s->column;
-        const char *key = NULL;
-        if (close == '}') {
-            if (peek(s) < 0) return complain(s, "the file ends inside an object");
-            if (peek(s) != '"') return complain(s, "expected a key in double quotes");
-            if (!scan_string(s, &key) || !skip_blanks(s)) return false;
-            if (peek(s) != ':') return complain(s, "expected a colon after the key");
-            step(s);
-            if (!skip_blanks(s)) return false;
-        }
-        if (!(*link = scan_value(s)) || !skip_blanks(s)) return false;
-        (*link)->key = key;
-        (*link)->key_line = line;
-        (*link)->key_column = column;
-        if (peek(s) == close) break;
-        if (peek(s) != ',')
-            return complain(s, peek(s) < 0    ? "the file ends before a bracket is closed"
-                               : close == '}' ? "expected a comma or } after this member"
-                                              : "expected a comma or ] after this value");
-        scanner comma = *s;
-        step(s);
-        if (!skip_blanks(s)) return false;
-        if (peek(s) == '}' || peek(s) == ']')
-            return complain(&comma, "JSON has no trailing commas; remove this one");
-    }
-    of->children++;
-    step(s);
-    return close == ']' || check_duplicates(of, s->e);
-}
-
-static json_value *scan_value(scanner *s) {
-    json_value *v = new_value(s);
-    int c = peek(s);
-    bool ok = v != NULL;
-    if (ok && (c == '{' || c == '[')) {
-        v->type = c == '{' ? JSON_OBJECT : JSON_ARRAY;
-        ok = ++s->depth <= JSON_DEPTH || complain(s, "values are nested deeper than 64 levels");
-        step(s);
-        ok = ok && scan_members(s, v);
-        s->depth--;
-    } else if (ok && c == '"') {
-        v->type = JSON_STRING;
-        ok = scan_string(s, &v->text);
-    } else if (ok && (c == '-' || (c >= '0' && c <= '9'))) {
-        v->type = JSON_NUMBER;
-        v->text = (const char *)s->p;
-        v->number = strtod(v->text, NULL);
-        ok = scan_number(s);
-    } else if (ok) {
-        ok = scan_word(s, v);
-    }
-    return ok ? v : NULL;
-}
-
-static bool scan_document(json_document *d, size_t n, err *e) {
-    scanner s = {d, (unsigned char *)d->bytes, (unsigned char *)d->bytes + n, 1, 1, 0, e};
-    if (n >= 3 && memcmp(d->bytes, "\xef\xbb\xbf", 3) == 0)
-        return complain(&s, "the file starts with a byte order mark; save it as UTF-8 without one");
-    if (!skip_blanks(&s)) return false;
-    if (s.p == s.end) return complain(&s, "the file is empty; the minimum is {\"version\": 1}");
-    if (!(d->root = scan_value(&s)) || !skip_blanks(&s)) return false;
-    if (s.p < s.end) return complain(&s, "there is more after the end of the value");
-    return true;
+    return v->type != JSON_OBJECT || check_duplicates(v, e);
 }
 
 json_document *json_parse(const char *name, const char *bytes, size_t n, err *e) {
     json_document *d = mem_new(1, sizeof *d, "JSON document", e);
+    size_t index = 0;
     if (!d) return NULL;
-    bool ok = (d->name = mem_str(name, e)) && (d->bytes = mem_new(n + 1, 1, name, e));
-    if (ok) memcpy(d->bytes, bytes, n);
+    if (!(d->name = mem_str(name, e)) || !(d->bytes = mem_new(n + 1, 1, name, e))) goto fail;
+    memcpy(d->bytes, bytes, n);
     d->length = n;
-    ok = ok && scan_document(d, n, e);
+    if (!scan_document(d, n, e)) goto fail;
+    /* The scan has let only JSON through. */
+    if (!(d->tree = cJSON_ParseWithLengthOpts(d->bytes, n + 1, NULL, true))) {
+        err_set(e, ERR_MEMORY, "%s: out of memory: there is none to decode it", name);
+        goto fail;
+    }
+    if (!join(d, d->tree, &index, e)) goto fail;
     /* The byte behind a number is a blank, a comma or a bracket, which is not needed any more. */
-    for (block *b = d->last; ok && b; b = b->next)
-        for (json_value *v = b->value; v < b->value + b->used; v++)
-            if (v->type == JSON_NUMBER)
-                d->bytes[v->text - d->bytes + (long)strspn(v->text, "+-.eE0123456789")] = 0;
-    if (!ok) json_free(&d);
+    for (size_t i = 0; i < d->values; i++)
+        if (d->value[i].type == JSON_NUMBER)
+            d->bytes[d->value[i].text - d->bytes +
+                     (long)strspn(d->value[i].text, "+-.eE0123456789")] = 0;
     return d;
+fail:
+    json_free(&d);
+    return NULL;
 }
 
 /* Reads what `--config <(...)` names in a shell. */
@@ -340,10 +354,8 @@ json_document *json_read(const char *path, err *e) {
 
 void json_free(json_document **d) {
     if (!*d) return;
-    for (block *b = (*d)->last, *next; b; b = next) {
-        next = b->next;
-        mem_free(b);
-    }
+    cJSON_Delete((*d)->tree);
+    mem_free((*d)->value);
     mem_free((*d)->bytes);
     mem_free((*d)->name);
     mem_free(*d);
@@ -353,7 +365,7 @@ void json_free(json_document **d) {
 /* --- for readers ------------------------------------------------------------------------------ */
 
 const json_value *json_root(const json_document *d) {
-    return d->root;
+    return d->value;
 }
 
 const char *json_name(const json_document *d) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Small files that would grow without end: includes of includes, variables of variables. Each is
-# refused at once with 64.
+# refused at once with 78.
 
 bats_require_minimum_version 1.5.0
 

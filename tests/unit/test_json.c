@@ -27,6 +27,8 @@ static void refuses(const char *s, const char *place, const char *words) {
 TEST(bad_documents) {
     refuses("", "f:1:1: ", "empty");
     refuses(" \n ", "f:2:2: ", "empty");
+    refuses("[0.00000000000000000000000000000000000000000000000000000000000005]",
+            "f:1:2: ", "at most 63 characters");
     refuses("{\"a\": 1} x", "f:1:10: ", "more after the end");
     refuses("{\"a\": 1,}", "f:1:8: ", "trailing comma");
     refuses("[1, 2, ]", "f:1:6: ", "trailing comma");
@@ -160,7 +162,7 @@ TEST(many_keys) {
     free(s);
 }
 
-/* Every escape, and a long number. */
+/* Every escape, and a number of the largest length. */
 TEST(decoded) {
     err e = {0};
     json_document *d = parse("[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", "
