@@ -164,7 +164,7 @@ $(SO): $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c)) $(LIB) src/lib/f
 # --- what is needed -----------------------------------------------------------------------------
 DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
               libdeflate-dev libopenexr-dev libopencolorio-dev libxxhash-dev zlib1g-dev mesa-vulkan-drivers
-DEPS_TEST  := libfftw3-dev qemu-user clang clang-format libcmocka-dev bats openimageio-tools ffmpeg vulkan-validationlayers spirv-tools \
+DEPS_TEST  := libfftw3-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross clang clang-format libcmocka-dev bats openimageio-tools ffmpeg vulkan-validationlayers spirv-tools \
               python3-jsonschema python3-numpy python3-scipy python3-venv mandoc libclang-rt-14-dev patchelf chromium chromium-driver acl dpkg-dev lintian python3-yaml
 
 .PHONY: deps deps-build
@@ -276,6 +276,13 @@ $(FAULTS): tests/faults/faults.c Makefile
 	$(call say,CC,$<)
 	$(Q)$(CC) -std=c11 -O1 $(WARN) $(DEFS) -shared -fPIC $< -o $@ -ldl
 
+# Sums of what the CPU engine makes, which tests/cli/arm.bats compares between processors.
+SUMS := $(BUILD)/tests/sums
+$(SUMS): tests/arm/sums.c $(LIB) Makefile
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(C_FLAGS) -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LD_FLAGS) -o $@ $(LIBS)
+
 # Random images and kernels that are made to break the promise, against the definition:
 # make fuzz-promise [RUNS=n] [SEED=n] [DEVICE=gpu] [MASK=mask]
 .PHONY: fuzz-promise
@@ -283,8 +290,8 @@ fuzz-promise: $(UNIT)
 	$< test_promise $(or $(RUNS),20000) $(or $(SEED),1) $(or $(DEVICE),cpu) $(MASK)
 
 .PHONY: run-tests tests
-tests: $(UNIT) $(FAULTS)
-run-tests: $(PROG) $(UNIT) $(FAULTS)
+tests: $(UNIT) $(FAULTS) $(SUMS)
+run-tests: $(PROG) $(UNIT) $(FAULTS) $(SUMS)
 	@SAN=$(SAN) tests/run.sh $(BUILD)
 
 .PHONY: run-checks format

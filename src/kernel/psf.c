@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/steady.h"
 #include "math/fft.h"
 #include "math/lengths.h"
 
@@ -208,8 +209,8 @@ static void shift_lines(psf_shape *to, const lines_of *l, const fft *f, double b
     for (size_t k = 0; k < l->n; k++) {
         double signed_k = k <= l->n / 2 ? (double)k : (double)k - (double)l->n;
         double angle = 2 * M_PI * signed_k * by / (double)l->n;
-        ramp[2 * k] = cos(angle);
-        ramp[2 * k + 1] = 2 * k == l->n ? 0 : sin(angle);
+        ramp[2 * k] = steady_cos(angle);
+        ramp[2 * k + 1] = 2 * k == l->n ? 0 : steady_sin(angle);
     }
     for (size_t from = 0; from < l->lines; from += FFT_STEP) {
         size_t count = l->lines - from < FFT_STEP ? l->lines - from : FFT_STEP;

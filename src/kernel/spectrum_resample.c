@@ -1,6 +1,7 @@
 #include "kernel/spectrum_resample.h"
 
 #include "base/mem.h"
+#include "base/steady.h"
 #include "base/vector.h"
 #include "math/fft.h"
 
@@ -29,10 +30,11 @@ static double bessel_i0(double x) {
     return sum;
 }
 
-/* Returns the transform of the unscaled filter at x cycles per grid step. */
+/* Returns the transform of the unscaled filter at x cycles per grid step. The sines are steady
+ * ones: a C library's may differ from processor to processor. */
 static double transform(double x) {
     double s2 = beta() * beta() - M_PI * TAPS * x * M_PI * TAPS * x, s = sqrt(fabs(s2));
-    return TAPS * (s2 > 0 ? sinh(s) : sin(s)) / s;
+    return TAPS * (s2 > 0 ? (steady_exp(s) - steady_exp(-s)) / 2 : steady_sin(s)) / s;
 }
 
 /* Returns the weight of a grid point t steps away. */

@@ -1,5 +1,7 @@
 #include "math/noise.h"
 
+#include "base/steady.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -145,15 +147,15 @@ int noise_exponent(const noise_transform *t, const noise_load *load) {
 /* Returns a number of deviations beyond which none of this many errors is expected: 4.5 for a
  * thousand, 6.2 for ten million. */
 static double deviations(double points) {
-    return sqrt(2 * log(20 * fmax(1, points)));
+    return sqrt(2 * steady_log(20 * fmax(1, points)));
 }
 
 /* docs/math.md, "The noise floor", has a paragraph for each term. */
 double noise_floor(const noise_transform *t, const noise_load *load, int exponent) {
     double unit = NUMBERS[t->precision].unit, smallest = NUMBERS[t->precision].smallest;
     if (!(ldexp(largest(t, load), exponent) < NUMBERS[t->precision].largest)) return INFINITY;
-    double spread = SPREAD * deviations(t->points) * sqrt(fmax(1, log2(t->points))) * load->norm /
-                    sqrt(t->points);
+    double levels = fmax(1, steady_log(t->points) / steady_log(2));
+    double spread = SPREAD * deviations(t->points) * sqrt(levels) * load->norm / sqrt(t->points);
     double ghosts = GHOST * load->peak + (OWN + 1) * load->cancel;
     double flushed = smallest * t->points * (ldexp(load->gain, -exponent) + load->input);
     double alias = t->precision == PRECISION_FLOAT64 ? 0 : load->alias;
