@@ -84,13 +84,13 @@ NAME = "libfftbloom.so.0"
 
 
 def _load() -> ctypes.CDLL:
-    """Loads $FFTBLOOM_LIBRARY, or the library in this package, or the system's."""
+    """Loads $LIBFFTBLOOM, or the library in this package, or the system's."""
     own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", NAME)
-    path = os.environ.get("FFTBLOOM_LIBRARY") or (own if os.path.exists(own) else NAME)
+    path = os.environ.get("LIBFFTBLOOM") or (own if os.path.exists(own) else NAME)
     try:
         return ctypes.CDLL(path)
     except OSError as e:
-        raise ImportError("fftbloom needs its library: install libfftbloom0, or set FFTBLOOM_LIBRARY to the path "
+        raise ImportError("fftbloom needs its library: install libfftbloom0, or set LIBFFTBLOOM to the path "
                           "of %s (%s)" % (NAME, e)) from None
 
 

@@ -9,7 +9,7 @@ setup() {
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")
     cd "$dir"
     export PYTHONPATH=$FFTBLOOM_ROOT/python:$FFTBLOOM_ROOT/tests/python PYTHONDONTWRITEBYTECODE=1
-    export FFTBLOOM_LIBRARY=${FFTBLOOM%/*}/libfftbloom.so.0
+    export LIBFFTBLOOM=${FFTBLOOM%/*}/libfftbloom.so.0
 }
 
 needs() { # modules
@@ -70,7 +70,7 @@ example() { # NUMBER: runs an example, or skips
 
 wheel() { # FOLDER
     command -v patchelf >/dev/null && command -v dpkg-query >/dev/null || skip "patchelf or dpkg is not installed"
-    "$FFTBLOOM_ROOT/python/make_wheel.py" "$FFTBLOOM_LIBRARY" "$1"
+    "$FFTBLOOM_ROOT/python/make_wheel.py" "$LIBFFTBLOOM" "$1"
 }
 
 @test "the wheel: its record, its licences, what is inside, and the same bytes again" {
@@ -112,7 +112,7 @@ P
     "$python" -c 'import ensurepip, venv' || skip "python3-venv is not installed"
     wheel .
     mkdir away
-    unset PYTHONPATH FFTBLOOM_LIBRARY FFTBLOOM_ROOT
+    unset PYTHONPATH LIBFFTBLOOM FFTBLOOM_ROOT
     "$python" -m venv away/v
     away/v/bin/pip install -q --no-index --no-deps ./*.whl
     away/v/bin/pip check

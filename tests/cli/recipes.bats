@@ -23,73 +23,41 @@ bloomed() { # IN OUT options: OUT is what a plain command makes of IN
     fftbloom "$1" star.exr -o want.exr "${@:3}" && cmp want.exr "$2" || return 1
 }
 
-@test "Nuke: the hook blooms what a Write node has written, with its options" {
-    cat >nuke.py <<'P'
-hooks = []
-class Knob:
-    def __init__(self, name, label="", value=""): self.name_, self.value_ = name, value
-    def value(self): return self.value_
-class Tab_Knob(Knob): pass
-class File_Knob(Knob): pass
-class String_Knob(Knob): pass
-class Node:
-    def __init__(self, **k): self.knobs = {n: Knob(n, value=v) for n, v in k.items()}
-    def addKnob(self, k): self.knobs[k.name_] = k
-    def knob(self, n): return self.knobs.get(n)
-    def __getitem__(self, n): return self.knobs[n]
-class Root:
-    def firstFrame(self): return 1001
-    def lastFrame(self): return 1100
-def root(): return Root()
-def selectedNode(): return node
-def thisNode(): return node
-def addAfterRender(call, nodeClass): hooks.append((call, nodeClass))
-node = Node(file="plate.####.exr", use_limit=True, first=1001, last=1002)
-P
-    cp "$recipes/fftbloom_nuke.py" .
-    PYTHONPATH=. python3 - <<'P'
-import nuke, fftbloom_nuke
-(hook, of), = nuke.hooks
-assert of == "Write"
-hook()                                   # a node without the tab
-fftbloom_nuke.add_knobs()
-hook()                                   # a tab without a kernel
-nuke.node["fftbloom_kernel"].value_ = "star.exr"
-nuke.node["fftbloom_options"].value_ = "--amount 0.5 -q"
-hook()
-nuke.node["fftbloom_kernel"].value_ = "none.exr"
-try: hook()
-except RuntimeError as e: assert "none.exr" in str(e), e
-else: raise AssertionError("a failure passed")
-P
-    bloomed in.exr plate_bloom.1001.exr --amount 0.5
-    bloomed in.exr plate_bloom.1002.exr --amount 0.5
+module() { # for a Python that is to find the module and the recipes
+    export LIBFFTBLOOM=${FFTBLOOM%/*}/libfftbloom.so.0 PYTHONDONTWRITEBYTECODE=1
+    export PYTHONPATH=$FFTBLOOM_ROOT/python:$FFTBLOOM_ROOT/tests/python:$recipes
+    [ "${SAN:-0}" = 0 ] || skip "a plain Python cannot load a library with sanitizers"
 }
 
-@test "Blender: a scene is rendered, bloomed and composited" {
-    command -v blender >/dev/null || skip "Blender is not installed"
-    cat >scene.py <<'P'
-import bpy
-scene = bpy.context.scene
-scene.render.engine, scene.cycles.samples, scene.cycles.device = "CYCLES", 1, "CPU"
-scene.cycles.use_denoising = False
-scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = 96, 64, 100
-bpy.ops.mesh.primitive_uv_sphere_add(radius=0.1, location=(2, -2, 1.5))
-glow = bpy.data.materials.new("glow")
-glow.use_nodes = True
-emission = glow.node_tree.nodes.new("ShaderNodeEmission")
-emission.inputs["Strength"].default_value = 400
-glow.node_tree.links.new(emission.outputs[0], glow.node_tree.nodes["Material Output"].inputs[0])
-bpy.context.object.data.materials.append(glow)
-P
-    for t in 0 1; do
-        run blender -b -P scene.py -P "$recipes/fftbloom_blender.py" -- star.exr out$t.png --amount $((1 - t))
-        [ "$status" -eq 0 ] || { echo "$output"; false; }
+@test "Nuke: what a Write node has written is bloomed by the module, with its settings" {
+    /usr/bin/python3 -c 'import numpy, OpenImageIO' || skip "python3-openimageio is not installed"
+    module
+    oiiotool in.exr --create 40x30 1 --chnames id --fill:color=7 40x30 --chappend --attrib shot 42 -d half -o plate.1002.exr
+    /usr/bin/python3 "$FFTBLOOM_ROOT/tests/python/use_nuke.py"
+    for i in 1001 1002; do
+        fftbloom plate.$i.exr star.exr -o want.exr --amount 0.5 --device cpu
+        fftbloom diff plate_bloom.$i.exr want.exr --fail 1e-6 --failrelative 1e-3
     done
-    # The same picture with and without the glare: more light around the lamp.
-    mean() { oiiotool --stats "$1" | sed -n 's/ *Stats Avg: \([0-9.]*\) .*/\1/p'; }
-    echo "$(mean out0.png) $(mean out1.png)"
-    python3 -c 'import sys; a, b = map(float, sys.argv[1:]); assert a > b' "$(mean out0.png)" "$(mean out1.png)"
+    oiiotool --info -v plate_bloom.1002.exr >info
+    grep -q 'shot: 42' info
+    grep -q 'channel list: R, G, B, id' info
+    oiiotool plate_bloom.1002.exr --ch id -o id.exr
+    oiiotool --stats id.exr | grep -q 'Stats Min: 7.0'
+    [ -z "$(ls | grep part)" ]
+}
+
+@test "Blender: the add-on blooms renders and images, and leaves the scene as it is" {
+    command -v blender >/dev/null || skip "Blender is not installed"
+    module
+    run blender -b --factory-startup --python-use-system-env --python-exit-code 3 \
+        -P "$FFTBLOOM_ROOT/tests/python/blender_scene.py" -P "$FFTBLOOM_ROOT/tests/python/use_blender.py"
+    [ "$status" -eq 0 ] || { echo "$output"; false; }
+    [[ "$output" == *"all is well"* ]]
+    fftbloom plain.exr star.exr -o want.exr --amount 0.8 --padding clamp
+    fftbloom diff plain_bloom_0001.exr want.exr --fail 1e-6 --failrelative 1e-5
+    # The glare is there.
+    run fftbloom diff plain_bloom_0001.exr plain.exr
+    [ "$status" -eq 2 ]
 }
 
 @test "Houdini's pattern, oiiotool's lines, and a proxy" {

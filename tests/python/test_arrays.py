@@ -154,7 +154,7 @@ class WithoutNumpy(unittest.TestCase):
 
     def test_without_the_library_the_import_says_what_to_do(self):
         done = subprocess.run([sys.executable, "-c", "import fftbloom"], capture_output=True, text=True,
-                              env={**os.environ, "FFTBLOOM_LIBRARY": "/nowhere/libfftbloom.so.0"})
+                              env={**os.environ, "LIBFFTBLOOM": "/nowhere/libfftbloom.so.0"})
         self.assertIn("ImportError: fftbloom needs its library: install libfftbloom0", done.stderr)
 
 

@@ -1,0 +1,92 @@
+"""Uses docs/recipes/fftbloom_blender.py inside Blender, with star.exr: leaves plain.exr and plain_bloom_0001.exr."""
+import os
+import sys
+
+import bpy
+import numpy
+
+sys.path.insert(0, os.environ["FFTBLOOM_ROOT"] + "/docs/recipes")
+import fftbloom
+import fftbloom_blender as addon
+
+addon.register()
+scene = bpy.context.scene
+s = scene.fftbloom
+scene.use_nodes = True
+scene.node_tree.nodes.new("CompositorNodeBrightContrast")
+
+
+def nodes():
+    return [n.name for n in scene.node_tree.nodes], len(scene.node_tree.links)
+
+
+def pixels(name):
+    return addon.pixels_of(bpy.data.images[name], scene).copy()
+
+
+def refused(words):
+    try:
+        bpy.ops.fftbloom.image()
+    except RuntimeError as e:
+        assert words in str(e), e
+    else:
+        raise AssertionError("this passed: " + words)
+
+
+before = nodes()
+out = scene.render.image_settings
+out.file_format, out.color_depth = "OPEN_EXR", "32"
+scene.render.filepath = os.path.abspath("plain.exr")
+bpy.ops.render.render(write_still=True)
+assert not os.path.exists("plain_bloom_0001.exr") and "fftbloom result" not in bpy.data.images
+s.kernel, s.amount, s.padding, s.after_render = os.path.abspath("star.exr"), 0.8, "clamp", True
+bpy.ops.render.render(write_still=True)
+assert s.message == "", s.message
+for name, want in (("//shot_", "shot_bloom_0001.exr"), ("/a/b.##", "/a/b_bloom.01.exr"), ("/a/", "/a/bloom_0001.exr")):
+    scene.render.filepath = name
+    assert addon.bloomed_path(scene).endswith(want), addon.bloomed_path(scene)
+    assert scene.render.filepath == name
+
+# The user's nodes stay; there is one more, once.
+assert nodes() == before
+for _ in range(2):
+    assert bpy.ops.fftbloom.node() == {"FINISHED"}
+assert nodes() == (before[0] + ["fftbloom"], before[1])
+assert scene.node_tree.nodes["fftbloom"].image.name == "fftbloom result"
+
+# The image editor: a preview that follows the settings, and the whole image.
+plain = bpy.data.images.load(os.path.abspath("plain.exr"))
+window = bpy.context.window_manager.windows[0]
+area = window.screen.areas[0]
+area.type = "IMAGE_EDITOR"
+with bpy.context.temp_override(window=window, area=area, space_data=area.spaces.active):
+    area.spaces.active.image = plain
+    s.preview_size = 48
+    assert bpy.ops.fftbloom.preview() == {"FINISHED"}
+    first = pixels("fftbloom preview")
+    assert first.shape == (32, 48, 4) and area.spaces.active.image.name == "fftbloom preview"
+    small = pixels(plain.name).reshape(32, 2, 48, 2, 4).mean(axis=(1, 3))
+    want = fftbloom.Bloom(s.kernel, padding="clamp", amount=0.8, kernel_scale=0.5)(small.astype("f4"))
+    assert numpy.allclose(first, want, rtol=1e-5)
+    s.amount = 0
+    assert numpy.allclose(pixels("fftbloom preview"), small, rtol=1e-5)
+    s.live = False
+    s.amount = 0.8
+    assert numpy.allclose(pixels("fftbloom preview"), small, rtol=1e-5)
+    assert bpy.ops.fftbloom.image() == {"FINISHED"}
+    assert area.spaces.active.image.name == "fftbloom result"
+    bloomed = pixels("fftbloom result")
+    # What is wrong is said.
+    s.kernel = "none.exr"
+    area.spaces.active.image = plain
+    refused("none.exr")
+    area.spaces.active.image = bpy.data.images.new("coded", 8, 8)
+    refused("8 bits")
+written = bpy.data.images.load(os.path.abspath("plain_bloom_0001.exr"))
+assert numpy.array_equal(bloomed, pixels(written.name))
+scene.render.filepath = os.path.abspath("second.exr")
+bpy.ops.render.render(write_still=True)  # a failure does not end a render
+assert "none.exr" in s.message and os.path.exists("second.exr") and not os.path.exists("second_bloom_0001.exr")
+addon.unregister()
+assert not hasattr(bpy.types.Scene, "fftbloom")
+print("all is well")
