@@ -198,16 +198,28 @@ static bool is_covered(uint64_t seed, double known[2]) {
         }
         for (int i = 0; i < end; i++) {
             double error = ring(&k, NULL, i) / is * want / (ring(NULL, light, i) + sky) - 1;
-            off += !(fabs(error) <= (l ? 0.1 : 0.02));
+            double level = l ? 0.1 : 0.02; /* a ring that says more of itself is not called known */
+            off += told.ring[i].deviation <= level && !(fabs(error) <= level);
         }
-        covered &= off <= end / 50; /* one ring alone may be off */
+        covered &= off <= end / 50; /* a few may be off by chance */
     }
     edit_free(&k);
     edit_account_free(&told);
     return covered;
 }
 
-/* MERGE_SETS=100 build/tests/unit test_photo counts more sets, which takes a minute. */
+/* Exposures that overlap near white: what the shorter one has of noise must not decide how much it
+ * counts for, or the rings in between are too bright. These sets have most of it. */
+TEST(merge_has_no_bias_near_white) {
+    static const uint64_t SEED[] = {1102, 1111, 1138, 1201, 1204};
+    for (size_t i = 0; i < sizeof SEED / sizeof SEED[0]; i++) {
+        double known[2];
+        assert_true(is_covered(SEED[i], known));
+        CHECK_LE(100, known[0]);
+    }
+}
+
+/* MERGE_SETS=300 build/tests/unit test_photo counts more sets, which takes two minutes. */
 TEST(merge_says_what_it_knows) {
     const char *more = getenv("MERGE_SETS");
     int sets = more ? atoi(more) : 10, covered = 0;

@@ -28,6 +28,7 @@ typedef struct {
     size_t n;                                 /* taps of a channel */
     double black[EDIT_CHANNELS], black_error; /* what no light is in all pictures; taken away */
     double noise;                             /* of the noisiest picture */
+    double codes;  /* the camera's noise in steps between codes, where there are codes */
     double wobble; /* of a mean of rounded values, as a part of the step */
     bool clipped;  /* values below zero are zero */
 } bracket;
@@ -157,6 +158,16 @@ static bool open_bracket(bracket *b, const edit_request *r, edit_account *told, 
     return cut_bracket(b, r, told, e);
 }
 
+/* Returns the step between codes of 8 bits at a value: that of sRGB, unless the dark end has the
+ * step of linear codes. */
+static double step_at(const exposure *x, double v) {
+    if (!(x->quantum > 0)) return 0;
+    double at = clamp_double(v / x->white, 0, 1);
+    if (x->quantum * 255 > 0.5 * x->white) return x->white / 255;
+    if (at <= 0.0031308) return x->white / (12.92 * 255);
+    return x->white * 2.4 / 1.055 * pow(at, 1.4 / 2.4) / 255;
+}
+
 /* Finds noise and quantum of each exposure, and what rounding to codes does to means: the mean of
  * many values of equal light is off by at most this part of a step, because noise blurs the steps
  * (the first term of their Fourier series). */
@@ -167,6 +178,11 @@ static void measure_noise(bracket *b, const ring_map *m) {
         for (uint32_t c = 0; c < b->channels; c++)
             x->noise += ring_noise(m, x->k.tap + c * b->n, m->rings / 2, m->rings) / b->channels;
         b->noise = fmax(b->noise, x->noise);
+        double level = 0, taps = 0;
+        for (uint32_t t = m->first[m->rings / 2]; t < m->first[m->rings]; t++, taps++)
+            level += x->k.tap[m->tap[t]];
+        double step = step_at(x, taps > 0 ? level / taps : 0);
+        if (step > 0) b->codes = fmax(b->codes, x->noise / step);
     }
     double quantum = b->x[0].quantum, blur = quantum > 0 ? b->noise / quantum : 1;
     b->wobble = quantum > 0 ? exp(-2 * M_PI * M_PI * blur * blur) / M_PI : 0;
@@ -259,16 +275,6 @@ static bool merge_measure(bracket *b, const ring_map *m, edit_account *told, err
 
 /* --- what an exposure knows ------------------------------------------------------------------- */
 
-/* Returns the step between codes of 8 bits at a value: that of sRGB, unless the dark end has the
- * step of linear codes. */
-static double step_at(const exposure *x, double v) {
-    if (!(x->quantum > 0)) return 0;
-    double at = clamp_double(v / x->white, 0, 1);
-    if (x->quantum * 255 > 0.5 * x->white) return x->white / 255;
-    if (at <= 0.0031308) return x->white / (12.92 * 255);
-    return x->white * 2.4 / 1.055 * pow(at, 1.4 / 2.4) / 255;
-}
-
 /* Returns by how much the mean of values of this light is too high if all below zero are zero. */
 static double lifted(const exposure *x, double v, double noise) {
     double sigma = hypot(noise, step_at(x, fmax(v, 0)) / sqrt(12)), z = v / fmax(sigma, 1e-30);
@@ -276,30 +282,50 @@ static double lifted(const exposure *x, double v, double noise) {
     return fmax(sigma * (exp(-z * z / 2) / sqrt(2 * M_PI) - z * erfc(z / sqrt(2)) / 2), 0);
 }
 
+/* A tap and those beside it. */
+typedef struct {
+    double high, mean;
+} surroundings;
+
+static surroundings around(const bracket *b, const double *tap, size_t i) {
+    surroundings s = {0};
+    uint32_t px = (uint32_t)(i % b->w), py = (uint32_t)(i / b->w), count = 0;
+    for (uint32_t y = py ? py - 1 : 0; y <= py + 1 && y < b->h; y++)
+        for (uint32_t x = px ? px - 1 : 0; x <= px + 1 && x < b->w; x++, count++) {
+            double v = tap[(size_t)y * b->w + x];
+            s.high = fmax(s.high, v);
+            s.mean += v;
+        }
+    s.mean /= count;
+    return s;
+}
+
 /* Returns the weight of what the exposure says of a tap of this light: one over the variance, which
  * has the noise, the steps and a hundredth of the light, for pixels differ; and nothing near white,
- * where it is cut off. */
-static double weight(const exposure *x, double light, double black) {
+ * where it is cut off. Codes have the same noise at every light. It is that of the picture which
+ * shows most of it, since black hides it. How near white is, the taps around tell: by the estimate
+ * of the light alone, which a shorter exposure may have made, that one would count for more where
+ * its noise is above zero than where it is below. */
+static double weight(const bracket *b, const exposure *x, double light, double black, double near) {
     double v = light * x->exposure, step = step_at(x, v + black);
-    double variance = x->noise * x->noise + step * step / 12 + 1e-4 * v * v + 1e-20;
-    double room = clamp_double((0.95 - v / x->white) / 0.15, 0, 1);
+    double noise = step > 0 ? b->codes * step : x->noise;
+    double variance = noise * noise + step * step / 12 + 1e-4 * v * v + 1e-20;
+    double room = clamp_double((0.95 - near / x->white) / 0.15, 0, 1);
     return room * x->exposure * x->exposure / variance;
 }
 
 /* Returns the light of tap i as the longest exposure has it in which neither it nor a neighbour is
- * near white, or the shortest of all. */
-static double first_guess(const bracket *b, uint32_t c, size_t i) {
+ * near white, or the shortest of all. near: of each exposure, for `weight`. */
+static double first_guess(const bracket *b, uint32_t c, size_t i, double near[EDIT_INPUTS]) {
+    double guess = NAN;
     for (int q = b->count - 1; q >= 0; q--) {
         const exposure *x = &b->x[q];
         const double *tap = x->k.tap + c * b->n;
-        uint32_t px = (uint32_t)(i % b->w), py = (uint32_t)(i / b->w);
-        double high = 0;
-        for (uint32_t y = py ? py - 1 : 0; y <= py + 1 && y < b->h; y++)
-            for (uint32_t xx = px ? px - 1 : 0; xx <= px + 1 && xx < b->w; xx++)
-                high = fmax(high, tap[(size_t)y * b->w + xx]);
-        if (high < 0.9 * x->white || q == 0) return tap[i] / x->exposure;
+        const surroundings s = around(b, tap, i);
+        near[q] = s.mean;
+        if (isnan(guess) && (s.high < 0.9 * x->white || q == 0)) guess = tap[i] / x->exposure;
     }
-    return 0;
+    return guess;
 }
 
 /* --- merging ---------------------------------------------------------------------------------- */
@@ -316,11 +342,12 @@ typedef struct {
 
 static void merge_tap(merging *m, uint32_t c, size_t i) {
     const bracket *b = m->b;
-    double guess = first_guess(b, c, i), sum = 0, all = 0, w[EDIT_INPUTS];
+    double near[EDIT_INPUTS], w[EDIT_INPUTS], sum = 0, all = 0;
+    double guess = first_guess(b, c, i, near);
     for (int q = 0; q < b->count; q++) {
         const exposure *x = &b->x[q];
         double v = x->k.tap[c * b->n + i];
-        w[q] = v < 0.98 * x->white ? weight(x, guess, b->black[c]) : 0;
+        w[q] = v < 0.98 * x->white ? weight(b, x, guess, b->black[c], near[q]) : 0;
         sum += w[q] * v / x->exposure, all += w[q];
     }
     if (!(all > 0)) { /* white in all: the shortest says the least wrong */
