@@ -11,9 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PIECE = 1 << 20, LONGEST_HEAD = 256 };
+
+/* Standard input that is a file says how long it is: it must be a number of whole images. */
+static bool check_file(const stream *s, const char *raw, err *e) {
+    struct stat st;
+    off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    if (at < 0 || fstat(STDIN_FILENO, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= at)
+        return true;
+    uint64_t bytes = (uint64_t)(st.st_size - at);
+    return bytes % s->frame_bytes == 0 ||
+           err_set(e, ERR_DATA,
+                   "standard input has %" PRIu64
+                   " bytes, which is no whole number of images: one of "
+                   "--raw %s has %" PRIu64 " bytes, so there would be %.2f",
+                   bytes, raw, s->frame_bytes, (double)bytes / (double)s->frame_bytes);
+}
 
 bool stream_open(stream *s, const char *raw, err *e) {
     *s = (stream){.fd = -1};
@@ -31,7 +47,7 @@ bool stream_open(stream *s, const char *raw, err *e) {
                        raw);
     strcpy(s->format, strcmp(raw + used, ":gbr") == 0 ? "gbr" : "raw");
     s->frame_bytes = (uint64_t)s->width * s->height * s->channels * 4;
-    return true;
+    return check_file(s, raw, e);
 }
 
 void stream_close(stream *s) {
@@ -94,8 +110,9 @@ static bool copy(stream *s, uint64_t bytes, err *e) {
         if (ok && (size_t)n < want && bytes != UINT64_MAX)
             ok = err_set(e, ERR_DATA,
                          "standard input ends within image %zu: %" PRIu64 " of %" PRIu64
-                         " bytes are there",
-                         s->count + 1, done, bytes);
+                         " bytes are there%s",
+                         s->count + 1, done, bytes,
+                         s->width ? "; is the size of --raw right?" : "");
         if (ok && (size_t)n < want) break;
     }
     mem_free(piece);
