@@ -32,6 +32,34 @@ json() { python3 -c "import json, sys; d = json.load(sys.stdin); print($1)"; }
     [[ "$stderr" == *"no cache folder"* ]]
 }
 
+@test "nobody else can change what is kept, whatever the umask, and what others own is not believed" {
+    [ -e "$FFTBLOOM_ROOT/kernels/portrait.json" ] || skip "no shipped kernels"
+    rm -r "$FFTBLOOM_CACHE_DIR"
+    cp "$FFTBLOOM_ROOT/testdata/small.exr" "$dir/in.exr"
+    (umask 000 && "$FFTBLOOM" "$dir/in.exr" -k portrait -o "$dir/out.exr" --device cpu --existing update -q)
+    mode() { stat -c %a "$FFTBLOOM_CACHE_DIR/$1"; }
+    [ "$(mode kernels)" = 755 ]
+    [ "$(mode spectra)" = 700 ]
+    [ "$(mode stamps)" = 700 ]
+    case $(mode .) in 700 | 755) ;; *) false ;; esac
+    for f in "$FFTBLOOM_CACHE_DIR"/kernels/*; do [ "$(stat -c %a "$f")" = 644 ]; done
+    [ "$(id -u)" = 0 ] || skip "only root can give files away"
+    # Another user's kernel, and spectrum: they are made again.
+    kernel=$(echo "$FFTBLOOM_CACHE_DIR"/kernels/portrait-*.exr)
+    cp "$kernel" "$dir/want.exr"
+    "$FFTBLOOM" kernel make gaussian --param sigma=30 --taps 257 -o "$dir/other.exr"
+    cat "$dir/other.exr" >"$kernel"
+    chown nobody "$kernel"
+    cp "$dir/out.exr" "$dir/first.exr"
+    "$FFTBLOOM" "$dir/in.exr" -k portrait -o "$dir/out.exr" --device cpu -q
+    cmp "$dir/out.exr" "$dir/first.exr"
+    cmp "$kernel" "$dir/want.exr"
+    chown nobody "$FFTBLOOM_CACHE_DIR"/spectra/*
+    run --separate-stderr "$FFTBLOOM" "$dir/in.exr" -k portrait -o "$dir/out.exr" --device cpu -v
+    [[ "$stderr" == *"belongs to another user, and is not used"* ]]
+    cmp "$dir/out.exr" "$dir/first.exr"
+}
+
 @test "list prints the entries, last used first, and JSON" {
     fill
     run --separate-stderr "$FFTBLOOM" cache list

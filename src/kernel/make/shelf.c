@@ -123,13 +123,21 @@ static bool shelf_name(char to[160], const shelf_want *w, err *e) {
     return true;
 }
 
+/* Returns whether an entry is there and ours, as cache.c asks of spectra: what others may write is
+ * not believed. */
+static bool shelf_has(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) &&
+           access(path, R_OK) == 0;
+}
+
 bool shelf_entry(char to[SHELF_PATH], const shelf_want *w, const shelf_places *in, bool *there,
                  err *e) {
     char name[160], path[SHELF_PATH];
     if (!shelf_name(name, w, e)) return false;
     *there = in->shared && *in->shared &&
              snprintf(path, sizeof path, "%s/kernels/%s", in->shared, name) < SHELF_PATH &&
-             access(path, R_OK) == 0;
+             shelf_has(path);
     err why = {0};
     if (!*there &&
         (!in->cache || snprintf(path, sizeof path, "%s/kernels", in->cache) >= SHELF_PATH - 170 ||
@@ -140,7 +148,7 @@ bool shelf_entry(char to[SHELF_PATH], const shelf_want *w, const shelf_places *i
                        w->recipe ? w->recipe : "mix", why.code ? ": " : "", why.msg);
     if (!*there) {
         strcat(strcat(path, "/"), name);
-        *there = access(path, R_OK) == 0;
+        *there = shelf_has(path);
     }
     snprintf(to, SHELF_PATH, "%s", path);
     return true;
@@ -156,6 +164,7 @@ static bool shelf_save(const char *path, const kernel_recipe *r, float *const pl
               (!in || image_set_attr(&img->head.part[0], "chromaticities", "chromaticities", xy,
                                      sizeof xy, e)) &&
               image_save(path, img, threads, e);
+    if (ok) chmod(path, 0644); /* for its owner alone to change, whatever the umask */
     image_free(&img);
     return ok;
 }
