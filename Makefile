@@ -6,9 +6,9 @@
 #                           make test ONLY='apply test_plan' runs some of them
 #   make test-fresh         the README's commands in a bare Debian 12 (a chroot; needs root)
 #   make check              formatting, layers, headers, generated files
-#   make install PREFIX=    program, kernels, man pages, completions, documents
+#   make install PREFIX=    program, kernels, man pages, completions, documents; and the C library
 #   make bundle             a folder that runs on other machines: dist/fftbloom
-#   make deb                a Debian package: dist/fftbloom_VERSION_ARCH.deb
+#   make deb                Debian packages: dist/fftbloom_VERSION_ARCH.deb, libfftbloom0, libfftbloom-dev
 #   make wheel              the Python module with all that it needs: dist/fftbloom-VERSION-py3-none-linux_x86_64.whl
 #   make docs-images        the pictures of README and docs, and their figures
 #   make assets             the shipped scene and kernels, from their programs and recipes
@@ -165,7 +165,7 @@ $(SO): $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c)) $(LIB) src/lib/f
 DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
               libdeflate-dev libopenexr-dev libopencolorio-dev libxxhash-dev zlib1g-dev mesa-vulkan-drivers
 DEPS_TEST  := libfftw3-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross clang clang-format libcmocka-dev bats openimageio-tools ffmpeg vulkan-validationlayers spirv-tools \
-              python3-jsonschema python3-numpy python3-scipy python3-venv python3-openimageio mandoc libclang-rt-14-dev patchelf chromium chromium-driver acl dpkg-dev lintian python3-yaml
+              python3-jsonschema python3-numpy python3-scipy python3-venv python3-openimageio mandoc libclang-rt-14-dev patchelf chromium chromium-driver acl abigail-tools dpkg-dev lintian python3-yaml
 
 .PHONY: deps deps-build
 deps:
@@ -294,16 +294,22 @@ tests: $(UNIT) $(FAULTS) $(SUMS)
 run-tests: $(PROG) $(UNIT) $(FAULTS) $(SUMS)
 	@SAN=$(SAN) tests/run.sh $(BUILD)
 
+# What the library shows to programs, for make check to compare with.
+.PHONY: abi
+abi: $(SO)
+	abidw --exported-interfaces-only --header-file src/lib/fftbloom.h --drop-private-types --no-elf-needed --no-corpus-path --no-comp-dir-path --no-show-locs --out-file src/lib/fftbloom.abi $<
+
 .PHONY: run-checks format
-run-checks: $(PROG) $(MAKERS)
+run-checks: $(PROG) $(SO) $(MAKERS)
 	@tests/check_format.sh
 	@tests/check_layers.py
 	@CC="$(CC)" INC="$(INC) $(DEFS)" tests/check_headers.sh
 	@tests/check_generated.sh $(PROG)
 	@tests/check_assets.sh $(BUILD)/assets $(PROG)
+	@tests/check_abi.sh $(SO)
 	@echo "all checks passed"
 format:
-	clang-format -i $(call sources,[ch]) $(call sources,cc) $(wildcard tests/*/*.[ch] tests/*/*.cc testdata/*.[ch] kernels/*.c)
+	clang-format -i $(call sources,[ch]) $(call sources,cc) $(wildcard tests/*/*.[ch] tests/*/*.cc testdata/*.[ch] kernels/*.c examples/*.c)
 
 # Pages that the program makes of its tables; committed, so that they can be read without building.
 .PHONY: generated
@@ -420,8 +426,20 @@ SHARE := man/man1:docs/man/*.1 fftbloom/kernels:kernels/*.exr fftbloom/kernels:k
          doc/fftbloom/docs/images/gallery:docs/images/gallery/* \
          doc/fftbloom/docs/farm:docs/farm/* doc/fftbloom/docs/recipes:docs/recipes/*
 
-.PHONY: install uninstall bundle wheel deb clean help
-install: all
+.PHONY: install install-program install-lib uninstall bundle wheel deb clean help
+install: install-program install-lib
+# LIBDIR is /usr/lib/x86_64-linux-gnu in a package.
+LIBDIR ?= $(PREFIX)/lib
+install-lib: $(SO)
+	install -Dm644 $(SO) $(DESTDIR)$(LIBDIR)/libfftbloom.so.0
+	ln -sf libfftbloom.so.0 $(DESTDIR)$(LIBDIR)/libfftbloom.so
+	install -Dm644 src/lib/fftbloom.h $(DEST)/include/fftbloom.h
+	install -Dm644 examples/bloom.c $(DEST)/share/doc/libfftbloom-dev/examples/bloom.c
+	install -Dm644 src/lib/libfftbloom.3 $(DEST)/share/man/man3/libfftbloom.3
+	@install -d $(DESTDIR)$(LIBDIR)/pkgconfig
+	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' src/lib/fftbloom.pc.in \
+	    >$(DESTDIR)$(LIBDIR)/pkgconfig/fftbloom.pc
+install-program: $(PROG)
 	install -Dm755 $(PROG) $(DEST)/bin/fftbloom
 	@for s in $(SHARE); do \
 	    install -d "$(DEST)/share/$${s%%:*}" && install -m644 $${s#*:} "$(DEST)/share/$${s%%:*}" || exit 1; \
@@ -431,12 +449,14 @@ install: all
 	done
 uninstall:
 	rm -f $(DEST)/bin/fftbloom $(patsubst docs/man/%,$(DEST)/share/man/man1/%,$(wildcard docs/man/*.1)) \
-	    $(foreach c,$(COMPLETIONS),$(DEST)/$(lastword $(subst :, ,$(c))))
-	rm -rf $(DEST)/share/fftbloom $(DEST)/share/doc/fftbloom
+	    $(foreach c,$(COMPLETIONS),$(DEST)/$(lastword $(subst :, ,$(c)))) $(DEST)/include/fftbloom.h \
+	    $(DESTDIR)$(LIBDIR)/libfftbloom.so $(DESTDIR)$(LIBDIR)/libfftbloom.so.0 \
+	    $(DESTDIR)$(LIBDIR)/pkgconfig/fftbloom.pc $(DEST)/share/man/man3/libfftbloom.3
+	rm -rf $(DEST)/share/fftbloom $(DEST)/share/doc/fftbloom $(DEST)/share/doc/libfftbloom-dev
 
 bundle: all
 	@rm -rf dist/fftbloom
-	@$(MAKE) --no-print-directory -s install DESTDIR= PREFIX=$(CURDIR)/dist/fftbloom
+	@$(MAKE) --no-print-directory -s install-program DESTDIR= PREFIX=$(CURDIR)/dist/fftbloom
 	@tests/bundle.sh dist/fftbloom
 
 wheel: all
@@ -446,7 +466,7 @@ wheel: all
 deb: all
 	@tests/deps.sh dpkg-dev
 	@rm -rf dist/deb
-	@$(MAKE) --no-print-directory -s install DESTDIR=$(CURDIR)/dist/deb PREFIX=/usr
+	@$(MAKE) --no-print-directory -s install DESTDIR=$(CURDIR)/dist/deb PREFIX=/usr LIBDIR=/usr/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH)
 	@tests/deb.sh $(CURDIR)/dist/deb dist
 
 clean:

@@ -1,10 +1,10 @@
 #!/bin/bash
-# deb.sh ROOT OUT: a Debian package of the installation in the folder ROOT (make install
-# DESTDIR=ROOT PREFIX=/usr), written into the folder OUT. The same files make the same package:
-# times in it are SOURCE_DATE_EPOCH, or else that of the last commit.
+# deb.sh ROOT OUT: Debian packages of the installation in the folder ROOT (make install DESTDIR=ROOT
+# PREFIX=/usr LIBDIR=/usr/lib/TRIPLET), written into the folder OUT: the program, the library, and what
+# is needed to build with it. The same files make the same packages: times in them are
+# SOURCE_DATE_EPOCH, or else that of the last commit.
 set -e
 root=$1 out=$2
-doc=$root/usr/share/doc/fftbloom
 version=$(sed -n 's|^## ||p' CHANGELOG.md | head -n 1)
 arch=$(dpkg --print-architecture)
 : "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}"
@@ -12,40 +12,70 @@ export SOURCE_DATE_EPOCH LC_ALL=C
 umask 022
 # Who made the package, as Debian's tools ask for it.
 who="${DEBFULLNAME:-The fftbloom authors} <${DEBEMAIL:-fftbloom@example.org}>"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$out" "$work/debian"
 
-strip --remove-section=.comment --remove-section=.note "$root/usr/bin/fftbloom"
-find "$root/usr/share/man" -name '*.1' -exec gzip -9n {} +
-mkdir -p "$root/DEBIAN" "$doc"
-# What every package has, under the names that Debian gives it.
-gzip -9nc >"$doc/changelog.gz" <<C
+find "$root/usr" -name fftbloom -path '*/bin/*' -o -name 'lib*.so.*' -type f | xargs strip --remove-section=.comment --remove-section=.note
+find "$root/usr/share/man" -name '*.[13]' -exec gzip -9n {} +
+rm -f "$root/usr/share/doc/fftbloom/LICENSE"
+
+# Moves files into the tree of another package.
+move() { # PACKAGE FILES, from $root
+    local package=$1 f
+    shift
+    for f; do
+        mkdir -p "$work/$package/$(dirname "$f")"
+        mv "$root/$f" "$work/$package/$f"
+    done
+}
+lib=$(cd "$root" && echo usr/lib/*/libfftbloom.so.0)
+move libfftbloom0 "$lib"
+move libfftbloom-dev "${lib%.0}" "$(dirname "$lib")/pkgconfig/fftbloom.pc" usr/include/fftbloom.h \
+    usr/share/man/man3/libfftbloom.3.gz usr/share/doc/libfftbloom-dev/examples
+find "$root" -type d -empty -delete
+mv "$root" "$work/fftbloom"
+
+# Makes a package of $work/PACKAGE.
+package() { # PACKAGE SECTION DEPENDS MORE-FIELDS; its description comes in
+    local name=$1 tree=$work/$1 doc=$work/$1/usr/share/doc/$1
+    mkdir -p "$tree/DEBIAN" "$doc"
+    # What every package has, under the names that Debian gives it.
+    gzip -9nc >"$doc/changelog.gz" <<C
 fftbloom ($version) unstable; urgency=medium
 
-  * CHANGELOG.md in this folder has the changes of each version.
+  * CHANGELOG.md of the package fftbloom has the changes of each version.
 
  -- $who  $(date -Rud "@$SOURCE_DATE_EPOCH")
 C
-{
-    printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: fftbloom\n\n'
-    printf 'Files: *\n%s\nLicense: Expat\n' "$(sed -n 's/^Copyright (c) /Copyright: /p' LICENSE)"
-    sed -n '/^Permission/,$p' LICENSE | sed 's/^$/./; s/^/ /'
-} >"$doc/copyright"
-rm -f "$doc/LICENSE"
-# What the program is linked with, by the packages that have it.
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/debian"
+    {
+        printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: fftbloom\n\n'
+        printf 'Files: *\n%s\nLicense: Expat\n' "$(sed -n 's/^Copyright (c) /Copyright: /p' LICENSE)"
+        sed -n '/^Permission/,$p' LICENSE | sed 's/^$/./; s/^/ /'
+    } >"$doc/copyright"
+    {
+        echo "Package: $name"
+        [ "$name" = fftbloom ] || echo "Source: fftbloom"
+        echo "Version: $version"
+        echo "Architecture: $arch"
+        echo "Maintainer: $who"
+        echo "Installed-Size: $(du -k -s --apparent-size --exclude=DEBIAN "$tree" | cut -f 1)"
+        echo "Depends: $3"
+        [ -z "$4" ] || echo "$4"
+        printf 'Section: %s\nPriority: optional\n' "$2"
+        cat
+    } >"$tree/DEBIAN/control"
+    (cd "$tree" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$tree/DEBIAN/md5sums"
+    find "$tree" -newermt "@$SOURCE_DATE_EPOCH" -exec touch -hd "@$SOURCE_DATE_EPOCH" {} +
+    dpkg-deb --root-owner-group -Zxz --build "$tree" "$out/${name}_${version}_$arch.deb" >/dev/null
+    echo "deb: $out/${name}_${version}_$arch.deb, $(du -k "$out/${name}_${version}_$arch.deb" | cut -f 1) kB"
+}
+
+# What a file is linked with, by the packages that have it.
 printf 'Source: fftbloom\n\nPackage: fftbloom\nArchitecture: any\n' >"$work/debian/control"
-needs=$(cd "$work" && dpkg-shlibdeps -O "$root/usr/bin/fftbloom" 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
-cat >"$root/DEBIAN/control" <<C
-Package: fftbloom
-Version: $version
-Architecture: $arch
-Maintainer: $who
-Installed-Size: $(du -k -s --apparent-size --exclude=DEBIAN "$root" | cut -f 1)
-Depends: $needs
-Recommends: mesa-vulkan-drivers | vulkan-icd
-Section: graphics
-Priority: optional
+needs() { (cd "$work" && dpkg-shlibdeps -O "$1" 2>/dev/null | sed -n 's/^shlibs:Depends=//p'); }
+
+package fftbloom graphics "$(needs "$work/fftbloom/usr/bin/fftbloom")" 'Recommends: mesa-vulkan-drivers | vulkan-icd' <<C
 Description: bloom HDR images with a real point spread function
  fftbloom convolves HDR images with a point spread function, the picture that a
  lens makes of a point of light, by fast Fourier transforms on a GPU or on the
@@ -53,8 +83,17 @@ Description: bloom HDR images with a real point spread function
  of EXR files stay as they are. It blooms sequences, also on farms, compares
  images, and runs suites of regression cases.
 C
-(cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
-find "$root" -newermt "@$SOURCE_DATE_EPOCH" -exec touch -hd "@$SOURCE_DATE_EPOCH" {} +
-mkdir -p "$out"
-dpkg-deb --root-owner-group -Zxz --build "$root" "$out/fftbloom_${version}_$arch.deb" >/dev/null
-echo "deb: $out/fftbloom_${version}_$arch.deb, $(du -k "$out/fftbloom_${version}_$arch.deb" | cut -f 1) kB"
+mkdir -p "$work/libfftbloom0/DEBIAN"
+echo "libfftbloom 0 libfftbloom0 (>= $version)" >"$work/libfftbloom0/DEBIAN/shlibs"
+echo "activate-noawait ldconfig" >"$work/libfftbloom0/DEBIAN/triggers"
+package libfftbloom0 libs "$(needs "$work/libfftbloom0/$lib")" "$(printf 'Multi-Arch: same\nRecommends: mesa-vulkan-drivers | vulkan-icd\nSuggests: fftbloom')" <<C
+Description: bloom HDR images with a real point spread function - library
+ Convolves images in the memory of a program with a point spread function, by
+ fast Fourier transforms on a GPU or on the CPU. Each pixel's error is below a
+ tolerance. The shipped kernels are in the package fftbloom.
+C
+package libfftbloom-dev libdevel "libfftbloom0 (= $version)" "" <<C
+Description: bloom HDR images with a real point spread function - development
+ The header, which is the manual, of the library that convolves images with a
+ point spread function; the link to the library, and an example.
+C

@@ -46,15 +46,19 @@ step() { # name script
     tail -n 40 "$log"
     exit 1
 }
-# The package, before the system has anything else: it brings what it needs, and takes all of its own
+# The packages, before the system has anything else: it brings what it needs, and takes all of its own
 # away again.
 make -s deb >"$log" 2>&1 || { cat "$log"; exit 1; }
-cp dist/fftbloom_*.deb "$root/root/fftbloom.deb"
+cp dist/*fftbloom*.deb "$root/root/"
 step 'the package' 'export DEBIAN_FRONTEND=noninteractive
-    apt-get update -qq && apt-get install -y -qq --no-install-recommends /root/fftbloom.deb &&
+    apt-get update -qq && apt-get install -y -qq --no-install-recommends /root/fftbloom_*.deb &&
     fftbloom testdata/small.exr /usr/share/fftbloom/kernels/star.exr -o /root/out.exr --device cpu &&
     fftbloom info /root/out.exr && dpkg --purge fftbloom && rm /root/out.exr &&
     ! find / -xdev -path /root -prune -o -path "/var/*" -prune -o -name "*fftbloom*" -print | grep .'
+step 'the library' 'export DEBIAN_FRONTEND=noninteractive
+    apt-get install -y -qq --no-install-recommends /root/*fftbloom*.deb gcc libc6-dev pkg-config &&
+    cc /usr/share/doc/libfftbloom-dev/examples/bloom.c $(pkg-config --cflags --libs fftbloom) -o /root/bloom &&
+    /root/bloom sunstar && dpkg --purge libfftbloom-dev libfftbloom0 fftbloom'
 step 'make demo' 'make demo && [ -s out/demo.exr ] && [ -s out/after.png ]'
 awk '/^```sh recipe/ { on = 1; next } /^```/ { on = 0 } on' README.md >"$root/root/recipes.sh"
 step 'the recipes' 'set -e && . /root/recipes.sh'

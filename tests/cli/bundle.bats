@@ -6,11 +6,11 @@ setup() {
 }
 
 install_to() { # PREFIX [DESTDIR]
-    make -s --no-print-directory install PREFIX="$1" DESTDIR="$2" BUILD="$build" -o all
+    make -s --no-print-directory "${3:-install}" PREFIX="$1" DESTDIR="$2" BUILD="$build" ${LIBDIR:+LIBDIR="$LIBDIR"} -o all
 }
 
 bundle() { # FOLDER
-    install_to "$1" && sh tests/bundle.sh "$1" || return 1
+    install_to "$1" "" install-program && sh tests/bundle.sh "$1" || return 1
 }
 
 @test "the bundle runs from another place with nothing but itself" {
@@ -78,7 +78,7 @@ bundle() { # FOLDER
         doc/fftbloom/docs/farm.md doc/fftbloom/docs/farm/deadline_job.txt; do
         [ -s "$TEST_TMP/i/share/$f" ]
     done
-    [ "$(find "$TEST_TMP/i/share/man" -type f | wc -l)" -eq "$(ls docs/man | wc -l)" ]
+    [ "$(find "$TEST_TMP/i/share/man" -type f | wc -l)" -eq "$(ls docs/man/*.1 src/lib/*.3 | wc -l)" ]
     make -s --no-print-directory uninstall PREFIX="$TEST_TMP/i" BUILD="$build"
     [ -z "$(find "$TEST_TMP/i" -type f)" ]
 }
@@ -95,24 +95,33 @@ bundle() { # FOLDER
 }
 
 deb() { # FOLDER: makes a package in it
-    install_to /usr "$1/root" && tests/deb.sh "$1/root" "$1" || return 1
+    LIBDIR=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH) install_to /usr "$1/root" && tests/deb.sh "$1/root" "$1" || return 1
 }
 
 @test "make deb: lintian finds nothing, and the package has what is installed" {
     command -v dpkg-shlibdeps >/dev/null && command -v lintian >/dev/null || skip "lintian or dpkg-dev is not installed"
     [ "${SAN:-0}" = 0 ] || skip "a sanitizer's program is not packaged"
     deb "$TEST_TMP/deb"
-    file=$(echo "$TEST_TMP"/deb/*.deb)
-    run lintian --allow-root --fail-on error,warning "$file"
-    echo "$output"
-    [ "$status" -eq 0 ]
-    [ -z "$output" ]
+    file=$(echo "$TEST_TMP"/deb/fftbloom_*.deb)
+    for package in fftbloom libfftbloom0 libfftbloom-dev; do
+        run lintian --allow-root --fail-on error,warning "$TEST_TMP/deb/$package"_*.deb
+        echo "$output"
+        [ "$status" -eq 0 ]
+        [ -z "$output" ]
+    done
     dpkg-deb --info "$file" | grep -q 'Depends:.*libvulkan1'
     for f in bin/fftbloom share/man/man1/fftbloom.1.gz share/doc/fftbloom/copyright share/fftbloom/kernels/star.exr \
         share/bash-completion/completions/fftbloom; do
         dpkg-deb --contents "$file" | grep -q " ./usr/$f\$"
     done
-    dpkg-deb --extract "$file" "$TEST_TMP/deb/x"
+    dpkg-deb --contents "$(echo "$TEST_TMP"/deb/libfftbloom0_*.deb)" | grep -q '/libfftbloom.so.0$'
+    for f in /usr/include/fftbloom.h /libfftbloom.so /pkgconfig/fftbloom.pc /man3/libfftbloom.3.gz /examples/bloom.c; do
+        dpkg-deb --contents "$(echo "$TEST_TMP"/deb/libfftbloom-dev_*.deb)" | grep -q "$f"
+    done
+    for f in "$TEST_TMP"/deb/*.deb; do dpkg-deb --extract "$f" "$TEST_TMP/deb/x"; done
+    pc=$(dirname "$TEST_TMP"/deb/x/usr/lib/*/pkgconfig/fftbloom.pc)
+    cc examples/bloom.c $(PKG_CONFIG_SYSROOT_DIR=$TEST_TMP/deb/x PKG_CONFIG_PATH=$pc pkg-config --cflags --libs fftbloom) -o "$TEST_TMP/deb/example"
+    LD_LIBRARY_PATH=$(dirname "$pc") "$TEST_TMP/deb/example" sunstar | grep -q ', kept$'
     [ "$("$TEST_TMP/deb/x/usr/bin/fftbloom" --version)" = "$("$FFTBLOOM" --version)" ]
 }
 
@@ -123,7 +132,8 @@ deb() { # FOLDER: makes a package in it
     deb "$TEST_TMP/one"
     sleep 1.1
     deb "$TEST_TMP/another"
-    cmp "$TEST_TMP"/one/*.deb "$TEST_TMP"/another/*.deb
+    for f in "$TEST_TMP"/one/*.deb; do cmp "$f" "$TEST_TMP/another/$(basename "$f")"; done
+    [ "$(ls "$TEST_TMP"/one/*.deb | wc -l)" -eq 3 ]
 }
 
 @test "an object that is built in another folder is the same" {

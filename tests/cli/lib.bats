@@ -1,0 +1,67 @@
+#!/usr/bin/env bats
+# The C library as a program of somebody else meets it.
+
+setup_file() {
+    cd "$FFTBLOOM_ROOT"
+    make -s --no-print-directory install-lib PREFIX="$TEST_TMP/i" BUILD="$build" SAN="${SAN:-0}"
+    export PKG_CONFIG_PATH=$TEST_TMP/i/lib/pkgconfig LD_LIBRARY_PATH=$TEST_TMP/i/lib
+}
+
+setup() {
+    cd "$FFTBLOOM_ROOT"
+    so=$TEST_TMP/i/lib/libfftbloom.so.0
+    case ${SAN:-0} in
+    1) flags="-fsanitize=address,undefined" ;;
+    thread) flags="-fsanitize=thread" ;;
+    esac
+}
+
+example() { # COMPILER FLAGS...
+    "$@" $flags -Wall -Wextra -Werror examples/bloom.c $(pkg-config --cflags --libs fftbloom) -o "$TEST_TMP/example"
+    run "$TEST_TMP/example" "$FFTBLOOM_ROOT/kernels/star.exr"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *", kept"* ]]
+    [[ "$output" == *"the light is "*" now, and "* ]]
+}
+
+@test "the example is C" {
+    example "${CC:-gcc}" -std=c11
+}
+
+@test "the example is C++" {
+    example g++ -std=c++11 -x c++
+}
+
+@test "the example takes a shipped kernel by its name, and says what is wrong" {
+    cc $flags examples/bloom.c $(pkg-config --cflags --libs fftbloom) -o "$TEST_TMP/example"
+    run "$TEST_TMP/example" nothing-like-it
+    [ "$status" -eq 1 ]
+    [[ "$output" == "'nothing-like-it' is neither a file nor the name of a shipped kernel"* ]]
+}
+
+@test "the library shows its calls alone, and asks the system for nothing that a host would mind" {
+    [ "${SAN:-0}" = 0 ] || skip "a sanitizer's library shows more"
+    run bash -c "nm -D --defined-only '$so' | grep -vE ' T fb_[a-z_]+@@FFTBLOOM_0\$| A FFTBLOOM_0\$'"
+    [ "$status" -eq 1 ]
+    [ "$(nm -D --defined-only "$so" | grep -c ' T fb_')" -eq "$(grep -c '^FB_API' src/lib/fftbloom.h)" ]
+    run bash -c "nm -D --undefined-only '$so' | grep -wE 'getenv|secure_getenv|exit|_exit|abort|atexit|signal|sigaction|setlocale|puts|printf|fputs|putchar|isatty|system|popen'"
+    echo "$output"
+    [ "$status" -eq 1 ]
+    readelf -d "$so" | grep -q 'SONAME.*libfftbloom.so.0'
+    readelf -d "$so" | grep -q BIND_NOW
+}
+
+@test "the interface is the committed one" {
+    command -v abidiff >/dev/null || skip "abidiff is not installed"
+    [ "${SAN:-0}" = 0 ] || skip "a sanitizer's library shows more"
+    tests/check_abi.sh "$so"
+}
+
+@test "loading, blooming and unloading leaves nothing behind" {
+    [ "${SAN:-0}" = 0 ] || skip "the sanitizers keep what they have seen"
+    "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -Isrc tests/lib/load_loop.c -o "$TEST_TMP/load_loop" -ldl
+    run "$TEST_TMP/load_loop" "$so" "${LOADS:-1000}"
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
