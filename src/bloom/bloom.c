@@ -250,14 +250,7 @@ bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
                          .height = height};
     group_made *made = ok ? mem_new(1, sizeof *made, "a report", e) : NULL;
     ok = made && group_predict(made, &j, e);
-    if (made) report_add_bad(r, made->bad, made->first_bad);
-    if (ok && made->colours[0]) report_note(r, "%s", made->colours);
-    if (ok) {
-        report_add_promise(&r->promise, &made->promise);
-        r->plan = made->plan;
-        r->device = made->device;
-        r->groups++;
-    }
+    if (made) report_add_group(r, made, !ok);
     mem_free(made);
     mem_free(mask);
     rows_image_close(&rows);
