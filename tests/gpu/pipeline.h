@@ -34,6 +34,10 @@ typedef struct {
     bool staged;  /* engine_options */
 } pipe_case;
 
+/* A case: the sizes of image and kernel, the kernel's centre, and further members. */
+#define PIPE(w_, h_, kw_, kh_, cx_, cy_, ...) \
+    { .w = (w_), .h = (h_), .kw = (kw_), .kh = (kh_), .cx = (cx_), .cy = (cy_), __VA_ARGS__ }
+
 typedef struct {
     double relative_l2, worst; /* against the direct sum; worst relative to its peak */
     double bound;

@@ -43,19 +43,9 @@ static void run_all(const pipe_case *c, size_t count) {
 TEST(rows_alone) {
     pipe_case c[BORDERS];
     for (uint32_t i = 0; i < BORDERS; i++)
-        c[i] = (pipe_case){.w = 130 + 3 * i,
-                           .h = 15,
-                           .kw = 9,
-                           .kh = 8,
-                           .cx = 2,
-                           .cy = 7,
-                           .border = {i, BORDERS - 1 - i},
-                           .order = AXIS_X,
-                           .channels = 1,
-                           .spectra = 1,
-                           .gain = 1,
-                           .tapless = true,
-                           .shrink = {.shared_bytes = 1024}};
+        c[i] = (pipe_case)PIPE(130 + 3 * i, 15, 9, 8, 2, 7, .border = {i, BORDERS - 1 - i},
+                               .order = AXIS_X, .channels = 1, .spectra = 1, .gain = 1,
+                               .tapless = true, .shrink = {.shared_bytes = 1024});
     run_all(c, sizeof c / sizeof c[0]);
 }
 
@@ -63,37 +53,18 @@ TEST(rows_alone) {
 TEST(borders) {
     pipe_case c[BORDERS];
     for (uint32_t i = 0; i < BORDERS; i++)
-        c[i] = (pipe_case){.w = 21 + i,
-                           .h = 19 + i / 2,
-                           .kw = 9,
-                           .kh = 8,
-                           .cx = 2,
-                           .cy = 7,
-                           .border = {i, BORDERS - 1 - i},
-                           .order = i % 2 ? AXIS_X : AXIS_Y,
-                           .channels = 1 + i % 3,
-                           .spectra = 1,
-                           .gain = 1,
-                           .tapless = true,
-                           .zero_mean = i % 2 == 1};
+        c[i] = (pipe_case)PIPE(21 + i, 19 + i / 2, 9, 8, 2, 7, .border = {i, BORDERS - 1 - i},
+                               .order = i % 2 ? AXIS_X : AXIS_Y, .channels = 1 + i % 3,
+                               .spectra = 1, .gain = 1, .tapless = true, .zero_mean = i % 2 == 1);
     run_all(c, sizeof c / sizeof c[0]);
 }
 
 /* Chunks of channels; lines in two factors, either axis first; the smallest image; float64, where
  * doubles travel; copies by the device. */
 TEST(shapes) {
-    const pipe_case like = {.w = 97,
-                            .h = 61,
-                            .kw = 17,
-                            .kh = 13,
-                            .cx = 3,
-                            .cy = 12,
-                            .border = {BORDER_WRAP, BORDER_MIRROR},
-                            .order = AXIS_X,
-                            .channels = 3,
-                            .spectra = 1,
-                            .gain = 1,
-                            .tapless = true};
+    const pipe_case like = PIPE(97, 61, 17, 13, 3, 12, .border = {BORDER_WRAP, BORDER_MIRROR},
+                                .order = AXIS_X, .channels = 3, .spectra = 1, .gain = 1,
+                                .tapless = true);
     pipe_case c[] = {like, like, like, like, like, like};
     c[0].shrink = (plan_limits){.buffer_range = 80000};
     c[1].shrink = (plan_limits){.invocations = 16, .shared_bytes = 512};
@@ -110,33 +81,15 @@ TEST(shapes) {
 TEST(extremes) {
     pipe_case c[2];
     for (int i = 0; i < 2; i++)
-        c[i] = (pipe_case){.w = 31,
-                           .h = 17,
-                           .kw = 7,
-                           .kh = 4,
-                           .cx = 3,
-                           .cy = 2,
-                           .order = i % 2 ? AXIS_X : AXIS_Y,
-                           .channels = 1,
-                           .spectra = 1,
-                           .gain = 1,
-                           .tapless = true,
-                           .zero_mean = true,
-                           .scale = i ? 0x1p-14 : 2 * 65504};
+        c[i] = (pipe_case)PIPE(31, 17, 7, 4, 3, 2, .order = i % 2 ? AXIS_X : AXIS_Y, .channels = 1,
+                               .spectra = 1, .gain = 1, .tapless = true, .zero_mean = true,
+                               .scale = i ? 0x1p-14 : 2 * 65504);
     run_all(c, sizeof c / sizeof c[0]);
 }
 
 static plan_request small(const engine_device *d) {
-    const pipe_case c = {.w = 5,
-                         .h = 3,
-                         .kw = 3,
-                         .kh = 3,
-                         .cx = 1,
-                         .cy = 1,
-                         .channels = 1,
-                         .spectra = 1,
-                         .tapless = true,
-                         .samples = PIPE_HALFS_TOLD};
+    const pipe_case c = PIPE(5, 3, 3, 3, 1, 1, .channels = 1, .spectra = 1, .tapless = true,
+                             .samples = PIPE_HALFS_TOLD);
     return pipe_request(&c, d);
 }
 

@@ -150,8 +150,8 @@ static void fly_by_threads(engine *g, film *m) {
  * one has frames. */
 static void *work_beside(void *arg) {
     pilot *p = arg;
-    const pipe_case other = {
-        .w = W + 4, .h = H, .kw = 3, .kh = 3, .channels = CHANNELS, .spectra = 1, .tapless = true};
+    const pipe_case other =
+        PIPE(W + 4, H, 3, 3, 0, 0, .channels = CHANNELS, .spectra = 1, .tapless = true);
     film *m = make_film();
     for (int round = 0; round < 2; round++) {
         engine *g = engine_beside(p->g, &p->e);
@@ -225,20 +225,10 @@ static void run_on(const pipe_case *c, const engine_device *d) {
 }
 
 static void run_case(bool staged, pipe_samples samples, uint64_t range) {
-    const pipe_case c = {.w = W,
-                         .h = H,
-                         .kw = 8,
-                         .kh = 5,
-                         .cx = 4,
-                         .cy = 2,
-                         .border = {BORDER_MIRROR, BORDER_ZERO},
-                         .channels = CHANNELS,
-                         .spectra = 1,
-                         .gain = 1,
-                         .shrink = {.buffer_range = range},
-                         .tapless = true,
-                         .samples = samples,
-                         .staged = staged};
+    const pipe_case c = PIPE(W, H, 8, 5, 4, 2, .border = {BORDER_MIRROR, BORDER_ZERO},
+                             .channels = CHANNELS, .spectra = 1, .gain = 1,
+                             .shrink = {.buffer_range = range}, .tapless = true, .samples = samples,
+                             .staged = staged);
     if (!devices) skip();
     for (uint32_t i = 0; i < devices; i++)
         if (device[i].class != ENGINE_CPU || !staged) run_on(&c, &device[i]);

@@ -99,8 +99,7 @@ static film *make_film(void) {
 }
 
 static void prepare(engine *g, const engine_device *d) {
-    const pipe_case c = {
-        .w = W, .h = H, .kw = 3, .kh = 3, .channels = CHANNELS, .spectra = 1, .tapless = true};
+    const pipe_case c = PIPE(W, H, 3, 3, 0, 0, .channels = CHANNELS, .spectra = 1, .tapless = true);
     plan p;
     err e = {0};
     plan_request ask = pipe_request(&c, d);

@@ -75,17 +75,9 @@ TEST(sizes) {
     pipe_case c[18];
     for (int i = 0; i < 18; i++) {
         const uint32_t *s = SIZE[i / 2];
-        c[i] = (pipe_case){.w = s[0],
-                           .h = s[1],
-                           .kw = 7,
-                           .kh = 4,
-                           .cx = 3,
-                           .cy = 2,
-                           .order = i % 2 ? AXIS_Y : AXIS_X,
-                           .channels = 1 + i % 3,
-                           .spectra = 1,
-                           .gain = 1,
-                           .staged = i % 4 == 1};
+        c[i] = (pipe_case)PIPE(s[0], s[1], 7, 4, 3, 2, .order = i % 2 ? AXIS_Y : AXIS_X,
+                               .channels = 1 + i % 3, .spectra = 1, .gain = 1,
+                               .staged = i % 4 == 1);
     }
     RUN(c);
 }
@@ -93,122 +85,39 @@ TEST(sizes) {
 TEST(borders) {
     pipe_case c[BORDERS * BORDERS];
     for (int i = 0; i < BORDERS * BORDERS; i++)
-        c[i] = (pipe_case){.w = 22,
-                           .h = 30,
-                           .kw = 11,
-                           .kh = 8,
-                           .cx = 2,
-                           .cy = 7,
-                           .border = {i / BORDERS, i % BORDERS},
-                           .order = i % 2 ? AXIS_X : AXIS_Y,
-                           .channels = 3,
-                           .spectra = i % 2 ? 3 : 1,
-                           .gain = 0.7};
+        c[i] = (pipe_case)PIPE(22, 30, 11, 8, 2, 7, .border = {i / BORDERS, i % BORDERS},
+                               .order = i % 2 ? AXIS_X : AXIS_Y, .channels = 3,
+                               .spectra = i % 2 ? 3 : 1, .gain = 0.7);
     RUN(c);
 }
 
 /* Kernels larger than the image, and much larger: mirrored and wrapped many times. */
 TEST(kernels) {
     const pipe_case c[] = {
-        {.w = 5,
-         .h = 3,
-         .kw = 40,
-         .kh = 1,
-         .cx = 11,
-         .border = {BORDER_MIRROR, BORDER_ZERO},
-         .order = AXIS_X,
-         .channels = 1,
-         .spectra = 1,
-         .gain = 1},
-        {.w = 5,
-         .h = 3,
-         .kw = 1,
-         .kh = 40,
-         .cy = 39,
-         .border = {BORDER_CLAMP, BORDER_MIRROR},
-         .order = AXIS_Y,
-         .channels = 1,
-         .spectra = 1,
-         .gain = 1},
-        {.w = 6,
-         .h = 10,
-         .kw = 31,
-         .kh = 33,
-         .cx = 15,
-         .cy = 16,
-         .border = {BORDER_WRAP, BORDER_WRAP},
-         .order = AXIS_Y,
-         .channels = 3,
-         .spectra = 1,
-         .gain = 1},
-        {.w = 11,
-         .h = 13,
-         .kw = 31,
-         .kh = 33,
-         .cy = 32,
-         .border = {BORDER_WRAP, BORDER_WRAP},
-         .order = AXIS_X,
-         .channels = 3,
-         .spectra = 3,
-         .gain = 1},
-        {.w = 40,
-         .h = 40,
-         .kw = 1,
-         .kh = 1,
-         .border = {BORDER_ZERO, BORDER_ZERO},
-         .order = AXIS_X,
-         .channels = 1,
-         .spectra = 1,
-         .gain = 0.5},
-        {.w = 64,
-         .h = 48,
-         .kw = 31,
-         .kh = 17,
-         .border = {BORDER_ZERO, BORDER_ZERO},
-         .order = AXIS_X,
-         .channels = 2,
-         .spectra = 2,
-         .gain = 1},
-        {.w = 64,
-         .h = 48,
-         .kw = 31,
-         .kh = 17,
-         .cx = 30,
-         .cy = 16,
-         .border = {BORDER_ZERO, BORDER_ZERO},
-         .order = AXIS_Y,
-         .channels = 2,
-         .spectra = 2},
+        PIPE(5, 3, 40, 1, 11, 0, .border = {BORDER_MIRROR, BORDER_ZERO}, .order = AXIS_X,
+             .channels = 1, .spectra = 1, .gain = 1),
+        PIPE(5, 3, 1, 40, 0, 39, .border = {BORDER_CLAMP, BORDER_MIRROR}, .order = AXIS_Y,
+             .channels = 1, .spectra = 1, .gain = 1),
+        PIPE(6, 10, 31, 33, 15, 16, .border = {BORDER_WRAP, BORDER_WRAP}, .order = AXIS_Y,
+             .channels = 3, .spectra = 1, .gain = 1),
+        PIPE(11, 13, 31, 33, 0, 32, .border = {BORDER_WRAP, BORDER_WRAP}, .order = AXIS_X,
+             .channels = 3, .spectra = 3, .gain = 1),
+        PIPE(40, 40, 1, 1, 0, 0, .border = {BORDER_ZERO, BORDER_ZERO}, .order = AXIS_X,
+             .channels = 1, .spectra = 1, .gain = 0.5),
+        PIPE(64, 48, 31, 17, 0, 0, .border = {BORDER_ZERO, BORDER_ZERO}, .order = AXIS_X,
+             .channels = 2, .spectra = 2, .gain = 1),
+        PIPE(64, 48, 31, 17, 30, 16, .border = {BORDER_ZERO, BORDER_ZERO}, .order = AXIS_Y,
+             .channels = 2, .spectra = 2),
     };
     RUN(c);
 }
 
 TEST(doubles) {
     const pipe_case c[] = {
-        {.w = 33,
-         .h = 21,
-         .kw = 9,
-         .kh = 5,
-         .cx = 4,
-         .cy = 2,
-         .border = {BORDER_ZERO, BORDER_ZERO},
-         .order = AXIS_X,
-         .precision = PRECISION_FLOAT64,
-         .channels = 3,
-         .spectra = 1,
-         .gain = 1},
-        {.w = 33,
-         .h = 21,
-         .kw = 9,
-         .kh = 5,
-         .cx = 4,
-         .cy = 2,
-         .border = {BORDER_MIRROR, BORDER_CLAMP},
-         .order = AXIS_Y,
-         .precision = PRECISION_FLOAT64,
-         .channels = 3,
-         .spectra = 3,
-         .gain = 0.3},
+        PIPE(33, 21, 9, 5, 4, 2, .border = {BORDER_ZERO, BORDER_ZERO}, .order = AXIS_X,
+             .precision = PRECISION_FLOAT64, .channels = 3, .spectra = 1, .gain = 1),
+        PIPE(33, 21, 9, 5, 4, 2, .border = {BORDER_MIRROR, BORDER_CLAMP}, .order = AXIS_Y,
+             .precision = PRECISION_FLOAT64, .channels = 3, .spectra = 3, .gain = 0.3),
     };
     RUN(c);
 }
@@ -217,79 +126,22 @@ TEST(doubles) {
  * channels go one by one. */
 TEST(splits) {
     const pipe_case c[] = {
-        {.w = 97,
-         .h = 61,
-         .kw = 17,
-         .kh = 13,
-         .cx = 3,
-         .cy = 12,
-         .border = {BORDER_WRAP, BORDER_MIRROR},
-         .order = AXIS_X,
-         .channels = 3,
-         .spectra = 1,
-         .gain = 0.7,
-         .shrink = {.invocations = 16, .shared_bytes = 512}},
-        {.w = 97,
-         .h = 61,
-         .kw = 17,
-         .kh = 13,
-         .cx = 3,
-         .cy = 12,
-         .border = {BORDER_CLAMP, BORDER_MIRROR},
-         .order = AXIS_Y,
-         .channels = 3,
-         .spectra = 3,
-         .gain = 0.7,
-         .shrink = {.invocations = 8, .shared_bytes = 512}},
-        {.w = 131,
-         .h = 127,
-         .kw = 17,
-         .kh = 13,
-         .cx = 8,
-         .cy = 6,
-         .border = {BORDER_ZERO, BORDER_ZERO},
-         .order = AXIS_AUTO,
-         .channels = 3,
-         .spectra = 3,
-         .gain = 1,
-         .shrink = {.invocations = 8, .shared_bytes = 512}},
-        {.w = 97,
-         .h = 61,
-         .kw = 17,
-         .kh = 13,
-         .cx = 3,
-         .cy = 12,
-         .border = {BORDER_CLAMP, BORDER_MIRROR},
-         .order = AXIS_Y,
-         .channels = 3,
-         .spectra = 3,
-         .gain = 0.7,
-         .shrink = {.buffer_range = 80000}},
-        {.w = 97,
-         .h = 61,
-         .kw = 17,
-         .kh = 13,
-         .cx = 8,
-         .cy = 6,
-         .border = {BORDER_ZERO, BORDER_ZERO},
-         .order = AXIS_X,
-         .precision = PRECISION_FLOAT64,
-         .channels = 2,
-         .spectra = 1,
-         .gain = 1,
-         .shrink = {.invocations = 16, .shared_bytes = 1024}},
-        {.w = 120,
-         .h = 90,
-         .kw = 17,
-         .kh = 13,
-         .cx = 8,
-         .cy = 6,
-         .border = {BORDER_ZERO, BORDER_ZERO},
-         .order = AXIS_X,
-         .channels = 2,
-         .spectra = 1,
-         .gain = 1,
-         .shrink = {.invocations = 12}},
+        PIPE(97, 61, 17, 13, 3, 12, .border = {BORDER_WRAP, BORDER_MIRROR}, .order = AXIS_X,
+             .channels = 3, .spectra = 1, .gain = 0.7,
+             .shrink = {.invocations = 16, .shared_bytes = 512}),
+        PIPE(97, 61, 17, 13, 3, 12, .border = {BORDER_CLAMP, BORDER_MIRROR}, .order = AXIS_Y,
+             .channels = 3, .spectra = 3, .gain = 0.7,
+             .shrink = {.invocations = 8, .shared_bytes = 512}),
+        PIPE(131, 127, 17, 13, 8, 6, .border = {BORDER_ZERO, BORDER_ZERO}, .order = AXIS_AUTO,
+             .channels = 3, .spectra = 3, .gain = 1,
+             .shrink = {.invocations = 8, .shared_bytes = 512}),
+        PIPE(97, 61, 17, 13, 3, 12, .border = {BORDER_CLAMP, BORDER_MIRROR}, .order = AXIS_Y,
+             .channels = 3, .spectra = 3, .gain = 0.7, .shrink = {.buffer_range = 80000}),
+        PIPE(97, 61, 17, 13, 8, 6, .border = {BORDER_ZERO, BORDER_ZERO}, .order = AXIS_X,
+             .precision = PRECISION_FLOAT64, .channels = 2, .spectra = 1, .gain = 1,
+             .shrink = {.invocations = 16, .shared_bytes = 1024}),
+        PIPE(120, 90, 17, 13, 8, 6, .border = {BORDER_ZERO, BORDER_ZERO}, .order = AXIS_X,
+             .channels = 2, .spectra = 1, .gain = 1, .shrink = {.invocations = 12}),
     };
     RUN(c);
 }
@@ -299,25 +151,17 @@ TEST(splits) {
 TEST(shapes) {
     pipe_case c[24];
     for (uint32_t i = 0; i < 24; i++)
-        c[i] = (pipe_case){.w = 61 + i,
-                           .h = 50 + i / 2,
-                           .kw = 9,
-                           .kh = 8,
-                           .cx = 3,
-                           .cy = 5,
-                           .border = {i % BORDERS, i / BORDERS % BORDERS},
-                           .order = i % 2 ? AXIS_X : AXIS_Y,
-                           .precision = i % 7 ? PRECISION_FLOAT32 : PRECISION_FLOAT64,
-                           .channels = 3,
-                           .spectra = 1,
-                           .gain = 1,
-                           .tapless = i % 3 == 0,
-                           .tune = {.length = {96, 80},
-                                    .radix = {{16, 6}, {16, 5}},
-                                    .lines = {1 + i % 5, 1 + i % 3, 1 + i % 4},
-                                    .whole = i % 3,
-                                    .tile_in = i % 5 < 2 ? 1 : 2u << i % 3,
-                                    .tile = i % 4 < 2 ? 1 : 4 * (i % 4 - 1)}};
+        c[i] = (pipe_case)PIPE(61 + i, 50 + i / 2, 9, 8, 3, 5,
+                               .border = {i % BORDERS, i / BORDERS % BORDERS},
+                               .order = i % 2 ? AXIS_X : AXIS_Y,
+                               .precision = i % 7 ? PRECISION_FLOAT32 : PRECISION_FLOAT64,
+                               .channels = 3, .spectra = 1, .gain = 1, .tapless = i % 3 == 0,
+                               .tune = {.length = {96, 80},
+                                        .radix = {{16, 6}, {16, 5}},
+                                        .lines = {1 + i % 5, 1 + i % 3, 1 + i % 4},
+                                        .whole = i % 3,
+                                        .tile_in = i % 5 < 2 ? 1 : 2u << i % 3,
+                                        .tile = i % 4 < 2 ? 1 : 4 * (i % 4 - 1)});
     RUN(c);
 }
 
@@ -328,20 +172,11 @@ TEST(large_radices) {
     pipe_case c[2 * RADICES];
     for (uint32_t i = 0; i < 2 * RADICES; i++) {
         uint32_t r = radix[i / 2], last = i % 2 && r % 2 == 0;
-        c[i] = (pipe_case){
-            .w = 4 * r - 7,
-            .h = 3 * r - 5,
-            .kw = 9,
-            .kh = 6,
-            .cx = 3,
-            .cy = 4,
-            .border = {BORDER_ZERO, BORDER_ZERO},
-            .order = AXIS_X,
-            .channels = 1,
-            .spectra = 1,
-            .gain = 1,
+        c[i] = (pipe_case)PIPE(
+            4 * r - 7, 3 * r - 5, 9, 6, 3, 4, .border = {BORDER_ZERO, BORDER_ZERO}, .order = AXIS_X,
+            .channels = 1, .spectra = 1, .gain = 1,
             .tune = {.length = {4 * r, 3 * r},
-                     .radix = {{last ? 4 : r, last ? r : 4}, {i % 2 ? r : 3, i % 2 ? 3 : r}}}};
+                     .radix = {{last ? 4 : r, last ? r : 4}, {i % 2 ? r : 3, i % 2 ? 3 : r}}});
     }
     RUN(c);
 }
@@ -350,23 +185,13 @@ TEST(large_radices) {
 TEST(rows_alone) {
     pipe_case c[12];
     for (uint32_t i = 0; i < 12; i++)
-        c[i] = (pipe_case){.w = 129 + 7 * i,
-                           .h = 20 + i,
-                           .kw = 9,
-                           .kh = 6,
-                           .cx = i % 9,
-                           .cy = 4,
-                           .border = {i % BORDERS, i / BORDERS},
-                           .order = AXIS_X,
-                           .precision = i % 5 == 4 ? PRECISION_FLOAT64 : PRECISION_FLOAT32,
-                           .channels = 1 + i % 2,
-                           .spectra = 1,
-                           .gain = i % 3 ? 0.5 : 1,
-                           .tapless = i % 3 == 0,
-                           .shrink = {.shared_bytes = i % 5 == 4 ? 2048 : 1024},
-                           .tune = {.lines = {i % 3, 0, i % 4},
-                                    .tile_in = i % 4 < 2 ? 1 : 4,
-                                    .tile = i % 3 ? 8 : 1}};
+        c[i] = (pipe_case)PIPE(
+            129 + 7 * i, 20 + i, 9, 6, i % 9, 4, .border = {i % BORDERS, i / BORDERS},
+            .order = AXIS_X, .precision = i % 5 == 4 ? PRECISION_FLOAT64 : PRECISION_FLOAT32,
+            .channels = 1 + i % 2, .spectra = 1, .gain = i % 3 ? 0.5 : 1, .tapless = i % 3 == 0,
+            .shrink = {.shared_bytes = i % 5 == 4 ? 2048 : 1024},
+            .tune = {
+                .lines = {i % 3, 0, i % 4}, .tile_in = i % 4 < 2 ? 1 : 4, .tile = i % 3 ? 8 : 1});
     alone = 0;
     RUN(c);
     for (uint32_t i = 0; i < devices; i++)
@@ -380,21 +205,12 @@ TEST(two_lines) {
     const uint32_t length[] = {1024, 1280, 1125};
     pipe_case c[9];
     for (uint32_t i = 0; i < 9; i++)
-        c[i] = (pipe_case){.w = 17 + i,
-                           .h = 990 + i,
-                           .kw = 5,
-                           .kh = 3,
-                           .cx = 2,
-                           .cy = 1,
-                           .border = {i % BORDERS, i % 2 ? BORDER_ZERO : BORDER_MIRROR},
-                           .order = AXIS_X,
-                           .precision = i == 4 ? PRECISION_FLOAT64 : PRECISION_FLOAT32,
-                           .channels = 1 + i % 2,
-                           .spectra = i % 4 == 1 ? 2 : 1,
-                           .gain = 1,
-                           .tapless = i % 3 == 0,
-                           .symmetric = i % 3 > 0,
-                           .tune = {.length = {32, length[i % 3]}}};
+        c[i] = (pipe_case)PIPE(
+            17 + i, 990 + i, 5, 3, 2, 1,
+            .border = {i % BORDERS, i % 2 ? BORDER_ZERO : BORDER_MIRROR}, .order = AXIS_X,
+            .precision = i == 4 ? PRECISION_FLOAT64 : PRECISION_FLOAT32, .channels = 1 + i % 2,
+            .spectra = i % 4 == 1 ? 2 : 1, .gain = 1, .tapless = i % 3 == 0, .symmetric = i % 3 > 0,
+            .tune = {.length = {32, length[i % 3]}});
     squares = 0;
     RUN(c);
     for (uint32_t i = 0; i < devices; i++)
@@ -407,19 +223,11 @@ TEST(two_lines) {
 TEST(frames) {
     pipe_case c[4];
     for (int i = 0; i < 4; i++)
-        c[i] = (pipe_case){.w = i < 2 ? 1366 : 226,
-                           .h = 192,
-                           .kw = 4,
-                           .kh = 3,
-                           .cx = 1,
-                           .cy = 2,
-                           .border = {i % 2 ? BORDER_ZERO : BORDER_MIRROR, BORDER_ZERO},
-                           .order = i % 2 ? AXIS_X : AXIS_Y,
-                           .precision = i < 2 ? PRECISION_FLOAT32 : PRECISION_FLOAT64,
-                           .channels = 1,
-                           .spectra = 1,
-                           .gain = 1,
-                           .zero_mean = i % 2 == 1};
+        c[i] = (pipe_case)PIPE(i < 2 ? 1366 : 226, 192, 4, 3, 1, 2,
+                               .border = {i % 2 ? BORDER_ZERO : BORDER_MIRROR, BORDER_ZERO},
+                               .order = i % 2 ? AXIS_X : AXIS_Y,
+                               .precision = i < 2 ? PRECISION_FLOAT32 : PRECISION_FLOAT64,
+                               .channels = 1, .spectra = 1, .gain = 1, .zero_mean = i % 2 == 1);
     RUN(c);
 }
 
@@ -433,17 +241,9 @@ TEST(every_length) {
         for (int i = 0; i < 4; i++)
             while (m % prime[i] == 0) m /= prime[i];
         if (m != 1) continue;
-        c[n] = (pipe_case){.w = n % 2 ? l : 4,
-                           .h = n % 2 ? 4 : l,
-                           .kw = 3,
-                           .kh = 2,
-                           .cx = 1,
-                           .cy = 1,
-                           .border = {BORDER_WRAP, BORDER_WRAP},
-                           .order = n % 4 < 2 ? AXIS_X : AXIS_Y,
-                           .channels = 1,
-                           .spectra = 1,
-                           .gain = 1};
+        c[n] = (pipe_case)PIPE(
+            n % 2 ? l : 4, n % 2 ? 4 : l, 3, 2, 1, 1, .border = {BORDER_WRAP, BORDER_WRAP},
+            .order = n % 4 < 2 ? AXIS_X : AXIS_Y, .channels = 1, .spectra = 1, .gain = 1);
         n++;
     }
     run_all(c, n);

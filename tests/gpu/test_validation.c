@@ -23,17 +23,8 @@ static uint32_t vulkan_devices(const char *validation) {
 }
 
 /* Short lines: an instrumented shader takes a software device long to compile. */
-static const pipe_case SMALL = {.w = 8,
-                                .h = 6,
-                                .kw = 5,
-                                .kh = 4,
-                                .cx = 2,
-                                .cy = 1,
-                                .border = {BORDER_WRAP, BORDER_WRAP},
-                                .order = AXIS_X,
-                                .channels = 1,
-                                .spectra = 1,
-                                .gain = 0.5};
+static const pipe_case SMALL = PIPE(8, 6, 5, 4, 2, 1, .border = {BORDER_WRAP, BORDER_WRAP},
+                                    .order = AXIS_X, .channels = 1, .spectra = 1, .gain = 0.5);
 
 /* A frame of zeros; with `groups`, through a plan with that many workgroups in its first pass.
  * Those too many find nothing to do, so all that is wrong is what the device's limit says of them.

@@ -154,6 +154,13 @@ TEST(other_sizes_and_channels) {
     image_free(&a);
 }
 
+/* What fails and warns, in one pixel and at all, and further members. */
+#define LIMITS(fail_, warn_, hard_fail_, hard_warn_, ...)                                       \
+    {                                                                                           \
+        .fail = (fail_), .warn = (warn_), .hard_fail = (hard_fail_), .hard_warn = (hard_warn_), \
+        __VA_ARGS__                                                                             \
+    }
+
 /* Two of 100 pixels differ by 0.5, and three more by 0.05. idiff 2.4.7 says the same about such a
  * pair, except in the rows that are marked: there a limit counts alone, and idiff says that the
  * images match. */
@@ -162,95 +169,28 @@ TEST(verdicts) {
         compare_limits l;
         compare_verdict want;
     } CASE[] = {
-        {{.fail = 1e-6, .warn = 1e-6, .hard_fail = INFINITY, .hard_warn = INFINITY}, COMPARE_FAIL},
-        {{.fail = 0.6, .warn = 1e-6, .hard_fail = 0.1, .hard_warn = 0.1}, COMPARE_FAIL}, /* alone */
-        {{.fail = 0.6, .warn = 1e-6, .hard_fail = 0.6, .hard_warn = 0.1}, COMPARE_WARN}, /* alone */
-        {{.fail = 0.6, .warn = 1e-6, .hard_fail = 0.6, .hard_warn = 0.6}, COMPARE_MATCH},
-        {{.fail = 0.6, .warn = 0.1, .hard_fail = 0.6, .hard_warn = 0.6, .warn_given = true},
-         COMPARE_WARN}, /* alone */
-        {{.fail = 0.6,
-          .warn = 0.1,
-          .warn_percent = 2,
-          .hard_fail = 0.6,
-          .hard_warn = 0.6,
-          .warn_given = true},
-         COMPARE_MATCH},
-        {{.fail = 0.6, .allow_failures = 1, .hard_fail = 0.4, .hard_warn = INFINITY},
-         COMPARE_FAIL}, /* alone */
-        {{.fail = 0.6, .allow_failures = 2, .hard_fail = 0.4, .hard_warn = 0.4, .warn = 0.6},
-         COMPARE_MATCH},
-        {{.fail = 0.6,
-          .warn = 0.1,
-          .allow_failures = 2,
-          .hard_fail = 0.6,
-          .hard_warn = 0.6,
-          .warn_given = true},
-         COMPARE_MATCH},
-        {{.fail = 0.1, .fail_relative = 2.1, .warn = 0.1, .hard_fail = 0.4, .hard_warn = INFINITY},
-         COMPARE_FAIL}, /* alone */
+        {LIMITS(1e-6, 1e-6, INFINITY, INFINITY, .warn_percent = 0), COMPARE_FAIL},
+        {LIMITS(0.6, 1e-6, 0.1, 0.1, .warn_percent = 0), COMPARE_FAIL}, /* alone */
+        {LIMITS(0.6, 1e-6, 0.6, 0.1, .warn_percent = 0), COMPARE_WARN}, /* alone */
+        {LIMITS(0.6, 1e-6, 0.6, 0.6, .warn_percent = 0), COMPARE_MATCH},
+        {LIMITS(0.6, 0.1, 0.6, 0.6, .warn_given = true), COMPARE_WARN}, /* alone */
+        {LIMITS(0.6, 0.1, 0.6, 0.6, .warn_percent = 2, .warn_given = true), COMPARE_MATCH},
+        {LIMITS(0.6, 0, 0.4, INFINITY, .allow_failures = 1), COMPARE_FAIL}, /* alone */
+        {LIMITS(0.6, 0.6, 0.4, 0.4, .allow_failures = 2), COMPARE_MATCH},
+        {LIMITS(0.6, 0.1, 0.6, 0.6, .allow_failures = 2, .warn_given = true), COMPARE_MATCH},
+        {LIMITS(0.1, 0.1, 0.4, INFINITY, .fail_relative = 2.1), COMPARE_FAIL}, /* alone */
         /* More fail than are allowed to, within the percentage: then one is enough for hardfail. */
-        {{.fail = 0.01, .fail_percent = 50, .allow_failures = 4, .hard_fail = 0.4, .hard_warn = 1},
-         COMPARE_FAIL},
-        {{.fail = 0.1,
-          .warn = 0.1,
-          .fail_percent = 2,
-          .hard_fail = INFINITY,
-          .hard_warn = INFINITY},
-         COMPARE_WARN},
-        {{.fail = 0.1,
-          .warn = 0.1,
-          .fail_percent = 1.9,
-          .hard_fail = INFINITY,
-          .hard_warn = INFINITY},
-         COMPARE_FAIL},
-        {{.fail = 0.1,
-          .warn = 0.1,
-          .fail_percent = 2,
-          .warn_percent = 2,
-          .hard_fail = INFINITY,
-          .hard_warn = INFINITY},
-         COMPARE_MATCH},
-        {{.fail = 0.1,
-          .warn = 0.01,
-          .fail_percent = 2,
-          .warn_percent = 4,
-          .hard_fail = INFINITY,
-          .hard_warn = INFINITY},
-         COMPARE_WARN},
-        {{.fail = 0.1,
-          .warn = 0.01,
-          .fail_percent = 2,
-          .warn_percent = 5,
-          .hard_fail = INFINITY,
-          .hard_warn = 0.4},
-         COMPARE_WARN},
-        {{.fail = 0.1,
-          .warn = 0.01,
-          .fail_percent = 2,
-          .warn_percent = 5,
-          .hard_fail = 0.4,
-          .hard_warn = INFINITY},
-         COMPARE_FAIL},
-        {{.fail = 0.1, .warn = 0.01, .allow_failures = 2, .hard_fail = 0.4, .hard_warn = 0.4},
-         COMPARE_MATCH},
-        {{.fail = 0.1,
-          .warn = 0.01,
-          .allow_failures = 1,
-          .hard_fail = INFINITY,
-          .hard_warn = INFINITY},
-         COMPARE_FAIL},
-        {{.fail = 0.01,
-          .fail_relative = 1.9,
-          .warn = 1e-6,
-          .hard_fail = INFINITY,
-          .hard_warn = INFINITY},
-         COMPARE_FAIL},
-        {{.fail = 0.01,
-          .fail_relative = 2.1,
-          .warn = 1e-6,
-          .hard_fail = INFINITY,
-          .hard_warn = INFINITY},
-         COMPARE_MATCH},
+        {LIMITS(0.01, 0, 0.4, 1, .fail_percent = 50, .allow_failures = 4), COMPARE_FAIL},
+        {LIMITS(0.1, 0.1, INFINITY, INFINITY, .fail_percent = 2), COMPARE_WARN},
+        {LIMITS(0.1, 0.1, INFINITY, INFINITY, .fail_percent = 1.9), COMPARE_FAIL},
+        {LIMITS(0.1, 0.1, INFINITY, INFINITY, .fail_percent = 2, .warn_percent = 2), COMPARE_MATCH},
+        {LIMITS(0.1, 0.01, INFINITY, INFINITY, .fail_percent = 2, .warn_percent = 4), COMPARE_WARN},
+        {LIMITS(0.1, 0.01, INFINITY, 0.4, .fail_percent = 2, .warn_percent = 5), COMPARE_WARN},
+        {LIMITS(0.1, 0.01, 0.4, INFINITY, .fail_percent = 2, .warn_percent = 5), COMPARE_FAIL},
+        {LIMITS(0.1, 0.01, 0.4, 0.4, .allow_failures = 2), COMPARE_MATCH},
+        {LIMITS(0.1, 0.01, INFINITY, INFINITY, .allow_failures = 1), COMPARE_FAIL},
+        {LIMITS(0.01, 1e-6, INFINITY, INFINITY, .fail_relative = 1.9), COMPARE_FAIL},
+        {LIMITS(0.01, 1e-6, INFINITY, INFINITY, .fail_relative = 2.1), COMPARE_MATCH},
     };
     image *a = make(10, 10, "Y"), *b = make(10, 10, "Y");
     for (uint32_t i = 0; i < 5; i++) *at(b, 0, i, i) = i < 2 ? 0.5f : 0.05f;

@@ -39,6 +39,10 @@ typedef struct {
     const char *cache_dir;
 } setup;
 
+/* The sizes of image and kernel, the kernel's centre, and further members. */
+#define CONV(w_, h_, kw_, kh_, cx_, cy_, ...) \
+    { .w = (w_), .h = (h_), .kw = (kw_), .kh = (kh_), .cx = (cx_), .cy = (cy_), __VA_ARGS__ }
+
 static uint64_t seed;
 
 static double noise(void) { /* -1 .. 1 */
@@ -283,48 +287,32 @@ TEST(test_tiny_odd_and_prime_sizes) {
     static const uint32_t SIZE[][2] = {{1, 1},   {2, 1},   {1, 2},   {3, 5},   {16, 1}, {1, 17},
                                        {15, 16}, {17, 31}, {33, 15}, {37, 41}, {64, 64}};
     for (size_t i = 0; i < sizeof SIZE / sizeof SIZE[0]; i++)
-        check_orders_and_precisions(
-            (setup){.w = SIZE[i][0], .h = SIZE[i][1], .kw = 5, .kh = 4, .cx = 2, .cy = 2});
+        check_orders_and_precisions((setup)CONV(SIZE[i][0], SIZE[i][1], 5, 4, 2, 2));
 }
 
 TEST(test_image_smaller_than_kernel) {
-    check_orders_and_precisions((setup){.w = 5, .h = 3, .kw = 19, .kh = 14, .cx = 9, .cy = 7});
-    check_orders_and_precisions((setup){.w = 5,
-                                        .h = 3,
-                                        .kw = 19,
-                                        .kh = 14,
-                                        .cx = 9,
-                                        .cy = 7,
-                                        .border = {BORDER_MIRROR, BORDER_CLAMP}});
+    check_orders_and_precisions((setup)CONV(5, 3, 19, 14, 9, 7));
+    check_orders_and_precisions(
+        (setup)CONV(5, 3, 19, 14, 9, 7, .border = {BORDER_MIRROR, BORDER_CLAMP}));
 }
 
 TEST(test_centre_outside_the_middle) {
-    check_orders_and_precisions((setup){.w = 30, .h = 20, .kw = 9, .kh = 8, .cx = 0, .cy = 7});
-    check_orders_and_precisions(
-        (setup){.w = 30, .h = 20, .kw = 9, .kh = 8, .cx = 8, .cy = 0, .border = {BORDER_CLAMP, 0}});
+    check_orders_and_precisions((setup)CONV(30, 20, 9, 8, 0, 7));
+    check_orders_and_precisions((setup)CONV(30, 20, 9, 8, 8, 0, .border = {BORDER_CLAMP, 0}));
 }
 
 TEST(test_borders_of_each_axis) {
     for (plan_border x = 0; x < BORDERS; x++)
         for (plan_border y = 0; y < BORDERS; y++)
-            check_orders_and_precisions(
-                (setup){.w = 23, .h = 18, .kw = 7, .kh = 10, .cx = 3, .cy = 5, .border = {x, y}});
+            check_orders_and_precisions((setup)CONV(23, 18, 7, 10, 3, 5, .border = {x, y}));
 }
 
 /* Wrapped lines of an odd length have no place to spare for the partner of the last one. */
 TEST(test_odd_and_wrapped) {
     for (uint32_t h = 3; h <= 35; h += 2)
         if (length_is_smooth(h))
-            check((setup){.w = 12,
-                          .h = h,
-                          .kw = 4,
-                          .kh = 3,
-                          .cx = 2,
-                          .cy = 1,
-                          .border = {BORDER_WRAP, BORDER_WRAP},
-                          .order = AXIS_X,
-                          .length = {12, h},
-                          .runs = 1});
+            check((setup)CONV(12, h, 4, 3, 2, 1, .border = {BORDER_WRAP, BORDER_WRAP},
+                              .order = AXIS_X, .length = {12, h}, .runs = 1));
 }
 
 /* Every length up to 66, odd ones included, along the first axis and along the second; then long
@@ -346,51 +334,31 @@ TEST(test_lengths_of_all_radices) {
     for (size_t i = 0; i < sizeof LONG / sizeof LONG[0]; i++)
         for (int turned = 0; turned < 2; turned++) {
             uint32_t a = LONG[i][turned], b = LONG[i][1 - turned];
-            check((setup){.w = a - 3,
-                          .h = b - 4,
-                          .kw = 4,
-                          .kh = 5,
-                          .cx = 0,
-                          .cy = 4,
-                          .order = AXIS_X,
-                          .length = {a, b}});
+            check((setup)CONV(a - 3, b - 4, 4, 5, 0, 4, .order = AXIS_X, .length = {a, b}));
         }
 }
 
 TEST(test_channels_share_or_have_spectra) {
-    setup s = {.w = 40, .h = 27, .kw = 6, .kh = 6, .cx = 3, .cy = 3, .channels = 3};
+    setup s = CONV(40, 27, 6, 6, 3, 3, .channels = 3);
     check_orders_and_precisions(s);
     s.spectra = 3;
     check_orders_and_precisions(s);
 }
 
 TEST(test_in_place) {
-    check_orders_and_precisions((setup){.w = 51,
-                                        .h = 35,
-                                        .kw = 6,
-                                        .kh = 6,
-                                        .cx = 3,
-                                        .cy = 3,
-                                        .channels = 2,
-                                        .border = {BORDER_MIRROR, BORDER_WRAP},
-                                        .in_place = true});
+    check_orders_and_precisions((setup)CONV(51, 35, 6, 6, 3, 3, .channels = 2,
+                                            .border = {BORDER_MIRROR, BORDER_WRAP},
+                                            .in_place = true));
 }
 
 TEST(test_many_frames_in_many_slots) {
-    check_orders_and_precisions((setup){.w = 40,
-                                        .h = 50,
-                                        .kw = 6,
-                                        .kh = 6,
-                                        .cx = 3,
-                                        .cy = 3,
-                                        .slots = 3,
-                                        .runs = 6,
-                                        .in_place = true});
+    check_orders_and_precisions(
+        (setup)CONV(40, 50, 6, 6, 3, 3, .slots = 3, .runs = 6, .in_place = true));
 }
 
 TEST(test_a_larger_image) {
-    check((setup){.w = 301, .h = 203, .kw = 21, .kh = 24, .cx = 10, .cy = 12, .order = AXIS_X});
-    check((setup){.w = 301, .h = 203, .kw = 21, .kh = 24, .cx = 10, .cy = 12, .order = AXIS_Y});
+    check((setup)CONV(301, 203, 21, 24, 10, 12, .order = AXIS_X));
+    check((setup)CONV(301, 203, 21, 24, 10, 12, .order = AXIS_Y));
 }
 
 /* A prepared engine takes another plan; what does not fit the plan is refused and said. */
@@ -399,7 +367,7 @@ TEST(test_prepare_again_and_refuse) {
     engine_options o = {0};
     err e = {0};
     for (int i = 0; i < 2; i++) {
-        setup s = {.w = 9 + 20 * i, .h = 8, .kw = 3, .kh = 3, .cx = 1, .cy = 1};
+        setup s = CONV(9 + 20 * i, 8, 3, 3, 1, 1);
         s.channels = s.spectra = 1;
         plan p = plan_of(&s);
         double *k = noise_plane(9, 0);
