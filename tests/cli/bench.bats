@@ -16,9 +16,6 @@ bench() { "$FFTBLOOM" bench --device cpu --size 64x48 --kernel 16 --rounds 3 "$@
     [ "$status" -eq 0 ]
     [[ "${lines[0]}" == *"kernel 16 x 16: 64 x 48 in "* ]]
     for pass in forward convolve inverse frame; do [[ "$output" == *"$pass "*ms* ]]; done
-    run --separate-stderr bench --size 64x48,30x20 --csv
-    [ "${#lines[@]}" -eq 3 ]
-    [[ "${lines[2]}" == *,cpu,30,20,16,16,* ]]
     run bench --in-flight 2 --queue 3
     [ "$status" -eq 64 ]
 }
@@ -47,9 +44,9 @@ p, b = r['plan'], r['plan']['bytes']
 assert r['in_flight'] == 3 and p['frames'] == 3
 assert b['all'] == 3 * (b['image'] + b['input']) + sum(
     b[k] for k in ('scratch', 'tiled', 'line', 'spectrum', 'twiddle'))"
-    run --separate-stderr software --in-flight 3 --vram-limit 3M --csv
+    run --separate-stderr software --in-flight 3 --vram-limit 3M
     [ "$status" -eq 0 ]
-    [[ "${lines[1]}" == *,float,1 ]]
+    [[ "$output" != *"in flight"* ]]
     [[ "$stderr" == *"3000000 bytes have room for 1 frame in flight, not for 3"* ]]
 }
 

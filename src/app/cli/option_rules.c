@@ -42,7 +42,6 @@ static bool holds(option_condition c, const settings *s) {
     case WHERE_OURS: return s->rival == RIVAL_NONE;
     case WHERE_KERNEL_FILE: /* the kernel of bench may also be the size of a generated one */
         return kernel && kernel[strspn(kernel, "0123456789,")];
-    case WHERE_WORDS: return !s->json;
     }
     return true;
 }
@@ -73,11 +72,10 @@ const option_rule OPTION_RULES[] = {
      "device progress keep_going bless require_device require_cases junit json html github",
      WHERE_CASES, "with --list"},
 
-    {FOR_BENCH, "csv spectrum padding axis precision pixel_type vram_limit in_flight", WHERE_OURS,
+    {FOR_BENCH, "spectrum padding axis precision pixel_type vram_limit in_flight", WHERE_OURS,
      "with --engine article"},
     {FOR_BENCH, "normalize kernel_center kernel_scale correlate", WHERE_KERNEL_FILE,
      "without a file as --kernel"},
-    {FOR_BENCH, "csv", WHERE_WORDS, "with --json"},
 };
 const int OPTION_RULE_COUNT = (int)(sizeof OPTION_RULES / sizeof OPTION_RULES[0]);
 

@@ -46,8 +46,7 @@ typedef enum {
     WHERE_DIFFERENCE,  /* diff writes an image */
     WHERE_CASES,       /* check runs cases */
     WHERE_OURS,        /* bench times our engine alone */
-    WHERE_KERNEL_FILE, /* the kernel is read from a file */
-    WHERE_WORDS        /* without --json */
+    WHERE_KERNEL_FILE  /* the kernel is read from a file */
 } option_condition;
 
 /* One row: `options` (names with blanks between) work in the commands `on` where the condition

@@ -318,8 +318,6 @@ const option OPTIONS[] = {
     {"warm_up", OPTION_FLOAT, SECTION_BENCH, FOR_BENCH, AT(warm_up), .value = "S", .min = 0,
      .max = 60, .preset = "0.1",
      .help = "Warm-up in seconds before the first round (at least one frame)."},
-    {"csv", OPTION_BOOL, SECTION_BENCH, FOR_BENCH, AT(csv), .preset = "false",
-     .help = "Print the result as comma-separated values; times are in seconds."},
 
     {"engine", OPTION_ENUM, SECTION_BENCH, FOR_BENCH, AT(rival),
      .words = WORDS("fftbloom", "article"), .preset = "fftbloom",

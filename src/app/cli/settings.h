@@ -93,7 +93,6 @@ typedef struct {
     const char *size;
     uint32_t rounds, queue, in_flight;
     double warm_up;
-    bool csv;
     const char *algorithm, *plot;
     settings_rival rival;
     setting value[SETTINGS_ROOM]; /* by the option's index in the table */

@@ -12,7 +12,7 @@ int bench_ocean(cli *c, text *out, err *e);
 
 /* Where the article's bloom and ours are shown. */
 typedef struct {
-    const settings *s; /* --json, --csv, --device */
+    const settings *s; /* --json, --device */
     text *out;
     json_out *json; /* an array that is open, with --json */
     bool first;     /* nothing was shown before */

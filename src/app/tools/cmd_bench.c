@@ -125,30 +125,6 @@ static void bench_add_json(const row *r, json_out *j) {
     json_close(j);
 }
 
-/* Adds a line of seconds; the passes of a plan share a field, since a plan may have more than
- * three. */
-static void add_csv(const row *r, text *to) {
-    const plan *p = r->plan;
-    const measure_result *m = &r->m;
-    text_add(to, "\"%s\",%s,%u,%u,%u,%u,%s,%u,%u,%u,", r->device->name,
-             describe_class(r->device->class), p->ask.size[0], p->ask.size[1], r->kernel[0],
-             r->kernel[1], p->first == PLAN_X ? "x" : "y", p->axis[0].length, p->axis[1].length,
-             r->rounds);
-    text_add(to, "%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,", r->spectrum, m->open, m->prepare,
-             m->frame.median, m->frame.least, m->times.upload.median);
-    for (uint32_t i = 0; i < p->passes; i++)
-        text_add(to, "%s%.9f", i ? " " : "", m->times.pass[i].median);
-    text_add(to, ",%.9f,%u,%.9f,%.9f,%.9f,%" PRIu64 ",%.9f,", m->times.download.median, r->queue,
-             m->frame.low, m->frame.high, m->frame.most, r->bytes, m->copy);
-    for (uint32_t i = 0; i < p->passes; i++) text_add(to, "%s%.9f", i ? " " : "", m->copy_pass[i]);
-    text_add(to, ",%s,%u\n", p->input_bytes ? "half" : "float", r->in_flight);
-}
-
-static const char CSV_HEAD[] =
-    "device,class,width,height,kernel_width,kernel_height,first,length_1,length_2,rounds,spectrum,"
-    "open,prepare,frame,least,upload,passes,download,queue,low,high,most,bytes,copy,copy_passes,"
-    "pixels,in_flight\n";
-
 /* --- what is measured ------------------------------------------------------------------------- */
 
 /* Makes or reads a kernel: a number is the size of one that is made here, anything else is a
@@ -215,11 +191,10 @@ static bool bench_on(frames_bench *b, const engine_device *d, const plan *p, con
     ok = ok && measure_device(&r.m, &q, b->threads, e);
     spectrum_lines_free(&lines);
     if (!ok) return false;
-    if (s->csv && !b->rows) text_add(b->out, "%s", CSV_HEAD);
     if (s->json)
         bench_add_json(&r, &b->json);
     else
-        (s->csv ? add_csv : bench_add_words)(&r, b->out);
+        bench_add_words(&r, b->out);
     b->rows++;
     return true;
 }
@@ -381,7 +356,7 @@ const command_action BENCH_ACTIONS[] = {
              "docs/fft.md has its table.",
      .options = "kernel config padding axis normalize kernel_center kernel_scale correlate "
                 "spectrum pixel_type precision device jobs mem_limit vram_limit cache_dir "
-                "size rounds queue in_flight warm_up csv engine",
+                "size rounds queue in_flight warm_up engine",
      .run = bench_frames},
 #if WITH_LAB
     {.name = "fft",

@@ -8,7 +8,7 @@
 #
 # BUILD holds fftbloom and bench_vkfft. Environment: DEVICE (gpu), ROUNDS (21), QUEUE (50), LIMIT
 # (300 s for one program). A peer that is not there is a line saying
-# so. Needs bash, awk and the two programs; cuFFT needs python3 with torch.
+# so. Needs bash, awk, python3 and the two programs; cuFFT needs python3 with torch.
 build=$1 what=${2:-cases}
 here=$(cd "$(dirname "$0")" && pwd)
 shift; [ $# -gt 0 ] && shift
@@ -18,14 +18,22 @@ cache=$(mktemp -d) || exit 1
 trap 'rm -rf "$cache"' EXIT
 export FFTBLOOM_CACHE_DIR=$cache
 
-# The last line of the CSV without the device's name, which may hold commas; commas become blanks,
-# the two lists of passes keep theirs as "+". Empty where it fails; why goes to stderr.
+# The last result as words, the two lists of passes with "+" between. Empty where it fails; why goes
+# to stderr.
 #   1 class 2 w 3 h 4,5 kernel 6 first 7,8 lengths 9 rounds ... 13 frame 14 least 16 passes
 #   19 low 20 high 22 bytes 23 copy 24 copies of passes
 ours() { # case rounds queue
     timeout "$limit" "$build/fftbloom" bench --device "$device" --size "${1%/*}" \
-        --padding zero --kernel "${1#*/}" --rounds "$2" --queue "$3" --csv |
-        tail -n 1 | sed 's/^"[^"]*",//; s/ /+/g; s/,/ /g'
+        --padding zero --kernel "${1#*/}" --rounds "$2" --queue "$3" --json |
+        python3 -c 'import json, sys
+r = json.load(sys.stdin)["results"][-1]
+p, s, each = r["plan"], r["spread"], r["passes"]
+x_first = p["first"] == "x"
+print(r["device"]["class"], *p["image"], *r["kernel"], p["first"], *p["lengths"][::1 if x_first else -1],
+      r["rounds"], *("%.9f" % r[k] for k in ("spectrum", "open", "prepare", "frame", "least")),
+      "%.9f" % r["times"]["upload"], "+".join("%.9f" % q["spread"]["median"] for q in each),
+      "%.9f" % r["times"]["download"], r["queue"], *("%.9f" % s[k] for k in ("low", "high", "most")),
+      r["bytes"], "%.9f" % r["copy"], "+".join("%.9f" % q["copy"] for q in each))' 2>/dev/null
 }
 
 vkfft() { # case: 1,2 lengths 3 median 4 least 5 low 6 high 7 version 8 padding
@@ -37,8 +45,8 @@ cases_table() {
     [ ${#cases[@]} -gt 0 ] ||
         cases=(1280x720/256 1280x720/512 1920x1080/256 1920x1080/512 3840x2160/512 7680x4320/512)
     local name version=
-    name=$("$build/fftbloom" bench --device "$device" --size 32x32 --kernel 8 --rounds 1 --csv |
-        tail -n 1 | sed 's/^"\([^"]*\)".*/\1/')
+    name=$("$build/fftbloom" bench --device "$device" --size 32x32 --kernel 8 --rounds 1 --json |
+        python3 -c 'import json, sys; print(json.load(sys.stdin)["results"][-1]["device"]["name"])')
     [ -n "$name" ] || exit 1
     echo "$name; RGB float32, microseconds per frame, medians of $rounds rounds of $queue frames back to back"
     [ -x "$build/bench_vkfft" ] || echo "VkFFT is not measured: there is no $build/bench_vkfft"
