@@ -7,7 +7,6 @@
  * Prints a line for each n: n, then seconds forward and inverse, the largest error and the root of
  * the mean squared error. DEVICE is a class (gpu, software) or an index of `fftbloom devices`. */
 #define VKFFT_BACKEND 0
-#include "base/clock.h"
 #include "device/device_choice.h"
 #include "engine/gpu/gpu_commands.h"
 #include "engine/gpu/gpu_time.h"
@@ -15,12 +14,11 @@
 
 #include "vkFFT.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_REPEATS = 100 };
-static const double ROUND = 2e-3, WARM_UP = 0.1;
 static const int DIRECTION[LAB_WAYS] = {-1, 1}; /* VkFFT's */
 
 typedef struct {
@@ -65,15 +63,12 @@ static bool make(peer *v, uint32_t n, err *e) {
     return r == VKFFT_SUCCESS || err_set(e, ERR_INTERNAL, "VkFFT's error %d", (int)r);
 }
 
-static bool check(peer *v, lab_result *to, const lab_truth *t, int way, err *e) {
+static bool check(peer *v, lab_part *to, const lab_truth *t, int way, err *e) {
     lab_complex *image = v->host.map;
-    size_t count = (size_t)t->n * t->n;
     VkBufferCopy all = {0, 0, v->bytes};
     VkCommandBuffer c;
-    for (size_t i = 0; i < count; i++)
-        image[i] = way == LAB_FORWARD
-                       ? t->image[i]
-                       : (lab_complex){(float)t->spectrum[2 * i], (float)t->spectrum[2 * i + 1]};
+    for (size_t i = 0; i < (size_t)t->n * t->n; i++)
+        image[i] = (lab_complex){(float)t->value[!way][2 * i], (float)t->value[!way][2 * i + 1]};
     if (!gpu_begin(&v->g, v->g.compute.pool, &c, 0, e)) return false;
     vkCmdCopyBuffer(c, v->host.buf, v->data.buf, 1, &all);
     gpu_barrier(c, GPU_BY_COPY, GPU_BY_PASS);
@@ -81,45 +76,38 @@ static bool check(peer *v, lab_result *to, const lab_truth *t, int way, err *e) 
     vkCmdCopyBuffer(c, v->data.buf, v->host.buf, 1, &all);
     gpu_barrier(c, GPU_BY_COPY, GPU_BY_HOST);
     if (!gpu_run_once(&v->g, c, e)) return false;
-    lab_compare(to, way, image, t, NULL);
+    lab_compare(to, image, t->value[way], t->n, NULL);
     return true;
 }
 
-static bool measure(peer *v, lab_result *to, uint32_t rounds, err *e) {
-    double both, step[LAB_WAYS], *time[LAB_WAYS];
-    gpu_timing t = {1, LAB_WAYS, record, v};
-    for (int way = 0; way < LAB_WAYS; way++) time[way] = calloc(rounds, sizeof *time[way]);
-    bool ok = gpu_time(&v->g, &t, &both, step, e);
-    for (double start = clock_now(); ok && clock_now() - start < WARM_UP;) {
-        double count = ROUND / both;
-        t.count = count < 1 ? 1 : count > MOST_REPEATS ? MOST_REPEATS : (uint32_t)count;
-        ok = gpu_time(&v->g, &t, &both, step, e);
-    }
-    for (uint32_t i = 0; ok && i < rounds; i++) {
-        ok = gpu_time(&v->g, &t, &both, step, e);
-        for (int way = 0; way < LAB_WAYS; way++)
-            time[way][i] = both * step[way] / (step[0] + step[1]);
-    }
-    for (int way = 0; way < LAB_WAYS; way++) {
-        if (ok) to->seconds[way] = measure_spread_of(time[way], rounds);
-        free(time[way]);
-    }
-    return ok;
+/* As the lab does it: what a repetition takes without stamps is shared out as with them. */
+static bool one_round(void *of, uint32_t count, double *value, err *e) {
+    peer *v = of;
+    double both;
+    gpu_timing t = {count, LAB_WAYS, record, v};
+    if (!gpu_time(&v->g, &t, &both, value, e)) return false;
+    double sum = value[0] + value[1];
+    for (int way = 0; way < LAB_WAYS; way++) value[way] *= both / sum;
+    return true;
 }
 
 static bool run(const engine_device *d, uint32_t n, uint32_t rounds, par *threads, err *e) {
     static peer v;
     lab_truth t = {0};
-    lab_result r = {0};
+    lab_part part[LAB_WAYS] = {{.worst = 0}};
+    measure_spread *const spread[] = {&part[0].seconds, &part[1].seconds};
+    const lab_pace pace = {.rounds = rounds, .warm_up = 0.1, .series = LAB_WAYS};
+    double done;
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     bool ok = gpu_device_open(&v.g, d, e) &&
               vkCreateFence(v.g.dev, &fence, NULL, &v.fence) == VK_SUCCESS && make(&v, n, e) &&
-              lab_truth_make(&t, n, threads, e) && check(&v, &r, &t, LAB_FORWARD, e) &&
-              check(&v, &r, &t, LAB_BACKWARD, e) && measure(&v, &r, rounds, e);
+              lab_truth_make(&t, n, threads, e) &&
+              check(&v, &part[LAB_FORWARD], &t, LAB_FORWARD, e) &&
+              check(&v, &part[LAB_BACKWARD], &t, LAB_BACKWARD, e) &&
+              lab_rounds(spread, &done, &pace, one_round, &v, e);
     if (ok)
-        printf("%u %.9f %.9f %.2g %.2g\n", n, r.seconds[0].median, r.seconds[1].median,
-               r.worst[0] > r.worst[1] ? r.worst[0] : r.worst[1],
-               r.rms[0] > r.rms[1] ? r.rms[0] : r.rms[1]);
+        printf("%u %.9f %.9f %.2g %.2g\n", n, spread[0]->median, spread[1]->median,
+               fmax(part[0].worst, part[1].worst), fmax(part[0].rms, part[1].rms));
     fflush(stdout);
     if (v.g.dev) {
         vkDeviceWaitIdle(v.g.dev);
