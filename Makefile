@@ -206,7 +206,7 @@ assets: $(MAKERS) $(PROG)
 	@tests/make_assets.sh $(BUILD)/assets .
 
 # --- tests --------------------------------------------------------------------------------------
-LAB_TESTS := $(wildcard tests/*/test_lab*.c tests/*/test_nabla*.c tests/*/test_article*.c)
+LAB_TESTS := $(wildcard tests/*/test_lab*.c tests/*/test_nabla*.c)
 TEST_C := $(filter-out $(if $(filter 0,$(LAB)),$(LAB_TESTS)),$(wildcard tests/unit/test_*.c tests/gpu/test_*.c))
 UNIT   := $(BUILD)/tests/unit
 UNIT_O := $(foreach t,$(notdir $(TEST_C:.c=)),$(BUILD)/tests/$(t).o)

@@ -4,6 +4,7 @@
 #include "gpu/pipeline.h"
 #include "unit/check.h"
 
+#include "base/log.h"
 #include "base/par.h"
 
 #include <unistd.h>
@@ -139,7 +140,12 @@ TEST(a_spectrum_of_another_size) {
     }
 }
 
+static void to_stderr(log_level level, const char *said) {
+    fprintf(stderr, "%d: %s\n", (int)level, said);
+}
+
 int main(void) {
+    log_set_writer(to_stderr);
     threads = par_open(2, NULL);
     int failed = check_run(NULL, NULL);
     par_close(&threads);
