@@ -89,6 +89,6 @@ bloom() { "$FFTBLOOM" apply --device cpu "$@"; }
     refuse "is no recipe" in.%d.exr a.exr --keys keys.csv -o x.%d.exr
     refuse "parameters need one kernel" in.%d.exr 1:a.exr,5:b.exr --keys keys.csv -o x.%d.exr
     run "$FFTBLOOM" precompute -k 1:a.exr,5:b.exr -o x.spectrum
-    [ "$status" -eq 78 ]
+    [ "$status" -eq 64 ]
     [ ! -e x.1.exr ]
 }
