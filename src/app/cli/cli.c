@@ -55,9 +55,8 @@ static bool unknown(const reader *r, const char *arg, const char *name, err *e) 
     char spelled[OPTION_NAME_ROOM];
     if (!elsewhere || r->cmd->bit & FOR_APPLY) add_other_word(r, name, &hint);
     if (elsewhere && !hint.n) {
-        for (int i = 0; i < COMMAND_COUNT; i++)
-            if (elsewhere->on & COMMANDS[i].bit)
-                text_add(&hint, "%s%s", hint.n ? ", " : "; it is for ", COMMANDS[i].name);
+        text_add(&hint, "; it is for ");
+        option_commands(elsewhere, &hint);
     } else if (!hint.n && access(arg, F_OK) == 0) {
         text_add(&hint, "; if the file of this name is meant, write ./%s", arg);
     } else if (!hint.n && near) {

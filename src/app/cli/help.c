@@ -104,16 +104,11 @@ static void help_option(const char *name, text *to) {
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option *o = &OPTIONS[i];
         if (o != option_find(name, o->on)) continue;
-        const char *between = "\nFor: ";
         add_option(o, NULL, to);
         if (o->about) add_paragraphs(o->about, to);
-        for (int k = 0; k < COMMAND_COUNT; k++) {
-            if (!(o->on & COMMANDS[k].bit)) continue;
-            text_add(to, "%s%s", between, COMMANDS[k].name);
-            between = ", ";
-        }
-        text_add(to, "%s%s\n", *between == ',' ? "" : "\n",
-                 option_in_config(o) ? "; also a key of config files" : "");
+        text_add(to, o->on & FOR_ALL ? "\nFor: " : "\n");
+        option_commands(o, to);
+        text_add(to, "%s\n", option_in_config(o) ? "; also a key of config files" : "");
     }
 }
 

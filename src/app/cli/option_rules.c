@@ -119,6 +119,13 @@ void option_actions(const option *o, const command *c, text *to) {
         if (option_is_for_action(o, a)) text_add(to, "%s%s", to->n > before ? ", " : "", a->name);
 }
 
+void option_commands(const option *o, text *to) {
+    size_t before = to->n;
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (o->on & COMMANDS[i].bit)
+            text_add(to, "%s%s", to->n > before ? ", " : "", COMMANDS[i].name);
+}
+
 bool option_rules_check_action(const settings *s, const command *c, const command_action *a,
                                err *e) {
     char flag[OPTION_NAME_ROOM];

@@ -37,12 +37,8 @@ static void md_option(const settings *defaults, const option *o, text *to) {
     } else {
         text_add(to, "not set");
     }
-    const char *sep = "\n- Commands: ";
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        if (o->on & COMMANDS[i].bit) {
-            text_add(to, "%s%s", sep, COMMANDS[i].name);
-            sep = ", ";
-        }
+    if (o->on & FOR_ALL) text_add(to, "\n- Commands: ");
+    option_commands(o, to);
     if (o->on & FOR_CASE) text_add(to, "; a key of a suite's cases, too");
     text_add(to, "\n\n");
 }
