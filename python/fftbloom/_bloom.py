@@ -28,16 +28,18 @@ class Context:
     Most programs need none of their own: `Kernel` takes a common one unless it is given another. The common one has
     the defaults, and keeps the kernels that it makes in the cache folder of the program, ~/.cache/fftbloom.
 
-    device         "auto", "cpu", "gpu", "software", an index, a UUID, or a part of a name
-    threads        how many work at the same time; 0: as many as the process may use
-    memory         the budget in bytes; 0: 80 % of what is available
-    device_memory  the budget in the memory of a GPU; 0: what it has
-    cache_dir      a folder that keeps spectra, shaders and made kernels between runs; None: nothing is kept
-    cache_size     how many bytes of spectra it keeps; 0: 2e9
-    kernels        the folder of the shipped kernels; None: the one that was installed with fftbloom
+    device      "auto", "cpu", "gpu", "software", an index, a UUID, or a part of a name
+    threads     how many work at the same time; 0: as many as the process may use
+    mem_limit   the budget in bytes; 0: 80 % of what is available
+    vram_limit  the budget in the memory of a GPU; 0: what it has
+    cache_dir   a folder that keeps spectra, shaders and made kernels between runs; None: nothing is kept
+    cache_size  how many bytes of spectra it keeps; 0: 2e9
+    kernels     the folder of the shipped kernels; None: the one that was installed with fftbloom
+
+    Messages go to the logger "fftbloom" of Python's logging, down to the level that it has now.
     """
 
-    def __init__(self, *, device: Optional[str] = None, threads: int = 0, memory: int = 0, device_memory: int = 0,
+    def __init__(self, *, device: Optional[str] = None, threads: int = 0, mem_limit: int = 0, vram_limit: int = 0,
                  cache_dir: Optional[Path] = None, cache_size: int = 0, kernels: Optional[Path] = None) -> None:
         def text(value: Optional[Path]) -> Optional[bytes]:
             return None if value is None else os.fsencode(value)
@@ -46,10 +48,11 @@ class Context:
             return _count(name, value, most, Code.BAD_ARGUMENT)
 
         options = FbContextOptions(size=sizeof(FbContextOptions), threads=count("threads", threads, 2 ** 32 - 1),
-                                   memory=count("memory", memory, 2 ** 64 - 1),
-                                   device_memory=count("device_memory", device_memory, 2 ** 64 - 1),
+                                   mem_limit=count("mem_limit", mem_limit, 2 ** 64 - 1),
+                                   vram_limit=count("vram_limit", vram_limit, 2 ** 64 - 1),
                                    cache_size=count("cache_size", cache_size, 2 ** 64 - 1), device=text(device),
-                                   cache_dir=text(cache_dir), kernels=text(kernels))
+                                   cache_dir=text(cache_dir), kernels=text(kernels),
+                                   log=ctypes.cast(_call.log, ctypes.c_void_p), log_level=_call.log_level())
         self._handle = Handle("context", lib.fb_context_open, byref(options))
 
     @property

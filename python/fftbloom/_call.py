@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import logging
 import os
 from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int32, c_size_t, c_ssize_t, c_uint32, c_uint64, c_void_p
 from typing import Any, Optional
@@ -20,7 +21,7 @@ class Code(enum.IntEnum):
     NO_MEMORY = 8  #: the budget or the system has too little
     IO = 9  #: a file cannot be read or written
     TRY_AGAIN = 10  #: a device was lost, a disk is full
-    CANCELLED = 11  #: `progress` asked for it
+    CANCELLED = 11  #: the work was stopped
     INTERNAL = 12  #: a bug in fftbloom; please report it
 
 
@@ -52,7 +53,7 @@ class FbPlane(ctypes.Structure):
 
 
 class FbContextOptions(ctypes.Structure):
-    _fields_ = [("size", c_uint32), ("threads", c_uint32), ("memory", c_uint64), ("device_memory", c_uint64),
+    _fields_ = [("size", c_uint32), ("threads", c_uint32), ("mem_limit", c_uint64), ("vram_limit", c_uint64),
                 ("cache_size", c_uint64), ("device", c_char_p), ("cache_dir", c_char_p), ("kernels", c_char_p),
                 ("log", c_void_p), ("log_level", c_int32), ("reserved", c_uint32), ("alloc", c_void_p),
                 ("release", c_void_p), ("user", c_void_p)]
@@ -129,6 +130,24 @@ def call(function: Any, *arguments: Any) -> None:
     if function(*arguments, byref(error)) == 0:
         return
     raise Error(error.text.decode("utf-8", "replace"), Code(error.code), error.setting.decode() or None)
+
+
+# --- messages --------------------------------------------------------------------------------------
+
+logger = logging.getLogger("fftbloom")
+# Those of the library, from FB_LOG_ERROR on: error, warning, note, info, debug.
+_LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.INFO, logging.DEBUG)
+
+
+@ctypes.CFUNCTYPE(None, c_void_p, ctypes.c_int, c_char_p)
+def log(_user: Any, level: int, text: bytes) -> None:
+    """Passes a message of the library on, from any of its threads."""
+    logger.log(_LEVELS[level], "%s", text.decode("utf-8", "replace"))
+
+
+def log_level() -> int:
+    """Returns what the library needs to tell, as the logger is now."""
+    return 4 if logger.isEnabledFor(logging.DEBUG) else 3 if logger.isEnabledFor(logging.INFO) else 1
 
 
 # --- handles ---------------------------------------------------------------------------------------

@@ -96,13 +96,13 @@ class Results(unittest.TestCase):
         np.testing.assert_allclose(made.taps().sum(axis=(0, 1)), 1, rtol=1e-5)
 
     def test_the_common_context_keeps_made_kernels_and_nothing_else(self):
-        code = "import fftbloom as fb; fb.Bloom('portrait')(memoryview(bytearray(400)).cast('f', (10, 10)))"
+        code = "import sys, fftbloom as fb; fb.Bloom(sys.argv[1])(memoryview(bytearray(400)).cast('f', (10, 10)))"
         with tempfile.TemporaryDirectory() as cache:
-            for folder, kept in ((cache + "/new", ["portrait"]), ("/proc/none", [])):
-                subprocess.run([sys.executable, "-c", code], check=True,
+            for name, folder, kept in ("portrait", cache + "/new", ["portrait"]), ("star", "/proc/none", []):
+                subprocess.run([sys.executable, "-c", code, name], check=True,
                                env={**os.environ, "FFTBLOOM_CACHE_DIR": folder})
-                names = [f.split("-")[0] for _, _, files in os.walk(folder) for f in files if f.endswith((".exr", ".spectrum"))]
-                self.assertEqual(names, kept)
+                files = [f for _, _, names in os.walk(folder) for f in names if f.endswith((".exr", ".spectrum"))]
+                self.assertEqual([f.split("-")[0] for f in files], kept)
 
     def test_the_linter_speaks(self):
         self.assertEqual(fb.Kernel.make("gaussian", sigma=3, taps=65, context=CPU).check(), [])
@@ -202,6 +202,20 @@ class Many(unittest.TestCase):
         process.join()
         self.assertEqual(process.exitcode, 0)
 
+    def test_messages_go_to_pythons_logging(self):
+        with self.assertLogs("fftbloom", "DEBUG") as heard:
+            fb.Bloom(kernel(TAPS), context=fb.Context(device="cpu"))(scene((20, 33)))
+        self.assertTrue(heard.output)
+        self.assertTrue(all(r.levelname in ("DEBUG", "INFO") for r in heard.records), heard.output)
+
+    def test_a_budget_is_kept(self):
+        small = fb.Context(device="cpu", mem_limit=8000000)
+        x = np.ones((800, 1000, 3), "f4")
+        np.testing.assert_allclose(fb.Bloom(kernel(TAPS), context=small)(x), 1, rtol=1e-3)  # in tiles
+        with self.assertRaises(fb.Error) as e:
+            fb.Bloom(kernel(TAPS), context=small)(x, out=x)
+        self.assertEqual(e.exception.code, fb.Code.NO_MEMORY)
+
     def test_nothing_is_left_behind(self):
         gc.collect()
         before, x = CPU.used, scene((20, 33))
@@ -243,7 +257,7 @@ class Errors(unittest.TestCase):
         self.refused("JSON", fb.Code.BAD_DATA, fb.Kernel.make, "star", blades=float("nan"))
         self.refused("'sunstr'", fb.Code.NOT_FOUND, fb.Kernel, "sunstr")
         self.refused("threads is -1", fb.Code.BAD_ARGUMENT, fb.Context, threads=-1, setting="threads")
-        self.refused("memory is 0.5", fb.Code.BAD_ARGUMENT, fb.Context, memory=0.5, setting="memory")
+        self.refused("mem_limit is 0.5", fb.Code.BAD_ARGUMENT, fb.Context, mem_limit=0.5, setting="mem_limit")
 
     def test_pixels(self):
         x = scene((20, 33))
