@@ -1,7 +1,7 @@
 #!/bin/bash
 # deb.sh ROOT OUT: Debian packages of the installation in the folder ROOT (make install DESTDIR=ROOT
-# PREFIX=/usr LIBDIR=/usr/lib/TRIPLET), written into the folder OUT: the program, the library, and what
-# is needed to build with it. The same files make the same packages: times in them are
+# PREFIX=/usr LIBDIR=/usr/lib/TRIPLET), written into the folder OUT: the program, the library, what is
+# needed to build with it, and the Python module. The same files make the same packages: times in them are
 # SOURCE_DATE_EPOCH, or else that of the last commit.
 set -e
 root=$1 out=$2
@@ -96,4 +96,18 @@ package libfftbloom-dev libdevel "libfftbloom0 (= $version)" "" <<C
 Description: bloom HDR images with a real point spread function - development
  The header, which is the manual, of the library that convolves images with a
  point spread function; the link to the library, and an example.
+C
+python=$work/python3-fftbloom
+mkdir -p "$python/DEBIAN" "$python/usr/lib/python3/dist-packages/fftbloom"
+cp python/fftbloom/*.py python/fftbloom/py.typed "$python/usr/lib/python3/dist-packages/fftbloom"
+for when in postinst:py3compile prerm:py3clean; do
+    tool=${when#*:}
+    printf '#!/bin/sh\nset -e\nif command -v %s >/dev/null 2>&1; then\n    %s -p python3-fftbloom\nfi\n' "$tool" "$tool" >"$python/DEBIAN/${when%:*}"
+    chmod 755 "$python/DEBIAN/${when%:*}"
+done
+arch=all package python3-fftbloom python "python3 (>= 3.9), libfftbloom0 (>= $version)" 'Recommends: fftbloom, python3-numpy' <<C
+Description: bloom HDR images with a real point spread function - Python
+ Blooms arrays of numpy and other buffers: single images, batches, and streams
+ of frames. It has the adjoint, too, for deconvolution and learning. The shipped
+ kernels are in the package fftbloom.
 C

@@ -55,10 +55,16 @@ step 'the package' 'export DEBIAN_FRONTEND=noninteractive
     fftbloom testdata/small.exr /usr/share/fftbloom/kernels/star.exr -o /root/out.exr --device cpu &&
     fftbloom info /root/out.exr && dpkg --purge fftbloom && rm /root/out.exr &&
     ! find / -xdev -path /root -prune -o -path "/var/*" -prune -o -name "*fftbloom*" -print | grep .'
+step 'the Python module' 'export DEBIAN_FRONTEND=noninteractive
+    apt-get install -y -qq --no-install-recommends /root/*fftbloom0_*.deb /root/python3-fftbloom_*.deb /root/fftbloom_*.deb &&
+    cd / && python3 -c "import fftbloom as fb; b = fb.Bloom(\"star\", context=fb.Context(device=\"cpu\"))
+out, report = b(memoryview(bytearray(4000)).cast(\"f\", (25, 40)), report=True); assert report.kept" &&
+    dpkg --purge python3-fftbloom libfftbloom0 fftbloom &&
+    ! find / -xdev -path /root -prune -o -path "/var/*" -prune -o -name "*fftbloom*" -print | grep .'
 step 'the library' 'export DEBIAN_FRONTEND=noninteractive
     apt-get install -y -qq --no-install-recommends /root/*fftbloom*.deb gcc libc6-dev pkg-config &&
     cc /usr/share/doc/libfftbloom-dev/examples/bloom.c $(pkg-config --cflags --libs fftbloom) -o /root/bloom &&
-    /root/bloom sunstar && dpkg --purge libfftbloom-dev libfftbloom0 fftbloom'
+    /root/bloom sunstar && dpkg --purge python3-fftbloom libfftbloom-dev libfftbloom0 fftbloom'
 step 'make demo' 'make demo && [ -s out/demo.exr ] && [ -s out/after.png ]'
 awk '/^```sh recipe/ { on = 1; next } /^```/ { on = 0 } on' README.md >"$root/root/recipes.sh"
 step 'the recipes' 'set -e && . /root/recipes.sh'

@@ -103,7 +103,7 @@ deb() { # FOLDER: makes a package in it
     [ "${SAN:-0}" = 0 ] || skip "a sanitizer's program is not packaged"
     deb "$TEST_TMP/deb"
     file=$(echo "$TEST_TMP"/deb/fftbloom_*.deb)
-    for package in fftbloom libfftbloom0 libfftbloom-dev; do
+    for package in fftbloom libfftbloom0 libfftbloom-dev python3-fftbloom; do
         run lintian --allow-root --fail-on error,warning "$TEST_TMP/deb/$package"_*.deb
         echo "$output"
         [ "$status" -eq 0 ]
@@ -122,6 +122,9 @@ deb() { # FOLDER: makes a package in it
     pc=$(dirname "$TEST_TMP"/deb/x/usr/lib/*/pkgconfig/fftbloom.pc)
     cc examples/bloom.c $(PKG_CONFIG_SYSROOT_DIR=$TEST_TMP/deb/x PKG_CONFIG_PATH=$pc pkg-config --cflags --libs fftbloom) -o "$TEST_TMP/deb/example"
     LD_LIBRARY_PATH=$(dirname "$pc") "$TEST_TMP/deb/example" sunstar | grep -q ', kept$'
+    cd /
+    env -i PYTHONPATH="$TEST_TMP/deb/x/usr/lib/python3/dist-packages" LD_LIBRARY_PATH="$(dirname "$pc")" PYTHONDONTWRITEBYTECODE=1 \
+        /usr/bin/python3 -c 'import fftbloom as fb; assert fb.Kernel("star").shape == (256, 256, 3)'
     [ "$("$TEST_TMP/deb/x/usr/bin/fftbloom" --version)" = "$("$FFTBLOOM" --version)" ]
 }
 
@@ -133,7 +136,7 @@ deb() { # FOLDER: makes a package in it
     sleep 1.1
     deb "$TEST_TMP/another"
     for f in "$TEST_TMP"/one/*.deb; do cmp "$f" "$TEST_TMP/another/$(basename "$f")"; done
-    [ "$(ls "$TEST_TMP"/one/*.deb | wc -l)" -eq 3 ]
+    [ "$(ls "$TEST_TMP"/one/*.deb | wc -l)" -eq 4 ]
 }
 
 @test "an object that is built in another folder is the same" {
