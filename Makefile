@@ -373,6 +373,11 @@ bench-fft-peers: $(PROG)
 	@$(MAKE) --no-print-directory $(BUILD)/fft_vkfft || echo "VkFFT cannot be built here"
 	@tests/bench/lab/peers.sh $(BUILD) $(SIZES)
 
+# The Python module beside scipy; ROUNDS=N.
+.PHONY: bench-python
+bench-python: $(SO)
+	@LIBFFTBLOOM=$(CURDIR)/$< PYTHONPATH=python /usr/bin/python3 tests/bench/python.py $(ROUNDS)
+
 .PHONY: bench-cpu
 bench-cpu: $(BUILD)/bench_cpu
 	@mkdir -p $(BUILD)/bench-cache
