@@ -265,17 +265,21 @@ TEST(sizes_of_pictures_are_those_of_libdeflate_or_less) {
     exr_zip *z = exr_zip_new(SIZE_MAX, &e);
     struct libdeflate_compressor *deflate = libdeflate_alloc_compressor(4);
     scene = load("testdata/scene.exr");
-    for (int in = HALFS; in < SAMPLES; in++) {
-        size_t ours[2] = {0}, theirs[2] = {0}; /* with grain, and rendered */
-        for (int i = FINE; i < RENDERED + 720 / H; i++) {
-            bool rendered = i >= RENDERED;
-            size_t n = picture(b, rendered ? RENDERED : (content)i, (samples)in,
-                               rendered ? (i - RENDERED) * H : 0, H);
-            ours[rendered] += exr_zip_pack(z, b, n, packed);
-            theirs[rendered] += libdeflate_zlib_compress(deflate, b, n, packed, sizeof packed);
+    for (int in = HALFS; in < SAMPLES; in++)
+        for (int lines = 1; lines <= H; lines += H - 1) { /* ZIPS, and ZIP */
+            size_t ours[2] = {0}, theirs[2] = {0};        /* with grain, and rendered */
+            for (int i = FINE; i < RENDERED + 720 / H; i++) {
+                bool rendered = i >= RENDERED;
+                size_t n = picture(b, rendered ? RENDERED : (content)i, (samples)in,
+                                   rendered ? (i - RENDERED) * H : 0, lines);
+                ours[rendered] += exr_zip_pack(z, b, n, packed);
+                theirs[rendered] += libdeflate_zlib_compress(deflate, b, n, packed, sizeof packed);
+            }
+            /* Rendered halfs line by line have little to find, and lists of codes weigh most. */
+            bool thin = in == HALFS && lines == 1;
+            for (int k = 0; k < 2; k++)
+                CHECK_LE((double)ours[k], (thin && k ? 1.06 : 1.03) * (double)theirs[k]);
         }
-        for (int k = 0; k < 2; k++) CHECK_LE((double)ours[k], 1.03 * (double)theirs[k]);
-    }
     libdeflate_free_compressor(deflate);
     image_free(&scene);
     mem_free(z);
