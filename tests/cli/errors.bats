@@ -26,6 +26,38 @@ pfm() { # FILE VALUE: 2 x 2 pixels of 1, one value but for VALUE
 open(sys.argv[1], "wb").write(b"Pf\n2 2\n-1.0\n" + struct.pack("<4f", 1, float(sys.argv[2]), 1, 1))' "$1" "$2"
 }
 
+@test "what people mean is said: shares of a kernel, percentages, ACES, patterns" {
+    refused 66 "the kernel is 'kernel.exr', --amount its strength" in.exr -k kernel.exr:0.5 -o out.exr
+    if [ -e "$FFTBLOOM_ROOT/kernels/sunstar.json" ]; then
+        refused 66 "the kernel is 'sunstar', --amount its strength" in.exr -k sunstar@0.5 -o out.exr
+        refused 64 "100 %? that is 1" in.exr -k portrait -o out.exr --kernel-scale 100
+    fi
+    run "$FFTBLOOM" in.exr kernel.exr -o out.exr --amount 150%
+    [[ "$status" -eq 64 && "$output" == *", not '150%'" ]]
+    refused 64 "write acescg for the one that programs work in" in.exr kernel.exr -o out.exr --input-space ACES
+    touch a.exr b.exr zz.0001.exr
+    refused 66 "it has 'zz.0001.exr', 'a.exr', 'b.exr' and " zz.###.exr kernel.exr -o out.####.exr
+}
+
+@test "a part of a colour, and a picture that was not decoded, are warned of" {
+    run --separate-stderr "$FFTBLOOM" in.exr kernel.exr -o out.exr --layers R
+    [[ "$status" -eq 0 && "$stderr" == *"--layers 'R' takes 1 of the 3 channels of the colour 'rgba'"* ]]
+    run --separate-stderr "$FFTBLOOM" in.exr kernel.exr -o out.exr --layers R,G,B
+    [[ "$status" -eq 0 && -z "$stderr" ]]
+    oiiotool --pattern fill:top=0,0.1,0.2:bottom=0.9,1,0.7 80x60 3 -d uint8 -o p.tif
+    for type in half float; do
+        oiiotool p.tif -d $type -o p.exr
+        run --separate-stderr "$FFTBLOOM" p.exr kernel.exr -o out.exr --input-space linear
+        [[ "$status" -eq 0 && -z "$stderr" ]]
+        oiiotool p.tif -d $type --eraseattrib ".*" -o p.exr
+        run --separate-stderr "$FFTBLOOM" p.exr kernel.exr -o out.exr
+        [[ "$status" -eq 0 && "$stderr" == *"the image has the values of an 8-bit picture"*"--input-space srgb"* ]]
+        oiiotool p.exr --mulc 1.01 -o q.exr
+        run --separate-stderr "$FFTBLOOM" q.exr kernel.exr -o out.exr
+        [[ "$status" -eq 0 && -z "$stderr" ]]
+    done
+}
+
 @test "kernels that have no sum to divide by" {
     oiiotool --create 4x4 3 -d float -o zero.exr
     no_output 65 "luminance sum is 0" in.exr zero.exr

@@ -103,7 +103,7 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
     whole 65 "ends within image 2: 4 of 96 bytes are there; is the size of --raw right?" 96 'head -c 100 in.raw | "$FFTBLOOM" - two.exr -o - --raw 4x2x3:gbr --device cpu'
     # A file says how long it is: no picture of the wrong size is made.
     whole 65 "has 288 bytes, which is no whole number of images: one of --raw 5x3x3:gbr has 180 bytes, so there would be 1.60" 0 '"$FFTBLOOM" - two.exr -o - --raw 5x3x3:gbr --device cpu <in.raw'
-    whole 66 "standard input is empty" 0 '"$FFTBLOOM" - two.exr -o - --device cpu </dev/null'
+    whole 66 "error: standard input is empty" 0 '"$FFTBLOOM" - two.exr -o - --device cpu </dev/null'
     whole 65 "standard input, image 1' is not a recognised image format" 0 'echo hello | "$FFTBLOOM" - two.exr -o - --device cpu'
     whole 65 "ends within image 1" 0 'head -c 1000 in.pfm | "$FFTBLOOM" - two.exr -o - --device cpu'
     whole 65 "PFM image 1 of standard input is damaged" 0 'printf "PF\nx y\n-1\n" | "$FFTBLOOM" - two.exr -o - --device cpu'

@@ -55,7 +55,9 @@ static void add_meant(char to[32], const source *from) {
     if (!mark || strlen(from->value) >= sizeof digits) return;
     bool percent = *mark == '%';
     *mark = percent ? 0 : '.';
-    if (number(digits, &x)) snprintf(to, 32, "; write %g", percent ? x / 100 : x);
+    if (!number(digits, &x)) return;
+    if (percent) x /= 100;
+    if (from->o->type != OPTION_AMOUNT || (x >= 0 && x <= 1)) snprintf(to, 32, "; write %g", x);
 }
 
 static bool bad_value(const source *from) {
@@ -254,6 +256,12 @@ static bool parse_space(const source *from) {
                        "%s: '%s' names primaries and no curve; write lin_%s for linear light, "
                        "srgb_%s for a picture, or itu709_%s for the curve of video cameras",
                        from->name, from->value, alone->name, alone->name, alone->name);
+    if (strcasecmp(from->value, "aces") == 0)
+        return err_set(
+            from->e, ERR_CONFIG,
+            "%s: '%s' may mean two spaces; write acescg for the one that programs work in "
+            "(AP1), or aces2065-1 for that of archives (AP0)",
+            from->name, from->value);
     if (found) return parse_text(from);
     text names = {0};
     space_names(&names);

@@ -312,8 +312,71 @@ static void warn_of_data(const settings *s, const image_header *h) {
     text_free(&names);
 }
 
+/* Warns once of a colour of which --layers takes a part: its glare has another colour. */
+static void warn_of_parts(const settings *s, const image_header *h) {
+    for (int part = 0; s->bloom.layers && part < h->parts; part++) {
+        const image_part *p = &h->part[part];
+        layer_map taken, own;
+        if (!layer_map_make(&own, p, NULL, NULL, NULL)) continue;
+        bool ok = layer_map_make(&taken, p, s->bloom.layers, s->bloom.exclude, NULL);
+        for (int i = 0; ok && i < own.groups; i++) {
+            int some = 0;
+            const layer_group *g = &own.group[i];
+            for (int c = 0; c < g->channels; c++) some += !taken.is_data[g->channel[c]];
+            if (some && some < g->channels)
+                log_warn("--layers '%s' takes %d of the %d channels of the colour '%s': its glare "
+                         "has another colour than its light",
+                         s->bloom.layers, some, g->channels, *g->name ? g->name : "rgba");
+        }
+        if (ok) layer_map_free(&taken);
+        layer_map_free(&own);
+    }
+}
+
+/* Returns whether a plane has the values of an 8-bit picture and many of them: steps of 1 / 255,
+ * which its type may have rounded. */
+static bool has_steps(const void *plane, pixel_type type, size_t n) {
+    enum { LOOKED_AT = 4096, CODES = 24 };
+    bool seen[256] = {false};
+    int codes = 0;
+    for (size_t i = 0, step = n / LOOKED_AT + 1; i < n; i += step) {
+        float v, is;
+        image_to_float(&v, plane, type, i, 1);
+        if (!(v >= 0 && v <= 1)) return false;
+        int code = (int)lrintf(v * 255);
+        is = (float)code / 255;
+        float room = type == PIXEL_HALF ? 0x1p-11f * is : 0x1p-22f;
+        if (fabsf(v - is) > room) return false;
+        codes += !seen[code];
+        seen[code] = true;
+    }
+    return codes >= CODES;
+}
+
+/* Warns once of a picture whose colours seem to be coded. */
+static void warn_of_codes(const settings *s, const image *img) {
+    layer_map m;
+    const image_part *p = &img->head.part[0];
+    if (s->input_space || strcmp(img->head.format, "png") == 0 ||
+        !layer_map_make(&m, p, s->bloom.layers, s->bloom.exclude, NULL))
+        return;
+    size_t n = (size_t)image_width(p) * image_height(p);
+    bool coded = m.groups > 0;
+    for (int c = 0; coded && c < m.group[0].channels; c++) {
+        int at = m.group[0].channel[c];
+        coded = img->plane[0] && img->plane[0][at] &&
+                has_steps(img->plane[0][at], p->channel[at].type, n);
+    }
+    layer_map_free(&m);
+    if (coded)
+        log_warn("the image has the values of an 8-bit picture, from 0 to 1: if it is one in sRGB "
+                 "that was not decoded, give --input-space srgb");
+}
+
 bool file_set_warn_swapped(const settings *s, const image *img, par *threads) {
     warn_of_data(s, &img->head);
+    warn_of_parts(s, &img->head);
+    warn_of_codes(s, img);
     static const char MAYBE[] = "IN and KERNEL may be swapped";
     const image_part *in = &img->head.part[0];
     image_reader *r = spectrum_file_is(s->kernel) ? NULL

@@ -191,18 +191,25 @@ static bool number_in(const char *name, const char *before, const frame_pattern 
            strncmp(name + head, again, strlen(again)) == 0;
 }
 
-/* The first names of a folder by the alphabet, and how many there are. */
+/* The first names of a folder, and how many there are. */
 typedef struct {
-    char name[3][256]; /* the first is the least */
+    char name[3][256];
     size_t count;
 } names;
 
-static void add_name(names *to, const char *name) {
+/* Returns whether `a` is shown before `b`: names that begin as the pattern does are. */
+static bool is_before(const char *a, const char *b, const char *begin) {
+    size_t n = strlen(begin);
+    bool like = strncmp(a, begin, n) == 0, other = strncmp(b, begin, n) == 0;
+    return like == other ? strcmp(a, b) < 0 : like;
+}
+
+static void add_name(names *to, const char *name, const char *begin) {
     enum { MOST = sizeof to->name / sizeof to->name[0] };
     size_t at = to->count < MOST ? to->count : MOST;
     if (*name == '.') return;
     to->count++;
-    while (at && strcmp(name, to->name[at - 1]) < 0) at--;
+    while (at && is_before(name, to->name[at - 1], begin)) at--;
     if (at == MOST) return;
     memmove(to->name[at + 1 < MOST ? at + 1 : at], to->name[at],
             (MOST - 1 - at) * sizeof to->name[0]);
@@ -248,7 +255,7 @@ bool frame_list_scan(frame_list *l, const frame_pattern *p, err *e) {
     for (struct dirent *d; ok && (d = readdir(dir));) {
         int number;
         if (number_in(d->d_name, before, p, &number)) ok = append(&made, number, &room, e);
-        add_name(&there, d->d_name);
+        add_name(&there, d->d_name, before);
     }
     if (dir) closedir(dir);
     if (ok && made.count == 0) {

@@ -58,7 +58,7 @@ static char *output_name(const piped *p, const char *format, size_t index, err *
 
 /* A file in memory is what the user calls standard input. */
 static void rename_input(const char *path, size_t number, err *e) {
-    char *at = e->code ? strstr(e->msg, path) : NULL;
+    char *at = e->code && *path ? strstr(e->msg, path) : NULL;
     if (!at) return;
     text whole = {0};
     text_add(&whole, "%.*sstandard input, image %zu%s", (int)(at - e->msg), e->msg, number,

@@ -319,11 +319,14 @@ bool kernel_recipe_set_all(kernel_recipe *r, const char *assignments, err *e) {
 
 bool kernel_recipe_scale(kernel_recipe *r, double scale, err *e) {
     double w = floor(r->w * scale + 0.5), h = floor(r->h * scale + 0.5);
-    if (!(w >= 1 && h >= 1 && w <= MODEL_SIDE && h <= MODEL_SIDE))
+    if (!(w >= 1 && h >= 1 && w <= MODEL_SIDE && h <= MODEL_SIDE)) {
+        char meant[64] = "";
+        if (scale >= 10) snprintf(meant, sizeof meant, "; %g %%? that is %g", scale, scale / 100);
         return err_set(e, ERR_CONFIG,
                        "kernel_scale %g makes a kernel of %u x %u taps %.0f x %.0f; it can be made "
-                       "with 1 to %d a side",
-                       scale, r->w, r->h, w, h, MODEL_SIDE);
+                       "with 1 to %d a side%s",
+                       scale, r->w, r->h, w, h, MODEL_SIDE, meant);
+    }
     r->w = (uint32_t)w, r->h = (uint32_t)h;
     for (int i = 0; i < r->layers; i++) model_scale(&r->layer[i].request, scale);
     return true;
