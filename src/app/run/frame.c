@@ -357,78 +357,71 @@ static bool give_tiles(void *ctx, targets *to, err *e) {
     return bloom_run(t->bloom, &rows, y->w->made, e);
 }
 
-/* Makes the files of a frame tile by tile, in floats or in the types that are asked for. */
-static bool try_tiles(tiled_frame *t, err *e) {
-    frame_way *y = t->y;
+/* Makes a frame tile by tile, in floats or in the types that are asked for. */
+static bool make_in_tiles(frame_way *y, bool floats, err *e) {
+    const work *w = y->w;
     image_header made = {0};
-    bool ok = image_header_copy(&made, &y->in.head, e) &&
-              bloom_header(t->bloom, &made, t->floats, e) &&
-              stages_out_open(&t->out, &made, t->floats, y->w->how->s, y->w->m->threads, e) &&
-              make_files(y, &t->out.head, give_tiles, t, e);
-    y->a->clamped = t->out.clamped;
-    stages_out_close(&t->out);
+    queue_bloom *b = open_bloom(w, e);
+    tiled_frame t = {.y = y, .bloom = b ? b->bloom : NULL, .floats = floats};
+    double start = clock_now(), read = y->in.seconds;
+    note_stamp(w, &y->in.head);
+    bool ok = b && image_header_copy(&made, &y->in.head, e) &&
+              bloom_header(t.bloom, &made, floats, e) &&
+              stages_out_open(&t.out, &made, floats, w->how->s, w->m->threads, e) &&
+              make_files(y, &t.out.head, give_tiles, &t, e);
+    if (ok && floats)
+        report_note(w->made, "there are values beyond 65504: all colour is written as float");
+    if (b && !ok) blame_input(w, e);
+    if (b) give_bloom(w->on, b);
+    y->a->clamped = t.out.clamped;
+    y->a->torn = ok && !w->how->s->in_place && has_changed(w, y->before);
+    y->a->load = y->in.seconds - read;
+    y->a->bloom = clock_now() - start - y->a->load - y->a->save;
+    stages_out_close(&t.out);
     image_header_free(&made);
     return ok;
 }
 
-/* Makes a frame whose image does not fit into the memory: once more in floats, where values beyond
- * halfs ask for them. */
-static bool make_in_tiles(frame_way *y, err *e) {
-    const work *w = y->w;
-    queue_bloom *b = open_bloom(w, e);
-    double start = clock_now();
-    note_stamp(w, &y->in.head);
-    tiled_frame t = {.y = y, .bloom = b ? b->bloom : NULL};
-    bool ok = b && try_tiles(&t, e);
-    if (!ok && w->made->beyond) {
-        *e = (err){0};
-        t.floats = true;
-        ok = try_tiles(&t, e);
-        if (ok)
-            report_note(w->made, "there are values beyond 65504: all colour is written as float");
-    }
-    if (b && !ok) blame_input(w, e);
-    if (b) give_bloom(w->on, b);
-    y->a->torn = ok && !w->how->s->in_place && has_changed(w, y->before);
-    y->a->load = y->in.seconds;
-    y->a->bloom = clock_now() - start - y->in.seconds - y->a->save;
-    return ok;
-}
+/* The ways to make a frame. The next one is taken where the one before cannot do it. */
+typedef enum { WHOLE, IN_TILES, IN_TILES_OF_FLOATS } frame_manner;
 
-/* Returns whether the image does not fit into the memory. Most do, which is told without the
- * kernel; *known is false where that is needed and cannot be had. */
-static bool is_too_large(const frame_way *y, bool *known, err *e) {
-    *known = true;
-    if (fits_surely(&y->out, y->in.from)) return false;
+/* Chooses the way to begin with. Most images fit, which is told without the kernel. */
+static bool choose_manner(frame_manner *how, const frame_way *y, err *e) {
+    *how = WHOLE;
+    if (!y->w->f->alone || fits_surely(&y->out, y->in.from)) return true;
     queue_bloom *b = open_bloom(y->w, e);
-    *known = b != NULL;
-    mem_plan need = {0};
-    bool is = b && !fits(&need, &y->out, y->in.from, b->bloom);
-    if (b) give_bloom(y->w->on, b);
-    return is;
+    mem_plan need;
+    if (!b) return false;
+    if (!fits(&need, &y->out, y->in.from, b->bloom)) *how = IN_TILES;
+    give_bloom(y->w->on, b);
+    return true;
 }
 
-/* Makes a frame: whole, or in tiles where it does not fit, or had no memory after all. */
-static bool make_way(frame_way *y, image_reader **r, err *e) {
+/* Begins a frame anew that cannot be made as it was tried: there was no memory for the whole, or
+ * values beyond halfs ask for floats. Returns false where there is no other way. */
+static bool begin_again(frame_manner *how, frame_way *y, image_reader **r, err *e) {
     const work *w = y->w;
-    bool known = true, tiles = w->f->alone && is_too_large(y, &known, e);
-    if (!known) return false;
-    if (!tiles && make_whole(y, r, e)) return true;
-    if (!tiles && (!w->f->alone || e->code != ERR_MEMORY)) return false;
-    if (!tiles) {
-        const err why = *e;
-        if (!*r) *r = image_open(w->f->input, NULL, w->m->threads, e);
-        if (!*r) {
-            *e = why;
-            return false;
-        }
-        log_info("%s: it is made in tiles: %s", w->f->input, why.msg);
-        *e = (err){0};
-        *w->made = (bloom_report){0};
-        *y->a = (step_account){0};
-        y->in.from = *r;
-    }
-    return make_in_tiles(y, e);
+    bool memory = *how == WHOLE && w->f->alone && e->code == ERR_MEMORY;
+    if (!memory && !(*how == IN_TILES && w->made->beyond)) return false;
+    err ignored = {0};
+    if (!*r) *r = image_open(w->f->input, NULL, w->m->threads, &ignored);
+    if (!*r) return false;
+    if (memory) log_info("%s: it is made in tiles: %s", w->f->input, e->msg);
+    *e = (err){0};
+    *w->made = (bloom_report){0};
+    *y->a = (step_account){0};
+    y->in.from = *r;
+    ++*how;
+    return true;
+}
+
+static bool make_way(frame_way *y, image_reader **r, err *e) {
+    frame_manner how;
+    bool ok = choose_manner(&how, y, e);
+    if (!ok) return false;
+    do ok = how == WHOLE ? make_whole(y, r, e) : make_in_tiles(y, how == IN_TILES_OF_FLOATS, e);
+    while (!ok && begin_again(&how, y, r, e));
+    return ok;
 }
 
 /* Reads, blooms and writes. Frames that are under way at the same time share cores and device, and
