@@ -252,7 +252,7 @@ $(BUILD)/tests/bench_%: tests/bench/bench_%.c $(REF) $(LIB) Makefile
 bench-io: $(BUILD)/tests/bench_io
 	$< $(or $(THREADS),0) $(IMAGES)
 
-# Any bytes as an image file, and through the encoder of ZIP, by libFuzzer (clang):
+# Any bytes as an image file, through the encoder of ZIP, and as calls of the library, by libFuzzer (clang):
 # make fuzz [FUZZ_SECONDS=n]. What it finds is left in the folder that it starts in; add files of
 # images to testdata/corpus.
 FUZZ_SECONDS ?= 60
@@ -262,12 +262,13 @@ $(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(LIB)
 	$(Q)$(CC) $(C_FLAGS) $< $(LIB) $(LD_FLAGS) -fsanitize=fuzzer -o $@ $(LIBS)
 .PHONY: fuzz
 fuzz:
-	@$(MAKE) --no-print-directory CC=clang BUILD=build-fuzz OPT='$(FUZZ_OPT)' build-fuzz/fuzz_image build-fuzz/fuzz_zip
-	@mkdir -p build-fuzz/found build-fuzz/found_zip
+	@$(MAKE) --no-print-directory CC=clang BUILD=build-fuzz OPT='$(FUZZ_OPT)' build-fuzz/fuzz_image build-fuzz/fuzz_zip build-fuzz/fuzz_lib
+	@mkdir -p build-fuzz/found build-fuzz/found_zip build-fuzz/found_lib
 	build-fuzz/fuzz_image -max_len=4096 -timeout=20 -max_total_time=$(FUZZ_SECONDS) \
 	    build-fuzz/found testdata/corpus
 	build-fuzz/fuzz_zip -max_len=4096 -timeout=20 -max_total_time=$(FUZZ_SECONDS) \
 	    build-fuzz/found_zip testdata/corpus
+	build-fuzz/fuzz_lib -max_len=4096 -timeout=60 -max_total_time=$(FUZZ_SECONDS) build-fuzz/found_lib
 
 # Preloaded into the program by bats files.
 FAULTS := $(BUILD)/tests/faults.so

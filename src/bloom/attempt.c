@@ -156,6 +156,7 @@ static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
                   .out = to->out,
                   .half = to->half[0] ? to->half : NULL,
                   .glare = v->glare[0] ? v->glare : NULL,
+                  .doubles = v->doubles,
                   .kept = v->kept};
     for (uint32_t c = 0; c < v->channels; c++) {
         j.source[c] = *view_plane(v, c);

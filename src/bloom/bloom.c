@@ -94,7 +94,8 @@ static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const w
                   .in = &w->in,
                   .out = &w->out,
                   .beside = rows->memory,
-                  .floats = rows->floats};
+                  .floats = rows->floats,
+                  .doubles = rows->doubles};
     window_memory(&j.beside, w, part);
     return j;
 }
@@ -250,7 +251,14 @@ bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
                          .height = height};
     group_made *made = ok ? mem_new(1, sizeof *made, "a report", e) : NULL;
     ok = made && group_predict(made, &j, e);
-    if (made) report_add_group(r, made, !ok);
+    if (made) report_add_bad(r, made->bad, made->first_bad);
+    if (ok && made->colours[0]) report_note(r, "%s", made->colours);
+    if (ok) {
+        report_add_promise(&r->promise, &made->promise);
+        r->plan = made->plan;
+        r->device = made->device;
+        r->groups++;
+    }
     mem_free(made);
     mem_free(mask);
     rows_image_close(&rows);

@@ -51,6 +51,9 @@ typedef struct {
     rows_sink out;   /* gets each part that was lent as one band, whose planes it may keep */
     mem_plan memory; /* that reading and writing take at the most */
     bool floats;     /* the result is made in floats: a run in halfs had values beyond them */
+    /* Of each channel of an image of one part, which must be lent: receives what is bloomed before
+     * it is rounded, where the transform is of doubles. NULL: nobody wants it. */
+    double *const *doubles;
 } bloom_rows;
 
 /* Blooms an image and fills the report. ERR_BAD_PIXELS: there are NaN or infinite pixels, or

@@ -138,12 +138,45 @@ static void enter_promise(group_made *to, const view *v, const accuracy *m, uint
 }
 
 static void enter_attempt(group_made *to, const outcome *o) {
-    engine_times_add(&to->times, &o->times);
+    engine_times *sum = &to->times;
+    sum->upload += o->times.upload;
+    sum->download += o->times.download;
+    sum->total += o->times.total;
+    for (uint32_t i = 0; i < o->lease.plan.passes; i++) sum->pass[i] += o->times.pass[i];
     to->spectrum_seconds += o->lease.spectrum_seconds;
     to->spectrum_cached |= o->lease.spectrum_cached;
     to->plan = o->lease.plan;
     to->device = o->lease.device;
     memcpy(to->note, o->lease.note, sizeof to->note);
+}
+
+void group_add(group_made *all, const group_made *one) {
+    engine_times *sum = &all->times;
+    sum->upload += one->times.upload;
+    sum->download += one->times.download;
+    sum->total += one->times.total;
+    for (uint32_t i = 0; i < one->plan.passes; i++) sum->pass[i] += one->times.pass[i];
+    report_add_promise(&all->promise, &one->promise);
+    all->spectrum_seconds += one->spectrum_seconds;
+    all->contract_seconds += one->contract_seconds;
+    all->spectrum_cached |= one->spectrum_cached;
+    all->plan = one->plan;
+    all->device = one->device;
+    if (one->note[0]) memcpy(all->note, one->note, sizeof all->note);
+    memcpy(all->colours, one->colours, sizeof all->colours);
+    all->over += one->over;
+    all->largest = fmaxf(all->largest, one->largest);
+    all->wide |= one->wide;
+    for (uint32_t c = 0; c < one->channels; c++) {
+        ledger_row *to = &all->row[c];
+        const ledger_row *from = &one->row[c];
+        to->out += from->out;
+        to->overflow += from->overflow;
+        to->overflow_pixels += from->overflow_pixels;
+        to->negative += from->negative;
+        to->negative_pixels += from->negative_pixels;
+        to->size = fmax(to->size, fmax(fabs(to->in), fabs(to->out)));
+    }
 }
 
 /* --- the glare alone ------------------------------------------------------------------------- */
@@ -172,6 +205,7 @@ static bool open_view(view *v, const group_job *j, err *e) {
     v->kept = j->kept;
     v->floats = j->floats;
     v->emits = j->glare;
+    v->doubles = j->doubles[0] ? j->doubles : NULL;
     v->dark = j->dark;
     const image_part *p = view_part(v);
     kernel_need need = {.channels = v->channels,

@@ -24,12 +24,38 @@ typedef struct {
     bool floats;        /* the result is to be floats, whatever the image has */
     bool glare;         /* is wanted alone, too */
     bool came;          /* and so are the pixels as they came, once bad ones are repaired */
+    double *doubles[VIEW_CHANNELS]; /* receive the result before it is rounded; NULL: not wanted */
 } group_job;
+
+/* What blooming a group, or tiles of it, has come to. */
+typedef struct {
+    bloom_promise promise;
+    plan plan; /* of the last one, */
+    engine_device device;
+    engine_times times; /* summed over attempts */
+    double spectrum_seconds, contract_seconds;
+    bool spectrum_cached;
+    char note[256];    /* of the device; "": none */
+    char colours[128]; /* how those of kernel and image go together; "": they agree */
+    uint64_t bad;
+    bloom_bad first_bad[SCAN_BAD];
+    uint32_t channels;
+    ledger_row row[VIEW_CHANNELS];
+    double dark[VIEW_CHANNELS];  /* below this, errors are relative to it */
+    uint64_t over;               /* values of the result beyond halfs that were to be halfs, and */
+    float largest;               /* the largest of these */
+    bool wide;                   /* they are stored as floats, all channels */
+    float *glare[VIEW_CHANNELS]; /* the caller frees these; NULL: not wanted */
+    void *came[VIEW_CHANNELS];
+} group_made;
 
 /* Blooms the group in place. What is known of a failure is in *to as well. */
 bool group_bloom(group_made *to, const group_job *j, err *e);
 
 /* Finds what group_bloom would do about accuracy, on which device and with which plan. */
 bool group_predict(group_made *to, const group_job *j, err *e);
+
+/* Adds what another tile of the group has come to. Of the ledger: what was made of its light. */
+void group_add(group_made *all, const group_made *one);
 
 #endif

@@ -140,7 +140,7 @@ static bool make_ordinary(const row_job *p, const row *r, row_totals *t) {
 /* Returns whether the row may be an ordinary one, which its pixels decide. */
 static bool may_be_ordinary(const row_job *p, const row *r) {
     const join_job *j = p->j;
-    return p->all && r->nonnegative && !j->glare && !j->exponent[p->c];
+    return p->all && r->nonnegative && !j->glare && !j->doubles && !j->exponent[p->c];
 }
 
 /* Makes a row that may be ordinary from halfs to halfs, without floats in memory, but for the
@@ -178,6 +178,8 @@ static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
     row_finish(&k, t);
     for (uint32_t i = 0; j->glare && i < r->n; i++)
         j->glare[p->c][p->first + i] = (float)r->glare[i];
+    for (uint32_t i = 0; j->doubles && i < r->n; i++)
+        j->doubles[p->c][p->first + i] = r->own[i] + r->glare[i];
 }
 
 /* --- a row --- */

@@ -48,6 +48,7 @@ typedef struct {
     uint16_t *const *half;     /* not NULL: the result goes there, as halfs that are all finite, and
                                   not to `out` */
     float *const *glare;       /* NULL: not wanted */
+    double *const *doubles;    /* likewise, also of each: receive the result as it is in doubles */
     const bool *nonnegative;   /* of each: neither what is spread nor the kernel is below zero */
     tail_kept kept;            /* pixels that are measured; there is no result for the others */
     double dark[PSF_CHANNELS]; /* accuracy_dark */

@@ -168,8 +168,10 @@ static bool open_bands(bands *b, const part_plan *p, const tiling *t, const part
     const bool whole = part_is_whole(t);
     *b = (bands){.p = p, .t = *t};
     uint32_t rows = t->cut[PLAN_Y] ? t->kept[PLAN_Y] + t->before[PLAN_Y] + t->after[PLAN_Y] : p->h;
-    return open_session(b, e) && make_rows(b, e) &&
-           part_held_open(&b->held, p, seen, rows, whole, e);
+    if (!open_session(b, e) || !make_rows(b, e) || !part_held_open(&b->held, p, rows, whole, e))
+        return false;
+    b->held.seen = seen;
+    return true;
 }
 
 /* --- a band --------------------------------------------------------------------------------- */
@@ -288,14 +290,40 @@ static bool open_totals(totals *to, const part_plan *p, const part_measured *see
     return to->group != NULL;
 }
 
-static void log_promise(const bloom_promise *is) {
+/* Enters what a group has come to. */
+static void enter_group(bloom_report *r, const group_made *g) {
     char how[200];
-    if (!is->method.precision) return;
-    accuracy_text(&is->method, how, sizeof how);
-    log_info("channel '%s': %s", is->channel, how);
-    if (!is->method.kept)
-        log_warn("channel '%s': the tolerance of %g is not kept: %s", is->channel, is->tolerance,
-                 how);
+    const bloom_promise *is = &g->promise;
+    engine_times *sum = &r->times;
+    report_add_bad(r, g->bad, g->first_bad);
+    if (!r->groups && g->colours[0]) report_note(r, "%s", g->colours);
+    if (g->note[0]) report_note(r, "%s", g->note);
+    if (is->method.precision) {
+        accuracy_text(&is->method, how, sizeof how);
+        log_info("channel '%s': %s", is->channel, how);
+        if (!is->method.kept)
+            log_warn("channel '%s': the tolerance of %g is not kept: %s", is->channel,
+                     is->tolerance, how);
+    }
+    report_add_promise(&r->promise, is);
+    sum->upload += g->times.upload;
+    sum->download += g->times.download;
+    sum->total += g->times.total;
+    for (uint32_t i = 0; i < g->plan.passes; i++) sum->pass[i] += g->times.pass[i];
+    r->spectrum_seconds += g->spectrum_seconds;
+    r->contract_seconds += g->contract_seconds;
+    r->spectrum_cached |= g->spectrum_cached;
+    r->plan = g->plan;
+    r->device = g->device;
+    if (g->over)
+        report_note(r,
+                    g->wide ? "%" PRIu64
+                              " values beyond 65504, up to %g: the layer is written as float"
+                            : "%" PRIu64 " values beyond 65504, up to %g, were clamped to it",
+                    g->over, (double)g->largest);
+    for (uint32_t c = 0; c < g->channels && r->ledger_rows < BLOOM_LEDGER; c++)
+        r->ledger[r->ledger_rows++] = g->row[c];
+    r->groups++;
 }
 
 /* Makes all rows, in the order of the file's lines. Where tiles take more memory than was foreseen,
@@ -355,10 +383,12 @@ static bool bloom_groups(const part_plan *p, bloom_report *r, err *e) {
         memcpy(dark + p->group[i].first, all.group[i].dark, p->group[i].count * sizeof *dark);
     ok = ok && dark &&
          part_verify(&r->verified, &all.sampler, p, !whole, b.out.type, dark, &seen, e);
-    for (int i = 0; all.group && i < p->m.groups; i++) {
-        report_add_group(r, &all.group[i], !ok);
-        if (ok) log_promise(&all.group[i].promise);
-    }
+    for (int i = 0; all.group && i < p->m.groups; i++) r->beyond |= !ok && all.group[i].wide;
+    for (int i = 0; all.group && i < p->m.groups; i++)
+        if (ok)
+            enter_group(r, &all.group[i]);
+        else
+            report_add_bad(r, all.group[i].bad, all.group[i].first_bad);
     if (ok && !whole) r->tiles = b.t;
     mem_free(dark);
     close_bands(&b);

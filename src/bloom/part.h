@@ -22,8 +22,9 @@ typedef struct {
     uint32_t height; /* of the part as it came: kernels may be sized by it */
     const rows_source *in;
     const rows_sink *out;
-    mem_plan beside;   /* what reading and writing take at the most */
-    bool floats;       /* colour is made in floats, whatever it came as */
+    mem_plan beside;        /* what reading and writing take at the most */
+    bool floats;            /* colour is made in floats, whatever it came as */
+    double *const *doubles; /* of each channel of the part: as bloom_rows has them; or NULL */
     const tiling *cut; /* the tiles, for tests; NULL: those that fit are chosen. A part that is lent
                           has one */
 } part_job;

@@ -16,11 +16,10 @@ static bool open_plane(part_held *h, uint32_t c, void **lent, err *e) {
     return (h->plane[c] = mem_raw((size_t)h->p->w * h->room, pixel_bytes(is->type), "rows", e));
 }
 
-bool part_held_open(part_held *h, const part_plan *p, const part_measured *seen, uint32_t rows,
-                    bool whole, err *e) {
+bool part_held_open(part_held *h, const part_plan *p, uint32_t rows, bool whole, err *e) {
     const rows_source *in = p->j->in;
     void **lent = NULL;
-    *h = (part_held){.p = p, .seen = seen, .room = rows};
+    *h = (part_held){.p = p, .room = rows};
     if (whole && in->lend && !in->lend(in->ctx, p->j->part, &p->p->data, &lent, e)) return false;
     h->plane = mem_new(p->channels, sizeof *h->plane, "rows", e);
     h->mask = mem_new((size_t)p->m.groups, sizeof *h->mask, "masks", e);

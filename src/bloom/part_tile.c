@@ -223,6 +223,8 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
                    .floats = p->j->floats,
                    .glare = part_emits(p->j->s),
                    .came = whole && p->j->s->verify};
+    for (uint32_t c = 0; p->j->doubles && c < t.g->count; c++)
+        j.doubles[c] = p->j->doubles[p->channel[t.g->first + c].index];
     *made = (group_made){0};
     ok = ok && group_bloom(made, &j, e);
     if (ok && t.mask) mask_put_back(&aside, t.img);

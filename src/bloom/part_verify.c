@@ -60,9 +60,11 @@ static bool read_all(sampler *s, const kernels *k, const part_measured *seen, er
     const part_plan *p = k->p;
     uint32_t some = rows_some(p->p, 1);
     part_held h = {0};
-    bool ok = part_held_open(&h, p, seen, some, false, e);
+    bool ok = part_held_open(&h, p, some, false, e);
+    h.seen = seen;
     for (uint32_t row = 0; ok && row < p->h; row += some) {
         uint32_t rows = min_u32(some, p->h - row);
+        h.from = h.to = 0;
         ok = part_hold(&h, row, (int64_t)row + rows, e);
         for (int i = 0; ok && i < p->m.groups; i++)
             ok =

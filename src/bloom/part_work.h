@@ -139,8 +139,7 @@ typedef struct {
 } part_held;
 
 /* Makes room for `rows` rows. whole: for all rows of the part, and takes planes that are lent. */
-bool part_held_open(part_held *h, const part_plan *p, const part_measured *seen, uint32_t rows,
-                    bool whole, err *e);
+bool part_held_open(part_held *h, const part_plan *p, uint32_t rows, bool whole, err *e);
 void part_held_free(part_held *h);
 /* Sees to it that these rows are held. */
 bool part_hold(part_held *h, int64_t from, int64_t to, err *e);

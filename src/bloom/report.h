@@ -7,7 +7,6 @@
 #include "bloom/sampler.h"
 #include "device/device_choice.h"
 #include "engine/engine.h"
-#include "image/layers.h"
 #include "math/tiling.h"
 
 enum { BLOOM_NOTES = 8, BLOOM_LEDGER = 64 };
@@ -34,28 +33,6 @@ typedef struct {
     char channel[LEDGER_NAME]; /* of the worst pixel, whose x and y are the image's */
     int32_t x, y;
 } bloom_verified;
-
-/* What blooming a group, or tiles of it, has come to. */
-typedef struct {
-    bloom_promise promise;
-    plan plan; /* of the last one, */
-    engine_device device;
-    engine_times times; /* summed over attempts */
-    double spectrum_seconds, contract_seconds;
-    bool spectrum_cached;
-    char note[256];    /* of the device; "": none */
-    char colours[128]; /* how those of kernel and image go together; "": they agree */
-    uint64_t bad;
-    bloom_bad first_bad[SCAN_BAD];
-    uint32_t channels;
-    ledger_row row[LAYER_MAX_CHANNELS];
-    double dark[LAYER_MAX_CHANNELS]; /* below this, errors are relative to it */
-    uint64_t over; /* values of the result beyond halfs that were to be halfs, and */
-    float largest; /* the largest of these */
-    bool wide;     /* they are stored as floats, all channels */
-    float *glare[LAYER_MAX_CHANNELS]; /* the caller frees these; NULL: not wanted */
-    void *came[LAYER_MAX_CHANNELS];
-} group_made;
 
 typedef struct {
     uint32_t groups; /* colour groups convolved */
@@ -93,15 +70,6 @@ void report_note(bloom_report *r, const char *fmt, ...) __attribute__((format(pr
 /* Keeps, of two promises, that of the channel that came nearer to breaking it, and adds up what was
  * tried and proved. A promise without a method is not one. */
 void report_add_promise(bloom_promise *all, const bloom_promise *one);
-
-/* Adds what another tile of the group has come to. Of the ledger: what was made of its light. */
-void group_add(group_made *all, const group_made *one);
-/* Adds what a group has come to; failed: its bad pixels alone, and whether it had values beyond
- * halfs. */
-void report_add_group(bloom_report *r, const group_made *g, bool failed);
-/* Takes what a window has cut off, of channels by name, out of the ledger's rows from `first` on.
- */
-void report_add_cut(bloom_report *r, uint32_t first, const ledger_row *cut, int channels);
 
 /* Adds bad pixels, of which the first are listed. */
 void report_add_bad(bloom_report *r, uint64_t count, const bloom_bad *first);

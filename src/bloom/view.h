@@ -43,6 +43,7 @@ typedef struct {
     bool halfs;         /* all light is spread, and all of it is halfs */
     /* Planes of floats beside the result, of group_bloom; NULL where they are not wanted: */
     float *glare[VIEW_CHANNELS]; /* receives the glare alone, for emit_layer */
+    double *const *doubles;      /* receive the result before it is rounded; the caller's */
 } view;
 
 /* Returns a view with everything that follows from the header, the layer and the settings. */

@@ -241,5 +241,10 @@ void window_memory(mem_plan *to, const window_rows *w, int part) {
 
 void window_cut(const window_rows *w, int part, bloom_report *r, uint32_t first) {
     const turned *t = &w->own->part[part];
-    if (t->cut) report_add_cut(r, first, t->cut, t->is.channels);
+    for (uint32_t i = first; t->cut && i < r->ledger_rows; i++)
+        for (int c = 0; c < t->is.channels; c++) {
+            if (strcmp(t->cut[c].channel, r->ledger[i].channel) != 0) continue;
+            r->ledger[i].out += t->cut[c].out;
+            r->ledger[i].spilled += t->cut[c].spilled;
+        }
 }

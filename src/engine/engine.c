@@ -51,13 +51,6 @@ void engine_expect(engine_expected *to, engine_class class, const plan *p, uint3
     if (k) k->expect(to, class, p, threads);
 }
 
-void engine_times_add(engine_times *to, const engine_times *more) {
-    to->upload += more->upload;
-    to->download += more->download;
-    to->total += more->total;
-    for (int i = 0; i < PLAN_PASSES; i++) to->pass[i] += more->pass[i];
-}
-
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {
     const engine_kind *k = kind_of(d->class);
     if (k) return k->open(d, threads, cache_dir, e);

@@ -102,8 +102,6 @@ typedef struct {
     double upload, pass[PLAN_PASSES], download, total;
 } engine_times;
 
-void engine_times_add(engine_times *to, const engine_times *more);
-
 typedef struct engine engine;
 
 /* What can be said of an engine that is prepared for a plan, before it is. */

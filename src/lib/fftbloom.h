@@ -23,7 +23,9 @@
  * copied.
  *
  * The library prints nothing, reads no environment variable, and neither installs a handler nor
- * ends the process. */
+ * ends the process. Outside of its handles it keeps a Vulkan instance between two uses of a GPU,
+ * which closing a context frees, and the names of files of the cache while it writes them. Vulkan's
+ * loader and drivers, and OpenEXR where a kernel's file needs it, have state of their own. */
 #ifndef FFTBLOOM_H
 #define FFTBLOOM_H
 
@@ -209,7 +211,9 @@ typedef struct fb_report {
     char note[256];      /* what else the user should know; "": nothing */
 } fb_report;
 
-/* Blooms an image; report may be NULL. Doubles are rounded to floats, as they come in. */
+/* Blooms an image; report may be NULL. Where a plane has doubles, 48 bits of the pixels count and
+ * the transform is in doubles, unless there is a threshold or `precision` asks for floats; such an
+ * image must fit into the budget. Others are bloomed in tiles where they do not. */
 FB_API int32_t fb_bloom(fb_session *session, const fb_image *image, fb_report *report,
                         fb_error *error);
 /* Blooms `count` images, several at a time. reports: `count`, or NULL. Stops at the first failure,

@@ -38,11 +38,10 @@ struct fb_session {
     atomic_uint users;
     fb_kernel *kernel;
     fb_settings set;
-    bloom *bloom;
-    /* Made by the first call of fb_apply_adjoint; `lock` guards the making. */
-    pthread_mutex_t lock;
-    bloom *adjoint;
-    border_axis axis[PLAN_AXES]; /* where its image has a frame; no extents */
+    pthread_mutex_t
+        lock;            /* guards the making of the blooms, which are made when they are needed, */
+    bloom *blooms[2][2]; /* for [the transpose][planes of doubles] */
+    border_axis axis[PLAN_AXES]; /* where an image of the transpose has a frame; no extents */
 };
 
 /* The handles are const for those who use them, but for the counts. */
@@ -86,10 +85,11 @@ bool lib_planes_touch(const fb_plane *a, const fb_plane *b, uint32_t w, uint32_t
 
 /* Some rows of packed planes of an image, and of the caller's. */
 typedef struct {
-    const fb_plane *plane; /* the caller's, */
-    const uint32_t *index; /* of which plane[index[c]] belongs to own[c] */
-    void *const *own;      /* NULL: not this one */
-    const pixel_type *type;
+    const fb_plane *plane;           /* the caller's, */
+    const uint32_t *index;           /* of which plane[index[c]] belongs to own[c] */
+    void *const *own;                /* NULL: not this one */
+    const int32_t *type;             /* of own: FB_HALF, FB_FLOAT, FB_DOUBLE */
+    bool rest;                       /* bring what pixels lose when they are rounded to floats */
     uint32_t w, row, rows, channels; /* row: the caller's first one */
     bool out;                        /* from own to the caller's */
     atomic_uint_fast64_t over; /* finite values that halfs cannot hold; they are cut to 65504 */
@@ -105,13 +105,30 @@ typedef struct {
     const fb_image *is;
     par *threads;
     bool floats; /* all channels become floats */
+    bool wide;   /* the result is made in doubles: lib_pair */
     image_header head;
     uint32_t index[LIB_CHANNELS]; /* of each channel of the header: the caller's plane */
     uint64_t over;                /* finite values that planes of halfs could not hold */
 } lib_job;
 
-/* Fills all planes of an image with such a header from `in`; or `out` from them. */
-bool lib_job_rows(lib_job *j, const image *img, bool out, err *e);
+/* An image as two of floats, the second of what the pixels of the first have lost by rounding; and
+ * the result in doubles. A bloom is linear, so it takes one after the other. */
+typedef struct {
+    image *img, *rest;             /* rest: NULL where nothing is lost */
+    double *doubles[LIB_CHANNELS]; /* by the header's channels; NULL: the image has the result */
+} lib_pair;
+
+/* Makes images with this header; zeros: all pixels are 0. Frees the pair also after a failure. */
+bool lib_pair_make(lib_pair *to, const lib_job *j, const image_header *head, bool zeros, err *e);
+/* Fills the images from the planes that come in, or those that go out from the result. */
+bool lib_pair_read(lib_pair *p, lib_job *j, err *e);
+bool lib_pair_write(const lib_pair *p, lib_job *j, err *e);
+bool lib_pair_bloom(lib_pair *p, const bloom *b, bloom_report *r, err *e);
+void lib_pair_free(lib_pair *p);
+
+/* Returns the bloom for such images. */
+const bloom *lib_bloom(fb_session *s, bool transpose, bool wide, err *e);
+
 /* Does fb_apply_adjoint: lib_adjoint.c. */
 bool lib_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e);
 /* Returns the settings of a bloom. */

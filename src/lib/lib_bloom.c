@@ -36,28 +36,27 @@ static bool make_header(lib_job *j, err *e) {
 
 /* --- rows in and out -------------------------------------------------------------------------- */
 
-static bool copy_rows(lib_job *j, const image_part *p, void *const *plane, uint32_t row,
-                      uint32_t rows, bool out, err *e) {
-    pixel_type type[LIB_CHANNELS];
-    for (int c = 0; c < p->channels; c++) type[c] = p->channel[c].type;
-    lib_rows r = {.plane = out ? j->is->out : j->is->in,
-                  .index = j->index,
-                  .own = plane,
-                  .type = type,
-                  .w = j->is->width,
-                  .row = row,
-                  .rows = rows,
-                  .channels = j->is->channels,
-                  .out = out};
+static bool copy_rows(lib_job *j, lib_rows r, err *e) {
+    r.plane = r.out ? j->is->out : j->is->in;
+    r.index = j->index;
+    r.w = j->is->width;
+    r.channels = j->is->channels;
     bool ok = lib_rows_copy(&r, j->threads, e);
     j->over += r.over;
     return ok;
 }
 
+static void types_of(int32_t to[LIB_CHANNELS], const image_part *p) {
+    for (int c = 0; c < p->channels; c++)
+        to[c] = p->channel[c].type == PIXEL_HALF ? FB_HALF : FB_FLOAT;
+}
+
 static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[],
                       err *e) {
     lib_job *j = ctx;
-    return copy_rows(j, &j->head.part[part], plane, row, rows, false, e);
+    int32_t type[LIB_CHANNELS];
+    types_of(type, &j->head.part[part]);
+    return copy_rows(j, (lib_rows){.own = plane, .type = type, .row = row, .rows = rows}, e);
 }
 
 static uint32_t step_of(void *ctx, int part) {
@@ -66,22 +65,93 @@ static uint32_t step_of(void *ctx, int part) {
 }
 
 static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
+    int32_t type[LIB_CHANNELS];
     (void)part;
-    return copy_rows(ctx, b->is, b->plane, b->row, b->rows, true, e);
+    types_of(type, b->is);
+    return copy_rows(
+        ctx, (lib_rows){.own = b->plane, .type = type, .row = b->row, .rows = b->rows, .out = true},
+        e);
 }
 
-bool lib_job_rows(lib_job *j, const image *img, bool out, err *e) {
-    return copy_rows(j, &img->head.part[0], img->plane[0], 0, j->is->height, out, e);
+/* --- images in one piece -----------------------------------------------------------------------
+ */
+
+static size_t pixels_of(const image *img) {
+    const image_part *p = &img->head.part[0];
+    return (size_t)image_width(p) * image_height(p);
+}
+
+bool lib_pair_make(lib_pair *to, const lib_job *j, const image_header *head, bool zeros, err *e) {
+    bool lost = false;
+    *to = (lib_pair){0};
+    for (uint32_t c = 0; c < j->is->channels; c++) lost |= j->is->in[c].type == FB_DOUBLE;
+    bool ok = (to->img = zeros ? image_new(head, e) : image_new_unset(head, NULL, e)) &&
+              (!j->wide || !lost ||
+               (to->rest = zeros ? image_new(head, e) : image_new_unset(head, NULL, e)));
+    for (uint32_t c = 0; ok && j->wide && c < j->is->channels; c++)
+        ok = (to->doubles[c] = mem_raw(pixels_of(to->img), sizeof(double), "doubles", e));
+    return ok;
+}
+
+bool lib_pair_read(lib_pair *p, lib_job *j, err *e) {
+    int32_t type[LIB_CHANNELS];
+    types_of(type, &p->img->head.part[0]);
+    lib_rows r = {.own = p->img->plane[0], .type = type, .rows = j->is->height};
+    if (!copy_rows(j, r, e)) return false;
+    if (!p->rest) return true;
+    r.own = p->rest->plane[0];
+    r.rest = true;
+    return copy_rows(j, r, e);
+}
+
+bool lib_pair_write(const lib_pair *p, lib_job *j, err *e) {
+    int32_t type[LIB_CHANNELS] = {FB_DOUBLE, FB_DOUBLE, FB_DOUBLE, FB_DOUBLE};
+    lib_rows r = {
+        .own = (void *const *)p->doubles, .type = type, .rows = j->is->height, .out = true};
+    if (!p->doubles[0]) {
+        types_of(type, &p->img->head.part[0]);
+        r.own = p->img->plane[0];
+    }
+    return copy_rows(j, r, e);
+}
+
+bool lib_pair_bloom(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
+    const size_t n = pixels_of(p->img);
+    const uint32_t channels = (uint32_t)p->img->head.part[0].channels;
+    rows_image rows;
+    if (!p->doubles[0]) return bloom_image(b, p->img, r, e);
+    /* Channels that are not bloomed stay as they are. */
+    for (uint32_t c = 0; c < channels; c++)
+        for (size_t i = 0; i < n; i++)
+            p->doubles[c][i] = (double)((const float *)p->img->plane[0][c])[i];
+    bool ok = rows_image_open(&rows, p->img, e) &&
+              bloom_run(b, &(bloom_rows){rows.in, rows.out, .doubles = p->doubles}, r, e);
+    rows_image_close(&rows);
+    bloom_report *own = ok && p->rest ? mem_new(1, sizeof *own, "a report", e) : NULL;
+    if (!ok || !p->rest) return ok;
+    ok = own && bloom_image(b, p->rest, own, e);
+    for (uint32_t c = 0; ok && c < channels; c++)
+        for (size_t i = 0; i < n; i++)
+            p->doubles[c][i] += (double)((const float *)p->rest->plane[0][c])[i];
+    mem_free(own);
+    return ok;
+}
+
+void lib_pair_free(lib_pair *p) {
+    image_free(&p->img);
+    image_free(&p->rest);
+    for (int c = 0; c < LIB_CHANNELS; c++) mem_free(p->doubles[c]);
+    *p = (lib_pair){0};
 }
 
 /* --- blooming --------------------------------------------------------------------------------- */
 
 /* Blooms a copy of the pixels. */
 static bool bloom_whole(lib_job *j, const bloom *b, bloom_report *r, err *e) {
-    image *img = image_new_unset(&j->head, NULL, e);
-    bool ok = img && lib_job_rows(j, img, false, e) && bloom_image(b, img, r, e) &&
-              lib_job_rows(j, img, true, e);
-    image_free(&img);
+    lib_pair p;
+    bool ok = lib_pair_make(&p, j, &j->head, false, e) && lib_pair_read(&p, j, e) &&
+              lib_pair_bloom(&p, b, r, e) && lib_pair_write(&p, j, e);
+    lib_pair_free(&p);
     return ok;
 }
 
@@ -99,9 +169,10 @@ static bool bloom_rows_of(lib_job *j, const bloom *b, bloom_report *r, err *e) {
 
 /* Returns whether the budget has room for the image in one piece. */
 static bool fits(const lib_job *j, const bloom *b) {
-    enum { SMALL = 32 };
+    enum { SMALL = 32, WIDE = 3 }; /* doubles, and what floats lose */
     mem_plan need = {0};
     mem_plan_add(&need, "image", image_bytes(&j->head.part[0]));
+    if (j->wide) mem_plan_add(&need, "doubles", WIDE * image_bytes(&j->head.part[0]));
     if (need.bytes <= mem_limit() / SMALL) return true;
     bloom_memory(b, &j->head, &need);
     return need.bytes <= mem_limit();
@@ -151,7 +222,14 @@ static bool check_report(const fb_report *r, err *e) {
 typedef bool way_fn(lib_job *j, fb_session *s, bloom_report *r, err *e);
 
 static bool bloom_it(lib_job *j, fb_session *s, bloom_report *r, err *e) {
-    return fits(j, s->bloom) ? bloom_whole(j, s->bloom, r, e) : bloom_rows_of(j, s->bloom, r, e);
+    const bloom *b = lib_bloom(s, false, j->wide, e);
+    if (!b) return false;
+    if (fits(j, b)) return bloom_whole(j, b, r, e);
+    if (!j->wide) return bloom_rows_of(j, b, r, e);
+    return err_set(e, ERR_MEMORY,
+                   "the image of %u x %u pixels in doubles needs more than the budget; planes of "
+                   "floats are bloomed in tiles",
+                   j->is->width, j->is->height);
 }
 
 /* Brings one image on its way. */
@@ -161,7 +239,11 @@ static bool do_image(way_fn *way, fb_session *s, const fb_image *from, fb_report
     if (!lib_struct(&is, sizeof is, from, "fb_image", e) || !check_report(report, e) ||
         !check_image(&is, e))
         return false;
-    lib_job j = {.is = &is, .threads = s->kernel->context->threads, .floats = way == lib_adjoint};
+    lib_job j = {.is = &is, .threads = s->kernel->context->threads};
+    for (uint32_t c = 0; c < is.channels; c++)
+        j.wide |= is.in[c].type == FB_DOUBLE || is.out[c].type == FB_DOUBLE;
+    j.wide &= !(s->set.threshold > 0) && s->set.precision != FB_PRECISION_FLOAT32;
+    j.floats = j.wide || way == lib_adjoint;
     host_here()->progress = is.progress;
     host_here()->progress_ctx = is.user;
     bloom_report *r = mem_new(1, sizeof *r, "a report", e);

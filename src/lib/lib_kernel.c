@@ -111,7 +111,7 @@ int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json, fb
 
 /* --- planes ----------------------------------------------------------------------------------- */
 
-static const pixel_type FLOATS[3] = {PIXEL_FLOAT, PIXEL_FLOAT, PIXEL_FLOAT};
+static const int32_t FLOATS[3] = {FB_FLOAT, FB_FLOAT, FB_FLOAT};
 
 /* Makes an image of the caller's planes, all in floats. */
 static image *image_of(uint32_t w, uint32_t h, uint32_t channels, const fb_plane *planes,

@@ -111,34 +111,43 @@ static void copy_samples(char *to, ptrdiff_t step, const char *from, ptrdiff_t f
     }
 }
 
-/* Brings a row of the caller's into a row of floats. */
-static void read_floats(float *to, const fb_plane *p, const char *from, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++, from += p->pixel_stride) {
-        uint16_t half;
-        double wide;
-        if (p->type == FB_HALF) {
-            memcpy(&half, from, sizeof half);
-            to[i] = half_to_float(half);
-        } else {
-            memcpy(&wide, from, sizeof wide);
-            to[i] = (float)wide;
-        }
-    }
+static double sample(const char *from, int32_t type) {
+    uint16_t half;
+    float v;
+    double wide;
+    if (type == FB_HALF) return (double)half_to_float((memcpy(&half, from, sizeof half), half));
+    if (type == FB_FLOAT) return (double)(memcpy(&v, from, sizeof v), v);
+    return memcpy(&wide, from, sizeof wide), wide;
 }
 
-/* Brings a row of floats to the caller; returns how many did not fit halfs. */
-static uint64_t write_floats(const fb_plane *p, char *to, const float *from, uint32_t n) {
+/* Returns false for a finite number that a half cannot hold; it is cut. */
+static bool put_sample(char *to, int32_t type, double v) {
+    const double most = (double)HALF_MAX;
+    bool beyond = type == FB_HALF && isfinite(v) && fabs(v) > most;
+    float near = (float)(beyond ? copysign(most, v) : v);
+    if (type == FB_HALF)
+        memcpy(to, &(uint16_t){half_from_float(near)}, sizeof(uint16_t));
+    else if (type == FB_FLOAT)
+        memcpy(to, &near, sizeof near);
+    else
+        memcpy(to, &v, sizeof v);
+    return !beyond;
+}
+
+/* A row of either side. */
+typedef struct {
+    char *at;
+    ptrdiff_t step;
+    int32_t type;
+} samples;
+
+/* Returns how many numbers did not fit halfs. */
+static uint64_t convert(samples to, samples from, uint32_t n, bool rest) {
     uint64_t over = 0;
-    for (uint32_t i = 0; i < n; i++, to += p->pixel_stride) {
-        if (p->type == FB_DOUBLE) {
-            memcpy(to, &(double){(double)from[i]}, sizeof(double));
-        } else {
-            float v = from[i];
-            bool beyond = isfinite(v) && fabsf(v) > HALF_MAX;
-            over += beyond;
-            uint16_t half = half_from_float(beyond ? copysignf(HALF_MAX, v) : v);
-            memcpy(to, &half, sizeof half);
-        }
+    for (uint32_t i = 0; i < n; i++, to.at += to.step, from.at += from.step) {
+        double v = sample(from.at, from.type);
+        if (rest) v = isfinite((float)v) ? v - (double)(float)v : 0;
+        over += !put_sample(to.at, to.type, v);
     }
     return over;
 }
@@ -153,19 +162,16 @@ static bool copy_strip(void *ctx, size_t index, int worker, err *e) {
         for (uint32_t c = 0; c < r->channels; c++) {
             const fb_plane *p = &r->plane[r->index[c]];
             if (!r->own[c]) continue;
-            const size_t bytes = pixel_bytes(r->type[c]);
-            const ptrdiff_t step = (ptrdiff_t)bytes;
-            char *own = (char *)r->own[c] + (size_t)y * r->w * bytes;
-            char *at = (char *)p->data + (ptrdiff_t)(r->row + y) * p->row_stride;
-            bool same = (r->type[c] == PIXEL_HALF) == (p->type == FB_HALF) && p->type != FB_DOUBLE;
-            if (same && r->out)
-                copy_samples(at, p->pixel_stride, own, step, r->w, bytes);
-            else if (same)
-                copy_samples(own, step, at, p->pixel_stride, r->w, bytes);
-            else if (r->out)
-                atomic_fetch_add(&r->over, write_floats(p, at, (float *)own, r->w));
+            const size_t bytes = sample_bytes(r->type[c]);
+            const samples own = {(char *)r->own[c] + (size_t)y * r->w * bytes, (ptrdiff_t)bytes,
+                                 r->type[c]},
+                          theirs = {(char *)p->data + (ptrdiff_t)(r->row + y) * p->row_stride,
+                                    p->pixel_stride, p->type},
+                          to = r->out ? theirs : own, from = r->out ? own : theirs;
+            if (own.type == theirs.type && !r->rest)
+                copy_samples(to.at, to.step, from.at, from.step, r->w, bytes);
             else
-                read_floats((float *)own, p, at, r->w);
+                atomic_fetch_add(&r->over, convert(to, from, r->w, r->rest));
         }
     return true;
 }

@@ -69,13 +69,52 @@ bloom_settings lib_settings(const fb_context *c, const fb_settings *s) {
     return b;
 }
 
+/* --- blooms ----------------------------------------------------------------------------------- */
+
+static bool continues(plan_border b) {
+    return b == BORDER_MIRROR || b == BORDER_CLAMP;
+}
+
+/* Changes settings to those of the transpose, and finds how far the kernel reaches where its image
+ * has a frame (lib_adjoint.c). */
+static bool transpose_settings(bloom_settings *b, fb_session *s, err *e) {
+    const kernel_use use = bloom_kernel_use(b);
+    const kernel_need need = {.channels = 1, .w = PSF_SIDE, .h = PSF_SIDE, .height = PSF_SIDE};
+    psf k = {0};
+    if (!kernel_source_psf(&k, &s->kernel->source, &use, &need, NULL, e)) return false;
+    const uint32_t low[] = {k.w - 1 - k.cx, k.h - 1 - k.cy}, high[] = {k.cx, k.cy};
+    psf_free(&k);
+    for (int a = 0; a < PLAN_AXES; a++) {
+        bool frame = continues(b->border[a]);
+        s->axis[a] = (border_axis){b->border[a], 0, frame ? low[a] : 0, frame ? high[a] : 0};
+        if (frame) b->border[a] = BORDER_ZERO;
+    }
+    b->kernel.correlate = !b->kernel.correlate;
+    b->verify = 0;
+    return true;
+}
+
+const bloom *lib_bloom(fb_session *s, bool transpose, bool wide, err *e) {
+    const fb_context *c = s->kernel->context;
+    bloom **at = &s->blooms[transpose][wide];
+    pthread_mutex_lock(&s->lock);
+    if (!*at) {
+        bloom_settings b = lib_settings(c, &s->set);
+        if (wide) b.precision = PRECISION_FLOAT64;
+        if (!transpose || transpose_settings(&b, s, e))
+            *at = bloom_open_with(&b, &s->kernel->source, c->devices, e);
+    }
+    const bloom *b = *at;
+    pthread_mutex_unlock(&s->lock);
+    return b;
+}
+
 /* --- opening ---------------------------------------------------------------------------------- */
 
 void lib_session_give(fb_session *s) {
     if (!s || atomic_fetch_sub(&s->users, 1) != 1) return;
     fb_kernel *k = s->kernel;
-    bloom_close(&s->bloom);
-    bloom_close(&s->adjoint);
+    for (int i = 0; i < 4; i++) bloom_close(&s->blooms[i / 2][i % 2]);
     pthread_mutex_destroy(&s->lock);
     mem_free(s);
     lib_kernel_give(k);
@@ -95,14 +134,12 @@ int32_t fb_session_open(fb_session **to, fb_kernel *kernel, const fb_settings *s
               check(&set, &l.e);
     fb_session *s = ok ? mem_new(1, sizeof *s, "session", &l.e) : NULL;
     if (s) {
-        const bloom_settings b = lib_settings(c, &set);
         atomic_init(&s->users, 1);
         atomic_fetch_add(&kernel->users, 1);
         s->kernel = kernel;
         s->set = set;
         pthread_mutex_init(&s->lock, NULL);
-        s->bloom = bloom_open_with(&b, &kernel->source, c->devices, &l.e);
-        if (s->bloom)
+        if (lib_bloom(s, false, false, &l.e))
             *to = s;
         else
             lib_session_give(s);

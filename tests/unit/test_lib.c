@@ -1,78 +1,9 @@
 /* The C library: what its calls do, and what they refuse. The bytes are those of the program. */
 #include "base/half.h"
-#include "lib/fftbloom.h"
-#include "unit/glare.h"
+#include "unit/lib_calls.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
-
-enum { W = 61, H = 47, TAPS = 21 };
-
-/* --- what tests are made of ------------------------------------------------------------------- */
-
-static uint64_t seed = 1;
-
-static double number(void) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(seed >> 40) * 0x1p-24;
-}
-
-static fb_context *open_context(void) {
-    fb_context *c;
-    fb_error e;
-    const fb_context_options o = {.size = sizeof o, .device = "cpu", .threads = 2};
-    if (fb_context_open(&c, &o, &e)) fail_msg("%s", e.text);
-    return c;
-}
-
-/* Returns planes of packed pixels that lie side by side. */
-static void interleaved(fb_plane *to, void *data, int32_t type, uint32_t w, uint32_t channels) {
-    size_t bytes = type == FB_HALF ? 2 : type == FB_FLOAT ? 4 : 8;
-    for (uint32_t c = 0; c < channels; c++)
-        to[c] = (fb_plane){.data = (char *)data + c * bytes,
-                           .pixel_stride = (ptrdiff_t)(channels * bytes),
-                           .row_stride = (ptrdiff_t)(w * channels * bytes),
-                           .type = type};
-}
-
-/* A kernel with no symmetry, whose centre is not its middle. */
-static fb_kernel *open_kernel(fb_context *c, uint32_t w, uint32_t h, uint32_t channels) {
-    fb_kernel *k;
-    fb_error e;
-    float *tap = malloc(sizeof *tap * w * h * channels);
-    fb_plane plane[3];
-    for (uint32_t i = 0; i < w * h * channels; i++) tap[i] = (float)number();
-    for (uint32_t i = 0; i < channels; i++)
-        tap[(h / 2 * w + w / 2) * channels + i] = (float)(w * h);
-    interleaved(plane, tap, FB_FLOAT, w, channels);
-    if (fb_kernel_copy(&k, c, w, h, channels, plane, &e)) fail_msg("%s", e.text);
-    free(tap);
-    return k;
-}
-
-static fb_session *open_session(fb_kernel *k, const fb_settings *set) {
-    fb_session *s;
-    fb_error e;
-    if (fb_session_open(&s, k, set, &e)) fail_msg("%s", e.text);
-    return s;
-}
-
-static void bloom_floats(fb_session *s, float *out, const float *in, uint32_t w, uint32_t h,
-                         uint32_t channels, bool adjoint) {
-    fb_plane a[4], b[4];
-    fb_error e;
-    float *copy = malloc(sizeof *copy * w * h * channels);
-    memcpy(copy, in, sizeof *copy * w * h * channels);
-    interleaved(a, copy, FB_FLOAT, w, channels);
-    interleaved(b, out, FB_FLOAT, w, channels);
-    const fb_image is = {
-        .size = sizeof is, .width = w, .height = h, .channels = channels, .in = a, .out = b};
-    if ((adjoint ? fb_apply_adjoint : fb_bloom)(s, &is, NULL, &e)) fail_msg("%s", e.text);
-    assert_memory_equal(copy, in, sizeof *copy * w * h * channels); /* it is only read */
-    free(copy);
-}
 
 /* --- the adjoint ------------------------------------------------------------------------------ */
 
@@ -117,13 +48,81 @@ TEST(the_adjoint_is_one) {
     fb_context_close(c);
 }
 
+/* --- doubles ---------------------------------------------------------------------------------- */
+
+/* Planes of doubles: the result by the definition, and the transpose, to what doubles can do. */
+TEST(doubles_stay_doubles) {
+    enum { N = 19, K = 7 };
+    static double x[N][N], y[N][N], ax[N][N], aty[N][N];
+    float tap[K][K];
+    double sum = 0, left = 0, right = 0;
+    fb_error e;
+    fb_kernel *k;
+    fb_context *c = open_context();
+    fb_settings set;
+    fb_plane taps, px, py, pax, paty;
+    for (int i = 0; i < K * K; i++) sum += (double)(tap[i / K][i % K] = (float)number());
+    interleaved(&taps, tap, FB_FLOAT, K, 1);
+    assert_int_equal(fb_kernel_copy(&k, c, K, K, 1, &taps, &e), FB_OK);
+    for (int i = 0; i < N * N; i++) /* what floats cannot tell apart */
+        x[i / N][i % N] = number() + 1e-9 * number(),
+                     y[i / N][i % N] = number() - 0.5 + 1e-9 * number();
+    interleaved(&px, x, FB_DOUBLE, N, 1);
+    interleaved(&py, y, FB_DOUBLE, N, 1);
+    interleaved(&pax, ax, FB_DOUBLE, N, 1);
+    interleaved(&paty, aty, FB_DOUBLE, N, 1);
+    fb_settings_init(&set, sizeof set);
+    set.padding_x = FB_PADDING_WRAP, set.padding_y = FB_PADDING_CLAMP;
+    set.amount = 0.75;
+    fb_session *s = open_session(k, &set);
+    fb_image is = {
+        .size = sizeof is, .width = N, .height = N, .channels = 1, .in = &px, .out = &pax};
+    fb_report r = {.size = sizeof r};
+    if (fb_bloom(s, &is, &r, &e)) fail_msg("%s", e.text);
+    assert_int_equal(r.precision, FB_PRECISION_FLOAT64);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            double want = 0;
+            for (int v = 0; v < K; v++)
+                for (int u = 0; u < K; u++) {
+                    int from_y = i - (v - K / 2), from_x = j - (u - K / 2);
+                    from_y = from_y < 0 ? 0 : from_y < N ? from_y : N - 1;
+                    want += (double)tap[v][u] * x[from_y][(from_x + N) % N];
+                }
+            CHECK_LE(fabs(ax[i][j] - (0.75 * want / sum + 0.25 * x[i][j])), 1e-13);
+        }
+    is.in = &py, is.out = &paty;
+    if (fb_apply_adjoint(s, &is, NULL, &e)) fail_msg("%s", e.text);
+    for (int i = 0; i < N * N; i++) {
+        left += ax[i / N][i % N] * y[i / N][i % N];
+        right += x[i / N][i % N] * aty[i / N][i % N];
+    }
+    CHECK_LE(fabs(left - right), 1e-12);
+    CHECK_LE(1e-3, fabs(left));
+
+    /* Nothing is spread: 48 bits stay. */
+    fb_session_close(s);
+    set.amount = 0;
+    s = open_session(k, &set);
+    is.in = &px, is.out = &pax;
+    if (fb_bloom(s, &is, NULL, &e)) fail_msg("%s", e.text);
+    for (int i = 0; i < N * N; i++)
+        CHECK_LE(fabs(ax[i / N][i % N] - x[i / N][i % N]), 0x1p-48 * x[i / N][i % N]);
+    fb_session_close(s);
+    fb_kernel_close(k);
+    fb_context_close(c);
+}
+
 /* --- layouts ---------------------------------------------------------------------------------- */
 
 /* The same image in other layouts gives the same values. */
 TEST(layouts_are_one) {
     fb_context *c = open_context();
     fb_kernel *k = open_kernel(c, TAPS, TAPS, 3);
-    fb_session *s = open_session(k, NULL);
+    fb_settings set;
+    fb_settings_init(&set, sizeof set);
+    set.precision = FB_PRECISION_FLOAT32; /* planes of doubles would ask for more */
+    fb_session *s = open_session(k, &set);
     enum { N = W * H };
     static float in[3 * N], want[3 * N], planar[3][N + 7], back[3][N + 7];
     for (int i = 0; i < 3 * N; i++) in[i] = half_to_float(half_from_float((float)number() * 9));
@@ -373,196 +372,6 @@ TEST(kernels_are_made) {
     fb_kernel_close(k);
     assert_int_equal(fb_kernel_open(&k, c, "sta", &e), FB_NOT_FOUND);
     assert_non_null(strstr(e.text, "did you mean 'star'?"));
-    fb_context_close(c);
-}
-
-/* --- threads ---------------------------------------------------------------------------------- */
-
-typedef struct {
-    fb_session *s;
-    const float *in, *want;
-    pthread_t thread;
-} sharer;
-
-static void *use(void *arg) {
-    sharer *u = arg;
-    float *out = malloc(sizeof *out * 3 * W * H);
-    for (int i = 0; i < 8; i++) {
-        bloom_floats(u->s, out, u->in, W, H, 3, false);
-        assert_memory_equal(out, u->want, sizeof *out * 3 * W * H);
-    }
-    free(out);
-    return NULL;
-}
-
-/* Handles are used by several threads, and closed in the wrong order. */
-TEST(threads_share_handles) {
-    fb_context *c = open_context();
-    fb_kernel *k = open_kernel(c, TAPS, TAPS, 3);
-    fb_session *s = open_session(k, NULL);
-    fb_context_close(c);
-    fb_kernel_close(k);
-    static float in[3 * W * H], want[3 * W * H];
-    for (int i = 0; i < 3 * W * H; i++) in[i] = (float)number();
-    bloom_floats(s, want, in, W, H, 3, false);
-    sharer u[5];
-    for (int i = 0; i < 5; i++) {
-        u[i] = (sharer){.s = s, .in = in, .want = want};
-        assert_int_equal(pthread_create(&u[i].thread, NULL, use, &u[i]), 0);
-    }
-    for (int i = 0; i < 5; i++) pthread_join(u[i].thread, NULL);
-
-    /* All at once; the ninth is bad. */
-    enum { MANY = 12 };
-    static float out[MANY][3 * W * H];
-    fb_plane a[MANY][3], b[MANY][3];
-    fb_image is[MANY];
-    fb_report r[MANY];
-    fb_error e;
-    for (int i = 0; i < MANY; i++) {
-        interleaved(a[i], in, FB_FLOAT, W, 3);
-        interleaved(b[i], out[i], FB_FLOAT, W, 3);
-        r[i].size = sizeof r[i];
-        is[i] = (fb_image){
-            .size = sizeof is[i], .width = W, .height = H, .channels = 3, .in = a[i], .out = b[i]};
-    }
-    if (fb_bloom_all(s, is, MANY, r, &e)) fail_msg("%s", e.text);
-    for (int i = 0; i < MANY; i++) assert_memory_equal(out[i], want, sizeof want);
-    for (int i = 0; i < MANY; i++) assert_int_equal(r[i].kept, 1);
-    is[8].width = 0;
-    assert_int_equal(fb_bloom_all(s, is, MANY, NULL, &e), FB_BAD_ARGUMENT);
-    assert_non_null(strstr(e.text, "image 8"));
-    assert_int_equal(fb_bloom_all(s, NULL, 0, NULL, &e), FB_OK);
-    fb_session_close(s);
-}
-
-/* --- hosts ------------------------------------------------------------------------------------ */
-
-typedef struct {
-    atomic_long blocks, asked, said;
-    atomic_bool refuses;
-} watched;
-
-static void *give(void *user, size_t bytes) {
-    watched *w = user;
-    if (w->refuses) return NULL;
-    w->blocks++;
-    w->asked += (long)bytes;
-    return malloc(bytes);
-}
-
-static void take(void *user, void *memory) {
-    watched *w = user;
-    w->blocks--;
-    free(memory);
-}
-
-static void hear(void *user, int level, const char *said) {
-    watched *w = user;
-    assert_in_range(level, FB_LOG_ERROR, FB_LOG_DEBUG);
-    w->said += *said != 0;
-}
-
-/* All memory comes from the host and goes back to it; budgets are of contexts. */
-TEST(hosts_are_apart) {
-    watched w = {0};
-    fb_error e;
-    fb_context *c, *other = open_context();
-    const fb_context_options o = {.size = sizeof o,
-                                  .device = "cpu",
-                                  .threads = 2,
-                                  .mem_limit = 40 << 20,
-                                  .log = hear,
-                                  .log_level = FB_LOG_DEBUG,
-                                  .alloc = give,
-                                  .release = take,
-                                  .user = &w};
-    assert_int_equal(fb_context_open(&c, &o, &e), FB_OK);
-    uint64_t before = fb_context_used(other);
-    assert_true(fb_context_used(c) > 0);
-    fb_kernel *k = open_kernel(c, TAPS, TAPS, 3);
-    fb_session *s = open_session(k, NULL);
-    static float in[3 * W * H], out[3 * W * H];
-    for (int i = 0; i < 3 * W * H; i++) in[i] = (float)number();
-    bloom_floats(s, out, in, W, H, 3, false);
-    bloom_floats(s, out, in, W, H, 3, true);
-    assert_true(w.said > 0 && w.asked > 1000000);
-    assert_int_equal(fb_context_used(other), before);
-
-    /* More than the budget has; the other one has more. */
-    enum { WIDE = 2000 };
-    float *large = calloc(3ul * WIDE * WIDE, sizeof *large);
-    fb_plane a[3];
-    interleaved(a, large, FB_FLOAT, WIDE, 3);
-    const fb_image is = {
-        .size = sizeof is, .width = WIDE, .height = WIDE, .channels = 3, .in = a, .out = a};
-    assert_int_equal(fb_bloom(s, &is, NULL, &e), FB_NO_MEMORY);
-    fb_kernel *k2 = open_kernel(other, TAPS, TAPS, 1);
-    fb_session *s2 = open_session(k2, NULL);
-    if (fb_bloom(s2, &is, NULL, &e)) fail_msg("%s", e.text);
-    free(large);
-
-    w.refuses = true;
-    assert_int_equal(fb_bloom(s, &is, NULL, &e), FB_NO_MEMORY);
-    w.refuses = false;
-    bloom_floats(s, out, in, W, H, 3, false);
-    fb_context_close(c);
-    fb_session_close(s);
-    assert_true(w.blocks > 0);
-    fb_kernel_close(k);
-    assert_int_equal(w.blocks, 0);
-    fb_session_close(s2);
-    fb_kernel_close(k2);
-    fb_context_close(other);
-}
-
-typedef struct {
-    fb_session *s;
-    double last;
-    int calls, most;
-} follower;
-
-static int follow(void *user, double done) {
-    follower *f = user;
-    fb_error e;
-    assert_true(done >= f->last && done <= 1);
-    f->last = done;
-    assert_int_equal(fb_apply_adjoint(f->s, &(fb_image){0}, NULL, &e), FB_BAD_ARGUMENT);
-    assert_non_null(strstr(e.text, "callback"));
-    return ++f->calls > f->most;
-}
-
-/* A call that is cancelled at any time leaves a session that works. */
-TEST(calls_are_cancelled) {
-    fb_context *c = open_context();
-    fb_kernel *k = open_kernel(c, TAPS, TAPS, 3);
-    fb_session *s = open_session(k, NULL);
-    static float in[3 * W * H], out[3 * W * H], want[3 * W * H];
-    fb_plane a[3], b[3];
-    fb_error e;
-    for (int i = 0; i < 3 * W * H; i++) in[i] = (float)number();
-    interleaved(a, in, FB_FLOAT, W, 3);
-    interleaved(b, out, FB_FLOAT, W, 3);
-    follower f = {.s = s};
-    const fb_image is = {.size = sizeof is,
-                         .width = W,
-                         .height = H,
-                         .channels = 3,
-                         .in = a,
-                         .out = b,
-                         .progress = follow,
-                         .user = &f};
-    int32_t code = FB_CANCELLED;
-    for (f.most = 0; code == FB_CANCELLED; f.most++) {
-        f.last = f.calls = 0;
-        code = fb_bloom(s, &is, NULL, &e);
-        assert_true(code == FB_OK || code == FB_CANCELLED);
-    }
-    assert_true(f.most > 3);
-    bloom_floats(s, want, in, W, H, 3, false);
-    assert_memory_equal(want, out, sizeof want);
-    fb_session_close(s);
-    fb_kernel_close(k);
     fb_context_close(c);
 }
 

@@ -1,0 +1,76 @@
+/* lib_calls.h - contexts, kernels, sessions and images for tests of the C library. */
+#ifndef UNIT_LIB_CALLS_H
+#define UNIT_LIB_CALLS_H
+
+#include "lib/fftbloom.h"
+#include "unit/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { W = 61, H = 47, TAPS = 21 };
+
+static uint64_t seed = 1;
+
+static inline double number(void) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(seed >> 40) * 0x1p-24;
+}
+
+static inline fb_context *open_context(void) {
+    fb_context *c;
+    fb_error e;
+    const fb_context_options o = {.size = sizeof o, .device = "cpu", .threads = 2};
+    if (fb_context_open(&c, &o, &e)) fail_msg("%s", e.text);
+    return c;
+}
+
+/* Returns planes of packed pixels that lie side by side. */
+static inline void interleaved(fb_plane *to, void *data, int32_t type, uint32_t w,
+                               uint32_t channels) {
+    size_t bytes = type == FB_HALF ? 2 : type == FB_FLOAT ? 4 : 8;
+    for (uint32_t c = 0; c < channels; c++)
+        to[c] = (fb_plane){.data = (char *)data + c * bytes,
+                           .pixel_stride = (ptrdiff_t)(channels * bytes),
+                           .row_stride = (ptrdiff_t)(w * channels * bytes),
+                           .type = type};
+}
+
+/* A kernel with no symmetry, whose centre is not its middle. */
+static inline fb_kernel *open_kernel(fb_context *c, uint32_t w, uint32_t h, uint32_t channels) {
+    fb_kernel *k;
+    fb_error e;
+    float *tap = malloc(sizeof *tap * w * h * channels);
+    fb_plane plane[3];
+    for (uint32_t i = 0; i < w * h * channels; i++) tap[i] = (float)number();
+    for (uint32_t i = 0; i < channels; i++)
+        tap[(h / 2 * w + w / 2) * channels + i] = (float)(w * h);
+    interleaved(plane, tap, FB_FLOAT, w, channels);
+    if (fb_kernel_copy(&k, c, w, h, channels, plane, &e)) fail_msg("%s", e.text);
+    free(tap);
+    return k;
+}
+
+static inline fb_session *open_session(fb_kernel *k, const fb_settings *set) {
+    fb_session *s;
+    fb_error e;
+    if (fb_session_open(&s, k, set, &e)) fail_msg("%s", e.text);
+    return s;
+}
+
+static inline void bloom_floats(fb_session *s, float *out, const float *in, uint32_t w, uint32_t h,
+                                uint32_t channels, bool adjoint) {
+    fb_plane a[4], b[4];
+    fb_error e;
+    float *copy = malloc(sizeof *copy * w * h * channels);
+    memcpy(copy, in, sizeof *copy * w * h * channels);
+    interleaved(a, copy, FB_FLOAT, w, channels);
+    interleaved(b, out, FB_FLOAT, w, channels);
+    const fb_image is = {
+        .size = sizeof is, .width = w, .height = h, .channels = channels, .in = a, .out = b};
+    if ((adjoint ? fb_apply_adjoint : fb_bloom)(s, &is, NULL, &e)) fail_msg("%s", e.text);
+    assert_memory_equal(copy, in, sizeof *copy * w * h * channels); /* it is only read */
+    free(copy);
+}
+
+#endif
