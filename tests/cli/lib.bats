@@ -40,6 +40,18 @@ example() { # COMPILER FLAGS...
     [[ "$output" == "'nothing-like-it' is neither a file nor the name of a shipped kernel"* ]]
 }
 
+@test "the program and the library make the same bytes" {
+    "${CC:-gcc}" -std=c11 $flags -Isrc tests/lib/bloom_pfm.c $(pkg-config --libs fftbloom) -o "$TEST_TMP/bloom_pfm"
+    cd "$TEST_TMP"
+    root=$FFTBLOOM_ROOT
+    "$FFTBLOOM" "$root/testdata/small.exr" "$root/kernels/star.exr" --amount 0 -o in.pfm
+    "$FFTBLOOM" in.pfm "$root/kernels/star.exr" --device cpu -o program.pfm
+    ./bloom_pfm in.pfm "$root/kernels/star.exr" library.pfm
+    cmp program.pfm library.pfm
+    run cmp in.pfm library.pfm
+    [ "$status" -eq 1 ]
+}
+
 @test "the library shows its calls alone, and asks the system for nothing that a host would mind" {
     [ "${SAN:-0}" = 0 ] || skip "a sanitizer's library shows more"
     run bash -c "nm -D --defined-only '$so' | grep -vE ' T fb_[a-z_]+@@FFTBLOOM_0\$| A FFTBLOOM_0\$'"
