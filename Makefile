@@ -12,7 +12,7 @@
 #   make wheel              the Python module with all that it needs: dist/fftbloom-VERSION-py3-none-linux_x86_64.whl
 #   make docs-images        the pictures of README and docs, and their figures
 #   make assets             the shipped scene and kernels, from their programs and recipes
-#   make gallery            docs/gallery.md: each kernel, its profile, and a street at night
+#   make gallery            docs/gallery.md and the README's pictures (ffmpeg)
 #
 # Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  OCIO=0 (no OpenColorIO)  LAB=0 (no bench fft and ocean)  SAN=1|thread
 
@@ -194,7 +194,7 @@ check: deps
 
 # --- shipped images: made by programs here, committed, and checked to be what these make ----------
 vpath make_%.c testdata kernels
-MAKERS := $(BUILD)/assets/make_scene $(BUILD)/assets/make_psf
+MAKERS := $(addprefix $(BUILD)/assets/make_,scene street shore psf)
 $(BUILD)/assets/%: %.c $(LIB) Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
@@ -400,25 +400,20 @@ bench-promise: $(PROG) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene
 	@FFTBLOOM_CACHE_DIR=$(BUILD)/bench-promise/cache tests/bench/promise.py $(BUILD)/bench-promise \
 	    $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene $(or $(ROUNDS),5) $(PROG)
 
-# The README's pictures: the scene at half size, before and after.
+# The pictures of docs/fft.md.
 .PHONY: docs-images
-docs-images: $(MAKERS) $(PROG)
+docs-images: $(PROG)
 	@mkdir -p out docs/images
-	@$(BUILD)/assets/make_scene out/half.exr 640 360
-	$(PROG) out/half.exr -k sunstar -o docs/images/before.png --exposure 2 --amount 0
-	$(PROG) out/half.exr -k sunstar -o docs/images/after.png --exposure 2
 	@tests/docs_fft.py docs/images
 ifeq ($(LAB),1)
 	$(PROG) bench ocean --size 1024 --algorithm ours --rounds 1 -o out/ocean.exr
 	$(PROG) out/ocean.exr kernels/star.exr -o docs/images/ocean.png --kernel-scale 0.5 --exposure -0.3
 endif
 
-# The gallery of kernels, on a street at night that is traced for it.
+# The gallery of kernels and the README's pictures, with ffmpeg.
 .PHONY: gallery
-gallery: $(BUILD)/assets/make_street $(PROG)
-	@mkdir -p out
-	@$(BUILD)/assets/make_street out/street.exr 400 225
-	@tests/docs_gallery.py $(PROG) out/street.exr
+gallery: $(PROG)
+	@tests/docs_gallery.py $(PROG)
 
 # --- installation -------------------------------------------------------------------------------
 COMPLETIONS := bash:share/bash-completion/completions/fftbloom zsh:share/zsh/site-functions/_fftbloom \

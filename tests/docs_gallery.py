@@ -1,28 +1,41 @@
 #!/usr/bin/python3
-"""Makes docs/gallery.md and its pictures: docs_gallery.py PROGRAM STREET.exr
+"""Makes docs/gallery.md, the README's pictures and the gallery's: docs_gallery.py PROGRAM
 
-Of each shipped kernel: its false colours by `kernel show`, its light by distance, and the street
-at night that it blooms. The order and the sentences come from `kernel list`."""
+Of each shipped kernel: the street at night that it blooms, a part of it pixel by pixel, what it
+makes of a white lamp, and its light by distance. The order and the sentences come from
+`kernel list`. Needs ffmpeg, which scales, sets words and packs the pictures."""
 import json
 import math
 import os
+import struct
 import subprocess
 import sys
 
-PROGRAM, STREET = sys.argv[1:3]
+PROGRAM = sys.argv[1]
+STREET, SHORE = "testdata/street.exr", "testdata/shore.exr"
 FOLDER = "docs/images/gallery"
-SCALE = "0.5"  # the street is narrower than the pictures that the kernels are made for
-EXPOSURE = "-3"
+PART = "960:540:720:20"  # of the street, in the contact sheet: width:height:x:y
+CROP = "480:270:1180:190"  # pixel by pixel
+SPLIT = 672  # of the shore, in the README
+LAMP = 320  # pixels of the picture of a lamp
+LIGHT = 32000  # of the lamp, in white pixels
+FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
 
-HEAD = """# Gallery of kernels
+HEAD = f"""# Gallery of kernels
 
 These kernels come with the program. A name can stand wherever a kernel can:
 
-    fftbloom in.exr -k sunstar -o out.exr
+    fftbloom testdata/street.exr -k sunstar -o out.exr
 
-Each is a recipe in [kernels/](../kernels/), which is made at its first use and kept in the cache. It can be changed and made again: `fftbloom kernel make sunstar --param blades=9 -o mine.exr` ([kernels.md](kernels.md)). Sizes suit pictures about 2000 pixels wide; `--kernel-scale` makes them again for others.
+![the same part of a street at night without bloom and with each kernel](images/gallery/sheet.webp)
 
-The first picture is the middle of the kernel in false colours, over six decades. The second is its light by distance from the centre in taps, both logarithmic: the mean of each ring, per channel. The third is a street at night, 400 pixels wide, with the kernel at half its size (`--kernel-scale 0.5`), at exposure -3. `make gallery` makes this page.
+Each is a recipe in [kernels/](../kernels/), which is made at its first use and kept in the cache. It can be changed and made again: `fftbloom kernel make sunstar --param blades=9 -o mine.exr` ([kernels.md](kernels.md)). Sizes suit pictures about 2000 pixels wide; `--kernel-scale 0.5` makes them again for pictures half as wide.
+
+The large pictures are `testdata/street.exr` at default settings (`--exposure 0`), at half its size. Below each are a part of it pixel by pixel, what the kernel makes of a white lamp of 4x4 pixels with {LIGHT} times the light of a white one ({LAMP} pixels wide), and the kernel's light by distance: the mean of each ring, per channel. All kernels have the same scales. `make gallery` makes this page.
+
+## Without bloom
+
+![a street at night without bloom](images/gallery/none.webp)
 """
 
 
@@ -30,11 +43,19 @@ def run(*arguments):
     return subprocess.run([PROGRAM, *arguments], check=True, capture_output=True, text=True).stdout
 
 
+def ffmpeg(inputs, graph, path, quality):
+    files = [word for i in inputs for word in ("-i", i)]
+    subprocess.run(
+        ["ffmpeg", "-loglevel", "error", "-y", *files, "-filter_complex", graph, "-frames:v", "1", "-c:v", "libwebp",
+         "-quality", str(quality), "-compression_level", "6", "-preset", "photo", path],
+        check=True,
+    )
+
+
 def profile(rings, path):
-    """Draws the rings' light, from 1e-9 to 1, by distance."""
-    w, h, decades = 300, 225, 9
-    last = len(rings) - 1
-    left, right, top, bottom = 34, w - 8, 8, h - 22
+    """Draws the rings' light, from 1e-9 to 1, by distance up to 1000 taps."""
+    w, h, decades, last = 480, 270, 9, 1000
+    left, right, top, bottom = 64, w - 14, 14, h - 40
 
     def x(r):
         return left + (right - left) * math.log(max(r, 0.5) / 0.5) / math.log(last / 0.5)
@@ -44,54 +65,98 @@ def profile(rings, path):
 
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" '
-        'font-family="sans-serif" font-size="9">',
+        'font-family="sans-serif" font-size="11">',
         f'<rect width="{w}" height="{h}" fill="#17171c"/>',
-        '<g stroke="#33333c" stroke-width="0.7" fill="#a0a0a8">',
+        '<g stroke="#33333c" stroke-width="0.8" fill="#b0b0b8">',
     ]
     for d in range(0, decades + 1, 3):
         at = y(10**-d)
         out.append(f'<path d="M{left} {at:.1f}H{right}"/>')
-        out.append(f'<text x="{left - 4}" y="{at + 3:.1f}" text-anchor="end" stroke="none">1e-{d}</text>')
-    for r in (1, 10, 100):
-        if r < last:
-            out.append(f'<path d="M{x(r):.1f} {top}V{bottom}"/>')
-            out.append(f'<text x="{x(r):.1f}" y="{h - 8}" text-anchor="middle" stroke="none">{r}</text>')
+        label = "1" if d == 0 else f"1e-{d}"
+        out.append(f'<text x="{left - 6}" y="{at + 4:.1f}" text-anchor="end" stroke="none">{label}</text>')
+    for r in (1, 10, 100, 1000):
+        out.append(f'<path d="M{x(r):.1f} {top}V{bottom}"/>')
+        out.append(f'<text x="{x(r):.1f}" y="{bottom + 15}" text-anchor="middle" stroke="none">{r}</text>')
+    middle = (top + bottom) / 2
+    out.append(f'<text x="{(left + right) / 2}" y="{h - 8}" text-anchor="middle" stroke="none">distance from the centre, in taps</text>')
+    out.append(f'<text transform="translate(16 {middle}) rotate(-90)" text-anchor="middle" stroke="none">share of the light per tap</text>')
     out.append("</g>")
-    channels = len(rings[0]["light"])
-    for c in range(channels):
-        colour = ("#d8d8d8",) if channels == 1 else ("#f0665a", "#6fce6f", "#6a9cf5")
+    for c in range(len(rings[0]["light"])):
+        colour = ("#d8d8d8",) if len(rings[0]["light"]) == 1 else ("#f0665a", "#6fce6f", "#6a9cf5")
         points, previous = [], -9.0
         for ring in rings:
-            if x(ring["radius"]) - previous < 1.5 and ring["radius"]:
+            at = x(ring["radius"])
+            if (at - previous < 2 and ring["radius"]) or ring["light"][c] <= 0:
                 continue
-            previous = x(ring["radius"])
-            points.append(f'{previous:.1f},{y(ring["light"][c]):.1f}')
-        out.append(f'<polyline fill="none" stroke="{colour[c]}" stroke-width="1.3" points="{" ".join(points)}"/>')
+            previous = at
+            points.append(f'{at:.1f},{y(ring["light"][c]):.1f}')
+        out.append(f'<polyline fill="none" stroke="{colour[c]}" stroke-width="1.6" points="{" ".join(points)}"/>')
     out.append("</svg>\n")
     with open(path, "w", encoding="utf-8") as f:
         f.write("\n".join(out))
 
 
+def write_lamp(path):
+    """A PFM picture with a white lamp of 4x4 pixels in the middle of darkness."""
+    pixel = bytearray(12 * LAMP * LAMP)
+    for i in range(16):
+        at = 12 * ((LAMP // 2 - 2 + i // 4) * LAMP + LAMP // 2 - 2 + i % 4)
+        pixel[at : at + 12] = struct.pack("<3f", *[LIGHT / 16] * 3)
+    with open(path, "wb") as f:
+        f.write(b"PF\n%d %d\n-1.0\n" % (LAMP, LAMP) + pixel)
+
+
+def word(text, size=20):
+    return f"drawtext=fontfile={FONT}:text='{text}':fontcolor=white:fontsize={size}:x=12:y=h-{size}-12:shadowx=1:shadowy=1"
+
+
+def sheet(names):
+    """All kernels on one crop, four beside each other."""
+    inputs = ["out/none.png"] + [f"out/{name}.png" for name in names]
+    titles = ["no bloom"] + names
+    graph = [f"[{i}]crop={PART},scale=480:-1:flags=area,{word(t)}[c{i}]" for i, t in enumerate(titles)]
+    n = len(titles)
+    place = "|".join(f"{480 * (i % 4)}_{270 * (i // 4)}" for i in range(n))
+    graph.append("".join(f"[c{i}]" for i in range(n)) + f"xstack=inputs={n}:layout={place}:fill=black")
+    ffmpeg(inputs, ";".join(graph), f"{FOLDER}/sheet.webp", 82)
+
+
 def main():
     os.makedirs(FOLDER, exist_ok=True)
-    page = [HEAD]
+    os.makedirs("out", exist_ok=True)
+    write_lamp("out/lamp.pfm")
+    run(STREET, "-k", "portrait", "-o", "out/none.png", "--exposure", "0", "--amount", "0")
+    ffmpeg(["out/none.png"], "scale=960:-1:flags=area", f"{FOLDER}/none.webp", 82)
+    page, names = [HEAD], []
     for kernel in json.loads(run("kernel", "list", "--json"))["kernels"]:
         name = kernel["name"]
         if not os.path.exists(f"kernels/{name}.json"):
             continue
+        names.append(name)
         base = f"{FOLDER}/{name}"
         shown = run("kernel", "show", name, "-o", "out/whole.png", "--json")
-        run("kernel", "crop", name, "--taps", "300", "-o", "out/middle.exr")
-        run("kernel", "show", "out/middle.exr", "-o", f"{base}-kernel.png")
         profile(json.loads(shown)["rings"], f"{base}-profile.svg")
-        run(STREET, "-k", name, "-o", f"{base}.png", "--kernel-scale", SCALE, "--exposure", EXPOSURE, "--padding", "mirror")
+        run("out/lamp.pfm", "-k", name, "-o", "out/lamp.png", "--exposure", "0", "--padding", "zero")
+        ffmpeg(["out/lamp.png"], "null", f"{base}-lamp.webp", 85)
+        run(STREET, "-k", name, "-o", f"out/{name}.png", "--exposure", "0")
+        ffmpeg([f"out/{name}.png"], "scale=960:-1:flags=area", f"{base}.webp", 82)
+        ffmpeg([f"out/{name}.png"], f"crop={CROP}", f"{base}-crop.webp", 85)
         relative = f"images/gallery/{name}"
         w, h = kernel["size"]
         page.append(
-            f"## {name}\n\n{kernel['about']}. {w}x{h} taps.\n\n"
-            f"| ![{name} in false colours]({relative}-kernel.png) | ![its light by distance]({relative}-profile.svg) "
-            f"| ![a street at night with {name}]({relative}.png) |\n|---|---|---|\n"
+            f"## {name}\n\n{kernel['about']}. {w}x{h} taps.\n\n![a street at night with {name}]({relative}.webp)\n\n"
+            f"| ![a part of it]({relative}-crop.webp) | ![a lamp with {name}]({relative}-lamp.webp) "
+            f"| ![its light by distance]({relative}-profile.svg) |\n|---|---|---|\n"
         )
+    sheet(names)
+    # The README's picture: one frame, which is as it came up to the middle of the sun.
+    run(SHORE, "-k", "sunstar", "-o", "out/after.png", "--before", "out/before.png", "--exposure", "0")
+    line = f"drawbox=x={SPLIT - 1}:y=0:w=2:h=ih:color=white@0.7:t=fill"
+    graph = (
+        f"[0]crop={SPLIT}:ih:0:0,{word('before', 30)}[a];[1]crop=iw-{SPLIT}:ih:{SPLIT}:0,{word('after', 30)}[b];"
+        f"[a][b]hstack,{line},scale=1600:-1:flags=area"
+    )
+    ffmpeg(["out/before.png", "out/after.png"], graph, "docs/images/hero.webp", 88)
     with open("docs/gallery.md", "w", encoding="utf-8") as f:
         f.write("\n".join(page))
 
