@@ -152,13 +152,17 @@ static void turn(psf_shape *s) {
 }
 
 /* The kernel as a function of position is every tap times a shape of area 1 around it: a box when
- * shrinking, a tent when enlarging (docs/math.md, "Scale"). A new tap is the integral of that
- * function over its own area, so the sum stays. Returns the integral of a shape up to x. */
-static double area_up_to(double x, bool box) {
-    if (box) return fmin(fmax(x + 0.5, 0), 1);
-    if (x <= -1) return 0;
-    if (x >= 1) return 1;
-    return x < 0 ? (x + 1) * (x + 1) / 2 : 1 - (1 - x) * (1 - x) / 2;
+ * shrinking, a tent when enlarging, a cubic spline beyond twice the size (docs/math.md, "Scale"). A
+ * new tap is the integral of that function over its own area, so the sum stays. Returns the
+ * integral up to x of the shape that reaches `half` to both sides. */
+static double area_up_to(double x, double half) {
+    if (x <= -half) return 0;
+    if (x >= half) return 1;
+    if (half < 1) return x + 0.5;
+    if (x > 0) return 1 - area_up_to(-x, half);
+    double t = x + half;
+    if (half < 2) return t * t / 2;
+    return x < -1 ? t * t * t * t / 24 : 0.5 + x * (2 / 3.0 - x * x * (1 / 3.0 + x / 8));
 }
 
 /* Returns the taps that cover `extent` old taps on one side of the centre's tap. The 1e-9 keeps a
@@ -170,8 +174,7 @@ static double taps_beside(double extent, double scale) {
 /* Makes an axis `scale` times as long. The new grid has a tap on the centre, so a centre between
  * taps ends on one. Taps that are not negative stay so. */
 static bool scale_axis(psf_shape *s, int axis, double scale, err *e) {
-    bool box = scale < 1;
-    double half = scale < 1 ? 0.5 : 1, center = s->center[axis];
+    double half = scale < 1 ? 0.5 : scale > 2 ? 2 : 1, center = s->center[axis];
     double before = taps_beside(center + half, scale);
     double after = taps_beside(s->size[axis] - 1 - center + half, scale);
     double n = before + 1 + after;
@@ -190,7 +193,8 @@ static bool scale_axis(psf_shape *s, int axis, double scale, err *e) {
         double left = center + ((double)i - before - 0.5) / scale, right = left + 1 / scale;
         double first = fmax(0, floor(left - half)), last = fmin(s->size[axis] - 1.0, right + half);
         for (size_t q = (size_t)first; (double)q <= last; q++) {
-            double weight = area_up_to(right - (double)q, box) - area_up_to(left - (double)q, box);
+            double weight = area_up_to(right - (double)q, half) -
+                            area_up_to(left - (double)q, half);
             for (size_t j = 0; weight > 0 && j < from.lines; j++)
                 line_start(&to, &dest, j)[i * dest.step] += weight *
                                                             line_start(s, &from, j)[q * from.step];

@@ -67,11 +67,12 @@ module() { # for a Python that is to find the module and the recipes
     cp shot.1001.exr bloom.exr
     cp star.exr kernel.exr
     oiiotool kernel.exr -o kernel.tif
+    cp "$recipes/blue-line.json" .
     # Every line of the section is run as it stands.
     sed -n '/^## oiiotool/,/^## make/s/^    //p' "$FFTBLOOM_ROOT/docs/recipes.md" >lines.sh
     [ "$(wc -l <lines.sh)" -ge 5 ]
     bash -e lines.sh
-    for f in both.png added.exr proxy_bloom.exr; do [ -s "$f" ]; done
+    for f in both.png added.exr proxy_bloom.exr blue.exr; do [ -s "$f" ]; done
 }
 
 @test "make: results that are older than their images are made, and no others" {

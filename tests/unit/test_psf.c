@@ -287,6 +287,27 @@ TEST(a_point_enlarged) {
     psf_free(&k);
 }
 
+/* Returns where the middle's light falls to a part, along the axis or on the diagonal. */
+static double contour(const psf *k, double part, bool diagonal) {
+    uint32_t i = 0;
+    double was, now = 1, peak = (double)k->tap[k->cy * k->w + k->cx];
+    do {
+        i++, was = now;
+        now = (double)k->tap[(k->cy + (diagonal ? i : 0)) * k->w + k->cx + i] / peak;
+    } while (now > part);
+    return (i - (part - now) / (was - now)) * (diagonal ? sqrt(2) : 1);
+}
+
+/* A point that becomes large is no square: its contours are nearly round. */
+TEST(a_point_stays_round) {
+    static const float one = 1;
+    for (double size = 2.5; size < 12; size *= 1.5) {
+        psf k = make(1, 1, 1, &one, (psf_options){.size = size, .normalize = PSF_NONE});
+        CHECK_LE(contour(&k, 0.01, true) / contour(&k, 0.01, false), 1.15);
+        psf_free(&k);
+    }
+}
+
 /* --- refusals --- */
 
 TEST(refusals) {
