@@ -1,7 +1,7 @@
 /* make_psf.c - makes kernels/star.exr and testdata/kernel.exr: make_psf star|small OUT.exr
  *
  * The light of a point behind a hexagonal aperture with three thin vanes across it, as a lens or
- * a telescope spreads it, with a faint ring and a veil as of fine dust:
+ * a telescope spreads it, with a veil as of fine dust, and `small` with a faint ring:
  *
  *     pattern(k)  =  |transform of the aperture|^2        in closed form; k ~ radius / wavelength
  *     point(r)    =  sum over wavelengths w of  colour(w) * pattern(r / w)
@@ -35,8 +35,8 @@ typedef struct {
 } recipe;
 
 static const recipe RECIPES[] = {
-    {"star", "Star: six spikes with colours, a faint ring and a long veil", 256, 0.14, 3.2, 0.030,
-     0.10, 1.6, 0.020, 62, 6, 0, 0, 0, 0},
+    {"star", "Star: six spikes with colours and a long veil", 256, 0.14, 3.2, 0.030, 0.12, 1.6, 0,
+     62, 6, 0, 0, 0, 0},
     {"small", "made by kernels/make_psf.c of fftbloom", 64, 0.14, 3.2, 0.110, 0.10, 0.8, 0.015, 16,
      2, 0.04, 13, -8, 4},
 };
