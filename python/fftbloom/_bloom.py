@@ -17,7 +17,6 @@ from ._call import Code, Error, FbContextOptions, FbImage, FbReport, FbSettings,
 from ._pixels import Pixels, check_shape, make, pack
 
 Path = Union[str, "os.PathLike[str]"]
-Words = Union[str, Tuple[str, str]]
 
 
 # --- context ---------------------------------------------------------------------------------------
@@ -271,15 +270,16 @@ class Bloom:
 
     Images are arrays of numpy, or anything else with the buffer protocol, of float16, float32 or float64, as
     (H, W), (H, W, C) or a batch (N, H, W, C). C is 1, 3 (R G B) or 4 (R G B A). They are linear light. Any strides
-    work, also below zero, and nothing is copied. Results have the type and shape of the image; without numpy they
-    are memoryviews.
+    work, also below zero. Results have the type and shape of the image; without numpy they are memoryviews. Images
+    of float64 are bloomed in float64, and 48 bits of their pixels count, unless there is a threshold or `precision`
+    is "float32". Kernels are kept in float32.
 
     Calls may be made from several threads at the same time; Python's lock is free while the library works. A
     forked process needs a Bloom of its own.
     """
 
-    def __init__(self, kernel: Any, *, padding: Words = "mirror", amount: float = 1.0, tolerance: float = 1e-3,
-                 threshold: float = 0.0, knee: float = 0.0, kernel_scale: float = 1.0,
+    def __init__(self, kernel: Any, *, padding: Union[str, Tuple[str, str]] = "mirror", amount: float = 1.0,
+                 tolerance: float = 1e-3, threshold: float = 0.0, knee: float = 0.0, kernel_scale: float = 1.0,
                  kernel_center: Union[str, Tuple[float, float]] = "middle", normalize: str = "luminance",
                  correlate: bool = False, precision: str = "auto", nan: str = "error", half_overflow: str = "clamp",
                  alpha: str = "keep", verify: int = 0, context: Optional[Context] = None) -> None:

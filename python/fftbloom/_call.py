@@ -178,7 +178,7 @@ class Handle:
     def get(self) -> c_void_p:
         if self._made != _generation:
             raise Error("this %s was made before the process forked: make another one in each process, or start "
-                        "processes by the method 'spawn'" % self._what)
+                        "processes by the method 'spawn'" % {"session": "Bloom"}.get(self._what, self._what.title()))
         return self._pointer  # type: ignore[return-value]
 
     def __del__(self) -> None:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 
 import fftbloom as fb
 import numpy as np
@@ -20,7 +21,7 @@ from reference import CPU, kernel, scene, spread
 
 TAPS = (9, 12)
 # What rounding a result adds to report.error_bound.
-EPSILON = {"f2": 2.0 ** -11, "f4": 2.0 ** -24, "f8": 2.0 ** -23}
+EPSILON = {"f2": 2.0 ** -11, "f4": 2.0 ** -24, "f8": 2.0 ** -47}
 
 
 def bloom(taps=None, **settings):
@@ -77,6 +78,9 @@ class Results(unittest.TestCase):
                     x, y = scene((20, 33, 3)), scene((20, 33, 3), seed=7)
                     left = np.vdot(b(x).astype("f8"), y)
                     self.assertLessEqual(abs(left - np.vdot(x, b.adjoint(y).astype("f8"))), 1e-6 * abs(left))
+                    x, y = x.astype("f8") / 3, y.astype("f8") / 7
+                    left = np.vdot(b(x), y)
+                    self.assertLessEqual(abs(left - np.vdot(x, b.adjoint(y))), 1e-12 * abs(left))
 
     def test_a_kernel_gives_its_taps_back(self):
         for shape in TAPS, TAPS + (3,):
@@ -196,8 +200,10 @@ class Many(unittest.TestCase):
 
         here, there = multiprocessing.Pipe()
         process = multiprocessing.get_context("fork").Process(target=child, args=(there,))
-        process.start()
-        self.assertIn("before the process forked", here.recv())
+        with warnings.catch_warnings():  # Python 3.12 warns of forks where there are threads
+            warnings.simplefilter("ignore")
+            process.start()
+        self.assertIn("this Bloom was made before the process forked", here.recv())
         self.assertTrue(np.array_equal(here.recv(), b(x)))
         process.join()
         self.assertEqual(process.exitcode, 0)
@@ -266,9 +272,8 @@ class Errors(unittest.TestCase):
         bright = np.full((20, 33), 60000, "f2")
         twice = bloom(kernel(TAPS) * 2)
         self.assertEqual(twice(bright).max(), 65504)
-        with self.assertRaises(fb.Error) as e:
-            bloom(kernel(TAPS) * 2, half_overflow="error")(bright)
-        self.assertIn("65504", str(e.exception))
+        self.refused("65504", fb.Code.BAD_PIXELS, bloom(kernel(TAPS) * 2, half_overflow="error"), bright,
+                     setting="half_overflow")
 
     def test_the_transpose_of_a_threshold(self):
         self.refused("threshold", fb.Code.BAD_SETTING, bloom(threshold=1).adjoint, scene((20, 33)), setting="threshold")
